@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""The cache folder, its locks, and commands that take long.
+
+Whatever is made in the cache is made in its final place under a lock, because a kernel's build folder
+knows its own path.  The stamp file comes last: without it a folder counts as absent and is made anew.
+"""
+import contextlib
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+STAMP = ".ready"
+HEARTBEAT = 30
+
+
+class RigError(Exception):
+    """Something that the user should read as one line."""
+
+
+def root():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = pathlib.Path(base) / "krdma"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def say(text):
+    print(f"rig: {text}", file=sys.stderr, flush=True)
+
+
+def digest(*parts):
+    """A short name for content: bytes, text or paths of files."""
+    total = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, pathlib.Path) else part
+        total.update(data.encode() if isinstance(data, str) else data)
+        total.update(b"\0")
+    return total.hexdigest()[:12]
+
+
+@contextlib.contextmanager
+def lock(name, shared=False):
+    """Hold a named lock; say so when somebody else has it, for it may take minutes."""
+    folder = root() / "locks"
+    folder.mkdir(exist_ok=True)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    with open(folder / name.replace("/", "_"), "w", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another run that makes {name}")
+            fcntl.flock(file, kind)
+        yield
+
+
+def is_ready(path):
+    return (path / STAMP).exists()
+
+
+@contextlib.contextmanager
+def making(path):
+    """Lock PATH and yield True when the caller has to fill it; the stamp follows if that went well."""
+    if is_ready(path):
+        yield False
+        return
+    with lock(f"{path.parent.name}-{path.name}"):
+        if is_ready(path):
+            yield False
+            return
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        yield True
+        (path / STAMP).touch()
+
+
+@contextlib.contextmanager
+def progress(what):
+    """Announce a step, show a sign of life while it runs, and its time at the end."""
+    start = time.monotonic()
+    done = threading.Event()
+
+    def beat():
+        while not done.wait(HEARTBEAT):
+            say(f"{what}: {time.monotonic() - start:.0f} s so far")
+
+    say(f"{what} ...")
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+    say(f"{what}: done in {time.monotonic() - start:.0f} s")
+
+
+def run(argv, log=None, **options):
+    """Run a command quietly; its output goes to LOG, and the end of it into the error."""
+    argv = [str(word) for word in argv]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, **options)
+    text = done.stdout.decode(errors="replace")
+    if log:
+        with open(log, "a", encoding="utf-8") as file:
+            file.write(f"$ {' '.join(argv)}\n{text}")
+    if done.returncode:
+        tail = "\n".join(text.splitlines()[-25:])
+        raise RigError(f"{' '.join(argv[:6])} failed ({done.returncode}){f', log {log}' if log else ''}:\n{tail}")
+    return text
+
+
+def output(argv, **options):
+    """What a command prints on stdout; an error if it fails."""
+    argv = [str(word) for word in argv]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, **options)
+    if done.returncode:
+        raise RigError(f"{' '.join(argv)} failed: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode(errors="replace")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""How a node is started: the command line of QEMU or of a User-mode Linux kernel."""
+import dataclasses
+import functools
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+
+from rig import cache
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"]
+SOCKET_BUFFER = 8 << 20
+
+
+@dataclasses.dataclass
+class Setup:
+    """What all nodes of one run have in common."""
+    kernel: object
+    run_dir: pathlib.Path
+    root: str
+    memory: str
+    cpus: int
+    append: str
+
+
+def mac(number):
+    return f"52:54:00:56:00:{number:02x}"
+
+
+@functools.cache
+def kvm_works():
+    """/dev/kvm may exist and even answer where no guest ever boots: believe the processor."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    return bool(re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.M)) and os.access("/dev/kvm", os.R_OK | os.W_OK)
+
+
+def cable():
+    """Both ends of a network cable that carries one frame a message."""
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for end in ends:
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
+    return ends
+
+
+def switch():
+    """The switch program, compiled if need be."""
+    source = HERE / "switch.c"
+    path = cache.root() / "switch" / cache.digest(source)
+    with cache.making(path) as needed:
+        if needed:
+            cache.run(["gcc", "-O2", "-o", path / "switch", source])
+    return path / "switch"
+
+
+def commands_of_debug(kernel):
+    return ["panic_on_warn=1"] if kernel.debug else []
+
+
+def uml_command(setup, node, net, outputs, console):
+    """NET is the socket of this node or None, OUTPUTS a pipe for each node that this kernel carries."""
+    del console			# its standard output is the console
+    argv = [setup.kernel.image, f"mem={setup.memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
+            f"init={HERE}/node/uml-init", "seccomp=on", "con=null", "con0=null,fd:1", f"uml_dir={setup.run_dir}",
+            f"umid=node{node}", "loglevel=7", "panic=-1", "oops=panic", *commands_of_debug(setup.kernel),
+            f"rig_dir={setup.run_dir}", f"rig_root={setup.root}", f"rig_kernel={setup.kernel.modules.resolve()}",
+            f"rig_node={node}"]
+    if not setup.kernel.debug:
+        argv.append(f"ncpus={setup.cpus}")
+    if net:
+        argv.append(f"vec0:transport=fd,fd={net.fileno()},mac={mac(node)},mtu=9000,depth=512")
+    for number, pipe in enumerate(outputs, 1):
+        argv.append(f"con{number}=null,fd:{pipe}")
+    return [*argv, *setup.append.split()]
+
+
+def share(tag, path, access):
+    return ["-virtfs", f"local,id={tag},mount_tag={tag},path={path},security_model=none,multidevs=remap{access}"]
+
+
+def qemu_command(setup, node, net, outputs, console):
+    append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
+              *commands_of_debug(setup.kernel), f"rig_node={node}", setup.append]
+    argv = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-accel", "kvm" if kvm_works() else "tcg,thread=multi", "-cpu", "host" if kvm_works() else "max,la57=off",
+            "-machine", "pc,vmport=off,hpet=off", "-smp", str(setup.cpus), "-m", setup.memory,
+            "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
+            "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+            "-chardev", f"file,id=output,path=/dev/fd/{outputs[0]}", "-device",
+            "virtserialport,chardev=output,name=output",
+            *share("root", setup.root, ",readonly=on"), *share("rig", setup.run_dir / "rig", ",readonly=on"),
+            *share("kernel", setup.kernel.modules.resolve(), ",readonly=on"),
+            *share("exchange", setup.run_dir / "exchange", "")]
+    argv += ["-netdev", f"dgram,id=net,local.type=fd,local.str={net.fileno()}",
+             "-device", f"virtio-net-pci,netdev=net,mac={mac(node)},host_mtu=9000,romfile="]
+    return argv
+
+
+def initramfs(kernel):
+    """A RAM disk that can mount the real root: busybox, a few modules, and the first process."""
+    busybox = pathlib.Path(shutil.which("busybox"))
+    script = HERE / "node/initramfs"
+    key = cache.digest(busybox, script, " ".join(BOOT_MODULES), str(kernel.dir))
+    path = cache.root() / "initramfs" / f"{kernel.name}-{key}"
+    with cache.making(path) as needed:
+        if needed:
+            fill_initramfs(kernel, path / "tree", busybox, script)
+            pack(path / "tree", path / "image")
+            shutil.rmtree(path / "tree")
+    return path / "image"
+
+
+def fill_initramfs(kernel, tree, busybox, script):
+    for folder in ("bin", "modules", "proc", "dev"):
+        (tree / folder).mkdir(parents=True)
+    shutil.copy(busybox, tree / "bin/busybox")
+    shutil.copy(script, tree / "init")
+    names = []
+    for source in boot_modules(kernel):
+        name = source.name.removesuffix(".xz")
+        names.append(name)
+        data = source.read_bytes()
+        (tree / "modules" / name).write_bytes(lzma.decompress(data) if source.suffix == ".xz" else data)
+    (tree / "modules/list").write_text("".join(f"{name}\n" for name in names), encoding="ascii")
+
+
+def boot_modules(kernel):
+    """Files of the modules that mounting the root takes, each after those that it needs."""
+    root = kernel.modules.resolve().parents[2]
+    needed = {}
+    for name in BOOT_MODULES:
+        shown = cache.output(["modprobe", "-d", root, "-S", kernel.release, "--show-depends", name])
+        for line in shown.splitlines():
+            kind, _, path = line.partition(" ")
+            if kind == "insmod":
+                needed[pathlib.Path(path.split()[0])] = None
+    return list(needed)
+
+
+def pack(tree, image):
+    """TREE as an uncompressed cpio archive: an emulated processor unpacks slowly."""
+    names = "".join(f"{path.relative_to(tree)}\n" for path in sorted(tree.rglob("*")))
+    with open(image, "wb") as file:
+        subprocess.run(["cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet"], cwd=tree, input=names.encode(),
+                             stdout=file, check=True)
+
+

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Processes that carry nodes: start them, pass on their output, end them, judge them."""
+import ctypes
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from rig import cache, hypervisor
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+GRACE = 30			# seconds that the others get when one node has failed
+TAIL = 40
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
+print_lock = threading.Lock()
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def spawn(argv, fds, stdout):
+    """Start a process of its own group, which dies with us however we end."""
+    return subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=stdout,
+                            stderr=subprocess.STDOUT, pass_fds=fds, start_new_session=True,
+                            preexec_fn=die_with_parent)
+
+
+def end(process):
+    """Kill a process group and wait for it."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+class Machine:
+    """One kernel, and the nodes that it carries: one, or all of them as namespaces."""
+
+    def __init__(self, setup, number, nodes, net):
+        self.number = number
+        self.nodes = nodes
+        self.console = setup.run_dir / f"n{number}.console"
+        self.verdict = setup.run_dir / f"exchange/.rig/verdict.{number}"
+        self.readers = []
+        pipes = [os.pipe() for _ in nodes]
+        outputs = [write for _, write in pipes]
+        command = hypervisor.uml_command if setup.kernel.is_uml else hypervisor.qemu_command
+        argv = command(setup, number, net, outputs, self.console)
+        with open(self.console, "ab") as console:
+            self.process = spawn(argv, outputs + ([net.fileno()] if net else []), console)
+        for node, (read, write) in zip(nodes, pipes):
+            os.close(write)
+            thread = threading.Thread(target=pass_on, args=(node, read), daemon=True)
+            thread.start()
+            self.readers.append(thread)
+
+    def running(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        end(self.process)
+
+    def finish(self):
+        for reader in self.readers:
+            reader.join(timeout=10)
+
+    def failures(self):
+        """Why this machine failed, as lines; none if it did not."""
+        lines = self.verdict.read_text(encoding="utf-8", errors="replace").splitlines() if self.verdict.exists() else []
+        found = [line.removeprefix("fail ") for line in lines if line.startswith("fail ")]
+        passed = {int(line.split()[1]) for line in lines if re.fullmatch(r"script \d+ 0", line)}
+        found += splats(self.console)
+        if "end" not in lines:
+            found.append("no verdict: the node ended before its script was judged")
+        elif passed != set(self.nodes) and not found:
+            found.append("the script did not run")
+        return found
+
+
+def pass_on(node, read):
+    """Copy the output of a node to ours, each line with the number of the node."""
+    with open(read, "rb") as file:
+        for line in file:
+            with print_lock:
+                sys.stdout.buffer.write(b"n%d| " % node + line.rstrip(b"\r\n") + b"\n")
+                sys.stdout.buffer.flush()
+
+
+def splat_patterns():
+    lines = (HERE / "splats").read_text(encoding="ascii").splitlines()
+    return re.compile("|".join(f"(?:{line})" for line in lines if line and not line.startswith("#")))
+
+
+def splats(console):
+    """The first complaint of the kernel, if there is one."""
+    pattern = splat_patterns()
+    for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
+        if pattern.search(line):
+            return [f"kernel log: {line.strip()}"]
+    return []
+
+
+def show_tail(machine):
+    lines = machine.console.read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in lines[-TAIL:]:
+        print(f"n{machine.number}! {line.rstrip()}", file=sys.stderr)
+
+
+class Fleet:
+    """All machines of a run and the network between them."""
+
+    def __init__(self, setup, count, namespaces):
+        self.setup = setup
+        self.count = count
+        self.namespaces = namespaces
+        self.machines = []
+        self.switch = None
+        self.timed_out = False
+
+    def start(self):
+        if self.namespaces:
+            self.machines.append(Machine(self.setup, 1, range(1, self.count + 1), None))
+            return
+        ends = self.wire()
+        for number, net in enumerate(ends, 1):
+            self.machines.append(Machine(self.setup, number, [number], net))
+            net.close()
+
+    def wire(self):
+        """A socket for each node: two nodes share a cable, others hang on a switch."""
+        if self.count == 2:
+            return hypervisor.cable()
+        cables = [hypervisor.cable() for _ in range(self.count)]
+        far = [end.fileno() for _, end in cables]
+        self.switch = spawn([hypervisor.switch(), *far], far, subprocess.DEVNULL)
+        for _, end_of_switch in cables:
+            end_of_switch.close()
+        return [near for near, _ in cables]
+
+    def wait(self, timeout):
+        """Until all machines are off or the time is up; a failed one leaves the others a little more."""
+        deadline = time.monotonic() + timeout
+        waiting = list(self.machines)
+        while waiting:
+            for machine in [machine for machine in waiting if not machine.running()]:
+                waiting.remove(machine)
+                if self.mark_ended(machine):
+                    deadline = min(deadline, time.monotonic() + GRACE)
+            if time.monotonic() > deadline:
+                self.timed_out = True
+                return
+            time.sleep(0.02)
+
+    def mark_ended(self, machine):
+        """Tell barriers that this machine is gone; True if it failed."""
+        for node in machine.nodes:
+            (self.setup.run_dir / f"exchange/.rig/ended.{node}").touch()
+        return bool(machine.failures())
+
+    def stop(self):
+        """End every process; True for those machines that were still on is told by the caller's wait()."""
+        for machine in self.machines:
+            machine.kill()
+        if self.switch:
+            end(self.switch)
+        for machine in self.machines:
+            machine.finish()
+
+    def judge(self):
+        """All reasons to fail, with the kernel's last words of the machines that have one."""
+        reasons = []
+        for machine in self.machines:
+            found = machine.failures()
+            if found:
+                show_tail(machine)
+            reasons += [f"n{machine.number}: {line}" for line in found]
+        if self.timed_out:
+            reasons.insert(0, "timeout")
+        return reasons
+
+
+def keep_logs(run_dir):
+    """Move kernel logs of a failed run out of the folder that goes away; the latest twenty stay."""
+    logs = cache.root() / "logs"
+    kept = logs / run_dir.name
+    kept.mkdir(parents=True)
+    for console in run_dir.glob("*.console"):
+        (kept / console.name).write_bytes(console.read_bytes())
+    for old in sorted(logs.iterdir(), key=os.path.getmtime)[:-20]:
+        for file in old.iterdir():
+            file.unlink()
+        old.rmdir()
+    return kept

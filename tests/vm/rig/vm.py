@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""tools/vm: boot nodes with our modules and run a script on all of them."""
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+
+from rig import cache, hypervisor, kernels, modules, nodes
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
+MEMORY = {"uml": "1G", "uml-debug": "2G", "debug-6.1": "2G"}
+MAX_NODES = 15			# consoles of User-mode Linux
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="tools/vm", description="Boot N nodes with our modules and run SCRIPT (bash) on each of them at once.",
+        epilog="In the script: NODE=1..N, NODES=N, node i is 10.56.0.i and fd56::i, RDMADEV names its RDMA link, RFM "
+               "its reflective-memory device; 'barrier NAME' waits for all nodes, 'dmesg_node' prints the kernel log; "
+               "/exchange is shared by all nodes, /add has the files of --add, /modules our modules.")
+    parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
+    parser.add_argument("--nodes", type=int, default=2, metavar="N")
+    parser.add_argument("--link", choices=list(LINK_MODULES), default="rxe")
+    parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
+    parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
+    parser.add_argument("--append", default="", metavar="ARGS", help="more of the kernel's command line")
+    parser.add_argument("--mem", metavar="M", help="memory of a machine, such as 1G")
+    parser.add_argument("--cpus", type=int, default=2, metavar="N")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for boot and script")
+    parser.add_argument("script", type=pathlib.Path, metavar="SCRIPT")
+    parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARG")
+    return check(parser, parser.parse_args())
+
+
+def check(parser, args):
+    """Refuse in one line what cannot work."""
+    if args.link == "siw" and args.kernel.startswith("stock"):
+        refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
+    if not 1 <= args.nodes <= MAX_NODES:
+        parser.error(f"--nodes: 1 to {MAX_NODES}")
+    for file in [args.script, *args.add]:
+        if not file.is_file():
+            refuse(f"{file}: no such file")
+    if not os.path.isdir(args.root):
+        refuse(f"--root {args.root}: no such folder")
+    return args
+
+
+def refuse(text):
+    print(f"vm: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def fill(run_dir, args, kernel):
+    """What the nodes find in /rig, /add, /modules and /exchange."""
+    rig = run_dir / "rig"
+    shutil.copytree(HERE / "node", rig)
+    for folder in (rig / "add", rig / "modules", rig / "script", run_dir / "exchange/.rig"):
+        folder.mkdir(parents=True)
+    shutil.copy(args.script, rig / "script")
+    for file in args.add:
+        shutil.copy(file, rig / "add")
+    try:
+        with modules.built(kernel) as folder:
+            shutil.copytree(folder, rig / "modules", dirs_exist_ok=True)
+    except cache.RigError as error:
+        if args.load:
+            raise
+        cache.say(f"{error}: /modules is empty")
+    missing = [name for name in args.load.split() if not (rig / f"modules/{name}.ko").exists()]
+    if missing:
+        raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
+    (rig / "conf").write_text(configuration(args, kernel), encoding="utf-8")
+
+
+def configuration(args, kernel):
+    """Variables for the shell programs of a node."""
+    values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
+              "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
+              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel))}
+    lines = [f"{name}={shlex.quote(str(value))}" for name, value in values.items()]
+    lines.append(f"ARGS=({' '.join(shlex.quote(word) for word in args.args)})")
+    return "\n".join(lines) + "\n"
+
+
+def in_namespaces(kernel):
+    """The vector driver of UML turns lockdep off: there, nodes are namespaces of one kernel."""
+    return kernel.is_uml and kernel.debug
+
+
+def run(args, run_dir):
+    """Boot, wait and judge; the exit status."""
+    kernel = kernels.prepare(args.kernel)
+    fill(run_dir, args, kernel)
+    setup = hypervisor.Setup(kernel, run_dir, os.path.abspath(args.root),
+                             args.mem or MEMORY.get(args.kernel, "1G"), args.cpus, args.append)
+    fleet = nodes.Fleet(setup, args.nodes, in_namespaces(kernel))
+    try:
+        fleet.start()
+        fleet.wait(args.timeout)
+    finally:
+        fleet.stop()
+    reasons = fleet.judge()
+    if not reasons:
+        return 0
+    print(f"vm: kernel logs: {nodes.keep_logs(run_dir)}", file=sys.stderr)
+    print(f"vm: FAILED ({args.kernel}, {args.script.name}): {'; '.join(reasons)}", file=sys.stderr)
+    return 1
+
+
+def interrupted(number, _frame):
+    sys.exit(128 + number)
+
+
+def main():
+    args = arguments()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    with tempfile.TemporaryDirectory(prefix="krdma-vm-") as run_dir:
+        try:
+            return run(args, pathlib.Path(run_dir))
+        except cache.RigError as error:
+            print(f"vm: {error}", file=sys.stderr)
+            return 1
