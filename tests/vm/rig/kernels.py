@@ -204,8 +204,9 @@ def build(source_dir, path, arch, fragments):
     log = path / "build.log"
     make = ["nice", "make", JOBS, f"ARCH={arch}", f"O={build_dir}"]
     configure(source_dir, build_dir, make, fragments)
-    targets = ["linux", "modules"] if arch == "um" else ["bzImage", "modules"]
-    cache.run([*make, "-C", source_dir, *targets], log=log)
+    for target in ("linux" if arch == "um" else "bzImage", "modules_prepare"):
+        cache.run([*make, "-C", source_dir, target], log=log)
+    shutil.copy(build_dir / "vmlinux.symvers", build_dir / "Module.symvers")	# nothing else exports
     release = cache.output([*make, "-s", "-C", source_dir, "kernelrelease"]).strip()
     (path / "release").write_text(release + "\n", encoding="ascii")
     if arch != "um":
@@ -229,7 +230,7 @@ def slim(build_dir):
     """Drop objects; headers, scripts, Module.symvers and what links modules stay."""
     keep = {"scripts", "tools"}
     for entry in build_dir.iterdir():
-        if entry.name in ("vmlinux", "vmlinux.a") or entry.name.startswith(".tmp_vmlinux") or entry.suffix == ".o":
+        if re.match(r"(\.tmp_)?vmlinux(?!\.symvers)", entry.name) or entry.suffix in (".a", ".o"):
             entry.unlink()
         elif entry.is_dir() and not entry.is_symlink() and entry.name not in keep:
             for pattern in ("*.o", "*.a", ".*.o.cmd"):

@@ -18,7 +18,7 @@ from rig import buildroot, cache
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
 MANIFEST = ".manifest"
-OUT = ".ko"
+OUT = ".built"
 
 
 def tracked(tree):
