@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Host and port, as people write them, to a socket address. */
+#include <linux/export.h>
+#include <linux/inet.h>
+#include <linux/kernel.h>
+#include <linux/nsproxy.h>
+#include <net/net_namespace.h>
+
+#include <krdma.h>
+
+/**
+ * krdma_parse_addr - turn a host and a port into a socket address
+ * @net: where interface names of IPv6 scopes are looked up; NULL: init_net
+ * @host: IPv4 dotted quad or IPv6 address with an optional %interface or
+ *	%number; NULL or "": any address, IPv4
+ * @port: decimal 0 … 65535; NULL or "": 0, which a listener takes for "any"
+ * @addr: result
+ *
+ * Names are not resolved: the kernel has no resolver that a module may call
+ * without a helper in user space.
+ *
+ * Context: any that may take rcu_read_lock().
+ * Return: 0, or -EINVAL.
+ */
+int krdma_parse_addr(struct net *net, const char *host, const char *port,
+		     struct sockaddr_storage *addr)
+{
+	struct sockaddr_storage result = {};
+	u16 number = 0;
+	int ret;
+
+	if (port && *port && kstrtou16(port, 10, &number))
+		return -EINVAL;
+	if (!host || !*host)
+		host = "0.0.0.0";
+	ret = inet_pton_with_scope(net ?: &init_net, AF_UNSPEC, host, NULL,
+				   &result);
+	if (ret)
+		return -EINVAL;
+
+	/* The port is at the same place for both families. */
+	((struct sockaddr_in *)&result)->sin_port = htons(number);
+	*addr = result;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_parse_addr, KRDMA_NS);

@@ -1,0 +1,1036 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting, listening, accepting: the only file that knows who dialled.
+ *
+ * CM events arrive in krdma_cm_handler(), one at a time for each cm_id. They
+ * move the state and nothing more; whoever connects or accepts waits for the
+ * state and makes the next step in its own task. That matters on siw, which
+ * makes its TCP sockets in the network namespace of the calling task.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* What precedes the user's private data in REQ and REP. */
+struct krdma_cm_private {
+	struct krdma_wire_hello hello;
+	u8 user[KRDMA_PRIVATE_DATA_MAX];
+} __packed;
+static_assert(sizeof(struct krdma_cm_private) == KRDMA_RAW_PRIVATE_DATA_MAX);
+
+struct krdma_cm_rej_private {
+	struct krdma_wire_rej rej;
+	u8 user[IB_CM_REJ_PRIVATE_DATA_SIZE - sizeof(struct krdma_wire_rej)];
+} __packed;
+
+static void krdma_cm_keep_addrs(struct krdma_conn *conn,
+				const struct rdma_cm_id *id)
+{
+	conn->local = id->route.addr.src_addr;
+	conn->peer = id->route.addr.dst_addr;
+}
+
+/* Without the sign a CM status is a reason, not an errno. */
+static int krdma_cm_status(int status, int otherwise)
+{
+	return status < 0 ? status : otherwise;
+}
+
+static int krdma_cm_take_hello(struct krdma_conn *conn,
+			       const struct rdma_conn_param *param)
+{
+	const struct krdma_cm_private *priv = param->private_data;
+	int ret;
+
+	ret = krdma_hello_decode(&conn->hello, priv, param->private_data_len);
+	if (ret)
+		return ret;
+	conn->peer_data_len = conn->hello.user_len;
+	memcpy(conn->peer_data, priv->user, conn->peer_data_len);
+	return 0;
+}
+
+/* Keep what the peer's REQ or REP says; it is gone when the event is. */
+static int krdma_cm_take_private(struct krdma_conn *conn,
+				 const struct rdma_conn_param *param)
+{
+	if (!krdma_conn_is_raw(conn))
+		return krdma_cm_take_hello(conn, param);
+	conn->peer_data_len = min_t(size_t, param->private_data_len,
+				    sizeof(conn->peer_data));
+	memcpy(conn->peer_data, param->private_data, conn->peer_data_len);
+	return 0;
+}
+
+static void krdma_cm_addr_resolved(struct krdma_conn *conn)
+{
+	int ret;
+
+	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ROUTE))
+		return;
+	ret = rdma_resolve_route(conn->cb.cm_id, conn->p.route_timeout_ms);
+	if (ret)
+		krdma_conn_abort(conn, ret);
+}
+
+static void krdma_cm_established(struct krdma_conn *conn,
+				 const struct rdma_cm_event *event)
+{
+	int ret = 0;
+
+	/* The passive side has read the hello with the request. */
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		ret = krdma_cm_take_private(conn, &event->param.conn);
+	if (ret) {
+		pr_info_ratelimited("%pISpc: peer answers with a bad hello\n",
+				    &conn->cb.cm_id->route.addr.dst_addr);
+		krdma_conn_abort(conn, ret);
+		return;
+	}
+	if (conn->cb.role == KRDMA_CLIENT_CONN && !krdma_conn_is_raw(conn))
+		krdma_msg_peer_hello(conn);
+	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
+	krdma_conn_stop_timer(conn);
+	krdma_conn_move(conn, KRDMA_ESTABLISHED);
+}
+
+static void krdma_cm_take_reject(struct krdma_conn *conn,
+				 struct rdma_cm_event *event, int *error)
+{
+	struct krdma_reject *rej = &conn->rej;
+	const u8 *data;
+	u8 reason, len;
+
+	rej->reason = event->status;
+	data = rdma_consumer_reject_data(conn->cb.cm_id, event, &len);
+	if (!data)
+		return;
+	if (!krdma_conn_is_raw(conn)) {
+		u8 user_len;
+
+		if (krdma_rej_decode(&reason, &user_len, data, len))
+			return;
+		*error = krdma_rej_errno(reason);
+		data += sizeof(struct krdma_wire_rej);
+		len = user_len;
+	}
+	rej->private_data_len = min_t(size_t, len, sizeof(rej->private_data));
+	memcpy(rej->private_data, data, rej->private_data_len);
+}
+
+static void krdma_cm_rejected(struct krdma_conn *conn,
+			      struct rdma_cm_event *event)
+{
+	int error = -ECONNREFUSED;
+
+	krdma_cm_take_reject(conn, event, &error);
+	/* Read by whoever has seen the state that abort sets. */
+	smp_store_release(&conn->rejected, true);
+	krdma_conn_abort(conn, error);
+}
+
+/* @reason: enum krdma_wire_reason; raw mode rejects without private data. */
+static int krdma_cm_reject(const struct krdma_conn *conn, struct rdma_cm_id *id,
+			   u8 reason, const void *user_data, u8 user_data_len)
+{
+	struct krdma_cm_rej_private priv;
+
+	if (krdma_conn_is_raw(conn))
+		return rdma_reject(id, user_data, user_data_len,
+				   IB_CM_REJ_CONSUMER_DEFINED);
+	krdma_rej_encode(&priv.rej, reason, user_data_len);
+	memcpy(priv.user, user_data, user_data_len);
+	return rdma_reject(id, &priv, sizeof(priv.rej) + user_data_len,
+			   IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+static u8 krdma_cm_reason(int error)
+{
+	switch (error) {
+	case -EPROTO:
+		return KRDMA_WIRE_REJ_PROTO;
+	case -EPROTONOSUPPORT:
+		return KRDMA_WIRE_REJ_VERSION;
+	case -EPROTOTYPE:
+		return KRDMA_WIRE_REJ_MODE;
+	case -EBUSY:
+		return KRDMA_WIRE_REJ_BUSY;
+	case -ETIMEDOUT:
+		return KRDMA_WIRE_REJ_TIMEOUT;
+	case -ESHUTDOWN:
+		return KRDMA_WIRE_REJ_CLOSING;
+	default:
+		/* Out of memory, QPs, or whatever making a QP lacks. */
+		return KRDMA_WIRE_REJ_NOMEM;
+	}
+}
+
+/**
+ * krdma_cm_reject_unanswered - tell a peer whose request leads to nothing
+ * @conn: connection that is being torn down
+ *
+ * A peer that is not told would wait for its whole time limit, and without one
+ * for up to 16 minutes: the CM here acknowledges its repeated requests.
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_cm_reject_unanswered(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (conn->cb.role != KRDMA_ACCEPT_CONN || conn->answered)
+		return;
+	conn->answered = true;
+	krdma_cm_reject(conn, conn->cb.cm_id, krdma_cm_reason(conn->error),
+			NULL, 0);
+}
+
+/* Requests that timed out or whose peer went away, taken off the list. */
+static void krdma_cm_prune_locked(struct krdma_conn *listener,
+				  struct list_head *dead)
+{
+	struct krdma_conn *conn, *next;
+
+	lockdep_assert_held(&listener->lock);
+	list_for_each_entry_safe(conn, next, &listener->requests,
+				 request_link) {
+		if (!krdma_conn_is_over(conn))
+			continue;
+		list_move(&conn->request_link, dead);
+		listener->nrequests--;
+	}
+}
+
+static void krdma_cm_put_all(struct list_head *conns)
+{
+	struct krdma_conn *conn, *next;
+
+	list_for_each_entry_safe(conn, next, conns, request_link) {
+		list_del_init(&conn->request_link);
+		krdma_conn_put(conn);
+	}
+}
+
+/* On success the listener's list holds the maker's reference. */
+static int krdma_cm_queue_request(struct krdma_conn *listener,
+				  struct krdma_conn *conn)
+{
+	LIST_HEAD(dead);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	krdma_cm_prune_locked(listener, &dead);
+	if (listener->cb.state != KRDMA_LISTENING) {
+		ret = -ESHUTDOWN;
+	} else if (listener->nrequests >= listener->p.backlog) {
+		ret = -EBUSY;
+	} else {
+		list_add_tail(&conn->request_link, &listener->requests);
+		listener->nrequests++;
+		wake_up_all(&listener->wait);
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	krdma_cm_put_all(&dead);
+	return ret;
+}
+
+static u8 krdma_cm_mode(const struct krdma_conn *conn)
+{
+	return krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
+					KRDMA_WIRE_MODE_MSG;
+}
+
+static int krdma_cm_fill_request(struct krdma_conn *conn, struct rdma_cm_id *id,
+				 const struct rdma_conn_param *param)
+{
+	int ret = krdma_cm_take_private(conn, param);
+
+	if (ret)
+		return ret;
+	if (!krdma_conn_is_raw(conn) && conn->hello.mode != krdma_cm_mode(conn))
+		return -EPROTOTYPE;
+	krdma_cm_keep_addrs(conn, id);
+	conn->resources = param->responder_resources;
+	conn->depth = param->initiator_depth;
+	return 0;
+}
+
+static int krdma_cm_take_request(struct krdma_conn *listener,
+				 struct rdma_cm_id *id,
+				 const struct rdma_conn_param *param)
+{
+	struct krdma_conn *conn = krdma_conn_alloc_child(listener);
+	int ret;
+
+	if (!conn)
+		return -ENOMEM;
+	ret = krdma_cm_fill_request(conn, id, param);
+	if (ret)
+		goto err_put;
+	conn->cb.cm_id = id;
+	id->context = conn;
+	krdma_conn_get(conn);
+	ret = krdma_cm_queue_request(listener, conn);
+	/*
+	 * Whoever takes it off the list cannot finish with it before this
+	 * handler returns: accept and destroy wait for the handler mutex.
+	 */
+	if (!ret)
+		krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
+	else
+		conn->cb.cm_id = NULL;
+	krdma_conn_put(conn);
+	if (!ret)
+		return 0;
+err_put:
+	id->context = listener;
+	krdma_conn_put(conn);
+	return ret;
+}
+
+/* On error the core destroys the cm_id, which has not become a connection. */
+static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
+			    struct rdma_cm_event *event)
+{
+	int ret = krdma_cm_take_request(listener, id, &event->param.conn);
+
+	if (!ret)
+		return 0;
+	pr_info_ratelimited("%pISpc: connect request refused: %d\n",
+			    &id->route.addr.dst_addr, ret);
+	krdma_cm_reject(listener, id, krdma_cm_reason(ret), NULL, 0);
+	return ret;
+}
+
+/*
+ * Returning non-zero would make the core destroy the cm_id. That is right only
+ * for a request that has not become a connection of ours.
+ */
+static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct krdma_conn *conn = id->context;
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return krdma_cm_request(conn, id, event);
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		krdma_cm_addr_resolved(conn);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		krdma_conn_move(conn, KRDMA_ROUTED);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		krdma_cm_established(conn, event);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		krdma_cm_rejected(conn, event);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		krdma_conn_abort(conn, krdma_cm_status(event->status,
+						       -EHOSTUNREACH));
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		krdma_conn_abort(conn, krdma_cm_status(event->status,
+						       -ECONNABORTED));
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		krdma_conn_abort(conn, -ECONNRESET);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		krdma_conn_abort(conn, -ENODEV);
+		break;
+	default:
+		/* ADDR_CHANGE: the QP goes on. TIMEWAIT_EXIT: too late. */
+		break;
+	}
+	return 0;
+}
+
+static int krdma_cm_new_id(struct krdma_conn *conn)
+{
+	struct rdma_cm_id *id;
+
+	id = rdma_create_id(conn->net, krdma_cm_handler, conn, RDMA_PS_TCP,
+			    IB_QPT_RC);
+	if (IS_ERR(id))
+		return PTR_ERR(id);
+	conn->cb.cm_id = id;
+	return 0;
+}
+
+/* Timers of the QP. iWARP has none of them and says so, which is no error. */
+static void krdma_cm_set_timers(struct krdma_conn *conn)
+{
+	rdma_set_ack_timeout(conn->cb.cm_id, conn->p.ack_timeout);
+	rdma_set_min_rnr_timer(conn->cb.cm_id, conn->p.min_rnr_timer);
+}
+
+static int krdma_cm_resolve(struct krdma_conn *conn, const struct sockaddr *dst)
+{
+	struct sockaddr *src = NULL;
+	int ret;
+
+	ret = krdma_cm_new_id(conn);
+	if (ret)
+		return ret;
+	if (conn->p.tos)
+		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
+	krdma_cm_set_timers(conn);
+	if (conn->src.ss_family)
+		src = (struct sockaddr *)&conn->src;
+	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
+	return rdma_resolve_addr(conn->cb.cm_id, src, (struct sockaddr *)dst,
+				 conn->p.addr_timeout_ms);
+}
+
+static u8 krdma_cm_fill_private(struct krdma_conn *conn,
+				struct krdma_cm_private *priv)
+{
+	struct krdma_hello hello;
+
+	krdma_msg_hello(conn, &hello);
+	hello.user_len = conn->user_data_len;
+	krdma_hello_encode(&priv->hello, &hello);
+	memcpy(priv->user, conn->user_data, conn->user_data_len);
+	return sizeof(priv->hello) + conn->user_data_len;
+}
+
+static void krdma_cm_fill_param(struct krdma_conn *conn,
+				struct rdma_conn_param *param,
+				struct krdma_cm_private *priv)
+{
+	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
+
+	*param = (struct rdma_conn_param){
+		.responder_resources = min_t(int, conn->p.responder_resources,
+					     attrs->max_qp_rd_atom),
+		.initiator_depth = min_t(int, conn->p.initiator_depth,
+					 attrs->max_qp_init_rd_atom),
+		.retry_count = conn->p.retry_count,
+		.rnr_retry_count = conn->p.rnr_retry_count,
+	};
+	if (krdma_conn_is_raw(conn)) {
+		param->private_data = conn->user_data;
+		param->private_data_len = conn->user_data_len;
+	} else {
+		param->private_data = priv;
+		param->private_data_len = krdma_cm_fill_private(conn, priv);
+	}
+}
+
+/* QP, receives, and the owner's blessing: both sides before they dial. */
+static int krdma_cm_make_ready(struct krdma_conn *conn)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	ret = krdma_device_attach(conn);
+	if (ret)
+		return ret;
+	ret = krdma_qp_create(conn);
+	if (ret)
+		return ret;
+	if (!krdma_conn_move(conn, KRDMA_READY))
+		return krdma_last_error(&conn->cb);
+	if (!krdma_conn_is_raw(conn))
+		return krdma_msg_post_all(conn);
+	if (conn->ops && conn->ops->qp_ready)
+		ret = conn->ops->qp_ready(&conn->cb);
+	conn->raw_live = !ret;
+	return ret;
+}
+
+static int krdma_cm_dial_locked(struct krdma_conn *conn)
+{
+	struct krdma_cm_private priv;
+	struct rdma_conn_param param;
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	ret = krdma_cm_make_ready(conn);
+	if (ret)
+		return ret;
+	krdma_cm_fill_param(conn, &param, &priv);
+	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
+		return krdma_last_error(&conn->cb);
+	conn->dialled = true;
+	return rdma_connect(conn->cb.cm_id, &param);
+}
+
+static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
+{
+	return krdma_get_state(&conn->cb) == KRDMA_ROUTED;
+}
+
+/* The peer may have closed again already; what it sent can be received. */
+static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
+{
+	return READ_ONCE(conn->was_established);
+}
+
+/* Under setup, so that a teardown that begins now waits for the step. */
+static int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
+{
+	int ret;
+
+	mutex_lock(&conn->setup);
+	ret = krdma_last_error(&conn->cb) ?: krdma_cm_resolve(conn, dst);
+	mutex_unlock(&conn->setup);
+	return ret;
+}
+
+static int krdma_cm_dial(struct krdma_conn *conn)
+{
+	int ret;
+
+	mutex_lock(&conn->setup);
+	ret = krdma_last_error(&conn->cb) ?: krdma_cm_dial_locked(conn);
+	mutex_unlock(&conn->setup);
+	return ret;
+}
+
+static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
+{
+	int ret;
+
+	ret = krdma_cm_start(conn, dst);
+	if (ret)
+		return ret;
+	ret = krdma_conn_wait(conn, krdma_conn_is_routed, NULL, 0);
+	if (ret)
+		return ret;
+	ret = krdma_cm_dial(conn);
+	if (ret)
+		return ret;
+	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
+	if (ret)
+		return ret;
+	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn);
+}
+
+/**
+ * krdma_connect_cb - connect
+ * @cb: from krdma_create(), in KRDMA_NEW
+ * @dst: IPv4 or IPv6 address and port of a listener
+ *
+ * Waits until the connection is established, for at most
+ * &krdma_params.connect_timeout_ms. In raw mode the qp_ready callback runs
+ * inside. On siw the TCP connect itself cannot be interrupted.
+ *
+ * Whatever it returns, the caller releases @cb.
+ *
+ * Return: 0; -EINVAL not a new connection's cb or a bad address; -EISCONN it
+ * was connected before; -ETIMEDOUT nobody answered; -EHOSTUNREACH,
+ * -ENETUNREACH, -ENODEV no way or no RDMA device to the address;
+ * -ECONNREFUSED nobody listens or the peer's user said no, see
+ * krdma_get_reject(); -EBUSY, -EREMOTEIO (out of memory), -EPROTO,
+ * -EPROTONOSUPPORT as the peer's krdma says; -ENOMEM; -EINTR; -ESHUTDOWN.
+ */
+int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
+
+	if (cb->role != KRDMA_CLIENT_CONN ||
+	    (dst->sa_family != AF_INET && dst->sa_family != AF_INET6))
+		return -EINVAL;
+	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
+		return krdma_last_error(cb) ?: -EISCONN;
+	krdma_conn_get(conn);
+	ret = krdma_cm_connect(conn, dst);
+	if (ret)
+		krdma_conn_abort(conn, ret);
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_connect_cb, KRDMA_NS);
+
+/**
+ * krdma_connect_params - make a connection and connect it
+ * @dst: as for krdma_connect_cb()
+ * @params: or NULL for defaults
+ * @cb: result, unchanged on error
+ *
+ * Return: 0 or an errno of krdma_create() or krdma_connect_cb(); on error
+ * nothing is left to release.
+ */
+int krdma_connect_params(const struct sockaddr *dst,
+			 const struct krdma_params *params,
+			 struct krdma_cb **cb)
+{
+	struct krdma_cb *new = krdma_create(params);
+	int ret;
+
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	ret = krdma_connect_cb(new, dst);
+	if (ret) {
+		krdma_release_cb(new);
+		return ret;
+	}
+	*cb = new;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
+
+/**
+ * krdma_cm_disconnect - make the QP flush and tell the peer
+ * @conn: connection in KRDMA_CLOSING or later
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_cm_disconnect(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->dialled)
+		return;
+	conn->dialled = false;
+	/* Fails where the peer was faster; the drain flushes in any case. */
+	rdma_disconnect(conn->cb.cm_id);
+}
+
+static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	ret = krdma_cm_new_id(conn);
+	if (ret)
+		return ret;
+	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)src);
+	if (ret)
+		return ret;
+	/* Before the first request can come in. */
+	if (!krdma_conn_move(conn, KRDMA_LISTENING))
+		return krdma_last_error(&conn->cb);
+	ret = rdma_listen(conn->cb.cm_id, conn->p.backlog);
+	if (!ret)
+		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
+	return ret;
+}
+
+/**
+ * krdma_listen_params - start to take connect requests
+ * @src: local address, port 0: one is chosen, see krdma_local_addr(). The
+ *	address 0.0.0.0 or :: means all RDMA devices, later ones too
+ * @params: for the listener and its connections, NULL: defaults
+ * @listen_cb: result, unchanged on error
+ *
+ * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV no RDMA device
+ * has that address; -ENOMEM.
+ */
+int krdma_listen_params(const struct sockaddr *src,
+			const struct krdma_params *params,
+			struct krdma_cb **listen_cb)
+{
+	struct krdma_conn *conn;
+	int ret;
+
+	if (src->sa_family != AF_INET && src->sa_family != AF_INET6)
+		return -EINVAL;
+	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	mutex_lock(&conn->setup);
+	ret = krdma_cm_listen(conn, src);
+	mutex_unlock(&conn->setup);
+	if (ret) {
+		krdma_release_cb(&conn->cb);
+		return ret;
+	}
+	*listen_cb = &conn->cb;
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_listen_params, KRDMA_NS);
+
+static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
+{
+	return !list_empty(&listener->requests);
+}
+
+/* The list's reference becomes the caller's. */
+static struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn;
+	LIST_HEAD(dead);
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	krdma_cm_prune_locked(listener, &dead);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn,
+					request_link);
+	if (conn) {
+		list_del_init(&conn->request_link);
+		listener->nrequests--;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	krdma_cm_put_all(&dead);
+	return conn;
+}
+
+/**
+ * krdma_cm_drop_requests - a listener ends: so do those who wait at its door
+ * @listener: listener that is being torn down; nothing happens to others
+ *
+ * Context: process.
+ */
+void krdma_cm_drop_requests(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn;
+
+	while ((conn = krdma_cm_next_request(listener))) {
+		krdma_conn_abort(conn, -ESHUTDOWN);
+		/* Its close_work, which waits for nothing of ours. */
+		wait_event(conn->wait,
+			   krdma_get_state(&conn->cb) == KRDMA_CLOSED);
+		krdma_conn_put(conn);
+	}
+}
+
+static int krdma_cm_wait_request(struct krdma_conn *listener,
+				 unsigned long until, struct krdma_conn **conn)
+{
+	int ret;
+
+	if (listener->cb.role != KRDMA_LISTEN_CONN)
+		return -EINVAL;
+	do {
+		ret = krdma_conn_wait(listener, krdma_cm_has_request, NULL, until);
+		if (ret)
+			return ret;
+		ret = krdma_last_error(&listener->cb);
+		if (ret)
+			return ret;
+		*conn = krdma_cm_next_request(listener);
+	} while (!*conn); /* another acceptor was faster, or it timed out */
+	return 0;
+}
+
+/**
+ * krdma_wait_request - wait for a peer that wants to connect
+ * @listen_cb: listener
+ * @timeout_ms: 0: no limit
+ * @cb: result, in KRDMA_REQUESTED; the caller looks who it is and releases it
+ *	after krdma_accept_request() or krdma_reject_request()
+ *
+ * The peer's patience counts: a request that is not accepted within
+ * &krdma_params.connect_timeout_ms is rejected.
+ *
+ * Return: 0, -EINVAL not a listener, -ETIMEDOUT, -EINTR, -ESHUTDOWN the
+ * listener is being released, -ENODEV its RDMA device was removed.
+ */
+int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
+		       struct krdma_cb **cb)
+{
+	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
+	int ret;
+
+	krdma_conn_get(listener);
+	ret = krdma_cm_wait_request(listener, krdma_deadline(timeout_ms),
+				    &conn);
+	if (!ret)
+		*cb = &conn->cb;
+	krdma_conn_put(listener);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
+
+/**
+ * krdma_set_request_params - give one accepted connection its own parameters
+ * @cb: from krdma_wait_request(), not yet accepted
+ * @params: replace those of the listener; flags must be the same. net, domain,
+ *	src and private_data are not used
+ *
+ * Return: 0, -EINVAL.
+ */
+int krdma_set_request_params(struct krdma_cb *cb,
+			     const struct krdma_params *params)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_params p;
+	int ret;
+
+	ret = krdma_params_set(&p, params, krdma_default_max_msg());
+	if (ret)
+		return ret;
+	if (krdma_get_state(cb) != KRDMA_REQUESTED || p.flags != conn->p.flags)
+		return -EINVAL;
+	mutex_lock(&conn->setup);
+	conn->p = p;
+	conn->ops = p.ops;
+	cb->context = p.context;
+	mutex_unlock(&conn->setup);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
+
+/* Never more than the peer asked for: its QP is set up for that. */
+static void krdma_cm_limit_param(struct krdma_conn *conn,
+				 struct rdma_conn_param *param)
+{
+	/* iWARP names the two the other way round, and negotiates by itself. */
+	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
+				conn->cb.cm_id->port_num))
+		return;
+	param->responder_resources = min(param->responder_resources,
+					 conn->resources);
+	param->initiator_depth = min(param->initiator_depth, conn->depth);
+}
+
+static int krdma_cm_accept_locked(struct krdma_conn *conn)
+{
+	struct krdma_cm_private priv;
+	struct rdma_conn_param param;
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	if (krdma_get_state(&conn->cb) != KRDMA_REQUESTED)
+		return krdma_last_error(&conn->cb) ?: -EISCONN;
+	/* The wait at the door is over, the handshake has its own time. */
+	krdma_conn_stop_timer(conn);
+	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
+	krdma_cm_set_timers(conn);
+	ret = krdma_cm_make_ready(conn);
+	if (ret)
+		return ret;
+	krdma_cm_fill_param(conn, &param, &priv);
+	krdma_cm_limit_param(conn, &param);
+	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
+		return krdma_last_error(&conn->cb);
+	conn->answered = true;
+	conn->dialled = true;
+	rdma_lock_handler(conn->cb.cm_id);
+	ret = rdma_accept(conn->cb.cm_id, &param);
+	rdma_unlock_handler(conn->cb.cm_id);
+	return ret;
+}
+
+static int krdma_cm_accept(struct krdma_conn *conn)
+{
+	int ret;
+
+	mutex_lock(&conn->setup);
+	ret = krdma_cm_accept_locked(conn);
+	mutex_unlock(&conn->setup);
+	if (ret)
+		return ret;
+	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
+	if (ret)
+		return ret;
+	return krdma_conn_is_rw(conn) ? krdma_msg_start(conn) : 0;
+}
+
+static u8 krdma_cm_user_max(const struct krdma_conn *conn)
+{
+	return krdma_conn_is_raw(conn) ? KRDMA_RAW_PRIVATE_DATA_MAX :
+					 KRDMA_PRIVATE_DATA_MAX;
+}
+
+/**
+ * krdma_accept_request - accept
+ * @cb: from krdma_wait_request()
+ * @private_data: for the peer, in the REP; NULL if none
+ * @private_data_len: bytes, at most KRDMA_PRIVATE_DATA_MAX, in raw mode
+ *	KRDMA_RAW_PRIVATE_DATA_MAX
+ *
+ * Waits until the connection is established. In raw mode the qp_ready callback
+ * runs inside. If making the QP fails, the peer is told at once.
+ *
+ * Whatever it returns, the caller releases @cb.
+ *
+ * Return: 0; -EINVAL; -EISCONN accepted before; -ENOMEM; -ENODEV; -ETIMEDOUT or
+ * -ECONNRESET, -ECONNREFUSED the peer went away; -EINTR; -ESHUTDOWN.
+ */
+int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
+			 u8 private_data_len)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
+
+	if (cb->role != KRDMA_ACCEPT_CONN ||
+	    private_data_len > krdma_cm_user_max(conn))
+		return -EINVAL;
+	krdma_conn_get(conn);
+	memcpy(conn->user_data, private_data, private_data_len);
+	conn->user_data_len = private_data_len;
+	ret = krdma_cm_accept(conn);
+	if (ret && ret != -EISCONN)
+		krdma_conn_abort(conn, ret);
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_accept_request, KRDMA_NS);
+
+static int krdma_cm_refuse_locked(struct krdma_conn *conn,
+				  const void *private_data, u8 private_data_len)
+{
+	lockdep_assert_held(&conn->setup);
+	if (conn->answered || krdma_conn_is_over(conn))
+		return krdma_last_error(&conn->cb) ?: -EISCONN;
+	conn->answered = true;
+	return krdma_cm_reject(conn, conn->cb.cm_id, KRDMA_WIRE_REJ_USER,
+			       private_data, private_data_len);
+}
+
+/**
+ * krdma_reject_request - say no
+ * @cb: from krdma_wait_request(), not accepted
+ * @private_data: for the peer, in the REJ; NULL if none
+ * @private_data_len: bytes, at most 140, in raw mode 148
+ *
+ * The caller releases @cb.
+ *
+ * Return: 0, -EINVAL, -EISCONN answered before, or the reason why the request
+ * is over already.
+ */
+int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
+			 u8 private_data_len)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	size_t max = IB_CM_REJ_PRIVATE_DATA_SIZE;
+	int ret;
+
+	if (!krdma_conn_is_raw(conn))
+		max -= sizeof(struct krdma_wire_rej);
+	if (cb->role != KRDMA_ACCEPT_CONN || private_data_len > max)
+		return -EINVAL;
+	mutex_lock(&conn->setup);
+	ret = krdma_cm_refuse_locked(conn, private_data, private_data_len);
+	mutex_unlock(&conn->setup);
+	if (ret != -EISCONN)
+		krdma_conn_abort(conn, -ECONNABORTED);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
+
+/* Not the listener's fault, and no reason to stop accepting. */
+static bool krdma_cm_peer_left(struct krdma_conn *conn, int error)
+{
+	return error != -EINTR && error != -ESHUTDOWN &&
+	       error == krdma_last_error(&conn->cb) &&
+	       (error == -ECONNRESET || error == -ETIMEDOUT ||
+		error == -ECONNREFUSED || error == -EHOSTUNREACH ||
+		error == -ECONNABORTED || error == -EPROTO);
+}
+
+/**
+ * krdma_accept_timeout - wait for a peer and accept it
+ * @listen_cb: listener
+ * @timeout_ms: for a request to come in, 0: no limit
+ * @cb: result, established; unchanged on error
+ *
+ * Requests whose peer goes away before the connection is established are
+ * passed over.
+ *
+ * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().
+ */
+int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
+			 struct krdma_cb **cb)
+{
+	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
+	unsigned long until = krdma_deadline(timeout_ms);
+	bool again;
+	int ret;
+
+	krdma_conn_get(listener);
+	do {
+		again = false;
+		ret = krdma_cm_wait_request(listener, until, &conn);
+		if (ret)
+			break;
+		ret = krdma_accept_request(&conn->cb, NULL, 0);
+		if (!ret) {
+			*cb = &conn->cb;
+			break;
+		}
+		again = krdma_cm_peer_left(conn, ret);
+		krdma_release_cb(&conn->cb);
+	} while (again);
+	krdma_conn_put(listener);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_accept_timeout, KRDMA_NS);
+
+/**
+ * krdma_peer_private_data - what the peer's user sent with REQ or REP
+ * @cb: connection from the request on (passive), or once established (active)
+ * @buf: result
+ * @size: of @buf
+ *
+ * In raw mode InfiniBand and RoCE pad with zeroes to the CM's full size: only
+ * the users know how much of it is theirs.
+ *
+ * Context: any.
+ * Return: bytes there are, of which at most @size are copied.
+ */
+int krdma_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
+{
+	const struct krdma_conn *conn = krdma_conn(cb);
+
+	memcpy(buf, conn->peer_data, min(size, conn->peer_data_len));
+	return conn->peer_data_len;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_private_data, KRDMA_NS);
+
+static int krdma_copy_addr(const struct sockaddr_storage *from,
+			   struct sockaddr_storage *to)
+{
+	if (!from->ss_family)
+		return -ENOTCONN;
+	*to = *from;
+	return 0;
+}
+
+/**
+ * krdma_local_addr - address and port on this side
+ * @cb: listener, or connection from request (passive) or established on
+ * @addr: result
+ *
+ * Context: any.
+ * Return: 0, or -ENOTCONN: not known yet.
+ */
+int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
+{
+	return krdma_copy_addr(&krdma_conn(cb)->local, addr);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
+
+/**
+ * krdma_peer_addr - address and port on the other side
+ * @cb: connection from request (passive) or established on
+ * @addr: result
+ *
+ * Context: any.
+ * Return: 0, or -ENOTCONN: not known yet.
+ */
+int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
+{
+	return krdma_copy_addr(&krdma_conn(cb)->peer, addr);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_addr, KRDMA_NS);
+
+/**
+ * krdma_get_reject - what the peer said when it refused
+ * @cb: connection whose krdma_connect_cb() failed
+ * @rej: result
+ *
+ * Context: any.
+ * Return: true if the peer, or its CM, rejected the request.
+ */
+bool krdma_get_reject(const struct krdma_cb *cb, struct krdma_reject *rej)
+{
+	const struct krdma_conn *conn = krdma_conn(cb);
+
+	/* Pairs with krdma_cm_rejected(). */
+	if (!smp_load_acquire(&conn->rejected))
+		return false;
+	*rej = conn->rej;
+	return true;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_get_reject, KRDMA_NS);

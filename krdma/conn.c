@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A connection's or listener's life: made, moved from state to state, closed,
+ * released.
+ *
+ * Closing has two halves. krdma_conn_abort() is the first: from any context it
+ * moves the state to CLOSING, which stops new work and ends all waits. The
+ * second, krdma_conn_teardown(), needs process context and runs exactly once:
+ * disconnect, drain, destroy. close_work runs it, unless the owner of a raw
+ * connection has work requests and MRs of its own: then close_work only makes
+ * the QP flush and calls the owner, and teardown is up to krdma_release_cb().
+ *
+ * Who can still reach a connection during teardown, and why each of them ends:
+ *  - CM callbacks: until rdma_destroy_id(), which waits for them
+ *  - completion handlers: until ib_drain_qp(), which waits for them
+ *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
+ *    because their caller does
+ *  - timer and close_work: hold a reference each
+ *  - removal of the device: until krdma_device_detach()
+ *  - a listener, while the request is on its list: holds a reference
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/nsproxy.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "priv.h"
+#include "state.h"
+
+static struct net *krdma_callers_net(void)
+{
+	/* NULL in a task that is exiting. */
+	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
+}
+
+/**
+ * krdma_conn_get - take a reference
+ * @conn: connection that the caller can reach
+ *
+ * Context: any.
+ */
+void krdma_conn_get(struct krdma_conn *conn)
+{
+	kref_get(&conn->ref);
+}
+
+static void krdma_conn_free(struct kref *ref)
+{
+	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
+
+	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
+	krdma_msg_free(conn);
+	krdma_domain_put(conn->domain);
+	put_net(conn->net);
+	mutex_destroy(&conn->setup);
+	kfree(conn);
+	module_put(THIS_MODULE);
+}
+
+/**
+ * krdma_conn_put - drop a reference
+ * @conn: connection
+ *
+ * Context: process. The last reference is never one of a completion: those
+ * belong to a connection that is drained before its maker's reference goes.
+ */
+void krdma_conn_put(struct krdma_conn *conn)
+{
+	kref_put(&conn->ref, krdma_conn_free);
+}
+
+/**
+ * krdma_conn_move_locked - change the state
+ * @conn: connection or listener
+ * @to: wanted state
+ *
+ * The only place where the state changes.
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if it was allowed and done.
+ */
+bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_state_may_move(conn->cb.role, conn->cb.state, to))
+		return false;
+	if (to == KRDMA_ESTABLISHED)
+		WRITE_ONCE(conn->was_established, true);
+	WRITE_ONCE(conn->cb.state, to);
+	wake_up_all(&conn->wait);
+	return true;
+}
+
+/**
+ * krdma_conn_move - change the state
+ * @conn: connection or listener
+ * @to: wanted state
+ *
+ * Context: any.
+ * Return: true if it was allowed and done.
+ */
+bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
+{
+	unsigned long flags;
+	bool moved;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	moved = krdma_conn_move_locked(conn, to);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return moved;
+}
+
+static void krdma_conn_queue_close(struct krdma_conn *conn)
+{
+	krdma_conn_get(conn); /* put by close_work or krdma_conn_stop() */
+	if (!queue_work(krdma_wq, &conn->close_work))
+		krdma_conn_put(conn);
+}
+
+/*
+ * Start to close, for @error. @late: not any more if already established.
+ * Who takes a connection down himself has set stopped before: no work then.
+ */
+static void krdma_conn_close(struct krdma_conn *conn, int error, bool late)
+{
+	unsigned long flags;
+	bool moved = false, stopped;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	stopped = conn->stopped;
+	if (!late || conn->cb.state < KRDMA_ESTABLISHED)
+		moved = krdma_conn_move_locked(conn, KRDMA_CLOSING);
+	if (moved)
+		conn->error = error;
+	if (moved && !stopped)
+		krdma_conn_queue_close(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_abort - close for a reason
+ * @conn: connection or listener, in any state
+ * @error: what those who wait or come later get; the first reason counts
+ *
+ * Context: any; the caller holds a reference or a lock that keeps @conn.
+ */
+void krdma_conn_abort(struct krdma_conn *conn, int error)
+{
+	krdma_conn_close(conn, error, false);
+}
+
+static void krdma_conn_timer_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, timer.work);
+
+	krdma_conn_close(conn, -ETIMEDOUT, true);
+	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_conn_start_timer - give up what is not established in time
+ * @conn: connection
+ * @ms: time limit
+ *
+ * Context: any.
+ */
+void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
+{
+	krdma_conn_get(conn); /* put by timer_work or krdma_conn_stop_timer() */
+	if (!queue_delayed_work(krdma_wq, &conn->timer, msecs_to_jiffies(ms)))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_conn_stop_timer - the connection is established, or over
+ * @conn: connection
+ *
+ * Context: process. The timer may still be running when this returns; it does
+ * nothing to a connection that is established or closing.
+ */
+void krdma_conn_stop_timer(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work(&conn->timer))
+		krdma_conn_put(conn);
+}
+
+/* Disconnect, drain, destroy. Once; later calls find nothing left to do. */
+static void krdma_conn_teardown(struct krdma_conn *conn)
+{
+	struct rdma_cm_id *id;
+
+	lockdep_assert_held(&conn->setup);
+	if (krdma_get_state(&conn->cb) == KRDMA_CLOSED)
+		return;
+	krdma_cm_drop_requests(conn);
+	krdma_cm_reject_unanswered(conn);
+	krdma_cm_disconnect(conn);
+	krdma_qp_drain(conn);
+	krdma_msg_stop(conn);
+	krdma_qp_destroy(conn);
+	id = conn->cb.cm_id;
+	if (id) {
+		rdma_destroy_id(id);
+		conn->cb.cm_id = NULL;
+	}
+	/* Not earlier: a CM callback may have started it until now. */
+	krdma_conn_stop_timer(conn);
+	krdma_device_detach(conn);
+	krdma_conn_move(conn, KRDMA_CLOSED);
+}
+
+static void krdma_conn_close_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, close_work);
+	bool raw_live;
+
+	mutex_lock(&conn->setup);
+	raw_live = conn->raw_live;
+	if (raw_live)
+		krdma_cm_disconnect(conn);
+	else
+		krdma_conn_teardown(conn);
+	mutex_unlock(&conn->setup);
+
+	if (raw_live && conn->ops && conn->ops->closing)
+		conn->ops->closing(&conn->cb, conn->error);
+	krdma_conn_put(conn);
+}
+
+static int krdma_conn_init(struct krdma_conn *conn,
+			   const struct krdma_params *user)
+{
+	int ret = krdma_params_set(&conn->p, user, krdma_default_max_msg());
+
+	if (ret)
+		return ret;
+	if (conn->p.src && !rdma_addr_size((struct sockaddr *)conn->p.src))
+		return -EINVAL;
+	conn->cb.context = conn->p.context;
+	conn->ops = conn->p.ops;
+	conn->cb.read_write = krdma_conn_is_rw(conn);
+	conn->user_data_len = conn->p.private_data_len;
+	memcpy(conn->user_data, conn->p.private_data, conn->user_data_len);
+	if (conn->p.src)
+		memcpy(&conn->src, conn->p.src,
+		       rdma_addr_size((struct sockaddr *)conn->p.src));
+	conn->legacy_max = krdma_default_max_msg();
+	conn->domain = conn->p.domain ?: krdma_default_domain;
+	conn->net = conn->p.net ?: krdma_callers_net();
+	/* The caller's memory is not ours to look at later. */
+	conn->p.private_data = NULL;
+	conn->p.src = NULL;
+	conn->p.domain = NULL;
+	conn->p.net = NULL;
+	return 0;
+}
+
+static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
+{
+	/* A listener's requests are closed while it is being closed. */
+	static struct lock_class_key listener_setup;
+
+	conn->cb.role = role;
+	kref_init(&conn->ref);
+	spin_lock_init(&conn->lock);
+	mutex_init(&conn->setup);
+	if (role == KRDMA_LISTEN_CONN)
+		lockdep_set_class(&conn->setup, &listener_setup);
+	init_waitqueue_head(&conn->wait);
+	INIT_LIST_HEAD(&conn->dev_link);
+	INIT_LIST_HEAD(&conn->request_link);
+	INIT_LIST_HEAD(&conn->requests);
+	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
+	INIT_WORK(&conn->close_work, krdma_conn_close_work);
+	krdma_domain_get(conn->domain);
+	get_net(conn->net);
+	__module_get(THIS_MODULE);
+}
+
+/**
+ * krdma_conn_alloc - make a connection or listener in KRDMA_NEW
+ * @role: which
+ * @params: the user's, or NULL
+ *
+ * Return: the object with one reference, ERR_PTR(-EINVAL), ERR_PTR(-ENOMEM).
+ */
+struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
+				    const struct krdma_params *params)
+{
+	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	int ret;
+
+	if (!conn)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_conn_init(conn, params);
+	if (ret) {
+		kfree(conn);
+		return ERR_PTR(ret);
+	}
+	krdma_conn_init_once(conn, role);
+	return conn;
+}
+
+/**
+ * krdma_conn_alloc_child - make what a connect request becomes
+ * @listener: where it came in; its parameters are taken over
+ *
+ * Return: the connection in KRDMA_REQUESTED with one reference, or NULL.
+ */
+struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+
+	if (!conn)
+		return NULL;
+	conn->p = listener->p;
+	conn->cb.context = listener->cb.context;
+	conn->cb.read_write = listener->cb.read_write;
+	conn->ops = listener->ops;
+	conn->legacy_max = listener->legacy_max;
+	conn->domain = listener->domain;
+	conn->net = listener->net;
+	conn->cb.state = KRDMA_REQUESTED;
+	krdma_conn_init_once(conn, KRDMA_ACCEPT_CONN);
+	return conn;
+}
+
+/**
+ * krdma_should_stop - was kthread_stop() called for this task
+ *
+ * Return: true in a kernel thread that should end.
+ */
+bool krdma_should_stop(void)
+{
+	return current->flags & PF_KTHREAD && kthread_should_stop();
+}
+
+/**
+ * krdma_pause - sleep unless the task should end
+ * @ms: how long
+ *
+ * Return: 0, or -EINTR: killed, or a kernel thread that should stop.
+ */
+int krdma_pause(u32 ms)
+{
+	DECLARE_WAIT_QUEUE_HEAD_ONSTACK(wait);
+	long left;
+
+	left = wait_event_killable_timeout(wait, krdma_should_stop(),
+					   msecs_to_jiffies(ms));
+	return left ? -EINTR : 0;
+}
+
+/**
+ * krdma_deadline - a time limit for krdma_conn_wait()
+ * @ms: from now, 0: none
+ *
+ * Return: in jiffies, 0: none.
+ */
+unsigned long krdma_deadline(u32 ms)
+{
+	return ms ? (jiffies + msecs_to_jiffies(ms)) ?: 1 : 0;
+}
+
+static long krdma_deadline_left(unsigned long until)
+{
+	if (!until)
+		return MAX_SCHEDULE_TIMEOUT;
+	return time_after(until, jiffies) ? until - jiffies : 0;
+}
+
+/**
+ * krdma_conn_wait - wait for something to happen to a connection
+ * @conn: connection or listener; the caller holds a reference
+ * @ready: what to wait for; called without locks; must not sleep
+ * @arg: for @ready
+ * @until: from krdma_deadline()
+ *
+ * Return: 0 @ready is true; -EINTR the task is being killed or, as a kernel
+ * thread, stopped; -ETIMEDOUT; or the reason for which the connection ended.
+ */
+int krdma_conn_wait(struct krdma_conn *conn,
+		    bool (*ready)(struct krdma_conn *conn, const void *arg),
+		    const void *arg, unsigned long until)
+{
+	long left;
+
+	might_sleep();
+	left = wait_event_killable_timeout(conn->wait,
+					   ready(conn, arg) ||
+					   krdma_conn_is_over(conn) ||
+					   krdma_should_stop(),
+					   krdma_deadline_left(until));
+	if (ready(conn, arg))
+		return 0;
+	if (krdma_conn_is_over(conn))
+		return krdma_last_error(&conn->cb);
+	if (left < 0 || krdma_should_stop())
+		return -EINTR;
+	return -ETIMEDOUT;
+}
+
+/**
+ * krdma_create - make a connection object without connecting it
+ * @params: or NULL for defaults
+ *
+ * So there is something that another task can krdma_disconnect() while
+ * krdma_connect_cb() waits.
+ *
+ * Return: an object in KRDMA_NEW that krdma_release_cb() releases,
+ * ERR_PTR(-EINVAL) for bad parameters, ERR_PTR(-ENOMEM).
+ */
+struct krdma_cb *krdma_create(const struct krdma_params *params)
+{
+	struct krdma_conn *conn = krdma_conn_alloc(KRDMA_CLIENT_CONN, params);
+
+	return IS_ERR(conn) ? ERR_CAST(conn) : &conn->cb;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
+
+/**
+ * krdma_get - take a reference
+ * @cb: connection or listener
+ *
+ * For a task that may still look at @cb after another has released it. All it
+ * finds then is a closed object.
+ *
+ * Context: any.
+ */
+void krdma_get(struct krdma_cb *cb)
+{
+	krdma_conn_get(krdma_conn(cb));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_get, KRDMA_NS);
+
+/**
+ * krdma_put - drop a reference that krdma_get() took
+ * @cb: connection or listener
+ *
+ * Context: process.
+ */
+void krdma_put(struct krdma_cb *cb)
+{
+	krdma_conn_put(krdma_conn(cb));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_put, KRDMA_NS);
+
+/**
+ * krdma_get_state - the present state
+ * @cb: connection or listener
+ *
+ * Context: any.
+ * Return: a snapshot.
+ */
+enum krdma_state krdma_get_state(const struct krdma_cb *cb)
+{
+	return READ_ONCE(cb->state);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
+
+/**
+ * krdma_is_established - can data be sent
+ * @cb: connection
+ *
+ * Context: any.
+ * Return: true if so, at this moment.
+ */
+bool krdma_is_established(const struct krdma_cb *cb)
+{
+	return krdma_get_state(cb) == KRDMA_ESTABLISHED;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_is_established, KRDMA_NS);
+
+/**
+ * krdma_last_error - why the connection ended
+ * @cb: connection or listener
+ *
+ * Context: any.
+ * Return: 0 while it has not, else the first reason: -ECONNRESET, -ESHUTDOWN,
+ * -ENODEV, -ETIMEDOUT, -ECONNREFUSED, -EPROTO, …
+ */
+int krdma_last_error(const struct krdma_cb *cb)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long flags;
+	int error;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	error = conn->error;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return error;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
+
+/**
+ * krdma_disconnect - end a connection or stop listening
+ * @cb: connection or listener, in any state
+ *
+ * Every wait on @cb, in whatever task, ends with -ESHUTDOWN, and so does every
+ * later call. The peer is told. Messages that have arrived can still be
+ * received. The object remains until krdma_release_cb().
+ *
+ * Context: any; does not wait.
+ */
+void krdma_disconnect(struct krdma_cb *cb)
+{
+	krdma_conn_abort(krdma_conn(cb), -ESHUTDOWN);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
+
+/*
+ * The owner takes it down himself from here on: no closing callback starts any
+ * more, and one that runs in another task has ended.
+ */
+static void krdma_conn_stop(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->stopped = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_conn_abort(conn, -ESHUTDOWN);
+	if (current_work() != &conn->close_work &&
+	    cancel_work_sync(&conn->close_work))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_drain - wait until nothing of a raw connection completes any more
+ * @cb: raw-mode connection; the caller posts no more work requests
+ *
+ * Disconnects if nobody has yet. Afterwards every work request has completed,
+ * most of them with IB_WC_WR_FLUSH_ERR, no completion handler runs, and the
+ * owner may free buffers and MRs; then comes krdma_release_cb().
+ *
+ * Context: process, may sleep; the closing callback included.
+ */
+void krdma_drain(struct krdma_cb *cb)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+
+	might_sleep();
+	krdma_conn_stop(conn);
+	mutex_lock(&conn->setup);
+	krdma_cm_disconnect(conn);
+	krdma_qp_drain(conn);
+	mutex_unlock(&conn->setup);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
+
+/**
+ * krdma_release_cb - close and give back the maker's reference
+ * @cb: connection or listener, in any state; NULL is allowed
+ *
+ * When this returns, nothing of the network is left: QP, CQ, PD and cm_id are
+ * gone and no callback runs. The memory stays until the last krdma_put().
+ * Tasks that wait on @cb get -ESHUTDOWN. A raw connection's owner must have
+ * freed its MRs, see krdma_drain().
+ *
+ * Context: process, may sleep; the closing callback included, no other
+ * callback.
+ * Return: 0, or -EINVAL for NULL.
+ */
+int krdma_release_cb(struct krdma_cb *cb)
+{
+	struct krdma_conn *conn;
+
+	might_sleep();
+	if (!cb)
+		return -EINVAL;
+	conn = krdma_conn(cb);
+	krdma_conn_stop(conn);
+	mutex_lock(&conn->setup);
+	conn->raw_live = false;
+	krdma_conn_teardown(conn);
+	mutex_unlock(&conn->setup);
+	krdma_conn_put(conn);
+	return 0;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_release_cb, KRDMA_NS);

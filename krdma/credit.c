@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Credit arithmetic of message mode, see credit.h for the rules. */
+#include <linux/bug.h>
+#include <linux/errno.h>
+
+#include "credit.h"
+
+/**
+ * krdma_credit_init - before the connection exists
+ * @c: the credits
+ * @depth: receives this side posts
+ */
+void krdma_credit_init(struct krdma_credit *c, u16 depth)
+{
+	*c = (struct krdma_credit){ .depth = depth };
+}
+
+/**
+ * krdma_credit_start - the peer's hello said how many receives it has posted
+ * @c: the credits
+ * @peer_depth: receives at the peer
+ */
+void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
+{
+	c->avail_max = peer_depth;
+	c->avail = peer_depth;
+}
+
+/**
+ * krdma_credit_may_send - is there a credit for one more message
+ * @c: the credits
+ * @reserved: for a message that only returns credits
+ *
+ * Return: true if krdma_credit_take() may be called.
+ */
+bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved)
+{
+	return c->avail > (reserved ? 0 : 1);
+}
+
+/**
+ * krdma_credit_take - use one credit, give back what is owed
+ * @c: the credits
+ *
+ * Return: what goes into the message's header.
+ */
+u16 krdma_credit_take(struct krdma_credit *c)
+{
+	u16 granted = c->owed;
+
+	c->avail--;
+	c->owed = 0;
+	return granted;
+}
+
+/**
+ * krdma_credit_undo - the message that took the credit could not be posted
+ * @c: the credits
+ * @granted: what krdma_credit_take() returned
+ */
+void krdma_credit_undo(struct krdma_credit *c, u16 granted)
+{
+	c->avail++;
+	c->owed += granted;
+}
+
+/**
+ * krdma_credit_granted - the peer gave credits back
+ * @c: the credits
+ * @granted: from a message's header, not to be trusted
+ *
+ * Return: 0, or -EPROTO if the peer gave more than it can have receives.
+ */
+int krdma_credit_granted(struct krdma_credit *c, u16 granted)
+{
+	if (granted > c->avail_max - c->avail)
+		return -EPROTO;
+	c->avail += granted;
+	return 0;
+}
+
+/**
+ * krdma_credit_reposted - a receive is posted again
+ * @c: the credits
+ *
+ * Return: false if that is more than the queue is deep, which is a bug of
+ * ours; nothing is counted then.
+ */
+bool krdma_credit_reposted(struct krdma_credit *c)
+{
+	if (WARN_ON_ONCE(c->owed >= c->depth))
+		return false;
+	c->owed++;
+	return true;
+}
+
+/**
+ * krdma_credit_should_return - is it time for a message of its own
+ * @c: the credits
+ *
+ * Half of the queue: earlier would cost messages, later would let a sender
+ * stop that has nothing left but the reserved credit.
+ *
+ * Return: true if so much is owed.
+ */
+bool krdma_credit_should_return(const struct krdma_credit *c)
+{
+	return c->owed >= c->depth / 2;
+}

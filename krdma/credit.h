@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Credits: how many messages each side may send. Pure arithmetic; the caller
+ * holds the connection's lock.
+ *
+ * One credit stands for one receive that is posted at the peer. The peer starts
+ * us with as many as its receive queue is deep. Every message takes one. The
+ * peer gives credits back in the header of whatever it sends, and when it owes
+ * half of its queue and has nothing to send, in a message of its own. The last
+ * credit is kept for such messages, so that two ends that both have used up
+ * theirs can still give some back.
+ */
+#ifndef KRDMA_CREDIT_H
+#define KRDMA_CREDIT_H
+
+#include <linux/types.h>
+
+/*
+ * Fewest receives a side may have: a message that only returns credits must
+ * not itself make the other side owe half of its queue, or the two would answer
+ * each other for ever.
+ */
+#define KRDMA_CREDIT_MIN_DEPTH 4
+
+/**
+ * struct krdma_credit - both directions of one connection
+ * @avail: messages we may still send
+ * @avail_max: depth of the peer's receive queue, the most @avail can be
+ * @owed: receives posted again that the peer has not been told about
+ * @depth: depth of our own receive queue
+ */
+struct krdma_credit {
+	u16 avail;
+	u16 avail_max;
+	u16 owed;
+	u16 depth;
+};
+
+void krdma_credit_init(struct krdma_credit *c, u16 depth);
+void krdma_credit_start(struct krdma_credit *c, u16 peer_depth);
+bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved);
+u16 krdma_credit_take(struct krdma_credit *c);
+void krdma_credit_undo(struct krdma_credit *c, u16 granted);
+int krdma_credit_granted(struct krdma_credit *c, u16 granted);
+bool krdma_credit_reposted(struct krdma_credit *c);
+bool krdma_credit_should_return(const struct krdma_credit *c);
+
+#endif /* KRDMA_CREDIT_H */

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices as krdma sees them, and the PDs on them.
+ *
+ * A krdma_dev lives from our ib_client's add to its remove. Connections attach
+ * to it before they make a QP and detach when it is destroyed; remove ends all
+ * of them and waits until the last one is detached, because afterwards the
+ * device's memory may be gone.
+ *
+ * PDs belong to a domain, which a consumer creates: an rkey is good for every
+ * QP of its PD, so what shares a PD trusts each other.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* A domain of trust; its PDs are found by address, the name is for people. */
+struct krdma_domain {
+	struct kref ref;
+	char name[32];
+};
+
+/* For connections that name no domain. Does not pin the module: see init. */
+static struct krdma_domain krdma_own_domain = {
+	.ref = KREF_INIT(1),
+	.name = KBUILD_MODNAME,
+};
+
+struct krdma_domain *krdma_default_domain = &krdma_own_domain;
+
+static struct ib_client krdma_ib_client;
+static LIST_HEAD(krdma_devs);
+static DEFINE_MUTEX(krdma_devs_lock); /* krdma_devs */
+
+/**
+ * krdma_domain_create - make a domain of trust
+ * @name: for logs; copied, cut at 31 bytes
+ *
+ * Connections of one domain share a PD on each device, so a key that one of
+ * them gives to its peer also works on the others.
+ *
+ * Return: the domain, which krdma_domain_put() puts, or ERR_PTR(-ENOMEM).
+ */
+struct krdma_domain *krdma_domain_create(const char *name)
+{
+	struct krdma_domain *domain = kzalloc(sizeof(*domain), GFP_KERNEL);
+
+	if (!domain)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&domain->ref);
+	strscpy(domain->name, name, sizeof(domain->name));
+	__module_get(THIS_MODULE);
+	return domain;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_domain_create, KRDMA_NS);
+
+static void krdma_domain_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct krdma_domain, ref));
+	module_put(THIS_MODULE);
+}
+
+void krdma_domain_get(struct krdma_domain *domain)
+{
+	kref_get(&domain->ref);
+}
+
+/**
+ * krdma_domain_put - put a domain
+ * @domain: from krdma_domain_create(), or NULL
+ *
+ * Its PDs live on until the last connection that uses them is closed.
+ *
+ * Context: any.
+ */
+void krdma_domain_put(struct krdma_domain *domain)
+{
+	if (domain)
+		kref_put(&domain->ref, krdma_domain_free);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_domain_put, KRDMA_NS);
+
+static void krdma_dev_free(struct kref *ref)
+{
+	struct krdma_dev *dev = container_of(ref, struct krdma_dev, ref);
+
+	WARN_ON_ONCE(!list_empty(&dev->pds));
+	mutex_destroy(&dev->lock);
+	kfree(dev);
+}
+
+static void krdma_dev_put(struct krdma_dev *dev)
+{
+	kref_put(&dev->ref, krdma_dev_free);
+}
+
+/* Put by krdma_device_detach(), or by krdma_device_attach() when it fails. */
+static struct krdma_dev *krdma_dev_find_get(struct ib_device *ibdev)
+{
+	struct krdma_dev *dev;
+
+	mutex_lock(&krdma_devs_lock);
+	list_for_each_entry(dev, &krdma_devs, link) {
+		if (dev->ibdev == ibdev) {
+			kref_get(&dev->ref);
+			mutex_unlock(&krdma_devs_lock);
+			return dev;
+		}
+	}
+	mutex_unlock(&krdma_devs_lock);
+	return NULL;
+}
+
+static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
+					       struct krdma_domain *domain)
+{
+	struct krdma_pd *kpd = kzalloc(sizeof(*kpd), GFP_KERNEL);
+	struct ib_pd *pd;
+
+	lockdep_assert_held(&dev->lock);
+	if (!kpd)
+		return ERR_PTR(-ENOMEM);
+	/* No flags: never IB_PD_UNSAFE_GLOBAL_RKEY, on rxe it opens all RAM. */
+	pd = ib_alloc_pd(dev->ibdev, 0);
+	if (IS_ERR(pd)) {
+		kfree(kpd);
+		return ERR_CAST(pd);
+	}
+	kpd->pd = pd;
+	kpd->domain = domain;
+	krdma_domain_get(domain);
+	list_add(&kpd->link, &dev->pds);
+	return kpd;
+}
+
+static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
+{
+	lockdep_assert_held(&dev->lock);
+	list_del(&kpd->link);
+	krdma_domain_put(kpd->domain);
+	ib_dealloc_pd(kpd->pd);
+	kfree(kpd);
+}
+
+/* Put by krdma_pd_put_locked() in krdma_device_detach(). */
+static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
+					    struct krdma_domain *domain)
+{
+	struct krdma_pd *kpd;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry(kpd, &dev->pds, link) {
+		if (kpd->domain == domain) {
+			kpd->users++;
+			return kpd;
+		}
+	}
+	kpd = krdma_pd_create_locked(dev, domain);
+	if (!IS_ERR(kpd))
+		kpd->users = 1;
+	return kpd;
+}
+
+static void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
+{
+	if (!--kpd->users)
+		krdma_pd_destroy_locked(dev, kpd);
+}
+
+static int krdma_dev_attach(struct krdma_dev *dev, struct krdma_conn *conn)
+{
+	struct krdma_pd *kpd;
+	int ret = 0;
+
+	mutex_lock(&dev->lock);
+	kpd = dev->gone ? ERR_PTR(-ENODEV) :
+			  krdma_pd_get_locked(dev, conn->domain);
+	if (IS_ERR(kpd)) {
+		ret = PTR_ERR(kpd);
+	} else {
+		conn->kpd = kpd;
+		conn->cb.pd = kpd->pd;
+		list_add_tail(&conn->dev_link, &dev->conns);
+	}
+	mutex_unlock(&dev->lock);
+	return ret;
+}
+
+/**
+ * krdma_device_attach - tie a connection to the device that its cm_id found
+ * @conn: connection whose cm_id is bound to a device
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0, -ENODEV if the device is being removed, -ENOMEM.
+ */
+int krdma_device_attach(struct krdma_conn *conn)
+{
+	struct krdma_dev *dev = krdma_dev_find_get(conn->cb.cm_id->device);
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	if (!dev)
+		return -ENODEV;
+	ret = krdma_dev_attach(dev, conn);
+	if (ret) {
+		krdma_dev_put(dev);
+		return ret;
+	}
+	conn->dev = dev;
+	return 0;
+}
+
+/**
+ * krdma_device_detach - undo krdma_device_attach()
+ * @conn: connection without QP; may be not attached
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_device_detach(struct krdma_conn *conn)
+{
+	struct krdma_dev *dev = conn->dev;
+
+	lockdep_assert_held(&conn->setup);
+	if (!dev)
+		return;
+	mutex_lock(&dev->lock);
+	krdma_pd_put_locked(dev, conn->kpd);
+	list_del_init(&conn->dev_link);
+	if (list_empty(&dev->conns))
+		wake_up_all(&dev->idle);
+	mutex_unlock(&dev->lock);
+	conn->kpd = NULL;
+	conn->cb.pd = NULL;
+	conn->dev = NULL;
+	krdma_dev_put(dev);
+}
+
+static int krdma_device_add(struct ib_device *ibdev)
+{
+	struct krdma_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return -ENOMEM;
+	kref_init(&dev->ref);
+	mutex_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->conns);
+	INIT_LIST_HEAD(&dev->pds);
+	init_waitqueue_head(&dev->idle);
+	dev->ibdev = ibdev;
+
+	mutex_lock(&krdma_devs_lock);
+	list_add_tail(&dev->link, &krdma_devs);
+	mutex_unlock(&krdma_devs_lock);
+	ib_set_client_data(ibdev, &krdma_ib_client, dev);
+	return 0;
+}
+
+static bool krdma_dev_idle(struct krdma_dev *dev)
+{
+	bool idle;
+
+	mutex_lock(&dev->lock);
+	idle = list_empty(&dev->conns);
+	mutex_unlock(&dev->lock);
+	return idle;
+}
+
+static void krdma_dev_abort_all(struct krdma_dev *dev)
+{
+	struct krdma_conn *conn;
+
+	mutex_lock(&dev->lock);
+	dev->gone = true;
+	/* Attached connections cannot go away while the list is locked. */
+	list_for_each_entry(conn, &dev->conns, dev_link)
+		krdma_conn_abort(conn, -ENODEV);
+	mutex_unlock(&dev->lock);
+}
+
+static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct krdma_dev *dev = client_data;
+
+	if (!dev)
+		return;
+	mutex_lock(&krdma_devs_lock);
+	list_del(&dev->link);
+	mutex_unlock(&krdma_devs_lock);
+
+	krdma_dev_abort_all(dev);
+	/*
+	 * Each connection either is torn down by its close_work, or has an
+	 * owner whose closing callback was called and who must release it. To
+	 * return earlier would let the owner's MRs outlive the device.
+	 */
+	while (!wait_event_timeout(dev->idle, krdma_dev_idle(dev), 10 * HZ))
+		pr_warn("%s: removal waits for connections whose owners have not released them\n",
+			dev_name(&ibdev->dev));
+	krdma_dev_put(dev);
+}
+
+static struct ib_client krdma_ib_client = {
+	.name = KBUILD_MODNAME,
+	.add = krdma_device_add,
+	.remove = krdma_device_remove,
+};
+
+/**
+ * krdma_device_init - start to follow RDMA devices
+ *
+ * Return: 0 or -errno of ib_register_client().
+ */
+int krdma_device_init(void)
+{
+	return ib_register_client(&krdma_ib_client);
+}
+
+/**
+ * krdma_device_exit - stop to follow RDMA devices
+ *
+ * The module's reference count has seen to it that no connection is left.
+ */
+void krdma_device_exit(void)
+{
+	ib_unregister_client(&krdma_ib_client);
+}

@@ -1,0 +1,966 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: two-sided, in order, with credits.
+ *
+ * A message is sent as one part, or as several when it is longer than the
+ * peer's receive buffers. Parts arrive in order on a reliable connection and
+ * wait on the ready list, in the buffers they came in, until somebody receives;
+ * only then is the buffer posted again and its credit returned. So a receiver
+ * that does not keep up stops the sender, and nothing is ever dropped.
+ *
+ * A receive completion validates all of a part before it changes anything. What
+ * is wrong ends the connection with -EPROTO.
+ *
+ * Who copies from or to a DMA mapped buffer outside of krdma_conn.lock holds a
+ * bit of krdma_msg.busy; krdma_msg_stop() waits for that before it unmaps.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "msg.h"
+
+/* The message that returns credits has a send queue slot of its own. */
+#define KRDMA_MSG_CREDIT_SENDS 1
+
+/**
+ * krdma_msg_extra_sends - send queue slots beyond the user's
+ * @conn: connection
+ *
+ * Return: how many.
+ */
+unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
+{
+	return krdma_conn_is_raw(conn) ? 0 : KRDMA_MSG_CREDIT_SENDS;
+}
+
+static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
+{
+	return conn->cb.pd->device;
+}
+
+/* ---- sending ---- */
+
+static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
+{
+	ib_dma_unmap_single(krdma_msg_ibdev(conn), send->dma, send->len,
+			    DMA_TO_DEVICE);
+}
+
+static void krdma_send_done(struct krdma_wr *kwr)
+{
+	struct krdma_send *send = container_of(kwr, struct krdma_send, wr);
+
+	krdma_send_unmap(kwr->conn, send);
+	kfree(send);
+}
+
+/* Room for a header and @len bytes behind it, mapped. */
+static struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
+					   struct krdma_op *op, u32 len)
+{
+	struct ib_device *ibdev = krdma_msg_ibdev(conn);
+	struct krdma_send *send;
+
+	send = kmalloc(struct_size(send, data, len), GFP_KERNEL);
+	if (!send)
+		return NULL;
+	krdma_wr_init(&send->wr, conn, op, krdma_send_done);
+	send->len = sizeof(send->hdr) + len;
+	send->dma = ib_dma_map_single(ibdev, &send->hdr, send->len,
+				      DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev, send->dma)) {
+		kfree(send);
+		return NULL;
+	}
+	return send;
+}
+
+static int krdma_send_post_wr(struct krdma_conn *conn, struct krdma_send *send)
+{
+	struct ib_sge sge = {
+		.addr = send->dma,
+		.length = send->len,
+		.lkey = conn->cb.pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	ib_dma_sync_single_for_device(krdma_msg_ibdev(conn), send->dma,
+				      send->len, DMA_TO_DEVICE);
+	return krdma_qp_post_locked(conn, &send->wr, &wr);
+}
+
+/*
+ * Fill in the credits and post. @reserved: may use the last credit.
+ * Return: 0, -EAGAIN no credit or slot, or an error; nothing is used up then.
+ */
+static int krdma_send_post_locked(struct krdma_conn *conn,
+				  struct krdma_send *send,
+				  struct krdma_hdr *hdr, bool reserved)
+{
+	struct krdma_msg *msg = conn->msg;
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	if (!msg->may_send || !krdma_credit_may_send(&msg->credit, reserved))
+		return conn->error ?: -EAGAIN;
+	hdr->credits = krdma_credit_take(&msg->credit);
+	krdma_hdr_encode(&send->hdr, hdr);
+	ret = krdma_send_post_wr(conn, send);
+	if (ret)
+		krdma_credit_undo(&msg->credit, hdr->credits);
+	return ret;
+}
+
+/* A message of its own for credits that are owed. */
+static void krdma_msg_return_credits_locked(struct krdma_conn *conn)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (msg->credit_busy || !krdma_credit_should_return(&msg->credit))
+		return;
+	/* Without a credit the peer owes us some, and they come with a chance. */
+	if (!krdma_send_post_locked(conn, msg->credit_send, &hdr, true))
+		msg->credit_busy = true;
+}
+
+static void krdma_msg_credit_done(struct krdma_wr *kwr)
+{
+	struct krdma_conn *conn = kwr->conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->credit_busy = false;
+	krdma_msg_return_credits_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Room for one more message on its way out? For krdma_conn_wait(). */
+static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
+{
+	const struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	may = msg->may_send && conn->sq_avail &&
+	      krdma_credit_may_send(&msg->credit, false);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return may;
+}
+
+/* Waits for a credit and a slot. On error @send is freed, not posted. */
+static int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
+			   struct krdma_hdr *hdr, unsigned long until)
+{
+	unsigned long flags;
+	int ret;
+
+	do {
+		ret = krdma_conn_wait(conn, krdma_msg_may_send, NULL, until);
+		if (ret)
+			break;
+		/* See krdma_qp_post() for why bottom halves are off. */
+		local_bh_disable();
+		spin_lock_irqsave(&conn->lock, flags);
+		ret = krdma_send_post_locked(conn, send, hdr, false);
+		spin_unlock_irqrestore(&conn->lock, flags);
+		local_bh_enable();
+	} while (ret == -EAGAIN);
+	if (ret)
+		krdma_send_done(&send->wr);
+	return ret;
+}
+
+static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
+			       struct krdma_hdr *hdr, const void *buffer,
+			       unsigned long until)
+{
+	u32 len = min(hdr->msg_len - hdr->offset, conn->msg->part_max);
+	struct krdma_send *send = krdma_send_alloc(conn, op, len);
+	int ret;
+
+	if (!send)
+		return -ENOMEM;
+	memcpy(send->data, buffer + hdr->offset, len);
+	ret = krdma_send_post(conn, send, hdr, until);
+	if (!ret)
+		hdr->offset += len;
+	return ret;
+}
+
+/* Holding KRDMA_BUSY_SEND, so that parts of two messages do not mix. */
+static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
+				const void *buffer, u32 length,
+				unsigned long until)
+{
+	struct krdma_hdr hdr = {
+		.type = KRDMA_WIRE_DATA,
+		.msg_len = length,
+		.msg_id = conn->msg->send_id,
+	};
+	int ret;
+
+	do {
+		ret = krdma_msg_send_part(conn, op, &hdr, buffer, until);
+	} while (!ret && hdr.offset < length);
+	if (!ret)
+		conn->msg->send_id++;
+	else if (hdr.offset)
+		/* The peer has a beginning that no end can follow any more. */
+		krdma_conn_abort(conn, ret);
+	return ret;
+}
+
+/**
+ * krdma_msg_check - is this a connection that speaks messages
+ * @conn: connection
+ *
+ * Return: 0, -EINVAL raw mode or a listener, -ENOTCONN not connected yet, or
+ * why it never got connected.
+ */
+int krdma_msg_check(struct krdma_conn *conn)
+{
+	if (krdma_conn_is_raw(conn) || conn->cb.role == KRDMA_LISTEN_CONN)
+		return -EINVAL;
+	if (!READ_ONCE(conn->was_established))
+		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	return 0;
+}
+
+static bool krdma_msg_is_free(struct krdma_conn *conn, const void *arg)
+{
+	const unsigned int *what = arg;
+
+	return !(READ_ONCE(conn->msg->busy) & *what);
+}
+
+static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
+				      unsigned int what)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->msg->busy & what)
+		return -EAGAIN;
+	/* What has arrived may be received after the end. */
+	if (what != KRDMA_BUSY_RECV && conn->error)
+		return conn->error;
+	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
+	return 0;
+}
+
+/**
+ * krdma_msg_enter - become the one task that does something
+ * @conn: connection in message mode
+ * @what: a bit of &enum krdma_msg_busy
+ * @until: time limit
+ *
+ * A lock whose wait has a time limit and can be interrupted.
+ *
+ * Return: 0 or as krdma_conn_wait().
+ */
+int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
+		    unsigned long until)
+{
+	unsigned long flags;
+	int ret;
+
+	do {
+		ret = krdma_conn_wait(conn, krdma_msg_is_free, &what, until);
+		if (ret)
+			return ret;
+		spin_lock_irqsave(&conn->lock, flags);
+		ret = krdma_msg_try_enter_locked(conn, what);
+		spin_unlock_irqrestore(&conn->lock, flags);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+/**
+ * krdma_msg_leave - undo krdma_msg_enter()
+ * @conn: connection
+ * @what: the same bit
+ */
+void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	WRITE_ONCE(conn->msg->busy, conn->msg->busy & ~what);
+	wake_up_all(&conn->wait);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
+			  const void *buffer, u32 length, unsigned long until)
+{
+	int ret;
+
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	if (ret)
+		return ret;
+	ret = krdma_msg_send_parts(conn, op, buffer, length, until);
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	if (ret)
+		return ret;
+	ret = krdma_op_wait(conn, op, until);
+	if (ret)
+		krdma_conn_abort(conn, ret);
+	return ret;
+}
+
+/**
+ * krdma_send_timeout - send a message
+ * @cb: established connection in message mode
+ * @buffer: what to send; any kernel memory; may be reused on return
+ * @length: bytes, up to the peer's &krdma_params.max_msg; 0 is a message too
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * Waits until the peer's adapter has acknowledged all of it. If that does not
+ * happen in time, or the task is killed, after a part has left, the connection
+ * ends: nobody could say what the peer has. If nothing has left (the peer does
+ * not receive, so there is no credit) the connection stays. Several tasks may
+ * send; messages do not mix.
+ *
+ * Return: 0; -EMSGSIZE longer than the peer takes; -ENOTCONN; -EINVAL not
+ * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection ended.
+ */
+int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
+		       u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long until;
+	struct krdma_op *op;
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ret;
+	if (length > conn->hello.max_msg)
+		return -EMSGSIZE;
+	op = krdma_op_alloc();
+	if (!op)
+		return -ENOMEM;
+	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+	krdma_conn_get(conn);
+	ret = krdma_msg_send(conn, op, buffer, length, until);
+	krdma_conn_put(conn);
+	krdma_op_put(op);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
+
+/**
+ * krdma_msg_send_start - send the first message
+ * @conn: established connection
+ * @segs: the shown buffer, NULL if there is none
+ * @nsegs: its segments
+ * @until: time limit
+ *
+ * Return: 0, -EMSGSIZE the peer's buffers are too small for so many segments,
+ * or as krdma_send_timeout().
+ */
+int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
+			 u32 nsegs, unsigned long until)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
+	u32 len = segs ? krdma_shown_wire_size(nsegs) : 0;
+	struct krdma_send *send;
+	int ret;
+
+	if (len > conn->msg->part_max)
+		return -EMSGSIZE;
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	if (ret)
+		return ret;
+	send = krdma_send_alloc(conn, NULL, len);
+	if (send && segs)
+		krdma_shown_encode(send->data, segs, nsegs);
+	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	return ret;
+}
+
+/* ---- receiving ---- */
+
+static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	struct ib_sge sge = {
+		.addr = recv->dma,
+		.length = conn->p.buf_size,
+		.lkey = conn->cb.pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &recv->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	ib_dma_sync_single_for_device(krdma_msg_ibdev(conn), recv->dma,
+				      conn->p.buf_size, DMA_FROM_DEVICE);
+	return ib_post_recv(conn->cb.qp, &wr, NULL);
+}
+
+static int krdma_msg_repost_locked(struct krdma_conn *conn,
+				   struct krdma_recv *recv)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	/* The drain may have begun, and the buffers be unmapped. */
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return 0;
+	ret = krdma_recv_post(conn, recv);
+	if (ret)
+		return ret;
+	krdma_credit_reposted(&conn->msg->credit);
+	krdma_msg_return_credits_locked(conn);
+	return 0;
+}
+
+/**
+ * krdma_msg_repost - a receive buffer has been read
+ * @conn: connection
+ * @recv: the buffer, on no list
+ *
+ * Context: any.
+ */
+void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_msg_repost_locked(conn, recv);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (ret)
+		krdma_conn_abort(conn, ret);
+}
+
+/* Parts follow each other without a gap, messages too. */
+static int krdma_msg_take_data_locked(struct krdma_conn *conn,
+				      struct krdma_recv *recv)
+{
+	const struct krdma_hdr *hdr = &recv->hdr;
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (hdr->msg_id != msg->next_id || hdr->offset != msg->next_offset ||
+	    (msg->next_offset && hdr->msg_len != msg->next_len))
+		return -EPROTO;
+	msg->next_len = hdr->msg_len;
+	msg->next_offset += recv->len;
+	if (msg->next_offset == msg->next_len) {
+		msg->next_id++;
+		msg->next_offset = 0;
+	}
+	list_add_tail(&recv->link, &msg->ready);
+	return 0;
+}
+
+/* START comes once, and describes a buffer if and only if that was agreed. */
+static int krdma_msg_take_start_locked(struct krdma_conn *conn,
+				       struct krdma_recv *recv)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (msg->got_start)
+		return -EPROTO;
+	if (!krdma_conn_is_rw(conn)) {
+		if (conn->cb.role == KRDMA_CLIENT_CONN || recv->len)
+			return -EPROTO;
+		msg->got_start = true;
+		msg->may_send = true;
+		return krdma_msg_repost_locked(conn, recv);
+	}
+	msg->got_start = true;
+	msg->may_send = true;
+	/* Pairs with krdma_msg_has_start(). */
+	smp_store_release(&msg->start, recv);
+	return 0;
+}
+
+/* An acceptor's peer begins with START; a client's peer may have none. */
+static bool krdma_msg_expects_start_locked(const struct krdma_conn *conn)
+{
+	return !conn->msg->got_start &&
+	       (conn->cb.role == KRDMA_ACCEPT_CONN || krdma_conn_is_rw(conn));
+}
+
+static int krdma_msg_take_locked(struct krdma_conn *conn,
+				 struct krdma_recv *recv)
+{
+	struct krdma_msg *msg = conn->msg;
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	ret = krdma_credit_granted(&msg->credit, recv->hdr.credits);
+	if (ret)
+		return ret;
+	if (recv->hdr.type == KRDMA_WIRE_START)
+		return krdma_msg_take_start_locked(conn, recv);
+	if (krdma_msg_expects_start_locked(conn) &&
+	    recv->hdr.type == KRDMA_WIRE_DATA)
+		return -EPROTO;
+	if (recv->hdr.type == KRDMA_WIRE_DATA)
+		return krdma_msg_take_data_locked(conn, recv);
+	return krdma_msg_repost_locked(conn, recv);
+}
+
+static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
+			      const struct ib_wc *wc)
+{
+	unsigned long flags;
+	int ret;
+
+	/* RDMA_WRITE_WITH_IMM, SEND_WITH_IMM and SEND_WITH_INV are not ours. */
+	if (wc->opcode != IB_WC_RECV ||
+	    wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE))
+		return -EPROTO;
+	ib_dma_sync_single_for_cpu(krdma_msg_ibdev(conn), recv->dma,
+				   wc->byte_len, DMA_FROM_DEVICE);
+	ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
+			       conn->p.max_msg);
+	if (ret)
+		return ret;
+	recv->len = wc->byte_len - sizeof(struct krdma_wire_hdr);
+
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_msg_take_locked(conn, recv);
+	/* For whoever receives, and for whoever waits for credits. */
+	wake_up_all(&conn->wait);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_recv *recv =
+		container_of(wc->wr_cqe, struct krdma_recv, cqe);
+	struct krdma_conn *conn = recv->conn;
+	int ret;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		krdma_qp_failed(conn, wc->status);
+		return;
+	}
+	ret = krdma_msg_received(conn, recv, wc);
+	if (!ret)
+		return;
+	if (ret == -EPROTO)
+		pr_info_ratelimited("%pISpc: bad message of %u bytes, closing\n",
+				    &conn->peer, wc->byte_len);
+	krdma_conn_abort(conn, ret);
+}
+
+static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
+{
+	return !list_empty_careful(&conn->msg->ready);
+}
+
+/* The next part, still on the list. Only who holds KRDMA_BUSY_RECV takes it. */
+static struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
+{
+	struct krdma_recv *recv;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	recv = list_first_entry_or_null(&conn->msg->ready, struct krdma_recv,
+					link);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return recv;
+}
+
+static int krdma_msg_wait_part(struct krdma_conn *conn, unsigned long until,
+			       struct krdma_recv **recv)
+{
+	int ret = krdma_conn_wait(conn, krdma_msg_is_ready, NULL, until);
+
+	if (ret)
+		return ret;
+	*recv = krdma_msg_first(conn);
+	return 0;
+}
+
+/* Copy a part to where it belongs and post its buffer again. */
+static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
+			      void *buffer)
+{
+	unsigned long flags;
+
+	memcpy(buffer, recv->buf + sizeof(struct krdma_wire_hdr), recv->len);
+	spin_lock_irqsave(&conn->lock, flags);
+	list_del_init(&recv->link);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_msg_repost(conn, recv);
+}
+
+static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
+			      u32 *len)
+{
+	struct krdma_recv *recv;
+	int ret;
+
+	if (conn->msg->whole) {
+		*len = conn->msg->whole_len;
+		return 0;
+	}
+	ret = krdma_msg_wait_part(conn, until, &recv);
+	if (!ret)
+		*len = recv->hdr.msg_len;
+	return ret;
+}
+
+/* Put parts together. What is there stays for the next call if this fails. */
+static int krdma_msg_assemble(struct krdma_conn *conn, u32 len,
+			      unsigned long until)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+	int ret;
+
+	if (!msg->whole) {
+		msg->whole = kvmalloc(len, GFP_KERNEL);
+		if (!msg->whole)
+			return -ENOMEM;
+		msg->whole_len = len;
+		msg->whole_have = 0;
+	}
+	while (msg->whole_have < len) {
+		ret = krdma_msg_wait_part(conn, until, &recv);
+		if (ret)
+			return ret;
+		krdma_msg_consume(conn, recv, msg->whole + msg->whole_have);
+		msg->whole_have += recv->len;
+	}
+	return 0;
+}
+
+static int krdma_msg_receive_long(struct krdma_conn *conn, void *buffer,
+				  u32 len, unsigned long until)
+{
+	struct krdma_msg *msg = conn->msg;
+	int ret = krdma_msg_assemble(conn, len, until);
+
+	if (ret)
+		return ret;
+	memcpy(buffer, msg->whole, len);
+	kvfree(msg->whole);
+	msg->whole = NULL;
+	return 0;
+}
+
+static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
+			     unsigned long until)
+{
+	struct krdma_recv *recv;
+	u32 len;
+	int ret;
+
+	ret = krdma_msg_next_len(conn, until, &len);
+	if (ret)
+		return ret;
+	if (len > size)
+		return -EMSGSIZE;
+	recv = krdma_msg_first(conn);
+	if (!conn->msg->whole && recv->len == len) {
+		krdma_msg_consume(conn, recv, buffer);
+		return len;
+	}
+	return krdma_msg_receive_long(conn, buffer, len, until) ?: len;
+}
+
+/**
+ * krdma_receive_len - receive a message
+ * @cb: connection in message mode
+ * @buffer: where to; any kernel memory
+ * @size: bytes it has
+ * @timeout_ms: time limit, 0: none
+ *
+ * A message longer than @size stays where it is, for a call with more room.
+ * After a timeout, or when the task is killed, the connection stays and no
+ * message is lost. Messages that arrived before the connection ended can be
+ * received after it. Several tasks may receive; each gets whole messages.
+ *
+ * Return: length of the message, 0 too; -EMSGSIZE; -ETIMEDOUT; -EINTR;
+ * -ENOMEM; -ENOTCONN; -EINVAL not message mode; or why the connection ended.
+ */
+int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
+		      u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long until = krdma_deadline(timeout_ms);
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ret;
+	krdma_conn_get(conn);
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
+	if (!ret) {
+		ret = krdma_msg_receive(conn, buffer, size, until);
+		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
+	}
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
+
+/**
+ * krdma_receive_peek - how long is the next message
+ * @cb: connection in message mode
+ * @timeout_ms: time limit, 0: none
+ *
+ * Return: its length; the message stays; or an errno of krdma_receive_len().
+ */
+ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long until = krdma_deadline(timeout_ms);
+	u32 len = 0;
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ret;
+	krdma_conn_get(conn);
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
+	if (!ret) {
+		ret = krdma_msg_next_len(conn, until, &len);
+		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
+	}
+	krdma_conn_put(conn);
+	return ret ?: len;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
+
+/* ---- beginning and end ---- */
+
+static int krdma_recv_alloc(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	recv->cqe.done = krdma_msg_recv_done;
+	recv->conn = conn;
+	INIT_LIST_HEAD(&recv->link);
+	recv->buf = kmalloc(conn->p.buf_size, GFP_KERNEL);
+	return recv->buf ? 0 : -ENOMEM;
+}
+
+static int krdma_msg_alloc(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	unsigned int i;
+	int ret = 0;
+
+	if (!msg)
+		return -ENOMEM;
+	conn->msg = msg;
+	INIT_LIST_HEAD(&msg->ready);
+	krdma_credit_init(&msg->credit, conn->p.recv_depth);
+	msg->recvs = kvcalloc(conn->p.recv_depth, sizeof(*msg->recvs),
+			      GFP_KERNEL);
+	if (!msg->recvs)
+		return -ENOMEM;
+	for (i = 0; i < conn->p.recv_depth && !ret; i++)
+		ret = krdma_recv_alloc(conn, &msg->recvs[i]);
+	return ret;
+}
+
+/**
+ * krdma_msg_free - free what message mode has
+ * @conn: connection that nobody refers to any more; may have nothing
+ */
+void krdma_msg_free(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned int i;
+
+	if (!msg)
+		return;
+	for (i = 0; msg->recvs && i < conn->p.recv_depth; i++)
+		kfree(msg->recvs[i].buf);
+	kvfree(msg->recvs);
+	kvfree(msg->whole);
+	kvfree(msg->peer_segs);
+	krdma_region_free(msg->shown);
+	krdma_region_free(msg->stage);
+	kfree(msg);
+}
+
+static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	if (recv->mapped)
+		ib_dma_unmap_single(krdma_msg_ibdev(conn), recv->dma,
+				    conn->p.buf_size, DMA_FROM_DEVICE);
+	recv->mapped = false;
+}
+
+static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
+{
+	return !(READ_ONCE(conn->msg->busy) &
+		 (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
+}
+
+/**
+ * krdma_msg_stop - let go of the device
+ * @conn: connection whose QP is drained; may have nothing
+ *
+ * Messages that have arrived stay where they are.
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_msg_stop(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned int i;
+
+	lockdep_assert_held(&conn->setup);
+	if (!msg)
+		return;
+	/*
+	 * Every wait of theirs has ended with the connection; this is for
+	 * somebody who was about to post and still copies or maps.
+	 */
+	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
+	if (msg->shown)
+		krdma_region_unregister(conn, msg->shown);
+	if (msg->stage)
+		krdma_region_unregister(conn, msg->stage);
+	for (i = 0; msg->recvs && i < conn->p.recv_depth; i++)
+		krdma_recv_unmap(conn, &msg->recvs[i]);
+	if (msg->credit_send) {
+		krdma_send_unmap(conn, msg->credit_send);
+		kfree(msg->credit_send);
+		msg->credit_send = NULL;
+	}
+}
+
+static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	struct ib_device *ibdev = krdma_msg_ibdev(conn);
+	u64 dma;
+
+	dma = ib_dma_map_single(ibdev, recv->buf, conn->p.buf_size,
+				DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ibdev, dma))
+		return -ENOMEM;
+	recv->dma = dma;
+	recv->mapped = true;
+	return krdma_recv_post(conn, recv);
+}
+
+/**
+ * krdma_msg_post_all - be ready for the peer's first messages
+ * @conn: connection with a new QP
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0 or -errno; krdma_msg_stop() and krdma_msg_free() undo it.
+ */
+int krdma_msg_post_all(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg;
+	unsigned int i;
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	ret = krdma_msg_alloc(conn);
+	msg = conn->msg;
+	if (ret)
+		return ret;
+	msg->credit_send = krdma_send_alloc(conn, NULL, 0);
+	if (!msg->credit_send)
+		return -ENOMEM;
+	msg->credit_send->wr.done = krdma_msg_credit_done;
+	msg->credit_send->wr.reserved = true;
+	for (i = 0; i < conn->p.recv_depth && !ret; i++)
+		ret = krdma_recv_map(conn, &msg->recvs[i]);
+	/* The acceptor knows the peer's hello since the request. */
+	if (conn->cb.role == KRDMA_ACCEPT_CONN)
+		krdma_msg_peer_hello(conn);
+	return ret;
+}
+
+/**
+ * krdma_msg_hello - what to tell the peer
+ * @conn: connection in message mode
+ * @hello: result; no private data of the user's
+ */
+void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
+{
+	*hello = (struct krdma_hello){
+		.mode = krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
+						 KRDMA_WIRE_MODE_MSG,
+		.buf_size = conn->p.buf_size,
+		.max_msg = conn->p.max_msg,
+		.recv_depth = conn->p.recv_depth,
+		.session = get_random_u32(),
+	};
+}
+
+/**
+ * krdma_msg_peer_hello - heed what the peer said
+ * @conn: connection whose hello is set
+ *
+ * Context: any, before anything is sent.
+ */
+void krdma_msg_peer_hello(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	msg->part_max = min(conn->p.buf_size, conn->hello.buf_size) -
+			sizeof(struct krdma_wire_hdr);
+	krdma_credit_start(&msg->credit, conn->hello.recv_depth);
+	msg->may_send = conn->cb.role == KRDMA_CLIENT_CONN;
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_msg_start - the first messages of a new connection
+ * @conn: established connection
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_start(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
+
+	if (krdma_conn_is_rw(conn))
+		return krdma_rw_start(conn, until);
+	return krdma_msg_send_start(conn, NULL, 0, until);
+}
+
+static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
+{
+	/* Pairs with krdma_msg_take_start_locked(). */
+	return smp_load_acquire(&conn->msg->start);
+}
+
+/**
+ * krdma_msg_take_start - wait for the peer's START with its shown buffer
+ * @conn: established KRDMA_RW connection
+ * @until: time limit
+ *
+ * Return: the buffer, for krdma_msg_repost(), or ERR_PTR().
+ */
+struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn,
+					unsigned long until)
+{
+	struct krdma_recv *recv;
+	int ret = krdma_conn_wait(conn, krdma_msg_has_start, NULL, until);
+
+	if (ret)
+		return ERR_PTR(ret);
+	recv = conn->msg->start;
+	conn->msg->start = NULL;
+	return recv;
+}

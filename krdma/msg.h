@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Message mode: what msg.c and rw.c share. */
+#ifndef KRDMA_MSG_H
+#define KRDMA_MSG_H
+
+#include "credit.h"
+#include "priv.h"
+
+/* What one task at a time may do; bits of krdma_msg.busy. */
+enum krdma_msg_busy {
+	KRDMA_BUSY_SEND = BIT(0), /* cut a message into parts and post them */
+	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
+	KRDMA_BUSY_RW   = BIT(2), /* use the staging region */
+};
+
+/**
+ * struct krdma_recv - a receive buffer
+ * @cqe: its completion
+ * @conn: whose it is
+ * @link: in krdma_msg.ready while it holds a part of a message
+ * @dma: address of @buf for the device
+ * @mapped: @dma is valid; krdma_conn.setup
+ * @hdr: decoded, while on the ready list
+ * @len: bytes of the part behind the header
+ * @buf: krdma_params.buf_size bytes
+ */
+struct krdma_recv {
+	struct ib_cqe cqe;
+	struct krdma_conn *conn;
+	struct list_head link;
+	u64 dma;
+	bool mapped;
+	struct krdma_hdr hdr;
+	u32 len;
+	void *buf;
+};
+
+/**
+ * struct krdma_send - a message, or a part of one, on its way out
+ * @wr: its completion
+ * @dma: address of @hdr for the device
+ * @len: bytes from @hdr on
+ * @hdr: header
+ * @data: @len less the header
+ */
+struct krdma_send {
+	struct krdma_wr wr;
+	u64 dma;
+	u32 len;
+	struct krdma_wire_hdr hdr;
+	u8 data[];
+};
+
+/**
+ * struct krdma_msg - message mode of one connection
+ * @recvs: receive buffers, p.recv_depth of them; constant
+ * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
+ *
+ * All of these under krdma_conn.lock:
+ * @credit: both directions
+ * @busy: enum krdma_msg_busy
+ * @may_send: an acceptor keeps quiet until the connecting side has sent
+ * @got_start: the peer's START has arrived
+ * @start: START with a shown buffer, until krdma_rw_start() has read it
+ * @credit_send: message that returns credits, one at a time
+ * @credit_busy: it is in flight
+ * @ready: krdma_recv, received parts in order
+ * @next_id: id of the message whose part comes next
+ * @next_offset: offset of that part
+ * @next_len: length of that message, valid if @next_offset is not 0
+ *
+ * Owned by who holds KRDMA_BUSY_SEND:
+ * @send_id: id of the next message
+ *
+ * Owned by who holds KRDMA_BUSY_RECV:
+ * @whole: where the parts of a long message are put together, or NULL
+ * @whole_len: its length
+ * @whole_have: how much of it is there
+ *
+ * Shown buffers; set in krdma_rw_start() before the first use, see rw.c:
+ * @shown: what the peer may read and write
+ * @stage: source and sink of our reads and writes, by KRDMA_BUSY_RW
+ * @peer_segs: the peer's shown buffer
+ * @peer_nsegs: how many
+ * @peer_size: sum of their lengths
+ */
+struct krdma_msg {
+	struct krdma_recv *recvs;
+	u32 part_max;
+
+	struct krdma_credit credit;
+	unsigned int busy;
+	bool may_send;
+	bool got_start;
+	struct krdma_recv *start;
+	struct krdma_send *credit_send;
+	bool credit_busy;
+	struct list_head ready;
+	u32 next_id;
+	u32 next_offset;
+	u32 next_len;
+
+	u32 send_id;
+
+	void *whole;
+	u32 whole_len;
+	u32 whole_have;
+
+	struct krdma_region *shown;
+	struct krdma_region *stage;
+	struct krdma_seg *peer_segs;
+	u32 peer_nsegs;
+	u64 peer_size;
+};
+
+int krdma_msg_check(struct krdma_conn *conn);
+int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
+		    unsigned long until);
+void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
+int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
+			 u32 nsegs, unsigned long until);
+struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn,
+					unsigned long until);
+void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv);
+
+#endif /* KRDMA_MSG_H */

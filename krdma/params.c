@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parameters of a connection: defaults and ranges. Pure. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "credit.h"
+#include "priv.h"
+
+/* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
+#define KRDMA_DEPTH_MAX 65536
+/* An hour: longer than any wait that is meant, and far from wrapping. */
+#define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
+
+static void krdma_default_u32(u32 *value, u32 def)
+{
+	if (!*value)
+		*value = def;
+}
+
+static void krdma_default_u8(u8 *value, u8 def)
+{
+	if (!*value)
+		*value = def;
+	else if (*value == KRDMA_ZERO)
+		*value = 0;
+}
+
+static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
+{
+	krdma_default_u32(&p->addr_timeout_ms, 2000);
+	krdma_default_u32(&p->route_timeout_ms, 2000);
+	krdma_default_u32(&p->connect_timeout_ms, 10000);
+	krdma_default_u32(&p->op_timeout_ms, 30000);
+	krdma_default_u32(&p->backlog, 64);
+	krdma_default_u32(&p->send_depth, 64);
+	krdma_default_u32(&p->recv_depth, 64);
+	krdma_default_u32(&p->max_send_sge, 1);
+	krdma_default_u32(&p->max_recv_sge, 1);
+	krdma_default_u32(&p->buf_size, 4096);
+	krdma_default_u32(&p->max_msg, default_max_msg);
+	krdma_default_u8(&p->responder_resources, 16);
+	krdma_default_u8(&p->initiator_depth, 16);
+	krdma_default_u8(&p->ack_timeout, 17);
+	krdma_default_u8(&p->retry_count, 6);
+	krdma_default_u8(&p->rnr_retry_count, p->flags & KRDMA_RAW ? 7 : 6);
+	krdma_default_u8(&p->min_rnr_timer, 12);
+}
+
+static bool krdma_params_times_ok(const struct krdma_params *p)
+{
+	return p->addr_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
+	       p->route_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
+	       p->connect_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
+	       p->op_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
+	       p->ack_timeout <= 31 && p->retry_count <= 7 &&
+	       p->rnr_retry_count <= 7 && p->min_rnr_timer <= 31;
+}
+
+static bool krdma_params_sizes_ok(const struct krdma_params *p)
+{
+	return p->backlog <= KRDMA_DEPTH_MAX &&
+	       p->send_depth <= KRDMA_DEPTH_MAX &&
+	       p->recv_depth <= KRDMA_DEPTH_MAX &&
+	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
+	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT;
+}
+
+static bool krdma_params_raw_ok(const struct krdma_params *p)
+{
+	return !(p->flags & KRDMA_RW) &&
+	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
+}
+
+static bool krdma_params_msg_ok(const struct krdma_params *p)
+{
+	return !p->ops && p->poll != KRDMA_POLL_DIRECT &&
+	       p->private_data_len <= KRDMA_PRIVATE_DATA_MAX &&
+	       p->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&
+	       p->recv_depth <= KRDMA_WIRE_DEPTH_MAX &&
+	       p->buf_size >= KRDMA_WIRE_BUF_MIN &&
+	       p->buf_size <= KRDMA_WIRE_BUF_MAX &&
+	       p->max_msg <= KRDMA_WIRE_MSG_MAX;
+}
+
+/**
+ * krdma_params_set - take a user's parameters, fill in defaults, check
+ * @p: result, undefined on error
+ * @user: the user's, NULL: all defaults
+ * @default_max_msg: see krdma_config()
+ *
+ * Return: 0, or -EINVAL: a value out of range, an unknown flag, or a struct
+ * of another size than this version's.
+ */
+int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
+		     u32 default_max_msg)
+{
+	*p = (struct krdma_params){ .size = sizeof(*p) };
+	if (user) {
+		if (user->size != sizeof(*p))
+			return -EINVAL;
+		*p = *user;
+	}
+	if (p->flags & ~(u32)(KRDMA_RAW | KRDMA_RW))
+		return -EINVAL;
+	if (p->private_data_len && !p->private_data)
+		return -EINVAL;
+	krdma_params_defaults(p, default_max_msg);
+	if (!krdma_params_times_ok(p) || !krdma_params_sizes_ok(p))
+		return -EINVAL;
+	if (p->flags & KRDMA_RAW ? !krdma_params_raw_ok(p) :
+				   !krdma_params_msg_ok(p))
+		return -EINVAL;
+	return 0;
+}

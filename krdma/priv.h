@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of krdma share.
+ *
+ * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
+ * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
+ * krdma_conn.lock nests inside everything and takes nothing. CM callbacks run
+ * under the handler mutex and therefore never take krdma_conn.setup: what
+ * needs it is done by the task that connects or accepts, or by close_work.
+ */
+#ifndef KRDMA_PRIV_H
+#define KRDMA_PRIV_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include <krdma.h>
+
+#include "wire.h"
+
+struct krdma_msg;
+struct krdma_region;
+
+/* main.c */
+extern struct workqueue_struct *krdma_wq;
+
+/**
+ * struct krdma_dev - an RDMA device, from add to remove of our ib_client
+ * @link: in krdma_devs
+ * @ibdev: the device
+ * @ref: krdma_devs holds one, each attached connection holds one
+ * @lock: protects the rest
+ * @conns: attached connections, by krdma_conn.dev_link
+ * @pds: one krdma_pd per domain in use
+ * @gone: remove has begun: attach nothing any more
+ * @idle: woken when @conns becomes empty
+ */
+struct krdma_dev {
+	struct list_head link;
+	struct ib_device *ibdev;
+	struct kref ref;
+	struct mutex lock; /* protects what follows */
+	struct list_head conns;
+	struct list_head pds;
+	bool gone;
+	wait_queue_head_t idle;
+};
+
+/**
+ * struct krdma_pd - the protection domain of one device and one domain
+ * @link: in krdma_dev.pds
+ * @domain: whose it is; the PD holds a reference
+ * @pd: the PD
+ * @users: connections that use it; krdma_dev.lock
+ */
+struct krdma_pd {
+	struct list_head link;
+	struct krdma_domain *domain;
+	struct ib_pd *pd;
+	unsigned int users;
+};
+
+/**
+ * struct krdma_conn - what is behind a krdma_cb
+ * @cb: what the user sees; first, so that both have one address
+ * @ref: the maker holds one (krdma_release_cb()), a listener one for each
+ *	request on its list (krdma_cm_take_request() or its close), a queued
+ *	@close_work and a pending @timer one each (put when they have run or were
+ *	cancelled), each work request in flight one (put on completion). The CM
+ *	needs none: rdma_destroy_id() waits for its callbacks
+ * @p: parameters after defaults; pointers of the user's are not kept
+ * @net: reference
+ * @domain: reference
+ * @ops: raw mode: the owner's
+ *
+ * @lock: protects cb.state, @error, @stopped, @rejected and @rej, @requests
+ *	and @nrequests, and all of @msg that says so. Taken in any context
+ * @wait: woken when anything changes that somebody may wait for
+ * @error: why the connection ends, set once, with the move to CLOSING
+ * @stopped: the owner itself takes it down: no closing callback
+ * @sq_avail: send queue slots that are free, message mode
+ * @was_established: state has been KRDMA_ESTABLISHED
+ *
+ * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
+ *	@kpd, @answered, @drained, @raw_live
+ * @dev: reference while attached
+ * @dev_link: in krdma_dev.conns, under krdma_dev.lock
+ * @kpd: PD in use
+ * @cq: completion queue of both directions
+ * @answered: passive: accepted or rejected
+ * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
+ *	disconnect from
+ * @drained: nothing completes any more
+ * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
+ *
+ * @timer: ends what does not become established in time
+ * @close_work: does what closing needs in process context
+ *
+ * @request_link: passive: in the listener's @requests
+ * @requests: listener: connections in KRDMA_REQUESTED
+ * @nrequests: listener: how many
+ *
+ * @hello: the peer's, in message mode
+ * @resources: passive: RDMA READs that the peer asked to have served here
+ * @depth: passive: RDMA READs that the peer serves
+ * @src: where a client wants to come from, family 0: anywhere
+ * @local: address of this side, family 0: not known yet
+ * @peer: address of the other side, likewise
+ * @user_data: private data to send (client) or received
+ * @user_data_len: bytes
+ * @peer_data: private data of the peer's user, from REQ or REP
+ * @peer_data_len: bytes
+ * @rej: the peer's reject
+ * @rejected: @rej is valid
+ * @legacy_max: size of the buffers that krdma_receive() is given
+ * @msg: message mode
+ */
+struct krdma_conn {
+	struct krdma_cb cb;
+	struct kref ref;
+	struct krdma_params p;
+	struct net *net;
+	struct krdma_domain *domain;
+	const struct krdma_raw_ops *ops;
+
+	spinlock_t lock; /* see @lock above */
+	wait_queue_head_t wait;
+	int error;
+	bool stopped;
+	bool was_established;
+	unsigned int sq_avail;
+
+	struct mutex setup; /* see @setup above */
+	struct krdma_dev *dev;
+	struct list_head dev_link;
+	struct krdma_pd *kpd;
+	struct ib_cq *cq;
+	bool answered;
+	bool dialled;
+	bool drained;
+	bool raw_live;
+
+	struct delayed_work timer;
+	struct work_struct close_work;
+
+	struct list_head request_link;
+	struct list_head requests;
+	unsigned int nrequests;
+
+	struct krdma_hello hello;
+	u8 resources;
+	u8 depth;
+	struct sockaddr_storage src;
+	struct sockaddr_storage local;
+	struct sockaddr_storage peer;
+	u8 user_data[KRDMA_RAW_PRIVATE_DATA_MAX];
+	u8 user_data_len;
+	u8 peer_data[IB_CM_REP_PRIVATE_DATA_SIZE];
+	u8 peer_data_len;
+	struct krdma_reject rej;
+	bool rejected;
+
+	u32 legacy_max;
+	struct krdma_msg *msg;
+};
+
+static inline struct krdma_conn *krdma_conn(const struct krdma_cb *cb)
+{
+	return container_of(cb, struct krdma_conn, cb);
+}
+
+static inline bool krdma_conn_is_raw(const struct krdma_conn *conn)
+{
+	return conn->p.flags & KRDMA_RAW;
+}
+
+static inline bool krdma_conn_is_rw(const struct krdma_conn *conn)
+{
+	return conn->p.flags & KRDMA_RW;
+}
+
+static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
+{
+	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
+}
+
+/* params.c */
+int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
+		     u32 default_max_msg);
+
+/* device.c */
+extern struct krdma_domain *krdma_default_domain;
+int krdma_device_init(void);
+void krdma_device_exit(void);
+int krdma_device_attach(struct krdma_conn *conn);
+void krdma_device_detach(struct krdma_conn *conn);
+void krdma_domain_get(struct krdma_domain *domain);
+
+/* conn.c */
+struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
+				    const struct krdma_params *params);
+struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener);
+void krdma_conn_get(struct krdma_conn *conn);
+void krdma_conn_put(struct krdma_conn *conn);
+bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
+bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
+void krdma_conn_abort(struct krdma_conn *conn, int error);
+void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
+void krdma_conn_stop_timer(struct krdma_conn *conn);
+int krdma_conn_wait(struct krdma_conn *conn,
+		    bool (*ready)(struct krdma_conn *conn, const void *arg),
+		    const void *arg, unsigned long until);
+unsigned long krdma_deadline(u32 ms);
+bool krdma_should_stop(void);
+int krdma_pause(u32 ms);
+
+/* simple.c */
+u32 krdma_default_max_msg(void);
+
+/* cm.c */
+void krdma_cm_disconnect(struct krdma_conn *conn);
+void krdma_cm_drop_requests(struct krdma_conn *listener);
+void krdma_cm_reject_unanswered(struct krdma_conn *conn);
+
+/**
+ * struct krdma_op - what a task waits for: one or more work requests
+ * @ref: the waiting task's and one for each work request in flight
+ * @pending: work requests in flight; krdma_conn.lock
+ * @error: of the first one that failed; krdma_conn.lock
+ *
+ * Apart from the task's stack, because the task may be killed and leave while
+ * work requests are in flight.
+ */
+struct krdma_op {
+	refcount_t ref;
+	unsigned int pending;
+	int error;
+};
+
+/**
+ * struct krdma_wr - a work request on the send queue
+ * @cqe: its completion
+ * @conn: where it was posted; outlives it, because of the drain
+ * @op: who waits for it, may be NULL
+ * @reserved: has a send queue slot of its own, see krdma_msg_extra_sends()
+ * @done: cleans up and frees; softirq
+ */
+struct krdma_wr {
+	struct ib_cqe cqe;
+	struct krdma_conn *conn;
+	struct krdma_op *op;
+	bool reserved;
+	void (*done)(struct krdma_wr *kwr);
+};
+
+/* qp.c */
+int krdma_qp_create(struct krdma_conn *conn);
+void krdma_qp_drain(struct krdma_conn *conn);
+void krdma_qp_destroy(struct krdma_conn *conn);
+struct krdma_op *krdma_op_alloc(void);
+void krdma_op_put(struct krdma_op *op);
+int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
+		  unsigned long until);
+void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
+		   struct krdma_op *op, void (*done)(struct krdma_wr *kwr));
+int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+			 struct ib_send_wr *wr);
+int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
+		  struct ib_send_wr *wr, unsigned long until);
+void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
+bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg);
+
+/* mr.c */
+struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
+					 int access);
+int krdma_region_register(struct krdma_conn *conn, struct krdma_region *region,
+			  unsigned long until);
+void krdma_region_unregister(struct krdma_conn *conn,
+			     struct krdma_region *region);
+void krdma_region_free(struct krdma_region *region);
+u32 krdma_region_segs(const struct krdma_region *region);
+void krdma_region_seg(const struct krdma_region *region, u32 i,
+		      struct krdma_seg *seg);
+u32 krdma_region_lkey(const struct krdma_region *region, u32 i);
+void *krdma_region_vaddr(const struct krdma_region *region);
+u64 krdma_region_size(const struct krdma_region *region);
+void krdma_region_sync_for_cpu(struct krdma_conn *conn,
+			       struct krdma_region *region);
+void krdma_region_sync_for_device(struct krdma_conn *conn,
+				  struct krdma_region *region);
+
+/* msg.c */
+unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn);
+void krdma_msg_stop(struct krdma_conn *conn);
+void krdma_msg_free(struct krdma_conn *conn);
+int krdma_msg_post_all(struct krdma_conn *conn);
+void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
+void krdma_msg_peer_hello(struct krdma_conn *conn);
+int krdma_msg_start(struct krdma_conn *conn);
+
+/* rw.c */
+int krdma_rw_start(struct krdma_conn *conn, unsigned long until);
+
+#endif /* KRDMA_PRIV_H */

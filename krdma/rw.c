@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One-sided reads and writes of the buffers that two ends show each other.
+ *
+ * Each end of a KRDMA_RW connection has a shown region, whose keys it sends in
+ * START, and a staging region that our own reads and writes go through. The
+ * staging region is registered too, because iWARP wants a remotely writable
+ * key for the sink of a READ (RFC 5040 5.3); elsewhere only the own adapter may
+ * use it. The peer's shown buffer is described once and checked on every use.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "msg.h"
+
+#define KRDMA_STAGE_SIZE 65536
+
+static int krdma_rw_register_one(struct krdma_conn *conn,
+				 struct krdma_region **where, size_t size,
+				 int access, unsigned long until)
+{
+	struct krdma_region *region = krdma_region_create(conn, size, access);
+
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	*where = region; /* krdma_msg_stop() finds it from here on */
+	return krdma_region_register(conn, region, until);
+}
+
+static int krdma_rw_register(struct krdma_conn *conn, unsigned long until)
+{
+	int stage_access = IB_ACCESS_LOCAL_WRITE;
+	int ret;
+
+	if (rdma_protocol_iwarp(conn->cb.pd->device, conn->cb.cm_id->port_num))
+		stage_access |= IB_ACCESS_REMOTE_WRITE;
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
+	if (ret)
+		return ret;
+	ret = krdma_rw_register_one(conn, &conn->msg->stage, KRDMA_STAGE_SIZE,
+				    stage_access, until);
+	if (!ret)
+		ret = krdma_rw_register_one(conn, &conn->msg->shown,
+					    conn->p.max_msg,
+					    IB_ACCESS_LOCAL_WRITE |
+					    IB_ACCESS_REMOTE_READ |
+					    IB_ACCESS_REMOTE_WRITE, until);
+	krdma_msg_leave(conn, KRDMA_BUSY_RW);
+	return ret;
+}
+
+static int krdma_rw_show(struct krdma_conn *conn, unsigned long until)
+{
+	struct krdma_region *shown = conn->msg->shown;
+	u32 nsegs = krdma_region_segs(shown), i;
+	struct krdma_seg *segs;
+	int ret;
+
+	segs = kvcalloc(nsegs, sizeof(*segs), GFP_KERNEL);
+	if (!segs)
+		return -ENOMEM;
+	for (i = 0; i < nsegs; i++)
+		krdma_region_seg(shown, i, &segs[i]);
+	ret = krdma_msg_send_start(conn, segs, nsegs, until);
+	kvfree(segs);
+	return ret;
+}
+
+static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *recv)
+{
+	const void *body = recv->buf + sizeof(struct krdma_wire_hdr);
+	struct krdma_msg *msg = conn->msg;
+	int nsegs = krdma_shown_count(body, recv->len), ret;
+	u32 i;
+
+	if (nsegs < 0)
+		return nsegs;
+	msg->peer_segs = kvcalloc(nsegs, sizeof(*msg->peer_segs), GFP_KERNEL);
+	if (!msg->peer_segs)
+		return -ENOMEM;
+	ret = krdma_shown_decode(msg->peer_segs, nsegs, body, recv->len);
+	if (ret)
+		return ret;
+	msg->peer_nsegs = nsegs;
+	for (i = 0; i < nsegs; i++)
+		msg->peer_size += msg->peer_segs[i].len;
+	return 0;
+}
+
+static int krdma_rw_learn(struct krdma_conn *conn, unsigned long until)
+{
+	struct krdma_recv *recv = krdma_msg_take_start(conn, until);
+	int ret;
+
+	if (IS_ERR(recv))
+		return PTR_ERR(recv);
+	ret = krdma_rw_decode(conn, recv);
+	krdma_msg_repost(conn, recv);
+	return ret;
+}
+
+/**
+ * krdma_rw_start - show buffers to each other
+ * @conn: new KRDMA_RW connection
+ * @until: time limit
+ *
+ * The connecting side sends first, as iWARP demands.
+ *
+ * Return: 0 or -errno; the caller aborts the connection then.
+ */
+int krdma_rw_start(struct krdma_conn *conn, unsigned long until)
+{
+	int ret;
+
+	if (conn->cb.role == KRDMA_ACCEPT_CONN) {
+		ret = krdma_rw_learn(conn, until);
+		if (ret)
+			return ret;
+	}
+	ret = krdma_rw_register(conn, until);
+	if (ret)
+		return ret;
+	ret = krdma_rw_show(conn, until);
+	if (ret || conn->cb.role == KRDMA_ACCEPT_CONN)
+		return ret;
+	return krdma_rw_learn(conn, until);
+}
+
+/* Where in the peer's shown buffer, and how much of it in one MR. */
+static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
+			   struct ib_rdma_wr *wr)
+{
+	const struct krdma_seg *seg = msg->peer_segs;
+
+	while (offset >= seg->len)
+		offset -= seg++->len;
+	wr->remote_addr = seg->addr + offset;
+	wr->rkey = seg->rkey;
+	return min_t(u64, seg->len - offset, KRDMA_STAGE_SIZE);
+}
+
+static void krdma_rw_wr_done(struct krdma_wr *kwr)
+{
+	kfree(kwr);
+}
+
+static int krdma_rw_post(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
+			 u32 len, struct krdma_op *op, unsigned long until)
+{
+	struct krdma_wr *kwr = kmalloc(sizeof(*kwr), GFP_KERNEL);
+	struct ib_sge sge = {
+		.addr = 0, /* the staging region's iova */
+		.length = len,
+		.lkey = krdma_region_lkey(conn->msg->stage, 0),
+	};
+	int ret;
+
+	if (!kwr)
+		return -ENOMEM;
+	krdma_wr_init(kwr, conn, op, krdma_rw_wr_done);
+	rdma->wr.sg_list = &sge;
+	rdma->wr.num_sge = 1;
+	ret = krdma_qp_post(conn, kwr, &rdma->wr, until);
+	if (ret)
+		kfree(kwr);
+	return ret;
+}
+
+/* Post and wait. If it is not known to have ended, the connection must. */
+static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
+			    u32 len, unsigned long until)
+{
+	struct krdma_op *op = krdma_op_alloc();
+	int ret;
+
+	if (!op)
+		return -ENOMEM;
+	krdma_region_sync_for_device(conn, conn->msg->stage);
+	ret = krdma_rw_post(conn, rdma, len, op, until);
+	if (!ret) {
+		ret = krdma_op_wait(conn, op, until);
+		if (ret)
+			krdma_conn_abort(conn, ret);
+	}
+	krdma_op_put(op);
+	return ret;
+}
+
+static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
+			 struct ib_rdma_wr *rdma, unsigned long until)
+{
+	int ret;
+
+	rdma->wr.opcode = IB_WR_RDMA_READ;
+	ret = krdma_rw_execute(conn, rdma, len, until);
+	if (ret)
+		return ret;
+	krdma_region_sync_for_cpu(conn, conn->msg->stage);
+	memcpy(buffer, krdma_region_vaddr(conn->msg->stage), len);
+	return 0;
+}
+
+static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
+			  struct ib_rdma_wr *rdma, unsigned long until)
+{
+	rdma->wr.opcode = IB_WR_RDMA_WRITE;
+	memcpy(krdma_region_vaddr(conn->msg->stage), buffer, len);
+	return krdma_rw_execute(conn, rdma, len, until);
+}
+
+/* Holding KRDMA_BUSY_RW. One of @to and @from is set. */
+static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
+			 size_t length, u64 offset, unsigned long until)
+{
+	size_t done = 0;
+	int ret = 0;
+	u32 len;
+
+	while (done < length && !ret) {
+		struct ib_rdma_wr rdma = {};
+
+		len = krdma_rw_locate(conn->msg, offset + done, &rdma);
+		len = min_t(size_t, len, length - done);
+		ret = to ? krdma_rw_read(conn, to + done, len, &rdma, until) :
+			   krdma_rw_write(conn, from + done, len, &rdma, until);
+		done += len;
+	}
+	return ret;
+}
+
+static bool krdma_rw_fits(u64 size, size_t length, u64 offset)
+{
+	return offset <= size && length <= size - offset;
+}
+
+static int krdma_rw_check(struct krdma_conn *conn)
+{
+	int ret = krdma_msg_check(conn);
+
+	if (ret)
+		return ret;
+	return krdma_conn_is_rw(conn) ? 0 : -EINVAL;
+}
+
+static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
+		    size_t length, u64 offset, u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long until;
+	int ret;
+
+	ret = krdma_rw_check(conn);
+	if (ret)
+		return ret;
+	if (!krdma_rw_fits(conn->msg->peer_size, length, offset))
+		return -EMSGSIZE;
+	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+	krdma_conn_get(conn);
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
+	if (!ret) {
+		ret = krdma_rw_loop(conn, to, from, length, offset, until);
+		krdma_msg_leave(conn, KRDMA_BUSY_RW);
+	}
+	krdma_conn_put(conn);
+	return ret;
+}
+
+/**
+ * krdma_read_at - read from the peer's shown buffer
+ * @cb: established KRDMA_RW connection
+ * @buffer: where to; any kernel memory
+ * @length: bytes
+ * @offset: in the peer's shown buffer
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * The peer's CPU takes no part and does not notice. More than 64 KiB are read
+ * in pieces, so what the peer changes meanwhile may be seen in part. A timeout
+ * or a kill while a READ is in flight ends the connection.
+ *
+ * Return: 0; -EMSGSIZE beyond the peer's buffer; -ENOTCONN; -EINVAL not a
+ * KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection
+ * ended.
+ */
+int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
+		  u32 timeout_ms)
+{
+	return krdma_rw(cb, buffer, NULL, length, offset, timeout_ms);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
+
+/**
+ * krdma_write_at - write to the peer's shown buffer
+ * @cb: established KRDMA_RW connection
+ * @buffer: what to write; any kernel memory
+ * @length: bytes
+ * @offset: in the peer's shown buffer
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * On return the data is in the peer's memory on InfiniBand and RoCE; on iWARP
+ * it is on its way, and a read or message after it finds it there.
+ *
+ * Return: as krdma_read_at().
+ */
+int krdma_write_at(struct krdma_cb *cb, const void *buffer, size_t length,
+		   u64 offset, u32 timeout_ms)
+{
+	return krdma_rw(cb, NULL, buffer, length, offset, timeout_ms);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_write_at, KRDMA_NS);
+
+/*
+ * Under setup, because the region's DMA mapping goes when the connection is
+ * torn down; its memory stays.
+ */
+static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
+			    size_t length, u64 offset)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_region *shown;
+	int ret;
+
+	ret = krdma_rw_check(conn);
+	if (ret)
+		return ret;
+	shown = conn->msg->shown;
+	if (!shown || !krdma_rw_fits(krdma_region_size(shown), length, offset))
+		return -EMSGSIZE;
+	mutex_lock(&conn->setup);
+	if (to) {
+		if (conn->cb.pd)
+			krdma_region_sync_for_cpu(conn, shown);
+		memcpy(to, krdma_region_vaddr(shown) + offset, length);
+	} else {
+		memcpy(krdma_region_vaddr(shown) + offset, from, length);
+		if (conn->cb.pd)
+			krdma_region_sync_for_device(conn, shown);
+	}
+	mutex_unlock(&conn->setup);
+	return 0;
+}
+
+/**
+ * krdma_shown_get - look into the own shown buffer
+ * @cb: KRDMA_RW connection, established or over
+ * @buffer: where to copy
+ * @length: bytes
+ * @offset: in the own shown buffer
+ *
+ * The peer may be writing meanwhile: bytes are then old or new, in any mix.
+ *
+ * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
+ */
+int krdma_shown_get(struct krdma_cb *cb, void *buffer, size_t length,
+		    u64 offset)
+{
+	return krdma_shown_copy(cb, buffer, NULL, length, offset);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_shown_get, KRDMA_NS);
+
+/**
+ * krdma_shown_set - change the own shown buffer
+ * @cb: KRDMA_RW connection, established or over
+ * @buffer: what to copy
+ * @length: bytes
+ * @offset: in the own shown buffer
+ *
+ * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
+ */
+int krdma_shown_set(struct krdma_cb *cb, const void *buffer, size_t length,
+		    u64 offset)
+{
+	return krdma_shown_copy(cb, NULL, buffer, length, offset);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_shown_set, KRDMA_NS);
+
+/**
+ * krdma_shown_size - size of the own shown buffer
+ * @cb: KRDMA_RW connection
+ *
+ * Context: any.
+ * Return: bytes, 0 if there is none.
+ */
+u64 krdma_shown_size(const struct krdma_cb *cb)
+{
+	const struct krdma_conn *conn = krdma_conn(cb);
+
+	if (krdma_rw_check(krdma_conn(cb)) || !conn->msg->shown)
+		return 0;
+	return krdma_region_size(conn->msg->shown);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_shown_size, KRDMA_NS);
+
+/**
+ * krdma_peer_shown_size - size of the peer's shown buffer
+ * @cb: KRDMA_RW connection
+ *
+ * Context: any.
+ * Return: bytes, 0 if there is none.
+ */
+u64 krdma_peer_shown_size(const struct krdma_cb *cb)
+{
+	if (krdma_rw_check(krdma_conn(cb)))
+		return 0;
+	return krdma_conn(cb)->msg->peer_size;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_shown_size, KRDMA_NS);

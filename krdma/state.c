@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a connection and of a listener, as tables.
+ *
+ *   client:  NEW > RESOLVING_ADDR > RESOLVING_ROUTE > ROUTED > READY
+ *                > CONNECTING > ESTABLISHED > CLOSING > CLOSED
+ *   server:  REQUESTED > READY > CONNECTING > ESTABLISHED > CLOSING > CLOSED
+ *   listener: NEW > LISTENING > CLOSING > CLOSED
+ *
+ * Any state but CLOSED may move to CLOSING: something can go wrong anywhere.
+ * Why it went wrong is not a state, see krdma_last_error().
+ */
+#include <linux/export.h>
+#include <linux/kernel.h>
+
+#include <compat.h>
+
+#include "state.h"
+
+static const u16 krdma_conn_next[KRDMA_STATES] = {
+	[KRDMA_NEW]		= BIT(KRDMA_RESOLVING_ADDR) | BIT(KRDMA_CLOSING),
+	[KRDMA_RESOLVING_ADDR]	= BIT(KRDMA_RESOLVING_ROUTE) | BIT(KRDMA_CLOSING),
+	[KRDMA_RESOLVING_ROUTE]	= BIT(KRDMA_ROUTED) | BIT(KRDMA_CLOSING),
+	[KRDMA_ROUTED]		= BIT(KRDMA_READY) | BIT(KRDMA_CLOSING),
+	[KRDMA_REQUESTED]	= BIT(KRDMA_READY) | BIT(KRDMA_CLOSING),
+	[KRDMA_READY]		= BIT(KRDMA_CONNECTING) | BIT(KRDMA_CLOSING),
+	[KRDMA_CONNECTING]	= BIT(KRDMA_ESTABLISHED) | BIT(KRDMA_CLOSING),
+	[KRDMA_ESTABLISHED]	= BIT(KRDMA_CLOSING),
+	[KRDMA_CLOSING]		= BIT(KRDMA_CLOSED),
+};
+
+static const u16 krdma_listener_next[KRDMA_STATES] = {
+	[KRDMA_NEW]		= BIT(KRDMA_LISTENING) | BIT(KRDMA_CLOSING),
+	[KRDMA_LISTENING]	= BIT(KRDMA_CLOSING),
+	[KRDMA_CLOSING]		= BIT(KRDMA_CLOSED),
+};
+
+static const char * const krdma_state_names[KRDMA_STATES] = {
+	[KRDMA_NEW]		= "NEW",
+	[KRDMA_RESOLVING_ADDR]	= "RESOLVING_ADDR",
+	[KRDMA_RESOLVING_ROUTE]	= "RESOLVING_ROUTE",
+	[KRDMA_ROUTED]		= "ROUTED",
+	[KRDMA_REQUESTED]	= "REQUESTED",
+	[KRDMA_READY]		= "READY",
+	[KRDMA_CONNECTING]	= "CONNECTING",
+	[KRDMA_ESTABLISHED]	= "ESTABLISHED",
+	[KRDMA_LISTENING]	= "LISTENING",
+	[KRDMA_CLOSING]		= "CLOSING",
+	[KRDMA_CLOSED]		= "CLOSED",
+};
+
+/**
+ * krdma_state_may_move - is this move allowed
+ * @role: connection or listener
+ * @from: present state
+ * @to: wanted state
+ *
+ * Context: any.
+ * Return: true if @to may follow @from.
+ */
+bool krdma_state_may_move(enum krdma_role role, enum krdma_state from,
+			  enum krdma_state to)
+{
+	const u16 *next = role == KRDMA_LISTEN_CONN ? krdma_listener_next :
+						      krdma_conn_next;
+
+	if (from >= KRDMA_STATES || to >= KRDMA_STATES)
+		return false;
+	return next[from] & BIT(to);
+}
+
+/**
+ * krdma_state_name - a state as people read it
+ * @state: a state of a connection or a listener
+ *
+ * Context: any.
+ * Return: its name, "?" for a number that is no state. Never NULL.
+ */
+const char *krdma_state_name(enum krdma_state state)
+{
+	if (state >= KRDMA_STATES)
+		return "?";
+	return krdma_state_names[state];
+}
+EXPORT_SYMBOL_NS_GPL(krdma_state_name, KRDMA_NS);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Encoding and decoding of what wire.h describes. */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "credit.h"
+#include "wire.h"
+
+/**
+ * krdma_hello_encode - write a hello
+ * @wire: 24 bytes
+ * @hello: what to say; its version is not used
+ */
+void krdma_hello_encode(struct krdma_wire_hello *wire,
+			const struct krdma_hello *hello)
+{
+	*wire = (struct krdma_wire_hello){
+		.magic = cpu_to_le32(KRDMA_WIRE_MAGIC),
+		.version = KRDMA_WIRE_VERSION,
+		.min_version = KRDMA_WIRE_MIN_VERSION,
+		.mode = hello->mode,
+		.user_len = hello->user_len,
+		.buf_size = cpu_to_le32(hello->buf_size),
+		.max_msg = cpu_to_le32(hello->max_msg),
+		.recv_depth = cpu_to_le16(hello->recv_depth),
+		.features = cpu_to_le16(hello->features),
+		.session = cpu_to_le32(hello->session),
+	};
+}
+
+static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
+{
+	return hello->mode <= KRDMA_WIRE_MODE_RW &&
+	       hello->user_len <= KRDMA_WIRE_USER_MAX &&
+	       hello->user_len <= len - sizeof(struct krdma_wire_hello) &&
+	       hello->buf_size >= KRDMA_WIRE_BUF_MIN &&
+	       hello->buf_size <= KRDMA_WIRE_BUF_MAX &&
+	       hello->max_msg <= KRDMA_WIRE_MSG_MAX &&
+	       hello->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&
+	       hello->recv_depth <= KRDMA_WIRE_DEPTH_MAX;
+}
+
+/**
+ * krdma_hello_decode - read a peer's hello
+ * @hello: result; its version is the newest that both speak
+ * @data: private data of REQ or REP
+ * @len: its length, at least that of the hello; may be longer than what the
+ *	peer gave, InfiniBand pads
+ *
+ * Return: 0, -EPROTO not a hello or out of range, -EPROTONOSUPPORT no common
+ * version.
+ */
+int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
+{
+	const struct krdma_wire_hello *wire = data;
+	struct krdma_hello h;
+
+	if (!data || len < sizeof(*wire) ||
+	    le32_to_cpu(wire->magic) != KRDMA_WIRE_MAGIC ||
+	    wire->min_version > wire->version)
+		return -EPROTO;
+	if (wire->version < KRDMA_WIRE_MIN_VERSION ||
+	    wire->min_version > KRDMA_WIRE_VERSION)
+		return -EPROTONOSUPPORT;
+
+	h = (struct krdma_hello){
+		.version = min_t(u8, wire->version, KRDMA_WIRE_VERSION),
+		.mode = wire->mode,
+		.user_len = wire->user_len,
+		.buf_size = le32_to_cpu(wire->buf_size),
+		.max_msg = le32_to_cpu(wire->max_msg),
+		.recv_depth = le16_to_cpu(wire->recv_depth),
+		.features = le16_to_cpu(wire->features),
+		.session = le32_to_cpu(wire->session),
+	};
+	if (!krdma_hello_in_range(&h, len))
+		return -EPROTO;
+	*hello = h;
+	return 0;
+}
+
+/**
+ * krdma_rej_encode - write why a request is rejected
+ * @wire: 8 bytes
+ * @reason: see &enum krdma_wire_reason
+ * @user_len: bytes of user's data behind it
+ */
+void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
+{
+	*wire = (struct krdma_wire_rej){
+		.magic = cpu_to_le32(KRDMA_WIRE_MAGIC),
+		.version = KRDMA_WIRE_VERSION,
+		.reason = reason,
+		.user_len = user_len,
+	};
+}
+
+/**
+ * krdma_rej_decode - read why the peer rejected
+ * @reason: result, any number: a newer peer may know reasons that we do not
+ * @user_len: result, bytes of user's data behind the struct
+ * @data: private data of REJ
+ * @len: its length
+ *
+ * Return: 0, or -EPROTO if that does not come from krdma.
+ */
+int krdma_rej_decode(u8 *reason, u8 *user_len, const void *data, size_t len)
+{
+	const struct krdma_wire_rej *wire = data;
+
+	if (!data || len < sizeof(*wire) ||
+	    le32_to_cpu(wire->magic) != KRDMA_WIRE_MAGIC ||
+	    wire->user_len > len - sizeof(*wire))
+		return -EPROTO;
+	*reason = wire->reason;
+	*user_len = wire->user_len;
+	return 0;
+}
+
+/**
+ * krdma_rej_errno - what a connect fails with for a reason
+ * @reason: from krdma_rej_decode()
+ *
+ * Return: an errno; -ECONNREFUSED unless something more precise is known.
+ */
+int krdma_rej_errno(u8 reason)
+{
+	switch (reason) {
+	case KRDMA_WIRE_REJ_PROTO:
+	case KRDMA_WIRE_REJ_MODE:
+		return -EPROTO;
+	case KRDMA_WIRE_REJ_VERSION:
+		return -EPROTONOSUPPORT;
+	case KRDMA_WIRE_REJ_BUSY:
+		return -EBUSY;
+	case KRDMA_WIRE_REJ_NOMEM:
+		return -EREMOTEIO;
+	case KRDMA_WIRE_REJ_TIMEOUT:
+		return -ETIMEDOUT;
+	default:
+		return -ECONNREFUSED;
+	}
+}
+
+/**
+ * krdma_hdr_encode - write a message header
+ * @wire: 16 bytes
+ * @hdr: what to write
+ */
+void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr)
+{
+	*wire = (struct krdma_wire_hdr){
+		.version = KRDMA_WIRE_VERSION,
+		.type = hdr->type,
+		.credits = cpu_to_le16(hdr->credits),
+		.msg_len = cpu_to_le32(hdr->msg_len),
+		.msg_id = cpu_to_le32(hdr->msg_id),
+		.offset = cpu_to_le32(hdr->offset),
+	};
+}
+
+static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
+			      u32 max_msg)
+{
+	if (hdr->msg_len > max_msg || hdr->offset > hdr->msg_len ||
+	    body > hdr->msg_len - hdr->offset)
+		return false;
+	/* Only an empty message has an empty part. */
+	return body || !hdr->msg_len;
+}
+
+/**
+ * krdma_hdr_decode - read the header of a received message
+ * @hdr: result
+ * @data: what was received
+ * @len: how much
+ * @max_msg: longest message that we take
+ *
+ * What can be said of one message alone is checked here. That parts follow each
+ * other without a gap is the receiver's to check.
+ *
+ * Return: 0, or -EPROTO.
+ */
+int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
+		     u32 max_msg)
+{
+	const struct krdma_wire_hdr *wire = data;
+	struct krdma_hdr h;
+
+	if (len < sizeof(*wire) || wire->version != KRDMA_WIRE_VERSION)
+		return -EPROTO;
+	h = (struct krdma_hdr){
+		.type = wire->type,
+		.credits = le16_to_cpu(wire->credits),
+		.msg_len = le32_to_cpu(wire->msg_len),
+		.msg_id = le32_to_cpu(wire->msg_id),
+		.offset = le32_to_cpu(wire->offset),
+	};
+	len -= sizeof(*wire);
+
+	switch (h.type) {
+	case KRDMA_WIRE_DATA:
+		if (!krdma_hdr_data_ok(&h, len, max_msg))
+			return -EPROTO;
+		break;
+	case KRDMA_WIRE_CREDIT:
+		if (len || h.msg_len || h.msg_id || h.offset)
+			return -EPROTO;
+		break;
+	case KRDMA_WIRE_START:
+		if (h.msg_len || h.msg_id || h.offset)
+			return -EPROTO;
+		break;
+	default:
+		return -EPROTO;
+	}
+	*hdr = h;
+	return 0;
+}
+
+/**
+ * krdma_shown_wire_size - bytes that describe a shown buffer
+ * @nsegs: its segments
+ *
+ * Return: the size.
+ */
+size_t krdma_shown_wire_size(u32 nsegs)
+{
+	return sizeof(struct krdma_wire_shown) +
+	       nsegs * sizeof(struct krdma_wire_seg);
+}
+
+/**
+ * krdma_shown_encode - describe a shown buffer
+ * @data: krdma_shown_wire_size() bytes
+ * @segs: its segments
+ * @nsegs: how many
+ */
+void krdma_shown_encode(void *data, const struct krdma_seg *segs, u32 nsegs)
+{
+	struct krdma_wire_shown *shown = data;
+	struct krdma_wire_seg *seg = (void *)(shown + 1);
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < nsegs; i++) {
+		seg[i].addr = cpu_to_le64(segs[i].addr);
+		seg[i].rkey = cpu_to_le32(segs[i].rkey);
+		seg[i].len = cpu_to_le32(segs[i].len);
+		len += segs[i].len;
+	}
+	*shown = (struct krdma_wire_shown){
+		.len = cpu_to_le64(len),
+		.nsegs = cpu_to_le32(nsegs),
+	};
+}
+
+/**
+ * krdma_shown_count - how many segments a peer's shown buffer has
+ * @data: what stands behind the header of START
+ * @len: how much
+ *
+ * Return: the number, at least 1, or -EPROTO.
+ */
+int krdma_shown_count(const void *data, size_t len)
+{
+	const struct krdma_wire_shown *shown = data;
+	u32 nsegs;
+
+	if (len < sizeof(*shown))
+		return -EPROTO;
+	nsegs = le32_to_cpu(shown->nsegs);
+	if (!nsegs || nsegs > KRDMA_WIRE_SEGS_MAX ||
+	    len != krdma_shown_wire_size(nsegs))
+		return -EPROTO;
+	return nsegs;
+}
+
+/**
+ * krdma_shown_decode - read a peer's shown buffer
+ * @segs: result
+ * @nsegs: what krdma_shown_count() returned
+ * @data: what stands behind the header of START
+ * @len: how much
+ *
+ * Return: 0, or -EPROTO: a segment is empty or wraps, or the lengths do not
+ * add up.
+ */
+int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
+		       size_t len)
+{
+	const struct krdma_wire_shown *shown = data;
+	const struct krdma_wire_seg *wire = (const void *)(shown + 1);
+	u64 total = 0;
+	u32 i;
+
+	if (krdma_shown_count(data, len) != nsegs)
+		return -EPROTO;
+	for (i = 0; i < nsegs; i++) {
+		segs[i].addr = le64_to_cpu(wire[i].addr);
+		segs[i].rkey = le32_to_cpu(wire[i].rkey);
+		segs[i].len = le32_to_cpu(wire[i].len);
+		if (!segs[i].len || segs[i].addr + segs[i].len < segs[i].addr)
+			return -EPROTO;
+		total += segs[i].len;
+	}
+	return total == le64_to_cpu(shown->len) ? 0 : -EPROTO;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Bytes on the wire in message mode, all little endian, and nothing else.
+ * Decoders take bytes from a peer: they check length, magic, version and every
+ * range before the result is filled in.
+ *
+ *   client                                   server
+ *     REQ  (hello + user's private data) ->
+ *                                        <-  REP (hello + user's private data)
+ *                                            or REJ (krdma_wire_rej)
+ *     START [shown buffer]               ->  always the first message: on
+ *                                            iWARP the connecting side must
+ *                                            send first (RFC 5044 7.1.2)
+ *                                        <-  START [shown buffer], KRDMA_RW only
+ *     DATA, CREDIT                       <-> DATA, CREDIT
+ */
+#ifndef KRDMA_WIRE_H
+#define KRDMA_WIRE_H
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/types.h>
+
+#define KRDMA_WIRE_MAGIC	0x616d646b /* "kdma" */
+#define KRDMA_WIRE_VERSION	1	   /* the newest we speak */
+#define KRDMA_WIRE_MIN_VERSION	1	   /* the oldest we speak */
+
+#define KRDMA_WIRE_BUF_MIN	256
+#define KRDMA_WIRE_BUF_MAX	65536
+#define KRDMA_WIRE_DEPTH_MAX	4096
+#define KRDMA_WIRE_MSG_MAX	BIT(30)
+#define KRDMA_WIRE_SEGS_MAX	1024
+#define KRDMA_WIRE_USER_MAX	32
+
+/* What a connection is for; both ends must want the same. */
+enum krdma_wire_mode {
+	KRDMA_WIRE_MODE_MSG = 0,
+	KRDMA_WIRE_MODE_RW  = 1,
+};
+
+/* Hello: opens the private data of REQ and REP. */
+struct krdma_wire_hello {
+	__le32 magic;
+	u8 version;
+	u8 min_version;
+	u8 mode;
+	u8 user_len;	/* bytes of user's private data behind this */
+	__le32 buf_size;	/* size of each receive buffer, header included */
+	__le32 max_msg;		/* longest message that is taken */
+	__le16 recv_depth;	/* receives posted: the peer's first credits */
+	__le16 features;	/* none defined yet: sent 0, ignored */
+	__le32 session;		/* random, for logs */
+} __packed;
+static_assert(sizeof(struct krdma_wire_hello) == 24);
+
+/* Why krdma rejected a request: private data of REJ. */
+enum krdma_wire_reason {
+	KRDMA_WIRE_REJ_USER	= 1,	/* krdma_reject_request() */
+	KRDMA_WIRE_REJ_PROTO	= 2,	/* hello not understood */
+	KRDMA_WIRE_REJ_VERSION	= 3,	/* no common version */
+	KRDMA_WIRE_REJ_MODE	= 4,	/* messages here, shown buffer there */
+	KRDMA_WIRE_REJ_BUSY	= 5,	/* too many requests waiting */
+	KRDMA_WIRE_REJ_NOMEM	= 6,	/* out of memory or of QPs */
+	KRDMA_WIRE_REJ_TIMEOUT	= 7,	/* nobody accepted it in time */
+	KRDMA_WIRE_REJ_CLOSING	= 8,	/* the listener goes away */
+};
+
+struct krdma_wire_rej {
+	__le32 magic;
+	u8 version;
+	u8 reason;
+	u8 user_len;	/* bytes of user's private data behind this */
+	u8 reserved;
+} __packed;
+static_assert(sizeof(struct krdma_wire_rej) == 8);
+
+enum krdma_wire_type {
+	KRDMA_WIRE_START  = 1,
+	KRDMA_WIRE_DATA   = 2,
+	KRDMA_WIRE_CREDIT = 3,
+};
+
+/* Header: opens every message. */
+struct krdma_wire_hdr {
+	u8 version;
+	u8 type;
+	__le16 credits;		/* given back to the receiver of this */
+	__le32 msg_len;		/* DATA: of the whole message */
+	__le32 msg_id;		/* DATA: counts messages from 0, wraps */
+	__le32 offset;		/* DATA: of this part in the message */
+} __packed;
+static_assert(sizeof(struct krdma_wire_hdr) == 16);
+
+/* Shown buffer: behind the header of START in KRDMA_RW connections. */
+struct krdma_wire_shown {
+	__le64 len;
+	__le32 nsegs;
+	__le32 reserved;
+} __packed;
+static_assert(sizeof(struct krdma_wire_shown) == 16);
+
+/* One MR of a shown buffer. */
+struct krdma_wire_seg {
+	__le64 addr;
+	__le32 rkey;
+	__le32 len;
+} __packed;
+static_assert(sizeof(struct krdma_wire_seg) == 16);
+
+/* The same in the CPU's order. */
+struct krdma_hello {
+	u8 version;		/* decoded: the one both speak */
+	u8 mode;
+	u8 user_len;
+	u32 buf_size;
+	u32 max_msg;
+	u16 recv_depth;
+	u16 features;
+	u32 session;
+};
+
+struct krdma_hdr {
+	u8 type;
+	u16 credits;
+	u32 msg_len;
+	u32 msg_id;
+	u32 offset;
+};
+
+struct krdma_seg {
+	u64 addr;
+	u32 rkey;
+	u32 len;
+};
+
+void krdma_hello_encode(struct krdma_wire_hello *wire,
+			const struct krdma_hello *hello);
+int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len);
+void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len);
+int krdma_rej_decode(u8 *reason, u8 *user_len, const void *data, size_t len);
+int krdma_rej_errno(u8 reason);
+void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
+int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
+		     u32 max_msg);
+size_t krdma_shown_wire_size(u32 nsegs);
+void krdma_shown_encode(void *data, const struct krdma_seg *segs, u32 nsegs);
+int krdma_shown_count(const void *data, size_t len);
+int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
+		       size_t len);
+
+#endif /* KRDMA_WIRE_H */
