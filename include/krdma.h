@@ -142,6 +142,7 @@ struct krdma_raw_ops {
 /* Flags of krdma_params. */
 #define KRDMA_RAW	 BIT(0) /* raw mode: the owner posts the work requests */
 #define KRDMA_RW	 BIT(1) /* message mode with a shown buffer (krdma_read) */
+#define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 
 /**
  * enum krdma_poll - who runs completion handlers
@@ -160,7 +161,7 @@ enum krdma_poll {
 /**
  * struct krdma_params - how a connection or a listener behaves
  * @size: sizeof(struct krdma_params); lets the struct grow
- * @flags: KRDMA_RAW, KRDMA_RW
+ * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
  *	krdma takes its own reference
  * @domain: PDs come from here, NULL: a domain of krdma's own

@@ -376,6 +376,15 @@ static long krdma_deadline_left(unsigned long until)
 	return time_after(until, jiffies) ? until - jiffies : 0;
 }
 
+static bool krdma_conn_wait_ends(struct krdma_conn *conn,
+				 bool (*ready)(struct krdma_conn *conn,
+					       const void *arg),
+				 const void *arg)
+{
+	return ready(conn, arg) || krdma_conn_is_over(conn) ||
+	       krdma_should_stop();
+}
+
 /**
  * krdma_conn_wait - wait for something to happen to a connection
  * @conn: connection or listener; the caller holds a reference
@@ -393,11 +402,13 @@ int krdma_conn_wait(struct krdma_conn *conn,
 	long left;
 
 	might_sleep();
-	left = wait_event_killable_timeout(conn->wait,
-					   ready(conn, arg) ||
-					   krdma_conn_is_over(conn) ||
-					   krdma_should_stop(),
-					   krdma_deadline_left(until));
+	left = krdma_deadline_left(until);
+	if (conn->p.flags & KRDMA_INTERRUPTIBLE)
+		left = wait_event_interruptible_timeout(conn->wait,
+				krdma_conn_wait_ends(conn, ready, arg), left);
+	else
+		left = wait_event_killable_timeout(conn->wait,
+				krdma_conn_wait_ends(conn, ready, arg), left);
 	if (ready(conn, arg))
 		return 0;
 	if (krdma_conn_is_over(conn))

@@ -7,6 +7,8 @@
 #include "credit.h"
 #include "priv.h"
 
+#define KRDMA_FLAGS (KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE)
+
 /* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
 #define KRDMA_DEPTH_MAX 65536
 /* An hour: longer than any wait that is meant, and far from wrapping. */
@@ -101,7 +103,7 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 			return -EINVAL;
 		*p = *user;
 	}
-	if (p->flags & ~(u32)(KRDMA_RAW | KRDMA_RW))
+	if (p->flags & ~(u32)KRDMA_FLAGS)
 		return -EINVAL;
 	if (p->private_data_len && !p->private_data)
 		return -EINVAL;
