@@ -18,6 +18,7 @@ import time
 
 STAMP = ".ready"
 HEARTBEAT = 30
+UNUSED = 14 * 24 * 3600		# seconds after which what nobody used goes away
 
 
 class RigError(Exception):
@@ -68,8 +69,10 @@ def is_ready(path):
 def making(path):
     """Lock PATH and yield True when the caller has to fill it; the stamp follows if that went well."""
     if is_ready(path):
+        (path / STAMP).touch()
         yield False
         return
+    prune(path.parent)
     with lock(f"{path.parent.name}-{path.name}"):
         if is_ready(path):
             yield False
@@ -78,6 +81,14 @@ def making(path):
         path.mkdir(parents=True)
         yield True
         (path / STAMP).touch()
+
+
+def prune(folder):
+    """Remove what was not used for long, such as kernels of versions that are gone."""
+    for entry in folder.glob("*"):
+        used = entry / STAMP if is_ready(entry) else entry
+        if time.time() - used.stat().st_mtime > UNUSED:
+            shutil.rmtree(entry, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -85,11 +85,11 @@ def share(tag, path, access):
 
 
 def qemu_command(setup, node, net, outputs, console):
-    append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
+    append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check", "net.ifnames=0",
               *commands_of_debug(setup.kernel), f"rig_node={node}", setup.append]
     argv = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-accel", "kvm" if kvm_works() else "tcg,thread=multi", "-cpu", "host" if kvm_works() else "max,la57=off",
-            "-machine", "pc,vmport=off,hpet=off", "-smp", str(setup.cpus), "-m", setup.memory,
+            "-machine", os.environ.get("MACH","pc,vmport=off,hpet=off"), "-smp", str(setup.cpus), "-m", setup.memory,
             "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
             "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
             "-chardev", f"file,id=output,path=/dev/fd/{outputs[0]}", "-device",

@@ -69,7 +69,10 @@ def built(kernel, tree=TREE, args=()):
     tree = pathlib.Path(tree).resolve()
     path = place(kernel, tree, args)
     with cache.lock(f"modules-{path.name}"):
+        if not path.exists():
+            cache.prune(path.parent)
         path.mkdir(parents=True, exist_ok=True)
+        (path / cache.STAMP).touch()
         copy(tree, path)
         complained = make(kernel, path, args)
         out = collect(path)

@@ -78,16 +78,22 @@ def fill(run_dir, args, kernel):
     if missing:
         raise cache.RigError(f"--load: no module {' '.join(missing)} was built")
     (rig / "conf").write_text(configuration(args, kernel), encoding="utf-8")
+    (rig / "args").write_text(f"ARGS=({shlex.join(args.args)})\n", encoding="utf-8")
 
 
 def configuration(args, kernel):
-    """Variables for the shell programs of a node."""
+    """Variables for the shell programs of a node, busybox's among them."""
     values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
               "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
-              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel))}
-    lines = [f"{name}={shlex.quote(str(value))}" for name, value in values.items()]
-    lines.append(f"ARGS=({' '.join(shlex.quote(word) for word in args.args)})")
-    return "\n".join(lines) + "\n"
+              "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel)),
+              "SYSTEMD": int(boots_systemd(args, kernel))}
+    return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
+
+
+def boots_systemd(args, kernel):
+    """A tree of its own boots as it would on a machine; the host's root does not, nor do kernels without cgroups."""
+    own = os.path.realpath(args.root) != "/" and isinstance(kernels.TABLE[kernel.name], kernels.Stock)
+    return own and os.path.exists(os.path.join(args.root, "usr/lib/systemd/systemd"))
 
 
 def in_namespaces(kernel):
