@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# cancel: every wait ends when another task disconnects or releases, on SIGKILL, and on kthread_stop().
+#
+#   node 1 (listens on 7000, never accepts on 7001) <--- krdma ---> node 2 (connects)
+#
+# kernels: uml uml/siw stock-6.1 debug-6.1
+# long: stock-new stock-6.12 uml-debug debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+ms=1500
+
+# ended ERRNO WHAT: did the background job "wait" end so, and soon?
+ended() {
+	kt_result wait 20 || kt_ms=999999
+	kt_is "$1" "$2"
+}
+
+# The waits of a client. Each runs in a process of its own.
+start_wait() {
+	case $1 in
+	connect) kt_start wait connect w "$server" 7001 connect_ms=60000 ;;
+	receive) kt_start wait receive w 64 ;;
+	peek) kt_start wait peek w ;;
+	*) kt_start wait pump w 65536 60000 ;;
+	esac
+}
+
+prepare() {
+	kt release w
+	[[ $1 == connect ]] || { kt connect w "$server" 7002; kt_is 0 "connected for $1"; }
+}
+
+waiting() {
+	if [[ $1 == connect ]]; then kt until w CONNECTING; else sleep 0.3; fi
+}
+
+# pump against a peer that never receives: ends up without credits.
+client_waits() {
+	local what how
+	for what in connect receive peek pump; do
+		for how in disconnect release; do
+			prepare "$what"
+			start_wait "$what"
+			waiting "$what"
+			kt "$how" w
+			ended ESHUTDOWN "$how by another task ends $what"
+		done
+		prepare "$what"
+		start_wait "$what"
+		waiting "$what"
+		kt kill w "$kt_pid"
+		wait "$kt_pid" 2>/dev/null
+		ok 0 "SIGKILL ends $what (in state $kt_text)"
+		kt release w
+	done
+}
+
+client_kthreads() {
+	local what
+	for what in "connect w $server 7001 connect_ms=60000" "receive w 64" "peek w" "pump w 65536 60000"; do
+		prepare "${what%% *}"
+		kt kthread job "$what"
+		waiting "${what%% *}"
+		kt stop job
+		# pump looks itself whether to stop, and may see that first.
+		if [[ $what == pump* && $kt_ret == 0 ]]; then ok 0 "kthread_stop() ends pump"; else
+			kt_is EINTR "kthread_stop() ends ${what%% *}"
+		fi
+		kt_within 0 "$ms" "soon"
+	done
+	kt release w
+}
+
+# Several tasks wait on one listener; all of them hear of its end.
+accept_waits() {
+	local i how
+	for how in disconnect release; do
+		expect 0 listen l 0.0.0.0 7100
+		for i in 1 2 3; do kt_start "a$i" accept "a$i" l; done
+		kt kthread a4 accept a4 l
+		sleep 0.3
+		kt "$how" l
+		for i in 1 2 3; do
+			kt_result "a$i" 10
+			kt_is ESHUTDOWN "$how of a listener ends accept in task $i"
+			kt release "a$i"
+		done
+		kt stop a4
+		kt_is ESHUTDOWN "$how of a listener ends accept in a kernel thread"
+		kt release a4
+		kt release l
+	done
+	expect 0 listen l 0.0.0.0 7100
+	kt_start wait accept a l
+	sleep 0.2
+	kt kill l "$kt_pid" any
+	wait "$kt_pid" 2>/dev/null
+	ok 0 "SIGKILL ends accept"
+	kt kthread job accept a l
+	sleep 0.2
+	kt stop job
+	kt_is EINTR "kthread_stop() ends accept"
+	kt accept a l 300
+	kt_is ETIMEDOUT "and the listener goes on"
+	expect 0 release a
+	expect 0 release l
+}
+
+# Whose end it is, the closing callback hears, and the owner gives all back there.
+raw_client() {
+	local end
+	kt connect w "$server" 7003 raw=1
+	kt_is 0 "raw connection"
+	expect 0 rawping w 4
+	barrier raw1
+	kt disconnect w
+	end=$((SECONDS + 10 * slow))
+	until [[ $(kt_state w) == - ]] || ((SECONDS > end)); do sleep 0.05; done
+	grep -q "^w - - .*closing=${errno[ESHUTDOWN]}" /proc/krdma_test
+	ok $? "disconnect calls closing with ESHUTDOWN, and the owner releases there"
+	kt release w
+	kt connect w "$server" 7003 raw=1
+	kt_is 0 "raw connection again"
+	barrier raw2
+	expect 0 release w
+}
+
+raw_server() {
+	local i
+	for i in 1 2; do
+		kt request raw$i raw 60000
+		expect 0 answer raw$i raw=1
+		((i == 1)) && expect 0 rawping raw$i 4
+		barrier "raw$i"
+	done
+	# The peer's disconnect reaches the owner by its callback, which releases.
+	local end=$((SECONDS + 10 * slow))
+	until [[ $(kt_state raw1) == - && $(kt_state raw2) == - ]] || ((SECONDS > end)); do sleep 0.05; done
+	for i in 1 2; do
+		grep -q "^raw$i - - .*closing=${errno[ECONNRESET]}" /proc/krdma_test
+		ok $? "the peer's disconnect calls closing with ECONNRESET ($i)"
+		kt release raw$i
+	done
+}
+
+if ((NODE == 1)); then
+	expect 0 listen deaf 0.0.0.0 7001
+	expect 0 listen quiet 0.0.0.0 7002
+	expect 0 listen raw 0.0.0.0 7003 raw=1
+	expect 0 kthread quiet hold quiet
+	barrier listening
+	raw_server
+	barrier cancelled
+	kt stop quiet
+	kt_is EINTR "kthread_stop() ends hold ($kt_text)"
+	expect 0 release quiet
+	expect 0 release deaf
+	expect 0 release raw
+else
+	accept_waits
+	barrier listening
+	raw_client
+	client_waits
+	client_kthreads
+	barrier cancelled
+fi
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Command lines of krdma_test, and the commands that make and end things. */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "priv.h"
+
+#define KTEST_WORDS 24
+
+/* The word behind the command's name; "" if there are fewer. */
+const char *ktest_arg(const struct ktest_args *args, int i)
+{
+	return i < args->n ? args->words[i] : "";
+}
+
+u32 ktest_number(const struct ktest_args *args, int i, u32 def)
+{
+	u32 value;
+
+	return kstrtou32(ktest_arg(args, i), 0, &value) ? def : value;
+}
+
+static const char *ktest_text_option(const struct ktest_args *args,
+				     const char *name)
+{
+	size_t len = strlen(name);
+	int i;
+
+	for (i = 1; i < args->n; i++)
+		if (!strncmp(args->words[i], name, len) &&
+		    args->words[i][len] == '=')
+			return args->words[i] + len + 1;
+	return NULL;
+}
+
+/* The value of a word name=value. */
+u32 ktest_option(const struct ktest_args *args, const char *name, u32 def)
+{
+	const char *text = ktest_text_option(args, name);
+	u32 value;
+
+	return !text || kstrtou32(text, 0, &value) ? def : value;
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} ktest_u32_options[] = {
+	{ "addr_ms", offsetof(struct krdma_params, addr_timeout_ms) },
+	{ "route_ms", offsetof(struct krdma_params, route_timeout_ms) },
+	{ "connect_ms", offsetof(struct krdma_params, connect_timeout_ms) },
+	{ "op_ms", offsetof(struct krdma_params, op_timeout_ms) },
+	{ "backlog", offsetof(struct krdma_params, backlog) },
+	{ "send_depth", offsetof(struct krdma_params, send_depth) },
+	{ "recv_depth", offsetof(struct krdma_params, recv_depth) },
+	{ "buf_size", offsetof(struct krdma_params, buf_size) },
+	{ "max_msg", offsetof(struct krdma_params, max_msg) },
+};
+
+static int ktest_fill_source(const struct ktest_args *args, struct net *net,
+			     struct krdma_params *p,
+			     struct sockaddr_storage *src)
+{
+	const char *host = ktest_text_option(args, "src");
+
+	if (!host)
+		return 0;
+	p->src = (struct sockaddr *)src;
+	return krdma_parse_addr(net, host, NULL, src);
+}
+
+int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
+		      struct ktest_slot *slot, struct krdma_params *p,
+		      struct sockaddr_storage *src)
+{
+	int i;
+
+	*p = (struct krdma_params){
+		.size = sizeof(*p),
+		.net = ctx->net,
+		.context = slot,
+		.tos = ktest_option(args, "tos", 0),
+		.retry_count = ktest_option(args, "retry", 0),
+		.rnr_retry_count = ktest_option(args, "rnr_retry", 0),
+		.responder_resources = ktest_option(args, "resources", 0),
+		.initiator_depth = ktest_option(args, "depth", 0),
+		.ack_timeout = ktest_option(args, "ack_timeout", 0),
+		.private_data = ktest_text_option(args, "private"),
+	};
+	for (i = 0; i < ARRAY_SIZE(ktest_u32_options); i++)
+		*(u32 *)((void *)p + ktest_u32_options[i].offset) =
+			ktest_option(args, ktest_u32_options[i].name, 0);
+	if (ktest_option(args, "rw", 0))
+		p->flags |= KRDMA_RW;
+	slot->is_raw = ktest_option(args, "raw", 0);
+	if (slot->is_raw) {
+		p->flags |= KRDMA_RAW;
+		p->ops = &ktest_raw_ops;
+	}
+	if (p->private_data)
+		p->private_data_len = strlen(p->private_data);
+	slot->pause_us = ktest_option(args, "pause_us", 0);
+	slot->closing = 0;
+	return ktest_fill_source(args, ctx->net, p, src);
+}
+
+static void ktest_say_peer(struct ktest_ctx *ctx, struct krdma_cb *cb)
+{
+	struct sockaddr_storage addr;
+	char data[33] = "";
+
+	krdma_peer_private_data(cb, data, sizeof(data) - 1);
+	if (krdma_peer_addr(cb, &addr))
+		return;
+	snprintf(ctx->text, sizeof(ctx->text), "peer=%pISpc private=%s",
+		 &addr, data);
+}
+
+static void ktest_say_reject(struct ktest_ctx *ctx, struct krdma_cb *cb)
+{
+	struct krdma_reject rej;
+
+	if (krdma_get_reject(cb, &rej))
+		snprintf(ctx->text, sizeof(ctx->text), "reject=%d private=%.*s",
+			 rej.reason, rej.private_data_len, rej.private_data);
+}
+
+/* As a consumer does: what cannot connect is released by the same task. */
+static int ktest_connect(struct ktest_ctx *ctx, struct ktest_slot *slot,
+			 struct krdma_cb *cb, const struct sockaddr *dst)
+{
+	int ret;
+
+	if (slot->pause_us)
+		fsleep(slot->pause_us);
+	ret = krdma_connect_cb(cb, dst);
+	if (ret)
+		ktest_say_reject(ctx, cb);
+	else
+		ktest_say_peer(ctx, cb);
+	slot->ret = ret;
+	return ret;
+}
+
+static int ktest_connect_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+			      struct ktest_slot *slot)
+{
+	struct sockaddr_storage dst, src;
+	struct krdma_params p;
+	struct krdma_cb *cb;
+	int ret;
+
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 2), ktest_arg(args, 3),
+			       &dst);
+	ret = ret ?: ktest_fill_params(ctx, args, slot, &p, &src);
+	if (ret)
+		return ret;
+	cb = krdma_create(&p);
+	if (IS_ERR(cb))
+		return PTR_ERR(cb);
+	krdma_get(cb);
+	ret = ktest_slot_set(slot, cb);
+	if (ret) {
+		krdma_release_cb(cb);
+	} else {
+		ret = ktest_connect(ctx, slot, cb, (struct sockaddr *)&dst);
+		if (ret && !ktest_option(args, "keep", 0))
+			ktest_slot_release(slot);
+	}
+	krdma_put(cb);
+	return ret;
+}
+
+/* connect NAME HOST PORT [option=value]... */
+static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	int ret;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	ret = ktest_connect_slot(ctx, args, slot);
+	slot->ret = ret;
+	ktest_slot_put(slot);
+	return ret;
+}
+
+/* slot NAME: make a name, so that connecting needs no memory for that */
+static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	ktest_slot_put(slot);
+	return 0;
+}
+
+static int ktest_listen_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+			     struct ktest_slot *slot)
+{
+	struct sockaddr_storage addr, src;
+	struct krdma_params p;
+	struct krdma_cb *cb;
+	int ret;
+
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 2), ktest_arg(args, 3),
+			       &addr);
+	ret = ret ?: ktest_fill_params(ctx, args, slot, &p, &src);
+	ret = ret ?: krdma_listen_params((struct sockaddr *)&addr, &p, &cb);
+	if (ret)
+		return ret;
+	ret = krdma_local_addr(cb, &addr);
+	if (!ret)
+		snprintf(ctx->text, sizeof(ctx->text), "local=%pISpc", &addr);
+	ret = ktest_slot_set(slot, cb);
+	if (ret)
+		krdma_release_cb(cb);
+	return ret;
+}
+
+/* listen NAME HOST PORT [option=value]... */
+static int ktest_cmd_listen(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	int ret;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	ret = ktest_listen_slot(ctx, args, slot);
+	slot->ret = ret;
+	ktest_slot_put(slot);
+	return ret;
+}
+
+typedef int (*ktest_wait_fn)(struct krdma_cb *listen_cb, u32 timeout_ms,
+			     struct krdma_cb **cb);
+
+static int ktest_wait_on(struct ktest_slot *listener, u32 timeout_ms,
+			 ktest_wait_fn wait, struct krdma_cb **cb)
+{
+	struct krdma_cb *listen_cb = ktest_slot_get_cb(listener);
+	int ret;
+
+	if (!listen_cb)
+		return -ENOTCONN;
+	ret = wait(listen_cb, timeout_ms, cb);
+	krdma_put(listen_cb);
+	return ret;
+}
+
+static int ktest_wait_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+			   struct ktest_slot *slot, ktest_wait_fn wait)
+{
+	struct ktest_slot *listener = ktest_slot_find(ktest_arg(args, 2));
+	struct krdma_cb *cb;
+	int ret;
+
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
+	ret = ktest_wait_on(listener, ktest_number(args, 3, 0), wait, &cb);
+	ktest_slot_put(listener);
+	if (ret)
+		return ret;
+	ktest_say_peer(ctx, cb);
+	ret = ktest_slot_set(slot, cb);
+	if (ret)
+		krdma_release_cb(cb);
+	return ret;
+}
+
+static int ktest_wait(struct ktest_ctx *ctx, struct ktest_args *args,
+		      ktest_wait_fn wait)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	int ret;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	ret = ktest_wait_slot(ctx, args, slot, wait);
+	slot->ret = ret;
+	ktest_slot_put(slot);
+	return ret;
+}
+
+/* accept NAME LISTENER [TIMEOUT_MS] */
+static int ktest_cmd_accept(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	return ktest_wait(ctx, args, krdma_accept_timeout);
+}
+
+/* request NAME LISTENER [TIMEOUT_MS]: like accept, but does not answer */
+static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	return ktest_wait(ctx, args, krdma_wait_request);
+}
+
+static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
+			struct krdma_cb *cb)
+{
+	struct krdma_params p = { .size = sizeof(p), .context = slot };
+
+	slot->is_raw = ktest_option(args, "raw", 0);
+	if (!slot->is_raw)
+		return 0;
+	p.flags = KRDMA_RAW;
+	p.ops = &ktest_raw_ops;
+	return krdma_set_request_params(cb, &p);
+}
+
+/* answer NAME [TEXT] [raw=1]: accept what "request" got */
+static int ktest_answer_slot(struct ktest_slot *slot,
+			     const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	const char *text = ktest_text_option(args, "private") ?: "";
+	int ret;
+
+	if (!cb)
+		return -ENOTCONN;
+	ret = ktest_answer(slot, args, cb);
+	ret = ret ?: krdma_accept_request(cb, text, strlen(text));
+	krdma_put(cb);
+	if (ret)
+		ktest_slot_release(slot);
+	return ret;
+}
+
+static int ktest_reject_slot(struct ktest_slot *slot,
+			     const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	const char *text = ktest_text_option(args, "private") ?: "";
+	int ret;
+
+	if (!cb)
+		return -ENOTCONN;
+	ret = krdma_reject_request(cb, text, strlen(text));
+	krdma_put(cb);
+	ktest_slot_release(slot);
+	return ret;
+}
+
+static int ktest_disconnect_slot(struct ktest_slot *slot,
+				 const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+
+	if (!cb)
+		return -ENOTCONN;
+	krdma_disconnect(cb);
+	krdma_put(cb);
+	return 0;
+}
+
+static int ktest_release_slot(struct ktest_slot *slot,
+			      const struct ktest_args *args)
+{
+	int ret = ktest_slot_release(slot);
+
+	ktest_slot_forget(slot);
+	/* Nothing to release after a failed call: the name was all there was. */
+	return ret == -ENOTCONN ? 0 : ret;
+}
+
+/* Commands that need a slot which exists: answer, reject, ... NAME */
+static const struct {
+	const char *name;
+	int (*run)(struct ktest_slot *slot, const struct ktest_args *args);
+} ktest_slot_commands[] = {
+	{ "answer", ktest_answer_slot },
+	{ "disconnect", ktest_disconnect_slot },
+	{ "reject", ktest_reject_slot },
+	{ "release", ktest_release_slot },
+};
+
+static const struct {
+	const char *name;
+	int (*run)(struct ktest_ctx *ctx, struct ktest_args *args);
+} ktest_commands[] = {
+	{ "accept", ktest_cmd_accept },
+	{ "connect", ktest_cmd_connect },
+	{ "echo", ktest_cmd_echo },
+	{ "failnth", ktest_cmd_failnth },
+	{ "hold", ktest_cmd_hold },
+	{ "kill", ktest_cmd_kill },
+	{ "kthread", ktest_cmd_kthread },
+	{ "listen", ktest_cmd_listen },
+	{ "peek", ktest_cmd_peek },
+	{ "pump", ktest_cmd_pump },
+	{ "rawping", ktest_cmd_rawping },
+	{ "read", ktest_cmd_read },
+	{ "receive", ktest_cmd_receive },
+	{ "request", ktest_cmd_request },
+	{ "rounds", ktest_cmd_rounds },
+	{ "rwpump", ktest_cmd_rwpump },
+	{ "send", ktest_cmd_send },
+	{ "serve", ktest_cmd_serve },
+	{ "shown", ktest_cmd_shown },
+	{ "sink", ktest_cmd_sink },
+	{ "slot", ktest_cmd_slot },
+	{ "stop", ktest_cmd_stop },
+	{ "until", ktest_cmd_until },
+	{ "write", ktest_cmd_write },
+};
+
+static int ktest_dispatch_slot(struct ktest_args *args)
+{
+	struct ktest_slot *slot;
+	int i, ret;
+
+	for (i = 0; i < ARRAY_SIZE(ktest_slot_commands); i++)
+		if (!strcmp(args->words[0], ktest_slot_commands[i].name))
+			break;
+	if (i == ARRAY_SIZE(ktest_slot_commands))
+		return -EINVAL;
+	slot = ktest_slot_find(ktest_arg(args, 1));
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	ret = ktest_slot_commands[i].run(slot, args);
+	ktest_slot_put(slot);
+	return ret;
+}
+
+int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	int i;
+
+	if (!args->n)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(ktest_commands); i++)
+		if (!strcmp(args->words[0], ktest_commands[i].name))
+			return ktest_commands[i].run(ctx, args);
+	return ktest_dispatch_slot(args);
+}
+
+/* @line is torn into words. */
+int ktest_run(struct ktest_ctx *ctx, char *line)
+{
+	char *words[KTEST_WORDS], *word;
+	struct ktest_args args = { .words = words };
+
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		if (args.n == KTEST_WORDS)
+			return -E2BIG;
+		words[args.n++] = word;
+	}
+	return ktest_dispatch(ctx, &args);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands that do harm: SIGKILL in a chosen state, failing allocations. */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+
+#include "priv.h"
+
+static bool ktest_state_is(struct krdma_cb *cb, const char *wanted)
+{
+	return !*wanted ||
+	       !strcmp(krdma_state_name(krdma_get_state(cb)), wanted);
+}
+
+/* The connection in the wanted state, with a reference; NULL if never seen. */
+static struct krdma_cb *ktest_await(struct ktest_slot *slot, const char *wanted,
+				    u32 timeout_ms)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), timeout_ms);
+	struct krdma_cb *cb;
+
+	/* Busy, for some states last microseconds. */
+	do {
+		cb = ktest_slot_get_cb(slot);
+		if (cb && ktest_state_is(cb, wanted))
+			return cb;
+		if (cb)
+			krdma_put(cb);
+		cond_resched();
+	} while (ktime_before(ktime_get(), end) &&
+		 !fatal_signal_pending(current));
+	return NULL;
+}
+
+static int ktest_kill_pid(u32 number)
+{
+	struct pid *pid = find_get_pid(number);
+	int ret;
+
+	if (!pid)
+		return -ESRCH;
+	ret = kill_pid(pid, SIGKILL, 1);
+	put_pid(pid);
+	return ret;
+}
+
+/*
+ * kill NAME PID [STATE [TIMEOUT_MS [DELAY_US]]]: kill a process as soon as the
+ * slot's object is in that state, "any": at once; says which state it was.
+ */
+int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	const char *wanted = ktest_arg(args, 3);
+	const char *state = "none";
+	struct krdma_cb *cb;
+	int ret;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	if (!strcmp(wanted, "any"))
+		wanted = "";
+	cb = ktest_await(slot, wanted, ktest_number(args, 4, 1000));
+	if (cb) {
+		fsleep(ktest_number(args, 5, 0));
+		state = krdma_state_name(krdma_get_state(cb));
+	}
+	ret = ktest_kill_pid(ktest_number(args, 2, 0));
+	snprintf(ctx->text, sizeof(ctx->text), "%s", state);
+	if (cb)
+		krdma_put(cb);
+	ktest_slot_put(slot);
+	return ret;
+}
+
+/* until NAME STATE [TIMEOUT_MS]: wait for a state */
+int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	struct krdma_cb *cb;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	cb = ktest_await(slot, ktest_arg(args, 2), ktest_number(args, 3, 5000));
+	ktest_slot_put(slot);
+	if (!cb)
+		return -ETIMEDOUT;
+	krdma_put(cb);
+	return 0;
+}
+
+#ifdef CONFIG_FAULT_INJECTION
+static void ktest_fail_nth_set(u32 nth)
+{
+	WRITE_ONCE(current->fail_nth, nth);
+}
+
+static u32 ktest_fail_nth_left(void)
+{
+	return READ_ONCE(current->fail_nth);
+}
+#else
+static void ktest_fail_nth_set(u32 nth)
+{
+}
+
+static u32 ktest_fail_nth_left(void)
+{
+	return 1;
+}
+#endif
+
+/*
+ * failnth N COMMAND...: the Nth allocation of this task in the command fails;
+ * says whether there were so many. Inside the kernel and not through
+ * /proc/self/fail-nth, because a shell's own allocations would count there.
+ */
+int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_args command = { args->n - 2, args->words + 2 };
+	u32 nth = ktest_number(args, 1, 0), left;
+	size_t len;
+	int ret;
+
+	if (!nth || command.n < 1)
+		return -EINVAL;
+	ktest_fail_nth_set(nth);
+	ret = ktest_dispatch(ctx, &command);
+	left = ktest_fail_nth_left();
+	ktest_fail_nth_set(0);
+	len = strlen(ctx->text);
+	snprintf(ctx->text + len, sizeof(ctx->text) - len, " injected=%d",
+		 !left);
+	return ret;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * krdma_test - krdma's calls for shell scripts
+ *
+ * A command is one line written to /proc/krdma_test. It runs in the writing
+ * task, so that killing the writer kills the wait, or in a kernel thread
+ * ("kthread"). write() returns its errno, and read() on the same descriptor
+ * its result, "ret ms text". Reading without having written lists the slots.
+ *
+ * A slot is a name for a connection or a listener. It can be looked at,
+ * disconnected and released by other tasks while one waits in a call.
+ *
+ * Lock order: ktest_mutex alone; ktest_slot.lock alone. Neither is held across
+ * a call into krdma, except for the getters.
+ */
+#ifndef KRDMA_TEST_PRIV_H
+#define KRDMA_TEST_PRIV_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include <krdma.h>
+
+#define KTEST_NAME_LEN 24
+#define KTEST_TEXT_LEN 160
+#define KTEST_RAW_RECVS 8
+#define KTEST_RAW_LEN 64
+
+/**
+ * struct ktest_raw - what the owner of a raw connection has
+ * @mr: allocated in qp_ready, so that removal of the device has to wait for us
+ * @buf: source of sends in the first half, sink of receives behind
+ * @dma: of @buf
+ * @dev: for which @dma is valid, NULL: not mapped
+ * @send_cqe: of the one send in flight
+ * @recv_cqe: of all receives
+ * @sent: completed by the send
+ * @status: of the send
+ * @received: receives that completed well
+ * @lock: protects @over; held over a whole send, so that what it uses stays
+ * @over: nothing may be posted any more
+ */
+struct ktest_raw {
+	struct ib_mr *mr;
+	u8 *buf;
+	u64 dma;
+	struct ib_device *dev;
+	struct ib_cqe send_cqe;
+	struct ib_cqe recv_cqe;
+	struct completion sent;
+	enum ib_wc_status status;
+	atomic_t received;
+	struct mutex lock; /* of @over */
+	bool over;
+};
+
+/**
+ * struct ktest_slot - a name for a krdma_cb
+ * @link: in ktest_slots, under ktest_mutex
+ * @ref: the list holds one, a command that uses it one, and @cb one (put by
+ *	whoever releases that)
+ * @name: what commands call it
+ * @lock: protects @cb
+ * @cb: the object; whoever takes it out releases it
+ * @ret: of the last call that was made on it
+ * @closing: reason that the closing callback got, 0: not called
+ * @is_raw: @cb is in raw mode
+ * @raw: raw mode
+ * @pause_us: how long to stay in KRDMA_NEW and in qp_ready
+ */
+struct ktest_slot {
+	struct list_head link;
+	struct kref ref;
+	char name[KTEST_NAME_LEN];
+	spinlock_t lock; /* of @cb */
+	struct krdma_cb *cb;
+	int ret;
+	int closing;
+	bool is_raw;
+	struct ktest_raw raw;
+	u32 pause_us;
+};
+
+/**
+ * struct ktest_ctx - one run of a command
+ * @net: network namespace of the writer, also when a kernel thread runs it
+ * @text: what to print behind the result
+ */
+struct ktest_ctx {
+	struct net *net;
+	char text[KTEST_TEXT_LEN];
+};
+
+/* Words of a command line behind its name. */
+struct ktest_args {
+	int n;
+	char **words;
+};
+
+/* main.c */
+struct ktest_slot *ktest_slot_find(const char *name);
+struct ktest_slot *ktest_slot_make(const char *name);
+void ktest_slot_put(struct ktest_slot *slot);
+void ktest_slot_forget(struct ktest_slot *slot);
+int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb);
+struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot);
+struct krdma_cb *ktest_slot_take_cb(struct ktest_slot *slot);
+int ktest_slot_release(struct ktest_slot *slot);
+
+/* command.c */
+int ktest_run(struct ktest_ctx *ctx, char *line);
+int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args);
+const char *ktest_arg(const struct ktest_args *args, int i);
+u32 ktest_number(const struct ktest_args *args, int i, u32 def);
+u32 ktest_option(const struct ktest_args *args, const char *name, u32 def);
+
+int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
+		      struct ktest_slot *slot, struct krdma_params *p,
+		      struct sockaddr_storage *src);
+
+/* traffic.c */
+int ktest_cmd_send(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_receive(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_peek(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_read(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_write(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_shown(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_pump(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_rwpump(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_sink(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_echo(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_serve(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
+
+/* kill.c */
+int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args);
+
+/* job.c */
+int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_jobs_stop(void);
+
+/* raw.c */
+extern const struct krdma_raw_ops ktest_raw_ops;
+int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb);
+
+#endif /* KRDMA_TEST_PRIV_H */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A raw-mode owner: posts receives and holds an MR from qp_ready on, and gives
+ * all back in the closing callback or when it is released, whichever is first.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+static void ktest_raw_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ktest_raw *raw =
+		container_of(wc->wr_cqe, struct ktest_raw, recv_cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		atomic_inc(&raw->received);
+}
+
+static void ktest_raw_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ktest_raw *raw =
+		container_of(wc->wr_cqe, struct ktest_raw, send_cqe);
+
+	raw->status = wc->status;
+	complete(&raw->sent);
+}
+
+static int ktest_raw_map(struct ktest_raw *raw, struct krdma_cb *cb)
+{
+	raw->buf = kzalloc(2 * KTEST_RAW_LEN, GFP_KERNEL);
+	if (!raw->buf)
+		return -ENOMEM;
+	raw->dma = ib_dma_map_single(cb->qp->device, raw->buf,
+				     2 * KTEST_RAW_LEN, DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(cb->qp->device, raw->dma)) {
+		kfree(raw->buf);
+		raw->buf = NULL;
+		return -ENOMEM;
+	}
+	raw->dev = cb->qp->device;
+	return 0;
+}
+
+static int ktest_raw_alloc(struct ktest_raw *raw, struct krdma_cb *cb)
+{
+	struct ib_mr *mr;
+	int ret;
+
+	ret = ktest_raw_map(raw, cb);
+	if (ret)
+		return ret;
+	mr = ib_alloc_mr(cb->pd, IB_MR_TYPE_MEM_REG, 1);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	raw->mr = mr;
+	return 0;
+}
+
+static void ktest_raw_free(struct ktest_raw *raw)
+{
+	if (raw->mr)
+		ib_dereg_mr(raw->mr);
+	raw->mr = NULL;
+	if (raw->dev)
+		ib_dma_unmap_single(raw->dev, raw->dma, 2 * KTEST_RAW_LEN,
+				    DMA_BIDIRECTIONAL);
+	raw->dev = NULL;
+	kfree(raw->buf);
+	raw->buf = NULL;
+}
+
+static int ktest_raw_post_recv(struct ktest_raw *raw, struct krdma_cb *cb)
+{
+	struct ib_sge sge = {
+		.addr = raw->dma + KTEST_RAW_LEN,
+		.length = KTEST_RAW_LEN,
+		.lkey = cb->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &raw->recv_cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	return ib_post_recv(cb->qp, &wr, NULL);
+}
+
+static int ktest_raw_ready(struct krdma_cb *cb)
+{
+	struct ktest_slot *slot = cb->context;
+	struct ktest_raw *raw = &slot->raw;
+	int i, ret;
+
+	raw->over = false;
+	raw->send_cqe.done = ktest_raw_send_done;
+	raw->recv_cqe.done = ktest_raw_recv_done;
+	atomic_set(&raw->received, 0);
+	if (slot->pause_us)
+		usleep_range(slot->pause_us, slot->pause_us + 100);
+	ret = ktest_raw_alloc(raw, cb);
+	for (i = 0; i < KTEST_RAW_RECVS && !ret; i++)
+		ret = ktest_raw_post_recv(raw, cb);
+	if (ret) {
+		/* krdma calls us no more, and nothing may be in flight. */
+		krdma_disconnect(cb);
+		ib_drain_qp(cb->qp);
+		ktest_raw_free(raw);
+	}
+	return ret;
+}
+
+/* The QP flushes, so a send that is waited for ends, and then none follows. */
+void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
+{
+	struct ktest_raw *raw = &slot->raw;
+
+	krdma_disconnect(cb);
+	mutex_lock(&raw->lock);
+	raw->over = true;
+	mutex_unlock(&raw->lock);
+	krdma_drain(cb);
+	ktest_raw_free(raw);
+}
+
+/* A command may be releasing it at this very moment: one of the two gets it. */
+static void ktest_raw_closing(struct krdma_cb *cb, int reason)
+{
+	struct ktest_slot *slot = cb->context;
+
+	slot->closing = reason;
+	if (ktest_slot_take_cb(slot) != cb)
+		return;
+	ktest_raw_end(slot, cb);
+	krdma_release_cb(cb);
+	ktest_slot_put(slot);
+}
+
+const struct krdma_raw_ops ktest_raw_ops = {
+	.qp_ready = ktest_raw_ready,
+	.closing = ktest_raw_closing,
+};
+
+static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb)
+{
+	struct ib_sge sge = {
+		.addr = raw->dma,
+		.length = KTEST_RAW_LEN,
+		.lkey = cb->pd->local_dma_lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe = &raw->send_cqe,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	int ret;
+
+	lockdep_assert_held(&raw->lock);
+	if (raw->over || !krdma_is_established(cb))
+		return -ENOTCONN;
+	reinit_completion(&raw->sent);
+	ret = ib_post_send(cb->qp, &wr, NULL);
+	if (ret)
+		return ret;
+	/* Completes in any case: the QP is drained before it goes. */
+	wait_for_completion(&raw->sent);
+	return raw->status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb)
+{
+	int ret;
+
+	mutex_lock(&raw->lock);
+	ret = ktest_raw_send_locked(raw, cb);
+	mutex_unlock(&raw->lock);
+	return ret;
+}
+
+/* rawping NAME N: N sends, at most as many as the peer has receives */
+int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_find(ktest_arg(args, 1));
+	u32 n = min_t(u32, ktest_number(args, 2, 1), KTEST_RAW_RECVS);
+	struct krdma_cb *cb;
+	int ret = -ENOTCONN;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	cb = ktest_slot_get_cb(slot);
+	if (cb && slot->is_raw) {
+		for (ret = 0; n && !ret; n--)
+			ret = ktest_raw_send(&slot->raw, cb);
+		snprintf(ctx->text, sizeof(ctx->text), "received=%d",
+			 atomic_read(&slot->raw.received));
+	}
+	if (cb)
+		krdma_put(cb);
+	ktest_slot_put(slot);
+	return ret;
+}

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands that move data: single calls, and loops that make load.
+ *
+ * A message of a pattern: byte i is a function of i and of the message's
+ * length, so that whoever receives it can check it without knowing more.
+ */
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+
+#include "priv.h"
+
+/* A receive buffer must hold whatever krdma_config() allows; more is sized. */
+#define KTEST_MAX_MSG SZ_1M
+#define KTEST_HOLD_MAX 16
+
+struct ktest_use {
+	struct ktest_slot *slot;
+	struct krdma_cb *cb;
+	u8 *buf;
+};
+
+static u8 ktest_pattern(size_t i, size_t len)
+{
+	return i * 7 + (i >> 8) + len;
+}
+
+static void ktest_fill(u8 *buf, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = ktest_pattern(i, len);
+}
+
+static int ktest_check(const u8 *buf, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (buf[i] != ktest_pattern(i, len))
+			return -EBADMSG;
+	return 0;
+}
+
+static void ktest_unuse(struct ktest_use *use)
+{
+	kvfree(use->buf);
+	krdma_put(use->cb);
+	ktest_slot_put(use->slot);
+}
+
+/* Slot, connection and a buffer of KTEST_MAX_MSG; given back by unuse. */
+static int ktest_use(struct ktest_use *use, const struct ktest_args *args)
+{
+	use->slot = ktest_slot_find(ktest_arg(args, 1));
+	if (IS_ERR(use->slot))
+		return PTR_ERR(use->slot);
+	use->cb = ktest_slot_get_cb(use->slot);
+	if (!use->cb) {
+		ktest_slot_put(use->slot);
+		return -ENOTCONN;
+	}
+	use->buf = kvzalloc(KTEST_MAX_MSG, GFP_KERNEL);
+	if (!use->buf) {
+		ktest_unuse(use);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool ktest_should_end(void)
+{
+	cond_resched();
+	return fatal_signal_pending(current) ||
+	       (current->flags & PF_KTHREAD && kthread_should_stop());
+}
+
+static int ktest_len(const struct ktest_args *args, int i, u32 *len)
+{
+	*len = ktest_number(args, i, 64);
+	return *len > KTEST_MAX_MSG ? -EINVAL : 0;
+}
+
+/* send NAME LEN [TIMEOUT_MS] */
+int ktest_cmd_send(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	u32 len;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ktest_fill(use.buf, len);
+	ret = krdma_send_timeout(use.cb, use.buf, len,
+				 ktest_number(args, 3, 10000));
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* receive NAME SIZE [TIMEOUT_MS] */
+int ktest_cmd_receive(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	u32 size;
+	int ret;
+
+	ret = ktest_len(args, 2, &size) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = krdma_receive_len(use.cb, use.buf, size,
+				ktest_number(args, 3, 0));
+	if (ret > 0)
+		ret = ktest_check(use.buf, ret) ?: ret;
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* peek NAME [TIMEOUT_MS] */
+int ktest_cmd_peek(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	int ret;
+
+	ret = ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = krdma_receive_peek(use.cb, ktest_number(args, 2, 0));
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* write NAME LEN OFFSET [TIMEOUT_MS]: a pattern to the peer's shown buffer */
+int ktest_cmd_write(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	u32 len;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ktest_fill(use.buf, len);
+	ret = krdma_write_at(use.cb, use.buf, len, ktest_number(args, 3, 0),
+			     ktest_number(args, 4, 10000));
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* read NAME LEN OFFSET [TIMEOUT_MS]: a pattern from the peer's shown buffer */
+int ktest_cmd_read(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	u32 len;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = krdma_read_at(use.cb, use.buf, len, ktest_number(args, 3, 0),
+			    ktest_number(args, 4, 10000));
+	ret = ret ?: ktest_check(use.buf, len);
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* shown NAME LEN OFFSET: is the pattern in this side's shown buffer */
+int ktest_cmd_shown(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_use use;
+	u32 len;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	snprintf(ctx->text, sizeof(ctx->text), "own=%llu peer=%llu",
+		 krdma_shown_size(use.cb), krdma_peer_shown_size(use.cb));
+	ret = krdma_shown_get(use.cb, use.buf, len, ktest_number(args, 3, 0));
+	ret = ret ?: ktest_check(use.buf, len);
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* pump NAME LEN MS: send until the time is over */
+int ktest_cmd_pump(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), ktest_number(args, 3, 1000));
+	struct ktest_use use;
+	u32 len, count = 0;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ktest_fill(use.buf, len);
+	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
+		ret = krdma_send_timeout(use.cb, use.buf, len, 10000);
+		if (ret < 0)
+			break;
+		count++;
+	}
+	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
+	ktest_unuse(&use);
+	return min(ret, 0);
+}
+
+static int ktest_rw_once(struct ktest_use *use, u32 len)
+{
+	int ret;
+
+	ktest_fill(use->buf, len);
+	ret = krdma_write_at(use->cb, use->buf, len, 0, 10000);
+	if (ret)
+		return ret;
+	memset(use->buf, 0, len);
+	ret = krdma_read_at(use->cb, use->buf, len, 0, 10000);
+	return ret ?: ktest_check(use->buf, len);
+}
+
+/* rwpump NAME LEN MS: write, read back and compare until the time is over */
+int ktest_cmd_rwpump(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	ktime_t end = ktime_add_ms(ktime_get(), ktest_number(args, 3, 1000));
+	struct ktest_use use;
+	u32 len, count = 0;
+	int ret;
+
+	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
+	if (ret)
+		return ret;
+	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
+		ret = ktest_rw_once(&use, len);
+		if (ret)
+			break;
+		count++;
+	}
+	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* Receive until that fails, answer if @answer; a broken pattern is -EBADMSG. */
+static int ktest_drink(struct krdma_cb *cb, u8 *buf, bool answer, u32 *count)
+{
+	int ret;
+
+	for (*count = 0;; ++*count) {
+		ret = krdma_receive_len(cb, buf, KTEST_MAX_MSG, 0);
+		if (ret < 0)
+			return ret;
+		if (ktest_check(buf, ret))
+			return -EBADMSG;
+		if (answer)
+			ret = krdma_send_timeout(cb, buf, ret, 10000);
+		if (ret < 0)
+			return ret;
+		cond_resched();
+	}
+}
+
+static int ktest_drink_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+			    bool answer)
+{
+	struct ktest_use use;
+	u32 count;
+	int ret;
+
+	ret = ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = ktest_drink(use.cb, use.buf, answer, &count);
+	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* sink NAME: receive until the connection ends */
+int ktest_cmd_sink(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	return ktest_drink_slot(ctx, args, false);
+}
+
+/* echo NAME: receive and send back until the connection ends */
+int ktest_cmd_echo(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	return ktest_drink_slot(ctx, args, true);
+}
+
+static bool ktest_listener_is_over(struct krdma_cb *listen_cb, int error)
+{
+	return error == -EINTR || krdma_get_state(listen_cb) != KRDMA_LISTENING;
+}
+
+static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
+{
+	struct krdma_cb *cb;
+	u32 count;
+	int ret;
+
+	for (;;) {
+		ret = krdma_accept_timeout(listener->cb, 0, &cb);
+		if (ret && ktest_listener_is_over(listener->cb, ret))
+			return ret;
+		if (ret) {
+			/* No memory for this one, say: on to the next. */
+			++*failed;
+			continue;
+		}
+		ret = ktest_drink(cb, listener->buf, true, &count);
+		krdma_release_cb(cb);
+		++*served;
+		if (ret == -EBADMSG || ret == -EINTR)
+			return ret;
+	}
+}
+
+/* serve LISTENER: accept and echo, one connection after the other */
+int ktest_cmd_serve(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	u32 served = 0, failed = 0;
+	struct ktest_use use;
+	int ret;
+
+	ret = ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = ktest_serve(&use, &served, &failed);
+	snprintf(ctx->text, sizeof(ctx->text), "served=%u failed=%u", served,
+		 failed);
+	ktest_unuse(&use);
+	return ret;
+}
+
+/* Release those that are over, or @all. */
+static void ktest_hold_prune(struct krdma_cb **cbs, bool all)
+{
+	int i;
+
+	for (i = 0; i < KTEST_HOLD_MAX; i++) {
+		if (!cbs[i] || (!all && krdma_is_established(cbs[i])))
+			continue;
+		krdma_release_cb(cbs[i]);
+		cbs[i] = NULL;
+	}
+}
+
+static void ktest_hold_keep(struct krdma_cb **cbs, struct krdma_cb *cb)
+{
+	int i;
+
+	for (i = 0; i < KTEST_HOLD_MAX; i++) {
+		if (!cbs[i]) {
+			cbs[i] = cb;
+			return;
+		}
+	}
+	krdma_release_cb(cb);
+}
+
+/* hold LISTENER: accept, and then do nothing with the connections */
+int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct krdma_cb *cbs[KTEST_HOLD_MAX] = {}, *cb;
+	struct ktest_use use;
+	u32 held = 0;
+	int ret;
+
+	ret = ktest_use(&use, args);
+	if (ret)
+		return ret;
+	do {
+		ret = krdma_accept_timeout(use.cb, 200, &cb);
+		if (!ret) {
+			ktest_hold_keep(cbs, cb);
+			held++;
+		}
+		ktest_hold_prune(cbs, false);
+	} while (!ret || !ktest_listener_is_over(use.cb, ret));
+	ktest_hold_prune(cbs, true);
+	snprintf(ctx->text, sizeof(ctx->text), "held=%u", held);
+	ktest_unuse(&use);
+	return ret;
+}
+
+static int ktest_ping(struct krdma_cb *cb, u8 *buf, u32 len)
+{
+	int ret;
+
+	ktest_fill(buf, len);
+	ret = krdma_send_timeout(cb, buf, len, 10000);
+	if (ret < 0)
+		return ret;
+	memset(buf, 0, len);
+	ret = krdma_receive_len(cb, buf, KTEST_MAX_MSG, 10000);
+	if (ret < 0)
+		return ret;
+	return ret == len ? ktest_check(buf, len) : -EBADMSG;
+}
+
+static int ktest_round(const struct sockaddr *dst,
+		       const struct krdma_params *p, u8 *buf)
+{
+	struct krdma_cb *cb;
+	int ret;
+
+	ret = krdma_connect_params(dst, p, &cb);
+	if (ret)
+		return ret;
+	ret = ktest_ping(cb, buf, 64);
+	krdma_release_cb(cb);
+	return ret;
+}
+
+static int ktest_rounds(struct ktest_ctx *ctx, struct ktest_args *args,
+			struct ktest_slot *slot, u8 *buf)
+{
+	u32 rounds = ktest_number(args, 4, 1), i;
+	struct sockaddr_storage dst, src;
+	struct krdma_params p;
+	int ret;
+
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 2), ktest_arg(args, 3),
+			       &dst);
+	ret = ret ?: ktest_fill_params(ctx, args, slot, &p, &src);
+	if (ret)
+		return ret;
+	for (i = 0; i < rounds && !ret && !ktest_should_end(); i++)
+		ret = ktest_round((struct sockaddr *)&dst, &p, buf);
+	snprintf(ctx->text, sizeof(ctx->text), "rounds=%u", i);
+	return ret;
+}
+
+/* rounds NAME HOST PORT N: connect to a "serve", exchange, disconnect */
+int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	int ret = -ENOMEM;
+	u8 *buf;
+
+	if (IS_ERR(slot))
+		return PTR_ERR(slot);
+	buf = kvmalloc(KTEST_MAX_MSG, GFP_KERNEL);
+	if (buf)
+		ret = ktest_rounds(ctx, args, slot, buf);
+	kvfree(buf);
+	slot->ret = ret;
+	ktest_slot_put(slot);
+	return ret;
+}

@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# For the scenarios of this folder, which say ". lib.sh": KTAP, addresses, and krdma_test's commands.
+#
+# The head of a scenario tells tools/check what it needs, one "# key: value" a line:
+#   kernels   where it always runs: KERNEL or KERNEL/LINK, such as uml/siw
+#   long      where it runs with --long as well
+#   nodes, load, append, mem, timeout: as for tools/vm
+#   add       files of this folder that it wants in /add; lib.sh is always there
+#
+# A case fails, and the scenario goes on: the exit status tells.
+
+set -uo pipefail
+
+cases=0
+failures=0
+declare -A errno=(
+	[0]=0 [EIO]=-5 [EAGAIN]=-11 [EINTR]=-4 [ENOMEM]=-12 [EBUSY]=-16 [ENODEV]=-19 [EINVAL]=-22 [EPROTO]=-71
+	[EBADMSG]=-74 [EMSGSIZE]=-90 [EADDRINUSE]=-98 [EADDRNOTAVAIL]=-99 [ENETUNREACH]=-101 [ECONNABORTED]=-103
+	[ECONNRESET]=-104 [EISCONN]=-106 [ENOTCONN]=-107 [ESHUTDOWN]=-108 [ETIMEDOUT]=-110 [ECONNREFUSED]=-111
+	[EHOSTUNREACH]=-113 [EREMOTEIO]=-121 [ENOENT]=-2
+)
+
+# ok STATUS DESCRIPTION...: one result.
+ok() {
+	local word=ok
+	(($1 == 0)) || { word="not ok"; failures=$((failures + 1)); }
+	cases=$((cases + 1))
+	shift
+	echo "$word $cases $*"
+}
+
+# check DESCRIPTION COMMAND...: a result that is the status of a command.
+check() {
+	local text=$1 status=0
+	shift
+	"$@" || status=$?
+	ok "$status" "$text"
+}
+
+skip() {
+	cases=$((cases + 1))
+	echo "ok $cases $1 # SKIP $2"
+}
+
+# The last line of a scenario.
+finish() {
+	echo "1..$cases"
+	((failures == 0))
+	exit
+}
+
+is_one_of() {
+	local wanted=$1 word
+	shift
+	for word in "$@"; do
+		[[ $word == "$wanted" ]] && return 0
+	done
+	return 1
+}
+
+addr4() { echo "10.56.0.$1"; }
+addr6() { echo "fd56::$1"; }
+
+# A debug kernel, or an emulated processor, needs more patience: times are multiplied by this.
+case $KERNEL in
+uml) slow=1 ;;
+stock-*) slow=2 ;;
+*) slow=4 ;;
+esac
+
+# kt COMMAND...: run a command of krdma_test in this very process. Sets kt_ret, kt_ms and kt_text.
+kt() {
+	local fd
+	kt_ret=-1 kt_ms=0 kt_text=
+	exec {fd}<>/proc/krdma_test || return 1
+	echo "$*" 2>/dev/null >&"$fd"
+	read -r kt_ret kt_ms kt_text <&"$fd"
+	exec {fd}>&-
+	((kt_ret >= 0))
+}
+
+# Where a background kt leaves its result.
+results=$(mktemp -d)
+
+# kt_start JOB COMMAND...: run it in a process of its own, whose number is then in kt_pid.
+kt_start() {
+	local job=$1
+	shift
+	rm -f "$results/$job"
+	(
+		trap - EXIT
+		kt "$@"
+		echo "$kt_ret $kt_ms $kt_text" >"$results/$job.new"
+		mv "$results/$job.new" "$results/$job"
+	) &
+	kt_pid=$!
+}
+
+# kt_result JOB [SECONDS]: wait for it; sets kt_ret, kt_ms and kt_text. False: it hangs.
+kt_result() {
+	local job=$1 end=$((SECONDS + ${2:-60}))
+	kt_ret=-1 kt_ms=0 kt_text="still running"
+	until [[ -e $results/$job ]]; do
+		((SECONDS < end)) || return 1
+		sleep 0.02
+	done
+	read -r kt_ret kt_ms kt_text <"$results/$job"
+}
+
+# kt_is ERRNO DESCRIPTION: did the last kt end with that?
+kt_is() {
+	local wanted=${errno[$1]:-$1}
+	if [[ $kt_ret == "$wanted" ]]; then
+		ok 0 "$2"
+	else
+		ok 1 "$2: $kt_ret instead of $wanted (after $kt_ms ms: $kt_text)"
+	fi
+}
+
+# kt_within FROM TO DESCRIPTION: did the last kt take that many milliseconds? The limit grows on slow kernels.
+kt_within() {
+	local limit=$(($2 * slow))
+	if ((kt_ms >= $1 && kt_ms <= limit)); then
+		ok 0 "$3"
+	else
+		ok 1 "$3: $kt_ms ms, not $1 to $limit"
+	fi
+}
+
+# expect ERRNO COMMAND...: one case out of one command.
+expect() {
+	local wanted=$1
+	shift
+	kt "$@"
+	kt_is "$wanted" "$* gives $wanted"
+}
+
+# kt_state SLOT: the state of its connection, "-" if there is none.
+kt_state() {
+	local name state rest
+	while read -r name _ state rest; do
+		[[ $name == "$1" ]] && echo "$state" && return
+	done </proc/krdma_test
+	echo -
+}
+
+# What "rdma resource" counts on this node; a few of them go a little late.
+resources() {
+	rdma resource show 2>/dev/null | grep "$RDMADEV" | sed 's/^[0-9]*: //'
+}
+
+# same_resources BEFORE DESCRIPTION
+same_resources() {
+	local now end=$((SECONDS + 5 * slow))
+	until now=$(resources) && [[ $now == "$1" ]]; do
+		if ((SECONDS >= end)); then
+			ok 1 "$2: was $1, is $now"
+			rdma resource show qp 2>/dev/null | sed 's/^/# /'
+			rdma resource show cm_id 2>/dev/null | sed 's/^/# /'
+			return
+		fi
+		sleep 0.1
+	done
+	ok 0 "$2"
+}
+
+# Numbers out of a seed that is printed, so that a run can be repeated: random MAX sets "random".
+seed() {
+	RANDOM=$1
+	echo "# seed $1"
+}
+
+random() {
+	random=$(((RANDOM * 32768 + RANDOM) % $1))
+}

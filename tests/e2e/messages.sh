@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# messages: what is sent arrives, whole and in order; what does not fit says so.
+#
+#   node 1 (listens on 10.56.0.1 and fd56::1, port 7000) <--- krdma ---> node 2 (connects)
+#
+# kernels: uml uml/siw stock-6.1 uml-debug
+# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 180
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+# Both sides of the limits of a buffer (4096 less the header), and several parts.
+sizes="0 1 2 63 64 4079 4080 4081 8160 65535 131072"
+before=$(resources)
+
+server_messages() {
+	local size
+	kt accept a l 20000
+	kt_is 0 "accept over IPv$1"
+	for size in $sizes; do
+		kt receive a 200000 20000
+		kt_is "$size" "receive $size bytes over IPv$1"
+		kt send a "$size"
+		kt_is 0 "send back $size bytes over IPv$1"
+	done
+	server_limits
+	barrier "sent$1"
+	kt receive a 64 20000
+	kt_is ECONNRESET "the peer's disconnect ends a receive"
+	expect ECONNRESET send a 64
+	expect 0 release a
+}
+
+# A longer message than the buffer stays where it is until somebody has room for it.
+server_limits() {
+	kt peek a 20000
+	kt_is 5000 "peek says how long the next message is"
+	expect EMSGSIZE receive a 4999 1000
+	expect EMSGSIZE receive a 1 1000
+	expect 5000 receive a 5000 1000
+	kt receive a 64 200
+	kt_is ETIMEDOUT "a timed receive ends"
+	kt_within 190 1200 "a timed receive ends in time"
+	kt send a 64
+	kt_is 0 "the connection is none the worse for it"
+}
+
+client_messages() {
+	local size
+	kt connect c "$2" 7000
+	kt_is 0 "connect over IPv$1"
+	for size in $sizes; do
+		kt send c "$size"
+		kt_is 0 "send $size bytes over IPv$1"
+		kt receive c 200000 20000
+		kt_is "$size" "get $size bytes back over IPv$1"
+	done
+	expect 0 send c 5000
+	kt receive c 64 20000
+	kt_is 64 "message after the server's timeout"
+	expect EMSGSIZE send c 200001
+	# What was sent has arrived, but the sender may not know that yet.
+	barrier "sent$1"
+	expect 0 release c
+	expect ENOENT send c 1
+}
+
+server_shown() {
+	kt accept a r 20000
+	kt_is 0 "accept a connection with a shown buffer"
+	barrier written
+	expect 0 shown a 100000 8192
+	barrier looked
+	kt_start sink sink a
+	kt_result sink 30
+	kt_is ECONNRESET "the peer's disconnect"
+	expect 0 release a
+}
+
+client_shown() {
+	kt connect c "$(addr4 1)" 7001 rw=1
+	kt_is 0 "connect with a shown buffer"
+	expect 0 write c 100000 8192
+	expect 0 read c 100000 8192
+	barrier written
+	barrier looked
+	kt shown c 0 0
+	local peer=${kt_text##*peer=}
+	echo "# the peer shows $peer bytes"
+	expect 0 write c 1 "$((peer - 1))"
+	expect EMSGSIZE write c 1 "$peer"
+	expect EMSGSIZE write c 2 "$((peer - 1))"
+	expect EMSGSIZE read c 64 "$peer"
+	expect EMSGSIZE read c 64 4294967295
+	expect 0 rwpump c 65536 500
+	echo "# rwpump: $kt_text"
+	expect 0 release c
+}
+
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000 max_msg=200000
+	expect 0 listen one "$(addr4 1)" 7002
+	expect EADDRINUSE listen again "$(addr4 1)" 7002
+	expect 0 release one
+	expect 0 release again
+	expect 0 listen r 0.0.0.0 7001 rw=1
+	barrier listening
+	server_messages 4
+	expect 0 release l
+	barrier ipv6
+	expect 0 listen l :: 7000 max_msg=200000
+	barrier ipv6-listening
+	server_messages 6
+	server_shown
+	expect 0 release l
+	expect 0 release r
+else
+	barrier listening
+	client_messages 4 "$(addr4 1)"
+	barrier ipv6
+	barrier ipv6-listening
+	client_messages 6 "$(addr6 1)"
+	client_shown
+fi
+same_resources "$before" "resources are as before"
+finish
