@@ -302,7 +302,7 @@ static bool krping_take(struct krping_session *s, u32 events, int *ret)
  * @s: session
  * @events: all of these KRPING_EV_*; they are taken, so that the next wait is
  *	for new ones. KRPING_EV_RECEIVED: the message is in @s->peer
- * @step: name of what is waited for, for the log
+ * @step: what is waited for, for the log
  *
  * Any signal ends it, not only a deadly one: shells that run echo themselves
  * catch the interrupt key's, and it is how a run has always been stopped.

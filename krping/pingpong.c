@@ -29,10 +29,11 @@
 /* What the sink holds before a WRITE: occurs nowhere in the data. */
 #define KRPING_POISON 0xa5
 
-static const char krping_read_adv[] = "RDMA_READ_ADV";
-static const char krping_read_complete[] = "RDMA_READ_COMPLETE";
-static const char krping_write_adv[] = "RDMA_WRITE_ADV";
-static const char krping_write_complete[] = "RDMA_WRITE_COMPLETE";
+/* What is waited for, in words that krping's log has always had. */
+static const char krping_read_adv[] = "wait for RDMA_READ_ADV";
+static const char krping_read_complete[] = "wait for RDMA_READ_COMPLETE";
+static const char krping_write_adv[] = "wait for RDMA_WRITE_ADV";
+static const char krping_write_complete[] = "wait for RDMA_WRITE_COMPLETE";
 
 static int krping_log_data_len(const struct krping_buf *buf, u32 len)
 {

@@ -113,7 +113,7 @@ struct krping_buf {
  * @cb: connection
  * @ibdev: its device, valid while @live
  * @live: the members below @peer exist
- * @step: what it is about, for the log
+ * @step: what it is about, for the log; NULL: nothing yet
  *
  * @lock: protects from here to @counts. Taken in any context
  * @wait: woken when @events or @error change

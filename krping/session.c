@@ -131,11 +131,13 @@ static int krping_session_dial(struct krping_session *s,
 	if (IS_ERR(cb))
 		return PTR_ERR(cb);
 	s->cb = cb;
-	s->step = "CONNECTED";
+	s->step = "wait for CONNECTED";
 	ret = krdma_connect_cb(cb, (const struct sockaddr *)addr);
-	if (ret && krdma_get_reject(cb, &rej))
+	if (ret && krdma_get_reject(cb, &rej)) {
 		pr_err("%u: %pISpc rejects, reason %d\n", s->id, addr,
 		       rej.reason);
+		s->step = NULL;
+	}
 	return ret;
 }
 
@@ -162,13 +164,13 @@ static int krping_session_answer(struct krping_session *s,
 	if (ret)
 		return ret;
 	krping_log_port(s, listener);
-	s->step = "CONNECT_REQUEST";
+	s->step = "wait for CONNECT_REQUEST";
 	ret = krdma_wait_request(listener, 0, &s->cb);
 	/* One client a command: others shall be told that nobody listens. */
 	krdma_release_cb(listener);
 	if (ret)
 		return ret;
-	s->step = "CONNECTED";
+	s->step = "wait for CONNECTED";
 	return krdma_accept_request(s->cb, NULL, 0);
 }
 
@@ -191,7 +193,6 @@ static int krping_session_test(struct krping_session *s)
 	int ret;
 
 	s->net = current->nsproxy->net_ns;
-	s->step = "address";
 	ret = krping_session_addr(s, &addr);
 	if (ret)
 		return ret;
@@ -206,7 +207,7 @@ static int krping_session_test(struct krping_session *s)
  * @s: session with its options
  *
  * Blocks until the test is over or the calling task gets a signal. Says in the
- * log what went wrong, in the words of a state that was waited for.
+ * log what went wrong.
  *
  * Return: 0 or -errno.
  */
@@ -215,7 +216,8 @@ int krping_session_run(struct krping_session *s)
 	int ret = krping_session_test(s);
 
 	krping_session_close(s);
-	if (ret && ret != -EINTR)
-		pr_err("%u: wait for %s: error %d\n", s->id, s->step, ret);
+	/* Without a step there is a line already; a signal is no failure. */
+	if (ret && ret != -EINTR && s->step)
+		pr_err("%u: %s: error %d\n", s->id, s->step, ret);
 	return ret;
 }
