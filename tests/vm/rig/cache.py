@@ -11,6 +11,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -112,18 +113,28 @@ def progress(what):
     say(f"{what}: done in {time.monotonic() - start:.0f} s")
 
 
+def call(argv, **options):
+    """Run a command in its own process group, which ends when we are interrupted; (status, its output)."""
+    with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
+        try:
+            text = process.communicate()[0].decode(errors="replace")
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, text
+
+
 def run(argv, log=None, **options):
     """Run a command quietly; its output goes to LOG, and the end of it into the error."""
-    argv = [str(word) for word in argv]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          check=False, **options)
-    text = done.stdout.decode(errors="replace")
+    status, text = call(argv, **options)
+    words = " ".join(str(word) for word in argv)
     if log:
         with open(log, "a", encoding="utf-8") as file:
-            file.write(f"$ {' '.join(argv)}\n{text}")
-    if done.returncode:
+            file.write(f"$ {words}\n{text}")
+    if status:
         tail = "\n".join(text.splitlines()[-25:])
-        raise RigError(f"{' '.join(argv[:6])} failed ({done.returncode}){f', log {log}' if log else ''}:\n{tail}")
+        raise RigError(f"{words[:100]} failed ({status}){f', log {log}' if log else ''}:\n{tail}")
     return text
 
 

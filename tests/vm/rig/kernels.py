@@ -46,7 +46,8 @@ class Kernel:
 
     @property
     def make_args(self):
-        return ["ARCH=um"] if self.is_uml else []
+        checks = ["UBSAN_SANITIZE=y"] if self.debug else []	# for us, where not for all of the kernel
+        return (["ARCH=um"] if self.is_uml else []) + checks
 
 
 @dataclasses.dataclass(frozen=True)

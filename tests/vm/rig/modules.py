@@ -11,13 +11,13 @@ import hashlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
 from rig import buildroot, cache
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
 MANIFEST = ".manifest"
+CLEAN = ".clean"
 OUT = ".built"
 
 
@@ -29,26 +29,33 @@ def tracked(tree):
 
 
 def copy(tree, into):
-    """Bring the copy up to date; times of unchanged files stay as they are, for make."""
+    """Bring the copy up to date, true if it was not; times of unchanged files stay as they are, for make."""
     files = tracked(tree)
     manifest = into / MANIFEST
     old = set(manifest.read_text(encoding="utf-8").split("\0")) if manifest.exists() else set()
-    for name in old - set(files):
+    gone = old - set(files)
+    for name in gone:
         (into / name).unlink(missing_ok=True)
-    for name in files:
-        copy_one(tree / name, into / name)
+    changed = [name for name in files if copy_one(tree / name, into / name)]
     manifest.write_text("\0".join(files), encoding="utf-8")
+    return bool(gone or changed)
 
 
 def copy_one(source, target):
+    """True if the file was new or another."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_symlink() or source.is_dir():	# a folder here is a submodule: not ours
-        if source.is_symlink():
-            target.unlink(missing_ok=True)
-            target.symlink_to(os.readlink(source))
-    elif not target.exists() or not filecmp.cmp(source, target, shallow=False):
-        shutil.copyfile(source, target)
-        shutil.copymode(source, target)
+    if source.is_dir() and not source.is_symlink():	# a submodule: not ours
+        return False
+    if source.is_symlink():
+        same = target.is_symlink() and os.readlink(source) == os.readlink(target)
+    else:
+        same = target.exists() and filecmp.cmp(source, target, shallow=False)
+    if not same:
+        target.unlink(missing_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+        if not source.is_symlink():
+            os.utime(target)
+    return not same
 
 
 def place(kernel, tree, args):
@@ -73,12 +80,22 @@ def built(kernel, tree=TREE, args=()):
             cache.prune(path.parent)
         path.mkdir(parents=True, exist_ok=True)
         (path / cache.STAMP).touch()
-        copy(tree, path)
+        refresh(kernel, tree, path, args)
+        yield path / OUT
+
+
+def refresh(kernel, tree, path, args):
+    """Copy and make; the second only if something changed, or if the last time was not clean."""
+    clean = path / CLEAN
+    was_clean = clean.exists()
+    clean.unlink(missing_ok=True)
+    if copy(tree, path) or not was_clean:
         complained = make(kernel, path, args)
-        out = collect(path)
+        collect(path)
         if complained:
             forget(path)
-        yield out
+            return
+    clean.touch()
 
 
 def make(kernel, path, args):
@@ -86,14 +103,12 @@ def make(kernel, path, args):
     argv = ["make", f"-j{os.cpu_count()}", "-C", path, f"KDIR={kernel.kdir}", *kernel.make_args, *args, "modules"]
     if kernel.foreign:
         argv = buildroot.wrap(argv, [cache.root()], path)
-    done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
-    text = done.stdout.decode(errors="replace")
+    status, text = cache.call(argv)
     (path / ".make.log").write_text(text, encoding="utf-8")
     complained = "warning:" in text
-    if done.returncode or complained:
+    if status or complained:
         print(text, end="", file=sys.stderr)
-    if done.returncode:
+    if status:
         raise cache.RigError(f"modules do not build for {kernel.name}")
     return complained
 
@@ -102,7 +117,7 @@ def forget(path):
     """Objects that made make complain must not be up to date, or it would say it only once."""
     for pattern in ("*.o", "*.ko", ".*.cmd"):
         for file in path.rglob(pattern):
-            if file.is_file() and OUT not in file.parts:
+            if OUT not in file.parts:
                 file.unlink()
 
 
@@ -114,4 +129,3 @@ def collect(path):
     for file in sorted(path.rglob("*.ko")):
         if file.parent != out:
             shutil.copy(file, out)
-    return out

@@ -89,9 +89,13 @@ def pass_on(node, read):
     """Copy the output of a node to ours, each line with the number of the node."""
     with open(read, "rb") as file:
         for line in file:
-            with print_lock:
-                sys.stdout.buffer.write(b"n%d| " % node + line.rstrip(b"\r\n") + b"\n")
-                sys.stdout.buffer.flush()
+            try:
+                with print_lock:
+                    sys.stdout.buffer.write(b"n%d| " % node + line.rstrip(b"\r\n") + b"\n")
+                    sys.stdout.buffer.flush()
+            except BrokenPipeError:		# nobody listens: end the run, not only this thread
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
 
 
 def splat_patterns():

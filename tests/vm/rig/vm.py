@@ -15,6 +15,7 @@ from rig import cache, hypervisor, kernels, modules, nodes
 HERE = pathlib.Path(__file__).resolve().parent.parent
 LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
 MEMORY = {"uml": "1G", "uml-debug": "2G", "debug-6.1": "2G"}
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# consoles of User-mode Linux
 
 
@@ -62,7 +63,7 @@ def fill(run_dir, args, kernel):
     """What the nodes find in /rig, /add, /modules and /exchange."""
     rig = run_dir / "rig"
     shutil.copytree(HERE / "node", rig)
-    for folder in (rig / "add", rig / "modules", rig / "script", run_dir / "exchange/.rig"):
+    for folder in (rig / "add", rig / "modules", rig / "script", run_dir / "exchange/.rig/barrier"):
         folder.mkdir(parents=True)
     shutil.copy(args.script, rig / "script")
     for file in args.add:
@@ -86,6 +87,7 @@ def configuration(args, kernel):
     values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
               "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel)),
+              "MODULAR": int(isinstance(kernels.TABLE[kernel.name], kernels.Stock)),
               "SYSTEMD": int(boots_systemd(args, kernel))}
     return "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
 
@@ -122,12 +124,15 @@ def run(args, run_dir):
 
 
 def interrupted(number, _frame):
+    """Leave through every clean-up, which a second signal must not cut short."""
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
 
 
 def main():
     args = arguments()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, interrupted)
     with tempfile.TemporaryDirectory(prefix="krdma-vm-") as run_dir:
         try:
