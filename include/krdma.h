@@ -25,7 +25,9 @@
  *    krdma_release_cb() on the same object,
  *  - with the reason when the connection ends: -ECONNRESET closed by the peer,
  *    -ENODEV the RDMA device was removed, -EPROTO the peer broke the protocol,
- *    -EIO a work request failed.
+ *    -ETIMEDOUT it does not answer, -EACCES it does not allow what we did to
+ *    its memory, -ENOBUFS it had no receive posted, -EIO anything else that
+ *    makes a work request fail.
  */
 #ifndef KRDMA_H
 #define KRDMA_H
@@ -88,8 +90,10 @@ enum krdma_state {
 	KRDMA_LISTENING,
 	KRDMA_CLOSING,
 	KRDMA_CLOSED,
-	KRDMA_STATES,
 };
+
+/* How many there are. */
+#define KRDMA_STATES (KRDMA_CLOSED + 1)
 
 /**
  * struct krdma_cb - a connection or a listener
@@ -120,19 +124,23 @@ struct krdma_cb {
  * @qp_ready: The QP exists and is in INIT. Post receives here: the peer may
  *	send as soon as it is connected. Context: process, inside the call that
  *	connects or accepts; may sleep; must not call back into this cb except
- *	for krdma_disconnect(). Return: 0, or an errno, which ends the attempt.
- * @closing: The connection is over, but not because the owner released it:
- *	@reason is -ECONNRESET (the peer closed), -ENODEV (device removed),
- *	-ETIMEDOUT (handshake), -ESHUTDOWN (krdma_disconnect()). The QP is in the
- *	error state and flushes. Called at most once, and only after a
- *	successful qp_ready. Context: process, krdma's workqueue; may sleep.
- *	The owner sees to it, here or in a task that it wakes, that it posts no
- *	more, drains (krdma_drain()), frees its MRs and calls
- *	krdma_release_cb(). All of these may be called from here, but waiting
- *	here for another task to release the connection would be a deadlock:
- *	krdma_release_cb() waits for a closing callback that runs in another
- *	task. Removal of the RDMA device waits until the connection is released.
- *
+ *	for krdma_disconnect(). Return: 0, or an errno, which ends the attempt;
+ *	the owner has then freed what it made here, and before that waited for
+ *	receives that it had posted (ib_drain_rq()).
+ * @closing: An established connection is over, but not because the owner
+ *	released it: @reason is -ECONNRESET (the peer closed), -ENODEV (device
+ *	removed), -ESHUTDOWN (krdma_disconnect()), … The peer is told; what is
+ *	in flight begins to flush, and krdma_drain() waits for the rest. Called
+ *	at most once, and only if krdma_connect_cb() or krdma_accept_request()
+ *	returned 0: when they fail, their caller knows. Context: process,
+ *	krdma's workqueue; may sleep.
+ *	The owner sees to it, here or in a task that it wakes but not in both,
+ *	that it posts no more, drains (krdma_drain()), frees its MRs and calls
+ *	krdma_release_cb(). All of these may be called from here for @cb, not
+ *	for other connections; and waiting here for another task to release @cb
+ *	would be a deadlock: krdma_release_cb() waits for a closing callback that
+ *	runs in another task. Removal of the RDMA device waits until the
+ *	connection is released.
  */
 struct krdma_raw_ops {
 	int (*qp_ready)(struct krdma_cb *cb);

@@ -6,11 +6,23 @@
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 
-#include <krdma.h>
+#include "priv.h"
+
+/**
+ * krdma_callers_net - the network namespace of the calling task
+ *
+ * Return: no reference; init_net for kernel threads.
+ */
+struct net *krdma_callers_net(void)
+{
+	/* NULL in a task that is exiting. */
+	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
+}
 
 /**
  * krdma_parse_addr - turn a host and a port into a socket address
- * @net: where interface names of IPv6 scopes are looked up; NULL: init_net
+ * @net: where interface names of IPv6 scopes are looked up; NULL: in
+ *	the caller's network namespace
  * @host: IPv4 dotted quad or IPv6 address with an optional %interface or
  *	%number; NULL or "": any address, IPv4
  * @port: decimal 0 … 65535; NULL or "": 0, which a listener takes for "any"
@@ -33,7 +45,7 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 		return -EINVAL;
 	if (!host || !*host)
 		host = "0.0.0.0";
-	ret = inet_pton_with_scope(net ?: &init_net, AF_UNSPEC, host, NULL,
+	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
 	if (ret)
 		return -EINVAL;

@@ -440,8 +440,9 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 		return krdma_last_error(&conn->cb);
 	if (!krdma_conn_is_raw(conn))
 		return krdma_msg_post_all(conn);
-	if (conn->ops && conn->ops->qp_ready)
-		ret = conn->ops->qp_ready(&conn->cb);
+	if (!conn->ops || !conn->ops->qp_ready)
+		return 0;
+	ret = conn->ops->qp_ready(&conn->cb);
 	conn->raw_live = !ret;
 	return ret;
 }
@@ -460,7 +461,9 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->dialled = true;
-	return rdma_connect(conn->cb.cm_id, &param);
+	ret = rdma_connect(conn->cb.cm_id, &param);
+	/* siw: a signal has ended the TCP connect. */
+	return ret == -ERESTARTSYS ? -EINTR : ret;
 }
 
 static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
@@ -479,9 +482,9 @@ static int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
 {
 	int ret;
 
-	mutex_lock(&conn->setup);
+	krdma_conn_begin_step(conn);
 	ret = krdma_last_error(&conn->cb) ?: krdma_cm_resolve(conn, dst);
-	mutex_unlock(&conn->setup);
+	krdma_conn_end_step(conn);
 	return ret;
 }
 
@@ -489,14 +492,15 @@ static int krdma_cm_dial(struct krdma_conn *conn)
 {
 	int ret;
 
-	mutex_lock(&conn->setup);
+	krdma_conn_begin_step(conn);
 	ret = krdma_last_error(&conn->cb) ?: krdma_cm_dial_locked(conn);
-	mutex_unlock(&conn->setup);
+	krdma_conn_end_step(conn);
 	return ret;
 }
 
 static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 {
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
 	int ret;
 
 	ret = krdma_cm_start(conn, dst);
@@ -511,7 +515,19 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
 	if (ret)
 		return ret;
-	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn);
+	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
+}
+
+/* @ret of a connect or accept, to what its caller gets. */
+static int krdma_cm_finish(struct krdma_conn *conn, int ret)
+{
+	if (!ret) {
+		krdma_conn_hand_over(conn);
+		return 0;
+	}
+	/* Often only "wrong state"; the first reason says why. */
+	krdma_conn_abort(conn, ret);
+	return krdma_last_error(&conn->cb);
 }
 
 /**
@@ -521,16 +537,23 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
  *
  * Waits until the connection is established, for at most
  * &krdma_params.connect_timeout_ms. In raw mode the qp_ready callback runs
- * inside. On siw the TCP connect itself cannot be interrupted.
+ * inside.
  *
- * Whatever it returns, the caller releases @cb.
+ * Whatever it returns, the caller releases @cb; in raw mode after it has
+ * drained and freed what qp_ready made.
+ *
+ * siw makes its TCP connection inside this call, without a time limit of ours:
+ * to a host that drops what it is sent that lasts net.ipv4.tcp_syn_retries,
+ * about two minutes. Only a signal ends it earlier.
  *
  * Return: 0; -EINVAL not a new connection's cb or a bad address; -EISCONN it
  * was connected before; -ETIMEDOUT nobody answered; -EHOSTUNREACH,
  * -ENETUNREACH, -ENODEV no way or no RDMA device to the address;
  * -ECONNREFUSED nobody listens or the peer's user said no, see
  * krdma_get_reject(); -EBUSY, -EREMOTEIO (out of memory), -EPROTO,
- * -EPROTONOSUPPORT as the peer's krdma says; -ENOMEM; -EINTR; -ESHUTDOWN.
+ * -EPROTONOSUPPORT as the peer's krdma says; -EMSGSIZE the shown buffer has
+ * more segments than one message of &krdma_params.buf_size describes;
+ * -EOPNOTSUPP KRDMA_RW on a device without FRWR; -ENOMEM; -EINTR; -ESHUTDOWN.
  */
 int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 {
@@ -543,19 +566,25 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
 		return krdma_last_error(cb) ?: -EISCONN;
 	krdma_conn_get(conn);
-	ret = krdma_cm_connect(conn, dst);
-	if (ret)
-		krdma_conn_abort(conn, ret);
+	ret = krdma_cm_finish(conn, krdma_cm_connect(conn, dst));
 	krdma_conn_put(conn);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_connect_cb, KRDMA_NS);
+
+/* Only the owner can free what its qp_ready made when connecting fails. */
+static bool krdma_cm_is_owned(const struct krdma_params *params)
+{
+	return params && params->ops && params->ops->qp_ready;
+}
 
 /**
  * krdma_connect_params - make a connection and connect it
  * @dst: as for krdma_connect_cb()
  * @params: or NULL for defaults
  * @cb: result, unchanged on error
+ *
+ * Not for raw mode with a qp_ready callback.
  *
  * Return: 0 or an errno of krdma_create() or krdma_connect_cb(); on error
  * nothing is left to release.
@@ -564,9 +593,12 @@ int krdma_connect_params(const struct sockaddr *dst,
 			 const struct krdma_params *params,
 			 struct krdma_cb **cb)
 {
-	struct krdma_cb *new = krdma_create(params);
+	struct krdma_cb *new;
 	int ret;
 
+	if (krdma_cm_is_owned(params))
+		return -EINVAL;
+	new = krdma_create(params);
 	if (IS_ERR(new))
 		return PTR_ERR(new);
 	ret = krdma_connect_cb(new, dst);
@@ -587,10 +619,21 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
  */
 void krdma_cm_disconnect(struct krdma_conn *conn)
 {
+	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
+
 	lockdep_assert_held(&conn->setup);
 	if (!conn->dialled)
 		return;
 	conn->dialled = false;
+	/*
+	 * The orderly close of iWARP forgets a READ whose answer is outstanding:
+	 * siw_qp_nextstate_from_rts() flushes only what is still to be sent, up
+	 * to 7.3 at least. On its way to ERROR it flushes everything.
+	 */
+	if (conn->was_established &&
+	    rdma_protocol_iwarp(conn->cb.cm_id->device,
+				conn->cb.cm_id->port_num))
+		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
 	/* Fails where the peer was faster; the drain flushes in any case. */
 	rdma_disconnect(conn->cb.cm_id);
 }
@@ -603,6 +646,8 @@ static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
 	ret = krdma_cm_new_id(conn);
 	if (ret)
 		return ret;
+	if (conn->p.tos)
+		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
 	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)src);
 	if (ret)
 		return ret;
@@ -759,14 +804,17 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	ret = krdma_params_set(&p, params, krdma_default_max_msg());
 	if (ret)
 		return ret;
-	if (krdma_get_state(cb) != KRDMA_REQUESTED || p.flags != conn->p.flags)
-		return -EINVAL;
 	mutex_lock(&conn->setup);
-	conn->p = p;
-	conn->ops = p.ops;
-	cb->context = p.context;
+	if (krdma_get_state(cb) == KRDMA_REQUESTED &&
+	    p.flags == conn->p.flags) {
+		conn->p = p;
+		conn->ops = p.ops;
+		cb->context = p.context;
+	} else {
+		ret = -EINVAL;
+	}
 	mutex_unlock(&conn->setup);
-	return 0;
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
@@ -797,8 +845,10 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	krdma_cm_set_timers(conn);
 	ret = krdma_cm_make_ready(conn);
-	if (ret)
+	if (ret) {
+		conn->local_failure = ret != -ENODEV;
 		return ret;
+	}
 	krdma_cm_fill_param(conn, &param, &priv);
 	krdma_cm_limit_param(conn, &param);
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
@@ -813,17 +863,18 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 
 static int krdma_cm_accept(struct krdma_conn *conn)
 {
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
 	int ret;
 
-	mutex_lock(&conn->setup);
+	krdma_conn_begin_step(conn);
 	ret = krdma_cm_accept_locked(conn);
-	mutex_unlock(&conn->setup);
+	krdma_conn_end_step(conn);
 	if (ret)
 		return ret;
 	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
 	if (ret)
 		return ret;
-	return krdma_conn_is_rw(conn) ? krdma_msg_start(conn) : 0;
+	return krdma_conn_is_rw(conn) ? krdma_msg_start(conn, until) : 0;
 }
 
 static u8 krdma_cm_user_max(const struct krdma_conn *conn)
@@ -842,7 +893,8 @@ static u8 krdma_cm_user_max(const struct krdma_conn *conn)
  * Waits until the connection is established. In raw mode the qp_ready callback
  * runs inside. If making the QP fails, the peer is told at once.
  *
- * Whatever it returns, the caller releases @cb.
+ * Whatever it returns, the caller releases @cb; in raw mode after it has
+ * drained and freed what qp_ready made.
  *
  * Return: 0; -EINVAL; -EISCONN accepted before; -ENOMEM; -ENODEV; -ETIMEDOUT or
  * -ECONNRESET, -ECONNREFUSED the peer went away; -EINTR; -ESHUTDOWN.
@@ -860,8 +912,8 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 	memcpy(conn->user_data, private_data, private_data_len);
 	conn->user_data_len = private_data_len;
 	ret = krdma_cm_accept(conn);
-	if (ret && ret != -EISCONN)
-		krdma_conn_abort(conn, ret);
+	if (ret != -EISCONN)
+		ret = krdma_cm_finish(conn, ret);
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -909,14 +961,15 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
 
-/* Not the listener's fault, and no reason to stop accepting. */
-static bool krdma_cm_peer_left(struct krdma_conn *conn, int error)
+/*
+ * Was it the peer, or its device, that made an accept fail? Then there is no
+ * reason to stop accepting others.
+ */
+static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
+				   const struct krdma_conn *conn, int error)
 {
-	return error != -EINTR && error != -ESHUTDOWN &&
-	       error == krdma_last_error(&conn->cb) &&
-	       (error == -ECONNRESET || error == -ETIMEDOUT ||
-		error == -ECONNREFUSED || error == -EHOSTUNREACH ||
-		error == -ECONNABORTED || error == -EPROTO);
+	return error != -EINTR && error != -ENOMEM && !conn->local_failure &&
+	       !krdma_last_error(&listener->cb);
 }
 
 /**
@@ -925,8 +978,9 @@ static bool krdma_cm_peer_left(struct krdma_conn *conn, int error)
  * @timeout_ms: for a request to come in, 0: no limit
  * @cb: result, established; unchanged on error
  *
- * Requests whose peer goes away before the connection is established are
- * passed over.
+ * Requests whose peer goes away, or does not keep to the protocol, before the
+ * connection is established are passed over. Not for raw mode with a qp_ready
+ * callback.
  *
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().
  */
@@ -938,6 +992,8 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 	bool again;
 	int ret;
 
+	if (krdma_cm_is_owned(&listener->p))
+		return -EINVAL;
 	krdma_conn_get(listener);
 	do {
 		again = false;
@@ -949,7 +1005,7 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 			*cb = &conn->cb;
 			break;
 		}
-		again = krdma_cm_peer_left(conn, ret);
+		again = krdma_cm_may_pass_over(listener, conn, ret);
 		krdma_release_cb(&conn->cb);
 	} while (again);
 	krdma_conn_put(listener);

@@ -24,19 +24,12 @@
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
-#include <linux/nsproxy.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
 #include "priv.h"
 #include "state.h"
-
-static struct net *krdma_callers_net(void)
-{
-	/* NULL in a task that is exiting. */
-	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
-}
 
 /**
  * krdma_conn_get - take a reference
@@ -123,23 +116,93 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 }
 
 /*
- * Start to close, for @error. @late: not any more if already established.
- * Who takes a connection down himself has set stopped before: no work then.
+ * Who takes a connection down himself has set stopped before, and a step ends
+ * with krdma_conn_end_step(): no work then. The work would only block on setup,
+ * for minutes where siw waits for a TCP connect.
  */
+static void krdma_conn_need_close_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state >= KRDMA_CLOSING && !conn->stopped && !conn->in_step)
+		krdma_conn_queue_close(conn);
+}
+
+/* Start to close, for @error. @late: not any more if already established. */
 static void krdma_conn_close(struct krdma_conn *conn, int error, bool late)
 {
 	unsigned long flags;
-	bool moved = false, stopped;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	stopped = conn->stopped;
-	if (!late || conn->cb.state < KRDMA_ESTABLISHED)
-		moved = krdma_conn_move_locked(conn, KRDMA_CLOSING);
-	if (moved)
+	if ((!late || conn->cb.state < KRDMA_ESTABLISHED) &&
+	    krdma_conn_move_locked(conn, KRDMA_CLOSING)) {
 		conn->error = error;
-	if (moved && !stopped)
-		krdma_conn_queue_close(conn);
+		krdma_conn_need_close_locked(conn);
+	}
 	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_begin_step - begin to make something that teardown destroys
+ * @conn: connection
+ *
+ * Context: process; takes @conn->setup until krdma_conn_end_step().
+ */
+void krdma_conn_begin_step(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	mutex_lock(&conn->setup);
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->in_step = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_end_step - undo krdma_conn_begin_step()
+ * @conn: connection
+ */
+void krdma_conn_end_step(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->in_step = false;
+	krdma_conn_need_close_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	mutex_unlock(&conn->setup);
+}
+
+/**
+ * krdma_conn_hand_over - connect or accept succeeds now
+ * @conn: connection
+ *
+ * Until here an owner in raw mode learns of the end by the call's failure,
+ * from here on by its closing callback. Never by both: it would release twice.
+ *
+ * Context: any.
+ */
+void krdma_conn_hand_over(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->handed = true;
+	krdma_conn_need_close_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Once, and not when the owner has begun to take it down himself. */
+static bool krdma_conn_may_notify(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	may = conn->handed && !conn->stopped && !conn->notified;
+	if (may)
+		conn->notified = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return may;
 }
 
 /**
@@ -229,7 +292,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 		krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
 
-	if (raw_live && conn->ops && conn->ops->closing)
+	if (raw_live && conn->ops->closing && krdma_conn_may_notify(conn))
 		conn->ops->closing(&conn->cb, conn->error);
 	krdma_conn_put(conn);
 }
@@ -385,6 +448,21 @@ static bool krdma_conn_wait_ends(struct krdma_conn *conn,
 	       krdma_should_stop();
 }
 
+/* Return: jiffies left, 0: timeout, negative: a signal. */
+static long krdma_conn_sleep(struct krdma_conn *conn,
+			     bool (*ready)(struct krdma_conn *conn,
+					   const void *arg),
+			     const void *arg, long left)
+{
+	if (conn->p.flags & KRDMA_INTERRUPTIBLE)
+		return wait_event_interruptible_timeout(conn->wait,
+							krdma_conn_wait_ends(conn, ready, arg),
+							left);
+	return wait_event_killable_timeout(conn->wait,
+					   krdma_conn_wait_ends(conn, ready, arg),
+					   left);
+}
+
 /**
  * krdma_conn_wait - wait for something to happen to a connection
  * @conn: connection or listener; the caller holds a reference
@@ -402,13 +480,7 @@ int krdma_conn_wait(struct krdma_conn *conn,
 	long left;
 
 	might_sleep();
-	left = krdma_deadline_left(until);
-	if (conn->p.flags & KRDMA_INTERRUPTIBLE)
-		left = wait_event_interruptible_timeout(conn->wait,
-				krdma_conn_wait_ends(conn, ready, arg), left);
-	else
-		left = wait_event_killable_timeout(conn->wait,
-				krdma_conn_wait_ends(conn, ready, arg), left);
+	left = krdma_conn_sleep(conn, ready, arg, krdma_deadline_left(until));
 	if (ready(conn, arg))
 		return 0;
 	if (krdma_conn_is_over(conn))

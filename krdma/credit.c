@@ -12,7 +12,7 @@
  */
 void krdma_credit_init(struct krdma_credit *c, u16 depth)
 {
-	*c = (struct krdma_credit){ .depth = depth };
+	*c = (struct krdma_credit){ .depth = depth, .told = depth };
 }
 
 /**
@@ -50,6 +50,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 
 	c->avail--;
 	c->owed = 0;
+	c->told += granted;
 	return granted;
 }
 
@@ -61,6 +62,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 {
 	c->avail++;
+	c->told -= granted;
 	c->owed += granted;
 }
 
@@ -76,6 +78,23 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
 	if (granted > c->avail_max - c->avail)
 		return -EPROTO;
 	c->avail += granted;
+	return 0;
+}
+
+/**
+ * krdma_credit_arrived - the peer has sent a message
+ * @c: the credits
+ *
+ * There was a receive for it, or it would not have arrived; but that may be one
+ * that the peer has not been told about.
+ *
+ * Return: 0, or -EPROTO if the peer had no credit left.
+ */
+int krdma_credit_arrived(struct krdma_credit *c)
+{
+	if (!c->told)
+		return -EPROTO;
+	c->told--;
 	return 0;
 }
 

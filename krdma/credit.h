@@ -27,12 +27,14 @@
  * @avail: messages we may still send
  * @avail_max: depth of the peer's receive queue, the most @avail can be
  * @owed: receives posted again that the peer has not been told about
+ * @told: receives the peer knows of and has not used: what it may still send
  * @depth: depth of our own receive queue
  */
 struct krdma_credit {
 	u16 avail;
 	u16 avail_max;
 	u16 owed;
+	u16 told;
 	u16 depth;
 };
 
@@ -42,6 +44,7 @@ bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved);
 u16 krdma_credit_take(struct krdma_credit *c);
 void krdma_credit_undo(struct krdma_credit *c, u16 granted);
 int krdma_credit_granted(struct krdma_credit *c, u16 granted);
+int krdma_credit_arrived(struct krdma_credit *c);
 bool krdma_credit_reposted(struct krdma_credit *c);
 bool krdma_credit_should_return(const struct krdma_credit *c);
 

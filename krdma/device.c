@@ -259,16 +259,6 @@ static int krdma_device_add(struct ib_device *ibdev)
 	return 0;
 }
 
-static bool krdma_dev_idle(struct krdma_dev *dev)
-{
-	bool idle;
-
-	mutex_lock(&dev->lock);
-	idle = list_empty(&dev->conns);
-	mutex_unlock(&dev->lock);
-	return idle;
-}
-
 static void krdma_dev_abort_all(struct krdma_dev *dev)
 {
 	struct krdma_conn *conn;
@@ -297,9 +287,13 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	 * owner whose closing callback was called and who must release it. To
 	 * return earlier would let the owner's MRs outlive the device.
 	 */
-	while (!wait_event_timeout(dev->idle, krdma_dev_idle(dev), 10 * HZ))
+	while (!wait_event_timeout(dev->idle, list_empty_careful(&dev->conns),
+				   10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
+	/* Until the last krdma_device_detach() has left the lock. */
+	mutex_lock(&dev->lock);
+	mutex_unlock(&dev->lock);
 	krdma_dev_put(dev);
 }
 

@@ -94,16 +94,20 @@ static int krdma_region_fill(struct krdma_region *region)
  * @access: IB_ACCESS_*
  *
  * Return: zeroed memory that is not registered yet, for krdma_region_free(),
- * or ERR_PTR(-ENOMEM).
+ * ERR_PTR(-ENOMEM), or ERR_PTR(-EOPNOTSUPP): a device without FRWR.
  */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 int access)
 {
 	const struct ib_device_attr *attrs = &conn->cb.pd->device->attrs;
-	u32 mr_size = min(attrs->max_fast_reg_page_list_len, 512U) << PAGE_SHIFT;
-	u32 nmrs = DIV_ROUND_UP_ULL(PAGE_ALIGN(size), mr_size);
 	struct krdma_region *region;
+	u32 mr_size, nmrs;
 
+	/* Without it the list length below is 0. */
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return ERR_PTR(-EOPNOTSUPP);
+	mr_size = min(attrs->max_fast_reg_page_list_len, 512U) << PAGE_SHIFT;
+	nmrs = DIV_ROUND_UP_ULL(PAGE_ALIGN(size), mr_size);
 	region = kvzalloc(struct_size(region, mrs, nmrs), GFP_KERNEL);
 	if (!region)
 		return ERR_PTR(-ENOMEM);

@@ -503,13 +503,13 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	ret = krdma_credit_granted(&msg->credit, recv->hdr.credits);
+	ret = krdma_credit_arrived(&msg->credit) ?:
+	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
 	if (ret)
 		return ret;
 	if (recv->hdr.type == KRDMA_WIRE_START)
 		return krdma_msg_take_start_locked(conn, recv);
-	if (krdma_msg_expects_start_locked(conn) &&
-	    recv->hdr.type == KRDMA_WIRE_DATA)
+	if (krdma_msg_expects_start_locked(conn))
 		return -EPROTO;
 	if (recv->hdr.type == KRDMA_WIRE_DATA)
 		return krdma_msg_take_data_locked(conn, recv);
@@ -739,7 +739,8 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
 	krdma_conn_put(conn);
-	return ret ?: len;
+	/* Not "ret ?: len": that would be unsigned. */
+	return ret ? ret : (ssize_t)len;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
 
@@ -927,13 +928,12 @@ void krdma_msg_peer_hello(struct krdma_conn *conn)
 /**
  * krdma_msg_start - the first messages of a new connection
  * @conn: established connection
+ * @until: time limit
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_start(struct krdma_conn *conn)
+int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 {
-	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
-
 	if (krdma_conn_is_rw(conn))
 		return krdma_rw_start(conn, until);
 	return krdma_msg_send_start(conn, NULL, 0, until);

@@ -78,6 +78,7 @@ struct krdma_send {
  * @whole_have: how much of it is there
  *
  * Shown buffers; set in krdma_rw_start() before the first use, see rw.c:
+ * @rw_ready: all of the following is set
  * @shown: what the peer may read and write
  * @stage: source and sink of our reads and writes, by KRDMA_BUSY_RW
  * @peer_segs: the peer's shown buffer
@@ -106,6 +107,7 @@ struct krdma_msg {
 	u32 whole_len;
 	u32 whole_have;
 
+	bool rw_ready;
 	struct krdma_region *shown;
 	struct krdma_region *stage;
 	struct krdma_seg *peer_segs;

@@ -80,11 +80,15 @@ struct krdma_pd {
  * @domain: reference
  * @ops: raw mode: the owner's
  *
- * @lock: protects cb.state, @error, @stopped, @rejected and @rej, @requests
- *	and @nrequests, and all of @msg that says so. Taken in any context
+ * @lock: protects cb.state, from @error to @sq_avail, @requests and
+ *	@nrequests, and all of @msg that says so. Taken in any context
  * @wait: woken when anything changes that somebody may wait for
  * @error: why the connection ends, set once, with the move to CLOSING
  * @stopped: the owner itself takes it down: no closing callback
+ * @in_step: somebody in a step of connecting will see to close_work
+ * @handed: raw mode: connect or accept has succeeded: the owner is to be told
+ *	of the end
+ * @notified: the closing callback has been called
  * @sq_avail: send queue slots that are free, message mode
  * @was_established: state has been KRDMA_ESTABLISHED
  *
@@ -99,6 +103,7 @@ struct krdma_pd {
  *	disconnect from
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
+ * @local_failure: passive: it was not the peer's fault that it failed
  *
  * @timer: ends what does not become established in time
  * @close_work: does what closing needs in process context
@@ -134,6 +139,9 @@ struct krdma_conn {
 	wait_queue_head_t wait;
 	int error;
 	bool stopped;
+	bool in_step;
+	bool handed;
+	bool notified;
 	bool was_established;
 	unsigned int sq_avail;
 
@@ -146,6 +154,7 @@ struct krdma_conn {
 	bool dialled;
 	bool drained;
 	bool raw_live;
+	bool local_failure;
 
 	struct delayed_work timer;
 	struct work_struct close_work;
@@ -191,6 +200,9 @@ static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
 }
 
+/* addr.c */
+struct net *krdma_callers_net(void);
+
 /* params.c */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		     u32 default_max_msg);
@@ -212,6 +224,9 @@ void krdma_conn_put(struct krdma_conn *conn);
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
 void krdma_conn_abort(struct krdma_conn *conn, int error);
+void krdma_conn_begin_step(struct krdma_conn *conn);
+void krdma_conn_end_step(struct krdma_conn *conn);
+void krdma_conn_hand_over(struct krdma_conn *conn);
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
 void krdma_conn_stop_timer(struct krdma_conn *conn);
 int krdma_conn_wait(struct krdma_conn *conn,
@@ -303,7 +318,7 @@ void krdma_msg_free(struct krdma_conn *conn);
 int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
-int krdma_msg_start(struct krdma_conn *conn);
+int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 
 /* rw.c */
 int krdma_rw_start(struct krdma_conn *conn, unsigned long until);

@@ -12,6 +12,9 @@
 
 #include "priv.h"
 
+/* siw flushes the QP before the CM's event comes through its workqueue. */
+#define KRDMA_QP_REASON_MS 1000
+
 /* A slot in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
 
@@ -20,6 +23,18 @@ static const enum ib_poll_context krdma_poll_contexts[] = {
 	[KRDMA_POLL_WORKQUEUE]	= IB_POLL_WORKQUEUE,
 	[KRDMA_POLL_DIRECT]	= IB_POLL_DIRECT,
 };
+
+/*
+ * On iWARP a lost TCP connection shows as a fatal error of the QP before the
+ * CM says that the peer closed (siw: siw_qp_cm_drop()).
+ */
+static int krdma_qp_fatal_errno(const struct krdma_conn *conn)
+{
+	const struct rdma_cm_id *id = conn->cb.cm_id;
+
+	return rdma_protocol_iwarp(id->device, id->port_num) ? -ECONNRESET :
+							       -EIO;
+}
 
 /* Context: any; @context is alive until its QP is destroyed. */
 static void krdma_qp_event(struct ib_event *event, void *context)
@@ -35,7 +50,7 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
 	case IB_EVENT_DEVICE_FATAL:
-		krdma_conn_abort(conn, -EIO);
+		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
 		break;
 	default:
 		break;
@@ -101,9 +116,10 @@ int krdma_qp_create(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	krdma_qp_caps(conn, &cap);
-	cq = ib_alloc_cq_any(ibdev, conn,
-			     min_t(u32, cap.max_send_wr + cap.max_recv_wr,
-				   ibdev->attrs.max_cqe),
+	/* A CQ that can overflow loses completions. */
+	if (cap.max_send_wr + cap.max_recv_wr > ibdev->attrs.max_cqe)
+		return -EINVAL;
+	cq = ib_alloc_cq_any(ibdev, conn, cap.max_send_wr + cap.max_recv_wr,
 			     krdma_poll_contexts[conn->p.poll]);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -182,6 +198,12 @@ static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
 	return !smp_load_acquire(&op->pending);
 }
 
+/* For waits that only the end of the connection ends. */
+static bool krdma_never(struct krdma_conn *conn, const void *arg)
+{
+	return false;
+}
+
 /**
  * krdma_op_wait - wait until all work requests of an operation have completed
  * @conn: connection
@@ -196,12 +218,15 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 {
 	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
 
-	if (ret)
+	if (ret || !op->error)
 		return ret;
 	/* A flushed request says nothing; why the connection ended does. */
-	return op->error ? krdma_last_error(&conn->cb) ?: op->error : 0;
+	krdma_conn_wait(conn, krdma_never, NULL,
+			krdma_deadline(KRDMA_QP_REASON_MS));
+	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 }
 
+/* What ends a connection. A flush does not: something else did. */
 static int krdma_wc_errno(enum ib_wc_status status)
 {
 	switch (status) {
@@ -235,7 +260,10 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 	}
 	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->peer,
 			    ib_wc_status_msg(status));
-	krdma_conn_abort(conn, krdma_wc_errno(status));
+	if (status == IB_WC_LOC_QP_OP_ERR)
+		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
+	else
+		krdma_conn_abort(conn, krdma_wc_errno(status));
 }
 
 static void krdma_op_finish_locked(struct krdma_op *op, int error)
@@ -322,6 +350,9 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	wr->wr_cqe = &kwr->cqe;
 	wr->send_flags |= IB_SEND_SIGNALED;
 	ret = ib_post_send(conn->cb.qp, wr, NULL);
+	/* siw: the peer has closed, and the CM's event is on its way. */
+	if (ret == -ENOTCONN)
+		return -ECONNRESET;
 	if (ret)
 		return ret;
 	if (!kwr->reserved)

@@ -113,18 +113,19 @@ int krdma_rw_start(struct krdma_conn *conn, unsigned long until)
 {
 	int ret;
 
-	if (conn->cb.role == KRDMA_ACCEPT_CONN) {
-		ret = krdma_rw_learn(conn, until);
-		if (ret)
-			return ret;
-	}
-	ret = krdma_rw_register(conn, until);
+	if (conn->cb.role == KRDMA_ACCEPT_CONN)
+		ret = krdma_rw_learn(conn, until) ?:
+		      krdma_rw_register(conn, until) ?:
+		      krdma_rw_show(conn, until);
+	else
+		ret = krdma_rw_register(conn, until) ?:
+		      krdma_rw_show(conn, until) ?:
+		      krdma_rw_learn(conn, until);
 	if (ret)
 		return ret;
-	ret = krdma_rw_show(conn, until);
-	if (ret || conn->cb.role == KRDMA_ACCEPT_CONN)
-		return ret;
-	return krdma_rw_learn(conn, until);
+	/* Pairs with krdma_rw_check(). */
+	smp_store_release(&conn->msg->rw_ready, true);
+	return 0;
 }
 
 /* Where in the peer's shown buffer, and how much of it in one MR. */
@@ -240,7 +241,12 @@ static int krdma_rw_check(struct krdma_conn *conn)
 
 	if (ret)
 		return ret;
-	return krdma_conn_is_rw(conn) ? 0 : -EINVAL;
+	if (!krdma_conn_is_rw(conn))
+		return -EINVAL;
+	/* Pairs with krdma_rw_start(): regions and the peer's are set. */
+	if (!smp_load_acquire(&conn->msg->rw_ready))
+		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	return 0;
 }
 
 static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
@@ -324,7 +330,7 @@ static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
 	if (ret)
 		return ret;
 	shown = conn->msg->shown;
-	if (!shown || !krdma_rw_fits(krdma_region_size(shown), length, offset))
+	if (!krdma_rw_fits(krdma_region_size(shown), length, offset))
 		return -EMSGSIZE;
 	mutex_lock(&conn->setup);
 	if (to) {
@@ -385,7 +391,7 @@ u64 krdma_shown_size(const struct krdma_cb *cb)
 {
 	const struct krdma_conn *conn = krdma_conn(cb);
 
-	if (krdma_rw_check(krdma_conn(cb)) || !conn->msg->shown)
+	if (krdma_rw_check(krdma_conn(cb)))
 		return 0;
 	return krdma_region_size(conn->msg->shown);
 }

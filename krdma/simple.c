@@ -55,7 +55,7 @@ void krdma_config(size_t max_buf_size)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_config, KRDMA_NS);
 
-/* The peer may not be up yet. What it said on purpose is final. */
+/* The peer may not be up yet, or just have no time. */
 static bool krdma_simple_may_retry(int error)
 {
 	return error == -ECONNREFUSED || error == -ETIMEDOUT ||
