@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Parameters of a connection: what zero means, and what is out of range. */
+#include <kunit/test.h>
+
+#include "../../krdma/params.c"
+
+#define DEFAULT_MAX_MSG 123456
+
+static int krdma_params_try(const struct krdma_params *user)
+{
+	struct krdma_params p;
+
+	return krdma_params_set(&p, user, DEFAULT_MAX_MSG);
+}
+
+static void no_parameters_mean_the_documented_defaults(struct kunit *test)
+{
+	struct krdma_params p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.addr_timeout_ms, 2000U);
+	KUNIT_EXPECT_EQ(test, p.route_timeout_ms, 2000U);
+	KUNIT_EXPECT_EQ(test, p.connect_timeout_ms, 10000U);
+	KUNIT_EXPECT_EQ(test, p.op_timeout_ms, 30000U);
+	KUNIT_EXPECT_EQ(test, p.backlog, 64U);
+	KUNIT_EXPECT_EQ(test, p.send_depth, 64U);
+	KUNIT_EXPECT_EQ(test, p.recv_depth, 64U);
+	KUNIT_EXPECT_EQ(test, p.responder_resources, 16);
+	KUNIT_EXPECT_EQ(test, p.initiator_depth, 16);
+	KUNIT_EXPECT_EQ(test, p.ack_timeout, 17);
+	KUNIT_EXPECT_EQ(test, p.min_rnr_timer, 12);
+	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
+	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
+}
+
+static void default_retry_count_is_never_for_ever(struct kunit *test)
+{
+	struct krdma_params p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.retry_count, 6);
+	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 6);
+}
+
+static void zeroed_struct_means_the_same_as_none(struct kunit *test)
+{
+	struct krdma_params user = { .size = sizeof(user) }, p, none;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&none, NULL, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&p, &none, sizeof(p)), 0);
+}
+
+static void krdma_zero_means_really_zero(struct kunit *test)
+{
+	struct krdma_params user = {
+		.size = sizeof(user),
+		.rnr_retry_count = KRDMA_ZERO,
+		.initiator_depth = KRDMA_ZERO,
+	}, p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 0);
+	KUNIT_EXPECT_EQ(test, p.initiator_depth, 0);
+}
+
+static void values_of_the_user_are_kept(struct kunit *test)
+{
+	struct krdma_params user = {
+		.size = sizeof(user),
+		.connect_timeout_ms = 1,
+		.retry_count = 1,
+		.recv_depth = 4096,
+		.buf_size = 65536,
+		.max_msg = 1U << 30,
+	}, p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.connect_timeout_ms, 1U);
+	KUNIT_EXPECT_EQ(test, p.retry_count, 1);
+	KUNIT_EXPECT_EQ(test, p.recv_depth, 4096U);
+	KUNIT_EXPECT_EQ(test, p.buf_size, 65536U);
+	KUNIT_EXPECT_EQ(test, p.max_msg, 1U << 30);
+}
+
+static void raw_mode_repeats_for_ever_by_default(struct kunit *test)
+{
+	struct krdma_params user = { .size = sizeof(user), .flags = KRDMA_RAW }, p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 7);
+}
+
+static const u8 some_bytes[64];
+static const struct krdma_raw_ops some_ops;
+
+#define GOOD .size = sizeof(struct krdma_params)
+
+struct krdma_params_case {
+	const char *name;
+	struct krdma_params p;
+};
+
+static const struct krdma_params_case refused[] = {
+	{ "struct of another size", { .size = sizeof(struct krdma_params) - 4 } },
+	{ "struct without a size", {} },
+	{ "unknown flag", { GOOD, .flags = BIT(3) } },
+	{ "top flag", { GOOD, .flags = BIT(31) } },
+	{ "raw and shown buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
+	{ "private data without bytes", { GOOD, .private_data_len = 1 } },
+	{ "too much private data",
+	  { GOOD, .private_data = some_bytes, .private_data_len = 33 } },
+	{ "too much raw private data",
+	  { GOOD, .flags = KRDMA_RAW, .private_data = some_bytes,
+	    .private_data_len = 57 } },
+	{ "address timeout", { GOOD, .addr_timeout_ms = 3600001 } },
+	{ "route timeout", { GOOD, .route_timeout_ms = U32_MAX } },
+	{ "connect timeout", { GOOD, .connect_timeout_ms = U32_MAX } },
+	{ "operation timeout", { GOOD, .op_timeout_ms = U32_MAX } },
+	{ "ack timeout", { GOOD, .ack_timeout = 32 } },
+	{ "retry count", { GOOD, .retry_count = 8 } },
+	{ "rnr retry count", { GOOD, .rnr_retry_count = 8 } },
+	{ "rnr timer", { GOOD, .min_rnr_timer = 32 } },
+	{ "backlog", { GOOD, .backlog = 65537 } },
+	{ "send depth", { GOOD, .send_depth = 65537 } },
+	{ "receive depth", { GOOD, .recv_depth = 4097 } },
+	{ "receive depth without room for credits", { GOOD, .recv_depth = 3 } },
+	{ "raw receive depth", { GOOD, .flags = KRDMA_RAW, .recv_depth = 65537 } },
+	{ "send entries", { GOOD, .max_send_sge = 257 } },
+	{ "receive entries", { GOOD, .max_recv_sge = 257 } },
+	{ "inline", { GOOD, .max_inline = 4097 } },
+	{ "poll context", { GOOD, .poll = KRDMA_POLL_DIRECT + 1 } },
+	{ "nobody polls in message mode", { GOOD, .poll = KRDMA_POLL_DIRECT } },
+	{ "callbacks in message mode", { GOOD, .ops = &some_ops } },
+	{ "buffers too small", { GOOD, .buf_size = 255 } },
+	{ "buffers too large", { GOOD, .buf_size = 65537 } },
+	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
+};
+
+static void krdma_params_case_desc(const struct krdma_params_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(refused, refused, krdma_params_case_desc);
+
+static void value_out_of_range_is_refused(struct kunit *test)
+{
+	const struct krdma_params_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&c->p), -EINVAL);
+}
+
+static const struct krdma_params_case taken[] = {
+	{ "as much private data as may be",
+	  { GOOD, .private_data = some_bytes, .private_data_len = 32 } },
+	{ "as much raw private data as may be",
+	  { GOOD, .flags = KRDMA_RAW, .private_data = some_bytes,
+	    .private_data_len = 56 } },
+	{ "an hour", { GOOD, .connect_timeout_ms = 3600000 } },
+	{ "raw with callbacks", { GOOD, .flags = KRDMA_RAW, .ops = &some_ops } },
+	{ "raw that polls itself",
+	  { GOOD, .flags = KRDMA_RAW, .poll = KRDMA_POLL_DIRECT } },
+	{ "raw with one receive", { GOOD, .flags = KRDMA_RAW, .recv_depth = 1 } },
+	{ "smallest message mode", { GOOD, .recv_depth = 4, .buf_size = 256 } },
+	{ "shown buffer", { GOOD, .flags = KRDMA_RW } },
+	{ "any signal ends a wait", { GOOD, .flags = KRDMA_INTERRUPTIBLE } },
+};
+
+KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);
+
+static void value_at_the_limit_is_taken(struct kunit *test)
+{
+	const struct krdma_params_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&c->p), 0);
+}
+
+static struct kunit_case krdma_params_cases[] = {
+	KUNIT_CASE(no_parameters_mean_the_documented_defaults),
+	KUNIT_CASE(default_retry_count_is_never_for_ever),
+	KUNIT_CASE(zeroed_struct_means_the_same_as_none),
+	KUNIT_CASE(krdma_zero_means_really_zero),
+	KUNIT_CASE(values_of_the_user_are_kept),
+	KUNIT_CASE(raw_mode_repeats_for_ever_by_default),
+	KUNIT_CASE_PARAM(value_out_of_range_is_refused, refused_gen_params),
+	KUNIT_CASE_PARAM(value_at_the_limit_is_taken, taken_gen_params),
+	{}
+};
+
+static struct kunit_suite krdma_params_suite = {
+	.name = "krdma_params",
+	.test_cases = krdma_params_cases,
+};
+
+kunit_test_suite(krdma_params_suite);
+
+MODULE_AUTHOR("The krdma developers");
+MODULE_DESCRIPTION("KUnit tests of krdma's parameters");
+MODULE_LICENSE("GPL");

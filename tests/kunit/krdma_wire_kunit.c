@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bytes on the wire: exact layout, round trips, and each field wrong in turn.
+ *
+ * A broken message is a good one with some bytes overwritten, so that what is
+ * wrong with it is that and nothing else.
+ */
+#include <kunit/test.h>
+
+#include "../../krdma/wire.c"
+
+#define MAX_MSG 100000
+
+/**
+ * struct krdma_wire_case - a change to a good message, and what it leads to
+ * @name: what is wrong, or still right
+ * @offset: of the first byte that is overwritten
+ * @size: how many are, 0 … 8
+ * @value: with what, little endian
+ * @len: length of the message, 0: that of the good one
+ * @expected: 0 or -errno
+ */
+struct krdma_wire_case {
+	const char *name;
+	unsigned int offset;
+	unsigned int size;
+	u64 value;
+	size_t len;
+	int expected;
+};
+
+static void krdma_wire_case_desc(const struct krdma_wire_case *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void krdma_wire_spoil(u8 *bytes, const struct krdma_wire_case *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->size; i++)
+		bytes[c->offset + i] = c->value >> (8 * i);
+}
+
+/* Hello */
+
+static const struct krdma_hello good_hello = {
+	.version = 1,
+	.mode = KRDMA_WIRE_MODE_RW,
+	.user_len = 7,
+	.buf_size = 0x1234,
+	.max_msg = 0x00567890,
+	.recv_depth = 0x0102,
+	.features = 0,
+	.session = 0xcafef00d,
+};
+
+static const u8 good_hello_bytes[] = {
+	'k', 'd', 'm', 'a', 1, 1, 1, 7, 0x34, 0x12, 0, 0,
+	0x90, 0x78, 0x56, 0, 0x02, 0x01, 0, 0, 0x0d, 0xf0, 0xfe, 0xca,
+};
+
+static void hello_has_the_documented_bytes(struct kunit *test)
+{
+	struct krdma_wire_hello wire;
+
+	krdma_hello_encode(&wire, &good_hello);
+	KUNIT_ASSERT_EQ(test, sizeof(wire), sizeof(good_hello_bytes));
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, good_hello_bytes, sizeof(wire)), 0);
+}
+
+static void hello_survives_encoding_and_decoding(struct kunit *test)
+{
+	u8 bytes[sizeof(good_hello_bytes) + KRDMA_WIRE_USER_MAX] = {};
+	struct krdma_hello hello = {};
+
+	krdma_hello_encode((void *)bytes, &good_hello);
+	KUNIT_ASSERT_EQ(test, krdma_hello_decode(&hello, bytes, sizeof(bytes)), 0);
+	KUNIT_EXPECT_EQ(test, hello.version, good_hello.version);
+	KUNIT_EXPECT_EQ(test, hello.mode, good_hello.mode);
+	KUNIT_EXPECT_EQ(test, hello.user_len, good_hello.user_len);
+	KUNIT_EXPECT_EQ(test, hello.buf_size, good_hello.buf_size);
+	KUNIT_EXPECT_EQ(test, hello.max_msg, good_hello.max_msg);
+	KUNIT_EXPECT_EQ(test, hello.recv_depth, good_hello.recv_depth);
+	KUNIT_EXPECT_EQ(test, hello.features, good_hello.features);
+	KUNIT_EXPECT_EQ(test, hello.session, good_hello.session);
+}
+
+/* Good length: hello, 7 bytes of user's data. */
+#define HELLO_LEN (sizeof(good_hello_bytes) + 7)
+
+static const struct krdma_wire_case hello_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "padded by InfiniBand", 0, 0, 0, 56, 0 },
+	{ "empty", 0, 0, 0, 1, -EPROTO },
+	{ "one byte short of the hello", 7, 1, 0, 23, -EPROTO },
+	{ "one byte short of the user's data", 0, 0, 0, HELLO_LEN - 1, -EPROTO },
+	{ "magic, first byte", 0, 1, 'K', 0, -EPROTO },
+	{ "magic, last byte", 3, 1, 'A', 0, -EPROTO },
+	{ "magic in the other byte order", 0, 4, 0x6b646d61, 0, -EPROTO },
+	{ "version too old", 4, 2, 0x0000, 0, -EPROTONOSUPPORT },
+	{ "newer version that still speaks ours", 4, 2, 0x0109, 0, 0 },
+	{ "newer version that does not", 4, 2, 0x0209, 0, -EPROTONOSUPPORT },
+	{ "oldest version above the newest", 4, 2, 0x0201, 0, -EPROTO },
+	{ "message mode", 6, 1, 0, 0, 0 },
+	{ "unknown mode", 6, 1, 2, 0, -EPROTO },
+	{ "no user's data", 7, 1, 0, 0, 0 },
+	{ "more user's data than there is", 7, 1, 8, 0, -EPROTO },
+	{ "as much user's data as may be", 7, 1, 32, 56, 0 },
+	{ "more user's data than may be", 7, 1, 33, 57, -EPROTO },
+	{ "smallest buffers", 8, 4, 256, 0, 0 },
+	{ "buffers too small", 8, 4, 255, 0, -EPROTO },
+	{ "no buffers", 8, 4, 0, 0, -EPROTO },
+	{ "largest buffers", 8, 4, 65536, 0, 0 },
+	{ "buffers too large", 8, 4, 65537, 0, -EPROTO },
+	{ "no messages taken", 12, 4, 0, 0, 0 },
+	{ "longest messages", 12, 4, 1U << 30, 0, 0 },
+	{ "messages too long", 12, 4, (1U << 30) + 1, 0, -EPROTO },
+	{ "shallowest queue", 16, 2, 4, 0, 0 },
+	{ "queue too shallow", 16, 2, 3, 0, -EPROTO },
+	{ "deepest queue", 16, 2, 4096, 0, 0 },
+	{ "queue too deep", 16, 2, 4097, 0, -EPROTO },
+	{ "features of the future", 18, 2, 0xffff, 0, 0 },
+	{ "any session", 20, 4, 0, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM(hello, hello_cases, krdma_wire_case_desc);
+
+static void hello_is_judged_by_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	struct krdma_hello hello = { .session = 1 };
+	u8 bytes[64] = {};
+	int ret;
+
+	memcpy(bytes, good_hello_bytes, sizeof(good_hello_bytes));
+	krdma_wire_spoil(bytes, c);
+	ret = krdma_hello_decode(&hello, bytes, c->len ?: HELLO_LEN);
+	KUNIT_EXPECT_EQ(test, ret, c->expected);
+	if (ret)
+		KUNIT_EXPECT_EQ(test, hello.session, 1U);
+}
+
+static void hello_speaks_the_newest_common_version(struct kunit *test)
+{
+	u8 bytes[HELLO_LEN] = {};
+	struct krdma_hello hello;
+
+	memcpy(bytes, good_hello_bytes, sizeof(good_hello_bytes));
+	bytes[4] = KRDMA_WIRE_VERSION + 3;
+	KUNIT_ASSERT_EQ(test, krdma_hello_decode(&hello, bytes, HELLO_LEN), 0);
+	KUNIT_EXPECT_EQ(test, hello.version, KRDMA_WIRE_VERSION);
+}
+
+static void missing_private_data_is_no_hello(struct kunit *test)
+{
+	struct krdma_hello hello;
+
+	KUNIT_EXPECT_EQ(test, krdma_hello_decode(&hello, NULL, 0), -EPROTO);
+	KUNIT_EXPECT_EQ(test, krdma_hello_decode(&hello, NULL, 56), -EPROTO);
+}
+
+/* Reject */
+
+static const u8 good_rej_bytes[] = { 'k', 'd', 'm', 'a', 1, 5, 3, 0 };
+
+static void reject_has_the_documented_bytes(struct kunit *test)
+{
+	struct krdma_wire_rej wire;
+
+	krdma_rej_encode(&wire, KRDMA_WIRE_REJ_BUSY, 3);
+	KUNIT_ASSERT_EQ(test, sizeof(wire), sizeof(good_rej_bytes));
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, good_rej_bytes, sizeof(wire)), 0);
+}
+
+static const struct krdma_wire_case rej_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "padded by InfiniBand", 0, 0, 0, 148, 0 },
+	{ "empty", 0, 0, 0, 1, -EPROTO },
+	{ "one byte short", 6, 1, 0, 7, -EPROTO },
+	{ "magic", 1, 1, 'D', 0, -EPROTO },
+	{ "version of the future", 4, 1, 99, 0, 0 },
+	{ "reason of the future", 5, 1, 99, 0, 0 },
+	{ "more user's data than there is", 6, 1, 4, 0, -EPROTO },
+	{ "user's data cut off", 0, 0, 0, 10, -EPROTO },
+	{ "reserved byte of the future", 7, 1, 0xff, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM(rej, rej_cases, krdma_wire_case_desc);
+
+static void reject_is_judged_by_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	u8 bytes[148] = {}, reason = 0, user_len = 0;
+	int ret;
+
+	memcpy(bytes, good_rej_bytes, sizeof(good_rej_bytes));
+	krdma_wire_spoil(bytes, c);
+	ret = krdma_rej_decode(&reason, &user_len, bytes,
+			       c->len ?: sizeof(good_rej_bytes) + 3);
+	KUNIT_EXPECT_EQ(test, ret, c->expected);
+	KUNIT_EXPECT_EQ(test, reason, ret ? 0 : bytes[5]);
+	KUNIT_EXPECT_EQ(test, user_len, ret ? 0 : bytes[6]);
+}
+
+static void missing_private_data_is_no_reject_of_ours(struct kunit *test)
+{
+	u8 reason, user_len;
+
+	KUNIT_EXPECT_EQ(test, krdma_rej_decode(&reason, &user_len, NULL, 148),
+			-EPROTO);
+}
+
+static void every_reason_is_an_errno_that_says_it(struct kunit *test)
+{
+	int reason;
+
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_USER), -ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_PROTO), -EPROTO);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_VERSION), -EPROTONOSUPPORT);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_MODE), -EPROTO);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_BUSY), -EBUSY);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_NOMEM), -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_TIMEOUT), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, krdma_rej_errno(KRDMA_WIRE_REJ_CLOSING), -ECONNREFUSED);
+	for (reason = 0; reason <= U8_MAX; reason++)
+		KUNIT_EXPECT_LT(test, krdma_rej_errno(reason), 0);
+}
+
+/* Header */
+
+static const u8 good_hdr_bytes[] = {
+	1, KRDMA_WIRE_DATA, 0x02, 0x01, 0x10, 0x27, 0, 0,
+	0x44, 0x33, 0x22, 0x11, 0xe8, 0x03, 0, 0,
+};
+
+static const struct krdma_hdr good_hdr = {
+	.type = KRDMA_WIRE_DATA,
+	.credits = 0x0102,
+	.msg_len = 10000,
+	.msg_id = 0x11223344,
+	.offset = 1000,
+};
+
+/* Good length: header, 200 bytes of the message. */
+#define HDR_LEN (sizeof(good_hdr_bytes) + 200)
+
+static void header_has_the_documented_bytes(struct kunit *test)
+{
+	struct krdma_wire_hdr wire;
+
+	krdma_hdr_encode(&wire, &good_hdr);
+	KUNIT_ASSERT_EQ(test, sizeof(wire), sizeof(good_hdr_bytes));
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, good_hdr_bytes, sizeof(wire)), 0);
+}
+
+static void header_survives_encoding_and_decoding(struct kunit *test)
+{
+	u8 bytes[HDR_LEN] = {};
+	struct krdma_hdr hdr;
+
+	krdma_hdr_encode((void *)bytes, &good_hdr);
+	KUNIT_ASSERT_EQ(test, krdma_hdr_decode(&hdr, bytes, HDR_LEN, MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, hdr.type, good_hdr.type);
+	KUNIT_EXPECT_EQ(test, hdr.credits, good_hdr.credits);
+	KUNIT_EXPECT_EQ(test, hdr.msg_len, good_hdr.msg_len);
+	KUNIT_EXPECT_EQ(test, hdr.msg_id, good_hdr.msg_id);
+	KUNIT_EXPECT_EQ(test, hdr.offset, good_hdr.offset);
+}
+
+static const struct krdma_wire_case hdr_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "empty", 0, 0, 0, 1, -EPROTO },
+	{ "one byte short of the header", 0, 0, 0, 15, -EPROTO },
+	{ "version 0", 0, 1, 0, 0, -EPROTO },
+	{ "version of the future", 0, 1, 2, 0, -EPROTO },
+	{ "type 0", 1, 1, 0, 0, -EPROTO },
+	{ "unknown type", 1, 1, 4, 0, -EPROTO },
+	{ "type with the top bit", 1, 1, 0x82, 0, -EPROTO },
+	{ "any number of credits", 2, 2, 0xffff, 0, 0 },
+	{ "longest message", 4, 4, MAX_MSG, 0, 0 },
+	{ "message too long", 4, 4, MAX_MSG + 1, 0, -EPROTO },
+	{ "message of four gigabytes", 4, 4, U32_MAX, 0, -EPROTO },
+	{ "message shorter than the part", 4, 4, 1199, 0, -EPROTO },
+	{ "part that ends the message", 4, 4, 1200, 0, 0 },
+	{ "any message id", 8, 4, U32_MAX, 0, 0 },
+	{ "first part", 12, 4, 0, 0, 0 },
+	{ "last part", 12, 4, 9800, 0, 0 },
+	{ "part beyond the end", 12, 4, 9801, 0, -EPROTO },
+	{ "offset beyond the message", 12, 4, 10001, 0, -EPROTO },
+	{ "offset that wraps", 12, 4, U32_MAX - 100, 0, -EPROTO },
+	{ "part without bytes", 0, 0, 0, 16, -EPROTO },
+	{ "part without bytes at the end", 12, 4, 10000, 16, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(hdr, hdr_cases, krdma_wire_case_desc);
+
+static void data_is_judged_by_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	struct krdma_hdr hdr = { .credits = 77 };
+	u8 bytes[HDR_LEN] = {};
+	int ret;
+
+	memcpy(bytes, good_hdr_bytes, sizeof(good_hdr_bytes));
+	krdma_wire_spoil(bytes, c);
+	ret = krdma_hdr_decode(&hdr, bytes, c->len ?: HDR_LEN, MAX_MSG);
+	KUNIT_EXPECT_EQ(test, ret, c->expected);
+	if (ret)
+		KUNIT_EXPECT_EQ(test, hdr.credits, 77);
+}
+
+static int krdma_wire_decode_bare(u8 type, const struct krdma_wire_case *c,
+				  size_t len)
+{
+	u8 bytes[64] = { KRDMA_WIRE_VERSION, type };
+	struct krdma_hdr hdr;
+
+	krdma_wire_spoil(bytes, c);
+	return krdma_hdr_decode(&hdr, bytes, len, MAX_MSG);
+}
+
+static const struct krdma_wire_case bare_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "credits", 2, 2, 5, 0, 0 },
+	{ "length", 4, 4, 1, 0, -EPROTO },
+	{ "message id", 8, 4, 1, 0, -EPROTO },
+	{ "offset", 12, 4, 1, 0, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(bare, bare_cases, krdma_wire_case_desc);
+
+static void credit_message_carries_credits_only(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_CREDIT, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_CREDIT, c, 17),
+			-EPROTO);
+}
+
+static void start_message_describes_no_message(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_START, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_START, c, 48),
+			c->expected);
+}
+
+static void empty_message_is_one_empty_part(struct kunit *test)
+{
+	static const struct krdma_wire_case nothing = { "good" };
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_DATA, &nothing,
+						     16), 0);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_DATA, &nothing,
+						     17), -EPROTO);
+}
+
+/* Shown buffer */
+
+static const struct krdma_seg good_segs[] = {
+	{ .addr = 0x1122334455667788, .rkey = 0xa1a2a3a4, .len = 0x1000 },
+	{ .addr = 0, .rkey = 0, .len = 1 },
+};
+
+static const u8 good_shown_bytes[] = {
+	0x01, 0x10, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+	0xa4, 0xa3, 0xa2, 0xa1, 0x00, 0x10, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+};
+
+static void shown_buffer_has_the_documented_bytes(struct kunit *test)
+{
+	u8 bytes[sizeof(good_shown_bytes)];
+
+	KUNIT_ASSERT_EQ(test, krdma_shown_wire_size(2), sizeof(bytes));
+	krdma_shown_encode(bytes, good_segs, 2);
+	KUNIT_EXPECT_EQ(test, memcmp(bytes, good_shown_bytes, sizeof(bytes)), 0);
+}
+
+static void shown_buffer_survives_encoding_and_decoding(struct kunit *test)
+{
+	struct krdma_seg segs[2];
+
+	KUNIT_ASSERT_EQ(test, krdma_shown_decode(segs, 2, good_shown_bytes,
+						 sizeof(good_shown_bytes)), 0);
+	KUNIT_EXPECT_EQ(test, segs[0].addr, good_segs[0].addr);
+	KUNIT_EXPECT_EQ(test, segs[0].rkey, good_segs[0].rkey);
+	KUNIT_EXPECT_EQ(test, segs[0].len, good_segs[0].len);
+	KUNIT_EXPECT_EQ(test, segs[1].len, good_segs[1].len);
+}
+
+static const struct krdma_wire_case shown_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "empty", 0, 0, 0, 1, -EPROTO },
+	{ "one byte short of the first part", 0, 0, 0, 15, -EPROTO },
+	{ "one byte short", 0, 0, 0, 47, -EPROTO },
+	{ "one byte more", 0, 0, 0, 49, -EPROTO },
+	{ "length does not add up", 0, 8, 0x1002, 0, -EPROTO },
+	{ "length of 0", 0, 8, 0, 0, -EPROTO },
+	{ "length that wraps", 0, 8, U64_MAX, 0, -EPROTO },
+	{ "no segments", 8, 4, 0, 0, -EPROTO },
+	{ "fewer segments than bytes", 8, 4, 1, 0, -EPROTO },
+	{ "more segments than bytes", 8, 4, 3, 0, -EPROTO },
+	{ "too many segments", 8, 4, 1025, 0, -EPROTO },
+	{ "number of segments that wraps", 8, 4, 0x10000002, 0, -EPROTO },
+	{ "any address", 16, 8, 4096, 0, 0 },
+	{ "segment that ends at the last byte", 16, 8, -0x1001ULL, 0, 0 },
+	{ "segment that wraps", 16, 8, -0xfffULL, 0, -EPROTO },
+	{ "any key", 24, 4, U32_MAX, 0, 0 },
+	{ "first segment empty", 28, 4, 0, 0, -EPROTO },
+	{ "last segment empty", 44, 4, 0, 0, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(shown, shown_cases, krdma_wire_case_desc);
+
+static int krdma_wire_decode_shown(const u8 *bytes, size_t len)
+{
+	struct krdma_seg segs[2];
+	int nsegs = krdma_shown_count(bytes, len);
+
+	if (nsegs < 0)
+		return nsegs;
+	if (nsegs > 2)
+		return -E2BIG;
+	return krdma_shown_decode(segs, nsegs, bytes, len);
+}
+
+static void shown_buffer_is_judged_by_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	u8 bytes[64] = {};
+
+	memcpy(bytes, good_shown_bytes, sizeof(good_shown_bytes));
+	krdma_wire_spoil(bytes, c);
+	KUNIT_EXPECT_EQ(test,
+			krdma_wire_decode_shown(bytes, c->len ?: sizeof(good_shown_bytes)),
+			c->expected);
+}
+
+static struct kunit_case krdma_wire_cases[] = {
+	KUNIT_CASE(hello_has_the_documented_bytes),
+	KUNIT_CASE(hello_survives_encoding_and_decoding),
+	KUNIT_CASE_PARAM(hello_is_judged_by_each_field, hello_gen_params),
+	KUNIT_CASE(hello_speaks_the_newest_common_version),
+	KUNIT_CASE(missing_private_data_is_no_hello),
+	KUNIT_CASE(reject_has_the_documented_bytes),
+	KUNIT_CASE_PARAM(reject_is_judged_by_each_field, rej_gen_params),
+	KUNIT_CASE(missing_private_data_is_no_reject_of_ours),
+	KUNIT_CASE(every_reason_is_an_errno_that_says_it),
+	KUNIT_CASE(header_has_the_documented_bytes),
+	KUNIT_CASE(header_survives_encoding_and_decoding),
+	KUNIT_CASE_PARAM(data_is_judged_by_each_field, hdr_gen_params),
+	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
+	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
+	KUNIT_CASE(empty_message_is_one_empty_part),
+	KUNIT_CASE(shown_buffer_has_the_documented_bytes),
+	KUNIT_CASE(shown_buffer_survives_encoding_and_decoding),
+	KUNIT_CASE_PARAM(shown_buffer_is_judged_by_each_field, shown_gen_params),
+	{}
+};
+
+static struct kunit_suite krdma_wire_suite = {
+	.name = "krdma_wire",
+	.test_cases = krdma_wire_cases,
+};
+
+kunit_test_suite(krdma_wire_suite);
+
+MODULE_AUTHOR("The krdma developers");
+MODULE_DESCRIPTION("KUnit tests of krdma's wire codecs");
+MODULE_LICENSE("GPL");
