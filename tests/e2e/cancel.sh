@@ -16,11 +16,10 @@
 
 before=$(resources)
 server=$(addr4 1)
-ms=1500
 
 # ended ERRNO WHAT: did the background job "wait" end so, and soon?
 ended() {
-	kt_result wait 20 || kt_ms=999999
+	kt_result wait 20
 	kt_is "$1" "$2"
 }
 
@@ -75,7 +74,7 @@ client_kthreads() {
 		if [[ $what == pump* && $kt_ret == 0 ]]; then ok 0 "kthread_stop() ends pump"; else
 			kt_is EINTR "kthread_stop() ends ${what%% *}"
 		fi
-		kt_within 0 "$ms" "soon"
+		kt_within 0 $((1500 + unanswered_ms)) "soon"
 	done
 	kt release w
 }

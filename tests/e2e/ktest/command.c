@@ -357,8 +357,10 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 static int ktest_release_slot(struct ktest_slot *slot,
 			      const struct ktest_args *args)
 {
-	int ret = ktest_slot_release(slot);
+	int ret;
 
+	fsleep(ktest_option(args, "pause_us", 0));
+	ret = ktest_slot_release(slot);
 	ktest_slot_forget(slot);
 	/* Nothing to release after a failed call: the name was all there was. */
 	return ret == -ENOTCONN ? 0 : ret;

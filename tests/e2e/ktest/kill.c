@@ -13,23 +13,26 @@ static bool ktest_state_is(struct krdma_cb *cb, const char *wanted)
 	       !strcmp(krdma_state_name(krdma_get_state(cb)), wanted);
 }
 
-/* The connection in the wanted state, with a reference; NULL if never seen. */
+/*
+ * The connection in the wanted state, with a reference; NULL if never seen.
+ * Busy, for some states last microseconds. What was in the slot once is looked
+ * at until the end, for whoever releases it takes it out of there.
+ */
 static struct krdma_cb *ktest_await(struct ktest_slot *slot, const char *wanted,
 				    u32 timeout_ms)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), timeout_ms);
-	struct krdma_cb *cb;
+	struct krdma_cb *cb = NULL;
 
-	/* Busy, for some states last microseconds. */
 	do {
-		cb = ktest_slot_get_cb(slot);
+		cb = cb ?: ktest_slot_get_cb(slot);
 		if (cb && ktest_state_is(cb, wanted))
 			return cb;
-		if (cb)
-			krdma_put(cb);
 		cond_resched();
 	} while (ktime_before(ktime_get(), end) &&
 		 !fatal_signal_pending(current));
+	if (cb)
+		krdma_put(cb);
 	return NULL;
 }
 

@@ -1,0 +1,268 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# faults: each allocation of a call fails in turn, until the call has none left to fail. The call says so or does
+# without, the peer is told in time, nothing is left behind, and the next attempt works.
+#
+#   node 1 (echoes on 7000, shows buffers on 7001; then its own allocations fail) <--- krdma, krping ---> node 2
+#
+# Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
+# workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
+#
+# kernels: debug-6.1 uml-debug
+# load: krdma krdma_test krping
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+self=$(addr4 2)
+debug=/sys/kernel/debug
+# ENFILE is the kernel's word for a socket without an inode, which rxe gives each QP.
+refused="0 ENOMEM ENFILE"
+# A call has fewer allocations than this, or it never ends.
+most=400
+
+# Make slab and page allocations of any kind fail when asked to, with a stack in the log for each.
+arm() {
+	local kind
+	for kind in failslab fail_page_alloc; do
+		echo 0 >"$debug/$kind/probability"
+		echo -1 >"$debug/$kind/times"
+		echo N >"$debug/$kind/ignore-gfp-wait"
+		echo 2 >"$debug/$kind/verbose"
+		echo 0 >"$debug/$kind/verbose_ratelimit_interval_ms"
+	done
+	echo 0 >"$debug/fail_page_alloc/min-order"
+	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
+	# The ring of the kernel log is too short for all those stacks.
+	cat /dev/kmsg >"$results/kmsg" 2>/dev/null &
+}
+
+# Who asked for the memory that was not given: the first function of each stack that is no allocator.
+sites() {
+	sed 's/^[^;]*;//' "$results/kmsg" | awk '
+		/FAULT_INJECTION: forcing a failure/ { looking = 1; next }
+		looking && /\+0x[0-9a-f]+\/0x[0-9a-f]+/ {
+			site = $0
+			gsub(/\\x[0-9a-f][0-9a-f]/, "", site)
+			sub(/^[ \t]*(\[<[0-9a-f]+>\] )?/, "", site)
+			if (site ~ /^\?/) next
+			sub(/\/0x.*/, "", site)
+			if (site ~ /^(dump_stack|show_stack|__dump|should_fail|__should_fail|fail_dump|alloc|__alloc|___alloc|slab_|kmem_cache|__kmem|__kmalloc|kmalloc|kzalloc|kvmalloc|kcalloc|__kvmalloc|krealloc|__slab|new_slab|___slab|__vmalloc|vmalloc|vzalloc|__get_free|get_zeroed|kmemdup|kstrdup|kasprintf|kvasprintf|memdup|get_page_from|um_|_raw)/) next
+			print site
+			looking = 0
+		}' | sort | uniq -c | sort -rn
+}
+
+# each NAME ERRNOS COMMAND...: the Nth allocation fails, for N = 1, 2, ... until none does. What a failure leads to
+# must be one of ERRNOS (0: it does without), and come in time.
+each() {
+	local name=$1 allowed=$2 n wrong=0 late=0 failed=0
+	shift 2
+	for ((n = 1; n < most; n++)); do
+		attempt_begin "$name"
+		kt failnth $n "$@"
+		attempt_end "$name"
+		[[ $kt_text == *injected=1* ]] || break
+		((kt_ret >= 0)) || failed=$((failed + 1))
+		((kt_ms < 15000)) || { late=$((late + 1)); echo "# late: $n: $kt_ms ms"; }
+		allowed_errno "$allowed" || { wrong=$((wrong + 1)); echo "# $name: allocation $n: $kt_ret"; }
+	done
+	echo "# $name: $((n - 1)) allocations, $failed of them needed"
+	((n > 1 && n < most))
+	ok $? "$name: every allocation failed once"
+	kt_is 0 "$name: works when none fails"
+	((wrong == 0))
+	ok $? "$name: errno of every failure"
+	((late == 0))
+	ok $? "$name: every failure in time"
+}
+
+allowed_errno() {
+	local name
+	for name in $1; do
+		[[ $kt_ret == "${errno[$name]}" ]] && return 0
+	done
+	return 1
+}
+
+# What has to be there before the call, and what is to be cleaned up behind it.
+attempt_begin() {
+	case $1 in
+	accept)
+		kt release own
+		kt listen own "$self" 7100 recv_depth=4
+		kt slot a
+		kt_start dial connect d "$self" 7100 connect_ms=10000
+		# The request is there when the allocations begin to fail.
+		kt request a own 15000
+		;;
+	esac
+}
+
+attempt_end() {
+	local ret=$kt_ret ms=$kt_ms text=$kt_text
+	case $1 in
+	connect*) kt release c; kt slot c ;;
+	listen) kt release own; kt slot own ;;
+	accept) dialler_told "$ret" ;;
+	esac
+	kt_ret=$ret kt_ms=$ms kt_text=$text
+}
+
+# The client of a server without memory learns it at once, and does not wait for its own time limit.
+dialler_told() {
+	if ! kt_result dial 20; then
+		hanging=$((hanging + 1))
+	elif [[ $1 != 0 && $kt_ret == "${errno[EREMOTEIO]}" ]]; then
+		told=$((told + 1))
+	elif ((kt_ms > 9000)); then
+		hanging=$((hanging + 1))
+		echo "# client of a failed accept: $kt_ret after $kt_ms ms"
+	fi
+	kt release a
+	kt release d
+}
+
+calls() {
+	kt slot c
+	each connect "$refused" connect c "$server" 7000 recv_depth=4
+	each connect-raw "$refused" connect c "$server" 7002 raw=1
+	each connect-rw "$refused" connect c "$server" 7001 rw=1 recv_depth=4
+	kt slot own
+	each listen "$refused" listen own "$self" 7100
+	hanging=0 told=0
+	each accept "$refused" answer a
+	((hanging == 0))
+	ok $? "no client of a server without memory hangs: $hanging"
+	((told > 0))
+	ok $? "clients told that the server has no memory: $told"
+	kt release own
+	transfers
+}
+
+# A send that fails half way ends the connection: so each attempt has one of its own.
+transfers() {
+	local n what wrong
+	for what in "send c 100000" "read c 100000 0" "write c 100000 0"; do
+		wrong=0
+		for ((n = 1; n < most; n++)); do
+			if [[ $what == send* ]]; then kt connect c "$server" 7000; else kt connect c "$server" 7001 rw=1; kt write c 100000 0; fi
+			((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# no connection for ${what%% *} $n: $kt_ret"; }
+			# shellcheck disable=SC2086 # words of a command
+			kt failnth $n $what
+			local ret=$kt_ret text=$kt_text
+			kt release c
+			[[ $text == *injected=1* ]] || break
+			kt_ret=$ret
+			allowed_errno "0 ENOMEM EIO ECONNABORTED" || { wrong=$((wrong + 1)); echo "# ${what%% *} $n: $ret"; }
+		done
+		((n > 1 && n < most && wrong == 0))
+		ok $? "${what%% *}: $((n - 1)) allocations failed in turn, $wrong times wrongly"
+		((ret == 0))
+		ok $? "${what%% *} works when none fails: $ret"
+	done
+}
+
+# krping has no such command: here the shell's own few allocations count as well.
+krping_faults() {
+	local n left end=0
+	for ((n = 1; n < most && !end; n++)); do
+		(
+			echo $n >/proc/self/fail-nth
+			{ echo "client,addr=$server,port=7200,count=1,size=4096,validate" >/proc/krping; } 2>/dev/null
+			read -r left </proc/self/fail-nth || left=0
+			echo 0 >/proc/self/fail-nth
+			((left > 0))
+		) 2>/dev/null && end=1
+	done
+	echo "# krping: $n attempts"
+	((end))
+	ok $? "krping: every allocation failed once"
+	check "krping works when none fails" krping_again
+}
+
+# The server may be between two runs.
+krping_again() {
+	local i
+	for i in {1..50}; do
+		echo "client,addr=$server,port=7200,count=1,size=4096,validate" 2>/dev/null >/proc/krping && return
+		sleep 0.1
+	done
+	return 1
+}
+
+krping_server() {
+	while [[ ! -e /exchange/faults-over ]]; do
+		echo "server,addr=$server,port=7200,size=4096" 2>/dev/null >/proc/krping
+	done
+}
+
+# Allocations of callbacks and workers, by where krdma's code lies.
+random_faults() {
+	local start size i failed=0
+	if [[ ! -e $debug/failslab/require-start ]]; then
+		echo "# no failures in callbacks: this kernel cannot choose them by stack"
+		return
+	fi
+	read -r _ size _ _ _ start _ < <(grep '^krdma ' /proc/modules)
+	printf '%s' "$start" >"$debug/failslab/require-start"
+	printf '%#x' $((start + size)) >"$debug/failslab/require-end"
+	echo 64 >"$debug/failslab/stacktrace-depth"
+	echo 2 >"$debug/failslab/probability"
+	for ((i = 0; i < 60; i++)); do
+		kt rounds r "$server" 7000 2 connect_ms=4000 op_ms=4000 recv_depth=4
+		((kt_ret == 0)) || failed=$((failed + 1))
+		((kt_ms < 25000)) || ok 1 "round $i took $kt_ms ms"
+	done
+	echo 0 >"$debug/failslab/probability"
+	echo 0 >"$debug/failslab/require-start"
+	echo "# $failed of 60 attempts failed"
+	((failed > 0 && failed < 60))
+	ok $? "allocations of callbacks failed in $failed of 60 attempts"
+	kt rounds r "$server" 7000 3
+	kt_is 0 "works when none fails"
+	kt release r
+}
+
+if ((NODE == 1)); then
+	rm -f /exchange/faults-over
+	expect 0 listen l 0.0.0.0 7000 recv_depth=4
+	expect 0 listen rw 0.0.0.0 7001 rw=1 recv_depth=4
+	expect 0 listen raw 0.0.0.0 7002 raw=1
+	for i in 1 2; do kt kthread "serve$i" serve l; done
+	kt kthread hold hold rw
+	krping_server &
+	krping_pid=$!
+	barrier listening
+	while [[ ! -e /exchange/faults-over ]]; do
+		kt request r raw 500 && kt answer r raw=1
+		kt release r
+	done
+	for job in serve1 serve2 hold; do
+		kt stop $job
+		kt_is EINTR "$job: $kt_text"
+	done
+	kill -KILL $krping_pid
+	wait $krping_pid 2>/dev/null
+	for slot in l rw raw; do expect 0 release $slot; done
+else
+	barrier listening
+	arm
+	calls
+	krping_faults
+	random_faults
+	echo "# sites that failed:"
+	sites | sed 's/^/# /'
+	distinct=$(sites | wc -l)
+	((distinct >= 20))
+	ok $? "$distinct distinct sites"
+	touch /exchange/faults-over
+fi
+barrier over
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,287 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# kill: 200 tasks are killed at random points and in chosen states: connecting, accepting, sending, releasing,
+# and running krping. All of them end at once, nothing is left, and the peer goes on serving.
+#
+#   node 1 (echoes on 7000, raw on 7001, krping on 7200) <--- krdma, krping ---> node 2 (is killed)
+#
+# The state is what krdma_test saw when it sent the signal. krping's connection cannot be seen from outside:
+# there, its line in /proc/krping tells what it was doing.
+#
+# kernels: uml debug-6.1
+# long: uml/siw debug-6.1/siw stock-6.1 stock-new uml-debug
+# load: krdma krdma_test krping
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+self=$(addr4 2)
+declare -A hits
+total=0
+stuck=0
+
+hit() {
+	hits[$1]=$((${hits[$1]:-0} + 1))
+	total=$((total + 1))
+}
+
+# ended PID: a killed task that is still there after ten seconds is a failure. bash would tell of each death.
+ended() {
+	{ reap "$1"; } 2>/dev/null
+}
+
+reap() {
+	local end=$((SECONDS + 10 * slow))
+	while kill -0 "$1" 2>/dev/null && [[ $(ps -o stat= -p "$1" 2>/dev/null) != Z* ]]; do
+		if ((SECONDS > end)); then
+			stuck=$((stuck + 1))
+			echo "# stuck: $(tr '\n' ' ' <"/proc/$1/stack")"
+			return
+		fi
+		sleep 0.02
+	done
+	wait "$1"
+}
+
+# killed SLOT PREFIX [STATE [DELAY_US]]: kill the task that kt_start has begun, note the state.
+killed() {
+	kt kill "$1" "$kt_pid" "${3:-any}" 1500 "${4:-0}"
+	ended "$kt_pid"
+	hit "$2 ${kt_text:-none}"
+}
+
+connect_once() {
+	kt_start c connect c "$server" 7000 connect_ms=30000 "$@"
+}
+
+raw_once() {
+	kt_start c connect c "$server" 7001 connect_ms=30000 raw=1 "$@"
+}
+
+# until_hit WHAT STATE FUNCTION: chosen states are not always met when the machine has other things to do.
+until_hit() {
+	local i
+	for i in {1..25}; do
+		((${hits[$1 $2]:-0} < 2)) || return
+		"$3" "$2"
+	done
+}
+
+connect_in_state() {
+	connect_once
+	killed c connect "$1"
+	kt release c
+}
+
+answer_in_state() {
+	kt request a own 10000
+	kt_start a answer a
+	killed a answer "$1"
+	kt release a
+}
+
+# Each state that a connecting task goes through, some of them stretched: they last microseconds.
+connects_in_each_state() {
+	local i state
+	for i in 1 2 3 4; do
+		connect_once pause_us=20000
+		killed c connect NEW
+		kt release c
+		raw_once pause_us=20000
+		killed c connect READY
+		kt release c
+		# Nobody answers for that address.
+		kt_start c connect c 10.56.0.98 7000 addr_ms=10000
+		killed c connect RESOLVING_ADDR
+		kt release c
+	done
+	for state in RESOLVING_ROUTE ROUTED CONNECTING ESTABLISHED; do
+		until_hit connect "$state" connect_in_state
+	done
+}
+
+connects_at_random() {
+	local i span
+	connect_once
+	kt_result c
+	span=$((kt_ms * 1000 + 2000))
+	kt release c
+	for ((i = 0; i < $1; i++)); do
+		random "$span"
+		connect_once
+		killed c connect any "$random"
+		kt release c
+	done
+}
+
+sends_at_random() {
+	local i size
+	for ((i = 0; i < $1; i++)); do
+		kt connect s "$server" 7000
+		random 130000
+		size=$random
+		kt_start pump pump s "$size" 60000
+		random 50000
+		killed s send any "$random"
+		kt release s
+	done
+}
+
+releases() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		kt connect c "$server" 7000
+		kt_start gone release c pause_us=20000
+		random 40000
+		if ((i % 2)); then killed c release CLOSING; else killed c release any "$random"; fi
+		kt release c
+	done
+}
+
+# Node 1 dials, again and again. A slow network stretches the time between the answer and the peer's answer to that.
+accepts() {
+	local i
+	modprobe -q sch_netem
+	tc qdisc add dev "$NETDEV" root netem delay 20ms
+	kt listen own "$self" 7100
+	barrier dial
+	for ((i = 0; i < $1; i++)); do
+		if ((i % 2)); then
+			kt_start a accept a own
+			random 30000
+			killed own accept any "$random"
+		else
+			answer_in_state any
+		fi
+		kt release a
+	done
+	until_hit answer READY answer_in_state
+	until_hit answer CONNECTING answer_in_state
+	touch /exchange/dials-over
+	tc qdisc del dev "$NETDEV" root
+	kt release own
+}
+
+dial() {
+	barrier dial
+	while [[ ! -e /exchange/dials-over ]]; do
+		kt connect d "$(addr4 2)" 7100 connect_ms=3000
+		kt release d
+	done
+}
+
+# What the only krping of this node is doing, as client or server.
+krping_doing() {
+	local name send_bytes sends receives
+	read -r name send_bytes sends _ receives _ </proc/krping
+	case $1-$name-${send_bytes:-} in
+	*--) echo "outside" ;;
+	server-*-listen) echo listening ;;
+	client-*-listen) echo connecting ;;
+	*) if ((sends + receives > 0)); then echo exchanging; else echo connecting; fi ;;
+	esac
+}
+
+# krping_killed PID MAX_US ROLE
+krping_killed() {
+	local pid=$1
+	random "$2"
+	sleep "$(printf '0.%06d' "$random")"
+	hit "krping $(krping_doing "$3")"
+	kill -KILL "$pid" 2>/dev/null
+	ended "$pid"
+}
+
+krping_runs() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		case $((i % 4)) in
+		0)
+			echo "server,addr=$self,port=7201" 2>/dev/null >/proc/krping &
+			krping_killed $! 200000 server
+			;;
+		1)
+			# To a listener that never accepts.
+			echo "client,addr=$server,port=7002" 2>/dev/null >/proc/krping &
+			krping_killed $! 300000 client
+			;;
+		*)
+			echo "client,addr=$server,port=7200,size=65536,validate" 2>/dev/null >/proc/krping &
+			krping_killed $! 400000 client
+			;;
+		esac
+	done
+}
+
+# Every state that a task can be killed in must have been met.
+verdict() {
+	local what state states
+	for what in "${!hits[@]}"; do echo "# killed: $what: ${hits[$what]}"; done | sort
+	for what in connect:NEW,RESOLVING_ADDR,RESOLVING_ROUTE,ROUTED,READY,CONNECTING,ESTABLISHED \
+		send:ESTABLISHED release:CLOSING accept:LISTENING answer:READY,CONNECTING \
+		krping:listening,connecting,exchanging; do
+		states=${what#*:}
+		for state in ${states//,/ }; do
+			((${hits[${what%%:*} $state]:-0} > 0))
+			ok $? "${what%%:*} was killed in $state"
+		done
+	done
+	((total >= 200))
+	ok $? "$total kills"
+	((stuck == 0))
+	ok $? "every killed task ended: $stuck did not"
+}
+
+# krping serves one client; the next one finds a new server.
+krping_server() {
+	while [[ ! -e /exchange/kills-over ]]; do
+		echo "server,addr=$server,port=7200,size=65536" 2>/dev/null >/proc/krping
+	done
+}
+
+if ((NODE == 1)); then
+	rm -f /exchange/kills-over /exchange/dials-over
+	expect 0 listen l 0.0.0.0 7000
+	expect 0 listen raw 0.0.0.0 7001 raw=1
+	expect 0 listen deaf 0.0.0.0 7002 raw=1
+	for i in 1 2 3; do kt kthread "serve$i" serve l; done
+	krping_server &
+	krping_pid=$!
+	barrier listening
+	dial &
+	dial_pid=$!
+	while [[ ! -e /exchange/kills-over ]]; do
+		kt request r raw 500 && kt answer r raw=1
+		kt release r
+	done
+	for i in 1 2 3; do
+		kt stop "serve$i"
+		kt_is EINTR "$kt_text"
+	done
+	ended "$dial_pid"
+	kill -KILL "$krping_pid"
+	ended "$krping_pid"
+	for slot in l raw deaf; do expect 0 release "$slot"; done
+else
+	barrier listening
+	seed "${1:-$((10#$(date +%N) % 32768))}"
+	connects_in_each_state
+	connects_at_random 60
+	sends_at_random 40
+	releases 10
+	accepts 12
+	krping_runs 44
+	verdict
+	kt rounds after "$server" 7000 3
+	kt_is 0 "the server still serves"
+	kt release after
+	touch /exchange/kills-over
+fi
+barrier over
+same_resources "$before" "resources are as before"
+finish

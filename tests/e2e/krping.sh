@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping: ping/pong between two krpings, and between krping and rping in both roles, IPv4 and IPv6.
+#
+#   node 1 (server) <--- 16-byte messages, READ, WRITE ---> node 2 (client)
+#
+# kernels: uml uml/siw stock-6.1 stock-new
+# long: stock-6.12 debug-6.1 debug-6.1/siw uml-debug
+# load: krdma krping
+# timeout: 420
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+count=20
+sizes="1 64 4096 65535 131072"
+# rping takes 26 (what its text needs) to 65535.
+rping_sizes="26 64 4096 65535"
+port=7200
+
+# run COMMAND: a krping command in this process; the result is that of write().
+run() {
+	echo "$1" 2>/dev/null >/proc/krping
+}
+
+bind_option() { if [[ $1 == 4 ]]; then echo "addr=0.0.0.0"; else echo "addr6=::"; fi; }
+dial_option() { if [[ $1 == 4 ]]; then echo "addr=$(addr4 1)"; else echo "addr6=$(addr6 1)"; fi; }
+rping_addr() { if [[ $1 == 4 ]]; then addr4 1; else addr6 1; fi; }
+rping_any() { if [[ $1 == 4 ]]; then echo 0.0.0.0; else echo ::0; fi; }
+
+# Both wait here, and the server is listening some time after: the client tries again until then.
+try() {
+	local end=$((SECONDS + 10 * slow))
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# A server that listens shows so.
+listening() { grep -q listen /proc/krping; }
+
+krping_krping() {
+	local name="krping to krping, $2 bytes, IPv$1"
+	if ((NODE == 1)); then
+		check "$name: server" run "server,$(bind_option "$1"),port=$port,size=$2"
+	else
+		try run "client,$(dial_option "$1"),port=$port,count=$count,size=$2,validate"
+		ok $? "$name: client"
+	fi
+}
+
+krping_rping() {
+	local name="krping to rping, $2 bytes, IPv$1"
+	if ((NODE == 1)); then
+		timeout 60 rping -s -a "$(rping_any "$1")" -p $port -S "$2" -V -C $count >/dev/null 2>"$results/rping"
+		rping_ok $? "$name: rping serves"
+	else
+		try run "client,$(dial_option "$1"),port=$port,count=$count,size=$2,validate"
+		ok $? "$name: krping is the client"
+	fi
+}
+
+rping_krping() {
+	local name="rping to krping, $2 bytes, IPv$1"
+	if ((NODE == 1)); then
+		check "$name: krping serves" run "server,$(bind_option "$1"),port=$port,size=$2"
+	else
+		try timeout 60 rping -c -a "$(rping_addr "$1")" -p $port -S "$2" -V -C $count >/dev/null 2>"$results/rping"
+		rping_ok $? "$name: rping is the client"
+	fi
+}
+
+# rping's own complaints are worth a line when it fails.
+rping_ok() {
+	ok "$1" "$2"
+	(($1 == 0)) || sed 's/^/# /' "$results/rping"
+}
+
+pairs() {
+	local family size
+	for family in 4 6; do
+		for size in $sizes; do
+			barrier "kk$family-$size"
+			krping_krping "$family" "$size"
+		done
+		for size in $rping_sizes; do
+			barrier "kr$family-$size"
+			krping_rping "$family" "$size"
+			barrier "rk$family-$size"
+			rping_krping "$family" "$size"
+		done
+	done
+}
+
+# What write() returns must be what happened.
+refused() {
+	local command
+	for command in "" "client" "server,size=0" "server,size=131073" "server,count=-1" "server,nonsense" "server,port=70000" \
+		"client,port=1" "client,addr=10.56.0,port=1" "server,client,size"; do
+		if run "$command"; then ok 1 "'$command' is refused"; else ok 0 "'$command' is refused"; fi
+	done
+	! run "client,$(dial_option 4),port=7299,count=1"
+	ok $? "nobody listens: write() fails"
+	not_listed
+	ok $? "no run is left in /proc/krping"
+}
+
+# The line of a run while it runs: number, device, eight counters that move.
+statistics() {
+	local line
+	barrier statistics
+	if ((NODE == 1)); then
+		run "server,addr=0.0.0.0,port=$port,size=64" &
+		try listening
+		ok $? "a server that waits is '<num> listen'"
+		barrier stat-listening
+		barrier stat-over
+		# Well or with an errno, depending on what was under way.
+		wait $!
+		check "server of an endless client that is killed is over" not_listed
+	else
+		barrier stat-listening
+		run "client,addr=$(addr4 1),port=$port,size=64,validate" &
+		sleep 1
+		line=$(</proc/krping)
+		[[ $line =~ ^[0-9]+-$RDMADEV\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]]
+		ok $? "statistics of an endless run: $line"
+		kill -KILL $!
+		wait $! 2>/dev/null
+		barrier stat-over
+	fi
+}
+
+not_listed() { [[ -z $(</proc/krping) ]]; }
+
+users() {
+	[[ $(stat -c %a /proc/krping) == 600 ]]
+	ok $? "/proc/krping is root's"
+}
+
+if ((NODE == 2)); then refused; users; fi
+pairs
+statistics
+
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,246 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# remove: the RDMA device, or the network, goes away under load. Every call ends, removal is not held up, and
+# when the device is back connections work again.
+#
+#   node 1 (echoes, shows buffers, krping server) <--- messages, reads and writes, krping ---> node 2
+#   first node 2 loses its device, then node 1, then node 2 its network
+#
+# kernels: uml debug-6.1
+# long: uml/siw debug-6.1/siw stock-6.1 stock-new uml-debug
+# load: krdma krdma_test krping
+# timeout: 420
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+# An end that is not told has to find out by retries of the QP, or by the time limit of a call.
+patience=$((40 + 10 * slow))
+
+# Ends of a connection whose device was removed here, or whose peer vanished.
+broken=(ENODEV ECONNRESET ECONNABORTED EIO ETIMEDOUT)
+
+is_broken() {
+	local name
+	for name in "${broken[@]}"; do
+		[[ $kt_ret == "${errno[$name]}" ]] && return 0
+	done
+	return 1
+}
+
+load_server() {
+	local i
+	kt listen l 0.0.0.0 7000
+	kt listen rw 0.0.0.0 7001 rw=1
+	kt listen raw 0.0.0.0 7002 raw=1
+	for i in 1 2; do kt_start "serve$i" serve l; done
+	kt_start hold hold rw
+	echo "server,addr=0.0.0.0,port=7200,size=4096" 2>/dev/null >/proc/krping &
+	krping_pid=$!
+}
+
+load_client() {
+	kt connect m "$server" 7000
+	kt_is 0 "messages: connected"
+	kt connect w "$server" 7001 rw=1
+	kt_is 0 "reads and writes: connected"
+	((kt_ret == 0)) || touch /exchange/look
+	kt connect q "$server" 7000
+	kt_is 0 "receiver: connected"
+	kt_start m pump m 4096 120000
+	kt_start sink sink m
+	kt_start w rwpump w 65536 120000
+	kt_start q receive q 64
+	echo "client,addr=$server,port=7200,size=4096,validate" 2>/dev/null >/proc/krping &
+	krping_pid=$!
+	sleep 1
+}
+
+raw_client() {
+	kt connect raw "$server" 7002 raw=1
+	kt_is 0 "raw: connected"
+}
+
+raw_server() {
+	kt request raw1 raw 30000
+	kt answer raw1 raw=1
+	kt_is 0 "raw: accepted"
+}
+
+# wait_gone PID SECONDS
+wait_gone() {
+	local end=$((SECONDS + $2))
+	while kill -0 "$1" 2>/dev/null && [[ $(ps -o stat= -p "$1" 2>/dev/null) != Z* ]]; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# A receive on a quiet connection does not notice that the network is gone: it ends when it is told to.
+quiet_ends() {
+	kt_result q 0
+	[[ $kt_text == "still running" ]]
+	ok $? "$1: q goes on waiting ($kt_ret)"
+	kt disconnect q
+	kt_result q "$patience"
+	kt_is ESHUTDOWN "$1: q ends when it is told to"
+}
+
+# load_client_ends WHAT JOBS
+load_client_ends() {
+	local job
+	for job in $2; do
+		kt_result "$job" "$patience" || echo "# $job hangs"
+		is_broken
+		ok $? "$1: $job ends with $kt_ret ($kt_text)"
+	done
+	[[ $2 == *q* ]] || quiet_ends "$1"
+	check "$1: krping ends" wait_gone "$krping_pid" "$patience"
+	for job in m w q; do
+		kt release "$job"
+		kt_is 0 "$1: $job released"
+	done
+}
+
+# removed WHO: "rdma link del" under load, which may take as long as it takes to tell everybody.
+link_del() {
+	local start=$SECONDS
+	timeout 60 rdma link del "$RDMADEV"
+	ok $? "rdma link del on node $NODE"
+	((SECONDS - start <= 5 * slow))
+	ok $? "it took $((SECONDS - start)) s"
+	[[ -z $(resources) ]]
+	ok $? "the device is gone"
+}
+
+link_add() {
+	local end=$((SECONDS + 10))
+	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV"
+	ok $? "rdma link add on node $NODE"
+	until ((SECONDS > end)) || [[ $LINK != rxe ]] ||
+		grep -q "$(printf '0a38:%04x' "$NODE")" "/sys/class/infiniband/$RDMADEV/ports/1/gids/"* 2>/dev/null; do
+		sleep 0.1
+	done
+}
+
+raw_is_over() {
+	local end=$((SECONDS + patience))
+	until [[ $(kt_state "$1") == - ]] || ((SECONDS > end)); do sleep 0.1; done
+	[[ $(kt_state "$1") == - ]]
+	ok $? "$2: the raw connection's owner was told: $(grep "^$1 " /proc/krdma_test)"
+	kt release "$1"
+}
+
+works_again() {
+	kt rounds again "$server" 7000 3
+	kt_is 0 "connections work after $1"
+	kt release again
+}
+
+server_alive() {
+	kt_result serve1 0
+	[[ $kt_text == "still running" ]]
+	ok $? "$1: the server goes on ($kt_ret $kt_text)"
+}
+
+# The listener on any address lives on without a device; calls on it still wait.
+end_server() {
+	local i
+	kt release l
+	for i in 1 2; do
+		kt_result "serve$i" "$patience"
+		kt_is ESHUTDOWN "serve $i: $kt_text"
+	done
+	kt release rw
+	kt_result hold "$patience"
+	kt_is ESHUTDOWN "hold: $kt_text"
+	kt release raw
+	kill -KILL "$krping_pid" 2>/dev/null
+	wait "$krping_pid" 2>/dev/null
+}
+
+end_client_raw() { raw_is_over raw "$1"; }
+
+server() {
+	load_server
+	barrier listening
+	raw_server
+	barrier loaded
+	# node 2 removes its device
+	barrier client-removed
+	raw_is_over raw1 "node 2 lost its device"
+	server_alive "node 2 lost its device"
+	barrier client-back
+	wait_gone "$krping_pid" "$patience"
+	ok $? "krping's server ends when its client is gone"
+	echo "server,addr=0.0.0.0,port=7200,size=4096" 2>/dev/null >/proc/krping &
+	krping_pid=$!
+	sleep 0.5
+	barrier listening2
+	raw_server
+	barrier loaded2
+	link_del
+	raw_is_over raw1 "node 1 lost its device"
+	server_alive "node 1 lost its device"
+	check "krping ends" wait_gone "$krping_pid" "$patience"
+	link_add
+	barrier server-back
+	barrier works
+	echo "server,addr=0.0.0.0,port=7200,size=4096" 2>/dev/null >/proc/krping &
+	krping_pid=$!
+	sleep 0.5
+	barrier listening3
+	barrier down
+	end_server
+}
+
+client() {
+	barrier listening
+	raw_client
+	load_client
+	barrier loaded
+	link_del
+	load_client_ends "link del here" "m sink w q"
+	end_client_raw "link del here"
+	barrier client-removed
+	link_add
+	works_again "link add here"
+	barrier client-back
+	barrier listening2
+	raw_client
+	load_client
+	barrier loaded2
+	load_client_ends "link del at the peer" "m sink w q"
+	end_client_raw "link del at the peer"
+	barrier server-back
+	works_again "link add at the peer"
+	barrier works
+	barrier listening3
+	[[ $KERNEL == uml ]] || network_down
+	barrier down
+}
+
+# Not on UML: its network driver closes the socket for good (vector_open: failed to get rx irq), and the peer's keeps
+# packets for ever, on which the QPs of rxe wait (Linux 7.3).
+network_down() {
+	load_client
+	ip link set "$NETDEV" down
+	load_client_ends "network down here" "m sink w"
+	network_up
+}
+
+network_up() {
+	ip link set "$NETDEV" up
+	ip addr replace "$(addr6 2)/64" dev "$NETDEV" nodad
+	timeout 30 bash -c "until busybox ping -c1 -W1 $server; do sleep 0.1; done" >/dev/null
+	ok $? "the network is there again"
+	works_again "network up"
+}
+
+if ((NODE == 1)); then server; else client; fi
+same_resources "$before" "resources are as before"
+finish
