@@ -70,7 +70,20 @@ class Suite:
                 if not stamp.exists():
                     raise
                 cache.say(f"package lists of {self.name} not renewed, using the old ones")
+            shutil.rmtree(self.dir / "answers", ignore_errors=True)
             stamp.touch()
+
+    def ask(self, *words):
+        """What apt-cache says, from memory if it said so since the lists were renewed: it takes its time."""
+        memory = self.dir / "answers" / cache.digest(" ".join(words))
+        if memory.exists():
+            return memory.read_text(encoding="utf-8")
+        text = self.apt("apt-cache", *words)
+        memory.parent.mkdir(exist_ok=True)
+        fresh = memory.with_suffix(f".{os.getpid()}")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.rename(memory)
+        return text
 
     def write_sources(self):
         for folder in ("lists/partial", "cache/archives/partial"):
@@ -85,15 +98,15 @@ class Suite:
         (self.dir / "sources.list").write_text("".join(lines), encoding="ascii")
 
     def version(self, package):
-        found = re.search(r"^Version: (\S+)", self.apt("apt-cache", "show", "--no-all-versions", package), re.M)
+        found = re.search(r"^Version: (\S+)", self.ask("show", "--no-all-versions", package), re.M)
         return found.group(1)
 
     def names(self, pattern):
-        return [line.split()[0] for line in self.apt("apt-cache", "search", "-n", pattern).splitlines()]
+        return [line.split()[0] for line in self.ask("search", "-n", pattern).splitlines()]
 
     def depends(self, packages, pattern):
         """PACKAGES and what they need, as far as the names match PATTERN."""
-        text = self.apt("apt-cache", "depends", "--recurse", "--no-recommends", "--no-suggests", "--no-breaks",
+        text = self.ask("depends", "--recurse", "--no-recommends", "--no-suggests", "--no-breaks",
                         "--no-conflicts", "--no-replaces", "--no-enhances", *packages)
         return sorted(set(re.findall(rf"^({pattern})$", text, re.M)))
 
