@@ -4,11 +4,12 @@
  *
  * /proc/krping takes commands and shows the statistics of those that run. Who
  * writes a command runs it: write() returns when it is over, with what became
- * of it.
+ * of it. Who then reads from the same descriptor gets the result of the run.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
@@ -21,6 +22,19 @@
 
 /* Longest text that one write() may bring. */
 #define KRPING_COMMAND_MAX 4096
+
+/* One line, see krping_session_result(). */
+#define KRPING_RESULT_MAX 256
+
+/**
+ * struct krping_file - an open /proc/krping
+ * @lock: protects @result
+ * @result: of the last command that the last write() ran, "": none
+ */
+struct krping_file {
+	struct mutex lock; /* result */
+	char result[KRPING_RESULT_MAX];
+};
 
 static LIST_HEAD(krping_sessions);
 static unsigned int krping_last_id;
@@ -41,7 +55,22 @@ static void krping_session_del(struct krping_session *s)
 	mutex_unlock(&krping_sessions_lock);
 }
 
-static int krping_command(char *command)
+static void krping_clear_result(struct krping_file *kf)
+{
+	mutex_lock(&kf->lock);
+	*kf->result = '\0';
+	mutex_unlock(&kf->lock);
+}
+
+static void krping_set_result(struct krping_file *kf,
+			      const struct krping_session *s, int error)
+{
+	mutex_lock(&kf->lock);
+	krping_session_result(s, error, kf->result, sizeof(kf->result));
+	mutex_unlock(&kf->lock);
+}
+
+static int krping_command(struct krping_file *kf, char *command)
 {
 	struct krping_session *s = krping_session_alloc();
 	int ret;
@@ -53,13 +82,14 @@ static int krping_command(char *command)
 		krping_session_add(s);
 		ret = krping_session_run(s);
 		krping_session_del(s);
+		krping_set_result(kf, s, ret);
 	}
 	krping_session_free(s);
 	return ret;
 }
 
 /* One after the other, up to the first that fails. */
-static int krping_commands(char *text)
+static int krping_commands(struct krping_file *kf, char *text)
 {
 	char *command = krping_opts_next_command(&text);
 	int ret = 0;
@@ -69,7 +99,7 @@ static int krping_commands(char *text)
 		return -EINVAL;
 	}
 	while (command && !ret) {
-		ret = krping_command(command);
+		ret = krping_command(kf, command);
 		command = krping_opts_next_command(&text);
 	}
 	return ret;
@@ -86,7 +116,8 @@ static int krping_check_text(const char *text, size_t len)
 	return -EINVAL;
 }
 
-static int krping_run_text(const char __user *ubuf, size_t len)
+static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
+			   size_t len)
 {
 	char *text;
 	int ret;
@@ -99,9 +130,16 @@ static int krping_run_text(const char __user *ubuf, size_t len)
 	text = memdup_user_nul(ubuf, len);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	ret = krping_check_text(text, len) ?: krping_commands(text);
+	ret = krping_check_text(text, len) ?: krping_commands(kf, text);
 	kfree(text);
 	return ret;
+}
+
+static struct krping_file *krping_file(struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	return m->private;
 }
 
 static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
@@ -115,8 +153,11 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	 */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
-	ret = krping_run_text(ubuf, len);
+	krping_clear_result(krping_file(file));
+	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
+	/* The next read() is for the result; *pos counts if we succeed only. */
+	*pos = vfs_setpos(file, 0, 0);
 	return ret ?: len;
 }
 
@@ -142,10 +183,23 @@ static void krping_show_counts(struct seq_file *m, struct krping_session *s)
 	seq_putc(m, '\n');
 }
 
+static bool krping_show_result(struct seq_file *m, struct krping_file *kf)
+{
+	bool shown;
+
+	mutex_lock(&kf->lock);
+	shown = *kf->result;
+	seq_puts(m, kf->result);
+	mutex_unlock(&kf->lock);
+	return shown;
+}
+
 static int krping_proc_show(struct seq_file *m, void *unused)
 {
 	struct krping_session *s;
 
+	if (krping_show_result(m, m->private))
+		return 0;
 	mutex_lock(&krping_sessions_lock);
 	list_for_each_entry(s, &krping_sessions, link)
 		krping_show_counts(m, s);
@@ -155,6 +209,9 @@ static int krping_proc_show(struct seq_file *m, void *unused)
 
 static int krping_proc_open(struct inode *inode, struct file *file)
 {
+	struct krping_file *kf;
+	int ret;
+
 	if (file->f_mode & FMODE_WRITE && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	/*
@@ -162,7 +219,23 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 	 * the descriptor would wait for it unkillably, for the file's position.
 	 */
 	file->f_mode &= ~FMODE_ATOMIC_POS;
-	return single_open(file, krping_proc_show, NULL);
+	kf = kzalloc(sizeof(*kf), GFP_KERNEL);
+	if (!kf)
+		return -ENOMEM;
+	mutex_init(&kf->lock);
+	ret = single_open(file, krping_proc_show, kf);
+	if (ret)
+		kfree(kf);
+	return ret;
+}
+
+static int krping_proc_release(struct inode *inode, struct file *file)
+{
+	struct krping_file *kf = krping_file(file);
+
+	mutex_destroy(&kf->lock);
+	kfree(kf);
+	return single_release(inode, file);
 }
 
 static const struct proc_ops krping_proc_ops = {
@@ -170,7 +243,7 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_read = seq_read,
 	.proc_write = krping_proc_write,
 	.proc_lseek = seq_lseek,
-	.proc_release = single_release,
+	.proc_release = krping_proc_release,
 };
 
 static int __init krping_init(void)
@@ -191,4 +264,5 @@ module_exit(krping_exit);
 MODULE_AUTHOR("The krdma developers");
 MODULE_DESCRIPTION("RDMA ping/pong self-test");
 MODULE_LICENSE("GPL");
+MODULE_ALIAS("rdma_krping"); /* what the module was called elsewhere */
 MODULE_IMPORT_NS(KRDMA_NS);

@@ -18,6 +18,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/printk.h>
 #include <linux/string.h>
@@ -106,15 +107,28 @@ static int krping_client_check(struct krping_session *s)
 	return 0;
 }
 
+static void krping_rtt_add(struct krping_rtt *rtt, u64 ns)
+{
+	rtt->min = rtt->pings ? min(rtt->min, ns) : ns;
+	rtt->max = max(rtt->max, ns);
+	rtt->sum += ns;
+	rtt->pings++;
+}
+
 static int krping_client_ping(struct krping_session *s, u64 ping)
 {
+	u64 begin;
 	int ret;
 
 	krping_payload_fill(s->start.addr, s->opts.size, ping);
 	if (s->opts.validate)
 		memset(s->sink.addr, KRPING_POISON, s->opts.size);
+	begin = ktime_get_ns();
 	ret = krping_client_send(s) ?: krping_client_receive(s);
-	return ret ?: krping_client_check(s);
+	if (ret)
+		return ret;
+	krping_rtt_add(&s->rtt, ktime_get_ns() - begin);
+	return krping_client_check(s);
 }
 
 /**

@@ -105,6 +105,20 @@ struct krping_buf {
 };
 
 /**
+ * struct krping_rtt - how long pings took, in ns
+ * @pings: those that came back
+ * @sum: of all of them
+ * @min: the fastest
+ * @max: the slowest
+ */
+struct krping_rtt {
+	u64 pings;
+	u64 sum;
+	u64 min;
+	u64 max;
+};
+
+/**
  * struct krping_session - one run of one command
  * @link: in the list of main.c
  * @id: number of the run in statistics and log
@@ -112,7 +126,7 @@ struct krping_buf {
  * @net: network namespace of the task that runs it
  * @cb: connection
  * @ibdev: its device, valid while @live
- * @live: the members below @peer exist
+ * @live: the members below @rtt exist
  * @step: what it is about, for the log; NULL: nothing yet
  *
  * @lock: protects from here to @counts. Taken in any context
@@ -126,6 +140,7 @@ struct krping_buf {
  * @counts: statistics
  *
  * @peer: the message that was last waited for
+ * @rtt: client: round trips; registering and invalidating included
  * @recvs: memory for receives
  * @send: memory for the one message on its way to the peer
  * @sent: the SEND
@@ -159,6 +174,7 @@ struct krping_session {
 	struct krping_count counts[KRPING_COUNTERS];
 
 	struct krping_adv peer;
+	struct krping_rtt rtt;
 	struct krping_msg recvs[KRPING_RECVS];
 	struct krping_msg send;
 	struct krping_op sent;
@@ -173,6 +189,8 @@ struct krping_session {
 struct krping_session *krping_session_alloc(void);
 void krping_session_free(struct krping_session *s);
 int krping_session_run(struct krping_session *s);
+void krping_session_result(const struct krping_session *s, int error,
+			   char *buf, size_t size);
 
 /* io.c */
 int krping_io_init(struct krping_session *s);

@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/nsproxy.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
@@ -220,4 +221,31 @@ int krping_session_run(struct krping_session *s)
 	if (ret && ret != -EINTR && s->step)
 		pr_err("%u: %s: error %d\n", s->id, s->step, ret);
 	return ret;
+}
+
+static u64 krping_rtt_avg(const struct krping_rtt *rtt)
+{
+	return rtt->pings ? div64_u64(rtt->sum, rtt->pings) : 0;
+}
+
+/**
+ * krping_session_result - what became of a run, for programs
+ * @s: session that has run
+ * @error: what krping_session_run() returned
+ * @buf: result: one line of key=value
+ * @size: of @buf
+ */
+void krping_session_result(const struct krping_session *s, int error,
+			   char *buf, size_t size)
+{
+	const struct krping_rtt *rtt = &s->rtt;
+
+	if (s->opts.role == KRPING_ROLE_SERVER)
+		scnprintf(buf, size, "run=%u role=server error=%d size=%u\n",
+			  s->id, error, s->opts.size);
+	else
+		scnprintf(buf, size,
+			  "run=%u role=client error=%d size=%u count=%u pings=%llu rtt_min_ns=%llu rtt_avg_ns=%llu rtt_max_ns=%llu\n",
+			  s->id, error, s->opts.size, s->opts.count,
+			  rtt->pings, rtt->min, krping_rtt_avg(rtt), rtt->max);
 }
