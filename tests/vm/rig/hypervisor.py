@@ -59,7 +59,7 @@ def switch():
     return path / "switch"
 
 
-def commands_of_debug(kernel):
+def debug_arguments(kernel):
     return ["panic_on_warn=1"] if kernel.debug else []
 
 
@@ -68,7 +68,7 @@ def uml_command(setup, node, net, outputs, console):
     del console			# its standard output is the console
     argv = [setup.kernel.image, f"mem={setup.memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
             f"init={HERE}/node/uml-init", "seccomp=on", "con=null", "con0=null,fd:1", f"uml_dir={setup.run_dir}",
-            f"umid=node{node}", "loglevel=7", "panic=-1", "oops=panic", *commands_of_debug(setup.kernel),
+            f"umid=node{node}", "loglevel=7", "panic=-1", "oops=panic", *debug_arguments(setup.kernel),
             f"rig_dir={setup.run_dir}", f"rig_root={setup.root}", f"rig_kernel={setup.kernel.modules.resolve()}",
             f"rig_node={node}"]
     if not setup.kernel.debug:
@@ -81,25 +81,31 @@ def uml_command(setup, node, net, outputs, console):
 
 
 def share(tag, path, access):
+    path = str(path).replace(",", ",,")		# as QEMU's options have it
     return ["-virtfs", f"local,id={tag},mount_tag={tag},path={path},security_model=none,multidevs=remap{access}"]
 
 
-def qemu_command(setup, node, net, outputs, console):
-    append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check", "net.ifnames=0",
-              *commands_of_debug(setup.kernel), f"rig_node={node}", setup.append]
-    argv = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-accel", "kvm" if kvm_works() else "tcg,thread=multi", "-cpu", "host" if kvm_works() else "max,la57=off",
-            "-machine", os.environ.get("MACH","pc,vmport=off,hpet=off"), "-smp", str(setup.cpus), "-m", setup.memory,
-            "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
-            "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
-            "-chardev", f"file,id=output,path=/dev/fd/{outputs[0]}", "-device",
-            "virtserialport,chardev=output,name=output",
-            *share("root", setup.root, ",readonly=on"), *share("rig", setup.run_dir / "rig", ",readonly=on"),
+def qemu_shares(setup):
+    return [*share("root", setup.root, ",readonly=on"), *share("rig", setup.run_dir / "rig", ",readonly=on"),
             *share("kernel", setup.kernel.modules.resolve(), ",readonly=on"),
             *share("exchange", setup.run_dir / "exchange", "")]
-    argv += ["-netdev", f"dgram,id=net,local.type=fd,local.str={net.fileno()}",
-             "-device", f"virtio-net-pci,netdev=net,mac={mac(node)},host_mtu=9000,romfile="]
-    return argv
+
+
+def qemu_command(setup, node, net, outputs, console):
+    """NET is the socket of this node, OUTPUTS has its one pipe, CONSOLE is the file for the kernel log."""
+    append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
+              "net.ifnames=0", *debug_arguments(setup.kernel), f"rig_node={node}", setup.append]
+    processor = ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
+    if kvm_works():
+        processor = ["-accel", "kvm", "-cpu", "host"]
+    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", *processor,
+            "-machine", "pc,vmport=off,hpet=off", "-smp", str(setup.cpus), "-m", setup.memory,
+            "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
+            "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",
+            "-chardev", f"file,id=output,path=/dev/fd/{outputs[0]}",
+            "-device", "virtserialport,chardev=output,name=output", *qemu_shares(setup),
+            "-netdev", f"dgram,id=net,local.type=fd,local.str={net.fileno()}",
+            "-device", f"virtio-net-pci,netdev=net,mac={mac(node)},host_mtu=9000,romfile="]
 
 
 def initramfs(kernel):
