@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Read the results of cases from KTAP, as tests print it and tools/vm passes it on."""
+import collections
+import dataclasses
+import re
+
+NODE = re.compile(r"^n(\d+)\| ?")
+RESULT = re.compile(r"^(not ok|ok) (\d+)\s*(?:- )?(.*)$")
+PLAN = re.compile(r"^1\.\.(\d+)\b")
+INDENT = "    "
+
+
+@dataclasses.dataclass
+class Results:
+    """Cases of a part, by outcome; each a line for people."""
+    passed: list = dataclasses.field(default_factory=list)
+    failed: list = dataclasses.field(default_factory=list)
+    skipped: list = dataclasses.field(default_factory=list)
+
+    def count(self):
+        return f"{len(self.passed)} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def split_node(line):
+    """(node, rest) of a line that tools/vm prints; other lines belong to no node."""
+    match = NODE.match(line)
+    if not match:
+        return "", line
+    return f"n{match.group(1)}: ", line[match.end():]
+
+
+def take(results, node, word, text):
+    """File one result line."""
+    description, _, directive = text.partition("# ")
+    name = f"{node}{description.strip()}"
+    if directive.upper().startswith("SKIP"):
+        results.skipped.append(name)
+    elif word == "ok":
+        results.passed.append(name)
+    else:
+        results.failed.append(name)
+
+
+def parse(text, level=0, planned=True):
+    """Results of the cases at a depth of nesting; PLANNED: each node must say how many there are, and be right."""
+    results = Results()
+    seen = collections.Counter()
+    plans = {}
+    for line in text.splitlines():
+        node, rest = split_node(line)
+        if not rest.startswith(INDENT * level) or rest.startswith(INDENT * level + " "):
+            continue
+        rest = rest[len(INDENT) * level:]
+        result, plan = RESULT.match(rest), PLAN.match(rest)
+        if plan:
+            plans[node] = int(plan.group(1))
+        if result:
+            seen[node] += 1
+            take(results, node, result.group(1), result.group(3))
+    if planned:
+        results.failed += complaints(seen, plans)
+    return results
+
+
+def complaints(seen, plans):
+    """What is wrong with the plans: cases that did not run must not look like success."""
+    found = [f"{node}plan of {plans[node]}, but {seen[node]} results" for node in plans if plans[node] != seen[node]]
+    found += [f"{node}no plan: it ended early" for node in seen if node not in plans]
+    return found

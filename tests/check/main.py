@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Started by tools/check."""
+import argparse
+import fnmatch
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "vm"))
+
+import command  # noqa: E402
+import ktap  # noqa: E402
+import mutants  # noqa: E402
+import parts as all_parts  # noqa: E402
+from rig import cache, kernels  # noqa: E402
+
+WORKERS = 2			# the machines that are started have several processors each
+HEARTBEAT = 60
+TAIL = 60
+KERNEL_TAIL = 15
+CONSOLE = re.compile(r"n\d+! ")
+SKIPS = HERE.parent / "skips"
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tools/check", description="Run all checks, or those whose name contains or matches NAME.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'")
+    parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
+    parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
+    parser.add_argument("--mutants", action="store_true",
+                        help="break the modules in known ways and see whether the tests notice")
+    return parser.parse_args()
+
+
+def wanted(part, args):
+    """Is this part to run? The full name of a long one is enough, without --long."""
+    if part.name in args.names:
+        return True
+    if part.long and not args.long:
+        return False
+    return not args.names or any(name in part.name or fnmatch.fnmatch(part.name, name) for name in args.names)
+
+
+def allowed_skips():
+    """(part, case) patterns of tests/skips; each line has a reason behind a #."""
+    pairs = []
+    for number, line in enumerate(SKIPS.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        pattern, _, reason = line.partition("#")
+        words = pattern.split(None, 1)
+        if len(words) != 2 or not reason.strip():
+            sys.exit(f"check: {SKIPS}:{number}: PART CASE # REASON")
+        pairs.append((words[0], words[1].strip()))
+    return pairs
+
+
+class Kernels:
+    """Prepares kernels one after the other, while parts run that do not need them."""
+
+    def __init__(self, names):
+        self.names = names
+        self.state = {}
+        self.changed = threading.Condition()
+
+    def prepare_all(self):
+        for name in self.names:
+            try:
+                kernels.prepare(name)
+                good = True
+            except (cache.RigError, OSError) as error:
+                print(f"# kernel {name}: {error}", flush=True)
+                good = False
+            with self.changed:
+                self.state[name] = good
+                self.changed.notify_all()
+
+    def start(self):
+        threading.Thread(target=self.prepare_all, daemon=True).start()
+
+
+class Run:
+    """Parts that wait, run and are done."""
+
+    def __init__(self, parts):
+        self.waiting = sorted(parts, key=lambda part: -part.seconds)
+        self.total = len(parts)
+        self.running = {}
+        self.done = 0
+        self.results = ktap.Results()
+        self.skips = allowed_skips()
+        self.logs = cache.root() / "check"
+        self.logs.mkdir(exist_ok=True)
+        self.kernels = Kernels(needed(parts))
+        self.lock = self.kernels.changed
+
+    def next(self):
+        """A part whose kernels are there, or cannot be made; None when there is nothing left."""
+        with self.lock:
+            while self.waiting and not command.stopping.is_set():
+                for part in self.waiting:
+                    if all(name in self.kernels.state for name in part.kernels):
+                        self.waiting.remove(part)
+                        self.running[part.name] = time.monotonic()
+                        return part
+                self.lock.wait(1)
+        return None
+
+    def work(self):
+        while part := self.next():
+            log = self.logs / f"{part.name}.log"
+            log.write_text("", encoding="utf-8")
+            try:
+                results = self.run_part(part, log)
+            except command.Stopped:
+                return
+            self.report(part, results, log)
+
+    def run_part(self, part, log):
+        missing = [name for name in part.kernels if not self.kernels.state[name]]
+        if missing:
+            return ktap.Results(failed=[f"no kernel {' '.join(missing)}"])
+        try:
+            results = part.run(log)
+        except (cache.RigError, OSError) as error:
+            results = ktap.Results(failed=[str(error)])
+        self.judge_skips(part, results)
+        return results
+
+    def judge_skips(self, part, results):
+        """A skip that nobody gave a reason for is a failure."""
+        for case in list(results.skipped):
+            if not any(fnmatch.fnmatch(part.name, name) and fnmatch.fnmatch(case, pattern)
+                       for name, pattern in self.skips):
+                results.skipped.remove(case)
+                results.failed.append(f"{case}: skipped, but not listed in tests/skips")
+
+    def report(self, part, results, log):
+        with self.lock:
+            self.done += 1
+            self.results.add(results)
+            seconds = time.monotonic() - self.running.pop(part.name)
+            word = "not ok" if results.failed else "ok"
+            print(f"{word} {self.done} {part.name} # {seconds:.0f} s, {results.count()}", flush=True)
+            if results.failed:
+                show(results, log)
+
+    def heartbeat(self):
+        while not command.stopping.wait(HEARTBEAT):
+            with self.lock:
+                names = ", ".join(self.running) or "nothing"
+                print(f"# {self.done} of {self.total} done, running: {names}", flush=True)
+
+    def all(self):
+        print(f"KTAP version 1\n1..{self.total}", flush=True)
+        self.kernels.start()
+        threading.Thread(target=self.heartbeat, daemon=True).start()
+        workers = [threading.Thread(target=self.work) for _ in range(WORKERS)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return self.results
+
+
+def needed(parts):
+    """Kernels in the order of tests/vm, so that cheap ones come first."""
+    names = {name for part in parts for name in part.kernels}
+    return [name for name in kernels.TABLE if name in names]
+
+
+def show(results, log):
+    for case in results.failed:
+        print(f"#   failed: {case}")
+    for line in tail(log.read_text(encoding="utf-8", errors="replace").splitlines()):
+        print(f"#   | {line}")
+    print(f"#   log: {log}", flush=True)
+
+
+def tail(lines):
+    """The end of a log; of what a kernel said only a little, for it says much."""
+    kernel = [number for number, line in enumerate(lines) if CONSOLE.match(line)]
+    dropped = set(kernel[:-KERNEL_TAIL])
+    return [line for number, line in enumerate(lines) if number not in dropped][-TAIL:]
+
+
+def interrupted(_number, _frame):
+    # Not in the handler itself: it may hold the very lock that a thread waits for.
+    threading.Thread(target=command.end_all).start()
+
+
+def select(args):
+    chosen = [part for part in all_parts.everything() if wanted(part, args)]
+    if not chosen:
+        sys.exit(f"check: nothing is called {' '.join(args.names)}; see --list")
+    return chosen
+
+
+def main():
+    args = arguments()
+    if args.list:
+        for part in all_parts.everything():
+            print(f"{part.name}{'  (--long)' if part.long else ''}")
+        return 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
+    start = time.monotonic()
+    results = mutants.check(args.names) if args.mutants else Run(select(args)).all()
+    print(f"# {(time.monotonic() - start) / 60:.1f} minutes")
+    if command.stopping.is_set():
+        results.failed.append("interrupted")
+    for case in results.failed:
+        print(f"# failed: {case}")
+    print(results.count(), flush=True)
+    return 1 if results.failed or not results.passed else 0
+
+
+status = main()
+sys.stdout.flush()
+os._exit(status)		# threads that still prepare a kernel nobody waits for

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""All parts of the check: name, what they need, how they run."""
+import dataclasses
+import pathlib
+import re
+import typing
+
+import command
+import ktap
+import static
+
+TOP = static.TOP
+SCENARIOS = TOP / "tests/e2e"
+VM = TOP / "tools/vm"
+KEYS = {"kernels", "long", "nodes", "load", "add", "append", "mem", "timeout"}
+HEADER_LINES = 60
+# A machine may take this long to boot and to be judged beside its script.
+SLACK = 240
+
+
+@dataclasses.dataclass
+class Part:
+    """One line of the report."""
+    name: str
+    run: typing.Callable		# log file -> ktap.Results
+    kernels: tuple = ()			# must be prepared before
+    long: bool = False			# only with --long, or by its full name
+    seconds: int = 10			# a guess: what takes long begins early
+
+
+def plain(name, check, kernels=(), seconds=10):
+    """A check that is one case: CHECK says whether it is passed."""
+    def run(log):
+        results = ktap.Results()
+        (results.passed if check(log) else results.failed).append(name)
+        return results
+    return Part(name, run, kernels, seconds=seconds)
+
+
+def read(log):
+    return pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
+
+
+def judged(argv, timeout, level=0, planned=True):
+    """A command that prints KTAP, and whose exit status counts as well."""
+    def run(log):
+        status = command.run(argv, log, timeout, cwd=TOP)
+        results = ktap.parse(read(log), level, planned)
+        if status is None:
+            results.failed.append(f"no end within {timeout} s")
+        elif status and not results.failed:
+            results.failed.append(f"exit status {status}: {last_line(log)}")
+        elif not status and not results.passed:
+            results.failed.append("no results")
+        return results
+    return run
+
+
+def last_line(log):
+    lines = [line for line in read(log).splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def kunit(kernel, long=False):
+    argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", TOP / "tests/kunit/run"]
+    return Part(f"kunit-{kernel}", judged(argv, 300 + SLACK, level=1, planned=False), (kernel,), long, 30)
+
+
+def selftest(kernel, long=False):
+    """The rig's own test, which says what the rig would not notice."""
+    return Part(f"rig-{kernel}", judged([TOP / "tests/vm/selftest", kernel], 1200), (kernel,), long, 120)
+
+
+def header(path):
+    """The "# key: value" lines at the head of a scenario."""
+    values = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[:HEADER_LINES]:
+        match = re.match(r"# ([a-z]+): (.*)$", line)
+        if match and match.group(1) in KEYS:
+            values[match.group(1)] = match.group(2).strip()
+    return values
+
+
+def scenario(path, values, place, long):
+    """One scenario on one kernel; PLACE is KERNEL or KERNEL/LINK."""
+    kernel, _, link = place.partition("/")
+    timeout = int(values.get("timeout", "300"))
+    argv = [VM, "--kernel", kernel, "--nodes", values.get("nodes", "2"), "--timeout", timeout,
+            "--load", values.get("load", ""), "--add", SCENARIOS / "lib.sh"]
+    for file in values.get("add", "").split():
+        argv += ["--add", SCENARIOS / file]
+    for option in ("append", "mem"):
+        if option in values:
+            argv += [f"--{option}", values[option]]
+    if link:
+        argv += ["--link", link]
+    name = f"{path.stem}-{place.replace('/', '-')}"
+    return Part(name, judged([*argv, path], timeout + SLACK), (kernel,), long, timeout)
+
+
+def scenarios():
+    """Every scenario on every kernel that its header names."""
+    for path in sorted(SCENARIOS.glob("*.sh")):
+        values = header(path)
+        if "kernels" not in values:
+            continue
+        for place in values["kernels"].split():
+            yield scenario(path, values, place, False)
+        for place in values.get("long", "").split():
+            yield scenario(path, values, place, True)
+
+
+def everything():
+    """All parts there are."""
+    parts = [
+        plain("license", static.license_headers),
+        plain("shellcheck", static.shellcheck),
+        plain("codespell", static.codespell),
+        plain("python", static.python),
+        plain("checkpatch", static.checkpatch, seconds=30),
+        plain("kernel-doc", static.kernel_doc),
+        plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
+        plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
+        plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
+        plain("build-without-headers", static.build_without_headers),
+        kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
+        selftest("uml"), selftest("stock-6.1"),
+        *[selftest(kernel, True) for kernel in ("uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
+        Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),
+    ]
+    return parts + list(scenarios())
+
+
+def judged_by_last_line(argv, wanted):
+    """A command for people, which says at the end how it went."""
+    def run(log):
+        status = command.run(argv, log, 900, cwd=TOP)
+        results = ktap.Results()
+        good = status == 0 and last_line(log) == wanted
+        (results.passed if good else results.failed).append(f"{argv[0].name}: {last_line(log)}")
+        return results
+    return run

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Checks that need no machine: style, spelling, documentation, builds."""
+import ast
+import os
+import re
+import tempfile
+
+import command
+from rig import cache, kernels, modules
+
+TOP = modules.TREE
+# Not ours: the text of the license, and a file that is taken from the kernel as it is.
+FOREIGN = {"COPYING", ".clang-format"}
+# The kernel's build system says this about Debian's headers, whatever is built.
+HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
+
+
+def files(pattern):
+    """Files of the tree whose name matches."""
+    return [name for name in modules.tracked(TOP) if re.search(pattern, name) and (TOP / name).is_file()]
+
+
+def first_line(name):
+    with open(TOP / name, "rb") as file:
+        return file.readline(200).decode(errors="replace")
+
+
+def scripts(interpreter):
+    """Files that an interpreter runs, whatever their name."""
+    return [name for name in files("") if first_line(name).startswith("#!") and interpreter in first_line(name)]
+
+
+def write(log, text):
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def silent(argv, log):
+    """A tool that prints nothing when it is content."""
+    before = os.path.getsize(log) if os.path.exists(log) else 0
+    status = command.run(argv, log, 600, cwd=TOP)
+    with open(log, encoding="utf-8", errors="replace") as file:
+        file.seek(before)
+        output = [line for line in file.read().splitlines()[1:] if line.strip()]
+    return status == 0 and not output
+
+
+def checkpatch(log):
+    source = kernels.source("debug-6.1")
+    argv = ["perl", source / "scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "--no-summary"]
+    compat = "include/compat.h"		# the one file that may ask for the version of the kernel
+    others = [name for name in files(r"\.[ch]$") if name != compat]
+    good = silent([*argv, "--ignore", "LINUX_VERSION_CODE", "-f", compat], log)
+    return silent([*argv, "-f", *others], log) and good
+
+
+def kernel_doc(log):
+    source = kernels.source("debug-6.1")
+    return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
+                   *files(r"^(include|krdma|krping|samples|tests/e2e)/.*\.[ch]$")], log)
+
+
+def shellcheck(log):
+    # SC2317 takes functions that are called by way of a variable for unreachable.
+    return silent(["shellcheck", "-x", "-e", "SC2317", "-P", "SCRIPTDIR", *scripts("bash")], log)
+
+
+def codespell(log):
+    # An option that a test cuts short.
+    return silent(["codespell", "-L", "siz", "--", *[name for name in files("") if name not in FOREIGN]], log)
+
+
+def python(log):
+    """Does it compile: without leaving compiled files in the tree."""
+    good = True
+    for name in sorted(set(files(r"\.py$") + scripts("python3"))):
+        try:
+            ast.parse((TOP / name).read_text(encoding="utf-8"), name)
+        except SyntaxError as error:
+            write(log, f"{name}: {error}\n")
+            good = False
+    return good
+
+
+def license_headers(log):
+    """Each file says its license; those that cannot carry a comment are listed here."""
+    bare = re.compile(r"^(COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
+                      r"|\.(md|patch)$")
+    wrong = []
+    for name in files(""):
+        if bare.search(name):
+            continue
+        head = (TOP / name).read_text(encoding="utf-8", errors="replace")[:300]
+        if "SPDX-License-Identifier:" not in head:
+            wrong.append(f"{name}: no SPDX-License-Identifier\n")
+    write(log, "".join(wrong))
+    return not wrong
+
+
+def build(name, *args):
+    """A build of all modules that says nothing, which is what make -s does when all is well."""
+    def check(log):
+        try:
+            kernel = kernels.prepare(name)
+            modules.build(kernel, TOP, ["-s", *args])
+        except cache.RigError as error:
+            write(log, f"{error}\n")
+        said = (modules.place(kernel, TOP, ["-s", *args]) / ".make.log").read_text(encoding="utf-8")
+        write(log, said)
+        objects = list(modules.place(kernel, TOP, ["-s", *args]).glob(f"{modules.OUT}/krdma.ko"))
+        return bool(objects) and all(HARMLESS.match(line) for line in said.splitlines())
+    return check
+
+
+def build_without_headers(log):
+    """A missing KDIR is one line that says what to install."""
+    with tempfile.TemporaryDirectory() as nowhere:
+        status = command.run(["make", "-s", "-C", TOP, f"KDIR={nowhere}/none"], log, 60)
+    with open(log, encoding="utf-8") as file:
+        said = [line for line in file.read().splitlines()[1:] if not line.startswith("make")]
+    return status != 0 and len(said) == 1 and "apt-get install linux-headers" in said[0]
