@@ -132,15 +132,20 @@ sends_at_random() {
 	done
 }
 
+release_in_state() {
+	kt connect c "$server" 7000
+	kt_start gone release c pause_us=20000
+	killed c release "$1" "${2:-0}"
+	kt release c
+}
+
 releases() {
 	local i
 	for ((i = 0; i < $1; i++)); do
-		kt connect c "$server" 7000
-		kt_start gone release c pause_us=20000
 		random 40000
-		if ((i % 2)); then killed c release CLOSING; else killed c release any "$random"; fi
-		kt release c
+		release_in_state any "$random"
 	done
+	until_hit release CLOSING release_in_state
 }
 
 # Node 1 dials, again and again. A slow network stretches the time between the answer and the peer's answer to that.
@@ -272,7 +277,7 @@ else
 	seed "${1:-$((10#$(date +%N) % 32768))}"
 	connects_in_each_state
 	connects_at_random 60
-	sends_at_random 40
+	sends_at_random 50
 	releases 10
 	accepts 12
 	krping_runs 44

@@ -8,7 +8,7 @@
 #
 # kernels: uml uml/siw stock-6.1 stock-new
 # long: stock-6.12 debug-6.1 debug-6.1/siw uml-debug
-# load: krdma krping
+# load: krdma krping krdma_test
 # timeout: 420
 
 # shellcheck source=tests/e2e/lib.sh
@@ -135,6 +135,59 @@ statistics() {
 	fi
 }
 
+# A server that says "read" and "written" without having done either: only validate can tell.
+lying_server() {
+	local how
+	for how in validate verbose; do
+		barrier "liar-$how"
+		if ((NODE == 1)); then
+			kt listen liar 0.0.0.0 7210 raw=1
+			barrier "liar-listens-$how"
+			kt request x liar 20000
+			kt answer x raw=1
+			kt_is 0 "client of a lying server came"
+			for _ in 1 2; do
+				sleep "0.$((slow + 2))"
+				kt rawping x 1 16
+			done
+			barrier "lied-$how"
+			kt release x
+			kt release liar
+		else
+			barrier "liar-listens-$how"
+			if run "client,addr=$(addr4 1),port=7210,count=1,size=64,$how"; then
+				[[ $how == verbose ]]
+				ok $? "a lying server goes unnoticed without validate only"
+			else
+				[[ $how == validate ]]
+				ok $? "validate notices a lying server"
+			fi
+			barrier "lied-$how"
+		fi
+	done
+}
+
+# A client that offers four gigabytes at an address that is not there, with another message length, then both at once.
+lying_client() {
+	local len wanted=("" [15]="Protocol error" [16]="Message too long" [17]="Input/output error" [64]="Input/output error")
+	for len in 15 16 17 64; do
+		barrier "lie-$len"
+		if ((NODE == 1)); then
+			said=$({ echo "server,addr=0.0.0.0,port=7211,size=4096" >/proc/krping; } 2>&1)
+			[[ $said == *"${wanted[len]}"* ]]
+			ok $? "a client that lies in $len bytes is refused: ${said##*: }"
+		else
+			try kt connect liar "$(addr4 1)" 7211 raw=1
+			kt_is 0 "connected to lie"
+			kt rawping liar 1 "$len" 255
+			barrier "lied-$len"
+			kt release liar
+			continue
+		fi
+		barrier "lied-$len"
+	done
+}
+
 not_listed() { [[ -z $(</proc/krping) ]]; }
 
 users() {
@@ -144,6 +197,8 @@ users() {
 
 if ((NODE == 2)); then refused; users; fi
 pairs
+lying_server
+lying_client
 statistics
 
 same_resources "$before" "resources are as before"

@@ -112,6 +112,33 @@ static void grant_of_nothing_is_always_fine(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.avail, 4);
 }
 
+static void peer_that_sends_without_a_credit_breaks_the_protocol(struct kunit *test)
+{
+	struct krdma_credit c = started(DEPTH, DEPTH);
+	int i;
+
+	for (i = 0; i < DEPTH; i++) {
+		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
+		krdma_credit_reposted(&c);
+	}
+	/* There are receives again, but nobody has told the peer. */
+	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
+	krdma_credit_take(&c);
+	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
+}
+
+static void credits_of_an_unsent_message_are_not_the_peers(struct kunit *test)
+{
+	struct krdma_credit c = started(1, DEPTH);
+	u16 granted;
+
+	krdma_credit_arrived(&c);
+	krdma_credit_reposted(&c);
+	granted = krdma_credit_take(&c);
+	krdma_credit_undo(&c, granted);
+	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
+}
+
 static void half_a_queue_is_worth_a_message_of_its_own(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
@@ -283,6 +310,8 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(grant_makes_sending_possible_again),
 	KUNIT_CASE(grant_beyond_the_peers_depth_is_a_protocol_error),
 	KUNIT_CASE(grant_of_nothing_is_always_fine),
+	KUNIT_CASE(peer_that_sends_without_a_credit_breaks_the_protocol),
+	KUNIT_CASE(credits_of_an_unsent_message_are_not_the_peers),
 	KUNIT_CASE(half_a_queue_is_worth_a_message_of_its_own),
 	KUNIT_CASE(whole_queue_can_be_owed),
 	KUNIT_CASE(deepest_queue_does_not_overflow),

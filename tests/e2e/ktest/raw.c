@@ -141,11 +141,12 @@ const struct krdma_raw_ops ktest_raw_ops = {
 	.closing = ktest_raw_closing,
 };
 
-static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb)
+static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb,
+				 u32 len)
 {
 	struct ib_sge sge = {
 		.addr = raw->dma,
-		.length = KTEST_RAW_LEN,
+		.length = len,
 		.lkey = cb->pd->local_dma_lkey,
 	};
 	struct ib_send_wr wr = {
@@ -169,21 +170,30 @@ static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb)
 	return raw->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
-static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb)
+static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
+			  u8 fill)
 {
 	int ret;
 
 	mutex_lock(&raw->lock);
-	ret = ktest_raw_send_locked(raw, cb);
+	/* Not mapped any more once it is over. */
+	if (raw->buf)
+		memset(raw->buf, fill, KTEST_RAW_LEN);
+	ret = ktest_raw_send_locked(raw, cb, len);
 	mutex_unlock(&raw->lock);
 	return ret;
 }
 
-/* rawping NAME N: N sends, at most as many as the peer has receives */
+/*
+ * rawping NAME N [LEN [FILL]]: N sends of LEN bytes FILL, at most as many as a
+ * peer of this kind has receives
+ */
 int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_slot *slot = ktest_slot_find(ktest_arg(args, 1));
 	u32 n = min_t(u32, ktest_number(args, 2, 1), KTEST_RAW_RECVS);
+	u32 len = min_t(u32, ktest_number(args, 3, KTEST_RAW_LEN), KTEST_RAW_LEN);
+	u8 fill = ktest_number(args, 4, 0);
 	struct krdma_cb *cb;
 	int ret = -ENOTCONN;
 
@@ -192,7 +202,7 @@ int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
 	cb = ktest_slot_get_cb(slot);
 	if (cb && slot->is_raw) {
 		for (ret = 0; n && !ret; n--)
-			ret = ktest_raw_send(&slot->raw, cb);
+			ret = ktest_raw_send(&slot->raw, cb, len, fill);
 		snprintf(ctx->text, sizeof(ctx->text), "received=%d",
 			 atomic_read(&slot->raw.received));
 	}
