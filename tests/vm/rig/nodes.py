@@ -170,7 +170,7 @@ class Fleet:
         return bool(machine.failures())
 
     def stop(self):
-        """End every process; True for those machines that were still on is told by the caller's wait()."""
+        """End every process that is still there, and let the readers finish."""
         for machine in self.machines:
             machine.kill()
         if self.switch:
