@@ -39,13 +39,20 @@ def arguments():
     return parser.parse_args()
 
 
-def wanted(part, args):
+def matches(part, name, full):
+    """Does NAME, which may be part of one or a pattern, mean this part? A full name means no other part."""
+    if name in full:
+        return part.name == name
+    return name in part.name or fnmatch.fnmatch(part.name, name)
+
+
+def wanted(part, args, full):
     """Is this part to run? The full name of a long one is enough, without --long."""
     if part.name in args.names:
         return True
     if part.long and not args.long:
         return False
-    return not args.names or any(name in part.name or fnmatch.fnmatch(part.name, name) for name in args.names)
+    return not args.names or any(matches(part, name, full) for name in args.names)
 
 
 def allowed_skips():
@@ -197,7 +204,9 @@ def interrupted(_number, _frame):
 
 
 def select(args):
-    chosen = [part for part in all_parts.everything() if wanted(part, args)]
+    known = all_parts.everything()
+    full = {part.name for part in known}
+    chosen = [part for part in known if wanted(part, args, full)]
     if not chosen:
         sys.exit(f"check: nothing is called {' '.join(args.names)}; see --list")
     return chosen

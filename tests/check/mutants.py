@@ -2,9 +2,9 @@
 # Author: The krdma developers
 """Known breakages of the modules: does each make the test fail that should notice?
 
-A mutant is a patch in tests/mutants.  Lines before the first "---" are for us: "# caught-by: PART..." names
-parts of this check, of which at least one must fail.  Each is applied to a copy of the tree, where the same
-tools/check runs.
+A mutant is a patch in tests/mutants.  Lines before the first "---" are for us: "# caught-by: PART" names the part
+of this check that must fail.  Each is applied to a copy of the tree, where the same tools/check runs.  The parts
+run without mutants first: a case that fails in any event catches nothing.
 """
 import fnmatch
 import pathlib
@@ -25,9 +25,9 @@ LIMIT = 1800
 
 
 def caught_by(patch):
-    """The parts that a patch names."""
-    match = re.search(r"^# caught-by: (.+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
-    return match.group(1).split() if match else []
+    """The part that a patch names."""
+    match = re.search(r"^# caught-by: (\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def chosen(names):
@@ -56,72 +56,87 @@ def failed_cases(text):
     return [] if "modules do not build" in text else cases
 
 
-def try_one(patch, number, log):
-    """What is wrong with the mutant, or None: it was caught."""
-    parts = caught_by(patch)
-    if not parts:
-        return "no caught-by line"
-    tree = fresh_copy(number)
-    if not apply(patch, tree, log):
-        return "does not apply any more"
-    for part in parts:
-        status = command.run([tree / "tools/check", part], log, LIMIT)
-        if status != 0 and failed_cases(pathlib.Path(log).read_text(encoding="utf-8", errors="replace")):
-            return None
-    return f"not noticed by {' '.join(parts)}"
+def run_part(part, tree, log):
+    """Names of the cases of a part that fail in a tree."""
+    status = command.run([tree / "tools/check", part], log, LIMIT)
+    failed = failed_cases(pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
+    return failed if status else []
 
 
 class Trial:
-    """All mutants, a few at a time."""
+    """Parts without mutants and then all mutants, a few at a time."""
 
     def __init__(self, patches):
-        self.patches = queue.Queue()
-        for patch in patches:
-            self.patches.put(patch)
+        self.patches = patches
+        self.parts = sorted({caught_by(patch) for patch in patches} - {None})
+        self.sound = {}			# part: cases that fail without any mutant
         self.done = 0
         self.results = ktap.Results()
         self.lock = threading.Lock()
         self.logs = cache.root() / "check"
         self.logs.mkdir(exist_ok=True)
 
-    def work(self, number):
+    def try_part(self, part, tree, log):
+        """What is wrong with a part as it is, or None."""
+        self.sound[part] = run_part(part, tree, log)
+        return "; ".join(["fails without a mutant", *self.sound[part]]) if self.sound[part] else None
+
+    def try_patch(self, patch, tree, log):
+        """What is wrong with a mutant, or None: it was caught."""
+        part = caught_by(patch)
+        if not part:
+            return "no caught-by line"
+        if not apply(patch, tree, log):
+            return "does not apply any more"
+        caught = [case for case in run_part(part, tree, log) if case not in self.sound[part]]
+        if not caught:
+            return f"not noticed by {part}"
+        print(f"#   {patch.stem} is caught: {caught[0]}", flush=True)
+        return None
+
+    def each(self, attempt, jobs, name):
+        """Run ATTEMPT for all jobs, in as many trees as may be used at a time."""
+        waiting = queue.Queue()
+        for job in jobs:
+            waiting.put(job)
+        workers = [threading.Thread(target=self.work, args=(attempt, waiting, name, number)) for number in range(TREES)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+
+    def work(self, attempt, waiting, name, number):
         while not command.stopping.is_set():
             try:
-                patch = self.patches.get_nowait()
+                job = waiting.get_nowait()
             except queue.Empty:
                 return
-            log = self.logs / f"mutant-{patch.stem}.log"
+            log = self.logs / f"{name(job).replace(' ', '-')}.log"
             log.write_text("", encoding="utf-8")
             start = time.monotonic()
             try:
-                wrong = try_one(patch, number, log)
+                wrong = attempt(job, fresh_copy(number), log)
             except (cache.RigError, OSError, subprocess.SubprocessError) as error:
                 wrong = str(error)
             except command.Stopped:
                 return
-            self.report(patch, wrong, log, time.monotonic() - start)
+            self.report(name(job), wrong, log, time.monotonic() - start)
 
-    def report(self, patch, wrong, log, seconds):
+    def report(self, name, wrong, log, seconds):
         with self.lock:
             self.done += 1
-            name = f"mutant {patch.stem}"
             (self.results.failed if wrong else self.results.passed).append(f"{name}: {wrong}" if wrong else name)
             print(f"{'not ok' if wrong else 'ok'} {self.done} {name} # {seconds:.0f} s", flush=True)
             if wrong:
                 print(f"#   {wrong}\n#   log: {log}", flush=True)
-            else:
-                found = failed_cases(log.read_text(encoding="utf-8", errors="replace"))
-                print(f"#   caught: {found[0]}", flush=True)
+
+    def all(self):
+        print(f"KTAP version 1\n1..{len(self.parts) + len(self.patches)}", flush=True)
+        self.each(self.try_part, self.parts, lambda part: f"sound {part}")
+        self.each(self.try_patch, self.patches, lambda patch: f"mutant {patch.stem}")
+        return self.results
 
 
 def check(names):
     """Try the mutants; the results for the last line."""
-    patches = chosen(names)
-    print(f"KTAP version 1\n1..{len(patches)}", flush=True)
-    trial = Trial(patches)
-    workers = [threading.Thread(target=trial.work, args=(number,)) for number in range(TREES)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return trial.results
+    return Trial(chosen(names)).all()

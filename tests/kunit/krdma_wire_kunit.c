@@ -350,6 +350,18 @@ static void start_message_describes_no_message(struct kunit *test)
 			c->expected);
 }
 
+static void no_message_is_shorter_than_its_header(struct kunit *test)
+{
+	static const struct krdma_wire_case nothing = { "good" };
+	int type;
+	size_t len;
+
+	for (type = 0; type <= U8_MAX; type++)
+		for (len = 0; len < sizeof(struct krdma_wire_hdr); len++)
+			KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(type, &nothing, len),
+					-EPROTO);
+}
+
 static void empty_message_is_one_empty_part(struct kunit *test)
 {
 	static const struct krdma_wire_case nothing = { "good" };
@@ -458,6 +470,7 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE_PARAM(data_is_judged_by_each_field, hdr_gen_params),
 	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
 	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
+	KUNIT_CASE(no_message_is_shorter_than_its_header),
 	KUNIT_CASE(empty_message_is_one_empty_part),
 	KUNIT_CASE(shown_buffer_has_the_documented_bytes),
 	KUNIT_CASE(shown_buffer_survives_encoding_and_decoding),
