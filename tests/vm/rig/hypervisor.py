@@ -49,14 +49,23 @@ def cable():
     return ends
 
 
-def switch():
-    """The switch program, compiled if need be."""
-    source = HERE / "switch.c"
-    path = cache.root() / "switch" / cache.digest(source)
+def program(name):
+    """One of our small C programs, compiled if need be."""
+    source = HERE / f"{name}.c"
+    path = cache.root() / "programs" / f"{name}-{cache.digest(source)}"
     with cache.making(path) as needed:
         if needed:
-            cache.run(["gcc", "-O2", "-o", path / "switch", source])
-    return path / "switch"
+            cache.run(["gcc", "-O2", "-o", path / name, source])
+    return path / name
+
+
+@functools.cache
+def processor():
+    """The processor of QEMU, and what a kernel has to be told about it."""
+    if kvm_works():
+        return ["-accel", "kvm", "-cpu", "host"], []
+    khz = cache.output([program("tsc")]).strip()
+    return ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"], ["tsc=reliable", f"tsc_early_khz={khz}"]
 
 
 def debug_arguments(kernel):
@@ -93,12 +102,10 @@ def qemu_shares(setup):
 
 def qemu_command(setup, node, net, outputs, console):
     """NET is the socket of this node, OUTPUTS has its one pipe, CONSOLE is the file for the kernel log."""
+    machine, told = processor()
     append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
-              "net.ifnames=0", *debug_arguments(setup.kernel), f"rig_node={node}", setup.append]
-    processor = ["-accel", "tcg,thread=multi", "-cpu", "max,la57=off"]
-    if kvm_works():
-        processor = ["-accel", "kvm", "-cpu", "host"]
-    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", *processor,
+              "net.ifnames=0", *told, *debug_arguments(setup.kernel), f"rig_node={node}", setup.append]
+    return ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", *machine,
             "-machine", "pc,vmport=off,hpet=off", "-smp", str(setup.cpus), "-m", setup.memory,
             "-kernel", setup.kernel.image, "-initrd", initramfs(setup.kernel), "-append", " ".join(append),
             "-serial", f"file:{console}", "-device", "virtio-rng-pci", "-device", "virtio-serial-pci",

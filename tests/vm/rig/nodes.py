@@ -144,7 +144,7 @@ class Fleet:
             return hypervisor.cable()
         cables = [hypervisor.cable() for _ in range(self.count)]
         far = [end.fileno() for _, end in cables]
-        self.switch = spawn([hypervisor.switch(), *far], far, subprocess.DEVNULL)
+        self.switch = spawn([hypervisor.program("switch"), *far], far, subprocess.DEVNULL)
         for _, end_of_switch in cables:
             end_of_switch.close()
         return [near for near, _ in cables]
