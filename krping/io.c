@@ -15,11 +15,16 @@
 #include <linux/printk.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <rdma/rdma_cm.h>
 
 #include "priv.h"
 
 /* A peer that says nothing for so long is dead. */
 #define KRPING_IDLE_TIMEOUT_MS 30000
+
+/* How often to nudge an iWARP peer that is silent from the start, and when. */
+#define KRPING_NUDGES 3
+#define KRPING_NUDGE_MS 100
 
 static void krping_fail_locked(struct krping_session *s, int error)
 {
@@ -201,14 +206,20 @@ static void krping_ops_init(struct krping_session *s)
 		.name = "REG_MR",
 		.counter = KRPING_COUNTERS,
 	};
+	s->nudged = (struct krping_op){
+		.name = "nudge",
+		.counter = KRPING_COUNTERS,
+	};
 	s->sent.session = s;
 	s->moved.session = s;
 	s->invalidated.session = s;
 	s->registered.session = s;
+	s->nudged.session = s;
 	s->sent.cqe.done = krping_op_done;
 	s->moved.cqe.done = krping_op_done;
 	s->invalidated.cqe.done = krping_op_done;
 	s->registered.cqe.done = krping_op_done;
+	s->nudged.cqe.done = krping_op_done;
 }
 
 static int krping_msgs_alloc(struct krping_session *s)
@@ -297,6 +308,19 @@ static bool krping_take(struct krping_session *s, u32 events, int *ret)
 	return taken;
 }
 
+static int krping_wait_ms(struct krping_session *s, u32 events, u32 ms)
+{
+	long left;
+	int ret = 0;
+
+	left = wait_event_interruptible_timeout(s->wait,
+						krping_take(s, events, &ret),
+						msecs_to_jiffies(ms));
+	if (left > 0)
+		return ret;
+	return left ? -EINTR : -ETIMEDOUT;
+}
+
 /**
  * krping_wait - wait for completions
  * @s: session
@@ -311,16 +335,8 @@ static bool krping_take(struct krping_session *s, u32 events, int *ret)
  */
 int krping_wait(struct krping_session *s, u32 events, const char *step)
 {
-	long left;
-	int ret = 0;
-
 	s->step = step;
-	left = wait_event_interruptible_timeout(s->wait,
-						krping_take(s, events, &ret),
-						msecs_to_jiffies(KRPING_IDLE_TIMEOUT_MS));
-	if (left > 0)
-		return ret;
-	return left ? -EINTR : -ETIMEDOUT;
+	return krping_wait_ms(s, events, KRPING_IDLE_TIMEOUT_MS);
 }
 
 /*
@@ -335,6 +351,59 @@ static int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
 	ret = ib_post_send(s->cb->qp, wr, NULL);
 	local_bh_enable();
 	return ret;
+}
+
+/*
+ * A WRITE or a READ of no bytes: it needs no key and changes nothing.
+ *
+ * The accepting side of siw (6.1 to 7.3) ignores what arrives between its MPA
+ * reply and the end of siw_accept(), see siw_cm_llp_data_ready(), and looks
+ * at it again only when more arrives. So a first message that comes fast would
+ * lie there for ever. A client sends some more: MPA itself knows such a WRITE
+ * as its ready-to-receive frame. A server may not speak first on iWARP; but
+ * siw allows it, and makes an answer of it which then does the same.
+ */
+static void krping_nudge(struct krping_session *s)
+{
+	bool is_server = s->opts.role == KRPING_ROLE_SERVER;
+	struct ib_sge nothing = {};
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &s->nudged.cqe,
+			.sg_list = &nothing,
+			.num_sge = is_server,
+			.opcode = is_server ? IB_WR_RDMA_READ :
+					      IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	if (!is_server || s->ibdev->ops.driver_id == RDMA_DRIVER_SIW)
+		krping_post(s, &wr.wr);
+}
+
+/**
+ * krping_wait_first - wait for the first message of the peer
+ * @s: session
+ * @events: as for krping_wait()
+ * @step: as for krping_wait()
+ *
+ * Return: as krping_wait().
+ */
+int krping_wait_first(struct krping_session *s, u32 events, const char *step)
+{
+	int i, ret;
+
+	s->step = step;
+	if (!rdma_protocol_iwarp(s->ibdev, s->cb->cm_id->port_num))
+		return krping_wait(s, events, step);
+	for (i = 0; i < KRPING_NUDGES; i++) {
+		ret = krping_wait_ms(s, events, KRPING_NUDGE_MS);
+		if (ret != -ETIMEDOUT)
+			return ret;
+		krping_nudge(s);
+	}
+	return krping_wait(s, events, step);
 }
 
 static struct ib_send_wr *krping_reg_wr(struct krping_session *s,

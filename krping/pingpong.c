@@ -61,11 +61,14 @@ static int krping_show(struct krping_session *s, struct krping_buf *new,
 /* The peer reads the start buffer. */
 static int krping_client_send(struct krping_session *s)
 {
+	const u32 events = KRPING_EV_SENT | KRPING_EV_RECEIVED;
 	int ret = krping_show(s, &s->start, DMA_TO_DEVICE,
 			      IB_ACCESS_REMOTE_READ, NULL);
 
-	return ret ?: krping_wait(s, KRPING_EV_SENT | KRPING_EV_RECEIVED,
-				  krping_write_adv);
+	if (ret)
+		return ret;
+	return s->rtt.pings ? krping_wait(s, events, krping_write_adv) :
+			      krping_wait_first(s, events, krping_write_adv);
 }
 
 /* The peer writes to the sink. */
@@ -235,7 +238,7 @@ int krping_pingpong_server(struct krping_session *s)
 	int ret;
 
 	/* Not before the client speaks is it really connected. */
-	ret = krping_wait(s, KRPING_EV_RECEIVED, krping_read_adv);
+	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);
 	while (!ret) {
 		ret = krping_server_ping(s);
 		if (ret)

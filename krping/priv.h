@@ -147,6 +147,7 @@ struct krping_rtt {
  * @moved: the READ or WRITE
  * @invalidated: the LOCAL_INV
  * @registered: the REG_MR
+ * @nudged: see krping_wait_first()
  * @start: client: what is sent
  * @sink: client: where it comes back; server: where it is in between
  *
@@ -181,6 +182,7 @@ struct krping_session {
 	struct krping_op moved;
 	struct krping_op invalidated;
 	struct krping_op registered;
+	struct krping_op nudged;
 	struct krping_buf start;
 	struct krping_buf sink;
 };
@@ -197,6 +199,7 @@ int krping_io_init(struct krping_session *s);
 void krping_io_exit(struct krping_session *s);
 void krping_fail(struct krping_session *s, int error);
 int krping_wait(struct krping_session *s, u32 events, const char *step);
+int krping_wait_first(struct krping_session *s, u32 events, const char *step);
 int krping_say(struct krping_session *s, const struct krping_adv *adv,
 	       struct krping_buf *old, struct krping_buf *new, int access);
 int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
