@@ -14,7 +14,7 @@ from rig import cache, hypervisor, kernels, modules, nodes
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
-MEMORY = {"uml": "1G", "uml-debug": "2G", "debug-6.1": "2G"}
+MEMORY = {"uml-debug": "2G"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MAX_NODES = 15			# consoles of User-mode Linux
 
