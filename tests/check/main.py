@@ -97,7 +97,8 @@ class Run:
     """Parts that wait, run and are done."""
 
     def __init__(self, parts):
-        self.waiting = sorted(parts, key=lambda part: -part.seconds)
+        # What needs no kernel first, for those may have to be made; then what takes long.
+        self.waiting = sorted(parts, key=lambda part: (bool(part.kernels), -part.seconds))
         self.total = len(parts)
         self.running = {}
         self.done = 0

@@ -10,7 +10,8 @@
 # Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
 # workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
 #
-# kernels: debug-6.1 uml-debug
+# kernels: uml-debug
+# long: debug-6.1
 # load: krdma krdma_test krping
 # timeout: 900
 

@@ -6,8 +6,8 @@
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
-# kernels: uml uml/siw stock-6.1
-# long: stock-new debug-6.1 debug-6.1/siw uml-debug
+# kernels: uml stock-6.1
+# long: uml/siw stock-new debug-6.1 debug-6.1/siw uml-debug
 # load: krdma krdma_test
 # timeout: 600
 
