@@ -874,6 +874,11 @@ static int krdma_cm_accept(struct krdma_conn *conn)
 	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
 	if (ret)
 		return ret;
+	if (krdma_conn_is_raw(conn))
+		return 0;
+	ret = krdma_msg_wait_first(conn, until);
+	if (ret)
+		return ret;
 	return krdma_conn_is_rw(conn) ? krdma_msg_start(conn, until) : 0;
 }
 

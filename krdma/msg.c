@@ -23,6 +23,9 @@
 
 #include "msg.h"
 
+/* How long START may take before siw is suspected to have missed it. */
+#define KRDMA_MSG_NUDGE_MS 100
+
 /* The message that returns credits has a send queue slot of its own. */
 #define KRDMA_MSG_CREDIT_SENDS 1
 
@@ -923,6 +926,39 @@ void krdma_msg_peer_hello(struct krdma_conn *conn)
 	krdma_credit_start(&msg->credit, conn->hello.recv_depth);
 	msg->may_send = conn->cb.role == KRDMA_CLIENT_CONN;
 	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+static bool krdma_msg_got_start(struct krdma_conn *conn, const void *arg)
+{
+	return READ_ONCE(conn->msg->got_start);
+}
+
+/**
+ * krdma_msg_wait_first - see to it that siw does not miss the first message
+ * @conn: accepted connection, established
+ * @until: time limit
+ *
+ * Nothing to do for others than siw, whose peers' START just comes when it
+ * comes. Here it is waited for, because it tells that siw is awake.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
+{
+	unsigned long patience;
+	int ret;
+
+	if (!conn->is_siw)
+		return 0;
+	do {
+		patience = krdma_deadline(KRDMA_MSG_NUDGE_MS);
+		ret = krdma_conn_wait(conn, krdma_msg_got_start, NULL,
+				      patience);
+		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
+			return ret;
+		ret = krdma_qp_nudge(conn);
+	} while (!ret && time_before(jiffies, until));
+	return ret ?: -ETIMEDOUT;
 }
 
 /**

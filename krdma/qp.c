@@ -95,6 +95,7 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	if (ret)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
+	conn->is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
 	return 0;
 }
 
@@ -394,5 +395,45 @@ int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		spin_unlock_irqrestore(&conn->lock, flags);
 		local_bh_enable();
 	} while (ret == -EAGAIN);
+	return ret;
+}
+
+static void krdma_qp_nudged(struct krdma_wr *kwr)
+{
+	kfree(kwr);
+}
+
+/**
+ * krdma_qp_nudge - make siw look at what has arrived
+ * @conn: established connection that was accepted, on siw
+ *
+ * The accepting side of siw, 6.1 to 7.3 at least, ignores what arrives between
+ * its MPA reply and the end of siw_accept() (siw_cm_llp_data_ready() finds
+ * another state), and looks at it again only when more arrives. The answer to
+ * a READ of no bytes is something that arrives; it needs no key and changes
+ * nothing.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_qp_nudge(struct krdma_conn *conn)
+{
+	struct krdma_wr *kwr = kmalloc(sizeof(*kwr), GFP_KERNEL);
+	struct ib_sge nothing = {};
+	struct ib_rdma_wr rdma = {
+		.wr = {
+			.opcode = IB_WR_RDMA_READ,
+			.sg_list = &nothing,
+			.num_sge = 1,
+		},
+	};
+	int ret;
+
+	if (!kwr)
+		return -ENOMEM;
+	krdma_wr_init(kwr, conn, NULL, krdma_qp_nudged);
+	ret = krdma_qp_post(conn, kwr, &rdma.wr,
+			    krdma_deadline(conn->p.op_timeout_ms));
+	if (ret)
+		kfree(kwr);
 	return ret;
 }
