@@ -10,8 +10,10 @@
 # Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
 # workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
 #
+# Not on debug-6.1: rxe of Linux 6.1 does not survive a QP that it could not make (rxe_qp_do_cleanup() stops timers which
+# rxe_qp_from_init() had not come to set up, and gives CQ references back twice).
+#
 # kernels: uml-debug
-# long: debug-6.1
 # load: krdma krdma_test krping
 # timeout: 900
 
