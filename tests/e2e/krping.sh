@@ -66,6 +66,10 @@ krping_rping() {
 
 rping_krping() {
 	local name="rping to krping, $2 bytes, IPv$1"
+	if [[ $LINK == siw ]]; then
+		skip "$name" "siw may lose the first message of a client, which krping repairs and rping does not"
+		return
+	fi
 	if ((NODE == 1)); then
 		check "$name: krping serves" run "server,$(bind_option "$1"),port=$port,size=$2"
 	else

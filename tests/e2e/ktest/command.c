@@ -143,7 +143,8 @@ static int ktest_connect(struct ktest_ctx *ctx, struct ktest_slot *slot,
 	return ret;
 }
 
-static int ktest_connect_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+static int ktest_connect_slot(struct ktest_ctx *ctx,
+			      const struct ktest_args *args,
 			      struct ktest_slot *slot)
 {
 	struct sockaddr_storage dst, src;
@@ -172,32 +173,41 @@ static int ktest_connect_slot(struct ktest_ctx *ctx, struct ktest_args *args,
 	return ret;
 }
 
-/* connect NAME HOST PORT [option=value]... */
-static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
+/* Run a call on the slot of that name, which is made if there is none. */
+int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
+		  ktest_slot_call call)
 {
 	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
 	int ret;
 
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
-	ret = ktest_connect_slot(ctx, args, slot);
+	ret = call(ctx, args, slot);
 	slot->ret = ret;
 	ktest_slot_put(slot);
 	return ret;
 }
 
-/* slot NAME: make a name, so that connecting needs no memory for that */
-static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
+/* connect NAME HOST PORT [option=value]... */
+static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	return ktest_on_slot(ctx, args, ktest_connect_slot);
+}
 
-	if (IS_ERR(slot))
-		return PTR_ERR(slot);
-	ktest_slot_put(slot);
+static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_slot *slot)
+{
 	return 0;
 }
 
-static int ktest_listen_slot(struct ktest_ctx *ctx, struct ktest_args *args,
+/* slot NAME: make a name, so that connecting needs no memory for that */
+static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	return ktest_on_slot(ctx, args, ktest_nothing);
+}
+
+static int ktest_listen_slot(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
 			     struct ktest_slot *slot)
 {
 	struct sockaddr_storage addr, src;
@@ -223,15 +233,7 @@ static int ktest_listen_slot(struct ktest_ctx *ctx, struct ktest_args *args,
 /* listen NAME HOST PORT [option=value]... */
 static int ktest_cmd_listen(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
-	int ret;
-
-	if (IS_ERR(slot))
-		return PTR_ERR(slot);
-	ret = ktest_listen_slot(ctx, args, slot);
-	slot->ret = ret;
-	ktest_slot_put(slot);
-	return ret;
+	return ktest_on_slot(ctx, args, ktest_listen_slot);
 }
 
 typedef int (*ktest_wait_fn)(struct krdma_cb *listen_cb, u32 timeout_ms,
@@ -250,8 +252,8 @@ static int ktest_wait_on(struct ktest_slot *listener, u32 timeout_ms,
 	return ret;
 }
 
-static int ktest_wait_slot(struct ktest_ctx *ctx, struct ktest_args *args,
-			   struct ktest_slot *slot, ktest_wait_fn wait)
+static int ktest_wait(struct ktest_ctx *ctx, const struct ktest_args *args,
+		      struct ktest_slot *slot, ktest_wait_fn wait)
 {
 	struct ktest_slot *listener = ktest_slot_find(ktest_arg(args, 2));
 	struct krdma_cb *cb;
@@ -270,30 +272,30 @@ static int ktest_wait_slot(struct ktest_ctx *ctx, struct ktest_args *args,
 	return ret;
 }
 
-static int ktest_wait(struct ktest_ctx *ctx, struct ktest_args *args,
-		      ktest_wait_fn wait)
+static int ktest_accept_slot(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
+			     struct ktest_slot *slot)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
-	int ret;
+	return ktest_wait(ctx, args, slot, krdma_accept_timeout);
+}
 
-	if (IS_ERR(slot))
-		return PTR_ERR(slot);
-	ret = ktest_wait_slot(ctx, args, slot, wait);
-	slot->ret = ret;
-	ktest_slot_put(slot);
-	return ret;
+static int ktest_request_slot(struct ktest_ctx *ctx,
+			      const struct ktest_args *args,
+			      struct ktest_slot *slot)
+{
+	return ktest_wait(ctx, args, slot, krdma_wait_request);
 }
 
 /* accept NAME LISTENER [TIMEOUT_MS] */
 static int ktest_cmd_accept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	return ktest_wait(ctx, args, krdma_accept_timeout);
+	return ktest_on_slot(ctx, args, ktest_accept_slot);
 }
 
 /* request NAME LISTENER [TIMEOUT_MS]: like accept, but does not answer */
 static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	return ktest_wait(ctx, args, krdma_wait_request);
+	return ktest_on_slot(ctx, args, ktest_request_slot);
 }
 
 static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
@@ -383,28 +385,16 @@ static const struct {
 } ktest_commands[] = {
 	{ "accept", ktest_cmd_accept },
 	{ "connect", ktest_cmd_connect },
-	{ "echo", ktest_cmd_echo },
 	{ "failnth", ktest_cmd_failnth },
-	{ "hold", ktest_cmd_hold },
 	{ "kill", ktest_cmd_kill },
 	{ "kthread", ktest_cmd_kthread },
 	{ "listen", ktest_cmd_listen },
-	{ "peek", ktest_cmd_peek },
-	{ "pump", ktest_cmd_pump },
 	{ "rawping", ktest_cmd_rawping },
-	{ "read", ktest_cmd_read },
-	{ "receive", ktest_cmd_receive },
 	{ "request", ktest_cmd_request },
 	{ "rounds", ktest_cmd_rounds },
-	{ "rwpump", ktest_cmd_rwpump },
-	{ "send", ktest_cmd_send },
-	{ "serve", ktest_cmd_serve },
-	{ "shown", ktest_cmd_shown },
-	{ "sink", ktest_cmd_sink },
 	{ "slot", ktest_cmd_slot },
 	{ "stop", ktest_cmd_stop },
 	{ "until", ktest_cmd_until },
-	{ "write", ktest_cmd_write },
 };
 
 static int ktest_dispatch_slot(struct ktest_args *args)
@@ -434,6 +424,8 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
 	for (i = 0; i < ARRAY_SIZE(ktest_commands); i++)
 		if (!strcmp(args->words[0], ktest_commands[i].name))
 			return ktest_commands[i].run(ctx, args);
+	if (ktest_is_call(args->words[0]))
+		return ktest_dispatch_call(ctx, args);
 	return ktest_dispatch_slot(args);
 }
 

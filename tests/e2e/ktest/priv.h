@@ -102,6 +102,10 @@ struct ktest_args {
 	char **words;
 };
 
+typedef int (*ktest_slot_call)(struct ktest_ctx *ctx,
+			       const struct ktest_args *args,
+			       struct ktest_slot *slot);
+
 /* main.c */
 struct ktest_slot *ktest_slot_find(const char *name);
 struct ktest_slot *ktest_slot_make(const char *name);
@@ -114,6 +118,8 @@ int ktest_slot_release(struct ktest_slot *slot);
 
 /* command.c */
 int ktest_run(struct ktest_ctx *ctx, char *line);
+int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
+		  ktest_slot_call call);
 int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args);
 const char *ktest_arg(const struct ktest_args *args, int i);
 u32 ktest_number(const struct ktest_args *args, int i, u32 def);
@@ -124,18 +130,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		      struct sockaddr_storage *src);
 
 /* traffic.c */
-int ktest_cmd_send(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_receive(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_peek(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_read(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_write(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_shown(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_pump(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_rwpump(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_sink(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_echo(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_serve(struct ktest_ctx *ctx, struct ktest_args *args);
-int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
+bool ktest_is_call(const char *name);
+int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args);
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 
 /* kill.c */

@@ -79,134 +79,85 @@ static bool ktest_should_end(void)
 	       (current->flags & PF_KTHREAD && kthread_should_stop());
 }
 
-static int ktest_len(const struct ktest_args *args, int i, u32 *len)
-{
-	*len = ktest_number(args, i, 64);
-	return *len > KTEST_MAX_MSG ? -EINVAL : 0;
-}
+/* @len: the word behind the name of the slot, which most commands have */
+typedef int (*ktest_call)(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len);
 
 /* send NAME LEN [TIMEOUT_MS] */
-int ktest_cmd_send(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	u32 len;
-	int ret;
-
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ktest_fill(use.buf, len);
-	ret = krdma_send_timeout(use.cb, use.buf, len,
-				 ktest_number(args, 3, 10000));
-	ktest_unuse(&use);
-	return ret;
+	ktest_fill(use->buf, len);
+	return krdma_send_timeout(use->cb, use->buf, len,
+				  ktest_number(args, 3, 10000));
 }
 
 /* receive NAME SIZE [TIMEOUT_MS] */
-int ktest_cmd_receive(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	u32 size;
-	int ret;
+	int ret = krdma_receive_len(use->cb, use->buf, len,
+				    ktest_number(args, 3, 0));
 
-	ret = ktest_len(args, 2, &size) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ret = krdma_receive_len(use.cb, use.buf, size,
-				ktest_number(args, 3, 0));
-	if (ret > 0)
-		ret = ktest_check(use.buf, ret) ?: ret;
-	ktest_unuse(&use);
-	return ret;
+	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
 /* peek NAME [TIMEOUT_MS] */
-int ktest_cmd_peek(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_peek(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	int ret;
-
-	ret = ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ret = krdma_receive_peek(use.cb, ktest_number(args, 2, 0));
-	ktest_unuse(&use);
-	return ret;
+	return krdma_receive_peek(use->cb, ktest_number(args, 2, 0));
 }
 
 /* write NAME LEN OFFSET [TIMEOUT_MS]: a pattern to the peer's shown buffer */
-int ktest_cmd_write(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	u32 len;
-	int ret;
-
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ktest_fill(use.buf, len);
-	ret = krdma_write_at(use.cb, use.buf, len, ktest_number(args, 3, 0),
-			     ktest_number(args, 4, 10000));
-	ktest_unuse(&use);
-	return ret;
+	ktest_fill(use->buf, len);
+	return krdma_write_at(use->cb, use->buf, len, ktest_number(args, 3, 0),
+			      ktest_number(args, 4, 10000));
 }
 
 /* read NAME LEN OFFSET [TIMEOUT_MS]: a pattern from the peer's shown buffer */
-int ktest_cmd_read(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	u32 len;
-	int ret;
+	int ret = krdma_read_at(use->cb, use->buf, len,
+				ktest_number(args, 3, 0),
+				ktest_number(args, 4, 10000));
 
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ret = krdma_read_at(use.cb, use.buf, len, ktest_number(args, 3, 0),
-			    ktest_number(args, 4, 10000));
-	ret = ret ?: ktest_check(use.buf, len);
-	ktest_unuse(&use);
-	return ret;
+	return ret ?: ktest_check(use->buf, len);
 }
 
 /* shown NAME LEN OFFSET: is the pattern in this side's shown buffer */
-int ktest_cmd_shown(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_shown(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
 {
-	struct ktest_use use;
-	u32 len;
 	int ret;
 
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
 	snprintf(ctx->text, sizeof(ctx->text), "own=%llu peer=%llu",
-		 krdma_shown_size(use.cb), krdma_peer_shown_size(use.cb));
-	ret = krdma_shown_get(use.cb, use.buf, len, ktest_number(args, 3, 0));
-	ret = ret ?: ktest_check(use.buf, len);
-	ktest_unuse(&use);
-	return ret;
+		 krdma_shown_size(use->cb), krdma_peer_shown_size(use->cb));
+	ret = krdma_shown_get(use->cb, use->buf, len, ktest_number(args, 3, 0));
+	return ret ?: ktest_check(use->buf, len);
 }
 
 /* pump NAME LEN MS: send until the time is over */
-int ktest_cmd_pump(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), ktest_number(args, 3, 1000));
-	struct ktest_use use;
-	u32 len, count = 0;
-	int ret;
+	u32 count = 0;
+	int ret = 0;
 
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ktest_fill(use.buf, len);
+	ktest_fill(use->buf, len);
 	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
-		ret = krdma_send_timeout(use.cb, use.buf, len, 10000);
-		if (ret < 0)
+		ret = krdma_send_timeout(use->cb, use->buf, len, 10000);
+		if (ret)
 			break;
 		count++;
 	}
 	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
-	ktest_unuse(&use);
-	return min(ret, 0);
+	return ret;
 }
 
 static int ktest_rw_once(struct ktest_use *use, u32 len)
@@ -223,24 +174,20 @@ static int ktest_rw_once(struct ktest_use *use, u32 len)
 }
 
 /* rwpump NAME LEN MS: write, read back and compare until the time is over */
-int ktest_cmd_rwpump(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_rwpump(struct ktest_ctx *ctx, const struct ktest_args *args,
+			   struct ktest_use *use, u32 len)
 {
 	ktime_t end = ktime_add_ms(ktime_get(), ktest_number(args, 3, 1000));
-	struct ktest_use use;
-	u32 len, count = 0;
-	int ret;
+	u32 count = 0;
+	int ret = 0;
 
-	ret = ktest_len(args, 2, &len) ?: ktest_use(&use, args);
-	if (ret)
-		return ret;
 	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
-		ret = ktest_rw_once(&use, len);
+		ret = ktest_rw_once(use, len);
 		if (ret)
 			break;
 		count++;
 	}
 	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
-	ktest_unuse(&use);
 	return ret;
 }
 
@@ -263,32 +210,28 @@ static int ktest_drink(struct krdma_cb *cb, u8 *buf, bool answer, u32 *count)
 	}
 }
 
-static int ktest_drink_slot(struct ktest_ctx *ctx, struct ktest_args *args,
-			    bool answer)
+static int ktest_drink_all(struct ktest_ctx *ctx, struct ktest_use *use,
+			   bool answer)
 {
-	struct ktest_use use;
 	u32 count;
-	int ret;
+	int ret = ktest_drink(use->cb, use->buf, answer, &count);
 
-	ret = ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ret = ktest_drink(use.cb, use.buf, answer, &count);
 	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
-	ktest_unuse(&use);
 	return ret;
 }
 
 /* sink NAME: receive until the connection ends */
-int ktest_cmd_sink(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_sink(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
-	return ktest_drink_slot(ctx, args, false);
+	return ktest_drink_all(ctx, use, false);
 }
 
 /* echo NAME: receive and send back until the connection ends */
-int ktest_cmd_echo(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_echo(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
-	return ktest_drink_slot(ctx, args, true);
+	return ktest_drink_all(ctx, use, true);
 }
 
 static bool ktest_listener_is_over(struct krdma_cb *listen_cb, int error)
@@ -320,19 +263,15 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 }
 
 /* serve LISTENER: accept and echo, one connection after the other */
-int ktest_cmd_serve(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_serve(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
 {
 	u32 served = 0, failed = 0;
-	struct ktest_use use;
 	int ret;
 
-	ret = ktest_use(&use, args);
-	if (ret)
-		return ret;
-	ret = ktest_serve(&use, &served, &failed);
+	ret = ktest_serve(use, &served, &failed);
 	snprintf(ctx->text, sizeof(ctx->text), "served=%u failed=%u", served,
 		 failed);
-	ktest_unuse(&use);
 	return ret;
 }
 
@@ -363,26 +302,73 @@ static void ktest_hold_keep(struct krdma_cb **cbs, struct krdma_cb *cb)
 }
 
 /* hold LISTENER: accept, and then do nothing with the connections */
-int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args)
+static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
 {
 	struct krdma_cb *cbs[KTEST_HOLD_MAX] = {}, *cb;
-	struct ktest_use use;
 	u32 held = 0;
 	int ret;
 
-	ret = ktest_use(&use, args);
-	if (ret)
-		return ret;
 	do {
-		ret = krdma_accept_timeout(use.cb, 200, &cb);
+		ret = krdma_accept_timeout(use->cb, 200, &cb);
 		if (!ret) {
 			ktest_hold_keep(cbs, cb);
 			held++;
 		}
 		ktest_hold_prune(cbs, false);
-	} while (!ret || !ktest_listener_is_over(use.cb, ret));
+	} while (!ret || !ktest_listener_is_over(use->cb, ret));
 	ktest_hold_prune(cbs, true);
 	snprintf(ctx->text, sizeof(ctx->text), "held=%u", held);
+	return ret;
+}
+
+static const struct {
+	const char *name;
+	ktest_call call;
+} ktest_calls[] = {
+	{ "echo", ktest_do_echo },
+	{ "hold", ktest_do_hold },
+	{ "peek", ktest_do_peek },
+	{ "pump", ktest_do_pump },
+	{ "read", ktest_do_read },
+	{ "receive", ktest_do_receive },
+	{ "rwpump", ktest_do_rwpump },
+	{ "send", ktest_do_send },
+	{ "serve", ktest_do_serve },
+	{ "shown", ktest_do_shown },
+	{ "sink", ktest_do_sink },
+	{ "write", ktest_do_write },
+};
+
+static ktest_call ktest_call_find(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ktest_calls); i++)
+		if (!strcmp(ktest_calls[i].name, name))
+			return ktest_calls[i].call;
+	return NULL;
+}
+
+bool ktest_is_call(const char *name)
+{
+	return ktest_call_find(name);
+}
+
+/* Commands on a slot's connection or listener. */
+int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
+{
+	ktest_call call = ktest_call_find(args->words[0]);
+	u32 len = ktest_number(args, 2, 64);
+	struct ktest_use use;
+	int ret;
+
+	if (len > KTEST_MAX_MSG)
+		return -EINVAL;
+	ret = ktest_use(&use, args);
+	if (ret)
+		return ret;
+	ret = call(ctx, args, &use, len);
 	ktest_unuse(&use);
 	return ret;
 }
@@ -416,7 +402,7 @@ static int ktest_round(const struct sockaddr *dst,
 	return ret;
 }
 
-static int ktest_rounds(struct ktest_ctx *ctx, struct ktest_args *args,
+static int ktest_rounds(struct ktest_ctx *ctx, const struct ktest_args *args,
 			struct ktest_slot *slot, u8 *buf)
 {
 	u32 rounds = ktest_number(args, 4, 1), i;
@@ -435,20 +421,22 @@ static int ktest_rounds(struct ktest_ctx *ctx, struct ktest_args *args,
 	return ret;
 }
 
+static int ktest_rounds_slot(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
+			     struct ktest_slot *slot)
+{
+	u8 *buf = kvmalloc(KTEST_MAX_MSG, GFP_KERNEL);
+	int ret;
+
+	if (!buf)
+		return -ENOMEM;
+	ret = ktest_rounds(ctx, args, slot, buf);
+	kvfree(buf);
+	return ret;
+}
+
 /* rounds NAME HOST PORT N: connect to a "serve", exchange, disconnect */
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
-	int ret = -ENOMEM;
-	u8 *buf;
-
-	if (IS_ERR(slot))
-		return PTR_ERR(slot);
-	buf = kvmalloc(KTEST_MAX_MSG, GFP_KERNEL);
-	if (buf)
-		ret = ktest_rounds(ctx, args, slot, buf);
-	kvfree(buf);
-	slot->ret = ret;
-	ktest_slot_put(slot);
-	return ret;
+	return ktest_on_slot(ctx, args, ktest_rounds_slot);
 }
