@@ -846,7 +846,8 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	krdma_cm_set_timers(conn);
 	ret = krdma_cm_make_ready(conn);
 	if (ret) {
-		conn->local_failure = ret != -ENODEV;
+		conn->local_failure = ret != -ENODEV &&
+				      !krdma_conn_is_over(conn);
 		return ret;
 	}
 	krdma_cm_fill_param(conn, &param, &priv);
@@ -874,12 +875,7 @@ static int krdma_cm_accept(struct krdma_conn *conn)
 	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
 	if (ret)
 		return ret;
-	if (krdma_conn_is_raw(conn))
-		return 0;
-	ret = krdma_msg_wait_first(conn, until);
-	if (ret)
-		return ret;
-	return krdma_conn_is_rw(conn) ? krdma_msg_start(conn, until) : 0;
+	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
 }
 
 static u8 krdma_cm_user_max(const struct krdma_conn *conn)

@@ -480,13 +480,17 @@ int krdma_conn_wait(struct krdma_conn *conn,
 	long left;
 
 	might_sleep();
-	left = krdma_conn_sleep(conn, ready, arg, krdma_deadline_left(until));
-	if (ready(conn, arg))
-		return 0;
-	if (krdma_conn_is_over(conn))
-		return krdma_last_error(&conn->cb);
-	if (left < 0 || krdma_should_stop())
-		return -EINTR;
+	do {
+		left = krdma_conn_sleep(conn, ready, arg,
+					krdma_deadline_left(until));
+		if (ready(conn, arg))
+			return 0;
+		if (krdma_conn_is_over(conn))
+			return krdma_last_error(&conn->cb);
+		if (left < 0 || krdma_should_stop())
+			return -EINTR;
+		/* Time left: it was ready, and another task was faster. */
+	} while (left);
 	return -ETIMEDOUT;
 }
 

@@ -476,27 +476,14 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (msg->got_start)
+	if (msg->got_start || (recv->len && !krdma_conn_is_rw(conn)))
 		return -EPROTO;
-	if (!krdma_conn_is_rw(conn)) {
-		if (conn->cb.role == KRDMA_CLIENT_CONN || recv->len)
-			return -EPROTO;
-		msg->got_start = true;
-		msg->may_send = true;
-		return krdma_msg_repost_locked(conn, recv);
-	}
-	msg->got_start = true;
+	if (krdma_conn_is_rw(conn))
+		msg->start = recv;
 	msg->may_send = true;
 	/* Pairs with krdma_msg_has_start(). */
-	smp_store_release(&msg->start, recv);
-	return 0;
-}
-
-/* An acceptor's peer begins with START; a client's peer may have none. */
-static bool krdma_msg_expects_start_locked(const struct krdma_conn *conn)
-{
-	return !conn->msg->got_start &&
-	       (conn->cb.role == KRDMA_ACCEPT_CONN || krdma_conn_is_rw(conn));
+	smp_store_release(&msg->got_start, true);
+	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
 static int krdma_msg_take_locked(struct krdma_conn *conn,
@@ -512,7 +499,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 		return ret;
 	if (recv->hdr.type == KRDMA_WIRE_START)
 		return krdma_msg_take_start_locked(conn, recv);
-	if (krdma_msg_expects_start_locked(conn))
+	if (!msg->got_start)
 		return -EPROTO;
 	if (recv->hdr.type == KRDMA_WIRE_DATA)
 		return krdma_msg_take_data_locked(conn, recv);
@@ -928,35 +915,56 @@ void krdma_msg_peer_hello(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static bool krdma_msg_got_start(struct krdma_conn *conn, const void *arg)
+static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 {
-	return READ_ONCE(conn->msg->got_start);
+	/* Pairs with krdma_msg_take_start_locked(). */
+	return smp_load_acquire(&conn->msg->got_start);
+}
+
+/* A message that says nothing. If there is no credit for it, so be it. */
+static int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
+{
+	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
+	struct krdma_send *send;
+	int ret;
+
+	if (!krdma_msg_may_send(conn, NULL))
+		return 0;
+	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	if (ret)
+		return ret;
+	send = krdma_send_alloc(conn, NULL, 0);
+	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	return ret;
 }
 
 /**
- * krdma_msg_wait_first - see to it that siw does not miss the first message
- * @conn: accepted connection, established
+ * krdma_msg_wait_start - wait for the peer's first message
+ * @conn: established connection; if it is the client's, it has sent its own
  * @until: time limit
  *
- * Nothing to do for others than siw, whose peers' START just comes when it
- * comes. Here it is waited for, because it tells that siw is awake.
+ * The accepting side of siw, 6.1 to 7.3 at least, ignores what arrives between
+ * its MPA reply and the end of siw_accept() (siw_cm_llp_data_ready() finds
+ * another state), and looks at it again only when more arrives. So on siw a
+ * client that waits for an answer sends some more. The acceptor could not
+ * help itself: siw answers a READ of no bytes with what it sent before.
  *
  * Return: 0 or -errno.
  */
-int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
+int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 {
-	unsigned long patience;
+	bool may_be_missed = conn->is_siw && conn->cb.role == KRDMA_CLIENT_CONN;
+	unsigned long soon;
 	int ret;
 
-	if (!conn->is_siw)
-		return 0;
 	do {
-		patience = krdma_deadline(KRDMA_MSG_NUDGE_MS);
-		ret = krdma_conn_wait(conn, krdma_msg_got_start, NULL,
-				      patience);
+		soon = krdma_deadline(KRDMA_MSG_NUDGE_MS);
+		ret = krdma_conn_wait(conn, krdma_msg_has_start, NULL,
+				      may_be_missed ? soon : until);
 		if (ret != -ETIMEDOUT || krdma_conn_is_over(conn))
 			return ret;
-		ret = krdma_qp_nudge(conn);
+		ret = may_be_missed ? krdma_msg_nudge(conn, until) : 0;
 	} while (!ret && time_before(jiffies, until));
 	return ret ?: -ETIMEDOUT;
 }
@@ -966,37 +974,32 @@ int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
  * @conn: established connection
  * @until: time limit
  *
+ * The connecting side sends first, as iWARP demands. When both have START each
+ * knows that the other is there, on both transports.
+ *
  * Return: 0 or -errno.
  */
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 {
 	if (krdma_conn_is_rw(conn))
 		return krdma_rw_start(conn, until);
-	return krdma_msg_send_start(conn, NULL, 0, until);
-}
-
-static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
-{
-	/* Pairs with krdma_msg_take_start_locked(). */
-	return smp_load_acquire(&conn->msg->start);
+	if (conn->cb.role == KRDMA_ACCEPT_CONN)
+		return krdma_msg_wait_start(conn, until) ?:
+		       krdma_msg_send_start(conn, NULL, 0, until);
+	return krdma_msg_send_start(conn, NULL, 0, until) ?:
+	       krdma_msg_wait_start(conn, until);
 }
 
 /**
- * krdma_msg_take_start - wait for the peer's START with its shown buffer
- * @conn: established KRDMA_RW connection
- * @until: time limit
+ * krdma_msg_take_start - take the peer's START with its shown buffer
+ * @conn: KRDMA_RW connection for which krdma_msg_wait_start() returned 0
  *
- * Return: the buffer, for krdma_msg_repost(), or ERR_PTR().
+ * Return: the buffer, for krdma_msg_repost().
  */
-struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn,
-					unsigned long until)
+struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn)
 {
-	struct krdma_recv *recv;
-	int ret = krdma_conn_wait(conn, krdma_msg_has_start, NULL, until);
+	struct krdma_recv *recv = conn->msg->start;
 
-	if (ret)
-		return ERR_PTR(ret);
-	recv = conn->msg->start;
 	conn->msg->start = NULL;
 	return recv;
 }

@@ -121,8 +121,8 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
 int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
 			 u32 nsegs, unsigned long until);
-struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn,
-					unsigned long until);
+int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
+struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv);
 
 #endif /* KRDMA_MSG_H */

@@ -103,7 +103,7 @@ struct krdma_pd {
  *	disconnect from
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
- * @is_siw: since the QP exists: see krdma_qp_nudge()
+ * @is_siw: since the QP exists: see krdma_msg_wait_start()
  * @local_failure: passive: it was not the peer's fault that it failed
  *
  * @timer: ends what does not become established in time
@@ -291,7 +291,6 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr);
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until);
-int krdma_qp_nudge(struct krdma_conn *conn);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
 bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg);
 
@@ -321,7 +320,6 @@ void krdma_msg_free(struct krdma_conn *conn);
 int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
-int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 
 /* rw.c */

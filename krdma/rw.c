@@ -90,11 +90,13 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
 
 static int krdma_rw_learn(struct krdma_conn *conn, unsigned long until)
 {
-	struct krdma_recv *recv = krdma_msg_take_start(conn, until);
+	struct krdma_recv *recv;
 	int ret;
 
-	if (IS_ERR(recv))
-		return PTR_ERR(recv);
+	ret = krdma_msg_wait_start(conn, until);
+	if (ret)
+		return ret;
+	recv = krdma_msg_take_start(conn);
 	ret = krdma_rw_decode(conn, recv);
 	krdma_msg_repost(conn, recv);
 	return ret;

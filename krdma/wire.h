@@ -8,10 +8,9 @@
  *     REQ  (hello + user's private data) ->
  *                                        <-  REP (hello + user's private data)
  *                                            or REJ (krdma_wire_rej)
- *     START [shown buffer]               ->  always the first message: on
- *                                            iWARP the connecting side must
- *                                            send first (RFC 5044 7.1.2)
- *                                        <-  START [shown buffer], KRDMA_RW only
+ *     START [shown buffer]               ->  on iWARP the connecting side
+ *                                            must send first (RFC 5044 7.1.2)
+ *                                        <-  START [shown buffer]
  *     DATA, CREDIT                       <-> DATA, CREDIT
  */
 #ifndef KRDMA_WIRE_H

@@ -360,25 +360,21 @@ static int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
  * reply and the end of siw_accept(), see siw_cm_llp_data_ready(), and looks
  * at it again only when more arrives. So a first message that comes fast would
  * lie there for ever. A client sends some more: MPA itself knows such a WRITE
- * as its ready-to-receive frame. A server may not speak first on iWARP; but
- * siw allows it, and makes an answer of it which then does the same.
+ * as its ready-to-receive frame. A server could only READ, and siw answers a
+ * READ of no bytes with what it sent before; so clients that do not do this,
+ * like rping, may hang with siw.
  */
 static void krping_nudge(struct krping_session *s)
 {
-	bool is_server = s->opts.role == KRPING_ROLE_SERVER;
-	struct ib_sge nothing = {};
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &s->nudged.cqe,
-			.sg_list = &nothing,
-			.num_sge = is_server,
-			.opcode = is_server ? IB_WR_RDMA_READ :
-					      IB_WR_RDMA_WRITE,
+			.opcode = IB_WR_RDMA_WRITE,
 			.send_flags = IB_SEND_SIGNALED,
 		},
 	};
 
-	if (!is_server || s->ibdev->ops.driver_id == RDMA_DRIVER_SIW)
+	if (s->opts.role == KRPING_ROLE_CLIENT)
 		krping_post(s, &wr.wr);
 }
 
