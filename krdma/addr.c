@@ -4,6 +4,7 @@
 #include <linux/inet.h>
 #include <linux/kernel.h>
 #include <linux/nsproxy.h>
+#include <linux/string.h>
 #include <net/net_namespace.h>
 
 #include "priv.h"
@@ -47,7 +48,8 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 		host = "0.0.0.0";
 	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
-	if (ret)
+	/* in4_pton() stops at a colon, for the sake of ::ffff:10.0.0.1. */
+	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;
 
 	/* The port is at the same place for both families. */
