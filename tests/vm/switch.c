@@ -4,9 +4,10 @@
  *
  * An Ethernet switch between virtual machines: switch FD...
  *
- * Each FD is a datagram socket that carries one frame a message, as QEMU's "dgram" and the "fd" transport
- * of User-mode Linux do. Addresses are learned; a port that does not read has a queue, and when that is full its
- * frames are dropped, so that a dead node never stops the others. Ends when it is killed.
+ * Each FD is a datagram socket that carries one frame a message, as QEMU's "dgram" and the "fd"
+ * transport of User-mode Linux do. Addresses are learned; a port that does not read has a queue,
+ * and when that is full its frames are dropped, so that a dead node never stops the others. Ends
+ * when it is killed.
  */
 #include <err.h>
 #include <errno.h>
