@@ -125,8 +125,9 @@ def everything():
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
         plain("build-without-headers", static.build_without_headers),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
-        selftest("uml"), selftest("stock-6.1"),
-        *[selftest(kernel, True) for kernel in ("uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
+        selftest("uml"),
+        *[selftest(kernel, True) for kernel in
+          ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),
     ]
     return parts + list(scenarios())
