@@ -7,7 +7,6 @@
 #ifndef KRDMA_COMPAT_H
 #define KRDMA_COMPAT_H
 
-#include <linux/export.h>
 #include <linux/version.h>
 
 /*
@@ -19,18 +18,6 @@
 #define KRDMA_NS "KRDMA"
 #else
 #define KRDMA_NS KRDMA
-#endif
-
-/*
- * Internals that only tests call are exported where the kernel has KUnit.
- * <kunit/visibility.h> has the like since v6.3 (commit 9c988fae6f6a, "kunit:
- * add macro to allow conditionally exposing static symbols to tests"), in a
- * namespace whose quoting changed too.
- */
-#if IS_ENABLED(CONFIG_KUNIT)
-#define KRDMA_EXPORT_IF_KUNIT(symbol) EXPORT_SYMBOL_NS_GPL(symbol, KRDMA_NS)
-#else
-#define KRDMA_EXPORT_IF_KUNIT(symbol)
 #endif
 
 #endif /* KRDMA_COMPAT_H */

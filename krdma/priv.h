@@ -292,7 +292,6 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
-bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg);
 
 /* mr.c */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,

@@ -313,14 +313,8 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 	};
 }
 
-/**
- * krdma_qp_has_slot - is there room on the send queue
- * @conn: connection
- * @arg: not used; for krdma_conn_wait()
- *
- * Return: true if so.
- */
-bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg)
+/* Is there room on the send queue? For krdma_conn_wait(). */
+static bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg)
 {
 	return READ_ONCE(conn->sq_avail);
 }
