@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# What people type. Everything the kernel build needs is in Kbuild.
+# What people type. Everything the kernel build needs is in Kbuild. With
+# KRDMA_TESTS=y, make builds the sample and the modules of the tests as well.
 KDIR ?= /lib/modules/$(shell uname -r)/build
+
+# Debian's headers ask for signed modules, but the key is not among them.
+unsigned = $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
 
 all: modules
 
@@ -9,11 +13,14 @@ kdir:
 	echo "no kernel headers at $(KDIR): apt-get install linux-headers-$$(uname -r), or say make KDIR=..." >&2; \
 	exit 2; }
 
-modules modules_install: kdir
+modules: kdir
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
 
+modules_install: kdir
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $(unsigned) $@
+
 install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	$(MAKE) modules_install
 
 # Also without headers: a tree that was built for another kernel gets clean.
 clean:

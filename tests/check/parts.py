@@ -124,6 +124,7 @@ def everything():
         plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
         plain("build-without-headers", static.build_without_headers),
+        plain("install", static.install, ("stock-6.1",)),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
         selftest("uml"),
         *[selftest(kernel, True) for kernel in

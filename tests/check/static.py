@@ -3,6 +3,7 @@
 """Checks that need no machine: style, spelling, documentation, builds."""
 import ast
 import os
+import pathlib
 import re
 import tempfile
 
@@ -111,6 +112,27 @@ def build(name, *args):
         objects = list(modules.place(kernel, TOP, ["-s", *args]).glob(f"{modules.OUT}/krdma.ko"))
         return bool(objects) and all(HARMLESS.match(line) for line in said.splitlines())
     return check
+
+
+def install(log):
+    """make install: our modules and nothing else, and no complaint."""
+    try:
+        kernel = kernels.prepare("stock-6.1")
+    except cache.RigError as error:
+        write(log, f"{error}\n")
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        tree, root = pathlib.Path(folder, "tree"), pathlib.Path(folder, "root")
+        tree.mkdir()
+        modules.copy(TOP, tree)
+        status = command.run(["make", "-C", tree, f"KDIR={kernel.kdir}", f"INSTALL_MOD_PATH={root}", "DEPMOD=true",
+                              "install"], log, 300)
+        installed = sorted(file.name for file in root.rglob("*.ko*"))
+    write(log, f"installed: {installed}\n")
+    with open(log, encoding="utf-8") as file:
+        # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
+        complaints = re.findall(r"^.*(?:error|warning:).*$", file.read(), re.MULTILINE)
+    return status == 0 and installed == ["krdma.ko", "krping.ko"] and not complaints
 
 
 def build_without_headers(log):

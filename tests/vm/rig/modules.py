@@ -100,7 +100,8 @@ def refresh(kernel, tree, path, args):
 
 def make(kernel, path, args):
     """Run make in the copy; True if it built but complained."""
-    argv = ["make", f"-j{os.cpu_count()}", "-C", path, f"KDIR={kernel.kdir}", *kernel.make_args, *args, "modules"]
+    argv = ["make", f"-j{os.cpu_count()}", "-C", path, f"KDIR={kernel.kdir}", *kernel.make_args, "KRDMA_TESTS=y", *args,
+            "modules"]
     if kernel.foreign:
         argv = buildroot.wrap(argv, [cache.root()], path)
     status, text = cache.call(argv)
