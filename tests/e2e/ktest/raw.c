@@ -103,8 +103,7 @@ static int ktest_raw_ready(struct krdma_cb *cb)
 		ret = ktest_raw_post_recv(raw, cb);
 	if (ret) {
 		/* krdma calls us no more, and nothing may be in flight. */
-		krdma_disconnect(cb);
-		ib_drain_qp(cb->qp);
+		ib_drain_rq(cb->qp);
 		ktest_raw_free(raw);
 	}
 	return ret;
