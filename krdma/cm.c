@@ -40,6 +40,18 @@ static int krdma_cm_status(int status, int otherwise)
 	return status < 0 ? status : otherwise;
 }
 
+/*
+ * siw says -EINVAL for whatever ends the MPA exchange: a peer that closes before
+ * it has answered, or answers nonsense (siw_proc_mpareply()), and a QP that went
+ * to ERROR meanwhile (siw_qp_cm_drop()). To a user that means a bad parameter.
+ */
+static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
+{
+	if (status == -EINVAL && rdma_protocol_iwarp(id->device, id->port_num))
+		return -ECONNRESET;
+	return krdma_cm_status(status, -ECONNABORTED);
+}
+
 static int krdma_cm_take_hello(struct krdma_conn *conn,
 			       const struct rdma_conn_param *param)
 {
@@ -336,8 +348,8 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 						       -EHOSTUNREACH));
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		krdma_conn_abort(conn, krdma_cm_status(event->status,
-						       -ECONNABORTED));
+		krdma_conn_abort(conn,
+				 krdma_cm_connect_status(id, event->status));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		krdma_conn_abort(conn, -ECONNRESET);
