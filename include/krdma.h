@@ -11,7 +11,9 @@
  * raw mode (KRDMA_RAW)
  *	krdma makes the connection and takes it down; the owner posts its own
  *	work requests to cb->qp and speaks whatever protocol it likes. krdma
- *	then sends no private data and no messages of its own.
+ *	then sends no private data and no messages of its own. On iWARP the
+ *	side that connects must send first (RFC 5044 7.1.2): what the other
+ *	sends before may end the connection.
  *
  * Every symbol is EXPORT_SYMBOL_NS_GPL in the namespace KRDMA: a module which
  * uses them says MODULE_IMPORT_NS(KRDMA_NS).
@@ -51,6 +53,8 @@ struct rdma_cm_id;
 
 /* For a member of krdma_params where 0 means "default": really zero. */
 #define KRDMA_ZERO 0xff
+/* For &krdma_params.keepalive_ms: do not ask. */
+#define KRDMA_NEVER U32_MAX
 
 /**
  * enum krdma_role - what a krdma_cb is
@@ -187,6 +191,9 @@ enum krdma_poll {
  *	long a request may wait for krdma_accept(), and so long may the rest of
  *	the handshake take
  * @op_timeout_ms: krdma_send(), krdma_read(), krdma_write(), default 30000
+ * @keepalive_ms: message mode: a peer that was not heard for so long is asked
+ *	whether it is there, default 5000; one that stays silent three times
+ *	more is dead: -ETIMEDOUT. KRDMA_NEVER: it is not asked
  * @backlog: listener: requests that may wait for krdma_accept(), default 64.
  *	Those beyond it are rejected
  * @send_depth: send work requests, default 64
@@ -231,6 +238,7 @@ struct krdma_params {
 	u32 route_timeout_ms;
 	u32 connect_timeout_ms;
 	u32 op_timeout_ms;
+	u32 keepalive_ms;
 	u32 backlog;
 	u32 send_depth;
 	u32 recv_depth;

@@ -15,7 +15,7 @@
  *  - completion handlers: until ib_drain_qp(), which waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
  *    because their caller does
- *  - timer and close_work: hold a reference each
+ *  - timer, alive and close_work: hold a reference each
  *  - removal of the device: until krdma_device_detach()
  *  - a listener, while the request is on its list: holds a reference
  */
@@ -274,6 +274,7 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	}
 	/* Not earlier: a CM callback may have started it until now. */
 	krdma_conn_stop_timer(conn);
+	krdma_alive_stop(conn);
 	krdma_device_detach(conn);
 	krdma_conn_move(conn, KRDMA_CLOSED);
 }
@@ -341,6 +342,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->request_link);
 	INIT_LIST_HEAD(&conn->requests);
 	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
+	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
 	INIT_WORK(&conn->close_work, krdma_conn_close_work);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);

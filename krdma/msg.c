@@ -26,9 +26,6 @@
 /* How long START may take before siw is suspected to have missed it. */
 #define KRDMA_MSG_NUDGE_MS 100
 
-/* The message that returns credits has a send queue slot of its own. */
-#define KRDMA_MSG_CREDIT_SENDS 1
-
 /**
  * krdma_msg_extra_sends - send queue slots beyond the user's
  * @conn: connection
@@ -37,7 +34,18 @@
  */
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
 {
-	return krdma_conn_is_raw(conn) ? 0 : KRDMA_MSG_CREDIT_SENDS;
+	return krdma_conn_is_raw(conn) ? 0 : KRDMA_CONTROLS;
+}
+
+/**
+ * krdma_msg_extra_recvs - receives beyond those that the peer has credits for
+ * @conn: connection
+ *
+ * Return: how many.
+ */
+unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn)
+{
+	return krdma_conn_is_raw(conn) ? 0 : KRDMA_WIRE_CONTROL_RECVS;
 }
 
 static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
@@ -53,17 +61,32 @@ static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
 			    DMA_TO_DEVICE);
 }
 
-static void krdma_send_done(struct krdma_wr *kwr)
+/**
+ * krdma_send_free - undo krdma_send_alloc()
+ * @conn: connection
+ * @send: not in flight
+ */
+void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
 {
-	struct krdma_send *send = container_of(kwr, struct krdma_send, wr);
-
-	krdma_send_unmap(kwr->conn, send);
+	krdma_send_unmap(conn, send);
 	kfree(send);
 }
 
-/* Room for a header and @len bytes behind it, mapped. */
-static struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
-					   struct krdma_op *op, u32 len)
+static void krdma_send_done(struct krdma_wr *kwr)
+{
+	krdma_send_free(kwr->conn, container_of(kwr, struct krdma_send, wr));
+}
+
+/**
+ * krdma_send_alloc - room for a header and what stands behind it, mapped
+ * @conn: connection with a QP
+ * @op: who waits, may be NULL
+ * @len: bytes behind the header
+ *
+ * Return: frees itself on completion, or NULL.
+ */
+struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
+				    struct krdma_op *op, u32 len)
 {
 	struct ib_device *ibdev = krdma_msg_ibdev(conn);
 	struct krdma_send *send;
@@ -82,7 +105,15 @@ static struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 	return send;
 }
 
-static int krdma_send_post_wr(struct krdma_conn *conn, struct krdma_send *send)
+/**
+ * krdma_send_post_wr_locked - post a message as it is
+ * @conn: connection
+ * @send: with its header filled in
+ *
+ * Context: any, @conn->lock held.
+ * Return: as krdma_qp_post_locked().
+ */
+int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
 {
 	struct ib_sge sge = {
 		.addr = send->dma,
@@ -100,13 +131,18 @@ static int krdma_send_post_wr(struct krdma_conn *conn, struct krdma_send *send)
 	return krdma_qp_post_locked(conn, &send->wr, &wr);
 }
 
-/*
- * Fill in the credits and post. @reserved: may use the last credit.
+/**
+ * krdma_send_post_locked - fill in the header with the credits, and post
+ * @conn: connection
+ * @send: message
+ * @hdr: its header but for the credits
+ * @reserved: may use the last credit
+ *
+ * Context: any, @conn->lock held.
  * Return: 0, -EAGAIN no credit or slot, or an error; nothing is used up then.
  */
-static int krdma_send_post_locked(struct krdma_conn *conn,
-				  struct krdma_send *send,
-				  struct krdma_hdr *hdr, bool reserved)
+int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
+			   struct krdma_hdr *hdr, bool reserved)
 {
 	struct krdma_msg *msg = conn->msg;
 	int ret;
@@ -116,35 +152,10 @@ static int krdma_send_post_locked(struct krdma_conn *conn,
 		return conn->error ?: -EAGAIN;
 	hdr->credits = krdma_credit_take(&msg->credit);
 	krdma_hdr_encode(&send->hdr, hdr);
-	ret = krdma_send_post_wr(conn, send);
+	ret = krdma_send_post_wr_locked(conn, send);
 	if (ret)
 		krdma_credit_undo(&msg->credit, hdr->credits);
 	return ret;
-}
-
-/* A message of its own for credits that are owed. */
-static void krdma_msg_return_credits_locked(struct krdma_conn *conn)
-{
-	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
-	struct krdma_msg *msg = conn->msg;
-
-	lockdep_assert_held(&conn->lock);
-	if (msg->credit_busy || !krdma_credit_should_return(&msg->credit))
-		return;
-	/* Without a credit the peer owes us some, and they come with a chance. */
-	if (!krdma_send_post_locked(conn, msg->credit_send, &hdr, true))
-		msg->credit_busy = true;
-}
-
-static void krdma_msg_credit_done(struct krdma_wr *kwr)
-{
-	struct krdma_conn *conn = kwr->conn;
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->credit_busy = false;
-	krdma_msg_return_credits_locked(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 /* Room for one more message on its way out? For krdma_conn_wait(). */
@@ -425,7 +436,7 @@ static int krdma_msg_repost_locked(struct krdma_conn *conn,
 	if (ret)
 		return ret;
 	krdma_credit_reposted(&conn->msg->credit);
-	krdma_msg_return_credits_locked(conn);
+	krdma_control_credits_locked(conn);
 	return 0;
 }
 
@@ -486,6 +497,17 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
+/* Took no credit, so its receive gives none back. */
+static int krdma_msg_take_control_locked(struct krdma_conn *conn,
+					 struct krdma_recv *recv)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return 0;
+	krdma_control_answer_locked(conn, &recv->hdr);
+	return krdma_recv_post(conn, recv);
+}
+
 static int krdma_msg_take_locked(struct krdma_conn *conn,
 				 struct krdma_recv *recv)
 {
@@ -493,6 +515,10 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
+	msg->heard = true;
+	if (recv->hdr.type == KRDMA_WIRE_PING ||
+	    recv->hdr.type == KRDMA_WIRE_PONG)
+		return krdma_msg_take_control_locked(conn, recv);
 	ret = krdma_credit_arrived(&msg->credit) ?:
 	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
 	if (ret)
@@ -756,11 +782,11 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
 	krdma_credit_init(&msg->credit, conn->p.recv_depth);
-	msg->recvs = kvcalloc(conn->p.recv_depth, sizeof(*msg->recvs),
-			      GFP_KERNEL);
+	msg->nrecvs = conn->p.recv_depth + krdma_msg_extra_recvs(conn);
+	msg->recvs = kvcalloc(msg->nrecvs, sizeof(*msg->recvs), GFP_KERNEL);
 	if (!msg->recvs)
 		return -ENOMEM;
-	for (i = 0; i < conn->p.recv_depth && !ret; i++)
+	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_alloc(conn, &msg->recvs[i]);
 	return ret;
 }
@@ -776,7 +802,7 @@ void krdma_msg_free(struct krdma_conn *conn)
 
 	if (!msg)
 		return;
-	for (i = 0; msg->recvs && i < conn->p.recv_depth; i++)
+	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
 		kfree(msg->recvs[i].buf);
 	kvfree(msg->recvs);
 	kvfree(msg->whole);
@@ -825,13 +851,9 @@ void krdma_msg_stop(struct krdma_conn *conn)
 		krdma_region_unregister(conn, msg->shown);
 	if (msg->stage)
 		krdma_region_unregister(conn, msg->stage);
-	for (i = 0; msg->recvs && i < conn->p.recv_depth; i++)
+	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
 		krdma_recv_unmap(conn, &msg->recvs[i]);
-	if (msg->credit_send) {
-		krdma_send_unmap(conn, msg->credit_send);
-		kfree(msg->credit_send);
-		msg->credit_send = NULL;
-	}
+	krdma_control_free(conn);
 }
 
 static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
@@ -866,12 +888,8 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	msg = conn->msg;
 	if (ret)
 		return ret;
-	msg->credit_send = krdma_send_alloc(conn, NULL, 0);
-	if (!msg->credit_send)
-		return -ENOMEM;
-	msg->credit_send->wr.done = krdma_msg_credit_done;
-	msg->credit_send->wr.reserved = true;
-	for (i = 0; i < conn->p.recv_depth && !ret; i++)
+	ret = krdma_control_alloc(conn);
+	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_map(conn, &msg->recvs[i]);
 	/* The acceptor knows the peer's hello since the request. */
 	if (conn->cb.role == KRDMA_ACCEPT_CONN)
@@ -892,6 +910,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
 		.recv_depth = conn->p.recv_depth,
+		.features = KRDMA_WIRE_FEATURES,
 		.session = get_random_u32(),
 	};
 }
@@ -969,6 +988,17 @@ int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 	return ret ?: -ETIMEDOUT;
 }
 
+static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
+{
+	if (krdma_conn_is_rw(conn))
+		return krdma_rw_start(conn, until);
+	if (conn->cb.role == KRDMA_ACCEPT_CONN)
+		return krdma_msg_wait_start(conn, until) ?:
+		       krdma_msg_send_start(conn, NULL, 0, until);
+	return krdma_msg_send_start(conn, NULL, 0, until) ?:
+	       krdma_msg_wait_start(conn, until);
+}
+
 /**
  * krdma_msg_start - the first messages of a new connection
  * @conn: established connection
@@ -981,13 +1011,11 @@ int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
  */
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 {
-	if (krdma_conn_is_rw(conn))
-		return krdma_rw_start(conn, until);
-	if (conn->cb.role == KRDMA_ACCEPT_CONN)
-		return krdma_msg_wait_start(conn, until) ?:
-		       krdma_msg_send_start(conn, NULL, 0, until);
-	return krdma_msg_send_start(conn, NULL, 0, until) ?:
-	       krdma_msg_wait_start(conn, until);
+	int ret = krdma_msg_exchange(conn, until);
+
+	if (!ret)
+		krdma_alive_start(conn);
+	return ret;
 }
 
 /**

@@ -13,6 +13,14 @@ enum krdma_msg_busy {
 	KRDMA_BUSY_RW   = BIT(2), /* use the staging region */
 };
 
+/* What krdma sends for itself: one of a kind at a time. */
+enum krdma_control {
+	KRDMA_CONTROL_CREDIT = 0,
+	KRDMA_CONTROL_PING,
+	KRDMA_CONTROL_PONG,
+	KRDMA_CONTROLS, /* how many there are */
+};
+
 /**
  * struct krdma_recv - a receive buffer
  * @cqe: its completion
@@ -53,7 +61,8 @@ struct krdma_send {
 
 /**
  * struct krdma_msg - message mode of one connection
- * @recvs: receive buffers, p.recv_depth of them; constant
+ * @recvs: receive buffers; constant
+ * @nrecvs: how many: p.recv_depth and KRDMA_WIRE_CONTROL_RECVS; constant
  * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
  *
  * All of these under krdma_conn.lock:
@@ -62,8 +71,10 @@ struct krdma_send {
  * @may_send: an acceptor keeps quiet until the connecting side has sent
  * @got_start: the peer's START has arrived
  * @start: START with a shown buffer, until krdma_rw_start() has read it
- * @credit_send: message that returns credits, one at a time
- * @credit_busy: it is in flight
+ * @control: messages of krdma's own, by enum krdma_control
+ * @control_busy: those in flight, BIT(enum krdma_control)
+ * @heard: something has arrived since the last look
+ * @misses: looks in a row for which that was not so
  * @ready: krdma_recv, received parts in order
  * @next_id: id of the message whose part comes next
  * @next_offset: offset of that part
@@ -87,6 +98,7 @@ struct krdma_send {
  */
 struct krdma_msg {
 	struct krdma_recv *recvs;
+	unsigned int nrecvs;
 	u32 part_max;
 
 	struct krdma_credit credit;
@@ -94,8 +106,10 @@ struct krdma_msg {
 	bool may_send;
 	bool got_start;
 	struct krdma_recv *start;
-	struct krdma_send *credit_send;
-	bool credit_busy;
+	struct krdma_send *control[KRDMA_CONTROLS];
+	unsigned int control_busy;
+	bool heard;
+	unsigned int misses;
 	struct list_head ready;
 	u32 next_id;
 	u32 next_offset;
@@ -115,6 +129,13 @@ struct krdma_msg {
 	u64 peer_size;
 };
 
+/* msg.c */
+struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
+				    struct krdma_op *op, u32 len);
+void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send);
+int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send);
+int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
+			   struct krdma_hdr *hdr, bool reserved);
 int krdma_msg_check(struct krdma_conn *conn);
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
@@ -124,5 +145,13 @@ int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
 struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv);
+
+/* control.c */
+int krdma_control_alloc(struct krdma_conn *conn);
+void krdma_control_free(struct krdma_conn *conn);
+void krdma_control_credits_locked(struct krdma_conn *conn);
+void krdma_control_answer_locked(struct krdma_conn *conn,
+				 const struct krdma_hdr *hdr);
+void krdma_alive_start(struct krdma_conn *conn);
 
 #endif /* KRDMA_MSG_H */

@@ -34,6 +34,7 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->route_timeout_ms, 2000);
 	krdma_default_u32(&p->connect_timeout_ms, 10000);
 	krdma_default_u32(&p->op_timeout_ms, 30000);
+	krdma_default_u32(&p->keepalive_ms, 5000);
 	krdma_default_u32(&p->backlog, 64);
 	krdma_default_u32(&p->send_depth, 64);
 	krdma_default_u32(&p->recv_depth, 64);
@@ -55,6 +56,8 @@ static bool krdma_params_times_ok(const struct krdma_params *p)
 	       p->route_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
 	       p->connect_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
 	       p->op_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
+	       (p->keepalive_ms <= KRDMA_TIMEOUT_MAX_MS ||
+		p->keepalive_ms == KRDMA_NEVER) &&
 	       p->ack_timeout <= 31 && p->retry_count <= 7 &&
 	       p->rnr_retry_count <= 7 && p->min_rnr_timer <= 31;
 }

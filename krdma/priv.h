@@ -72,7 +72,7 @@ struct krdma_pd {
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
  *	request on its list (krdma_cm_take_request() or its close), a queued
- *	@close_work and a pending @timer one each (put when they have run or were
+ *	@close_work and a pending @timer or @alive one each (put when they have run or were
  *	cancelled), each work request in flight one (put on completion). The CM
  *	needs none: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
@@ -107,6 +107,7 @@ struct krdma_pd {
  * @local_failure: passive: it was not the peer's fault that it failed
  *
  * @timer: ends what does not become established in time
+ * @alive: message mode: looks now and then whether the peer was heard
  * @close_work: does what closing needs in process context
  *
  * @request_link: passive: in the listener's @requests
@@ -159,6 +160,7 @@ struct krdma_conn {
 	bool local_failure;
 
 	struct delayed_work timer;
+	struct delayed_work alive;
 	struct work_struct close_work;
 
 	struct list_head request_link;
@@ -314,12 +316,17 @@ void krdma_region_sync_for_device(struct krdma_conn *conn,
 
 /* msg.c */
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn);
+unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn);
 void krdma_msg_stop(struct krdma_conn *conn);
 void krdma_msg_free(struct krdma_conn *conn);
 int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
+
+/* control.c */
+void krdma_alive_work(struct work_struct *work);
+void krdma_alive_stop(struct krdma_conn *conn);
 
 /* rw.c */
 int krdma_rw_start(struct krdma_conn *conn, unsigned long until);

@@ -65,8 +65,8 @@ static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 	*cap = (struct ib_qp_cap){
 		.max_send_wr = min(conn->p.send_depth + KRDMA_QP_DRAIN_WRS +
 				   krdma_msg_extra_sends(conn), max_wr),
-		.max_recv_wr = min(conn->p.recv_depth + KRDMA_QP_DRAIN_WRS,
-				   max_wr),
+		.max_recv_wr = min(conn->p.recv_depth + KRDMA_QP_DRAIN_WRS +
+				   krdma_msg_extra_recvs(conn), max_wr),
 		.max_send_sge = min_t(u32, conn->p.max_send_sge,
 				      attrs->max_send_sge),
 		.max_recv_sge = min_t(u32, conn->p.max_recv_sge,

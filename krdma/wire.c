@@ -204,6 +204,11 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		if (!krdma_hdr_data_ok(&h, len, max_msg))
 			return -EPROTO;
 		break;
+	case KRDMA_WIRE_PING:
+	case KRDMA_WIRE_PONG:
+		if (h.credits)
+			return -EPROTO;
+		fallthrough;
 	case KRDMA_WIRE_CREDIT:
 		if (len || h.msg_len || h.msg_id || h.offset)
 			return -EPROTO;

@@ -11,7 +11,7 @@
  *     START [shown buffer]               ->  on iWARP the connecting side
  *                                            must send first (RFC 5044 7.1.2)
  *                                        <-  START [shown buffer]
- *     DATA, CREDIT                       <-> DATA, CREDIT
+ *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
  */
 #ifndef KRDMA_WIRE_H
 #define KRDMA_WIRE_H
@@ -37,6 +37,14 @@ enum krdma_wire_mode {
 	KRDMA_WIRE_MODE_RW  = 1,
 };
 
+/*
+ * What an end can do besides: bits of the hello. PING: it answers PING, and has
+ * KRDMA_WIRE_CONTROL_RECVS receives for that beyond those it gives credits for.
+ */
+#define KRDMA_WIRE_FEATURE_PING	  BIT(0)
+#define KRDMA_WIRE_FEATURES	  KRDMA_WIRE_FEATURE_PING
+#define KRDMA_WIRE_CONTROL_RECVS  4
+
 /* Hello: opens the private data of REQ and REP. */
 struct krdma_wire_hello {
 	__le32 magic;
@@ -47,7 +55,7 @@ struct krdma_wire_hello {
 	__le32 buf_size;	/* size of each receive buffer, header included */
 	__le32 max_msg;		/* longest message that is taken */
 	__le16 recv_depth;	/* receives posted: the peer's first credits */
-	__le16 features;	/* none defined yet: sent 0, ignored */
+	__le16 features;	/* KRDMA_WIRE_FEATURE_*; unknown ones are ignored */
 	__le32 session;		/* random, for logs */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hello) == 24);
@@ -77,6 +85,8 @@ enum krdma_wire_type {
 	KRDMA_WIRE_START  = 1,
 	KRDMA_WIRE_DATA   = 2,
 	KRDMA_WIRE_CREDIT = 3,
+	KRDMA_WIRE_PING	  = 4,	/* asks for a PONG; neither takes a credit */
+	KRDMA_WIRE_PONG	  = 5,
 };
 
 /* Header: opens every message. */

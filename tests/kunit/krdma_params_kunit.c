@@ -22,6 +22,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.route_timeout_ms, 2000U);
 	KUNIT_EXPECT_EQ(test, p.connect_timeout_ms, 10000U);
 	KUNIT_EXPECT_EQ(test, p.op_timeout_ms, 30000U);
+	KUNIT_EXPECT_EQ(test, p.keepalive_ms, 5000U);
 	KUNIT_EXPECT_EQ(test, p.backlog, 64U);
 	KUNIT_EXPECT_EQ(test, p.send_depth, 64U);
 	KUNIT_EXPECT_EQ(test, p.recv_depth, 64U);
@@ -117,6 +118,7 @@ static const struct krdma_params_case refused[] = {
 	{ "route timeout", { GOOD, .route_timeout_ms = U32_MAX } },
 	{ "connect timeout", { GOOD, .connect_timeout_ms = U32_MAX } },
 	{ "operation timeout", { GOOD, .op_timeout_ms = U32_MAX } },
+	{ "keep-alive interval", { GOOD, .keepalive_ms = U32_MAX - 1 } },
 	{ "ack timeout", { GOOD, .ack_timeout = 32 } },
 	{ "retry count", { GOOD, .retry_count = 8 } },
 	{ "rnr retry count", { GOOD, .rnr_retry_count = 8 } },

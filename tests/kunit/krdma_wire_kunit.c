@@ -275,7 +275,7 @@ static const struct krdma_wire_case hdr_cases[] = {
 	{ "version 0", 0, 1, 0, 0, -EPROTO },
 	{ "version of the future", 0, 1, 2, 0, -EPROTO },
 	{ "type 0", 1, 1, 0, 0, -EPROTO },
-	{ "unknown type", 1, 1, 4, 0, -EPROTO },
+	{ "unknown type", 1, 1, 6, 0, -EPROTO },
 	{ "type with the top bit", 1, 1, 0x82, 0, -EPROTO },
 	{ "any number of credits", 2, 2, 0xffff, 0, 0 },
 	{ "longest message", 4, 4, MAX_MSG, 0, 0 },
@@ -337,6 +337,30 @@ static void credit_message_carries_credits_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_CREDIT, c, 16),
 			c->expected);
 	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_CREDIT, c, 17),
+			-EPROTO);
+}
+
+static const struct krdma_wire_case empty_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "credits", 2, 2, 5, 0, -EPROTO },
+	{ "length", 4, 4, 1, 0, -EPROTO },
+	{ "message id", 8, 4, 1, 0, -EPROTO },
+	{ "offset", 12, 4, 1, 0, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(empty, empty_cases, krdma_wire_case_desc);
+
+static void ping_and_pong_carry_nothing(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PING, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PONG, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PING, c, 17),
+			-EPROTO);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PONG, c, 17),
 			-EPROTO);
 }
 
@@ -469,6 +493,7 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE(header_survives_encoding_and_decoding),
 	KUNIT_CASE_PARAM(data_is_judged_by_each_field, hdr_gen_params),
 	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
+	KUNIT_CASE_PARAM(ping_and_pong_carry_nothing, empty_gen_params),
 	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
 	KUNIT_CASE(no_message_is_shorter_than_its_header),
 	KUNIT_CASE(empty_message_is_one_empty_part),

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages that krdma sends for itself: credits that are given back, and the
+ * question whether the peer is still there, with its answer.
+ *
+ * Each kind has one buffer and one send queue slot of its own, made with the
+ * QP, so that it needs no memory and never waits; it is in flight at most once.
+ *
+ * PING and PONG take no credits: two ends that have filled each other's queues
+ * could not ask. Instead each end posts a few receives more than it says. That
+ * is enough, because the next PING follows only when the last was answered, or
+ * seconds later, and what they arrive in is posted again at once.
+ *
+ * A connection on which nothing arrived for an interval is asked; one that
+ * stays silent for KRDMA_ALIVE_MISSES more is ended with -ETIMEDOUT. Whatever
+ * arrives is a sign of life. Without this a peer that vanished while it owed us
+ * nothing would never be missed: its last DREQ may be lost.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "msg.h"
+
+/* Unanswered questions that a peer may have. */
+#define KRDMA_ALIVE_MISSES 3
+
+static const u8 krdma_control_types[KRDMA_CONTROLS] = {
+	[KRDMA_CONTROL_CREDIT]	= KRDMA_WIRE_CREDIT,
+	[KRDMA_CONTROL_PING]	= KRDMA_WIRE_PING,
+	[KRDMA_CONTROL_PONG]	= KRDMA_WIRE_PONG,
+};
+
+/* Return: -EBUSY the last one is in flight; or as the post. */
+static int krdma_control_send_locked(struct krdma_conn *conn,
+				     enum krdma_control kind)
+{
+	struct krdma_hdr hdr = { .type = krdma_control_types[kind] };
+	struct krdma_msg *msg = conn->msg;
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	if (msg->control_busy & BIT(kind))
+		return -EBUSY;
+	if (kind == KRDMA_CONTROL_CREDIT) {
+		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,
+					     true);
+	} else {
+		krdma_hdr_encode(&msg->control[kind]->hdr, &hdr);
+		ret = krdma_send_post_wr_locked(conn, msg->control[kind]);
+	}
+	if (!ret)
+		msg->control_busy |= BIT(kind);
+	return ret;
+}
+
+/**
+ * krdma_control_credits_locked - give back credits if it is time to
+ * @conn: connection in message mode
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_control_credits_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	/* Without a credit the peer owes us some, and they come with a chance. */
+	if (krdma_credit_should_return(&conn->msg->credit))
+		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
+}
+
+/**
+ * krdma_control_answer_locked - a PING or a PONG has arrived
+ * @conn: connection in message mode
+ * @hdr: its header
+ *
+ * A PING that finds the last answer still in flight gets none: nobody who
+ * waits for answers asks so fast.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_control_answer_locked(struct krdma_conn *conn,
+				 const struct krdma_hdr *hdr)
+{
+	lockdep_assert_held(&conn->lock);
+	if (hdr->type == KRDMA_WIRE_PING)
+		krdma_control_send_locked(conn, KRDMA_CONTROL_PONG);
+}
+
+static void krdma_control_done(struct krdma_wr *kwr)
+{
+	struct krdma_conn *conn = kwr->conn;
+	struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	unsigned int kind;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	for (kind = 0; kind < KRDMA_CONTROLS; kind++)
+		if (&msg->control[kind]->wr == kwr)
+			msg->control_busy &= ~BIT(kind);
+	/* More may be owed by now. */
+	krdma_control_credits_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_control_alloc - make the buffers
+ * @conn: connection with a new QP
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0 or -ENOMEM; krdma_control_free() undoes it.
+ */
+int krdma_control_alloc(struct krdma_conn *conn)
+{
+	struct krdma_send *send;
+	unsigned int kind;
+
+	lockdep_assert_held(&conn->setup);
+	for (kind = 0; kind < KRDMA_CONTROLS; kind++) {
+		send = krdma_send_alloc(conn, NULL, 0);
+		if (!send)
+			return -ENOMEM;
+		send->wr.done = krdma_control_done;
+		send->wr.reserved = true;
+		conn->msg->control[kind] = send;
+	}
+	return 0;
+}
+
+/**
+ * krdma_control_free - undo krdma_control_alloc()
+ * @conn: connection whose QP is drained; may have none or some
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_control_free(struct krdma_conn *conn)
+{
+	unsigned int kind;
+
+	lockdep_assert_held(&conn->setup);
+	for (kind = 0; kind < KRDMA_CONTROLS; kind++) {
+		if (conn->msg->control[kind])
+			krdma_send_free(conn, conn->msg->control[kind]);
+		conn->msg->control[kind] = NULL;
+	}
+}
+
+/*
+ * Under the lock with which the state leaves ESTABLISHED: nothing is queued
+ * that krdma_alive_stop() does not find.
+ */
+static void krdma_alive_again_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return;
+	/* Put by alive_work, which waits for the lock, or krdma_alive_stop(). */
+	if (queue_delayed_work(krdma_wq, &conn->alive,
+			       msecs_to_jiffies(conn->p.keepalive_ms)))
+		krdma_conn_get(conn);
+}
+
+/* Return: true if the peer was asked often enough. */
+static bool krdma_alive_ask_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (msg->heard) {
+		msg->heard = false;
+		msg->misses = 0;
+		return false;
+	}
+	if (msg->misses++ == KRDMA_ALIVE_MISSES)
+		return true;
+	/* If it cannot be posted, silence will tell. */
+	krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
+	return false;
+}
+
+/* Return: true if the peer must be taken for dead. */
+static bool krdma_alive_look_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return false;
+	if (krdma_alive_ask_locked(conn))
+		return true;
+	krdma_alive_again_locked(conn);
+	return false;
+}
+
+/**
+ * krdma_alive_work - look whether the peer has been heard
+ * @work: krdma_conn.alive
+ */
+void krdma_alive_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, alive.work);
+	unsigned long flags;
+	bool dead;
+
+	/* See krdma_qp_post() for why bottom halves are off. */
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	dead = krdma_alive_look_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+	if (dead) {
+		pr_info_ratelimited("%pISpc: does not answer, closing\n",
+				    &conn->peer);
+		krdma_conn_abort(conn, -ETIMEDOUT);
+	}
+	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_alive_start - look after a connection from now on
+ * @conn: established connection in message mode
+ *
+ * Nothing happens if the user does not want it, or the peer cannot answer.
+ *
+ * Context: process.
+ */
+void krdma_alive_start(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	if (conn->p.keepalive_ms == KRDMA_NEVER ||
+	    !(conn->hello.features & KRDMA_WIRE_FEATURE_PING))
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_alive_again_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_alive_stop - the connection is over
+ * @conn: connection in KRDMA_CLOSING
+ *
+ * The work may run once more, and finds that out.
+ *
+ * Context: process.
+ */
+void krdma_alive_stop(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work(&conn->alive))
+		krdma_conn_put(conn);
+}
