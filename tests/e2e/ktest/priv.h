@@ -139,6 +139,10 @@ int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args);
 
+/* hold.c */
+int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_hold_end(void);
+
 /* job.c */
 int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args);
