@@ -348,6 +348,8 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 						       -EHOSTUNREACH));
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
+		if (event->status == -ENOMEM)
+			WRITE_ONCE(conn->modify_failed, true);
 		krdma_conn_abort(conn,
 				 krdma_cm_connect_status(id, event->status));
 		break;
@@ -871,6 +873,8 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	rdma_lock_handler(conn->cb.cm_id);
 	ret = rdma_accept(conn->cb.cm_id, &param);
 	rdma_unlock_handler(conn->cb.cm_id);
+	if (ret == -ENOMEM)
+		WRITE_ONCE(conn->modify_failed, true);
 	return ret;
 }
 

@@ -104,6 +104,8 @@ struct krdma_pd {
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
  * @is_siw: since the QP exists: see krdma_msg_wait_start()
+ * @modify_failed: the QP could not be moved, for lack of memory; see
+ *	krdma_qp_enable_rxe()
  * @local_failure: passive: it was not the peer's fault that it failed
  *
  * @timer: ends what does not become established in time
@@ -157,6 +159,7 @@ struct krdma_conn {
 	bool drained;
 	bool raw_live;
 	bool is_siw;
+	bool modify_failed;
 	bool local_failure;
 
 	struct delayed_work timer;

@@ -133,6 +133,30 @@ int krdma_qp_create(struct krdma_conn *conn)
 	return ret;
 }
 
+/*
+ * rxe, 7.3 at least: when a QP that is to move to RTR finds no memory, its
+ * receive task stays disabled (rxe_qp_from_attr()). Such a QP flushes no
+ * receives in ERROR, and the drain would never end. RESET enables the task; it
+ * also drops the receives that were posted, without completions, which nobody
+ * misses of a QP that never was connected. From RESET there is no way to ERROR
+ * but by INIT.
+ */
+static void krdma_qp_enable_rxe(struct krdma_conn *conn)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+	struct ib_qp_attr init = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = conn->cb.cm_id->port_num,
+	};
+
+	if (!READ_ONCE(conn->modify_failed) ||
+	    conn->cb.qp->device->ops.driver_id != RDMA_DRIVER_RXE)
+		return;
+	ib_modify_qp(conn->cb.qp, &reset, IB_QP_STATE);
+	ib_modify_qp(conn->cb.qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
+		     IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
 /**
  * krdma_qp_drain - wait until the QP has completed everything
  * @conn: connection in KRDMA_CLOSING, so nobody posts any more
@@ -144,6 +168,7 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cb.qp || conn->drained)
 		return;
+	krdma_qp_enable_rxe(conn);
 	ib_drain_qp(conn->cb.qp);
 	conn->drained = true;
 }
