@@ -13,7 +13,7 @@
 # Not on debug-6.1: rxe of Linux 6.1 does not survive a QP that it could not make (rxe_qp_do_cleanup() stops timers which
 # rxe_qp_from_init() had not come to set up, and gives CQ references back twice).
 #
-# long: uml-debug
+# kernels: uml-debug
 # load: krdma krdma_test krping
 # timeout: 900
 
