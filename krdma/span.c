@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Cutting a request into work requests, see span.h. Pure. */
+#include <linux/minmax.h>
+
+#include "span.h"
+
+/**
+ * krdma_span_begin - begin to cut
+ * @span: result
+ * @sges: local pieces, @len bytes in all, none of them empty
+ * @segs: remote segments, NULL if there are none
+ * @offset: where in @segs; offset + @len is within them
+ * @len: bytes
+ */
+void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
+		      const struct krdma_seg *segs, u64 offset, u32 len)
+{
+	while (segs && len && offset >= segs->len)
+		offset -= segs++->len;
+	*span = (struct krdma_span){
+		.sge = sges,
+		.seg = segs,
+		.seg_off = offset,
+		.left = len,
+	};
+}
+
+static void krdma_span_advance(struct krdma_span *span, u32 len)
+{
+	span->left -= len;
+	span->sge_off += len;
+	if (span->sge_off == span->sge->length) {
+		span->sge++;
+		span->sge_off = 0;
+	}
+}
+
+/**
+ * krdma_span_next - cut off one work request
+ * @span: how far it is; the segment and offset of the work request are those
+ *	before the call
+ * @sges: result, pieces of the work request; NULL: only go on
+ * @max: how many it may have
+ *
+ * Return: how many it has.
+ */
+u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
+{
+	u32 room = span->seg ? span->seg->len - span->seg_off : span->left;
+	u32 n = 0, len;
+
+	while (n < max && span->left && room) {
+		len = min3(span->sge->length - span->sge_off, span->left, room);
+		if (sges)
+			sges[n] = (struct ib_sge){
+				.addr = span->sge->addr + span->sge_off,
+				.length = len,
+				.lkey = span->sge->lkey,
+			};
+		n++;
+		room -= len;
+		span->seg_off += len;
+		krdma_span_advance(span, len);
+	}
+	if (span->seg && !room) {
+		span->seg++;
+		span->seg_off = 0;
+	}
+	return n;
+}
+
+/**
+ * krdma_span_count - how many work requests it will be
+ * @sges: as for krdma_span_begin()
+ * @segs: likewise
+ * @offset: likewise
+ * @len: likewise; 0 takes one
+ * @max: pieces of each
+ *
+ * Return: the number.
+ */
+u32 krdma_span_count(const struct ib_sge *sges, const struct krdma_seg *segs,
+		     u64 offset, u32 len, u32 max)
+{
+	struct krdma_span span;
+	u32 n = 0;
+
+	krdma_span_begin(&span, sges, segs, offset, len);
+	do {
+		krdma_span_next(&span, NULL, max);
+		n++;
+	} while (span.left);
+	return n;
+}
