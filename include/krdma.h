@@ -37,14 +37,20 @@
 #include <linux/bits.h>
 #include <linux/socket.h>
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
 
 #include "compat.h"
 
-struct ib_pd;
-struct ib_qp;
+struct bio_vec;
+struct krdma_conn;
 struct krdma_domain;
+struct krdma_op;
+struct krdma_region;
+struct krdma_remote;
 struct net;
+struct page;
 struct rdma_cm_id;
+struct scatterlist;
 
 /* Most private data in a REQ of the RDMA CM over InfiniBand and RoCE. */
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
@@ -198,9 +204,11 @@ enum krdma_poll {
  *	Those beyond it are rejected
  * @send_depth: send work requests, default 64
  * @recv_depth: receive work requests, default 64; at least 4 in message mode
- * @max_send_sge: raw mode: scatter/gather entries of a send, default 1
+ * @max_send_sge: scatter/gather entries of a send. Raw mode: default 1. Message
+ *	mode: default 6, of which a message's header takes one; at least 2
  * @max_recv_sge: raw mode: scatter/gather entries of a receive, default 1
- * @max_inline: bytes that may be posted inline, default 0
+ * @max_inline: raw mode: bytes that may be posted inline, default 0. In
+ *	message mode krdma sees to it
  * @poll: see &enum krdma_poll
  * @responder_resources: RDMA READs and atomics the peer may have in flight
  *	here, default 16, never more than the device can. For a connection that
@@ -333,6 +341,172 @@ int krdma_shown_set(struct krdma_cb *cb, const void *buffer, size_t length,
 		    u64 offset);
 u64 krdma_shown_size(const struct krdma_cb *cb);
 u64 krdma_peer_shown_size(const struct krdma_cb *cb);
+
+/* Regions: memory of this side that the adapter, or the peer, may use */
+
+/* What the peer may do with a region. */
+#define KRDMA_REMOTE_READ	BIT(0)
+#define KRDMA_REMOTE_WRITE	BIT(1)
+#define KRDMA_REMOTE_ATOMIC	BIT(2)
+/* Own READs put their data here. On iWARP that lets the peer write, too. */
+#define KRDMA_READ_SINK		BIT(3)
+
+struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
+					u32 access);
+struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
+					     struct page **pages, u32 npages,
+					     u32 offset, size_t len,
+					     u32 access);
+struct krdma_region *krdma_region_from_vmalloc(struct krdma_cb *cb, void *addr,
+					       size_t len, u32 access);
+struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
+					  struct scatterlist *sgl, u32 nents,
+					  u32 access);
+int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms);
+void krdma_region_put(struct krdma_region *region);
+void *krdma_region_vaddr(const struct krdma_region *region);
+u64 krdma_region_size(const struct krdma_region *region);
+void krdma_region_sync_for_cpu(struct krdma_region *region);
+void krdma_region_sync_for_device(struct krdma_region *region);
+ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
+			    u64 len, void *buf, size_t size);
+
+/* Memory of the peer, as it described it */
+struct krdma_remote *krdma_remote_import(const void *desc, size_t len);
+void krdma_remote_free(struct krdma_remote *remote);
+u64 krdma_remote_size(const struct krdma_remote *remote);
+const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb);
+
+/* Requests */
+
+/**
+ * enum krdma_opcode - what a request does
+ * @KRDMA_SEND: send a message that fits into one receive buffer of the peer's
+ * @KRDMA_WRITE: write into the peer's memory
+ * @KRDMA_READ: read from the peer's memory
+ * @KRDMA_FETCH_ADD: add to 8 bytes of the peer's, get what was there before
+ * @KRDMA_CMP_SWAP: replace 8 bytes of the peer's if they are as expected, get
+ *	what was there before
+ */
+enum krdma_opcode {
+	KRDMA_SEND = 0,
+	KRDMA_WRITE,
+	KRDMA_READ,
+	KRDMA_FETCH_ADD,
+	KRDMA_CMP_SWAP,
+};
+
+/* How many there are. */
+#define KRDMA_OPCODES (KRDMA_CMP_SWAP + 1)
+
+/**
+ * enum krdma_mem - where the local bytes of a request are
+ * @KRDMA_MEM_NONE: there are none
+ * @KRDMA_MEM_VIRT: kernel memory of kmalloc(), vmalloc() or the page
+ *	allocator; not on a stack
+ * @KRDMA_MEM_PAGES: pages, each with offset and length
+ * @KRDMA_MEM_SG: a scatterlist that is not mapped
+ * @KRDMA_MEM_REGION: a part of a region; nothing is mapped: the cheapest
+ */
+enum krdma_mem {
+	KRDMA_MEM_NONE = 0,
+	KRDMA_MEM_VIRT,
+	KRDMA_MEM_PAGES,
+	KRDMA_MEM_SG,
+	KRDMA_MEM_REGION,
+};
+
+/**
+ * struct krdma_data - the local bytes of a request
+ * @mem: which member of the union
+ * @nents: KRDMA_MEM_PAGES and KRDMA_MEM_SG: entries
+ * @len: bytes; for KRDMA_MEM_PAGES and KRDMA_MEM_SG the sum of all entries
+ * @offset: KRDMA_MEM_REGION: where in the region
+ * @virt: KRDMA_MEM_VIRT
+ * @pages: KRDMA_MEM_PAGES
+ * @sg: KRDMA_MEM_SG
+ * @region: KRDMA_MEM_REGION: of the same connection
+ */
+struct krdma_data {
+	enum krdma_mem mem;
+	u32 nents;
+	u32 len;
+	u64 offset;
+	union {
+		void *virt;
+		const struct bio_vec *pages;
+		struct scatterlist *sg;
+		struct krdma_region *region;
+	};
+};
+
+/**
+ * struct krdma_wr - what every entry of a send queue has; krdma's own
+ * @cqe: completion of the last of its work requests
+ * @link: posted, or waiting for room
+ * @conn: where
+ * @op: a task that waits, or NULL
+ * @slots: send queue slots that it takes
+ * @reserved: has a slot of its own
+ * @signalled: its success has a completion
+ * @done: it is over; @status is 0 or an errno
+ */
+struct krdma_wr {
+	struct ib_cqe cqe;
+	struct list_head link;
+	struct krdma_conn *conn;
+	struct krdma_op *op;
+	u16 slots;
+	bool reserved;
+	bool signalled;
+	void (*done)(struct krdma_wr *kwr, int status);
+};
+
+/* Local memory in so many pieces needs no allocation on posting. */
+#define KRDMA_REQ_SGES 4
+
+/* Flags of a request. */
+#define KRDMA_NOWAIT	BIT(0) /* -EAGAIN if the queue is full, do not queue */
+
+/**
+ * struct krdma_req - a request to the adapter
+ * @opcode: what to do
+ * @flags: KRDMA_NOWAIT; those of the first of a chain count
+ * @local: local bytes; 8 for KRDMA_FETCH_ADD and KRDMA_CMP_SWAP
+ * @remote: the peer's memory; for all but KRDMA_SEND. Must live until @done
+ * @remote_offset: where in @remote
+ * @compare: KRDMA_CMP_SWAP: what must be there, in the CPU's byte order
+ * @operand: KRDMA_FETCH_ADD: what to add; KRDMA_CMP_SWAP: what to store
+ * @done: it is over: @status is 0, or why not. Exactly once for each request
+ *	that krdma_post() took, in the order of posting. Context: see
+ *	&krdma_params.poll; process context when the connection closes. Must not
+ *	sleep; may post; may free @req; must not release the connection
+ * @next: the next of a chain, or NULL
+ *
+ * The caller's memory, which it must not touch from krdma_post() to @done; that
+ * goes for the local bytes, too. The other members are krdma's own.
+ */
+struct krdma_req {
+	enum krdma_opcode opcode;
+	u32 flags;
+	struct krdma_data local;
+	const struct krdma_remote *remote;
+	u64 remote_offset;
+	u64 compare;
+	u64 operand;
+	void (*done)(struct krdma_req *req, int status);
+	struct krdma_req *next;
+	/* private: */
+	struct krdma_wr wr;
+	struct ib_sge *sges;
+	u16 nsges;
+	bool is_inline;
+	u64 hdr_dma;
+	u8 hdr[16];
+	struct ib_sge few[KRDMA_REQ_SGES];
+};
+
+int krdma_post(struct krdma_cb *cb, struct krdma_req *req);
 
 /* The eleven calls of snake0/krdma, source compatible */
 void krdma_config(size_t max_buf_size);

@@ -48,6 +48,7 @@ static void krdma_conn_free(struct kref *ref)
 
 	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
 	krdma_msg_free(conn);
+	kfree(conn->batch);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);
 	mutex_destroy(&conn->setup);
@@ -127,18 +128,20 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 		krdma_conn_queue_close(conn);
 }
 
-/* Start to close, for @error. @late: not any more if already established. */
-static void krdma_conn_close(struct krdma_conn *conn, int error, bool late)
+/**
+ * krdma_conn_abort_locked - krdma_conn_abort() for who has the lock
+ * @conn: connection or listener
+ * @error: why
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&conn->lock, flags);
-	if ((!late || conn->cb.state < KRDMA_ESTABLISHED) &&
-	    krdma_conn_move_locked(conn, KRDMA_CLOSING)) {
-		conn->error = error;
-		krdma_conn_need_close_locked(conn);
-	}
-	spin_unlock_irqrestore(&conn->lock, flags);
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_conn_move_locked(conn, KRDMA_CLOSING))
+		return;
+	conn->error = error;
+	krdma_conn_need_close_locked(conn);
 }
 
 /**
@@ -214,7 +217,11 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
  */
 void krdma_conn_abort(struct krdma_conn *conn, int error)
 {
-	krdma_conn_close(conn, error, false);
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_conn_abort_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 static void krdma_conn_timer_work(struct work_struct *work)
@@ -222,7 +229,12 @@ static void krdma_conn_timer_work(struct work_struct *work)
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, timer.work);
 
-	krdma_conn_close(conn, -ETIMEDOUT, true);
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->cb.state < KRDMA_ESTABLISHED)
+		krdma_conn_abort_locked(conn, -ETIMEDOUT);
+	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
 }
 
@@ -266,6 +278,7 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_cm_disconnect(conn);
 	krdma_qp_drain(conn);
 	krdma_msg_stop(conn);
+	krdma_regions_unregister(conn);
 	krdma_qp_destroy(conn);
 	id = conn->cb.cm_id;
 	if (id) {
@@ -338,6 +351,9 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	if (role == KRDMA_LISTEN_CONN)
 		lockdep_set_class(&conn->setup, &listener_setup);
 	init_waitqueue_head(&conn->wait);
+	INIT_LIST_HEAD(&conn->posted);
+	INIT_LIST_HEAD(&conn->pending);
+	INIT_LIST_HEAD(&conn->regions);
 	INIT_LIST_HEAD(&conn->dev_link);
 	INIT_LIST_HEAD(&conn->request_link);
 	INIT_LIST_HEAD(&conn->requests);

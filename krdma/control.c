@@ -84,7 +84,7 @@ void krdma_control_answer_locked(struct krdma_conn *conn,
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PONG);
 }
 
-static void krdma_control_done(struct krdma_wr *kwr)
+static void krdma_control_done(struct krdma_wr *kwr, int status)
 {
 	struct krdma_conn *conn = kwr->conn;
 	struct krdma_msg *msg = conn->msg;

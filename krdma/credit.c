@@ -39,6 +39,18 @@ bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved)
 }
 
 /**
+ * krdma_credit_may_send_n - are there credits for some messages
+ * @c: the credits
+ * @n: how many
+ *
+ * Return: true if krdma_credit_take() may be called so often.
+ */
+bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
+{
+	return c->avail > n;
+}
+
+/**
  * krdma_credit_take - use one credit, give back what is owed
  * @c: the credits
  *

@@ -1,30 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions: memory of ours that the adapter may use, registered by fast
- * registration work requests (FRWR) in as many MRs as the device's limit asks
- * for (2 MiB each on rxe, 1 MiB on siw).
+ * Regions: memory that the own adapter, and with its permission the peer, may
+ * use. Registered by fast registration work requests (FRWR) in as many MRs as
+ * the device's limit asks for (2 MiB each on rxe, 1 MiB on siw).
  *
- * A region belongs to one connection. Its keys are new for each connection and
- * die with it: krdma_region_unregister() runs after the drain, before the PD
- * goes. The memory itself stays until the connection's last reference.
+ * A region belongs to one connection, and is on its krdma_conn.regions. Its
+ * keys are new for each connection and die with it: krdma_regions_unregister()
+ * runs after the drain, before the PD goes. The region itself stays until its
+ * owner puts it, and holds a reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
  * pointers: the iova of an MR may be chosen freely as long as the offset in
  * the page is right (xprtrdma does the same in frwr_map()).
  */
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "priv.h"
+#include "region.h"
+#include "wire.h"
+
+/* As much as a description can say of MRs as small as siw's. */
+#define KRDMA_REGION_MAX BIT(30)
+
+#define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
+			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK)
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @wr: completion of its registration
+ * @wr: completion of its registration or invalidation
  * @mr: the MR
  * @sgt: its pages
  * @mapped: @sgt is DMA mapped
+ * @rkey: of the peer; a copy, for who looks while @mr goes
+ * @lkey: of the own adapter, likewise
  * @len: bytes
  */
 struct krdma_region_mr {
@@ -32,127 +43,156 @@ struct krdma_region_mr {
 	struct ib_mr *mr;
 	struct sg_table sgt;
 	bool mapped;
+	u32 rkey;
+	u32 lkey;
 	u32 len;
 };
 
 /**
  * struct krdma_region - memory that an adapter may use
- * @vaddr: the memory, vmalloc()
- * @size: bytes, whole pages
+ * @conn: whose it is; the user's regions hold a reference
+ * @link: in krdma_conn.regions; krdma_conn.setup
+ * @vaddr: the memory if it is linear, else NULL
+ * @owned: @vaddr was allocated here
+ * @size: bytes
+ * @first: offset of the first byte in its page
  * @access: IB_ACCESS_* for the peer and the own adapter
- * @mr_size: bytes of each MR but the last
+ * @mr_size: bytes of each MR, the first counted from its page's beginning
+ * @usable: registered, not revoked
  * @nmrs: how many MRs
  * @mrs: in the order of addresses
  */
 struct krdma_region {
+	struct krdma_conn *conn;
+	struct list_head link;
 	void *vaddr;
+	bool owned;
 	u64 size;
+	u32 first;
 	int access;
 	u32 mr_size;
+	bool usable;
 	u32 nmrs;
 	struct krdma_region_mr mrs[];
 };
 
+/* ---- the memory ---- */
+
 static int krdma_region_fill_sgt(struct krdma_region *region,
-				 struct krdma_region_mr *mr, u64 offset)
+				 struct krdma_region_mr *mr,
+				 struct page **pages, u32 first)
 {
-	unsigned int npages = mr->len >> PAGE_SHIFT, i;
-	struct scatterlist *sg;
-	int ret;
+	u32 npages = DIV_ROUND_UP(first + mr->len, PAGE_SIZE);
 
-	ret = sg_alloc_table(&mr->sgt, npages, GFP_KERNEL);
-	if (ret)
-		return ret;
-	for_each_sgtable_sg(&mr->sgt, sg, i)
-		sg_set_page(sg, vmalloc_to_page(region->vaddr + offset +
-						((u64)i << PAGE_SHIFT)),
-			    PAGE_SIZE, 0);
-	return 0;
+	return sg_alloc_table_from_pages_segment(&mr->sgt, pages, npages, first,
+						 mr->len, PAGE_SIZE, GFP_KERNEL);
 }
 
-static int krdma_region_fill(struct krdma_region *region)
+static int krdma_region_fill(struct krdma_region *region, struct page **pages)
 {
-	u64 offset;
-	u32 i;
-	int ret;
+	u64 left = region->size;
+	u32 first = region->first, i;
+	int ret = 0;
 
-	for (i = 0; i < region->nmrs; i++) {
-		offset = (u64)i * region->mr_size;
-		region->mrs[i].len = min_t(u64, region->mr_size,
-					   region->size - offset);
-		ret = krdma_region_fill_sgt(region, &region->mrs[i], offset);
-		if (ret)
-			return ret;
+	for (i = 0; i < region->nmrs && !ret; i++) {
+		region->mrs[i].len = min_t(u64, region->mr_size - first, left);
+		ret = krdma_region_fill_sgt(region, &region->mrs[i], pages,
+					    first);
+		left -= region->mrs[i].len;
+		pages += region->mr_size >> PAGE_SHIFT;
+		first = 0;
 	}
-	return 0;
+	return ret;
 }
 
-/**
- * krdma_region_create - allocate memory for a region
- * @conn: connection that is attached to its device
- * @size: bytes, rounded up to whole pages
- * @access: IB_ACCESS_*
- *
- * Return: zeroed memory that is not registered yet, for krdma_region_free(),
- * ERR_PTR(-ENOMEM), or ERR_PTR(-EOPNOTSUPP): a device without FRWR.
- */
-struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
-					 int access)
+static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
+{
+	int ib = IB_ACCESS_LOCAL_WRITE;
+
+	if (access & KRDMA_REMOTE_READ)
+		ib |= IB_ACCESS_REMOTE_READ;
+	if (access & KRDMA_REMOTE_WRITE)
+		ib |= IB_ACCESS_REMOTE_WRITE;
+	if (access & KRDMA_REMOTE_ATOMIC)
+		ib |= IB_ACCESS_REMOTE_ATOMIC;
+	/* RFC 5040 5.3: a READ's answer comes as a tagged write. */
+	if (access & KRDMA_READ_SINK &&
+	    rdma_protocol_iwarp(conn->cb.pd->device, 1))
+		ib |= IB_ACCESS_REMOTE_WRITE;
+	return ib;
+}
+
+static int krdma_region_check(const struct krdma_conn *conn, u32 access,
+			      u64 len)
 {
 	const struct ib_device_attr *attrs = &conn->cb.pd->device->attrs;
-	struct krdma_region *region;
-	u32 mr_size, nmrs;
 
-	/* Without it the list length below is 0. */
-	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
-		return ERR_PTR(-EOPNOTSUPP);
-	mr_size = min(attrs->max_fast_reg_page_list_len, 512U) << PAGE_SHIFT;
-	nmrs = DIV_ROUND_UP_ULL(PAGE_ALIGN(size), mr_size);
+	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
+		return -EINVAL;
+	/* Without the first, max_fast_reg_page_list_len is 0. */
+	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    (access & KRDMA_REMOTE_ATOMIC &&
+	     attrs->atomic_cap == IB_ATOMIC_NONE))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static void krdma_region_free(struct krdma_region *region)
+{
+	u32 i;
+
+	for (i = 0; i < region->nmrs; i++)
+		sg_free_table(&region->mrs[i].sgt);
+	if (region->owned)
+		vfree(region->vaddr);
+	kvfree(region);
+}
+
+static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
+					      struct page **pages, u32 first,
+					      u64 len, u32 access)
+{
+	const struct ib_device_attr *attrs = &conn->cb.pd->device->attrs;
+	u32 mr_size = min(attrs->max_fast_reg_page_list_len, 512U) << PAGE_SHIFT;
+	u32 nmrs = DIV_ROUND_UP_ULL(first + len, mr_size);
+	struct krdma_region *region;
+
 	region = kvzalloc(struct_size(region, mrs, nmrs), GFP_KERNEL);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
-	region->size = PAGE_ALIGN(size);
-	region->access = access;
+	region->size = len;
+	region->first = first;
+	region->access = krdma_region_ib_access(conn, access);
 	region->mr_size = mr_size;
 	region->nmrs = nmrs;
-	region->vaddr = vzalloc(region->size);
-	if (!region->vaddr || krdma_region_fill(region)) {
+	INIT_LIST_HEAD(&region->link);
+	if (krdma_region_fill(region, pages)) {
 		krdma_region_free(region);
 		return ERR_PTR(-ENOMEM);
 	}
 	return region;
 }
 
-/**
- * krdma_region_free - undo krdma_region_create()
- * @region: not registered (any more); may be NULL
- */
-void krdma_region_free(struct krdma_region *region)
-{
-	u32 i;
+/* ---- registration ---- */
 
-	if (!region)
-		return;
-	for (i = 0; i < region->nmrs; i++)
-		sg_free_table(&region->mrs[i].sgt);
-	vfree(region->vaddr);
-	kvfree(region);
+static u64 krdma_region_iova(const struct krdma_region *region, u32 i)
+{
+	return i ? (u64)i * region->mr_size : region->first;
 }
 
 static int krdma_region_map_mr(struct krdma_conn *conn,
-			       struct krdma_region *region,
-			       struct krdma_region_mr *mr)
+			       struct krdma_region *region, u32 i)
 {
+	struct krdma_region_mr *mr = &region->mrs[i];
 	struct ib_pd *pd = conn->cb.pd;
-	unsigned int npages = mr->len >> PAGE_SHIFT;
 	struct ib_mr *ibmr;
 	int nents;
 
-	ibmr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, npages);
+	ibmr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, mr->sgt.orig_nents);
 	if (IS_ERR(ibmr))
 		return PTR_ERR(ibmr);
 	mr->mr = ibmr;
-	nents = ib_dma_map_sg(pd->device, mr->sgt.sgl, npages,
+	nents = ib_dma_map_sg(pd->device, mr->sgt.sgl, mr->sgt.orig_nents,
 			      DMA_BIDIRECTIONAL);
 	if (!nents)
 		return -ENOMEM;
@@ -161,48 +201,56 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 	if (ib_map_mr_sg(ibmr, mr->sgt.sgl, nents, NULL, PAGE_SIZE) != nents)
 		return -EINVAL;
 	ib_update_fast_reg_key(ibmr, ib_inc_rkey(ibmr->rkey));
-	ibmr->iova = (u64)(mr - region->mrs) * region->mr_size;
+	ibmr->iova = krdma_region_iova(region, i);
+	mr->rkey = ibmr->rkey;
+	mr->lkey = ibmr->lkey;
 	return 0;
 }
 
 /* Embedded in the region, which outlives the drain. */
-static void krdma_region_reg_done(struct krdma_wr *kwr)
+static void krdma_region_wr_done(struct krdma_wr *kwr, int status)
 {
 }
 
-static int krdma_region_register_mr(struct krdma_conn *conn,
-				    struct krdma_region *region, u32 i,
-				    struct krdma_op *op, unsigned long until)
+static int krdma_region_post_reg(struct krdma_conn *conn,
+				 struct krdma_region *region, u32 i,
+				 struct krdma_op *op, unsigned long until)
 {
 	struct krdma_region_mr *mr = &region->mrs[i];
 	struct ib_reg_wr reg = {
 		.wr.opcode = IB_WR_REG_MR,
+		.mr = mr->mr,
+		.key = mr->rkey,
 		.access = region->access,
 	};
-	int ret;
 
-	ret = krdma_region_map_mr(conn, region, mr);
-	if (ret)
-		return ret;
-	reg.mr = mr->mr;
-	reg.key = mr->mr->rkey;
-	krdma_wr_init(&mr->wr, conn, op, krdma_region_reg_done);
+	krdma_wr_init(&mr->wr, conn, op, krdma_region_wr_done);
 	return krdma_qp_post(conn, &mr->wr, &reg.wr, until);
 }
 
-/**
- * krdma_region_register - let the adapter use a region
- * @conn: established connection
- * @region: from krdma_region_create(); already where krdma_msg_stop() finds it
- * @until: time limit
- *
- * Return: 0 or -errno. On error some MRs may be registered, or about to be:
- * the caller aborts the connection, and krdma_region_unregister() runs after
- * the drain.
- */
-int krdma_region_register(struct krdma_conn *conn, struct krdma_region *region,
-			  unsigned long until)
+static int krdma_region_post_inv(struct krdma_conn *conn,
+				 struct krdma_region *region, u32 i,
+				 struct krdma_op *op, unsigned long until)
 {
+	struct krdma_region_mr *mr = &region->mrs[i];
+	struct ib_send_wr inv = {
+		.opcode = IB_WR_LOCAL_INV,
+		.ex.invalidate_rkey = mr->rkey,
+	};
+
+	krdma_wr_init(&mr->wr, conn, op, krdma_region_wr_done);
+	return krdma_qp_post(conn, &mr->wr, &inv, until);
+}
+
+/* One work request for each MR, and wait for all of them. */
+static int krdma_region_execute(struct krdma_region *region,
+				int (*post)(struct krdma_conn *conn,
+					    struct krdma_region *region, u32 i,
+					    struct krdma_op *op,
+					    unsigned long until),
+				unsigned long until)
+{
+	struct krdma_conn *conn = region->conn;
 	struct krdma_op *op = krdma_op_alloc();
 	int ret = 0;
 	u32 i;
@@ -210,104 +258,530 @@ int krdma_region_register(struct krdma_conn *conn, struct krdma_region *region,
 	if (!op)
 		return -ENOMEM;
 	for (i = 0; i < region->nmrs && !ret; i++)
-		ret = krdma_region_register_mr(conn, region, i, op, until);
+		ret = post(conn, region, i, op, until);
 	if (!ret)
 		ret = krdma_op_wait(conn, op, until);
+	/* Some may be under way, with the region's memory for completions. */
+	if (ret)
+		krdma_conn_abort(conn, ret);
 	krdma_op_put(op);
 	return ret;
 }
 
-/**
- * krdma_region_unregister - take a region away from the adapter
- * @conn: connection whose QP is drained
- * @region: in whatever state krdma_region_register() left it
- *
- * Context: process.
- */
-void krdma_region_unregister(struct krdma_conn *conn,
-			     struct krdma_region *region)
+static void krdma_region_unregister(struct krdma_conn *conn,
+				    struct krdma_region *region)
 {
 	struct krdma_region_mr *mr;
 
+	lockdep_assert_held(&conn->setup);
+	region->usable = false;
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
 		if (mr->mr)
 			ib_dereg_mr(mr->mr);
 		if (mr->mapped)
 			ib_dma_unmap_sg(conn->cb.pd->device, mr->sgt.sgl,
-					mr->len >> PAGE_SHIFT,
-					DMA_BIDIRECTIONAL);
+					mr->sgt.orig_nents, DMA_BIDIRECTIONAL);
 		mr->mr = NULL;
 		mr->mapped = false;
 	}
 }
 
 /**
- * krdma_region_segs - how many MRs a region has
- * @region: the region
+ * krdma_regions_unregister - take all regions away from the adapter
+ * @conn: connection whose QP is drained
  *
- * Return: the number.
+ * Context: process, @conn->setup held.
  */
-u32 krdma_region_segs(const struct krdma_region *region)
+void krdma_regions_unregister(struct krdma_conn *conn)
 {
-	return region->nmrs;
+	struct krdma_region *region;
+
+	lockdep_assert_held(&conn->setup);
+	list_for_each_entry(region, &conn->regions, link)
+		krdma_region_unregister(conn, region);
+}
+
+static int krdma_region_map(struct krdma_conn *conn,
+			    struct krdma_region *region)
+{
+	int ret = 0;
+	u32 i;
+
+	lockdep_assert_held(&conn->setup);
+	for (i = 0; i < region->nmrs && !ret; i++)
+		ret = krdma_region_map_mr(conn, region, i);
+	return ret;
+}
+
+/* All that needs the device, which is there while setup is held. */
+static struct krdma_region *
+krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
+			u64 len, u32 access)
+{
+	struct krdma_region *region;
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	if (!conn->cb.pd || conn->drained)
+		return ERR_PTR(krdma_last_error(&conn->cb) ?: -ENOTCONN);
+	ret = krdma_region_check(conn, access, len);
+	if (ret)
+		return ERR_PTR(ret);
+	region = krdma_region_make(conn, pages, first, len, access);
+	if (IS_ERR(region))
+		return region;
+	ret = krdma_region_map(conn, region);
+	if (ret) {
+		krdma_region_unregister(conn, region);
+		krdma_region_free(region);
+		return ERR_PTR(ret);
+	}
+	region->conn = conn;
+	krdma_conn_get(conn); /* put in krdma_region_put() */
+	list_add_tail(&region->link, &conn->regions);
+	return region;
+}
+
+static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
+					     struct page **pages, u32 first,
+					     u64 len, u32 access,
+					     unsigned long until)
+{
+	struct krdma_region *region;
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ERR_PTR(ret);
+	mutex_lock(&conn->setup);
+	region = krdma_region_new_locked(conn, pages, first, len, access);
+	mutex_unlock(&conn->setup);
+	if (IS_ERR(region))
+		return region;
+	ret = krdma_region_execute(region, krdma_region_post_reg, until);
+	if (ret) {
+		krdma_region_put(region);
+		return ERR_PTR(ret);
+	}
+	/* Pairs with krdma_region_is_of(). */
+	smp_store_release(&region->usable, true);
+	return region;
+}
+
+static struct page **krdma_vmalloc_pages(const void *addr, u32 npages)
+{
+	struct page **pages = kvmalloc_array(npages, sizeof(*pages), GFP_KERNEL);
+	u32 i;
+
+	for (i = 0; pages && i < npages; i++)
+		pages[i] = vmalloc_to_page(addr + ((size_t)i << PAGE_SHIFT));
+	return pages;
+}
+
+static struct krdma_region *krdma_region_vmalloc(struct krdma_conn *conn,
+						 void *addr, size_t len,
+						 u32 access,
+						 unsigned long until)
+{
+	u32 first = offset_in_page(addr);
+	struct krdma_region *region;
+	struct page **pages;
+
+	pages = krdma_vmalloc_pages(addr - first,
+				    DIV_ROUND_UP(first + len, PAGE_SIZE));
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	region = krdma_region_new(conn, pages, first, len, access, until);
+	kvfree(pages);
+	if (!IS_ERR(region))
+		region->vaddr = addr;
+	return region;
 }
 
 /**
- * krdma_region_seg - how a peer addresses one MR of a region
- * @region: registered region
- * @i: which
- * @seg: result
+ * krdma_region_create - a region of krdma's own, with memory
+ * @conn: connection; the region holds no reference to it
+ * @size: bytes
+ * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
+ * @until: time limit
+ *
+ * Return: for krdma_region_destroy(); errors as krdma_region_alloc().
  */
-void krdma_region_seg(const struct krdma_region *region, u32 i,
-		      struct krdma_seg *seg)
+struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
+					 u32 access, unsigned long until)
 {
-	const struct krdma_region_mr *mr = &region->mrs[i];
+	struct krdma_region *region;
+	void *vaddr;
 
-	*seg = (struct krdma_seg){
-		.addr = mr->mr->iova,
-		.rkey = mr->mr->rkey,
-		.len = mr->len,
-	};
+	if (!size || size > KRDMA_REGION_MAX)
+		return ERR_PTR(-EINVAL);
+	vaddr = vzalloc(size);
+	if (!vaddr)
+		return ERR_PTR(-ENOMEM);
+	region = krdma_region_vmalloc(conn, vaddr, size, access, until);
+	if (IS_ERR(region)) {
+		vfree(vaddr);
+		return region;
+	}
+	region->owned = true;
+	krdma_conn_put(conn);
+	return region;
 }
 
 /**
- * krdma_region_lkey - the own adapter's key for one MR of a region
- * @region: registered region
- * @i: which
- *
- * Return: the key.
+ * krdma_region_destroy - undo krdma_region_create()
+ * @region: region of a connection to which nobody refers any more; may be NULL
  */
-u32 krdma_region_lkey(const struct krdma_region *region, u32 i)
+void krdma_region_destroy(struct krdma_region *region)
 {
-	return region->mrs[i].mr->lkey;
+	if (!region)
+		return;
+	list_del(&region->link);
+	krdma_region_free(region);
 }
+
+static unsigned long krdma_region_until(const struct krdma_conn *conn)
+{
+	return krdma_deadline(conn->p.op_timeout_ms);
+}
+
+/**
+ * krdma_region_alloc - make a region with memory of its own
+ * @cb: established connection in message mode
+ * @size: bytes, up to 1 GiB; the memory is zeroed
+ * @access: what the peer may do: KRDMA_REMOTE_*, and KRDMA_READ_SINK if own
+ *	READs are to put their data there; 0: nothing
+ *
+ * Registers it, which takes &krdma_params.op_timeout_ms at most. If that fails,
+ * the connection ends.
+ *
+ * Return: for krdma_region_put(); ERR_PTR: -EINVAL; -EOPNOTSUPP the device has
+ * no fast registration, or no atomics; -ENOMEM; -ENOTCONN; or why the
+ * connection ended.
+ */
+struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
+					u32 access)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_region *region;
+
+	region = krdma_region_create(conn, size, access,
+				     krdma_region_until(conn));
+	if (!IS_ERR(region))
+		krdma_conn_get(conn); /* put in krdma_region_put() */
+	return region;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_alloc, KRDMA_NS);
+
+/**
+ * krdma_region_from_vmalloc - make a region of vmalloc() memory
+ * @cb: established connection in message mode
+ * @addr: the memory; stays the caller's, who keeps it until krdma_region_put()
+ * @len: bytes, up to 1 GiB
+ * @access: as for krdma_region_alloc()
+ *
+ * Return: as krdma_region_alloc().
+ */
+struct krdma_region *krdma_region_from_vmalloc(struct krdma_cb *cb, void *addr,
+					       size_t len, u32 access)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+
+	if (!is_vmalloc_addr(addr) || !len || len > KRDMA_REGION_MAX)
+		return ERR_PTR(-EINVAL);
+	return krdma_region_vmalloc(conn, addr, len, access,
+				    krdma_region_until(conn));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
+
+/**
+ * krdma_region_from_pages - make a region of pages
+ * @cb: established connection in message mode
+ * @pages: the pages, which the caller keeps until krdma_region_put(); the array
+ *	is not needed after this
+ * @npages: how many
+ * @offset: of the first byte in the first page
+ * @len: bytes, up to 1 GiB
+ * @access: as for krdma_region_alloc()
+ *
+ * Return: as krdma_region_alloc().
+ */
+struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
+					     struct page **pages, u32 npages,
+					     u32 offset, size_t len, u32 access)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+
+	if (offset >= PAGE_SIZE || !len || len > KRDMA_REGION_MAX ||
+	    npages != DIV_ROUND_UP(offset + len, PAGE_SIZE))
+		return ERR_PTR(-EINVAL);
+	return krdma_region_new(conn, pages, offset, len, access,
+				krdma_region_until(conn));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_from_pages, KRDMA_NS);
+
+/* Pages of a scatterlist without gaps inside; their number in @npages. */
+static struct page **krdma_sg_pages(struct scatterlist *sgl, u32 nents,
+				    u32 *npages, u64 *len)
+{
+	struct sg_page_iter iter;
+	struct scatterlist *sg;
+	struct page **pages;
+	u32 i, n = 0;
+
+	*len = 0;
+	for_each_sg(sgl, sg, nents, i) {
+		if ((i && sg->offset) ||
+		    (i < nents - 1 &&
+		     !PAGE_ALIGNED(sg->offset + sg->length)))
+			return ERR_PTR(-EINVAL);
+		*len += sg->length;
+	}
+	if (!*len || *len > KRDMA_REGION_MAX)
+		return ERR_PTR(-EINVAL);
+	*npages = DIV_ROUND_UP(sgl->offset + *len, PAGE_SIZE);
+	pages = kvmalloc_array(*npages, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return ERR_PTR(-ENOMEM);
+	for_each_sg_page(sgl, &iter, nents, 0)
+		if (n < *npages)
+			pages[n++] = sg_page_iter_page(&iter);
+	return pages;
+}
+
+/**
+ * krdma_region_from_sg - make a region of a scatterlist
+ * @cb: established connection in message mode
+ * @sgl: list that is not DMA mapped; only the first entry may begin, and only
+ *	the last may end, within a page. Its pages stay until krdma_region_put()
+ * @nents: entries
+ * @access: as for krdma_region_alloc()
+ *
+ * Return: as krdma_region_alloc().
+ */
+struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
+					  struct scatterlist *sgl, u32 nents,
+					  u32 access)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_region *region;
+	struct page **pages;
+	u32 npages;
+	u64 len;
+
+	if (!nents || sgl->offset >= PAGE_SIZE)
+		return ERR_PTR(-EINVAL);
+	pages = krdma_sg_pages(sgl, nents, &npages, &len);
+	if (IS_ERR(pages))
+		return ERR_CAST(pages);
+	region = krdma_region_new(conn, pages, sgl->offset, len, access,
+				  krdma_region_until(conn));
+	kvfree(pages);
+	return region;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
+
+/**
+ * krdma_region_revoke - take a region back from the peer
+ * @region: region that no request of ours uses
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * On return its keys are dead: what the peer still tries ends its connection.
+ * Only krdma_region_put() is left to do with it.
+ *
+ * Return: 0; -EALREADY it is revoked; or why that failed, and then the
+ * connection has ended, and the keys with it.
+ */
+int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
+{
+	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
+
+	if (!xchg(&region->usable, false))
+		return -EALREADY;
+	return krdma_region_execute(region, krdma_region_post_inv,
+				    krdma_deadline(ms));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
+
+/**
+ * krdma_region_put - give up a region
+ * @region: region that no request of ours uses; NULL is allowed
+ *
+ * On return its keys are dead and its memory is nobody's but the caller's, or
+ * freed if krdma_region_alloc() had allocated it. The connection may be over,
+ * even released.
+ */
+void krdma_region_put(struct krdma_region *region)
+{
+	struct krdma_conn *conn;
+
+	if (!region)
+		return;
+	conn = region->conn;
+	mutex_lock(&conn->setup);
+	if (conn->cb.pd)
+		krdma_region_unregister(conn, region);
+	list_del(&region->link);
+	mutex_unlock(&conn->setup);
+	krdma_region_free(region);
+	krdma_conn_put(conn);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_put, KRDMA_NS);
 
 /**
  * krdma_region_vaddr - the memory of a region
  * @region: the region
  *
- * Return: its kernel address.
+ * Context: any.
+ * Return: its kernel address; NULL if it was made of pages or a scatterlist.
  */
 void *krdma_region_vaddr(const struct krdma_region *region)
 {
 	return region->vaddr;
 }
+EXPORT_SYMBOL_NS_GPL(krdma_region_vaddr, KRDMA_NS);
 
 /**
  * krdma_region_size - the size of a region
  * @region: the region
  *
- * Return: bytes, whole pages.
+ * Context: any.
+ * Return: bytes.
  */
 u64 krdma_region_size(const struct krdma_region *region)
 {
 	return region->size;
 }
+EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);
 
-static void krdma_region_sync(struct krdma_conn *conn,
-			      struct krdma_region *region, bool for_cpu)
+/* ---- use ---- */
+
+/**
+ * krdma_region_is_of - may a request on a connection use a region
+ * @region: region
+ * @conn: connection
+ *
+ * Return: true if it is that connection's, and not revoked.
+ */
+bool krdma_region_is_of(const struct krdma_region *region,
+			const struct krdma_conn *conn)
 {
-	struct ib_device *ibdev = conn->cb.pd->device;
+	/* Pairs with krdma_region_new(). */
+	return smp_load_acquire(&region->usable) && region->conn == conn;
+}
+
+/**
+ * krdma_region_pieces - how many pieces a range of a region has
+ * @region: region
+ * @offset: where
+ * @len: bytes, not 0; within the region
+ *
+ * Return: the number.
+ */
+u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len)
+{
+	u64 begin = region->first + offset;
+
+	return div_u64(begin + len - 1, region->mr_size) -
+	       div_u64(begin, region->mr_size) + 1;
+}
+
+/**
+ * krdma_region_sges - a range of a region, for the own adapter
+ * @region: region
+ * @offset: where
+ * @len: bytes; within the region
+ * @sges: result, krdma_region_pieces() of them
+ *
+ * Return: how many.
+ */
+u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
+		      struct ib_sge *sges)
+{
+	u64 at = region->first + offset;
+	u32 n = 0, part, i, in;
+
+	while (len) {
+		i = div_u64_rem(at, region->mr_size, &in);
+		part = min(len, region->mr_size - in);
+		sges[n++] = (struct ib_sge){
+			.addr = at,
+			.length = part,
+			.lkey = region->mrs[i].lkey,
+		};
+		at += part;
+		len -= part;
+	}
+	return n;
+}
+
+/* One MR's share of a range, for the peer. */
+static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
+			     struct krdma_seg *seg)
+{
+	u32 in, i = div_u64_rem(at, region->mr_size, &in);
+
+	*seg = (struct krdma_seg){
+		.addr = at,
+		.rkey = region->mrs[i].rkey,
+		.len = min_t(u64, len, region->mr_size - in),
+	};
+}
+
+/**
+ * krdma_region_export - describe a part of a region for the peer
+ * @region: region that is not revoked
+ * @offset: where
+ * @len: bytes
+ * @buf: result, to be sent to the peer, who gives it to krdma_remote_import()
+ * @size: of @buf; NULL and 0 to ask
+ *
+ * 16 bytes, and 16 more for each MR that the part touches: 2 MiB on rxe, 1 MiB
+ * on siw.
+ *
+ * Context: any.
+ * Return: bytes of the description, of which nothing is written if it is more
+ * than @size; -EINVAL not within the region, or more MRs than a description can
+ * have; -ENOTCONN revoked, or the connection is over.
+ */
+ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
+			    u64 len, void *buf, size_t size)
+{
+	struct krdma_wire_seg *wire =
+		buf + sizeof(struct krdma_wire_shown);
+	u64 at = region->first + offset;
+	struct krdma_seg seg;
+	u32 nsegs, i;
+
+	if (offset > region->size || !len || len > region->size - offset)
+		return -EINVAL;
+	if (!READ_ONCE(region->usable))
+		return -ENOTCONN;
+	nsegs = div_u64(at + len - 1, region->mr_size) -
+		div_u64(at, region->mr_size) + 1;
+	if (nsegs > KRDMA_WIRE_SEGS_MAX)
+		return -EINVAL;
+	if (krdma_shown_wire_size(nsegs) > size)
+		return krdma_shown_wire_size(nsegs);
+	krdma_shown_encode(buf, len, nsegs);
+	for (i = 0; i < nsegs; i++) {
+		krdma_region_seg(region, at, len, &seg);
+		krdma_seg_encode(&wire[i], &seg);
+		at += seg.len;
+		len -= seg.len;
+	}
+	return krdma_shown_wire_size(nsegs);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
+
+/**
+ * krdma_region_sync - between the CPU's use of a region and the adapter's
+ * @region: region of a connection that is not torn down meanwhile
+ * @for_cpu: the CPU is next
+ */
+void krdma_region_sync(struct krdma_region *region, bool for_cpu)
+{
+	struct ib_device *ibdev = region->conn->cb.pd->device;
 	struct krdma_region_mr *mr;
 	struct scatterlist *sg;
 	int i;
@@ -331,24 +805,34 @@ static void krdma_region_sync(struct krdma_conn *conn,
 	}
 }
 
-/**
- * krdma_region_sync_for_cpu - before the CPU looks
- * @conn: connection
- * @region: registered region
- */
-void krdma_region_sync_for_cpu(struct krdma_conn *conn,
-			       struct krdma_region *region)
+static void krdma_region_sync_safe(struct krdma_region *region, bool for_cpu)
 {
-	krdma_region_sync(conn, region, true);
+	mutex_lock(&region->conn->setup);
+	if (region->mrs[0].mapped)
+		krdma_region_sync(region, for_cpu);
+	mutex_unlock(&region->conn->setup);
 }
 
 /**
- * krdma_region_sync_for_device - after the CPU wrote
- * @conn: connection
- * @region: registered region
+ * krdma_region_sync_for_cpu - before the CPU looks at what an adapter wrote
+ * @region: region
+ *
+ * Does nothing where memory is coherent.
  */
-void krdma_region_sync_for_device(struct krdma_conn *conn,
-				  struct krdma_region *region)
+void krdma_region_sync_for_cpu(struct krdma_region *region)
 {
-	krdma_region_sync(conn, region, false);
+	krdma_region_sync_safe(region, true);
 }
+EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
+
+/**
+ * krdma_region_sync_for_device - after the CPU wrote what an adapter will read
+ * @region: region
+ *
+ * Does nothing where memory is coherent.
+ */
+void krdma_region_sync_for_device(struct krdma_region *region)
+{
+	krdma_region_sync_safe(region, false);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_device, KRDMA_NS);

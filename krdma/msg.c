@@ -22,6 +22,7 @@
 #include <linux/slab.h>
 
 #include "msg.h"
+#include "region.h"
 
 /* How long START may take before siw is suspected to have missed it. */
 #define KRDMA_MSG_NUDGE_MS 100
@@ -72,7 +73,7 @@ void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
 	kfree(send);
 }
 
-static void krdma_send_done(struct krdma_wr *kwr)
+static void krdma_send_done(struct krdma_wr *kwr, int status)
 {
 	krdma_send_free(kwr->conn, container_of(kwr, struct krdma_send, wr));
 }
@@ -191,7 +192,7 @@ static int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
 		local_bh_enable();
 	} while (ret == -EAGAIN);
 	if (ret)
-		krdma_send_done(&send->wr);
+		krdma_send_free(conn, send);
 	return ret;
 }
 
@@ -309,6 +310,7 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy & ~what);
+	krdma_req_kick_locked(conn);
 	wake_up_all(&conn->wait);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -375,18 +377,17 @@ EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
 /**
  * krdma_msg_send_start - send the first message
  * @conn: established connection
- * @segs: the shown buffer, NULL if there is none
- * @nsegs: its segments
+ * @shown: description of the shown buffer, NULL if there is none
+ * @len: bytes of it
  * @until: time limit
  *
  * Return: 0, -EMSGSIZE the peer's buffers are too small for so many segments,
  * or as krdma_send_timeout().
  */
-int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
-			 u32 nsegs, unsigned long until)
+int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
+			 unsigned long until)
 {
 	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
-	u32 len = segs ? krdma_shown_wire_size(nsegs) : 0;
 	struct krdma_send *send;
 	int ret;
 
@@ -396,8 +397,8 @@ int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
 	if (ret)
 		return ret;
 	send = krdma_send_alloc(conn, NULL, len);
-	if (send && segs)
-		krdma_shown_encode(send->data, segs, nsegs);
+	if (send && len)
+		memcpy(send->data, shown, len);
 	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
 	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
 	return ret;
@@ -552,6 +553,8 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_msg_take_locked(conn, recv);
+	/* It may have brought credits. */
+	krdma_req_kick_locked(conn);
 	/* For whoever receives, and for whoever waits for credits. */
 	wake_up_all(&conn->wait);
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -806,9 +809,9 @@ void krdma_msg_free(struct krdma_conn *conn)
 		kfree(msg->recvs[i].buf);
 	kvfree(msg->recvs);
 	kvfree(msg->whole);
-	kvfree(msg->peer_segs);
-	krdma_region_free(msg->shown);
-	krdma_region_free(msg->stage);
+	krdma_remote_free(msg->remote);
+	krdma_region_destroy(msg->shown);
+	krdma_region_destroy(msg->stage);
 	kfree(msg);
 }
 
@@ -847,10 +850,6 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	 * somebody who was about to post and still copies or maps.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
-	if (msg->shown)
-		krdma_region_unregister(conn, msg->shown);
-	if (msg->stage)
-		krdma_region_unregister(conn, msg->stage);
 	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
 		krdma_recv_unmap(conn, &msg->recvs[i]);
 	krdma_control_free(conn);
@@ -888,7 +887,7 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	msg = conn->msg;
 	if (ret)
 		return ret;
-	ret = krdma_control_alloc(conn);
+	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
 	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_map(conn, &msg->recvs[i]);
 	/* The acceptor knows the peer's hello since the request. */

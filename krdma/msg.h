@@ -80,7 +80,7 @@ struct krdma_send {
  * @next_offset: offset of that part
  * @next_len: length of that message, valid if @next_offset is not 0
  *
- * Owned by who holds KRDMA_BUSY_SEND:
+ * Owned by who holds KRDMA_BUSY_SEND; if nobody does, under krdma_conn.lock:
  * @send_id: id of the next message
  *
  * Owned by who holds KRDMA_BUSY_RECV:
@@ -92,9 +92,7 @@ struct krdma_send {
  * @rw_ready: all of the following is set
  * @shown: what the peer may read and write
  * @stage: source and sink of our reads and writes, by KRDMA_BUSY_RW
- * @peer_segs: the peer's shown buffer
- * @peer_nsegs: how many
- * @peer_size: sum of their lengths
+ * @remote: the peer's shown buffer
  */
 struct krdma_msg {
 	struct krdma_recv *recvs;
@@ -124,9 +122,7 @@ struct krdma_msg {
 	bool rw_ready;
 	struct krdma_region *shown;
 	struct krdma_region *stage;
-	struct krdma_seg *peer_segs;
-	u32 peer_nsegs;
-	u64 peer_size;
+	struct krdma_remote *remote;
 };
 
 /* msg.c */
@@ -136,12 +132,11 @@ void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send);
 int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send);
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved);
-int krdma_msg_check(struct krdma_conn *conn);
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
-int krdma_msg_send_start(struct krdma_conn *conn, const struct krdma_seg *segs,
-			 u32 nsegs, unsigned long until);
+int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
+			 unsigned long until);
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
 struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv);

@@ -38,7 +38,7 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->backlog, 64);
 	krdma_default_u32(&p->send_depth, 64);
 	krdma_default_u32(&p->recv_depth, 64);
-	krdma_default_u32(&p->max_send_sge, 1);
+	krdma_default_u32(&p->max_send_sge, p->flags & KRDMA_RAW ? 1 : 6);
 	krdma_default_u32(&p->max_recv_sge, 1);
 	krdma_default_u32(&p->buf_size, 4096);
 	krdma_default_u32(&p->max_msg, default_max_msg);
@@ -81,6 +81,7 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 {
 	return !p->ops && p->poll != KRDMA_POLL_DIRECT &&
 	       p->private_data_len <= KRDMA_PRIVATE_DATA_MAX &&
+	       p->max_send_sge >= 2 && !p->max_inline &&
 	       p->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&
 	       p->recv_depth <= KRDMA_WIRE_DEPTH_MAX &&
 	       p->buf_size >= KRDMA_WIRE_BUF_MIN &&

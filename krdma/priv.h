@@ -25,8 +25,8 @@
 
 #include "wire.h"
 
+struct krdma_batch;
 struct krdma_msg;
-struct krdma_region;
 
 /* main.c */
 extern struct workqueue_struct *krdma_wq;
@@ -80,7 +80,7 @@ struct krdma_pd {
  * @domain: reference
  * @ops: raw mode: the owner's
  *
- * @lock: protects cb.state, from @error to @sq_avail, @requests and
+ * @lock: protects cb.state, from @error to @batch, @requests and
  *	@nrequests, and all of @msg that says so. Taken in any context
  * @wait: woken when anything changes that somebody may wait for
  * @error: why the connection ends, set once, with the move to CLOSING
@@ -90,13 +90,19 @@ struct krdma_pd {
  *	of the end
  * @notified: the closing callback has been called
  * @sq_avail: send queue slots that are free, message mode
+ * @posted: krdma_wr on the send queue, in that order; a completion ends all up
+ *	to its own
+ * @pending: krdma_wr of requests that wait for a slot or a credit
+ * @npending: how many
+ * @batch: where their work requests are put together
  * @was_established: state has been KRDMA_ESTABLISHED
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
- *	@kpd, @answered, @drained, @raw_live
+ *	@kpd, @regions, @answered, @drained, @raw_live
  * @dev: reference while attached
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
+ * @regions: krdma_region.link
  * @cq: completion queue of both directions
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
@@ -104,6 +110,11 @@ struct krdma_pd {
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
  * @is_siw: since the QP exists: see krdma_msg_wait_start()
+ * @max_inline: bytes that may be posted inline; constant since the QP exists,
+ *	as are the next three
+ * @max_send_sge: pieces of a SEND or WRITE
+ * @max_read_sge: pieces of a READ
+ * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
  *	krdma_qp_enable_rxe()
  * @local_failure: passive: it was not the peer's fault that it failed
@@ -148,17 +159,26 @@ struct krdma_conn {
 	bool notified;
 	bool was_established;
 	unsigned int sq_avail;
+	struct list_head posted;
+	struct list_head pending;
+	unsigned int npending;
+	struct krdma_batch *batch;
 
 	struct mutex setup; /* see @setup above */
 	struct krdma_dev *dev;
 	struct list_head dev_link;
 	struct krdma_pd *kpd;
 	struct ib_cq *cq;
+	struct list_head regions;
 	bool answered;
 	bool dialled;
 	bool drained;
 	bool raw_live;
 	bool is_siw;
+	u32 max_inline;
+	u32 max_send_sge;
+	u32 max_read_sge;
+	struct ib_cqe part_cqe;
 	bool modify_failed;
 	bool local_failure;
 
@@ -228,6 +248,7 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener);
 void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
+void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
 void krdma_conn_abort(struct krdma_conn *conn, int error);
@@ -266,58 +287,39 @@ struct krdma_op {
 	int error;
 };
 
-/**
- * struct krdma_wr - a work request on the send queue
- * @cqe: its completion
- * @conn: where it was posted; outlives it, because of the drain
- * @op: who waits for it, may be NULL
- * @reserved: has a send queue slot of its own, see krdma_msg_extra_sends()
- * @done: cleans up and frees; softirq
- */
-struct krdma_wr {
-	struct ib_cqe cqe;
-	struct krdma_conn *conn;
-	struct krdma_op *op;
-	bool reserved;
-	void (*done)(struct krdma_wr *kwr);
-};
-
 /* qp.c */
 int krdma_qp_create(struct krdma_conn *conn);
 void krdma_qp_drain(struct krdma_conn *conn);
 void krdma_qp_destroy(struct krdma_conn *conn);
+int krdma_qp_fatal_errno(const struct krdma_conn *conn);
+
+/* sq.c */
 struct krdma_op *krdma_op_alloc(void);
 void krdma_op_put(struct krdma_op *op);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, void (*done)(struct krdma_wr *kwr));
+		   struct krdma_op *op,
+		   void (*done)(struct krdma_wr *kwr, int status));
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr);
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
+int krdma_qp_post_errno(int ret);
+void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
+void krdma_wr_fail_all(struct list_head *wrs, int error);
+
+/* req.c */
+int krdma_req_begin(struct krdma_conn *conn);
+void krdma_req_end(struct krdma_conn *conn);
+void krdma_req_kick_locked(struct krdma_conn *conn);
 
 /* mr.c */
-struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
-					 int access);
-int krdma_region_register(struct krdma_conn *conn, struct krdma_region *region,
-			  unsigned long until);
-void krdma_region_unregister(struct krdma_conn *conn,
-			     struct krdma_region *region);
-void krdma_region_free(struct krdma_region *region);
-u32 krdma_region_segs(const struct krdma_region *region);
-void krdma_region_seg(const struct krdma_region *region, u32 i,
-		      struct krdma_seg *seg);
-u32 krdma_region_lkey(const struct krdma_region *region, u32 i);
-void *krdma_region_vaddr(const struct krdma_region *region);
-u64 krdma_region_size(const struct krdma_region *region);
-void krdma_region_sync_for_cpu(struct krdma_conn *conn,
-			       struct krdma_region *region);
-void krdma_region_sync_for_device(struct krdma_conn *conn,
-				  struct krdma_region *region);
+void krdma_regions_unregister(struct krdma_conn *conn);
 
 /* msg.c */
+int krdma_msg_check(struct krdma_conn *conn);
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn);
 unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn);
 void krdma_msg_stop(struct krdma_conn *conn);

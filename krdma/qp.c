@@ -8,12 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/slab.h>
-
 #include "priv.h"
-
-/* siw flushes the QP before the CM's event comes through its workqueue. */
-#define KRDMA_QP_REASON_MS 1000
 
 /* A slot in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
@@ -24,11 +19,16 @@ static const enum ib_poll_context krdma_poll_contexts[] = {
 	[KRDMA_POLL_DIRECT]	= IB_POLL_DIRECT,
 };
 
-/*
+/**
+ * krdma_qp_fatal_errno - what a fatal error of the QP means
+ * @conn: connection
+ *
  * On iWARP a lost TCP connection shows as a fatal error of the QP before the
  * CM says that the peer closed (siw: siw_qp_cm_drop()).
+ *
+ * Return: an errno.
  */
-static int krdma_qp_fatal_errno(const struct krdma_conn *conn)
+int krdma_qp_fatal_errno(const struct krdma_conn *conn)
 {
 	const struct rdma_cm_id *id = conn->cb.cm_id;
 
@@ -57,6 +57,12 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 	}
 }
 
+/*
+ * How much the device takes inline is in none of its attributes: rxe 512 bytes,
+ * siw 80. So it is tried.
+ */
+static const u32 krdma_inline_tries[] = { 220, 80, 0 };
+
 static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
@@ -71,12 +77,12 @@ static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 				      attrs->max_send_sge),
 		.max_recv_sge = min_t(u32, conn->p.max_recv_sge,
 				      attrs->max_recv_sge),
-		.max_inline_data = conn->p.max_inline,
 	};
 }
 
-static int krdma_qp_make(struct krdma_conn *conn)
+static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 {
+	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
 	struct ib_qp_init_attr attr = {
 		.event_handler = krdma_qp_event,
 		.qp_context = conn,
@@ -88,13 +94,33 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	int ret;
 
 	krdma_qp_caps(conn, &attr.cap);
+	attr.cap.max_inline_data = max_inline;
 	/* The driver writes what it gives into attr.cap, which may be more. */
 	conn->sq_avail = attr.cap.max_send_wr - KRDMA_QP_DRAIN_WRS -
 			 krdma_msg_extra_sends(conn);
+	conn->max_send_sge = attr.cap.max_send_sge;
+	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
+				   attrs->max_sge_rd);
 	ret = rdma_create_qp(conn->cb.cm_id, conn->kpd->pd, &attr);
+	if (!ret)
+		conn->max_inline = attr.cap.max_inline_data;
+	return ret;
+}
+
+static int krdma_qp_make(struct krdma_conn *conn)
+{
+	int ret = -EINVAL;
+	unsigned int i;
+
+	if (krdma_conn_is_raw(conn))
+		ret = krdma_qp_try(conn, conn->p.max_inline);
+	for (i = 0; !krdma_conn_is_raw(conn) && ret == -EINVAL &&
+	     i < ARRAY_SIZE(krdma_inline_tries); i++)
+		ret = krdma_qp_try(conn, krdma_inline_tries[i]);
 	if (ret)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
+	conn->part_cqe.done = krdma_wr_part_done;
 	conn->is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
 	return 0;
 }
@@ -171,6 +197,7 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	krdma_qp_enable_rxe(conn);
 	ib_drain_qp(conn->cb.qp);
 	conn->drained = true;
+	krdma_req_end(conn);
 }
 
 /**
@@ -188,231 +215,4 @@ void krdma_qp_destroy(struct krdma_conn *conn)
 	conn->cb.qp = NULL;
 	ib_free_cq(conn->cq);
 	conn->cq = NULL;
-}
-
-/**
- * krdma_op_alloc - something to wait for
- *
- * Return: with the waiting task's reference, or NULL.
- */
-struct krdma_op *krdma_op_alloc(void)
-{
-	struct krdma_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
-
-	if (op)
-		refcount_set(&op->ref, 1);
-	return op;
-}
-
-/**
- * krdma_op_put - drop a reference
- * @op: may be NULL
- *
- * Context: any.
- */
-void krdma_op_put(struct krdma_op *op)
-{
-	if (op && refcount_dec_and_test(&op->ref))
-		kfree(op);
-}
-
-static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
-{
-	const struct krdma_op *op = arg;
-
-	/* Pairs with krdma_op_finish_locked(): then error can be read. */
-	return !smp_load_acquire(&op->pending);
-}
-
-/* For waits that only the end of the connection ends. */
-static bool krdma_never(struct krdma_conn *conn, const void *arg)
-{
-	return false;
-}
-
-/**
- * krdma_op_wait - wait until all work requests of an operation have completed
- * @conn: connection
- * @op: operation; the caller keeps its reference
- * @until: time limit
- *
- * Return: 0 all succeeded; else an errno, and if work requests may still be in
- * flight it is the caller's business to abort the connection.
- */
-int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
-		  unsigned long until)
-{
-	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
-
-	if (ret || !op->error)
-		return ret;
-	/* A flushed request says nothing; why the connection ended does. */
-	krdma_conn_wait(conn, krdma_never, NULL,
-			krdma_deadline(KRDMA_QP_REASON_MS));
-	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
-}
-
-/* What ends a connection. A flush does not: something else did. */
-static int krdma_wc_errno(enum ib_wc_status status)
-{
-	switch (status) {
-	case IB_WC_SUCCESS:
-		return 0;
-	case IB_WC_RETRY_EXC_ERR:
-		return -ETIMEDOUT;
-	case IB_WC_RNR_RETRY_EXC_ERR:
-		return -ENOBUFS;
-	case IB_WC_REM_ACCESS_ERR:
-		return -EACCES;
-	case IB_WC_WR_FLUSH_ERR:
-		return -ECONNABORTED;
-	default:
-		return -EIO;
-	}
-}
-
-/**
- * krdma_qp_failed - a work request completed with an error
- * @conn: connection; ends, unless it is closing already
- * @status: of the completion
- *
- * Context: any.
- */
-void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
-{
-	if (status == IB_WC_WR_FLUSH_ERR || krdma_conn_is_over(conn)) {
-		/* The cause comes with the CM's event, or is known. */
-		return;
-	}
-	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->peer,
-			    ib_wc_status_msg(status));
-	if (status == IB_WC_LOC_QP_OP_ERR)
-		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
-	else
-		krdma_conn_abort(conn, krdma_wc_errno(status));
-}
-
-static void krdma_op_finish_locked(struct krdma_op *op, int error)
-{
-	if (error && !op->error)
-		op->error = error;
-	/* Pairs with krdma_op_is_done(). */
-	smp_store_release(&op->pending, op->pending - 1);
-}
-
-static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
-	struct krdma_conn *conn = kwr->conn;
-	struct krdma_op *op = kwr->op;
-	unsigned long flags;
-
-	if (wc->status != IB_WC_SUCCESS)
-		krdma_qp_failed(conn, wc->status);
-	spin_lock_irqsave(&conn->lock, flags);
-	if (!kwr->reserved)
-		conn->sq_avail++;
-	if (op)
-		krdma_op_finish_locked(op, krdma_wc_errno(wc->status));
-	wake_up_all(&conn->wait);
-	spin_unlock_irqrestore(&conn->lock, flags);
-	kwr->done(kwr);
-	krdma_op_put(op);
-}
-
-/**
- * krdma_wr_init - prepare a work request
- * @kwr: inside of what the caller allocated
- * @conn: where it will be posted
- * @op: who waits, NULL: nobody
- * @done: frees what @kwr is in, after completion; any context
- */
-void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op, void (*done)(struct krdma_wr *kwr))
-{
-	*kwr = (struct krdma_wr){
-		.cqe.done = krdma_wr_done,
-		.conn = conn,
-		.op = op,
-		.done = done,
-	};
-}
-
-/* Is there room on the send queue? For krdma_conn_wait(). */
-static bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg)
-{
-	return READ_ONCE(conn->sq_avail);
-}
-
-/**
- * krdma_qp_post_locked - post a work request
- * @conn: connection
- * @kwr: its completion, from krdma_wr_init()
- * @wr: the request; wr_cqe and the signal flag are set here
- *
- * The state is checked under the same lock with which it moves to CLOSING:
- * nothing is posted once the drain may have begun.
- *
- * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN no slot; the reason why the connection is over;
- * -ENOTCONN; or what the driver said. On error @kwr was not posted.
- */
-int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
-			 struct ib_send_wr *wr)
-{
-	int ret;
-
-	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state != KRDMA_ESTABLISHED)
-		return conn->error ?: -ENOTCONN;
-	if (!kwr->reserved && !conn->sq_avail)
-		return -EAGAIN;
-	wr->wr_cqe = &kwr->cqe;
-	wr->send_flags |= IB_SEND_SIGNALED;
-	ret = ib_post_send(conn->cb.qp, wr, NULL);
-	/* siw: the peer has closed, and the CM's event is on its way. */
-	if (ret == -ENOTCONN)
-		return -ECONNRESET;
-	if (ret)
-		return ret;
-	if (!kwr->reserved)
-		conn->sq_avail--;
-	if (kwr->op) {
-		kwr->op->pending++;
-		refcount_inc(&kwr->op->ref);
-	}
-	return 0;
-}
-
-/**
- * krdma_qp_post - wait for a slot and post a work request
- * @conn: connection
- * @kwr: its completion
- * @wr: the request
- * @until: time limit
- *
- * Bottom halves are off around the post: rxe up to 6.x then runs its tasklet
- * at once when they are enabled again, instead of waking ksoftirqd, which
- * takes the best part of 100 µs away.
- *
- * Context: process.
- * Return: 0 or -errno; on error @kwr was not posted.
- */
-int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
-		  struct ib_send_wr *wr, unsigned long until)
-{
-	unsigned long flags;
-	int ret;
-
-	do {
-		ret = krdma_conn_wait(conn, krdma_qp_has_slot, NULL, until);
-		if (ret)
-			return ret;
-		local_bh_disable();
-		spin_lock_irqsave(&conn->lock, flags);
-		ret = krdma_qp_post_locked(conn, kwr, wr);
-		spin_unlock_irqrestore(&conn->lock, flags);
-		local_bh_enable();
-	} while (ret == -EAGAIN);
-	return ret;
 }

@@ -13,78 +13,68 @@
 #include <linux/slab.h>
 
 #include "msg.h"
+#include "region.h"
 
 #define KRDMA_STAGE_SIZE 65536
 
-static int krdma_rw_register_one(struct krdma_conn *conn,
-				 struct krdma_region **where, size_t size,
-				 int access, unsigned long until)
+/* Who may write may also add, where the device can. */
+static u32 krdma_rw_atomic(struct krdma_conn *conn)
 {
-	struct krdma_region *region = krdma_region_create(conn, size, access);
+	bool can = false;
 
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	*where = region; /* krdma_msg_stop() finds it from here on */
-	return krdma_region_register(conn, region, until);
+	mutex_lock(&conn->setup);
+	if (conn->cb.pd)
+		can = conn->cb.pd->device->attrs.atomic_cap != IB_ATOMIC_NONE;
+	mutex_unlock(&conn->setup);
+	return can ? KRDMA_REMOTE_ATOMIC : 0;
 }
 
 static int krdma_rw_register(struct krdma_conn *conn, unsigned long until)
 {
-	int stage_access = IB_ACCESS_LOCAL_WRITE;
-	int ret;
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_region *region;
 
-	if (rdma_protocol_iwarp(conn->cb.pd->device, conn->cb.cm_id->port_num))
-		stage_access |= IB_ACCESS_REMOTE_WRITE;
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
-	if (ret)
-		return ret;
-	ret = krdma_rw_register_one(conn, &conn->msg->stage, KRDMA_STAGE_SIZE,
-				    stage_access, until);
-	if (!ret)
-		ret = krdma_rw_register_one(conn, &conn->msg->shown,
-					    conn->p.max_msg,
-					    IB_ACCESS_LOCAL_WRITE |
-					    IB_ACCESS_REMOTE_READ |
-					    IB_ACCESS_REMOTE_WRITE, until);
-	krdma_msg_leave(conn, KRDMA_BUSY_RW);
-	return ret;
+	region = krdma_region_create(conn, KRDMA_STAGE_SIZE, KRDMA_READ_SINK,
+				     until);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	msg->stage = region;
+	region = krdma_region_create(conn, PAGE_ALIGN(conn->p.max_msg),
+				     KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
+				     krdma_rw_atomic(conn), until);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	msg->shown = region;
+	return 0;
 }
 
 static int krdma_rw_show(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_region *shown = conn->msg->shown;
-	u32 nsegs = krdma_region_segs(shown), i;
-	struct krdma_seg *segs;
+	u64 size = krdma_region_size(shown);
+	ssize_t len = krdma_region_export(shown, 0, size, NULL, 0);
+	void *desc;
 	int ret;
 
-	segs = kvcalloc(nsegs, sizeof(*segs), GFP_KERNEL);
-	if (!segs)
+	if (len < 0)
+		return len;
+	desc = kvmalloc(len, GFP_KERNEL);
+	if (!desc)
 		return -ENOMEM;
-	for (i = 0; i < nsegs; i++)
-		krdma_region_seg(shown, i, &segs[i]);
-	ret = krdma_msg_send_start(conn, segs, nsegs, until);
-	kvfree(segs);
+	ret = krdma_region_export(shown, 0, size, desc, len) < 0 ? -ENOTCONN :
+	      krdma_msg_send_start(conn, desc, len, until);
+	kvfree(desc);
 	return ret;
 }
 
 static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *recv)
 {
 	const void *body = recv->buf + sizeof(struct krdma_wire_hdr);
-	struct krdma_msg *msg = conn->msg;
-	int nsegs = krdma_shown_count(body, recv->len), ret;
-	u32 i;
+	struct krdma_remote *remote = krdma_remote_import(body, recv->len);
 
-	if (nsegs < 0)
-		return nsegs;
-	msg->peer_segs = kvcalloc(nsegs, sizeof(*msg->peer_segs), GFP_KERNEL);
-	if (!msg->peer_segs)
-		return -ENOMEM;
-	ret = krdma_shown_decode(msg->peer_segs, nsegs, body, recv->len);
-	if (ret)
-		return ret;
-	msg->peer_nsegs = nsegs;
-	for (i = 0; i < nsegs; i++)
-		msg->peer_size += msg->peer_segs[i].len;
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	conn->msg->remote = remote;
 	return 0;
 }
 
@@ -134,7 +124,7 @@ int krdma_rw_start(struct krdma_conn *conn, unsigned long until)
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
 {
-	const struct krdma_seg *seg = msg->peer_segs;
+	const struct krdma_seg *seg = krdma_remote_segs(msg->remote);
 
 	while (offset >= seg->len)
 		offset -= seg++->len;
@@ -143,7 +133,7 @@ static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 	return min_t(u64, seg->len - offset, KRDMA_STAGE_SIZE);
 }
 
-static void krdma_rw_wr_done(struct krdma_wr *kwr)
+static void krdma_rw_wr_done(struct krdma_wr *kwr, int status)
 {
 	kfree(kwr);
 }
@@ -152,18 +142,15 @@ static int krdma_rw_post(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			 u32 len, struct krdma_op *op, unsigned long until)
 {
 	struct krdma_wr *kwr = kmalloc(sizeof(*kwr), GFP_KERNEL);
-	struct ib_sge sge = {
-		.addr = 0, /* the staging region's iova */
-		.length = len,
-		.lkey = krdma_region_lkey(conn->msg->stage, 0),
-	};
+	struct ib_sge sge;
 	int ret;
 
 	if (!kwr)
 		return -ENOMEM;
 	krdma_wr_init(kwr, conn, op, krdma_rw_wr_done);
 	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = 1;
+	/* One MR is enough for the staging region. */
+	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);
 	ret = krdma_qp_post(conn, kwr, &rdma->wr, until);
 	if (ret)
 		kfree(kwr);
@@ -179,7 +166,6 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 
 	if (!op)
 		return -ENOMEM;
-	krdma_region_sync_for_device(conn, conn->msg->stage);
 	ret = krdma_rw_post(conn, rdma, len, op, until);
 	if (!ret) {
 		ret = krdma_op_wait(conn, op, until);
@@ -190,16 +176,18 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	return ret;
 }
 
+/* The staging region is mapped until KRDMA_BUSY_RW is left. */
 static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 			 struct ib_rdma_wr *rdma, unsigned long until)
 {
 	int ret;
 
 	rdma->wr.opcode = IB_WR_RDMA_READ;
+	krdma_region_sync(conn->msg->stage, false);
 	ret = krdma_rw_execute(conn, rdma, len, until);
 	if (ret)
 		return ret;
-	krdma_region_sync_for_cpu(conn, conn->msg->stage);
+	krdma_region_sync(conn->msg->stage, true);
 	memcpy(buffer, krdma_region_vaddr(conn->msg->stage), len);
 	return 0;
 }
@@ -209,6 +197,7 @@ static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 {
 	rdma->wr.opcode = IB_WR_RDMA_WRITE;
 	memcpy(krdma_region_vaddr(conn->msg->stage), buffer, len);
+	krdma_region_sync(conn->msg->stage, false);
 	return krdma_rw_execute(conn, rdma, len, until);
 }
 
@@ -261,7 +250,7 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 	ret = krdma_rw_check(conn);
 	if (ret)
 		return ret;
-	if (!krdma_rw_fits(conn->msg->peer_size, length, offset))
+	if (!krdma_rw_fits(krdma_remote_size(conn->msg->remote), length, offset))
 		return -EMSGSIZE;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
@@ -337,12 +326,12 @@ static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
 	mutex_lock(&conn->setup);
 	if (to) {
 		if (conn->cb.pd)
-			krdma_region_sync_for_cpu(conn, shown);
+			krdma_region_sync(shown, true);
 		memcpy(to, krdma_region_vaddr(shown) + offset, length);
 	} else {
 		memcpy(krdma_region_vaddr(shown) + offset, from, length);
 		if (conn->cb.pd)
-			krdma_region_sync_for_device(conn, shown);
+			krdma_region_sync(shown, false);
 	}
 	mutex_unlock(&conn->setup);
 	return 0;
@@ -410,6 +399,21 @@ u64 krdma_peer_shown_size(const struct krdma_cb *cb)
 {
 	if (krdma_rw_check(krdma_conn(cb)))
 		return 0;
-	return krdma_conn(cb)->msg->peer_size;
+	return krdma_remote_size(krdma_conn(cb)->msg->remote);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_peer_shown_size, KRDMA_NS);
+
+/**
+ * krdma_peer_shown - the peer's shown buffer, for requests
+ * @cb: KRDMA_RW connection
+ *
+ * Context: any.
+ * Return: valid until the last reference to @cb is put; NULL if there is none.
+ */
+const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb)
+{
+	if (krdma_rw_check(krdma_conn(cb)))
+		return NULL;
+	return krdma_conn(cb)->msg->remote;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_shown, KRDMA_NS);

@@ -225,6 +225,20 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 }
 
 /**
+ * krdma_seg_encode - describe one MR
+ * @wire: result
+ * @seg: the MR
+ */
+void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg)
+{
+	*wire = (struct krdma_wire_seg){
+		.addr = cpu_to_le64(seg->addr),
+		.rkey = cpu_to_le32(seg->rkey),
+		.len = cpu_to_le32(seg->len),
+	};
+}
+
+/**
  * krdma_shown_wire_size - bytes that describe a shown buffer
  * @nsegs: its segments
  *
@@ -237,24 +251,13 @@ size_t krdma_shown_wire_size(u32 nsegs)
 }
 
 /**
- * krdma_shown_encode - describe a shown buffer
- * @data: krdma_shown_wire_size() bytes
- * @segs: its segments
+ * krdma_shown_encode - begin to describe a shown buffer
+ * @shown: result; the segments follow
+ * @len: bytes of all segments
  * @nsegs: how many
  */
-void krdma_shown_encode(void *data, const struct krdma_seg *segs, u32 nsegs)
+void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs)
 {
-	struct krdma_wire_shown *shown = data;
-	struct krdma_wire_seg *seg = (void *)(shown + 1);
-	u64 len = 0;
-	u32 i;
-
-	for (i = 0; i < nsegs; i++) {
-		seg[i].addr = cpu_to_le64(segs[i].addr);
-		seg[i].rkey = cpu_to_le32(segs[i].rkey);
-		seg[i].len = cpu_to_le32(segs[i].len);
-		len += segs[i].len;
-	}
 	*shown = (struct krdma_wire_shown){
 		.len = cpu_to_le64(len),
 		.nsegs = cpu_to_le32(nsegs),

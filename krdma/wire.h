@@ -151,8 +151,9 @@ int krdma_rej_errno(u8 reason);
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg);
+void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);
 size_t krdma_shown_wire_size(u32 nsegs);
-void krdma_shown_encode(void *data, const struct krdma_seg *segs, u32 nsegs);
+void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs);
 int krdma_shown_count(const void *data, size_t len);
 int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
 		       size_t len);

@@ -413,9 +413,13 @@ static const u8 good_shown_bytes[] = {
 static void shown_buffer_has_the_documented_bytes(struct kunit *test)
 {
 	u8 bytes[sizeof(good_shown_bytes)];
+	struct krdma_wire_shown *shown = (void *)bytes;
+	struct krdma_wire_seg *segs = (void *)(shown + 1);
 
 	KUNIT_ASSERT_EQ(test, krdma_shown_wire_size(2), sizeof(bytes));
-	krdma_shown_encode(bytes, good_segs, 2);
+	krdma_shown_encode(shown, 0x1001, 2);
+	krdma_seg_encode(&segs[0], &good_segs[0]);
+	krdma_seg_encode(&segs[1], &good_segs[1]);
 	KUNIT_EXPECT_EQ(test, memcmp(bytes, good_shown_bytes, sizeof(bytes)), 0);
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Regions and the peer's memory, as requests need them. */
+#ifndef KRDMA_REGION_H
+#define KRDMA_REGION_H
+
+#include "priv.h"
+
+struct krdma_seg;
+
+/* mr.c */
+struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
+					 u32 access, unsigned long until);
+void krdma_region_destroy(struct krdma_region *region);
+bool krdma_region_is_of(const struct krdma_region *region,
+			const struct krdma_conn *conn);
+u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len);
+void krdma_region_sync(struct krdma_region *region, bool for_cpu);
+u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
+		      struct ib_sge *sges);
+
+/* remote.c */
+const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote);
+bool krdma_remote_is_aligned(const struct krdma_remote *remote, u64 offset);
+
+#endif /* KRDMA_REGION_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of the peer, as it described it: segments, each with address and rkey.
+ * Where the description came from is the user's business: a message, private
+ * data, krdma's own START. Pure.
+ */
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <krdma.h>
+
+#include "region.h"
+#include "wire.h"
+
+/**
+ * struct krdma_remote - memory of the peer
+ * @size: bytes
+ * @nsegs: how many
+ * @segs: in the order of addresses
+ */
+struct krdma_remote {
+	u64 size;
+	u32 nsegs;
+	struct krdma_seg segs[];
+};
+
+/**
+ * krdma_remote_import - take in how the peer describes its memory
+ * @desc: what krdma_region_export() wrote there
+ * @len: bytes of it
+ *
+ * The description is checked; what the peer allows only shows on use.
+ *
+ * Return: for krdma_remote_free(), ERR_PTR(-EPROTO) nonsense, ERR_PTR(-ENOMEM).
+ */
+struct krdma_remote *krdma_remote_import(const void *desc, size_t len)
+{
+	int nsegs = krdma_shown_count(desc, len), ret;
+	struct krdma_remote *remote;
+	u32 i;
+
+	if (nsegs < 0)
+		return ERR_PTR(nsegs);
+	remote = kvzalloc(struct_size(remote, segs, nsegs), GFP_KERNEL);
+	if (!remote)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_shown_decode(remote->segs, nsegs, desc, len);
+	if (ret) {
+		kvfree(remote);
+		return ERR_PTR(ret);
+	}
+	remote->nsegs = nsegs;
+	for (i = 0; i < remote->nsegs; i++)
+		remote->size += remote->segs[i].len;
+	return remote;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_remote_import, KRDMA_NS);
+
+/**
+ * krdma_remote_free - forget the peer's memory
+ * @remote: from krdma_remote_import(), no request uses it; NULL is allowed
+ */
+void krdma_remote_free(struct krdma_remote *remote)
+{
+	kvfree(remote);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_remote_free, KRDMA_NS);
+
+/**
+ * krdma_remote_size - how much it is
+ * @remote: the peer's memory
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 krdma_remote_size(const struct krdma_remote *remote)
+{
+	return remote->size;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_remote_size, KRDMA_NS);
+
+/**
+ * krdma_remote_segs - the segments
+ * @remote: the peer's memory
+ *
+ * Return: in the order of addresses, krdma_remote_size() bytes in all.
+ */
+const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote)
+{
+	return remote->segs;
+}
+
+/**
+ * krdma_remote_is_aligned - may an atomic operation be done there
+ * @remote: the peer's memory
+ * @offset: where; there are 8 bytes
+ *
+ * Return: true if the adapter there sees it aligned to 8 bytes.
+ */
+bool krdma_remote_is_aligned(const struct krdma_remote *remote, u64 offset)
+{
+	const struct krdma_seg *seg = remote->segs;
+
+	while (offset >= seg->len)
+		offset -= seg++->len;
+	return IS_ALIGNED(seg->addr + offset, sizeof(u64));
+}

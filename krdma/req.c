@@ -1,0 +1,759 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests: what a user posts and is told of when it is over.
+ *
+ * krdma_post() checks and maps a request in the caller's context. Then it waits
+ * in krdma_conn.pending for its turn, which mostly is at once: for a slot in
+ * the send queue, and a message for a credit. krdma_req_kick_locked() takes
+ * requests from there, in order, cuts them into work requests and rings the
+ * doorbell once for many of them. It runs when something is posted, when a
+ * completion has freed slots, and when credits arrive.
+ *
+ * Only the last work request of a doorbell is signalled; its completion ends
+ * all requests before it, see sq.c.
+ */
+#include <linux/bvec.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "msg.h"
+#include "region.h"
+#include "span.h"
+
+/* Work requests of one doorbell, and their pieces. */
+#define KRDMA_BATCH 16
+#define KRDMA_BATCH_SGES 32
+
+/* Requests that may wait for room: a queue that is not emptied is a bug. */
+#define KRDMA_PENDING_MAX 4096
+
+/**
+ * struct krdma_batch - work requests that are put together, under the lock
+ * @n: how many
+ * @nsges: their pieces
+ * @wrs: the work requests
+ * @reqs: whose they are
+ * @sges: the pieces
+ */
+struct krdma_batch {
+	unsigned int n;
+	unsigned int nsges;
+	union {
+		struct ib_rdma_wr rdma;
+		struct ib_atomic_wr atomic;
+	} wrs[KRDMA_BATCH];
+	struct krdma_req *reqs[KRDMA_BATCH];
+	struct ib_sge sges[KRDMA_BATCH_SGES];
+};
+
+static struct krdma_req *krdma_req(struct krdma_wr *kwr)
+{
+	return container_of(kwr, struct krdma_req, wr);
+}
+
+static bool krdma_req_is_atomic(const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_FETCH_ADD || req->opcode == KRDMA_CMP_SWAP;
+}
+
+static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_SEND || req->opcode == KRDMA_WRITE ?
+	       DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+/**
+ * krdma_req_begin - make what requests need
+ * @conn: connection in message mode with a new QP
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0 or -ENOMEM; freed with the connection.
+ */
+int krdma_req_begin(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	conn->batch = kzalloc(sizeof(*conn->batch), GFP_KERNEL);
+	if (!conn->batch)
+		return -ENOMEM;
+	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
+	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
+	return 0;
+}
+
+/* ---- checking ---- */
+
+static bool krdma_data_ok(const struct krdma_data *data)
+{
+	switch (data->mem) {
+	case KRDMA_MEM_NONE:
+		return !data->len;
+	case KRDMA_MEM_VIRT:
+		return data->virt && data->len;
+	case KRDMA_MEM_PAGES:
+	case KRDMA_MEM_SG:
+		return data->nents && data->len;
+	case KRDMA_MEM_REGION:
+		return data->region && data->len;
+	default:
+		return false;
+	}
+}
+
+static bool krdma_range_ok(u64 size, u64 offset, u64 len)
+{
+	return offset <= size && len <= size - offset;
+}
+
+static int krdma_req_check_atomic(const struct krdma_conn *conn,
+				  const struct krdma_req *req)
+{
+	if (conn->cb.pd->device->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return -EOPNOTSUPP;
+	if (req->local.len != sizeof(u64) ||
+	    !krdma_remote_is_aligned(req->remote, req->remote_offset))
+		return -EINVAL;
+	return 0;
+}
+
+/* iWARP puts what is read where the peer may write (RFC 5040 5.3): a region. */
+static bool krdma_req_needs_region(const struct krdma_conn *conn,
+				   const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_READ &&
+	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
+}
+
+static int krdma_req_check_remote(const struct krdma_conn *conn,
+				  const struct krdma_req *req)
+{
+	if (!req->remote || !req->local.len)
+		return -EINVAL;
+	if (!krdma_range_ok(krdma_remote_size(req->remote), req->remote_offset,
+			    req->local.len))
+		return -EMSGSIZE;
+	if (krdma_req_is_atomic(req))
+		return krdma_req_check_atomic(conn, req);
+	if (krdma_req_needs_region(conn, req) &&
+	    req->local.mem != KRDMA_MEM_REGION)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int krdma_req_check(const struct krdma_conn *conn,
+			   const struct krdma_req *req)
+{
+	const struct krdma_data *local = &req->local;
+
+	if (req->opcode >= KRDMA_OPCODES || !req->done ||
+	    req->flags & ~(u32)KRDMA_NOWAIT || !krdma_data_ok(local))
+		return -EINVAL;
+	if (local->mem == KRDMA_MEM_REGION &&
+	    (!krdma_region_is_of(local->region, conn) ||
+	     !krdma_range_ok(krdma_region_size(local->region), local->offset,
+			     local->len)))
+		return -EINVAL;
+	if (req->opcode != KRDMA_SEND)
+		return krdma_req_check_remote(conn, req);
+	return local->len <= conn->msg->part_max ? 0 : -EMSGSIZE;
+}
+
+/* ---- mapping ---- */
+
+/* Borders of pages are borders of pieces, but where the memory is linear. */
+static u32 krdma_virt_pieces(const struct krdma_data *data)
+{
+	if (!is_vmalloc_addr(data->virt))
+		return 1;
+	return DIV_ROUND_UP(offset_in_page(data->virt) + data->len, PAGE_SIZE);
+}
+
+static u32 krdma_data_pieces(const struct krdma_data *data)
+{
+	switch (data->mem) {
+	case KRDMA_MEM_VIRT:
+		return krdma_virt_pieces(data);
+	case KRDMA_MEM_REGION:
+		return krdma_region_pieces(data->region, data->offset,
+					   data->len);
+	default:
+		return data->nents;
+	}
+}
+
+static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
+			      struct page *page, u32 offset, u32 len)
+{
+	struct ib_device *ibdev = conn->cb.pd->device;
+	u64 dma;
+
+	dma = ib_dma_map_page(ibdev, page, offset, len, krdma_req_dir(req));
+	if (ib_dma_mapping_error(ibdev, dma))
+		return -ENOMEM;
+	req->sges[req->nsges++] = (struct ib_sge){
+		.addr = dma,
+		.length = len,
+		.lkey = conn->cb.pd->local_dma_lkey,
+	};
+	return 0;
+}
+
+static int krdma_req_map_vmalloc(struct krdma_conn *conn, struct krdma_req *req)
+{
+	void *virt = req->local.virt;
+	u32 left = req->local.len, len;
+	int ret = 0;
+
+	while (left && !ret) {
+		len = min_t(u32, left, PAGE_SIZE - offset_in_page(virt));
+		ret = krdma_req_add_page(conn, req, vmalloc_to_page(virt),
+					 offset_in_page(virt), len);
+		virt += len;
+		left -= len;
+	}
+	return ret;
+}
+
+static int krdma_req_map_virt(struct krdma_conn *conn, struct krdma_req *req)
+{
+	void *virt = req->local.virt;
+
+	if (is_vmalloc_addr(virt))
+		return krdma_req_map_vmalloc(conn, req);
+	return krdma_req_add_page(conn, req, virt_to_page(virt),
+				  offset_in_page(virt), req->local.len);
+}
+
+static int krdma_req_map_pages(struct krdma_conn *conn, struct krdma_req *req)
+{
+	const struct bio_vec *bv = req->local.pages;
+	u32 total = 0, i;
+	int ret = 0;
+
+	for (i = 0; i < req->local.nents && !ret; i++) {
+		total += bv[i].bv_len;
+		ret = bv[i].bv_len ?
+		      krdma_req_add_page(conn, req, bv[i].bv_page,
+					 bv[i].bv_offset, bv[i].bv_len) :
+		      -EINVAL;
+	}
+	return ret ?: (total == req->local.len ? 0 : -EINVAL);
+}
+
+static int krdma_req_map_sg(struct krdma_conn *conn, struct krdma_req *req)
+{
+	struct scatterlist *sg;
+	u32 total = 0, i;
+	int ret = 0;
+
+	for_each_sg(req->local.sg, sg, req->local.nents, i) {
+		total += sg->length;
+		ret = sg->length ?
+		      krdma_req_add_page(conn, req, sg_page(sg), sg->offset,
+					 sg->length) :
+		      -EINVAL;
+		if (ret)
+			return ret;
+	}
+	return total == req->local.len ? 0 : -EINVAL;
+}
+
+static int krdma_req_map_data(struct krdma_conn *conn, struct krdma_req *req)
+{
+	const struct krdma_data *local = &req->local;
+
+	switch (local->mem) {
+	case KRDMA_MEM_VIRT:
+		return krdma_req_map_virt(conn, req);
+	case KRDMA_MEM_PAGES:
+		return krdma_req_map_pages(conn, req);
+	case KRDMA_MEM_SG:
+		return krdma_req_map_sg(conn, req);
+	case KRDMA_MEM_REGION:
+		req->nsges = krdma_region_sges(local->region, local->offset,
+					       local->len, req->sges);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Of mapped memory; a region stays mapped. */
+static void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
+{
+	struct ib_device *ibdev = conn->cb.pd->device;
+	u32 i;
+
+	if (req->opcode == KRDMA_SEND && !req->is_inline)
+		ib_dma_unmap_single(ibdev, req->hdr_dma, sizeof(req->hdr),
+				    DMA_TO_DEVICE);
+	if (!req->is_inline && req->local.mem != KRDMA_MEM_REGION)
+		for (i = 0; i < req->nsges; i++)
+			ib_dma_unmap_page(ibdev, req->sges[i].addr,
+					  req->sges[i].length,
+					  krdma_req_dir(req));
+	if (req->sges != req->few)
+		kfree(req->sges);
+}
+
+static bool krdma_req_fits_inline(const struct krdma_conn *conn,
+				  const struct krdma_req *req)
+{
+	u32 len = req->local.len;
+
+	if (req->opcode == KRDMA_SEND)
+		len += sizeof(req->hdr);
+	else if (req->opcode != KRDMA_WRITE)
+		return false;
+	return req->local.mem <= KRDMA_MEM_VIRT && len <= conn->max_inline;
+}
+
+/* The adapter's driver copies it when it is posted: no DMA address. */
+static void krdma_req_set_inline(struct krdma_req *req)
+{
+	req->is_inline = true;
+	if (!req->local.len)
+		return;
+	req->nsges = 1;
+	req->few[0] = (struct ib_sge){
+		.addr = (uintptr_t)req->local.virt,
+		.length = req->local.len,
+	};
+}
+
+static int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req)
+{
+	struct ib_device *ibdev = conn->cb.pd->device;
+
+	if (req->opcode != KRDMA_SEND)
+		return 0;
+	req->hdr_dma = ib_dma_map_single(ibdev, req->hdr, sizeof(req->hdr),
+					 DMA_TO_DEVICE);
+	return ib_dma_mapping_error(ibdev, req->hdr_dma) ? -ENOMEM : 0;
+}
+
+static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
+{
+	u32 pieces = krdma_data_pieces(&req->local);
+	int ret;
+
+	if (krdma_req_fits_inline(conn, req)) {
+		krdma_req_set_inline(req);
+		return 0;
+	}
+	if (pieces > U16_MAX)
+		return -E2BIG;
+	if (pieces > KRDMA_REQ_SGES) {
+		req->sges = kmalloc_array(pieces, sizeof(*req->sges),
+					  GFP_ATOMIC | __GFP_NOWARN);
+		if (!req->sges)
+			return -ENOMEM;
+	}
+	ret = krdma_req_map_hdr(conn, req);
+	if (ret) {
+		if (req->sges != req->few)
+			kfree(req->sges);
+		return ret;
+	}
+	ret = krdma_req_map_data(conn, req);
+	if (ret)
+		krdma_req_unmap(conn, req);
+	return ret;
+}
+
+/* ---- preparing ---- */
+
+static void krdma_req_done(struct krdma_wr *kwr, int status)
+{
+	struct krdma_req *req = krdma_req(kwr);
+
+	krdma_req_unmap(kwr->conn, req);
+	req->done(req, status);
+}
+
+static u32 krdma_req_max_sges(const struct krdma_conn *conn,
+			      const struct krdma_req *req)
+{
+	if (req->opcode == KRDMA_READ)
+		return conn->max_read_sge;
+	/* One is the header's. */
+	return conn->max_send_sge - (req->opcode == KRDMA_SEND);
+}
+
+/* How many slots it takes: a message cannot be cut, and all must fit at once. */
+static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
+{
+	const struct krdma_seg *segs = req->opcode == KRDMA_SEND ? NULL :
+				       krdma_remote_segs(req->remote);
+	u32 n = krdma_span_count(req->sges, segs, req->remote_offset,
+				 req->local.len, krdma_req_max_sges(conn, req));
+
+	if (n > conn->p.send_depth || (req->opcode == KRDMA_SEND && n > 1) ||
+	    (krdma_req_is_atomic(req) && n > 1))
+		return -E2BIG;
+	req->wr.slots = n;
+	return 0;
+}
+
+static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
+{
+	int ret = krdma_req_check(conn, req);
+
+	if (ret)
+		return ret;
+	krdma_wr_init(&req->wr, conn, NULL, krdma_req_done);
+	req->sges = req->few;
+	req->nsges = 0;
+	req->is_inline = false;
+	ret = krdma_req_map(conn, req);
+	if (ret)
+		return ret;
+	ret = krdma_req_count(conn, req);
+	if (ret)
+		krdma_req_unmap(conn, req);
+	return ret;
+}
+
+/* Those of a chain before @end. */
+static void krdma_req_unprepare(struct krdma_conn *conn, struct krdma_req *req,
+				const struct krdma_req *end)
+{
+	for (; req != end; req = req->next)
+		krdma_req_unmap(conn, req);
+}
+
+static int krdma_req_prepare_all(struct krdma_conn *conn,
+				 struct krdma_req *first)
+{
+	struct krdma_req *req;
+	int ret;
+
+	for (req = first; req; req = req->next) {
+		ret = krdma_req_prepare(conn, req);
+		if (ret) {
+			krdma_req_unprepare(conn, first, req);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* ---- posting ---- */
+
+/* What was not posted, in front of what waits: nobody posts it any more. */
+static void krdma_batch_failed_locked(struct krdma_conn *conn,
+				      const struct ib_send_wr *bad, int error)
+{
+	struct krdma_batch *batch = conn->batch;
+	struct krdma_wr *first = NULL;
+	struct list_head posted;
+	unsigned int i;
+
+	for (i = 0; i < batch->n && !first; i++)
+		if (&batch->wrs[i].rdma.wr == bad)
+			first = &batch->reqs[i]->wr;
+	if (first) {
+		list_cut_before(&posted, &conn->posted, &first->link);
+		list_splice_init(&conn->posted, &conn->pending);
+		list_splice(&posted, &conn->posted);
+	}
+	krdma_conn_abort_locked(conn, krdma_qp_post_errno(error));
+}
+
+static void krdma_batch_flush_locked(struct krdma_conn *conn)
+{
+	struct krdma_batch *batch = conn->batch;
+	const struct ib_send_wr *bad = NULL;
+	struct ib_send_wr *last;
+	int ret;
+
+	if (!batch->n)
+		return;
+	last = &batch->wrs[batch->n - 1].rdma.wr;
+	last->next = NULL;
+	/* In the middle of a request: the rest follows, and is signalled. */
+	if (last->wr_cqe != &conn->part_cqe) {
+		last->send_flags |= IB_SEND_SIGNALED;
+		batch->reqs[batch->n - 1]->wr.signalled = true;
+	}
+	ret = ib_post_send(conn->cb.qp, &batch->wrs[0].rdma.wr, &bad);
+	if (ret)
+		krdma_batch_failed_locked(conn, bad, ret);
+	batch->n = 0;
+	batch->nsges = 0;
+}
+
+static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
+	[KRDMA_SEND]		= IB_WR_SEND,
+	[KRDMA_WRITE]		= IB_WR_RDMA_WRITE,
+	[KRDMA_READ]		= IB_WR_RDMA_READ,
+	[KRDMA_FETCH_ADD]	= IB_WR_ATOMIC_FETCH_AND_ADD,
+	[KRDMA_CMP_SWAP]	= IB_WR_ATOMIC_CMP_AND_SWP,
+};
+
+/* The next work request of the batch, chained to the one before. */
+static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
+						 struct krdma_req *req)
+{
+	struct krdma_batch *batch = conn->batch;
+	struct ib_rdma_wr *wr;
+
+	if (batch->n == KRDMA_BATCH ||
+	    batch->nsges + krdma_req_max_sges(conn, req) + 1 > KRDMA_BATCH_SGES)
+		krdma_batch_flush_locked(conn);
+	if (batch->n)
+		batch->wrs[batch->n - 1].rdma.wr.next =
+			&batch->wrs[batch->n].rdma.wr;
+	batch->reqs[batch->n] = req;
+	wr = &batch->wrs[batch->n++].rdma;
+	*wr = (struct ib_rdma_wr){
+		.wr.wr_cqe = &conn->part_cqe,
+		.wr.opcode = krdma_wr_opcodes[req->opcode],
+		.wr.send_flags = req->is_inline ? IB_SEND_INLINE : 0,
+		.wr.sg_list = &batch->sges[batch->nsges],
+	};
+	return wr;
+}
+
+static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
+				       struct krdma_req *req,
+				       struct ib_send_wr *wr)
+{
+	struct krdma_hdr hdr = {
+		.type = KRDMA_WIRE_DATA,
+		.credits = krdma_credit_take(&conn->msg->credit),
+		.msg_len = req->local.len,
+		.msg_id = conn->msg->send_id++,
+	};
+
+	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
+	wr->sg_list[wr->num_sge++] = (struct ib_sge){
+		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
+		.length = sizeof(req->hdr),
+		.lkey = conn->cb.pd->local_dma_lkey,
+	};
+	if (!req->is_inline)
+		ib_dma_sync_single_for_device(conn->cb.pd->device, req->hdr_dma,
+					      sizeof(req->hdr), DMA_TO_DEVICE);
+}
+
+static void krdma_batch_set_atomic(struct ib_rdma_wr *rdma,
+				   const struct krdma_req *req)
+{
+	struct ib_atomic_wr *wr = container_of(&rdma->wr, struct ib_atomic_wr,
+					       wr);
+	u64 addr = rdma->remote_addr;
+	u32 rkey = rdma->rkey;
+
+	wr->remote_addr = addr;
+	wr->rkey = rkey;
+	wr->compare_add = req->opcode == KRDMA_FETCH_ADD ? req->operand :
+							   req->compare;
+	wr->swap = req->operand;
+	wr->compare_add_mask = 0;
+	wr->swap_mask = 0;
+}
+
+/* All work requests of one request. */
+static void krdma_req_build_locked(struct krdma_conn *conn,
+				   struct krdma_req *req)
+{
+	u32 max = krdma_req_max_sges(conn, req);
+	const struct krdma_seg *segs = req->opcode == KRDMA_SEND ? NULL :
+				       krdma_remote_segs(req->remote);
+	struct krdma_span span;
+	struct ib_rdma_wr *wr;
+
+	krdma_span_begin(&span, req->sges, segs, req->remote_offset,
+			 req->local.len);
+	do {
+		wr = krdma_batch_add_locked(conn, req);
+		if (req->opcode == KRDMA_SEND)
+			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
+		if (span.seg) {
+			wr->remote_addr = span.seg->addr + span.seg_off;
+			wr->rkey = span.seg->rkey;
+		}
+		wr->wr.num_sge += krdma_span_next(&span, wr->wr.sg_list +
+						  wr->wr.num_sge, max);
+		conn->batch->nsges += wr->wr.num_sge;
+		if (krdma_req_is_atomic(req))
+			krdma_batch_set_atomic(wr, req);
+	} while (span.left);
+	wr->wr.wr_cqe = &req->wr.cqe;
+}
+
+static bool krdma_req_has_room_locked(struct krdma_conn *conn,
+				      const struct krdma_req *req)
+{
+	const struct krdma_msg *msg = conn->msg;
+
+	if (conn->sq_avail < req->wr.slots)
+		return false;
+	/* Nothing goes between the parts of a message. */
+	return req->opcode != KRDMA_SEND ||
+	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
+		krdma_credit_may_send(&msg->credit, false));
+}
+
+/**
+ * krdma_req_kick_locked - post the requests that there is room for
+ * @conn: connection
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_req_kick_locked(struct krdma_conn *conn)
+{
+	struct krdma_req *req;
+
+	lockdep_assert_held(&conn->lock);
+	if (list_empty(&conn->pending))
+		return;
+	while (conn->cb.state == KRDMA_ESTABLISHED &&
+	       !list_empty(&conn->pending)) {
+		req = krdma_req(list_first_entry(&conn->pending,
+						 struct krdma_wr, link));
+		if (!krdma_req_has_room_locked(conn, req))
+			break;
+		list_move_tail(&req->wr.link, &conn->posted);
+		conn->npending--;
+		conn->sq_avail -= req->wr.slots;
+		krdma_req_build_locked(conn, req);
+	}
+	krdma_batch_flush_locked(conn);
+}
+
+/* Is there room for all of a chain, now? */
+static bool krdma_req_have_room_locked(struct krdma_conn *conn,
+				       const struct krdma_req *req)
+{
+	const struct krdma_msg *msg = conn->msg;
+	unsigned int slots = 0, sends = 0;
+
+	if (!list_empty(&conn->pending))
+		return false;
+	for (; req; req = req->next) {
+		slots += req->wr.slots;
+		sends += req->opcode == KRDMA_SEND;
+	}
+	return slots <= conn->sq_avail &&
+	       (!sends || (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
+			   krdma_credit_may_send_n(&msg->credit, sends)));
+}
+
+static int krdma_req_enqueue_locked(struct krdma_conn *conn,
+				    struct krdma_req *first)
+{
+	struct krdma_req *req;
+	unsigned int n = 0;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return conn->error ?: -ENOTCONN;
+	if (first->flags & KRDMA_NOWAIT &&
+	    !krdma_req_have_room_locked(conn, first))
+		return -EAGAIN;
+	for (req = first; req; req = req->next)
+		n++;
+	if (conn->npending + n > KRDMA_PENDING_MAX)
+		return -EAGAIN;
+	for (req = first; req; req = req->next)
+		list_add_tail(&req->wr.link, &conn->pending);
+	conn->npending += n;
+	krdma_req_kick_locked(conn);
+	return 0;
+}
+
+static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
+{
+	/* See krdma_qp_post() for why bottom halves are off. */
+	bool bh = !irqs_disabled();
+	unsigned long flags;
+	int ret;
+
+	if (bh)
+		local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_req_enqueue_locked(conn, first);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (bh)
+		local_bh_enable();
+	return ret;
+}
+
+/**
+ * krdma_post - post a request, or a chain of them
+ * @cb: established connection in message mode
+ * @req: request, with others behind it in &krdma_req.next: all of them are
+ *	taken, or none
+ *
+ * Does not wait. When the send queue is full, or the peer has given no credit
+ * for a message, requests are queued, at most 4096 of them, and posted in order
+ * when there is room; unless KRDMA_NOWAIT is set.
+ *
+ * For each request that was taken @done is called, exactly once. It may run
+ * before this returns.
+ *
+ * Context: any.
+ * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
+ * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
+ * -E2BIG its memory is in too many pieces; -EOPNOTSUPP the device cannot do
+ * it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or why the connection
+ * ended. On error no @done is called.
+ */
+int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ret;
+	if (!krdma_is_established(cb))
+		return krdma_last_error(cb) ?: -ENOTCONN;
+	ret = krdma_req_prepare_all(conn, req);
+	if (ret)
+		return ret;
+	ret = krdma_req_enqueue(conn, req);
+	if (ret)
+		krdma_req_unprepare(conn, req, NULL);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
+
+/* What is signalled has a completion before the drain ends, whatever becomes of it. */
+static void krdma_req_check_drained(struct list_head *posted)
+{
+	struct krdma_wr *kwr;
+
+	list_for_each_entry(kwr, posted, link)
+		WARN_ON_ONCE(kwr->signalled);
+}
+
+/**
+ * krdma_req_end - end what nothing will complete any more
+ * @conn: connection in KRDMA_CLOSING whose QP is drained
+ *
+ * What is still on the send queue was not signalled and has succeeded: had it
+ * not, there would have been a completion. What waits was never posted.
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_req_end(struct krdma_conn *conn)
+{
+	LIST_HEAD(posted);
+	LIST_HEAD(pending);
+	unsigned long flags;
+
+	lockdep_assert_held(&conn->setup);
+	spin_lock_irqsave(&conn->lock, flags);
+	list_splice_init(&conn->posted, &posted);
+	list_splice_init(&conn->pending, &pending);
+	conn->npending = 0;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_req_check_drained(&posted);
+	krdma_wr_fail_all(&posted, 0);
+	krdma_wr_fail_all(&pending, krdma_last_error(&conn->cb));
+}

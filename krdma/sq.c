@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send queue: posting, completing, waiting.
+ *
+ * An entry (struct krdma_wr) is one work request, or the several of a request;
+ * see req.c. From the post on it is on krdma_conn.posted, in the order of the
+ * send queue, until a completion takes it off. Who takes it off calls its done,
+ * so that comes exactly once.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* siw flushes the QP before the CM's event comes through its workqueue. */
+#define KRDMA_QP_REASON_MS 1000
+
+/**
+ * krdma_op_alloc - something to wait for
+ *
+ * Return: with the waiting task's reference, or NULL.
+ */
+struct krdma_op *krdma_op_alloc(void)
+{
+	struct krdma_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
+
+	if (op)
+		refcount_set(&op->ref, 1);
+	return op;
+}
+
+/**
+ * krdma_op_put - drop a reference
+ * @op: may be NULL
+ *
+ * Context: any.
+ */
+void krdma_op_put(struct krdma_op *op)
+{
+	if (op && refcount_dec_and_test(&op->ref))
+		kfree(op);
+}
+
+static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
+{
+	const struct krdma_op *op = arg;
+
+	/* Pairs with krdma_op_finish_locked(): then error can be read. */
+	return !smp_load_acquire(&op->pending);
+}
+
+/* For waits that only the end of the connection ends. */
+static bool krdma_never(struct krdma_conn *conn, const void *arg)
+{
+	return false;
+}
+
+/**
+ * krdma_op_wait - wait until all work requests of an operation have completed
+ * @conn: connection
+ * @op: operation; the caller keeps its reference
+ * @until: time limit
+ *
+ * Return: 0 all succeeded; else an errno, and if work requests may still be in
+ * flight it is the caller's business to abort the connection.
+ */
+int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
+		  unsigned long until)
+{
+	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
+
+	if (ret || !op->error)
+		return ret;
+	/* A flushed request says nothing; why the connection ended does. */
+	krdma_conn_wait(conn, krdma_never, NULL,
+			krdma_deadline(KRDMA_QP_REASON_MS));
+	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+}
+
+/* What ends a connection. A flush does not: something else did. */
+static int krdma_wc_errno(enum ib_wc_status status)
+{
+	switch (status) {
+	case IB_WC_SUCCESS:
+		return 0;
+	case IB_WC_RETRY_EXC_ERR:
+		return -ETIMEDOUT;
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		return -ENOBUFS;
+	case IB_WC_REM_ACCESS_ERR:
+		return -EACCES;
+	case IB_WC_WR_FLUSH_ERR:
+		return -ECONNABORTED;
+	default:
+		return -EIO;
+	}
+}
+
+/**
+ * krdma_qp_failed - a work request completed with an error
+ * @conn: connection; ends, unless it is closing already
+ * @status: of the completion
+ *
+ * Context: any.
+ */
+void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
+{
+	if (status == IB_WC_WR_FLUSH_ERR || krdma_conn_is_over(conn)) {
+		/* The cause comes with the CM's event, or is known. */
+		return;
+	}
+	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->peer,
+			    ib_wc_status_msg(status));
+	if (status == IB_WC_LOC_QP_OP_ERR)
+		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
+	else
+		krdma_conn_abort(conn, krdma_wc_errno(status));
+}
+
+static void krdma_op_finish_locked(struct krdma_op *op, int error)
+{
+	if (error && !op->error)
+		op->error = error;
+	/* Pairs with krdma_op_is_done(). */
+	smp_store_release(&op->pending, op->pending - 1);
+}
+
+/* Entries that are over, taken off @conn->posted; @status is the last one's. */
+static void krdma_wr_retire_locked(struct krdma_conn *conn,
+				   struct list_head *over, int status)
+{
+	struct krdma_wr *kwr;
+
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry(kwr, over, link) {
+		if (!kwr->reserved)
+			conn->sq_avail += kwr->slots;
+		if (kwr->op)
+			krdma_op_finish_locked(kwr->op,
+					       list_is_last(&kwr->link, over) ?
+					       status : 0);
+	}
+}
+
+/* Without a lock, in order. */
+static void krdma_wr_finish(struct list_head *over, int status)
+{
+	struct krdma_wr *kwr, *next;
+	struct krdma_op *op;
+
+	list_for_each_entry_safe(kwr, next, over, link) {
+		op = kwr->op;
+		kwr->done(kwr, list_is_last(&kwr->link, over) ? status : 0);
+		krdma_op_put(op);
+	}
+}
+
+/**
+ * krdma_wr_fail_all - end entries that nothing will complete any more
+ * @wrs: of a connection that is drained; nobody else can reach them
+ * @error: what they end with
+ *
+ * Context: process.
+ */
+void krdma_wr_fail_all(struct list_head *wrs, int error)
+{
+	struct krdma_wr *kwr, *next;
+
+	list_for_each_entry_safe(kwr, next, wrs, link)
+		kwr->done(kwr, error);
+}
+
+/*
+ * Why the connection ends is what a request ends with, too: this failure if it
+ * was the first. A flush says nothing about the cause, which may come later.
+ */
+static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
+{
+	if (status == IB_WC_SUCCESS)
+		return 0;
+	krdma_qp_failed(conn, status);
+	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+}
+
+/*
+ * Work requests complete in order, and of those before a signalled one that
+ * succeeded nothing more is heard: so a completion ends all entries up to its
+ * own. What is flushed or fails has a completion in any case.
+ */
+static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
+	struct krdma_conn *conn = kwr->conn;
+	int status = krdma_wr_errno(conn, wc->status);
+	unsigned long flags;
+	LIST_HEAD(over);
+
+	spin_lock_irqsave(&conn->lock, flags);
+	list_cut_position(&over, &conn->posted, &kwr->link);
+	krdma_wr_retire_locked(conn, &over, status);
+	krdma_req_kick_locked(conn);
+	wake_up_all(&conn->wait);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_wr_finish(&over, status);
+}
+
+/**
+ * krdma_wr_part_done - completion of work requests that end no entry
+ * @cq: completion queue
+ * @wc: completion; only failures have one
+ */
+void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_conn *conn =
+		container_of(wc->wr_cqe, struct krdma_conn, part_cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		krdma_qp_failed(conn, wc->status);
+}
+
+/**
+ * krdma_wr_init - prepare an entry of the send queue
+ * @kwr: inside of what the caller allocated
+ * @conn: where it will be posted
+ * @op: who waits, NULL: nobody
+ * @done: frees what @kwr is in, after completion; any context
+ */
+void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
+		   struct krdma_op *op,
+		   void (*done)(struct krdma_wr *kwr, int status))
+{
+	*kwr = (struct krdma_wr){
+		.cqe.done = krdma_wr_done,
+		.conn = conn,
+		.op = op,
+		.slots = 1,
+		.done = done,
+	};
+}
+
+/* Is there room on the send queue? For krdma_conn_wait(). */
+static bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg)
+{
+	return READ_ONCE(conn->sq_avail);
+}
+
+/**
+ * krdma_qp_post_errno - what a failed post means
+ * @ret: of ib_post_send() or ib_post_recv()
+ *
+ * Return: errno.
+ */
+int krdma_qp_post_errno(int ret)
+{
+	/* siw: the peer has closed, and the CM's event is on its way. */
+	return ret == -ENOTCONN ? -ECONNRESET : ret;
+}
+
+/**
+ * krdma_qp_post_locked - post a work request
+ * @conn: connection
+ * @kwr: its completion, from krdma_wr_init()
+ * @wr: the request; wr_cqe and the signal flag are set here
+ *
+ * The state is checked under the same lock with which it moves to CLOSING:
+ * nothing is posted once the drain may have begun.
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0; -EAGAIN no slot; the reason why the connection is over;
+ * -ENOTCONN; or what the driver said. On error @kwr was not posted.
+ */
+int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+			 struct ib_send_wr *wr)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return conn->error ?: -ENOTCONN;
+	if (!kwr->reserved && !conn->sq_avail)
+		return -EAGAIN;
+	wr->wr_cqe = &kwr->cqe;
+	wr->send_flags |= IB_SEND_SIGNALED;
+	kwr->signalled = true;
+	list_add_tail(&kwr->link, &conn->posted);
+	ret = ib_post_send(conn->cb.qp, wr, NULL);
+	if (ret) {
+		list_del(&kwr->link);
+		return krdma_qp_post_errno(ret);
+	}
+	if (!kwr->reserved)
+		conn->sq_avail--;
+	if (kwr->op) {
+		kwr->op->pending++;
+		refcount_inc(&kwr->op->ref);
+	}
+	return 0;
+}
+
+/**
+ * krdma_qp_post - wait for a slot and post a work request
+ * @conn: connection
+ * @kwr: its completion
+ * @wr: the request
+ * @until: time limit
+ *
+ * Bottom halves are off around the post: rxe up to 6.x then runs its tasklet
+ * at once when they are enabled again, instead of waking ksoftirqd, which
+ * takes the best part of 100 µs away.
+ *
+ * Context: process.
+ * Return: 0 or -errno; on error @kwr was not posted.
+ */
+int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
+		  struct ib_send_wr *wr, unsigned long until)
+{
+	unsigned long flags;
+	int ret;
+
+	do {
+		ret = krdma_conn_wait(conn, krdma_qp_has_slot, NULL, until);
+		if (ret)
+			return ret;
+		local_bh_disable();
+		spin_lock_irqsave(&conn->lock, flags);
+		ret = krdma_qp_post_locked(conn, kwr, wr);
+		spin_unlock_irqrestore(&conn->lock, flags);
+		local_bh_enable();
+	} while (ret == -EAGAIN);
+	return ret;
+}
