@@ -134,6 +134,13 @@ bool ktest_is_call(const char *name);
 int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args);
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 
+void ktest_fill(u8 *buf, size_t len);
+int ktest_check(const u8 *buf, size_t len);
+
+/* async.c */
+int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
+		   struct krdma_cb *cb);
+
 /* kill.c */
 int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args);

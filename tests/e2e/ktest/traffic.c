@@ -28,7 +28,7 @@ static u8 ktest_pattern(size_t i, size_t len)
 	return i * 7 + (i >> 8) + len;
 }
 
-static void ktest_fill(u8 *buf, size_t len)
+void ktest_fill(u8 *buf, size_t len)
 {
 	size_t i;
 
@@ -36,7 +36,7 @@ static void ktest_fill(u8 *buf, size_t len)
 		buf[i] = ktest_pattern(i, len);
 }
 
-static int ktest_check(const u8 *buf, size_t len)
+int ktest_check(const u8 *buf, size_t len)
 {
 	size_t i;
 
@@ -127,6 +127,32 @@ static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 				ktest_number(args, 4, 10000));
 
 	return ret ?: ktest_check(use->buf, len);
+}
+
+/* zero NAME OFFSET: 8 bytes of the peer's shown buffer */
+static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
+{
+	memset(use->buf, 0, sizeof(u64));
+	return krdma_write_at(use->cb, use->buf, sizeof(u64),
+			      ktest_number(args, 2, 0), 10000);
+}
+
+/* take NAME N LEN: receive N messages of LEN bytes each */
+static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 n)
+{
+	u32 len = ktest_number(args, 3, 0), i;
+	int ret;
+
+	for (i = 0; i < n; i++) {
+		ret = krdma_receive_len(use->cb, use->buf, KTEST_MAX_MSG, 20000);
+		if (ret < 0)
+			return ret;
+		if (ret != len || ktest_check(use->buf, len))
+			return -EBADMSG;
+	}
+	return 0;
 }
 
 /* shown NAME LEN OFFSET: is the pattern in this side's shown buffer */
@@ -322,10 +348,18 @@ static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
+static int ktest_call_async(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
+{
+	return ktest_do_async(ctx, args, use->cb);
+}
+
 static const struct {
 	const char *name;
 	ktest_call call;
 } ktest_calls[] = {
+	{ "async", ktest_call_async },
 	{ "echo", ktest_do_echo },
 	{ "hold", ktest_do_hold },
 	{ "peek", ktest_do_peek },
@@ -337,7 +371,9 @@ static const struct {
 	{ "serve", ktest_do_serve },
 	{ "shown", ktest_do_shown },
 	{ "sink", ktest_do_sink },
+	{ "take", ktest_do_take },
 	{ "write", ktest_do_write },
+	{ "zero", ktest_do_zero },
 };
 
 static ktest_call ktest_call_find(const char *name)

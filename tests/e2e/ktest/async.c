@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests by callback: many at a time, of all kinds of memory, each of which
+ * must be over exactly once and in the order of posting.
+ */
+#include <linux/bvec.h>
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "priv.h"
+
+#define KTEST_ASYNC_MAX 4096
+#define KTEST_ASYNC_PAGES 32
+
+/* One request, its memory as the different kinds want it, and what became of it. */
+struct ktest_async {
+	struct krdma_req req;
+	struct ktest_asyncs *all;
+	void *buf;
+	struct bio_vec bvec[KTEST_ASYNC_PAGES];
+	struct scatterlist sg[KTEST_ASYNC_PAGES];
+	unsigned int times;
+	unsigned int place;
+	int status;
+};
+
+struct ktest_asyncs {
+	struct krdma_cb *cb;
+	enum krdma_opcode opcode;
+	enum krdma_mem mem;
+	u32 n;
+	u32 total;
+	u32 len;
+	u64 offset;
+	void *memory;
+	struct krdma_region *region;
+	struct ktest_async *list;
+	spinlock_t lock; /* times, place and status of all, done, waited */
+	unsigned int done;
+	unsigned int posted;
+	struct completion over;
+};
+
+static const char * const ktest_ops[KRDMA_OPCODES] = {
+	[KRDMA_SEND]		= "send",
+	[KRDMA_WRITE]		= "write",
+	[KRDMA_READ]		= "read",
+	[KRDMA_FETCH_ADD]	= "fetch_add",
+	[KRDMA_CMP_SWAP]	= "cmp_swap",
+};
+
+static const char * const ktest_mems[] = {
+	[KRDMA_MEM_NONE]	= "none",
+	[KRDMA_MEM_VIRT]	= "virt",
+	[KRDMA_MEM_PAGES]	= "pages",
+	[KRDMA_MEM_SG]		= "sg",
+	[KRDMA_MEM_REGION]	= "region",
+};
+
+static void ktest_async_done(struct krdma_req *req, int status)
+{
+	struct ktest_async *a = container_of(req, struct ktest_async, req);
+	struct ktest_asyncs *all = a->all;
+	unsigned long flags;
+
+	spin_lock_irqsave(&all->lock, flags);
+	a->times++;
+	a->place = all->done++;
+	a->status = status;
+	if (all->done == all->n)
+		complete(&all->over);
+	spin_unlock_irqrestore(&all->lock, flags);
+}
+
+/* Pages of vmalloc() memory as entries, each no longer than a page. */
+static u32 ktest_async_entries(struct ktest_async *a, u32 len)
+{
+	void *at = a->buf;
+	u32 n = 0, part;
+
+	sg_init_table(a->sg, KTEST_ASYNC_PAGES);
+	for (; len && n < KTEST_ASYNC_PAGES; n++) {
+		part = min_t(u32, len, PAGE_SIZE - offset_in_page(at));
+		a->bvec[n].bv_page = vmalloc_to_page(at);
+		a->bvec[n].bv_offset = offset_in_page(at);
+		a->bvec[n].bv_len = part;
+		sg_set_page(&a->sg[n], vmalloc_to_page(at), part,
+			    offset_in_page(at));
+		at += part;
+		len -= part;
+	}
+	return n;
+}
+
+static void ktest_async_fill_data(struct ktest_asyncs *all,
+				  struct ktest_async *a, u32 i)
+{
+	struct krdma_data *local = &a->req.local;
+
+	local->mem = all->mem;
+	local->len = all->len;
+	if (all->mem == KRDMA_MEM_VIRT)
+		local->virt = a->buf;
+	if (all->mem == KRDMA_MEM_PAGES || all->mem == KRDMA_MEM_SG)
+		local->nents = ktest_async_entries(a, all->len);
+	if (all->mem == KRDMA_MEM_PAGES)
+		local->pages = a->bvec;
+	if (all->mem == KRDMA_MEM_SG)
+		local->sg = a->sg;
+	if (all->mem == KRDMA_MEM_REGION) {
+		local->region = all->region;
+		local->offset = (u64)i * all->len;
+	}
+}
+
+static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
+{
+	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
+}
+
+static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
+{
+	struct ktest_async *a = &all->list[i];
+
+	a->all = all;
+	a->buf = all->memory + (size_t)i * all->len;
+	a->req.opcode = all->opcode;
+	a->req.flags = flags;
+	a->req.done = ktest_async_done;
+	a->req.compare = i;
+	a->req.operand = all->opcode == KRDMA_FETCH_ADD ? 1 : i + 1;
+	a->req.remote = krdma_peer_shown(all->cb);
+	a->req.remote_offset = all->offset;
+	if (!ktest_async_is_atomic(all))
+		a->req.remote_offset += (u64)i * all->len;
+	ktest_async_fill_data(all, a, i);
+	if (all->opcode == KRDMA_SEND)
+		ktest_fill(a->buf, all->len);
+	else if (all->opcode == KRDMA_WRITE)
+		ktest_fill(a->buf, all->len);
+	else
+		memset(a->buf, 0xee, all->len);
+}
+
+/* In chains; what the first of a chain that is refused gets ends it. */
+static int ktest_async_post(struct ktest_asyncs *all, u32 chain)
+{
+	u32 i, k, n;
+	int ret;
+
+	for (i = 0; i < all->n; i += n) {
+		n = min(chain, all->n - i);
+		for (k = 0; k < n; k++)
+			all->list[i + k].req.next =
+				k + 1 < n ? &all->list[i + k + 1].req : NULL;
+		ret = krdma_post(all->cb, &all->list[i].req);
+		if (ret)
+			return ret;
+		all->posted += n;
+	}
+	return 0;
+}
+
+/* Those that were taken; they end, for the connection does if they do not. */
+static int ktest_async_wait(struct ktest_asyncs *all)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&all->lock, flags);
+	all->n = all->posted;
+	if (all->done == all->n)
+		complete(&all->over);
+	spin_unlock_irqrestore(&all->lock, flags);
+	if (wait_for_completion_timeout(&all->over, 60 * HZ))
+		return 0;
+	krdma_disconnect(all->cb);
+	wait_for_completion(&all->over);
+	return -ETIMEDOUT;
+}
+
+static int ktest_async_check_data(const struct ktest_asyncs *all,
+				  const struct ktest_async *a, u32 i)
+{
+	if (all->opcode == KRDMA_READ)
+		return ktest_check(a->buf, all->len);
+	if (ktest_async_is_atomic(all))
+		return *(u64 *)a->buf == i ? 0 : -EBADMSG;
+	return 0;
+}
+
+/* Once, in order, and with the data that belongs there. */
+static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
+{
+	int ret = 0;
+	u32 i;
+
+	*good = 0;
+	for (i = 0; i < all->n; i++) {
+		const struct ktest_async *a = &all->list[i];
+
+		if (a->times != 1 || a->place != i)
+			return -EPROTO;
+		ret = ret ?: a->status;
+		if (!a->status)
+			ret = ret ?: ktest_async_check_data(all, a, i);
+		*good += !a->status;
+	}
+	for (; i < all->total; i++)
+		if (all->list[i].times)
+			return -EPROTO;
+	return ret;
+}
+
+static int ktest_async_memory(struct ktest_asyncs *all)
+{
+	size_t size = (size_t)all->n * all->len ?: 1;
+
+	all->total = all->n;
+	all->list = kvcalloc(all->n, sizeof(*all->list), GFP_KERNEL);
+	if (all->mem == KRDMA_MEM_REGION) {
+		all->region = krdma_region_alloc(all->cb, size, KRDMA_READ_SINK);
+		if (IS_ERR(all->region))
+			return PTR_ERR(all->region);
+		all->memory = krdma_region_vaddr(all->region);
+	} else if (all->mem == KRDMA_MEM_VIRT && size <= KMALLOC_MAX_SIZE) {
+		all->memory = kmalloc(size, GFP_KERNEL);
+	} else {
+		all->memory = vmalloc(size);
+	}
+	return all->list && all->memory ? 0 : -ENOMEM;
+}
+
+static void ktest_async_free(struct ktest_asyncs *all)
+{
+	if (all->mem != KRDMA_MEM_REGION)
+		kvfree(all->memory);
+	else if (!IS_ERR(all->region))
+		krdma_region_put(all->region);
+	kvfree(all->list);
+}
+
+static int ktest_async_run(struct ktest_asyncs *all, u32 chain, u32 flags,
+			   u32 *good)
+{
+	int posted, ret;
+	u32 i;
+
+	ret = ktest_async_memory(all);
+	for (i = 0; i < all->n && !ret; i++)
+		ktest_async_fill(all, i, flags);
+	if (!ret) {
+		posted = ktest_async_post(all, chain);
+		ret = ktest_async_wait(all) ?: ktest_async_judge(all, good) ?:
+		      posted;
+	}
+	ktest_async_free(all);
+	return ret;
+}
+
+static int ktest_name(const char * const *names, int n, const char *name)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (names[i] && !strcmp(names[i], name))
+			return i;
+	return -EINVAL;
+}
+
+/*
+ * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1]: N requests of LEN
+ * bytes each. Says how many succeeded; the result is the first that did not, or
+ * -EPROTO if one was not over exactly once and in its turn.
+ */
+int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
+		   struct krdma_cb *cb)
+{
+	int op = ktest_name(ktest_ops, KRDMA_OPCODES, ktest_arg(args, 2));
+	int mem = ktest_name(ktest_mems, ARRAY_SIZE(ktest_mems),
+			     ktest_arg(args, 3));
+	struct ktest_asyncs all = {
+		.cb = cb,
+		.opcode = op,
+		.mem = mem,
+		.n = ktest_number(args, 4, 1),
+		.len = ktest_number(args, 5, 0),
+		.offset = ktest_option(args, "offset", 0),
+	};
+	u32 good = 0;
+	int ret;
+
+	if (op < 0 || mem < 0 || all.n > KTEST_ASYNC_MAX ||
+	    !all.n || all.len > (KTEST_ASYNC_PAGES - 1) * PAGE_SIZE)
+		return -EINVAL;
+	spin_lock_init(&all.lock);
+	init_completion(&all.over);
+	ret = ktest_async_run(&all, ktest_option(args, "chain", 1) ?: 1,
+			      ktest_option(args, "nowait", 0) ? KRDMA_NOWAIT : 0,
+			      &good);
+	snprintf(ctx->text, sizeof(ctx->text), "posted=%u good=%u", all.posted,
+		 good);
+	return ret;
+}

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# requests: many requests at a time by krdma_post(): every operation, every kind of memory, singly and in chains. Each
+# is over exactly once and in its turn, with the data that belongs there, also when the connection ends under them.
+#
+#   node 1 (echoes on 7000, shows 4 MiB on 7001) <--- krdma ---> node 2 (posts)
+#
+# kernels: uml uml/siw stock-6.1 uml-debug
+# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+size=$((4 * 1024 * 1024))
+memories="virt pages sg region"
+# iWARP reads into regions only, and has no atomic operations.
+reads=$memories
+[[ $LINK != siw ]] || reads=region
+
+# posts WANTED WHAT...: async on the connection w
+posts() {
+	local wanted=$1
+	shift
+	kt async w "$@"
+	kt_is "$wanted" "async $* gives $wanted ($kt_text)"
+}
+
+transfers() {
+	local mem len
+	for mem in $memories; do
+		for len in 1 8 221 4096 65536 100000; do
+			posts 0 write "$mem" 40 "$len" chain=7
+		done
+	done
+	for mem in $reads; do
+		for len in 1 8 221 4096 65536 100000; do
+			kt async w write virt 40 "$len" chain=40
+			posts 0 read "$mem" 40 "$len" chain=5
+		done
+	done
+	posts 0 write virt 2000 64
+	posts 0 write virt 2000 64 chain=2000
+	posts 0 read region 1000 64 chain=100
+}
+
+atomics() {
+	if [[ $LINK == siw ]]; then
+		posts EOPNOTSUPP fetch_add virt 1 8
+		return
+	fi
+	local op
+	for op in fetch_add cmp_swap; do
+		expect 0 zero w 4096
+		posts 0 "$op" virt 100 8 offset=4096
+		expect 0 zero w 4096
+		posts 0 "$op" region 100 8 offset=4096 chain=100
+	done
+	posts EINVAL fetch_add virt 1 8 offset=4100
+	posts EINVAL fetch_add virt 1 4 offset=4096
+}
+
+refusals() {
+	posts EMSGSIZE write virt 1 4096 offset=$((size - 4095))
+	posts EMSGSIZE read region 1 1 offset="$size"
+	posts EMSGSIZE write virt 1 1 offset=4294967295
+	posts EINVAL write virt 1 0
+	posts EMSGSIZE send virt 1 4081
+	[[ $LINK != siw ]] || posts EOPNOTSUPP read virt 1 8
+	posts 0 write virt 1 4096 offset=$((size - 4096))
+}
+
+# With a queue of four slots: who does not want to wait is told, who does gets through.
+full_queue() {
+	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4
+	kt_is 0 "connected with four slots"
+	kt async s write virt 64 64 chain=8 nowait=1
+	kt_is EAGAIN "a chain that does not fit is refused ($kt_text)"
+	kt async s write virt 500 4096 chain=50
+	kt_is 0 "those that may wait get through ($kt_text)"
+	kt release s
+}
+
+# What is echoed comes back in order; the peer's credits are fewer than the messages.
+messages() {
+	local i
+	kt connect m "$server" 7000 recv_depth=64
+	kt_is 0 "connected for messages"
+	kt_start sink take m 60 0
+	kt async m send none 60 0 chain=13
+	kt_is 0 "60 messages of nothing ($kt_text)"
+	kt_result sink 30
+	kt_is 0 "and their echo ($kt_text)"
+	for i in 1 64 204 205 4080; do
+		kt_start sink take m 60 "$i"
+		kt async m send virt 60 "$i" chain=13
+		kt_is 0 "60 messages of $i bytes ($kt_text)"
+		kt_result sink 30
+		kt_is 0 "and their echo ($kt_text)"
+	done
+	for i in pages sg region; do
+		kt_start sink take m 30 3000
+		kt async m send "$i" 30 3000 chain=30
+		kt_is 0 "30 messages out of $i ($kt_text)"
+		kt_result sink 30
+		kt_is 0 "and their echo ($kt_text)"
+	done
+	kt release m
+}
+
+# Everything that was taken ends, once.
+endings() {
+	local how
+	for how in disconnect release; do
+		kt connect w "$server" 7001 rw=1 max_msg="$size"
+		kt_is 0 "connected for $how"
+		kt_start posting async w write virt 40 100000 chain=40
+		kt_start more async w write virt 4000 8 chain=100
+		sleep 0.0$((RANDOM % 10))
+		kt "$how" w
+		for job in posting more; do
+			kt_result $job 40
+			((kt_ret == 0 || kt_ret == errno[ESHUTDOWN] || kt_ret == errno[ENOTCONN]))
+			ok $? "$how under requests: each ends once: $kt_ret ($kt_text)"
+		done
+		kt release w
+	done
+}
+
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000 recv_depth=16
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=$size
+	kt kthread serve serve l
+	kt kthread hold hold rw
+	barrier listening
+	barrier posted
+	for job in serve hold; do
+		kt stop $job
+		kt_is EINTR "$job: $kt_text"
+	done
+	expect 0 release l
+	expect 0 release rw
+else
+	barrier listening
+	kt connect w "$server" 7001 rw=1 max_msg=$size
+	kt_is 0 "connected"
+	transfers
+	atomics
+	refusals
+	kt release w
+	full_queue
+	messages
+	for ((round = 0; round < 8; round++)); do endings; done
+	barrier posted
+fi
+same_resources "$before" "resources are as before"
+finish
