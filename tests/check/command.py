@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """Run commands with a time limit and their output in a file, and end them with us."""
+import fcntl
+import itertools
 import os
 import signal
 import subprocess
@@ -36,6 +38,19 @@ def end_all():
         processes = list(running)
     for process in processes:
         end(process)
+
+
+def log_folder(root):
+    """A folder for logs that no other run writes to: check, or check-2 and so on while others run."""
+    for number in itertools.count(1):
+        folder = root / (f"check-{number}" if number > 1 else "check")
+        folder.mkdir(exist_ok=True)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return folder		# locked until this process ends
+        except BlockingIOError:
+            os.close(descriptor)
 
 
 def run(argv, log, timeout, cwd=None):

@@ -104,8 +104,7 @@ class Run:
         self.done = 0
         self.results = ktap.Results()
         self.skips = allowed_skips()
-        self.logs = cache.root() / "check"
-        self.logs.mkdir(exist_ok=True)
+        self.logs = command.log_folder(cache.root())
         self.kernels = Kernels(needed(parts))
         self.lock = self.kernels.changed
 

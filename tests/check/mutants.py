@@ -73,8 +73,7 @@ class Trial:
         self.done = 0
         self.results = ktap.Results()
         self.lock = threading.Lock()
-        self.logs = cache.root() / "check"
-        self.logs.mkdir(exist_ok=True)
+        self.logs = command.log_folder(cache.root())
 
     def try_part(self, part, tree, log):
         """What is wrong with a part as it is, or None."""
