@@ -29,7 +29,7 @@ static const u8 krdma_control_types[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PONG]	= KRDMA_WIRE_PONG,
 };
 
-/* Return: -EBUSY the last one is in flight; or as the post. */
+/* Return: -EBUSY the last one is in flight, or START is not out yet; or as the post. */
 static int krdma_control_send_locked(struct krdma_conn *conn,
 				     enum krdma_control kind)
 {
@@ -38,7 +38,8 @@ static int krdma_control_send_locked(struct krdma_conn *conn,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	if (msg->control_busy & BIT(kind))
+	/* The peer takes nothing before START. */
+	if (!msg->greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;
 	if (kind == KRDMA_CONTROL_CREDIT) {
 		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,

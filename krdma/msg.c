@@ -400,6 +400,9 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
 	if (send && len)
 		memcpy(send->data, shown, len);
 	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
+	/* Before others may send. */
+	if (!ret)
+		WRITE_ONCE(conn->msg->greeted, true);
 	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
 	return ret;
 }

@@ -69,6 +69,7 @@ struct krdma_send {
  * @credit: both directions
  * @busy: enum krdma_msg_busy
  * @may_send: an acceptor keeps quiet until the connecting side has sent
+ * @greeted: START has been sent
  * @got_start: the peer's START has arrived
  * @start: START with a shown buffer, until krdma_rw_start() has read it
  * @control: messages of krdma's own, by enum krdma_control
@@ -102,6 +103,7 @@ struct krdma_msg {
 	struct krdma_credit credit;
 	unsigned int busy;
 	bool may_send;
+	bool greeted;
 	bool got_start;
 	struct krdma_recv *start;
 	struct krdma_send *control[KRDMA_CONTROLS];
