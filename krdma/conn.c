@@ -48,6 +48,7 @@ static void krdma_conn_free(struct kref *ref)
 
 	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
 	krdma_msg_free(conn);
+	krdma_regions_free(conn);
 	kfree(conn->batch);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);

@@ -50,7 +50,8 @@ struct krdma_region_mr {
 
 /**
  * struct krdma_region - memory that an adapter may use
- * @conn: whose it is; the user's regions hold a reference
+ * @conn: whose it is; the user's regions hold a reference, and are put before
+ *	it goes; the others go with it
  * @link: in krdma_conn.regions; krdma_conn.setup
  * @vaddr: the memory if it is linear, else NULL
  * @owned: @vaddr was allocated here
@@ -405,7 +406,7 @@ static struct krdma_region *krdma_region_vmalloc(struct krdma_conn *conn,
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * Return: for krdma_region_destroy(); errors as krdma_region_alloc().
+ * Return: lives as long as @conn; errors as krdma_region_alloc().
  */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until)
@@ -429,15 +430,15 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 }
 
 /**
- * krdma_region_destroy - undo krdma_region_create()
- * @region: region of a connection to which nobody refers any more; may be NULL
+ * krdma_regions_free - free what nobody puts: regions of krdma's own
+ * @conn: connection to which nobody refers any more
  */
-void krdma_region_destroy(struct krdma_region *region)
+void krdma_regions_free(struct krdma_conn *conn)
 {
-	if (!region)
-		return;
-	list_del(&region->link);
-	krdma_region_free(region);
+	struct krdma_region *region, *next;
+
+	list_for_each_entry_safe(region, next, &conn->regions, link)
+		krdma_region_free(region);
 }
 
 static unsigned long krdma_region_until(const struct krdma_conn *conn)
@@ -619,6 +620,14 @@ void krdma_region_put(struct krdma_region *region)
 		return;
 	conn = region->conn;
 	mutex_lock(&conn->setup);
+	/*
+	 * If registering or revoking failed, work requests that complete into
+	 * the region may be in flight, and the connection has ended.
+	 */
+	if (krdma_conn_is_over(conn)) {
+		krdma_cm_disconnect(conn);
+		krdma_qp_drain(conn);
+	}
 	if (conn->cb.pd)
 		krdma_region_unregister(conn, region);
 	list_del(&region->link);

@@ -813,8 +813,6 @@ void krdma_msg_free(struct krdma_conn *conn)
 	kvfree(msg->recvs);
 	kvfree(msg->whole);
 	krdma_remote_free(msg->remote);
-	krdma_region_destroy(msg->shown);
-	krdma_region_destroy(msg->stage);
 	kfree(msg);
 }
 

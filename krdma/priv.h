@@ -317,6 +317,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn);
 
 /* mr.c */
 void krdma_regions_unregister(struct krdma_conn *conn);
+void krdma_regions_free(struct krdma_conn *conn);
 
 /* msg.c */
 int krdma_msg_check(struct krdma_conn *conn);

@@ -10,7 +10,6 @@ struct krdma_seg;
 /* mr.c */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until);
-void krdma_region_destroy(struct krdma_region *region);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len);
