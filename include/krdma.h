@@ -130,19 +130,31 @@ struct krdma_cb {
 };
 
 /**
- * struct krdma_raw_ops - callbacks of a raw-mode connection's owner
- * @qp_ready: The QP exists and is in INIT. Post receives here: the peer may
+ * struct krdma_ops - callbacks of a connection's or listener's owner
+ * @request: Listener: a peer wants to connect; @cb is in KRDMA_REQUESTED and
+ *	belongs to the owner, who looks who it is (krdma_peer_addr(),
+ *	krdma_peer_private_data()), answers by krdma_accept_async() or
+ *	krdma_reject_request(), now or within &krdma_params.connect_timeout_ms,
+ *	and in the end releases it. A listener with this callback cannot be
+ *	waited on. Context: process, krdma's workqueue, one at a time for each
+ *	listener; may sleep.
+ * @connected: What krdma_connect_async() or krdma_accept_async() began is done:
+ *	@error is 0 or why it did not work, and then the owner releases @cb,
+ *	here or later (in raw mode after it has drained and freed what qp_ready
+ *	made). Context: as @closing, and never while @closing runs.
+ * @qp_ready: Raw mode. The QP exists and is in INIT. Post receives here: the peer may
  *	send as soon as it is connected. Context: process, inside the call that
  *	connects or accepts; may sleep; must not call back into this cb except
  *	for krdma_disconnect(). Return: 0, or an errno, which ends the attempt;
  *	the owner has then freed what it made here, and before that waited for
  *	receives that it had posted (ib_drain_rq()).
  * @closing: An established connection is over, but not because the owner
- *	released it: @reason is -ECONNRESET (the peer closed), -ENODEV (device
+ *	released it, and both modes are told: @reason is -ECONNRESET (the peer
+ *	closed), -ENODEV (device
  *	removed), -ESHUTDOWN (krdma_disconnect()), … The peer is told; what is
  *	in flight begins to flush, and krdma_drain() waits for the rest. Called
  *	at most once, and only if krdma_connect_cb() or krdma_accept_request()
- *	returned 0: when they fail, their caller knows. Context: process,
+ *	returned 0, or connected() has: when they fail, their caller knows. Context: process,
  *	krdma's workqueue; may sleep.
  *	The owner sees to it, here or in a task that it wakes but not in both,
  *	that it posts no more, drains (krdma_drain()), frees its MRs and calls
@@ -152,7 +164,9 @@ struct krdma_cb {
  *	runs in another task. Removal of the RDMA device waits until the
  *	connection is released.
  */
-struct krdma_raw_ops {
+struct krdma_ops {
+	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
+	void (*connected)(struct krdma_cb *cb, int error);
 	int (*qp_ready)(struct krdma_cb *cb);
 	void (*closing)(struct krdma_cb *cb, int reason);
 };
@@ -184,7 +198,7 @@ enum krdma_poll {
  *	krdma takes its own reference
  * @domain: PDs come from here, NULL: a domain of krdma's own
  * @context: goes to &krdma_cb.context, for connections of a listener too
- * @ops: raw mode: the owner's callbacks
+ * @ops: the owner's callbacks, for connections of a listener too; NULL: none
  * @src: client: source address, NULL: chosen by routing
  * @private_data: sent in the REQ (client); copied at once. At most
  *	KRDMA_RAW_PRIVATE_DATA_MAX or KRDMA_PRIVATE_DATA_MAX bytes
@@ -237,7 +251,7 @@ struct krdma_params {
 	struct net *net;
 	struct krdma_domain *domain;
 	void *context;
-	const struct krdma_raw_ops *ops;
+	const struct krdma_ops *ops;
 	const struct sockaddr *src;
 	const void *private_data;
 	u8 private_data_len;
@@ -278,6 +292,7 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst);
 int krdma_connect_params(const struct sockaddr *dst,
 			 const struct krdma_params *params,
 			 struct krdma_cb **cb);
+int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst);
 void krdma_get(struct krdma_cb *cb);
 void krdma_put(struct krdma_cb *cb);
 void krdma_disconnect(struct krdma_cb *cb);
@@ -295,6 +310,8 @@ int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
 		       struct krdma_cb **cb);
 int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len);
+int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
+		       u8 private_data_len);
 int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len);
 int krdma_set_request_params(struct krdma_cb *cb,

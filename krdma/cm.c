@@ -106,8 +106,11 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	if (conn->cb.role == KRDMA_CLIENT_CONN && !krdma_conn_is_raw(conn))
 		krdma_msg_peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
-	krdma_conn_stop_timer(conn);
+	/* Of those that nobody waits for it also limits the first messages. */
+	if (!READ_ONCE(conn->async))
+		krdma_conn_stop_timer(conn);
 	krdma_conn_move(conn, KRDMA_ESTABLISHED);
+	krdma_step_queue(conn);
 }
 
 static void krdma_cm_take_reject(struct krdma_conn *conn,
@@ -244,6 +247,7 @@ static int krdma_cm_queue_request(struct krdma_conn *listener,
 		list_add_tail(&conn->request_link, &listener->requests);
 		listener->nrequests++;
 		wake_up_all(&listener->wait);
+		krdma_step_queue(listener);
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 	krdma_cm_put_all(&dead);
@@ -334,6 +338,7 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		krdma_conn_move(conn, KRDMA_ROUTED);
+		krdma_step_queue(conn);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		krdma_cm_established(conn, event);
@@ -491,8 +496,17 @@ static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
 	return READ_ONCE(conn->was_established);
 }
 
-/* Under setup, so that a teardown that begins now waits for the step. */
-static int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
+/**
+ * krdma_cm_start - begin to connect
+ * @conn: client in KRDMA_RESOLVING_ADDR
+ * @dst: where to
+ *
+ * Under setup, so that a teardown that begins now waits for the step.
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
 {
 	int ret;
 
@@ -502,7 +516,14 @@ static int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
 	return ret;
 }
 
-static int krdma_cm_dial(struct krdma_conn *conn)
+/**
+ * krdma_cm_dial - make the QP and call the peer
+ * @conn: client in KRDMA_ROUTED
+ *
+ * Context: process; siw waits here for its TCP connection.
+ * Return: 0 or -errno.
+ */
+int krdma_cm_dial(struct krdma_conn *conn)
 {
 	int ret;
 
@@ -545,6 +566,17 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 }
 
 /**
+ * krdma_cm_family_ok - is this an address that we can connect to
+ * @addr: address
+ *
+ * Return: true for IPv4 and IPv6.
+ */
+bool krdma_cm_family_ok(const struct sockaddr *addr)
+{
+	return addr->sa_family == AF_INET || addr->sa_family == AF_INET6;
+}
+
+/**
  * krdma_connect_cb - connect
  * @cb: from krdma_create(), in KRDMA_NEW
  * @dst: IPv4 or IPv6 address and port of a listener
@@ -574,8 +606,7 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 	struct krdma_conn *conn = krdma_conn(cb);
 	int ret;
 
-	if (cb->role != KRDMA_CLIENT_CONN ||
-	    (dst->sa_family != AF_INET && dst->sa_family != AF_INET6))
+	if (cb->role != KRDMA_CLIENT_CONN || !krdma_cm_family_ok(dst))
 		return -EINVAL;
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
 		return krdma_last_error(cb) ?: -EISCONN;
@@ -691,11 +722,12 @@ int krdma_listen_params(const struct sockaddr *src,
 	struct krdma_conn *conn;
 	int ret;
 
-	if (src->sa_family != AF_INET && src->sa_family != AF_INET6)
+	if (!krdma_cm_family_ok(src))
 		return -EINVAL;
 	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	conn->async = conn->ops && conn->ops->request;
 	mutex_lock(&conn->setup);
 	ret = krdma_cm_listen(conn, src);
 	mutex_unlock(&conn->setup);
@@ -713,8 +745,13 @@ static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
 	return !list_empty(&listener->requests);
 }
 
-/* The list's reference becomes the caller's. */
-static struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
+/**
+ * krdma_cm_next_request - take a request off a listener's list
+ * @listener: listener
+ *
+ * Return: the oldest, with the list's reference, or NULL.
+ */
+struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 {
 	struct krdma_conn *conn;
 	LIST_HEAD(dead);
@@ -757,7 +794,7 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 {
 	int ret;
 
-	if (listener->cb.role != KRDMA_LISTEN_CONN)
+	if (listener->cb.role != KRDMA_LISTEN_CONN || listener->async)
 		return -EINVAL;
 	do {
 		ret = krdma_conn_wait(listener, krdma_cm_has_request, NULL, until);
@@ -878,14 +915,29 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	return ret;
 }
 
-static int krdma_cm_accept(struct krdma_conn *conn)
+/**
+ * krdma_cm_answer - make the QP and say yes
+ * @conn: passive side in KRDMA_REQUESTED
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int krdma_cm_answer(struct krdma_conn *conn)
 {
-	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
 	int ret;
 
 	krdma_conn_begin_step(conn);
 	ret = krdma_cm_accept_locked(conn);
 	krdma_conn_end_step(conn);
+	return ret;
+}
+
+static int krdma_cm_accept(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
+	int ret;
+
+	ret = krdma_cm_answer(conn);
 	if (ret)
 		return ret;
 	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
@@ -898,6 +950,25 @@ static u8 krdma_cm_user_max(const struct krdma_conn *conn)
 {
 	return krdma_conn_is_raw(conn) ? KRDMA_RAW_PRIVATE_DATA_MAX :
 					 KRDMA_PRIVATE_DATA_MAX;
+}
+
+/**
+ * krdma_cm_set_answer - what to tell a peer with the REP
+ * @conn: passive side
+ * @private_data: the user's, may be NULL
+ * @private_data_len: bytes
+ *
+ * Return: 0, or -EINVAL not a passive side, or too much.
+ */
+int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
+			u8 private_data_len)
+{
+	if (conn->cb.role != KRDMA_ACCEPT_CONN ||
+	    private_data_len > krdma_cm_user_max(conn))
+		return -EINVAL;
+	memcpy(conn->user_data, private_data, private_data_len);
+	conn->user_data_len = private_data_len;
+	return 0;
 }
 
 /**
@@ -922,12 +993,10 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 	struct krdma_conn *conn = krdma_conn(cb);
 	int ret;
 
-	if (cb->role != KRDMA_ACCEPT_CONN ||
-	    private_data_len > krdma_cm_user_max(conn))
-		return -EINVAL;
+	ret = krdma_cm_set_answer(conn, private_data, private_data_len);
+	if (ret)
+		return ret;
 	krdma_conn_get(conn);
-	memcpy(conn->user_data, private_data, private_data_len);
-	conn->user_data_len = private_data_len;
 	ret = krdma_cm_accept(conn);
 	if (ret != -EISCONN)
 		ret = krdma_cm_finish(conn, ret);

@@ -15,7 +15,7 @@
  *  - completion handlers: until ib_drain_qp(), which waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
  *    because their caller does
- *  - timer, alive and close_work: hold a reference each
+ *  - timer, alive, step_work and close_work: hold a reference each
  *  - removal of the device: until krdma_device_detach()
  *  - a listener, while the request is on its list: holds a reference
  */
@@ -233,7 +233,8 @@ static void krdma_conn_timer_work(struct work_struct *work)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->cb.state < KRDMA_ESTABLISHED)
+	if (conn->cb.state < KRDMA_ESTABLISHED ||
+	    (conn->async && !conn->told))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
@@ -297,17 +298,17 @@ static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, close_work);
-	bool raw_live;
 
+	krdma_step_cancel(conn);
 	mutex_lock(&conn->setup);
-	raw_live = conn->raw_live;
-	if (raw_live)
+	if (conn->raw_live)
 		krdma_cm_disconnect(conn);
 	else
 		krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
 
-	if (raw_live && conn->ops->closing && krdma_conn_may_notify(conn))
+	krdma_step_failed(conn);
+	if (conn->ops && conn->ops->closing && krdma_conn_may_notify(conn))
 		conn->ops->closing(&conn->cb, conn->error);
 	krdma_conn_put(conn);
 }
@@ -360,6 +361,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->requests);
 	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
+	INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 	INIT_WORK(&conn->close_work, krdma_conn_close_work);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);
@@ -621,6 +623,18 @@ void krdma_disconnect(struct krdma_cb *cb)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
 
+/* Called from a callback: close_work is the caller, or waits for it. */
+static bool krdma_conn_cancel_close(struct krdma_conn *conn)
+{
+	struct work_struct *work = current_work();
+
+	if (work == &conn->close_work)
+		return false;
+	if (work == &conn->step_work.work)
+		return cancel_work(&conn->close_work);
+	return cancel_work_sync(&conn->close_work);
+}
+
 /*
  * The owner takes it down himself from here on: no closing callback starts any
  * more, and one that runs in another task has ended.
@@ -633,9 +647,9 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	conn->stopped = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_abort(conn, -ESHUTDOWN);
-	if (current_work() != &conn->close_work &&
-	    cancel_work_sync(&conn->close_work))
+	if (krdma_conn_cancel_close(conn))
 		krdma_conn_put(conn);
+	krdma_step_cancel(conn);
 }
 
 /**

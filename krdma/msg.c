@@ -24,9 +24,6 @@
 #include "msg.h"
 #include "region.h"
 
-/* How long START may take before siw is suspected to have missed it. */
-#define KRDMA_MSG_NUDGE_MS 100
-
 /**
  * krdma_msg_extra_sends - send queue slots beyond the user's
  * @conn: connection
@@ -498,6 +495,7 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 	msg->may_send = true;
 	/* Pairs with krdma_msg_has_start(). */
 	smp_store_release(&msg->got_start, true);
+	krdma_step_queue(conn);
 	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
@@ -940,8 +938,16 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 	return smp_load_acquire(&conn->msg->got_start);
 }
 
-/* A message that says nothing. If there is no credit for it, so be it. */
-static int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
+/**
+ * krdma_msg_nudge - send a message that says nothing
+ * @conn: client that has sent START
+ * @until: time limit
+ *
+ * If there is no credit for it, so be it.
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_hdr hdr = { .type = KRDMA_WIRE_CREDIT };
 	struct krdma_send *send;
@@ -988,15 +994,57 @@ int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 	return ret ?: -ETIMEDOUT;
 }
 
+/**
+ * krdma_msg_greet - send START
+ * @conn: established connection
+ * @until: time limit
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
+{
+	return krdma_conn_is_rw(conn) ? krdma_rw_greet(conn, until) :
+					krdma_msg_send_start(conn, NULL, 0, until);
+}
+
+/**
+ * krdma_msg_is_greeted - has the peer's START arrived
+ * @conn: connection in message mode
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool krdma_msg_is_greeted(struct krdma_conn *conn)
+{
+	return krdma_msg_has_start(conn, NULL);
+}
+
+/**
+ * krdma_msg_exchange_rest - what is left when the peer's START is there
+ * @conn: connection; if it is the client's, it has greeted
+ * @until: time limit
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
+{
+	int ret = krdma_conn_is_rw(conn) ? krdma_rw_learn(conn) : 0;
+
+	if (!ret && conn->cb.role == KRDMA_ACCEPT_CONN)
+		ret = krdma_msg_greet(conn, until);
+	if (!ret && krdma_conn_is_rw(conn))
+		krdma_rw_open(conn);
+	return ret;
+}
+
 static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
 {
-	if (krdma_conn_is_rw(conn))
-		return krdma_rw_start(conn, until);
-	if (conn->cb.role == KRDMA_ACCEPT_CONN)
-		return krdma_msg_wait_start(conn, until) ?:
-		       krdma_msg_send_start(conn, NULL, 0, until);
-	return krdma_msg_send_start(conn, NULL, 0, until) ?:
-	       krdma_msg_wait_start(conn, until);
+	int ret = 0;
+
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		ret = krdma_msg_greet(conn, until);
+	return ret ?: krdma_msg_wait_start(conn, until) ?:
+	       krdma_msg_exchange_rest(conn, until);
 }
 
 /**

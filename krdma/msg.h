@@ -127,7 +127,14 @@ struct krdma_msg {
 	struct krdma_remote *remote;
 };
 
+/* How long START may take before siw is suspected to have missed it. */
+#define KRDMA_MSG_NUDGE_MS 100
+
 /* msg.c */
+int krdma_msg_greet(struct krdma_conn *conn, unsigned long until);
+bool krdma_msg_is_greeted(struct krdma_conn *conn);
+int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until);
+int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until);
 struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 				    struct krdma_op *op, u32 len);
 void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send);

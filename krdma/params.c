@@ -79,7 +79,7 @@ static bool krdma_params_raw_ok(const struct krdma_params *p)
 
 static bool krdma_params_msg_ok(const struct krdma_params *p)
 {
-	return !p->ops && p->poll != KRDMA_POLL_DIRECT &&
+	return !(p->ops && p->ops->qp_ready) && p->poll != KRDMA_POLL_DIRECT &&
 	       p->private_data_len <= KRDMA_PRIVATE_DATA_MAX &&
 	       p->max_send_sge >= 2 && !p->max_inline &&
 	       p->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&

@@ -72,13 +72,14 @@ struct krdma_pd {
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
  *	request on its list (krdma_cm_take_request() or its close), a queued
- *	@close_work and a pending @timer or @alive one each (put when they have run or were
+ *	@close_work and a pending @timer, @alive or @step_work one each (put when
+ *	they have run or were
  *	cancelled), each work request in flight one (put on completion). The CM
  *	needs none: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
  * @domain: reference
- * @ops: raw mode: the owner's
+ * @ops: the owner's callbacks, or NULL
  *
  * @lock: protects cb.state, from @error to @batch, @requests and
  *	@nrequests, and all of @msg that says so. Taken in any context
@@ -89,6 +90,7 @@ struct krdma_pd {
  * @handed: raw mode: connect or accept has succeeded: the owner is to be told
  *	of the end
  * @notified: the closing callback has been called
+ * @told: asynchronous: connected() was called, or will not be
  * @sq_avail: send queue slots that are free, message mode
  * @posted: krdma_wr on the send queue, in that order; a completion ends all up
  *	to its own
@@ -109,6 +111,7 @@ struct krdma_pd {
  *	disconnect from
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
+ * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
  *	as are the next three
@@ -121,6 +124,7 @@ struct krdma_pd {
  *
  * @timer: ends what does not become established in time
  * @alive: message mode: looks now and then whether the peer was heard
+ * @step_work: asynchronous connections and listeners: see async.c
  * @close_work: does what closing needs in process context
  *
  * @request_link: passive: in the listener's @requests
@@ -148,7 +152,7 @@ struct krdma_conn {
 	struct krdma_params p;
 	struct net *net;
 	struct krdma_domain *domain;
-	const struct krdma_raw_ops *ops;
+	const struct krdma_ops *ops;
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -158,6 +162,7 @@ struct krdma_conn {
 	bool handed;
 	bool notified;
 	bool was_established;
+	bool told;
 	unsigned int sq_avail;
 	struct list_head posted;
 	struct list_head pending;
@@ -174,6 +179,7 @@ struct krdma_conn {
 	bool dialled;
 	bool drained;
 	bool raw_live;
+	bool async;
 	bool is_siw;
 	u32 max_inline;
 	u32 max_send_sge;
@@ -184,6 +190,7 @@ struct krdma_conn {
 
 	struct delayed_work timer;
 	struct delayed_work alive;
+	struct delayed_work step_work;
 	struct work_struct close_work;
 
 	struct list_head request_link;
@@ -267,7 +274,20 @@ int krdma_pause(u32 ms);
 /* simple.c */
 u32 krdma_default_max_msg(void);
 
+/* async.c */
+void krdma_step_queue(struct krdma_conn *conn);
+void krdma_step_cancel(struct krdma_conn *conn);
+void krdma_step_failed(struct krdma_conn *conn);
+void krdma_step_work(struct work_struct *work);
+
 /* cm.c */
+bool krdma_cm_family_ok(const struct sockaddr *addr);
+int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst);
+int krdma_cm_dial(struct krdma_conn *conn);
+int krdma_cm_answer(struct krdma_conn *conn);
+int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
+			u8 private_data_len);
+struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener);
 void krdma_cm_disconnect(struct krdma_conn *conn);
 void krdma_cm_drop_requests(struct krdma_conn *listener);
 void krdma_cm_reject_unanswered(struct krdma_conn *conn);
@@ -335,6 +355,8 @@ void krdma_alive_work(struct work_struct *work);
 void krdma_alive_stop(struct krdma_conn *conn);
 
 /* rw.c */
-int krdma_rw_start(struct krdma_conn *conn, unsigned long until);
+int krdma_rw_greet(struct krdma_conn *conn, unsigned long until);
+int krdma_rw_learn(struct krdma_conn *conn);
+void krdma_rw_open(struct krdma_conn *conn);
 
 #endif /* KRDMA_PRIV_H */

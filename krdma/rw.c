@@ -78,46 +78,41 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
 	return 0;
 }
 
-static int krdma_rw_learn(struct krdma_conn *conn, unsigned long until)
+/**
+ * krdma_rw_greet - send START with a buffer that is shown
+ * @conn: new KRDMA_RW connection
+ * @until: time limit
+ *
+ * Return: 0 or -errno; the caller aborts the connection then.
+ */
+int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 {
-	struct krdma_recv *recv;
-	int ret;
+	return krdma_rw_register(conn, until) ?: krdma_rw_show(conn, until);
+}
 
-	ret = krdma_msg_wait_start(conn, until);
-	if (ret)
-		return ret;
-	recv = krdma_msg_take_start(conn);
-	ret = krdma_rw_decode(conn, recv);
+/**
+ * krdma_rw_learn - read what the peer's START shows
+ * @conn: KRDMA_RW connection for which krdma_msg_is_greeted()
+ *
+ * Return: 0 or -errno; the caller aborts the connection then.
+ */
+int krdma_rw_learn(struct krdma_conn *conn)
+{
+	struct krdma_recv *recv = krdma_msg_take_start(conn);
+	int ret = krdma_rw_decode(conn, recv);
+
 	krdma_msg_repost(conn, recv);
 	return ret;
 }
 
 /**
- * krdma_rw_start - show buffers to each other
- * @conn: new KRDMA_RW connection
- * @until: time limit
- *
- * The connecting side sends first, as iWARP demands.
- *
- * Return: 0 or -errno; the caller aborts the connection then.
+ * krdma_rw_open - the buffers may be used
+ * @conn: connection that has greeted and learnt
  */
-int krdma_rw_start(struct krdma_conn *conn, unsigned long until)
+void krdma_rw_open(struct krdma_conn *conn)
 {
-	int ret;
-
-	if (conn->cb.role == KRDMA_ACCEPT_CONN)
-		ret = krdma_rw_learn(conn, until) ?:
-		      krdma_rw_register(conn, until) ?:
-		      krdma_rw_show(conn, until);
-	else
-		ret = krdma_rw_register(conn, until) ?:
-		      krdma_rw_show(conn, until) ?:
-		      krdma_rw_learn(conn, until);
-	if (ret)
-		return ret;
 	/* Pairs with krdma_rw_check(). */
 	smp_store_release(&conn->msg->rw_ready, true);
-	return 0;
 }
 
 /* Where in the peer's shown buffer, and how much of it in one MR. */
@@ -234,7 +229,7 @@ static int krdma_rw_check(struct krdma_conn *conn)
 		return ret;
 	if (!krdma_conn_is_rw(conn))
 		return -EINVAL;
-	/* Pairs with krdma_rw_start(): regions and the peer's are set. */
+	/* Pairs with krdma_rw_open(): regions and the peer's are set. */
 	if (!smp_load_acquire(&conn->msg->rw_ready))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	return 0;

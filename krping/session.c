@@ -77,7 +77,7 @@ static void krping_closing(struct krdma_cb *cb, int reason)
 	krping_fail(cb->context, reason);
 }
 
-static const struct krdma_raw_ops krping_raw_ops = {
+static const struct krdma_ops krping_raw_ops = {
 	.qp_ready = krping_qp_ready,
 	.closing = krping_closing,
 };

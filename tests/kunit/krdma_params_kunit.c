@@ -93,7 +93,13 @@ static void raw_mode_repeats_for_ever_by_default(struct kunit *test)
 }
 
 static const u8 some_bytes[64];
-static const struct krdma_raw_ops some_ops;
+static int some_qp_ready(struct krdma_cb *cb)
+{
+	return 0;
+}
+
+static const struct krdma_ops some_ops = { .qp_ready = some_qp_ready };
+static const struct krdma_ops no_ops;
 
 #define GOOD .size = sizeof(struct krdma_params)
 
@@ -135,7 +141,7 @@ static const struct krdma_params_case refused[] = {
 	{ "raw inline", { GOOD, .flags = KRDMA_RAW, .max_inline = 4097 } },
 	{ "poll context", { GOOD, .poll = KRDMA_POLL_DIRECT + 1 } },
 	{ "nobody polls in message mode", { GOOD, .poll = KRDMA_POLL_DIRECT } },
-	{ "callbacks in message mode", { GOOD, .ops = &some_ops } },
+	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
 	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
@@ -162,6 +168,7 @@ static const struct krdma_params_case taken[] = {
 	  { GOOD, .flags = KRDMA_RAW, .private_data = some_bytes,
 	    .private_data_len = 56 } },
 	{ "an hour", { GOOD, .connect_timeout_ms = 3600000 } },
+	{ "callbacks in message mode", { GOOD, .ops = &no_ops } },
 	{ "raw with callbacks", { GOOD, .flags = KRDMA_RAW, .ops = &some_ops } },
 	{ "raw that polls itself",
 	  { GOOD, .flags = KRDMA_RAW, .poll = KRDMA_POLL_DIRECT } },

@@ -385,6 +385,7 @@ static const struct {
 	int (*run)(struct ktest_ctx *ctx, struct ktest_args *args);
 } ktest_commands[] = {
 	{ "accept", ktest_cmd_accept },
+	{ "clients", ktest_cmd_clients },
 	{ "connect", ktest_cmd_connect },
 	{ "failnth", ktest_cmd_failnth },
 	{ "holdup", ktest_cmd_hold },
@@ -394,6 +395,7 @@ static const struct {
 	{ "rawping", ktest_cmd_rawping },
 	{ "request", ktest_cmd_request },
 	{ "rounds", ktest_cmd_rounds },
+	{ "server", ktest_cmd_server },
 	{ "slot", ktest_cmd_slot },
 	{ "stop", ktest_cmd_stop },
 	{ "until", ktest_cmd_until },

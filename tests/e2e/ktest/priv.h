@@ -146,6 +146,11 @@ int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args);
 
+/* many.c */
+int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_server_end(void);
+
 /* hold.c */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);
@@ -156,7 +161,7 @@ int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_jobs_stop(void);
 
 /* raw.c */
-extern const struct krdma_raw_ops ktest_raw_ops;
+extern const struct krdma_ops ktest_raw_ops;
 int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb);
 

@@ -135,7 +135,7 @@ static void ktest_raw_closing(struct krdma_cb *cb, int reason)
 	ktest_slot_put(slot);
 }
 
-const struct krdma_raw_ops ktest_raw_ops = {
+const struct krdma_ops ktest_raw_ops = {
 	.qp_ready = ktest_raw_ready,
 	.closing = ktest_raw_closing,
 };

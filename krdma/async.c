@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting and accepting by callback: nobody waits, and nobody needs a thread
+ * for each connection.
+ *
+ * What a task does between its waits in cm.c, step_work does here, one step
+ * each time it runs: it is queued when the CM has moved the state on, and when
+ * the peer's START has arrived. It looks where the connection is and does what
+ * comes next. In the end it calls the owner's connected(), once; if the
+ * connection ended before, close_work does that.
+ *
+ * For a listener, step_work hands new requests to the owner.
+ *
+ * Callbacks of one connection never run at the same time: close_work waits for
+ * step_work before it calls anything.
+ */
+#include <linux/export.h>
+
+#include "msg.h"
+
+/**
+ * krdma_step_queue - something has happened that may allow a next step
+ * @conn: connection or listener; nothing happens if it is not asynchronous
+ *
+ * Context: any.
+ */
+void krdma_step_queue(struct krdma_conn *conn)
+{
+	if (!READ_ONCE(conn->async))
+		return;
+	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
+	if (!queue_delayed_work(krdma_wq, &conn->step_work, 0))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_step_cancel - no step any more
+ * @conn: connection or listener
+ *
+ * Waits for one that runs, unless it is the caller.
+ *
+ * Context: process.
+ */
+void krdma_step_cancel(struct krdma_conn *conn)
+{
+	if (current_work() == &conn->step_work.work)
+		return;
+	if (cancel_delayed_work_sync(&conn->step_work))
+		krdma_conn_put(conn);
+}
+
+/* Once, by whoever is first: the last step, or the end. */
+static bool krdma_step_may_tell(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	may = conn->async && !conn->told && !conn->stopped;
+	if (may)
+		conn->told = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return may;
+}
+
+/**
+ * krdma_step_failed - tell the owner that it will not be connected
+ * @conn: connection in KRDMA_CLOSING or later
+ *
+ * Nothing happens if nobody waits for that, or the owner was told before.
+ *
+ * Context: process, no locks; no step runs.
+ */
+void krdma_step_failed(struct krdma_conn *conn)
+{
+	if (krdma_step_may_tell(conn))
+		conn->ops->connected(&conn->cb, krdma_last_error(&conn->cb));
+}
+
+static void krdma_step_finish(struct krdma_conn *conn)
+{
+	if (!krdma_step_may_tell(conn))
+		return;
+	if (!krdma_conn_is_raw(conn))
+		krdma_alive_start(conn);
+	conn->ops->connected(&conn->cb, 0);
+	/* From here on the end is told by closing(). */
+	krdma_conn_hand_over(conn);
+}
+
+/*
+ * siw may have missed our START, see krdma_msg_wait_start(): look again soon,
+ * and say something more then.
+ */
+static int krdma_step_nudge(struct krdma_conn *conn)
+{
+	int ret;
+
+	if (!conn->is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
+		return 0;
+	ret = krdma_msg_nudge(conn, krdma_deadline(KRDMA_MSG_NUDGE_MS));
+	if (ret)
+		return ret;
+	krdma_conn_get(conn);
+	if (!queue_delayed_work(krdma_wq, &conn->step_work,
+				msecs_to_jiffies(KRDMA_MSG_NUDGE_MS)))
+		krdma_conn_put(conn);
+	return 0;
+}
+
+/*
+ * The first messages. What waits in there waits for the own adapter only; the
+ * timer that ends all of connecting has stopped, so there is a limit.
+ */
+static int krdma_step_exchange(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
+	int ret;
+
+	if (krdma_conn_is_raw(conn)) {
+		krdma_step_finish(conn);
+		return 0;
+	}
+	if (conn->cb.role == KRDMA_CLIENT_CONN && !conn->msg->greeted) {
+		ret = krdma_msg_greet(conn, until);
+		if (ret)
+			return ret;
+	}
+	if (!krdma_msg_is_greeted(conn))
+		return krdma_step_nudge(conn);
+	ret = krdma_msg_exchange_rest(conn, until);
+	if (!ret)
+		krdma_step_finish(conn);
+	return ret;
+}
+
+static int krdma_step(struct krdma_conn *conn)
+{
+	switch (krdma_get_state(&conn->cb)) {
+	case KRDMA_ROUTED:
+		return krdma_cm_dial(conn);
+	case KRDMA_ESTABLISHED:
+		return READ_ONCE(conn->told) ? 0 : krdma_step_exchange(conn);
+	default:
+		return 0;
+	}
+}
+
+/* The listener's list holds a reference to each, which becomes the owner's. */
+static void krdma_step_offer(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn;
+
+	while (krdma_get_state(&listener->cb) == KRDMA_LISTENING &&
+	       (conn = krdma_cm_next_request(listener)))
+		listener->ops->request(&listener->cb, &conn->cb);
+}
+
+/**
+ * krdma_step_work - do what comes next
+ * @work: krdma_conn.step_work
+ */
+void krdma_step_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, step_work.work);
+	int ret = 0;
+
+	if (conn->cb.role == KRDMA_LISTEN_CONN)
+		krdma_step_offer(conn);
+	else
+		ret = krdma_step(conn);
+	if (ret)
+		krdma_conn_abort(conn, ret);
+	krdma_conn_put(conn);
+}
+
+/* @start failed at once: then nobody is told but by the return value. */
+static int krdma_step_begun(struct krdma_conn *conn, int ret)
+{
+	unsigned long flags;
+	bool told;
+
+	if (!ret)
+		return 0;
+	spin_lock_irqsave(&conn->lock, flags);
+	told = conn->told;
+	conn->told = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_conn_abort(conn, ret);
+	return told ? 0 : krdma_last_error(&conn->cb);
+}
+
+/**
+ * krdma_connect_async - connect without waiting
+ * @cb: from krdma_create() with ops that have a connected callback, in
+ *	KRDMA_NEW
+ * @dst: IPv4 or IPv6 address and port of a listener
+ *
+ * If this returns 0, connected() is called, once: with 0, or with why it did
+ * not work, within &krdma_params.connect_timeout_ms and, for the first messages,
+ * as long again. Unless @cb is released before.
+ *
+ * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
+ * at once. On error connected() is not called; the caller releases @cb.
+ */
+int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+
+	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
+	    !conn->ops->connected || !krdma_cm_family_ok(dst))
+		return -EINVAL;
+	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
+		return krdma_last_error(cb) ?: -EISCONN;
+	WRITE_ONCE(conn->async, true);
+	return krdma_step_begun(conn, krdma_cm_start(conn, dst));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_connect_async, KRDMA_NS);
+
+/**
+ * krdma_accept_async - accept without waiting
+ * @cb: what a request callback was given, or krdma_wait_request() returned; its
+ *	ops have a connected callback
+ * @private_data: for the peer, in the REP; NULL if none
+ * @private_data_len: bytes, as for krdma_accept_request()
+ *
+ * If this returns 0, connected() is called, once. It may run before this
+ * returns.
+ *
+ * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_accept_request() that is
+ * known at once. On error connected() is not called; the caller releases @cb.
+ */
+int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
+		       u8 private_data_len)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
+
+	if (!conn->ops || !conn->ops->connected)
+		return -EINVAL;
+	ret = krdma_cm_set_answer(conn, private_data, private_data_len);
+	if (ret)
+		return ret;
+	if (krdma_get_state(cb) != KRDMA_REQUESTED)
+		return krdma_last_error(cb) ?: -EISCONN;
+	WRITE_ONCE(conn->async, true);
+	return krdma_step_begun(conn, krdma_cm_answer(conn));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_accept_async, KRDMA_NS);

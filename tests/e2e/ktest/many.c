@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server that has no thread, and many clients in one task: connections that
+ * are made, accepted and ended by callbacks.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+#define KTEST_SERVER_MAX 512
+#define KTEST_CLIENT_LEN 4096
+
+static struct {
+	struct mutex lock; /* listener */
+	struct krdma_cb *listener;
+	spinlock_t cbs_lock; /* cbs */
+	struct krdma_cb *cbs[KTEST_SERVER_MAX];
+	atomic_t accepted;
+	atomic_t rejected;
+	atomic_t failed;
+	atomic_t closed;
+} ktest_server = {
+	.lock = __MUTEX_INITIALIZER(ktest_server.lock),
+	.cbs_lock = __SPIN_LOCK_UNLOCKED(ktest_server.cbs_lock),
+};
+
+static bool ktest_server_replace(struct krdma_cb *old, struct krdma_cb *new)
+{
+	bool found = false;
+	int i;
+
+	spin_lock(&ktest_server.cbs_lock);
+	for (i = 0; i < KTEST_SERVER_MAX && !found; i++) {
+		if (ktest_server.cbs[i] != old)
+			continue;
+		ktest_server.cbs[i] = new;
+		found = true;
+	}
+	spin_unlock(&ktest_server.cbs_lock);
+	return found;
+}
+
+/* Who sends "no" gets it back. */
+static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
+{
+	char data[KRDMA_PRIVATE_DATA_MAX + 1] = "";
+	struct sockaddr_storage addr;
+	int ret;
+
+	krdma_peer_private_data(cb, data, KRDMA_PRIVATE_DATA_MAX);
+	ret = krdma_peer_addr(cb, &addr);
+	if (!ret && !strcmp(data, "no")) {
+		krdma_reject_request(cb, "sorry", 5);
+		atomic_inc(&ktest_server.rejected);
+		krdma_release_cb(cb);
+		return;
+	}
+	ret = ret ?: krdma_accept_async(cb, "welcome", 7);
+	if (ret) {
+		atomic_inc(&ktest_server.failed);
+		krdma_release_cb(cb);
+	}
+}
+
+static void ktest_server_connected(struct krdma_cb *cb, int error)
+{
+	if (!error && !ktest_server_replace(NULL, cb))
+		error = -ENOSPC;
+	if (error) {
+		atomic_inc(&ktest_server.failed);
+		krdma_release_cb(cb);
+		return;
+	}
+	atomic_inc(&ktest_server.accepted);
+}
+
+/* Whoever takes it out of the table releases it. */
+static void ktest_server_closing(struct krdma_cb *cb, int reason)
+{
+	if (!ktest_server_replace(cb, NULL))
+		return;
+	atomic_inc(&ktest_server.closed);
+	krdma_release_cb(cb);
+}
+
+static const struct krdma_ops ktest_server_ops = {
+	.request = ktest_server_request,
+	.connected = ktest_server_connected,
+	.closing = ktest_server_closing,
+};
+
+static void ktest_server_end_locked(void)
+{
+	struct krdma_cb *cb;
+	int i;
+
+	lockdep_assert_held(&ktest_server.lock);
+	if (ktest_server.listener)
+		krdma_release_cb(ktest_server.listener);
+	ktest_server.listener = NULL;
+	for (i = 0; i < KTEST_SERVER_MAX; i++) {
+		cb = READ_ONCE(ktest_server.cbs[i]);
+		if (cb && ktest_server_replace(cb, NULL))
+			krdma_release_cb(cb);
+	}
+}
+
+void ktest_server_end(void)
+{
+	mutex_lock(&ktest_server.lock);
+	ktest_server_end_locked();
+	mutex_unlock(&ktest_server.lock);
+}
+
+static int ktest_server_start_locked(struct ktest_ctx *ctx,
+				     const struct ktest_args *args)
+{
+	struct ktest_slot dummy = {};
+	struct sockaddr_storage addr, src;
+	struct krdma_params p;
+	int ret;
+
+	lockdep_assert_held(&ktest_server.lock);
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 1), ktest_arg(args, 2),
+			       &addr);
+	ret = ret ?: ktest_fill_params(ctx, args, &dummy, &p, &src);
+	if (ret)
+		return ret;
+	p.context = NULL;
+	p.ops = &ktest_server_ops;
+	atomic_set(&ktest_server.accepted, 0);
+	atomic_set(&ktest_server.rejected, 0);
+	atomic_set(&ktest_server.failed, 0);
+	atomic_set(&ktest_server.closed, 0);
+	return krdma_listen_params((struct sockaddr *)&addr, &p,
+				   &ktest_server.listener);
+}
+
+/*
+ * server HOST PORT [option=value]...: accept whoever comes; server: how it went;
+ * server end: no more, and how it went
+ */
+int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	int ret = 0;
+
+	mutex_lock(&ktest_server.lock);
+	if (args->n > 2)
+		ret = ktest_server.listener ? -EBUSY :
+		      ktest_server_start_locked(ctx, args);
+	else if (args->n == 2)
+		ktest_server_end_locked();
+	snprintf(ctx->text, sizeof(ctx->text),
+		 "accepted=%d rejected=%d failed=%d closed=%d",
+		 atomic_read(&ktest_server.accepted),
+		 atomic_read(&ktest_server.rejected),
+		 atomic_read(&ktest_server.failed),
+		 atomic_read(&ktest_server.closed));
+	mutex_unlock(&ktest_server.lock);
+	return ret;
+}
+
+struct ktest_client {
+	struct krdma_cb *cb;
+	struct completion connected;
+	unsigned int times;
+	int error;
+};
+
+static void ktest_client_connected(struct krdma_cb *cb, int error)
+{
+	struct ktest_client *client = cb->context;
+
+	client->times++;
+	client->error = error;
+	complete(&client->connected);
+}
+
+static const struct krdma_ops ktest_client_ops = {
+	.connected = ktest_client_connected,
+};
+
+static int ktest_client_begin(struct ktest_client *client,
+			      struct krdma_params *p,
+			      const struct sockaddr *dst)
+{
+	int ret;
+
+	init_completion(&client->connected);
+	p->context = client;
+	client->cb = krdma_create(p);
+	if (IS_ERR(client->cb)) {
+		ret = PTR_ERR(client->cb);
+		client->cb = NULL;
+		return ret;
+	}
+	return krdma_connect_async(client->cb, dst);
+}
+
+/* Everything that was begun ends, so there is no limit of ours. */
+static int ktest_client_wait(struct ktest_client *client, u8 *buf)
+{
+	int ret;
+
+	wait_for_completion(&client->connected);
+	if (client->times != 1)
+		return -EPROTO;
+	if (client->error || !client->cb->read_write)
+		return client->error;
+	ktest_fill(buf, KTEST_CLIENT_LEN);
+	ret = krdma_write_at(client->cb, buf, KTEST_CLIENT_LEN, 0, 10000);
+	memset(buf, 0, KTEST_CLIENT_LEN);
+	ret = ret ?: krdma_read_at(client->cb, buf, KTEST_CLIENT_LEN, 0, 10000);
+	return ret ?: ktest_check(buf, KTEST_CLIENT_LEN);
+}
+
+/* @after_ms: do not wait for them, release them then, whatever they are at. */
+static int ktest_clients(struct ktest_client *clients, u32 n, u32 after_ms,
+			 struct krdma_params *p, const struct sockaddr *dst,
+			 u8 *buf)
+{
+	u32 i, begun;
+	int ret = 0;
+
+	for (begun = 0; begun < n && !ret; begun++)
+		ret = ktest_client_begin(&clients[begun], p, dst);
+	if (ret)
+		begun--;
+	if (after_ms)
+		fsleep(after_ms * 1000);
+	for (i = 0; i < begun && !after_ms; i++)
+		ret = ktest_client_wait(&clients[i], buf) ?: ret;
+	for (i = 0; i < n; i++)
+		krdma_release_cb(clients[i].cb);
+	for (i = 0; i < n; i++)
+		if (clients[i].times > 1)
+			ret = -EPROTO;
+	return ret;
+}
+
+/*
+ * clients HOST PORT N [after=MS] [option=value]...: N connections at once, data
+ * over each if they are rw=1, and the end of all; the result is the last error
+ */
+int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	u32 n = min_t(u32, ktest_number(args, 3, 1), KTEST_SERVER_MAX);
+	struct ktest_client *clients = kvcalloc(n, sizeof(*clients), GFP_KERNEL);
+	u8 *buf = kmalloc(KTEST_CLIENT_LEN, GFP_KERNEL);
+	struct ktest_slot dummy = {};
+	struct sockaddr_storage dst, src;
+	struct krdma_params p;
+	int ret = -ENOMEM;
+
+	if (clients && buf)
+		ret = krdma_parse_addr(ctx->net, ktest_arg(args, 1),
+				       ktest_arg(args, 2), &dst) ?:
+		      ktest_fill_params(ctx, args, &dummy, &p, &src);
+	if (!ret) {
+		p.ops = &ktest_client_ops;
+		ret = ktest_clients(clients, n, ktest_option(args, "after", 0),
+				    &p, (struct sockaddr *)&dst, buf);
+	}
+	kvfree(clients);
+	kfree(buf);
+	return ret;
+}
