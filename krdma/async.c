@@ -146,30 +146,36 @@ static int krdma_step(struct krdma_conn *conn)
 	}
 }
 
-/* The listener's list holds a reference to each, which becomes the owner's. */
-static void krdma_step_offer(struct krdma_conn *listener)
+/**
+ * krdma_offer_work - hand requests to a listener's owner
+ * @work: krdma_conn.step_work of a listener
+ *
+ * The list's reference to each becomes the owner's. Not the same function as for
+ * connections, so that lockdep tells the two apart: a request's owner may
+ * release it here, which waits for work of a connection.
+ */
+void krdma_offer_work(struct work_struct *work)
 {
+	struct krdma_conn *listener =
+		container_of(work, struct krdma_conn, step_work.work);
 	struct krdma_conn *conn;
 
 	while (krdma_get_state(&listener->cb) == KRDMA_LISTENING &&
 	       (conn = krdma_cm_next_request(listener)))
 		listener->ops->request(&listener->cb, &conn->cb);
+	krdma_conn_put(listener);
 }
 
 /**
  * krdma_step_work - do what comes next
- * @work: krdma_conn.step_work
+ * @work: krdma_conn.step_work of a connection
  */
 void krdma_step_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, step_work.work);
-	int ret = 0;
+	int ret = krdma_step(conn);
 
-	if (conn->cb.role == KRDMA_LISTEN_CONN)
-		krdma_step_offer(conn);
-	else
-		ret = krdma_step(conn);
 	if (ret)
 		krdma_conn_abort(conn, ret);
 	krdma_conn_put(conn);

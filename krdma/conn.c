@@ -361,7 +361,10 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->requests);
 	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
-	INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
+	if (role == KRDMA_LISTEN_CONN)
+		INIT_DELAYED_WORK(&conn->step_work, krdma_offer_work);
+	else
+		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 	INIT_WORK(&conn->close_work, krdma_conn_close_work);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);

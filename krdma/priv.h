@@ -279,6 +279,7 @@ void krdma_step_queue(struct krdma_conn *conn);
 void krdma_step_cancel(struct krdma_conn *conn);
 void krdma_step_failed(struct krdma_conn *conn);
 void krdma_step_work(struct work_struct *work);
+void krdma_offer_work(struct work_struct *work);
 
 /* cm.c */
 bool krdma_cm_family_ok(const struct sockaddr *addr);
