@@ -340,6 +340,86 @@ struct krdma_reject {
 
 bool krdma_get_reject(const struct krdma_cb *cb, struct krdma_reject *rej);
 
+/**
+ * enum krdma_transport - what carries a connection
+ * @KRDMA_TRANSPORT_IB: InfiniBand
+ * @KRDMA_TRANSPORT_ROCE: RoCE
+ * @KRDMA_TRANSPORT_IWARP: iWARP
+ */
+enum krdma_transport {
+	KRDMA_TRANSPORT_IB = 0,
+	KRDMA_TRANSPORT_ROCE,
+	KRDMA_TRANSPORT_IWARP,
+};
+
+/**
+ * struct krdma_caps - what a connection can do, on this device, with this peer
+ * @size: sizeof(struct krdma_caps), set by the caller; lets the struct grow
+ * @transport: see &enum krdma_transport
+ * @device: name of the RDMA device
+ * @max_part: bytes of a message that go out as one part: the longest KRDMA_SEND.
+ *	Zero in raw mode and while the peer's hello is not known, as are the
+ *	other members that speak of the peer
+ * @max_send: longest message that the peer takes
+ * @max_receive: longest message that is taken from the peer
+ * @max_inline: bytes of a work request that may go inline, 0: none. A message's
+ *	header, 16 bytes, is among them
+ * @max_send_sge: pieces of a WRITE or, with one for the header, of a message
+ * @max_read_sge: pieces of a READ
+ * @send_depth: work requests in flight; messages of krdma's own come on top
+ * @recv_depth: receives; some of krdma's own come on top
+ * @mr_pages: pages of one fast registration, 0: there is none
+ * @mr_bytes: the same in bytes. A region of so many bytes has one MR or, if it
+ *	does not begin with its first page, two: so many that offset in the
+ *	page + size, divided by this and rounded up
+ * @atomics: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP work
+ * @atomics_global: they are atomic for CPUs and other adapters, too
+ * @write_imm: WRITE with immediate data works
+ * @send_inv: SEND with invalidate works
+ * @read_inv: READ with invalidate works
+ * @read_needs_region: READs go to regions only, with KRDMA_READ_SINK
+ * @virt_dma: the device is software: it uses kernel addresses, nothing is mapped
+ * @relaxed_ordering: what the adapter writes may become visible out of order
+ *	until a completion says that it is there
+ * @keepalive: a silent peer is asked whether it is there, see
+ *	&krdma_params.keepalive_ms
+ * @initiator_depth: READs and atomics that may be in flight, as negotiated;
+ *	0 before the connection is established
+ * @responder_resources: the same of the peer's
+ * @peer_version: version of the protocol that both speak
+ * @peer_features: feature bits of the peer's hello
+ */
+struct krdma_caps {
+	size_t size;
+	enum krdma_transport transport;
+	char device[64];
+	u32 max_part;
+	u32 max_send;
+	u32 max_receive;
+	u32 max_inline;
+	u32 max_send_sge;
+	u32 max_read_sge;
+	u32 send_depth;
+	u32 recv_depth;
+	u32 mr_pages;
+	u64 mr_bytes;
+	bool atomics;
+	bool atomics_global;
+	bool write_imm;
+	bool send_inv;
+	bool read_inv;
+	bool read_needs_region;
+	bool virt_dma;
+	bool relaxed_ordering;
+	bool keepalive;
+	u8 initiator_depth;
+	u8 responder_resources;
+	u8 peer_version;
+	u16 peer_features;
+};
+
+int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
+
 /* Messages */
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms);

@@ -214,6 +214,18 @@ void krdma_alive_work(struct work_struct *work)
 }
 
 /**
+ * krdma_alive_is_wanted - is the peer looked after
+ * @conn: connection in message mode whose hello is set
+ *
+ * Return: false if the user does not want it, or the peer cannot answer.
+ */
+bool krdma_alive_is_wanted(const struct krdma_conn *conn)
+{
+	return conn->p.keepalive_ms != KRDMA_NEVER &&
+	       conn->hello.features & KRDMA_WIRE_FEATURE_PING;
+}
+
+/**
  * krdma_alive_start - look after a connection from now on
  * @conn: established connection in message mode
  *
@@ -225,8 +237,7 @@ void krdma_alive_start(struct krdma_conn *conn)
 {
 	unsigned long flags;
 
-	if (conn->p.keepalive_ms == KRDMA_NEVER ||
-	    !(conn->hello.features & KRDMA_WIRE_FEATURE_PING))
+	if (!krdma_alive_is_wanted(conn))
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_alive_again_locked(conn);

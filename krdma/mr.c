@@ -149,12 +149,22 @@ static void krdma_region_free(struct krdma_region *region)
 	kvfree(region);
 }
 
+/**
+ * krdma_region_mr_pages - how much of a region is one MR
+ * @ibdev: device
+ *
+ * Return: pages, 0 if the device has no fast registration.
+ */
+u32 krdma_region_mr_pages(const struct ib_device *ibdev)
+{
+	return min(ibdev->attrs.max_fast_reg_page_list_len, 512U);
+}
+
 static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 					      struct page **pages, u32 first,
 					      u64 len, u32 access)
 {
-	const struct ib_device_attr *attrs = &conn->cb.pd->device->attrs;
-	u32 mr_size = min(attrs->max_fast_reg_page_list_len, 512U) << PAGE_SHIFT;
+	u32 mr_size = krdma_region_mr_pages(conn->cb.pd->device) << PAGE_SHIFT;
 	u32 nmrs = DIV_ROUND_UP_ULL(first + len, mr_size);
 	struct krdma_region *region;
 

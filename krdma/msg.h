@@ -156,6 +156,7 @@ void krdma_control_free(struct krdma_conn *conn);
 void krdma_control_credits_locked(struct krdma_conn *conn);
 void krdma_control_answer_locked(struct krdma_conn *conn,
 				 const struct krdma_hdr *hdr);
+bool krdma_alive_is_wanted(const struct krdma_conn *conn);
 void krdma_alive_start(struct krdma_conn *conn);
 
 #endif /* KRDMA_MSG_H */

@@ -114,7 +114,9 @@ struct krdma_pd {
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
- *	as are the next three
+ *	as are the next five
+ * @send_depth: send queue slots that are not krdma's own
+ * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
  * @part_cqe: of work requests that are not the last of their request
@@ -182,6 +184,8 @@ struct krdma_conn {
 	bool async;
 	bool is_siw;
 	u32 max_inline;
+	u32 send_depth;
+	u32 recv_depth;
 	u32 max_send_sge;
 	u32 max_read_sge;
 	struct ib_cqe part_cqe;

@@ -96,8 +96,11 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 	krdma_qp_caps(conn, &attr.cap);
 	attr.cap.max_inline_data = max_inline;
 	/* The driver writes what it gives into attr.cap, which may be more. */
-	conn->sq_avail = attr.cap.max_send_wr - KRDMA_QP_DRAIN_WRS -
-			 krdma_msg_extra_sends(conn);
+	conn->send_depth = attr.cap.max_send_wr - KRDMA_QP_DRAIN_WRS -
+			   krdma_msg_extra_sends(conn);
+	conn->recv_depth = attr.cap.max_recv_wr - KRDMA_QP_DRAIN_WRS -
+			   krdma_msg_extra_recvs(conn);
+	conn->sq_avail = conn->send_depth;
 	conn->max_send_sge = attr.cap.max_send_sge;
 	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
 				   attrs->max_sge_rd);

@@ -8,6 +8,7 @@
 struct krdma_seg;
 
 /* mr.c */
+u32 krdma_region_mr_pages(const struct ib_device *ibdev);
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until);
 bool krdma_region_is_of(const struct krdma_region *region,

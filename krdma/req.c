@@ -390,7 +390,7 @@ static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 	u32 n = krdma_span_count(req->sges, segs, req->remote_offset,
 				 req->local.len, krdma_req_max_sges(conn, req));
 
-	if (n > conn->p.send_depth || (req->opcode == KRDMA_SEND && n > 1) ||
+	if (n > conn->send_depth || (req->opcode == KRDMA_SEND && n > 1) ||
 	    (krdma_req_is_atomic(req) && n > 1))
 		return -E2BIG;
 	req->wr.slots = n;

@@ -22,6 +22,16 @@ memories="virt pages sg region"
 # iWARP reads into regions only, and has no atomic operations.
 reads=$memories
 [[ $LINK != siw ]] || reads=region
+# What krdma_query() must say of the device.
+device_says=(transport=roce mr=512/2097152 imm=1 inv=1/0 sink=0 atomics=1/0 inline=220)
+reads_sges=6
+# siw takes what the peer serves, not the less that was asked for (relaxed_ird_negotiation).
+reads_q=4/2
+if [[ $LINK == siw ]]; then
+	device_says=(transport=iwarp mr=256/1048576 imm=0 inv=1/1 sink=1 atomics=0/0 inline=80)
+	reads_sges=1
+	reads_q=16/2
+fi
 
 # posts WANTED WHAT...: async on the connection w
 posts() {
@@ -73,6 +83,33 @@ refusals() {
 	posts EMSGSIZE send virt 1 4081
 	[[ $LINK != siw ]] || posts EOPNOTSUPP read virt 1 8
 	posts 0 write virt 1 4096 offset=$((size - 4096))
+}
+
+# says NAME=VALUE...: words of the last query
+says() {
+	local wanted words
+	read -ra words <<<"$kt_text"
+	for wanted in "$@"; do
+		is_one_of "$wanted" "${words[@]}"
+		ok $? "query says $wanted"
+	done
+}
+
+# What the device can do, and the smaller one of what both sides offered.
+queries() {
+	expect EINVAL query w size=8
+	expect 0 query w
+	echo "# $kt_text"
+	says "device=$RDMADEV" part=4080 send="$size" receive="$size" sges=6/$reads_sges depth=64/64 reads=16/16 virt=1 \
+		relaxed=0 alive=1 version=1 features=0x1 "${device_says[@]}"
+	kt connect q "$server" 7000 send_depth=16 recv_depth=32 buf_size=1024 max_msg=10000 depth=4 resources=2 \
+		keepalive_ms=4294967295
+	kt_is 0 "connected with other parameters"
+	expect 0 query q
+	says part=1008 receive=10000 depth=16/32 "reads=$reads_q" alive=0
+	kt disconnect q
+	expect ESHUTDOWN query q
+	kt release q
 }
 
 # With a queue of four slots: who does not want to wait is told, who does gets through.
@@ -138,6 +175,7 @@ if ((NODE == 1)); then
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=$size
 	kt kthread serve serve l
 	kt kthread hold hold rw
+	expect ENOTCONN query l
 	barrier listening
 	barrier posted
 	for job in serve hold; do
@@ -150,6 +188,7 @@ else
 	barrier listening
 	kt connect w "$server" 7001 rw=1 max_msg=$size
 	kt_is 0 "connected"
+	queries
 	transfers
 	atomics
 	refusals

@@ -348,6 +348,33 @@ static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
+/* query NAME: what the connection can do, as name=value */
+static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
+{
+	static const char * const transports[] = { "ib", "roce", "iwarp" };
+	struct krdma_caps caps = { .size = sizeof(caps) };
+	int ret;
+
+	if (ktest_option(args, "size", 0))
+		caps.size = ktest_option(args, "size", 0);
+	ret = krdma_query(use->cb, &caps);
+	if (ret)
+		return ret;
+	snprintf(ctx->text, sizeof(ctx->text),
+		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x",
+		 transports[caps.transport], caps.device, caps.max_part,
+		 caps.max_send, caps.max_receive, caps.max_inline,
+		 caps.max_send_sge, caps.max_read_sge, caps.send_depth,
+		 caps.recv_depth, caps.mr_pages, caps.mr_bytes, caps.atomics,
+		 caps.atomics_global, caps.write_imm, caps.send_inv,
+		 caps.read_inv, caps.read_needs_region, caps.virt_dma,
+		 caps.relaxed_ordering, caps.keepalive, caps.initiator_depth,
+		 caps.responder_resources, caps.peer_version,
+		 caps.peer_features);
+	return 0;
+}
+
 static int ktest_call_async(struct ktest_ctx *ctx,
 			    const struct ktest_args *args,
 			    struct ktest_use *use, u32 len)
@@ -364,6 +391,7 @@ static const struct {
 	{ "hold", ktest_do_hold },
 	{ "peek", ktest_do_peek },
 	{ "pump", ktest_do_pump },
+	{ "query", ktest_do_query },
 	{ "read", ktest_do_read },
 	{ "receive", ktest_do_receive },
 	{ "rwpump", ktest_do_rwpump },

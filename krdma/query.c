@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a connection can do, found by asking: the device's attributes, what the
+ * driver granted when the QP was made, what the QP says it is, and the peer's
+ * hello. Names of drivers are no answer; the one exception says why.
+ */
+#include <linux/export.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/string.h>
+
+#include "msg.h"
+#include "region.h"
+
+static enum krdma_transport krdma_query_transport(const struct rdma_cm_id *id)
+{
+	if (rdma_protocol_iwarp(id->device, id->port_num))
+		return KRDMA_TRANSPORT_IWARP;
+	if (rdma_protocol_roce(id->device, id->port_num))
+		return KRDMA_TRANSPORT_ROCE;
+	return KRDMA_TRANSPORT_IB;
+}
+
+/* May what the adapter writes pass other writes of its on the bus? */
+static bool krdma_query_relaxed(const struct ib_device *ibdev)
+{
+	struct device *dma = ibdev->dma_device;
+
+	return dma && dev_is_pci(dma) &&
+	       pcie_relaxed_ordering_enabled(to_pci_dev(dma));
+}
+
+static void krdma_query_device(const struct krdma_conn *conn,
+			       struct krdma_caps *caps)
+{
+	const struct rdma_cm_id *id = conn->cb.cm_id;
+	const struct ib_device_attr *attrs = &id->device->attrs;
+	bool extended = attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
+	bool iwarp;
+
+	caps->transport = krdma_query_transport(id);
+	iwarp = caps->transport == KRDMA_TRANSPORT_IWARP;
+	strscpy(caps->device, dev_name(&id->device->dev), sizeof(caps->device));
+	caps->mr_pages = krdma_region_mr_pages(id->device);
+	caps->mr_bytes = (u64)caps->mr_pages << PAGE_SHIFT;
+	caps->atomics = attrs->atomic_cap != IB_ATOMIC_NONE;
+	caps->atomics_global = attrs->atomic_cap == IB_ATOMIC_GLOB;
+	/* RFC 5040 has none; RFC 7306, which has, no attribute tells of. */
+	caps->write_imm = !iwarp;
+	caps->send_inv = extended;
+	/* Only iWARP has it (RFC 5040 5.2); rxe lists it and cannot do it. */
+	caps->read_inv = extended && iwarp;
+	caps->read_needs_region = iwarp;
+	caps->virt_dma = ib_uses_virt_dma(id->device);
+	caps->relaxed_ordering = krdma_query_relaxed(id->device);
+}
+
+/*
+ * siw_query_qp() has the two depths in each other's place: the queue of what
+ * comes in is reported as max_rd_atomic. Linux 6.1 to 7.3; nothing but the
+ * driver's name tells.
+ */
+static void krdma_query_fix_siw(const struct krdma_conn *conn,
+				struct ib_qp_attr *attr)
+{
+	if (conn->is_siw)
+		swap(attr->max_rd_atomic, attr->max_dest_rd_atomic);
+}
+
+static int krdma_query_qp(const struct krdma_conn *conn,
+			  struct krdma_caps *caps)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+	int ret;
+
+	ret = ib_query_qp(conn->cb.qp, &attr,
+			  IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC,
+			  &init);
+	if (ret)
+		return ret;
+	krdma_query_fix_siw(conn, &attr);
+	caps->initiator_depth = attr.max_rd_atomic;
+	caps->responder_resources = attr.max_dest_rd_atomic;
+	caps->max_inline = conn->max_inline;
+	caps->max_send_sge = conn->max_send_sge;
+	caps->max_read_sge = conn->max_read_sge;
+	caps->send_depth = conn->send_depth;
+	caps->recv_depth = conn->recv_depth;
+	return 0;
+}
+
+static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
+{
+	unsigned long flags;
+
+	if (krdma_conn_is_raw(conn))
+		return;
+	caps->max_receive = conn->p.max_msg;
+	/* The client knows the peer's hello when it is established. */
+	if (!READ_ONCE(conn->was_established) &&
+	    conn->cb.role == KRDMA_CLIENT_CONN)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	caps->max_part = conn->msg ? conn->msg->part_max : 0;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	caps->max_send = conn->hello.max_msg;
+	caps->peer_version = conn->hello.version;
+	caps->peer_features = conn->hello.features;
+	caps->keepalive = krdma_alive_is_wanted(conn);
+}
+
+static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->cb.qp)
+		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	*caps = (struct krdma_caps){ .size = sizeof(*caps) };
+	krdma_query_device(conn, caps);
+	krdma_query_peer(conn, caps);
+	return krdma_query_qp(conn, caps);
+}
+
+/**
+ * krdma_query - what can this connection do
+ * @cb: connection that has a QP; in message mode best an established one
+ * @caps: result; its size is set by the caller, the rest undefined on error
+ *
+ * Waits for a step of connecting that is under way in another task.
+ *
+ * Return: 0; -EINVAL &krdma_caps.size is not this version's; -ENOTCONN there is
+ * no QP yet; -EINTR; what the driver says; or why the connection ended.
+ */
+int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
+
+	if (caps->size != sizeof(*caps))
+		return -EINVAL;
+	ret = mutex_lock_killable(&conn->setup);
+	if (ret)
+		return ret;
+	ret = krdma_query_locked(conn, caps);
+	mutex_unlock(&conn->setup);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
