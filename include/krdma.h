@@ -543,7 +543,10 @@ struct krdma_data {
  * @link: posted, or waiting for room
  * @conn: where
  * @op: a task that waits, or NULL
+ * @posted_ns: when krdma took it, 0: nobody asks
+ * @len: bytes it moves
  * @slots: send queue slots that it takes
+ * @kind: what it is counted as
  * @reserved: has a slot of its own
  * @signalled: its success has a completion
  * @done: it is over; @status is 0 or an errno
@@ -553,7 +556,10 @@ struct krdma_wr {
 	struct list_head link;
 	struct krdma_conn *conn;
 	struct krdma_op *op;
+	u64 posted_ns;
+	u32 len;
 	u16 slots;
+	u8 kind;
 	bool reserved;
 	bool signalled;
 	void (*done)(struct krdma_wr *kwr, int status);

@@ -98,6 +98,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_cm_take_private(conn, &event->param.conn);
 	if (ret) {
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
 		pr_info_ratelimited("%pISpc: peer answers with a bad hello\n",
 				    &conn->cb.cm_id->route.addr.dst_addr);
 		krdma_conn_abort(conn, ret);
@@ -316,6 +317,9 @@ static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 
 	if (!ret)
 		return 0;
+	krdma_count(listener, KRDMA_COUNT_REQUESTS_REFUSED);
+	if (ret == -EPROTO)
+		krdma_count(listener, KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
 	pr_info_ratelimited("%pISpc: connect request refused: %d\n",
 			    &id->route.addr.dst_addr, ret);
 	krdma_cm_reject(listener, id, krdma_cm_reason(ret), NULL, 0);
@@ -557,12 +561,17 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 {
 	if (!ret) {
+		krdma_count(conn, conn->cb.role == KRDMA_CLIENT_CONN ?
+					  KRDMA_COUNT_CONNECTED :
+					  KRDMA_COUNT_ACCEPTED);
 		krdma_conn_hand_over(conn);
 		return 0;
 	}
 	/* Often only "wrong state"; the first reason says why. */
 	krdma_conn_abort(conn, ret);
-	return krdma_last_error(&conn->cb);
+	ret = krdma_last_error(&conn->cb);
+	krdma_count(conn, KRDMA_COUNT_FAILED + krdma_stats_why(ret));
+	return ret;
 }
 
 /**

@@ -47,6 +47,7 @@ static void krdma_conn_free(struct kref *ref)
 	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
 
 	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
+	krdma_stats_del_conn(conn);
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
 	kfree(conn->batch);
@@ -129,6 +130,15 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 		krdma_conn_queue_close(conn);
 }
 
+/* Only of what its user has had; the rest is counted as not connected. */
+static void krdma_conn_count_end_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->handed && conn->error)
+		krdma_count_locked(conn, KRDMA_COUNT_ENDED +
+				   krdma_stats_why(conn->error), 1);
+}
+
 /**
  * krdma_conn_abort_locked - krdma_conn_abort() for who has the lock
  * @conn: connection or listener
@@ -142,6 +152,7 @@ void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 	if (!krdma_conn_move_locked(conn, KRDMA_CLOSING))
 		return;
 	conn->error = error;
+	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }
 
@@ -191,6 +202,8 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->handed = true;
+	/* The peer may have been faster. */
+	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -366,6 +379,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	else
 		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 	INIT_WORK(&conn->close_work, krdma_conn_close_work);
+	krdma_stats_add_conn(conn);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);
 	__module_get(THIS_MODULE);

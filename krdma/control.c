@@ -29,6 +29,12 @@ static const u8 krdma_control_types[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PONG]	= KRDMA_WIRE_PONG,
 };
 
+static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
+	[KRDMA_CONTROL_CREDIT]	= KRDMA_COUNT_CREDIT_MSGS,
+	[KRDMA_CONTROL_PING]	= KRDMA_COUNT_PINGS,
+	[KRDMA_CONTROL_PONG]	= KRDMA_COUNT_PONGS,
+};
+
 /* Return: -EBUSY the last one is in flight, or START is not out yet; or as the post. */
 static int krdma_control_send_locked(struct krdma_conn *conn,
 				     enum krdma_control kind)
@@ -48,9 +54,11 @@ static int krdma_control_send_locked(struct krdma_conn *conn,
 		krdma_hdr_encode(&msg->control[kind]->hdr, &hdr);
 		ret = krdma_send_post_wr_locked(conn, msg->control[kind]);
 	}
-	if (!ret)
-		msg->control_busy |= BIT(kind);
-	return ret;
+	if (ret)
+		return ret;
+	msg->control_busy |= BIT(kind);
+	krdma_count_locked(conn, krdma_control_counters[kind], 1);
+	return 0;
 }
 
 /**
@@ -169,6 +177,9 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		msg->misses = 0;
 		return false;
 	}
+	/* The first silence only makes us ask. */
+	if (msg->misses)
+		krdma_count_locked(conn, KRDMA_COUNT_ALIVE_MISSES, 1);
 	if (msg->misses++ == KRDMA_ALIVE_MISSES)
 		return true;
 	/* If it cannot be posted, silence will tell. */

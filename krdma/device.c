@@ -171,6 +171,17 @@ static void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 		krdma_pd_destroy_locked(dev, kpd);
 }
 
+/* The name outlives the device, for who reads debugfs. */
+static void krdma_dev_show(const struct krdma_dev *dev, struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	strscpy(conn->stats.device, dev_name(&dev->ibdev->dev),
+		sizeof(conn->stats.device));
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
 static int krdma_dev_attach(struct krdma_dev *dev, struct krdma_conn *conn)
 {
 	struct krdma_pd *kpd;
@@ -185,6 +196,7 @@ static int krdma_dev_attach(struct krdma_dev *dev, struct krdma_conn *conn)
 		conn->kpd = kpd;
 		conn->cb.pd = kpd->pd;
 		list_add_tail(&conn->dev_link, &dev->conns);
+		krdma_dev_show(dev, conn);
 	}
 	mutex_unlock(&dev->lock);
 	return ret;
@@ -277,6 +289,7 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 
 	if (!dev)
 		return;
+	krdma_count_module(KRDMA_COUNT_DEVICE_REMOVALS);
 	mutex_lock(&krdma_devs_lock);
 	list_del(&dev->link);
 	mutex_unlock(&krdma_devs_lock);

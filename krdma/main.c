@@ -15,15 +15,19 @@ static int __init krdma_init(void)
 	krdma_wq = alloc_workqueue("krdma", WQ_UNBOUND, 0);
 	if (!krdma_wq)
 		return -ENOMEM;
+	krdma_stats_init();
 	ret = krdma_device_init();
-	if (ret)
+	if (ret) {
+		krdma_stats_exit();
 		destroy_workqueue(krdma_wq);
+	}
 	return ret;
 }
 
 static void __exit krdma_exit(void)
 {
 	krdma_device_exit();
+	krdma_stats_exit();
 	/* Runs what is queued: the last put of a connection may be there. */
 	destroy_workqueue(krdma_wq);
 }

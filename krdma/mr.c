@@ -60,6 +60,7 @@ struct krdma_region_mr {
  * @access: IB_ACCESS_* for the peer and the own adapter
  * @mr_size: bytes of each MR, the first counted from its page's beginning
  * @usable: registered, not revoked
+ * @stats: what debugfs shows of it
  * @nmrs: how many MRs
  * @mrs: in the order of addresses
  */
@@ -73,6 +74,7 @@ struct krdma_region {
 	int access;
 	u32 mr_size;
 	bool usable;
+	struct krdma_region_stats stats;
 	u32 nmrs;
 	struct krdma_region_mr mrs[];
 };
@@ -142,6 +144,7 @@ static void krdma_region_free(struct krdma_region *region)
 {
 	u32 i;
 
+	krdma_stats_del_region(&region->stats);
 	for (i = 0; i < region->nmrs; i++)
 		sg_free_table(&region->mrs[i].sgt);
 	if (region->owned)
@@ -177,6 +180,7 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->mr_size = mr_size;
 	region->nmrs = nmrs;
 	INIT_LIST_HEAD(&region->link);
+	INIT_LIST_HEAD(&region->stats.link);
 	if (krdma_region_fill(region, pages)) {
 		krdma_region_free(region);
 		return ERR_PTR(-ENOMEM);
@@ -235,7 +239,8 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
 		.access = region->access,
 	};
 
-	krdma_wr_init(&mr->wr, conn, op, krdma_region_wr_done);
+	krdma_wr_init(&mr->wr, conn, op, KRDMA_WR_REGISTER,
+		      krdma_region_wr_done);
 	return krdma_qp_post(conn, &mr->wr, &reg.wr, until);
 }
 
@@ -249,7 +254,8 @@ static int krdma_region_post_inv(struct krdma_conn *conn,
 		.ex.invalidate_rkey = mr->rkey,
 	};
 
-	krdma_wr_init(&mr->wr, conn, op, krdma_region_wr_done);
+	krdma_wr_init(&mr->wr, conn, op, KRDMA_WR_INVALIDATE,
+		      krdma_region_wr_done);
 	return krdma_qp_post(conn, &mr->wr, &inv, until);
 }
 
@@ -286,6 +292,7 @@ static void krdma_region_unregister(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->setup);
 	region->usable = false;
+	WRITE_ONCE(region->stats.live, false);
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
 		if (mr->mr)
 			ib_dereg_mr(mr->mr);
@@ -324,6 +331,17 @@ static int krdma_region_map(struct krdma_conn *conn,
 	return ret;
 }
 
+static void krdma_region_show(struct krdma_conn *conn,
+			      struct krdma_region *region)
+{
+	region->stats.conn_id = conn->stats.id;
+	region->stats.size = region->size;
+	region->stats.nmrs = region->nmrs;
+	region->stats.access = region->access;
+	region->stats.rkey = region->mrs[0].rkey;
+	krdma_stats_add_region(&region->stats);
+}
+
 /* All that needs the device, which is there while setup is held. */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
@@ -350,6 +368,7 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 	region->conn = conn;
 	krdma_conn_get(conn); /* put in krdma_region_put() */
 	list_add_tail(&region->link, &conn->regions);
+	krdma_region_show(conn, region);
 	return region;
 }
 
@@ -374,6 +393,8 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 		krdma_region_put(region);
 		return ERR_PTR(ret);
 	}
+	krdma_count(conn, KRDMA_COUNT_REGISTERED);
+	WRITE_ONCE(region->stats.live, true);
 	/* Pairs with krdma_region_is_of(). */
 	smp_store_release(&region->usable, true);
 	return region;
@@ -606,11 +627,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
 	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
+	int ret;
 
 	if (!xchg(&region->usable, false))
 		return -EALREADY;
-	return krdma_region_execute(region, krdma_region_post_inv,
-				    krdma_deadline(ms));
+	WRITE_ONCE(region->stats.live, false);
+	ret = krdma_region_execute(region, krdma_region_post_inv,
+				   krdma_deadline(ms));
+	if (!ret)
+		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 

@@ -92,7 +92,8 @@ struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 	send = kmalloc(struct_size(send, data, len), GFP_KERNEL);
 	if (!send)
 		return NULL;
-	krdma_wr_init(&send->wr, conn, op, krdma_send_done);
+	krdma_wr_init(&send->wr, conn, op, KRDMA_WR_CONTROL, krdma_send_done);
+	send->wr.len = len;
 	send->len = sizeof(send->hdr) + len;
 	send->dma = ib_dma_map_single(ibdev, &send->hdr, send->len,
 				      DMA_TO_DEVICE);
@@ -153,6 +154,9 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	ret = krdma_send_post_wr_locked(conn, send);
 	if (ret)
 		krdma_credit_undo(&msg->credit, hdr->credits);
+	else if (hdr->type == KRDMA_WIRE_DATA &&
+		 hdr->offset + send->wr.len == hdr->msg_len)
+		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	return ret;
 }
 
@@ -170,24 +174,35 @@ static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 	return may;
 }
 
+/* -EAGAIN: no credit or slot. The first one of a wait is counted. */
+static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
+			  struct krdma_hdr *hdr, bool first)
+{
+	const struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	int ret;
+
+	/* See krdma_qp_post() for why bottom halves are off. */
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_send_post_locked(conn, send, hdr, false);
+	if (ret == -EAGAIN && first && msg->may_send &&
+	    !krdma_credit_may_send(&msg->credit, false))
+		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+	return ret;
+}
+
 /* Waits for a credit and a slot. On error @send is freed, not posted. */
 static int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, unsigned long until)
 {
-	unsigned long flags;
-	int ret;
+	int ret = krdma_send_try(conn, send, hdr, true);
 
-	do {
-		ret = krdma_conn_wait(conn, krdma_msg_may_send, NULL, until);
-		if (ret)
-			break;
-		/* See krdma_qp_post() for why bottom halves are off. */
-		local_bh_disable();
-		spin_lock_irqsave(&conn->lock, flags);
-		ret = krdma_send_post_locked(conn, send, hdr, false);
-		spin_unlock_irqrestore(&conn->lock, flags);
-		local_bh_enable();
-	} while (ret == -EAGAIN);
+	while (ret == -EAGAIN)
+		ret = krdma_conn_wait(conn, krdma_msg_may_send, NULL, until) ?:
+		      krdma_send_try(conn, send, hdr, false);
 	if (ret)
 		krdma_send_free(conn, send);
 	return ret;
@@ -203,6 +218,7 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 
 	if (!send)
 		return -ENOMEM;
+	send->wr.kind = KRDMA_SEND;
 	memcpy(send->data, buffer + hdr->offset, len);
 	ret = krdma_send_post(conn, send, hdr, until);
 	if (!ret)
@@ -460,6 +476,13 @@ void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv)
 		krdma_conn_abort(conn, ret);
 }
 
+static int krdma_msg_breach_locked(struct krdma_conn *conn,
+				   enum krdma_breach breach)
+{
+	krdma_count_locked(conn, KRDMA_COUNT_BREACH + breach, 1);
+	return -EPROTO;
+}
+
 /* Parts follow each other without a gap, messages too. */
 static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 				      struct krdma_recv *recv)
@@ -470,12 +493,14 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (hdr->msg_id != msg->next_id || hdr->offset != msg->next_offset ||
 	    (msg->next_offset && hdr->msg_len != msg->next_len))
-		return -EPROTO;
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
+	krdma_count_locked(conn, KRDMA_COUNT_BYTES_RECEIVED, recv->len);
 	msg->next_len = hdr->msg_len;
 	msg->next_offset += recv->len;
 	if (msg->next_offset == msg->next_len) {
 		msg->next_id++;
 		msg->next_offset = 0;
+		krdma_count_locked(conn, KRDMA_COUNT_MSGS_RECEIVED, 1);
 	}
 	list_add_tail(&recv->link, &msg->ready);
 	return 0;
@@ -489,7 +514,7 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	if (msg->got_start || (recv->len && !krdma_conn_is_rw(conn)))
-		return -EPROTO;
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	if (krdma_conn_is_rw(conn))
 		msg->start = recv;
 	msg->may_send = true;
@@ -524,11 +549,11 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	ret = krdma_credit_arrived(&msg->credit) ?:
 	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
 	if (ret)
-		return ret;
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_CREDIT);
 	if (recv->hdr.type == KRDMA_WIRE_START)
 		return krdma_msg_take_start_locked(conn, recv);
 	if (!msg->got_start)
-		return -EPROTO;
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	if (recv->hdr.type == KRDMA_WIRE_DATA)
 		return krdma_msg_take_data_locked(conn, recv);
 	return krdma_msg_repost_locked(conn, recv);
@@ -542,14 +567,18 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 
 	/* RDMA_WRITE_WITH_IMM, SEND_WITH_IMM and SEND_WITH_INV are not ours. */
 	if (wc->opcode != IB_WC_RECV ||
-	    wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE))
+	    wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE)) {
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_OPCODE);
 		return -EPROTO;
+	}
 	ib_dma_sync_single_for_cpu(krdma_msg_ibdev(conn), recv->dma,
 				   wc->byte_len, DMA_FROM_DEVICE);
 	ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
 			       conn->p.max_msg);
-	if (ret)
+	if (ret) {
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HEADER);
 		return ret;
+	}
 	recv->len = wc->byte_len - sizeof(struct krdma_wire_hdr);
 
 	spin_lock_irqsave(&conn->lock, flags);

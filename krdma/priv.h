@@ -4,7 +4,8 @@
  *
  * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
- * krdma_conn.lock nests inside everything and takes nothing. CM callbacks run
+ * krdma_stats_lock nests inside all of these. krdma_conn.lock nests inside
+ * everything and takes nothing. CM callbacks run
  * under the handler mutex and therefore never take krdma_conn.setup: what
  * needs it is done by the task that connects or accepts, or by close_work.
  */
@@ -23,6 +24,7 @@
 
 #include <krdma.h>
 
+#include "stats.h"
 #include "wire.h"
 
 struct krdma_batch;
@@ -147,6 +149,7 @@ struct krdma_pd {
  * @rejected: @rej is valid
  * @legacy_max: size of the buffers that krdma_receive() is given
  * @msg: message mode
+ * @stats: what is counted
  */
 struct krdma_conn {
 	struct krdma_cb cb;
@@ -216,6 +219,7 @@ struct krdma_conn {
 
 	u32 legacy_max;
 	struct krdma_msg *msg;
+	struct krdma_stats stats;
 };
 
 static inline struct krdma_conn *krdma_conn(const struct krdma_cb *cb)
@@ -324,7 +328,7 @@ void krdma_op_put(struct krdma_op *op);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op,
+		   struct krdma_op *op, u8 kind,
 		   void (*done)(struct krdma_wr *kwr, int status));
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr);

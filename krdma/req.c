@@ -403,7 +403,8 @@ static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 
 	if (ret)
 		return ret;
-	krdma_wr_init(&req->wr, conn, NULL, krdma_req_done);
+	krdma_wr_init(&req->wr, conn, NULL, req->opcode, krdma_req_done);
+	req->wr.len = req->local.len;
 	req->sges = req->few;
 	req->nsges = 0;
 	req->is_inline = false;
@@ -528,6 +529,7 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 		.msg_id = conn->msg->send_id++,
 	};
 
+	krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
@@ -643,6 +645,19 @@ static bool krdma_req_have_room_locked(struct krdma_conn *conn,
 			   krdma_credit_may_send_n(&msg->credit, sends)));
 }
 
+/* Does a message wait for nothing but a credit? */
+static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
+{
+	const struct krdma_req *req;
+
+	if (list_empty(&conn->pending))
+		return false;
+	req = krdma_req(list_first_entry(&conn->pending, struct krdma_wr, link));
+	return req->opcode == KRDMA_SEND && conn->sq_avail &&
+	       conn->msg->may_send &&
+	       !krdma_credit_may_send(&conn->msg->credit, false);
+}
+
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first)
 {
@@ -659,10 +674,14 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 		n++;
 	if (conn->npending + n > KRDMA_PENDING_MAX)
 		return -EAGAIN;
-	for (req = first; req; req = req->next)
+	for (req = first; req; req = req->next) {
+		krdma_stats_posted_locked(conn, &req->wr);
 		list_add_tail(&req->wr.link, &conn->pending);
+	}
 	conn->npending += n;
 	krdma_req_kick_locked(conn);
+	if (krdma_req_lacks_credit_locked(conn))
+		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
 	return 0;
 }
 
@@ -749,6 +768,7 @@ void krdma_req_end(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
+	krdma_stats_end_locked(conn);
 	list_splice_init(&conn->posted, &posted);
 	list_splice_init(&conn->pending, &pending);
 	conn->npending = 0;

@@ -142,7 +142,11 @@ static int krdma_rw_post(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 
 	if (!kwr)
 		return -ENOMEM;
-	krdma_wr_init(kwr, conn, op, krdma_rw_wr_done);
+	krdma_wr_init(kwr, conn, op,
+		      rdma->wr.opcode == IB_WR_RDMA_READ ? KRDMA_READ :
+							   KRDMA_WRITE,
+		      krdma_rw_wr_done);
+	kwr->len = len;
 	rdma->wr.sg_list = &sge;
 	/* One MR is enough for the staging region. */
 	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);

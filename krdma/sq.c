@@ -106,6 +106,8 @@ static int krdma_wc_errno(enum ib_wc_status status)
  */
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 {
+	if (status < KRDMA_WC_STATUSES)
+		krdma_count(conn, KRDMA_COUNT_WC + status);
 	if (status == IB_WC_WR_FLUSH_ERR || krdma_conn_is_over(conn)) {
 		/* The cause comes with the CM's event, or is known. */
 		return;
@@ -134,12 +136,13 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	list_for_each_entry(kwr, over, link) {
+		int error = list_is_last(&kwr->link, over) ? status : 0;
+
+		krdma_stats_done_locked(conn, kwr, error);
 		if (!kwr->reserved)
 			conn->sq_avail += kwr->slots;
 		if (kwr->op)
-			krdma_op_finish_locked(kwr->op,
-					       list_is_last(&kwr->link, over) ?
-					       status : 0);
+			krdma_op_finish_locked(kwr->op, error);
 	}
 }
 
@@ -224,10 +227,11 @@ void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
  * @kwr: inside of what the caller allocated
  * @conn: where it will be posted
  * @op: who waits, NULL: nobody
+ * @kind: &enum krdma_opcode or &enum krdma_wr_kind, for the counters
  * @done: frees what @kwr is in, after completion; any context
  */
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
-		   struct krdma_op *op,
+		   struct krdma_op *op, u8 kind,
 		   void (*done)(struct krdma_wr *kwr, int status))
 {
 	*kwr = (struct krdma_wr){
@@ -235,6 +239,7 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		.conn = conn,
 		.op = op,
 		.slots = 1,
+		.kind = kind,
 		.done = done,
 	};
 }
@@ -289,6 +294,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 		list_del(&kwr->link);
 		return krdma_qp_post_errno(ret);
 	}
+	krdma_stats_posted_locked(conn, kwr);
 	if (!kwr->reserved)
 		conn->sq_avail--;
 	if (kwr->op) {

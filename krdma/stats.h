@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is counted. Each counter exists once for the module, by CPU, and once
+ * for each connection or listener that has something to do with it.
+ */
+#ifndef KRDMA_STATS_H
+#define KRDMA_STATS_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include <krdma.h>
+
+struct krdma_conn;
+
+/* What an entry of the send queue is: &enum krdma_opcode, or one of krdma's. */
+enum krdma_wr_kind {
+	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING, PONG */
+	KRDMA_WR_REGISTER,
+	KRDMA_WR_INVALIDATE,
+	KRDMA_WR_KINDS, /* how many there are */
+};
+
+/* Why a connection was not made, or ended, for people who look at thousands. */
+enum krdma_why {
+	KRDMA_WHY_CANCELLED = 0, /* this side's own wish */
+	KRDMA_WHY_TIMEOUT,
+	KRDMA_WHY_REFUSED,
+	KRDMA_WHY_UNREACHABLE,
+	KRDMA_WHY_RESET,
+	KRDMA_WHY_DEVICE,
+	KRDMA_WHY_PROTOCOL,
+	KRDMA_WHY_MEMORY,
+	KRDMA_WHY_ACCESS,
+	KRDMA_WHY_OTHER,
+	KRDMA_WHYS, /* how many there are */
+};
+
+/* How a peer broke the protocol. */
+enum krdma_breach {
+	KRDMA_BREACH_HELLO = 0,	/* not a hello, or out of range */
+	KRDMA_BREACH_OPCODE,	/* with immediate data, or an invalidation */
+	KRDMA_BREACH_HEADER,	/* unknown type, bad length or version */
+	KRDMA_BREACH_CREDIT,	/* sent without one, or gave too many */
+	KRDMA_BREACH_START,	/* not the first message, or a second one */
+	KRDMA_BREACH_SEQUENCE,	/* parts that do not follow each other */
+	KRDMA_BREACHES,		/* how many there are */
+};
+
+#define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
+
+/* A name that stands for several counters is that of the first of them. */
+enum krdma_counter {
+	KRDMA_COUNT_CONNECTED = 0,
+	KRDMA_COUNT_ACCEPTED,
+	KRDMA_COUNT_REQUESTS_REFUSED,
+	KRDMA_COUNT_FAILED, /* enum krdma_why */
+	KRDMA_COUNT_ENDED = KRDMA_COUNT_FAILED + KRDMA_WHYS, /* the same */
+	KRDMA_COUNT_POSTED = KRDMA_COUNT_ENDED + KRDMA_WHYS, /* krdma_wr_kind */
+	KRDMA_COUNT_WR_DONE = KRDMA_COUNT_POSTED + KRDMA_WR_KINDS,
+	KRDMA_COUNT_WR_FAILED = KRDMA_COUNT_WR_DONE + KRDMA_WR_KINDS,
+	KRDMA_COUNT_BYTES = KRDMA_COUNT_WR_FAILED + KRDMA_WR_KINDS,
+	KRDMA_COUNT_MSGS_SENT = KRDMA_COUNT_BYTES + KRDMA_WR_KINDS,
+	KRDMA_COUNT_MSGS_RECEIVED,
+	KRDMA_COUNT_BYTES_RECEIVED,
+	KRDMA_COUNT_CREDIT_STALLS,
+	KRDMA_COUNT_CREDIT_MSGS,
+	KRDMA_COUNT_PINGS,
+	KRDMA_COUNT_PONGS,
+	KRDMA_COUNT_ALIVE_MISSES,
+	KRDMA_COUNT_WC, /* enum ib_wc_status */
+	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,
+	KRDMA_COUNT_REGISTERED = KRDMA_COUNT_BREACH + KRDMA_BREACHES,
+	KRDMA_COUNT_REVOKED,
+	KRDMA_COUNT_DEVICE_REMOVALS,
+	KRDMA_COUNTERS, /* how many there are */
+};
+
+/* Powers of two of nanoseconds; the last one is 2 s and more. */
+#define KRDMA_LATENCIES 32
+
+/**
+ * struct krdma_stats - what is counted for one connection
+ * @link: in the list of all; krdma_stats_lock
+ * @id: number of the connection, from 1, as long as the module is loaded
+ * @born: when, in jiffies
+ * @device: name of its RDMA device, "" before it has one; krdma_conn.lock
+ * @counts: by &enum krdma_counter; krdma_conn.lock
+ * @latency: requests by the binary logarithm of their nanoseconds;
+ *	krdma_conn.lock
+ */
+struct krdma_stats {
+	struct list_head link;
+	u32 id;
+	unsigned long born;
+	char device[64];
+	u64 counts[KRDMA_COUNTERS];
+	u64 latency[KRDMA_LATENCIES];
+};
+
+/**
+ * struct krdma_region_stats - what is shown of a region
+ * @link: in the list of all; krdma_stats_lock
+ * @conn_id: &krdma_stats.id of its connection
+ * @size: bytes
+ * @nmrs: MRs
+ * @access: IB_ACCESS_*
+ * @rkey: of the first MR
+ * @live: registered, neither revoked nor over
+ */
+struct krdma_region_stats {
+	struct list_head link;
+	u32 conn_id;
+	u64 size;
+	u32 nmrs;
+	int access;
+	u32 rkey;
+	bool live;
+};
+
+void krdma_stats_init(void);
+void krdma_stats_exit(void);
+void krdma_stats_add_conn(struct krdma_conn *conn);
+void krdma_stats_del_conn(struct krdma_conn *conn);
+void krdma_stats_add_region(struct krdma_region_stats *region);
+void krdma_stats_del_region(struct krdma_region_stats *region);
+enum krdma_why krdma_stats_why(int error);
+void krdma_count_module(enum krdma_counter counter);
+void krdma_count(struct krdma_conn *conn, enum krdma_counter counter);
+void krdma_count_locked(struct krdma_conn *conn, enum krdma_counter counter,
+			u64 n);
+void krdma_stats_posted_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
+void krdma_stats_done_locked(struct krdma_conn *conn,
+			     const struct krdma_wr *kwr, int status);
+void krdma_stats_end_locked(struct krdma_conn *conn);
+
+#endif /* KRDMA_STATS_H */

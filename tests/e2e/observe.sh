@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# observe: what debugfs says of a known traffic, to the number; and that reading all of it is safe while connections
+# come, go and are killed.
+#
+#   node 1 (echoes on 7000, shows 64 KiB on 7001, deaf on 7002) <--- krdma ---> node 2 (posts, looks)
+#
+# kernels: uml uml/siw
+# long: stock-6.1 stock-new
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+files=/sys/kernel/debug/krdma
+latency=/sys/module/krdma/parameters/latency
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+declare -A was
+
+# counter NAME: its value
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' $files/counters
+}
+
+note() {
+	local name value
+	while read -r name value; do was[$name]=$value; done <$files/counters
+}
+
+# grew NAME=N...: by how much since the last note
+grew() {
+	local wanted name value
+	for wanted in "$@"; do
+		name=${wanted%=*}
+		value=$(($(counter "$name") - ${was[$name]}))
+		((value == ${wanted#*=}))
+		ok $? "$name grew by ${wanted#*=}: $value"
+	done
+}
+
+# above NAME [THAN]
+above() {
+	local value
+	value=$(counter "$1")
+	((value > ${2:-0}))
+	ok $? "$1 is above ${2:-0}: $value"
+}
+
+# connection PORT FIELD: of the line of the connection to the peer's port
+connection() {
+	awk -v peer="$server:$1" -v field="$2" \
+		'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["peer"] == peer { print $at[field] }' $files/connections
+}
+
+# connection_is PORT FIELD=VALUE...
+connection_is() {
+	local port=$1 wanted value
+	shift
+	for wanted in "$@"; do
+		value=$(connection "$port" "${wanted%%=*}")
+		[[ $value == "${wanted#*=}" ]]
+		ok $? "the connection to $port has $wanted: $value"
+	done
+}
+
+one_sided() {
+	note
+	kt connect w "$server" 7001 rw=1 max_msg=65536
+	kt_is 0 "connected"
+	grew connected=1 posted.register=2 completed.register=2 regions_registered=2
+	connection_is 7001 role=client "device=$RDMADEV" state=ESTABLISHED error=0 in_flight=0 pending=0
+	id=$(connection 7001 id)
+	(($(grep -c "^$id .* live$" $files/regions) == 2))
+	ok $? "two regions are live"
+	note
+	expect 0 async w write virt 40 64 chain=10
+	expect 0 write w 5000 0
+	expect 0 async w write virt 5 4096
+	grew posted.write=46 completed.write=46 failed.write=0 bytes.write=28040
+	note
+	expect 0 async w write virt 10 4096
+	expect 0 async w read region 10 4096 chain=3
+	grew posted.read=10 completed.read=10 bytes.read=40960 regions_registered=1 regions_revoked=0
+	(($(grep -c "^$id " $files/regions) == 2))
+	ok $? "the region that was put is gone"
+	if [[ $LINK != siw ]]; then
+		expect 0 zero w 0
+		expect 0 async w fetch_add virt 7 8
+		grew posted.fetch_add=7 completed.fetch_add=7 bytes.fetch_add=56
+	fi
+}
+
+latencies() {
+	! grep -q : $files/latency
+	ok $? "no latencies unless they are wanted"
+	echo 1 >$latency
+	expect 0 async w write virt 50 64
+	echo 0 >$latency
+	expect 0 async w write virt 50 64
+	value=$(awk -v id="$id" '$1 == id { for (i = 2; i <= NF; i++) { split($i, a, ":"); n += a[2] } print n }' \
+		$files/latency)
+	[[ $value == 50 ]]
+	ok $? "50 latencies: $value"
+}
+
+messages() {
+	note
+	kt connect m "$server" 7000
+	kt_is 0 "connected for messages"
+	kt_start sink take m 10 100
+	expect 0 async m send virt 10 100
+	kt_result sink 20
+	kt_is 0 "and their echo"
+	grew messages_sent=10 messages_received=10 bytes.send=1000 bytes_received=1000 posted.send=10 completed.send=10
+	note
+	expect 0 send m 10000
+	expect 10000 receive m 10000
+	# Buffers of 4096 bytes with a header of 16.
+	grew messages_sent=1 messages_received=1 bytes.send=10000 bytes_received=10000 posted.send=3 credit_stalls=0
+	expect 0 release m
+	grew ended.cancelled=1 connected=0
+	above wc.wr_flush_err
+}
+
+# A peer that does not receive: at last there is no credit, and it is still there.
+stalls() {
+	local i
+	note
+	kt connect h "$server" 7002 keepalive_ms=200
+	kt_is 0 "connected to the deaf"
+	for i in {1..40}; do kt send h 64 500 || break; done
+	kt_is ETIMEDOUT "no credit after $i messages"
+	grew credit_stalls=1 messages_sent=$((i - 1)) connected=1
+	connection_is 7002 state=ESTABLISHED credits=1/0
+	sleep 1
+	above pings "${was[pings]}"
+	grew alive_misses=0
+	expect 0 release h
+}
+
+refusals() {
+	note
+	expect ECONNREFUSED connect r "$server" 7999
+	grew connect_failed.refused=1 connected=0
+	expect ECONNREFUSED connect r "$server" 7000 raw=1
+	grew connect_failed.refused=2
+	kt release r
+}
+
+read_all() {
+	local file
+	while [[ ! -e $results/read ]]; do
+		for file in connections counters conn_counters latency regions; do
+			cat $files/$file >/dev/null || echo "$file" >>"$results/unreadable"
+		done
+	done
+}
+
+readers() {
+	local i reader
+	read_all &
+	reader=$!
+	kt rounds rounds "$server" 7000 20
+	kt_is 0 "20 connections while somebody reads"
+	for i in {1..30}; do
+		kt_start c connect c "$server" $((7000 + i % 2)) rw=$((i % 2)) max_msg=65536
+		random 30000
+		sleep "$(printf '0.%06d' "$random")"
+		kill -KILL "$kt_pid"
+		wait "$kt_pid"
+		kt release c
+	done 2>/dev/null
+	touch "$results/read"
+	wait "$reader"
+	[[ ! -e $results/unreadable ]]
+	ok $? "everything could be read"
+}
+
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=65536
+	expect 0 listen deaf 0.0.0.0 7002 recv_depth=16
+	kt kthread serve serve l
+	kt kthread hold hold rw
+	kt kthread deaf hold deaf
+	note
+	barrier listening
+	barrier refused
+	grew accepted=3 requests_refused=1 protocol_error.hello=1 protocol_error.header=0 ended.reset=3
+	above pongs
+	barrier counted
+	barrier posted
+	for job in serve hold deaf; do
+		kt stop $job
+		kt_is EINTR "$job: $kt_text"
+	done
+	for slot in l rw deaf; do expect 0 release $slot; done
+else
+	barrier listening
+	logged=$(dmesg_node | grep -c krdma)
+	seed "${1:-$((10#$(date +%N) % 32768))}"
+	one_sided
+	latencies
+	messages
+	stalls
+	expect 0 release w
+	(($(wc -l <$files/regions) == 1))
+	ok $? "no regions are left"
+	(($(dmesg_node | grep -c krdma) == logged))
+	ok $? "and the log says nothing of all that"
+	refusals
+	barrier refused
+	barrier counted
+	readers
+	barrier posted
+	echo "# $(grep -v ' 0$' $files/counters | tr '\n' ' ')"
+fi
+(($(wc -l <$files/connections) == 1))
+ok $? "no connections are left: $(tail -n +2 $files/connections)"
+same_resources "$before" "resources are as before"
+finish
