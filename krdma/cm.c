@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "priv.h"
+#include "trace.h"
 
 /* What precedes the user's private data in REQ and REP. */
 struct krdma_cm_private {
@@ -334,6 +335,7 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krdma_conn *conn = id->context;
 
+	trace_krdma_cm_event(conn->stats.id, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return krdma_cm_request(conn, id, event);

@@ -30,6 +30,7 @@
 
 #include "priv.h"
 #include "state.h"
+#include "trace.h"
 
 /**
  * krdma_conn_get - take a reference
@@ -70,26 +71,35 @@ void krdma_conn_put(struct krdma_conn *conn)
 	kref_put(&conn->ref, krdma_conn_free);
 }
 
+/* The only place where the state changes. @error: why, with CLOSING, else 0 */
+static bool krdma_conn_change_locked(struct krdma_conn *conn,
+				     enum krdma_state to, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_state_may_move(conn->cb.role, conn->cb.state, to))
+		return false;
+	trace_krdma_state(conn->stats.id, conn->cb.role, conn->cb.state, to,
+			  error);
+	if (error)
+		conn->error = error;
+	if (to == KRDMA_ESTABLISHED)
+		WRITE_ONCE(conn->was_established, true);
+	WRITE_ONCE(conn->cb.state, to);
+	wake_up_all(&conn->wait);
+	return true;
+}
+
 /**
  * krdma_conn_move_locked - change the state
  * @conn: connection or listener
- * @to: wanted state
- *
- * The only place where the state changes.
+ * @to: wanted state, not KRDMA_CLOSING
  *
  * Context: any, @conn->lock held.
  * Return: true if it was allowed and done.
  */
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to)
 {
-	lockdep_assert_held(&conn->lock);
-	if (!krdma_state_may_move(conn->cb.role, conn->cb.state, to))
-		return false;
-	if (to == KRDMA_ESTABLISHED)
-		WRITE_ONCE(conn->was_established, true);
-	WRITE_ONCE(conn->cb.state, to);
-	wake_up_all(&conn->wait);
-	return true;
+	return krdma_conn_change_locked(conn, to, 0);
 }
 
 /**
@@ -149,9 +159,8 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!krdma_conn_move_locked(conn, KRDMA_CLOSING))
+	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING, error))
 		return;
-	conn->error = error;
 	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }

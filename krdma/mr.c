@@ -20,6 +20,7 @@
 #include <linux/vmalloc.h>
 
 #include "region.h"
+#include "trace.h"
 #include "wire.h"
 
 /* As much as a description can say of MRs as small as siw's. */
@@ -292,6 +293,8 @@ static void krdma_region_unregister(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->setup);
 	region->usable = false;
+	if (region->stats.live)
+		trace_krdma_region_unregister(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
 		if (mr->mr)
@@ -393,6 +396,7 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 		krdma_region_put(region);
 		return ERR_PTR(ret);
 	}
+	trace_krdma_region_register(&region->stats);
 	krdma_count(conn, KRDMA_COUNT_REGISTERED);
 	WRITE_ONCE(region->stats.live, true);
 	/* Pairs with krdma_region_is_of(). */
@@ -631,6 +635,7 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 
 	if (!xchg(&region->usable, false))
 		return -EALREADY;
+	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
 	ret = krdma_region_execute(region, krdma_region_post_inv,
 				   krdma_deadline(ms));

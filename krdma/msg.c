@@ -23,6 +23,7 @@
 
 #include "msg.h"
 #include "region.h"
+#include "trace.h"
 
 /**
  * krdma_msg_extra_sends - send queue slots beyond the user's
@@ -154,8 +155,11 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	ret = krdma_send_post_wr_locked(conn, send);
 	if (ret)
 		krdma_credit_undo(&msg->credit, hdr->credits);
-	else if (hdr->type == KRDMA_WIRE_DATA &&
-		 hdr->offset + send->wr.len == hdr->msg_len)
+	else
+		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
+					msg->credit.owed, msg->credit.avail);
+	if (!ret && hdr->type == KRDMA_WIRE_DATA &&
+	    hdr->offset + send->wr.len == hdr->msg_len)
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	return ret;
 }
@@ -550,6 +554,8 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
 	if (ret)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_CREDIT);
+	trace_krdma_credit_received(conn->stats.id, recv->hdr.credits,
+				    msg->credit.owed, msg->credit.avail);
 	if (recv->hdr.type == KRDMA_WIRE_START)
 		return krdma_msg_take_start_locked(conn, recv);
 	if (!msg->got_start)

@@ -22,6 +22,7 @@
 #include "msg.h"
 #include "region.h"
 #include "span.h"
+#include "trace.h"
 
 /* Work requests of one doorbell, and their pieces. */
 #define KRDMA_BATCH 16
@@ -529,6 +530,9 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 		.msg_id = conn->msg->send_id++,
 	};
 
+	trace_krdma_credit_sent(conn->stats.id, hdr.credits,
+				conn->msg->credit.owed,
+				conn->msg->credit.avail);
 	krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){

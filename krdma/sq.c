@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "priv.h"
+#include "trace.h"
 
 /* siw flushes the QP before the CM's event comes through its workqueue. */
 #define KRDMA_QP_REASON_MS 1000
@@ -106,6 +107,7 @@ static int krdma_wc_errno(enum ib_wc_status status)
  */
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 {
+	trace_krdma_wc_failed(conn->stats.id, status);
 	if (status < KRDMA_WC_STATUSES)
 		krdma_count(conn, KRDMA_COUNT_WC + status);
 	if (status == IB_WC_WR_FLUSH_ERR || krdma_conn_is_over(conn)) {

@@ -23,6 +23,7 @@
 
 #include "msg.h"
 #include "stats.h"
+#include "trace.h"
 
 static DEFINE_PER_CPU(u64 [KRDMA_COUNTERS], krdma_counts);
 static DEFINE_MUTEX(krdma_stats_lock); /* what follows */
@@ -221,6 +222,7 @@ void krdma_count(struct krdma_conn *conn, enum krdma_counter counter)
 void krdma_stats_posted_locked(struct krdma_conn *conn, struct krdma_wr *kwr)
 {
 	krdma_count_locked(conn, KRDMA_COUNT_POSTED + kwr->kind, 1);
+	trace_krdma_post(conn->stats.id, kwr, 0);
 	kwr->posted_ns = READ_ONCE(krdma_latency) ? ktime_get_ns() : 0;
 }
 
@@ -242,6 +244,7 @@ static void krdma_stats_latency_locked(struct krdma_conn *conn, u64 posted_ns)
 void krdma_stats_done_locked(struct krdma_conn *conn,
 			     const struct krdma_wr *kwr, int status)
 {
+	trace_krdma_complete(conn->stats.id, kwr, status);
 	if (status) {
 		krdma_count_locked(conn, KRDMA_COUNT_WR_FAILED + kwr->kind, 1);
 		return;

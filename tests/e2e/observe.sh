@@ -152,6 +152,38 @@ refusals() {
 	kt release r
 }
 
+# traced PATTERN
+traced() {
+	grep -q "$1" "$results/trace"
+	ok $? "a trace has: $1"
+}
+
+traces() {
+	local tracing=/sys/kernel/tracing
+	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
+	if [[ ! -d $tracing/events/krdma ]]; then
+		skip "trace events" "no FTRACE"
+		return
+	fi
+	echo 1 >$tracing/events/krdma/enable
+	kt connect t "$server" 7001 rw=1 max_msg=65536
+	kt_is 0 "connected"
+	id=$(connection 7001 id)
+	expect 0 async t write virt 1 100
+	expect 0 release t
+	echo 0 >$tracing/events/krdma/enable
+	cat $tracing/trace >"$results/trace"
+	traced "krdma_state: conn=$id client CONNECTING > ESTABLISHED error=0"
+	traced "krdma_state: conn=$id client ESTABLISHED > CLOSING error=-108"
+	traced "krdma_cm_event: conn=$id ROUTE_RESOLVED status=0"
+	traced "krdma_post: conn=$id write len=100 slots=1 status=0"
+	traced "krdma_complete: conn=$id write len=100 slots=1 status=0"
+	traced "krdma_wc_failed: conn=$id WR_FLUSH_ERR"
+	traced "krdma_credit_sent: conn=$id granted=0 owed=0 avail="
+	traced "krdma_region_register: conn=$id size=65536 mrs=1 "
+	traced "krdma_region_unregister: conn=$id size=65536 mrs=1 "
+}
+
 read_all() {
 	local file
 	while [[ ! -e $results/read ]]; do
@@ -216,6 +248,7 @@ else
 	refusals
 	barrier refused
 	barrier counted
+	traces
 	readers
 	barrier posted
 	echo "# $(grep -v ' 0$' $files/counters | tr '\n' ' ')"
