@@ -73,8 +73,12 @@ static bool krdma_step_may_tell(struct krdma_conn *conn)
  */
 void krdma_step_failed(struct krdma_conn *conn)
 {
-	if (krdma_step_may_tell(conn))
-		conn->ops->connected(&conn->cb, krdma_last_error(&conn->cb));
+	int error = krdma_last_error(&conn->cb);
+
+	if (!krdma_step_may_tell(conn))
+		return;
+	krdma_cm_count(conn, error);
+	conn->ops->connected(&conn->cb, error);
 }
 
 static void krdma_step_finish(struct krdma_conn *conn)
@@ -83,6 +87,7 @@ static void krdma_step_finish(struct krdma_conn *conn)
 		return;
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
+	krdma_cm_count(conn, 0);
 	conn->ops->connected(&conn->cb, 0);
 	/* From here on the end is told by closing(). */
 	krdma_conn_hand_over(conn);
@@ -194,7 +199,11 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
 	conn->told = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_abort(conn, ret);
-	return told ? 0 : krdma_last_error(&conn->cb);
+	if (told)
+		return 0;
+	ret = krdma_last_error(&conn->cb);
+	krdma_cm_count(conn, ret);
+	return ret;
 }
 
 /**

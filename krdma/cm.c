@@ -559,20 +559,35 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
 }
 
+/**
+ * krdma_cm_count - a connect or accept is over
+ * @conn: connection
+ * @ret: 0 or why it failed
+ *
+ * Context: any.
+ */
+void krdma_cm_count(struct krdma_conn *conn, int ret)
+{
+	if (ret)
+		krdma_count(conn, KRDMA_COUNT_FAILED + krdma_stats_why(ret));
+	else if (conn->cb.role == KRDMA_CLIENT_CONN)
+		krdma_count(conn, KRDMA_COUNT_CONNECTED);
+	else
+		krdma_count(conn, KRDMA_COUNT_ACCEPTED);
+}
+
 /* @ret of a connect or accept, to what its caller gets. */
 static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 {
 	if (!ret) {
-		krdma_count(conn, conn->cb.role == KRDMA_CLIENT_CONN ?
-					  KRDMA_COUNT_CONNECTED :
-					  KRDMA_COUNT_ACCEPTED);
+		krdma_cm_count(conn, 0);
 		krdma_conn_hand_over(conn);
 		return 0;
 	}
 	/* Often only "wrong state"; the first reason says why. */
 	krdma_conn_abort(conn, ret);
 	ret = krdma_last_error(&conn->cb);
-	krdma_count(conn, KRDMA_COUNT_FAILED + krdma_stats_why(ret));
+	krdma_cm_count(conn, ret);
 	return ret;
 }
 

@@ -290,6 +290,7 @@ void krdma_step_work(struct work_struct *work);
 void krdma_offer_work(struct work_struct *work);
 
 /* cm.c */
+void krdma_cm_count(struct krdma_conn *conn, int ret);
 bool krdma_cm_family_ok(const struct sockaddr *addr);
 int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst);
 int krdma_cm_dial(struct krdma_conn *conn);
