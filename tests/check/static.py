@@ -61,7 +61,7 @@ def checkpatch(log):
 def kernel_doc(log):
     source = kernels.source("debug-6.1")
     return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
-                   *files(r"^(include|krdma|krping|samples|tests/e2e)/.*\.[ch]$")], log)
+                   *files(r"^(include|krdma|krping|samples|tests/e2e|tests/bench)/.*\.[ch]$")], log)
 
 
 def shellcheck(log):

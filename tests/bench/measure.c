@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests: what is done in a turn, and what is said about it.
+ *
+ * Each turn gives one line "VARIANT ROUND NAME=NUMBER...":
+ *	n	operations
+ *	ns	time of the whole turn
+ *	cpu_ns	of that, what all processors were not idle; 0: not known
+ *	min, p50, p99
+ *		time of an operation, in ns
+ *	close	median time to take down what "connect" made, in ns
+ *	bytes	memory that a connection of "idle" takes on this kernel
+ */
+#include <linux/delay.h>
+#include <linux/inet.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <linux/tick.h>
+
+#include <krdma.h>
+
+#include "priv.h"
+
+#define KBENCH_SAMPLES 65536
+#define KBENCH_VARIANTS_MAX 4
+#define KBENCH_ROUNDS_MAX 100
+#define KBENCH_TURN_MS_MAX 60000
+#define KBENCH_IDLE_MAX 256
+/* What ends late (RCU, work items, the other side) must not count for the next. */
+#define KBENCH_SETTLE_MS 400
+#define KBENCH_SETTLE_TRIES 20
+#define KBENCH_SETTLE_PAGES 32
+
+struct kbench_result {
+	u64 n;
+	u64 ns;
+	u64 cpu_ns;
+	u64 min;
+	u64 p50;
+	u64 p99;
+	u64 close;
+	s64 bytes;
+};
+
+/**
+ * struct kbench_test - something to measure
+ * @name: as commands call it
+ * @connected: a turn uses a connection that was made before
+ * @cold: no warm-up: the first time counts
+ * @turn: one turn of one variant; @conn is NULL if not @connected
+ */
+struct kbench_test {
+	const char *name;
+	bool connected;
+	bool cold;
+	int (*turn)(const struct kbench_job *job,
+		    const struct kbench_variant *variant,
+		    struct kbench_conn *conn, struct kbench_result *res);
+};
+
+static const struct kbench_variant kbench_variants[] = {
+	/* As a good driver does it. */
+	{ "raw", &kbench_raw_calls, IB_POLL_SOFTIRQ, true },
+	/* As most drivers do it. */
+	{ "naive", &kbench_raw_calls, IB_POLL_SOFTIRQ, false },
+	/* As some tests do it: ask until it is there. */
+	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
+	{ "krdma", &kbench_ours_calls },
+};
+
+/**
+ * kbench_peer - one of the ports of "serve"
+ * @job: says where that is
+ * @port: which one
+ *
+ * Return: an address to connect to.
+ */
+struct sockaddr_storage kbench_peer(const struct kbench_job *job,
+				    enum kbench_port port)
+{
+	struct sockaddr_storage addr = job->dst;
+	/* At the same place in sockaddr_in6. */
+	struct sockaddr_in *in = (struct sockaddr_in *)&addr;
+
+	in->sin_port = htons(ntohs(in->sin_port) + port);
+	return addr;
+}
+
+/**
+ * kbench_conn_init - set what all variants have
+ * @conn: new connection
+ * @calls: of the variant
+ * @job: what for
+ */
+void kbench_conn_init(struct kbench_conn *conn,
+		      const struct kbench_calls *calls,
+		      const struct kbench_job *job)
+{
+	conn->calls = calls;
+	conn->job = job;
+	spin_lock_init(&conn->stream.lock);
+	init_completion(&conn->stream.over);
+}
+
+/* ---- times ---- */
+
+static int kbench_compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void kbench_sort(u64 *samples, u64 n)
+{
+	sort(samples, n, sizeof(*samples), kbench_compare, NULL);
+	cond_resched();
+}
+
+static void kbench_rank(const struct kbench_job *job, struct kbench_result *res)
+{
+	kbench_sort(job->samples, res->n);
+	res->min = job->samples[0];
+	res->p50 = job->samples[res->n / 2];
+	res->p99 = job->samples[res->n * 99 / 100];
+}
+
+static bool kbench_goes_on(const struct kbench_result *res, unsigned long until)
+{
+	return res->n < KBENCH_SAMPLES && time_before(jiffies, until);
+}
+
+static int kbench_latency(const struct kbench_job *job,
+			  struct kbench_conn *conn,
+			  int (*call)(struct kbench_conn *conn, u32 size),
+			  struct kbench_result *res)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(job->ms);
+	u64 begin = ktime_get_ns(), start, end;
+	int ret;
+
+	do {
+		start = ktime_get_ns();
+		ret = call(conn, job->size);
+		end = ktime_get_ns();
+		if (ret)
+			return ret;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		job->samples[res->n++] = end - start;
+	} while (kbench_goes_on(res, until));
+	res->ns = end - begin;
+	kbench_rank(job, res);
+	return 0;
+}
+
+static int kbench_write(const struct kbench_job *job,
+			const struct kbench_variant *variant,
+			struct kbench_conn *conn, struct kbench_result *res)
+{
+	return kbench_latency(job, conn, variant->calls->write, res);
+}
+
+static int kbench_echo(const struct kbench_job *job,
+		       const struct kbench_variant *variant,
+		       struct kbench_conn *conn, struct kbench_result *res)
+{
+	return kbench_latency(job, conn, variant->calls->echo, res);
+}
+
+/* ---- streams ---- */
+
+static u64 kbench_idle_us(void)
+{
+	u64 us = 0;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		us += get_cpu_idle_time_us(cpu, NULL) +
+		      get_cpu_iowait_time_us(cpu, NULL);
+	return us;
+}
+
+/* A kernel with a periodic tick does not know how long it was idle. */
+static u64 kbench_busy_ns(u64 ns, u64 idle_us)
+{
+	if (get_cpu_idle_time_us(0, NULL) == U64_MAX)
+		return 0;
+	return ns * num_online_cpus() -
+	       min(idle_us * NSEC_PER_USEC, ns * num_online_cpus());
+}
+
+/**
+ * kbench_stream_done - a chain is over; it is posted again until the time is up
+ * @conn: connection
+ * @slot: which one
+ * @status: 0 or why it failed
+ *
+ * Context: any but hard interrupts.
+ */
+void kbench_stream_done(struct kbench_conn *conn, u32 slot, int status)
+{
+	struct kbench_stream *stream = &conn->stream;
+	bool again, over;
+	unsigned long flags;
+
+	spin_lock_irqsave(&stream->lock, flags);
+	stream->chains += !status;
+	stream->status = stream->status ?: status;
+	again = !stream->status && time_before(jiffies, stream->until);
+	over = !again && !--stream->flying;
+	spin_unlock_irqrestore(&stream->lock, flags);
+	if (over)
+		complete(&stream->over);
+	if (!again)
+		return;
+	status = conn->calls->post(conn, slot);
+	if (status)
+		kbench_stream_done(conn, slot, status);
+}
+
+static void kbench_stream_begin(struct kbench_stream *stream,
+				const struct kbench_job *job)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&stream->lock, flags);
+	stream->flying = job->depth / job->chain;
+	stream->chains = 0;
+	stream->status = 0;
+	stream->until = jiffies + msecs_to_jiffies(job->ms);
+	reinit_completion(&stream->over);
+	spin_unlock_irqrestore(&stream->lock, flags);
+}
+
+/* If it does not end, the caller closes the connection, and that ends it. */
+static int kbench_stream_run(const struct kbench_job *job,
+			     struct kbench_conn *conn)
+{
+	struct kbench_stream *stream = &conn->stream;
+	u32 slot;
+	long left;
+	int ret;
+
+	kbench_stream_begin(stream, job);
+	for (slot = 0; slot < job->depth / job->chain; slot++) {
+		ret = conn->calls->post(conn, slot);
+		if (ret)
+			kbench_stream_done(conn, slot, ret);
+	}
+	left = wait_for_completion_killable_timeout(&stream->over,
+						    msecs_to_jiffies(job->ms + KBENCH_TIMEOUT_MS));
+	if (left <= 0)
+		return left ? -EINTR : -ETIMEDOUT;
+	return stream->status;
+}
+
+static int kbench_stream(const struct kbench_job *job,
+			 const struct kbench_variant *variant,
+			 struct kbench_conn *conn, struct kbench_result *res)
+{
+	u64 idle = kbench_idle_us(), begin = ktime_get_ns();
+	int ret = kbench_stream_run(job, conn);
+
+	res->ns = ktime_get_ns() - begin;
+	res->cpu_ns = kbench_busy_ns(res->ns, kbench_idle_us() - idle);
+	res->n = conn->stream.chains * job->chain;
+	return ret;
+}
+
+/* ---- connections ---- */
+
+static int kbench_connect(const struct kbench_job *job,
+			  const struct kbench_variant *variant,
+			  struct kbench_conn *none, struct kbench_result *res)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(job->ms);
+	u64 begin = ktime_get_ns(), start, made, end;
+	struct kbench_conn *conn;
+
+	do {
+		start = ktime_get_ns();
+		conn = variant->calls->connect(job, variant, true);
+		made = ktime_get_ns();
+		if (IS_ERR(conn))
+			return PTR_ERR(conn);
+		variant->calls->close(conn);
+		end = ktime_get_ns();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		job->samples[res->n] = made - start;
+		job->closes[res->n++] = end - made;
+	} while (kbench_goes_on(res, until));
+	res->ns = end - begin;
+	kbench_sort(job->closes, res->n);
+	res->close = job->closes[res->n / 2];
+	kbench_rank(job, res);
+	return 0;
+}
+
+/* How much memory there is, once that does not change any more. */
+static int kbench_available(long *pages)
+{
+	long last;
+	int i;
+
+	*pages = 0;
+	for (i = 0; i < KBENCH_SETTLE_TRIES; i++) {
+		last = *pages;
+		if (msleep_interruptible(KBENCH_SETTLE_MS))
+			return -EINTR;
+		*pages = si_mem_available();
+		if (abs(*pages - last) < KBENCH_SETTLE_PAGES)
+			return 0;
+	}
+	return -EBUSY;
+}
+
+static int kbench_idle_fill(const struct kbench_job *job,
+			    const struct kbench_variant *variant,
+			    struct kbench_conn **conns, u64 *n, u64 end)
+{
+	struct kbench_conn *conn;
+
+	for (; *n < end; conns[(*n)++] = conn) {
+		conn = variant->calls->connect(job, variant, true);
+		if (IS_ERR(conn))
+			return PTR_ERR(conn);
+	}
+	return 0;
+}
+
+/*
+ * How much memory the kernel has less, the more idle connections there are.
+ * Only the second half counts: the first empties the lists of free pages of
+ * each processor, which hold megabytes that do not count as available.
+ */
+static int kbench_idle(const struct kbench_job *job,
+		       const struct kbench_variant *variant,
+		       struct kbench_conn *none, struct kbench_result *res)
+{
+	struct kbench_conn **conns;
+	long before, after;
+	int ret;
+
+	conns = kcalloc(2 * job->n, sizeof(*conns), GFP_KERNEL);
+	if (!conns)
+		return -ENOMEM;
+	ret = kbench_idle_fill(job, variant, conns, &res->n, job->n) ?:
+	      kbench_available(&before) ?:
+	      kbench_idle_fill(job, variant, conns, &res->n, 2 * job->n) ?:
+	      kbench_available(&after);
+	if (!ret)
+		res->bytes = (s64)(before - after) * (s64)PAGE_SIZE / job->n;
+	while (res->n)
+		variant->calls->close(conns[--res->n]);
+	res->n = job->n;
+	kfree(conns);
+	return ret;
+}
+
+/* How long krdma tries to connect to who never answers, with a limit of @ms. */
+static int kbench_stall(const struct kbench_job *job,
+			const struct kbench_variant *variant,
+			struct kbench_conn *none, struct kbench_result *res)
+{
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	if (variant->calls != &kbench_ours_calls)
+		return -EINVAL;
+	ret = kbench_ours_stall(job);
+	res->ns = ktime_get_ns() - begin;
+	res->n = 1;
+	job->samples[0] = res->ns;
+	kbench_rank(job, res);
+	return ret;
+}
+
+static const struct kbench_test kbench_tests[] = {
+	{ "connect", .turn = kbench_connect },
+	{ "echo", .turn = kbench_echo, .connected = true },
+	{ "idle", .turn = kbench_idle, .cold = true },
+	{ "stall", .turn = kbench_stall, .cold = true },
+	{ "stream", .turn = kbench_stream, .connected = true },
+	{ "write", .turn = kbench_write, .connected = true },
+};
+
+/* ---- rounds ---- */
+
+struct kbench_run {
+	struct kbench_job *job;
+	const struct kbench_test *test;
+	const struct kbench_variant *variants[KBENCH_VARIANTS_MAX];
+	struct kbench_conn *conns[KBENCH_VARIANTS_MAX];
+	u32 n;
+};
+
+static void kbench_say(struct kbench_job *job,
+		       const struct kbench_variant *variant, u32 round,
+		       const struct kbench_result *res)
+{
+	job->len += scnprintf(job->text + job->len, KBENCH_TEXT_MAX - job->len,
+			      "%s %u n=%llu ns=%llu cpu_ns=%llu min=%llu p50=%llu p99=%llu close=%llu bytes=%lld\n",
+			      variant->name, round, res->n, res->ns,
+			      res->cpu_ns, res->min, res->p50, res->p99,
+			      res->close, res->bytes);
+}
+
+/* Round 0 is the warm-up. */
+static int kbench_round(struct kbench_run *run, u32 round)
+{
+	struct kbench_result res;
+	u32 i, at;
+	int ret;
+
+	for (i = 0; i < run->n; i++) {
+		/* Nobody is always the first. */
+		at = round & 1 ? run->n - 1 - i : i;
+		memset(&res, 0, sizeof(res));
+		ret = run->test->turn(run->job, run->variants[at],
+				      run->conns[at], &res);
+		if (ret)
+			return ret;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (round)
+			kbench_say(run->job, run->variants[at], round, &res);
+	}
+	return 0;
+}
+
+static int kbench_run_open(struct kbench_run *run)
+{
+	struct kbench_conn *conn;
+	u32 i;
+
+	for (i = 0; i < run->n && run->test->connected; i++) {
+		conn = run->variants[i]->calls->connect(run->job,
+							run->variants[i], false);
+		if (IS_ERR(conn))
+			return PTR_ERR(conn);
+		run->conns[i] = conn;
+	}
+	return 0;
+}
+
+static void kbench_run_close(struct kbench_run *run)
+{
+	u32 i;
+
+	for (i = 0; i < run->n; i++)
+		if (run->conns[i])
+			run->variants[i]->calls->close(run->conns[i]);
+}
+
+static int kbench_run(struct kbench_run *run)
+{
+	u32 round = run->test->cold ? 1 : 0;
+	int ret = kbench_run_open(run);
+
+	for (; round <= run->job->rounds && !ret; round++)
+		ret = kbench_round(run, round);
+	kbench_run_close(run);
+	return ret;
+}
+
+/* ---- command lines ---- */
+
+static const struct kbench_number {
+	const char *name;
+	size_t offset;
+	u32 value;
+	u32 max;
+} kbench_numbers[] = {
+	{ "size", offsetof(struct kbench_job, size), 8, KBENCH_SPAN },
+	{ "depth", offsetof(struct kbench_job, depth), 64, KBENCH_DEPTH },
+	{ "chain", offsetof(struct kbench_job, chain), 1, KBENCH_DEPTH },
+	{ "n", offsetof(struct kbench_job, n), 32, KBENCH_IDLE_MAX },
+	{ "rounds", offsetof(struct kbench_job, rounds), 5, KBENCH_ROUNDS_MAX },
+	{ "ms", offsetof(struct kbench_job, ms), 500, KBENCH_TURN_MS_MAX },
+};
+
+static u32 *kbench_number_of(struct kbench_job *job,
+			     const struct kbench_number *number)
+{
+	return (u32 *)((void *)job + number->offset);
+}
+
+static int kbench_set_number(struct kbench_job *job, const char *word)
+{
+	const struct kbench_number *number;
+	size_t len;
+	u32 value;
+
+	for (number = kbench_numbers;
+	     number < kbench_numbers + ARRAY_SIZE(kbench_numbers); number++) {
+		len = strlen(number->name);
+		if (strncmp(word, number->name, len) || word[len] != '=')
+			continue;
+		if (kstrtou32(word + len + 1, 0, &value) || !value ||
+		    value > number->max)
+			return -EINVAL;
+		*kbench_number_of(job, number) = value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int kbench_set_numbers(struct kbench_job *job, char **words, int n)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(kbench_numbers); i++)
+		*kbench_number_of(job, &kbench_numbers[i]) =
+			kbench_numbers[i].value;
+	for (i = 0; i < n && !ret; i++)
+		ret = kbench_set_number(job, words[i]);
+	if (!ret && job->depth % job->chain)
+		ret = -EINVAL;
+	return ret;
+}
+
+static const struct kbench_test *kbench_find_test(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(kbench_tests); i++)
+		if (!strcmp(name, kbench_tests[i].name))
+			return &kbench_tests[i];
+	return NULL;
+}
+
+static const struct kbench_variant *kbench_find_variant(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(kbench_variants); i++)
+		if (!strcmp(name, kbench_variants[i].name))
+			return &kbench_variants[i];
+	return NULL;
+}
+
+static int kbench_set_variants(struct kbench_run *run, char *names)
+{
+	char *name;
+
+	while ((name = strsep(&names, ","))) {
+		if (run->n == KBENCH_VARIANTS_MAX)
+			return -EINVAL;
+		run->variants[run->n] = kbench_find_variant(name);
+		if (!run->variants[run->n++])
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int kbench_alloc(struct kbench_job *job)
+{
+	job->buf = kzalloc(job->size, GFP_KERNEL);
+	job->samples = kvcalloc(KBENCH_SAMPLES, sizeof(u64), GFP_KERNEL);
+	job->closes = kvcalloc(KBENCH_SAMPLES, sizeof(u64), GFP_KERNEL);
+	return job->buf && job->samples && job->closes ? 0 : -ENOMEM;
+}
+
+static void kbench_free(struct kbench_job *job)
+{
+	kfree(job->buf);
+	kvfree(job->samples);
+	kvfree(job->closes);
+}
+
+/**
+ * kbench_measure - run a test
+ * @job: with the namespace and room for text
+ * @words: TEST VARIANTS HOST PORT [NAME=NUMBER]...; torn into pieces
+ * @n: how many
+ *
+ * Return: 0; -EINVAL the command makes no sense; -EINTR; or what went wrong.
+ */
+int kbench_measure(struct kbench_job *job, char **words, int n)
+{
+	struct kbench_run run = { .job = job };
+	int ret;
+
+	if (n < 4)
+		return -EINVAL;
+	run.test = kbench_find_test(words[0]);
+	if (!run.test)
+		return -EINVAL;
+	ret = kbench_set_variants(&run, words[1]) ?:
+	      krdma_parse_addr(job->net, words[2], words[3], &job->dst) ?:
+	      kbench_set_numbers(job, words + 4, n - 4);
+	if (!ret && run.test->turn == kbench_echo && job->size > KBENCH_MSG_MAX)
+		ret = -EINVAL;
+	if (!ret)
+		ret = kbench_alloc(job) ?: kbench_run(&run);
+	kbench_free(job);
+	return ret;
+}
