@@ -2,8 +2,10 @@
 # Author: The krdma developers
 """All parts of the check: name, what they need, how they run."""
 import dataclasses
+import json
 import pathlib
 import re
+import tempfile
 import typing
 
 import command
@@ -13,6 +15,7 @@ import static
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
+BENCH = TOP / "tools/bench"
 KEYS = {"kernels", "long", "nodes", "load", "add", "append", "mem", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
@@ -111,6 +114,30 @@ def scenarios():
             yield scenario(path, values, place, True)
 
 
+BENCH_LINE = re.compile(r"^([RM]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
+
+
+def bench(kernel):
+    """Does tools/bench measure, and say so as it promises?  A loaded machine may miss a goal, but not twice over."""
+    names = ["R1", "R14", "R17"]
+
+    def check(log):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "bench.json")
+            status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join(names), "--rounds", "1", "--json", file],
+                                 log, 60 + SLACK, cwd=TOP)
+            if status != 0:
+                return False
+            report = json.loads(file.read_text(encoding="utf-8"))
+        lines = [match.groups() for match in BENCH_LINE.finditer(read(log))]
+        rows = [(row["id"], f"{row['value']:.2f}", row["op"], f"{row['goal']:.2f}", "met" if row["met"] else "missed")
+                for row in report["rows"]]
+        return (lines == rows and sorted(set(row[0] for row in rows)) == sorted(names) and
+                all(0 < row["value"] <= 2 * row["goal"] and row["samples"] for row in report["rows"]) and
+                report["kernel"] == kernel and report["hz"] > 0 and report["mtu"] > 0)
+    return plain(f"bench-{kernel}", check, (kernel,), 60)
+
+
 def everything():
     """All parts there are."""
     parts = [
@@ -126,7 +153,7 @@ def everything():
         plain("build-without-headers", static.build_without_headers),
         plain("install", static.install, ("stock-6.1",)),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
-        selftest("uml"),
+        selftest("uml"), bench("uml"),
         *[selftest(kernel, True) for kernel in
           ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),
