@@ -8,7 +8,7 @@
 #define MAX_SGES 8
 
 /* What was cut. */
-struct cut {
+struct krdma_cut {
 	struct ib_sge sges[MAX_SGES];
 	u32 n;
 	u32 len;
@@ -16,7 +16,10 @@ struct cut {
 	u32 rkey;
 };
 
-static u32 cut_all(struct cut *cuts, const struct ib_sge *sges,
+/* Too much for a stack; tests run one after the other. */
+static struct krdma_cut cuts[MAX_WRS];
+
+static u32 cut_all(const struct ib_sge *sges,
 		   const struct krdma_seg *segs, u64 offset, u32 len, u32 max)
 {
 	struct krdma_span span;
@@ -24,7 +27,7 @@ static u32 cut_all(struct cut *cuts, const struct ib_sge *sges,
 
 	krdma_span_begin(&span, sges, segs, offset, len);
 	do {
-		struct cut *c = &cuts[n++];
+		struct krdma_cut *c = &cuts[n++];
 
 		memset(c, 0, sizeof(*c));
 		if (span.seg) {
@@ -61,9 +64,7 @@ static const struct krdma_seg segs[] = {
 
 static void linear_memory_is_one_work_request(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, one_piece, one_seg, 5, 10000, 1), 1U);
+	KUNIT_ASSERT_EQ(test, cut_all(one_piece, one_seg, 5, 10000, 1), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].len, 10000U);
 	KUNIT_EXPECT_EQ(test, cuts[0].raddr, 0x5005ULL);
@@ -74,9 +75,7 @@ static void linear_memory_is_one_work_request(struct kunit *test)
 
 static void remote_border_is_never_crossed(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, one_piece, segs, 4000, 10000, 4), 3U);
+	KUNIT_ASSERT_EQ(test, cut_all(one_piece, segs, 4000, 10000, 4), 3U);
 	KUNIT_EXPECT_EQ(test, cuts[0].raddr, 4000ULL);
 	KUNIT_EXPECT_EQ(test, cuts[0].len, 96U);
 	KUNIT_EXPECT_EQ(test, cuts[1].raddr, 0x100000ULL);
@@ -89,18 +88,14 @@ static void remote_border_is_never_crossed(struct kunit *test)
 
 static void offset_at_a_border_begins_with_the_next_segment(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, one_piece, segs, 4096, 8192, 4), 1U);
+	KUNIT_ASSERT_EQ(test, cut_all(one_piece, segs, 4096, 8192, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].raddr, 0x100000ULL);
 	KUNIT_EXPECT_EQ(test, cuts[0].rkey, 12U);
 }
 
 static void work_request_has_no_more_pieces_than_allowed(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, pieces, one_seg, 0, 10000, 3), 2U);
+	KUNIT_ASSERT_EQ(test, cut_all(pieces, one_seg, 0, 10000, 3), 2U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 3U);
 	KUNIT_EXPECT_EQ(test, cuts[0].len, 8292U);
 	KUNIT_EXPECT_EQ(test, cuts[1].n, 1U);
@@ -110,9 +105,7 @@ static void work_request_has_no_more_pieces_than_allowed(struct kunit *test)
 
 static void message_has_nothing_remote(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, pieces, NULL, 0, 10000, 4), 1U);
+	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 10000, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 4U);
 	KUNIT_EXPECT_EQ(test, cuts[0].len, 10000U);
 	KUNIT_EXPECT_EQ(test, cuts[0].rkey, 0U);
@@ -120,18 +113,14 @@ static void message_has_nothing_remote(struct kunit *test)
 
 static void nothing_is_one_empty_work_request(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, pieces, NULL, 0, 0, 4), 1U);
+	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 0, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 0U);
 	KUNIT_EXPECT_EQ(test, krdma_span_count(pieces, NULL, 0, 0, 4), 1U);
 }
 
 static void less_than_all_pieces_may_be_used(struct kunit *test)
 {
-	struct cut cuts[MAX_WRS];
-
-	KUNIT_ASSERT_EQ(test, cut_all(cuts, pieces, NULL, 0, 150, 4), 1U);
+	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 150, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 2U);
 	KUNIT_EXPECT_EQ(test, cuts[0].sges[1].length, 50U);
 }
@@ -139,8 +128,7 @@ static void less_than_all_pieces_may_be_used(struct kunit *test)
 /* Local and remote byte of each byte, for every way to cut. */
 static void check_every_byte(struct kunit *test, u64 offset, u32 len, u32 max)
 {
-	struct cut cuts[MAX_WRS];
-	u32 n = cut_all(cuts, pieces, segs, offset, len, max), i, k, at = 0;
+	u32 n = cut_all(pieces, segs, offset, len, max), i, k, at = 0;
 
 	KUNIT_EXPECT_EQ(test, n, krdma_span_count(pieces, segs, offset, len, max));
 	for (i = 0; i < n; i++) {
