@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 interval=500
 never=4294967295

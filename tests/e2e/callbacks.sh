@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 
 # served WANTED...: how it went for the server, by now

@@ -15,6 +15,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 
 # ended ERRNO WHAT: did the background job "wait" end so, and soon?

@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 
 # On siw a reject carries neither reason nor data to the client: it sees that TCP was closed (siw_reject(), 6.1 and 7.3).

@@ -21,6 +21,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 self=$(addr4 2)
 debug=/sys/kernel/debug

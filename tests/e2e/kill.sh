@@ -19,6 +19,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 self=$(addr4 2)
 declare -A hits
@@ -297,6 +298,7 @@ else
 	step "releases" releases 10
 	step "accepts" accepts 12
 	step "krping" krping_runs 44
+	((total >= 200)) || step "and more connects at random" connects_at_random $((200 - total))
 	verdict
 	kt rounds after "$server" 7000 3
 	kt_is 0 "the server still serves"

@@ -17,6 +17,7 @@
 # Both sides of the limits of a buffer (4096 less the header), and several parts.
 sizes="0 1 2 63 64 4079 4080 4081 8160 65535 131072"
 before=$(resources)
+barrier begun
 
 server_messages() {
 	local size

@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 files=/sys/kernel/debug/krdma
 latency=/sys/module/krdma/parameters/latency

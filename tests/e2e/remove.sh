@@ -17,6 +17,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 # An end that is not told has to find out by retries of the QP, or by the time limit of a call.
 patience=$((40 + 10 * slow))

@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 size=$((4 * 1024 * 1024))
 memories="virt pages sg region"

@@ -15,6 +15,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 jobs=4
 rounds=250
 

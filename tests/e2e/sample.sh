@@ -17,6 +17,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 result() { cat /sys/module/krdma_sample/parameters/result 2>/dev/null; }
 
 wait_result() {

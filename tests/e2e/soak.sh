@@ -14,6 +14,7 @@
 . lib.sh
 
 before=$(resources)
+barrier begun
 server=$(addr4 1)
 seconds=${1:-600}
 end=$((SECONDS + seconds))
