@@ -109,6 +109,8 @@ queries() {
 	expect 0 query q
 	says part=1008 receive=10000 depth=16/32 "reads=$reads_q" alive=0
 	kt disconnect q
+	# Until the QP is gone it can still be asked.
+	kt until q CLOSED 10000
 	expect ESHUTDOWN query q
 	kt release q
 }
