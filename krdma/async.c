@@ -85,6 +85,7 @@ static void krdma_step_finish(struct krdma_conn *conn)
 {
 	if (!krdma_step_may_tell(conn))
 		return;
+	krdma_conn_stop_timer(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
 	krdma_cm_count(conn, 0);
@@ -97,13 +98,13 @@ static void krdma_step_finish(struct krdma_conn *conn)
  * siw may have missed our START, see krdma_msg_wait_start(): look again soon,
  * and say something more then.
  */
-static int krdma_step_nudge(struct krdma_conn *conn)
+static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 {
 	int ret;
 
 	if (!conn->is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
 		return 0;
-	ret = krdma_msg_nudge(conn, krdma_deadline(KRDMA_MSG_NUDGE_MS));
+	ret = krdma_msg_nudge(conn, until);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);
@@ -114,8 +115,8 @@ static int krdma_step_nudge(struct krdma_conn *conn)
 }
 
 /*
- * The first messages. What waits in there waits for the own adapter only; the
- * timer that ends all of connecting has stopped, so there is a limit.
+ * The first messages. What waits in there waits for the own adapter only, and
+ * ends with the connection, which the timer of connecting ends.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
@@ -132,7 +133,7 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 			return ret;
 	}
 	if (!krdma_msg_is_greeted(conn))
-		return krdma_step_nudge(conn);
+		return krdma_step_nudge(conn, until);
 	ret = krdma_msg_exchange_rest(conn, until);
 	if (!ret)
 		krdma_step_finish(conn);
@@ -213,8 +214,8 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
  * @dst: IPv4 or IPv6 address and port of a listener
  *
  * If this returns 0, connected() is called, once: with 0, or with why it did
- * not work, within &krdma_params.connect_timeout_ms and, for the first messages,
- * as long again. Unless @cb is released before.
+ * not work, within &krdma_params.connect_timeout_ms. Unless @cb is released
+ * before.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
  * at once. On error connected() is not called; the caller releases @cb.
@@ -222,6 +223,7 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
 int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	int ret;
 
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
 	    !conn->ops->connected || !krdma_cm_family_ok(dst))
@@ -229,7 +231,11 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
 		return krdma_last_error(cb) ?: -EISCONN;
 	WRITE_ONCE(conn->async, true);
-	return krdma_step_begun(conn, krdma_cm_start(conn, dst));
+	/* Its owner may be told, and release it, before this ends. */
+	krdma_conn_get(conn);
+	ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
+	krdma_conn_put(conn);
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_connect_async, KRDMA_NS);
 
@@ -260,6 +266,10 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 	if (krdma_get_state(cb) != KRDMA_REQUESTED)
 		return krdma_last_error(cb) ?: -EISCONN;
 	WRITE_ONCE(conn->async, true);
-	return krdma_step_begun(conn, krdma_cm_answer(conn));
+	/* Its owner may be told, and release it, before this ends. */
+	krdma_conn_get(conn);
+	ret = krdma_step_begun(conn, krdma_cm_answer(conn));
+	krdma_conn_put(conn);
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_accept_async, KRDMA_NS);
