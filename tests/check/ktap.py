@@ -8,6 +8,7 @@ import re
 NODE = re.compile(r"^n(\d+)\| ?")
 RESULT = re.compile(r"^(not ok|ok) (\d+)\s*(?:- )?(.*)$")
 PLAN = re.compile(r"^1\.\.(\d+)\b")
+SUBTEST = re.compile(r"^# Subtest: (.+)$")
 INDENT = "    "
 
 
@@ -35,10 +36,10 @@ def split_node(line):
     return f"n{match.group(1)}: ", line[match.end():]
 
 
-def take(results, node, word, text):
-    """File one result line."""
+def take(results, where, word, text):
+    """File one result line; WHERE: node and subtest."""
     description, _, directive = text.partition("# ")
-    name = f"{node}{description.strip()}"
+    name = f"{where}{description.strip()}"
     if directive.upper().startswith("SKIP"):
         results.skipped.append(name)
     elif word == "ok":
@@ -51,18 +52,22 @@ def parse(text, level=0, planned=True):
     """Results of the cases at a depth of nesting; PLANNED: each node must say how many there are, and be right."""
     results = Results()
     seen = collections.Counter()
-    plans = {}
+    plans = collections.Counter()
+    subtest = {}
     for line in text.splitlines():
         node, rest = split_node(line)
         if not rest.startswith(INDENT * level) or rest.startswith(INDENT * level + " "):
             continue
         rest = rest[len(INDENT) * level:]
-        result, plan = RESULT.match(rest), PLAN.match(rest)
+        result, plan, begun = RESULT.match(rest), PLAN.match(rest), SUBTEST.match(rest)
+        if begun:
+            subtest[node] = f"{begun.group(1)}: "
+        where = f"{node}{subtest.get(node, '')}"
         if plan:
-            plans[node] = int(plan.group(1))
+            plans[where] += int(plan.group(1))
         if result:
-            seen[node] += 1
-            take(results, node, result.group(1), result.group(3))
+            seen[where] += 1
+            take(results, where, result.group(1), result.group(3))
     if planned:
         results.failed += complaints(seen, plans)
     return results
@@ -70,6 +75,7 @@ def parse(text, level=0, planned=True):
 
 def complaints(seen, plans):
     """What is wrong with the plans: cases that did not run must not look like success."""
-    found = [f"{node}plan of {plans[node]}, but {seen[node]} results" for node in plans if plans[node] != seen[node]]
-    found += [f"{node}no plan: it ended early" for node in seen if node not in plans]
+    found = [f"{where}plan of {plans[where]}, but {seen[where]} results"
+             for where in plans if plans[where] != seen[where]]
+    found += [f"{where}no plan: it ended early" for where in seen if where not in plans]
     return found

@@ -47,10 +47,10 @@ def matches(part, name, full):
 
 
 def wanted(part, args, full):
-    """Is this part to run? The full name of a long one is enough, without --long."""
+    """Is this part to run? The full name of a long one is enough, without --long; those of a tour need it."""
     if part.name in args.names:
         return True
-    if part.long and not args.long:
+    if part.tour or (part.long and not args.long):
         return False
     return not args.names or any(matches(part, name, full) for name in args.names)
 
@@ -216,7 +216,7 @@ def main():
     args = arguments()
     if args.list:
         for part in all_parts.everything():
-            print(f"{part.name}{'  (--long)' if part.long else ''}")
+            print(f"{part.name}{f'  (--long: in {part.tour})' if part.tour else '  (--long)' if part.long else ''}")
         return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)

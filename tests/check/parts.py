@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """All parts of the check: name, what they need, how they run."""
+import collections
 import dataclasses
 import json
 import pathlib
@@ -16,7 +17,7 @@ TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
-KEYS = {"kernels", "long", "nodes", "load", "add", "append", "mem", "timeout"}
+KEYS = {"kernels", "long", "alone", "load", "add", "append", "mem", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
@@ -32,6 +33,7 @@ class Part:
     kernels: tuple = ()			# must be prepared before
     long: bool = False			# only with --long, or by its full name
     seconds: int = 10			# a guess: what takes long begins early
+    tour: str = ""			# with --long it is a part of this one
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -97,31 +99,60 @@ def header(path):
     return values
 
 
-def scenario(path, values, place, long):
-    """One scenario on one kernel; PLACE is KERNEL or KERNEL/LINK."""
+def machines(place, timeout, load, files):
+    """The command that boots two nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
-    timeout = int(values.get("timeout", "300")) * PATIENCE.get(kernel, 1)
-    argv = [VM, "--kernel", kernel, "--nodes", values.get("nodes", "2"), "--timeout", timeout,
-            "--load", values.get("load", ""), "--add", SCENARIOS / "lib.sh"]
-    for file in values.get("add", "").split():
+    argv = [VM, "--kernel", kernel, "--nodes", "2", "--timeout", timeout, "--load", load]
+    for file in files:
         argv += ["--add", SCENARIOS / file]
+    return argv + (["--link", link] if link else [])
+
+
+def patience(values, place):
+    """Seconds that a scenario gets."""
+    return int(values.get("timeout", "300")) * PATIENCE.get(place.partition("/")[0], 1)
+
+
+def part_name(what, place):
+    return f"{what}-{place.replace('/', '-')}"
+
+
+def scenario(path, values, place, long=True, tour=""):
+    """One scenario on one kernel."""
+    timeout = patience(values, place)
+    argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()])
     for option in ("append", "mem"):
         if option in values:
             argv += [f"--{option}", values[option]]
-    if link:
-        argv += ["--link", link]
-    name = f"{path.stem}-{place.replace('/', '-')}"
-    return Part(name, judged([*argv, path], timeout + SLACK), (kernel,), long, timeout)
+    return Part(part_name(path.stem, place), judged([*argv, path], timeout + SLACK), (place.partition("/")[0],), long,
+                timeout, tour)
+
+
+def grand_tour(place, members):
+    """Several scenarios in one boot: with an emulated processor that takes longer than most of them."""
+    members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
+    files = ["lib.sh", *(path.name for path, _ in members)]
+    load = list(dict.fromkeys(name for _, values in members for name in values.get("load", "").split()))
+    each = max(patience(values, place) for _, values in members)
+    timeout = sum(patience(values, place) for _, values in members)
+    argv = [*machines(place, timeout, " ".join(load), files), SCENARIOS / "tour", each, *files[1:]]
+    return Part(part_name("tour", place), judged(argv, timeout + SLACK, level=1), (place.partition("/")[0],), True, timeout)
 
 
 def scenarios():
-    """Every scenario on every kernel that its header names."""
+    """Every scenario on every kernel that its header names, and those of --long together as well."""
+    tours = collections.defaultdict(list)
     for path in sorted(SCENARIOS.glob("*.sh")):
         values = header(path)
         for place in values.get("kernels", "").split():
-            yield scenario(path, values, place, False)
+            yield scenario(path, values, place, long=False)
+        for place in values.get("alone", "").split():
+            yield scenario(path, values, place)
         for place in values.get("long", "").split():
-            yield scenario(path, values, place, True)
+            tours[place].append((path, values))
+            yield scenario(path, values, place, tour=part_name("tour", place))
+    for place, members in tours.items():
+        yield grand_tour(place, members)
 
 
 BENCH_LINE = re.compile(r"^([RM]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)

@@ -6,8 +6,9 @@
 #
 # The head of a scenario tells tools/check what it needs, one "# key: value" a line:
 #   kernels   where it always runs: KERNEL or KERNEL/LINK, such as uml/siw
-#   long      where it runs with --long as well
-#   nodes, load, append, mem, timeout: as for tools/vm
+#   long      where it runs with --long as well, with the others of that place in one boot, unless it is named
+#   alone     where it runs with --long in a boot of its own
+#   load, append, mem, timeout: as for tools/vm; append and mem do not count in a boot with others
 #   add       files of this folder that it wants in /add; lib.sh is always there
 #
 # A case fails, and the scenario goes on: the exit status tells.

@@ -6,7 +6,7 @@
 #
 #   node 1 (echoes, shows buffers, krping server) <--- krdma, krping ---> node 2
 #
-# long: uml uml/siw stock-6.1 debug-6.1
+# alone: uml uml/siw stock-6.1 debug-6.1
 # load: krdma krdma_test krping
 # timeout: 1000
 
