@@ -11,6 +11,7 @@
 
 #include <linux/export.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "priv.h"
@@ -472,6 +473,34 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 	return ret;
 }
 
+/*
+ * siw (6.1 to 7.3) makes its TCP connection in here, and any signal that the task
+ * gets meanwhile, SIGCHLD of a shell, ends it: siw_connect() then closes a
+ * connection that the peer may already have. That is worse than a failed call:
+ * a TCP connection that is closed before the peer's siw_accept_newconn() saw it
+ * still has the callbacks of the peer's listener, and siw_cm_llp_state_change()
+ * takes its end for that of the listener, which dies. So only a kill, which
+ * nobody can block, or the user's own wish may end it.
+ */
+static int krdma_cm_call(struct krdma_conn *conn, struct rdma_conn_param *param)
+{
+	sigset_t mask, old;
+	bool block = rdma_protocol_iwarp(conn->cb.cm_id->device,
+					 conn->cb.cm_id->port_num) &&
+		     !(conn->p.flags & KRDMA_INTERRUPTIBLE);
+	int ret;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	siginitsetinv(&mask, sigmask(SIGKILL));
+	if (block)
+		sigprocmask(SIG_BLOCK, &mask, &old);
+	ret = rdma_connect(conn->cb.cm_id, param);
+	if (block)
+		sigprocmask(SIG_SETMASK, &old, NULL);
+	return ret == -ERESTARTSYS ? -EINTR : ret;
+}
+
 static int krdma_cm_dial_locked(struct krdma_conn *conn)
 {
 	struct krdma_cm_private priv;
@@ -486,9 +515,7 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->dialled = true;
-	ret = rdma_connect(conn->cb.cm_id, &param);
-	/* siw: a signal has ended the TCP connect. */
-	return ret == -ERESTARTSYS ? -EINTR : ret;
+	return krdma_cm_call(conn, &param);
 }
 
 static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
@@ -616,7 +643,8 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  *
  * siw makes its TCP connection inside this call, without a time limit of ours:
  * to a host that drops what it is sent that lasts net.ipv4.tcp_syn_retries,
- * about two minutes. Only a signal ends it earlier.
+ * about two minutes. Only a kill ends it earlier, or, with KRDMA_INTERRUPTIBLE,
+ * any signal.
  *
  * Return: 0; -EINVAL not a new connection's cb or a bad address; -EISCONN it
  * was connected before; -ETIMEDOUT nobody answered; -EHOSTUNREACH,

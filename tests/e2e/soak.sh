@@ -57,10 +57,13 @@ buffers() {
 	((ret == 0))
 }
 
+# On siw not while the TCP connection is made, see kill.sh.
 killed() {
+	local state=any
 	kt_start k connect k "$server" 7000
 	random 60000
-	kt kill k "$kt_pid" any 1000 "$random"
+	[[ $LINK != siw ]] || state=ESTABLISHED
+	kt kill k "$kt_pid" "$state" 1000 "$random"
 	{ wait "$kt_pid"; } 2>/dev/null
 	kt release k
 	return 0
