@@ -204,7 +204,8 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 	struct ib_mr *ibmr;
 	int nents;
 
-	ibmr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, mr->sgt.orig_nents);
+	ibmr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
+			   krdma_mr_room(pd->device, mr->sgt.orig_nents));
 	if (IS_ERR(ibmr))
 		return PTR_ERR(ibmr);
 	mr->mr = ibmr;

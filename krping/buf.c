@@ -59,7 +59,8 @@ int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 	ret = krping_buf_alloc_sgl(buf);
 	if (ret)
 		goto err_free_pages;
-	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, buf->npages);
+	mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
+			 krdma_mr_room(pd->device, buf->npages));
 	if (IS_ERR(mr)) {
 		ret = PTR_ERR(mr);
 		goto err_free_sgl;
