@@ -363,6 +363,21 @@ static int krdma_conn_init(struct krdma_conn *conn,
 	return 0;
 }
 
+/*
+ * Two places, so that lockdep tells a listener's from a connection's: a
+ * listener's step_work may release a request, which waits for its close_work.
+ */
+static void krdma_conn_init_close(struct krdma_conn *conn, enum krdma_role role)
+{
+	if (role == KRDMA_LISTEN_CONN) {
+		INIT_DELAYED_WORK(&conn->step_work, krdma_offer_work);
+		INIT_WORK(&conn->close_work, krdma_conn_close_work);
+	} else {
+		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
+		INIT_WORK(&conn->close_work, krdma_conn_close_work);
+	}
+}
+
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 {
 	/* A listener's requests are closed while it is being closed. */
@@ -383,11 +398,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->requests);
 	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
-	if (role == KRDMA_LISTEN_CONN)
-		INIT_DELAYED_WORK(&conn->step_work, krdma_offer_work);
-	else
-		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
-	INIT_WORK(&conn->close_work, krdma_conn_close_work);
+	krdma_conn_init_close(conn, role);
 	krdma_stats_add_conn(conn);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);
