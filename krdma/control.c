@@ -13,7 +13,7 @@
  *
  * A connection on which nothing arrived for an interval is asked; one that
  * stays silent for KRDMA_ALIVE_MISSES more is ended with -ETIMEDOUT. Whatever
- * arrives is a sign of life. Without this a peer that vanished while it owed us
+ * arrives is a sign of life, the answer to a READ, too. Without this a peer that vanished while it owed us
  * nothing would never be missed: its last DREQ may be lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -149,6 +149,25 @@ void krdma_control_free(struct krdma_conn *conn)
 			krdma_send_free(conn, conn->msg->control[kind]);
 		conn->msg->control[kind] = NULL;
 	}
+}
+
+/**
+ * krdma_alive_heard_locked - a work request has succeeded
+ * @conn: connection
+ * @kwr: which
+ *
+ * An answer of the peer's, if only of its adapter's, is a sign of life, and a
+ * PING may have to wait behind it, see krdma_wr_fence().
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_alive_heard_locked(struct krdma_conn *conn,
+			      const struct krdma_wr *kwr)
+{
+	lockdep_assert_held(&conn->lock);
+	if (kwr->kind == KRDMA_READ || kwr->kind == KRDMA_FETCH_ADD ||
+	    kwr->kind == KRDMA_CMP_SWAP)
+		conn->msg->heard = true;
 }
 
 /*

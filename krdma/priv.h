@@ -331,6 +331,8 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   struct krdma_op *op, u8 kind,
 		   void (*done)(struct krdma_wr *kwr, int status));
+unsigned int krdma_wr_fence(const struct krdma_conn *conn,
+			    enum ib_wr_opcode opcode);
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr);
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
@@ -361,6 +363,8 @@ void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 
 /* control.c */
+void krdma_alive_heard_locked(struct krdma_conn *conn,
+			      const struct krdma_wr *kwr);
 void krdma_alive_work(struct work_struct *work);
 void krdma_alive_stop(struct krdma_conn *conn);
 

@@ -499,6 +499,7 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
 {
+	enum ib_wr_opcode opcode = krdma_wr_opcodes[req->opcode];
 	struct krdma_batch *batch = conn->batch;
 	struct ib_rdma_wr *wr;
 
@@ -512,8 +513,9 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 	wr = &batch->wrs[batch->n++].rdma;
 	*wr = (struct ib_rdma_wr){
 		.wr.wr_cqe = &conn->part_cqe,
-		.wr.opcode = krdma_wr_opcodes[req->opcode],
-		.wr.send_flags = req->is_inline ? IB_SEND_INLINE : 0,
+		.wr.opcode = opcode,
+		.wr.send_flags = (req->is_inline ? IB_SEND_INLINE : 0) |
+				 krdma_wr_fence(conn, opcode),
 		.wr.sg_list = &batch->sges[batch->nsges],
 	};
 	return wr;

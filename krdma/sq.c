@@ -141,6 +141,8 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 		int error = list_is_last(&kwr->link, over) ? status : 0;
 
 		krdma_stats_done_locked(conn, kwr, error);
+		if (!error)
+			krdma_alive_heard_locked(conn, kwr);
 		if (!kwr->reserved)
 			conn->sq_avail += kwr->slots;
 		if (kwr->op)
@@ -192,7 +194,20 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
  * Work requests complete in order, and of those before a signalled one that
  * succeeded nothing more is heard: so a completion ends all entries up to its
  * own. What is flushed or fails has a completion in any case.
+ *
+ * On siw success comes in order, see krdma_wr_fence(); a failure may come while
+ * READs before it are in flight, whose own completion follows.
  */
+static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+				int status, struct list_head *over)
+{
+	lockdep_assert_held(&conn->lock);
+	if (status && conn->is_siw)
+		list_move(&kwr->link, over);
+	else
+		list_cut_position(over, &conn->posted, &kwr->link);
+}
+
 static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
@@ -202,7 +217,7 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	LIST_HEAD(over);
 
 	spin_lock_irqsave(&conn->lock, flags);
-	list_cut_position(&over, &conn->posted, &kwr->link);
+	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over, status);
 	krdma_req_kick_locked(conn);
 	wake_up_all(&conn->wait);
@@ -244,6 +259,25 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		.kind = kind,
 		.done = done,
 	};
+}
+
+/**
+ * krdma_wr_fence - what keeps completions in order
+ * @conn: connection
+ * @opcode: of a work request
+ *
+ * siw, 6.1 to 7.3 at least, completes a READ when its answer is there, and
+ * whatever was posted after it as soon as it is sent (siw_qp_sq_process()): a
+ * PONG would end the READs before it. With a fence it waits for them.
+ *
+ * Context: any.
+ * Return: flag for its send_flags, or 0.
+ */
+unsigned int krdma_wr_fence(const struct krdma_conn *conn,
+			    enum ib_wr_opcode opcode)
+{
+	/* A READ cannot be fenced there, and READs are answered in order. */
+	return conn->is_siw && opcode != IB_WR_RDMA_READ ? IB_SEND_FENCE : 0;
 }
 
 /* Is there room on the send queue? For krdma_conn_wait(). */
@@ -288,7 +322,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	if (!kwr->reserved && !conn->sq_avail)
 		return -EAGAIN;
 	wr->wr_cqe = &kwr->cqe;
-	wr->send_flags |= IB_SEND_SIGNALED;
+	wr->send_flags |= IB_SEND_SIGNALED | krdma_wr_fence(conn, wr->opcode);
 	kwr->signalled = true;
 	list_add_tail(&kwr->link, &conn->posted);
 	ret = ib_post_send(conn->cb.qp, wr, NULL);

@@ -153,6 +153,24 @@ messages() {
 	kt release m
 }
 
+# siw completes what is sent while READs are in flight before them, if it is let.
+reads_among_messages() {
+	local i
+	kt connect x "$server" 7001 rw=1 max_msg="$size"
+	kt_is 0 "connected for reads among messages"
+	kt async x write virt 20 200000 chain=20
+	for i in 1 2 3; do
+		kt_start reads async x read region 40 200000 chain=10
+		sleep 0.02
+		# Nobody receives them: no more in all than the peer has receives.
+		kt async x send virt 16 64
+		kt_is 0 "messages while reads are in flight ($kt_text)"
+		kt_result reads 60
+		kt_is 0 "the reads have what was written ($kt_text)"
+	done
+	kt release x
+}
+
 # Everything that was taken ends, once.
 endings() {
 	local how
@@ -198,6 +216,7 @@ else
 	kt release w
 	full_queue
 	messages
+	reads_among_messages
 	for ((round = 0; round < 8; round++)); do endings; done
 	barrier posted
 fi
