@@ -82,7 +82,10 @@ other_limits() {
 	expect 0 send c 64
 	kt receive c 64 5000
 	kt_is 64 "they suffice"
-	expect 0 send c 50000
+	# The peer, whose answer does not fit, may end it before we see that all of it was taken.
+	kt send c 50000
+	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
+	ok $? "a message of many small parts ($kt_ret)"
 	kt receive c 200000 5000
 	((kt_ret < 0))
 	ok $? "an answer that is longer than we take does not come ($kt_ret)"

@@ -37,7 +37,7 @@ load_server() {
 	local i
 	kt listen l 0.0.0.0 7000
 	kt listen rw 0.0.0.0 7001 rw=1
-	kt listen raw 0.0.0.0 7002 raw=1
+	kt listen rawl 0.0.0.0 7002 raw=1
 	for i in 1 2; do kt_start "serve$i" serve l; done
 	kt_start hold hold rw
 	echo "server,addr=0.0.0.0,port=7200,size=4096" 2>/dev/null >/proc/krping &
@@ -67,7 +67,7 @@ raw_client() {
 }
 
 raw_server() {
-	kt request raw1 raw 30000
+	kt request raw1 rawl 30000
 	kt answer raw1 raw=1
 	kt_is 0 "raw: accepted"
 }
@@ -148,7 +148,7 @@ end_server() {
 	kt release rw
 	kt_result hold "$patience"
 	kt_is ESHUTDOWN "hold: $kt_text"
-	kt release raw
+	kt release rawl
 	kill -KILL "$krping_pid" 2>/dev/null
 	wait "$krping_pid" 2>/dev/null
 }
