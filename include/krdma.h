@@ -549,6 +549,8 @@ struct krdma_data {
  * @kind: what it is counted as
  * @reserved: has a slot of its own
  * @signalled: its success has a completion
+ * @over: it had its completion
+ * @status: 0 or an errno, of that
  * @done: it is over; @status is 0 or an errno
  */
 struct krdma_wr {
@@ -562,6 +564,8 @@ struct krdma_wr {
 	u8 kind;
 	bool reserved;
 	bool signalled;
+	bool over;
+	int status;
 	void (*done)(struct krdma_wr *kwr, int status);
 };
 

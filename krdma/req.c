@@ -754,7 +754,7 @@ static void krdma_req_check_drained(struct list_head *posted)
 	struct krdma_wr *kwr;
 
 	list_for_each_entry(kwr, posted, link)
-		WARN_ON_ONCE(kwr->signalled);
+		WARN_ON_ONCE(kwr->signalled && !kwr->over);
 }
 
 /**

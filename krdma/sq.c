@@ -130,35 +130,33 @@ static void krdma_op_finish_locked(struct krdma_op *op, int error)
 	smp_store_release(&op->pending, op->pending - 1);
 }
 
-/* Entries that are over, taken off @conn->posted; @status is the last one's. */
+/* Entries that are over, taken off @conn->posted. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
-				   struct list_head *over, int status)
+				   struct list_head *over)
 {
 	struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
 	list_for_each_entry(kwr, over, link) {
-		int error = list_is_last(&kwr->link, over) ? status : 0;
-
-		krdma_stats_done_locked(conn, kwr, error);
-		if (!error)
+		krdma_stats_done_locked(conn, kwr, kwr->status);
+		if (!kwr->status)
 			krdma_alive_heard_locked(conn, kwr);
 		if (!kwr->reserved)
 			conn->sq_avail += kwr->slots;
 		if (kwr->op)
-			krdma_op_finish_locked(kwr->op, error);
+			krdma_op_finish_locked(kwr->op, kwr->status);
 	}
 }
 
 /* Without a lock, in order. */
-static void krdma_wr_finish(struct list_head *over, int status)
+static void krdma_wr_finish(struct list_head *over)
 {
 	struct krdma_wr *kwr, *next;
 	struct krdma_op *op;
 
 	list_for_each_entry_safe(kwr, next, over, link) {
 		op = kwr->op;
-		kwr->done(kwr, list_is_last(&kwr->link, over) ? status : 0);
+		kwr->done(kwr, kwr->status);
 		krdma_op_put(op);
 	}
 }
@@ -166,16 +164,20 @@ static void krdma_wr_finish(struct list_head *over, int status)
 /**
  * krdma_wr_fail_all - end entries that nothing will complete any more
  * @wrs: of a connection that is drained; nobody else can reach them
- * @error: what they end with
+ * @error: what they end with, if nothing else is known
  *
  * Context: process.
  */
 void krdma_wr_fail_all(struct list_head *wrs, int error)
 {
 	struct krdma_wr *kwr, *next;
+	struct krdma_op *op;
 
-	list_for_each_entry_safe(kwr, next, wrs, link)
-		kwr->done(kwr, error);
+	list_for_each_entry_safe(kwr, next, wrs, link) {
+		op = kwr->op;
+		kwr->done(kwr, kwr->over ? kwr->status : error);
+		krdma_op_put(op);
+	}
 }
 
 /*
@@ -190,20 +192,52 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 }
 
+static struct krdma_wr *krdma_wr_last_over_locked(struct krdma_conn *conn)
+{
+	struct krdma_wr *kwr;
+
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry_reverse(kwr, &conn->posted, link)
+		if (kwr->over)
+			return kwr;
+	return NULL;
+}
+
+/*
+ * On siw success comes in order, see krdma_wr_fence(); but a failure may come
+ * while READs before it are in flight, whose own completion follows. Their turn
+ * comes first.
+ */
+static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
+				    struct list_head *over)
+{
+	struct krdma_wr *last = krdma_wr_last_over_locked(conn);
+	struct krdma_wr *kwr, *next;
+
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry_safe(kwr, next, &conn->posted, link) {
+		if (!kwr->over && kwr->kind == KRDMA_READ)
+			return;
+		list_move_tail(&kwr->link, over);
+		if (kwr == last)
+			return;
+	}
+}
+
 /*
  * Work requests complete in order, and of those before a signalled one that
  * succeeded nothing more is heard: so a completion ends all entries up to its
  * own. What is flushed or fails has a completion in any case.
  *
- * On siw success comes in order, see krdma_wr_fence(); a failure may come while
- * READs before it are in flight, whose own completion follows.
  */
 static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				int status, struct list_head *over)
 {
 	lockdep_assert_held(&conn->lock);
+	kwr->status = status;
+	kwr->over = true;
 	if (status && conn->is_siw)
-		list_move(&kwr->link, over);
+		krdma_wr_cut_siw_locked(conn, over);
 	else
 		list_cut_position(over, &conn->posted, &kwr->link);
 }
@@ -218,11 +252,11 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_wr_cut_locked(conn, kwr, status, &over);
-	krdma_wr_retire_locked(conn, &over, status);
+	krdma_wr_retire_locked(conn, &over);
 	krdma_req_kick_locked(conn);
 	wake_up_all(&conn->wait);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_wr_finish(&over, status);
+	krdma_wr_finish(&over);
 }
 
 /**
@@ -324,6 +358,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	wr->wr_cqe = &kwr->cqe;
 	wr->send_flags |= IB_SEND_SIGNALED | krdma_wr_fence(conn, wr->opcode);
 	kwr->signalled = true;
+	kwr->over = false;
 	list_add_tail(&kwr->link, &conn->posted);
 	ret = ib_post_send(conn->cb.qp, wr, NULL);
 	if (ret) {

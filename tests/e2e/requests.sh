@@ -7,8 +7,8 @@
 #
 #   node 1 (echoes on 7000, shows 4 MiB on 7001) <--- krdma ---> node 2 (posts)
 #
-# kernels: uml stock-6.1 uml-debug
-# long: uml/siw stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml uml/siw stock-6.1 uml-debug
+# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 
@@ -158,9 +158,9 @@ reads_among_messages() {
 	local i
 	kt connect x "$server" 7001 rw=1 max_msg="$size"
 	kt_is 0 "connected for reads among messages"
-	kt async x write virt 20 200000 chain=20
+	kt async x write virt 40 100000 chain=40
 	for i in 1 2 3; do
-		kt_start reads async x read region 40 200000 chain=10
+		kt_start reads async x read region 40 100000 chain=10
 		sleep 0.02
 		# Nobody receives them: no more in all than the peer has receives.
 		kt async x send virt 16 64
