@@ -31,13 +31,13 @@ hit() {
 	total=$((total + 1))
 }
 
-# ended PID: a killed task that is still there after ten seconds is a failure. bash would tell of each death.
+# ended PID: a killed task that is still there after ten seconds, and what siw takes to give up, is a failure. bash would tell of each death.
 ended() {
 	{ reap "$1"; } 2>/dev/null
 }
 
 reap() {
-	local end=$((SECONDS + 10 * slow))
+	local end=$((SECONDS + 10 * slow + unanswered_ms / 1000))
 	while kill -0 "$1" 2>/dev/null && [[ $(ps -o stat= -p "$1" 2>/dev/null) != Z* ]]; do
 		if ((SECONDS > end)); then
 			stuck=$((stuck + 1))
