@@ -44,6 +44,7 @@
 struct bio_vec;
 struct krdma_conn;
 struct krdma_domain;
+struct krdma_loan;
 struct krdma_op;
 struct krdma_region;
 struct krdma_remote;
@@ -130,6 +131,22 @@ struct krdma_cb {
 };
 
 /**
+ * struct krdma_loan - a message that krdma lends to its receiver
+ * @data: the message; read only
+ * @len: bytes; 0 is a message, too
+ *
+ * Each message that is not given back takes a receive and a credit from the
+ * peer: who keeps &krdma_params.recv_depth of them gets no more.
+ */
+struct krdma_loan {
+	const void *data;
+	u32 len;
+	/* private: */
+	bool is_whole;
+	struct krdma_conn *conn;
+};
+
+/**
  * struct krdma_ops - callbacks of a connection's or listener's owner
  * @request: Listener: a peer wants to connect; @cb is in KRDMA_REQUESTED and
  *	belongs to the owner, who looks who it is (krdma_peer_addr(),
@@ -142,6 +159,14 @@ struct krdma_cb {
  *	@error is 0 or why it did not work, and then the owner releases @cb,
  *	here or later (in raw mode after it has drained and freed what qp_ready
  *	made). Context: as @closing, and never while @closing runs.
+ * @receive: Message mode: a message has arrived and is lent to the owner, who
+ *	gives it back with krdma_loan_return(), here or later, from any context.
+ *	Messages come in order and one at a time; the first one after connected()
+ *	has returned 0, or while krdma_connect_cb(), krdma_accept_request() or
+ *	krdma_accept() returns; the last one before closing(). Not after
+ *	krdma_release_cb(). Nobody can wait for messages of such a connection.
+ *	Context: that of completions, see &krdma_params.poll, or process context;
+ *	must not sleep; may post; must not release the connection
  * @qp_ready: Raw mode. The QP exists and is in INIT. Post receives here: the peer may
  *	send as soon as it is connected. Context: process, inside the call that
  *	connects or accepts; may sleep; must not call back into this cb except
@@ -167,6 +192,7 @@ struct krdma_cb {
 struct krdma_ops {
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
 	void (*connected)(struct krdma_cb *cb, int error);
+	void (*receive)(struct krdma_cb *cb, struct krdma_loan *loan);
 	int (*qp_ready)(struct krdma_cb *cb);
 	void (*closing)(struct krdma_cb *cb, int reason);
 };
@@ -423,6 +449,7 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
 /* Messages */
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms);
+void krdma_loan_return(struct krdma_loan *loan);
 int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms);
 ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms);

@@ -15,7 +15,8 @@
  *  - completion handlers: until ib_drain_qp(), which waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
  *    because their caller does
- *  - timer, alive, step_work and close_work: hold a reference each
+ *  - timer, alive, step_work, loan_work and close_work: hold a reference each
+ *  - messages that are lent: hold a reference each, and only the memory
  *  - removal of the device: until krdma_device_detach()
  *  - a listener, while the request is on its list: holds a reference
  */
@@ -57,6 +58,32 @@ static void krdma_conn_free(struct kref *ref)
 	mutex_destroy(&conn->setup);
 	kfree(conn);
 	module_put(THIS_MODULE);
+}
+
+static void krdma_conn_free_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, free_work);
+
+	krdma_conn_free(&conn->ref);
+}
+
+static void krdma_conn_free_later(struct kref *ref)
+{
+	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
+
+	queue_work(krdma_wq, &conn->free_work);
+}
+
+/**
+ * krdma_conn_put_anywhere - drop a reference
+ * @conn: connection
+ *
+ * Context: any.
+ */
+void krdma_conn_put_anywhere(struct krdma_conn *conn)
+{
+	kref_put(&conn->ref, krdma_conn_free_later);
 }
 
 /**
@@ -213,6 +240,7 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	conn->handed = true;
 	/* The peer may have been faster. */
 	krdma_conn_count_end_locked(conn);
+	krdma_loan_open_locked(conn);
 	krdma_conn_need_close_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -330,6 +358,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 	mutex_unlock(&conn->setup);
 
 	krdma_step_failed(conn);
+	krdma_loan_flush(conn);
 	if (conn->ops && conn->ops->closing && krdma_conn_may_notify(conn))
 		conn->ops->closing(&conn->cb, conn->error);
 	krdma_conn_put(conn);
@@ -342,6 +371,9 @@ static int krdma_conn_init(struct krdma_conn *conn,
 
 	if (ret)
 		return ret;
+	/* In raw mode there are no messages. */
+	if (krdma_conn_is_raw(conn) && conn->p.ops && conn->p.ops->receive)
+		return -EINVAL;
 	if (conn->p.src && !rdma_addr_size((struct sockaddr *)conn->p.src))
 		return -EINVAL;
 	conn->cb.context = conn->p.context;
@@ -398,6 +430,8 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->requests);
 	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
+	INIT_WORK(&conn->loan_work, krdma_loan_work);
+	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 	krdma_conn_init_close(conn, role);
 	krdma_stats_add_conn(conn);
 	krdma_domain_get(conn->domain);
@@ -589,11 +623,11 @@ EXPORT_SYMBOL_NS_GPL(krdma_get, KRDMA_NS);
  * krdma_put - drop a reference that krdma_get() took
  * @cb: connection or listener
  *
- * Context: process.
+ * Context: any.
  */
 void krdma_put(struct krdma_cb *cb)
 {
-	krdma_conn_put(krdma_conn(cb));
+	krdma_conn_put_anywhere(krdma_conn(cb));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_put, KRDMA_NS);
 
@@ -687,6 +721,7 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	if (krdma_conn_cancel_close(conn))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
+	krdma_loan_stop(conn);
 }
 
 /**

@@ -62,6 +62,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 
 	c->avail--;
 	c->owed = 0;
+	c->quiet = 0;
 	c->told += granted;
 	return granted;
 }
@@ -111,17 +112,37 @@ int krdma_credit_arrived(struct krdma_credit *c)
 }
 
 /**
+ * krdma_credit_lend - the owner keeps a receive
+ * @c: the credits
+ */
+void krdma_credit_lend(struct krdma_credit *c)
+{
+	c->lent++;
+}
+
+/**
+ * krdma_credit_unlend - the owner gives back a receive
+ * @c: the credits
+ */
+void krdma_credit_unlend(struct krdma_credit *c)
+{
+	c->lent--;
+}
+
+/**
  * krdma_credit_reposted - a receive is posted again
  * @c: the credits
+ * @quiet: what it had taken only returned credits
  *
  * Return: false if that is more than the queue is deep, which is a bug of
  * ours; nothing is counted then.
  */
-bool krdma_credit_reposted(struct krdma_credit *c)
+bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 {
 	if (WARN_ON_ONCE(c->owed >= c->depth))
 		return false;
 	c->owed++;
+	c->quiet += quiet;
 	return true;
 }
 
@@ -130,11 +151,16 @@ bool krdma_credit_reposted(struct krdma_credit *c)
  * @c: the credits
  *
  * Half of the queue: earlier would cost messages, later would let a sender
- * stop that has nothing left but the reserved credit.
+ * stop that has nothing left but the reserved credit. See credit.h for what is
+ * lent.
  *
  * Return: true if so much is owed.
  */
 bool krdma_credit_should_return(const struct krdma_credit *c)
 {
-	return c->owed >= c->depth / 2;
+	u16 loud = c->owed - c->quiet;
+
+	if (c->owed >= c->depth / 2 || (c->owed && !c->told))
+		return true;
+	return loud && loud >= (c->depth - c->lent) / 2;
 }

@@ -9,6 +9,11 @@
  * half of its queue and has nothing to send, in a message of its own. The last
  * credit is kept for such messages, so that two ends that both have used up
  * theirs can still give some back.
+ *
+ * Receives that are lent to the owner make the queue shorter: half of what is
+ * left counts. So that two ends that have lent nearly everything do not answer
+ * each other for ever, what a message that only returns credits took does not
+ * count there, unless the peer has no credit at all.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -28,6 +33,8 @@
  * @avail_max: depth of the peer's receive queue, the most @avail can be
  * @owed: receives posted again that the peer has not been told about
  * @told: receives the peer knows of and has not used: what it may still send
+ * @quiet: of @owed, receives that took messages which only returned credits
+ * @lent: receives that the owner keeps
  * @depth: depth of our own receive queue
  */
 struct krdma_credit {
@@ -35,6 +42,8 @@ struct krdma_credit {
 	u16 avail_max;
 	u16 owed;
 	u16 told;
+	u16 quiet;
+	u16 lent;
 	u16 depth;
 };
 
@@ -46,7 +55,9 @@ u16 krdma_credit_take(struct krdma_credit *c);
 void krdma_credit_undo(struct krdma_credit *c, u16 granted);
 int krdma_credit_granted(struct krdma_credit *c, u16 granted);
 int krdma_credit_arrived(struct krdma_credit *c);
-bool krdma_credit_reposted(struct krdma_credit *c);
+bool krdma_credit_reposted(struct krdma_credit *c, bool quiet);
+void krdma_credit_lend(struct krdma_credit *c);
+void krdma_credit_unlend(struct krdma_credit *c);
 bool krdma_credit_should_return(const struct krdma_credit *c);
 
 #endif /* KRDMA_CREDIT_H */

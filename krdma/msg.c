@@ -456,7 +456,8 @@ static int krdma_msg_repost_locked(struct krdma_conn *conn,
 	ret = krdma_recv_post(conn, recv);
 	if (ret)
 		return ret;
-	krdma_credit_reposted(&conn->msg->credit);
+	krdma_credit_reposted(&conn->msg->credit,
+			      recv->hdr.type == KRDMA_WIRE_CREDIT);
 	krdma_control_credits_locked(conn);
 	return 0;
 }
@@ -465,15 +466,19 @@ static int krdma_msg_repost_locked(struct krdma_conn *conn,
  * krdma_msg_repost - a receive buffer has been read
  * @conn: connection
  * @recv: the buffer, on no list
+ * @lent: the owner had it
  *
  * Context: any.
  */
-void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv)
+void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
+		      bool lent)
 {
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&conn->lock, flags);
+	if (lent)
+		krdma_credit_unlend(&conn->msg->credit);
 	ret = krdma_msg_repost_locked(conn, recv);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (ret)
@@ -569,6 +574,7 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 			      const struct ib_wc *wc)
 {
 	unsigned long flags;
+	bool lend;
 	int ret;
 
 	/* RDMA_WRITE_WITH_IMM, SEND_WITH_IMM and SEND_WITH_INV are not ours. */
@@ -589,11 +595,14 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_msg_take_locked(conn, recv);
+	lend = krdma_loan_begin_locked(conn);
 	/* It may have brought credits. */
 	krdma_req_kick_locked(conn);
 	/* For whoever receives, and for whoever waits for credits. */
 	wake_up_all(&conn->wait);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	if (lend)
+		krdma_loan_lend_all(conn);
 	return ret;
 }
 
@@ -656,7 +665,7 @@ static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 	spin_lock_irqsave(&conn->lock, flags);
 	list_del_init(&recv->link);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_msg_repost(conn, recv);
+	krdma_msg_repost(conn, recv, false);
 }
 
 static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
@@ -675,36 +684,51 @@ static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
 	return ret;
 }
 
+/**
+ * krdma_msg_take_part - put a part of a message to the others
+ * @conn: connection; the caller holds KRDMA_BUSY_RECV, or lends
+ * @recv: the first one on the ready list
+ *
+ * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
+ *
+ * Context: process.
+ * Return: 0, or -ENOMEM: nothing has changed.
+ */
+int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	struct krdma_msg *msg = conn->msg;
+	u32 len = recv->len;
+
+	if (!msg->whole) {
+		msg->whole = kvmalloc(recv->hdr.msg_len, GFP_KERNEL);
+		if (!msg->whole)
+			return -ENOMEM;
+		msg->whole_len = recv->hdr.msg_len;
+		msg->whole_have = 0;
+	}
+	krdma_msg_consume(conn, recv, msg->whole + msg->whole_have);
+	msg->whole_have += len;
+	return 0;
+}
+
 /* Put parts together. What is there stays for the next call if this fails. */
-static int krdma_msg_assemble(struct krdma_conn *conn, u32 len,
-			      unsigned long until)
+static int krdma_msg_assemble(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
 	struct krdma_recv *recv;
-	int ret;
+	int ret = 0;
 
-	if (!msg->whole) {
-		msg->whole = kvmalloc(len, GFP_KERNEL);
-		if (!msg->whole)
-			return -ENOMEM;
-		msg->whole_len = len;
-		msg->whole_have = 0;
-	}
-	while (msg->whole_have < len) {
-		ret = krdma_msg_wait_part(conn, until, &recv);
-		if (ret)
-			return ret;
-		krdma_msg_consume(conn, recv, msg->whole + msg->whole_have);
-		msg->whole_have += recv->len;
-	}
-	return 0;
+	while (!ret && !(msg->whole && msg->whole_have == msg->whole_len))
+		ret = krdma_msg_wait_part(conn, until, &recv) ?:
+		      krdma_msg_take_part(conn, recv);
+	return ret;
 }
 
 static int krdma_msg_receive_long(struct krdma_conn *conn, void *buffer,
 				  u32 len, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
-	int ret = krdma_msg_assemble(conn, len, until);
+	int ret = krdma_msg_assemble(conn, until);
 
 	if (ret)
 		return ret;
@@ -734,6 +758,11 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 	return krdma_msg_receive_long(conn, buffer, len, until) ?: len;
 }
 
+static int krdma_msg_check_receive(struct krdma_conn *conn)
+{
+	return krdma_loan_is_wanted(conn) ? -EINVAL : krdma_msg_check(conn);
+}
+
 /**
  * krdma_receive_len - receive a message
  * @cb: connection in message mode
@@ -747,7 +776,8 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
  * received after it. Several tasks may receive; each gets whole messages.
  *
  * Return: length of the message, 0 too; -EMSGSIZE; -ETIMEDOUT; -EINTR;
- * -ENOMEM; -ENOTCONN; -EINVAL not message mode; or why the connection ended.
+ * -ENOMEM; -ENOTCONN; -EINVAL not message mode, or messages go to a callback; or
+ * why the connection ended.
  */
 int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms)
@@ -756,7 +786,7 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 	unsigned long until = krdma_deadline(timeout_ms);
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check_receive(conn);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);
@@ -784,7 +814,7 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	u32 len = 0;
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check_receive(conn);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);

@@ -31,6 +31,7 @@ enum krdma_control {
  * @hdr: decoded, while on the ready list
  * @len: bytes of the part behind the header
  * @buf: krdma_params.buf_size bytes
+ * @loan: while it is lent
  */
 struct krdma_recv {
 	struct ib_cqe cqe;
@@ -41,6 +42,7 @@ struct krdma_recv {
 	struct krdma_hdr hdr;
 	u32 len;
 	void *buf;
+	struct krdma_loan loan;
 };
 
 /**
@@ -77,6 +79,8 @@ struct krdma_send {
  * @heard: something has arrived since the last look
  * @misses: looks in a row for which that was not so
  * @ready: krdma_recv, received parts in order
+ * @open: the owner may be lent messages
+ * @lending: somebody lends what is on @ready, see loan.c
  * @next_id: id of the message whose part comes next
  * @next_offset: offset of that part
  * @next_len: length of that message, valid if @next_offset is not 0
@@ -84,7 +88,7 @@ struct krdma_send {
  * Owned by who holds KRDMA_BUSY_SEND; if nobody does, under krdma_conn.lock:
  * @send_id: id of the next message
  *
- * Owned by who holds KRDMA_BUSY_RECV:
+ * Owned by who holds KRDMA_BUSY_RECV, or lends:
  * @whole: where the parts of a long message are put together, or NULL
  * @whole_len: its length
  * @whole_have: how much of it is there
@@ -111,6 +115,8 @@ struct krdma_msg {
 	bool heard;
 	unsigned int misses;
 	struct list_head ready;
+	bool open;
+	bool lending;
 	u32 next_id;
 	u32 next_offset;
 	u32 next_len;
@@ -148,7 +154,15 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
 			 unsigned long until);
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
 struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
-void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv);
+void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
+		      bool lent);
+
+int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
+
+/* loan.c */
+bool krdma_loan_is_wanted(const struct krdma_conn *conn);
+bool krdma_loan_begin_locked(struct krdma_conn *conn);
+void krdma_loan_lend_all(struct krdma_conn *conn);
 
 /* control.c */
 int krdma_control_alloc(struct krdma_conn *conn);

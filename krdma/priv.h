@@ -74,9 +74,9 @@ struct krdma_pd {
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
  *	request on its list (krdma_cm_take_request() or its close), a queued
- *	@close_work and a pending @timer, @alive or @step_work one each (put when
- *	they have run or were
- *	cancelled), each work request in flight one (put on completion). The CM
+ *	@close_work or @loan_work and a pending @timer, @alive or @step_work one
+ *	each (put when they have run or were cancelled), each message that is lent
+ *	one, each work request in flight one (put on completion). The CM
  *	needs none: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
@@ -130,6 +130,8 @@ struct krdma_pd {
  * @alive: message mode: looks now and then whether the peer was heard
  * @step_work: asynchronous connections and listeners: see async.c
  * @close_work: does what closing needs in process context
+ * @loan_work: lends messages, see loan.c
+ * @free_work: frees what an atomic context gave up last
  *
  * @request_link: passive: in the listener's @requests
  * @requests: listener: connections in KRDMA_REQUESTED
@@ -199,6 +201,8 @@ struct krdma_conn {
 	struct delayed_work alive;
 	struct delayed_work step_work;
 	struct work_struct close_work;
+	struct work_struct loan_work;
+	struct work_struct free_work;
 
 	struct list_head request_link;
 	struct list_head requests;
@@ -263,6 +267,7 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener);
 void krdma_conn_get(struct krdma_conn *conn);
 void krdma_conn_put(struct krdma_conn *conn);
+void krdma_conn_put_anywhere(struct krdma_conn *conn);
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error);
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to);
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to);
@@ -361,6 +366,12 @@ int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
+
+/* loan.c */
+void krdma_loan_open_locked(struct krdma_conn *conn);
+void krdma_loan_work(struct work_struct *work);
+void krdma_loan_flush(struct krdma_conn *conn);
+void krdma_loan_stop(struct krdma_conn *conn);
 
 /* control.c */
 void krdma_alive_heard_locked(struct krdma_conn *conn,

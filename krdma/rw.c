@@ -101,7 +101,7 @@ int krdma_rw_learn(struct krdma_conn *conn)
 	struct krdma_recv *recv = krdma_msg_take_start(conn);
 	int ret = krdma_rw_decode(conn, recv);
 
-	krdma_msg_repost(conn, recv);
+	krdma_msg_repost(conn, recv, false);
 	return ret;
 }
 

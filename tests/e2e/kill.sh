@@ -31,7 +31,8 @@ hit() {
 	total=$((total + 1))
 }
 
-# ended PID: a killed task that is still there after ten seconds, and what siw takes to give up, is a failure. bash would tell of each death.
+# ended PID: a killed task that is still there after ten seconds, and what siw takes to give up, is a failure. bash would
+# tell of each death.
 ended() {
 	{ reap "$1"; } 2>/dev/null
 }

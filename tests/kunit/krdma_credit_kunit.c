@@ -50,7 +50,7 @@ static void message_gives_back_all_that_is_owed_once(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 3; i++)
-		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c));
+		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c, false));
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 3);
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 0);
 }
@@ -60,7 +60,7 @@ static void undo_restores_what_take_took(struct kunit *test)
 	struct krdma_credit c = started(DEPTH, DEPTH), before;
 	u16 granted;
 
-	krdma_credit_reposted(&c);
+	krdma_credit_reposted(&c, false);
 	before = c;
 	granted = krdma_credit_take(&c);
 	krdma_credit_undo(&c, granted);
@@ -73,9 +73,9 @@ static void undo_keeps_what_was_reposted_meanwhile(struct kunit *test)
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	u16 granted;
 
-	krdma_credit_reposted(&c);
+	krdma_credit_reposted(&c, false);
 	granted = krdma_credit_take(&c);
-	krdma_credit_reposted(&c);
+	krdma_credit_reposted(&c, false);
 	krdma_credit_undo(&c, granted);
 	KUNIT_EXPECT_EQ(test, c.owed, 2);
 }
@@ -117,7 +117,7 @@ static void peer_that_sends_without_a_credit_breaks_the_protocol(struct kunit *t
 
 	for (i = 0; i < DEPTH; i++) {
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
-		krdma_credit_reposted(&c);
+		krdma_credit_reposted(&c, false);
 	}
 	/* There are receives again, but nobody has told the peer. */
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
@@ -131,7 +131,7 @@ static void credits_of_an_unsent_message_are_not_the_peers(struct kunit *test)
 	u16 granted;
 
 	krdma_credit_arrived(&c);
-	krdma_credit_reposted(&c);
+	krdma_credit_reposted(&c, false);
 	granted = krdma_credit_take(&c);
 	krdma_credit_undo(&c, granted);
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
@@ -144,7 +144,7 @@ static void half_a_queue_is_worth_a_message_of_its_own(struct kunit *test)
 
 	for (i = 0; i < DEPTH / 2; i++) {
 		KUNIT_EXPECT_FALSE(test, krdma_credit_should_return(&c));
-		krdma_credit_reposted(&c);
+		krdma_credit_reposted(&c, false);
 	}
 	KUNIT_EXPECT_TRUE(test, krdma_credit_should_return(&c));
 }
@@ -155,7 +155,7 @@ static void whole_queue_can_be_owed(struct kunit *test)
 	int i;
 
 	for (i = 0; i < DEPTH; i++)
-		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c));
+		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c, false));
 	KUNIT_EXPECT_EQ(test, c.owed, DEPTH);
 }
 
@@ -165,7 +165,7 @@ static void deepest_queue_does_not_overflow(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < U16_MAX; i++)
-		KUNIT_ASSERT_TRUE(test, krdma_credit_reposted(&c));
+		KUNIT_ASSERT_TRUE(test, krdma_credit_reposted(&c, false));
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), U16_MAX);
 	KUNIT_EXPECT_EQ(test, krdma_credit_granted(&c, 1), 0);
 	KUNIT_EXPECT_EQ(test, krdma_credit_granted(&c, 1), -EPROTO);
@@ -203,7 +203,7 @@ static void krdma_credit_play_receive(struct kunit *test,
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&end->credit), 0);
 		KUNIT_EXPECT_EQ(test, krdma_credit_granted(&end->credit,
 							   end->grants[i]), 0);
-		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&end->credit));
+		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&end->credit, false));
 	}
 	end->in_flight = 0;
 	if (krdma_credit_should_return(&end->credit))
@@ -273,6 +273,150 @@ static void idle_ends_do_not_answer_each_other_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.in_flight + b.in_flight, 0U);
 }
 
+/* An end whose owner keeps what he is lent for a while. */
+struct krdma_credit_lender {
+	struct krdma_credit credit;
+	unsigned int lent;
+	/* On their way to it: what each grants, and does it only grant. */
+	struct {
+		u16 granted;
+		bool quiet;
+	} queue[64];
+	unsigned int queued;
+};
+
+static bool krdma_credit_lender_send(struct krdma_credit_lender *from,
+				     struct krdma_credit_lender *to, bool quiet)
+{
+	if (!krdma_credit_may_send(&from->credit, quiet))
+		return false;
+	to->queue[to->queued].granted = krdma_credit_take(&from->credit);
+	to->queue[to->queued++].quiet = quiet;
+	return true;
+}
+
+static void krdma_credit_lender_return(struct krdma_credit_lender *end,
+				       struct krdma_credit_lender *peer)
+{
+	if (krdma_credit_should_return(&end->credit))
+		krdma_credit_lender_send(end, peer, true);
+}
+
+/* Take the first that has arrived; a message is kept. */
+static void krdma_credit_lender_take(struct kunit *test,
+				     struct krdma_credit_lender *end,
+				     struct krdma_credit_lender *peer)
+{
+	bool quiet = end->queue[0].quiet;
+
+	KUNIT_ASSERT_EQ(test, krdma_credit_arrived(&end->credit), 0);
+	KUNIT_ASSERT_EQ(test, krdma_credit_granted(&end->credit,
+						   end->queue[0].granted), 0);
+	memmove(&end->queue[0], &end->queue[1],
+		--end->queued * sizeof(end->queue[0]));
+	if (quiet) {
+		krdma_credit_reposted(&end->credit, true);
+		krdma_credit_lender_return(end, peer);
+	} else {
+		krdma_credit_lend(&end->credit);
+		end->lent++;
+	}
+}
+
+static void krdma_credit_lender_give_back(struct krdma_credit_lender *end,
+					  struct krdma_credit_lender *peer)
+{
+	end->lent--;
+	krdma_credit_unlend(&end->credit);
+	krdma_credit_reposted(&end->credit, false);
+	krdma_credit_lender_return(end, peer);
+}
+
+/* One random thing that can happen to @end. */
+static void krdma_credit_lender_step(struct kunit *test,
+				     struct krdma_credit_lender *end,
+				     struct krdma_credit_lender *peer,
+				     u32 what)
+{
+	if (what % 3 == 0)
+		krdma_credit_lender_send(end, peer, false);
+	else if (what % 3 == 1 && end->queued)
+		krdma_credit_lender_take(test, end, peer);
+	else if (what % 3 == 2 && end->lent)
+		krdma_credit_lender_give_back(end, peer);
+}
+
+/* Nobody sends or gives back any more: the two become quiet, and soon. */
+static void krdma_credit_lender_settle(struct kunit *test,
+				       struct krdma_credit_lender *a,
+				       struct krdma_credit_lender *b)
+{
+	int rounds = 0;
+
+	while (a->queued || b->queued) {
+		KUNIT_ASSERT_LT(test, rounds++, 200);
+		if (a->queued)
+			krdma_credit_lender_take(test, a, b);
+		if (b->queued)
+			krdma_credit_lender_take(test, b, a);
+	}
+}
+
+/* Whatever happened, who gives back everything lets the other one send. */
+static void krdma_credit_lender_empty(struct kunit *test,
+				      struct krdma_credit_lender *a,
+				      struct krdma_credit_lender *b)
+{
+	while (a->lent || b->lent) {
+		if (a->lent)
+			krdma_credit_lender_give_back(a, b);
+		if (b->lent)
+			krdma_credit_lender_give_back(b, a);
+		krdma_credit_lender_settle(test, a, b);
+	}
+	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&a->credit, false));
+	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&b->credit, false));
+}
+
+static void lenders_neither_stop_nor_answer_for_ever(struct kunit *test)
+{
+	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
+							 GFP_KERNEL);
+	u32 dice = 1, run, step;
+
+	KUNIT_ASSERT_NOT_NULL(test, ends);
+	for (run = 0; run < 3000; run++) {
+		u16 depth_a = 4 + run % 9, depth_b = 4 + run / 9 % 9;
+
+		memset(ends, 0, 2 * sizeof(*ends));
+		ends[0].credit = started(depth_a, depth_b);
+		ends[1].credit = started(depth_b, depth_a);
+		for (step = 0; step < 60; step++) {
+			dice = dice * 1664525 + 1013904223;
+			krdma_credit_lender_step(test, &ends[dice >> 31],
+						 &ends[!(dice >> 31)],
+						 dice >> 8);
+		}
+		krdma_credit_lender_settle(test, &ends[0], &ends[1]);
+		krdma_credit_lender_empty(test, &ends[0], &ends[1]);
+	}
+}
+
+/* A peer that has lent all but three of eight gets its credits back. */
+static void lent_receives_do_not_stop_the_sender(struct kunit *test)
+{
+	struct krdma_credit c = started(8, 8);
+	int i;
+
+	for (i = 0; i < 7; i++)
+		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
+	for (i = 0; i < 5; i++)
+		krdma_credit_lend(&c);
+	KUNIT_EXPECT_FALSE(test, krdma_credit_should_return(&c));
+	krdma_credit_reposted(&c, false);
+	KUNIT_EXPECT_TRUE(test, krdma_credit_should_return(&c));
+}
+
 static void message_without_a_credit_is_a_protocol_error(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
@@ -280,7 +424,7 @@ static void message_without_a_credit_is_a_protocol_error(struct kunit *test)
 
 	for (i = 0; i < DEPTH; i++) {
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
-		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c));
+		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c, false));
 	}
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), DEPTH);
@@ -294,7 +438,7 @@ static void credits_that_were_not_sent_do_not_count(struct kunit *test)
 
 	for (i = 0; i < DEPTH; i++) {
 		krdma_credit_arrived(&c);
-		krdma_credit_reposted(&c);
+		krdma_credit_reposted(&c, false);
 	}
 	krdma_credit_undo(&c, krdma_credit_take(&c));
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
@@ -316,6 +460,8 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(whole_queue_can_be_owed),
 	KUNIT_CASE(deepest_queue_does_not_overflow),
 	KUNIT_CASE(message_without_a_credit_is_a_protocol_error),
+	KUNIT_CASE(lenders_neither_stop_nor_answer_for_ever),
+	KUNIT_CASE(lent_receives_do_not_stop_the_sender),
 	KUNIT_CASE(credits_that_were_not_sent_do_not_count),
 	KUNIT_CASE(both_ends_flood_and_never_lock_up),
 	KUNIT_CASE(one_way_traffic_goes_on_for_ever),

@@ -90,6 +90,13 @@ static const struct krdma_ops ktest_server_ops = {
 	.closing = ktest_server_closing,
 };
 
+static const struct krdma_ops ktest_lend_ops = {
+	.request = ktest_server_request,
+	.connected = ktest_server_connected,
+	.receive = ktest_lend_receive,
+	.closing = ktest_server_closing,
+};
+
 static void ktest_server_end_locked(void)
 {
 	struct krdma_cb *cb;
@@ -128,7 +135,8 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 	if (ret)
 		return ret;
 	p.context = NULL;
-	p.ops = &ktest_server_ops;
+	p.ops = ktest_option(args, "lend", 0) ? &ktest_lend_ops :
+						&ktest_server_ops;
 	atomic_set(&ktest_server.accepted, 0);
 	atomic_set(&ktest_server.rejected, 0);
 	atomic_set(&ktest_server.failed, 0);
@@ -138,8 +146,9 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 }
 
 /*
- * server HOST PORT [option=value]...: accept whoever comes; server: how it went;
- * server end: no more, and how it went
+ * server HOST PORT [lend=1] [option=value]...: accept whoever comes, with lend=1
+ * answer their messages, see lend.c; server: how it went; server end: no more,
+ * and how it went
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 {

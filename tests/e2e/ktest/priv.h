@@ -151,6 +151,13 @@ int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_server_end(void);
 
+/* lend.c */
+int ktest_cmd_lend(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
+		  struct krdma_cb *cb, u8 *buf);
+void ktest_lend_receive(struct krdma_cb *cb, struct krdma_loan *loan);
+void ktest_lend_give_back(u32 keep);
+
 /* hold.c */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);

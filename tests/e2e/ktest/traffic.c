@@ -382,6 +382,12 @@ static int ktest_call_async(struct ktest_ctx *ctx,
 	return ktest_do_async(ctx, args, use->cb);
 }
 
+static int ktest_call_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
+			   struct ktest_use *use, u32 len)
+{
+	return ktest_do_talk(ctx, args, use->cb, use->buf);
+}
+
 static const struct {
 	const char *name;
 	ktest_call call;
@@ -400,6 +406,7 @@ static const struct {
 	{ "shown", ktest_do_shown },
 	{ "sink", ktest_do_sink },
 	{ "take", ktest_do_take },
+	{ "talk", ktest_call_talk },
 	{ "write", ktest_do_write },
 	{ "zero", ktest_do_zero },
 };

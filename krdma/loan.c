@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages by callback: each is lent to the owner in the memory that it arrived
+ * in, and that memory is a receive again, with its credit, when the owner gives
+ * it back. So an owner that keeps everything stops the sender.
+ *
+ * One at a time lends, and has krdma_msg.lending: the completion handler, as
+ * long as each message came in one part, else the worker, which may allocate
+ * memory to put parts together. Who has it goes on until the ready list is
+ * empty; whatever arrives meanwhile is his. So messages stay in order.
+ *
+ * It begins when the owner has been told of the connection (krdma_msg.open) and
+ * ends with krdma_release_cb(). close_work waits until all that has arrived was
+ * lent, and calls closing() then.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "msg.h"
+
+/**
+ * struct krdma_whole - a message that came in parts
+ * @loan: what the owner sees
+ * @work: gives it back: vfree() is not for any context
+ * @data: the message; kvmalloc()
+ */
+struct krdma_whole {
+	struct krdma_loan loan;
+	struct work_struct work;
+	void *data;
+};
+
+/* An empty message is one part, too. */
+static bool krdma_loan_is_part(const struct krdma_recv *recv)
+{
+	return recv->len < recv->hdr.msg_len;
+}
+
+/**
+ * krdma_loan_is_wanted - are messages for a callback
+ * @conn: connection
+ *
+ * Return: true if so; nobody can wait for them then.
+ */
+bool krdma_loan_is_wanted(const struct krdma_conn *conn)
+{
+	return conn->ops && conn->ops->receive;
+}
+
+/**
+ * krdma_loan_begin_locked - shall the caller lend what is there
+ * @conn: connection in message mode
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if so: krdma_loan_lend_all() or the worker must follow.
+ */
+bool krdma_loan_begin_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (!msg->open || msg->lending || conn->stopped ||
+	    list_empty(&msg->ready))
+		return false;
+	msg->lending = true;
+	return true;
+}
+
+static void krdma_loan_queue_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	krdma_conn_get(conn); /* put by loan_work or krdma_loan_stop() */
+	if (!queue_work(krdma_wq, &conn->loan_work))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_loan_open_locked - the owner knows the connection
+ * @conn: connection
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_loan_open_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!conn->msg || !krdma_loan_is_wanted(conn))
+		return;
+	conn->msg->open = true;
+	if (krdma_loan_begin_locked(conn))
+		krdma_loan_queue_locked(conn);
+}
+
+/*
+ * The next part, or NULL: then the caller does not lend any more. A part of a
+ * longer message stays on the list, for the worker only.
+ */
+static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	if (!recv || conn->stopped) {
+		recv = NULL;
+		msg->lending = false;
+	} else if (!krdma_loan_is_part(recv)) {
+		list_del_init(&recv->link);
+		krdma_credit_lend(&msg->credit);
+	} else if (!worker) {
+		recv = NULL;
+		krdma_loan_queue_locked(conn);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return recv;
+}
+
+static void krdma_loan_lend(struct krdma_conn *conn, struct krdma_loan *loan)
+{
+	loan->conn = conn;
+	krdma_conn_get(conn); /* put by krdma_loan_return() */
+	conn->ops->receive(&conn->cb, loan);
+}
+
+static void krdma_loan_lend_recv(struct krdma_conn *conn,
+				 struct krdma_recv *recv)
+{
+	recv->loan.data = recv->buf + sizeof(struct krdma_wire_hdr);
+	recv->loan.len = recv->len;
+	recv->loan.is_whole = false;
+	krdma_loan_lend(conn, &recv->loan);
+}
+
+/**
+ * krdma_loan_lend_all - lend what has arrived
+ * @conn: connection for which krdma_loan_begin_locked() returned true
+ *
+ * Context: any that completions have.
+ */
+void krdma_loan_lend_all(struct krdma_conn *conn)
+{
+	struct krdma_recv *recv;
+
+	while ((recv = krdma_loan_next(conn, false)))
+		krdma_loan_lend_recv(conn, recv);
+}
+
+static void krdma_whole_free_work(struct work_struct *work)
+{
+	struct krdma_whole *whole = container_of(work, struct krdma_whole, work);
+	struct krdma_conn *conn = whole->loan.conn;
+
+	kvfree(whole->data);
+	kfree(whole);
+	krdma_conn_put(conn);
+}
+
+/* Takes over krdma_msg.whole, which is complete. */
+static int krdma_loan_lend_whole(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_whole *whole = kmalloc(sizeof(*whole), GFP_KERNEL);
+
+	if (!whole)
+		return -ENOMEM;
+	INIT_WORK(&whole->work, krdma_whole_free_work);
+	whole->data = msg->whole;
+	whole->loan.data = whole->data;
+	whole->loan.len = msg->whole_len;
+	whole->loan.is_whole = true;
+	msg->whole = NULL;
+	krdma_loan_lend(conn, &whole->loan);
+	return 0;
+}
+
+static int krdma_loan_take_part(struct krdma_conn *conn,
+				struct krdma_recv *recv)
+{
+	int ret = krdma_msg_take_part(conn, recv);
+
+	if (ret || conn->msg->whole_have < conn->msg->whole_len)
+		return ret;
+	return krdma_loan_lend_whole(conn);
+}
+
+/**
+ * krdma_loan_work - lend what has arrived, parts put together
+ * @work: krdma_conn.loan_work
+ */
+void krdma_loan_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, loan_work);
+	struct krdma_recv *recv;
+	int ret = 0;
+
+	while (!ret && (recv = krdma_loan_next(conn, true))) {
+		if (krdma_loan_is_part(recv))
+			ret = krdma_loan_take_part(conn, recv);
+		else
+			krdma_loan_lend_recv(conn, recv);
+	}
+	/* Nothing can follow what was not lent: lending stays set. */
+	if (ret)
+		krdma_conn_abort(conn, ret);
+	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_loan_flush - wait until all that has arrived was lent
+ * @conn: connection whose QP is drained
+ *
+ * Context: process, no locks.
+ */
+void krdma_loan_flush(struct krdma_conn *conn)
+{
+	flush_work(&conn->loan_work);
+}
+
+/**
+ * krdma_loan_stop - lend nothing any more
+ * @conn: connection whose owner takes it down, krdma_conn.stopped is set
+ *
+ * Context: process, no locks.
+ */
+void krdma_loan_stop(struct krdma_conn *conn)
+{
+	if (cancel_work_sync(&conn->loan_work))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_loan_return - give back a message
+ * @loan: what the receive callback was given; not to be looked at any more
+ *
+ * Its memory becomes a receive again, and the peer gets its credit back. The
+ * connection may be over, even released.
+ *
+ * Context: any.
+ */
+void krdma_loan_return(struct krdma_loan *loan)
+{
+	struct krdma_conn *conn = loan->conn;
+
+	if (loan->is_whole) {
+		queue_work(krdma_wq,
+			   &container_of(loan, struct krdma_whole, loan)->work);
+		return;
+	}
+	krdma_msg_repost(conn, container_of(loan, struct krdma_recv, loan), true);
+	krdma_conn_put_anywhere(conn);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_loan_return, KRDMA_NS);
