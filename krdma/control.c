@@ -13,8 +13,9 @@
  *
  * A connection on which nothing arrived for an interval is asked; one that
  * stays silent for KRDMA_ALIVE_MISSES more is ended with -ETIMEDOUT. Whatever
- * arrives is a sign of life, the answer to a READ, too. Without this a peer that vanished while it owed us
- * nothing would never be missed: its last DREQ may be lost.
+ * arrives is a sign of life, the answer to a READ, too. Without this a peer that
+ * vanished while it owed us nothing would never be missed: its last DREQ may be
+ * lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
