@@ -321,6 +321,8 @@ int krdma_connect_params(const struct sockaddr *dst,
 int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst);
 void krdma_get(struct krdma_cb *cb);
 void krdma_put(struct krdma_cb *cb);
+int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms);
+bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason);
 void krdma_disconnect(struct krdma_cb *cb);
 void krdma_drain(struct krdma_cb *cb);
 enum krdma_state krdma_get_state(const struct krdma_cb *cb);

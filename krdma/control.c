@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that krdma sends for itself: credits that are given back, and the
- * question whether the peer is still there, with its answer.
+ * Messages that krdma sends for itself: credits that are given back, the
+ * question whether the peer is still there, with its answer, and the last one.
  *
  * Each kind has one buffer and one send queue slot of its own, made with the
  * QP, so that it needs no memory and never waits; it is in flight at most once.
@@ -28,17 +28,26 @@ static const u8 krdma_control_types[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_CREDIT]	= KRDMA_WIRE_CREDIT,
 	[KRDMA_CONTROL_PING]	= KRDMA_WIRE_PING,
 	[KRDMA_CONTROL_PONG]	= KRDMA_WIRE_PONG,
+	[KRDMA_CONTROL_BYE]	= KRDMA_WIRE_BYE,
 };
 
 static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_CREDIT]	= KRDMA_COUNT_CREDIT_MSGS,
 	[KRDMA_CONTROL_PING]	= KRDMA_COUNT_PINGS,
 	[KRDMA_CONTROL_PONG]	= KRDMA_COUNT_PONGS,
+	[KRDMA_CONTROL_BYE]	= KRDMA_COUNT_BYES,
 };
 
-/* Return: -EBUSY the last one is in flight, or START is not out yet; or as the post. */
-static int krdma_control_send_locked(struct krdma_conn *conn,
-				     enum krdma_control kind)
+/**
+ * krdma_control_send_locked - send a message of krdma's own
+ * @conn: connection in message mode
+ * @kind: which
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0; -EBUSY the last one is in flight, or START is not out yet; or as
+ * the post.
+ */
+int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 {
 	struct krdma_hdr hdr = { .type = krdma_control_types[kind] };
 	struct krdma_msg *msg = conn->msg;
@@ -52,6 +61,8 @@ static int krdma_control_send_locked(struct krdma_conn *conn,
 		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,
 					     true);
 	} else {
+		if (kind == KRDMA_CONTROL_BYE)
+			hdr.msg_id = msg->bye_reason;
 		krdma_hdr_encode(&msg->control[kind]->hdr, &hdr);
 		ret = krdma_send_post_wr_locked(conn, msg->control[kind]);
 	}
@@ -77,7 +88,7 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_control_answer_locked - a PING or a PONG has arrived
+ * krdma_control_answer_locked - a message that takes no credit has arrived
  * @conn: connection in message mode
  * @hdr: its header
  *
@@ -92,6 +103,8 @@ void krdma_control_answer_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (hdr->type == KRDMA_WIRE_PING)
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PONG);
+	else if (hdr->type == KRDMA_WIRE_BYE)
+		krdma_close_told_locked(conn, hdr->msg_id);
 }
 
 static void krdma_control_done(struct krdma_wr *kwr, int status)

@@ -283,8 +283,8 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	if (conn->msg->busy & what)
 		return -EAGAIN;
 	/* What has arrived may be received after the end. */
-	if (what != KRDMA_BUSY_RECV && conn->error)
-		return conn->error;
+	if (what != KRDMA_BUSY_RECV && (conn->error || conn->leaving))
+		return conn->error ?: -ESHUTDOWN;
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
 	return 0;
 }
@@ -541,6 +541,8 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
 	krdma_control_answer_locked(conn, &recv->hdr);
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return 0;
 	return krdma_recv_post(conn, recv);
 }
 
@@ -553,7 +555,8 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	msg->heard = true;
 	if (recv->hdr.type == KRDMA_WIRE_PING ||
-	    recv->hdr.type == KRDMA_WIRE_PONG)
+	    recv->hdr.type == KRDMA_WIRE_PONG ||
+	    recv->hdr.type == KRDMA_WIRE_BYE)
 		return krdma_msg_take_control_locked(conn, recv);
 	ret = krdma_credit_arrived(&msg->credit) ?:
 	      krdma_credit_granted(&msg->credit, recv->hdr.credits);

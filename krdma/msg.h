@@ -18,6 +18,7 @@ enum krdma_control {
 	KRDMA_CONTROL_CREDIT = 0,
 	KRDMA_CONTROL_PING,
 	KRDMA_CONTROL_PONG,
+	KRDMA_CONTROL_BYE,
 	KRDMA_CONTROLS, /* how many there are */
 };
 
@@ -76,6 +77,9 @@ struct krdma_send {
  * @start: START with a shown buffer, until krdma_rw_start() has read it
  * @control: messages of krdma's own, by enum krdma_control
  * @control_busy: those in flight, BIT(enum krdma_control)
+ * @bye_reason: what BYE says
+ * @peer_said_bye: the peer has closed and said why
+ * @peer_reason: what it said
  * @heard: something has arrived since the last look
  * @misses: looks in a row for which that was not so
  * @ready: krdma_recv, received parts in order
@@ -112,6 +116,9 @@ struct krdma_msg {
 	struct krdma_recv *start;
 	struct krdma_send *control[KRDMA_CONTROLS];
 	unsigned int control_busy;
+	u32 bye_reason;
+	bool peer_said_bye;
+	u32 peer_reason;
 	bool heard;
 	unsigned int misses;
 	struct list_head ready;
@@ -159,12 +166,17 @@ void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
+/* close.c */
+void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);
+
 /* loan.c */
 bool krdma_loan_is_wanted(const struct krdma_conn *conn);
 bool krdma_loan_begin_locked(struct krdma_conn *conn);
 void krdma_loan_lend_all(struct krdma_conn *conn);
 
 /* control.c */
+int krdma_control_send_locked(struct krdma_conn *conn,
+			      enum krdma_control kind);
 int krdma_control_alloc(struct krdma_conn *conn);
 void krdma_control_free(struct krdma_conn *conn);
 void krdma_control_credits_locked(struct krdma_conn *conn);

@@ -87,6 +87,8 @@ struct krdma_pd {
  *	@nrequests, and all of @msg that says so. Taken in any context
  * @wait: woken when anything changes that somebody may wait for
  * @error: why the connection ends, set once, with the move to CLOSING
+ * @leaving: krdma_close() was called
+ * @left: and the peer has ended the connection then
  * @stopped: the owner itself takes it down: no closing callback
  * @in_step: somebody in a step of connecting will see to close_work
  * @handed: raw mode: connect or accept has succeeded: the owner is to be told
@@ -164,6 +166,8 @@ struct krdma_conn {
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
 	int error;
+	bool leaving;
+	bool left;
 	bool stopped;
 	bool in_step;
 	bool handed;

@@ -673,6 +673,8 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
+	if (conn->leaving)
+		return -ESHUTDOWN;
 	if (first->flags & KRDMA_NOWAIT &&
 	    !krdma_req_have_room_locked(conn, first))
 		return -EAGAIN;

@@ -213,6 +213,10 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		if (len || h.msg_len || h.msg_id || h.offset)
 			return -EPROTO;
 		break;
+	case KRDMA_WIRE_BYE:
+		if (len || h.credits || h.msg_len || h.offset)
+			return -EPROTO;
+		break;
 	case KRDMA_WIRE_START:
 		if (h.msg_len || h.msg_id || h.offset)
 			return -EPROTO;

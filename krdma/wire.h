@@ -12,6 +12,7 @@
  *                                            must send first (RFC 5044 7.1.2)
  *                                        <-  START [shown buffer]
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
+ *     BYE                                <-> ends the connection
  */
 #ifndef KRDMA_WIRE_H
 #define KRDMA_WIRE_H
@@ -40,9 +41,12 @@ enum krdma_wire_mode {
 /*
  * What an end can do besides: bits of the hello. PING: it answers PING, and has
  * KRDMA_WIRE_CONTROL_RECVS receives for that beyond those it gives credits for.
+ * BYE: it understands BYE, for which one of these receives is.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
-#define KRDMA_WIRE_FEATURES	  KRDMA_WIRE_FEATURE_PING
+#define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
+#define KRDMA_WIRE_FEATURES	  (KRDMA_WIRE_FEATURE_PING | \
+				   KRDMA_WIRE_FEATURE_BYE)
 #define KRDMA_WIRE_CONTROL_RECVS  4
 
 /* Hello: opens the private data of REQ and REP. */
@@ -87,6 +91,7 @@ enum krdma_wire_type {
 	KRDMA_WIRE_CREDIT = 3,
 	KRDMA_WIRE_PING	  = 4,	/* asks for a PONG; neither takes a credit */
 	KRDMA_WIRE_PONG	  = 5,
+	KRDMA_WIRE_BYE	  = 6,	/* I close, and why; takes no credit */
 };
 
 /* Header: opens every message. */
@@ -95,7 +100,7 @@ struct krdma_wire_hdr {
 	u8 type;
 	__le16 credits;		/* given back to the receiver of this */
 	__le32 msg_len;		/* DATA: of the whole message */
-	__le32 msg_id;		/* DATA: counts messages from 0, wraps */
+	__le32 msg_id;		/* DATA: counts messages from 0, wraps; BYE: why */
 	__le32 offset;		/* DATA: of this part in the message */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);

@@ -364,6 +364,26 @@ static void ping_and_pong_carry_nothing(struct kunit *test)
 			-EPROTO);
 }
 
+static const struct krdma_wire_case bye_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "credits", 2, 2, 5, 0, -EPROTO },
+	{ "length", 4, 4, 1, 0, -EPROTO },
+	{ "reason", 8, 4, 0xffffffff, 0, 0 },
+	{ "offset", 12, 4, 1, 0, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(bye, bye_cases, krdma_wire_case_desc);
+
+static void bye_carries_a_reason(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_BYE, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_BYE, c, 17),
+			-EPROTO);
+}
+
 static void start_message_describes_no_message(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
@@ -498,6 +518,7 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE_PARAM(data_is_judged_by_each_field, hdr_gen_params),
 	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
 	KUNIT_CASE_PARAM(ping_and_pong_carry_nothing, empty_gen_params),
+	KUNIT_CASE_PARAM(bye_carries_a_reason, bye_gen_params),
 	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
 	KUNIT_CASE(no_message_is_shorter_than_its_header),
 	KUNIT_CASE(empty_message_is_one_empty_part),

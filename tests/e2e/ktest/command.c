@@ -358,6 +358,36 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 	return 0;
 }
 
+/* close NAME [REASON] [TIMEOUT_MS] */
+static int ktest_close_slot(struct ktest_slot *slot,
+			    const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	int ret;
+
+	if (!cb)
+		return -ENOTCONN;
+	ret = krdma_close(cb, ktest_number(args, 2, 0),
+			  ktest_number(args, 3, 10000));
+	krdma_put(cb);
+	return ret;
+}
+
+/* reason NAME: what the peer gave to krdma_close(), -ENOENT if nothing */
+static int ktest_reason_slot(struct ktest_slot *slot,
+			     const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	u32 reason = 0;
+	bool said;
+
+	if (!cb)
+		return -ENOTCONN;
+	said = krdma_peer_reason(cb, &reason);
+	krdma_put(cb);
+	return said ? reason : -ENOENT;
+}
+
 static int ktest_release_slot(struct ktest_slot *slot,
 			      const struct ktest_args *args)
 {
@@ -376,7 +406,9 @@ static const struct {
 	int (*run)(struct ktest_slot *slot, const struct ktest_args *args);
 } ktest_slot_commands[] = {
 	{ "answer", ktest_answer_slot },
+	{ "close", ktest_close_slot },
 	{ "disconnect", ktest_disconnect_slot },
+	{ "reason", ktest_reason_slot },
 	{ "reject", ktest_reject_slot },
 	{ "release", ktest_release_slot },
 };

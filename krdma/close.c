@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Closing in order: what was posted is completed, the peer is told why, and only
+ * then the connection ends. krdma_disconnect() does none of that.
+ *
+ * The peer ends the connection when it is told (BYE). That this has arrived is
+ * known only then: on iWARP a completion says no more than that TCP has it.
+ */
+#include <linux/bottom_half.h>
+#include <linux/export.h>
+
+#include "msg.h"
+
+/* Nobody new may post or send from here on. */
+static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->cb.state != KRDMA_ESTABLISHED) {
+		ret = conn->error ?: -ENOTCONN;
+	} else if (conn->leaving) {
+		ret = -EALREADY;
+	} else {
+		conn->leaving = true;
+		conn->msg->bye_reason = reason;
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
+{
+	const struct krdma_wr *kwr;
+
+	lockdep_assert_held(&conn->lock);
+	if (!list_empty(&conn->pending) ||
+	    conn->msg->busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
+		return false;
+	/* krdma's own messages go on. */
+	list_for_each_entry(kwr, &conn->posted, link)
+		if (!kwr->reserved)
+			return false;
+	return true;
+}
+
+/* For krdma_conn_wait(). */
+static bool krdma_close_is_idle(struct krdma_conn *conn, const void *arg)
+{
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	idle = krdma_close_is_idle_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return idle;
+}
+
+static bool krdma_close_is_over(struct krdma_conn *conn, const void *arg)
+{
+	return krdma_conn_is_over(conn);
+}
+
+static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
+{
+	unsigned long flags;
+	int ret;
+
+	if (!(conn->hello.features & KRDMA_WIRE_FEATURE_BYE))
+		return 0;
+	/* See krdma_qp_post() for why bottom halves are off. */
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
+	if (ret)
+		return ret;
+	/* The state was looked at: left does not change any more. */
+	return conn->left ? 0 : krdma_last_error(&conn->cb);
+}
+
+/**
+ * krdma_close - end a connection when all that was posted is over
+ * @cb: established connection in message mode
+ * @reason: for the peer, who gets it from krdma_peer_reason(); the user's own
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * From here on nothing new is posted or sent on this side: -ESHUTDOWN. Waits
+ * until requests and messages that were posted before have completed, tells the
+ * peer, and waits until the peer has ended the connection, which it does at once.
+ * What the peer sends meanwhile arrives; what it has in flight then fails.
+ *
+ * Whatever this returns, the connection ends as by krdma_disconnect(), and is to
+ * be released.
+ *
+ * Return: 0: all was completed, and the peer knows why, unless its krdma is too
+ * old for reasons; -ETIMEDOUT; -EINTR; -EALREADY another task closes it;
+ * -ENOTCONN; -EINVAL not message mode; or why the connection ended before.
+ */
+int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long until;
+	int ret;
+
+	ret = krdma_msg_check(conn) ?: krdma_close_begin(conn, reason);
+	if (ret)
+		return ret;
+	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+	krdma_conn_get(conn);
+	ret = krdma_conn_wait(conn, krdma_close_is_idle, NULL, until) ?:
+	      krdma_close_tell(conn, until);
+	krdma_disconnect(cb);
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_close, KRDMA_NS);
+
+/**
+ * krdma_close_told_locked - the peer says that it closes
+ * @conn: connection in message mode
+ * @reason: why
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_close_told_locked(struct krdma_conn *conn, u32 reason)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->msg->peer_reason = reason;
+	conn->msg->peer_said_bye = true;
+	krdma_conn_abort_locked(conn, -ECONNRESET);
+}
+
+/**
+ * krdma_peer_reason - why the peer has closed
+ * @cb: connection in message mode
+ * @reason: result, what the peer gave to krdma_close()
+ *
+ * Context: any.
+ * Return: true if it gave one; else @reason is unchanged.
+ */
+bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long flags;
+	bool said;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	said = conn->msg && conn->msg->peer_said_bye;
+	if (said)
+		*reason = conn->msg->peer_reason;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return said;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_reason, KRDMA_NS);

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# close: the end in order. All that was posted before is completed and has arrived, nothing is posted any more, and the
+# peer knows why.
+#
+#   node 1 (accepts on 7000 and 7001) <--- krdma ---> node 2 (closes)
+#
+# kernels: uml uml/siw stock-6.1
+# long: stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 240
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+
+# Node 1 accepts one connection, and in the end knows the reason that node 2 gave.
+accepted() {
+	kt accept a l 20000
+	kt_is 0 "accepted"
+}
+
+reason_is() {
+	kt reason a
+	kt_is "$1" "the peer's reason is $1"
+}
+
+# Messages that were sent before are all there afterwards.
+messages() {
+	if ((NODE == 1)); then
+		accepted
+		barrier closed
+		kt take a 60 100
+		kt_is 0 "all 60 messages can be received after the end"
+		kt receive a 100 5000
+		kt_is ECONNRESET "and then it is over"
+		reason_is 7
+		kt release a
+	else
+		kt connect c "$server" 7000
+		kt_is 0 "connected"
+		kt async c send virt 60 100 chain=60
+		kt_is 0 "60 messages ($kt_text)"
+		kt close c 7
+		kt_is 0 "close"
+		barrier closed
+		kt close c 8
+		kt_is ESHUTDOWN "close again"
+		kt send c 10
+		kt_is ESHUTDOWN "send afterwards"
+		kt async c send virt 1 10
+		kt_is ESHUTDOWN "post afterwards"
+		kt reason c
+		kt_is ENOENT "the peer gave no reason"
+		kt release c
+	fi
+}
+
+# A reason of zero is one, too; and the largest that fits into a test's result.
+reasons() {
+	local reason
+	for reason in 0 1 2147483647; do
+		if ((NODE == 1)); then
+			accepted
+			barrier "reason$reason"
+			kt receive a 100 5000
+			kt_is ECONNRESET "it is over"
+			reason_is "$reason"
+			kt release a
+		else
+			kt connect c "$server" 7000
+			kt close c "$reason"
+			kt_is 0 "close with reason $reason"
+			barrier "reason$reason"
+			kt release c
+		fi
+	done
+}
+
+# Requests in flight are completed well, those that come later are refused, and nothing is lost between.
+requests() {
+	local i good
+	for i in 1 2 3 4 5; do
+		kt connect w "$server" 7001 rw=1 max_msg=4194304
+		kt_is 0 "connected for requests"
+		kt_start posting async w write virt 40 100000 chain=40
+		kt_start more async w write virt 4000 8 chain=100
+		sleep 0.0$i
+		kt close w 1 30000
+		# A task that makes a new chain each time may meet the end between two of them.
+		kt_is 0 "close under requests"
+		for job in posting more; do
+			kt_result $job 40
+			good=${kt_text#*good=}
+			is_one_of "$kt_ret" 0 "${errno[ESHUTDOWN]}" "${errno[ENOTCONN]}" "${errno[ENOENT]}" &&
+				[[ ! $kt_text || $kt_text == *"posted=$good good=$good"* ]]
+			ok $? "what was posted was completed: $kt_ret ($kt_text)"
+		done
+		kt release w
+	done
+}
+
+# Somebody who waits for credits keeps it from being idle, but not for ever; disconnecting does not wait.
+stuck() {
+	if ((NODE == 1)); then
+		accepted
+		barrier stuck
+		reason_is ENOENT
+		kt release a
+	else
+		kt connect c "$server" 7000 recv_depth=8
+		kt_start pump pump c 4000 60000
+		sleep 0.5
+		kt close c 3 700
+		kt_is ETIMEDOUT "the peer does not receive"
+		kt_within 700 3000 "in time"
+		kt_result pump 20
+		is_one_of "$kt_ret" "${errno[ESHUTDOWN]}"
+		ok $? "the sender is told: $kt_ret"
+		barrier stuck
+		kt release c
+		kt_start waiting connect d "$server" 7009 connect_ms=3000
+		kt close d
+		((kt_ret < 0))
+		ok $? "what is not connected cannot be closed: $kt_ret"
+		kt_result waiting 20
+		kt release d
+	fi
+}
+
+# Both at once: each is told by the other, or ends by the other's end.
+both() {
+	local i name
+	if ((NODE == 1)); then name=a; else name=c; fi
+	for i in {1..20}; do
+		if ((NODE == 1)); then accepted; else kt connect c "$server" 7000; fi
+		barrier both
+		kt close $name "$i"
+		is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}" "${errno[ESHUTDOWN]}"
+		ok $? "both close at once: $kt_ret after $kt_ms ms"
+		kt release $name
+	done
+}
+
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4194304
+	kt kthread hold hold rw
+	barrier listening
+	messages
+	reasons
+	barrier requests
+	stuck
+	both
+	kt stop hold
+	kt_is EINTR "hold: $kt_text"
+	expect 0 release l
+	expect 0 release rw
+else
+	barrier listening
+	messages
+	reasons
+	requests
+	barrier requests
+	stuck
+	both
+fi
+same_resources "$before" "resources are as before"
+finish
