@@ -328,7 +328,7 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 	spin_lock_irqsave(&conn->lock, flags);
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy & ~what);
 	krdma_req_kick_locked(conn);
-	wake_up_all(&conn->wait);
+	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
@@ -602,7 +602,7 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 	/* It may have brought credits. */
 	krdma_req_kick_locked(conn);
 	/* For whoever receives, and for whoever waits for credits. */
-	wake_up_all(&conn->wait);
+	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (lend)
 		krdma_loan_lend_all(conn);

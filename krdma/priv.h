@@ -250,6 +250,13 @@ static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
 }
 
+/* For what happens with every message: a lock less if nobody waits. */
+static inline void krdma_conn_wake(struct krdma_conn *conn)
+{
+	if (wq_has_sleeper(&conn->wait))
+		wake_up_all(&conn->wait);
+}
+
 /* addr.c */
 struct net *krdma_callers_net(void);
 

@@ -128,51 +128,55 @@ static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 	return min_t(u64, seg->len - offset, KRDMA_STAGE_SIZE);
 }
 
+/**
+ * struct krdma_rw_call - a work request that a task waits for
+ * @op: what it waits for; first, because its last reference frees all of this
+ * @wr: the entry of the send queue
+ */
+struct krdma_rw_call {
+	struct krdma_op op;
+	struct krdma_wr wr;
+};
+static_assert(!offsetof(struct krdma_rw_call, op));
+
+/* Goes with the op. */
 static void krdma_rw_wr_done(struct krdma_wr *kwr, int status)
 {
-	kfree(kwr);
-}
-
-static int krdma_rw_post(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
-			 u32 len, struct krdma_op *op, unsigned long until)
-{
-	struct krdma_wr *kwr = kmalloc(sizeof(*kwr), GFP_KERNEL);
-	struct ib_sge sge;
-	int ret;
-
-	if (!kwr)
-		return -ENOMEM;
-	krdma_wr_init(kwr, conn, op,
-		      rdma->wr.opcode == IB_WR_RDMA_READ ? KRDMA_READ :
-							   KRDMA_WRITE,
-		      krdma_rw_wr_done);
-	kwr->len = len;
-	rdma->wr.sg_list = &sge;
-	/* One MR is enough for the staging region. */
-	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);
-	ret = krdma_qp_post(conn, kwr, &rdma->wr, until);
-	if (ret)
-		kfree(kwr);
-	return ret;
 }
 
 /* Post and wait. If it is not known to have ended, the connection must. */
 static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			    u32 len, unsigned long until)
 {
-	struct krdma_op *op = krdma_op_alloc();
+	u8 kind = rdma->wr.opcode == IB_WR_RDMA_READ ? KRDMA_READ : KRDMA_WRITE;
+	struct krdma_rw_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 	int ret;
 
-	if (!op)
+	if (!call)
 		return -ENOMEM;
-	ret = krdma_rw_post(conn, rdma, len, op, until);
+	refcount_set(&call->op.ref, 1);
+	krdma_wr_init(&call->wr, conn, &call->op, kind, krdma_rw_wr_done);
+	call->wr.len = len;
+	ret = krdma_qp_post(conn, &call->wr, &rdma->wr, until);
 	if (!ret) {
-		ret = krdma_op_wait(conn, op, until);
+		ret = krdma_op_wait(conn, &call->op, until);
 		if (ret)
 			krdma_conn_abort(conn, ret);
 	}
-	krdma_op_put(op);
+	krdma_op_put(&call->op);
 	return ret;
+}
+
+/* One MR is enough for the staging region. */
+static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
+			   u32 len, unsigned long until)
+{
+	struct ib_sge sge;
+
+	rdma->wr.sg_list = &sge;
+	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);
+	krdma_region_sync(conn->msg->stage, false);
+	return krdma_rw_execute(conn, rdma, len, until);
 }
 
 /* The staging region is mapped until KRDMA_BUSY_RW is left. */
@@ -182,8 +186,7 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	int ret;
 
 	rdma->wr.opcode = IB_WR_RDMA_READ;
-	krdma_region_sync(conn->msg->stage, false);
-	ret = krdma_rw_execute(conn, rdma, len, until);
+	ret = krdma_rw_staged(conn, rdma, len, until);
 	if (ret)
 		return ret;
 	krdma_region_sync(conn->msg->stage, true);
@@ -191,16 +194,30 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	return 0;
 }
 
+/* The adapter's driver copies it when it is posted: any memory will do. */
+static int krdma_rw_write_inline(struct krdma_conn *conn, const void *buffer,
+				 u32 len, struct ib_rdma_wr *rdma,
+				 unsigned long until)
+{
+	struct ib_sge sge = { .addr = (uintptr_t)buffer, .length = len };
+
+	rdma->wr.send_flags = IB_SEND_INLINE;
+	rdma->wr.sg_list = &sge;
+	rdma->wr.num_sge = 1;
+	return krdma_rw_execute(conn, rdma, len, until);
+}
+
 static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 			  struct ib_rdma_wr *rdma, unsigned long until)
 {
 	rdma->wr.opcode = IB_WR_RDMA_WRITE;
+	if (len <= conn->max_inline)
+		return krdma_rw_write_inline(conn, buffer, len, rdma, until);
 	memcpy(krdma_region_vaddr(conn->msg->stage), buffer, len);
-	krdma_region_sync(conn->msg->stage, false);
-	return krdma_rw_execute(conn, rdma, len, until);
+	return krdma_rw_staged(conn, rdma, len, until);
 }
 
-/* Holding KRDMA_BUSY_RW. One of @to and @from is set. */
+/* Holding KRDMA_BUSY_RW, if it needs that. One of @to and @from is set. */
 static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 			 size_t length, u64 offset, unsigned long until)
 {
@@ -217,6 +234,20 @@ static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 			   krdma_rw_write(conn, from + done, len, &rdma, until);
 		done += len;
 	}
+	return ret;
+}
+
+/* The staging region is for one task at a time. */
+static int krdma_rw_enter_loop(struct krdma_conn *conn, void *to,
+			       const void *from, size_t length, u64 offset,
+			       unsigned long until)
+{
+	int ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
+
+	if (ret)
+		return ret;
+	ret = krdma_rw_loop(conn, to, from, length, offset, until);
+	krdma_msg_leave(conn, KRDMA_BUSY_RW);
 	return ret;
 }
 
@@ -251,13 +282,14 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return ret;
 	if (!krdma_rw_fits(krdma_remote_size(conn->msg->remote), length, offset))
 		return -EMSGSIZE;
+	if (READ_ONCE(conn->leaving))
+		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_RW, until);
-	if (!ret) {
+	if (from && length <= conn->max_inline)
 		ret = krdma_rw_loop(conn, to, from, length, offset, until);
-		krdma_msg_leave(conn, KRDMA_BUSY_RW);
-	}
+	else
+		ret = krdma_rw_enter_loop(conn, to, from, length, offset, until);
 	krdma_conn_put(conn);
 	return ret;
 }

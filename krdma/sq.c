@@ -254,7 +254,7 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over);
 	krdma_req_kick_locked(conn);
-	wake_up_all(&conn->wait);
+	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_wr_finish(&over);
 }
