@@ -1,0 +1,545 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# hostile: a peer that breaks the protocol in every way that it has, as client and as server. Its connection ends, with
+# the errno and the counter that are right for it; the log has a few lines; a connection that was there all the time goes
+# on, and one that comes next works. Of every attack it is proved that it has left: the victim's adapter answered, and
+# the victim's counters moved.
+#
+#   node 1 (victim) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
+#          (echoes on 7000, shows on 7001) <--- krdma: the good ones ---
+#
+# kernels: uml stock-6.1
+# long: uml-debug
+# load: krdma krdma_test krdma_hostile
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+files=/sys/kernel/debug/krdma
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+max_msg=65536
+rows=0
+declare -A was now
+declare -A ports=([m]=7010 [rw]=7011 [strict]=7012)
+
+# ---- bytes ----
+
+# le SIZE VALUE: append to "hex"
+le() {
+	local i byte
+	for ((i = 0; i < $1; i++)); do
+		printf -v byte %02x $((($2 >> 8 * i) & 255))
+		hex+=$byte
+	done
+}
+
+# hello [FIELD=VALUE]...: one that is right but for these; cut=N: only so many bytes. Sets "hex".
+hello() {
+	local magic=0x616d646b version=1 min=1 mode=0 user=0 buf=4096 max=$max_msg depth=64 features=0 session=1 cut=24 more=0
+	(($# == 0)) || local "$@"
+	hex=
+	le 4 $magic; le 1 $version; le 1 $min; le 1 $mode; le 1 $user
+	le 4 $buf; le 4 $max; le 2 $depth; le 2 $features; le 4 $session
+	hex=${hex:0:2 * cut}
+	[[ $more == 0 ]] || hex+=+$more
+	hex=${hex:--}
+}
+
+# message FIELD=VALUE,...: a header, and behind it: body=N, so many bytes as krdma_test checks them; shown=LEN/NSEGS;
+# seg=ADDR/KEY/LEN; more=N zeroes. cut=N: only so many bytes of all that. Sets "hex".
+message() {
+	local version=1 type=1 credits=0 len=0 id=0 offset=0 cut=9999 more=0 body=0 item i parts
+	local rest=()
+	for item in ${1//,/ }; do
+		case $item in
+		shown=* | seg=*) rest+=("$item") ;;
+		*) local "${item?}" ;;
+		esac
+	done
+	hex=
+	le 1 $version; le 1 $type; le 2 $credits; le 4 $len; le 4 $id; le 4 $offset
+	for ((i = 0; i < body; i++)); do le 1 $((i * 7 + (i >> 8) + body)); done
+	for item in "${rest[@]}"; do
+		IFS=/ read -ra parts <<<"${item#*=}"
+		case $item in
+		shown=*) le 8 "${parts[0]}"; le 4 "${parts[1]}"; le 4 0 ;;
+		seg=*) le 8 "${parts[0]}"; le 4 "${parts[1]}"; le 4 "${parts[2]}" ;;
+		esac
+	done
+	hex=${hex:0:2 * cut}
+	hex=${hex:--}
+	[[ $more == 0 ]] || hex+=+$more
+}
+
+# translate STEP...: {...} becomes the bytes of that message. Sets "steps".
+translate() {
+	local step head
+	steps=()
+	for step; do
+		head=${step%%\{*}
+		if [[ $step == *"{"* ]]; then
+			message "${step:${#head}+1:-1}"
+			step=$head$hex
+		fi
+		steps+=("$step")
+	done
+}
+
+start='send:{type=1'
+data='send:{type=2'
+# What the victim's accept waits for, and the sign that it need not any more.
+started=("$start}" start:5000)
+
+# ---- node 2: attack ----
+
+# ht COMMAND...: run it in krdma_hostile. Sets ht_ret and, for each NAME=VALUE of its answer, got[NAME].
+declare -A got
+ht() {
+	local fd word answer
+	got=()
+	exec {fd}<>/proc/krdma_hostile
+	{ echo "$*" >&"$fd"; } 2>/dev/null
+	read -ra answer <&"$fd"
+	exec {fd}>&-
+	ht_ret=${answer[0]}
+	for word in "${answer[@]:2}"; do got[${word%%=*}]=${word#*=}; done
+	ht_text=${answer[*]}
+}
+
+# left STEP...: did it all leave, and did the victim's adapter say so? When the victim closes, its word for the last one
+# may be too late; then the counters on node 1 are what proves it. Of a flood some at least.
+left() {
+	local answered=$((got[acked] + got[refused]))
+	if [[ $* == *flood:* || $* == *count:* ]]; then
+		((answered > 0))
+	elif [[ $* == *"{"* || $* == *w[ri]* || $* == *read* ]]; then
+		((got[posted] > 0 && answered >= got[posted] - (got[closed] != 0)))
+	fi
+}
+
+# The one that is there all the time.
+good_answers() {
+	kt send goodm 777 && kt receive goodm 65536 20000
+	ok $((kt_ret != 777)) "$1: the good connection goes on ($kt_ret $kt_text)"
+}
+
+# A new one, which is also what the victim waits for.
+newcomer() {
+	local port=$2 mode=$3
+	kt connect new "$victim" "$port" rw=$((mode)) max_msg=$max_msg && kt send new 333
+	ok $((kt_ret != 0)) "$1: a new connection works ($kt_ret $kt_text)"
+	kt release new
+}
+
+attacker_row() {
+	local name=$1 target=${2%%/*} fields=$3 wanted=$4 mode=0
+	shift 5
+	translate "$@"
+	[[ $wanted == refused || $wanted == *-104 ]] || steps+=("closed:$((4000 * slow))")
+	[[ $target != rw ]] || mode=1
+	# shellcheck disable=SC2086 # words
+	hello mode=$mode $fields
+	barrier "ready$rows"
+	ht attack "$victim" "${ports[$target]}" "$hex" "${steps[@]}"
+	if [[ $wanted == refused ]]; then
+		((ht_ret == errno[ECONNREFUSED] && got[connect] == ht_ret))
+	elif [[ $wanted == *-104 ]]; then
+		((ht_ret == 0)) && left "$@"
+	else
+		((ht_ret == 0 && got[closed])) && left "$@"
+	fi
+	ok $? "$name: attacked: $ht_text"
+	newcomer "$name" "${ports[$target]}" $mode
+	good_answers "$name"
+	barrier "done$rows"
+}
+
+# ---- node 1: suffer ----
+
+# All counters, in "now".
+note() {
+	local name value
+	now=()
+	while read -r name value; do now[$name]=$value; done <$files/counters
+}
+
+# What "moved" and "judge" compare with.
+begin() {
+	local name
+	lines_before=$(logged)
+	note
+	was=()
+	for name in "${!now[@]}"; do was[$name]=${now[$name]}; done
+	rm -f "$results/record"
+}
+
+# Lines that krdma has written into the log.
+logged() { dmesg_node | grep -c '\] krdma:'; }
+
+# moved COUNTERS: each of them, NAME or NAME=N or NAME=+, and no other breach of the protocol. Sets "wrong".
+moved() {
+	local name wanted grown
+	local -A expected=()
+	for name in $1; do
+		wanted=1
+		[[ $name != *=* ]] || { wanted=${name#*=}; name=${name%%=*}; }
+		[[ $name == *.* || $name == *_* || $name == connected ]] || name=protocol_error.$name
+		expected[$name]=$wanted
+	done
+	for name in "${!now[@]}"; do
+		grown=$((now[$name] - was[$name]))
+		wanted=${expected[$name]-}
+		[[ -n $wanted || $name != protocol_error.* ]] || wanted=0
+		case $wanted in
+		"") ;;
+		+) ((grown > 0)) || wrong+=" $name did not grow" ;;
+		*) ((grown == wanted)) || wrong+=" $name grew by $grown" ;;
+		esac
+		unset "expected[$name]"
+	done
+	[[ -z ${!expected[*]} ]] || wrong+=" no counter ${!expected[*]}"
+}
+
+# add VALUE: to "record", equal ones in a row as N*VALUE
+add() {
+	local last='' times
+	((${#record[@]} == 0)) || last=${record[-1]}
+	if [[ ${last##*\*} == "$1" ]]; then
+		times=1
+		[[ $last != *\** ]] || times=${last%%\**}
+		record[-1]="$((times + 1))*$1"
+	else
+		record+=("$1")
+	fi
+}
+
+until_over() {
+	local end=$((SECONDS + 10 * slow))
+	until [[ $(kt_state v) != ESTABLISHED ]] || ((SECONDS >= end)); do sleep 0.02; done
+}
+
+# suffer LISTENER HOW: accept, and receive until the newcomer's message; what came before that goes to a file.
+suffer() {
+	local how=$2 record=()
+	while kt accept v "$1" $((20000 * slow)); do
+		[[ $how != hold ]] || until_over
+		[[ $how != write ]] || { kt write v 64 0; add "$kt_ret"; }
+		how=
+		while kt receive v 65536 $((20000 * slow)) || ((kt_ret == errno[EBADMSG])); do
+			add "$kt_ret"
+		done
+		((${#record[@]} == 0)) || [[ ${record[-1]} != 333 ]] || break
+		add "$kt_ret"
+		kt release v
+	done
+	kt release v
+	if ((${#record[@]})) && [[ ${record[-1]} == 333 ]]; then unset "record[-1]"; else add "accept:$kt_ret"; fi
+	echo "${record[*]}" >"$results/record.new"
+	mv "$results/record.new" "$results/record"
+}
+
+# judge NAME RECORD COUNTERS [LINES]: what was recorded, and counted since begin
+judge() {
+	local name=$1 wanted=$2 lines
+	note
+	wrong=
+	[[ $wanted != refused && $wanted != dropped ]] || wanted=
+	[[ "|$wanted|" == *"|$(<"$results/record")|"* ]] || wrong+=" got \"$(<"$results/record")\" instead of \"$wanted\""
+	moved "$3"
+	lines=$(($(logged) - lines_before))
+	((lines <= ${4:-3})) || wrong+=" $lines lines in the log"
+	[[ -z $wrong ]]
+	ok $? "$name: ${2:-nothing}, $3${wrong:+:$wrong}"
+}
+
+victim_row() {
+	local name=$1 target=$2 wanted=$4 counters=$5
+	begin
+	suffer "${target%%/*}" "${target#*/}" &
+	barrier "ready$rows"
+	wait $!
+	barrier "done$rows"
+	[[ $wanted != refused ]] || counters+=" requests_refused"
+	# krdma's limit for each of its lines is 10 in 5 seconds.
+	judge "$name" "$wanted" "$counters" "$([[ $name == *-flood ]] && echo 20 || echo 3)"
+}
+
+# ---- the table ----
+
+# row NAME TARGET HELLO RECORD COUNTERS STEP...: TARGET is a listener of node 1, and how its user behaves (hold: does not
+# receive before it is over, write: writes first). HELLO are fields that differ. RECORD: what the victim's calls return:
+# lengths of messages, and the errno of the end, N times as N*; A|B: one or the other; refused: no connection; dropped:
+# never accepted.
+row() {
+	((++rows))
+	if ((NODE == 1)); then victim_row "$@"; else attacker_row "$@"; fi
+}
+
+hellos() {
+	local field
+	for field in magic=0 magic=0x6b646d61 min=2 user=33 user=255 buf=0 buf=255 buf=65537 buf=0xffffffff max=0x40000001 \
+		max=0xffffffff depth=0 depth=3 depth=4097 depth=65535 mode=2 mode=255 cut=0 cut=8 cut=15; do
+		row "hello-$field" m "$field" refused hello
+	done
+	row hello-version-0 m "version=0 min=0" refused ""
+	row hello-version-2 m "version=2 min=2" refused ""
+	row hello-other-mode m mode=1 refused ""
+	row hello-rw-other-mode rw mode=0 refused ""
+	# These are strange, but right.
+	for field in features=0xffff "version=9 min=0" max=0 "depth=4 buf=256" session=0 "user=32 more=32"; do
+		row "hello-${field// /-}-is-right" m "$field" "5 -104" "" "${started[@]}" "$data,len=5,body=5}"
+	done
+}
+
+# bad NAME COUNTER STEP...: after START the step is the end
+bad() {
+	local name=$1 counter=$2
+	shift 2
+	row "$name" m "" -71 "$counter ended.protocol" "${started[@]}" "$@"
+}
+
+headers() {
+	local field
+	for field in version=0 version=2 version=255 type=0 type=7 type=255 len=4 len=$((max_msg + 1)) len=0xffffffff offset=6 \
+		offset=0xffffffff; do
+		bad "header-$field" header "$data,len=5,body=5,$field}"
+	done
+	for field in 0 1 15; do bad "header-of-$field-bytes" header "$data,cut=$field}"; done
+	bad header-empty-part header "$data,len=5}"
+	bad header-credit-with-body header 'send:{type=3,body=1}'
+	bad header-credit-with-len header 'send:{type=3,len=1}'
+	bad header-credit-with-id header 'send:{type=3,id=1}'
+	bad header-credit-with-offset header 'send:{type=3,offset=1}'
+	bad header-ping-with-credits header 'send:{type=4,credits=1}'
+	bad header-pong-with-body header 'send:{type=5,body=1}'
+	for field in body=1 len=1 offset=1 credits=1; do bad "header-bye-with-$field" header "send:{type=6,id=5,$field}"; done
+	row bye-is-right m "" -104 "" "${started[@]}" 'send:{type=6,id=5}'
+	bad credits-not-taken credit "$data,len=5,body=5,credits=2}"
+	bad credits-65535 credit 'send:{type=3,credits=65535}'
+	bad id-not-0 sequence "$data,len=5,body=5,id=1}"
+	bad offset-not-0 sequence "$data,len=5,body=4,offset=1}"
+	bad part-overlaps sequence "$data,len=20,body=10}" "$data,len=20,body=10,offset=5}"
+	bad part-repeated sequence "$data,len=20,body=10}" "$data,len=20,body=10}"
+	bad part-missing sequence "$data,len=20,body=5}" "$data,len=20,body=10,offset=10}"
+	bad part-of-another-length sequence "$data,len=20,body=10}" "$data,len=21,body=11,offset=10}"
+	bad message-in-a-message sequence "$data,len=20,body=10}" "$data,len=5,body=5,id=1}"
+	bad start-twice start "$start}"
+	bad start-with-len header "$start,len=1}"
+	row id-repeated m "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" "$data,len=5,body=5}"
+	row message-empty m "" "0 -104" "" "${started[@]}" "$data}"
+	row message-fills-buffer m "" "-74 -104" "" "${started[@]}" "$data,len=4080,more=4080}"
+}
+
+starts() {
+	row start-is-data m "" dropped "start connect_failed.protocol" "$data,len=5,body=5}"
+	row start-is-credit m "" dropped "start connect_failed.protocol" "send:{type=3}"
+	row start-is-bye m "" dropped connect_failed.reset 'send:{type=6}'
+	row start-with-body m "" dropped "start connect_failed.protocol" "$start,body=16}"
+	row start-with-buffer m "" dropped "start connect_failed.protocol" "$start,shown=4096/1,seg=0/1/4096}"
+	row start-takes-credits m "" dropped "credit connect_failed.protocol" "$start,credits=1}"
+}
+
+sizes_and_opcodes() {
+	row longer-than-buffer m "" -5 ended.other "${started[@]}" "$data,len=4081,more=4081}"
+	row 64-kilobytes m "" -5 ended.other "${started[@]}" "$data,len=65520,more=65520}"
+	bad immediate opcode "imm:{type=2,len=5,body=5}"
+	bad immediate-without-message opcode wimm
+	row invalidates-nothing m "" -5 ended.other "${started[@]}" "inv:0x12345678:{type=2,len=5,body=5}"
+	row ping-flood m "" "5 -104" posted.control=+ "${started[@]}" "flood:200:{type=4}" "$data,len=5,body=5}"
+	row pong-flood m "" "5 -104" "" "${started[@]}" "flood:200:{type=5}" "$data,len=5,body=5}"
+	row write-to-a-guess m "" -5 ended.other "${started[@]}" "write:0x1234:0:8"
+	row read-from-a-guess m "" -5 ended.other "${started[@]}" "read:0x1234:0:8"
+}
+
+# A START that shows something, as far as the victim can see.
+shows="$start,shown=4096/1,seg=0/0x1234/4096}"
+
+# reach NAME STEP...: a step after the victim's START
+reach() {
+	local name=$1
+	shift
+	row "$name" rw "" -5 ended.other "$shows" start:5000 "$@"
+}
+
+one_sided() {
+	row shows-what-is-not-there rw/write "" "2*-104|2*-13" "" "$shows" start:5000
+	row within-the-buffer rw "" -104 "" "$shows" start:5000 write:shown:shown:64 write:shown:end-1:1 read:shown:shown:65536
+	reach write-beyond write:shown:end-1:2
+	reach write-behind write:shown:end:1
+	reach write-before write:shown:shown-1:1
+	reach read-beyond read:shown:end-1:2
+	reach write-wrong-key write:shown+1:shown:8
+	reach read-wrong-key read:shown+256:shown:8
+	reach write-dead-key write:old:old:8
+	row invalidates-shown-buffer rw "" -71 "opcode ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
+}
+
+stalls() {
+	row never-starts strict "" dropped connect_failed.timeout
+	row pings-for-a-start strict "" dropped connect_failed.timeout "flood:20:{type=4}"
+	row half-a-message-and-closes m "" -104 "" "${started[@]}" "$data,len=20,body=10}"
+	row silent-after-start strict features=1 -110 "alive_misses=3 ended.timeout" "${started[@]}"
+	row silent-amid-a-message strict features=1 -110 "alive_misses=3 ended.timeout" "${started[@]}" "$data,len=20,body=10}"
+}
+
+# ---- what does not fit into the table ----
+
+# N connects of which none goes on; only the first few can even wait.
+flood() {
+	local name=$1 n=$2 refused=$3
+	((++rows))
+	if ((NODE == 1)); then
+		victim_row "$name" strict "" dropped "connect_failed.$4 requests_refused=$refused"
+		return
+	fi
+	hello
+	barrier "ready$rows"
+	ht flood "$victim" "${ports[strict]}" "$hex" "$n" $((1500 * slow))
+	((ht_ret == 0 && got[dialled] == n && got[answered] > 0))
+	ok $? "$name: $ht_text"
+	newcomer "$name" "${ports[strict]}" 0
+	good_answers "$name"
+	barrier "done$rows"
+}
+
+# back NAME RW HELLO RECORD COUNTERS STEP...: the attacker listens; HELLO mute: it does not even answer. RW: 1, or 0.
+back() {
+	local name=$1 mode=$2 fields=$3 wanted=$4 counters=$5
+	shift 5
+	((++rows))
+	if ((NODE == 1)); then
+		begin
+		barrier "ready$rows"
+		client "$mode"
+		barrier "done$rows"
+		judge "$name" "$wanted" "$counters"
+		return
+	fi
+	translate "$@"
+	if [[ $fields == mute ]]; then
+		hex=mute
+	else
+		[[ $wanted == *-104 ]] || steps+=("closed:$((4000 * slow))")
+		# shellcheck disable=SC2086 # words
+		hello mode="$mode" $fields
+	fi
+	(
+		trap - EXIT
+		ht serve 7100 $((20000 * slow)) "$hex" "${steps[@]}"
+		((ht_ret == 0)) && left "$@"
+		echo "$? $ht_text" >"$results/served"
+	) &
+	until grep -q "listener.*:7100 " "$files/connections"; do sleep 0.02; done
+	barrier "ready$rows"
+	wait $!
+	read -r status ht_text <"$results/served"
+	ok "$status" "$name: attacked: $ht_text"
+	good_answers "$name"
+	barrier "done$rows"
+}
+
+# client RW: connect to the attacker, receive
+client() {
+	local record=()
+	if kt connect v "$(addr4 2)" 7100 connect_ms=$((1500 * slow)) rw="$1" max_msg="$max_msg"; then
+		while kt receive v 65536 $((20000 * slow)); do add "$kt_ret"; done
+	fi
+	add "$kt_ret"
+	kt release v
+	echo "${record[*]}" >"$results/record"
+}
+
+servers() {
+	local field
+	for field in magic=0 min=2 user=33 buf=0 max=0xffffffff depth=0 mode=2 cut=0; do
+		back "server-hello-$field" 0 "$field" -71 "hello connect_failed.protocol"
+	done
+	back server-hello-version 0 "version=2 min=2" -93 "hello connect_failed.protocol"
+	back server-never-answers 0 mute -110 connect_failed.timeout "sleep:$((2500 * slow))"
+	back server-never-starts 0 "" -110 connect_failed.timeout
+	back server-is-right 0 "" "5 -104" connected "${started[@]}" "$data,len=5,body=5}" sleep:200
+	back server-start-is-data 0 "" -71 "start connect_failed.protocol" "$data,len=5,body=5}"
+	back server-start-takes-credits 0 "" -71 "credit connect_failed.protocol" "$start,credits=2}"
+	back server-bad-header 0 "" -71 "header ended.protocol" "${started[@]}" sleep:200 "$data,len=4,body=5}"
+	back server-start-twice 0 "" -71 "start ended.protocol" "${started[@]}" sleep:200 "$start}"
+}
+
+# rxe lets everybody invalidate everything. The victim is a good connection with a buffer: it must end, and well.
+foreign_key() {
+	local id conn access rkey state
+	if ((NODE == 1)); then
+		barrier shown
+		id=$(awk '$2 == "server" && $3 ~ /:7001$/ { id = $1 } END { print id }' $files/connections)
+		while read -r conn _ _ access rkey state; do
+			[[ "$conn $state" != "$id live" ]] || ((!(access & 4))) || echo "$rkey" >/exchange/key
+		done <$files/regions
+		barrier key
+		row foreign-key m "" -71 "opcode ended.protocol"
+		barrier known
+		return
+	fi
+	expect 0 connect rw2 "$victim" 7001 rw=1 max_msg=$max_msg
+	expect 0 rwpump rw2 4096 100
+	barrier shown
+	barrier key
+	row foreign-key m "" -71 "opcode ended.protocol" "${started[@]}" "inv:$(</exchange/key):{type=2,len=5,body=5}"
+	kt rwpump rw2 4096 100
+	# The refusal and the victim's goodbye are on their way at the same time.
+	is_one_of "$kt_ret" -13 -104
+	ok $? "whose key it was is refused, and its connection ends ($kt_ret $kt_text)"
+	expect 0 release rw2
+	expect 0 connect rw3 "$victim" 7001 rw=1 max_msg=$max_msg
+	kt rwpump rw3 4096 100
+	kt_is 0 "and the next one, with new keys, works"
+	expect 0 release rw3
+	barrier known
+}
+
+victim=$(addr4 1)
+if ((NODE == 1)); then
+	kt listen l 0.0.0.0 7000
+	kt listen shows 0.0.0.0 7001 rw=1 max_msg=$max_msg
+	kt kthread echo serve l
+	kt kthread hold hold shows
+	kt listen m 0.0.0.0 "${ports[m]}" max_msg=$max_msg
+	kt listen rw 0.0.0.0 "${ports[rw]}" rw=1 max_msg=$max_msg
+	kt listen strict 0.0.0.0 "${ports[strict]}" max_msg=$max_msg connect_ms=$((1000 * slow)) \
+		keepalive_ms=$((250 * slow))
+	barrier listening
+else
+	barrier listening
+	expect 0 connect goodm "$victim" 7000
+	expect 0 connect goodrw "$victim" 7001 rw=1 max_msg=$max_msg
+	expect 0 kthread pump rwpump goodrw 4096 3600000
+fi
+if (($#)); then groups=("$@"); else groups=(hellos headers starts sizes_and_opcodes one_sided stalls servers); fi
+for group in "${groups[@]}"; do $group; done
+flood no-confirmation 1 0 timeout
+flood connect-flood 200 + timeout=+
+barrier attacked
+if ((NODE == 2)); then
+	kt stop pump
+	# What it was in when it was stopped is interrupted, or just over.
+	is_one_of "$kt_ret" 0 -4 && ((${kt_text#count=} > 0))
+	ok $? "the good connection with a buffer went on until it was stopped ($kt_ret $kt_text)"
+	foreign_key
+	for slot in goodm goodrw; do expect 0 release $slot; done
+	barrier over
+else
+	foreign_key
+	barrier over
+	for job in echo hold; do
+		kt stop $job
+		kt_is EINTR "$job: $kt_text"
+	done
+	for slot in l shows m rw strict; do expect 0 release $slot; done
+fi
+(($(wc -l <$files/connections) == 1))
+ok $? "no connections are left: $(tail -n +2 $files/connections)"
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * krdma_hostile - a peer of krdma that breaks the protocol
+ *
+ * A command is one line written to /proc/krdma_hostile. It runs in the writing
+ * task; write() returns its errno, and read() on the same descriptor its
+ * result, "ret ms text". One command runs at a time.
+ *
+ *	attack HOST PORT HELLO STEP...
+ *		connect with HELLO for private data, do the steps, disconnect
+ *	serve PORT MS HELLO STEP...
+ *		wait so long for somebody who connects, answer with HELLO, do
+ *		the steps, disconnect. HELLO "mute": do not answer
+ *	flood HOST PORT HELLO N MS
+ *		N connects at once, none of which is ever confirmed; give up
+ *		after so long
+ *
+ * HELLO and messages are bytes in hexadecimal: whoever writes them decides what
+ * is wrong with them, nothing here knows the format. "-" are no bytes. The
+ * steps are in step.c.
+ *
+ * The connection is one of krdma's in raw mode, so it says nothing by itself,
+ * or none of krdma's at all (flood).
+ */
+#ifndef KRDMA_HOSTILE_PRIV_H
+#define KRDMA_HOSTILE_PRIV_H
+
+#include <linux/ktime.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+
+#include <krdma.h>
+
+#define HOSTILE_TEXT_LEN 256
+#define HOSTILE_RECVS 64
+#define HOSTILE_RECV_LEN 4096
+#define HOSTILE_SENDS 256
+
+/* The first segment of a buffer that a victim has shown. */
+struct hostile_shown {
+	u64 addr;
+	u32 rkey;
+	u32 len;
+};
+
+/* A receive buffer; reposted as long as that works. */
+struct hostile_recv {
+	struct ib_cqe cqe;
+	struct hostile_session *session;
+	u64 dma;
+	u8 *buf;
+};
+
+/**
+ * struct hostile_session - one connection to a victim
+ * @cb: the connection, NULL: none yet
+ * @recvs: from qp_ready until the drain, or NULL
+ * @dev: for which they are mapped
+ * @connect: how connecting ended
+ * @begun: when it was established
+ *
+ * @lock: protects what follows. Taken in any context
+ * @wait: woken when any of it changes
+ * @posted: work requests
+ * @acked: those that the victim's adapter took
+ * @refused: those that it refused
+ * @flushed: those that never left, or whose answer never came
+ * @failed: other failures
+ * @status: why one was refused or has failed, the first of them
+ * @received: messages
+ * @shown: what the first of them, START, shows; all zeroes: nothing
+ * @closed: the victim has closed, for this reason; 0: it has not
+ * @closed_ms: when, since @begun
+ */
+struct hostile_session {
+	struct krdma_cb *cb;
+	struct hostile_recv *recvs;
+	struct ib_device *dev;
+	int connect;
+	ktime_t begun;
+
+	spinlock_t lock; /* of what follows */
+	wait_queue_head_t wait;
+	unsigned int posted;
+	unsigned int acked;
+	unsigned int refused;
+	unsigned int flushed;
+	unsigned int failed;
+	enum ib_wc_status status;
+	unsigned int received;
+	struct hostile_shown shown;
+	int closed;
+	s64 closed_ms;
+};
+
+/* session.c */
+extern const struct krdma_ops hostile_ops;
+struct hostile_session *hostile_session_alloc(void);
+void hostile_session_free(struct hostile_session *s);
+int hostile_post(struct hostile_session *s, struct ib_rdma_wr *rdma,
+		 const void *data, u32 len);
+int hostile_wait_sent(struct hostile_session *s);
+int hostile_wait_start(struct hostile_session *s, u32 ms);
+int hostile_wait_closed(struct hostile_session *s, u32 ms);
+void hostile_say(struct hostile_session *s, char *text);
+struct hostile_shown hostile_last_shown(void);
+
+/* step.c */
+ssize_t hostile_bytes(const char *hex, u8 **data);
+int hostile_step(struct hostile_session *s, char *step);
+
+/* flood.c */
+int hostile_flood(struct net *net, struct sockaddr *dst, const u8 *hello,
+		  u8 len, u32 n, u32 ms, char *text);
+
+#endif /* KRDMA_HOSTILE_PRIV_H */

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A connection to a victim: receives, work requests of any kind, and what
+ * became of them.
+ *
+ * The task that runs the command owns the session, and alone ends it: after the
+ * drain nothing completes any more. Completions and the closing callback only
+ * note what happened, under the session's lock, and wake the task.
+ */
+#include <linux/slab.h>
+
+#include "priv.h"
+#include "../../../krdma/wire.h"
+
+#define HOSTILE_SENT_MS 5000
+
+/* What the last session was shown: keys that are dead by now. */
+static struct hostile_shown hostile_old;
+
+/* One work request, with the bytes it sends or reads into. */
+struct hostile_wr {
+	struct ib_cqe cqe;
+	struct hostile_session *session;
+	u64 dma;
+	u32 len;
+	u8 data[];
+};
+
+struct hostile_session *hostile_session_alloc(void)
+{
+	struct hostile_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	spin_lock_init(&s->lock);
+	init_waitqueue_head(&s->wait);
+	return s;
+}
+
+/* ---- receiving ---- */
+
+/* A victim that is sane says where its buffer is; one that is not, who cares. */
+static void hostile_take_start_locked(struct hostile_session *s, const u8 *buf,
+				      u32 len)
+{
+	size_t where = sizeof(struct krdma_wire_hdr) +
+		       sizeof(struct krdma_wire_shown);
+	const struct krdma_wire_seg *seg = (const void *)(buf + where);
+
+	lockdep_assert_held(&s->lock);
+	if (len < where + sizeof(*seg))
+		return;
+	s->shown.addr = le64_to_cpu(seg->addr);
+	s->shown.rkey = le32_to_cpu(seg->rkey);
+	s->shown.len = le32_to_cpu(seg->len);
+}
+
+static int hostile_post_recv(struct hostile_session *s,
+			     struct hostile_recv *recv)
+{
+	struct ib_sge sge = {
+		.addr = recv->dma,
+		.length = HOSTILE_RECV_LEN,
+		.lkey = s->cb->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &recv->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	return ib_post_recv(s->cb->qp, &wr, NULL);
+}
+
+static void hostile_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct hostile_recv *recv =
+		container_of(wc->wr_cqe, struct hostile_recv, cqe);
+	struct hostile_session *s = recv->session;
+	unsigned long flags;
+
+	if (wc->status != IB_WC_SUCCESS)
+		return;
+	ib_dma_sync_single_for_cpu(s->dev, recv->dma, HOSTILE_RECV_LEN,
+				   DMA_FROM_DEVICE);
+	spin_lock_irqsave(&s->lock, flags);
+	if (!s->received++)
+		hostile_take_start_locked(s, recv->buf, wc->byte_len);
+	wake_up_all(&s->wait);
+	spin_unlock_irqrestore(&s->lock, flags);
+	/* Fails when it is over, and then nothing comes any more. */
+	hostile_post_recv(s, recv);
+}
+
+static int hostile_recv_make(struct hostile_session *s,
+			     struct hostile_recv *recv)
+{
+	u8 *buf = kmalloc(HOSTILE_RECV_LEN, GFP_KERNEL);
+
+	if (!buf)
+		return -ENOMEM;
+	recv->dma = ib_dma_map_single(s->dev, buf, HOSTILE_RECV_LEN,
+				      DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(s->dev, recv->dma)) {
+		kfree(buf);
+		return -ENOMEM;
+	}
+	recv->buf = buf;
+	recv->session = s;
+	recv->cqe.done = hostile_recv_done;
+	return hostile_post_recv(s, recv);
+}
+
+/* Drained. */
+static void hostile_recvs_free(struct hostile_session *s)
+{
+	struct hostile_recv *recv;
+
+	if (!s->recvs)
+		return;
+	for (recv = s->recvs; recv < s->recvs + HOSTILE_RECVS; recv++) {
+		if (!recv->buf)
+			continue;
+		ib_dma_unmap_single(s->dev, recv->dma, HOSTILE_RECV_LEN,
+				    DMA_FROM_DEVICE);
+		kfree(recv->buf);
+	}
+	kfree(s->recvs);
+	s->recvs = NULL;
+}
+
+static int hostile_ready(struct krdma_cb *cb)
+{
+	struct hostile_session *s = cb->context;
+	int i, ret = 0;
+
+	s->cb = cb;
+	s->dev = cb->qp->device;
+	s->recvs = kcalloc(HOSTILE_RECVS, sizeof(*s->recvs), GFP_KERNEL);
+	if (!s->recvs)
+		return -ENOMEM;
+	for (i = 0; i < HOSTILE_RECVS && !ret; i++)
+		ret = hostile_recv_make(s, &s->recvs[i]);
+	if (ret) {
+		ib_drain_rq(cb->qp);
+		hostile_recvs_free(s);
+	}
+	return ret;
+}
+
+static void hostile_closing(struct krdma_cb *cb, int reason)
+{
+	struct hostile_session *s = cb->context;
+	unsigned long flags;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->closed = reason;
+	s->closed_ms = ktime_ms_delta(ktime_get(), s->begun);
+	wake_up_all(&s->wait);
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+const struct krdma_ops hostile_ops = {
+	.qp_ready = hostile_ready,
+	.closing = hostile_closing,
+};
+
+/* ---- sending ---- */
+
+static void hostile_note_locked(struct hostile_session *s,
+				enum ib_wc_status status)
+{
+	lockdep_assert_held(&s->lock);
+	switch (status) {
+	case IB_WC_SUCCESS:
+		s->acked++;
+		return;
+	case IB_WC_WR_FLUSH_ERR:
+		s->flushed++;
+		return;
+	case IB_WC_REM_ACCESS_ERR:
+	case IB_WC_REM_INV_REQ_ERR:
+	case IB_WC_REM_OP_ERR:
+	case IB_WC_RNR_RETRY_EXC_ERR:
+		s->refused++;
+		break;
+	default:
+		s->failed++;
+		break;
+	}
+	if (!s->status)
+		s->status = status;
+}
+
+static void hostile_sent(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct hostile_wr *wr = container_of(wc->wr_cqe, struct hostile_wr, cqe);
+	struct hostile_session *s = wr->session;
+	unsigned long flags;
+
+	ib_dma_unmap_single(s->dev, wr->dma, wr->len, DMA_BIDIRECTIONAL);
+	kfree(wr);
+	spin_lock_irqsave(&s->lock, flags);
+	hostile_note_locked(s, wc->status);
+	wake_up_all(&s->wait);
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+/* @len: may be 0, but one byte is mapped in any case. */
+static struct hostile_wr *hostile_wr_alloc(struct hostile_session *s,
+					   const void *data, u32 len)
+{
+	struct hostile_wr *wr = kzalloc(struct_size(wr, data, len + 1),
+					GFP_KERNEL);
+
+	if (!wr)
+		return NULL;
+	if (data)
+		memcpy(wr->data, data, len);
+	wr->cqe.done = hostile_sent;
+	wr->session = s;
+	wr->len = len + 1;
+	wr->dma = ib_dma_map_single(s->dev, wr->data, wr->len,
+				    DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(s->dev, wr->dma)) {
+		kfree(wr);
+		return NULL;
+	}
+	return wr;
+}
+
+static int hostile_post_wr(struct hostile_session *s, struct hostile_wr *wr,
+			   struct ib_send_wr *send)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->posted++;
+	spin_unlock_irqrestore(&s->lock, flags);
+	ret = ib_post_send(s->cb->qp, send, NULL);
+	if (!ret)
+		return 0;
+	spin_lock_irqsave(&s->lock, flags);
+	s->posted--;
+	spin_unlock_irqrestore(&s->lock, flags);
+	ib_dma_unmap_single(s->dev, wr->dma, wr->len, DMA_BIDIRECTIONAL);
+	kfree(wr);
+	return ret;
+}
+
+/* Post one work request with @len bytes of @data, or, for a READ, room for it. */
+int hostile_post(struct hostile_session *s, struct ib_rdma_wr *rdma,
+		 const void *data, u32 len)
+{
+	struct hostile_wr *wr = hostile_wr_alloc(s, data, len);
+	struct ib_sge sge;
+
+	if (!wr)
+		return -ENOMEM;
+	sge = (struct ib_sge){
+		.addr = wr->dma,
+		.length = len,
+		.lkey = s->cb->pd->local_dma_lkey,
+	};
+	rdma->wr.wr_cqe = &wr->cqe;
+	rdma->wr.send_flags = IB_SEND_SIGNALED;
+	rdma->wr.sg_list = &sge;
+	rdma->wr.num_sge = len ? 1 : 0;
+	return hostile_post_wr(s, wr, &rdma->wr);
+}
+
+/* ---- waiting ---- */
+
+static bool hostile_is_sent(struct hostile_session *s)
+{
+	unsigned long flags;
+	bool sent;
+
+	spin_lock_irqsave(&s->lock, flags);
+	sent = s->acked + s->refused + s->flushed + s->failed == s->posted;
+	spin_unlock_irqrestore(&s->lock, flags);
+	return sent;
+}
+
+static int hostile_wait_ret(long left)
+{
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+/* Until it is known of all that was posted what became of it. */
+int hostile_wait_sent(struct hostile_session *s)
+{
+	return hostile_wait_ret(wait_event_killable_timeout(s->wait,
+				hostile_is_sent(s),
+				msecs_to_jiffies(HOSTILE_SENT_MS)));
+}
+
+/* Until the victim's first message is there. */
+int hostile_wait_start(struct hostile_session *s, u32 ms)
+{
+	return hostile_wait_ret(wait_event_killable_timeout(s->wait,
+				READ_ONCE(s->received),
+				msecs_to_jiffies(ms)));
+}
+
+/* Until the victim closes; that it does not is no failure, but can be seen. */
+int hostile_wait_closed(struct hostile_session *s, u32 ms)
+{
+	long left = wait_event_killable_timeout(s->wait, READ_ONCE(s->closed),
+						msecs_to_jiffies(ms));
+
+	return left < 0 ? -EINTR : 0;
+}
+
+/* ---- the end ---- */
+
+struct hostile_shown hostile_last_shown(void)
+{
+	return hostile_old;
+}
+
+/* What became of it; before or after hostile_session_free()'s disconnect. */
+void hostile_say(struct hostile_session *s, char *text)
+{
+	snprintf(text, HOSTILE_TEXT_LEN,
+		 "connect=%d posted=%u acked=%u refused=%u flushed=%u failed=%u status=%d received=%u closed=%d closed_ms=%lld",
+		 s->connect, s->posted, s->acked, s->refused, s->flushed,
+		 s->failed, s->status, s->received, s->closed, s->closed_ms);
+}
+
+/* Ends the connection, too. */
+void hostile_session_free(struct hostile_session *s)
+{
+	if (s->shown.len)
+		hostile_old = s->shown;
+	if (s->cb) {
+		krdma_disconnect(s->cb);
+		krdma_drain(s->cb);
+		hostile_recvs_free(s);
+		krdma_release_cb(s->cb);
+	}
+	kfree(s);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a hostile peer does on its connection, one word each:
+ *
+ *	send:HEX[+N]		a message, with so many zeroes behind it
+ *	flood:N:HEX		the same message N times, as fast as it goes
+ *	count:N:HEX		the same, with the message number counted up
+ *	imm:HEX			a message with immediate data
+ *	inv:KEY:HEX		a message that invalidates a key of the victim's
+ *	wimm			an RDMA WRITE of nothing, with immediate data
+ *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
+ *	read:KEY:ADDR:LEN	an RDMA READ
+ *	start:MS		wait for the victim's START
+ *	sleep:MS
+ *	closed:MS		wait until the victim closes, at most so long
+ *
+ * KEY and ADDR are numbers, or "shown" and what is added: the key and the
+ * beginning of the buffer in the victim's START. "end" is its end; "old" is what
+ * the session before was shown. Whatever is posted is waited for.
+ */
+#include <linux/delay.h>
+#include <linux/kernel.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "priv.h"
+#include "../../../krdma/wire.h"
+
+/* Not hex2bin(), which moves from header to header. */
+static bool hostile_hex(u8 *data, const char *hex, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &data[i]) != 1)
+			return false;
+	return true;
+}
+
+/* HEX[+N]; "-": none. Return: how many; *data is to be freed. */
+ssize_t hostile_bytes(const char *hex, u8 **data)
+{
+	const char *plus = strchrnul(hex, '+');
+	size_t n = strcmp(hex, "-") ? (plus - hex) / 2 : 0;
+	u32 more = 0;
+
+	if (*plus && (kstrtou32(plus + 1, 0, &more) || more > SZ_1M))
+		return -EINVAL;
+	*data = kzalloc(n + more + 1, GFP_KERNEL);
+	if (!*data)
+		return -ENOMEM;
+	if (!hostile_hex(*data, hex, n)) {
+		kfree(*data);
+		return -EINVAL;
+	}
+	return n + more;
+}
+
+static u64 hostile_key_base(const struct hostile_session *s, const char *word)
+{
+	return word[0] == 'o' ? hostile_last_shown().rkey : s->shown.rkey;
+}
+
+static u64 hostile_addr_base(const struct hostile_session *s, const char *word)
+{
+	struct hostile_shown old = hostile_last_shown();
+
+	if (word[0] == 'o')
+		return old.addr;
+	return s->shown.addr + (word[0] == 'e' ? s->shown.len : 0);
+}
+
+/* NUMBER, or WORD[+N|-N]. */
+static int hostile_value(const struct hostile_session *s, const char *text,
+			 u64 (*base)(const struct hostile_session *s,
+				     const char *word), u64 *value)
+{
+	static const char * const words[] = { "shown", "old", "end" };
+	s64 more = 0;
+	size_t len;
+	int i;
+
+	if (!text)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		len = strlen(words[i]);
+		if (strncmp(text, words[i], len))
+			continue;
+		if (text[len] && kstrtos64(text + len, 0, &more))
+			return -EINVAL;
+		*value = base(s, text) + more;
+		return 0;
+	}
+	return kstrtou64(text, 0, value);
+}
+
+/* @n messages of the bytes @hex; @counted: with a number each. */
+static int hostile_sends(struct hostile_session *s, struct ib_rdma_wr *rdma,
+			 const char *hex, u32 n, bool counted)
+{
+	struct krdma_wire_hdr *hdr;
+	u8 *data;
+	ssize_t len = hex ? hostile_bytes(hex, &data) : -EINVAL;
+	int ret = 0;
+	u32 i;
+
+	if (len < 0)
+		return len;
+	hdr = (struct krdma_wire_hdr *)data;
+	if (n > HOSTILE_SENDS || (counted && len < sizeof(*hdr)))
+		ret = -EINVAL;
+	for (i = 0; i < n && !ret; i++) {
+		ret = hostile_post(s, rdma, data, len);
+		if (counted)
+			le32_add_cpu(&hdr->msg_id, 1);
+	}
+	kfree(data);
+	return ret ?: hostile_wait_sent(s);
+}
+
+static int hostile_step_send(struct hostile_session *s, char *args)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND };
+
+	return hostile_sends(s, &rdma, args, 1, false);
+}
+
+static int hostile_many(struct hostile_session *s, char *args, bool counted)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND };
+	char *number = strsep(&args, ":");
+	u32 n;
+
+	if (!number || kstrtou32(number, 0, &n))
+		return -EINVAL;
+	return hostile_sends(s, &rdma, args, n, counted);
+}
+
+static int hostile_step_flood(struct hostile_session *s, char *args)
+{
+	return hostile_many(s, args, false);
+}
+
+static int hostile_step_count(struct hostile_session *s, char *args)
+{
+	return hostile_many(s, args, true);
+}
+
+static int hostile_step_imm(struct hostile_session *s, char *args)
+{
+	struct ib_rdma_wr rdma = {
+		.wr.opcode = IB_WR_SEND_WITH_IMM,
+		.wr.ex.imm_data = cpu_to_be32(1),
+	};
+
+	return hostile_sends(s, &rdma, args, 1, false);
+}
+
+static int hostile_step_inv(struct hostile_session *s, char *args)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND_WITH_INV };
+	char *key = strsep(&args, ":");
+	u64 rkey;
+	int ret = hostile_value(s, key, hostile_key_base, &rkey);
+
+	if (ret)
+		return ret;
+	rdma.wr.ex.invalidate_rkey = rkey;
+	return hostile_sends(s, &rdma, args, 1, false);
+}
+
+static int hostile_step_wimm(struct hostile_session *s, char *args)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM };
+
+	return hostile_post(s, &rdma, NULL, 0) ?: hostile_wait_sent(s);
+}
+
+/* KEY:ADDR:LEN */
+static int hostile_one_sided(struct hostile_session *s, char *args,
+			     enum ib_wr_opcode opcode)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = opcode };
+	char *key = strsep(&args, ":"), *addr = strsep(&args, ":");
+	u64 rkey;
+	u32 len;
+	int ret;
+
+	ret = hostile_value(s, key, hostile_key_base, &rkey) ?:
+	      hostile_value(s, addr, hostile_addr_base, &rdma.remote_addr);
+	if (ret || !args || kstrtou32(args, 0, &len) || len > SZ_1M)
+		return ret ?: -EINVAL;
+	rdma.rkey = rkey;
+	return hostile_post(s, &rdma, NULL, len) ?: hostile_wait_sent(s);
+}
+
+static int hostile_step_write(struct hostile_session *s, char *args)
+{
+	return hostile_one_sided(s, args, IB_WR_RDMA_WRITE);
+}
+
+static int hostile_step_read(struct hostile_session *s, char *args)
+{
+	return hostile_one_sided(s, args, IB_WR_RDMA_READ);
+}
+
+static int hostile_ms(const char *args, u32 *ms)
+{
+	return args ? kstrtou32(args, 0, ms) : -EINVAL;
+}
+
+static int hostile_step_start(struct hostile_session *s, char *args)
+{
+	u32 ms;
+
+	return hostile_ms(args, &ms) ?: hostile_wait_start(s, ms);
+}
+
+static int hostile_step_sleep(struct hostile_session *s, char *args)
+{
+	u32 ms;
+	int ret = hostile_ms(args, &ms);
+
+	if (!ret && msleep_interruptible(ms))
+		ret = -EINTR;
+	return ret;
+}
+
+static int hostile_step_closed(struct hostile_session *s, char *args)
+{
+	u32 ms;
+
+	return hostile_ms(args, &ms) ?: hostile_wait_closed(s, ms);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct hostile_session *s, char *args);
+	bool needs_qp;
+} hostile_steps[] = {
+	{ "closed", hostile_step_closed },
+	{ "count", hostile_step_count, true },
+	{ "flood", hostile_step_flood, true },
+	{ "imm", hostile_step_imm, true },
+	{ "inv", hostile_step_inv, true },
+	{ "read", hostile_step_read, true },
+	{ "send", hostile_step_send, true },
+	{ "sleep", hostile_step_sleep },
+	{ "start", hostile_step_start },
+	{ "wimm", hostile_step_wimm, true },
+	{ "write", hostile_step_write, true },
+};
+
+/* @step is torn apart. */
+int hostile_step(struct hostile_session *s, char *step)
+{
+	char *name = strsep(&step, ":");
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(hostile_steps); i++)
+		if (!strcmp(name, hostile_steps[i].name))
+			break;
+	if (i == ARRAY_SIZE(hostile_steps))
+		return -EINVAL;
+	if (hostile_steps[i].needs_qp && !s->recvs)
+		return -ENOTCONN;
+	return hostile_steps[i].run(s, step);
+}
