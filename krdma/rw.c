@@ -8,6 +8,8 @@
  * key for the sink of a READ (RFC 5040 5.3); elsewhere only the own adapter may
  * use it. The peer's shown buffer is described once and checked on every use.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -102,6 +104,11 @@ int krdma_rw_learn(struct krdma_conn *conn)
 	int ret = krdma_rw_decode(conn, recv);
 
 	krdma_msg_repost(conn, recv, false);
+	if (ret == -EPROTO) {
+		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_START);
+		pr_info_ratelimited("%pISpc: bad description of a shown buffer, closing\n",
+				    &conn->peer);
+	}
 	return ret;
 }
 

@@ -367,6 +367,13 @@ reach() {
 }
 
 one_sided() {
+	local field
+	for field in "" shown=0/0 shown=4096/0,seg=0/1/4096 shown=4096/2,seg=0/1/4096 shown=4096/1025,seg=0/1/4096 \
+		shown=4096/0xffffffff,seg=0/1/4096 shown=4097/1,seg=0/1/4096 shown=0/1,seg=0/1/0 \
+		shown=4096/2,seg=0/1/4096,seg=0/1/0 shown=4096/1,seg=-1/1/4096 shown=4096/1,seg=-4095/1/4096 \
+		shown=4096/1,seg=0/1/4096,more=1 shown=4096/1,cut=31; do
+		row "shows-${field:-nothing}" rw "" dropped "start connect_failed.protocol" "$start,$field}"
+	done
 	row shows-what-is-not-there rw/write "" "2*-104|2*-13" "" "$shows" start:5000
 	row within-the-buffer rw "" -104 "" "$shows" start:5000 write:shown:shown:64 write:shown:end-1:1 read:shown:shown:65536
 	reach write-beyond write:shown:end-1:2
@@ -465,6 +472,7 @@ servers() {
 	back server-is-right 0 "" "5 -104" connected "${started[@]}" "$data,len=5,body=5}" sleep:200
 	back server-start-is-data 0 "" -71 "start connect_failed.protocol" "$data,len=5,body=5}"
 	back server-start-takes-credits 0 "" -71 "credit connect_failed.protocol" "$start,credits=2}"
+	back server-shows-too-much 1 "" -71 "start connect_failed.protocol" "$start,shown=4096/1,seg=-1/1/4096}"
 	back server-bad-header 0 "" -71 "header ended.protocol" "${started[@]}" sleep:200 "$data,len=4,body=5}"
 	back server-start-twice 0 "" -71 "start ended.protocol" "${started[@]}" sleep:200 "$start}"
 }
