@@ -91,6 +91,23 @@ static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 		krdma_conn_abort(conn, ret);
 }
 
+static u8 krdma_cm_mode(const struct krdma_conn *conn)
+{
+	return krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
+					KRDMA_WIRE_MODE_MSG;
+}
+
+/* What the other side of a client's connection agrees to. */
+static int krdma_cm_take_answer(struct krdma_conn *conn,
+				const struct rdma_conn_param *param)
+{
+	int ret = krdma_cm_take_private(conn, param);
+
+	if (ret || krdma_conn_is_raw(conn))
+		return ret;
+	return conn->hello.mode == krdma_cm_mode(conn) ? 0 : -EPROTO;
+}
+
 static void krdma_cm_established(struct krdma_conn *conn,
 				 const struct rdma_cm_event *event)
 {
@@ -98,7 +115,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 
 	/* The passive side has read the hello with the request. */
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		ret = krdma_cm_take_private(conn, &event->param.conn);
+		ret = krdma_cm_take_answer(conn, &event->param.conn);
 	if (ret) {
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HELLO);
 		pr_info_ratelimited("%pISpc: peer answers with a bad hello\n",
@@ -255,12 +272,6 @@ static int krdma_cm_queue_request(struct krdma_conn *listener,
 	spin_unlock_irqrestore(&listener->lock, flags);
 	krdma_cm_put_all(&dead);
 	return ret;
-}
-
-static u8 krdma_cm_mode(const struct krdma_conn *conn)
-{
-	return krdma_conn_is_rw(conn) ? KRDMA_WIRE_MODE_RW :
-					KRDMA_WIRE_MODE_MSG;
 }
 
 static int krdma_cm_fill_request(struct krdma_conn *conn, struct rdma_cm_id *id,

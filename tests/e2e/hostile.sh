@@ -463,7 +463,7 @@ client() {
 
 servers() {
 	local field
-	for field in magic=0 min=2 user=33 buf=0 max=0xffffffff depth=0 mode=2 cut=0; do
+	for field in magic=0 min=2 user=33 buf=0 max=0xffffffff depth=0 mode=1 mode=2 cut=0; do
 		back "server-hello-$field" 0 "$field" -71 "hello connect_failed.protocol"
 	done
 	back server-hello-version 0 "version=2 min=2" -93 "hello connect_failed.protocol"
