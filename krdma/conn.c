@@ -108,7 +108,7 @@ static bool krdma_conn_change_locked(struct krdma_conn *conn,
 	trace_krdma_state(conn->stats.id, conn->cb.role, conn->cb.state, to,
 			  error);
 	if (error)
-		conn->error = error;
+		WRITE_ONCE(conn->error, error);
 	if (to == KRDMA_ESTABLISHED)
 		WRITE_ONCE(conn->was_established, true);
 	WRITE_ONCE(conn->cb.state, to);

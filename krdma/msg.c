@@ -620,6 +620,9 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_qp_failed(conn, wc->status);
 		return;
 	}
+	/* Who has broken the protocol is not listened to any more. */
+	if (READ_ONCE(conn->error) == -EPROTO)
+		return;
 	ret = krdma_msg_received(conn, recv, wc);
 	if (!ret)
 		return;

@@ -352,6 +352,8 @@ sizes_and_opcodes() {
 	row invalidates-nothing m "" -5 ended.other "${started[@]}" "inv:0x12345678:{type=2,len=5,body=5}"
 	row ping-flood m "" "5 -104" posted.control=+ "${started[@]}" "flood:200:{type=4}" "$data,len=5,body=5}"
 	row pong-flood m "" "5 -104" "" "${started[@]}" "flood:200:{type=5}" "$data,len=5,body=5}"
+	row no-credit-left m/hold "" "64*1 -71" "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
+	row credits-never-returned m "" "-71" "credit ended.protocol" "${started[@]}" "flood:200:{type=3}"
 	row write-to-a-guess m "" -5 ended.other "${started[@]}" "write:0x1234:0:8"
 	row read-from-a-guess m "" -5 ended.other "${started[@]}" "read:0x1234:0:8"
 }
