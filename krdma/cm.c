@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting, listening, accepting: the only file that knows who dialled.
+ * Connecting and accepting: the only file that knows who dialled.
  *
  * CM events arrive in krdma_cm_handler(), one at a time for each cm_id. They
  * move the state and nothing more; whoever connects or accepts waits for the
@@ -29,8 +29,14 @@ struct krdma_cm_rej_private {
 	u8 user[IB_CM_REJ_PRIVATE_DATA_SIZE - sizeof(struct krdma_wire_rej)];
 } __packed;
 
-static void krdma_cm_keep_addrs(struct krdma_conn *conn,
-				const struct rdma_cm_id *id)
+/**
+ * krdma_cm_keep_addrs - remember both addresses, for when there is no cm_id
+ * @conn: connection or listener
+ * @id: its cm_id
+ *
+ * Context: any.
+ */
+void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 {
 	conn->local = id->route.addr.src_addr;
 	conn->peer = id->route.addr.dst_addr;
@@ -389,7 +395,14 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static int krdma_cm_new_id(struct krdma_conn *conn)
+/**
+ * krdma_cm_new_id - make a cm_id
+ * @conn: connection or listener without one
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0 or -errno of rdma_create_id().
+ */
+int krdma_cm_new_id(struct krdma_conn *conn)
 {
 	struct rdma_cm_id *id;
 
@@ -747,63 +760,6 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	/* Fails where the peer was faster; the drain flushes in any case. */
 	rdma_disconnect(conn->cb.cm_id);
 }
-
-static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
-{
-	int ret;
-
-	lockdep_assert_held(&conn->setup);
-	ret = krdma_cm_new_id(conn);
-	if (ret)
-		return ret;
-	if (conn->p.tos)
-		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
-	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)src);
-	if (ret)
-		return ret;
-	/* Before the first request can come in. */
-	if (!krdma_conn_move(conn, KRDMA_LISTENING))
-		return krdma_last_error(&conn->cb);
-	ret = rdma_listen(conn->cb.cm_id, conn->p.backlog);
-	if (!ret)
-		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
-	return ret;
-}
-
-/**
- * krdma_listen_params - start to take connect requests
- * @src: local address, port 0: one is chosen, see krdma_local_addr(). The
- *	address 0.0.0.0 or :: means all RDMA devices, later ones too
- * @params: for the listener and its connections, NULL: defaults
- * @listen_cb: result, unchanged on error
- *
- * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV no RDMA device
- * has that address; -ENOMEM.
- */
-int krdma_listen_params(const struct sockaddr *src,
-			const struct krdma_params *params,
-			struct krdma_cb **listen_cb)
-{
-	struct krdma_conn *conn;
-	int ret;
-
-	if (!krdma_cm_family_ok(src))
-		return -EINVAL;
-	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
-	if (IS_ERR(conn))
-		return PTR_ERR(conn);
-	conn->async = conn->ops && conn->ops->request;
-	mutex_lock(&conn->setup);
-	ret = krdma_cm_listen(conn, src);
-	mutex_unlock(&conn->setup);
-	if (ret) {
-		krdma_release_cb(&conn->cb);
-		return ret;
-	}
-	*listen_cb = &conn->cb;
-	return 0;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_listen_params, KRDMA_NS);
 
 static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
 {

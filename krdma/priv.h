@@ -308,6 +308,8 @@ void krdma_offer_work(struct work_struct *work);
 /* cm.c */
 void krdma_cm_count(struct krdma_conn *conn, int ret);
 bool krdma_cm_family_ok(const struct sockaddr *addr);
+void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id);
+int krdma_cm_new_id(struct krdma_conn *conn);
 int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst);
 int krdma_cm_dial(struct krdma_conn *conn);
 int krdma_cm_answer(struct krdma_conn *conn);
