@@ -85,7 +85,8 @@ enum krdma_role {
  * @KRDMA_READY: QP exists, receives can be posted
  * @KRDMA_CONNECTING: REQ or REP sent, the answer is awaited
  * @KRDMA_ESTABLISHED: data flows
- * @KRDMA_LISTENING: listener only: taking connect requests
+ * @KRDMA_LISTENING: listener only: taking connect requests, or waiting until
+ *	there is a device for its address
  * @KRDMA_CLOSING: no new work, what is in flight is being flushed
  * @KRDMA_CLOSED: no QP, no cm_id, nothing can happen any more
  */
@@ -112,7 +113,8 @@ enum krdma_state {
  * @state: see &enum krdma_state; a snapshot unless the caller knows better,
  *	read it with krdma_get_state()
  * @read_write: made by krdma_rw_init_client() or krdma_rw_init_server()
- * @cm_id: from the first call that uses the network until closed
+ * @cm_id: from the first call that uses the network until closed; a listener
+ *	has another one each time its device comes back, and none in between
  * @qp: from the moment the qp_ready callback runs until closed
  * @pd: like @qp; of the connection's domain and device
  * @context: the user's, from &struct krdma_params
@@ -201,6 +203,7 @@ struct krdma_ops {
 #define KRDMA_RAW	 BIT(0) /* raw mode: the owner posts the work requests */
 #define KRDMA_RW	 BIT(1) /* message mode with a shown buffer (krdma_read) */
 #define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
+#define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may come later */
 
 /**
  * enum krdma_poll - who runs completion handlers
@@ -219,7 +222,7 @@ enum krdma_poll {
 /**
  * struct krdma_params - how a connection or a listener behaves
  * @size: sizeof(struct krdma_params); lets the struct grow
- * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE
+ * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_LISTEN_WAIT
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
  *	krdma takes its own reference
  * @domain: PDs come from here, NULL: a domain of krdma's own

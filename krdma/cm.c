@@ -345,6 +345,14 @@ static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 	return ret;
 }
 
+static void krdma_cm_device_removed(struct krdma_conn *conn)
+{
+	if (conn->cb.role == KRDMA_LISTEN_CONN)
+		krdma_listen_lost(conn);
+	else
+		krdma_conn_abort(conn, -ENODEV);
+}
+
 /*
  * Returning non-zero would make the core destroy the cm_id. That is right only
  * for a request that has not become a connection of ours.
@@ -386,7 +394,7 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		krdma_conn_abort(conn, -ECONNRESET);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		krdma_conn_abort(conn, -ENODEV);
+		krdma_cm_device_removed(conn);
 		break;
 	default:
 		/* ADDR_CHANGE: the QP goes on. TIMEWAIT_EXIT: too late. */
@@ -840,7 +848,7 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
  * &krdma_params.connect_timeout_ms is rejected.
  *
  * Return: 0, -EINVAL not a listener, -ETIMEDOUT, -EINTR, -ESHUTDOWN the
- * listener is being released, -ENODEV its RDMA device was removed.
+ * listener is being released.
  */
 int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
 		       struct krdma_cb **cb)

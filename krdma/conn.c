@@ -18,6 +18,7 @@
  *  - timer, alive, step_work, loan_work and close_work: hold a reference each
  *  - messages that are lent: hold a reference each, and only the memory
  *  - removal of the device: until krdma_device_detach()
+ *  - who tells a listener of new devices: until krdma_listen_end()
  *  - a listener, while the request is on its list: holds a reference
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -342,6 +343,7 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 		rdma_destroy_id(id);
 		conn->cb.cm_id = NULL;
 	}
+	krdma_listen_end(conn);
 	/* Not earlier: a CM callback may have started it until now. */
 	krdma_conn_stop_timer(conn);
 	krdma_alive_stop(conn);
@@ -404,15 +406,20 @@ static int krdma_conn_init(struct krdma_conn *conn,
  * Two places, so that lockdep tells a listener's from a connection's: a
  * listener's step_work may release a request, which waits for its close_work.
  */
-static void krdma_conn_init_close(struct krdma_conn *conn, enum krdma_role role)
+static void krdma_conn_init_works(struct krdma_conn *conn)
 {
-	if (role == KRDMA_LISTEN_CONN) {
+	if (conn->cb.role == KRDMA_LISTEN_CONN) {
+		INIT_DELAYED_WORK(&conn->timer, krdma_listen_work);
 		INIT_DELAYED_WORK(&conn->step_work, krdma_offer_work);
 		INIT_WORK(&conn->close_work, krdma_conn_close_work);
 	} else {
+		INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
 		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 		INIT_WORK(&conn->close_work, krdma_conn_close_work);
 	}
+	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
+	INIT_WORK(&conn->loan_work, krdma_loan_work);
+	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 }
 
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
@@ -433,11 +440,8 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->dev_link);
 	INIT_LIST_HEAD(&conn->request_link);
 	INIT_LIST_HEAD(&conn->requests);
-	INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
-	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
-	INIT_WORK(&conn->loan_work, krdma_loan_work);
-	INIT_WORK(&conn->free_work, krdma_conn_free_work);
-	krdma_conn_init_close(conn, role);
+	INIT_LIST_HEAD(&conn->watch.link);
+	krdma_conn_init_works(conn);
 	krdma_stats_add_conn(conn);
 	krdma_domain_get(conn->domain);
 	get_net(conn->net);
@@ -481,6 +485,7 @@ struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 	if (!conn)
 		return NULL;
 	conn->p = listener->p;
+	conn->p.flags &= ~KRDMA_LISTEN_WAIT;
 	conn->cb.context = listener->cb.context;
 	conn->cb.read_write = listener->cb.read_write;
 	conn->ops = listener->ops;

@@ -35,6 +35,8 @@ struct krdma_domain *krdma_default_domain = &krdma_own_domain;
 static struct ib_client krdma_ib_client;
 static LIST_HEAD(krdma_devs);
 static DEFINE_MUTEX(krdma_devs_lock); /* krdma_devs */
+static LIST_HEAD(krdma_watches);
+static DEFINE_SPINLOCK(krdma_watch_lock); /* krdma_watches */
 
 /**
  * krdma_domain_create - make a domain of trust
@@ -251,6 +253,48 @@ void krdma_device_detach(struct krdma_conn *conn)
 	krdma_dev_put(dev);
 }
 
+/**
+ * krdma_device_watch - begin to be told of new RDMA devices
+ * @watch: of the caller; not watching yet
+ * @added: see &struct krdma_watch
+ *
+ * Context: process.
+ */
+void krdma_device_watch(struct krdma_watch *watch,
+			void (*added)(struct krdma_watch *watch))
+{
+	watch->added = added;
+	spin_lock(&krdma_watch_lock);
+	list_add_tail(&watch->link, &krdma_watches);
+	spin_unlock(&krdma_watch_lock);
+}
+
+/**
+ * krdma_device_unwatch - end that
+ * @watch: its link is initialised; may be not watching
+ *
+ * On return its callback neither runs nor will.
+ *
+ * Context: process.
+ */
+void krdma_device_unwatch(struct krdma_watch *watch)
+{
+	spin_lock(&krdma_watch_lock);
+	list_del_init(&watch->link);
+	spin_unlock(&krdma_watch_lock);
+}
+
+/* The CM knows the device already: it was there first as an ib_client. */
+static void krdma_device_tell(void)
+{
+	struct krdma_watch *watch;
+
+	spin_lock(&krdma_watch_lock);
+	list_for_each_entry(watch, &krdma_watches, link)
+		watch->added(watch);
+	spin_unlock(&krdma_watch_lock);
+}
+
 static int krdma_device_add(struct ib_device *ibdev)
 {
 	struct krdma_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
@@ -268,6 +312,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 	list_add_tail(&dev->link, &krdma_devs);
 	mutex_unlock(&krdma_devs_lock);
 	ib_set_client_data(ibdev, &krdma_ib_client, dev);
+	krdma_device_tell();
 	return 0;
 }
 

@@ -1,10 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Listeners: made here, taken down by conn.c; what they hear comes in in cm.c. */
+/*
+ * Listeners: made here, taken down by conn.c; their requests arrive in cm.c.
+ *
+ * A listener outlives its RDMA device. The CM sees to that by itself where the
+ * address is a wildcard. One on a specific address has a cm_id that is bound to
+ * the device and goes with it: then the listener is deaf, remains in
+ * KRDMA_LISTENING, and timer, which a listener has for this, makes new cm_ids
+ * until one of them listens: when a device has appeared, and every second,
+ * because a device may get its address later.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/export.h>
 
 #include "priv.h"
 
-static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
+/* How long until a deaf listener tries again by itself. */
+#define KRDMA_LISTEN_RETRY_MS 1000
+
+/* The listener's timer; put by krdma_listen_work() or krdma_conn_stop_timer(). */
+static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
+{
+	krdma_conn_get(conn);
+	if (mod_delayed_work(krdma_wq, &conn->timer, msecs_to_jiffies(ms)))
+		krdma_conn_put(conn);
+}
+
+/* Return: what it was before. */
+static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
+{
+	unsigned long flags;
+	bool before;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	before = conn->deaf;
+	conn->deaf = deaf;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return before;
+}
+
+/**
+ * krdma_listen_lost - the device of a listener is being removed
+ * @conn: listener
+ *
+ * Removal waits until the cm_id is destroyed, which its own callback cannot do.
+ *
+ * Context: CM callback.
+ */
+void krdma_listen_lost(struct krdma_conn *conn)
+{
+	krdma_listen_set_deaf(conn, true);
+	krdma_listen_queue(conn, 0);
+}
+
+/* Also while the work runs: what it has seen may be older than the device. */
+static void krdma_listen_device_added(struct krdma_watch *watch)
+{
+	krdma_listen_queue(container_of(watch, struct krdma_conn, watch), 0);
+}
+
+static int krdma_listen_bind(struct krdma_conn *conn)
 {
 	int ret;
 
@@ -14,16 +69,127 @@ static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
 		return ret;
 	if (conn->p.tos)
 		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
-	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)src);
+	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->src);
 	if (ret)
 		return ret;
 	/* Before the first request can come in. */
-	if (!krdma_conn_move(conn, KRDMA_LISTENING))
+	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
+	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
-	ret = rdma_listen(conn->cb.cm_id, conn->p.backlog);
-	if (!ret)
+	return rdma_listen(conn->cb.cm_id, conn->p.backlog);
+}
+
+static void krdma_listen_unbind(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (conn->cb.cm_id)
+		rdma_destroy_id(conn->cb.cm_id);
+	conn->cb.cm_id = NULL;
+}
+
+/* One line when it becomes deaf, one when the reason changes, one at the end. */
+static void krdma_listen_say(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->setup);
+	if (error == conn->listen_error)
+		return;
+	conn->listen_error = error;
+	if (error)
+		pr_info_ratelimited("%pISpc: does not listen, waits: %d\n",
+				    &conn->src, error);
+	else
+		pr_info_ratelimited("%pISpc: listens again\n", &conn->src);
+}
+
+static void krdma_listen_retry(struct krdma_conn *conn)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	krdma_listen_unbind(conn);
+	/* Before the new cm_id can be lost as well. */
+	krdma_listen_set_deaf(conn, false);
+	ret = krdma_listen_bind(conn);
+	if (ret) {
+		krdma_listen_unbind(conn);
+		krdma_listen_set_deaf(conn, true);
+		krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
+	}
+	krdma_listen_say(conn, ret);
+}
+
+/**
+ * krdma_listen_work - make a deaf listener listen
+ * @work: krdma_conn.timer of a listener
+ */
+void krdma_listen_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, timer.work);
+
+	mutex_lock(&conn->setup);
+	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&
+	    READ_ONCE(conn->deaf))
+		krdma_listen_retry(conn);
+	mutex_unlock(&conn->setup);
+	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_listen_end - follow devices no more
+ * @conn: listener that is being torn down; nothing happens to others
+ *
+ * Context: process.
+ */
+void krdma_listen_end(struct krdma_conn *conn)
+{
+	if (conn->cb.role == KRDMA_LISTEN_CONN)
+		krdma_device_unwatch(&conn->watch);
+}
+
+static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
+{
+	return conn->p.flags & KRDMA_LISTEN_WAIT &&
+	       (error == -ENODEV || error == -EADDRNOTAVAIL);
+}
+
+/* There is no device with that address yet. */
+static int krdma_listen_wait(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->setup);
+	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
+	    !krdma_conn_move(conn, KRDMA_LISTENING))
+		return krdma_last_error(&conn->cb);
+	krdma_listen_unbind(conn);
+	conn->local = conn->src;
+	krdma_listen_say(conn, error);
+	krdma_listen_set_deaf(conn, true);
+	krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
+	return 0;
+}
+
+static int krdma_listen_first(struct krdma_conn *conn)
+{
+	int ret;
+
+	lockdep_assert_held(&conn->setup);
+	ret = krdma_listen_bind(conn);
+	if (!ret) {
 		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
+		/* With the port, if the CM has chosen one. */
+		conn->src = conn->local;
+	} else if (krdma_listen_may_wait(conn, ret)) {
+		ret = krdma_listen_wait(conn, ret);
+	}
+	if (!ret)
+		krdma_device_watch(&conn->watch, krdma_listen_device_added);
 	return ret;
+}
+
+static bool krdma_listen_port_is_open(const struct sockaddr *src)
+{
+	/* The port is at the same place for both families. */
+	return !((const struct sockaddr_in *)src)->sin_port;
 }
 
 /**
@@ -32,6 +198,12 @@ static int krdma_cm_listen(struct krdma_conn *conn, const struct sockaddr *src)
  *	address 0.0.0.0 or :: means all RDMA devices, later ones too
  * @params: for the listener and its connections, NULL: defaults
  * @listen_cb: result, unchanged on error
+ *
+ * A listener on a specific address outlives its RDMA device: when that is
+ * removed nobody can call it any more, its requests end, waits on it go on; and
+ * when a device for the address is there again it listens again by itself, on
+ * the same port. With KRDMA_LISTEN_WAIT it is also made if there is no such
+ * device yet; then the port must not be 0.
  *
  * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV no RDMA device
  * has that address; -ENOMEM.
@@ -48,9 +220,16 @@ int krdma_listen_params(const struct sockaddr *src,
 	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
+	if (conn->p.flags & KRDMA_LISTEN_WAIT &&
+	    krdma_listen_port_is_open(src)) {
+		krdma_release_cb(&conn->cb);
+		return -EINVAL;
+	}
 	conn->async = conn->ops && conn->ops->request;
 	mutex_lock(&conn->setup);
-	ret = krdma_cm_listen(conn, src);
+	memset(&conn->src, 0, sizeof(conn->src));
+	memcpy(&conn->src, src, rdma_addr_size((struct sockaddr *)src));
+	ret = krdma_listen_first(conn);
 	mutex_unlock(&conn->setup);
 	if (ret) {
 		krdma_release_cb(&conn->cb);

@@ -7,7 +7,8 @@
 #include "credit.h"
 #include "priv.h"
 
-#define KRDMA_FLAGS (KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE)
+#define KRDMA_FLAGS \
+	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_WAIT)
 
 /* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
 #define KRDMA_DEPTH_MAX 65536

@@ -4,8 +4,8 @@
  *
  * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
- * krdma_stats_lock nests inside all of these. krdma_conn.lock nests inside
- * everything and takes nothing. CM callbacks run
+ * krdma_stats_lock and krdma_watch_lock nest inside all of these.
+ * krdma_conn.lock nests inside everything and takes nothing. CM callbacks run
  * under the handler mutex and therefore never take krdma_conn.setup: what
  * needs it is done by the task that connects or accepts, or by close_work.
  */
@@ -70,6 +70,17 @@ struct krdma_pd {
 };
 
 /**
+ * struct krdma_watch - somebody who wants to know of new RDMA devices
+ * @link: in krdma_watches of device.c, under krdma_watch_lock
+ * @added: there is one. Context: krdma_watch_lock held; must not sleep; takes
+ *	no other lock but krdma_conn.lock or krdma_again.lock
+ */
+struct krdma_watch {
+	struct list_head link;
+	void (*added)(struct krdma_watch *watch);
+};
+
+/**
  * struct krdma_conn - what is behind a krdma_cb
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
@@ -102,6 +113,7 @@ struct krdma_pd {
  * @npending: how many
  * @batch: where their work requests are put together
  * @was_established: state has been KRDMA_ESTABLISHED
+ * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
  *	@kpd, @regions, @answered, @drained, @raw_live
@@ -127,8 +139,10 @@ struct krdma_pd {
  * @modify_failed: the QP could not be moved, for lack of memory; see
  *	krdma_qp_enable_rxe()
  * @local_failure: passive: it was not the peer's fault that it failed
+ * @listen_error: listener: why it is deaf, as far as the log says, 0: it is not
  *
- * @timer: ends what does not become established in time
+ * @timer: ends what does not become established in time; of a listener: makes
+ *	it listen again
  * @alive: message mode: looks now and then whether the peer was heard
  * @step_work: asynchronous connections and listeners: see async.c
  * @close_work: does what closing needs in process context
@@ -136,13 +150,15 @@ struct krdma_pd {
  * @free_work: frees what an atomic context gave up last
  *
  * @request_link: passive: in the listener's @requests
+ * @watch: listener: tells it of new devices
  * @requests: listener: connections in KRDMA_REQUESTED
  * @nrequests: listener: how many
  *
  * @hello: the peer's, in message mode
  * @resources: passive: RDMA READs that the peer asked to have served here
  * @depth: passive: RDMA READs that the peer serves
- * @src: where a client wants to come from, family 0: anywhere
+ * @src: where a client wants to come from, family 0: anywhere; where a listener
+ *	listens, under @setup
  * @local: address of this side, family 0: not known yet
  * @peer: address of the other side, likewise
  * @user_data: private data to send (client) or received
@@ -178,6 +194,7 @@ struct krdma_conn {
 	struct list_head posted;
 	struct list_head pending;
 	unsigned int npending;
+	bool deaf;
 	struct krdma_batch *batch;
 
 	struct mutex setup; /* see @setup above */
@@ -200,6 +217,7 @@ struct krdma_conn {
 	struct ib_cqe part_cqe;
 	bool modify_failed;
 	bool local_failure;
+	int listen_error;
 
 	struct delayed_work timer;
 	struct delayed_work alive;
@@ -208,6 +226,7 @@ struct krdma_conn {
 	struct work_struct loan_work;
 	struct work_struct free_work;
 
+	struct krdma_watch watch;
 	struct list_head request_link;
 	struct list_head requests;
 	unsigned int nrequests;
@@ -271,6 +290,9 @@ void krdma_device_exit(void);
 int krdma_device_attach(struct krdma_conn *conn);
 void krdma_device_detach(struct krdma_conn *conn);
 void krdma_domain_get(struct krdma_domain *domain);
+void krdma_device_watch(struct krdma_watch *watch,
+			void (*added)(struct krdma_watch *watch));
+void krdma_device_unwatch(struct krdma_watch *watch);
 
 /* conn.c */
 struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
@@ -319,6 +341,11 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener);
 void krdma_cm_disconnect(struct krdma_conn *conn);
 void krdma_cm_drop_requests(struct krdma_conn *listener);
 void krdma_cm_reject_unanswered(struct krdma_conn *conn);
+
+/* listen.c */
+void krdma_listen_lost(struct krdma_conn *conn);
+void krdma_listen_work(struct work_struct *work);
+void krdma_listen_end(struct krdma_conn *conn);
 
 /**
  * struct krdma_op - what a task waits for: one or more work requests

@@ -111,7 +111,7 @@ struct krdma_params_case {
 static const struct krdma_params_case refused[] = {
 	{ "struct of another size", { .size = sizeof(struct krdma_params) - 4 } },
 	{ "struct without a size", {} },
-	{ "unknown flag", { GOOD, .flags = BIT(3) } },
+	{ "unknown flag", { GOOD, .flags = BIT(4) } },
 	{ "top flag", { GOOD, .flags = BIT(31) } },
 	{ "raw and shown buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
 	{ "private data without bytes", { GOOD, .private_data_len = 1 } },
@@ -176,6 +176,7 @@ static const struct krdma_params_case taken[] = {
 	{ "smallest message mode", { GOOD, .recv_depth = 4, .buf_size = 256 } },
 	{ "shown buffer", { GOOD, .flags = KRDMA_RW } },
 	{ "any signal ends a wait", { GOOD, .flags = KRDMA_INTERRUPTIBLE } },
+	{ "no device yet", { GOOD, .flags = KRDMA_LISTEN_WAIT } },
 };
 
 KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);

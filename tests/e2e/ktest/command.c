@@ -93,6 +93,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 	for (i = 0; i < ARRAY_SIZE(ktest_u32_options); i++)
 		*(u32 *)((void *)p + ktest_u32_options[i].offset) =
 			ktest_option(args, ktest_u32_options[i].name, 0);
+	if (ktest_option(args, "wait", 0))
+		p->flags |= KRDMA_LISTEN_WAIT;
 	if (ktest_option(args, "rw", 0))
 		p->flags |= KRDMA_RW;
 	slot->is_raw = ktest_option(args, "raw", 0);

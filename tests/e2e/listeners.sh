@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# listeners: RDMA devices come and go, listeners stay. One on a specific address listens again when its device is back,
+# on its port, and those who wait on it never notice; with KRDMA_LISTEN_WAIT it may be made before the device.
+#
+#   node 1 (echoes on 7000 … 7003, its device goes and comes back) <--- krdma ---> node 2 (connects)
+#
+# kernels: uml stock-6.1
+# long: uml/siw uml-debug debug-6.1
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+patience=$((20 * slow))
+
+link_del() {
+	timeout 60 rdma link del "$RDMADEV"
+	ok $? "$1: rdma link del"
+}
+
+link_add() {
+	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV"
+	ok $? "$1: rdma link add"
+}
+
+# serving JOB WHAT: its task still waits on the listener
+serving() {
+	kt_result "$1" 0
+	[[ $kt_text == "still running" ]]
+	ok $? "$2: the task on $1 goes on waiting ($kt_ret $kt_text)"
+}
+
+# ended JOB: and ends when the listener is released
+ended() {
+	expect 0 release "$1"
+	kt_result "$1" "$patience"
+	kt_is ESHUTDOWN "waiting on $1 ends with its release: $kt_text"
+}
+
+# reaches HOST PORT WHAT: a connection works, though not at once
+reaches() {
+	local end=$((SECONDS + patience))
+	until kt rounds r "$1" "$2" 3 connect_ms=2000; do
+		kt release r
+		((SECONDS < end)) || break
+		sleep 0.2
+	done
+	kt_is 0 "$3: $1 port $2 answers"
+	kt release r
+}
+
+listen_all() {
+	expect 0 listen four "$(addr4 1)" 7000
+	expect 0 listen six "$(addr6 1)" 7001
+	expect 0 listen any 0.0.0.0 7002
+	expect 0 listen chosen "$(addr4 1)" 0
+	[[ $kt_text =~ :([0-9]+)$ ]]
+	ok $? "a port was chosen: $kt_text"
+	port=${BASH_REMATCH[1]}
+	((NODE > 1)) || echo "$port" >/exchange/port
+	for name in four six any chosen; do kt_start $name serve $name; done
+	expect 0 server "$(addr4 1)" 7003
+}
+
+comes_back() {
+	local round name
+	for round in 1 2 3; do
+		link_del "round $round"
+		[[ -z $(resources) ]]
+		ok $? "round $round: nothing of the device is left"
+		for name in four six any chosen; do
+			serving $name "round $round, no device"
+			[[ $(kt_state $name) == LISTENING ]]
+			ok $? "$name is in LISTENING"
+		done
+		barrier "gone$round"
+		barrier "seen$round"
+		link_add "round $round"
+		barrier "back$round"
+		barrier "works$round"
+		for name in four six any chosen; do serving $name "round $round, the device is back"; done
+	done
+	for name in four six any chosen; do ended $name; done
+	expect 0 server end
+}
+
+# There is no device yet, or there is none any more when the listener is released.
+early() {
+	link_del early
+	expect ENODEV listen early "$(addr4 1)" 7000
+	expect EINVAL listen early "$(addr4 1)" 0 wait=1
+	expect 0 listen early "$(addr4 1)" 7000 wait=1
+	[[ $kt_text == local=10.56.0.1:7000 ]]
+	ok $? "its address is known: $kt_text"
+	kt_start early serve early
+	expect 0 listen nowhere 10.57.0.1 7001 wait=1
+	expect 0 listen other "$(addr4 1)" 7004 wait=1
+	expect 0 release other
+	serving early "no device yet"
+	link_add early
+	barrier early
+	barrier early-works
+	expect EADDRINUSE listen twice "$(addr4 1)" 7000 wait=1
+	serving early "the device came"
+	ended early
+	expect 0 release nowhere
+	for _ in 1 2 3 4 5; do
+		expect 0 listen brief "$(addr4 1)" 7000
+		rdma link del "$RDMADEV" &
+		kt release brief
+		kt_is 0 "a listener is released while its device goes"
+		wait $!
+		rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV"
+	done
+}
+
+server() {
+	listen_all
+	barrier listening
+	barrier first
+	comes_back
+	early
+}
+
+client() {
+	local round
+	barrier listening
+	port=$(</exchange/port)
+	reach_all "first"
+	barrier first
+	for round in 1 2 3; do
+		barrier "gone$round"
+		kt connect c "$(addr4 1)" 7000 connect_ms=500
+		((kt_ret < 0))
+		ok $? "round $round: nobody can be reached: $kt_ret"
+		kt release c
+		barrier "seen$round"
+		barrier "back$round"
+		reach_all "round $round"
+		barrier "works$round"
+	done
+	barrier early
+	reaches "$(addr4 1)" 7000 "a listener that was there before its device"
+	barrier early-works
+}
+
+reach_all() {
+	reaches "$(addr4 1)" 7000 "$1"
+	reaches "$(addr6 1)" 7001 "$1"
+	reaches "$(addr4 1)" 7002 "$1"
+	reaches "$(addr4 1)" "$port" "$1"
+	local end=$((SECONDS + patience))
+	until kt clients "$(addr4 1)" 7003 1 connect_ms=2000 || ((SECONDS > end)); do sleep 0.2; done
+	kt_is 0 "$1: a listener with callbacks"
+}
+
+if ((NODE == 1)); then server; else client; fi
+same_resources "$before" "resources are as before"
+finish
