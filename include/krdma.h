@@ -42,6 +42,7 @@
 #include "compat.h"
 
 struct bio_vec;
+struct krdma_again;
 struct krdma_conn;
 struct krdma_domain;
 struct krdma_loan;
@@ -646,6 +647,89 @@ struct krdma_req {
 };
 
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req);
+
+/* A connection that is kept: made, and made again whenever it is over */
+
+/**
+ * enum krdma_again_state - where in its circle a krdma_again is
+ * @KRDMA_AGAIN_WAITING: not connected, the next attempt comes in its time
+ * @KRDMA_AGAIN_CONNECTING: an attempt is under way
+ * @KRDMA_AGAIN_CONNECTED: from connected() until lost() has returned
+ * @KRDMA_AGAIN_STOPPED: inside krdma_again_stop()
+ */
+enum krdma_again_state {
+	KRDMA_AGAIN_WAITING = 0,
+	KRDMA_AGAIN_CONNECTING,
+	KRDMA_AGAIN_CONNECTED,
+	KRDMA_AGAIN_STOPPED,
+};
+
+/**
+ * struct krdma_again_ops - callbacks of the owner; both are needed
+ * @connected: there is a connection, the one of number @epoch, from 1. The
+ *	owner may use @cb until lost() returns, and keep it longer with
+ *	krdma_get(). It may krdma_disconnect() it, but not release it; and
+ *	@cb's context is krdma's
+ * @lost: it is over: @reason as for &krdma_ops.closing, -ESHUTDOWN also for
+ *	krdma_again_stop(). What the owner has of @cb (regions, requests in
+ *	flight) ends here: when this returns @cb is released, and only then the
+ *	next attempt begins. Removal of the RDMA device waits for it
+ *
+ * They come in turns, beginning with @connected; never at the same time for one
+ * krdma_again, and the same number of each when krdma_again_stop() returns.
+ *
+ * Context: process, krdma's workqueue; may sleep, but not until krdma_again_stop()
+ * or krdma_release_cb() of another task is done.
+ */
+struct krdma_again_ops {
+	void (*connected)(struct krdma_again *again, struct krdma_cb *cb,
+			  u64 epoch);
+	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);
+};
+
+/**
+ * struct krdma_again_params - whom to tell, and how often to try
+ * @size: sizeof(struct krdma_again_params); lets the struct grow
+ * @ops: the owner's callbacks
+ * @context: for krdma_again_context()
+ * @min_ms: wait after the first failure, default 100
+ * @max_ms: each further failure doubles the wait, up to this; default 10000, at
+ *	most an hour. Every wait is up to a quarter shorter or longer than that
+ */
+struct krdma_again_params {
+	size_t size;
+	const struct krdma_again_ops *ops;
+	void *context;
+	u32 min_ms;
+	u32 max_ms;
+};
+
+/**
+ * struct krdma_again_info - how it goes
+ * @size: sizeof(struct krdma_again_info), set by the caller; lets the struct grow
+ * @state: see &enum krdma_again_state; a snapshot
+ * @epoch: connections so far, the present one among them
+ * @failures: attempts in a row that led to no connection, or to one that ended
+ *	before &krdma_again_params.max_ms had passed
+ * @error: why the last attempt failed or connection ended; 0: none has
+ */
+struct krdma_again_info {
+	size_t size;
+	enum krdma_again_state state;
+	u64 epoch;
+	unsigned int failures;
+	int error;
+};
+
+struct krdma_again *krdma_again_start(const struct sockaddr *dst,
+				      const struct krdma_params *params,
+				      const struct krdma_again_params *owner);
+void krdma_again_stop(struct krdma_again *again);
+void krdma_again_kick(struct krdma_again *again);
+struct krdma_cb *krdma_again_get_cb(struct krdma_again *again);
+void *krdma_again_context(const struct krdma_again *again);
+u64 krdma_again_epoch(struct krdma_again *again);
+int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info);
 
 /* The eleven calls of snake0/krdma, source compatible */
 void krdma_config(size_t max_buf_size);

@@ -420,10 +420,13 @@ static const struct {
 	int (*run)(struct ktest_ctx *ctx, struct ktest_args *args);
 } ktest_commands[] = {
 	{ "accept", ktest_cmd_accept },
+	{ "again", ktest_cmd_again },
+	{ "brief", ktest_cmd_brief },
 	{ "clients", ktest_cmd_clients },
 	{ "connect", ktest_cmd_connect },
 	{ "failnth", ktest_cmd_failnth },
 	{ "holdup", ktest_cmd_hold },
+	{ "kept", ktest_cmd_kept },
 	{ "kill", ktest_cmd_kill },
 	{ "kthread", ktest_cmd_kthread },
 	{ "lend", ktest_cmd_lend },

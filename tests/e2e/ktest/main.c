@@ -284,6 +284,7 @@ static void __exit ktest_exit(void)
 	remove_proc_entry("krdma_test", NULL);
 	ktest_jobs_stop();
 	ktest_hold_end();
+	ktest_again_end();
 	ktest_server_end();
 	ktest_lend_give_back(0);
 	list_for_each_entry_safe(slot, next, &ktest_slots, link) {

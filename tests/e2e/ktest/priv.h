@@ -137,6 +137,12 @@ int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_fill(u8 *buf, size_t len);
 int ktest_check(const u8 *buf, size_t len);
 
+/* again.c */
+int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_again_end(void);
+
 /* async.c */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb);

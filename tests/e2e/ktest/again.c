@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections that are kept, and whether what their owner is told makes sense:
+ * connected() and lost() in turns, for the same connection, with numbers that
+ * grow by one.
+ */
+#include <linux/delay.h>
+#include <linux/random.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+#define KTEST_AGAIN_LEN 4096
+
+/**
+ * struct ktest_again - a name for a krdma_again
+ * @link: in ktest_agains, under ktest_agains_lock
+ * @ref: the list holds one, a command that uses it one
+ * @name: what commands call it
+ * @linger_ms: how long callbacks take
+ * @lock: protects @again; whoever takes that out stops it
+ * @again: what it is about, NULL: stopped
+ *
+ * Written by callbacks, one at a time:
+ * @up: connected() came, and lost() did not yet
+ * @epoch: of the last connection
+ * @connected: how often connected() came
+ * @lost: how often lost() came
+ * @wrong: callbacks that should not have come, or not so
+ * @reason: of the last lost()
+ */
+struct ktest_again {
+	struct list_head link;
+	struct kref ref;
+	char name[KTEST_NAME_LEN];
+	u32 linger_ms;
+	struct mutex lock; /* of @again */
+	struct krdma_again *again;
+
+	struct krdma_cb *up;
+	u64 epoch;
+	u32 connected;
+	u32 lost;
+	u32 wrong;
+	int reason;
+};
+
+static LIST_HEAD(ktest_agains);
+static DEFINE_MUTEX(ktest_agains_lock);
+
+static void ktest_again_connected(struct krdma_again *again,
+				  struct krdma_cb *cb, u64 epoch)
+{
+	struct ktest_again *a = krdma_again_context(again);
+
+	if (a->up || epoch != a->epoch + 1)
+		a->wrong++;
+	a->up = cb;
+	a->epoch = epoch;
+	a->connected++;
+	if (a->linger_ms)
+		msleep(a->linger_ms);
+}
+
+/* The connection is over by now, but still there. */
+static void ktest_again_lost(struct krdma_again *again, struct krdma_cb *cb,
+			     int reason)
+{
+	struct ktest_again *a = krdma_again_context(again);
+
+	if (a->up != cb || !reason || krdma_is_established(cb))
+		a->wrong++;
+	if (a->linger_ms)
+		msleep(a->linger_ms);
+	a->up = NULL;
+	a->reason = reason;
+	a->lost++;
+}
+
+static const struct krdma_again_ops ktest_again_ops = {
+	.connected = ktest_again_connected,
+	.lost = ktest_again_lost,
+};
+
+static void ktest_again_free(struct kref *ref)
+{
+	struct ktest_again *a = container_of(ref, struct ktest_again, ref);
+
+	WARN_ON_ONCE(a->again);
+	mutex_destroy(&a->lock);
+	kfree(a);
+}
+
+static void ktest_again_put(struct ktest_again *a)
+{
+	kref_put(&a->ref, ktest_again_free);
+}
+
+static struct ktest_again *ktest_again_alloc(const char *name, u32 linger_ms)
+{
+	struct ktest_again *a = kzalloc(sizeof(*a), GFP_KERNEL);
+
+	if (!a)
+		return NULL;
+	kref_init(&a->ref);
+	mutex_init(&a->lock);
+	strscpy(a->name, name, sizeof(a->name));
+	a->linger_ms = linger_ms;
+	return a;
+}
+
+/* Put by the caller. */
+static struct ktest_again *ktest_again_find(const char *name)
+{
+	struct ktest_again *a, *found = NULL;
+
+	mutex_lock(&ktest_agains_lock);
+	list_for_each_entry(a, &ktest_agains, link)
+		if (!strcmp(a->name, name))
+			found = a;
+	if (found)
+		kref_get(&found->ref);
+	mutex_unlock(&ktest_agains_lock);
+	return found;
+}
+
+static int ktest_again_start(struct ktest_ctx *ctx,
+			     const struct ktest_args *args, int host,
+			     struct ktest_again *a)
+{
+	const struct krdma_again_params owner = {
+		.size = sizeof(owner),
+		.ops = &ktest_again_ops,
+		.context = a,
+		.min_ms = ktest_option(args, "min", 0),
+		.max_ms = ktest_option(args, "max", 0),
+	};
+	struct ktest_slot dummy = {};
+	struct sockaddr_storage dst, src;
+	struct krdma_again *again;
+	struct krdma_params p;
+	int ret;
+
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, host),
+			       ktest_arg(args, host + 1), &dst) ?:
+	      ktest_fill_params(ctx, args, &dummy, &p, &src);
+	if (ret)
+		return ret;
+	again = krdma_again_start((struct sockaddr *)&dst, &p, &owner);
+	/* What they point to must not matter any more. */
+	memset(&dst, 0xee, sizeof(dst));
+	memset(&src, 0xee, sizeof(src));
+	if (IS_ERR(again))
+		return PTR_ERR(again);
+	mutex_lock(&a->lock);
+	a->again = again;
+	mutex_unlock(&a->lock);
+	return 0;
+}
+
+static int ktest_again_stop(struct ktest_again *a)
+{
+	struct krdma_again *again;
+
+	mutex_lock(&a->lock);
+	again = a->again;
+	a->again = NULL;
+	mutex_unlock(&a->lock);
+	krdma_again_stop(again);
+	return a->up || a->wrong || a->connected != a->lost ? -EPROTO : 0;
+}
+
+/* again NAME HOST PORT [min=MS] [max=MS] [linger=MS] [option=value]... */
+int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_again *a;
+	int ret;
+
+	a = ktest_again_alloc(ktest_arg(args, 1),
+			      ktest_option(args, "linger", 0));
+	if (!a)
+		return -ENOMEM;
+	ret = ktest_again_start(ctx, args, 2, a);
+	if (ret) {
+		ktest_again_put(a);
+		return ret;
+	}
+	mutex_lock(&ktest_agains_lock);
+	list_add_tail(&a->link, &ktest_agains);
+	mutex_unlock(&ktest_agains_lock);
+	return 0;
+}
+
+static struct krdma_cb *ktest_again_get_cb(struct ktest_again *a, bool *stopped)
+{
+	struct krdma_cb *cb = NULL;
+
+	mutex_lock(&a->lock);
+	*stopped = !a->again;
+	if (a->again)
+		cb = krdma_again_get_cb(a->again);
+	mutex_unlock(&a->lock);
+	return cb;
+}
+
+static int ktest_again_round(struct krdma_cb *cb, u8 *buf)
+{
+	int ret;
+
+	ktest_fill(buf, KTEST_AGAIN_LEN);
+	ret = krdma_write_at(cb, buf, KTEST_AGAIN_LEN, 0, 5000);
+	memset(buf, 0, KTEST_AGAIN_LEN);
+	ret = ret ?: krdma_read_at(cb, buf, KTEST_AGAIN_LEN, 0, 5000);
+	return ret ?: ktest_check(buf, KTEST_AGAIN_LEN);
+}
+
+/* Failures are fine where the connection is over, and nowhere else. */
+static int ktest_again_pump(struct ktest_again *a, u8 *buf, u32 *good, u32 *bad)
+{
+	struct krdma_cb *cb;
+	bool stopped;
+	int ret;
+
+	while (!fatal_signal_pending(current)) {
+		cb = ktest_again_get_cb(a, &stopped);
+		if (stopped)
+			return 0;
+		if (!cb) {
+			usleep_range(2000, 4000);
+			continue;
+		}
+		ret = ktest_again_round(cb, buf);
+		if (ret && krdma_is_established(cb)) {
+			krdma_put(cb);
+			return ret;
+		}
+		++*(ret ? bad : good);
+		krdma_put(cb);
+	}
+	return -EINTR;
+}
+
+static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_again *a)
+{
+	u8 *buf = kmalloc(KTEST_AGAIN_LEN, GFP_KERNEL);
+	u32 good = 0, bad = 0;
+	int ret = buf ? ktest_again_pump(a, buf, &good, &bad) : -ENOMEM;
+
+	snprintf(ctx->text, sizeof(ctx->text), "good=%u bad=%u", good, bad);
+	kfree(buf);
+	return ret;
+}
+
+static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_again *a)
+{
+	static const char * const states[] = {
+		[KRDMA_AGAIN_WAITING] = "waiting",
+		[KRDMA_AGAIN_CONNECTING] = "connecting",
+		[KRDMA_AGAIN_CONNECTED] = "connected",
+		[KRDMA_AGAIN_STOPPED] = "stopped",
+	};
+	struct krdma_again_info info = { .size = sizeof(info) };
+	int ret = -ENOTCONN;
+
+	mutex_lock(&a->lock);
+	if (a->again)
+		ret = krdma_again_query(a->again, &info);
+	mutex_unlock(&a->lock);
+	snprintf(ctx->text, sizeof(ctx->text),
+		 "%s epoch=%llu failures=%u error=%d connected=%u lost=%u reason=%d",
+		 states[info.state], info.epoch, info.failures, info.error,
+		 a->connected, a->lost, a->reason);
+	return ret;
+}
+
+static int ktest_do_kick(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_again *a)
+{
+	mutex_lock(&a->lock);
+	if (a->again)
+		krdma_again_kick(a->again);
+	mutex_unlock(&a->lock);
+	return 0;
+}
+
+static int ktest_do_drop(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_again *a)
+{
+	bool stopped;
+	struct krdma_cb *cb = ktest_again_get_cb(a, &stopped);
+
+	if (!cb)
+		return -ENOTCONN;
+	krdma_disconnect(cb);
+	krdma_put(cb);
+	return 0;
+}
+
+static int ktest_do_stop(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_again *a)
+{
+	int ret = ktest_again_stop(a);
+
+	snprintf(ctx->text, sizeof(ctx->text),
+		 "connected=%u lost=%u wrong=%u reason=%d", a->connected,
+		 a->lost, a->wrong, a->reason);
+	mutex_lock(&ktest_agains_lock);
+	list_del(&a->link);
+	mutex_unlock(&ktest_agains_lock);
+	ktest_again_put(a);
+	return ret;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct ktest_ctx *ctx, const struct ktest_args *args,
+		   struct ktest_again *a);
+} ktest_kept_commands[] = {
+	{ "drop", ktest_do_drop },
+	{ "kick", ktest_do_kick },
+	{ "pump", ktest_do_pump },
+	{ "show", ktest_do_show },
+	{ "stop", ktest_do_stop },
+};
+
+/*
+ * kept drop NAME: end the connection; kept kick NAME; kept pump NAME: write and
+ * read until it is stopped; kept show NAME; kept stop NAME, once only
+ */
+int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_again *a = ktest_again_find(ktest_arg(args, 2));
+	int i, ret = -EINVAL;
+
+	if (!a)
+		return -ENOENT;
+	for (i = 0; i < ARRAY_SIZE(ktest_kept_commands); i++)
+		if (!strcmp(ktest_arg(args, 1), ktest_kept_commands[i].name))
+			ret = ktest_kept_commands[i].run(ctx, args, a);
+	ktest_again_put(a);
+	return ret;
+}
+
+/* Stop it after a random time, half of them kicked once or dropped on the way. */
+static int ktest_brief_life(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_again *a, u32 max_us)
+{
+	u32 random = get_random_u32();
+	int ret;
+
+	ret = ktest_again_start(ctx, args, 1, a);
+	if (ret)
+		return ret;
+	fsleep((random >> 2) % (max_us + 1) / 2);
+	if ((random & 3) == 0)
+		ktest_do_kick(ctx, args, a);
+	if ((random & 3) == 1)
+		ktest_do_drop(ctx, args, a);
+	fsleep((random >> 2) % (max_us + 1) / 2);
+	return ktest_again_stop(a);
+}
+
+/*
+ * brief HOST PORT N [us=U] [option=value]...: start and stop N of them, one after
+ * the other, each within U microseconds. Says how many were connected
+ */
+int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	u32 i, n = ktest_number(args, 3, 1), connected = 0, several = 0;
+	struct ktest_again *a;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret && !fatal_signal_pending(current); i++) {
+		a = ktest_again_alloc("", ktest_option(args, "linger", 0));
+		if (!a)
+			return -ENOMEM;
+		ret = ktest_brief_life(ctx, args, a,
+				       ktest_option(args, "us", 10000));
+		connected += !!a->connected;
+		several += a->connected > 1;
+		ktest_again_put(a);
+	}
+	snprintf(ctx->text, sizeof(ctx->text), "lives=%u connected=%u several=%u",
+		 i, connected, several);
+	return ret;
+}
+
+/* Of those that are left when the module goes. */
+void ktest_again_end(void)
+{
+	struct ktest_again *a, *next;
+
+	list_for_each_entry_safe(a, next, &ktest_agains, link) {
+		ktest_again_stop(a);
+		list_del(&a->link);
+		ktest_again_put(a);
+	}
+}
