@@ -665,7 +665,7 @@ enum krdma_again_state {
 };
 
 /**
- * struct krdma_again_ops - callbacks of the owner; both are needed
+ * struct krdma_again_ops - callbacks of the owner
  * @connected: there is a connection, the one of number @epoch, from 1. The
  *	owner may use @cb until lost() returns, and keep it longer with
  *	krdma_get(). It may krdma_disconnect() it, but not release it; and
@@ -675,16 +675,22 @@ enum krdma_again_state {
  *	flight) ends here: when this returns @cb is released, and only then the
  *	next attempt begins. Removal of the RDMA device waits for it
  *
- * They come in turns, beginning with @connected; never at the same time for one
- * krdma_again, and the same number of each when krdma_again_stop() returns.
+ * @receive: a message, as for &krdma_ops.receive, between @connected and @lost.
+ *	NULL: messages are waited for with krdma_receive_len()
  *
- * Context: process, krdma's workqueue; may sleep, but not until krdma_again_stop()
- * or krdma_release_cb() of another task is done.
+ * @connected and @lost are needed, and come in turns, beginning with @connected;
+ * never at the same time for one krdma_again, and the same number of each when
+ * krdma_again_stop() returns.
+ *
+ * Context of these two: process, krdma's workqueue; may sleep, but not until
+ * krdma_again_stop() or krdma_release_cb() of another task is done.
  */
 struct krdma_again_ops {
 	void (*connected)(struct krdma_again *again, struct krdma_cb *cb,
 			  u64 epoch);
 	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);
+	void (*receive)(struct krdma_again *again, struct krdma_cb *cb,
+			struct krdma_loan *loan);
 };
 
 /**

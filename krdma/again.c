@@ -232,8 +232,25 @@ static void krdma_again_closing(struct krdma_cb *cb, int reason)
 	krdma_again_over(again, reason);
 }
 
-static const struct krdma_ops krdma_again_cb_ops = {
+/* Not if its owner does not know it: krdma_again_stop() was faster then. */
+static void krdma_again_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+	struct krdma_again *again = cb->context;
+
+	if (READ_ONCE(again->state) == KRDMA_AGAIN_CONNECTED)
+		again->ops->receive(again, cb, loan);
+	else
+		krdma_loan_return(loan);
+}
+
+static const struct krdma_ops krdma_again_wait_ops = {
 	.connected = krdma_again_connected,
+	.closing = krdma_again_closing,
+};
+
+static const struct krdma_ops krdma_again_receive_ops = {
+	.connected = krdma_again_connected,
+	.receive = krdma_again_receive,
 	.closing = krdma_again_closing,
 };
 
@@ -342,7 +359,8 @@ static int krdma_again_set_params(struct krdma_again *again,
 	memcpy(again->private_data, again->p.private_data,
 	       again->p.private_data_len);
 	again->p.private_data = again->private_data;
-	again->p.ops = &krdma_again_cb_ops;
+	again->p.ops = again->ops->receive ? &krdma_again_receive_ops :
+					     &krdma_again_wait_ops;
 	again->p.context = again;
 	again->p.net = again->p.net ?: krdma_callers_net();
 	again->p.domain = again->p.domain ?: krdma_default_domain;

@@ -5,7 +5,7 @@
 # again: connections that are kept. Whatever ends them, their owner is told in turns that there is one and that there is
 # none, and they come back by themselves; without a peer the attempts become rare; and they can be stopped at any moment.
 #
-#   node 1 (server with callbacks on 7000, on its own address; 7002 never accepts; nobody on 7009)
+#   node 1 (server with callbacks on 7000, on its own address; 7002 never accepts; 7003 sends; nobody on 7009)
 #     ^--- krdma ---- node 2 (keeps connections)
 #   devices are removed on both
 #
@@ -55,6 +55,7 @@ server() {
 	# shellcheck disable=SC2086
 	expect 0 listen deaf "$server" 7002 $options
 	barrier deaf
+	sends
 	barrier load
 	link_del
 	barrier server-gone
@@ -68,6 +69,21 @@ server() {
 	[[ $kt_text =~ accepted=([0-9]+)\ .*closed=([0-9]+) ]]
 	((BASH_REMATCH[1] >= 100))
 	ok $? "the server has seen many of them: $kt_text"
+}
+
+# A few messages over each of two connections.
+sends() {
+	local i
+	expect 0 listen l "$server" 7003
+	barrier sender
+	for _ in 1 2; do
+		expect 0 accept s l 20000
+		for i in 0 100 4000 20000; do expect 0 send s "$i"; done
+		barrier sent
+		barrier counted
+		expect 0 release s
+	done
+	expect 0 release l
 }
 
 now_ms() {
@@ -176,6 +192,18 @@ dropped() {
 	shows a "connected epoch=3 * connected=3 lost=2 reason=${errno[ESHUTDOWN]}" "the owner has ended it: there is another"
 }
 
+receives() {
+	barrier sender
+	expect 0 again m "$server" 7003 receive=1
+	local i
+	for i in 4 8; do
+		barrier sent
+		shows m "connected * received=$i *" "messages come by callback"
+		barrier counted
+	done
+	stop m 2000 "after messages"
+}
+
 # The longest wait is so long that only the device's return can be the reason for an early attempt.
 own_device_goes() {
 	keep d "$server" 7000 max=60000
@@ -263,6 +291,7 @@ client() {
 	backs_off
 	dropped
 	barrier deaf
+	receives
 	own_device_goes
 	peers_device_goes
 	stops_in_each_phase

@@ -29,6 +29,8 @@
  * @lost: how often lost() came
  * @wrong: callbacks that should not have come, or not so
  * @reason: of the last lost()
+ *
+ * @received: messages that were lent
  */
 struct ktest_again {
 	struct list_head link;
@@ -44,6 +46,8 @@ struct ktest_again {
 	u32 lost;
 	u32 wrong;
 	int reason;
+
+	atomic_t received;
 };
 
 static LIST_HEAD(ktest_agains);
@@ -78,9 +82,25 @@ static void ktest_again_lost(struct krdma_again *again, struct krdma_cb *cb,
 	a->lost++;
 }
 
+static void ktest_again_receive(struct krdma_again *again, struct krdma_cb *cb,
+				struct krdma_loan *loan)
+{
+	struct ktest_again *a = krdma_again_context(again);
+
+	if (READ_ONCE(a->up) == cb)
+		atomic_inc(&a->received);
+	krdma_loan_return(loan);
+}
+
 static const struct krdma_again_ops ktest_again_ops = {
 	.connected = ktest_again_connected,
 	.lost = ktest_again_lost,
+};
+
+static const struct krdma_again_ops ktest_again_receive_ops = {
+	.connected = ktest_again_connected,
+	.lost = ktest_again_lost,
+	.receive = ktest_again_receive,
 };
 
 static void ktest_again_free(struct kref *ref)
@@ -131,7 +151,8 @@ static int ktest_again_start(struct ktest_ctx *ctx,
 {
 	const struct krdma_again_params owner = {
 		.size = sizeof(owner),
-		.ops = &ktest_again_ops,
+		.ops = ktest_option(args, "receive", 0) ?
+			&ktest_again_receive_ops : &ktest_again_ops,
 		.context = a,
 		.min_ms = ktest_option(args, "min", 0),
 		.max_ms = ktest_option(args, "max", 0),
@@ -171,7 +192,7 @@ static int ktest_again_stop(struct ktest_again *a)
 	return a->up || a->wrong || a->connected != a->lost ? -EPROTO : 0;
 }
 
-/* again NAME HOST PORT [min=MS] [max=MS] [linger=MS] [option=value]... */
+/* again NAME HOST PORT [min=MS] [max=MS] [linger=MS] [receive=1] [option=value]... */
 int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_again *a;
@@ -270,8 +291,9 @@ static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 		ret = krdma_again_query(a->again, &info);
 	mutex_unlock(&a->lock);
 	snprintf(ctx->text, sizeof(ctx->text),
-		 "%s epoch=%llu failures=%u error=%d connected=%u lost=%u reason=%d",
+		 "%s epoch=%llu failures=%u error=%d received=%d connected=%u lost=%u reason=%d",
 		 states[info.state], info.epoch, info.failures, info.error,
+		 atomic_read(&a->received),
 		 a->connected, a->lost, a->reason);
 	return ret;
 }
