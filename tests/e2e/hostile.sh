@@ -10,8 +10,8 @@
 #   node 1 (victim) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
 #          (echoes on 7000, shows on 7001) <--- krdma: the good ones ---
 #
-# kernels: uml stock-6.1
-# long: uml-debug
+# kernels: uml
+# long: stock-6.1 uml-debug
 # load: krdma krdma_test krdma_hostile
 # timeout: 900
 

@@ -41,6 +41,31 @@ static bool ktest_server_replace(struct krdma_cb *old, struct krdma_cb *new)
 	return found;
 }
 
+/* Whoever takes it out of the table releases it. */
+static bool ktest_server_release(struct krdma_cb *cb)
+{
+	bool found = ktest_server_replace(cb, NULL);
+
+	if (found)
+		krdma_release_cb(cb);
+	return found;
+}
+
+/* In the table before it is accepted: "server end" must find it. */
+static int ktest_server_accept(struct krdma_cb *cb)
+{
+	int ret;
+
+	if (!ktest_server_replace(NULL, cb)) {
+		krdma_release_cb(cb);
+		return -ENOSPC;
+	}
+	ret = krdma_accept_async(cb, "welcome", 7);
+	if (ret)
+		ktest_server_release(cb);
+	return ret;
+}
+
 /* Who sends "no" gets it back. */
 static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
@@ -56,32 +81,28 @@ static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb
 		krdma_release_cb(cb);
 		return;
 	}
-	ret = ret ?: krdma_accept_async(cb, "welcome", 7);
-	if (ret) {
-		atomic_inc(&ktest_server.failed);
+	if (ret)
 		krdma_release_cb(cb);
-	}
+	else
+		ret = ktest_server_accept(cb);
+	if (ret)
+		atomic_inc(&ktest_server.failed);
 }
 
 static void ktest_server_connected(struct krdma_cb *cb, int error)
 {
-	if (!error && !ktest_server_replace(NULL, cb))
-		error = -ENOSPC;
-	if (error) {
-		atomic_inc(&ktest_server.failed);
-		krdma_release_cb(cb);
+	if (!error) {
+		atomic_inc(&ktest_server.accepted);
 		return;
 	}
-	atomic_inc(&ktest_server.accepted);
+	atomic_inc(&ktest_server.failed);
+	ktest_server_release(cb);
 }
 
-/* Whoever takes it out of the table releases it. */
 static void ktest_server_closing(struct krdma_cb *cb, int reason)
 {
-	if (!ktest_server_replace(cb, NULL))
-		return;
-	atomic_inc(&ktest_server.closed);
-	krdma_release_cb(cb);
+	if (ktest_server_release(cb))
+		atomic_inc(&ktest_server.closed);
 }
 
 static const struct krdma_ops ktest_server_ops = {
@@ -108,8 +129,8 @@ static void ktest_server_end_locked(void)
 	ktest_server.listener = NULL;
 	for (i = 0; i < KTEST_SERVER_MAX; i++) {
 		cb = READ_ONCE(ktest_server.cbs[i]);
-		if (cb && ktest_server_replace(cb, NULL))
-			krdma_release_cb(cb);
+		if (cb)
+			ktest_server_release(cb);
 	}
 }
 
