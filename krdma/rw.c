@@ -144,6 +144,7 @@ struct krdma_rw_call {
 	struct krdma_op op;
 	struct krdma_wr wr;
 };
+
 static_assert(!offsetof(struct krdma_rw_call, op));
 
 /* Goes with the op. */
