@@ -188,6 +188,7 @@ def everything():
         plain("python", static.python),
         plain("checkpatch", static.checkpatch, seconds=30),
         plain("kernel-doc", static.kernel_doc),
+        plain("mutants-apply", static.mutants_apply),
         plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
         plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
