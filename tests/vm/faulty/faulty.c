@@ -15,11 +15,16 @@ MODULE_PARM_DESC(fault, "none, warn, leak, hold, hang, use_after_free or lock_or
 static DEFINE_MUTEX(faulty_lock_a);
 static DEFINE_MUTEX(faulty_lock_b);
 
+/* Many, for the last ones may still be found in a register or on a stack. */
 static void faulty_leak(void)
 {
-	void *lost = kmalloc(1000, GFP_KERNEL);
+	void *lost;
+	int i;
 
-	OPTIMIZER_HIDE_VAR(lost);
+	for (i = 0; i < 32; i++) {
+		lost = kmalloc(1000, GFP_KERNEL);
+		OPTIMIZER_HIDE_VAR(lost);
+	}
 }
 
 static void faulty_use_after_free(void)
