@@ -15,6 +15,7 @@ from rig import cache, hypervisor
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 GRACE = 30			# seconds that the others get when one node has failed
+BOOT_SILENCE = 120		# seconds without a word of a kernel that has not booted yet
 TAIL = 40
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -64,6 +65,12 @@ class Machine:
 
     def running(self):
         return self.process.poll() is None
+
+    def hangs_at_boot(self):
+        """No node of it has come to its script, and the kernel has said nothing for long."""
+        marks = [self.verdict.parent / f"barrier/.boot.1.{node}" for node in self.nodes]
+        silence = time.time() - self.console.stat().st_mtime
+        return silence > BOOT_SILENCE and self.running() and not any(mark.exists() for mark in marks)
 
     def kill(self):
         end(self.process)
@@ -128,6 +135,7 @@ class Fleet:
         self.machines = []
         self.switch = None
         self.timed_out = False
+        self.hung_at_boot = False
 
     def start(self):
         if self.namespaces:
@@ -154,6 +162,9 @@ class Fleet:
         deadline = time.monotonic() + timeout
         waiting = list(self.machines)
         while waiting:
+            if any(machine.hangs_at_boot() for machine in waiting):
+                self.hung_at_boot = True
+                return
             for machine in [machine for machine in waiting if not machine.running()]:
                 waiting.remove(machine)
                 if self.mark_ended(machine):
@@ -188,6 +199,8 @@ class Fleet:
             reasons += [f"n{machine.number}: {line}" for line in found]
         if self.timed_out:
             reasons.insert(0, "timeout")
+        if self.hung_at_boot:
+            reasons.insert(0, "hangs at boot")
         return reasons
 
 
