@@ -59,11 +59,11 @@ buffers() {
 
 # On siw not while the TCP connection is made, see kill.sh.
 killed() {
-	local state=any
+	local state=any patience=1000
 	kt_start k connect k "$server" 7000
 	random 60000
-	[[ $LINK != siw ]] || state=ESTABLISHED
-	kt kill k "$kt_pid" "$state" 1000 "$random"
+	[[ $LINK != siw ]] || state=ESTABLISHED patience=20000
+	kt kill k "$kt_pid" "$state" "$patience" "$random"
 	{ wait "$kt_pid"; } 2>/dev/null
 	kt release k
 	return 0
