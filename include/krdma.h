@@ -177,13 +177,13 @@ struct krdma_loan {
  *	the owner has then freed what it made here, and before that waited for
  *	receives that it had posted (ib_drain_rq()).
  * @closing: An established connection is over, but not because the owner
- *	released it, and both modes are told: @reason is -ECONNRESET (the peer
- *	closed), -ENODEV (device
- *	removed), -ESHUTDOWN (krdma_disconnect()), … The peer is told; what is
- *	in flight begins to flush, and krdma_drain() waits for the rest. Called
- *	at most once, and only if krdma_connect_cb() or krdma_accept_request()
- *	returned 0, or connected() has: when they fail, their caller knows. Context: process,
- *	krdma's workqueue; may sleep.
+ *	released it; in both modes. @reason is -ECONNRESET (the peer closed, see
+ *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
+ *	(krdma_disconnect(), krdma_close()), … The peer is told; what is in
+ *	flight begins to flush, and krdma_drain() waits for the rest. Called at
+ *	most once, and only if krdma_connect_cb() or krdma_accept_request()
+ *	returned 0, or connected() was told 0: when they fail, their caller
+ *	knows. Context: process, krdma's workqueue; may sleep.
  *	The owner sees to it, here or in a task that it wakes but not in both,
  *	that it posts no more, drains (krdma_drain()), frees its MRs and calls
  *	krdma_release_cb(). All of these may be called from here for @cb, not

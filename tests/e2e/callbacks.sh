@@ -101,13 +101,6 @@ client() {
 	barrier gone
 }
 
-is_one_of() {
-	local value=$1 wanted
-	shift
-	for wanted in "$@"; do [[ $value != "$wanted" ]] || return 0; done
-	return 1
-}
-
 if ((NODE == 1)); then server; else client; fi
 same_resources "$before" "resources are as before"
 finish

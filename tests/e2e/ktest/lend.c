@@ -5,7 +5,6 @@
  * sends and compares.
  */
 #include <linux/slab.h>
-#include <linux/timer.h>
 
 #include "priv.h"
 
