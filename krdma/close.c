@@ -73,13 +73,15 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);
+	conn->said_bye = !ret;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	local_bh_enable();
 	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
 	if (ret)
 		return ret;
-	/* The state was looked at: left does not change any more. */
-	return conn->left ? 0 : krdma_last_error(&conn->cb);
+	/* Takes the lock under which left was set with the state. */
+	ret = krdma_last_error(&conn->cb);
+	return conn->left ? 0 : ret;
 }
 
 /**

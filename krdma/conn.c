@@ -186,14 +186,14 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
  */
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	lockdep_assert_held(&conn->lock);
 	/* The peer does what it was told to. */
-	if (conn->leaving && error == -ECONNRESET) {
-		error = -ESHUTDOWN;
-		conn->left = true;
-	}
-	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING, error))
+	bool left = conn->said_bye && error == -ECONNRESET;
+
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING,
+				      left ? -ESHUTDOWN : error))
 		return;
+	conn->left = left;
 	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }

@@ -100,7 +100,8 @@ struct krdma_watch {
  * @wait: woken when anything changes that somebody may wait for
  * @error: why the connection ends, set once, with the move to CLOSING
  * @leaving: krdma_close() was called
- * @left: and the peer has ended the connection then
+ * @said_bye: and has posted BYE
+ * @left: and the peer has ended the connection because of that
  * @stopped: the owner itself takes it down: no closing callback
  * @in_step: somebody in a step of connecting will see to close_work
  * @handed: raw mode: connect or accept has succeeded: the owner is to be told
@@ -184,6 +185,7 @@ struct krdma_conn {
 	wait_queue_head_t wait;
 	int error;
 	bool leaving;
+	bool said_bye;
 	bool left;
 	bool stopped;
 	bool in_step;
