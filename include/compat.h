@@ -42,4 +42,28 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 #endif
 }
 
+/**
+ * krdma_reads_on - does the device read a SEND's memory after its completion?
+ * @ibdev: device
+ *
+ * rxe before v6.10 ("RDMA/rxe: Merge request and complete tasks") sends in one
+ * tasklet and completes in another, and they do not know of each other. When
+ * one builds a packet again that was only answered late, the other may complete
+ * the request at that time. The receiver drops the packet, it is a duplicate,
+ * but the copy has read freed memory (rxe_requester() and do_complete() of 6.1;
+ * seen by KASAN where the host takes the processors away). The copy runs in a
+ * softirq, so memory that is freed by RCU stays until it is over; from v6.4 on
+ * in a work, which RCU does not wait for when it is preempted.
+ *
+ * Return: true: free by kfree_rcu().
+ */
+static inline bool krdma_reads_on(const struct ib_device *ibdev)
+{
+#if KERNEL_VERSION(6, 10, 0) <= LINUX_VERSION_CODE
+	return false;
+#else
+	return ibdev->ops.driver_id == RDMA_DRIVER_RXE;
+#endif
+}
+
 #endif /* KRDMA_COMPAT_H */

@@ -19,6 +19,7 @@
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "msg.h"
@@ -68,7 +69,10 @@ static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
 void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
 {
 	krdma_send_unmap(conn, send);
-	kfree(send);
+	if (krdma_reads_on(krdma_msg_ibdev(conn)))
+		kfree_rcu(send, rcu);
+	else
+		kfree(send);
 }
 
 static void krdma_send_done(struct krdma_wr *kwr, int status)

@@ -49,6 +49,7 @@ struct krdma_recv {
 /**
  * struct krdma_send - a message, or a part of one, on its way out
  * @wr: its completion
+ * @rcu: frees it, see krdma_reads_on()
  * @dma: address of @hdr for the device
  * @len: bytes from @hdr on
  * @hdr: header
@@ -56,6 +57,7 @@ struct krdma_recv {
  */
 struct krdma_send {
 	struct krdma_wr wr;
+	struct rcu_head rcu;
 	u64 dma;
 	u32 len;
 	struct krdma_wire_hdr hdr;
