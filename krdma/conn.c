@@ -281,19 +281,57 @@ void krdma_conn_abort(struct krdma_conn *conn, int error)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
+static void krdma_conn_unexplained_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return;
+	pr_info_ratelimited("%pISpc: the queue pair failed, for no known reason\n",
+			    &conn->peer);
+	krdma_conn_abort_locked(conn, krdma_qp_fatal_errno(conn));
+}
+
 static void krdma_conn_timer_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, timer.work);
-
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->cb.state < KRDMA_ESTABLISHED ||
-	    (conn->async && !conn->told))
+	if (conn->flushed)
+		krdma_conn_unexplained_locked(conn);
+	else if (conn->cb.state < KRDMA_ESTABLISHED ||
+		 (conn->async && !conn->told))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_conn_flushed - a work request was flushed; wait for the reason
+ * @conn: connection
+ *
+ * The reason comes with an event of the CM, maybe a little later: siw flushes
+ * before the event is through its workqueue. Or it comes with an event of the
+ * QP. rxe of 6.1 has none for an access that it refuses (7.3 has): the QP just
+ * goes to ERROR, and without this an owner who only receives would wait until
+ * the keep-alive misses the peer.
+ *
+ * Context: any.
+ */
+void krdma_conn_flushed(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->cb.state == KRDMA_ESTABLISHED && !conn->flushed) {
+		conn->flushed = true;
+		krdma_conn_get(conn); /* as in krdma_conn_start_timer() */
+		if (mod_delayed_work(krdma_wq, &conn->timer,
+				     msecs_to_jiffies(KRDMA_QP_REASON_MS)))
+			krdma_conn_put_anywhere(conn);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 /**

@@ -31,6 +31,9 @@
 struct krdma_batch;
 struct krdma_msg;
 
+/* How long after a flush its reason may come, see krdma_conn_flushed(). */
+#define KRDMA_QP_REASON_MS 1000
+
 /* main.c */
 extern struct workqueue_struct *krdma_wq;
 
@@ -140,6 +143,8 @@ struct krdma_watch {
  * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
  *	krdma_qp_enable_rxe()
+ * @flushed: a work request was flushed while established; see
+ *	krdma_conn_flushed()
  * @local_failure: passive: it was not the peer's fault that it failed
  * @listen_error: listener: why it is deaf, as far as the log says, 0: it is not
  *
@@ -219,6 +224,7 @@ struct krdma_conn {
 	u32 max_read_sge;
 	struct ib_cqe part_cqe;
 	bool modify_failed;
+	bool flushed;
 	bool local_failure;
 	int listen_error;
 
@@ -311,6 +317,7 @@ void krdma_conn_abort(struct krdma_conn *conn, int error);
 void krdma_conn_begin_step(struct krdma_conn *conn);
 void krdma_conn_end_step(struct krdma_conn *conn);
 void krdma_conn_hand_over(struct krdma_conn *conn);
+void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
 void krdma_conn_stop_timer(struct krdma_conn *conn);
 int krdma_conn_wait(struct krdma_conn *conn,

@@ -14,9 +14,6 @@
 #include "priv.h"
 #include "trace.h"
 
-/* siw flushes the QP before the CM's event comes through its workqueue. */
-#define KRDMA_QP_REASON_MS 1000
-
 /**
  * krdma_op_alloc - something to wait for
  *
@@ -110,8 +107,10 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 	trace_krdma_wc_failed(conn->stats.id, status);
 	if (status < KRDMA_WC_STATUSES)
 		krdma_count(conn, KRDMA_COUNT_WC + status);
-	if (status == IB_WC_WR_FLUSH_ERR || krdma_conn_is_over(conn)) {
-		/* The cause comes with the CM's event, or is known. */
+	if (krdma_conn_is_over(conn))
+		return;
+	if (status == IB_WC_WR_FLUSH_ERR) {
+		krdma_conn_flushed(conn);
 		return;
 	}
 	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->peer,
