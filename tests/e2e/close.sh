@@ -84,12 +84,12 @@ reasons() {
 
 # Requests in flight are completed well, those that come later are refused, and nothing is lost between.
 requests() {
-	local i good
+	local i good many=$((4000 / slow))
 	for i in 1 2 3 4 5; do
 		kt connect w "$server" 7001 rw=1 max_msg=4194304
 		kt_is 0 "connected for requests"
 		kt_start posting async w write virt 40 100000 chain=40
-		kt_start more async w write virt 4000 8 chain=100
+		kt_start more async w write virt "$many" 8 chain=100
 		sleep 0.0$i
 		kt close w 1 30000
 		# A task that makes a new chain each time may meet the end between two of them.
