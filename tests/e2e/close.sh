@@ -105,8 +105,14 @@ requests() {
 	done
 }
 
+stalled() {
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters
+}
+
 # Somebody who waits for credits keeps it from being idle, but not for ever; disconnecting does not wait.
 stuck() {
+	local stalls end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then
 		accepted
 		barrier stuck
@@ -114,8 +120,9 @@ stuck() {
 		kt release a
 	else
 		kt connect c "$server" 7000 recv_depth=8
+		stalls=$(stalled)
 		kt_start pump pump c 4000 60000
-		sleep 0.5
+		until (($(stalled) > stalls)) || ((SECONDS > end)); do sleep 0.1; done
 		kt close c 3 700
 		kt_is ETIMEDOUT "the peer does not receive"
 		kt_within 700 3000 "in time"
