@@ -79,9 +79,15 @@ rping_krping() {
 	fi
 }
 
-# rping's own complaints are worth a line when it fails.
+# rping's own complaints are worth a line when it fails. Once in a while its client hangs when all is over and it has been
+# told so (seen on stock-6.12); what it did till then is known by both ends.
 rping_ok() {
-	ok "$1" "$2"
+	local status=$1
+	if ((status == 124)) && [[ $(sort -u "$results/rping") == "client DISCONNECT EVENT..."* ]] &&
+		! grep -qv 'DISCONNECT\|TIMEWAIT_EXIT' "$results/rping"; then
+		status=0
+	fi
+	ok "$status" "$2"
 	(($1 == 0)) || sed 's/^/# /' "$results/rping"
 }
 
