@@ -270,6 +270,9 @@ enum krdma_poll {
  *	default 4096, 256 … 65536. The smaller one of both ends counts
  * @max_msg: message mode: longest message that krdma takes from the peer,
  *	default: as set by krdma_config(); up to 1 GiB
+ * @pull_min: message mode: messages that long or longer are not sent through
+ *	the peer's receive buffers, the peer reads them from the sender's memory;
+ *	default 65536. KRDMA_NEVER: none
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -306,6 +309,7 @@ struct krdma_params {
 	u8 min_rnr_timer;
 	u32 buf_size;
 	u32 max_msg;
+	u32 pull_min;
 };
 
 /* Domains */

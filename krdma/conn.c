@@ -457,6 +457,7 @@ static void krdma_conn_init_works(struct krdma_conn *conn)
 	}
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
 	INIT_WORK(&conn->loan_work, krdma_loan_work);
+	INIT_WORK(&conn->pull_work, krdma_pull_work);
 	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 }
 

@@ -6,10 +6,11 @@
  * Each kind has one buffer and one send queue slot of its own, made with the
  * QP, so that it needs no memory and never waits; it is in flight at most once.
  *
- * PING and PONG take no credits: two ends that have filled each other's queues
+ * PING, PONG and PULLED take no credits: two ends that have filled each other's queues
  * could not ask. Instead each end posts a few receives more than it says. That
  * is enough, because the next PING follows only when the last was answered, or
- * seconds later, and what they arrive in is posted again at once.
+ * seconds later, and the next PULLED when there was another CHUNK, of which
+ * there is one at a time; and what they arrive in is posted again at once.
  *
  * A connection on which nothing arrived for an interval is asked; one that
  * stays silent for KRDMA_ALIVE_MISSES more is ended with -ETIMEDOUT. Whatever
@@ -29,6 +30,7 @@ static const u8 krdma_control_types[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PING]	= KRDMA_WIRE_PING,
 	[KRDMA_CONTROL_PONG]	= KRDMA_WIRE_PONG,
 	[KRDMA_CONTROL_BYE]	= KRDMA_WIRE_BYE,
+	[KRDMA_CONTROL_PULLED]	= KRDMA_WIRE_PULLED,
 };
 
 static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
@@ -36,7 +38,20 @@ static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PING]	= KRDMA_COUNT_PINGS,
 	[KRDMA_CONTROL_PONG]	= KRDMA_COUNT_PONGS,
 	[KRDMA_CONTROL_BYE]	= KRDMA_COUNT_BYES,
+	[KRDMA_CONTROL_PULLED]	= KRDMA_COUNT_PULLED,
 };
+
+/* What a message without a credit says. */
+static void krdma_control_fill(const struct krdma_msg *msg,
+			       struct krdma_hdr *hdr)
+{
+	if (hdr->type == KRDMA_WIRE_BYE) {
+		hdr->msg_id = msg->bye_reason;
+	} else if (hdr->type == KRDMA_WIRE_PULLED) {
+		hdr->msg_id = msg->pulled_id;
+		hdr->offset = msg->pulled_end;
+	}
+}
 
 /**
  * krdma_control_send_locked - send a message of krdma's own
@@ -61,8 +76,7 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 		ret = krdma_send_post_locked(conn, msg->control[kind], &hdr,
 					     true);
 	} else {
-		if (kind == KRDMA_CONTROL_BYE)
-			hdr.msg_id = msg->bye_reason;
+		krdma_control_fill(msg, &hdr);
 		krdma_hdr_encode(&msg->control[kind]->hdr, &hdr);
 		ret = krdma_send_post_wr_locked(conn, msg->control[kind]);
 	}
@@ -120,6 +134,10 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
 			msg->control_busy &= ~BIT(kind);
 	/* More may be owed by now. */
 	krdma_control_credits_locked(conn);
+	if (msg->pulled_due && !(msg->control_busy & BIT(KRDMA_CONTROL_PULLED))) {
+		msg->pulled_due = false;
+		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED);
+	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 

@@ -31,12 +31,6 @@ struct krdma_whole {
 	void *data;
 };
 
-/* An empty message is one part, too. */
-static bool krdma_loan_is_part(const struct krdma_recv *recv)
-{
-	return recv->len < recv->hdr.msg_len;
-}
-
 /**
  * krdma_loan_is_wanted - are messages for a callback
  * @conn: connection
@@ -106,7 +100,7 @@ static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
 	if (!recv || conn->stopped) {
 		recv = NULL;
 		msg->lending = false;
-	} else if (!krdma_loan_is_part(recv)) {
+	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
 		krdma_credit_lend(&msg->credit);
 	} else if (!worker) {
@@ -178,9 +172,14 @@ static int krdma_loan_lend_whole(struct krdma_conn *conn)
 static int krdma_loan_take_part(struct krdma_conn *conn,
 				struct krdma_recv *recv)
 {
-	int ret = krdma_msg_take_part(conn, recv);
+	struct krdma_msg *msg = conn->msg;
+	int ret;
 
-	if (ret || conn->msg->whole_have < conn->msg->whole_len)
+	if (recv->hdr.type == KRDMA_WIRE_CHUNK)
+		ret = krdma_pull(conn, recv);
+	else
+		ret = krdma_msg_take_part(conn, recv);
+	if (ret || !msg->whole || msg->whole_have < msg->whole_len)
 		return ret;
 	return krdma_loan_lend_whole(conn);
 }
@@ -197,10 +196,10 @@ void krdma_loan_work(struct work_struct *work)
 	int ret = 0;
 
 	while (!ret && (recv = krdma_loan_next(conn, true))) {
-		if (krdma_loan_is_part(recv))
-			ret = krdma_loan_take_part(conn, recv);
-		else
+		if (krdma_recv_is_whole(recv))
 			krdma_loan_lend_recv(conn, recv);
+		else
+			ret = krdma_loan_take_part(conn, recv);
 	}
 	/* Nothing can follow what was not lent: lending stays set. */
 	if (ret)

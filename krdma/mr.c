@@ -405,33 +405,64 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 	return region;
 }
 
-static struct page **krdma_vmalloc_pages(const void *addr, u32 npages)
+/* Of vmalloc() memory, or of the kernel's linear map. */
+static struct page **krdma_pages_of(const void *addr, u32 npages)
 {
 	struct page **pages = kvmalloc_array(npages, sizeof(*pages), GFP_KERNEL);
+	bool is_vmalloc = is_vmalloc_addr(addr);
 	u32 i;
 
-	for (i = 0; pages && i < npages; i++)
-		pages[i] = vmalloc_to_page(addr + ((size_t)i << PAGE_SHIFT));
+	for (i = 0; pages && i < npages; i++, addr += PAGE_SIZE)
+		pages[i] = is_vmalloc ? vmalloc_to_page(addr) :
+					virt_to_page(addr);
 	return pages;
 }
 
-static struct krdma_region *krdma_region_vmalloc(struct krdma_conn *conn,
-						 void *addr, size_t len,
-						 u32 access,
-						 unsigned long until)
+/**
+ * krdma_region_from_memory - a region of memory that is linear for the kernel
+ * @conn: connection
+ * @addr: vmalloc() memory, or such that virt_addr_valid() is true for
+ * @len: bytes, not 0
+ * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
+ * @until: time limit
+ *
+ * Return: as krdma_region_alloc().
+ */
+struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
+					      void *addr, size_t len, u32 access,
+					      unsigned long until)
 {
 	u32 first = offset_in_page(addr);
 	struct krdma_region *region;
 	struct page **pages;
 
-	pages = krdma_vmalloc_pages(addr - first,
-				    DIV_ROUND_UP(first + len, PAGE_SIZE));
+	pages = krdma_pages_of(addr - first,
+			       DIV_ROUND_UP(first + len, PAGE_SIZE));
 	if (!pages)
 		return ERR_PTR(-ENOMEM);
 	region = krdma_region_new(conn, pages, first, len, access, until);
 	kvfree(pages);
 	if (!IS_ERR(region))
 		region->vaddr = addr;
+	return region;
+}
+
+/* Takes over @vaddr, also if it is NULL, or if that fails. */
+static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
+					     void *vaddr, size_t size,
+					     u32 access, unsigned long until)
+{
+	struct krdma_region *region;
+
+	if (!vaddr)
+		return ERR_PTR(-ENOMEM);
+	region = krdma_region_from_memory(conn, vaddr, size, access, until);
+	if (IS_ERR(region)) {
+		vfree(vaddr);
+		return region;
+	}
+	region->owned = true;
+	krdma_conn_put(conn);
 	return region;
 }
 
@@ -447,22 +478,40 @@ static struct krdma_region *krdma_region_vmalloc(struct krdma_conn *conn,
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until)
 {
-	struct krdma_region *region;
-	void *vaddr;
-
 	if (!size || size > KRDMA_REGION_MAX)
 		return ERR_PTR(-EINVAL);
-	vaddr = vzalloc(size);
-	if (!vaddr)
-		return ERR_PTR(-ENOMEM);
-	region = krdma_region_vmalloc(conn, vaddr, size, access, until);
-	if (IS_ERR(region)) {
-		vfree(vaddr);
-		return region;
-	}
-	region->owned = true;
-	krdma_conn_put(conn);
-	return region;
+	return krdma_region_own(conn, vzalloc(size), size, access, until);
+}
+
+/**
+ * krdma_region_sink - a region that will be filled by READs
+ * @conn: connection; the region holds no reference to it
+ * @size: bytes, up to 1 GiB
+ * @until: time limit
+ *
+ * Return: as krdma_region_create(), but its memory is not zeroed.
+ */
+struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
+				       unsigned long until)
+{
+	return krdma_region_own(conn, vmalloc(size), size, KRDMA_READ_SINK,
+				until);
+}
+
+/**
+ * krdma_region_detach - give up a region of krdma's own, but not its memory
+ * @region: from krdma_region_sink(), with no request in flight
+ *
+ * Return: the memory, for vfree().
+ */
+void *krdma_region_detach(struct krdma_region *region)
+{
+	void *vaddr = region->vaddr;
+
+	region->owned = false;
+	krdma_conn_get(region->conn); /* put by krdma_region_put() */
+	krdma_region_put(region);
+	return vaddr;
 }
 
 /**
@@ -526,8 +575,8 @@ struct krdma_region *krdma_region_from_vmalloc(struct krdma_cb *cb, void *addr,
 
 	if (!is_vmalloc_addr(addr) || !len || len > KRDMA_REGION_MAX)
 		return ERR_PTR(-EINVAL);
-	return krdma_region_vmalloc(conn, addr, len, access,
-				    krdma_region_until(conn));
+	return krdma_region_from_memory(conn, addr, len, access,
+					krdma_region_until(conn));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
 
@@ -766,6 +815,21 @@ u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 	return n;
 }
 
+/**
+ * krdma_region_run - how far a region goes on in one MR
+ * @region: region
+ * @offset: where; within the region
+ *
+ * Return: bytes, maybe more than the region has.
+ */
+u32 krdma_region_run(const struct krdma_region *region, u64 offset)
+{
+	u32 in;
+
+	div_u64_rem(region->first + offset, region->mr_size, &in);
+	return region->mr_size - in;
+}
+
 /* One MR's share of a range, for the peer. */
 static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
 			     struct krdma_seg *seg)
@@ -777,6 +841,26 @@ static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
 		.rkey = region->mrs[i].rkey,
 		.len = min_t(u64, len, region->mr_size - in),
 	};
+}
+
+/**
+ * krdma_region_describe - the segments of a part of a region, for the peer
+ * @region: region that is not revoked
+ * @offset: where
+ * @len: bytes; within the region
+ * @wire: result, krdma_region_pieces() of them
+ */
+void krdma_region_describe(const struct krdma_region *region, u64 offset,
+			   u64 len, struct krdma_wire_seg *wire)
+{
+	u64 at = region->first + offset;
+	struct krdma_seg seg;
+
+	for (; len; len -= seg.len) {
+		krdma_region_seg(region, at, len, &seg);
+		krdma_seg_encode(wire++, &seg);
+		at += seg.len;
+	}
 }
 
 /**
@@ -798,11 +882,8 @@ static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size)
 {
-	struct krdma_wire_seg *wire =
-		buf + sizeof(struct krdma_wire_shown);
 	u64 at = region->first + offset;
-	struct krdma_seg seg;
-	u32 nsegs, i;
+	u32 nsegs;
 
 	if (offset > region->size || !len || len > region->size - offset)
 		return -EINVAL;
@@ -815,12 +896,8 @@ ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 	if (krdma_shown_wire_size(nsegs) > size)
 		return krdma_shown_wire_size(nsegs);
 	krdma_shown_encode(buf, len, nsegs);
-	for (i = 0; i < nsegs; i++) {
-		krdma_region_seg(region, at, len, &seg);
-		krdma_seg_encode(&wire[i], &seg);
-		at += seg.len;
-		len -= seg.len;
-	}
+	krdma_region_describe(region, offset, len,
+			      buf + sizeof(struct krdma_wire_shown));
 	return krdma_shown_wire_size(nsegs);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);

@@ -45,7 +45,8 @@ unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
  */
 unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn)
 {
-	return krdma_conn_is_raw(conn) ? 0 : KRDMA_WIRE_CONTROL_RECVS;
+	return krdma_conn_is_raw(conn) ? 0 : KRDMA_WIRE_CONTROL_RECVS +
+					     KRDMA_WIRE_PULLED_RECVS;
 }
 
 static struct ib_device *krdma_msg_ibdev(const struct krdma_conn *conn)
@@ -162,7 +163,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	else
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
 					msg->credit.owed, msg->credit.avail);
-	if (!ret && hdr->type == KRDMA_WIRE_DATA &&
+	if (!ret && krdma_wire_is_part(hdr->type) &&
 	    hdr->offset + send->wr.len == hdr->msg_len)
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	return ret;
@@ -202,9 +203,17 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 	return ret;
 }
 
-/* Waits for a credit and a slot. On error @send is freed, not posted. */
-static int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
-			   struct krdma_hdr *hdr, unsigned long until)
+/**
+ * krdma_send_post - wait for a credit and a slot, and post
+ * @conn: connection; the caller holds KRDMA_BUSY_SEND
+ * @send: message; freed on error, and then it was not posted
+ * @hdr: its header but for the credits
+ * @until: time limit
+ *
+ * Return: 0 or -errno.
+ */
+int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
+		    struct krdma_hdr *hdr, unsigned long until)
 {
 	int ret = krdma_send_try(conn, send, hdr, true);
 
@@ -344,8 +353,11 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
 	if (ret)
 		return ret;
-	ret = krdma_msg_send_parts(conn, op, buffer, length, until);
-	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
+	if (krdma_push_is_wanted(conn, buffer, length))
+		ret = krdma_push(conn, buffer, length, until);
+	else
+		ret = krdma_msg_send_parts(conn, op, buffer, length, until);
+	krdma_msg_leave(conn, KRDMA_BUSY_SEND | KRDMA_BUSY_PUSH);
 	if (ret)
 		return ret;
 	ret = krdma_op_wait(conn, op, until);
@@ -366,6 +378,10 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
  * ends: nobody could say what the peer has. If nothing has left (the peer does
  * not receive, so there is no credit) the connection stays. Several tasks may
  * send; messages do not mix.
+ *
+ * A message of &krdma_params.pull_min bytes or more is read by the peer, as soon
+ * as all messages before it were received; until then this waits. The peer has
+ * it on return.
  *
  * Return: 0; -EMSGSIZE longer than the peer takes; -ENOTCONN; -EINVAL not
  * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection ended.
@@ -505,10 +521,12 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	if (hdr->msg_id != msg->next_id || hdr->offset != msg->next_offset ||
-	    (msg->next_offset && hdr->msg_len != msg->next_len))
+	    (msg->next_offset && (hdr->msg_len != msg->next_len ||
+				  hdr->type != msg->next_type)))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
 	krdma_count_locked(conn, KRDMA_COUNT_BYTES_RECEIVED, recv->len);
 	msg->next_len = hdr->msg_len;
+	msg->next_type = hdr->type;
 	msg->next_offset += recv->len;
 	if (msg->next_offset == msg->next_len) {
 		msg->next_id++;
@@ -516,6 +534,7 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_RECEIVED, 1);
 	}
 	list_add_tail(&recv->link, &msg->ready);
+	krdma_pull_start_locked(conn);
 	return 0;
 }
 
@@ -544,6 +563,9 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
+	if (recv->hdr.type == KRDMA_WIRE_PULLED &&
+	    !krdma_push_pulled_locked(conn, &recv->hdr))
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
 	krdma_control_answer_locked(conn, &recv->hdr);
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
@@ -558,9 +580,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 
 	lockdep_assert_held(&conn->lock);
 	msg->heard = true;
-	if (recv->hdr.type == KRDMA_WIRE_PING ||
-	    recv->hdr.type == KRDMA_WIRE_PONG ||
-	    recv->hdr.type == KRDMA_WIRE_BYE)
+	if (krdma_wire_is_free(recv->hdr.type))
 		return krdma_msg_take_control_locked(conn, recv);
 	ret = krdma_credit_arrived(&msg->credit) ?:
 	      krdma_credit_granted(&msg->credit, recv->hdr.credits);
@@ -572,7 +592,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 		return krdma_msg_take_start_locked(conn, recv);
 	if (!msg->got_start)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
-	if (recv->hdr.type == KRDMA_WIRE_DATA)
+	if (krdma_wire_is_part(recv->hdr.type))
 		return krdma_msg_take_data_locked(conn, recv);
 	return krdma_msg_repost_locked(conn, recv);
 }
@@ -598,7 +618,7 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HEADER);
 		return ret;
 	}
-	recv->len = wc->byte_len - sizeof(struct krdma_wire_hdr);
+	recv->len = recv->hdr.part_len;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_msg_take_locked(conn, recv);
@@ -638,11 +658,24 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 {
+	return !list_empty_careful(&conn->msg->ready) ||
+	       READ_ONCE(conn->msg->whole);
+}
+
+static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
+{
 	return !list_empty_careful(&conn->msg->ready);
 }
 
-/* The next part, still on the list. Only who holds KRDMA_BUSY_RECV takes it. */
-static struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
+/**
+ * krdma_msg_first - the next part, still on the list
+ * @conn: connection in message mode
+ *
+ * Only who holds KRDMA_BUSY_RECV, or pulls it, takes it off.
+ *
+ * Return: the part, or NULL.
+ */
+struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
 {
 	struct krdma_recv *recv;
 	unsigned long flags;
@@ -654,17 +687,6 @@ static struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
 	return recv;
 }
 
-static int krdma_msg_wait_part(struct krdma_conn *conn, unsigned long until,
-			       struct krdma_recv **recv)
-{
-	int ret = krdma_conn_wait(conn, krdma_msg_is_ready, NULL, until);
-
-	if (ret)
-		return ret;
-	*recv = krdma_msg_first(conn);
-	return 0;
-}
-
 /* Copy a part to where it belongs and post its buffer again. */
 static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 			      void *buffer)
@@ -674,8 +696,30 @@ static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 	memcpy(buffer, recv->buf + sizeof(struct krdma_wire_hdr), recv->len);
 	spin_lock_irqsave(&conn->lock, flags);
 	list_del_init(&recv->link);
+	krdma_pull_start_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_msg_repost(conn, recv, false);
+}
+
+static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
+{
+	unsigned long flags;
+	bool settled;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	settled = !conn->msg->pulling;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return settled;
+}
+
+/*
+ * Until there is something to receive that nobody pulls. Then the caller, who
+ * has KRDMA_BUSY_RECV, may look at the first part, and at what is whole.
+ */
+static int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
+{
+	return krdma_conn_wait(conn, krdma_msg_is_ready, NULL, until) ?:
+	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
 }
 
 static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
@@ -684,20 +728,21 @@ static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
 	struct krdma_recv *recv;
 	int ret;
 
-	if (conn->msg->whole) {
-		*len = conn->msg->whole_len;
-		return 0;
-	}
-	ret = krdma_msg_wait_part(conn, until, &recv);
-	if (!ret)
-		*len = recv->hdr.msg_len;
-	return ret;
+	/* Between two CHUNKs there is nothing. */
+	do {
+		ret = krdma_msg_wait_first(conn, until);
+		if (ret)
+			return ret;
+		recv = krdma_msg_first(conn);
+	} while (!conn->msg->whole && !recv);
+	*len = conn->msg->whole ? conn->msg->whole_len : recv->hdr.msg_len;
+	return 0;
 }
 
 /**
  * krdma_msg_take_part - put a part of a message to the others
  * @conn: connection; the caller holds KRDMA_BUSY_RECV, or lends
- * @recv: the first one on the ready list
+ * @recv: the first one on the ready list, with data
  *
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
  *
@@ -721,30 +766,72 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 	return 0;
 }
 
+/* Have the first CHUNK pulled, if it is not yet, and wait for that. */
+static int krdma_msg_await_pull(struct krdma_conn *conn, unsigned long until)
+{
+	unsigned long flags;
+	bool pulling;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_pull_start_locked(conn);
+	pulling = conn->msg->pulling;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	/* The peer's memory goes with the connection. */
+	if (!pulling)
+		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+	return krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until) ?:
+	       conn->msg->pull_error;
+}
+
+/* Wait for one more part, and put it to the others. */
+static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv = krdma_msg_first(conn);
+
+	if (recv && recv->hdr.type == KRDMA_WIRE_CHUNK)
+		return krdma_msg_await_pull(conn, until);
+	if (recv)
+		return krdma_msg_take_part(conn, recv);
+	/* An incomplete one does not count as ready. */
+	return krdma_conn_wait(conn, msg->whole ? krdma_msg_has_part :
+						  krdma_msg_is_ready,
+			       NULL, until) ?:
+	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
+}
+
 /* Put parts together. What is there stays for the next call if this fails. */
 static int krdma_msg_assemble(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
-	struct krdma_recv *recv;
 	int ret = 0;
 
 	while (!ret && !(msg->whole && msg->whole_have == msg->whole_len))
-		ret = krdma_msg_wait_part(conn, until, &recv) ?:
-		      krdma_msg_take_part(conn, recv);
+		ret = krdma_msg_add_part(conn, until);
 	return ret;
+}
+
+static void krdma_msg_drop_whole(struct krdma_conn *conn)
+{
+	void *whole = conn->msg->whole;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->whole = NULL;
+	krdma_pull_start_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	kvfree(whole);
 }
 
 static int krdma_msg_receive_long(struct krdma_conn *conn, void *buffer,
 				  u32 len, unsigned long until)
 {
-	struct krdma_msg *msg = conn->msg;
 	int ret = krdma_msg_assemble(conn, until);
 
 	if (ret)
 		return ret;
-	memcpy(buffer, msg->whole, len);
-	kvfree(msg->whole);
-	msg->whole = NULL;
+	memcpy(buffer, conn->msg->whole, len);
+	krdma_msg_drop_whole(conn);
 	return 0;
 }
 
@@ -761,7 +848,7 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 	if (len > size)
 		return -EMSGSIZE;
 	recv = krdma_msg_first(conn);
-	if (!conn->msg->whole && recv->len == len) {
+	if (!conn->msg->whole && krdma_recv_is_whole(recv)) {
 		krdma_msg_consume(conn, recv, buffer);
 		return len;
 	}
@@ -899,8 +986,11 @@ static void krdma_recv_unmap(struct krdma_conn *conn, struct krdma_recv *recv)
 
 static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 {
-	return !(READ_ONCE(conn->msg->busy) &
-		 (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
+	unsigned int busy = READ_ONCE(conn->msg->busy);
+
+	if (busy & KRDMA_BUSY_PUSH)
+		busy &= ~KRDMA_BUSY_SEND;
+	return !(busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));
 }
 
 /**
@@ -983,7 +1073,8 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
 		.recv_depth = conn->p.recv_depth,
-		.features = KRDMA_WIRE_FEATURES,
+		.features = KRDMA_WIRE_FEATURES &
+			    ~(krdma_pull_can(conn) ? 0 : KRDMA_WIRE_FEATURE_PULL),
 		.session = get_random_u32(),
 	};
 }

@@ -11,6 +11,7 @@ enum krdma_msg_busy {
 	KRDMA_BUSY_SEND = BIT(0), /* cut a message into parts and post them */
 	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
 	KRDMA_BUSY_RW   = BIT(2), /* use the staging region */
+	KRDMA_BUSY_PUSH = BIT(3), /* who has SEND does not touch the device */
 };
 
 /* What krdma sends for itself: one of a kind at a time. */
@@ -19,6 +20,7 @@ enum krdma_control {
 	KRDMA_CONTROL_PING,
 	KRDMA_CONTROL_PONG,
 	KRDMA_CONTROL_BYE,
+	KRDMA_CONTROL_PULLED,
 	KRDMA_CONTROLS, /* how many there are */
 };
 
@@ -67,7 +69,7 @@ struct krdma_send {
 /**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
- * @nrecvs: how many: p.recv_depth and KRDMA_WIRE_CONTROL_RECVS; constant
+ * @nrecvs: how many: p.recv_depth and krdma_msg_extra_recvs(); constant
  * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
  *
  * All of these under krdma_conn.lock:
@@ -94,7 +96,16 @@ struct krdma_send {
  * Owned by who holds KRDMA_BUSY_SEND; if nobody does, under krdma_conn.lock:
  * @send_id: id of the next message
  *
- * Owned by who holds KRDMA_BUSY_RECV, or lends:
+ * @next_type: DATA or CHUNK, likewise
+ * @push_end: end of the CHUNK that the peer shall pull, 0: none
+ * @pulling: pull_work is on its way, see pull.c
+ * @pull_error: what it ended with
+ * @pulled_due: PULLED is to be sent when the last one has completed
+ * @pulled_id: what PULLED says
+ * @pulled_end: likewise
+ *
+ * Owned by who holds KRDMA_BUSY_RECV, or lends, and by who pulls:
+ * @sink: where CHUNKs go, until the last one is there
  * @whole: where the parts of a long message are put together, or NULL
  * @whole_len: its length
  * @whole_have: how much of it is there
@@ -129,8 +140,17 @@ struct krdma_msg {
 	u32 next_id;
 	u32 next_offset;
 	u32 next_len;
+	u8 next_type;
+	u32 push_end;
+	bool pulling;
+	int pull_error;
+	bool pulled_due;
+	u32 pulled_id;
+	u32 pulled_end;
 
 	u32 send_id;
+
+	struct krdma_region *sink;
 
 	void *whole;
 	u32 whole_len;
@@ -141,6 +161,13 @@ struct krdma_msg {
 	struct krdma_region *stage;
 	struct krdma_remote *remote;
 };
+
+/* Can it be received as it is? An empty message is one part, too. */
+static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
+{
+	return recv->hdr.type == KRDMA_WIRE_DATA &&
+	       recv->len == recv->hdr.msg_len;
+}
 
 /* How long START may take before siw is suspected to have missed it. */
 #define KRDMA_MSG_NUDGE_MS 100
@@ -153,6 +180,8 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until);
 struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 				    struct krdma_op *op, u32 len);
 void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send);
+int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
+		    struct krdma_hdr *hdr, unsigned long until);
 int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send);
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved);
@@ -167,6 +196,19 @@ void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool lent);
 
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
+
+struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);
+
+/* pull.c */
+bool krdma_pull_can(const struct krdma_conn *conn);
+bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
+			  u32 length);
+bool krdma_push_pulled_locked(struct krdma_conn *conn,
+			      const struct krdma_hdr *hdr);
+int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
+	       unsigned long until);
+int krdma_pull(struct krdma_conn *conn, struct krdma_recv *recv);
+void krdma_pull_start_locked(struct krdma_conn *conn);
 
 /* close.c */
 void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);

@@ -89,7 +89,7 @@ struct krdma_watch {
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
  *	request on its list (krdma_cm_take_request() or its close), a queued
- *	@close_work or @loan_work and a pending @timer, @alive or @step_work one
+ *	@close_work, @loan_work or @pull_work and a pending @timer, @alive or @step_work one
  *	each (put when they have run or were cancelled), each message that is lent
  *	one, each work request in flight one (put on completion). The CM
  *	needs none: rdma_destroy_id() waits for its callbacks
@@ -154,6 +154,7 @@ struct krdma_watch {
  * @step_work: asynchronous connections and listeners: see async.c
  * @close_work: does what closing needs in process context
  * @loan_work: lends messages, see loan.c
+ * @pull_work: reads long messages, see pull.c
  * @free_work: frees what an atomic context gave up last
  *
  * @request_link: passive: in the listener's @requests
@@ -233,6 +234,7 @@ struct krdma_conn {
 	struct delayed_work step_work;
 	struct work_struct close_work;
 	struct work_struct loan_work;
+	struct work_struct pull_work;
 	struct work_struct free_work;
 
 	struct krdma_watch watch;
@@ -420,6 +422,9 @@ int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 /* loan.c */
 void krdma_loan_open_locked(struct krdma_conn *conn);
 void krdma_loan_work(struct work_struct *work);
+
+/* pull.c */
+void krdma_pull_work(struct work_struct *work);
 void krdma_loan_flush(struct krdma_conn *conn);
 void krdma_loan_stop(struct krdma_conn *conn);
 

@@ -6,11 +6,21 @@
 #include "priv.h"
 
 struct krdma_seg;
+struct krdma_wire_seg;
 
 /* mr.c */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev);
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until);
+struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
+					      void *addr, size_t len, u32 access,
+					      unsigned long until);
+struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
+				       unsigned long until);
+void *krdma_region_detach(struct krdma_region *region);
+void krdma_region_describe(const struct krdma_region *region, u64 offset,
+			   u64 len, struct krdma_wire_seg *wire);
+u32 krdma_region_run(const struct krdma_region *region, u64 offset);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len);

@@ -119,6 +119,7 @@ static const struct krdma_family {
 	{ "pings", KRDMA_COUNT_PINGS, 1 },
 	{ "pongs", KRDMA_COUNT_PONGS, 1 },
 	{ "byes", KRDMA_COUNT_BYES, 1 },
+	{ "chunks_pulled", KRDMA_COUNT_PULLED, 1 },
 	{ "alive_misses", KRDMA_COUNT_ALIVE_MISSES, 1 },
 	{ "wc", KRDMA_COUNT_WC, KRDMA_WC_STATUSES, krdma_wc_names },
 	{ "protocol_error", KRDMA_COUNT_BREACH, KRDMA_BREACHES,

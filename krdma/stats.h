@@ -15,7 +15,7 @@ struct krdma_conn;
 
 /* What an entry of the send queue is: &enum krdma_opcode, or one of krdma's. */
 enum krdma_wr_kind {
-	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING, PONG, BYE */
+	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING and others */
 	KRDMA_WR_REGISTER,
 	KRDMA_WR_INVALIDATE,
 	KRDMA_WR_KINDS, /* how many there are */
@@ -68,6 +68,7 @@ enum krdma_counter {
 	KRDMA_COUNT_PINGS,
 	KRDMA_COUNT_PONGS,
 	KRDMA_COUNT_BYES,
+	KRDMA_COUNT_PULLED,
 	KRDMA_COUNT_ALIVE_MISSES,
 	KRDMA_COUNT_WC, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,

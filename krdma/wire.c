@@ -171,6 +171,70 @@ static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
 }
 
 /**
+ * krdma_chunk_len - how much a CHUNK describes
+ * @data: what stands behind its header
+ * @len: bytes of that
+ * @max: what is left of the message
+ *
+ * Return: bytes, 0 if that is no list of segments, or more than @max.
+ */
+u32 krdma_chunk_len(const void *data, size_t len, u32 max)
+{
+	const struct krdma_wire_seg *wire = data;
+	struct krdma_seg seg;
+	u64 total = 0;
+
+	if (len % sizeof(*wire))
+		return 0;
+	for (; len; len -= sizeof(*wire)) {
+		krdma_seg_decode(&seg, wire++);
+		if (!seg.len || seg.addr + seg.len < seg.addr)
+			return 0;
+		total += seg.len;
+	}
+	return total <= max ? total : 0;
+}
+
+static bool krdma_hdr_part_ok(struct krdma_hdr *hdr, const void *body,
+			      size_t len, u32 max_msg)
+{
+	if (hdr->type == KRDMA_WIRE_DATA) {
+		hdr->part_len = len;
+		return krdma_hdr_data_ok(hdr, len, max_msg);
+	}
+	if (hdr->msg_len > max_msg || hdr->offset > hdr->msg_len)
+		return false;
+	hdr->part_len = krdma_chunk_len(body, len, hdr->msg_len - hdr->offset);
+	return hdr->part_len;
+}
+
+static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
+				size_t len, u32 max_msg)
+{
+	bool bare = !len && !h->msg_len;
+
+	switch (h->type) {
+	case KRDMA_WIRE_DATA:
+	case KRDMA_WIRE_CHUNK:
+		return krdma_hdr_part_ok(h, body, len, max_msg);
+	case KRDMA_WIRE_CREDIT:
+		return bare && !h->msg_id && !h->offset;
+	case KRDMA_WIRE_PING:
+	case KRDMA_WIRE_PONG:
+		return bare && !h->msg_id && !h->offset && !h->credits;
+	case KRDMA_WIRE_BYE:
+		return bare && !h->offset && !h->credits;
+	case KRDMA_WIRE_PULLED:
+		return bare && !h->credits;
+	case KRDMA_WIRE_START:
+		h->part_len = len;
+		return !h->msg_len && !h->msg_id && !h->offset;
+	default:
+		return false;
+	}
+}
+
+/**
  * krdma_hdr_decode - read the header of a received message
  * @hdr: result
  * @data: what was received
@@ -198,32 +262,8 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		.offset = le32_to_cpu(wire->offset),
 	};
 	len -= sizeof(*wire);
-
-	switch (h.type) {
-	case KRDMA_WIRE_DATA:
-		if (!krdma_hdr_data_ok(&h, len, max_msg))
-			return -EPROTO;
-		break;
-	case KRDMA_WIRE_PING:
-	case KRDMA_WIRE_PONG:
-		if (h.credits)
-			return -EPROTO;
-		fallthrough;
-	case KRDMA_WIRE_CREDIT:
-		if (len || h.msg_len || h.msg_id || h.offset)
-			return -EPROTO;
-		break;
-	case KRDMA_WIRE_BYE:
-		if (len || h.credits || h.msg_len || h.offset)
-			return -EPROTO;
-		break;
-	case KRDMA_WIRE_START:
-		if (h.msg_len || h.msg_id || h.offset)
-			return -EPROTO;
-		break;
-	default:
+	if (!krdma_hdr_fields_ok(&h, wire + 1, len, max_msg))
 		return -EPROTO;
-	}
 	*hdr = h;
 	return 0;
 }
@@ -239,6 +279,20 @@ void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg)
 		.addr = cpu_to_le64(seg->addr),
 		.rkey = cpu_to_le32(seg->rkey),
 		.len = cpu_to_le32(seg->len),
+	};
+}
+
+/**
+ * krdma_seg_decode - read the description of one MR
+ * @seg: result, of which nothing is checked
+ * @wire: what the peer sent
+ */
+void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire)
+{
+	*seg = (struct krdma_seg){
+		.addr = le64_to_cpu(wire->addr),
+		.rkey = le32_to_cpu(wire->rkey),
+		.len = le32_to_cpu(wire->len),
 	};
 }
 
@@ -310,9 +364,7 @@ int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
 	if (krdma_shown_count(data, len) != nsegs)
 		return -EPROTO;
 	for (i = 0; i < nsegs; i++) {
-		segs[i].addr = le64_to_cpu(wire[i].addr);
-		segs[i].rkey = le32_to_cpu(wire[i].rkey);
-		segs[i].len = le32_to_cpu(wire[i].len);
+		krdma_seg_decode(&segs[i], &wire[i]);
 		if (!segs[i].len || segs[i].addr + segs[i].len < segs[i].addr)
 			return -EPROTO;
 		total += segs[i].len;

@@ -12,6 +12,8 @@
  *                                            must send first (RFC 5044 7.1.2)
  *                                        <-  START [shown buffer]
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
+ *     CHUNK                              ->  READs what the segments describe
+ *                                        <-  PULLED
  *     BYE                                <-> ends the connection
  */
 #ifndef KRDMA_WIRE_H
@@ -41,13 +43,17 @@ enum krdma_wire_mode {
 /*
  * What an end can do besides: bits of the hello. PING: it answers PING, and has
  * KRDMA_WIRE_CONTROL_RECVS receives for that beyond those it gives credits for.
- * BYE: it understands BYE, for which one of these receives is.
+ * BYE: it understands BYE, for which one of these receives is. PULL: it answers
+ * CHUNK by READs and PULLED, and has one more receive, for the peer's PULLED.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
+#define KRDMA_WIRE_FEATURE_PULL	  BIT(2)
 #define KRDMA_WIRE_FEATURES	  (KRDMA_WIRE_FEATURE_PING | \
-				   KRDMA_WIRE_FEATURE_BYE)
+				   KRDMA_WIRE_FEATURE_BYE | \
+				   KRDMA_WIRE_FEATURE_PULL)
 #define KRDMA_WIRE_CONTROL_RECVS  4
+#define KRDMA_WIRE_PULLED_RECVS	  1
 
 /* Hello: opens the private data of REQ and REP. */
 struct krdma_wire_hello {
@@ -92,16 +98,30 @@ enum krdma_wire_type {
 	KRDMA_WIRE_PING	  = 4,	/* asks for a PONG; neither takes a credit */
 	KRDMA_WIRE_PONG	  = 5,
 	KRDMA_WIRE_BYE	  = 6,	/* I close, and why; takes no credit */
+	KRDMA_WIRE_CHUNK  = 7,	/* a part of a message, to be read by READs */
+	KRDMA_WIRE_PULLED = 8,	/* I have read a CHUNK; takes no credit */
 };
+
+/* What carries a part of a message, and what takes no credit. */
+static inline bool krdma_wire_is_part(u8 type)
+{
+	return type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;
+}
+
+static inline bool krdma_wire_is_free(u8 type)
+{
+	return type == KRDMA_WIRE_PING || type == KRDMA_WIRE_PONG ||
+	       type == KRDMA_WIRE_BYE || type == KRDMA_WIRE_PULLED;
+}
 
 /* Header: opens every message. */
 struct krdma_wire_hdr {
 	u8 version;
 	u8 type;
 	__le16 credits;		/* given back to the receiver of this */
-	__le32 msg_len;		/* DATA: of the whole message */
-	__le32 msg_id;		/* DATA: counts messages from 0, wraps; BYE: why */
-	__le32 offset;		/* DATA: of this part in the message */
+	__le32 msg_len;		/* DATA, CHUNK: of the whole message */
+	__le32 msg_id;		/* counts messages from 0, wraps; BYE: why */
+	__le32 offset;		/* of this part in the message; PULLED: its end */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);
 
@@ -113,7 +133,7 @@ struct krdma_wire_shown {
 } __packed;
 static_assert(sizeof(struct krdma_wire_shown) == 16);
 
-/* One MR of a shown buffer. */
+/* One MR of a shown buffer, or of what a CHUNK describes behind its header. */
 struct krdma_wire_seg {
 	__le64 addr;
 	__le32 rkey;
@@ -139,6 +159,7 @@ struct krdma_hdr {
 	u32 msg_len;
 	u32 msg_id;
 	u32 offset;
+	u32 part_len;		/* decoded: what is behind it, or described there */
 };
 
 struct krdma_seg {
@@ -156,7 +177,9 @@ int krdma_rej_errno(u8 reason);
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr);
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg);
+u32 krdma_chunk_len(const void *data, size_t len, u32 max);
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);
+void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire);
 size_t krdma_shown_wire_size(u32 nsegs);
 void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs);
 int krdma_shown_count(const void *data, size_t len);

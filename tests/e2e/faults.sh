@@ -152,7 +152,7 @@ calls() {
 # A send that fails half way ends the connection: so each attempt has one of its own.
 transfers() {
 	local n what wrong
-	for what in "send c 100000" "read c 100000 0" "write c 100000 0"; do
+	for what in "send c 50000" "send c 100000" "read c 100000 0" "write c 100000 0"; do
 		wrong=0
 		for ((n = 1; n < most; n++)); do
 			if [[ $what == send* ]]; then kt connect c "$server" 7000; else kt connect c "$server" 7001 rw=1; kt write c 100000 0; fi

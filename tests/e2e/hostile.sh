@@ -229,6 +229,7 @@ suffer() {
 	while kt accept v "$1" $((20000 * slow)); do
 		[[ $how != hold ]] || until_over
 		[[ $how != write ]] || { kt write v 64 0; add "$kt_ret"; }
+		[[ $how != push ]] || { kt send v 65536 $((1000 * slow)); add "$kt_ret"; }
 		how=
 		while kt receive v 65536 $((20000 * slow)) || ((kt_ret == errno[EBADMSG])); do
 			add "$kt_ret"
@@ -273,7 +274,7 @@ victim_row() {
 # ---- the table ----
 
 # row NAME TARGET HELLO RECORD COUNTERS STEP...: TARGET is a listener of node 1, and how its user behaves (hold: does not
-# receive before it is over, write: writes first). HELLO are fields that differ. RECORD: what the victim's calls return:
+# receive before it is over, write: writes first, push: sends a long message first). HELLO are fields that differ. RECORD: what the victim's calls return:
 # lengths of messages, and the errno of the end, N times as N*; A|B: one or the other, as may be COUNTERS; refused: no connection; dropped:
 # never accepted.
 row() {
@@ -306,7 +307,7 @@ bad() {
 
 headers() {
 	local field
-	for field in version=0 version=2 version=255 type=0 type=7 type=255 len=4 len=$((max_msg + 1)) len=0xffffffff offset=6 \
+	for field in version=0 version=2 version=255 type=0 type=7 type=9 type=255 len=4 len=$((max_msg + 1)) len=0xffffffff offset=6 \
 		offset=0xffffffff; do
 		bad "header-$field" header "$data,len=5,body=5,$field}"
 	done
@@ -334,6 +335,35 @@ headers() {
 	row id-repeated m "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" "$data,len=5,body=5}"
 	row message-empty m "" "0 -104" "" "${started[@]}" "$data}"
 	row message-fills-buffer m "" "-74 -104" "" "${started[@]}" "$data,len=4080,more=4080}"
+}
+
+# Messages that the victim shall read, and those that it offers.
+chunks() {
+	local chunk='send:{type=7,len=65536'
+	bad chunk-without-segments header "$chunk}"
+	bad chunk-cut header "$chunk,seg=0/1/65536,cut=31}"
+	bad chunk-and-more header "$chunk,seg=0/1/65536,more=1}"
+	bad chunk-empty-segment header "$chunk,seg=0/1/0}"
+	bad chunk-with-an-empty-segment header "$chunk,seg=0/1/65536,seg=0/1/0}"
+	bad chunk-wraps header "$chunk,seg=-1/1/65536}"
+	bad chunk-beyond-the-message header "$chunk,seg=0/1/65537}"
+	bad chunk-of-two-beyond-the-message header "$chunk,seg=0/1/65535,seg=0/1/2}"
+	bad chunk-of-a-long-message header 'send:{type=7,len=65537,seg=0/1/65537}'
+	bad chunk-with-a-gap sequence "$chunk,offset=1,seg=0/1/65535}"
+	bad chunk-behind-a-part sequence "$data,len=20,body=10}" 'send:{type=7,len=20,offset=10,seg=0/1/10}'
+	row chunk-of-a-guess m "" -13 ended.access "${started[@]}" "$chunk,seg=0/0x1234/65536}"
+	bad part-behind-a-chunk sequence 'send:{type=7,len=20,seg=0/1/10}' "$data,len=20,body=10,offset=10}"
+	bad pulled-without-a-chunk sequence 'send:{type=8,offset=65536}'
+	bad pulled-nothing sequence 'send:{type=8}'
+	bad pulled-with-body header 'send:{type=8,offset=65536,body=1}'
+	bad pulled-with-credits header 'send:{type=8,offset=65536,credits=1}'
+	bad pulled-with-len header 'send:{type=8,offset=65536,len=1}'
+	row never-pulls m/push features=4 "2*-110" ended.timeout "${started[@]}"
+	row pulls-another-message m/push features=4 "2*-71" "sequence ended.protocol" "${started[@]}" sleep:300 \
+		'send:{type=8,offset=65536,id=1}'
+	row pulls-a-part m/push features=4 "2*-71" "sequence ended.protocol" "${started[@]}" sleep:300 \
+		'send:{type=8,offset=65535}'
+	row says-pulled-and-did-not m/push features=4 "0 -104" "" "${started[@]}" sleep:300 'send:{type=8,offset=65536}'
 }
 
 starts() {
@@ -533,7 +563,7 @@ else
 	expect 0 connect goodrw "$victim" 7001 rw=1 max_msg=$max_msg
 	expect 0 kthread pump rwpump goodrw 4096 3600000
 fi
-if (($#)); then groups=("$@"); else groups=(hellos headers starts sizes_and_opcodes one_sided stalls servers); fi
+if (($#)); then groups=("$@"); else groups=(hellos headers chunks starts sizes_and_opcodes one_sided stalls servers); fi
 for group in "${groups[@]}"; do $group; done
 flood no-confirmation 1 0 timeout
 flood connect-flood 200 + timeout=+

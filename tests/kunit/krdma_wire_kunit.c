@@ -275,7 +275,7 @@ static const struct krdma_wire_case hdr_cases[] = {
 	{ "version 0", 0, 1, 0, 0, -EPROTO },
 	{ "version of the future", 0, 1, 2, 0, -EPROTO },
 	{ "type 0", 1, 1, 0, 0, -EPROTO },
-	{ "unknown type", 1, 1, 6, 0, -EPROTO },
+	{ "unknown type", 1, 1, 9, 0, -EPROTO },
 	{ "type with the top bit", 1, 1, 0x82, 0, -EPROTO },
 	{ "any number of credits", 2, 2, 0xffff, 0, 0 },
 	{ "longest message", 4, 4, MAX_MSG, 0, 0 },
@@ -382,6 +382,69 @@ static void bye_carries_a_reason(struct kunit *test)
 			c->expected);
 	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_BYE, c, 17),
 			-EPROTO);
+}
+
+static const struct krdma_wire_case pulled_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "credits", 2, 2, 5, 0, -EPROTO },
+	{ "length", 4, 4, 1, 0, -EPROTO },
+	{ "message id", 8, 4, 0xffffffff, 0, 0 },
+	{ "end", 12, 4, 0xffffffff, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM(pulled, pulled_cases, krdma_wire_case_desc);
+
+static void pulled_names_a_chunk(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PULLED, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_PULLED, c, 17),
+			-EPROTO);
+}
+
+/* A CHUNK of 6000 bytes of a message of 10000: 4096 and 1904. */
+static const u8 good_chunk_bytes[] = {
+	1, KRDMA_WIRE_CHUNK, 0x02, 0x01, 0x10, 0x27, 0, 0,
+	0x44, 0x33, 0x22, 0x11, 0xa0, 0x0f, 0, 0,
+	0, 0x10, 0, 0, 0, 0, 0, 0x80, 0x78, 0x56, 0x34, 0x12, 0, 0x10, 0, 0,
+	0, 0x20, 0, 0, 0, 0, 0, 0x80, 0x79, 0x56, 0x34, 0x12, 0x70, 0x07, 0, 0,
+};
+
+static const struct krdma_wire_case chunk_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "any number of credits", 2, 2, 0xffff, 0, 0 },
+	{ "message too long", 4, 4, MAX_MSG + 1, 0, -EPROTO },
+	{ "message shorter than the chunk", 4, 4, 9999, 0, -EPROTO },
+	{ "message shorter than the offset", 4, 4, 3999, 0, -EPROTO },
+	{ "longer message", 4, 4, 10001, 0, 0 },
+	{ "offset beyond the message", 12, 4, 10001, 0, -EPROTO },
+	{ "offset that wraps", 12, 4, U32_MAX - 100, 0, -EPROTO },
+	{ "no segment", 0, 0, 0, 16, -EPROTO },
+	{ "half a segment", 0, 0, 0, 40, -EPROTO },
+	{ "a byte too few", 0, 0, 0, 47, -EPROTO },
+	{ "segment without bytes", 28, 4, 0, 0, -EPROTO },
+	{ "segment of four gigabytes", 28, 4, U32_MAX, 0, -EPROTO },
+	{ "address that wraps", 16, 8, U64_MAX, 0, -EPROTO },
+	{ "address up to the end", 32, 8, U64_MAX - 1904, 0, 0 },
+	{ "any key", 24, 4, 0, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM(chunk, chunk_cases, krdma_wire_case_desc);
+
+static void chunk_is_judged_by_each_field(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+	u8 bytes[sizeof(good_chunk_bytes)];
+	struct krdma_hdr hdr = {};
+	int ret;
+
+	memcpy(bytes, good_chunk_bytes, sizeof(bytes));
+	krdma_wire_spoil(bytes, c);
+	ret = krdma_hdr_decode(&hdr, bytes, c->len ?: sizeof(bytes), MAX_MSG);
+	KUNIT_EXPECT_EQ(test, ret, c->expected);
+	KUNIT_EXPECT_EQ(test, hdr.part_len, ret ? 0 : 6000);
 }
 
 static void start_message_describes_no_message(struct kunit *test)
@@ -519,6 +582,8 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
 	KUNIT_CASE_PARAM(ping_and_pong_carry_nothing, empty_gen_params),
 	KUNIT_CASE_PARAM(bye_carries_a_reason, bye_gen_params),
+	KUNIT_CASE_PARAM(pulled_names_a_chunk, pulled_gen_params),
+	KUNIT_CASE_PARAM(chunk_is_judged_by_each_field, chunk_gen_params),
 	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
 	KUNIT_CASE(no_message_is_shorter_than_its_header),
 	KUNIT_CASE(empty_message_is_one_empty_part),

@@ -21,8 +21,7 @@ u32 ktest_number(const struct ktest_args *args, int i, u32 def)
 	return kstrtou32(ktest_arg(args, i), 0, &value) ? def : value;
 }
 
-static const char *ktest_text_option(const struct ktest_args *args,
-				     const char *name)
+const char *ktest_text_option(const struct ktest_args *args, const char *name)
 {
 	size_t len = strlen(name);
 	int i;
@@ -52,6 +51,7 @@ static const struct {
 	{ "connect_ms", offsetof(struct krdma_params, connect_timeout_ms) },
 	{ "op_ms", offsetof(struct krdma_params, op_timeout_ms) },
 	{ "keepalive_ms", offsetof(struct krdma_params, keepalive_ms) },
+	{ "pull_min", offsetof(struct krdma_params, pull_min) },
 	{ "poll", offsetof(struct krdma_params, poll) },
 	{ "backlog", offsetof(struct krdma_params, backlog) },
 	{ "send_depth", offsetof(struct krdma_params, send_depth) },

@@ -124,6 +124,7 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args);
 const char *ktest_arg(const struct ktest_args *args, int i);
 u32 ktest_number(const struct ktest_args *args, int i, u32 def);
 u32 ktest_option(const struct ktest_args *args, const char *name, u32 def);
+const char *ktest_text_option(const struct ktest_args *args, const char *name);
 
 int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		      struct ktest_slot *slot, struct krdma_params *p,
@@ -136,6 +137,10 @@ int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 
 void ktest_fill(u8 *buf, size_t len);
 int ktest_check(const u8 *buf, size_t len);
+
+/* long.c */
+int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_long_receive(const struct ktest_args *args, struct krdma_cb *cb);
 
 /* again.c */
 int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args);

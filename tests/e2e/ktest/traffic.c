@@ -25,7 +25,7 @@ struct ktest_use {
 
 static u8 ktest_pattern(size_t i, size_t len)
 {
-	return i * 7 + (i >> 8) + len;
+	return i * 7 + (i >> 8) + (i >> 16) * 3 + (i >> 24) * 5 + len;
 }
 
 void ktest_fill(u8 *buf, size_t len)
@@ -70,6 +70,20 @@ static int ktest_use(struct ktest_use *use, const struct ktest_args *args)
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+static int ktest_do_longsend(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
+			     struct ktest_use *use, u32 len)
+{
+	return ktest_long_send(args, use->cb);
+}
+
+static int ktest_do_longreceive(struct ktest_ctx *ctx,
+				const struct ktest_args *args,
+				struct ktest_use *use, u32 len)
+{
+	return ktest_long_receive(args, use->cb);
 }
 
 static bool ktest_should_end(void)
@@ -395,6 +409,8 @@ static const struct {
 	{ "async", ktest_call_async },
 	{ "echo", ktest_do_echo },
 	{ "hold", ktest_do_hold },
+	{ "longreceive", ktest_do_longreceive },
+	{ "longsend", ktest_do_longsend },
 	{ "peek", ktest_do_peek },
 	{ "pump", ktest_do_pump },
 	{ "query", ktest_do_query },
@@ -434,7 +450,8 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	struct ktest_use use;
 	int ret;
 
-	if (len > KTEST_MAX_MSG)
+	/* The others use a buffer of that size. */
+	if (len > KTEST_MAX_MSG && strncmp(args->words[0], "long", 4))
 		return -EINVAL;
 	ret = ktest_use(&use, args);
 	if (ret)

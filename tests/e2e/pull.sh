@@ -1,0 +1,276 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# pull: long messages, which the receiver reads from the sender's memory: of any length and kind of memory, over the
+# borders of MRs and CHUNKs; with nobody who receives; both ways at once; with tasks killed and connections released amid
+# one.
+#
+#   node 1 (receives on 7000) <--- krdma ---> node 2 (sends)
+#
+# kernels: uml uml/siw stock-6.1
+# long: stock-new uml-debug debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# mem: 512M
+# timeout: 400
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+max=$((64 << 20))
+MiB=$((1 << 20))
+huge=40
+# A module's own data is from vmalloc() on UML only.
+own=0
+[[ $KERNEL != uml* ]] || own=1
+((slow < 4)) || huge=18
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+
+counter() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
+
+# Lengths, kinds of memory, offsets in the page, and how many CHUNKs that makes for the peer.
+table() {
+	cat <<-EOF
+		65535 vmalloc 0 0
+		65536 vmalloc 0 1
+		65537 vmalloc 1 1
+		65536 kmalloc 0 1
+		100000 kmalloc 4095 1
+		100000 own 0 $own
+		200000 own 17 $own
+		$((MiB - 1)) vmalloc 4095 1
+		$((MiB + 1)) vmalloc 2 1
+		$((2 * MiB)) vmalloc 1 1
+		$((2 * MiB)) kmalloc 8 1
+		$((2 * MiB + 4097)) vmalloc 4095 1
+		$((16 * MiB)) vmalloc 0 1
+		$((16 * MiB + 1)) vmalloc 0 2
+		$((huge * MiB + 12345)) vmalloc 777 $((huge / 16 + 1))
+	EOF
+}
+
+# all OPTIONS CHUNKS: each line of the table; where the other end's options make another number of CHUNKs, CHUNKS is "any".
+all() {
+	local options=$1 chunks=$2 len kind at wanted was now
+	was=$(counter chunks_pulled)
+	if ((NODE == 1)); then
+		kt accept a l 20000
+	else
+		# shellcheck disable=SC2086 # words of a command
+		kt connect c "$server" 7000 max_msg=$max $options
+	fi
+	kt_is 0 "connected ${options:-as usual}"
+	while read -r len kind at wanted; do
+		if ((NODE == 1)); then
+			# What it goes to need not be aligned either.
+			kt longreceive a "$max" 120000 at=$((at / 2))
+			kt_is "$len" "received $len bytes from $kind at $at"
+			# Before the next one comes.
+			now=$(counter chunks_pulled)
+			barrier got
+			[[ $chunks == any ]] || ((now - was == wanted))
+			ok $? "pulled $((now - was)) CHUNKs, $wanted"
+			was=$now
+		else
+			kt longsend c "$len" 120000 mem="$kind" at="$at"
+			kt_is 0 "sent $len bytes from $kind at $at"
+			barrier got
+		fi
+	done < <(table)
+	if ((NODE == 1)); then kt release a; else kt release c; fi
+	barrier next
+}
+
+# Whoever does not want that sends parts.
+in_parts() {
+	local was
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		was=$(counter chunks_pulled)
+		kt longreceive a "$max" 60000
+		kt_is $((2 * MiB)) "received in parts"
+		(($(counter chunks_pulled) == was))
+		ok $? "nothing was pulled"
+		kt release a
+	else
+		kt connect c "$server" 7000 max_msg=$max pull_min=4294967295
+		kt longsend c $((2 * MiB))
+		kt_is 0 "sent in parts"
+		kt release c
+	fi
+	barrier next
+}
+
+# Short and long ones alternate, and stay in order.
+mixed() {
+	local i
+	if ((NODE == 1)); then kt accept a l 20000; else kt connect c "$server" 7000 max_msg=$max recv_depth=8; fi
+	for i in {1..15}; do
+		for len in 10 $((70000 + i)) $((30000 + i)) 0; do
+			if ((NODE == 1)); then
+				kt longreceive a "$max"
+				[[ $kt_ret == "$len" ]] || bad+=" $i/$len:$kt_ret"
+			else
+				kt longsend c "$len"
+				[[ $kt_ret == 0 ]] || bad+=" $i/$len:$kt_ret"
+			fi
+		done
+	done
+	[[ -z $bad ]]
+	ok $? "sixty messages, long and short, in order$bad"
+	bad=
+	if ((NODE == 1)); then kt release a; else kt release c; fi
+	barrier next
+}
+
+# One is read ahead; what it is can be asked, and a buffer that is too small loses nothing.
+nobody_receives() {
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		barrier sent
+		kt peek a 20000
+		kt_is 100001 "the next message has 100001 bytes"
+		kt longreceive a 1000 20000
+		kt_is EMSGSIZE "which is more than 1000"
+		kt longreceive a 200000 20000
+		kt_is 100001 "received"
+		kt longreceive a 200000 $((20000 * slow))
+		kt_is 100002 "and the next one"
+		barrier both
+		barrier stays
+		kt longreceive a 200000 20000
+		kt_is 100003 "what was read ahead can be received after the end"
+		kt longreceive a 200000 20000
+		kt_is ECONNRESET "what was not read cannot"
+		kt release a
+	else
+		kt connect c "$server" 7000 max_msg=$max
+		kt longsend c 100001 $((5000 * slow))
+		kt_is 0 "the first message goes, though nobody receives"
+		kt_start second longsend c 100002 $((30000 * slow))
+		sleep 0.5
+		[[ ! -e $results/second ]]
+		ok $? "the second does not"
+		barrier sent
+		kt_result second $((30 * slow))
+		kt_is 0 "until the first was received"
+		barrier both
+		kt longsend c 100003 $((5000 * slow))
+		kt_is 0 "one more"
+		kt longsend c 100004 700
+		kt_is ETIMEDOUT "and the next one times out"
+		kt longsend c 10
+		kt_is ETIMEDOUT "with the connection"
+		barrier stays
+		kt release c
+	fi
+	barrier next
+}
+
+both_ways() {
+	local slot=c
+	((NODE == 2)) || slot=a
+	if ((NODE == 1)); then kt accept a l 20000; else kt connect c "$server" 7000 max_msg=$max; fi
+	barrier both-ways
+	kt_start out longsend $slot $((5 * MiB + NODE)) 120000
+	kt longreceive $slot "$max" 120000
+	kt_is $((5 * MiB + 3 - NODE)) "received while sending"
+	kt_result out 120
+	kt_is 0 "sent while receiving"
+	barrier crossed
+	kt release $slot
+	barrier next
+}
+
+# reap JOB: its process was killed. Sets kt_ret: what the call had returned before, else EINTR.
+reap() {
+	{ wait "$kt_pid"; } 2>/dev/null
+	kt_ret=${errno[EINTR]}
+	[[ ! -e $results/$1 ]] || kt_result "$1"
+}
+
+# A receiver that is killed loses nothing, unless the call was over and only the test had not noticed; a sender that is
+# killed ends the connection.
+kills() {
+	local i len=$((8 * MiB)) again=0 ended=0
+	for i in {1..8}; do
+		if ((NODE == 1)); then
+			kt accept a l 20000
+			kt_start got longreceive a "$max"
+			barrier "kill$i"
+			random $((100000 * slow))
+			kt kill a "$kt_pid" any 1500 "$random"
+			reap got
+			if ((kt_ret == errno[EINTR])); then
+				kt longreceive a "$max" 60000
+				((kt_ret != len)) || again=$((again + 1))
+			fi
+			is_one_of "$kt_ret" "$len" $((len + 1)) "${errno[ECONNRESET]}"
+			ok $? "round $i: the receiver was killed, and the next one gets $kt_ret"
+			((kt_ret != len)) || kt longreceive a "$max" 60000
+			is_one_of "$kt_ret" $((len + 1)) "${errno[ECONNRESET]}"
+			ok $? "round $i: from a sender that is killed comes all or nothing: $kt_ret"
+			kt release a
+		else
+			kt connect c "$server" 7000 max_msg=$max
+			barrier "kill$i"
+			kt longsend c "$len" 60000
+			kt_is 0 "round $i: sent"
+			kt_start sending longsend c $((len + 1)) 60000
+			random $((150000 * slow))
+			kt kill c "$kt_pid" any 1500 "$random"
+			reap sending
+			((kt_ret == 0)) || ended=$((ended + 1))
+			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
+			ok $? "round $i: the sender was killed: $kt_ret"
+			kt release c
+		fi
+		barrier "killed$i"
+	done
+	((again + ended > 0))
+	ok $? "amid a message: $again receivers, $ended senders"
+}
+
+# Either end goes away amid a message.
+releases() {
+	local i slot
+	for i in {1..6}; do
+		if ((NODE == 1)); then slot=a; kt accept a l 20000; else slot=c; kt connect c "$server" 7000 max_msg=$max; fi
+		barrier "release$i"
+		if ((NODE == 1)); then
+			kt_start moving longreceive a "$max" 60000
+		else
+			kt_start moving longsend c $((16 * MiB)) 60000
+		fi
+		random 150000
+		sleep "$(printf '0.%06d' "$random")"
+		if ((i % 2 == NODE % 2)); then
+			kt release $slot
+			kt_is 0 "round $i: released"
+		fi
+		kt_result moving $((30 * slow))
+		[[ $kt_ret != -1 || $kt_text != "still running" ]]
+		ok $? "round $i: the call ended: $kt_ret"
+		kt release $slot
+		barrier "released$i"
+	done
+}
+
+bad=
+seed 1
+if ((NODE == 1)); then expect 0 listen l 0.0.0.0 7000 max_msg=$max; fi
+barrier listening
+all "" exact
+all "buf_size=256 recv_depth=4" any
+in_parts
+mixed
+nobody_receives
+both_ways
+kills
+releases
+if ((NODE == 1)); then expect 0 release l; fi
+same_resources "$before" "resources are as before"
+finish
