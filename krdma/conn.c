@@ -580,28 +580,56 @@ static long krdma_deadline_left(unsigned long until)
 	return time_after(until, jiffies) ? until - jiffies : 0;
 }
 
+/**
+ * struct krdma_wait - what a task waits for
+ * @ready: called without locks; must not sleep
+ * @arg: for @ready
+ * @over: what ends the wait otherwise
+ */
+struct krdma_wait {
+	bool (*ready)(struct krdma_conn *conn, const void *arg);
+	const void *arg;
+	bool (*over)(const struct krdma_conn *conn);
+};
+
 static bool krdma_conn_wait_ends(struct krdma_conn *conn,
-				 bool (*ready)(struct krdma_conn *conn,
-					       const void *arg),
-				 const void *arg)
+				 const struct krdma_wait *wait)
 {
-	return ready(conn, arg) || krdma_conn_is_over(conn) ||
+	return wait->ready(conn, wait->arg) || wait->over(conn) ||
 	       krdma_should_stop();
 }
 
 /* Return: jiffies left, 0: timeout, negative: a signal. */
 static long krdma_conn_sleep(struct krdma_conn *conn,
-			     bool (*ready)(struct krdma_conn *conn,
-					   const void *arg),
-			     const void *arg, long left)
+			     const struct krdma_wait *wait, long left)
 {
 	if (conn->p.flags & KRDMA_INTERRUPTIBLE)
 		return wait_event_interruptible_timeout(conn->wait,
-							krdma_conn_wait_ends(conn, ready, arg),
+							krdma_conn_wait_ends(conn, wait),
 							left);
 	return wait_event_killable_timeout(conn->wait,
-					   krdma_conn_wait_ends(conn, ready, arg),
+					   krdma_conn_wait_ends(conn, wait),
 					   left);
+}
+
+static int krdma_conn_wait_for(struct krdma_conn *conn,
+			       const struct krdma_wait *wait,
+			       unsigned long until)
+{
+	long left;
+
+	might_sleep();
+	do {
+		left = krdma_conn_sleep(conn, wait, krdma_deadline_left(until));
+		if (wait->ready(conn, wait->arg))
+			return 0;
+		if (wait->over(conn))
+			return krdma_last_error(&conn->cb);
+		if (left < 0 || krdma_should_stop())
+			return -EINTR;
+		/* Time left: it was ready, and another task was faster. */
+	} while (left);
+	return -ETIMEDOUT;
 }
 
 /**
@@ -618,21 +646,30 @@ int krdma_conn_wait(struct krdma_conn *conn,
 		    bool (*ready)(struct krdma_conn *conn, const void *arg),
 		    const void *arg, unsigned long until)
 {
-	long left;
+	const struct krdma_wait wait = { ready, arg, krdma_conn_is_over };
 
-	might_sleep();
-	do {
-		left = krdma_conn_sleep(conn, ready, arg,
-					krdma_deadline_left(until));
-		if (ready(conn, arg))
-			return 0;
-		if (krdma_conn_is_over(conn))
-			return krdma_last_error(&conn->cb);
-		if (left < 0 || krdma_should_stop())
-			return -EINTR;
-		/* Time left: it was ready, and another task was faster. */
-	} while (left);
-	return -ETIMEDOUT;
+	return krdma_conn_wait_for(conn, &wait, until);
+}
+
+/**
+ * krdma_conn_wait_late - wait for something that may come after the end
+ * @conn: connection in message mode
+ * @ready: as for krdma_conn_wait()
+ * @arg: for @ready
+ * @until: from krdma_deadline()
+ *
+ * The CM may tell of the peer's end before the completions of what the peer sent
+ * before are handled. This waits for those, which the drain does.
+ *
+ * Return: as krdma_conn_wait().
+ */
+int krdma_conn_wait_late(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn, const void *arg),
+			 const void *arg, unsigned long until)
+{
+	const struct krdma_wait wait = { ready, arg, krdma_conn_is_silent };
+
+	return krdma_conn_wait_for(conn, &wait, until);
 }
 
 /**

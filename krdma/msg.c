@@ -718,7 +718,7 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
  */
 static int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
 {
-	return krdma_conn_wait(conn, krdma_msg_is_ready, NULL, until) ?:
+	return krdma_conn_wait_late(conn, krdma_msg_is_ready, NULL, until) ?:
 	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
 }
 
@@ -794,9 +794,9 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	if (recv)
 		return krdma_msg_take_part(conn, recv);
 	/* An incomplete one does not count as ready. */
-	return krdma_conn_wait(conn, msg->whole ? krdma_msg_has_part :
-						  krdma_msg_is_ready,
-			       NULL, until) ?:
+	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
+						       krdma_msg_is_ready,
+				    NULL, until) ?:
 	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
 }
 

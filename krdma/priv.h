@@ -280,6 +280,13 @@ static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
 }
 
+/* Nothing completes any more. */
+static inline bool krdma_conn_is_silent(const struct krdma_conn *conn)
+{
+	return krdma_get_state(&conn->cb) == KRDMA_CLOSED ||
+	       (krdma_conn_is_over(conn) && READ_ONCE(conn->drained));
+}
+
 /* For what happens with every message: a lock less if nobody waits. */
 static inline void krdma_conn_wake(struct krdma_conn *conn)
 {
@@ -325,6 +332,9 @@ void krdma_conn_stop_timer(struct krdma_conn *conn);
 int krdma_conn_wait(struct krdma_conn *conn,
 		    bool (*ready)(struct krdma_conn *conn, const void *arg),
 		    const void *arg, unsigned long until);
+int krdma_conn_wait_late(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn, const void *arg),
+			 const void *arg, unsigned long until);
 unsigned long krdma_deadline(u32 ms);
 bool krdma_should_stop(void);
 int krdma_pause(u32 ms);

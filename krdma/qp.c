@@ -199,8 +199,10 @@ void krdma_qp_drain(struct krdma_conn *conn)
 		return;
 	krdma_qp_enable_rxe(conn);
 	ib_drain_qp(conn->cb.qp);
-	conn->drained = true;
+	WRITE_ONCE(conn->drained, true);
 	krdma_req_end(conn);
+	/* See krdma_conn_wait_late(). */
+	krdma_conn_wake(conn);
 }
 
 /**

@@ -61,6 +61,25 @@ messages() {
 	fi
 }
 
+# Who waits for a message gets it, though the end follows at once. What siw has sent may not have arrived.
+last_words() {
+	local i lost=0
+	for i in {1..60}; do
+		if ((NODE == 1)); then
+			kt accept a l 20000
+			kt receive a 100 $((20000 * slow))
+			((kt_ret == 77)) || lost=$((lost + 1))
+			kt release a
+		else
+			kt connect c "$server" 7000
+			kt send c 77
+			kt release c
+		fi
+	done
+	((lost == 0)) || [[ $LINK == siw ]]
+	ok $? "the last message before the end: $lost of 60 lost"
+}
+
 # A reason of zero is one, too; and the largest that fits into a test's result.
 reasons() {
 	local reason
@@ -160,6 +179,8 @@ if ((NODE == 1)); then
 	kt kthread hold hold rw
 	barrier listening
 	messages
+	last_words
+	barrier words
 	reasons
 	barrier requests
 	stuck
@@ -171,6 +192,8 @@ if ((NODE == 1)); then
 else
 	barrier listening
 	messages
+	last_words
+	barrier words
 	reasons
 	requests
 	barrier requests
