@@ -352,7 +352,9 @@ chunks() {
 	bad chunk-with-a-gap sequence "$chunk,offset=1,seg=0/1/65535}"
 	bad chunk-behind-a-part sequence "$data,len=20,body=10}" 'send:{type=7,len=20,offset=10,seg=0/1/10}'
 	row chunk-of-a-guess m "" -13 ended.access "${started[@]}" "$chunk,seg=0/0x1234/65536}"
-	bad part-behind-a-chunk sequence 'send:{type=7,len=20,seg=0/1/10}' "$data,len=20,body=10,offset=10}"
+	# Behind a message that is not received yet, so that nobody reads the CHUNK.
+	row part-behind-a-chunk m/hold "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" \
+		'send:{type=7,id=1,len=20,seg=0/1/10}' "$data,id=1,len=20,body=10,offset=10}"
 	bad pulled-without-a-chunk sequence 'send:{type=8,offset=65536}'
 	bad pulled-nothing sequence 'send:{type=8}'
 	bad pulled-with-body header 'send:{type=8,offset=65536,body=1}'
