@@ -11,13 +11,14 @@ import typing
 
 import command
 import ktap
+import skew
 import static
 
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
-KEYS = {"kernels", "long", "alone", "load", "add", "append", "mem", "timeout"}
+KEYS = {"kernels", "long", "alone", "load", "add", "append", "mem", "previous", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
@@ -120,12 +121,27 @@ def part_name(what, place):
 def scenario(path, values, place, long=True, tour=""):
     """One scenario on one kernel."""
     timeout = patience(values, place)
+    kernel = place.partition("/")[0]
     argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()])
     for option in ("append", "mem"):
         if option in values:
             argv += [f"--{option}", values[option]]
-    return Part(part_name(path.stem, place), judged([*argv, path], timeout + SLACK), (place.partition("/")[0],), long,
-                timeout, tour)
+    if "previous" in values:
+        run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
+    else:
+        run = judged([*argv, path], timeout + SLACK)
+    return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour)
+
+
+def beside_previous(kernel, names, argv, path, limit):
+    """A scenario that finds modules of the previous version in /add."""
+    def run(log):
+        with tempfile.TemporaryDirectory() as folder:
+            added = [item for file in skew.files(kernel, names, folder) for item in ("--add", file)]
+            if not added:
+                return ktap.Results(skipped=["another version"])
+            return judged([*argv, *added, path], limit)(log)
+    return run
 
 
 def grand_tour(place, members):

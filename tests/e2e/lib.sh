@@ -10,6 +10,8 @@
 #   alone     where it runs with --long in a boot of its own
 #   load, append, mem, timeout: as for tools/vm; append and mem do not count in a boot with others
 #   add       files of this folder that it wants in /add; lib.sh is always there
+#   previous  modules of the previous version that it wants in /add, as NAME-previous.ko: that of the newest tag, or of the
+#             commit in the file "previous"
 #
 # A case fails, and the scenario goes on: the exit status tells.
 
