@@ -113,6 +113,8 @@ attempt_end() {
 	case $1 in
 	connect*) kt release c; kt slot c ;;
 	listen) kt release own; kt slot own ;;
+	server) kt server end ;;
+	again) kt kept stop kept ;;
 	accept) dialler_told "$ret" ;;
 	esac
 	kt_ret=$ret kt_ms=$ms kt_text=$text
@@ -139,6 +141,9 @@ calls() {
 	each connect-rw "$refused" connect c "$server" 7001 rw=1 recv_depth=4
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
+	each server "$refused" server 0.0.0.0 7101
+	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7000 2 recv_depth=4
+	each again "$refused" again kept "$server" 7000 recv_depth=4 min=10000
 	hanging=0 told=0
 	each accept "$refused" answer a
 	((hanging == 0))
@@ -152,10 +157,11 @@ calls() {
 # A send that fails half way ends the connection: so each attempt has one of its own.
 transfers() {
 	local n what wrong
-	for what in "send c 50000" "send c 100000" "read c 100000 0" "write c 100000 0"; do
+	for what in "send c 50000" "send c 100000" "longsend c 200000" "read c 100000 0" "write c 100000 0" \
+		"async c write virt 4 1000 chain=4" "async c read region 4 1000" "close c 5"; do
 		wrong=0
 		for ((n = 1; n < most; n++)); do
-			if [[ $what == send* ]]; then kt connect c "$server" 7000; else kt connect c "$server" 7001 rw=1; kt write c 100000 0; fi
+			if [[ $what == *send* ]]; then kt connect c "$server" 7000; else kt connect c "$server" 7001 rw=1; kt write c 100000 0; fi
 			((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# no connection for ${what%% *} $n: $kt_ret"; }
 			# shellcheck disable=SC2086 # words of a command
 			kt failnth $n $what
