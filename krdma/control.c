@@ -59,8 +59,8 @@ static void krdma_control_fill(const struct krdma_msg *msg,
  * @kind: which
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EBUSY the last one is in flight, or START is not out yet; or as
- * the post.
+ * Return: 0; -EBUSY the last one is in flight, or START is not out yet; why the
+ * connection is over; or as the post.
  */
 int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 {
@@ -69,6 +69,9 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
+	/* The buffers go with the QP. */
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return conn->error ?: -ENOTCONN;
 	/* The peer takes nothing before START. */
 	if (!msg->greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;

@@ -142,7 +142,7 @@ calls() {
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each server "$refused" server 0.0.0.0 7101
-	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7000 2 recv_depth=4
+	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
 	each again "$refused" again kept "$server" 7000 recv_depth=4 min=10000
 	hanging=0 told=0
 	each accept "$refused" answer a
@@ -245,6 +245,7 @@ if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 recv_depth=4
 	expect 0 listen rw 0.0.0.0 7001 rw=1 recv_depth=4
 	expect 0 listen raw 0.0.0.0 7002 raw=1
+	expect 0 server 0.0.0.0 7003 recv_depth=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread hold hold rw
 	krping_server &
@@ -258,6 +259,7 @@ if ((NODE == 1)); then
 		kt stop $job
 		kt_is EINTR "$job: $kt_text"
 	done
+	expect 0 server end
 	kill -KILL $krping_pid
 	wait $krping_pid 2>/dev/null
 	for slot in l rw raw; do expect 0 release $slot; done
