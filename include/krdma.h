@@ -273,6 +273,10 @@ enum krdma_poll {
  * @pull_min: message mode: messages that long or longer are not sent through
  *	the peer's receive buffers, the peer reads them from the sender's memory;
  *	default 65536. KRDMA_NEVER: none
+ * @session: client, message mode: who connects, for the peer: before it accepts,
+ *	it ends a connection from the same address, to the same port, with the same
+ *	number, and waits until that is drained and destroyed. 0: a random one, so
+ *	every connection is for itself; krdma_again_start() keeps one
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -310,6 +314,7 @@ struct krdma_params {
 	u32 buf_size;
 	u32 max_msg;
 	u32 pull_min;
+	u32 session;
 };
 
 /* Domains */

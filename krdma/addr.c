@@ -10,6 +10,41 @@
 #include "priv.h"
 
 /**
+ * krdma_addr_same_host - do two addresses name one host, ports aside
+ * @a: IPv4 or IPv6
+ * @b: likewise
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool krdma_addr_same_host(const struct sockaddr_storage *a,
+			  const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return a6->sin6_scope_id == b6->sin6_scope_id &&
+	       !memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr));
+}
+
+/**
+ * krdma_addr_port - the port of an address
+ * @addr: IPv4 or IPv6
+ *
+ * Context: any.
+ * Return: the port, in network order.
+ */
+__be16 krdma_addr_port(const struct sockaddr_storage *addr)
+{
+	/* It is at the same place for both families. */
+	return ((const struct sockaddr_in *)addr)->sin_port;
+}
+
+/**
  * krdma_callers_net - the network namespace of the calling task
  *
  * Return: no reference; init_net for kernel threads.

@@ -362,6 +362,9 @@ static int krdma_again_set_params(struct krdma_again *again,
 	again->p.ops = again->ops->receive ? &krdma_again_receive_ops :
 					     &krdma_again_wait_ops;
 	again->p.context = again;
+	/* The peer may not have noticed the end of the last one. */
+	while (!again->p.session)
+		again->p.session = get_random_u32();
 	again->p.net = again->p.net ?: krdma_callers_net();
 	again->p.domain = again->p.domain ?: krdma_default_domain;
 	return krdma_again_set_src(again);

@@ -924,7 +924,9 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	krdma_conn_stop_timer(conn);
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	krdma_cm_set_timers(conn);
-	ret = krdma_cm_make_ready(conn);
+	ret = krdma_conn_is_raw(conn) ? 0 : krdma_device_end_older(conn);
+	if (!ret)
+		ret = krdma_cm_make_ready(conn);
 	if (ret) {
 		conn->local_failure = ret != -ENODEV &&
 				      !krdma_conn_is_over(conn);

@@ -672,6 +672,31 @@ int krdma_conn_wait_late(struct krdma_conn *conn,
 	return krdma_conn_wait_for(conn, &wait, until);
 }
 
+static bool krdma_conn_is_closed(struct krdma_conn *conn, const void *arg)
+{
+	return krdma_get_state(&conn->cb) == KRDMA_CLOSED;
+}
+
+static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
+{
+	return false;
+}
+
+/**
+ * krdma_conn_wait_closed - wait until a connection is torn down
+ * @conn: connection in message mode that is over
+ * @until: from krdma_deadline()
+ *
+ * Return: 0: it is drained, and its QP destroyed; -EINTR; -ETIMEDOUT.
+ */
+int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
+{
+	const struct krdma_wait wait = { krdma_conn_is_closed, NULL,
+					 krdma_conn_is_never_over };
+
+	return krdma_conn_wait_for(conn, &wait, until);
+}
+
 /**
  * krdma_create - make a connection object without connecting it
  * @params: or NULL for defaults

@@ -253,6 +253,69 @@ void krdma_device_detach(struct krdma_conn *conn)
 	krdma_dev_put(dev);
 }
 
+/* From the same user of the same host, to the same of ours. */
+static bool krdma_dev_is_older(const struct krdma_conn *old,
+			       const struct krdma_conn *conn)
+{
+	return old->cb.role == KRDMA_ACCEPT_CONN && !krdma_conn_is_raw(old) &&
+	       conn->hello.session &&
+	       old->hello.session == conn->hello.session &&
+	       old->domain == conn->domain &&
+	       krdma_addr_same_host(&old->peer, &conn->peer) &&
+	       krdma_addr_port(&old->local) == krdma_addr_port(&conn->local);
+}
+
+static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
+					       const struct krdma_conn *conn)
+{
+	struct krdma_conn *old, *found = NULL;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry(old, &dev->conns, dev_link) {
+		if (krdma_dev_is_older(old, conn)) {
+			/* Attached, so nobody has put the last reference. */
+			krdma_conn_get(old);
+			found = old;
+			break;
+		}
+	}
+	mutex_unlock(&dev->lock);
+	return found;
+}
+
+/**
+ * krdma_device_end_older - end what a new connection takes the place of
+ * @conn: request that is about to be accepted, not attached yet
+ *
+ * A peer that connects again may have lost its end of the old connection without
+ * a word. Until that is drained here, an answer to an old READ or a WRITE of
+ * old may still come in, over what the new connection brings.
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0: such a connection is drained and destroyed, or there was none;
+ * -ENODEV; -EINTR; -ETIMEDOUT.
+ */
+int krdma_device_end_older(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
+	struct krdma_dev *dev = krdma_dev_find_get(conn->cb.cm_id->device);
+	struct krdma_conn *old;
+	int ret = 0;
+
+	lockdep_assert_held(&conn->setup);
+	if (!dev)
+		return -ENODEV;
+	while (!ret && (old = krdma_dev_find_older(dev, conn))) {
+		pr_info_ratelimited("%pISpc: connects again, its old connection ends\n",
+				    &conn->peer);
+		krdma_conn_abort(old, -ECONNRESET);
+		ret = krdma_conn_wait_closed(old, until);
+		krdma_conn_put(old);
+	}
+	krdma_dev_put(dev);
+	return ret;
+}
+
 /**
  * krdma_device_watch - begin to be told of new RDMA devices
  * @watch: of the caller; not watching yet

@@ -1075,7 +1075,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		.recv_depth = conn->p.recv_depth,
 		.features = KRDMA_WIRE_FEATURES &
 			    ~(krdma_pull_can(conn) ? 0 : KRDMA_WIRE_FEATURE_PULL),
-		.session = get_random_u32(),
+		.session = conn->p.session ?: get_random_u32(),
 	};
 }
 

@@ -296,6 +296,9 @@ static inline void krdma_conn_wake(struct krdma_conn *conn)
 
 /* addr.c */
 struct net *krdma_callers_net(void);
+bool krdma_addr_same_host(const struct sockaddr_storage *a,
+			  const struct sockaddr_storage *b);
+__be16 krdma_addr_port(const struct sockaddr_storage *addr);
 
 /* params.c */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
@@ -307,6 +310,7 @@ int krdma_device_init(void);
 void krdma_device_exit(void);
 int krdma_device_attach(struct krdma_conn *conn);
 void krdma_device_detach(struct krdma_conn *conn);
+int krdma_device_end_older(struct krdma_conn *conn);
 void krdma_domain_get(struct krdma_domain *domain);
 void krdma_device_watch(struct krdma_watch *watch,
 			void (*added)(struct krdma_watch *watch));
@@ -335,6 +339,7 @@ int krdma_conn_wait(struct krdma_conn *conn,
 int krdma_conn_wait_late(struct krdma_conn *conn,
 			 bool (*ready)(struct krdma_conn *conn, const void *arg),
 			 const void *arg, unsigned long until);
+int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
 unsigned long krdma_deadline(u32 ms);
 bool krdma_should_stop(void);
 int krdma_pause(u32 ms);

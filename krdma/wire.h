@@ -66,7 +66,7 @@ struct krdma_wire_hello {
 	__le32 max_msg;		/* longest message that is taken */
 	__le16 recv_depth;	/* receives posted: the peer's first credits */
 	__le16 features;	/* KRDMA_WIRE_FEATURE_*; unknown ones are ignored */
-	__le32 session;		/* random, for logs */
+	__le32 session;		/* of the one who connects: who it is, or random */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hello) == 24);
 

@@ -80,6 +80,55 @@ last_words() {
 	ok $? "the last message before the end: $lost of 60 lost"
 }
 
+# Who connects again takes the place of his old connection: that is gone before the new one is accepted.
+replaced() {
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		kt_is 0 "accepted"
+		barrier first
+		kt accept b l 20000
+		kt_is 0 "accepted the same peer again"
+		[[ $(kt_state a) == CLOSED ]]
+		ok $? "its old connection is $(kt_state a)"
+		kt receive a 100 1000
+		kt_is 50 "what had arrived can be received"
+		kt receive a 100 1000
+		kt_is ECONNRESET "and no more"
+		kt accept d l 20000
+		kt_is 0 "accepted another one"
+		kt accept e rw 20000
+		kt_is 0 "accepted the same one on another port"
+		barrier others
+		for slot in b d e; do
+			[[ $(kt_state $slot) == ESTABLISHED ]]
+			ok $? "$slot is $(kt_state $slot)"
+		done
+		barrier looked
+		for slot in a b d e; do kt release $slot; done
+	else
+		kt connect a "$server" 7000 session=77
+		kt send a 50
+		kt_is 0 "connected and sent"
+		barrier first
+		kt connect b "$server" 7000 session=77
+		kt_is 0 "connected again"
+		kt receive a 100 5000
+		kt_is ECONNRESET "the old connection has ended"
+		kt connect d "$server" 7000 session=78
+		kt_is 0 "connected as another one"
+		kt connect e "$server" 7001 rw=1 max_msg=4194304 session=77
+		kt_is 0 "connected to another port"
+		barrier others
+		for slot in b d e; do
+			[[ $(kt_state $slot) == ESTABLISHED ]]
+			ok $? "$slot is $(kt_state $slot)"
+		done
+		barrier looked
+		for slot in a b d e; do kt release $slot; done
+	fi
+	barrier replaced
+}
+
 # A reason of zero is one, too; and the largest that fits into a test's result.
 reasons() {
 	local reason
@@ -176,11 +225,12 @@ both() {
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4194304
-	kt kthread hold hold rw
 	barrier listening
 	messages
 	last_words
 	barrier words
+	replaced
+	kt kthread hold hold rw
 	reasons
 	barrier requests
 	stuck
@@ -194,6 +244,7 @@ else
 	messages
 	last_words
 	barrier words
+	replaced
 	reasons
 	requests
 	barrier requests

@@ -52,6 +52,7 @@ static const struct {
 	{ "op_ms", offsetof(struct krdma_params, op_timeout_ms) },
 	{ "keepalive_ms", offsetof(struct krdma_params, keepalive_ms) },
 	{ "pull_min", offsetof(struct krdma_params, pull_min) },
+	{ "session", offsetof(struct krdma_params, session) },
 	{ "poll", offsetof(struct krdma_params, poll) },
 	{ "backlog", offsetof(struct krdma_params, backlog) },
 	{ "send_depth", offsetof(struct krdma_params, send_depth) },
