@@ -103,10 +103,10 @@ full_backlog() {
 	local i busy=0 turned_away
 	turned_away=${errno[$(reason EBUSY)]}
 	for i in 1 2 3 4; do
-		kt_start "b$i" connect "b$i" "$server" 7004 connect_ms=4000
+		kt_start "b$i" connect "b$i" "$server" 7004 connect_ms=$((4000 * slow))
 	done
 	for i in 1 2 3 4; do
-		kt_result "b$i" 30
+		kt_result "b$i" $((30 * slow))
 		[[ $kt_ret == "$turned_away" ]] && busy=$((busy + 1))
 		[[ $kt_ret == "$turned_away" || $kt_ret == "${errno[ETIMEDOUT]}" ]]
 		ok $? "connect $i to a listener with a backlog of 2: $kt_ret"
