@@ -223,7 +223,8 @@ enum krdma_poll {
 /**
  * struct krdma_params - how a connection or a listener behaves
  * @size: sizeof(struct krdma_params); lets the struct grow
- * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_LISTEN_WAIT
+ * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE; of a listener also
+ *	KRDMA_LISTEN_WAIT
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
  *	krdma takes its own reference
  * @domain: PDs come from here, NULL: a domain of krdma's own

@@ -354,7 +354,7 @@ static int krdma_again_set_params(struct krdma_again *again,
 	again->p = (struct krdma_params){ .size = sizeof(again->p) };
 	if (params)
 		again->p = *params;
-	if (again->p.ops || again->p.flags & KRDMA_RAW)
+	if (again->p.ops || again->p.flags & (KRDMA_RAW | KRDMA_LISTEN_WAIT))
 		return -EINVAL;
 	memcpy(again->private_data, again->p.private_data,
 	       again->p.private_data_len);

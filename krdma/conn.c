@@ -503,6 +503,9 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 	if (!conn)
 		return ERR_PTR(-ENOMEM);
 	ret = krdma_conn_init(conn, params);
+	if (!ret && role != KRDMA_LISTEN_CONN &&
+	    conn->p.flags & KRDMA_LISTEN_WAIT)
+		ret = -EINVAL;
 	if (ret) {
 		kfree(conn);
 		return ERR_PTR(ret);

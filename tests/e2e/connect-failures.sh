@@ -45,6 +45,7 @@ nobody_there() {
 	kt_within 0 4000 "nobody listens, at once"
 	expect EINVAL connect c 10.56.0 7000
 	expect EINVAL connect c "$server" 70000
+	expect EINVAL connect c "$server" 7000 wait=1
 	expect EINVAL connect c "$server" 7000 recv_depth=3
 	expect EADDRNOTAVAIL connect c "$server" 7000 src=10.56.0.77
 }
