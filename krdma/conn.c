@@ -675,14 +675,32 @@ int krdma_conn_wait_late(struct krdma_conn *conn,
 	return krdma_conn_wait_for(conn, &wait, until);
 }
 
-static bool krdma_conn_is_closed(struct krdma_conn *conn, const void *arg)
-{
-	return krdma_get_state(&conn->cb) == KRDMA_CLOSED;
-}
-
 static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
 {
 	return false;
+}
+
+/**
+ * krdma_conn_wait_ever - wait for something that the end does not prevent
+ * @conn: connection
+ * @ready: as for krdma_conn_wait()
+ * @arg: for @ready
+ * @until: from krdma_deadline()
+ *
+ * Return: 0; -EINTR; -ETIMEDOUT.
+ */
+int krdma_conn_wait_ever(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn, const void *arg),
+			 const void *arg, unsigned long until)
+{
+	const struct krdma_wait wait = { ready, arg, krdma_conn_is_never_over };
+
+	return krdma_conn_wait_for(conn, &wait, until);
+}
+
+static bool krdma_conn_is_closed(struct krdma_conn *conn, const void *arg)
+{
+	return krdma_get_state(&conn->cb) == KRDMA_CLOSED;
 }
 
 /**
@@ -694,10 +712,7 @@ static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
  */
 int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
 {
-	const struct krdma_wait wait = { krdma_conn_is_closed, NULL,
-					 krdma_conn_is_never_over };
-
-	return krdma_conn_wait_for(conn, &wait, until);
+	return krdma_conn_wait_ever(conn, krdma_conn_is_closed, NULL, until);
 }
 
 /**

@@ -658,8 +658,15 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 {
-	return !list_empty_careful(&conn->msg->ready) ||
-	       READ_ONCE(conn->msg->whole);
+	const struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	bool ready;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	/* What is pulled may be on no list, and not whole yet. */
+	ready = !list_empty(&msg->ready) || msg->whole || msg->pulling;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ready;
 }
 
 static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
@@ -713,13 +720,22 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 }
 
 /*
+ * Also after the end of the connection, which ends the pulling: what the peer
+ * was told that we have can be received.
+ */
+static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
+{
+	return krdma_conn_wait_ever(conn, krdma_msg_is_settled, NULL, until);
+}
+
+/*
  * Until there is something to receive that nobody pulls. Then the caller, who
  * has KRDMA_BUSY_RECV, may look at the first part, and at what is whole.
  */
 static int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
 {
 	return krdma_conn_wait_late(conn, krdma_msg_is_ready, NULL, until) ?:
-	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
+	       krdma_msg_settle(conn, until);
 }
 
 static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
@@ -779,8 +795,7 @@ static int krdma_msg_await_pull(struct krdma_conn *conn, unsigned long until)
 	/* The peer's memory goes with the connection. */
 	if (!pulling)
 		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
-	return krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until) ?:
-	       conn->msg->pull_error;
+	return krdma_msg_settle(conn, until) ?: conn->msg->pull_error;
 }
 
 /* Wait for one more part, and put it to the others. */
@@ -797,7 +812,7 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
 						       krdma_msg_is_ready,
 				    NULL, until) ?:
-	       krdma_conn_wait(conn, krdma_msg_is_settled, NULL, until);
+	       krdma_msg_settle(conn, until);
 }
 
 /* Put parts together. What is there stays for the next call if this fails. */

@@ -339,6 +339,9 @@ int krdma_conn_wait(struct krdma_conn *conn,
 int krdma_conn_wait_late(struct krdma_conn *conn,
 			 bool (*ready)(struct krdma_conn *conn, const void *arg),
 			 const void *arg, unsigned long until);
+int krdma_conn_wait_ever(struct krdma_conn *conn,
+			 bool (*ready)(struct krdma_conn *conn, const void *arg),
+			 const void *arg, unsigned long until);
 int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
 unsigned long krdma_deadline(u32 ms);
 bool krdma_should_stop(void);
