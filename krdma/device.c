@@ -253,12 +253,15 @@ void krdma_device_detach(struct krdma_conn *conn)
 	krdma_dev_put(dev);
 }
 
-/* From the same user of the same host, to the same of ours. */
+/*
+ * From the same user of the same host, to the same of ours; and not newer: a
+ * request that was given up may still wait when its successor is accepted.
+ */
 static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
 {
 	return old->cb.role == KRDMA_ACCEPT_CONN && !krdma_conn_is_raw(old) &&
-	       conn->hello.session &&
+	       (s32)(old->stats.id - conn->stats.id) < 0 && conn->hello.session &&
 	       old->hello.session == conn->hello.session &&
 	       old->domain == conn->domain &&
 	       krdma_addr_same_host(&old->peer, &conn->peer) &&
