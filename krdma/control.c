@@ -6,8 +6,8 @@
  * Each kind has one buffer and one send queue slot of its own, made with the
  * QP, so that it needs no memory and never waits; it is in flight at most once.
  *
- * PING, PONG and PULLED take no credits: two ends that have filled each other's queues
- * could not ask. Instead each end posts a few receives more than it says. That
+ * PING, PONG and PULLED take no credits: two ends that have filled each other's
+ * queues could not ask. Instead each end posts a few receives more than it says. That
  * is enough, because the next PING follows only when the last was answered, or
  * seconds later, and the next PULLED when there was another CHUNK, of which
  * there is one at a time; and what they arrive in is posted again at once.

@@ -210,17 +210,9 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 
 /* ---- receiving ---- */
 
-/**
- * struct krdma_pull_read - a READ of a CHUNK
- * @wr: the entry of the send queue
- */
-struct krdma_pull_read {
-	struct krdma_wr wr;
-};
-
 static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
 {
-	kfree(container_of(kwr, struct krdma_pull_read, wr));
+	kfree(kwr);
 }
 
 /**
@@ -242,18 +234,18 @@ static int krdma_pull_post(struct krdma_conn *conn, struct krdma_op *op,
 			   struct ib_rdma_wr *rdma, u32 at, u32 len,
 			   unsigned long until)
 {
-	struct krdma_pull_read *read = kmalloc(sizeof(*read), GFP_KERNEL);
+	struct krdma_wr *read = kmalloc(sizeof(*read), GFP_KERNEL);
 	struct ib_sge sge;
 	int ret;
 
 	if (!read)
 		return -ENOMEM;
-	krdma_wr_init(&read->wr, conn, op, KRDMA_READ, krdma_pull_read_done);
-	read->wr.len = len;
+	krdma_wr_init(read, conn, op, KRDMA_READ, krdma_pull_read_done);
+	read->len = len;
 	rdma->wr.opcode = IB_WR_RDMA_READ;
 	rdma->wr.sg_list = &sge;
 	rdma->wr.num_sge = krdma_region_sges(conn->msg->sink, at, len, &sge);
-	ret = krdma_qp_post(conn, &read->wr, &rdma->wr, until);
+	ret = krdma_qp_post(conn, read, &rdma->wr, until);
 	if (ret)
 		kfree(read);
 	return ret;

@@ -101,13 +101,6 @@ replaced() {
 		kt_is 0 "accepted another one"
 		kt accept e rw 20000
 		kt_is 0 "accepted the same one on another port"
-		barrier others
-		for slot in b d e; do
-			[[ $(kt_state $slot) == ESTABLISHED ]]
-			ok $? "$slot is $(kt_state $slot)"
-		done
-		barrier looked
-		for slot in a b d e; do kt release $slot; done
 	else
 		kt connect a "$server" 7000 session=77
 		kt send a 50
@@ -121,14 +114,14 @@ replaced() {
 		kt_is 0 "connected as another one"
 		kt connect e "$server" 7001 rw=1 max_msg=4194304 session=77
 		kt_is 0 "connected to another port"
-		barrier others
-		for slot in b d e; do
-			[[ $(kt_state $slot) == ESTABLISHED ]]
-			ok $? "$slot is $(kt_state $slot)"
-		done
-		barrier looked
-		for slot in a b d e; do kt release $slot; done
 	fi
+	barrier others
+	for slot in b d e; do
+		[[ $(kt_state $slot) == ESTABLISHED ]]
+		ok $? "$slot is $(kt_state $slot)"
+	done
+	barrier looked
+	for slot in a b d e; do kt release $slot; done
 	barrier replaced
 }
 
