@@ -137,6 +137,12 @@ struct krdma_cb {
  * struct krdma_loan - a message that krdma lends to its receiver
  * @data: the message; read only
  * @len: bytes; 0 is a message, too
+ * @written: this is no message, but tells of a KRDMA_WRITE_IMM of the peer's,
+ *	whose data is there; @data is NULL and @len 0
+ * @imm: what that said: &krdma_req.imm
+ * @invalidated: own region whose key the peer gave up with this message, by
+ *	KRDMA_SEND_INV, or NULL; krdma_region_put() is left to do with it. NULL,
+ *	too, if that has been done meanwhile
  *
  * Each message that is not given back takes a receive and a credit from the
  * peer: who keeps &krdma_params.recv_depth of them gets no more.
@@ -144,6 +150,9 @@ struct krdma_cb {
 struct krdma_loan {
 	const void *data;
 	u32 len;
+	bool written;
+	u32 imm;
+	struct krdma_region *invalidated;
 	/* private: */
 	bool is_whole;
 	struct krdma_conn *conn;
@@ -416,8 +425,9 @@ enum krdma_transport {
  *	page + size, divided by this and rounded up
  * @atomics: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP work
  * @atomics_global: they are atomic for CPUs and other adapters, too
- * @write_imm: WRITE with immediate data works
- * @send_inv: SEND with invalidate works
+ * @write_imm: the device can WRITE with immediate data; where it cannot,
+ *	KRDMA_WRITE_IMM takes a message besides
+ * @send_inv: the device can SEND with invalidate
  * @read_inv: READ with invalidate works
  * @read_needs_region: READs go to regions only, with KRDMA_READ_SINK
  * @virt_dma: the device is software: it uses kernel addresses, nothing is mapped
@@ -430,6 +440,8 @@ enum krdma_transport {
  * @responder_resources: the same of the peer's
  * @peer_version: version of the protocol that both speak
  * @peer_features: feature bits of the peer's hello
+ * @peer_takes_imm: KRDMA_WRITE_IMM works: the peer has a receive callback
+ * @peer_takes_inv: KRDMA_SEND_INV works: device and peer can do it
  */
 struct krdma_caps {
 	size_t size;
@@ -458,6 +470,8 @@ struct krdma_caps {
 	u8 responder_resources;
 	u8 peer_version;
 	u16 peer_features;
+	bool peer_takes_imm;
+	bool peer_takes_inv;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
@@ -490,6 +504,8 @@ u64 krdma_peer_shown_size(const struct krdma_cb *cb);
 #define KRDMA_REMOTE_ATOMIC	BIT(2)
 /* Own READs put their data here. On iWARP that lets the peer write, too. */
 #define KRDMA_READ_SINK		BIT(3)
+/* It may take the key back by KRDMA_SEND_INV; for regions of one MR only. */
+#define KRDMA_REMOTE_INVALIDATE	BIT(4)
 
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access);
@@ -506,6 +522,7 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms);
 void krdma_region_put(struct krdma_region *region);
 void *krdma_region_vaddr(const struct krdma_region *region);
 u64 krdma_region_size(const struct krdma_region *region);
+bool krdma_region_is_live(const struct krdma_region *region);
 void krdma_region_sync_for_cpu(struct krdma_region *region);
 void krdma_region_sync_for_device(struct krdma_region *region);
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
@@ -527,6 +544,13 @@ const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb);
  * @KRDMA_FETCH_ADD: add to 8 bytes of the peer's, get what was there before
  * @KRDMA_CMP_SWAP: replace 8 bytes of the peer's if they are as expected, get
  *	what was there before
+ * @KRDMA_WRITE_IMM: write into the peer's memory and tell it: its receive
+ *	callback gets &krdma_req.imm in its turn among the messages, when the data
+ *	is there. Takes a credit, as a message does. Not if the peer has no such
+ *	callback: &krdma_caps.peer_takes_imm
+ * @KRDMA_SEND_INV: like KRDMA_SEND, and makes the key of @remote invalid, which
+ *	must be one segment that the peer made with KRDMA_REMOTE_INVALIDATE: it
+ *	need not do that itself. See &krdma_caps.peer_takes_inv
  */
 enum krdma_opcode {
 	KRDMA_SEND = 0,
@@ -534,10 +558,12 @@ enum krdma_opcode {
 	KRDMA_READ,
 	KRDMA_FETCH_ADD,
 	KRDMA_CMP_SWAP,
+	KRDMA_WRITE_IMM,
+	KRDMA_SEND_INV,
 };
 
 /* How many there are. */
-#define KRDMA_OPCODES (KRDMA_CMP_SWAP + 1)
+#define KRDMA_OPCODES (KRDMA_SEND_INV + 1)
 
 /**
  * enum krdma_mem - where the local bytes of a request are
@@ -624,7 +650,8 @@ struct krdma_wr {
  * @flags: KRDMA_NOWAIT; those of the first of a chain count
  * @local: local bytes; 8 for KRDMA_FETCH_ADD and KRDMA_CMP_SWAP
  * @remote: the peer's memory; for all but KRDMA_SEND. Must live until @done
- * @remote_offset: where in @remote
+ * @remote_offset: where in @remote; of no meaning for KRDMA_SEND_INV
+ * @imm: KRDMA_WRITE_IMM: what the peer's owner is told
  * @compare: KRDMA_CMP_SWAP: what must be there, in the CPU's byte order
  * @operand: KRDMA_FETCH_ADD: what to add; KRDMA_CMP_SWAP: what to store
  * @done: it is over: @status is 0, or why not. Exactly once for each request
@@ -642,6 +669,7 @@ struct krdma_req {
 	struct krdma_data local;
 	const struct krdma_remote *remote;
 	u64 remote_offset;
+	u32 imm;
 	u64 compare;
 	u64 operand;
 	void (*done)(struct krdma_req *req, int status);

@@ -68,6 +68,15 @@ u16 krdma_credit_take(struct krdma_credit *c)
 }
 
 /**
+ * krdma_credit_use - something is sent that cannot give credits back
+ * @c: credits; krdma_credit_may_send() is true
+ */
+void krdma_credit_use(struct krdma_credit *c)
+{
+	c->avail--;
+}
+
+/**
  * krdma_credit_undo - the message that took the credit could not be posted
  * @c: the credits
  * @granted: what krdma_credit_take() returned

@@ -121,8 +121,13 @@ static void krdma_loan_lend(struct krdma_conn *conn, struct krdma_loan *loan)
 static void krdma_loan_lend_recv(struct krdma_conn *conn,
 				 struct krdma_recv *recv)
 {
-	recv->loan.data = recv->buf + sizeof(struct krdma_wire_hdr);
+	bool written = krdma_recv_is_written(recv);
+
+	recv->loan.data = written ? NULL :
+				    recv->buf + sizeof(struct krdma_wire_hdr);
 	recv->loan.len = recv->len;
+	recv->loan.written = written;
+	recv->loan.imm = written ? recv->hdr.msg_id : 0;
 	recv->loan.is_whole = false;
 	krdma_loan_lend(conn, &recv->loan);
 }
@@ -155,7 +160,7 @@ static void krdma_whole_free_work(struct work_struct *work)
 static int krdma_loan_lend_whole(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
-	struct krdma_whole *whole = kmalloc(sizeof(*whole), GFP_KERNEL);
+	struct krdma_whole *whole = kzalloc(sizeof(*whole), GFP_KERNEL);
 
 	if (!whole)
 		return -ENOMEM;

@@ -19,15 +19,16 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "msg.h"
 #include "region.h"
 #include "trace.h"
-#include "wire.h"
 
 /* As much as a description can say of MRs as small as siw's. */
 #define KRDMA_REGION_MAX BIT(30)
 
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
-			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK)
+			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK | \
+			     KRDMA_REMOTE_INVALIDATE)
 
 /**
  * struct krdma_region_mr - one MR of a region
@@ -54,6 +55,8 @@ struct krdma_region_mr {
  * @conn: whose it is; the user's regions hold a reference, and are put before
  *	it goes; the others go with it
  * @link: in krdma_conn.regions; krdma_conn.setup
+ * @inv_link: in krdma_conn.invalidatable if the peer may take its key back, until
+ *	it is put; krdma_conn.lock
  * @vaddr: the memory if it is linear, else NULL
  * @owned: @vaddr was allocated here
  * @size: bytes
@@ -68,6 +71,7 @@ struct krdma_region_mr {
 struct krdma_region {
 	struct krdma_conn *conn;
 	struct list_head link;
+	struct list_head inv_link;
 	void *vaddr;
 	bool owned;
 	u64 size;
@@ -126,12 +130,21 @@ static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
 	return ib;
 }
 
+static u32 krdma_region_mr_size(const struct krdma_conn *conn)
+{
+	return krdma_region_mr_pages(conn->cb.pd->device) << PAGE_SHIFT;
+}
+
 static int krdma_region_check(const struct krdma_conn *conn, u32 access,
-			      u64 len)
+			      u32 first, u64 len)
 {
 	const struct ib_device_attr *attrs = &conn->cb.pd->device->attrs;
 
 	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
+		return -EINVAL;
+	/* A message invalidates one key. */
+	if (access & KRDMA_REMOTE_INVALIDATE &&
+	    first + len > krdma_region_mr_size(conn))
 		return -EINVAL;
 	/* Without the first, max_fast_reg_page_list_len is 0. */
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
@@ -168,7 +181,7 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 					      struct page **pages, u32 first,
 					      u64 len, u32 access)
 {
-	u32 mr_size = krdma_region_mr_pages(conn->cb.pd->device) << PAGE_SHIFT;
+	u32 mr_size = krdma_region_mr_size(conn);
 	u32 nmrs = DIV_ROUND_UP_ULL(first + len, mr_size);
 	struct krdma_region *region;
 
@@ -181,6 +194,7 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->mr_size = mr_size;
 	region->nmrs = nmrs;
 	INIT_LIST_HEAD(&region->link);
+	INIT_LIST_HEAD(&region->inv_link);
 	INIT_LIST_HEAD(&region->stats.link);
 	if (krdma_region_fill(region, pages)) {
 		krdma_region_free(region);
@@ -357,7 +371,7 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cb.pd || conn->drained)
 		return ERR_PTR(krdma_last_error(&conn->cb) ?: -ENOTCONN);
-	ret = krdma_region_check(conn, access, len);
+	ret = krdma_region_check(conn, access, first, len);
 	if (ret)
 		return ERR_PTR(ret);
 	region = krdma_region_make(conn, pages, first, len, access);
@@ -374,6 +388,23 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 	list_add_tail(&region->link, &conn->regions);
 	krdma_region_show(conn, region);
 	return region;
+}
+
+/* From here on the peer may be told of it. */
+static void krdma_region_open(struct krdma_conn *conn,
+			      struct krdma_region *region, u32 access)
+{
+	unsigned long flags;
+
+	trace_krdma_region_register(&region->stats);
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
+	WRITE_ONCE(region->stats.live, true);
+	if (access & KRDMA_REMOTE_INVALIDATE)
+		list_add(&region->inv_link, &conn->invalidatable);
+	/* Pairs with krdma_region_is_of(). */
+	smp_store_release(&region->usable, true);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
@@ -397,11 +428,7 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 		krdma_region_put(region);
 		return ERR_PTR(ret);
 	}
-	trace_krdma_region_register(&region->stats);
-	krdma_count(conn, KRDMA_COUNT_REGISTERED);
-	WRITE_ONCE(region->stats.live, true);
-	/* Pairs with krdma_region_is_of(). */
-	smp_store_release(&region->usable, true);
+	krdma_region_open(conn, region, access);
 	return region;
 }
 
@@ -536,7 +563,8 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  * @cb: established connection in message mode
  * @size: bytes, up to 1 GiB; the memory is zeroed
  * @access: what the peer may do: KRDMA_REMOTE_*, and KRDMA_READ_SINK if own
- *	READs are to put their data there; 0: nothing
+ *	READs are to put their data there; 0: nothing. KRDMA_REMOTE_INVALIDATE
+ *	asks for a region of one MR, see &krdma_caps.mr_bytes
  *
  * Registers it, which takes &krdma_params.op_timeout_ms at most. If that fails,
  * the connection ends.
@@ -675,7 +703,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
  * On return its keys are dead: what the peer still tries ends its connection.
  * Only krdma_region_put() is left to do with it.
  *
- * Return: 0; -EALREADY it is revoked; or why that failed, and then the
+ * Return: 0; -EALREADY it is revoked, or the peer has invalidated it; or why that failed, and then the
  * connection has ended, and the keys with it.
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
@@ -696,6 +724,58 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
 /**
+ * krdma_region_find_rkey_locked - which region may the peer invalidate by a key
+ * @conn: connection
+ * @rkey: key that the adapter says is invalid now
+ *
+ * Context: any, @conn->lock held.
+ * Return: NULL: none; the peer had no right to.
+ */
+struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
+						   u32 rkey)
+{
+	struct krdma_region *region;
+
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry(region, &conn->invalidatable, inv_link)
+		if (region->mrs[0].rkey == rkey)
+			return region;
+	return NULL;
+}
+
+/**
+ * krdma_region_invalidated_locked - the peer has given up a region
+ * @region: from krdma_region_find_rkey_locked()
+ *
+ * It may have been revoked here at the same time.
+ *
+ * Context: any, krdma_conn.lock held.
+ */
+void krdma_region_invalidated_locked(struct krdma_region *region)
+{
+	lockdep_assert_held(&region->conn->lock);
+	if (!xchg(&region->usable, false))
+		return;
+	trace_krdma_region_revoke(&region->stats);
+	WRITE_ONCE(region->stats.live, false);
+	krdma_count_locked(region->conn, KRDMA_COUNT_INVALIDATED, 1);
+}
+
+/* Nobody finds it any more, nor hears of it. */
+static void krdma_region_forget(struct krdma_conn *conn,
+				struct krdma_region *region)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (!list_empty(&region->inv_link)) {
+		list_del_init(&region->inv_link);
+		krdma_msg_forget_region_locked(conn, region);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
  * krdma_region_put - give up a region
  * @region: region that no request of ours uses; NULL is allowed
  *
@@ -710,6 +790,7 @@ void krdma_region_put(struct krdma_region *region)
 	if (!region)
 		return;
 	conn = region->conn;
+	krdma_region_forget(conn, region);
 	mutex_lock(&conn->setup);
 	/*
 	 * If registering or revoking failed, work requests that complete into
@@ -753,6 +834,20 @@ u64 krdma_region_size(const struct krdma_region *region)
 	return region->size;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);
+
+/**
+ * krdma_region_is_live - are a region's keys valid
+ * @region: the region
+ *
+ * Context: any.
+ * Return: false: revoked here or, by KRDMA_SEND_INV, by the peer, or the
+ * connection is over.
+ */
+bool krdma_region_is_live(const struct krdma_region *region)
+{
+	return READ_ONCE(region->usable);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_is_live, KRDMA_NS);
 
 /* ---- use ---- */
 

@@ -572,6 +572,55 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 	return krdma_recv_post(conn, recv);
 }
 
+/* Messages come whole or in parts, but nothing comes between their parts. */
+static int krdma_msg_take_written_locked(struct krdma_conn *conn,
+					 struct krdma_recv *recv)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_loan_is_wanted(conn))
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_OPCODE);
+	if (conn->msg->next_offset)
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
+	krdma_count_locked(conn, KRDMA_COUNT_WRITTEN, 1);
+	list_add_tail(&recv->link, &conn->msg->ready);
+	return 0;
+}
+
+/* The adapter has done it already: what is left is to tell whose it was. */
+static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
+				     struct krdma_recv *recv, u32 rkey)
+{
+	struct krdma_region *region;
+
+	lockdep_assert_held(&conn->lock);
+	region = krdma_region_find_rkey_locked(conn, rkey);
+	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
+	    recv->len != recv->hdr.msg_len)
+		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
+	krdma_region_invalidated_locked(region);
+	recv->loan.invalidated = region;
+	return 0;
+}
+
+/**
+ * krdma_msg_forget_region_locked - a region is put
+ * @conn: connection
+ * @region: region that the peer may have invalidated
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_msg_forget_region_locked(struct krdma_conn *conn,
+				    const struct krdma_region *region)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned int i;
+
+	lockdep_assert_held(&conn->lock);
+	for (i = 0; i < msg->nrecvs; i++)
+		if (msg->recvs[i].loan.invalidated == region)
+			msg->recvs[i].loan.invalidated = NULL;
+}
+
 static int krdma_msg_take_locked(struct krdma_conn *conn,
 				 struct krdma_recv *recv)
 {
@@ -594,7 +643,38 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	if (krdma_wire_is_part(recv->hdr.type))
 		return krdma_msg_take_data_locked(conn, recv);
+	if (krdma_recv_is_written(recv))
+		return krdma_msg_take_written_locked(conn, recv);
 	return krdma_msg_repost_locked(conn, recv);
+}
+
+/* What has arrived, as a header; on error nothing has changed. */
+static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
+			     const struct ib_wc *wc)
+{
+	enum krdma_breach breach = KRDMA_BREACH_HEADER;
+	int ret = 0;
+
+	recv->loan.invalidated = NULL;
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM) {
+		recv->hdr = (struct krdma_hdr){
+			.type = KRDMA_WIRE_WRITTEN,
+			.msg_id = be32_to_cpu(wc->ex.imm_data),
+		};
+	} else if (wc->opcode != IB_WC_RECV || wc->wc_flags & IB_WC_WITH_IMM) {
+		/* A SEND with immediate data is nothing of ours. */
+		breach = KRDMA_BREACH_OPCODE;
+		ret = -EPROTO;
+	} else {
+		ib_dma_sync_single_for_cpu(krdma_msg_ibdev(conn), recv->dma,
+					   wc->byte_len, DMA_FROM_DEVICE);
+		ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
+				       conn->p.max_msg);
+	}
+	if (ret)
+		krdma_count(conn, KRDMA_COUNT_BREACH + breach);
+	recv->len = recv->hdr.part_len;
+	return ret;
 }
 
 static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
@@ -604,24 +684,14 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 	bool lend;
 	int ret;
 
-	/* RDMA_WRITE_WITH_IMM, SEND_WITH_IMM and SEND_WITH_INV are not ours. */
-	if (wc->opcode != IB_WC_RECV ||
-	    wc->wc_flags & (IB_WC_WITH_IMM | IB_WC_WITH_INVALIDATE)) {
-		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_OPCODE);
-		return -EPROTO;
-	}
-	ib_dma_sync_single_for_cpu(krdma_msg_ibdev(conn), recv->dma,
-				   wc->byte_len, DMA_FROM_DEVICE);
-	ret = krdma_hdr_decode(&recv->hdr, recv->buf, wc->byte_len,
-			       conn->p.max_msg);
-	if (ret) {
-		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_HEADER);
+	ret = krdma_recv_decode(conn, recv, wc);
+	if (ret)
 		return ret;
-	}
-	recv->len = recv->hdr.part_len;
-
 	spin_lock_irqsave(&conn->lock, flags);
-	ret = krdma_msg_take_locked(conn, recv);
+	if (wc->wc_flags & IB_WC_WITH_INVALIDATE)
+		ret = krdma_msg_take_inv_locked(conn, recv,
+						wc->ex.invalidate_rkey);
+	ret = ret ?: krdma_msg_take_locked(conn, recv);
 	lend = krdma_loan_begin_locked(conn);
 	/* It may have brought credits. */
 	krdma_req_kick_locked(conn);
@@ -1075,6 +1145,17 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	return ret;
 }
 
+static u16 krdma_msg_features(const struct krdma_conn *conn)
+{
+	u16 features = KRDMA_WIRE_FEATURES;
+
+	if (!krdma_pull_can(conn))
+		features &= ~KRDMA_WIRE_FEATURE_PULL;
+	if (!krdma_loan_is_wanted(conn))
+		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
+	return features;
+}
+
 /**
  * krdma_msg_hello - what to tell the peer
  * @conn: connection in message mode
@@ -1088,8 +1169,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
 		.recv_depth = conn->p.recv_depth,
-		.features = KRDMA_WIRE_FEATURES &
-			    ~(krdma_pull_can(conn) ? 0 : KRDMA_WIRE_FEATURE_PULL),
+		.features = krdma_msg_features(conn),
 		.session = conn->p.session ?: get_random_u32(),
 	};
 }

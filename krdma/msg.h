@@ -162,11 +162,17 @@ struct krdma_msg {
 	struct krdma_remote *remote;
 };
 
+static inline bool krdma_recv_is_written(const struct krdma_recv *recv)
+{
+	return recv->hdr.type == KRDMA_WIRE_WRITTEN;
+}
+
 /* Can it be received as it is? An empty message is one part, too. */
 static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 {
-	return recv->hdr.type == KRDMA_WIRE_DATA &&
-	       recv->len == recv->hdr.msg_len;
+	return krdma_recv_is_written(recv) ||
+	       (recv->hdr.type == KRDMA_WIRE_DATA &&
+		recv->len == recv->hdr.msg_len);
 }
 
 /* How long START may take before siw is suspected to have missed it. */
@@ -195,6 +201,8 @@ struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool lent);
 
+void krdma_msg_forget_region_locked(struct krdma_conn *conn,
+				    const struct krdma_region *region);
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
 struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);

@@ -126,6 +126,7 @@ struct krdma_watch {
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
  * @regions: krdma_region.link
+ * @invalidatable: krdma_region.inv_link; @lock
  * @cq: completion queue of both directions
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
@@ -212,6 +213,7 @@ struct krdma_conn {
 	struct krdma_pd *kpd;
 	struct ib_cq *cq;
 	struct list_head regions;
+	struct list_head invalidatable;
 	bool answered;
 	bool dialled;
 	bool drained;
@@ -436,6 +438,19 @@ int krdma_msg_post_all(struct krdma_conn *conn);
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
+
+/* What the peer said it takes. */
+static inline bool krdma_peer_takes_imm(const struct krdma_conn *conn)
+{
+	return conn->hello.features & KRDMA_WIRE_FEATURE_WRITTEN;
+}
+
+static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
+{
+	return conn->hello.features & KRDMA_WIRE_FEATURE_INV &&
+	       conn->cb.pd->device->attrs.device_cap_flags &
+		       IB_DEVICE_MEM_MGT_EXTENSIONS;
+}
 
 /* loan.c */
 void krdma_loan_open_locked(struct krdma_conn *conn);

@@ -108,6 +108,8 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	caps->peer_version = conn->hello.version;
 	caps->peer_features = conn->hello.features;
 	caps->keepalive = krdma_alive_is_wanted(conn);
+	caps->peer_takes_imm = krdma_peer_takes_imm(conn);
+	caps->peer_takes_inv = krdma_peer_takes_inv(conn);
 }
 
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)

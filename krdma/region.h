@@ -21,6 +21,9 @@ void *krdma_region_detach(struct krdma_region *region);
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire);
 u32 krdma_region_run(const struct krdma_region *region, u64 offset);
+struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
+						   u32 rkey);
+void krdma_region_invalidated_locked(struct krdma_region *region);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len);
@@ -30,6 +33,7 @@ u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 
 /* remote.c */
 const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote);
+u32 krdma_remote_nsegs(const struct krdma_remote *remote);
 bool krdma_remote_is_aligned(const struct krdma_remote *remote, u64 offset);
 
 #endif /* KRDMA_REGION_H */

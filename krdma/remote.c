@@ -93,6 +93,17 @@ const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote)
 }
 
 /**
+ * krdma_remote_nsegs - how many segments
+ * @remote: the peer's memory
+ *
+ * Return: at least 1.
+ */
+u32 krdma_remote_nsegs(const struct krdma_remote *remote)
+{
+	return remote->nsegs;
+}
+
+/**
  * krdma_remote_is_aligned - may an atomic operation be done there
  * @remote: the peer's memory
  * @offset: where; there are 8 bytes

@@ -4,7 +4,7 @@
  *
  * krdma_post() checks and maps a request in the caller's context. Then it waits
  * in krdma_conn.pending for its turn, which mostly is at once: for a slot in
- * the send queue, and a message for a credit. krdma_req_kick_locked() takes
+ * the send queue, and what takes a receive of the peer's for a credit. krdma_req_kick_locked() takes
  * requests from there, in order, cuts them into work requests and rings the
  * doorbell once for many of them. It runs when something is posted, when a
  * completion has freed slots, and when credits arrive.
@@ -60,10 +60,35 @@ static bool krdma_req_is_atomic(const struct krdma_req *req)
 	return req->opcode == KRDMA_FETCH_ADD || req->opcode == KRDMA_CMP_SWAP;
 }
 
+static bool krdma_req_is_message(const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_SEND || req->opcode == KRDMA_SEND_INV;
+}
+
+/* Does it take a receive of the peer's? */
+static bool krdma_req_takes_credit(const struct krdma_req *req)
+{
+	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
+}
+
+/* iWARP has no immediate data (RFC 5040): there a message follows the write. */
+static bool krdma_req_tells_after(const struct krdma_conn *conn,
+				  const struct krdma_req *req)
+{
+	return req->opcode == KRDMA_WRITE_IMM &&
+	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
+}
+
+static bool krdma_req_has_hdr(const struct krdma_conn *conn,
+			      const struct krdma_req *req)
+{
+	return krdma_req_is_message(req) || krdma_req_tells_after(conn, req);
+}
+
 static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
 {
-	return req->opcode == KRDMA_SEND || req->opcode == KRDMA_WRITE ?
-	       DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	return req->opcode == KRDMA_READ || krdma_req_is_atomic(req) ?
+	       DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 /**
@@ -127,11 +152,26 @@ static bool krdma_req_needs_region(const struct krdma_conn *conn,
 	       rdma_protocol_iwarp(conn->cb.pd->device, 1);
 }
 
+static int krdma_req_check_message(const struct krdma_conn *conn,
+				   const struct krdma_req *req)
+{
+	if (req->local.len > conn->msg->part_max)
+		return -EMSGSIZE;
+	if (req->opcode == KRDMA_SEND)
+		return 0;
+	/* A message can invalidate one key. */
+	if (!req->remote || krdma_remote_nsegs(req->remote) != 1)
+		return -EINVAL;
+	return krdma_peer_takes_inv(conn) ? 0 : -EOPNOTSUPP;
+}
+
 static int krdma_req_check_remote(const struct krdma_conn *conn,
 				  const struct krdma_req *req)
 {
 	if (!req->remote || !req->local.len)
 		return -EINVAL;
+	if (req->opcode == KRDMA_WRITE_IMM && !krdma_peer_takes_imm(conn))
+		return -EOPNOTSUPP;
 	if (!krdma_range_ok(krdma_remote_size(req->remote), req->remote_offset,
 			    req->local.len))
 		return -EMSGSIZE;
@@ -156,9 +196,9 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	     !krdma_range_ok(krdma_region_size(local->region), local->offset,
 			     local->len)))
 		return -EINVAL;
-	if (req->opcode != KRDMA_SEND)
-		return krdma_req_check_remote(conn, req);
-	return local->len <= conn->msg->part_max ? 0 : -EMSGSIZE;
+	if (krdma_req_is_message(req))
+		return krdma_req_check_message(conn, req);
+	return krdma_req_check_remote(conn, req);
 }
 
 /* ---- mapping ---- */
@@ -287,7 +327,7 @@ static void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 	struct ib_device *ibdev = conn->cb.pd->device;
 	u32 i;
 
-	if (req->opcode == KRDMA_SEND && !req->is_inline)
+	if (krdma_req_has_hdr(conn, req) && !req->is_inline)
 		ib_dma_unmap_single(ibdev, req->hdr_dma, sizeof(req->hdr),
 				    DMA_TO_DEVICE);
 	if (!req->is_inline && req->local.mem != KRDMA_MEM_REGION)
@@ -304,10 +344,12 @@ static bool krdma_req_fits_inline(const struct krdma_conn *conn,
 {
 	u32 len = req->local.len;
 
-	if (req->opcode == KRDMA_SEND)
-		len += sizeof(req->hdr);
-	else if (req->opcode != KRDMA_WRITE)
+	if (krdma_req_dir(req) != DMA_TO_DEVICE)
 		return false;
+	if (krdma_req_is_message(req))
+		len += sizeof(req->hdr);
+	else if (krdma_req_tells_after(conn, req))
+		len = max_t(u32, len, sizeof(req->hdr));
 	return req->local.mem <= KRDMA_MEM_VIRT && len <= conn->max_inline;
 }
 
@@ -328,7 +370,7 @@ static int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
 
-	if (req->opcode != KRDMA_SEND)
+	if (!krdma_req_has_hdr(conn, req))
 		return 0;
 	req->hdr_dma = ib_dma_map_single(ibdev, req->hdr, sizeof(req->hdr),
 					 DMA_TO_DEVICE);
@@ -380,18 +422,24 @@ static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 	if (req->opcode == KRDMA_READ)
 		return conn->max_read_sge;
 	/* One is the header's. */
-	return conn->max_send_sge - (req->opcode == KRDMA_SEND);
+	return conn->max_send_sge - krdma_req_is_message(req);
+}
+
+/* The peer's memory, of those that move data there or from there. */
+static const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
+{
+	return krdma_req_is_message(req) ? NULL : krdma_remote_segs(req->remote);
 }
 
 /* How many slots it takes: a message cannot be cut, and all must fit at once. */
 static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 {
-	const struct krdma_seg *segs = req->opcode == KRDMA_SEND ? NULL :
-				       krdma_remote_segs(req->remote);
-	u32 n = krdma_span_count(req->sges, segs, req->remote_offset,
-				 req->local.len, krdma_req_max_sges(conn, req));
+	u32 n = krdma_span_count(req->sges, krdma_req_segs(req),
+				 req->remote_offset, req->local.len,
+				 krdma_req_max_sges(conn, req));
 
-	if (n > conn->send_depth || (req->opcode == KRDMA_SEND && n > 1) ||
+	n += krdma_req_tells_after(conn, req);
+	if (n > conn->send_depth || (krdma_req_is_message(req) && n > 1) ||
 	    (krdma_req_is_atomic(req) && n > 1))
 		return -E2BIG;
 	req->wr.slots = n;
@@ -493,6 +541,8 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_READ]		= IB_WR_RDMA_READ,
 	[KRDMA_FETCH_ADD]	= IB_WR_ATOMIC_FETCH_AND_ADD,
 	[KRDMA_CMP_SWAP]	= IB_WR_ATOMIC_CMP_AND_SWP,
+	[KRDMA_WRITE_IMM]	= IB_WR_RDMA_WRITE,
+	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
 };
 
 /* The next work request of the batch, chained to the one before. */
@@ -526,16 +576,20 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 				       struct ib_send_wr *wr)
 {
 	struct krdma_hdr hdr = {
-		.type = KRDMA_WIRE_DATA,
+		.type = KRDMA_WIRE_WRITTEN,
 		.credits = krdma_credit_take(&conn->msg->credit),
-		.msg_len = req->local.len,
-		.msg_id = conn->msg->send_id++,
+		.msg_id = req->imm,
 	};
 
+	if (krdma_req_is_message(req)) {
+		hdr.type = KRDMA_WIRE_DATA;
+		hdr.msg_len = req->local.len;
+		hdr.msg_id = conn->msg->send_id++;
+		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
+	}
 	trace_krdma_credit_sent(conn->stats.id, hdr.credits,
 				conn->msg->credit.owed,
 				conn->msg->credit.avail);
-	krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){
 		.addr = req->is_inline ? (uintptr_t)req->hdr : req->hdr_dma,
@@ -564,22 +618,42 @@ static void krdma_batch_set_atomic(struct ib_rdma_wr *rdma,
 	wr->swap_mask = 0;
 }
 
+/* @wr is the last of its WRITEs. Return: the last of all. */
+static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
+						  struct krdma_req *req,
+						  struct ib_rdma_wr *wr)
+{
+	if (!krdma_req_tells_after(conn, req)) {
+		wr->wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+		wr->wr.ex.imm_data = cpu_to_be32(req->imm);
+		krdma_credit_use(&conn->msg->credit);
+		return wr;
+	}
+	/* RFC 5040 5.5: what was written before is there when it is delivered. */
+	wr = krdma_batch_add_locked(conn, req);
+	wr->wr.opcode = IB_WR_SEND;
+	krdma_batch_add_hdr_locked(conn, req, &wr->wr);
+	conn->batch->nsges += wr->wr.num_sge;
+	return wr;
+}
+
 /* All work requests of one request. */
 static void krdma_req_build_locked(struct krdma_conn *conn,
 				   struct krdma_req *req)
 {
 	u32 max = krdma_req_max_sges(conn, req);
-	const struct krdma_seg *segs = req->opcode == KRDMA_SEND ? NULL :
-				       krdma_remote_segs(req->remote);
 	struct krdma_span span;
 	struct ib_rdma_wr *wr;
 
-	krdma_span_begin(&span, req->sges, segs, req->remote_offset,
-			 req->local.len);
+	krdma_span_begin(&span, req->sges, krdma_req_segs(req),
+			 req->remote_offset, req->local.len);
 	do {
 		wr = krdma_batch_add_locked(conn, req);
-		if (req->opcode == KRDMA_SEND)
+		if (krdma_req_is_message(req))
 			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
+		if (req->opcode == KRDMA_SEND_INV)
+			wr->wr.ex.invalidate_rkey =
+				krdma_remote_segs(req->remote)->rkey;
 		if (span.seg) {
 			wr->remote_addr = span.seg->addr + span.seg_off;
 			wr->rkey = span.seg->rkey;
@@ -590,6 +664,8 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 		if (krdma_req_is_atomic(req))
 			krdma_batch_set_atomic(wr, req);
 	} while (span.left);
+	if (req->opcode == KRDMA_WRITE_IMM)
+		wr = krdma_batch_tell_locked(conn, req, wr);
 	wr->wr.wr_cqe = &req->wr.cqe;
 }
 
@@ -601,7 +677,7 @@ static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 	if (conn->sq_avail < req->wr.slots)
 		return false;
 	/* Nothing goes between the parts of a message. */
-	return req->opcode != KRDMA_SEND ||
+	return !krdma_req_takes_credit(req) ||
 	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
 		krdma_credit_may_send(&msg->credit, false));
 }
@@ -644,7 +720,7 @@ static bool krdma_req_have_room_locked(struct krdma_conn *conn,
 		return false;
 	for (; req; req = req->next) {
 		slots += req->wr.slots;
-		sends += req->opcode == KRDMA_SEND;
+		sends += krdma_req_takes_credit(req);
 	}
 	return slots <= conn->sq_avail &&
 	       (!sends || (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
@@ -659,8 +735,8 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 	if (list_empty(&conn->pending))
 		return false;
 	req = krdma_req(list_first_entry(&conn->pending, struct krdma_wr, link));
-	return req->opcode == KRDMA_SEND && conn->sq_avail &&
-	       conn->msg->may_send &&
+	return krdma_req_takes_credit(req) &&
+	       conn->sq_avail >= req->wr.slots && conn->msg->may_send &&
 	       !krdma_credit_may_send(&conn->msg->credit, false);
 }
 
@@ -727,7 +803,7 @@ static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
  * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
  * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
  * -E2BIG its memory is in too many pieces; -EOPNOTSUPP the device cannot do
- * it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or why the connection
+ * it, or the peer does not take it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or why the connection
  * ended. On error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)

@@ -43,6 +43,8 @@ static const char * const krdma_kind_names[KRDMA_WR_KINDS] = {
 	[KRDMA_READ]		= "read",
 	[KRDMA_FETCH_ADD]	= "fetch_add",
 	[KRDMA_CMP_SWAP]	= "cmp_swap",
+	[KRDMA_WRITE_IMM]	= "write_imm",
+	[KRDMA_SEND_INV]	= "send_inv",
 	[KRDMA_WR_CONTROL]	= "control",
 	[KRDMA_WR_REGISTER]	= "register",
 	[KRDMA_WR_INVALIDATE]	= "invalidate",
@@ -68,6 +70,7 @@ static const char * const krdma_breach_names[KRDMA_BREACHES] = {
 	[KRDMA_BREACH_CREDIT]	= "credit",
 	[KRDMA_BREACH_START]	= "start",
 	[KRDMA_BREACH_SEQUENCE]	= "sequence",
+	[KRDMA_BREACH_KEY]	= "key",
 };
 
 static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
@@ -120,12 +123,14 @@ static const struct krdma_family {
 	{ "pongs", KRDMA_COUNT_PONGS, 1 },
 	{ "byes", KRDMA_COUNT_BYES, 1 },
 	{ "chunks_pulled", KRDMA_COUNT_PULLED, 1 },
+	{ "writes_told", KRDMA_COUNT_WRITTEN, 1 },
 	{ "alive_misses", KRDMA_COUNT_ALIVE_MISSES, 1 },
 	{ "wc", KRDMA_COUNT_WC, KRDMA_WC_STATUSES, krdma_wc_names },
 	{ "protocol_error", KRDMA_COUNT_BREACH, KRDMA_BREACHES,
 	  krdma_breach_names },
 	{ "regions_registered", KRDMA_COUNT_REGISTERED, 1 },
 	{ "regions_revoked", KRDMA_COUNT_REVOKED, 1 },
+	{ "regions_invalidated", KRDMA_COUNT_INVALIDATED, 1 },
 	{ "device_removals", KRDMA_COUNT_DEVICE_REMOVALS, 1 },
 };
 

@@ -39,11 +39,12 @@ enum krdma_why {
 /* How a peer broke the protocol. */
 enum krdma_breach {
 	KRDMA_BREACH_HELLO = 0,	/* not a hello, or out of range */
-	KRDMA_BREACH_OPCODE,	/* with immediate data, or an invalidation */
+	KRDMA_BREACH_OPCODE,	/* with immediate data that nobody asked for */
 	KRDMA_BREACH_HEADER,	/* unknown type, bad length or version */
 	KRDMA_BREACH_CREDIT,	/* sent without one, or gave too many */
 	KRDMA_BREACH_START,	/* not the first message, or a second one */
 	KRDMA_BREACH_SEQUENCE,	/* parts that do not follow each other */
+	KRDMA_BREACH_KEY,	/* invalidated what it was not given for that */
 	KRDMA_BREACHES,		/* how many there are */
 };
 
@@ -69,11 +70,13 @@ enum krdma_counter {
 	KRDMA_COUNT_PONGS,
 	KRDMA_COUNT_BYES,
 	KRDMA_COUNT_PULLED,
+	KRDMA_COUNT_WRITTEN,
 	KRDMA_COUNT_ALIVE_MISSES,
 	KRDMA_COUNT_WC, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,
 	KRDMA_COUNT_REGISTERED = KRDMA_COUNT_BREACH + KRDMA_BREACHES,
 	KRDMA_COUNT_REVOKED,
+	KRDMA_COUNT_INVALIDATED,
 	KRDMA_COUNT_DEVICE_REMOVALS,
 	KRDMA_COUNTERS, /* how many there are */
 };

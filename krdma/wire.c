@@ -222,6 +222,8 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 	case KRDMA_WIRE_PING:
 	case KRDMA_WIRE_PONG:
 		return bare && !h->msg_id && !h->offset && !h->credits;
+	case KRDMA_WIRE_WRITTEN:
+		return bare && !h->offset;
 	case KRDMA_WIRE_BYE:
 		return bare && !h->offset && !h->credits;
 	case KRDMA_WIRE_PULLED:

@@ -12,6 +12,8 @@
  *                                            must send first (RFC 5044 7.1.2)
  *                                        <-  START [shown buffer]
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
+ *     WRITE with immediate data; iWARP:  <-> the same
+ *     WRITE, then WRITTEN
  *     CHUNK                              ->  READs what the segments describe
  *                                        <-  PULLED
  *     BYE                                <-> ends the connection
@@ -45,13 +47,19 @@ enum krdma_wire_mode {
  * KRDMA_WIRE_CONTROL_RECVS receives for that beyond those it gives credits for.
  * BYE: it understands BYE, for which one of these receives is. PULL: it answers
  * CHUNK by READs and PULLED, and has one more receive, for the peer's PULLED.
+ * WRITTEN: its user wants to be told of writes, by WRITTEN or immediate data.
+ * INV: a DATA may invalidate a key of its, if the key was made for that.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
 #define KRDMA_WIRE_FEATURE_PULL	  BIT(2)
+#define KRDMA_WIRE_FEATURE_WRITTEN BIT(3)
+#define KRDMA_WIRE_FEATURE_INV	  BIT(4)
 #define KRDMA_WIRE_FEATURES	  (KRDMA_WIRE_FEATURE_PING | \
 				   KRDMA_WIRE_FEATURE_BYE | \
-				   KRDMA_WIRE_FEATURE_PULL)
+				   KRDMA_WIRE_FEATURE_PULL | \
+				   KRDMA_WIRE_FEATURE_WRITTEN | \
+				   KRDMA_WIRE_FEATURE_INV)
 #define KRDMA_WIRE_CONTROL_RECVS  4
 #define KRDMA_WIRE_PULLED_RECVS	  1
 
@@ -100,6 +108,7 @@ enum krdma_wire_type {
 	KRDMA_WIRE_BYE	  = 6,	/* I close, and why; takes no credit */
 	KRDMA_WIRE_CHUNK  = 7,	/* a part of a message, to be read by READs */
 	KRDMA_WIRE_PULLED = 8,	/* I have read a CHUNK; takes no credit */
+	KRDMA_WIRE_WRITTEN = 9,	/* I have written into your memory */
 };
 
 /* What carries a part of a message, and what takes no credit. */
@@ -120,7 +129,9 @@ struct krdma_wire_hdr {
 	u8 type;
 	__le16 credits;		/* given back to the receiver of this */
 	__le32 msg_len;		/* DATA, CHUNK: of the whole message */
-	__le32 msg_id;		/* counts messages from 0, wraps; BYE: why */
+	__le32 msg_id;		/* counts messages from 0, wraps; BYE: why;
+				 * WRITTEN: the user's immediate data
+				 */
 	__le32 offset;		/* of this part in the message; PULLED: its end */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);

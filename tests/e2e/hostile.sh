@@ -307,7 +307,7 @@ bad() {
 
 headers() {
 	local field
-	for field in version=0 version=2 version=255 type=0 type=7 type=9 type=255 len=4 len=$((max_msg + 1)) len=0xffffffff offset=6 \
+	for field in version=0 version=2 version=255 type=0 type=7 type=9 type=10 type=255 len=4 len=$((max_msg + 1)) len=0xffffffff offset=6 \
 		offset=0xffffffff; do
 		bad "header-$field" header "$data,len=5,body=5,$field}"
 	done
@@ -382,6 +382,7 @@ sizes_and_opcodes() {
 	row 64-kilobytes m "" -5 ended.other "${started[@]}" "$data,len=65520,more=65520}"
 	bad immediate opcode "imm:{type=2,len=5,body=5}"
 	bad immediate-without-message opcode wimm
+	bad written-to-nobody opcode "send:{type=9,id=5}"
 	row invalidates-nothing m "" -5 ended.other "${started[@]}" "inv:0x12345678:{type=2,len=5,body=5}"
 	row ping-flood m "" "5 -104" posted.control=+ "${started[@]}" "flood:200:{type=4}" "$data,len=5,body=5}"
 	row pong-flood m "" "5 -104" "" "${started[@]}" "flood:200:{type=5}" "$data,len=5,body=5}"
@@ -423,7 +424,7 @@ one_sided() {
 	reach write-wrong-key write:shown+1:shown:8
 	reach read-wrong-key read:shown+256:shown:8
 	reach write-dead-key write:old:old:8
-	row invalidates-shown-buffer rw "" -71 "opcode ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
+	row invalidates-shown-buffer rw "" -71 "key ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
 }
 
 stalls() {
@@ -527,7 +528,7 @@ foreign_key() {
 			[[ "$conn $state" != "$id live" ]] || ((!(access & 4))) || echo "$rkey" >/exchange/key
 		done <$files/regions
 		barrier key
-		row foreign-key m "" -71 "opcode ended.protocol"
+		row foreign-key m "" -71 "key ended.protocol"
 		barrier known
 		return
 	fi
@@ -535,7 +536,7 @@ foreign_key() {
 	expect 0 rwpump rw2 4096 100
 	barrier shown
 	barrier key
-	row foreign-key m "" -71 "opcode ended.protocol" "${started[@]}" "inv:$(</exchange/key):{type=2,len=5,body=5}"
+	row foreign-key m "" -71 "key ended.protocol" "${started[@]}" "inv:$(</exchange/key):{type=2,len=5,body=5}"
 	kt rwpump rw2 4096 100
 	# The refusal and the victim's goodbye are on their way at the same time.
 	is_one_of "$kt_ret" -13 -104

@@ -102,7 +102,7 @@ queries() {
 	expect 0 query w
 	echo "# $kt_text"
 	says "device=$RDMADEV" part=4080 send="$size" receive="$size" sges=6/$reads_sges depth=64/64 reads=16/16 virt=1 \
-		relaxed=0 alive=1 version=1 features=0x7 "${device_says[@]}"
+		relaxed=0 alive=1 version=1 features=0x17 takes=0/1 "${device_says[@]}"
 	kt connect q "$server" 7000 send_depth=16 recv_depth=32 buf_size=1024 max_msg=10000 depth=4 resources=2 \
 		keepalive_ms=4294967295
 	kt_is 0 "connected with other parameters"

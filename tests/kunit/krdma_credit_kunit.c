@@ -55,6 +55,17 @@ static void message_gives_back_all_that_is_owed_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 0);
 }
 
+static void use_gives_nothing_back(struct kunit *test)
+{
+	struct krdma_credit c = started(DEPTH, DEPTH);
+	u16 avail = c.avail;
+
+	krdma_credit_reposted(&c, false);
+	krdma_credit_use(&c);
+	KUNIT_EXPECT_EQ(test, c.avail, avail - 1);
+	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 1);
+}
+
 static void undo_restores_what_take_took(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH), before;
@@ -449,6 +460,7 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(as_many_messages_as_the_peer_is_deep_less_the_reserved_one),
 	KUNIT_CASE(last_credit_is_for_returning_credits),
 	KUNIT_CASE(message_gives_back_all_that_is_owed_once),
+	KUNIT_CASE(use_gives_nothing_back),
 	KUNIT_CASE(undo_restores_what_take_took),
 	KUNIT_CASE(undo_keeps_what_was_reposted_meanwhile),
 	KUNIT_CASE(grant_makes_sending_possible_again),

@@ -275,7 +275,7 @@ static const struct krdma_wire_case hdr_cases[] = {
 	{ "version 0", 0, 1, 0, 0, -EPROTO },
 	{ "version of the future", 0, 1, 2, 0, -EPROTO },
 	{ "type 0", 1, 1, 0, 0, -EPROTO },
-	{ "unknown type", 1, 1, 9, 0, -EPROTO },
+	{ "unknown type", 1, 1, 10, 0, -EPROTO },
 	{ "type with the top bit", 1, 1, 0x82, 0, -EPROTO },
 	{ "any number of credits", 2, 2, 0xffff, 0, 0 },
 	{ "longest message", 4, 4, MAX_MSG, 0, 0 },
@@ -381,6 +381,26 @@ static void bye_carries_a_reason(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_BYE, c, 16),
 			c->expected);
 	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_BYE, c, 17),
+			-EPROTO);
+}
+
+static const struct krdma_wire_case written_cases[] = {
+	{ "good", 0, 0, 0, 0, 0 },
+	{ "credits", 2, 2, 5, 0, 0 },
+	{ "length", 4, 4, 1, 0, -EPROTO },
+	{ "immediate data", 8, 4, 0xffffffff, 0, 0 },
+	{ "offset", 12, 4, 1, 0, -EPROTO },
+};
+
+KUNIT_ARRAY_PARAM(written, written_cases, krdma_wire_case_desc);
+
+static void written_carries_immediate_data(struct kunit *test)
+{
+	const struct krdma_wire_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_WRITTEN, c, 16),
+			c->expected);
+	KUNIT_EXPECT_EQ(test, krdma_wire_decode_bare(KRDMA_WIRE_WRITTEN, c, 17),
 			-EPROTO);
 }
 
@@ -583,6 +603,7 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE_PARAM(ping_and_pong_carry_nothing, empty_gen_params),
 	KUNIT_CASE_PARAM(bye_carries_a_reason, bye_gen_params),
 	KUNIT_CASE_PARAM(pulled_names_a_chunk, pulled_gen_params),
+	KUNIT_CASE_PARAM(written_carries_immediate_data, written_gen_params),
 	KUNIT_CASE_PARAM(chunk_is_judged_by_each_field, chunk_gen_params),
 	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
 	KUNIT_CASE(no_message_is_shorter_than_its_header),

@@ -37,6 +37,7 @@ struct ktest_asyncs {
 	u64 offset;
 	void *memory;
 	struct krdma_region *region;
+	const struct krdma_remote *remote;
 	struct ktest_async *list;
 	spinlock_t lock; /* times, place and status of all, done, waited */
 	unsigned int done;
@@ -50,6 +51,7 @@ static const char * const ktest_ops[KRDMA_OPCODES] = {
 	[KRDMA_READ]		= "read",
 	[KRDMA_FETCH_ADD]	= "fetch_add",
 	[KRDMA_CMP_SWAP]	= "cmp_swap",
+	[KRDMA_WRITE_IMM]	= "write_imm",
 };
 
 static const char * const ktest_mems[] = {
@@ -132,17 +134,17 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 	a->req.done = ktest_async_done;
 	a->req.compare = i;
 	a->req.operand = all->opcode == KRDMA_FETCH_ADD ? 1 : i + 1;
-	a->req.remote = krdma_peer_shown(all->cb);
+	a->req.remote = all->remote;
 	a->req.remote_offset = all->offset;
 	if (!ktest_async_is_atomic(all))
 		a->req.remote_offset += (u64)i * all->len;
 	ktest_async_fill_data(all, a, i);
-	if (all->opcode == KRDMA_SEND)
-		ktest_fill(a->buf, all->len);
-	else if (all->opcode == KRDMA_WRITE)
-		ktest_fill(a->buf, all->len);
-	else
+	if (all->opcode == KRDMA_WRITE_IMM)
+		ktest_tell_fill(&a->req, i, all->len);
+	if (all->opcode == KRDMA_READ || ktest_async_is_atomic(all))
 		memset(a->buf, 0xee, all->len);
+	else
+		ktest_fill(a->buf, all->len);
 }
 
 /* In chains; what the first of a chain that is refused gets ends it. */
@@ -270,6 +272,26 @@ static int ktest_name(const char * const *names, int n, const char *name)
 	return -EINVAL;
 }
 
+/* Written with immediate data is what the server of tell.c has. */
+static int ktest_async_remote(struct ktest_asyncs *all, u32 chain, u32 flags,
+			      u32 *good)
+{
+	struct krdma_remote *remote;
+	int ret;
+
+	if (all->opcode != KRDMA_WRITE_IMM || all->cb->read_write) {
+		all->remote = krdma_peer_shown(all->cb);
+		return ktest_async_run(all, chain, flags, good);
+	}
+	remote = ktest_tell_import(all->cb);
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	all->remote = remote;
+	ret = ktest_async_run(all, chain, flags, good);
+	krdma_remote_free(remote);
+	return ret;
+}
+
 /*
  * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1]: N requests of LEN
  * bytes each. Says how many succeeded; the result is the first that did not, or
@@ -297,9 +319,9 @@ int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		return -EINVAL;
 	spin_lock_init(&all.lock);
 	init_completion(&all.over);
-	ret = ktest_async_run(&all, ktest_option(args, "chain", 1) ?: 1,
-			      ktest_option(args, "nowait", 0) ? KRDMA_NOWAIT : 0,
-			      &good);
+	ret = ktest_async_remote(&all, ktest_option(args, "chain", 1) ?: 1,
+				 ktest_option(args, "nowait", 0) ? KRDMA_NOWAIT : 0,
+				 &good);
 	snprintf(ctx->text, sizeof(ctx->text), "posted=%u good=%u", all.posted,
 		 good);
 	return ret;

@@ -438,6 +438,7 @@ static const struct {
 	{ "server", ktest_cmd_server },
 	{ "slot", ktest_cmd_slot },
 	{ "stop", ktest_cmd_stop },
+	{ "tell", ktest_cmd_tell },
 	{ "until", ktest_cmd_until },
 };
 

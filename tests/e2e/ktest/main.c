@@ -286,6 +286,7 @@ static void __exit ktest_exit(void)
 	ktest_hold_end();
 	ktest_again_end();
 	ktest_server_end();
+	ktest_tell_end();
 	ktest_lend_give_back(0);
 	list_for_each_entry_safe(slot, next, &ktest_slots, link) {
 		ktest_slot_release(slot);

@@ -169,6 +169,14 @@ int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 void ktest_lend_receive(struct krdma_cb *cb, struct krdma_loan *loan);
 void ktest_lend_give_back(u32 keep);
 
+/* tell.c */
+int ktest_cmd_tell(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
+		 struct krdma_cb *cb);
+struct krdma_remote *ktest_tell_import(struct krdma_cb *cb);
+void ktest_tell_fill(struct krdma_req *req, u32 i, u32 len);
+void ktest_tell_end(void);
+
 /* hold.c */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);

@@ -378,7 +378,7 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 	if (ret)
 		return ret;
 	snprintf(ctx->text, sizeof(ctx->text),
-		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x",
+		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d",
 		 transports[caps.transport], caps.device, caps.max_part,
 		 caps.max_send, caps.max_receive, caps.max_inline,
 		 caps.max_send_sge, caps.max_read_sge, caps.send_depth,
@@ -387,7 +387,8 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 caps.read_inv, caps.read_needs_region, caps.virt_dma,
 		 caps.relaxed_ordering, caps.keepalive, caps.initiator_depth,
 		 caps.responder_resources, caps.peer_version,
-		 caps.peer_features);
+		 caps.peer_features, caps.peer_takes_imm,
+		 caps.peer_takes_inv);
 	return 0;
 }
 
@@ -396,6 +397,12 @@ static int ktest_call_async(struct ktest_ctx *ctx,
 			    struct ktest_use *use, u32 len)
 {
 	return ktest_do_async(ctx, args, use->cb);
+}
+
+static int ktest_call_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
+{
+	return ktest_do_ask(ctx, args, use->cb);
 }
 
 static int ktest_call_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
@@ -408,6 +415,7 @@ static const struct {
 	const char *name;
 	ktest_call call;
 } ktest_calls[] = {
+	{ "ask", ktest_call_ask },
 	{ "async", ktest_call_async },
 	{ "echo", ktest_do_echo },
 	{ "hold", ktest_do_hold },

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KRDMA_WRITE_IMM and KRDMA_SEND_INV: a server by callbacks that is asked by
+ * messages, and the commands that ask. Each question has one answer.
+ *
+ *   MEM		 describe memory that may be written; what is told of by
+ *			 WRITE_IMM is looked at when that arrives
+ *   KEY		 describe memory whose key may be invalidated; the one
+ *			 before it is gone then
+ *   BACK		 comes with the invalidation of that key: was it ours?
+ *   INVITE description	 the answer comes with the invalidation of that key
+ *   REPORT		 what was counted
+ */
+#include <linux/slab.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
+
+#include "priv.h"
+
+#define KTEST_TELL_SIZE (3 * SZ_1M)
+#define KTEST_TELL_KEY_SIZE SZ_64K
+#define KTEST_TELL_MS 20000
+
+enum ktest_tell_what {
+	KTEST_TELL_MEM = 1,
+	KTEST_TELL_KEY,
+	KTEST_TELL_BACK,
+	KTEST_TELL_INVITE,
+	KTEST_TELL_REPORT,
+};
+
+/* A message: question or answer. */
+struct ktest_tell_msg {
+	u32 what;
+	s32 error;
+	u32 told;
+	u32 bad;
+	u8 desc[256];
+};
+
+/**
+ * struct ktest_mail - a question that waits
+ * @link: in ktest_told.mails
+ * @loan: the message
+ */
+struct ktest_mail {
+	struct list_head link;
+	struct krdma_loan *loan;
+};
+
+/**
+ * struct ktest_told - a connection of the server's
+ * @link: in ktest_tells
+ * @cb: connection
+ * @work: answers
+ * @lock: protects @mails
+ * @mails: struct ktest_mail
+ * @mem: what may be written; set by @work
+ * @key: what may be invalidated; used by @work alone
+ * @told: writes that were told of
+ * @bad: those that were not there, or not in their turn
+ */
+struct ktest_told {
+	struct list_head link;
+	struct krdma_cb *cb;
+	struct work_struct work;
+	spinlock_t lock; /* @mails */
+	struct list_head mails;
+	struct krdma_region *mem;
+	struct krdma_region *key;
+	u32 told;
+	u32 bad;
+};
+
+static LIST_HEAD(ktest_tells);
+static DEFINE_MUTEX(ktest_tell_mutex);
+static DECLARE_WAIT_QUEUE_HEAD(ktest_tell_wait);
+static struct krdma_cb *ktest_tell_listener;
+
+/* Number and length of a write: where it is, and what is there. */
+static u32 ktest_tell_imm(u32 i, u32 len)
+{
+	return i << 16 | len;
+}
+
+static u32 ktest_tell_offset(u32 i, u32 len)
+{
+	return len ? (i & 0xffff) % (KTEST_TELL_SIZE / len) * len : 0;
+}
+
+static void ktest_told_written(struct ktest_told *told, u32 imm)
+{
+	struct krdma_region *mem = READ_ONCE(told->mem);
+	u32 len = imm & 0xffff, i = imm >> 16;
+	const u8 *at;
+
+	if (!mem || !len || i != (told->told & 0xffff)) {
+		told->bad++;
+	} else {
+		at = krdma_region_vaddr(mem) + ktest_tell_offset(i, len);
+		told->bad += ktest_check(at, len) != 0;
+	}
+	told->told++;
+}
+
+/* Softirq mostly: what is written is looked at here, the rest waits. */
+static void ktest_told_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+	struct ktest_told *told = cb->context;
+	struct ktest_mail *mail;
+	unsigned long flags;
+
+	if (loan->written) {
+		ktest_told_written(told, loan->imm);
+		krdma_loan_return(loan);
+		return;
+	}
+	mail = kmalloc(sizeof(*mail), GFP_ATOMIC);
+	if (!mail) {
+		krdma_loan_return(loan);
+		return;
+	}
+	mail->loan = loan;
+	spin_lock_irqsave(&told->lock, flags);
+	list_add_tail(&mail->link, &told->mails);
+	spin_unlock_irqrestore(&told->lock, flags);
+	queue_work(system_long_wq, &told->work);
+}
+
+static struct ktest_mail *ktest_told_next(struct ktest_told *told)
+{
+	struct ktest_mail *mail;
+	unsigned long flags;
+
+	spin_lock_irqsave(&told->lock, flags);
+	mail = list_first_entry_or_null(&told->mails, struct ktest_mail, link);
+	if (mail)
+		list_del(&mail->link);
+	spin_unlock_irqrestore(&told->lock, flags);
+	return mail;
+}
+
+static int ktest_tell_describe(struct krdma_region *region,
+			       struct ktest_tell_msg *msg)
+{
+	ssize_t len;
+
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	len = krdma_region_export(region, 0, krdma_region_size(region),
+				  msg->desc, sizeof(msg->desc));
+	return len < 0 ? len : 0;
+}
+
+static int ktest_told_mem(struct ktest_told *told, struct ktest_tell_msg *msg)
+{
+	struct krdma_region *mem;
+
+	if (!told->mem) {
+		mem = krdma_region_alloc(told->cb, KTEST_TELL_SIZE,
+					 KRDMA_REMOTE_WRITE);
+		if (IS_ERR(mem))
+			return PTR_ERR(mem);
+		WRITE_ONCE(told->mem, mem);
+	}
+	/* Nobody asks while writes are on their way. */
+	told->told = 0;
+	return ktest_tell_describe(told->mem, msg);
+}
+
+static int ktest_told_key(struct ktest_told *told, struct ktest_tell_msg *msg)
+{
+	krdma_region_put(told->key);
+	told->key = krdma_region_alloc(told->cb, KTEST_TELL_KEY_SIZE,
+				       KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
+				       KRDMA_REMOTE_INVALIDATE);
+	if (IS_ERR(told->key)) {
+		int ret = PTR_ERR(told->key);
+
+		told->key = NULL;
+		return ret;
+	}
+	return ktest_tell_describe(told->key, msg);
+}
+
+static int ktest_told_back(const struct ktest_told *told,
+			   const struct krdma_loan *loan)
+{
+	if (!told->key || loan->invalidated != told->key)
+		return -ENOKEY;
+	if (krdma_region_is_live(told->key))
+		return -EBUSY;
+	return krdma_region_revoke(told->key, 0) == -EALREADY ? 0 : -EBADMSG;
+}
+
+struct ktest_tell_req {
+	struct krdma_req req;
+	struct completion over;
+	int status;
+};
+
+static void ktest_tell_done(struct krdma_req *req, int status)
+{
+	struct ktest_tell_req *tell =
+		container_of(req, struct ktest_tell_req, req);
+
+	tell->status = status;
+	complete(&tell->over);
+}
+
+/* A description is as long as it says. */
+static struct krdma_remote *ktest_tell_remote(const struct ktest_tell_msg *msg)
+{
+	u32 nsegs = le32_to_cpup((const __le32 *)(msg->desc + 8));
+
+	return krdma_remote_import(msg->desc, min_t(size_t, sizeof(msg->desc),
+						    16 + 16ULL * nsegs));
+}
+
+static int ktest_tell_post(struct krdma_cb *cb, struct ktest_tell_msg *msg,
+			   enum krdma_opcode opcode,
+			   const struct krdma_remote *remote)
+{
+	struct ktest_tell_req *tell = kzalloc(sizeof(*tell), GFP_KERNEL);
+	int ret;
+
+	if (!tell)
+		return -ENOMEM;
+	init_completion(&tell->over);
+	tell->req.opcode = opcode;
+	tell->req.local.mem = KRDMA_MEM_VIRT;
+	tell->req.local.virt = msg;
+	tell->req.local.len = sizeof(*msg);
+	tell->req.remote = remote;
+	tell->req.done = ktest_tell_done;
+	ret = krdma_post(cb, &tell->req);
+	if (!ret) {
+		wait_for_completion(&tell->over);
+		ret = tell->status;
+	}
+	kfree(tell);
+	return ret;
+}
+
+/* A message that invalidates what it describes. */
+static int ktest_tell_send_inv(struct krdma_cb *cb, struct ktest_tell_msg *msg)
+{
+	struct krdma_remote *remote = ktest_tell_remote(msg);
+	int ret;
+
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	ret = ktest_tell_post(cb, msg, KRDMA_SEND_INV, remote);
+	krdma_remote_free(remote);
+	return ret;
+}
+
+static int ktest_told_do(struct ktest_told *told, const struct krdma_loan *loan,
+			 struct ktest_tell_msg *answer)
+{
+	const struct ktest_tell_msg *msg = loan->data;
+
+	switch (msg->what) {
+	case KTEST_TELL_MEM:
+		return ktest_told_mem(told, answer);
+	case KTEST_TELL_KEY:
+		return ktest_told_key(told, answer);
+	case KTEST_TELL_BACK:
+		return ktest_told_back(told, loan);
+	case KTEST_TELL_REPORT:
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+static void ktest_told_answer(struct ktest_told *told,
+			      const struct krdma_loan *loan,
+			      struct ktest_tell_msg *answer)
+{
+	const struct ktest_tell_msg *msg = loan->data;
+
+	memset(answer, 0, sizeof(*answer));
+	if (loan->len != sizeof(*msg))
+		return;
+	answer->what = msg->what;
+	answer->told = READ_ONCE(told->told);
+	answer->bad = READ_ONCE(told->bad);
+	if (msg->what == KTEST_TELL_INVITE) {
+		memcpy(answer->desc, msg->desc, sizeof(answer->desc));
+		answer->error = ktest_tell_send_inv(told->cb, answer);
+		if (!answer->error)
+			return;
+	} else {
+		answer->error = ktest_told_do(told, loan, answer);
+	}
+	/* If it fails the connection ends, and who asks learns it by that. */
+	krdma_send_timeout(told->cb, answer, sizeof(*answer), KTEST_TELL_MS);
+}
+
+static void ktest_told_work(struct work_struct *work)
+{
+	struct ktest_told *told = container_of(work, struct ktest_told, work);
+	struct ktest_tell_msg *answer = kmalloc(sizeof(*answer), GFP_KERNEL);
+	struct ktest_mail *mail;
+
+	while ((mail = ktest_told_next(told))) {
+		if (answer)
+			ktest_told_answer(told, mail->loan, answer);
+		krdma_loan_return(mail->loan);
+		kfree(mail);
+	}
+	kfree(answer);
+}
+
+static void ktest_told_end(struct ktest_told *told)
+{
+	struct ktest_mail *mail;
+
+	cancel_work_sync(&told->work);
+	while ((mail = ktest_told_next(told))) {
+		krdma_loan_return(mail->loan);
+		kfree(mail);
+	}
+	krdma_region_put(told->mem);
+	krdma_region_put(told->key);
+	krdma_release_cb(told->cb);
+	mutex_lock(&ktest_tell_mutex);
+	list_del(&told->link);
+	mutex_unlock(&ktest_tell_mutex);
+	kfree(told);
+	wake_up_all(&ktest_tell_wait);
+}
+
+static void ktest_told_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
+{
+	struct ktest_told *told = kzalloc(sizeof(*told), GFP_KERNEL);
+
+	if (!told) {
+		krdma_release_cb(cb);
+		return;
+	}
+	told->cb = cb;
+	cb->context = told;
+	INIT_WORK(&told->work, ktest_told_work);
+	spin_lock_init(&told->lock);
+	INIT_LIST_HEAD(&told->mails);
+	mutex_lock(&ktest_tell_mutex);
+	list_add(&told->link, &ktest_tells);
+	mutex_unlock(&ktest_tell_mutex);
+	if (krdma_accept_async(cb, NULL, 0))
+		ktest_told_end(told);
+}
+
+static void ktest_told_connected(struct krdma_cb *cb, int error)
+{
+	if (error)
+		ktest_told_end(cb->context);
+}
+
+static void ktest_told_closing(struct krdma_cb *cb, int reason)
+{
+	ktest_told_end(cb->context);
+}
+
+static const struct krdma_ops ktest_told_ops = {
+	.request = ktest_told_request,
+	.connected = ktest_told_connected,
+	.receive = ktest_told_receive,
+	.closing = ktest_told_closing,
+};
+
+static bool ktest_tell_is_empty(void)
+{
+	bool empty;
+
+	mutex_lock(&ktest_tell_mutex);
+	empty = list_empty(&ktest_tells);
+	mutex_unlock(&ktest_tell_mutex);
+	return empty;
+}
+
+/* Their closing callbacks release them. */
+void ktest_tell_end(void)
+{
+	struct ktest_told *told;
+
+	krdma_release_cb(xchg(&ktest_tell_listener, NULL));
+	mutex_lock(&ktest_tell_mutex);
+	list_for_each_entry(told, &ktest_tells, link)
+		krdma_disconnect(told->cb);
+	mutex_unlock(&ktest_tell_mutex);
+	wait_event(ktest_tell_wait, ktest_tell_is_empty());
+}
+
+/* tell HOST PORT [option=value]...: begin to serve; tell end: no more */
+int ktest_cmd_tell(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_slot dummy = {};
+	struct sockaddr_storage addr, src;
+	struct krdma_params p;
+	struct krdma_cb *cb;
+	int ret;
+
+	if (args->n == 2) {
+		ktest_tell_end();
+		return 0;
+	}
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 1), ktest_arg(args, 2),
+			       &addr);
+	ret = ret ?: ktest_fill_params(ctx, args, &dummy, &p, &src);
+	p.context = NULL;
+	p.ops = &ktest_told_ops;
+	ret = ret ?: krdma_listen_params((struct sockaddr *)&addr, &p, &cb);
+	if (!ret && cmpxchg(&ktest_tell_listener, NULL, cb)) {
+		krdma_release_cb(cb);
+		ret = -EBUSY;
+	}
+	return ret;
+}
+
+/* ---- asking ---- */
+
+static int ktest_tell_hear(struct krdma_cb *cb, struct ktest_tell_msg *msg)
+{
+	u32 what = msg->what;
+	int ret = krdma_receive_len(cb, msg, sizeof(*msg), KTEST_TELL_MS);
+
+	if (ret < 0)
+		return ret;
+	return ret != sizeof(*msg) || msg->what != what ? -EBADMSG : msg->error;
+}
+
+static int ktest_tell_ask(struct krdma_cb *cb, struct ktest_tell_msg *msg,
+			  enum ktest_tell_what what)
+{
+	msg->what = what;
+	return krdma_send_timeout(cb, msg, sizeof(*msg), KTEST_TELL_MS) ?:
+	       ktest_tell_hear(cb, msg);
+}
+
+/* The server's memory, for krdma_remote_free(). */
+struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
+{
+	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	struct krdma_remote *remote;
+	int ret = msg ? ktest_tell_ask(cb, msg, KTEST_TELL_MEM) : -ENOMEM;
+
+	remote = ret ? ERR_PTR(ret) : ktest_tell_remote(msg);
+	kfree(msg);
+	return remote;
+}
+
+/* What request @i of a run of WRITE_IMMs is. */
+void ktest_tell_fill(struct krdma_req *req, u32 i, u32 len)
+{
+	req->imm = ktest_tell_imm(i, len);
+	req->remote_offset = ktest_tell_offset(i, len);
+}
+
+static int ktest_tell_invite_once(struct krdma_cb *cb,
+				  struct krdma_region *region,
+				  struct ktest_tell_msg *msg)
+{
+	int ret = ktest_tell_describe(region, msg) ?:
+		  ktest_tell_ask(cb, msg, KTEST_TELL_INVITE);
+
+	if (ret)
+		return ret;
+	if (krdma_region_is_live(region))
+		return -EBUSY;
+	return krdma_region_revoke(region, 0) == -EALREADY ? 0 : -EBADMSG;
+}
+
+static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
+			     u32 access)
+{
+	struct krdma_region *region;
+	int ret;
+
+	region = krdma_region_alloc(cb, PAGE_SIZE, KRDMA_REMOTE_READ | access);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	ret = ktest_tell_invite_once(cb, region, msg);
+	krdma_region_put(region);
+	return ret;
+}
+
+/* The key of the server's that it has just described. */
+static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
+{
+	int ret = ktest_tell_ask(cb, msg, KTEST_TELL_KEY);
+
+	if (ret)
+		return ret;
+	msg->what = KTEST_TELL_BACK;
+	return ktest_tell_send_inv(cb, msg) ?: ktest_tell_hear(cb, msg);
+}
+
+/* What it has given back it must not use. */
+static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
+{
+	struct krdma_remote *remote;
+	int ret = ktest_tell_ask(cb, msg, KTEST_TELL_KEY);
+
+	if (ret)
+		return ret;
+	remote = ktest_tell_remote(msg);
+	if (IS_ERR(remote))
+		return PTR_ERR(remote);
+	msg->what = KTEST_TELL_BACK;
+	ret = ktest_tell_post(cb, msg, KRDMA_WRITE, remote) ?:
+	      ktest_tell_post(cb, msg, KRDMA_SEND_INV, remote) ?:
+	      ktest_tell_hear(cb, msg) ?:
+	      ktest_tell_post(cb, msg, KRDMA_WRITE, remote) ?:
+	      /* On iWARP it is only on its way. */
+	      ktest_tell_ask(cb, msg, KTEST_TELL_REPORT);
+	krdma_remote_free(remote);
+	return ret;
+}
+
+/*
+ * ask NAME invite|foreign|back|stale|report [N]: N times: offer a key to the
+ * server, who invalidates it; the same with one that is not for that; invalidate
+ * one of the server's; the same, and use it then; what was counted
+ */
+int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
+		 struct krdma_cb *cb)
+{
+	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	const char *what = ktest_arg(args, 2);
+	u32 n = ktest_number(args, 3, 1), i;
+	int ret = msg ? 0 : -ENOMEM;
+
+	for (i = 0; i < n && !ret; i++) {
+		if (!strcmp(what, "invite"))
+			ret = ktest_tell_invite(cb, msg, KRDMA_REMOTE_INVALIDATE);
+		else if (!strcmp(what, "foreign"))
+			ret = ktest_tell_invite(cb, msg, 0);
+		else if (!strcmp(what, "back"))
+			ret = ktest_tell_back(cb, msg);
+		else if (!strcmp(what, "stale"))
+			ret = ktest_tell_stale(cb, msg);
+		else
+			ret = ktest_tell_ask(cb, msg, KTEST_TELL_REPORT);
+	}
+	if (!ret)
+		snprintf(ctx->text, sizeof(ctx->text), "told=%u bad=%u",
+			 msg->told, msg->bad);
+	kfree(msg);
+	return ret;
+}
