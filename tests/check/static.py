@@ -58,7 +58,19 @@ def checkpatch(log):
     return silent([*argv, "-f", *others], log) and good
 
 
+def undocumented(log):
+    """Exports that the reference in Documentation/krdma.rst leaves out."""
+    text = (TOP / "Documentation/krdma.rst").read_text(encoding="utf-8")
+    named = set(" ".join(re.findall(r":identifiers:((?: +\S+|\n {10,}\S+)+)", text)).split())
+    exported = {symbol for name in files(r"^krdma/.*\.c$")
+                for symbol in re.findall(r"^EXPORT_SYMBOL_NS_GPL\((\w+)", (TOP / name).read_text(encoding="utf-8"), re.M)}
+    write(log, "".join(f"{symbol}: not in Documentation/krdma.rst\n" for symbol in sorted(exported - named)))
+    return bool(exported - named) or not exported
+
+
 def kernel_doc(log):
+    if undocumented(log):
+        return False
     source = kernels.source("debug-6.1")
     return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
                    *files(r"^(include|krdma|krping|samples|tests/e2e|tests/bench)/.*\.[ch]$")], log)
