@@ -87,7 +87,7 @@ def kunit(kernel, long=False):
 
 def selftest(kernel, long=False):
     """The rig's own test, which says what the rig would not notice."""
-    return Part(f"rig-{kernel}", judged([TOP / "tests/vm/selftest", kernel], 1200), (kernel,), long, 120)
+    return Part(f"rig-{kernel}", judged([TOP / "tests/vm/selftest", kernel], 2400), (kernel,), long, 120)
 
 
 def header(path):
