@@ -54,6 +54,7 @@ static void krdma_conn_free(struct kref *ref)
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
 	kfree(conn->batch);
+	kvfree(conn->siw_reads);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);
 	mutex_destroy(&conn->setup);

@@ -29,6 +29,7 @@
 #include "wire.h"
 
 struct krdma_batch;
+struct krdma_siw_read;
 struct krdma_msg;
 
 /* How long after a flush its reason may come, see krdma_conn_flushed(). */
@@ -117,6 +118,7 @@ struct krdma_watch {
  * @pending: krdma_wr of requests that wait for a slot or a credit
  * @npending: how many
  * @batch: where their work requests are put together
+ * @siw_next: which of @siw_reads comes next
  * @was_established: state has been KRDMA_ESTABLISHED
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
@@ -141,6 +143,7 @@ struct krdma_watch {
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
+ * @siw_reads: see krdma_siw_begin()
  * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
  *	krdma_qp_enable_rxe()
@@ -206,6 +209,7 @@ struct krdma_conn {
 	unsigned int npending;
 	bool deaf;
 	struct krdma_batch *batch;
+	u32 siw_next;
 
 	struct mutex setup; /* see @setup above */
 	struct krdma_dev *dev;
@@ -225,6 +229,7 @@ struct krdma_conn {
 	u32 recv_depth;
 	u32 max_send_sge;
 	u32 max_read_sge;
+	struct krdma_siw_read *siw_reads;
 	struct ib_cqe part_cqe;
 	bool modify_failed;
 	bool flushed;
@@ -410,6 +415,9 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   void (*done)(struct krdma_wr *kwr, int status));
 unsigned int krdma_wr_fence(const struct krdma_conn *conn,
 			    enum ib_wr_opcode opcode);
+int krdma_siw_begin(struct krdma_conn *conn);
+struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+				   enum ib_wr_opcode opcode);
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr);
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,

@@ -9,6 +9,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "priv.h"
@@ -241,11 +242,10 @@ static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 		list_cut_position(over, &conn->posted, &kwr->link);
 }
 
-static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
+static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 {
-	struct krdma_wr *kwr = container_of(wc->wr_cqe, struct krdma_wr, cqe);
 	struct krdma_conn *conn = kwr->conn;
-	int status = krdma_wr_errno(conn, wc->status);
+	int status = krdma_wr_errno(conn, wc_status);
 	unsigned long flags;
 	LIST_HEAD(over);
 
@@ -256,6 +256,93 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_wr_finish(&over);
+}
+
+static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	krdma_wr_complete(container_of(wc->wr_cqe, struct krdma_wr, cqe),
+			  wc->status);
+}
+
+/**
+ * struct krdma_siw_read - where the completion of a READ goes on siw
+ * @cqe: its completion
+ * @kwr: its entry, NULL: it had its completion
+ *
+ * siw, 6.1 to 7.3 at least, flushes a READ twice that is about to be sent: it
+ * is on the queue of READs that wait for their answer, and also the one to be
+ * transmitted (siw_activate_tx_from_sq(), siw_sq_flush()). By the second time
+ * the entry is its owner's again, who may have freed it. So what siw is given is
+ * this, which goes with the connection.
+ */
+struct krdma_siw_read {
+	struct ib_cqe cqe;
+	struct krdma_wr *kwr;
+};
+
+static void krdma_siw_read_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krdma_siw_read *read =
+		container_of(wc->wr_cqe, struct krdma_siw_read, cqe);
+	struct krdma_wr *kwr = xchg(&read->kwr, NULL);
+
+	if (kwr)
+		krdma_wr_complete(kwr, wc->status);
+}
+
+/*
+ * The second completion follows the first at once. In between others may post
+ * at most as many READs as fit into the send queue: twice that many are enough
+ * for none to be used again so soon.
+ */
+static u32 krdma_siw_reads(const struct krdma_conn *conn)
+{
+	return 2 * conn->send_depth;
+}
+
+/**
+ * krdma_siw_begin - make what READs need on siw
+ * @conn: connection in message mode with a new QP
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0 or -ENOMEM; freed with the connection.
+ */
+int krdma_siw_begin(struct krdma_conn *conn)
+{
+	u32 i;
+
+	lockdep_assert_held(&conn->setup);
+	if (!conn->is_siw)
+		return 0;
+	conn->siw_reads = kvcalloc(krdma_siw_reads(conn),
+				   sizeof(*conn->siw_reads), GFP_KERNEL);
+	if (!conn->siw_reads)
+		return -ENOMEM;
+	for (i = 0; i < krdma_siw_reads(conn); i++)
+		conn->siw_reads[i].cqe.done = krdma_siw_read_done;
+	return 0;
+}
+
+/**
+ * krdma_wr_cqe_locked - which completion a work request gets
+ * @conn: connection
+ * @kwr: entry that it is the last one of
+ * @opcode: what it does
+ *
+ * Context: any, @conn->lock held.
+ * Return: for its wr_cqe.
+ */
+struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
+				   enum ib_wr_opcode opcode)
+{
+	struct krdma_siw_read *read;
+
+	lockdep_assert_held(&conn->lock);
+	if (opcode != IB_WR_RDMA_READ || !conn->siw_reads)
+		return &kwr->cqe;
+	read = &conn->siw_reads[conn->siw_next++ % krdma_siw_reads(conn)];
+	read->kwr = kwr;
+	return &read->cqe;
 }
 
 /**
@@ -354,7 +441,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 		return conn->error ?: -ENOTCONN;
 	if (!kwr->reserved && !conn->sq_avail)
 		return -EAGAIN;
-	wr->wr_cqe = &kwr->cqe;
+	wr->wr_cqe = krdma_wr_cqe_locked(conn, kwr, wr->opcode);
 	wr->send_flags |= IB_SEND_SIGNALED | krdma_wr_fence(conn, wr->opcode);
 	kwr->signalled = true;
 	kwr->over = false;

@@ -177,11 +177,13 @@ endings() {
 	for how in disconnect release; do
 		kt connect w "$server" 7001 rw=1 max_msg="$size"
 		kt_is 0 "connected for $how"
+		kt async w write virt 40 100000 chain=40
 		kt_start posting async w write virt 40 100000 chain=40
+		kt_start reading async w read region 40 100000
 		kt_start more async w write virt 4000 8 chain=100
 		sleep 0.0$((RANDOM % 10))
 		kt "$how" w
-		for job in posting more; do
+		for job in posting more reading; do
 			kt_result $job 40
 			# ENOENT: it began after the end.
 			((kt_ret == 0 || kt_ret == errno[ESHUTDOWN] || kt_ret == errno[ENOTCONN] || kt_ret == errno[ENOENT]))
