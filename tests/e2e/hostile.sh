@@ -25,7 +25,7 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 max_msg=65536
 rows=0
 declare -A was now
-declare -A ports=([m]=7010 [rw]=7011 [strict]=7012)
+declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [lend]=7013)
 
 # ---- bytes ----
 
@@ -117,7 +117,7 @@ left() {
 	local answered=$((got[acked] + got[refused]))
 	if [[ $* == *flood:* || $* == *count:* ]]; then
 		((answered > 0))
-	elif [[ $* == *"{"* || $* == *w[ri]* || $* == *read* ]]; then
+	elif [[ $* == *"{"* || $* == *w[ri]* || $* == *read* || $* == *add:* ]]; then
 		((got[posted] > 0 && answered >= got[posted] - (got[closed] != 0)))
 	fi
 }
@@ -424,7 +424,49 @@ one_sided() {
 	reach write-wrong-key write:shown+1:shown:8
 	reach read-wrong-key read:shown+256:shown:8
 	reach write-dead-key write:old:old:8
+	row adds-within-the-buffer rw "" -104 "" "$shows" start:5000 add:shown:shown
+	reach add-behind add:shown:end
+	reach add-dead-key add:old:old
+	reach add-to-a-guess add:0x1234:0
 	row invalidates-shown-buffer rw "" -71 "key ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
+}
+
+# lent NAME HOW COUNTERS STEP...: at a server that is lent messages; HOW: -71: it ends that, -104: it does not
+lent() {
+	local name=$1 how=$2 counters=$3 end=$((SECONDS + 5 * slow))
+	shift 3
+	((++rows))
+	if ((NODE == 2)); then
+		attacker_row "$name" lend "" "$how" "" "$@"
+		return
+	fi
+	begin
+	echo >"$results/record"
+	barrier "ready$rows"
+	barrier "done$rows"
+	# Nobody waits for its end here, so it may be counted a little later.
+	until note && wrong= && moved "$counters" && [[ -z $wrong ]] || ((SECONDS >= end)); do sleep 0.1; done
+	judge "$name" "" "$counters"
+}
+
+# What is not for those who wait for messages, and what is not given back.
+lending() {
+	((NODE == 2)) || expect 0 lend 0
+	lent tells-a-write -104 writes_told=1 "${started[@]}" 'send:{type=9,id=7}'
+	lent tells-a-write-by-immediate-data -104 writes_told=1 "${started[@]}" wimm
+	lent tells-before-start -71 "start connect_failed.protocol" wimm
+	lent tells-with-body -71 "header ended.protocol" "${started[@]}" 'send:{type=9,body=1}'
+	lent tells-with-len -71 "header ended.protocol" "${started[@]}" 'send:{type=9,len=1}'
+	lent tells-with-offset -71 "header ended.protocol" "${started[@]}" 'send:{type=9,offset=1}'
+	lent tells-too-many-credits -71 "credit ended.protocol" "${started[@]}" 'send:{type=9,credits=9}'
+	lent tells-amid-a-message -71 "sequence ended.protocol" "${started[@]}" "$data,len=20,body=10}" 'send:{type=9}'
+	lent tells-by-immediate-data-amid-a-message -71 "sequence ended.protocol" "${started[@]}" "$data,len=20,body=10}" wimm
+	lent half-a-message-to-lend -104 "" "${started[@]}" "$data,len=20,body=10}"
+	lent bad-header-to-lend -71 "header ended.protocol" "${started[@]}" "$data,len=4,body=5}"
+	lent chunk-of-a-guess-to-lend -71 ended.access "${started[@]}" 'send:{type=7,len=65536,seg=0/0x1234/65536}'
+	((NODE == 2)) || expect 0 lend 512
+	lent all-is-kept -71 "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
+	((NODE == 2)) || expect 0 lend 0
 }
 
 stalls() {
@@ -557,6 +599,7 @@ if ((NODE == 1)); then
 	kt kthread hold hold shows
 	kt listen m 0.0.0.0 "${ports[m]}" max_msg=$max_msg
 	kt listen rw 0.0.0.0 "${ports[rw]}" rw=1 max_msg=$max_msg
+	kt server 0.0.0.0 "${ports[lend]}" lend=1 max_msg=$max_msg
 	kt listen strict 0.0.0.0 "${ports[strict]}" max_msg=$max_msg connect_ms=$((1000 * slow)) \
 		keepalive_ms=$((250 * slow))
 	barrier listening
@@ -566,7 +609,7 @@ else
 	expect 0 connect goodrw "$victim" 7001 rw=1 max_msg=$max_msg
 	expect 0 kthread pump rwpump goodrw 4096 3600000
 fi
-if (($#)); then groups=("$@"); else groups=(hellos headers chunks starts sizes_and_opcodes one_sided stalls servers); fi
+if (($#)); then groups=("$@"); else groups=(hellos headers chunks starts sizes_and_opcodes one_sided lending stalls servers); fi
 for group in "${groups[@]}"; do $group; done
 flood no-confirmation 1 0 timeout
 flood connect-flood 200 + timeout=+
@@ -587,6 +630,7 @@ else
 		kt_is EINTR "$job: $kt_text"
 	done
 	for slot in l shows m rw strict; do expect 0 release $slot; done
+	expect 0 server end
 fi
 (($(wc -l <$files/connections) == 1))
 ok $? "no connections are left: $(tail -n +2 $files/connections)"

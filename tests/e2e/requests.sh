@@ -180,7 +180,8 @@ endings() {
 		kt async w write virt 40 100000 chain=40
 		kt_start posting async w write virt 40 100000 chain=40
 		kt_start reading async w read region 40 100000
-		kt_start more async w write virt 4000 8 chain=100
+		# Not where the others read.
+		kt_start more async w write virt 4000 8 chain=100 offset=4100000
 		sleep 0.0$((RANDOM % 10))
 		kt "$how" w
 		for job in posting more reading; do

@@ -98,7 +98,7 @@ struct hostile_session {
 extern const struct krdma_ops hostile_ops;
 struct hostile_session *hostile_session_alloc(void);
 void hostile_session_free(struct hostile_session *s);
-int hostile_post(struct hostile_session *s, struct ib_rdma_wr *rdma,
+int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len);
 int hostile_wait_sent(struct hostile_session *s);
 int hostile_wait_start(struct hostile_session *s, u32 ms);

@@ -250,7 +250,7 @@ static int hostile_post_wr(struct hostile_session *s, struct hostile_wr *wr,
 }
 
 /* Post one work request with @len bytes of @data, or, for a READ, room for it. */
-int hostile_post(struct hostile_session *s, struct ib_rdma_wr *rdma,
+int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len)
 {
 	struct hostile_wr *wr = hostile_wr_alloc(s, data, len);
@@ -263,11 +263,11 @@ int hostile_post(struct hostile_session *s, struct ib_rdma_wr *rdma,
 		.length = len,
 		.lkey = s->cb->pd->local_dma_lkey,
 	};
-	rdma->wr.wr_cqe = &wr->cqe;
-	rdma->wr.send_flags = IB_SEND_SIGNALED;
-	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = len ? 1 : 0;
-	return hostile_post_wr(s, wr, &rdma->wr);
+	send->wr_cqe = &wr->cqe;
+	send->send_flags = IB_SEND_SIGNALED;
+	send->sg_list = &sge;
+	send->num_sge = len ? 1 : 0;
+	return hostile_post_wr(s, wr, send);
 }
 
 /* ---- waiting ---- */

@@ -8,6 +8,7 @@
  *	imm:HEX			a message with immediate data
  *	inv:KEY:HEX		a message that invalidates a key of the victim's
  *	wimm			an RDMA WRITE of nothing, with immediate data
+ *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
  *	read:KEY:ADDR:LEN	an RDMA READ
  *	start:MS		wait for the victim's START
@@ -111,7 +112,7 @@ static int hostile_sends(struct hostile_session *s, struct ib_rdma_wr *rdma,
 	if (n > HOSTILE_SENDS || (counted && len < sizeof(*hdr)))
 		ret = -EINVAL;
 	for (i = 0; i < n && !ret; i++) {
-		ret = hostile_post(s, rdma, data, len);
+		ret = hostile_post(s, &rdma->wr, data, len);
 		if (counted)
 			le32_add_cpu(&hdr->msg_id, 1);
 	}
@@ -174,7 +175,7 @@ static int hostile_step_wimm(struct hostile_session *s, char *args)
 {
 	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_RDMA_WRITE_WITH_IMM };
 
-	return hostile_post(s, &rdma, NULL, 0) ?: hostile_wait_sent(s);
+	return hostile_post(s, &rdma.wr, NULL, 0) ?: hostile_wait_sent(s);
 }
 
 /* KEY:ADDR:LEN */
@@ -192,7 +193,27 @@ static int hostile_one_sided(struct hostile_session *s, char *args,
 	if (ret || !args || kstrtou32(args, 0, &len) || len > SZ_1M)
 		return ret ?: -EINVAL;
 	rdma.rkey = rkey;
-	return hostile_post(s, &rdma, NULL, len) ?: hostile_wait_sent(s);
+	return hostile_post(s, &rdma.wr, NULL, len) ?: hostile_wait_sent(s);
+}
+
+/* KEY:ADDR */
+static int hostile_step_add(struct hostile_session *s, char *args)
+{
+	struct ib_atomic_wr add = {
+		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
+		.compare_add = 1,
+	};
+	char *key = strsep(&args, ":");
+	u64 rkey;
+	int ret;
+
+	ret = hostile_value(s, key, hostile_key_base, &rkey) ?:
+	      hostile_value(s, args, hostile_addr_base, &add.remote_addr);
+	if (ret)
+		return ret;
+	add.rkey = rkey;
+	return hostile_post(s, &add.wr, NULL, sizeof(u64)) ?:
+	       hostile_wait_sent(s);
 }
 
 static int hostile_step_write(struct hostile_session *s, char *args)
@@ -239,6 +260,7 @@ static const struct {
 	int (*run)(struct hostile_session *s, char *args);
 	bool needs_qp;
 } hostile_steps[] = {
+	{ "add", hostile_step_add, true },
 	{ "closed", hostile_step_closed },
 	{ "count", hostile_step_count, true },
 	{ "flood", hostile_step_flood, true },
