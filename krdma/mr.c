@@ -32,7 +32,6 @@
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @wr: completion of its registration or invalidation
  * @mr: the MR
  * @sgt: its pages
  * @mapped: @sgt is DMA mapped
@@ -41,7 +40,6 @@
  * @len: bytes
  */
 struct krdma_region_mr {
-	struct krdma_wr wr;
 	struct ib_mr *mr;
 	struct sg_table sgt;
 	bool mapped;
@@ -238,7 +236,7 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 	return 0;
 }
 
-/* Embedded in the region, which outlives the drain. */
+/* A part of its krdma_op. */
 static void krdma_region_wr_done(struct krdma_wr *kwr, int status)
 {
 }
@@ -255,24 +253,23 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
 		.access = region->access,
 	};
 
-	krdma_wr_init(&mr->wr, conn, op, KRDMA_WR_REGISTER,
+	krdma_wr_init(&op->wrs[i], conn, op, KRDMA_WR_REGISTER,
 		      krdma_region_wr_done);
-	return krdma_qp_post(conn, &mr->wr, &reg.wr, until);
+	return krdma_qp_post(conn, &op->wrs[i], &reg.wr, until);
 }
 
 static int krdma_region_post_inv(struct krdma_conn *conn,
 				 struct krdma_region *region, u32 i,
 				 struct krdma_op *op, unsigned long until)
 {
-	struct krdma_region_mr *mr = &region->mrs[i];
 	struct ib_send_wr inv = {
 		.opcode = IB_WR_LOCAL_INV,
-		.ex.invalidate_rkey = mr->rkey,
+		.ex.invalidate_rkey = region->mrs[i].rkey,
 	};
 
-	krdma_wr_init(&mr->wr, conn, op, KRDMA_WR_INVALIDATE,
+	krdma_wr_init(&op->wrs[i], conn, op, KRDMA_WR_INVALIDATE,
 		      krdma_region_wr_done);
-	return krdma_qp_post(conn, &mr->wr, &inv, until);
+	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
 }
 
 /* One work request for each MR, and wait for all of them. */
@@ -284,7 +281,7 @@ static int krdma_region_execute(struct krdma_region *region,
 				unsigned long until)
 {
 	struct krdma_conn *conn = region->conn;
-	struct krdma_op *op = krdma_op_alloc();
+	struct krdma_op *op = krdma_op_alloc_wrs(region->nmrs);
 	int ret = 0;
 	u32 i;
 
@@ -294,7 +291,7 @@ static int krdma_region_execute(struct krdma_region *region,
 		ret = post(conn, region, i, op, until);
 	if (!ret)
 		ret = krdma_op_wait(conn, op, until);
-	/* Some may be under way, with the region's memory for completions. */
+	/* Some may be under way, and the MRs must stay until they are over. */
 	if (ret)
 		krdma_conn_abort(conn, ret);
 	krdma_op_put(op);
@@ -793,8 +790,8 @@ void krdma_region_put(struct krdma_region *region)
 	krdma_region_forget(conn, region);
 	mutex_lock(&conn->setup);
 	/*
-	 * If registering or revoking failed, work requests that complete into
-	 * the region may be in flight, and the connection has ended.
+	 * If registering or revoking failed, work requests that use the MRs
+	 * may be in flight, and the connection has ended.
 	 */
 	if (krdma_conn_is_over(conn)) {
 		krdma_cm_disconnect(conn);

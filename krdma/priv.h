@@ -389,14 +389,17 @@ void krdma_listen_end(struct krdma_conn *conn);
  * @ref: the waiting task's and one for each work request in flight
  * @pending: work requests in flight; krdma_conn.lock
  * @error: of the first one that failed; krdma_conn.lock
+ * @wrs: work requests of who has no other memory for them
  *
  * Apart from the task's stack, because the task may be killed and leave while
- * work requests are in flight.
+ * work requests are in flight. And who waits is woken before their completions
+ * are through, which holds for @wrs.
  */
 struct krdma_op {
 	refcount_t ref;
 	unsigned int pending;
 	int error;
+	struct krdma_wr wrs[];
 };
 
 /* qp.c */
@@ -407,6 +410,7 @@ int krdma_qp_fatal_errno(const struct krdma_conn *conn);
 
 /* sq.c */
 struct krdma_op *krdma_op_alloc(void);
+struct krdma_op *krdma_op_alloc_wrs(u32 n);
 void krdma_op_put(struct krdma_op *op);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);

@@ -16,17 +16,28 @@
 #include "trace.h"
 
 /**
+ * krdma_op_alloc_wrs - something to wait for, with work requests
+ * @n: how many, in krdma_op.wrs
+ *
+ * Return: with the waiting task's reference, or NULL.
+ */
+struct krdma_op *krdma_op_alloc_wrs(u32 n)
+{
+	struct krdma_op *op = kvzalloc(struct_size(op, wrs, n), GFP_KERNEL);
+
+	if (op)
+		refcount_set(&op->ref, 1);
+	return op;
+}
+
+/**
  * krdma_op_alloc - something to wait for
  *
  * Return: with the waiting task's reference, or NULL.
  */
 struct krdma_op *krdma_op_alloc(void)
 {
-	struct krdma_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
-
-	if (op)
-		refcount_set(&op->ref, 1);
-	return op;
+	return krdma_op_alloc_wrs(0);
 }
 
 /**
@@ -38,7 +49,7 @@ struct krdma_op *krdma_op_alloc(void)
 void krdma_op_put(struct krdma_op *op)
 {
 	if (op && refcount_dec_and_test(&op->ref))
-		kfree(op);
+		kvfree(op);
 }
 
 static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
