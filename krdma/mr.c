@@ -714,7 +714,10 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 	WRITE_ONCE(region->stats.live, false);
 	ret = krdma_region_execute(region, krdma_region_post_inv,
 				   krdma_deadline(ms));
-	if (!ret)
+	/* Also if there was no memory to begin with. */
+	if (ret)
+		krdma_conn_abort(region->conn, ret);
+	else
 		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
 	return ret;
 }
