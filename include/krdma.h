@@ -61,7 +61,7 @@ struct scatterlist;
 
 /* For a member of krdma_params where 0 means "default": really zero. */
 #define KRDMA_ZERO 0xff
-/* For &krdma_params.keepalive_ms: do not ask. */
+/* For &krdma_params.keepalive_ms, pull_min and mr_pool: not at all. */
 #define KRDMA_NEVER U32_MAX
 
 /**
@@ -283,6 +283,9 @@ enum krdma_poll {
  * @pull_min: message mode: messages that long or longer are not sent through
  *	the peer's receive buffers, the peer reads them from the sender's memory;
  *	default 65536. KRDMA_NEVER: none
+ * @mr_pool: message mode: memory registrations (MRs) that are kept for later
+ *	regions, default 16, up to 1024; see krdma_region_revoke(). KRDMA_NEVER:
+ *	none
  * @session: client, message mode: who connects, for the peer: before it accepts,
  *	it ends a connection from the same address, to the same port, with the same
  *	number, and waits until that is drained and destroyed. 0: a random one, so
@@ -324,6 +327,7 @@ struct krdma_params {
 	u32 buf_size;
 	u32 max_msg;
 	u32 pull_min;
+	u32 mr_pool;
 	u32 session;
 };
 

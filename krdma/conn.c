@@ -478,6 +478,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->pending);
 	INIT_LIST_HEAD(&conn->regions);
 	INIT_LIST_HEAD(&conn->invalidatable);
+	INIT_LIST_HEAD(&conn->frwrs);
 	INIT_LIST_HEAD(&conn->dev_link);
 	INIT_LIST_HEAD(&conn->request_link);
 	INIT_LIST_HEAD(&conn->requests);

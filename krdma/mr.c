@@ -4,6 +4,9 @@
  * use. Registered by fast registration work requests (FRWR) in as many MRs as
  * the device's limit asks for (2 MiB each on rxe, 1 MiB on siw).
  *
+ * The MRs come from the connection's pool, see frwr.c, and go back there if they
+ * were invalidated before the region is given up.
+ *
  * A region belongs to one connection, and is on its krdma_conn.regions. Its
  * keys are new for each connection and die with it: krdma_regions_unregister()
  * runs after the drain, before the PD goes. The region itself stays until its
@@ -32,17 +35,21 @@
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @mr: the MR
+ * @frwr: the MR; krdma_conn.setup, under which teardown takes it away
  * @sgt: its pages
  * @mapped: @sgt is DMA mapped
- * @rkey: of the peer; a copy, for who looks while @mr goes
+ * @invalid: it was registered, and its keys are dead again: that is known
+ * @mr: a copy, for who looks while @frwr goes; only posted, which then fails
+ * @rkey: of the peer, likewise
  * @lkey: of the own adapter, likewise
  * @len: bytes
  */
 struct krdma_region_mr {
-	struct ib_mr *mr;
+	struct krdma_frwr *frwr;
 	struct sg_table sgt;
 	bool mapped;
+	bool invalid;
+	struct ib_mr *mr;
 	u32 rkey;
 	u32 lkey;
 	u32 len;
@@ -212,16 +219,16 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 			       struct krdma_region *region, u32 i)
 {
 	struct krdma_region_mr *mr = &region->mrs[i];
-	struct ib_pd *pd = conn->cb.pd;
+	struct krdma_frwr *frwr;
 	struct ib_mr *ibmr;
 	int nents;
 
-	ibmr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
-			   krdma_mr_room(pd->device, mr->sgt.orig_nents));
-	if (IS_ERR(ibmr))
-		return PTR_ERR(ibmr);
-	mr->mr = ibmr;
-	nents = ib_dma_map_sg(pd->device, mr->sgt.sgl, mr->sgt.orig_nents,
+	frwr = krdma_frwr_get(conn, mr->sgt.orig_nents);
+	if (IS_ERR(frwr))
+		return PTR_ERR(frwr);
+	mr->frwr = frwr;
+	ibmr = frwr->mr;
+	nents = ib_dma_map_sg(ibmr->device, mr->sgt.sgl, mr->sgt.orig_nents,
 			      DMA_BIDIRECTIONAL);
 	if (!nents)
 		return -ENOMEM;
@@ -229,8 +236,8 @@ static int krdma_region_map_mr(struct krdma_conn *conn,
 	mr->mapped = true;
 	if (ib_map_mr_sg(ibmr, mr->sgt.sgl, nents, NULL, PAGE_SIZE) != nents)
 		return -EINVAL;
-	ib_update_fast_reg_key(ibmr, ib_inc_rkey(ibmr->rkey));
 	ibmr->iova = krdma_region_iova(region, i);
+	mr->mr = ibmr;
 	mr->rkey = ibmr->rkey;
 	mr->lkey = ibmr->lkey;
 	return 0;
@@ -262,14 +269,27 @@ static int krdma_region_post_inv(struct krdma_conn *conn,
 				 struct krdma_region *region, u32 i,
 				 struct krdma_op *op, unsigned long until)
 {
+	struct krdma_region_mr *mr = &region->mrs[i];
 	struct ib_send_wr inv = {
 		.opcode = IB_WR_LOCAL_INV,
-		.ex.invalidate_rkey = region->mrs[i].rkey,
+		.ex.invalidate_rkey = mr->rkey,
 	};
 
+	if (READ_ONCE(mr->invalid))
+		return 0;
 	krdma_wr_init(&op->wrs[i], conn, op, KRDMA_WR_INVALIDATE,
 		      krdma_region_wr_done);
 	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
+}
+
+/* The first @n of its MRs. */
+static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
+{
+	u32 i;
+
+	/* Teardown may look, and finds no harm in either. */
+	for (i = 0; i < n; i++)
+		WRITE_ONCE(region->mrs[i].invalid, true);
 }
 
 /* One work request for each MR, and wait for all of them. */
@@ -309,12 +329,12 @@ static void krdma_region_unregister(struct krdma_conn *conn,
 		trace_krdma_region_unregister(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
-		if (mr->mr)
-			ib_dereg_mr(mr->mr);
+		if (mr->frwr)
+			krdma_frwr_put(conn, mr->frwr, READ_ONCE(mr->invalid));
 		if (mr->mapped)
 			ib_dma_unmap_sg(conn->cb.pd->device, mr->sgt.sgl,
 					mr->sgt.orig_nents, DMA_BIDIRECTIONAL);
-		mr->mr = NULL;
+		mr->frwr = NULL;
 		mr->mapped = false;
 	}
 }
@@ -332,6 +352,7 @@ void krdma_regions_unregister(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	list_for_each_entry(region, &conn->regions, link)
 		krdma_region_unregister(conn, region);
+	krdma_frwrs_free(conn);
 }
 
 static int krdma_region_map(struct krdma_conn *conn,
@@ -698,7 +719,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
  * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
  *
  * On return its keys are dead: what the peer still tries ends its connection.
- * Only krdma_region_put() is left to do with it.
+ * Only krdma_region_put() is left to do with it, which is cheaper then: it keeps
+ * the MRs for the connection's next regions, see &krdma_params.mr_pool.
  *
  * Return: 0; -EALREADY it is revoked, or the peer has invalidated it; or why that failed, and then the
  * connection has ended, and the keys with it.
@@ -715,11 +737,13 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 	ret = krdma_region_execute(region, krdma_region_post_inv,
 				   krdma_deadline(ms));
 	/* Also if there was no memory to begin with. */
-	if (ret)
+	if (ret) {
 		krdma_conn_abort(region->conn, ret);
-	else
-		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
-	return ret;
+		return ret;
+	}
+	krdma_region_set_invalid(region, region->nmrs);
+	krdma_count(region->conn, KRDMA_COUNT_REVOKED);
+	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
@@ -781,7 +805,8 @@ static void krdma_region_forget(struct krdma_conn *conn,
  *
  * On return its keys are dead and its memory is nobody's but the caller's, or
  * freed if krdma_region_alloc() had allocated it. The connection may be over,
- * even released.
+ * even released. It sends nothing to the adapter: the MRs of a region that was
+ * not revoked are destroyed.
  */
 void krdma_region_put(struct krdma_region *region)
 {

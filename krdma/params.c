@@ -14,6 +14,8 @@
 #define KRDMA_DEPTH_MAX 65536
 /* An hour: longer than any wait that is meant, and far from wrapping. */
 #define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
+/* More than the longest message has. */
+#define KRDMA_MR_POOL_MAX 1024
 
 static void krdma_default_u32(u32 *value, u32 def)
 {
@@ -44,6 +46,7 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->buf_size, 4096);
 	krdma_default_u32(&p->max_msg, default_max_msg);
 	krdma_default_u32(&p->pull_min, 65536);
+	krdma_default_u32(&p->mr_pool, 16);
 	krdma_default_u8(&p->responder_resources, 16);
 	krdma_default_u8(&p->initiator_depth, 16);
 	krdma_default_u8(&p->ack_timeout, 17);
@@ -88,7 +91,8 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 	       p->recv_depth <= KRDMA_WIRE_DEPTH_MAX &&
 	       p->buf_size >= KRDMA_WIRE_BUF_MIN &&
 	       p->buf_size <= KRDMA_WIRE_BUF_MAX &&
-	       p->max_msg <= KRDMA_WIRE_MSG_MAX;
+	       p->max_msg <= KRDMA_WIRE_MSG_MAX &&
+	       (p->mr_pool <= KRDMA_MR_POOL_MAX || p->mr_pool == KRDMA_NEVER);
 }
 
 /**

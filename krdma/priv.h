@@ -123,12 +123,14 @@ struct krdma_watch {
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
- *	@kpd, @regions, @answered, @drained, @raw_live
+ *	@kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @raw_live
  * @dev: reference while attached
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
  * @regions: krdma_region.link
  * @invalidatable: krdma_region.inv_link; @lock
+ * @frwrs: MRs that are kept, the first one longest, see frwr.c; krdma_frwr.link
+ * @nfrwrs: how many
  * @cq: completion queue of both directions
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
@@ -218,6 +220,8 @@ struct krdma_conn {
 	struct ib_cq *cq;
 	struct list_head regions;
 	struct list_head invalidatable;
+	struct list_head frwrs;
+	unsigned int nfrwrs;
 	bool answered;
 	bool dialled;
 	bool drained;

@@ -8,6 +8,27 @@
 struct krdma_seg;
 struct krdma_wire_seg;
 
+/**
+ * struct krdma_frwr - an MR
+ * @link: in krdma_conn.frwrs while it is kept; krdma_conn.setup
+ * @mr: the MR
+ * @room: pages that it takes
+ * @nkeys: keys that it has had
+ */
+struct krdma_frwr {
+	struct list_head link;
+	struct ib_mr *mr;
+	u32 room;
+	u32 nkeys;
+};
+
+/* frwr.c */
+u32 krdma_frwr_max(const struct krdma_conn *conn);
+struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 npages);
+void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
+		    bool invalid);
+void krdma_frwrs_free(struct krdma_conn *conn);
+
 /* mr.c */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev);
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,

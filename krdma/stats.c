@@ -131,6 +131,8 @@ static const struct krdma_family {
 	{ "regions_registered", KRDMA_COUNT_REGISTERED, 1 },
 	{ "regions_revoked", KRDMA_COUNT_REVOKED, 1 },
 	{ "regions_invalidated", KRDMA_COUNT_INVALIDATED, 1 },
+	{ "mrs_allocated", KRDMA_COUNT_MRS_ALLOCATED, 1 },
+	{ "mrs_reused", KRDMA_COUNT_MRS_REUSED, 1 },
 	{ "device_removals", KRDMA_COUNT_DEVICE_REMOVALS, 1 },
 };
 

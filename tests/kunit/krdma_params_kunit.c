@@ -32,6 +32,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.min_rnr_timer, 12);
 	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
 	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
+	KUNIT_EXPECT_EQ(test, p.mr_pool, 16U);
 }
 
 static void default_retry_count_is_never_for_ever(struct kunit *test)
@@ -74,6 +75,7 @@ static void values_of_the_user_are_kept(struct kunit *test)
 		.recv_depth = 4096,
 		.buf_size = 65536,
 		.max_msg = 1U << 30,
+		.mr_pool = KRDMA_NEVER,
 	}, p;
 
 	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
@@ -82,6 +84,7 @@ static void values_of_the_user_are_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.recv_depth, 4096U);
 	KUNIT_EXPECT_EQ(test, p.buf_size, 65536U);
 	KUNIT_EXPECT_EQ(test, p.max_msg, 1U << 30);
+	KUNIT_EXPECT_EQ(test, p.mr_pool, KRDMA_NEVER);
 }
 
 static void raw_mode_repeats_for_ever_by_default(struct kunit *test)
@@ -145,6 +148,8 @@ static const struct krdma_params_case refused[] = {
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
 	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
+	{ "too many MRs kept", { GOOD, .mr_pool = 1025 } },
+	{ "nearly no MRs kept", { GOOD, .mr_pool = KRDMA_NEVER - 1 } },
 };
 
 static void krdma_params_case_desc(const struct krdma_params_case *c, char *desc)
@@ -177,6 +182,8 @@ static const struct krdma_params_case taken[] = {
 	{ "shown buffer", { GOOD, .flags = KRDMA_RW } },
 	{ "any signal ends a wait", { GOOD, .flags = KRDMA_INTERRUPTIBLE } },
 	{ "no device yet", { GOOD, .flags = KRDMA_LISTEN_WAIT } },
+	{ "as many MRs kept as may be", { GOOD, .mr_pool = 1024 } },
+	{ "no MRs kept", { GOOD, .mr_pool = KRDMA_NEVER } },
 };
 
 KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);
