@@ -282,6 +282,12 @@ static int krdma_region_post_inv(struct krdma_conn *conn,
 	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
 }
 
+/* A time limit for who does not wait. */
+static unsigned long krdma_now(void)
+{
+	return jiffies ?: 1;
+}
+
 /* The first @n of its MRs. */
 static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 {
@@ -541,6 +547,33 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 {
 	return krdma_region_own(conn, vmalloc(size), size, KRDMA_READ_SINK,
 				until);
+}
+
+/**
+ * krdma_region_recycle - invalidate a region of krdma's own that is put next
+ * @region: region that no request uses
+ * @until: time limit
+ *
+ * For its MRs' sake, which are kept then. Who cannot do it at once does without:
+ * no more than may be kept, and not if there is no memory or no slot for it.
+ *
+ * Nothing that the caller has to know of can fail here. If the connection is over
+ * it stays so, and if the adapter does not come to an end with this it is.
+ */
+void krdma_region_recycle(struct krdma_region *region, unsigned long until)
+{
+	struct krdma_conn *conn = region->conn;
+	u32 n = min(region->nmrs, krdma_frwr_max(conn)), posted = 0;
+	struct krdma_op *op = n ? krdma_op_alloc_wrs(n) : NULL;
+
+	if (!op)
+		return;
+	while (posted < n && !krdma_region_post_inv(conn, region, posted, op,
+						    krdma_now()))
+		posted++;
+	if (!krdma_op_settle(conn, op, until))
+		krdma_region_set_invalid(region, posted);
+	krdma_op_put(op);
 }
 
 /**

@@ -7,7 +7,8 @@
  * reads it with RDMA READs into memory of the message's size and answers PULLED;
  * then the sender takes the keys back and goes on. So long data goes through no
  * receive buffer and takes one credit for each CHUNK, and the sender's memory is
- * not copied.
+ * not copied. MRs are invalidated before a region goes, so that the next one has
+ * them, if that is done soon; else they are destroyed.
  *
  * A message is pulled by krdma_conn.pull_work as soon as nothing unread stands
  * before it: who sends need not wait until somebody receives. The next one has
@@ -167,6 +168,9 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = krdma_push_region(conn, region, hdr, len, until);
+	/* The peer has this CHUNK, even if the connection ends right now. */
+	if (!ret)
+		krdma_region_recycle(region, until);
 	krdma_region_put(region);
 	if (!ret)
 		hdr->offset += len;
@@ -338,12 +342,15 @@ static void krdma_pull_tell(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /* The keys of the sink go before anybody sees the message. */
-static void krdma_pull_end(struct krdma_conn *conn, u32 len)
+static void krdma_pull_end(struct krdma_conn *conn, u32 len,
+			   unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
-	void *whole = krdma_region_detach(msg->sink);
 	unsigned long flags;
+	void *whole;
 
+	krdma_region_recycle(msg->sink, until);
+	whole = krdma_region_detach(msg->sink);
 	spin_lock_irqsave(&conn->lock, flags);
 	msg->sink = NULL;
 	msg->whole = whole;
@@ -380,7 +387,7 @@ int krdma_pull(struct krdma_conn *conn, struct krdma_recv *recv)
 	krdma_pull_tell(conn, recv);
 	krdma_msg_repost(conn, recv, false);
 	if (end == len)
-		krdma_pull_end(conn, len);
+		krdma_pull_end(conn, len, until);
 	return 0;
 }
 

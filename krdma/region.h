@@ -38,6 +38,7 @@ struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 					      unsigned long until);
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until);
+void krdma_region_recycle(struct krdma_region *region, unsigned long until);
 void *krdma_region_detach(struct krdma_region *region);
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire);

@@ -15,6 +15,9 @@
 #include "priv.h"
 #include "trace.h"
 
+/* What needs nobody but the own adapter takes much less. */
+#define KRDMA_OP_SETTLE_MS 500
+
 /**
  * krdma_op_alloc_wrs - something to wait for, with work requests
  * @n: how many, in krdma_op.wrs
@@ -86,6 +89,31 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 	krdma_conn_wait(conn, krdma_never, NULL,
 			krdma_deadline(KRDMA_QP_REASON_MS));
 	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+}
+
+/**
+ * krdma_op_settle - let what has been posted come to its end, killed or not
+ * @conn: connection; ends if that takes longer
+ * @op: operation; the caller keeps its reference
+ * @until: time limit; a moment more is tolerated, as it is of who is killed,
+ *	for what is posted cannot be called back
+ *
+ * Return: 0 all succeeded; or an errno, and the connection is over, or about to.
+ */
+int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
+		    unsigned long until)
+{
+	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
+
+	if (!ret)
+		return op->error;
+	if (wait_event_timeout(conn->wait, krdma_op_is_done(conn, op) ||
+			       krdma_conn_is_over(conn),
+			       msecs_to_jiffies(KRDMA_OP_SETTLE_MS)) &&
+	    krdma_op_is_done(conn, op))
+		return op->error;
+	krdma_conn_abort(conn, ret);
+	return ret;
 }
 
 /* What ends a connection. A flush does not: something else did. */
