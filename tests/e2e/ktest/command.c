@@ -52,6 +52,7 @@ static const struct {
 	{ "op_ms", offsetof(struct krdma_params, op_timeout_ms) },
 	{ "keepalive_ms", offsetof(struct krdma_params, keepalive_ms) },
 	{ "pull_min", offsetof(struct krdma_params, pull_min) },
+	{ "mr_pool", offsetof(struct krdma_params, mr_pool) },
 	{ "session", offsetof(struct krdma_params, session) },
 	{ "poll", offsetof(struct krdma_params, poll) },
 	{ "backlog", offsetof(struct krdma_params, backlog) },
@@ -426,6 +427,7 @@ static const struct {
 	{ "clients", ktest_cmd_clients },
 	{ "connect", ktest_cmd_connect },
 	{ "failnth", ktest_cmd_failnth },
+	{ "forget", ktest_cmd_forget },
 	{ "holdup", ktest_cmd_hold },
 	{ "kept", ktest_cmd_kept },
 	{ "kill", ktest_cmd_kill },
@@ -440,6 +442,7 @@ static const struct {
 	{ "stop", ktest_cmd_stop },
 	{ "tell", ktest_cmd_tell },
 	{ "until", ktest_cmd_until },
+	{ "withdraw", ktest_cmd_withdraw },
 };
 
 static int ktest_dispatch_slot(struct ktest_args *args)

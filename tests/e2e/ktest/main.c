@@ -285,6 +285,7 @@ static void __exit ktest_exit(void)
 	ktest_jobs_stop();
 	ktest_hold_end();
 	ktest_again_end();
+	ktest_regions_end();
 	ktest_server_end();
 	ktest_tell_end();
 	ktest_lend_give_back(0);

@@ -181,6 +181,17 @@ void ktest_tell_end(void);
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);
 
+/* region.c */
+int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
+		    struct krdma_cb *cb, u8 *buf);
+int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf);
+int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_do_regions(struct ktest_ctx *ctx, const struct ktest_args *args,
+		     struct krdma_cb *cb);
+int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_regions_end(void);
+
 /* job.c */
 int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args);

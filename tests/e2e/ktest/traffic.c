@@ -411,6 +411,34 @@ static int ktest_call_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ktest_do_talk(ctx, args, use->cb, use->buf);
 }
 
+static int ktest_call_expose(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
+			     struct ktest_use *use, u32 len)
+{
+	return ktest_do_expose(ctx, args, use->cb, use->buf);
+}
+
+static int ktest_call_learn(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
+{
+	return ktest_do_learn(args, use->cb, use->buf);
+}
+
+static int ktest_call_fetch(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
+{
+	return ktest_do_fetch(args, use->cb);
+}
+
+static int ktest_call_regions(struct ktest_ctx *ctx,
+			      const struct ktest_args *args,
+			      struct ktest_use *use, u32 len)
+{
+	return ktest_do_regions(ctx, args, use->cb);
+}
+
 static const struct {
 	const char *name;
 	ktest_call call;
@@ -418,7 +446,10 @@ static const struct {
 	{ "ask", ktest_call_ask },
 	{ "async", ktest_call_async },
 	{ "echo", ktest_do_echo },
+	{ "expose", ktest_call_expose },
+	{ "fetch", ktest_call_fetch },
 	{ "hold", ktest_do_hold },
+	{ "learn", ktest_call_learn },
 	{ "longreceive", ktest_do_longreceive },
 	{ "longsend", ktest_do_longsend },
 	{ "peek", ktest_do_peek },
@@ -426,6 +457,7 @@ static const struct {
 	{ "query", ktest_do_query },
 	{ "read", ktest_do_read },
 	{ "receive", ktest_do_receive },
+	{ "regions", ktest_call_regions },
 	{ "rwpump", ktest_do_rwpump },
 	{ "send", ktest_do_send },
 	{ "serve", ktest_do_serve },
