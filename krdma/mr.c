@@ -811,6 +811,7 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 void krdma_region_invalidated_locked(struct krdma_region *region)
 {
 	lockdep_assert_held(&region->conn->lock);
+	krdma_region_set_invalid(region, 1);
 	if (!xchg(&region->usable, false))
 		return;
 	trace_krdma_region_revoke(&region->stats);
