@@ -226,7 +226,11 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (msg->heard) {
+	/*
+	 * While it reads a CHUNK, what it says waits behind that data. Who sends
+	 * the CHUNK has a time limit of his own.
+	 */
+	if (msg->heard || msg->push_end) {
 		msg->heard = false;
 		msg->misses = 0;
 		return false;

@@ -190,6 +190,27 @@ both_ways() {
 	barrier next
 }
 
+# While the peer reads, its word that it is there waits behind the data: that must not be taken for death.
+slowly() {
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		kt longreceive a "$max" $((60000 * slow))
+		kt_is $((3 * MiB)) "received over a slow cable"
+		barrier slowly
+		kt release a
+	else
+		kt connect c "$server" 7000 max_msg=$max keepalive_ms=$((100 * slow))
+		modprobe sch_netem 2>/dev/null
+		tc qdisc add dev "$NETDEV" root netem rate 12mbit limit 100000
+		ok $? "a cable of 12 Mbit/s"
+		kt longsend c $((3 * MiB)) $((60000 * slow))
+		kt_is 0 "sent over a slow cable in $kt_ms ms"
+		tc qdisc del dev "$NETDEV" root
+		barrier slowly
+		kt release c
+	fi
+}
+
 # reap JOB: its process was killed. Sets kt_ret: what the call had returned before, else EINTR.
 reap() {
 	{ wait "$kt_pid"; } 2>/dev/null
@@ -274,6 +295,7 @@ in_parts
 mixed
 nobody_receives
 both_ways
+slowly
 kills
 releases
 if ((NODE == 1)); then expect 0 release l; fi
