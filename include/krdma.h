@@ -284,8 +284,9 @@ enum krdma_poll {
  *	the peer's receive buffers, the peer reads them from the sender's memory;
  *	default 65536. KRDMA_NEVER: none
  * @mr_pool: message mode: memory registrations (MRs) that are kept for later
- *	regions, default 16, up to 1024; see krdma_region_revoke(). KRDMA_NEVER:
- *	none
+ *	regions, up to 1024; see krdma_region_revoke(). KRDMA_NEVER: none. Default
+ *	16, on software devices (&krdma_caps.virt_dma) none: they gain nothing by
+ *	it, and only destroying an MR waits for a packet that is being copied
  * @session: client, message mode: who connects, for the peer: before it accepts,
  *	it ends a connection from the same address, to the same port, with the same
  *	number, and waits until that is drained and destroyed. 0: a random one, so

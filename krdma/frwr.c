@@ -26,15 +26,25 @@
 /* As many as an MR has in its life. */
 #define KRDMA_FRWR_KEYS 256
 
+/* How many a connection keeps on adapters that are hardware. */
+#define KRDMA_FRWR_DEFAULT 16
+
 /**
  * krdma_frwr_max - how many MRs a connection keeps
- * @conn: connection
+ * @conn: connection with a device
+ *
+ * Software devices are asked for none by default. There an MR costs no more than
+ * its memory; and they look at a key before they copy the bytes of a packet, so
+ * that a copy may go on while the key becomes invalid. rxe waits for that when an
+ * MR is destroyed, and nowhere else (rxe_mr_cleanup(); Linux 6.1 to 7.3).
  *
  * Return: the number, maybe 0.
  */
 u32 krdma_frwr_max(const struct krdma_conn *conn)
 {
-	return conn->p.mr_pool == KRDMA_NEVER ? 0 : conn->p.mr_pool;
+	if (conn->p.mr_pool)
+		return conn->p.mr_pool == KRDMA_NEVER ? 0 : conn->p.mr_pool;
+	return ib_uses_virt_dma(conn->cb.pd->device) ? 0 : KRDMA_FRWR_DEFAULT;
 }
 
 static void krdma_frwr_free(struct krdma_frwr *frwr)
@@ -128,11 +138,11 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 
 	lockdep_assert_held(&conn->setup);
 	if (!invalid || frwr->nkeys >= KRDMA_FRWR_KEYS ||
-	    !krdma_frwr_max(conn)) {
+	    !conn->max_frwrs) {
 		krdma_frwr_free(frwr);
 		return;
 	}
-	if (conn->nfrwrs >= krdma_frwr_max(conn)) {
+	if (conn->nfrwrs >= conn->max_frwrs) {
 		oldest = list_first_entry(&conn->frwrs, struct krdma_frwr, link);
 		krdma_frwr_take(conn, oldest);
 		krdma_frwr_free(oldest);

@@ -563,7 +563,7 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
 	struct krdma_conn *conn = region->conn;
-	u32 n = min(region->nmrs, krdma_frwr_max(conn)), posted = 0;
+	u32 n = min(region->nmrs, conn->max_frwrs), posted = 0;
 	struct krdma_op *op = n ? krdma_op_alloc_wrs(n) : NULL;
 
 	if (!op)

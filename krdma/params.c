@@ -46,7 +46,6 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->buf_size, 4096);
 	krdma_default_u32(&p->max_msg, default_max_msg);
 	krdma_default_u32(&p->pull_min, 65536);
-	krdma_default_u32(&p->mr_pool, 16);
 	krdma_default_u8(&p->responder_resources, 16);
 	krdma_default_u8(&p->initiator_depth, 16);
 	krdma_default_u8(&p->ack_timeout, 17);

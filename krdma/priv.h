@@ -145,6 +145,7 @@ struct krdma_watch {
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
+ * @max_frwrs: how many of @frwrs there may be
  * @siw_reads: see krdma_siw_begin()
  * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
@@ -233,6 +234,7 @@ struct krdma_conn {
 	u32 recv_depth;
 	u32 max_send_sge;
 	u32 max_read_sge;
+	u32 max_frwrs;
 	struct krdma_siw_read *siw_reads;
 	struct ib_cqe part_cqe;
 	bool modify_failed;

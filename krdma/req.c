@@ -104,6 +104,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 	conn->batch = kzalloc(sizeof(*conn->batch), GFP_KERNEL);
 	if (!conn->batch)
 		return -ENOMEM;
+	conn->max_frwrs = krdma_frwr_max(conn);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
 	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
 	return krdma_siw_begin(conn);

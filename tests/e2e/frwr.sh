@@ -83,6 +83,11 @@ regions() {
 
 in_turn() {
 	opened ""
+	regions 10 4096
+	grew 10 0 "a software device keeps none by default"
+	are 0 "none is"
+	closed
+	opened mr_pool=16
 	regions 100 4096
 	grew 1 99 "a hundred regions, one after the other"
 	are 1 "one is kept"
@@ -95,14 +100,14 @@ in_turn() {
 
 sizes() {
 	local len
-	opened ""
+	opened mr_pool=16
 	for len in 4096 5000 65536 100000 $MiB; do regions 3 "$len"; done
 	grew 5 10 "regions that grow"
 	for len in 600000 70000 5000 300; do regions 3 "$len"; done
 	grew 5 22 "regions that shrink"
 	are 5 "five are kept"
 	closed
-	opened ""
+	opened mr_pool=16
 	regions 4 $((5 * MiB + 1))
 	len=$((5 * MiB / one + 1))
 	grew $len $((3 * len)) "regions of $len MRs"
@@ -132,7 +137,7 @@ limits() {
 
 # Who does not revoke, leaves MRs of which nobody knows what the adapter thinks.
 valid_ones() {
-	opened ""
+	opened mr_pool=16
 	regions 10 4096 revoke=0
 	grew 10 0 "regions that are not revoked"
 	are 0 "none is kept"
@@ -174,7 +179,7 @@ again() {
 		[[ $len == 0 ]] || kt withdraw 1
 		expect 0 release a
 	else
-		opened ""
+		opened mr_pool=16
 		barrier told
 		expect 0 learn c 0
 		expect 0 fetch c 0 100000
@@ -227,10 +232,10 @@ messages() {
 	barrier next
 }
 
-if ((NODE == 1)); then expect 0 listen l 0.0.0.0 7000 max_msg=$((64 * MiB)); fi
+if ((NODE == 1)); then expect 0 listen l 0.0.0.0 7000 max_msg=$((64 * MiB)) mr_pool=16; fi
 barrier listening
 if ((NODE == 1)); then
-	for _ in {1..6}; do
+	for _ in {1..7}; do
 		expect 0 accept a l 60000
 		kt until a CLOSED 60000
 		kt release a
@@ -243,7 +248,7 @@ else
 fi
 barrier own
 for len in 0 100000 5000 120000; do again $len; done
-messages "" $((8 * MiB / one)) $((9 * 8 * MiB / one))
+messages mr_pool=16 $((8 * MiB / one)) $((9 * 8 * MiB / one))
 messages "mr_pool=$never" $((10 * 8 * MiB / one)) 0
 if ((NODE == 1)); then expect 0 release l; fi
 same_resources "$before" "resources are as before"

@@ -32,7 +32,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.min_rnr_timer, 12);
 	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
 	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
-	KUNIT_EXPECT_EQ(test, p.mr_pool, 16U);
+	KUNIT_EXPECT_EQ(test, p.mr_pool, 0U);
 }
 
 static void default_retry_count_is_never_for_ever(struct kunit *test)
