@@ -214,6 +214,7 @@ struct krdma_ops {
 #define KRDMA_RW	 BIT(1) /* message mode with a shown buffer (krdma_read) */
 #define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 #define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may come later */
+#define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
 
 /**
  * enum krdma_poll - who runs completion handlers
@@ -232,8 +233,14 @@ enum krdma_poll {
 /**
  * struct krdma_params - how a connection or a listener behaves
  * @size: sizeof(struct krdma_params); lets the struct grow
- * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE; of a listener also
- *	KRDMA_LISTEN_WAIT
+ * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ; of a
+ *	listener also KRDMA_LISTEN_WAIT. KRDMA_SHARED_CQ: connections of the same
+ *	device, @poll and completion vector that have it share completion queues,
+ *	each of them one with some fifteen others: fewer interrupts and fewer
+ *	queues, but one processor for the completions of all. Not with
+ *	KRDMA_POLL_DIRECT; a raw owner has no more than @send_depth and
+ *	@recv_depth work requests in flight, and its handlers wait for no other
+ *	connection
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
  *	krdma takes its own reference
  * @domain: PDs come from here, NULL: a domain of krdma's own
@@ -291,6 +298,8 @@ enum krdma_poll {
  *	it ends a connection from the same address, to the same port, with the same
  *	number, and waits until that is drained and destroyed. 0: a random one, so
  *	every connection is for itself; krdma_again_start() keeps one
+ * @comp_vector: completion vector, and so the processor that is interrupted,
+ *	from 1; taken modulo &krdma_caps.comp_vectors. 0: they are spread over all
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -330,6 +339,7 @@ struct krdma_params {
 	u32 pull_min;
 	u32 mr_pool;
 	u32 session;
+	u32 comp_vector;
 };
 
 /* Domains */
@@ -447,6 +457,7 @@ enum krdma_transport {
  * @peer_features: feature bits of the peer's hello
  * @peer_takes_imm: KRDMA_WRITE_IMM works: the peer has a receive callback
  * @peer_takes_inv: KRDMA_SEND_INV works: device and peer can do it
+ * @comp_vectors: completion vectors of the device
  */
 struct krdma_caps {
 	size_t size;
@@ -477,6 +488,7 @@ struct krdma_caps {
 	u16 peer_features;
 	bool peer_takes_imm;
 	bool peer_takes_inv;
+	u32 comp_vectors;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);

@@ -90,7 +90,7 @@ static void krdma_dev_free(struct kref *ref)
 {
 	struct krdma_dev *dev = container_of(ref, struct krdma_dev, ref);
 
-	WARN_ON_ONCE(!list_empty(&dev->pds));
+	WARN_ON_ONCE(!list_empty(&dev->pds) || !list_empty(&dev->cqs));
 	mutex_destroy(&dev->lock);
 	kfree(dev);
 }
@@ -371,6 +371,7 @@ static int krdma_device_add(struct ib_device *ibdev)
 	mutex_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->conns);
 	INIT_LIST_HEAD(&dev->pds);
+	INIT_LIST_HEAD(&dev->cqs);
 	init_waitqueue_head(&dev->idle);
 	dev->ibdev = ibdev;
 

@@ -8,7 +8,8 @@
 #include "priv.h"
 
 #define KRDMA_FLAGS \
-	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_WAIT)
+	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_WAIT | \
+	 KRDMA_SHARED_CQ)
 
 /* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
 #define KRDMA_DEPTH_MAX 65536
@@ -78,6 +79,7 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
 	return !(p->flags & KRDMA_RW) &&
+	       !(p->flags & KRDMA_SHARED_CQ && p->poll == KRDMA_POLL_DIRECT) &&
 	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
 }
 

@@ -46,6 +46,7 @@ extern struct workqueue_struct *krdma_wq;
  * @lock: protects the rest
  * @conns: attached connections, by krdma_conn.dev_link
  * @pds: one krdma_pd per domain in use
+ * @cqs: krdma_cq that several connections may use
  * @gone: remove has begun: attach nothing any more
  * @idle: woken when @conns becomes empty
  */
@@ -56,6 +57,7 @@ struct krdma_dev {
 	struct mutex lock; /* protects what follows */
 	struct list_head conns;
 	struct list_head pds;
+	struct list_head cqs;
 	bool gone;
 	wait_queue_head_t idle;
 };
@@ -72,6 +74,20 @@ struct krdma_pd {
 	struct krdma_domain *domain;
 	struct ib_pd *pd;
 	unsigned int users;
+};
+
+/**
+ * struct krdma_cq - a completion queue of one connection or of several
+ * @link: in krdma_dev.cqs, or empty: of one connection
+ * @cq: the CQ
+ * @size: entries that it was made for; it may have more
+ * @used: what connections have taken of these; krdma_dev.lock
+ */
+struct krdma_cq {
+	struct list_head link;
+	struct ib_cq *cq;
+	u32 size;
+	u32 used;
 };
 
 /**
@@ -123,7 +139,7 @@ struct krdma_watch {
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
- *	@kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @raw_live
+ *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @raw_live
  * @dev: reference while attached
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
@@ -132,6 +148,7 @@ struct krdma_watch {
  * @frwrs: MRs that are kept, the first one longest, see frwr.c; krdma_frwr.link
  * @nfrwrs: how many
  * @cq: completion queue of both directions
+ * @ncqes: what it has taken of that
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
  *	disconnect from
@@ -218,7 +235,8 @@ struct krdma_conn {
 	struct krdma_dev *dev;
 	struct list_head dev_link;
 	struct krdma_pd *kpd;
-	struct ib_cq *cq;
+	struct krdma_cq *cq;
+	u32 ncqes;
 	struct list_head regions;
 	struct list_head invalidatable;
 	struct list_head frwrs;
@@ -328,6 +346,11 @@ void krdma_domain_get(struct krdma_domain *domain);
 void krdma_device_watch(struct krdma_watch *watch,
 			void (*added)(struct krdma_watch *watch));
 void krdma_device_unwatch(struct krdma_watch *watch);
+
+/* cq.c */
+u32 krdma_cq_vectors(const struct ib_device *ibdev);
+int krdma_cq_get(struct krdma_conn *conn, u32 ncqes);
+void krdma_cq_put(struct krdma_conn *conn);
 
 /* conn.c */
 struct krdma_conn *krdma_conn_alloc(enum krdma_role role,

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue pair and completion queue of a connection.
- *
- * One CQ serves both directions. It is the connection's own: the core's shared
- * CQs (ib_cq_pool_get()) stay allocated until the device goes, and so would
- * show up in "rdma resource show" after krdma was unloaded.
+ * The queue pair of a connection. One CQ serves both directions, see cq.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,12 +8,6 @@
 
 /* A slot in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
-
-static const enum ib_poll_context krdma_poll_contexts[] = {
-	[KRDMA_POLL_SOFTIRQ]	= IB_POLL_SOFTIRQ,
-	[KRDMA_POLL_WORKQUEUE]	= IB_POLL_WORKQUEUE,
-	[KRDMA_POLL_DIRECT]	= IB_POLL_DIRECT,
-};
 
 /**
  * krdma_qp_fatal_errno - what a fatal error of the QP means
@@ -86,8 +76,8 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 	struct ib_qp_init_attr attr = {
 		.event_handler = krdma_qp_event,
 		.qp_context = conn,
-		.send_cq = conn->cq,
-		.recv_cq = conn->cq,
+		.send_cq = conn->cq->cq,
+		.recv_cq = conn->cq->cq,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
@@ -129,7 +119,7 @@ static int krdma_qp_make(struct krdma_conn *conn)
 }
 
 /**
- * krdma_qp_create - make CQ and QP
+ * krdma_qp_create - make a QP, and have a CQ for it
  * @conn: connection that is attached to its device
  *
  * The QP is in INIT afterwards: receives can be posted.
@@ -139,26 +129,17 @@ static int krdma_qp_make(struct krdma_conn *conn)
  */
 int krdma_qp_create(struct krdma_conn *conn)
 {
-	struct ib_device *ibdev = conn->cb.cm_id->device;
 	struct ib_qp_cap cap;
-	struct ib_cq *cq;
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
 	krdma_qp_caps(conn, &cap);
-	/* A CQ that can overflow loses completions. */
-	if (cap.max_send_wr + cap.max_recv_wr > ibdev->attrs.max_cqe)
-		return -EINVAL;
-	cq = ib_alloc_cq_any(ibdev, conn, cap.max_send_wr + cap.max_recv_wr,
-			     krdma_poll_contexts[conn->p.poll]);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	conn->cq = cq;
+	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr);
+	if (ret)
+		return ret;
 	ret = krdma_qp_make(conn);
-	if (ret) {
-		ib_free_cq(cq);
-		conn->cq = NULL;
-	}
+	if (ret)
+		krdma_cq_put(conn);
 	return ret;
 }
 
@@ -218,6 +199,5 @@ void krdma_qp_destroy(struct krdma_conn *conn)
 		return;
 	rdma_destroy_qp(conn->cb.cm_id);
 	conn->cb.qp = NULL;
-	ib_free_cq(conn->cq);
-	conn->cq = NULL;
+	krdma_cq_put(conn);
 }

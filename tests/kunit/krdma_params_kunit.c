@@ -114,7 +114,7 @@ struct krdma_params_case {
 static const struct krdma_params_case refused[] = {
 	{ "struct of another size", { .size = sizeof(struct krdma_params) - 4 } },
 	{ "struct without a size", {} },
-	{ "unknown flag", { GOOD, .flags = BIT(4) } },
+	{ "unknown flag", { GOOD, .flags = BIT(5) } },
 	{ "top flag", { GOOD, .flags = BIT(31) } },
 	{ "raw and shown buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
 	{ "private data without bytes", { GOOD, .private_data_len = 1 } },
@@ -144,6 +144,9 @@ static const struct krdma_params_case refused[] = {
 	{ "raw inline", { GOOD, .flags = KRDMA_RAW, .max_inline = 4097 } },
 	{ "poll context", { GOOD, .poll = KRDMA_POLL_DIRECT + 1 } },
 	{ "nobody polls in message mode", { GOOD, .poll = KRDMA_POLL_DIRECT } },
+	{ "nobody polls a shared queue",
+	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
+	    .poll = KRDMA_POLL_DIRECT } },
 	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
@@ -184,6 +187,11 @@ static const struct krdma_params_case taken[] = {
 	{ "no device yet", { GOOD, .flags = KRDMA_LISTEN_WAIT } },
 	{ "as many MRs kept as may be", { GOOD, .mr_pool = 1024 } },
 	{ "no MRs kept", { GOOD, .mr_pool = KRDMA_NEVER } },
+	{ "shared queue", { GOOD, .flags = KRDMA_SHARED_CQ } },
+	{ "raw with a shared queue",
+	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
+	    .poll = KRDMA_POLL_WORKQUEUE } },
+	{ "any completion vector", { GOOD, .comp_vector = U32_MAX } },
 };
 
 KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);

@@ -54,6 +54,7 @@ static const struct {
 	{ "pull_min", offsetof(struct krdma_params, pull_min) },
 	{ "mr_pool", offsetof(struct krdma_params, mr_pool) },
 	{ "session", offsetof(struct krdma_params, session) },
+	{ "comp_vector", offsetof(struct krdma_params, comp_vector) },
 	{ "poll", offsetof(struct krdma_params, poll) },
 	{ "backlog", offsetof(struct krdma_params, backlog) },
 	{ "send_depth", offsetof(struct krdma_params, send_depth) },
@@ -99,6 +100,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_LISTEN_WAIT;
 	if (ktest_option(args, "rw", 0))
 		p->flags |= KRDMA_RW;
+	if (ktest_option(args, "shared_cq", 0))
+		p->flags |= KRDMA_SHARED_CQ;
 	slot->is_raw = ktest_option(args, "raw", 0);
 	if (slot->is_raw) {
 		p->flags |= KRDMA_RAW;

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues: one for each connection, or one for several of them.
+ *
+ * A CQ serves both directions of a connection. With KRDMA_SHARED_CQ it serves
+ * other connections as well, of the same device, poll context and completion
+ * vector. The core has such a pool, ib_cq_pool_get(), but its CQs stay allocated
+ * until the device goes, and so would show up in "rdma resource show" after
+ * krdma was unloaded. Here the last connection of a CQ frees it.
+ *
+ * A CQ that overflows loses completions, whosesoever they are. So a connection
+ * takes an entry for each work request that its queues hold, and all of them
+ * together never take more than there are.
+ *
+ * Nothing here belongs to one connection: cq_context is NULL. A connection is
+ * done with its CQ when it is drained: the markers of ib_drain_qp() are behind
+ * its last completions, and the handlers of a CQ run one after the other.
+ *
+ * krdma_dev.lock protects the list of shared CQs and what is taken of them, also
+ * while one is made, or each of many connections at a time would make its own.
+ * One that nobody uses any more is off the list, and freed without the lock:
+ * that waits for handlers.
+ */
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* A shared CQ is made for so many connections like the first one. */
+#define KRDMA_CQ_CONNS 16
+/* Whichever vector the core chooses. */
+#define KRDMA_CQ_ANY U32_MAX
+
+static const enum ib_poll_context krdma_poll_contexts[] = {
+	[KRDMA_POLL_SOFTIRQ]	= IB_POLL_SOFTIRQ,
+	[KRDMA_POLL_WORKQUEUE]	= IB_POLL_WORKQUEUE,
+	[KRDMA_POLL_DIRECT]	= IB_POLL_DIRECT,
+};
+
+/**
+ * krdma_cq_vectors - how many completion vectors there are
+ * @ibdev: device
+ *
+ * Return: the number, not 0.
+ */
+u32 krdma_cq_vectors(const struct ib_device *ibdev)
+{
+	return max(ibdev->num_comp_vectors, 1);
+}
+
+/* On no list, and nobody uses it yet. */
+static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
+					u32 vector)
+{
+	enum ib_poll_context context = krdma_poll_contexts[conn->p.poll];
+	struct krdma_cq *kcq = kzalloc(sizeof(*kcq), GFP_KERNEL);
+	struct ib_device *ibdev = conn->dev->ibdev;
+	struct ib_cq *cq;
+
+	if (!kcq)
+		return ERR_PTR(-ENOMEM);
+	cq = vector == KRDMA_CQ_ANY ?
+		     ib_alloc_cq_any(ibdev, NULL, size, context) :
+		     ib_alloc_cq(ibdev, NULL, size, vector, context);
+	if (IS_ERR(cq)) {
+		kfree(kcq);
+		return ERR_CAST(cq);
+	}
+	INIT_LIST_HEAD(&kcq->link);
+	kcq->cq = cq;
+	kcq->size = size;
+	return kcq;
+}
+
+static void krdma_cq_destroy(struct krdma_cq *kcq)
+{
+	ib_free_cq(kcq->cq);
+	kfree(kcq);
+}
+
+static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
+{
+	const struct krdma_cq *kcq;
+	u32 load = 0;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry(kcq, &dev->cqs, link)
+		if (kcq->cq->comp_vector == vector)
+			load += kcq->used;
+	return load;
+}
+
+/* As ib_alloc_cq_any(), which knows no more of where interrupts go than we. */
+static u32 krdma_cq_idlest_locked(const struct krdma_dev *dev)
+{
+	u32 n = min(krdma_cq_vectors(dev->ibdev), num_online_cpus());
+	u32 least = U32_MAX, idlest = 0, vector, load;
+
+	for (vector = 0; vector < n; vector++) {
+		load = krdma_cq_load_locked(dev, vector);
+		if (load >= least)
+			continue;
+		least = load;
+		idlest = vector;
+	}
+	return idlest;
+}
+
+/* The vector that the owner asked for, or KRDMA_CQ_ANY. */
+static u32 krdma_cq_wanted(const struct krdma_conn *conn)
+{
+	if (!conn->p.comp_vector)
+		return KRDMA_CQ_ANY;
+	return (conn->p.comp_vector - 1) % krdma_cq_vectors(conn->dev->ibdev);
+}
+
+static struct krdma_cq *krdma_cq_find_locked(const struct krdma_conn *conn,
+					     u32 vector)
+{
+	struct krdma_cq *kcq;
+
+	lockdep_assert_held(&conn->dev->lock);
+	list_for_each_entry(kcq, &conn->dev->cqs, link)
+		if (kcq->cq->poll_ctx == krdma_poll_contexts[conn->p.poll] &&
+		    kcq->cq->comp_vector == vector &&
+		    kcq->size - kcq->used >= conn->ncqes)
+			return kcq;
+	return NULL;
+}
+
+static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
+{
+	struct krdma_dev *dev = conn->dev;
+	u32 vector = krdma_cq_wanted(conn);
+	struct krdma_cq *kcq;
+	u32 size;
+
+	lockdep_assert_held(&dev->lock);
+	if (vector == KRDMA_CQ_ANY)
+		vector = krdma_cq_idlest_locked(dev);
+	kcq = krdma_cq_find_locked(conn, vector);
+	if (!kcq) {
+		size = min_t(u32, conn->ncqes * KRDMA_CQ_CONNS,
+			     dev->ibdev->attrs.max_cqe);
+		kcq = krdma_cq_create(conn, size, vector);
+		if (IS_ERR(kcq))
+			return kcq;
+		list_add_tail(&kcq->link, &dev->cqs);
+	}
+	kcq->used += conn->ncqes;
+	return kcq;
+}
+
+static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
+{
+	struct krdma_cq *kcq;
+
+	mutex_lock(&conn->dev->lock);
+	kcq = krdma_cq_share_locked(conn);
+	mutex_unlock(&conn->dev->lock);
+	return kcq;
+}
+
+static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
+{
+	struct krdma_cq *kcq;
+
+	kcq = krdma_cq_create(conn, conn->ncqes, krdma_cq_wanted(conn));
+	if (!IS_ERR(kcq))
+		kcq->used = conn->ncqes;
+	return kcq;
+}
+
+/**
+ * krdma_cq_get - give a connection its completion queue
+ * @conn: connection that is attached to its device
+ * @ncqes: work requests that its queues hold
+ *
+ * Context: process, @conn->setup held.
+ * Return: 0: &krdma_conn.cq is there, put by krdma_cq_put(); -EINVAL the device
+ * has no CQ of that size; or what the driver says.
+ */
+int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
+{
+	struct krdma_cq *kcq;
+
+	lockdep_assert_held(&conn->setup);
+	if (ncqes > conn->dev->ibdev->attrs.max_cqe)
+		return -EINVAL;
+	conn->ncqes = ncqes;
+	kcq = conn->p.flags & KRDMA_SHARED_CQ ? krdma_cq_share(conn) :
+						krdma_cq_own(conn);
+	if (IS_ERR(kcq))
+		return PTR_ERR(kcq);
+	conn->cq = kcq;
+	return 0;
+}
+
+/**
+ * krdma_cq_put - undo krdma_cq_get()
+ * @conn: connection whose QP is gone; still attached
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_cq_put(struct krdma_conn *conn)
+{
+	struct krdma_cq *kcq = conn->cq;
+	bool last;
+
+	lockdep_assert_held(&conn->setup);
+	conn->cq = NULL;
+	mutex_lock(&conn->dev->lock);
+	kcq->used -= conn->ncqes;
+	last = !kcq->used;
+	if (last)
+		list_del(&kcq->link);
+	mutex_unlock(&conn->dev->lock);
+	if (last)
+		krdma_cq_destroy(kcq);
+}
