@@ -300,6 +300,9 @@ enum krdma_poll {
  *	every connection is for itself; krdma_again_start() keeps one
  * @comp_vector: completion vector, and so the processor that is interrupted,
  *	from 1; taken modulo &krdma_caps.comp_vectors. 0: they are spread over all
+ * @spin_us: a task that waits for its request or for a message looks for it so
+ *	many microseconds at most before it sleeps, less where that does not pay;
+ *	default 0: it sleeps at once. At most 1000
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -340,6 +343,7 @@ struct krdma_params {
 	u32 mr_pool;
 	u32 session;
 	u32 comp_vector;
+	u32 spin_us;
 };
 
 /* Domains */

@@ -25,6 +25,7 @@
 
 #include <linux/export.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -591,11 +592,13 @@ static long krdma_deadline_left(unsigned long until)
  * @ready: called without locks; must not sleep
  * @arg: for @ready
  * @over: what ends the wait otherwise
+ * @spin: look before sleeping, see spin.c; NULL: do not
  */
 struct krdma_wait {
 	bool (*ready)(struct krdma_conn *conn, const void *arg);
 	const void *arg;
 	bool (*over)(const struct krdma_conn *conn);
+	struct krdma_spin *spin;
 };
 
 static bool krdma_conn_wait_ends(struct krdma_conn *conn,
@@ -603,6 +606,34 @@ static bool krdma_conn_wait_ends(struct krdma_conn *conn,
 {
 	return wait->ready(conn, wait->arg) || wait->over(conn) ||
 	       krdma_should_stop();
+}
+
+/* On the only processor, who we wait for may wait for us. */
+static bool krdma_conn_may_spin(unsigned long until)
+{
+	return !need_resched() && !signal_pending(current) &&
+	       krdma_deadline_left(until);
+}
+
+/*
+ * Sleeping and being woken takes longer than many a wait, and a completion that
+ * finds nobody asleep is cheaper, too.
+ */
+static void krdma_conn_spin(struct krdma_conn *conn,
+			    const struct krdma_wait *wait, unsigned long until)
+{
+	u32 us = krdma_spin_begin(wait->spin, conn->p.spin_us);
+	u64 end = ktime_get_ns() + us * NSEC_PER_USEC;
+	bool paid;
+
+	if (!us)
+		return;
+	while (!krdma_conn_wait_ends(conn, wait) && krdma_conn_may_spin(until) &&
+	       ktime_get_ns() < end)
+		cpu_relax();
+	paid = wait->ready(conn, wait->arg);
+	krdma_spin_end(wait->spin, conn->p.spin_us, us, paid);
+	krdma_count(conn, KRDMA_COUNT_SPINS + !paid);
 }
 
 /* Return: jiffies left, 0: timeout, negative: a signal. */
@@ -625,6 +656,8 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 	long left;
 
 	might_sleep();
+	if (wait->spin && conn->p.spin_us && !krdma_conn_wait_ends(conn, wait))
+		krdma_conn_spin(conn, wait, until);
 	do {
 		left = krdma_conn_sleep(conn, wait, krdma_deadline_left(until));
 		if (wait->ready(conn, wait->arg))
@@ -658,7 +691,27 @@ int krdma_conn_wait(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_late - wait for something that may come after the end
+ * krdma_conn_wait_op - wait for requests that are in flight
+ * @conn: connection
+ * @ready: as for krdma_conn_wait()
+ * @arg: for @ready
+ * @until: from krdma_deadline()
+ *
+ * Return: as krdma_conn_wait().
+ */
+int krdma_conn_wait_op(struct krdma_conn *conn,
+		       bool (*ready)(struct krdma_conn *conn, const void *arg),
+		       const void *arg, unsigned long until)
+{
+	const struct krdma_wait wait = {
+		ready, arg, krdma_conn_is_over, &conn->spin_op,
+	};
+
+	return krdma_conn_wait_for(conn, &wait, until);
+}
+
+/**
+ * krdma_conn_wait_late - wait for a message, which may come after the end
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
@@ -673,7 +726,9 @@ int krdma_conn_wait_late(struct krdma_conn *conn,
 			 bool (*ready)(struct krdma_conn *conn, const void *arg),
 			 const void *arg, unsigned long until)
 {
-	const struct krdma_wait wait = { ready, arg, krdma_conn_is_silent };
+	const struct krdma_wait wait = {
+		ready, arg, krdma_conn_is_silent, &conn->spin_receive,
+	};
 
 	return krdma_conn_wait_for(conn, &wait, until);
 }

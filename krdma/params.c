@@ -17,6 +17,8 @@
 #define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
 /* More than the longest message has. */
 #define KRDMA_MR_POOL_MAX 1024
+/* The processor is not for us alone. */
+#define KRDMA_SPIN_MAX_US 1000
 
 static void krdma_default_u32(u32 *value, u32 def)
 {
@@ -64,7 +66,8 @@ static bool krdma_params_times_ok(const struct krdma_params *p)
 	       (p->keepalive_ms <= KRDMA_TIMEOUT_MAX_MS ||
 		p->keepalive_ms == KRDMA_NEVER) &&
 	       p->ack_timeout <= 31 && p->retry_count <= 7 &&
-	       p->rnr_retry_count <= 7 && p->min_rnr_timer <= 31;
+	       p->rnr_retry_count <= 7 && p->min_rnr_timer <= 31 &&
+	       p->spin_us <= KRDMA_SPIN_MAX_US;
 }
 
 static bool krdma_params_sizes_ok(const struct krdma_params *p)

@@ -25,6 +25,7 @@
 
 #include <krdma.h>
 
+#include "spin.h"
 #include "stats.h"
 #include "wire.h"
 
@@ -201,6 +202,8 @@ struct krdma_watch {
  * @rejected: @rej is valid
  * @legacy_max: size of the buffers that krdma_receive() is given
  * @msg: message mode
+ * @spin_op: looking for requests that are over
+ * @spin_receive: looking for messages
  * @stats: what is counted
  */
 struct krdma_conn {
@@ -288,6 +291,8 @@ struct krdma_conn {
 
 	u32 legacy_max;
 	struct krdma_msg *msg;
+	struct krdma_spin spin_op;
+	struct krdma_spin spin_receive;
 	struct krdma_stats stats;
 };
 
@@ -372,6 +377,9 @@ void krdma_conn_stop_timer(struct krdma_conn *conn);
 int krdma_conn_wait(struct krdma_conn *conn,
 		    bool (*ready)(struct krdma_conn *conn, const void *arg),
 		    const void *arg, unsigned long until);
+int krdma_conn_wait_op(struct krdma_conn *conn,
+		       bool (*ready)(struct krdma_conn *conn, const void *arg),
+		       const void *arg, unsigned long until);
 int krdma_conn_wait_late(struct krdma_conn *conn,
 			 bool (*ready)(struct krdma_conn *conn, const void *arg),
 			 const void *arg, unsigned long until);

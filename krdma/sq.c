@@ -81,7 +81,7 @@ static bool krdma_never(struct krdma_conn *conn, const void *arg)
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
 {
-	int ret = krdma_conn_wait(conn, krdma_op_is_done, op, until);
+	int ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
 
 	if (ret || !op->error)
 		return ret;

@@ -98,6 +98,8 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 	[IB_WC_GENERAL_ERR]		= "general_err",
 };
 
+static const char * const krdma_spin_names[] = { "paid", "vain" };
+
 /* Counters in the order of the file; with @members one for each of them. */
 static const struct krdma_family {
 	const char *name;
@@ -125,6 +127,7 @@ static const struct krdma_family {
 	{ "chunks_pulled", KRDMA_COUNT_PULLED, 1 },
 	{ "writes_told", KRDMA_COUNT_WRITTEN, 1 },
 	{ "alive_misses", KRDMA_COUNT_ALIVE_MISSES, 1 },
+	{ "spins", KRDMA_COUNT_SPINS, 2, krdma_spin_names },
 	{ "wc", KRDMA_COUNT_WC, KRDMA_WC_STATUSES, krdma_wc_names },
 	{ "protocol_error", KRDMA_COUNT_BREACH, KRDMA_BREACHES,
 	  krdma_breach_names },

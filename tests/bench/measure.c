@@ -484,6 +484,7 @@ static const struct kbench_number {
 	{ "n", offsetof(struct kbench_job, n), 32, KBENCH_IDLE_MAX },
 	{ "rounds", offsetof(struct kbench_job, rounds), 5, KBENCH_ROUNDS_MAX },
 	{ "ms", offsetof(struct kbench_job, ms), 500, KBENCH_TURN_MS_MAX },
+	{ "spin_us", offsetof(struct kbench_job, spin_us), 0, 1000 },
 };
 
 static u32 *kbench_number_of(struct kbench_job *job,

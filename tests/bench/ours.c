@@ -73,7 +73,11 @@ kbench_ours_connect(const struct kbench_job *job,
 {
 	struct sockaddr_storage dst =
 		kbench_peer(job, idle ? KBENCH_PORT_OURS_IDLE : KBENCH_PORT_OURS);
-	struct krdma_params p = { .size = sizeof(p), .net = job->net };
+	struct krdma_params p = {
+		.size = sizeof(p),
+		.net = job->net,
+		.spin_us = job->spin_us,
+	};
 	struct kbench_ours *ours;
 	int ret;
 

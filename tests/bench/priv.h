@@ -131,6 +131,7 @@ struct kbench_conn {
  * @n: connections
  * @rounds: how often each variant has its turn, apart from the warm-up
  * @ms: how long such a turn takes
+ * @spin_us: ours.c: &krdma_params.spin_us
  * @buf: @size bytes that no adapter knows
  * @samples: room for times, in nanoseconds
  * @closes: likewise
@@ -146,6 +147,7 @@ struct kbench_job {
 	u32 n;
 	u32 rounds;
 	u32 ms;
+	u32 spin_us;
 	u8 *buf;
 	u64 *samples;
 	u64 *closes;

@@ -33,6 +33,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
 	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
 	KUNIT_EXPECT_EQ(test, p.mr_pool, 0U);
+	KUNIT_EXPECT_EQ(test, p.spin_us, 0U);
 }
 
 static void default_retry_count_is_never_for_ever(struct kunit *test)
@@ -148,6 +149,7 @@ static const struct krdma_params_case refused[] = {
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_DIRECT } },
 	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
+	{ "spinning for long", { GOOD, .spin_us = 1001 } },
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
 	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
@@ -192,6 +194,7 @@ static const struct krdma_params_case taken[] = {
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_WORKQUEUE } },
 	{ "any completion vector", { GOOD, .comp_vector = U32_MAX } },
+	{ "a millisecond of spinning", { GOOD, .spin_us = 1000 } },
 };
 
 KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);

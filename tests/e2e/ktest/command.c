@@ -55,6 +55,7 @@ static const struct {
 	{ "mr_pool", offsetof(struct krdma_params, mr_pool) },
 	{ "session", offsetof(struct krdma_params, session) },
 	{ "comp_vector", offsetof(struct krdma_params, comp_vector) },
+	{ "spin_us", offsetof(struct krdma_params, spin_us) },
 	{ "poll", offsetof(struct krdma_params, poll) },
 	{ "backlog", offsetof(struct krdma_params, backlog) },
 	{ "send_depth", offsetof(struct krdma_params, send_depth) },
