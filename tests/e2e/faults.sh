@@ -139,6 +139,7 @@ calls() {
 	each connect "$refused" connect c "$server" 7000 recv_depth=4
 	each connect-raw "$refused" connect c "$server" 7002 raw=1
 	each connect-rw "$refused" connect c "$server" 7001 rw=1 recv_depth=4
+	each connect-shared "$refused" connect c "$server" 7000 recv_depth=4 shared_cq=1
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4

@@ -1,0 +1,302 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# cq: connections share completion queues: as few as there must be, none that could overflow, and none that is left over.
+# All pass messages and requests, both ways and at a time; when some of them die the others go on. And tasks that look
+# for completions before they sleep.
+#
+#   node 1 (listens on 7000 and up, accepts) <--- krdma, twenty connections ---> node 2 (connects)
+#
+# kernels: uml uml/siw stock-6.1 uml-debug
+# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+# As many as a queue is made for, and some.
+fit=16
+n=20
+if ((NODE == 1)); then mine=a; else mine=c; fi
+shared="shared_cq=1 rw=1 max_msg=65536 recv_depth=16 send_depth=16"
+
+# Completion queues of krdma's on this node.
+cqs() {
+	rdma resource show cq 2>/dev/null | grep -c "dev $RDMADEV .*comm \[krdma\]"
+}
+
+# has_cqs N DESCRIPTION: the last ones go a little late
+has_cqs() {
+	local now end=$((SECONDS + 5 * slow))
+	until now=$(cqs) && ((now == $1)) || ((SECONDS >= end)); do sleep 0.1; done
+	((now == $1))
+	ok $? "$2: $now completion queues"
+}
+
+# together FROM TO DESCRIPTION COMMAND NAME WORDS...: a command on each connection of this node, all at a time
+together() {
+	local i from=$1 to=$2 what=$3 command=$4 wrong=
+	shift 4
+	for ((i = from; i <= to; i++)); do kt_start "$command$i" "$command" "$mine$i" "$@"; done
+	for ((i = from; i <= to; i++)); do
+		kt_result "$command$i" 60
+		((kt_ret == 0)) || wrong+=" $i:$kt_ret($kt_text)"
+	done
+	[[ -z $wrong ]]
+	ok $? "$what on each of $from to $to$wrong"
+}
+
+# join FROM TO PORT [OPTION]...: connections on both nodes
+join() {
+	local i wrong=0 from=$1 to=$2 port=$3
+	shift 3
+	for ((i = from; i <= to; i++)); do
+		if ((NODE == 1)); then
+			kt accept "a$i" "l$port" 20000
+		else
+			# shellcheck disable=SC2086 # words of a command
+			kt connect "c$i" "$server" "$port" "$@" $shared
+		fi
+		((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# $i: $kt_ret $kt_text"; }
+	done
+	((wrong == 0))
+	ok $? "connections $from to $to"
+}
+
+part() {
+	local i
+	for ((i = $1; i <= $2; i++)); do kt release "$mine$i"; done
+}
+
+messages() {
+	local i
+	for ((i = 1; i <= n; i++)); do kt_start "sink$i" take "$mine$i" 100 $((NODE == 1 ? 700 : 300)); done
+	together 1 $n "100 messages" async send virt 100 $((NODE == 1 ? 300 : 700)) chain=10
+	local wrong=
+	for ((i = 1; i <= n; i++)); do
+		kt_result "sink$i" 60
+		((kt_ret == 0)) || wrong+=" $i:$kt_ret"
+	done
+	[[ -z $wrong ]]
+	ok $? "and those of the peer arrive whole$wrong"
+	barrier "$1"
+}
+
+requests() {
+	together 1 $n "200 WRITEs" async write virt 200 300 chain=16
+	together 1 $n "WRITEs of 16 KiB that are read back" rwpump 16384 300
+	barrier requested
+}
+
+# The client's end ends the sinks.
+part_after_sinks() {
+	local i
+	((NODE == 1)) || { part 1 $n; return; }
+	for ((i = 1; i <= n; i++)); do
+		kt_result "sink$i" 60
+		((i % 4)) || continue
+		[[ $kt_text == "$(<"/exchange/cq-$i")" ]]
+		ok $? "connection $i has lost nothing ($kt_text)"
+	done
+	part 1 $n
+}
+
+# Every fourth connection dies, in one of four ways; what goes on over the others has no gap.
+deaths() {
+	local i
+	for ((i = 1; i <= n; i++)); do
+		if ((NODE == 1)); then
+			kt_start "sink$i" sink "a$i"
+		else
+			kt_start "pump$i" pump "c$i" 300 3000
+			pids[i]=$kt_pid
+		fi
+	done
+	sleep 1
+	if ((NODE == 1)); then
+		kt disconnect a20
+	else
+		kt disconnect c4
+		kt disconnect c8
+		kt kill c12 "${pids[12]}" any
+		kt release c16
+		for ((i = 1; i <= n; i++)); do
+			kt_result "pump$i" 60
+			((i % 4)) || continue
+			kt_is 0 "connection $i goes on ($kt_text)"
+			echo "$kt_text" >"/exchange/cq-$i"
+		done
+	fi
+	barrier pumped
+	part_after_sinks
+	barrier died
+}
+
+# One queue is full with sixteen, what one of them gives back the next one takes, and the last one frees a queue.
+sizes() {
+	join 1 $fit 7000 comp_vector=1
+	has_cqs 1 "$fit connections"
+	barrier fit
+	join $((fit + 1)) $n 7000 comp_vector=1
+	has_cqs 2 "$n connections"
+	barrier twenty
+	part 3 5
+	has_cqs 2 "three less"
+	barrier three-less
+	join 3 5 7000 comp_vector=1
+	has_cqs 2 "three others"
+	barrier three-others
+	part $((fit + 1)) $n
+	has_cqs 1 "those of the second queue are gone"
+	barrier back
+	join $((fit + 1)) $n 7000 comp_vector=1
+	barrier again
+}
+
+# Another poll context, another vector, and those who want one of their own.
+apart() {
+	local vectors
+	if ((NODE == 1)); then
+		join 1 2 7001
+		kt query a1
+	else
+		join 1 2 7001 poll=1 comp_vector=1
+		kt query c1
+	fi
+	vectors=${kt_text##*vectors=}
+	has_cqs 1 "two connections polled in a workqueue"
+	barrier apart1
+	join 3 4 7000 comp_vector=1
+	has_cqs 2 "and two in softirq context"
+	barrier apart2
+	# Beyond the last vector they begin again.
+	join 5 6 7000 comp_vector=$((vectors + 1))
+	has_cqs 2 "and two of vector $((vectors + 1)) of $vectors"
+	barrier apart3
+	join 7 8 7002 shared_cq=0
+	has_cqs 4 "and two that share none"
+	barrier apart4
+	part 1 8
+	has_cqs 0 "none is left"
+	barrier parted
+}
+
+# Without a vector each goes where the fewest are.
+spread() {
+	local cpus wanted
+	cpus=$(nproc)
+	wanted=$((cpus < 4 ? cpus : 4))
+	join 1 4 7003
+	has_cqs "$wanted" "four connections on $cpus processors"
+	barrier spread
+	part 1 4
+	has_cqs 0 "none is left"
+	barrier gathered
+}
+
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
+}
+
+# spun PAID VAIN: looks that paid and that did not, since then
+spun() {
+	paid=$(($(counter spins.paid) - $1))
+	vain=$(($(counter spins.vain) - $2))
+}
+
+# spins PORT [OPTION]...: every wait begins with a look, on both sides
+spins() {
+	local paid vain
+	spun 0 0
+	join 1 1 "$@"
+	if ((NODE == 1)); then
+		kt_start echo echo a1
+		barrier "looked$1"
+		kt_result echo 30
+		[[ $kt_text == count=600 ]]
+		ok $? "all messages have come ($kt_text)"
+	else
+		kt rwpump c1 4096 500
+		kt_is 0 "WRITEs that are read back ($kt_text)"
+		kt_start back take c1 600 100
+		kt async c1 send virt 600 100 chain=3
+		kt_is 0 "600 messages ($kt_text)"
+		kt_result back 60
+		kt_is 0 "and their echo"
+		kt release c1
+		barrier "looked$1"
+	fi
+	part 1 1
+	spun "$paid" "$vain"
+	((paid + vain > 0))
+	ok $? "tasks have looked: $paid times it paid, $vain times not"
+}
+
+# pays POLL: with a connection inside of this node some look pays, sooner or later: the host may have no time for the
+# processor that completes while the other one looks. A single one needs an interrupt in the right moment.
+pays() {
+	local paid vain end=$((SECONDS + 60 * slow)) self
+	self=$(addr4 "$NODE")
+	spun 0 0
+	local was_paid=$paid was_vain=$vain
+	kt listen own "$self" 7100 rw=1 max_msg=4096 poll="$1" spin_us=1000
+	kt_start dial connect d "$self" 7100 rw=1 max_msg=4096 poll="$1" spin_us=1000
+	kt accept e own 20000
+	kt_result dial 20
+	kt_is 0 "connected to this node itself, poll=$1"
+	until kt rwpump d 8 300; spun "$was_paid" "$was_vain"; ((kt_ret || paid || SECONDS > end)); do :; done
+	kt_is 0 "WRITEs that are read back ($kt_text)"
+	((paid > 0 || (vain > 0 && $(nproc) == 1)))
+	ok $? "some look pays: $paid, $vain do not"
+	for slot in d e own; do kt release $slot; done
+}
+
+listen() {
+	# shellcheck disable=SC2086 # words of a command
+	kt listen "l$1" 0.0.0.0 "$@"
+	kt_is 0 "listen $*"
+}
+
+pids=()
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+if ((NODE == 1)); then
+	rm -f /exchange/cq-*
+	# shellcheck disable=SC2086 # words of a command
+	{
+		listen 7000 $shared comp_vector=1
+		listen 7001 $shared comp_vector=1 poll=1
+		listen 7002 shared_cq=0 $shared
+		listen 7003 $shared
+		listen 7004 $shared spin_us=50
+		listen 7005 $shared spin_us=50 poll=1
+	}
+fi
+barrier listening
+sizes
+messages talked
+requests
+messages talked-again
+deaths
+has_cqs 0 "none is left"
+barrier none
+apart
+spread
+(($(counter spins.paid) + $(counter spins.vain) == 0))
+ok $? "nobody looks who was not told to"
+spins 7004 spin_us=50
+spins 7005 spin_us=50 poll=1
+if ((NODE == 2)); then
+	pays 0
+	pays 1
+fi
+barrier paid
+if ((NODE == 1)); then
+	for port in {7000..7005}; do expect 0 release "l$port"; done
+fi
+same_resources "$before" "resources are as before"
+finish
