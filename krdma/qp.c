@@ -118,6 +118,12 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	return 0;
 }
 
+/* A READ may complete twice there, see krdma_siw_begin(). */
+static u32 krdma_qp_twice(const struct ib_device *ibdev)
+{
+	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
+}
+
 /**
  * krdma_qp_create - make a QP, and have a CQ for it
  * @conn: connection that is attached to its device
@@ -134,7 +140,8 @@ int krdma_qp_create(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	krdma_qp_caps(conn, &cap);
-	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr);
+	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr +
+				 krdma_qp_twice(conn->cb.cm_id->device));
 	if (ret)
 		return ret;
 	ret = krdma_qp_make(conn);
