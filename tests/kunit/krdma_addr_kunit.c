@@ -117,6 +117,44 @@ static void scope_can_be_an_interface(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in6->sin6_scope_id, 1U);
 }
 
+struct krdma_addr_pair {
+	const char *a;
+	const char *b;
+	bool same;
+};
+
+static const struct krdma_addr_pair krdma_addr_pairs[] = {
+	{ "10.56.0.1", "10.56.0.1", true },
+	{ "10.56.0.1", "10.56.0.2", false },
+	{ "fd56::1", "fd56::1", true },
+	{ "fd56::1", "fd57::1", false },
+	{ "fd56::1", "fd56::2", false },
+	{ "fe80::1%1", "fe80::1%1", true },
+	{ "fe80::1%1", "fe80::1%2", false },
+	{ "10.56.0.1", "::ffff:10.56.0.1", false },
+	{ "0.0.0.0", "::", false },
+};
+
+static void krdma_addr_pair_desc(const struct krdma_addr_pair *pair, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s and %s", pair->a, pair->b);
+}
+
+KUNIT_ARRAY_PARAM(krdma_addr_pair, krdma_addr_pairs, krdma_addr_pair_desc);
+
+static void hosts_are_compared_without_ports(struct kunit *test)
+{
+	const struct krdma_addr_pair *pair = test->param_value;
+	struct sockaddr_storage a, b;
+
+	KUNIT_ASSERT_EQ(test, krdma_parse_addr(NULL, pair->a, "1", &a), 0);
+	KUNIT_ASSERT_EQ(test, krdma_parse_addr(NULL, pair->b, "2", &b), 0);
+	KUNIT_EXPECT_EQ(test, krdma_addr_same_host(&a, &b), pair->same);
+	KUNIT_EXPECT_EQ(test, krdma_addr_same_host(&b, &a), pair->same);
+	KUNIT_EXPECT_EQ(test, ntohs(krdma_addr_port(&a)), 1);
+	KUNIT_EXPECT_EQ(test, ntohs(krdma_addr_port(&b)), 2);
+}
+
 static struct kunit_case krdma_addr_cases[] = {
 	KUNIT_CASE_PARAM(good_address_becomes_what_it_says,
 			 krdma_addr_good_gen_params),
@@ -124,6 +162,8 @@ static struct kunit_case krdma_addr_cases[] = {
 			 krdma_addr_bad_gen_params),
 	KUNIT_CASE(scope_can_be_a_number),
 	KUNIT_CASE(scope_can_be_an_interface),
+	KUNIT_CASE_PARAM(hosts_are_compared_without_ports,
+			 krdma_addr_pair_gen_params),
 	{}
 };
 
