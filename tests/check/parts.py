@@ -10,6 +10,7 @@ import tempfile
 import typing
 
 import command
+import coverage
 import ktap
 import skew
 import static
@@ -212,6 +213,7 @@ def everything():
         plain("install", static.install, ("stock-6.1",)),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
         selftest("uml"), bench("uml"),
+        Part("coverage-uml", coverage.run("uml"), ("uml",), seconds=40),
         *[selftest(kernel, True) for kernel in
           ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),

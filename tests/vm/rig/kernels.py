@@ -102,7 +102,7 @@ TABLE = {
     "stock-new": Stock("trixie-backports", foreign=True),
     "debug-6.1": Built("bookworm", r"^linux-source-6\.1$", "x86_64",
                        ("common", "smp", "x86", "debug", "x86-debug"), debug=True),
-    "uml": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "smp", "uml")),
+    "uml": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "smp", "uml", "gcov")),
     "uml-debug": Built("trixie-backports", NEWEST_SOURCE, "um", ("common", "uml", "debug", "uml-debug"), debug=True),
 }
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Which lines of the pure files do the KUnit tests reach?  By gcov, in a kernel."""
+import base64
+import collections
+import json
+import pathlib
+import re
+import tempfile
+
+import command
+import ktap
+import static
+from rig import cache, kernels, modules
+
+TOP = static.TOP
+KUNIT = TOP / "tests/kunit"
+WANTED = 90
+COUNTED = re.compile(r"^n1\| gcda (\S+) (\S+)$", re.M)
+
+
+def pure():
+    """The files that the tests include."""
+    found = set()
+    for test in KUNIT.glob("*_kunit.c"):
+        found |= set(re.findall(r'#include "../../((?:krdma|krping)/[a-z]+\.c)"', test.read_text(encoding="utf-8")))
+    return found
+
+
+def count(built, counted):
+    """{file: {line: times}} of what the kernel has counted."""
+    lines = collections.defaultdict(collections.Counter)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in counted:
+            pathlib.Path(folder, name).write_bytes(base64.b64decode(data))
+            notes = built / "tests/kunit" / name.replace(".gcda", ".gcno")
+            pathlib.Path(folder, notes.name).write_bytes(notes.read_bytes())
+            report = json.loads(cache.output(["gcov", "--json-format", "--stdout", name], cwd=folder))
+            for file in report["files"]:
+                match = re.search(r"(?:krdma|krping)/[a-z]+\.c$", file["file"])
+                for line in file["lines"] if match else []:
+                    lines[match.group()][line["line_number"]] += line["count"]
+    return lines
+
+
+def judge(lines, log):
+    """A case for each pure file."""
+    results = ktap.Results()
+    for file in sorted(pure()):
+        reached = sum(1 for times in lines[file].values() if times)
+        percent = 100 * reached / len(lines[file]) if lines[file] else 0
+        missed = ",".join(str(line) for line, times in sorted(lines[file].items()) if not times)
+        text = f"{file}: {percent:.0f} % of {len(lines[file])} lines" + (f", not {missed}" if missed else "")
+        (results.passed if percent >= WANTED else results.failed).append(text)
+        static.write(log, text + "\n")
+    return results
+
+
+def take_counted(log):
+    """(name, data) of each .gcda file, which nobody wants to see in the log."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    log.write_text(COUNTED.sub("", text), encoding="utf-8")
+    return COUNTED.findall(text)
+
+
+def run(kernel_name):
+    """Build the tests so that they count, run them, and see."""
+    def check(log):
+        kernel = kernels.prepare(kernel_name)
+        args = ["KRDMA_GCOV=y"]
+        with modules.built(kernel, TOP, args) as folder:
+            argv = [TOP / "tools/vm", "--kernel", kernel_name, "--nodes", "1", "--timeout", "300", "--add", KUNIT / "run"]
+            for file in sorted(folder.glob("*_kunit.ko")):
+                argv += ["--add", file]
+            status = command.run([*argv, KUNIT / "cover"], log, 600, cwd=TOP)
+            counted = take_counted(pathlib.Path(log))
+            lines = count(modules.place(kernel, TOP, args), counted)
+        results = judge(lines, log)
+        if status != 0:
+            results.failed.append(f"exit status {status}")
+        return results
+    return check
