@@ -9,8 +9,8 @@
 #     ^--- krdma ---- node 2 (keeps connections)
 #   devices are removed on both
 #
-# kernels: uml stock-6.1
-# long: uml/siw uml-debug debug-6.1
+# kernels: uml
+# long: stock-6.1 uml/siw uml-debug debug-6.1
 # load: krdma krdma_test
 # timeout: 600
 

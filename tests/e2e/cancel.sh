@@ -6,8 +6,8 @@
 #
 #   node 1 (listens on 7000, never accepts on 7001) <--- krdma ---> node 2 (connects)
 #
-# kernels: uml stock-6.1
-# long: uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 

@@ -7,8 +7,8 @@
 #   node 1 (listens, or does not) <--- krdma ---> node 2 (connects)
 #   10.56.0.99: nobody
 #
-# kernels: uml stock-6.1
-# long: uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 

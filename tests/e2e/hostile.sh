@@ -632,6 +632,8 @@ else
 	for slot in l shows m rw strict; do expect 0 release $slot; done
 	expect 0 server end
 fi
+end=$((SECONDS + 5 * slow))
+until (($(wc -l <$files/connections) == 1)) || ((SECONDS >= end)); do sleep 0.1; done
 (($(wc -l <$files/connections) == 1))
 ok $? "no connections are left: $(tail -n +2 $files/connections)"
 same_resources "$before" "resources are as before"

@@ -7,8 +7,8 @@
 #
 #   node 1 (echoes on 7000 … 7003, its device goes and comes back) <--- krdma ---> node 2 (connects)
 #
-# kernels: uml stock-6.1
-# long: uml/siw uml-debug debug-6.1
+# kernels: uml
+# long: stock-6.1 uml/siw uml-debug debug-6.1
 # load: krdma krdma_test
 # timeout: 300
 
