@@ -755,8 +755,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
  * Only krdma_region_put() is left to do with it, which is cheaper then: it keeps
  * the MRs for the connection's next regions, see &krdma_params.mr_pool.
  *
- * Return: 0; -EALREADY it is revoked, or the peer has invalidated it; or why that failed, and then the
- * connection has ended, and the keys with it.
+ * Return: 0; -EALREADY it is revoked, or the peer has invalidated it; or why
+ * that failed, and then the connection has ended, and the keys with it.
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {

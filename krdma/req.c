@@ -4,10 +4,11 @@
  *
  * krdma_post() checks and maps a request in the caller's context. Then it waits
  * in krdma_conn.pending for its turn, which mostly is at once: for a slot in
- * the send queue, and what takes a receive of the peer's for a credit. krdma_req_kick_locked() takes
- * requests from there, in order, cuts them into work requests and rings the
- * doorbell once for many of them. It runs when something is posted, when a
- * completion has freed slots, and when credits arrive.
+ * the send queue, and what takes a receive of the peer's for a credit.
+ * krdma_req_kick_locked() takes requests from there, in order, cuts them into
+ * work requests and rings the doorbell once for many of them. It runs when
+ * something is posted, when a completion has freed slots, and when credits
+ * arrive.
  *
  * Only the last work request of a doorbell is signalled; its completion ends
  * all requests before it, see sq.c.
@@ -804,8 +805,8 @@ static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
  * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
  * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
  * -E2BIG its memory is in too many pieces; -EOPNOTSUPP the device cannot do
- * it, or the peer does not take it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or why the connection
- * ended. On error no @done is called.
+ * it, or the peer does not take it; -EAGAIN the queue is full; -ENOMEM;
+ * -ENOTCONN; or why the connection ended. On error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 {

@@ -119,8 +119,8 @@ replaced() {
 	fi
 	barrier others
 	for slot in ${slots#* }; do
-		[[ $(kt_state $slot) == ESTABLISHED ]]
-		ok $? "$slot is $(kt_state $slot)"
+		[[ $(kt_state "$slot") == ESTABLISHED ]]
+		ok $? "$slot is $(kt_state "$slot")"
 	done
 	barrier looked
 	for slot in $slots; do kt release "$slot"; done
