@@ -10,8 +10,9 @@
 # The state is what krdma_test saw when it sent the signal. krping's connection cannot be seen from outside:
 # there, its line in /proc/krping tells what it was doing.
 #
-# kernels: uml debug-6.1
-# long: uml/siw debug-6.1/siw stock-6.1 stock-new uml-debug
+# kernels: uml uml-debug
+# alone: debug-6.1
+# long: uml/siw debug-6.1/siw stock-6.1 stock-new
 # load: krdma krdma_test krping
 # timeout: 900
 
