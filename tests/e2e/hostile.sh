@@ -161,11 +161,11 @@ attacker_row() {
 
 # ---- node 1: suffer ----
 
-# All counters, in "now".
+# All counters, in "now". bash goes back after each line that it has read from a file, and by then they may be longer.
 note() {
 	local name value
 	now=()
-	while read -r name value; do now[$name]=$value; done <$files/counters
+	while read -r name value; do now[$name]=$value; done < <(cat $files/counters)
 }
 
 # What "moved" and "judge" compare with.

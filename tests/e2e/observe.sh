@@ -30,7 +30,7 @@ counter() {
 
 note() {
 	local name value
-	while read -r name value; do was[$name]=$value; done <$files/counters
+	while read -r name value; do was[$name]=$value; done < <(cat $files/counters)
 }
 
 # grew NAME=N...: by how much since the last note
