@@ -678,7 +678,8 @@ struct krdma_wr {
  * @done: it is over: @status is 0, or why not. Exactly once for each request
  *	that krdma_post() took, in the order of posting. Context: see
  *	&krdma_params.poll; process context when the connection closes. Must not
- *	sleep; may post; may free @req; must not release the connection
+ *	sleep; may post; may free @req and the local bytes, on rxe before Linux
+ *	6.10 by kfree_rcu() if it was a SEND; must not release the connection
  * @next: the next of a chain, or NULL
  *
  * The caller's memory, which it must not touch from krdma_post() to @done; that
