@@ -188,18 +188,20 @@ struct krdma_loan {
  * @closing: An established connection is over, but not because the owner
  *	released it; in both modes. @reason is -ECONNRESET (the peer closed, see
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
- *	(krdma_disconnect(), krdma_close()), … The peer is told; what is in
- *	flight begins to flush, and krdma_drain() waits for the rest. Called at
- *	most once, and only if krdma_connect_cb() or krdma_accept_request()
- *	returned 0, or connected() was told 0: when they fail, their caller
- *	knows. Context: process, krdma's workqueue; may sleep.
+ *	(krdma_disconnect(), krdma_close()), … The peer is told. In raw mode
+ *	what is in flight begins to flush, and krdma_drain() waits for the rest.
+ *	In message mode the connection is in KRDMA_CLOSED: done() of every
+ *	request has been called, and nobody needs to drain. Called at most once,
+ *	and only if krdma_connect_cb() or krdma_accept_request() returned 0, or
+ *	connected() was told 0: when they fail, their caller knows. Context:
+ *	process, krdma's workqueue; may sleep.
  *	The owner sees to it, here or in a task that it wakes but not in both,
- *	that it posts no more, drains (krdma_drain()), frees its MRs and calls
- *	krdma_release_cb(). All of these may be called from here for @cb, not
- *	for other connections; and waiting here for another task to release @cb
- *	would be a deadlock: krdma_release_cb() waits for a closing callback that
- *	runs in another task. Removal of the RDMA device waits until the
- *	connection is released.
+ *	that it posts no more, drains (krdma_drain()), frees its MRs or regions
+ *	and calls krdma_release_cb(). All of these may be called from here for
+ *	@cb, not for other connections; and waiting here for another task to
+ *	release @cb would be a deadlock: krdma_release_cb() waits for a closing
+ *	callback that runs in another task. Removal of the RDMA device waits
+ *	until the connection is released.
  */
 struct krdma_ops {
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
@@ -731,12 +733,14 @@ enum krdma_again_state {
  *	krdma_get(). It may krdma_disconnect() it, but not release it; and
  *	@cb's context is krdma's
  * @lost: it is over: @reason as for &krdma_ops.closing, -ESHUTDOWN also for
- *	krdma_again_stop(). What the owner has of @cb (regions, requests in
- *	flight) ends here: when this returns @cb is released, and only then the
- *	next attempt begins. Removal of the RDMA device waits for it
+ *	krdma_again_stop(). done() of every request has been called. What the
+ *	owner has of @cb (regions, remotes) ends here: when this returns @cb is
+ *	released, and only then the next attempt begins. Removal of the RDMA
+ *	device waits for it
  *
- * @receive: a message, as for &krdma_ops.receive, between @connected and @lost.
- *	NULL: messages are waited for with krdma_receive_len()
+ * @receive: a message, as for &krdma_ops.receive, between @connected and @lost,
+ *	so @connected can post but not wait for an answer. NULL: messages are
+ *	waited for with krdma_receive_len()
  *
  * @connected and @lost are needed, and come in turns, beginning with @connected;
  * never at the same time for one krdma_again, and the same number of each when
