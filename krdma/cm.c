@@ -652,13 +652,14 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 
 /**
  * krdma_cm_family_ok - is this an address that we can connect to
- * @addr: address
+ * @addr: address, or NULL
  *
  * Return: true for IPv4 and IPv6.
  */
 bool krdma_cm_family_ok(const struct sockaddr *addr)
 {
-	return addr->sa_family == AF_INET || addr->sa_family == AF_INET6;
+	return addr && (addr->sa_family == AF_INET ||
+			addr->sa_family == AF_INET6);
 }
 
 /**

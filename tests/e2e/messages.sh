@@ -109,6 +109,7 @@ if ((NODE == 1)); then
 	expect EADDRINUSE listen again "$(addr4 1)" 7002
 	expect 0 release one
 	expect 0 release again
+	expect 0 nothing
 	expect 0 listen r 0.0.0.0 7001 rw=1
 	barrier listening
 	server_messages 4

@@ -210,6 +210,26 @@ static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
+/* nothing: calls that want an address get none; how many took it */
+static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct krdma_again_params owner = { .size = sizeof(owner) };
+	struct krdma_params p = { .size = sizeof(p), .net = ctx->net };
+	struct krdma_cb *cb, *made = krdma_create(&p);
+	int taken;
+
+	if (IS_ERR(made))
+		return PTR_ERR(made);
+	taken = krdma_listen_params(NULL, &p, &cb) != -EINVAL;
+	taken += krdma_connect_params(NULL, &p, &cb) != -EINVAL;
+	taken += krdma_connect_cb(made, NULL) != -EINVAL;
+	taken += krdma_connect_async(made, NULL) != -EINVAL;
+	taken += krdma_again_start(NULL, &p, &owner) != ERR_PTR(-EINVAL);
+	taken += krdma_release_cb(NULL) != -EINVAL;
+	krdma_release_cb(made);
+	return taken;
+}
+
 /* slot NAME: make a name, so that connecting needs no memory for that */
 static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -438,6 +458,7 @@ static const struct {
 	{ "kthread", ktest_cmd_kthread },
 	{ "lend", ktest_cmd_lend },
 	{ "listen", ktest_cmd_listen },
+	{ "nothing", ktest_cmd_nothing },
 	{ "rawping", ktest_cmd_rawping },
 	{ "request", ktest_cmd_request },
 	{ "rounds", ktest_cmd_rounds },
