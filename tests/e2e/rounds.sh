@@ -6,8 +6,8 @@
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
-# kernels: uml stock-6.1
-# long: uml/siw stock-new debug-6.1 debug-6.1/siw uml-debug
+# kernels: uml
+# long: stock-6.1 uml/siw stock-new debug-6.1 debug-6.1/siw uml-debug
 # load: krdma krdma_test
 # timeout: 600
 
