@@ -8,8 +8,8 @@
 #
 # Not on uml-debug: the nodes share one kernel there, which cannot hold the module twice.
 #
-# kernels: uml stock-6.1
-# long: uml/siw stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: stock-6.1 uml/siw stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma
 # timeout: 240
 
