@@ -394,6 +394,10 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		krdma_conn_abort(conn, -ECONNRESET);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		/* See krdma_conn_destroy_id(). */
+		if (conn->cb.role == KRDMA_CLIENT_CONN &&
+		    !READ_ONCE(conn->dialled))
+			WRITE_ONCE(conn->removed_early, true);
 		krdma_cm_device_removed(conn);
 		break;
 	default:

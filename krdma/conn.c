@@ -23,6 +23,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -363,11 +364,29 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
 		krdma_conn_put(conn);
 }
 
+/*
+ * If the device goes while the route is resolved, the CM, 6.1 to 7.3 at least,
+ * looks at the id's device once more after it has told us and let go of its lock
+ * (cma_send_device_removal_put(), cma_cancel_route()): rdma_destroy_id() may have
+ * taken it away by then. Nothing says when it is through, which takes it
+ * microseconds, or longer if it is preempted there.
+ */
+#define KRDMA_REMOVED_EARLY_MS 200
+
+static void krdma_conn_destroy_id(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->cb.cm_id)
+		return;
+	if (READ_ONCE(conn->removed_early))
+		msleep(KRDMA_REMOVED_EARLY_MS);
+	rdma_destroy_id(conn->cb.cm_id);
+	conn->cb.cm_id = NULL;
+}
+
 /* Disconnect, drain, destroy. Once; later calls find nothing left to do. */
 static void krdma_conn_teardown(struct krdma_conn *conn)
 {
-	struct rdma_cm_id *id;
-
 	lockdep_assert_held(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_CLOSED)
 		return;
@@ -378,11 +397,7 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_msg_stop(conn);
 	krdma_regions_unregister(conn);
 	krdma_qp_destroy(conn);
-	id = conn->cb.cm_id;
-	if (id) {
-		rdma_destroy_id(id);
-		conn->cb.cm_id = NULL;
-	}
+	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
 	/* Not earlier: a CM callback may have started it until now. */
 	krdma_conn_stop_timer(conn);

@@ -153,6 +153,7 @@ struct krdma_watch {
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
  *	disconnect from
+ * @removed_early: the device went before that
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
  * @async: nobody waits; constant since the first step
@@ -246,6 +247,7 @@ struct krdma_conn {
 	unsigned int nfrwrs;
 	bool answered;
 	bool dialled;
+	bool removed_early;
 	bool drained;
 	bool raw_live;
 	bool async;
