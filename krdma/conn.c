@@ -638,11 +638,12 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 			    const struct krdma_wait *wait, unsigned long until)
 {
 	u32 us = krdma_spin_begin(wait->spin, conn->p.spin_us);
-	u64 end = ktime_get_ns() + us * NSEC_PER_USEC;
 	bool paid;
+	u64 end;
 
 	if (!us)
 		return;
+	end = ktime_get_ns() + us * NSEC_PER_USEC;
 	while (!krdma_conn_wait_ends(conn, wait) && krdma_conn_may_spin(until) &&
 	       ktime_get_ns() < end)
 		cpu_relax();
