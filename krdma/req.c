@@ -16,6 +16,7 @@
 #include <linux/bvec.h>
 #include <linux/export.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -788,6 +789,21 @@ static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
 	return ret;
 }
 
+static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
+{
+	int ret;
+
+	if (!krdma_is_established(&conn->cb))
+		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
+	ret = krdma_req_prepare_all(conn, req);
+	if (ret)
+		return ret;
+	ret = krdma_req_enqueue(conn, req);
+	if (ret)
+		krdma_req_unprepare(conn, req, NULL);
+	return ret;
+}
+
 /**
  * krdma_post - post a request, or a chain of them
  * @cb: established connection in message mode
@@ -816,14 +832,10 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_msg_check(conn);
 	if (ret)
 		return ret;
-	if (!krdma_is_established(cb))
-		return krdma_last_error(cb) ?: -ENOTCONN;
-	ret = krdma_req_prepare_all(conn, req);
-	if (ret)
-		return ret;
-	ret = krdma_req_enqueue(conn, req);
-	if (ret)
-		krdma_req_unprepare(conn, req, NULL);
+	/* So long the device stays, see krdma_msg_stop(). */
+	rcu_read_lock();
+	ret = krdma_req_take(conn, req);
+	rcu_read_unlock();
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
