@@ -5,7 +5,6 @@
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <asm/byteorder.h>
 
@@ -17,43 +16,19 @@
 #define KTEST_KEY_AT (16 + 8)
 #define KTEST_DESC_MAX 4096
 
+/* By xchg(): whoever takes one out puts it. */
 static struct {
-	struct mutex lock; /* the rest */
 	struct krdma_region *own[KTEST_REGIONS];
 	struct krdma_remote *learnt[KTEST_REGIONS];
-} ktest_regions = {
-	.lock = __MUTEX_INITIALIZER(ktest_regions.lock),
-};
-
-static struct krdma_region *ktest_region_swap(u32 i, struct krdma_region *new)
-{
-	struct krdma_region *old;
-
-	mutex_lock(&ktest_regions.lock);
-	old = ktest_regions.own[i];
-	ktest_regions.own[i] = new;
-	mutex_unlock(&ktest_regions.lock);
-	return old;
-}
-
-static struct krdma_remote *ktest_learnt_swap(u32 i, struct krdma_remote *new)
-{
-	struct krdma_remote *old;
-
-	mutex_lock(&ktest_regions.lock);
-	old = ktest_regions.learnt[i];
-	ktest_regions.learnt[i] = new;
-	mutex_unlock(&ktest_regions.lock);
-	return old;
-}
+} ktest_regions;
 
 void ktest_regions_end(void)
 {
 	u32 i;
 
 	for (i = 0; i < KTEST_REGIONS; i++) {
-		krdma_region_put(ktest_region_swap(i, NULL));
-		krdma_remote_free(ktest_learnt_swap(i, NULL));
+		krdma_region_put(xchg(&ktest_regions.own[i], NULL));
+		krdma_remote_free(xchg(&ktest_regions.learnt[i], NULL));
 	}
 }
 
@@ -72,7 +47,7 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		return PTR_ERR(region);
 	ktest_fill(krdma_region_vaddr(region), len);
 	krdma_region_sync_for_device(region);
-	krdma_region_put(ktest_region_swap(i, region));
+	krdma_region_put(xchg(&ktest_regions.own[i], region));
 	size = krdma_region_export(region, 0, len, buf, KTEST_DESC_MAX);
 	if (size < 0)
 		return size;
@@ -88,7 +63,7 @@ int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 	struct krdma_region *region;
 	int ret = 0;
 
-	region = i < KTEST_REGIONS ? ktest_region_swap(i, NULL) : NULL;
+	region = i < KTEST_REGIONS ? xchg(&ktest_regions.own[i], NULL) : NULL;
 	if (!region)
 		return -ENOENT;
 	if (ktest_option(args, "revoke", 1))
@@ -112,7 +87,7 @@ int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 	remote = krdma_remote_import(buf, ret);
 	if (IS_ERR(remote))
 		return PTR_ERR(remote);
-	krdma_remote_free(ktest_learnt_swap(i, remote));
+	krdma_remote_free(xchg(&ktest_regions.learnt[i], remote));
 	return 0;
 }
 
@@ -123,7 +98,7 @@ int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args)
 
 	if (i >= KTEST_REGIONS)
 		return -EINVAL;
-	krdma_remote_free(ktest_learnt_swap(i, NULL));
+	krdma_remote_free(xchg(&ktest_regions.learnt[i], NULL));
 	return 0;
 }
 
@@ -182,9 +157,9 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 	sink = krdma_region_alloc(cb, len, KRDMA_READ_SINK);
 	if (IS_ERR(sink))
 		return PTR_ERR(sink);
-	remote = ktest_learnt_swap(i, NULL);
+	remote = xchg(&ktest_regions.learnt[i], NULL);
 	ret = remote ? ktest_fetch(cb, sink, remote, len) : -ENOENT;
-	ktest_learnt_swap(i, remote);
+	xchg(&ktest_regions.learnt[i], remote);
 	krdma_region_sync_for_cpu(sink);
 	if (!ret)
 		ret = ktest_check(krdma_region_vaddr(sink), len);
