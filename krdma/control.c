@@ -226,13 +226,19 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	/*
-	 * While it reads a CHUNK, what it says waits behind that data. Who sends
-	 * the CHUNK has a time limit of his own.
-	 */
-	if (msg->heard || msg->push_end) {
+	if (msg->heard) {
 		msg->heard = false;
 		msg->misses = 0;
+		return false;
+	}
+	/*
+	 * While it reads a CHUNK, its answer waits behind that data, and who
+	 * sends the CHUNK has a time limit of his own. But if there is nobody,
+	 * the question itself fails, where the adapter repeats it.
+	 */
+	if (msg->push_end) {
+		msg->misses = 0;
+		krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 		return false;
 	}
 	/* The first silence only makes us ask. */

@@ -211,6 +211,35 @@ slowly() {
 	fi
 }
 
+# Who vanishes while it reads is missed all the same, long before the sender's limit: on siw by TCP only.
+vanishes() {
+	[[ $LINK != siw ]] || return
+	modprobe sch_netem 2>/dev/null
+	if ((NODE == 1)); then
+		kt accept a l 20000
+		kt_start reading longreceive a "$max" $((60000 * slow))
+		barrier vanish
+		sleep 0.5
+		tc qdisc add dev "$NETDEV" root netem loss 100%
+		ok $? "the cable is cut in one direction"
+		kt_result reading $((40 * slow))
+		((kt_ret < 0))
+		ok $? "the reader's call ends: $kt_ret"
+		tc qdisc del dev "$NETDEV" root
+		kt release a
+	else
+		kt connect c "$server" 7000 max_msg=$max keepalive_ms=$((500 * slow))
+		tc qdisc add dev "$NETDEV" root netem rate 12mbit limit 100000
+		barrier vanish
+		kt longsend c $((3 * MiB)) $((60000 * slow))
+		kt_is ETIMEDOUT "the reader has vanished"
+		kt_within 500 20000 "that is noticed in time"
+		tc qdisc del dev "$NETDEV" root
+		kt release c
+	fi
+	barrier vanished
+}
+
 # reap JOB: its process was killed. Sets kt_ret: what the call had returned before, else EINTR.
 reap() {
 	{ wait "$kt_pid"; } 2>/dev/null
@@ -296,6 +325,7 @@ mixed
 nobody_receives
 both_ways
 slowly
+vanishes
 kills
 releases
 if ((NODE == 1)); then expect 0 release l; fi
