@@ -10,12 +10,28 @@
 #   alone     where it runs with --long in a boot of its own
 #   load, append, mem, timeout: as for tools/vm; append and mem do not count in a boot with others
 #   add       files of this folder that it wants in /add; lib.sh is always there
+#   programs  C programs of this folder, without ".c", that it wants compiled in /add
 #   previous  modules of the previous version that it wants in /add, as NAME-previous.ko: that of the newest tag, or of the
 #             commit in the file "previous"
 #
 # A case fails, and the scenario goes on: the exit status tells.
 
 set -uo pipefail
+
+# shellcheck source=tests/vm/node/lib
+. /rig/lib
+
+# To start a program takes up to a second where the processor is emulated and the kernel checks itself: waiting is done by
+# the shell. The pipe that it waits at is opened here, once for all subshells.
+pause 0
+
+sleep() {
+	pause "$1"
+}
+
+barrier() {
+	meet "$1"
+}
 
 cases=0
 failures=0
@@ -97,12 +113,11 @@ results=$(mktemp -d)
 kt_start() {
 	local job=$1
 	shift
-	rm -f "$results/$job"
+	: >"$results/$job"
 	(
 		trap - EXIT
 		kt "$@"
-		echo "$kt_ret $kt_ms $kt_text" >"$results/$job.new"
-		mv "$results/$job.new" "$results/$job"
+		echo "$kt_ret $kt_ms $kt_text" >"$results/$job"
 	) &
 	kt_pid=$!
 }
@@ -111,7 +126,8 @@ kt_start() {
 kt_result() {
 	local job=$1 end=$((SECONDS + ${2:-60}))
 	kt_ret=-1 kt_ms=0 kt_text="still running"
-	until [[ -e $results/$job ]]; do
+	# A line is written at once: who finds something finds all of it.
+	until [[ -s $results/$job ]]; do
 		((SECONDS < end)) || return 1
 		sleep 0.02
 	done
