@@ -14,12 +14,13 @@ import coverage
 import ktap
 import skew
 import static
+from rig import cache
 
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
-KEYS = {"kernels", "long", "alone", "load", "add", "append", "mem", "previous", "timeout"}
+KEYS = {"kernels", "long", "alone", "load", "add", "programs", "append", "mem", "previous", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
@@ -119,6 +120,25 @@ def part_name(what, place):
     return f"{what}-{place.replace('/', '-')}"
 
 
+def compiled(name):
+    """A C program of the scenarios, compiled if need be; a warning is an error."""
+    source = SCENARIOS / f"{name}.c"
+    sources = sorted(source.parent.glob("*.[ch]"))
+    folder = cache.root() / "programs" / f"{source.stem}-{cache.digest(*sources)}"
+    with cache.making(folder) as needed:
+        if needed:
+            cache.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", folder / source.stem, source])
+    return folder / source.stem
+
+
+def with_programs(names, argv, script, limit, level=0):
+    """Machines on which SCRIPT finds programs in /add."""
+    def run(log):
+        added = [item for name in names for item in ("--add", compiled(name))]
+        return judged([*argv, *added, *script], limit, level)(log)
+    return run
+
+
 def scenario(path, values, place, long=True, tour=""):
     """One scenario on one kernel."""
     timeout = patience(values, place)
@@ -130,7 +150,7 @@ def scenario(path, values, place, long=True, tour=""):
     if "previous" in values:
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
-        run = judged([*argv, path], timeout + SLACK)
+        run = with_programs(values.get("programs", "").split(), argv, [path], timeout + SLACK)
     return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour)
 
 
@@ -149,11 +169,13 @@ def grand_tour(place, members):
     """Several scenarios in one boot: with an emulated processor that takes longer than most of them."""
     members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
     files = ["lib.sh", *(path.name for path, _ in members)]
-    load = list(dict.fromkeys(name for _, values in members for name in values.get("load", "").split()))
+    load, programs = (list(dict.fromkeys(name for _, values in members for name in values.get(key, "").split()))
+                      for key in ("load", "programs"))
     each = max(patience(values, place) for _, values in members)
     timeout = sum(patience(values, place) for _, values in members)
-    argv = [*machines(place, timeout, " ".join(load), files), SCENARIOS / "tour", each, *files[1:]]
-    return Part(part_name("tour", place), judged(argv, timeout + SLACK, level=1), (place.partition("/")[0],), True, timeout)
+    run = with_programs(programs, machines(place, timeout, " ".join(load), files),
+                        [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
+    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout)
 
 
 def scenarios():
