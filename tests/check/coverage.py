@@ -23,7 +23,7 @@ def pure():
     """The files that the tests include."""
     found = set()
     for test in KUNIT.glob("*_kunit.c"):
-        found |= set(re.findall(r'#include "../../((?:krdma|krping)/[a-z]+\.c)"', test.read_text(encoding="utf-8")))
+        found |= set(re.findall(r'#include "../../((?:krdma|krping|vrfm)/[a-z]+\.c)"', test.read_text(encoding="utf-8")))
     return found
 
 
@@ -37,7 +37,7 @@ def count(built, counted):
             pathlib.Path(folder, notes.name).write_bytes(notes.read_bytes())
             report = json.loads(cache.output(["gcov", "--json-format", "--stdout", name], cwd=folder))
             for file in report["files"]:
-                match = re.search(r"(?:krdma|krping)/[a-z]+\.c$", file["file"])
+                match = re.search(r"(?:krdma|krping|vrfm)/[a-z]+\.c$", file["file"])
                 for line in file["lines"] if match else []:
                     lines[match.group()][line["line_number"]] += line["count"]
     return lines

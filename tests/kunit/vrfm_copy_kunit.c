@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Copying without tearing a word. */
+#include <kunit/test.h>
+
+#include "../../vrfm/copy.c"
+
+#define ROOM 96
+
+static void fill(u8 *bytes, u8 first)
+{
+	int i;
+
+	for (i = 0; i < ROOM; i++)
+		bytes[i] = first + i;
+}
+
+static void copies_any_length_between_any_alignments(struct kunit *test)
+{
+	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
+	int start, source, len, i, wrong = 0;
+
+	fill(from, 1);
+	for (start = 8; start < 16; start++)
+		for (source = 8; source < 16; source++)
+			for (len = 0; len <= 64; len++) {
+				memset(to, 0, sizeof(to));
+				vrfm_copy(to + start, from + source, len);
+				for (i = 0; i < len; i++)
+					wrong += to[start + i] != from[source + i];
+			}
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+static void leaves_what_is_around(struct kunit *test)
+{
+	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
+	int start, len, i, wrong = 0;
+
+	fill(from, 1);
+	for (start = 8; start < 16; start++)
+		for (len = 0; len <= 64; len++) {
+			memset(to, 0xEE, sizeof(to));
+			vrfm_copy(to + start, from, len);
+			for (i = 0; i < ROOM; i++)
+				wrong += (i < start || i >= start + len) &&
+					 to[i] != 0xEE;
+		}
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
+/* No store crosses the end of a word that it does not fill. */
+static void widths_are_aligned_and_fit(struct kunit *test)
+{
+	u8 to[ROOM] __aligned(8);
+	size_t start, len, width;
+
+	for (start = 0; start < 16; start++)
+		for (len = 1; len <= 16; len++) {
+			width = vrfm_copy_width(to + start, len);
+			KUNIT_EXPECT_TRUE(test, is_power_of_2(width));
+			KUNIT_EXPECT_LE(test, width, min_t(size_t, len, 8));
+			KUNIT_EXPECT_EQ(test, start % width, 0UL);
+			/* Nor is it narrower than it could be. */
+			KUNIT_EXPECT_TRUE(test, width == 8 ||
+					  start % (2 * width) || 2 * width > len);
+		}
+}
+
+static void aligned_words_are_one_store(struct kunit *test)
+{
+	u8 to[ROOM] __aligned(8);
+	size_t width;
+
+	for (width = 1; width <= 8; width *= 2)
+		KUNIT_EXPECT_EQ(test, vrfm_copy_width(to + 8, width), width);
+}
+
+static struct kunit_case vrfm_copy_cases[] = {
+	KUNIT_CASE(copies_any_length_between_any_alignments),
+	KUNIT_CASE(leaves_what_is_around),
+	KUNIT_CASE(widths_are_aligned_and_fit),
+	KUNIT_CASE(aligned_words_are_one_store),
+	{ }
+};
+
+static struct kunit_suite vrfm_copy_suite = {
+	.name = "vrfm_copy",
+	.test_cases = vrfm_copy_cases,
+};
+
+kunit_test_suite(vrfm_copy_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm/copy.c");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VRFM_COPY_H
+#define VRFM_COPY_H
+
+#include <linux/types.h>
+
+void vrfm_copy(void *to, const void *from, size_t len);
+
+#endif /* VRFM_COPY_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VRFM_OPTS_H
+#define VRFM_OPTS_H
+
+#include <linux/sizes.h>
+#include <linux/types.h>
+
+#define VRFM_NAME "rfm2g"
+#define VRFM_DEVICES 8
+
+#define VRFM_SIZE_MIN SZ_4K
+#define VRFM_SIZE_MAX SZ_2G
+#define VRFM_SIZE_DEFAULT SZ_64M
+#define VRFM_NETWORK_DEFAULT 1
+
+int vrfm_parse_size(const char *text, u64 *size);
+int vrfm_parse_unit(const char *name, unsigned int *unit);
+
+#endif /* VRFM_OPTS_H */

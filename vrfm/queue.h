@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VRFM_QUEUE_H
+#define VRFM_QUEUE_H
+
+#include <linux/types.h>
+
+/* As deep as the cards' FIFO of a network event. */
+#define VRFM_QUEUE_DEPTH 127
+
+/**
+ * struct vrfm_entry - an event that happened
+ * @data: of the sender
+ * @node: the sender
+ */
+struct vrfm_entry {
+	u32 data;
+	u16 node;
+};
+
+/**
+ * struct vrfm_queue - the events of one type that happened
+ * @entries: a ring of @depth
+ * @depth: room, 1: a later event replaces the earlier
+ * @head: the oldest
+ * @fill: how many there are
+ * @ready: how many of them, the oldest, may be taken: those that came while
+ *         the type was enabled
+ * @peak: most that were ready at once
+ * @count: handed over since the count was cleared
+ * @dropped: lost since the device was made
+ * @overflowed: one was lost since the queue was cleared
+ * @enabled: what comes is ready at once
+ * @once: what comes ready disables the type
+ */
+struct vrfm_queue {
+	struct vrfm_entry entries[VRFM_QUEUE_DEPTH];
+	u16 depth;
+	u16 head;
+	u16 fill;
+	u16 ready;
+	u16 peak;
+	u32 count;
+	u32 dropped;
+	bool overflowed;
+	bool enabled;
+	bool once;
+};
+
+void vrfm_queue_init(struct vrfm_queue *q, u16 depth, bool enabled, bool once);
+bool vrfm_queue_put(struct vrfm_queue *q, u16 node, u32 data);
+bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry);
+bool vrfm_queue_enable(struct vrfm_queue *q);
+void vrfm_queue_disable(struct vrfm_queue *q);
+void vrfm_queue_clear(struct vrfm_queue *q);
+void vrfm_queue_clear_count(struct vrfm_queue *q);
+
+#endif /* VRFM_QUEUE_H */
