@@ -7,6 +7,7 @@
 #ifndef KRDMA_COMPAT_H
 #define KRDMA_COMPAT_H
 
+#include <linux/mm.h>
 #include <linux/version.h>
 #include <rdma/ib_verbs.h>
 
@@ -19,6 +20,28 @@
 #define KRDMA_NS "KRDMA"
 #else
 #define KRDMA_NS KRDMA
+#endif
+
+/*
+ * struct class.devnode() takes a const device since v6.2, commit ff62b8e6588f
+ * ("driver core: make struct class.devnode() take a const *").
+ */
+#if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
+#define KRDMA_CONST_DEVICE const
+#else
+#define KRDMA_CONST_DEVICE
+#endif
+
+/*
+ * Flags of a mapping are changed by these since v6.3, commit bc292ab00f6c
+ * ("mm: introduce vma->vm_flags wrapper functions").
+ */
+#if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
+static inline void vm_flags_clear(struct vm_area_struct *vma,
+				  unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
 #endif
 
 /**

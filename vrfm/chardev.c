@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /dev/rfm2gN as a file: open, read, write, seek, poll, close. */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+static int vrfm_open_locked(struct vrfm_dev *vdev)
+{
+	if (vdev->gone)
+		return -ENODEV;
+	vdev->opens++;
+	return 0;
+}
+
+static int vrfm_open(struct inode *inode, struct file *file)
+{
+	struct vrfm_dev *vdev = container_of(inode->i_cdev, struct vrfm_dev,
+					     cdev);
+	struct vrfm_file *vf = kzalloc(sizeof(*vf), GFP_KERNEL);
+	int ret;
+
+	if (!vf)
+		return -ENOMEM;
+	vf->vdev = vdev;
+	vf->dma_threshold = RFM2G_NEVER_DMA;
+	spin_lock_bh(&vdev->lock);
+	ret = vrfm_open_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	if (ret)
+		kfree(vf);
+	else
+		file->private_data = vf;
+	return ret;
+}
+
+static int vrfm_release(struct inode *inode, struct file *file)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_dev *vdev = vf->vdev;
+	u32 type;
+
+	spin_lock_bh(&vdev->lock);
+	if (!--vdev->opens)
+		for (type = 0; type <= RFM2G_EVENT_INTR4; type++)
+			vrfm_event_enable_locked(vdev, type, false);
+	spin_unlock_bh(&vdev->lock);
+	kfree(vf);
+	return 0;
+}
+
+/*
+ * Each close() comes here, also of a process that has other threads waiting,
+ * whose calls hold the file: without this the last close would never come.
+ */
+static int vrfm_flush(struct file *file, fl_owner_t owner)
+{
+	struct vrfm_file *vf = file->private_data;
+
+	vrfm_events_cancel(vf->vdev, file, owner);
+	return 0;
+}
+
+static loff_t vrfm_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct vrfm_file *vf = file->private_data;
+
+	return fixed_size_llseek(file, offset, whence, vf->vdev->params.size);
+}
+
+/* How many of COUNT bytes at POS there are. */
+static size_t vrfm_clip(const struct vrfm_dev *vdev, loff_t pos, size_t count)
+{
+	u64 size = vdev->params.size;
+
+	return pos < size ? min_t(u64, count, size - pos) : 0;
+}
+
+static ssize_t vrfm_file_read(struct file *file, char __user *buf, size_t count,
+			      loff_t *pos)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_dev *vdev = vf->vdev;
+	size_t len = vrfm_clip(vdev, *pos, count);
+	int ret;
+
+	if (READ_ONCE(vdev->gone))
+		return -ENODEV;
+	if (!len)
+		return 0;
+	ret = vrfm_read(vdev, *pos, buf, len);
+	if (ret)
+		return ret;
+	*pos += len;
+	return len;
+}
+
+static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
+			       size_t count, loff_t *pos)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_dev *vdev = vf->vdev;
+	size_t len = vrfm_clip(vdev, *pos, count);
+	int ret;
+
+	if (READ_ONCE(vdev->gone))
+		return -ENODEV;
+	if (!len)
+		return count ? -ENOSPC : 0;
+	ret = vrfm_write(vdev, *pos, buf, len);
+	if (ret)
+		return ret;
+	*pos += len;
+	return len;
+}
+
+/* Readable: an event can be taken. The memory can always be read and written. */
+static __poll_t vrfm_poll(struct file *file, poll_table *wait)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_dev *vdev = vf->vdev;
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		poll_wait(file, &vdev->events[type].wait, wait);
+	if (READ_ONCE(vdev->gone))
+		mask |= EPOLLERR | EPOLLHUP;
+	if (vrfm_events_ready(vdev))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	return mask;
+}
+
+static int vrfm_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct vrfm_file *vf = file->private_data;
+
+	return READ_ONCE(vf->vdev->gone) ? -ENODEV : 0;
+}
+
+const struct file_operations vrfm_fops = {
+	.owner = THIS_MODULE,
+	.open = vrfm_open,
+	.flush = vrfm_flush,
+	.release = vrfm_release,
+	.llseek = vrfm_llseek,
+	.read = vrfm_file_read,
+	.write = vrfm_file_write,
+	.poll = vrfm_poll,
+	.fsync = vrfm_fsync,
+	.mmap = vrfm_mmap,
+	.unlocked_ioctl = vrfm_ioctl,
+};

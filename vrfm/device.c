@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The devices of this host: made by configfs or by the module's parameters, up
+ * to VRFM_DEVICES of them.
+ *
+ * A device is there from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
+ * stays until the last file that had it open is closed: a file holds the cdev,
+ * which holds the device, and a mapping holds the file.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "priv.h"
+
+static DEFINE_MUTEX(vrfm_devices_mutex); /* vrfm_devices */
+static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];
+static dev_t vrfm_devt;
+static umode_t vrfm_mode;
+
+static struct vrfm_dev *vrfm_dev_of(struct device *dev)
+{
+	return container_of(dev, struct vrfm_dev, dev);
+}
+
+static ssize_t node_id_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%u\n", vrfm_dev_of(dev)->params.node);
+}
+static DEVICE_ATTR_RO(node_id);
+
+static ssize_t network_show(struct device *dev, struct device_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%u\n", vrfm_dev_of(dev)->params.network);
+}
+static DEVICE_ATTR_RO(network);
+
+static ssize_t size_show(struct device *dev, struct device_attribute *attr,
+			 char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", vrfm_dev_of(dev)->params.size);
+}
+static DEVICE_ATTR_RO(size);
+
+static struct attribute *vrfm_dev_attrs[] = {
+	&dev_attr_node_id.attr,
+	&dev_attr_network.attr,
+	&dev_attr_size.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(vrfm_dev);
+
+static char *vrfm_devnode(KRDMA_CONST_DEVICE struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = vrfm_mode;
+	return NULL;
+}
+
+static struct class vrfm_class = {
+	.name = VRFM_NAME,
+	.dev_groups = vrfm_dev_groups,
+	.devnode = vrfm_devnode,
+};
+
+/**
+ * vrfm_device_init - make room for devices
+ * @mode: of their nodes
+ *
+ * Return: 0 or an error.
+ */
+int vrfm_device_init(umode_t mode)
+{
+	int ret;
+
+	vrfm_mode = mode;
+	ret = alloc_chrdev_region(&vrfm_devt, 0, VRFM_DEVICES, VRFM_NAME);
+	if (ret)
+		return ret;
+	ret = class_register(&vrfm_class);
+	if (ret)
+		unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
+	return ret;
+}
+
+/**
+ * vrfm_device_exit - there is none left
+ */
+void vrfm_device_exit(void)
+{
+	class_unregister(&vrfm_class);
+	unregister_chrdev_region(vrfm_devt, VRFM_DEVICES);
+}
+
+/**
+ * vrfm_devices_lock - keep the devices as they are
+ *
+ * Context: may sleep.
+ */
+void vrfm_devices_lock(void)
+{
+	mutex_lock(&vrfm_devices_mutex);
+}
+
+/**
+ * vrfm_devices_unlock - what was looked at may go
+ */
+void vrfm_devices_unlock(void)
+{
+	mutex_unlock(&vrfm_devices_mutex);
+}
+
+/**
+ * vrfm_device - a device by its number
+ * @unit: below %VRFM_DEVICES
+ *
+ * Context: between vrfm_devices_lock() and vrfm_devices_unlock().
+ * Return: the device, NULL: there is none.
+ */
+struct vrfm_dev *vrfm_device(unsigned int unit)
+{
+	lockdep_assert_held(&vrfm_devices_mutex);
+	return vrfm_devices[unit];
+}
+
+static void vrfm_dev_free_bars(struct vrfm_dev *vdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(vdev->bars); i++)
+		if (vdev->bars[i])
+			put_page(vdev->bars[i]);
+}
+
+static int vrfm_dev_alloc_bars(struct vrfm_dev *vdev)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(vdev->bars); i++) {
+		vdev->bars[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!vdev->bars[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The last reference is gone: no file, no mapping, no entry in sysfs. */
+static void vrfm_dev_release(struct device *dev)
+{
+	struct vrfm_dev *vdev = vrfm_dev_of(dev);
+
+	vrfm_dev_free_bars(vdev);
+	vrfm_region_free(&vdev->region);
+	kvfree(vdev);
+}
+
+/* From here on put_device() ends it. */
+static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
+				       const struct vrfm_params *params)
+{
+	struct vrfm_dev *vdev = kvzalloc(sizeof(*vdev), GFP_KERNEL);
+
+	if (!vdev)
+		return NULL;
+	vdev->params = *params;
+	vdev->unit = unit;
+	rt_mutex_init(&vdev->order);
+	spin_lock_init(&vdev->lock);
+	vrfm_events_init(vdev);
+	device_initialize(&vdev->dev);
+	vdev->dev.class = &vrfm_class;
+	vdev->dev.devt = vrfm_devt + unit;
+	vdev->dev.release = vrfm_dev_release;
+	cdev_init(&vdev->cdev, &vrfm_fops);
+	vdev->cdev.owner = THIS_MODULE;
+	return vdev;
+}
+
+static int vrfm_dev_fill(struct vrfm_dev *vdev)
+{
+	int ret;
+
+	ret = dev_set_name(&vdev->dev, VRFM_NAME "%u", vdev->unit);
+	if (ret)
+		return ret;
+	ret = vrfm_dev_alloc_bars(vdev);
+	if (ret)
+		return ret;
+	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);
+	if (ret)
+		return ret;
+	vrfm_regs_init(vdev);
+	return 0;
+}
+
+static int vrfm_dev_add(struct vrfm_dev *vdev)
+{
+	int ret = -EEXIST;
+
+	vrfm_devices_lock();
+	if (!vrfm_devices[vdev->unit])
+		ret = cdev_device_add(&vdev->cdev, &vdev->dev);
+	if (!ret)
+		vrfm_devices[vdev->unit] = vdev;
+	vrfm_devices_unlock();
+	return ret;
+}
+
+/**
+ * vrfm_dev_create - make /dev/rfm2gN
+ * @unit: N
+ * @params: right, see opts.c
+ *
+ * Context: may sleep.
+ * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM,
+ * -EEXIST: there is one of that number.
+ */
+struct vrfm_dev *vrfm_dev_create(unsigned int unit,
+				 const struct vrfm_params *params)
+{
+	struct vrfm_dev *vdev = vrfm_dev_alloc(unit, params);
+	int ret;
+
+	if (!vdev)
+		return ERR_PTR(-ENOMEM);
+	ret = vrfm_dev_fill(vdev);
+	if (!ret)
+		ret = vrfm_dev_add(vdev);
+	if (ret) {
+		pr_warn("%s%u: node %u, %llu bytes: error %d\n", VRFM_NAME,
+			unit, params->node, params->size, ret);
+		put_device(&vdev->dev);
+		return ERR_PTR(ret);
+	}
+	return vdev;
+}
+
+/* From now on nobody opens it. */
+static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
+{
+	int ret = 0;
+
+	spin_lock_bh(&vdev->lock);
+	if (vdev->opens && !even_if_open)
+		ret = -EBUSY;
+	else
+		WRITE_ONCE(vdev->gone, true);
+	spin_unlock_bh(&vdev->lock);
+	return ret;
+}
+
+/**
+ * vrfm_dev_destroy - take /dev/rfm2gN away
+ * @vdev: from vrfm_dev_create()
+ * @even_if_open: files that are open get -ENODEV from now on, waits end,
+ *                mappings stay
+ *
+ * Context: may sleep.
+ * Return: 0, and @vdev is not to be used any more; -EBUSY: it is open.
+ */
+int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
+{
+	int ret = vrfm_dev_close(vdev, even_if_open);
+
+	if (ret) {
+		pr_warn("%s is open\n", dev_name(&vdev->dev));
+		return ret;
+	}
+	vrfm_devices_lock();
+	vrfm_devices[vdev->unit] = NULL;
+	cdev_device_del(&vdev->cdev, &vdev->dev);
+	vrfm_devices_unlock();
+	vrfm_events_cancel(vdev, NULL, NULL);
+	put_device(&vdev->dev);
+	return 0;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events: what other nodes send and what this node's links raise.
+ *
+ * All of it belongs to the device: one enable, one queue, one count, one waiter
+ * per type, whoever opened it. vrfm_dev.lock protects it.
+ */
+#include <linux/jiffies.h>
+#include <linux/sched.h>
+
+#include "priv.h"
+
+/* From RFM2G_EVENT_BAD_DATA on it is the device itself that tells. */
+static bool vrfm_event_is_fault(u32 type)
+{
+	return type > RFM2G_EVENT_INTR4;
+}
+
+static bool vrfm_event_is_deep(u32 type)
+{
+	return type >= RFM2G_EVENT_INTR1 && type <= RFM2G_EVENT_INTR4;
+}
+
+/**
+ * vrfm_events_init - as after the start of a card: faults enabled
+ * @vdev: device
+ */
+void vrfm_events_init(struct vrfm_dev *vdev)
+{
+	struct vrfm_event *event;
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		event = &vdev->events[type];
+		vrfm_queue_init(&event->queue,
+				vrfm_event_is_deep(type) ? VRFM_QUEUE_DEPTH : 1,
+				vrfm_event_is_fault(type),
+				type == RFM2G_EVENT_BAD_DATA ||
+				type == RFM2G_EVENT_SYNC_LOSS);
+		init_waitqueue_head(&event->wait);
+	}
+}
+
+/**
+ * vrfm_event_enable_locked - enable or disable, with the lock held
+ * @vdev: device
+ * @type: below %RFM2G_EVENTS
+ * @enable: which
+ *
+ * Enabling hands over what came meanwhile. Who waits goes on waiting when the
+ * type is disabled.
+ */
+void vrfm_event_enable_locked(struct vrfm_dev *vdev, u32 type, bool enable)
+{
+	struct vrfm_event *event = &vdev->events[type];
+
+	lockdep_assert_held(&vdev->lock);
+	if (!enable)
+		vrfm_queue_disable(&event->queue);
+	else if (!event->queue.enabled && vrfm_queue_enable(&event->queue))
+		wake_up_all(&event->wait);
+	vrfm_regs_publish_locked(vdev);
+}
+
+static int vrfm_event_switch(struct vrfm_dev *vdev, u32 type, bool enable)
+{
+	if (type >= RFM2G_EVENTS)
+		return -EINVAL;
+	spin_lock_bh(&vdev->lock);
+	vrfm_event_enable_locked(vdev, type, enable);
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+/**
+ * vrfm_event_enable - hand over events of this type
+ * @vdev: device
+ * @type: enum rfm2g_event
+ *
+ * Return: 0, also if it was; -EINVAL: no such type.
+ */
+int vrfm_event_enable(struct vrfm_dev *vdev, u32 type)
+{
+	return vrfm_event_switch(vdev, type, true);
+}
+
+/**
+ * vrfm_event_disable - let events of this type wait
+ * @vdev: device
+ * @type: enum rfm2g_event
+ *
+ * Return: 0, also if it was; -EINVAL: no such type.
+ */
+int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
+{
+	return vrfm_event_switch(vdev, type, false);
+}
+
+/**
+ * vrfm_event_raise - an event came
+ * @vdev: device
+ * @type: below %RFM2G_EVENTS
+ * @node: sender
+ * @data: the sender's
+ *
+ * A reset has neither sender nor data.
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
+{
+	struct vrfm_event *event = &vdev->events[type];
+
+	if (type == RFM2G_EVENT_RESET) {
+		node = 0;
+		data = 0;
+	}
+	spin_lock_bh(&vdev->lock);
+	if (vrfm_queue_put(&event->queue, node, data))
+		wake_up_all(&event->wait);
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+}
+
+/**
+ * vrfm_event_send - send an event to one node or to all others
+ * @vdev: device
+ * @node: 0..255 or %RFM2G_NODE_ALL
+ * @type: up to %RFM2G_EVENT_INTR4
+ * @data: goes with it
+ *
+ * Return: 0, also if there is no such node, as with the cards; -EINVAL: the
+ * node is this one or cannot exist, the type cannot be sent.
+ */
+int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
+{
+	if (vrfm_event_is_fault(type) || node == vdev->params.node)
+		return -EINVAL;
+	if (node > RFM2G_NODE_MAX && node != RFM2G_NODE_ALL)
+		return -EINVAL;
+	return 0;
+}
+
+static bool vrfm_event_over(const struct vrfm_event *event,
+			    const struct vrfm_waiter *waiter)
+{
+	return READ_ONCE(waiter->cancelled) || READ_ONCE(event->queue.ready);
+}
+
+/*
+ * What is known at the start; -EINPROGRESS: @waiter is the waiter now. Who only
+ * looks does not become the waiter, somebody else may do so meanwhile.
+ */
+static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
+				 struct vrfm_waiter *waiter,
+				 struct vrfm_entry *entry)
+{
+	struct vrfm_event *event = &vdev->events[type];
+	int ret = -EINPROGRESS;
+
+	spin_lock_bh(&vdev->lock);
+	if (event->waiter)
+		ret = -EALREADY;
+	else if (vrfm_queue_take(&event->queue, entry))
+		ret = 0;
+	else if (vdev->gone)
+		ret = -EIDRM;
+	else if (look)
+		ret = -ETIMEDOUT;
+	else
+		event->waiter = waiter;
+	if (!ret)
+		vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return ret;
+}
+
+/*
+ * After a sleep of which LEFT is left, or which a signal ended. -EINPROGRESS:
+ * somebody cleared the queue before @waiter came; it is still the waiter.
+ */
+static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
+			       struct vrfm_waiter *waiter,
+			       struct vrfm_entry *entry, long left)
+{
+	struct vrfm_event *event = &vdev->events[type];
+	int ret = -EINPROGRESS;
+
+	spin_lock_bh(&vdev->lock);
+	if (vrfm_queue_take(&event->queue, entry))
+		ret = 0;
+	else if (waiter->cancelled)
+		ret = -EIDRM;
+	else if (left < 0)
+		ret = -EINTR;
+	else if (!left)
+		ret = -ETIMEDOUT;
+	if (!ret)
+		vrfm_regs_publish_locked(vdev);
+	if (ret != -EINPROGRESS)
+		event->waiter = NULL;
+	spin_unlock_bh(&vdev->lock);
+	return ret;
+}
+
+/**
+ * vrfm_event_wait - wait for an event
+ * @vdev: device
+ * @file: that it is waited through; closing it ends the wait
+ * @type: enum rfm2g_event
+ * @timeout_ms: %RFM2G_INFINITE_TIMEOUT: none; 0: do not wait
+ * @entry: gets the event
+ *
+ * Waiting for a type that is not enabled is right, it ends in -ETIMEDOUT
+ * unless somebody enables it.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: no such type; -EALREADY: somebody waits for this type;
+ * -ETIMEDOUT; -EIDRM: cancelled; -EINTR: a signal, never restarted.
+ */
+int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
+		    u32 timeout_ms, struct vrfm_entry *entry)
+{
+	struct vrfm_waiter waiter = { .file = file, .owner = current->files };
+	long left = timeout_ms == RFM2G_INFINITE_TIMEOUT ?
+		    MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout_ms);
+	struct vrfm_event *event;
+	int ret;
+
+	if (type >= RFM2G_EVENTS)
+		return -EINVAL;
+	event = &vdev->events[type];
+	ret = vrfm_event_wait_begin(vdev, type, !left, &waiter, entry);
+	while (ret == -EINPROGRESS) {
+		left = wait_event_interruptible_timeout(event->wait,
+							vrfm_event_over(event, &waiter),
+							left);
+		ret = vrfm_event_wait_end(vdev, type, &waiter, entry, left);
+	}
+	return ret;
+}
+
+static bool vrfm_event_cancel_locked(struct vrfm_event *event)
+{
+	if (!event->waiter)
+		return false;
+	WRITE_ONCE(event->waiter->cancelled, true);
+	wake_up_all(&event->wait);
+	return true;
+}
+
+/**
+ * vrfm_event_cancel - end a wait
+ * @vdev: device
+ * @type: enum rfm2g_event
+ *
+ * Return: 0; -EINVAL: no such type; -ENOSYS: nobody waits.
+ */
+int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
+{
+	bool waited;
+
+	if (type >= RFM2G_EVENTS)
+		return -EINVAL;
+	spin_lock_bh(&vdev->lock);
+	waited = vrfm_event_cancel_locked(&vdev->events[type]);
+	spin_unlock_bh(&vdev->lock);
+	return waited ? 0 : -ENOSYS;
+}
+
+static bool vrfm_waiter_is_from(const struct vrfm_waiter *waiter,
+				const struct file *file, fl_owner_t owner)
+{
+	return waiter && waiter->file == file && waiter->owner == owner;
+}
+
+/**
+ * vrfm_events_cancel - end the waits of a process through a file
+ * @vdev: device
+ * @file: that the process closes, NULL: all waits of all
+ * @owner: the process, as flush() names it
+ */
+void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
+			fl_owner_t owner)
+{
+	struct vrfm_event *event;
+	u32 type;
+
+	spin_lock_bh(&vdev->lock);
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		event = &vdev->events[type];
+		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
+			vrfm_event_cancel_locked(event);
+	}
+	spin_unlock_bh(&vdev->lock);
+}
+
+/* A fault that is forgotten is no longer latched in the status either. */
+static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
+{
+	if (type == RFM2G_EVENT_SYNC_LOSS)
+		vdev->regs.lcsr &= ~VRFM_LCSR_SYNC_LOSS;
+	if (type == RFM2G_EVENT_BAD_DATA)
+		vdev->regs.lcsr &= ~VRFM_LCSR_BAD_DATA;
+}
+
+/**
+ * vrfm_event_clear - forget the events of a type
+ * @vdev: device
+ * @type: enum rfm2g_event
+ *
+ * Also those that wait for it to be enabled. Its count stays, who waits goes on
+ * waiting.
+ *
+ * Return: 0; -EINVAL: no such type.
+ */
+int vrfm_event_clear(struct vrfm_dev *vdev, u32 type)
+{
+	if (type >= RFM2G_EVENTS)
+		return -EINVAL;
+	spin_lock_bh(&vdev->lock);
+	vrfm_queue_clear(&vdev->events[type].queue);
+	vrfm_event_unlatch_locked(vdev, type);
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+/**
+ * vrfm_event_clear_count - count the events of a type from 0
+ * @vdev: device
+ * @type: enum rfm2g_event
+ *
+ * Return: 0; -EINVAL: no such type.
+ */
+int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type)
+{
+	if (type >= RFM2G_EVENTS)
+		return -EINVAL;
+	spin_lock_bh(&vdev->lock);
+	vrfm_queue_clear_count(&vdev->events[type].queue);
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+/**
+ * vrfm_event_info - statistics of a type
+ * @vdev: device
+ * @info: its event is given, the rest is filled
+ *
+ * Return: 0; -EINVAL: no such type.
+ */
+int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info)
+{
+	const struct vrfm_queue *q;
+
+	if (info->event >= RFM2G_EVENTS)
+		return -EINVAL;
+	q = &vdev->events[info->event].queue;
+	spin_lock_bh(&vdev->lock);
+	*info = (struct rfm2g_queue_info){
+		.event = info->event,
+		.overflowed = q->overflowed,
+		.queue_peak = q->peak,
+		.event_count = q->count,
+		.events_queued = q->ready,
+		.queue_size = q->depth,
+		.max_queue_size = q->depth,
+	};
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+/**
+ * vrfm_events_ready - is there one to be taken?
+ * @vdev: device
+ *
+ * Return: true if an event of any type is.
+ */
+bool vrfm_events_ready(struct vrfm_dev *vdev)
+{
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		if (READ_ONCE(vdev->events[type].queue.ready))
+			return true;
+	return false;
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The commands of RFM2g, one function each; the table at the end says which.
+ *
+ * A command is known by its whole number. What the number says of direction and
+ * size is often wrong, so each function copies what its command really takes.
+ */
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "priv.h"
+
+/**
+ * struct vrfm_call - a command on its way
+ * @file: that it came through
+ * @vf: of @file
+ * @vdev: of @vf
+ * @value: the argument, where it is no address
+ * @user: the argument, where it is one
+ * @which: what the table says of the command
+ */
+struct vrfm_call {
+	struct file *file;
+	struct vrfm_file *vf;
+	struct vrfm_dev *vdev;
+	unsigned long value;
+	void __user *user;
+	u32 which;
+};
+
+/**
+ * struct vrfm_command - a line of the table
+ * @cmd: number
+ * @run: does it; 0 or an error
+ * @which: handed to @run
+ * @writes: only for files that are open for writing
+ */
+struct vrfm_command {
+	u32 cmd;
+	int (*run)(const struct vrfm_call *call);
+	u32 which;
+	bool writes;
+};
+
+static int vrfm_get_u8(const struct vrfm_call *call, u8 value)
+{
+	return put_user(value, (u8 __user *)call->user);
+}
+
+static int vrfm_get_u32(const struct vrfm_call *call, u32 value)
+{
+	return put_user(value, (u32 __user *)call->user);
+}
+
+/* As the driver of the cards: unaligned is right unless bytes are swapped. */
+static int vrfm_ioctl_atomic(const struct vrfm_call *call,
+			     struct rfm2g_atomic *atomic)
+{
+	if (copy_from_user(atomic, call->user, sizeof(*atomic)))
+		return -EFAULT;
+	if (atomic->width != 1 && atomic->width != 2 && atomic->width != 4)
+		return -EINVAL;
+	if (!vrfm_inside(call->vdev, atomic->offset, atomic->width))
+		return -EINVAL;
+	if (READ_ONCE(call->vdev->regs.pio_swap) &&
+	    !IS_ALIGNED(atomic->offset, atomic->width))
+		return -EINVAL;
+	return 0;
+}
+
+static int vrfm_ioctl_peek(const struct vrfm_call *call)
+{
+	struct rfm2g_atomic atomic;
+	int ret = vrfm_ioctl_atomic(call, &atomic);
+
+	if (ret)
+		return ret;
+	atomic.data = 0;
+	vrfm_load(call->vdev, atomic.offset, &atomic.data, atomic.width);
+	return copy_to_user(call->user, &atomic, sizeof(atomic)) ? -EFAULT : 0;
+}
+
+static int vrfm_ioctl_poke(const struct vrfm_call *call)
+{
+	struct rfm2g_atomic atomic;
+	int ret = vrfm_ioctl_atomic(call, &atomic);
+
+	if (!ret)
+		vrfm_store(call->vdev, atomic.offset, &atomic.data,
+			   atomic.width);
+	return ret;
+}
+
+static int vrfm_ioctl_event(const struct vrfm_call *call,
+			    struct rfm2g_event_info *info)
+{
+	return copy_from_user(info, call->user, sizeof(*info)) ? -EFAULT : 0;
+}
+
+static int vrfm_ioctl_enable(const struct vrfm_call *call)
+{
+	struct rfm2g_event_info info;
+
+	return vrfm_ioctl_event(call, &info) ?:
+		vrfm_event_enable(call->vdev, info.event);
+}
+
+static int vrfm_ioctl_disable(const struct vrfm_call *call)
+{
+	struct rfm2g_event_info info;
+
+	return vrfm_ioctl_event(call, &info) ?:
+		vrfm_event_disable(call->vdev, info.event);
+}
+
+static int vrfm_ioctl_send(const struct vrfm_call *call)
+{
+	struct rfm2g_event_info info;
+
+	return vrfm_ioctl_event(call, &info) ?:
+		vrfm_event_send(call->vdev, info.node_id, info.event,
+				info.extended_info);
+}
+
+static int vrfm_ioctl_wait(const struct vrfm_call *call)
+{
+	struct rfm2g_event_info info;
+	struct vrfm_entry entry;
+	int ret = vrfm_ioctl_event(call, &info);
+
+	if (!ret)
+		ret = vrfm_event_wait(call->vdev, call->file, info.event,
+				      info.timeout, &entry);
+	if (ret)
+		return ret;
+	info.node_id = entry.node;
+	info.extended_info = entry.data;
+	return copy_to_user(call->user, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static int vrfm_ioctl_cancel(const struct vrfm_call *call)
+{
+	struct rfm2g_event_info info;
+
+	return vrfm_ioctl_event(call, &info) ?:
+		vrfm_event_cancel(call->vdev, info.event);
+}
+
+static int vrfm_ioctl_event_stats(const struct vrfm_call *call)
+{
+	struct rfm2g_queue_info info;
+	int ret;
+
+	if (copy_from_user(&info, call->user, sizeof(info)))
+		return -EFAULT;
+	ret = vrfm_event_info(call->vdev, &info);
+	if (ret)
+		return ret;
+	return copy_to_user(call->user, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static u32 vrfm_ioctl_type(const struct vrfm_call *call)
+{
+	return min_t(unsigned long, call->value, RFM2G_EVENTS);
+}
+
+static int vrfm_ioctl_clear(const struct vrfm_call *call)
+{
+	return vrfm_event_clear(call->vdev, vrfm_ioctl_type(call));
+}
+
+static int vrfm_ioctl_clear_count(const struct vrfm_call *call)
+{
+	return vrfm_event_clear_count(call->vdev, vrfm_ioctl_type(call));
+}
+
+static void vrfm_pci_config(const struct vrfm_dev *vdev,
+			    struct rfm2g_pci_config *pci)
+{
+	pci->or_window_size = RFM2G_BAR0_SIZE;
+	pci->or_reg_size = RFM2G_BAR0_SIZE;
+	pci->cs_window_size = RFM2G_BAR2_SIZE;
+	pci->cs_reg_size = RFM2G_BAR2_SIZE;
+	pci->window_size = vdev->params.size;
+	pci->type = 0x5565;
+}
+
+/* Zeroed as a whole first: the gaps go to the program too. */
+static int vrfm_ioctl_config(const struct vrfm_call *call)
+{
+	struct vrfm_dev *vdev = call->vdev;
+	struct rfm2g_config config;
+
+	BUILD_BUG_ON(sizeof(config) != 244);
+	memset(&config, 0, sizeof(config));
+	config.node_id = vdev->params.node;
+	config.board_id = VRFM_BOARD_ID;
+	config.unit = vdev->unit;
+	config.plx_revision = VRFM_PLX_REVISION;
+	config.memory_size = vdev->params.size;
+	snprintf(config.device, sizeof(config.device), "/dev/%s",
+		 dev_name(&vdev->dev));
+	strscpy(config.name, "krdma vrfm", sizeof(config.name));
+	strscpy(config.driver_version, VRFM_VERSION,
+		sizeof(config.driver_version));
+	config.board_revision = vrfm_board_revision(vdev);
+	config.revision_id = 1;
+	config.lcsr1 = vrfm_lcsr(vdev);
+	vrfm_pci_config(vdev, &config.pci);
+	return copy_to_user(call->user, &config, sizeof(config)) ? -EFAULT : 0;
+}
+
+static int vrfm_ioctl_get_threshold(const struct vrfm_call *call)
+{
+	return vrfm_get_u32(call, READ_ONCE(call->vf->dma_threshold));
+}
+
+static int vrfm_ioctl_set_threshold(const struct vrfm_call *call)
+{
+	u32 threshold;
+
+	if (get_user(threshold, (u32 __user *)call->user))
+		return -EFAULT;
+	WRITE_ONCE(call->vf->dma_threshold, threshold);
+	return 0;
+}
+
+static int vrfm_ioctl_get_debug(const struct vrfm_call *call)
+{
+	return vrfm_get_u32(call, READ_ONCE(call->vdev->regs.debug));
+}
+
+static int vrfm_ioctl_set_debug(const struct vrfm_call *call)
+{
+	WRITE_ONCE(call->vdev->regs.debug, call->value);
+	return 0;
+}
+
+/* Bits of LCSR1, "which" says which. */
+static int vrfm_ioctl_get_bit(const struct vrfm_call *call)
+{
+	return vrfm_get_u8(call, !!(vrfm_lcsr(call->vdev) & call->which));
+}
+
+static int vrfm_ioctl_set_bit(const struct vrfm_call *call)
+{
+	vrfm_lcsr_update(call->vdev, call->which, call->value);
+	return 0;
+}
+
+static int vrfm_ioctl_own_data(const struct vrfm_call *call)
+{
+	return vrfm_get_u8(call, vrfm_lcsr_update(call->vdev,
+						  VRFM_LCSR_OWN_DATA, false));
+}
+
+/* Nobody else is in the ring: what is sent comes back at once. */
+static int vrfm_ioctl_ring(const struct vrfm_call *call)
+{
+	vrfm_lcsr_update(call->vdev, VRFM_LCSR_OWN_DATA, true);
+	return 0;
+}
+
+static int vrfm_ioctl_get_swap(const struct vrfm_call *call)
+{
+	const struct vrfm_regs *regs = &call->vdev->regs;
+
+	return vrfm_get_u8(call, call->which ? READ_ONCE(regs->dma_swap) :
+			   READ_ONCE(regs->pio_swap));
+}
+
+static int vrfm_ioctl_set_swap(const struct vrfm_call *call)
+{
+	struct vrfm_dev *vdev = call->vdev;
+
+	spin_lock_bh(&vdev->lock);
+	if (call->which)
+		vdev->regs.dma_swap = call->value;
+	else
+		vdev->regs.pio_swap = call->value;
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+static int vrfm_ioctl_get_offset(const struct vrfm_call *call)
+{
+	return vrfm_get_u32(call, 0);
+}
+
+/* Memory and window begin at 0 and nowhere else. */
+static int vrfm_ioctl_only_zero(const struct vrfm_call *call)
+{
+	return call->value ? -EINVAL : 0;
+}
+
+static int vrfm_ioctl_nothing(const struct vrfm_call *call)
+{
+	return 0;
+}
+
+static int vrfm_ioctl_read_reg(const struct vrfm_call *call)
+{
+	struct rfm2g_reg_info reg;
+	int ret;
+
+	if (copy_from_user(&reg, call->user, sizeof(reg)))
+		return -EFAULT;
+	ret = vrfm_reg_read(call->vdev, &reg);
+	if (ret)
+		return ret;
+	return copy_to_user(call->user, &reg, sizeof(reg)) ? -EFAULT : 0;
+}
+
+/* "which" is the command. */
+static int vrfm_ioctl_change_reg(const struct vrfm_call *call)
+{
+	struct rfm2g_reg_info reg;
+
+	if (copy_from_user(&reg, call->user, sizeof(reg)))
+		return -EFAULT;
+	if (call->which == RFM2G_SET_REG)
+		return vrfm_reg_set(call->vdev, &reg);
+	if (call->which == RFM2G_CLEAR_REG)
+		return vrfm_reg_clear(call->vdev, &reg);
+	return vrfm_reg_write(call->vdev, &reg);
+}
+
+static int vrfm_ioctl_transfer(const struct vrfm_call *call,
+			       struct rfm2g_transfer *transfer)
+{
+	if (copy_from_user(transfer, call->user, sizeof(*transfer)))
+		return -EFAULT;
+	/* Nothing is touched, so nothing is wrong with where. */
+	if (transfer->length &&
+	    !vrfm_inside(call->vdev, transfer->offset, transfer->length))
+		return -EFAULT;
+	return 0;
+}
+
+static int vrfm_ioctl_read(const struct vrfm_call *call)
+{
+	struct rfm2g_transfer transfer;
+	int ret = vrfm_ioctl_transfer(call, &transfer);
+
+	if (ret || !transfer.length)
+		return ret;
+	return vrfm_read(call->vdev, transfer.offset,
+			 u64_to_user_ptr(transfer.buffer), transfer.length);
+}
+
+static int vrfm_ioctl_write(const struct vrfm_call *call)
+{
+	struct rfm2g_transfer transfer;
+	int ret = vrfm_ioctl_transfer(call, &transfer);
+
+	if (ret || !transfer.length)
+		return ret;
+	return vrfm_write(call->vdev, transfer.offset,
+			  u64_to_user_ptr(transfer.buffer), transfer.length);
+}
+
+static int vrfm_special_of(u64 value)
+{
+	u64 address = value & ~(u64)RFM2G_MMAP_DMA;
+
+	if (!(value & RFM2G_MMAP_DMA))
+		return value & RFM2G_MMAP_BAR0 ? VRFM_SPECIAL_BAR0 :
+		       value & RFM2G_MMAP_BAR2 ? VRFM_SPECIAL_BAR2 : -EFAULT;
+	if (!PAGE_ALIGNED(address))
+		return -EFAULT;
+	return address ? VRFM_SPECIAL_DMA : VRFM_SPECIAL_DMA_NULL;
+}
+
+static int vrfm_ioctl_special(const struct vrfm_call *call)
+{
+	u64 value;
+	int special;
+
+	if (copy_from_user(&value, call->user, sizeof(value)))
+		return -EFAULT;
+	special = vrfm_special_of(value);
+	if (special < 0)
+		return special;
+	WRITE_ONCE(call->vf->special, special);
+	return 0;
+}
+
+/* By number. */
+static const struct vrfm_command vrfm_commands[] = {
+	[10] = { RFM2G_ATOMIC_PEEK, vrfm_ioctl_peek },
+	[11] = { RFM2G_ATOMIC_POKE, vrfm_ioctl_poke, 0, true },
+	[20] = { RFM2G_ENABLE_EVENT, vrfm_ioctl_enable },
+	[21] = { RFM2G_DISABLE_EVENT, vrfm_ioctl_disable },
+	[22] = { RFM2G_SEND_EVENT, vrfm_ioctl_send, 0, true },
+	[23] = { RFM2G_WAIT_FOR_EVENT, vrfm_ioctl_wait },
+	[24] = { RFM2G_CANCEL_EVENT, vrfm_ioctl_cancel },
+	[25] = { RFM2G_GET_EVENT_STATS, vrfm_ioctl_event_stats },
+	[26] = { RFM2G_CLEAR_EVENT_STATS, vrfm_ioctl_clear_count },
+	[29] = { RFM2G_FLUSH_QUEUE, vrfm_ioctl_clear },
+	[30] = { RFM2G_GET_CONFIG, vrfm_ioctl_config },
+	[33] = { RFM2G_GET_DMA_THRESHOLD, vrfm_ioctl_get_threshold },
+	[34] = { RFM2G_SET_DMA_THRESHOLD, vrfm_ioctl_set_threshold },
+	[40] = { RFM2G_GET_DEBUG_FLAGS, vrfm_ioctl_get_debug },
+	[41] = { RFM2G_SET_DEBUG_FLAGS, vrfm_ioctl_set_debug },
+	[50] = { RFM2G_SET_LED, vrfm_ioctl_set_bit, VRFM_LCSR_LED, true },
+	[51] = { RFM2G_GET_LED, vrfm_ioctl_get_bit, VRFM_LCSR_LED },
+	[52] = { RFM2G_CHECK_RING_CONT, vrfm_ioctl_ring },
+	[53] = { RFM2G_GET_DARK_ON_DARK, vrfm_ioctl_get_bit,
+		 VRFM_LCSR_DARK_ON_DARK },
+	[54] = { RFM2G_SET_DARK_ON_DARK, vrfm_ioctl_set_bit,
+		 VRFM_LCSR_DARK_ON_DARK, true },
+	[55] = { RFM2G_CLEAR_OWN_DATA, vrfm_ioctl_own_data },
+	[56] = { RFM2G_GET_TRANSMIT_DISABLE, vrfm_ioctl_get_bit,
+		 VRFM_LCSR_TX_OFF },
+	[57] = { RFM2G_SET_TRANSMIT_DISABLE, vrfm_ioctl_set_bit,
+		 VRFM_LCSR_TX_OFF, true },
+	[58] = { RFM2G_GET_LOOPBACK, vrfm_ioctl_get_bit, VRFM_LCSR_LOOPBACK },
+	[59] = { RFM2G_SET_LOOPBACK, vrfm_ioctl_set_bit, VRFM_LCSR_LOOPBACK,
+		 true },
+	[60] = { RFM2G_GET_PARITY_ENABLE, vrfm_ioctl_get_bit,
+		 VRFM_LCSR_PARITY },
+	[61] = { RFM2G_SET_PARITY_ENABLE, vrfm_ioctl_set_bit,
+		 VRFM_LCSR_PARITY, true },
+	[62] = { RFM2G_GET_MEMORY_OFFSET, vrfm_ioctl_get_offset },
+	[63] = { RFM2G_SET_MEMORY_OFFSET, vrfm_ioctl_only_zero, 0, true },
+	[64] = { RFM2G_SET_PCI_COMPATIBILITY, vrfm_ioctl_nothing },
+	[65] = { RFM2G_READ_REG, vrfm_ioctl_read_reg },
+	[66] = { RFM2G_WRITE_REG, vrfm_ioctl_change_reg, RFM2G_WRITE_REG, true },
+	[67] = { RFM2G_GET_DMA_BYTE_SWAP, vrfm_ioctl_get_swap, 1 },
+	[68] = { RFM2G_SET_DMA_BYTE_SWAP, vrfm_ioctl_set_swap, 1, true },
+	[69] = { RFM2G_GET_PIO_BYTE_SWAP, vrfm_ioctl_get_swap, 0 },
+	[70] = { RFM2G_SET_PIO_BYTE_SWAP, vrfm_ioctl_set_swap, 0, true },
+	[71] = { RFM2G_CLEAR_EVENT, vrfm_ioctl_clear },
+	[72] = { RFM2G_CLEAR_EVENT_COUNT, vrfm_ioctl_clear_count },
+	[73] = { RFM2G_READ, vrfm_ioctl_read },
+	[74] = { RFM2G_WRITE, vrfm_ioctl_write, 0, true },
+	[75] = { RFM2G_CLEAR_REG, vrfm_ioctl_change_reg, RFM2G_CLEAR_REG, true },
+	[76] = { RFM2G_SET_REG, vrfm_ioctl_change_reg, RFM2G_SET_REG, true },
+	[77] = { RFM2G_SET_SPECIAL_MMAP, vrfm_ioctl_special },
+	[78] = { RFM2G_CLEAR_DMA_MMAP, vrfm_ioctl_nothing },
+	[79] = { RFM2G_SET_SLIDING_WINDOW, vrfm_ioctl_only_zero, 0, true },
+};
+
+/* Speculation must not look behind the table's end. */
+static const struct vrfm_command *vrfm_command_find(unsigned int cmd)
+{
+	const struct vrfm_command *command;
+	unsigned int nr = _IOC_NR(cmd);
+
+	if (nr >= ARRAY_SIZE(vrfm_commands))
+		return NULL;
+	nr = array_index_nospec(nr, ARRAY_SIZE(vrfm_commands));
+	command = &vrfm_commands[nr];
+	return command->run && command->cmd == cmd ? command : NULL;
+}
+
+/**
+ * vrfm_ioctl - a command
+ * @file: open device
+ * @cmd: its number
+ * @arg: its argument
+ *
+ * Return: 0; -ENOTTY: not a command of RFM2g; -EINVAL: not one that exists, or
+ * its argument is wrong; -EBADF: it writes, but the file was opened for
+ * reading; -ENODEV: the device is gone; and those of each command.
+ */
+long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_call call = {
+		.file = file,
+		.vf = vf,
+		.vdev = vf->vdev,
+		.value = arg,
+		.user = (void __user *)arg,
+	};
+	const struct vrfm_command *command;
+
+	if (_IOC_TYPE(cmd) != RFM2G_MAGIC)
+		return -ENOTTY;
+	command = vrfm_command_find(cmd);
+	if (!command)
+		return -EINVAL;
+	if (READ_ONCE(vf->vdev->gone))
+		return -ENODEV;
+	if (command->writes && !(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	call.which = command->which;
+	return command->run(&call);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vrfm - a reflective memory that all nodes of a network share
+ *
+ * Init, exit and the parameters, which make one device, /dev/rfm2g0, in one
+ * line. More devices, and all that may change while they are there, are made
+ * by configfs.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+#include "priv.h"
+
+/* Nobody asked for rfm2g0. */
+#define VRFM_NO_NODE (-1)
+
+static int vrfm_param_node = VRFM_NO_NODE;
+module_param_named(node, vrfm_param_node, int, 0444);
+MODULE_PARM_DESC(node, "make rfm2g0 with this node id, 0 to 255");
+
+static unsigned int vrfm_param_network = VRFM_NETWORK_DEFAULT;
+module_param_named(network, vrfm_param_network, uint, 0444);
+MODULE_PARM_DESC(network, "of rfm2g0; nodes with the same share a memory (1)");
+
+static char *vrfm_param_size;
+module_param_named(size, vrfm_param_size, charp, 0444);
+MODULE_PARM_DESC(size, "of the memory of rfm2g0, 4K to 2G (64M)");
+
+static ushort vrfm_param_mode = 0660;
+module_param_named(mode, vrfm_param_mode, ushort, 0444);
+MODULE_PARM_DESC(mode, "permissions of the devices (0660)");
+
+/* What the parameters made. */
+static struct vrfm_dev *vrfm_first;
+
+static int vrfm_read_params(struct vrfm_params *params)
+{
+	params->size = VRFM_SIZE_DEFAULT;
+	params->network = vrfm_param_network;
+	params->node = vrfm_param_node;
+	if (vrfm_param_node < 0 || vrfm_param_node > RFM2G_NODE_MAX) {
+		pr_err("node %d: not in 0..%d\n", vrfm_param_node,
+		       RFM2G_NODE_MAX);
+		return -EINVAL;
+	}
+	if (vrfm_param_size && vrfm_parse_size(vrfm_param_size, &params->size)) {
+		pr_err("size %s: not a multiple of the page size from 4K to 2G\n",
+		       vrfm_param_size);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int vrfm_make_first(void)
+{
+	struct vrfm_params params;
+	struct vrfm_dev *vdev;
+	int ret;
+
+	if (vrfm_param_node == VRFM_NO_NODE)
+		return 0;
+	ret = vrfm_read_params(&params);
+	if (ret)
+		return ret;
+	vdev = vrfm_dev_create(0, &params);
+	if (IS_ERR(vdev))
+		return PTR_ERR(vdev);
+	vrfm_first = vdev;
+	return 0;
+}
+
+static int __init vrfm_init(void)
+{
+	int ret;
+
+	if (vrfm_param_mode & ~0666) {
+		pr_err("mode %#o: not permissions of a device\n",
+		       vrfm_param_mode);
+		return -EINVAL;
+	}
+	ret = vrfm_device_init(vrfm_param_mode);
+	if (ret)
+		return ret;
+	ret = vrfm_proc_init();
+	if (ret)
+		goto err_exit_device;
+	ret = vrfm_make_first();
+	if (ret)
+		goto err_exit_proc;
+	ret = vrfm_configfs_init();
+	if (ret)
+		goto err_destroy_first;
+	return 0;
+
+err_destroy_first:
+	if (vrfm_first)
+		vrfm_dev_destroy(vrfm_first, true);
+err_exit_proc:
+	vrfm_proc_exit();
+err_exit_device:
+	vrfm_device_exit();
+	return ret;
+}
+
+/* No file is open and no item of configfs is there: both hold the module. */
+static void __exit vrfm_exit(void)
+{
+	vrfm_configfs_exit();
+	if (vrfm_first)
+		vrfm_dev_destroy(vrfm_first, true);
+	vrfm_proc_exit();
+	vrfm_device_exit();
+}
+
+module_init(vrfm_init);
+module_exit(vrfm_exit);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("Reflective memory over RDMA, with the interface of RFM2g cards");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mappings: of the memory, of the registers, and of what programs take for a
+ * buffer that the card can reach.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "compat.h"
+#include "priv.h"
+
+static vm_fault_t vrfm_fault(struct vm_fault *vmf)
+{
+	struct vrfm_file *vf = vmf->vma->vm_file->private_data;
+	const struct vrfm_region *region = &vf->vdev->region;
+
+	if (vmf->pgoff >= region->npages)
+		return VM_FAULT_SIGBUS;
+	vmf->page = region->pages[vmf->pgoff];
+	get_page(vmf->page);
+	return 0;
+}
+
+static const struct vm_operations_struct vrfm_vm_ops = {
+	.fault = vrfm_fault,
+};
+
+/* All at once, so that no load of a real-time loop ever faults. */
+static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	unsigned long len = vma->vm_end - vma->vm_start;
+	unsigned long n = len >> PAGE_SHIFT;
+	struct page **pages;
+
+	if (vma->vm_pgoff >= vdev->region.npages ||
+	    n > vdev->region.npages - vma->vm_pgoff)
+		return -EAGAIN;
+	vma->vm_ops = &vrfm_vm_ops;
+	pages = vdev->region.pages + vma->vm_pgoff;
+	return vm_insert_pages(vma, vma->vm_start, pages, &n);
+}
+
+/* One page, whatever was asked; behind it there is nothing. */
+static int vrfm_mmap_bar(struct vrfm_dev *vdev, struct vm_area_struct *vma,
+			 unsigned int bar)
+{
+	return vm_insert_page(vma, vma->vm_start, vdev->bars[bar]);
+}
+
+static struct page *vrfm_dma_page(void)
+{
+	return alloc_page(GFP_HIGHUSER | __GFP_ZERO | __GFP_ACCOUNT |
+			  __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+}
+
+/* Only after the program itself threw the page away. */
+static vm_fault_t vrfm_dma_fault(struct vm_fault *vmf)
+{
+	vmf->page = vrfm_dma_page();
+	return vmf->page ? 0 : VM_FAULT_OOM;
+}
+
+static const struct vm_operations_struct vrfm_dma_vm_ops = {
+	.fault = vrfm_dma_fault,
+};
+
+static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
+{
+	struct page *page;
+	int ret;
+
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	page = vrfm_dma_page();
+	if (!page)
+		return -ENOMEM;
+	ret = vm_insert_page(vma, address, page);
+	/* The mapping holds it from now on, and alone. */
+	put_page(page);
+	return ret;
+}
+
+/*
+ * The cards' driver maps any physical address. This is ordinary memory that
+ * only the mapping holds, and that counts as its program's; to read and write
+ * with it is to copy.
+ */
+static int vrfm_mmap_dma(struct vm_area_struct *vma)
+{
+	unsigned long address;
+	int ret = 0;
+
+	vma->vm_ops = &vrfm_dma_vm_ops;
+	for (address = vma->vm_start; address < vma->vm_end && !ret;
+	     address += PAGE_SIZE) {
+		ret = vrfm_dma_insert(vma, address);
+		cond_resched();
+	}
+	return ret;
+}
+
+/**
+ * vrfm_mmap - mmap() of a device
+ * @file: open device
+ * @vma: mapping
+ *
+ * What RFM2G_SET_SPECIAL_MMAP asked for, once, whatever becomes of it; else the
+ * memory.
+ *
+ * Return: 0; -EAGAIN: not inside the memory; -EINVAL: private and writable,
+ * what is stored there would never leave this process.
+ */
+int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct vrfm_file *vf = file->private_data;
+	struct vrfm_dev *vdev = vf->vdev;
+	int special = xchg(&vf->special, VRFM_SPECIAL_NONE);
+
+	if (READ_ONCE(vdev->gone))
+		return -ENODEV;
+	if (special == VRFM_SPECIAL_DMA_NULL)
+		return -EAGAIN;
+	if (!(vma->vm_flags & VM_SHARED)) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EINVAL;
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
+	if (special == VRFM_SPECIAL_NONE)
+		return vrfm_mmap_memory(vdev, vma);
+	if (special == VRFM_SPECIAL_DMA)
+		return vrfm_mmap_dma(vma);
+	return vrfm_mmap_bar(vdev, vma, special == VRFM_SPECIAL_BAR2);
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The registers of a card that does not exist.
+ *
+ * Both register spaces are composed when somebody looks, from what the device
+ * knows; a write takes the picture, changes it, and acts on the registers that
+ * it touched. A copy of the pictures lies in a page each for programs that map
+ * them; vrfm_regs_publish_locked() renews it whenever something changes, and
+ * what programs store there means nothing.
+ */
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "priv.h"
+
+/* BAR2. */
+#define VRFM_REG_BRV 0x00
+#define VRFM_REG_BID 0x01
+#define VRFM_REG_NID 0x04
+#define VRFM_REG_LCSR1 0x08
+#define VRFM_REG_LISR 0x10
+#define VRFM_REG_LIER 0x14
+#define VRFM_REG_NTD 0x18
+#define VRFM_REG_NTN 0x1C
+#define VRFM_REG_NIC 0x1D
+#define VRFM_REG_FIFO 0x20
+
+/* BAR0. */
+#define VRFM_REG_ENDIAN 0x0C
+#define VRFM_REG_PLX_REVISION 0x74
+#define VRFM_REG_WINDOW_RANGE 0xF0
+#define VRFM_REG_WINDOW_BASE 0xF4
+
+#define VRFM_ENDIAN_DMA BIT(7)
+#define VRFM_ENDIAN_PIO BIT(5)
+
+/* LISR: the driver of the cards always has it on. */
+#define VRFM_LISR_GLOBAL_ENABLE BIT(14)
+
+/* NIC: what is sent, and whether to all. */
+#define VRFM_NIC_BROADCAST BIT(3)
+#define VRFM_NIC_COMMAND 0x07
+
+/* Those of LCSR1 that who writes the register changes. */
+#define VRFM_LCSR_WRITABLE (VRFM_LCSR_LED | VRFM_LCSR_TX_OFF | \
+			    VRFM_LCSR_DARK_ON_DARK | VRFM_LCSR_LOOPBACK | \
+			    VRFM_LCSR_PARITY)
+/* Those that a written 0 clears and a written 1 leaves. */
+#define VRFM_LCSR_LATCHED (VRFM_LCSR_SYNC_LOSS | VRFM_LCSR_BAD_DATA | \
+			   VRFM_LCSR_OWN_DATA)
+
+/* Bit of an event in LISR and LIER. */
+static const u8 vrfm_event_bit[RFM2G_EVENTS] = {
+	[RFM2G_EVENT_INTR1] = 0,
+	[RFM2G_EVENT_INTR2] = 1,
+	[RFM2G_EVENT_INTR3] = 2,
+	[RFM2G_EVENT_RESET] = 3,
+	[RFM2G_EVENT_ROGUE_PKT] = 6,
+	[RFM2G_EVENT_INTR4] = 7,
+	[RFM2G_EVENT_BAD_DATA] = 8,
+	[RFM2G_EVENT_RXFIFO_AFULL] = 9,
+	[RFM2G_EVENT_RXFIFO_FULL] = 10,
+	[RFM2G_EVENT_SYNC_LOSS] = 11,
+	[RFM2G_EVENT_MEM_WRITE_INHIBITED] = 12,
+	[RFM2G_EVENT_LOCAL_MEM_PARITY_ERR] = 13,
+};
+
+/* What a command in NIC sends; the others send nothing. */
+static const s8 vrfm_nic_event[] = {
+	RFM2G_EVENT_RESET, RFM2G_EVENT_INTR1, RFM2G_EVENT_INTR2,
+	RFM2G_EVENT_INTR3, -1, -1, -1, RFM2G_EVENT_INTR4,
+};
+
+static u32 vrfm_get32(const u8 *from)
+{
+	__le32 value;
+
+	memcpy(&value, from, sizeof(value));
+	return le32_to_cpu(value);
+}
+
+static void vrfm_put32(u32 value, u8 *to)
+{
+	__le32 le = cpu_to_le32(value);
+
+	memcpy(to, &le, sizeof(le));
+}
+
+/**
+ * vrfm_regs_init - as after the start of a card
+ * @vdev: device, its params are set
+ */
+void vrfm_regs_init(struct vrfm_dev *vdev)
+{
+	vdev->regs.debug = 1;
+	spin_lock_bh(&vdev->lock);
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+}
+
+/* Bits 21:20 of LCSR1. */
+static u32 vrfm_lcsr_size(u64 size)
+{
+	switch (size) {
+	case SZ_64M:
+		return 0;
+	case SZ_128M:
+		return 1;
+	case SZ_256M:
+		return 2;
+	default:
+		return 3;
+	}
+}
+
+static u32 vrfm_lcsr_locked(const struct vrfm_dev *vdev)
+{
+	return vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
+	       VRFM_LCSR_TX_EMPTY | VRFM_LCSR_SIGNAL;
+}
+
+/**
+ * vrfm_lcsr - control and status
+ * @vdev: device
+ *
+ * Context: any but hard interrupts.
+ * Return: LCSR1 as the cards have it.
+ */
+u32 vrfm_lcsr(struct vrfm_dev *vdev)
+{
+	u32 lcsr;
+
+	spin_lock_bh(&vdev->lock);
+	lcsr = vrfm_lcsr_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return lcsr;
+}
+
+/**
+ * vrfm_lcsr_update - change a bit of control and status
+ * @vdev: device
+ * @bit: VRFM_LCSR_..., one that is kept
+ * @on: what it becomes
+ *
+ * Context: any but hard interrupts.
+ * Return: what it was.
+ */
+bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on)
+{
+	bool was;
+
+	spin_lock_bh(&vdev->lock);
+	was = vdev->regs.lcsr & bit;
+	if (on)
+		vdev->regs.lcsr |= bit;
+	else
+		vdev->regs.lcsr &= ~bit;
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	return was;
+}
+
+/**
+ * vrfm_board_revision - of which the library makes whether there is a window
+ * @vdev: device
+ *
+ * Only for the sizes of real boards can the library make sense of the window's
+ * registers.
+ *
+ * Return: 0x8C: it has one; 0x8B: it has none.
+ */
+u8 vrfm_board_revision(const struct vrfm_dev *vdev)
+{
+	return vrfm_lcsr_size(vdev->params.size) == 3 ? 0x8B : 0x8C;
+}
+
+static u32 vrfm_lisr_locked(const struct vrfm_dev *vdev)
+{
+	u32 lisr = VRFM_LISR_GLOBAL_ENABLE;
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		if (vdev->events[type].queue.fill)
+			lisr |= BIT(vrfm_event_bit[type]);
+	return lisr;
+}
+
+static u32 vrfm_lier_locked(const struct vrfm_dev *vdev)
+{
+	u32 lier = 0;
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		if (vdev->events[type].queue.enabled)
+			lier |= BIT(vrfm_event_bit[type]);
+	return lier;
+}
+
+/* The heads of the four FIFOs: data, then sender. */
+static void vrfm_fifos_locked(const struct vrfm_dev *vdev, u8 *image)
+{
+	const struct vrfm_queue *q;
+	u32 i;
+
+	for (i = 0; i < 4; i++, image += 8) {
+		q = &vdev->events[RFM2G_EVENT_INTR1 + i].queue;
+		if (!q->ready)
+			continue;
+		vrfm_put32(q->entries[q->head].data, image);
+		image[4] = q->entries[q->head].node;
+	}
+}
+
+static void vrfm_bar2_locked(const struct vrfm_dev *vdev, u8 *image)
+{
+	memset(image, 0, RFM2G_BAR2_SIZE);
+	image[VRFM_REG_BRV] = vrfm_board_revision(vdev);
+	image[VRFM_REG_BID] = VRFM_BOARD_ID;
+	image[VRFM_REG_NID] = vdev->params.node;
+	vrfm_put32(vrfm_lcsr_locked(vdev), image + VRFM_REG_LCSR1);
+	vrfm_put32(vrfm_lisr_locked(vdev), image + VRFM_REG_LISR);
+	vrfm_put32(vrfm_lier_locked(vdev), image + VRFM_REG_LIER);
+	vrfm_put32(vdev->regs.ntd, image + VRFM_REG_NTD);
+	image[VRFM_REG_NTN] = vdev->regs.ntn;
+	vrfm_fifos_locked(vdev, image + VRFM_REG_FIFO);
+}
+
+static void vrfm_bar0_locked(const struct vrfm_dev *vdev, u8 *image)
+{
+	memset(image, 0, RFM2G_BAR0_SIZE);
+	if (vdev->regs.dma_swap)
+		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_DMA;
+	if (vdev->regs.pio_swap)
+		image[VRFM_REG_ENDIAN] |= VRFM_ENDIAN_PIO;
+	image[VRFM_REG_PLX_REVISION] = VRFM_PLX_REVISION;
+	vrfm_put32(-(u32)vdev->params.size, image + VRFM_REG_WINDOW_RANGE);
+	vrfm_put32(1, image + VRFM_REG_WINDOW_BASE);
+}
+
+static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
+			      u8 *image)
+{
+	lockdep_assert_held(&vdev->lock);
+	if (regset == RFM2G_BAR0)
+		vrfm_bar0_locked(vdev, image);
+	else
+		vrfm_bar2_locked(vdev, image);
+}
+
+/**
+ * vrfm_regs_publish_locked - renew what programs have mapped
+ * @vdev: device
+ */
+void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
+{
+	vrfm_image_locked(vdev, RFM2G_BAR0, page_address(vdev->bars[0]));
+	vrfm_image_locked(vdev, RFM2G_BAR2, page_address(vdev->bars[1]));
+}
+
+static u32 vrfm_reg_get(const u8 *image, u32 width)
+{
+	u8 bytes[4] = { };
+
+	memcpy(bytes, image, width);
+	return vrfm_get32(bytes);
+}
+
+static int vrfm_reg_check(const struct vrfm_dev *vdev,
+			  const struct rfm2g_reg_info *reg)
+{
+	u64 size;
+
+	if (reg->width != 1 && reg->width != 2 && reg->width != 4)
+		return -EINVAL;
+	if (reg->regset == RFM2G_BAR0)
+		size = RFM2G_BAR0_SIZE;
+	else if (reg->regset == RFM2G_BAR2)
+		size = RFM2G_BAR2_SIZE;
+	else if (reg->regset == RFM2G_MEMORY)
+		size = vdev->params.size;
+	else
+		return -EINVAL;
+	return reg->offset > size - reg->width ? -EINVAL : 0;
+}
+
+static bool vrfm_reg_covers(const struct rfm2g_reg_info *reg, u32 first,
+			    u32 len)
+{
+	return reg->offset < first + len && first < reg->offset + reg->width;
+}
+
+/* Who reads the sender's id takes the event. */
+static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
+				  const struct rfm2g_reg_info *reg)
+{
+	struct vrfm_entry entry;
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
+			vrfm_queue_take(&vdev->events[RFM2G_EVENT_INTR1 + i].queue,
+					&entry);
+}
+
+/**
+ * vrfm_reg_read - read a register
+ * @vdev: device
+ * @reg: says which; its value is filled
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL: there is none.
+ */
+int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg)
+{
+	u8 image[RFM2G_BAR0_SIZE];
+	int ret = vrfm_reg_check(vdev, reg);
+
+	if (ret)
+		return ret;
+	reg->value = 0;
+	if (reg->regset == RFM2G_MEMORY) {
+		vrfm_load(vdev, reg->offset, &reg->value, reg->width);
+		return 0;
+	}
+	spin_lock_bh(&vdev->lock);
+	vrfm_image_locked(vdev, reg->regset, image);
+	reg->value = vrfm_reg_get(image + reg->offset, reg->width);
+	if (reg->regset == RFM2G_BAR2) {
+		vrfm_fifos_pop_locked(vdev, reg);
+		vrfm_regs_publish_locked(vdev);
+	}
+	spin_unlock_bh(&vdev->lock);
+	return 0;
+}
+
+static void vrfm_lcsr_write_locked(struct vrfm_dev *vdev, u32 value)
+{
+	struct vrfm_regs *regs = &vdev->regs;
+
+	regs->lcsr &= value | ~VRFM_LCSR_LATCHED;
+	regs->lcsr = (regs->lcsr & ~VRFM_LCSR_WRITABLE) |
+		     (value & VRFM_LCSR_WRITABLE);
+}
+
+/* A written 0 forgets a fault and a reset; the FIFOs have their own register. */
+static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
+{
+	struct vrfm_queue *q;
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++) {
+		q = &vdev->events[type].queue;
+		if (q->depth == 1 && !(value & BIT(vrfm_event_bit[type])))
+			vrfm_queue_clear(q);
+	}
+}
+
+static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
+{
+	u32 type;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		vrfm_event_enable_locked(vdev, type,
+					 value & BIT(vrfm_event_bit[type]));
+}
+
+/* Who writes the sender's id empties the FIFO. */
+static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
+				    const struct rfm2g_reg_info *reg)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++)
+		if (vrfm_reg_covers(reg, VRFM_REG_FIFO + 8 * i + 4, 1))
+			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
+}
+
+/* IMAGE is what BAR2 should become. */
+static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
+				   const struct rfm2g_reg_info *reg)
+{
+	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4))
+		vrfm_lcsr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LCSR1));
+	if (vrfm_reg_covers(reg, VRFM_REG_LISR, 4))
+		vrfm_lisr_write_locked(vdev, vrfm_get32(image + VRFM_REG_LISR));
+	if (vrfm_reg_covers(reg, VRFM_REG_LIER, 4))
+		vrfm_lier_write_locked(vdev, vrfm_get32(image + VRFM_REG_LIER));
+	vdev->regs.ntd = vrfm_get32(image + VRFM_REG_NTD);
+	vdev->regs.ntn = image[VRFM_REG_NTN];
+	vrfm_fifos_write_locked(vdev, reg);
+	vrfm_regs_publish_locked(vdev);
+}
+
+/* The register that sends: what, to whom and with what data was written before. */
+static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
+{
+	u8 command = image[VRFM_REG_NIC];
+	s8 type = vrfm_nic_event[command & VRFM_NIC_COMMAND];
+
+	if (type < 0)
+		return;
+	/* As a card: to oneself or to nobody sends nothing and says nothing. */
+	vrfm_event_send(vdev, command & VRFM_NIC_BROADCAST ? RFM2G_NODE_ALL :
+			image[VRFM_REG_NTN], type,
+			vrfm_get32(image + VRFM_REG_NTD));
+}
+
+/* Bits of CLEAR become 0, then those of SET 1; only as many as are wide. */
+static int vrfm_reg_change(struct vrfm_dev *vdev,
+			   const struct rfm2g_reg_info *reg, u32 clear, u32 set)
+{
+	u8 image[RFM2G_BAR2_SIZE];
+	int ret = vrfm_reg_check(vdev, reg);
+	__le32 value;
+
+	if (ret || reg->regset == RFM2G_BAR0)
+		return ret;
+	if (reg->regset == RFM2G_MEMORY) {
+		vrfm_store_bits(vdev, reg->offset, reg->width, clear, set);
+		return 0;
+	}
+	spin_lock_bh(&vdev->lock);
+	vrfm_image_locked(vdev, RFM2G_BAR2, image);
+	value = cpu_to_le32((vrfm_reg_get(image + reg->offset, reg->width) &
+			     ~clear) | set);
+	memcpy(image + reg->offset, &value, reg->width);
+	vrfm_bar2_write_locked(vdev, image, reg);
+	spin_unlock_bh(&vdev->lock);
+	if (vrfm_reg_covers(reg, VRFM_REG_NIC, 1))
+		vrfm_nic_write(vdev, image);
+	return 0;
+}
+
+/**
+ * vrfm_reg_write - write a register
+ * @vdev: device
+ * @reg: which, and what
+ *
+ * Context: may sleep.
+ * Return: 0, also for those that cannot be written; -EINVAL: there is none.
+ */
+int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
+{
+	return vrfm_reg_change(vdev, reg, U32_MAX, reg->value);
+}
+
+/**
+ * vrfm_reg_set - set bits of a register, in one step
+ * @vdev: device
+ * @reg: which, its value the mask
+ *
+ * Context: may sleep.
+ * Return: as vrfm_reg_write().
+ */
+int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
+{
+	return vrfm_reg_change(vdev, reg, 0, reg->value);
+}
+
+/**
+ * vrfm_reg_clear - clear bits of a register, in one step
+ * @vdev: device
+ * @reg: which, its value the mask
+ *
+ * Context: may sleep.
+ * Return: as vrfm_reg_write().
+ */
+int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
+{
+	return vrfm_reg_change(vdev, reg, reg->value, 0);
+}
