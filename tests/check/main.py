@@ -75,10 +75,12 @@ class Kernels:
     def __init__(self, names):
         self.names = names
         self.state = {}
+        self.building = False
         self.changed = threading.Condition()
 
     def prepare_all(self):
         for name in self.names:
+            self.building = kernels.is_built(name)
             try:
                 kernels.prepare(name)
                 good = True
@@ -86,6 +88,7 @@ class Kernels:
                 print(f"# kernel {name}: {error}", flush=True)
                 good = False
             with self.changed:
+                self.building = False
                 self.state[name] = good
                 self.changed.notify_all()
 
@@ -112,13 +115,17 @@ class Run:
         """A part whose kernels are there, or cannot be made; None when there is nothing left."""
         with self.lock:
             while self.waiting and not command.stopping.is_set():
-                for part in self.waiting:
+                for part in self.waiting if self.has_room() else []:
                     if all(name in self.kernels.state for name in part.kernels):
                         self.waiting.remove(part)
                         self.running[part.name] = time.monotonic()
                         return part
                 self.lock.wait(1)
         return None
+
+    def has_room(self):
+        """A compiler takes the processors that emulated machines would need to keep their times."""
+        return not (self.kernels.building and self.running)
 
     def work(self):
         while part := self.next():

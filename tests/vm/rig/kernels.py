@@ -115,6 +115,11 @@ def prepare(name):
     return kernel
 
 
+def is_built(name):
+    """Is it compiled here, unlike those that are fetched?"""
+    return isinstance(TABLE[name], Built)
+
+
 def newest(packages):
     """The highest version among names that end in one."""
     if not packages:
@@ -203,7 +208,7 @@ def build(source_dir, path, arch, fragments):
     build_dir = path / "build"
     build_dir.mkdir()
     log = path / "build.log"
-    make = ["nice", "make", JOBS, f"ARCH={arch}", f"O={build_dir}"]
+    make = ["make", JOBS, f"ARCH={arch}", f"O={build_dir}"]
     configure(source_dir, build_dir, make, fragments)
     for target in ("linux" if arch == "um" else "bzImage", "modules_prepare"):
         cache.run([*make, "-C", source_dir, target], log=log)
