@@ -24,6 +24,7 @@
 #include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
@@ -48,6 +49,7 @@
  *
  * All of these are constant.
  *
+ * @link: in krdma_agains
  * @work: makes an attempt, when its time has come
  * @watch: tells of new RDMA devices
  * @stopped: completed by the step to KRDMA_AGAIN_STOPPED
@@ -72,6 +74,7 @@ struct krdma_again {
 	u32 min_ms;
 	u32 max_ms;
 
+	struct list_head link;
 	struct delayed_work work;
 	struct krdma_watch watch;
 	struct completion stopped;
@@ -86,6 +89,9 @@ struct krdma_again {
 	int error;
 	unsigned long since;
 };
+
+static LIST_HEAD(krdma_agains);
+static DEFINE_MUTEX(krdma_agains_lock); /* krdma_agains */
 
 /* Soon, but not all at the same moment. */
 static void krdma_again_queue_locked(struct krdma_again *again, u32 ms)
@@ -432,6 +438,9 @@ struct krdma_again *krdma_again_start(const struct sockaddr *dst,
 		kfree(again);
 		return ERR_PTR(ret);
 	}
+	mutex_lock(&krdma_agains_lock);
+	list_add_tail(&again->link, &krdma_agains);
+	mutex_unlock(&krdma_agains_lock);
 	krdma_device_watch(&again->watch, krdma_again_device_added);
 	krdma_again_kick(again);
 	return again;
@@ -495,6 +504,9 @@ void krdma_again_stop(struct krdma_again *again)
 	/* Until who has completed it has left the lock. */
 	spin_lock_irqsave(&again->lock, flags);
 	spin_unlock_irqrestore(&again->lock, flags);
+	mutex_lock(&krdma_agains_lock);
+	list_del(&again->link);
+	mutex_unlock(&krdma_agains_lock);
 	krdma_again_free(again);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_again_stop, KRDMA_NS);
@@ -592,3 +604,44 @@ u64 krdma_again_epoch(struct krdma_again *again)
 	return info.epoch;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_again_epoch, KRDMA_NS);
+
+static const char * const krdma_again_names[] = {
+	[KRDMA_AGAIN_WAITING]	 = "waiting",
+	[KRDMA_AGAIN_CONNECTING] = "connecting",
+	[KRDMA_AGAIN_CONNECTED]	 = "connected",
+	[KRDMA_AGAIN_STOPPED]	 = "stopped",
+};
+
+/* Until the next attempt. */
+static unsigned int krdma_again_wait_ms(const struct krdma_again *again)
+{
+	long left = READ_ONCE(again->work.timer.expires) - jiffies;
+
+	return timer_pending(&again->work.timer) && left > 0 ?
+		jiffies_to_msecs(left) : 0;
+}
+
+/**
+ * krdma_again_show - the file "kept" in debugfs
+ * @seq: where to
+ * @unused: nothing
+ *
+ * Return: 0.
+ */
+int krdma_again_show(struct seq_file *seq, void *unused)
+{
+	struct krdma_again_info info = { .size = sizeof(info) };
+	struct krdma_again *again;
+
+	seq_puts(seq, "peer state epoch failures error next_ms\n");
+	mutex_lock(&krdma_agains_lock);
+	list_for_each_entry(again, &krdma_agains, link) {
+		krdma_again_query(again, &info);
+		seq_printf(seq, "%pISpc %s %llu %u %d %u\n", &again->dst,
+			   krdma_again_names[info.state], info.epoch,
+			   info.failures, info.error,
+			   krdma_again_wait_ms(again));
+	}
+	mutex_unlock(&krdma_agains_lock);
+	return 0;
+}

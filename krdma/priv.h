@@ -5,10 +5,11 @@
  * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
  * krdma_stats_lock and krdma_watch_lock nest inside all of these, and
- * krdma_again.lock inside krdma_watch_lock. krdma_conn.lock nests inside
- * everything and takes nothing. CM callbacks run under the handler mutex and
- * therefore never take krdma_conn.setup: what needs it is done by the task that
- * connects or accepts, or by close_work.
+ * krdma_again.lock inside krdma_watch_lock, and inside krdma_agains_lock, which
+ * is for debugfs. krdma_conn.lock nests inside everything and takes nothing. CM
+ * callbacks run under the handler mutex and therefore never take
+ * krdma_conn.setup: what needs it is done by the task that connects or accepts,
+ * or by close_work.
  */
 #ifndef KRDMA_PRIV_H
 #define KRDMA_PRIV_H

@@ -509,6 +509,8 @@ static int krdma_regions_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_regions);
 
+DEFINE_SHOW_ATTRIBUTE(krdma_again);
+
 /**
  * krdma_stats_init - make the files
  *
@@ -525,6 +527,7 @@ void krdma_stats_init(void)
 			    &krdma_conn_counters_fops);
 	debugfs_create_file("latency", 0400, dir, NULL, &krdma_latency_fops);
 	debugfs_create_file("regions", 0400, dir, NULL, &krdma_regions_fops);
+	debugfs_create_file("kept", 0400, dir, NULL, &krdma_again_fops);
 	krdma_debugfs = dir;
 }
 

@@ -12,6 +12,7 @@
 #include <krdma.h>
 
 struct krdma_conn;
+struct seq_file;
 
 /* What an entry of the send queue is: &enum krdma_opcode, or one of krdma's. */
 enum krdma_wr_kind {
@@ -141,5 +142,8 @@ void krdma_stats_posted_locked(struct krdma_conn *conn, struct krdma_wr *kwr);
 void krdma_stats_done_locked(struct krdma_conn *conn,
 			     const struct krdma_wr *kwr, int status);
 void krdma_stats_end_locked(struct krdma_conn *conn);
+
+/* again.c */
+int krdma_again_show(struct seq_file *seq, void *unused);
 
 #endif /* KRDMA_STATS_H */

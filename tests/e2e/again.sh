@@ -286,6 +286,26 @@ lives_briefly() {
 	kt_is 0 "400 without a peer: $kt_text, $kt_ms ms"
 }
 
+# debugfs has a line for each that is kept.
+observed() {
+	local file=/sys/kernel/debug/krdma/kept line
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	keep o "$server" 7000
+	shows o "connected *" "connected"
+	keep p "$server" 7009 max=60000
+	fails p 3
+	line=$(grep "^$server:7000 " $file)
+	[[ $line == "$server:7000 connected 1 0 0 0" ]]
+	ok $? "debugfs: $line"
+	line=$(grep "^$server:7009 " $file)
+	[[ $line =~ ^"$server:7009 "(waiting|connecting)" 0 "[3-9]" "-[0-9]+" "[0-9]+$ ]]
+	ok $? "debugfs: $line"
+	stop o 2000 "connected"
+	stop p 2000 "waiting"
+	! grep -q "^$server:70" $file
+	ok $? "debugfs knows them no more"
+}
+
 client() {
 	peer_comes_and_goes
 	backs_off
@@ -295,6 +315,7 @@ client() {
 	own_device_goes
 	peers_device_goes
 	stops_in_each_phase
+	observed
 	lives_briefly
 	barrier stopped
 }

@@ -7,7 +7,7 @@
 #   insmod vrfm.ko node=... ---> /dev/rfm2g0
 #
 # kernels: uml
-# long: stock-6.1 stock-new debug-6.1
+# alone: stock-6.1 debug-6.1
 # timeout: 120
 
 # shellcheck source=tests/e2e/lib.sh
