@@ -48,8 +48,8 @@ writing() {
 		for len in 1 16 200 220 221 4096 65535; do writes 40 $len $mem chain=7; done
 	done
 	# More than there are credits and slots.
-	writes 2000 64 virt chain=100
-	writes 1000 700 pages
+	writes $((2000 / slow)) 64 virt chain=100
+	writes $((1000 / slow)) 700 pages
 	# Over the border of two MRs.
 	writes 47 65535 virt chain=47
 	writes 47 65535 region

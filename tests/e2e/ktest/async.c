@@ -166,6 +166,15 @@ static int ktest_async_post(struct ktest_asyncs *all, u32 chain)
 	return 0;
 }
 
+/* In short sleeps: a task in a long one is taken for hung. */
+static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
+{
+	while (seconds--)
+		if (wait_for_completion_timeout(&all->over, HZ))
+			return true;
+	return false;
+}
+
 /* Those that were taken; they end, for the connection does if they do not. */
 static int ktest_async_wait(struct ktest_asyncs *all)
 {
@@ -176,7 +185,7 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 	if (all->done == all->n)
 		complete(&all->over);
 	spin_unlock_irqrestore(&all->lock, flags);
-	if (wait_for_completion_timeout(&all->over, 60 * HZ))
+	if (ktest_async_all_over(all, 60))
 		return 0;
 	krdma_disconnect(all->cb);
 	wait_for_completion(&all->over);

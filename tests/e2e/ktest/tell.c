@@ -74,6 +74,7 @@ struct ktest_told {
 
 static LIST_HEAD(ktest_tells);
 static DEFINE_MUTEX(ktest_tell_mutex);
+static atomic_t ktest_ntells;
 static DECLARE_WAIT_QUEUE_HEAD(ktest_tell_wait);
 static struct krdma_cb *ktest_tell_listener;
 
@@ -324,12 +325,14 @@ static void ktest_told_end(struct ktest_told *told)
 	}
 	krdma_region_put(told->mem);
 	krdma_region_put(told->key);
-	krdma_release_cb(told->cb);
+	/* Before it is released: who ends them all looks at those in the list. */
 	mutex_lock(&ktest_tell_mutex);
 	list_del(&told->link);
 	mutex_unlock(&ktest_tell_mutex);
+	krdma_release_cb(told->cb);
 	kfree(told);
-	wake_up_all(&ktest_tell_wait);
+	if (atomic_dec_and_test(&ktest_ntells))
+		wake_up_all(&ktest_tell_wait);
 }
 
 static void ktest_told_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
@@ -347,6 +350,7 @@ static void ktest_told_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 	INIT_LIST_HEAD(&told->mails);
 	mutex_lock(&ktest_tell_mutex);
 	list_add(&told->link, &ktest_tells);
+	atomic_inc(&ktest_ntells);
 	mutex_unlock(&ktest_tell_mutex);
 	if (krdma_accept_async(cb, NULL, 0))
 		ktest_told_end(told);
@@ -370,16 +374,6 @@ static const struct krdma_ops ktest_told_ops = {
 	.closing = ktest_told_closing,
 };
 
-static bool ktest_tell_is_empty(void)
-{
-	bool empty;
-
-	mutex_lock(&ktest_tell_mutex);
-	empty = list_empty(&ktest_tells);
-	mutex_unlock(&ktest_tell_mutex);
-	return empty;
-}
-
 /* Their closing callbacks release them. */
 void ktest_tell_end(void)
 {
@@ -390,7 +384,7 @@ void ktest_tell_end(void)
 	list_for_each_entry(told, &ktest_tells, link)
 		krdma_disconnect(told->cb);
 	mutex_unlock(&ktest_tell_mutex);
-	wait_event(ktest_tell_wait, ktest_tell_is_empty());
+	wait_event(ktest_tell_wait, !atomic_read(&ktest_ntells));
 }
 
 /* tell HOST PORT [option=value]...: begin to serve; tell end: no more */

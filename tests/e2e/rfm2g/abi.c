@@ -62,7 +62,7 @@ static int value(const char *name, unsigned long arg)
 
 static void gives(int wanted, int got, const char *what)
 {
-	is(got == wanted, "%s: %d (%s)", what, got, strerrorname_np(got) ?: "?");
+	is(got == wanted, "%s: %d (%s)", what, got, got < 0 ? "still waiting" : strerrorname_np(got) ?: "?");
 }
 
 static int peek(uint32_t offset, int width, uint64_t *data)
@@ -566,11 +566,16 @@ static struct waiter *start(int file, uint32_t type)
 	return w;
 }
 
+/* What it got; -1: it still waits. */
 static int end(struct waiter *w)
 {
+	struct timespec deadline;
 	int ret;
 
-	pthread_join(w->thread, NULL);
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += 20;
+	if (pthread_timedjoin_np(w->thread, NULL, &deadline))
+		return -1;
 	ret = w->ret;
 	free(w);
 	return ret;
