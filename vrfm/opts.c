@@ -4,7 +4,9 @@
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/kstrtox.h>
 #include <linux/string.h>
+#include <uapi/rfm2g.h>
 #include <asm/page.h>
 
 #include "opts.h"
@@ -53,4 +55,65 @@ int vrfm_parse_unit(const char *name, unsigned int *unit)
 		return -EINVAL;
 	*unit = name[len] - '0';
 	return 0;
+}
+
+/* "addr" or "addr:port"; with brackets what has colons of its own. */
+static int vrfm_split_host(char *text, struct vrfm_peer_text *peer)
+{
+	char *end;
+
+	if (*text == '[') {
+		peer->host = text + 1;
+		end = strchr(text, ']');
+		if (!end)
+			return -EINVAL;
+		*end++ = '\0';
+	} else {
+		peer->host = text;
+		end = strchrnul(text, ':');
+	}
+	peer->port = NULL;
+	if (*end == ':') {
+		*end++ = '\0';
+		peer->port = end;
+	} else if (*end) {
+		return -EINVAL;
+	}
+	return *peer->host ? 0 : -EINVAL;
+}
+
+static int vrfm_check_port(const char *port)
+{
+	u16 number;
+
+	return !isdigit(*port) || kstrtou16(port, 10, &number) || !number ?
+		-EINVAL : 0;
+}
+
+/**
+ * vrfm_parse_peer - another node: id@addr or id@addr:port
+ * @text: an IPv6 address stands in brackets; is taken to pieces
+ * @peer: gets them, they point into @text
+ *
+ * Whether @peer.host is an address shows krdma_parse_addr().
+ *
+ * Return: 0; -EINVAL: not of that form; -ERANGE: there is no such id.
+ */
+int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
+{
+	char *host = strchr(text, '@');
+	int ret;
+
+	if (!host || !isdigit(*text))
+		return -EINVAL;
+	*host++ = '\0';
+	ret = kstrtou32(text, 10, &peer->node);
+	if (ret)
+		return ret;
+	if (peer->node > RFM2G_NODE_MAX)
+		return -ERANGE;
+	ret = vrfm_split_host(host, peer);
+	if (!ret && peer->port)
+		ret = vrfm_check_port(peer->port);
+	return ret;
 }

@@ -83,12 +83,83 @@ static void other_names_are_no_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unit, 9U);
 }
 
+struct peer_case {
+	const char *text;
+	u32 node;
+	const char *host;
+	const char *port;
+};
+
+static void peers_have_id_address_and_port(struct kunit *test)
+{
+	static const struct peer_case cases[] = {
+		{ "2@10.0.0.2", 2, "10.0.0.2", NULL },
+		{ "0@10.0.0.2:5565", 0, "10.0.0.2", "5565" },
+		{ "255@[fd56::3]", 255, "fd56::3", NULL },
+		{ "7@[fe80::1%eth0]:65535", 7, "fe80::1%eth0", "65535" },
+		{ "3@any:1", 3, "any", "1" },
+	};
+	struct vrfm_peer_text peer;
+	char text[64];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		strscpy(text, cases[i].text, sizeof(text));
+		KUNIT_ASSERT_EQ_MSG(test, vrfm_parse_peer(text, &peer), 0, "%s",
+				    cases[i].text);
+		KUNIT_EXPECT_EQ(test, peer.node, cases[i].node);
+		KUNIT_EXPECT_STREQ(test, peer.host, cases[i].host);
+		KUNIT_ASSERT_EQ(test, !peer.port, !cases[i].port);
+		if (peer.port)
+			KUNIT_EXPECT_STREQ(test, peer.port, cases[i].port);
+	}
+}
+
+static void what_is_no_peer_is_refused(struct kunit *test)
+{
+	static const char * const texts[] = {
+		"", "2", "@10.0.0.2", "2@", "x@10.0.0.2", "-1@10.0.0.2",
+		"+2@10.0.0.2", " 2@10.0.0.2", "2 @10.0.0.2", "2@:5565",
+		"2@10.0.0.2:", "2@10.0.0.2:0", "2@10.0.0.2:65536",
+		"2@10.0.0.2:+1", "2@10.0.0.2:http", "2@fd56::3", "2@[fd56::3",
+		"2@[fd56::3]5565", "2@[fd56::3]:", "2@[]", "2@[]:5565",
+		"0x2@10.0.0.2",
+	};
+	struct vrfm_peer_text peer;
+	char text[64];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		strscpy(text, texts[i], sizeof(text));
+		KUNIT_EXPECT_EQ_MSG(test, vrfm_parse_peer(text, &peer), -EINVAL,
+				    "%s", texts[i]);
+	}
+}
+
+static void ids_have_limits(struct kunit *test)
+{
+	static const char * const texts[] = {
+		"256@10.0.0.2", "4294967296@10.0.0.2",
+	};
+	struct vrfm_peer_text peer;
+	char text[64];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		strscpy(text, texts[i], sizeof(text));
+		KUNIT_EXPECT_EQ(test, vrfm_parse_peer(text, &peer), -ERANGE);
+	}
+}
+
 static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(sizes_take_suffixes),
 	KUNIT_CASE(what_is_no_number_is_no_size),
 	KUNIT_CASE(sizes_have_limits),
 	KUNIT_CASE(units_are_those_of_the_names),
 	KUNIT_CASE(other_names_are_no_device),
+	KUNIT_CASE(peers_have_id_address_and_port),
+	KUNIT_CASE(what_is_no_peer_is_refused),
+	KUNIT_CASE(ids_have_limits),
 	{ }
 };
 

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages between nodes. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../vrfm/proto.c"
+
+#define MEMORY 65536
+#define ROOM 1024
+#define HEAD sizeof(struct vrfm_wire_head)
+
+static const struct vrfm_hello me = {
+	.node = 3, .network = 7, .size = MEMORY, .epoch = 0x1122334455667788,
+};
+
+static const struct vrfm_hello other = {
+	.node = 200, .network = 7, .size = MEMORY, .epoch = 99,
+};
+
+static const struct vrfm_seen fresh = {
+	.sequence = 41, .sent = 1000, .applied = 500, .size = MEMORY,
+};
+
+static void hello_comes_back(struct kunit *test)
+{
+	struct vrfm_wire_hello wire;
+	struct vrfm_hello got;
+	u8 padded[56] = { };
+
+	vrfm_hello_encode(&wire, &other);
+	memcpy(padded, &wire, sizeof(wire));
+	KUNIT_ASSERT_EQ(test, vrfm_hello_decode(padded, sizeof(padded), &me,
+						&got), VRFM_REJECT_NONE);
+	KUNIT_EXPECT_EQ(test, got.node, other.node);
+	KUNIT_EXPECT_EQ(test, got.network, other.network);
+	KUNIT_EXPECT_EQ(test, got.size, other.size);
+	KUNIT_EXPECT_EQ(test, got.epoch, other.epoch);
+}
+
+static void hello_has_its_bytes_in_their_places(struct kunit *test)
+{
+	static const u8 wanted[] = {
+		'V', 'R', 'F', 'M', 1, 0, 3, 0, 7, 0, 0, 0, 16, 0, 0, 0,
+		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+	};
+	struct vrfm_wire_hello wire;
+
+	vrfm_hello_encode(&wire, &me);
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, wanted, sizeof(wanted)), 0);
+}
+
+static void strangers_are_told_why(struct kunit *test)
+{
+	static const struct { u8 at; enum vrfm_reject why; } cases[] = {
+		{ 0, VRFM_REJECT_MAGIC }, { 3, VRFM_REJECT_MAGIC },
+		{ 4, VRFM_REJECT_VERSION }, { 5, VRFM_REJECT_VERSION },
+		{ 7, VRFM_REJECT_VERSION }, { 8, VRFM_REJECT_NETWORK },
+		{ 11, VRFM_REJECT_NETWORK }, { 12, VRFM_REJECT_SIZE },
+		{ 15, VRFM_REJECT_SIZE },
+	};
+	struct vrfm_wire_hello wire;
+	struct vrfm_hello got;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vrfm_hello_encode(&wire, &other);
+		((u8 *)&wire)[cases[i].at] ^= 0x40;
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_hello_decode(&wire, sizeof(wire), &me,
+						      &got),
+				    cases[i].why, "byte %u", cases[i].at);
+	}
+	KUNIT_EXPECT_EQ(test, vrfm_hello_decode(&wire, sizeof(wire) - 1, &me,
+						&got), VRFM_REJECT_MAGIC);
+	vrfm_hello_encode(&wire, &me);
+	KUNIT_EXPECT_EQ(test, vrfm_hello_decode(&wire, sizeof(wire), &me, &got),
+			VRFM_REJECT_NODE);
+}
+
+static void every_reason_has_a_text(struct kunit *test)
+{
+	const char *unknown = vrfm_reject_text(1000);
+	int why;
+
+	for (why = VRFM_REJECT_NONE; why <= VRFM_REJECT_NODE; why++)
+		KUNIT_EXPECT_STRNEQ(test, vrfm_reject_text(why), unknown);
+	KUNIT_EXPECT_STREQ(test, vrfm_reject_text(VRFM_REJECT_NODE + 1),
+			   unknown);
+}
+
+/* An update of 3, 8 and 1 bytes, the last one the last of the memory. */
+static u32 update(u8 *msg)
+{
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, msg, ROOM);
+	vrfm_pack_run(&pack, 5, "abc", 3);
+	vrfm_pack_run(&pack, 8, "12345678", 8);
+	vrfm_pack_run(&pack, MEMORY - 1, "z", 1);
+	return vrfm_pack_end(&pack, VRFM_WIRE_UPDATE, 42, 600);
+}
+
+static u8 *room(struct kunit *test)
+{
+	u8 *msg = kunit_kzalloc(test, ROOM, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	return msg;
+}
+
+static void update_comes_back(struct kunit *test)
+{
+	static const struct { u32 offset; const char *bytes; } wanted[] = {
+		{ 5, "abc" }, { 8, "12345678" }, { MEMORY - 1, "z" },
+	};
+	u8 *msg = room(test);
+	u32 len = update(msg);
+	const void *at = msg + HEAD;
+	struct vrfm_head head;
+	struct vrfm_run run;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head), 0);
+	KUNIT_EXPECT_EQ(test, head.type, VRFM_WIRE_UPDATE);
+	KUNIT_EXPECT_EQ(test, head.count, 3);
+	KUNIT_EXPECT_EQ(test, head.sequence, 42ULL);
+	KUNIT_EXPECT_EQ(test, head.applied, 600ULL);
+	for (i = 0; i < 3; i++) {
+		at = vrfm_proto_next_run(at, &run);
+		KUNIT_EXPECT_EQ(test, run.offset, wanted[i].offset);
+		KUNIT_ASSERT_EQ(test, run.len, (u32)strlen(wanted[i].bytes));
+		KUNIT_EXPECT_EQ(test, memcmp(run.bytes, wanted[i].bytes,
+					     run.len), 0);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, at, (const void *)(msg + len));
+}
+
+static void update_of_any_other_length_is_refused(struct kunit *test)
+{
+	u8 *msg = room(test);
+	u32 right = update(msg), len;
+	struct vrfm_head head;
+
+	for (len = 0; len < ROOM; len++)
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				len == right ? 0 : -EPROTO);
+}
+
+struct damage {
+	const char *what;
+	u16 at;
+	u8 bytes[8];
+	u8 len;
+};
+
+static void update_with_one_wrong_field_is_refused(struct kunit *test)
+{
+	static const struct damage cases[] = {
+		{ "no type", 0, { 0 }, 1 },
+		{ "a type that is none", 0, { VRFM_WIRE_TYPES }, 1 },
+		{ "an ACK with a body", 0, { VRFM_WIRE_ACK }, 1 },
+		{ "a PROBE with a body", 0, { VRFM_WIRE_PROBE }, 1 },
+		{ "an event that is none", 0, { VRFM_WIRE_EVENT }, 1 },
+		{ "the reserved byte", 1, { 1 }, 1 },
+		{ "no run", 2, { 0, 0 }, 2 },
+		{ "a run less", 2, { 2, 0 }, 2 },
+		{ "a run more", 2, { 4, 0 }, 2 },
+		{ "too many runs", 2, { 0xFF, 0xFF }, 2 },
+		{ "a shorter body", 4, { 47, 0, 0, 0 }, 4 },
+		{ "a longer body", 4, { 49, 0, 0, 0 }, 4 },
+		{ "a huge body", 4, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "the message before", 8, { 41 }, 1 },
+		{ "a message left out", 8, { 43 }, 1 },
+		{ "another age", 15, { 1 }, 1 },
+		{ "an acknowledgment taken back", 16, { 0xF3, 1 }, 2 },
+		{ "one of what was not sent", 16, { 0xE9, 3 }, 2 },
+		{ "one of the far future", 23, { 0xFF }, 1 },
+		{ "a run behind the memory", 24, { 0, 0, 1, 0 }, 4 },
+		{ "a run that leaves it", 24, { 0xFE, 0xFF, 0, 0 }, 4 },
+		{ "a run that wraps", 24, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run of nothing", 28, { 0, 0, 0, 0 }, 4 },
+		{ "a run behind the message", 28, { 0, 1, 0, 0 }, 4 },
+		{ "a huge run", 28, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run that takes the next", 28, { 9, 0, 0, 0 }, 4 },
+	};
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	u32 len;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		len = update(msg);
+		memcpy(msg + cases[i].at, cases[i].bytes, cases[i].len);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_proto_check(msg, len, &fresh, &head),
+				    -EPROTO, "%s", cases[i].what);
+	}
+}
+
+static void acknowledgments_may_stay_and_reach_the_last(struct kunit *test)
+{
+	static const u64 right[] = { 500, 501, 1000 };
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	u32 len;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(right); i++) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		len = vrfm_pack_end(&pack, VRFM_WIRE_ACK, 42, right[i]);
+		KUNIT_EXPECT_EQ(test, len, (u32)HEAD);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				0);
+		KUNIT_EXPECT_EQ(test, head.applied, right[i]);
+	}
+}
+
+static void events_come_back(struct kunit *test)
+{
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	u32 type, event, data, len;
+
+	for (type = 0; type < 300; type++) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		vrfm_pack_event(&pack, type, 0xDEAD0000 + type);
+		len = vrfm_pack_end(&pack, VRFM_WIRE_EVENT, 42, 500);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				type <= RFM2G_EVENT_INTR4 ? 0 : -EPROTO);
+		vrfm_proto_event(msg, &event, &data);
+		KUNIT_EXPECT_EQ(test, event, type);
+		KUNIT_EXPECT_EQ(test, data, 0xDEAD0000 + type);
+	}
+}
+
+/* A block goes into as many messages as it needs, and nothing is lost between. */
+static void blocks_are_split(struct kunit *test)
+{
+	static u8 block[5000], back[MEMORY];
+	u8 *msg = room(test);
+	struct vrfm_seen seen = fresh;
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	struct vrfm_run run;
+	u32 done = 0, len, n = 0;
+
+	get_random_bytes(block, sizeof(block));
+	while (done < sizeof(block)) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		done += vrfm_pack_run(&pack, 100 + done, block + done,
+				      sizeof(block) - done);
+		len = vrfm_pack_end(&pack, VRFM_WIRE_UPDATE, seen.sequence + 1,
+				    500);
+		KUNIT_ASSERT_LE(test, len, (u32)ROOM);
+		KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &seen, &head),
+				0);
+		seen.sequence++;
+		vrfm_proto_next_run(msg + HEAD, &run);
+		memcpy(back + run.offset, run.bytes, run.len);
+		n++;
+	}
+	KUNIT_EXPECT_EQ(test, n,
+			(u32)DIV_ROUND_UP(sizeof(block), ROOM - HEAD - 8));
+	KUNIT_EXPECT_EQ(test, memcmp(back + 100, block, sizeof(block)), 0);
+}
+
+static void full_message_takes_no_run(struct kunit *test)
+{
+	u8 *msg = room(test);
+	struct vrfm_pack pack;
+	u32 size, taken;
+
+	for (size = HEAD; size < HEAD + 64; size++) {
+		memset(msg, 0xEE, ROOM);
+		vrfm_pack_begin(&pack, msg, size);
+		do {
+			taken = vrfm_pack_run(&pack, 0, "abcde", 5);
+		} while (taken);
+		KUNIT_EXPECT_EQ(test, vrfm_pack_room(&pack), 0U);
+		KUNIT_EXPECT_LE(test, pack.len, size);
+		KUNIT_EXPECT_EQ(test, msg[size], 0xEE);
+	}
+}
+
+static void gaps_hold_zeroes(struct kunit *test)
+{
+	u8 *msg = room(test);
+	u32 len, i, wrong = 0;
+
+	memset(msg, 0xEE, ROOM);
+	len = update(msg);
+	for (i = 0; i < len; i++)
+		wrong += msg[i] == 0xEE;
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+}
+
+/* Whatever comes: what is found right lies inside message and memory. */
+static void right_ones_stay_inside(struct kunit *test)
+{
+	u8 *msg = room(test);
+	struct rnd_state rnd;
+	u32 i, k, len, right = 0, wrong = 0;
+
+	prandom_seed_state(&rnd, 20261122);
+	for (i = 0; i < 200000; i++) {
+		const void *at = msg + HEAD;
+		struct vrfm_head head;
+		struct vrfm_run run;
+
+		len = update(msg);
+		for (k = prandom_u32_state(&rnd) % 4; k; k--)
+			msg[prandom_u32_state(&rnd) % len] =
+				prandom_u32_state(&rnd);
+		if (vrfm_proto_check(msg, len, &fresh, &head))
+			continue;
+		right++;
+		for (k = 0; k < head.count; k++) {
+			at = vrfm_proto_next_run(at, &run);
+			wrong += (u64)run.offset + run.len > MEMORY ||
+				 run.bytes + run.len > (void *)msg + len;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+	/* A quarter was left as it was. */
+	KUNIT_EXPECT_GT(test, right, 50000U - 5000);
+	KUNIT_EXPECT_LT(test, right, 180000U);
+}
+
+static struct kunit_case vrfm_proto_cases[] = {
+	KUNIT_CASE(hello_comes_back),
+	KUNIT_CASE(hello_has_its_bytes_in_their_places),
+	KUNIT_CASE(strangers_are_told_why),
+	KUNIT_CASE(every_reason_has_a_text),
+	KUNIT_CASE(update_comes_back),
+	KUNIT_CASE(update_of_any_other_length_is_refused),
+	KUNIT_CASE(update_with_one_wrong_field_is_refused),
+	KUNIT_CASE(acknowledgments_may_stay_and_reach_the_last),
+	KUNIT_CASE(events_come_back),
+	KUNIT_CASE(blocks_are_split),
+	KUNIT_CASE(full_message_takes_no_run),
+	KUNIT_CASE(gaps_hold_zeroes),
+	KUNIT_CASE(right_ones_stay_inside),
+	{ }
+};
+
+static struct kunit_suite vrfm_proto_suite = {
+	.name = "vrfm_proto",
+	.test_cases = vrfm_proto_cases,
+};
+
+kunit_test_suite(vrfm_proto_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm/proto.c");
+MODULE_LICENSE("GPL");

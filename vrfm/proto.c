@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages between nodes: made, and judged. Pure: bytes in, numbers out.
+ *
+ * A message is judged as a whole before anything of it is believed:
+ * vrfm_proto_check() has gone through every run when it says 0, so who applies
+ * them has nothing left to check.
+ */
+#include <linux/align.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <uapi/rfm2g.h>
+
+#include "proto.h"
+
+#define VRFM_WIRE_PAGE 4096
+
+/**
+ * vrfm_hello_encode - what a node says of itself
+ * @wire: to fill
+ * @hello: what
+ */
+void vrfm_hello_encode(struct vrfm_wire_hello *wire,
+		       const struct vrfm_hello *hello)
+{
+	*wire = (struct vrfm_wire_hello){
+		.magic = cpu_to_le32(VRFM_WIRE_MAGIC),
+		.version = cpu_to_le16(VRFM_WIRE_VERSION),
+		.node = hello->node,
+		.network = cpu_to_le32(hello->network),
+		.npages = cpu_to_le32(hello->size / VRFM_WIRE_PAGE),
+		.epoch = cpu_to_le64(hello->epoch),
+	};
+}
+
+static enum vrfm_reject vrfm_hello_judge(const struct vrfm_hello *own,
+					 const struct vrfm_hello *peer)
+{
+	if (peer->network != own->network)
+		return VRFM_REJECT_NETWORK;
+	if (peer->size != own->size)
+		return VRFM_REJECT_SIZE;
+	return peer->node == own->node ? VRFM_REJECT_NODE : VRFM_REJECT_NONE;
+}
+
+/**
+ * vrfm_hello_decode - may this one be a peer?
+ * @data: what it said; a CM may have put zeroes behind it
+ * @len: bytes
+ * @own: what this node says of itself
+ * @peer: gets what the peer said, if it speaks this version
+ *
+ * Return: %VRFM_REJECT_NONE, or why not.
+ */
+enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
+				   const struct vrfm_hello *own,
+				   struct vrfm_hello *peer)
+{
+	struct vrfm_wire_hello wire;
+
+	if (len < sizeof(wire))
+		return VRFM_REJECT_MAGIC;
+	memcpy(&wire, data, sizeof(wire));
+	if (le32_to_cpu(wire.magic) != VRFM_WIRE_MAGIC)
+		return VRFM_REJECT_MAGIC;
+	if (le16_to_cpu(wire.version) != VRFM_WIRE_VERSION || wire.reserved)
+		return VRFM_REJECT_VERSION;
+	*peer = (struct vrfm_hello){
+		.node = wire.node,
+		.network = le32_to_cpu(wire.network),
+		.size = (u64)le32_to_cpu(wire.npages) * VRFM_WIRE_PAGE,
+		.epoch = le64_to_cpu(wire.epoch),
+	};
+	return vrfm_hello_judge(own, peer);
+}
+
+/**
+ * vrfm_reject_text - for the log
+ * @why: enum vrfm_reject, also one that a peer has sent
+ *
+ * Return: text.
+ */
+const char *vrfm_reject_text(enum vrfm_reject why)
+{
+	static const char * const texts[] = {
+		[VRFM_REJECT_NONE] = "no reason",
+		[VRFM_REJECT_MAGIC] = "it does not speak vrfm's protocol",
+		[VRFM_REJECT_VERSION] = "it speaks another version",
+		[VRFM_REJECT_NETWORK] = "it belongs to another network",
+		[VRFM_REJECT_SIZE] = "its memory has another size",
+		[VRFM_REJECT_NODE] = "it has the same node id",
+	};
+
+	return why < ARRAY_SIZE(texts) ? texts[why] : "an unknown reason";
+}
+
+static u32 vrfm_run_room(u32 len)
+{
+	return sizeof(struct vrfm_wire_run) + ALIGN(len, VRFM_WIRE_ALIGN);
+}
+
+/* One run of LEFT bytes that are left. Returns how many it takes, 0: wrong. */
+static u32 vrfm_run_check(const void *at, u32 left, u64 size)
+{
+	struct vrfm_wire_run wire;
+	u32 offset, len;
+
+	if (left < sizeof(wire))
+		return 0;
+	memcpy(&wire, at, sizeof(wire));
+	offset = le32_to_cpu(wire.offset);
+	len = le32_to_cpu(wire.len);
+	if (!len || len > left - sizeof(wire) || vrfm_run_room(len) > left)
+		return 0;
+	if (offset > size || len > size - offset)
+		return 0;
+	return vrfm_run_room(len);
+}
+
+static int vrfm_runs_check(const void *at, const struct vrfm_head *head,
+			   u64 size)
+{
+	u32 left = head->len;
+	u32 taken;
+	u16 i;
+
+	if (!head->count)
+		return -EPROTO;
+	for (i = 0; i < head->count; i++) {
+		taken = vrfm_run_check(at, left, size);
+		if (!taken)
+			return -EPROTO;
+		at += taken;
+		left -= taken;
+	}
+	return left ? -EPROTO : 0;
+}
+
+static int vrfm_event_check(const void *at, const struct vrfm_head *head)
+{
+	struct vrfm_wire_event wire;
+
+	if (head->len != sizeof(wire))
+		return -EPROTO;
+	memcpy(&wire, at, sizeof(wire));
+	return le32_to_cpu(wire.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
+}
+
+static int vrfm_body_check(const void *at, const struct vrfm_head *head,
+			   u64 size)
+{
+	if (head->type == VRFM_WIRE_UPDATE)
+		return vrfm_runs_check(at, head, size);
+	if (head->count)
+		return -EPROTO;
+	if (head->type == VRFM_WIRE_EVENT)
+		return vrfm_event_check(at, head);
+	return head->len ? -EPROTO : 0;
+}
+
+/* Nothing comes twice, nothing is missing, nothing is taken back or made up. */
+static int vrfm_numbers_check(const struct vrfm_head *head,
+			      const struct vrfm_seen *seen)
+{
+	if (head->sequence != seen->sequence + 1)
+		return -EPROTO;
+	if (head->applied < seen->applied || head->applied > seen->sent)
+		return -EPROTO;
+	return 0;
+}
+
+/**
+ * vrfm_proto_check - is this message right, as a whole?
+ * @msg: message
+ * @len: its bytes
+ * @seen: what is known of the link
+ * @head: gets its header
+ *
+ * Return: 0; -EPROTO: nothing of it may be believed.
+ */
+int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
+		     struct vrfm_head *head)
+{
+	struct vrfm_wire_head wire;
+	int ret;
+
+	if (len < sizeof(wire) || len > VRFM_WIRE_MAX)
+		return -EPROTO;
+	memcpy(&wire, msg, sizeof(wire));
+	*head = (struct vrfm_head){
+		.type = wire.type,
+		.count = le16_to_cpu(wire.count),
+		.len = le32_to_cpu(wire.len),
+		.sequence = le64_to_cpu(wire.sequence),
+		.applied = le64_to_cpu(wire.applied),
+	};
+	if (!wire.type || wire.type >= VRFM_WIRE_TYPES || wire.reserved ||
+	    head->len != len - sizeof(wire))
+		return -EPROTO;
+	ret = vrfm_numbers_check(head, seen);
+	return ret ?: vrfm_body_check(msg + sizeof(wire), head, seen->size);
+}
+
+/**
+ * vrfm_proto_next_run - take a run
+ * @at: behind the header, or what this returned for the run before; of a
+ *      message that vrfm_proto_check() found right
+ * @run: gets it
+ *
+ * Return: where the next one begins.
+ */
+const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
+{
+	struct vrfm_wire_run wire;
+
+	memcpy(&wire, at, sizeof(wire));
+	run->offset = le32_to_cpu(wire.offset);
+	run->len = le32_to_cpu(wire.len);
+	run->bytes = at + sizeof(wire);
+	return at + vrfm_run_room(run->len);
+}
+
+/**
+ * vrfm_proto_event - take the event
+ * @msg: an EVENT that vrfm_proto_check() found right
+ * @event: gets enum rfm2g_event
+ * @data: gets its data
+ */
+void vrfm_proto_event(const void *msg, u32 *event, u32 *data)
+{
+	struct vrfm_wire_event wire;
+
+	memcpy(&wire, msg + sizeof(struct vrfm_wire_head), sizeof(wire));
+	*event = le32_to_cpu(wire.event);
+	*data = le32_to_cpu(wire.data);
+}
+
+/**
+ * vrfm_pack_begin - begin a message
+ * @pack: the message
+ * @msg: room for it, aligned to 8
+ * @room: bytes, at least a header's
+ */
+void vrfm_pack_begin(struct vrfm_pack *pack, void *msg, u32 room)
+{
+	*pack = (struct vrfm_pack){
+		.msg = msg,
+		.room = min_t(u32, room, VRFM_WIRE_MAX),
+		.len = sizeof(struct vrfm_wire_head),
+	};
+}
+
+/**
+ * vrfm_pack_room - how many bytes of one run still fit
+ * @pack: the message
+ *
+ * Return: bytes, 0: the message is full.
+ */
+u32 vrfm_pack_room(const struct vrfm_pack *pack)
+{
+	u32 left = pack->room - pack->len;
+
+	if (left <= sizeof(struct vrfm_wire_run) || pack->count == U16_MAX)
+		return 0;
+	return ALIGN_DOWN(left - sizeof(struct vrfm_wire_run), VRFM_WIRE_ALIGN);
+}
+
+/**
+ * vrfm_pack_run - append bytes, as many as fit
+ * @pack: the message
+ * @offset: in the memory
+ * @bytes: what is there
+ * @len: how many
+ *
+ * Return: how many were taken; the rest goes into another message.
+ */
+u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
+		  u32 len)
+{
+	struct vrfm_wire_run wire = { .offset = cpu_to_le32(offset) };
+	u8 *at = pack->msg + pack->len;
+
+	len = min(len, vrfm_pack_room(pack));
+	if (!len)
+		return 0;
+	wire.len = cpu_to_le32(len);
+	memcpy(at, &wire, sizeof(wire));
+	memcpy(at + sizeof(wire), bytes, len);
+	memset(at + sizeof(wire) + len, 0, ALIGN(len, VRFM_WIRE_ALIGN) - len);
+	pack->len += vrfm_run_room(len);
+	pack->count++;
+	return len;
+}
+
+/**
+ * vrfm_pack_event - make it an event
+ * @pack: the message, nothing else is in it
+ * @event: enum rfm2g_event
+ * @data: its data
+ */
+void vrfm_pack_event(struct vrfm_pack *pack, u32 event, u32 data)
+{
+	struct vrfm_wire_event wire = {
+		.event = cpu_to_le32(event),
+		.data = cpu_to_le32(data),
+	};
+
+	memcpy(pack->msg + pack->len, &wire, sizeof(wire));
+	pack->len += sizeof(wire);
+}
+
+/**
+ * vrfm_pack_end - write the header
+ * @pack: the message
+ * @type: enum vrfm_wire_type
+ * @sequence: its number
+ * @applied: see &struct vrfm_wire_head
+ *
+ * Return: bytes of the message.
+ */
+u32 vrfm_pack_end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
+{
+	struct vrfm_wire_head wire = {
+		.type = type,
+		.count = cpu_to_le16(pack->count),
+		.len = cpu_to_le32(pack->len - sizeof(wire)),
+		.sequence = cpu_to_le64(sequence),
+		.applied = cpu_to_le64(applied),
+	};
+
+	memcpy(pack->msg, &wire, sizeof(wire));
+	return pack->len;
+}
