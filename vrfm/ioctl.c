@@ -280,7 +280,7 @@ static int vrfm_ioctl_set_swap(const struct vrfm_call *call)
 		vdev->regs.dma_swap = call->value;
 	else
 		vdev->regs.pio_swap = call->value;
-	vrfm_regs_publish_locked(vdev);
+	vrfm_regs_publish_bus_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
 	return 0;
 }

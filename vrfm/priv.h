@@ -232,6 +232,7 @@ static inline bool vrfm_inside(const struct vrfm_dev *vdev, u64 offset, u64 len)
 
 void vrfm_regs_init(struct vrfm_dev *vdev);
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev);
+void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev);
 u32 vrfm_lcsr(struct vrfm_dev *vdev);
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on);
 u8 vrfm_board_revision(const struct vrfm_dev *vdev);

@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/string.h>
 
+#include "copy.h"
 #include "priv.h"
 
 /* BAR2. */
@@ -94,6 +95,7 @@ void vrfm_regs_init(struct vrfm_dev *vdev)
 {
 	vdev->regs.debug = 1;
 	spin_lock_bh(&vdev->lock);
+	vrfm_regs_publish_bus_locked(vdev);
 	vrfm_regs_publish_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
 }
@@ -248,13 +250,30 @@ static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
 }
 
 /**
- * vrfm_regs_publish_locked - renew what programs have mapped
+ * vrfm_regs_publish_locked - renew what programs have mapped of BAR2
  * @vdev: device
+ *
+ * They look at any moment: the picture is made elsewhere, and its words come
+ * whole.
  */
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
 {
-	vrfm_image_locked(vdev, RFM2G_BAR0, page_address(vdev->bars[0]));
-	vrfm_image_locked(vdev, RFM2G_BAR2, page_address(vdev->bars[1]));
+	u8 image[RFM2G_BAR2_SIZE] __aligned(8);
+
+	vrfm_image_locked(vdev, RFM2G_BAR2, image);
+	vrfm_copy(page_address(vdev->bars[1]), image, sizeof(image));
+}
+
+/**
+ * vrfm_regs_publish_bus_locked - the same of BAR0, where little ever changes
+ * @vdev: device
+ */
+void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
+{
+	u8 image[RFM2G_BAR0_SIZE] __aligned(8);
+
+	vrfm_image_locked(vdev, RFM2G_BAR0, image);
+	vrfm_copy(page_address(vdev->bars[0]), image, sizeof(image));
 }
 
 static u32 vrfm_reg_get(const u8 *image, u32 width)
