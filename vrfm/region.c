@@ -4,7 +4,7 @@
  *
  * It is made of normal pages, which programs map one by one, and is also mapped
  * in one piece for the kernel. Reading takes no lock at all. Stores of this
- * node go through vrfm_region_store(), one after the other in one order; what
+ * node go through vrfm_region_store_locked(), one after the other in one order; what
  * a program hands over is copied out of its memory before, because that may
  * sleep, and may even be a mapping of this memory.
  */
@@ -184,6 +184,23 @@ void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 	smp_rmb();
 }
 
+/* In steps: usercopy takes 2 GiB at once, all of the largest memory, for a bug. */
+static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
+			   size_t len)
+{
+	size_t step;
+
+	for (; len; offset += step, buf += step, len -= step) {
+		step = min_t(size_t, len, VRFM_STEP);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (copy_to_user(buf, vdev->region.mem + offset, step))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
 /**
  * vrfm_read - copy to a program
  * @vdev: device
@@ -192,15 +209,14 @@ void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
  * @len: bytes
  *
  * Context: may sleep.
- * Return: 0 or -EFAULT.
+ * Return: 0; -EFAULT; -EINTR: killed.
  */
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len)
 {
 	u64 word;
 
 	if (len > sizeof(word) || !is_power_of_2(len) || !IS_ALIGNED(offset, len))
-		return copy_to_user(buf, vdev->region.mem + offset, len) ?
-			-EFAULT : 0;
+		return vrfm_read_block(vdev, offset, buf, len);
 	vrfm_load(vdev, offset, &word, len);
 	return copy_to_user(buf, &word, len) ? -EFAULT : 0;
 }
@@ -228,7 +244,7 @@ static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
  * may have been, in steps of 64 KiB.
  *
  * Context: may sleep.
- * Return: 0, -EFAULT, -ENOMEM.
+ * Return: 0, -EFAULT, -ENOMEM, -EINTR: killed.
  */
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len)
@@ -244,7 +260,9 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 		return -ENOMEM;
 	for (; len && !ret; offset += step, buf += step, len -= step) {
 		step = min_t(size_t, len, VRFM_STEP);
-		if (copy_from_user(bounce, buf, step))
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+		else if (copy_from_user(bounce, buf, step))
 			ret = -EFAULT;
 		else
 			vrfm_store(vdev, offset, bounce, step);
