@@ -291,6 +291,9 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 		event = &vdev->events[type];
 		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
 			vrfm_event_cancel_locked(event);
+		/* The device goes: who polls is to see that. */
+		if (!file)
+			wake_up_all(&event->wait);
 	}
 	spin_unlock_bh(&vdev->lock);
 }
