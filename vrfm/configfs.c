@@ -32,6 +32,9 @@ struct vrfm_item {
 	struct vrfm_dev *vdev;
 };
 
+/* A module that may still fail to load must not get users. */
+static bool vrfm_configfs_allowed;
+
 static struct vrfm_item *to_vrfm_item(struct config_item *item)
 {
 	return container_of(to_config_group(item), struct vrfm_item, group);
@@ -201,6 +204,8 @@ static struct config_group *vrfm_make_group(struct config_group *parent,
 
 	if (ret)
 		return ERR_PTR(ret);
+	if (!READ_ONCE(vrfm_configfs_allowed))
+		return ERR_PTR(-EAGAIN);
 	vi = kzalloc(sizeof(*vi), GFP_KERNEL);
 	if (!vi)
 		return ERR_PTR(-ENOMEM);
@@ -245,6 +250,8 @@ static struct configfs_subsystem vrfm_subsystem = {
 /**
  * vrfm_configfs_init - make /sys/kernel/config/vrfm
  *
+ * Nobody can use it before vrfm_configfs_allow().
+ *
  * Return: 0 or an error.
  */
 int vrfm_configfs_init(void)
@@ -252,6 +259,14 @@ int vrfm_configfs_init(void)
 	config_group_init(&vrfm_subsystem.su_group);
 	mutex_init(&vrfm_subsystem.su_mutex);
 	return configfs_register_subsystem(&vrfm_subsystem);
+}
+
+/**
+ * vrfm_configfs_allow - from now on devices can be made
+ */
+void vrfm_configfs_allow(void)
+{
+	WRITE_ONCE(vrfm_configfs_allowed, true);
 }
 
 /**

@@ -86,17 +86,18 @@ static int __init vrfm_init(void)
 	ret = vrfm_proc_init();
 	if (ret)
 		goto err_exit_device;
-	ret = vrfm_make_first();
-	if (ret)
-		goto err_exit_proc;
 	ret = vrfm_configfs_init();
 	if (ret)
-		goto err_destroy_first;
+		goto err_exit_proc;
+	/* Last: who has a device open holds a module that must not fail now. */
+	ret = vrfm_make_first();
+	if (ret)
+		goto err_exit_configfs;
+	vrfm_configfs_allow();
 	return 0;
 
-err_destroy_first:
-	if (vrfm_first)
-		vrfm_dev_destroy(vrfm_first, true);
+err_exit_configfs:
+	vrfm_configfs_exit();
 err_exit_proc:
 	vrfm_proc_exit();
 err_exit_device:

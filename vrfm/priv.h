@@ -153,6 +153,7 @@ extern const struct file_operations vrfm_fops;
 
 /* configfs.c */
 int vrfm_configfs_init(void);
+void vrfm_configfs_allow(void);
 void vrfm_configfs_exit(void);
 
 /* device.c */
