@@ -111,7 +111,12 @@ busy() {
 	check "and changed" put "$config/$name/size" 2M
 	check "and enabled" put "$config/$name/enable" 1
 	exec 7<>"$RFM"
+	python3 -c 'import select; p = select.poll(); p.register(7, select.POLLIN); print(p.poll(60000))' >"$results/polled" &
+	sleep $((2 * slow))
 	check "removing its directory does not ask" rmdir "$config/$name"
+	wait $!
+	[[ $(<"$results/polled") == "[(7, 24)]" ]]
+	ok $? "who polls it is woken: $(<"$results/polled")"
 	refused "No such device" "who has it open is told" dd bs=1 count=1 <&7
 	exec 7>&-
 }

@@ -300,6 +300,33 @@ static void *special(uint64_t what, size_t len)
 	return card(fd, "SET_SPECIAL_MMAP_OFFSET", &what) ? NULL : map(PAGE, len, PROT_READ | PROT_WRITE, MAP_SHARED);
 }
 
+static volatile bool toggled;
+
+static void *toggle(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 20000; i++)
+		value("SET_LED", i & 1);
+	toggled = true;
+	return NULL;
+}
+
+/* The board's id is there at every moment, whatever changes beside it. */
+static void whole_pictures(const volatile uint8_t *bar2)
+{
+	pthread_t thread;
+	long looks = 0, missing = 0;
+
+	if (pthread_create(&thread, NULL, toggle, NULL))
+		err(2, "thread");
+	for (; !toggled; looks++)
+		missing += bar2[1] != 0x65;
+	pthread_join(thread, NULL);
+	toggled = false;
+	is(!missing, "who polls a register sees it: %ld of %ld times not", missing, looks);
+	value("SET_LED", 0);
+}
+
 static void special_maps(void)
 {
 	volatile uint32_t *bar0 = special(2, PAGE), *bar2 = special(4, PAGE);
@@ -312,6 +339,7 @@ static void special_maps(void)
 		return;
 	is(bar2[2] == reg_value(2, 8, 4) && ((volatile uint8_t *)bar2)[4] == node, "BAR2 shows LCSR1 and the node");
 	is(bar0[0xF0 / 4] == reg_value(0, 0xF0, 4), "BAR0 shows the window");
+	whole_pictures((volatile uint8_t *)bar2);
 	reg("SET_REG", 2, 8, 4, &mask);
 	is(bar2[2] & 1u << 31, "what changes is seen there");
 	reg("CLEAR_REG", 2, 8, 4, &mask);
