@@ -44,6 +44,17 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 }
 #endif
 
+/*
+ * crc32c() is in <linux/crc32.h> since v6.14, commit 8df36829045a ("lib/crc32:
+ * standardize on crc32c() name for Castagnoli CRC32"). Before, that was another
+ * module, and what is there had this name.
+ */
+#if KERNEL_VERSION(6, 14, 0) <= LINUX_VERSION_CODE
+#define krdma_crc32c crc32c
+#else
+#define krdma_crc32c __crc32c_le
+#endif
+
 /**
  * krdma_mr_room - how many pages to ask ib_alloc_mr() for
  * @ibdev: device
@@ -86,6 +97,22 @@ static inline bool krdma_reads_on(const struct ib_device *ibdev)
 	return false;
 #else
 	return ibdev->ops.driver_id == RDMA_DRIVER_RXE;
+#endif
+}
+
+/**
+ * krdma_page_mapcount - how many page tables have this page
+ * @page: an order-0 page
+ *
+ * folio_mapcount() is inline and page_mapcount() gone since v6.9 and later;
+ * before, the former is not exported.
+ */
+static inline int krdma_page_mapcount(struct page *page)
+{
+#if KERNEL_VERSION(6, 12, 0) <= LINUX_VERSION_CODE
+	return folio_mapcount(page_folio(page));
+#else
+	return page_mapcount(page);
 #endif
 }
 

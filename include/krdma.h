@@ -302,6 +302,11 @@ enum krdma_poll {
  *	every connection is for itself; krdma_again_start() keeps one
  * @comp_vector: completion vector, and so the processor that is interrupted,
  *	from 1; taken modulo &krdma_caps.comp_vectors. 0: they are spread over all
+ * @srq_depth: raw mode: receives go to a shared receive queue of so many, which
+ *	krdma makes and destroys with the QP; 0: there is none. The owner posts
+ *	them with ib_post_srq_recv() to cb->qp->srq. Draining does not flush
+ *	those that no message took, and one that did may complete as late as in
+ *	krdma_release_cb(): until then its &struct ib_cqe must be there
  * @spin_us: a task that waits for its request or for a message looks for it so
  *	many microseconds at most before it sleeps, less where that does not pay;
  *	default 0: it sleeps at once. At most 1000
@@ -346,6 +351,7 @@ struct krdma_params {
 	u32 session;
 	u32 comp_vector;
 	u32 spin_us;
+	u32 srq_depth;
 };
 
 /* Domains */
@@ -684,8 +690,9 @@ struct krdma_wr {
  *	6.10 by kfree_rcu() if it was a SEND; must not release the connection
  * @next: the next of a chain, or NULL
  *
- * The caller's memory, which it must not touch from krdma_post() to @done; that
- * goes for the local bytes, too. The other members are krdma's own.
+ * The caller's memory, of kmalloc() and not of vmalloc() or on a stack: the
+ * adapter reads a message's header in it. The caller must not touch it from
+ * krdma_post() to @done; that goes for the local bytes, too. The other members are krdma's own.
  */
 struct krdma_req {
 	enum krdma_opcode opcode;
@@ -742,12 +749,17 @@ enum krdma_again_state {
  *	so @connected can post but not wait for an answer. NULL: messages are
  *	waited for with krdma_receive_len()
  *
+ * @failed: an attempt did not lead to a connection: why, and @cb is what it was
+ *	made with, for krdma_get_reject(); krdma's, and released when this
+ *	returns. Between two connections, never at the same time as the others.
+ *	NULL: it is not told
+ *
  * @connected and @lost are needed, and come in turns, beginning with @connected;
  * never at the same time for one krdma_again, and the same number of each when
  * krdma_again_stop() returns.
  *
- * Context of these two: process, krdma's workqueue; may sleep, but not until
- * krdma_again_stop() or krdma_release_cb() of another task is done.
+ * Context of these and of @failed: process, krdma's workqueue; may sleep, but not
+ * until krdma_again_stop() or krdma_release_cb() of another task is done.
  */
 struct krdma_again_ops {
 	void (*connected)(struct krdma_again *again, struct krdma_cb *cb,
@@ -755,6 +767,8 @@ struct krdma_again_ops {
 	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);
 	void (*receive)(struct krdma_again *again, struct krdma_cb *cb,
 			struct krdma_loan *loan);
+	void (*failed)(struct krdma_again *again, struct krdma_cb *cb,
+		       int error);
 };
 
 /**

@@ -208,6 +208,13 @@ static u64 krdma_again_up(struct krdma_again *again, bool *news)
 	return epoch;
 }
 
+static void krdma_again_tell_failed(struct krdma_again *again,
+				    struct krdma_cb *cb, int error)
+{
+	if (again->ops->failed)
+		again->ops->failed(again, cb, error);
+}
+
 static void krdma_again_connected(struct krdma_cb *cb, int error)
 {
 	struct krdma_again *again = cb->context;
@@ -215,6 +222,7 @@ static void krdma_again_connected(struct krdma_cb *cb, int error)
 	u64 epoch;
 
 	if (error) {
+		krdma_again_tell_failed(again, cb, error);
 		krdma_again_release_cb(again);
 		krdma_again_over(again, error);
 		return;
@@ -307,6 +315,7 @@ static void krdma_again_work(struct work_struct *work)
 	/* If that worked, cb's callbacks may have gone round the circle. */
 	if (!ret)
 		return;
+	krdma_again_tell_failed(again, cb, ret);
 	krdma_again_release_cb(again);
 	krdma_again_over(again, ret);
 }

@@ -76,7 +76,8 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 	       p->send_depth <= KRDMA_DEPTH_MAX &&
 	       p->recv_depth <= KRDMA_DEPTH_MAX &&
 	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
-	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT;
+	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT &&
+	       p->srq_depth <= KRDMA_DEPTH_MAX;
 }
 
 static bool krdma_params_raw_ok(const struct krdma_params *p)
@@ -90,7 +91,7 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 {
 	return !(p->ops && p->ops->qp_ready) && p->poll != KRDMA_POLL_DIRECT &&
 	       p->private_data_len <= KRDMA_PRIVATE_DATA_MAX &&
-	       p->max_send_sge >= 2 && !p->max_inline &&
+	       p->max_send_sge >= 2 && !p->max_inline && !p->srq_depth &&
 	       p->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&
 	       p->recv_depth <= KRDMA_WIRE_DEPTH_MAX &&
 	       p->buf_size >= KRDMA_WIRE_BUF_MIN &&

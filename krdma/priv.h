@@ -140,7 +140,7 @@ struct krdma_watch {
  * @was_established: state has been KRDMA_ESTABLISHED
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
- * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @dev,
+ * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @srq, @dev,
  *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @raw_live
  * @dev: reference while attached
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
@@ -150,6 +150,7 @@ struct krdma_watch {
  * @frwrs: MRs that are kept, the first one longest, see frwr.c; krdma_frwr.link
  * @nfrwrs: how many
  * @cq: completion queue of both directions
+ * @srq: shared receive queue, or NULL
  * @ncqes: what it has taken of that
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
@@ -241,6 +242,7 @@ struct krdma_conn {
 	struct list_head dev_link;
 	struct krdma_pd *kpd;
 	struct krdma_cq *cq;
+	struct ib_srq *srq;
 	u32 ncqes;
 	struct list_head regions;
 	struct list_head invalidatable;

@@ -78,6 +78,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 		.qp_context = conn,
 		.send_cq = conn->cq->cq,
 		.recv_cq = conn->cq->cq,
+		.srq = conn->srq,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
@@ -124,6 +125,37 @@ static u32 krdma_qp_twice(const struct ib_device *ibdev)
 	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
+static int krdma_qp_make_srq(struct krdma_conn *conn)
+{
+	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
+	struct ib_srq_init_attr init = {
+		.srq_type = IB_SRQT_BASIC,
+		.attr = {
+			.max_wr = min_t(u32, conn->p.srq_depth,
+					attrs->max_srq_wr),
+			.max_sge = 1,
+		},
+	};
+	struct ib_srq *srq;
+
+	if (!conn->p.srq_depth)
+		return 0;
+	if (!attrs->max_srq)
+		return -EOPNOTSUPP;
+	srq = ib_create_srq(conn->kpd->pd, &init);
+	if (IS_ERR(srq))
+		return PTR_ERR(srq);
+	conn->srq = srq;
+	return 0;
+}
+
+static void krdma_qp_destroy_srq(struct krdma_conn *conn)
+{
+	if (conn->srq)
+		ib_destroy_srq(conn->srq);
+	conn->srq = NULL;
+}
+
 /**
  * krdma_qp_create - make a QP, and have a CQ for it
  * @conn: connection that is attached to its device
@@ -141,12 +173,22 @@ int krdma_qp_create(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	krdma_qp_caps(conn, &cap);
 	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr +
+				 conn->p.srq_depth +
 				 krdma_qp_twice(conn->cb.cm_id->device));
 	if (ret)
 		return ret;
+	ret = krdma_qp_make_srq(conn);
+	if (ret)
+		goto err_put_cq;
 	ret = krdma_qp_make(conn);
 	if (ret)
-		krdma_cq_put(conn);
+		goto err_destroy_srq;
+	return 0;
+
+err_destroy_srq:
+	krdma_qp_destroy_srq(conn);
+err_put_cq:
+	krdma_cq_put(conn);
 	return ret;
 }
 
@@ -186,7 +228,15 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	if (!conn->cb.qp || conn->drained)
 		return;
 	krdma_qp_enable_rxe(conn);
-	ib_drain_qp(conn->cb.qp);
+	/*
+	 * Receives of an SRQ are not flushed. ib_drain_qp() of newer kernels
+	 * waits for an event that tells that no more will be used; siw has none
+	 * (7.3), and that wait lasts a minute.
+	 */
+	if (conn->srq)
+		ib_drain_sq(conn->cb.qp);
+	else
+		ib_drain_qp(conn->cb.qp);
 	WRITE_ONCE(conn->drained, true);
 	krdma_req_end(conn);
 	/* See krdma_conn_wait_late(). */
@@ -206,5 +256,6 @@ void krdma_qp_destroy(struct krdma_conn *conn)
 		return;
 	rdma_destroy_qp(conn->cb.cm_id);
 	conn->cb.qp = NULL;
+	krdma_qp_destroy_srq(conn);
 	krdma_cq_put(conn);
 }

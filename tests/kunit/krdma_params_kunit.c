@@ -149,6 +149,9 @@ static const struct krdma_params_case refused[] = {
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_DIRECT } },
 	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
+	{ "shared receives in message mode", { GOOD, .srq_depth = 1 } },
+	{ "shared receives",
+	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65537 } },
 	{ "spinning for long", { GOOD, .spin_us = 1001 } },
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
@@ -194,6 +197,8 @@ static const struct krdma_params_case taken[] = {
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_WORKQUEUE } },
 	{ "any completion vector", { GOOD, .comp_vector = U32_MAX } },
+	{ "raw with shared receives",
+	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65536 } },
 	{ "a millisecond of spinning", { GOOD, .spin_us = 1000 } },
 };
 
