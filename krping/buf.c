@@ -9,6 +9,9 @@
  * The order matters. rxe looks pages up in what ib_map_mr_sg() wrote for as
  * long as the key is valid, so that is called for dead keys only; and a bounce
  * buffer's data is here only after unmapping.
+ *
+ * With mem_mode=mr, and in most tests, it stays mapped and registered for all of
+ * the run, and the CPU asks for it by krping_buf_for_cpu().
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -66,6 +69,7 @@ int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 		goto err_free_sgl;
 	}
 	buf->mr = mr;
+	buf->ibdev = pd->device;
 	return 0;
 
 err_free_sgl:
@@ -82,15 +86,15 @@ err_free_pages:
  */
 void krping_buf_free(struct krping_buf *buf)
 {
-	struct ib_device *ibdev;
-
 	if (!buf->addr)
 		return;
-	ibdev = buf->mr->device;
-	/* Still mapped if the run failed half way; then the key may be alive. */
+	/*
+	 * Still mapped if the run failed half way, or if it was for all of the
+	 * run; then the key may be alive.
+	 */
 	ib_dereg_mr(buf->mr);
 	if (buf->mapped)
-		ib_dma_unmap_sg(ibdev, buf->sgl, buf->npages, buf->dir);
+		krping_buf_unmap(buf);
 	kfree(buf->sgl);
 	free_pages_exact(buf->addr, buf->size);
 	*buf = (struct krping_buf){};
@@ -119,6 +123,30 @@ int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 		return ret < 0 ? ret : -EINVAL;
 	}
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	buf->dma = mr->iova;
+	buf->nents = nents;
+	buf->dir = dir;
+	buf->mapped = true;
+	return 0;
+}
+
+/**
+ * krping_buf_map_local - hand a buffer to the adapter, without a key of its own
+ * @buf: buffer whose key is dead
+ * @dir: what the adapter will do with it
+ *
+ * It is for the PD's local_dma_lkey, at @buf->dma.
+ *
+ * Return: 0 or -errno; then it is still the CPU's.
+ */
+int krping_buf_map_local(struct krping_buf *buf, enum dma_data_direction dir)
+{
+	u64 dma = ib_dma_map_single(buf->ibdev, buf->addr, buf->size, dir);
+
+	if (ib_dma_mapping_error(buf->ibdev, dma))
+		return -EIO;
+	buf->dma = dma;
+	buf->nents = 0;
 	buf->dir = dir;
 	buf->mapped = true;
 	return 0;
@@ -126,10 +154,74 @@ int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 
 /**
  * krping_buf_unmap - take a buffer back from the adapter
- * @buf: mapped buffer whose LOCAL_INV has completed
+ * @buf: mapped buffer whose key is dead: its LOCAL_INV has completed, or there
+ *	never was one
  */
 void krping_buf_unmap(struct krping_buf *buf)
 {
-	ib_dma_unmap_sg(buf->mr->device, buf->sgl, buf->npages, buf->dir);
+	if (buf->nents)
+		ib_dma_unmap_sg(buf->ibdev, buf->sgl, buf->npages, buf->dir);
+	else
+		ib_dma_unmap_single(buf->ibdev, buf->dma, buf->size, buf->dir);
 	buf->mapped = false;
+}
+
+/**
+ * krping_buf_for_cpu - look at a buffer that the adapter keeps
+ * @buf: mapped buffer; the adapter writes no more to what will be looked at
+ *
+ * Context: any.
+ */
+void krping_buf_for_cpu(struct krping_buf *buf)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(buf->sgl, sg, buf->nents, i)
+		ib_dma_sync_single_for_cpu(buf->ibdev,
+					   sg_dma_address(sg), sg_dma_len(sg),
+					   buf->dir);
+}
+
+/**
+ * krping_buf_for_device - let the adapter have it again
+ * @buf: mapped buffer, looked at or changed by the CPU
+ *
+ * Context: any.
+ */
+void krping_buf_for_device(struct krping_buf *buf)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(buf->sgl, sg, buf->nents, i)
+		ib_dma_sync_single_for_device(buf->ibdev,
+					      sg_dma_address(sg),
+					      sg_dma_len(sg), buf->dir);
+}
+
+/**
+ * krping_buf_peek - look at one byte that the adapter may be writing
+ * @buf: mapped buffer
+ * @offset: which byte
+ *
+ * Context: any.
+ * Return: what is there now.
+ */
+u8 krping_buf_peek(struct krping_buf *buf, u32 offset)
+{
+	struct scatterlist *sg;
+	u32 left = offset;
+	int i;
+
+	for_each_sg(buf->sgl, sg, buf->nents, i) {
+		if (left < sg_dma_len(sg)) {
+			ib_dma_sync_single_for_cpu(buf->ibdev,
+						   sg_dma_address(sg) + left,
+						   1, buf->dir);
+			break;
+		}
+		left -= sg_dma_len(sg);
+	}
+	return READ_ONCE(*((u8 *)buf->addr + offset));
 }

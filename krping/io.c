@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work requests and their completions.
+ * Messages from the peer, and waiting for completions; wr.c has what is posted.
  *
  * The task that runs a session posts sends and waits for what completes. The
- * completion handlers run in softirq context; they set a bit for what they
- * stand for, and nothing else is shared: no state that two sides could
- * overwrite. Receives are posted again by their handler, before the message is
- * acted on.
+ * completion handlers run in softirq context, or in the task itself if it looks
+ * for completions; they set a bit for what they stand for, and nothing else is
+ * shared: no state that two sides could overwrite. Receives are posted again by
+ * their handler, before the message is acted on.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bottom_half.h>
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 #include <linux/sched/signal.h>
@@ -18,9 +17,6 @@
 #include <rdma/rdma_cm.h>
 
 #include "priv.h"
-
-/* A peer that says nothing for so long is dead. */
-#define KRPING_IDLE_TIMEOUT_MS 30000
 
 /* How often to nudge an iWARP peer that is silent from the start, and when. */
 #define KRPING_NUDGES 3
@@ -50,9 +46,16 @@ void krping_fail(struct krping_session *s, int error)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-/* Only status and wr_cqe of a failed completion are valid. */
-static void krping_wc_failed(struct krping_session *s, const struct ib_wc *wc,
-			     const char *name)
+/**
+ * krping_failed - a work request failed
+ * @s: session
+ * @wc: its completion, of which only status and wr_cqe are valid
+ * @name: what it was, for the log
+ *
+ * Context: completion handler.
+ */
+void krping_failed(struct krping_session *s, const struct ib_wc *wc,
+		   const char *name)
 {
 	/* The QP is being closed: krdma tells why, or has told. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
@@ -63,37 +66,28 @@ static void krping_wc_failed(struct krping_session *s, const struct ib_wc *wc,
 	krping_fail(s, wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
 }
 
-static void krping_count_locked(struct krping_session *s,
-				enum krping_counter counter, u32 bytes)
+/**
+ * krping_count_locked - add to the statistics
+ * @s: session
+ * @counter: which
+ * @msgs: operations
+ * @bytes: of each
+ *
+ * Context: any, @s->lock held.
+ */
+void krping_count_locked(struct krping_session *s, enum krping_counter counter,
+			 u64 msgs, u32 bytes)
 {
 	lockdep_assert_held(&s->lock);
-	s->counts[counter].bytes += bytes;
-	s->counts[counter].msgs++;
-}
-
-static void krping_op_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krping_op *op = container_of(wc->wr_cqe, struct krping_op, cqe);
-	struct krping_session *s = op->session;
-	unsigned long flags;
-
-	if (wc->status != IB_WC_SUCCESS) {
-		krping_wc_failed(s, wc, op->name);
-		return;
-	}
-	spin_lock_irqsave(&s->lock, flags);
-	if (op->counter < KRPING_COUNTERS)
-		krping_count_locked(s, op->counter, op->bytes);
-	s->events |= op->event;
-	wake_up(&s->wait);
-	spin_unlock_irqrestore(&s->lock, flags);
+	s->counts[counter].bytes += msgs * bytes;
+	s->counts[counter].msgs += msgs;
 }
 
 static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 {
 	struct ib_sge sge = {
 		.addr = msg->dma,
-		.length = sizeof(*msg->wire),
+		.length = s->recv_len,
 		.lkey = s->cb->pd->local_dma_lkey,
 	};
 	struct ib_recv_wr wr = {
@@ -102,31 +96,97 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 		.num_sge = 1,
 	};
 
+	if (s->cb->qp->srq)
+		return ib_post_srq_recv(s->cb->qp->srq, &wr, NULL);
 	return ib_post_recv(s->cb->qp, &wr, NULL);
+}
+
+/* The peer takes more of our stream. Its count may have wrapped. */
+static bool krping_is_credit_locked(struct krping_session *s,
+				    const struct krping_adv *adv)
+{
+	struct krping_ctl ctl;
+
+	lockdep_assert_held(&s->lock);
+	krping_ctl_decode(&ctl, adv);
+	if (!s->ext || ctl.type != KRPING_CTL_CREDIT)
+		return false;
+	s->credit += ctl.value - (u32)s->credit;
+	wake_up(&s->wait);
+	return true;
+}
+
+static void krping_deliver_locked(struct krping_session *s,
+				  const struct krping_mail *mail)
+{
+	lockdep_assert_held(&s->lock);
+	if (krping_is_credit_locked(s, &mail->adv))
+		return;
+	/* Nobody may speak twice before the other has answered. */
+	if (s->events & KRPING_EV_RECEIVED) {
+		krping_fail_locked(s, -EPROTO);
+		return;
+	}
+	s->inbox = *mail;
+	s->events |= KRPING_EV_RECEIVED;
+	wake_up(&s->wait);
+}
+
+/* One more of the peer's stream. */
+static void krping_arrived_locked(struct krping_session *s)
+{
+	lockdep_assert_held(&s->lock);
+	if (++s->arrived >= s->arrived_wanted)
+		wake_up(&s->wait);
+}
+
+static bool krping_is_stream(const struct krping_session *s,
+			     const struct ib_wc *wc,
+			     const struct krping_adv *adv, int error)
+{
+	struct krping_ctl ctl;
+
+	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		return s->opts->imm;
+	if (s->opts->test != KRPING_TEST_SLAT &&
+	    s->opts->test != KRPING_TEST_SBW)
+		return false;
+	/* Data have no zeroes where a message has its size; the first one is. */
+	if (error)
+		return true;
+	krping_ctl_decode(&ctl, adv);
+	return !ctl.type && s->streaming;
 }
 
 static void krping_received_locked(struct krping_session *s,
 				   struct krping_msg *msg,
-				   const struct krping_adv *adv)
+				   const struct ib_wc *wc)
 {
-	int ret;
+	struct krping_mail mail = {
+		.has_inv = wc->wc_flags & IB_WC_WITH_INVALIDATE,
+		.inv_rkey = wc->ex.invalidate_rkey,
+	};
+	int ret, error;
 
 	lockdep_assert_held(&s->lock);
-	krping_count_locked(s, KRPING_RECV, sizeof(*msg->wire));
-	/* Once error is set somebody may be draining: then nothing is posted. */
-	if (s->error)
-		return;
+	krping_count_locked(s, KRPING_RECV, 1, wc->byte_len);
+	ib_dma_sync_single_for_cpu(s->ibdev, msg->dma, sizeof(*msg->wire),
+				   DMA_FROM_DEVICE);
+	error = krping_wire_decode(&mail.adv, msg->wire, wc->byte_len);
+	ib_dma_sync_single_for_device(s->ibdev, msg->dma, sizeof(*msg->wire),
+				      DMA_FROM_DEVICE);
 	ret = krping_post_recv(s, msg);
-	/* Nobody may speak twice before the other has answered. */
-	if (!ret && s->events & KRPING_EV_RECEIVED)
-		ret = -EPROTO;
 	if (ret) {
 		krping_fail_locked(s, ret);
-		return;
+	} else if (krping_is_stream(s, wc, &mail.adv, error)) {
+		krping_arrived_locked(s);
+	} else if (error) {
+		pr_err_ratelimited("%u: Received bogus data, size %u\n",
+				   s->id, wc->byte_len);
+		krping_fail_locked(s, error);
+	} else {
+		krping_deliver_locked(s, &mail);
 	}
-	s->inbox = *adv;
-	s->events |= KRPING_EV_RECEIVED;
-	wake_up(&s->wait);
 }
 
 static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -134,121 +194,102 @@ static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct krping_msg *msg =
 		container_of(wc->wr_cqe, struct krping_msg, cqe);
 	struct krping_session *s = msg->session;
-	struct krping_adv adv;
 	unsigned long flags;
-	int ret;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		krping_wc_failed(s, wc, "RECV");
+		krping_failed(s, wc, "RECV");
 		return;
 	}
-	ib_dma_sync_single_for_cpu(s->ibdev, msg->dma, sizeof(*msg->wire),
-				   DMA_FROM_DEVICE);
-	ret = krping_wire_decode(&adv, msg->wire, wc->byte_len);
-	ib_dma_sync_single_for_device(s->ibdev, msg->dma, sizeof(*msg->wire),
-				      DMA_FROM_DEVICE);
-	if (ret) {
-		pr_err_ratelimited("%u: Received bogus data, size %u\n", s->id,
-				   wc->byte_len);
-		krping_fail(s, ret);
-		return;
-	}
+	/*
+	 * Once error is set somebody may be draining: then nothing is posted.
+	 * A shared receive queue is not drained: one may come so late that its
+	 * memory is not mapped any more.
+	 */
 	spin_lock_irqsave(&s->lock, flags);
-	krping_received_locked(s, msg, &adv);
+	if (!s->error)
+		krping_received_locked(s, msg, wc);
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
 static int krping_msg_alloc(struct krping_session *s, struct krping_msg *msg,
-			    enum dma_data_direction dir)
+			    u32 len, enum dma_data_direction dir)
 {
-	msg->wire = kzalloc(sizeof(*msg->wire), GFP_KERNEL);
-	if (!msg->wire)
+	struct krping_wire *wire;
+	u64 dma;
+
+	wire = kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
+	if (!wire)
 		return -ENOMEM;
-	msg->dma = ib_dma_map_single(s->ibdev, msg->wire, sizeof(*msg->wire),
-				     dir);
-	if (ib_dma_mapping_error(s->ibdev, msg->dma)) {
-		kfree(msg->wire);
-		msg->wire = NULL;
+	dma = ib_dma_map_single(s->ibdev, wire, len, dir);
+	if (ib_dma_mapping_error(s->ibdev, dma)) {
+		kfree(wire);
 		return -EIO;
 	}
-	msg->session = s;
-	msg->cqe.done = krping_recv_done;
+	*msg = (struct krping_msg){
+		.cqe.done = krping_recv_done,
+		.session = s,
+		.wire = wire,
+		.dma = dma,
+	};
 	return 0;
 }
 
-static void krping_msg_free(struct krping_session *s, struct krping_msg *msg,
-			    enum dma_data_direction dir)
+static void krping_msg_unmap(struct krping_session *s, struct krping_msg *msg,
+			     u32 len, enum dma_data_direction dir)
 {
-	if (!msg->wire)
-		return;
-	ib_dma_unmap_single(s->ibdev, msg->dma, sizeof(*msg->wire), dir);
-	kfree(msg->wire);
-	msg->wire = NULL;
-}
-
-static void krping_ops_init(struct krping_session *s)
-{
-	s->sent = (struct krping_op){
-		.name = "SEND",
-		.event = KRPING_EV_SENT,
-		.counter = KRPING_SEND,
-		.bytes = sizeof(struct krping_wire),
-	};
-	s->moved = (struct krping_op){
-		.event = KRPING_EV_MOVED,
-	};
-	s->invalidated = (struct krping_op){
-		.name = "LOCAL_INV",
-		.event = KRPING_EV_INVALIDATED,
-		.counter = KRPING_COUNTERS,
-	};
-	s->registered = (struct krping_op){
-		.name = "REG_MR",
-		.counter = KRPING_COUNTERS,
-	};
-	s->nudged = (struct krping_op){
-		.name = "nudge",
-		.counter = KRPING_COUNTERS,
-	};
-	s->sent.session = s;
-	s->moved.session = s;
-	s->invalidated.session = s;
-	s->registered.session = s;
-	s->nudged.session = s;
-	s->sent.cqe.done = krping_op_done;
-	s->moved.cqe.done = krping_op_done;
-	s->invalidated.cqe.done = krping_op_done;
-	s->registered.cqe.done = krping_op_done;
-	s->nudged.cqe.done = krping_op_done;
+	if (msg->wire)
+		ib_dma_unmap_single(s->ibdev, msg->dma, len, dir);
 }
 
 static int krping_msgs_alloc(struct krping_session *s)
 {
-	int i, ret;
+	u32 i;
+	int ret = krping_msg_alloc(s, &s->send, sizeof(*s->send.wire),
+				   DMA_TO_DEVICE);
 
-	ret = krping_msg_alloc(s, &s->send, DMA_TO_DEVICE);
-	for (i = 0; !ret && i < KRPING_RECVS; i++)
-		ret = krping_msg_alloc(s, &s->recvs[i], DMA_FROM_DEVICE);
+	if (ret)
+		return ret;
+	s->recvs = kvcalloc(s->nrecvs, sizeof(*s->recvs), GFP_KERNEL);
+	if (!s->recvs)
+		return -ENOMEM;
+	for (i = 0; !ret && i < s->nrecvs; i++)
+		ret = krping_msg_alloc(s, &s->recvs[i], s->recv_len,
+				       DMA_FROM_DEVICE);
 	return ret;
+}
+
+static void krping_msgs_unmap(struct krping_session *s)
+{
+	u32 i;
+
+	krping_msg_unmap(s, &s->send, sizeof(*s->send.wire), DMA_TO_DEVICE);
+	for (i = 0; s->recvs && i < s->nrecvs; i++)
+		krping_msg_unmap(s, &s->recvs[i], s->recv_len, DMA_FROM_DEVICE);
 }
 
 static int krping_bufs_alloc(struct krping_session *s)
 {
-	int ret = krping_buf_alloc(&s->sink, s->cb->pd, s->opts.size);
+	const struct krping_opts *opts = s->opts;
+	int ret;
 
-	if (ret || s->opts.role == KRPING_ROLE_SERVER)
+	if (opts->test == KRPING_TEST_FR)
+		return 0;
+	ret = krping_buf_alloc(&s->sink, s->cb->pd, opts->size);
+	if (ret || (opts->test == KRPING_TEST_PING &&
+		    opts->role == KRPING_ROLE_SERVER))
 		return ret;
-	return krping_buf_alloc(&s->start, s->cb->pd, s->opts.size);
+	return krping_buf_alloc(&s->start, s->cb->pd, opts->size);
 }
 
 static int krping_post_recvs(struct krping_session *s)
 {
-	int i, ret = 0;
+	int ret = 0;
+	u32 i;
 
-	for (i = 0; !ret && i < KRPING_RECVS; i++)
+	for (i = 0; !ret && i < s->nrecvs; i++)
 		ret = krping_post_recv(s, &s->recvs[i]);
 	/* Those that are posted must not outlive their memory. */
-	if (ret)
+	if (ret && !s->cb->qp->srq)
 		ib_drain_rq(s->cb->qp);
 	return ret;
 }
@@ -279,25 +320,39 @@ int krping_io_init(struct krping_session *s)
  */
 void krping_io_exit(struct krping_session *s)
 {
-	int i;
-
 	krping_buf_free(&s->start);
 	krping_buf_free(&s->sink);
-	krping_msg_free(s, &s->send, DMA_TO_DEVICE);
-	for (i = 0; i < KRPING_RECVS; i++)
-		krping_msg_free(s, &s->recvs[i], DMA_FROM_DEVICE);
+	krping_msgs_unmap(s);
+}
+
+/**
+ * krping_io_free - free what completions may look at
+ * @s: session whose connection is released
+ *
+ * Those of a shared receive queue are not drained, see &krdma_params.srq_depth.
+ */
+void krping_io_free(struct krping_session *s)
+{
+	u32 i;
+
+	kfree(s->send.wire);
+	for (i = 0; s->recvs && i < s->nrecvs; i++)
+		kfree(s->recvs[i].wire);
+	kvfree(s->recvs);
 }
 
 /* All that was waited for, or the end: takes it and says true. */
-static bool krping_take(struct krping_session *s, u32 events, int *ret)
+static bool krping_take(struct krping_session *s, const void *arg, int *ret)
 {
+	const u32 *events = arg;
 	unsigned long flags;
 	bool taken = true;
 
 	spin_lock_irqsave(&s->lock, flags);
-	if ((s->events & events) == events) {
-		s->events &= ~events;
-		s->peer = s->inbox;
+	if ((s->events & *events) == *events) {
+		s->events &= ~*events;
+		if (*events & KRPING_EV_RECEIVED)
+			s->peer = s->inbox;
 		*ret = 0;
 	} else if (s->error) {
 		*ret = s->error;
@@ -308,17 +363,99 @@ static bool krping_take(struct krping_session *s, u32 events, int *ret)
 	return taken;
 }
 
-static int krping_wait_ms(struct krping_session *s, u32 events, u32 ms)
+static long krping_jiffies(u32 ms)
+{
+	return ms ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
+}
+
+/* The only processor is for those, too, who make what is looked for happen. */
+static void krping_relax(void)
+{
+	if (num_online_cpus() == 1)
+		schedule();
+	else
+		cond_resched();
+}
+
+/* Nobody else looks: each turn lets others have the processor. */
+static int krping_look_until(struct krping_session *s,
+			     bool (*ready)(struct krping_session *s,
+					   const void *arg, int *ret),
+			     const void *arg, u32 ms)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(ms);
+	int ret = 0;
+
+	for (;;) {
+		ib_process_cq_direct(s->cb->qp->send_cq, -1);
+		if (ready(s, arg, &ret))
+			return ret;
+		if (signal_pending(current))
+			return -EINTR;
+		if (ms && time_after(jiffies, until))
+			return -ETIMEDOUT;
+		krping_relax();
+	}
+}
+
+/**
+ * krping_wait_until - wait for what a completion handler does
+ * @s: session
+ * @ready: is it done? Then what is the result?
+ * @arg: for that
+ * @ms: how long, 0: for ever
+ *
+ * Any signal ends it, not only a deadly one: shells that run echo themselves
+ * catch the interrupt key's, and it is how a run has always been stopped.
+ *
+ * Return: the result, -EINTR, or -ETIMEDOUT.
+ */
+int krping_wait_until(struct krping_session *s,
+		      bool (*ready)(struct krping_session *s, const void *arg,
+				    int *ret),
+		      const void *arg, u32 ms)
 {
 	long left;
 	int ret = 0;
 
-	left = wait_event_interruptible_timeout(s->wait,
-						krping_take(s, events, &ret),
-						msecs_to_jiffies(ms));
+	if (s->direct)
+		return krping_look_until(s, ready, arg, ms);
+	left = wait_event_interruptible_timeout(s->wait, ready(s, arg, &ret),
+						krping_jiffies(ms));
 	if (left > 0)
 		return ret;
 	return left ? -EINTR : -ETIMEDOUT;
+}
+
+static bool krping_is_over(struct krping_session *s, const void *arg, int *ret)
+{
+	*ret = READ_ONCE(s->error);
+	return *ret;
+}
+
+/**
+ * krping_pause - do nothing for some time
+ * @s: session
+ * @ms: how long
+ *
+ * Return: 0, -EINTR, or why the run ends.
+ */
+int krping_pause(struct krping_session *s, u32 ms)
+{
+	int ret = ms ? krping_wait_until(s, krping_is_over, NULL, ms) : 0;
+
+	return ret == -ETIMEDOUT ? 0 : ret;
+}
+
+/**
+ * krping_pause_until_over - do nothing until the session ends
+ * @s: session
+ *
+ * Return: why it ends, or -EINTR.
+ */
+int krping_pause_until_over(struct krping_session *s)
+{
+	return krping_wait_until(s, krping_is_over, NULL, 0);
 }
 
 /**
@@ -328,33 +465,20 @@ static int krping_wait_ms(struct krping_session *s, u32 events, u32 ms)
  *	for new ones. KRPING_EV_RECEIVED: the message is in @s->peer
  * @step: what is waited for, for the log
  *
- * Any signal ends it, not only a deadly one: shells that run echo themselves
- * catch the interrupt key's, and it is how a run has always been stopped.
- *
- * Return: 0, -EINTR, -ETIMEDOUT, or why the run ends.
+ * Return: 0, or as krping_wait_until(), or why the run ends.
  */
 int krping_wait(struct krping_session *s, u32 events, const char *step)
 {
 	s->step = step;
-	return krping_wait_ms(s, events, KRPING_IDLE_TIMEOUT_MS);
+	return krping_wait_until(s, krping_take, &events,
+				 s->opts->idle_timeout_ms);
 }
 
-/*
- * rxe up to 6.x sends from a tasklet, which runs at once when the last bottom
- * half is enabled here, and is left to ksoftirqd otherwise.
- */
-static int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
-{
-	int ret;
-
-	local_bh_disable();
-	ret = ib_post_send(s->cb->qp, wr, NULL);
-	local_bh_enable();
-	return ret;
-}
-
-/*
- * A WRITE or a READ of no bytes: it needs no key and changes nothing.
+/**
+ * krping_wait_first - wait for the first message of the peer
+ * @s: session
+ * @events: as for krping_wait()
+ * @step: as for krping_wait()
  *
  * The accepting side of siw (6.1 to 7.3) ignores what arrives between its MPA
  * reply and the end of siw_accept(), see siw_cm_llp_data_ready(), and looks
@@ -363,26 +487,6 @@ static int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
  * as its ready-to-receive frame. A server could only READ, and siw answers a
  * READ of no bytes with what it sent before; so clients that do not do this,
  * like rping, may hang with siw.
- */
-static void krping_nudge(struct krping_session *s)
-{
-	struct ib_rdma_wr wr = {
-		.wr = {
-			.wr_cqe = &s->nudged.cqe,
-			.opcode = IB_WR_RDMA_WRITE,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-	};
-
-	if (s->opts.role == KRPING_ROLE_CLIENT)
-		krping_post(s, &wr.wr);
-}
-
-/**
- * krping_wait_first - wait for the first message of the peer
- * @s: session
- * @events: as for krping_wait()
- * @step: as for krping_wait()
  *
  * Return: as krping_wait().
  */
@@ -394,149 +498,70 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
 	if (!rdma_protocol_iwarp(s->ibdev, s->cb->cm_id->port_num))
 		return krping_wait(s, events, step);
 	for (i = 0; i < KRPING_NUDGES; i++) {
-		ret = krping_wait_ms(s, events, KRPING_NUDGE_MS);
+		ret = krping_wait_until(s, krping_take, &events,
+					KRPING_NUDGE_MS);
 		if (ret != -ETIMEDOUT)
 			return ret;
-		krping_nudge(s);
+		if (s->opts->role == KRPING_ROLE_CLIENT)
+			krping_touch(s, &s->nudged);
 	}
 	return krping_wait(s, events, step);
 }
 
-static struct ib_send_wr *krping_reg_wr(struct krping_session *s,
-					struct ib_reg_wr *reg,
-					struct krping_buf *buf, int access,
-					struct ib_send_wr *next)
+/**
+ * krping_probe - is the peer's adapter alive?
+ * @s: session
+ *
+ * Return: 0, -EINTR, -ETIMEDOUT, or why the session ends.
+ */
+int krping_probe(struct krping_session *s)
 {
-	*reg = (struct ib_reg_wr){
-		.wr = {
-			.next = next,
-			.wr_cqe = &s->registered.cqe,
-			.opcode = IB_WR_REG_MR,
-		},
-		.mr = buf->mr,
-		.key = buf->mr->rkey,
-		.access = access,
-	};
-	return &reg->wr;
-}
+	const u32 probed = KRPING_EV_PROBED;
+	int ret = krping_touch(s, &s->probed);
 
-static struct ib_send_wr *krping_inv_wr(struct krping_session *s,
-					struct ib_send_wr *inv,
-					struct krping_buf *buf,
-					struct ib_send_wr *next)
-{
-	*inv = (struct ib_send_wr){
-		.next = next,
-		.wr_cqe = &s->invalidated.cqe,
-		.opcode = IB_WR_LOCAL_INV,
-		.send_flags = IB_SEND_SIGNALED,
-		.ex.invalidate_rkey = buf->mr->rkey,
-	};
-	return inv;
-}
-
-static void krping_fill_send(struct krping_session *s,
-			     const struct krping_adv *adv)
-{
-	ib_dma_sync_single_for_cpu(s->ibdev, s->send.dma,
-				   sizeof(*s->send.wire), DMA_TO_DEVICE);
-	krping_wire_encode(s->send.wire, adv);
-	ib_dma_sync_single_for_device(s->ibdev, s->send.dma,
-				      sizeof(*s->send.wire), DMA_TO_DEVICE);
+	return ret ?: krping_wait_until(s, krping_take, &probed,
+					s->opts->idle_timeout_ms);
 }
 
 /**
- * krping_say - send a message
- * @s: session with no message on its way
- * @adv: the message
- * @old: buffer to invalidate first, or NULL
- * @new: buffer to register first, mapped, or NULL
- * @access: of @new
+ * krping_wait_peer - wait for a message of a peer that has much to do
+ * @s: session
+ * @step: as for krping_wait()
  *
- * One doorbell for all of it. KRPING_EV_SENT follows, and for @old
- * KRPING_EV_INVALIDATED; krping_buf_unmap() is up to the caller then.
+ * A peer that is dead would be waited for without end: so its adapter is asked
+ * now and then.
  *
- * Return: 0 or -errno.
+ * Return: 0: the message is in @s->peer; -EINTR; -ETIMEDOUT; or why else the
+ * run ends.
  */
-int krping_say(struct krping_session *s, const struct krping_adv *adv,
-	       struct krping_buf *old, struct krping_buf *new, int access)
+int krping_wait_peer(struct krping_session *s, const char *step)
 {
-	struct ib_sge sge = {
-		.addr = s->send.dma,
-		.length = sizeof(*s->send.wire),
-		.lkey = s->cb->pd->local_dma_lkey,
-	};
-	struct ib_send_wr send = {
-		.wr_cqe = &s->sent.cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-	};
-	struct ib_send_wr *first = &send, inv;
-	struct ib_reg_wr reg;
+	const u32 received = KRPING_EV_RECEIVED;
+	int ret;
 
-	krping_fill_send(s, adv);
-	if (new)
-		first = krping_reg_wr(s, &reg, new, access, first);
-	if (old)
-		first = krping_inv_wr(s, &inv, old, first);
-	return krping_post(s, first);
+	s->step = step;
+	do {
+		ret = krping_wait_until(s, krping_take, &received,
+					s->opts->idle_timeout_ms);
+		if (ret == -ETIMEDOUT)
+			ret = krping_probe(s) ?: -EAGAIN;
+	} while (ret == -EAGAIN);
+	return ret;
 }
 
 /**
- * krping_move - READ from or WRITE to the buffer that the peer has shown
- * @s: session with nothing else of this on its way; @s->peer is the peer's
- *	message
- * @opcode: IB_WR_RDMA_READ or IB_WR_RDMA_WRITE
- * @buf: this side's buffer, mapped
- * @access: to register it with
- * @len: bytes, at most @buf->size
+ * krping_wait_over - wait until the peer disconnects
+ * @s: session whose peer has all to do and says nothing
+ * @step: as for krping_wait()
  *
- * KRPING_EV_MOVED follows.
- *
- * Return: 0 or -errno.
+ * Return: 0 it has disconnected; -EPROTO it has said something; -EINTR;
+ * -ETIMEDOUT; or why else the run ends.
  */
-int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
-		struct krping_buf *buf, int access, u32 len)
+int krping_wait_over(struct krping_session *s, const char *step)
 {
-	bool is_read = opcode == IB_WR_RDMA_READ;
-	struct ib_sge sge = {
-		.addr = buf->mr->iova,
-		.length = len,
-		.lkey = buf->mr->lkey,
-	};
-	struct ib_rdma_wr rdma = {
-		.wr = {
-			.wr_cqe = &s->moved.cqe,
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = opcode,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-		.remote_addr = s->peer.addr,
-		.rkey = s->peer.rkey,
-	};
-	struct ib_reg_wr reg;
+	int ret = krping_wait_peer(s, step);
 
-	s->moved.name = is_read ? "RDMA_READ" : "RDMA_WRITE";
-	s->moved.counter = is_read ? KRPING_READ : KRPING_WRITE;
-	s->moved.bytes = len;
-	return krping_post(s, krping_reg_wr(s, &reg, buf, access, &rdma.wr));
-}
-
-/**
- * krping_invalidate - make a buffer's key useless
- * @s: session with no LOCAL_INV on its way
- * @buf: registered buffer
- *
- * KRPING_EV_INVALIDATED follows; krping_buf_unmap() is up to the caller then.
- *
- * Return: 0 or -errno.
- */
-int krping_invalidate(struct krping_session *s, struct krping_buf *buf)
-{
-	struct ib_send_wr inv;
-
-	return krping_post(s, krping_inv_wr(s, &inv, buf, NULL));
+	if (ret == -ECONNRESET)
+		return 0;
+	return ret ?: -EPROTO;
 }

@@ -23,68 +23,65 @@
 /* Longest text that one write() may bring. */
 #define KRPING_COMMAND_MAX 4096
 
-/* One line, see krping_session_result(). */
-#define KRPING_RESULT_MAX 256
+/* Connections that are tested at a time; others wait for one of them. */
+#define KRPING_SESSIONS_ACTIVE 512
+/* Runs in the background. */
+#define KRPING_RUNS_ACTIVE 512
 
 /**
  * struct krping_file - an open /proc/krping
- * @lock: protects @result
- * @result: of the last command that the last write() ran, "": none
+ * @lock: protects the rest
+ * @run: of the last command that the last write() brought, or NULL; a reference
+ * @list: that was "list"
  */
 struct krping_file {
-	struct mutex lock; /* result */
-	char result[KRPING_RESULT_MAX];
+	struct mutex lock; /* what follows */
+	struct krping_run *run;
+	bool list;
 };
 
-static LIST_HEAD(krping_sessions);
-static unsigned int krping_last_id;
-static DEFINE_MUTEX(krping_sessions_lock); /* both above */
-
-static void krping_session_add(struct krping_session *s)
+struct workqueue_struct *krping_run_wq;
+struct workqueue_struct *krping_session_wq;
+static void krping_file_set(struct krping_file *kf, struct krping_run *run,
+			    bool list)
 {
-	mutex_lock(&krping_sessions_lock);
-	s->id = ++krping_last_id;
-	list_add_tail(&s->link, &krping_sessions);
-	mutex_unlock(&krping_sessions_lock);
-}
+	struct krping_run *old;
 
-static void krping_session_del(struct krping_session *s)
-{
-	mutex_lock(&krping_sessions_lock);
-	list_del(&s->link);
-	mutex_unlock(&krping_sessions_lock);
-}
-
-static void krping_clear_result(struct krping_file *kf)
-{
 	mutex_lock(&kf->lock);
-	*kf->result = '\0';
+	old = kf->run;
+	kf->run = run;
+	kf->list = list;
 	mutex_unlock(&kf->lock);
+	krping_run_put(old);
 }
 
-static void krping_set_result(struct krping_file *kf,
-			      const struct krping_session *s, int error)
+static int krping_control(struct krping_file *kf, const struct krping_opts *opts)
 {
-	mutex_lock(&kf->lock);
-	krping_session_result(s, error, kf->result, sizeof(kf->result));
-	mutex_unlock(&kf->lock);
+	krping_file_set(kf, NULL, opts->control == KRPING_CONTROL_LIST);
+	if (opts->control == KRPING_CONTROL_LIST)
+		return 0;
+	return krping_runs_stop(opts->stop_id);
 }
 
 static int krping_command(struct krping_file *kf, char *command)
 {
-	struct krping_session *s = krping_session_alloc();
+	struct krping_opts opts;
+	struct krping_run *run;
 	int ret;
 
-	if (!s)
-		return -ENOMEM;
-	ret = krping_opts_parse(command, &s->opts);
-	if (!ret) {
-		krping_session_add(s);
-		ret = krping_session_run(s);
-		krping_session_del(s);
-		krping_set_result(kf, s, ret);
-	}
-	krping_session_free(s);
+	ret = krping_opts_parse(command, &opts);
+	if (ret)
+		return ret;
+	if (opts.control)
+		return krping_control(kf, &opts);
+	run = krping_run_create(&opts, &ret);
+	if (!run)
+		return ret;
+	/* Who shares the descriptor can look how it goes. */
+	krping_run_get(run);
+	krping_file_set(kf, run, false);
+	ret = krping_run_start(run);
+	krping_run_put(run);
 	return ret;
 }
 
@@ -153,7 +150,7 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	 */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
-	krping_clear_result(krping_file(file));
+	krping_file_set(krping_file(file), NULL, false);
 	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
 	/* The next read() is for the result; *pos counts if we succeed only. */
@@ -161,49 +158,25 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	return ret ?: len;
 }
 
-static void krping_show_counts(struct seq_file *m, struct krping_session *s)
-{
-	struct krping_count counts[KRPING_COUNTERS];
-	char devname[IB_DEVICE_NAME_MAX];
-	unsigned long flags;
-	int i;
-
-	spin_lock_irqsave(&s->lock, flags);
-	memcpy(counts, s->counts, sizeof(counts));
-	strscpy(devname, s->devname, sizeof(devname));
-	spin_unlock_irqrestore(&s->lock, flags);
-
-	if (!*devname) {
-		seq_printf(m, "%u listen\n", s->id);
-		return;
-	}
-	seq_printf(m, "%u-%s", s->id, devname);
-	for (i = 0; i < KRPING_COUNTERS; i++)
-		seq_printf(m, " %llu %llu", counts[i].bytes, counts[i].msgs);
-	seq_putc(m, '\n');
-}
-
-static bool krping_show_result(struct seq_file *m, struct krping_file *kf)
+/* Return: false: this file has nothing of its own to show. */
+static bool krping_show_own(struct seq_file *m, struct krping_file *kf)
 {
 	bool shown;
 
 	mutex_lock(&kf->lock);
-	shown = *kf->result;
-	seq_puts(m, kf->result);
+	shown = kf->run || kf->list;
+	if (kf->run)
+		krping_report_line(m, kf->run);
+	else if (kf->list)
+		krping_runs_show(m, krping_report_line);
 	mutex_unlock(&kf->lock);
 	return shown;
 }
 
 static int krping_proc_show(struct seq_file *m, void *unused)
 {
-	struct krping_session *s;
-
-	if (krping_show_result(m, m->private))
-		return 0;
-	mutex_lock(&krping_sessions_lock);
-	list_for_each_entry(s, &krping_sessions, link)
-		krping_show_counts(m, s);
-	mutex_unlock(&krping_sessions_lock);
+	if (!krping_show_own(m, m->private))
+		krping_runs_show(m, krping_report_counts);
 	return 0;
 }
 
@@ -233,6 +206,7 @@ static int krping_proc_release(struct inode *inode, struct file *file)
 {
 	struct krping_file *kf = krping_file(file);
 
+	krping_run_put(kf->run);
 	mutex_destroy(&kf->lock);
 	kfree(kf);
 	return single_release(inode, file);
@@ -246,16 +220,54 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_release = krping_proc_release,
 };
 
+static int krping_make_queues(void)
+{
+	krping_run_wq = alloc_workqueue("krping_run", WQ_UNBOUND,
+					KRPING_RUNS_ACTIVE);
+	if (!krping_run_wq)
+		return -ENOMEM;
+	krping_session_wq = alloc_workqueue("krping", WQ_UNBOUND,
+					    KRPING_SESSIONS_ACTIVE);
+	if (krping_session_wq)
+		return 0;
+	destroy_workqueue(krping_run_wq);
+	return -ENOMEM;
+}
+
+static void krping_destroy_queues(void)
+{
+	/* What waits for the other one first. */
+	destroy_workqueue(krping_run_wq);
+	destroy_workqueue(krping_session_wq);
+}
+
 static int __init krping_init(void)
 {
-	if (!proc_create(KBUILD_MODNAME, 0600, NULL, &krping_proc_ops))
-		return -ENOMEM;
-	return 0;
+	int ret = krping_make_queues();
+
+	if (ret)
+		return ret;
+	ret = krping_device_init();
+	if (ret)
+		goto err_destroy_queues;
+	krping_report_init();
+	if (proc_create(KBUILD_MODNAME, 0600, NULL, &krping_proc_ops))
+		return 0;
+	ret = -ENOMEM;
+	krping_report_exit();
+	krping_device_exit();
+err_destroy_queues:
+	krping_destroy_queues();
+	return ret;
 }
 
 static void __exit krping_exit(void)
 {
 	remove_proc_entry(KBUILD_MODNAME, NULL);
+	krping_destroy_queues();
+	krping_runs_exit();
+	krping_report_exit();
+	krping_device_exit();
 }
 
 module_init(krping_init);

@@ -8,6 +8,8 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -20,11 +22,26 @@
 /* What of an unknown token the log shows. */
 #define KRPING_LOG_MAX 64
 
+/* Keywords first. */
 enum krping_opt_type {
 	KRPING_OPT_ROLE,	/* keyword, sets the role to .value */
 	KRPING_OPT_FLAG,	/* keyword, sets a bool at .offset */
+	KRPING_OPT_CHOICE,	/* keyword, sets a u32 at .offset to .value */
+	KRPING_OPT_TEST,	/* keyword, sets the test to .value */
 	KRPING_OPT_NUMBER,	/* sets a u32 at .offset, .value … .max */
-	KRPING_OPT_ADDR,	/* sets the address, of family .value */
+	KRPING_OPT_WORD,	/* sets a u32 at .offset to one of .words */
+	KRPING_OPT_RANGE,	/* sets from and size, .value … .max */
+	KRPING_OPT_FAULT,	/* one of .words, ":", a number */
+	KRPING_OPT_STOP,	/* a run, or "all" */
+	KRPING_OPT_TEXT,	/* sets text of up to .max at .offset */
+	KRPING_OPT_ADDR,	/* the same, of family .value */
+};
+
+/* One of the values of an option. Only the first .len letters count, 0: all. */
+struct krping_word {
+	const char *name;
+	size_t len;
+	u32 value;
 };
 
 struct krping_opt {
@@ -33,21 +50,132 @@ struct krping_opt {
 	size_t offset;
 	u32 value;
 	u32 max;
+	const struct krping_word *words;
 };
 
+/* A u32 that is one more than what the option says, 0 if there is none. */
+#define KRPING_PLUS_ONE BIT(31)
+
 #define KRPING_OFFSET(member) offsetof(struct krping_opts, member)
+
+/* Scripts cut these short, or lengthen them. */
+static const struct krping_word krping_mem_modes[] = {
+	{ "reg", 3, KRPING_MEM_REG },
+	{ "fastreg", 7, KRPING_MEM_REG },
+	{ "dma", 3, KRPING_MEM_DMA },
+	{ "mr", 2, KRPING_MEM_ONCE },
+	{ "mw", 2, KRPING_MEM_ONCE },
+	{}
+};
+
+static const struct krping_word krping_verifies[] = {
+	{ "none", 0, KRPING_VERIFY_NONE },
+	{ "memcmp", 0, KRPING_VERIFY_MEMCMP },
+	{ "crc", 0, KRPING_VERIFY_CRC },
+	{}
+};
+
+static const struct krping_word krping_atomics[] = {
+	{ "cas", 0, KRPING_ATOMIC_CAS },
+	{ "fadd", 0, KRPING_ATOMIC_FADD },
+	{}
+};
+
+static const struct krping_word krping_faults[] = {
+	{ "drop", 0, KRPING_FAULT_DROP },
+	{ "delay", 0, KRPING_FAULT_DELAY },
+	{ "kill", 0, KRPING_FAULT_KILL },
+	{}
+};
+
+static const struct krping_word krping_logfmts[] = {
+	{ "usec", 0, 0 },
+	{ "nsec", 0, 1 },
+	{}
+};
 
 static const struct krping_opt krping_opt_table[] = {
 	{ "client", KRPING_OPT_ROLE, .value = KRPING_ROLE_CLIENT },
 	{ "server", KRPING_OPT_ROLE, .value = KRPING_ROLE_SERVER },
-	{ "addr", KRPING_OPT_ADDR, .value = AF_INET },
-	{ "addr6", KRPING_OPT_ADDR, .value = AF_INET6 },
+	{ "addr", KRPING_OPT_ADDR, KRPING_OFFSET(addr), AF_INET,
+	  KRPING_ADDR_MAX },
+	{ "addr6", KRPING_OPT_ADDR, KRPING_OFFSET(addr), AF_INET6,
+	  KRPING_ADDR_MAX },
+	{ "src", KRPING_OPT_TEXT, KRPING_OFFSET(src), .max = KRPING_ADDR_MAX },
+	{ "dev", KRPING_OPT_TEXT, KRPING_OFFSET(dev), .max = KRPING_DEV_MAX },
+	{ "netns", KRPING_OPT_NUMBER, KRPING_OFFSET(netns), KRPING_PLUS_ONE,
+	  S32_MAX - 1 },
 	{ "port", KRPING_OPT_NUMBER, KRPING_OFFSET(port), 0, U16_MAX },
+	{ "vector", KRPING_OPT_NUMBER, KRPING_OFFSET(vector), KRPING_PLUS_ONE,
+	  U16_MAX },
+	{ "tos", KRPING_OPT_NUMBER, KRPING_OFFSET(tos), 0, U8_MAX },
+	/* how much */
 	{ "count", KRPING_OPT_NUMBER, KRPING_OFFSET(count), 0, U32_MAX },
 	{ "iters", KRPING_OPT_NUMBER, KRPING_OFFSET(count), 0, U32_MAX },
+	{ "duration", KRPING_OPT_NUMBER, KRPING_OFFSET(duration_s), 0,
+	  KRPING_DAY_MS / 1000 },
 	{ "size", KRPING_OPT_NUMBER, KRPING_OFFSET(size), 1, KRPING_SIZE_MAX },
-	{ "validate", KRPING_OPT_FLAG, KRPING_OFFSET(validate) },
+	{ "from", KRPING_OPT_NUMBER, KRPING_OFFSET(from), 1, KRPING_SIZE_MAX },
+	{ "sweep", KRPING_OPT_RANGE, .value = 1, .max = KRPING_SIZE_MAX },
+	{ "txdepth", KRPING_OPT_NUMBER, KRPING_OFFSET(txdepth), 1,
+	  KRPING_TXDEPTH_MAX },
+	{ "tx-depth", KRPING_OPT_NUMBER, KRPING_OFFSET(txdepth), 1,
+	  KRPING_TXDEPTH_MAX },
+	{ "qps", KRPING_OPT_NUMBER, KRPING_OFFSET(qps), 1, KRPING_QPS_MAX },
+	{ "accept", KRPING_OPT_NUMBER, KRPING_OFFSET(accept), 0, U32_MAX },
+	{ "max_conns", KRPING_OPT_NUMBER, KRPING_OFFSET(max_conns), 1,
+	  KRPING_CONNS_MAX },
+	/* how long */
+	{ "timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(timeout_ms), 0,
+	  KRPING_DAY_MS },
+	{ "conn_timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(conn_timeout_ms), 0,
+	  KRPING_CONN_TIMEOUT_MAX },
+	{ "idle_timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(idle_timeout_ms), 0,
+	  KRPING_DAY_MS },
+	/* what */
+	{ "fr", KRPING_OPT_TEST, .value = KRPING_TEST_FR },
+	{ "frtest", KRPING_OPT_TEST, .value = KRPING_TEST_FR },
+	{ "wlat", KRPING_OPT_TEST, .value = KRPING_TEST_WLAT },
+	{ "rlat", KRPING_OPT_TEST, .value = KRPING_TEST_RLAT },
+	{ "bw", KRPING_OPT_TEST, .value = KRPING_TEST_BW },
+	{ "slat", KRPING_OPT_TEST, .value = KRPING_TEST_SLAT },
+	{ "sbw", KRPING_OPT_TEST, .value = KRPING_TEST_SBW },
+	{ "rbw", KRPING_OPT_TEST, .value = KRPING_TEST_RBW },
+	{ "atomic", KRPING_OPT_WORD, KRPING_OFFSET(atomic),
+	  KRPING_TEST_ATOMIC, .words = krping_atomics },
+	{ "duplex", KRPING_OPT_FLAG, KRPING_OFFSET(duplex) },
+	{ "poll", KRPING_OPT_FLAG, KRPING_OFFSET(poll) },
+	{ "imm", KRPING_OPT_FLAG, KRPING_OFFSET(imm) },
+	{ "inline", KRPING_OPT_NUMBER, KRPING_OFFSET(inline_len), 0,
+	  KRPING_INLINE_MAX },
+	{ "cq_mod", KRPING_OPT_NUMBER, KRPING_OFFSET(cq_mod), 1,
+	  KRPING_TXDEPTH_MAX },
+	{ "server_inv", KRPING_OPT_FLAG, KRPING_OFFSET(server_inv) },
+	{ "read_inv", KRPING_OPT_FLAG, KRPING_OFFSET(read_inv) },
+	{ "local_dma_lkey", KRPING_OPT_FLAG, KRPING_OFFSET(local_dma_lkey) },
+	{ "mem_mode", KRPING_OPT_WORD, KRPING_OFFSET(mem_mode),
+	  .words = krping_mem_modes },
+	{ "srq", KRPING_OPT_FLAG, KRPING_OFFSET(srq) },
+	{ "compat", KRPING_OPT_FLAG, KRPING_OFFSET(compat) },
+	{ "fault", KRPING_OPT_FAULT, KRPING_OFFSET(fault),
+	  .words = krping_faults },
+	/* what is good, and what is said */
+	{ "validate", KRPING_OPT_CHOICE, KRPING_OFFSET(verify),
+	  KRPING_VERIFY_MEMCMP },
+	{ "verify", KRPING_OPT_WORD, KRPING_OFFSET(verify),
+	  .words = krping_verifies },
+	{ "min_bw", KRPING_OPT_NUMBER, KRPING_OFFSET(min_bw), 0, U32_MAX },
+	{ "max_lat", KRPING_OPT_NUMBER, KRPING_OFFSET(max_lat_us), 0, U32_MAX },
+	{ "max_p99", KRPING_OPT_NUMBER, KRPING_OFFSET(max_p99_us), 0, U32_MAX },
 	{ "verbose", KRPING_OPT_FLAG, KRPING_OFFSET(verbose) },
+	{ "debug", KRPING_OPT_FLAG, KRPING_OFFSET(verbose) },
+	{ "logfmt", KRPING_OPT_WORD, KRPING_OFFSET(nsec),
+	  .words = krping_logfmts },
+	/* control */
+	{ "bg", KRPING_OPT_FLAG, KRPING_OFFSET(bg) },
+	{ "stop", KRPING_OPT_STOP },
+	{ "list", KRPING_OPT_CHOICE, KRPING_OFFSET(control),
+	  KRPING_CONTROL_LIST },
 };
 
 static const struct krping_opt *krping_opt_find(const char *name)
@@ -62,7 +190,7 @@ static const struct krping_opt *krping_opt_find(const char *name)
 
 static bool krping_opt_is_keyword(const struct krping_opt *opt)
 {
-	return opt->type == KRPING_OPT_ROLE || opt->type == KRPING_OPT_FLAG;
+	return opt->type <= KRPING_OPT_TEST;
 }
 
 static void *krping_opt_member(const struct krping_opt *opt,
@@ -77,40 +205,143 @@ static int krping_log_len(const char *text)
 	return strnlen(text, KRPING_LOG_MAX);
 }
 
+/* kstrtou64() would take a sign; nothing at all has always been 0. */
+static int krping_number(const struct krping_opt *opt, const char *value,
+			 u64 *number)
+{
+	*number = 0;
+	if (!*value || (isdigit(*value) && !kstrtou64(value, 0, number)))
+		return 0;
+	pr_err_ratelimited("invalid numeric value in %s=%*pE\n", opt->name,
+			   krping_log_len(value), value);
+	return -EINVAL;
+}
+
+static int krping_check_range(const struct krping_opt *opt, u64 number,
+			      u32 min, u32 max)
+{
+	if (number >= min && number <= max)
+		return 0;
+	pr_err_ratelimited("Invalid %s %llu (valid range is %u to %u)\n",
+			   opt->name, number, min, max);
+	return -EINVAL;
+}
+
 static int krping_opt_set_number(const struct krping_opt *opt,
 				 const char *value, struct krping_opts *opts)
 {
-	u64 number = 0;
+	u32 plus = !!(opt->value & KRPING_PLUS_ONE);
+	u32 min = opt->value & ~KRPING_PLUS_ONE;
+	u64 number;
 
-	/* kstrtou64() would take a sign; nothing at all has always been 0. */
-	if (*value && (!isdigit(*value) || kstrtou64(value, 0, &number))) {
-		pr_err("invalid numeric value in %s=%*pE\n", opt->name,
-		       krping_log_len(value), value);
+	if (krping_number(opt, value, &number) ||
+	    krping_check_range(opt, number, min, opt->max))
 		return -EINVAL;
-	}
-	if (number < opt->value || number > opt->max) {
-		pr_err("Invalid %s %llu (valid range is %u to %u)\n", opt->name,
-		       number, opt->value, opt->max);
-		return -EINVAL;
-	}
-	*(u32 *)krping_opt_member(opt, opts) = number;
+	*(u32 *)krping_opt_member(opt, opts) = number + plus;
 	return 0;
 }
 
-static int krping_opt_set_addr(const struct krping_opt *opt, const char *value,
+/* "A-B": sizes from A to B. */
+static int krping_opt_set_range(const struct krping_opt *opt, char *value,
+				struct krping_opts *opts)
+{
+	char *to = value, *from = strsep(&to, "-");
+	u64 a, b;
+
+	if (!to) {
+		pr_err_ratelimited("%s needs two numbers, such as 64-4096\n",
+				   opt->name);
+		return -EINVAL;
+	}
+	if (krping_number(opt, from, &a) || krping_number(opt, to, &b) ||
+	    krping_check_range(opt, a, opt->value, opt->max) ||
+	    krping_check_range(opt, b, opt->value, opt->max))
+		return -EINVAL;
+	opts->from = a;
+	opts->size = b;
+	return 0;
+}
+
+static int krping_opt_set_stop(const struct krping_opt *opt, const char *value,
 			       struct krping_opts *opts)
 {
-	if (!*value || strlen(value) >= sizeof(opts->addr)) {
-		pr_err("invalid address in %s=%*pE\n", opt->name,
-		       krping_log_len(value), value);
+	u64 id;
+
+	opts->control = KRPING_CONTROL_STOP;
+	opts->stop_id = 0;
+	if (!strcmp(value, "all"))
+		return 0;
+	if (krping_number(opt, value, &id) ||
+	    krping_check_range(opt, id, 1, U32_MAX))
 		return -EINVAL;
-	}
-	strscpy(opts->addr, value, sizeof(opts->addr));
-	opts->family = opt->value;
+	opts->stop_id = id;
 	return 0;
 }
 
-static int krping_opt_set(const struct krping_opt *opt, const char *value,
+static bool krping_word_is(const struct krping_word *word, const char *value)
+{
+	return word->len ? !strncmp(word->name, value, word->len) :
+			   !strcmp(word->name, value);
+}
+
+static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
+			       struct krping_opts *opts)
+{
+	const struct krping_word *word;
+
+	for (word = opt->words; word->name; word++) {
+		if (!krping_word_is(word, value))
+			continue;
+		*(u32 *)krping_opt_member(opt, opts) = word->value;
+		/* The name of a test as well. */
+		if (opt->value) {
+			opts->test = opt->value;
+			opts->ntests++;
+		}
+		return 0;
+	}
+	pr_err_ratelimited("unknown value in %s=%*pE\n", opt->name,
+			   krping_log_len(value), value);
+	return -EINVAL;
+}
+
+/* "WORD:N" */
+static int krping_opt_set_fault(const struct krping_opt *opt, char *value,
+				struct krping_opts *opts)
+{
+	char *n = value, *word = strsep(&n, ":");
+	u64 number;
+
+	if (!n) {
+		pr_err_ratelimited("%s needs a number, such as kill:100\n",
+				   opt->name);
+		return -EINVAL;
+	}
+	if (krping_opt_set_word(opt, word, opts) ||
+	    krping_number(opt, n, &number) ||
+	    krping_check_range(opt, number, 0, S32_MAX))
+		return -EINVAL;
+	opts->fault_n = number;
+	return 0;
+}
+
+static int krping_opt_set_text(const struct krping_opt *opt, const char *value,
+			       struct krping_opts *opts)
+{
+	if (!*value || strlen(value) >= opt->max) {
+		pr_err_ratelimited("invalid %s in %s=%*pE\n",
+				   opt->type == KRPING_OPT_ADDR ? "address" :
+								  "text",
+				   opt->name, krping_log_len(value), value);
+		return -EINVAL;
+	}
+	strscpy(krping_opt_member(opt, opts), value, opt->max);
+	if (opt->type == KRPING_OPT_ADDR)
+		opts->family = opt->value;
+	return 0;
+}
+
+static int krping_opt_set(const struct krping_opt *opt, char *value,
 			  struct krping_opts *opts)
 {
 	switch (opt->type) {
@@ -120,10 +351,26 @@ static int krping_opt_set(const struct krping_opt *opt, const char *value,
 	case KRPING_OPT_FLAG:
 		*(bool *)krping_opt_member(opt, opts) = true;
 		return 0;
+	case KRPING_OPT_CHOICE:
+		*(u32 *)krping_opt_member(opt, opts) = opt->value;
+		return 0;
+	case KRPING_OPT_TEST:
+		opts->test = opt->value;
+		opts->ntests++;
+		return 0;
 	case KRPING_OPT_NUMBER:
 		return krping_opt_set_number(opt, value, opts);
+	case KRPING_OPT_WORD:
+		return krping_opt_set_word(opt, value, opts);
+	case KRPING_OPT_RANGE:
+		return krping_opt_set_range(opt, value, opts);
+	case KRPING_OPT_FAULT:
+		return krping_opt_set_fault(opt, value, opts);
+	case KRPING_OPT_STOP:
+		return krping_opt_set_stop(opt, value, opts);
+	case KRPING_OPT_TEXT:
 	case KRPING_OPT_ADDR:
-		return krping_opt_set_addr(opt, value, opts);
+		return krping_opt_set_text(opt, value, opts);
 	}
 	return -EINVAL;
 }
@@ -136,40 +383,101 @@ static int krping_opts_token(char *token, struct krping_opts *opts)
 	name = strsep(&value, "=");
 	opt = krping_opt_find(name);
 	if (!opt) {
-		pr_err("Unrecognized option %*pE\n", krping_log_len(name),
-		       name);
+		pr_err_ratelimited("Unrecognized option %*pE\n",
+				   krping_log_len(name), name);
 		return -EINVAL;
 	}
 	if (value && krping_opt_is_keyword(opt)) {
-		pr_err("unexpected argument %*pE to the %s option\n",
-		       krping_log_len(value), value, opt->name);
+		pr_err_ratelimited("unexpected argument %*pE to the %s option\n",
+				   krping_log_len(value), value, opt->name);
 		return -EINVAL;
 	}
 	if (!value && !krping_opt_is_keyword(opt)) {
-		pr_err("the %s option requires an argument\n", opt->name);
+		pr_err_ratelimited("the %s option requires an argument\n",
+				   opt->name);
 		return -EINVAL;
 	}
 	return krping_opt_set(opt, value, opts);
 }
 
+/* One line for each thing that cannot be. */
+struct krping_rule {
+	bool broken;
+	const char *text;
+};
+
+static int krping_opts_judge(const struct krping_rule *rules, size_t n)
+{
+	int ret = 0;
+
+	for (; n; n--, rules++) {
+		if (!rules->broken)
+			continue;
+		pr_err_ratelimited("%s\n", rules->text);
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+static bool krping_takes_imm(const struct krping_opts *opts)
+{
+	return opts->test == KRPING_TEST_BW || opts->test == KRPING_TEST_SBW ||
+	       opts->test == KRPING_TEST_SLAT;
+}
+
+static bool krping_is_lockstep(const struct krping_opts *opts)
+{
+	return opts->test == KRPING_TEST_WLAT || opts->test == KRPING_TEST_SLAT;
+}
+
+/* What cannot be together, and what it is called. */
+static int krping_opts_check_test(const struct krping_opts *opts)
+{
+	const struct krping_rule rules[] = {
+		{ opts->ntests > 1,
+		  "only one test, and once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic" },
+		{ opts->test == KRPING_TEST_FR &&
+		  opts->role == KRPING_ROLE_SERVER,
+		  "the fr option is for clients" },
+		{ opts->mem_mode == KRPING_MEM_ONCE &&
+		  (opts->server_inv || opts->read_inv),
+		  "mem_mode=mr and mw invalidate nothing: no server_inv, no read_inv" },
+		{ opts->from > opts->size, "from is more than size" },
+		{ opts->from && opts->test == KRPING_TEST_FR,
+		  "fr has all sizes anyway: no from, no sweep" },
+		{ opts->imm && !krping_takes_imm(opts),
+		  "the imm option is for bw, sbw and slat" },
+		{ opts->imm && opts->duplex, "imm and duplex do not go together" },
+		{ opts->compat && (opts->test >= KRPING_TEST_SLAT || opts->imm),
+		  "old peers know no slat, sbw, rbw, atomic and imm: no compat" },
+		{ opts->duration_s && opts->from && krping_is_lockstep(opts),
+		  "wlat and slat have duration or several sizes, not both" },
+		{ opts->test == KRPING_TEST_ATOMIC &&
+		  (opts->from || opts->size < 8),
+		  "atomic is about 8 bytes: no sweep, no smaller size" },
+	};
+
+	return krping_opts_judge(rules, ARRAY_SIZE(rules));
+}
+
 /* What only the whole command shows. */
 static int krping_opts_check(const struct krping_opts *opts)
 {
-	if (opts->role == KRPING_ROLE_NONE) {
-		pr_err("one of the client and server options is required\n");
-		return -EINVAL;
-	}
-	if (opts->role == KRPING_ROLE_SERVER)
+	bool is_client = opts->role == KRPING_ROLE_CLIENT;
+	const struct krping_rule rules[] = {
+		{ opts->role == KRPING_ROLE_NONE,
+		  "one of the client and server options is required" },
+		{ is_client && !opts->family,
+		  "a client requires the addr or the addr6 option" },
+		{ is_client && !opts->port,
+		  "a client requires the port option" },
+		{ !is_client && *opts->src, "the src option is for clients" },
+	};
+
+	if (opts->control)
 		return 0;
-	if (!opts->family) {
-		pr_err("a client requires the addr or the addr6 option\n");
-		return -EINVAL;
-	}
-	if (!opts->port) {
-		pr_err("a client requires the port option\n");
-		return -EINVAL;
-	}
-	return 0;
+	return krping_opts_check_test(opts) ?:
+	       krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
 /**
@@ -185,7 +493,16 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 	char *token;
 	int ret = 0;
 
-	*opts = (struct krping_opts){ .size = KRPING_SIZE_DEFAULT };
+	*opts = (struct krping_opts){
+		.size = KRPING_SIZE_DEFAULT,
+		.txdepth = KRPING_TXDEPTH_DEFAULT,
+		.conn_timeout_ms = 10000,
+		.idle_timeout_ms = 30000,
+		.accept = 1,
+		.max_conns = 64,
+		.qps = 1,
+		.cq_mod = 1,
+	};
 	while ((token = strsep(&command, ","))) {
 		if (*token && krping_opts_token(token, opts))
 			ret = -EINVAL;
@@ -208,4 +525,29 @@ char *krping_opts_next_command(char **text)
 		line = strsep(text, "\n");
 	} while (line && !*line);
 	return line;
+}
+
+/**
+ * krping_test_name - what a test is called
+ * @test: &enum krping_test
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *krping_test_name(u32 test)
+{
+	static const char * const names[] = {
+		[KRPING_TEST_PING]	= "ping",
+		[KRPING_TEST_FR]	= "fr",
+		[KRPING_TEST_WLAT]	= "wlat",
+		[KRPING_TEST_RLAT]	= "rlat",
+		[KRPING_TEST_BW]	= "bw",
+		[KRPING_TEST_SLAT]	= "slat",
+		[KRPING_TEST_SBW]	= "sbw",
+		[KRPING_TEST_RBW]	= "rbw",
+		[KRPING_TEST_ATOMIC]	= "atomic",
+	};
+	static_assert(ARRAY_SIZE(names) == KRPING_TESTS);
+
+	return test < ARRAY_SIZE(names) ? names[test] : "unknown";
 }

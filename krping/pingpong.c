@@ -41,21 +41,75 @@ static int krping_log_data_len(const struct krping_buf *buf, u32 len)
 	return strnlen(buf->addr, min_t(u32, len, KRPING_LOG_DATA));
 }
 
+/* Kept: registered once, mapped for both directions. */
+static bool krping_keeps(const struct krping_session *s)
+{
+	return s->opts->mem_mode == KRPING_MEM_ONCE;
+}
+
+static int krping_ping_map(struct krping_session *s, struct krping_buf *buf,
+			   enum dma_data_direction dir)
+{
+	if (!krping_keeps(s))
+		return krping_buf_map(buf, dir);
+	if (!buf->mapped)
+		return krping_buf_map(buf, DMA_BIDIRECTIONAL);
+	krping_buf_for_device(buf);
+	return 0;
+}
+
+/* Its key is dead, or it is kept: back to the CPU. */
+static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
+{
+	if (krping_keeps(s))
+		krping_buf_for_cpu(buf);
+	else
+		krping_buf_unmap(buf);
+	buf->dying = false;
+}
+
+/* What to wait for before that. */
+static u32 krping_ping_end(struct krping_session *s, struct krping_buf *buf)
+{
+	return krping_keeps(s) ? 0 : krping_dying(buf);
+}
+
+/* Only what is made invalid for each use. */
+static struct krping_buf *krping_ping_old(struct krping_session *s,
+					  struct krping_buf *buf)
+{
+	return krping_keeps(s) || !buf->valid ? NULL : buf;
+}
+
 static int krping_show(struct krping_session *s, struct krping_buf *new,
 		       enum dma_data_direction dir, int access,
 		       struct krping_buf *old)
 {
 	struct krping_adv adv;
-	int ret = krping_buf_map(new, dir);
+	int ret = krping_ping_map(s, new, dir);
 
 	if (ret)
 		return ret;
 	adv = (struct krping_adv){
 		.addr = new->mr->iova,
 		.rkey = new->mr->rkey,
-		.size = new->size,
+		.size = s->len,
 	};
 	return krping_say(s, &adv, old, new, access);
+}
+
+/* Has the server made the key of @buf invalid by its message? */
+static int krping_client_invalidated(struct krping_session *s,
+				     struct krping_buf *buf)
+{
+	if (s->peer.has_inv && s->peer.inv_rkey == buf->mr->rkey)
+		buf->valid = false;
+	if (!s->opts->server_inv || !buf->valid)
+		return 0;
+	pr_err("%u: the server invalidates nothing: server_inv is for both sides\n",
+	       s->id);
+	s->step = NULL;
+	return -EPROTO;
 }
 
 /* The peer reads the start buffer. */
@@ -67,8 +121,26 @@ static int krping_client_send(struct krping_session *s)
 
 	if (ret)
 		return ret;
-	return s->rtt.pings ? krping_wait(s, events, krping_write_adv) :
-			      krping_wait_first(s, events, krping_write_adv);
+	ret = s->ops ? krping_wait(s, events, krping_write_adv) :
+		       krping_wait_first(s, events, krping_write_adv);
+	return ret ?: krping_client_invalidated(s, &s->start);
+}
+
+/* The start buffer's key died with the message that showed the sink. */
+static int krping_client_retire(struct krping_session *s)
+{
+	struct krping_buf *old = krping_ping_old(s, &s->sink);
+	int ret;
+
+	if (old) {
+		ret = krping_invalidate(s, old) ?:
+		      krping_wait(s, KRPING_EV_INVALIDATED,
+				  krping_write_complete);
+		if (ret)
+			return ret;
+	}
+	krping_ping_unmap(s, &s->sink);
+	return 0;
 }
 
 /* The peer writes to the sink. */
@@ -78,60 +150,78 @@ static int krping_client_receive(struct krping_session *s)
 
 	ret = krping_show(s, &s->sink, DMA_FROM_DEVICE,
 			  IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
-			  &s->start);
+			  krping_ping_old(s, &s->start));
 	if (ret)
 		return ret;
-	ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_INVALIDATED |
-			     KRPING_EV_RECEIVED, krping_write_complete);
+	ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_RECEIVED |
+			     krping_ping_end(s, &s->start),
+			  krping_write_complete);
 	if (ret)
 		return ret;
-	krping_buf_unmap(&s->start);
-	ret = krping_invalidate(s, &s->sink);
-	if (ret)
-		return ret;
-	ret = krping_wait(s, KRPING_EV_INVALIDATED, krping_write_complete);
-	if (ret)
-		return ret;
-	krping_buf_unmap(&s->sink);
-	return 0;
+	krping_ping_unmap(s, &s->start);
+	return krping_client_invalidated(s, &s->sink) ?:
+	       krping_client_retire(s);
+}
+
+static int krping_client_mismatch(struct krping_session *s)
+{
+	pr_err("%u: data mismatch!\n", s->id);
+	s->step = NULL;
+	return -EBADMSG;
+}
+
+/* Has the server READ what was there? */
+static int krping_client_check_go(struct krping_session *s)
+{
+	struct krping_ctl ctl;
+
+	if (!s->crc)
+		return 0;
+	krping_ctl_decode(&ctl, &s->peer.adv);
+	if (ctl.type == KRPING_CTL_GO &&
+	    ctl.value == krping_crc(&s->start, s->len))
+		return 0;
+	return krping_client_mismatch(s);
 }
 
 static int krping_client_check(struct krping_session *s)
 {
-	if (s->opts.validate &&
-	    memcmp(s->start.addr, s->sink.addr, s->opts.size)) {
-		pr_err("%u: data mismatch!\n", s->id);
-		return -EBADMSG;
-	}
-	if (s->opts.verbose)
+	if (s->opts->verify && memcmp(s->start.addr, s->sink.addr, s->len))
+		return krping_client_mismatch(s);
+	if (s->opts->verbose)
 		pr_info_ratelimited("ping data (64B max): |%*pE|\n",
-				    krping_log_data_len(&s->sink, s->opts.size),
+				    krping_log_data_len(&s->sink, s->len),
 				    (char *)s->sink.addr);
 	return 0;
 }
 
-static void krping_rtt_add(struct krping_rtt *rtt, u64 ns)
-{
-	rtt->min = rtt->pings ? min(rtt->min, ns) : ns;
-	rtt->max = max(rtt->max, ns);
-	rtt->sum += ns;
-	rtt->pings++;
-}
-
-static int krping_client_ping(struct krping_session *s, u64 ping)
+static int krping_client_ping(struct krping_session *s)
 {
 	u64 begin;
-	int ret;
+	int ret = krping_fault(s);
 
-	krping_payload_fill(s->start.addr, s->opts.size, ping);
-	if (s->opts.validate)
-		memset(s->sink.addr, KRPING_POISON, s->opts.size);
-	begin = ktime_get_ns();
-	ret = krping_client_send(s) ?: krping_client_receive(s);
 	if (ret)
 		return ret;
-	krping_rtt_add(&s->rtt, ktime_get_ns() - begin);
+	krping_payload_fill(s->start.addr, s->len, s->ops);
+	if (s->opts->verify)
+		memset(s->sink.addr, KRPING_POISON, s->len);
+	begin = ktime_get_ns();
+	ret = krping_client_send(s) ?: krping_client_check_go(s) ?:
+	      krping_client_receive(s);
+	if (ret)
+		return ret;
+	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	s->ops++;
 	return krping_client_check(s);
+}
+
+static int krping_client_pings(struct krping_session *s)
+{
+	int ret = 0;
+
+	while (!ret && krping_more(s))
+		ret = krping_client_ping(s);
+	return ret;
 }
 
 /**
@@ -142,111 +232,151 @@ static int krping_client_ping(struct krping_session *s, u64 ping)
  */
 int krping_pingpong_client(struct krping_session *s)
 {
-	u64 ping;
-	int ret = 0;
+	int ret = krping_each_size(s, krping_client_pings);
+	u32 crc;
 
-	for (ping = 0; !ret && (!s->opts.count || ping < s->opts.count); ping++)
-		ret = krping_client_ping(s, ping);
+	/* The server hears of data that came back wrong. */
+	if (s->ext && (!ret || ret == -EBADMSG))
+		ret = krping_end_client(s, ret, 0, &crc) ?: ret;
 	return ret;
 }
 
-/* Move @len bytes and tell the client. */
-static int krping_server_move(struct krping_session *s,
-			      enum ib_wr_opcode opcode,
-			      enum dma_data_direction dir, int access, u32 len,
-			      const char *step)
+/* Tell the client that it is done. */
+static int krping_server_go_ahead(struct krping_session *s, u32 len)
 {
-	static const struct krping_adv go_ahead;
-	int ret;
+	static const struct krping_adv nothing;
+	struct krping_ctl ctl = { .type = KRPING_CTL_GO };
+	struct krping_buf *old = krping_ping_old(s, &s->sink);
 
-	ret = krping_buf_map(&s->sink, dir);
-	if (ret)
-		return ret;
-	ret = krping_move(s, opcode, &s->sink, access, len);
-	if (ret)
-		return ret;
-	ret = krping_wait(s, KRPING_EV_MOVED, step);
-	if (ret)
-		return ret;
-	return krping_say(s, &go_ahead, &s->sink, NULL, 0);
+	if (!s->crc)
+		return krping_say(s, &nothing, old, NULL, 0);
+	if (s->sink.nents)
+		krping_buf_for_cpu(&s->sink);
+	ctl.value = krping_crc(&s->sink, len);
+	return krping_say_ctl(s, &ctl, old);
 }
 
 /* The client's next message; by then the adapter is done with the buffer. */
 static int krping_server_next(struct krping_session *s, const char *step)
 {
-	int ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_INVALIDATED |
-				 KRPING_EV_RECEIVED, step);
+	int ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_RECEIVED |
+				 krping_ping_end(s, &s->sink), step);
 
 	if (!ret)
-		krping_buf_unmap(&s->sink);
+		krping_ping_unmap(s, &s->sink);
 	return ret;
 }
 
 static int krping_server_read(struct krping_session *s)
 {
-	u32 len = s->peer.size;
+	u32 len = s->peer.adv.size;
+	int ret;
 
 	if (!len || len > s->sink.size) {
 		pr_err("%u: the client's size %u is not in 1 to %u\n", s->id,
 		       len, s->sink.size);
 		return len ? -EMSGSIZE : -EPROTO;
 	}
+	ret = krping_ping_map(s, &s->sink, DMA_FROM_DEVICE);
+	if (ret)
+		return ret;
 	/* On iWARP a READ is a remote WRITE to its sink. */
-	return krping_server_move(s, IB_WR_RDMA_READ, DMA_FROM_DEVICE,
-				  IB_ACCESS_LOCAL_WRITE |
-				  IB_ACCESS_REMOTE_WRITE, len,
-				  krping_read_complete);
+	ret = krping_move(s, s->opts->read_inv ? IB_WR_RDMA_READ_WITH_INV :
+						IB_WR_RDMA_READ,
+			  &s->sink, IB_ACCESS_LOCAL_WRITE |
+				    IB_ACCESS_REMOTE_WRITE, len);
+	return ret ?: krping_wait(s, KRPING_EV_MOVED, krping_read_complete) ?:
+		      krping_server_go_ahead(s, len);
 }
 
 /* @len: bytes that were read */
 static int krping_server_write(struct krping_session *s, u32 len)
 {
-	if (!s->peer.size) {
+	int ret;
+
+	if (!s->peer.adv.size) {
 		pr_err("%u: the client's sink has no size\n", s->id);
 		return -EPROTO;
 	}
-	return krping_server_move(s, IB_WR_RDMA_WRITE, DMA_TO_DEVICE,
-				  IB_ACCESS_LOCAL_WRITE,
-				  min(len, s->peer.size),
-				  krping_write_complete);
+	ret = s->opts->local_dma_lkey && !krping_keeps(s) ?
+		      krping_buf_map_local(&s->sink, DMA_TO_DEVICE) :
+		      krping_ping_map(s, &s->sink, DMA_TO_DEVICE);
+	if (ret)
+		return ret;
+	ret = krping_move(s, IB_WR_RDMA_WRITE, &s->sink, IB_ACCESS_LOCAL_WRITE,
+			  min(len, s->peer.adv.size));
+	return ret ?: krping_wait(s, KRPING_EV_MOVED, krping_write_complete) ?:
+		      krping_server_go_ahead(s, len);
 }
 
 /* From one message about a start buffer to the next. */
 static int krping_server_ping(struct krping_session *s)
 {
-	u32 len = s->peer.size;
+	u32 len = s->peer.adv.size;
 	int ret;
 
-	ret = krping_server_read(s) ?: krping_server_next(s, krping_write_adv);
+	ret = krping_fault(s) ?: krping_server_read(s) ?:
+	      krping_server_next(s, krping_write_adv);
 	if (ret)
 		return ret;
-	if (s->opts.verbose)
+	if (s->opts->verbose)
 		pr_info_ratelimited("server ping data (64B max): |%*pE|\n",
 				    krping_log_data_len(&s->sink, len),
 				    (char *)s->sink.addr);
-	return krping_server_write(s, len);
+	ret = krping_server_write(s, len);
+	s->ops++;
+	return ret;
+}
+
+/* Is this not about a buffer, but the end? */
+static bool krping_server_is_end(const struct krping_session *s)
+{
+	struct krping_ctl ctl;
+
+	krping_ctl_decode(&ctl, &s->peer.adv);
+	return s->ext && ctl.type == KRPING_CTL_END;
+}
+
+static int krping_server_end(struct krping_session *s)
+{
+	u32 crc;
+	int ret = krping_take_end(s, &crc);
+
+	return krping_end_server(s, 0, 0) ?: ret;
+}
+
+static int krping_server_pings(struct krping_session *s)
+{
+	int ret = 0;
+
+	while (!ret && !krping_server_is_end(s)) {
+		ret = krping_server_ping(s);
+		if (ret)
+			return ret;
+		ret = krping_server_next(s, krping_read_adv);
+	}
+	/* An old client has no other way to say that it is over. */
+	if (ret == -ECONNRESET && !s->ext)
+		return 0;
+	return ret ?: krping_server_end(s);
 }
 
 /**
  * krping_pingpong_server - answer pings until the client has had enough
  * @s: connected session
  *
- * Return: 0 if the client disconnected between two pings, else an errno.
+ * Return: 0 if the client said that it is over, or, if it is an old one,
+ * disconnected between two pings; else an errno.
  */
 int krping_pingpong_server(struct krping_session *s)
 {
 	int ret;
 
 	/* Not before the client speaks is it really connected. */
+	if (s->idle_client)
+		return krping_wait_over(s, "wait for DISCONNECTED");
 	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);
-	while (!ret) {
-		ret = krping_server_ping(s);
-		if (ret)
-			return ret;
-		ret = krping_server_next(s, krping_read_adv);
-	}
-	if (ret != -ECONNRESET)
-		return ret;
-	pr_debug("%u: DISCONNECT EVENT...\n", s->id);
-	return 0;
+	if (ret == -ECONNRESET && !s->ext)
+		return 0;
+	return ret ?: krping_server_pings(s);
 }

@@ -2,21 +2,30 @@
 /*
  * What the files of krping share.
  *
- * Lock order: krping_sessions_lock > krping_session.lock.
+ * Lock order: krping_runs_lock > krping_run.lock > krping_session.lock. Callbacks
+ * of krdma run under locks of krdma's and take the last two: so neither is held
+ * where krdma may wait.
  */
 #ifndef KRPING_PRIV_H
 #define KRPING_PRIV_H
 
 #include <linux/bits.h>
+#include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include <krdma.h>
 
+#include "hist.h"
 #include "opts.h"
 #include "wire.h"
+
+struct dentry;
+struct seq_file;
 
 /*
  * Receives that are always posted. The protocol has one message in flight for
@@ -51,6 +60,10 @@ struct krping_count {
 #define KRPING_EV_RECEIVED	BIT(1) /* a message is in the inbox */
 #define KRPING_EV_MOVED		BIT(2) /* the READ or WRITE is done */
 #define KRPING_EV_INVALIDATED	BIT(3) /* the peer's key is dead */
+#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter is alive */
+
+/* Send queue slots besides those of txdepth: what a ping and a probe need. */
+#define KRPING_EXTRA_SENDS 8
 
 /**
  * struct krping_op - a work request in flight; one of its kind at a time
@@ -74,7 +87,7 @@ struct krping_op {
  * struct krping_msg - memory for one message
  * @cqe: receives only
  * @session: whose it is
- * @wire: the message, in memory of its own: the adapter writes there
+ * @wire: the message, or data; in memory of its own: the adapter writes there
  * @dma: its address, mapped as long as @wire exists
  */
 struct krping_msg {
@@ -85,135 +98,404 @@ struct krping_msg {
 };
 
 /**
- * struct krping_buf - memory for the data of a ping
+ * struct krping_mail - a message that has come
+ * @adv: what it says
+ * @has_inv: it has made a key of ours invalid
+ * @inv_rkey: that
+ */
+struct krping_mail {
+	struct krping_adv adv;
+	bool has_inv;
+	u32 inv_rkey;
+};
+
+/**
+ * struct krping_buf - memory for the data of a test
  * @addr: whole pages; for the CPU only while it is not mapped
- * @size: bytes in use
+ * @size: bytes
  * @sgl: the pages
  * @npages: how many
+ * @ibdev: device
  * @mr: its registration, with a new key for each time that it is mapped
+ * @dma: where the adapter finds it while it is mapped
+ * @nents: mapped entries of @sgl, 0: mapped as a whole, without @mr
  * @dir: as it is mapped
  * @mapped: for the adapter, between krping_buf_map() and krping_buf_unmap()
+ * @valid: a REG_MR was posted, and no LOCAL_INV
+ * @dying: a LOCAL_INV was posted, and not waited for
  */
 struct krping_buf {
 	void *addr;
 	u32 size;
 	struct scatterlist *sgl;
 	unsigned int npages;
+	struct ib_device *ibdev;
 	struct ib_mr *mr;
+	u64 dma;
+	int nents;
 	enum dma_data_direction dir;
 	bool mapped;
+	bool valid;
+	bool dying;
 };
 
 /**
- * struct krping_rtt - how long pings took, in ns
- * @pings: those that came back
- * @sum: of all of them
- * @min: the fastest
- * @max: the slowest
+ * struct krping_stream - work requests of one kind, of which many may be in flight
+ * @cqe: completion of each of them
+ * @session: whose they are
+ * @opcode: what they do
+ * @counter: statistics to add to
+ * @len: bytes of each
+ * @depth: most in flight
+ * @mod: so many have one completion
+ * @total: how many there are to be, 0: nobody knows
+ * @posted: so many were posted; the task's
+ * @done: so many are complete; krping_session.lock
+ * @wanted: the task waits for so many; krping_session.lock
  */
-struct krping_rtt {
-	u64 pings;
-	u64 sum;
-	u64 min;
-	u64 max;
+struct krping_stream {
+	struct ib_cqe cqe;
+	struct krping_session *session;
+	enum ib_wr_opcode opcode;
+	enum krping_counter counter;
+	u32 len;
+	u32 depth;
+	u32 mod;
+	u64 total;
+	u64 posted;
+	u64 done;
+	u64 wanted;
+};
+
+/* Sizes of a sweep: each twice the one before, and the last one. */
+#define KRPING_PARTS_MAX 18
+
+/**
+ * struct krping_part - what was measured with one size
+ * @size: bytes of an operation
+ * @ops: how many were done
+ * @elapsed: ns for all of them
+ * @hist: how long each took, if that was measured; of pings with registering
+ *	and invalidating
+ */
+struct krping_part {
+	u32 size;
+	u64 ops;
+	u64 elapsed;
+	struct krping_hist hist;
 };
 
 /**
- * struct krping_session - one run of one command
- * @link: in the list of main.c
- * @id: number of the run in statistics and log
- * @opts: the command
- * @net: network namespace of the task that runs it
- * @cb: connection
+ * struct krping_run - what became of a command
+ * @ref: the list holds one, each open file whose last command it is holds one,
+ *	each session, a task in the middle of something, and @work while it is
+ *	queued
+ * @link: in krping_runs of run.c
+ * @id: its number
+ * @opts: the command; constant, as are @id and @net
+ * @net: network namespace, a reference
+ * @work: a run in the background
+ * @timer: ends it when its time is over
+ * @wait: woken when @nsessions or @over change
+ * @dir: in debugfs
+ *
+ * @lock: protects the rest, and krping_session.cb of its sessions
+ * @sessions: connections, by krping_session.link
+ * @nsessions: how many
+ * @listener: server: where clients come in
+ * @stop: why it is to end, set once; 0: it is not
+ * @over: it has ended
+ * @error: the result: 0 or why
+ * @clients: connections that there were
+ * @failed: those that did not end well
+ * @devname: RDMA device of the last connection, "" before the first
+ * @counts: statistics of connections that are over
+ * @parts: what these have measured
+ * @nparts: how many there are to be
+ * @begin_ns: when it began
+ */
+struct krping_run {
+	struct kref ref;
+	struct list_head link;
+	unsigned int id;
+	struct krping_opts opts;
+	struct net *net;
+	struct work_struct work;
+	struct delayed_work timer;
+	wait_queue_head_t wait;
+	struct dentry *dir;
+
+	struct mutex lock; /* see @lock above */
+	struct list_head sessions;
+	unsigned int nsessions;
+	struct krdma_cb *listener;
+	int stop;
+	bool over;
+	int error;
+	u64 clients;
+	u64 failed;
+	char devname[IB_DEVICE_NAME_MAX];
+	struct krping_count counts[KRPING_COUNTERS];
+	struct krping_part *parts;
+	unsigned int nparts;
+	u64 begin_ns;
+};
+
+/**
+ * struct krping_session - one connection of a run
+ * @run: whose it is
+ * @link: in its list
+ * @work: runs it, unless the task that runs the command does
+ * @id: number of the run, for the log
+ * @opts: of the run
+ * @cb: connection; krping_run.lock, but its own task may look without
  * @ibdev: its device, valid while @live
- * @live: the members below @rtt exist
- * @step: what it is about, for the log; NULL: nothing yet
+ * @ext: both sides are new, and have said hello
+ * @crc: checksums are exchanged
+ * @idle_client: the client will never say anything
+ * @live: the members from @recvs on exist
+ * @depth: most READs or WRITEs in flight
+ * @direct: nobody but the task looks for completions
+ * @step: what it is about, for the log; NULL: nothing yet, or the log has it
  *
  * @lock: protects from here to @counts. Taken in any context
- * @wait: woken when @events or @error change
- * @devname: name of the device, "" while there is none. A copy, which the
- *	statistics may read when the device is gone
- * @error: why the run ends, set once. No work request is posted from a
+ * @wait: woken when something changes that the task waits for
+ * @error: why the session ends, set once. No work request is posted from a
  *	completion afterwards
  * @events: what has completed and was not waited for yet
  * @inbox: the message, if KRPING_EV_RECEIVED
+ * @streaming: what comes now is data, unless it is a message of size 0
+ * @arrived: messages and WRITEs of the peer's stream that have come
+ * @arrived_wanted: the task waits for so many
+ * @credit: so many of our own the peer takes
  * @counts: statistics
  *
  * @peer: the message that was last waited for
- * @rtt: client: round trips; registering and invalidating included
+ * @remote: where READs and WRITEs of a stream go
+ * @parts: what it measures, one for each size
+ * @part: the present one
+ * @ops: operations, all that were done
+ * @goal: stop when @ops is that
+ * @until: or, with a duration, then; in jiffies
+ * @count: how many of each size there are to be; server: as far as it knows
+ * @duration_s: likewise
+ * @size: bytes of the largest ones; likewise
+ * @len: bytes of the present ones
+ * @window: messages of a stream that may be on their way to the server
  * @recvs: memory for receives
+ * @nrecvs: how many
+ * @recv_len: bytes of each
  * @send: memory for the one message on its way to the peer
  * @sent: the SEND
  * @moved: the READ or WRITE
  * @invalidated: the LOCAL_INV
  * @registered: the REG_MR
  * @nudged: see krping_wait_first()
- * @start: client: what is sent
- * @sink: client: where it comes back; server: where it is in between
+ * @probed: see krping_wait_peer()
+ * @stream: those of tests that do more of them
+ * @stream_posted: those of streams that are over
+ * @start: what the peer READs, or WRITEs to
+ * @sink: ping client: where data come back; server: where they are in between;
+ *	other tests: where they come from or go to
  *
- * It belongs to the task that runs the command, which frees it after the
- * connection is drained and released: then neither completions nor the closing
- * callback can run any more. Readers of the statistics find it under the lock
- * of main.c's list.
+ * It belongs to the task that runs it, which frees it after the connection is
+ * drained and released: then neither completions nor the closing callback can
+ * run any more. Others find it in the run's list, under the run's lock: they read
+ * statistics and make it fail.
  */
 struct krping_session {
+	struct krping_run *run;
 	struct list_head link;
+	struct work_struct work;
 	unsigned int id;
-	struct krping_opts opts;
-	struct net *net;
+	const struct krping_opts *opts;
 	struct krdma_cb *cb;
 	struct ib_device *ibdev;
+	bool ext;
+	bool crc;
+	bool idle_client;
 	bool live;
+	u32 depth;
+	bool direct;
 	const char *step;
 
 	spinlock_t lock; /* what follows, up to counts */
 	wait_queue_head_t wait;
-	char devname[IB_DEVICE_NAME_MAX];
 	int error;
 	u32 events;
-	struct krping_adv inbox;
+	struct krping_mail inbox;
+	bool streaming;
+	u64 arrived;
+	u64 arrived_wanted;
+	u64 credit;
 	struct krping_count counts[KRPING_COUNTERS];
 
-	struct krping_adv peer;
-	struct krping_rtt rtt;
-	struct krping_msg recvs[KRPING_RECVS];
+	struct krping_mail peer;
+	struct krping_adv remote;
+	struct krping_part *parts;
+	struct krping_part *part;
+	u64 ops;
+	u64 goal;
+	unsigned long until;
+	u32 count;
+	u32 duration_s;
+	u32 size;
+	u32 len;
+	u32 window;
+	struct krping_msg *recvs;
+	u32 nrecvs;
+	u32 recv_len;
 	struct krping_msg send;
 	struct krping_op sent;
 	struct krping_op moved;
 	struct krping_op invalidated;
 	struct krping_op registered;
 	struct krping_op nudged;
+	struct krping_op probed;
+	struct krping_stream stream;
+	u64 stream_posted;
 	struct krping_buf start;
 	struct krping_buf sink;
 };
 
+/* main.c */
+extern struct workqueue_struct *krping_run_wq;
+extern struct workqueue_struct *krping_session_wq;
+
+/* run.c */
+struct krping_run *krping_run_create(const struct krping_opts *opts, int *error);
+void krping_run_get(struct krping_run *run);
+void krping_run_put(struct krping_run *run);
+int krping_run_start(struct krping_run *run);
+void krping_run_stop(struct krping_run *run, int error);
+int krping_runs_stop(u32 id);
+void krping_runs_show(struct seq_file *m,
+		      void (*show)(struct seq_file *m, struct krping_run *run));
+void krping_runs_exit(void);
+bool krping_run_add(struct krping_run *run, struct krping_session *s);
+int krping_run_wait_sessions(struct krping_run *run);
+void krping_run_session_over(struct krping_session *s, int error);
+
+/* client.c */
+int krping_client_run(struct krping_run *run);
+
+/* server.c */
+int krping_server_run(struct krping_run *run);
+
+/* report.c */
+void krping_report_counts(struct seq_file *m, struct krping_run *run);
+void krping_report_line(struct seq_file *m, struct krping_run *run);
+int krping_report_judge(struct krping_run *run);
+void krping_report_publish(struct krping_run *run);
+void krping_report_withdraw(struct krping_run *run);
+void krping_report_init(void);
+void krping_report_exit(void);
+
 /* session.c */
-struct krping_session *krping_session_alloc(void);
+struct krping_session *krping_session_alloc(struct krping_run *run);
 void krping_session_free(struct krping_session *s);
-int krping_session_run(struct krping_session *s);
-void krping_session_result(const struct krping_session *s, int error,
-			   char *buf, size_t size);
+int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb);
+void krping_session_params(const struct krping_run *run,
+			   struct krdma_params *params);
+int krping_session_parse(const struct krping_run *run, const char *text,
+			 u32 port, struct sockaddr_storage *addr);
+int krping_session_dial(struct krping_session *s);
+int krping_session_accept(struct krping_session *s);
+int krping_session_finish(struct krping_session *s, int ret);
+int krping_session_test(struct krping_session *s);
+
+/* device.c */
+int krping_device_addr(const char *name, const struct sockaddr_storage *dst,
+		       struct sockaddr_storage *src);
+int krping_device_init(void);
+void krping_device_exit(void);
+
+/* sizes.c */
+unsigned int krping_sizes_count(u32 from, u32 size);
+bool krping_more(const struct krping_session *s);
+int krping_each_size(struct krping_session *s,
+		     int (*test)(struct krping_session *s));
 
 /* io.c */
 int krping_io_init(struct krping_session *s);
 void krping_io_exit(struct krping_session *s);
+void krping_io_free(struct krping_session *s);
 void krping_fail(struct krping_session *s, int error);
+void krping_failed(struct krping_session *s, const struct ib_wc *wc,
+		   const char *name);
+void krping_count_locked(struct krping_session *s, enum krping_counter counter,
+			 u64 msgs, u32 bytes);
+int krping_wait_until(struct krping_session *s,
+		      bool (*ready)(struct krping_session *s, const void *arg,
+				    int *ret),
+		      const void *arg, u32 ms);
+int krping_pause(struct krping_session *s, u32 ms);
+int krping_pause_until_over(struct krping_session *s);
 int krping_wait(struct krping_session *s, u32 events, const char *step);
 int krping_wait_first(struct krping_session *s, u32 events, const char *step);
+int krping_probe(struct krping_session *s);
+int krping_wait_peer(struct krping_session *s, const char *step);
+int krping_wait_over(struct krping_session *s, const char *step);
+
+/* hello.c */
+void krping_hello_fill(const struct krping_session *s,
+		       struct krping_wire_hello *wire);
+int krping_hello_take(struct krping_session *s);
+int krping_hello_answer(struct krping_session *s,
+			struct krping_wire_hello *wire);
+bool krping_hello_refused(struct krping_session *s, const void *data, u32 len);
+int krping_say_ctl(struct krping_session *s, const struct krping_ctl *ctl,
+		   struct krping_buf *old);
+int krping_end_client(struct krping_session *s, int error, u32 crc,
+		      u32 *peer_crc);
+int krping_end_server(struct krping_session *s, int error, u32 crc);
+int krping_take_end(struct krping_session *s, u32 *crc);
+u32 krping_crc(const struct krping_buf *buf, u32 len);
+
+/* wr.c */
+void krping_ops_init(struct krping_session *s);
+int krping_post(struct krping_session *s, const struct ib_send_wr *wr);
 int krping_say(struct krping_session *s, const struct krping_adv *adv,
 	       struct krping_buf *old, struct krping_buf *new, int access);
 int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
 		struct krping_buf *buf, int access, u32 len);
 int krping_invalidate(struct krping_session *s, struct krping_buf *buf);
+int krping_register(struct krping_session *s, struct krping_buf *buf,
+		    int access);
+int krping_touch(struct krping_session *s, struct krping_op *op);
+u32 krping_dying(const struct krping_buf *buf);
 
 /* buf.c */
 int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size);
 void krping_buf_free(struct krping_buf *buf);
 int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir);
+int krping_buf_map_local(struct krping_buf *buf, enum dma_data_direction dir);
 void krping_buf_unmap(struct krping_buf *buf);
+void krping_buf_for_cpu(struct krping_buf *buf);
+void krping_buf_for_device(struct krping_buf *buf);
+u8 krping_buf_peek(struct krping_buf *buf, u32 offset);
+
+/* stream.c */
+void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
+			u32 depth, u32 mod);
+int krping_stream_make_room(struct krping_session *s, const char *step);
+int krping_stream_post(struct krping_session *s);
+int krping_stream_wait(struct krping_session *s, u64 done, const char *step);
+int krping_stream_run(struct krping_session *s, const char *step);
+int krping_stream_one(struct krping_session *s, const char *step);
+
+/* fault.c */
+int krping_fault(struct krping_session *s);
 
 /* pingpong.c */
 int krping_pingpong_client(struct krping_session *s);
 int krping_pingpong_server(struct krping_session *s);
+
+/* bench.c */
+int krping_bench_client(struct krping_session *s);
+int krping_bench_server(struct krping_session *s);
+
+/* fr.c */
+int krping_fr(struct krping_session *s);
 
 #endif /* KRPING_PRIV_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One run of one command: connect or accept, test, disconnect.
+ * One connection of a run: dial or accept, test, disconnect.
  *
  * krdma makes the connection and takes it down (its raw mode); the work
  * requests are ours. Teardown, in krping_session_close(): no more posting from
@@ -9,25 +9,82 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/kernel.h>
-#include <linux/math64.h>
-#include <linux/nsproxy.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <rdma/rdma_cm.h>
 
 #include "priv.h"
 
+/* Receives for a stream of messages take no more memory than that, ... */
+#define KRPING_WINDOW_BYTES (32 << 20)
+/* ... and are no more than that. */
+#define KRPING_WINDOW_MAX 1024
+/* READs and atomics in flight, where not the protocol is for one. */
+#define KRPING_READS 16
+
+/* Do the client's messages or WRITEs take a receive each? */
+static bool krping_has_window(const struct krping_opts *opts)
+{
+	return opts->role == KRPING_ROLE_SERVER &&
+	       (opts->test == KRPING_TEST_SBW ||
+		(opts->test == KRPING_TEST_BW && opts->imm));
+}
+
+static u32 krping_recv_len(const struct krping_opts *opts)
+{
+	if (opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_SLAT)
+		return sizeof(struct krping_wire);
+	return max_t(u32, opts->size, sizeof(struct krping_wire));
+}
+
+/* Besides those of the window: what else the peer may say before it waits. */
+static u32 krping_recvs(const struct krping_opts *opts)
+{
+	return opts->test == KRPING_TEST_SBW || opts->imm ? 2 * KRPING_RECVS :
+							    KRPING_RECVS;
+}
+
+static u32 krping_window(const struct krping_opts *opts)
+{
+	u32 most = KRPING_WINDOW_BYTES / krping_recv_len(opts);
+
+	if (!krping_has_window(opts))
+		return 0;
+	return min3(2 * opts->txdepth + 2, most, (u32)KRPING_WINDOW_MAX);
+}
+
 /**
  * krping_session_alloc - make a session
+ * @run: whose it will be
  *
- * Return: a session without options, or NULL.
+ * Return: a session without a connection, or NULL.
  */
-struct krping_session *krping_session_alloc(void)
+struct krping_session *krping_session_alloc(struct krping_run *run)
 {
+	const struct krping_opts *opts = &run->opts;
 	struct krping_session *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (!s)
 		return NULL;
+	s->parts = kvcalloc(run->nparts, sizeof(*s->parts), GFP_KERNEL);
+	if (!s->parts) {
+		kfree(s);
+		return NULL;
+	}
+	s->part = s->parts;
+	s->run = run;
+	s->id = run->id;
+	s->opts = opts;
+	s->size = opts->test == KRPING_TEST_ATOMIC ? sizeof(u64) : opts->size;
+	s->len = s->size;
+	s->count = opts->count;
+	s->duration_s = opts->duration_s;
+	/* Who looks at memory anyway can look for completions as well. */
+	s->direct = opts->poll || opts->test == KRPING_TEST_WLAT;
+	s->window = krping_window(opts);
+	s->nrecvs = s->window + krping_recvs(opts);
+	s->recv_len = krping_recv_len(opts);
 	spin_lock_init(&s->lock);
 	init_waitqueue_head(&s->wait);
 	return s;
@@ -35,20 +92,69 @@ struct krping_session *krping_session_alloc(void)
 
 /**
  * krping_session_free - undo krping_session_alloc()
- * @s: session that does not run and is on no list
+ * @s: session without a connection, on no list
  */
 void krping_session_free(struct krping_session *s)
 {
+	kvfree(s->parts);
 	kfree(s);
 }
 
-static void krping_set_devname(struct krping_session *s, const char *name)
+/**
+ * krping_session_set_cb - give a session its connection, or take it away
+ * @s: session
+ * @cb: connection, or NULL
+ *
+ * Return: 0, or why the run is being stopped: then it will not be told again.
+ */
+int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 {
-	unsigned long flags;
+	int ret;
 
-	spin_lock_irqsave(&s->lock, flags);
-	strscpy(s->devname, name, sizeof(s->devname));
-	spin_unlock_irqrestore(&s->lock, flags);
+	mutex_lock(&s->run->lock);
+	s->cb = cb;
+	ret = s->run->stop;
+	mutex_unlock(&s->run->lock);
+	return ret;
+}
+
+/* What a device must have for these options, NULL: it has all. */
+static const char *krping_device_lacks(const struct krping_opts *opts,
+				       const struct ib_device *ibdev, u32 port)
+{
+	bool iwarp = rdma_protocol_iwarp(ibdev, port);
+
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return "register memory with work requests";
+	/* rxe and others claim what only iWARP has. */
+	if (opts->read_inv && !iwarp)
+		return "invalidate by a READ, which read_inv asks for";
+	if (opts->imm && iwarp)
+		return "send immediate data, which imm asks for";
+	if (opts->test == KRPING_TEST_ATOMIC &&
+	    ibdev->attrs.atomic_cap == IB_ATOMIC_NONE)
+		return "do atomics, which atomic asks for";
+	return NULL;
+}
+
+static int krping_check_device(struct krping_session *s,
+			       const struct ib_device *ibdev, u32 port)
+{
+	const struct krping_opts *opts = s->opts;
+	const char *lacks = krping_device_lacks(opts, ibdev, port);
+
+	if (lacks) {
+		pr_err_ratelimited("%u: %s cannot %s\n", s->id,
+				   dev_name(&ibdev->dev), lacks);
+		s->step = NULL;
+		return -EOPNOTSUPP;
+	}
+	if (!*opts->dev || !strcmp(opts->dev, dev_name(&ibdev->dev)))
+		return 0;
+	pr_err_ratelimited("%u: dev=%s, but the way is by %s\n", s->id,
+			   opts->dev, dev_name(&ibdev->dev));
+	s->step = NULL;
+	return -ENODEV;
 }
 
 static int krping_qp_ready(struct krdma_cb *cb)
@@ -57,16 +163,17 @@ static int krping_qp_ready(struct krdma_cb *cb)
 	struct ib_device *ibdev = cb->qp->device;
 	int ret;
 
-	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS)) {
-		pr_err("%u: %s cannot register memory with work requests\n",
-		       s->id, dev_name(&ibdev->dev));
-		return -EOPNOTSUPP;
-	}
+	ret = krping_check_device(s, ibdev, cb->cm_id->port_num);
+	if (ret)
+		return ret;
 	s->ibdev = ibdev;
 	ret = krping_io_init(s);
 	if (ret)
 		return ret;
-	krping_set_devname(s, dev_name(&ibdev->dev));
+	mutex_lock(&s->run->lock);
+	strscpy(s->run->devname, dev_name(&ibdev->dev),
+		sizeof(s->run->devname));
+	mutex_unlock(&s->run->lock);
 	s->live = true;
 	return 0;
 }
@@ -82,170 +189,256 @@ static const struct krdma_ops krping_raw_ops = {
 	.closing = krping_closing,
 };
 
-/*
- * No private data: that is how peers know that we speak the old protocol. One
- * READ at a time in either direction, as all peers offer and ask for. Any
- * signal ends a wait, see krping_wait().
- */
-static void krping_fill_params(struct krping_session *s,
-			       struct krdma_params *params)
+static u8 krping_reads_in_flight(const struct krping_opts *opts)
 {
+	return opts->test == KRPING_TEST_RBW ||
+	       opts->test == KRPING_TEST_ATOMIC ? KRPING_READS : 1;
+}
+
+/**
+ * krping_session_params - how connections of a run are made
+ * @run: run
+ * @params: result, without the context
+ *
+ * One READ at a time in either direction, as all old peers offer and ask for,
+ * unless the test is one that they do not know. Any signal ends a wait, see
+ * krping_wait_until().
+ */
+void krping_session_params(const struct krping_run *run,
+			   struct krdma_params *params)
+{
+	const struct krping_opts *opts = &run->opts;
+	u32 nrecvs = krping_window(opts) + krping_recvs(opts);
+
 	*params = (struct krdma_params){
 		.size = sizeof(*params),
 		.flags = KRDMA_RAW | KRDMA_INTERRUPTIBLE,
-		.net = s->net,
-		.context = s,
+		.net = run->net,
 		.ops = &krping_raw_ops,
-		.recv_depth = KRPING_RECVS,
-		.responder_resources = 1,
-		.initiator_depth = 1,
+		.tos = opts->tos,
+		.connect_timeout_ms = opts->conn_timeout_ms ?:
+				      KRPING_CONN_TIMEOUT_MAX,
+		.send_depth = opts->txdepth + KRPING_EXTRA_SENDS,
+		.recv_depth = nrecvs,
+		.srq_depth = opts->srq ? nrecvs : 0,
+		.max_inline = opts->inline_len,
+		.poll = opts->poll || opts->test == KRPING_TEST_WLAT ?
+				KRDMA_POLL_DIRECT : KRDMA_POLL_SOFTIRQ,
+		.comp_vector = opts->vector,
+		.responder_resources = krping_reads_in_flight(opts),
+		.initiator_depth = krping_reads_in_flight(opts),
 	};
 }
 
-static int krping_session_addr(struct krping_session *s,
-			       struct sockaddr_storage *addr)
+/**
+ * krping_session_parse - read an address of a command
+ * @run: run
+ * @text: address, "": any
+ * @port: port
+ * @addr: result
+ *
+ * Return: 0, or -EINVAL, and the log says so.
+ */
+int krping_session_parse(const struct krping_run *run, const char *text,
+			 u32 port, struct sockaddr_storage *addr)
 {
-	const struct krping_opts *opts = &s->opts;
-	char port[sizeof("65535")];
+	const struct krping_opts *opts = &run->opts;
+	char number[sizeof("65535")];
 	int ret;
 
-	snprintf(port, sizeof(port), "%u", opts->port);
-	ret = krdma_parse_addr(s->net, opts->addr, port, addr);
+	snprintf(number, sizeof(number), "%u", port);
+	ret = krdma_parse_addr(run->net, text, number, addr);
 	if (!opts->family || (!ret && addr->ss_family == opts->family))
 		return ret;
-	pr_err("%u: invalid address in %s=%*pE\n", s->id,
-	       opts->family == AF_INET6 ? "addr6" : "addr",
-	       (int)strlen(opts->addr), opts->addr);
+	pr_err_ratelimited("%u: invalid address in %s=%*pE\n", run->id,
+			   text == opts->src ? "src" :
+			   opts->family == AF_INET6 ? "addr6" : "addr",
+			   (int)strlen(text), text);
 	return -EINVAL;
 }
 
-static int krping_session_dial(struct krping_session *s,
-			       const struct sockaddr_storage *addr)
+/* Why did it not connect, if the server has said it. */
+static int krping_session_rejected(struct krping_session *s,
+				   const struct sockaddr_storage *addr, int ret)
 {
-	struct krdma_params params;
 	struct krdma_reject rej;
-	struct krdma_cb *cb;
-	int ret;
 
-	krping_fill_params(s, &params);
-	cb = krdma_create(&params);
-	if (IS_ERR(cb))
-		return PTR_ERR(cb);
-	s->cb = cb;
-	s->step = "wait for CONNECTED";
-	ret = krdma_connect_cb(cb, (const struct sockaddr *)addr);
-	if (ret && krdma_get_reject(cb, &rej)) {
-		pr_err("%u: %pISpc rejects, reason %d\n", s->id, addr,
-		       rej.reason);
-		s->step = NULL;
-	}
+	if (!krdma_get_reject(s->cb, &rej))
+		return ret;
+	s->step = NULL;
+	if (krping_hello_refused(s, rej.private_data, rej.private_data_len))
+		return -EPROTOTYPE;
+	pr_err_ratelimited("%u: %pISpc rejects, reason %d\n", s->id, addr,
+			   rej.reason);
 	return ret;
 }
 
-static void krping_log_port(struct krping_session *s, struct krdma_cb *listener)
+/* The source address that was asked for, or that of the device. */
+static int krping_session_src(struct krping_session *s,
+			      const struct sockaddr_storage *dst,
+			      struct sockaddr_storage *src,
+			      struct krdma_params *params)
 {
-	struct sockaddr_storage addr;
-
-	/* Nobody else can know which one it has become. */
-	if (!s->opts.port && !krdma_local_addr(listener, &addr))
-		pr_info("%u: listening on %pISpc\n", s->id, &addr);
-}
-
-static int krping_session_answer(struct krping_session *s,
-				 const struct sockaddr_storage *addr)
-{
-	struct krdma_params params;
-	struct krdma_cb *listener;
 	int ret;
 
-	krping_fill_params(s, &params);
-	s->step = "bind";
-	ret = krdma_listen_params((const struct sockaddr *)addr, &params,
-				  &listener);
-	if (ret)
-		return ret;
-	krping_log_port(s, listener);
-	s->step = "wait for CONNECT_REQUEST";
-	ret = krdma_wait_request(listener, 0, &s->cb);
-	/* One client a command: others shall be told that nobody listens. */
-	krdma_release_cb(listener);
-	if (ret)
-		return ret;
+	if (*s->opts->src) {
+		ret = krping_session_parse(s->run, s->opts->src, 0, src);
+		if (ret)
+			return ret;
+	} else if (!*s->opts->dev ||
+		   krping_device_addr(s->opts->dev, dst, src)) {
+		return 0;
+	}
+	params->src = (const struct sockaddr *)src;
+	return 0;
+}
+
+static int krping_session_connect(struct krping_session *s,
+				  struct krdma_params *params,
+				  const struct sockaddr_storage *addr)
+{
+	struct krdma_cb *cb = krdma_create(params);
+	int ret;
+
+	if (IS_ERR(cb))
+		return PTR_ERR(cb);
 	s->step = "wait for CONNECTED";
-	return krdma_accept_request(s->cb, NULL, 0);
+	ret = krping_session_set_cb(s, cb) ?:
+	      krdma_connect_cb(cb, (const struct sockaddr *)addr);
+	if (ret)
+		return krping_session_rejected(s, addr, ret);
+	return krping_hello_take(s);
+}
+
+/**
+ * krping_session_dial - connect
+ * @s: client's session on its run's list
+ *
+ * Return: 0 or -errno; krping_session_finish() is next in both cases.
+ */
+int krping_session_dial(struct krping_session *s)
+{
+	struct krping_wire_hello hello;
+	struct sockaddr_storage addr, src;
+	struct krdma_params params;
+	int ret;
+
+	krping_session_params(s->run, &params);
+	ret = krping_session_parse(s->run, s->opts->addr, s->opts->port,
+				   &addr) ?:
+	      krping_session_src(s, &addr, &src, &params);
+	if (ret)
+		return ret;
+	params.context = s;
+	if (!s->opts->compat) {
+		krping_hello_fill(s, &hello);
+		params.private_data = &hello;
+		params.private_data_len = sizeof(hello);
+	}
+	return krping_session_connect(s, &params, &addr);
+}
+
+/**
+ * krping_session_accept - accept
+ * @s: server's session on its run's list, with a connection that was asked for
+ *
+ * Return: 0 or -errno; krping_session_finish() is next in both cases.
+ */
+int krping_session_accept(struct krping_session *s)
+{
+	struct krping_wire_hello hello;
+	struct krdma_params params;
+	int ret, len = krping_hello_answer(s, &hello);
+
+	if (len < 0) {
+		krdma_reject_request(s->cb, &hello, sizeof(hello));
+		s->step = NULL;
+		return len;
+	}
+	krping_session_params(s->run, &params);
+	params.context = s;
+	s->step = "wait for CONNECTED";
+	ret = krdma_set_request_params(s->cb, &params);
+	return ret ?: krdma_accept_request(s->cb, len ? &hello : NULL, len);
 }
 
 static void krping_session_close(struct krping_session *s)
 {
+	struct krdma_cb *cb = s->cb;
+
 	if (s->live) {
 		krping_fail(s, -ESHUTDOWN);
-		krdma_drain(s->cb);
+		krdma_drain(cb);
 		krping_io_exit(s);
 		s->live = false;
 	}
-	if (s->cb)
-		krdma_release_cb(s->cb);
-	s->cb = NULL;
+	krping_session_set_cb(s, NULL);
+	if (cb)
+		krdma_release_cb(cb);
+	krping_io_free(s);
 }
 
-static int krping_session_test(struct krping_session *s)
+/* The device may have less than was asked for. */
+static int krping_session_depth(struct krping_session *s)
 {
-	struct sockaddr_storage addr;
-	int ret;
+	struct krdma_caps caps = { .size = sizeof(caps) };
+	int ret = krdma_query(s->cb, &caps);
 
-	s->net = current->nsproxy->net_ns;
-	ret = krping_session_addr(s, &addr);
 	if (ret)
 		return ret;
-	if (s->opts.role == KRPING_ROLE_CLIENT)
-		return krping_session_dial(s, &addr) ?:
-		       krping_pingpong_client(s);
-	return krping_session_answer(s, &addr) ?: krping_pingpong_server(s);
+	if (caps.send_depth <= KRPING_EXTRA_SENDS)
+		return -EOPNOTSUPP;
+	s->depth = min(s->opts->txdepth, caps.send_depth - KRPING_EXTRA_SENDS);
+	return 0;
+}
+
+static int krping_session_client(struct krping_session *s)
+{
+	switch (s->opts->test) {
+	case KRPING_TEST_PING:
+		return krping_pingpong_client(s);
+	case KRPING_TEST_FR:
+		return krping_fr(s);
+	default:
+		return krping_bench_client(s);
+	}
 }
 
 /**
- * krping_session_run - do what the command says
- * @s: session with its options
- *
- * Blocks until the test is over or the calling task gets a signal. Says in the
- * log what went wrong.
+ * krping_session_test - test
+ * @s: connected session
  *
  * Return: 0 or -errno.
  */
-int krping_session_run(struct krping_session *s)
+int krping_session_test(struct krping_session *s)
 {
-	int ret = krping_session_test(s);
+	int ret = krping_session_depth(s);
 
-	krping_session_close(s);
-	/* Without a step there is a line already; a signal is no failure. */
-	if (ret && ret != -EINTR && s->step)
-		pr_err("%u: %s: error %d\n", s->id, s->step, ret);
-	return ret;
-}
-
-static u64 krping_rtt_avg(const struct krping_rtt *rtt)
-{
-	return rtt->pings ? div64_u64(rtt->sum, rtt->pings) : 0;
+	if (ret)
+		return ret;
+	if (s->opts->role == KRPING_ROLE_CLIENT)
+		return krping_session_client(s);
+	if (s->opts->test == KRPING_TEST_PING)
+		return krping_pingpong_server(s);
+	return krping_bench_server(s);
 }
 
 /**
- * krping_session_result - what became of a run, for programs
- * @s: session that has run
- * @error: what krping_session_run() returned
- * @buf: result: one line of key=value
- * @size: of @buf
+ * krping_session_finish - the connection is over
+ * @s: session, connected or not
+ * @ret: 0, or why it did not connect or did not test to the end
+ *
+ * Says in the log what went wrong.
+ *
+ * Return: @ret, or why the run was stopped.
  */
-void krping_session_result(const struct krping_session *s, int error,
-			   char *buf, size_t size)
+int krping_session_finish(struct krping_session *s, int ret)
 {
-	const struct krping_rtt *rtt = &s->rtt;
-
-	if (s->opts.role == KRPING_ROLE_SERVER)
-		scnprintf(buf, size, "run=%u role=server error=%d size=%u\n",
-			  s->id, error, s->opts.size);
-	else
-		scnprintf(buf, size,
-			  "run=%u role=client error=%d size=%u count=%u pings=%llu rtt_min_ns=%llu rtt_avg_ns=%llu rtt_max_ns=%llu\n",
-			  s->id, error, s->opts.size, s->opts.count,
-			  rtt->pings, rtt->min, krping_rtt_avg(rtt), rtt->max);
+	krping_session_close(s);
+	if (ret)
+		ret = READ_ONCE(s->run->stop) ?: ret;
+	/* Without a step there is a line already; a signal is no failure. */
+	if (ret && ret != -EINTR && ret != -ECANCELED && s->step)
+		pr_err_ratelimited("%u: %s: error %d\n", s->id, s->step, ret);
+	return ret;
 }

@@ -29,7 +29,7 @@ static void krping_opts_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.port, 0);
 	KUNIT_EXPECT_EQ(test, opts.count, 0);
 	KUNIT_EXPECT_EQ(test, opts.size, 64);
-	KUNIT_EXPECT_FALSE(test, opts.validate);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_NONE);
 	KUNIT_EXPECT_FALSE(test, opts.verbose);
 }
 
@@ -46,8 +46,201 @@ static void krping_opts_every_option(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.port, 7174);
 	KUNIT_EXPECT_EQ(test, opts.count, 100);
 	KUNIT_EXPECT_EQ(test, opts.size, 4096);
-	KUNIT_EXPECT_TRUE(test, opts.validate);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
 	KUNIT_EXPECT_TRUE(test, opts.verbose);
+}
+
+static void krping_opts_of_verbs(struct kunit *test)
+{
+	const char *command =
+		CLIENT ",server_inv,read_inv,local_dma_lkey,srq,poll,duplex";
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(command, &opts), 0);
+	KUNIT_EXPECT_TRUE(test, opts.server_inv);
+	KUNIT_EXPECT_TRUE(test, opts.read_inv);
+	KUNIT_EXPECT_TRUE(test, opts.local_dma_lkey);
+	KUNIT_EXPECT_TRUE(test, opts.srq);
+	KUNIT_EXPECT_TRUE(test, opts.poll);
+	KUNIT_EXPECT_TRUE(test, opts.duplex);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",txdepth=7,tos=255,from=32",
+				    &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.txdepth, 7);
+	KUNIT_EXPECT_EQ(test, opts.tos, 255);
+	KUNIT_EXPECT_EQ(test, opts.from, 32);
+}
+
+static void krping_opts_of_verbs_are_off(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(SERVER, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.test, KRPING_TEST_PING);
+	KUNIT_EXPECT_EQ(test, opts.mem_mode, KRPING_MEM_REG);
+	KUNIT_EXPECT_FALSE(test, opts.server_inv);
+	KUNIT_EXPECT_FALSE(test, opts.read_inv);
+	KUNIT_EXPECT_FALSE(test, opts.local_dma_lkey);
+	KUNIT_EXPECT_FALSE(test, opts.srq);
+	KUNIT_EXPECT_FALSE(test, opts.poll);
+	KUNIT_EXPECT_FALSE(test, opts.duplex);
+	KUNIT_EXPECT_EQ(test, opts.txdepth, 64);
+	KUNIT_EXPECT_EQ(test, opts.tos, 0);
+	KUNIT_EXPECT_EQ(test, opts.from, 0);
+	KUNIT_EXPECT_EQ(test, opts.nsec, 0);
+}
+
+struct word_case {
+	const char *text;
+	u32 test;
+	u32 mem_mode;
+};
+
+static const struct word_case word_cases[] = {
+	{ "fr", KRPING_TEST_FR },
+	{ "frtest", KRPING_TEST_FR },
+	{ "wlat", KRPING_TEST_WLAT },
+	{ "rlat", KRPING_TEST_RLAT },
+	{ "bw", KRPING_TEST_BW },
+	{ "slat", KRPING_TEST_SLAT },
+	{ "sbw", KRPING_TEST_SBW },
+	{ "rbw", KRPING_TEST_RBW },
+	{ "atomic=cas", KRPING_TEST_ATOMIC },
+	{ "atomic=fadd", KRPING_TEST_ATOMIC },
+	{ "mem_mode=reg", 0, KRPING_MEM_REG },
+	{ "mem_mode=fastreg", 0, KRPING_MEM_REG },
+	{ "mem_mode=dma", 0, KRPING_MEM_DMA },
+	{ "mem_mode=mr", 0, KRPING_MEM_ONCE },
+	{ "mem_mode=mw", 0, KRPING_MEM_ONCE },
+	{ "mem_mode=mrs", 0, KRPING_MEM_ONCE },
+};
+
+static void word_case_name(const struct word_case *c, char *name)
+{
+	strscpy(name, c->text, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(word, word_cases, word_case_name);
+
+static void krping_opts_words(struct kunit *test)
+{
+	const struct word_case *c = test->param_value;
+	struct krping_opts opts;
+	char text[64];
+
+	snprintf(text, sizeof(text), CLIENT ",%s", c->text);
+	KUNIT_ASSERT_EQ(test, parse(text, &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.test, c->test);
+	KUNIT_EXPECT_EQ(test, opts.mem_mode, c->mem_mode);
+}
+
+static void krping_opts_verify(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",verify=crc", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_CRC);
+	KUNIT_EXPECT_FALSE(test, opts.compat);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",verify=memcmp,compat", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
+	KUNIT_EXPECT_TRUE(test, opts.compat);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",validate,verify=none", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_NONE);
+}
+
+static void krping_opts_of_runs(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(SERVER ",bg,accept=0,max_conns=9", &opts),
+			0);
+	KUNIT_EXPECT_TRUE(test, opts.bg);
+	KUNIT_EXPECT_EQ(test, opts.accept, 0);
+	KUNIT_EXPECT_EQ(test, opts.max_conns, 9);
+	KUNIT_ASSERT_EQ(test,
+			parse(CLIENT ",timeout=1,conn_timeout=2,idle_timeout=3",
+			      &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.timeout_ms, 1);
+	KUNIT_EXPECT_EQ(test, opts.conn_timeout_ms, 2);
+	KUNIT_EXPECT_EQ(test, opts.idle_timeout_ms, 3);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",src=10.0.0.2,dev=rxe0,netns=0",
+				    &opts), 0);
+	KUNIT_EXPECT_STREQ(test, opts.src, "10.0.0.2");
+	KUNIT_EXPECT_STREQ(test, opts.dev, "rxe0");
+	KUNIT_EXPECT_EQ(test, opts.netns, 1);
+	KUNIT_EXPECT_EQ(test, opts.vector, 0);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",vector=0,qps=64", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.netns, 0);
+	KUNIT_EXPECT_EQ(test, opts.vector, 1);
+	KUNIT_EXPECT_EQ(test, opts.qps, 64);
+}
+
+static void krping_opts_of_runs_by_default(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(SERVER, &opts), 0);
+	KUNIT_EXPECT_FALSE(test, opts.bg);
+	KUNIT_EXPECT_EQ(test, opts.accept, 1);
+	KUNIT_EXPECT_EQ(test, opts.max_conns, 64);
+	KUNIT_EXPECT_EQ(test, opts.qps, 1);
+	KUNIT_EXPECT_EQ(test, opts.timeout_ms, 0);
+	KUNIT_EXPECT_EQ(test, opts.conn_timeout_ms, 10000);
+	KUNIT_EXPECT_EQ(test, opts.idle_timeout_ms, 30000);
+	KUNIT_EXPECT_EQ(test, opts.cq_mod, 1);
+	KUNIT_EXPECT_EQ(test, opts.inline_len, 0);
+	KUNIT_EXPECT_EQ(test, opts.control, KRPING_CONTROL_NONE);
+	KUNIT_EXPECT_EQ(test, opts.fault, KRPING_FAULT_NONE);
+}
+
+static void krping_opts_of_measurements(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",sweep=64-4096,duration=7", &opts),
+			0);
+	KUNIT_EXPECT_EQ(test, opts.from, 64);
+	KUNIT_EXPECT_EQ(test, opts.size, 4096);
+	KUNIT_EXPECT_EQ(test, opts.duration_s, 7);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",min_bw=1,max_lat=2,max_p99=3",
+				    &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.min_bw, 1);
+	KUNIT_EXPECT_EQ(test, opts.max_lat_us, 2);
+	KUNIT_EXPECT_EQ(test, opts.max_p99_us, 3);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",bw,imm,inline=8,cq_mod=9", &opts),
+			0);
+	KUNIT_EXPECT_TRUE(test, opts.imm);
+	KUNIT_EXPECT_EQ(test, opts.inline_len, 8);
+	KUNIT_EXPECT_EQ(test, opts.cq_mod, 9);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",atomic=fadd,fault=delay:5", &opts),
+			0);
+	KUNIT_EXPECT_EQ(test, opts.test, KRPING_TEST_ATOMIC);
+	KUNIT_EXPECT_EQ(test, opts.atomic, KRPING_ATOMIC_FADD);
+	KUNIT_EXPECT_EQ(test, opts.fault, KRPING_FAULT_DELAY);
+	KUNIT_EXPECT_EQ(test, opts.fault_n, 5);
+}
+
+static void krping_opts_control(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse("list", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.control, KRPING_CONTROL_LIST);
+	KUNIT_ASSERT_EQ(test, parse("stop=7", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.control, KRPING_CONTROL_STOP);
+	KUNIT_EXPECT_EQ(test, opts.stop_id, 7);
+	KUNIT_ASSERT_EQ(test, parse("stop=all", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.control, KRPING_CONTROL_STOP);
+	KUNIT_EXPECT_EQ(test, opts.stop_id, 0);
+}
+
+static void krping_test_has_a_name(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < KRPING_TESTS; i++)
+		KUNIT_EXPECT_NOT_NULL(test, krping_test_name(i));
+	KUNIT_EXPECT_STREQ(test, krping_test_name(KRPING_TEST_PING), "ping");
+	KUNIT_EXPECT_STREQ(test, krping_test_name(KRPING_TESTS), "unknown");
 }
 
 static void krping_opts_flags_stand_alone(struct kunit *test)
@@ -55,10 +248,10 @@ static void krping_opts_flags_stand_alone(struct kunit *test)
 	struct krping_opts opts;
 
 	KUNIT_ASSERT_EQ(test, parse(SERVER ",validate", &opts), 0);
-	KUNIT_EXPECT_TRUE(test, opts.validate);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
 	KUNIT_EXPECT_FALSE(test, opts.verbose);
 	KUNIT_ASSERT_EQ(test, parse(SERVER ",verbose", &opts), 0);
-	KUNIT_EXPECT_FALSE(test, opts.validate);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_NONE);
 	KUNIT_EXPECT_TRUE(test, opts.verbose);
 }
 
@@ -68,6 +261,17 @@ static void krping_opts_iters_is_count(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, parse(CLIENT ",iters=7", &opts), 0);
 	KUNIT_EXPECT_EQ(test, opts.count, 7);
+}
+
+static void krping_opts_other_spellings(struct kunit *test)
+{
+	struct krping_opts opts;
+
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",tx-depth=9,debug,logfmt=nsec",
+				    &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.txdepth, 9);
+	KUNIT_EXPECT_TRUE(test, opts.verbose);
+	KUNIT_EXPECT_EQ(test, opts.nsec, 1);
 }
 
 static void krping_opts_empty_tokens_are_skipped(struct kunit *test)
@@ -238,13 +442,77 @@ static const char * const bad_commands[] = {
 	/* an error stays one, whatever follows */
 	"nonsense," SERVER,
 	"size=0,size=64," SERVER,
-	/* options of other tests, which must not be taken for pings */
-	SERVER ",wlat",
-	SERVER ",rlat",
-	SERVER ",bw",
-	CLIENT ",fr",
-	SERVER ",txdepth=64",
-	SERVER ",mem_mode=dma",
+	/* words */
+	SERVER ",mem_mode=",
+	SERVER ",mem_mode=r",
+	SERVER ",mem_mode=fast",
+	SERVER ",mem_mode=DMA",
+	SERVER ",verify=",
+	SERVER ",verify=crc32",
+	SERVER ",compat=1",
+	SERVER ",logfmt=sec",
+	SERVER ",logfmt=nsecs",
+	/* one test, and one that there is for this side */
+	SERVER ",fr",
+	CLIENT ",fr,bw",
+	CLIENT ",fr,frtest",
+	SERVER ",bw,bw",
+	SERVER ",wlat,rlat",
+	/* numbers of tests */
+	SERVER ",txdepth=0",
+	SERVER ",txdepth=16385",
+	SERVER ",tx-depth=",
+	CLIENT ",tos=256",
+	CLIENT ",tos=-1",
+	CLIENT ",from=0",
+	CLIENT ",from=65,size=64",
+	CLIENT ",sweep=64",
+	CLIENT ",sweep=",
+	CLIENT ",sweep=0-64",
+	CLIENT ",sweep=64-131073",
+	CLIENT ",sweep=65-64",
+	CLIENT ",sweep=1-2-3",
+	CLIENT ",sweep=-1-2",
+	CLIENT ",duration=86401",
+	CLIENT ",qps=0",
+	CLIENT ",qps=65",
+	SERVER ",max_conns=0",
+	SERVER ",max_conns=257",
+	SERVER ",timeout=86400001",
+	SERVER ",conn_timeout=3600001",
+	CLIENT ",cq_mod=0",
+	CLIENT ",inline=4097",
+	CLIENT ",vector=65536",
+	CLIENT ",netns=2147483647",
+	CLIENT ",netns=-1",
+	CLIENT ",src=",
+	CLIENT ",dev=",
+	SERVER ",src=10.0.0.1",
+	/* faults, and what is stopped */
+	CLIENT ",fault=kill",
+	CLIENT ",fault=:1",
+	CLIENT ",fault=die:1",
+	CLIENT ",fault=drop:2147483648",
+	"stop=0",
+	"stop=-1",
+	"stop=some",
+	"stop",
+	"list=1",
+	/* what does not go together */
+	CLIENT ",atomic=add",
+	CLIENT ",atomic=cas,rlat",
+	CLIENT ",atomic=cas,size=7",
+	CLIENT ",atomic=cas,sweep=8-16",
+	CLIENT ",imm",
+	CLIENT ",imm,rlat",
+	CLIENT ",imm,bw,duplex",
+	CLIENT ",compat,slat",
+	CLIENT ",compat,bw,imm",
+	CLIENT ",slat,duration=1,sweep=1-2",
+	CLIENT ",fr,sweep=1-2",
+	/* nothing is invalidated there */
+	CLIENT ",mem_mode=mr,server_inv",
+	SERVER ",read_inv,mem_mode=mw",
 };
 
 static void bad_command_name(const char * const *command, char *name)
@@ -297,8 +565,18 @@ static void krping_opts_empty_text_has_no_command(struct kunit *test)
 static struct kunit_case krping_opts_cases[] = {
 	KUNIT_CASE(krping_opts_defaults),
 	KUNIT_CASE(krping_opts_every_option),
+	KUNIT_CASE(krping_opts_of_verbs),
+	KUNIT_CASE(krping_opts_of_runs),
+	KUNIT_CASE(krping_opts_of_runs_by_default),
+	KUNIT_CASE(krping_opts_of_measurements),
+	KUNIT_CASE(krping_opts_control),
+	KUNIT_CASE(krping_test_has_a_name),
+	KUNIT_CASE(krping_opts_verify),
+	KUNIT_CASE(krping_opts_of_verbs_are_off),
+	KUNIT_CASE_PARAM(krping_opts_words, word_gen_params),
 	KUNIT_CASE(krping_opts_flags_stand_alone),
 	KUNIT_CASE(krping_opts_iters_is_count),
+	KUNIT_CASE(krping_opts_other_spellings),
 	KUNIT_CASE(krping_opts_empty_tokens_are_skipped),
 	KUNIT_CASE(krping_opts_last_role_wins),
 	KUNIT_CASE(krping_opts_last_number_wins),

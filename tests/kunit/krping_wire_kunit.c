@@ -129,11 +129,204 @@ static void krping_payload_run_wraps_at_122(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)buf[size - 1], 0);
 }
 
+static const u8 hello_bytes[] = {
+	0x6b, 0x72, 0x70, 0x67,
+	1, KRPING_TEST_BW, 0x00, 0x05,
+	0x00, 0x02, 0x00, 0x00,
+	0x12, 0x34, 0x56, 0x78,
+	0x00, 0x00, 0x00, 0x40,
+	0x00, 0x01, 0x51, 0x80,
+	0x00, 0x00, 0x04, 0x02,
+	0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x02,
+};
+
+static const struct krping_hello hello_sample = {
+	.test = KRPING_TEST_BW,
+	.flags = KRPING_HELLO_DUPLEX | KRPING_HELLO_CRC,
+	.size = 131072,
+	.count = 0x12345678,
+	.from = 64,
+	.duration_s = 86400,
+	.window = 1026,
+	.refused = KRPING_DIFFERENT_SIZE,
+};
+
+static void krping_hello_encodes_big_endian(struct kunit *test)
+{
+	struct krping_wire_hello wire;
+
+	krping_hello_encode(&wire, &hello_sample);
+	KUNIT_EXPECT_EQ(test, memcmp(&wire, hello_bytes, sizeof(wire)), 0);
+}
+
+static void krping_hello_decodes_big_endian(struct kunit *test)
+{
+	u8 padded[196] = {};
+	struct krping_hello hello;
+
+	memcpy(padded, hello_bytes, sizeof(hello_bytes));
+	KUNIT_ASSERT_EQ(test, krping_hello_decode(&hello, padded,
+						  sizeof(padded)), 0);
+	KUNIT_EXPECT_EQ(test, hello.test, hello_sample.test);
+	KUNIT_EXPECT_EQ(test, hello.flags, hello_sample.flags);
+	KUNIT_EXPECT_EQ(test, hello.size, hello_sample.size);
+	KUNIT_EXPECT_EQ(test, hello.count, hello_sample.count);
+	KUNIT_EXPECT_EQ(test, hello.from, hello_sample.from);
+	KUNIT_EXPECT_EQ(test, hello.duration_s, hello_sample.duration_s);
+	KUNIT_EXPECT_EQ(test, hello.window, hello_sample.window);
+	KUNIT_EXPECT_EQ(test, hello.refused, hello_sample.refused);
+}
+
+static void krping_hello_of_others_is_none(struct kunit *test)
+{
+	u8 data[sizeof(hello_bytes)];
+	struct krping_hello hello;
+	u32 len;
+
+	for (len = 0; len < sizeof(data); len++)
+		KUNIT_EXPECT_EQ(test,
+				krping_hello_decode(&hello, hello_bytes, len),
+				-ENOMSG);
+	memcpy(data, hello_bytes, sizeof(data));
+	data[3]++;
+	KUNIT_EXPECT_EQ(test, krping_hello_decode(&hello, data, sizeof(data)),
+			-ENOMSG);
+	memset(data, 0, sizeof(data));
+	KUNIT_EXPECT_EQ(test, krping_hello_decode(&hello, data, sizeof(data)),
+			-ENOMSG);
+}
+
+static void krping_hello_version(struct kunit *test)
+{
+	u8 data[sizeof(hello_bytes)];
+	struct krping_hello hello;
+
+	memcpy(data, hello_bytes, sizeof(data));
+	data[4] = 0;
+	KUNIT_EXPECT_EQ(test, krping_hello_decode(&hello, data, sizeof(data)),
+			-ENOMSG);
+	data[4] = 255;
+	KUNIT_EXPECT_EQ(test, krping_hello_decode(&hello, data, sizeof(data)),
+			0);
+}
+
+struct check_case {
+	const char *name;
+	struct krping_hello server;
+	struct krping_hello client;
+	enum krping_mismatch wanted;
+};
+
+#define PING(...) { .test = KRPING_TEST_PING, __VA_ARGS__ }
+#define WLAT(...) { .test = KRPING_TEST_WLAT, __VA_ARGS__ }
+#define BW(...) { .test = KRPING_TEST_BW, __VA_ARGS__ }
+
+static const struct check_case check_cases[] = {
+	{ "ping", PING(.size = 64), PING(.size = 64, .count = 7) },
+	{ "smaller ping", PING(.size = 64), PING(.size = 1) },
+	{ "larger ping", PING(.size = 64), PING(.size = 65),
+	  KRPING_DIFFERENT_SIZE },
+	{ "fr", PING(.size = 64), { .test = KRPING_TEST_FR, .size = 65 } },
+	{ "fr of bw", BW(.size = 64), { .test = KRPING_TEST_FR },
+	  KRPING_DIFFERENT_TEST },
+	{ "bw of ping", PING(.size = 64), BW(.size = 64),
+	  KRPING_DIFFERENT_TEST },
+	{ "ping of bw", BW(.size = 64), PING(.size = 64),
+	  KRPING_DIFFERENT_TEST },
+	{ "inv of the client", PING(),
+	  PING(.flags = KRPING_HELLO_SERVER_INV), KRPING_DIFFERENT_INV },
+	{ "inv of the server", PING(.flags = KRPING_HELLO_SERVER_INV), PING() },
+	{ "inv", PING(.flags = KRPING_HELLO_SERVER_INV),
+	  PING(.flags = KRPING_HELLO_SERVER_INV) },
+	{ "bw", BW(.size = 64), BW(.size = 63, .count = 9) },
+	{ "larger bw", BW(.size = 64), BW(.size = 65), KRPING_DIFFERENT_SIZE },
+	{ "duplex", BW(.size = 64, .flags = KRPING_HELLO_DUPLEX),
+	  BW(.size = 64), KRPING_DIFFERENT_DUPLEX },
+	{ "crc", BW(.size = 64, .flags = KRPING_HELLO_CRC), BW(.size = 64) },
+	{ "wlat", WLAT(.size = 64, .count = 9), WLAT(.size = 64, .count = 9) },
+	{ "wlat size", WLAT(.size = 64), WLAT(.size = 63),
+	  KRPING_DIFFERENT_SIZE },
+	{ "wlat count", WLAT(.count = 9), WLAT(.count = 8),
+	  KRPING_DIFFERENT_COUNT },
+	{ "imm", BW(.flags = KRPING_HELLO_IMM), BW(), KRPING_DIFFERENT_IMM },
+	{ "duplex from", BW(.flags = KRPING_HELLO_DUPLEX, .from = 1),
+	  BW(.flags = KRPING_HELLO_DUPLEX), KRPING_DIFFERENT_FROM },
+	{ "wlat for some time", WLAT(.count = 9), WLAT(.duration_s = 1) },
+	{ "wlat from", WLAT(.from = 9), WLAT(), KRPING_DIFFERENT_FROM },
+};
+
+static void check_case_name(const struct check_case *c, char *name)
+{
+	strscpy(name, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(check, check_cases, check_case_name);
+
+static void krping_hello_compared(struct kunit *test)
+{
+	const struct check_case *c = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, krping_hello_check(&c->server, &c->client),
+			c->wanted);
+}
+
+static void krping_mismatch_has_a_name(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < KRPING_MISMATCHES; i++)
+		KUNIT_EXPECT_NOT_NULL(test, krping_mismatch_name(i));
+	KUNIT_EXPECT_STREQ(test, krping_mismatch_name(KRPING_DIFFERENT_SIZE),
+			   "size");
+	KUNIT_EXPECT_STREQ(test, krping_mismatch_name(KRPING_MISMATCHES),
+			   krping_mismatch_name(U32_MAX));
+}
+
+static void krping_ctl_comes_back(struct kunit *test)
+{
+	const struct krping_ctl sent = {
+		.type = KRPING_CTL_END,
+		.status = 0xfedcba98,
+		.value = 0x89abcdef,
+	};
+	struct krping_ctl ctl;
+	struct krping_adv adv;
+
+	krping_ctl_encode(&adv, &sent);
+	KUNIT_EXPECT_EQ(test, adv.size, 0U);
+	krping_ctl_decode(&ctl, &adv);
+	KUNIT_EXPECT_EQ(test, ctl.type, sent.type);
+	KUNIT_EXPECT_EQ(test, ctl.status, sent.status);
+	KUNIT_EXPECT_EQ(test, ctl.value, sent.value);
+}
+
+static void krping_ctl_is_no_buffer(struct kunit *test)
+{
+	struct krping_adv adv = { .rkey = KRPING_CTL_MAGIC | KRPING_CTL_END,
+				  .size = 1 };
+	struct krping_ctl ctl;
+
+	krping_ctl_decode(&ctl, &adv);
+	KUNIT_EXPECT_EQ(test, ctl.type, KRPING_CTL_NONE);
+	adv = (struct krping_adv){ .rkey = KRPING_CTL_END };
+	krping_ctl_decode(&ctl, &adv);
+	KUNIT_EXPECT_EQ(test, ctl.type, KRPING_CTL_NONE);
+}
+
 static struct kunit_case krping_wire_cases[] = {
 	KUNIT_CASE(krping_wire_encodes_big_endian),
 	KUNIT_CASE(krping_wire_decodes_big_endian),
 	KUNIT_CASE(krping_wire_refuses_other_lengths),
 	KUNIT_CASE(krping_wire_refusal_changes_nothing),
+	KUNIT_CASE(krping_hello_encodes_big_endian),
+	KUNIT_CASE(krping_hello_decodes_big_endian),
+	KUNIT_CASE(krping_hello_of_others_is_none),
+	KUNIT_CASE(krping_hello_version),
+	KUNIT_CASE_PARAM(krping_hello_compared, check_gen_params),
+	KUNIT_CASE(krping_mismatch_has_a_name),
+	KUNIT_CASE(krping_ctl_comes_back),
+	KUNIT_CASE(krping_ctl_is_no_buffer),
 	KUNIT_CASE_PARAM(krping_payload_text, payload_gen_params),
 	KUNIT_CASE(krping_payload_stays_inside),
 	KUNIT_CASE(krping_payload_run_wraps_at_122),

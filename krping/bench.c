@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Measurements: latency and bandwidth of WRITEs, READs, messages and atomics.
+ *
+ *	client					server
+ *	SEND where its start is	------------->
+ *				<-------------	SEND where its start is
+ *	wlat: WRITE		------------->	sees byte 0 change
+ *	sees byte 0 change	<-------------	WRITE
+ *	rlat: READ		<=============
+ *	bw: WRITE, WRITE, …	=============>
+ *	slat: SEND		------------->
+ *				<-------------	SEND
+ *	sbw: SEND, SEND, …	------------->
+ *				<-------------	now and then: more may come
+ *	rbw, atomic: as rlat
+ *	disconnect
+ *
+ * To an old peer no message says that it is over: who has done its part
+ * disconnects. A server that only serves waits for that; and with duplex, where
+ * both write, the end of the other one is one's own.
+ *
+ * New peers say so, the client first; then both know that all was done, and
+ * whether what is in their memory is what the other one wrote or showed.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/printk.h>
+#include <linux/sched/signal.h>
+
+#include "priv.h"
+
+/* Looks at a byte in memory between two looks at everything else. */
+#define KRPING_SPINS 16
+
+static const char krping_start_adv[] = "wait for the peer's buffer";
+static const char krping_writes[] = "wait for RDMA_WRITE_COMPLETE";
+static const char krping_reads[] = "wait for RDMA_READ_COMPLETE";
+static const char krping_peers_write[] = "wait for the peer's WRITE";
+static const char krping_peers_send[] = "wait for the peer's SEND";
+static const char krping_sends[] = "wait for SEND_COMPLETE";
+static const char krping_atomics[] = "wait for ATOMIC_COMPLETE";
+static const char krping_end_msg[] = "wait for the client's end";
+static const char krping_disconnect[] = "wait for DISCONNECTED";
+
+/* Do data go from the server's memory to the client's? */
+static bool krping_bench_is_read(const struct krping_session *s)
+{
+	return s->opts->test == KRPING_TEST_RLAT ||
+	       s->opts->test == KRPING_TEST_RBW;
+}
+
+/* What the other one will get. In wlat, the first byte of @start must be 0. */
+static void krping_bench_fill(struct krping_session *s)
+{
+	if (s->opts->test == KRPING_TEST_ATOMIC)
+		return;
+	krping_payload_fill(s->sink.addr, s->size, s->opts->role);
+	if (krping_bench_is_read(s))
+		krping_payload_fill(s->start.addr, s->size, s->opts->role);
+}
+
+/* Both buffers stay mapped and registered for all of the run. */
+static int krping_bench_map(struct krping_session *s)
+{
+	int ret;
+
+	krping_bench_fill(s);
+	ret = krping_buf_map(&s->start, DMA_BIDIRECTIONAL) ?:
+	      krping_buf_map(&s->sink, DMA_BIDIRECTIONAL);
+	if (ret)
+		return ret;
+	/* On iWARP a READ is a remote WRITE to its sink. */
+	return krping_register(s, &s->sink, IB_ACCESS_LOCAL_WRITE |
+					    IB_ACCESS_REMOTE_WRITE);
+}
+
+static int krping_bench_show(struct krping_session *s)
+{
+	const struct krping_adv adv = {
+		.addr = s->start.mr->iova,
+		.rkey = s->start.mr->rkey,
+		.size = s->start.size,
+	};
+
+	int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |
+		     IB_ACCESS_REMOTE_WRITE;
+
+	if (s->opts->test == KRPING_TEST_ATOMIC)
+		access |= IB_ACCESS_REMOTE_ATOMIC;
+	return krping_say(s, &adv, NULL, &s->start, access);
+}
+
+/* Only who READs or WRITEs needs to care how much there is. */
+static bool krping_bench_is_idle(const struct krping_session *s)
+{
+	return s->opts->role == KRPING_ROLE_SERVER &&
+	       s->opts->test != KRPING_TEST_WLAT &&
+	       !(s->opts->test == KRPING_TEST_BW && s->opts->duplex);
+}
+
+static int krping_bench_learn(struct krping_session *s)
+{
+	s->remote = s->peer.adv;
+	if (s->remote.size >= s->size || krping_bench_is_idle(s))
+		return 0;
+	pr_err("%u: size=%u is more than the peer's %u\n", s->id, s->size,
+	       s->remote.size);
+	s->step = NULL;
+	return -EMSGSIZE;
+}
+
+/* From here on what comes is data, if the test is about messages. */
+static void krping_bench_stream_begins(struct krping_session *s)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->streaming = true;
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+static int krping_bench_begin_client(struct krping_session *s)
+{
+	int ret;
+
+	ret = krping_bench_map(s) ?: krping_bench_show(s);
+	if (ret)
+		return ret;
+	ret = krping_wait_first(s, KRPING_EV_SENT | KRPING_EV_RECEIVED,
+				krping_start_adv);
+	krping_bench_stream_begins(s);
+	return ret ?: krping_bench_learn(s);
+}
+
+static int krping_bench_begin_server(struct krping_session *s)
+{
+	int ret;
+
+	ret = krping_bench_map(s) ?:
+	      krping_wait_first(s, KRPING_EV_RECEIVED, krping_start_adv);
+	if (ret)
+		return ret;
+	/* The client may be faster with its first one than we here. */
+	krping_bench_stream_begins(s);
+	return krping_bench_learn(s) ?: krping_bench_show(s) ?:
+	       krping_wait(s, KRPING_EV_SENT, krping_start_adv);
+}
+
+/* ---- one after the other, all by the client ---- */
+
+static int krping_one_by_one(struct krping_session *s, enum ib_wr_opcode opcode,
+			     const char *step,
+			     int (*check)(struct krping_session *s))
+{
+	int ret = 0;
+
+	krping_stream_init(s, opcode, 1, 1);
+	while (!ret && krping_more(s)) {
+		ret = krping_stream_one(s, step);
+		if (!ret && check)
+			ret = check(s);
+	}
+	return ret;
+}
+
+static int krping_rlat(struct krping_session *s)
+{
+	return krping_one_by_one(s, IB_WR_RDMA_READ, krping_reads, NULL);
+}
+
+/* What was there before was the number of those before. */
+static int krping_atomic_check(struct krping_session *s)
+{
+	krping_buf_for_cpu(&s->sink);
+	if (READ_ONCE(*(u64 *)s->sink.addr) == s->ops - 1)
+		return 0;
+	pr_err("%u: data mismatch!\n", s->id);
+	s->step = NULL;
+	return -EBADMSG;
+}
+
+static int krping_atomic(struct krping_session *s)
+{
+	enum ib_wr_opcode opcode = s->opts->atomic == KRPING_ATOMIC_FADD ?
+					   IB_WR_ATOMIC_FETCH_AND_ADD :
+					   IB_WR_ATOMIC_CMP_AND_SWP;
+
+	return krping_one_by_one(s, opcode, krping_atomics,
+				 krping_atomic_check);
+}
+
+/* ---- many in flight ---- */
+
+static int krping_many(struct krping_session *s, enum ib_wr_opcode opcode,
+		       const char *step)
+{
+	krping_stream_init(s, opcode, s->depth, s->opts->cq_mod);
+	return krping_stream_run(s, step);
+}
+
+static int krping_bw(struct krping_session *s)
+{
+	return krping_many(s, s->opts->imm ? IB_WR_RDMA_WRITE_WITH_IMM :
+					     IB_WR_RDMA_WRITE, krping_writes);
+}
+
+static int krping_rbw(struct krping_session *s)
+{
+	return krping_many(s, IB_WR_RDMA_READ, krping_reads);
+}
+
+static enum ib_wr_opcode krping_send_opcode(const struct krping_session *s)
+{
+	return s->opts->imm ? IB_WR_SEND_WITH_IMM : IB_WR_SEND;
+}
+
+static int krping_sbw(struct krping_session *s)
+{
+	return krping_many(s, krping_send_opcode(s), krping_sends);
+}
+
+static int krping_give_credit(struct krping_session *s, u64 arrived)
+{
+	const struct krping_ctl ctl = {
+		.type = KRPING_CTL_CREDIT,
+		.value = arrived + s->window,
+	};
+
+	return krping_say_ctl(s, &ctl, NULL) ?:
+	       krping_wait(s, KRPING_EV_SENT, krping_sends);
+}
+
+/* 1: so many have arrived; 0: the client says something. */
+static bool krping_has_arrived(struct krping_session *s, const void *arg,
+			       int *ret)
+{
+	const u64 *wanted = arg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->arrived_wanted = *wanted;
+	if (s->arrived >= *wanted)
+		*ret = 1;
+	else
+		*ret = s->error;
+	if (!*ret && s->events & KRPING_EV_RECEIVED)
+		*ret = -ENOMSG;
+	spin_unlock_irqrestore(&s->lock, flags);
+	return *ret;
+}
+
+/* Return: 1; -ENOMSG the client has said something instead; or an error. */
+static int krping_wait_arrived(struct krping_session *s, u64 wanted)
+{
+	int ret;
+
+	s->step = krping_peers_send;
+	do {
+		ret = krping_wait_until(s, krping_has_arrived, &wanted,
+					s->opts->idle_timeout_ms);
+		if (ret == -ETIMEDOUT)
+			ret = krping_probe(s) ?: -EAGAIN;
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+/* The server of a stream that takes receives: tells the client when it has more. */
+static int krping_feed(struct krping_session *s)
+{
+	/* No more than four on their way: the client has receives for those. */
+	u32 quarter = DIV_ROUND_UP(s->window, 4);
+	u64 next = quarter;
+	int ret;
+
+	do {
+		ret = krping_wait_arrived(s, next);
+		if (ret == 1)
+			ret = krping_give_credit(s, next) ?: 1;
+		next += quarter;
+	} while (ret == 1);
+	s->ops = READ_ONCE(s->arrived);
+	return ret == -ENOMSG ? 0 : ret;
+}
+
+/* ---- back and forth ---- */
+
+/*
+ * Byte 0 counts the rounds, from 1; the memory of both sides begins with zeroes.
+ * An old peer looks at nothing else; but of a long WRITE the first packet says
+ * little about the last, so between new peers the last byte counts as well.
+ */
+static int krping_wlat_write(struct krping_session *s, u64 round)
+{
+	u8 *data = s->sink.addr;
+
+	/* The last byte first: if there is only one, it is the first. */
+	if (s->ext)
+		data[s->len - 1] = round;
+	data[0] = round;
+	krping_buf_for_device(&s->sink);
+	return krping_stream_post(s);
+}
+
+static bool krping_wlat_is_here(struct krping_session *s, u8 round)
+{
+	return krping_buf_peek(&s->start, 0) == round &&
+	       (!s->ext || krping_buf_peek(&s->start, s->len - 1) == round);
+}
+
+/* Is the peer's WRITE here? A few looks for each of all the others. */
+static bool krping_wlat_seen(struct krping_session *s, const void *arg,
+			     int *ret)
+{
+	const u64 *round = arg;
+	int i;
+
+	for (i = 0; i < KRPING_SPINS; i++) {
+		*ret = 0;
+		if (krping_wlat_is_here(s, *round))
+			return true;
+		cpu_relax();
+	}
+	*ret = READ_ONCE(s->error);
+	if (!*ret && READ_ONCE(s->events) & KRPING_EV_RECEIVED)
+		*ret = -ENOMSG;
+	return *ret;
+}
+
+static int krping_wlat_look(struct krping_session *s, u64 round)
+{
+	s->step = krping_peers_write;
+	return krping_wait_until(s, krping_wlat_seen, &round,
+				 s->opts->idle_timeout_ms);
+}
+
+static int krping_wlat_client(struct krping_session *s)
+{
+	u64 round = s->ops + 1;
+
+	return krping_wlat_write(s, round) ?: krping_wlat_look(s, round) ?:
+	       krping_stream_wait(s, s->stream.posted, krping_writes);
+}
+
+static int krping_wlat_server(struct krping_session *s)
+{
+	u64 round = s->ops + 1;
+	int ret;
+
+	ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round) ?:
+	      krping_stream_wait(s, s->stream.posted, krping_writes);
+	/* Who has seen the last one may leave before it is acknowledged. */
+	if (ret == -ECONNRESET && !s->ext && s->stream.posted == s->count)
+		ret = 0;
+	return ret;
+}
+
+static int krping_slat_client(struct krping_session *s)
+{
+	int ret = krping_stream_post(s);
+
+	if (ret)
+		return ret;
+	ret = krping_wait_arrived(s, s->ops + 1);
+	if (ret != 1)
+		return ret == -ENOMSG ? -EPROTO : ret;
+	return krping_stream_wait(s, s->stream.posted, krping_sends);
+}
+
+static int krping_slat_server(struct krping_session *s)
+{
+	int ret = krping_wait_arrived(s, s->ops + 1);
+
+	if (ret != 1)
+		return ret;
+	return krping_stream_post(s) ?:
+	       krping_stream_wait(s, s->stream.posted, krping_sends);
+}
+
+static int krping_round(struct krping_session *s,
+			int (*round)(struct krping_session *s))
+{
+	u64 begin = ktime_get_ns();
+	int ret = krping_fault(s) ?: round(s);
+
+	if (ret)
+		return ret;
+	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	s->ops++;
+	return signal_pending(current) ? -EINTR : 0;
+}
+
+/* With a duration it is the client who knows when it is over, and says so. */
+static bool krping_round_follows(const struct krping_session *s)
+{
+	if (s->opts->role == KRPING_ROLE_SERVER && s->duration_s)
+		return true;
+	return krping_more(s);
+}
+
+static int krping_rounds(struct krping_session *s, enum ib_wr_opcode opcode,
+			 int (*round)(struct krping_session *s))
+{
+	int ret = 0;
+
+	krping_stream_init(s, opcode, 1, 1);
+	while (!ret && krping_round_follows(s))
+		ret = krping_round(s, round);
+	if (ret == -ENOMSG)
+		return s->duration_s ? 0 : -EPROTO;
+	return ret;
+}
+
+static int krping_wlat(struct krping_session *s)
+{
+	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
+
+	return krping_rounds(s, IB_WR_RDMA_WRITE, is_client ?
+				krping_wlat_client : krping_wlat_server);
+}
+
+static int krping_slat(struct krping_session *s)
+{
+	bool is_client = s->opts->role == KRPING_ROLE_CLIENT;
+
+	return krping_rounds(s, krping_send_opcode(s), is_client ?
+				krping_slat_client : krping_slat_server);
+}
+
+/* ---- all of them ---- */
+
+/**
+ * struct krping_bench - a test
+ * @run: for one size
+ * @both: the server does it, too
+ */
+struct krping_bench {
+	int (*run)(struct krping_session *s);
+	bool both;
+};
+
+static const struct krping_bench krping_benches[KRPING_TESTS] = {
+	[KRPING_TEST_WLAT]	= { krping_wlat, true },
+	[KRPING_TEST_RLAT]	= { krping_rlat },
+	[KRPING_TEST_BW]	= { krping_bw },
+	[KRPING_TEST_SLAT]	= { krping_slat, true },
+	[KRPING_TEST_SBW]	= { krping_sbw },
+	[KRPING_TEST_RBW]	= { krping_rbw },
+	[KRPING_TEST_ATOMIC]	= { krping_atomic },
+};
+
+/*
+ * Scripts look for this line: the second word must be "delta", the numbers at
+ * these places. No run's number in front.
+ */
+static void krping_bench_log(const struct krping_session *s,
+			     const struct krping_part *part)
+{
+	u32 nsec;
+	u64 sec = div_u64_rem(part->elapsed, NSEC_PER_SEC, &nsec);
+
+	if (s->opts->nsec)
+		pr_info("delta nsec %llu iter %llu size %u\n", part->elapsed,
+			part->ops, part->size);
+	else
+		pr_info("delta sec %llu delta usec %u iter %llu size %u\n", sec,
+			nsec / (u32)NSEC_PER_USEC, part->ops, part->size);
+}
+
+static int krping_bench_measure(struct krping_session *s)
+{
+	const struct krping_part *part;
+	int ret;
+
+	ret = krping_each_size(s, krping_benches[s->opts->test].run);
+	for (part = s->parts; !ret && part <= s->part; part++)
+		krping_bench_log(s, part);
+	return ret;
+}
+
+/* Checksum of what the peer gets from here, by its READs or by our WRITEs. */
+static u32 krping_bench_crc(struct krping_session *s)
+{
+	if (!s->crc)
+		return 0;
+	return krping_crc(krping_bench_is_read(s) ? &s->start : &s->sink,
+			  s->size);
+}
+
+/* Messages go to receives, and atomics are checked one by one. */
+static bool krping_bench_has_data(const struct krping_session *s)
+{
+	return s->opts->test == KRPING_TEST_WLAT ||
+	       s->opts->test == KRPING_TEST_BW || krping_bench_is_read(s);
+}
+
+/* Is what came from the peer what it should be? */
+static int krping_bench_check(struct krping_session *s, u32 crc)
+{
+	struct krping_buf *buf = krping_bench_is_read(s) ? &s->sink : &s->start;
+
+	if (!s->crc || !krping_bench_has_data(s) ||
+	    !(s->count || s->duration_s))
+		return 0;
+	krping_buf_for_cpu(buf);
+	if (krping_crc(buf, s->size) == crc)
+		return 0;
+	pr_err("%u: data mismatch!\n", s->id);
+	s->step = NULL;
+	return -EBADMSG;
+}
+
+/* Does data come from the server at all? */
+static bool krping_bench_comes_back(const struct krping_session *s)
+{
+	return s->opts->test != KRPING_TEST_BW || s->opts->duplex;
+}
+
+static int krping_bench_end_client(struct krping_session *s)
+{
+	u32 crc;
+	int ret = krping_end_client(s, 0, krping_bench_crc(s), &crc);
+
+	if (ret || !krping_bench_comes_back(s))
+		return ret;
+	return krping_bench_check(s, crc);
+}
+
+/**
+ * krping_bench_client - measure
+ * @s: connected session
+ *
+ * Return: 0 or why it was not done to the end.
+ */
+int krping_bench_client(struct krping_session *s)
+{
+	int ret;
+
+	ret = krping_bench_begin_client(s) ?: krping_bench_measure(s);
+	if (s->ext)
+		return ret ?: krping_bench_end_client(s);
+	/* The other one has done its part, and waits for nobody. */
+	if (ret == -ECONNRESET && s->opts->duplex && s->ops)
+		return 0;
+	return ret;
+}
+
+/* What it does itself, before it waits for the end. */
+static int krping_bench_server_test(struct krping_session *s)
+{
+	if (krping_benches[s->opts->test].both || !krping_bench_is_idle(s))
+		return krping_bench_measure(s);
+	if (s->opts->imm || s->opts->test == KRPING_TEST_SBW)
+		return krping_feed(s);
+	return 0;
+}
+
+static int krping_bench_end_server(struct krping_session *s)
+{
+	int ret, error = 0;
+	u32 crc;
+
+	ret = krping_wait_peer(s, krping_end_msg) ?: krping_take_end(s, &crc);
+	if (ret)
+		return ret;
+	if (!krping_bench_is_read(s))
+		error = krping_bench_check(s, crc);
+	return krping_end_server(s, error, krping_bench_crc(s)) ?: error;
+}
+
+/**
+ * krping_bench_server - be measured
+ * @s: connected session
+ *
+ * Return: 0 when the client has said, or an old one shown by disconnecting, that
+ * it is over; or an errno.
+ */
+int krping_bench_server(struct krping_session *s)
+{
+	int ret;
+
+	ret = krping_bench_begin_server(s);
+	if (ret)
+		return ret;
+	ret = krping_bench_server_test(s);
+	if (s->ext)
+		return ret ?: krping_bench_end_server(s);
+	if (ret == -ECONNRESET && s->opts->duplex && s->ops)
+		return 0;
+	return ret ?: krping_wait_over(s, krping_disconnect);
+}

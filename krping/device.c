@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The address of a device that a command names, so that a host with several
+ * takes the right one. RoCE devices have their addresses as GIDs; those of iWARP
+ * have none there, and routing chooses: whether it was right, the session looks.
+ */
+#include <linux/in6.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+
+#include "priv.h"
+
+/**
+ * struct krping_device - a device that is there
+ * @link: in krping_devices
+ * @ibdev: the device
+ */
+struct krping_device {
+	struct list_head link;
+	struct ib_device *ibdev;
+};
+
+static LIST_HEAD(krping_devices);
+static DEFINE_MUTEX(krping_devices_lock); /* that, and that none goes */
+
+static struct ib_client krping_ib_client;
+
+static bool krping_gid_is_v4(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
+}
+
+/* Of the same kind: IPv4, link-local, or the rest. */
+static bool krping_gid_fits(const union ib_gid *gid,
+			    const struct sockaddr_storage *dst)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid->raw;
+	const struct sockaddr_in6 *dst6 = (const struct sockaddr_in6 *)dst;
+	bool local = ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+	bool is_v4 = dst->ss_family == AF_INET;
+
+	if (ipv6_addr_any(addr) || krping_gid_is_v4(gid) != is_v4)
+		return false;
+	if (is_v4)
+		return true;
+	return local == !!(ipv6_addr_type(&dst6->sin6_addr) &
+			   IPV6_ADDR_LINKLOCAL);
+}
+
+static void krping_gid_to_addr(const union ib_gid *gid,
+			       const struct sockaddr_storage *dst,
+			       struct sockaddr_storage *src)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)src;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)src;
+
+	*src = (struct sockaddr_storage){ .ss_family = dst->ss_family };
+	if (dst->ss_family == AF_INET) {
+		memcpy(&in->sin_addr, gid->raw + 12, sizeof(in->sin_addr));
+		return;
+	}
+	memcpy(&in6->sin6_addr, gid->raw, sizeof(in6->sin6_addr));
+	in6->sin6_scope_id = ((const struct sockaddr_in6 *)dst)->sin6_scope_id;
+}
+
+static int krping_port_addr(struct ib_device *ibdev, u32 port,
+			    const struct sockaddr_storage *dst,
+			    struct sockaddr_storage *src)
+{
+	union ib_gid gid;
+	int i;
+
+	if (!rdma_protocol_roce(ibdev, port))
+		return -ENOENT;
+	for (i = 0; i < ibdev->port_data[port].immutable.gid_tbl_len; i++) {
+		if (rdma_query_gid(ibdev, port, i, &gid) ||
+		    !krping_gid_fits(&gid, dst))
+			continue;
+		krping_gid_to_addr(&gid, dst, src);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int krping_device_addr_of(struct ib_device *ibdev,
+				 const struct sockaddr_storage *dst,
+				 struct sockaddr_storage *src)
+{
+	int ret = -ENOENT;
+	u32 port;
+
+	rdma_for_each_port(ibdev, port) {
+		ret = krping_port_addr(ibdev, port, dst, src);
+		if (!ret)
+			break;
+	}
+	return ret;
+}
+
+static struct krping_device *krping_device_find_locked(const char *name)
+{
+	struct krping_device *dev;
+
+	lockdep_assert_held(&krping_devices_lock);
+	list_for_each_entry(dev, &krping_devices, link)
+		if (!strcmp(dev_name(&dev->ibdev->dev), name))
+			return dev;
+	return NULL;
+}
+
+/**
+ * krping_device_addr - find a source address for dev=
+ * @name: of the device
+ * @dst: where to
+ * @src: result
+ *
+ * Return: 0, or -ENOENT: nothing is known, routing shall choose.
+ */
+int krping_device_addr(const char *name, const struct sockaddr_storage *dst,
+		       struct sockaddr_storage *src)
+{
+	struct krping_device *dev;
+	int ret = -ENOENT;
+
+	mutex_lock(&krping_devices_lock);
+	dev = krping_device_find_locked(name);
+	if (dev)
+		ret = krping_device_addr_of(dev->ibdev, dst, src);
+	mutex_unlock(&krping_devices_lock);
+	return ret;
+}
+
+static int krping_device_add(struct ib_device *ibdev)
+{
+	struct krping_device *dev = kmalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	mutex_lock(&krping_devices_lock);
+	list_add_tail(&dev->link, &krping_devices);
+	mutex_unlock(&krping_devices_lock);
+	ib_set_client_data(ibdev, &krping_ib_client, dev);
+	return 0;
+}
+
+static void krping_device_remove(struct ib_device *ibdev, void *data)
+{
+	struct krping_device *dev = data;
+
+	mutex_lock(&krping_devices_lock);
+	list_del(&dev->link);
+	mutex_unlock(&krping_devices_lock);
+	kfree(dev);
+}
+
+static struct ib_client krping_ib_client = {
+	.name = KBUILD_MODNAME,
+	.add = krping_device_add,
+	.remove = krping_device_remove,
+};
+
+/**
+ * krping_device_init - begin to know devices
+ *
+ * Return: 0 or -errno.
+ */
+int krping_device_init(void)
+{
+	return ib_register_client(&krping_ib_client);
+}
+
+/**
+ * krping_device_exit - undo krping_device_init()
+ */
+void krping_device_exit(void)
+{
+	ib_unregister_client(&krping_ib_client);
+}

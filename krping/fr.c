@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fast registration: register a buffer of some length and make its key invalid
+ * again, as often as wanted. Nothing of that is on the wire: the connection is
+ * there because only a connected QP does it.
+ *
+ * The memory is real, and all MRs register it; nobody writes there. An MR's page
+ * list is written when its last LOCAL_INV is complete, not before.
+ */
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/random.h>
+#include <linux/scatterlist.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* Now and then it rests, as it always did. */
+#define KRPING_FR_WORK_S 9
+#define KRPING_FR_REST_MS 1000
+
+static const char krping_fr_done[] = "wait for LOCAL_INV";
+
+/**
+ * struct krping_fr - what the test has besides the session
+ * @buf: memory, mapped
+ * @sgl: a part of it
+ * @mrs: used one after the other
+ * @nmrs: how many
+ * @rest: when to rest, in jiffies
+ */
+struct krping_fr {
+	struct krping_buf buf;
+	struct scatterlist *sgl;
+	struct ib_mr **mrs;
+	u32 nmrs;
+	unsigned long rest;
+};
+
+static void krping_fr_free_mrs(struct krping_fr *fr)
+{
+	while (fr->nmrs)
+		ib_dereg_mr(fr->mrs[--fr->nmrs]);
+	kvfree(fr->mrs);
+	kfree(fr->sgl);
+}
+
+static int krping_fr_alloc_mrs(struct krping_session *s, struct krping_fr *fr,
+			       u32 n)
+{
+	struct ib_pd *pd = s->cb->pd;
+	struct ib_mr *mr;
+
+	fr->sgl = kcalloc(fr->buf.npages, sizeof(*fr->sgl), GFP_KERNEL);
+	fr->mrs = kvcalloc(n, sizeof(*fr->mrs), GFP_KERNEL);
+	if (!fr->sgl || !fr->mrs)
+		return -ENOMEM;
+	while (fr->nmrs < n) {
+		mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG,
+				 krdma_mr_room(pd->device, fr->buf.npages));
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		fr->mrs[fr->nmrs++] = mr;
+	}
+	return 0;
+}
+
+static void krping_fr_free(struct krping_fr *fr)
+{
+	krping_fr_free_mrs(fr);
+	krping_buf_free(&fr->buf);
+}
+
+static int krping_fr_alloc(struct krping_session *s, struct krping_fr *fr)
+{
+	int ret;
+
+	ret = krping_buf_alloc(&fr->buf, s->cb->pd, s->opts->size);
+	if (ret)
+		return ret;
+	ret = krping_buf_map(&fr->buf, DMA_BIDIRECTIONAL) ?:
+	      krping_fr_alloc_mrs(s, fr, max(s->depth / 2, 1U));
+	if (ret)
+		krping_fr_free(fr);
+	return ret;
+}
+
+/* The first @len bytes of the memory. */
+static int krping_fr_cut(struct krping_fr *fr, u32 len)
+{
+	struct scatterlist *from, *to = fr->sgl;
+	int i, n = 0;
+
+	sg_init_table(fr->sgl, fr->buf.npages);
+	for_each_sg(fr->buf.sgl, from, fr->buf.nents, i) {
+		sg_dma_address(to) = sg_dma_address(from);
+		sg_dma_len(to) = min(len, sg_dma_len(from));
+		len -= sg_dma_len(to);
+		n++;
+		if (!len)
+			break;
+		to = sg_next(to);
+	}
+	return n;
+}
+
+static int krping_fr_map(struct krping_session *s, struct krping_fr *fr,
+			 struct ib_mr *mr)
+{
+	u32 len = 1 + get_random_u32() % s->opts->size;
+	int n = krping_fr_cut(fr, len);
+	int ret = ib_map_mr_sg(mr, fr->sgl, n, NULL, PAGE_SIZE);
+
+	if (ret != n)
+		return ret < 0 ? ret : -EINVAL;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	return 0;
+}
+
+static int krping_fr_post(struct krping_session *s, struct ib_mr *mr)
+{
+	struct ib_send_wr inv = {
+		.wr_cqe = &s->stream.cqe,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = mr->rkey,
+	};
+	struct ib_reg_wr reg = {
+		.wr = {
+			.next = &inv,
+			.wr_cqe = &s->registered.cqe,
+			.opcode = IB_WR_REG_MR,
+		},
+		.mr = mr,
+		.key = mr->rkey,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |
+			  IB_ACCESS_REMOTE_WRITE,
+	};
+	int ret = krping_post(s, &reg.wr);
+
+	if (!ret)
+		s->stream.posted++;
+	return ret;
+}
+
+static int krping_fr_rest(struct krping_session *s, struct krping_fr *fr)
+{
+	int ret;
+
+	if (time_before(jiffies, fr->rest))
+		return 0;
+	/* Nothing is to come but the end. */
+	ret = krping_pause(s, KRPING_FR_REST_MS);
+	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
+	return ret;
+}
+
+static int krping_fr_one(struct krping_session *s, struct krping_fr *fr)
+{
+	struct ib_mr *mr;
+	u32 next;
+
+	div_u64_rem(s->stream.posted, fr->nmrs, &next);
+	mr = fr->mrs[next];
+	return krping_stream_make_room(s, krping_fr_done) ?:
+	       krping_fr_map(s, fr, mr) ?: krping_fr_post(s, mr) ?:
+	       krping_fr_rest(s, fr);
+}
+
+/* A count of 0 has always meant without end. */
+static bool krping_fr_more(const struct krping_session *s)
+{
+	if (!s->count && !s->duration_s)
+		return true;
+	return s->duration_s ? krping_more(s) : s->stream.posted < s->count;
+}
+
+static int krping_fr_loop(struct krping_session *s, struct krping_fr *fr)
+{
+	int ret = 0;
+
+	krping_stream_init(s, IB_WR_LOCAL_INV, fr->nmrs, 1);
+	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
+	while (!ret && krping_fr_more(s))
+		ret = krping_fr_one(s, fr);
+	ret = ret ?: krping_stream_wait(s, s->stream.posted, krping_fr_done);
+	s->ops = READ_ONCE(s->stream.done);
+	return ret;
+}
+
+static int krping_fr_test(struct krping_session *s)
+{
+	struct krping_fr fr = {};
+	int ret;
+
+	ret = krping_fr_alloc(s, &fr);
+	if (ret)
+		return ret;
+	ret = krping_fr_loop(s, &fr);
+	/* What was posted uses the MRs until it is flushed. */
+	krping_fail(s, -ESHUTDOWN);
+	krdma_drain(s->cb);
+	krping_fr_free(&fr);
+	return ret;
+}
+
+/**
+ * krping_fr - register and invalidate
+ * @s: connected session
+ *
+ * Return: 0 or why it was not done to the end.
+ */
+int krping_fr(struct krping_session *s)
+{
+	return krping_each_size(s, krping_fr_test);
+}

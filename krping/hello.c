@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Extended mode: how new peers find out that both are new, whether they mean the
+ * same test, and how they end it together.
+ *
+ * Only a hello that was answered by one makes a connection extended. So an old
+ * peer, whichever side it is, never sees more than it knows.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/crc32.h>
+#include <linux/kernel.h>
+#include <linux/printk.h>
+#include <rdma/ib_cm.h>
+
+#include "priv.h"
+
+static const char krping_end[] = "wait for the peer's end";
+
+static void krping_hello_of(const struct krping_opts *opts,
+			    struct krping_hello *hello)
+{
+	*hello = (struct krping_hello){
+		.test = opts->test,
+		.size = opts->size,
+		.count = opts->count,
+		.from = opts->from,
+		.duration_s = opts->duration_s,
+	};
+	if (opts->duplex)
+		hello->flags |= KRPING_HELLO_DUPLEX;
+	if (opts->server_inv)
+		hello->flags |= KRPING_HELLO_SERVER_INV;
+	if (opts->imm)
+		hello->flags |= KRPING_HELLO_IMM;
+	if (opts->verify == KRPING_VERIFY_CRC)
+		hello->flags |= KRPING_HELLO_CRC;
+}
+
+/**
+ * krping_hello_fill - what a client says
+ * @s: session
+ * @wire: result
+ */
+void krping_hello_fill(const struct krping_session *s,
+		       struct krping_wire_hello *wire)
+{
+	struct krping_hello hello;
+
+	krping_hello_of(s->opts, &hello);
+	krping_hello_encode(wire, &hello);
+}
+
+static int krping_hello_peer(const struct krping_session *s,
+			     struct krping_hello *hello)
+{
+	u8 data[IB_CM_REP_PRIVATE_DATA_SIZE];
+	int len = krdma_peer_private_data(s->cb, data, sizeof(data));
+
+	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
+}
+
+/* What an old peer cannot do. */
+static bool krping_needs_new(const struct krping_opts *opts)
+{
+	return opts->test >= KRPING_TEST_SLAT || opts->imm ||
+	       (opts->test == KRPING_TEST_WLAT && opts->duration_s);
+}
+
+/**
+ * krping_hello_take - client: has the server answered the hello?
+ * @s: connected session
+ *
+ * Return: 0, or -EPROTONOSUPPORT: it is an old one, and the test needs a new one.
+ */
+int krping_hello_take(struct krping_session *s)
+{
+	struct krping_hello hello;
+
+	s->ext = !s->opts->compat && !krping_hello_peer(s, &hello);
+	if (s->ext) {
+		s->crc = hello.flags & KRPING_HELLO_CRC &&
+			 s->opts->verify == KRPING_VERIFY_CRC;
+		s->window = hello.window;
+		s->credit = hello.window;
+		return 0;
+	}
+	if (!krping_needs_new(s->opts))
+		return 0;
+	pr_err("%u: an old server knows no %s\n", s->id,
+	       s->opts->imm ? "imm" : krping_test_name(s->opts->test));
+	s->step = NULL;
+	return -EPROTONOSUPPORT;
+}
+
+/**
+ * krping_hello_answer - server: what to answer
+ * @s: session whose connection was asked for, and not accepted
+ * @wire: result
+ *
+ * Return: bytes of the answer, 0: the client is an old one; or -EPROTOTYPE: it
+ * wants another test, and @wire is for the reject.
+ */
+int krping_hello_answer(struct krping_session *s,
+			struct krping_wire_hello *wire)
+{
+	struct krping_hello client, server;
+
+	if (s->opts->compat || krping_hello_peer(s, &client))
+		return 0;
+	krping_hello_of(s->opts, &server);
+	server.refused = krping_hello_check(&server, &client);
+	server.window = s->window;
+	/* A client that wants checksums gets them. */
+	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
+	krping_hello_encode(wire, &server);
+	if (server.refused) {
+		pr_err_ratelimited("%u: refuses a client: %s is not the same\n",
+				   s->id, krping_mismatch_name(server.refused));
+		return -EPROTOTYPE;
+	}
+	s->ext = true;
+	s->size = client.size;
+	s->len = client.size;
+	s->count = client.count;
+	s->duration_s = client.duration_s;
+	s->crc = server.flags & KRPING_HELLO_CRC;
+	s->idle_client = client.test == KRPING_TEST_FR;
+	return sizeof(*wire);
+}
+
+/**
+ * krping_hello_refused - client: why the server refuses
+ * @s: session
+ * @data: private data of the reject
+ * @len: bytes
+ *
+ * Return: true: the log says it now; false: the server does not.
+ */
+bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
+{
+	struct krping_hello hello;
+
+	if (krping_hello_decode(&hello, data, len) || !hello.refused)
+		return false;
+	pr_err("%u: the server refuses: %s is not the same\n", s->id,
+	       krping_mismatch_name(hello.refused));
+	return true;
+}
+
+/**
+ * krping_say_ctl - send a message of size 0
+ * @s: extended session with no message on its way
+ * @ctl: what it says
+ * @old: as for krping_say()
+ *
+ * Return: 0 or -errno.
+ */
+int krping_say_ctl(struct krping_session *s, const struct krping_ctl *ctl,
+		   struct krping_buf *old)
+{
+	struct krping_adv adv;
+
+	krping_ctl_encode(&adv, ctl);
+	return krping_say(s, &adv, old, NULL, 0);
+}
+
+static int krping_say_end(struct krping_session *s, int error, u32 crc)
+{
+	const struct krping_ctl ctl = {
+		.type = KRPING_CTL_END,
+		.status = -error,
+		.value = crc,
+	};
+
+	return krping_say_ctl(s, &ctl, NULL);
+}
+
+/**
+ * krping_take_end - read the peer's end
+ * @s: extended session; @s->peer is the message
+ * @crc: result: the checksum in it
+ *
+ * Return: 0; -EREMOTEIO the peer's side of the test failed; -EPROTO it is
+ * something else.
+ */
+int krping_take_end(struct krping_session *s, u32 *crc)
+{
+	struct krping_ctl ctl;
+
+	krping_ctl_decode(&ctl, &s->peer.adv);
+	if (ctl.type != KRPING_CTL_END)
+		return -EPROTO;
+	*crc = ctl.value;
+	if (!ctl.status)
+		return 0;
+	pr_err("%u: the peer has failed: error %u\n", s->id, ctl.status);
+	s->step = NULL;
+	return -EREMOTEIO;
+}
+
+/**
+ * krping_end_client - say that it is over, and hear that it is
+ * @s: extended session
+ * @error: 0 or why the client's side failed
+ * @crc: checksum of what the client shows
+ * @peer_crc: result: of what the server shows
+ *
+ * Return: as krping_wait() or krping_take_end().
+ */
+int krping_end_client(struct krping_session *s, int error, u32 crc,
+		      u32 *peer_crc)
+{
+	int ret;
+
+	ret = krping_say_end(s, error, crc) ?:
+	      krping_wait(s, KRPING_EV_SENT, krping_end) ?:
+	      krping_wait_peer(s, krping_end);
+	return ret ?: krping_take_end(s, peer_crc);
+}
+
+/**
+ * krping_end_server - answer the client's end, and let it go
+ * @s: extended session, whose client has said that it is over
+ * @error: 0 or why the server's side failed
+ * @crc: checksum of what the server shows
+ *
+ * Return: 0, or as krping_wait(). The client may leave before its adapter has
+ * acknowledged the answer.
+ */
+int krping_end_server(struct krping_session *s, int error, u32 crc)
+{
+	int ret;
+
+	ret = krping_say_end(s, error, crc) ?:
+	      krping_wait(s, KRPING_EV_SENT, krping_end) ?:
+	      krping_wait_over(s, krping_end);
+	return ret == -ECONNRESET ? 0 : ret;
+}
+
+/**
+ * krping_crc - checksum of data
+ * @buf: buffer, the CPU's
+ * @len: bytes
+ *
+ * Return: CRC32C.
+ */
+u32 krping_crc(const struct krping_buf *buf, u32 len)
+{
+	return krdma_crc32c(~0U, buf->addr, len);
+}

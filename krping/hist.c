@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Histogram of times, see hist.h. */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+
+#include "hist.h"
+
+/* Below KRPING_HIST_SUB each value has a bucket; above, each power of two has so many. */
+static u32 krping_hist_bucket(u64 ns)
+{
+	u32 shift;
+
+	if (ns < KRPING_HIST_SUB)
+		return ns;
+	ns = min(ns, BIT_ULL(KRPING_HIST_MAX_BITS) - 1);
+	shift = fls64(ns) - 1 - KRPING_HIST_SUB_BITS;
+	return shift * KRPING_HIST_SUB + (ns >> shift);
+}
+
+/* Longest time of a bucket. */
+static u64 krping_hist_bucket_end(u32 bucket)
+{
+	u32 shift;
+
+	if (bucket < KRPING_HIST_SUB)
+		return bucket;
+	shift = bucket / KRPING_HIST_SUB - 1;
+	return ((u64)(bucket % KRPING_HIST_SUB + KRPING_HIST_SUB + 1)
+		<< shift) - 1;
+}
+
+/**
+ * krping_hist_add - one more
+ * @hist: histogram
+ * @ns: how long it took
+ *
+ * Context: any; one at a time.
+ */
+void krping_hist_add(struct krping_hist *hist, u64 ns)
+{
+	if (hist->n)
+		hist->jitter += max(ns, hist->last) - min(ns, hist->last);
+	hist->min = hist->n ? min(hist->min, ns) : ns;
+	hist->max = max(hist->max, ns);
+	hist->sum += ns;
+	hist->last = ns;
+	hist->n++;
+	hist->buckets[krping_hist_bucket(ns)]++;
+}
+
+/**
+ * krping_hist_merge - add all of another one
+ * @to: result
+ * @from: what is added
+ *
+ * Context: any; one at a time.
+ */
+void krping_hist_merge(struct krping_hist *to, const struct krping_hist *from)
+{
+	u32 i;
+
+	if (!from->n)
+		return;
+	to->min = to->n ? min(to->min, from->min) : from->min;
+	to->max = max(to->max, from->max);
+	to->sum += from->sum;
+	to->last = from->last;
+	to->jitter += from->jitter;
+	to->n += from->n;
+	for (i = 0; i < KRPING_HIST_BUCKETS; i++)
+		to->buckets[i] += from->buckets[i];
+}
+
+/**
+ * krping_hist_mean - arithmetic mean
+ * @hist: histogram
+ *
+ * Return: ns, 0 if it is empty.
+ */
+u64 krping_hist_mean(const struct krping_hist *hist)
+{
+	return hist->n ? div64_u64(hist->sum, hist->n) : 0;
+}
+
+/**
+ * krping_hist_jitter - how much one differs from the next, on average
+ * @hist: histogram
+ *
+ * Return: ns, 0 if there are not two.
+ */
+u64 krping_hist_jitter(const struct krping_hist *hist)
+{
+	return hist->n > 1 ? div64_u64(hist->jitter, hist->n - 1) : 0;
+}
+
+/**
+ * krping_hist_percentile - time that so many did not exceed
+ * @hist: histogram
+ * @per_10000: 5000 is the median, 9900 the 99th percentile
+ *
+ * Return: ns, never more than one thirty-second above the true value; 0 if it is
+ * empty.
+ */
+u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
+{
+	u64 seen = 0, wanted;
+	u32 i;
+
+	/* The number of those that did not exceed it, rounded up. */
+	wanted = div_u64(hist->n, 10000) * per_10000 +
+		 DIV_ROUND_UP((u32)(hist->n % 10000) * per_10000, 10000);
+	wanted = max(wanted, 1ULL);
+	for (i = 0; i < KRPING_HIST_BUCKETS; i++) {
+		seen += hist->buckets[i];
+		if (seen >= wanted)
+			return clamp(krping_hist_bucket_end(i), hist->min,
+				     hist->max);
+	}
+	return hist->max;
+}
+
+/**
+ * krping_hist_log2 - how many took 2^bits ns or more, but less than twice that
+ * @hist: histogram
+ * @bits: up to KRPING_HIST_MAX_BITS - 1; the last one has all longer ones, too
+ *
+ * Return: the number. Those of 0 ns are among those of 1.
+ */
+u64 krping_hist_log2(const struct krping_hist *hist, u32 bits)
+{
+	u64 low = bits ? BIT_ULL(bits) : 0;
+	u32 i, end = krping_hist_bucket(BIT_ULL(bits + 1) - 1);
+	u64 n = 0;
+
+	for (i = krping_hist_bucket(low); i <= end; i++)
+		n += hist->buckets[i];
+	return n;
+}

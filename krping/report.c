@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a run has measured, for people and programs: statistics in /proc/krping,
+ * one line of key=value for who wrote the command, JSON and a histogram in
+ * debugfs. All of it is read under the run's lock, and about sessions that are
+ * over, except for the statistics, which count those that run as well.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "priv.h"
+
+static struct dentry *krping_report_dir;
+
+static const char *krping_role_name(const struct krping_run *run)
+{
+	return run->opts.role == KRPING_ROLE_CLIENT ? "client" : "server";
+}
+
+/* ---- statistics ---- */
+
+static void krping_counts_add(struct krping_count *to,
+			      struct krping_session *s)
+{
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&s->lock, flags);
+	for (i = 0; i < KRPING_COUNTERS; i++) {
+		to[i].bytes += s->counts[i].bytes;
+		to[i].msgs += s->counts[i].msgs;
+	}
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+static void krping_counts_locked(struct krping_run *run,
+				 struct krping_count *counts)
+{
+	struct krping_session *s;
+
+	lockdep_assert_held(&run->lock);
+	memcpy(counts, run->counts, sizeof(run->counts));
+	list_for_each_entry(s, &run->sessions, link)
+		krping_counts_add(counts, s);
+}
+
+static void krping_report_counts_locked(struct seq_file *m,
+					struct krping_run *run)
+{
+	struct krping_count counts[KRPING_COUNTERS];
+	int i;
+
+	lockdep_assert_held(&run->lock);
+	if (run->over)
+		return;
+	if (!*run->devname) {
+		seq_printf(m, "%u listen\n", run->id);
+		return;
+	}
+	krping_counts_locked(run, counts);
+	seq_printf(m, "%u-%s", run->id, run->devname);
+	for (i = 0; i < KRPING_COUNTERS; i++)
+		seq_printf(m, " %llu %llu", counts[i].bytes, counts[i].msgs);
+	seq_putc(m, '\n');
+}
+
+/**
+ * krping_report_counts - a line of statistics, as krping always had them
+ * @m: where
+ * @run: run; one that is over has none
+ */
+void krping_report_counts(struct seq_file *m, struct krping_run *run)
+{
+	mutex_lock(&run->lock);
+	krping_report_counts_locked(m, run);
+	mutex_unlock(&run->lock);
+}
+
+/* ---- numbers ---- */
+
+static u64 krping_part_bytes(const struct krping_part *part)
+{
+	return part->ops * part->size;
+}
+
+/* Kbit/s: bytes * 8 / (ns / 10^9) / 10^3. */
+static u64 krping_kbits(u64 bytes, u64 ns)
+{
+	if (!ns)
+		return 0;
+	if (bytes < U64_MAX / 8000000)
+		return div64_u64(bytes * 8000000, ns);
+	return div64_u64(bytes, max(div_u64(ns, 8000000), 1ULL));
+}
+
+static u64 krping_per_second(u64 ops, u64 ns)
+{
+	if (!ns)
+		return 0;
+	if (ops < U64_MAX / NSEC_PER_SEC)
+		return div64_u64(ops * NSEC_PER_SEC, ns);
+	return div64_u64(ops, max(div_u64(ns, NSEC_PER_SEC), 1ULL));
+}
+
+/* All sizes together. */
+static void krping_sum_locked(const struct krping_run *run, u64 *ops,
+			      u64 *bytes, u64 *elapsed)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&run->lock);
+	*ops = 0;
+	*bytes = 0;
+	*elapsed = 0;
+	for (i = 0; i < run->nparts; i++) {
+		*ops += run->parts[i].ops;
+		*bytes += krping_part_bytes(&run->parts[i]);
+		*elapsed += run->parts[i].elapsed;
+	}
+}
+
+/* The last size that was tested: who wants others looks in debugfs. */
+static const struct krping_part *krping_last_locked(const struct krping_run *run)
+{
+	unsigned int i = run->nparts - 1;
+
+	lockdep_assert_held(&run->lock);
+	while (i && !run->parts[i].size)
+		i--;
+	return &run->parts[i];
+}
+
+/* ---- key=value ---- */
+
+static void krping_line_times(struct seq_file *m, const struct krping_hist *hist)
+{
+	seq_printf(m, " rtt_min_ns=%llu rtt_avg_ns=%llu rtt_max_ns=%llu",
+		   hist->min, krping_hist_mean(hist), hist->max);
+	seq_printf(m, " p50_ns=%llu p90_ns=%llu p99_ns=%llu p99_9_ns=%llu p99_99_ns=%llu jitter_ns=%llu",
+		   krping_hist_percentile(hist, 5000),
+		   krping_hist_percentile(hist, 9000),
+		   krping_hist_percentile(hist, 9900),
+		   krping_hist_percentile(hist, 9990),
+		   krping_hist_percentile(hist, 9999),
+		   krping_hist_jitter(hist));
+}
+
+static void krping_line_locked(struct seq_file *m, struct krping_run *run)
+{
+	const struct krping_hist *hist = &krping_last_locked(run)->hist;
+	struct krping_count counts[KRPING_COUNTERS];
+	u64 ops, bytes, elapsed;
+
+	krping_counts_locked(run, counts);
+	krping_sum_locked(run, &ops, &bytes, &elapsed);
+	seq_printf(m, "run=%u state=%s role=%s test=%s error=%d size=%u count=%u",
+		   run->id, run->over ? "over" : "running",
+		   krping_role_name(run), krping_test_name(run->opts.test),
+		   run->error, run->opts.size, run->opts.count);
+	seq_printf(m, " clients=%llu failed=%llu ops=%llu bytes=%llu time_ns=%llu kbits=%llu ops_s=%llu",
+		   run->clients, run->failed, ops, bytes, elapsed,
+		   krping_kbits(bytes, elapsed),
+		   krping_per_second(ops, elapsed));
+	seq_printf(m, " sent=%llu received=%llu written=%llu read=%llu",
+		   counts[KRPING_SEND].msgs, counts[KRPING_RECV].msgs,
+		   counts[KRPING_WRITE].msgs, counts[KRPING_READ].msgs);
+	if (hist->n)
+		krping_line_times(m, hist);
+	seq_putc(m, '\n');
+}
+
+/**
+ * krping_report_line - what became of a run, for programs
+ * @m: where
+ * @run: run
+ */
+void krping_report_line(struct seq_file *m, struct krping_run *run)
+{
+	mutex_lock(&run->lock);
+	krping_line_locked(m, run);
+	mutex_unlock(&run->lock);
+}
+
+/* ---- JSON ---- */
+
+static void krping_json_hist(struct seq_file *m, const struct krping_hist *hist)
+{
+	const char *comma = "";
+	u32 bits;
+	u64 n;
+
+	seq_puts(m, ", \"log2_ns\": {");
+	for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
+		n = krping_hist_log2(hist, bits);
+		if (!n)
+			continue;
+		seq_printf(m, "%s\"%u\": %llu", comma, bits, n);
+		comma = ", ";
+	}
+	seq_puts(m, "}");
+}
+
+static void krping_json_times(struct seq_file *m, const struct krping_hist *hist)
+{
+	seq_printf(m, ", \"min_ns\": %llu, \"mean_ns\": %llu, \"max_ns\": %llu, \"jitter_ns\": %llu",
+		   hist->min, krping_hist_mean(hist), hist->max,
+		   krping_hist_jitter(hist));
+	seq_printf(m, ", \"p50_ns\": %llu, \"p90_ns\": %llu, \"p99_ns\": %llu, \"p99.9_ns\": %llu, \"p99.99_ns\": %llu",
+		   krping_hist_percentile(hist, 5000),
+		   krping_hist_percentile(hist, 9000),
+		   krping_hist_percentile(hist, 9900),
+		   krping_hist_percentile(hist, 9990),
+		   krping_hist_percentile(hist, 9999));
+	krping_json_hist(m, hist);
+}
+
+static void krping_json_part(struct seq_file *m, const struct krping_part *part)
+{
+	u64 bytes = krping_part_bytes(part);
+
+	seq_printf(m, "    {\"size\": %u, \"ops\": %llu, \"bytes\": %llu, \"time_ns\": %llu, \"kbits\": %llu, \"ops_s\": %llu",
+		   part->size, part->ops, bytes, part->elapsed,
+		   krping_kbits(bytes, part->elapsed),
+		   krping_per_second(part->ops, part->elapsed));
+	if (part->hist.n)
+		krping_json_times(m, &part->hist);
+	seq_puts(m, "}");
+}
+
+static void krping_json_counts_locked(struct seq_file *m, struct krping_run *run)
+{
+	static const char * const names[] = { "send", "recv", "write", "read" };
+	struct krping_count counts[KRPING_COUNTERS];
+	int i;
+
+	static_assert(ARRAY_SIZE(names) == KRPING_COUNTERS);
+	krping_counts_locked(run, counts);
+	for (i = 0; i < KRPING_COUNTERS; i++)
+		seq_printf(m, "  \"%s_bytes\": %llu, \"%s_msgs\": %llu,\n",
+			   names[i], counts[i].bytes, names[i],
+			   counts[i].msgs);
+}
+
+static void krping_json_locked(struct seq_file *m, struct krping_run *run)
+{
+	const char *comma = "";
+	unsigned int i;
+
+	lockdep_assert_held(&run->lock);
+	seq_printf(m, "{\n  \"run\": %u, \"state\": \"%s\", \"role\": \"%s\", \"test\": \"%s\", \"error\": %d,\n",
+		   run->id, run->over ? "over" : "running",
+		   krping_role_name(run), krping_test_name(run->opts.test),
+		   run->error);
+	seq_printf(m, "  \"device\": \"%s\", \"size\": %u, \"count\": %u, \"qps\": %u, \"clients\": %llu, \"failed\": %llu,\n",
+		   run->devname, run->opts.size, run->opts.count,
+		   run->opts.qps, run->clients, run->failed);
+	krping_json_counts_locked(m, run);
+	seq_puts(m, "  \"sizes\": [\n");
+	for (i = 0; i < run->nparts; i++) {
+		if (!run->parts[i].size)
+			continue;
+		seq_puts(m, comma);
+		krping_json_part(m, &run->parts[i]);
+		comma = ",\n";
+	}
+	seq_puts(m, "\n  ]\n}\n");
+}
+
+static int krping_result_show(struct seq_file *m, void *unused)
+{
+	struct krping_run *run = m->private;
+
+	mutex_lock(&run->lock);
+	krping_json_locked(m, run);
+	mutex_unlock(&run->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(krping_result);
+
+/* ---- histogram ---- */
+
+static void krping_hist_show_part(struct seq_file *m,
+				  const struct krping_part *part)
+{
+	u32 bits;
+	u64 n;
+
+	for (bits = 0; bits < KRPING_HIST_MAX_BITS; bits++) {
+		n = krping_hist_log2(&part->hist, bits);
+		if (n)
+			seq_printf(m, "%u %llu %llu\n", part->size,
+				   bits ? 1ULL << bits : 0, n);
+	}
+}
+
+/* Size, from how many ns on, up to twice that; how many. */
+static int krping_hist_show(struct seq_file *m, void *unused)
+{
+	struct krping_run *run = m->private;
+	unsigned int i;
+
+	mutex_lock(&run->lock);
+	for (i = 0; i < run->nparts; i++)
+		krping_hist_show_part(m, &run->parts[i]);
+	mutex_unlock(&run->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(krping_hist);
+
+/**
+ * krping_report_publish - show a run in debugfs
+ * @run: run on the list
+ */
+void krping_report_publish(struct krping_run *run)
+{
+	char name[sizeof("4294967295")];
+
+	snprintf(name, sizeof(name), "%u", run->id);
+	run->dir = debugfs_create_dir(name, krping_report_dir);
+	debugfs_create_file("result", 0400, run->dir, run,
+			    &krping_result_fops);
+	debugfs_create_file("hist", 0400, run->dir, run, &krping_hist_fops);
+}
+
+/**
+ * krping_report_withdraw - undo krping_report_publish()
+ * @run: run, which the caller has a reference to
+ *
+ * Waits for those who read.
+ */
+void krping_report_withdraw(struct krping_run *run)
+{
+	debugfs_remove(run->dir);
+}
+
+/* ---- limits ---- */
+
+static int krping_judge(const struct krping_run *run, const char *option,
+			u32 size, u64 is, u64 limit, bool good)
+{
+	if (!limit || good)
+		return 0;
+	pr_err("%u: %s=%llu: it is %llu with size %u\n", run->id, option, limit,
+	       is, size);
+	return -ERANGE;
+}
+
+static int krping_judge_part(const struct krping_run *run,
+			     const struct krping_part *part)
+{
+	const struct krping_opts *opts = &run->opts;
+	u64 mbits = div_u64(krping_kbits(krping_part_bytes(part),
+					 part->elapsed), 1000);
+	u64 mean = krping_hist_mean(&part->hist);
+	u64 p99 = krping_hist_percentile(&part->hist, 9900);
+	int ret;
+
+	ret = krping_judge(run, "min_bw", part->size, mbits, opts->min_bw,
+			   mbits >= opts->min_bw);
+	if (!part->hist.n)
+		return ret;
+	ret = krping_judge(run, "max_lat", part->size, mean / 1000,
+			   opts->max_lat_us,
+			   mean <= opts->max_lat_us * 1000ULL) ?: ret;
+	return krping_judge(run, "max_p99", part->size, p99 / 1000,
+			    opts->max_p99_us,
+			    p99 <= opts->max_p99_us * 1000ULL) ?: ret;
+}
+
+/**
+ * krping_report_judge - is it as good as the command wants it?
+ * @run: run that went well, locked
+ *
+ * Return: 0, or -ERANGE, and the log says what is not.
+ */
+int krping_report_judge(struct krping_run *run)
+{
+	unsigned int i;
+	int ret = 0;
+
+	lockdep_assert_held(&run->lock);
+	if (run->opts.role != KRPING_ROLE_CLIENT)
+		return 0;
+	for (i = 0; i < run->nparts; i++)
+		ret = krping_judge_part(run, &run->parts[i]) ?: ret;
+	return ret;
+}
+
+/**
+ * krping_report_init - make the folder in debugfs
+ */
+void krping_report_init(void)
+{
+	krping_report_dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+}
+
+/**
+ * krping_report_exit - undo krping_report_init()
+ */
+void krping_report_exit(void)
+{
+	debugfs_remove(krping_report_dir);
+}

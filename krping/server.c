@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server's side of a run: one client, as it always was, or many.
+ *
+ * A server for one stops listening when that has come: others are told that
+ * nobody listens. One for many has a work item for each, so that nobody waits for
+ * another one, and whatever happens to a client ends its session only.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/printk.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+static void krping_server_set_listener(struct krping_run *run,
+				       struct krdma_cb *listener)
+{
+	mutex_lock(&run->lock);
+	run->listener = listener;
+	/* Who stops the run has not seen it. */
+	if (listener && run->stop)
+		krdma_disconnect(listener);
+	mutex_unlock(&run->lock);
+}
+
+static void krping_server_log_port(const struct krping_run *run,
+				   const struct krdma_cb *listener)
+{
+	struct sockaddr_storage addr;
+
+	/* Nobody else can know which one it has become. */
+	if (!run->opts.port && !krdma_local_addr(listener, &addr))
+		pr_info("%u: listening on %pISpc\n", run->id, &addr);
+}
+
+static int krping_server_listen(struct krping_run *run,
+				struct krdma_cb **listener)
+{
+	struct sockaddr_storage addr;
+	struct krdma_params params;
+	int ret;
+
+	krping_session_params(run, &params);
+	ret = krping_session_parse(run, run->opts.addr, run->opts.port, &addr);
+	if (ret)
+		return ret;
+	ret = krdma_listen_params((const struct sockaddr *)&addr, &params,
+				  listener);
+	if (ret) {
+		pr_err_ratelimited("%u: bind: error %d\n", run->id, ret);
+		return ret;
+	}
+	krping_server_log_port(run, *listener);
+	krping_server_set_listener(run, *listener);
+	return 0;
+}
+
+static void krping_server_unlisten(struct krping_run *run,
+				   struct krdma_cb *listener)
+{
+	krping_server_set_listener(run, NULL);
+	krdma_release_cb(listener);
+}
+
+static void krping_server_serve(struct krping_session *s)
+{
+	int ret = krping_session_accept(s) ?: krping_session_test(s);
+
+	ret = krping_session_finish(s, ret);
+	krping_run_session_over(s, ret);
+}
+
+static void krping_server_work(struct work_struct *work)
+{
+	krping_server_serve(container_of(work, struct krping_session, work));
+}
+
+static bool krping_server_is_full(struct krping_run *run)
+{
+	bool full;
+
+	mutex_lock(&run->lock);
+	full = run->nsessions >= run->opts.max_conns;
+	mutex_unlock(&run->lock);
+	return full;
+}
+
+/* Return: a session on the list that has the connection, or NULL. */
+static struct krping_session *krping_server_take(struct krping_run *run,
+						 struct krdma_cb *cb)
+{
+	struct krping_session *s = krping_session_alloc(run);
+
+	if (!s)
+		return NULL;
+	s->cb = cb;
+	if (krping_run_add(run, s))
+		return s;
+	krping_session_free(s);
+	return NULL;
+}
+
+static void krping_server_refuse(struct krping_run *run, struct krdma_cb *cb)
+{
+	pr_info_ratelimited("%u: no room for a client\n", run->id);
+	krdma_reject_request(cb, NULL, 0);
+	krdma_release_cb(cb);
+}
+
+/* Return: true: it is being served, or was. */
+static bool krping_server_begin(struct krping_run *run, struct krdma_cb *cb)
+{
+	struct krping_session *s = NULL;
+
+	if (!krping_server_is_full(run))
+		s = krping_server_take(run, cb);
+	if (!s) {
+		krping_server_refuse(run, cb);
+		return false;
+	}
+	INIT_WORK(&s->work, krping_server_work);
+	queue_work(krping_session_wq, &s->work);
+	return true;
+}
+
+static int krping_server_many(struct krping_run *run, struct krdma_cb *listener)
+{
+	struct krdma_cb *cb;
+	u32 left = run->opts.accept;
+	int ret;
+
+	do {
+		ret = krdma_wait_request(listener, 0, &cb);
+		if (!ret && krping_server_begin(run, cb) && left && !--left)
+			break;
+	} while (!ret);
+	krping_server_unlisten(run, listener);
+	if (ret)
+		krping_run_stop(run, ret);
+	return krping_run_wait_sessions(run) ?: ret;
+}
+
+static int krping_server_one(struct krping_run *run, struct krdma_cb *listener)
+{
+	struct krping_session *s;
+	struct krdma_cb *cb;
+	int ret = krdma_wait_request(listener, 0, &cb);
+
+	krping_server_unlisten(run, listener);
+	if (ret)
+		return ret;
+	s = krping_server_take(run, cb);
+	if (!s) {
+		krping_server_refuse(run, cb);
+		return -ENOMEM;
+	}
+	krping_server_serve(s);
+	return 0;
+}
+
+/**
+ * krping_server_run - listen and serve
+ * @run: run
+ *
+ * Return: 0, or why it failed; what became of its clients is in @run->error.
+ */
+int krping_server_run(struct krping_run *run)
+{
+	struct krdma_cb *listener;
+	int ret = krping_server_listen(run, &listener);
+
+	if (ret)
+		return ret;
+	if (run->opts.accept == 1)
+		return krping_server_one(run, listener);
+	return krping_server_many(run, listener);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * READs, WRITEs, messages or atomics, one like the other, one after the other or
+ * many in flight.
+ *
+ * The task posts, and the completion handler counts. The task is woken only
+ * when what it waits for is reached, not by each completion: with many in
+ * flight it lets half of them complete before it posts on.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/sched/signal.h>
+
+#include "priv.h"
+
+/* Only some have a completion, and the last one. */
+static u64 krping_stream_step(const struct krping_stream *stream)
+{
+	u64 done = stream->done + stream->mod;
+
+	if (stream->total)
+		done = min(done, stream->total);
+	return done - stream->done;
+}
+
+static void krping_stream_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_stream *stream =
+		container_of(wc->wr_cqe, struct krping_stream, cqe);
+	struct krping_session *s = stream->session;
+	unsigned long flags;
+	u64 n;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		krping_failed(s, wc, "stream");
+		return;
+	}
+	spin_lock_irqsave(&s->lock, flags);
+	n = krping_stream_step(stream);
+	if (stream->counter < KRPING_COUNTERS)
+		krping_count_locked(s, stream->counter, n, stream->len);
+	stream->done += n;
+	if (stream->done >= stream->wanted)
+		wake_up(&s->wait);
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+static enum krping_counter krping_stream_counter(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_READ:
+		return KRPING_READ;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return KRPING_WRITE;
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return KRPING_SEND;
+	default:
+		return KRPING_COUNTERS;
+	}
+}
+
+/**
+ * krping_stream_init - prepare a stream
+ * @s: session, whose sink is registered and whose remote is known
+ * @opcode: what they do; of others than READ, WRITE, SEND and atomics only the
+ *	completions are for the stream
+ * @depth: most in flight
+ * @mod: so many have one completion; less if @depth is small
+ */
+void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
+			u32 depth, u32 mod)
+{
+	s->stream = (struct krping_stream){
+		.cqe.done = krping_stream_done,
+		.session = s,
+		.opcode = opcode,
+		.counter = krping_stream_counter(opcode),
+		.len = s->len,
+		.depth = depth,
+		.mod = clamp(mod, 1U, max(depth / 2, 1U)),
+	};
+}
+
+static bool krping_stream_is_inline(const struct krping_session *s)
+{
+	const struct krping_stream *stream = &s->stream;
+
+	return stream->len <= s->opts->inline_len &&
+	       (stream->counter == KRPING_WRITE ||
+		stream->counter == KRPING_SEND);
+}
+
+/* The last of each @mod, and the very last one. */
+static int krping_stream_flags(const struct krping_session *s)
+{
+	const struct krping_stream *stream = &s->stream;
+	u64 n = stream->posted + 1;
+	u32 phase;
+	int flags = 0;
+
+	div_u64_rem(n, stream->mod, &phase);
+	if (!phase || n == stream->total)
+		flags |= IB_SEND_SIGNALED;
+	if (krping_stream_is_inline(s))
+		flags |= IB_SEND_INLINE;
+	return flags;
+}
+
+static int krping_stream_post_atomic(struct krping_session *s,
+				     struct ib_send_wr *wr)
+{
+	struct ib_atomic_wr atomic = {
+		.wr = *wr,
+		.remote_addr = s->remote.addr,
+		.rkey = s->remote.rkey,
+		.compare_add = 1,
+	};
+
+	/* What is there is the number of those that were before. */
+	if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
+		atomic.compare_add = s->ops;
+		atomic.swap = s->ops + 1;
+	}
+	return krping_post(s, &atomic.wr);
+}
+
+static int krping_stream_post_rdma(struct krping_session *s,
+				   struct ib_send_wr *wr)
+{
+	struct ib_rdma_wr rdma = {
+		.wr = *wr,
+		.remote_addr = s->remote.addr,
+		.rkey = s->remote.rkey,
+	};
+
+	return krping_post(s, &rdma.wr);
+}
+
+static int krping_stream_post_wr(struct krping_session *s,
+				 struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return krping_post(s, wr);
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return krping_stream_post_atomic(s, wr);
+	default:
+		return krping_stream_post_rdma(s, wr);
+	}
+}
+
+/**
+ * krping_stream_post - post one
+ * @s: session whose stream is not full
+ *
+ * Return: 0 or -errno.
+ */
+int krping_stream_post(struct krping_session *s)
+{
+	struct krping_stream *stream = &s->stream;
+	struct ib_sge sge = {
+		.addr = s->sink.dma,
+		.length = stream->len,
+		.lkey = s->sink.mr->lkey,
+	};
+	struct ib_send_wr wr = {
+		.wr_cqe = &stream->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = stream->opcode,
+		.send_flags = krping_stream_flags(s),
+		.ex.imm_data = cpu_to_be32(stream->posted),
+	};
+	int ret;
+
+	/* The CPU copies it: it wants the CPU's address. */
+	if (wr.send_flags & IB_SEND_INLINE)
+		sge.addr = (uintptr_t)s->sink.addr;
+	ret = krping_stream_post_wr(s, &wr);
+	if (!ret)
+		stream->posted++;
+	return ret;
+}
+
+static bool krping_stream_ready(struct krping_session *s, const void *arg,
+				int *ret)
+{
+	const u64 *wanted = arg;
+	unsigned long flags;
+	bool ready;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->stream.wanted = *wanted;
+	ready = s->stream.done >= *wanted;
+	*ret = ready ? 0 : s->error;
+	spin_unlock_irqrestore(&s->lock, flags);
+	return ready || *ret;
+}
+
+/**
+ * krping_stream_wait - wait until so many are complete
+ * @s: session
+ * @done: how many, of all since krping_stream_init()
+ * @step: for the log
+ *
+ * Return: 0, or as krping_wait().
+ */
+int krping_stream_wait(struct krping_session *s, u64 done, const char *step)
+{
+	s->step = step;
+	return krping_wait_until(s, krping_stream_ready, &done,
+				 s->opts->idle_timeout_ms);
+}
+
+static bool krping_stream_may_send(struct krping_session *s, const void *arg,
+				   int *ret)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&s->lock, flags);
+	may = s->stream_posted + s->stream.posted < s->credit;
+	*ret = may ? 0 : s->error;
+	spin_unlock_irqrestore(&s->lock, flags);
+	return may || *ret;
+}
+
+/* Does the server need a receive for each? */
+static bool krping_stream_takes_credit(const struct krping_session *s)
+{
+	return s->window && (s->stream.counter == KRPING_SEND ||
+			     s->stream.opcode == IB_WR_RDMA_WRITE_WITH_IMM);
+}
+
+/**
+ * krping_stream_make_room - wait until one more can be posted
+ * @s: session
+ * @step: for the log
+ *
+ * Return: 0, or as krping_wait().
+ */
+int krping_stream_make_room(struct krping_session *s, const char *step)
+{
+	struct krping_stream *stream = &s->stream;
+	int ret = 0;
+
+	/* READ_ONCE: it only grows, and a wait looks again. */
+	if (stream->posted - READ_ONCE(stream->done) >= stream->depth) {
+		if (signal_pending(current))
+			return -EINTR;
+		ret = krping_stream_wait(s, stream->posted - stream->depth / 2,
+					 step);
+	}
+	if (ret || !krping_stream_takes_credit(s))
+		return ret;
+	s->step = "wait for receives of the peer";
+	return krping_wait_until(s, krping_stream_may_send, NULL,
+				 s->opts->idle_timeout_ms);
+}
+
+/* Once begun, a group of those that have one completion is ended. */
+static bool krping_stream_more(const struct krping_session *s)
+{
+	u32 phase;
+
+	if (s->stream.total)
+		return s->stream.posted < s->stream.total;
+	div_u64_rem(s->stream.posted, s->stream.mod, &phase);
+	return phase || krping_more(s);
+}
+
+/**
+ * krping_stream_run - do all of them
+ * @s: session with a new stream
+ * @step: for the log
+ *
+ * Return: 0, or as krping_wait().
+ */
+int krping_stream_run(struct krping_session *s, const char *step)
+{
+	u64 before = s->ops;
+	int ret = 0;
+
+	if (!s->duration_s)
+		s->stream.total = s->goal - s->ops;
+	if (!s->duration_s && !s->stream.total)
+		return 0;
+	while (!ret && krping_stream_more(s))
+		ret = krping_stream_make_room(s, step) ?: krping_fault(s) ?:
+		      krping_stream_post(s);
+	ret = ret ?: krping_stream_wait(s, s->stream.posted, step);
+	s->ops = before + READ_ONCE(s->stream.done);
+	s->stream_posted += s->stream.posted;
+	return ret;
+}
+
+/**
+ * krping_stream_one - do one, wait for it, and note how long it took
+ * @s: session with a stream
+ * @step: for the log
+ *
+ * Return: 0, or as krping_wait().
+ */
+int krping_stream_one(struct krping_session *s, const char *step)
+{
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	ret = krping_stream_post(s) ?:
+	      krping_stream_wait(s, s->stream.posted, step);
+	if (ret)
+		return ret;
+	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	s->ops++;
+	if (signal_pending(current))
+		return -EINTR;
+	return krping_fault(s);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Work requests that are posted one of a kind at a time: messages, a READ or a
+ * WRITE, registering and invalidating. stream.c has those of which there are
+ * many.
+ */
+#include <linux/bottom_half.h>
+
+#include "priv.h"
+
+static void krping_op_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_op *op = container_of(wc->wr_cqe, struct krping_op, cqe);
+	struct krping_session *s = op->session;
+	unsigned long flags;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		krping_failed(s, wc, op->name);
+		return;
+	}
+	spin_lock_irqsave(&s->lock, flags);
+	if (op->counter < KRPING_COUNTERS)
+		krping_count_locked(s, op->counter, 1, op->bytes);
+	s->events |= op->event;
+	wake_up(&s->wait);
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+static void krping_op_init(struct krping_op *op, struct krping_session *s,
+			   const char *name, u32 event)
+{
+	*op = (struct krping_op){
+		.cqe.done = krping_op_done,
+		.session = s,
+		.name = name,
+		.event = event,
+		.counter = KRPING_COUNTERS,
+	};
+}
+
+/**
+ * krping_ops_init - prepare the completions of a session
+ * @s: session without work requests
+ */
+void krping_ops_init(struct krping_session *s)
+{
+	krping_op_init(&s->sent, s, "SEND", KRPING_EV_SENT);
+	s->sent.counter = KRPING_SEND;
+	s->sent.bytes = sizeof(struct krping_wire);
+	krping_op_init(&s->moved, s, "RDMA", KRPING_EV_MOVED);
+	krping_op_init(&s->invalidated, s, "LOCAL_INV", KRPING_EV_INVALIDATED);
+	krping_op_init(&s->registered, s, "REG_MR", 0);
+	krping_op_init(&s->nudged, s, "nudge", 0);
+	krping_op_init(&s->probed, s, "probe", KRPING_EV_PROBED);
+}
+
+/**
+ * krping_post - post work requests
+ * @s: session
+ * @wr: the first of them
+ *
+ * rxe up to 6.x sends from a tasklet, which runs at once when the last bottom
+ * half is enabled here, and is left to ksoftirqd otherwise.
+ *
+ * Return: 0 or -errno.
+ */
+int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = ib_post_send(s->cb->qp, wr, NULL);
+	local_bh_enable();
+	return ret;
+}
+
+/**
+ * krping_touch - let the peer's adapter give a sign of life
+ * @s: session
+ * @op: what follows
+ *
+ * It is a WRITE of no bytes: it needs no key and changes nothing.
+ *
+ * Return: 0 or -errno.
+ */
+int krping_touch(struct krping_session *s, struct krping_op *op)
+{
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &op->cqe,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	return krping_post(s, &wr.wr);
+}
+
+/* In front of @next, unless it is registered already. */
+static const struct ib_send_wr *krping_reg_wr(struct krping_session *s,
+					      struct ib_reg_wr *reg,
+					      struct krping_buf *buf,
+					      int access,
+					      struct ib_send_wr *next)
+{
+	if (buf->valid)
+		return next;
+	*reg = (struct ib_reg_wr){
+		.wr = {
+			.next = next,
+			.wr_cqe = &s->registered.cqe,
+			.opcode = IB_WR_REG_MR,
+		},
+		.mr = buf->mr,
+		.key = buf->mr->rkey,
+		.access = access,
+	};
+	buf->valid = true;
+	return &reg->wr;
+}
+
+static const struct ib_send_wr *krping_inv_wr(struct krping_session *s,
+					      struct ib_send_wr *inv,
+					      struct krping_buf *buf,
+					      const struct ib_send_wr *next)
+{
+	*inv = (struct ib_send_wr){
+		.next = (struct ib_send_wr *)next,
+		.wr_cqe = &s->invalidated.cqe,
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.ex.invalidate_rkey = buf->mr->rkey,
+	};
+	buf->valid = false;
+	buf->dying = true;
+	return inv;
+}
+
+/**
+ * krping_dying - what to wait for before a buffer can be unmapped
+ * @buf: buffer, or NULL
+ *
+ * Return: KRPING_EV_INVALIDATED if its LOCAL_INV was posted, else 0.
+ */
+u32 krping_dying(const struct krping_buf *buf)
+{
+	return buf && buf->dying ? KRPING_EV_INVALIDATED : 0;
+}
+
+static void krping_fill_send(struct krping_session *s,
+			     const struct krping_adv *adv)
+{
+	ib_dma_sync_single_for_cpu(s->ibdev, s->send.dma,
+				   sizeof(*s->send.wire), DMA_TO_DEVICE);
+	krping_wire_encode(s->send.wire, adv);
+	ib_dma_sync_single_for_device(s->ibdev, s->send.dma,
+				      sizeof(*s->send.wire), DMA_TO_DEVICE);
+}
+
+/*
+ * With server_inv each answer of a server takes back what it answers to. That is
+ * a buffer, or the end.
+ */
+static bool krping_says_inv(const struct krping_session *s)
+{
+	return s->opts->server_inv && s->opts->role == KRPING_ROLE_SERVER &&
+	       s->opts->test == KRPING_TEST_PING && s->peer.adv.size;
+}
+
+/**
+ * krping_say - send a message
+ * @s: session with no message on its way
+ * @adv: the message
+ * @old: buffer to invalidate first, if its key is valid, or NULL
+ * @new: buffer to register first, if it is not, mapped, or NULL
+ * @access: of @new
+ *
+ * One doorbell for all of it. KRPING_EV_SENT follows, and for @old what
+ * krping_dying() says; krping_buf_unmap() is up to the caller then.
+ *
+ * Return: 0 or -errno.
+ */
+int krping_say(struct krping_session *s, const struct krping_adv *adv,
+	       struct krping_buf *old, struct krping_buf *new, int access)
+{
+	struct ib_sge sge = {
+		.addr = s->send.dma,
+		.length = sizeof(*s->send.wire),
+		.lkey = s->cb->pd->local_dma_lkey,
+	};
+	struct ib_send_wr send = {
+		.wr_cqe = &s->sent.cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	const struct ib_send_wr *first = &send;
+	struct ib_send_wr inv;
+	struct ib_reg_wr reg;
+
+	if (krping_says_inv(s)) {
+		send.opcode = IB_WR_SEND_WITH_INV;
+		send.ex.invalidate_rkey = s->peer.adv.rkey;
+	}
+	krping_fill_send(s, adv);
+	if (new)
+		first = krping_reg_wr(s, &reg, new, access, &send);
+	if (old && old->valid)
+		first = krping_inv_wr(s, &inv, old, first);
+	return krping_post(s, first);
+}
+
+/**
+ * krping_move - READ from or WRITE to the buffer that the peer has shown
+ * @s: session with nothing else of this on its way; @s->peer is the peer's
+ *	message
+ * @opcode: IB_WR_RDMA_READ, IB_WR_RDMA_READ_WITH_INV or IB_WR_RDMA_WRITE
+ * @buf: this side's buffer, mapped
+ * @access: to register it with, if it was mapped for that
+ * @len: bytes, at most @buf->size
+ *
+ * KRPING_EV_MOVED follows.
+ *
+ * Return: 0 or -errno.
+ */
+int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
+		struct krping_buf *buf, int access, u32 len)
+{
+	bool is_write = opcode == IB_WR_RDMA_WRITE;
+	struct ib_sge sge = {
+		.addr = buf->dma,
+		.length = len,
+		.lkey = buf->nents ? buf->mr->lkey : s->cb->pd->local_dma_lkey,
+	};
+	struct ib_rdma_wr rdma = {
+		.wr = {
+			.wr_cqe = &s->moved.cqe,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = opcode,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.remote_addr = s->peer.adv.addr,
+		.rkey = s->peer.adv.rkey,
+	};
+	const struct ib_send_wr *first = &rdma.wr;
+	struct ib_reg_wr reg;
+
+	s->moved.name = is_write ? "RDMA_WRITE" : "RDMA_READ";
+	s->moved.counter = is_write ? KRPING_WRITE : KRPING_READ;
+	s->moved.bytes = len;
+	if (buf->nents)
+		first = krping_reg_wr(s, &reg, buf, access, &rdma.wr);
+	if (opcode == IB_WR_RDMA_READ_WITH_INV) {
+		rdma.wr.ex.invalidate_rkey = buf->mr->lkey;
+		buf->valid = false;
+	}
+	return krping_post(s, first);
+}
+
+/**
+ * krping_invalidate - make a buffer's key useless
+ * @s: session with no LOCAL_INV on its way
+ * @buf: registered buffer
+ *
+ * KRPING_EV_INVALIDATED follows; krping_buf_unmap() is up to the caller then.
+ *
+ * Return: 0 or -errno.
+ */
+int krping_invalidate(struct krping_session *s, struct krping_buf *buf)
+{
+	struct ib_send_wr inv;
+
+	return krping_post(s, krping_inv_wr(s, &inv, buf, NULL));
+}
+
+/**
+ * krping_register - register a buffer for all of the run
+ * @s: session
+ * @buf: mapped buffer that is not registered
+ * @access: how
+ *
+ * Return: 0 or -errno.
+ */
+int krping_register(struct krping_session *s, struct krping_buf *buf,
+		    int access)
+{
+	struct ib_reg_wr reg;
+
+	return krping_post(s, krping_reg_wr(s, &reg, buf, access, NULL));
+}

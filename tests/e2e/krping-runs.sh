@@ -1,0 +1,328 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping-runs: servers for many clients, runs in the background, how they are stopped, limits of time and of quality,
+# results for programs, and the tests that only new krpings have.
+#
+#   node 1 (server) <--- pings and measurements ---> node 2 (clients)
+#
+# kernels: uml uml/siw
+# long: stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug
+# load: krdma krping
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+debugfs=/sys/kernel/debug/krping
+turn=0
+# Where the processor is emulated an operation takes a hundred times as long.
+less=$((slow == 1 ? 1 : 20))
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+
+# run COMMAND: its status; in "said" what write() said, in "line" what was read from the same descriptor.
+run() {
+	local fd status=0
+	exec {fd}<>/proc/krping || return 1
+	said=$({ echo "$1" >&"$fd"; } 2>&1) || status=$?
+	line=
+	read -r line <&"$fd"
+	exec {fd}>&-
+	return $status
+}
+
+# of KEY: its value in the line.
+of() {
+	local word
+	for word in $line; do
+		[[ ${word%%=*} != "$1" ]] || echo "${word#*=}"
+	done
+}
+
+# try COMMAND: again until somebody listens.
+try() {
+	local end=$((SECONDS + 10 * slow))
+	until run "$1"; do
+		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# within SECONDS COMMAND...: is it true before that?
+within() {
+	local end=$((SECONDS + $1 * slow))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+listening() { [[ $(</proc/krping) == *listen* ]]; }
+idle() { [[ -z $(</proc/krping) ]]; }
+is_over() { run list && [[ $(state_of "$1") == over ]]; }
+
+# state_of RUN: what the list says of it.
+state_of() {
+	local fd text
+	exec {fd}<>/proc/krping
+	echo list >&"$fd"
+	while read -r text <&"$fd"; do
+		[[ $text == "run=$1 "* ]] && line=$text && of state
+	done
+	exec {fd}>&-
+}
+
+# fails WORDS NAME COMMAND: write() fails, and says so.
+fails() {
+	local status=0
+	try "$3" || status=$?
+	((status != 0)) && [[ $said == *"$1"* ]]
+	ok $? "$2: ${said##*: }"
+}
+
+# on_both SERVER CLIENT [SERVER-FAILS]: one run of each; their lines are left.
+on_both() {
+	turn=$((turn + 1))
+	barrier "both$turn"
+	if ((NODE == 1)); then
+		run "server,port=7400,$1"
+		[[ $? == 0 || -n ${3:-} ]]
+		ok $? "$1 <- $2: server: $said $(of error)"
+	else
+		try "client,addr=$server,port=7400,$2"
+		ok $? "$1 <- $2: client: $said $(of error)"
+	fi
+}
+
+# at_least NAME NUMBER: a number in the line.
+at_least() {
+	local number
+	number=$(of "$1")
+	[[ $number =~ ^[0-9]+$ ]] && ((number >= $2))
+}
+
+tests() {
+	local test rest
+	for test in slat sbw rbw; do
+		for rest in count=1,size=1 "count=$((200 / less)),size=16" "count=$((500 / less)),size=5000" \
+			"count=$((40 / less)),size=131072,txdepth=4" duration=1,size=512 count=0 "count=$((300 / less)),size=1000,poll" \
+			"count=$((40 / less)),sweep=1-300"; do
+			[[ $test-$rest != slat-duration* ]] || rest=duration=1
+			on_both "$test,$rest" "$test,$rest"
+			[[ $rest == count=0 ]] || numbers "$test"
+		done
+	done
+	on_both "rbw,count=64,size=4096,verify=crc" "rbw,count=64,size=4096,verify=crc"
+	on_both "wlat,duration=1" "wlat,duration=1"
+	numbers wlat
+	on_both "bw,duplex,duration=1,size=4096" "bw,duplex,duration=1,size=4096,verify=crc"
+	on_both "bw,sweep=1-131072,count=20" "bw,sweep=1-131072,count=20,verify=crc"
+	on_both "wlat,sweep=1-3000,count=20" "wlat,sweep=1-3000,count=20,verify=crc"
+	on_both "bw,count=1000,cq_mod=16,size=4096" "bw,count=1000,cq_mod=16,size=4096,verify=crc"
+	on_both "bw,size=8" "bw,count=1000,cq_mod=16384,txdepth=3,size=8"
+	on_both "bw,inline=64,count=100" "bw,inline=64,count=100,verify=crc"
+	on_both "sbw,size=40" "sbw,inline=40,count=1000,size=40,cq_mod=7"
+	on_both "size=4096" "duration=1,size=4096"
+	on_both "size=64" "sweep=1-64,count=3,verify=crc"
+	on_both "" "fr,duration=1"
+	on_both "accept=4,max_conns=4,bw,size=4096" "qps=4,bw,count=500,size=4096,verify=crc"
+	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "four connections did it all: $line"; }
+	if [[ $LINK == siw ]]; then
+		on_siw
+		return
+	fi
+	on_both "atomic=fadd" "atomic=fadd,count=500"
+	on_both "atomic=cas" "atomic=cas,count=500"
+	on_both "bw,imm,size=5000" "bw,imm,count=1000,size=5000,verify=crc"
+	on_both "sbw,imm,size=16" "sbw,imm,count=1000,size=16"
+	on_both "slat,imm,count=100" "slat,imm,count=100"
+}
+
+numbers() {
+	((NODE == 2)) || return
+	at_least ops 1 && at_least ops_s 1 && at_least time_ns 1
+	ok $? "$1 has numbers: $line"
+	[[ $1 == sbw || $1 == rbw ]] || { at_least p50_ns 1 && at_least p99_ns "$(of p50_ns)" && at_least rtt_max_ns "$(of p99_ns)"; }
+	ok $? "$1 has percentiles"
+}
+
+# What iWARP has not is refused.
+on_siw() {
+	local command
+	for command in atomic=fadd bw,imm; do
+		barrier "no-$command"
+		if ((NODE == 1)); then
+			run "server,port=7400,$command,timeout=3000"
+			ok $((! $?)) "$command: server: ${said##*: }"
+		else
+			fails "" "$command" "client,addr=$server,port=7400,count=1,$command"
+		fi
+		barrier "no-$command-over"
+	done
+}
+
+# Many at a time, then a death, then one more.
+many() {
+	local i failed=0 pids=()
+	barrier many
+	if ((NODE == 1)); then
+		run "server,port=7401,size=4096,accept=0,bg"
+		ok $? "a server in the background: $line"
+		many=$(of run)
+		within 5 listening
+		ok $? "it listens"
+		barrier many-begin
+		barrier many-dead
+		[[ $(state_of "$many") == running ]]
+		ok $? "it survives the death of a client"
+		barrier many-again
+		check "stop=$many" run "stop=$many"
+		run "stop=$many"
+		ok $((! $?)) "it can be stopped once: ${said##*: }"
+		[[ $(state_of "$many") == over ]]
+		ok $? "it is over"
+		grep -q '"clients": 10' "$debugfs/$many/result"
+		ok $? "it has served ten: $(grep clients "$debugfs/$many/result")"
+	else
+		barrier many-begin
+		for i in {1..8}; do
+			(run "client,addr=$server,port=7401,count=50,size=$((i * 512)),verify=crc") &
+			pids+=($!)
+		done
+		for i in "${pids[@]}"; do
+			wait "$i" || failed=$((failed + 1))
+		done
+		((failed == 0))
+		ok $? "eight clients at a time: $failed failed"
+		echo "client,addr=$server,port=7401,size=4096" 2>/dev/null >/proc/krping &
+		sleep 0.5
+		kill -KILL $!
+		{ wait $!; } 2>/dev/null
+		check "the killed client is gone" within 10 idle
+		barrier many-dead
+		check "one more" run "client,addr=$server,port=7401,count=5,size=64"
+		barrier many-again
+	fi
+}
+
+limits() {
+	barrier limits
+	if ((NODE == 1)); then
+		run "server,port=7402,accept=0,max_conns=1,bg"
+		many=$(of run)
+		barrier limits-begin
+		barrier limits-over
+		check "stop=all" run "stop=all"
+	else
+		barrier limits-begin
+		run "client,addr=$server,port=7402,bg"
+		within 5 grep -q "$RDMADEV" /proc/krping
+		! run "client,addr=$server,port=7402,count=1"
+		ok $? "no more than max_conns: ${said##*: }"
+		check "stop=all" run "stop=all"
+		check "nothing runs" idle
+		within 5 run "client,addr=$server,port=7402,count=1"
+		ok $? "then another one may come"
+		fails "Numerical result out of range" "min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
+		fails "Numerical result out of range" "max_lat" "client,addr=$server,port=7402,count=10,max_lat=1,fault=delay:1"
+		fails "Numerical result out of range" "max_p99" "client,addr=$server,port=7402,count=10,max_p99=1"
+		check "limits that are kept" run "client,addr=$server,port=7402,count=10,min_bw=0,max_lat=10000000,max_p99=10000000"
+		barrier limits-over
+	fi
+}
+
+times() {
+	local begin=$SECONDS
+	barrier times
+	if ((NODE == 1)); then
+		fails "timed out" "a server that nobody calls" "server,port=7403,timeout=500"
+		((SECONDS - begin <= 5 * slow))
+		ok $? "in time"
+		barrier times-mute
+		run "server,port=7403,size=64,idle_timeout=1000"
+		ok $((! $?)) "a client that says nothing any more: ${said##*: }"
+		barrier times-deaf
+		run "server,port=7403,fault=drop:5"
+		ok $((! $?)) "a server that says nothing any more: ${said##*: }"
+		barrier times-kill
+		run "server,port=7403,fault=kill:5"
+		ok $((! $?)) "a server that goes: ${said##*: }"
+		barrier times-over
+	else
+		barrier times-mute
+		fails "" "fault=drop of a client" "client,addr=$server,port=7403,fault=drop:5"
+		barrier times-deaf
+		fails "timed out" "idle_timeout of a client" "client,addr=$server,port=7403,idle_timeout=1000"
+		barrier times-kill
+		fails "reset" "a server that is killed" "client,addr=$server,port=7403"
+		barrier times-over
+		begin=$SECONDS
+		fails "timed out" "timeout of a client" "client,addr=10.56.0.99,port=1,timeout=300"
+		((SECONDS - begin <= 15 * slow))
+		ok $? "in time"
+	fi
+}
+
+results() {
+	local i run kept
+	barrier results
+	if ((NODE == 1)); then
+		on_both "size=4096" ""
+		return
+	fi
+	on_both "" "sweep=64-4096,count=20,verify=crc"
+	run=$(of run)
+	python3 - "$debugfs/$run" <<-EOF
+		import json, sys
+		result = json.load(open(sys.argv[1] + "/result"))
+		sizes = result["sizes"]
+		assert [part["size"] for part in sizes] == [64, 128, 256, 512, 1024, 2048, 4096], sizes
+		assert all(part["ops"] == 20 and part["time_ns"] > 0 for part in sizes)
+		assert all(part["min_ns"] <= part["p50_ns"] <= part["p99_ns"] <= part["max_ns"] for part in sizes)
+		assert all(sum(part["log2_ns"].values()) == 20 for part in sizes)
+		assert result["state"] == "over" and result["error"] == 0
+		hist = [[int(word) for word in line.split()] for line in open(sys.argv[1] + "/hist")]
+		assert sum(row[2] for row in hist) == 140
+	EOF
+	ok $? "JSON and histogram of run $run"
+	for i in {1..70}; do run "client,addr=$server,port=7499,count=1,conn_timeout=500"; done
+	kept=("$debugfs"/*)
+	((${#kept[@]} <= 64)) && [[ ! -e $debugfs/$run ]]
+	ok $? "no more than 64 results are kept"
+}
+
+where() {
+	barrier where
+	if ((NODE == 1)); then
+		run "server,port=7404,accept=0,bg,dev=$RDMADEV"
+		ok $? "dev of a server: $said"
+		barrier where-begin
+		barrier where-over
+		run "stop=all"
+	else
+		barrier where-begin
+		check "dev" run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
+		fails "No such device" "another dev" "client,addr=$server,port=7404,count=3,dev=nothing0"
+		check "src" run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
+		fails "" "a src of another host" "client,addr=$server,port=7404,count=3,src=$(addr4 1)"
+		check "netns by process" run "client,addr=$server,port=7404,count=3,netns=$$"
+		fails "" "no netns" "client,addr=$server,port=7404,count=3,netns=2147483646"
+		check "vector" run "client,addr=$server,port=7404,count=3,vector=0"
+		barrier where-over
+	fi
+}
+
+tests
+many
+limits
+times
+results
+where
+
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping-soak: sixteen clients at a time that are killed or stopped now and then, while somebody reads everything that there
+# is to read, and the RDMA devices go and come again. All of it ends, nothing is left, and the servers serve on.
+#
+#   node 1 (servers of four tests, for everybody) <--- krping ---> node 2 (sixteen clients)
+#
+# kernels: uml
+# long: uml/siw stock-6.1 stock-new
+# alone: debug-6.1
+# load: krdma krping
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+seconds=${1:-40}
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+tests=("" rlat bw "slat,count=20")
+debugfs=/sys/kernel/debug/krping
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+
+run() { echo "$1" 2>/dev/null >/proc/krping; }
+idle() { [[ -z $(</proc/krping) ]]; }
+
+within() {
+	local end=$((SECONDS + $1 * slow))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# Until the file is there: all that can be read.
+poller() {
+	local file text
+	while [[ ! -e $results/enough ]]; do
+		text=$(</proc/krping)
+		for file in "$debugfs"/*/*; do
+			[[ ! -e $file ]] || text=$(<"$file")
+		done
+		sleep 0.01
+	done 2>/dev/null
+	: "$text"
+}
+
+# client SEED: one run after the other, of which some do not end by themselves.
+client() {
+	local i good=0
+	RANDOM=$1
+	local test size
+	while [[ ! -e $results/enough ]]; do
+		i=$((RANDOM % 4))
+		test=${tests[i]}
+		# Of messages back and forth both sides count the same.
+		size=$((i == 3 ? 4096 : 1 + RANDOM % 4096))
+		if ((RANDOM % 3)); then
+			! run "client,addr=$server,port=$((7500 + i)),count=20,$test,size=$size,verify=crc" || good=$((good + 1))
+		else
+			run "client,addr=$server,port=$((7500 + i)),count=4000000000,$test,size=$size,timeout=20000" &
+			sleep "0.$((RANDOM % 10))"
+			kill -KILL $! 2>/dev/null
+			{ wait $!; } 2>/dev/null
+		fi
+	done
+	echo "$good" >"$results/good$1"
+}
+
+link_again() {
+	local end=$((SECONDS + 10 * slow))
+	timeout 60 rdma link del "$RDMADEV"
+	ok $? "rdma link del under load"
+	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV"
+	ok $? "rdma link add"
+	until ((SECONDS > end)) || [[ $LINK != rxe ]] ||
+		grep -q "$(printf '0a38:%04x' "$NODE")" "/sys/class/infiniband/$RDMADEV/ports/1/gids/"* 2>/dev/null; do
+		sleep 0.1
+	done
+}
+
+if ((NODE == 1)); then
+	for i in 0 1 2 3; do
+		run "server,port=$((7500 + i)),${tests[i]},size=4096,accept=0,bg,idle_timeout=5000"
+		ok $? "server of ${tests[i]:-ping}"
+	done
+fi
+poller &
+poller=$!
+barrier ready
+clients=()
+if ((NODE == 2)); then
+	for i in {1..16}; do
+		client "$i" &
+		clients+=($!)
+	done
+fi
+sleep $((seconds / 3))
+((NODE == 1)) || link_again
+barrier lost-2
+sleep $((seconds / 3))
+((NODE == 2)) || link_again
+barrier lost-1
+sleep $((seconds / 3))
+touch "$results/enough"
+for i in "${clients[@]}"; do wait "$i"; done
+check "the poller ends" within 10 eval "! kill -0 $poller 2>/dev/null"
+barrier over
+if ((NODE == 1)); then
+	running=$(</proc/krping)
+	[[ $(wc -l <<<"$running") == 4 ]]
+	ok $? "four servers are left: $(tr '\n' ' ' <<<"$running")"
+	barrier again
+	barrier served
+	check "stop=all" run "stop=all"
+else
+	good=$(($(cat "$results"/good* | paste -sd+)))
+	((good > 16))
+	ok $? "$good clients did well"
+	check "no client is left" within 30 idle
+	barrier again
+	for i in 0 1 2 3; do
+		check "the server of ${tests[i]:-ping} serves on" \
+			within 10 run "client,addr=$server,port=$((7500 + i)),count=20,${tests[i]},size=4096,verify=crc"
+	done
+	barrier served
+fi
+check "nothing runs" within 10 idle
+
+same_resources "$before" "resources are as before"
+finish

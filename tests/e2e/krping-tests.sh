@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping-tests: every option that changes which verbs krping uses, and every test besides the ping.
+#
+#   node 1 (server) <--- messages, READ, WRITE, SEND with invalidate ---> node 2 (client)
+#
+# kernels: uml uml/siw
+# long: stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug
+# load: krdma krping
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+port=7300
+turn=0
+patience=10
+# Where the processor is emulated an operation takes a hundred times as long.
+less=$((slow == 1 ? 1 : 20))
+
+# run COMMAND: a krping command in this process; the result is that of write(), and its words are in "said".
+run() {
+	said=$({ echo "$1" >/proc/krping; } 2>&1)
+}
+
+# Both come here, and the server is listening some time after: the client tries again until then.
+try() {
+	local end=$((SECONDS + patience * slow))
+	until "$@"; do
+		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+meaning() {
+	case $1 in
+	0) echo ;;
+	EPROTO) echo "Protocol error" ;;
+	EMSGSIZE) echo "Message too long" ;;
+	EOPNOTSUPP) echo "Operation not supported" ;;
+	EPROTOTYPE) echo "Protocol wrong type for socket" ;;
+	EPROTONOSUPPORT) echo "Protocol not supported" ;;
+	esac
+}
+
+# ended STATUS WANTED NAME: "any" failure, or that errno, or 0.
+ended() {
+	local good=1
+	case $2 in
+	0) (($1 != 0)) || good=0 ;;
+	any) (($1 == 0)) || good=0 ;;
+	*) (($1 == 0)) || [[ $said != *"$(meaning "$2")"* ]] || good=0 ;;
+	esac
+	ok $good "$3${said:+: ${said##*: }}"
+}
+
+# pair SERVER CLIENT [WANTED-OF-CLIENT [WANTED-OF-SERVER]]: options of both, and how they end.
+pair() {
+	local status=0 name="$1 <- $2" wanted=${3:-0}
+	turn=$((turn + 1))
+	barrier "pair$turn"
+	if ((NODE == 1)); then
+		run "server,addr=0.0.0.0,port=$port${1:+,$1}" || status=$?
+		ended $status "${4:-0}" "$name: server"
+	else
+		# siw does not hand over why it was rejected (siw_proc_mpareply(), 6.1 to 7.3): it looks as if nobody listened.
+		[[ $LINK-$wanted != siw-EPROTOTYPE ]] || { wanted=any; patience=2; }
+		try run "client,addr=$server,port=$port${2:+,$2}" || status=$?
+		patience=10
+		ended $status "$wanted" "$name: client"
+	fi
+}
+
+# Only what goes by iWARP can READ with invalidate.
+on_siw=EOPNOTSUPP
+other=any
+[[ $LINK != siw ]] || { on_siw=0; other=0; }
+
+pings() {
+	local ping="count=30,size=5000,validate"
+	pair "size=5000" "$ping"
+	pair "server_inv,size=5000" "server_inv,$ping"
+	pair "server_inv,size=5000" "$ping"
+	pair "size=5000" "server_inv,$ping" EPROTOTYPE EPROTOTYPE
+	pair "compat,size=5000" "server_inv,$ping" EPROTO any
+	pair "read_inv,size=5000" "$ping" $other $on_siw
+	pair "read_inv,server_inv,local_dma_lkey,size=5000" "server_inv,$ping" $other $on_siw
+	pair "local_dma_lkey,size=5000" "$ping"
+	pair "local_dma_lkey,server_inv,size=131072" "server_inv,count=30,size=131072,validate"
+	pair "mem_mode=dma,size=5000" "mem_mode=dma,$ping"
+	pair "mem_mode=mr,size=5000" "mem_mode=mw,$ping"
+	pair "server_inv,size=5000" "mem_mode=mr,$ping"
+	pair "mem_mode=mr,local_dma_lkey,size=5000" "$ping"
+	pair "srq,size=5000" "srq,$ping"
+	pair "poll,size=5000" "poll,$ping"
+	pair "tos=32,txdepth=1,size=5000" "tos=96,txdepth=1,$ping"
+	pair "size=4096" "from=1,size=4096,count=5,validate"
+	pair "size=100" "size=101,count=1" EPROTOTYPE EPROTOTYPE
+	pair "compat,size=100" "size=101,count=1" any EMSGSIZE
+}
+
+# New peers with new ones, old ones, and what they do not agree about.
+hellos() {
+	local ping="count=30,size=5000,verify=crc" test
+	pair "size=5000" "$ping"
+	pair "size=5000,verify=crc" "$ping,server_inv" EPROTOTYPE EPROTOTYPE
+	pair "size=131072,server_inv" "count=30,size=131072,verify=crc,server_inv"
+	pair "size=5000,local_dma_lkey,mem_mode=mr" "$ping,mem_mode=mr"
+	pair "compat,size=5000" "$ping"
+	pair "size=5000" "compat,$ping"
+	pair "compat,size=5000" "compat,$ping"
+	for test in rlat bw bw,duplex wlat; do
+		both "$test,count=77,size=5000,verify=crc"
+		both "$test,count=1,size=1,verify=crc"
+		both "$test,count=0,size=1,verify=crc"
+		both "compat,$test,count=77,size=5000,verify=crc"
+		pair "$test,count=77,size=5000" "compat,$test,count=77,size=5000"
+	done
+	pair "bw" "rlat,count=1" EPROTOTYPE EPROTOTYPE
+	pair "bw" "count=1" EPROTOTYPE EPROTOTYPE
+	pair "" "wlat,count=1" EPROTOTYPE EPROTOTYPE
+	pair "wlat,count=5" "wlat,count=6" EPROTOTYPE EPROTOTYPE
+	pair "bw,duplex,count=5" "bw,count=5" EPROTOTYPE EPROTOTYPE
+	pair "rlat" "rlat,count=5,size=65" EPROTOTYPE EPROTOTYPE
+}
+
+benches() {
+	local count size
+	for count in 0 1 $((200 / less)) $((1000 / less)); do
+		for size in 1 64 5000; do
+			# A thousand rounds of those who look instead of waiting take their time where there is one processor.
+			((count < 1000 / less || size == 64)) || continue
+			both "wlat,count=$count,size=$size"
+			both "rlat,count=$count,size=$size"
+			both "bw,count=$count,size=$size"
+			both "bw,duplex,count=$count,size=$size"
+		done
+	done
+	pair "rlat,count=100" "rlat,poll,count=100"
+	pair "bw,poll,txdepth=4,count=100,size=131072" "bw,txdepth=1,count=100,size=131072"
+	pair "bw,count=10,size=64" "compat,bw,count=10,size=65" EMSGSIZE
+	both "bw,srq,count=100"
+}
+
+both() { pair "$1" "$1"; }
+
+registrations() {
+	pair "" "fr,count=1000,size=65536"
+	pair "" "frtest,count=1,txdepth=1,size=1"
+	pair "" "fr,count=300,txdepth=8,size=131072"
+}
+
+# What upstream's awk scripts do with the log: words 2, 4, 7, 9 and 11.
+delta() {
+	local lines
+	both "bw,count=123,size=77"
+	lines=$(dmesg_node | sed 's/^\[[^]]*\] *//' |
+		awk '$1 == "krping:" && $2 == "delta" && $9 == 123 && $11 == 77 && $4 + $7 > 0 { n++ } END { print n + 0 }')
+	if ((NODE == 2)); then
+		((lines == 1))
+		ok $? "one line of results that scripts understand: $lines"
+	fi
+}
+
+listening() { [[ $(</proc/krping) == *listen* ]]; }
+idle() { [[ -z $(</proc/krping) ]]; }
+
+# within SECONDS COMMAND...: is it true before that?
+within() {
+	local end=$((SECONDS + $1 * slow))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# An endless test ends when the one who wrote it is killed, and then on the other side as well.
+killed() {
+	local test
+	for test in "" rlat bw bw,duplex wlat fr; do
+		barrier "kill-$test"
+		if ((NODE == 1)); then
+			echo "server,port=$port,$([[ $test == fr ]] || echo "$test,count=4000000000")" 2>/dev/null >/proc/krping &
+			within 5 listening
+			ok $? "ready for ${test:-ping}"
+			barrier "listens-$test"
+			barrier "killed-$test"
+			check "the server of a ${test:-ping} that is killed is over" within 10 idle
+			{ wait $!; } 2>/dev/null
+		else
+			barrier "listens-$test"
+			echo "client,addr=$server,port=$port,$test,count=4000000000" 2>/dev/null >/proc/krping &
+			sleep 0.5
+			kill -KILL $!
+			check "a client that is killed in ${test:-ping} is over" within 10 idle
+			{ wait $!; } 2>/dev/null
+			barrier "killed-$test"
+		fi
+	done
+}
+
+pings
+hellos
+benches
+registrations
+delta
+killed
+
+same_resources "$before" "resources are as before"
+finish
