@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A link from node A to node B: link.c, sync.c.
+ *
+ * A writes data, then a counter, then sends an event, again and again. The link
+ * is cut and comes up again; B may start anew meanwhile, or A's admin removes
+ * the peer and adds it again; B is slow, and A goes on without it. The window
+ * is of three messages, each with one word, an event, or nothing.
+ *
+ * G2: whoever has been told SYNCED never sees a counter without its data.
+ * G3: whoever gets an event has the data that was written before.
+ * G8: at the end the link is READY, and B has what A wrote.
+ * EV: at the end the last event is there, and none came twice.
+ *
+ * variant NOT_MISSED_AT_DROP G2: words of messages in flight are not marked as missed
+ * variant NOT_MISSED_WHILE_DOWN G2: words that are written while the link is down are not
+ * variant BEHIND_DROPS G8: words for which a slow peer has no room are not
+ * variant EPOCH_IGNORED G2: a peer that has started anew only gets what is missed
+ * variant READY_EARLY G8: the link is READY while words are missed
+ * variant READY_UNTOLD G8: SYNCED is not a message of its own, and the peer waits for it
+ * variant OLD_LIVES G2: the old connection's messages are applied when the new one is up
+ * variant TAKE_OUTSIDE G8: the value is taken before the order, and the bit cleared within
+ * variant CLEAR_LATE G8: the bit is cleared after the order, when the value has been sent
+ * variant SYNCED_KEPT G2: messages say SYNCED though their sender has fallen behind
+ * variant NOT_HELD G3: an event is handed over, whether its sender is SYNCED or not
+ * variant FLAG_BEHIND_EVENT G3: an event is judged by what the message before it said
+ * variant NOT_RESENT EV: events that were not acknowledged at a drop are not sent again
+ * variant NO_NUMBERS EV: they are, and their numbers are not looked at
+ * variant NUMBERS_BEGIN_ANEW EV: numbers are of the link, and begin anew when an admin adds the peer again
+ */
+#include "model.h"
+
+#define WINDOW 3
+#define CUTS 2
+#define ROUNDS 2
+
+mtype = { UPDATE, EVENT, PROBE };
+mtype = { DOWN, SYNCING, READY };
+
+/* A */
+byte mem[2];
+byte own, missed;		/* bits */
+mtype state = DOWN;
+bool lost = true;
+byte known_epoch;
+byte event_number;		/* of the last event */
+byte resend[WINDOW], resend_data[WINDOW];
+byte nresend;
+chan window = [WINDOW] of { mtype, byte, byte };
+byte wanted;			/* data of the last event that must come */
+bool order;
+#define FREE (WINDOW - len(window))
+
+/* Between them: what B has not applied, and what A has not heard of. */
+chan wire = [WINDOW] of { mtype, byte, byte, bool };
+chan old = [WINDOW] of { mtype, byte, byte, bool };
+byte unheard;
+
+/* B */
+byte b_mem[2];
+bool b_up, b_synced;
+byte b_epoch = 1;
+byte b_event;			/* number of the last one */
+byte b_handed;			/* data of the last one that its programs have */
+chan b_held = [ROUNDS] of { byte };
+
+inline send(type, x, y)
+{
+#ifdef SYNCED_KEPT
+	wire!type, x, y, (state == READY || behind);
+#else
+	wire!type, x, y, (state == READY);
+#endif
+	window!type, x, y
+}
+#ifdef SYNCED_KEPT
+bool behind;
+#endif
+
+inline miss(word)
+{
+	missed = missed | (1 << word)
+}
+
+/* vrfm_accept_locked(); for who finds no room, behind vrfm_link_behind() */
+inline write(word, value)
+{
+	atomic {
+		!order;
+		mem[word] = value;
+		own = own | (1 << word);
+		if
+		:: state == READY && FREE > 0 -> send(UPDATE, word, value)
+		:: state == READY && FREE == 0 ->
+			state = SYNCING;
+#ifdef SYNCED_KEPT
+			behind = true;
+#endif
+#ifndef BEHIND_DROPS
+			miss(word)
+#endif
+		:: state == SYNCING -> miss(word)
+#ifdef NOT_MISSED_WHILE_DOWN
+		:: state == DOWN
+#else
+		:: state == DOWN -> miss(word)
+#endif
+		fi
+	}
+}
+
+/* vrfm_tell() */
+inline tell(data)
+{
+	atomic {
+		!order && (state != READY || FREE > 0);
+		if
+		:: state != DOWN && FREE > 0 ->
+			event_number++;
+			send(EVENT, event_number, data);
+			wanted = data
+		:: else
+		fi
+	}
+}
+
+active proctype program()
+{
+	byte k = 1;
+
+	do
+	:: k <= ROUNDS ->
+		write(0, k);
+		write(1, k);
+		tell(k);
+		k++
+	:: else -> break
+	od
+}
+
+inline ready()
+{
+	state = READY;
+#ifdef SYNCED_KEPT
+	behind = false;
+#endif
+#ifndef READY_UNTOLD
+	send(PROBE, 0, 0)
+#endif
+}
+
+#define NMISSED ((missed & 1) + (missed >> 1))
+#ifdef READY_EARLY
+#define MAY_FINISH (state == SYNCING && FREE > 0)
+#else
+#define MAY_FINISH (state == SYNCING && FREE > NMISSED)
+#endif
+
+inline take(word)
+{
+	if
+	:: missed & (1 << word) ->
+		missed = missed & ~(1 << word);
+		send(UPDATE, word, mem[word])
+	:: else
+	fi
+}
+
+/* vrfm_sync_work() */
+active proctype sweeper()
+{
+	byte word, value;
+
+end:	do
+	:: atomic {
+		!order && MAY_FINISH && !lost ->
+#ifdef READY_EARLY
+		ready()
+#else
+		take(0);
+		take(1);
+		ready()
+#endif
+	   }
+	:: atomic { !order && state == SYNCING && lost -> missed = missed | own; lost = false }
+	:: atomic {
+		!order && state == SYNCING && !lost && missed && FREE > 1 ->
+		if
+		:: missed & 1 -> word = 0
+		:: missed & 2 -> word = 1
+		fi;
+#if defined(TAKE_OUTSIDE)
+		value = mem[word]
+	   };
+	   atomic {
+		!order;
+		if
+		:: state == SYNCING && FREE > 1 ->
+			missed = missed & ~(1 << word);
+			send(UPDATE, word, value)
+		:: else
+		fi;
+#elif defined(CLEAR_LATE)
+		send(UPDATE, word, mem[word])
+	   };
+	   atomic {
+		!order;
+		missed = missed & ~(1 << word);
+#else
+		take(word);
+#endif
+		word = 0;
+		value = 0
+	   }
+	od
+}
+
+/* vrfm_rx_head() */
+active proctype acknowledged()
+{
+end:	do
+	:: d_step { state != DOWN && unheard > 0 -> unheard--; window?_, _, _ }
+	od
+}
+
+inline hand(data)
+{
+	d_step {
+		G3 = (b_mem[0] >= data);
+		assert(G3);
+		EV = (data > b_handed);
+		assert(EV);
+		b_handed = data
+	}
+}
+
+inline hand_held()
+{
+	do
+	:: b_synced && nempty(b_held) -> b_held?d; hand(d)
+	:: else -> break
+	od
+}
+
+/* vrfm_rx_event() */
+inline event(n, data)
+{
+	if
+#ifdef NO_NUMBERS
+	:: false
+#else
+	:: n <= b_event
+#endif
+	:: else ->
+		b_event = n;
+		if
+#ifdef NOT_HELD
+		:: true -> hand(data)
+#else
+		:: b_synced -> hand(data)
+		:: else -> b_held!data
+#endif
+		fi
+	fi
+}
+
+/* vrfm_rx_body() */
+inline apply()
+{
+	if
+	:: type == UPDATE -> b_mem[x] = y
+	:: else
+	fi;
+#ifndef FLAG_BEHIND_EVENT
+	b_synced = synced;
+	hand_held();
+#endif
+	if
+	:: type == EVENT -> event(x, y)
+	:: else
+	fi;
+#ifdef FLAG_BEHIND_EVENT
+	b_synced = synced;
+	hand_held();
+#endif
+	if
+	:: synced ->
+		G2 = (b_mem[1] <= b_mem[0]);
+		assert(G2)
+	:: else
+	fi
+}
+
+active proctype receiver()
+{
+	mtype type;
+	byte x, y, d;
+	bool synced;
+
+end:	do
+	:: atomic { b_up && nempty(wire) -> wire?type, x, y, synced; apply(); unheard++; x = 0; y = 0; d = 0; synced = false }
+#ifdef OLD_LIVES
+	:: atomic {
+		old?type, x, y, synced;
+		if
+		:: type == UPDATE -> b_mem[x] = y
+		:: else
+		fi;
+		x = 0; y = 0; synced = false
+	   }
+#endif
+	od
+}
+
+/* vrfm_link_down() at A: nothing of the connection is under way there. */
+inline a_down()
+{
+	atomic {
+		!order;
+		state = DOWN;
+		nresend = 0;
+		do
+		:: nempty(window) ->
+			window?type, x, y;
+			if
+#ifndef NOT_MISSED_AT_DROP
+			:: type == UPDATE -> miss(x)
+#endif
+#ifndef NOT_RESENT
+			:: type == EVENT -> resend[nresend] = x; resend_data[nresend] = y; nresend++
+#endif
+			:: else
+			fi
+		:: else -> break
+		od;
+		x = 0; y = 0;
+#ifdef SYNCED_KEPT
+		behind = false
+#endif
+	}
+}
+
+/* The same at B: what came is applied, or is not. */
+inline b_down()
+{
+#ifdef OLD_LIVES
+	skip
+#else
+	atomic {
+		b_up = false;
+		do
+		:: nempty(wire) -> wire?_, _, _, _
+		:: else -> break
+		od;
+		b_synced = false
+	}
+#endif
+}
+
+/* vrfm_link_up() at both */
+inline both_up()
+{
+	atomic {
+#ifdef OLD_LIVES
+		do
+		:: nempty(wire) -> wire?type, x, y, synced; old!type, x, y, synced
+		:: else -> break
+		od;
+		x = 0; y = 0; synced = false;
+		b_synced = false;
+#else
+		/* What was sent to one who was down already. */
+		do
+		:: nempty(wire) -> wire?_, _, _, _
+		:: else -> break
+		od;
+#endif
+		unheard = 0;
+		b_up = true;
+		state = SYNCING;
+		if
+		:: known_epoch != b_epoch ->
+			known_epoch = b_epoch;
+#ifndef EPOCH_IGNORED
+			lost = true;
+#endif
+			nresend = 0;
+			event_number = 0;
+			wanted = 0
+		:: else
+		fi;
+		x = 0;
+		do
+		:: x < nresend -> send(EVENT, resend[x], resend_data[x]); resend[x] = 0; resend_data[x] = 0; x++
+		:: else -> break
+		od;
+		nresend = 0;
+		x = 0
+	}
+}
+
+active proctype cable()
+{
+	mtype type;
+	byte x, y, cuts;
+	bool synced, again;
+
+	both_up();
+	do
+	:: cuts < CUTS ->
+		cuts++;
+		if
+		:: a_down(); b_down()
+		:: b_down(); a_down()
+		fi;
+		if
+		:: skip
+#ifndef OLD_LIVES
+		:: !again ->		/* B starts anew */
+			atomic {
+				again = true;
+				b_mem[0] = 0;
+				b_mem[1] = 0;
+				b_event = 0;
+				b_handed = 0;
+				do
+				:: nempty(b_held) -> b_held?_
+				:: else -> break
+				od;
+				b_epoch++
+			}
+		:: !again ->		/* A has another struct vrfm_link */
+			atomic {
+				again = true;
+				lost = true;
+				missed = 0;
+				if
+				:: nresend -> wanted = b_handed	/* those are nobody's any more */
+				:: else
+				fi;
+				nresend = 0;
+#ifdef NUMBERS_BEGIN_ANEW
+				event_number = 0
+#endif
+			}
+#endif
+		fi;
+		both_up()
+	:: break
+	od;
+	timeout;
+	G8 = (state == READY && b_synced && b_mem[0] == mem[0] && b_mem[1] == mem[1]);
+	assert(G8);
+	EV = (b_handed >= wanted);
+	assert(EV)
+}

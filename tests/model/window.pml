@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The window of a link: link.c, order.c.
+ *
+ * A writer holds the device's order, looks for room, appends a call's runs to
+ * the open message, and opens others. Meanwhile, in softirq context, the adapter
+ * says that it has done with a message, which posts the open one, and the peer
+ * acknowledges. At some time the link is cut: what is in the window then becomes
+ * missed.
+ *
+ *	acked <= completed <= posted <= opened <= acked + SLOTS
+ *
+ * G8: each write is applied by the peer, or is missed when the link is down.
+ * G9: the window is all that a link queues.
+ *
+ * variant CLOSED_MEANWHILE G9: a completion posts the open message while a writer is filling it
+ * variant CLOSED_LOST G8: the same, and what becomes of it: a message is overwritten that is not applied
+ * variant PUSH_EACH_RUN G9: the open message is posted behind each run, not behind the last one
+ * variant FREE_AT_COMPLETION G8: the slot is free when the adapter has done with it, not when it is applied
+ * variant NO_ROOM G9: nobody looks for room
+ * variant NOT_MISSED G8: what is in flight at a drop is not marked as missed
+ */
+#include "model.h"
+
+#define SLOTS 3
+#define WRITES 4
+#define RUNS 2			/* of each write: a page that was compared has many */
+
+#define CAPACITY 3		/* of a message, in runs */
+
+#ifdef CLOSED_LOST
+#define CLOSED_MEANWHILE
+#define ANY_WINDOW
+#endif
+#ifdef FREE_AT_COMPLETION
+#define ANY_WINDOW
+#endif
+
+byte opened, posted, completed, acked, applied;
+byte fill;			/* runs in the newest */
+bool closed = true;		/* nothing is appended to the newest any more */
+bool filling;			/* who holds the order is appending, and has counted on it */
+byte slot[SLOTS];		/* which runs are in it: bits */
+byte wire[16];			/* what was posted, by its number */
+byte written, has, missed;	/* bits, too */
+bool up = true, cut, order;
+
+#ifdef FREE_AT_COMPLETION
+#define OVER completed
+#else
+#define OVER (acked < completed -> acked : completed)
+#endif
+#define FREE (opened - (OVER) < SLOTS)
+#define GROWING (opened && !closed && fill < CAPACITY)
+#define FITS (GROWING && fill + RUNS <= CAPACITY)
+#ifdef CLOSED_MEANWHILE
+#define KEPT false
+#else
+#define KEPT filling
+#endif
+
+inline post_next()
+{
+	posted++;
+	wire[posted] = slot[posted % SLOTS];
+	if
+	:: posted == opened -> closed = true
+	:: else
+	fi
+}
+
+/* vrfm_link_push_locked() */
+inline push()
+{
+	do
+	:: up && posted < opened && 
+	   !(posted + 1 == opened && !closed && (posted != completed || KEPT)) ->
+		post_next()
+	:: else -> break
+	od
+}
+
+inline open_one()
+{
+	opened++;
+	slot[opened % SLOTS] = 0;
+	fill = 0;
+	closed = false;
+#ifndef ANY_WINDOW
+	G9 = (opened - acked <= SLOTS);
+	assert(G9);
+#endif
+}
+
+inline append(nr)
+{
+	if
+	:: !GROWING -> open_one()
+	:: else
+	fi;
+	slot[opened % SLOTS] = slot[opened % SLOTS] | (1 << nr);
+	fill++;
+	written = written | (1 << nr);
+#ifdef PUSH_EACH_RUN
+	filling = false;
+#endif
+	push()
+}
+
+#ifdef NO_ROOM
+#define ROOM true
+#else
+#define ROOM (FITS || FREE)
+#endif
+
+proctype writer()
+{
+	byte n, i;
+
+	do
+	:: n < WRITES ->
+		/* vrfm_order_try(): not until there is room */
+		d_step { !order && (!up || ROOM) -> order = true; filling = true; i = 0 }
+		do
+		:: i < RUNS ->
+			/* vrfm_link_update(), under the link's lock */
+			d_step {
+				if
+				:: up -> append(n * RUNS + i)
+				:: else ->
+					written = written | (1 << (n * RUNS + i));
+					missed = missed | (1 << (n * RUNS + i))
+				fi;
+				i++
+			}
+		:: else -> break
+		od;
+		skip;
+		d_step { filling = false; push(); order = false; n++ }
+	:: else -> break
+	od
+}
+
+/* vrfm_slot_done() */
+active proctype adapter()
+{
+end:	do
+	:: d_step { up && completed < posted -> completed++; push(); skip }
+	od
+}
+
+active proctype peer()
+{
+end:	do
+	:: d_step { !cut && applied < completed -> applied++; has = has | wire[applied] }
+	:: d_step { up && acked < applied -> acked = applied }
+	od
+}
+
+proctype cable()
+{
+	byte n;
+
+	cut = true;
+	/* vrfm_link_down(), within the order */
+	d_step {
+		!order;
+		up = false;
+#ifndef NOT_MISSED
+		n = acked + 1;
+		do
+		:: n <= opened -> missed = missed | slot[n % SLOTS]; n++
+		:: else -> break
+		od;
+		n = 0
+#endif
+	}
+	timeout;
+	G8 = ((has | missed) == written);
+	assert(G8)
+}
+
+init
+{
+	atomic { run writer(); run cable() }
+}
