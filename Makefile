@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # What people type. Everything the kernel build needs is in Kbuild. With
 # KRDMA_TESTS=y, make builds the sample and the modules of the tests as well.
+# DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
+# modules.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # Debian's headers ask for signed modules, but the key is not among them.
 unsigned = $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
 
-all: modules
+userspace := tools/librfm2g tools/rfm2g_util tools/vrfmctl
+
+all: modules tools
 
 kdir:
 	@test -e $(KDIR)/Makefile || { \
@@ -19,11 +23,19 @@ modules: kdir
 modules_install: kdir
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $(unsigned) $@
 
-install: modules
+tools:
+	+for folder in $(userspace); do $(MAKE) -C $$folder || exit; done
+
+tools_install: tools
+	+for folder in $(userspace); do $(MAKE) -C $$folder install || exit; done
+
+install: modules tools
 	$(MAKE) modules_install
+	$(MAKE) tools_install
 
 # Also without headers: a tree that was built for another kernel gets clean.
 clean:
+	+for folder in $(userspace); do $(MAKE) -C $$folder clean || exit; done
 	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) $@; else \
 	find . -path ./.git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 	-o -name '.*.cmd' -o -name 'Module.symvers' -o -name 'modules.order' \) -print | xargs -r rm -f; fi
@@ -31,4 +43,4 @@ clean:
 check:
 	tools/check
 
-.PHONY: all kdir modules modules_install install clean check
+.PHONY: all kdir modules modules_install tools tools_install install clean check

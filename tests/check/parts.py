@@ -14,13 +14,16 @@ import coverage
 import ktap
 import skew
 import static
+import userspace
 from rig import cache
 
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
-KEYS = {"kernels", "long", "alone", "load", "add", "programs", "append", "mem", "previous", "timeout"}
+# Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
+BROUGHT = ("programs", "library", "tools", "samples")
+KEYS = {"kernels", "long", "alone", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
@@ -102,10 +105,10 @@ def header(path):
     return values
 
 
-def machines(place, timeout, load, files):
-    """The command that boots two nodes; PLACE is KERNEL or KERNEL/LINK."""
+def machines(place, timeout, load, files, nodes=2):
+    """The command that boots nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
-    argv = [VM, "--kernel", kernel, "--nodes", "2", "--timeout", timeout, "--load", load]
+    argv = [VM, "--kernel", kernel, "--nodes", str(nodes), "--timeout", timeout, "--load", load]
     for file in files:
         argv += ["--add", SCENARIOS / file]
     return argv + (["--link", link] if link else [])
@@ -131,10 +134,18 @@ def compiled(name):
     return folder / source.stem
 
 
+def brought(members):
+    """What scenarios want compiled, {key: names}."""
+    return {key: list(dict.fromkeys(name for values in members for name in values.get(key, "").split()))
+            for key in BROUGHT}
+
+
 def with_programs(names, argv, script, limit, level=0):
     """Machines on which SCRIPT finds programs in /add."""
     def run(log):
-        added = [item for name in names for item in ("--add", compiled(name))]
+        found = [*[compiled(name) for name in names["programs"]],
+                 *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
+        added = [item for file in found for item in ("--add", file)]
         return judged([*argv, *added, *script], limit, level)(log)
     return run
 
@@ -143,14 +154,15 @@ def scenario(path, values, place, long=True, tour=""):
     """One scenario on one kernel."""
     timeout = patience(values, place)
     kernel = place.partition("/")[0]
-    argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()])
+    argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()],
+                    values.get("nodes", 2))
     for option in ("append", "mem"):
         if option in values:
             argv += [f"--{option}", values[option]]
     if "previous" in values:
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
-        run = with_programs(values.get("programs", "").split(), argv, [path], timeout + SLACK)
+        run = with_programs(brought([values]), argv, [path], timeout + SLACK)
     return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour)
 
 
@@ -169,11 +181,12 @@ def grand_tour(place, members):
     """Several scenarios in one boot: with an emulated processor that takes longer than most of them."""
     members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
     files = ["lib.sh", *(path.name for path, _ in members)]
-    load, programs = (list(dict.fromkeys(name for _, values in members for name in values.get(key, "").split()))
-                      for key in ("load", "programs"))
+    load = list(dict.fromkeys(name for _, values in members for name in values.get("load", "").split()))
     each = max(patience(values, place) for _, values in members)
     timeout = sum(patience(values, place) for _, values in members)
-    run = with_programs(programs, machines(place, timeout, " ".join(load), files),
+    more = [name for _, values in members for name in values.get("add", "").split()]
+    run = with_programs(brought([values for _, values in members]),
+                        machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
     return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout)
 
@@ -194,7 +207,7 @@ def scenarios():
         yield grand_tour(place, members)
 
 
-BENCH_LINE = re.compile(r"^([RM]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
+BENCH_LINE = re.compile(r"^([RMV]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
 
 
 def bench(kernel):
@@ -228,6 +241,9 @@ def everything():
         plain("checkpatch", static.checkpatch, seconds=30),
         plain("kernel-doc", static.kernel_doc),
         plain("mutants-apply", static.mutants_apply),
+        Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
+        plain("library-headers", userspace.headers),
+        plain("library-symbols", userspace.symbols),
         plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
         plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),

@@ -11,8 +11,11 @@ import command
 from rig import cache, kernels, modules
 
 TOP = modules.TREE
-# Not ours: the text of the license, and a file that is taken from the kernel as it is.
-FOREIGN = {"COPYING", ".clang-format"}
+# Not ours: the texts of the licenses, and a file that is taken from the kernel as it is.
+FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
+# Below /usr/local after make install.
+PROGRAMS = ["bin/rfm2g_util", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
+            "sbin/vrfmctl", "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
 # The kernel's build system says this about Debian's headers, whatever is built.
 HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
 
@@ -56,11 +59,20 @@ def checkpatch(log):
         "vrfm/event.c": "ENOSYS",		# what programs for the cards are told when nobody waits
     }
     # Programs for the cards see what programs see: types of <stdint.h>, memory that others change.
-    programs = files(r"^tests/e2e/rfm2g/.*\.[ch]$")
-    others = [name for name in files(r"\.[ch]$") if name not in (*excused, *programs)]
+    programs = files(r"^(tests/e2e/rfm2g/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")
+    # The cards' library has names of its own, which checkpatch does not take for types, and is no part of a kernel.
+    foreign = "CAMELCASE,ENOSYS,LINE_SPACING,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,SPACING,"
+    foreign += "USE_NEGATIVE_ERRNO,VOLATILE"
+    library = [name for name in files(r"^(tools|samples/rfm2g)/.*\.[ch]$") if name not in programs]
+    users = files(r"^tests/e2e/librfm2g/.*\.[ch]$")
+    others = [name for name in files(r"\.[ch]$") if name not in (*excused, *programs, *library, *users)]
     good = [silent([*argv, "--ignore", types, "-f", name], log) for name, types in excused.items()]
     good.append(silent([*argv, "--ignore", "PREFER_KERNEL_TYPES,VOLATILE,EMBEDDED_FUNCTION_NAME,ENOSYS",
                         "--max-line-length=120", "-f", *programs], log))
+    good.append(silent([*argv, "--ignore", f"{foreign},COMPLEX_MACRO,MACRO_ARG_REUSE,NEW_TYPEDEFS", "-f", *library],
+                       log))
+    foreign += ",EMBEDDED_FUNCTION_NAME,MULTIPLE_ASSIGNMENTS"
+    good.append(silent([*argv, "--ignore", foreign, "--max-line-length=120", "-f", *users], log))
     return silent([*argv, "-f", *others], log) and all(good)
 
 
@@ -79,7 +91,7 @@ def kernel_doc(log):
         return False
     source = kernels.source("debug-6.1")
     return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
-                   *files(r"^(include|krdma|krping|vrfm|samples|tests/e2e|tests/bench)/.*\.[ch]$")], log)
+                   *files(r"^(include|krdma|krping|vrfm|samples|tools|tests/e2e|tests/bench)/.*\.[ch]$")], log)
 
 
 def shellcheck(log):
@@ -88,8 +100,8 @@ def shellcheck(log):
 
 
 def codespell(log):
-    # An option that a test cuts short.
-    return silent(["codespell", "-L", "siz", "--", *[name for name in files("") if name not in FOREIGN]], log)
+    # An option that a test cuts short, the kernel's own name of a call, and a debug flag of the cards.
+    return silent(["codespell", "-L", "siz,iput,strat", "--", *[name for name in files("") if name not in FOREIGN]], log)
 
 
 def python(log):
@@ -106,7 +118,7 @@ def python(log):
 
 def license_headers(log):
     """Each file says its license; those that cannot carry a comment are listed here."""
-    bare = re.compile(r"^(COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
+    bare = re.compile(r"^(COPYING|tools/librfm2g/COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
                       r"|\.(md|patch)$")
     wrong = []
     for name in files(""):
@@ -142,7 +154,7 @@ def build(name, *args):
 
 
 def install(log):
-    """make install: our modules and nothing else, and no complaint."""
+    """make install: our modules, and what programs use; nothing else, and no complaint."""
     try:
         kernel = kernels.prepare("stock-6.1")
     except cache.RigError as error:
@@ -153,13 +165,16 @@ def install(log):
         tree.mkdir()
         modules.copy(TOP, tree)
         status = command.run(["make", "-C", tree, f"KDIR={kernel.kdir}", f"INSTALL_MOD_PATH={root}", "DEPMOD=true",
-                              "install"], log, 300)
+                              f"DESTDIR={root}", "install"], log, 300)
         installed = sorted(file.name for file in root.rglob("*.ko*"))
-    write(log, f"installed: {installed}\n")
+        local = sorted(str(file.relative_to(root / "usr/local")) for file in root.glob("usr/local/**/*")
+                       if file.is_file() and file.suffix != ".h")
+    write(log, f"installed: {installed} {local}\n")
     with open(log, encoding="utf-8") as file:
         # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
-        complaints = re.findall(r"^.*(?:error|warning:).*$", file.read(), re.MULTILINE)
-    return status == 0 and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and not complaints
+        complaints = re.findall(r"^.*(?:\berror\b|warning:).*$", file.read(), re.MULTILINE)
+    return (status == 0 and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and local == PROGRAMS and
+            not complaints)
 
 
 def build_without_headers(log):

@@ -8,7 +8,8 @@
 #   kernels   where it always runs: KERNEL or KERNEL/LINK, such as uml/siw
 #   long      where it runs with --long as well, with the others of that place in one boot, unless it is named
 #   alone     where it runs with --long in a boot of its own
-#   load, append, mem, timeout: as for tools/vm; append and mem do not count in a boot with others
+#   nodes, load, append, mem, timeout: as for tools/vm; nodes is 2 if it is not said, append and mem do not count in a
+#             boot with others, and a scenario of more nodes than 2 is always alone
 #   add       files of this folder that it wants in /add; lib.sh is always there
 #   programs  C programs of this folder, without ".c", that it wants compiled in /add
 #   previous  modules of the previous version that it wants in /add, as NAME-previous.ko: that of the newest tag, or of the
@@ -201,4 +202,73 @@ seed() {
 
 random() {
 	random=$(((RANDOM * 32768 + RANDOM) % $1))
+}
+
+# --- reflective memory: $RFM is this node's device, rfm what programs do with it ---
+
+rfm_config=/sys/kernel/config/vrfm
+
+# rfm COMMAND...: see rfm2g/rfm.c
+rfm() {
+	/add/rfm "$RFM" "$@"
+}
+
+# rfm_make SIZE [ATTRIBUTE=VALUE]...: this node's device with all others as peers; node ids are those of the rig. Nodes of
+# one kernel have an address each, and so may have the same port.
+rfm_make() {
+	local dir=$rfm_config/${RFM#/dev/} size=$1 word
+	shift
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo "$size" >"$dir/size" && echo "$(addr4 "$NODE")" >"$dir/listen" ||
+		return
+	for word in "$@"; do
+		echo "${word#*=}" >"$dir/${word%%=*}" || return
+	done
+	rfm_peers && echo 1 >"$dir/enable"
+}
+
+rfm_peers() {
+	local i
+	for ((i = 1; i <= NODES; i++)); do
+		((i != NODE)) || continue
+		rfm_peer "$i" || return
+	done
+}
+
+# rfm_peer NODE: from now on it is one.
+rfm_peer() {
+	mkdir "$rfm_config/${RFM#/dev/}/peers/$1" && addr4 "$1" >"$rfm_config/${RFM#/dev/}/peers/$1/addr"
+}
+
+rfm_unmake() {
+	local dir=$rfm_config/${RFM#/dev/}
+	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
+}
+
+# rfm_peer_line NODE: what /proc/rfm2g says of a peer
+rfm_peer_line() {
+	awk -v dev="${RFM#/dev/}" -v peer="$1" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "peer" && $2 == peer' /proc/rfm2g
+}
+
+# rfm_is STATE [NODE]...: of all peers, or these
+rfm_is() {
+	local state=$1 i line
+	shift
+	(($# > 0)) || set -- $(seq 1 "$NODES")
+	for i in "$@"; do
+		((i != NODE)) || continue
+		line=$(rfm_peer_line "$i")
+		# This node has sent all that the peer lacked, and the other way round.
+		[[ $line == *" $state "* ]] && [[ $state != ready || $line == *"peer_synced 1"* ]] || return 1
+	done
+}
+
+# within SECONDS COMMAND...: it becomes true in time, for this kernel.
+within() {
+	local end=$((SECONDS + $1 * slow))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.05
+	done
 }

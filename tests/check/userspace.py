@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Library, tools and samples as a user installs them, for scenarios and for checks without a machine."""
+import os
+import re
+import tempfile
+
+import static
+from rig import cache
+
+TOP = static.TOP
+# In this order: the later ones use the library.
+FOLDERS = ["tools/librfm2g", "tools/rfm2g_util", "tools/vrfmctl"]
+STRICT = ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]
+
+
+def sources():
+    return [TOP / name for name in static.files(r"^(tools/librfm2g|tools/rfm2g_util|tools/vrfmctl|samples/rfm2g|include/uapi)/")]
+
+
+def installed():
+    """The root of an installation in the cache, made if need be."""
+    names = sources()
+    folder = cache.root() / "userspace" / cache.digest(*[str(name.relative_to(TOP)) for name in names], *names)
+    with cache.making(folder) as needed:
+        if needed:
+            for name in FOLDERS:
+                cache.run(["make", "-s", "-C", TOP / name, f"O={folder}/build/{name}", f"DESTDIR={folder}/root",
+                           "PREFIX=/usr", "install"], folder / "log")
+            cache.run(["make", "-s", "-C", TOP / "samples/rfm2g", f"O={folder}/samples", "CFLAGS=-O2 -Werror"],
+                      folder / "log", env=environment(folder / "root"))
+    return folder / "root"
+
+
+def environment(root):
+    """In which pkg-config finds the installed library, and no other."""
+    return dict(os.environ, PKG_CONFIG_LIBDIR=f"{root}/usr/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=str(root))
+
+
+def flags(root):
+    """What pkg-config says to a program that uses the installed library."""
+    return cache.output(["pkg-config", "--cflags", "--libs", "librfm2g"], env=environment(root)).split()
+
+
+def program(name, source):
+    """A program of the scenarios, linked with the shared library and with the static one; wrap.c comes with it."""
+    root = installed()
+    used = [source, source.with_name("wrap.c"), source.with_name("wrap.h")]
+    folder = cache.root() / "programs" / f"{source.stem}-{cache.digest(str(root), *used)}"
+    with cache.making(folder) as needed:
+        if needed:
+            for suffix, library in ("", flags(root)), ("-static", [f"-I{root}/usr/include/rfm2g",
+                                                                   f"{root}/usr/lib/librfm2g.a"]):
+                cache.run(["gcc", *STRICT, "-o", folder / (name + suffix), *used[:2], *library])
+    return [folder / name, folder / f"{name}-static"]
+
+
+def added(programs, tools, samples, folder):
+    """Files for /add: the library, each program twice, tools and samples."""
+    if not programs and not tools and not samples:
+        return []
+    root = installed()
+    return [root / "usr/lib/librfm2g.so.0", *[file for name in tools for file in root.glob(f"usr/*bin/{name}")],
+            *[root.with_name("samples") / name for name in samples],
+            *[file for name in programs for file in program(name.rpartition("/")[2], folder / f"{name}.c")]]
+
+
+def declared(text):
+    """Functions and data that the headers of librfm2g declare."""
+    return set(re.findall(r"(?:STDRFM2GCALL |char \*)(RFM2g\w+)\(", text) +
+               re.findall(r"^extern const \w+ \*?(\w+)", text, re.M))
+
+
+def headers(log):
+    """Each public header stands alone, in C as of 1999 and in C++."""
+    good = True
+    root = installed()
+    for header in sorted((root / "usr/include/rfm2g").glob("*.h")):
+        for argv in (["gcc", "-std=c99", "-pedantic"], ["g++", "-std=c++98", "-x", "c++"]):
+            with tempfile.NamedTemporaryFile("w", suffix=".c", encoding="ascii") as file:
+                file.write(f"#include <{header.name}>\n#include <{header.name}>\nint main(void) {{ return 0; }}\n")
+                file.flush()
+                good &= static.silent([*argv, "-Wall", "-Wextra", "-Werror", f"-I{header.parent}", "-fsyntax-only",
+                                       file.name], log)
+    return good
+
+
+def symbols(log):
+    """The shared library shows what the headers declare, and nothing else."""
+    root = installed()
+    shown = cache.output(["nm", "-D", "--defined-only", root / "usr/lib/librfm2g.so.0"])
+    shown = {line.split()[2] for line in shown.splitlines()}
+    text = "".join(file.read_text(encoding="utf-8") for file in (root / "usr/include/rfm2g").glob("*.h"))
+    wanted = {f"{name}@@LIBRFM2G_1" for name in declared(text)} | {"LIBRFM2G_1"}
+    static.write(log, "".join(f"{name}: only in the {'library' if name in shown else 'headers'}\n"
+                              for name in sorted(shown ^ wanted)))
+    return shown == wanted

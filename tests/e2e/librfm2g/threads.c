@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * librfm2g with several threads and processes: handles that are closed while
+ * they are used, waits, callbacks.
+ *
+ *   threads DEVICE ROUNDS LEAST
+ *
+ * One line for each: "0 what" if it is so, "1 what" if not. Events are made by
+ * wrap.c where a device that is alone gets none.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rfm2g_extras.h>
+
+#include "wrap.h"
+
+#define MAGIC 0x12345678
+#define PLACE 256
+#define THREADS 4
+
+static char *path;
+static int rounds, least;
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static RFM2GHANDLE opened(void)
+{
+	RFM2GHANDLE h;
+	RFM2G_STATUS ret = RFM2gOpen(path, &h);
+
+	if (ret)
+		errx(2, "%s: %s", path, RFM2gErrorMsg(ret));
+	return h;
+}
+
+static pthread_t started(void *(*function)(void *), void *arg)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, function, arg))
+		errx(2, "no thread");
+	return thread;
+}
+
+/* Until CONDITION or 20 seconds. */
+#define eventually(condition) \
+	({ \
+		double end_ = now() + 20; \
+		bool so_; \
+		while (!(so_ = (condition)) && now() < end_) \
+			usleep(100); \
+		so_; \
+	})
+
+/* A thread that uses a handle until it is closed. */
+struct user {
+	pthread_t thread;
+	RFM2GHANDLE h;
+	int kind;
+	atomic_bool begun;
+	long calls;
+	RFM2G_STATUS end;
+	long damaged;
+};
+
+static RFM2G_STATUS use(struct user *user)
+{
+	RFM2G_UINT32 block[64] = { MAGIC };
+	volatile void *map;
+	RFM2G_STATUS ret;
+
+	switch (user->kind) {
+	case 0:
+		ret = RFM2gPeek32(user->h, PLACE, block);
+		break;
+	case 1:
+		ret = RFM2gRead(user->h, PLACE, block, sizeof(block));
+		break;
+	case 2:
+		return RFM2gPoke32(user->h, PLACE, MAGIC);
+	default:
+		ret = RFM2gUserMemory(user->h, &map, 0, 1);
+		if (ret)
+			return ret;
+		block[0] = ((volatile RFM2G_UINT32 *)map)[PLACE / 4];
+		/* Not by the library: the handle may be gone meanwhile. */
+		user->calls += munmap((void *)map, 4096) == 0;
+	}
+	user->damaged += !ret && block[0] != MAGIC;
+	return ret;
+}
+
+static void *use_on(void *arg)
+{
+	struct user *user = arg;
+
+	do {
+		user->end = use(user);
+		user->calls++;
+		user->begun = true;
+	} while (!user->end);
+	return NULL;
+}
+
+/* Close a handle that four threads are using in four ways. */
+static void close_while_used(void)
+{
+	long damaged = 0, calls = 0, wrong = 0;
+	double longest = 0, begin;
+
+	for (int round = 0; round < rounds; round++) {
+		RFM2GHANDLE h = opened();
+		struct user users[THREADS] = { };
+
+		RFM2gPoke32(h, PLACE, MAGIC);
+		for (int i = 0; i < THREADS; i++) {
+			users[i].h = h;
+			users[i].kind = i;
+			users[i].thread = started(use_on, &users[i]);
+		}
+		for (int i = 0; i < THREADS; i++)
+			while (!users[i].begun)
+				sched_yield();
+		usleep(round % 50 * 20);
+		begin = now();
+		wrong += RFM2gClose(&h) != RFM2G_SUCCESS;
+		longest = now() - begin > longest ? now() - begin : longest;
+		for (int i = 0; i < THREADS; i++) {
+			pthread_join(users[i].thread, NULL);
+			wrong += users[i].end != RFM2G_BAD_PARAMETER_1;
+			damaged += users[i].damaged;
+			calls += users[i].calls;
+		}
+	}
+	is(!wrong, "%d handles closed while four threads used them: each was told", rounds);
+	is(!damaged, "and read nothing that was not there, in %ld calls", calls);
+	is(longest < 10, "it took %.0f ms at most", longest * 1e3);
+}
+
+static void *close_it(void *arg)
+{
+	RFM2GHANDLE h = arg;
+
+	return (void *)(intptr_t)RFM2gClose(&h);
+}
+
+static void close_twice(void)
+{
+	int one = 0;
+
+	for (int round = 0; round < rounds; round++) {
+		RFM2GHANDLE h = opened();
+		pthread_t a = started(close_it, h), b = started(close_it, h);
+		void *x, *y;
+
+		pthread_join(a, &x);
+		pthread_join(b, &y);
+		one += (long)x + (long)y == RFM2G_BAD_PARAMETER_1;
+	}
+	is(one == rounds, "of two threads that close a handle one does: %d of %d times", one, rounds);
+}
+
+/* A thread in RFM2gWaitForEvent(). */
+struct waiter {
+	pthread_t thread;
+	RFM2GHANDLE h;
+	RFM2GEVENTTYPE type;
+	atomic_bool over;
+	RFM2G_STATUS ret;
+};
+
+static void *wait_for(void *arg)
+{
+	struct waiter *w = arg;
+	RFM2GEVENTINFO info = { .Event = w->type, .Timeout = RFM2G_INFINITE_TIMEOUT };
+
+	w->ret = RFM2gWaitForEvent(w->h, &info);
+	w->over = true;
+	return NULL;
+}
+
+static RFM2G_STATUS looked(RFM2GHANDLE h, RFM2GEVENTTYPE type)
+{
+	RFM2GEVENTINFO info = { .Event = type };
+
+	return RFM2gWaitForEvent(h, &info);
+}
+
+static void waiting_for(struct waiter *w, RFM2GHANDLE h, RFM2GEVENTTYPE type)
+{
+	*w = (struct waiter){ .h = h, .type = type };
+	w->thread = started(wait_for, w);
+	if (!eventually(looked(h, type) == RFM2G_EVENT_IN_USE))
+		errx(2, "nobody waits for event %d", type);
+}
+
+static RFM2G_STATUS ended(struct waiter *w)
+{
+	if (!eventually(w->over))
+		return -1;
+	pthread_join(w->thread, NULL);
+	return w->ret;
+}
+
+static void ignore(int number)
+{
+	(void)number;
+}
+
+static void unexpected(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	is(false, "a callback that was refused was called: %p %p", (void *)h, (void *)info);
+}
+
+static void waits(void)
+{
+	RFM2GHANDLE h = opened(), other = opened();
+	struct waiter w, second;
+	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR1, .Timeout = 200 };
+	double begin = now();
+
+	signal(SIGUSR1, ignore);
+	gives(RFM2G_TIMED_OUT, RFM2gWaitForEvent(h, &info), "a wait of 200 ms");
+	is(now() - begin > 0.19, "takes that long: %.0f ms", (now() - begin) * 1e3);
+	waiting_for(&w, h, RFM2GEVENT_INTR1);
+	gives(RFM2G_EVENT_IN_USE, looked(other, RFM2GEVENT_INTR1), "a second one, through another handle");
+	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(other, RFM2GEVENT_INTR1), "which cancels the first");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "who is told");
+	waiting_for(&w, h, RFM2GEVENT_INTR2);
+	pthread_kill(w.thread, SIGUSR1);
+	gives(RFM2G_SIGNALED, ended(&w), "a signal ends a wait");
+	waiting_for(&w, h, RFM2GEVENT_INTR3);
+	waiting_for(&second, other, RFM2GEVENT_INTR4);
+	gives(RFM2G_SUCCESS, RFM2gClose(&h), "a handle is closed while a thread waits");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "which ends the wait");
+	usleep(50000);
+	is(!second.over, "and not that of another handle");
+	gives(RFM2G_EVENT_IN_USE, RFM2gEnableEventCallback(other, RFM2GEVENT_INTR4, unexpected),
+	      "no callback for an event that somebody waits for");
+	RFM2gClose(&other);
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&second), "that ends with its own");
+}
+
+/* Waits that begin and end all the time, through a handle that is closed at any moment. */
+static void *wait_on(void *arg)
+{
+	struct user *user = arg;
+	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR1, .Timeout = RFM2G_INFINITE_TIMEOUT };
+
+	do {
+		user->begun = true;
+		user->end = RFM2gWaitForEvent(user->h, &info);
+		user->calls++;
+	} while (user->end != RFM2G_BAD_PARAMETER_1);
+	return NULL;
+}
+
+static void close_while_waiting(void)
+{
+	double begin, longest = 0;
+
+	for (int round = 0; round < rounds; round++) {
+		struct user user = { .h = opened() };
+		RFM2GHANDLE h = user.h;
+
+		user.thread = started(wait_on, &user);
+		while (!user.begun)
+			sched_yield();
+		for (int i = 0; i < round % 40; i++)
+			RFM2gCancelWaitForEvent(h, RFM2GEVENT_INTR1);
+		begin = now();
+		RFM2gClose(&h);
+		longest = now() - begin > longest ? now() - begin : longest;
+		pthread_join(user.thread, NULL);
+	}
+	is(longest < 10, "%d handles closed at any moment of a wait, in %.0f ms at most", rounds, longest * 1e3);
+}
+
+/* What callbacks saw. */
+static struct {
+	atomic_int calls, wrong;
+	atomic_bool inside, go;
+	RFM2G_UINT32 last;
+	RFM2GHANDLE expected;
+	RFM2G_STATUS status;
+} seen;
+
+static void reset(RFM2GHANDLE h)
+{
+	memset((void *)&seen, 0, sizeof(seen));
+	seen.expected = h;
+	wrap_events(true);
+}
+
+static void count(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	seen.wrong += h != seen.expected || info->Event != RFM2GEVENT_INTR2 || info->NodeId != 7 ||
+		      info->ExtendedInfo != seen.last + 1;
+	seen.last = info->ExtendedInfo;
+	seen.calls++;
+}
+
+static void linger(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	(void)h;
+	(void)info;
+	seen.inside = true;
+	while (!seen.go)
+		usleep(100);
+	usleep(20000);
+	seen.calls++;
+	seen.inside = false;
+}
+
+static void disable_itself(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	seen.status = RFM2gDisableEventCallback(h, info->Event);
+	seen.calls++;
+}
+
+static void close_itself(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	(void)info;
+	seen.status = RFM2gClose(&h);
+	seen.calls++;
+}
+
+static void end_thread(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	(void)h;
+	(void)info;
+	seen.calls++;
+	pthread_exit(NULL);
+}
+
+static void callbacks(void)
+{
+	RFM2GHANDLE h = opened();
+
+	reset(h);
+	wrap_event(RFM2GEVENT_INTR2, 7, 1);
+	gives(RFM2G_SUCCESS, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count), "a callback");
+	is(seen.calls == 1, "what was there came before it was told");
+	gives(RFM2G_EVENT_IN_USE, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count), "a second one for its event");
+	for (int i = 2; i <= 50; i++)
+		wrap_event(RFM2GEVENT_INTR2, 7, i);
+	is(eventually(seen.calls == 50) && !seen.wrong, "50 events in their order, with sender and data");
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "disabled");
+	wrap_event(RFM2GEVENT_INTR2, 7, 51);
+	usleep(20000);
+	is(seen.calls == 50, "nothing more comes");
+	gives(RFM2G_NOT_ENABLED, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "and there is none to disable");
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
+	is(seen.calls == 51 && !seen.wrong, "enabled, it gets what waited");
+	wrap_event(RFM2GEVENT_INTR3, 1, 1);
+	usleep(20000);
+	is(seen.calls == 51, "and nothing of another event");
+	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(h, RFM2GEVENT_INTR2), "whoever cancels waits");
+	is(eventually(RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2) == RFM2G_NOT_ENABLED), "ends it");
+	RFM2gClose(&h);
+}
+
+/* Disabling and closing return when the callback has. */
+static void joined(void)
+{
+	RFM2GHANDLE h = opened();
+	pthread_t thread;
+	double begin;
+
+	reset(h);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, linger);
+	wrap_event(RFM2GEVENT_INTR1, 1, 1);
+	eventually(seen.inside);
+	seen.go = true;
+	RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1);
+	is(seen.calls == 1 && !seen.inside, "who disables a callback waits until it has returned");
+	reset(h);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, linger);
+	wrap_event(RFM2GEVENT_INTR1, 1, 1);
+	eventually(seen.inside);
+	thread = started(close_it, h);
+	is(eventually(RFM2gPeek8(h, 0, (RFM2G_UINT8 *)&begin) == RFM2G_BAD_PARAMETER_1) && seen.inside,
+	   "closing waits for it, the handle is closed already");
+	seen.go = true;
+	pthread_join(thread, NULL);
+	is(seen.calls == 1 && !seen.inside, "and returns then");
+	h = opened();
+	begin = now();
+	for (int type = 0; type < RFM2GEVENT_LAST; type++)
+		RFM2gEnableEventCallback(h, type, count);
+	RFM2gClose(&h);
+	is(now() - begin < 10, "a callback for each event, and closed: %.0f ms", (now() - begin) * 1e3);
+}
+
+static void by_itself(void)
+{
+	RFM2GHANDLE h = opened();
+
+	reset(h);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, disable_itself);
+	wrap_event(RFM2GEVENT_INTR1, 1, 1);
+	is(eventually(seen.calls == 1) && seen.status == RFM2G_SUCCESS, "a callback disables itself");
+	wrap_event(RFM2GEVENT_INTR1, 1, 2);
+	usleep(20000);
+	is(seen.calls == 1, "and is not called again");
+	is(eventually(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, disable_itself) == RFM2G_SUCCESS) &&
+	   seen.calls == 2, "until it is enabled again; it may disable itself at once");
+	eventually(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, end_thread) == RFM2G_SUCCESS);
+	wrap_event(RFM2GEVENT_INTR1, 1, 3);
+	is(eventually(seen.calls == 3) &&
+	   eventually(RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1) == RFM2G_NOT_ENABLED),
+	   "a callback ends its thread");
+	eventually(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, close_itself) == RFM2G_SUCCESS);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
+	wrap_event(RFM2GEVENT_INTR1, 1, 4);
+	is(eventually(seen.calls == 4) && seen.status == RFM2G_SUCCESS, "a callback closes its handle");
+	gives(RFM2G_BAD_PARAMETER_1, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1), "which is closed then");
+}
+
+static void *send_on(void *arg)
+{
+	atomic_bool *over = arg;
+
+	while (!*over)
+		wrap_event(RFM2GEVENT_INTR1, 1, 0);
+	return NULL;
+}
+
+static void add(RFM2GHANDLE h, RFM2GEVENTINFO *info)
+{
+	(void)info;
+	seen.calls++;
+	seen.wrong += h != seen.expected;
+}
+
+/* Whatever the moment, no call comes when disabling has returned. */
+static void enable_and_disable(void)
+{
+	RFM2GHANDLE h = opened();
+	atomic_bool over = false;
+	int late = 0, calls;
+	pthread_t thread;
+
+	reset(h);
+	thread = started(send_on, &over);
+	for (int round = 0; round < rounds; round++) {
+		seen.wrong += RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, add) != RFM2G_SUCCESS;
+		usleep(round % 20 * 10);
+		seen.wrong += RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1) != RFM2G_SUCCESS;
+		calls = seen.calls;
+		sched_yield();
+		late += seen.calls != calls;
+	}
+	over = true;
+	pthread_join(thread, NULL);
+	is(!seen.wrong && !late, "%d times enabled and disabled under events: %d of %d calls were late", rounds, late,
+	   seen.calls);
+	RFM2gClose(&h);
+}
+
+/* Callbacks on the device itself: none comes, and they end. */
+static void real_callbacks(void)
+{
+	RFM2GHANDLE h = opened();
+	double begin = now();
+	int wrong = 0;
+
+	wrap_events(false);
+	for (int round = 0; round < 20; round++)
+		for (int type = 0; type < RFM2GEVENT_LAST; type++) {
+			wrong += RFM2gEnableEventCallback(h, type, count) != RFM2G_SUCCESS;
+			if (round % 2) {
+				wrong += RFM2gDisableEventCallback(h, type) != RFM2G_SUCCESS;
+			} else if (type == RFM2GEVENT_LAST - 1) {
+				wrong += RFM2gClose(&h) != RFM2G_SUCCESS;
+				h = opened();
+			}
+		}
+	is(!wrong, "callbacks for all events of the device, ended by disabling or closing");
+	is(now() - begin < 60, "in %.0f ms", (now() - begin) * 1e3);
+	RFM2gClose(&h);
+}
+
+static int child(RFM2GHANDLE h)
+{
+	RFM2G_UINT32 value;
+
+	if (RFM2gPeek32(h, PLACE, &value) || value != MAGIC || RFM2gPoke32(h, PLACE + 4, 99))
+		return 1;
+	if (RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2) != RFM2G_NOT_ENABLED)
+		return 2;
+	return RFM2gClose(&h) ? 3 : 0;
+}
+
+/* A child has the handle and none of the threads; the parent notices nothing. */
+static void forking(void)
+{
+	RFM2GHANDLE h = opened();
+	RFM2G_UINT32 value;
+	struct waiter w;
+	int status = -1;
+	pid_t pid;
+
+	reset(h);
+	RFM2gPoke32(h, PLACE, MAGIC);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
+	w = (struct waiter){ .h = h, .type = RFM2GEVENT_INTR4 };
+	w.thread = started(wait_for, &w);
+	eventually(looked(h, RFM2GEVENT_INTR4) == RFM2G_EVENT_IN_USE);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		_exit(child(h));
+	}
+	waitpid(pid, &status, 0);
+	is(!status, "a child uses the handle and closes it: 0x%x", status);
+	is(!RFM2gPeek32(h, PLACE + 4, &value) && value == 99, "what it wrote is there");
+	wrap_event(RFM2GEVENT_INTR2, 7, 1);
+	is(eventually(seen.calls == 1), "the parent's callback goes on");
+	is(!w.over, "so does its wait");
+	RFM2gClose(&h);
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "until it is closed");
+}
+
+/* Each thread asks for another kind of mapping through the same handle. */
+static void *map_on(void *arg)
+{
+	struct user *user = arg;
+	volatile void *p;
+
+	for (int i = 0; i < 20 * rounds; i++) {
+		if (user->kind) {
+			user->damaged += RFM2gUserMemory(user->h, &p, RFM2G_BAR2_MMAP_OFFSET, 1) != 0;
+			user->damaged += ((volatile RFM2G_UINT8 *)p)[RFM2G_BID] != 0x65;
+		} else {
+			user->damaged += RFM2gUserMemory(user->h, &p, 0, 1) != 0;
+			user->damaged += ((volatile RFM2G_UINT32 *)p)[PLACE / 4] != MAGIC;
+		}
+		user->damaged += RFM2gUnMapUserMemory(user->h, &p, 1) != 0;
+	}
+	return NULL;
+}
+
+static void maps(void)
+{
+	RFM2GHANDLE h = opened();
+	struct user users[THREADS] = { };
+	long wrong = 0;
+
+	RFM2gPoke32(h, PLACE, MAGIC);
+	for (int i = 0; i < THREADS; i++) {
+		users[i].h = h;
+		users[i].kind = i & 1;
+		users[i].thread = started(map_on, &users[i]);
+	}
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(users[i].thread, NULL);
+		wrong += users[i].damaged;
+	}
+	is(!wrong, "threads that map memory and registers through one handle get what they asked for");
+	RFM2gClose(&h);
+}
+
+static RFM2GHANDLE handler_handle;
+static atomic_int handled;
+
+static void peek_in_handler(int number)
+{
+	RFM2G_UINT32 value;
+
+	(void)number;
+	handled += !RFM2gPeek32(handler_handle, PLACE, &value) && value == MAGIC;
+}
+
+static void handlers(void)
+{
+	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { };
+	RFM2G_UINT32 value, wrong = 0;
+	double end = now() + 0.3;
+
+	handler_handle = opened();
+	RFM2gPoke32(handler_handle, PLACE, MAGIC);
+	signal(SIGALRM, peek_in_handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while (now() < end)
+		wrong += RFM2gPeek32(handler_handle, PLACE, &value) || value != MAGIC;
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN);
+	is(!wrong && handled, "%d signal handlers read while their thread did", handled);
+	gives(RFM2G_SUCCESS, RFM2gClose(&handler_handle), "and nothing is left of them");
+}
+
+static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
+{
+	/* So few that nobody else gets the processor meanwhile. */
+	long calls = 50000, sum = 0;
+	RFM2G_UINT32 value = 0;
+	double begin = now();
+
+	for (long i = 0; i < calls; i++) {
+		if (map)
+			value = map[PLACE / 4];
+		else
+			RFM2gRead(h, PLACE, &value, 4);
+		sum += value;
+	}
+	if (sum != calls * MAGIC)
+		return 0;
+	return calls / (now() - begin) / 1e6;
+}
+
+/* Where plain loads do 100 M/s, reads of 4 bytes must do LEAST; on an emulated processor a call is no measure. */
+static void speed(void)
+{
+	RFM2GHANDLE h = opened();
+	volatile void *map;
+	double loop = 0, read = 0, once, end;
+
+	RFM2gPoke32(h, PLACE, MAGIC);
+	RFM2gUserMemory(h, &map, 0, 1);
+	/* The best of many: the machine is shared. */
+	for (end = now() + 3; now() < end;) {
+		once = rate(h, map);
+		loop = once > loop ? once : loop;
+		once = rate(h, NULL);
+		read = once > read ? once : read;
+	}
+	is(read >= least || loop < 100, "reads of 4 bytes: %.1f M/s, plain loads %.0f M/s", read, loop);
+	RFM2gUnMapUserMemory(h, &map, 1);
+	RFM2gClose(&h);
+}
+
+int main(int argc, char **argv)
+{
+	static void (*const steps[])(void) = {
+		close_while_used, close_twice, waits, close_while_waiting, callbacks, joined, by_itself,
+		enable_and_disable, real_callbacks, forking, maps, handlers, speed,
+	};
+
+	if (argc != 4)
+		errx(2, "threads DEVICE ROUNDS LEAST");
+	path = argv[1];
+	rounds = atoi(argv[2]);
+	least = atoi(argv[3]);
+	for (unsigned int i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		wrap_events(false);
+		steps[i]();
+	}
+	return 0;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* See wrap.h: ioctl() and mmap() here take the place of the C library's. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "wrap.h"
+
+#define EVENTS 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned long fail_cmd;
+static int fail_error, ignorant;
+static bool no_mmap, ours;
+static RFM2GEVENTINFO queue[RFM2GEVENT_LAST][EVENTS];
+static int queued[RFM2GEVENT_LAST], taken, cancelled;
+static bool waits[RFM2GEVENT_LAST], cancel[RFM2GEVENT_LAST];
+
+void wrap_fail(unsigned long cmd, int error)
+{
+	fail_cmd = cmd;
+	fail_error = error;
+}
+
+void wrap_ignorant(int error)
+{
+	ignorant = error;
+}
+
+void wrap_no_mmap(bool fail)
+{
+	no_mmap = fail;
+}
+
+void wrap_events(bool now)
+{
+	pthread_mutex_lock(&lock);
+	ours = now;
+	memset(queued, 0, sizeof(queued));
+	taken = 0;
+	cancelled = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data)
+{
+	pthread_mutex_lock(&lock);
+	if (queued[type] < EVENTS)
+		queue[type][queued[type]++] = (RFM2GEVENTINFO){ .NodeId = node, .ExtendedInfo = data };
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static int count(const int *from)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = *from;
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+int wrap_taken(void)
+{
+	return count(&taken);
+}
+
+int wrap_cancelled(void)
+{
+	return count(&cancelled);
+}
+
+static int take(RFM2GEVENTINFO *info)
+{
+	RFM2GEVENTINFO *first = queue[info->Event];
+
+	info->NodeId = first->NodeId;
+	info->ExtendedInfo = first->ExtendedInfo;
+	memmove(first, first + 1, --queued[info->Event] * sizeof(*first));
+	taken++;
+	return 0;
+}
+
+/* As the device's: one waiter; what is there at once; 0 ms only look. */
+static int wait_locked(RFM2GEVENTINFO *info)
+{
+	RFM2GEVENTTYPE type = info->Event;
+	int ret = 0;
+
+	if (waits[type])
+		return EALREADY;
+	if (queued[type])
+		return take(info);
+	if (!info->Timeout)
+		return ETIMEDOUT;
+	waits[type] = true;
+	while (!queued[type] && !cancel[type])
+		pthread_cond_wait(&changed, &lock);
+	if (queued[type])
+		take(info);
+	else
+		ret = EIDRM;
+	cancelled += cancel[type];
+	waits[type] = false;
+	cancel[type] = false;
+	return ret;
+}
+
+static int cancel_locked(RFM2GEVENTTYPE type)
+{
+	if (!waits[type])
+		return ENOSYS;
+	cancel[type] = true;
+	pthread_cond_broadcast(&changed);
+	return 0;
+}
+
+static int event(unsigned long cmd, RFM2GEVENTINFO *info)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = cmd == IOCTL_RFM2G_WAIT_FOR_EVENT ? wait_locked(info) : cancel_locked(info->Event);
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+static int pretended(unsigned long cmd, void *arg)
+{
+	if (fail_error && cmd == fail_cmd)
+		return fail_error;
+	if (ignorant && cmd != IOCTL_RFM2G_GET_CONFIG)
+		return ignorant;
+	if (ours && (cmd == IOCTL_RFM2G_WAIT_FOR_EVENT || cmd == IOCTL_RFM2G_CANCEL_EVENT))
+		return event(cmd, arg);
+	return -1;
+}
+
+int ioctl(int fd, unsigned long cmd, ...)
+{
+	va_list args;
+	void *arg;
+	int ret;
+
+	va_start(args, cmd);
+	arg = va_arg(args, void *);
+	va_end(args);
+	ret = pretended(cmd, arg);
+	if (ret < 0)
+		return syscall(SYS_ioctl, fd, cmd, arg);
+	errno = ret;
+	return ret ? -1 : 0;
+}
+
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
+{
+	if (no_mmap && fd >= 0) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
+}
+
+void is(bool good, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	printf("%d ", !good);
+	vprintf(format, args);
+	putchar('\n');
+	va_end(args);
+	fflush(stdout);
+}
+
+void gives(RFM2G_STATUS wanted, RFM2G_STATUS got, const char *what)
+{
+	if (got == wanted)
+		is(true, "%s", what);
+	else
+		is(false, "%s: %d (%s)", what, got, RFM2gErrorMsg(got));
+}

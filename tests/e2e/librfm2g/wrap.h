@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stands between librfm2g and the system, and makes happen what the device does
+ * not do by itself: errors, a memory that cannot be mapped, events.
+ */
+#ifndef LIBRFM2G_WRAP_H
+#define LIBRFM2G_WRAP_H
+
+#include <stdbool.h>
+
+#include <rfm2g_api.h>
+
+/* This command gives this errno, from now on; 0: none does. */
+void wrap_fail(unsigned long cmd, int error);
+
+/* All commands but GET_CONFIG give this errno: a driver that knows none of them; 0: as usual. */
+void wrap_ignorant(int error);
+
+/* mmap() fails. */
+void wrap_no_mmap(bool fail);
+
+/* Waits do not go to the device, but wait for wrap_event(). */
+void wrap_events(bool ours);
+
+/* An event has come. */
+void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
+
+/* How many of them were taken, how many waits were cancelled. */
+int wrap_taken(void);
+int wrap_cancelled(void);
+
+/* Results: 0 or 1 and a text. */
+void is(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void gives(RFM2G_STATUS wanted, RFM2G_STATUS got, const char *what);
+
+#define GIVES(wanted, call) gives(RFM2G_##wanted, call, #wanted ": " #call)
+
+#endif /* LIBRFM2G_WRAP_H */

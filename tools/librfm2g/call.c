@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A command of the driver, and what its errno is to the program. */
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "priv.h"
+
+const struct rfm2g_meaning rfm2g_os_error[] = {
+	{ 0, RFM2G_OS_ERROR },
+};
+
+const struct rfm2g_meaning rfm2g_driver_error[] = {
+	{ 0, RFM2G_DRIVER_ERROR },
+};
+
+/**
+ * rfm2g_command - a command through a handle that is in use
+ * @h: handle
+ * @cmd: IOCTL_RFM2G_...
+ * @arg: its argument, or the address of it
+ * @meanings: of errnos
+ *
+ * Return: RFM2G_SUCCESS or one of @meanings.
+ */
+RFM2G_STATUS rfm2g_command(const struct rfm2g_handle *h, unsigned long cmd,
+			   unsigned long arg,
+			   const struct rfm2g_meaning *meanings)
+{
+	if (!ioctl(h->fd, cmd, arg))
+		return RFM2G_SUCCESS;
+	while (meanings->error && meanings->error != errno)
+		meanings++;
+	return meanings->status;
+}
+
+/**
+ * rfm2g_call - a command that is all there is to a function
+ * @rh: what the program handed in
+ * @cmd: IOCTL_RFM2G_...
+ * @arg: its argument, or the address of it
+ * @meanings: of errnos
+ *
+ * Return: RFM2G_SUCCESS, one of @meanings, or what is wrong with the handle.
+ */
+RFM2G_STATUS rfm2g_call(RFM2GHANDLE rh, unsigned long cmd, unsigned long arg,
+			const struct rfm2g_meaning *meanings)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	ret = rfm2g_command(h, cmd, arg, meanings);
+	rfm2g_leave();
+	return ret;
+}
+
+/**
+ * rfm2g_call_get - a command that tells something, for a second parameter
+ * @rh: what the program handed in
+ * @cmd: IOCTL_RFM2G_...
+ * @to: gets it
+ *
+ * Return: as rfm2g_call(), RFM2G_OS_ERROR for any errno; RFM2G_BAD_PARAMETER_2:
+ * @to is NULL.
+ */
+RFM2G_STATUS rfm2g_call_get(RFM2GHANDLE rh, unsigned long cmd, void *to)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	ret = to ? rfm2g_command(h, cmd, (unsigned long)to, rfm2g_os_error) :
+		   RFM2G_BAD_PARAMETER_2;
+	rfm2g_leave();
+	return ret;
+}

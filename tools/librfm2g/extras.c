@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What libraries for the cards do not have. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rfm2g_extras.h"
+
+#include "priv.h"
+
+STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (fsync(h->fd))
+		ret = RFM2G_OS_ERROR;
+	rfm2g_leave();
+	return ret;
+}
+
+/* Who may open the device, for one who may not. */
+static void rfm2g_explain_permission(const char *path, char *text, size_t size)
+{
+	char buffer[1024];
+	struct group group, *found = NULL;
+	struct stat st;
+
+	if (stat(path, &st)) {
+		snprintf(text, size, "%s cannot be looked at: %s", path,
+			 strerror(errno));
+		return;
+	}
+	if ((st.st_mode & 0060) != 0060 || !st.st_gid) {
+		snprintf(text, size,
+			 "only root may open %s; to let a group do it, give it to that group (udev rule) or load vrfm with mode=0666",
+			 path);
+		return;
+	}
+	getgrgid_r(st.st_gid, &group, buffer, sizeof(buffer), &found);
+	if (found)
+		snprintf(text, size,
+			 "only members of group %s may open %s: adduser USER %s, and log in again",
+			 found->gr_name, path, found->gr_name);
+	else
+		snprintf(text, size, "only members of group %u may open %s",
+			 st.st_gid, path);
+}
+
+static void rfm2g_explain_missing(const char *path, char *text, size_t size)
+{
+	if (!access("/proc/rfm2g", F_OK))
+		snprintf(text, size,
+			 "there is no %s; cat /proc/rfm2g tells which devices there are",
+			 path);
+	else
+		snprintf(text, size,
+			 "there is no %s, and the driver is not loaded: modprobe vrfm node=N",
+			 path);
+}
+
+static void rfm2g_explain_errno(const char *path, int error, char *text,
+				size_t size)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		rfm2g_explain_permission(path, text, size);
+		break;
+	case ENOENT:
+	case ENOTDIR:
+	case ENXIO:
+	case ENODEV:
+		rfm2g_explain_missing(path, text, size);
+		break;
+	default:
+		snprintf(text, size, "%s cannot be opened: %s", path,
+			 strerror(error));
+	}
+}
+
+STDRFM2GCALL RFM2gxExplain(const char *DevicePath, char *Text, size_t Size)
+{
+	RFM2GCONFIG config;
+	int fd;
+
+	if (!DevicePath)
+		return RFM2G_BAD_PARAMETER_1;
+	if (!Text || !Size)
+		return RFM2G_BAD_PARAMETER_2;
+	*Text = 0;
+	fd = open(DevicePath, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		rfm2g_explain_errno(DevicePath, errno, Text, Size);
+		return RFM2G_SUCCESS;
+	}
+	if (ioctl(fd, IOCTL_RFM2G_GET_CONFIG, &config))
+		snprintf(Text, Size, "%s is not an RFM2g device: %s",
+			 DevicePath, strerror(errno));
+	close(fd);
+	return RFM2G_SUCCESS;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Handles of RFM2g on Linux.
+ */
+#ifndef RFM2G_OSSPEC_H
+#define RFM2G_OSSPEC_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "rfm2g_defs_linux.h"
+
+#include "rfm2g_struct.h"
+
+/*
+ * An open device. Programs may read both; what they write there the library
+ * does not look at. There is more behind them.
+ */
+struct rfm2ghandle_s {
+	RFM2G_INT32 fd;
+	RFM2GCONFIG Config;	/* as it was when the device was opened */
+};
+
+typedef struct rfm2ghandle_s *RFM2GHANDLE;
+
+/* Called, in a thread of its own for each event, when the event has come. */
+typedef void (*RFM2G_EVENT_FUNCPTR)(RFM2GHANDLE, RFM2GEVENTINFO *);
+
+#endif /* RFM2G_OSSPEC_H */

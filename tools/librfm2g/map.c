@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Mappings for programs. The driver is told first if the next mmap() of the file
+ * is to map something else than the memory; so nothing else of this handle may
+ * come between, and rfm2g_handle.lock is held.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "priv.h"
+
+#define RFM2G_SPECIAL (RFM2G_DMA_MMAP_OFFSET | RFM2G_BAR0_MMAP_OFFSET | \
+		       RFM2G_BAR2_MMAP_OFFSET)
+
+static RFM2G_STATUS rfm2g_map_locked(const struct rfm2g_handle *h,
+				     volatile void **to, uint64_t offset,
+				     size_t bytes)
+{
+	RFM2G_STATUS ret;
+	void *mem;
+
+	if (offset & RFM2G_SPECIAL) {
+		ret = rfm2g_command(h, IOCTL_RFM2G_SET_SPECIAL_MMAP_OFFSET,
+				    (unsigned long)&offset, rfm2g_os_error);
+		if (ret)
+			return ret;
+		/* Drivers do not look at it, and 0 some take for an error. */
+		offset = RFM2G_PAGE;
+	}
+	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd,
+		   (off_t)offset);
+	if (mem == MAP_FAILED)
+		return RFM2G_MEM_NOT_MAPPED;
+	*to = mem;
+	return RFM2G_SUCCESS;
+}
+
+static RFM2G_STATUS rfm2g_map(struct rfm2g_handle *h, volatile void **to,
+			      uint64_t offset, size_t bytes)
+{
+	RFM2G_STATUS ret;
+
+	pthread_mutex_lock(&h->lock);
+	ret = rfm2g_map_locked(h, to, offset, bytes);
+	pthread_mutex_unlock(&h->lock);
+	return ret;
+}
+
+/* A DMA buffer is no part of the memory, so there is no end to check. */
+static RFM2G_STATUS rfm2g_map_check(const struct rfm2g_handle *h,
+				    uint64_t offset, uint64_t bytes)
+{
+	if (offset & RFM2G_DMA_MMAP_OFFSET)
+		return RFM2G_SUCCESS;
+	if (bytes > h->size || offset > h->size - bytes)
+		return RFM2G_OUT_OF_RANGE;
+	if (offset & RFM2G_BAR0_MMAP_OFFSET && offset != RFM2G_BAR0_MMAP_OFFSET)
+		return RFM2G_BAD_PARAMETER_3;
+	if (offset & RFM2G_BAR2_MMAP_OFFSET && offset != RFM2G_BAR2_MMAP_OFFSET)
+		return RFM2G_BAD_PARAMETER_3;
+	return RFM2G_SUCCESS;
+}
+
+static uint64_t rfm2g_pages(uint32_t bytes)
+{
+	return ((uint64_t)bytes + RFM2G_PAGE - 1) / RFM2G_PAGE;
+}
+
+static RFM2G_STATUS rfm2g_user_memory(RFM2GHANDLE rh, volatile void **to,
+				      uint64_t offset, uint64_t pages)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!to)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!pages)
+		ret = RFM2G_BAD_PARAMETER_4;
+	else
+		ret = rfm2g_map_check(h, offset, pages * RFM2G_PAGE);
+	if (!ret)
+		ret = rfm2g_map(h, to, offset, pages * RFM2G_PAGE);
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gUserMemory(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
+			     RFM2G_UINT64 Offset, RFM2G_UINT32 Pages)
+{
+	return rfm2g_user_memory(rh, UserMemoryPtr, Offset, Pages);
+}
+
+STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
+				  RFM2G_UINT64 Offset, RFM2G_UINT32 Bytes)
+{
+	return rfm2g_user_memory(rh, UserMemoryPtr, Offset, rfm2g_pages(Bytes));
+}
+
+/*
+ * The driver is told before: the cards' has a DMA buffer to forget. One that is
+ * gone has nothing to forget, and the mapping is still the program's.
+ */
+static RFM2G_STATUS rfm2g_unmap(const struct rfm2g_handle *h,
+				volatile void **from, uint64_t bytes)
+{
+	static const struct rfm2g_meaning meanings[] = {
+		{ ENODEV, RFM2G_SUCCESS },
+		{ 0, RFM2G_OS_ERROR },
+	};
+	RFM2G_STATUS ret;
+
+	ret = rfm2g_command(h, IOCTL_RFM2G_CLEAR_DMA_MMAP_OFFSET,
+			    (uint32_t)(uintptr_t)*from, meanings);
+	if (ret)
+		return ret;
+	if (munmap((void *)*from, bytes))
+		return RFM2G_OS_ERROR;
+	*from = NULL;
+	return RFM2G_SUCCESS;
+}
+
+static RFM2G_STATUS rfm2g_unmap_user(RFM2GHANDLE rh, volatile void **from,
+				     uint64_t pages)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!from || !*from)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!pages)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else
+		ret = rfm2g_unmap(h, from, pages * RFM2G_PAGE);
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gUnMapUserMemory(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
+				  RFM2G_UINT32 Pages)
+{
+	return rfm2g_unmap_user(rh, UserMemoryPtr, Pages);
+}
+
+STDRFM2GCALL RFM2gUnMapUserMemoryBytes(RFM2GHANDLE rh,
+				       volatile void **UserMemoryPtr,
+				       RFM2G_UINT32 Bytes)
+{
+	return rfm2g_unmap_user(rh, UserMemoryPtr, rfm2g_pages(Bytes));
+}
+
+/* What is mapped of a space, and how to ask for it; 0 bytes: nothing. */
+static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
+				   RFM2GREGSETTYPE regset, uint64_t *offset)
+{
+	switch (regset) {
+	case RFM2GCFGREGMEM:
+		*offset = RFM2G_BAR0_MMAP_OFFSET;
+		return RFM2G_PAGE;
+	case RFM2GCTRLREGMEM:
+		*offset = RFM2G_BAR2_MMAP_OFFSET;
+		return RFM2G_PAGE;
+	case RFM2GMEM:
+		*offset = 0;
+		return h->size;
+	default:
+		return 0;
+	}
+}
+
+/* Registers of a card may begin inside a page. */
+static uintptr_t rfm2g_device_begin(const struct rfm2g_handle *h,
+				    RFM2GREGSETTYPE regset)
+{
+	const RFM2GPCICONFIG *pci = &h->config.PciConfig;
+
+	if (regset == RFM2GMEM)
+		return 0;
+	return (regset == RFM2GCFGREGMEM ? pci->rfm2gOrBase : pci->rfm2gCsBase) &
+	       (RFM2G_PAGE - 1);
+}
+
+static volatile void *rfm2g_move(volatile void *mem, intptr_t bytes)
+{
+	return (volatile uint8_t *)mem + bytes;
+}
+
+STDRFM2GCALL RFM2gMapDeviceMemory(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
+				  volatile void **DeviceMemoryPtr)
+{
+	uint64_t bytes, offset;
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	bytes = rfm2g_device_bytes(h, regset, &offset);
+	if (!bytes)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!DeviceMemoryPtr)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else
+		ret = rfm2g_map(h, DeviceMemoryPtr, offset, bytes);
+	if (!ret)
+		*DeviceMemoryPtr = rfm2g_move(*DeviceMemoryPtr,
+					      rfm2g_device_begin(h, regset));
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gUnMapDeviceMemory(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
+				    volatile void **DeviceMemoryPtr)
+{
+	uint64_t bytes, offset;
+	struct rfm2g_handle *h;
+	volatile void *page;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	bytes = rfm2g_device_bytes(h, regset, &offset);
+	if (!bytes)
+		ret = RFM2G_BAD_PARAMETER_2;
+	else if (!DeviceMemoryPtr || !*DeviceMemoryPtr)
+		ret = RFM2G_BAD_PARAMETER_3;
+	if (!ret) {
+		page = rfm2g_move(*DeviceMemoryPtr,
+				  -(intptr_t)rfm2g_device_begin(h, regset));
+		ret = rfm2g_unmap(h, &page, bytes);
+	}
+	if (!ret)
+		*DeviceMemoryPtr = NULL;
+	rfm2g_leave();
+	return ret;
+}

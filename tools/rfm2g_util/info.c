@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the device is. */
+#include <string.h>
+
+#include "util.h"
+
+/* The model of a board id. */
+static const char *util_board(RFM2G_UINT8 id)
+{
+	return id == 0x65 ? "5565" : "unknown";
+}
+
+static enum util_result util_boardid(struct util *util,
+				     const struct util_command *command,
+				     int argc, char **argv)
+{
+	RFM2G_UINT8 id;
+	RFM2G_STATUS ret = RFM2gBoardID(util->rh, &id);
+
+	if (!ret)
+		printf("board id 0x%02x (%s)\n", id, util_board(id));
+	return util_status(ret);
+}
+
+static enum util_result util_nodeid(struct util *util,
+				    const struct util_command *command,
+				    int argc, char **argv)
+{
+	RFM2G_NODE id;
+	RFM2G_STATUS ret = RFM2gNodeID(util->rh, &id);
+
+	if (!ret)
+		printf("node id 0x%02x\n", id);
+	return util_status(ret);
+}
+
+static enum util_result util_size(struct util *util,
+				  const struct util_command *command, int argc,
+				  char **argv)
+{
+	RFM2G_UINT32 size;
+	RFM2G_STATUS ret = RFM2gSize(util->rh, &size);
+
+	if (!ret)
+		printf("size %u (0x%x)\n", size, size);
+	return util_status(ret);
+}
+
+static enum util_result util_first(struct util *util,
+				   const struct util_command *command, int argc,
+				   char **argv)
+{
+	RFM2G_UINT32 first;
+	RFM2G_STATUS ret = RFM2gFirst(util->rh, &first);
+
+	if (!ret)
+		printf("first offset 0x%08x\n", first);
+	return util_status(ret);
+}
+
+/* Which of the three texts. */
+enum { UTIL_DEVNAME, UTIL_DLLVERSION, UTIL_DRIVERVERSION };
+
+static enum util_result util_text(struct util *util,
+				  const struct util_command *command, int argc,
+				  char **argv)
+{
+	static const struct {
+		RFM2G_STATUS (*get)(RFM2GHANDLE rh, char *text);
+		const char *what;
+	} texts[] = {
+		[UTIL_DEVNAME] = { RFM2gDeviceName, "device name" },
+		[UTIL_DLLVERSION] = { RFM2gDllVersion, "library version" },
+		[UTIL_DRIVERVERSION] = { RFM2gDriverVersion, "driver version" },
+	};
+	char text[MAX_PATH + 1];
+	RFM2G_STATUS ret = texts[command->which].get(util->rh, text);
+
+	if (!ret)
+		printf("%s \"%s\"\n", texts[command->which].what, text);
+	return util_status(ret);
+}
+
+static void util_config_lcsr(RFM2G_UINT32 lcsr)
+{
+	static const struct { RFM2G_UINT32 bit; const char *name; } flags[] = {
+		{ RFM2G_LCSR1_LED, "status LED" },
+		{ RFM2G_LCSR1_TX_DISABLE, "transmitter disabled" },
+		{ RFM2G_LCSR1_DARK_ON_DARK, "dark on dark" },
+		{ RFM2G_LCSR1_LOOPBACK, "loopback" },
+		{ RFM2G_LCSR1_PARITY, "parity" },
+		{ RFM2G_LCSR1_REDUNDANT, "redundant mode" },
+		{ RFM2G_LCSR1_ROGUE_MASTER1, "rogue master 1" },
+		{ RFM2G_LCSR1_ROGUE_MASTER0, "rogue master 0" },
+		{ RFM2G_LCSR1_TX_EMPTY, "nothing to send" },
+		{ RFM2G_LCSR1_TX_ALMOST_FULL, "much to send" },
+		{ RFM2G_LCSR1_RX_FULL, "received too much" },
+		{ RFM2G_LCSR1_RX_ALMOST_FULL, "received much" },
+		{ RFM2G_LCSR1_SYNC_LOSS, "a link was lost" },
+		{ RFM2G_LCSR1_SIGNAL, "signal" },
+		{ RFM2G_LCSR1_BAD_DATA, "bad data came" },
+		{ RFM2G_LCSR1_OWN_DATA, "own data came back" },
+	};
+	unsigned int i;
+
+	printf("lcsr1              0x%08x\n", lcsr);
+	for (i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		printf("  %-20s %s\n", flags[i].name,
+		       lcsr & flags[i].bit ? "on" : "off");
+	printf("  %-20s 0x%08x\n", "memory offset",
+	       ((lcsr & RFM2G_LCSR1_OFFSET) >> 16) * 0x4000000);
+}
+
+static void util_config_pci(const RFM2GPCICONFIG *pci)
+{
+	printf("bus                type 0x%04x, bus %u, function %u, devfn 0x%x\n",
+	       pci->type, pci->bus, pci->function, pci->devfn);
+	printf("                   revision %u, interrupt %u\n", pci->revision,
+	       pci->interruptNumber);
+	printf("memory window      base 0x%08x, %u bytes\n", pci->rfm2gBase,
+	       pci->rfm2gWindowSize);
+	printf("bridge registers   base 0x%08x, %u bytes, window %u\n",
+	       pci->rfm2gOrBase, pci->rfm2gOrRegSize, pci->rfm2gOrWindowSize);
+	printf("control registers  base 0x%08x, %u bytes, window %u\n",
+	       pci->rfm2gCsBase, pci->rfm2gCsRegSize, pci->rfm2gCsWindowSize);
+}
+
+static enum util_result util_config(struct util *util,
+				    const struct util_command *command,
+				    int argc, char **argv)
+{
+	RFM2GCONFIG config;
+	RFM2G_STATUS ret = RFM2gGetConfig(util->rh, &config);
+
+	if (ret)
+		return util_status(ret);
+	printf("driver             \"%.32s\" \"%.16s\"\n", config.Name,
+	       config.DriverVersion);
+	printf("device             \"%.128s\", unit %u\n", config.Device,
+	       config.Unit);
+	printf("node id            0x%02x\n", config.NodeId);
+	printf("board id           0x%02x (%s)\n", config.BoardId,
+	       util_board(config.BoardId));
+	printf("board revision     0x%02x, build 0x%04x, plx 0x%02x, pci 0x%02x\n",
+	       config.BoardRevision, config.BuildId, config.PlxRevision,
+	       config.RevisionId);
+	printf("memory             %u (0x%x)\n", config.MemorySize,
+	       config.MemorySize);
+	util_config_lcsr(config.Lcsr1);
+	util_config_pci(&config.PciConfig);
+	return UTIL_OK;
+}
+
+static enum util_result util_errormsg(struct util *util,
+				      const struct util_command *command,
+				      int argc, char **argv)
+{
+	RFM2G_UINT32 code;
+
+	if (!util_number(argv[0], &code))
+		return UTIL_USAGE;
+	printf("status %u: %s\n", code, RFM2gErrorMsg(code));
+	return UTIL_OK;
+}
+
+const struct util_command util_info_commands[] = {
+	{ .name = "boardid", .text = "id of the board", .run = util_boardid },
+	{ .name = "nodeid", .text = "id of this node", .run = util_nodeid },
+	{ .name = "size", .text = "bytes of memory", .run = util_size },
+	{ .name = "first", .text = "first offset", .run = util_first },
+	{ .name = "devname", .text = "name of the device", .run = util_text,
+	  .which = UTIL_DEVNAME },
+	{ .name = "dllversion", .text = "version of the library",
+	  .run = util_text, .which = UTIL_DLLVERSION },
+	{ .name = "driverversion", .text = "version of the driver",
+	  .run = util_text, .which = UTIL_DRIVERVERSION },
+	{ .name = "config", .text = "all that is known of the device",
+	  .run = util_config },
+	{ .name = "errormsg", .args = "CODE", .text = "text of a status",
+	  .run = util_errormsg, .min = 1, .max = 1, .offline = true },
+	{ }
+};

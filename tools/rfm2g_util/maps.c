@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A DMA buffer, as programs map it. */
+#include "util.h"
+
+enum { UTIL_PAGES, UTIL_BYTES };
+
+static enum util_result util_mapuser(struct util *util,
+				     const struct util_command *command,
+				     int argc, char **argv)
+{
+	uint64_t offset;
+	RFM2G_UINT32 count;
+	RFM2G_STATUS ret;
+
+	if (!util_hex64(argv[0], &offset) || !util_number(argv[1], &count))
+		return UTIL_USAGE;
+	if (util->map) {
+		fprintf(stderr, "there is a mapping; unmapuser ends it\n");
+		return UTIL_FAILED;
+	}
+	offset |= RFM2G_DMA_MMAP_OFFSET;
+	if (command->which == UTIL_PAGES)
+		ret = RFM2gUserMemory(util->rh, &util->map, offset, count);
+	else
+		ret = RFM2gUserMemoryBytes(util->rh, &util->map, offset, count);
+	if (ret)
+		return util_status(ret);
+	util->map_bytes = command->which == UTIL_PAGES ? count * 4096 : count;
+	printf("mapped at %p\n", (void *)util->map);
+	return UTIL_OK;
+}
+
+static enum util_result util_unmapuser(struct util *util,
+				       const struct util_command *command,
+				       int argc, char **argv)
+{
+	void *map = (void *)util->map;
+	RFM2G_STATUS ret;
+
+	ret = RFM2gUnMapUserMemoryBytes(util->rh, &util->map, util->map_bytes);
+	if (!ret)
+		printf("unmapped %u bytes at %p\n", util->map_bytes, map);
+	return util_status(ret);
+}
+
+const struct util_command util_map_commands[] = {
+	{ .name = "mapuser", .args = "HEXOFFSET PAGES",
+	  .text = "map a DMA buffer", .run = util_mapuser, .min = 2, .max = 2,
+	  .which = UTIL_PAGES },
+	{ .name = "mapuserbytes", .args = "HEXOFFSET BYTES",
+	  .text = "the same in bytes", .run = util_mapuser, .min = 2, .max = 2,
+	  .which = UTIL_BYTES },
+	{ .name = "unmapuser", .text = "unmap it", .run = util_unmapuser },
+	{ .name = "unmapuserbytes", .text = "the same",
+	  .run = util_unmapuser },
+	{ }
+};

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Words, numbers and statuses. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+/**
+ * util_split - take a line apart
+ * @line: is changed
+ * @words: get it
+ * @room: of @words
+ *
+ * Return: how many there are, more than @room if there are too many.
+ */
+int util_split(char *line, char **words, int room)
+{
+	char *save, *word;
+	int n = 0;
+
+	for (word = strtok_r(line, " \t\r\n", &save); word;
+	     word = strtok_r(NULL, " \t\r\n", &save)) {
+		if (n < room)
+			words[n] = word;
+		n++;
+	}
+	return n;
+}
+
+static bool util_parse(const char *text, int base, uint64_t max,
+		       uint64_t *value)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, base);
+	return !errno && !*end && *value <= max;
+}
+
+/**
+ * util_number - a number as in C
+ * @text: of it
+ * @value: gets it
+ *
+ * Return: false, and a line for the user: it is none.
+ */
+bool util_number(const char *text, uint32_t *value)
+{
+	uint64_t wide;
+
+	if (!util_parse(text, 0, UINT32_MAX, &wide)) {
+		fprintf(stderr, "%s is not a number of 32 bits\n", text);
+		return false;
+	}
+	*value = wide;
+	return true;
+}
+
+/**
+ * util_hex64 - a hexadecimal number of 64 bits, with 0x or without
+ * @text: of it
+ * @value: gets it
+ *
+ * Return: false, and a line for the user: it is none.
+ */
+bool util_hex64(const char *text, uint64_t *value)
+{
+	if (util_parse(text, 16, UINT64_MAX, value))
+		return true;
+	fprintf(stderr, "%s is not a hexadecimal number of 64 bits\n", text);
+	return false;
+}
+
+/**
+ * util_below - a number that has an end
+ * @what: it is, for the user
+ * @text: of it
+ * @end: the first that is too large
+ * @value: gets it
+ *
+ * Return: false, and a line for the user: it is none, or too large.
+ */
+bool util_below(const char *what, const char *text, uint32_t end,
+		uint32_t *value)
+{
+	if (!util_number(text, value))
+		return false;
+	if (*value < end)
+		return true;
+	fprintf(stderr, "%s %s: 0 to %u\n", what, text, end - 1);
+	return false;
+}
+
+/**
+ * util_status - what a call of the library returned
+ * @status: it
+ *
+ * Return: UTIL_OK, or UTIL_FAILED after a line for the user.
+ */
+enum util_result util_status(RFM2G_STATUS status)
+{
+	if (!status)
+		return UTIL_OK;
+	fflush(stdout);
+	fprintf(stderr, "error %d: %s\n", status, RFM2gErrorMsg(status));
+	return UTIL_FAILED;
+}

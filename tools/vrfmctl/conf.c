@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading the configuration. What is wrong is told with its line; nothing is
+ * done with a file of which a line is wrong.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf.h"
+
+#define CONF_SIZE_MIN 4096ULL
+#define CONF_SIZE_MAX (2ULL << 30)
+
+/* In the file; in configfs "node" is "node_id". */
+const char * const conf_names[CONF_KEYS] = {
+	[CONF_NODE] = "node",
+	[CONF_NETWORK] = "network",
+	[CONF_SIZE] = "size",
+	[CONF_LISTEN] = "listen",
+	[CONF_PORT] = "port",
+};
+
+/* A line that is being read. */
+struct conf_place {
+	const char *path;
+	int line;
+};
+
+static bool __attribute__((format(printf, 2, 3)))
+conf_error(const struct conf_place *at, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s:%d: ", at->path, at->line);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return false;
+}
+
+static bool conf_number(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return !errno && !*end && *value <= max;
+}
+
+/* As the kernel reads it: a number, and K, M or G. */
+static bool conf_is_size(const char *text)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	uint64_t value;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (errno || value > CONF_SIZE_MAX || (*end && (!unit || end[1])))
+		return false;
+	if (unit)
+		value <<= 10 * (unit - units + 1);
+	return value >= CONF_SIZE_MIN && value <= CONF_SIZE_MAX &&
+	       !(value % CONF_SIZE_MIN);
+}
+
+static bool conf_is_address(const char *text)
+{
+	struct in6_addr address;
+
+	return inet_pton(AF_INET, text, &address) == 1 ||
+	       inet_pton(AF_INET6, text, &address) == 1;
+}
+
+static bool conf_is_port(const char *text)
+{
+	uint64_t port;
+
+	return conf_number(text, 65535, &port) && port;
+}
+
+/**
+ * conf_unit - the number of a device's name
+ * @name: rfm2g0 to rfm2g7
+ * @unit: gets it
+ *
+ * Return: false: it is no such name.
+ */
+bool conf_unit(const char *name, unsigned int *unit)
+{
+	if (strncmp(name, "rfm2g", 5) || name[5] < '0' ||
+	    name[5] >= '0' + CONF_DEVICES || name[6])
+		return false;
+	*unit = name[5] - '0';
+	return true;
+}
+
+/**
+ * conf_find - a device of the file
+ * @conf: the file
+ * @unit: its number
+ *
+ * Return: the device, NULL: it is not in it.
+ */
+struct conf_device *conf_find(struct conf *conf, unsigned int unit)
+{
+	int i;
+
+	for (i = 0; i < conf->n; i++)
+		if (conf->devices[i].unit == unit)
+			return &conf->devices[i];
+	return NULL;
+}
+
+/* [rfm2gN] */
+static bool conf_section(const struct conf_place *at, char *text,
+			 struct conf *conf)
+{
+	size_t len = strlen(text);
+	unsigned int unit;
+
+	if (len < 2 || text[len - 1] != ']')
+		return conf_error(at, "a device is written [rfm2gN]");
+	text[len - 1] = 0;
+	if (!conf_unit(text + 1, &unit))
+		return conf_error(at, "%s: devices are rfm2g0 to rfm2g7",
+				  text + 1);
+	if (conf_find(conf, unit))
+		return conf_error(at, "rfm2g%u is in line %d already", unit,
+				  conf_find(conf, unit)->line);
+	conf->devices[conf->n].unit = unit;
+	conf->devices[conf->n].line = at->line;
+	conf->n++;
+	return true;
+}
+
+static bool conf_check(const struct conf_place *at, enum conf_key key,
+		       const char *value)
+{
+	uint64_t number;
+
+	switch (key) {
+	case CONF_NODE:
+		return conf_number(value, 255, &number) ||
+		       conf_error(at, "node %s: 0 to 255", value);
+	case CONF_NETWORK:
+		return conf_number(value, UINT32_MAX, &number) ||
+		       conf_error(at, "network %s: 0 to %u", value, UINT32_MAX);
+	case CONF_SIZE:
+		return conf_is_size(value) ||
+		       conf_error(at, "size %s: 4K to 2G, a multiple of 4K",
+				  value);
+	case CONF_LISTEN:
+		return conf_is_address(value) ||
+		       conf_error(at, "listen %s: an address", value);
+	default:
+		return conf_is_port(value) ||
+		       conf_error(at, "port %s: 1 to 65535", value);
+	}
+}
+
+/* peer = ID ADDRESS [PORT] */
+static bool conf_peer(const struct conf_place *at, char *text,
+		      struct conf_device *device)
+{
+	struct conf_peer *peer = &device->peers[device->npeers];
+	char *save, *id = strtok_r(text, " \t", &save);
+	char *addr = strtok_r(NULL, " \t", &save);
+	char *port = strtok_r(NULL, " \t", &save);
+	uint64_t number;
+	int i;
+
+	if (!id || !addr || (port && strtok_r(NULL, " \t", &save)))
+		return conf_error(at, "peer = ID ADDRESS [PORT]");
+	if (!conf_number(id, 255, &number))
+		return conf_error(at, "peer %s: 0 to 255", id);
+	if (strcmp(addr, "any") && !conf_is_address(addr))
+		return conf_error(at, "peer %s: %s is no address", id, addr);
+	if (port && !conf_is_port(port))
+		return conf_error(at, "peer %s: port %s: 1 to 65535", id, port);
+	for (i = 0; i < device->npeers; i++)
+		if (device->peers[i].id == number)
+			return conf_error(at, "peer %s is there already", id);
+	if (device->npeers == CONF_PEERS)
+		return conf_error(at, "at most %d peers", CONF_PEERS);
+	peer->id = number;
+	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
+	snprintf(peer->port, sizeof(peer->port), "%s", port ? port : "");
+	device->npeers++;
+	return true;
+}
+
+static bool conf_value(const struct conf_place *at, const char *name,
+		       char *value, struct conf_device *device)
+{
+	int key;
+
+	if (!strcmp(name, "peer"))
+		return conf_peer(at, value, device);
+	for (key = 0; key < CONF_KEYS; key++)
+		if (!strcmp(conf_names[key], name))
+			break;
+	if (key == CONF_KEYS)
+		return conf_error(at, "%s: node, network, size, listen, port or peer",
+				  name);
+	if (*device->values[key])
+		return conf_error(at, "%s is there already", name);
+	if (strlen(value) >= CONF_VALUE)
+		return conf_error(at, "%s is too long", name);
+	if (!conf_check(at, key, value))
+		return false;
+	strcpy(device->values[key], value);
+	return true;
+}
+
+static char *conf_trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t\r\n");
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	*end = 0;
+	return text;
+}
+
+static bool conf_line(const struct conf_place *at, char *line,
+		      struct conf *conf)
+{
+	char *text, *value;
+
+	line[strcspn(line, "#")] = 0;
+	text = conf_trim(line);
+	if (!*text)
+		return true;
+	if (*text == '[')
+		return conf_section(at, text, conf);
+	value = strchr(text, '=');
+	if (!value)
+		return conf_error(at, "%s: NAME = VALUE", text);
+	*value++ = 0;
+	if (!conf->n)
+		return conf_error(at, "of which device? [rfm2gN] comes first");
+	return conf_value(at, conf_trim(text), conf_trim(value),
+			  &conf->devices[conf->n - 1]);
+}
+
+/* What only shows at the end of a device. */
+static bool conf_complete(const char *path, const struct conf_device *device)
+{
+	struct conf_place at = { path, device->line };
+	uint64_t node;
+	int i;
+
+	if (!conf_number(device->values[CONF_NODE], 255, &node))
+		return conf_error(&at, "rfm2g%u has no node", device->unit);
+	for (i = 0; i < device->npeers; i++)
+		if (device->peers[i].id == node)
+			return conf_error(&at, "rfm2g%u is node %u itself, no peer",
+					  device->unit, device->peers[i].id);
+	return true;
+}
+
+/**
+ * conf_read - read the file
+ * @file: open
+ * @path: of it, for messages
+ * @conf: gets it
+ *
+ * Return: false, after a line for each mistake.
+ */
+bool conf_read(FILE *file, const char *path, struct conf *conf)
+{
+	struct conf_place at = { path, 0 };
+	size_t room = 0;
+	char *line = NULL;
+	bool good = true;
+	int i;
+
+	memset(conf, 0, sizeof(*conf));
+	while (getline(&line, &room, file) >= 0) {
+		at.line++;
+		good &= conf_line(&at, line, conf);
+	}
+	free(line);
+	if (!good)
+		return false;
+	for (i = 0; i < conf->n; i++)
+		good &= conf_complete(path, &conf->devices[i]);
+	return good;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* /etc/vrfm.conf: which devices this host has. */
+#ifndef VRFMCTL_CONF_H
+#define VRFMCTL_CONF_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define CONF_DEVICES 8
+#define CONF_PEERS 255
+#define CONF_VALUE 64
+
+/* What may be said of a device; texts, as they go to the kernel. */
+enum conf_key {
+	CONF_NODE,
+	CONF_NETWORK,
+	CONF_SIZE,
+	CONF_LISTEN,
+	CONF_PORT,
+	CONF_KEYS,
+};
+
+/**
+ * struct conf_peer - another node
+ * @id: its node id
+ * @addr: its address, or "any"
+ * @port: its port, empty: the usual one
+ */
+struct conf_peer {
+	unsigned int id;
+	char addr[CONF_VALUE];
+	char port[8];
+};
+
+/**
+ * struct conf_device - a device
+ * @unit: N of rfm2gN
+ * @line: where it begins
+ * @values: what is said of it, empty: nothing
+ * @peers: the others
+ * @npeers: how many
+ */
+struct conf_device {
+	unsigned int unit;
+	int line;
+	char values[CONF_KEYS][CONF_VALUE];
+	struct conf_peer peers[CONF_PEERS];
+	int npeers;
+};
+
+/**
+ * struct conf - the file
+ * @devices: in its order
+ * @n: how many
+ */
+struct conf {
+	struct conf_device devices[CONF_DEVICES];
+	int n;
+};
+
+extern const char * const conf_names[CONF_KEYS];
+
+bool conf_read(FILE *file, const char *path, struct conf *conf);
+struct conf_device *conf_find(struct conf *conf, unsigned int unit);
+bool conf_unit(const char *name, unsigned int *unit);
+
+#endif /* VRFMCTL_CONF_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What /proc/rfm2g says: a line for each device, its name and then names with
+ * values, and below it, indented, lines of events and of whatever a driver that
+ * is newer than this has to say.
+ */
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl.h"
+
+#define CTL_PAGE "/proc/rfm2g"
+#define CTL_WORDS 64
+
+static int ctl_split(char *line, char **words)
+{
+	char *save, *word;
+	int n = 0;
+
+	for (word = strtok_r(line, " \t\n", &save); word && n < CTL_WORDS;
+	     word = strtok_r(NULL, " \t\n", &save))
+		words[n++] = word;
+	return n;
+}
+
+static bool ctl_is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) &&
+	       (*text != '0' || !text[1]);
+}
+
+/* A word of the kernel's: no quotes or control characters are in it. */
+static void ctl_json_value(const char *text)
+{
+	if (ctl_is_number(text))
+		printf("%s", text);
+	else
+		printf("\"%s\"", text);
+}
+
+/* Names with values; a word without a partner is its own name. */
+static void ctl_json_pairs(char **words, int n)
+{
+	int i;
+
+	for (i = 0; i + 1 < n; i += 2) {
+		printf(",\"%s\":", words[i]);
+		ctl_json_value(words[i + 1]);
+	}
+	if (i < n)
+		printf(",\"%s\":true", words[i]);
+}
+
+/* "event intr1 enabled queued 0 ...": kind, name, state if there is one, pairs. */
+static void ctl_json_detail(char **words, int n)
+{
+	int first = n > 2 && !(n & 1) ? 2 : 3;
+
+	printf("{\"kind\":\"%s\"", words[0]);
+	if (n > 1) {
+		printf(",\"name\":");
+		ctl_json_value(words[1]);
+	}
+	if (first == 3 && n > 2)
+		printf(",\"state\":\"%s\"", words[2]);
+	ctl_json_pairs(words + first, n > first ? n - first : 0);
+	printf("}");
+}
+
+/* Where the output is. */
+struct ctl_print {
+	bool json;
+	const char *only;
+	bool shown;
+	int devices;
+	int details;
+};
+
+static void ctl_device(struct ctl_print *print, char *line)
+{
+	char *words[CTL_WORDS];
+	char copy[1024];
+	int n;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	n = ctl_split(copy, words);
+	print->shown = n && (!print->only || !strcmp(print->only, words[0]));
+	if (!print->shown)
+		return;
+	if (!print->json) {
+		fputs(line, stdout);
+	} else {
+		printf("%s{\"device\":\"%s\"",
+		       print->devices ? "]},\n" : "", words[0]);
+		ctl_json_pairs(words + 1, n - 1);
+		printf(",\"details\":[");
+	}
+	print->devices++;
+	print->details = 0;
+}
+
+/* For people without the events that never came. */
+static void ctl_detail(struct ctl_print *print, char *line)
+{
+	char *words[CTL_WORDS];
+	int n;
+
+	if (!print->shown)
+		return;
+	if (!print->json) {
+		if (!strstr(line, " queued 0 waiting 0 count 0 lost 0"))
+			fputs(line, stdout);
+		return;
+	}
+	n = ctl_split(line, words);
+	if (!n)
+		return;
+	printf("%s\n", print->details++ ? "," : "");
+	ctl_json_detail(words, n);
+}
+
+static void ctl_line(struct ctl_print *print, char *line)
+{
+	if (!strncmp(line, "RFM2G_DEVICE_COUNT", 18))
+		return;
+	if (isspace((unsigned char)*line))
+		ctl_detail(print, line);
+	else
+		ctl_device(print, line);
+}
+
+/**
+ * ctl_status - what all devices do, or one
+ * @json: for programs
+ * @only: name of the one, NULL: all
+ *
+ * Return: CTL_OK, CTL_FAILED: there is no such device, or no driver.
+ */
+enum ctl_result ctl_status(bool json, const char *only)
+{
+	struct ctl_print print = { .json = json, .only = only };
+	FILE *file = fopen(CTL_PAGE, "r");
+	size_t room = 0;
+	char *line = NULL;
+
+	if (!file) {
+		if (errno == ENOENT)
+			warnx("the driver is not loaded");
+		else
+			warn(CTL_PAGE);
+		return CTL_FAILED;
+	}
+	if (json)
+		printf("[");
+	while (getline(&line, &room, file) >= 0)
+		ctl_line(&print, line);
+	if (json)
+		printf("%s]\n", print.devices ? "]}" : "");
+	free(line);
+	fclose(file);
+	if (!only || print.devices)
+		return CTL_OK;
+	warnx("there is no %s", only);
+	return CTL_FAILED;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Bringing devices up as the file says, and down. */
+#include <ctype.h>
+#include <dirent.h>
+#include <err.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+/* As configfs calls them. */
+static const char *ctl_name(enum conf_key key)
+{
+	return key == CONF_NODE ? "node_id" : conf_names[key];
+}
+
+/* Numbers are compared as such: the kernel does not keep how they were written. */
+static uint64_t ctl_number(const char *text)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *end;
+	uint64_t value = strtoull(text, &end, 0);
+
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	return unit ? value << 10 * (unit - units + 1) : value;
+}
+
+static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
+{
+	if (key == CONF_LISTEN)
+		return !strcmp(a, b);
+	return ctl_number(a) == ctl_number(b);
+}
+
+/* What is enabled cannot become something else. */
+static bool ctl_agrees(const struct conf_device *device)
+{
+	char value[CONF_VALUE];
+	int key;
+
+	for (key = 0; key < CONF_KEYS; key++) {
+		if (!*device->values[key] ||
+		    !ctl_get(device->unit, ctl_name(key), value, sizeof(value)) ||
+		    ctl_is_same(key, value, device->values[key]))
+			continue;
+		warnx("rfm2g%u is up with %s %s, not %s: vrfmctl down rfm2g%u first",
+		      device->unit, conf_names[key], value, device->values[key],
+		      device->unit);
+		return false;
+	}
+	return true;
+}
+
+static bool ctl_peers(const struct conf_device *device)
+{
+	int i;
+
+	if (!ctl_keep_peers(device))
+		return false;
+	for (i = 0; i < device->npeers; i++)
+		if (!ctl_add_peer(device->unit, &device->peers[i]))
+			return false;
+	return true;
+}
+
+static bool ctl_describe(const struct conf_device *device)
+{
+	int key;
+
+	for (key = 0; key < CONF_KEYS; key++)
+		if (*device->values[key] &&
+		    !ctl_set(device->unit, ctl_name(key), device->values[key]))
+			return false;
+	return ctl_peers(device);
+}
+
+static bool ctl_create(const struct conf_device *device)
+{
+	bool was_there = ctl_exists(device->unit);
+
+	if (!ctl_make(device->unit))
+		return false;
+	if (ctl_describe(device) && ctl_set(device->unit, "enable", "1"))
+		return true;
+	/* A half-made device helps nobody, but what was there is not ours. */
+	if (!was_there)
+		ctl_remove(device->unit);
+	return false;
+}
+
+/**
+ * ctl_up - bring a device up; peers of one that is up may change
+ * @device: what the file says
+ *
+ * Return: CTL_OK, also if it was; CTL_FAILED after a line for the user.
+ */
+enum ctl_result ctl_up(struct conf_device *device)
+{
+	bool good;
+
+	if (!ctl_load())
+		return CTL_FAILED;
+	if (ctl_is_enabled(device->unit))
+		good = ctl_agrees(device) && ctl_peers(device);
+	else
+		good = ctl_create(device);
+	return good ? CTL_OK : CTL_FAILED;
+}
+
+/* By a descriptor (fd), or by a mapping alone (map_files). */
+static bool ctl_has_open(const char *pid, const char *how, const char *device)
+{
+	char path[PATH_MAX], link[PATH_MAX];
+	struct dirent *entry;
+	bool found = false;
+	ssize_t len;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", pid, how);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		len = readlinkat(dirfd(dir), entry->d_name, link,
+				 sizeof(link) - 1);
+		found = len > 0 && (size_t)len == strlen(device) &&
+			!strncmp(link, device, len);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static void ctl_print_user(const char *pid)
+{
+	char path[PATH_MAX], name[32] = "?";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	file = fopen(path, "r");
+	if (file) {
+		if (fgets(name, sizeof(name), file))
+			name[strcspn(name, "\n")] = 0;
+		fclose(file);
+	}
+	fprintf(stderr, "  opened by process %s (%s)\n", pid, name);
+}
+
+/* Who has a device open that shall go. */
+static void ctl_print_users(unsigned int unit)
+{
+	char device[32];
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	snprintf(device, sizeof(device), "/dev/rfm2g%u", unit);
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)*entry->d_name) &&
+		    (ctl_has_open(entry->d_name, "fd", device) ||
+		     ctl_has_open(entry->d_name, "map_files", device)))
+			ctl_print_user(entry->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+/**
+ * ctl_down - take a device down, unless it is open
+ * @unit: of the device
+ *
+ * Return: CTL_OK, also if there is none; CTL_FAILED after lines for the user.
+ */
+enum ctl_result ctl_down(unsigned int unit)
+{
+	if (!ctl_exists(unit))
+		return CTL_OK;
+	if (ctl_is_enabled(unit) && !ctl_set(unit, "enable", "0")) {
+		ctl_print_users(unit);
+		return CTL_FAILED;
+	}
+	return ctl_remove(unit) ? CTL_OK : CTL_FAILED;
+}
