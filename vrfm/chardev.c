@@ -29,11 +29,13 @@ static int vrfm_open(struct inode *inode, struct file *file)
 	spin_lock_bh(&vdev->lock);
 	ret = vrfm_open_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
-	if (ret)
+	if (ret) {
 		kfree(vf);
-	else
-		file->private_data = vf;
-	return ret;
+		return ret;
+	}
+	file->private_data = vf;
+	file->f_mapping = vdev->inode->i_mapping;
+	return 0;
 }
 
 static int vrfm_release(struct inode *inode, struct file *file)
@@ -102,18 +104,20 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 {
 	struct vrfm_file *vf = file->private_data;
 	struct vrfm_dev *vdev = vf->vdev;
-	size_t len = vrfm_clip(vdev, *pos, count);
+	size_t len = vrfm_clip(vdev, *pos, count), done;
 	int ret;
 
 	if (READ_ONCE(vdev->gone))
 		return -ENODEV;
 	if (!len)
 		return count ? -ENOSPC : 0;
-	ret = vrfm_write(vdev, *pos, buf, len);
-	if (ret)
+	ret = vrfm_write(vdev, *pos, buf, len, file->f_flags & O_NONBLOCK,
+			 &done);
+	/* Some of it was stored, and the rest may be tried again. */
+	if (ret && !(done && (ret == -EAGAIN || ret == -EINTR)))
 		return ret;
-	*pos += len;
-	return len;
+	*pos += done;
+	return done;
 }
 
 /* Readable: an event can be taken. The memory can always be read and written. */
@@ -137,7 +141,9 @@ static int vrfm_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 {
 	struct vrfm_file *vf = file->private_data;
 
-	return READ_ONCE(vf->vdev->gone) ? -ENODEV : 0;
+	if (READ_ONCE(vf->vdev->gone))
+		return -ENODEV;
+	return vrfm_flush_links(vf->vdev, VRFM_FLUSH_MS);
 }
 
 const struct file_operations vrfm_fops = {

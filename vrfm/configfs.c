@@ -11,7 +11,11 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
+#include "link.h"
 #include "priv.h"
+
+/* Room for an IPv6 address with the name of an interface behind it. */
+#define VRFM_ADDR_TEXT 80
 
 /* Nobody said which. */
 #define VRFM_NODE_UNSET U32_MAX
@@ -19,17 +23,43 @@
 /**
  * struct vrfm_item - a device as its admin describes it
  * @group: its directory
- * @lock: protects what follows
+ * @peers_group: the directory of its peers
+ * @lock: protects what follows, and what belongs to peers
  * @unit: N of rfm2gN
  * @params: what to make
+ * @listen: own address as it was written, "": none
  * @vdev: what was made, NULL: not enabled
+ * @peers: its peers
  */
 struct vrfm_item {
 	struct config_group group;
-	struct mutex lock; /* params, vdev */
+	struct config_group peers_group;
+	struct mutex lock; /* params, listen, vdev, peers */
 	unsigned int unit;
 	struct vrfm_params params;
+	char listen[VRFM_ADDR_TEXT];
 	struct vrfm_dev *vdev;
+	struct list_head peers;
+};
+
+/**
+ * struct vrfm_peer_item - a peer as the admin describes it
+ * @item: its directory
+ * @vi: its device, whose lock protects what follows; NULL: that is gone
+ * @entry: in @vi's list
+ * @node: its id
+ * @addr: as it was written, "": not yet
+ * @port: 0: that of the device
+ * @link: what was made, NULL: device not enabled, or no address
+ */
+struct vrfm_peer_item {
+	struct config_item item;
+	struct vrfm_item *vi;
+	struct list_head entry;
+	u32 node;
+	char addr[VRFM_ADDR_TEXT];
+	u16 port;
+	struct vrfm_link *link;
 };
 
 /* A module that may still fail to load must not get users. */
@@ -120,9 +150,205 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, size);
 
+static ssize_t vrfm_item_set_ms(struct config_item *item, const char *page,
+				u32 *to, u32 max, size_t len)
+{
+	u32 ms;
+	int ret = kstrtou32(page, 0, &ms);
+
+	if (ret)
+		return ret;
+	if (!ms || ms > max)
+		return -ERANGE;
+	return vrfm_item_set(to_vrfm_item(item), to, ms, len);
+}
+
+static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.overload_ms));
+}
+
+static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
+					   const char *page, size_t len)
+{
+	return vrfm_item_set_ms(item, page,
+				&to_vrfm_item(item)->params.overload_ms,
+				VRFM_OVERLOAD_MS_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, overload_ms);
+
+static ssize_t vrfm_item_keepalive_ms_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.keepalive_ms));
+}
+
+static ssize_t vrfm_item_keepalive_ms_store(struct config_item *item,
+					    const char *page, size_t len)
+{
+	return vrfm_item_set_ms(item, page,
+				&to_vrfm_item(item)->params.keepalive_ms,
+				VRFM_KEEPALIVE_MS_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, keepalive_ms);
+
+static ssize_t vrfm_item_flush_us_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.flush_us));
+}
+
+static ssize_t vrfm_item_flush_us_store(struct config_item *item,
+					const char *page, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 us;
+	int ret = kstrtou32(page, 0, &us);
+
+	if (ret)
+		return ret;
+	if (us > VRFM_FLUSH_US_MAX)
+		return -ERANGE;
+	return vrfm_item_set(vi, &vi->params.flush_us, us, len);
+}
+CONFIGFS_ATTR(vrfm_item_, flush_us);
+
+static ssize_t vrfm_item_port_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.port));
+}
+
+static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
+				    size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	ssize_t ret = len;
+	u16 port;
+	int error = kstrtou16(page, 0, &port);
+
+	if (error)
+		return error;
+	if (!port)
+		return -ERANGE;
+	mutex_lock(&vi->lock);
+	if (vi->vdev)
+		ret = -EBUSY;
+	else
+		vi->params.port = port;
+	mutex_unlock(&vi->lock);
+	return ret;
+}
+CONFIGFS_ATTR(vrfm_item_, port);
+
+/* One word of what was written. Returns -EINVAL if that is none. */
+static int vrfm_addr_text(const char *page, char *text)
+{
+	char copy[VRFM_ADDR_TEXT];
+	char *word;
+
+	if (strscpy(copy, page, sizeof(copy)) < 0)
+		return -EINVAL;
+	word = strim(copy);
+	strscpy(text, word, VRFM_ADDR_TEXT);
+	return *word ? 0 : -EINVAL;
+}
+
+static ssize_t vrfm_item_listen_show(struct config_item *item, char *page)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	ssize_t ret;
+
+	mutex_lock(&vi->lock);
+	ret = sysfs_emit(page, "%s\n", vi->listen);
+	mutex_unlock(&vi->lock);
+	return ret;
+}
+
+static ssize_t vrfm_item_listen_store(struct config_item *item,
+				      const char *page, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	struct sockaddr_storage addr;
+	char text[VRFM_ADDR_TEXT];
+	ssize_t ret = len;
+
+	if (vrfm_addr_text(page, text))
+		return -EINVAL;
+	if (krdma_parse_addr(NULL, text, NULL, &addr)) {
+		pr_warn("%s%u: listen %s: not an address\n", VRFM_NAME,
+			vi->unit, text);
+		return -EINVAL;
+	}
+	mutex_lock(&vi->lock);
+	if (vi->vdev) {
+		ret = -EBUSY;
+	} else {
+		vi->params.listen = addr;
+		strscpy(vi->listen, text, sizeof(vi->listen));
+	}
+	mutex_unlock(&vi->lock);
+	return ret;
+}
+CONFIGFS_ATTR(vrfm_item_, listen);
+
+static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
+				  struct vrfm_peer *peer)
+{
+	char port[8];
+
+	peer->node = pi->node;
+	peer->any = !strcmp(pi->addr, "any");
+	if (peer->any)
+		return 0;
+	snprintf(port, sizeof(port), "%u", pi->port ?: pi->vi->params.port);
+	return krdma_parse_addr(NULL, pi->addr, port, &peer->addr);
+}
+
+/* As soon as its device is there and it has an address. */
+static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
+{
+	struct vrfm_peer peer = { };
+	struct vrfm_link *link;
+	int ret;
+
+	if (!pi->vi->vdev || !*pi->addr || pi->link)
+		return 0;
+	ret = vrfm_peer_item_resolve(pi, &peer);
+	if (ret)
+		return ret;
+	link = vrfm_peer_add(pi->vi->vdev, &peer);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	pi->link = link;
+	return 0;
+}
+
+static int vrfm_item_start_peers_locked(struct vrfm_item *vi)
+{
+	struct vrfm_peer_item *pi;
+	int ret = 0;
+
+	list_for_each_entry(pi, &vi->peers, entry)
+		ret = ret ?: vrfm_peer_item_start_locked(pi);
+	return ret;
+}
+
+/* The device takes its links with it. */
+static void vrfm_item_forget_locked(struct vrfm_item *vi)
+{
+	struct vrfm_peer_item *pi;
+
+	list_for_each_entry(pi, &vi->peers, entry)
+		pi->link = NULL;
+	vi->vdev = NULL;
+}
+
 static int vrfm_item_enable_locked(struct vrfm_item *vi)
 {
 	struct vrfm_dev *vdev;
+	int ret;
 
 	if (vi->vdev)
 		return 0;
@@ -134,7 +360,12 @@ static int vrfm_item_enable_locked(struct vrfm_item *vi)
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
 	vi->vdev = vdev;
-	return 0;
+	ret = vrfm_item_start_peers_locked(vi);
+	if (ret) {
+		vrfm_dev_destroy(vdev, true);
+		vrfm_item_forget_locked(vi);
+	}
+	return ret;
 }
 
 static int vrfm_item_disable_locked(struct vrfm_item *vi, bool even_if_open)
@@ -144,7 +375,7 @@ static int vrfm_item_disable_locked(struct vrfm_item *vi, bool even_if_open)
 	if (vi->vdev)
 		ret = vrfm_dev_destroy(vi->vdev, even_if_open);
 	if (!ret)
-		vi->vdev = NULL;
+		vrfm_item_forget_locked(vi);
 	return ret;
 }
 
@@ -176,8 +407,171 @@ static struct configfs_attribute *vrfm_item_attrs[] = {
 	&vrfm_item_attr_node_id,
 	&vrfm_item_attr_network,
 	&vrfm_item_attr_size,
+	&vrfm_item_attr_listen,
+	&vrfm_item_attr_port,
+	&vrfm_item_attr_overload_ms,
+	&vrfm_item_attr_keepalive_ms,
+	&vrfm_item_attr_flush_us,
 	&vrfm_item_attr_enable,
 	NULL,
+};
+
+static struct vrfm_peer_item *to_vrfm_peer_item(struct config_item *item)
+{
+	return container_of(item, struct vrfm_peer_item, item);
+}
+
+static ssize_t vrfm_peer_item_addr_show(struct config_item *item, char *page)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+	ssize_t ret;
+
+	mutex_lock(&pi->vi->lock);
+	ret = sysfs_emit(page, "%s\n", pi->addr);
+	mutex_unlock(&pi->vi->lock);
+	return ret;
+}
+
+static int vrfm_peer_item_set_addr_locked(struct vrfm_peer_item *pi,
+					  const char *text)
+{
+	int ret;
+
+	if (pi->link)
+		return -EBUSY;
+	strscpy(pi->addr, text, sizeof(pi->addr));
+	ret = vrfm_peer_item_start_locked(pi);
+	if (ret)
+		*pi->addr = '\0';
+	return ret;
+}
+
+static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
+					 const char *page, size_t len)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+	struct sockaddr_storage addr;
+	char text[VRFM_ADDR_TEXT];
+	int ret;
+
+	if (vrfm_addr_text(page, text))
+		return -EINVAL;
+	if (strcmp(text, "any") && krdma_parse_addr(NULL, text, NULL, &addr)) {
+		pr_warn("%s%u: peer %u: %s: not an address\n", VRFM_NAME,
+			pi->vi->unit, pi->node, text);
+		return -EINVAL;
+	}
+	mutex_lock(&pi->vi->lock);
+	ret = vrfm_peer_item_set_addr_locked(pi, text);
+	mutex_unlock(&pi->vi->lock);
+	return ret ?: len;
+}
+CONFIGFS_ATTR(vrfm_peer_item_, addr);
+
+static ssize_t vrfm_peer_item_port_show(struct config_item *item, char *page)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(pi->port) ?: pi->vi->params.port);
+}
+
+static ssize_t vrfm_peer_item_port_store(struct config_item *item,
+					 const char *page, size_t len)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+	ssize_t ret = len;
+	u16 port;
+	int error = kstrtou16(page, 0, &port);
+
+	if (error)
+		return error;
+	if (!port)
+		return -ERANGE;
+	mutex_lock(&pi->vi->lock);
+	if (pi->link)
+		ret = -EBUSY;
+	else
+		pi->port = port;
+	mutex_unlock(&pi->vi->lock);
+	return ret;
+}
+CONFIGFS_ATTR(vrfm_peer_item_, port);
+
+static struct configfs_attribute *vrfm_peer_item_attrs[] = {
+	&vrfm_peer_item_attr_addr,
+	&vrfm_peer_item_attr_port,
+	NULL,
+};
+
+static void vrfm_peer_item_release(struct config_item *item)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+
+	config_item_put(&pi->vi->group.cg_item);
+	kfree(pi);
+}
+
+static struct configfs_item_operations vrfm_peer_item_ops = {
+	.release = vrfm_peer_item_release,
+};
+
+static const struct config_item_type vrfm_peer_item_type = {
+	.ct_item_ops = &vrfm_peer_item_ops,
+	.ct_attrs = vrfm_peer_item_attrs,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_item *vrfm_peers_make(struct config_group *group,
+					   const char *name)
+{
+	struct vrfm_item *vi = container_of(group, struct vrfm_item,
+					    peers_group);
+	struct vrfm_peer_item *pi;
+	u32 node;
+	int ret = kstrtou32(name, 10, &node);
+
+	if (ret)
+		return ERR_PTR(ret);
+	/* One name for each id. */
+	if (node > RFM2G_NODE_MAX || (name[0] == '0' && name[1]) ||
+	    name[0] == '+')
+		return ERR_PTR(-EINVAL);
+	pi = kzalloc(sizeof(*pi), GFP_KERNEL);
+	if (!pi)
+		return ERR_PTR(-ENOMEM);
+	pi->vi = vi;
+	pi->node = node;
+	config_item_get(&vi->group.cg_item);
+	config_item_init_type_name(&pi->item, name, &vrfm_peer_item_type);
+	mutex_lock(&vi->lock);
+	list_add_tail(&pi->entry, &vi->peers);
+	mutex_unlock(&vi->lock);
+	return &pi->item;
+}
+
+static void vrfm_peers_drop(struct config_group *group,
+			    struct config_item *item)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+
+	mutex_lock(&pi->vi->lock);
+	list_del(&pi->entry);
+	if (pi->link)
+		vrfm_peer_remove(pi->link);
+	pi->link = NULL;
+	mutex_unlock(&pi->vi->lock);
+	config_item_put(item);
+}
+
+static struct configfs_group_operations vrfm_peers_ops = {
+	.make_item = vrfm_peers_make,
+	.drop_item = vrfm_peers_drop,
+};
+
+static const struct config_item_type vrfm_peers_type = {
+	.ct_group_ops = &vrfm_peers_ops,
+	.ct_owner = THIS_MODULE,
 };
 
 static void vrfm_item_release(struct config_item *item)
@@ -211,10 +605,12 @@ static struct config_group *vrfm_make_group(struct config_group *parent,
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&vi->lock);
 	vi->unit = unit;
+	vrfm_params_init(&vi->params);
 	vi->params.node = VRFM_NODE_UNSET;
-	vi->params.network = VRFM_NETWORK_DEFAULT;
-	vi->params.size = VRFM_SIZE_DEFAULT;
+	INIT_LIST_HEAD(&vi->peers);
 	config_group_init_type_name(&vi->group, name, &vrfm_item_type);
+	config_group_init_type_name(&vi->peers_group, "peers", &vrfm_peers_type);
+	configfs_add_default_group(&vi->peers_group, &vi->group);
 	return &vi->group;
 }
 
@@ -227,6 +623,7 @@ static void vrfm_drop_item(struct config_group *parent,
 	mutex_lock(&vi->lock);
 	vrfm_item_disable_locked(vi, true);
 	mutex_unlock(&vi->lock);
+	configfs_remove_default_groups(&vi->group);
 	config_item_put(item);
 }
 

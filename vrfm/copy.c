@@ -69,3 +69,22 @@ void vrfm_copy(void *to, const void *from, size_t len)
 			vrfm_copy_word(to + 8, from + 8, 8);
 	}
 }
+
+/**
+ * vrfm_copy_words - copy words that others write meanwhile
+ * @to: this caller's own
+ * @from: aligned words
+ * @n: how many
+ *
+ * Each word is read by one load, so none is torn.
+ *
+ * Context: any.
+ */
+void vrfm_copy_words(u32 *to, const void *from, u32 n)
+{
+	const u32 *words = from;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		to[i] = READ_ONCE(words[i]);
+}

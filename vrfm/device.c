@@ -12,9 +12,11 @@
 #include <linux/device.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "compat.h"
+#include "link.h"
 #include "priv.h"
 
 static DEFINE_MUTEX(vrfm_devices_mutex); /* vrfm_devices */
@@ -48,10 +50,28 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
+/* All of them in one file, as few as there are: they come and go. */
+static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
+			  char *buf)
+{
+	struct vrfm_dev *vdev = vrfm_dev_of(dev);
+	struct vrfm_link *link;
+	int len = 0;
+
+	rt_mutex_lock(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry)
+		len += sysfs_emit_at(buf, len, "%u %s\n", link->peer.node,
+				     vrfm_link_state_name(READ_ONCE(link->state)));
+	rt_mutex_unlock(&vdev->order);
+	return len;
+}
+static DEVICE_ATTR_RO(peers);
+
 static struct attribute *vrfm_dev_attrs[] = {
 	&dev_attr_node_id.attr,
 	&dev_attr_network.attr,
 	&dev_attr_size.attr,
+	&dev_attr_peers.attr,
 	NULL,
 };
 ATTRIBUTE_GROUPS(vrfm_dev);
@@ -155,9 +175,24 @@ static void vrfm_dev_release(struct device *dev)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
 
+	vrfm_flush_free(vdev);
 	vrfm_dev_free_bars(vdev);
 	vrfm_region_free(&vdev->region);
+	kvfree(vdev->own);
+	if (!IS_ERR_OR_NULL(vdev->inode))
+		vrfm_inode_free(vdev->inode);
 	kvfree(vdev);
+}
+
+static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
+{
+	u32 i;
+
+	rt_mutex_init(&vdev->order);
+	mutex_init(&vdev->turn);
+	spin_lock_init(&vdev->lock);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
+		spin_lock_init(&vdev->page_locks[i]);
 }
 
 /* From here on put_device() ends it. */
@@ -170,8 +205,11 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 		return NULL;
 	vdev->params = *params;
 	vdev->unit = unit;
-	rt_mutex_init(&vdev->order);
-	spin_lock_init(&vdev->lock);
+	vrfm_dev_init_locks(vdev);
+	INIT_LIST_HEAD(&vdev->links);
+	init_waitqueue_head(&vdev->room);
+	vdev->epoch = get_random_u64() ?: 1;
+	vrfm_load_init(vdev);
 	vrfm_events_init(vdev);
 	device_initialize(&vdev->dev);
 	vdev->dev.class = &vrfm_class;
@@ -195,8 +233,15 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);
 	if (ret)
 		return ret;
+	vdev->own = kvzalloc(vdev->params.size / VRFM_WORD / BITS_PER_BYTE,
+			     GFP_KERNEL);
+	if (!vdev->own)
+		return -ENOMEM;
+	vdev->inode = vrfm_inode_new();
+	if (IS_ERR(vdev->inode))
+		return PTR_ERR(vdev->inode);
 	vrfm_regs_init(vdev);
-	return 0;
+	return vrfm_flush_init(vdev);
 }
 
 static int vrfm_dev_add(struct vrfm_dev *vdev)
@@ -276,6 +321,8 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_devices[vdev->unit] = NULL;
 	cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
+	vrfm_peers_remove(vdev);
+	vrfm_load_exit(vdev);
 	vrfm_events_cancel(vdev, NULL, NULL);
 	put_device(&vdev->dev);
 	return 0;

@@ -130,7 +130,7 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
  * @data: goes with it
  *
  * Return: 0, also if there is no such node, as with the cards; -EINVAL: the
- * node is this one or cannot exist, the type cannot be sent.
+ * node is this one or cannot exist, the type cannot be sent; -EINTR: killed.
  */
 int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
@@ -138,7 +138,7 @@ int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 		return -EINVAL;
 	if (node > RFM2G_NODE_MAX && node != RFM2G_NODE_ALL)
 		return -EINVAL;
-	return 0;
+	return vrfm_tell(vdev, node, type, data);
 }
 
 static bool vrfm_event_over(const struct vrfm_event *event,

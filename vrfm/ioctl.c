@@ -44,6 +44,11 @@ struct vrfm_command {
 	bool writes;
 };
 
+static bool vrfm_call_nowait(const struct vrfm_call *call)
+{
+	return call->file->f_flags & O_NONBLOCK;
+}
+
 static int vrfm_get_u8(const struct vrfm_call *call, u8 value)
 {
 	return put_user(value, (u8 __user *)call->user);
@@ -87,10 +92,8 @@ static int vrfm_ioctl_poke(const struct vrfm_call *call)
 	struct rfm2g_atomic atomic;
 	int ret = vrfm_ioctl_atomic(call, &atomic);
 
-	if (!ret)
-		vrfm_store(call->vdev, atomic.offset, &atomic.data,
-			   atomic.width);
-	return ret;
+	return ret ?: vrfm_store(call->vdev, atomic.offset, &atomic.data,
+				 atomic.width, vrfm_call_nowait(call));
 }
 
 static int vrfm_ioctl_event(const struct vrfm_call *call,
@@ -256,11 +259,20 @@ static int vrfm_ioctl_own_data(const struct vrfm_call *call)
 						  VRFM_LCSR_OWN_DATA, false));
 }
 
-/* Nobody else is in the ring: what is sent comes back at once. */
+/* Every peer that is linked answers, in the time that a ring would have. */
 static int vrfm_ioctl_ring(const struct vrfm_call *call)
 {
-	vrfm_lcsr_update(call->vdev, VRFM_LCSR_OWN_DATA, true);
-	return 0;
+	struct vrfm_dev *vdev = call->vdev;
+	int ret;
+
+	vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, false);
+	if (vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK)
+		ret = 0;
+	else
+		ret = vrfm_flush_links(vdev, VRFM_RING_MS);
+	if (!ret)
+		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+	return ret == -ETIMEDOUT ? -EFAULT : ret;
 }
 
 static int vrfm_ioctl_get_swap(const struct vrfm_call *call)
@@ -356,10 +368,13 @@ static int vrfm_ioctl_write(const struct vrfm_call *call)
 	struct rfm2g_transfer transfer;
 	int ret = vrfm_ioctl_transfer(call, &transfer);
 
+	size_t done;
+
 	if (ret || !transfer.length)
 		return ret;
 	return vrfm_write(call->vdev, transfer.offset,
-			  u64_to_user_ptr(transfer.buffer), transfer.length);
+			  u64_to_user_ptr(transfer.buffer), transfer.length,
+			  vrfm_call_nowait(call), &done);
 }
 
 static int vrfm_special_of(u64 value)

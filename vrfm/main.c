@@ -10,7 +10,10 @@
 
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
+#include "link.h"
 #include "priv.h"
 
 /* Nobody asked for rfm2g0. */
@@ -28,6 +31,18 @@ static char *vrfm_param_size;
 module_param_named(size, vrfm_param_size, charp, 0444);
 MODULE_PARM_DESC(size, "of the memory of rfm2g0, 4K to 2G (64M)");
 
+static char *vrfm_param_listen;
+module_param_named(listen, vrfm_param_listen, charp, 0444);
+MODULE_PARM_DESC(listen, "own address of rfm2g0, by which the peers know it");
+
+static ushort vrfm_param_port = VRFM_PORT_DEFAULT;
+module_param_named(port, vrfm_param_port, ushort, 0444);
+MODULE_PARM_DESC(port, "own port of rfm2g0, and that of its peers (5565)");
+
+static char *vrfm_param_peers;
+module_param_named(peers, vrfm_param_peers, charp, 0444);
+MODULE_PARM_DESC(peers, "of rfm2g0: id@addr[:port],... (IPv6 in brackets; any for one that connects)");
+
 static ushort vrfm_param_mode = 0660;
 module_param_named(mode, vrfm_param_mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of the devices (0660)");
@@ -35,9 +50,24 @@ MODULE_PARM_DESC(mode, "permissions of the devices (0660)");
 /* What the parameters made. */
 static struct vrfm_dev *vrfm_first;
 
+static int vrfm_read_listen(struct vrfm_params *params)
+{
+	if (!vrfm_param_port) {
+		pr_err("port 0: not a port\n");
+		return -EINVAL;
+	}
+	params->port = vrfm_param_port;
+	if (vrfm_param_listen && krdma_parse_addr(NULL, vrfm_param_listen, NULL,
+						  &params->listen)) {
+		pr_err("listen %s: not an address\n", vrfm_param_listen);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int vrfm_read_params(struct vrfm_params *params)
 {
-	params->size = VRFM_SIZE_DEFAULT;
+	vrfm_params_init(params);
 	params->network = vrfm_param_network;
 	params->node = vrfm_param_node;
 	if (vrfm_param_node < 0 || vrfm_param_node > RFM2G_NODE_MAX) {
@@ -50,7 +80,62 @@ static int vrfm_read_params(struct vrfm_params *params)
 		       vrfm_param_size);
 		return -EINVAL;
 	}
-	return 0;
+	return vrfm_read_listen(params);
+}
+
+static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
+{
+	struct vrfm_peer_text words;
+	char number[8];
+	int ret = vrfm_parse_peer(text, &words);
+
+	if (ret)
+		return ret;
+	peer->node = words.node;
+	peer->any = !strcmp(words.host, "any");
+	if (peer->any)
+		return 0;
+	snprintf(number, sizeof(number), "%u", port);
+	return krdma_parse_addr(NULL, words.host, words.port ?: number,
+				&peer->addr);
+}
+
+/* TEXT is taken to pieces, so what the log is told is a copy. */
+static int vrfm_make_peer(struct vrfm_dev *vdev, char *text)
+{
+	char *copy = kstrdup(text, GFP_KERNEL);
+	struct vrfm_peer peer = { };
+	struct vrfm_link *link;
+	int ret = -ENOMEM;
+
+	if (copy)
+		ret = vrfm_read_peer(text, vdev->params.port, &peer);
+	if (!ret) {
+		link = vrfm_peer_add(vdev, &peer);
+		ret = PTR_ERR_OR_ZERO(link);
+	} else if (copy) {
+		pr_err("peers: %s: not id@addr or id@addr:port\n", copy);
+	}
+	kfree(copy);
+	return ret;
+}
+
+static int vrfm_make_peers(struct vrfm_dev *vdev)
+{
+	char *text, *rest, *word;
+	int ret = 0;
+
+	if (!vrfm_param_peers)
+		return 0;
+	text = kstrdup(vrfm_param_peers, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	rest = strim(text);
+	while (!ret && (word = strsep(&rest, ",")))
+		if (*word)
+			ret = vrfm_make_peer(vdev, word);
+	kfree(text);
+	return ret;
 }
 
 static int vrfm_make_first(void)
@@ -67,8 +152,12 @@ static int vrfm_make_first(void)
 	vdev = vrfm_dev_create(0, &params);
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
-	vrfm_first = vdev;
-	return 0;
+	ret = vrfm_make_peers(vdev);
+	if (ret)
+		vrfm_dev_destroy(vdev, true);
+	else
+		vrfm_first = vdev;
+	return ret;
 }
 
 static int __init vrfm_init(void)
@@ -80,9 +169,12 @@ static int __init vrfm_init(void)
 		       vrfm_param_mode);
 		return -EINVAL;
 	}
-	ret = vrfm_device_init(vrfm_param_mode);
+	ret = vrfm_link_init();
 	if (ret)
 		return ret;
+	ret = vrfm_device_init(vrfm_param_mode);
+	if (ret)
+		goto err_exit_link;
 	ret = vrfm_proc_init();
 	if (ret)
 		goto err_exit_device;
@@ -102,6 +194,8 @@ err_exit_proc:
 	vrfm_proc_exit();
 err_exit_device:
 	vrfm_device_exit();
+err_exit_link:
+	vrfm_link_exit();
 	return ret;
 }
 
@@ -113,6 +207,7 @@ static void __exit vrfm_exit(void)
 		vrfm_dev_destroy(vrfm_first, true);
 	vrfm_proc_exit();
 	vrfm_device_exit();
+	vrfm_link_exit();
 }
 
 module_init(vrfm_init);
@@ -121,3 +216,4 @@ module_exit(vrfm_exit);
 MODULE_AUTHOR("The krdma developers <krdma@example.org>");
 MODULE_DESCRIPTION("Reflective memory over RDMA, with the interface of RFM2g cards");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(KRDMA_NS);

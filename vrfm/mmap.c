@@ -4,10 +4,14 @@
  * buffer that the card can reach.
  */
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 
 #include "compat.h"
 #include "priv.h"
+
+/* Behind the largest memory that there can be: mappings of anything else. */
+#define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
 
 static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 {
@@ -21,9 +25,44 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 	return 0;
 }
 
+/*
+ * The first store. The struct page stays locked until the page table says that
+ * it is writable, so nobody protects it in between.
+ */
+static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
+{
+	struct vrfm_file *vf = vmf->vma->vm_file->private_data;
+
+	lock_page(vmf->page);
+	if (vrfm_twin_make(vf->vdev, vmf->pgoff)) {
+		unlock_page(vmf->page);
+		return VM_FAULT_OOM;
+	}
+	return VM_FAULT_LOCKED;
+}
+
 static const struct vm_operations_struct vrfm_vm_ops = {
 	.fault = vrfm_fault,
+	.page_mkwrite = vrfm_page_mkwrite,
 };
+
+/**
+ * vrfm_wrprotect - from now on a store into this page is a fault, everywhere
+ * @vdev: device
+ * @index: of the page
+ *
+ * Context: may sleep.
+ */
+void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
+{
+	struct address_space *mapping = vdev->inode->i_mapping;
+
+#ifdef CONFIG_MAPPING_DIRTY_HELPERS
+	wp_shared_mapping_range(mapping, index, 1);
+#else
+	unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT, PAGE_SIZE, 0);
+#endif
+}
 
 /* All at once, so that no load of a real-time loop ever faults. */
 static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
@@ -36,6 +75,8 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 	    n > vdev->region.npages - vma->vm_pgoff)
 		return -EAGAIN;
 	vma->vm_ops = &vrfm_vm_ops;
+	/* As mmap() itself will say when it sees page_mkwrite: not yet writable. */
+	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
 	pages = vdev->region.pages + vma->vm_pgoff;
 	return vm_insert_pages(vma, vma->vm_start, pages, &n);
 }
@@ -127,6 +168,8 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 	}
 	if (special == VRFM_SPECIAL_NONE)
 		return vrfm_mmap_memory(vdev, vma);
+	/* Out of the way of vrfm_wrprotect(), which goes by the offset. */
+	vma->vm_pgoff = VRFM_SPECIAL_PGOFF;
 	if (special == VRFM_SPECIAL_DMA)
 		return vrfm_mmap_dma(vma);
 	return vrfm_mmap_bar(vdev, vma, special == VRFM_SPECIAL_BAR2);

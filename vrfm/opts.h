@@ -12,6 +12,13 @@
 #define VRFM_SIZE_MAX SZ_2G
 #define VRFM_SIZE_DEFAULT SZ_64M
 #define VRFM_NETWORK_DEFAULT 1
+#define VRFM_PORT_DEFAULT 5565
+#define VRFM_OVERLOAD_MS_DEFAULT 100
+#define VRFM_OVERLOAD_MS_MAX 60000
+#define VRFM_FLUSH_US_DEFAULT 50
+#define VRFM_FLUSH_US_MAX 1000000
+#define VRFM_KEEPALIVE_MS_DEFAULT 1000
+#define VRFM_KEEPALIVE_MS_MAX 60000
 
 /**
  * struct vrfm_peer_text - another node, as an admin wrote it

@@ -2,7 +2,8 @@
 /*
  * What the files of vrfm share.
  *
- * Lock order: vrfm_devices_lock, then vrfm_dev.order, then vrfm_dev.lock.
+ * Lock order: vrfm_devices_lock, then vrfm_dev.flush, turn, order,
+ * vrfm_link.lock, and last either vrfm_dev.lock or one of vrfm_dev.page_locks.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -10,28 +11,58 @@
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/fs.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm_types.h>
+#include <linux/mutex.h>
 #include <linux/rtmutex.h>
+#include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <uapi/rfm2g.h>
 
 #include "opts.h"
+#include "proto.h"
 #include "queue.h"
+
+/* Who waits for acknowledgments of a peer that does not answer. */
+#define VRFM_FLUSH_MS 10000
+/* The same for the check of the ring. */
+#define VRFM_RING_MS 500
 
 /* What programs are told; at most 15 characters. */
 #define VRFM_VERSION "krdma 1"
+
+#define VRFM_PAGE_LOCKS 64
+/* Who was refused is remembered, so many of them. */
+#define VRFM_STRANGERS 8
+
+struct krdma_cb;
+struct vrfm_diff;
+struct vrfm_link;
+struct vrfm_twin;
 
 /**
  * struct vrfm_params - what a device is made of
  * @node: 0..255
  * @network: nodes with the same share a memory
  * @size: bytes of memory
+ * @listen: own address, its family 0: none was given
+ * @port: own port, and that of peers where none is given
+ * @overload_ms: how long a writer waits for a peer
+ * @keepalive_ms: a peer that is silent for so long is asked
+ * @flush_us: mapped stores are looked for so often
  */
 struct vrfm_params {
 	u32 node;
 	u32 network;
 	u64 size;
+	struct sockaddr_storage listen;
+	u16 port;
+	u32 overload_ms;
+	u32 keepalive_ms;
+	u32 flush_us;
 };
 
 /**
@@ -44,6 +75,52 @@ struct vrfm_region {
 	struct page **pages;
 	unsigned long npages;
 	void *mem;
+};
+
+/**
+ * enum vrfm_load_kind - which words an image is loaded for
+ * @VRFM_LOAD_SAME: those of a node that is gone
+ * @VRFM_LOAD_OLDER: all that the older lineage has
+ * @VRFM_LOAD_FILL: those that the younger lineage had and this one has not
+ */
+enum vrfm_load_kind {
+	VRFM_LOAD_SAME,
+	VRFM_LOAD_OLDER,
+	VRFM_LOAD_FILL,
+};
+
+/**
+ * struct vrfm_load - the image of a device; under its order
+ * @work: loads
+ * @lineage: random number
+ * @began: when the image did, as far as is known here
+ * @shared: another node has had the same
+ * @merged: there was another image before, which was shared
+ * @kind: why it is loaded
+ * @number: which time
+ * @from: why this node loads, never looked into: it may be gone
+ * @wanted: the lineage that is loaded
+ * @since: jiffies of the last step
+ * @holder: whose image it is, NULL: not yet known; the link is in the list
+ * @page: the next to ask for
+ * @asked: how many were asked for
+ * @digests: of those
+ */
+struct vrfm_load {
+	struct delayed_work work;
+	u64 lineage;
+	ktime_t began;
+	bool shared;
+	bool merged;
+	enum vrfm_load_kind kind;
+	u32 number;
+	const struct vrfm_link *from;
+	u64 wanted;
+	unsigned long since;
+	struct vrfm_link *holder;
+	u32 page;
+	u32 asked;
+	u64 digests[VRFM_PULL_MAX];
 };
 
 /**
@@ -78,6 +155,8 @@ struct vrfm_event {
  * @debug: debug flags, kept for who asks
  * @dma_swap: byte swap of DMA, kept for who asks
  * @pio_swap: of peek and poke, kept for who asks
+ * @peers: that there shall be
+ * @linked: those of them, or that were, to whom there is a connection
  */
 struct vrfm_regs {
 	u32 lcsr;
@@ -86,6 +165,18 @@ struct vrfm_regs {
 	u32 debug;
 	bool dma_swap;
 	bool pio_swap;
+	u32 peers;
+	u32 linked;
+};
+
+/**
+ * struct vrfm_stranger - somebody who was refused, so that it is said once
+ * @addr: where from
+ * @why: enum vrfm_reject; 0: nobody
+ */
+struct vrfm_stranger {
+	struct sockaddr_storage addr;
+	u32 why;
 };
 
 /**
@@ -97,8 +188,39 @@ struct vrfm_regs {
  * @region: the memory
  * @bars: a page each for mappings of BAR0 and BAR2, pictures of the registers
  * @gone: no longer there, files that are open get -ENODEV
- * @order: stores of this node, one after the other
- * @lock: protects @events, @regs, @opens and the writing of @bars
+ * @epoch: random: which life of the device this is
+ * @own: a bit for each word: this node wrote it last, as far as it knows. Under
+ *	the lock of the word's page
+ * @page_locks: of pages, several share one; taken in any context but hard
+ *	interrupts
+ * @inode: whose address space knows all mappings
+ * @flush: who compares; protects @active and @diff
+ * @twins: of pages that may be stored into, by index; under the page's lock, go
+ *	under the lock of the struct page, too
+ * @active: the same
+ * @fresh: the same, which nobody has compared yet
+ * @fresh_lock: protects @fresh
+ * @ntwins: how many there are
+ * @diff: what was found in the last one
+ * @flusher: the task that compares
+ * @listener: takes peers that connect; the admin's
+ * @refused: how often strangers were
+ * @strangers: the last of them
+ * @nstrangers: how many there were
+ * @order: stores of this node, one after the other; protects @links and
+ *	@event_number
+ * @links: the peers
+ * @serial: of the last local write
+ * @load: the image
+ * @live: while one is loaded: a bit for each word that came from its writer. As
+ *	@own
+ * @event_number: of the last event that was sent, to whomever
+ * @turn: who waits for room, one after the other
+ * @waiting: how many do
+ * @room: where the first of them sleeps, and who waits for acknowledgments
+ * @room_changes: counts what may have made room
+ * @lock: protects @events, @regs, @opens, the writing of @bars, @refused,
+ *	@strangers
  * @events: indexed by enum rfm2g_event
  * @regs: registers
  * @opens: open files
@@ -112,12 +234,38 @@ struct vrfm_dev {
 	struct page *bars[2];
 	bool gone;
 
-	struct rt_mutex order;
+	u64 epoch;
+	unsigned long *own;
+	spinlock_t page_locks[VRFM_PAGE_LOCKS]; /* region, own */
+	struct inode *inode;
+	struct mutex flush; /* active, diff */
+	struct vrfm_twin **twins;
+	struct list_head active;
+	struct list_head fresh;
+	spinlock_t fresh_lock; /* fresh */
+	atomic_t ntwins;
+	struct vrfm_diff *diff;
+	struct task_struct *flusher;
+	struct krdma_cb *listener;
 
-	spinlock_t lock; /* events, regs, opens, bars */
+	struct rt_mutex order;
+	struct list_head links;
+	u64 serial;
+	struct vrfm_load load;
+	unsigned long *live;
+	u64 event_number;
+	struct mutex turn; /* see @turn above */
+	atomic_t waiting;
+	wait_queue_head_t room;
+	atomic_t room_changes;
+
+	spinlock_t lock; /* see @lock above */
 	struct vrfm_event events[RFM2G_EVENTS];
 	struct vrfm_regs regs;
 	unsigned int opens;
+	u64 refused;
+	struct vrfm_stranger strangers[VRFM_STRANGERS];
+	unsigned int nstrangers;
 };
 
 /**
@@ -147,6 +295,48 @@ struct vrfm_file {
 	u32 dma_threshold;
 	int special;
 };
+
+/**
+ * struct vrfm_wait - how long a call waits for peers that are slow, all in all
+ * @until: jiffies; then they are left behind
+ * @nowait: not at all, it rather fails
+ */
+struct vrfm_wait {
+	unsigned long until;
+	bool nowait;
+};
+
+/**
+ * vrfm_wait_begin - the call begins
+ * @vdev: device
+ * @nowait: see &struct vrfm_wait
+ *
+ * Return: to be handed on to all that the call does.
+ */
+static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
+					       bool nowait)
+{
+	return (struct vrfm_wait){
+		.until = jiffies + msecs_to_jiffies(vdev->params.overload_ms),
+		.nowait = nowait,
+	};
+}
+
+/**
+ * vrfm_params_init - what an admin need not say
+ * @params: to fill
+ */
+static inline void vrfm_params_init(struct vrfm_params *params)
+{
+	*params = (struct vrfm_params){
+		.network = VRFM_NETWORK_DEFAULT,
+		.size = VRFM_SIZE_DEFAULT,
+		.port = VRFM_PORT_DEFAULT,
+		.overload_ms = VRFM_OVERLOAD_MS_DEFAULT,
+		.keepalive_ms = VRFM_KEEPALIVE_MS_DEFAULT,
+		.flush_us = VRFM_FLUSH_US_DEFAULT,
+	};
+}
 
 /* chardev.c */
 extern const struct file_operations vrfm_fops;
@@ -183,26 +373,65 @@ int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info);
 bool vrfm_events_ready(struct vrfm_dev *vdev);
 
+/* flush.c */
+int vrfm_flush_init(struct vrfm_dev *vdev);
+void vrfm_flush_free(struct vrfm_dev *vdev);
+int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait);
+int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index);
+
+/* inode.c */
+struct inode *vrfm_inode_new(void);
+void vrfm_inode_free(struct inode *inode);
+
 /* ioctl.c */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
 
 /* mmap.c */
+void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* proc.c */
 int vrfm_proc_init(void);
 void vrfm_proc_exit(void);
 
+/* order.c */
+int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
+		    const struct vrfm_wait *wait);
+bool vrfm_is_dark(const struct vrfm_dev *vdev);
+int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
+	       bool nowait);
+int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
+		    u32 set);
+int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
+	       size_t len, bool nowait, size_t *done);
+int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
+int vrfm_flush_links(struct vrfm_dev *vdev, u32 ms);
+
 /* region.c */
+
+/**
+ * enum vrfm_own - what a store means for the map of this node's own words
+ * @VRFM_OWN_KEEP: nothing
+ * @VRFM_OWN_SET: this node wrote them
+ * @VRFM_OWN_CLEAR: another node did
+ */
+enum vrfm_own {
+	VRFM_OWN_KEEP,
+	VRFM_OWN_SET,
+	VRFM_OWN_CLEAR,
+};
+
+static inline spinlock_t *vrfm_page_lock(struct vrfm_dev *vdev, u32 offset)
+{
+	return &vdev->page_locks[(offset >> PAGE_SHIFT) % VRFM_PAGE_LOCKS];
+}
+
 int vrfm_region_alloc(struct vrfm_region *region, u64 size);
 void vrfm_region_free(struct vrfm_region *region);
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len);
-int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
-	       size_t len);
 void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width);
-void vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width);
-void vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
-		     u32 set);
+void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
+		     u32 len, enum vrfm_own own);
 
 /**
  * vrfm_inside - are these bytes in the memory?
@@ -236,6 +465,7 @@ void vrfm_regs_publish_locked(struct vrfm_dev *vdev);
 void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev);
 u32 vrfm_lcsr(struct vrfm_dev *vdev);
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on);
+void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked);
 u8 vrfm_board_revision(const struct vrfm_dev *vdev);
 int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg);
 int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);

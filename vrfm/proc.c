@@ -6,6 +6,7 @@
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 
+#include "link.h"
 #include "priv.h"
 
 static const char * const vrfm_event_name[RFM2G_EVENTS] = {
@@ -40,18 +41,45 @@ static void vrfm_proc_event(struct seq_file *m, const struct vrfm_queue *q,
 		   q->fill - q->ready, q->count, q->dropped);
 }
 
+static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu\n",
+		   link->peer.node, vrfm_link_state_name(link->state),
+		   link->missed.set, link->lost ? "+" : "",
+		   link->opened - link->acked, link->rx.synced,
+		   link->counts.ups, link->counts.messages,
+		   link->counts.received, link->counts.overloads,
+		   link->counts.protocol, link->counts.events_dropped);
+	spin_unlock_bh(&link->lock);
+}
+
+static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+
+	rt_mutex_lock(&vdev->order);
+	seq_printf(m, "  image %016llx %s\n", vdev->load.lineage,
+		   vdev->live ? "loading" : "complete");
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_proc_link(m, link);
+	rt_mutex_unlock(&vdev->order);
+}
+
 static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 {
 	u32 type;
 
 	spin_lock_bh(&vdev->lock);
-	seq_printf(m, "%s node %u network %u size %llu opens %u\n",
+	seq_printf(m, "%s node %u network %u size %llu opens %u refused %llu\n",
 		   dev_name(&vdev->dev), vdev->params.node,
-		   vdev->params.network, vdev->params.size, vdev->opens);
+		   vdev->params.network, vdev->params.size, vdev->opens,
+		   vdev->refused);
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		vrfm_proc_event(m, &vdev->events[type].queue,
 				vrfm_event_name[type]);
 	spin_unlock_bh(&vdev->lock);
+	vrfm_proc_links(m, vdev);
 }
 
 /* The first line as the tools for the cards read it. */

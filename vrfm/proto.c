@@ -8,14 +8,13 @@
  */
 #include <linux/align.h>
 #include <linux/errno.h>
+#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <uapi/rfm2g.h>
 
 #include "proto.h"
-
-#define VRFM_WIRE_PAGE 4096
 
 /**
  * vrfm_hello_encode - what a node says of itself
@@ -29,6 +28,7 @@ void vrfm_hello_encode(struct vrfm_wire_hello *wire,
 		.magic = cpu_to_le32(VRFM_WIRE_MAGIC),
 		.version = cpu_to_le16(VRFM_WIRE_VERSION),
 		.node = hello->node,
+		.to = hello->to,
 		.network = cpu_to_le32(hello->network),
 		.npages = cpu_to_le32(hello->size / VRFM_WIRE_PAGE),
 		.epoch = cpu_to_le64(hello->epoch),
@@ -42,7 +42,9 @@ static enum vrfm_reject vrfm_hello_judge(const struct vrfm_hello *own,
 		return VRFM_REJECT_NETWORK;
 	if (peer->size != own->size)
 		return VRFM_REJECT_SIZE;
-	return peer->node == own->node ? VRFM_REJECT_NODE : VRFM_REJECT_NONE;
+	if (peer->node == own->node)
+		return VRFM_REJECT_NODE;
+	return peer->to != own->node ? VRFM_REJECT_UNKNOWN : VRFM_REJECT_NONE;
 }
 
 /**
@@ -65,15 +67,46 @@ enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
 	memcpy(&wire, data, sizeof(wire));
 	if (le32_to_cpu(wire.magic) != VRFM_WIRE_MAGIC)
 		return VRFM_REJECT_MAGIC;
-	if (le16_to_cpu(wire.version) != VRFM_WIRE_VERSION || wire.reserved)
+	if (le16_to_cpu(wire.version) != VRFM_WIRE_VERSION)
 		return VRFM_REJECT_VERSION;
 	*peer = (struct vrfm_hello){
 		.node = wire.node,
+		.to = wire.to,
 		.network = le32_to_cpu(wire.network),
 		.size = (u64)le32_to_cpu(wire.npages) * VRFM_WIRE_PAGE,
 		.epoch = le64_to_cpu(wire.epoch),
 	};
 	return vrfm_hello_judge(own, peer);
+}
+
+/**
+ * vrfm_reject_encode - say why not
+ * @wire: to fill
+ * @why: why
+ */
+void vrfm_reject_encode(struct vrfm_wire_reject *wire, enum vrfm_reject why)
+{
+	wire->magic = cpu_to_le32(VRFM_WIRE_MAGIC);
+	wire->why = cpu_to_le32(why);
+}
+
+/**
+ * vrfm_reject_decode - why a peer said no
+ * @data: what came with the rejection
+ * @len: bytes
+ *
+ * Return: why; %VRFM_REJECT_NONE: it was not a vrfm that said no.
+ */
+enum vrfm_reject vrfm_reject_decode(const void *data, size_t len)
+{
+	struct vrfm_wire_reject wire;
+
+	if (len < sizeof(wire))
+		return VRFM_REJECT_NONE;
+	memcpy(&wire, data, sizeof(wire));
+	if (le32_to_cpu(wire.magic) != VRFM_WIRE_MAGIC)
+		return VRFM_REJECT_NONE;
+	return min_t(u32, le32_to_cpu(wire.why), VRFM_REJECTS);
 }
 
 /**
@@ -91,6 +124,9 @@ const char *vrfm_reject_text(enum vrfm_reject why)
 		[VRFM_REJECT_NETWORK] = "it belongs to another network",
 		[VRFM_REJECT_SIZE] = "its memory has another size",
 		[VRFM_REJECT_NODE] = "it has the same node id",
+		[VRFM_REJECT_UNKNOWN] = "no such node at that address is a peer",
+		[VRFM_REJECT_TWICE] = "another node with that id is linked",
+		[VRFM_REJECT_BUSY] = "the last link is about to end",
 	};
 
 	return why < ARRAY_SIZE(texts) ? texts[why] : "an unknown reason";
@@ -148,15 +184,66 @@ static int vrfm_event_check(const void *at, const struct vrfm_head *head)
 	return le32_to_cpu(wire.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
 }
 
+/* Merging is by words, and says nothing of the parts of one. */
+static int vrfm_image_check(const void *at, const struct vrfm_head *head,
+			    u64 size)
+{
+	int ret = vrfm_runs_check(at, head, size);
+	struct vrfm_run run;
+	u16 i;
+
+	for (i = 0; i < head->count && !ret; i++) {
+		at = vrfm_proto_next_run(at, &run);
+		if (run.offset % sizeof(u32) || run.len % sizeof(u32))
+			ret = -EPROTO;
+	}
+	return ret;
+}
+
+static int vrfm_note_check(const void *at, const struct vrfm_head *head)
+{
+	struct vrfm_wire_note wire;
+
+	if (head->len != sizeof(wire))
+		return -EPROTO;
+	memcpy(&wire, at, sizeof(wire));
+	return !wire.kind || wire.kind >= VRFM_NOTES ? -EPROTO : 0;
+}
+
+static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
+			   u64 size)
+{
+	struct vrfm_wire_pull wire;
+	u32 first, count;
+
+	if (head->len < sizeof(wire))
+		return -EPROTO;
+	memcpy(&wire, at, sizeof(wire));
+	first = le32_to_cpu(wire.first);
+	count = le32_to_cpu(wire.count);
+	if (head->len - sizeof(wire) != (u64)count * sizeof(__le64))
+		return -EPROTO;
+	size /= VRFM_WIRE_PAGE;
+	if (!count || count > VRFM_PULL_MAX)
+		return -EPROTO;
+	return first > size || count > size - first ? -EPROTO : 0;
+}
+
 static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 			   u64 size)
 {
 	if (head->type == VRFM_WIRE_UPDATE)
 		return vrfm_runs_check(at, head, size);
+	if (head->type == VRFM_WIRE_IMAGE)
+		return vrfm_image_check(at, head, size);
 	if (head->count)
 		return -EPROTO;
 	if (head->type == VRFM_WIRE_EVENT)
 		return vrfm_event_check(at, head);
+	if (head->type == VRFM_WIRE_NOTE)
+		return vrfm_note_check(at, head);
+	if (head->type == VRFM_WIRE_PULL)
+		return vrfm_pull_check(at, head, size);
 	return head->len ? -EPROTO : 0;
 }
 
@@ -164,7 +251,11 @@ static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 static int vrfm_numbers_check(const struct vrfm_head *head,
 			      const struct vrfm_seen *seen)
 {
-	if (head->sequence != seen->sequence + 1)
+	u64 number = seen->sequence;
+
+	if (head->type != VRFM_WIRE_ACK)
+		number++;
+	if (head->sequence != number)
 		return -EPROTO;
 	if (head->applied < seen->applied || head->applied > seen->sent)
 		return -EPROTO;
@@ -191,12 +282,15 @@ int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 	memcpy(&wire, msg, sizeof(wire));
 	*head = (struct vrfm_head){
 		.type = wire.type,
+		.flags = wire.flags,
 		.count = le16_to_cpu(wire.count),
 		.len = le32_to_cpu(wire.len),
 		.sequence = le64_to_cpu(wire.sequence),
 		.applied = le64_to_cpu(wire.applied),
+		.serial = le64_to_cpu(wire.serial),
 	};
-	if (!wire.type || wire.type >= VRFM_WIRE_TYPES || wire.reserved ||
+	if (!wire.type || wire.type >= VRFM_WIRE_TYPES ||
+	    wire.flags & ~VRFM_WIRE_FLAGS ||
 	    head->len != len - sizeof(wire))
 		return -EPROTO;
 	ret = vrfm_numbers_check(head, seen);
@@ -225,16 +319,74 @@ const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
 /**
  * vrfm_proto_event - take the event
  * @msg: an EVENT that vrfm_proto_check() found right
- * @event: gets enum rfm2g_event
- * @data: gets its data
+ * @event: gets it
  */
-void vrfm_proto_event(const void *msg, u32 *event, u32 *data)
+void vrfm_proto_event(const void *msg, struct vrfm_wired_event *event)
 {
 	struct vrfm_wire_event wire;
 
 	memcpy(&wire, msg + sizeof(struct vrfm_wire_head), sizeof(wire));
-	*event = le32_to_cpu(wire.event);
-	*data = le32_to_cpu(wire.data);
+	*event = (struct vrfm_wired_event){
+		.event = le32_to_cpu(wire.event),
+		.data = le32_to_cpu(wire.data),
+		.number = le64_to_cpu(wire.number),
+	};
+}
+
+/**
+ * vrfm_proto_note - take the note
+ * @msg: a NOTE that vrfm_proto_check() found right
+ * @note: gets it
+ */
+void vrfm_proto_note(const void *msg, struct vrfm_note *note)
+{
+	struct vrfm_wire_note wire;
+
+	memcpy(&wire, msg + sizeof(struct vrfm_wire_head), sizeof(wire));
+	*note = (struct vrfm_note){
+		.kind = wire.kind,
+		.node = wire.node,
+		.flags = le16_to_cpu(wire.flags),
+		.number = le32_to_cpu(wire.number),
+		.id = le64_to_cpu(wire.id),
+		.value = le64_to_cpu(wire.value),
+	};
+}
+
+/**
+ * vrfm_proto_pull - take what is asked for
+ * @msg: a PULL that vrfm_proto_check() found right
+ * @first: gets the first page
+ * @count: gets how many
+ *
+ * Return: their digests.
+ */
+const __le64 *vrfm_proto_pull(const void *msg, u32 *first, u32 *count)
+{
+	const void *at = msg + sizeof(struct vrfm_wire_head);
+	struct vrfm_wire_pull wire;
+
+	memcpy(&wire, at, sizeof(wire));
+	*first = le32_to_cpu(wire.first);
+	*count = le32_to_cpu(wire.count);
+	return at + sizeof(wire);
+}
+
+/**
+ * vrfm_digest - a number that pages of the same bytes share, and no others
+ * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; may change meanwhile
+ *
+ * Two hashes that know nothing of each other, so two pages that differ by
+ * chance are taken for the same once in 2^64.
+ *
+ * Return: the number.
+ */
+u64 vrfm_digest(const void *page)
+{
+	u32 n = VRFM_WIRE_PAGE / sizeof(u32);
+
+	return (u64)jhash2(page, n, VRFM_WIRE_MAGIC) << 32 |
+	       jhash2(page, n, ~VRFM_WIRE_MAGIC);
 }
 
 /**
@@ -297,15 +449,66 @@ u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 /**
  * vrfm_pack_event - make it an event
  * @pack: the message, nothing else is in it
- * @event: enum rfm2g_event
- * @data: its data
+ * @event: what
  */
-void vrfm_pack_event(struct vrfm_pack *pack, u32 event, u32 data)
+void vrfm_pack_event(struct vrfm_pack *pack,
+		     const struct vrfm_wired_event *event)
 {
 	struct vrfm_wire_event wire = {
-		.event = cpu_to_le32(event),
-		.data = cpu_to_le32(data),
+		.event = cpu_to_le32(event->event),
+		.data = cpu_to_le32(event->data),
+		.number = cpu_to_le64(event->number),
 	};
+
+	memcpy(pack->msg + pack->len, &wire, sizeof(wire));
+	pack->len += sizeof(wire);
+}
+
+/**
+ * vrfm_pack_note - make it a note
+ * @pack: the message, nothing else is in it
+ * @note: what
+ */
+void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note)
+{
+	struct vrfm_wire_note wire = {
+		.kind = note->kind,
+		.node = note->node,
+		.flags = cpu_to_le16(note->flags),
+		.number = cpu_to_le32(note->number),
+		.id = cpu_to_le64(note->id),
+		.value = cpu_to_le64(note->value),
+	};
+
+	memcpy(pack->msg + pack->len, &wire, sizeof(wire));
+	pack->len += sizeof(wire);
+}
+
+/**
+ * vrfm_pack_pull - make it a PULL
+ * @pack: the message, nothing else is in it
+ * @first: the first page
+ * @count: how many, and so many times vrfm_pack_digest() follows
+ */
+void vrfm_pack_pull(struct vrfm_pack *pack, u32 first, u32 count)
+{
+	struct vrfm_wire_pull wire = {
+		.first = cpu_to_le32(first),
+		.count = cpu_to_le32(count),
+	};
+
+	memcpy(pack->msg + pack->len, &wire, sizeof(wire));
+	pack->len += sizeof(wire);
+}
+
+/**
+ * vrfm_pack_digest - the next digest of a PULL
+ * @pack: the message
+ * @digest: of the page
+ */
+void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest)
+{
+	__le64 wire = cpu_to_le64(digest);
 
 	memcpy(pack->msg + pack->len, &wire, sizeof(wire));
 	pack->len += sizeof(wire);
@@ -314,20 +517,20 @@ void vrfm_pack_event(struct vrfm_pack *pack, u32 event, u32 data)
 /**
  * vrfm_pack_end - write the header
  * @pack: the message
- * @type: enum vrfm_wire_type
- * @sequence: its number
- * @applied: see &struct vrfm_wire_head
+ * @head: its type, flags and numbers; count and length are known
  *
  * Return: bytes of the message.
  */
-u32 vrfm_pack_end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
+u32 vrfm_pack_end(struct vrfm_pack *pack, const struct vrfm_head *head)
 {
 	struct vrfm_wire_head wire = {
-		.type = type,
+		.type = head->type,
+		.flags = head->flags,
 		.count = cpu_to_le16(pack->count),
 		.len = cpu_to_le32(pack->len - sizeof(wire)),
-		.sequence = cpu_to_le64(sequence),
-		.applied = cpu_to_le64(applied),
+		.sequence = cpu_to_le64(head->sequence),
+		.applied = cpu_to_le64(head->applied),
+		.serial = cpu_to_le64(head->serial),
 	};
 
 	memcpy(pack->msg, &wire, sizeof(wire));

@@ -3,11 +3,10 @@
  * The memory: this node's copy of what all nodes of the network share.
  *
  * It is made of normal pages, which programs map one by one, and is also mapped
- * in one piece for the kernel. Reading takes no lock at all. Stores of this
- * node go through vrfm_region_store_locked(), one after the other in one order; what
- * a program hands over is copied out of its memory before, because that may
- * sleep, and may even be a mapping of this memory.
+ * in one piece for the kernel. Reading takes no lock at all. A store, of
+ * whichever node, holds the lock of its page.
  */
+#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -15,12 +14,12 @@
 #include <linux/vmalloc.h>
 
 #include "copy.h"
+#include "map.h"
 #include "priv.h"
+#include "twin.h"
 
-/* What is handed over at once; bounds how long others wait for the order. */
+/* What is read at once. */
 #define VRFM_STEP SZ_64K
-/* Up to here it is copied to the stack. */
-#define VRFM_SMALL 64
 
 static void vrfm_region_free_pages(struct vrfm_region *region)
 {
@@ -92,67 +91,64 @@ void vrfm_region_free(struct vrfm_region *region)
 	vrfm_region_free_pages(region);
 }
 
-/* The one place where this node's calls store. */
-static void vrfm_region_store_locked(struct vrfm_dev *vdev, u32 offset,
-				     const void *buf, u32 len)
+static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
+		     enum vrfm_own own)
 {
+	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
+
+	if (own == VRFM_OWN_SET)
+		bitmap_set(vdev->own, first, n);
+	if (own != VRFM_OWN_CLEAR)
+		return;
+	bitmap_clear(vdev->own, first, n);
+	if (vdev->live)
+		bitmap_set(vdev->live, first, n);
+}
+
+/* What a program did not store is no difference. */
+static void vrfm_twin_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			  u32 len)
+{
+	struct vrfm_twin *twin = vdev->twins[offset >> PAGE_SHIFT];
+
+	if (twin)
+		memcpy((void *)twin->words + offset_in_page(offset), buf, len);
+}
+
+/* Inside one page. */
+static void vrfm_page_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			  u32 len, enum vrfm_own own)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, offset);
+
+	spin_lock_bh(lock);
+	vrfm_copy(vdev->region.mem + offset, buf, len);
+	vrfm_twin_put(vdev, offset, buf, len);
+	vrfm_own(vdev, offset, len, own);
+	spin_unlock_bh(lock);
+}
+
+/**
+ * vrfm_region_put - store into the memory
+ * @vdev: device
+ * @offset: where; inside
+ * @buf: what
+ * @len: bytes
+ * @own: what becomes of the words in the map of this node's own
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
+		     u32 len, enum vrfm_own own)
+{
+	u32 part;
+
 	/* A reader that sees these bytes sees what was stored before. */
 	smp_wmb();
-	vrfm_copy(vdev->region.mem + offset, buf, len);
-}
-
-/* Nobody else is there: what was stored has come round the ring at once. */
-static void vrfm_region_stored(struct vrfm_dev *vdev)
-{
-	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
-
-	if (!(READ_ONCE(vdev->regs.lcsr) & done))
-		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
-}
-
-/**
- * vrfm_store - store on behalf of a program
- * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: in the kernel's memory
- * @width: bytes
- *
- * Aligned, it is one access up to 8 bytes.
- *
- * Context: may sleep.
- */
-void vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width)
-{
-	rt_mutex_lock(&vdev->order);
-	vrfm_region_store_locked(vdev, offset, buf, width);
-	rt_mutex_unlock(&vdev->order);
-	vrfm_region_stored(vdev);
-}
-
-/**
- * vrfm_store_bits - change bits of the memory in one step
- * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @width: 1, 2 or 4
- * @clear: bits that become 0
- * @set: bits that become 1, wins
- *
- * In one step with regard to this node's other calls. Stores through mappings
- * and by other nodes may come between.
- *
- * Context: may sleep.
- */
-void vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
-		     u32 set)
-{
-	u32 value = 0;
-
-	rt_mutex_lock(&vdev->order);
-	vrfm_load(vdev, offset, &value, width);
-	value = (value & ~clear) | set;
-	vrfm_region_store_locked(vdev, offset, &value, width);
-	rt_mutex_unlock(&vdev->order);
-	vrfm_region_stored(vdev);
+	for (; len; offset += part, buf += part, len -= part) {
+		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
+		vrfm_page_put(vdev, offset, buf, part, own);
+	}
 }
 
 /**
@@ -180,7 +176,7 @@ void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 		*(u16 *)buf = READ_ONCE(*(const u16 *)from);
 	else
 		*(u8 *)buf = READ_ONCE(*(const u8 *)from);
-	/* What is read next is not older: pairs with vrfm_region_store_locked(). */
+	/* What is read next is not older: pairs with vrfm_region_put(). */
 	smp_rmb();
 }
 
@@ -219,54 +215,4 @@ int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len)
 		return vrfm_read_block(vdev, offset, buf, len);
 	vrfm_load(vdev, offset, &word, len);
 	return copy_to_user(buf, &word, len) ? -EFAULT : 0;
-}
-
-static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
-			    const void __user *buf, size_t len)
-{
-	u8 bounce[VRFM_SMALL] __aligned(8);
-
-	if (copy_from_user(bounce, buf, len))
-		return -EFAULT;
-	vrfm_store(vdev, offset, bounce, len);
-	return 0;
-}
-
-/**
- * vrfm_write - copy from a program, a local write
- * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: the program's, is read once
- * @len: bytes
- *
- * Readers on this node see it when this returns. After an error nothing was
- * stored behind the byte that could not be read; what could be read before it
- * may have been, in steps of 64 KiB.
- *
- * Context: may sleep.
- * Return: 0, -EFAULT, -ENOMEM, -EINTR: killed.
- */
-int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
-	       size_t len)
-{
-	size_t step = min_t(size_t, len, VRFM_STEP);
-	void *bounce;
-	int ret = 0;
-
-	if (len <= VRFM_SMALL)
-		return vrfm_write_small(vdev, offset, buf, len);
-	bounce = kvmalloc(step, GFP_KERNEL);
-	if (!bounce)
-		return -ENOMEM;
-	for (; len && !ret; offset += step, buf += step, len -= step) {
-		step = min_t(size_t, len, VRFM_STEP);
-		if (fatal_signal_pending(current))
-			ret = -EINTR;
-		else if (copy_from_user(bounce, buf, step))
-			ret = -EFAULT;
-		else
-			vrfm_store(vdev, offset, bounce, step);
-	}
-	kvfree(bounce);
-	return ret;
 }

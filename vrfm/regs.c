@@ -117,8 +117,13 @@ static u32 vrfm_lcsr_size(u64 size)
 
 static u32 vrfm_lcsr_locked(const struct vrfm_dev *vdev)
 {
-	return vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
-	       VRFM_LCSR_TX_EMPTY | VRFM_LCSR_SIGNAL;
+	u32 lcsr = vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
+		   VRFM_LCSR_TX_EMPTY;
+
+	/* A device without peers is a ring of one. */
+	if (vdev->regs.linked || !vdev->regs.peers)
+		lcsr |= VRFM_LCSR_SIGNAL;
+	return lcsr;
 }
 
 /**
@@ -160,6 +165,23 @@ bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on)
 	vrfm_regs_publish_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
 	return was;
+}
+
+/**
+ * vrfm_regs_peers - there are more or less of them
+ * @vdev: device
+ * @peers: how many more have been named
+ * @linked: how many more are linked
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked)
+{
+	spin_lock_bh(&vdev->lock);
+	vdev->regs.peers += peers;
+	vdev->regs.linked += linked;
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
 }
 
 /**
@@ -434,10 +456,9 @@ static int vrfm_reg_change(struct vrfm_dev *vdev,
 
 	if (ret || reg->regset == RFM2G_BAR0)
 		return ret;
-	if (reg->regset == RFM2G_MEMORY) {
-		vrfm_store_bits(vdev, reg->offset, reg->width, clear, set);
-		return 0;
-	}
+	if (reg->regset == RFM2G_MEMORY)
+		return vrfm_store_bits(vdev, reg->offset, reg->width, clear,
+				       set);
 	spin_lock_bh(&vdev->lock);
 	vrfm_image_locked(vdev, RFM2G_BAR2, image);
 	value = cpu_to_le32((vrfm_reg_get(image + reg->offset, reg->width) &

@@ -8,6 +8,7 @@
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
+# load: krdma
 # timeout: 120
 
 # shellcheck source=tests/e2e/lib.sh

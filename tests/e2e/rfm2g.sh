@@ -7,9 +7,9 @@
 #
 #   each node for itself: abi, fuzz ---> /dev/rfm2gN
 #
-# kernels: uml stock-6.1 stock-new
-# long: stock-6.12 uml-debug debug-6.1
-# load: vrfm
+# kernels: uml stock-6.1
+# long: stock-6.12 stock-new uml-debug debug-6.1
+# load: krdma vrfm
 # programs: rfm2g/abi rfm2g/fuzz
 # timeout: 300
 
@@ -87,7 +87,7 @@ page() {
 	count=$(awk '$1 == "RFM2G_DEVICE_COUNT" { print $2; exit } NR == 1 { exit 1 }' /proc/rfm2g)
 	[[ $count == "$(find /dev -maxdepth 1 -name 'rfm2g*' | wc -l)" ]]
 	ok $? "/proc/rfm2g counts the devices in its first line: $count"
-	grep -q "^$name node $NODE network 1 size 1048576 opens 0$" /proc/rfm2g
+	grep -q "^$name node $NODE network 1 size 1048576 opens 0 refused 0$" /proc/rfm2g
 	ok $? "and says what each is"
 	[[ $(stat -c %a:%u:%g "$RFM") == 660:0:0 ]]
 	ok $? "the device is root's: $(stat -c %a:%u:%g "$RFM")"

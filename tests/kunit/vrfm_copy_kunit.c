@@ -75,11 +75,27 @@ static void aligned_words_are_one_store(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, vrfm_copy_width(to + 8, width), width);
 }
 
+static void words_are_copied_and_no_more(struct kunit *test)
+{
+	u32 from[8] __aligned(8), to[8], i, n;
+
+	for (n = 0; n <= 8; n++) {
+		for (i = 0; i < 8; i++) {
+			from[i] = 0x01020304 * (i + 1);
+			to[i] = 0;
+		}
+		vrfm_copy_words(to, from, n);
+		for (i = 0; i < 8; i++)
+			KUNIT_EXPECT_EQ(test, to[i], i < n ? from[i] : 0);
+	}
+}
+
 static struct kunit_case vrfm_copy_cases[] = {
 	KUNIT_CASE(copies_any_length_between_any_alignments),
 	KUNIT_CASE(leaves_what_is_around),
 	KUNIT_CASE(widths_are_aligned_and_fit),
 	KUNIT_CASE(aligned_words_are_one_store),
+	KUNIT_CASE(words_are_copied_and_no_more),
 	{ }
 };
 

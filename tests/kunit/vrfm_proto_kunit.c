@@ -10,11 +10,12 @@
 #define HEAD sizeof(struct vrfm_wire_head)
 
 static const struct vrfm_hello me = {
-	.node = 3, .network = 7, .size = MEMORY, .epoch = 0x1122334455667788,
+	.node = 3, .to = 200, .network = 7, .size = MEMORY,
+	.epoch = 0x1122334455667788,
 };
 
 static const struct vrfm_hello other = {
-	.node = 200, .network = 7, .size = MEMORY, .epoch = 99,
+	.node = 200, .to = 3, .network = 7, .size = MEMORY, .epoch = 99,
 };
 
 static const struct vrfm_seen fresh = {
@@ -32,6 +33,7 @@ static void hello_comes_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vrfm_hello_decode(padded, sizeof(padded), &me,
 						&got), VRFM_REJECT_NONE);
 	KUNIT_EXPECT_EQ(test, got.node, other.node);
+	KUNIT_EXPECT_EQ(test, got.to, other.to);
 	KUNIT_EXPECT_EQ(test, got.network, other.network);
 	KUNIT_EXPECT_EQ(test, got.size, other.size);
 	KUNIT_EXPECT_EQ(test, got.epoch, other.epoch);
@@ -40,7 +42,7 @@ static void hello_comes_back(struct kunit *test)
 static void hello_has_its_bytes_in_their_places(struct kunit *test)
 {
 	static const u8 wanted[] = {
-		'V', 'R', 'F', 'M', 1, 0, 3, 0, 7, 0, 0, 0, 16, 0, 0, 0,
+		'V', 'R', 'F', 'M', 1, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 	};
 	struct vrfm_wire_hello wire;
@@ -54,7 +56,7 @@ static void strangers_are_told_why(struct kunit *test)
 	static const struct { u8 at; enum vrfm_reject why; } cases[] = {
 		{ 0, VRFM_REJECT_MAGIC }, { 3, VRFM_REJECT_MAGIC },
 		{ 4, VRFM_REJECT_VERSION }, { 5, VRFM_REJECT_VERSION },
-		{ 7, VRFM_REJECT_VERSION }, { 8, VRFM_REJECT_NETWORK },
+		{ 7, VRFM_REJECT_UNKNOWN }, { 8, VRFM_REJECT_NETWORK },
 		{ 11, VRFM_REJECT_NETWORK }, { 12, VRFM_REJECT_SIZE },
 		{ 15, VRFM_REJECT_SIZE },
 	};
@@ -82,10 +84,36 @@ static void every_reason_has_a_text(struct kunit *test)
 	const char *unknown = vrfm_reject_text(1000);
 	int why;
 
-	for (why = VRFM_REJECT_NONE; why <= VRFM_REJECT_NODE; why++)
+	for (why = VRFM_REJECT_NONE; why < VRFM_REJECTS; why++)
 		KUNIT_EXPECT_STRNEQ(test, vrfm_reject_text(why), unknown);
-	KUNIT_EXPECT_STREQ(test, vrfm_reject_text(VRFM_REJECT_NODE + 1),
-			   unknown);
+	KUNIT_EXPECT_STREQ(test, vrfm_reject_text(VRFM_REJECTS), unknown);
+}
+
+static void reasons_come_back(struct kunit *test)
+{
+	struct vrfm_wire_reject wire;
+	u32 why;
+
+	for (why = 0; why < VRFM_REJECTS + 2; why++) {
+		vrfm_reject_encode(&wire, why);
+		KUNIT_EXPECT_EQ(test, vrfm_reject_decode(&wire, sizeof(wire)),
+				(enum vrfm_reject)min_t(u32, why, VRFM_REJECTS));
+	}
+	KUNIT_EXPECT_EQ(test, vrfm_reject_decode(&wire, sizeof(wire) - 1),
+			VRFM_REJECT_NONE);
+	wire.magic = 0;
+	KUNIT_EXPECT_EQ(test, vrfm_reject_decode(&wire, sizeof(wire)),
+			VRFM_REJECT_NONE);
+}
+
+static u32 end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
+{
+	const struct vrfm_head head = {
+		.type = type, .sequence = sequence, .applied = applied,
+		.serial = 0x123456789abc, .flags = VRFM_WIRE_GRANT,
+	};
+
+	return vrfm_pack_end(pack, &head);
 }
 
 /* An update of 3, 8 and 1 bytes, the last one the last of the memory. */
@@ -97,7 +125,7 @@ static u32 update(u8 *msg)
 	vrfm_pack_run(&pack, 5, "abc", 3);
 	vrfm_pack_run(&pack, 8, "12345678", 8);
 	vrfm_pack_run(&pack, MEMORY - 1, "z", 1);
-	return vrfm_pack_end(&pack, VRFM_WIRE_UPDATE, 42, 600);
+	return end(&pack, VRFM_WIRE_UPDATE, 42, 600);
 }
 
 static u8 *room(struct kunit *test)
@@ -122,9 +150,11 @@ static void update_comes_back(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head), 0);
 	KUNIT_EXPECT_EQ(test, head.type, VRFM_WIRE_UPDATE);
+	KUNIT_EXPECT_EQ(test, head.flags, VRFM_WIRE_GRANT);
 	KUNIT_EXPECT_EQ(test, head.count, 3);
 	KUNIT_EXPECT_EQ(test, head.sequence, 42ULL);
 	KUNIT_EXPECT_EQ(test, head.applied, 600ULL);
+	KUNIT_EXPECT_EQ(test, head.serial, 0x123456789abcULL);
 	for (i = 0; i < 3; i++) {
 		at = vrfm_proto_next_run(at, &run);
 		KUNIT_EXPECT_EQ(test, run.offset, wanted[i].offset);
@@ -161,7 +191,7 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 		{ "an ACK with a body", 0, { VRFM_WIRE_ACK }, 1 },
 		{ "a PROBE with a body", 0, { VRFM_WIRE_PROBE }, 1 },
 		{ "an event that is none", 0, { VRFM_WIRE_EVENT }, 1 },
-		{ "the reserved byte", 1, { 1 }, 1 },
+		{ "a flag that is none", 1, { VRFM_WIRE_FLAGS + 1 }, 1 },
 		{ "no run", 2, { 0, 0 }, 2 },
 		{ "a run less", 2, { 2, 0 }, 2 },
 		{ "a run more", 2, { 4, 0 }, 2 },
@@ -175,13 +205,16 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 		{ "an acknowledgment taken back", 16, { 0xF3, 1 }, 2 },
 		{ "one of what was not sent", 16, { 0xE9, 3 }, 2 },
 		{ "one of the far future", 23, { 0xFF }, 1 },
-		{ "a run behind the memory", 24, { 0, 0, 1, 0 }, 4 },
-		{ "a run that leaves it", 24, { 0xFE, 0xFF, 0, 0 }, 4 },
-		{ "a run that wraps", 24, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run of nothing", 28, { 0, 0, 0, 0 }, 4 },
-		{ "a run behind the message", 28, { 0, 1, 0, 0 }, 4 },
-		{ "a huge run", 28, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run that takes the next", 28, { 9, 0, 0, 0 }, 4 },
+		{ "an image of parts of words", 0, { VRFM_WIRE_IMAGE }, 1 },
+		{ "a note that is none", 0, { VRFM_WIRE_NOTE }, 1 },
+		{ "pages that are none", 0, { VRFM_WIRE_PULL }, 1 },
+		{ "a run behind the memory", 32, { 0, 0, 1, 0 }, 4 },
+		{ "a run that leaves it", 32, { 0xFE, 0xFF, 0, 0 }, 4 },
+		{ "a run that wraps", 32, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run of nothing", 36, { 0, 0, 0, 0 }, 4 },
+		{ "a run behind the message", 36, { 0, 1, 0, 0 }, 4 },
+		{ "a huge run", 36, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run that takes the next", 36, { 9, 0, 0, 0 }, 4 },
 	};
 	u8 *msg = room(test);
 	struct vrfm_head head;
@@ -208,11 +241,33 @@ static void acknowledgments_may_stay_and_reach_the_last(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(right); i++) {
 		vrfm_pack_begin(&pack, msg, ROOM);
-		len = vrfm_pack_end(&pack, VRFM_WIRE_ACK, 42, right[i]);
+		len = end(&pack, VRFM_WIRE_ACK, 41, right[i]);
 		KUNIT_EXPECT_EQ(test, len, (u32)HEAD);
 		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
 				0);
 		KUNIT_EXPECT_EQ(test, head.applied, right[i]);
+	}
+}
+
+/* It takes no number, a PROBE does. */
+static void acknowledgments_bear_the_number_of_the_last(struct kunit *test)
+{
+	static const struct { u8 type; u64 sequence; int ret; } cases[] = {
+		{ VRFM_WIRE_ACK, 40, -EPROTO }, { VRFM_WIRE_ACK, 41, 0 },
+		{ VRFM_WIRE_ACK, 42, -EPROTO }, { VRFM_WIRE_PROBE, 42, 0 },
+		{ VRFM_WIRE_PROBE, 41, -EPROTO },
+	};
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	u32 len;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		len = end(&pack, cases[i].type, cases[i].sequence, 500);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				cases[i].ret);
 	}
 }
 
@@ -221,18 +276,131 @@ static void events_come_back(struct kunit *test)
 	u8 *msg = room(test);
 	struct vrfm_head head;
 	struct vrfm_pack pack;
-	u32 type, event, data, len;
+	struct vrfm_wired_event event, back;
+	u32 type, len;
 
 	for (type = 0; type < 300; type++) {
+		event = (struct vrfm_wired_event){
+			.event = type, .data = 0xDEAD0000 + type,
+			.number = 0x100000000 + type,
+		};
 		vrfm_pack_begin(&pack, msg, ROOM);
-		vrfm_pack_event(&pack, type, 0xDEAD0000 + type);
-		len = vrfm_pack_end(&pack, VRFM_WIRE_EVENT, 42, 500);
+		vrfm_pack_event(&pack, &event);
+		len = end(&pack, VRFM_WIRE_EVENT, 42, 500);
 		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
 				type <= RFM2G_EVENT_INTR4 ? 0 : -EPROTO);
-		vrfm_proto_event(msg, &event, &data);
-		KUNIT_EXPECT_EQ(test, event, type);
-		KUNIT_EXPECT_EQ(test, data, 0xDEAD0000 + type);
+		vrfm_proto_event(msg, &back);
+		KUNIT_EXPECT_EQ(test, memcmp(&event, &back, sizeof(back)), 0);
 	}
+}
+
+static void notes_come_back(struct kunit *test)
+{
+	const struct vrfm_note note = {
+		.node = 200, .flags = 3, .number = 0xFEDCBA98,
+		.id = 0x0123456789ABCDEF, .value = 0xFEDCBA9876543210,
+	};
+	struct vrfm_note sent = note, back;
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	u32 kind, len;
+
+	for (kind = 0; kind < 256; kind++) {
+		sent.kind = kind;
+		vrfm_pack_begin(&pack, msg, ROOM);
+		vrfm_pack_note(&pack, &sent);
+		len = end(&pack, VRFM_WIRE_NOTE, 42, 500);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				kind && kind < VRFM_NOTES ? 0 : -EPROTO);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len - 1, &fresh,
+						       &head), -EPROTO);
+		vrfm_proto_note(msg, &back);
+		KUNIT_EXPECT_EQ(test, back.kind, (u8)kind);
+		KUNIT_EXPECT_EQ(test, back.node, note.node);
+		KUNIT_EXPECT_EQ(test, back.flags, note.flags);
+		KUNIT_EXPECT_EQ(test, back.number, note.number);
+		KUNIT_EXPECT_EQ(test, back.id, note.id);
+		KUNIT_EXPECT_EQ(test, back.value, note.value);
+	}
+}
+
+/* The memory has 16 pages. */
+static void pages_asked_for_are_in_the_memory(struct kunit *test)
+{
+	static const struct { u32 first, count; int ret; } cases[] = {
+		{ 0, 1, 0 }, { 0, 16, 0 }, { 15, 1, 0 }, { 0, 0, -EPROTO },
+		{ 16, 0, -EPROTO }, { 16, 1, -EPROTO }, { 15, 2, -EPROTO },
+		{ 0xFFFFFFFF, 1, -EPROTO }, { 0xFFFFFFFF, 2, -EPROTO },
+		{ 0, 17, -EPROTO },
+	};
+	u32 i, n, len, first, count;
+	u8 *msg = room(test);
+	const __le64 *digests;
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		vrfm_pack_pull(&pack, cases[i].first, cases[i].count);
+		for (n = 0; n < cases[i].count; n++)
+			vrfm_pack_digest(&pack, n + 0x1000000000000);
+		len = end(&pack, VRFM_WIRE_PULL, 42, 500);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_proto_check(msg, len, &fresh, &head),
+				    cases[i].ret, "%u pages from %u on",
+				    cases[i].count, cases[i].first);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len - 8, &fresh,
+						       &head), -EPROTO);
+		digests = vrfm_proto_pull(msg, &first, &count);
+		KUNIT_EXPECT_EQ(test, first, cases[i].first);
+		KUNIT_EXPECT_EQ(test, count, cases[i].count);
+		for (n = 0; n < count; n++)
+			KUNIT_EXPECT_EQ(test, le64_to_cpu(digests[n]),
+					n + 0x1000000000000);
+	}
+}
+
+static void images_are_of_whole_words(struct kunit *test)
+{
+	static const struct { u32 offset, len; int ret; } cases[] = {
+		{ 0, 4, 0 }, { 4, 64, 0 }, { MEMORY - 4, 4, 0 },
+		{ 2, 4, -EPROTO }, { 0, 5, -EPROTO }, { 0, 2, -EPROTO },
+		{ MEMORY - 4, 8, -EPROTO },
+	};
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	struct vrfm_pack pack;
+	u8 bytes[64] = { };
+	u32 i, len;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		vrfm_pack_begin(&pack, msg, ROOM);
+		vrfm_pack_run(&pack, 8, bytes, 8);
+		vrfm_pack_run(&pack, cases[i].offset, bytes, cases[i].len);
+		len = end(&pack, VRFM_WIRE_IMAGE, 42, 500);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &fresh, &head),
+				cases[i].ret);
+	}
+}
+
+static void digests_tell_pages_apart(struct kunit *test)
+{
+	u8 *page = kunit_kzalloc(test, VRFM_WIRE_PAGE, GFP_KERNEL);
+	u64 zero, digest;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	zero = vrfm_digest(page);
+	for (i = 0; i < VRFM_WIRE_PAGE; i++) {
+		page[i] = 1;
+		digest = vrfm_digest(page);
+		page[i] = 0;
+		/* Both halves know of every byte. */
+		KUNIT_EXPECT_NE(test, (u32)digest, (u32)zero);
+		KUNIT_EXPECT_NE(test, digest >> 32, zero >> 32);
+	}
+	KUNIT_EXPECT_EQ(test, vrfm_digest(page), zero);
 }
 
 /* A block goes into as many messages as it needs, and nothing is lost between. */
@@ -251,8 +419,7 @@ static void blocks_are_split(struct kunit *test)
 		vrfm_pack_begin(&pack, msg, ROOM);
 		done += vrfm_pack_run(&pack, 100 + done, block + done,
 				      sizeof(block) - done);
-		len = vrfm_pack_end(&pack, VRFM_WIRE_UPDATE, seen.sequence + 1,
-				    500);
+		len = end(&pack, VRFM_WIRE_UPDATE, seen.sequence + 1, 500);
 		KUNIT_ASSERT_LE(test, len, (u32)ROOM);
 		KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &seen, &head),
 				0);
@@ -333,11 +500,17 @@ static struct kunit_case vrfm_proto_cases[] = {
 	KUNIT_CASE(hello_has_its_bytes_in_their_places),
 	KUNIT_CASE(strangers_are_told_why),
 	KUNIT_CASE(every_reason_has_a_text),
+	KUNIT_CASE(reasons_come_back),
 	KUNIT_CASE(update_comes_back),
 	KUNIT_CASE(update_of_any_other_length_is_refused),
 	KUNIT_CASE(update_with_one_wrong_field_is_refused),
 	KUNIT_CASE(acknowledgments_may_stay_and_reach_the_last),
+	KUNIT_CASE(acknowledgments_bear_the_number_of_the_last),
 	KUNIT_CASE(events_come_back),
+	KUNIT_CASE(notes_come_back),
+	KUNIT_CASE(pages_asked_for_are_in_the_memory),
+	KUNIT_CASE(images_are_of_whole_words),
+	KUNIT_CASE(digests_tell_pages_apart),
 	KUNIT_CASE(blocks_are_split),
 	KUNIT_CASE(full_message_takes_no_run),
 	KUNIT_CASE(gaps_hold_zeroes),

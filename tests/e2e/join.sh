@@ -1,0 +1,245 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# join: words whose writer is gone: who comes later gets them from who has them, those that have seen fewer of them from
+# those that have seen more, and two halves of a network that meet become one.
+#
+#   node 1 --- node 2
+#       \       /
+#        node 3
+#
+# nodes: 3
+# kernels: uml uml/siw
+# alone: stock-6.1 stock-6.12 stock-new uml-debug debug-6.1
+# load: krdma vrfm
+# programs: rfm2g/rfm
+# append: ncpus=1
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+size=4M
+
+image() {
+	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { print $2, $3 }' /proc/rfm2g
+}
+
+complete() { [[ $(image) == *" complete" ]]; }
+
+# settled PEER...: linked with all of them, both ways, and not about to load
+settled() {
+	rfm_is ready "$@" && complete
+}
+
+same_lineage() {
+	[[ $(awk '{ print $1 }' /exchange/lineage-"$1"-* | sort -u | wc -l) == 1 ]]
+}
+
+lineage() {
+	image >"/exchange/lineage-$1-$NODE"
+	barrier "lineage-$1"
+}
+
+# is OFFSET VALUE TEXT
+is() {
+	local value
+	value=$(rfm peek "$1")
+	[[ $value == "$2" ]]
+	ok $? "$3: $value"
+}
+
+# equal NAME NODE...: these have the same memory
+equal() {
+	local name=$1 i files=()
+	shift
+	for i in "$@"; do
+		files+=("/exchange/sum-$name-$i")
+	done
+	if is_one_of "$NODE" "$@"; then
+		rfm sync
+		barrier_of "$name-synced" "$@"
+		rfm sum >"/exchange/sum-$name-$NODE"
+		barrier_of "$name-summed" "$@"
+		[[ $(sort -u "${files[@]}" | wc -l) == 1 ]]
+		ok $? "$name: nodes $* are equal"
+	fi
+}
+
+# barrier_of NAME NODE...: all of these meet
+barrier_of() {
+	local name=$1 i
+	shift
+	: >"/exchange/at-$name-$NODE"
+	for i in "$@"; do
+		within 60 test -e "/exchange/at-$name-$i"
+	done
+}
+
+together() {
+	check "a device with two peers" rfm_make $size
+	check "is linked, and complete" within 30 settled
+	barrier together
+	lineage together
+	same_lineage together
+	ok $? "all have the same image: $(image)"
+	barrier compared
+	rfm poke $((64 * NODE)) $((100 + NODE))
+	rfm fill $((65536 + 300000 * NODE)) 250000 "$NODE"
+	rfm sync
+	barrier written
+	equal start 1 2 3
+	barrier started
+}
+
+# Node 3 goes, then node 2 starts anew: what node 3 wrote it can have from node 1 only.
+late() {
+	((NODE != 3)) || check "node 3 goes" rfm_unmake
+	barrier three-is-gone
+	if ((NODE == 2)); then
+		check "node 2 goes" rfm_unmake
+		check "and comes as a new one" rfm_make $size
+	fi
+	((NODE == 3)) || check "linked, and complete" within 30 settled $((3 - NODE))
+	((NODE != 2)) || is 192 103 "it has what node 3 wrote"
+	((NODE != 2)) || is 128 102 "and what its own former life wrote"
+	barrier late
+	equal late 1 2
+	barrier late-over
+	if ((NODE == 3)); then
+		check "node 3 comes as a new one" rfm_make $size
+		check "linked, and complete" within 30 settled
+		is 192 103 "it has what its own former life wrote"
+	fi
+	barrier three-is-back
+	check "linked with all" within 30 settled
+	barrier back
+	equal back 1 2 3
+	barrier equal-back
+}
+
+# What node 3 writes last reaches node 1 only: node 2 is not linked with it then.
+last_words() {
+	if ((NODE == 2)); then
+		check "node 2 does without node 3" rmdir "$rfm_config/${RFM#/dev/}/peers/3"
+	fi
+	barrier without
+	if ((NODE == 3)); then
+		within 30 rfm_is down 2
+		rfm poke 1024 31
+		rfm poke 192 32
+		check "node 3 writes its last words" rfm sync
+	fi
+	barrier last-words
+	((NODE != 1)) || is 1024 31 "node 1 has them"
+	((NODE != 2)) || is 1024 0 "node 2 has not"
+	# Other nodes go on writing, which must survive.
+	((NODE == 3)) || rfm poke $((2048 + 4 * NODE)) $((40 + NODE))
+	barrier seen
+	((NODE != 3)) || check "node 3 goes" rfm_unmake
+	barrier gone
+	((NODE != 2)) || check "node 2 knows of node 3 again" rfm_peer 3
+	if ((NODE == 2)); then
+		check "node 2 gets its last words" rfm await 1024 31 $((30 * slow))
+		is 192 32 "all of them"
+	fi
+	((NODE == 3)) || check "linked, and complete" within 30 settled $((3 - NODE))
+	barrier got
+	equal last-words 1 2
+	((NODE == 3)) || is 2056 42 "what was written meanwhile is there"
+	barrier last-words-over
+	((NODE != 3)) || check "node 3 comes again" rfm_make $size
+	check "linked with all" within 30 settled
+	barrier all-again
+	equal again 1 2 3
+	barrier again-over
+	check "the device goes" rfm_unmake
+	barrier all-gone
+}
+
+# While node 1 is cut off node 3 writes, and begins another life: nobody's words then.
+former_life() {
+	check "a device with two peers" rfm_make $size
+	check "is linked, and complete" within 30 settled
+	barrier former-life
+	if ((NODE == 1)); then
+		modprobe -q sch_netem
+		tc qdisc add dev "$NETDEV" root netem loss 100%
+		ok $? "node 1 is cut off"
+		check "and notices" within 60 rfm_is down
+	fi
+	barrier cut-off
+	if ((NODE == 3)); then
+		check "so does node 3" within 60 rfm_is down 1
+		rfm poke 3072 61
+		check "what it writes" rfm sync
+		check "reaches others; it goes" rfm_unmake
+		check "and comes as a new one" rfm_make $size
+		check "linked with node 2" within 30 rfm_is ready 2
+		is 3072 61 "it has what its former life wrote"
+	fi
+	barrier other-life
+	if ((NODE == 1)); then
+		is 3072 0 "node 1 has not"
+		check "it is connected again" tc qdisc del dev "$NETDEV" root
+		check "and then has it" rfm await 3072 61 $((60 * slow))
+	fi
+	check "linked with all" within 60 settled
+	barrier both-lives
+	equal lives 1 2 3
+	barrier lives-over
+	check "the device goes" rfm_unmake
+	barrier lives-gone
+}
+
+# Node 1 for itself, nodes 2 and 3 for themselves; node 3 goes; nodes 1 and 2 meet.
+halves() {
+	local dir=$rfm_config/${RFM#/dev/}/peers
+	if ((NODE == 1)); then
+		check "node 1 is alone" rfm_make $size
+		rmdir "$dir"/2 "$dir"/3
+		rfm poke 64 501
+	fi
+	barrier alone
+	if ((NODE > 1)); then
+		check "nodes 2 and 3 are together" rfm_make $size
+		rmdir "$dir/1"
+		check "linked" within 30 settled $((5 - NODE))
+		rfm poke $((64 * NODE)) $((500 + NODE))
+		rfm fill 100000 50000 9
+		rfm sync
+	fi
+	barrier halves
+	((NODE != 3)) || check "node 3 goes" rfm_unmake
+	barrier half
+	if ((NODE < 3)); then
+		check "nodes 1 and 2 meet" rfm_peer $((3 - NODE))
+		check "linked, and complete" within 30 settled $((3 - NODE))
+		check "with the words of node 3" rfm await 192 503 $((30 * slow))
+		is 64 501 "of node 1"
+		is 128 502 "and of node 2"
+	fi
+	barrier met
+	if ((NODE < 3)); then
+		image >"/exchange/lineage-halves-$NODE"
+		barrier_of lineages 1 2
+		same_lineage halves
+		ok $? "they have the same image: $(image)"
+		within 10 complete
+	fi
+	equal halves 1 2
+	barrier halves-over
+	((NODE == 3)) || check "the device goes" rfm_unmake
+	barrier halves-gone
+}
+
+together
+late
+last_words
+# The nodes of uml-debug have no cable of their own.
+[[ $KERNEL == uml-debug ]] || former_life
+halves
+same_resources "$before" "no RDMA resource is left"
+finish

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, the
+# other peer has everything in order, and the slow one has it, too, when it is back.
+#
+#   node 1 (writes) --- node 2 (watches)
+#        \
+#         node 3 (cut off, then slow)
+#
+# nodes: 3
+# kernels: uml uml/siw
+# alone: stock-6.1 uml-debug
+# load: krdma vrfm
+# programs: rfm2g/rfm
+# append: ncpus=1
+# timeout: 400
+
+# The names of cases as arguments run only these.
+# shellcheck disable=SC2317 # most functions are called by check()
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+overload_ms=100
+# Twice that, and what a loaded machine adds.
+longest_us=$(((2 * overload_ms + 100) * 1000 * slow))
+blocks=$((2000 / slow))
+
+cut() {
+	modprobe -q sch_netem
+	tc qdisc add dev "$NETDEV" root netem "$@"
+	ok $? "node $NODE has $*"
+}
+
+mend() {
+	tc qdisc del dev "$NETDEV" root
+}
+
+# equal NAME: all nodes have the same memory.
+equal() {
+	local status=0
+	rfm sync || return
+	barrier "$1-synced"
+	cat "$RFM" >"/exchange/$1-$NODE"
+	barrier "$1-copied"
+	cmp "/exchange/$1-1" "/exchange/$1-$NODE" || status=1
+	barrier "$1-compared"
+	return "$status"
+}
+
+behind() {
+	local line
+	line=$(rfm_peer_line 3)
+	[[ $line == *" overloads "[1-9]* || $line == *" down "* ]]
+}
+
+# took US DESCRIPTION
+took() {
+	(($1 <= longest_us))
+	ok $? "$2: $1 us"
+}
+
+written_word() {
+	[[ $(rfm peek 128) != 0 ]]
+}
+
+# While node 3 hears nothing.
+cut_off() {
+	local text pid
+	barrier "cut-begins"
+	((NODE != 3)) || cut loss 100%
+	barrier is-cut
+	case $NODE in
+	1)
+		rfm longest 128 $((5 * slow)) >/tmp/longest &
+		pid=$!
+		text=$(rfm heavy 262144 60000 $((4 * slow)))
+		took "$text" "the longest write of a block"
+		wait "$pid"
+		took "$(</tmp/longest)" "the longest write of a word"
+		check "node 3 was left behind" behind
+		;;
+	2) check "node 2 hears of it" within 5 written_word ;;
+	esac
+	barrier written
+	case $NODE in
+	1) check "$blocks blocks are written" rfm blocks 4096 5000 "$blocks" ;;
+	2) check "node 2 has them in order" rfm watch 4096 5000 "$blocks" $((60 * slow)) ;;
+	esac
+	barrier watched
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier back
+	check "all nodes are equal" equal back
+}
+
+# The window is full, and node 3 not yet given up.
+impatient() {
+	local refused longest pid
+	barrier impatient
+	((NODE != 3)) || cut loss 100%
+	barrier deaf
+	if ((NODE == 1)); then
+		/add/rfm "$RFM" heavy 262144 60000 $((20 * slow)) >/dev/null &
+		pid=$!
+		read -r refused longest < <(rfm impatient 192 $((2 * slow)))
+		((refused > 0))
+		ok $? "who does not wait is refused: $refused times"
+		took "$longest" "at once"
+		kill -9 "$pid"
+		wait "$pid" 2>/dev/null
+		check "who was killed has gone" test ! -e "/proc/$pid"
+	fi
+	barrier refused
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier patient
+	check "all nodes are equal" equal patient
+}
+
+# Everybody writes as much as he can, also to one that is slow.
+everybody() {
+	local text
+	barrier everybody
+	((NODE != 3)) || cut delay 5ms rate 20mbit
+	barrier slow
+	text=$(rfm heavy $((262144 * NODE)) 60000 $((5 * slow)))
+	took "$text" "with all of them writing"
+	barrier wrote
+	((NODE != 3)) || mend
+	check "linked" within 60 rfm_is ready
+	barrier fast
+	check "all nodes are equal" equal everybody
+}
+
+check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
+check "is linked with both" within 30 rfm_is ready
+barrier linked
+(($# > 0)) || set -- cut_off impatient everybody
+for case in "$@"; do
+	$case
+done
+barrier over
+check "the device goes" rfm_unmake
+barrier gone
+after=$(resources)
+[[ $before == "$after" ]]
+ok $? "no RDMA resource is left"
+finish

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rfm DEVICE COMMAND ARGUMENT...: what a program for the cards does, for scenarios. Author: The krdma developers.
+ *
+ *   poke OFFSET VALUE               write 4 bytes by write()
+ *   peek OFFSET                     print 4 bytes, read through a mapping
+ *   await OFFSET VALUE SECONDS      until they are that
+ *   fill OFFSET LENGTH SEED         write that many pseudo-random bytes, 100000 at a time
+ *   sum                             print a checksum of all of the memory
+ *   store OFFSET VALUE              store 4 bytes through a mapping and end
+ *   blocks OFFSET LENGTH ROUNDS     write a block of words of the round's number, then the number before the block
+ *   watch OFFSET LENGTH ROUNDS S    see the last number within S seconds, and never a block older than its number
+ *   own OFFSET WORDS STEP ROUNDS    count up every STEPth word through a mapping
+ *   twist OFFSET ROUNDS             write 8 bytes of equal halves
+ *   untwist OFFSET S                for so long, never see halves that differ
+ *   scatter OFFSET LENGTH S SEED    for so long, write and store words anywhere there
+ *   event NODE TYPE DATA            send an event
+ *   wait TYPE MS                    print sender and data of one
+ *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
+ *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
+ *   impatient OFFSET S              write a word every 100 us without waiting; print how often that was refused
+ *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
+ *   sync                            fsync()
+ *   dark 0|1                        1: the transmitter is off
+ *   lcsr                            print control and status, in hexadecimal
+ *   ring                            the check of the ring
+ *
+ * Ends with 0 if it was right, 1 if it was not, with the errno's text.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "card.h"
+
+#define SEND_EVENT 0x4018EB16
+#define WAIT_FOR_EVENT 0xC018EB17
+#define ENABLE_EVENT 0x4018EB14
+#define CHECK_RING_CONT 0x8001EB34
+#define READ_REG 0x8004EB41
+#define SET_TRANSMIT_DISABLE 0x4001EB39
+#define BAR2 2
+#define LCSR1 8
+#define STEP 100000
+
+static int fd;
+static volatile uint32_t *memory;
+static uint64_t size;
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000ull + t.tv_nsec / 1000;
+}
+
+static void pause_us(unsigned int us)
+{
+	const struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "rfm: %s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+static int put(uint64_t offset, const void *bytes, size_t length)
+{
+	ssize_t n = pwrite(fd, bytes, length, offset);
+
+	return n == (ssize_t)length ? 0 : complain("write");
+}
+
+/* A card with the same numbers for the same seed. */
+static uint32_t next(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8 | *seed << 24;
+}
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 0);
+}
+
+static int do_poke(char **arg)
+{
+	uint32_t value = number(arg[1]);
+
+	return put(number(arg[0]), &value, sizeof(value));
+}
+
+static int do_peek(char **arg)
+{
+	printf("%u\n", memory[number(arg[0]) / 4]);
+	return 0;
+}
+
+static int do_await(char **arg)
+{
+	uint64_t end = now_us() + number(arg[2]) * 1000000;
+	uint64_t at = number(arg[0]) / 4, value = number(arg[1]);
+
+	while (memory[at] != value) {
+		if (now_us() > end) {
+			fprintf(stderr, "rfm: it is %u\n", memory[at]);
+			return 1;
+		}
+		pause_us(200);
+	}
+	return 0;
+}
+
+static int do_fill(char **arg)
+{
+	static uint32_t block[STEP / 4];
+	uint64_t offset = number(arg[0]), left = number(arg[1]);
+	uint32_t seed = number(arg[2]);
+	size_t step, i;
+
+	for (; left; offset += step, left -= step) {
+		for (i = 0; i < STEP / 4; i++)
+			block[i] = next(&seed);
+		step = left < STEP ? left : STEP;
+		if (put(offset, block, step))
+			return 1;
+	}
+	return 0;
+}
+
+static int do_sum(char **arg)
+{
+	uint64_t i, sum = 0xcbf29ce484222325ull;
+
+	(void)arg;
+	for (i = 0; i < size / 4; i++)
+		sum = (sum ^ memory[i]) * 0x100000001b3ull;
+	printf("%016llx\n", (unsigned long long)sum);
+	return 0;
+}
+
+static int do_store(char **arg)
+{
+	memory[number(arg[0]) / 4] = number(arg[1]);
+	return 0;
+}
+
+static int do_blocks(char **arg)
+{
+	uint64_t offset = number(arg[0]), length = number(arg[1]), rounds = number(arg[2]), i;
+	uint32_t *block = malloc(length);
+	uint32_t n;
+
+	for (n = 1; block && n <= rounds; n++) {
+		for (i = 0; i < length / 4; i++)
+			block[i] = n;
+		if (put(offset + 64, block, length) || put(offset, &n, sizeof(n)))
+			return 1;
+	}
+	free(block);
+	return 0;
+}
+
+static int do_watch(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, words = number(arg[1]) / 4, rounds = number(arg[2]), i;
+	uint64_t end = now_us() + number(arg[3]) * 1000000;
+	uint32_t n = 0, seen = 0, looks = 0, worst = 0;
+
+	do {
+		n = memory[at];
+		__sync_synchronize();
+		for (i = 0; i < words; i++)
+			if (memory[at + 16 + i] < n)
+				worst++;
+		looks += n != seen;
+		seen = n;
+	} while (n != rounds && now_us() < end);
+	printf("%u looks, %u words older than their number, the last is %u\n", looks, worst, n);
+	return worst || n != rounds;
+}
+
+static int do_own(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, words = number(arg[1]), step = number(arg[2]), i;
+	uint32_t rounds = number(arg[3]), n;
+
+	for (n = 1; n <= rounds; n++) {
+		for (i = 0; i < words; i += step)
+			memory[at + i] = n;
+		if (n % 16 == 0)
+			pause_us(100);
+	}
+	return 0;
+}
+
+static int do_twist(char **arg)
+{
+	uint64_t rounds = number(arg[1]), n, value;
+
+	for (n = 1; n <= rounds; n++) {
+		value = (n & 0xffffffff) * 0x100000001ull;
+		if (put(number(arg[0]), &value, sizeof(value)))
+			return 1;
+	}
+	return 0;
+}
+
+static int do_untwist(char **arg)
+{
+	volatile uint64_t *word = (volatile uint64_t *)&memory[number(arg[0]) / 4];
+	uint64_t end = now_us() + number(arg[1]) * 1000000, value;
+	uint32_t torn = 0, changes = 0;
+	uint64_t last = 0;
+
+	do {
+		value = *word;
+		torn += value >> 32 != (value & 0xffffffff);
+		changes += value != last;
+		last = value;
+	} while (now_us() < end);
+	printf("%u changes seen, %u torn\n", changes, torn);
+	return torn || !changes;
+}
+
+static int do_scatter(char **arg)
+{
+	uint64_t base = number(arg[0]), words = number(arg[1]) / 4;
+	uint64_t end = now_us() + number(arg[2]) * 1000000;
+	uint32_t seed = number(arg[3]), value, n = 0, block[64], at, i;
+
+	while (now_us() < end) {
+		value = next(&seed);
+		at = next(&seed) % words;
+		if (value % 4 == 0) {
+			memory[base / 4 + at] = value;
+		} else if (value % 4 == 1 && at + 64 <= words) {
+			for (i = 0; i < 64; i++)
+				block[i] = value + i;
+			if (put(base + at * 4, block, sizeof(block)))
+				return 1;
+		} else if (put(base + at * 4, &value, sizeof(value))) {
+			return 1;
+		}
+		if (++n % 64 == 0)
+			pause_us(500);
+	}
+	printf("%u writes\n", n);
+	return 0;
+}
+
+static int do_event(char **arg)
+{
+	struct card_event event = { .node = number(arg[0]), .event = number(arg[1]), .data = number(arg[2]) };
+
+	return ioctl(fd, SEND_EVENT, &event) ? complain("send event") : 0;
+}
+
+static int do_wait(char **arg)
+{
+	struct card_event event = { .event = number(arg[0]), .timeout = number(arg[1]) };
+
+	if (ioctl(fd, ENABLE_EVENT, &event) || ioctl(fd, WAIT_FOR_EVENT, &event))
+		return complain("wait for event");
+	printf("%u %u\n", event.node, event.data);
+	return 0;
+}
+
+static int do_longest(char **arg)
+{
+	uint64_t end = now_us() + number(arg[1]) * 1000000, begin, took, longest = 0;
+	uint32_t n;
+
+	for (n = 1; now_us() < end; n++) {
+		begin = now_us();
+		if (put(number(arg[0]), &n, sizeof(n)))
+			return 1;
+		took = now_us() - begin;
+		longest = took > longest ? took : longest;
+		pause_us(100);
+	}
+	printf("%llu\n", (unsigned long long)longest);
+	return 0;
+}
+
+static int do_heavy(char **arg)
+{
+	uint64_t length = number(arg[1]), end = now_us() + number(arg[2]) * 1000000, begin, took, longest = 0;
+	uint32_t *block = malloc(length);
+	uint32_t n, i;
+
+	for (n = 1; block && now_us() < end; n++) {
+		for (i = 0; i < length / 4; i++)
+			block[i] = n;
+		begin = now_us();
+		if (put(number(arg[0]), block, length))
+			return 1;
+		took = now_us() - begin;
+		longest = took > longest ? took : longest;
+	}
+	free(block);
+	printf("%llu\n", (unsigned long long)longest);
+	return 0;
+}
+
+static int do_impatient(char **arg)
+{
+	uint64_t end = now_us() + number(arg[1]) * 1000000, begin, took, longest = 0;
+	uint32_t refused = 0, n;
+
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		return complain("O_NONBLOCK");
+	for (n = 1; now_us() < end; n++) {
+		begin = now_us();
+		if (pwrite(fd, &n, sizeof(n), number(arg[0])) != sizeof(n)) {
+			if (errno != EAGAIN)
+				return complain("write");
+			refused++;
+		}
+		took = now_us() - begin;
+		longest = took > longest ? took : longest;
+		pause_us(100);
+	}
+	printf("%u %llu\n", refused, (unsigned long long)longest);
+	return 0;
+}
+
+static int do_stain(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, words = number(arg[1]) / 4, end = now_us() + number(arg[2]) * 1000000, i;
+	uint32_t n;
+
+	for (n = 1; now_us() < end; n++)
+		for (i = 0; i < words; i++)
+			memory[at + i] = n;
+	return 0;
+}
+
+static int do_sync(char **arg)
+{
+	(void)arg;
+	return fsync(fd) ? complain("fsync") : 0;
+}
+
+static int do_dark(char **arg)
+{
+	return ioctl(fd, SET_TRANSMIT_DISABLE, number(arg[0])) ? complain("transmitter") : 0;
+}
+
+static int do_lcsr(char **arg)
+{
+	struct card_reg reg = { .regset = BAR2, .offset = LCSR1, .width = 4 };
+
+	(void)arg;
+	if (ioctl(fd, READ_REG, &reg))
+		return complain("read register");
+	printf("%x\n", reg.value);
+	return 0;
+}
+
+static int do_ring(char **arg)
+{
+	(void)arg;
+	return ioctl(fd, CHECK_RING_CONT, NULL) ? complain("ring") : 0;
+}
+
+static const struct {
+	const char *name;
+	int args;
+	int (*run)(char **arg);
+} commands[] = {
+	{ "poke", 2, do_poke }, { "peek", 1, do_peek }, { "await", 3, do_await }, { "fill", 3, do_fill },
+	{ "sum", 0, do_sum }, { "store", 2, do_store }, { "blocks", 3, do_blocks }, { "watch", 4, do_watch },
+	{ "own", 4, do_own }, { "twist", 2, do_twist }, { "untwist", 2, do_untwist }, { "scatter", 4, do_scatter },
+	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
+	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
+	{ "lcsr", 0, do_lcsr },
+	{ "dark", 1, do_dark },
+};
+
+static int run(int argc, char **argv)
+{
+	struct stat st;
+	size_t i;
+
+	fd = open(argv[1], O_RDWR);
+	if (fd < 0 || fstat(fd, &st))
+		return complain(argv[1]);
+	size = lseek(fd, 0, SEEK_END);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return complain("mmap");
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[2], commands[i].name) && argc == 3 + commands[i].args)
+			return commands[i].run(argv + 3);
+	fprintf(stderr, "rfm: %s: no such command, or not its arguments\n", argv[2]);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3) {
+		fprintf(stderr, "usage: rfm DEVICE COMMAND ARGUMENT...\n");
+		return 1;
+	}
+	return run(argc, argv);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The difference between a page and its twin. */
+#include <kunit/test.h>
+#include <linux/random.h>
+#include <linux/string.h>
+
+#include "../../vrfm/diff.c"
+
+struct fixture {
+	u32 page[VRFM_PAGE_WORDS];
+	u32 twin[VRFM_PAGE_WORDS];
+	u32 before[VRFM_PAGE_WORDS];
+	struct vrfm_diff diff;
+};
+
+static struct fixture *fixture(struct kunit *test)
+{
+	struct fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	get_random_bytes(f->page, sizeof(f->page));
+	memcpy(f->twin, f->page, sizeof(f->twin));
+	memcpy(f->before, f->page, sizeof(f->before));
+	return f;
+}
+
+/* What was found, put over what was before, is the page; and no word more. */
+static void expect_page(struct kunit *test, struct fixture *f, u32 changed)
+{
+	u32 first, n, found = 0;
+
+	for (first = vrfm_diff_next(&f->diff, 0, &n); first < VRFM_PAGE_WORDS;
+	     first = vrfm_diff_next(&f->diff, first + n, &n)) {
+		KUNIT_ASSERT_GT(test, n, 0U);
+		memcpy(f->before + first, f->diff.words + first,
+		       n * VRFM_WORD);
+		found += n;
+	}
+	KUNIT_EXPECT_EQ(test, found, changed);
+	KUNIT_EXPECT_EQ(test, f->diff.n, changed);
+	KUNIT_EXPECT_EQ(test, memcmp(f->before, f->page, PAGE_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(f->twin, f->page, PAGE_SIZE), 0);
+}
+
+static void same_pages_do_not_differ(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+
+	vrfm_diff_take(&f->diff, f->page, f->twin);
+	expect_page(test, f, 0);
+}
+
+static void every_byte_is_seen(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	u32 at;
+
+	for (at = 0; at < PAGE_SIZE; at++) {
+		((u8 *)f->page)[at] ^= 1 + at % 255;
+		vrfm_diff_take(&f->diff, f->page, f->twin);
+		KUNIT_EXPECT_TRUE(test, test_bit(at / VRFM_WORD,
+						 f->diff.changed));
+		expect_page(test, f, 1);
+	}
+}
+
+static void any_words_are_found(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	u32 round, i, n;
+
+	for (round = 0; round < 100; round++) {
+		for (i = 0, n = 0; i < VRFM_PAGE_WORDS; i++)
+			if (get_random_u32() % (round + 1) == 0) {
+				f->page[i]++;
+				n++;
+			}
+		vrfm_diff_take(&f->diff, f->page, f->twin);
+		expect_page(test, f, n);
+	}
+}
+
+static void it_is_found_once(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+
+	f->page[VRFM_PAGE_WORDS - 1]++;
+	vrfm_diff_take(&f->diff, f->page, f->twin);
+	expect_page(test, f, 1);
+	vrfm_diff_take(&f->diff, f->page, f->twin);
+	expect_page(test, f, 0);
+}
+
+static struct kunit_case vrfm_diff_cases[] = {
+	KUNIT_CASE(same_pages_do_not_differ),
+	KUNIT_CASE(every_byte_is_seen),
+	KUNIT_CASE(any_words_are_found),
+	KUNIT_CASE(it_is_found_once),
+	{ }
+};
+
+static struct kunit_suite vrfm_diff_suite = {
+	.name = "vrfm_diff",
+	.test_cases = vrfm_diff_cases,
+};
+
+kunit_test_suite(vrfm_diff_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm/diff.c");
+MODULE_LICENSE("GPL");

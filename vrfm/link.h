@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A link: what this node and one other have between them.
+ *
+ * It is there from the moment an admin names the peer, linked or not. What is
+ * written on this node goes into the open message of each link that is READY,
+ * and into the set of missed words of each that is not.
+ */
+#ifndef VRFM_LINK_H
+#define VRFM_LINK_H
+
+#include <linux/bitmap.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <krdma.h>
+
+#include "map.h"
+#include "proto.h"
+#include "queue.h"
+
+struct vrfm_dev;
+struct vrfm_diff;
+
+/* Messages that a peer has not acknowledged, at most; and their size. */
+#define VRFM_SLOTS 16
+#define VRFM_SLOT_SIZE SZ_16K
+/* Catching up leaves so many for events. */
+#define VRFM_SLOTS_SPARE 2
+/* An acknowledgment is sent for so many messages, if nothing else takes it. */
+#define VRFM_ACK_EVERY (VRFM_SLOTS / 4)
+/*
+ * Receives that krdma posts: a window, acknowledgments in between, and what
+ * krdma itself says.
+ */
+#define VRFM_RECVS (VRFM_SLOTS + VRFM_SLOTS / 2)
+
+/**
+ * enum vrfm_link_state - what the peer has of this node's words
+ * @VRFM_DOWN: there is no connection
+ * @VRFM_SYNCING: it lacks those that are in the set of missed words
+ * @VRFM_READY: everything, or it is on its way, in the order of writing
+ */
+enum vrfm_link_state {
+	VRFM_DOWN,
+	VRFM_SYNCING,
+	VRFM_READY,
+};
+
+/* What a link has to tell the peer, bits of &vrfm_link.todo. */
+#define VRFM_TODO_INFO BIT(0)
+#define VRFM_TODO_LOAD BIT(1)
+#define VRFM_TODO_SWEPT BIT(2)
+#define VRFM_TODO_GONE BIT(3)
+
+/**
+ * struct vrfm_gone - what a node has seen of one that it is not linked with
+ * @known: it has been said
+ * @synced: that one was SYNCED
+ * @epoch: life of its device, 0: it was never seen
+ * @serial: of its last write that was seen
+ */
+struct vrfm_gone {
+	bool known;
+	bool synced;
+	u64 epoch;
+	u64 serial;
+};
+
+/**
+ * struct vrfm_pulled - what the peer asks for
+ * @first: the first page
+ * @count: how many, 0: nothing
+ * @digests: of what it has
+ */
+struct vrfm_pulled {
+	u32 first;
+	u32 count;
+	u64 digests[VRFM_PULL_MAX];
+};
+
+/**
+ * struct vrfm_slot - a message of the window
+ * @req: how it is sent
+ * @link: whose
+ * @pack: it, while it is filled and until it is acknowledged
+ * @event: the event that it is
+ * @serial: of this node's last write when it was filled
+ * @type: enum vrfm_wire_type
+ * @flags: of its header
+ * @closed: nothing is appended any more
+ */
+struct vrfm_slot {
+	struct krdma_req req;
+	struct vrfm_link *link;
+	struct vrfm_pack pack;
+	struct vrfm_wired_event event;
+	u64 serial;
+	u8 type;
+	u8 flags;
+	bool closed;
+};
+
+/**
+ * struct vrfm_rx - what came from the peer; the receive callback's own
+ * @sequence: of the last message that was applied
+ * @event: number of the last event, of @epoch
+ * @synced: it said that it is not behind
+ * @bad: it broke the rules, or is not known to be the peer: nothing is heard
+ * @held: events of one that is behind
+ * @nheld: how many
+ */
+struct vrfm_rx {
+	u64 sequence;
+	u64 event;
+	bool synced;
+	bool bad;
+	struct vrfm_wired_event held[VRFM_QUEUE_DEPTH];
+	u32 nheld;
+};
+
+/**
+ * struct vrfm_link_counts - for who looks
+ * @ups: connections
+ * @messages: sent, acknowledgments not counted
+ * @received: of the same
+ * @overloads: how often the peer was too slow
+ * @protocol: how often it broke the rules
+ * @events_dropped: events that it had no room for
+ */
+struct vrfm_link_counts {
+	u64 ups;
+	u64 messages;
+	u64 received;
+	u64 overloads;
+	u64 protocol;
+	u64 events_dropped;
+};
+
+/**
+ * struct vrfm_peer - another node, as an admin names it
+ * @node: its id
+ * @any: its address does not matter; it connects
+ * @addr: its address and port
+ */
+struct vrfm_peer {
+	u32 node;
+	bool any;
+	struct sockaddr_storage addr;
+};
+
+/**
+ * struct vrfm_link - see above
+ * @vdev: this node's device
+ * @peer: the other one
+ * @again: keeps the connection, if this side connects
+ * @refs: the device's, and of who waits for acknowledgments
+ * @entry: in the device's list, under its order
+ *
+ * Under the device's order:
+ * @missed: words of this node's that the peer may not have
+ * @lost: and all others of this node's, too
+ * @hold_until: jiffies; not before that it catches up
+ * @penalty_ms: how long the next overload makes it wait
+ * @ready_since: jiffies
+ * @resend: events that were not acknowledged when the last connection ended
+ * @nresend: how many
+ * @scratch: a page for what is taken from the memory
+ * @cursor: where catching up goes on
+ * @sweeping: number of the LOAD that it will answer when it has gone round, 0
+ * @todo: what to tell
+ * @tell_gone: of which nodes
+ * @told: what the peer was told of this node's image
+ * @gone: what this node has seen of the peer, while that is DOWN
+ * @filled: the peer's other image has been looked at
+ *
+ * @served: pages of the PULL that were looked at; @sync's own
+ * @sync: work that catches up
+ * @ack: work that acknowledges what nobody else did
+ *
+ * @lock: protects what follows; taken in any context but hard interrupts
+ * @state: changes under the order, too
+ * @cb: connection, while it is up
+ * @incoming: connection that was accepted, until it is released
+ * @wait: for the end of @incoming
+ * @peer_epoch: which life of the peer's device, 0: none yet
+ * @room: bytes of a message
+ * @slots: the window
+ * @opened: sequence of the newest message in it
+ * @posted: of the last one that was posted
+ * @completed: of the last one that the adapter has done with
+ * @acked: of the last one that the peer has applied
+ * @granted: the peer wants this node to be READY
+ * @rx_sequence: messages of the peer's that are applied
+ * @rx_told: those of them that it knows of
+ * @rx_serial: of its last write among them
+ * @info: what it said of its image, its kind 0: nothing
+ * @load: number of its LOAD that was not begun to be answered, 0
+ * @swept: number of this node's LOAD that it has answered
+ * @arrived: number of the PULLED that it said last, plus 1; 0: none
+ * @said: of nodes that it is not linked with
+ * @peer_loads: number of the peer's last load that this node has answered
+ * @filling: the open message is filled, and not sent meanwhile
+ * @wants_room: somebody waits for a free message
+ * @pulled: what it asks for; @sync's once it is not empty
+ * @rx_heard: jiffies when it was heard
+ * @asked: jiffies when it was asked whether it lives, 0: not yet
+ * @ack_req: sends an acknowledgment
+ * @ack_msg: the acknowledgment
+ * @ack_head: its bytes
+ * @ack_busy: it is on its way
+ * @ack_again: another one shall follow
+ * @counts: statistics
+ * @rejected: why it was refused last, to say so once
+ *
+ * @rx: what came
+ */
+struct vrfm_link {
+	struct vrfm_dev *vdev;
+	struct vrfm_peer peer;
+	struct krdma_again *again;
+	refcount_t refs;
+	struct list_head entry;
+
+	struct vrfm_map missed;
+	bool lost;
+	unsigned long hold_until;
+	u32 penalty_ms;
+	unsigned long ready_since;
+	struct vrfm_wired_event resend[VRFM_SLOTS];
+	u32 nresend;
+	u32 *scratch;
+	u32 cursor;
+	u32 sweeping;
+	u32 todo;
+	DECLARE_BITMAP(tell_gone, 256);
+	struct vrfm_note told;
+	struct vrfm_gone gone;
+	bool filled;
+
+	u32 served;
+	struct delayed_work sync;
+	struct delayed_work ack;
+
+	spinlock_t lock; /* see @lock above */
+	enum vrfm_link_state state;
+	struct krdma_cb *cb;
+	struct krdma_cb *incoming;
+	wait_queue_head_t wait;
+	u64 peer_epoch;
+	u32 room;
+	struct vrfm_slot slots[VRFM_SLOTS];
+	u64 opened;
+	u64 posted;
+	u64 completed;
+	u64 acked;
+	bool granted;
+	u64 rx_sequence;
+	u64 rx_told;
+	u64 rx_serial;
+	struct vrfm_note info;
+	u32 load;
+	u32 swept;
+	u32 arrived;
+	struct vrfm_gone said[256];
+	u32 peer_loads;
+	bool filling;
+	bool wants_room;
+	struct vrfm_pulled pulled;
+	unsigned long rx_heard;
+	unsigned long asked;
+	struct krdma_req ack_req;
+	struct vrfm_pack ack_msg;
+	struct vrfm_wire_head ack_head;
+	bool ack_busy;
+	bool ack_again;
+	struct vrfm_link_counts counts;
+	enum vrfm_reject rejected;
+
+	struct vrfm_rx rx;
+};
+
+/* link.c */
+int vrfm_link_init(void);
+void vrfm_link_exit(void);
+extern struct workqueue_struct *vrfm_wq;
+
+struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
+				  const struct vrfm_peer *peer);
+void vrfm_link_put(struct vrfm_link *link);
+void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
+void vrfm_link_down(struct vrfm_link *link);
+void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan);
+u32 vrfm_link_free_locked(const struct vrfm_link *link);
+bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
+void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
+		      u32 len);
+void vrfm_link_diff(struct vrfm_link *link, u32 offset,
+		    const struct vrfm_diff *diff);
+void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
+u64 vrfm_link_probe(struct vrfm_link *link);
+void vrfm_link_behind(struct vrfm_link *link);
+void vrfm_link_ready(struct vrfm_link *link);
+void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
+			     const void *bytes, u32 len);
+bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note);
+bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
+		   u32 count);
+void vrfm_link_fall_back(struct vrfm_link *link);
+void vrfm_link_push_locked(struct vrfm_link *link);
+const char *vrfm_link_state_name(enum vrfm_link_state state);
+
+/* peer.c */
+struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
+				const struct vrfm_peer *peer);
+void vrfm_peer_remove(struct vrfm_link *link);
+void vrfm_peers_remove(struct vrfm_dev *vdev);
+
+/* load.c */
+void vrfm_load_init(struct vrfm_dev *vdev);
+void vrfm_load_exit(struct vrfm_dev *vdev);
+void vrfm_load_kick(struct vrfm_dev *vdev);
+void vrfm_load_link_up(struct vrfm_link *link);
+void vrfm_load_link_down(struct vrfm_link *link);
+bool vrfm_load_tell(struct vrfm_link *link);
+void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);
+
+/* serve.c */
+bool vrfm_serve(struct vrfm_link *link);
+
+/* sync.c */
+void vrfm_sync_work(struct work_struct *work);
+void vrfm_sync_kick(struct vrfm_link *link);
+
+#endif /* VRFM_LINK_H */

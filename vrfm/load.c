@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Images: words whose writer is gone are in the memories of those that have
+ * seen them, and nobody's own. Who may lack some loads them from who has them.
+ *
+ * An image has a lineage: a random number and an age. A device begins with one
+ * of its own, of zeroes. When two meet, the younger one loads the older one and
+ * is of its lineage from then on. And when a node is gone, its last writes may
+ * have reached some only: those load from the one that has seen most of them.
+ *
+ * To load takes two steps. First all linked peers send all their own words, by
+ * catching up: this node takes back its GRANT, so nobody is READY to it
+ * meanwhile. What arrives is live. Then pages of the holder's that differ are
+ * merged: only words that are neither live nor this node's own.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "link.h"
+#include "priv.h"
+#include "twin.h"
+
+/* Without memory for the map of live words; and if nobody has an image. */
+#define VRFM_LOAD_RETRY_MS 1000
+#define VRFM_LOAD_GIVE_UP_MS 2000
+/* A peer that does not answer for so long is cut off. */
+#define VRFM_LOAD_SILENT_MS 30000
+
+/**
+ * vrfm_load_kick - something may have changed for who loads, or should
+ * @vdev: device
+ *
+ * Context: any.
+ */
+void vrfm_load_kick(struct vrfm_dev *vdev)
+{
+	queue_delayed_work(vrfm_wq, &vdev->load.work, 0);
+}
+
+static void vrfm_load_later(struct vrfm_dev *vdev, u32 ms)
+{
+	queue_delayed_work(vrfm_wq, &vdev->load.work, msecs_to_jiffies(ms));
+}
+
+/* What peers say comes while this looks at it. */
+static struct vrfm_note vrfm_info(struct vrfm_link *link)
+{
+	struct vrfm_note info;
+
+	spin_lock_bh(&link->lock);
+	info = link->info;
+	spin_unlock_bh(&link->lock);
+	return info;
+}
+
+static struct vrfm_gone vrfm_said(struct vrfm_link *link, u32 node)
+{
+	struct vrfm_gone said;
+
+	spin_lock_bh(&link->lock);
+	said = link->said[node];
+	spin_unlock_bh(&link->lock);
+	return said;
+}
+
+static u64 vrfm_image_age(const struct vrfm_dev *vdev)
+{
+	return ktime_to_ms(ktime_sub(ktime_get(), vdev->load.began));
+}
+
+/* ---- what is told ---- */
+
+static void vrfm_load_info(const struct vrfm_dev *vdev, struct vrfm_note *note)
+{
+	*note = (struct vrfm_note){
+		.kind = VRFM_NOTE_INFO,
+		.number = vdev->load.number,
+		.id = vdev->load.lineage,
+		.value = vrfm_image_age(vdev),
+	};
+	if (!vdev->live)
+		note->flags |= VRFM_INFO_COMPLETE;
+	if (vdev->load.merged)
+		note->flags |= VRFM_INFO_MERGED;
+}
+
+static bool vrfm_tell_info(struct vrfm_link *link)
+{
+	struct vrfm_note note;
+
+	vrfm_load_info(link->vdev, &note);
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->told = note;
+	link->todo &= ~VRFM_TODO_INFO;
+	/* Only now can the two be compared. */
+	vrfm_load_kick(link->vdev);
+	return true;
+}
+
+static bool vrfm_tell_load(struct vrfm_link *link)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_LOAD, .number = link->vdev->load.number,
+	};
+
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->todo &= ~VRFM_TODO_LOAD;
+	return true;
+}
+
+static bool vrfm_tell_swept(struct vrfm_link *link)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_SWEPT, .number = link->sweeping,
+	};
+
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->sweeping = 0;
+	link->todo &= ~VRFM_TODO_SWEPT;
+	return true;
+}
+
+static bool vrfm_tell_of(struct vrfm_link *link, const struct vrfm_link *other)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_GONE,
+		.node = other->peer.node,
+		.id = other->gone.epoch,
+		.value = other->gone.serial,
+		.flags = other->gone.synced ? VRFM_GONE_SYNCED : 0,
+	};
+
+	if (!test_bit(other->peer.node, link->tell_gone))
+		return true;
+	if ((other->state == VRFM_DOWN || other->gone.known) &&
+	    !vrfm_link_note(link, &note))
+		return false;
+	clear_bit(other->peer.node, link->tell_gone);
+	return true;
+}
+
+static bool vrfm_tell_gone(struct vrfm_link *link)
+{
+	struct vrfm_link *other;
+
+	list_for_each_entry(other, &link->vdev->links, entry)
+		if (!vrfm_tell_of(link, other))
+			return false;
+	link->todo &= ~VRFM_TODO_GONE;
+	return true;
+}
+
+/**
+ * vrfm_load_tell - tell the peer what it is to be told
+ * @link: link
+ *
+ * Context: the device's order is held.
+ * Return: false: there is no room for all of it, or no connection.
+ */
+bool vrfm_load_tell(struct vrfm_link *link)
+{
+	static const struct {
+		u32 todo;
+		bool (*tell)(struct vrfm_link *link);
+	} all[] = {
+		{ VRFM_TODO_LOAD, vrfm_tell_load },
+		{ VRFM_TODO_INFO, vrfm_tell_info },
+		{ VRFM_TODO_GONE, vrfm_tell_gone },
+		{ VRFM_TODO_SWEPT, vrfm_tell_swept },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (link->todo & all[i].todo && !all[i].tell(link))
+			return false;
+	return true;
+}
+
+static void vrfm_load_todo(struct vrfm_link *link, u32 todo)
+{
+	if (link->state == VRFM_DOWN)
+		return;
+	link->todo |= todo;
+	vrfm_sync_kick(link);
+}
+
+static void vrfm_load_todo_all(struct vrfm_dev *vdev, u32 todo)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_load_todo(link, todo);
+}
+
+/* ---- links ---- */
+
+/* What this node has seen of NODE is told to all. */
+static void vrfm_load_spread(struct vrfm_dev *vdev, u32 node)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		set_bit(node, link->tell_gone);
+		vrfm_load_todo(link, VRFM_TODO_GONE);
+	}
+}
+
+/**
+ * vrfm_load_link_up - a link came up
+ * @link: link
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_load_link_up(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_link *other;
+
+	/* What is known of an earlier life of its device may still be needed. */
+	if (link->gone.epoch == link->peer_epoch)
+		link->gone = (struct vrfm_gone){ };
+	link->told.kind = 0;
+	link->filled = false;
+	link->sweeping = 0;
+	link->served = 0;
+	link->cursor = 0;
+	link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
+	if (vdev->live)
+		link->todo |= VRFM_TODO_LOAD;
+	bitmap_zero(link->tell_gone, 256);
+	list_for_each_entry(other, &vdev->links, entry)
+		if (other != link)
+			set_bit(other->peer.node, link->tell_gone);
+}
+
+/**
+ * vrfm_load_link_down - a link went down
+ * @link: link
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_load_link_down(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+
+	link->gone = (struct vrfm_gone){
+		.known = true,
+		.synced = link->rx.synced,
+		.epoch = link->peer_epoch,
+		.serial = link->rx_serial,
+	};
+	memset(link->said, 0, sizeof(link->said));
+	vrfm_load_spread(vdev, link->peer.node);
+	vrfm_load_kick(vdev);
+}
+
+/* ---- merging ---- */
+
+static bool vrfm_load_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
+			    u32 word)
+{
+	const struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+
+	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
+		return false;
+	/* A program has stored it, and nobody has seen that yet. */
+	if (twin && twin->words[index % VRFM_PAGE_WORDS] != mine)
+		return false;
+	/* Of two images a zero is what nobody has written. */
+	if (vdev->load.kind == VRFM_LOAD_OLDER)
+		return word;
+	return vdev->load.kind == VRFM_LOAD_SAME || !mine;
+}
+
+static void vrfm_load_word(struct vrfm_dev *vdev, u32 index, u32 word)
+{
+	u32 *at = vdev->region.mem + index * VRFM_WORD;
+	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+
+	if (!vrfm_load_wants(vdev, index, READ_ONCE(*at), word))
+		return;
+	WRITE_ONCE(*at, word);
+	if (twin)
+		twin->words[index % VRFM_PAGE_WORDS] = word;
+}
+
+static void vrfm_load_words(struct vrfm_dev *vdev, u32 index, const void *bytes,
+			    u32 n)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
+	u32 i, word;
+
+	spin_lock_bh(lock);
+	for (i = 0; i < n && vdev->live; i++) {
+		memcpy(&word, bytes + i * VRFM_WORD, sizeof(word));
+		vrfm_load_word(vdev, index + i, word);
+	}
+	spin_unlock_bh(lock);
+}
+
+/**
+ * vrfm_load_merge - words of the holder's image came
+ * @link: with the holder; from others they are not wanted
+ * @run: whole words
+ *
+ * Context: softirq or process.
+ */
+void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	u32 index = run->offset / VRFM_WORD, n = run->len / VRFM_WORD;
+	const void *bytes = run->bytes;
+	u32 part;
+
+	if (READ_ONCE(vdev->load.holder) != link)
+		return;
+	for (; n; index += part, bytes += part * VRFM_WORD, n -= part) {
+		part = min_t(u32, n,
+			     VRFM_PAGE_WORDS - index % VRFM_PAGE_WORDS);
+		vrfm_load_words(vdev, index, bytes, part);
+	}
+}
+
+/* ---- loading ---- */
+
+/* Whoever stores looks at it with the lock of a page. */
+static void vrfm_load_set_live(struct vrfm_dev *vdev, unsigned long *live)
+{
+	u32 i;
+
+	WRITE_ONCE(vdev->live, live);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++) {
+		spin_lock_bh(&vdev->page_locks[i]);
+		spin_unlock_bh(&vdev->page_locks[i]);
+	}
+}
+
+static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
+			    enum vrfm_load_kind kind)
+{
+	struct vrfm_load *load = &vdev->load;
+	unsigned long *live;
+	struct vrfm_link *link;
+
+	live = kvzalloc(vdev->params.size / VRFM_WORD / BITS_PER_BYTE,
+			GFP_KERNEL);
+	if (!live) {
+		vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+		return;
+	}
+	load->kind = kind;
+	load->number++;
+	load->page = 0;
+	load->asked = 0;
+	load->since = jiffies;
+	load->from = from;
+	load->wanted = vrfm_info(from).id;
+	vrfm_load_set_live(vdev, live);
+	list_for_each_entry(link, &vdev->links, entry)
+		link->swept = 0;
+	vrfm_load_todo_all(vdev, VRFM_TODO_LOAD);
+	pr_info_ratelimited("%s: loading the image of node %u\n",
+			    dev_name(&vdev->dev), from->peer.node);
+}
+
+static void vrfm_load_set_holder(struct vrfm_dev *vdev, struct vrfm_link *link)
+{
+	WRITE_ONCE(vdev->load.holder, link);
+	vdev->load.page = 0;
+	vdev->load.asked = 0;
+	vdev->load.since = jiffies;
+}
+
+/* What this node has is complete, as far as anybody can tell. */
+static void vrfm_load_end(struct vrfm_dev *vdev)
+{
+	unsigned long *live = vdev->live;
+
+	vrfm_load_set_holder(vdev, NULL);
+	vrfm_load_set_live(vdev, NULL);
+	kvfree(live);
+	vrfm_load_todo_all(vdev, VRFM_TODO_INFO);
+	vrfm_load_kick(vdev);
+}
+
+/* Of two lives of a device nobody knows which was later. */
+static bool vrfm_saw_more(const struct vrfm_gone *a, const struct vrfm_gone *b)
+{
+	if (!b->epoch)
+		return a->epoch;
+	if (a->epoch != b->epoch)
+		return false;
+	if (a->synced != b->synced)
+		return a->synced;
+	return a->serial > b->serial;
+}
+
+/* Does it speak of a life that is over, as far as this node knows? */
+static bool vrfm_is_past(const struct vrfm_link *link,
+			 const struct vrfm_gone *said)
+{
+	return link->state == VRFM_DOWN || said->epoch != link->peer_epoch;
+}
+
+/* What the holder has seen of those that are gone is here now. */
+static void vrfm_load_learn(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+	struct vrfm_gone said;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		said = vrfm_said(vdev->load.holder, link->peer.node);
+		if (!vrfm_is_past(link, &said) ||
+		    !vrfm_saw_more(&said, &link->gone))
+			continue;
+		link->gone = said;
+		vrfm_load_spread(vdev, link->peer.node);
+	}
+}
+
+static void vrfm_load_done(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+	const struct vrfm_note info = vrfm_info(load->holder);
+
+	vrfm_load_learn(vdev);
+	if (load->kind == VRFM_LOAD_OLDER) {
+		load->merged = load->shared;
+		load->lineage = info.id;
+		load->began = ktime_sub(ktime_get(), ms_to_ktime(info.value));
+	}
+	if (load->kind == VRFM_LOAD_FILL)
+		load->holder->filled = true;
+	load->shared = true;
+	pr_info_ratelimited("%s: loaded the image of node %u\n",
+			    dev_name(&vdev->dev), load->holder->peer.node);
+	vrfm_load_end(vdev);
+}
+
+/*
+ * Any node of the older lineage has what makes it older. But what one survivor,
+ * or one node that had another image, has more than this node, only that has.
+ */
+static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
+{
+	const struct vrfm_load *load = &vdev->load;
+	const struct vrfm_note info = vrfm_info(link);
+
+	return link->state != VRFM_DOWN && info.kind &&
+	       info.flags & VRFM_INFO_COMPLETE && info.id == load->wanted &&
+	       (load->kind == VRFM_LOAD_OLDER || link == load->from);
+}
+
+static void vrfm_load_choose(struct vrfm_dev *vdev)
+{
+	unsigned long end = vdev->load.since +
+			    msecs_to_jiffies(VRFM_LOAD_GIVE_UP_MS);
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry)
+		if (vrfm_is_holder(vdev, link)) {
+			vrfm_load_set_holder(vdev, link);
+			return;
+		}
+	if (time_after(jiffies, end))
+		vrfm_load_end(vdev);
+	else
+		vrfm_load_later(vdev, VRFM_LOAD_GIVE_UP_MS / 10);
+}
+
+/* All linked peers have sent all that is their own. */
+static bool vrfm_load_is_swept(struct vrfm_dev *vdev)
+{
+	unsigned long end = vdev->load.since +
+			    msecs_to_jiffies(VRFM_LOAD_SILENT_MS);
+	struct vrfm_link *link;
+	bool all = true;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->state == VRFM_DOWN ||
+		    READ_ONCE(link->swept) == vdev->load.number)
+			continue;
+		all = false;
+		if (time_after(jiffies, end) && link->cb)
+			krdma_disconnect(link->cb);
+	}
+	if (!all)
+		vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+	return all;
+}
+
+static u32 vrfm_load_left(const struct vrfm_dev *vdev)
+{
+	return vdev->params.size / VRFM_WIRE_PAGE - vdev->load.page;
+}
+
+/* Return: the next pages shall be asked for. */
+static bool vrfm_load_go_on(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+
+	if (load->holder && !vrfm_is_holder(vdev, load->holder))
+		vrfm_load_set_holder(vdev, NULL);
+	if (!load->holder && vrfm_load_is_swept(vdev))
+		vrfm_load_choose(vdev);
+	if (!load->holder)
+		return false;
+	if (load->asked && load->holder->arrived == load->page + 1) {
+		load->page += load->asked;
+		load->asked = 0;
+	}
+	if (!vrfm_load_left(vdev)) {
+		vrfm_load_done(vdev);
+		return false;
+	}
+	return !load->asked;
+}
+
+/*
+ * What is here of the next pages; takes long, so writers need not wait for it.
+ * What is written meanwhile is live or own, and not taken from the holder.
+ */
+static u32 vrfm_load_digest(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+	u32 i, page = load->page;
+	u32 count = min_t(u32, vrfm_load_left(vdev), VRFM_PULL_MAX);
+
+	for (i = 0; i < count; i++)
+		load->digests[i] = vrfm_digest(vdev->region.mem +
+					       (page + i) * VRFM_WIRE_PAGE);
+	return count;
+}
+
+/* Unless its peer has been taken away meanwhile. */
+static void vrfm_load_ask(struct vrfm_dev *vdev, u32 count)
+{
+	struct vrfm_load *load = &vdev->load;
+
+	if (!load->holder)
+		return;
+	if (vrfm_link_ask(load->holder, load->page, load->digests, count))
+		load->asked = count;
+	else
+		vrfm_load_later(vdev, 1);
+}
+
+/* ---- who loads ---- */
+
+/* Both sides compare the same two numbers. */
+static bool vrfm_is_older(const struct vrfm_link *link,
+			  const struct vrfm_note *its)
+{
+	const struct vrfm_note *mine = &link->told;
+
+	if (its->value != mine->value)
+		return its->value > mine->value;
+	return its->id < mine->id;
+}
+
+static bool vrfm_info_is_good(const struct vrfm_link *link,
+			      const struct vrfm_note *info)
+{
+	return link->state != VRFM_DOWN && info->kind &&
+	       info->flags & VRFM_INFO_COMPLETE && link->told.kind &&
+	       link->told.id == link->vdev->load.lineage;
+}
+
+static bool vrfm_load_from_older(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+	struct vrfm_note info;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		info = vrfm_info(link);
+		if (!vrfm_info_is_good(link, &info))
+			continue;
+		if (info.id != vdev->load.lineage) {
+			if (!vrfm_is_older(link, &info))
+				continue;
+			vrfm_load_begin(vdev, link, VRFM_LOAD_OLDER);
+			return true;
+		}
+		vdev->load.shared = true;
+		if (info.flags & VRFM_INFO_MERGED && !link->filled) {
+			vrfm_load_begin(vdev, link, VRFM_LOAD_FILL);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Who has seen most of what GONE has written, NULL: nobody more than this node. */
+static struct vrfm_link *vrfm_load_reference(struct vrfm_link *gone)
+{
+	struct vrfm_gone said, most = gone->gone;
+	struct vrfm_link *link, *best = NULL;
+
+	list_for_each_entry(link, &gone->vdev->links, entry) {
+		said = vrfm_said(link, gone->peer.node);
+		if (link == gone || link->state == VRFM_DOWN)
+			continue;
+		/* Not yet known, or linked with it. */
+		if (!said.known && gone->state == VRFM_DOWN)
+			return NULL;
+		if (said.known && vrfm_is_past(gone, &said) &&
+		    vrfm_saw_more(&said, &most)) {
+			most = said;
+			best = link;
+		}
+	}
+	return best;
+}
+
+static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *gone, *best;
+	struct vrfm_note info;
+
+	list_for_each_entry(gone, &vdev->links, entry) {
+		best = vrfm_load_reference(gone);
+		if (!best)
+			continue;
+		info = vrfm_info(best);
+		if (!vrfm_info_is_good(best, &info))
+			continue;
+		vrfm_load_begin(vdev, best, VRFM_LOAD_SAME);
+		return true;
+	}
+	return false;
+}
+
+static void vrfm_load_work(struct work_struct *work)
+{
+	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
+					     load.work.work);
+	bool ask = false;
+	u32 count;
+
+	rt_mutex_lock(&vdev->order);
+	if (vdev->live)
+		ask = vrfm_load_go_on(vdev);
+	else if (!vrfm_load_from_older(vdev))
+		vrfm_load_from_survivor(vdev);
+	rt_mutex_unlock(&vdev->order);
+	if (!ask)
+		return;
+	count = vrfm_load_digest(vdev);
+	rt_mutex_lock(&vdev->order);
+	vrfm_load_ask(vdev, count);
+	rt_mutex_unlock(&vdev->order);
+}
+
+/**
+ * vrfm_load_init - an image of zeroes, of a lineage of its own
+ * @vdev: device
+ */
+void vrfm_load_init(struct vrfm_dev *vdev)
+{
+	INIT_DELAYED_WORK(&vdev->load.work, vrfm_load_work);
+	vdev->load.lineage = get_random_u64();
+	vdev->load.began = ktime_get();
+}
+
+/**
+ * vrfm_load_exit - no peer is left
+ * @vdev: device
+ *
+ * Context: may sleep.
+ */
+void vrfm_load_exit(struct vrfm_dev *vdev)
+{
+	cancel_delayed_work_sync(&vdev->load.work);
+	kvfree(vdev->live);
+	vdev->live = NULL;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sets of words of the memory, for what a peer may not have. Pure: no locks,
+ * nothing of the device. Most of a memory is never written, so a set of some
+ * words takes some pages, not a bit for every word.
+ */
+#include <linux/bitmap.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "map.h"
+
+/**
+ * vrfm_map_init - an empty set
+ * @map: to fill
+ * @size: bytes of the memory
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_map_init(struct vrfm_map *map, u64 size)
+{
+	map->nwords = size / VRFM_WORD;
+	map->nchunks = DIV_ROUND_UP(map->nwords, VRFM_MAP_CHUNK);
+	map->set = 0;
+	map->chunks = kvcalloc(map->nchunks, sizeof(*map->chunks), GFP_KERNEL);
+	return map->chunks ? 0 : -ENOMEM;
+}
+
+/**
+ * vrfm_map_empty - no word is in the set, and its pages are free
+ * @map: set
+ */
+void vrfm_map_empty(struct vrfm_map *map)
+{
+	u32 i;
+
+	for (i = 0; i < map->nchunks; i++) {
+		free_page((unsigned long)map->chunks[i]);
+		map->chunks[i] = NULL;
+	}
+	map->set = 0;
+}
+
+/**
+ * vrfm_map_free - end of a set
+ * @map: from vrfm_map_init(), which may have failed
+ *
+ * Context: may sleep.
+ */
+void vrfm_map_free(struct vrfm_map *map)
+{
+	if (!map->chunks)
+		return;
+	vrfm_map_empty(map);
+	kvfree(map->chunks);
+	map->chunks = NULL;
+}
+
+static unsigned long *vrfm_map_chunk(struct vrfm_map *map, u32 word, gfp_t gfp)
+{
+	unsigned long **chunk = &map->chunks[word / VRFM_MAP_CHUNK];
+
+	if (!*chunk)
+		*chunk = (unsigned long *)get_zeroed_page(gfp);
+	return *chunk;
+}
+
+/* Words from WORD on, N at most, that are in the same page of the map. */
+static u32 vrfm_map_part(u32 word, u32 n)
+{
+	return min_t(u32, n, VRFM_MAP_CHUNK - word % VRFM_MAP_CHUNK);
+}
+
+/* Bits set among N from BIT on. */
+static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
+{
+	u32 end = bit + n, weight = 0;
+
+	for_each_set_bit_from(bit, chunk, end)
+		weight++;
+	return weight;
+}
+
+/**
+ * vrfm_map_set - put words into the set
+ * @map: set
+ * @first: the first word
+ * @n: how many, inside the memory
+ * @gfp: for the pages of the map
+ *
+ * Return: 0; -ENOMEM: not all of them are in the set.
+ */
+int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp)
+{
+	unsigned long *chunk;
+	u32 part, bit;
+
+	for (; n; first += part, n -= part) {
+		part = vrfm_map_part(first, n);
+		chunk = vrfm_map_chunk(map, first, gfp);
+		if (!chunk)
+			return -ENOMEM;
+		bit = first % VRFM_MAP_CHUNK;
+		map->set += part - vrfm_map_weight(chunk, bit, part);
+		bitmap_set(chunk, bit, part);
+	}
+	return 0;
+}
+
+/**
+ * vrfm_map_add - put those words into the set whose bit is set
+ * @map: set
+ * @first: the word of the first bit, a multiple of BITS_PER_LONG
+ * @bits: bits
+ * @n: how many; all of them in one page of the map
+ * @gfp: for the pages of the map
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_map_add(struct vrfm_map *map, u32 first, const unsigned long *bits,
+		 u32 n, gfp_t gfp)
+{
+	unsigned long *at;
+	u32 i;
+
+	if (bitmap_empty(bits, n))
+		return 0;
+	at = vrfm_map_chunk(map, first, gfp);
+	if (!at)
+		return -ENOMEM;
+	at += first % VRFM_MAP_CHUNK / BITS_PER_LONG;
+	for (i = 0; i < BITS_TO_LONGS(n); i++) {
+		map->set += hweight_long(bits[i] & ~at[i]);
+		at[i] |= bits[i];
+	}
+	return 0;
+}
+
+/**
+ * vrfm_map_clear - take words out of the set
+ * @map: set
+ * @first: the first word
+ * @n: how many, inside the memory
+ */
+void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n)
+{
+	unsigned long *chunk;
+	u32 part, bit;
+
+	for (; n; first += part, n -= part) {
+		part = vrfm_map_part(first, n);
+		chunk = map->chunks[first / VRFM_MAP_CHUNK];
+		if (!chunk)
+			continue;
+		bit = first % VRFM_MAP_CHUNK;
+		map->set -= vrfm_map_weight(chunk, bit, part);
+		bitmap_clear(chunk, bit, part);
+	}
+}
+
+/**
+ * vrfm_map_next - words that follow each other
+ * @map: set
+ * @from: not before this one
+ * @max: not more of them; they end with a page of the map, too
+ * @n: gets how many there are
+ *
+ * Return: the first; @map's nwords: none is left.
+ */
+u32 vrfm_map_next(const struct vrfm_map *map, u32 from, u32 max, u32 *n)
+{
+	const unsigned long *chunk;
+	u32 base, bit, end;
+
+	for (; from < map->nwords; from = base + VRFM_MAP_CHUNK) {
+		base = rounddown(from, VRFM_MAP_CHUNK);
+		chunk = map->chunks[from / VRFM_MAP_CHUNK];
+		if (!chunk)
+			continue;
+		bit = find_next_bit(chunk, VRFM_MAP_CHUNK, from - base);
+		if (bit >= VRFM_MAP_CHUNK)
+			continue;
+		end = find_next_zero_bit(chunk, VRFM_MAP_CHUNK, bit);
+		*n = min(end - bit, max);
+		return base + bit;
+	}
+	return map->nwords;
+}

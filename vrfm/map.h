@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VRFM_MAP_H
+#define VRFM_MAP_H
+
+#include <linux/bits.h>
+#include <linux/gfp.h>
+#include <linux/types.h>
+
+/* What a bit of a map stands for. */
+#define VRFM_WORD 4
+/* Bits of a page of a map. */
+#define VRFM_MAP_CHUNK (PAGE_SIZE * BITS_PER_BYTE)
+
+/**
+ * struct vrfm_map - a set of words of the memory
+ * @chunks: the bits, in pages that are made when the first is set
+ * @nchunks: how many
+ * @nwords: of the memory
+ * @set: words in the set
+ */
+struct vrfm_map {
+	unsigned long **chunks;
+	u32 nchunks;
+	u32 nwords;
+	u32 set;
+};
+
+/**
+ * vrfm_word_first - the word that a byte belongs to
+ * @offset: of the byte
+ */
+static inline u32 vrfm_word_first(u32 offset)
+{
+	return offset / VRFM_WORD;
+}
+
+/**
+ * vrfm_word_count - how many words some bytes touch
+ * @offset: of the first
+ * @len: how many, not 0
+ */
+static inline u32 vrfm_word_count(u32 offset, u32 len)
+{
+	return (offset + len - 1) / VRFM_WORD - offset / VRFM_WORD + 1;
+}
+
+int vrfm_map_init(struct vrfm_map *map, u64 size);
+void vrfm_map_free(struct vrfm_map *map);
+void vrfm_map_empty(struct vrfm_map *map);
+int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp);
+int vrfm_map_add(struct vrfm_map *map, u32 first, const unsigned long *bits,
+		 u32 n, gfp_t gfp);
+void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n);
+u32 vrfm_map_next(const struct vrfm_map *map, u32 from, u32 max, u32 *n);
+
+#endif /* VRFM_MAP_H */

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Local writes: what this node's calls store, in one order for all links.
+ *
+ * What a program hands over is copied out of its memory first, because that may
+ * sleep, and may even be a mapping of this memory. Then room for it is found on
+ * every link that is READY, and only then it is accepted, which is one step:
+ * into the memory, and into a message of each link. Nobody waits while he holds
+ * the order, so whoever holds it has all that he needs.
+ *
+ * Waiting goes in turns, so that a large block is not starved by small ones. A
+ * link that gives no room in time is left behind (vrfm_link_behind()).
+ *
+ * Each call is a barrier for what was stored into mappings before it.
+ */
+#include <linux/jiffies.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "link.h"
+#include "priv.h"
+
+/* What is handed over at once; bounds how long others wait for the order. */
+#define VRFM_STEP SZ_64K
+/* Up to here it is copied to the stack. */
+#define VRFM_SMALL 64
+
+static bool vrfm_has_room_locked(struct vrfm_dev *vdev, u32 len)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry)
+		if (!vrfm_link_has_room(link, len))
+			return false;
+	return true;
+}
+
+static void vrfm_leave_behind_locked(struct vrfm_dev *vdev, u32 len)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry)
+		if (!vrfm_link_has_room(link, len))
+			vrfm_link_behind(link);
+}
+
+/* True: the order is held, and there is room. */
+static bool vrfm_order_try(struct vrfm_dev *vdev, u32 len, bool now)
+{
+	rt_mutex_lock(&vdev->order);
+	if (vrfm_has_room_locked(vdev, len))
+		return true;
+	if (now) {
+		vrfm_leave_behind_locked(vdev, len);
+		return true;
+	}
+	rt_mutex_unlock(&vdev->order);
+	return false;
+}
+
+/* Whose turn it is. */
+static int vrfm_order_wait(struct vrfm_dev *vdev, u32 len, unsigned long until)
+{
+	long left;
+	int seen;
+
+	for (;;) {
+		seen = atomic_read(&vdev->room_changes);
+		left = max_t(long, until - jiffies, 0);
+		if (vrfm_order_try(vdev, len, !left))
+			return 0;
+		left = wait_event_killable_timeout(vdev->room,
+						   atomic_read(&vdev->room_changes) != seen,
+						   left);
+		if (left < 0)
+			return -EINTR;
+	}
+}
+
+static int vrfm_order_queue(struct vrfm_dev *vdev, u32 len, unsigned long until)
+{
+	int ret;
+
+	atomic_inc(&vdev->waiting);
+	ret = mutex_lock_killable(&vdev->turn);
+	if (!ret) {
+		ret = vrfm_order_wait(vdev, len, until);
+		mutex_unlock(&vdev->turn);
+	}
+	atomic_dec(&vdev->waiting);
+	return ret;
+}
+
+/**
+ * vrfm_order_lock - take the order, with room
+ * @vdev: device
+ * @len: bytes of a run, or of messages as full as one can make them; 0: an
+ *	event or a probe
+ * @wait: how long it waits for a peer; who waited for his turn for so long
+ *	waits no longer
+ *
+ * Context: may sleep.
+ * Return: 0: the order is held, and each link that is READY has room;
+ * -EAGAIN; -EINTR: killed.
+ */
+int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
+		    const struct vrfm_wait *wait)
+{
+	if (!atomic_read(&vdev->waiting) && vrfm_order_try(vdev, len, false))
+		return 0;
+	return wait->nowait ? -EAGAIN : vrfm_order_queue(vdev, len, wait->until);
+}
+
+/**
+ * vrfm_is_dark - is the transmitter off?
+ * @vdev: device
+ *
+ * Return: true if it is.
+ */
+bool vrfm_is_dark(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->regs.lcsr) & VRFM_LCSR_TX_OFF;
+}
+
+/* With the transmitter off it goes into this memory only, and into no map. */
+static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
+			       const void *buf, u32 len)
+{
+	bool dark = vrfm_is_dark(vdev);
+	struct vrfm_link *link;
+
+	vrfm_region_put(vdev, offset, buf, len,
+			dark ? VRFM_OWN_KEEP : VRFM_OWN_SET);
+	if (dark)
+		return;
+	vdev->serial++;
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_link_update(link, offset, buf, len);
+}
+
+/* What was stored has come round the ring, as far as a program can tell. */
+static void vrfm_accepted(struct vrfm_dev *vdev)
+{
+	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
+
+	if (!(READ_ONCE(vdev->regs.lcsr) & done))
+		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+}
+
+/**
+ * vrfm_store - store on behalf of a program
+ * @vdev: device
+ * @offset: where; vrfm_inside() was asked
+ * @buf: in the kernel's memory
+ * @width: bytes, at most 64 KiB
+ * @nowait: rather fail than wait for a peer
+ *
+ * Aligned, it is one access up to 8 bytes.
+ *
+ * Context: may sleep.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
+	       bool nowait)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
+	int ret = vrfm_flush_stores(vdev, &wait) ?:
+		  vrfm_order_lock(vdev, width, &wait);
+
+	if (ret)
+		return ret;
+	vrfm_accept_locked(vdev, offset, buf, width);
+	rt_mutex_unlock(&vdev->order);
+	vrfm_accepted(vdev);
+	return 0;
+}
+
+/**
+ * vrfm_store_bits - change bits of the memory in one step
+ * @vdev: device
+ * @offset: where; vrfm_inside() was asked
+ * @width: 1, 2 or 4
+ * @clear: bits that become 0
+ * @set: bits that become 1, wins
+ *
+ * In one step with regard to this node's other calls. Stores through mappings
+ * and by other nodes may come between.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed.
+ */
+int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
+		    u32 set)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	int ret = vrfm_flush_stores(vdev, &wait) ?:
+		  vrfm_order_lock(vdev, width, &wait);
+	u32 value = 0;
+
+	if (ret)
+		return ret;
+	vrfm_load(vdev, offset, &value, width);
+	value = (value & ~clear) | set;
+	vrfm_accept_locked(vdev, offset, &value, width);
+	rt_mutex_unlock(&vdev->order);
+	vrfm_accepted(vdev);
+	return 0;
+}
+
+static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
+			    const void __user *buf, size_t len, bool nowait)
+{
+	u8 bounce[VRFM_SMALL] __aligned(8);
+
+	if (copy_from_user(bounce, buf, len))
+		return -EFAULT;
+	return vrfm_store(vdev, offset, bounce, len, nowait);
+}
+
+static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset, void *bounce,
+			   const void __user *buf, size_t len, bool nowait)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (copy_from_user(bounce, buf, len))
+		return -EFAULT;
+	return vrfm_store(vdev, offset, bounce, len, nowait);
+}
+
+/**
+ * vrfm_write - copy from a program, a local write
+ * @vdev: device
+ * @offset: where; vrfm_inside() was asked
+ * @buf: the program's, is read once
+ * @len: bytes
+ * @nowait: rather fail than wait for a peer
+ * @done: gets how many bytes were stored
+ *
+ * Readers on this node see it when this returns. It is stored in steps of
+ * 64 KiB; after an error those before it are.
+ *
+ * Context: may sleep.
+ * Return: 0, -EFAULT, -ENOMEM, -EAGAIN, -EINTR: killed.
+ */
+int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
+	       size_t len, bool nowait, size_t *done)
+{
+	size_t step = min_t(size_t, len, VRFM_STEP);
+	void *bounce;
+	int ret = 0;
+
+	*done = 0;
+	if (len <= VRFM_SMALL) {
+		ret = vrfm_write_small(vdev, offset, buf, len, nowait);
+		*done = ret ? 0 : len;
+		return ret;
+	}
+	bounce = kvmalloc(step, GFP_KERNEL);
+	if (!bounce)
+		return -ENOMEM;
+	while (*done < len && !ret) {
+		step = min_t(size_t, len - *done, VRFM_STEP);
+		ret = vrfm_write_step(vdev, offset + *done, bounce,
+				      buf + *done, step, nowait);
+		*done += ret ? 0 : step;
+	}
+	kvfree(bounce);
+	return ret;
+}
+
+/**
+ * vrfm_tell - send an event to one node or to all others
+ * @vdev: device
+ * @node: 0..255 or %RFM2G_NODE_ALL
+ * @type: up to %RFM2G_EVENT_INTR4
+ * @data: goes with it
+ *
+ * Behind all that this node has written, for everybody who gets it; with the
+ * transmitter off that is nobody.
+ *
+ * Context: may sleep.
+ * Return: 0, also if there is no such node; -EINTR: killed.
+ */
+int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	int ret = vrfm_flush_stores(vdev, &wait) ?:
+		  vrfm_order_lock(vdev, 0, &wait);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ret;
+	vdev->event_number++;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (!vrfm_is_dark(vdev) &&
+		    (node == RFM2G_NODE_ALL || node == link->peer.node))
+			vrfm_link_event(link, type, data);
+	rt_mutex_unlock(&vdev->order);
+	return 0;
+}
+
+/**
+ * struct vrfm_mark - how far a peer shall be
+ * @link: a reference
+ * @ups: the connection, by its number
+ * @sequence: message that it shall have applied
+ */
+struct vrfm_mark {
+	struct vrfm_link *link;
+	u64 ups;
+	u64 sequence;
+};
+
+static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
+{
+	if (link->state != VRFM_READY)
+		return false;
+	mark->sequence = vrfm_link_probe(link);
+	mark->ups = link->counts.ups;
+	mark->link = link;
+	refcount_inc(&link->refs);
+	return true;
+}
+
+static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	int n, ret = vrfm_flush_stores(vdev, &wait) ?:
+		     vrfm_order_lock(vdev, 0, &wait);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ret;
+	n = 0;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (n < RFM2G_NODE_MAX)
+			n += vrfm_marked_locked(link, &marks[n]);
+	rt_mutex_unlock(&vdev->order);
+	return n;
+}
+
+/* The peer is that far, or is not READY any more, and then need not be. */
+static bool vrfm_mark_reached(const struct vrfm_mark *mark)
+{
+	const struct vrfm_link *link = mark->link;
+
+	return READ_ONCE(link->state) != VRFM_READY ||
+	       READ_ONCE(link->counts.ups) != mark->ups ||
+	       READ_ONCE(link->acked) >= mark->sequence;
+}
+
+static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
+			  unsigned long end)
+{
+	long left = max_t(long, end - jiffies, 0);
+
+	left = wait_event_killable_timeout(vdev->room, vrfm_mark_reached(mark),
+					   left);
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+/**
+ * vrfm_flush_links - wait until the peers have what was written
+ * @vdev: device
+ * @ms: how long
+ *
+ * All that is linked and not behind has applied, when this returns, what this
+ * node had written when it was called.
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: a peer is there but does not answer; -ENOMEM; -EINTR:
+ * killed.
+ */
+int vrfm_flush_links(struct vrfm_dev *vdev, u32 ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	struct vrfm_mark *marks;
+	int i, n, ret = 0;
+
+	if (list_empty(&vdev->links))
+		return 0;
+	marks = kvcalloc(RFM2G_NODE_MAX, sizeof(*marks), GFP_KERNEL);
+	if (!marks)
+		return -ENOMEM;
+	n = vrfm_mark_all(vdev, marks);
+	if (n < 0)
+		ret = n;
+	for (i = 0; i < n; i++) {
+		if (!ret)
+			ret = vrfm_mark_wait(vdev, &marks[i], end);
+		vrfm_link_put(marks[i].link);
+	}
+	kvfree(marks);
+	return ret;
+}

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peers: who is linked with whom, by what connection.
+ *
+ * Of two nodes that of the lower id connects, for ever (krdma_again), and the
+ * other one listens. Both say who they are in the private data of the
+ * connection, and neither is taken for anybody that its admin has not named.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/jiffies.h>
+#include <net/ipv6.h>
+
+#include "link.h"
+#include "priv.h"
+
+/* Who is asked whether he lives has so long to answer. */
+#define VRFM_ALIVE_MS 1000
+#define VRFM_CONNECT_MS 5000
+
+static void vrfm_own_hello(const struct vrfm_dev *vdev, u32 to,
+			   struct vrfm_hello *hello)
+{
+	*hello = (struct vrfm_hello){
+		.node = vdev->params.node,
+		.to = to,
+		.network = vdev->params.network,
+		.size = vdev->params.size,
+		.epoch = vdev->epoch,
+	};
+}
+
+static void vrfm_peer_params(const struct vrfm_dev *vdev,
+			     struct krdma_params *params)
+{
+	*params = (struct krdma_params){
+		.size = sizeof(*params),
+		.buf_size = VRFM_SLOT_SIZE,
+		.max_msg = VRFM_SLOT_SIZE,
+		.pull_min = KRDMA_NEVER,
+		.recv_depth = VRFM_RECVS,
+		.keepalive_ms = vdev->params.keepalive_ms,
+		.connect_timeout_ms = VRFM_CONNECT_MS,
+	};
+}
+
+/* Each reason once, until there is another one or the peer is linked. */
+static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
+			  const char *who)
+{
+	bool news;
+
+	spin_lock_bh(&link->lock);
+	news = why != link->rejected && why != VRFM_REJECT_BUSY;
+	if (news)
+		link->rejected = why;
+	spin_unlock_bh(&link->lock);
+	if (news)
+		pr_warn_ratelimited("%s: node %u: %s: %s\n",
+				    dev_name(&link->vdev->dev),
+				    link->peer.node, who,
+				    vrfm_reject_text(why));
+}
+
+/* Whoever is there says who he is: is it who was meant? */
+static enum vrfm_reject vrfm_peer_check(struct vrfm_link *link,
+					struct krdma_cb *cb,
+					struct vrfm_hello *hello)
+{
+	struct vrfm_hello own;
+	enum vrfm_reject why;
+	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	int len = krdma_peer_private_data(cb, data, sizeof(data));
+
+	vrfm_own_hello(link->vdev, link->peer.node, &own);
+	if (len < 0)
+		len = 0;
+	why = vrfm_hello_decode(data, min_t(size_t, len, sizeof(data)), &own,
+				hello);
+	if (!why && hello->node != link->peer.node)
+		why = VRFM_REJECT_UNKNOWN;
+	return why;
+}
+
+/* ---- this side connects ---- */
+
+static void vrfm_again_connected(struct krdma_again *again, struct krdma_cb *cb,
+				 u64 epoch)
+{
+	struct vrfm_link *link = krdma_again_context(again);
+	struct vrfm_hello hello;
+	enum vrfm_reject why = vrfm_peer_check(link, cb, &hello);
+
+	if (why) {
+		vrfm_peer_log(link, why, "not taken");
+		krdma_disconnect(cb);
+		return;
+	}
+	vrfm_link_up(link, cb, hello.epoch);
+}
+
+static void vrfm_again_lost(struct krdma_again *again, struct krdma_cb *cb,
+			    int reason)
+{
+	vrfm_link_down(krdma_again_context(again));
+}
+
+static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
+			       struct krdma_loan *loan)
+{
+	vrfm_link_receive(krdma_again_context(again), loan);
+}
+
+static void vrfm_again_failed(struct krdma_again *again, struct krdma_cb *cb,
+			      int error)
+{
+	struct krdma_reject rejected;
+	enum vrfm_reject why;
+
+	if (!krdma_get_reject(cb, &rejected))
+		return;
+	why = vrfm_reject_decode(rejected.private_data,
+				 rejected.private_data_len);
+	if (why)
+		vrfm_peer_log(krdma_again_context(again), why, "refused us");
+}
+
+static const struct krdma_again_ops vrfm_again_ops = {
+	.connected = vrfm_again_connected,
+	.lost = vrfm_again_lost,
+	.receive = vrfm_again_receive,
+	.failed = vrfm_again_failed,
+};
+
+static int vrfm_peer_dial(struct vrfm_link *link)
+{
+	const struct vrfm_dev *vdev = link->vdev;
+	struct sockaddr_storage src = vdev->params.listen;
+	const struct krdma_again_params owner = {
+		.size = sizeof(owner), .ops = &vrfm_again_ops, .context = link,
+	};
+	struct vrfm_wire_hello wire;
+	struct krdma_params params;
+	struct krdma_again *again;
+	struct vrfm_hello hello;
+
+	vrfm_own_hello(vdev, link->peer.node, &hello);
+	vrfm_hello_encode(&wire, &hello);
+	vrfm_peer_params(vdev, &params);
+	params.private_data = &wire;
+	params.private_data_len = sizeof(wire);
+	/* The address that the peer knows this node by; the port is its own. */
+	((struct sockaddr_in *)&src)->sin_port = 0;
+	if (src.ss_family == link->peer.addr.ss_family)
+		params.src = (struct sockaddr *)&src;
+	again = krdma_again_start((struct sockaddr *)&link->peer.addr, &params,
+				  &owner);
+	if (IS_ERR(again))
+		return PTR_ERR(again);
+	link->again = again;
+	return 0;
+}
+
+/* ---- this side listens ---- */
+
+/* A device's address without its port; scopes are the neighbour's affair. */
+static bool vrfm_same_host(const struct sockaddr_storage *a,
+			   const struct sockaddr_storage *b)
+{
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return ((struct sockaddr_in *)a)->sin_addr.s_addr ==
+		       ((struct sockaddr_in *)b)->sin_addr.s_addr;
+	return ipv6_addr_equal(&((struct sockaddr_in6 *)a)->sin6_addr,
+			       &((struct sockaddr_in6 *)b)->sin6_addr);
+}
+
+/* The link that NODE may have from where CB comes from; a reference. */
+static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
+					const struct krdma_cb *cb)
+{
+	struct vrfm_link *link, *found = NULL;
+	struct sockaddr_storage addr;
+
+	if (node >= vdev->params.node || krdma_peer_addr(cb, &addr))
+		return NULL;
+	rt_mutex_lock(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->peer.node != node)
+			continue;
+		if (link->peer.any || vrfm_same_host(&link->peer.addr, &addr)) {
+			refcount_inc(&link->refs);
+			found = link;
+		}
+		break;
+	}
+	rt_mutex_unlock(&vdev->order);
+	return found;
+}
+
+/* Return: it was not heard of since it was asked, and had the time. */
+static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
+{
+	return link->asked && time_before(link->rx_heard, link->asked) &&
+	       time_after(jiffies,
+			  link->asked + msecs_to_jiffies(VRFM_ALIVE_MS));
+}
+
+/* Who is asked answers, and is heard of. */
+static void vrfm_peer_ask(struct vrfm_link *link)
+{
+	bool ask;
+
+	rt_mutex_lock(&link->vdev->order);
+	spin_lock_bh(&link->lock);
+	ask = !link->asked || !time_before(link->rx_heard, link->asked);
+	if (ask)
+		link->asked = jiffies ?: 1;
+	spin_unlock_bh(&link->lock);
+	if (ask)
+		vrfm_link_probe(link);
+	rt_mutex_unlock(&link->vdev->order);
+}
+
+/*
+ * There is a connection with a node of that id. If it is the same life of its
+ * device, that one is over and has not noticed yet. Another life, or another
+ * node of the same id: that one is asked. It may have been silent for long
+ * only because it had nothing to say, so nobody takes its place before it has
+ * had the time to answer.
+ */
+static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
+					       const struct vrfm_hello *hello)
+{
+	bool same = !link->cb || hello->epoch == link->peer_epoch;
+
+	if (!same && link->asked && !time_before(link->rx_heard, link->asked))
+		return VRFM_REJECT_TWICE;
+	if (same || vrfm_peer_is_dead_locked(link))
+		krdma_disconnect(link->incoming);
+	return VRFM_REJECT_BUSY;
+}
+
+static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
+				       struct krdma_cb *cb,
+				       const struct vrfm_hello *hello)
+{
+	enum vrfm_reject why = VRFM_REJECT_NONE;
+
+	spin_lock_bh(&link->lock);
+	if (link->incoming)
+		why = vrfm_peer_doubt_locked(link, hello);
+	else if (list_empty(&link->entry))
+		why = VRFM_REJECT_UNKNOWN;
+	else
+		link->incoming = cb;
+	spin_unlock_bh(&link->lock);
+	return why;
+}
+
+/* The last use of @link by a connection that it had accepted. */
+static void vrfm_peer_over(struct vrfm_link *link, struct krdma_cb *cb)
+{
+	krdma_release_cb(cb);
+	spin_lock_bh(&link->lock);
+	link->incoming = NULL;
+	wake_up_all(&link->wait);
+	spin_unlock_bh(&link->lock);
+}
+
+static void vrfm_peer_refuse(struct krdma_cb *cb, enum vrfm_reject why)
+{
+	struct vrfm_wire_reject wire;
+
+	vrfm_reject_encode(&wire, why);
+	krdma_reject_request(cb, &wire, sizeof(wire));
+	krdma_release_cb(cb);
+}
+
+/* Has nobody from there been refused for that? Then it is remembered. */
+static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
+					 const struct sockaddr_storage *addr,
+					 enum vrfm_reject why)
+{
+	struct vrfm_stranger *stranger;
+	u32 i;
+
+	for (i = 0; i < VRFM_STRANGERS; i++) {
+		stranger = &vdev->strangers[i];
+		if (stranger->why == why &&
+		    vrfm_same_host(&stranger->addr, addr))
+			return false;
+	}
+	stranger = &vdev->strangers[vdev->nstrangers++ % VRFM_STRANGERS];
+	stranger->addr = *addr;
+	stranger->why = why;
+	return true;
+}
+
+/* Somebody from there is linked: what comes next is news. */
+static void vrfm_stranger_forget(struct vrfm_dev *vdev,
+				 const struct krdma_cb *cb)
+{
+	struct sockaddr_storage addr = { };
+	u32 i;
+
+	krdma_peer_addr(cb, &addr);
+	spin_lock_bh(&vdev->lock);
+	for (i = 0; i < VRFM_STRANGERS; i++)
+		if (vrfm_same_host(&vdev->strangers[i].addr, &addr))
+			vdev->strangers[i].why = VRFM_REJECT_NONE;
+	spin_unlock_bh(&vdev->lock);
+}
+
+static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
+				 enum vrfm_reject why)
+{
+	struct sockaddr_storage addr = { };
+	bool news;
+
+	krdma_peer_addr(cb, &addr);
+	spin_lock_bh(&vdev->lock);
+	vdev->refused++;
+	news = vrfm_stranger_is_news_locked(vdev, &addr, why);
+	spin_unlock_bh(&vdev->lock);
+	if (news)
+		pr_warn_ratelimited("%s: %pISpc: refused: %s\n",
+				    dev_name(&vdev->dev), &addr,
+				    vrfm_reject_text(why));
+	vrfm_peer_refuse(cb, why);
+}
+
+static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
+			     const struct vrfm_hello *hello)
+{
+	enum vrfm_reject why = vrfm_peer_take(link, cb, hello);
+	struct vrfm_wire_hello wire;
+	struct vrfm_hello own;
+
+	if (why) {
+		if (why != VRFM_REJECT_UNKNOWN)
+			vrfm_peer_ask(link);
+		vrfm_peer_log(link, why, "refused");
+		vrfm_peer_refuse(cb, why);
+		return;
+	}
+	vrfm_own_hello(link->vdev, link->peer.node, &own);
+	vrfm_hello_encode(&wire, &own);
+	cb->context = link;
+	if (krdma_accept_async(cb, &wire, sizeof(wire)))
+		vrfm_peer_over(link, cb);
+}
+
+static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
+{
+	struct vrfm_dev *vdev = listen_cb->context;
+	u8 data[KRDMA_PRIVATE_DATA_MAX];
+	struct vrfm_hello own, hello;
+	struct vrfm_link *link;
+	enum vrfm_reject why;
+	int len;
+
+	len = krdma_peer_private_data(cb, data, sizeof(data));
+	vrfm_own_hello(vdev, 0, &own);
+	why = vrfm_hello_decode(data, clamp_t(int, len, 0, sizeof(data)), &own,
+				&hello);
+	if (why) {
+		vrfm_refuse_stranger(vdev, cb, why);
+		return;
+	}
+	link = vrfm_peer_find(vdev, hello.node, cb);
+	if (!link) {
+		vrfm_refuse_stranger(vdev, cb, VRFM_REJECT_UNKNOWN);
+		return;
+	}
+	vrfm_peer_accept(link, cb, &hello);
+	vrfm_link_put(link);
+}
+
+static void vrfm_listen_linked(struct vrfm_link *link, struct krdma_cb *cb,
+			       u64 epoch)
+{
+	vrfm_stranger_forget(link->vdev, cb);
+	vrfm_link_up(link, cb, epoch);
+}
+
+static void vrfm_listen_connected(struct krdma_cb *cb, int error)
+{
+	struct vrfm_link *link = cb->context;
+	struct vrfm_hello hello;
+
+	if (error)
+		vrfm_peer_over(link, cb);
+	else if (vrfm_peer_check(link, cb, &hello))
+		krdma_disconnect(cb);
+	else
+		vrfm_listen_linked(link, cb, hello.epoch);
+}
+
+static void vrfm_listen_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+	vrfm_link_receive(cb->context, loan);
+}
+
+static void vrfm_listen_closing(struct krdma_cb *cb, int reason)
+{
+	struct vrfm_link *link = cb->context;
+
+	vrfm_link_down(link);
+	vrfm_peer_over(link, cb);
+}
+
+static const struct krdma_ops vrfm_listen_ops = {
+	.request = vrfm_listen_request,
+	.connected = vrfm_listen_connected,
+	.receive = vrfm_listen_receive,
+	.closing = vrfm_listen_closing,
+};
+
+/* One listener for all, from the first peer on that connects. */
+static int vrfm_peer_listen(struct vrfm_dev *vdev)
+{
+	struct sockaddr_storage src = vdev->params.listen;
+	struct krdma_params params;
+
+	if (vdev->listener)
+		return 0;
+	if (!src.ss_family)
+		src.ss_family = AF_INET;
+	((struct sockaddr_in *)&src)->sin_port = htons(vdev->params.port);
+	vrfm_peer_params(vdev, &params);
+	params.flags = KRDMA_LISTEN_WAIT;
+	params.ops = &vrfm_listen_ops;
+	params.context = vdev;
+	return krdma_listen_params((struct sockaddr *)&src, &params,
+				   &vdev->listener);
+}
+
+/* ---- life ---- */
+
+static int vrfm_peer_enlist(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_link *other;
+	int ret = 0;
+
+	rt_mutex_lock(&vdev->order);
+	list_for_each_entry(other, &vdev->links, entry)
+		if (other->peer.node == link->peer.node)
+			ret = -EINVAL;
+	if (!ret) {
+		/* Whatever this node wrote before. */
+		link->lost = true;
+		list_add_tail(&link->entry, &vdev->links);
+	}
+	rt_mutex_unlock(&vdev->order);
+	if (ret) {
+		pr_warn("%s: peer %u: there is one of that id\n",
+			dev_name(&vdev->dev), link->peer.node);
+		return ret;
+	}
+	vrfm_regs_peers(vdev, 1, 0);
+	/* Others may have seen more of that node than this one. */
+	vrfm_load_kick(vdev);
+	return 0;
+}
+
+static void vrfm_peer_unlist(struct vrfm_link *link)
+{
+	rt_mutex_lock(&link->vdev->order);
+	spin_lock_bh(&link->lock);
+	list_del_init(&link->entry);
+	if (link->vdev->load.holder == link)
+		WRITE_ONCE(link->vdev->load.holder, NULL);
+	spin_unlock_bh(&link->lock);
+	rt_mutex_unlock(&link->vdev->order);
+	vrfm_regs_peers(link->vdev, -1, 0);
+}
+
+/* No connection of the other side's is left, nor comes a new one. */
+static void vrfm_peer_hang_up(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	if (link->incoming)
+		krdma_disconnect(link->incoming);
+	spin_unlock_bh(&link->lock);
+	/* Ends: a connection that is ended closes. */
+	wait_event(link->wait, !READ_ONCE(link->incoming));
+	/* Until who has woken this has left the lock. */
+	spin_lock_bh(&link->lock);
+	spin_unlock_bh(&link->lock);
+}
+
+static int vrfm_peer_start(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	int ret;
+
+	if (link->peer.node < vdev->params.node)
+		ret = vrfm_peer_listen(vdev);
+	else
+		ret = vrfm_peer_dial(link);
+	if (ret)
+		pr_warn("%s: peer %u: error %d\n", dev_name(&vdev->dev),
+			link->peer.node, ret);
+	return ret;
+}
+
+/* What an admin can have got wrong. */
+static int vrfm_peer_judge(const struct vrfm_dev *vdev,
+			   const struct vrfm_peer *peer)
+{
+	if (peer->node == vdev->params.node) {
+		pr_warn("%s: peer %u: that is this node\n",
+			dev_name(&vdev->dev), peer->node);
+		return -EINVAL;
+	}
+	if (peer->any && peer->node > vdev->params.node) {
+		pr_warn("%s: peer %u: it is this node that connects: not any\n",
+			dev_name(&vdev->dev), peer->node);
+		return -EDESTADDRREQ;
+	}
+	return 0;
+}
+
+/**
+ * vrfm_peer_add - another node, from now on
+ * @vdev: device
+ * @peer: the node
+ *
+ * Context: may sleep; not at the same time as another one for @vdev.
+ * Return: what vrfm_peer_remove() ends; ERR_PTR: -EINVAL: there is one of that
+ * id, or that is this node (not -EEXIST, for which modprobe thinks that all is
+ * well); -EDESTADDRREQ: it must be called, and has no address; -ENOMEM, or why
+ * nobody can listen.
+ */
+struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
+				const struct vrfm_peer *peer)
+{
+	int ret = vrfm_peer_judge(vdev, peer);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ERR_PTR(ret);
+	link = vrfm_link_alloc(vdev, peer);
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	ret = vrfm_peer_enlist(link);
+	if (!ret) {
+		ret = vrfm_peer_start(link);
+		if (!ret)
+			return link;
+		vrfm_peer_unlist(link);
+		vrfm_peer_hang_up(link);
+	}
+	vrfm_link_put(link);
+	return ERR_PTR(ret);
+}
+
+/**
+ * vrfm_peer_remove - that node is none of ours any more
+ * @link: from vrfm_peer_add()
+ *
+ * Context: may sleep; not at the same time as another one for the device.
+ */
+void vrfm_peer_remove(struct vrfm_link *link)
+{
+	vrfm_peer_unlist(link);
+	krdma_again_stop(link->again);
+	vrfm_peer_hang_up(link);
+	cancel_delayed_work_sync(&link->sync);
+	cancel_delayed_work_sync(&link->ack);
+	/* rxe before Linux 6.10 may still look at what was sent. */
+	synchronize_rcu();
+	vrfm_link_put(link);
+}
+
+/**
+ * vrfm_peers_remove - no peers
+ * @vdev: device
+ *
+ * Context: may sleep.
+ */
+void vrfm_peers_remove(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link, *next;
+
+	if (vdev->listener)
+		krdma_release_cb(vdev->listener);
+	vdev->listener = NULL;
+	list_for_each_entry_safe(link, next, &vdev->links, entry)
+		vrfm_peer_remove(link);
+}
