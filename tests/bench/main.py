@@ -8,6 +8,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -51,6 +52,17 @@ def arguments():
     return args
 
 
+def vbench(folder):
+    """The program that does what programs do."""
+    program = pathlib.Path(folder, "vbench")
+    try:
+        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-I", TOP / "include/uapi", "-o", program,
+                        HERE / "vbench.c", "-libverbs"], check=True)
+    except subprocess.CalledProcessError:
+        raise BenchError("vbench.c does not compile") from None
+    return program
+
+
 class Machine:
     """One boot: the rows of a topology, and what the node said."""
 
@@ -70,9 +82,18 @@ class Machine:
         return f"{row.test} {row.variants} {self.args.rounds} {options}"
 
     def boot(self):
+        """Run all jobs; those of vrfm need a program besides."""
+        with tempfile.TemporaryDirectory() as folder:
+            more = []
+            if any(row.id.startswith("V") for row in self.rows):
+                more = ["--add", vbench(folder)]
+            self.boot_with(more)
+
+    def boot_with(self, more):
         seconds = BOOT_SECONDS + 20 * len(self.jobs) * (self.args.rounds + 1)
+        load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
-                NODES[self.topology], "--cpus", self.args.cpus, "--load", "krdma krdma_bench", "--timeout", seconds,
+                NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
                 HERE / "node.sh", *[f"{key} {command}" for command, key in self.jobs.items()]]
         with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               text=True, errors="replace") as process:

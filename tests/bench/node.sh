@@ -5,7 +5,8 @@
 # What tools/bench runs on the nodes: node 1 serves, the last node measures; with one node that is the same one.
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
-# compares krdma's stream with ib_write_bw. Prints "result KEY VARIANT ROUND NAME=NUMBER...", or "failed KEY", or
+# compares krdma's stream with ib_write_bw, or one of vbench, "vrfm-NAME", or "memory", which makes devices and links and
+# looks at what is left. Prints "result KEY VARIANT ROUND NAME=NUMBER...", or "failed KEY", or
 # "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
 set -uo pipefail
@@ -69,11 +70,117 @@ user() {
 	done
 }
 
+# --- reflective memory: devices are numbered from 0, node ids from 1, ports from 5565; see vbench.c who uses which ---
+
+vrfm_config=/sys/kernel/config/vrfm
+
+# vrfm_make NUMBER SIZE [FLUSH_US]: a device without peers
+vrfm_make() {
+	local dir=$vrfm_config/rfm2g$1
+	mkdir "$dir" || return
+	echo $(($1 + 1)) >"$dir/node_id"
+	echo "$2" >"$dir/size"
+	echo "10.56.0.$NODE" >"$dir/listen"
+	echo $((5565 + $1)) >"$dir/port"
+	[[ ! ${3:-} ]] || echo "$3" >"$dir/flush_us"
+	echo 1 >"$dir/enable"
+}
+
+# vrfm_peer NUMBER OTHER RIG-NODE: from now on it has OTHER for a peer
+vrfm_peer() {
+	local dir=$vrfm_config/rfm2g$1/peers/$(($2 + 1))
+	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port" && echo "10.56.0.$3" >"$dir/addr"
+}
+
+# vrfm_link NUMBER OTHER: two devices of this node
+vrfm_link() {
+	vrfm_peer "$1" "$2" "$NODE" && vrfm_peer "$2" "$1" "$NODE"
+}
+
+# vrfm_ready N: that many ends of links are
+vrfm_ready() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		(($(grep -c "peer .* ready .*peer_synced 1" /proc/rfm2g) < $1)) || return 0
+		sleep 0.1
+	done
+	echo "vrfm: links do not come up" >&2
+	return 1
+}
+
+vrfm_end() {
+	local dir
+	for dir in "$vrfm_config"/rfm2g*; do
+		[[ ! -d $dir ]] || { find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} +; rmdir "$dir"; }
+	done
+}
+
+# What vbench works on: 0 and 1, and 2 and 3, are linked, the latter without a pause between two looks at mapped stores;
+# 4 is alone; 5 has 1, 6 and 7.
+vrfm_begin() {
+	local i
+	if ((NODES == 1)); then
+		for i in 0 1 4 5 6 7; do vrfm_make "$i" 4M || return; done
+		for i in 2 3; do vrfm_make "$i" 4M 0 || return; done
+		vrfm_link 0 1 && vrfm_link 2 3 && vrfm_link 5 1 && vrfm_link 5 6 && vrfm_link 5 7 && vrfm_ready 10
+	elif ((NODE == 1)); then
+		vrfm_make 1 4M && vrfm_make 3 4M 0 && vrfm_peer 1 0 "$NODES" && vrfm_peer 3 2 "$NODES" && vrfm_ready 2
+	else
+		vrfm_make 0 4M && vrfm_make 2 4M 0 && vrfm_peer 0 1 1 && vrfm_peer 2 3 1 && vrfm_ready 2
+	fi
+}
+
+vrfm_server() {
+	while :; do
+		/add/vbench serve "$RDMADEV" "$server" "$vrfm_port" /dev/rfm2g1 /dev/rfm2g3 || sleep 0.2
+	done
+}
+
+# Pages that are free or can be, once that does not change any more.
+available() {
+	local last=0 now i
+	for ((i = 0; i < 20; i++)); do
+		sleep 0.4
+		now=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+		((now - last > 128 || last - now > 128)) || break
+		last=$now
+	done
+	echo "$now"
+}
+
+# What a device of 64 MiB takes, and each end of the 28 links of 8 small ones; in bytes. It is the second device that
+# counts: the first empties lists of free pages that do not count as available.
+memory() {
+	local rounds=$1 round before device links i j
+	for ((round = 1; round <= rounds; round++)); do
+		vrfm_make 0 64M || return
+		before=$(available)
+		vrfm_make 1 64M || return
+		device=$((before - $(available)))
+		vrfm_end
+		for i in {0..7}; do vrfm_make "$i" 1M || return; done
+		before=$(available)
+		for i in {0..7}; do
+			for ((j = i + 1; j < 8; j++)); do vrfm_link "$i" "$j" || return; done
+		done
+		vrfm_ready 56 || return
+		links=$((before - $(available)))
+		vrfm_end
+		echo "vrfm $round device=$((device * 1024)) link=$((links * 1024 / 56))"
+	done
+}
+
 job() {
 	local key=$1 test=$2 variants=$3 rounds=$4 out line status=0
 	shift 4
 	if [[ $test == user ]]; then
 		out=$(user "$rounds" "$@") || status=$?
+	elif [[ $test == memory ]]; then
+		out=$(memory "$rounds") || status=$?
+	elif [[ $test == vrfm-* && $LINK != rxe ]]; then
+		out="skip raw verbs need rxe here"
+	elif [[ $test == vrfm-* ]]; then
+		out=$(/add/vbench "${test#vrfm-}" "$variants" "$RDMADEV" "$server" "$vrfm_port" "$rounds" "$@") || status=$?
 	else
 		out=$(kb "$test" "$variants" "$server" "$port" rounds="$rounds" "$@") || status=$?
 	fi
@@ -86,6 +193,13 @@ job() {
 		while read -r line; do echo "result $key $line"; done <<<"$out"
 	fi
 }
+
+vrfm_port=7900
+vrfm=
+[[ " $* " != *" vrfm-"* ]] || vrfm=yes
+if [[ " $* " == *" memory "* || $vrfm ]]; then
+	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
+fi
 
 # The size of the jobs that need a server in user space, "" if there is none.
 user_size=
@@ -101,15 +215,37 @@ if ((NODE == 1)); then
 	fi
 fi
 barrier serving
+# What they take is measured before any other are there.
+if ((NODE == NODES)); then
+	for words in "$@"; do
+		read -ra words <<<"$words"
+		[[ ${words[1]} != memory ]] || job "${words[@]}"
+	done
+fi
+if [[ $vrfm ]]; then
+	vrfm_begin || exit
+	if ((NODE == 1)); then
+		vrfm_server &
+		vrfm_server_pid=$!
+	fi
+fi
 if ((NODE == NODES)); then
 	((NODE == 1)) || [[ ! $user_size ]] || say_speed
 	describe
 	for words in "$@"; do
 		read -ra words <<<"$words"
-		job "${words[@]}"
+		[[ ${words[1]} == memory ]] || job "${words[@]}"
 	done
 fi
 barrier measured
+if [[ $vrfm ]]; then
+	if ((NODE == 1)); then
+		kill "$vrfm_server_pid"
+		pkill -P "$vrfm_server_pid" vbench
+		wait "$vrfm_server_pid"
+	fi 2>/dev/null
+	vrfm_end
+fi
 if ((NODE == 1)); then
 	if [[ $user_size ]]; then
 		kill %1 2>/dev/null

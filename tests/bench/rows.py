@@ -2,6 +2,8 @@
 # Author: The krdma developers
 """What is measured: a row is a test of krdma_bench, what becomes of its numbers, and a goal.
 
+Rows V are vrfm, as programs see it, beside verbs in user space (vbench.c).
+
 To add one, add it to ROWS.  A new test is a function in measure.c and a line in kbench_tests; a new variant is a struct
 kbench_calls and a line in kbench_variants.
 """
@@ -20,7 +22,7 @@ class Row:
     """A line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, or "user"
+    test: str			# of krdma_bench, "user", "vrfm-" and one of vbench, or "memory"
     variants: str
     options: str
     value: typing.Callable	# (Turns) -> one value a round
@@ -79,6 +81,35 @@ def idle_kib(turns):
     return [turn["bytes"] / 2 / 1024 for turn in turns["krdma"]]
 
 
+def longer(variant, against, name="p50"):
+    """How much longer an operation of VARIANT takes."""
+    return lambda turns: paired(turns, variant, against, lambda turn: turn[name])
+
+
+def faster(variant, against):
+    """How much more VARIANT gets done in the same time."""
+    return lambda turns: paired(turns, variant, against, lambda turn: turn["n"] / turn["ns"])
+
+
+def slower(variant, against):
+    """How much longer the same work takes."""
+    return faster(against, variant)
+
+
+def jitter(turns):
+    """How much further the slowest of a thousand is from the median than by hand."""
+    return paired(turns, "vrfm", "raw", lambda turn: turn["p999"] / turn["p50"])
+
+
+def device_size(turns):
+    return [turn["device"] / (64 << 20) for turn in turns["vrfm"]]
+
+
+def link_mib(turns):
+    """Of one side: all are in this kernel."""
+    return [turn["link"] / (1 << 20) for turn in turns["vrfm"]]
+
+
 BOTH = (SELF, TWO)
 ROWS = (
     Row("R1", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
@@ -107,4 +138,26 @@ ROWS = (
         overrun, "<=", always(1.10)),
     Row("M1", "memory of an idle connection KiB a side", "idle", "krdma", "n=32",
         idle_kib, "<=", always(512.0), pick=max),	# the allocator's caches can only hide some
+    Row("V1", "API write 4 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=4096",
+        faster("vrfm", "raw"), ">=", always(0.90), BOTH),
+    Row("V1", "API write 64 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=65536",
+        faster("vrfm", "raw"), ">=", always(0.90), BOTH),
+    Row("V1", "API write 1 MiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=1048576",
+        faster("vrfm", "raw"), ">=", always(0.90), BOTH),
+    Row("V2", "API writes 4 B a second one peer/none", "vrfm-rate", "alone,vrfm", "size=4",
+        faster("vrfm", "alone"), ">=", always(0.50)),
+    Row("V3", "API write ping-pong p50 vrfm/raw WRITE 8 B", "vrfm-ping", "raw,vrfm", "size=8",
+        longer("vrfm", "raw"), "<=", always(1.60), BOTH),
+    Row("V4", "mapped store ping-pong p50 vrfm/raw WRITE 8 B", "vrfm-ping", "raw,store", "size=8",
+        longer("store", "raw"), "<=", always(2.00), BOTH),
+    Row("V5", "API write ping-pong p99.9/p50 vrfm/raw", "vrfm-ping", "raw,vrfm", "size=8",
+        jitter, "<=", always(1.20), BOTH),
+    Row("V6", "event round trip p50 vrfm/raw SEND RECV", "vrfm-event", "raw,vrfm", "size=8",
+        longer("vrfm", "raw"), "<=", always(1.40), BOTH),
+    Row("V7", "reading a mapping bandwidth vrfm/memory", "vrfm-read", "plain,vrfm", "size=1048576",
+        faster("vrfm", "plain"), ">=", always(0.98)),
+    Row("V8", "API writes 4 KiB time three peers/one", "vrfm-rate", "vrfm,three", "size=4096",
+        slower("three", "vrfm"), "<=", always(3.00)),
+    Row("V9", "memory of a device of 64 MiB/64 MiB", "memory", "vrfm", "", device_size, "<=", always(1.05)),
+    Row("V9", "memory of a side of a link MiB", "memory", "vrfm", "", link_mib, "<=", always(1.00)),
 )

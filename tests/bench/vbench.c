@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vbench - what programs see of vrfm, beside the same done with verbs by hand
+ *
+ *   vbench serve RDMADEV ADDRESS PORT DEVICE FAST
+ *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
+ *
+ * As krdma_bench it goes in rounds, in which every variant has its turn, and prints for each "VARIANT ROUND
+ * NAME=NUMBER...": operations, nanoseconds of the turn, and of an operation the fastest, median, 99th and 99.9th
+ * percentile. Round 0 is the warm-up and not printed.
+ *
+ * Tests:
+ *   rate    write blocks of SIZE bytes, all over the memory; over when the peer has them
+ *   ping    write 8 bytes; the server, which watches them, writes 8 bytes, which this side watches
+ *   event   send an event, the server sends one back: both sleep meanwhile
+ *   read    copy 1 MiB out of a mapping
+ *
+ * Variants:
+ *   raw     RDMA WRITE, and SEND and RECV, from user space
+ *   vrfm    /dev/rfm2g0 by write() or ioctl()
+ *   store   /dev/rfm2g2, which has flush_us=0, by stores into a mapping
+ *   alone   /dev/rfm2g4, which has no peer
+ *   three   /dev/rfm2g5, which has three peers
+ *   plain   ordinary memory
+ *
+ * Who watches memory yields the processor each time, because there may be only one.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rfm2g.h>
+
+#define SPAN (4u << 20)
+#define DEPTH 16
+#define SAMPLES 100000
+#define SIGNAL_EVERY 8
+#define MESSAGE 8
+/* In the high bit of a number: the server's turn is over. */
+#define LAST 0x80000000u
+/* Where the two sides of ping write. */
+#define MINE 0
+#define THEIRS 4096
+#define PATIENCE_NS 20000000000ull
+
+/* What sides tell each other before they are connected. */
+struct card {
+	uint32_t qpn;
+	uint32_t rkey;
+	uint64_t addr;
+	union ibv_gid gid;
+};
+
+/* What the client asks the server for. */
+struct request {
+	char test;	/* 'p', 'e' */
+	char variant;	/* 'r', 'v', 's' */
+	uint32_t from;
+};
+
+struct verbs {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_mr *mr;
+	struct ibv_cq *sent;
+	struct ibv_cq *received;
+	struct ibv_comp_channel *channel;
+	struct ibv_qp *qp;
+	uint8_t *memory;
+	struct card peer;
+	int gid_index;
+	uint32_t unsignalled;
+	uint32_t flying;
+	uint32_t posted;
+};
+
+/* A device that is open. */
+struct rfm {
+	int fd;
+	volatile uint8_t *memory;
+};
+
+struct result {
+	uint64_t n, ns, min, p50, p99, p999;
+};
+
+struct job {
+	uint32_t size;
+	uint32_t ms;
+	uint32_t rounds;
+	int control;
+};
+
+static struct verbs verbs;
+static uint64_t samples[SAMPLES];
+/* Numbers only grow, over all turns, on both sides. */
+static uint32_t counter;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* Until its low bits are NUMBER; returns all of it. */
+static uint32_t await(volatile uint8_t *at, uint32_t number)
+{
+	volatile uint64_t *word = (volatile uint64_t *)at;
+	uint32_t value, looks = 0;
+	uint64_t end = 0;
+
+	while (((value = *word) & ~LAST) != number) {
+		sched_yield();
+		if (++looks % 4096)
+			continue;
+		if (!end)
+			end = now_ns() + PATIENCE_NS;
+		if (now_ns() > end)
+			errx(1, "no answer: %u instead of %u", value, number);
+	}
+	return value;
+}
+
+/* ---- verbs ---- */
+
+/* The address of IPv4 among those of the port. */
+static void find_gid(union ibv_gid *gid)
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	for (verbs.gid_index = 0; verbs.gid_index < 16; verbs.gid_index++)
+		if (!ibv_query_gid(verbs.context, 1, verbs.gid_index, gid) &&
+		    !memcmp(gid->raw, prefix, sizeof(prefix)))
+			return;
+	errx(1, "no GID of an IPv4 address");
+}
+
+static void open_verbs(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	for (i = 0; list && list[i] && strcmp(ibv_get_device_name(list[i]), name); i++)
+		;
+	if (!list || !list[i])
+		errx(1, "%s: no such RDMA device", name);
+	verbs.context = ibv_open_device(list[i]);
+	ibv_free_device_list(list);
+	if (!verbs.context)
+		err(1, "%s", name);
+}
+
+static void make_verbs(const char *name, struct card *own)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 2 * DEPTH, .max_recv_wr = 2 * DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	open_verbs(name);
+	verbs.memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	verbs.pd = ibv_alloc_pd(verbs.context);
+	verbs.channel = ibv_create_comp_channel(verbs.context);
+	verbs.sent = ibv_create_cq(verbs.context, 2 * DEPTH, NULL, NULL, 0);
+	verbs.received = ibv_create_cq(verbs.context, 2 * DEPTH, NULL, verbs.channel, 0);
+	if (!verbs.pd || !verbs.channel || !verbs.sent || !verbs.received || verbs.memory == MAP_FAILED)
+		err(1, "verbs");
+	verbs.mr = ibv_reg_mr(verbs.pd, verbs.memory, SPAN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	init.send_cq = verbs.sent;
+	init.recv_cq = verbs.received;
+	verbs.qp = ibv_create_qp(verbs.pd, &init);
+	if (!verbs.mr || !verbs.qp)
+		err(1, "ibv_create_qp");
+	*own = (struct card){ .qpn = verbs.qp->qp_num, .rkey = verbs.mr->rkey, .addr = (uintptr_t)verbs.memory };
+	find_gid(&own->gid);
+}
+
+static void post_recv(void)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)verbs.memory + SPAN - 64, .length = MESSAGE, .lkey = verbs.mr->lkey,
+	};
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (ibv_post_recv(verbs.qp, &wr, &bad))
+		err(1, "ibv_post_recv");
+}
+
+static void connect_verbs(void)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	int i;
+
+	if (ibv_modify_qp(verbs.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		err(1, "INIT");
+	for (i = 0; i < DEPTH; i++)
+		post_recv();
+	attr = (struct ibv_qp_attr){
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = verbs.peer.qpn, .min_rnr_timer = 1,
+		.ah_attr = { .is_global = 1, .port_num = 1,
+			     .grh = { .dgid = verbs.peer.gid, .sgid_index = verbs.gid_index, .hop_limit = 64 } },
+	};
+	if (ibv_modify_qp(verbs.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		err(1, "RTR");
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7 };
+	if (ibv_modify_qp(verbs.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		err(1, "RTS");
+}
+
+/* Until at most so many are under way. Each completion tells of those before it, too. */
+static void reap(uint32_t most)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (verbs.flying > most) {
+		n = ibv_poll_cq(verbs.sent, 1, &wc);
+		if (n < 0 || (n && wc.status != IBV_WC_SUCCESS))
+			errx(1, "completion: %s", n < 0 ? "error" : ibv_wc_status_str(wc.status));
+		if (n)
+			verbs.flying -= wc.wr_id;
+		else
+			sched_yield();
+	}
+}
+
+/* OFFSET in both memories. One of SIGNAL is signalled. */
+static void post_send(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t size, uint32_t signal)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)verbs.memory + offset, .length = size, .lkey = verbs.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode,
+		.wr.rdma = { .remote_addr = verbs.peer.addr + offset, .rkey = verbs.peer.rkey },
+	}, *bad;
+
+	if (++verbs.unsignalled >= signal) {
+		wr.send_flags = IBV_SEND_SIGNALED;
+		wr.wr_id = verbs.unsignalled;
+		verbs.unsignalled = 0;
+	}
+	verbs.flying++;
+	if (ibv_post_send(verbs.qp, &wr, &bad))
+		err(1, "ibv_post_send");
+}
+
+/* Sleeps until a message is there. */
+static uint32_t receive(void)
+{
+	struct ibv_cq *cq;
+	struct ibv_wc wc;
+	void *context;
+	uint32_t value;
+	int n;
+
+	while (!(n = ibv_poll_cq(verbs.received, 1, &wc))) {
+		if (ibv_req_notify_cq(verbs.received, 0))
+			err(1, "ibv_req_notify_cq");
+		n = ibv_poll_cq(verbs.received, 1, &wc);
+		if (n)
+			break;
+		if (ibv_get_cq_event(verbs.channel, &cq, &context))
+			err(1, "ibv_get_cq_event");
+		ibv_ack_cq_events(cq, 1);
+	}
+	if (n < 0 || wc.status != IBV_WC_SUCCESS)
+		errx(1, "receive: %s", n < 0 ? "error" : ibv_wc_status_str(wc.status));
+	memcpy(&value, verbs.memory + SPAN - 64, sizeof(value));
+	post_recv();
+	return value;
+}
+
+static void raw_put(uint32_t offset, uint32_t value)
+{
+	*(volatile uint64_t *)(verbs.memory + offset) = value;
+	reap(DEPTH - 1);
+	post_send(IBV_WR_RDMA_WRITE, offset, 8, SIGNAL_EVERY);
+}
+
+static void raw_send(uint32_t value)
+{
+	reap(DEPTH - 1);
+	memcpy(verbs.memory + SPAN - 128, &value, sizeof(value));
+	post_send(IBV_WR_SEND, SPAN - 128, MESSAGE, SIGNAL_EVERY);
+}
+
+/* ---- devices ---- */
+
+static struct rfm open_rfm(const char *path)
+{
+	struct rfm rfm = { .fd = open(path, O_RDWR) };
+
+	if (rfm.fd < 0)
+		err(1, "%s", path);
+	rfm.memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, rfm.fd, 0);
+	if (rfm.memory == MAP_FAILED)
+		err(1, "%s: mmap", path);
+	return rfm;
+}
+
+static void rfm_put(const struct rfm *rfm, uint32_t offset, uint32_t value)
+{
+	uint64_t word = value;
+
+	if (pwrite(rfm->fd, &word, sizeof(word), offset) != sizeof(word))
+		err(1, "write");
+}
+
+static void rfm_store(const struct rfm *rfm, uint32_t offset, uint32_t value)
+{
+	*(volatile uint32_t *)(rfm->memory + offset) = value;
+}
+
+static void rfm_send(const struct rfm *rfm, uint32_t node, uint32_t value)
+{
+	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .node_id = node, .extended_info = value };
+
+	if (ioctl(rfm->fd, RFM2G_SEND_EVENT, &info))
+		err(1, "RFM2G_SEND_EVENT");
+}
+
+static uint32_t rfm_wait(const struct rfm *rfm)
+{
+	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .timeout = PATIENCE_NS / 1000000 };
+
+	if (ioctl(rfm->fd, RFM2G_WAIT_FOR_EVENT, &info))
+		err(1, "RFM2G_WAIT_FOR_EVENT");
+	return info.extended_info;
+}
+
+static void rfm_enable(const struct rfm *rfm)
+{
+	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1 };
+
+	if (ioctl(rfm->fd, RFM2G_ENABLE_EVENT, &info))
+		err(1, "RFM2G_ENABLE_EVENT");
+}
+
+/* ---- both sides of an answer ---- */
+
+static void put(char variant, const struct rfm *rfm, uint32_t offset, uint32_t value)
+{
+	if (variant == 'r')
+		raw_put(offset, value);
+	else if (variant == 's')
+		rfm_store(rfm, offset, value);
+	else
+		rfm_put(rfm, offset, value);
+}
+
+static volatile uint8_t *memory_of(char variant, const struct rfm *rfm)
+{
+	return variant == 'r' ? verbs.memory : rfm->memory;
+}
+
+static void say(char variant, const struct rfm *rfm, uint32_t node, uint32_t value)
+{
+	if (variant == 'r')
+		raw_send(value);
+	else
+		rfm_send(rfm, node, value);
+}
+
+static uint32_t hear(char variant, const struct rfm *rfm)
+{
+	return variant == 'r' ? receive() : rfm_wait(rfm);
+}
+
+/* ---- the server ---- */
+
+static void answer(const struct request *request, const struct rfm *rfm)
+{
+	uint32_t i = request->from, value = 0;
+
+	for (; !(value & LAST); i++) {
+		if (request->test == 'p') {
+			value = await(memory_of(request->variant, rfm) + MINE, i);
+			put(request->variant, rfm, THEIRS, i);
+		} else {
+			value = hear(request->variant, rfm);
+			say(request->variant, rfm, 1, i);
+		}
+	}
+}
+
+static int serve(char **arg)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(atoi(arg[2])) };
+	struct rfm slow = open_rfm(arg[3]), fast = open_rfm(arg[4]);
+	int on = 1, listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+	struct request request;
+	struct card own;
+
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(listener, (struct sockaddr *)&addr, sizeof(addr)) || listen(listener, 1))
+		err(1, "listen");
+	rfm_enable(&slow);
+	fd = accept(listener, NULL, NULL);
+	make_verbs(arg[0], &own);
+	if (write(fd, &own, sizeof(own)) != sizeof(own) ||
+	    recv(fd, &verbs.peer, sizeof(own), MSG_WAITALL) != sizeof(own))
+		err(1, "greeting");
+	connect_verbs();
+	if (write(fd, "", 1) != 1)
+		err(1, "greeting");
+	while (recv(fd, &request, sizeof(request), MSG_WAITALL) == sizeof(request))
+		answer(&request, request.variant == 's' ? &fast : &slow);
+	return 0;
+}
+
+/* ---- the client ---- */
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void rank(struct result *result)
+{
+	qsort(samples, result->n, sizeof(*samples), compare);
+	result->min = samples[0];
+	result->p50 = samples[result->n / 2];
+	result->p99 = samples[result->n * 99 / 100];
+	result->p999 = samples[result->n * 999 / 1000];
+}
+
+static void ask(const struct job *job, char test, char variant)
+{
+	struct request request = { .test = test, .variant = variant, .from = counter + 1 };
+
+	if (write(job->control, &request, sizeof(request)) != sizeof(request))
+		err(1, "request");
+}
+
+/* One round trip; LAST as well tells the server that its turn is over. */
+static void trip(char test, char variant, const struct rfm *rfm, uint32_t last)
+{
+	counter++;
+	if (test == 'p') {
+		put(variant, rfm, MINE, counter | last);
+		await(memory_of(variant, rfm) + THEIRS, counter);
+	} else {
+		say(variant, rfm, 2, counter | last);
+		hear(variant, rfm);
+	}
+}
+
+static void trips(const struct job *job, char test, char variant, const struct rfm *rfm, struct result *result)
+{
+	uint64_t begin = now_ns(), start = begin, end;
+
+	ask(job, test, variant);
+	do {
+		trip(test, variant, rfm, 0);
+		end = now_ns();
+		samples[result->n++] = end - start;
+		start = end;
+	} while (result->n < SAMPLES && end - begin < job->ms * 1000000ull);
+	trip(test, variant, rfm, LAST);
+	result->ns = end - begin;
+	rank(result);
+}
+
+/* Looks at the clock seldom, for that is a system call, too, where it is emulated. */
+static uint32_t batch(const struct job *job)
+{
+	return job->size >= 65536 ? 1 : job->size >= 4096 ? 16 : 64;
+}
+
+static void raw_rate(const struct job *job, struct result *result)
+{
+	uint64_t begin = now_ns();
+	uint32_t i;
+
+	do {
+		for (i = 0; i < batch(job); i++, result->n++) {
+			reap(DEPTH - 1);
+			post_send(IBV_WR_RDMA_WRITE, result->n * job->size % (SPAN - 2 * job->size) & ~7, job->size, 1);
+		}
+	} while (now_ns() - begin < job->ms * 1000000ull);
+	reap(0);
+	result->ns = now_ns() - begin;
+}
+
+static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
+{
+	uint64_t begin = now_ns();
+	uint8_t *block = verbs.memory;
+	uint32_t i;
+
+	do {
+		for (i = 0; i < batch(job); i++, result->n++)
+			if (pwrite(rfm->fd, block, job->size, result->n * job->size % (SPAN - 2 * job->size) & ~7) !=
+			    job->size)
+				err(1, "write");
+	} while (now_ns() - begin < job->ms * 1000000ull);
+	if (fsync(rfm->fd))
+		err(1, "fsync");
+	result->ns = now_ns() - begin;
+}
+
+static void read_rate(const struct job *job, const volatile void *from, struct result *result)
+{
+	static uint8_t to[1 << 20];
+	uint64_t begin = now_ns();
+
+	do {
+		memcpy(to, (const void *)from, sizeof(to));
+		__asm__ volatile("" : : "r"(to) : "memory");
+		result->n++;
+	} while (now_ns() - begin < job->ms * 1000000ull);
+	result->ns = now_ns() - begin;
+}
+
+/* As the pages of a device, which are single ones. */
+static void *plain_memory(void)
+{
+	void *memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		err(1, "memory");
+	madvise(memory, SPAN, MADV_NOHUGEPAGE);
+	memset(memory, 1, SPAN);
+	return memory;
+}
+
+static const struct variant {
+	const char *name;
+	const char *device;
+	char letter;
+} variants[] = {
+	{ "raw", NULL, 'r' }, { "vrfm", "/dev/rfm2g0", 'v' }, { "store", "/dev/rfm2g2", 's' },
+	{ "alone", "/dev/rfm2g4", 'v' }, { "three", "/dev/rfm2g5", 'v' }, { "plain", NULL, 'm' },
+};
+
+/* A variant, and what it works on. */
+struct turn {
+	const struct variant *variant;
+	struct rfm rfm;
+};
+
+static void run(const struct job *job, const char *test, const struct turn *turn, struct result *result)
+{
+	char letter = turn->variant->letter;
+
+	if (!strcmp(test, "rate") && letter == 'r')
+		raw_rate(job, result);
+	else if (!strcmp(test, "rate"))
+		rfm_rate(job, &turn->rfm, result);
+	else if (!strcmp(test, "read"))
+		read_rate(job, turn->rfm.memory, result);
+	else
+		trips(job, *test, letter, &turn->rfm, result);
+}
+
+static void open_turn(struct turn *turn, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(variants) / sizeof(*variants) && strcmp(variants[i].name, name); i++)
+		;
+	if (i == sizeof(variants) / sizeof(*variants))
+		errx(1, "%s: no such variant", name);
+	turn->variant = &variants[i];
+	if (variants[i].device)
+		turn->rfm = open_rfm(variants[i].device);
+	else if (variants[i].letter == 'm')
+		turn->rfm.memory = plain_memory();
+	if (variants[i].device)
+		rfm_enable(&turn->rfm);
+}
+
+static void report(const char *name, uint32_t round, const struct result *result)
+{
+	printf("%s %u n=%llu ns=%llu min=%llu p50=%llu p99=%llu p999=%llu\n", name, round,
+	       (unsigned long long)result->n, (unsigned long long)result->ns, (unsigned long long)result->min,
+	       (unsigned long long)result->p50, (unsigned long long)result->p99, (unsigned long long)result->p999);
+}
+
+static void rounds(const struct job *job, const char *test, char *names)
+{
+	struct turn turns[4] = { };
+	struct result result;
+	uint32_t n, round, i, at;
+	char *name;
+
+	for (n = 0; n < 4 && (name = strsep(&names, ",")); n++)
+		open_turn(&turns[n], name);
+	for (round = 0; round <= job->rounds; round++) {
+		for (i = 0; i < n; i++) {
+			at = round & 1 ? n - 1 - i : i;
+			result = (struct result){ };
+			run(job, test, &turns[at], &result);
+			if (!round)
+				continue;
+			report(turns[at].variant->name, round, &result);
+		}
+	}
+}
+
+static int dial(const char *device, const char *host, const char *port)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
+	struct card own;
+	char ready;
+	int i, fd;
+
+	inet_pton(AF_INET, host, &addr.sin_addr);
+	for (i = 0; i < 100; i++) {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		if (!connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+			break;
+		close(fd);
+		usleep(50000);
+	}
+	make_verbs(device, &own);
+	if (recv(fd, &verbs.peer, sizeof(own), MSG_WAITALL) != sizeof(own) ||
+	    write(fd, &own, sizeof(own)) != sizeof(own))
+		err(1, "greeting");
+	connect_verbs();
+	if (recv(fd, &ready, 1, MSG_WAITALL) != 1)
+		err(1, "greeting");
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	struct job job = { .size = 8, .ms = 500 };
+	int i;
+
+	if (argc == 7 && !strcmp(argv[1], "serve"))
+		return serve(argv + 2);
+	if (argc < 7)
+		errx(2, "see vbench.c");
+	job.rounds = atoi(argv[6]);
+	for (i = 7; i < argc; i++)
+		if (sscanf(argv[i], "size=%u", &job.size) != 1 && sscanf(argv[i], "ms=%u", &job.ms) != 1)
+			errx(2, "%s: size=... or ms=...", argv[i]);
+	job.control = dial(argv[3], argv[4], argv[5]);
+	rounds(&job, argv[1], argv[2]);
+	return 0;
+}
