@@ -46,6 +46,17 @@ void krping_fail(struct krping_session *s, int error)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
+/*
+ * siw (siw_qp_sq_process(), 6.1 to 7.3) has this status for all that it cannot
+ * give to TCP, also when the peer has closed the connection meanwhile.
+ */
+static bool krping_is_siw_closed(const struct krping_session *s,
+				 const struct ib_wc *wc)
+{
+	return wc->status == IB_WC_LOC_QP_OP_ERR &&
+	       s->cb->cm_id->device->ops.driver_id == RDMA_DRIVER_SIW;
+}
+
 /**
  * krping_failed - a work request failed
  * @s: session
@@ -57,13 +68,19 @@ void krping_fail(struct krping_session *s, int error)
 void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 		   const char *name)
 {
+	int error = -EIO;
+
 	/* The QP is being closed: krdma tells why, or has told. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return;
 	pr_err_ratelimited("%u: cq completion failed with status %d (%s) of %s\n",
 			   s->id, wc->status, ib_wc_status_msg(wc->status),
 			   name);
-	krping_fail(s, wc->status == IB_WC_RETRY_EXC_ERR ? -ETIMEDOUT : -EIO);
+	if (wc->status == IB_WC_RETRY_EXC_ERR)
+		error = -ETIMEDOUT;
+	else if (krping_is_siw_closed(s, wc))
+		error = -ECONNRESET;
+	krping_fail(s, error);
 }
 
 /**
