@@ -7,8 +7,8 @@
 #
 #   node 1 (echoes on 7000; on 7001 for those who are not asked) <--- cut for a while --- node 2 (waits for messages)
 #
-# kernels: uml uml/siw
-# long: stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 

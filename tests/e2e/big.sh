@@ -6,8 +6,8 @@
 #
 #   node 1 (shows 256 MiB on 7001) <--- krdma ---> node 2 (shows as much, reads and writes)
 #
-# kernels: uml uml/siw
-# long: stock-6.1
+# kernels: uml
+# long: uml/siw stock-6.1
 # load: krdma krdma_test
 # mem: 1G
 # timeout: 240

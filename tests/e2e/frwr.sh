@@ -8,8 +8,8 @@
 #
 #   node 1 (exposes regions, receives on 7000) <--- krdma ---> node 2 (makes regions, reads what is exposed, sends)
 #
-# kernels: uml uml/siw
-# long: stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 

@@ -7,8 +7,8 @@
 #
 #   node 1 (server without a thread on 7000, 7001) <--- krdma ---> node 2 (talks)
 #
-# kernels: uml uml/siw
-# long: uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 

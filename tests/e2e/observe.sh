@@ -7,8 +7,8 @@
 #
 #   node 1 (echoes on 7000, shows 64 KiB on 7001, deaf on 7002) <--- krdma ---> node 2 (posts, looks)
 #
-# kernels: uml uml/siw
-# long: stock-6.1 stock-new
+# kernels: uml
+# long: uml/siw stock-6.1 stock-new
 # load: krdma krdma_test
 # timeout: 300
 

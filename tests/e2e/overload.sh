@@ -10,8 +10,8 @@
 #         node 3 (cut off, then slow)
 #
 # nodes: 3
-# kernels: uml uml/siw
-# alone: stock-6.1 uml-debug
+# kernels: uml
+# alone: uml/siw stock-6.1 uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

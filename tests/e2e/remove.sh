@@ -8,8 +8,8 @@
 #   node 1 (echoes, shows buffers, krping server) <--- messages, reads and writes, krping ---> node 2
 #   first node 2 loses its device, then node 1, then node 2 its network
 #
-# kernels: uml debug-6.1
-# long: uml/siw debug-6.1/siw stock-6.1 stock-new uml-debug
+# kernels: uml uml-debug
+# long: debug-6.1 uml/siw debug-6.1/siw stock-6.1 stock-new
 # load: krdma krdma_test krping
 # timeout: 420
 

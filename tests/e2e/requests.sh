@@ -7,8 +7,8 @@
 #
 #   node 1 (echoes on 7000, shows 4 MiB on 7001) <--- krdma ---> node 2 (posts)
 #
-# kernels: uml uml/siw stock-6.1 uml-debug
-# long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 300
 
