@@ -360,7 +360,7 @@ static int vrfm_item_enable_locked(struct vrfm_item *vi)
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
 	vi->vdev = vdev;
-	ret = vrfm_item_start_peers_locked(vi);
+	ret = vrfm_item_start_peers_locked(vi) ?: vrfm_dev_publish(vdev);
 	if (ret) {
 		vrfm_dev_destroy(vdev, true);
 		vrfm_item_forget_locked(vi);

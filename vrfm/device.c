@@ -244,23 +244,26 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	return vrfm_flush_init(vdev);
 }
 
-static int vrfm_dev_add(struct vrfm_dev *vdev)
+static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
 {
-	int ret = -EEXIST;
+	int ret = 0;
 
 	vrfm_devices_lock();
-	if (!vrfm_devices[vdev->unit])
-		ret = cdev_device_add(&vdev->cdev, &vdev->dev);
-	if (!ret)
+	if (vrfm_devices[vdev->unit])
+		ret = -EEXIST;
+	else
 		vrfm_devices[vdev->unit] = vdev;
 	vrfm_devices_unlock();
 	return ret;
 }
 
 /**
- * vrfm_dev_create - make /dev/rfm2gN
+ * vrfm_dev_create - make what will be /dev/rfm2gN
  * @unit: N
  * @params: right, see opts.c
+ *
+ * Programs see nothing of it before vrfm_dev_publish(). Until then it can be
+ * taken away again, and nobody is left with a file of a module that is gone.
  *
  * Context: may sleep.
  * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM,
@@ -276,7 +279,7 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 		return ERR_PTR(-ENOMEM);
 	ret = vrfm_dev_fill(vdev);
 	if (!ret)
-		ret = vrfm_dev_add(vdev);
+		ret = vrfm_dev_take_unit(vdev);
 	if (ret) {
 		pr_warn("%s%u: node %u, %llu bytes: error %d\n", VRFM_NAME,
 			unit, params->node, params->size, ret);
@@ -284,6 +287,24 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 		return ERR_PTR(ret);
 	}
 	return vdev;
+}
+
+/**
+ * vrfm_dev_publish - now programs can open it
+ * @vdev: from vrfm_dev_create()
+ *
+ * Context: may sleep.
+ * Return: 0 or an error; the device is as before then.
+ */
+int vrfm_dev_publish(struct vrfm_dev *vdev)
+{
+	int ret;
+
+	vrfm_devices_lock();
+	ret = cdev_device_add(&vdev->cdev, &vdev->dev);
+	vdev->published = !ret;
+	vrfm_devices_unlock();
+	return ret;
 }
 
 /* From now on nobody opens it. */
@@ -319,7 +340,8 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	}
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;
-	cdev_device_del(&vdev->cdev, &vdev->dev);
+	if (vdev->published)
+		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
 	vrfm_peers_remove(vdev);
 	vrfm_load_exit(vdev);

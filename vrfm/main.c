@@ -152,7 +152,7 @@ static int vrfm_make_first(void)
 	vdev = vrfm_dev_create(0, &params);
 	if (IS_ERR(vdev))
 		return PTR_ERR(vdev);
-	ret = vrfm_make_peers(vdev);
+	ret = vrfm_make_peers(vdev) ?: vrfm_dev_publish(vdev);
 	if (ret)
 		vrfm_dev_destroy(vdev, true);
 	else

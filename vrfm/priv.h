@@ -183,6 +183,7 @@ struct vrfm_stranger {
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
  * @dev: its place in sysfs; holds the memory until the last file is closed
  * @cdev: its device node
+ * @published: it is there
  * @params: what it was made of
  * @unit: N
  * @region: the memory
@@ -228,6 +229,7 @@ struct vrfm_stranger {
 struct vrfm_dev {
 	struct device dev;
 	struct cdev cdev;
+	bool published;
 	struct vrfm_params params;
 	unsigned int unit;
 	struct vrfm_region region;
@@ -351,6 +353,7 @@ int vrfm_device_init(umode_t mode);
 void vrfm_device_exit(void);
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params);
+int vrfm_dev_publish(struct vrfm_dev *vdev);
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open);
 void vrfm_devices_lock(void);
 void vrfm_devices_unlock(void);
