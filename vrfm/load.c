@@ -28,8 +28,9 @@
 /* Without memory for the map of live words; and if nobody has an image. */
 #define VRFM_LOAD_RETRY_MS 1000
 #define VRFM_LOAD_GIVE_UP_MS 2000
-/* A peer that does not answer for so long is cut off. */
-#define VRFM_LOAD_SILENT_MS 30000
+/* A peer that has not sent all by then is cut off, and so much for each MiB. */
+#define VRFM_LOAD_SWEEP_MS 30000
+#define VRFM_LOAD_SWEEP_MIB_MS 1000
 
 /**
  * vrfm_load_kick - something may have changed for who loads, or should
@@ -476,11 +477,19 @@ static void vrfm_load_choose(struct vrfm_dev *vdev)
 		vrfm_load_later(vdev, VRFM_LOAD_GIVE_UP_MS / 10);
 }
 
+/* It lives, or the connection would be over, but it may be a large memory. */
+static unsigned long vrfm_load_sweep_end(const struct vrfm_dev *vdev)
+{
+	u32 mib = vdev->params.size / SZ_1M;
+
+	return vdev->load.since +
+	       msecs_to_jiffies(VRFM_LOAD_SWEEP_MS + mib * VRFM_LOAD_SWEEP_MIB_MS);
+}
+
 /* All linked peers have sent all that is their own. */
 static bool vrfm_load_is_swept(struct vrfm_dev *vdev)
 {
-	unsigned long end = vdev->load.since +
-			    msecs_to_jiffies(VRFM_LOAD_SILENT_MS);
+	unsigned long end = vrfm_load_sweep_end(vdev);
 	struct vrfm_link *link;
 	bool all = true;
 
