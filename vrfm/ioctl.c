@@ -253,6 +253,11 @@ static int vrfm_ioctl_set_bit(const struct vrfm_call *call)
 	return 0;
 }
 
+static int vrfm_ioctl_transmit(const struct vrfm_call *call)
+{
+	return vrfm_switching(call->vdev) ?: vrfm_ioctl_set_bit(call);
+}
+
 static int vrfm_ioctl_own_data(const struct vrfm_call *call)
 {
 	return vrfm_get_u8(call, vrfm_lcsr_update(call->vdev,
@@ -430,7 +435,7 @@ static const struct vrfm_command vrfm_commands[] = {
 	[55] = { RFM2G_CLEAR_OWN_DATA, vrfm_ioctl_own_data },
 	[56] = { RFM2G_GET_TRANSMIT_DISABLE, vrfm_ioctl_get_bit,
 		 VRFM_LCSR_TX_OFF },
-	[57] = { RFM2G_SET_TRANSMIT_DISABLE, vrfm_ioctl_set_bit,
+	[57] = { RFM2G_SET_TRANSMIT_DISABLE, vrfm_ioctl_transmit,
 		 VRFM_LCSR_TX_OFF, true },
 	[58] = { RFM2G_GET_LOOPBACK, vrfm_ioctl_get_bit, VRFM_LCSR_LOOPBACK },
 	[59] = { RFM2G_SET_LOOPBACK, vrfm_ioctl_set_bit, VRFM_LCSR_LOOPBACK,

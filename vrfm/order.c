@@ -124,6 +124,22 @@ bool vrfm_is_dark(const struct vrfm_dev *vdev)
 	return READ_ONCE(vdev->regs.lcsr) & VRFM_LCSR_TX_OFF;
 }
 
+/**
+ * vrfm_switching - the transmitter is about to be turned on or off
+ * @vdev: device
+ *
+ * What was stored into mappings before is sent, or is not, as it was then.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed.
+ */
+int vrfm_switching(struct vrfm_dev *vdev)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+
+	return vrfm_flush_stores(vdev, &wait);
+}
+
 /* With the transmitter off it goes into this memory only, and into no map. */
 static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 			       const void *buf, u32 len)

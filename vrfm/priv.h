@@ -401,6 +401,7 @@ void vrfm_proc_exit(void);
 int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
 		    const struct vrfm_wait *wait);
 bool vrfm_is_dark(const struct vrfm_dev *vdev);
+int vrfm_switching(struct vrfm_dev *vdev);
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait);
 int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,

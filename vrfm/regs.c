@@ -459,6 +459,10 @@ static int vrfm_reg_change(struct vrfm_dev *vdev,
 	if (reg->regset == RFM2G_MEMORY)
 		return vrfm_store_bits(vdev, reg->offset, reg->width, clear,
 				       set);
+	if (vrfm_reg_covers(reg, VRFM_REG_LCSR1, 4))
+		ret = vrfm_switching(vdev);
+	if (ret)
+		return ret;
 	spin_lock_bh(&vdev->lock);
 	vrfm_image_locked(vdev, RFM2G_BAR2, image);
 	value = cpu_to_le32((vrfm_reg_get(image + reg->offset, reg->width) &

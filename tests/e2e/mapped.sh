@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # mapped: every word that programs store through mappings reaches the other node: one here and there, every word of every
-# page, by many programs at once, by one that is killed while it stores, and with flush_us=0.
+# page, by many programs at once, by one that is killed while it stores, with flush_us=0, and around a time in which the
+# transmitter is off.
 #
 #   node 1 (stores) <---> node 2 (stores beside it)
 #
@@ -73,6 +74,21 @@ killed() {
 	check "both are equal after those who stored were killed" equal "killed$1"
 }
 
+# What is stored while the transmitter is off stays here, however late it is found.
+eclipse() {
+	if ((NODE == 1)); then
+		check "stores before, while and after the transmitter is off" rfm eclipse 4096
+	fi
+	barrier "eclipse$1"
+	if ((NODE == 2)); then
+		check "what was stored before arrives" rfm await 4096 1 $((10 * slow))
+		check "what was stored after, too" rfm await 4104 3 $((10 * slow))
+		[[ $(rfm peek 4100) == 0 ]]
+		ok $? "what was stored meanwhile does not"
+	fi
+	barrier "eclipsed$1"
+}
+
 (($# > 0)) || set -- now_and_then every_word side_by_side killed
 for us in 50 0; do
 	check "a device with flush_us=$us" rfm_make 1M flush_us=$us
@@ -84,6 +100,12 @@ for us in 50 0; do
 	check "the device goes" rfm_unmake
 	barrier "gone$us"
 done
+# A tenth of a second: the stores are not found before the calls look.
+check "a device with flush_us=100000" rfm_make 1M flush_us=100000
+check "is linked" within 30 rfm_is ready
+barrier late
+eclipse late
+check "the device goes" rfm_unmake
 after=$(resources)
 [[ $before == "$after" ]]
 ok $? "no RDMA resource is left"

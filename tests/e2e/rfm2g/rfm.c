@@ -22,6 +22,7 @@
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
  *   sync                            fsync()
  *   dark 0|1                        1: the transmitter is off
+ *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
  *
@@ -359,6 +360,21 @@ static int do_dark(char **arg)
 	return ioctl(fd, SET_TRANSMIT_DISABLE, number(arg[0])) ? complain("transmitter") : 0;
 }
 
+/* Each store is a moment before the transmitter is turned off, or on. */
+static int do_eclipse(char **arg)
+{
+	volatile uint32_t *at = &memory[number(arg[0]) / 4];
+	unsigned long off = 1, on = 0;
+	int ret;
+
+	at[0] = 1;
+	ret = ioctl(fd, SET_TRANSMIT_DISABLE, off);
+	at[1] = 2;
+	ret = ret ?: ioctl(fd, SET_TRANSMIT_DISABLE, on);
+	at[2] = 3;
+	return ret || fsync(fd) ? complain("transmitter") : 0;
+}
+
 static int do_lcsr(char **arg)
 {
 	struct card_reg reg = { .regset = BAR2, .offset = LCSR1, .width = 4 };
@@ -387,7 +403,7 @@ static const struct {
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
-	{ "dark", 1, do_dark },
+	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse },
 };
 
 static int run(int argc, char **argv)
