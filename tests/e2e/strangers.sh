@@ -182,6 +182,8 @@ same_id_twice() {
 		sleep 3
 	fi
 	local twice="another node with that id is linked"
+	# Before the other one comes.
+	((NODE != 3)) || mark "node 1: refused: $twice"
 	barrier first
 	case $NODE in
 	2)
@@ -193,7 +195,6 @@ same_id_twice() {
 		check "it is not linked" is down 3
 		;;
 	3)
-		mark "node 1: refused: $twice"
 		check "the other one is noticed" within 30 said "node 1: refused: $twice"
 		sleep 6
 		check "which is said once" once "node 1: refused: $twice"
