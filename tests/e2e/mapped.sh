@@ -9,7 +9,7 @@
 #   node 1 (stores) <---> node 2 (stores beside it)
 #
 # kernels: uml
-# alone: stock-6.1 uml-debug
+# alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

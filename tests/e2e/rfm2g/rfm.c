@@ -20,6 +20,8 @@
  *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
  *   impatient OFFSET S              write a word every 100 us without waiting; print how often that was refused
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
+ *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word, and into FILE what they must be
+ *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
  *   sync                            fsync()
  *   dark 0|1                        1: the transmitter is off
  *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
@@ -349,6 +351,74 @@ static int do_stain(char **arg)
 	return 0;
 }
 
+/* What "churn" has written last, by word, in a file that survives it; 0: nothing. */
+struct diary {
+	uint32_t turn, last, words[];
+};
+
+static struct diary *diary_open(const char *path, uint64_t words, size_t *length)
+{
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct diary *diary = MAP_FAILED;
+
+	*length = sizeof(*diary) + words * sizeof(diary->words[0]);
+	if (file >= 0 && !ftruncate(file, *length))
+		diary = mmap(NULL, *length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (file >= 0)
+		close(file);
+	return diary == MAP_FAILED ? NULL : diary;
+}
+
+static int do_churn(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, step = number(arg[2]), words = number(arg[1]) / step;
+	uint64_t end = now_us() + number(arg[3]) * 1000000;
+	size_t length;
+	struct diary *diary = diary_open(arg[4], words, &length);
+	uint32_t seed = getpid(), i;
+	int ret = 0;
+
+	if (!diary)
+		return complain(arg[4]);
+	while (!ret && now_us() < end) {
+		i = next(&seed) % words;
+		diary->last = i;
+		diary->words[i] = ++diary->turn;
+		if (next(&seed) % 2)
+			memory[at + i * step] = diary->turn;
+		else
+			ret = put((at + i * step) * 4, &diary->turn, sizeof(diary->turn));
+		if (diary->turn % 32 == 0)
+			pause_us(1000);
+	}
+	munmap(diary, length);
+	return ret;
+}
+
+static int do_churned(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, step = number(arg[2]), words = number(arg[1]) / step, i;
+	uint32_t written = 0, wrong = 0;
+	size_t length;
+	struct diary *diary = diary_open(arg[3], words, &length);
+
+	if (!diary)
+		return complain(arg[3]);
+	for (i = 0; i < words; i++) {
+		if (!diary->words[i] || i == diary->last)
+			continue;
+		written++;
+		if (memory[at + i * step] == diary->words[i])
+			continue;
+		if (!wrong++)
+			fprintf(stderr, "rfm: word %llu is %u, not %u\n", (unsigned long long)(at + i * step),
+				memory[at + i * step], diary->words[i]);
+	}
+	printf("%u words written in %u turns, %u are wrong\n", written, diary->turn, wrong);
+	munmap(diary, length);
+	return wrong || !written;
+}
+
 static int do_sync(char **arg)
 {
 	(void)arg;
@@ -403,7 +473,7 @@ static const struct {
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
-	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse },
+	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "churn", 5, do_churn }, { "churned", 4, do_churned },
 };
 
 static int run(int argc, char **argv)
