@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 
 #include "priv.h"
+#include "trace.h"
 
 /* From RFM2G_EVENT_BAD_DATA on it is the device itself that tells. */
 static bool vrfm_event_is_fault(u32 type)
@@ -115,6 +116,7 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 		node = 0;
 		data = 0;
 	}
+	trace_vrfm_event_raised(vdev->unit, node, type, data);
 	spin_lock_bh(&vdev->lock);
 	if (vrfm_queue_put(&event->queue, node, data))
 		wake_up_all(&event->wait);

@@ -27,6 +27,7 @@
 #include "compat.h"
 #include "link.h"
 #include "priv.h"
+#include "trace.h"
 #include "twin.h"
 
 /* A page is protected when nothing was stored into it for so long. */
@@ -46,6 +47,7 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
 
+	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, true);
 	spin_lock_bh(lock);
 	memcpy(twin->words, vrfm_page_mem(vdev, twin->index), PAGE_SIZE);
 	vdev->twins[twin->index] = twin;
@@ -122,6 +124,9 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	bool dark = vrfm_is_dark(vdev);
 
 	vrfm_compare_page(vdev, twin, dark);
+	if (vdev->diff->n)
+		trace_vrfm_flush(vdev->unit, twin->index << PAGE_SHIFT,
+				 vdev->diff->n, dark);
 	if (vdev->diff->n && !dark)
 		vrfm_send_diff_locked(vdev, twin->index);
 }
@@ -159,6 +164,7 @@ static bool vrfm_twin_end_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 
 static void vrfm_twin_drop(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
+	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, false);
 	list_del(&twin->entry);
 	atomic_dec(&vdev->ntwins);
 	kfree(twin);

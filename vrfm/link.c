@@ -22,6 +22,7 @@
 
 #include "link.h"
 #include "priv.h"
+#include "trace.h"
 #include "twin.h"
 
 #define VRFM_PENALTY_MIN_MS 1000
@@ -71,6 +72,14 @@ static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 }
 
 /* ---- sending ---- */
+
+static void vrfm_link_move_locked(struct vrfm_link *link,
+				  enum vrfm_link_state to)
+{
+	trace_vrfm_link(link->vdev->unit, link->peer.node, link->state, to,
+			link->missed.set);
+	WRITE_ONCE(link->state, to);
+}
 
 /* Nothing goes on here; why is known, or the connection tells. */
 static void vrfm_link_break_locked(struct vrfm_link *link)
@@ -502,7 +511,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 void vrfm_link_fall_back(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	WRITE_ONCE(link->state, VRFM_SYNCING);
+	vrfm_link_move_locked(link, VRFM_SYNCING);
 	/* What follows does not have what is missed now. */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
@@ -541,7 +550,7 @@ void vrfm_link_ready(struct vrfm_link *link)
 	vrfm_map_empty(&link->missed);
 	link->ready_since = jiffies;
 	spin_lock_bh(&link->lock);
-	WRITE_ONCE(link->state, VRFM_READY);
+	vrfm_link_move_locked(link, VRFM_READY);
 	vrfm_link_probe_locked(link);
 	spin_unlock_bh(&link->lock);
 }
@@ -628,7 +637,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->counts.ups++;
 	link->rejected = VRFM_REJECT_NONE;
 	link->hold_until = jiffies;
-	WRITE_ONCE(link->state, VRFM_SYNCING);
+	vrfm_link_move_locked(link, VRFM_SYNCING);
 	vrfm_link_resend_locked(link);
 	/* Says that it may be READY as far as this node is concerned. */
 	vrfm_link_ack_locked(link);
@@ -676,7 +685,7 @@ void vrfm_link_down(struct vrfm_link *link)
 	spin_lock_bh(&link->lock);
 	was = link->cb;
 	link->cb = NULL;
-	WRITE_ONCE(link->state, VRFM_DOWN);
+	vrfm_link_move_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
 	if (was)
 		for (sequence = link->acked + 1; sequence <= link->opened;
@@ -720,6 +729,8 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 
 	while (count--) {
 		at = vrfm_proto_next_run(at, &run);
+		trace_vrfm_apply(link->vdev->unit, link->peer.node, run.offset,
+				 run.len);
 		vrfm_region_put(link->vdev, run.offset, run.bytes, run.len,
 				VRFM_OWN_CLEAR);
 	}
@@ -781,6 +792,8 @@ static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
 
 	while (count--) {
 		at = vrfm_proto_next_run(at, &run);
+		trace_vrfm_image(link->vdev->unit, link->peer.node, run.offset,
+				 run.len);
 		vrfm_load_merge(link, &run);
 	}
 }

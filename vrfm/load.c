@@ -23,6 +23,7 @@
 
 #include "link.h"
 #include "priv.h"
+#include "trace.h"
 #include "twin.h"
 
 /* Without memory for the map of live words; and if nobody has an image. */
@@ -368,6 +369,7 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	list_for_each_entry(link, &vdev->links, entry)
 		link->swept = 0;
 	vrfm_load_todo_all(vdev, VRFM_TODO_LOAD);
+	trace_vrfm_load_begin(vdev->unit, from->peer.node, kind);
 	pr_info_ratelimited("%s: loading the image of node %u\n",
 			    dev_name(&vdev->dev), from->peer.node);
 }
@@ -441,6 +443,7 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 	if (load->kind == VRFM_LOAD_FILL)
 		load->holder->filled = true;
 	load->shared = true;
+	trace_vrfm_load_done(vdev->unit, load->holder->peer.node, load->kind);
 	pr_info_ratelimited("%s: loaded the image of node %u\n",
 			    dev_name(&vdev->dev), load->holder->peer.node);
 	vrfm_load_end(vdev);

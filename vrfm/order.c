@@ -21,6 +21,7 @@
 
 #include "link.h"
 #include "priv.h"
+#include "trace.h"
 
 /* What is handed over at once; bounds how long others wait for the order. */
 #define VRFM_STEP SZ_64K
@@ -149,6 +150,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 
 	vrfm_region_put(vdev, offset, buf, len,
 			dark ? VRFM_OWN_KEEP : VRFM_OWN_SET);
+	trace_vrfm_write(vdev->unit, offset, len, dark);
 	if (dark)
 		return;
 	vdev->serial++;
@@ -309,6 +311,7 @@ int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 	if (ret)
 		return ret;
 	vdev->event_number++;
+	trace_vrfm_event_sent(vdev->unit, node, type, data);
 	list_for_each_entry(link, &vdev->links, entry)
 		if (!vrfm_is_dark(vdev) &&
 		    (node == RFM2G_NODE_ALL || node == link->peer.node))

@@ -11,7 +11,7 @@
 #
 # nodes: 3
 # kernels: uml uml/siw stock-6.1
-# alone: stock-6.12 stock-new stock-6.1-rt uml-debug debug-6.1 debug-6.1/siw
+# alone: stock-6.12 stock-new stock-6.1-rt debug-6.1 debug-6.1/siw
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
@@ -223,6 +223,46 @@ dark() {
 	barrier undark
 }
 
+# traced PATTERN
+traced() {
+	grep -q "$1" "$results/trace"
+	ok $? "a trace has: $1"
+}
+
+# Node 1 traces what it sends, the others what comes.
+traces() {
+	local tracing=/sys/kernel/tracing dev=${RFM#/dev/}
+	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
+	if [[ ! -d $tracing/events/vrfm ]]; then
+		skip "trace events" "no FTRACE"
+		return
+	fi
+	echo >$tracing/trace
+	echo 1 >$tracing/events/vrfm/enable
+	barrier tracing
+	if ((NODE == 1)); then
+		rfm poke 36864 9001
+		rfm store 40960 9002
+		rfm event 65535 3 9003
+		rfm sync
+	else
+		within 20 rfm await 36864 9001 5
+	fi
+	barrier traced
+	echo 0 >$tracing/events/vrfm/enable
+	cat $tracing/trace >"$results/trace"
+	if ((NODE == 1)); then
+		traced "vrfm_write: $dev offset=0x9000 len=4$"
+		traced "vrfm_twin: $dev page=0xa000 made"
+		traced "vrfm_flush: $dev page=0xa000 words=1$"
+		traced "vrfm_event_sent: $dev node=65535 event=3 data=0x232b"
+	else
+		traced "vrfm_apply: $dev node=1 offset=0x9000 len=4"
+		traced "vrfm_apply: $dev node=1 offset=0xa000 len=4"
+		traced "vrfm_event_raised: $dev node=1 event=3 data=0x232b"
+	fi
+}
+
 rings() {
 	check "the ring is closed" rfm ring
 	barrier rings
@@ -237,6 +277,7 @@ stores
 neighbours
 events
 dark
+traces
 rings
 back
 reborn

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints. Devices appear by their unit and peers by their node, and all
+ * else by value: a trace is read when what it speaks of is long gone.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM vrfm
+
+#if !defined(VRFM_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define VRFM_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "link.h"
+
+TRACE_DEFINE_ENUM(VRFM_DOWN);
+TRACE_DEFINE_ENUM(VRFM_SYNCING);
+TRACE_DEFINE_ENUM(VRFM_READY);
+
+#define vrfm_show_state(state) __print_symbolic(state,	\
+	{ VRFM_DOWN, "down" },				\
+	{ VRFM_SYNCING, "syncing" },			\
+	{ VRFM_READY, "ready" })
+
+/* A call of this node stores, and the device's order is held. */
+TRACE_EVENT(vrfm_write,
+	TP_PROTO(u32 unit, u32 offset, u32 len, bool dark),
+	TP_ARGS(unit, offset, len, dark),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, offset)
+		__field(u32, len)
+		__field(bool, dark)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->offset = offset;
+		__entry->len = len;
+		__entry->dark = dark;
+	),
+	TP_printk("rfm2g%u offset=%#x len=%u%s", __entry->unit,
+		  __entry->offset, __entry->len, __entry->dark ? " dark" : "")
+);
+
+/* Of a page with a twin: words that programs have stored were found. */
+TRACE_EVENT(vrfm_flush,
+	TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
+	TP_ARGS(unit, offset, words, dark),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, offset)
+		__field(u32, words)
+		__field(bool, dark)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->offset = offset;
+		__entry->words = words;
+		__entry->dark = dark;
+	),
+	TP_printk("rfm2g%u page=%#x words=%u%s", __entry->unit, __entry->offset,
+		  __entry->words, __entry->dark ? " dark" : "")
+);
+
+/* A page gets a twin, and programs can store into it; or both are over. */
+TRACE_EVENT(vrfm_twin,
+	TP_PROTO(u32 unit, u32 offset, bool there),
+	TP_ARGS(unit, offset, there),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, offset)
+		__field(bool, there)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->offset = offset;
+		__entry->there = there;
+	),
+	TP_printk("rfm2g%u page=%#x %s", __entry->unit, __entry->offset,
+		  __entry->there ? "made" : "gone")
+);
+
+/* A peer's write comes, or a word of an image. */
+DECLARE_EVENT_CLASS(vrfm_came_class,
+	TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
+	TP_ARGS(unit, node, offset, len),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, node)
+		__field(u32, offset)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->node = node;
+		__entry->offset = offset;
+		__entry->len = len;
+	),
+	TP_printk("rfm2g%u node=%u offset=%#x len=%u", __entry->unit,
+		  __entry->node, __entry->offset, __entry->len)
+);
+
+DEFINE_EVENT(vrfm_came_class, vrfm_apply,
+	     TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
+	     TP_ARGS(unit, node, offset, len));
+DEFINE_EVENT(vrfm_came_class, vrfm_image,
+	     TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
+	     TP_ARGS(unit, node, offset, len));
+
+DECLARE_EVENT_CLASS(vrfm_event_class,
+	TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
+	TP_ARGS(unit, node, event, data),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, node)
+		__field(u32, event)
+		__field(u32, data)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->node = node;
+		__entry->event = event;
+		__entry->data = data;
+	),
+	TP_printk("rfm2g%u node=%u event=%u data=%#x", __entry->unit,
+		  __entry->node, __entry->event, __entry->data)
+);
+
+/* This node sends one, to that node or, by an id that no node has, to all. */
+DEFINE_EVENT(vrfm_event_class, vrfm_event_sent,
+	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
+	     TP_ARGS(unit, node, event, data));
+/* One happens here, sent by that node or about it. */
+DEFINE_EVENT(vrfm_event_class, vrfm_event_raised,
+	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
+	     TP_ARGS(unit, node, event, data));
+
+TRACE_EVENT(vrfm_link,
+	TP_PROTO(u32 unit, u32 node, u32 from, u32 to, u32 missed),
+	TP_ARGS(unit, node, from, to, missed),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, node)
+		__field(u32, from)
+		__field(u32, to)
+		__field(u32, missed)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->node = node;
+		__entry->from = from;
+		__entry->to = to;
+		__entry->missed = missed;
+	),
+	TP_printk("rfm2g%u node=%u %s > %s missed=%u", __entry->unit,
+		  __entry->node, vrfm_show_state(__entry->from),
+		  vrfm_show_state(__entry->to), __entry->missed)
+);
+
+DECLARE_EVENT_CLASS(vrfm_load_class,
+	TP_PROTO(u32 unit, u32 node, u32 kind),
+	TP_ARGS(unit, node, kind),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, node)
+		__field(u32, kind)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->node = node;
+		__entry->kind = kind;
+	),
+	TP_printk("rfm2g%u node=%u kind=%u", __entry->unit, __entry->node,
+		  __entry->kind)
+);
+
+/* Kinds are those of enum vrfm_load_kind. */
+DEFINE_EVENT(vrfm_load_class, vrfm_load_begin,
+	     TP_PROTO(u32 unit, u32 node, u32 kind),
+	     TP_ARGS(unit, node, kind));
+DEFINE_EVENT(vrfm_load_class, vrfm_load_done,
+	     TP_PROTO(u32 unit, u32 node, u32 kind),
+	     TP_ARGS(unit, node, kind));
+
+#endif /* VRFM_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>
