@@ -6,8 +6,9 @@
  *	n	operations
  *	ns	time of the whole turn
  *	cpu_ns	of that, what all processors were not idle; 0: not known
- *	min, p50, p99
- *		time of an operation, in ns
+ *	min, p1, ... p50, ... p99, p999, max
+ *		time of an operation, in ns; see quantiles.h; only of tests that
+ *		measure such times
  *	close	median time to take down what "connect" made, in ns
  *	bytes	memory that a connection of "idle" takes on this kernel
  */
@@ -25,6 +26,7 @@
 #include <krdma.h>
 
 #include "priv.h"
+#include "quantiles.h"
 
 #define KBENCH_SAMPLES 65536
 #define KBENCH_VARIANTS_MAX 4
@@ -41,8 +43,8 @@ struct kbench_result {
 	u64 ns;
 	u64 cpu_ns;
 	u64 min;
-	u64 p50;
-	u64 p99;
+	u64 quantiles[BENCH_QUANTILES];
+	u64 max;
 	u64 close;
 	s64 bytes;
 };
@@ -124,10 +126,14 @@ static void kbench_sort(u64 *samples, u64 n)
 
 static void kbench_rank(const struct kbench_job *job, struct kbench_result *res)
 {
+	u32 i;
+
 	kbench_sort(job->samples, res->n);
 	res->min = job->samples[0];
-	res->p50 = job->samples[res->n / 2];
-	res->p99 = job->samples[res->n * 99 / 100];
+	for (i = 0; i < BENCH_QUANTILES; i++)
+		res->quantiles[i] = job->samples[res->n *
+			bench_quantiles[i].of_1000 / 1000];
+	res->max = job->samples[res->n - 1];
 }
 
 static bool kbench_goes_on(const struct kbench_result *res, unsigned long until)
@@ -401,15 +407,34 @@ struct kbench_run {
 	u32 n;
 };
 
+static __printf(2, 3) void kbench_print(struct kbench_job *job,
+					const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	job->len += vscnprintf(job->text + job->len, KBENCH_TEXT_MAX - job->len,
+			       format, args);
+	va_end(args);
+}
+
 static void kbench_say(struct kbench_job *job,
 		       const struct kbench_variant *variant, u32 round,
 		       const struct kbench_result *res)
 {
-	job->len += scnprintf(job->text + job->len, KBENCH_TEXT_MAX - job->len,
-			      "%s %u n=%llu ns=%llu cpu_ns=%llu min=%llu p50=%llu p99=%llu close=%llu bytes=%lld\n",
-			      variant->name, round, res->n, res->ns,
-			      res->cpu_ns, res->min, res->p50, res->p99,
-			      res->close, res->bytes);
+	u32 i;
+
+	kbench_print(job, "%s %u n=%llu ns=%llu cpu_ns=%llu close=%llu bytes=%lld",
+		     variant->name, round, res->n, res->ns, res->cpu_ns,
+		     res->close, res->bytes);
+	if (res->max) {
+		kbench_print(job, " min=%llu", res->min);
+		for (i = 0; i < BENCH_QUANTILES; i++)
+			kbench_print(job, " %s=%llu", bench_quantiles[i].name,
+				     res->quantiles[i]);
+		kbench_print(job, " max=%llu", res->max);
+	}
+	kbench_print(job, "\n");
 }
 
 /* Round 0 is the warm-up. */

@@ -165,7 +165,7 @@ static inline u32 kbench_offset(const struct kbench_job *job, u32 slot, u32 i)
 extern struct workqueue_struct *kbench_wq;
 
 /* measure.c */
-#define KBENCH_TEXT_MAX SZ_32K
+#define KBENCH_TEXT_MAX SZ_128K
 void kbench_conn_init(struct kbench_conn *conn,
 		      const struct kbench_calls *calls,
 		      const struct kbench_job *job);

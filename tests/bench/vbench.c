@@ -6,8 +6,8 @@
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
  *
  * As krdma_bench it goes in rounds, in which every variant has its turn, and prints for each "VARIANT ROUND
- * NAME=NUMBER...": operations, nanoseconds of the turn, and of an operation the fastest, median, 99th and 99.9th
- * percentile. Round 0 is the warm-up and not printed.
+ * NAME=NUMBER...": operations, nanoseconds of the turn, and of those that have an answer the shortest time, the longest
+ * and what is between, see quantiles.h. Round 0 is the warm-up and not printed.
  *
  * Tests:
  *   rate    write blocks of SIZE bytes, all over the memory; over when the peer has them
@@ -42,6 +42,8 @@
 #include <unistd.h>
 
 #include <rfm2g.h>
+
+#include "quantiles.h"
 
 #define SPAN (4u << 20)
 #define DEPTH 16
@@ -93,7 +95,7 @@ struct rfm {
 };
 
 struct result {
-	uint64_t n, ns, min, p50, p99, p999;
+	uint64_t n, ns, min, quantiles[BENCH_QUANTILES], max;
 };
 
 struct job {
@@ -436,11 +438,13 @@ static int compare(const void *a, const void *b)
 
 static void rank(struct result *result)
 {
+	size_t i;
+
 	qsort(samples, result->n, sizeof(*samples), compare);
 	result->min = samples[0];
-	result->p50 = samples[result->n / 2];
-	result->p99 = samples[result->n * 99 / 100];
-	result->p999 = samples[result->n * 999 / 1000];
+	for (i = 0; i < BENCH_QUANTILES; i++)
+		result->quantiles[i] = samples[result->n * bench_quantiles[i].of_1000 / 1000];
+	result->max = samples[result->n - 1];
 }
 
 static void ask(const struct job *job, char test, char variant)
@@ -591,9 +595,16 @@ static void open_turn(struct turn *turn, const char *name)
 
 static void report(const char *name, uint32_t round, const struct result *result)
 {
-	printf("%s %u n=%llu ns=%llu min=%llu p50=%llu p99=%llu p999=%llu\n", name, round,
-	       (unsigned long long)result->n, (unsigned long long)result->ns, (unsigned long long)result->min,
-	       (unsigned long long)result->p50, (unsigned long long)result->p99, (unsigned long long)result->p999);
+	size_t i;
+
+	printf("%s %u n=%llu ns=%llu", name, round, (unsigned long long)result->n, (unsigned long long)result->ns);
+	if (result->max) {
+		printf(" min=%llu", (unsigned long long)result->min);
+		for (i = 0; i < BENCH_QUANTILES; i++)
+			printf(" %s=%llu", bench_quantiles[i].name, (unsigned long long)result->quantiles[i]);
+		printf(" max=%llu", (unsigned long long)result->max);
+	}
+	putchar('\n');
 }
 
 static void rounds(const struct job *job, const char *test, char *names)
