@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,38 +16,44 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "vm"))
 
+import page  # noqa: E402
+import record  # noqa: E402
 import rows as all_rows  # noqa: E402
+from record import BenchError  # noqa: E402
 from rig import kernels  # noqa: E402
 
-NODES = {all_rows.SELF: 1, all_rows.TWO: 2}
 TURN_MS = 500
 BOOT_SECONDS = 240
 
 
-class BenchError(Exception):
-    """Something that the user should read as one line."""
-
-
 def arguments():
-    known = list(dict.fromkeys(row.id for row in all_rows.ROWS))
+    known = list(dict.fromkeys(row.id for row in (*all_rows.ROWS, *all_rows.POINTS)))
     parser = argparse.ArgumentParser(
         prog="tools/bench", description="Measure krdma against verbs written by hand, in the same kernel, by turns.",
         epilog="A line is: ROW WHAT, TOPOLOGY VALUE goal OPGOAL met|missed. The exit status is 0 if all was measured, whatever "
                "the values.")
-    parser.add_argument("--rows", default=",".join(known), metavar="R1,R4", help=f"of {','.join(known)}")
+    parser.add_argument("--rows", metavar="R1,R4", help=f"of {','.join(known)} (default: all; C only with --report)")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="uml")
     parser.add_argument("--link", choices=["rxe", "siw"], default="rxe")
     parser.add_argument("--cpus", type=int, metavar="N", help="of each node (default: uml 1, others 2)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of which the median is taken (default: 5)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--report", type=pathlib.Path, metavar="DIR",
+                        help=f"write a page of it, {page.PAGE}, and the JSON, {page.JSON}, into this folder")
+    parser.add_argument("--from", type=pathlib.Path, metavar="FILE", dest="earlier",
+                        help="do not measure: make the page of this JSON of an earlier run")
     args = parser.parse_args()
-    wanted = args.rows.split(",")
+    if args.earlier and not args.report:
+        parser.error("--from: only with --report")
+    usual = [name for name in known if args.report or name[0] != "C"]
+    wanted = usual if args.rows is None else args.rows.split(",")
     unknown = [name for name in wanted if name not in known]
     if unknown:
         parser.error(f"--rows: {','.join(unknown)}: there are {','.join(known)}")
     if not 1 <= args.rounds <= 100:
         parser.error("--rounds: 1 to 100")
     args.rows = [row for row in all_rows.ROWS if row.id in wanted]
+    args.points = [point for point in all_rows.POINTS if point.id in wanted]
     # Two processors of User-mode Linux wait for each other whenever the host has something else to do.
     args.cpus = args.cpus or (1 if args.kernel.startswith("uml") else 2)
     return args
@@ -64,17 +71,18 @@ def vbench(folder):
 
 
 class Machine:
-    """One boot: the rows of a topology, and what the node said."""
+    """One boot: the rows and points of a topology, and what the node said."""
 
     def __init__(self, args, topology):
         self.args = args
         self.topology = topology
         self.rows = [row for row in args.rows if topology in row.topologies]
+        self.points = [point for point in args.points if topology in point.topologies]
         self.jobs = {}			# command -> key; rows may share one
         self.turns = {}			# key -> variant -> round -> numbers
         self.facts = {}
         self.skipped = {}
-        for row in self.rows:
+        for row in (*self.rows, *self.points):
             self.jobs.setdefault(self.command(row), f"job{len(self.jobs)}")
 
     def command(self, row):
@@ -85,7 +93,7 @@ class Machine:
         """Run all jobs; those of vrfm need a program besides."""
         with tempfile.TemporaryDirectory() as folder:
             more = []
-            if any(row.id.startswith("V") for row in self.rows):
+            if any(row.test.startswith("vrfm-") or row.test == "memory" for row in (*self.rows, *self.points)):
                 more = ["--add", vbench(folder)]
             self.boot_with(more)
 
@@ -93,7 +101,7 @@ class Machine:
         seconds = BOOT_SECONDS + 20 * len(self.jobs) * (self.args.rounds + 1)
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
-                NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
+                all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
                 HERE / "node.sh", *[f"{key} {command}" for command, key in self.jobs.items()]]
         with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               text=True, errors="replace") as process:
@@ -114,8 +122,8 @@ class Machine:
             numbers = {name: int(value) for name, value in (word.split("=", 1) for word in words[4:])}
             self.turns.setdefault(words[1], {}).setdefault(words[2], []).append(numbers)
 
-    def measured(self, row):
-        """The row as it goes into the JSON; None if it is skipped."""
+    def turns_of(self, row):
+        """What was measured for a row or point; None if it is skipped."""
         key = self.jobs[self.command(row)]
         if key in self.skipped:
             print(f"bench: {row.id} {row.what}, {self.topology}: skipped: {self.skipped[key]}", file=sys.stderr)
@@ -123,6 +131,19 @@ class Machine:
         turns = self.turns.get(key, {})
         if any(len(turns.get(variant, [])) != self.args.rounds for variant in row.variants.split(",")):
             raise BenchError(f"{row.id} {row.what}, {self.topology}: not measured")
+        return turns
+
+    def measured_point(self, point):
+        """The point as it goes into the JSON; None if it is skipped."""
+        turns = self.turns_of(point)
+        return turns and {"id": point.id, "what": point.what, "size": point.size, "topology": self.topology,
+                          "turns": turns}
+
+    def measured(self, row):
+        """The row as it goes into the JSON; None if it is skipped."""
+        turns = self.turns_of(row)
+        if turns is None:
+            return None
         try:
             samples = row.value(turns)
         except ZeroDivisionError:
@@ -139,40 +160,93 @@ def say(row):
           f"{'met' if row['met'] else 'missed'}", flush=True)
 
 
+def gather(found, measure, things, errors):
+    """Add to FOUND what MEASURE says of each thing."""
+    for thing in things:
+        try:
+            found.append(measure(thing))
+        except BenchError as error:
+            errors.append(error)
+
+
 def run(args):
-    """All machines, one after the other: (rows, facts, what could not be measured)."""
-    found, facts, errors = [], {}, []
-    for topology in NODES:
+    """All machines, one after the other: (rows, points, facts, what could not be measured)."""
+    rows, points, facts, errors = [], [], {}, []
+    for topology in all_rows.NODES:
         machine = Machine(args, topology)
-        if not machine.rows:
+        if not machine.jobs:
             continue
         try:
             machine.boot()
         except BenchError as error:
             errors.append(error)
         facts.update(machine.facts)
-        for row in machine.rows:
-            try:
-                result = machine.measured(row)
-            except BenchError as error:
-                errors.append(error)
-                continue
-            if result:
-                say(result)
-                found.append(result)
-    return found, facts, errors
+        before = len(rows)
+        gather(rows, machine.measured, machine.rows, errors)
+        gather(points, machine.measured_point, machine.points, errors)
+        for row in filter(None, rows[before:]):
+            say(row)
+    return list(filter(None, rows)), list(filter(None, points)), facts, errors
+
+
+def host():
+    """The machine that all nodes share."""
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    model = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
+    return {"processor": model.group(1).strip() if model else None, "cpus": os.cpu_count(),
+            "release": os.uname().release}
+
+
+def tree():
+    """The commit that is measured."""
+    git = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, check=False)
+    return git.stdout.strip() or None
+
+
+def measure(args):
+    """(JSON, errors)"""
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    load = os.getloadavg()
+    rows, points, facts, errors = run(args)
+    report = {"rows": rows, "points": points, "host": host(), "tree": tree(), "kernel": args.kernel,
+              "release": facts.get("release"), "link": args.link, "mtu": int(facts.get("mtu") or 0),
+              "hz": int(facts.get("hz", 0)), "cpus": int(facts.get("cpus", 0)), "rounds": args.rounds,
+              "load_before": load, "load_after": os.getloadavg(), "date": date}
+    return json.dumps(report, indent=1) + "\n", errors
+
+
+def write_json(file, text):
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BenchError(f"{file}: {error.strerror}") from None
+
+
+def work(args):
+    """Measure or read, and write what was asked for: errors that did not end it."""
+    if args.earlier:
+        text, errors = record.read(args.earlier), []
+        record.parse(text, args.earlier)		# before anything is written
+    if args.report:
+        page.prepare(args.report)
+    if not args.earlier:
+        text, errors = measure(args)
+    if args.json:
+        write_json(args.json, text)
+    if args.report:
+        write_json(args.report / page.JSON, text)
+        page.write(args.report, record.parse(text, args.report / page.JSON))
+        print(f"bench: the page is {args.report / page.PAGE}", file=sys.stderr)
+    return errors
 
 
 def main():
     args = arguments()
-    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    load = os.getloadavg()
-    found, facts, errors = run(args)
-    report = {"rows": found, "kernel": args.kernel, "release": facts.get("release"), "link": args.link,
-              "mtu": int(facts.get("mtu") or 0), "hz": int(facts.get("hz", 0)), "cpus": int(facts.get("cpus", 0)),
-              "rounds": args.rounds, "load_before": load, "load_after": os.getloadavg(), "date": date}
-    if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    try:
+        errors = work(args)
+    except BenchError as error:
+        errors = [error]
     for error in errors:
         print(f"bench: {error}", file=sys.stderr)
     return 1 if errors else 0

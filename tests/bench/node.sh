@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# What tools/bench runs on the nodes: node 1 serves, the last node measures; with one node that is the same one.
+# What tools/bench runs on the nodes: node 1 serves, the last node measures; with one node that is the same one. Those
+# between only get what vrfm writes.
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
 # compares krdma's stream with ib_write_bw, or one of vbench, "vrfm-NAME", or "memory", which makes devices and links and
@@ -70,13 +71,14 @@ user() {
 	done
 }
 
-# --- reflective memory: devices are numbered from 0, node ids from 1, ports from 5565; see vbench.c who uses which ---
+# --- reflective memory: devices are numbered from 0, node ids from 1, ports from 5565; see vbench.c who uses which. A
+# --- node can have eight, rfm2g0 to rfm2g7; device 8 of another node is called rfm2g0 there, and so on ---
 
 vrfm_config=/sys/kernel/config/vrfm
 
 # vrfm_make NUMBER SIZE [FLUSH_US]: a device without peers
 vrfm_make() {
-	local dir=$vrfm_config/rfm2g$1
+	local dir=$vrfm_config/rfm2g$(($1 % 8))
 	mkdir "$dir" || return
 	echo $(($1 + 1)) >"$dir/node_id"
 	echo "$2" >"$dir/size"
@@ -88,7 +90,7 @@ vrfm_make() {
 
 # vrfm_peer NUMBER OTHER RIG-NODE: from now on it has OTHER for a peer
 vrfm_peer() {
-	local dir=$vrfm_config/rfm2g$1/peers/$(($2 + 1))
+	local dir=$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))
 	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port" && echo "10.56.0.$3" >"$dir/addr"
 }
 
@@ -116,7 +118,7 @@ vrfm_end() {
 }
 
 # What vbench works on: 0 and 1, and 2 and 3, are linked, the latter without a pause between two looks at mapped stores;
-# 4 is alone; 5 has 1, 6 and 7.
+# 4 is alone; 5 has 1, 6 and 7. With more nodes than two, 0 has besides 1 one device of each node between, from 5 on.
 vrfm_begin() {
 	local i
 	if ((NODES == 1)); then
@@ -125,8 +127,12 @@ vrfm_begin() {
 		vrfm_link 0 1 && vrfm_link 2 3 && vrfm_link 5 1 && vrfm_link 5 6 && vrfm_link 5 7 && vrfm_ready 10
 	elif ((NODE == 1)); then
 		vrfm_make 1 4M && vrfm_make 3 4M 0 && vrfm_peer 1 0 "$NODES" && vrfm_peer 3 2 "$NODES" && vrfm_ready 2
+	elif ((NODE < NODES)); then
+		vrfm_make $((NODE + 3)) 4M && vrfm_peer $((NODE + 3)) 0 "$NODES" && vrfm_ready 1
 	else
-		vrfm_make 0 4M && vrfm_make 2 4M 0 && vrfm_peer 0 1 1 && vrfm_peer 2 3 1 && vrfm_ready 2
+		vrfm_make 0 4M && vrfm_make 2 4M 0 && vrfm_peer 0 1 1 && vrfm_peer 2 3 1 || return
+		for ((i = 2; i < NODES; i++)); do vrfm_peer 0 $((i + 3)) "$i" || return; done
+		vrfm_ready "$NODES"
 	fi
 }
 

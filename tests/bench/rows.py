@@ -2,7 +2,8 @@
 # Author: The krdma developers
 """What is measured: a row is a test of krdma_bench, what becomes of its numbers, and a goal.
 
-Rows V are vrfm, as programs see it, beside verbs in user space (vbench.c).
+Rows V are vrfm, as programs see it, beside verbs in user space (vbench.c).  What has no goal but a curve to draw is in
+POINTS.
 
 To add one, add it to ROWS.  A new test is a function in measure.c and a line in kbench_tests; a new variant is a struct
 kbench_calls and a line in kbench_variants.
@@ -13,6 +14,8 @@ import typing
 
 SELF = "one kernel"
 TWO = "two nodes"
+MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
+NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
 # Variants in one command: in each round all have their turn.  Values are made round by round.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -160,4 +163,30 @@ ROWS = (
         slower("three", "vrfm"), "<=", always(3.00)),
     Row("V9", "memory of a device of 64 MiB/64 MiB", "memory", "vrfm", "", device_size, "<=", always(1.05)),
     Row("V9", "memory of a side of a link MiB", "memory", "vrfm", "", link_mib, "<=", always(1.00)),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """A point of a curve over sizes, or over nodes: what is recorded are the turns, as they are."""
+    id: str
+    what: str
+    test: str
+    variants: str
+    size: int
+    more: str = ""
+    topologies: tuple = (TWO,)
+
+    @property
+    def options(self):
+        return f"size={self.size} ms=250 {self.more}".strip()
+
+
+MANY = (TWO, *MORE)
+SIZES = (64, 256, 1024, 4096, 16384, 65536, 262144)
+POINTS = (
+    *[Point("C1", "WRITE stream, 16 in flight", "stream", "raw,krdma", size, "depth=16") for size in SIZES],
+    *[Point("C2", "API writes of vrfm", "vrfm-rate", "raw,vrfm", size) for size in SIZES],
+    Point("C3", "API writes 4 KiB to all others", "vrfm-rate", "vrfm", 4096, topologies=MANY),
+    Point("C4", "API write ping-pong with one of them", "vrfm-ping", "vrfm", 8, topologies=MANY),
 )

@@ -9,6 +9,7 @@ import re
 import tempfile
 import typing
 
+import benchpage
 import command
 import coverage
 import ktap
@@ -213,13 +214,15 @@ BENCH_LINE = re.compile(r"^([RMV]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (me
 def bench(kernel):
     """Does tools/bench measure, and say so as it promises?  A loaded machine may miss a goal, but not twice over."""
     names = ["R1", "R14", "R17"]
+    curve = "C1"
 
     def check(log):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "bench.json")
-            status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join(names), "--rounds", "1", "--json", file],
-                                 log, 60 + SLACK, cwd=TOP)
-            if status != 0:
+            status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "1",
+                                  "--json", file, "--report", folder], log, 120 + SLACK, cwd=TOP)
+            # Of krdma: ratios, two of the latency of R1, and throughput.
+            if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 4:
                 return False
             report = json.loads(file.read_text(encoding="utf-8"))
         lines = [match.groups() for match in BENCH_LINE.finditer(read(log))]
@@ -227,8 +230,9 @@ def bench(kernel):
                 for row in report["rows"]]
         return (lines == rows and sorted(set(row[0] for row in rows)) == sorted(names) and
                 all(0 < row["value"] <= 2 * row["goal"] and row["samples"] for row in report["rows"]) and
+                {point["id"] for point in report["points"]} == {curve} and
                 report["kernel"] == kernel and report["hz"] > 0 and report["mtu"] > 0)
-    return plain(f"bench-{kernel}", check, (kernel,), 60)
+    return plain(f"bench-{kernel}", check, (kernel,), 90)
 
 
 def everything():
@@ -241,6 +245,7 @@ def everything():
         plain("checkpatch", static.checkpatch, seconds=30),
         plain("kernel-doc", static.kernel_doc),
         plain("mutants-apply", static.mutants_apply),
+        plain("bench-page", benchpage.check, seconds=30),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),

@@ -119,7 +119,7 @@ def python(log):
 def license_headers(log):
     """Each file says its license; those that cannot carry a comment are listed here."""
     bare = re.compile(r"^(COPYING|tools/librfm2g/COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
-                      r"|\.(md|patch)$")
+                      r"|\.(md|patch|json)$")
     wrong = []
     for name in files(""):
         if bare.search(name):

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""The page of tools/bench --report, made of a recorded run: nothing is measured here."""
+import copy
+import json
+import pathlib
+import re
+import tempfile
+import xml.etree.ElementTree as ET
+
+import command
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BENCH = TOP / "tools/bench"
+EXAMPLE = TOP / "tests/bench/example.json"
+SVG = "{http://www.w3.org/2000/svg}svg"
+FIGURES = 11
+SECONDS = 300
+# Not JSON, or not ours.
+NONSENSE = {
+    "nothing": "", "half": '{"rows": [', "binary": "\0\x01\x02", "no object": "[]", "no rows": '{"kernel": "uml"}',
+    "deep": "[" * 100000, "no number": '{"rows": [], "rounds": NaN}',
+    "huge": '{"rows": [], "rounds": 1' + "0" * 5000 + "}",
+    "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "C1"}]}',
+    "host": '{"rows": [], "host": "me"}', "date": '{"rows": [], "date": "<b>"}',
+}
+# What is put into a row of the example.
+FORGED = {
+    "markup": {"what": "<script>alert(1)</script>"}, "command": {"what": "`true`"}, "quote": {"topology": 'two" nodes'},
+    "lines": {"what": "a\nEOD\nquit"}, "type": {"value": "1.0"}, "infinite": {"value": 1e400}, "truth": {"value": True},
+    "operator": {"op": "=="}, "no turns": {"turns": {}}, "variant": {"turns": {"'": [{"n": 1}]}},
+    "turn": {"turns": {"raw": [{"p50": "much"}]}}, "spread": {"spread": [1]},
+}
+
+
+def made(folder, text, log):
+    """(exit status, lines that were printed) of making a page of TEXT in FOLDER."""
+    file, out = folder / "earlier.json", folder / "out"
+    file.write_text(text, encoding="utf-8")
+    out.unlink(missing_ok=True)
+    status = command.run([BENCH, "--report", folder / "page", "--from", file], out, SECONDS, cwd=TOP)
+    said = out.read_text(encoding="utf-8", errors="replace")
+    with open(log, "a", encoding="utf-8") as stream:
+        stream.write(said)
+    return status, said.splitlines()[1:]
+
+
+def wrong_with(folder):
+    """What is wrong with the page in FOLDER, or ""."""
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    try:
+        root = ET.fromstring(text)
+    except ET.ParseError as error:
+        return f"not well-formed: {error}"
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    if len(ids) != len(set(ids)):
+        return "an id twice"
+    figures = list(root.iter("figure"))
+    if len(figures) != FIGURES:
+        return f"{len(figures)} figures"
+    for figure in figures:
+        if bool(list(figure.iter(SVG))) == ("No data" in "".join(figure.itertext())):
+            return "a figure without data that does not say so"
+        if not all(word in "".join(figure.itertext()) for word in ("Machine:", "Kernel:", "Link:", "Date:", "Rounds:")):
+            return "a figure that does not say where it is from"
+    if re.search(r"<script|\ssrc=|@import|url\(|\shref=.https?:", text) or 'name="viewport"' not in text:
+        return "something from elsewhere, or no viewport"
+    return ""
+
+
+def drawings(folder):
+    """How many there are in the page."""
+    return len(list(ET.parse(folder / "index.html").getroot().iter(SVG)))
+
+
+def report_fails(folder, what, text, log, count):
+    """Make a page that must have COUNT drawings (None: any): the problem, or ""."""
+    status, lines = made(folder, text, log)
+    if status != 0:
+        return f"{what}: exit status {status}: {lines[-1:]}"
+    problem = wrong_with(folder / "page")
+    if problem:
+        return f"{what}: {problem}"
+    if (folder / "page/bench.json").read_text(encoding="utf-8") != text:
+        return f"{what}: other JSON beside it"
+    found = drawings(folder / "page")
+    return f"{what}: {found} drawings" if found != count else ""
+
+
+def refusal_fails(folder, what, text, log):
+    """One line that names the file, and no page: the problem, or ""."""
+    status, lines = made(folder, text, log)
+    good = status == 1 and len(lines) == 1 and lines[0].startswith(f"bench: {folder / 'earlier.json'}: ")
+    return "" if good else f"{what}: exit status {status}, {len(lines)} lines"
+
+
+def forged(example, change):
+    report = copy.deepcopy(example)
+    report["rows"][0].update(change)
+    return json.dumps(report)
+
+
+def older(example):
+    """Without times, and without what came later: points, host and commit."""
+    report = {key: value for key, value in example.items() if key not in ("points", "host", "tree")}
+    report["rows"] = copy.deepcopy(report["rows"])
+    for row in report["rows"]:
+        for turns in row["turns"].values():
+            turns[:] = [{name: turn[name] for name in ("n", "ns") if name in turn} for turn in turns]
+    return json.dumps(report)
+
+
+def problems(folder, log):
+    text = EXAMPLE.read_text(encoding="utf-8")
+    example = json.loads(text)
+    # Two of ratios, two of sizes, two of nodes, and two each of four latencies: of V6 there is nothing in it.
+    yield report_fails(folder, "example", text, log, 14)
+    yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
+    yield report_fails(folder, "older version", older(example), log, 2)
+    for what, data in NONSENSE.items():
+        yield refusal_fails(folder, what, data, log)
+    for what, change in FORGED.items():
+        yield refusal_fails(folder, what, forged(example, change), log)
+
+
+def check(log):
+    with tempfile.TemporaryDirectory() as name:
+        found = [problem for problem in problems(pathlib.Path(name), log) if problem]
+    with open(log, "a", encoding="utf-8") as stream:
+        stream.writelines(f"wrong: {problem}\n" for problem in found)
+    return not found
