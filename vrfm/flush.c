@@ -245,10 +245,15 @@ static void vrfm_flusher_sleep(const struct vrfm_dev *vdev)
 {
 	u64 us = READ_ONCE(vdev->params.flush_us);
 
+	/*
+	 * With 0 it looks all the time, and waits for nobody: but who stores,
+	 * and who receives, may need this very processor. cond_resched() would
+	 * leave it to them a whole slice later.
+	 */
 	if (us)
 		usleep_range(us, us + us / 4 + 1);
 	else
-		cond_resched();
+		yield();
 }
 
 /* Return: was there one? */

@@ -57,6 +57,7 @@ def checkpatch(log):
         "include/compat.h": "LINUX_VERSION_CODE",		# the one file that may ask for the version of the kernel
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
         "vrfm/event.c": "ENOSYS",		# what programs for the cards are told when nobody waits
+        "vrfm/flush.c": "YIELD",		# who waits for nothing, see there
     }
     # Programs for the cards see what programs see: types of <stdint.h>, memory that others change.
     programs = files(r"^(tests/e2e/rfm2g/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")
