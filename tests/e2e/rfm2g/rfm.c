@@ -23,10 +23,14 @@
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word, and into FILE what they must be
  *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
  *   sync                            fsync()
+ *   reopen                          open and map the device another time
  *   dark 0|1                        1: the transmitter is off
  *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
+ *
+ * "failing" before a command: it is done again and again, and each time the next one of its allocations fails, until none
+ * is left to fail and it is right. Needs a kernel with fault injection.
  *
  * Ends with 0 if it was right, 1 if it was not, with the errno's text.
  */
@@ -54,6 +58,7 @@
 #define LCSR1 8
 #define STEP 100000
 
+static const char *device;
 static int fd;
 static volatile uint32_t *memory;
 static uint64_t size;
@@ -73,8 +78,12 @@ static void pause_us(unsigned int us)
 	nanosleep(&t, NULL);
 }
 
+static int quiet;
+
 static int complain(const char *what)
 {
+	if (quiet)
+		return 1;
 	fprintf(stderr, "rfm: %s: %s\n", what, strerror(errno));
 	return 1;
 }
@@ -462,6 +471,21 @@ static int do_ring(char **arg)
 	return ioctl(fd, CHECK_RING_CONT, NULL) ? complain("ring") : 0;
 }
 
+static int do_reopen(char **arg)
+{
+	int again = open(device, O_RDWR | O_CLOEXEC);
+	void *map = MAP_FAILED;
+
+	(void)arg;
+	if (again >= 0)
+		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, again, 0);
+	if (map != MAP_FAILED)
+		munmap(map, size);
+	if (again >= 0)
+		close(again);
+	return map == MAP_FAILED ? complain("reopen") : 0;
+}
+
 static const struct {
 	const char *name;
 	int args;
@@ -473,24 +497,59 @@ static const struct {
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
-	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "churn", 5, do_churn }, { "churned", 4, do_churned },
+	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn }, { "churned", 4, do_churned },
 };
+
+static int failing(int (*command)(char **arg), char **arg)
+{
+	int nth = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	unsigned int n, failures = 0;
+	char text[16];
+	ssize_t got;
+	int ret;
+
+	if (nth < 0)
+		return complain("fail-nth");
+	for (n = 1; n < 1000; n++) {
+		quiet = 1;
+		got = snprintf(text, sizeof(text), "%u", n);
+		if (pwrite(nth, text, got, 0) != got)
+			return complain("fail-nth");
+		ret = command(arg);
+		got = pread(nth, text, sizeof(text) - 1, 0);
+		if (pwrite(nth, "0", 1, 0) != 1 || got <= 0)
+			return complain("fail-nth");
+		quiet = 0;
+		text[got] = 0;
+		if (atoi(text))
+			break;
+		failures += !!ret;
+	}
+	printf("%u allocations, %u of them needed; at last %d\n", n - 1, failures, ret);
+	return ret || n == 1000;
+}
 
 static int run(int argc, char **argv)
 {
+	int fail = argc > 3 && !strcmp(argv[2], "failing");
 	struct stat st;
 	size_t i;
 
-	fd = open(argv[1], O_RDWR);
+	device = argv[1];
+	fd = open(device, O_RDWR);
 	if (fd < 0 || fstat(fd, &st))
-		return complain(argv[1]);
+		return complain(device);
 	size = lseek(fd, 0, SEEK_END);
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return complain("mmap");
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[2], commands[i].name) && argc == 3 + commands[i].args)
-			return commands[i].run(argv + 3);
+	argc -= fail;
+	argv += fail;
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argv[2], commands[i].name) || argc != 3 + commands[i].args)
+			continue;
+		return fail ? failing(commands[i].run, argv + 3) : commands[i].run(argv + 3);
+	}
 	fprintf(stderr, "rfm: %s: no such command, or not its arguments\n", argv[2]);
 	return 1;
 }

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# vrfm-faults: each allocation of a call fails in turn, until the call has none left to fail: it says so or does without,
+# and nothing is lost or left behind. Then those of callbacks and workers fail at random while both nodes write and node 2
+# starts anew now and then: afterwards both memories are equal.
+#
+#   node 1 <---> node 2 (whose calls fail; in one kernel, so that at random those of both do)
+#
+# kernels: uml-debug
+# load: krdma vrfm
+# programs: rfm2g/rfm
+# timeout: 600
+
+# shellcheck disable=SC2317 # functions are called by check()
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+dir=$rfm_config/${RFM#/dev/}
+debug=/sys/kernel/debug
+most=2000
+mountpoint -q $debug || mount -t debugfs none $debug
+
+complete() {
+	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
+}
+
+settled() {
+	rfm_is ready && complete
+}
+
+arm() {
+	local kind
+	for kind in failslab fail_page_alloc; do
+		echo 0 >"$debug/$kind/probability"
+		echo -1 >"$debug/$kind/times"
+		echo N >"$debug/$kind/ignore-gfp-wait"
+		echo 0 >"$debug/$kind/verbose"
+	done
+	echo 0 >"$debug/fail_page_alloc/min-order"
+	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
+}
+
+# each NAME UNDO COMMAND...: of a function of the shell
+each() {
+	local name=$1 undo=$2 n left=0 ret good=0 failed=0
+	shift 2
+	for ((n = 1; n < most; n++)); do
+		echo $n >/proc/self/fail-nth
+		"$@" 2>/dev/null
+		ret=$?
+		read -r left 2>/dev/null </proc/self/fail-nth || left=0
+		echo 0 >/proc/self/fail-nth 2>/dev/null
+		((ret == 0)) || failed=$((failed + 1))
+		((left == 0)) || break
+		((ret != 0)) || $undo
+	done
+	echo "# $name: $((n - 1)) allocations, $failed of them needed"
+	((n > 1 && n < most && ret == 0)) || good=1
+	ok $good "$name: every allocation failed once, and it works when none fails: $ret"
+}
+
+enable() { echo 1 >"$dir/enable"; }
+disable() { echo 0 >"$dir/enable"; }
+name_peer() { addr4 1 >"$dir/peers/1/addr"; }
+forget_peer() { rmdir "$dir/peers/1" && mkdir "$dir/peers/1"; }
+
+calls() {
+	check "the device is off" disable
+	each enable disable enable
+	check "is linked" within 30 settled
+	forget_peer
+	each peer forget_peer name_peer
+	check "is linked again" within 30 settled
+	check "calls: open and map" rfm failing reopen
+	check "calls: write a word" rfm failing poke 4096 77
+	check "calls: write a block" rfm failing fill 8192 200000 7
+	check "calls: store into a mapping" rfm failing store 524288 78
+	check "calls: send an event" rfm failing event 65535 3 9
+	check "calls: fsync" rfm failing sync
+	check "calls: the ring" rfm failing ring
+}
+
+# Where vrfm stands in the stack.
+at_random() {
+	local start size
+	read -r _ size _ _ _ start _ < <(grep '^vrfm ' /proc/modules)
+	printf '%s' "$start" >"$debug/$1/require-start"
+	printf '%#x' $((start + size)) >"$debug/$1/require-end"
+	echo 64 >"$debug/$1/stacktrace-depth"
+}
+
+# Of a hundred
+probability() {
+	echo "$1" >$debug/failslab/probability
+	echo "$1" >$debug/fail_page_alloc/probability
+}
+
+check "a device" rfm_make 1M keepalive_ms=2000
+check "is linked" within 30 settled
+barrier linked
+if ((NODE == 2)); then
+	arm
+	calls
+fi
+barrier called
+rfm sync
+rfm sum >"/exchange/called-$NODE"
+barrier called-summed
+[[ $(cat /exchange/called-* | sort -u | wc -l) == 1 ]]
+ok $? "both are equal after calls that failed"
+barrier random
+if ((NODE == 2)); then
+	at_random failslab
+	at_random fail_page_alloc
+fi
+for i in 1 2 3 4; do
+	((NODE != 2)) || probability $((5 * i))
+	barrier "armed$i"
+	/add/rfm "$RFM" scatter $((65536 * NODE)) 65536 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
+	sleep $slow
+	if ((NODE == 2)); then
+		# To lose the link and to get it again.
+		rmdir "$dir/peers/1"
+		until mkdir "$dir/peers/1" 2>/dev/null; do sleep 0.1; done
+		until name_peer 2>/dev/null; do sleep 0.1; done
+	fi
+	wait
+	barrier "wrote$i"
+	if ((NODE == 2)); then
+		probability 0
+		disable
+		enable
+	fi
+	barrier "random$i"
+done
+if ((NODE == 2)); then
+	echo 0 >$debug/failslab/require-start
+	echo 0 >$debug/fail_page_alloc/require-start
+fi
+barrier disarmed
+check "linked, and complete" within 60 settled
+rfm sync
+barrier synced
+rfm sum >"/exchange/random-$NODE"
+barrier summed
+[[ $(cat /exchange/random-* | sort -u | wc -l) == 1 ]]
+ok $? "both are equal after allocations that failed at random"
+barrier over
+check "the device goes" rfm_unmake
+same_resources "$before" "no RDMA resource is left"
+finish
