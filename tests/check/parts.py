@@ -244,6 +244,7 @@ def everything():
         plain("python", static.python),
         plain("checkpatch", static.checkpatch, seconds=30),
         plain("kernel-doc", static.kernel_doc),
+        plain("docs", static.docs, seconds=20),
         plain("mutants-apply", static.mutants_apply),
         plain("bench-page", benchpage.check, seconds=30),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),

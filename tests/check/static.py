@@ -16,6 +16,8 @@ FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
 # Below /usr/local after make install.
 PROGRAMS = ["bin/rfm2g_util", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
             "sbin/vrfmctl", "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
+# What kernel-doc knows has an anchor of this name in these pages.
+DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
 # The kernel's build system says this about Debian's headers, whatever is built.
 HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
 
@@ -93,6 +95,18 @@ def kernel_doc(log):
     source = kernels.source("debug-6.1")
     return silent(["perl", source / "scripts/kernel-doc", "-none", "-Werror",
                    *files(r"^(include|krdma|krping|vrfm|samples|tools|tests/e2e|tests/bench)/.*\.[ch]$")], log)
+
+
+def docs(log):
+    """make docs: Sphinx and kernel-doc have nothing to say, and the pages are there with the descriptions of the code."""
+    program = kernels.source("debug-6.1") / "scripts/kernel-doc"
+    with tempfile.TemporaryDirectory() as folder:
+        status = command.run(["make", "-C", TOP, "docs", f"DOCS={folder}", f"KERNELDOC={program}"], log, 300)
+        pages = {path.stem: path.read_text(encoding="utf-8") for path in pathlib.Path(folder).glob("*.html")}
+    sources = {pathlib.Path(name).stem for name in files(r"^Documentation/[^/]*\.rst$")}
+    missing = sorted(sources - set(pages)) + [name for page, name in DESCRIBED.items() if name not in pages.get(page, "")]
+    write(log, "".join(f"not in the pages: {name}\n" for name in missing))
+    return status == 0 and not missing
 
 
 def shellcheck(log):
