@@ -74,6 +74,36 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 	ctl 0 "" down
 }
 
+# peers_are TEXT: which there are, with their addresses
+peers_are() {
+	local peer all=
+	for peer in "$config/$name/peers"/*; do
+		all+=" ${peer##*/}@$(<"$peer/addr"):$(<"$peer/port")"
+	done
+	[[ $all == " $1" ]]
+	ok $? "peers:$all"
+}
+
+# Peers come, change and go while the device is open.
+peers() {
+	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
+	file "${device[@]}" "peer = 200 10.56.9.1"
+	ctl 0 "" up
+	peers_are "200@10.56.9.1:5565"
+	exec 7<>"$RFM"
+	file "${device[@]}" "peer = 200 10.56.9.1" "peer = 201 10.56.9.2 5566"
+	ctl 0 "" up
+	peers_are "200@10.56.9.1:5565 201@10.56.9.2:5566"
+	file "${device[@]}" "peer = 200 10.56.9.3" "peer = 201 10.56.9.2"
+	ctl 0 "" up
+	peers_are "200@10.56.9.3:5565 201@10.56.9.2:5565"
+	file "${device[@]}" "peer = 201 10.56.9.2"
+	ctl 0 "" up
+	peers_are "201@10.56.9.2:5565"
+	exec 7>&-
+	ctl 0 "" down
+}
+
 # A device that is held by nothing but a mapping.
 mapped() {
 	file "[$name]" "node = $NODE"
@@ -130,6 +160,7 @@ wrong_rights() {
 barrier begun
 mapped
 devices
+peers
 rm -f "$conf"
 wrong
 wrong_rights

@@ -181,10 +181,28 @@ bool ctl_has_peer(unsigned int unit, unsigned int id)
 	return !access(path, F_OK);
 }
 
+/* Is there such a peer, at that address? */
+static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
+{
+	char name[32], addr[CONF_VALUE], port[CONF_VALUE], usual[CONF_VALUE];
+	const char *wanted = *peer->port ? peer->port : usual;
+
+	snprintf(name, sizeof(name), "peers/%u/addr", peer->id);
+	if (!ctl_get(unit, name, addr, sizeof(addr)) || strcmp(addr, peer->addr))
+		return false;
+	snprintf(name, sizeof(name), "peers/%u/port", peer->id);
+	return ctl_get(unit, name, port, sizeof(port)) &&
+	       ctl_get(unit, "port", usual, sizeof(usual)) &&
+	       strtoul(port, NULL, 0) == strtoul(wanted, NULL, 0);
+}
+
 /**
  * ctl_add_peer - add a peer to a device, or tell where it is
  * @unit: of the device
  * @peer: to add
+ *
+ * One that is there keeps its address as long as it is: it goes and comes
+ * again if it shall have another.
  *
  * Return: false, after a line for the user.
  */
@@ -192,9 +210,12 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 {
 	char name[32], path[PATH_MAX];
 
+	if (ctl_has_same_peer(unit, peer))
+		return true;
 	snprintf(name, sizeof(name), "peers/%u", peer->id);
 	ctl_path(unit, name, path, sizeof(path));
-	if (mkdir(path, 0755) && errno != EEXIST) {
+	rmdir(path);
+	if (mkdir(path, 0755)) {
 		if (errno == ENOENT)
 			warnx("rfm2g%u: this driver knows no peers", unit);
 		else
