@@ -97,6 +97,19 @@ def kernel_doc(log):
                    *files(r"^(include|krdma|krping|vrfm|samples|tools|tests/e2e|tests/bench)/.*\.[ch]$")], log)
 
 
+def unexplained():
+    """What krdma and vrfm tell the log, or refuse a peer for, and Documentation/troubleshooting.rst does not."""
+    text = " ".join((TOP / "Documentation/troubleshooting.rst").read_text(encoding="utf-8").split())
+    said = []
+    for name in files(r"^(krdma|vrfm)/.*\.c$"):
+        code = (TOP / name).read_text(encoding="utf-8")
+        said += re.findall(r'\bpr_(?:err|warn|notice|info)\w*\(\s*"([^"]*)\\n"', code)
+        said += re.findall(r'\[VRFM_REJECT_(?!NONE|BUSY)\w+\] = "([^"]*)"', code)
+    # Of a format, its longest piece without conversions.
+    pieces = {max(re.split(r"%#?[a-z]*(?:ISpc)?", line), key=len).strip(" :") for line in said}
+    return sorted(piece for piece in pieces if piece not in text)
+
+
 def docs(log):
     """make docs: Sphinx and kernel-doc have nothing to say, and the pages are there with the descriptions of the code."""
     program = kernels.source("debug-6.1") / "scripts/kernel-doc"
@@ -106,7 +119,9 @@ def docs(log):
     sources = {pathlib.Path(name).stem for name in files(r"^Documentation/[^/]*\.rst$")}
     missing = sorted(sources - set(pages)) + [name for page, name in DESCRIBED.items() if name not in pages.get(page, "")]
     write(log, "".join(f"not in the pages: {name}\n" for name in missing))
-    return status == 0 and not missing
+    lines = unexplained()
+    write(log, "".join(f"not in Documentation/troubleshooting.rst: {line}\n" for line in lines))
+    return status == 0 and not missing and not lines
 
 
 def shellcheck(log):
