@@ -58,6 +58,7 @@ def checkpatch(log):
     excused = {
         "include/compat.h": "LINUX_VERSION_CODE",		# the one file that may ask for the version of the kernel
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
+        "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# so is this
         "vrfm/event.c": "ENOSYS",		# what programs for the cards are told when nobody waits
         "vrfm/flush.c": "YIELD",		# who waits for nothing, see there
     }

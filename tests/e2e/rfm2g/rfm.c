@@ -20,7 +20,7 @@
  *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
  *   impatient OFFSET S              write a word every 100 us without waiting; print how often that was refused
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
- *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word, and into FILE what they must be
+ *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
  *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
  *   sync                            fsync()
  *   reopen                          open and map the device another time
@@ -29,8 +29,8 @@
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
  *
- * "failing" before a command: it is done again and again, and each time the next one of its allocations fails, until none
- * is left to fail and it is right. Needs a kernel with fault injection.
+ * "failing" before a command: it is done again and again, and each time the next one of its allocations fails, until
+ * none is left to fail and it is right. Needs a kernel with fault injection.
  *
  * Ends with 0 if it was right, 1 if it was not, with the errno's text.
  */
@@ -497,7 +497,8 @@ static const struct {
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
-	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn }, { "churned", 4, do_churned },
+	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
+	{ "churned", 4, do_churned },
 };
 
 static int failing(int (*command)(char **arg), char **arg)
