@@ -100,6 +100,8 @@ class Machine:
     def boot_with(self, more):
         seconds = BOOT_SECONDS + 20 * len(self.jobs) * (self.args.rounds + 1)
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
+        if any(row.test.startswith("krping-") for row in self.rows):
+            load += " krping"
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
                 all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
                 HERE / "node.sh", *[f"{key} {command}" for command, key in self.jobs.items()]]

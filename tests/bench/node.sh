@@ -6,15 +6,16 @@
 # between only get what vrfm writes.
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
-# compares krdma's stream with ib_write_bw, or one of vbench, "vrfm-NAME", or "memory", which makes devices and links and
-# looks at what is left. Prints "result KEY VARIANT ROUND NAME=NUMBER...", or "failed KEY", or
-# "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
+# compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
+# "memory", which makes devices and links and looks at what is left. Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
+# "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
 set -uo pipefail
 
 port=7100
 server=10.56.0.1
 user_iterations=5000
+krping_port=7950
 failures=0
 
 # kb COMMAND...: run a command of krdma_bench in this very process and print what it says.
@@ -69,6 +70,42 @@ user() {
 		line=$(user_turn "$user_size") || { echo "skip ib_write_bw does not work here"; return; }
 		echo "user $round $line"
 	done
+}
+
+# krping_turn TEST SIZE DEPTH: "n=N ns=NS p50=NS" as krping itself says
+krping_turn() {
+	local fd line
+	exec {fd}<>/proc/krping || return
+	echo "client,addr=$server,port=$krping_port,$1,size=$2,txdepth=$3,duration=1" >&"$fd" && read -r line <&"$fd"
+	exec {fd}>&-
+	[[ $line =~ \ ops=([0-9]+)\ .*\ time_ns=([0-9]+) ]] && echo -n "n=${BASH_REMATCH[1]} ns=${BASH_REMATCH[2]}" || return
+	# Of many in flight it has no times.
+	[[ ! $line =~ \ p50_ns=([0-9]+) ]] || echo -n " p50=${BASH_REMATCH[1]}"
+	echo
+}
+
+# krping TEST ROUNDS [NAME=NUMBER]...: like kb, for variants raw and krping; both sides are this node.
+krping() {
+	local test=$1 rounds=$2 size=64 depth=1 same round word line status=0
+	shift 2
+	for word in "$@"; do
+		case $word in
+		size=*) size=${word#*=} ;;
+		depth=*) depth=${word#*=} ;;
+		esac
+	done
+	case $test in
+	bw) same="stream" ;;
+	slat) same="echo" ;;
+	esac
+	echo "server,addr=0.0.0.0,port=$krping_port,$test,size=$size,txdepth=$depth,duration=1,accept=0,bg" >/proc/krping || return
+	for ((round = 1; round <= rounds && !status; round++)); do
+		kb "$same" raw "$server" "$port" rounds=1 "$@" | sed "s/^raw 1 /raw $round /" || status=1
+		line=$(krping_turn "$test" "$size" "$depth") || status=1
+		echo "krping $round $line"
+	done
+	echo stop=all >/proc/krping
+	return "$status"
 }
 
 # --- reflective memory: devices are numbered from 0, node ids from 1, ports from 5565; see vbench.c who uses which. A
@@ -181,6 +218,8 @@ job() {
 	shift 4
 	if [[ $test == user ]]; then
 		out=$(user "$rounds" "$@") || status=$?
+	elif [[ $test == krping-* ]]; then
+		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
 	elif [[ $test == memory ]]; then
 		out=$(memory "$rounds") || status=$?
 	elif [[ $test == vrfm-* && $LINK != rxe ]]; then

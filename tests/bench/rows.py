@@ -25,7 +25,7 @@ class Row:
     """A line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, "user", "vrfm-" and one of vbench, or "memory"
+    test: str			# of krdma_bench, "user", "krping-" and one of krping's, "vrfm-" and one of vbench, or "memory"
     variants: str
     options: str
     value: typing.Callable	# (Turns) -> one value a round
@@ -99,6 +99,11 @@ def slower(variant, against):
     return faster(against, variant)
 
 
+def off(variant, against, figure):
+    """How far VARIANT's figure is from the other's, whichever is more."""
+    return lambda turns: [abs(ratio - 1) for ratio in paired(turns, variant, against, figure)]
+
+
 def jitter(turns):
     """How much further the slowest of a thousand is from the median than by hand."""
     return paired(turns, "vrfm", "raw", lambda turn: turn["p999"] / turn["p50"])
@@ -141,6 +146,10 @@ ROWS = (
         overrun, "<=", always(1.10)),
     Row("M1", "memory of an idle connection KiB a side", "idle", "krdma", "n=32",
         idle_kib, "<=", always(512.0), pick=max),	# the allocator's caches can only hide some
+    Row("K1", "WRITE 4 KiB depth 64 what krping says, off raw by", "krping-bw", "raw,krping", "size=4096 depth=64",
+        off("krping", "raw", lambda turn: turn["n"] / turn["ns"]), "<=", always(0.05)),
+    Row("K2", "send and receive 64 B p50 what krping says, off raw by", "krping-slat", "raw,krping", "size=64",
+        off("krping", "raw", lambda turn: turn["p50"]), "<=", always(0.05)),
     Row("V1", "API write 4 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=4096",
         faster("vrfm", "raw"), ">=", always(0.90), BOTH),
     Row("V1", "API write 64 KiB bandwidth vrfm/raw WRITE", "vrfm-rate", "raw,vrfm", "size=65536",

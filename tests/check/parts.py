@@ -208,7 +208,7 @@ def scenarios():
         yield grand_tour(place, members)
 
 
-BENCH_LINE = re.compile(r"^([RMV]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
+BENCH_LINE = re.compile(r"^([RMVK]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
 
 
 def bench(kernel):

@@ -12,7 +12,6 @@
 # append: ncpus=1
 # timeout: 400
 
-# shellcheck disable=SC2317 # functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 

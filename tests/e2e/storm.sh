@@ -18,7 +18,6 @@
 # append: ncpus=1
 # timeout: 1000
 
-# shellcheck disable=SC2317 # functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 

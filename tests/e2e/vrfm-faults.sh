@@ -13,7 +13,6 @@
 # programs: rfm2g/rfm
 # timeout: 600
 
-# shellcheck disable=SC2317 # functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
