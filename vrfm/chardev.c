@@ -62,6 +62,7 @@ static int vrfm_flush(struct file *file, fl_owner_t owner)
 	struct vrfm_file *vf = file->private_data;
 
 	vrfm_events_cancel(vf->vdev, file, owner);
+	vrfm_watches_cancel(vf->vdev, file, owner);
 	return 0;
 }
 
@@ -140,10 +141,11 @@ static __poll_t vrfm_poll(struct file *file, poll_table *wait)
 static int vrfm_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 {
 	struct vrfm_file *vf = file->private_data;
+	struct vrfm_flush flush = { .timeout_ms = VRFM_FLUSH_MS };
 
 	if (READ_ONCE(vf->vdev->gone))
 		return -ENODEV;
-	return vrfm_flush_links(vf->vdev, VRFM_FLUSH_MS);
+	return vrfm_flush_links(vf->vdev, &flush);
 }
 
 const struct file_operations vrfm_fops = {
@@ -158,4 +160,5 @@ const struct file_operations vrfm_fops = {
 	.fsync = vrfm_fsync,
 	.mmap = vrfm_mmap,
 	.unlocked_ioctl = vrfm_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 };

@@ -209,6 +209,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
 	vdev->epoch = get_random_u64() ?: 1;
+	vrfm_watch_init(vdev);
 	vrfm_load_init(vdev);
 	vrfm_events_init(vdev);
 	device_initialize(&vdev->dev);
@@ -346,6 +347,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_peers_remove(vdev);
 	vrfm_load_exit(vdev);
 	vrfm_events_cancel(vdev, NULL, NULL);
+	vrfm_watches_cancel(vdev, NULL, NULL);
 	put_device(&vdev->dev);
 	return 0;
 }

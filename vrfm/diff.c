@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The difference between a page and its twin, word by word. Pure: no locks,
- * nothing of the device.
+ * The difference between a page and its twin, word by word; and between bytes
+ * of the memory and what they were. Pure: no locks, nothing of the device.
  */
 #include <linux/compiler.h>
+#include <linux/string.h>
 
 #include "twin.h"
 
@@ -48,4 +49,29 @@ u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 
 	*n = find_next_zero_bit(diff->changed, VRFM_PAGE_WORDS, first) - first;
 	return first;
+}
+
+/* Compared at once, as long as nothing differs. */
+#define VRFM_COMPARE 64
+
+/**
+ * vrfm_first_difference - have these bytes changed?
+ * @mem: in the memory, where others store meanwhile
+ * @seen: what they were
+ * @len: how many
+ *
+ * What is stored while it looks may be found or not.
+ *
+ * Return: index of the first that differs, @len: none does.
+ */
+u32 vrfm_first_difference(const void *mem, const void *seen, u32 len)
+{
+	const u8 *a = mem, *b = seen;
+	u32 i = 0;
+
+	while (len - i >= VRFM_COMPARE && !memcmp(a + i, b + i, VRFM_COMPARE))
+		i += VRFM_COMPARE;
+	while (i < len && READ_ONCE(a[i]) == b[i])
+		i++;
+	return i;
 }

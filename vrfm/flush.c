@@ -104,6 +104,8 @@ static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vrfm_diff_take(diff, vrfm_page_mem(vdev, twin->index), twin->words);
 	if (diff->n && !dark)
 		vrfm_diff_own(vdev, twin->index, diff);
+	if (diff->n)
+		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
 	spin_unlock_bh(lock);
 	if (diff->n)
 		twin->changed = ktime_get_ns();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The commands of RFM2g, one function each; the table at the end says which.
+ * The commands of RFM2g, and vrfm's own, one function each; the tables at the end
+ * say which.
  *
  * A command is known by its whole number. What the number says of direction and
  * size is often wrong, so each function copies what its command really takes.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -267,6 +269,7 @@ static int vrfm_ioctl_own_data(const struct vrfm_call *call)
 /* Every peer that is linked answers, in the time that a ring would have. */
 static int vrfm_ioctl_ring(const struct vrfm_call *call)
 {
+	struct vrfm_flush flush = { .timeout_ms = VRFM_RING_MS };
 	struct vrfm_dev *vdev = call->vdev;
 	int ret;
 
@@ -274,7 +277,7 @@ static int vrfm_ioctl_ring(const struct vrfm_call *call)
 	if (vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK)
 		ret = 0;
 	else
-		ret = vrfm_flush_links(vdev, VRFM_RING_MS);
+		ret = vrfm_flush_links(vdev, &flush);
 	if (!ret)
 		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
 	return ret == -ETIMEDOUT ? -EFAULT : ret;
@@ -408,6 +411,62 @@ static int vrfm_ioctl_special(const struct vrfm_call *call)
 	return 0;
 }
 
+/* How many are behind is told when it was in vain, too. */
+static int vrfm_ioctl_flush(const struct vrfm_call *call)
+{
+	struct vrfm_flush flush;
+	int ret;
+
+	if (copy_from_user(&flush, call->user, sizeof(flush)))
+		return -EFAULT;
+	if (flush.flags || flush.reserved)
+		return -EINVAL;
+	ret = vrfm_flush_links(call->vdev, &flush);
+	if (ret && ret != -ETIMEDOUT)
+		return ret;
+	return copy_to_user(call->user, &flush, sizeof(flush)) ? -EFAULT : ret;
+}
+
+static int vrfm_ioctl_watch(const struct vrfm_call *call)
+{
+	struct vrfm_watch watch;
+	int ret;
+
+	if (copy_from_user(&watch, call->user, sizeof(watch)))
+		return -EFAULT;
+	if (watch.flags || watch.reserved || !watch.length ||
+	    watch.length > VRFM_WATCH_MAX ||
+	    !vrfm_inside(call->vdev, watch.offset, watch.length))
+		return -EINVAL;
+	ret = vrfm_watch(call->vdev, call->file, &watch);
+	if (ret)
+		return ret;
+	return copy_to_user(call->user, &watch, sizeof(watch)) ? -EFAULT : 0;
+}
+
+static int vrfm_ioctl_unwatch(const struct vrfm_call *call)
+{
+	vrfm_watches_cancel(call->vdev, call->file, current->files);
+	return 0;
+}
+
+static int vrfm_ioctl_peers(const struct vrfm_call *call)
+{
+	struct vrfm_peers peers;
+	int ret;
+
+	if (copy_from_user(&peers, call->user, sizeof(peers)))
+		return -EFAULT;
+	if (peers.flags || peers.peer_size < VRFM_PEER_SIZE)
+		return -EINVAL;
+	if (peers.peer_size > PAGE_SIZE)
+		return -E2BIG;
+	ret = vrfm_states(call->vdev, &peers);
+	if (ret)
+		return ret;
+	return copy_to_user(call->user, &peers, sizeof(peers)) ? -EFAULT : 0;
+}
+
 /* By number. */
 static const struct vrfm_command vrfm_commands[] = {
 	[10] = { RFM2G_ATOMIC_PEEK, vrfm_ioctl_peek },
@@ -464,17 +523,35 @@ static const struct vrfm_command vrfm_commands[] = {
 	[79] = { RFM2G_SET_SLIDING_WINDOW, vrfm_ioctl_only_zero, 0, true },
 };
 
+/* By number. */
+static const struct vrfm_command vrfm_own_commands[] = {
+	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
+	[2] = { VRFM_WATCH, vrfm_ioctl_watch },
+	[3] = { VRFM_UNWATCH, vrfm_ioctl_unwatch },
+	[4] = { VRFM_PEERS, vrfm_ioctl_peers },
+};
+
 /* Speculation must not look behind the table's end. */
-static const struct vrfm_command *vrfm_command_find(unsigned int cmd)
+static const struct vrfm_command *
+vrfm_command_find(const struct vrfm_command *table, unsigned int n,
+		  unsigned int cmd)
 {
 	const struct vrfm_command *command;
 	unsigned int nr = _IOC_NR(cmd);
 
-	if (nr >= ARRAY_SIZE(vrfm_commands))
+	if (nr >= n)
 		return NULL;
-	nr = array_index_nospec(nr, ARRAY_SIZE(vrfm_commands));
-	command = &vrfm_commands[nr];
+	nr = array_index_nospec(nr, n);
+	command = &table[nr];
 	return command->run && command->cmd == cmd ? command : NULL;
+}
+
+static const struct vrfm_command *vrfm_command_of(unsigned int cmd)
+{
+	if (_IOC_TYPE(cmd) == VRFM_MAGIC)
+		return vrfm_command_find(vrfm_own_commands,
+					 ARRAY_SIZE(vrfm_own_commands), cmd);
+	return vrfm_command_find(vrfm_commands, ARRAY_SIZE(vrfm_commands), cmd);
 }
 
 /**
@@ -483,9 +560,10 @@ static const struct vrfm_command *vrfm_command_find(unsigned int cmd)
  * @cmd: its number
  * @arg: its argument
  *
- * Return: 0; -ENOTTY: not a command of RFM2g; -EINVAL: not one that exists, or
- * its argument is wrong; -EBADF: it writes, but the file was opened for
- * reading; -ENODEV: the device is gone; and those of each command.
+ * Return: 0; -ENOTTY: neither a command of RFM2g nor one of vrfm's own that
+ * exists; -EINVAL: none of RFM2g that exists, or its argument is wrong; -EBADF:
+ * it writes, but the file was opened for reading; -ENODEV: the device is gone;
+ * and those of each command.
  */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -499,11 +577,9 @@ long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	};
 	const struct vrfm_command *command;
 
-	if (_IOC_TYPE(cmd) != RFM2G_MAGIC)
-		return -ENOTTY;
-	command = vrfm_command_find(cmd);
+	command = vrfm_command_of(cmd);
 	if (!command)
-		return -EINVAL;
+		return _IOC_TYPE(cmd) == RFM2G_MAGIC ? -EINVAL : -ENOTTY;
 	if (READ_ONCE(vf->vdev->gone))
 		return -ENODEV;
 	if (command->writes && !(file->f_mode & FMODE_WRITE))

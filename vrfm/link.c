@@ -17,6 +17,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -66,20 +67,23 @@ const char *vrfm_link_state_name(enum vrfm_link_state state)
 	return names[state];
 }
 
+static void vrfm_link_become_locked(struct vrfm_link *link,
+				    enum vrfm_link_state state)
+{
+	lockdep_assert_held(&link->lock);
+	trace_vrfm_link(link->vdev->unit, link->peer.node, link->state, state,
+			link->missed.set);
+	if (link->state != state)
+		link->since = ktime_get();
+	WRITE_ONCE(link->state, state);
+}
+
 static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 {
 	return &link->slots[sequence % VRFM_SLOTS];
 }
 
 /* ---- sending ---- */
-
-static void vrfm_link_move_locked(struct vrfm_link *link,
-				  enum vrfm_link_state to)
-{
-	trace_vrfm_link(link->vdev->unit, link->peer.node, link->state, to,
-			link->missed.set);
-	WRITE_ONCE(link->state, to);
-}
 
 /* Nothing goes on here; why is known, or the connection tells. */
 static void vrfm_link_break_locked(struct vrfm_link *link)
@@ -105,6 +109,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 		.virt = pack->msg,
 		.len = vrfm_pack_end(pack, head),
 	};
+	link->counts.bytes_sent += req->local.len;
 }
 
 static void vrfm_slot_post_locked(struct vrfm_link *link)
@@ -511,7 +516,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 void vrfm_link_fall_back(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	vrfm_link_move_locked(link, VRFM_SYNCING);
+	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/* What follows does not have what is missed now. */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
@@ -550,7 +555,7 @@ void vrfm_link_ready(struct vrfm_link *link)
 	vrfm_map_empty(&link->missed);
 	link->ready_since = jiffies;
 	spin_lock_bh(&link->lock);
-	vrfm_link_move_locked(link, VRFM_READY);
+	vrfm_link_become_locked(link, VRFM_READY);
 	vrfm_link_probe_locked(link);
 	spin_unlock_bh(&link->lock);
 }
@@ -637,7 +642,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->counts.ups++;
 	link->rejected = VRFM_REJECT_NONE;
 	link->hold_until = jiffies;
-	vrfm_link_move_locked(link, VRFM_SYNCING);
+	vrfm_link_become_locked(link, VRFM_SYNCING);
 	vrfm_link_resend_locked(link);
 	/* Says that it may be READY as far as this node is concerned. */
 	vrfm_link_ack_locked(link);
@@ -685,7 +690,7 @@ void vrfm_link_down(struct vrfm_link *link)
 	spin_lock_bh(&link->lock);
 	was = link->cb;
 	link->cb = NULL;
-	vrfm_link_move_locked(link, VRFM_DOWN);
+	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
 	if (was)
 		for (sequence = link->acked + 1; sequence <= link->opened;
@@ -771,11 +776,13 @@ static void vrfm_rx_synced(struct vrfm_link *link)
 }
 
 /* What the peer says of messages to it. */
-static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head)
+static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
+			 u32 len)
 {
 	bool news, granted = head->flags & VRFM_WIRE_GRANT;
 
 	spin_lock_bh(&link->lock);
+	link->counts.bytes_received += len;
 	news = link->acked != head->applied || link->granted != granted;
 	WRITE_ONCE(link->acked, head->applied);
 	link->granted = granted;
@@ -914,7 +921,7 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 		vrfm_rx_bad(link);
 		return;
 	}
-	vrfm_rx_head(link, &head);
+	vrfm_rx_head(link, &head, len);
 	if (head.type == VRFM_WIRE_ACK)
 		return;
 	vrfm_rx_body(link, msg, &head);
@@ -1010,6 +1017,7 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 	INIT_LIST_HEAD(&link->entry);
 	INIT_DELAYED_WORK(&link->sync, vrfm_sync_work);
 	INIT_DELAYED_WORK(&link->ack, vrfm_ack_work);
+	link->since = ktime_get();
 	spin_lock_init(&link->lock);
 	init_waitqueue_head(&link->wait);
 	if (!vrfm_link_fill(link))

@@ -10,6 +10,7 @@
 #define VRFM_LINK_H
 
 #include <linux/bitmap.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/socket.h>
@@ -128,6 +129,8 @@ struct vrfm_rx {
  * @ups: connections
  * @messages: sent, acknowledgments not counted
  * @received: of the same
+ * @bytes_sent: in messages, acknowledgments counted
+ * @bytes_received: of the same
  * @overloads: how often the peer was too slow
  * @protocol: how often it broke the rules
  * @events_dropped: events that it had no room for
@@ -136,6 +139,8 @@ struct vrfm_link_counts {
 	u64 ups;
 	u64 messages;
 	u64 received;
+	u64 bytes_sent;
+	u64 bytes_received;
 	u64 overloads;
 	u64 protocol;
 	u64 events_dropped;
@@ -183,7 +188,8 @@ struct vrfm_peer {
  * @ack: work that acknowledges what nobody else did
  *
  * @lock: protects what follows; taken in any context but hard interrupts
- * @state: changes under the order, too
+ * @state: changes under the order, too, by vrfm_link_become_locked()
+ * @since: when it did
  * @cb: connection, while it is up
  * @incoming: connection that was accepted, until it is released
  * @wait: for the end of @incoming
@@ -248,6 +254,7 @@ struct vrfm_link {
 
 	spinlock_t lock; /* see @lock above */
 	enum vrfm_link_state state;
+	ktime_t since;
 	struct krdma_cb *cb;
 	struct krdma_cb *incoming;
 	wait_queue_head_t wait;

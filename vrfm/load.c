@@ -305,6 +305,7 @@ static void vrfm_load_words(struct vrfm_dev *vdev, u32 index, const void *bytes,
 		memcpy(&word, bytes + i * VRFM_WORD, sizeof(word));
 		vrfm_load_word(vdev, index + i, word);
 	}
+	vrfm_touched(vdev, index * VRFM_WORD, n * VRFM_WORD);
 	spin_unlock_bh(lock);
 }
 

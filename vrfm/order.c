@@ -343,7 +343,8 @@ static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
 	return true;
 }
 
-static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks)
+static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
+			 u32 *absent)
 {
 	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
 	int n, ret = vrfm_flush_stores(vdev, &wait) ?:
@@ -354,20 +355,32 @@ static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks)
 		return ret;
 	n = 0;
 	list_for_each_entry(link, &vdev->links, entry)
-		if (n < RFM2G_NODE_MAX)
-			n += vrfm_marked_locked(link, &marks[n]);
+		if (n < RFM2G_NODE_MAX && vrfm_marked_locked(link, &marks[n]))
+			n++;
+		else
+			++*absent;
 	rt_mutex_unlock(&vdev->order);
 	return n;
+}
+
+static bool vrfm_mark_is_there(const struct vrfm_mark *mark)
+{
+	const struct vrfm_link *link = mark->link;
+
+	return READ_ONCE(link->state) == VRFM_READY &&
+	       READ_ONCE(link->counts.ups) == mark->ups;
+}
+
+static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
+{
+	return READ_ONCE(mark->link->counts.ups) == mark->ups &&
+	       READ_ONCE(mark->link->acked) >= mark->sequence;
 }
 
 /* The peer is that far, or is not READY any more, and then need not be. */
 static bool vrfm_mark_reached(const struct vrfm_mark *mark)
 {
-	const struct vrfm_link *link = mark->link;
-
-	return READ_ONCE(link->state) != VRFM_READY ||
-	       READ_ONCE(link->counts.ups) != mark->ups ||
-	       READ_ONCE(link->acked) >= mark->sequence;
+	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
 }
 
 static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
@@ -382,37 +395,62 @@ static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
 	return left ? 0 : -ETIMEDOUT;
 }
 
+static void vrfm_mark_count(const struct vrfm_mark *mark,
+			    struct vrfm_flush *flush)
+{
+	if (vrfm_mark_has_all(mark))
+		flush->reached++;
+	else if (vrfm_mark_is_there(mark))
+		flush->behind++;
+	else
+		flush->absent++;
+}
+
+/* Who is not far enough at the end has been waited for as long as the others. */
+static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
+			   int n, struct vrfm_flush *flush)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(flush->timeout_ms);
+	int i, ret = 0;
+
+	for (i = 0; i < n && ret != -EINTR; i++)
+		ret = vrfm_mark_wait(vdev, &marks[i], end);
+	for (i = 0; i < n; i++)
+		vrfm_mark_count(&marks[i], flush);
+	if (ret != -EINTR)
+		ret = flush->behind ? -ETIMEDOUT : 0;
+	return READ_ONCE(vdev->gone) ? -ENODEV : ret;
+}
+
 /**
  * vrfm_flush_links - wait until the peers have what was written
  * @vdev: device
- * @ms: how long
+ * @flush: how long; gets how many have it, and how many have not
  *
  * All that is linked and not behind has applied, when this returns, what this
  * node had written when it was called.
  *
  * Context: may sleep.
  * Return: 0; -ETIMEDOUT: a peer is there but does not answer; -ENOMEM; -EINTR:
- * killed.
+ * killed; -ENODEV: the device went.
  */
-int vrfm_flush_links(struct vrfm_dev *vdev, u32 ms)
+int vrfm_flush_links(struct vrfm_dev *vdev, struct vrfm_flush *flush)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	struct vrfm_mark *marks;
-	int i, n, ret = 0;
+	int i, n, ret;
 
+	flush->reached = 0;
+	flush->behind = 0;
+	flush->absent = 0;
 	if (list_empty(&vdev->links))
 		return 0;
 	marks = kvcalloc(RFM2G_NODE_MAX, sizeof(*marks), GFP_KERNEL);
 	if (!marks)
 		return -ENOMEM;
-	n = vrfm_mark_all(vdev, marks);
-	if (n < 0)
-		ret = n;
-	for (i = 0; i < n; i++) {
-		if (!ret)
-			ret = vrfm_mark_wait(vdev, &marks[i], end);
+	n = vrfm_mark_all(vdev, marks, &flush->absent);
+	ret = n < 0 ? n : vrfm_marks_wait(vdev, marks, n, flush);
+	for (i = 0; i < n; i++)
 		vrfm_link_put(marks[i].link);
-	}
 	kvfree(marks);
 	return ret;
 }

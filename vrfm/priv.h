@@ -3,7 +3,8 @@
  * What the files of vrfm share.
  *
  * Lock order: vrfm_devices_lock, then vrfm_dev.flush, turn, order,
- * vrfm_link.lock, and last either vrfm_dev.lock or one of vrfm_dev.page_locks.
+ * vrfm_link.lock, then either vrfm_dev.lock or one of vrfm_dev.page_locks, and
+ * under these vrfm_dev.watch_lock.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -21,6 +22,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <uapi/rfm2g.h>
+#include <uapi/vrfm.h>
 
 #include "opts.h"
 #include "proto.h"
@@ -220,6 +222,9 @@ struct vrfm_stranger {
  * @waiting: how many do
  * @room: where the first of them sleeps, and who waits for acknowledgments
  * @room_changes: counts what may have made room
+ * @watch_lock: protects @watchers and @nwatchers
+ * @watchers: who waits for a part of the memory to change
+ * @nwatchers: how many they are; looked at under the lock of a page
  * @lock: protects @events, @regs, @opens, the writing of @bars, @refused,
  *	@strangers
  * @events: indexed by enum rfm2g_event
@@ -260,6 +265,10 @@ struct vrfm_dev {
 	atomic_t waiting;
 	wait_queue_head_t room;
 	atomic_t room_changes;
+
+	spinlock_t watch_lock; /* watchers, nwatchers */
+	struct list_head watchers;
+	unsigned int nwatchers;
 
 	spinlock_t lock; /* see @lock above */
 	struct vrfm_event events[RFM2G_EVENTS];
@@ -409,7 +418,7 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done);
 int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
-int vrfm_flush_links(struct vrfm_dev *vdev, u32 ms);
+int vrfm_flush_links(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 
 /* region.c */
 
@@ -478,5 +487,30 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
+
+/* states.c */
+int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
+
+/* watch.c */
+void vrfm_watch_init(struct vrfm_dev *vdev);
+void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len);
+int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
+	       struct vrfm_watch *watch);
+void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
+			 fl_owner_t owner);
+
+/**
+ * vrfm_touched - somebody has stored into the memory, or may have
+ * @vdev: device
+ * @offset: where, inside a page whose lock is held
+ * @len: how many bytes
+ *
+ * Context: any but hard interrupts.
+ */
+static inline void vrfm_touched(struct vrfm_dev *vdev, u32 offset, u32 len)
+{
+	if (unlikely(READ_ONCE(vdev->nwatchers)))
+		vrfm_watchers_touch(vdev, offset, len);
+}
 
 #endif /* VRFM_PRIV_H */

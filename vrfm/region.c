@@ -125,6 +125,7 @@ static void vrfm_page_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 	vrfm_copy(vdev->region.mem + offset, buf, len);
 	vrfm_twin_put(vdev, offset, buf, len);
 	vrfm_own(vdev, offset, len, own);
+	vrfm_touched(vdev, offset, len);
 	spin_unlock_bh(lock);
 }
 

@@ -38,5 +38,6 @@ struct vrfm_diff {
 
 void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin);
 u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n);
+u32 vrfm_first_difference(const void *mem, const void *seen, u32 len);
 
 #endif /* VRFM_TWIN_H */

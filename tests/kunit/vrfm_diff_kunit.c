@@ -91,11 +91,48 @@ static void it_is_found_once(struct kunit *test)
 	expect_page(test, f, 0);
 }
 
+static void the_first_changed_byte_is_found(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	u8 *mem = (u8 *)f->page;
+	const u8 *seen = (u8 *)f->before;
+	u32 at, len;
+
+	for (at = 0; at < 300; at++) {
+		mem[at] ^= 1 + at % 255;
+		mem[at + 7] ^= 0x80;
+		for (len = at + 1; len < at + 150; len++)
+			KUNIT_ASSERT_EQ(test,
+					vrfm_first_difference(mem, seen, len),
+					at);
+		memcpy(mem, seen, PAGE_SIZE);
+	}
+}
+
+static void what_did_not_change_has_no_first_byte(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	const u8 *mem = (u8 *)f->page, *seen = (u8 *)f->before;
+	u32 from, len;
+
+	/* What comes behind does not matter. */
+	((u8 *)f->page)[200] ^= 1;
+	for (from = 0; from < 8; from++)
+		for (len = 0; from + len <= 200; len++)
+			KUNIT_ASSERT_EQ(test,
+					vrfm_first_difference(mem + from,
+							      seen + from,
+							      len),
+					len);
+}
+
 static struct kunit_case vrfm_diff_cases[] = {
 	KUNIT_CASE(same_pages_do_not_differ),
 	KUNIT_CASE(every_byte_is_seen),
 	KUNIT_CASE(any_words_are_found),
 	KUNIT_CASE(it_is_found_once),
+	KUNIT_CASE(the_first_changed_byte_is_found),
+	KUNIT_CASE(what_did_not_change_has_no_first_byte),
 	{ }
 };
 

@@ -53,10 +53,17 @@ static uint64_t number(void)
 	}
 }
 
+/* vrfm's own: to flush, to watch, to watch no more, peers. */
+#define OWN_WATCH 0xC020EA02
+#define OWN_PEERS 0xC030EA04
+static const uint32_t own_commands[] = { 0xC018EA01, OWN_WATCH, 0x0000EA03, OWN_PEERS };
+
 static uint32_t command(void)
 {
 	uint32_t cmd = card_commands[any() % CARD_COMMANDS].cmd;
 
+	if (any() % 16 == 0)
+		cmd = own_commands[any() % 4];
 	if (any() % 16)
 		return cmd;
 	return any() % 2 ? cmd ^ 1u << any() % 32 : (uint32_t)any();
@@ -69,6 +76,23 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 
 	if (cmd == 0xC018EB17)
 		memcpy(bytes + 8, &timeout, sizeof(timeout));
+	else if (cmd == OWN_WATCH)
+		memcpy(bytes + 16, &timeout, sizeof(timeout));
+}
+
+/* Often enough what is nearly right is needed, or flags alone are ever refused. */
+static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
+{
+	uint32_t length = any() % 8192;
+
+	if (cmd == OWN_WATCH && any() % 2) {
+		memcpy(bytes + 4, &length, sizeof(length));
+		memset(bytes + 20, 0, 12);
+	} else if (cmd == OWN_PEERS && any() % 2) {
+		memcpy(bytes, &buffer, sizeof(buffer));
+		memcpy(bytes + 8, &length, sizeof(length));
+		memset(bytes + 16, 0, 4);
+	}
 }
 
 static void fill(uint8_t *bytes, void *buffer)
@@ -85,7 +109,7 @@ static void fill(uint8_t *bytes, void *buffer)
 
 static void *argument(uint32_t cmd, uint8_t *bytes)
 {
-	if (any() % 8 || cmd == 0xC018EB17)
+	if (any() % 8 || cmd == 0xC018EB17 || cmd == OWN_WATCH)
 		return bytes;
 	return (void *)number();
 }
@@ -127,6 +151,7 @@ int main(int argc, char **argv)
 		uint32_t cmd = command();
 
 		fill(bytes, buffer);
+		own_fill(cmd, bytes, buffer);
 		tame(cmd, bytes);
 		answers[ioctl(fd, cmd, argument(cmd, bytes)) ? errno : 0]++;
 		if (any() % 64 == 0)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What /dev/rfm2gN of vrfm can do that the reflective-memory cards cannot:
+ * commands beside those of <rfm2g.h>, under a magic number of their own.
+ *
+ * Structures are laid out the same for 32 and 64 bits. Flags and reserved words
+ * that a program hands in are 0, or the command fails with EINVAL. A driver that
+ * does not have a command says ENOTTY; a device that has been taken away,
+ * ENODEV.
+ */
+#ifndef _UAPI_VRFM_H
+#define _UAPI_VRFM_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define VRFM_MAGIC 0xEA
+
+/* Of a timeout in milliseconds: none. */
+#define VRFM_FOREVER 0xFFFFFFFFU
+
+/**
+ * struct vrfm_flush - wait until the peers have what was stored
+ * @timeout_ms: how long at most; 0: do not wait, %VRFM_FOREVER: no limit
+ * @flags: 0
+ * @reached: gets how many peers have all of it
+ * @behind: gets how many are READY, but have not said so in time
+ * @absent: gets how many are not READY; they catch up later, by themselves
+ * @reserved: 0
+ *
+ * All that this node's programs stored before, by calls or through mappings.
+ * The results are filled in after ETIMEDOUT, too.
+ */
+struct vrfm_flush {
+	__u32 timeout_ms;
+	__u32 flags;
+	__u32 reached;
+	__u32 behind;
+	__u32 absent;
+	__u32 reserved;
+};
+
+/* Bytes that can be watched at once. */
+#define VRFM_WATCH_MAX 65536
+
+/**
+ * struct vrfm_watch - wait until a part of the memory changes
+ * @offset: of its first byte
+ * @length: how many, 1 to %VRFM_WATCH_MAX
+ * @old: address of @length bytes that the program saw there; 0: what is there
+ *	when the call begins
+ * @timeout_ms: how long at most; 0: only look, %VRFM_FOREVER: no limit
+ * @flags: 0
+ * @changed: gets the offset in the memory of the first byte that differs
+ * @reserved: 0
+ *
+ * Returns as soon as the bytes are not @old, whoever stored into them, so a
+ * change between looking and watching is not missed. What has become what it
+ * was before anybody looked is no change.
+ */
+struct vrfm_watch {
+	__u32 offset;
+	__u32 length;
+	__u64 old;
+	__u32 timeout_ms;
+	__u32 flags;
+	__u32 changed;
+	__u32 reserved;
+};
+
+/**
+ * enum vrfm_peer_link - what a peer has of this node's words
+ * @VRFM_PEER_DOWN: it is not linked
+ * @VRFM_PEER_SYNCING: it lacks some, and catches up
+ * @VRFM_PEER_READY: all of them, or they are on their way
+ */
+enum vrfm_peer_link {
+	VRFM_PEER_DOWN,
+	VRFM_PEER_SYNCING,
+	VRFM_PEER_READY,
+};
+
+/* The peer is READY towards this node: all it wrote is here, or on its way. */
+#define VRFM_PEER_SYNCED 1
+/* It lacks all that this node wrote, besides what is counted as missed. */
+#define VRFM_PEER_MISSES_ALL 2
+/* Both have the same image, so there is nothing to load. */
+#define VRFM_PEER_SAME_IMAGE 4
+
+/**
+ * struct vrfm_peer_state - a peer
+ * @node: its id
+ * @state: enum vrfm_peer_link
+ * @flags: VRFM_PEER_...
+ * @lag: messages that it has not acknowledged
+ * @missed: bytes that it lacks
+ * @since_ms: so long it has been in this state
+ * @links: connections that there were
+ * @messages: sent to it
+ * @received: that came from it
+ * @bytes_sent: in messages
+ * @bytes_received: in messages
+ * @overloads: how often it was too slow, and left behind
+ * @protocol_errors: messages from it that made no sense
+ * @events_dropped: events to and from it for which there was no room
+ * @family: of @address: AF_INET, AF_INET6, or 0: any
+ * @port: of it, in the order of the host
+ * @scope: of an IPv6 address, or 0
+ * @address: as it was configured, 4 or 16 bytes in the order of the network
+ *
+ * Members may follow in later versions, see &vrfm_peers.peer_size.
+ */
+struct vrfm_peer_state {
+	__u32 node;
+	__u32 state;
+	__u32 flags;
+	__u32 lag;
+	__u64 missed;
+	__u64 since_ms;
+	__u64 links;
+	__u64 messages;
+	__u64 received;
+	__u64 bytes_sent;
+	__u64 bytes_received;
+	__u64 overloads;
+	__u64 protocol_errors;
+	__u64 events_dropped;
+	__u16 family;
+	__u16 port;
+	__u32 scope;
+	__u8 address[16];
+};
+
+/* Of the first version: what a program that asks has room for, at least. */
+#define VRFM_PEER_SIZE 120
+
+/* The device is loading what nodes that are gone have written. */
+#define VRFM_IMAGE_LOADING 1
+
+/**
+ * struct vrfm_peers - all peers
+ * @peers: address of room for @count times @peer_size bytes
+ * @peer_size: bytes of a &struct vrfm_peer_state as the program knows it; what
+ *	the driver does not know is zeroed, what the program does not know left out
+ * @count: for how many there is room; gets how many peers there are, which may
+ *	be more
+ * @flags: 0
+ * @image: gets 0 or %VRFM_IMAGE_LOADING
+ * @loaded: gets how many bytes of the image have been looked at while it loads
+ * @size: gets the bytes of the memory
+ * @lineage: gets the number of the image, the same for nodes that have the same
+ */
+struct vrfm_peers {
+	__u64 peers;
+	__u32 peer_size;
+	__u32 count;
+	__u32 flags;
+	__u32 image;
+	__u64 loaded;
+	__u64 size;
+	__u64 lineage;
+};
+
+/*
+ * struct vrfm_flush; ETIMEDOUT: not all of them have it; EINTR: killed. Besides
+ * the timeout it may wait for a slow peer as a write does.
+ */
+#define VRFM_FLUSH _IOWR(VRFM_MAGIC, 1, struct vrfm_flush)
+/*
+ * struct vrfm_watch; ETIMEDOUT; EINTR: a signal, never restarted; EIDRM: ended by
+ * VRFM_UNWATCH, a close(), or with the device.
+ */
+#define VRFM_WATCH _IOWR(VRFM_MAGIC, 2, struct vrfm_watch)
+/* Nothing; ends what this process waits for by VRFM_WATCH through this file. */
+#define VRFM_UNWATCH _IO(VRFM_MAGIC, 3)
+/* struct vrfm_peers; E2BIG: peer_size is more than a page */
+#define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
+
+#endif /* _UAPI_VRFM_H */

@@ -1,0 +1,232 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# own-ioctls: vrfm's own commands: to flush, and be told who has not got it; to watch a part of the memory, whoever stores
+# there; the states of the peers. Every argument that is wrong.
+#
+#   node 1 --- node 2
+#       \       /
+#        node 3
+#
+# nodes: 3
+# kernels: uml
+# alone: stock-6.1 uml-debug
+# load: krdma vrfm
+# programs: rfm2g/rfm rfm2g/own
+# append: ncpus=1
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+config=$rfm_config/${RFM#/dev/}
+
+own() {
+	/add/own "$RFM" "$@"
+}
+
+# results COMMAND...: its lines "0 what" and "1 what"; it may not end in any other way
+results() {
+	local status line
+	while read -r status line; do
+		if [[ $status == end ]]; then
+			ok "$line" "own $1 ends by itself: $line"
+		else
+			ok "$status" "$line"
+		fi
+	done < <(own "$@"; echo "end $?")
+}
+
+# says PATTERN DESCRIPTION COMMAND...: what it prints
+says() {
+	local wanted=$1 text=$2 said
+	shift 2
+	said=$(own "$@")
+	# shellcheck disable=SC2053
+	[[ $said == $wanted ]]
+	ok $? "$text: $said"
+}
+
+# peer NODE WORD: what own says of it
+peer() {
+	own peers | awk -v node="$1" -v word="$2" '$1 == "peer" && $2 == node { for (i = 3; i < NF; i += 2) if ($i == word) print $(i + 1) }'
+}
+
+linked() {
+	check "a device" rfm_make 1M keepalive_ms=3000
+	check "is linked" within 30 rfm_is ready
+	barrier linked
+}
+
+wrong() {
+	results bad 2
+	barrier wrong
+}
+
+# Nobody else stores.
+alone() {
+	local turn
+	for ((turn = 1; turn <= NODES; turn++)); do
+		((turn != NODE)) || results alone
+		barrier "alone$turn"
+	done
+}
+
+# watched WAY COMMAND...: node 1 does that at 65536, and the others see it.
+watched() {
+	local way=$1 old
+	shift
+	old=$(rfm peek 65536)
+	barrier "$way-begins"
+	if ((NODE == 1)); then
+		sleep 0.5
+		check "$way changes a word" "$@"
+	else
+		says "0 65536" "$way of a peer is seen" watch 65000 1000 $((20000 * slow))
+	fi
+	within 10 rfm_differs 65536 "$old"
+	barrier "$way-seen"
+}
+
+# rfm_differs OFFSET VALUE
+rfm_differs() {
+	[[ $(rfm peek "$1") != "$2" ]]
+}
+
+watching() {
+	watched call rfm poke 65536 255
+	watched mapping rfm store 65536 510
+	if ((NODE != 1)); then
+		says "0 65536" "a word that is not what it was thought to be" watch 65536 4 $((20000 * slow)) 0
+		says "ETIMEDOUT 0" "a word that is" watch 65536 4 200 510
+	fi
+	barrier watching
+}
+
+# What no writer sends any more: it comes with the image.
+loading() {
+	((NODE != 3)) || rfm poke 69632 77
+	check "a word is everywhere" rfm await 69632 77 $((10 * slow))
+	barrier word
+	if ((NODE == 3)); then
+		check "its writer goes" rfm_unmake
+		check "and comes back" rfm_make 1M keepalive_ms=3000
+		says "0 69632" "what is loaded is seen, too" watch 69632 4 $((20000 * slow)) 0
+		[[ $(rfm peek 69632) == 77 ]]
+		ok $? "it has what it wrote before"
+	fi
+	check "linked again" within 30 rfm_is ready
+	barrier loaded
+}
+
+flushing() {
+	if ((NODE == 1)); then
+		rfm fill 131072 300000 5
+		rfm store 126976 4242
+		says "0 2 0 0" "two peers have all of it" flush $((10000 * slow))
+	fi
+	barrier flushed
+	[[ $(rfm peek 126976) == 4242 ]]
+	ok $? "it is there"
+	rfm sum >"/exchange/sum-$NODE"
+	barrier summed
+	[[ $(sort -u /exchange/sum-[0-9]* | wc -l) == 1 ]]
+	ok $? "all nodes are equal"
+}
+
+states() {
+	local i sent
+	for ((i = 1; i <= NODES; i++)); do
+		((i != NODE)) || continue
+		says "*
+peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 address $(addr4 "$i")*" "peer $i" peers
+		(($(peer "$i" since) > 0 && $(peer "$i" links) > 0 && $(peer "$i" received) > 0))
+		ok $? "since $(peer "$i" since) ms"
+	done
+	says "image 0 loaded 0 size 1048576 lineage *" "the image" peers
+	own peers | sed 's/.*lineage //; q' >"/exchange/lineage-$NODE"
+	barrier stated
+	[[ $(sort -u /exchange/lineage-[0-9]* | wc -l) == 1 ]]
+	ok $? "is the same everywhere: $(<"/exchange/lineage-$NODE")"
+	if ((NODE == 1)); then
+		sent=$(peer 2 sent)
+		rfm fill 200000 100000 6
+		own flush $((10000 * slow)) >/dev/null
+		(($(peer 2 sent) - sent >= 100000 && $(peer 2 sent) - sent < 150000))
+		ok $? "bytes are counted: $(($(peer 2 sent) - sent))"
+	fi
+	barrier counted
+}
+
+# Node 3 hears nothing, and the others do not know that yet.
+cut_off() {
+	local pid status=0
+	if ((NODE == 3)); then
+		modprobe -q sch_netem
+		tc qdisc add dev "$NETDEV" root netem loss 100%
+		ok $? "node 3 is cut off"
+	fi
+	barrier cut
+	if ((NODE == 1)); then
+		rfm poke 73728 1
+		says "ETIMEDOUT 1 1 0" "one is behind" flush 500
+		own flush 0xFFFFFFFF >/dev/null &
+		pid=$!
+		sleep 0.3
+		kill -9 $pid
+		wait $pid || status=$?
+		((status == 137))
+		ok $? "who waits for it can be killed: $status"
+		check "in the end it is not linked" within 60 rfm_is down 3
+		says "0 1 0 1" "then it is absent" flush $((10000 * slow))
+		rfm fill 300000 10000 7
+		[[ $(peer 3 state) == 0 ]] && (($(peer 3 missed) >= 10000 && $(peer 3 missed) < 400000))
+		ok $? "what it lacks is counted: $(peer 3 missed)"
+	fi
+	barrier measured
+	((NODE != 3)) || tc qdisc del dev "$NETDEV" root
+	check "linked again" within 60 rfm_is ready
+	if ((NODE != 3)); then
+		(($(peer 3 missed) == 0 && $(peer 3 links) > 1))
+		ok $? "it lacks nothing any more"
+	fi
+	barrier mended
+}
+
+going() {
+	rm -f "/tmp/going-$NODE"
+	results gone "/tmp/going-$NODE" >/tmp/gone &
+	until [[ -e /tmp/going-$NODE ]]; do sleep 0.05; done
+	find "$config/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} +
+	check "the device goes" rmdir "$config"
+	wait $!
+	going_results /tmp/gone
+	barrier over
+}
+
+# What the other process found counts here.
+going_results() {
+	local word rest
+	while read -r word rest; do
+		case $word in
+		ok) ok 0 "${rest#* }" ;;
+		not) ok 1 "${rest#ok * }" ;;
+		esac
+	done <"$1"
+}
+
+linked
+wrong
+alone
+watching
+loading
+flushing
+states
+cut_off
+going
+after=$(resources)
+[[ $before == "$after" ]]
+ok $? "no RDMA resource is left"
+finish

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * own DEVICE COMMAND ARGUMENT...: vrfm's own commands, for scenarios. Author: The krdma developers.
+ *
+ *   bad PEERS                       every argument that is wrong, and what is right beside it; a line for each
+ *   alone                           watching, on a device that nobody else stores into; a line for each
+ *   flush MS                        print errno, and how many have it, are behind, are absent
+ *   watch OFFSET LENGTH MS [VALUE]  print errno, and where; with a value, until the word is another one
+ *   peers                           print what there is of the image, and of each peer
+ *   gone FILE                       make FILE, wait until the device is gone, and try all commands; a line for each
+ *
+ * The interface is written down here a second time, and on purpose not taken from include/uapi/vrfm.h.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLUSH 0xC018EA01
+#define WATCH 0xC020EA02
+#define UNWATCH 0x0000EA03
+#define PEERS 0xC030EA04
+#define FOREVER 0xFFFFFFFF
+#define MOST 65536
+#define PEER_SIZE 120
+#define BAD_ADDRESS ((void *)8)
+
+struct flush { uint32_t timeout, flags, reached, behind, absent, reserved; };
+struct watch { uint32_t offset, length; uint64_t old; uint32_t timeout, flags, changed, reserved; };
+struct peers { uint64_t peers; uint32_t peer_size, count, flags, image; uint64_t loaded, size, lineage; };
+struct peer {
+	uint32_t node, state, flags, lag;
+	uint64_t missed, since_ms, links, messages, received, bytes_sent, bytes_received, overloads, protocol_errors,
+		 events_dropped;
+	uint16_t family, port;
+	uint32_t scope;
+	uint8_t address[16];
+};
+
+static char *path;
+static int fd;
+static uint64_t size;
+static volatile uint8_t *memory;
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static void pause_ms(unsigned int ms)
+{
+	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void is(int good, const char *text)
+{
+	printf("%d %s\n", !good, text);
+	fflush(stdout);
+}
+
+/* The errno of a command. */
+static int call(unsigned long cmd, void *arg)
+{
+	return ioctl(fd, cmd, arg) ? errno : 0;
+}
+
+static void gives(int wanted, int got, const char *text)
+{
+	if (got == wanted)
+		printf("0 %s: %s\n", text, got ? strerrorname_np(got) : "0");
+	else
+		printf("1 %s: %s instead of %s\n", text, strerrorname_np(got), strerrorname_np(wanted));
+	fflush(stdout);
+}
+
+static int watch_at(uint32_t offset, uint32_t length, uint32_t timeout, const void *old, uint32_t *changed)
+{
+	struct watch watch = { .offset = offset, .length = length, .timeout = timeout, .old = (uintptr_t)old };
+	int ret = call(WATCH, &watch);
+
+	if (changed)
+		*changed = watch.changed;
+	return ret;
+}
+
+static void bad_numbers(void)
+{
+	static char bytes[512];
+
+	gives(ENOTTY, call(0x0000EA00, bytes), "a command 0");
+	gives(ENOTTY, call(0x0000EA05, bytes), "a command 5");
+	gives(ENOTTY, call(0xC018EAFF, bytes), "a command 255");
+	gives(ENOTTY, call(0xC014EA01, bytes), "to flush, of another size");
+	gives(ENOTTY, call(0x4020EA02, bytes), "to watch, in one direction");
+	gives(ENOTTY, call(0xC030EA03, bytes), "to watch no more, with a size");
+	gives(ENOTTY, call(0xC018EE01, bytes), "to flush, of another magic number");
+}
+
+static void bad_flush(void)
+{
+	gives(EFAULT, call(FLUSH, BAD_ADDRESS), "flush: a wrong address");
+	gives(EINVAL, call(FLUSH, &(struct flush){ .flags = 1 }), "flush: a flag");
+	gives(EINVAL, call(FLUSH, &(struct flush){ .reserved = 1 << 31 }), "flush: a reserved word");
+	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000, .reached = 9, .behind = 9, .absent = 9 }),
+	      "flush: what it fills in does not matter");
+	gives(0, call(FLUSH, &(struct flush){ .timeout = FOREVER }), "flush: for ever");
+}
+
+static void bad_watch(void)
+{
+	struct watch *readonly = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t no = ~*(volatile uint32_t *)memory, wrong_size = size;
+
+	gives(EFAULT, call(WATCH, BAD_ADDRESS), "watch: a wrong address");
+	gives(EINVAL, call(WATCH, readonly), "watch: nothing at all");
+	gives(EINVAL, call(WATCH, &(struct watch){ .length = 4, .flags = 2 }), "watch: a flag");
+	gives(EINVAL, call(WATCH, &(struct watch){ .length = 4, .reserved = 1 }), "watch: a reserved word");
+	gives(EINVAL, watch_at(0, 0, 0, NULL, NULL), "watch: no bytes");
+	gives(EINVAL, watch_at(0, MOST + 1, 0, NULL, NULL), "watch: too many bytes");
+	gives(EINVAL, watch_at(0, FOREVER, 0, NULL, NULL), "watch: as many as there can be");
+	gives(EINVAL, watch_at(wrong_size, 1, 0, NULL, NULL), "watch: behind the end");
+	gives(EINVAL, watch_at(wrong_size - 3, 4, 0, NULL, NULL), "watch: across the end");
+	gives(EINVAL, watch_at(0xFFFFFFFF, 2, 0, NULL, NULL), "watch: around 32 bits");
+	gives(EFAULT, watch_at(0, 4, 0, BAD_ADDRESS, NULL), "watch: old bytes at a wrong address");
+	gives(0, watch_at(0, 4, 0, &no, NULL), "watch: old bytes that differ");
+	gives(ETIMEDOUT, watch_at(wrong_size - 4, 4, 0, NULL, NULL), "watch: the last word");
+	gives(0, call(UNWATCH, BAD_ADDRESS), "nobody to be ended");
+}
+
+static int peers_at(void *to, uint32_t peer_size, uint32_t count, uint32_t flags, uint32_t *n)
+{
+	struct peers peers = { .peers = (uintptr_t)to, .peer_size = peer_size, .count = count, .flags = flags };
+	int ret = call(PEERS, &peers);
+
+	*n = peers.count;
+	return ret;
+}
+
+static int all_are(const uint8_t *bytes, int n, uint8_t value)
+{
+	while (n > 0 && *bytes == value)
+		bytes++, n--;
+	return !n;
+}
+
+static void bad_peers(uint32_t wanted)
+{
+	static uint8_t room[300 * 256];
+	uint32_t n;
+
+	gives(EFAULT, call(PEERS, BAD_ADDRESS), "peers: a wrong address");
+	gives(EINVAL, peers_at(room, PEER_SIZE, 255, 1, &n), "peers: a flag");
+	gives(EINVAL, peers_at(room, 0, 255, 0, &n), "peers: of no size");
+	gives(EINVAL, peers_at(room, PEER_SIZE - 1, 255, 0, &n), "peers: smaller than they ever were");
+	gives(E2BIG, peers_at(room, 4097, 1, 0, &n), "peers: larger than a page");
+	gives(wanted ? EFAULT : 0, peers_at(BAD_ADDRESS, PEER_SIZE, 255, 0, &n), "peers: room at a wrong address");
+	gives(0, peers_at(NULL, PEER_SIZE, 0, 0, &n), "peers: no room");
+	is(n == wanted, "it says how many there are");
+	memset(room, 0xAA, sizeof(room));
+	gives(0, peers_at(room, PEER_SIZE, FOREVER, 0, &n), "peers: more room than there is");
+	is(all_are(room + n * PEER_SIZE, 1000, 0xAA), "nothing behind the last is touched");
+	memset(room, 0xAA, sizeof(room));
+	gives(0, peers_at(room, PEER_SIZE, 1, 0, &n), "peers: room for one");
+	is(n == wanted && all_are(room + PEER_SIZE, 1000, 0xAA), "and no other is touched");
+	memset(room, 0xAA, sizeof(room));
+	gives(0, peers_at(room, 200, 255, 0, &n), "peers: of a later version");
+	is(all_are(room + PEER_SIZE, n ? 80 : 0, 0), "what is not known is zero");
+	is(all_are(room + n * 200, 1000, 0xAA), "and no more than there are");
+}
+
+static int do_bad(char **arg)
+{
+	int rw = fd;
+
+	bad_numbers();
+	bad_flush();
+	bad_watch();
+	bad_peers(atoi(arg[0]));
+	fd = open(path, O_RDONLY);
+	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "to flush needs no right to write");
+	gives(ETIMEDOUT, watch_at(0, 4, 0, NULL, NULL), "nor does to watch");
+	gives(0, call(PEERS, &(struct peers){ .peer_size = PEER_SIZE }), "nor to see the peers");
+	close(fd);
+	fd = rw;
+	return 0;
+}
+
+/* ---- a thread that does something while the other one watches ---- */
+
+enum deed { NOTHING, CALL, STORE, SAME, BESIDE, UNWATCHED, SIGNAL, CLOSE };
+
+struct other {
+	pthread_t thread, watcher;
+	enum deed deed;
+	uint32_t offset;
+};
+
+static void handler(int number)
+{
+	(void)number;
+}
+
+static void *other_run(void *arg)
+{
+	struct other *other = arg;
+	uint8_t value = memory[other->offset] + 1;
+
+	pause_ms(150);
+	if (other->deed == CALL)
+		pwrite(fd, &value, 1, other->offset);
+	else if (other->deed == STORE)
+		memory[other->offset] = value;
+	else if (other->deed == SAME)
+		pwrite(fd, (const void *)&memory[other->offset], 1, other->offset);
+	else if (other->deed == BESIDE)
+		pwrite(fd, "beside", 6, other->offset + 8);
+	else if (other->deed == UNWATCHED)
+		ioctl(fd, UNWATCH);
+	else if (other->deed == SIGNAL)
+		pthread_kill(other->watcher, SIGUSR1);
+	else if (other->deed == CLOSE)
+		close(fd);
+	return NULL;
+}
+
+/* Watch LENGTH bytes from FIRST on while the byte at OFFSET is dealt with. */
+static void during(enum deed deed, uint32_t first, uint32_t length, uint32_t offset, int wanted, const char *text)
+{
+	struct other other = { .deed = deed, .offset = offset, .watcher = pthread_self() };
+	uint64_t begin = now_ms(), took;
+	uint32_t changed;
+	int ret;
+
+	pthread_create(&other.thread, NULL, other_run, &other);
+	ret = watch_at(first, length, wanted == ETIMEDOUT ? 500 : 20000, NULL, &changed);
+	took = now_ms() - begin;
+	pthread_join(other.thread, NULL);
+	gives(wanted, ret, text);
+	if (!ret)
+		is(changed == offset, "and where");
+	is(took >= (wanted == ETIMEDOUT ? 375 : 100) && took < 15000, "in time");
+}
+
+static int killed(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		watch_at(0, 4, FOREVER, NULL, NULL);
+		_exit(3);
+	}
+	pause_ms(200);
+	kill(pid, SIGKILL);
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
+}
+
+/* A word is changed and seen a thousand times, by who watches with what he saw last. */
+static void *turns_run(void *arg)
+{
+	uint32_t n;
+
+	(void)arg;
+	for (n = 1; n <= 1000; n++) {
+		pwrite(fd, &n, sizeof(n), 8192);
+		if (n % 100 == 0)
+			pause_ms(5);
+	}
+	return NULL;
+}
+
+static void turns(void)
+{
+	uint32_t seen = 0, looks = 0;
+	pthread_t thread;
+
+	pwrite(fd, &seen, sizeof(seen), 8192);
+	pthread_create(&thread, NULL, turns_run, NULL);
+	while (seen != 1000 && !watch_at(8192, 4, 20000, &seen, NULL)) {
+		seen = *(volatile uint32_t *)(memory + 8192);
+		looks++;
+	}
+	pthread_join(thread, NULL);
+	is(seen == 1000 && looks, "no change between looking and watching is missed");
+}
+
+static int do_alone(char **arg)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+
+	(void)arg;
+	sigaction(SIGUSR1, &action, NULL);
+	during(NOTHING, 0, 4, 0, ETIMEDOUT, "nothing happens");
+	during(CALL, 100, 4, 102, 0, "a call changes a byte");
+	during(CALL, 103, 1, 103, 0, "the only byte");
+	during(CALL, 1000, MOST, 1000 + MOST - 1, 0, "the last of the most");
+	during(CALL, 4090, 4, 4093, 0, "the last before a page's end");
+	during(CALL, 4094, 4, 4096, 0, "the first of the second page");
+	during(STORE, 200, 64, 250, 0, "a store into a mapping");
+	during(STORE, 200, 64, 251, 0, "and another one");
+	during(SAME, 300, 4, 300, ETIMEDOUT, "what is written again is no change");
+	during(BESIDE, 400, 8, 400, ETIMEDOUT, "nor what is written beside it");
+	during(UNWATCHED, 0, 4, 0, EIDRM, "it is ended");
+	during(SIGNAL, 0, 4, 0, EINTR, "a signal, in spite of SA_RESTART");
+	is(killed(), "it can be killed");
+	turns();
+	during(CLOSE, 0, 4, 0, EIDRM, "another thread closes the file");
+	return 0;
+}
+
+static const char *name_of(int error)
+{
+	return error ? strerrorname_np(error) : "0";
+}
+
+static int do_flush(char **arg)
+{
+	struct flush flush = { .timeout = strtoul(arg[0], NULL, 0) };
+	int ret = call(FLUSH, &flush);
+
+	printf("%s %u %u %u\n", name_of(ret), flush.reached, flush.behind, flush.absent);
+	return 0;
+}
+
+static int do_watch(char **arg)
+{
+	uint32_t old = arg[3] ? strtoul(arg[3], NULL, 0) : 0, changed;
+	int ret = watch_at(strtoul(arg[0], NULL, 0), strtoul(arg[1], NULL, 0), strtoul(arg[2], NULL, 0),
+			   arg[3] ? &old : NULL, &changed);
+
+	printf("%s %u\n", name_of(ret), changed);
+	return 0;
+}
+
+static void number(const char *name, uint64_t value)
+{
+	printf(" %s %llu", name, (unsigned long long)value);
+}
+
+static void print_peer(const struct peer *p)
+{
+	char address[64];
+
+	inet_ntop(p->family ? p->family : AF_INET, p->address, address, sizeof(address));
+	printf("peer %u", p->node);
+	number("state", p->state);
+	number("flags", p->flags);
+	number("lag", p->lag);
+	number("missed", p->missed);
+	number("since", p->since_ms);
+	number("links", p->links);
+	number("sent", p->bytes_sent);
+	number("received", p->bytes_received);
+	number("overloads", p->overloads);
+	number("errors", p->protocol_errors);
+	number("dropped", p->events_dropped);
+	number("family", p->family);
+	number("port", p->port);
+	printf(" address %s\n", address);
+}
+
+static int do_peers(char **arg)
+{
+	struct peer all[255];
+	struct peers peers = { .peers = (uintptr_t)all, .peer_size = sizeof(*all), .count = 255 };
+	int ret = call(PEERS, &peers);
+	uint32_t i;
+
+	(void)arg;
+	if (ret)
+		err(1, "peers");
+	printf("image %u loaded %llu size %llu lineage %016llx\n", peers.image, (unsigned long long)peers.loaded,
+	       (unsigned long long)peers.size, (unsigned long long)peers.lineage);
+	for (i = 0; i < peers.count; i++)
+		print_peer(&all[i]);
+	return 0;
+}
+
+static void *gone_wait(void *arg)
+{
+	*(int *)arg = watch_at(0, 4, FOREVER, NULL, NULL);
+	return NULL;
+}
+
+static int do_gone(char **arg)
+{
+	pthread_t thread;
+	uint32_t n;
+	int waited = 0;
+
+	pthread_create(&thread, NULL, gone_wait, &waited);
+	pause_ms(300);
+	close(open(arg[0], O_CREAT | O_WRONLY, 0600));
+	pthread_join(thread, NULL);
+	gives(EIDRM, waited, "who watches is told when the device goes");
+	while (!access(path, F_OK))
+		pause_ms(20);
+	gives(ENODEV, call(FLUSH, &(struct flush){ .timeout = 100 }), "then to flush");
+	gives(ENODEV, watch_at(0, 4, 100, NULL, NULL), "to watch");
+	gives(ENODEV, call(UNWATCH, NULL), "to watch no more");
+	gives(ENODEV, peers_at(NULL, PEER_SIZE, 0, 0, &n), "to see the peers");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int least, most;
+	int (*run)(char **arg);
+} commands[] = {
+	{ "bad", 1, 1, do_bad }, { "alone", 0, 0, do_alone }, { "flush", 1, 1, do_flush }, { "watch", 3, 4, do_watch },
+	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 3)
+		errx(2, "own DEVICE COMMAND ARGUMENT...");
+	path = argv[1];
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		err(1, "%s", path);
+	size = lseek(fd, 0, SEEK_END);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		err(1, "mmap");
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[2], commands[i].name) && argc - 3 >= commands[i].least && argc - 3 <= commands[i].most)
+			return commands[i].run(argv + 3);
+	errx(2, "%s: no such command, or not its arguments", argv[2]);
+}

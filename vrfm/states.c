@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What programs are told of the peers. */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "link.h"
+#include "priv.h"
+
+static void vrfm_state_address(const struct vrfm_peer *peer,
+			       struct vrfm_peer_state *state)
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)&peer->addr;
+	const struct sockaddr_in6 *in6 =
+		(const struct sockaddr_in6 *)&peer->addr;
+
+	if (peer->any)
+		return;
+	state->family = peer->addr.ss_family;
+	state->port = ntohs(in->sin_port);
+	if (state->family == AF_INET) {
+		memcpy(state->address, &in->sin_addr, sizeof(in->sin_addr));
+	} else {
+		memcpy(state->address, &in6->sin6_addr, sizeof(in6->sin6_addr));
+		state->scope = in6->sin6_scope_id;
+	}
+}
+
+/* Both have told, what was told is still so, and nothing is left to be filled. */
+static bool vrfm_state_same_image(const struct vrfm_link *link)
+{
+	u64 lineage = link->vdev->load.lineage;
+
+	return link->told.kind && link->info.kind &&
+	       link->told.id == lineage && link->info.id == lineage &&
+	       link->info.flags & VRFM_INFO_COMPLETE &&
+	       (link->filled || !(link->info.flags & VRFM_INFO_MERGED));
+}
+
+static u32 vrfm_state_flags(const struct vrfm_link *link)
+{
+	u32 flags = link->lost ? VRFM_PEER_MISSES_ALL : 0;
+
+	if (link->state == VRFM_DOWN)
+		return flags;
+	if (link->rx.synced)
+		flags |= VRFM_PEER_SYNCED;
+	if (vrfm_state_same_image(link))
+		flags |= VRFM_PEER_SAME_IMAGE;
+	return flags;
+}
+
+/* The device's order is held. */
+static void vrfm_state_take(struct vrfm_link *link,
+			    struct vrfm_peer_state *state)
+{
+	BUILD_BUG_ON((int)VRFM_PEER_READY != (int)VRFM_READY);
+	BUILD_BUG_ON((int)VRFM_PEER_SYNCING != (int)VRFM_SYNCING);
+	spin_lock_bh(&link->lock);
+	*state = (struct vrfm_peer_state){
+		.node = link->peer.node,
+		.state = link->state,
+		.flags = vrfm_state_flags(link),
+		.lag = link->opened - link->acked,
+		.missed = (u64)link->missed.set * VRFM_WORD,
+		.since_ms = ktime_ms_delta(ktime_get(), link->since),
+		.links = link->counts.ups,
+		.messages = link->counts.messages,
+		.received = link->counts.received,
+		.bytes_sent = link->counts.bytes_sent,
+		.bytes_received = link->counts.bytes_received,
+		.overloads = link->counts.overloads,
+		.protocol_errors = link->counts.protocol,
+		.events_dropped = link->counts.events_dropped,
+	};
+	spin_unlock_bh(&link->lock);
+	vrfm_state_address(&link->peer, state);
+}
+
+/* Those for which there is room; counts all, and looks at the image. */
+static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
+			     struct vrfm_peer_state *states, u32 room)
+{
+	struct vrfm_link *link;
+
+	peers->count = 0;
+	peers->size = vdev->params.size;
+	rt_mutex_lock(&vdev->order);
+	peers->image = vdev->live ? VRFM_IMAGE_LOADING : 0;
+	peers->loaded = vdev->live && vdev->load.holder ?
+			(u64)vdev->load.page * VRFM_WIRE_PAGE : 0;
+	peers->lineage = vdev->load.lineage;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (peers->count++ < room)
+			vrfm_state_take(link, &states[peers->count - 1]);
+	rt_mutex_unlock(&vdev->order);
+}
+
+/* As much of each as the program knows, zeroes for what only it knows. */
+static int vrfm_states_give(const struct vrfm_peers *peers,
+			    const struct vrfm_peer_state *states, u32 n)
+{
+	u32 known = min_t(u32, peers->peer_size, sizeof(*states));
+	u8 __user *to = u64_to_user_ptr(peers->peers);
+	u32 i;
+
+	for (i = 0; i < n; i++, to += peers->peer_size)
+		if (copy_to_user(to, &states[i], known) ||
+		    clear_user(to + known, peers->peer_size - known))
+			return -EFAULT;
+	return 0;
+}
+
+/**
+ * vrfm_states - tell a program of the peers
+ * @vdev: device
+ * @peers: where to, right; gets what it says besides
+ *
+ * Context: may sleep.
+ * Return: 0; -EFAULT; -ENOMEM.
+ */
+int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers)
+{
+	u32 room = min_t(u32, peers->count, RFM2G_NODE_MAX);
+	struct vrfm_peer_state *states;
+	int ret;
+
+	BUILD_BUG_ON(sizeof(*states) != VRFM_PEER_SIZE);
+	states = kvcalloc(room ?: 1, sizeof(*states), GFP_KERNEL_ACCOUNT);
+	if (!states)
+		return -ENOMEM;
+	vrfm_states_take(vdev, peers, states, room);
+	ret = vrfm_states_give(peers, states, min(room, peers->count));
+	kvfree(states);
+	return ret;
+}

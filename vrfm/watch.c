@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Watching: a program sleeps until a part of the memory is not what it was.
+ *
+ * Whoever stores, a call, a peer, or the flusher for a mapping, tells with the
+ * page's lock held (vrfm_touched()), and wakes those whose part it may be. They
+ * compare for themselves, without a lock. While nobody watches it costs a look
+ * at a counter.
+ */
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "priv.h"
+#include "twin.h"
+
+/**
+ * struct vrfm_watcher - a task in vrfm_watch(), on its stack
+ * @entry: in the device's list, under its watch lock, as all of it
+ * @wait: where it sleeps
+ * @first: offset of the first byte
+ * @end: behind the last one
+ * @file: that it waits through
+ * @owner: whose close() of @file ends it
+ * @touched: somebody has stored there since it looked
+ * @cancelled: it shall return
+ */
+struct vrfm_watcher {
+	struct list_head entry;
+	wait_queue_head_t wait;
+	u32 first;
+	u32 end;
+	struct file *file;
+	fl_owner_t owner;
+	bool touched;
+	bool cancelled;
+};
+
+/**
+ * vrfm_watch_init - nobody watches
+ * @vdev: device
+ */
+void vrfm_watch_init(struct vrfm_dev *vdev)
+{
+	spin_lock_init(&vdev->watch_lock);
+	INIT_LIST_HEAD(&vdev->watchers);
+}
+
+/**
+ * vrfm_watchers_touch - wake who watches these bytes
+ * @vdev: device
+ * @offset: of the first
+ * @len: how many
+ *
+ * Context: any but hard interrupts; bottom halves are off.
+ */
+void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
+{
+	struct vrfm_watcher *watcher;
+
+	spin_lock(&vdev->watch_lock);
+	list_for_each_entry(watcher, &vdev->watchers, entry) {
+		if (offset >= watcher->end || watcher->first >= offset + len)
+			continue;
+		WRITE_ONCE(watcher->touched, true);
+		wake_up(&watcher->wait);
+	}
+	spin_unlock(&vdev->watch_lock);
+}
+
+/*
+ * Whoever stores looks for watchers with the page's lock held: after this he
+ * either sees this one, or what he stored is seen by it.
+ */
+static void vrfm_watch_begin(struct vrfm_dev *vdev,
+			     struct vrfm_watcher *watcher)
+{
+	u32 page, last = (watcher->end - 1) >> PAGE_SHIFT;
+
+	spin_lock_bh(&vdev->watch_lock);
+	list_add_tail(&watcher->entry, &vdev->watchers);
+	WRITE_ONCE(vdev->nwatchers, vdev->nwatchers + 1);
+	watcher->cancelled = READ_ONCE(vdev->gone);
+	spin_unlock_bh(&vdev->watch_lock);
+	for (page = watcher->first >> PAGE_SHIFT; page <= last; page++) {
+		spin_lock_bh(vrfm_page_lock(vdev, page << PAGE_SHIFT));
+		spin_unlock_bh(vrfm_page_lock(vdev, page << PAGE_SHIFT));
+	}
+}
+
+static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
+{
+	spin_lock_bh(&vdev->watch_lock);
+	WRITE_ONCE(vdev->nwatchers, vdev->nwatchers - 1);
+	list_del(&watcher->entry);
+	spin_unlock_bh(&vdev->watch_lock);
+}
+
+/* What is stored from here on wakes it again. */
+static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
+			    const void *seen, u32 *at)
+{
+	u32 len = watcher->end - watcher->first;
+
+	spin_lock_bh(&vdev->watch_lock);
+	watcher->touched = false;
+	spin_unlock_bh(&vdev->watch_lock);
+	*at = vrfm_first_difference(vdev->region.mem + watcher->first, seen,
+				    len);
+	return *at < len;
+}
+
+static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
+			   const void *seen, long left, u32 *at)
+{
+	while (!vrfm_watch_look(vdev, watcher, seen, at)) {
+		if (READ_ONCE(watcher->cancelled))
+			return -EIDRM;
+		if (!left)
+			return -ETIMEDOUT;
+		left = wait_event_interruptible_timeout(watcher->wait,
+							READ_ONCE(watcher->touched) ||
+							READ_ONCE(watcher->cancelled),
+							left);
+		if (left < 0)
+			return -EINTR;
+	}
+	return 0;
+}
+
+/* What the program has seen, or sees now. */
+static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
+			   const struct vrfm_watch *watch)
+{
+	if (!watch->old)
+		memcpy(seen, vdev->region.mem + watch->offset, watch->length);
+	else if (copy_from_user(seen, u64_to_user_ptr(watch->old),
+				watch->length))
+		return -EFAULT;
+	return 0;
+}
+
+/**
+ * vrfm_watch - wait until a part of the memory changes
+ * @vdev: device
+ * @file: that it is waited through; closing it ends the wait
+ * @watch: right, and inside; gets where the change is
+ *
+ * Context: may sleep.
+ * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -EINTR: a signal,
+ * never restarted.
+ */
+int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
+	       struct vrfm_watch *watch)
+{
+	struct vrfm_watcher watcher = {
+		.first = watch->offset,
+		.end = watch->offset + watch->length,
+		.file = file,
+		.owner = current->files,
+	};
+	long left = watch->timeout_ms == VRFM_FOREVER ? MAX_SCHEDULE_TIMEOUT :
+		    msecs_to_jiffies(watch->timeout_ms);
+	void *seen;
+	u32 at = 0;
+	int ret;
+
+	seen = kvmalloc(watch->length, GFP_KERNEL_ACCOUNT);
+	if (!seen)
+		return -ENOMEM;
+	ret = vrfm_watch_seen(vdev, seen, watch);
+	if (!ret) {
+		init_waitqueue_head(&watcher.wait);
+		vrfm_watch_begin(vdev, &watcher);
+		ret = vrfm_watch_wait(vdev, &watcher, seen, left, &at);
+		vrfm_watch_end(vdev, &watcher);
+	}
+	kvfree(seen);
+	watch->changed = ret ? 0 : watch->offset + at;
+	return ret;
+}
+
+/**
+ * vrfm_watches_cancel - end what a process waits for through a file
+ * @vdev: device
+ * @file: the file, NULL: all waits of all
+ * @owner: the process, as flush() names it
+ */
+void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
+			 fl_owner_t owner)
+{
+	struct vrfm_watcher *watcher;
+
+	spin_lock_bh(&vdev->watch_lock);
+	list_for_each_entry(watcher, &vdev->watchers, entry) {
+		if (file && (watcher->file != file || watcher->owner != owner))
+			continue;
+		WRITE_ONCE(watcher->cancelled, true);
+		wake_up(&watcher->wait);
+	}
+	spin_unlock_bh(&vdev->watch_lock);
+}
