@@ -358,6 +358,7 @@ void rfm2g_callbacks_forget(struct rfm2g_handle *h)
 
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->gone, NULL);
+	atomic_store(&h->watches, 0);
 	for (type = 0; type < RFM2GEVENT_LAST; type++) {
 		atomic_store(&h->waits[type], 0);
 		cb = h->callbacks[type];

@@ -103,6 +103,7 @@ static void rfm2g_handle_drain(struct rfm2g_handle *h)
 	rfm2g_uses_see();
 	while (rfm2g_is_used(h)) {
 		rfm2g_waits_cancel(h);
+		rfm2g_watches_cancel(h);
 		nanosleep(&moment, NULL);
 	}
 }

@@ -55,11 +55,12 @@ enum rfm2g_state {
  * @gone: a callback has ended
  * @callbacks: by event, NULL: none
  * @waits: by event, how many threads of this process are in a wait for it
+ * @watches: how many are in RFM2gxWatch()
  *
  * All there can be lie in one table, for ever: whatever a program hands in can
  * be looked at without a fault, and locks, whose zeroes are as good as new ones,
  * are there for threads that come late. While a thread's use (use.c) names a handle that
- * it found open, all but @pub, @callbacks and @waits stays as it is.
+ * it found open, all but @pub, @callbacks, @waits and @watches stays as it is.
  */
 struct rfm2g_handle {
 	_Alignas(1024) struct rfm2ghandle_s pub;
@@ -72,6 +73,7 @@ struct rfm2g_handle {
 	pthread_cond_t gone;
 	struct rfm2g_callback *callbacks[RFM2GEVENT_LAST];
 	_Atomic unsigned int waits[RFM2GEVENT_LAST];
+	_Atomic unsigned int watches;
 };
 
 /**
@@ -124,6 +126,9 @@ bool rfm2g_uses_init(void);
 struct rfm2g_thread *rfm2g_thread_add(void);
 bool rfm2g_is_used(const struct rfm2g_handle *h);
 void rfm2g_uses_see(void);
+
+/* vrfm.c */
+void rfm2g_watches_cancel(struct rfm2g_handle *h);
 
 /**
  * rfm2g_handle_of - is this a handle at all?

@@ -125,6 +125,8 @@ static void try_data(RFM2GHANDLE x)
 	RFM2G_UINT32 l = 0;
 	RFM2G_UINT64 ll = 0;
 	char block[100] = "";
+	/* Nobody ever wrote that. */
+	static const char seen[] = "something else";
 
 	TRY(RFM2gRead(x, 1, block, sizeof(block)));
 	TRY(RFM2gWrite(x, 1, block, sizeof(block)));
@@ -137,6 +139,10 @@ static void try_data(RFM2GHANDLE x)
 	TRY(RFM2gPoke32(x, 4, l));
 	TRY(RFM2gPoke64(x, 8, ll));
 	TRY(RFM2gxFlush(x));
+	TRY(RFM2gxFlushTimeout(x, 1000, NULL));
+	TRY(RFM2gxWatch(x, 0, sizeof(seen), seen, 0, NULL));
+	TRY(RFM2gxUnwatch(x));
+	TRY(RFM2gxPeers(x, NULL, sizeof(RFM2GXPEER), 0, &l, NULL));
 	TRY(RFM2gReadReg(x, RFM2GCTRLREGMEM, RFM2G_LCSR1, 4, &l));
 	TRY(RFM2gWriteReg(x, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 0));
 	TRY(RFM2gSetReg(x, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 1));
@@ -203,7 +209,7 @@ static void all(RFM2GHANDLE x, RFM2G_STATUS wanted, const char *text)
 	wrong = tried = 0;
 	try_most(x);
 	try_rest(x);
-	is(!wrong && tried == 67, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
+	is(!wrong && tried == 71, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
 }
 
 static void handles(void)
@@ -654,6 +660,92 @@ static void numbers(void)
 	GIVES(SUCCESS, RFM2gxFlush(h));
 }
 
+/* What only vrfm has. */
+#define OWN_FLUSH 0xC018EA01
+#define OWN_WATCH 0xC020EA02
+#define OWN_UNWATCH 0x0000EA03
+#define OWN_PEERS 0xC030EA04
+
+static void flushing(void)
+{
+	RFM2GXFLUSHED flushed = { 7, 7, 7 };
+
+	GIVES(SUCCESS, RFM2gxFlushTimeout(h, 1000, &flushed));
+	is(!flushed.Reached && !flushed.Behind && !flushed.Absent, "without peers nobody is flushed");
+	GIVES(SUCCESS, RFM2gxFlushTimeout(h, 0, NULL));
+	GIVES(SUCCESS, RFM2gxFlushTimeout(h, RFM2GX_FOREVER, NULL));
+	wrap_fail(OWN_FLUSH, ETIMEDOUT);
+	flushed.Behind = 9;
+	GIVES(TIMED_OUT, RFM2gxFlushTimeout(h, 1000, &flushed));
+	is(!flushed.Behind, "who is behind is told after a timeout, too");
+	wrap_fail(OWN_FLUSH, EINTR);
+	flushed.Behind = 9;
+	GIVES(SIGNALED, RFM2gxFlushTimeout(h, 1000, &flushed));
+	is(flushed.Behind == 9, "and not after anything else");
+	wrap_fail(OWN_FLUSH, ENOTTY);
+	GIVES(NOT_SUPPORTED, RFM2gxFlushTimeout(h, 1000, NULL));
+	wrap_fail(OWN_FLUSH, EIO);
+	GIVES(OS_ERROR, RFM2gxFlushTimeout(h, 1000, NULL));
+	wrap_fail(0, 0);
+}
+
+static void watching(void)
+{
+	RFM2G_UINT32 seen = 5, at = 99;
+
+	GIVES(BAD_PARAMETER_3, RFM2gxWatch(h, 0, 0, NULL, 0, NULL));
+	GIVES(BAD_PARAMETER_3, RFM2gxWatch(h, 0, RFM2GX_WATCH_MAX + 1, NULL, 0, NULL));
+	GIVES(BAD_PARAMETER_3, RFM2gxWatch(h, 0, 0xFFFFFFFF, NULL, 0, NULL));
+	GIVES(OUT_OF_RANGE, RFM2gxWatch(h, size, 1, NULL, 0, NULL));
+	GIVES(OUT_OF_RANGE, RFM2gxWatch(h, size - 3, 4, NULL, 0, NULL));
+	GIVES(OUT_OF_RANGE, RFM2gxWatch(h, 0xFFFFFFFF, 2, NULL, 0, NULL));
+	GIVES(TIMED_OUT, RFM2gxWatch(h, size - 4, 4, NULL, 0, &at));
+	is(at == 99, "what did not change is not told");
+	RFM2gPoke32(h, 1600, 5);
+	GIVES(TIMED_OUT, RFM2gxWatch(h, 1600, 4, &seen, 20, &at));
+	RFM2gPoke8(h, 1602, 1);
+	GIVES(SUCCESS, RFM2gxWatch(h, 1600, 4, &seen, RFM2GX_FOREVER, &at));
+	is(at == 1602, "where it changed: %u", at);
+	GIVES(SUCCESS, RFM2gxWatch(h, 1600, 4, &seen, 0, NULL));
+	GIVES(OS_ERROR, RFM2gxWatch(h, 1600, 4, (void *)8, 0, NULL));
+	GIVES(SUCCESS, RFM2gxUnwatch(h));
+	wrap_fail(OWN_WATCH, ENOTTY);
+	GIVES(NOT_SUPPORTED, RFM2gxWatch(h, 0, 4, NULL, 0, NULL));
+	wrap_fail(OWN_WATCH, EIDRM);
+	GIVES(WAIT_EVENT_CANCELED, RFM2gxWatch(h, 0, 4, NULL, 0, NULL));
+	wrap_fail(OWN_WATCH, EINTR);
+	GIVES(SIGNALED, RFM2gxWatch(h, 0, 4, NULL, 0, NULL));
+	wrap_fail(OWN_WATCH, ENOMEM);
+	GIVES(LOW_MEMORY, RFM2gxWatch(h, 0, 4, NULL, 0, NULL));
+	wrap_fail(OWN_UNWATCH, ENOTTY);
+	GIVES(NOT_SUPPORTED, RFM2gxUnwatch(h));
+	wrap_fail(0, 0);
+}
+
+static void peers(void)
+{
+	RFM2GXPEER peer = { .Node = 77 };
+	RFM2GXIMAGE image = { .Loading = 1, .Loaded = 9 };
+	RFM2G_UINT32 n = 99;
+
+	GIVES(SUCCESS, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
+	is(!n && peer.Node == 77, "there is none");
+	is(!image.Loading && !image.Loaded && image.Size == size && image.Lineage, "of an image that is there");
+	GIVES(SUCCESS, RFM2gxPeers(h, NULL, sizeof(peer), 0, &n, NULL));
+	GIVES(SUCCESS, RFM2gxPeers(h, &peer, 4096, 0, &n, NULL));
+	GIVES(BAD_PARAMETER_2, RFM2gxPeers(h, NULL, sizeof(peer), 1, &n, &image));
+	GIVES(BAD_PARAMETER_3, RFM2gxPeers(h, &peer, sizeof(peer) - 1, 1, &n, &image));
+	GIVES(BAD_PARAMETER_3, RFM2gxPeers(h, &peer, 4097, 1, &n, &image));
+	GIVES(BAD_PARAMETER_5, RFM2gxPeers(h, &peer, sizeof(peer), 1, NULL, &image));
+	wrap_fail(OWN_PEERS, ENOTTY);
+	n = 99;
+	GIVES(NOT_SUPPORTED, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
+	is(n == 99, "nothing is told after an error");
+	wrap_fail(OWN_PEERS, EIO);
+	GIVES(OS_ERROR, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
+	wrap_fail(0, 0);
+}
+
 static void window(void)
 {
 	RFM2G_UINT32 offset = 99, bytes = 99;
@@ -841,7 +933,8 @@ int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
 		handles, opening, groups, closing, many, identity, blocks, words, user_memory, special_memory,
-		device_memory, registers, switches, numbers, window, events, sending, errnos, ignorant, unmapped, texts,
+		device_memory, registers, switches, numbers, flushing, watching,
+		peers, window, events, sending, errnos, ignorant, unmapped, texts,
 	};
 
 	if (argc != 4)

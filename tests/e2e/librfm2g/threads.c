@@ -261,6 +261,66 @@ static void waits(void)
 	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&second), "that ends with its own");
 }
 
+/* A thread in RFM2gxWatch(), for ever, at a place of its own. */
+struct watcher {
+	pthread_t thread;
+	RFM2GHANDLE h;
+	RFM2G_UINT32 at, seen, changed;
+	atomic_bool over;
+	RFM2G_STATUS ret;
+};
+
+static void *watch_for(void *arg)
+{
+	struct watcher *w = arg;
+
+	w->ret = RFM2gxWatch(w->h, w->at, 4, &w->seen, RFM2GX_FOREVER, &w->changed);
+	w->over = true;
+	return NULL;
+}
+
+static void watching_for(struct watcher *w, RFM2GHANDLE h, RFM2G_UINT32 at)
+{
+	*w = (struct watcher){ .h = h, .at = at };
+	RFM2gPoke32(h, at, 0);
+	w->thread = started(watch_for, w);
+	usleep(50000);
+}
+
+static RFM2G_STATUS watched(struct watcher *w)
+{
+	if (!eventually(w->over))
+		return -1;
+	pthread_join(w->thread, NULL);
+	return w->ret;
+}
+
+static void watches(void)
+{
+	RFM2GHANDLE h = opened(), other = opened();
+	struct watcher one, two, third;
+
+	watching_for(&one, h, 512);
+	watching_for(&two, h, 516);
+	watching_for(&third, other, 512);
+	RFM2gPoke16(other, 518, 1);
+	gives(RFM2G_SUCCESS, watched(&two), "who watches a word is told when it changes");
+	is(two.changed == 518 && !one.over && !third.over, "and nobody else: %u", two.changed);
+	gives(RFM2G_SUCCESS, RFM2gxUnwatch(h), "to watch is ended");
+	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "for who watches through that handle");
+	usleep(50000);
+	is(!third.over, "and not through another one");
+	watching_for(&one, h, 520);
+	RFM2gPoke32(h, 512, 1);
+	gives(RFM2G_SUCCESS, watched(&third), "that ends with a change");
+	pthread_kill(one.thread, SIGUSR1);
+	gives(RFM2G_SIGNALED, watched(&one), "a signal ends it");
+	watching_for(&one, h, 524);
+	gives(RFM2G_SUCCESS, RFM2gClose(&h), "a handle is closed while a thread watches");
+	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "who is told");
+	RFM2gClose(&other);
+}
+
 /* Waits that begin and end all the time, through a handle that is closed at any moment. */
 static void *wait_on(void *arg)
 {
@@ -653,7 +713,7 @@ static void speed(void)
 int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
-		close_while_used, close_twice, waits, close_while_waiting, callbacks, joined, by_itself,
+		close_while_used, close_twice, waits, watches, close_while_waiting, callbacks, joined, by_itself,
 		enable_and_disable, real_callbacks, forking, maps, handlers, speed,
 	};
 
