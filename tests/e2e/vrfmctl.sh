@@ -3,15 +3,17 @@
 # Author: The krdma developers
 #
 # vrfmctl: devices as a file describes them: up, changed, down; what is wrong with a file, line by line; who has a device
-# open that shall go.
+# open that shall go. Two nodes that are linked: their peers, rates, joining, comparing, measuring.
 #
 #   each node for itself: vrfm.conf ---> vrfmctl ---> /sys/kernel/config/vrfm
+#   node 1 --- node 2
 #
 # kernels: uml
 # long: stock-6.1
 # load: krdma vrfm
 # tools: vrfmctl rfm2g_util
-# timeout: 200
+# programs: rfm2g/rfm
+# timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -123,6 +125,7 @@ sys.stdin.read()" < <(until [[ -e $results/done ]]; do sleep 0.1; done) >"$resul
 }
 
 wrong() {
+	local word
 	ctl 1 "*No such file*" up
 	file "# nothing"
 	ctl 1 "*has no device" up
@@ -147,6 +150,16 @@ wrong() {
 	says 2 "*Exit status*" vrfmctl -x
 	says 0 "*Exit status*" vrfmctl --help
 	says 1 "vrfmctl: there is no rfm2g7" vrfmctl status rfm2g7
+	for word in peers top join check bench; do
+		says 1 "vrfmctl: there is no rfm2g7" vrfmctl $word rfm2g7
+		says 1 "*eth0: devices are rfm2g0 to rfm2g7" vrfmctl $word eth0
+		says 2 "*Exit status*" vrfmctl $word rfm2g6 rfm2g7
+	done
+	for word in "-n 0" "-n 1.5" "-n x" "-i 0" "-i -1" "-t 0" "-b 0" "-b 6" "-b 4G" "-b 4Kx" "-w 2" "-w -4" "-w 1M1" "-e 0" \
+		"-e 5" "-e"; do
+		# shellcheck disable=SC2086
+		says 2 "*Exit status*" vrfmctl top $word
+	done
 }
 
 wrong_rights() {
@@ -154,6 +167,144 @@ wrong_rights() {
 	chmod 755 "$results"
 	says 1 "*Permission denied*" setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl -f "$conf" up
 	check "who may not makes nothing" test ! -e "$config/$name"
+}
+
+# A device whose peer is the other node.
+linked() {
+	local other=$((3 - NODE))
+	file "[$name]" "node = $NODE" "size = 1M" "listen = $(addr4 "$NODE")" "peer = $other $(addr4 "$other")" "$@"
+	ctl 0 "" up
+}
+
+joining() {
+	linked
+	ctl 0 "" up
+	says 0 "*$name: has all" vrfmctl join "$name"
+	ctl 0 "" up
+	(($(rfm_peer_line $((3 - NODE)) | sed 's/.* links \([0-9]*\).*/\1/') == 1))
+	ok $? "up again, the peer is still the same"
+	barrier joined
+	rfm poke $((4096 * NODE)) $((70 + NODE))
+	says 0 "*\"device\":\"$name\",\"joined\":true,\"seconds\":*,\"without\":\[\]}" vrfmctl --json join "$name"
+	barrier written
+	if ((NODE == 2)); then
+		ctl 0 "" down
+		linked
+		says 0 "*\[####*\] has all*" script -qec "vrfmctl join $name" /dev/null
+		[[ $(rfm peek 4096) == 71 && $(rfm peek 8192) == 72 ]]
+		ok $? "who has joined has all"
+	fi
+	barrier anew
+	within 20 rfm_is ready
+	rfm sync
+	barrier settled
+}
+
+peers() {
+	local other=$((3 - NODE))
+	says 0 "$name: 1.0M, image *, complete
+*node state *
+* $other ready * $(addr4 "$other"):5565" vrfmctl peers "$name"
+	vrfmctl --json peers | python3 -c "
+import json, sys
+device = [one for one in json.load(sys.stdin) if one['device'] == '$name'][0]
+assert device['size'] == 1048576 and not device['loading'] and len(device['image']) == 16, device
+peer, = device['peers']
+assert peer['node'] == $other and peer['state'] == 'ready' and peer['address'] == '$(addr4 "$other"):5565', peer
+assert peer['peer_synced'] and peer['same_image'] and not peer['misses_all'] and not peer['missed_bytes'], peer
+assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 0, peer"
+	ok $? "for programs"
+	says 0 "*sent/s *
+* $other ready *
+*sent/s *
+* $other ready *" vrfmctl -n 2 -i 0.1 top "$name"
+	says 0 $'*\e[H*ready*' script -qec "vrfmctl -n 1 top $name" /dev/null
+	barrier quiet
+	vrfmctl --json -n 2 -i 1 top "$name" >"$results/top" &
+	sleep 0.3
+	rfm fill 131072 500000 "$NODE"
+	wait $!
+	python3 -c "
+import json
+first, second = [json.loads(line) for line in open('$results/top')]
+assert first['peers'][0]['sent_per_s'] == 0, first
+assert 100000 < second['peers'][0]['sent_per_s'] < 5000000, second
+assert second['peers'][0]['received_per_s'] > 100000, second"
+	ok $? "rates: $(tail -n 1 "$results/top")"
+	barrier rated
+	# Both wrote there: one of them once more, so that they are equal.
+	((NODE == 2)) || rfm fill 131072 500000 9
+	rfm sync
+	barrier filled
+}
+
+comparing() {
+	local word
+	vrfmctl check "$name" >"/exchange/check-$NODE"
+	ok $? "checksums: $(wc -l <"/exchange/check-$NODE") lines"
+	vrfmctl --json -b 256K check "$name" | python3 -c "
+import json, sys
+image = json.load(sys.stdin)
+assert image['node'] == $NODE and image['size'] == 1048576 and image['block'] == 262144 and len(image['sums']) == 4, image"
+	ok $? "for programs"
+	barrier summed
+	says 0 "nodes $NODE and $((3 - NODE)): 0 of 16 blocks differ" vrfmctl -c "/exchange/check-$((3 - NODE))" check "$name"
+	if ((NODE == 1)); then
+		rfm dark 1
+		rfm poke 196608 99
+		rfm dark 0
+		says 1 "00030000 differs
+nodes 1 and 2: 1 of 16 blocks differ" vrfmctl -c - check "$name" </exchange/check-2
+		says 1 '{"device":"*","node":1,"with":2,"blocks":16,"block":65536,"different":\[196608\],"same":false}' \
+			vrfmctl --json -c /exchange/check-2 check "$name"
+	fi
+	says 1 "*No such file*" vrfmctl -c "$results/nowhere" check "$name"
+	says 1 "*not what vrfmctl check prints" vrfmctl -c /dev/null check "$name"
+	head -n 5 "/exchange/check-$NODE" >"$results/short"
+	says 1 "*short:6: a block is missing" vrfmctl -c "$results/short" check "$name"
+	sed '1s/1048576/2097152/' "/exchange/check-$NODE" "/exchange/check-$NODE" >"$results/other"
+	says 1 "*a block is missing" vrfmctl -c "$results/other" check "$name"
+	sed 's/size 1048576 block 65536/size 65536 block 65536/' "/exchange/check-$NODE" >"$results/small"
+	says 1 "*$name has 1048576 bytes, */small 65536" vrfmctl -c "$results/small" check "$name"
+	for word in "size 0 block 4" "size 4096 block 0" "size 4096 block 6" "size 4294967296 block 4096" "size -1 block 4"; do
+		echo "vrfmctl-check node 1 $word" >"$results/bad"
+		says 1 "*not what vrfmctl check prints" vrfmctl -c "$results/bad" check "$name"
+	done
+	barrier compared
+}
+
+measuring() {
+	says 0 "us *p50*p99.9*
+load *
+read *
+flush *" vrfmctl -n 100 bench "$name"
+	vrfmctl --json -n 100 -w $((16384 + 4 * NODE)) -e 3 bench "$name" | python3 -c "
+import json, sys
+tests = json.load(sys.stdin)['tests']
+assert [test['name'] for test in tests] == ['load', 'read', 'flush', 'write', 'write+flush', 'event'], tests
+for test in tests:
+	assert 0 < test['p50_ns'] <= test['p90_ns'] <= test['p99_ns'] <= test['p99.9_ns'] <= test['max_ns'], test
+	assert test['count'] == (10 if test['name'] in ('flush', 'write+flush', 'event') else 100), test
+one = {test['name']: test['p50_ns'] for test in tests}
+assert one['load'] < one['read'] and one['write'] < one['write+flush'], one"
+	ok $? "what takes longer takes longer"
+	[[ $(rfm peek $((16384 + 4 * NODE))) == 9 && $(rfm peek 16384) == 0 ]]
+	ok $? "only the word that was named is written"
+	says 1 "*there is no word at that offset" vrfmctl -w 1M bench "$name"
+	barrier measured
+}
+
+# A peer that nobody is.
+absent() {
+	linked "peer = 9 $(addr4 9)"
+	says 0 "*$name: 1 of 2 peers linked*$name: has all*node 9 is down since *" vrfmctl join "$name"
+	says 1 "*node 9 is down since *" vrfmctl -t 0.5 join "$name"
+	says 1 "*\"joined\":false,\"seconds\":*,\"without\":\[{\"node\":9,\"state\":\"down\",\"since_ms\":*}\]}" \
+		vrfmctl --json -t 0.5 join "$name"
+	chmod 755 "$results"
+	says 1 "*Permission denied*" setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl peers "$name"
+	barrier absent
+	ctl 0 "" down
 }
 
 ! mountpoint -q /sys/kernel/config || umount /sys/kernel/config 2>/dev/null
@@ -164,4 +315,10 @@ peers
 rm -f "$conf"
 wrong
 wrong_rights
+barrier alone
+joining
+peers
+comparing
+measuring
+absent
 finish

@@ -3,6 +3,11 @@
 #ifndef VRFMCTL_CTL_H
 #define VRFMCTL_CTL_H
 
+#include <stdint.h>
+#include <time.h>
+
+#include "../../include/uapi/vrfm.h"
+
 #include "conf.h"
 
 /* What a command returns, and the program with it. */
@@ -11,6 +16,94 @@ enum ctl_result {
 	CTL_FAILED,
 	CTL_USAGE,
 };
+
+/**
+ * struct ctl_options - what the user wants
+ * @path: of the file of devices
+ * @json: output for programs
+ * @interval: seconds between two looks
+ * @count: how many times, 0: as usual
+ * @timeout: seconds, 0: none
+ * @block: bytes, 0: as usual
+ * @compare: file to compare with, NULL: none
+ * @writes: it may be written at @offset
+ * @offset: in the memory
+ * @event: type that may be sent, 0: none
+ */
+struct ctl_options {
+	const char *path;
+	bool json;
+	double interval;
+	unsigned int count;
+	double timeout;
+	uint64_t block;
+	const char *compare;
+	bool writes;
+	uint64_t offset;
+	unsigned int event;
+};
+
+/**
+ * struct ctl_view - a device and its peers
+ * @unit: of the device
+ * @all: what there is of all
+ * @peers: and of each
+ */
+struct ctl_view {
+	unsigned int unit;
+	struct vrfm_peers all;
+	struct vrfm_peer_state peers[CONF_PEERS];
+};
+
+/**
+ * struct ctl_rate - how much goes to a peer and comes from it
+ * @sent: bytes a second
+ * @received: bytes a second
+ */
+struct ctl_rate {
+	double sent;
+	double received;
+};
+
+/* Room for a number for people. */
+struct ctl_text {
+	char text[24];
+};
+
+static inline const char *ctl_bool(bool value)
+{
+	return value ? "true" : "false";
+}
+
+/* Of an image that is loaded. */
+static inline unsigned int ctl_percent(const struct vrfm_peers *all)
+{
+	return all->size ? all->loaded * 100 / all->size : 0;
+}
+
+static inline double ctl_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static inline void ctl_pause(double seconds)
+{
+	const struct timespec t = {
+		.tv_sec = seconds,
+		.tv_nsec = (seconds - (time_t)seconds) * 1e9,
+	};
+
+	nanosleep(&t, NULL);
+}
+
+/* bench.c */
+enum ctl_result ctl_bench(const struct ctl_options *options, const char *only);
+
+/* check.c */
+enum ctl_result ctl_check(const struct ctl_options *options, const char *only);
 
 /* configfs.c */
 #define CTL_CONFIGFS "/sys/kernel/config/vrfm"
@@ -26,8 +119,26 @@ bool ctl_keep_peers(const struct conf_device *device);
 bool ctl_has_peer(unsigned int unit, unsigned int id);
 bool ctl_remove(unsigned int unit);
 
+/* join.c */
+enum ctl_result ctl_join(const struct ctl_options *options, const char *only);
+
+/* peers.c */
+const char *ctl_state(const struct vrfm_peer_state *peer);
+int ctl_open(unsigned int unit, int flags);
+bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg);
+bool ctl_look(int fd, unsigned int unit, struct ctl_view *view);
+int ctl_devices(const char *only, unsigned int *units);
+bool ctl_which(const char *only, unsigned int *unit);
+const char *ctl_time(uint64_t ms, struct ctl_text *text);
+void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates);
+void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates);
+enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *only);
+
 /* status.c */
-enum ctl_result ctl_status(bool json, const char *only);
+enum ctl_result ctl_status(const struct ctl_options *options, const char *only);
+
+/* top.c */
+enum ctl_result ctl_top(const struct ctl_options *options, const char *only);
 
 /* up.c */
 enum ctl_result ctl_up(struct conf_device *device);

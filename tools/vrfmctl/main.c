@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* vrfmctl: the devices of this host, as /etc/vrfm.conf describes them. */
+#include <ctype.h>
 #include <err.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -10,20 +11,33 @@
 #define CTL_CONF "/etc/vrfm.conf"
 
 static const char ctl_help_text[] =
-"vrfmctl [-f FILE] up [DEVICE]...\n"
-"vrfmctl [-f FILE] down [DEVICE]...\n"
+"vrfmctl [-f FILE] up|down [DEVICE]...\n"
 "vrfmctl [-f FILE] conf\n"
-"vrfmctl [--json] status [DEVICE]\n"
+"vrfmctl [--json] status|peers [DEVICE]\n"
+"vrfmctl [--json] [-i SECONDS] [-n COUNT] top [DEVICE]\n"
+"vrfmctl [--json] [-t SECONDS] join [DEVICE]\n"
+"vrfmctl [--json] [-b BLOCK] [-c FILE] check [DEVICE]\n"
+"vrfmctl [--json] [-n COUNT] [-w OFFSET] [-e EVENT] bench [DEVICE]\n"
 "\n"
 "up: have the devices that " CTL_CONF " describes, or those that are named;\n"
 "peers of one that is up are brought up to date. down: have them no more, unless\n"
 "they are open; without a name, those of the file. conf: is the file right?\n"
-"status: what is there.\n"
+"status: what is there. peers: what the others have of it. top: that again and\n"
+"again, with rates. join: wait until a device has all that the others have.\n"
+"check: checksums of its blocks, or which of them differ from another node's.\n"
+"bench: how long single operations take here.\n"
 "\n"
-"  -f, --file=FILE   instead of " CTL_CONF "\n"
-"  -j, --json        status for programs\n"
+"  -f, --file=FILE         instead of " CTL_CONF "\n"
+"  -j, --json              for programs\n"
+"  -i, --interval=SECONDS  top: how often (1)\n"
+"  -n, --count=COUNT       top: how many times; bench: how many operations (10000)\n"
+"  -t, --timeout=SECONDS   join: no longer than that\n"
+"  -b, --block=BYTES       check: of a block, K and M may follow (64K)\n"
+"  -c, --compare=FILE      check: with what check said on another node; -: stdin\n"
+"  -w, --write=OFFSET      bench: write, too; the word at OFFSET is lost\n"
+"  -e, --event=TYPE        bench: send events, too, of type 1 to 4, to all nodes\n"
 "\n"
-"Exit status: 0 all was well, 1 something failed, 2 usage.\n";
+"Exit status: 0 all was well, 1 something failed or differs, 2 usage.\n";
 
 static enum ctl_result ctl_conf(const char *path, struct conf *conf)
 {
@@ -119,18 +133,97 @@ static enum ctl_result ctl_usage(void)
 	return CTL_USAGE;
 }
 
-static enum ctl_result ctl_run(const char *path, bool json, int argc,
+static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 			       char **argv)
 {
+	static const struct {
+		const char *name;
+		enum ctl_result (*run)(const struct ctl_options *options,
+				       const char *only);
+	} commands[] = {
+		{ "status", ctl_status }, { "peers", ctl_show_peers },
+		{ "top", ctl_top }, { "join", ctl_join },
+		{ "check", ctl_check }, { "bench", ctl_bench },
+	};
+	size_t i;
+
 	if (!strcmp(argv[0], "up"))
-		return ctl_run_up(path, argc - 1, argv + 1);
+		return ctl_run_up(options->path, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "down"))
-		return ctl_run_down(path, argc - 1, argv + 1);
+		return ctl_run_down(options->path, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "conf") && argc == 1)
-		return ctl_run_conf(path);
-	if (!strcmp(argv[0], "status") && argc <= 2)
-		return ctl_status(json, argc == 2 ? argv[1] : NULL);
+		return ctl_run_conf(options->path);
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[0], commands[i].name) && argc <= 2)
+			return commands[i].run(options,
+					       argc == 2 ? argv[1] : NULL);
 	return ctl_usage();
+}
+
+/* A number of seconds or whatever, from LEAST to MOST. */
+static bool ctl_parse_number(const char *text, double least, double most,
+			     double *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*value = strtod(text, &end);
+	return !*end && *value >= least && *value <= most;
+}
+
+/* Bytes, with K or M behind if need be; a multiple of a word. */
+static bool ctl_parse_size(const char *text, uint64_t least, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	*value = strtoull(text, &end, 0);
+	if (*value > 1ULL << 31)
+		return false;
+	if (*end == 'K' || *end == 'M')
+		*value <<= *end++ == 'K' ? 10 : 20;
+	return !*end && *value >= least && *value <= 1ULL << 31 &&
+	       *value % 4 == 0;
+}
+
+static bool ctl_option(int option, const char *text,
+		       struct ctl_options *options)
+{
+	double value = 0;
+	bool good;
+
+	switch (option) {
+	case 'f':
+		options->path = text;
+		return true;
+	case 'j':
+		options->json = true;
+		return true;
+	case 'i':
+		return ctl_parse_number(text, 0.01, 86400, &options->interval);
+	case 'n':
+		good = ctl_parse_number(text, 1, 1e7, &value);
+		options->count = value;
+		return good && value == options->count;
+	case 't':
+		return ctl_parse_number(text, 0.1, 1e6, &options->timeout);
+	case 'b':
+		return ctl_parse_size(text, 4, &options->block);
+	case 'c':
+		options->compare = text;
+		return true;
+	case 'w':
+		options->writes = true;
+		return ctl_parse_size(text, 0, &options->offset);
+	case 'e':
+		good = ctl_parse_number(text, 1, 4, &value);
+		options->event = value;
+		return good && value == options->event;
+	default:
+		return false;
+	}
 }
 
 int main(int argc, char **argv)
@@ -138,26 +231,32 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, 'f' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "timeout", required_argument, NULL, 't' },
+		{ "block", required_argument, NULL, 'b' },
+		{ "compare", required_argument, NULL, 'c' },
+		{ "write", required_argument, NULL, 'w' },
+		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
-	const char *path = CTL_CONF;
-	bool json = false;
+	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
 	int option;
 
-	while ((option = getopt_long(argc, argv, "f:jh", options, NULL)) != -1) {
-		if (option == 'f') {
-			path = optarg;
-		} else if (option == 'j') {
-			json = true;
-		} else if (option == 'h') {
+	while ((option = getopt_long(argc, argv, "f:ji:n:t:b:c:w:e:h", options,
+				     NULL)) != -1) {
+		if (option == 'h') {
 			fputs(ctl_help_text, stdout);
 			return CTL_OK;
-		} else {
+		}
+		if (!ctl_option(option, optarg, &wanted)) {
+			if (option != '?')
+				warnx("-%c %s: not right", option, optarg);
 			return ctl_usage();
 		}
 	}
 	if (optind == argc)
 		return ctl_usage();
-	return ctl_run(path, json, argc - optind, argv + optind);
+	return ctl_run(&wanted, argc - optind, argv + optind);
 }

@@ -134,14 +134,14 @@ static void ctl_line(struct ctl_print *print, char *line)
 
 /**
  * ctl_status - what all devices do, or one
- * @json: for programs
+ * @options: whether for programs
  * @only: name of the one, NULL: all
  *
  * Return: CTL_OK, CTL_FAILED: there is no such device, or no driver.
  */
-enum ctl_result ctl_status(bool json, const char *only)
+enum ctl_result ctl_status(const struct ctl_options *options, const char *only)
 {
-	struct ctl_print print = { .json = json, .only = only };
+	struct ctl_print print = { .json = options->json, .only = only };
 	FILE *file = fopen(CTL_PAGE, "r");
 	size_t room = 0;
 	char *line = NULL;
@@ -153,11 +153,11 @@ enum ctl_result ctl_status(bool json, const char *only)
 			warn(CTL_PAGE);
 		return CTL_FAILED;
 	}
-	if (json)
+	if (print.json)
 		printf("[");
 	while (getline(&line, &room, file) >= 0)
 		ctl_line(&print, line);
-	if (json)
+	if (print.json)
 		printf("%s]\n", print.devices ? "]}" : "");
 	free(line);
 	fclose(file);

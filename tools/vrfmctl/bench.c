@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How long single operations of this node take. What others see of it happens
+ * only where the user says so: writes at an offset, events of a type.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../include/uapi/rfm2g.h"
+
+#include "ctl.h"
+
+#define CTL_ROUNDS 10000
+/* Loads are too short to be timed one by one. */
+#define CTL_LOADS 1024
+#define CTL_FLUSH_MS 10000
+
+/**
+ * struct ctl_bench - what is measured
+ * @fd: device
+ * @unit: of it
+ * @size: bytes of its memory
+ * @mem: its memory
+ * @options: what the user wants
+ * @ns: of each round, for one operation
+ * @rounds: how many
+ * @shown: how many lines there were
+ */
+struct ctl_bench {
+	int fd;
+	unsigned int unit;
+	uint64_t size;
+	const volatile uint32_t *mem;
+	const struct ctl_options *options;
+	double *ns;
+	unsigned int rounds;
+	unsigned int shown;
+};
+
+/* Which option asks for it. */
+enum ctl_wish {
+	CTL_ALWAYS,
+	CTL_WRITES,
+	CTL_EVENTS,
+};
+
+static bool ctl_bench_load(struct ctl_bench *bench, uint32_t round)
+{
+	uint32_t i, sum = 0;
+
+	(void)round;
+	for (i = 0; i < CTL_LOADS; i++)
+		sum += bench->mem[i % (bench->size / 4)];
+	/* Nobody wants it, but the compiler must not know. */
+	__asm__ volatile("" : : "r" (sum));
+	return true;
+}
+
+static bool ctl_bench_read(struct ctl_bench *bench, uint32_t round)
+{
+	uint32_t word;
+
+	return pread(bench->fd, &word, sizeof(word), round % 256 * 4) ==
+	       sizeof(word);
+}
+
+static bool ctl_bench_flush(struct ctl_bench *bench, uint32_t round)
+{
+	struct vrfm_flush flush = { .timeout_ms = CTL_FLUSH_MS };
+
+	(void)round;
+	return ctl_command(bench->fd, bench->unit, VRFM_FLUSH, &flush);
+}
+
+static bool ctl_bench_write(struct ctl_bench *bench, uint32_t round)
+{
+	return pwrite(bench->fd, &round, sizeof(round),
+		      bench->options->offset) == sizeof(round);
+}
+
+static bool ctl_bench_reach(struct ctl_bench *bench, uint32_t round)
+{
+	return ctl_bench_write(bench, round) && ctl_bench_flush(bench, round);
+}
+
+static bool ctl_bench_event(struct ctl_bench *bench, uint32_t round)
+{
+	struct rfm2g_event_info info = {
+		.event = bench->options->event,
+		.node_id = RFM2G_NODE_ALL,
+		.extended_info = round,
+	};
+
+	return !ioctl(bench->fd, RFM2G_SEND_EVENT, &info);
+}
+
+static const struct ctl_test {
+	const char *name;
+	enum ctl_wish wish;
+	unsigned int batch;
+	unsigned int divide;
+	bool (*run)(struct ctl_bench *bench, uint32_t round);
+} ctl_tests[] = {
+	{ "load", CTL_ALWAYS, CTL_LOADS, 1, ctl_bench_load },
+	{ "read", CTL_ALWAYS, 1, 1, ctl_bench_read },
+	{ "flush", CTL_ALWAYS, 1, 10, ctl_bench_flush },
+	{ "write", CTL_WRITES, 1, 1, ctl_bench_write },
+	{ "write+flush", CTL_WRITES, 1, 10, ctl_bench_reach },
+	{ "event", CTL_EVENTS, 1, 10, ctl_bench_event },
+};
+
+static int ctl_bench_order(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double ctl_percentile(const double *ns, unsigned int n, double part)
+{
+	unsigned int at = n * part;
+
+	return ns[at < n ? at : n - 1];
+}
+
+static void ctl_bench_print(struct ctl_bench *bench, const char *name,
+			    unsigned int n)
+{
+	static const double parts[] = { 0.5, 0.9, 0.99, 0.999, 1 };
+	static const char * const names[] = {
+		"p50", "p90", "p99", "p99.9", "max",
+	};
+	bool json = bench->options->json;
+	unsigned int i;
+
+	qsort(bench->ns, n, sizeof(*bench->ns), ctl_bench_order);
+	if (json)
+		printf("%s{\"name\":\"%s\",\"count\":%u",
+		       bench->shown ? ",\n" : "", name, n);
+	else
+		printf("%-12s %8u", name, n);
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (json)
+			printf(",\"%s_ns\":%.1f", names[i],
+			       ctl_percentile(bench->ns, n, parts[i]));
+		else
+			printf(" %10.3f", ctl_percentile(bench->ns, n,
+							 parts[i]) / 1e3);
+	printf("%s", json ? "}" : "\n");
+	fflush(stdout);
+	bench->shown++;
+}
+
+static bool ctl_bench_test(struct ctl_bench *bench, const struct ctl_test *test)
+{
+	unsigned int i, n = bench->rounds / test->divide;
+	double begin;
+
+	n = n ? n : 1;
+	for (i = 0; i < n; i++) {
+		begin = ctl_now();
+		if (!test->run(bench, i)) {
+			warn("rfm2g%u: %s", bench->unit, test->name);
+			return false;
+		}
+		bench->ns[i] = (ctl_now() - begin) * 1e9 / test->batch;
+	}
+	ctl_bench_print(bench, test->name, n);
+	return true;
+}
+
+static bool ctl_bench_wants(const struct ctl_bench *bench, enum ctl_wish wish)
+{
+	return wish == CTL_ALWAYS ||
+	       (wish == CTL_WRITES && bench->options->writes) ||
+	       (wish == CTL_EVENTS && bench->options->event);
+}
+
+static bool ctl_bench_all(struct ctl_bench *bench)
+{
+	const struct ctl_test *test = ctl_tests;
+	const struct ctl_test *end =
+		test + sizeof(ctl_tests) / sizeof(*ctl_tests);
+	bool good = true;
+
+	if (bench->options->json)
+		printf("{\"device\":\"rfm2g%u\",\"tests\":[", bench->unit);
+	else
+		printf("%-12s %8s %10s %10s %10s %10s %10s\n", "us", "count",
+		       "p50", "p90", "p99", "p99.9", "max");
+	for (; good && test < end; test++)
+		if (ctl_bench_wants(bench, test->wish))
+			good = ctl_bench_test(bench, test);
+	if (bench->options->json)
+		printf("]}\n");
+	return good;
+}
+
+static bool ctl_bench_begin(struct ctl_bench *bench)
+{
+	const struct ctl_options *options = bench->options;
+	void *mem;
+
+	bench->size = lseek(bench->fd, 0, SEEK_END);
+	if (options->writes && (options->offset % 4 ||
+				options->offset > bench->size - 4)) {
+		warnx("rfm2g%u: there is no word at that offset", bench->unit);
+		return false;
+	}
+	mem = mmap(NULL, bench->size, PROT_READ, MAP_SHARED, bench->fd, 0);
+	if (mem == MAP_FAILED) {
+		warn("rfm2g%u", bench->unit);
+		return false;
+	}
+	bench->mem = mem;
+	bench->ns = calloc(bench->rounds, sizeof(*bench->ns));
+	if (!bench->ns)
+		warn("rfm2g%u", bench->unit);
+	return bench->ns;
+}
+
+/**
+ * ctl_bench - measure a device
+ * @options: how often, where it may write, what it may send, for whom
+ * @only: name of the device, NULL: there is but one
+ *
+ * Return: CTL_OK; CTL_FAILED after a line for the user.
+ */
+enum ctl_result ctl_bench(const struct ctl_options *options, const char *only)
+{
+	bool alters = options->writes || options->event;
+	struct ctl_bench bench = {
+		.options = options,
+		.rounds = options->count ? options->count : CTL_ROUNDS,
+	};
+	bool good;
+
+	if (!ctl_which(only, &bench.unit))
+		return CTL_FAILED;
+	bench.fd = ctl_open(bench.unit, alters ? O_RDWR : O_RDONLY);
+	if (bench.fd < 0)
+		return CTL_FAILED;
+	good = ctl_bench_begin(&bench) && ctl_bench_all(&bench);
+	free(bench.ns);
+	close(bench.fd);
+	return good ? CTL_OK : CTL_FAILED;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Waiting until a device has all that its peers have. */
+#include <err.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+/* Peers that are not linked after so many seconds are not waited for. */
+#define CTL_PATIENCE 5
+#define CTL_LOOK 0.1
+#define CTL_BAR 40
+
+/**
+ * struct ctl_joining - how far it is
+ * @linked: peers that are
+ * @settled: those that have the same image, and all of each other's words
+ * @over: there is nothing to wait for
+ */
+struct ctl_joining {
+	uint32_t linked;
+	uint32_t settled;
+	bool over;
+};
+
+static bool ctl_is_settled(const struct vrfm_peer_state *peer)
+{
+	const uint32_t wanted = VRFM_PEER_SYNCED | VRFM_PEER_SAME_IMAGE;
+
+	return peer->state == VRFM_PEER_READY &&
+	       (peer->flags & wanted) == wanted;
+}
+
+static struct ctl_joining ctl_joining(const struct ctl_view *view,
+				      double seconds)
+{
+	struct ctl_joining joining = { };
+	uint32_t i;
+
+	for (i = 0; i < view->all.count; i++) {
+		joining.linked += view->peers[i].state != VRFM_PEER_DOWN;
+		joining.settled += ctl_is_settled(&view->peers[i]);
+	}
+	joining.over = !(view->all.image & VRFM_IMAGE_LOADING) &&
+		       joining.settled == joining.linked &&
+		       (joining.linked == view->all.count ||
+			(joining.linked && seconds > CTL_PATIENCE));
+	return joining;
+}
+
+/* What it is waited for, at most 40 characters. */
+static void ctl_phase(const struct ctl_view *view,
+		      const struct ctl_joining *joining, char *text,
+		      size_t room)
+{
+	if (joining->over)
+		snprintf(text, room, "has all");
+	else if (view->all.image & VRFM_IMAGE_LOADING)
+		snprintf(text, room, "loads %u%%", ctl_percent(&view->all));
+	else if (joining->settled < joining->linked)
+		snprintf(text, room, "%u of %u peers catch up",
+			 joining->linked - joining->settled, joining->linked);
+	else
+		snprintf(text, room, "%u of %u peers linked", joining->linked,
+			 view->all.count);
+}
+
+static unsigned int ctl_join_percent(const struct ctl_view *view,
+				     const struct ctl_joining *joining)
+{
+	if (joining->over)
+		return 100;
+	return view->all.image & VRFM_IMAGE_LOADING ?
+	       ctl_percent(&view->all) : 0;
+}
+
+/* On a terminal a bar that grows, else a line when something has changed. */
+static void ctl_bar(const struct ctl_view *view,
+		    const struct ctl_joining *joining)
+{
+	unsigned int percent = ctl_join_percent(view, joining);
+	static char before[64];
+	char phase[64];
+
+	ctl_phase(view, joining, phase, sizeof(phase));
+	if (isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\rrfm2g%u [%-*.*s] %s\033[K%s", view->unit,
+			CTL_BAR, (int)(percent * CTL_BAR / 100),
+			"########################################", phase,
+			joining->over ? "\n" : "");
+	} else if (strcmp(before, phase)) {
+		fprintf(stderr, "rfm2g%u: %s\n", view->unit, phase);
+		snprintf(before, sizeof(before), "%s", phase);
+	}
+}
+
+/* Who is not there, or not yet. */
+static void ctl_join_json(const struct ctl_view *view, bool joined,
+			  double seconds)
+{
+	const struct vrfm_peer_state *peer;
+	const char *comma = "";
+	uint32_t i;
+
+	printf("{\"device\":\"rfm2g%u\",\"joined\":%s,\"seconds\":%.1f,\"without\":[",
+	       view->unit, ctl_bool(joined), seconds);
+	for (i = 0; i < view->all.count; i++) {
+		peer = &view->peers[i];
+		if (ctl_is_settled(peer))
+			continue;
+		printf("%s{\"node\":%u,\"state\":\"%s\",\"since_ms\":%llu}",
+		       comma, peer->node, ctl_state(peer),
+		       peer->since_ms);
+		comma = ",";
+	}
+	printf("]}\n");
+}
+
+static void ctl_join_tell(const struct ctl_view *view)
+{
+	const struct vrfm_peer_state *peer;
+	struct ctl_text since;
+	uint32_t i;
+
+	for (i = 0; i < view->all.count; i++) {
+		peer = &view->peers[i];
+		if (!ctl_is_settled(peer))
+			warnx("rfm2g%u: node %u is %s since %s", view->unit,
+			      peer->node, ctl_state(peer),
+			      ctl_time(peer->since_ms, &since));
+	}
+}
+
+/**
+ * ctl_join - wait until a device has all that its peers have
+ * @options: how long, whether for programs
+ * @only: name of the device, NULL: there is but one
+ *
+ * Return: CTL_OK; CTL_FAILED after lines for the user.
+ */
+enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
+{
+	double begin = ctl_now(), seconds;
+	struct ctl_joining joining;
+	static struct ctl_view view;
+	unsigned int unit;
+	int fd;
+
+	if (!ctl_which(only, &unit))
+		return CTL_FAILED;
+	fd = ctl_open(unit, O_RDONLY);
+	if (fd < 0)
+		return CTL_FAILED;
+	for (;;) {
+		if (!ctl_look(fd, unit, &view))
+			return CTL_FAILED;
+		seconds = ctl_now() - begin;
+		joining = ctl_joining(&view, seconds);
+		if (!options->json)
+			ctl_bar(&view, &joining);
+		if (joining.over || (options->timeout &&
+				     seconds > options->timeout))
+			break;
+		ctl_pause(CTL_LOOK);
+	}
+	close(fd);
+	if (options->json)
+		ctl_join_json(&view, joining.over, seconds);
+	else
+		ctl_join_tell(&view);
+	return joining.over ? CTL_OK : CTL_FAILED;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the driver says of peers and images, for people and for programs. */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ctl.h"
+
+static const char * const ctl_states[] = {
+	[VRFM_PEER_DOWN] = "down",
+	[VRFM_PEER_SYNCING] = "syncing",
+	[VRFM_PEER_READY] = "ready",
+};
+
+/**
+ * ctl_state - name of a peer's state
+ * @peer: peer
+ *
+ * Return: its name, also of one that is newer than this.
+ */
+const char *ctl_state(const struct vrfm_peer_state *peer)
+{
+	return peer->state <= VRFM_PEER_READY ? ctl_states[peer->state] : "?";
+}
+
+/**
+ * ctl_open - open a device
+ * @unit: of the device
+ * @flags: of open()
+ *
+ * Return: a descriptor; -1, after a line for the user.
+ */
+int ctl_open(unsigned int unit, int flags)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/rfm2g%u", unit);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT)
+		warnx("there is no rfm2g%u", unit);
+	else
+		warn("%s", path);
+	return -1;
+}
+
+/**
+ * ctl_command - one of vrfm's own commands
+ * @fd: device
+ * @unit: of it
+ * @command: VRFM_...
+ * @arg: its argument
+ *
+ * Return: false, after a line for the user; errno tells.
+ */
+bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
+{
+	int error;
+
+	if (!ioctl(fd, command, arg))
+		return true;
+	error = errno;
+	if (error == ENOTTY)
+		warnx("rfm2g%u: its driver is older than this, or not vrfm",
+		      unit);
+	else if (error != ETIMEDOUT)
+		warn("rfm2g%u", unit);
+	errno = error;
+	return false;
+}
+
+/**
+ * ctl_look - look at all peers
+ * @fd: device
+ * @unit: of it
+ * @view: gets what there is
+ *
+ * Return: false, after a line for the user.
+ */
+bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
+{
+	view->unit = unit;
+	view->all = (struct vrfm_peers){
+		.peers = (uintptr_t)view->peers,
+		.peer_size = sizeof(*view->peers),
+		.count = CONF_PEERS,
+	};
+	return ctl_command(fd, unit, VRFM_PEERS, &view->all);
+}
+
+/**
+ * ctl_devices - which devices are there?
+ * @only: name of one that is meant, NULL: all
+ * @units: gets them
+ *
+ * Return: how many; 0, after a line for the user.
+ */
+int ctl_devices(const char *only, unsigned int *units)
+{
+	char path[32];
+	unsigned int unit;
+	int n = 0;
+
+	if (only && !conf_unit(only, &unit)) {
+		warnx("%s: devices are rfm2g0 to rfm2g7", only);
+		return 0;
+	}
+	if (only) {
+		units[0] = unit;
+		return 1;
+	}
+	for (unit = 0; unit < CONF_DEVICES; unit++) {
+		snprintf(path, sizeof(path), "/dev/rfm2g%u", unit);
+		if (!access(path, F_OK))
+			units[n++] = unit;
+	}
+	if (!n)
+		warnx("there is no device");
+	return n;
+}
+
+/**
+ * ctl_which - the device that is meant
+ * @only: its name, NULL: there is but one
+ * @unit: gets it
+ *
+ * Return: false, after a line for the user.
+ */
+bool ctl_which(const char *only, unsigned int *unit)
+{
+	unsigned int units[CONF_DEVICES];
+	int n = ctl_devices(only, units);
+
+	*unit = units[0];
+	if (n > 1)
+		warnx("there are %d devices, say which", n);
+	return n == 1;
+}
+
+static const char *ctl_bytes(double bytes, struct ctl_text *text)
+{
+	static const char units[] = " KMGTPE";
+	int unit = 0;
+
+	for (; bytes >= 1000 && units[unit + 1]; unit++)
+		bytes /= 1024;
+	if (unit)
+		snprintf(text->text, sizeof(text->text), "%.*f%c",
+			 bytes < 10, bytes, units[unit]);
+	else
+		snprintf(text->text, sizeof(text->text), "%.0f", bytes);
+	return text->text;
+}
+
+/**
+ * ctl_time - a time for people
+ * @ms: milliseconds
+ * @text: gets it, at most 8 characters
+ *
+ * Return: @text.
+ */
+const char *ctl_time(uint64_t ms, struct ctl_text *text)
+{
+	uint64_t s = ms / 1000;
+
+	if (s < 60)
+		snprintf(text->text, sizeof(text->text), "%u.%us",
+			 (unsigned int)s, (unsigned int)(ms % 1000 / 100));
+	else if (s < 3600)
+		snprintf(text->text, sizeof(text->text), "%um%us",
+			 (unsigned int)(s / 60), (unsigned int)(s % 60));
+	else if (s < 86400 * 100)
+		snprintf(text->text, sizeof(text->text), "%uh%um",
+			 (unsigned int)(s / 3600),
+			 (unsigned int)(s % 3600 / 60));
+	else
+		snprintf(text->text, sizeof(text->text), "%ud",
+			 (unsigned int)(s / 86400));
+	return text->text;
+}
+
+/* "10.0.0.2:5565", "[fd00::2]:5565", "any". */
+static void ctl_address(const struct vrfm_peer_state *peer, char *text,
+			size_t room)
+{
+	char host[INET6_ADDRSTRLEN];
+
+	if (!peer->family ||
+	    !inet_ntop(peer->family, peer->address, host, sizeof(host)))
+		snprintf(text, room, "any");
+	else
+		snprintf(text, room, strchr(host, ':') ? "[%s]:%u" : "%s:%u",
+			 host, peer->port);
+}
+
+static void ctl_print_peer(const struct vrfm_peer_state *peer,
+			   const struct ctl_rate *rate)
+{
+	struct ctl_text missed, since, sent, received;
+	char address[64];
+
+	ctl_address(peer, address, sizeof(address));
+	printf("  %4u %-7s %8s %6s%s %3u %8s %8s %5llu %4llu %s\n",
+	       peer->node, ctl_state(peer), ctl_time(peer->since_ms, &since),
+	       ctl_bytes(peer->missed, &missed),
+	       peer->flags & VRFM_PEER_MISSES_ALL ? "+" : " ", peer->lag,
+	       ctl_bytes(rate ? rate->sent : peer->bytes_sent, &sent),
+	       ctl_bytes(rate ? rate->received : peer->bytes_received,
+			 &received),
+	       peer->links, peer->overloads, address);
+}
+
+/**
+ * ctl_print_view - a device and its peers, for people
+ * @view: what there is
+ * @rates: how much comes and goes, NULL: how much has so far
+ */
+void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates)
+{
+	const struct vrfm_peers *all = &view->all;
+	struct ctl_text size;
+	uint32_t i;
+
+	printf("rfm2g%u: %s, image %016llx", view->unit,
+	       ctl_bytes(all->size, &size), all->lineage);
+	if (all->image & VRFM_IMAGE_LOADING)
+		printf(", loading: %u%%\n", ctl_percent(all));
+	else
+		printf(", complete\n");
+	if (all->count)
+		printf("  node state      since missed  lag %8s %8s links slow address\n",
+		       rates ? "sent/s" : "sent",
+		       rates ? "recv/s" : "received");
+	for (i = 0; i < all->count; i++)
+		ctl_print_peer(&view->peers[i], rates ? &rates[i] : NULL);
+}
+
+static void ctl_json_number(const char *name, unsigned long long value)
+{
+	printf(",\"%s\":%llu", name, value);
+}
+
+static void ctl_json_flag(const char *name, bool value)
+{
+	printf(",\"%s\":%s", name, ctl_bool(value));
+}
+
+static void ctl_json_peer(const struct vrfm_peer_state *peer,
+			  const struct ctl_rate *rate)
+{
+	char address[64];
+
+	ctl_address(peer, address, sizeof(address));
+	printf("{\"node\":%u,\"state\":\"%s\",\"address\":\"%s\"",
+	       peer->node, ctl_state(peer), address);
+	ctl_json_flag("peer_synced", peer->flags & VRFM_PEER_SYNCED);
+	ctl_json_flag("same_image", peer->flags & VRFM_PEER_SAME_IMAGE);
+	ctl_json_flag("misses_all", peer->flags & VRFM_PEER_MISSES_ALL);
+	ctl_json_number("lag", peer->lag);
+	ctl_json_number("missed_bytes", peer->missed);
+	ctl_json_number("since_ms", peer->since_ms);
+	ctl_json_number("links", peer->links);
+	ctl_json_number("messages", peer->messages);
+	ctl_json_number("received", peer->received);
+	ctl_json_number("bytes_sent", peer->bytes_sent);
+	ctl_json_number("bytes_received", peer->bytes_received);
+	ctl_json_number("overloads", peer->overloads);
+	ctl_json_number("protocol_errors", peer->protocol_errors);
+	ctl_json_number("events_dropped", peer->events_dropped);
+	if (rate) {
+		ctl_json_number("sent_per_s", rate->sent);
+		ctl_json_number("received_per_s", rate->received);
+	}
+	printf("}");
+}
+
+/**
+ * ctl_json_view - a device and its peers, for programs
+ * @view: what there is
+ * @rates: how much comes and goes, NULL: not known
+ */
+void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
+{
+	const struct vrfm_peers *all = &view->all;
+	uint32_t i;
+
+	printf("{\"device\":\"rfm2g%u\",\"image\":\"%016llx\"", view->unit,
+	       all->lineage);
+	ctl_json_flag("loading", all->image & VRFM_IMAGE_LOADING);
+	ctl_json_number("loaded", all->loaded);
+	ctl_json_number("size", all->size);
+	printf(",\"peers\":[");
+	for (i = 0; i < all->count; i++) {
+		printf("%s", i ? "," : "");
+		ctl_json_peer(&view->peers[i], rates ? &rates[i] : NULL);
+	}
+	printf("]}");
+}
+
+/**
+ * ctl_show_peers - the peers of all devices, or of one
+ * @options: whether for programs
+ * @only: name of the one, NULL: all
+ *
+ * Return: CTL_OK, CTL_FAILED after a line for the user.
+ */
+enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *only)
+{
+	unsigned int units[CONF_DEVICES];
+	static struct ctl_view view;
+	int i, fd, n = ctl_devices(only, units), shown = 0;
+
+	if (options->json)
+		printf("[");
+	for (i = 0; i < n; i++) {
+		fd = ctl_open(units[i], O_RDONLY);
+		if (fd < 0 || !ctl_look(fd, units[i], &view)) {
+			/* Nothing. */
+		} else if (options->json) {
+			printf("%s", shown++ ? ",\n" : "");
+			ctl_json_view(&view, NULL);
+		} else {
+			shown++;
+			ctl_print_view(&view, NULL);
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	if (options->json)
+		printf("]\n");
+	return n && shown == n ? CTL_OK : CTL_FAILED;
+}
