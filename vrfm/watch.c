@@ -19,7 +19,7 @@
 
 /**
  * struct vrfm_watcher - a task in vrfm_watch(), on its stack
- * @entry: in the device's list, under its watch lock, as all of it
+ * @entry: in the device's list, under its watch lock, as @touched and @cancelled
  * @wait: where it sleeps
  * @first: offset of the first byte
  * @end: behind the last one
