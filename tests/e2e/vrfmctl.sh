@@ -78,7 +78,7 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 
 # peers_are TEXT: which there are, with their addresses
 peers_are() {
-	local peer all=
+	local peer all=""
 	for peer in "$config/$name/peers"/*; do
 		all+=" ${peer##*/}@$(<"$peer/addr"):$(<"$peer/port")"
 	done
@@ -87,7 +87,7 @@ peers_are() {
 }
 
 # Peers come, change and go while the device is open.
-peers() {
+configured() {
 	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
 	file "${device[@]}" "peer = 200 10.56.9.1"
 	ctl 0 "" up
@@ -311,7 +311,7 @@ absent() {
 barrier begun
 mapped
 devices
-peers
+configured
 rm -f "$conf"
 wrong
 wrong_rights

@@ -214,7 +214,10 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 		return true;
 	snprintf(name, sizeof(name), "peers/%u", peer->id);
 	ctl_path(unit, name, path, sizeof(path));
-	rmdir(path);
+	if (rmdir(path) && errno != ENOENT) {
+		warn("rfm2g%u: peer %u", unit, peer->id);
+		return false;
+	}
 	if (mkdir(path, 0755)) {
 		if (errno == ENOENT)
 			warnx("rfm2g%u: this driver knows no peers", unit);
