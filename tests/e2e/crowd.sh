@@ -6,7 +6,8 @@
 # as a new one, and all memories are equal.
 #
 # nodes: 8
-# alone: uml uml-debug stock-6.1
+# kernels: uml
+# alone: uml-debug stock-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
