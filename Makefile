@@ -9,7 +9,8 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 # Debian's headers ask for signed modules, but the key is not among them.
 unsigned = $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=)
 
-userspace := tools/librfm2g tools/rfm2g_util tools/vrfmctl
+# What DKMS has of the tree is without them.
+userspace := $(wildcard tools/librfm2g tools/rfm2g_util tools/vrfmctl)
 
 all: modules tools
 

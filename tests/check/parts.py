@@ -13,6 +13,7 @@ import benchpage
 import command
 import coverage
 import ktap
+import packages
 import skew
 import static
 import userspace
@@ -250,6 +251,7 @@ def everything():
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
+        Part("packages", packages.check, seconds=60),
         plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
         plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""Debian packages: built, judged by lintian, and looked into."""
+import os
+import pathlib
+import re
+import tempfile
+
+import command
+import ktap
+import static
+from rig import cache, modules
+
+TOP = static.TOP
+NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
+# Each place where the version stands.
+VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
+            "tools/librfm2g/Makefile": r"^version := (.*)$"}
+# What the user has typed, and some of what is offered then.
+COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
+             ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
+             ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),
+             ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop"),
+             ("krping stop ", "all"), ("krping -f j", "json"), ("krping client HOST wl", "wlat")]
+ASK = """
+. "$1"
+read -ra COMP_WORDS <<<"$2"
+[[ $2 != *' ' ]] || COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_$3 2>/dev/null
+echo "${COMPREPLY[@]}"
+"""
+
+
+def versions(tree=TOP):
+    """{file: version}"""
+    return {name: re.search(pattern, (tree / name).read_text(encoding="utf-8"), re.M).group(1)
+            for name, pattern in VERSIONS.items()}
+
+
+def rename(tree, version):
+    """Another version of the same."""
+    for name, old in versions(tree).items():
+        text = (tree / name).read_text(encoding="utf-8")
+        (tree / name).write_text(text.replace(old, version, 1), encoding="utf-8")
+
+
+def built(version=""):
+    """A folder with the packages of this tree, source and all, made if need be; perhaps with another version."""
+    names = [TOP / name for name in modules.tracked(TOP)]
+    folder = cache.root() / "packages" / cache.digest(version, *[str(name) for name in names],
+                                                      *[name for name in names if name.is_file()])
+    with cache.making(folder) as needed:
+        if needed:
+            tree = folder / "krdma"
+            tree.mkdir()
+            modules.copy(TOP, tree)
+            (tree / modules.MANIFEST).unlink()
+            if version:
+                rename(tree, version)
+            cache.run(["dpkg-buildpackage", "-us", "-uc"], folder / "log", cwd=tree)
+    return folder
+
+
+def debs(folder):
+    """The packages that people install, by name."""
+    return [next(folder.glob(f"{name}_*.deb")) for name in NAMES]
+
+
+def same_version(_folder, log):
+    found = versions()
+    static.write(log, f"{found}\n")
+    return len(set(found.values())) == 1
+
+
+def lintian(folder, log):
+    return command.run(["lintian", "--allow-root", "--display-info", "--pedantic",
+                        "--fail-on", "error,warning,info,pedantic", next(folder.glob("*.changes"))], log, 600) == 0
+
+
+def offered(root, line, log):
+    """What bash offers after LINE, with the programs in ROOT."""
+    name = line.split()[0]
+    env = dict(os.environ, PATH=f"{root}/usr/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
+               LD_LIBRARY_PATH=str(next(root.glob("usr/lib/*/librfm2g.so.0")).parent))
+    said = cache.output(["bash", "-c", ASK, "bash", root / "usr/share/bash-completion/completions" / name, line, name],
+                        env=env).split()
+    static.write(log, f"{line}: {' '.join(said)}\n")
+    return said
+
+
+def krping_options():
+    """All that /proc/krping takes after a role."""
+    text = (TOP / "krping/opts.c").read_text(encoding="utf-8")
+    names = re.findall(r'^\t\{ "([\w-]+)", KRPING_OPT_', text, re.M)
+    return set(names) - {"client", "server", "stop", "list"}
+
+
+def completion(folder, log):
+    """What is offered is there, and all options of krping are offered."""
+    good = True
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        for deb in debs(folder):
+            cache.run(["dpkg-deb", "-x", deb, root])
+        conf = root / "vrfm.conf"
+        conf.write_text("[rfm2g0]\nnode = 1\n [rfm2g3] # another\n", encoding="ascii")
+        for line, wanted in COMPLETED:
+            good &= set(wanted.split()) <= set(offered(root, line.replace("FILE", str(conf)), log))
+        found = {word.rstrip("=") for word in offered(root, "krping server ", log)}
+    static.write(log, f"differ: {sorted(found ^ krping_options())}\n")
+    return good and found == krping_options()
+
+
+def check(log):
+    """The part of tools/check."""
+    results = ktap.Results()
+    folder = built()
+    for case in (same_version, lintian, completion):
+        (results.passed if case(folder, log) else results.failed).append(case.__name__)
+    return results
