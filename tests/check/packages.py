@@ -9,10 +9,14 @@ import tempfile
 import command
 import ktap
 import static
-from rig import cache, modules
+from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
+# What a node of the rig and DKMS need; the packages themselves are installed without a network then.
+TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
+OLDER = "0.0.1"			# of the packages that are upgraded
+HERE = TOP / "tests/packages"
 # Each place where the version stands.
 VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
             "tools/librfm2g/Makefile": r"^version := (.*)$"}
@@ -118,4 +122,31 @@ def check(log):
     folder = built()
     for case in (same_version, lintian, completion):
         (results.passed if case(folder, log) else results.failed).append(case.__name__)
+    return results
+
+
+def base(suite, more, *installed):
+    """A Debian of SUITE, and of MORE suites, as "apt-get install" leaves it after each of INSTALLED."""
+    sources = "".join((apt.Suite(name).dir / "sources.list").read_text(encoding="ascii") for name in (suite, *more))
+    folder = cache.root() / "roots" / f"{suite}-{cache.digest(sources, HERE / 'base', HERE / 'lib', *installed)}"
+    with cache.making(folder) as needed:
+        if needed:
+            with cache.progress(f"installing a Debian {suite}"):
+                cache.run([HERE / "base", folder / "root", suite, apt.site_of(suite, apt.machine_sites()), sources,
+                           *installed], folder / "log")
+    return folder / "root"
+
+
+def install(log):
+    """The life of the packages in a fresh Debian 12, and their modules on kernels of the next one."""
+    if os.geteuid():
+        return ktap.Results(skipped=["a Debian to install into"])
+    release = kernels.prepare("stock-6.1").release
+    roots = [base("bookworm", [], f"{TOOLS} linux-image-{release} linux-headers-{release}"),
+             base("trixie", ["trixie-backports"], f"{TOOLS} linux-headers-amd64",
+                  "-t trixie-backports linux-headers-amd64")]
+    status = command.run(["unshare", "--mount", HERE / "life", *roots, built(OLDER), built()], log, 3600)
+    results = ktap.parse(log.read_text(encoding="utf-8", errors="replace"), 0, True)
+    if status or not results.passed:
+        results.failed.append(f"exit status {status}")
     return results

@@ -252,6 +252,7 @@ def everything():
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
         Part("packages", packages.check, seconds=60),
+        Part("packages-install", packages.install, ("stock-6.1",), True, 1200),
         plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
         plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
