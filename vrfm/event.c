@@ -5,7 +5,7 @@
  * All of it belongs to the device: one enable, one queue, one count, one waiter
  * per type, whoever opened it. vrfm_dev.lock protects it.
  */
-#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/sched.h>
 
 #include "priv.h"
@@ -178,12 +178,12 @@ static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 }
 
 /*
- * After a sleep of which LEFT is left, or which a signal ended. -EINPROGRESS:
- * somebody cleared the queue before @waiter came; it is still the waiter.
+ * After a sleep, by what vrfm_event_sleep() has returned. -EINPROGRESS: somebody
+ * cleared the queue before @waiter came; it is still the waiter.
  */
 static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 			       struct vrfm_waiter *waiter,
-			       struct vrfm_entry *entry, long left)
+			       struct vrfm_entry *entry, int woken)
 {
 	struct vrfm_event *event = &vdev->events[type];
 	int ret = -EINPROGRESS;
@@ -193,9 +193,9 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 		ret = 0;
 	else if (waiter->cancelled)
 		ret = -EIDRM;
-	else if (left < 0)
+	else if (woken < 0)
 		ret = -EINTR;
-	else if (!left)
+	else if (!woken)
 		ret = -ETIMEDOUT;
 	if (!ret)
 		vrfm_regs_publish_locked(vdev);
@@ -203,6 +203,28 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 		event->waiter = NULL;
 	spin_unlock_bh(&vdev->lock);
 	return ret;
+}
+
+/*
+ * By the clock and not by ticks: where a processor has missed some, as virtual
+ * ones do, the next one makes up for all, and a wait was over too early.
+ *
+ * Return: 1: something has happened; 0: it is time; or an error: a signal.
+ */
+static int vrfm_event_sleep(struct vrfm_event *event,
+			    const struct vrfm_waiter *waiter, ktime_t end)
+{
+	ktime_t left = KTIME_MAX;
+	int ret;
+
+	if (end != KTIME_MAX)
+		left = max_t(ktime_t, ktime_sub(end, ktime_get()), 0);
+	ret = wait_event_interruptible_hrtimeout(event->wait,
+						 vrfm_event_over(event, waiter),
+						 left);
+	if (!ret)
+		return 1;
+	return ret == -ETIME ? 0 : ret;
 }
 
 /**
@@ -224,20 +246,18 @@ int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry)
 {
 	struct vrfm_waiter waiter = { .file = file, .owner = current->files };
-	long left = timeout_ms == RFM2G_INFINITE_TIMEOUT ?
-		    MAX_SCHEDULE_TIMEOUT : msecs_to_jiffies(timeout_ms);
+	ktime_t end = timeout_ms == RFM2G_INFINITE_TIMEOUT ?
+		      KTIME_MAX : ktime_add_ms(ktime_get(), timeout_ms);
 	struct vrfm_event *event;
-	int ret;
+	int ret, woken;
 
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
 	event = &vdev->events[type];
-	ret = vrfm_event_wait_begin(vdev, type, !left, &waiter, entry);
+	ret = vrfm_event_wait_begin(vdev, type, !timeout_ms, &waiter, entry);
 	while (ret == -EINPROGRESS) {
-		left = wait_event_interruptible_timeout(event->wait,
-							vrfm_event_over(event, &waiter),
-							left);
-		ret = vrfm_event_wait_end(vdev, type, &waiter, entry, left);
+		woken = vrfm_event_sleep(event, &waiter, end);
+		ret = vrfm_event_wait_end(vdev, type, &waiter, entry, woken);
 	}
 	return ret;
 }
