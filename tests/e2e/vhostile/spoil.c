@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages that are wrong in one way each. Those with runs begin with one that
+ * is right: nothing of it may be in the victim's memory afterwards.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "priv.h"
+
+#define VHOSTILE_BODY sizeof(struct vrfm_wire_head)
+
+u32 vhostile_below(struct vhostile *vh, u32 end)
+{
+	return prandom_u32_state(&vh->random) % end;
+}
+
+static struct vrfm_wire_head *vhostile_head(struct vhostile *vh)
+{
+	return (struct vrfm_wire_head *)vh->msg;
+}
+
+static void vhostile_begin(struct vhostile *vh, u8 type)
+{
+	memset(vh->msg, 0, sizeof(vh->msg));
+	*vhostile_head(vh) = (struct vrfm_wire_head){
+		.type = type, .sequence = cpu_to_le64(vh->sequence),
+	};
+	vh->len = VHOSTILE_BODY;
+}
+
+/* What follows the header is as long as it says. */
+static void vhostile_end(struct vhostile *vh, u16 count)
+{
+	vhostile_head(vh)->count = cpu_to_le16(count);
+	vhostile_head(vh)->len = cpu_to_le32(vh->len - VHOSTILE_BODY);
+}
+
+void vhostile_probe(struct vhostile *vh)
+{
+	vhostile_begin(vh, VRFM_WIRE_PROBE);
+	vhostile_head(vh)->flags = VRFM_WIRE_ANSWER;
+}
+
+static void vhostile_run(struct vhostile *vh, u32 offset, u32 len, u32 room)
+{
+	const struct vrfm_wire_run run = {
+		.offset = cpu_to_le32(offset), .len = cpu_to_le32(len),
+	};
+
+	memcpy(vh->msg + vh->len, &run, sizeof(run));
+	memset(vh->msg + vh->len + sizeof(run), 0xEE, room);
+	vh->len += sizeof(run) + room;
+}
+
+/* A run that is right, somewhere. */
+static void vhostile_good_run(struct vhostile *vh)
+{
+	vhostile_run(vh, 64 * vhostile_below(vh, vh->size / 64), 64, 64);
+}
+
+static void vhostile_update(struct vhostile *vh, u8 type)
+{
+	vhostile_begin(vh, type);
+	vhostile_good_run(vh);
+}
+
+/* UPDATE or IMAGE. */
+static u8 vhostile_runs(struct vhostile *vh)
+{
+	return vhostile_below(vh, 2) ? VRFM_WIRE_UPDATE : VRFM_WIRE_IMAGE;
+}
+
+static void vhostile_short(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vh->len = 1 + vhostile_below(vh, VHOSTILE_BODY - 1);
+}
+
+static void vhostile_type(struct vhostile *vh)
+{
+	u32 type = vhostile_below(vh, 256 - VRFM_WIRE_TYPES + 1);
+
+	vhostile_update(vh, type ? VRFM_WIRE_TYPES - 1 + type : 0);
+	vhostile_end(vh, 1);
+}
+
+static void vhostile_flags(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vhostile_head(vh)->flags = 8 << vhostile_below(vh, 5);
+}
+
+static void vhostile_length(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	le32_add_cpu(&vhostile_head(vh)->len, vhostile_below(vh, 2) ? -8 : 8);
+}
+
+static void vhostile_cut(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vh->len -= 1 + vhostile_below(vh, vh->len - VHOSTILE_BODY);
+}
+
+static void vhostile_sequence(struct vhostile *vh)
+{
+	static const s64 wrong[] = { -1, 1, 2, 1LL << 32, 1LL << 62 };
+
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vhostile_head(vh)->sequence =
+		cpu_to_le64(vh->sequence +
+			    wrong[vhostile_below(vh, ARRAY_SIZE(wrong))]);
+}
+
+static void vhostile_applied(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vhostile_head(vh)->applied =
+		cpu_to_le64(1ULL << (20 + vhostile_below(vh, 44)));
+}
+
+static void vhostile_count(struct vhostile *vh)
+{
+	static const u16 wrong[] = { 0, 2, 3, 255, 65535 };
+
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, wrong[vhostile_below(vh, ARRAY_SIZE(wrong))]);
+}
+
+/* The second run lies where there is no memory. */
+static void vhostile_outside(struct vhostile *vh)
+{
+	const u32 wrong[] = {
+		vh->size, vh->size - 4, vh->size + 4, U32_MAX - 3, U32_MAX - 7,
+		1U << 31,
+	};
+
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_run(vh, wrong[vhostile_below(vh, ARRAY_SIZE(wrong))], 8, 8);
+	vhostile_end(vh, 2);
+}
+
+static void vhostile_run_length(struct vhostile *vh)
+{
+	static const u32 wrong[] = { 0, 9, 16, 1 << 20, U32_MAX, U32_MAX - 7 };
+
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_run(vh, 0, wrong[vhostile_below(vh, ARRAY_SIZE(wrong))], 8);
+	vhostile_end(vh, 2);
+}
+
+static void vhostile_more(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vh->len += 8 * (1 + vhostile_below(vh, 4));
+	vhostile_end(vh, 1);
+}
+
+/* Of an image, whole words only. */
+static void vhostile_part(struct vhostile *vh)
+{
+	bool where = vhostile_below(vh, 2);
+
+	vhostile_update(vh, VRFM_WIRE_IMAGE);
+	vhostile_run(vh, where ? 2 : 0, where ? 4 : 3, 8);
+	vhostile_end(vh, 2);
+}
+
+static void vhostile_event(struct vhostile *vh)
+{
+	struct vrfm_wire_event event = {
+		.event = cpu_to_le32(5 + vhostile_below(vh, U32_MAX - 5)),
+		.number = cpu_to_le64(1),
+	};
+	bool longer = vhostile_below(vh, 2);
+
+	if (longer)
+		event.event = cpu_to_le32(1);
+	vhostile_begin(vh, VRFM_WIRE_EVENT);
+	memcpy(vh->msg + vh->len, &event, sizeof(event));
+	vh->len += sizeof(event) + (longer ? 8 : 0);
+	vhostile_end(vh, 0);
+}
+
+static void vhostile_note(struct vhostile *vh)
+{
+	u32 kind = vhostile_below(vh, 256 - VRFM_NOTES + 2);
+	struct vrfm_wire_note note = { };
+
+	vhostile_begin(vh, VRFM_WIRE_NOTE);
+	vh->len += sizeof(note);
+	if (kind <= 1)
+		note.kind = 0;
+	else
+		note.kind = VRFM_NOTES - 2 + kind;
+	if (kind == 1) {
+		note.kind = VRFM_NOTE_SWEPT;
+		vh->len -= 4;
+	}
+	memcpy(vh->msg + VHOSTILE_BODY, &note, sizeof(note));
+	vhostile_end(vh, 0);
+}
+
+static void vhostile_pull(struct vhostile *vh)
+{
+	const u32 pages = vh->size / VRFM_WIRE_PAGE;
+	const struct {
+		u32 first, count, sent;
+	} wrong[] = {
+		{ 0, 0, 0 }, { 0, VRFM_PULL_MAX + 1, VRFM_PULL_MAX + 1 },
+		{ pages, 1, 1 }, { pages - 1, 2, 2 }, { U32_MAX, 2, 2 },
+		{ 0, 2, 1 }, { 0, 1, 2 }, { 0, U32_MAX, 1 },
+		{ U32_MAX - 1, 1, 1 },
+	};
+	u32 i = vhostile_below(vh, ARRAY_SIZE(wrong));
+	const struct vrfm_wire_pull pull = {
+		.first = cpu_to_le32(wrong[i].first),
+		.count = cpu_to_le32(wrong[i].count),
+	};
+
+	vhostile_begin(vh, VRFM_WIRE_PULL);
+	memcpy(vh->msg + vh->len, &pull, sizeof(pull));
+	vh->len += sizeof(pull) + wrong[i].sent * sizeof(__le64);
+	vhostile_end(vh, 0);
+}
+
+static void vhostile_body(struct vhostile *vh)
+{
+	vhostile_begin(vh, vhostile_below(vh, 2) ? VRFM_WIRE_PROBE :
+						   VRFM_WIRE_ACK);
+	/* An ACK has the number of the message before it. */
+	if (vhostile_head(vh)->type == VRFM_WIRE_ACK)
+		vhostile_head(vh)->sequence = cpu_to_le64(vh->sequence - 1);
+	vh->len += 8;
+	vhostile_end(vh, 0);
+}
+
+static void vhostile_noise(struct vhostile *vh)
+{
+	u32 i;
+
+	vhostile_begin(vh, 1 + vhostile_below(vh, VRFM_WIRE_TYPES - 1));
+	vh->len += vhostile_below(vh, 4096);
+	for (i = 1; i < vh->len; i++)
+		vh->msg[i] = prandom_u32_state(&vh->random);
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct vhostile *vh);
+} vhostile_kinds[] = {
+	{ "header cut", vhostile_short },
+	{ "type", vhostile_type },
+	{ "flags", vhostile_flags },
+	{ "length", vhostile_length },
+	{ "body cut", vhostile_cut },
+	{ "sequence", vhostile_sequence },
+	{ "applied", vhostile_applied },
+	{ "runs", vhostile_count },
+	{ "run outside", vhostile_outside },
+	{ "length of a run", vhostile_run_length },
+	{ "more than its runs", vhostile_more },
+	{ "part of a word", vhostile_part },
+	{ "event", vhostile_event },
+	{ "note", vhostile_note },
+	{ "pull", vhostile_pull },
+	{ "body of a probe", vhostile_body },
+	{ "noise", vhostile_noise },
+};
+
+/* Each kind in turn. Returns its name. */
+const char *vhostile_spoil(struct vhostile *vh, u32 round)
+{
+	u32 kind = round % ARRAY_SIZE(vhostile_kinds);
+
+	vhostile_kinds[kind].make(vh);
+	return vhostile_kinds[kind].name;
+}
