@@ -28,7 +28,7 @@ settled() {
 
 # equal NAME: all have the same memory.
 equal() {
-	rfm sync
+	rfm_settle || return
 	barrier "$1-synced"
 	rfm sum >"/exchange/$1-$NODE"
 	barrier "$1-summed"

@@ -59,7 +59,7 @@ equal() {
 		files+=("/exchange/sum-$name-$i")
 	done
 	if is_one_of "$NODE" "$@"; then
-		rfm sync
+		rfm_settle "$@"
 		barrier_of "$name-synced" "$@"
 		rfm sum >"/exchange/sum-$name-$NODE"
 		barrier_of "$name-summed" "$@"
@@ -88,7 +88,7 @@ together() {
 	barrier compared
 	rfm poke $((64 * NODE)) $((100 + NODE))
 	rfm fill $((65536 + 300000 * NODE)) 250000 "$NODE"
-	rfm sync
+	rfm_settle
 	barrier written
 	equal start 1 2 3
 	barrier started
@@ -130,7 +130,7 @@ last_words() {
 		within 30 rfm_is down 2
 		rfm poke 1024 31
 		rfm poke 192 32
-		check "node 3 writes its last words" rfm sync
+		check "node 3 writes its last words" rfm_settle 1
 	fi
 	barrier last-words
 	((NODE != 1)) || is 1024 31 "node 1 has them"
@@ -209,7 +209,7 @@ halves() {
 		check "linked" within 30 settled $((5 - NODE))
 		rfm poke $((64 * NODE)) $((500 + NODE))
 		rfm fill 100000 50000 9
-		rfm sync
+		rfm_settle $((5 - NODE))
 	fi
 	barrier halves
 	((NODE != 3)) || check "node 3 goes" rfm_unmake

@@ -272,3 +272,8 @@ within() {
 		sleep 0.05
 	done
 }
+
+# rfm_settle [NODE]...: all peers, or these, have what this node wrote; who was too slow for it gets it some time.
+rfm_settle() {
+	rfm sync && within 60 rfm_is ready "$@" && rfm sync
+}

@@ -49,7 +49,7 @@ everywhere() {
 
 # equal NAME: all nodes have the same memory.
 equal() {
-	rfm sync || return
+	rfm_settle || return
 	barrier "$1-synced"
 	rfm sum >"/exchange/$1-$NODE"
 	barrier "$1-summed"

@@ -27,7 +27,7 @@ equal() {
 	local status=0
 	# One that was too slow catches up for a while.
 	barrier "$1-quiet"
-	rfm sync && within 60 rfm_is ready && rfm sync || status=1
+	rfm_settle || status=1
 	barrier "$1-synced"
 	cat "$RFM" >"/exchange/$1-$NODE"
 	barrier "$1-copied"

@@ -41,7 +41,7 @@ mend() {
 # equal NAME: all nodes have the same memory.
 equal() {
 	local status=0
-	rfm sync || return
+	rfm_settle || return
 	barrier "$1-synced"
 	cat "$RFM" >"/exchange/$1-$NODE"
 	barrier "$1-copied"

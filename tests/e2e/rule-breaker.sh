@@ -46,7 +46,7 @@ else
 	addr4 1 >"$dir/peers/5/addr"
 	ok $? "which comes from node 1"
 	rfm fill 0 1048576 77
-	rfm sync
+	rfm_settle 1
 fi
 barrier filled
 sum=$(rfm sum)

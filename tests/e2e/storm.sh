@@ -124,7 +124,7 @@ for what in "${kinds[@]}"; do
 done
 check "all are linked, and complete" within 120 settled
 barrier settled
-check "what was stored is sent" rfm sync
+check "what was stored is sent" rfm_settle
 barrier synced
 rfm sum >"/exchange/sum-$NODE"
 barrier summed

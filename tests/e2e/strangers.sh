@@ -301,7 +301,7 @@ peers_come_and_go() {
 # equal NAME: all nodes have the same memory.
 equal() {
 	local status=0
-	rfm sync || return
+	rfm_settle || return
 	barrier "$1-synced"
 	cat "$RFM" >"/exchange/$1-$NODE"
 	barrier "$1-copied"

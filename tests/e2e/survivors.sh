@@ -44,7 +44,7 @@ barrier linked
 if ((NODE == 4)); then
 	for i in 1 2 3; do
 		rfm poke $((4096 * i)) $((10 + i))
-		check "a word that $((4 - i)) nodes see is written" rfm sync
+		check "a word that $((4 - i)) nodes see is written" rfm_settle $(seq "$i" 3)
 		rmdir "$rfm_config/${RFM#/dev/}/peers/$i"
 	done
 fi

@@ -105,7 +105,7 @@ if ((NODE == 2)); then
 	calls
 fi
 barrier called
-rfm sync
+rfm_settle
 rfm sum >"/exchange/called-$NODE"
 barrier called-summed
 [[ $(cat /exchange/called-* | sort -u | wc -l) == 1 ]]
@@ -141,7 +141,7 @@ if ((NODE == 2)); then
 fi
 barrier disarmed
 check "linked, and complete" within 60 settled
-rfm sync
+rfm_settle
 barrier synced
 rfm sum >"/exchange/random-$NODE"
 barrier summed

@@ -195,8 +195,7 @@ joining() {
 		ok $? "who has joined has all"
 	fi
 	barrier anew
-	within 20 rfm_is ready
-	rfm sync
+	rfm_settle
 	barrier settled
 }
 
@@ -234,7 +233,7 @@ assert second['peers'][0]['received_per_s'] > 100000, second"
 	barrier rated
 	# Both wrote there: one of them once more, so that they are equal.
 	((NODE == 2)) || rfm fill 131072 500000 9
-	rfm sync
+	rfm_settle
 	barrier filled
 }
 
