@@ -111,7 +111,14 @@ while ((SECONDS < end)); do
 	for_a_while 0 2
 done
 barrier calm
+# Last, what is under way when a link breaks, and not written again.
+((NODE != 1)) || check "a cable is pulled while all write" tc qdisc add dev "$NETDEV" root netem loss 100%
+sleep 0.2
 end_writing
+if ((NODE == 1)); then
+	check "both links break" within 60 rfm_is down
+	tc qdisc del dev "$NETDEV" root
+fi
 for what in "${kinds[@]}"; do
 	echo "# $what: ${events[$what]:-0} times"
 	((${events[$what]:-0} > 0)) && echo "$what" >>"/exchange/all-happened"
