@@ -8,8 +8,8 @@
 #
 #   node 1 (receives on 7000) <--- krdma ---> node 2 (sends)
 #
-# kernels: uml uml/siw
-# long: stock-6.1 stock-new uml-debug debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw stock-6.1 stock-new uml-debug debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # mem: 512M
 # timeout: 400
