@@ -475,6 +475,9 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	list_del_init(&link->entry);
 	if (link->vdev->load.holder == link)
 		WRITE_ONCE(link->vdev->load.holder, NULL);
+	/* Another one may come to be where this was. */
+	if (link->vdev->load.from == link)
+		link->vdev->load.from = NULL;
 	spin_unlock_bh(&link->lock);
 	rt_mutex_unlock(&link->vdev->order);
 	vrfm_regs_peers(link->vdev, -1, 0);
