@@ -179,17 +179,22 @@ static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 static int ktest_async_wait(struct ktest_asyncs *all)
 {
 	unsigned long flags;
+	int ret = 0;
 
 	spin_lock_irqsave(&all->lock, flags);
 	all->n = all->posted;
 	if (all->done == all->n)
 		complete(&all->over);
 	spin_unlock_irqrestore(&all->lock, flags);
-	if (ktest_async_all_over(all, 60))
-		return 0;
-	krdma_disconnect(all->cb);
-	wait_for_completion(&all->over);
-	return -ETIMEDOUT;
+	if (!ktest_async_all_over(all, 60)) {
+		krdma_disconnect(all->cb);
+		wait_for_completion(&all->over);
+		ret = -ETIMEDOUT;
+	}
+	/* @all goes: until the last of them has left the lock. */
+	spin_lock_irqsave(&all->lock, flags);
+	spin_unlock_irqrestore(&all->lock, flags);
+	return ret;
 }
 
 static int ktest_async_check_data(const struct ktest_asyncs *all,
