@@ -552,6 +552,7 @@ void krdma_region_put(struct krdma_region *region);
 void *krdma_region_vaddr(const struct krdma_region *region);
 u64 krdma_region_size(const struct krdma_region *region);
 bool krdma_region_is_live(const struct krdma_region *region);
+bool krdma_region_is_coherent(struct krdma_region *region);
 void krdma_region_sync_for_cpu(struct krdma_region *region);
 void krdma_region_sync_for_device(struct krdma_region *region);
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,

@@ -16,6 +16,7 @@
  * pointers: the iova of an MR may be chosen freely as long as the offset in
  * the page is right (xprtrdma does the same in frwr_map()).
  */
+#include <linux/dma-mapping.h>
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -1086,6 +1087,56 @@ void krdma_region_sync(struct krdma_region *region, bool for_cpu)
 		}
 	}
 }
+
+static bool krdma_region_mr_is_coherent(struct device *dma,
+					const struct krdma_region_mr *mr)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sgtable_dma_sg(&mr->sgt, sg, i)
+		if (dma_need_sync(dma, sg_dma_address(sg)))
+			return false;
+	return true;
+}
+
+static bool krdma_region_is_coherent_locked(const struct krdma_region *region)
+{
+	struct ib_device *ibdev = region->conn->cb.pd->device;
+	u32 i;
+
+	lockdep_assert_held(&region->conn->setup);
+	/* Software devices use the CPU's view. */
+	for (i = 0; i < region->nmrs && !ib_uses_virt_dma(ibdev); i++)
+		if (!krdma_region_mr_is_coherent(ibdev->dma_device,
+						 &region->mrs[i]))
+			return false;
+	return true;
+}
+
+/**
+ * krdma_region_is_coherent - is memory what the adapter sees, all the time?
+ * @region: region
+ *
+ * Not if its pages are copied (swiotlb, encrypted guests) or if caches must be
+ * flushed: then krdma_region_sync_for_cpu() is needed before the CPU sees what
+ * the peer has written.
+ *
+ * Context: process; not in a callback that is told of the region's end.
+ * Return: true if nothing needs to be synced; false, too, if it is revoked or the
+ * connection is over.
+ */
+bool krdma_region_is_coherent(struct krdma_region *region)
+{
+	bool coherent;
+
+	mutex_lock(&region->conn->setup);
+	coherent = region->mrs[0].mapped &&
+		   krdma_region_is_coherent_locked(region);
+	mutex_unlock(&region->conn->setup);
+	return coherent;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
 static void krdma_region_sync_safe(struct krdma_region *region, bool for_cpu)
 {
