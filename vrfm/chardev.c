@@ -26,6 +26,7 @@ static int vrfm_open(struct inode *inode, struct file *file)
 		return -ENOMEM;
 	vf->vdev = vdev;
 	vf->dma_threshold = RFM2G_NEVER_DMA;
+	mutex_init(&vf->claims);
 	spin_lock_bh(&vdev->lock);
 	ret = vrfm_open_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
@@ -49,6 +50,7 @@ static int vrfm_release(struct inode *inode, struct file *file)
 		for (type = 0; type <= RFM2G_EVENT_INTR4; type++)
 			vrfm_event_enable_locked(vdev, type, false);
 	spin_unlock_bh(&vdev->lock);
+	vrfm_claims_free(vf);
 	kfree(vf);
 	return 0;
 }

@@ -150,17 +150,18 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, size);
 
-static ssize_t vrfm_item_set_ms(struct config_item *item, const char *page,
-				u32 *to, u32 max, size_t len)
+/* A number from 1 to MAX. */
+static ssize_t vrfm_item_set_number(struct config_item *item, const char *page,
+				    u32 *to, u32 max, size_t len)
 {
-	u32 ms;
-	int ret = kstrtou32(page, 0, &ms);
+	u32 value;
+	int ret = kstrtou32(page, 0, &value);
 
 	if (ret)
 		return ret;
-	if (!ms || ms > max)
+	if (!value || value > max)
 		return -ERANGE;
-	return vrfm_item_set(to_vrfm_item(item), to, ms, len);
+	return vrfm_item_set(to_vrfm_item(item), to, value, len);
 }
 
 static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
@@ -172,9 +173,9 @@ static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 					   const char *page, size_t len)
 {
-	return vrfm_item_set_ms(item, page,
-				&to_vrfm_item(item)->params.overload_ms,
-				VRFM_OVERLOAD_MS_MAX, len);
+	return vrfm_item_set_number(item, page,
+				    &to_vrfm_item(item)->params.overload_ms,
+				    VRFM_OVERLOAD_MS_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, overload_ms);
 
@@ -187,9 +188,9 @@ static ssize_t vrfm_item_keepalive_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_keepalive_ms_store(struct config_item *item,
 					    const char *page, size_t len)
 {
-	return vrfm_item_set_ms(item, page,
-				&to_vrfm_item(item)->params.keepalive_ms,
-				VRFM_KEEPALIVE_MS_MAX, len);
+	return vrfm_item_set_number(item, page,
+				    &to_vrfm_item(item)->params.keepalive_ms,
+				    VRFM_KEEPALIVE_MS_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, keepalive_ms);
 
@@ -213,6 +214,39 @@ static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 	return vrfm_item_set(vi, &vi->params.flush_us, us, len);
 }
 CONFIGFS_ATTR(vrfm_item_, flush_us);
+
+static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
+{
+	u32 mode = READ_ONCE(to_vrfm_item(item)->params.direct);
+
+	return sysfs_emit(page, "%s\n", vrfm_direct_mode_name(mode));
+}
+
+static ssize_t vrfm_item_direct_store(struct config_item *item,
+				      const char *page, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 mode;
+	int ret = vrfm_parse_direct(page, &mode);
+
+	return ret ?: vrfm_item_set(vi, &vi->params.direct, mode, len);
+}
+CONFIGFS_ATTR(vrfm_item_, direct);
+
+static ssize_t vrfm_item_direct_min_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.direct_min));
+}
+
+static ssize_t vrfm_item_direct_min_store(struct config_item *item,
+					  const char *page, size_t len)
+{
+	return vrfm_item_set_number(item, page,
+				    &to_vrfm_item(item)->params.direct_min,
+				    VRFM_DIRECT_MIN_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, direct_min);
 
 static ssize_t vrfm_item_port_show(struct config_item *item, char *page)
 {
@@ -412,6 +446,8 @@ static struct configfs_attribute *vrfm_item_attrs[] = {
 	&vrfm_item_attr_overload_ms,
 	&vrfm_item_attr_keepalive_ms,
 	&vrfm_item_attr_flush_us,
+	&vrfm_item_attr_direct,
+	&vrfm_item_attr_direct_min,
 	&vrfm_item_attr_enable,
 	NULL,
 };

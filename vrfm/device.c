@@ -176,6 +176,7 @@ static void vrfm_dev_release(struct device *dev)
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
 
 	vrfm_flush_free(vdev);
+	vrfm_stage_free(vdev);
 	vrfm_dev_free_bars(vdev);
 	vrfm_region_free(&vdev->region);
 	kvfree(vdev->own);
@@ -209,6 +210,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
 	vdev->epoch = get_random_u64() ?: 1;
+	vrfm_stage_init(vdev);
 	vrfm_watch_init(vdev);
 	vrfm_load_init(vdev);
 	vrfm_events_init(vdev);
@@ -241,6 +243,9 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	vdev->inode = vrfm_inode_new();
 	if (IS_ERR(vdev->inode))
 		return PTR_ERR(vdev->inode);
+	ret = vrfm_stage_alloc(vdev);
+	if (ret)
+		return ret;
 	vrfm_regs_init(vdev);
 	return vrfm_flush_init(vdev);
 }
@@ -346,6 +351,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_devices_unlock();
 	vrfm_peers_remove(vdev);
 	vrfm_load_exit(vdev);
+	vrfm_stage_exit(vdev);
 	vrfm_events_cancel(vdev, NULL, NULL);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	put_device(&vdev->dev);

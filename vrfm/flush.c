@@ -29,6 +29,7 @@
 #include "priv.h"
 #include "trace.h"
 #include "twin.h"
+#include "way.h"
 
 /* A page is protected when nothing was stored into it for so long. */
 #define VRFM_QUIET_NS NSEC_PER_MSEC
@@ -59,21 +60,15 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	wake_up_process(vdev->flusher);
 }
 
-/**
- * vrfm_twin_make - a page becomes writable
- * @vdev: device
- * @index: of the page, whose struct page is locked
- *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
- */
-int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index)
+static u32 vrfm_page_range(unsigned long index)
+{
+	return vrfm_range(index << PAGE_SHIFT);
+}
+
+static int vrfm_twin_new(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct vrfm_twin *twin;
 
-	/* It goes only under the lock of the struct page. */
-	if (vdev->twins[index] || READ_ONCE(vdev->gone))
-		return 0;
 	twin = kmalloc(sizeof(*twin), GFP_KERNEL);
 	if (!twin)
 		return -ENOMEM;
@@ -81,6 +76,30 @@ int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index)
 	twin->changed = ktime_get_ns();
 	vrfm_twin_begin(vdev, twin);
 	return 0;
+}
+
+/**
+ * vrfm_twin_make - a page becomes writable
+ * @vdev: device
+ * @index: of the page, whose struct page is locked, and whose range is pinned:
+ *	that is the twin's affair from now on
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index)
+{
+	u32 range = vrfm_page_range(index);
+	int ret = 0;
+
+	/* It goes only under the lock of the struct page. */
+	if (vdev->twins[index] || READ_ONCE(vdev->gone))
+		vrfm_stage_put(vdev, range, range);
+	else
+		ret = vrfm_twin_new(vdev, index);
+	if (ret)
+		vrfm_stage_put(vdev, range, range);
+	return ret;
 }
 
 /* ---- comparing ---- */
@@ -166,10 +185,13 @@ static bool vrfm_twin_end_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 
 static void vrfm_twin_drop(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
+	u32 range = vrfm_page_range(twin->index);
+
 	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, false);
 	list_del(&twin->entry);
 	atomic_dec(&vdev->ntwins);
 	kfree(twin);
+	vrfm_stage_put(vdev, range, range);
 }
 
 /* One page, in a step of the order of its own: waits until there is room. */

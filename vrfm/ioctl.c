@@ -450,6 +450,37 @@ static int vrfm_ioctl_unwatch(const struct vrfm_call *call)
 	return 0;
 }
 
+static int vrfm_get_claim(const struct vrfm_call *call,
+			  struct vrfm_claim *claim)
+{
+	if (copy_from_user(claim, call->user, sizeof(*claim)))
+		return -EFAULT;
+	if (claim->flags || claim->reserved || !claim->length ||
+	    !vrfm_inside(call->vdev, claim->offset, claim->length))
+		return -EINVAL;
+	return 0;
+}
+
+static int vrfm_ioctl_claim(const struct vrfm_call *call)
+{
+	struct vrfm_claim claim;
+	int ret = vrfm_get_claim(call, &claim);
+
+	return ret ?: vrfm_claim(call->file->private_data, claim.offset,
+				 claim.length);
+}
+
+static int vrfm_ioctl_unclaim(const struct vrfm_call *call)
+{
+	struct vrfm_claim claim;
+	int ret = vrfm_get_claim(call, &claim);
+
+	if (!ret)
+		vrfm_unclaim(call->file->private_data, claim.offset,
+			     claim.length);
+	return ret;
+}
+
 static int vrfm_ioctl_peers(const struct vrfm_call *call)
 {
 	struct vrfm_peers peers;
@@ -529,6 +560,8 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[2] = { VRFM_WATCH, vrfm_ioctl_watch },
 	[3] = { VRFM_UNWATCH, vrfm_ioctl_unwatch },
 	[4] = { VRFM_PEERS, vrfm_ioctl_peers },
+	[5] = { VRFM_CLAIM, vrfm_ioctl_claim },
+	[6] = { VRFM_UNCLAIM, vrfm_ioctl_unclaim },
 };
 
 /* Speculation must not look behind the table's end. */

@@ -95,7 +95,8 @@ static void vrfm_link_break_locked(struct vrfm_link *link)
 /* Who loads an image wants everybody to be SYNCING, and send what he has. */
 static u8 vrfm_link_flags(const struct vrfm_link *link)
 {
-	return READ_ONCE(link->vdev->live) ? 0 : VRFM_WIRE_GRANT;
+	return (READ_ONCE(link->vdev->live) ? 0 : VRFM_WIRE_GRANT) |
+	       (link->direct.open ? VRFM_WIRE_DIRECT : 0);
 }
 
 static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
@@ -121,6 +122,7 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 		.sequence = link->posted + 1,
 		.applied = link->rx_sequence,
 		.serial = slot->serial,
+		.staged = link->direct.seen,
 	};
 
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
@@ -151,7 +153,13 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 	}
 }
 
-static void vrfm_link_woken(struct vrfm_link *link)
+/**
+ * vrfm_link_woken - there may be room, or something is over
+ * @link: link
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_link_woken(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 
@@ -183,6 +191,7 @@ static void vrfm_link_ack_locked(struct vrfm_link *link)
 		.flags = vrfm_link_flags(link),
 		.sequence = link->posted,
 		.applied = link->rx_sequence,
+		.staged = link->direct.seen,
 	};
 
 	link->ack_again = link->ack_busy;
@@ -242,7 +251,14 @@ static u32 vrfm_link_payload(const struct vrfm_link *link)
 			  sizeof(struct vrfm_wire_run), VRFM_WIRE_ALIGN);
 }
 
-static struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
+/**
+ * vrfm_link_open_locked - begin a message
+ * @link: link with a free one, with its lock held; by who holds the device's order
+ * @type: enum vrfm_wire_type
+ *
+ * Return: the message, which is sent when it is closed and pushed.
+ */
+struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
 	struct vrfm_slot *slot;
 
@@ -285,7 +301,9 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 	 * What the open message has room for does not count: it may be sent
 	 * before anything is appended.
 	 */
-	return link->state != VRFM_READY || vrfm_link_free_locked(link) >= need;
+	return link->state != VRFM_READY ||
+	       (vrfm_link_free_locked(link) >= need &&
+		vrfm_direct_has_room(link, len));
 }
 
 /**
@@ -307,11 +325,21 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 		slot = vrfm_link_growing_locked(link, type) ?:
 		       vrfm_link_open_locked(link, type);
 		slot->serial = link->vdev->serial;
+		if (type == VRFM_WIRE_UPDATE)
+			link->direct.update = link->opened;
 		n = vrfm_pack_run(&slot->pack, offset, bytes, len);
 	}
 }
 
-static void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
+/**
+ * vrfm_link_miss - the peer may not have these bytes
+ * @link: link
+ * @offset: of the first
+ * @len: how many
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 {
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
 
@@ -332,11 +360,13 @@ static void vrfm_link_missed(struct vrfm_link *link)
  * @offset: where
  * @bytes: what
  * @len: how many
+ * @block: the same bytes, where an adapter may read them later; NULL: they stay
+ *	only until this returns
  *
  * Context: the device's order is held.
  */
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
-		      u32 len)
+		      u32 len, struct vrfm_block *block)
 {
 	if (link->state != VRFM_READY) {
 		vrfm_link_miss(link, offset, len);
@@ -344,8 +374,11 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		return;
 	}
 	spin_lock_bh(&link->lock);
-	vrfm_link_append_locked(link, VRFM_WIRE_UPDATE, offset, bytes, len);
-	vrfm_link_push_locked(link);
+	if (!block || !vrfm_direct_update_locked(link, offset, len, block)) {
+		vrfm_link_append_locked(link, VRFM_WIRE_UPDATE, offset, bytes,
+					len);
+		vrfm_link_push_locked(link);
+	}
 	spin_unlock_bh(&link->lock);
 }
 
@@ -583,6 +616,8 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->rx.sequence = 0;
 	link->rx.synced = false;
 	link->rx.bad = false;
+	link->rx_direct = false;
+	vrfm_direct_reset_locked(link);
 }
 
 /* Another life of the peer's device: it has nothing, and knows of nothing. */
@@ -672,6 +707,16 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 	}
 }
 
+/* What the peer has not said it has. */
+static void vrfm_link_miss_all(struct vrfm_link *link)
+{
+	u64 sequence;
+
+	for (sequence = link->acked + 1; sequence <= link->opened; sequence++)
+		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
+	vrfm_load_link_down(link);
+}
+
 /**
  * vrfm_link_down - the connection is over
  * @link: link; if vrfm_link_up() was called for it, nothing is under way
@@ -681,11 +726,12 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 void vrfm_link_down(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
-	u64 sequence;
+	struct krdma_region *region;
 	bool was;
 
 	/* Nothing of this connection is served to the next. */
 	cancel_delayed_work_sync(&link->sync);
+	mutex_lock(&link->direct.setup);
 	rt_mutex_lock(&vdev->order);
 	spin_lock_bh(&link->lock);
 	was = link->cb;
@@ -693,13 +739,13 @@ void vrfm_link_down(struct vrfm_link *link)
 	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
 	if (was)
-		for (sequence = link->acked + 1; sequence <= link->opened;
-		     sequence++)
-			vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
-	if (was)
-		vrfm_load_link_down(link);
+		vrfm_link_miss_all(link);
+	region = vrfm_direct_down(link);
 	link->rx.bad = true;
 	rt_mutex_unlock(&vdev->order);
+	if (region)
+		krdma_region_put(region);
+	mutex_unlock(&link->direct.setup);
 	if (!was)
 		return;
 	vrfm_link_woken(link);
@@ -712,11 +758,16 @@ void vrfm_link_down(struct vrfm_link *link)
 
 /* ---- receiving ---- */
 
-static void vrfm_rx_bad(struct vrfm_link *link)
+/**
+ * vrfm_link_bad - what the peer said makes no sense: the connection ends
+ * @link: link
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_link_bad(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 
-	link->rx.bad = true;
 	spin_lock_bh(&link->lock);
 	link->counts.protocol++;
 	vrfm_link_break_locked(link);
@@ -725,6 +776,13 @@ static void vrfm_rx_bad(struct vrfm_link *link)
 	vrfm_event_raise(vdev, RFM2G_EVENT_BAD_DATA, link->peer.node, 0);
 	pr_warn_ratelimited("%s: node %u sent a message that makes no sense\n",
 			    dev_name(&vdev->dev), link->peer.node);
+}
+
+/* Nothing more is heard of it. */
+static void vrfm_rx_bad(struct vrfm_link *link)
+{
+	link->rx.bad = true;
+	vrfm_link_bad(link);
 }
 
 static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
@@ -779,7 +837,7 @@ static void vrfm_rx_synced(struct vrfm_link *link)
 static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 			 u32 len)
 {
-	bool news, granted = head->flags & VRFM_WIRE_GRANT;
+	bool news, answered, granted = head->flags & VRFM_WIRE_GRANT;
 
 	spin_lock_bh(&link->lock);
 	link->counts.bytes_received += len;
@@ -787,9 +845,13 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 	WRITE_ONCE(link->acked, head->applied);
 	link->granted = granted;
 	link->rx_heard = jiffies;
+	answered = link->direct.answered != head->staged;
+	WRITE_ONCE(link->direct.answered, head->staged);
 	spin_unlock_bh(&link->lock);
 	if (news)
 		vrfm_link_woken(link);
+	if (answered)
+		vrfm_stage_kick(link->vdev);
 }
 
 static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
@@ -823,6 +885,8 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 		link->said[note->node] = (struct vrfm_gone){
 			.known = true,
 			.synced = note->flags & VRFM_GONE_SYNCED,
+			.direct = note->flags & VRFM_GONE_DIRECT,
+			.holder = note->number,
 			.epoch = note->id,
 			.serial = note->value,
 		};
@@ -882,6 +946,8 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 		vrfm_rx_note(link, msg);
 	else if (head->type == VRFM_WIRE_PULL)
 		vrfm_rx_pull(link, msg);
+	else if (head->type == VRFM_WIRE_STAGE)
+		vrfm_direct_rx_stage(link, msg);
 	if (synced)
 		vrfm_rx_synced(link);
 	if (head->type == VRFM_WIRE_EVENT)
@@ -896,6 +962,7 @@ static void vrfm_rx_over(struct vrfm_link *link, const struct vrfm_head *head)
 	spin_lock_bh(&link->lock);
 	link->rx_sequence = head->sequence;
 	link->rx_serial = head->serial;
+	link->rx_direct = head->flags & VRFM_WIRE_DIRECT;
 	link->counts.received++;
 	if (head->flags & VRFM_WIRE_ANSWER ||
 	    link->rx_sequence - link->rx_told >= VRFM_ACK_EVERY)
@@ -913,6 +980,9 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 		.sequence = link->rx.sequence,
 		.sent = READ_ONCE(link->posted),
 		.applied = link->acked,
+		.staged = link->direct.seen,
+		.told = READ_ONCE(link->direct.told),
+		.answered = link->direct.answered,
 		.size = link->vdev->params.size,
 	};
 	struct vrfm_head head;
@@ -956,6 +1026,7 @@ static void vrfm_link_free(struct vrfm_link *link)
 	for (i = 0; i < VRFM_SLOTS; i++)
 		kvfree(link->slots[i].pack.msg);
 	kfree(link->scratch);
+	vrfm_direct_free(link);
 	vrfm_map_free(&link->missed);
 	kfree(link);
 }
@@ -977,7 +1048,8 @@ static int vrfm_link_fill(struct vrfm_link *link)
 	struct vrfm_slot *slot;
 	u32 i;
 
-	if (vrfm_map_init(&link->missed, link->vdev->params.size))
+	if (vrfm_direct_init(link) ||
+	    vrfm_map_init(&link->missed, link->vdev->params.size))
 		return -ENOMEM;
 	link->scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
 	if (!link->scratch)

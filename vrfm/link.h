@@ -57,17 +57,25 @@ enum vrfm_link_state {
 #define VRFM_TODO_LOAD BIT(1)
 #define VRFM_TODO_SWEPT BIT(2)
 #define VRFM_TODO_GONE BIT(3)
+#define VRFM_TODO_STAGE BIT(4)
+
+/* Blocks that are under way into a peer's memory, at most. */
+#define VRFM_BLOCKS 8
 
 /**
  * struct vrfm_gone - what a node has seen of one that it is not linked with
  * @known: it has been said
  * @synced: that one was SYNCED
+ * @direct: it may have written directly after @serial
+ * @holder: then: whose memory has what this node has of that
  * @epoch: life of its device, 0: it was never seen
  * @serial: of its last write that was seen
  */
 struct vrfm_gone {
 	bool known;
 	bool synced;
+	bool direct;
+	u8 holder;
 	u64 epoch;
 	u64 serial;
 };
@@ -107,6 +115,97 @@ struct vrfm_slot {
 };
 
 /**
+ * struct vrfm_block - bytes of a local write, which adapters read
+ * @refs: of the writer, and of each link that they are under way on
+ * @bytes: they change only while there is one reference
+ */
+struct vrfm_block {
+	refcount_t refs;
+	void *bytes;
+};
+
+/**
+ * struct vrfm_placed - a block that is under way into the peer's memory
+ * @req: how
+ * @link: whose
+ * @block: a reference; NULL: none is. If it failed it stays until the link is
+ *	down, and is missed then
+ * @offset: in the memory
+ * @len: bytes
+ */
+struct vrfm_placed {
+	struct krdma_req req;
+	struct vrfm_link *link;
+	struct vrfm_block *block;
+	u32 offset;
+	u32 len;
+};
+
+/**
+ * enum vrfm_shown - may the peer write directly into this node's memory?
+ * @VRFM_SHOWN_NOT_YET: it will be decided
+ * @VRFM_SHOWN: yes
+ * @VRFM_SHOWN_OFF: the admin does not want it
+ * @VRFM_SHOWN_IWARP: a WRITE that is done there may not have arrived
+ * @VRFM_SHOWN_ORDER: the adapter may place WRITEs in another order
+ * @VRFM_SHOWN_COPIED: what it places must be copied by the CPU
+ * @VRFM_SHOWN_LARGE: the memory is too large to be described
+ * @VRFM_SHOWN_NO_MEMORY: it could not be registered
+ * @VRFM_SHOWNS: how many there are
+ */
+enum vrfm_shown {
+	VRFM_SHOWN_NOT_YET,
+	VRFM_SHOWN,
+	VRFM_SHOWN_OFF,
+	VRFM_SHOWN_IWARP,
+	VRFM_SHOWN_ORDER,
+	VRFM_SHOWN_COPIED,
+	VRFM_SHOWN_LARGE,
+	VRFM_SHOWN_NO_MEMORY,
+	VRFM_SHOWNS,
+};
+
+/**
+ * struct vrfm_direct - writing into each other's memory
+ * @setup: protects @region; taken before the device's order, held while the
+ *	connection's memory is registered
+ * @region: this node's memory, for the peer; as long as there is a connection
+ *
+ * Under the lock of the link:
+ * @shown: was the peer told of @region? Changes under the order, too
+ * @told: number of the last STAGE that was sent
+ * @answered: of the last one that the peer has answered
+ * @remote: the peer's memory, NULL: not known
+ * @desc: how the peer described it, until somebody has looked at that
+ * @desc_len: its bytes
+ * @seen: number of the peer's last STAGE
+ * @staged: a bit for each range: that said that it must be sent
+ * @update: sequence of the last message that has updates
+ * @open: what is sent says that direct writes may follow
+ * @last: jiffies of the last one that was over
+ * @under_way: of @placed
+ * @placed: direct writes
+ */
+struct vrfm_direct {
+	struct mutex setup; /* region */
+	struct krdma_region *region;
+
+	enum vrfm_shown shown;
+	u64 told;
+	u64 answered;
+	struct krdma_remote *remote;
+	void *desc;
+	u32 desc_len;
+	u64 seen;
+	unsigned long *staged;
+	u64 update;
+	bool open;
+	unsigned long last;
+	u32 under_way;
+	struct vrfm_placed placed[VRFM_BLOCKS];
+};
+
+/**
  * struct vrfm_rx - what came from the peer; the receive callback's own
  * @sequence: of the last message that was applied
  * @event: number of the last event, of @epoch
@@ -131,6 +230,8 @@ struct vrfm_rx {
  * @received: of the same
  * @bytes_sent: in messages, acknowledgments counted
  * @bytes_received: of the same
+ * @directs: blocks that were written directly into the peer's memory
+ * @bytes_direct: of them
  * @overloads: how often the peer was too slow
  * @protocol: how often it broke the rules
  * @events_dropped: events that it had no room for
@@ -141,6 +242,8 @@ struct vrfm_link_counts {
 	u64 received;
 	u64 bytes_sent;
 	u64 bytes_received;
+	u64 directs;
+	u64 bytes_direct;
 	u64 overloads;
 	u64 protocol;
 	u64 events_dropped;
@@ -204,6 +307,7 @@ struct vrfm_peer {
  * @rx_sequence: messages of the peer's that are applied
  * @rx_told: those of them that it knows of
  * @rx_serial: of its last write among them
+ * @rx_direct: it may have written directly since
  * @info: what it said of its image, its kind 0: nothing
  * @load: number of its LOAD that was not begun to be answered, 0
  * @swept: number of this node's LOAD that it has answered
@@ -220,6 +324,7 @@ struct vrfm_peer {
  * @ack_head: its bytes
  * @ack_busy: it is on its way
  * @ack_again: another one shall follow
+ * @direct: writing into each other's memory
  * @counts: statistics
  * @rejected: why it was refused last, to say so once
  *
@@ -269,6 +374,7 @@ struct vrfm_link {
 	u64 rx_sequence;
 	u64 rx_told;
 	u64 rx_serial;
+	bool rx_direct;
 	struct vrfm_note info;
 	u32 load;
 	u32 swept;
@@ -285,6 +391,7 @@ struct vrfm_link {
 	struct vrfm_wire_head ack_head;
 	bool ack_busy;
 	bool ack_again;
+	struct vrfm_direct direct;
 	struct vrfm_link_counts counts;
 	enum vrfm_reject rejected;
 
@@ -301,11 +408,12 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 void vrfm_link_put(struct vrfm_link *link);
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
 void vrfm_link_down(struct vrfm_link *link);
+void vrfm_link_bad(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan);
 u32 vrfm_link_free_locked(const struct vrfm_link *link);
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
-		      u32 len);
+		      u32 len, struct vrfm_block *block);
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff);
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
@@ -319,7 +427,26 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count);
 void vrfm_link_fall_back(struct vrfm_link *link);
 void vrfm_link_push_locked(struct vrfm_link *link);
+void vrfm_link_woken(struct vrfm_link *link);
+struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
+void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
 const char *vrfm_link_state_name(enum vrfm_link_state state);
+
+/* direct.c */
+struct vrfm_block *vrfm_block_alloc(u32 len);
+void vrfm_block_put(struct vrfm_block *block);
+int vrfm_direct_init(struct vrfm_link *link);
+void vrfm_direct_free(struct vrfm_link *link);
+void vrfm_direct_reset_locked(struct vrfm_link *link);
+struct krdma_region *vrfm_direct_down(struct vrfm_link *link);
+bool vrfm_direct_has_room(struct vrfm_link *link, u32 len);
+bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
+			       struct vrfm_block *block);
+void vrfm_direct_setup(struct vrfm_link *link);
+void vrfm_direct_settle(struct vrfm_link *link);
+bool vrfm_direct_tell(struct vrfm_link *link);
+void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg);
+const char *vrfm_shown_name(enum vrfm_shown shown);
 
 /* peer.c */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,

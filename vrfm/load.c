@@ -137,7 +137,9 @@ static bool vrfm_tell_of(struct vrfm_link *link, const struct vrfm_link *other)
 		.node = other->peer.node,
 		.id = other->gone.epoch,
 		.value = other->gone.serial,
-		.flags = other->gone.synced ? VRFM_GONE_SYNCED : 0,
+		.flags = (other->gone.synced ? VRFM_GONE_SYNCED : 0) |
+			 (other->gone.direct ? VRFM_GONE_DIRECT : 0),
+		.number = other->gone.holder,
 	};
 
 	if (!test_bit(other->peer.node, link->tell_gone))
@@ -177,6 +179,7 @@ bool vrfm_load_tell(struct vrfm_link *link)
 		{ VRFM_TODO_INFO, vrfm_tell_info },
 		{ VRFM_TODO_GONE, vrfm_tell_gone },
 		{ VRFM_TODO_SWEPT, vrfm_tell_swept },
+		{ VRFM_TODO_STAGE, vrfm_direct_tell },
 	};
 	u32 i;
 
@@ -256,6 +259,8 @@ void vrfm_load_link_down(struct vrfm_link *link)
 	link->gone = (struct vrfm_gone){
 		.known = true,
 		.synced = link->rx.synced,
+		.direct = link->rx_direct,
+		.holder = vdev->params.node,
 		.epoch = link->peer_epoch,
 		.serial = link->rx_serial,
 	};
@@ -395,7 +400,10 @@ static void vrfm_load_end(struct vrfm_dev *vdev)
 	vrfm_load_kick(vdev);
 }
 
-/* Of two lives of a device nobody knows which was later. */
+/*
+ * Of two lives of a device nobody knows which was later. And of what it wrote
+ * directly, who has seen more: then all take the memory of one of them.
+ */
 static bool vrfm_saw_more(const struct vrfm_gone *a, const struct vrfm_gone *b)
 {
 	if (!b->epoch)
@@ -404,7 +412,11 @@ static bool vrfm_saw_more(const struct vrfm_gone *a, const struct vrfm_gone *b)
 		return false;
 	if (a->synced != b->synced)
 		return a->synced;
-	return a->serial > b->serial;
+	if (a->serial != b->serial)
+		return a->serial > b->serial;
+	if (a->direct != b->direct)
+		return a->direct;
+	return a->direct && a->holder < b->holder;
 }
 
 /* Does it speak of a life that is over, as far as this node knows? */

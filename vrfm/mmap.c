@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "priv.h"
+#include "way.h"
 
 /* Behind the largest memory that there can be: mappings of anything else. */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
@@ -27,12 +28,15 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 
 /*
  * The first store. The struct page stays locked until the page table says that
- * it is writable, so nobody protects it in between.
+ * it is writable, so nobody protects it in between. If peers must be told first
+ * the store is tried again: mmap_lock is held here.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
 	struct vrfm_file *vf = vmf->vma->vm_file->private_data;
 
+	if (!vrfm_stage_fault(vf->vdev, vrfm_range(vmf->pgoff << PAGE_SHIFT)))
+		return VM_FAULT_NOPAGE;
 	lock_page(vmf->page);
 	if (vrfm_twin_make(vf->vdev, vmf->pgoff)) {
 		unlock_page(vmf->page);

@@ -117,3 +117,37 @@ int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
 		ret = vrfm_check_port(peer->port);
 	return ret;
 }
+
+static const char * const vrfm_direct_modes[VRFM_DIRECT_MODES] = {
+	[VRFM_DIRECT_AUTO] = "auto",
+	[VRFM_DIRECT_ON] = "on",
+	[VRFM_DIRECT_OFF] = "off",
+};
+
+/**
+ * vrfm_direct_mode_name - as an admin writes it
+ * @mode: enum vrfm_direct_mode
+ *
+ * Return: its name.
+ */
+const char *vrfm_direct_mode_name(u32 mode)
+{
+	return vrfm_direct_modes[mode];
+}
+
+/**
+ * vrfm_parse_direct - auto, on or off
+ * @text: what an admin wrote, perhaps with a newline
+ * @mode: gets enum vrfm_direct_mode
+ *
+ * Return: 0; -EINVAL: something else.
+ */
+int vrfm_parse_direct(const char *text, u32 *mode)
+{
+	int ret = sysfs_match_string(vrfm_direct_modes, text);
+
+	if (ret < 0)
+		return -EINVAL;
+	*mode = ret;
+	return 0;
+}

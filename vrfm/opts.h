@@ -19,6 +19,23 @@
 #define VRFM_FLUSH_US_MAX 1000000
 #define VRFM_KEEPALIVE_MS_DEFAULT 1000
 #define VRFM_KEEPALIVE_MS_MAX 60000
+/* Below that, sending many of them in one message is quicker. */
+#define VRFM_DIRECT_MIN_DEFAULT SZ_16K
+#define VRFM_DIRECT_MIN_MAX SZ_64K
+
+/**
+ * enum vrfm_direct_mode - are blocks written directly into peers' memories?
+ * @VRFM_DIRECT_AUTO: where adapters place them in order
+ * @VRFM_DIRECT_ON: also where they may not
+ * @VRFM_DIRECT_OFF: no, and peers shall not do it either
+ * @VRFM_DIRECT_MODES: how many there are
+ */
+enum vrfm_direct_mode {
+	VRFM_DIRECT_AUTO,
+	VRFM_DIRECT_ON,
+	VRFM_DIRECT_OFF,
+	VRFM_DIRECT_MODES,
+};
 
 /**
  * struct vrfm_peer_text - another node, as an admin wrote it
@@ -35,5 +52,7 @@ struct vrfm_peer_text {
 int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer);
 int vrfm_parse_size(const char *text, u64 *size);
 int vrfm_parse_unit(const char *name, unsigned int *unit);
+int vrfm_parse_direct(const char *text, u32 *mode);
+const char *vrfm_direct_mode_name(u32 mode);
 
 #endif /* VRFM_OPTS_H */

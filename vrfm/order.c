@@ -143,7 +143,8 @@ int vrfm_switching(struct vrfm_dev *vdev)
 
 /* With the transmitter off it goes into this memory only, and into no map. */
 static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
-			       const void *buf, u32 len)
+			       const void *buf, u32 len,
+			       struct vrfm_block *block)
 {
 	bool dark = vrfm_is_dark(vdev);
 	struct vrfm_link *link;
@@ -155,7 +156,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 		return;
 	vdev->serial++;
 	list_for_each_entry(link, &vdev->links, entry)
-		vrfm_link_update(link, offset, buf, len);
+		vrfm_link_update(link, offset, buf, len, block);
 }
 
 /* What was stored has come round the ring, as far as a program can tell. */
@@ -165,6 +166,21 @@ static void vrfm_accepted(struct vrfm_dev *vdev)
 
 	if (!(READ_ONCE(vdev->regs.lcsr) & done))
 		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+}
+
+static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			    u32 len, struct vrfm_block *block, bool nowait)
+{
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
+	int ret = vrfm_flush_stores(vdev, &wait) ?:
+		  vrfm_order_lock(vdev, len, &wait);
+
+	if (ret)
+		return ret;
+	vrfm_accept_locked(vdev, offset, buf, len, block);
+	rt_mutex_unlock(&vdev->order);
+	vrfm_accepted(vdev);
+	return 0;
 }
 
 /**
@@ -183,16 +199,7 @@ static void vrfm_accepted(struct vrfm_dev *vdev)
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
-	int ret = vrfm_flush_stores(vdev, &wait) ?:
-		  vrfm_order_lock(vdev, width, &wait);
-
-	if (ret)
-		return ret;
-	vrfm_accept_locked(vdev, offset, buf, width);
-	rt_mutex_unlock(&vdev->order);
-	vrfm_accepted(vdev);
-	return 0;
+	return vrfm_store_block(vdev, offset, buf, width, NULL, nowait);
 }
 
 /**
@@ -221,7 +228,7 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 		return ret;
 	vrfm_load(vdev, offset, &value, width);
 	value = (value & ~clear) | set;
-	vrfm_accept_locked(vdev, offset, &value, width);
+	vrfm_accept_locked(vdev, offset, &value, width, NULL);
 	rt_mutex_unlock(&vdev->order);
 	vrfm_accepted(vdev);
 	return 0;
@@ -237,14 +244,26 @@ static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
 	return vrfm_store(vdev, offset, bounce, len, nowait);
 }
 
-static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset, void *bounce,
-			   const void __user *buf, size_t len, bool nowait)
+/* Unless adapters still read it. */
+static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
 {
+	if (block && refcount_read(&block->refs) == 1)
+		return block;
+	vrfm_block_put(block);
+	return vrfm_block_alloc(len);
+}
+
+static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
+			   struct vrfm_block *block, const void __user *buf,
+			   size_t len, bool nowait)
+{
+	if (!block)
+		return -ENOMEM;
 	if (fatal_signal_pending(current))
 		return -EINTR;
-	if (copy_from_user(bounce, buf, len))
+	if (copy_from_user(block->bytes, buf, len))
 		return -EFAULT;
-	return vrfm_store(vdev, offset, bounce, len, nowait);
+	return vrfm_store_block(vdev, offset, block->bytes, len, block, nowait);
 }
 
 /**
@@ -265,8 +284,8 @@ static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset, void *bounce,
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
 {
-	size_t step = min_t(size_t, len, VRFM_STEP);
-	void *bounce;
+	size_t step, most = min_t(size_t, len, VRFM_STEP);
+	struct vrfm_block *block = NULL;
 	int ret = 0;
 
 	*done = 0;
@@ -275,16 +294,14 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 		*done = ret ? 0 : len;
 		return ret;
 	}
-	bounce = kvmalloc(step, GFP_KERNEL);
-	if (!bounce)
-		return -ENOMEM;
 	while (*done < len && !ret) {
-		step = min_t(size_t, len - *done, VRFM_STEP);
-		ret = vrfm_write_step(vdev, offset + *done, bounce,
-				      buf + *done, step, nowait);
+		step = min(len - *done, most);
+		block = vrfm_block_again(block, most);
+		ret = vrfm_write_step(vdev, offset + *done, block, buf + *done,
+				      step, nowait);
 		*done += ret ? 0 : step;
 	}
-	kvfree(bounce);
+	vrfm_block_put(block);
 	return ret;
 }
 

@@ -2,9 +2,9 @@
 /*
  * What the files of vrfm share.
  *
- * Lock order: vrfm_devices_lock, then vrfm_dev.flush, turn, order,
- * vrfm_link.lock, then either vrfm_dev.lock or one of vrfm_dev.page_locks, and
- * under these vrfm_dev.watch_lock.
+ * Lock order: vrfm_devices_lock, then vrfm_direct.setup, vrfm_dev.flush, turn,
+ * order, vrfm_link.lock, then vrfm_stage.lock, or either vrfm_dev.lock or one of
+ * vrfm_dev.page_locks, and under these vrfm_dev.watch_lock.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -27,6 +27,7 @@
 #include "opts.h"
 #include "proto.h"
 #include "queue.h"
+#include "stage.h"
 
 /* Who waits for acknowledgments of a peer that does not answer. */
 #define VRFM_FLUSH_MS 10000
@@ -55,6 +56,8 @@ struct vrfm_twin;
  * @overload_ms: how long a writer waits for a peer
  * @keepalive_ms: a peer that is silent for so long is asked
  * @flush_us: mapped stores are looked for so often
+ * @direct: enum vrfm_direct_mode
+ * @direct_min: blocks of so many bytes are written directly
  */
 struct vrfm_params {
 	u32 node;
@@ -65,6 +68,8 @@ struct vrfm_params {
 	u32 overload_ms;
 	u32 keepalive_ms;
 	u32 flush_us;
+	u32 direct;
+	u32 direct_min;
 };
 
 /**
@@ -206,6 +211,7 @@ struct vrfm_stranger {
  * @ntwins: how many there are
  * @diff: what was found in the last one
  * @flusher: the task that compares
+ * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
  * @refused: how often strangers were
  * @strangers: the last of them
@@ -253,6 +259,7 @@ struct vrfm_dev {
 	atomic_t ntwins;
 	struct vrfm_diff *diff;
 	struct task_struct *flusher;
+	struct vrfm_stage stage;
 	struct krdma_cb *listener;
 
 	struct rt_mutex order;
@@ -300,11 +307,15 @@ enum vrfm_special {
  * @vdev: the device
  * @dma_threshold: kept for who asks
  * @special: enum vrfm_special, taken by the next mmap()
+ * @claims: protects @claimed
+ * @claimed: a bit for each range that it has claimed, NULL: none
  */
 struct vrfm_file {
 	struct vrfm_dev *vdev;
 	u32 dma_threshold;
 	int special;
+	struct mutex claims; /* claimed */
+	unsigned long *claimed;
 };
 
 /**
@@ -344,6 +355,7 @@ static inline void vrfm_params_init(struct vrfm_params *params)
 		.size = VRFM_SIZE_DEFAULT,
 		.port = VRFM_PORT_DEFAULT,
 		.overload_ms = VRFM_OVERLOAD_MS_DEFAULT,
+		.direct_min = VRFM_DIRECT_MIN_DEFAULT,
 		.keepalive_ms = VRFM_KEEPALIVE_MS_DEFAULT,
 		.flush_us = VRFM_FLUSH_US_DEFAULT,
 	};

@@ -229,9 +229,30 @@ static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
 	return first > size || count > size - first ? -EPROTO : 0;
 }
 
-static int vrfm_body_check(const void *at, const struct vrfm_head *head,
-			   u64 size)
+/* The memory is described once, by the first. */
+static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
+			    const struct vrfm_seen *seen)
 {
+	struct vrfm_wire_stage wire;
+	u32 map_len, desc_len;
+
+	if (head->len < sizeof(wire))
+		return -EPROTO;
+	memcpy(&wire, at, sizeof(wire));
+	map_len = le32_to_cpu(wire.map_len);
+	desc_len = le32_to_cpu(wire.desc_len);
+	if (le64_to_cpu(wire.number) <= seen->staged ||
+	    map_len != vrfm_stage_map_len(seen->size) ||
+	    !desc_len != !!seen->staged || desc_len > VRFM_DESC_MAX)
+		return -EPROTO;
+	return head->len == sizeof(wire) + map_len + desc_len ? 0 : -EPROTO;
+}
+
+static int vrfm_body_check(const void *at, const struct vrfm_head *head,
+			   const struct vrfm_seen *seen)
+{
+	u64 size = seen->size;
+
 	if (head->type == VRFM_WIRE_UPDATE)
 		return vrfm_runs_check(at, head, size);
 	if (head->type == VRFM_WIRE_IMAGE)
@@ -244,6 +265,8 @@ static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 		return vrfm_note_check(at, head);
 	if (head->type == VRFM_WIRE_PULL)
 		return vrfm_pull_check(at, head, size);
+	if (head->type == VRFM_WIRE_STAGE)
+		return vrfm_stage_check(at, head, seen);
 	return head->len ? -EPROTO : 0;
 }
 
@@ -258,6 +281,8 @@ static int vrfm_numbers_check(const struct vrfm_head *head,
 	if (head->sequence != number)
 		return -EPROTO;
 	if (head->applied < seen->applied || head->applied > seen->sent)
+		return -EPROTO;
+	if (head->staged < seen->answered || head->staged > seen->told)
 		return -EPROTO;
 	return 0;
 }
@@ -288,13 +313,14 @@ int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 		.sequence = le64_to_cpu(wire.sequence),
 		.applied = le64_to_cpu(wire.applied),
 		.serial = le64_to_cpu(wire.serial),
+		.staged = le64_to_cpu(wire.staged),
 	};
 	if (!wire.type || wire.type >= VRFM_WIRE_TYPES ||
 	    wire.flags & ~VRFM_WIRE_FLAGS ||
 	    head->len != len - sizeof(wire))
 		return -EPROTO;
 	ret = vrfm_numbers_check(head, seen);
-	return ret ?: vrfm_body_check(msg + sizeof(wire), head, seen->size);
+	return ret ?: vrfm_body_check(msg + sizeof(wire), head, seen);
 }
 
 /**
@@ -370,6 +396,51 @@ const __le64 *vrfm_proto_pull(const void *msg, u32 *first, u32 *count)
 	*first = le32_to_cpu(wire.first);
 	*count = le32_to_cpu(wire.count);
 	return at + sizeof(wire);
+}
+
+/**
+ * vrfm_stage_map_len - bytes of a map of ranges, as it is sent
+ * @size: bytes of the memory
+ */
+u32 vrfm_stage_map_len(u64 size)
+{
+	return DIV_ROUND_UP(DIV_ROUND_UP(size, VRFM_RANGE), 64) * sizeof(__le64);
+}
+
+/**
+ * vrfm_proto_stage - take what a STAGE says
+ * @msg: a STAGE that vrfm_proto_check() found right
+ * @stage: gets it
+ */
+void vrfm_proto_stage(const void *msg, struct vrfm_stage_msg *stage)
+{
+	const void *at = msg + sizeof(struct vrfm_wire_head);
+	struct vrfm_wire_stage wire;
+
+	memcpy(&wire, at, sizeof(wire));
+	stage->number = le64_to_cpu(wire.number);
+	stage->map = at + sizeof(wire);
+	stage->map_len = le32_to_cpu(wire.map_len);
+	stage->desc = stage->map + stage->map_len;
+	stage->desc_len = le32_to_cpu(wire.desc_len);
+}
+
+/**
+ * vrfm_stage_map - take the map of a STAGE
+ * @stage: from vrfm_proto_stage()
+ * @map: gets it: a bit for each range, in room of a multiple of 64 bits
+ */
+void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
+{
+	u32 i, bit, n = stage->map_len / sizeof(__le64);
+	__le64 wire;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&wire, stage->map + i * sizeof(wire), sizeof(wire));
+		for (bit = 0; bit < 64; bit += BITS_PER_LONG)
+			map[(64 * i + bit) / BITS_PER_LONG] =
+				le64_to_cpu(wire) >> bit;
+	}
 }
 
 /**
@@ -515,6 +586,41 @@ void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest)
 }
 
 /**
+ * vrfm_pack_stage - make it a STAGE
+ * @pack: the message, nothing else is in it, with room for all
+ * @number: of it
+ * @map: a bit for each range, in room of a multiple of 64 bits
+ * @size: bytes of the memory
+ * @desc_len: bytes of the description, 0: none
+ *
+ * Return: where the description is to be put.
+ */
+void *vrfm_pack_stage(struct vrfm_pack *pack, u64 number,
+		      const unsigned long *map, u64 size, u32 desc_len)
+{
+	u32 i, bit, map_len = vrfm_stage_map_len(size);
+	struct vrfm_wire_stage wire = {
+		.number = cpu_to_le64(number),
+		.map_len = cpu_to_le32(map_len),
+		.desc_len = cpu_to_le32(desc_len),
+	};
+	void *at = pack->msg + pack->len;
+	__le64 word;
+	u64 bits;
+
+	memcpy(at, &wire, sizeof(wire));
+	at += sizeof(wire);
+	for (i = 0; i < map_len / sizeof(word); i++, at += sizeof(word)) {
+		for (bits = 0, bit = 0; bit < 64; bit += BITS_PER_LONG)
+			bits |= (u64)map[(64 * i + bit) / BITS_PER_LONG] << bit;
+		word = cpu_to_le64(bits);
+		memcpy(at, &word, sizeof(word));
+	}
+	pack->len += sizeof(wire) + map_len + desc_len;
+	return at;
+}
+
+/**
  * vrfm_pack_end - write the header
  * @pack: the message
  * @head: its type, flags and numbers; count and length are known
@@ -531,6 +637,7 @@ u32 vrfm_pack_end(struct vrfm_pack *pack, const struct vrfm_head *head)
 		.sequence = cpu_to_le64(head->sequence),
 		.applied = cpu_to_le64(head->applied),
 		.serial = cpu_to_le64(head->serial),
+		.staged = cpu_to_le64(head->staged),
 	};
 
 	memcpy(pack->msg, &wire, sizeof(wire));

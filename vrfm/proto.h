@@ -13,7 +13,7 @@
 
 /* "VRFM" */
 #define VRFM_WIRE_MAGIC 0x4D465256
-#define VRFM_WIRE_VERSION 1
+#define VRFM_WIRE_VERSION 2
 
 /* The longest message: a header and 64 KiB of runs. */
 #define VRFM_WIRE_BODY_MAX (64 * 1024)
@@ -24,6 +24,10 @@
 #define VRFM_PULL_MAX 256
 /* Where a run begins, and its bytes, is a multiple of this. */
 #define VRFM_WIRE_ALIGN 8
+/* What a bit of a STAGE stands for. */
+#define VRFM_RANGE (64 * 1024)
+/* The longest description of a memory: of 1 GiB in MRs of 1 MiB. */
+#define VRFM_DESC_MAX (16 + 16 * 1024)
 
 /**
  * struct vrfm_wire_hello - private data of the request and of the answer
@@ -57,6 +61,7 @@ static_assert(sizeof(struct vrfm_wire_hello) == 24);
  * @VRFM_WIRE_PULL: one &struct vrfm_wire_pull
  * @VRFM_WIRE_IMAGE: runs of whole words, to be merged: the sender did not write
  *	them
+ * @VRFM_WIRE_STAGE: one &struct vrfm_wire_stage
  * @VRFM_WIRE_TYPES: how many there are, 0 is none
  */
 enum vrfm_wire_type {
@@ -67,6 +72,7 @@ enum vrfm_wire_type {
 	VRFM_WIRE_NOTE,
 	VRFM_WIRE_PULL,
 	VRFM_WIRE_IMAGE,
+	VRFM_WIRE_STAGE,
 	VRFM_WIRE_TYPES,
 };
 
@@ -77,7 +83,10 @@ enum vrfm_wire_type {
 #define VRFM_WIRE_GRANT BIT(1)
 /* To be acknowledged at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
-#define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | VRFM_WIRE_ANSWER)
+/* Before the next message the sender may have written into the memory directly. */
+#define VRFM_WIRE_DIRECT BIT(3)
+#define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | \
+			 VRFM_WIRE_ANSWER | VRFM_WIRE_DIRECT)
 
 /**
  * struct vrfm_wire_head - how every message begins
@@ -88,6 +97,8 @@ enum vrfm_wire_type {
  * @sequence: of the message on this link, from 1, each one higher by one
  * @applied: the highest sequence of the receiver's that is applied here
  * @serial: of the sender's last write that is in this message or before it
+ * @staged: number of the receiver's last STAGE behind which all is that the
+ *	sender has written directly since
  */
 struct vrfm_wire_head {
 	__u8 type;
@@ -97,8 +108,9 @@ struct vrfm_wire_head {
 	__le64 sequence;
 	__le64 applied;
 	__le64 serial;
+	__le64 staged;
 } __packed;
-static_assert(sizeof(struct vrfm_wire_head) == 32);
+static_assert(sizeof(struct vrfm_wire_head) == 40);
 
 /**
  * struct vrfm_wire_reject - private data of a rejection
@@ -149,7 +161,8 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  *	@number on are on their way before this
  * @VRFM_NOTE_GONE: the sender has no link with @node any more, whose device was
  *	in the life of @id, and has seen its writes up to @value; @flags tells
- *	whether it was SYNCED
+ *	whether it was SYNCED, and whether it may have written directly after
+ *	that, of which the sender has what the node @number has
  * @VRFM_NOTES: how many there are, 0 is none
  */
 enum vrfm_note_kind {
@@ -168,6 +181,7 @@ enum vrfm_note_kind {
 #define VRFM_INFO_MERGED BIT(1)
 /* Of a GONE: it was SYNCED. */
 #define VRFM_GONE_SYNCED BIT(0)
+#define VRFM_GONE_DIRECT BIT(1)
 
 /**
  * struct vrfm_wire_note - see &enum vrfm_note_kind
@@ -200,6 +214,39 @@ struct vrfm_wire_pull {
 	__le64 digests[];
 } __packed;
 static_assert(sizeof(struct vrfm_wire_pull) == 8);
+
+/**
+ * struct vrfm_wire_stage - where the receiver must not write directly
+ * @number: of this one, from 1; each one is higher
+ * @map_len: bytes of the map, a bit for each %VRFM_RANGE of the memory in words
+ *	of 64 bits: 1: staged, what the receiver writes there it sends
+ * @desc_len: bytes of a description of the sender's memory, in the first one;
+ *	with it the receiver may write into the rest directly
+ *
+ * The map follows, and then the description.
+ */
+struct vrfm_wire_stage {
+	__le64 number;
+	__le32 map_len;
+	__le32 desc_len;
+} __packed;
+static_assert(sizeof(struct vrfm_wire_stage) == 16);
+
+/**
+ * struct vrfm_stage_msg - the same for the CPU
+ * @number: see there
+ * @map: where the map is, in the message
+ * @map_len: its bytes
+ * @desc: where the description is
+ * @desc_len: its bytes, 0: there is none
+ */
+struct vrfm_stage_msg {
+	u64 number;
+	const void *map;
+	u32 map_len;
+	const void *desc;
+	u32 desc_len;
+};
 
 /**
  * struct vrfm_note - a note for the CPU
@@ -271,6 +318,7 @@ enum vrfm_reject {
  * @sequence: of this message
  * @applied: see &struct vrfm_wire_head
  * @serial: see &struct vrfm_wire_head
+ * @staged: see &struct vrfm_wire_head
  */
 struct vrfm_head {
 	u8 type;
@@ -280,6 +328,7 @@ struct vrfm_head {
 	u64 sequence;
 	u64 applied;
 	u64 serial;
+	u64 staged;
 };
 
 /**
@@ -311,12 +360,18 @@ struct vrfm_run {
  * @sequence: of the last message
  * @sent: the highest sequence of this side's
  * @applied: the highest that the peer has applied, as it said
+ * @staged: number of the peer's last STAGE, 0: there was none
+ * @told: the highest of this side's
+ * @answered: the highest of them that the peer has answered
  * @size: of the memory
  */
 struct vrfm_seen {
 	u64 sequence;
 	u64 sent;
 	u64 applied;
+	u64 staged;
+	u64 told;
+	u64 answered;
 	u64 size;
 };
 
@@ -360,6 +415,11 @@ void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note);
 const __le64 *vrfm_proto_pull(const void *msg, u32 *first, u32 *count);
 void vrfm_pack_pull(struct vrfm_pack *pack, u32 first, u32 count);
 void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest);
+u32 vrfm_stage_map_len(u64 size);
+void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map);
+void vrfm_proto_stage(const void *msg, struct vrfm_stage_msg *stage);
+void *vrfm_pack_stage(struct vrfm_pack *pack, u64 number,
+		      const unsigned long *map, u64 size, u32 desc_len);
 u32 vrfm_pack_end(struct vrfm_pack *pack, const struct vrfm_head *head);
 
 #endif /* VRFM_PROTO_H */

@@ -190,6 +190,7 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 {
 	u32 taken;
 
+	vrfm_direct_settle(link);
 	vrfm_sync_begin_sweep(link);
 	if (!vrfm_load_tell(link) || link->state != VRFM_SYNCING)
 		return false;
@@ -225,6 +226,7 @@ void vrfm_sync_work(struct work_struct *work)
 	struct vrfm_dev *vdev = link->vdev;
 	bool more;
 
+	vrfm_direct_setup(link);
 	do {
 		more = vrfm_serve(link);
 		rt_mutex_lock(&vdev->order);

@@ -42,6 +42,47 @@ TRACE_EVENT(vrfm_write,
 		  __entry->offset, __entry->len, __entry->dark ? " dark" : "")
 );
 
+/* The adapter writes a block into the memory of a peer. */
+TRACE_EVENT(vrfm_direct,
+	TP_PROTO(u32 unit, u32 peer, u32 offset, u32 len),
+	TP_ARGS(unit, peer, offset, len),
+	TP_STRUCT__entry(
+		__field(u32, unit)
+		__field(u32, peer)
+		__field(u32, offset)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->unit = unit;
+		__entry->peer = peer;
+		__entry->offset = offset;
+		__entry->len = len;
+	),
+	TP_printk("rfm2g%u peer=%u offset=%#x len=%u", __entry->unit,
+		  __entry->peer, __entry->offset, __entry->len)
+);
+
+/* Peers are told where they must not write directly, or all have answered. */
+TRACE_EVENT(vrfm_stage,
+	TP_PROTO(u32 unit, u64 number, u32 ranges, bool answered),
+	TP_ARGS(unit, number, ranges, answered),
+	TP_STRUCT__entry(
+		__field(u64, number)
+		__field(u32, unit)
+		__field(u32, ranges)
+		__field(bool, answered)
+	),
+	TP_fast_assign(
+		__entry->number = number;
+		__entry->unit = unit;
+		__entry->ranges = ranges;
+		__entry->answered = answered;
+	),
+	TP_printk("rfm2g%u number=%llu ranges=%u%s", __entry->unit,
+		  __entry->number, __entry->ranges,
+		  __entry->answered ? " answered" : "")
+);
+
 /* Of a page with a twin: words that programs have stored were found. */
 TRACE_EVENT(vrfm_flush,
 	TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),

@@ -16,6 +16,7 @@
 
 #include "priv.h"
 #include "twin.h"
+#include "way.h"
 
 /**
  * struct vrfm_watcher - a task in vrfm_watch(), on its stack
@@ -164,19 +165,23 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	};
 	long left = watch->timeout_ms == VRFM_FOREVER ? MAX_SCHEDULE_TIMEOUT :
 		    msecs_to_jiffies(watch->timeout_ms);
+	u32 at = 0, first = vrfm_range(watcher.first);
+	u32 last = vrfm_range(watcher.end - 1);
 	void *seen;
-	u32 at = 0;
 	int ret;
 
 	seen = kvmalloc(watch->length, GFP_KERNEL_ACCOUNT);
 	if (!seen)
 		return -ENOMEM;
-	ret = vrfm_watch_seen(vdev, seen, watch);
+	ret = vrfm_watch_seen(vdev, seen, watch) ?:
+	      /* Nobody notices what is written directly. */
+	      vrfm_stage_get(vdev, first, last);
 	if (!ret) {
 		init_waitqueue_head(&watcher.wait);
 		vrfm_watch_begin(vdev, &watcher);
 		ret = vrfm_watch_wait(vdev, &watcher, seen, left, &at);
 		vrfm_watch_end(vdev, &watcher);
+		vrfm_stage_put(vdev, first, last);
 	}
 	kvfree(seen);
 	watch->changed = ret ? 0 : watch->offset + at;

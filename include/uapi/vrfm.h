@@ -69,6 +69,27 @@ struct vrfm_watch {
 };
 
 /**
+ * struct vrfm_claim - a part of the memory that this program stores into
+ * @offset: of its first byte
+ * @length: how many, not 0
+ * @flags: 0
+ * @reserved: 0
+ *
+ * The first store through a mapping into 64 KiB that nobody has stored into for
+ * a second waits until all peers know of it, for they may write there directly:
+ * some hundred microseconds. A loop that cannot wait claims before it begins
+ * what it will store into; what is claimed is known to them, until the program
+ * gives it back or closes the file. Claims say nothing of who owns what, and
+ * many programs and nodes may claim the same.
+ */
+struct vrfm_claim {
+	__u32 offset;
+	__u32 length;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/**
  * enum vrfm_peer_link - what a peer has of this node's words
  * @VRFM_PEER_DOWN: it is not linked
  * @VRFM_PEER_SYNCING: it lacks some, and catches up
@@ -98,8 +119,8 @@ enum vrfm_peer_link {
  * @links: connections that there were
  * @messages: sent to it
  * @received: that came from it
- * @bytes_sent: in messages
- * @bytes_received: in messages
+ * @bytes_sent: in messages, and written directly into its memory
+ * @bytes_received: in messages; nobody counts what it writes directly
  * @overloads: how often it was too slow, and left behind
  * @protocol_errors: messages from it that made no sense
  * @events_dropped: events to and from it for which there was no room
@@ -175,5 +196,12 @@ struct vrfm_peers {
 #define VRFM_UNWATCH _IO(VRFM_MAGIC, 3)
 /* struct vrfm_peers; E2BIG: peer_size is more than a page */
 #define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
+/*
+ * struct vrfm_claim; EINTR: killed; ETIMEDOUT: a peer did not answer for ten
+ * seconds; ENOMEM. What it claimed before stays claimed after an error.
+ */
+#define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
+/* struct vrfm_claim; what was not claimed through this file does not matter */
+#define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
 
 #endif /* _UAPI_VRFM_H */

@@ -151,6 +151,27 @@ static void ids_have_limits(struct kunit *test)
 	}
 }
 
+static void direct_is_one_of_three(struct kunit *test)
+{
+	static const char * const others[] = {
+		"", "\n", "aut", "auto on", "AUTO", "0", "1", "yes", "offf",
+	};
+	u32 i, mode;
+
+	for (i = 0; i < VRFM_DIRECT_MODES; i++) {
+		mode = ~i;
+		KUNIT_EXPECT_EQ(test,
+				vrfm_parse_direct(vrfm_direct_mode_name(i),
+						  &mode), 0);
+		KUNIT_EXPECT_EQ(test, mode, i);
+	}
+	KUNIT_EXPECT_EQ(test, vrfm_parse_direct("off\n", &mode), 0);
+	KUNIT_EXPECT_EQ(test, mode, (u32)VRFM_DIRECT_OFF);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_EQ_MSG(test, vrfm_parse_direct(others[i], &mode),
+				    -EINVAL, "%s", others[i]);
+}
+
 static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(sizes_take_suffixes),
 	KUNIT_CASE(what_is_no_number_is_no_size),
@@ -160,6 +181,7 @@ static struct kunit_case vrfm_opts_cases[] = {
 	KUNIT_CASE(peers_have_id_address_and_port),
 	KUNIT_CASE(what_is_no_peer_is_refused),
 	KUNIT_CASE(ids_have_limits),
+	KUNIT_CASE(direct_is_one_of_three),
 	{ }
 };
 

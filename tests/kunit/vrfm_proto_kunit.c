@@ -2,6 +2,7 @@
 /* Messages between nodes. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
+#include <linux/sizes.h>
 
 #include "../../vrfm/proto.c"
 
@@ -20,6 +21,7 @@ static const struct vrfm_hello other = {
 
 static const struct vrfm_seen fresh = {
 	.sequence = 41, .sent = 1000, .applied = 500, .size = MEMORY,
+	.staged = 3, .told = 0x107, .answered = 5,
 };
 
 static void hello_comes_back(struct kunit *test)
@@ -42,7 +44,7 @@ static void hello_comes_back(struct kunit *test)
 static void hello_has_its_bytes_in_their_places(struct kunit *test)
 {
 	static const u8 wanted[] = {
-		'V', 'R', 'F', 'M', 1, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
+		'V', 'R', 'F', 'M', 2, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 	};
 	struct vrfm_wire_hello wire;
@@ -111,6 +113,7 @@ static u32 end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
 	const struct vrfm_head head = {
 		.type = type, .sequence = sequence, .applied = applied,
 		.serial = 0x123456789abc, .flags = VRFM_WIRE_GRANT,
+		.staged = 6,
 	};
 
 	return vrfm_pack_end(pack, &head);
@@ -155,6 +158,7 @@ static void update_comes_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, head.sequence, 42ULL);
 	KUNIT_EXPECT_EQ(test, head.applied, 600ULL);
 	KUNIT_EXPECT_EQ(test, head.serial, 0x123456789abcULL);
+	KUNIT_EXPECT_EQ(test, head.staged, 6ULL);
 	for (i = 0; i < 3; i++) {
 		at = vrfm_proto_next_run(at, &run);
 		KUNIT_EXPECT_EQ(test, run.offset, wanted[i].offset);
@@ -208,13 +212,17 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 		{ "an image of parts of words", 0, { VRFM_WIRE_IMAGE }, 1 },
 		{ "a note that is none", 0, { VRFM_WIRE_NOTE }, 1 },
 		{ "pages that are none", 0, { VRFM_WIRE_PULL }, 1 },
-		{ "a run behind the memory", 32, { 0, 0, 1, 0 }, 4 },
-		{ "a run that leaves it", 32, { 0xFE, 0xFF, 0, 0 }, 4 },
-		{ "a run that wraps", 32, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run of nothing", 36, { 0, 0, 0, 0 }, 4 },
-		{ "a run behind the message", 36, { 0, 1, 0, 0 }, 4 },
-		{ "a huge run", 36, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run that takes the next", 36, { 9, 0, 0, 0 }, 4 },
+		{ "a stage that is none", 0, { VRFM_WIRE_STAGE }, 1 },
+		{ "an answer taken back", 32, { 4, 0 }, 2 },
+		{ "one to what was not said", 32, { 8, 1 }, 2 },
+		{ "one to the far future", 39, { 0x80 }, 1 },
+		{ "a run behind the memory", 40, { 0, 0, 1, 0 }, 4 },
+		{ "a run that leaves it", 40, { 0xFE, 0xFF, 0, 0 }, 4 },
+		{ "a run that wraps", 40, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run of nothing", 44, { 0, 0, 0, 0 }, 4 },
+		{ "a run behind the message", 44, { 0, 1, 0, 0 }, 4 },
+		{ "a huge run", 44, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
+		{ "a run that takes the next", 44, { 9, 0, 0, 0 }, 4 },
 	};
 	u8 *msg = room(test);
 	struct vrfm_head head;
@@ -495,6 +503,102 @@ static void right_ones_stay_inside(struct kunit *test)
 	KUNIT_EXPECT_LT(test, right, 180000U);
 }
 
+/* Room of a multiple of 64 bits for the 16 ranges of a MiB. */
+static const unsigned long some_ranges[64 / BITS_PER_LONG] = { 0x8005 };
+
+static u32 stage(u8 *msg, u64 number, u32 desc_len)
+{
+	struct vrfm_pack pack;
+	void *at;
+
+	vrfm_pack_begin(&pack, msg, ROOM);
+	at = vrfm_pack_stage(&pack, number, some_ranges, SZ_1M, desc_len);
+	memset(at, 'd', desc_len);
+	return end(&pack, VRFM_WIRE_STAGE, 42, 600);
+}
+
+static void stages_come_back(struct kunit *test)
+{
+	unsigned long map[64 / BITS_PER_LONG] = { };
+	struct vrfm_stage_msg got;
+	struct vrfm_seen seen = fresh;
+	struct vrfm_head head;
+	u8 *msg = room(test);
+	u32 len;
+
+	seen.size = SZ_1M;
+	len = stage(msg, 0x1122334455667788, 0);
+	KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &seen, &head), 0);
+	vrfm_proto_stage(msg, &got);
+	vrfm_stage_map(&got, map);
+	KUNIT_EXPECT_EQ(test, got.number, 0x1122334455667788ULL);
+	KUNIT_EXPECT_EQ(test, got.desc_len, 0U);
+	KUNIT_EXPECT_EQ(test, memcmp(map, some_ranges, sizeof(map)), 0);
+	/* On the wire: little endian, whatever the CPU. */
+	KUNIT_EXPECT_EQ(test, msg[HEAD + 16], 5);
+	KUNIT_EXPECT_EQ(test, msg[HEAD + 17], 0x80);
+	seen.staged = 0;
+	len = stage(msg, 1, 48);
+	KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &seen, &head), 0);
+	vrfm_proto_stage(msg, &got);
+	KUNIT_EXPECT_EQ(test, got.desc_len, 48U);
+	KUNIT_EXPECT_EQ(test, ((const char *)got.desc)[47], 'd');
+	KUNIT_EXPECT_PTR_EQ(test, got.desc + 48, (const void *)msg + len);
+}
+
+static void maps_are_as_long_as_the_memory(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_4K), 8U);
+	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_4M), 8U);
+	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_4M + SZ_4K), 16U);
+	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_2G), 4096U);
+}
+
+static void stages_that_are_wrong_are_refused(struct kunit *test)
+{
+	static const struct { u64 staged, number; u32 desc; u64 size; } cases[] = {
+		{ 3, 3, 0, SZ_1M }, /* that was said */
+		{ 3, 2, 0, SZ_1M }, /* what came before it */
+		{ 3, 0, 0, SZ_1M },
+		{ 0, 0, 48, SZ_1M },
+		{ 0, 1, 0, SZ_1M }, /* the first one describes nothing */
+		{ 3, 4, 48, SZ_1M }, /* another description */
+		{ 3, 4, 0, SZ_4M + SZ_4K }, /* the map of another memory */
+	};
+	u8 *msg = room(test);
+	struct vrfm_head head;
+	u32 i, len;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct vrfm_seen seen = fresh;
+
+		seen.staged = cases[i].staged;
+		seen.size = cases[i].size;
+		len = stage(msg, cases[i].number, cases[i].desc);
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_proto_check(msg, len, &seen, &head),
+				    -EPROTO, "case %u", i);
+	}
+}
+
+static void stages_of_any_other_length_are_refused(struct kunit *test)
+{
+	u8 *msg = room(test);
+	u32 right = stage(msg, 4, 0), len;
+	struct vrfm_seen seen = fresh;
+	struct vrfm_head head;
+
+	seen.size = SZ_1M;
+	for (len = 0; len < ROOM; len++) {
+		/* Also one that says of itself that it is that long. */
+		if (len >= HEAD)
+			((struct vrfm_wire_head *)msg)->len =
+				cpu_to_le32(len - HEAD);
+		KUNIT_EXPECT_EQ(test, vrfm_proto_check(msg, len, &seen, &head),
+				len == right ? 0 : -EPROTO);
+	}
+}
+
 static struct kunit_case vrfm_proto_cases[] = {
 	KUNIT_CASE(hello_comes_back),
 	KUNIT_CASE(hello_has_its_bytes_in_their_places),
@@ -515,6 +619,10 @@ static struct kunit_case vrfm_proto_cases[] = {
 	KUNIT_CASE(full_message_takes_no_run),
 	KUNIT_CASE(gaps_hold_zeroes),
 	KUNIT_CASE(right_ones_stay_inside),
+	KUNIT_CASE(stages_come_back),
+	KUNIT_CASE(maps_are_as_long_as_the_memory),
+	KUNIT_CASE(stages_that_are_wrong_are_refused),
+	KUNIT_CASE(stages_of_any_other_length_are_refused),
 	{ }
 };
 

@@ -6,6 +6,7 @@
  *   alone                           watching, on a device that nobody else stores into; a line for each
  *   flush MS                        print errno, and how many have it, are behind, are absent
  *   watch OFFSET LENGTH MS [VALUE]  print errno, and where; with a value, until the word is another one
+ *   claim OFFSET LENGTH [FILE]      print errno; with a file keep it until that is there, then give it back
  *   peers                           print what there is of the image, and of each peer
  *   gone FILE                       make FILE, wait until the device is gone, and try all commands; a line for each
  *
@@ -32,6 +33,8 @@
 #define WATCH 0xC020EA02
 #define UNWATCH 0x0000EA03
 #define PEERS 0xC030EA04
+#define CLAIM 0x4010EA05
+#define UNCLAIM 0x4010EA06
 #define FOREVER 0xFFFFFFFF
 #define MOST 65536
 #define PEER_SIZE 120
@@ -39,6 +42,7 @@
 
 struct flush { uint32_t timeout, flags, reached, behind, absent, reserved; };
 struct watch { uint32_t offset, length; uint64_t old; uint32_t timeout, flags, changed, reserved; };
+struct claim { uint32_t offset, length, flags, reserved; };
 struct peers { uint64_t peers; uint32_t peer_size, count, flags, image; uint64_t loaded, size, lineage; };
 struct peer {
 	uint32_t node, state, flags, lag;
@@ -144,6 +148,24 @@ static void bad_watch(void)
 	gives(0, call(UNWATCH, BAD_ADDRESS), "nobody to be ended");
 }
 
+static void bad_claim(unsigned long cmd, const char *what)
+{
+	uint32_t wrong_size = size;
+	char text[80];
+
+	snprintf(text, sizeof(text), "%s: a wrong address, nothing, a flag, a reserved word", what);
+	is(call(cmd, BAD_ADDRESS) == EFAULT && call(cmd, &(struct claim){ }) == EINVAL &&
+	   call(cmd, &(struct claim){ .length = 4, .flags = 1 }) == EINVAL &&
+	   call(cmd, &(struct claim){ .length = 4, .reserved = 1 }) == EINVAL, text);
+	snprintf(text, sizeof(text), "%s: behind the end, across it, around 32 bits", what);
+	is(call(cmd, &(struct claim){ .offset = wrong_size, .length = 1 }) == EINVAL &&
+	   call(cmd, &(struct claim){ .offset = wrong_size - 3, .length = 4 }) == EINVAL &&
+	   call(cmd, &(struct claim){ .offset = 0xFFFFFFFF, .length = 2 }) == EINVAL, text);
+	snprintf(text, sizeof(text), "%s: all of the memory, twice", what);
+	is(!call(cmd, &(struct claim){ .length = wrong_size }) && !call(cmd, &(struct claim){ .length = wrong_size }),
+	   text);
+}
+
 static int peers_at(void *to, uint32_t peer_size, uint32_t count, uint32_t flags, uint32_t *n)
 {
 	struct peers peers = { .peers = (uintptr_t)to, .peer_size = peer_size, .count = count, .flags = flags };
@@ -192,6 +214,8 @@ static int do_bad(char **arg)
 	bad_numbers();
 	bad_flush();
 	bad_watch();
+	bad_claim(CLAIM, "claim");
+	bad_claim(UNCLAIM, "unclaim");
 	bad_peers(atoi(arg[0]));
 	fd = open(path, O_RDONLY);
 	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "to flush needs no right to write");
@@ -349,6 +373,17 @@ static int do_watch(char **arg)
 	return 0;
 }
 
+static int do_claim(char **arg)
+{
+	struct claim claim = { .offset = strtoul(arg[0], NULL, 0), .length = strtoul(arg[1], NULL, 0) };
+
+	printf("%s\n", name_of(call(CLAIM, &claim)));
+	fflush(stdout);
+	while (arg[2] && access(arg[2], F_OK))
+		pause_ms(5);
+	return arg[2] ? call(UNCLAIM, &claim) : 0;
+}
+
 static void number(const char *name, uint64_t value)
 {
 	printf(" %s %llu", name, (unsigned long long)value);
@@ -425,7 +460,7 @@ static const struct {
 	int (*run)(char **arg);
 } commands[] = {
 	{ "bad", 1, 1, do_bad }, { "alone", 0, 0, do_alone }, { "flush", 1, 1, do_flush }, { "watch", 3, 4, do_watch },
-	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone },
+	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone }, { "claim", 2, 3, do_claim },
 };
 
 int main(int argc, char **argv)

@@ -14,6 +14,7 @@
  *   twist OFFSET ROUNDS             write 8 bytes of equal halves
  *   untwist OFFSET S                for so long, never see halves that differ
  *   scatter OFFSET LENGTH S SEED    for so long, write and store words anywhere there
+ *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
  *   event NODE TYPE DATA            send an event
  *   wait TYPE MS                    print sender and data of one
  *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
@@ -22,6 +23,10 @@
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
  *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
+ *   fence OFFSET LENGTH ROUNDS      write a word, then the block that begins with it, which is one higher; both stay
+ *   swell OFFSET LENGTH ROUNDS      the same without the word
+ *   rising OFFSET LENGTH LAST S     see LAST in the first word within S seconds, and no word of the block ever fall
+ *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for so long; FILE gets the last one
  *   sync                            fsync()
  *   reopen                          open and map the device another time
  *   dark 0|1                        1: the transmitter is off
@@ -273,6 +278,26 @@ static int do_scatter(char **arg)
 	return 0;
 }
 
+static int do_scrawl(char **arg)
+{
+	static uint32_t block[65536 / 4];
+	uint64_t base = number(arg[0]), words = number(arg[1]) / 4;
+	uint64_t end = now_us() + number(arg[2]) * 1000000;
+	uint32_t seed = number(arg[3]), at, n, i;
+
+	while (now_us() < end) {
+		at = next(&seed) % words;
+		n = next(&seed) % 4 ? 1 : 1 + next(&seed) % (sizeof(block) / 4);
+		n = n > words - at ? words - at : n;
+		for (i = 0; i < n; i++)
+			block[i] = seed + i;
+		if (put(base + at * 4, block, 4 * n))
+			return 1;
+		pause_us(1000);
+	}
+	return 0;
+}
+
 static int do_event(char **arg)
 {
 	struct card_event event = { .node = number(arg[0]), .event = number(arg[1]), .data = number(arg[2]) };
@@ -428,6 +453,81 @@ static int do_churned(char **arg)
 	return wrong || !written;
 }
 
+/* Nobody else writes there: what comes back was taken for somebody else's store. */
+static int fence(char **arg, int with_word)
+{
+	uint64_t offset = number(arg[0]), length = number(arg[1]), rounds = number(arg[2]), i;
+	uint32_t *block = malloc(length);
+	uint32_t n, word;
+
+	for (n = 1; block && n <= rounds; n++) {
+		word = 2 * n;
+		for (i = 0; i < length / 4; i++)
+			block[i] = word + 1;
+		if ((with_word && put(offset, &word, sizeof(word))) || put(offset, block, length))
+			return 1;
+		for (i = 0; i < length / 4; i++) {
+			if (memory[offset / 4 + i] == word + 1)
+				continue;
+			fprintf(stderr, "rfm: word %llu of what was written is %u, not %u\n", (unsigned long long)i,
+				memory[offset / 4 + i], word + 1);
+			return 1;
+		}
+	}
+	free(block);
+	return 0;
+}
+
+static int do_fence(char **arg)
+{
+	return fence(arg, 1);
+}
+
+static int do_swell(char **arg)
+{
+	return fence(arg, 0);
+}
+
+static int do_rising(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, words = number(arg[1]) / 4, end = now_us() + number(arg[3]) * 1000000, i;
+	uint32_t *seen = calloc(words, sizeof(*seen)), last = number(arg[2]), value, changes = 0;
+
+	while (seen && seen[0] != last && now_us() < end) {
+		for (i = 0; i < words; i += i ? 255 : 1) {
+			value = memory[at + i];
+			changes += value != seen[i];
+			if (value < seen[i]) {
+				fprintf(stderr, "rfm: word %llu fell from %u to %u\n", (unsigned long long)i, seen[i],
+					value);
+				return 1;
+			}
+			seen[i] = value;
+		}
+	}
+	printf("%u changes seen, the last is %u\n", changes, seen ? seen[0] : 0);
+	return !seen || seen[0] != last;
+}
+
+static int do_flood(char **arg)
+{
+	uint64_t offset = number(arg[0]), length = number(arg[1]), end = now_us() + number(arg[2]) * 1000000, i;
+	uint32_t *block = malloc(length), n;
+	FILE *file = fopen(arg[3], "w");
+
+	if (!block || !file)
+		return complain(arg[3]);
+	for (n = 1; now_us() < end; n++) {
+		for (i = 0; i < length / 4; i++)
+			block[i] = n;
+		if (put(offset, block, length))
+			return 1;
+	}
+	fprintf(file, "%u\n", n - 1);
+	free(block);
+	return fclose(file);
+}
+
 static int do_sync(char **arg)
 {
 	(void)arg;
@@ -498,7 +598,8 @@ static const struct {
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
-	{ "churned", 4, do_churned },
+	{ "churned", 4, do_churned }, { "fence", 3, do_fence }, { "swell", 3, do_swell }, { "rising", 4, do_rising },
+	{ "flood", 4, do_flood }, { "scrawl", 4, do_scrawl },
 };
 
 static int failing(int (*command)(char **arg), char **arg)

@@ -90,7 +90,8 @@ static void vhostile_flags(struct vhostile *vh)
 {
 	vhostile_update(vh, vhostile_runs(vh));
 	vhostile_end(vh, 1);
-	vhostile_head(vh)->flags = 8 << vhostile_below(vh, 5);
+	vhostile_head(vh)->flags = (VRFM_WIRE_FLAGS + 1) <<
+				   vhostile_below(vh, 4);
 }
 
 static void vhostile_length(struct vhostile *vh)
@@ -242,6 +243,46 @@ static void vhostile_body(struct vhostile *vh)
 	vhostile_end(vh, 0);
 }
 
+/* An answer to what the victim has not said, by a message that is right. */
+static void vhostile_answer(struct vhostile *vh)
+{
+	vhostile_update(vh, vhostile_runs(vh));
+	vhostile_end(vh, 1);
+	vhostile_head(vh)->staged =
+		cpu_to_le64(1ULL << (20 + vhostile_below(vh, 44)));
+}
+
+/*
+ * The first one must describe a memory; of the last, the description is no such
+ * thing: that shows when it is looked at.
+ */
+static void vhostile_stage(struct vhostile *vh)
+{
+	const u32 map = DIV_ROUND_UP(vh->size, 64 * VRFM_RANGE) * 8;
+	const struct {
+		u64 number;
+		u32 map_len, desc_len, sent;
+	} wrong[] = {
+		{ 0, map, 48, map + 48 }, { 1, map, 0, map },
+		{ 1, map + 8, 48, map + 56 }, { 1, 0, 48, 48 },
+		{ 1, map, 48, map + 40 }, { 1, map, 40, map + 48 },
+		{ 1, map, U32_MAX, map }, { 1, U32_MAX, 48, 48 },
+		{ 1, map, VRFM_DESC_MAX + 16, map }, { 1, map, 48, map + 48 },
+	};
+	u32 i = vhostile_below(vh, ARRAY_SIZE(wrong));
+	const struct vrfm_wire_stage stage = {
+		.number = cpu_to_le64(wrong[i].number),
+		.map_len = cpu_to_le32(wrong[i].map_len),
+		.desc_len = cpu_to_le32(wrong[i].desc_len),
+	};
+
+	vhostile_begin(vh, VRFM_WIRE_STAGE);
+	memcpy(vh->msg + vh->len, &stage, sizeof(stage));
+	memset(vh->msg + vh->len + sizeof(stage), 0xEE, wrong[i].sent);
+	vh->len += sizeof(stage) + wrong[i].sent;
+	vhostile_end(vh, 0);
+}
+
 static void vhostile_noise(struct vhostile *vh)
 {
 	u32 i;
@@ -272,6 +313,8 @@ static const struct {
 	{ "note", vhostile_note },
 	{ "pull", vhostile_pull },
 	{ "body of a probe", vhostile_body },
+	{ "answer", vhostile_answer },
+	{ "stage", vhostile_stage },
 	{ "noise", vhostile_noise },
 };
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which way an update takes. */
+#include <kunit/test.h>
+#include <linux/sizes.h>
+
+#include "../../vrfm/proto.c"
+#include "../../vrfm/way.c"
+
+/* Of a memory of 4 MiB: the second range, and the last. */
+static unsigned long ranges[64 / BITS_PER_LONG];
+
+static int ranges_init(struct kunit *test)
+{
+	bitmap_zero(ranges, 64);
+	__set_bit(1, ranges);
+	__set_bit(63, ranges);
+	return 0;
+}
+
+static void bytes_are_in_their_ranges(struct kunit *test)
+{
+	static const struct { u32 offset, len; bool any; } cases[] = {
+		{ 0, 1, false }, { 0, SZ_64K, false }, { 0, SZ_64K + 1, true },
+		{ SZ_64K - 1, 1, false }, { SZ_64K - 1, 2, true },
+		{ SZ_64K, 1, true }, { 2 * SZ_64K - 1, 1, true },
+		{ 2 * SZ_64K, 61 * SZ_64K, false },
+		{ 2 * SZ_64K, 61 * SZ_64K + 1, true },
+		{ SZ_4M - 1, 1, true }, { 0, SZ_4M, true },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test,
+				    vrfm_ranges_any(ranges, cases[i].offset,
+						    cases[i].len),
+				    cases[i].any, "case %u", i);
+}
+
+static void memories_have_ranges(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_4K), 1U);
+	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_64K), 1U);
+	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_64K + SZ_4K), 2U);
+	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_2G), 32768U);
+	KUNIT_EXPECT_EQ(test, vrfm_range(SZ_2G - 1), 32767U);
+}
+
+static void fence_is_shut_until_all_is_applied(struct kunit *test)
+{
+	struct vrfm_way way = { .min = 16384, .staged = ranges };
+
+	/* Nothing was ever sent. */
+	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 16384));
+	way.update = 5;
+	for (way.acked = 0; way.acked < 5; way.acked++)
+		KUNIT_EXPECT_FALSE(test, vrfm_way_is_direct(&way, 0, 16384));
+	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 16384));
+	way.acked = 6;
+	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 16384));
+}
+
+static void small_ones_are_sent(struct kunit *test)
+{
+	struct vrfm_way way = { .min = 16384, .staged = ranges };
+
+	KUNIT_EXPECT_FALSE(test, vrfm_way_is_direct(&way, 0, 1));
+	KUNIT_EXPECT_FALSE(test, vrfm_way_is_direct(&way, 0, 16383));
+	way.min = 1;
+	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 1));
+}
+
+static void staged_ones_are_sent(struct kunit *test)
+{
+	struct vrfm_way way = { .min = 1, .staged = ranges };
+
+	KUNIT_EXPECT_FALSE(test, vrfm_way_is_direct(&way, SZ_64K, 4));
+	KUNIT_EXPECT_FALSE(test, vrfm_way_is_direct(&way, 0, SZ_64K + 4));
+	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 2 * SZ_64K, SZ_64K));
+}
+
+static void maps_are_empty_and_in_words_of_64_bits(struct kunit *test)
+{
+	unsigned long *map = vrfm_ranges_alloc(SZ_4K);
+
+	KUNIT_ASSERT_NOT_NULL(test, map);
+	KUNIT_EXPECT_FALSE(test, vrfm_ranges_any(map, 0, SZ_4M));
+	kvfree(map);
+}
+
+static struct kunit_case vrfm_way_cases[] = {
+	KUNIT_CASE(bytes_are_in_their_ranges),
+	KUNIT_CASE(memories_have_ranges),
+	KUNIT_CASE(fence_is_shut_until_all_is_applied),
+	KUNIT_CASE(small_ones_are_sent),
+	KUNIT_CASE(staged_ones_are_sent),
+	KUNIT_CASE(maps_are_empty_and_in_words_of_64_bits),
+	{ }
+};
+
+static struct kunit_suite vrfm_way_suite = {
+	.name = "vrfm_way",
+	.init = ranges_init,
+	.test_cases = vrfm_way_cases,
+};
+
+kunit_test_suite(vrfm_way_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm/way.c");
+MODULE_LICENSE("GPL");

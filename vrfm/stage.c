@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Staging: where programs of this node store into mappings, no peer may write
+ * directly, for the flusher would take that for a store of the program's.
+ *
+ * Before a page gets a twin all peers are told that its range is staged, and
+ * have answered that nothing of theirs is under way there any more. They are
+ * told the whole map at once, numbered, so the newest is all that counts, and
+ * one round is waited for at a time. Whoever needs a range to stay staged pins
+ * it; when nobody has for a second, peers are told that it is not.
+ *
+ * Peers that cannot write directly need not be told, and without any other
+ * nothing is waited for.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bitmap.h>
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "link.h"
+#include "priv.h"
+#include "trace.h"
+#include "way.h"
+
+/* A range that nobody needs is staged for so long. */
+#define VRFM_UNSTAGE_MS 1000
+/* A peer that does not answer is cut off after so long, or overload_ms. */
+#define VRFM_ANSWER_MS 1000
+/* So long a fault waits, for it holds a lock that all threads need. */
+#define VRFM_FAULT_MS 1
+/* Who claims waits; nobody who is told may take that long. */
+#define VRFM_CLAIM_MS 10000
+
+static void vrfm_stage_work(struct work_struct *work);
+
+/**
+ * vrfm_stage_init - before anything else
+ * @vdev: device
+ */
+void vrfm_stage_init(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_init(&stage->lock);
+	init_waitqueue_head(&stage->wait);
+	INIT_DELAYED_WORK(&stage->work, vrfm_stage_work);
+	stage->number = 1;
+}
+
+/**
+ * vrfm_stage_alloc - nothing is staged
+ * @vdev: device, its size is known
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM, then vrfm_stage_free() is right, too.
+ */
+int vrfm_stage_alloc(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+	u64 size = vdev->params.size;
+
+	stage->nranges = vrfm_ranges(size);
+	stage->wanted = vrfm_ranges_alloc(size);
+	stage->told = vrfm_ranges_alloc(size);
+	stage->ready = vrfm_ranges_alloc(size);
+	stage->pins = kvcalloc(stage->nranges, sizeof(u32), GFP_KERNEL);
+	stage->used = kvcalloc(stage->nranges, sizeof(u32), GFP_KERNEL);
+	if (stage->wanted && stage->told && stage->ready && stage->pins &&
+	    stage->used)
+		return 0;
+	return -ENOMEM;
+}
+
+/**
+ * vrfm_stage_exit - no peer is left
+ * @vdev: device
+ *
+ * Context: may sleep.
+ */
+void vrfm_stage_exit(struct vrfm_dev *vdev)
+{
+	cancel_delayed_work_sync(&vdev->stage.work);
+}
+
+/**
+ * vrfm_stage_free - nobody has anything staged
+ * @vdev: device
+ *
+ * Context: may sleep.
+ */
+void vrfm_stage_free(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	kvfree(stage->wanted);
+	kvfree(stage->told);
+	kvfree(stage->ready);
+	kvfree(stage->pins);
+	kvfree(stage->used);
+}
+
+/* ---- who needs it ---- */
+
+/* Nobody is there who could write: so it is staged at once. */
+static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
+{
+	if (stage->nshown)
+		return;
+	__set_bit(range, stage->told);
+	__set_bit(range, stage->ready);
+}
+
+/**
+ * vrfm_stage_try - pin a range if it is staged, else see to it that it will be
+ * @vdev: device
+ * @range: which
+ *
+ * Context: any but hard interrupts.
+ * Return: true: no peer writes there directly until vrfm_stage_put().
+ */
+bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+	bool ready;
+
+	spin_lock_bh(&stage->lock);
+	vrfm_stage_alone_locked(stage, range);
+	ready = test_bit(range, stage->ready);
+	if (ready) {
+		stage->pins[range]++;
+	} else {
+		__set_bit(range, stage->wanted);
+		/* Under the lock: whoever could be told is there until then. */
+		mod_delayed_work(vrfm_wq, &stage->work, 0);
+	}
+	spin_unlock_bh(&stage->lock);
+	return ready;
+}
+
+static bool vrfm_stage_may_be_ready(const struct vrfm_stage *stage, u32 range)
+{
+	return test_bit(range, stage->ready) || !READ_ONCE(stage->nshown);
+}
+
+/**
+ * vrfm_stage_fault - the same for who must not wait for long
+ * @vdev: device
+ * @range: which
+ *
+ * Context: may sleep.
+ * Return: true: it is pinned; false: to be tried again.
+ */
+bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	if (vrfm_stage_try(vdev, range))
+		return true;
+	wait_event_hrtimeout(stage->wait, vrfm_stage_may_be_ready(stage, range),
+			     ms_to_ktime(VRFM_FAULT_MS));
+	return vrfm_stage_try(vdev, range);
+}
+
+static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range)
+{
+	WARN_ON_ONCE(!stage->pins[range]);
+	stage->used[range] = jiffies;
+	if (!--stage->pins[range] && stage->nshown)
+		queue_delayed_work(vrfm_wq, &stage->work,
+				   msecs_to_jiffies(VRFM_UNSTAGE_MS));
+}
+
+/**
+ * vrfm_stage_put - ranges are not needed any more
+ * @vdev: device
+ * @first: the first of them
+ * @last: the last of them
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_bh(&stage->lock);
+	for (; first <= last; first++)
+		vrfm_stage_put_locked(stage, first);
+	spin_unlock_bh(&stage->lock);
+}
+
+static int vrfm_stage_get_one(struct vrfm_dev *vdev, u32 range,
+			      unsigned long end)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+	long left;
+
+	while (!vrfm_stage_try(vdev, range)) {
+		left = max_t(long, end - jiffies, 0);
+		left = wait_event_killable_timeout(stage->wait,
+						   vrfm_stage_may_be_ready(stage, range),
+						   left);
+		if (left <= 0)
+			return left ? -EINTR : -ETIMEDOUT;
+	}
+	return 0;
+}
+
+/**
+ * vrfm_stage_get - pin ranges, wait until they are staged
+ * @vdev: device
+ * @first: the first of them
+ * @last: the last of them
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed; -ETIMEDOUT.
+ */
+int vrfm_stage_get(struct vrfm_dev *vdev, u32 first, u32 last)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(VRFM_CLAIM_MS);
+	u32 range;
+	int ret;
+
+	for (range = first; range <= last; range++) {
+		ret = vrfm_stage_get_one(vdev, range, end);
+		if (ret) {
+			if (range > first)
+				vrfm_stage_put(vdev, first, range - 1);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* ---- who is told ---- */
+
+/**
+ * vrfm_stage_kick - somebody has answered, or is gone
+ * @vdev: device that has not been through vrfm_stage_exit()
+ *
+ * Context: any.
+ */
+void vrfm_stage_kick(struct vrfm_dev *vdev)
+{
+	mod_delayed_work(vrfm_wq, &vdev->stage.work, 0);
+}
+
+/**
+ * vrfm_stage_pack - say what is staged
+ * @vdev: device
+ * @pack: message, nothing else is in it
+ * @desc_len: bytes of a description of the memory: who gets it may write there
+ *	directly from then on; 0: he may already
+ * @number: gets the number of what is said
+ *
+ * Context: any but hard interrupts, with the lock of a link.
+ * Return: where the description is to be put.
+ */
+void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
+		      u32 desc_len, u64 *number)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+	void *at;
+
+	spin_lock_bh(&stage->lock);
+	*number = stage->number;
+	at = vrfm_pack_stage(pack, stage->number, stage->told,
+			     vdev->params.size, desc_len);
+	if (desc_len) {
+		WRITE_ONCE(stage->nshown, stage->nshown + 1);
+		/* While nobody could write directly, nothing was unstaged. */
+		queue_delayed_work(vrfm_wq, &stage->work,
+				   msecs_to_jiffies(VRFM_UNSTAGE_MS));
+	}
+	spin_unlock_bh(&stage->lock);
+	return at;
+}
+
+/**
+ * vrfm_stage_hide - somebody who was shown it cannot write directly any more
+ * @vdev: device
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_stage_hide(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_bh(&stage->lock);
+	WRITE_ONCE(stage->nshown, stage->nshown - 1);
+	spin_unlock_bh(&stage->lock);
+	wake_up_all(&stage->wait);
+	vrfm_stage_kick(vdev);
+}
+
+static bool vrfm_stage_is_over(const struct vrfm_stage *stage, u32 range)
+{
+	u32 quiet = (u32)jiffies - stage->used[range];
+
+	return !stage->pins[range] && !test_bit(range, stage->wanted) &&
+	       quiet >= msecs_to_jiffies(VRFM_UNSTAGE_MS);
+}
+
+/* Return: did anything go? */
+static bool vrfm_stage_drop_locked(struct vrfm_stage *stage)
+{
+	bool dropped = false;
+	u32 range;
+
+	for_each_set_bit(range, stage->told, stage->nranges) {
+		if (!vrfm_stage_is_over(stage, range))
+			continue;
+		__clear_bit(range, stage->told);
+		__clear_bit(range, stage->ready);
+		dropped = true;
+	}
+	return dropped;
+}
+
+/* Return: did anything come? */
+static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
+{
+	bool added = false;
+	u32 range;
+
+	for_each_set_bit(range, stage->wanted, stage->nranges) {
+		if (__test_and_set_bit(range, stage->told))
+			continue;
+		stage->used[range] = jiffies;
+		added = true;
+	}
+	bitmap_zero(stage->wanted, stage->nranges);
+	return added;
+}
+
+static void vrfm_stage_tell(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->direct.shown != VRFM_SHOWN)
+			continue;
+		link->todo |= VRFM_TODO_STAGE;
+		vrfm_direct_tell(link);
+	}
+}
+
+static void vrfm_stage_trace(const struct vrfm_stage *stage, u32 unit,
+			     bool answered)
+{
+	if (trace_vrfm_stage_enabled())
+		trace_vrfm_stage(unit, stage->number,
+				 bitmap_weight(stage->told, stage->nranges),
+				 answered);
+}
+
+static void vrfm_stage_begin(struct vrfm_dev *vdev)
+{
+	u32 ms = max_t(u32, VRFM_ANSWER_MS, vdev->params.overload_ms);
+	struct vrfm_stage *stage = &vdev->stage;
+	bool dropped, added;
+
+	spin_lock_bh(&stage->lock);
+	dropped = vrfm_stage_drop_locked(stage);
+	added = vrfm_stage_add_locked(stage);
+	stage->number += dropped || added;
+	spin_unlock_bh(&stage->lock);
+	if (dropped || added)
+		vrfm_stage_trace(stage, vdev->unit, false);
+	stage->pending = added;
+	stage->deadline = jiffies + msecs_to_jiffies(ms);
+	if (dropped || added)
+		vrfm_stage_tell(vdev);
+}
+
+static void vrfm_stage_cut(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	if (link->cb)
+		krdma_disconnect(link->cb);
+	spin_unlock_bh(&link->lock);
+	pr_warn_ratelimited("%s: node %u does not answer what a program here waits for\n",
+			    dev_name(&link->vdev->dev), link->peer.node);
+}
+
+static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+	struct vrfm_link *link;
+	bool all = true;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->direct.shown != VRFM_SHOWN ||
+		    READ_ONCE(link->direct.answered) >= stage->number)
+			continue;
+		all = false;
+		if (time_after(jiffies, stage->deadline))
+			vrfm_stage_cut(link);
+	}
+	return all;
+}
+
+static void vrfm_stage_end(struct vrfm_dev *vdev)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	if (!vrfm_stage_is_answered(vdev))
+		return;
+	stage->pending = false;
+	vrfm_stage_trace(stage, vdev->unit, true);
+	spin_lock_bh(&stage->lock);
+	bitmap_copy(stage->ready, stage->told, stage->nranges);
+	spin_unlock_bh(&stage->lock);
+	wake_up_all(&stage->wait);
+}
+
+static void vrfm_stage_again(struct vrfm_stage *stage)
+{
+	u32 ms = stage->pending ? VRFM_ANSWER_MS / 10 : VRFM_UNSTAGE_MS;
+
+	spin_lock_bh(&stage->lock);
+	if (stage->nshown && !bitmap_empty(stage->told, stage->nranges))
+		queue_delayed_work(vrfm_wq, &stage->work, msecs_to_jiffies(ms));
+	spin_unlock_bh(&stage->lock);
+}
+
+static void vrfm_stage_work(struct work_struct *work)
+{
+	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
+					     stage.work.work);
+	struct vrfm_stage *stage = &vdev->stage;
+
+	rt_mutex_lock(&vdev->order);
+	if (stage->pending)
+		vrfm_stage_end(vdev);
+	if (!stage->pending)
+		vrfm_stage_begin(vdev);
+	if (stage->pending)
+		vrfm_stage_end(vdev);
+	vrfm_stage_again(stage);
+	rt_mutex_unlock(&vdev->order);
+}
+
+/* ---- claims ---- */
+
+static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
+{
+	struct vrfm_dev *vdev = vf->vdev;
+	u32 range;
+	int ret;
+
+	if (!vf->claimed)
+		vf->claimed = vrfm_ranges_alloc(vdev->params.size);
+	if (!vf->claimed)
+		return -ENOMEM;
+	for (range = first; range <= last; range++) {
+		if (test_bit(range, vf->claimed))
+			continue;
+		ret = vrfm_stage_get(vdev, range, range);
+		if (ret)
+			return ret;
+		__set_bit(range, vf->claimed);
+	}
+	return 0;
+}
+
+/**
+ * vrfm_claim - a program will store here through a mapping
+ * @vf: open file
+ * @offset: of the first byte; vrfm_inside() was asked
+ * @len: how many, not 0
+ *
+ * Context: may sleep.
+ * Return: 0; -ENOMEM; -EINTR: killed; -ETIMEDOUT.
+ */
+int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
+{
+	int ret = mutex_lock_killable(&vf->claims);
+
+	if (ret)
+		return ret;
+	ret = vrfm_claim_locked(vf, vrfm_range(offset),
+				vrfm_range(offset + len - 1));
+	mutex_unlock(&vf->claims);
+	return ret;
+}
+
+/**
+ * vrfm_unclaim - it will not, or not before long
+ * @vf: open file
+ * @offset: of the first byte; vrfm_inside() was asked
+ * @len: how many, not 0
+ *
+ * Context: may sleep.
+ */
+void vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
+{
+	u32 range, last = vrfm_range(offset + len - 1);
+
+	mutex_lock(&vf->claims);
+	for (range = vrfm_range(offset); vf->claimed && range <= last; range++)
+		if (__test_and_clear_bit(range, vf->claimed))
+			vrfm_stage_put(vf->vdev, range, range);
+	mutex_unlock(&vf->claims);
+}
+
+/**
+ * vrfm_claims_free - the file is closed
+ * @vf: file that nobody else has
+ *
+ * Context: may sleep.
+ */
+void vrfm_claims_free(struct vrfm_file *vf)
+{
+	vrfm_unclaim(vf, 0, vf->vdev->params.size);
+	kvfree(vf->claimed);
+}

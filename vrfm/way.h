@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VRFM_WAY_H
+#define VRFM_WAY_H
+
+#include <linux/types.h>
+
+#include "proto.h"
+
+/**
+ * struct vrfm_way - what decides how an update travels
+ * @min: so many bytes are written directly, fewer are sent
+ * @update: sequence of the last message with updates
+ * @acked: of the last one that the peer has applied
+ * @staged: a bit for each range: the peer wants it sent
+ */
+struct vrfm_way {
+	u32 min;
+	u64 update;
+	u64 acked;
+	const unsigned long *staged;
+};
+
+/**
+ * vrfm_range - the range that a byte is in
+ * @offset: of the byte
+ */
+static inline u32 vrfm_range(u32 offset)
+{
+	return offset / VRFM_RANGE;
+}
+
+/**
+ * vrfm_ranges - how many ranges a memory has
+ * @size: its bytes
+ */
+static inline u32 vrfm_ranges(u64 size)
+{
+	return DIV_ROUND_UP(size, VRFM_RANGE);
+}
+
+unsigned long *vrfm_ranges_alloc(u64 size);
+bool vrfm_ranges_any(const unsigned long *map, u32 offset, u32 len);
+bool vrfm_way_is_direct(const struct vrfm_way *way, u32 offset, u32 len);
+
+#endif /* VRFM_WAY_H */
