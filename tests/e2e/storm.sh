@@ -44,11 +44,13 @@ for_a_while() {
 begin_writing() {
 	/add/rfm "$RFM" churn $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" 100000 "$diary" &
 	writer=$!
+	/add/rfm "$RFM" scrawl $((131072 * NODE)) 131072 100000 "$RANDOM" &
+	scrawler=$!
 }
 
 end_writing() {
-	kill -9 "$writer"
-	{ wait "$writer"; } 2>/dev/null
+	kill -9 "$writer" "$scrawler"
+	{ wait "$writer" "$scrawler"; } 2>/dev/null
 }
 
 make_device() {

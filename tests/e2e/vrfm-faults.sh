@@ -118,7 +118,7 @@ fi
 for i in 1 2 3 4; do
 	((NODE != 2)) || probability $((5 * i))
 	barrier "armed$i"
-	/add/rfm "$RFM" scatter $((65536 * NODE)) 65536 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
+	/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
 	sleep $slow
 	if ((NODE == 2)); then
 		# To lose the link and to get it again.
