@@ -94,13 +94,28 @@ u64 krping_hist_jitter(const struct krping_hist *hist)
 	return hist->n > 1 ? div64_u64(hist->jitter, hist->n - 1) : 0;
 }
 
+/*
+ * The time of one of those in a bucket, from 1 up; nobody knows more about them
+ * than where the bucket begins and ends, so they are taken to lie evenly in it.
+ */
+static u64 krping_hist_of_bucket(const struct krping_hist *hist, u32 bucket,
+				 u64 rank)
+{
+	u64 begin = bucket ? krping_hist_bucket_end(bucket - 1) + 1 : 0;
+	u64 width = krping_hist_bucket_end(bucket) - begin;
+	u64 ns = begin + mul_u64_u64_div_u64(width, 2 * rank - 1,
+					     2 * hist->buckets[bucket]);
+
+	return clamp(ns, hist->min, hist->max);
+}
+
 /**
  * krping_hist_percentile - time that so many did not exceed
  * @hist: histogram
  * @per_10000: 5000 is the median, 9900 the 99th percentile
  *
- * Return: ns, never more than one thirty-second above the true value; 0 if it is
- * empty.
+ * Return: ns, never further from the true value than one thirty-second of it;
+ * 0 if it is empty.
  */
 u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 {
@@ -112,10 +127,9 @@ u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 		 DIV_ROUND_UP((u32)(hist->n % 10000) * per_10000, 10000);
 	wanted = max(wanted, 1ULL);
 	for (i = 0; i < KRPING_HIST_BUCKETS; i++) {
+		if (hist->buckets[i] >= wanted - seen)
+			return krping_hist_of_bucket(hist, i, wanted - seen);
 		seen += hist->buckets[i];
-		if (seen >= wanted)
-			return clamp(krping_hist_bucket_end(i), hist->min,
-				     hist->max);
 	}
 	return hist->max;
 }

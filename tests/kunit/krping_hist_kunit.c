@@ -98,6 +98,30 @@ static void krping_hist_percentile_of_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 5001), 5ULL);
 }
 
+static void krping_hist_percentile_between_ends_of_a_bucket(struct kunit *test)
+{
+	struct krping_hist *hist = new_hist(test);
+	u64 i;
+
+	/* Two buckets of 256 ns each are full, and others in part. */
+	for (i = 10000; i < 11000; i++)
+		krping_hist_add(hist, i);
+	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 2500), 10249ULL);
+	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 5000), 10499ULL);
+	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 10000), 10999ULL);
+}
+
+static void krping_hist_percentile_of_few_is_in_between(struct kunit *test)
+{
+	struct krping_hist *hist = new_hist(test);
+
+	/* Of 1024 to 1055, all in one bucket. */
+	krping_hist_add(hist, 1024);
+	krping_hist_add(hist, 1024);
+	krping_hist_add(hist, 1055);
+	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 5000), 1039ULL);
+}
+
 static void krping_hist_jitter_is_of_neighbours(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
@@ -166,6 +190,8 @@ static struct kunit_case krping_hist_cases[] = {
 	KUNIT_CASE(krping_hist_one_value),
 	KUNIT_CASE(krping_hist_percentiles),
 	KUNIT_CASE(krping_hist_percentile_of_many),
+	KUNIT_CASE(krping_hist_percentile_between_ends_of_a_bucket),
+	KUNIT_CASE(krping_hist_percentile_of_few_is_in_between),
 	KUNIT_CASE(krping_hist_jitter_is_of_neighbours),
 	KUNIT_CASE(krping_hist_powers_of_two),
 	KUNIT_CASE(krping_hist_merged),
