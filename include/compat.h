@@ -55,6 +55,14 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #define krdma_crc32c __crc32c_le
 #endif
 
+/*
+ * WQ_PERCPU is there since v6.17, commit 930c2ea566af ("workqueue: Add new
+ * WQ_PERCPU flag"). Before, what is not WQ_UNBOUND was that anyway.
+ */
+#if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
+#define WQ_PERCPU 0
+#endif
+
 /**
  * krdma_mr_room - how many pages to ask ib_alloc_mr() for
  * @ibdev: device

@@ -70,10 +70,8 @@ static int krping_client_many(struct krping_run *run)
 	}
 	if (ret)
 		krping_run_stop(run, ret);
-	for (i = 0; i < n; i++) {
-		INIT_WORK(&sessions[i]->work, krping_client_work);
-		queue_work(krping_session_wq, &sessions[i]->work);
-	}
+	for (i = 0; i < n; i++)
+		krping_thread_start(sessions[i], krping_client_work);
 	return krping_run_wait_sessions(run) ?: ret;
 }
 
@@ -88,7 +86,7 @@ int krping_client_run(struct krping_run *run)
 	struct krping_session *s;
 	int ret;
 
-	if (run->opts.qps > 1)
+	if (run->opts.qps > 1 || run->opts.cpu)
 		return krping_client_many(run);
 	ret = krping_client_add(run, &s);
 	return ret ?: krping_client_one(s);

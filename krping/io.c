@@ -386,12 +386,11 @@ static long krping_jiffies(u32 ms)
 }
 
 /* The only processor is for those, too, who make what is looked for happen. */
-static void krping_relax(void)
+static int krping_relax(struct krping_session *s)
 {
 	if (num_online_cpus() == 1)
 		schedule();
-	else
-		cond_resched();
+	return krping_turn_pass(s);
 }
 
 /* Nobody else looks: each turn lets others have the processor. */
@@ -403,16 +402,15 @@ static int krping_look_until(struct krping_session *s,
 	unsigned long until = jiffies + msecs_to_jiffies(ms);
 	int ret = 0;
 
-	for (;;) {
+	while (!ret) {
 		ib_process_cq_direct(s->cb->qp->send_cq, -1);
 		if (ready(s, arg, &ret))
 			return ret;
-		if (signal_pending(current))
-			return -EINTR;
 		if (ms && time_after(jiffies, until))
 			return -ETIMEDOUT;
-		krping_relax();
+		ret = krping_relax(s);
 	}
+	return ret;
 }
 
 /**
@@ -437,8 +435,11 @@ int krping_wait_until(struct krping_session *s,
 
 	if (s->direct)
 		return krping_look_until(s, ready, arg, ms);
+	krping_turn_give(s);
 	left = wait_event_interruptible_timeout(s->wait, ready(s, arg, &ret),
 						krping_jiffies(ms));
+	if (krping_turn_take(s))
+		return -EINTR;
 	if (left > 0)
 		return ret;
 	return left ? -EINTR : -ETIMEDOUT;

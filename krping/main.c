@@ -23,8 +23,6 @@
 /* Longest text that one write() may bring. */
 #define KRPING_COMMAND_MAX 4096
 
-/* Connections that are tested at a time; others wait for one of them. */
-#define KRPING_SESSIONS_ACTIVE 512
 /* Runs in the background. */
 #define KRPING_RUNS_ACTIVE 512
 
@@ -41,7 +39,7 @@ struct krping_file {
 };
 
 struct workqueue_struct *krping_run_wq;
-struct workqueue_struct *krping_session_wq;
+
 static void krping_file_set(struct krping_file *kf, struct krping_run *run,
 			    bool list)
 {
@@ -222,23 +220,23 @@ static const struct proc_ops krping_proc_ops = {
 
 static int krping_make_queues(void)
 {
+	int ret;
+
 	krping_run_wq = alloc_workqueue("krping_run", WQ_UNBOUND,
 					KRPING_RUNS_ACTIVE);
 	if (!krping_run_wq)
 		return -ENOMEM;
-	krping_session_wq = alloc_workqueue("krping", WQ_UNBOUND,
-					    KRPING_SESSIONS_ACTIVE);
-	if (krping_session_wq)
-		return 0;
-	destroy_workqueue(krping_run_wq);
-	return -ENOMEM;
+	ret = krping_threads_init();
+	if (ret)
+		destroy_workqueue(krping_run_wq);
+	return ret;
 }
 
 static void krping_destroy_queues(void)
 {
 	/* What waits for the other one first. */
 	destroy_workqueue(krping_run_wq);
-	destroy_workqueue(krping_session_wq);
+	krping_threads_exit();
 }
 
 static int __init krping_init(void)

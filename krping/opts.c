@@ -122,6 +122,10 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "tx-depth", KRPING_OPT_NUMBER, KRPING_OFFSET(txdepth), 1,
 	  KRPING_TXDEPTH_MAX },
 	{ "qps", KRPING_OPT_NUMBER, KRPING_OFFSET(qps), 1, KRPING_QPS_MAX },
+	{ "threads", KRPING_OPT_NUMBER, KRPING_OFFSET(threads), 1,
+	  KRPING_CONNS_MAX },
+	{ "cpu", KRPING_OPT_NUMBER, KRPING_OFFSET(cpu), KRPING_PLUS_ONE,
+	  U16_MAX },
 	{ "accept", KRPING_OPT_NUMBER, KRPING_OFFSET(accept), 0, U32_MAX },
 	{ "max_conns", KRPING_OPT_NUMBER, KRPING_OFFSET(max_conns), 1,
 	  KRPING_CONNS_MAX },
@@ -472,6 +476,8 @@ static int krping_opts_check(const struct krping_opts *opts)
 		{ is_client && !opts->port,
 		  "a client requires the port option" },
 		{ !is_client && *opts->src, "the src option is for clients" },
+		{ opts->threads > (is_client ? opts->qps : opts->max_conns),
+		  "more threads than connections: see qps, and max_conns of a server" },
 	};
 
 	if (opts->control)

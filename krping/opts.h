@@ -156,6 +156,8 @@ enum krping_verify {
  * @netns: fd or pid + 1 of a network namespace, 0: the writer's
  * @vector: completion vector + 1, 0: any
  * @qps: client: connections at a time
+ * @threads: tasks that share the work of all connections, 0: each has its own
+ * @cpu: processor + 1 of the first of these tasks, 0: any
  * @duration_s: how long instead of how many, 0: @count
  * @atomic: which atomic
  * @imm: with immediate data
@@ -203,6 +205,8 @@ struct krping_opts {
 	u32 netns;
 	u32 vector;
 	u32 qps;
+	u32 threads;
+	u32 cpu;
 	u32 duration_s;
 	u32 atomic;
 	bool imm;

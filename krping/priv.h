@@ -25,6 +25,7 @@
 #include "wire.h"
 
 struct dentry;
+struct semaphore;
 struct seq_file;
 
 /*
@@ -192,8 +193,9 @@ struct krping_part {
  *	queued
  * @link: in krping_runs of run.c
  * @id: its number
- * @opts: the command; constant, as are @id and @net
+ * @opts: the command; constant, as are @id, @net and @turns
  * @net: network namespace, a reference
+ * @turns: of each of opts.threads whether it works, see thread.c; or NULL
  * @work: a run in the background
  * @timer: ends it when its time is over
  * @wait: woken when @nsessions or @over change
@@ -220,6 +222,7 @@ struct krping_run {
 	unsigned int id;
 	struct krping_opts opts;
 	struct net *net;
+	struct semaphore *turns;
 	struct work_struct work;
 	struct delayed_work timer;
 	wait_queue_head_t wait;
@@ -246,6 +249,9 @@ struct krping_run {
  * @run: whose it is
  * @link: in its list
  * @work: runs it, unless the task that runs the command does
+ * @number: how many the run had before
+ * @turn: one of the run's, or NULL
+ * @has_turn: it is this session that works
  * @id: number of the run, for the log
  * @opts: of the run
  * @cb: connection; krping_run.lock, but its own task may look without
@@ -307,6 +313,9 @@ struct krping_session {
 	struct krping_run *run;
 	struct list_head link;
 	struct work_struct work;
+	u64 number;
+	struct semaphore *turn;
+	bool has_turn;
 	unsigned int id;
 	const struct krping_opts *opts;
 	struct krdma_cb *cb;
@@ -360,7 +369,6 @@ struct krping_session {
 
 /* main.c */
 extern struct workqueue_struct *krping_run_wq;
-extern struct workqueue_struct *krping_session_wq;
 
 /* run.c */
 struct krping_run *krping_run_create(const struct krping_opts *opts, int *error);
@@ -381,6 +389,17 @@ int krping_client_run(struct krping_run *run);
 
 /* server.c */
 int krping_server_run(struct krping_run *run);
+
+/* thread.c */
+int krping_threads_init(void);
+void krping_threads_exit(void);
+int krping_threads_alloc(struct krping_run *run);
+void krping_threads_free(struct krping_run *run);
+void krping_thread_join(struct krping_session *s);
+void krping_thread_start(struct krping_session *s, work_func_t work);
+int krping_turn_take(struct krping_session *s);
+void krping_turn_give(struct krping_session *s);
+int krping_turn_pass(struct krping_session *s);
 
 /* report.c */
 void krping_report_counts(struct seq_file *m, struct krping_run *run);

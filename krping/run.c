@@ -29,14 +29,21 @@ static LIST_HEAD(krping_runs);
 static unsigned int krping_last_id;
 static DEFINE_MUTEX(krping_runs_lock); /* both above */
 
+/* Undoes krping_run_alloc(). */
+static void krping_run_dealloc(struct krping_run *run)
+{
+	krping_threads_free(run);
+	kvfree(run->parts);
+	mutex_destroy(&run->lock);
+	kfree(run);
+}
+
 static void krping_run_free(struct kref *ref)
 {
 	struct krping_run *run = container_of(ref, struct krping_run, ref);
 
 	put_net(run->net);
-	kvfree(run->parts);
-	mutex_destroy(&run->lock);
-	kfree(run);
+	krping_run_dealloc(run);
 }
 
 /**
@@ -128,17 +135,22 @@ struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 	*error = -ENOMEM;
 	if (!run)
 		return NULL;
+	*error = krping_threads_alloc(run);
+	if (*error)
+		goto err_dealloc;
 	net = krping_run_net(opts);
 	if (IS_ERR(net)) {
 		*error = PTR_ERR(net);
-		kvfree(run->parts);
-		kfree(run);
-		return NULL;
+		goto err_dealloc;
 	}
 	run->net = net;
 	krping_run_list(run);
 	krping_report_publish(run);
 	return run;
+
+err_dealloc:
+	krping_run_dealloc(run);
+	return NULL;
 }
 
 /* The one that has been over for longest, if there are too many. */
@@ -219,7 +231,8 @@ bool krping_run_add(struct krping_run *run, struct krping_session *s)
 		WRITE_ONCE(run->nsessions, run->nsessions + 1);
 		/* Put in krping_run_session_over(). */
 		krping_run_get(run);
-		run->clients++;
+		s->number = run->clients++;
+		krping_thread_join(s);
 	}
 	mutex_unlock(&run->lock);
 	return !stopped;

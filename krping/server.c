@@ -119,8 +119,7 @@ static bool krping_server_begin(struct krping_run *run, struct krdma_cb *cb)
 		krping_server_refuse(run, cb);
 		return false;
 	}
-	INIT_WORK(&s->work, krping_server_work);
-	queue_work(krping_session_wq, &s->work);
+	krping_thread_start(s, krping_server_work);
 	return true;
 }
 
@@ -172,7 +171,7 @@ int krping_server_run(struct krping_run *run)
 
 	if (ret)
 		return ret;
-	if (run->opts.accept == 1)
+	if (run->opts.accept == 1 && !run->opts.cpu)
 		return krping_server_one(run, listener);
 	return krping_server_many(run, listener);
 }

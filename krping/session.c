@@ -404,6 +404,13 @@ static int krping_session_client(struct krping_session *s)
 	}
 }
 
+static int krping_session_server(struct krping_session *s)
+{
+	if (s->opts->test == KRPING_TEST_PING)
+		return krping_pingpong_server(s);
+	return krping_bench_server(s);
+}
+
 /**
  * krping_session_test - test
  * @s: connected session
@@ -412,15 +419,14 @@ static int krping_session_client(struct krping_session *s)
  */
 int krping_session_test(struct krping_session *s)
 {
-	int ret = krping_session_depth(s);
+	int ret = krping_session_depth(s) ?: krping_turn_take(s);
 
 	if (ret)
 		return ret;
-	if (s->opts->role == KRPING_ROLE_CLIENT)
-		return krping_session_client(s);
-	if (s->opts->test == KRPING_TEST_PING)
-		return krping_pingpong_server(s);
-	return krping_bench_server(s);
+	ret = s->opts->role == KRPING_ROLE_CLIENT ? krping_session_client(s) :
+						    krping_session_server(s);
+	krping_turn_give(s);
+	return ret;
 }
 
 /**

@@ -24,17 +24,6 @@ turn=0
 less=$((slow == 1 ? 1 : 20))
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# run COMMAND: its status; in "said" what write() said, in "line" what was read from the same descriptor.
-run() {
-	local fd status=0
-	exec {fd}<>/proc/krping || return 1
-	said=$({ echo "$1" >&"$fd"; } 2>&1) || status=$?
-	line=
-	read -r line <&"$fd"
-	exec {fd}>&-
-	return $status
-}
-
 # of KEY: its value in the line.
 of() {
 	local word
@@ -46,7 +35,7 @@ of() {
 # try COMMAND: again until somebody listens.
 try() {
 	local end=$((SECONDS + 10 * slow))
-	until run "$1"; do
+	until krping_run "$1"; do
 		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
 		sleep 0.1
 	done
@@ -64,7 +53,7 @@ within() {
 
 listening() { [[ $(</proc/krping) == *listen* ]]; }
 idle() { [[ -z $(</proc/krping) ]]; }
-is_over() { run list && [[ $(state_of "$1") == over ]]; }
+is_over() { krping_run list && [[ $(state_of "$1") == over ]]; }
 
 # state_of RUN: what the list says of it.
 state_of() {
@@ -90,7 +79,7 @@ on_both() {
 	turn=$((turn + 1))
 	barrier "both$turn"
 	if ((NODE == 1)); then
-		run "server,port=7400,$1"
+		krping_run "server,port=7400,$1"
 		[[ $? == 0 || -n ${3:-} ]]
 		ok $? "$1 <- $2: server: $said $(of error)"
 	else
@@ -157,7 +146,7 @@ on_siw() {
 	for command in atomic=fadd bw,imm; do
 		barrier "no-$command"
 		if ((NODE == 1)); then
-			run "server,port=7400,$command,timeout=3000"
+			krping_run "server,port=7400,$command,timeout=3000"
 			ok $((! $?)) "$command: server: ${said##*: }"
 		else
 			fails "" "$command" "client,addr=$server,port=7400,count=1,$command"
@@ -171,7 +160,7 @@ many() {
 	local i failed=0 pids=()
 	barrier many
 	if ((NODE == 1)); then
-		run "server,port=7401,size=4096,accept=0,bg"
+		krping_run "server,port=7401,size=4096,accept=0,bg"
 		ok $? "a server in the background: $line"
 		many=$(of run)
 		within 5 listening
@@ -181,8 +170,8 @@ many() {
 		[[ $(state_of "$many") == running ]]
 		ok $? "it survives the death of a client"
 		barrier many-again
-		check "stop=$many" run "stop=$many"
-		run "stop=$many"
+		check "stop=$many" krping_run "stop=$many"
+		krping_run "stop=$many"
 		ok $((! $?)) "it can be stopped once: ${said##*: }"
 		[[ $(state_of "$many") == over ]]
 		ok $? "it is over"
@@ -191,7 +180,7 @@ many() {
 	else
 		barrier many-begin
 		for i in {1..8}; do
-			(run "client,addr=$server,port=7401,count=50,size=$((i * 512)),verify=crc") &
+			(krping_run "client,addr=$server,port=7401,count=50,size=$((i * 512)),verify=crc") &
 			pids+=($!)
 		done
 		for i in "${pids[@]}"; do
@@ -205,7 +194,7 @@ many() {
 		{ wait $!; } 2>/dev/null
 		check "the killed client is gone" within 10 idle
 		barrier many-dead
-		check "one more" run "client,addr=$server,port=7401,count=5,size=64"
+		check "one more" krping_run "client,addr=$server,port=7401,count=5,size=64"
 		barrier many-again
 	fi
 }
@@ -213,25 +202,25 @@ many() {
 limits() {
 	barrier limits
 	if ((NODE == 1)); then
-		run "server,port=7402,accept=0,max_conns=1,bg"
+		krping_run "server,port=7402,accept=0,max_conns=1,bg"
 		many=$(of run)
 		barrier limits-begin
 		barrier limits-over
-		check "stop=all" run "stop=all"
+		check "stop=all" krping_run "stop=all"
 	else
 		barrier limits-begin
-		run "client,addr=$server,port=7402,bg"
+		krping_run "client,addr=$server,port=7402,bg"
 		within 5 grep -q "$RDMADEV" /proc/krping
-		! run "client,addr=$server,port=7402,count=1"
+		! krping_run "client,addr=$server,port=7402,count=1"
 		ok $? "no more than max_conns: ${said##*: }"
-		check "stop=all" run "stop=all"
+		check "stop=all" krping_run "stop=all"
 		check "nothing runs" idle
-		within 5 run "client,addr=$server,port=7402,count=1"
+		within 5 krping_run "client,addr=$server,port=7402,count=1"
 		ok $? "then another one may come"
 		fails "Numerical result out of range" "min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
 		fails "Numerical result out of range" "max_lat" "client,addr=$server,port=7402,count=10,max_lat=1,fault=delay:1"
 		fails "Numerical result out of range" "max_p99" "client,addr=$server,port=7402,count=10,max_p99=1"
-		check "limits that are kept" run "client,addr=$server,port=7402,count=10,min_bw=0,max_lat=10000000,max_p99=10000000"
+		check "limits that are kept" krping_run "client,addr=$server,port=7402,count=10,min_bw=0,max_lat=10000000,max_p99=10000000"
 		barrier limits-over
 	fi
 }
@@ -244,13 +233,13 @@ times() {
 		((SECONDS - begin <= 5 * slow))
 		ok $? "in time"
 		barrier times-mute
-		run "server,port=7403,size=64,idle_timeout=1000"
+		krping_run "server,port=7403,size=64,idle_timeout=1000"
 		ok $((! $?)) "a client that says nothing any more: ${said##*: }"
 		barrier times-deaf
-		run "server,port=7403,fault=drop:5"
+		krping_run "server,port=7403,fault=drop:5"
 		ok $((! $?)) "a server that says nothing any more: ${said##*: }"
 		barrier times-kill
-		run "server,port=7403,fault=kill:5"
+		krping_run "server,port=7403,fault=kill:5"
 		ok $((! $?)) "a server that goes: ${said##*: }"
 		barrier times-over
 	else
@@ -290,7 +279,7 @@ results() {
 		assert sum(row[2] for row in hist) == 140
 	EOF
 	ok $? "JSON and histogram of run $run"
-	for i in {1..70}; do run "client,addr=$server,port=7499,count=1,conn_timeout=500"; done
+	for i in {1..70}; do krping_run "client,addr=$server,port=7499,count=1,conn_timeout=500"; done
 	kept=("$debugfs"/*)
 	((${#kept[@]} <= 64)) && [[ ! -e $debugfs/$run ]]
 	ok $? "no more than 64 results are kept"
@@ -299,25 +288,77 @@ results() {
 where() {
 	barrier where
 	if ((NODE == 1)); then
-		run "server,port=7404,accept=0,bg,dev=$RDMADEV"
+		krping_run "server,port=7404,accept=0,bg,dev=$RDMADEV"
 		ok $? "dev of a server: $said"
 		barrier where-begin
 		barrier where-over
-		run "stop=all"
+		krping_run "stop=all"
 	else
 		barrier where-begin
-		check "dev" run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
+		check "dev" krping_run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
 		fails "No such device" "another dev" "client,addr=$server,port=7404,count=3,dev=nothing0"
-		check "src" run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
+		check "src" krping_run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
 		fails "" "a src of another host" "client,addr=$server,port=7404,count=3,src=$(addr4 1)"
-		check "netns by process" run "client,addr=$server,port=7404,count=3,netns=$$"
+		check "netns by process" krping_run "client,addr=$server,port=7404,count=3,netns=$$"
+		exec {ns}</proc/self/ns/net
+		check "netns by descriptor" krping_run "client,addr=$server,port=7404,count=3,netns=$ns"
+		exec {ns}<&-
 		fails "" "no netns" "client,addr=$server,port=7404,count=3,netns=2147483646"
-		check "vector" run "client,addr=$server,port=7404,count=3,vector=0"
+		check "vector" krping_run "client,addr=$server,port=7404,count=3,vector=0"
 		barrier where-over
 	fi
 }
 
+# Does each run of these ids have had so many messages?
+have_had() {
+	local messages=$1 id
+	shift
+	for id in "$@"; do
+		awk -v id="$id" -v messages="$messages" '$1 ~ "^" id "-" && $5 > messages { good = 1 } END { exit !good }' /proc/krping ||
+			return
+	done
+}
+
+# Is a task at work for krping that is bound to this processor?
+cpu_at_work() {
+	[[ $(cat /proc/[0-9]*/comm 2>/dev/null) == *"kworker/$1:"+([0-9])"+krping_cpu"* ]]
+}
+
+# Tasks that share the work, and where they run. Nobody of a team waits for another one to be done.
+teams() {
+	local i ids=() cpu
+	cpu=$(($(nproc) - 1))
+	on_both "accept=4,threads=2,bw,size=4096" "qps=4,threads=2,bw,count=500,size=4096,verify=crc"
+	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "two tasks did it for four: $line"; }
+	on_both "accept=3,threads=1,wlat,count=50" "qps=3,threads=1,wlat,count=50"
+	on_both "accept=3,threads=2,slat,count=50,poll" "qps=3,threads=3,slat,count=50,poll"
+	on_both "accept=2,threads=1,size=5000" "qps=2,threads=1,count=50,size=5000,validate"
+	on_both "cpu=$cpu,size=64" "cpu=$cpu,count=50,validate"
+	on_both "accept=3,cpu=$cpu,threads=2,sbw" "qps=3,cpu=0,threads=2,sbw,count=500"
+	barrier teams
+	if ((NODE == 1)); then
+		krping_run "server,port=7405,accept=0,threads=1,bg"
+		ok $? "a server that serves all of them by one task: $said"
+		within 5 listening
+		barrier teams-begin
+		barrier teams-over
+		krping_run "stop=all"
+	else
+		barrier teams-begin
+		for i in 1 2 3; do
+			krping_run "client,addr=$server,port=7405,bg,cpu=$cpu"
+			ids+=("$(of run)")
+		done
+		check "three clients are served" within 20 have_had 50 "${ids[@]}"
+		check "and are at work on processor $cpu" within 20 cpu_at_work "$cpu"
+		check "stop=all" krping_run "stop=all"
+		fails "Invalid argument" "no such processor" "client,addr=$server,port=7405,count=1,cpu=65535"
+		barrier teams-over
+	fi
+}
+
 tests
+teams
 many
 limits
 times

@@ -174,6 +174,18 @@ kt_state() {
 	echo -
 }
 
+# krping_run COMMAND: a krping command in this very process. Its status is that of write(); "said" has what went wrong,
+# and "line" what can be read from the same descriptor.
+krping_run() {
+	local fd status=0
+	exec {fd}<>/proc/krping || return 1
+	said=$({ echo "$1" >&"$fd"; } 2>&1) || status=$?
+	line=
+	read -r line <&"$fd"
+	exec {fd}>&-
+	return $status
+}
+
 # What "rdma resource" counts on this node; a few of them go a little late.
 resources() {
 	rdma resource show 2>/dev/null | grep "$RDMADEV" | sed 's/^[0-9]*: //'

@@ -172,6 +172,11 @@ static void krping_opts_of_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.netns, 0);
 	KUNIT_EXPECT_EQ(test, opts.vector, 1);
 	KUNIT_EXPECT_EQ(test, opts.qps, 64);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",cpu=0,qps=3,threads=3", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.cpu, 1);
+	KUNIT_EXPECT_EQ(test, opts.threads, 3);
+	KUNIT_ASSERT_EQ(test, parse(SERVER ",max_conns=2,threads=2", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.threads, 2);
 }
 
 static void krping_opts_of_runs_by_default(struct kunit *test)
@@ -183,6 +188,8 @@ static void krping_opts_of_runs_by_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.accept, 1);
 	KUNIT_EXPECT_EQ(test, opts.max_conns, 64);
 	KUNIT_EXPECT_EQ(test, opts.qps, 1);
+	KUNIT_EXPECT_EQ(test, opts.threads, 0);
+	KUNIT_EXPECT_EQ(test, opts.cpu, 0);
 	KUNIT_EXPECT_EQ(test, opts.timeout_ms, 0);
 	KUNIT_EXPECT_EQ(test, opts.conn_timeout_ms, 10000);
 	KUNIT_EXPECT_EQ(test, opts.idle_timeout_ms, 30000);
@@ -482,6 +489,13 @@ static const char * const bad_commands[] = {
 	SERVER ",conn_timeout=3600001",
 	CLIENT ",cq_mod=0",
 	CLIENT ",inline=4097",
+	CLIENT ",threads=0",
+	CLIENT ",threads=2",
+	CLIENT ",qps=4,threads=5",
+	SERVER ",max_conns=4,threads=5",
+	SERVER ",max_conns=256,threads=257",
+	CLIENT ",cpu=65536",
+	CLIENT ",cpu=-1",
 	CLIENT ",vector=65536",
 	CLIENT ",netns=2147483647",
 	CLIENT ",netns=-1",
