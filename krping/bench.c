@@ -259,8 +259,7 @@ static int krping_wait_arrived(struct krping_session *s, u64 wanted)
 
 	s->step = krping_peers_send;
 	do {
-		ret = krping_wait_until(s, krping_has_arrived, &wanted,
-					s->opts->idle_timeout_ms);
+		ret = krping_wait_ready(s, krping_has_arrived, &wanted);
 		if (ret == -ETIMEDOUT)
 			ret = krping_probe(s) ?: -EAGAIN;
 	} while (ret == -EAGAIN);
@@ -332,8 +331,7 @@ static bool krping_wlat_seen(struct krping_session *s, const void *arg,
 static int krping_wlat_look(struct krping_session *s, u64 round)
 {
 	s->step = krping_peers_write;
-	return krping_wait_until(s, krping_wlat_seen, &round,
-				 s->opts->idle_timeout_ms);
+	return krping_wait_ready(s, krping_wlat_seen, &round);
 }
 
 static int krping_wlat_client(struct krping_session *s)

@@ -445,6 +445,110 @@ int krping_wait_until(struct krping_session *s,
 	return left ? -EINTR : -ETIMEDOUT;
 }
 
+static void krping_idle_work(struct work_struct *work)
+{
+	struct krping_session *s =
+		container_of(work, struct krping_session, idle.work);
+	unsigned long flags;
+	long left;
+
+	spin_lock_irqsave(&s->lock, flags);
+	left = s->deadline - jiffies;
+	if (left <= 0) {
+		s->late = true;
+		wake_up(&s->wait);
+		left = krping_jiffies(s->opts->idle_timeout_ms);
+	}
+	spin_unlock_irqrestore(&s->lock, flags);
+	schedule_delayed_work(&s->idle, left);
+}
+
+static void krping_wait_begin(struct krping_session *s)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&s->lock, flags);
+	s->late = false;
+	s->deadline = jiffies + msecs_to_jiffies(s->opts->idle_timeout_ms);
+	spin_unlock_irqrestore(&s->lock, flags);
+}
+
+/**
+ * krping_idle_init - prepare krping_idle_start()
+ * @s: new session
+ */
+void krping_idle_init(struct krping_session *s)
+{
+	INIT_DELAYED_WORK(&s->idle, krping_idle_work);
+}
+
+/**
+ * krping_idle_start - begin to look whether waits take too long
+ * @s: session
+ *
+ * That is done once for each idle_timeout, or little more often, and not by a
+ * timer for each wait: to set one takes as long as some parts of a round trip, and
+ * would be measured with it.
+ */
+void krping_idle_start(struct krping_session *s)
+{
+	u32 ms = s->opts->idle_timeout_ms;
+
+	krping_wait_begin(s);
+	if (ms)
+		schedule_delayed_work(&s->idle, msecs_to_jiffies(ms));
+}
+
+/**
+ * krping_idle_stop - undo krping_idle_start()
+ * @s: session that waits for nothing
+ */
+void krping_idle_stop(struct krping_session *s)
+{
+	cancel_delayed_work_sync(&s->idle);
+}
+
+static bool krping_is_ready(struct krping_session *s,
+			    bool (*ready)(struct krping_session *s,
+					  const void *arg, int *ret),
+			    const void *arg, int *ret)
+{
+	if (ready(s, arg, ret))
+		return true;
+	if (!READ_ONCE(s->late))
+		return false;
+	*ret = -ETIMEDOUT;
+	return true;
+}
+
+/**
+ * krping_wait_ready - wait for what a completion handler does, up to idle_timeout
+ * @s: session, between krping_idle_start() and krping_idle_stop()
+ * @ready: as for krping_wait_until()
+ * @arg: likewise
+ *
+ * Return: as krping_wait_until().
+ */
+int krping_wait_ready(struct krping_session *s,
+		      bool (*ready)(struct krping_session *s, const void *arg,
+				    int *ret),
+		      const void *arg)
+{
+	int ret = 0, interrupted;
+
+	if (s->direct)
+		return krping_look_until(s, ready, arg,
+					 s->opts->idle_timeout_ms);
+	krping_wait_begin(s);
+	krping_turn_give(s);
+	interrupted = wait_event_interruptible(s->wait,
+					       krping_is_ready(s, ready, arg,
+							       &ret));
+	if (krping_turn_take(s) || interrupted)
+		return -EINTR;
+	return ret;
+}
+
 static bool krping_is_over(struct krping_session *s, const void *arg, int *ret)
 {
 	*ret = READ_ONCE(s->error);
@@ -488,8 +592,7 @@ int krping_pause_until_over(struct krping_session *s)
 int krping_wait(struct krping_session *s, u32 events, const char *step)
 {
 	s->step = step;
-	return krping_wait_until(s, krping_take, &events,
-				 s->opts->idle_timeout_ms);
+	return krping_wait_ready(s, krping_take, &events);
 }
 
 /**
@@ -537,8 +640,7 @@ int krping_probe(struct krping_session *s)
 	const u32 probed = KRPING_EV_PROBED;
 	int ret = krping_touch(s, &s->probed);
 
-	return ret ?: krping_wait_until(s, krping_take, &probed,
-					s->opts->idle_timeout_ms);
+	return ret ?: krping_wait_ready(s, krping_take, &probed);
 }
 
 /**
@@ -559,8 +661,7 @@ int krping_wait_peer(struct krping_session *s, const char *step)
 
 	s->step = step;
 	do {
-		ret = krping_wait_until(s, krping_take, &received,
-					s->opts->idle_timeout_ms);
+		ret = krping_wait_ready(s, krping_take, &received);
 		if (ret == -ETIMEDOUT)
 			ret = krping_probe(s) ?: -EAGAIN;
 	} while (ret == -EAGAIN);

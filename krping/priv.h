@@ -263,6 +263,7 @@ struct krping_run {
  * @depth: most READs or WRITEs in flight
  * @direct: nobody but the task looks for completions
  * @step: what it is about, for the log; NULL: nothing yet, or the log has it
+ * @idle: looks now and then whether a wait has taken too long
  *
  * @lock: protects from here to @counts. Taken in any context
  * @wait: woken when something changes that the task waits for
@@ -274,6 +275,8 @@ struct krping_run {
  * @arrived: messages and WRITEs of the peer's stream that have come
  * @arrived_wanted: the task waits for so many
  * @credit: so many of our own the peer takes
+ * @deadline: when the wait of krping_wait_ready() takes too long, in jiffies
+ * @late: it does
  * @counts: statistics
  *
  * @peer: the message that was last waited for
@@ -327,6 +330,7 @@ struct krping_session {
 	u32 depth;
 	bool direct;
 	const char *step;
+	struct delayed_work idle;
 
 	spinlock_t lock; /* what follows, up to counts */
 	wait_queue_head_t wait;
@@ -337,6 +341,8 @@ struct krping_session {
 	u64 arrived;
 	u64 arrived_wanted;
 	u64 credit;
+	unsigned long deadline;
+	bool late;
 	struct krping_count counts[KRPING_COUNTERS];
 
 	struct krping_mail peer;
@@ -448,6 +454,13 @@ int krping_wait_until(struct krping_session *s,
 		      bool (*ready)(struct krping_session *s, const void *arg,
 				    int *ret),
 		      const void *arg, u32 ms);
+int krping_wait_ready(struct krping_session *s,
+		      bool (*ready)(struct krping_session *s, const void *arg,
+				    int *ret),
+		      const void *arg);
+void krping_idle_init(struct krping_session *s);
+void krping_idle_start(struct krping_session *s);
+void krping_idle_stop(struct krping_session *s);
 int krping_pause(struct krping_session *s, u32 ms);
 int krping_pause_until_over(struct krping_session *s);
 int krping_wait(struct krping_session *s, u32 events, const char *step);

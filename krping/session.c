@@ -87,6 +87,7 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
 	s->recv_len = krping_recv_len(opts);
 	spin_lock_init(&s->lock);
 	init_waitqueue_head(&s->wait);
+	krping_idle_init(s);
 	return s;
 }
 
@@ -423,8 +424,10 @@ int krping_session_test(struct krping_session *s)
 
 	if (ret)
 		return ret;
+	krping_idle_start(s);
 	ret = s->opts->role == KRPING_ROLE_CLIENT ? krping_session_client(s) :
 						    krping_session_server(s);
+	krping_idle_stop(s);
 	krping_turn_give(s);
 	return ret;
 }

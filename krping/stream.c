@@ -213,8 +213,7 @@ static bool krping_stream_ready(struct krping_session *s, const void *arg,
 int krping_stream_wait(struct krping_session *s, u64 done, const char *step)
 {
 	s->step = step;
-	return krping_wait_until(s, krping_stream_ready, &done,
-				 s->opts->idle_timeout_ms);
+	return krping_wait_ready(s, krping_stream_ready, &done);
 }
 
 static bool krping_stream_may_send(struct krping_session *s, const void *arg,
@@ -261,8 +260,7 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	if (ret || !krping_stream_takes_credit(s))
 		return ret;
 	s->step = "wait for receives of the peer";
-	return krping_wait_until(s, krping_stream_may_send, NULL,
-				 s->opts->idle_timeout_ms);
+	return krping_wait_ready(s, krping_stream_may_send, NULL);
 }
 
 /* Once begun, a group of those that have one completion is ended. */
