@@ -90,7 +90,7 @@ static int krping_commands(struct krping_file *kf, char *text)
 	int ret = 0;
 
 	if (!command) {
-		pr_err("no command\n");
+		pr_err_ratelimited("no command\n");
 		return -EINVAL;
 	}
 	while (command && !ret) {
@@ -107,7 +107,7 @@ static int krping_check_text(const char *text, size_t len)
 		len--;
 	if (!memchr(text, '\0', len))
 		return 0;
-	pr_err("a command has a zero byte inside\n");
+	pr_err_ratelimited("a command has a zero byte inside\n");
 	return -EINVAL;
 }
 
@@ -118,8 +118,8 @@ static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
 	int ret;
 
 	if (len > KRPING_COMMAND_MAX) {
-		pr_err("a command is longer than %d bytes\n",
-		       KRPING_COMMAND_MAX);
+		pr_err_ratelimited("a command is longer than %d bytes\n",
+				   KRPING_COMMAND_MAX);
 		return -EINVAL;
 	}
 	text = memdup_user_nul(ubuf, len);

@@ -486,6 +486,13 @@ static int krping_opts_check(const struct krping_opts *opts)
 	       krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
+/* What is taken, but not to the letter. */
+static void krping_opts_notice(const struct krping_opts *opts)
+{
+	if (opts->mem_mode == KRPING_MEM_DMA)
+		pr_notice_ratelimited("mem_mode=dma is done like reg: there is no key for all memory any more\n");
+}
+
 /**
  * krping_opts_parse - read a command
  * @command: text; taken to pieces
@@ -513,7 +520,10 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 		if (*token && krping_opts_token(token, opts))
 			ret = -EINVAL;
 	}
-	return ret ?: krping_opts_check(opts);
+	ret = ret ?: krping_opts_check(opts);
+	if (!ret)
+		krping_opts_notice(opts);
+	return ret;
 }
 
 /**
