@@ -24,7 +24,7 @@ VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERS
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
              ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
              ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),
-             ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop"),
+             ("rfm2g_util help po", "poke32 pong"), ("krping ", "client server list stop show"),
              ("krping stop ", "all"), ("krping -f j", "json"), ("krping client HOST wl", "wlat")]
 ASK = """
 . "$1"

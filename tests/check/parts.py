@@ -12,6 +12,7 @@ import typing
 import benchpage
 import command
 import coverage
+import krpingtool
 import ktap
 import packages
 import skew
@@ -248,6 +249,7 @@ def everything():
         plain("docs", static.docs, seconds=20),
         plain("mutants-apply", static.mutants_apply),
         plain("bench-page", benchpage.check, seconds=30),
+        plain("krping-words", krpingtool.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),

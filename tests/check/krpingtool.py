@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""What tools/krping makes of a recorded result, by gnuplot too, and of words: nothing is run in a kernel here."""
+import copy
+import json
+import pathlib
+import struct
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ET
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+TOOL = TOP / "tools/krping"
+EXAMPLE = TOP / "tests/check/krping.json"
+SVG = "{http://www.w3.org/2000/svg}"
+SECONDS = 120
+WORDS = {
+    "client 10.56.0.1": "client,addr=10.56.0.1,port=9999",
+    "client fe80::1%eth0 port=7 rlat count=3": "client,addr6=fe80::1%eth0,port=7,rlat,count=3",
+    "server size=4096 validate": "server,port=9999,size=4096,validate",
+    "stop all": "stop=all",
+    "list": "list",
+}
+WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop")
+# Not JSON, or not ours.
+NONSENSE = {
+    "nothing": b"", "half": b'{"run": 1', "binary": b"\0\x01\xff\xfe", "no object": b"[]", "number": b"7",
+    "deep": b"[" * 100000, "no sizes": b'{"run": 1, "clients": 1, "failed": 0, "role": "", "test": "", "device": ""}',
+    "huge": b'{"run": 1' + b"0" * 5000 + b"}",
+}
+# What is put into the example, and into its first size.
+FORGED = {"run": {"run": "1"}, "truth": {"run": True}, "lines": {"device": "a\nquit"}, "sizes": {"sizes": {}},
+          "size": {"sizes": [7]}}
+FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p50_ns": 1.5}, "list": {"log2_ns": []},
+               "bits": {"log2_ns": {"x": 1}}, "many bits": {"log2_ns": {"9" * 4000: 1}}, "count": {"log2_ns": {"9": "1"}}}
+
+
+class Wrong(Exception):
+    """What is not as it should be."""
+
+
+def tool(*words):
+    """(exit status, stdout, stderr)"""
+    done = subprocess.run([TOOL, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", check=False, timeout=SECONDS)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def refused(what, status, *words):
+    """It says why, in one line, and with this exit status."""
+    got, out, err = tool(*words)
+    expect(got == status and not out and err.startswith("krping: ") and err.count("\n") == 1,
+           f"{what}: exit status {got}, {err or out!r}")
+
+
+def write(file, result):
+    file.write_text(json.dumps(result), encoding="utf-8")
+    return file
+
+
+def check_words():
+    for words, wanted in WORDS.items():
+        expect(tool("--dry-run", *words.split()) == (0, wanted + "\n", ""), words)
+    for words in WRONG_WORDS:
+        status, out, err = tool("--dry-run", *words.split())
+        expect(status == 2 and not out and "Traceback" not in err, f"'{words}' is taken")
+
+
+def check_text(result):
+    status, out, err = tool("show", EXAMPLE)
+    rows = [line.split() for line in out.splitlines()[2:]]
+    expect(status == 0 and not err, f"text: {err}")
+    expect([row[:2] for row in rows] == [[str(part["size"]), str(part["ops"])] for part in result["sizes"]], "text: sizes")
+    expect([row[6] for row in rows] == [f"{part['p50_ns'] / 1000:.2f}" for part in result["sizes"]], "text: medians")
+
+
+def check_json(result, folder):
+    out = folder / "again.json"
+    expect(tool("-f", "json", "-o", out, "show", EXAMPLE) == (0, "", ""), "json")
+    expect(json.loads(out.read_text(encoding="utf-8")) == result, "json: not the same")
+
+
+def curves(svg):
+    """{title: numbers of its path} of what gnuplot has drawn."""
+    found = {}
+    for group in ET.parse(svg).getroot().iter(f"{SVG}g"):
+        title = group.find(f"{SVG}title")
+        if title is not None and group.get("id", "").startswith("gnuplot_plot_"):
+            found[title.text] = max((path.get("d").count(",") for path in group.iter(f"{SVG}path")), default=0)
+    return found
+
+
+def check_svg(result, folder):
+    out = folder / "a`touch b`'$(c).svg"
+    expect(tool("-f", "plot", "-o", out, "show", EXAMPLE) == (0, "", ""), "svg")
+    drawn = curves(out)
+    expect(list(drawn) == [f"{part['size']} bytes" for part in result["sizes"]], f"svg: curves {list(drawn)}")
+    # Each step has a level and a slope.
+    expect(all(drawn[f"{part['size']} bytes"] >= 2 * len(part["log2_ns"]) for part in result["sizes"]), f"svg: {drawn}")
+    texts = ["".join(text.itertext()) for text in ET.parse(out).getroot().iter(f"{SVG}text")]
+    expect(f"krping {result['test']}, {result['device']}" in [text.strip() for text in texts], f"svg: title {texts}")
+
+
+def check_png(folder):
+    out = folder / "plot.png"
+    expect(tool("-f", "plot", "-o", out, "show", EXAMPLE) == (0, "", ""), "png")
+    head = out.read_bytes()[:24]
+    expect(head[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", head[16:]) == (900, 600), "png: no such picture")
+
+
+def check_terminal(result):
+    status, out, err = tool("-f", "plot", "show", EXAMPLE)
+    expect(status == 0 and not err and f"{result['sizes'][0]['size']} bytes" in out and " us " in out, "terminal")
+
+
+def check_refused(result, folder):
+    file = folder / "bad.json"
+    refused("pdf", 2, "-f", "plot", "-o", folder / "plot.pdf", "show", EXAMPLE)
+    refused("line", 2, "-f", "line", "show", EXAMPLE)
+    refused("no file", 1, "show", folder / "nothing")
+    refused("a folder", 1, "show", folder)
+    for form in ("plot", "json", "text"):
+        refused(f"{form} to nowhere", 1, "-f", form, "-o", folder / "no/plot.svg", "show", EXAMPLE)
+    for what, data in NONSENSE.items():
+        file.write_bytes(data)
+        refused(what, 1, "show", file)
+    for what, members in FORGED.items():
+        refused(what, 1, "show", write(file, {**result, **members}))
+    for what, members in FORGED_PART.items():
+        forged = copy.deepcopy(result)
+        forged["sizes"][0].update(members)
+        refused(what, 1, "show", write(file, forged))
+    for part in result["sizes"]:
+        del part["log2_ns"]
+    refused("nothing to draw", 1, "-f", "plot", "show", write(file, result))
+
+
+def check_injection(result, folder):
+    """Names of an earlier run are no commands, whatever they are."""
+    victim = folder / "victim"
+    result["device"] = f"`touch {victim}`\"; system 'touch {victim}' #'"
+    out = folder / "plot.svg"
+    expect(tool("-f", "plot", "-o", out, "show", write(folder / "forged.json", result))[0] == 0, "forged device")
+    expect(not victim.exists(), "a name was run")
+
+
+def check_all(folder):
+    result = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    check_words()
+    check_text(result)
+    check_json(result, folder)
+    check_svg(result, folder)
+    check_png(folder)
+    check_terminal(result)
+    check_refused(copy.deepcopy(result), folder)
+    check_injection(copy.deepcopy(result), folder)
+    expect(not [name for name in ("b", "c") if (TOP / name).exists()], "a file name was run")
+
+
+def check(log):
+    """Is all of it as it should be?"""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            check_all(pathlib.Path(folder))
+    except (Wrong, subprocess.TimeoutExpired, ET.ParseError) as wrong:
+        with open(log, "a", encoding="utf-8") as stream:
+            stream.write(f"{wrong}\n")
+        return False
+    return True
