@@ -61,6 +61,66 @@ use() {
 	barrier used
 }
 
+# links: how often the peer was linked
+links() {
+	sed -n "s/^ *peer $peer .* links \([0-9]*\) .*/\1/p" /proc/rfm2g
+}
+
+# status_says TEXT: the log of the service comes a little late.
+status_says() {
+	[[ $(systemctl status vrfm) == *"$1"* ]]
+}
+
+is_up() {
+	[[ $(systemctl is-active vrfm) == active && -c /dev/rfm2g0 ]]
+}
+
+# Peers come and go: the memory and the other link do not notice.
+reload() {
+	local before
+	before=$(links)
+	cp /etc/vrfm.conf /tmp/vrfm.conf
+	echo 'peer = 9 10.56.0.9' >>/etc/vrfm.conf
+	check "reload takes a peer that came" systemctl reload vrfm
+	[[ $(</proc/rfm2g) == *"peer 9 down "* ]]
+	ok $? "which is there"
+	echo 'peer = 10 nowhere' >>/etc/vrfm.conf
+	systemctl reload vrfm
+	ok $(($? == 0)) "but no file that is wrong"
+	check "the status says in which line" eventually status_says "/etc/vrfm.conf:$(wc -l </etc/vrfm.conf): peer 10: nowhere"
+	check "the device is still up" is_up
+	cp /tmp/vrfm.conf /etc/vrfm.conf
+	check "reload takes a peer that went" systemctl reload vrfm
+	[[ $(</proc/rfm2g) != *"peer 9 "* && $(links) == "$before" ]] && peer_is ready
+	ok $? "the other one has not noticed: linked $before times, then $(links)"
+	reads $((NODE * 256)) "$(printf %x $((NODE * 1111)))"
+	ok $? "and the memory is as it was"
+	barrier reloaded
+}
+
+# A device that a program has open stays; one that nobody has goes, and gets its memory back from the peer.
+stop_and_start() {
+	if ((NODE == 1)); then
+		exec 7<>/dev/rfm2g0
+		systemctl stop vrfm
+		check "a device that is open survives a stop" test -c /dev/rfm2g0
+		check "the status says who has it open" eventually status_says "opened by process $$ "
+		check "the service is started again" systemctl start vrfm
+		check "and is as before" is_up
+		exec 7>&-
+		check "now that nobody has it open it is stopped" systemctl stop vrfm
+		[[ $(systemctl is-active vrfm) == inactive && ! -e /dev/rfm2g0 ]]
+		ok $? "and the device is gone"
+	fi
+	barrier stopped
+	((NODE == 1)) || check "the peer sees it go" eventually peer_is down
+	barrier seen
+	((NODE != 1)) || check "started, it is there" systemctl start vrfm
+	check "linked again" eventually peer_is ready
+	check "and what this node wrote is in it" eventually reads $((NODE * 256)) "$(printf %x $((NODE * 1111)))"
+	barrier started
+}
+
 # Node 1 is upgraded while a program has its device open.
 upgrade() {
 	if ((NODE == 1)); then
@@ -87,6 +147,8 @@ purge() {
 
 at_boot
 use
+reload
+stop_and_start
 upgrade
 purge
 rdma link delete "$RDMADEV"
