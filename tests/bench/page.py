@@ -48,6 +48,7 @@ figure.pair { grid-column: 1 / -1; }
 div.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 1rem; }
 figcaption p { margin: .25rem 0; }
 svg { display: block; width: 100%; max-width: 36rem; height: auto; margin: .5rem auto; color: var(--ink); }
+svg text { stroke: var(--card); stroke-width: 3px; stroke-linejoin: round; paint-order: stroke; }
 .none { padding: 1.5rem 0; color: var(--soft); font-style: italic; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }

@@ -54,12 +54,17 @@ def colour(element):
         element.set("style", ";".join(style))
 
 
+def is_blank(element):
+    """The white disc below a point with bars, which would hide short bars and other curves."""
+    return element.tag == f"{{{SVG}}}use" and element.get("color") == "white"
+
+
 def adopt(text, name, title):
     """An SVG that goes well with others in one page: its own ids, its own title, the page's colours."""
     root = ET.fromstring(text)
     for parent in list(root.iter()):
         for child in list(parent):
-            if child.tag in [f"{{{SVG}}}{tag}" for tag in ("desc", "filter", "title")]:
+            if child.tag in [f"{{{SVG}}}{tag}" for tag in ("desc", "filter", "title")] or is_blank(child):
                 parent.remove(child)
     for element in root.iter():
         if "id" in element.attrib:

@@ -13,7 +13,8 @@ import command
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BENCH = TOP / "tools/bench"
 EXAMPLE = TOP / "tests/bench/example.json"
-SVG = "{http://www.w3.org/2000/svg}svg"
+SVG_NAMES = "http://www.w3.org/2000/svg"
+SVG = f"{{{SVG_NAMES}}}svg"
 FIGURES = 11
 SECONDS = 300
 # Not JSON, or not ours.
@@ -63,6 +64,8 @@ def wrong_with(folder):
             return "a figure without data that does not say so"
         if not all(word in "".join(figure.itertext()) for word in ("Machine:", "Kernel:", "Link:", "Date:", "Rounds:")):
             return "a figure that does not say where it is from"
+    if any("--card" in element.get("style", "") for element in root.iter(f"{{{SVG_NAMES}}}use")):
+        return "points that hide bars and curves below them"
     if re.search(r"<script|\ssrc=|@import|url\(|\shref=.https?:", text) or 'name="viewport"' not in text:
         return "something from elsewhere, or no viewport"
     return ""
