@@ -162,5 +162,5 @@ const struct file_operations vrfm_fops = {
 	.fsync = vrfm_fsync,
 	.mmap = vrfm_mmap,
 	.unlocked_ioctl = vrfm_ioctl,
-	.compat_ioctl = compat_ptr_ioctl,
+	.compat_ioctl = vrfm_compat_ioctl,
 };

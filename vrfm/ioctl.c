@@ -6,6 +6,7 @@
  * A command is known by its whole number. What the number says of direction and
  * size is often wrong, so each function copies what its command really takes.
  */
+#include <linux/compat.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/sched.h>
@@ -22,6 +23,7 @@
  * @value: the argument, where it is no address
  * @user: the argument, where it is one
  * @which: what the table says of the command
+ * @narrow: it is one that has another structure in 32 bits, and came with that
  */
 struct vrfm_call {
 	struct file *file;
@@ -30,6 +32,7 @@ struct vrfm_call {
 	unsigned long value;
 	void __user *user;
 	u32 which;
+	bool narrow;
 };
 
 /**
@@ -98,10 +101,13 @@ static int vrfm_ioctl_poke(const struct vrfm_call *call)
 				 atomic.width, vrfm_call_nowait(call));
 }
 
+/* What follows is nobody's, and shorter in programs of 32 bits. */
+#define VRFM_EVENT_BYTES offsetof(struct rfm2g_event_info, driver)
+
 static int vrfm_ioctl_event(const struct vrfm_call *call,
 			    struct rfm2g_event_info *info)
 {
-	return copy_from_user(info, call->user, sizeof(*info)) ? -EFAULT : 0;
+	return copy_from_user(info, call->user, VRFM_EVENT_BYTES) ? -EFAULT : 0;
 }
 
 static int vrfm_ioctl_enable(const struct vrfm_call *call)
@@ -142,7 +148,7 @@ static int vrfm_ioctl_wait(const struct vrfm_call *call)
 		return ret;
 	info.node_id = entry.node;
 	info.extended_info = entry.data;
-	return copy_to_user(call->user, &info, sizeof(info)) ? -EFAULT : 0;
+	return copy_to_user(call->user, &info, VRFM_EVENT_BYTES) ? -EFAULT : 0;
 }
 
 static int vrfm_ioctl_cancel(const struct vrfm_call *call)
@@ -348,11 +354,35 @@ static int vrfm_ioctl_change_reg(const struct vrfm_call *call)
 	return vrfm_reg_write(call->vdev, &reg);
 }
 
+static int vrfm_ioctl_transfer_narrow(const struct vrfm_call *call,
+				      struct rfm2g_transfer *transfer)
+{
+	struct rfm2g_transfer_32 narrow;
+
+	if (copy_from_user(&narrow, call->user, sizeof(narrow)))
+		return -EFAULT;
+	transfer->offset = narrow.offset;
+	transfer->length = narrow.length;
+	transfer->buffer = narrow.buffer;
+	return 0;
+}
+
+static int vrfm_ioctl_transfer_copy(const struct vrfm_call *call,
+				    struct rfm2g_transfer *transfer)
+{
+	if (call->narrow)
+		return vrfm_ioctl_transfer_narrow(call, transfer);
+	return copy_from_user(transfer, call->user, sizeof(*transfer)) ?
+		-EFAULT : 0;
+}
+
 static int vrfm_ioctl_transfer(const struct vrfm_call *call,
 			       struct rfm2g_transfer *transfer)
 {
-	if (copy_from_user(transfer, call->user, sizeof(*transfer)))
-		return -EFAULT;
+	int ret = vrfm_ioctl_transfer_copy(call, transfer);
+
+	if (ret)
+		return ret;
 	/* Nothing is touched, so nothing is wrong with where. */
 	if (transfer->length &&
 	    !vrfm_inside(call->vdev, transfer->offset, transfer->length))
@@ -375,7 +405,6 @@ static int vrfm_ioctl_write(const struct vrfm_call *call)
 {
 	struct rfm2g_transfer transfer;
 	int ret = vrfm_ioctl_transfer(call, &transfer);
-
 	size_t done;
 
 	if (ret || !transfer.length)
@@ -587,6 +616,22 @@ static const struct vrfm_command *vrfm_command_of(unsigned int cmd)
 	return vrfm_command_find(vrfm_commands, ARRAY_SIZE(vrfm_commands), cmd);
 }
 
+static long vrfm_call_run(struct vrfm_call *call, unsigned int cmd)
+{
+	const struct vrfm_command *command = vrfm_command_of(cmd);
+
+	if (!command)
+		return _IOC_TYPE(cmd) == RFM2G_MAGIC ? -EINVAL : -ENOTTY;
+	call->vf = call->file->private_data;
+	call->vdev = call->vf->vdev;
+	if (READ_ONCE(call->vdev->gone))
+		return -ENODEV;
+	if (command->writes && !(call->file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	call->which = command->which;
+	return command->run(call);
+}
+
 /**
  * vrfm_ioctl - a command
  * @file: open device
@@ -600,23 +645,50 @@ static const struct vrfm_command *vrfm_command_of(unsigned int cmd)
  */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct vrfm_file *vf = file->private_data;
 	struct vrfm_call call = {
 		.file = file,
-		.vf = vf,
-		.vdev = vf->vdev,
 		.value = arg,
 		.user = (void __user *)arg,
 	};
-	const struct vrfm_command *command;
 
-	command = vrfm_command_of(cmd);
-	if (!command)
-		return _IOC_TYPE(cmd) == RFM2G_MAGIC ? -EINVAL : -ENOTTY;
-	if (READ_ONCE(vf->vdev->gone))
-		return -ENODEV;
-	if (command->writes && !(file->f_mode & FMODE_WRITE))
-		return -EBADF;
-	call.which = command->which;
-	return command->run(&call);
+	return vrfm_call_run(&call, cmd);
 }
+
+#ifdef CONFIG_COMPAT
+/* Those whose number in 32 bits is another one, and that. */
+static const u32 vrfm_narrow_commands[][2] = {
+	{ RFM2G_ENABLE_EVENT_32, RFM2G_ENABLE_EVENT },
+	{ RFM2G_DISABLE_EVENT_32, RFM2G_DISABLE_EVENT },
+	{ RFM2G_SEND_EVENT_32, RFM2G_SEND_EVENT },
+	{ RFM2G_WAIT_FOR_EVENT_32, RFM2G_WAIT_FOR_EVENT },
+	{ RFM2G_CANCEL_EVENT_32, RFM2G_CANCEL_EVENT },
+	{ RFM2G_READ_32, RFM2G_READ },
+	{ RFM2G_WRITE_32, RFM2G_WRITE },
+};
+
+/**
+ * vrfm_compat_ioctl - a command of a program of 32 bits
+ * @file: open device
+ * @cmd: its number
+ * @arg: its argument
+ *
+ * Return: as vrfm_ioctl().
+ */
+long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct vrfm_call call = {
+		.file = file,
+		.value = arg,
+		.user = compat_ptr(arg),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(vrfm_narrow_commands); i++) {
+		if (vrfm_narrow_commands[i][0] != cmd)
+			continue;
+		call.narrow = true;
+		return vrfm_call_run(&call, vrfm_narrow_commands[i][1]);
+	}
+	return vrfm_call_run(&call, cmd);
+}
+#endif

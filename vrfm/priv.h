@@ -409,6 +409,11 @@ void vrfm_inode_free(struct inode *inode);
 
 /* ioctl.c */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+#ifdef CONFIG_COMPAT
+long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg);
+#else
+#define vrfm_compat_ioctl NULL
+#endif
 
 /* mmap.c */
 void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index);

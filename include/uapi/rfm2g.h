@@ -300,4 +300,31 @@ struct rfm2g_config {
 /* The offset itself, 0. */
 #define RFM2G_SET_SLIDING_WINDOW RFM2G_IOCW(79, 4)
 
+/**
+ * struct rfm2g_transfer_32 - &struct rfm2g_transfer of programs of 32 bits
+ * @offset: in the memory, in bytes
+ * @length: in bytes
+ * @buffer: address in the caller's memory
+ */
+struct rfm2g_transfer_32 {
+	__u32 offset;
+	__u32 length;
+	__u32 buffer;
+};
+
+/*
+ * Programs of 32 bits that were compiled with the cards' headers have shorter
+ * structures where there is an address in them, and so other numbers. Events: the
+ * first 16 bytes are the same, what follows is ignored. All other commands are
+ * the same for them, and those of above are theirs, too.
+ */
+#define RFM2G_ENABLE_EVENT_32 RFM2G_IOCW(20, 20)
+#define RFM2G_DISABLE_EVENT_32 RFM2G_IOCW(21, 20)
+#define RFM2G_SEND_EVENT_32 RFM2G_IOCW(22, 20)
+#define RFM2G_WAIT_FOR_EVENT_32 RFM2G_IOCWR(23, 20)
+#define RFM2G_CANCEL_EVENT_32 RFM2G_IOCW(24, 20)
+/* struct rfm2g_transfer_32 */
+#define RFM2G_READ_32 RFM2G_IOCW(73, 4)
+#define RFM2G_WRITE_32 RFM2G_IOCW(74, 4)
+
 #endif /* _UAPI_RFM2G_H */

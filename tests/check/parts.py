@@ -25,7 +25,7 @@ SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
 # Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
-BROUGHT = ("programs", "library", "tools", "samples")
+BROUGHT = ("programs", "narrow", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
@@ -126,15 +126,21 @@ def part_name(what, place):
     return f"{what}-{place.replace('/', '-')}"
 
 
-def compiled(name):
+def compiled(name, suffix="", *options):
     """A C program of the scenarios, compiled if need be; a warning is an error."""
     source = SCENARIOS / f"{name}.c"
     sources = sorted(source.parent.glob("*.[ch]"))
-    folder = cache.root() / "programs" / f"{source.stem}-{cache.digest(*sources)}"
+    folder = cache.root() / "programs" / f"{source.stem}{suffix}-{cache.digest(*sources)}"
+    program = folder / f"{source.stem}{suffix}"
     with cache.making(folder) as needed:
         if needed:
-            cache.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", folder / source.stem, source])
-    return folder / source.stem
+            cache.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", *options, "-o", program, source])
+    return program
+
+
+def narrow(name):
+    """The same for 32 bits, with libraries and all: nodes have none of 32 bits."""
+    return compiled(name, "-32", "-m32", "-static", "-D_FILE_OFFSET_BITS=64")
 
 
 def brought(members):
@@ -146,7 +152,7 @@ def brought(members):
 def with_programs(names, argv, script, limit, level=0):
     """Machines on which SCRIPT finds programs in /add."""
     def run(log):
-        found = [*[compiled(name) for name in names["programs"]],
+        found = [*[compiled(name) for name in names["programs"]], *[narrow(name) for name in names["narrow"]],
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
         added = [item for file in found for item in ("--add", file)]
         return judged([*argv, *added, *script], limit, level)(log)

@@ -12,6 +12,7 @@
 #             boot with others, and a scenario of more nodes than 2 is always alone
 #   add       files of this folder that it wants in /add; lib.sh is always there
 #   programs  C programs of this folder, without ".c", that it wants compiled in /add
+#   narrow    the same for 32 bits, as NAME-32
 #   previous  modules of the previous version that it wants in /add, as NAME-previous.ko: that of the newest tag, or of the
 #             commit in the file "previous"
 #

@@ -163,7 +163,28 @@ static void foreign_commands(void)
 	is(unknown == 1024, "numbers that mean nothing: EINVAL for %d of 1024", unknown);
 	is(foreign == 1024, "another magic: ENOTTY for %d of 1024", foreign);
 	is(ioctl(fd, 0x8004EB33, buffer) == -1 && errno == EINVAL, "a known number with another size: EINVAL");
+	is(ioctl(fd, CARD_BITS(0x4014EB14, 0x4018EB13), buffer) == -1 && errno == EINVAL, "a number of others: EINVAL");
 	is(ioctl(fd, 0xC0F4EB1E, NULL) == -1 && errno == EFAULT, "a NULL pointer: EFAULT");
+}
+
+/* Programs of 32 bits that were compiled with our own header have the structures of 64. */
+static void wide_commands(void)
+{
+	struct { uint32_t offset, length; uint64_t buffer; } t = { .offset = 700, .length = 4 };
+	struct { uint32_t data, event, timeout; uint16_t node, pad; uint64_t spare; } e = { .event = 1, .spare = ~0ULL };
+	uint32_t word = 0xC0FFEE, back = 0;
+
+	t.buffer = (uintptr_t)&word;
+	gives(0, ioctl(fd, 0x4008EB4A, &t) ? errno : 0, "WRITE with an address of 64 bits");
+	t.buffer = (uintptr_t)&back;
+	gives(0, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "READ with one");
+	is(back == 0xC0FFEE, "and what was written is read: 0x%x", back);
+	t.buffer = ~0ULL;
+	gives(EFAULT, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "where no memory can be: EFAULT");
+	gives(0, ioctl(fd, 0x4018EB14, &e) ? errno : 0, "ENABLE_EVENT with 24 bytes");
+	gives(ETIMEDOUT, ioctl(fd, 0xC018EB17, &e) ? errno : 0, "WAIT_FOR_EVENT");
+	is(e.spare == ~0ULL, "leaves alone what is not its");
+	gives(0, ioctl(fd, 0x4018EB15, &e) ? errno : 0, "DISABLE_EVENT");
 }
 
 static uint32_t at(const uint8_t *bytes, int offset, int width)
@@ -700,7 +721,7 @@ static void polling(void)
 int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
-		numbers, all_commands, foreign_commands, config, window, coherence, mappings, special_maps, bounds,
+		numbers, all_commands, foreign_commands, wide_commands, config, window, coherence, mappings, special_maps, bounds,
 		file_position, switches, registers, ring, events, waiting, closing, last_close, read_only, polling,
 	};
 

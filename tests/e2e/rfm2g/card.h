@@ -2,7 +2,8 @@
 /*
  * The cards' interface, written down a second time and on purpose not by
  * include/uapi/rfm2g.h: numbers and places here are what programs that exist
- * use, so a mistake there does not hide here.
+ * use, so a mistake there does not hide here. Where an address is handed over,
+ * programs of 32 bits have a shorter structure and another number.
  */
 #ifndef RFM2G_CARD_H
 #define RFM2G_CARD_H
@@ -10,6 +11,14 @@
 #include <stdint.h>
 
 /* What the argument is: nothing that is looked at, itself, or where to read or write so many bytes. */
+#ifdef __LP64__
+typedef uint64_t card_address;
+#define CARD_BITS(wide, narrow) (wide)
+#else
+typedef uint32_t card_address;
+#define CARD_BITS(wide, narrow) (narrow)
+#endif
+
 enum card_mode { CARD_NOTHING, CARD_VALUE, CARD_IN, CARD_OUT, CARD_INOUT };
 
 struct card_command {
@@ -22,11 +31,11 @@ struct card_command {
 static const struct card_command card_commands[] = {
 	{ "ATOMIC_PEEK", 0xC010EB0A, CARD_INOUT, 16 },
 	{ "ATOMIC_POKE", 0x4010EB0B, CARD_IN, 16 },
-	{ "ENABLE_EVENT", 0x4018EB14, CARD_IN, 24 },
-	{ "DISABLE_EVENT", 0x4018EB15, CARD_IN, 24 },
-	{ "SEND_EVENT", 0x4018EB16, CARD_IN, 24 },
-	{ "WAIT_FOR_EVENT", 0xC018EB17, CARD_INOUT, 24 },
-	{ "CANCEL_EVENT", 0x4018EB18, CARD_IN, 24 },
+	{ "ENABLE_EVENT", CARD_BITS(0x4018EB14, 0x4014EB14), CARD_IN, CARD_BITS(24, 20) },
+	{ "DISABLE_EVENT", CARD_BITS(0x4018EB15, 0x4014EB15), CARD_IN, CARD_BITS(24, 20) },
+	{ "SEND_EVENT", CARD_BITS(0x4018EB16, 0x4014EB16), CARD_IN, CARD_BITS(24, 20) },
+	{ "WAIT_FOR_EVENT", CARD_BITS(0xC018EB17, 0xC014EB17), CARD_INOUT, CARD_BITS(24, 20) },
+	{ "CANCEL_EVENT", CARD_BITS(0x4018EB18, 0x4014EB18), CARD_IN, CARD_BITS(24, 20) },
 	{ "GET_EVENT_STATS", 0xC018EB19, CARD_INOUT, 24 },
 	{ "CLEAR_EVENT_STATS", 0x4001EB1A, CARD_VALUE, 0 },
 	{ "FLUSH_QUEUE", 0x4001EB1D, CARD_VALUE, 0 },
@@ -58,8 +67,8 @@ static const struct card_command card_commands[] = {
 	{ "SET_PIO_BYTE_SWAP", 0x4001EB46, CARD_VALUE, 0 },
 	{ "CLEAR_EVENT", 0x4002EB47, CARD_VALUE, 0 },
 	{ "CLEAR_EVENT_COUNT", 0x4001EB48, CARD_VALUE, 0 },
-	{ "READ", 0x4008EB49, CARD_IN, 16 },
-	{ "WRITE", 0x4008EB4A, CARD_IN, 16 },
+	{ "READ", CARD_BITS(0x4008EB49, 0x4004EB49), CARD_IN, CARD_BITS(16, 12) },
+	{ "WRITE", CARD_BITS(0x4008EB4A, 0x4004EB4A), CARD_IN, CARD_BITS(16, 12) },
 	{ "CLEAR_REG", 0x4004EB4B, CARD_IN, 16 },
 	{ "SET_REG", 0x4004EB4C, CARD_IN, 16 },
 	{ "SET_SPECIAL_MMAP_OFFSET", 0x4008EB4D, CARD_IN, 8 },
@@ -71,8 +80,8 @@ static const struct card_command card_commands[] = {
 
 /* Places in the bytes that programs hand over. */
 struct card_atomic { uint64_t data; uint32_t offset; uint8_t width; uint8_t spare[3]; };
-struct card_transfer { uint32_t offset, length; uint64_t buffer; };
-struct card_event { uint32_t data, event, timeout; uint16_t node, pad; uint64_t spare; };
+struct card_transfer { uint32_t offset, length; card_address buffer; };
+struct card_event { uint32_t data, event, timeout; uint16_t node, pad; card_address spare; };
 struct card_reg { uint32_t regset, offset, width, value; };
 
 #endif /* RFM2G_CARD_H */

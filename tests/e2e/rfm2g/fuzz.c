@@ -53,6 +53,8 @@ static uint64_t number(void)
 	}
 }
 
+#define WAIT_FOR_EVENT CARD_BITS(0xC018EB17, 0xC014EB17)
+
 /* vrfm's own: to flush, to watch, to watch no more, peers. */
 #define OWN_WATCH 0xC020EA02
 #define OWN_PEERS 0xC030EA04
@@ -74,7 +76,7 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 {
 	uint32_t timeout = any() % 3;
 
-	if (cmd == 0xC018EB17)
+	if (cmd == WAIT_FOR_EVENT)
 		memcpy(bytes + 8, &timeout, sizeof(timeout));
 	else if (cmd == OWN_WATCH)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
@@ -109,9 +111,9 @@ static void fill(uint8_t *bytes, void *buffer)
 
 static void *argument(uint32_t cmd, uint8_t *bytes)
 {
-	if (any() % 8 || cmd == 0xC018EB17 || cmd == OWN_WATCH)
+	if (any() % 8 || cmd == WAIT_FOR_EVENT || cmd == OWN_WATCH)
 		return bytes;
-	return (void *)number();
+	return (void *)(uintptr_t)number();
 }
 
 static void mapping(int fd)
