@@ -70,19 +70,34 @@ static struct vrfm_item *to_vrfm_item(struct config_item *item)
 	return container_of(to_config_group(item), struct vrfm_item, group);
 }
 
-/* Stores VALUE unless the device is there. Returns the length or an error. */
-static ssize_t vrfm_item_set(struct vrfm_item *vi, u32 *to, u32 value,
-			     size_t len)
+/* What a device is stays while it is there: -EBUSY, and nothing is locked. */
+static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 {
-	ssize_t ret = len;
-
 	mutex_lock(&vi->lock);
-	if (vi->vdev)
-		ret = -EBUSY;
-	else
-		*to = value;
+	if (!vi->vdev)
+		return 0;
 	mutex_unlock(&vi->lock);
-	return ret;
+	return -EBUSY;
+}
+
+/* A number from MIN to MAX. Returns the length or an error. */
+static ssize_t vrfm_item_set(struct config_item *item, const char *page,
+			     u32 *to, u32 min, u32 max, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 value;
+	int ret = kstrtou32(page, 0, &value);
+
+	if (ret)
+		return ret;
+	if (value < min || value > max)
+		return -ERANGE;
+	ret = vrfm_item_lock_disabled(vi);
+	if (ret)
+		return ret;
+	*to = value;
+	mutex_unlock(&vi->lock);
+	return len;
 }
 
 static ssize_t vrfm_item_node_id_show(struct config_item *item, char *page)
@@ -96,15 +111,8 @@ static ssize_t vrfm_item_node_id_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_node_id_store(struct config_item *item,
 				       const char *page, size_t len)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 node;
-	int ret = kstrtou32(page, 0, &node);
-
-	if (ret)
-		return ret;
-	if (node > RFM2G_NODE_MAX)
-		return -ERANGE;
-	return vrfm_item_set(vi, &vi->params.node, node, len);
+	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.node, 0,
+			     RFM2G_NODE_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, node_id);
 
@@ -117,11 +125,8 @@ static ssize_t vrfm_item_network_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_network_store(struct config_item *item,
 				       const char *page, size_t len)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 network;
-	int ret = kstrtou32(page, 0, &network);
-
-	return ret ?: vrfm_item_set(vi, &vi->params.network, network, len);
+	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.network,
+			     0, U32_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, network);
 
@@ -134,35 +139,16 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 				    size_t len)
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
-	ssize_t ret = len;
 	u64 size;
-	int error = vrfm_parse_size(page, &size);
-
-	if (error)
-		return error;
-	mutex_lock(&vi->lock);
-	if (vi->vdev)
-		ret = -EBUSY;
-	else
-		vi->params.size = size;
-	mutex_unlock(&vi->lock);
-	return ret;
-}
-CONFIGFS_ATTR(vrfm_item_, size);
-
-/* A number from 1 to MAX. */
-static ssize_t vrfm_item_set_number(struct config_item *item, const char *page,
-				    u32 *to, u32 max, size_t len)
-{
-	u32 value;
-	int ret = kstrtou32(page, 0, &value);
+	int ret = vrfm_parse_size(page, &size) ?: vrfm_item_lock_disabled(vi);
 
 	if (ret)
 		return ret;
-	if (!value || value > max)
-		return -ERANGE;
-	return vrfm_item_set(to_vrfm_item(item), to, value, len);
+	vi->params.size = size;
+	mutex_unlock(&vi->lock);
+	return len;
 }
+CONFIGFS_ATTR(vrfm_item_, size);
 
 static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 {
@@ -173,9 +159,9 @@ static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 					   const char *page, size_t len)
 {
-	return vrfm_item_set_number(item, page,
-				    &to_vrfm_item(item)->params.overload_ms,
-				    VRFM_OVERLOAD_MS_MAX, len);
+	return vrfm_item_set(item, page,
+			     &to_vrfm_item(item)->params.overload_ms, 1,
+			     VRFM_OVERLOAD_MS_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, overload_ms);
 
@@ -188,9 +174,9 @@ static ssize_t vrfm_item_keepalive_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_keepalive_ms_store(struct config_item *item,
 					    const char *page, size_t len)
 {
-	return vrfm_item_set_number(item, page,
-				    &to_vrfm_item(item)->params.keepalive_ms,
-				    VRFM_KEEPALIVE_MS_MAX, len);
+	return vrfm_item_set(item, page,
+			     &to_vrfm_item(item)->params.keepalive_ms, 1,
+			     VRFM_KEEPALIVE_MS_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, keepalive_ms);
 
@@ -203,17 +189,19 @@ static ssize_t vrfm_item_flush_us_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 us;
-	int ret = kstrtou32(page, 0, &us);
+	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.flush_us,
+			     0, VRFM_FLUSH_US_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, flush_us);
+
+static int vrfm_parse_port(const char *page, u16 *port)
+{
+	int ret = kstrtou16(page, 0, port);
 
 	if (ret)
 		return ret;
-	if (us > VRFM_FLUSH_US_MAX)
-		return -ERANGE;
-	return vrfm_item_set(vi, &vi->params.flush_us, us, len);
+	return *port ? 0 : -ERANGE;
 }
-CONFIGFS_ATTR(vrfm_item_, flush_us);
 
 static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 {
@@ -227,9 +215,13 @@ static ssize_t vrfm_item_direct_store(struct config_item *item,
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
 	u32 mode;
-	int ret = vrfm_parse_direct(page, &mode);
+	int ret = vrfm_parse_direct(page, &mode) ?: vrfm_item_lock_disabled(vi);
 
-	return ret ?: vrfm_item_set(vi, &vi->params.direct, mode, len);
+	if (ret)
+		return ret;
+	vi->params.direct = mode;
+	mutex_unlock(&vi->lock);
+	return len;
 }
 CONFIGFS_ATTR(vrfm_item_, direct);
 
@@ -242,9 +234,9 @@ static ssize_t vrfm_item_direct_min_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_direct_min_store(struct config_item *item,
 					  const char *page, size_t len)
 {
-	return vrfm_item_set_number(item, page,
-				    &to_vrfm_item(item)->params.direct_min,
-				    VRFM_DIRECT_MIN_MAX, len);
+	return vrfm_item_set(item, page,
+			     &to_vrfm_item(item)->params.direct_min, 1,
+			     VRFM_DIRECT_MIN_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, direct_min);
 
@@ -258,21 +250,14 @@ static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
 				    size_t len)
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
-	ssize_t ret = len;
 	u16 port;
-	int error = kstrtou16(page, 0, &port);
+	int ret = vrfm_parse_port(page, &port) ?: vrfm_item_lock_disabled(vi);
 
-	if (error)
-		return error;
-	if (!port)
-		return -ERANGE;
-	mutex_lock(&vi->lock);
-	if (vi->vdev)
-		ret = -EBUSY;
-	else
-		vi->params.port = port;
+	if (ret)
+		return ret;
+	vi->params.port = port;
 	mutex_unlock(&vi->lock);
-	return ret;
+	return len;
 }
 CONFIGFS_ATTR(vrfm_item_, port);
 
@@ -306,7 +291,7 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 	struct vrfm_item *vi = to_vrfm_item(item);
 	struct sockaddr_storage addr;
 	char text[VRFM_ADDR_TEXT];
-	ssize_t ret = len;
+	int ret;
 
 	if (vrfm_addr_text(page, text))
 		return -EINVAL;
@@ -315,15 +300,13 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 			vi->unit, text);
 		return -EINVAL;
 	}
-	mutex_lock(&vi->lock);
-	if (vi->vdev) {
-		ret = -EBUSY;
-	} else {
-		vi->params.listen = addr;
-		strscpy(vi->listen, text, sizeof(vi->listen));
-	}
+	ret = vrfm_item_lock_disabled(vi);
+	if (ret)
+		return ret;
+	vi->params.listen = addr;
+	strscpy(vi->listen, text, sizeof(vi->listen));
 	mutex_unlock(&vi->lock);
-	return ret;
+	return len;
 }
 CONFIGFS_ATTR(vrfm_item_, listen);
 
@@ -518,12 +501,10 @@ static ssize_t vrfm_peer_item_port_store(struct config_item *item,
 	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
 	ssize_t ret = len;
 	u16 port;
-	int error = kstrtou16(page, 0, &port);
+	int error = vrfm_parse_port(page, &port);
 
 	if (error)
 		return error;
-	if (!port)
-		return -ERANGE;
 	mutex_lock(&pi->vi->lock);
 	if (pi->link)
 		ret = -EBUSY;

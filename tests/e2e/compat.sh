@@ -20,20 +20,6 @@
 
 dir=$rfm_config/${RFM#/dev/}
 
-# results PROGRAM...: its lines "0 what" and "1 what"; it may not end in any other way
-results() {
-	local status line
-	while read -r status line; do
-		if [[ $status == end ]]; then
-			ok "$line" "${1##*/} ends by itself: $line"
-		elif [[ $status == [01] ]]; then
-			ok "$status" "${1##*/}: $line"
-		else
-			echo "$status $line"
-		fi
-	done < <("$@"; echo "end $?")
-}
-
 # make SIZE: a device without peers
 make() {
 	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo "$1" >"$dir/size" && echo 1 >"$dir/enable"

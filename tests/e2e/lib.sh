@@ -61,6 +61,20 @@ check() {
 	ok "$status" "$text"
 }
 
+# results PROGRAM...: its lines "0 what" and "1 what"; it may not end in any other way
+results() {
+	local status line
+	while read -r status line; do
+		if [[ $status == end ]]; then
+			ok "$line" "${1##*/} ends by itself: $line"
+		elif [[ $status == [01] ]]; then
+			ok "$status" "$line"
+		else
+			echo "$status $line"
+		fi
+	done < <("$@"; echo "end $?")
+}
+
 skip() {
 	cases=$((cases + 1))
 	echo "ok $cases $1 # SKIP $2"

@@ -33,20 +33,6 @@ make() {
 		put "$config/$name/enable" 1
 }
 
-# results PROGRAM...: its lines "0 what" and "1 what"; it may not end in any other way
-results() {
-	local status line
-	while read -r status line; do
-		if [[ $status == end ]]; then
-			ok "$line" "${1##*/} ends by itself: $line"
-		elif [[ $status == [01] ]]; then
-			ok "$status" "$line"
-		else
-			echo "$status $line"
-		fi
-	done < <("$@"; echo "end $?")
-}
-
 # all SIZE API THREADS
 all() {
 	check "a device of $1" make "$1"

@@ -42,20 +42,6 @@ make() {
 	mkdir "$1" && put "$1/node_id" "$2" && put "$1/size" "${3:-64M}" && put "$1/enable" 1
 }
 
-# results PROGRAM...: its lines "0 what" and "1 what"; it may not end in any other way
-results() {
-	local status line
-	while read -r status line; do
-		if [[ $status == end ]]; then
-			ok "$line" "${1##*/} ends by itself: $line"
-		elif [[ $status == [01] ]]; then
-			ok "$status" "$line"
-		else
-			echo "$status $line"
-		fi
-	done < <("$@"; echo "end $?")
-}
-
 cards() {
 	local size
 	for size in 64M 1M; do
