@@ -165,7 +165,8 @@ wrong() {
 wrong_rights() {
 	file "[$name]" "node = $NODE"
 	chmod 755 "$results"
-	says 1 "*Permission denied*" setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl -f "$conf" up
+	says 1 "*Permission denied*only root may bring devices up and down" setpriv --reuid 65534 --regid 65534 --clear-groups \
+		vrfmctl -f "$conf" up
 	check "who may not makes nothing" test ! -e "$config/$name"
 }
 
@@ -301,7 +302,11 @@ absent() {
 	says 1 "*\"joined\":false,\"seconds\":*,\"without\":\[{\"node\":9,\"state\":\"down\",\"since_ms\":*}\]}" \
 		vrfmctl --json -t 0.5 join "$name"
 	chmod 755 "$results"
-	says 1 "*Permission denied*" setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl peers "$name"
+	says 1 "*only root may open $RFM" setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl peers "$name"
+	chgrp disk "$RFM"
+	says 1 "*only members of group disk may open $RFM: adduser USER disk, and log in again" \
+		setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl peers "$name"
+	says 0 "*9 down *" setpriv --reuid 65534 --regid 65534 --groups disk vrfmctl peers "$name"
 	barrier absent
 	ctl 0 "" down
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -15,6 +16,20 @@
 #include "ctl.h"
 
 #define CTL_MOUNT "/sys/kernel/config"
+
+/* What could not be done; who may not is told who may. */
+static void __attribute__((format(printf, 1, 2)))
+ctl_complain(const char *format, ...)
+{
+	bool refused = errno == EACCES || errno == EPERM;
+	va_list args;
+
+	va_start(args, format);
+	vwarn(format, args);
+	va_end(args);
+	if (refused)
+		warnx("only root may bring devices up and down");
+}
 
 static void ctl_path(unsigned int unit, const char *name, char *path,
 		     size_t room)
@@ -52,12 +67,12 @@ bool ctl_load(void)
 	}
 	if (access(CTL_CONFIGFS, F_OK) &&
 	    mount("none", CTL_MOUNT, "configfs", 0, NULL) && errno != EBUSY) {
-		warn("configfs cannot be mounted on " CTL_MOUNT);
+		ctl_complain("configfs cannot be mounted on " CTL_MOUNT);
 		return false;
 	}
 	if (!access(CTL_CONFIGFS, F_OK))
 		return true;
-	warn(CTL_CONFIGFS);
+	ctl_complain(CTL_CONFIGFS);
 	return false;
 }
 
@@ -135,7 +150,7 @@ bool ctl_make(unsigned int unit)
 	ctl_path(unit, "", path, sizeof(path));
 	if (!mkdir(path, 0755) || errno == EEXIST)
 		return true;
-	warn("%s", path);
+	ctl_complain("%s", path);
 	return false;
 }
 
@@ -159,7 +174,7 @@ bool ctl_set(unsigned int unit, const char *name, const char *value)
 	if (!good && errno == ENOENT)
 		warnx("rfm2g%u: this driver knows no %s", unit, name);
 	else if (!good)
-		warn("rfm2g%u: %s %s", unit, name, value);
+		ctl_complain("rfm2g%u: %s %s", unit, name, value);
 	if (fd >= 0)
 		close(fd);
 	return good;
@@ -215,14 +230,14 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 	snprintf(name, sizeof(name), "peers/%u", peer->id);
 	ctl_path(unit, name, path, sizeof(path));
 	if (rmdir(path) && errno != ENOENT) {
-		warn("rfm2g%u: peer %u", unit, peer->id);
+		ctl_complain("rfm2g%u: peer %u", unit, peer->id);
 		return false;
 	}
 	if (mkdir(path, 0755)) {
 		if (errno == ENOENT)
 			warnx("rfm2g%u: this driver knows no peers", unit);
 		else
-			warn("rfm2g%u: peer %u", unit, peer->id);
+			ctl_complain("rfm2g%u: peer %u", unit, peer->id);
 		return false;
 	}
 	snprintf(name, sizeof(name), "peers/%u/port", peer->id);
@@ -258,7 +273,7 @@ static bool ctl_drop_peers(unsigned int unit, const struct conf_device *keep)
 			continue;
 		if (!unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR))
 			continue;
-		warn("rfm2g%u: peer %s", unit, entry->d_name);
+		ctl_complain("rfm2g%u: peer %s", unit, entry->d_name);
 		good = false;
 	}
 	closedir(dir);
@@ -291,6 +306,6 @@ bool ctl_remove(unsigned int unit)
 		return false;
 	if (!rmdir(path) || errno == ENOENT)
 		return true;
-	warn("%s", path);
+	ctl_complain("%s", path);
 	return false;
 }

@@ -4,9 +4,11 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ctl.h"
@@ -28,6 +30,28 @@ const char *ctl_state(const struct vrfm_peer_state *peer)
 	return peer->state <= VRFM_PEER_READY ? ctl_states[peer->state] : "?";
 }
 
+/* Who may open a device, for one who may not. */
+static void ctl_explain(const char *path)
+{
+	struct group *group;
+	struct stat st;
+
+	if (errno != EACCES || stat(path, &st)) {
+		warn("%s", path);
+		return;
+	}
+	if ((st.st_mode & 0060) != 0060 || !st.st_gid) {
+		warnx("only root may open %s", path);
+		return;
+	}
+	group = getgrgid(st.st_gid);
+	if (group)
+		warnx("only members of group %s may open %s: adduser USER %s, and log in again",
+		      group->gr_name, path, group->gr_name);
+	else
+		warnx("only members of group %u may open %s", st.st_gid, path);
+}
+
 /**
  * ctl_open - open a device
  * @unit: of the device
@@ -47,7 +71,7 @@ int ctl_open(unsigned int unit, int flags)
 	if (errno == ENOENT)
 		warnx("there is no rfm2g%u", unit);
 	else
-		warn("%s", path);
+		ctl_explain(path);
 	return -1;
 }
 
