@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """Debian packages: built, judged by lintian, and looked into."""
+import gzip
 import os
 import pathlib
 import re
@@ -93,6 +94,18 @@ def offered(root, line, log):
     return said
 
 
+def documents(folder, log):
+    """Who has the tools has all pages, and each page that another one names."""
+    with tempfile.TemporaryDirectory() as name:
+        cache.run(["dpkg-deb", "-x", next(folder.glob("rfm2g-tools_*.deb")), name])
+        pages = {file.name.removesuffix(".gz"): gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else
+                 file.read_bytes() for file in pathlib.Path(name, "usr/share/doc/rfm2g-tools").glob("*.rst*")}
+    named = {link for text in pages.values() for link in re.findall(r"<([a-z0-9_]+\.rst)", text.decode("utf-8"))}
+    missing = (named | {"quickstart.rst", "migrating.rst", "troubleshooting.rst"}) - set(pages)
+    static.write(log, f"pages: {sorted(pages)}, missing: {sorted(missing)}\n")
+    return not missing
+
+
 def krping_options():
     """All that /proc/krping takes after a role."""
     text = (TOP / "krping/opts.c").read_text(encoding="utf-8")
@@ -120,7 +133,7 @@ def check(log):
     """The part of tools/check."""
     results = ktap.Results()
     folder = built()
-    for case in (same_version, lintian, completion):
+    for case in (same_version, lintian, completion, documents):
         (results.passed if case(folder, log) else results.failed).append(case.__name__)
     return results
 
