@@ -294,6 +294,16 @@ assert one['load'] < one['read'] and one['write'] < one['write+flush'], one"
 	barrier measured
 }
 
+# A driver that knows no command of vrfm's: that of the cards, or one that is older.
+older() {
+	local word
+	for word in peers "-n 1 top" join check; do
+		# shellcheck disable=SC2086
+		says 1 "*$name: its driver is older than this, or not vrfm*" \
+			strace -o /dev/null -e trace=ioctl -e inject=ioctl:error=ENOTTY vrfmctl $word "$name"
+	done
+}
+
 # A peer that nobody is.
 absent() {
 	linked "peer = 9 $(addr4 9)"
@@ -324,5 +334,6 @@ joining
 peers
 comparing
 measuring
+older
 absent
 finish

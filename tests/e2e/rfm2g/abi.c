@@ -723,7 +723,8 @@ int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
 		numbers, all_commands, foreign_commands, wide_commands, config, window, coherence, mappings,
-		special_maps, bounds, file_position, switches, registers, ring, events, waiting, closing, last_close, read_only, polling,
+		special_maps, bounds, file_position, switches, registers, ring, events, waiting, closing, last_close,
+		read_only, polling,
 	};
 
 	if (argc != 4)
