@@ -194,15 +194,6 @@ static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, flush_us);
 
-static int vrfm_parse_port(const char *page, u16 *port)
-{
-	int ret = kstrtou16(page, 0, port);
-
-	if (ret)
-		return ret;
-	return *port ? 0 : -ERANGE;
-}
-
 static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 {
 	u32 mode = READ_ONCE(to_vrfm_item(item)->params.direct);
@@ -239,6 +230,15 @@ static ssize_t vrfm_item_direct_min_store(struct config_item *item,
 			     VRFM_DIRECT_MIN_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, direct_min);
+
+static int vrfm_parse_port(const char *page, u16 *port)
+{
+	int ret = kstrtou16(page, 0, port);
+
+	if (ret)
+		return ret;
+	return *port ? 0 : -ERANGE;
+}
 
 static ssize_t vrfm_item_port_show(struct config_item *item, char *page)
 {
