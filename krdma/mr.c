@@ -551,6 +551,35 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 }
 
 /**
+ * krdma_region_copy - a region with a copy of some memory
+ * @conn: connection
+ * @from: the memory
+ * @size: its bytes
+ * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
+ * @until: time limit
+ *
+ * Nobody writes to the copy any more. When the region is put its pages are freed
+ * as far as nobody else has a reference to them, so they stay what they are for
+ * who still sends them; see krdma_sends_pages().
+ *
+ * Return: for krdma_region_put(); errors as krdma_region_alloc().
+ */
+struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
+				       const void *from, size_t size,
+				       u32 access, unsigned long until)
+{
+	struct krdma_region *region;
+	void *copy = vmalloc(size);
+
+	if (copy)
+		memcpy(copy, from, size);
+	region = krdma_region_own(conn, copy, size, access, until);
+	if (!IS_ERR(region))
+		krdma_conn_get(conn); /* put in krdma_region_put() */
+	return region;
+}
+
+/**
  * krdma_region_recycle - invalidate a region of krdma's own that is put next
  * @region: region that no request uses
  * @until: time limit

@@ -159,7 +159,7 @@ struct krdma_watch {
  * @drained: nothing completes any more
  * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
  * @async: nobody waits; constant since the first step
- * @is_siw: since the QP exists: see krdma_msg_wait_start()
+ * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
  *	as are the next five
  * @send_depth: send queue slots that are not krdma's own
@@ -319,6 +319,20 @@ static inline bool krdma_conn_is_rw(const struct krdma_conn *conn)
 static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 {
 	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
+}
+
+/**
+ * krdma_sends_pages - does TCP have memory by reference that is the owner's again
+ * @conn: connection with a QP
+ *
+ * siw, 6.1 to 7.3 at least, does not copy what it sends when that is a page or
+ * more and nobody asked for its completion: the answer to a READ, and what is not
+ * signalled (siw_qp_prepare_tx()). TCP has references to the pages until the last
+ * byte is acknowledged, whatever becomes of the work request, the MR and the QP.
+ */
+static inline bool krdma_sends_pages(const struct krdma_conn *conn)
+{
+	return conn->is_siw;
 }
 
 /* Nothing completes any more. */

@@ -7,8 +7,8 @@
  * reads it with RDMA READs into memory of the message's size and answers PULLED;
  * then the sender takes the keys back and goes on. So long data goes through no
  * receive buffer and takes one credit for each CHUNK, and the sender's memory is
- * not copied. MRs are invalidated before a region goes, so that the next one has
- * them, if that is done soon; else they are destroyed.
+ * not copied, but on siw. MRs are invalidated before a region goes, so that the
+ * next one has them, if that is done soon; else they are destroyed.
  *
  * A message is pulled by krdma_conn.pull_work as soon as nothing unread stands
  * before it: who sends need not wait until somebody receives. The next one has
@@ -156,6 +156,22 @@ static int krdma_push_region(struct krdma_conn *conn,
 	return ret;
 }
 
+/*
+ * Who sends gets the memory back when he is killed, or has waited long enough.
+ * Where TCP may have it still, the peer would get what becomes of it, and take
+ * that for the message.
+ */
+static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
+					       const void *buffer, u32 len,
+					       unsigned long until)
+{
+	if (krdma_sends_pages(conn))
+		return krdma_region_copy(conn, buffer, len, KRDMA_REMOTE_READ,
+					 until);
+	return krdma_region_from_memory(conn, (void *)buffer, len,
+					KRDMA_REMOTE_READ, until);
+}
+
 static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 			    const void *buffer, u32 max, unsigned long until)
 {
@@ -163,8 +179,7 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 	struct krdma_region *region;
 	int ret;
 
-	region = krdma_region_from_memory(conn, (void *)buffer + hdr->offset,
-					  len, KRDMA_REMOTE_READ, until);
+	region = krdma_push_prepare(conn, buffer + hdr->offset, len, until);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = krdma_push_region(conn, region, hdr, len, until);

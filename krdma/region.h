@@ -36,6 +36,9 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 					      void *addr, size_t len, u32 access,
 					      unsigned long until);
+struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
+				       const void *from, size_t size,
+				       u32 access, unsigned long until);
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until);
 void krdma_region_recycle(struct krdma_region *region, unsigned long until);

@@ -289,6 +289,43 @@ kills() {
 	ok $? "amid a message: $again receivers, $ended senders"
 }
 
+# The sender is killed when all of its message is on the way, over a slow cable: what is still to be sent must not be what
+# its memory became afterwards.
+kills_late() {
+	local i len=$((256 * 1024)) ended=0
+	modprobe sch_netem 2>/dev/null
+	for i in {1..6}; do
+		if ((NODE == 1)); then
+			kt accept a l 20000
+			# So TCP has learnt how much it may send.
+			kt longreceive a "$max" 60000
+			kt_is $((8 * MiB)) "late $i: received at full speed"
+			barrier "late$i"
+			kt longreceive a "$max" $((20000 * slow))
+			is_one_of "$kt_ret" "$len" "${errno[ECONNRESET]}" "${errno[ETIMEDOUT]}"
+			ok $? "late $i: from a sender that is killed comes all or nothing: $kt_ret"
+			kt release a
+		else
+			kt connect c "$server" 7000 max_msg=$max
+			kt longsend c $((8 * MiB)) 60000
+			kt_is 0 "late $i: sent at full speed"
+			barrier "late$i"
+			tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
+			kt_start sending longsend c "$len" 60000
+			kt kill c "$kt_pid" any 1500 $((i * 30000 * slow))
+			reap sending
+			((kt_ret == 0)) || ended=$((ended + 1))
+			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
+			ok $? "late $i: the sender was killed: $kt_ret"
+			tc qdisc del dev "$NETDEV" root
+			kt release c
+		fi
+		barrier "was-late$i"
+	done
+	((NODE == 1 || ended > 0))
+	ok $? "amid a message: $ended senders"
+}
+
 # Either end goes away amid a message.
 releases() {
 	local i slot
@@ -327,6 +364,7 @@ both_ways
 slowly
 vanishes
 kills
+kills_late
 releases
 if ((NODE == 1)); then expect 0 release l; fi
 same_resources "$before" "resources are as before"
