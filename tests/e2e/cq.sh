@@ -3,8 +3,8 @@
 # Author: The krdma developers
 #
 # cq: connections share completion queues: as few as there must be, none that could overflow, and none that is left over.
-# All pass messages and requests, both ways and at a time; when some of them die the others go on. And tasks that look
-# for completions before they sleep.
+# All pass messages and requests, both ways and at a time; when some of them die the others go on. Raw connections share
+# them, too. And tasks that look for completions before they sleep.
 #
 #   node 1 (listens on 7000 and up, accepts) <--- krdma, twenty connections ---> node 2 (connects)
 #
@@ -194,6 +194,98 @@ apart() {
 	barrier parted
 }
 
+# raw_pings N DESCRIPTION NAME...: N sends over each of these raw connections, singly
+raw_pings() {
+	local count=$1 what=$2 name wrong=
+	shift 2
+	for name; do
+		kt rawping "$name" "$count"
+		((kt_ret == 0)) || wrong+=" $name:$kt_ret"
+	done
+	[[ -z $wrong ]]
+	ok $? "$what$wrong"
+}
+
+# raw_got N NAME...: what has arrived at these; the last ones go a little late
+raw_got() {
+	local count=$1 name wrong="" end=$((SECONDS + 5 * slow))
+	shift
+	for name; do
+		until kt rawping "$name" 0; [[ $kt_text == "received=$count" ]] || ((SECONDS >= end)); do sleep 0.05; done
+		[[ $kt_text == "received=$count" ]] || wrong+=" $name:$kt_text"
+	done
+	[[ -z $wrong ]]
+	ok $? "$count have arrived at $*$wrong"
+}
+
+# join_raw N [OPTION]...: raw connections, whose owner posts and completes by himself
+join_raw() {
+	local i wrong=0 count=$1
+	shift
+	for ((i = 1; i <= count; i++)); do
+		if ((NODE == 1)); then
+			kt request "r$i" l7006 20000 && kt answer "r$i" raw=1 "$@"
+		else
+			kt connect "r$i" "$server" 7006 raw=1 "$@"
+		fi
+		((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# raw $i: $kt_ret $kt_text"; }
+	done
+	((wrong == 0))
+	ok $? "$count raw connections"
+}
+
+# What lies between the messages of both sides and goes on beside them.
+raw_traffic() {
+	local i
+	for i in {1..4}; do
+		if ((NODE == 1)); then kt_start "sink$i" sink "a$i"; else kt_start "pump$i" pump "c$i" 300 $((2000 * slow)); fi
+	done
+	barrier raw-begun
+	# On iWARP the client sends first.
+	((NODE == 1)) || raw_pings 4 "raw sends to the server" r{1..4}
+	barrier raw-sent
+	((NODE == 2)) || raw_pings 3 "raw sends to the client" r{1..4}
+	barrier raw-answered
+	raw_got $((NODE == 1 ? 4 : 3)) r{1..4}
+	barrier raw-counted
+	# Two of them die; those of the peer are given back by its closing callback.
+	if ((NODE == 2)); then
+		expect 0 disconnect r1
+		expect 0 release r2
+	fi
+	barrier raw-died
+	((NODE == 1)) || raw_pings 4 "the others go on" r3 r4
+	barrier raw-went-on
+	raw_got $((NODE == 1 ? 8 : 3)) r3 r4
+	((NODE == 1)) && return
+	for i in {1..4}; do
+		kt_result "pump$i" 60
+		kt_is 0 "messages beside them: connection $i ($kt_text)"
+	done
+}
+
+# Raw connections and such with messages have a queue in common.
+raws() {
+	local i
+	# shellcheck disable=SC2086 # words of a command
+	join_raw 4 ${shared/rw=1 max_msg=65536/} comp_vector=1
+	has_cqs 1 "four raw connections"
+	barrier raw-joined
+	join 1 4 7000 comp_vector=1
+	# A queue of raw ones is made for sixteen that are as small.
+	has_cqs 1 "and four with messages"
+	barrier raw-all
+	raw_traffic
+	barrier raw-traffic
+	part 1 2
+	for i in {1..4}; do kt release "r$i"; done
+	has_cqs 1 "two with messages are left"
+	barrier raw-left
+	part 3 4
+	has_cqs 0 "none is left"
+	barrier raw-gone
+}
+
 # Without a vector each goes where the fewest are.
 spread() {
 	local cpus wanted
@@ -281,6 +373,7 @@ if ((NODE == 1)); then
 		listen 7003 $shared
 		listen 7004 $shared spin_us=50
 		listen 7005 $shared spin_us=50 poll=1
+		listen 7006 raw=1 ${shared/rw=1 max_msg=65536/} comp_vector=1
 	}
 fi
 barrier listening
@@ -292,6 +385,7 @@ deaths
 has_cqs 0 "none is left"
 barrier none
 apart
+raws
 spread
 (($(counter spins.paid) + $(counter spins.vain) == 0))
 ok $? "nobody looks who was not told to"
@@ -303,7 +397,7 @@ if ((NODE == 2)); then
 fi
 barrier paid
 if ((NODE == 1)); then
-	for port in {7000..7005}; do expect 0 release "l$port"; done
+	for port in {7000..7006}; do expect 0 release "l$port"; done
 fi
 same_resources "$before" "resources are as before"
 finish

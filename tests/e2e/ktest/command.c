@@ -331,17 +331,28 @@ static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
 static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
 			struct krdma_cb *cb)
 {
-	struct krdma_params p = { .size = sizeof(p), .context = slot };
+	struct krdma_params p = {
+		.size = sizeof(p),
+		.context = slot,
+		.flags = KRDMA_RAW,
+		.ops = &ktest_raw_ops,
+		.send_depth = ktest_option(args, "send_depth", 0),
+		.recv_depth = ktest_option(args, "recv_depth", 0),
+		.comp_vector = ktest_option(args, "comp_vector", 0),
+	};
 
 	slot->is_raw = ktest_option(args, "raw", 0);
 	if (!slot->is_raw)
 		return 0;
-	p.flags = KRDMA_RAW;
-	p.ops = &ktest_raw_ops;
+	if (ktest_option(args, "shared_cq", 0))
+		p.flags |= KRDMA_SHARED_CQ;
 	return krdma_set_request_params(cb, &p);
 }
 
-/* answer NAME [TEXT] [raw=1]: accept what "request" got */
+/*
+ * answer NAME [TEXT] [raw=1 [shared_cq=1] [comp_vector=V] [send_depth=N]
+ * [recv_depth=N]]: accept what "request" got
+ */
 static int ktest_answer_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
 {
