@@ -55,6 +55,7 @@ static void krdma_conn_free(struct kref *ref)
 	krdma_stats_del_conn(conn);
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
+	xa_destroy(&conn->invalidatable);
 	kfree(conn->batch);
 	kvfree(conn->siw_reads);
 	krdma_domain_put(conn->domain);
@@ -493,7 +494,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->posted);
 	INIT_LIST_HEAD(&conn->pending);
 	INIT_LIST_HEAD(&conn->regions);
-	INIT_LIST_HEAD(&conn->invalidatable);
+	xa_init_flags(&conn->invalidatable, XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&conn->frwrs);
 	INIT_LIST_HEAD(&conn->dev_link);
 	INIT_LIST_HEAD(&conn->request_link);

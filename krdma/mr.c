@@ -22,6 +22,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 
 #include "msg.h"
 #include "region.h"
@@ -61,8 +62,6 @@ struct krdma_region_mr {
  * @conn: whose it is; the user's regions hold a reference, and are put before
  *	it goes; the others go with it
  * @link: in krdma_conn.regions; krdma_conn.setup
- * @inv_link: in krdma_conn.invalidatable if the peer may take its key back, until
- *	it is put; krdma_conn.lock
  * @vaddr: the memory if it is linear, else NULL
  * @owned: @vaddr was allocated here
  * @size: bytes
@@ -70,6 +69,8 @@ struct krdma_region_mr {
  * @access: IB_ACCESS_* for the peer and the own adapter
  * @mr_size: bytes of each MR, the first counted from its page's beginning
  * @usable: registered, not revoked
+ * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
+ *	until it is put
  * @stats: what debugfs shows of it
  * @nmrs: how many MRs
  * @mrs: in the order of addresses
@@ -77,7 +78,6 @@ struct krdma_region_mr {
 struct krdma_region {
 	struct krdma_conn *conn;
 	struct list_head link;
-	struct list_head inv_link;
 	void *vaddr;
 	bool owned;
 	u64 size;
@@ -85,6 +85,7 @@ struct krdma_region {
 	int access;
 	u32 mr_size;
 	bool usable;
+	bool invalidatable;
 	struct krdma_region_stats stats;
 	u32 nmrs;
 	struct krdma_region_mr mrs[];
@@ -200,7 +201,6 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->mr_size = mr_size;
 	region->nmrs = nmrs;
 	INIT_LIST_HEAD(&region->link);
-	INIT_LIST_HEAD(&region->inv_link);
 	INIT_LIST_HEAD(&region->stats.link);
 	if (krdma_region_fill(region, pages)) {
 		krdma_region_free(region);
@@ -385,6 +385,28 @@ static void krdma_region_show(struct krdma_conn *conn,
 	krdma_stats_add_region(&region->stats);
 }
 
+/*
+ * Where krdma_conn.invalidatable has it: the adapter's part of the key. The other
+ * eight bits change with each registration of the MR.
+ */
+static unsigned long krdma_region_index(const struct krdma_region *region)
+{
+	return region->mrs[0].rkey >> 8;
+}
+
+static int krdma_region_reserve(struct krdma_conn *conn,
+				struct krdma_region *region, u32 access)
+{
+	int ret;
+
+	if (!(access & KRDMA_REMOTE_INVALIDATE))
+		return 0;
+	ret = xa_reserve_irq(&conn->invalidatable, krdma_region_index(region),
+			     GFP_KERNEL);
+	region->invalidatable = !ret;
+	return ret;
+}
+
 /* All that needs the device, which is there while setup is held. */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
@@ -402,7 +424,8 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 	region = krdma_region_make(conn, pages, first, len, access);
 	if (IS_ERR(region))
 		return region;
-	ret = krdma_region_map(conn, region);
+	ret = krdma_region_map(conn, region) ?:
+	      krdma_region_reserve(conn, region, access);
 	if (ret) {
 		krdma_region_unregister(conn, region);
 		krdma_region_free(region);
@@ -417,7 +440,7 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 
 /* From here on the peer may be told of it. */
 static void krdma_region_open(struct krdma_conn *conn,
-			      struct krdma_region *region, u32 access)
+			      struct krdma_region *region)
 {
 	unsigned long flags;
 
@@ -425,11 +448,13 @@ static void krdma_region_open(struct krdma_conn *conn,
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
 	WRITE_ONCE(region->stats.live, true);
-	if (access & KRDMA_REMOTE_INVALIDATE)
-		list_add(&region->inv_link, &conn->invalidatable);
 	/* Pairs with krdma_region_is_of(). */
 	smp_store_release(&region->usable, true);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	/* Its place is reserved: this takes no memory. */
+	if (region->invalidatable)
+		xa_store_irq(&conn->invalidatable, krdma_region_index(region),
+			     region, GFP_KERNEL);
 }
 
 static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
@@ -453,7 +478,7 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 		krdma_region_put(region);
 		return ERR_PTR(ret);
 	}
-	krdma_region_open(conn, region, access);
+	krdma_region_open(conn, region);
 	return region;
 }
 
@@ -821,13 +846,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 						   u32 rkey)
 {
-	struct krdma_region *region;
+	struct krdma_region *region = xa_load(&conn->invalidatable, rkey >> 8);
 
 	lockdep_assert_held(&conn->lock);
-	list_for_each_entry(region, &conn->invalidatable, inv_link)
-		if (region->mrs[0].rkey == rkey)
-			return region;
-	return NULL;
+	return region && region->mrs[0].rkey == rkey ? region : NULL;
 }
 
 /**
@@ -849,17 +871,17 @@ void krdma_region_invalidated_locked(struct krdma_region *region)
 	krdma_count_locked(region->conn, KRDMA_COUNT_INVALIDATED, 1);
 }
 
-/* Nobody finds it any more, nor hears of it. */
+/* Nobody finds it any more; then, who has found it is through with it. */
 static void krdma_region_forget(struct krdma_conn *conn,
 				struct krdma_region *region)
 {
 	unsigned long flags;
 
+	if (!region->invalidatable)
+		return;
+	xa_erase_irq(&conn->invalidatable, krdma_region_index(region));
 	spin_lock_irqsave(&conn->lock, flags);
-	if (!list_empty(&region->inv_link)) {
-		list_del_init(&region->inv_link);
-		krdma_msg_forget_region_locked(conn, region);
-	}
+	krdma_msg_forget_region_locked(conn, region);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 

@@ -20,6 +20,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <rdma/ib_cm.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
@@ -146,7 +147,8 @@ struct krdma_watch {
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
  * @regions: krdma_region.link
- * @invalidatable: krdma_region.inv_link; @lock
+ * @invalidatable: regions whose keys the peer may take back, by the adapter's part
+ *	of the key; what is found there stays as long as @lock is held
  * @frwrs: MRs that are kept, the first one longest, see frwr.c; krdma_frwr.link
  * @nfrwrs: how many
  * @cq: completion queue of both directions
@@ -245,7 +247,7 @@ struct krdma_conn {
 	struct ib_srq *srq;
 	u32 ncqes;
 	struct list_head regions;
-	struct list_head invalidatable;
+	struct xarray invalidatable;
 	struct list_head frwrs;
 	unsigned int nfrwrs;
 	bool answered;
