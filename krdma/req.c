@@ -10,8 +10,8 @@
  * something is posted, when a completion has freed slots, and when credits
  * arrive.
  *
- * Only the last work request of a doorbell is signalled; its completion ends
- * all requests before it, see sq.c.
+ * Only the last work request of a doorbell is signalled, but on siw; its
+ * completion ends all requests before it, see sq.c.
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -548,6 +548,14 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
 };
 
+/* Only the memory of what is signalled is its owner's when it is over. */
+static unsigned int krdma_req_signal(const struct krdma_conn *conn,
+				     const struct krdma_req *req)
+{
+	return krdma_sends_pages(conn) && req->opcode != KRDMA_READ ?
+	       IB_SEND_SIGNALED : 0;
+}
+
 /* The next work request of the batch, chained to the one before. */
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
@@ -568,6 +576,7 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 		.wr.wr_cqe = &conn->part_cqe,
 		.wr.opcode = opcode,
 		.wr.send_flags = (req->is_inline ? IB_SEND_INLINE : 0) |
+				 krdma_req_signal(conn, req) |
 				 krdma_wr_fence(conn, opcode),
 		.wr.sg_list = &batch->sges[batch->nsges],
 	};
@@ -670,6 +679,7 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 	if (req->opcode == KRDMA_WRITE_IMM)
 		wr = krdma_batch_tell_locked(conn, req, wr);
 	wr->wr.wr_cqe = krdma_wr_cqe_locked(conn, &req->wr, wr->wr.opcode);
+	req->wr.signalled = wr->wr.send_flags & IB_SEND_SIGNALED;
 }
 
 static bool krdma_req_has_room_locked(struct krdma_conn *conn,

@@ -60,6 +60,23 @@ transfers() {
 	posts 0 read region 1000 64 chain=100
 }
 
+# The memory of what is over is overwritten at once: over a slow cable some of it has not left by then.
+overwritten() {
+	local mem
+	modprobe sch_netem 2>/dev/null
+	for mem in $memories; do
+		# Else they would find what was there before.
+		posts 0 write virt 6 100000 chain=6
+		tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
+		ok $? "a slow cable"
+		posts 0 write "$mem" 12 20000 chain=12
+		posts 0 write "$mem" 3 100000 chain=3 offset=240000
+		tc qdisc del dev "$NETDEV" root
+		posts 0 read region 12 20000
+		posts 0 read region 3 100000 offset=240000
+	done
+}
+
 atomics() {
 	if [[ $LINK == siw ]]; then
 		posts EOPNOTSUPP fetch_add virt 1 8
@@ -214,6 +231,7 @@ else
 	kt_is 0 "connected"
 	queries
 	transfers
+	overwritten
 	atomics
 	refusals
 	kt release w

@@ -62,12 +62,26 @@ static const char * const ktest_mems[] = {
 	[KRDMA_MEM_REGION]	= "region",
 };
 
+static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
+{
+	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
+}
+
+/* Is the result in its memory? */
+static bool ktest_async_is_answered(const struct ktest_asyncs *all)
+{
+	return all->opcode == KRDMA_READ || ktest_async_is_atomic(all);
+}
+
+/* What is sent is overwritten at once: whoever still sends it will show. */
 static void ktest_async_done(struct krdma_req *req, int status)
 {
 	struct ktest_async *a = container_of(req, struct ktest_async, req);
 	struct ktest_asyncs *all = a->all;
 	unsigned long flags;
 
+	if (!ktest_async_is_answered(all))
+		memset(a->buf, 0xff, all->len);
 	spin_lock_irqsave(&all->lock, flags);
 	a->times++;
 	a->place = all->done++;
@@ -118,11 +132,6 @@ static void ktest_async_fill_data(struct ktest_asyncs *all,
 	}
 }
 
-static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
-{
-	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
-}
-
 static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 {
 	struct ktest_async *a = &all->list[i];
@@ -141,7 +150,7 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 	ktest_async_fill_data(all, a, i);
 	if (all->opcode == KRDMA_WRITE_IMM)
 		ktest_tell_fill(&a->req, i, all->len);
-	if (all->opcode == KRDMA_READ || ktest_async_is_atomic(all))
+	if (ktest_async_is_answered(all))
 		memset(a->buf, 0xee, all->len);
 	else
 		ktest_fill(a->buf, all->len);
