@@ -604,13 +604,41 @@ struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
 	return region;
 }
 
+/* All of its keys, for sure: if that fails the connection is over. */
+static int krdma_region_invalidate(struct krdma_region *region,
+				   unsigned long until)
+{
+	int ret = krdma_region_execute(region, krdma_region_post_inv, until);
+
+	/* Also if there was no memory to begin with. */
+	if (ret)
+		krdma_conn_abort(region->conn, ret);
+	else
+		krdma_region_set_invalid(region, region->nmrs);
+	return ret;
+}
+
+/*
+ * siw, 6.1 to 7.3 at least, looks at a key when it begins with the answer to a
+ * READ, and not again until all of that is sent: a MiB to a peer who takes a byte
+ * at a time, and who may have said long ago that he has it. The MR may be
+ * destroyed meanwhile, and what siw sends is in pages that were freed
+ * (siw_qp_sq_proc_tx()). But it sends one thing at a time, so what is to be
+ * invalidated waits until the answer is through.
+ */
+static bool krdma_region_is_read_on(const struct krdma_region *region)
+{
+	return region->conn->is_siw && region->access & IB_ACCESS_REMOTE_READ;
+}
+
 /**
  * krdma_region_recycle - invalidate a region of krdma's own that is put next
  * @region: region that no request uses
  * @until: time limit
  *
  * For its MRs' sake, which are kept then. Who cannot do it at once does without:
- * no more than may be kept, and not if there is no memory or no slot for it.
+ * no more than may be kept, and not if there is no memory or no slot for it. But
+ * on siw for the memory's sake, if the peer may read it.
  *
  * Nothing that the caller has to know of can fail here. If the connection is over
  * it stays so, and if the adapter does not come to an end with this it is.
@@ -619,8 +647,13 @@ void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
 	struct krdma_conn *conn = region->conn;
 	u32 n = min(region->nmrs, conn->max_frwrs), posted = 0;
-	struct krdma_op *op = n ? krdma_op_alloc_wrs(n) : NULL;
+	struct krdma_op *op;
 
+	if (krdma_region_is_read_on(region)) {
+		krdma_region_invalidate(region, until);
+		return;
+	}
+	op = n ? krdma_op_alloc_wrs(n) : NULL;
 	if (!op)
 		return;
 	while (posted < n && !krdma_region_post_inv(conn, region, posted, op,
@@ -822,16 +855,10 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 		return -EALREADY;
 	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
-	ret = krdma_region_execute(region, krdma_region_post_inv,
-				   krdma_deadline(ms));
-	/* Also if there was no memory to begin with. */
-	if (ret) {
-		krdma_conn_abort(region->conn, ret);
-		return ret;
-	}
-	krdma_region_set_invalid(region, region->nmrs);
-	krdma_count(region->conn, KRDMA_COUNT_REVOKED);
-	return 0;
+	ret = krdma_region_invalidate(region, krdma_deadline(ms));
+	if (!ret)
+		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
+	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
@@ -892,7 +919,8 @@ static void krdma_region_forget(struct krdma_conn *conn,
  * On return its keys are dead and its memory is nobody's but the caller's, or
  * freed if krdma_region_alloc() had allocated it. The connection may be over,
  * even released. It sends nothing to the adapter: the MRs of a region that was
- * not revoked are destroyed.
+ * not revoked are destroyed. For what siw makes of that, and of memory that the
+ * peer reads, see Documentation/krdma.rst.
  */
 void krdma_region_put(struct krdma_region *region)
 {
