@@ -29,53 +29,6 @@ static struct vrfm_dev *vrfm_dev_of(struct device *dev)
 	return container_of(dev, struct vrfm_dev, dev);
 }
 
-static ssize_t node_id_show(struct device *dev, struct device_attribute *attr,
-			    char *buf)
-{
-	return sysfs_emit(buf, "%u\n", vrfm_dev_of(dev)->params.node);
-}
-static DEVICE_ATTR_RO(node_id);
-
-static ssize_t network_show(struct device *dev, struct device_attribute *attr,
-			    char *buf)
-{
-	return sysfs_emit(buf, "%u\n", vrfm_dev_of(dev)->params.network);
-}
-static DEVICE_ATTR_RO(network);
-
-static ssize_t size_show(struct device *dev, struct device_attribute *attr,
-			 char *buf)
-{
-	return sysfs_emit(buf, "%llu\n", vrfm_dev_of(dev)->params.size);
-}
-static DEVICE_ATTR_RO(size);
-
-/* All of them in one file, as few as there are: they come and go. */
-static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
-			  char *buf)
-{
-	struct vrfm_dev *vdev = vrfm_dev_of(dev);
-	struct vrfm_link *link;
-	int len = 0;
-
-	rt_mutex_lock(&vdev->order);
-	list_for_each_entry(link, &vdev->links, entry)
-		len += sysfs_emit_at(buf, len, "%u %s\n", link->peer.node,
-				     vrfm_link_state_name(READ_ONCE(link->state)));
-	rt_mutex_unlock(&vdev->order);
-	return len;
-}
-static DEVICE_ATTR_RO(peers);
-
-static struct attribute *vrfm_dev_attrs[] = {
-	&dev_attr_node_id.attr,
-	&dev_attr_network.attr,
-	&dev_attr_size.attr,
-	&dev_attr_peers.attr,
-	NULL,
-};
-ATTRIBUTE_GROUPS(vrfm_dev);
-
 static char *vrfm_devnode(KRDMA_CONST_DEVICE struct device *dev, umode_t *mode)
 {
 	if (mode)

@@ -111,6 +111,7 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 		.len = vrfm_pack_end(pack, head),
 	};
 	link->counts.bytes_sent += req->local.len;
+	vrfm_rate_add(&link->tx_rate, jiffies, req->local.len);
 }
 
 static void vrfm_slot_post_locked(struct vrfm_link *link)
@@ -841,6 +842,7 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 
 	spin_lock_bh(&link->lock);
 	link->counts.bytes_received += len;
+	vrfm_rate_add(&link->rx_rate, jiffies, len);
 	news = link->acked != head->applied || link->granted != granted;
 	WRITE_ONCE(link->acked, head->applied);
 	link->granted = granted;

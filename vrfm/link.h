@@ -23,6 +23,7 @@
 #include "map.h"
 #include "proto.h"
 #include "queue.h"
+#include "rate.h"
 
 struct vrfm_dev;
 struct vrfm_diff;
@@ -326,6 +327,8 @@ struct vrfm_peer {
  * @ack_again: another one shall follow
  * @direct: writing into each other's memory
  * @counts: statistics
+ * @tx_rate: bytes that are sent
+ * @rx_rate: bytes that come
  * @rejected: why it was refused last, to say so once
  *
  * @rx: what came
@@ -393,6 +396,8 @@ struct vrfm_link {
 	bool ack_again;
 	struct vrfm_direct direct;
 	struct vrfm_link_counts counts;
+	struct vrfm_rate tx_rate;
+	struct vrfm_rate rx_rate;
 	enum vrfm_reject rejected;
 
 	struct vrfm_rx rx;

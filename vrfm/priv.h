@@ -505,6 +505,9 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
 
+/* sysfs.c */
+extern const struct attribute_group *vrfm_dev_groups[];
+
 /* states.c */
 int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
 
