@@ -262,6 +262,8 @@ int vrfm_dev_publish(struct vrfm_dev *vdev)
 	vrfm_devices_lock();
 	ret = cdev_device_add(&vdev->cdev, &vdev->dev);
 	vdev->published = !ret;
+	if (!ret)
+		vrfm_debugfs_add(vdev);
 	vrfm_devices_unlock();
 	return ret;
 }
@@ -299,6 +301,8 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	}
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;
+	/* Waits for who reads there; another one of that number comes after it. */
+	vrfm_debugfs_remove(vdev);
 	if (vdev->published)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();

@@ -55,6 +55,7 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	spin_unlock_bh(lock);
 	spin_lock(&vdev->fresh_lock);
 	list_add_tail(&twin->entry, &vdev->fresh);
+	vdev->faults++;
 	spin_unlock(&vdev->fresh_lock);
 	atomic_inc(&vdev->ntwins);
 	wake_up_process(vdev->flusher);
@@ -145,6 +146,9 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	bool dark = vrfm_is_dark(vdev);
 
 	vrfm_compare_page(vdev, twin, dark);
+	vdev->flush_counts.compared++;
+	vdev->flush_counts.changed += !!vdev->diff->n;
+	vdev->flush_counts.words += vdev->diff->n;
 	if (vdev->diff->n)
 		trace_vrfm_flush(vdev->unit, twin->index << PAGE_SHIFT,
 				 vdev->diff->n, dark);
@@ -174,6 +178,8 @@ static bool vrfm_twin_end_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	over = !vrfm_page_is_held(page);
 	smp_rmb(); /* what he stored is seen */
 	vrfm_compare_locked(vdev, twin);
+	vdev->flush_counts.protected++;
+	vdev->flush_counts.held += !over;
 	if (over) {
 		spin_lock_bh(lock);
 		vdev->twins[twin->index] = NULL;
@@ -306,6 +312,8 @@ static void vrfm_flusher_pass(struct vrfm_dev *vdev)
 {
 	int left = atomic_read(&vdev->ntwins);
 
+	/* The flusher alone writes it. */
+	vdev->flush_counts.passes++;
 	while (left-- && vrfm_flusher_step(vdev))
 		;
 }

@@ -271,6 +271,8 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	slot->type = type;
 	slot->flags = link->state == VRFM_READY ? VRFM_WIRE_SYNCED : 0;
 	slot->serial = link->vdev->serial;
+	slot->opened = jiffies;
+	slot->opened_ns = vrfm_latency_begin();
 	slot->closed = false;
 	return slot;
 }
@@ -677,6 +679,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->rx_heard = jiffies;
 	link->counts.ups++;
 	link->rejected = VRFM_REJECT_NONE;
+	link->dial_error = 0;
 	link->hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	vrfm_link_resend_locked(link);
@@ -718,13 +721,22 @@ static void vrfm_link_miss_all(struct vrfm_link *link)
 	vrfm_load_link_down(link);
 }
 
+/* For who looks. That a peer broke the rules is why this side hung up. */
+static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
+{
+	lockdep_assert_held(&link->lock);
+	link->down_error = link->rx.bad ? -EPROTO : reason;
+	link->down_at = ktime_get();
+}
+
 /**
  * vrfm_link_down - the connection is over
  * @link: link; if vrfm_link_up() was called for it, nothing is under way
+ * @reason: errno of krdma's
  *
  * Context: may sleep.
  */
-void vrfm_link_down(struct vrfm_link *link)
+void vrfm_link_down(struct vrfm_link *link, int reason)
 {
 	struct vrfm_dev *vdev = link->vdev;
 	struct krdma_region *region;
@@ -736,6 +748,8 @@ void vrfm_link_down(struct vrfm_link *link)
 	rt_mutex_lock(&vdev->order);
 	spin_lock_bh(&link->lock);
 	was = link->cb;
+	if (was)
+		vrfm_link_ended_locked(link, reason);
 	link->cb = NULL;
 	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
@@ -843,6 +857,7 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 	spin_lock_bh(&link->lock);
 	link->counts.bytes_received += len;
 	vrfm_rate_add(&link->rx_rate, jiffies, len);
+	vrfm_latency_end_locked(link, head->applied);
 	news = link->acked != head->applied || link->granted != granted;
 	WRITE_ONCE(link->acked, head->applied);
 	link->granted = granted;

@@ -40,6 +40,8 @@ struct vrfm_diff;
  * krdma itself says.
  */
 #define VRFM_RECVS (VRFM_SLOTS + VRFM_SLOTS / 2)
+/* Powers of two of nanoseconds; the last one is 2 s and more. */
+#define VRFM_LATENCIES 32
 
 /**
  * enum vrfm_link_state - what the peer has of this node's words
@@ -100,6 +102,8 @@ struct vrfm_pulled {
  * @pack: it, while it is filled and until it is acknowledged
  * @event: the event that it is
  * @serial: of this node's last write when it was filled
+ * @opened: jiffies when it was opened
+ * @opened_ns: the same if times are measured, else 0
  * @type: enum vrfm_wire_type
  * @flags: of its header
  * @closed: nothing is appended any more
@@ -110,6 +114,8 @@ struct vrfm_slot {
 	struct vrfm_pack pack;
 	struct vrfm_wired_event event;
 	u64 serial;
+	unsigned long opened;
+	u64 opened_ns;
 	u8 type;
 	u8 flags;
 	bool closed;
@@ -329,6 +335,11 @@ struct vrfm_peer {
  * @counts: statistics
  * @tx_rate: bytes that are sent
  * @rx_rate: bytes that come
+ * @latency: updates by the binary logarithm of the nanoseconds until the peer
+ *	said that it had applied them
+ * @down_error: why the last connection ended
+ * @down_at: when, 0: none did
+ * @dial_error: why the last attempt to connect failed, 0: it did not
  * @rejected: why it was refused last, to say so once
  *
  * @rx: what came
@@ -398,6 +409,10 @@ struct vrfm_link {
 	struct vrfm_link_counts counts;
 	struct vrfm_rate tx_rate;
 	struct vrfm_rate rx_rate;
+	u64 latency[VRFM_LATENCIES];
+	int down_error;
+	ktime_t down_at;
+	int dial_error;
 	enum vrfm_reject rejected;
 
 	struct vrfm_rx rx;
@@ -412,7 +427,7 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer);
 void vrfm_link_put(struct vrfm_link *link);
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
-void vrfm_link_down(struct vrfm_link *link);
+void vrfm_link_down(struct vrfm_link *link, int reason);
 void vrfm_link_bad(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan);
 u32 vrfm_link_free_locked(const struct vrfm_link *link);
@@ -436,6 +451,10 @@ void vrfm_link_woken(struct vrfm_link *link);
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
 const char *vrfm_link_state_name(enum vrfm_link_state state);
+
+/* debugfs.c */
+u64 vrfm_latency_begin(void);
+void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied);
 
 /* direct.c */
 struct vrfm_block *vrfm_block_alloc(u32 len);

@@ -178,9 +178,10 @@ static int __init vrfm_init(void)
 	ret = vrfm_proc_init();
 	if (ret)
 		goto err_exit_device;
+	vrfm_debugfs_init();
 	ret = vrfm_configfs_init();
 	if (ret)
-		goto err_exit_proc;
+		goto err_exit_debugfs;
 	/* Last: who has a device open holds a module that must not fail now. */
 	ret = vrfm_make_first();
 	if (ret)
@@ -190,7 +191,8 @@ static int __init vrfm_init(void)
 
 err_exit_configfs:
 	vrfm_configfs_exit();
-err_exit_proc:
+err_exit_debugfs:
+	vrfm_debugfs_exit();
 	vrfm_proc_exit();
 err_exit_device:
 	vrfm_device_exit();
@@ -205,6 +207,7 @@ static void __exit vrfm_exit(void)
 	vrfm_configfs_exit();
 	if (vrfm_first)
 		vrfm_dev_destroy(vrfm_first, true);
+	vrfm_debugfs_exit();
 	vrfm_proc_exit();
 	vrfm_device_exit();
 	vrfm_link_exit();

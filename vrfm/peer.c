@@ -104,7 +104,7 @@ static void vrfm_again_connected(struct krdma_again *again, struct krdma_cb *cb,
 static void vrfm_again_lost(struct krdma_again *again, struct krdma_cb *cb,
 			    int reason)
 {
-	vrfm_link_down(krdma_again_context(again));
+	vrfm_link_down(krdma_again_context(again), reason);
 }
 
 static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
@@ -116,15 +116,17 @@ static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
 static void vrfm_again_failed(struct krdma_again *again, struct krdma_cb *cb,
 			      int error)
 {
+	struct vrfm_link *link = krdma_again_context(again);
 	struct krdma_reject rejected;
 	enum vrfm_reject why;
 
+	WRITE_ONCE(link->dial_error, error);
 	if (!krdma_get_reject(cb, &rejected))
 		return;
 	why = vrfm_reject_decode(rejected.private_data,
 				 rejected.private_data_len);
 	if (why)
-		vrfm_peer_log(krdma_again_context(again), why, "refused us");
+		vrfm_peer_log(link, why, "refused us");
 }
 
 static const struct krdma_again_ops vrfm_again_ops = {
@@ -409,7 +411,7 @@ static void vrfm_listen_closing(struct krdma_cb *cb, int reason)
 {
 	struct vrfm_link *link = cb->context;
 
-	vrfm_link_down(link);
+	vrfm_link_down(link, reason);
 	vrfm_peer_over(link, cb);
 }
 

@@ -41,6 +41,7 @@
 /* Who was refused is remembered, so many of them. */
 #define VRFM_STRANGERS 8
 
+struct dentry;
 struct krdma_cb;
 struct vrfm_diff;
 struct vrfm_link;
@@ -187,10 +188,29 @@ struct vrfm_stranger {
 };
 
 /**
+ * struct vrfm_flush_counts - what comparing came to, for who looks
+ * @passes: of the flusher, over all pages that have twins
+ * @compared: pages
+ * @changed: of these, those that programs had stored into
+ * @words: that they had stored
+ * @protected: pages that were write-protected again
+ * @held: of these, those that somebody else could still store into
+ */
+struct vrfm_flush_counts {
+	u64 passes;
+	u64 compared;
+	u64 changed;
+	u64 words;
+	u64 protected;
+	u64 held;
+};
+
+/**
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
  * @dev: its place in sysfs; holds the memory until the last file is closed
  * @cdev: its device node
  * @published: it is there
+ * @debugfs: its directory there, while it is published
  * @params: what it was made of
  * @unit: N
  * @region: the memory
@@ -210,6 +230,8 @@ struct vrfm_stranger {
  * @fresh_lock: protects @fresh
  * @ntwins: how many there are
  * @diff: what was found in the last one
+ * @flush_counts: under @flush
+ * @faults: twins that were made; under @fresh_lock
  * @flusher: the task that compares
  * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
@@ -241,6 +263,7 @@ struct vrfm_dev {
 	struct device dev;
 	struct cdev cdev;
 	bool published;
+	struct dentry *debugfs;
 	struct vrfm_params params;
 	unsigned int unit;
 	struct vrfm_region region;
@@ -258,6 +281,8 @@ struct vrfm_dev {
 	spinlock_t fresh_lock; /* fresh */
 	atomic_t ntwins;
 	struct vrfm_diff *diff;
+	struct vrfm_flush_counts flush_counts;
+	u64 faults;
 	struct task_struct *flusher;
 	struct vrfm_stage stage;
 	struct krdma_cb *listener;
@@ -368,6 +393,12 @@ extern const struct file_operations vrfm_fops;
 int vrfm_configfs_init(void);
 void vrfm_configfs_allow(void);
 void vrfm_configfs_exit(void);
+
+/* debugfs.c */
+void vrfm_debugfs_init(void);
+void vrfm_debugfs_exit(void);
+void vrfm_debugfs_add(struct vrfm_dev *vdev);
+void vrfm_debugfs_remove(struct vrfm_dev *vdev);
 
 /* device.c */
 int vrfm_device_init(umode_t mode);

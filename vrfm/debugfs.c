@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * debugfs: what an engineer looks at when something is slow, or does not move.
+ * No promises: names and lines may change.
+ *
+ * A device has a directory while programs can open it. To remove that waits for
+ * who is reading, and who reads later gets an error: so what is read is there,
+ * and needs no references. Whoever removes it must not hold what a reader waits
+ * for, which is the device's order and the locks below it. These are never held
+ * by anybody who waits, so files can be read also when all else stands still.
+ */
+#include <linux/bitmap.h>
+#include <linux/debugfs.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/moduleparam.h>
+#include <linux/seq_file.h>
+
+#include "link.h"
+#include "priv.h"
+
+static struct dentry *vrfm_debugfs;
+
+static bool vrfm_latency;
+module_param_named(latency, vrfm_latency, bool, 0644);
+MODULE_PARM_DESC(latency, "Measure how long peers take to apply, see debugfs vrfm/rfm2gN/latency (N)");
+
+/* ---- how long updates take ---- */
+
+/**
+ * vrfm_latency_begin - a message is opened
+ *
+ * Return: what time it is; 0: nobody wants to know, and the clock costs.
+ */
+u64 vrfm_latency_begin(void)
+{
+	return READ_ONCE(vrfm_latency) ? ktime_get_ns() : 0;
+}
+
+static void vrfm_latency_count_locked(struct vrfm_link *link,
+				      const struct vrfm_slot *slot)
+{
+	unsigned int bucket;
+
+	if (!slot->opened_ns || slot->type != VRFM_WIRE_UPDATE)
+		return;
+	bucket = ilog2((ktime_get_ns() - slot->opened_ns) | 1);
+	link->latency[min(bucket, VRFM_LATENCIES - 1U)]++;
+}
+
+/**
+ * vrfm_latency_end_locked - the peer says how far it is
+ * @link: link, with its lock held; what it has said before is still there
+ * @applied: sequence of the last message that it has applied
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
+{
+	u64 sequence;
+
+	lockdep_assert_held(&link->lock);
+	for (sequence = link->acked + 1; sequence <= applied; sequence++)
+		vrfm_latency_count_locked(link,
+					  &link->slots[sequence % VRFM_SLOTS]);
+}
+
+static void vrfm_seq_latency_locked(struct seq_file *seq,
+				    const struct vrfm_link *link)
+{
+	unsigned int i;
+
+	seq_printf(seq, "%u", link->peer.node);
+	for (i = 0; i < VRFM_LATENCIES; i++)
+		if (link->latency[i])
+			seq_printf(seq, " %llu:%llu", 1ULL << i,
+				   link->latency[i]);
+	seq_putc(seq, '\n');
+}
+
+/* ---- the device ---- */
+
+static void vrfm_seq_image_locked(struct seq_file *seq,
+				  const struct vrfm_dev *vdev)
+{
+	const struct vrfm_load *load = &vdev->load;
+
+	seq_printf(seq, "lineage %016llx\n", load->lineage);
+	seq_printf(seq, "image_age_ms %lld\n",
+		   ktime_ms_delta(ktime_get(), load->began));
+	seq_printf(seq, "loading %d\n", !!vdev->live);
+	seq_printf(seq, "loads %u\n", load->number);
+	if (!vdev->live)
+		return;
+	if (load->holder)
+		seq_printf(seq, "holder %u\n", load->holder->peer.node);
+	seq_printf(seq, "pages_loaded %u\n", load->page);
+	seq_printf(seq, "pages_asked %u\n", load->asked);
+	seq_printf(seq, "step_ms %u\n", jiffies_to_msecs(jiffies - load->since));
+}
+
+static void vrfm_seq_writers_locked(struct seq_file *seq,
+				    const struct vrfm_dev *vdev)
+{
+	seq_printf(seq, "serial %llu\n", vdev->serial);
+	seq_printf(seq, "events_sent %llu\n", vdev->event_number);
+	seq_printf(seq, "writers_waiting %d\n", atomic_read(&vdev->waiting));
+	seq_printf(seq, "room_changes %u\n",
+		   (u32)atomic_read(&vdev->room_changes));
+	seq_printf(seq, "transmitter %s\n", vrfm_is_dark(vdev) ? "off" : "on");
+}
+
+/* Who compares may be waiting for a peer, so nobody waits for him. */
+static void vrfm_seq_flusher(struct seq_file *seq, struct vrfm_dev *vdev)
+{
+	const struct vrfm_flush_counts *counts = &vdev->flush_counts;
+
+	seq_printf(seq, "twins %d\n", atomic_read(&vdev->ntwins));
+	seq_printf(seq, "write_faults %llu\n", READ_ONCE(vdev->faults));
+	seq_printf(seq, "flusher_passes %llu\n", READ_ONCE(counts->passes));
+	seq_printf(seq, "flusher_compared %llu\n", READ_ONCE(counts->compared));
+	seq_printf(seq, "flusher_changed %llu\n", READ_ONCE(counts->changed));
+	seq_printf(seq, "flusher_words %llu\n", READ_ONCE(counts->words));
+	seq_printf(seq, "flusher_protected %llu\n",
+		   READ_ONCE(counts->protected));
+	seq_printf(seq, "flusher_held %llu\n", READ_ONCE(counts->held));
+	seq_printf(seq, "comparing %d\n", mutex_is_locked(&vdev->flush));
+}
+
+static int vrfm_device_show(struct seq_file *seq, void *unused)
+{
+	struct vrfm_dev *vdev = seq->private;
+
+	seq_printf(seq, "node %u\nnetwork %u\nsize %llu\nepoch %016llx\n",
+		   vdev->params.node, vdev->params.network, vdev->params.size,
+		   vdev->epoch);
+	seq_printf(seq, "overload_ms %u\nkeepalive_ms %u\nflush_us %u\n",
+		   vdev->params.overload_ms, vdev->params.keepalive_ms,
+		   vdev->params.flush_us);
+	spin_lock_bh(&vdev->lock);
+	seq_printf(seq, "opens %u\npeers %u\nlinked %u\nrefused %llu\n",
+		   vdev->opens, vdev->regs.peers, vdev->regs.linked,
+		   vdev->refused);
+	spin_unlock_bh(&vdev->lock);
+	/* Of a large memory that takes a while, and may change meanwhile. */
+	seq_printf(seq, "own_words %u\n",
+		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
+	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
+	vrfm_seq_flusher(seq, vdev);
+	rt_mutex_lock(&vdev->order);
+	vrfm_seq_writers_locked(seq, vdev);
+	vrfm_seq_image_locked(seq, vdev);
+	rt_mutex_unlock(&vdev->order);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(vrfm_device);
+
+/* ---- links ---- */
+
+/* A line for each value, behind the peer's id. */
+static __printf(3, 4)
+void vrfm_seq_line(struct seq_file *seq, const struct vrfm_link *link,
+		   const char *format, ...)
+{
+	va_list args;
+
+	seq_printf(seq, "%u ", link->peer.node);
+	va_start(args, format);
+	seq_vprintf(seq, format, args);
+	va_end(args);
+	seq_putc(seq, '\n');
+}
+
+static u32 vrfm_link_queued_locked(const struct vrfm_link *link)
+{
+	u64 sequence;
+	u32 bytes = 0;
+
+	for (sequence = link->acked + 1; sequence <= link->opened; sequence++)
+		bytes += link->slots[sequence % VRFM_SLOTS].pack.len;
+	return bytes;
+}
+
+static u32 vrfm_link_oldest_ms_locked(const struct vrfm_link *link)
+{
+	const struct vrfm_slot *slot =
+		&link->slots[(link->acked + 1) % VRFM_SLOTS];
+
+	if (link->acked == link->opened)
+		return 0;
+	return jiffies_to_msecs(jiffies - slot->opened);
+}
+
+static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
+{
+	ktime_t now = ktime_get();
+
+	vrfm_seq_line(seq, link, "state %s",
+		      vrfm_link_state_name(link->state));
+	vrfm_seq_line(seq, link, "since_ms %lld",
+		      ktime_ms_delta(now, link->since));
+	vrfm_seq_line(seq, link, "role %s",
+		      link->again ? "connects" : "listens");
+	vrfm_seq_line(seq, link, "epoch %016llx", link->peer_epoch);
+	vrfm_seq_line(seq, link, "links %llu", link->counts.ups);
+	if (link->down_at) {
+		vrfm_seq_line(seq, link, "last_down_error %d",
+			      link->down_error);
+		vrfm_seq_line(seq, link, "last_down_ms %lld",
+			      ktime_ms_delta(now, link->down_at));
+	}
+	vrfm_seq_line(seq, link, "dial_error %d", READ_ONCE(link->dial_error));
+	vrfm_seq_line(seq, link, "refused %s",
+		      link->rejected ? vrfm_reject_text(link->rejected) : "-");
+}
+
+static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
+{
+	vrfm_seq_line(seq, link, "opened %llu", link->opened);
+	vrfm_seq_line(seq, link, "posted %llu", link->posted);
+	vrfm_seq_line(seq, link, "completed %llu", link->completed);
+	vrfm_seq_line(seq, link, "acked %llu", link->acked);
+	vrfm_seq_line(seq, link, "free_messages %u",
+		      vrfm_link_free_locked(link));
+	vrfm_seq_line(seq, link, "message_bytes %u", link->room);
+	vrfm_seq_line(seq, link, "queued_bytes %u",
+		      link->cb ? vrfm_link_queued_locked(link) : 0);
+	vrfm_seq_line(seq, link, "oldest_ms %u",
+		      link->cb ? vrfm_link_oldest_ms_locked(link) : 0);
+	vrfm_seq_line(seq, link, "bytes_sent %llu", link->counts.bytes_sent);
+	vrfm_seq_line(seq, link, "bytes_sent_a_second %llu",
+		      vrfm_rate_read(&link->tx_rate, jiffies));
+	vrfm_seq_line(seq, link, "granted %d", link->granted);
+	vrfm_seq_line(seq, link, "wants_room %d", link->wants_room);
+	vrfm_seq_line(seq, link, "filling %d", link->filling);
+}
+
+static void vrfm_seq_received_locked(struct seq_file *seq,
+				     struct vrfm_link *link)
+{
+	vrfm_seq_line(seq, link, "applied %llu", link->rx_sequence);
+	vrfm_seq_line(seq, link, "applied_told %llu", link->rx_told);
+	vrfm_seq_line(seq, link, "applied_serial %llu", link->rx_serial);
+	vrfm_seq_line(seq, link, "peer_synced %d", link->rx.synced);
+	if (link->cb)
+		vrfm_seq_line(seq, link, "heard_ms %u",
+			      jiffies_to_msecs(jiffies - link->rx_heard));
+	vrfm_seq_line(seq, link, "bytes_received %llu",
+		      link->counts.bytes_received);
+	vrfm_seq_line(seq, link, "bytes_received_a_second %llu",
+		      vrfm_rate_read(&link->rx_rate, jiffies));
+	vrfm_seq_line(seq, link, "events_held %u", link->rx.nheld);
+	vrfm_seq_line(seq, link, "events_dropped %llu",
+		      link->counts.events_dropped);
+	vrfm_seq_line(seq, link, "protocol_errors %llu",
+		      link->counts.protocol);
+	vrfm_seq_line(seq, link, "pages_asked_of_us %u",
+		      READ_ONCE(link->pulled.count));
+}
+
+static u32 vrfm_link_held_ms(const struct vrfm_link *link)
+{
+	unsigned long now = jiffies;
+
+	if (link->state != VRFM_SYNCING || !time_before(now, link->hold_until))
+		return 0;
+	return jiffies_to_msecs(link->hold_until - now);
+}
+
+/* What the device's order protects. */
+static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
+{
+	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
+	vrfm_seq_line(seq, link, "missed_all %d", link->lost);
+	vrfm_seq_line(seq, link, "sweep_at_word %u", link->cursor);
+	vrfm_seq_line(seq, link, "sweeping_for_load %u", link->sweeping);
+	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->todo);
+	vrfm_seq_line(seq, link, "events_to_resend %u", link->nresend);
+	vrfm_seq_line(seq, link, "overloads %llu", link->counts.overloads);
+	vrfm_seq_line(seq, link, "back_off_ms %u", vrfm_link_held_ms(link));
+	vrfm_seq_line(seq, link, "next_back_off_ms %u", link->penalty_ms);
+}
+
+static void vrfm_seq_link(struct seq_file *seq, struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	vrfm_seq_life_locked(seq, link);
+	vrfm_seq_sent_locked(seq, link);
+	vrfm_seq_received_locked(seq, link);
+	spin_unlock_bh(&link->lock);
+	vrfm_seq_behind(seq, link);
+}
+
+static int vrfm_links_show(struct seq_file *seq, void *unused)
+{
+	struct vrfm_dev *vdev = seq->private;
+	struct vrfm_link *link;
+
+	rt_mutex_lock(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_seq_link(seq, link);
+	rt_mutex_unlock(&vdev->order);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(vrfm_links);
+
+static int vrfm_latency_show(struct seq_file *seq, void *unused)
+{
+	struct vrfm_dev *vdev = seq->private;
+	struct vrfm_link *link;
+
+	rt_mutex_lock(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry) {
+		spin_lock_bh(&link->lock);
+		vrfm_seq_latency_locked(seq, link);
+		spin_unlock_bh(&link->lock);
+	}
+	rt_mutex_unlock(&vdev->order);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(vrfm_latency);
+
+/* ---- life ---- */
+
+/**
+ * vrfm_debugfs_add - show a device
+ * @vdev: device, with a name
+ *
+ * Without it the device works as well, so nothing here fails.
+ *
+ * Context: may sleep.
+ */
+void vrfm_debugfs_add(struct vrfm_dev *vdev)
+{
+	struct dentry *dir = debugfs_create_dir(dev_name(&vdev->dev),
+						vrfm_debugfs);
+
+	debugfs_create_file("device", 0400, dir, vdev, &vrfm_device_fops);
+	debugfs_create_file("links", 0400, dir, vdev, &vrfm_links_fops);
+	debugfs_create_file("latency", 0400, dir, vdev, &vrfm_latency_fops);
+	vdev->debugfs = dir;
+}
+
+/**
+ * vrfm_debugfs_remove - do not show it any more
+ * @vdev: device, shown or not
+ *
+ * Context: may sleep: waits for who is reading, so without the device's order.
+ */
+void vrfm_debugfs_remove(struct vrfm_dev *vdev)
+{
+	debugfs_remove(vdev->debugfs);
+	vdev->debugfs = NULL;
+}
+
+/**
+ * vrfm_debugfs_init - make the directory of all devices
+ */
+void vrfm_debugfs_init(void)
+{
+	vrfm_debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
+}
+
+/**
+ * vrfm_debugfs_exit - no device is left
+ */
+void vrfm_debugfs_exit(void)
+{
+	debugfs_remove(vrfm_debugfs);
+}
