@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All of vrfm that a message comes through, from the function that krdma calls
+ * down to the memory, without RDMA: what krdma, the works and the registers are
+ * asked for is counted. Not by the test itself, because not all of these files
+ * are pure, and tools/check coverage-uml asks for what a test includes.
+ */
+#ifndef VRFM_RECEIVE_H
+#define VRFM_RECEIVE_H
+
+/* Before anything else has one. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+/* Nobody traces, and the events of the module are not these. */
+#define VRFM_TRACE_H
+#define trace_vrfm_link(...) do { } while (0)
+#define trace_vrfm_apply(...) do { } while (0)
+#define trace_vrfm_image(...) do { } while (0)
+#define trace_vrfm_load_begin(...) do { } while (0)
+#define trace_vrfm_load_done(...) do { } while (0)
+
+#define krdma_disconnect fuzz_disconnect
+#define krdma_post fuzz_post
+#define krdma_query fuzz_query
+#define krdma_loan_return fuzz_loan_return
+
+#include <linux/workqueue.h>
+/* Nothing happens later, or the same seed would not be the same. */
+#undef queue_delayed_work
+#define queue_delayed_work(...) fuzz_kicked()
+#undef mod_delayed_work
+#define mod_delayed_work(...) fuzz_kicked()
+
+static unsigned int fuzz_kicks;
+
+static bool fuzz_kicked(void)
+{
+	fuzz_kicks++;
+	return true;
+}
+
+#include "../../vrfm/link.c"
+#include "../../vrfm/load.c"
+#include "../../vrfm/copy.c"
+#include "../../vrfm/diff.c"
+#include "../../vrfm/map.c"
+#include "../../vrfm/proto.c"
+#include "../../vrfm/rate.c"
+#include "../../vrfm/region.c"
+
+/* An acknowledgment that was posted and is not over yet. */
+static struct krdma_req *fuzz_posted;
+static unsigned int fuzz_disconnects;
+static unsigned int fuzz_returned;
+static unsigned int fuzz_events;
+/* Data of the last ones that were raised, the newest in the lowest byte. */
+static u64 fuzz_last_events;
+static unsigned int fuzz_faults;
+/* A type of event that there is not. */
+static unsigned int fuzz_wrong_events;
+
+void fuzz_disconnect(struct krdma_cb *cb)
+{
+	fuzz_disconnects++;
+}
+
+int fuzz_post(struct krdma_cb *cb, struct krdma_req *req)
+{
+	fuzz_posted = req;
+	return 0;
+}
+
+int fuzz_query(struct krdma_cb *cb, struct krdma_caps *caps)
+{
+	return -EINVAL;
+}
+
+void fuzz_loan_return(struct krdma_loan *loan)
+{
+	fuzz_returned++;
+}
+
+void vrfm_sync_kick(struct vrfm_link *link)
+{
+	fuzz_kicks++;
+}
+
+void vrfm_sync_work(struct work_struct *work)
+{
+}
+
+void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked)
+{
+}
+
+bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on)
+{
+	return true;
+}
+
+void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
+{
+	if (type == RFM2G_EVENT_BAD_DATA)
+		fuzz_faults++;
+	else if (type > RFM2G_EVENT_INTR4)
+		fuzz_wrong_events++;
+	else
+		fuzz_events++;
+	if (type <= RFM2G_EVENT_INTR4)
+		fuzz_last_events = fuzz_last_events << 8 | (u8)data;
+}
+
+void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
+{
+}
+
+u64 vrfm_latency_begin(void)
+{
+	return 0;
+}
+
+void vrfm_latency_end_locked(struct vrfm_link *link, u64 applied)
+{
+}
+
+#endif /* VRFM_RECEIVE_H */

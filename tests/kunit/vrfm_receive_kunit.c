@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hostile messages, through the function that krdma's receive callback calls:
+ * after each of them the memory is what a right one makes of it, or else what
+ * it was, and nothing beside it has changed.
+ *
+ *	insmod vrfm_receive_kunit.ko messages=1000000 seed=7
+ *
+ * What is right is judged a second time here, by code that shares nothing with
+ * vrfm's. The seed is printed; with the same seed the messages are the same.
+ */
+#include "vrfm_receive.h"
+
+#include <kunit/test.h>
+#include <linux/moduleparam.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+
+static unsigned int fuzz_messages = 100000;
+module_param_named(messages, fuzz_messages, uint, 0444);
+static unsigned long fuzz_seed;
+module_param_named(seed, fuzz_seed, ulong, 0444);
+
+#define MEMORY (8 * PAGE_SIZE)
+#define WORDS (MEMORY / 4)
+/* On both sides of the memory, and nobody's. */
+#define FENCE PAGE_SIZE
+#define FENCE_BYTE 0x5a
+#define ROOM 8192
+#define HEAD 32
+/* Messages of this node's that the peer may acknowledge. */
+#define SENT 8
+
+/**
+ * struct fuzz - the test
+ * @random: of @seed
+ * @vdev: device without a node in /dev
+ * @link: linked with nobody
+ * @cb: what it takes for its connection
+ * @room: the memory and its fences
+ * @wanted: what @room must be
+ * @own: words that are this node's, one byte each
+ * @live: words that came while the image is loaded
+ * @msg: message that is made
+ * @len: its bytes
+ * @sequence: of the last right one
+ * @applied: what the last right one acknowledged
+ * @taken: right ones by their type
+ * @refused: others
+ */
+struct fuzz {
+	struct rnd_state random;
+	struct vrfm_dev *vdev;
+	struct vrfm_link *link;
+	struct krdma_cb cb;
+	u8 *room;
+	u8 *wanted;
+	u8 own[WORDS];
+	u8 live[WORDS];
+	u8 msg[ROOM];
+	u32 len;
+	u64 sequence;
+	u64 applied;
+	u32 taken[VRFM_WIRE_TYPES];
+	u32 refused;
+};
+
+static u32 below(struct fuzz *f, u32 n)
+{
+	return prandom_u32_state(&f->random) % n;
+}
+
+static bool one_of(struct fuzz *f, u32 n)
+{
+	return !below(f, n);
+}
+
+/* ---- the device ---- */
+
+static void dev_free(struct vrfm_dev *vdev)
+{
+	u32 i;
+
+	for (i = 0; vdev->twins && i < MEMORY / PAGE_SIZE; i++)
+		kfree(vdev->twins[i]);
+	kfree(vdev->twins);
+	kfree(vdev->own);
+	kfree(vdev->live);
+	kfree(vdev);
+}
+
+static int dev_fill(struct vrfm_dev *vdev)
+{
+	const u32 pages = MEMORY / PAGE_SIZE;
+	u32 i;
+
+	vdev->own = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
+	vdev->live = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
+	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
+	if (!vdev->own || !vdev->live || !vdev->twins)
+		return -ENOMEM;
+	/* Every third page can be stored into by programs. */
+	for (i = 0; i < pages; i += 3) {
+		vdev->twins[i] = kzalloc(sizeof(*vdev->twins[i]), GFP_KERNEL);
+		if (!vdev->twins[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct vrfm_dev *dev_make(u8 *memory)
+{
+	struct vrfm_dev *vdev = kzalloc(sizeof(*vdev), GFP_KERNEL);
+	u32 i;
+
+	if (!vdev)
+		return NULL;
+	vdev->params = (struct vrfm_params){ .node = 1, .size = MEMORY };
+	vdev->dev.init_name = "rfm2g-fuzz";
+	vdev->region.mem = memory;
+	rt_mutex_init(&vdev->order);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
+		spin_lock_init(&vdev->page_locks[i]);
+	spin_lock_init(&vdev->lock);
+	INIT_LIST_HEAD(&vdev->links);
+	init_waitqueue_head(&vdev->room);
+	vrfm_load_init(vdev);
+	if (!dev_fill(vdev))
+		return vdev;
+	dev_free(vdev);
+	return NULL;
+}
+
+/* As vrfm_link_up() does it. */
+static void link_anew(struct fuzz *f)
+{
+	struct vrfm_link *link = f->link;
+
+	spin_lock_bh(&link->lock);
+	vrfm_link_reset_locked(link);
+	link->opened = SENT;
+	link->posted = SENT;
+	link->completed = SENT;
+	link->cb = &f->cb;
+	link->room = VRFM_SLOT_SIZE;
+	link->state = VRFM_READY;
+	spin_unlock_bh(&link->lock);
+	f->sequence = 0;
+	f->applied = 0;
+}
+
+static int fuzz_init(struct kunit *test)
+{
+	static const struct vrfm_peer peer = { .node = 2 };
+	struct fuzz *f = kvzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return -ENOMEM;
+	test->priv = f;
+	f->room = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
+	f->wanted = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
+	if (!f->room || !f->wanted)
+		return -ENOMEM;
+	memset(f->room, FENCE_BYTE, FENCE + MEMORY + FENCE);
+	memset(f->room + FENCE, 0, MEMORY);
+	memcpy(f->wanted, f->room, FENCE + MEMORY + FENCE);
+	f->vdev = dev_make(f->room + FENCE);
+	if (!f->vdev)
+		return -ENOMEM;
+	f->link = vrfm_link_alloc(f->vdev, &peer);
+	if (!f->link)
+		return -ENOMEM;
+	list_add_tail(&f->link->entry, &f->vdev->links);
+	link_anew(f);
+	return 0;
+}
+
+static void fuzz_exit(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	if (!f)
+		return;
+	if (f->link)
+		vrfm_link_put(f->link);
+	if (f->vdev)
+		dev_free(f->vdev);
+	kvfree(f->wanted);
+	kvfree(f->room);
+	kvfree(f);
+}
+
+/* ---- messages ---- */
+
+static void fill_random(struct fuzz *f, void *at, u32 len)
+{
+	prandom_bytes_state(&f->random, at, len);
+}
+
+/* Runs anywhere, many short ones and some long, some of which meet the end. */
+static void make_runs(struct fuzz *f, struct vrfm_pack *pack, u32 align)
+{
+	u32 n = 1 + below(f, one_of(f, 8) ? 60 : 5);
+	u32 offset, len;
+	u8 bytes[512];
+
+	while (n--) {
+		len = ALIGN(1 + below(f, one_of(f, 4) ? 500 : 16), align);
+		offset = one_of(f, 8) ? MEMORY - len : below(f, MEMORY - len);
+		fill_random(f, bytes, len);
+		vrfm_pack_run(pack, ALIGN_DOWN(offset, align), bytes, len);
+	}
+}
+
+static void make_pull(struct fuzz *f, struct vrfm_pack *pack)
+{
+	u32 pages = MEMORY / VRFM_WIRE_PAGE;
+	u32 first = below(f, pages);
+	u32 count = 1 + below(f, pages - first);
+
+	vrfm_pack_pull(pack, first, count);
+	while (count--)
+		vrfm_pack_digest(pack, prandom_u32_state(&f->random));
+}
+
+static void make_note(struct fuzz *f, struct vrfm_pack *pack)
+{
+	struct vrfm_note note;
+
+	fill_random(f, &note, sizeof(note));
+	note.kind = 1 + below(f, VRFM_NOTES - 1);
+	vrfm_pack_note(pack, &note);
+}
+
+static void make_event(struct fuzz *f, struct vrfm_pack *pack)
+{
+	const struct vrfm_wired_event event = {
+		.event = below(f, RFM2G_EVENT_INTR4 + 1),
+		.data = prandom_u32_state(&f->random),
+		.number = below(f, 1 << 20),
+	};
+
+	vrfm_pack_event(pack, &event);
+}
+
+static void make_body(struct fuzz *f, struct vrfm_pack *pack, u8 type)
+{
+	if (type == VRFM_WIRE_UPDATE)
+		make_runs(f, pack, 1);
+	else if (type == VRFM_WIRE_IMAGE)
+		make_runs(f, pack, 4);
+	else if (type == VRFM_WIRE_PULL)
+		make_pull(f, pack);
+	else if (type == VRFM_WIRE_NOTE)
+		make_note(f, pack);
+	else if (type == VRFM_WIRE_EVENT)
+		make_event(f, pack);
+}
+
+/* One that is right. */
+static void make(struct fuzz *f)
+{
+	struct vrfm_head head = {
+		.type = one_of(f, 2) ? VRFM_WIRE_UPDATE :
+				       1 + below(f, VRFM_WIRE_TYPES - 1),
+		.flags = below(f, VRFM_WIRE_FLAGS + 1),
+		.applied = f->applied,
+		.serial = prandom_u32_state(&f->random),
+	};
+	struct vrfm_pack pack;
+
+	head.sequence = f->sequence + (head.type != VRFM_WIRE_ACK);
+	if (f->applied < SENT && one_of(f, 4))
+		head.applied++;
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	make_body(f, &pack, head.type);
+	f->len = vrfm_pack_end(&pack, &head);
+}
+
+static void put_number(u8 *at, u32 value)
+{
+	const __le32 wire = cpu_to_le32(value);
+
+	memcpy(at, &wire, sizeof(wire));
+}
+
+static u32 edge(struct fuzz *f)
+{
+	const u32 edges[] = {
+		0, 1, 3, 4, 7, 8, 255, 256, 4095, 4096, 65535, 65536,
+		MEMORY - 8, MEMORY - 1, MEMORY, MEMORY + 1, 0x7fffffff,
+		0x80000000, 0xfffffff8, 0xffffffff, f->len, f->len - HEAD,
+		f->sequence, f->sequence + 1, SENT, SENT + 1,
+	};
+
+	return edges[below(f, ARRAY_SIZE(edges))];
+}
+
+/* Anywhere, but rather in the header and in the first run. */
+static void spoil_somewhere(struct fuzz *f)
+{
+	u32 most = one_of(f, 2) ? f->len : min_t(u32, f->len, HEAD + 8);
+	u32 at = below(f, most);
+
+	if (one_of(f, 2))
+		f->msg[at] ^= 1 << below(f, 8);
+	else if (most >= 4)
+		put_number(f->msg + (at & ~3U), edge(f));
+}
+
+/* Longer or shorter; then perhaps the header agrees, and what is behind it not. */
+static void spoil_length(struct fuzz *f)
+{
+	u32 len = one_of(f, 2) ? below(f, ROOM) :
+				 f->len + below(f, 17) - 8;
+
+	len = min_t(u32, len, ROOM);
+	if (len > f->len)
+		fill_random(f, f->msg + f->len, len - f->len);
+	f->len = len;
+	if (one_of(f, 2) && len >= HEAD)
+		put_number(f->msg + 4, len - HEAD);
+}
+
+static void spoil(struct fuzz *f)
+{
+	u32 n = 1 + below(f, 3);
+
+	if (one_of(f, 16))
+		fill_random(f, f->msg, f->len);
+	while (n--) {
+		if (one_of(f, 4))
+			spoil_length(f);
+		if (f->len)
+			spoil_somewhere(f);
+	}
+}
+
+/* ---- what must become of it: a second opinion ---- */
+
+static u64 number(const u8 *at, u32 bytes)
+{
+	u64 value = 0;
+
+	while (bytes--)
+		value = value << 8 | at[bytes];
+	return value;
+}
+
+static bool right_runs(const u8 *at, const u8 *end, u32 count, u32 align)
+{
+	u64 offset, len;
+
+	if (!count)
+		return false;
+	for (; count; count--, at += 8 + round_up(len, 8)) {
+		if (end - at < 8)
+			return false;
+		offset = number(at, 4);
+		len = number(at + 4, 4);
+		if (!len || offset + len > MEMORY || offset % align ||
+		    len % align || end - at < 8 + round_up(len, 8))
+			return false;
+	}
+	return at == end;
+}
+
+static bool right_pull(const u8 *at, u32 len)
+{
+	u64 first, count;
+
+	if (len < 8)
+		return false;
+	first = number(at, 4);
+	count = number(at + 4, 4);
+	return count && count <= 256 && first + count <= MEMORY / 4096 &&
+	       len == 8 + 8 * count;
+}
+
+static bool right_body(const u8 *msg, u32 len)
+{
+	u32 count = number(msg + 2, 2);
+	const u8 *at = msg + HEAD;
+
+	switch (msg[0]) {
+	case 2:
+		return right_runs(at, msg + len, count, 1);
+	case 7:
+		return right_runs(at, msg + len, count, 4);
+	case 3:
+		return !count && len == HEAD + 16 && number(at, 4) <= 4;
+	case 5:
+		return !count && len == HEAD + 24 && at[0] >= 1 && at[0] <= 5;
+	case 6:
+		return !count && right_pull(at, len - HEAD);
+	default:
+		return !count && len == HEAD;
+	}
+}
+
+static bool right(const struct fuzz *f, const u8 *msg, u32 len)
+{
+	bool counted = len && msg[0] != 1;
+	u64 applied;
+
+	if (len < HEAD || msg[0] < 1 || msg[0] > 7 || msg[1] > 7 ||
+	    number(msg + 4, 4) != len - HEAD)
+		return false;
+	if (number(msg + 8, 8) != f->sequence + counted)
+		return false;
+	applied = number(msg + 16, 8);
+	return applied >= f->applied && applied <= SENT && right_body(msg, len);
+}
+
+static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
+{
+	u32 word;
+
+	memcpy(f->wanted + FENCE + offset, bytes, len);
+	for (word = offset / 4; word <= (offset + len - 1) / 4; word++) {
+		f->own[word] = 0;
+		f->live[word] = 1;
+	}
+}
+
+/* Who loads takes from his holder what nobody has written since. */
+static void expect_image(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
+{
+	u32 i, word;
+
+	for (i = 0; i < len; i += 4) {
+		word = (offset + i) / 4;
+		if (!f->own[word] && !f->live[word])
+			memcpy(f->wanted + FENCE + offset + i, bytes + i, 4);
+	}
+}
+
+static void expect_right(struct fuzz *f, const u8 *msg)
+{
+	u32 count = number(msg + 2, 2), offset, len;
+	const u8 *at = msg + HEAD;
+
+	f->taken[msg[0]]++;
+	f->sequence = number(msg + 8, 8);
+	f->applied = number(msg + 16, 8);
+	for (; count; count--, at += 8 + round_up(len, 8)) {
+		offset = number(at, 4);
+		len = number(at + 4, 4);
+		if (msg[0] == 2)
+			expect_update(f, offset, at + 8, len);
+		else if (f->vdev->load.holder == f->link)
+			expect_image(f, offset, at + 8, len);
+	}
+}
+
+/* ---- and what did ---- */
+
+/* By words: memcmp() of some kernels looks at each byte. */
+static bool memory_is_right(const struct fuzz *f)
+{
+	const unsigned long *a = (const void *)f->room;
+	const unsigned long *b = (const void *)f->wanted;
+	u32 i, n = (FENCE + MEMORY + FENCE) / sizeof(*a);
+
+	for (i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static bool twins_are_right(const struct fuzz *f)
+{
+	const struct vrfm_twin *twin;
+	u32 i;
+
+	for (i = 0; i < MEMORY / PAGE_SIZE; i++) {
+		twin = f->vdev->twins[i];
+		if (twin && memcmp(twin->words, f->room + FENCE + i * PAGE_SIZE,
+				   PAGE_SIZE))
+			return false;
+	}
+	return true;
+}
+
+static bool map_is(const unsigned long *map, const u8 *wanted)
+{
+	u32 i;
+
+	for (i = 0; i < WORDS; i++)
+		if (test_bit(i, map) != wanted[i])
+			return false;
+	return true;
+}
+
+/* The maps take long, and are looked at now and then. */
+static void judge(struct kunit *test, struct fuzz *f, u32 n)
+{
+	KUNIT_ASSERT_TRUE_MSG(test, memory_is_right(f), "message %u", n);
+	KUNIT_ASSERT_EQ_MSG(test, fuzz_returned, n + 1,
+			    "message %u: given back once", n);
+	if (n % 64)
+		return;
+	KUNIT_ASSERT_TRUE_MSG(test, twins_are_right(f), "message %u", n);
+	KUNIT_ASSERT_TRUE_MSG(test, map_is(f->vdev->own, f->own),
+			      "message %u", n);
+	KUNIT_ASSERT_TRUE_MSG(test, map_is(f->vdev->live, f->live),
+			      "message %u", n);
+}
+
+/* Other words are this node's, and it loads from the peer or does not. */
+static void change_maps(struct fuzz *f)
+{
+	u32 word = below(f, WORDS), n = below(f, WORDS - word);
+
+	f->vdev->load.kind = VRFM_LOAD_SAME;
+	f->vdev->load.holder = one_of(f, 2) ? f->link : NULL;
+	memset(f->live, 0, sizeof(f->live));
+	bitmap_zero(f->vdev->live, WORDS);
+	memset(f->own + word, 1, n);
+	bitmap_set(f->vdev->own, word, n);
+}
+
+/* In memory of just that length, so that KASAN sees who reads beyond it. */
+static void receive(struct kunit *test, struct fuzz *f, bool written)
+{
+	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
+	struct krdma_loan loan = {
+		.data = msg, .len = f->len, .written = written,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	memcpy(msg, f->msg, f->len);
+	vrfm_link_receive(f->link, &loan);
+	kfree(msg);
+	/* What it has posted is over; no message is served. */
+	if (fuzz_posted)
+		fuzz_posted->done(fuzz_posted, 0);
+	fuzz_posted = NULL;
+	f->link->pulled.count = 0;
+}
+
+static void one(struct kunit *test, struct fuzz *f, u32 n)
+{
+	bool written = one_of(f, 500), good;
+
+	make(f);
+	if (below(f, 3))
+		spoil(f);
+	if (one_of(f, 100))
+		change_maps(f);
+	good = !written && right(f, f->msg, f->len);
+	receive(test, f, written);
+	KUNIT_ASSERT_EQ_MSG(test, f->link->rx.bad, !good,
+			    "message %u of type %u and %u bytes is taken",
+			    n, f->msg[0], f->len);
+	if (good)
+		expect_right(f, f->msg);
+	judge(test, f, n);
+	if (good)
+		return;
+	f->refused++;
+	/* The connection is over; what still comes of it is not heard. */
+	receive(test, f, false);
+	fuzz_returned--;
+	judge(test, f, n);
+	link_anew(f);
+}
+
+/* In parts, for a kernel thinks that who waits for long hangs. */
+static const u32 fuzz_parts[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+static void describe_part(const u32 *part, char *text)
+{
+	snprintf(text, KUNIT_PARAM_DESC_SIZE, "part %u", *part);
+}
+
+KUNIT_ARRAY_PARAM(part, fuzz_parts, describe_part);
+
+static void only_what_is_right_changes_the_memory(struct kunit *test)
+{
+	const u32 *part = test->param_value;
+	u32 messages = fuzz_messages / ARRAY_SIZE(fuzz_parts);
+	struct fuzz *f = test->priv;
+	u32 n, type;
+
+	if (!fuzz_seed)
+		fuzz_seed = get_random_u32();
+	kunit_info(test, "seed %lu, %u messages\n", fuzz_seed, messages);
+	prandom_seed_state(&f->random, fuzz_seed + *part);
+	fuzz_returned = 0;
+	fuzz_disconnects = 0;
+	fuzz_faults = 0;
+	fuzz_events = 0;
+	for (n = 0; n < messages; n++) {
+		one(test, f, n);
+		if (n % 256 == 0)
+			cond_resched();
+	}
+	KUNIT_EXPECT_EQ(test, fuzz_wrong_events, 0U);
+	KUNIT_EXPECT_EQ(test, fuzz_disconnects, f->refused);
+	KUNIT_EXPECT_EQ(test, f->link->counts.protocol, (u64)f->refused);
+	KUNIT_EXPECT_EQ(test, fuzz_faults, f->refused);
+	KUNIT_EXPECT_GT(test, fuzz_events, 0U);
+	KUNIT_EXPECT_GT(test, f->refused, messages / 3);
+	/* Or the messages are no good. */
+	for (type = VRFM_WIRE_ACK; type < VRFM_WIRE_TYPES; type++)
+		KUNIT_EXPECT_GT_MSG(test, f->taken[type], messages / 200,
+				    "right ones of type %u", type);
+}
+
+/* ---- one rule each ---- */
+
+/* What was raised since the last one; only data of one byte. */
+static u64 raised(void)
+{
+	u64 events = fuzz_last_events;
+
+	fuzz_last_events = 0;
+	return events;
+}
+
+static void say(struct kunit *test, struct fuzz *f, struct vrfm_pack *pack,
+		u8 type, u8 flags)
+{
+	const struct vrfm_head head = {
+		.type = type, .flags = flags, .sequence = ++f->sequence,
+	};
+
+	f->len = vrfm_pack_end(pack, &head);
+	receive(test, f, false);
+	KUNIT_ASSERT_FALSE(test, f->link->rx.bad);
+}
+
+static void say_event(struct kunit *test, u64 number, u8 flags)
+{
+	const struct vrfm_wired_event event = {
+		.event = RFM2G_EVENT_INTR1, .data = number, .number = number,
+	};
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_event(&pack, &event);
+	say(test, f, &pack, VRFM_WIRE_EVENT, flags);
+}
+
+static void say_update(struct kunit *test, u32 offset, const char *text)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_run(&pack, offset, text, strlen(text));
+	say(test, f, &pack, VRFM_WIRE_UPDATE, 0);
+}
+
+static void an_event_is_raised_once(struct kunit *test)
+{
+	raised();
+	say_event(test, 1, VRFM_WIRE_SYNCED);
+	say_event(test, 2, VRFM_WIRE_SYNCED);
+	say_event(test, 2, VRFM_WIRE_SYNCED);
+	say_event(test, 1, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, raised(), 0x0102ULL);
+	/* It comes again with the next connection, if it was not acknowledged. */
+	link_anew(test->priv);
+	say_event(test, 2, VRFM_WIRE_SYNCED);
+	say_event(test, 3, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, raised(), 0x03ULL);
+}
+
+static void events_of_who_is_behind_wait_until_he_is_not(struct kunit *test)
+{
+	raised();
+	say_event(test, 1, 0);
+	say_event(test, 2, 0);
+	say_update(test, 0, "what was before them");
+	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
+	/* In the order of their sending, and before the one that tells. */
+	say_event(test, 3, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, raised(), 0x010203ULL);
+	say_event(test, 4, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, raised(), 0x04ULL);
+	/* He falls behind again. */
+	say_event(test, 5, 0);
+	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
+}
+
+static void held_events_are_bounded(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 i;
+
+	raised();
+	for (i = 1; i <= VRFM_QUEUE_DEPTH + 3; i++)
+		say_event(test, i, 0);
+	KUNIT_EXPECT_EQ(test, f->link->rx.nheld, (u32)VRFM_QUEUE_DEPTH);
+	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 3ULL);
+	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
+}
+
+static void a_word_is_its_last_writers(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	bitmap_set(f->vdev->own, 0, 16);
+	say_update(test, 4, "12345");
+	KUNIT_EXPECT_TRUE(test, test_bit(0, f->vdev->own));
+	KUNIT_EXPECT_FALSE(test, test_bit(1, f->vdev->own));
+	KUNIT_EXPECT_FALSE(test, test_bit(2, f->vdev->own));
+	KUNIT_EXPECT_TRUE(test, test_bit(3, f->vdev->own));
+}
+
+static void what_comes_is_no_store_of_a_program(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	say_update(test, 100, "in a page that programs store into");
+	say_update(test, PAGE_SIZE - 8, "over its end, into another one");
+	KUNIT_EXPECT_TRUE(test, twins_are_right(f));
+}
+
+static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(an_event_is_raised_once),
+	KUNIT_CASE(events_of_who_is_behind_wait_until_he_is_not),
+	KUNIT_CASE(held_events_are_bounded),
+	KUNIT_CASE(a_word_is_its_last_writers),
+	KUNIT_CASE(what_comes_is_no_store_of_a_program),
+	KUNIT_CASE_PARAM(only_what_is_right_changes_the_memory,
+			 part_gen_params),
+	{ }
+};
+
+static struct kunit_suite vrfm_receive_suite = {
+	.name = "vrfm_receive",
+	.init = fuzz_init,
+	.exit = fuzz_exit,
+	.test_cases = vrfm_receive_cases,
+};
+
+kunit_test_suite(vrfm_receive_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("Hostile messages for vrfm");
+MODULE_LICENSE("GPL");
