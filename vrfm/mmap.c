@@ -3,6 +3,7 @@
  * Mappings: of the memory, of the registers, and of what programs take for a
  * buffer that the card can reach.
  */
+#include <linux/bitmap.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
@@ -50,6 +51,48 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 	.page_mkwrite = vrfm_page_mkwrite,
 };
 
+#ifdef CONFIG_MAPPING_DIRTY_HELPERS
+/* Tries before the page is taken out of the page tables. */
+#define VRFM_WRPROTECT_TRIES 3
+
+/* Return: was an entry dirty? */
+static bool vrfm_clean(struct address_space *mapping, unsigned long index)
+{
+	DECLARE_BITMAP(dirty, 1) = { };
+	pgoff_t start = 0, end = 0;
+
+	return clean_record_shared_mapping_range(mapping, index, 1, index,
+						 dirty, &start, &end);
+}
+
+/*
+ * mprotect() makes an entry writable that is dirty, and asks nobody: it thinks
+ * that who wants to know has been told, and not protected it since. So entries
+ * must be clean besides, and as these are two steps, that mprotect() may come
+ * between, so often that none was dirty in the second: then there was nothing
+ * that could have become writable.
+ */
+static bool vrfm_wrprotect_entries(struct address_space *mapping,
+				   unsigned long index)
+{
+	unsigned int i;
+
+	for (i = 0; i < VRFM_WRPROTECT_TRIES; i++) {
+		wp_shared_mapping_range(mapping, index, 1);
+		if (!vrfm_clean(mapping, index))
+			return true;
+	}
+	return false;
+}
+#else
+/* Nothing of this kernel's does it. */
+static bool vrfm_wrprotect_entries(struct address_space *mapping,
+				   unsigned long index)
+{
+	return false;
+}
+#endif
+
 /**
  * vrfm_wrprotect - from now on a store into this page is a fault, everywhere
  * @vdev: device
@@ -61,11 +104,9 @@ void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct address_space *mapping = vdev->inode->i_mapping;
 
-#ifdef CONFIG_MAPPING_DIRTY_HELPERS
-	wp_shared_mapping_range(mapping, index, 1);
-#else
-	unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT, PAGE_SIZE, 0);
-#endif
+	if (!vrfm_wrprotect_entries(mapping, index))
+		unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT,
+				    PAGE_SIZE, 0);
 }
 
 /* All at once, so that no load of a real-time loop ever faults. */

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * corners DEVICE CASE OFFSET: corner cases of stores into mappings, for scenarios. Author: The krdma developers.
+ *
+ * Each stores into the 16 pages at OFFSET, and prints a line for what must be so on this node at once. What must arrive
+ * elsewhere: word 0 of page n is 1000 + n then.
+ *
+ *   unmap       pages in the middle are unmapped while all are dirty; then those that are left are stored into
+ *   populate    MADV_POPULATE_WRITE, then stores
+ *   kernel      stores by the kernel through get_user_pages(), at pages that are writable and at pages that are not
+ *   held        pages that somebody else has a reference to are stored into, and again when that is gone; the second
+ *               words are 2000 + n
+ *   msync       returns when the peers have what was stored
+ *   private     writable MAP_PRIVATE is refused; what is read-only stays so, and shows what is stored elsewhere
+ *   fork        parent and child store into the same pages; the child's are the second words, 2000 + n
+ *   mremap      a dirty mapping is moved and stored into, shrunk, and grown beyond the end of the memory
+ *   mprotect    a mapping is made read-only and writable again while it is dirty, and when it has been
+ *   event       an event is sent to all after the stores, of type 1 and with data of 77
+ *   exit        the program ends without another word
+ *   pound S     all pages are stored into, again and again, for S seconds
+ *
+ * Ends with 0 if all lines could be printed.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "card.h"
+
+#define SEND_EVENT 0x4018EB16
+#define PAGES 16
+#define PAGE 4096u
+#define SIZE (PAGES * PAGE)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+static int fd;
+static off_t base;
+
+static void is(int good, const char *text)
+{
+	printf("%d %s\n", !good, text);
+	fflush(stdout);
+}
+
+static volatile uint32_t *map_as(int prot, int flags)
+{
+	void *memory = mmap(NULL, SIZE, prot, flags, fd, base);
+
+	if (memory == MAP_FAILED)
+		err(2, "mmap");
+	return memory;
+}
+
+static volatile uint32_t *map(void)
+{
+	return map_as(PROT_READ | PROT_WRITE, MAP_SHARED);
+}
+
+static volatile uint32_t *word(volatile uint32_t *memory, unsigned int page)
+{
+	return memory + page * PAGE / sizeof(*memory);
+}
+
+static void store(volatile uint32_t *memory, unsigned int from, unsigned int to)
+{
+	for (; from < to; from++)
+		*word(memory, from) = 1000 + from;
+}
+
+/* ---- what ends with a signal ---- */
+
+static sigjmp_buf back;
+
+static void caught(int number)
+{
+	siglongjmp(back, number);
+}
+
+/* The signal that storing, or loading, gives; 0: none. */
+static int signal_of(volatile uint32_t *at, int storing)
+{
+	struct sigaction act = { .sa_handler = caught };
+	int number;
+
+	sigaction(SIGSEGV, &act, NULL);
+	sigaction(SIGBUS, &act, NULL);
+	number = sigsetjmp(back, 1);
+	if (number)
+		return number;
+	if (storing)
+		*at = 0xdead;
+	else
+		(void)*at;
+	return 0;
+}
+
+/* ---- cases ---- */
+
+static void do_unmap(void)
+{
+	volatile uint32_t *memory = map();
+
+	store(memory, 0, PAGES);
+	is(!munmap((void *)word(memory, 4), 4 * PAGE), "pages in the middle are unmapped");
+	is(signal_of(word(memory, 5), 0) == SIGSEGV, "and gone");
+	*word(memory, 3) = 7;
+	*word(memory, 8) = 7;
+	store(memory, 3, 4);
+	store(memory, 8, 9);
+	is(*word(memory, 3) == 1003, "those beside them can be stored into");
+}
+
+static void do_populate(void)
+{
+	volatile uint32_t *memory = map();
+	int ret = madvise((void *)memory, SIZE, MADV_POPULATE_WRITE);
+
+	is(!ret || errno == EINVAL, "MADV_POPULATE_WRITE, where the kernel has it");
+	store(memory, 0, PAGES);
+	is(!madvise((void *)word(memory, 1), 2 * PAGE, MADV_DONTNEED), "dirty pages are thrown out of the page tables");
+	is(*word(memory, 1) == 1001, "and are what they were");
+}
+
+/* The kernel stores through get_user_pages(), as a disk with O_DIRECT does. */
+static void do_kernel(void)
+{
+	volatile uint32_t *memory = map();
+	int mem = open("/proc/self/mem", O_RDWR);
+	uint32_t value;
+	int good = mem >= 0;
+	unsigned int i;
+
+	*word(memory, 3) = 7;
+	*word(memory, 4) = 7;
+	for (i = 0; i < PAGES; i++) {
+		value = 1000 + i;
+		good &= pwrite(mem, &value, sizeof(value), (uintptr_t)word(memory, i)) == sizeof(value);
+	}
+	is(good, "the kernel stores for the program");
+	is(*word(memory, 0) == 1000 && *word(memory, 3) == 1003, "and the program sees it");
+}
+
+static void do_held(void)
+{
+	volatile uint32_t *memory = map();
+	struct iovec part = { .iov_base = (void *)memory, .iov_len = 4 * PAGE };
+	static uint8_t bytes[4 * PAGE];
+	int ends[2];
+	unsigned int i;
+
+	store(memory, 0, PAGES);
+	if (pipe(ends))
+		err(2, "pipe");
+	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe refers to the pages");
+	/* Many times as long as a page stays writable without anybody who holds it. */
+	usleep(300000);
+	for (i = 0; i < PAGES; i++)
+		word(memory, i)[1] = 1;
+	usleep(300000);
+	is(read(ends[0], bytes, sizeof(bytes)) == sizeof(bytes), "it is emptied");
+	is(!memcmp(bytes, (void *)memory, sizeof(bytes)), "and had what is in the memory");
+	usleep(300000);
+	for (i = 0; i < PAGES; i++)
+		word(memory, i)[1] = 2000 + i;
+}
+
+static void do_msync(void)
+{
+	volatile uint32_t *memory = map();
+
+	store(memory, 0, PAGES);
+	is(!msync((void *)memory, SIZE, MS_SYNC), "msync(MS_SYNC)");
+}
+
+static void do_private(void)
+{
+	volatile uint32_t *memory, *shared = map();
+
+	is(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, base) == MAP_FAILED && errno == EINVAL,
+	   "a mapping that is private and writable is refused");
+	memory = map_as(PROT_READ, MAP_PRIVATE);
+	is(1, "one that is private and read-only is not");
+	store(shared, 0, PAGES);
+	is(*word(memory, 5) == 1005, "it shows what is stored through another one");
+	is(mprotect((void *)memory, SIZE, PROT_READ | PROT_WRITE) && errno == EACCES, "it cannot be made writable");
+	is(signal_of(word(memory, 5), 1) == SIGSEGV, "nor stored into");
+}
+
+static void child(volatile uint32_t *memory)
+{
+	unsigned int i, n;
+
+	for (n = 0; n < 200; n++) {
+		for (i = 0; i < PAGES; i++)
+			word(memory, i)[1] = n < 199 ? n : 2000 + i;
+		if (n % 8 == 0)
+			usleep(500);
+	}
+	_exit(0);
+}
+
+static void do_fork(void)
+{
+	volatile uint32_t *memory = map();
+	unsigned int i, n;
+	pid_t pid;
+	int status = -1;
+
+	/* Some are writable when the page tables are copied. */
+	*word(memory, 0) = 1;
+	*word(memory, 1) = 1;
+	pid = fork();
+	if (!pid)
+		child(memory);
+	for (n = 0; n < 200; n++) {
+		for (i = 0; i < PAGES; i++)
+			*word(memory, i) = n;
+		if (n % 8 == 0)
+			usleep(500);
+	}
+	is(waitpid(pid, &status, 0) == pid && !status, "the child ends");
+	is(word(memory, 3)[1] == 2003, "and its stores are seen");
+	store(memory, 0, PAGES);
+}
+
+static void do_mremap(void)
+{
+	volatile uint32_t *memory = map(), *moved;
+	off_t end = lseek(fd, 0, SEEK_END);
+	void *room = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	store(memory, 0, 8);
+	*word(memory, 9) = 7;
+	moved = mremap((void *)memory, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+	is(moved == room, "a dirty mapping is moved");
+	is(signal_of(word(memory, 1), 0) == SIGSEGV, "and gone from where it was");
+	is(*word(moved, 7) == 1007, "and what it was");
+	store(moved, 8, PAGES);
+	is(mremap((void *)moved, SIZE, 4 * PAGE, 0) == moved, "it is shrunk");
+	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, end - PAGE);
+	if (memory == MAP_FAILED)
+		err(2, "mmap");
+	memory = mremap((void *)memory, PAGE, 2 * PAGE, MREMAP_MAYMOVE);
+	is(memory == MAP_FAILED || signal_of(word(memory, 1), 0) == SIGBUS, "behind the end there is nothing to load");
+	is(memory == MAP_FAILED || signal_of(word(memory, 1), 1) == SIGBUS, "nor to store into");
+}
+
+/* An entry of the page table that is still dirty becomes writable by mprotect() alone, without a fault. */
+static void turn(volatile uint32_t *memory, const char *text)
+{
+	int good = !mprotect((void *)memory, SIZE, PROT_READ) && signal_of(word(memory, 9), 1) == SIGSEGV &&
+		   !mprotect((void *)memory, SIZE, PROT_READ | PROT_WRITE);
+
+	is(good, text);
+}
+
+static void do_mprotect(void)
+{
+	volatile uint32_t *memory = map();
+	unsigned int i;
+
+	for (i = 0; i < PAGES; i++)
+		*word(memory, i) = 7;
+	turn(memory, "a dirty mapping is made read-only, and writable again");
+	for (i = 0; i < PAGES; i++)
+		*word(memory, i) = 8;
+	/* Until nobody looks at the pages any more. */
+	usleep(300000);
+	turn(memory, "one that was dirty is made read-only, and writable again");
+	store(memory, 0, PAGES);
+}
+
+static void do_event(void)
+{
+	struct card_event event = { .node = 65535, .event = 1, .data = 77 };
+
+	store(map(), 0, PAGES);
+	is(!ioctl(fd, SEND_EVENT, &event), "an event is sent behind what was stored");
+}
+
+static void do_exit(void)
+{
+	store(map(), 0, PAGES);
+	is(1, "all is stored");
+	_exit(0);
+}
+
+static void pound(unsigned int seconds)
+{
+	volatile uint32_t *memory = map();
+	time_t end = time(NULL) + seconds;
+	uint32_t n, i;
+
+	for (n = 0; time(NULL) <= end; n++)
+		for (i = 0; i < SIZE / sizeof(*memory); i++)
+			memory[i] = n;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{ "unmap", do_unmap }, { "populate", do_populate }, { "kernel", do_kernel }, { "held", do_held },
+	{ "msync", do_msync }, { "private", do_private }, { "fork", do_fork }, { "mremap", do_mremap },
+	{ "mprotect", do_mprotect }, { "event", do_event }, { "exit", do_exit },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 4)
+		errx(2, "corners DEVICE CASE OFFSET");
+	fd = open(argv[1], O_RDWR);
+	if (fd < 0)
+		err(2, "%s", argv[1]);
+	base = strtoull(argv[3], NULL, 0);
+	if (argc == 5 && !strcmp(argv[2], "pound")) {
+		pound(atoi(argv[4]));
+		return 0;
+	}
+	for (i = 0; i < sizeof(cases) / sizeof(*cases) && strcmp(cases[i].name, argv[2]); i++)
+		;
+	if (i == sizeof(cases) / sizeof(*cases))
+		errx(2, "%s: no such case", argv[2]);
+	cases[i].run();
+	return 0;
+}
