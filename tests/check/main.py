@@ -27,11 +27,12 @@ TAIL = 60
 KERNEL_TAIL = 15
 CONSOLE = re.compile(r"n\d+! ")
 SKIPS = HERE.parent / "skips"
+GUARANTEE = re.compile(r"G\d+")		# of vrfm: the scenarios that show it, see Documentation/vrfm.rst
 
 
 def arguments():
     parser = argparse.ArgumentParser(prog="tools/check", description="Run all checks, or those whose name contains or matches NAME.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; G1 to G10: what shows a guarantee of vrfm")
     parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
     parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
     parser.add_argument("--mutants", action="store_true",
@@ -43,6 +44,8 @@ def matches(part, name, full):
     """Does NAME, which may be part of one or a pattern, mean this part? A full name means no other part."""
     if name in full:
         return part.name == name
+    if GUARANTEE.fullmatch(name):
+        return name in part.guarantees
     return name in part.name or fnmatch.fnmatch(part.name, name)
 
 

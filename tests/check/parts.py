@@ -26,7 +26,8 @@ VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
 # Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
-KEYS = {"kernels", "long", "alone", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout"}
+KEYS = {"kernels", "long", "alone", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
+        "guarantees"}
 HEADER_LINES = 60
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
@@ -43,6 +44,7 @@ class Part:
     long: bool = False			# only with --long, or by its full name
     seconds: int = 10			# a guess: what takes long begins early
     tour: str = ""			# with --long it is a part of this one
+    guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -172,7 +174,8 @@ def scenario(path, values, place, long=True, tour=""):
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
         run = with_programs(brought([values]), argv, [path], timeout + SLACK)
-    return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour)
+    return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour,
+                tuple(values.get("guarantees", "").split()))
 
 
 def beside_previous(kernel, names, argv, path, limit):

@@ -11,6 +11,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
+# guarantees: G6 G8
 # timeout: 400
 
 # shellcheck source=tests/e2e/lib.sh

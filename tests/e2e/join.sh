@@ -15,6 +15,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
+# guarantees: G8
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

@@ -13,6 +13,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
+# guarantees: G4 G5 G6
 # timeout: 300
 
 # The names of cases as arguments run only these.

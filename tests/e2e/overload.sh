@@ -15,6 +15,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
+# guarantees: G1 G2 G9
 # timeout: 400
 
 # The names of cases as arguments run only these.

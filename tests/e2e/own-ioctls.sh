@@ -15,6 +15,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
 # append: ncpus=1
+# guarantees: G4
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

@@ -11,6 +11,7 @@
 # long: stock-6.12 stock-new uml-debug debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/abi rfm2g/fuzz
+# guarantees: G1 G7 G10
 # timeout: 300
 
 # shellcheck source=tests/e2e/lib.sh

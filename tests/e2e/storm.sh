@@ -16,6 +16,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
+# guarantees: G5 G6 G8
 # timeout: 1000
 
 # shellcheck source=tests/e2e/lib.sh

@@ -11,6 +11,7 @@
 # kernels: uml-debug
 # load: krdma vrfm
 # programs: rfm2g/rfm
+# guarantees: G10
 # timeout: 600
 
 # shellcheck source=tests/e2e/lib.sh
