@@ -93,7 +93,7 @@ class Machine:
         """Run all jobs; those of vrfm need a program besides."""
         with tempfile.TemporaryDirectory() as folder:
             more = []
-            if any(row.test.startswith("vrfm-") or row.test == "memory" for row in (*self.rows, *self.points)):
+            if any(row.test.startswith("vrfm-") or row.test in ("memory", "join") for row in (*self.rows, *self.points)):
                 more = ["--add", vbench(folder)]
             self.boot_with(more)
 

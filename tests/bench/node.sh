@@ -7,7 +7,8 @@
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
 # compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
-# "memory", which makes devices and links and looks at what is left. Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
+# "memory", which makes devices and links and looks at what is left, or "join", which has a new one get what others have.
+# Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
 # "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
 set -uo pipefail
@@ -213,6 +214,76 @@ memory() {
 	done
 }
 
+# --- joining: 0 is there, 1 comes, 2 has written a tenth of the 64 MiB, every tenth page. 6 and 7 are for the server of
+# --- the raw side alone ---
+
+# joined: 1 has loaded an image and is linked with all; no program is started to see that.
+joined() {
+	local name value loads='' loading='' state=''
+	while read -r name value; do
+		[[ $name != loads ]] || loads=$value
+		[[ $name != loading ]] || loading=$value
+	done </sys/kernel/debug/vrfm/rfm2g1/device
+	read -r state </sys/class/rfm2g/rfm2g1/state
+	((loads && !loading)) && [[ $state == ready ]]
+}
+
+# join_once NAME ROUND: from the moment that 1 is enabled and may be linked
+join_once() {
+	local begin i
+	begin=${EPOCHREALTIME/[.,]/}
+	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer 0 1 "$NODE" || return
+	[[ $1 != alive ]] || { vrfm_peer 2 1 "$NODE" && vrfm_peer 1 2 "$NODE"; } || return
+	for ((i = 0; i < 20000; i++)); do
+		! joined || break
+		read -r -t 0.001 <>"$join_pipe"
+	done
+	joined || { echo "join: no end" >&2; return 1; }
+	echo "$1 $2 n=1639 ns=$(((${EPOCHREALTIME/[.,]/} - begin) * 1000))"
+}
+
+join_writes() {
+	python3 - <<'PYTHON'
+import os
+fd = os.open("/dev/rfm2g2", os.O_RDWR)
+for page in range(0, 16384, 10):
+    os.pwrite(fd, page.to_bytes(4, "little") * 1024, page * 4096)
+os.fsync(fd)
+PYTHON
+}
+
+vrfm_unmake() {
+	local dir=$vrfm_config/rfm2g$1
+	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
+}
+
+# join_round ROUND
+join_round() {
+	vrfm_make 0 64M && vrfm_make 2 64M && vrfm_peer 2 0 "$NODE" && vrfm_peer 0 2 "$NODE" && vrfm_ready 2 &&
+		join_writes && join_once alive "$1" || return
+	# The joiner goes, and so does who wrote.
+	vrfm_unmake 1 && rmdir $vrfm_config/rfm2g0/peers/2 && vrfm_unmake 2 && join_once gone "$1" || return
+	vrfm_end
+}
+
+join() {
+	local rounds=$1 round server_pid status=0
+	join_pipe=/tmp/join.pipe
+	mkfifo $join_pipe
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	vrfm_make 6 4M && vrfm_make 7 4M || return
+	/add/vbench serve "$RDMADEV" "$server" $((vrfm_port + 1)) /dev/rfm2g6 /dev/rfm2g7 &
+	server_pid=$!
+	/add/vbench pages raw "$RDMADEV" "$server" $((vrfm_port + 1)) "$rounds" || status=1
+	kill $server_pid
+	wait $server_pid
+	vrfm_end
+	for ((round = 1; round <= rounds && !status; round++)); do
+		join_round "$round" || status=1
+	done
+	return "$status"
+}
+
 job() {
 	local key=$1 test=$2 variants=$3 rounds=$4 out line status=0
 	shift 4
@@ -222,6 +293,10 @@ job() {
 		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
 	elif [[ $test == memory ]]; then
 		out=$(memory "$rounds") || status=$?
+	elif [[ $test == join && $LINK != rxe ]]; then
+		out="skip raw verbs need rxe here"
+	elif [[ $test == join ]]; then
+		out=$(join "$rounds") || status=$?
 	elif [[ $test == vrfm-* && $LINK != rxe ]]; then
 		out="skip raw verbs need rxe here"
 	elif [[ $test == vrfm-* ]]; then
@@ -242,7 +317,7 @@ job() {
 vrfm_port=7900
 vrfm=
 [[ " $* " != *" vrfm-"* ]] || vrfm=yes
-if [[ " $* " == *" memory "* || $vrfm ]]; then
+if [[ " $* " == *" memory "* || " $* " == *" join "* || $vrfm ]]; then
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 fi
 
@@ -264,7 +339,7 @@ barrier serving
 if ((NODE == NODES)); then
 	for words in "$@"; do
 		read -ra words <<<"$words"
-		[[ ${words[1]} != memory ]] || job "${words[@]}"
+		[[ ${words[1]} != memory && ${words[1]} != join ]] || job "${words[@]}"
 	done
 fi
 if [[ $vrfm ]]; then
@@ -279,7 +354,7 @@ if ((NODE == NODES)); then
 	describe
 	for words in "$@"; do
 		read -ra words <<<"$words"
-		[[ ${words[1]} == memory ]] || job "${words[@]}"
+		[[ ${words[1]} == memory || ${words[1]} == join ]] || job "${words[@]}"
 	done
 fi
 barrier measured

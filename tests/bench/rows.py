@@ -25,7 +25,7 @@ class Row:
     """A line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, "user", "krping-" and one of krping's, "vrfm-" and one of vbench, or "memory"
+    test: str			# of krdma_bench, "user", "memory", "join", or "krping-" or "vrfm-" and one of krping's or vbench
     variants: str
     options: str
     value: typing.Callable	# (Turns) -> one value a round
@@ -172,6 +172,12 @@ ROWS = (
         slower("three", "vrfm"), "<=", always(3.00)),
     Row("V9", "memory of a device of 64 MiB/64 MiB", "memory", "vrfm", "", device_size, "<=", always(1.05)),
     Row("V9", "memory of a side of a link MiB", "memory", "vrfm", "", link_mib, "<=", always(1.00)),
+    Row("V10", "late join 64 MiB writer gone time vrfm/raw READ", "join", "raw,gone,alive", "",
+        slower("gone", "raw"), "<=", always(1.50)),
+    Row("V10", "late join 64 MiB all alive time vrfm/raw READ", "join", "raw,gone,alive", "",
+        slower("alive", "raw"), "<=", always(3.00)),
+    Row("V11", "API writes 4 B time three peers/one", "vrfm-rate", "vrfm,three", "size=4",
+        slower("three", "vrfm"), "<=", always(3.00)),
 )
 
 

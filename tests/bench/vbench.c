@@ -14,6 +14,7 @@
  *   ping    write 8 bytes; the server, which watches them, writes 8 bytes, which this side watches
  *   event   send an event, the server sends one back: both sleep meanwhile
  *   read    copy 1 MiB out of a mapping
+ *   pages   RDMA READ a tenth of 64 MiB, by single pages; for the raw side only
  *
  * Variants:
  *   raw     RDMA WRITE, and SEND and RECV, from user space
@@ -49,6 +50,9 @@
 #define DEPTH 16
 #define SAMPLES 100000
 #define SIGNAL_EVERY 8
+#define PAGE 4096u
+/* As many as are written for somebody to join, see node.sh. */
+#define PAGES 1639u
 #define MESSAGE 8
 /* In the high bit of a number: the server's turn is over. */
 #define LAST 0x80000000u
@@ -181,7 +185,8 @@ static void make_verbs(const char *name, struct card *own)
 	verbs.received = ibv_create_cq(verbs.context, 2 * DEPTH, NULL, verbs.channel, 0);
 	if (!verbs.pd || !verbs.channel || !verbs.sent || !verbs.received || verbs.memory == MAP_FAILED)
 		err(1, "verbs");
-	verbs.mr = ibv_reg_mr(verbs.pd, verbs.memory, SPAN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	verbs.mr = ibv_reg_mr(verbs.pd, verbs.memory, SPAN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			      IBV_ACCESS_REMOTE_READ);
 	init.send_cq = verbs.sent;
 	init.recv_cq = verbs.received;
 	verbs.qp = ibv_create_qp(verbs.pd, &init);
@@ -205,7 +210,8 @@ static void post_recv(void)
 static void connect_verbs(void)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
+										   IBV_ACCESS_REMOTE_READ,
 	};
 	int i;
 
@@ -215,13 +221,15 @@ static void connect_verbs(void)
 		post_recv();
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = verbs.peer.qpn, .min_rnr_timer = 1,
+		.max_dest_rd_atomic = DEPTH,
 		.ah_attr = { .is_global = 1, .port_num = 1,
 			     .grh = { .dgid = verbs.peer.gid, .sgid_index = verbs.gid_index, .hop_limit = 64 } },
 	};
 	if (ibv_modify_qp(verbs.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
 		err(1, "RTR");
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7 };
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7,
+				     .max_rd_atomic = DEPTH };
 	if (ibv_modify_qp(verbs.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
 		err(1, "RTS");
@@ -505,6 +513,18 @@ static void raw_rate(const struct job *job, struct result *result)
 	result->ns = now_ns() - begin;
 }
 
+static void raw_pages(struct result *result)
+{
+	uint64_t begin = now_ns();
+
+	for (; result->n < PAGES; result->n++) {
+		reap(DEPTH - 1);
+		post_send(IBV_WR_RDMA_READ, result->n * 10 * PAGE % (SPAN - PAGE) & ~(PAGE - 1), PAGE, 1);
+	}
+	reap(0);
+	result->ns = now_ns() - begin;
+}
+
 static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
 {
 	uint64_t begin = now_ns();
@@ -570,6 +590,8 @@ static void run(const struct job *job, const char *test, const struct turn *turn
 		raw_rate(job, result);
 	else if (!strcmp(test, "rate"))
 		rfm_rate(job, &turn->rfm, result);
+	else if (!strcmp(test, "pages"))
+		raw_pages(result);
 	else if (!strcmp(test, "read"))
 		read_rate(job, turn->rfm.memory, result);
 	else
