@@ -16,6 +16,7 @@
 #define trace_vrfm_link(...) do { } while (0)
 #define trace_vrfm_apply(...) do { } while (0)
 #define trace_vrfm_image(...) do { } while (0)
+#define trace_vrfm_direct(...) do { } while (0)
 #define trace_vrfm_load_begin(...) do { } while (0)
 #define trace_vrfm_load_done(...) do { } while (0)
 
@@ -23,6 +24,14 @@
 #define krdma_post fuzz_post
 #define krdma_query fuzz_query
 #define krdma_loan_return fuzz_loan_return
+/* Nobody is shown any memory, and of the peer's only the description comes. */
+#define krdma_region_from_pages fuzz_region_from_pages
+#define krdma_region_export fuzz_region_export
+#define krdma_region_is_coherent fuzz_region_is_coherent
+#define krdma_region_put fuzz_region_put
+#define krdma_remote_import fuzz_remote_import
+#define krdma_remote_size fuzz_remote_size
+#define krdma_remote_free fuzz_remote_free
 
 #include <linux/workqueue.h>
 /* Nothing happens later, or the same seed would not be the same. */
@@ -43,10 +52,12 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/load.c"
 #include "../../vrfm/copy.c"
 #include "../../vrfm/diff.c"
+#include "../../vrfm/direct.c"
 #include "../../vrfm/map.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"
+#include "../../vrfm/way.c"
 
 /* An acknowledgment that was posted and is not over yet. */
 static struct krdma_req *fuzz_posted;
@@ -70,6 +81,42 @@ int fuzz_post(struct krdma_cb *cb, struct krdma_req *req)
 	return 0;
 }
 
+struct krdma_region *fuzz_region_from_pages(struct krdma_cb *cb,
+					    struct page **pages, u32 npages,
+					    u32 offset, size_t len, u32 access)
+{
+	return ERR_PTR(-EINVAL);
+}
+
+ssize_t fuzz_region_export(const struct krdma_region *region, u64 offset,
+			   u64 len, void *buf, size_t size)
+{
+	return -EINVAL;
+}
+
+bool fuzz_region_is_coherent(struct krdma_region *region)
+{
+	return false;
+}
+
+void fuzz_region_put(struct krdma_region *region)
+{
+}
+
+struct krdma_remote *fuzz_remote_import(const void *desc, size_t len)
+{
+	return ERR_PTR(-ENOMEM);
+}
+
+u64 fuzz_remote_size(const struct krdma_remote *remote)
+{
+	return 0;
+}
+
+void fuzz_remote_free(struct krdma_remote *remote)
+{
+}
+
 int fuzz_query(struct krdma_cb *cb, struct krdma_caps *caps)
 {
 	return -EINVAL;
@@ -86,6 +133,21 @@ void vrfm_sync_kick(struct vrfm_link *link)
 }
 
 void vrfm_sync_work(struct work_struct *work)
+{
+}
+
+void vrfm_stage_kick(struct vrfm_dev *vdev)
+{
+	fuzz_kicks++;
+}
+
+void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
+		      u32 desc_len, u64 *number)
+{
+	return pack->msg;
+}
+
+void vrfm_stage_hide(struct vrfm_dev *vdev)
 {
 }
 

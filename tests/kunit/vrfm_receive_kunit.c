@@ -27,9 +27,11 @@ module_param_named(seed, fuzz_seed, ulong, 0444);
 #define FENCE PAGE_SIZE
 #define FENCE_BYTE 0x5a
 #define ROOM 8192
-#define HEAD 32
+#define HEAD 40
 /* Messages of this node's that the peer may acknowledge. */
 #define SENT 8
+/* STAGEs of this node's that it may answer. */
+#define TOLD 4
 
 /**
  * struct fuzz - the test
@@ -45,6 +47,9 @@ module_param_named(seed, fuzz_seed, ulong, 0444);
  * @len: its bytes
  * @sequence: of the last right one
  * @applied: what the last right one acknowledged
+ * @answered: what it answered
+ * @staged: number of the last STAGE that was right
+ * @map: what that said
  * @taken: right ones by their type
  * @refused: others
  */
@@ -61,6 +66,9 @@ struct fuzz {
 	u32 len;
 	u64 sequence;
 	u64 applied;
+	u64 answered;
+	u64 staged;
+	u64 map;
 	u32 taken[VRFM_WIRE_TYPES];
 	u32 refused;
 };
@@ -144,9 +152,16 @@ static void link_anew(struct fuzz *f)
 	link->cb = &f->cb;
 	link->room = VRFM_SLOT_SIZE;
 	link->state = VRFM_READY;
+	link->direct.told = TOLD;
+	/* As vrfm_link_down() does it. */
+	kfree(link->direct.desc);
+	link->direct.desc = NULL;
 	spin_unlock_bh(&link->lock);
 	f->sequence = 0;
 	f->applied = 0;
+	f->answered = 0;
+	f->staged = 0;
+	f->map = 0;
 }
 
 static int fuzz_init(struct kunit *test)
@@ -181,6 +196,8 @@ static void fuzz_exit(struct kunit *test)
 
 	if (!f)
 		return;
+	if (f->link)
+		kfree(f->link->direct.desc);
 	if (f->link)
 		vrfm_link_put(f->link);
 	if (f->vdev)
@@ -243,6 +260,19 @@ static void make_event(struct fuzz *f, struct vrfm_pack *pack)
 	vrfm_pack_event(pack, &event);
 }
 
+/* What it describes nobody looks at here. */
+static void make_stage(struct fuzz *f, struct vrfm_pack *pack)
+{
+	u32 desc_len = f->staged ? 0 : 16 + 16 * below(f, 4);
+	unsigned long map[64 / BITS_PER_LONG];
+	void *at;
+
+	fill_random(f, map, sizeof(map));
+	at = vrfm_pack_stage(pack, f->staged + 1 + below(f, 3), map, MEMORY,
+			     desc_len);
+	fill_random(f, at, desc_len);
+}
+
 static void make_body(struct fuzz *f, struct vrfm_pack *pack, u8 type)
 {
 	if (type == VRFM_WIRE_UPDATE)
@@ -255,6 +285,8 @@ static void make_body(struct fuzz *f, struct vrfm_pack *pack, u8 type)
 		make_note(f, pack);
 	else if (type == VRFM_WIRE_EVENT)
 		make_event(f, pack);
+	else if (type == VRFM_WIRE_STAGE)
+		make_stage(f, pack);
 }
 
 /* One that is right. */
@@ -266,12 +298,15 @@ static void make(struct fuzz *f)
 		.flags = below(f, VRFM_WIRE_FLAGS + 1),
 		.applied = f->applied,
 		.serial = prandom_u32_state(&f->random),
+		.staged = f->answered,
 	};
 	struct vrfm_pack pack;
 
 	head.sequence = f->sequence + (head.type != VRFM_WIRE_ACK);
 	if (f->applied < SENT && one_of(f, 4))
 		head.applied++;
+	if (f->answered < TOLD && one_of(f, 4))
+		head.staged++;
 	vrfm_pack_begin(&pack, f->msg, ROOM);
 	make_body(f, &pack, head.type);
 	f->len = vrfm_pack_end(&pack, &head);
@@ -377,7 +412,19 @@ static bool right_pull(const u8 *at, u32 len)
 	       len == 8 + 8 * count;
 }
 
-static bool right_body(const u8 *msg, u32 len)
+static bool right_stage(const struct fuzz *f, const u8 *at, u32 len)
+{
+	u64 map, desc;
+
+	if (len < 16 || number(at, 8) <= f->staged)
+		return false;
+	map = number(at + 8, 4);
+	desc = number(at + 12, 4);
+	return map == 8 && (f->staged ? !desc : desc) && desc <= 16 + 16384 &&
+	       len == 16 + map + desc;
+}
+
+static bool right_body(const struct fuzz *f, const u8 *msg, u32 len)
 {
 	u32 count = number(msg + 2, 2);
 	const u8 *at = msg + HEAD;
@@ -393,6 +440,8 @@ static bool right_body(const u8 *msg, u32 len)
 		return !count && len == HEAD + 24 && at[0] >= 1 && at[0] <= 5;
 	case 6:
 		return !count && right_pull(at, len - HEAD);
+	case 8:
+		return !count && right_stage(f, at, len - HEAD);
 	default:
 		return !count && len == HEAD;
 	}
@@ -401,15 +450,18 @@ static bool right_body(const u8 *msg, u32 len)
 static bool right(const struct fuzz *f, const u8 *msg, u32 len)
 {
 	bool counted = len && msg[0] != 1;
-	u64 applied;
+	u64 applied, answered;
 
-	if (len < HEAD || msg[0] < 1 || msg[0] > 7 || msg[1] > 7 ||
+	if (len < HEAD || msg[0] < 1 || msg[0] > 8 || msg[1] > 15 ||
 	    number(msg + 4, 4) != len - HEAD)
 		return false;
 	if (number(msg + 8, 8) != f->sequence + counted)
 		return false;
 	applied = number(msg + 16, 8);
-	return applied >= f->applied && applied <= SENT && right_body(msg, len);
+	answered = number(msg + 32, 8);
+	return applied >= f->applied && applied <= SENT &&
+	       answered >= f->answered && answered <= TOLD &&
+	       right_body(f, msg, len);
 }
 
 static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
@@ -443,6 +495,11 @@ static void expect_right(struct fuzz *f, const u8 *msg)
 	f->taken[msg[0]]++;
 	f->sequence = number(msg + 8, 8);
 	f->applied = number(msg + 16, 8);
+	f->answered = number(msg + 32, 8);
+	if (msg[0] == 8) {
+		f->staged = number(at, 8);
+		f->map = number(at + 16, 8);
+	}
 	for (; count; count--, at += 8 + round_up(len, 8)) {
 		offset = number(at, 4);
 		len = number(at + 4, 4);
@@ -492,12 +549,26 @@ static bool map_is(const unsigned long *map, const u8 *wanted)
 	return true;
 }
 
+static u64 staged_ranges(const struct fuzz *f)
+{
+	const unsigned long *map = f->link->direct.staged;
+	u64 ranges = 0;
+	u32 i;
+
+	for (i = 0; i < 64; i += BITS_PER_LONG)
+		ranges |= (u64)map[i / BITS_PER_LONG] << i;
+	return ranges;
+}
+
 /* The maps take long, and are looked at now and then. */
 static void judge(struct kunit *test, struct fuzz *f, u32 n)
 {
 	KUNIT_ASSERT_TRUE_MSG(test, memory_is_right(f), "message %u", n);
 	KUNIT_ASSERT_EQ_MSG(test, fuzz_returned, n + 1,
 			    "message %u: given back once", n);
+	KUNIT_ASSERT_EQ_MSG(test, staged_ranges(f), f->map, "message %u", n);
+	KUNIT_ASSERT_EQ_MSG(test, f->link->direct.answered, f->answered,
+			    "message %u", n);
 	if (n % 64)
 		return;
 	KUNIT_ASSERT_TRUE_MSG(test, twins_are_right(f), "message %u", n);
