@@ -172,7 +172,9 @@ static void foreign_commands(void)
 static void wide_commands(void)
 {
 	struct { uint32_t offset, length; uint64_t buffer; } t = { .offset = 700, .length = 4 };
-	struct { uint32_t data, event, timeout; uint16_t node, pad; uint64_t spare; } e = { .event = 1, .spare = ~0ULL };
+	struct { uint32_t data, event, timeout; uint16_t node, pad; uint64_t spare; } e = {
+		.event = 1, .spare = ~0ULL
+	};
 	uint32_t word = 0xC0FFEE, back = 0;
 
 	t.buffer = (uintptr_t)&word;
