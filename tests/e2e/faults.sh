@@ -5,7 +5,8 @@
 # faults: each allocation of a call fails in turn, until the call has none left to fail. The call says so or does
 # without, the peer is told in time, nothing is left behind, and the next attempt works.
 #
-#   node 1 (echoes on 7000, shows buffers on 7001; then its own allocations fail) <--- krdma, krping ---> node 2
+#   node 1 (echoes on 7000 and 7005, shows buffers on 7001, is told of writes on 7004; then its own allocations fail)
+#     <--- krdma, krping ---> node 2
 #
 # Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
 # workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
@@ -15,7 +16,7 @@
 #
 # kernels: uml-debug
 # load: krdma krdma_test krping
-# timeout: 900
+# timeout: 1200
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -157,14 +158,25 @@ calls() {
 	transfers
 }
 
+# connect_for COMMAND: to a server that can do it. Where MRs are kept they are made ready for that.
+connect_for() {
+	case $1 in
+	longsend*) kt connect c "$server" 7005 mr_pool=4 ;;
+	*send*) kt connect c "$server" 7000 ;;
+	*write_imm* | ask*) kt connect c "$server" 7004 mr_pool=4 ;;
+	*) kt connect c "$server" 7001 rw=1 && kt write c 100000 0 ;;
+	esac
+}
+
 # A send that fails half way ends the connection: so each attempt has one of its own.
 transfers() {
 	local n what wrong
 	for what in "send c 50000" "send c 100000" "longsend c 200000" "read c 100000 0" "write c 100000 0" \
-		"async c write virt 4 1000 chain=4" "async c write region 4 1000"; do
+		"async c write virt 4 1000 chain=4" "async c write region 4 1000" "async c write_imm virt 4 1000 chain=4" \
+		"async c write_imm region 4 1000" "async c write_imm pages 2 40000" "ask c invite 2" "ask c back 2"; do
 		wrong=0
 		for ((n = 1; n < most; n++)); do
-			if [[ $what == *send* ]]; then kt connect c "$server" 7000; else kt connect c "$server" 7001 rw=1; kt write c 100000 0; fi
+			connect_for "$what"
 			((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# no connection for ${what%% *} $n: $kt_ret"; }
 			# shellcheck disable=SC2086 # words of a command
 			kt failnth $n $what
@@ -215,6 +227,41 @@ krping_server() {
 	done
 }
 
+random_what=("short messages" "messages that are pulled" "writes that are told, and keys that are given back")
+
+# random_attempt WHICH: one that takes some of krdma's callbacks and workers, on both sides. Sets kt_ret and kt_ms.
+random_attempt() {
+	local limits="connect_ms=4000 op_ms=4000" ms=0 step
+	local -a steps=()
+	# shellcheck disable=SC2086 # words of a command
+	case $1 in
+	0)
+		kt rounds r "$server" 7000 2 $limits recv_depth=4
+		return
+		;;
+	1)
+		kt connect r "$server" 7005 mr_pool=4 $limits
+		steps=("longsend r 200000 4000" "longreceive r 200000 4000" "longsend r 100000 4000" "longreceive r 200000 4000")
+		;;
+	2)
+		kt connect r "$server" 7004 mr_pool=4 $limits
+		steps=("ask r invite 3" "async r write_imm virt 30 1000 chain=5" "async r write_imm region 5 40000" "ask r back 3")
+		;;
+	esac
+	ms=$kt_ms
+	for step in "${steps[@]}"; do
+		((kt_ret == 0)) || break
+		# shellcheck disable=SC2086 # words of a command
+		kt $step
+		ms=$((ms + kt_ms))
+		# What was received has a length.
+		((kt_ret < 0)) || kt_ret=0
+	done
+	local ret=$kt_ret
+	kt release r
+	kt_ret=$ret kt_ms=$ms
+}
+
 # Allocations of callbacks and workers, by where krdma's code lies.
 random_faults() {
 	local start size i failed=0
@@ -229,18 +276,19 @@ random_faults() {
 	for ((i = 0; i < 60; i++)); do
 		# An attempt has some two hundred allocations: few failures, so that it comes far, then many.
 		echo $((i % 2 + 1)) >"$debug/failslab/probability"
-		kt rounds r "$server" 7000 2 connect_ms=4000 op_ms=4000 recv_depth=4
+		random_attempt $((i % 3))
 		((kt_ret == 0)) || failed=$((failed + 1))
-		((kt_ms < 25000)) || ok 1 "round $i took $kt_ms ms"
+		((kt_ms < 30000)) || ok 1 "round $i took $kt_ms ms"
 	done
 	echo 0 >"$debug/failslab/probability"
 	echo 0 >"$debug/failslab/require-start"
 	echo "# $failed of 60 attempts failed"
 	((failed > 0))
 	ok $? "allocations of callbacks failed in $failed of 60 attempts"
-	kt rounds r "$server" 7000 3
-	kt_is 0 "works when none fails"
-	kt release r
+	for i in 0 1 2; do
+		random_attempt $i
+		kt_is 0 "works when none fails: ${random_what[i]}"
+	done
 }
 
 if ((NODE == 1)); then
@@ -249,7 +297,11 @@ if ((NODE == 1)); then
 	expect 0 listen rw 0.0.0.0 7001 rw=1 recv_depth=4
 	expect 0 listen raw 0.0.0.0 7002 raw=1
 	expect 0 server 0.0.0.0 7003 recv_depth=4
+	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
+	# MRs that are kept have to be invalidated.
+	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
+	kt kthread serve3 serve pulls
 	kt kthread hold hold rw
 	krping_server &
 	krping_pid=$!
@@ -258,13 +310,14 @@ if ((NODE == 1)); then
 		kt request r raw 500 && kt answer r raw=1
 		kt release r
 	done
-	for job in serve1 serve2 hold; do
+	for job in serve1 serve2 serve3 hold; do
 		kt stop $job
 		kt_is EINTR "$job: $kt_text"
 	done
 	kill -KILL $krping_pid
 	wait $krping_pid 2>/dev/null
-	for slot in l rw raw; do expect 0 release $slot; done
+	expect 0 tell end
+	for slot in l rw raw pulls; do expect 0 release $slot; done
 else
 	barrier listening
 	arm
