@@ -92,7 +92,7 @@ def without_warnings(run):
 def kunit(kernel, long=False):
     argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", TOP / "tests/kunit/run"]
     run = without_warnings(judged(argv, 300 + SLACK, level=1, planned=False))
-    return Part(f"kunit-{kernel}", run, (kernel,), long, 30)
+    return Part(f"kunit-{kernel}", run, (kernel,), long, 30, guarantees=("G10",))
 
 
 def selftest(kernel, long=False):

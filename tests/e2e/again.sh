@@ -9,7 +9,8 @@
 #     ^--- krdma ---- node 2 (keeps connections)
 #   devices are removed on both
 #
-# kernels: uml
+# kernels:
+# alone: uml
 # long: stock-6.1 uml/siw uml-debug debug-6.1
 # load: krdma krdma_test
 # timeout: 600

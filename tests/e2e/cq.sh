@@ -8,7 +8,8 @@
 #
 #   node 1 (listens on 7000 and up, accepts) <--- krdma, twenty connections ---> node 2 (connects)
 #
-# kernels: uml
+# kernels:
+# alone: uml
 # long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 600

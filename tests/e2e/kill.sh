@@ -10,9 +10,9 @@
 # The state is what krdma_test saw when it sent the signal. krping's connection cannot be seen from outside:
 # there, its line in /proc/krping tells what it was doing.
 #
-# kernels: uml uml-debug
+# kernels: uml
 # alone: debug-6.1
-# long: uml/siw debug-6.1/siw stock-6.1 stock-new
+# long: uml/siw uml-debug debug-6.1/siw stock-6.1 stock-new
 # load: krdma krdma_test krping
 # timeout: 900
 

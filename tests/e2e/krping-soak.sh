@@ -7,9 +7,9 @@
 #
 #   node 1 (servers of four tests, for everybody) <--- krping ---> node 2 (sixteen clients)
 #
-# kernels: uml
+# kernels:
 # long: uml/siw stock-6.1 stock-new
-# alone: debug-6.1
+# alone: uml debug-6.1
 # load: krdma krping
 # timeout: 900
 

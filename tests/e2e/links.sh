@@ -10,8 +10,8 @@
 #        node 3
 #
 # nodes: 3
-# kernels: uml uml/siw stock-6.1
-# alone: stock-6.12 stock-new stock-6.1-rt debug-6.1 debug-6.1/siw
+# kernels: uml uml/siw
+# alone: stock-6.1 stock-6.12 stock-new stock-6.1-rt debug-6.1 debug-6.1/siw
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

@@ -8,8 +8,8 @@
 #
 #   node 1 (server by callbacks on 7000, with a shown buffer on 7001) <--- krdma ---> node 2 (writes, asks)
 #
-# kernels: uml stock-6.1
-# long: uml/siw uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test
 # timeout: 240
 
