@@ -94,6 +94,42 @@ STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh)
 	return rfm2g_call(rh, VRFM_UNWATCH, 0, rfm2g_own_meanings);
 }
 
+static RFM2G_STATUS rfm2g_claim(RFM2GHANDLE rh, unsigned long cmd,
+				struct vrfm_claim *claim)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (!claim->length)
+		ret = RFM2G_BAD_PARAMETER_3;
+	else if (claim->length > h->size ||
+		 claim->offset > h->size - claim->length)
+		ret = RFM2G_OUT_OF_RANGE;
+	else
+		ret = rfm2g_command(h, cmd, (unsigned long)claim,
+				    rfm2g_own_meanings);
+	rfm2g_leave();
+	return ret;
+}
+
+STDRFM2GCALL RFM2gxClaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			 RFM2G_UINT32 Length)
+{
+	struct vrfm_claim claim = { .offset = Offset, .length = Length };
+
+	return rfm2g_claim(rh, VRFM_CLAIM, &claim);
+}
+
+STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			   RFM2G_UINT32 Length)
+{
+	struct vrfm_claim claim = { .offset = Offset, .length = Length };
+
+	return rfm2g_claim(rh, VRFM_UNCLAIM, &claim);
+}
+
 /**
  * rfm2g_watches_cancel - end what watches through a handle that is being closed
  * @h: handle

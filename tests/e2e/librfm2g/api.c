@@ -142,6 +142,8 @@ static void try_data(RFM2GHANDLE x)
 	TRY(RFM2gxFlushTimeout(x, 1000, NULL));
 	TRY(RFM2gxWatch(x, 0, sizeof(seen), seen, 0, NULL));
 	TRY(RFM2gxUnwatch(x));
+	TRY(RFM2gxClaim(x, 0, 4));
+	TRY(RFM2gxUnclaim(x, 0, 4));
 	TRY(RFM2gxPeers(x, NULL, sizeof(RFM2GXPEER), 0, &l, NULL));
 	TRY(RFM2gReadReg(x, RFM2GCTRLREGMEM, RFM2G_LCSR1, 4, &l));
 	TRY(RFM2gWriteReg(x, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 0));
@@ -209,7 +211,7 @@ static void all(RFM2GHANDLE x, RFM2G_STATUS wanted, const char *text)
 	wrong = tried = 0;
 	try_most(x);
 	try_rest(x);
-	is(!wrong && tried == 71, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
+	is(!wrong && tried == 73, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
 }
 
 static void handles(void)
@@ -664,6 +666,7 @@ static void numbers(void)
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_UNWATCH 0x0000EA03
+#define OWN_CLAIM 0x4010EA05
 #define OWN_PEERS 0xC030EA04
 
 static void flushing(void)
@@ -719,6 +722,26 @@ static void watching(void)
 	GIVES(LOW_MEMORY, RFM2gxWatch(h, 0, 4, NULL, 0, NULL));
 	wrap_fail(OWN_UNWATCH, ENOTTY);
 	GIVES(NOT_SUPPORTED, RFM2gxUnwatch(h));
+	wrap_fail(0, 0);
+}
+
+static void claims(void)
+{
+	GIVES(BAD_PARAMETER_3, RFM2gxClaim(h, 0, 0));
+	GIVES(BAD_PARAMETER_3, RFM2gxUnclaim(h, 0, 0));
+	GIVES(OUT_OF_RANGE, RFM2gxClaim(h, size, 1));
+	GIVES(OUT_OF_RANGE, RFM2gxClaim(h, size - 3, 4));
+	GIVES(OUT_OF_RANGE, RFM2gxUnclaim(h, 0xFFFFFFFF, 2));
+	GIVES(SUCCESS, RFM2gxClaim(h, 0, size));
+	GIVES(SUCCESS, RFM2gxClaim(h, size - 4, 4));
+	GIVES(SUCCESS, RFM2gxUnclaim(h, 65536, 4));
+	GIVES(SUCCESS, RFM2gxUnclaim(h, 65536, 4));
+	wrap_fail(OWN_CLAIM, ENOTTY);
+	GIVES(NOT_SUPPORTED, RFM2gxClaim(h, 0, 4));
+	wrap_fail(OWN_CLAIM, ENOMEM);
+	GIVES(LOW_MEMORY, RFM2gxClaim(h, 0, 4));
+	wrap_fail(OWN_CLAIM, ETIMEDOUT);
+	GIVES(TIMED_OUT, RFM2gxClaim(h, 0, 4));
 	wrap_fail(0, 0);
 }
 
@@ -934,6 +957,7 @@ int main(int argc, char **argv)
 	static void (*const steps[])(void) = {
 		handles, opening, groups, closing, many, identity, blocks, words, user_memory, special_memory,
 		device_memory, registers, switches, numbers, flushing, watching,
+		claims,
 		peers, window, events, sending, errnos, ignorant, unmapped, texts,
 	};
 

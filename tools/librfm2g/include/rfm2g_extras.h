@@ -60,6 +60,19 @@ STDRFM2GCALL RFM2gxWatch(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 /* Ends all that this process watches through the handle; there may be nothing. */
 STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
 
+/*
+ * This program will store into these bytes through a mapping: when it returns all
+ * peers know of it, and none of its stores has to wait until they do. For loops
+ * that must not wait, before they begin. In pieces of 64 KiB; it says nothing of
+ * who may store where. RFM2gxUnclaim(), or closing the handle, is the end of it.
+ * TIMED_OUT: a peer has not answered for ten seconds. SIGNALED: killed.
+ * BAD_PARAMETER_3: no bytes. OUT_OF_RANGE. LOW_MEMORY.
+ */
+STDRFM2GCALL RFM2gxClaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			 RFM2G_UINT32 Length);
+STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
+			   RFM2G_UINT32 Length);
+
 /* What a peer has of what this node stored. */
 typedef enum rfm2gxLink {
 	RFM2GX_DOWN,	/* it is not linked */
