@@ -19,6 +19,7 @@
 
 #include "link.h"
 #include "priv.h"
+#include "way.h"
 
 static struct dentry *vrfm_debugfs;
 
@@ -259,6 +260,24 @@ static void vrfm_seq_received_locked(struct seq_file *seq,
 		      READ_ONCE(link->pulled.count));
 }
 
+static void vrfm_seq_direct_locked(struct seq_file *seq, struct vrfm_link *link)
+{
+	const struct vrfm_direct *direct = &link->direct;
+	u32 ranges = vrfm_ranges(link->vdev->params.size);
+
+	vrfm_seq_line(seq, link, "direct %d", !!direct->remote);
+	vrfm_seq_line(seq, link, "directs %llu", link->counts.directs);
+	vrfm_seq_line(seq, link, "directs_under_way %u", direct->under_way);
+	vrfm_seq_line(seq, link, "bytes_direct %llu",
+		      link->counts.bytes_direct);
+	vrfm_seq_line(seq, link, "fence %llu", direct->update);
+	vrfm_seq_line(seq, link, "staged_by_peer %u",
+		      bitmap_weight(direct->staged, ranges));
+	vrfm_seq_line(seq, link, "shown %s", vrfm_shown_name(direct->shown));
+	vrfm_seq_line(seq, link, "stage_told %llu", direct->told);
+	vrfm_seq_line(seq, link, "stage_answered %llu", direct->answered);
+}
+
 static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 {
 	unsigned long now = jiffies;
@@ -288,6 +307,7 @@ static void vrfm_seq_link(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_life_locked(seq, link);
 	vrfm_seq_sent_locked(seq, link);
 	vrfm_seq_received_locked(seq, link);
+	vrfm_seq_direct_locked(seq, link);
 	spin_unlock_bh(&link->lock);
 	vrfm_seq_behind(seq, link);
 }

@@ -164,6 +164,7 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	link->direct.under_way++;
 	link->counts.directs++;
 	link->counts.bytes_direct += placed->len;
+	vrfm_rate_add(&link->tx_rate, jiffies, placed->len);
 	if (!krdma_post(link->cb, &placed->req))
 		return true;
 	link->direct.under_way--;

@@ -116,7 +116,7 @@ calm() {
 # Long enough that an interval ends.
 rates() {
 	if ((NODE == 1)); then
-		rfm heavy 65536 16384 3 >/tmp/heavy &
+		rfm heavy 65536 8192 3 >/tmp/heavy &
 		sleep 2
 		above "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "KiB/s are sent"
 		wait $!
