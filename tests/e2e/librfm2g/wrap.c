@@ -170,6 +170,10 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 }
 
+/* What it is called with offsets of 64 bits: here they are the same. */
+void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
+	__attribute__((alias("mmap")));
+
 void is(bool good, const char *format, ...)
 {
 	va_list args;
