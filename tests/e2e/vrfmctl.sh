@@ -222,7 +222,8 @@ assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 
 	barrier quiet
 	vrfmctl --json -n 2 -i 1 top "$name" >"$results/top" &
 	sleep 0.3
-	rfm fill 131072 500000 "$NODE"
+	# In blocks that are sent: who gets them otherwise does not know of them.
+	dd if=/dev/urandom of="$RFM" bs=8192 count=60 seek=16 conv=notrunc status=none
 	wait $!
 	python3 -c "
 import json
