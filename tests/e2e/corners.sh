@@ -8,7 +8,7 @@
 #   node 1 (stores) ---> node 2 (has it)
 #
 # kernels: uml
-# alone: stock-6.1 debug-6.1 uml-debug
+# alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/corners
 # append: ncpus=1

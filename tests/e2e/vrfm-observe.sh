@@ -7,7 +7,7 @@
 #
 #   node 1 (writes, is looked at) <---> node 2 (goes and comes)
 #
-# kernels: uml uml-debug
+# kernels: uml
 # alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
