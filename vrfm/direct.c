@@ -161,14 +161,16 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	placed->req.remote_offset = placed->offset;
 	trace_vrfm_direct(link->vdev->unit, link->peer.node, placed->offset,
 			  placed->len);
+	/* Before: it may be over before krdma_post() returns. */
 	link->direct.under_way++;
+	if (krdma_post(link->cb, &placed->req)) {
+		link->direct.under_way--;
+		return false;
+	}
 	link->counts.directs++;
 	link->counts.bytes_direct += placed->len;
 	vrfm_rate_add(&link->tx_rate, jiffies, placed->len);
-	if (!krdma_post(link->cb, &placed->req))
-		return true;
-	link->direct.under_way--;
-	return false;
+	return true;
 }
 
 /**

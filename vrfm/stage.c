@@ -396,6 +396,9 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 		    READ_ONCE(link->direct.answered) >= stage->number)
 			continue;
 		all = false;
+		/* There was no room for it, and who made some may not know. */
+		if (link->todo & VRFM_TODO_STAGE)
+			vrfm_direct_tell(link);
 		if (time_after(jiffies, stage->deadline))
 			vrfm_stage_cut(link);
 	}
