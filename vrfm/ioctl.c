@@ -504,10 +504,8 @@ static int vrfm_ioctl_unclaim(const struct vrfm_call *call)
 	struct vrfm_claim claim;
 	int ret = vrfm_get_claim(call, &claim);
 
-	if (!ret)
-		vrfm_unclaim(call->file->private_data, claim.offset,
-			     claim.length);
-	return ret;
+	return ret ?: vrfm_unclaim(call->file->private_data, claim.offset,
+				   claim.length);
 }
 
 static int vrfm_ioctl_peers(const struct vrfm_call *call)

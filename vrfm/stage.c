@@ -191,6 +191,19 @@ void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
+/* All in one round, before anybody waits for the first. */
+static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_bh(&stage->lock);
+	if (stage->nshown) {
+		bitmap_set(stage->wanted, first, last - first + 1);
+		mod_delayed_work(vrfm_wq, &stage->work, 0);
+	}
+	spin_unlock_bh(&stage->lock);
+}
+
 static int vrfm_stage_get_one(struct vrfm_dev *vdev, u32 range,
 			      unsigned long end)
 {
@@ -223,6 +236,8 @@ int vrfm_stage_get(struct vrfm_dev *vdev, u32 first, u32 last)
 	u32 range;
 	int ret;
 
+	if (first != last)
+		vrfm_stage_want(vdev, first, last);
 	for (range = first; range <= last; range++) {
 		ret = vrfm_stage_get_one(vdev, range, end);
 		if (ret) {
@@ -458,6 +473,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 		vf->claimed = vrfm_ranges_alloc(vdev->params.size);
 	if (!vf->claimed)
 		return -ENOMEM;
+	vrfm_stage_want(vdev, first, last);
 	for (range = first; range <= last; range++) {
 		if (test_bit(range, vf->claimed))
 			continue;
@@ -490,23 +506,36 @@ int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
 	return ret;
 }
 
+static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
+{
+	u32 range;
+
+	for (range = first; vf->claimed && range <= last; range++)
+		if (__test_and_clear_bit(range, vf->claimed))
+			vrfm_stage_put(vf->vdev, range, range);
+}
+
 /**
  * vrfm_unclaim - it will not, or not before long
  * @vf: open file
  * @offset: of the first byte; vrfm_inside() was asked
  * @len: how many, not 0
  *
+ * Waits for who is claiming through the same file.
+ *
  * Context: may sleep.
+ * Return: 0; -EINTR: killed.
  */
-void vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
+int vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
 {
-	u32 range, last = vrfm_range(offset + len - 1);
+	int ret = mutex_lock_killable(&vf->claims);
 
-	mutex_lock(&vf->claims);
-	for (range = vrfm_range(offset); vf->claimed && range <= last; range++)
-		if (__test_and_clear_bit(range, vf->claimed))
-			vrfm_stage_put(vf->vdev, range, range);
+	if (ret)
+		return ret;
+	vrfm_unclaim_locked(vf, vrfm_range(offset),
+			    vrfm_range(offset + len - 1));
 	mutex_unlock(&vf->claims);
+	return 0;
 }
 
 /**
@@ -517,6 +546,6 @@ void vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
  */
 void vrfm_claims_free(struct vrfm_file *vf)
 {
-	vrfm_unclaim(vf, 0, vf->vdev->params.size);
+	vrfm_unclaim_locked(vf, 0, vf->vdev->stage.nranges - 1);
 	kvfree(vf->claimed);
 }

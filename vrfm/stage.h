@@ -56,7 +56,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number);
 void vrfm_stage_hide(struct vrfm_dev *vdev);
 int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len);
-void vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len);
+int vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len);
 void vrfm_claims_free(struct vrfm_file *vf);
 
 #endif /* VRFM_STAGE_H */

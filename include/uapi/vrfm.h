@@ -201,7 +201,7 @@ struct vrfm_peers {
  * seconds; ENOMEM. What it claimed before stays claimed after an error.
  */
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
-/* struct vrfm_claim; what was not claimed through this file does not matter */
+/* struct vrfm_claim; EINTR: killed; what was not claimed does not matter */
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
 
 #endif /* _UAPI_VRFM_H */
