@@ -25,18 +25,6 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 pages=16
 room=$((pages * 4096))
 
-# run CASE OFFSET...: its lines "0 what" and "1 what"; it may not end in any other way
-run() {
-	local status line
-	while read -r status line; do
-		if [[ $status == end ]]; then
-			ok "$line" "corners $1 ends by itself: $line"
-		else
-			ok "$status" "$1: $line"
-		fi
-	done < <(/add/corners "$RFM" "$@"; echo "end $?")
-}
-
 # arrived OFFSET FIRST: word 0 of each page is FIRST and so on
 arrived() {
 	local i
@@ -104,7 +92,8 @@ for us in 50 1000000; do
 			await_event "$us"
 		elif ((NODE == 1)); then
 			[[ $case != event ]] || within 20 test -e "/exchange/awaits$us"
-			run "$case" $at
+			echo "# $case"
+			results /add/corners "$RFM" "$case" "$at"
 		fi
 		[[ $case == event ]] || barrier "$case$us"
 		((NODE == 1)) || seen "$case" $at

@@ -28,18 +28,6 @@ own() {
 	/add/own "$RFM" "$@"
 }
 
-# results COMMAND...: its lines "0 what" and "1 what"; it may not end in any other way
-results() {
-	local status line
-	while read -r status line; do
-		if [[ $status == end ]]; then
-			ok "$line" "own $1 ends by itself: $line"
-		else
-			ok "$status" "$line"
-		fi
-	done < <(own "$@"; echo "end $?")
-}
-
 # says PATTERN DESCRIPTION COMMAND...: what it prints
 says() {
 	local wanted=$1 text=$2 said
@@ -62,7 +50,7 @@ linked() {
 }
 
 wrong() {
-	results bad 2
+	results own bad 2
 	barrier wrong
 }
 
@@ -70,7 +58,7 @@ wrong() {
 alone() {
 	local turn
 	for ((turn = 1; turn <= NODES; turn++)); do
-		((turn != NODE)) || results alone
+		((turn != NODE)) || results own alone
 		barrier "alone$turn"
 	done
 }
@@ -198,7 +186,7 @@ cut_off() {
 
 going() {
 	rm -f "/tmp/going-$NODE"
-	results gone "/tmp/going-$NODE" >/tmp/gone &
+	results own gone "/tmp/going-$NODE" >/tmp/gone &
 	until [[ -e /tmp/going-$NODE ]]; do sleep 0.05; done
 	find "$config/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} +
 	check "the device goes" rmdir "$config"
