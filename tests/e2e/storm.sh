@@ -26,6 +26,7 @@ before=$(resources)
 seconds=${1:-60}
 size=1M
 diary=$results/diary
+history=
 declare -A events
 
 complete() {
@@ -98,6 +99,33 @@ happen() {
 	*) what=restarted; restarted ;;
 	esac
 	events[$what]=$((${events[$what]:-0} + 1))
+	history+="# until $(uptime_s): $what"$'\n'
+}
+
+# As the kernel's log has it.
+uptime_s() {
+	cut -d ' ' -f 1 /proc/uptime
+}
+
+# What to know of a node that is not linked.
+apart() {
+	tc qdisc show dev "$NETDEV" | sed 's/^/# /'
+	ip neigh | sed 's/^/# /'
+	rdma resource show cm_id 2>/dev/null | sed 's/^/# /'
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	grep -r . /sys/kernel/debug/krdma | sed 's/^/# /' | head -n 100
+	sed 's/^/# /' /proc/rfm2g
+}
+
+# What to know of a difference: which words it is, who wrote what, and when.
+difference() {
+	local i
+	printf %s "$history"
+	for ((i = 1; i <= NODES; i++)); do
+		((i == NODE)) || cmp -l "/exchange/memory-$NODE" "/exchange/memory-$i" |
+			awk -v i=$i '{ words[int(($1 - 1) / 4)] } END { for (w in words) print "# other than at node " i ": word at " w * 4 }' | sort -n -k 9 | head -n 40
+	done
+	dmesg_node | grep "${RFM#/dev/}" | tail -n 60 | sed 's/^/# /'
 }
 
 kinds=(unplugged lossy killed adapter restarted)
@@ -133,13 +161,16 @@ for what in "${kinds[@]}"; do
 	ok $? "$what: it happened"
 done
 check "all are linked, and complete" within 120 settled
+settled || apart
 barrier settled
 check "what was stored is sent" rfm_settle
 barrier synced
 rfm sum >"/exchange/sum-$NODE"
+cat "$RFM" >"/exchange/memory-$NODE"
 barrier summed
-[[ $(cat /exchange/sum-* | sort -u | wc -l) == 1 ]]
-ok $? "all are equal: $(cat /exchange/sum-* | tr '\n' ' ')"
+sums=$(sort -u /exchange/sum-* | wc -l)
+ok $((sums != 1)) "all are equal: $(cat /exchange/sum-* | tr '\n' ' ')"
+((sums == 1)) || difference
 # Who was restarted at the end may have written nothing since.
 [[ ! -e $diary ]] || check "what this node wrote is there" rfm churned $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" "$diary"
 rfm_peer_line 1 && rfm_peer_line 2 && rfm_peer_line 3

@@ -414,8 +414,8 @@ static int do_churn(char **arg)
 
 	if (!diary)
 		return complain(arg[4]);
-	while (!ret && now_us() < end) {
-		i = next(&seed) % words;
+	/* Who was killed may not have stored the last one. */
+	for (i = diary->turn ? diary->last : 0; !ret && now_us() < end; i = next(&seed) % words) {
 		diary->last = i;
 		diary->words[i] = ++diary->turn;
 		if (next(&seed) % 2)
