@@ -149,6 +149,18 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 		spin_lock_init(&vdev->page_locks[i]);
 }
 
+/*
+ * Never the same, and the later of two lives has the greater one, as far as this
+ * host's clock is right: 40 bits of time in 1/256 s, until 2106, and 24 that
+ * are random.
+ */
+static u64 vrfm_dev_epoch(void)
+{
+	u64 time = div_u64(ktime_get_real_ns(), NSEC_PER_SEC / 256);
+
+	return (time << 24 | get_random_u32() >> 8) ?: 1;
+}
+
 /* From here on put_device() ends it. */
 static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 				       const struct vrfm_params *params)
@@ -162,7 +174,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vrfm_dev_init_locks(vdev);
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
-	vdev->epoch = get_random_u64() ?: 1;
+	vdev->epoch = vrfm_dev_epoch();
 	vrfm_stage_init(vdev);
 	vrfm_watch_init(vdev);
 	vrfm_load_init(vdev);

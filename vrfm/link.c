@@ -884,6 +884,25 @@ static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
 	}
 }
 
+static void vrfm_rx_gone_locked(struct vrfm_link *link,
+				const struct vrfm_note *note)
+{
+	struct vrfm_past *said = &link->said[note->node];
+	const struct vrfm_life life = {
+		.epoch = note->id,
+		.serial = note->value,
+		.whose = note->number,
+		.synced = note->flags & VRFM_GONE_SYNCED,
+		.direct = note->flags & VRFM_GONE_DIRECT,
+	};
+
+	if (note->flags & VRFM_GONE_NEWEST)
+		*said = (struct vrfm_past){ };
+	if (life.epoch)
+		vrfm_past_add(said, &life);
+	__set_bit(note->node, link->heard);
+}
+
 static void vrfm_rx_note_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
@@ -899,14 +918,7 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 	} else if (note->kind == VRFM_NOTE_PULLED) {
 		link->arrived = note->number + 1;
 	} else {
-		link->said[note->node] = (struct vrfm_gone){
-			.known = true,
-			.synced = note->flags & VRFM_GONE_SYNCED,
-			.direct = note->flags & VRFM_GONE_DIRECT,
-			.holder = note->number,
-			.epoch = note->id,
-			.serial = note->value,
-		};
+		vrfm_rx_gone_locked(link, note);
 	}
 }
 
@@ -1043,6 +1055,7 @@ static void vrfm_link_free(struct vrfm_link *link)
 	for (i = 0; i < VRFM_SLOTS; i++)
 		kvfree(link->slots[i].pack.msg);
 	kfree(link->scratch);
+	kvfree(link->said);
 	vrfm_direct_free(link);
 	vrfm_map_free(&link->missed);
 	kfree(link);
@@ -1069,7 +1082,8 @@ static int vrfm_link_fill(struct vrfm_link *link)
 	    vrfm_map_init(&link->missed, link->vdev->params.size))
 		return -ENOMEM;
 	link->scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	if (!link->scratch)
+	link->said = kvcalloc(VRFM_NODES, sizeof(*link->said), GFP_KERNEL);
+	if (!link->scratch || !link->said)
 		return -ENOMEM;
 	for (i = 0; i < VRFM_SLOTS; i++) {
 		slot = &link->slots[i];

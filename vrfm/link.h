@@ -21,6 +21,7 @@
 #include <krdma.h>
 
 #include "map.h"
+#include "past.h"
 #include "proto.h"
 #include "queue.h"
 #include "rate.h"
@@ -64,24 +65,6 @@ enum vrfm_link_state {
 
 /* Blocks that are under way into a peer's memory, at most. */
 #define VRFM_BLOCKS 8
-
-/**
- * struct vrfm_gone - what a node has seen of one that it is not linked with
- * @known: it has been said
- * @synced: that one was SYNCED
- * @direct: it may have written directly after @serial
- * @holder: then: whose memory has what this node has of that
- * @epoch: life of its device, 0: it was never seen
- * @serial: of its last write that was seen
- */
-struct vrfm_gone {
-	bool known;
-	bool synced;
-	bool direct;
-	u8 holder;
-	u64 epoch;
-	u64 serial;
-};
 
 /**
  * struct vrfm_pulled - what the peer asks for
@@ -290,7 +273,6 @@ struct vrfm_peer {
  * @todo: what to tell
  * @tell_gone: of which nodes
  * @told: what the peer was told of this node's image
- * @gone: what this node has seen of the peer, while that is DOWN
  * @filled: the peer's other image has been looked at
  *
  * @served: pages of the PULL that were looked at; @sync's own
@@ -319,7 +301,8 @@ struct vrfm_peer {
  * @load: number of its LOAD that was not begun to be answered, 0
  * @swept: number of this node's LOAD that it has answered
  * @arrived: number of the PULLED that it said last, plus 1; 0: none
- * @said: of nodes that it is not linked with
+ * @said: what it has of lives that are over, by node
+ * @heard: of which nodes it has said that
  * @peer_loads: number of the peer's last load that this node has answered
  * @filling: the open message is filled, and not sent meanwhile
  * @wants_room: somebody waits for a free message
@@ -362,9 +345,8 @@ struct vrfm_link {
 	u32 cursor;
 	u32 sweeping;
 	u32 todo;
-	DECLARE_BITMAP(tell_gone, 256);
+	DECLARE_BITMAP(tell_gone, VRFM_NODES);
 	struct vrfm_note told;
-	struct vrfm_gone gone;
 	bool filled;
 
 	u32 served;
@@ -393,7 +375,8 @@ struct vrfm_link {
 	u32 load;
 	u32 swept;
 	u32 arrived;
-	struct vrfm_gone said[256];
+	struct vrfm_past *said;
+	DECLARE_BITMAP(heard, VRFM_NODES);
 	u32 peer_loads;
 	bool filling;
 	bool wants_room;

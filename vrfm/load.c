@@ -29,6 +29,8 @@
 /* Without memory for the map of live words; and if nobody has an image. */
 #define VRFM_LOAD_RETRY_MS 1000
 #define VRFM_LOAD_GIVE_UP_MS 2000
+/* Who is asked what he has of a node that went has so long to answer. */
+#define VRFM_LOAD_SAID_MS 1000
 /* A peer that has not sent all by then is cut off, and so much for each MiB. */
 #define VRFM_LOAD_SWEEP_MS 30000
 #define VRFM_LOAD_SWEEP_MIB_MS 1000
@@ -41,7 +43,8 @@
  */
 void vrfm_load_kick(struct vrfm_dev *vdev)
 {
-	queue_delayed_work(vrfm_wq, &vdev->load.work, 0);
+	/* Also if it waits: it looks again. */
+	mod_delayed_work(vrfm_wq, &vdev->load.work, 0);
 }
 
 static void vrfm_load_later(struct vrfm_dev *vdev, u32 ms)
@@ -58,16 +61,6 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	info = link->info;
 	spin_unlock_bh(&link->lock);
 	return info;
-}
-
-static struct vrfm_gone vrfm_said(struct vrfm_link *link, u32 node)
-{
-	struct vrfm_gone said;
-
-	spin_lock_bh(&link->lock);
-	said = link->said[node];
-	spin_unlock_bh(&link->lock);
-	return said;
 }
 
 static u64 vrfm_image_age(const struct vrfm_dev *vdev)
@@ -130,33 +123,41 @@ static bool vrfm_tell_swept(struct vrfm_link *link)
 	return true;
 }
 
-static bool vrfm_tell_of(struct vrfm_link *link, const struct vrfm_link *other)
+static bool vrfm_tell_life(struct vrfm_link *link, u32 node,
+			   const struct vrfm_life *life, bool newest)
 {
 	const struct vrfm_note note = {
 		.kind = VRFM_NOTE_GONE,
-		.node = other->peer.node,
-		.id = other->gone.epoch,
-		.value = other->gone.serial,
-		.flags = (other->gone.synced ? VRFM_GONE_SYNCED : 0) |
-			 (other->gone.direct ? VRFM_GONE_DIRECT : 0),
-		.number = other->gone.holder,
+		.node = node,
+		.id = life->epoch,
+		.value = life->serial,
+		.flags = (life->synced ? VRFM_GONE_SYNCED : 0) |
+			 (life->direct ? VRFM_GONE_DIRECT : 0) |
+			 (newest ? VRFM_GONE_NEWEST : 0),
+		.number = life->whose,
 	};
 
-	if (!test_bit(other->peer.node, link->tell_gone))
-		return true;
-	if ((other->state == VRFM_DOWN || other->gone.known) &&
-	    !vrfm_link_note(link, &note))
-		return false;
-	clear_bit(other->peer.node, link->tell_gone);
+	return vrfm_link_note(link, &note);
+}
+
+static bool vrfm_tell_of(struct vrfm_link *link, u32 node)
+{
+	const struct vrfm_past *past = &link->vdev->load.past[node];
+	u32 i;
+
+	for (i = 0; i < VRFM_LIVES && (!i || past->lives[i].epoch); i++)
+		if (!vrfm_tell_life(link, node, &past->lives[i], !i))
+			return false;
+	__clear_bit(node, link->tell_gone);
 	return true;
 }
 
 static bool vrfm_tell_gone(struct vrfm_link *link)
 {
-	struct vrfm_link *other;
+	u32 node;
 
-	list_for_each_entry(other, &link->vdev->links, entry)
-		if (!vrfm_tell_of(link, other))
+	for_each_set_bit(node, link->tell_gone, VRFM_NODES)
+		if (!vrfm_tell_of(link, node))
 			return false;
 	link->todo &= ~VRFM_TODO_GONE;
 	return true;
@@ -213,9 +214,29 @@ static void vrfm_load_spread(struct vrfm_dev *vdev, u32 node)
 	struct vrfm_link *link;
 
 	list_for_each_entry(link, &vdev->links, entry) {
-		set_bit(node, link->tell_gone);
+		__set_bit(node, link->tell_gone);
 		vrfm_load_todo(link, VRFM_TODO_GONE);
 	}
+}
+
+static void vrfm_load_spread_all(struct vrfm_dev *vdev)
+{
+	u32 node;
+
+	for_each_set_bit(node, vdev->load.known, VRFM_NODES)
+		vrfm_load_spread(vdev, node);
+}
+
+/* Of those that are not linked with this node, too, that it has seen nothing. */
+static void vrfm_load_is_due(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_link *other;
+
+	bitmap_copy(link->tell_gone, vdev->load.known, VRFM_NODES);
+	list_for_each_entry(other, &vdev->links, entry)
+		if (other->state == VRFM_DOWN)
+			__set_bit(other->peer.node, link->tell_gone);
 }
 
 /**
@@ -226,24 +247,27 @@ static void vrfm_load_spread(struct vrfm_dev *vdev, u32 node)
  */
 void vrfm_load_link_up(struct vrfm_link *link)
 {
-	struct vrfm_dev *vdev = link->vdev;
-	struct vrfm_link *other;
+	struct vrfm_load *load = &link->vdev->load;
+	u32 node = link->peer.node;
 
-	/* What is known of an earlier life of its device may still be needed. */
-	if (link->gone.epoch == link->peer_epoch)
-		link->gone = (struct vrfm_gone){ };
+	load->alive[node] = link->peer_epoch;
+	if (vrfm_past_forget(&load->past[node], link->peer_epoch))
+		vrfm_load_spread(link->vdev, node);
 	link->told.kind = 0;
 	link->filled = false;
 	link->sweeping = 0;
 	link->served = 0;
 	link->cursor = 0;
 	link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
-	if (vdev->live)
+	if (link->vdev->live)
 		link->todo |= VRFM_TODO_LOAD;
-	bitmap_zero(link->tell_gone, 256);
-	list_for_each_entry(other, &vdev->links, entry)
-		if (other != link)
-			set_bit(other->peer.node, link->tell_gone);
+	vrfm_load_is_due(link);
+}
+
+/* Tells what this memory has from what others have, as others are told. */
+static u32 vrfm_load_whose(struct vrfm_dev *vdev)
+{
+	return vdev->params.node << 24 | (vdev->load.doubts++ & 0xFFFFFF);
 }
 
 /**
@@ -255,16 +279,22 @@ void vrfm_load_link_up(struct vrfm_link *link)
 void vrfm_load_link_down(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
-
-	link->gone = (struct vrfm_gone){
-		.known = true,
-		.synced = link->rx.synced,
-		.direct = link->rx_direct,
-		.holder = vdev->params.node,
+	struct vrfm_load *load = &vdev->load;
+	const struct vrfm_life life = {
 		.epoch = link->peer_epoch,
 		.serial = link->rx_serial,
+		.whose = vrfm_load_whose(vdev),
+		.synced = link->rx.synced && !vdev->live,
+		.direct = link->rx_direct,
+		.fresh = true,
 	};
-	memset(link->said, 0, sizeof(link->said));
+
+	load->alive[link->peer.node] = 0;
+	load->lost = jiffies;
+	vrfm_past_add(&load->past[link->peer.node], &life);
+	__set_bit(link->peer.node, load->known);
+	memset(link->said, 0, VRFM_NODES * sizeof(*link->said));
+	bitmap_zero(link->heard, VRFM_NODES);
 	vrfm_load_spread(vdev, link->peer.node);
 	vrfm_load_kick(vdev);
 }
@@ -357,10 +387,15 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	struct vrfm_load *load = &vdev->load;
 	unsigned long *live;
 	struct vrfm_link *link;
+	u32 node;
 
 	live = kvzalloc(vdev->params.size / VRFM_WORD / BITS_PER_BYTE,
 			GFP_KERNEL);
-	if (!live) {
+	load->seen = kvcalloc(VRFM_NODES, sizeof(*load->seen), GFP_KERNEL);
+	if (!live || !load->seen) {
+		kvfree(live);
+		kvfree(load->seen);
+		load->seen = NULL;
 		vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 		return;
 	}
@@ -372,6 +407,8 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->from = from;
 	load->wanted = vrfm_info(from).id;
 	vrfm_load_set_live(vdev, live);
+	for (node = 0; node < VRFM_NODES; node++)
+		vrfm_past_settle(&load->past[node]);
 	list_for_each_entry(link, &vdev->links, entry)
 		link->swept = 0;
 	vrfm_load_todo_all(vdev, VRFM_TODO_LOAD);
@@ -396,49 +433,24 @@ static void vrfm_load_end(struct vrfm_dev *vdev)
 	vrfm_load_set_holder(vdev, NULL);
 	vrfm_load_set_live(vdev, NULL);
 	kvfree(live);
+	kvfree(vdev->load.seen);
+	vdev->load.seen = NULL;
+	vrfm_load_spread_all(vdev);
 	vrfm_load_todo_all(vdev, VRFM_TODO_INFO);
 	vrfm_load_kick(vdev);
 }
 
-/*
- * Of two lives of a device nobody knows which was later. And of what it wrote
- * directly, who has seen more: then all take the memory of one of them.
- */
-static bool vrfm_saw_more(const struct vrfm_gone *a, const struct vrfm_gone *b)
+/* This memory is the holder's now, so it has what that had. */
+static void vrfm_load_adopt(struct vrfm_dev *vdev)
 {
-	if (!b->epoch)
-		return a->epoch;
-	if (a->epoch != b->epoch)
-		return false;
-	if (a->synced != b->synced)
-		return a->synced;
-	if (a->serial != b->serial)
-		return a->serial > b->serial;
-	if (a->direct != b->direct)
-		return a->direct;
-	return a->direct && a->holder < b->holder;
-}
+	struct vrfm_load *load = &vdev->load;
+	u32 node;
 
-/* Does it speak of a life that is over, as far as this node knows? */
-static bool vrfm_is_past(const struct vrfm_link *link,
-			 const struct vrfm_gone *said)
-{
-	return link->state == VRFM_DOWN || said->epoch != link->peer_epoch;
-}
-
-/* What the holder has seen of those that are gone is here now. */
-static void vrfm_load_learn(struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-	struct vrfm_gone said;
-
-	list_for_each_entry(link, &vdev->links, entry) {
-		said = vrfm_said(vdev->load.holder, link->peer.node);
-		if (!vrfm_is_past(link, &said) ||
-		    !vrfm_saw_more(&said, &link->gone))
-			continue;
-		link->gone = said;
-		vrfm_load_spread(vdev, link->peer.node);
+	for (node = 0; node < VRFM_NODES; node++) {
+		vrfm_past_adopt(&load->past[node], &load->seen[node],
+				load->alive[node]);
+		if (!vrfm_past_is_empty(&load->past[node]))
+			__set_bit(node, load->known);
 	}
 }
 
@@ -447,7 +459,8 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 	struct vrfm_load *load = &vdev->load;
 	const struct vrfm_note info = vrfm_info(load->holder);
 
-	vrfm_load_learn(vdev);
+	if (load->kind != VRFM_LOAD_FILL)
+		vrfm_load_adopt(vdev);
 	if (load->kind == VRFM_LOAD_OLDER) {
 		load->merged = load->shared;
 		load->lineage = info.id;
@@ -565,6 +578,24 @@ static u32 vrfm_load_digest(struct vrfm_dev *vdev)
 	return count;
 }
 
+/*
+ * From here on pages of the holder's come, and until the last of them is here
+ * nobody knows what this memory has. What the holder hears of meanwhile may be
+ * missing in the pages that it has sent.
+ */
+static void vrfm_load_first(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+	u32 node, whose = vrfm_load_whose(vdev);
+
+	spin_lock_bh(&load->holder->lock);
+	memcpy(load->seen, load->holder->said,
+	       VRFM_NODES * sizeof(*load->seen));
+	spin_unlock_bh(&load->holder->lock);
+	for (node = 0; node < VRFM_NODES && load->kind != VRFM_LOAD_FILL; node++)
+		vrfm_past_doubt(&load->past[node], whose);
+}
+
 /* Unless its peer has been taken away meanwhile. */
 static void vrfm_load_ask(struct vrfm_dev *vdev, u32 count)
 {
@@ -572,6 +603,8 @@ static void vrfm_load_ask(struct vrfm_dev *vdev, u32 count)
 
 	if (!load->holder)
 		return;
+	if (!load->page)
+		vrfm_load_first(vdev);
 	if (vrfm_link_ask(load->holder, load->page, load->digests, count))
 		load->asked = count;
 	else
@@ -623,44 +656,80 @@ static bool vrfm_load_from_older(struct vrfm_dev *vdev)
 	return false;
 }
 
-/* Who has seen most of what GONE has written, NULL: nobody more than this node. */
-static struct vrfm_link *vrfm_load_reference(struct vrfm_link *gone)
+/* Has the memory that A tells of more of those that are gone? */
+static bool vrfm_has_more(const struct vrfm_dev *vdev,
+			  const struct vrfm_past *a, const struct vrfm_past *b)
 {
-	struct vrfm_gone said, most = gone->gone;
-	struct vrfm_link *link, *best = NULL;
+	int more = 0;
+	u32 node;
 
-	list_for_each_entry(link, &gone->vdev->links, entry) {
-		said = vrfm_said(link, gone->peer.node);
-		if (link == gone || link->state == VRFM_DOWN)
-			continue;
-		/* Not yet known, or linked with it. */
-		if (!said.known && gone->state == VRFM_DOWN)
-			return NULL;
-		if (said.known && vrfm_is_past(gone, &said) &&
-		    vrfm_saw_more(&said, &most)) {
-			most = said;
-			best = link;
-		}
-	}
-	return best;
+	for (node = 0; node < VRFM_NODES && !more; node++)
+		more = vrfm_past_cmp(&a[node], &b[node],
+				     vdev->load.alive[node]);
+	return more > 0;
+}
+
+static bool vrfm_has_more_than_mine(struct vrfm_link *link)
+{
+	bool more;
+
+	spin_lock_bh(&link->lock);
+	more = vrfm_has_more(link->vdev, link->said, link->vdev->load.past);
+	spin_unlock_bh(&link->lock);
+	return more;
+}
+
+static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
+{
+	bool more;
+
+	spin_lock_bh(&link->lock);
+	/* Nobody else takes two, and the order is held. */
+	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
+	more = vrfm_has_more(link->vdev, link->said, other->said);
+	spin_unlock(&other->lock);
+	spin_unlock_bh(&link->lock);
+	return more;
+}
+
+/* All have said what they have of who is gone, or had the time for it. */
+static bool vrfm_load_all_said(struct vrfm_dev *vdev)
+{
+	unsigned long end = vdev->load.lost +
+			    msecs_to_jiffies(VRFM_LOAD_SAID_MS);
+	struct vrfm_link *gone, *link;
+
+	if (time_after(jiffies, end))
+		return true;
+	list_for_each_entry(gone, &vdev->links, entry)
+		list_for_each_entry(link, &vdev->links, entry)
+			if (gone->state == VRFM_DOWN &&
+			    link->state != VRFM_DOWN &&
+			    !test_bit(gone->peer.node, link->heard))
+				return false;
+	return true;
 }
 
 static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 {
-	struct vrfm_link *gone, *best;
+	struct vrfm_link *link, *best = NULL;
 	struct vrfm_note info;
 
-	list_for_each_entry(gone, &vdev->links, entry) {
-		best = vrfm_load_reference(gone);
-		if (!best)
-			continue;
-		info = vrfm_info(best);
-		if (!vrfm_info_is_good(best, &info))
-			continue;
-		vrfm_load_begin(vdev, best, VRFM_LOAD_SAME);
-		return true;
+	if (!vrfm_load_all_said(vdev)) {
+		vrfm_load_later(vdev, VRFM_LOAD_SAID_MS);
+		return false;
 	}
-	return false;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->state != VRFM_DOWN && vrfm_has_more_than_mine(link) &&
+		    (!best || vrfm_has_more_than(link, best)))
+			best = link;
+	if (!best)
+		return false;
+	info = vrfm_info(best);
+	if (!vrfm_info_is_good(best, &info))
+		return false;
+	vrfm_load_begin(vdev, best, VRFM_LOAD_SAME);
+	return true;
 }
 
 static void vrfm_load_work(struct work_struct *work)
@@ -693,6 +762,9 @@ void vrfm_load_init(struct vrfm_dev *vdev)
 	INIT_DELAYED_WORK(&vdev->load.work, vrfm_load_work);
 	vdev->load.lineage = get_random_u64();
 	vdev->load.began = ktime_get();
+	vdev->load.alive[vdev->params.node] = vdev->epoch;
+	vdev->load.doubts = get_random_u32();
+	vdev->load.lost = jiffies;
 }
 
 /**
@@ -706,4 +778,6 @@ void vrfm_load_exit(struct vrfm_dev *vdev)
 	cancel_delayed_work_sync(&vdev->load.work);
 	kvfree(vdev->live);
 	vdev->live = NULL;
+	kvfree(vdev->load.seen);
+	vdev->load.seen = NULL;
 }

@@ -25,6 +25,7 @@
 #include <uapi/vrfm.h>
 
 #include "opts.h"
+#include "past.h"
 #include "proto.h"
 #include "queue.h"
 #include "stage.h"
@@ -113,6 +114,13 @@ enum vrfm_load_kind {
  * @page: the next to ask for
  * @asked: how many were asked for
  * @digests: of those
+ * @seen: what @holder had, before its first page, of lives that are over; NULL:
+ *	nothing is loaded
+ * @past: what this memory has of them, by node; of this one's, too
+ * @known: nodes of which it has, or has had, any
+ * @alive: the life of each node that goes on, as far as this one knows, or 0
+ * @doubts: makes each &vrfm_life.whose another one
+ * @lost: jiffies when a link went down last
  */
 struct vrfm_load {
 	struct delayed_work work;
@@ -129,6 +137,12 @@ struct vrfm_load {
 	u32 page;
 	u32 asked;
 	u64 digests[VRFM_PULL_MAX];
+	struct vrfm_past *seen;
+	struct vrfm_past past[VRFM_NODES];
+	DECLARE_BITMAP(known, VRFM_NODES);
+	u64 alive[VRFM_NODES];
+	u32 doubts;
+	unsigned long lost;
 };
 
 /**
@@ -216,7 +230,7 @@ struct vrfm_flush_counts {
  * @region: the memory
  * @bars: a page each for mappings of BAR0 and BAR2, pictures of the registers
  * @gone: no longer there, files that are open get -ENODEV
- * @epoch: random: which life of the device this is
+ * @epoch: which life of the device this is, see vrfm_dev_epoch()
  * @own: a bit for each word: this node wrote it last, as far as it knows. Under
  *	the lock of the word's page
  * @page_locks: of pages, several share one; taken in any context but hard

@@ -13,7 +13,7 @@
 
 /* "VRFM" */
 #define VRFM_WIRE_MAGIC 0x4D465256
-#define VRFM_WIRE_VERSION 2
+#define VRFM_WIRE_VERSION 3
 
 /* The longest message: a header and 64 KiB of runs. */
 #define VRFM_WIRE_BODY_MAX (64 * 1024)
@@ -37,7 +37,7 @@
  * @to: the id of the node that is meant
  * @network: the sender's network
  * @npages: its memory in units of 4 KiB
- * @epoch: random, of this life of the sender's device
+ * @epoch: of this life of the sender's device, see vrfm_dev_epoch()
  */
 struct vrfm_wire_hello {
 	__le32 magic;
@@ -159,10 +159,11 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  * @VRFM_NOTE_SWEPT: the answer to @number: they are on their way before this
  * @VRFM_NOTE_PULLED: all pages that differ from what a PULL said of those from
  *	@number on are on their way before this
- * @VRFM_NOTE_GONE: the sender has no link with @node any more, whose device was
- *	in the life of @id, and has seen its writes up to @value; @flags tells
- *	whether it was SYNCED, and whether it may have written directly after
- *	that, of which the sender has what the node @number has
+ * @VRFM_NOTE_GONE: the sender has seen writes of @node, which may be the receiver
+ *	or the sender, in its life @id, that is over, up to @value. @flags: it was
+ *	SYNCED; it may have written directly after that; @number tells whose memory
+ *	the sender has of it, if that is not sure. The newest life comes first,
+ *	with %VRFM_GONE_NEWEST, and then those before. @id 0: none was seen
  * @VRFM_NOTES: how many there are, 0 is none
  */
 enum vrfm_note_kind {
@@ -181,7 +182,10 @@ enum vrfm_note_kind {
 #define VRFM_INFO_MERGED BIT(1)
 /* Of a GONE: it was SYNCED. */
 #define VRFM_GONE_SYNCED BIT(0)
+/* It may have written directly. */
 #define VRFM_GONE_DIRECT BIT(1)
+/* Nothing of what was said of that node before is right any more. */
+#define VRFM_GONE_NEWEST BIT(2)
 
 /**
  * struct vrfm_wire_note - see &enum vrfm_note_kind

@@ -160,39 +160,68 @@ last_words() {
 	barrier all-gone
 }
 
-# While node 1 is cut off node 3 writes, and begins another life: nobody's words then.
-former_life() {
-	check "a device with two peers" rfm_make $size
-	check "is linked, and complete" within 30 settled
-	barrier former-life
-	if ((NODE == 1)); then
+# cut NODE: until join_again
+cut() {
+	local i
+	if ((NODE == $1)); then
 		modprobe -q sch_netem
 		tc qdisc add dev "$NETDEV" root netem loss 100%
-		ok $? "node 1 is cut off"
-		check "and notices" within 60 rfm_is down
+		ok $? "node $1 is cut off"
 	fi
-	barrier cut-off
-	if ((NODE == 3)); then
-		check "so does node 3" within 60 rfm_is down 1
-		rfm poke 3072 61
-		check "what it writes" rfm sync
-		check "reaches others; it goes" rfm_unmake
+	for ((i = 1; i <= NODES; i++)); do
+		((i == NODE || (i != $1 && NODE != $1))) || check "node $i is not linked" within 60 rfm_is down "$i"
+	done
+	barrier "cut-$1"
+}
+
+join_again() {
+	((NODE != $1)) || check "node $1 is connected again" tc qdisc del dev "$NETDEV" root
+}
+
+# another_life NODE PEER NAME: of its device, linked with node PEER
+another_life() {
+	if ((NODE == $1)); then
+		check "node $1 goes" rfm_unmake
 		check "and comes as a new one" rfm_make $size
-		check "linked with node 2" within 30 rfm_is ready 2
-		is 3072 61 "it has what its former life wrote"
 	fi
-	barrier other-life
+	((NODE != $1 && NODE != $2)) || check "linked, and complete" within 30 settled $(($1 + $2 - NODE))
+	barrier_of "life-$3" "$1" "$2"
+}
+
+# While node 1 is cut off node 3 writes, and begins another life: nobody's words then. So it is if node 3 begins two, of
+# which node 1 sees none; if node 2 begins one, too, and knows of node 3 what that has of its own former life; and if it
+# has what it has from one that is gone.
+former_life() {
+	local lives=0 text=$1 life
+	shift
+	check "a device with two peers" rfm_make $size
+	check "is linked, and complete" within 30 settled
+	((NODE != 3)) || rfm poke 3072 60
+	check "all have the same" rfm await 3072 60 $((30 * slow))
+	barrier "former-$text"
+	cut 1
+	if ((NODE == 3)); then
+		rfm poke 3072 61
+		check "what it writes reaches node 2" rfm sync
+	fi
+	barrier "said-$text"
+	for life in "$@"; do
+		((NODE == 1)) || another_life "$life" $((5 - life)) "$text-$((lives++))"
+	done
+	((NODE == 1)) || is 3072 61 "it is there"
+	barrier "other-$text"
 	if ((NODE == 1)); then
-		is 3072 0 "node 1 has not"
-		check "it is connected again" tc qdisc del dev "$NETDEV" root
+		is 3072 60 "node 1 has not got it"
+		join_again 1
 		check "and then has it" rfm await 3072 61 $((60 * slow))
 	fi
 	check "linked with all" within 60 settled
-	barrier both-lives
-	equal lives 1 2 3
-	barrier lives-over
+	barrier "lives-$text"
+	is 3072 61 "$text: all have it"
+	equal "$text" 1 2 3
+	barrier "over-$text"
 	check "the device goes" rfm_unmake
-	barrier lives-gone
+	barrier "gone-$text"
 }
 
 # Node 1 for itself, nodes 2 and 3 for themselves; node 3 goes; nodes 1 and 2 meet.
@@ -242,7 +271,10 @@ last_words
 if [[ $KERNEL == uml-debug ]]; then
 	skip "a former life" "the nodes share a kernel"
 else
-	former_life
+	former_life one 3
+	former_life two 3 3
+	former_life both 3 2
+	former_life turns 3 2 3
 fi
 halves
 same_resources "$before" "no RDMA resource is left"

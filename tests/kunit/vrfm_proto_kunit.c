@@ -44,7 +44,7 @@ static void hello_comes_back(struct kunit *test)
 static void hello_has_its_bytes_in_their_places(struct kunit *test)
 {
 	static const u8 wanted[] = {
-		'V', 'R', 'F', 'M', 2, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
+		'V', 'R', 'F', 'M', 3, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 	};
 	struct vrfm_wire_hello wire;

@@ -54,6 +54,7 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/diff.c"
 #include "../../vrfm/direct.c"
 #include "../../vrfm/map.c"
+#include "../../vrfm/past.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A writer is gone, and some have more of what it wrote than others. This is
- * not built yet: the model is the design, made simpler.
+ * A writer is gone, and some have more of what it wrote than others: vrfm/load.c
+ * and vrfm/past.c, made simpler.
  *
- * Each node has a record of how far its image has that life (id and epoch) of
+ * Each node has a record of how far its image has each life (id and epoch) of
  * the writer: was it READY, the serial of the last update, and who says so, to
- * tell equals apart. Records are ordered by that. A record is complete when the
- * own link is down (rule 7). Nodes tell their record when it changes and when a
- * link between them comes up. Who hears of a better one loads from there, and
- * takes the record with the image: also one who never met that writer, such as
- * its own next life.
+ * tell equals apart. Records are ordered by that, of the last life first. A record
+ * is complete when the own link is down (rule 7). Nodes tell their record when it
+ * changes and when a link between them comes up. Who hears of a better one loads
+ * from there, and takes the record with the image: also one who never met that
+ * writer, such as its own next life.
  *
  * Two nodes are survivors, the third is one, too, or a newcomer. G wrote up to
- * serial 2. MIXED is what a node has whose link was not READY: neither of what
- * G's memory was at one time.
+ * serial 2, and in another life, that is over, too, and that not all have met,
+ * other words. MIXED is what a node has whose link was not READY:
+ * neither of what G's memory was at one time.
  *
- * G8: at the end all have the same; if somebody was READY, what the best of
- * those had.
+ * G8: at the end all have the same, and that is what the best of them had: who
+ * was there last, was READY, and has seen most.
  *
  * variant AT_DROP G8: records are told when the writer's link goes down, and not when others come up
  * variant ONCE G8: who has heard of all that are linked decides, and never again (the design until now)
@@ -25,6 +26,8 @@
  * variant NEXT_LIFE G8: who is linked with the writer's next life does nothing (the design until now)
  * variant NEWCOMER_APART G8: who never met the writer loads an image once, without a record
  * variant LOWEST_ID G8: the reference is the lowest id
+ * variant LAST_LIFE G8: a record is of the last life only (the design until now)
+ * variant LIVES_APART G8: records of two lives are not compared (the same)
  * variant SYNCED_IGNORED G8: the reference is the highest serial, READY or not
  */
 #include "model.h"
@@ -39,14 +42,21 @@ bool synced[NODES], down[NODES], newcomer, loading[NODES], again[NODES], decided
 bool link[NODES * NODES];
 bool told[NODES * NODES];	/* to A of B: it need not be told */
 byte heard[NODES * NODES];	/* what A knows of B's record; 0: nothing */
-byte serial[NODES], best;
+byte serial[NODES];
+byte second[NODES], mem2[NODES];	/* of the other life; 0: never met */
+byte best, best2, top;
+
+#define FIRST(i) (1 + synced[i] * 16 + serial[i] * NODES + NODES - 1 - (i))
+#define RIGHT(i) (second[i] * 32 + FIRST(i))
 
 #if defined(LOWEST_ID)
 #define RECORD(i) (1 + NODES - (i))
 #elif defined(SYNCED_IGNORED)
-#define RECORD(i) (1 + serial[i] * NODES + NODES - 1 - (i))
+#define RECORD(i) (second[i] * 32 + 1 + serial[i] * NODES + NODES - 1 - (i))
+#elif defined(LAST_LIFE)
+#define RECORD(i) (second[i] -> second[i] * 32 : FIRST(i))
 #else
-#define RECORD(i) (1 + synced[i] * 16 + serial[i] * NODES + NODES - 1 - (i))
+#define RECORD(i) RIGHT(i)
 #endif
 
 inline tell(i, j)
@@ -78,6 +88,8 @@ inline tell(i, j)
 #define MAY_LOAD(i, j) (!again[i] && heard[AT(i, j)] > record[i])
 #elif defined(NEWCOMER_APART)
 #define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i] && !(newcomer && i == 2 && decided[i]))
+#elif defined(LIVES_APART)
+#define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i] && (!record[i] || heard[AT(i, j)] / 32 == record[i] / 32))
 #else
 #define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i])
 #endif
@@ -102,7 +114,7 @@ end:	do
 		down[i] = true;
 		record[i] = RECORD(i);
 		if
-		:: synced[i] && best < serial[i] -> best = serial[i]
+		:: RIGHT(i) > top -> top = RIGHT(i); best = mem[i]; best2 = mem2[i]
 		:: else
 		fi;
 		tell(i, j)
@@ -118,6 +130,7 @@ end:	do
 	:: d_step { CAN_LOAD(i, 2) -> loading[i] = true; from = 2; taken = heard[AT(i, 2)] }
 	:: d_step { loading[i] ->
 		mem[i] = mem[from];
+		mem2[i] = mem2[from];
 		loading[i] = false;
 		decided[i] = true;
 		record[i] = taken;
@@ -146,9 +159,13 @@ inline begin(i)
 	:: synced[i] = true; serial[i] = 0; mem[i] = 0
 	:: synced[i] = true; serial[i] = 1; mem[i] = 1
 	:: synced[i] = false; serial[i] = 0; mem[i] = MIXED
-	:: synced[i] = false; serial[i] = 1; mem[i] = MIXED
 	:: synced[i] = false; serial[i] = 2; mem[i] = MIXED
-	fi
+	fi;
+	if
+	:: skip
+	:: second[i] = 1
+	fi;
+	mem2[i] = second[i]
 }
 
 init
@@ -189,8 +206,8 @@ init
 	:: else
 	fi;
 	timeout;
-	G8 = (mem[0] == mem[1] && mem[1] == mem[2]);
+	G8 = (mem[0] == mem[1] && mem[1] == mem[2] && mem2[0] == mem2[1] && mem2[1] == mem2[2]);
 	assert(G8);
-	G8 = ((!synced[0] && !synced[1] && !synced[2]) || mem[0] == best);
+	G8 = (mem[0] == best && mem2[0] == best2);
 	assert(G8)
 }

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who has more of nodes that are gone. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../vrfm/past.c"
+
+static struct vrfm_past past_of(u64 a, u64 b, u64 c)
+{
+	const u64 epochs[] = { a, b, c };
+	struct vrfm_life life = { .serial = 7, .synced = true };
+	struct vrfm_past past = { };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(epochs) && epochs[i]; i++) {
+		life.epoch = epochs[i];
+		vrfm_past_add(&past, &life);
+	}
+	return past;
+}
+
+static void who_has_more(struct kunit *test)
+{
+	/* Each has more than all before it. */
+	static const struct vrfm_life lives[] = {
+		{ },
+		{ .epoch = 5, .serial = 2, .whose = 9 },
+		{ .epoch = 5, .serial = 2, .whose = 8 },
+		{ .epoch = 5, .serial = 3, .whose = 9 },
+		{ .epoch = 5, .serial = 1, .synced = true },
+		{ .epoch = 5, .serial = 2, .synced = true },
+		{ .epoch = 5, .serial = 2, .synced = true, .direct = true, .whose = 3 },
+		{ .epoch = 5, .serial = 2, .synced = true, .direct = true, .whose = 2 },
+		{ .epoch = 5, .serial = 3, .synced = true },
+		{ .epoch = 6, .serial = 0, .whose = 9 },
+	};
+	u32 i, j;
+	int more;
+
+	for (i = 0; i < ARRAY_SIZE(lives); i++)
+		for (j = 0; j < ARRAY_SIZE(lives); j++) {
+			more = vrfm_life_cmp(&lives[i], &lives[j]);
+			KUNIT_EXPECT_EQ_MSG(test, more, (i > j) - (i < j),
+					    "%u and %u", i, j);
+		}
+}
+
+/* Whose it is tells nothing of what is sure. */
+static void what_is_sure_is_equal(struct kunit *test)
+{
+	struct vrfm_life a = { .epoch = 5, .serial = 2, .synced = true, .whose = 1 };
+	struct vrfm_life b = { .epoch = 5, .serial = 2, .synced = true, .whose = 2 };
+
+	KUNIT_EXPECT_EQ(test, vrfm_life_cmp(&a, &b), 0);
+	a.synced = false;
+	b.synced = false;
+	KUNIT_EXPECT_GT(test, vrfm_life_cmp(&a, &b), 0);
+}
+
+static void lives_are_kept_in_order(struct kunit *test)
+{
+	struct vrfm_past past = past_of(20, 40, 10), more;
+	struct vrfm_life life = { .epoch = 30, .serial = 1 };
+
+	KUNIT_EXPECT_EQ(test, past.lives[0].epoch, 40ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[1].epoch, 20ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[2].epoch, 10ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 0ULL);
+	vrfm_past_add(&past, &life);
+	KUNIT_EXPECT_EQ(test, past.lives[1].epoch, 30ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 10ULL);
+	/* The same once more: what is known of it changes. */
+	life.serial = 2;
+	vrfm_past_add(&past, &life);
+	KUNIT_EXPECT_EQ(test, past.lives[1].serial, 2ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 10ULL);
+	/* No room: the oldest is forgotten, even if that is this one. */
+	more = past;
+	life.epoch = 5;
+	vrfm_past_add(&past, &life);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&past, &more, 0), 0);
+	life.epoch = 50;
+	vrfm_past_add(&past, &life);
+	KUNIT_EXPECT_EQ(test, past.lives[0].epoch, 50ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 20ULL);
+}
+
+static void a_life_that_goes_on_is_forgotten(struct kunit *test)
+{
+	struct vrfm_past past = past_of(10, 20, 30), was = past;
+
+	KUNIT_EXPECT_FALSE(test, vrfm_past_forget(&past, 25));
+	KUNIT_EXPECT_FALSE(test, vrfm_past_forget(&past, 0));
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&past, &was, 0), 0);
+	KUNIT_EXPECT_TRUE(test, vrfm_past_forget(&past, 20));
+	was = past_of(10, 30, 0);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&past, &was, 0), 0);
+	KUNIT_EXPECT_TRUE(test, vrfm_past_forget(&past, 30));
+	KUNIT_EXPECT_TRUE(test, vrfm_past_forget(&past, 10));
+	KUNIT_EXPECT_TRUE(test, vrfm_past_is_empty(&past));
+}
+
+/* While one node was away there were two lives, or the same one as before. */
+static void more_than_the_last_life_counts(struct kunit *test)
+{
+	struct vrfm_past a = past_of(10, 20, 0), b = past_of(10, 20, 0);
+
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&a, &b, 0), 0);
+	b.lives[1].serial++;
+	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 0), 0);
+	/* The later life counts more. */
+	a.lives[0].serial++;
+	KUNIT_EXPECT_GT(test, vrfm_past_cmp(&a, &b, 0), 0);
+	/* But if it goes on it is nobody's past. */
+	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 20), 0);
+	a = past_of(10, 0, 0);
+	b = past_of(10, 20, 0);
+	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 0), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&a, &b, 20), 0);
+	b = past_of(10, 20, 30);
+	vrfm_past_add(&b, &(struct vrfm_life){ .epoch = 40, .synced = true });
+	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 40), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&b, &b, 10), 0);
+}
+
+static struct vrfm_past any_past(struct rnd_state *random)
+{
+	struct vrfm_past past = { };
+	struct vrfm_life life;
+	u32 n, bits;
+
+	for (n = prandom_u32_state(random) % 6; n; n--) {
+		bits = prandom_u32_state(random);
+		life = (struct vrfm_life){
+			.epoch = 1 + bits % 6, .serial = bits >> 8 & 1,
+			.whose = bits >> 9 & 3, .synced = bits >> 11 & 1,
+			.direct = bits >> 12 & 1,
+		};
+		vrfm_past_add(&past, &life);
+	}
+	return past;
+}
+
+static int sign(int n)
+{
+	return (n > 0) - (n < 0);
+}
+
+/* It is one order for all, or nodes would load from each other for ever. */
+static void it_is_an_order(struct kunit *test)
+{
+	struct rnd_state random;
+	struct vrfm_past a, b, c;
+	u32 i, alive, wrong = 0;
+
+	prandom_seed_state(&random, 1);
+	for (i = 0; i < 200000; i++) {
+		a = any_past(&random);
+		b = any_past(&random);
+		c = any_past(&random);
+		alive = prandom_u32_state(&random) % 7;
+		wrong += sign(vrfm_past_cmp(&a, &b, alive)) !=
+			 -sign(vrfm_past_cmp(&b, &a, alive));
+		wrong += vrfm_past_cmp(&a, &b, alive) >= 0 &&
+			 vrfm_past_cmp(&b, &c, alive) >= 0 &&
+			 vrfm_past_cmp(&a, &c, alive) < 0;
+	}
+	KUNIT_EXPECT_EQ(test, wrong, 0U);
+}
+
+static void what_is_mixed_is_less_and_nobody_elses(struct kunit *test)
+{
+	struct vrfm_past a = past_of(10, 20, 0), b = a, c = a;
+
+	vrfm_past_doubt(&b, 77);
+	KUNIT_EXPECT_GT(test, vrfm_past_cmp(&a, &b, 0), 0);
+	vrfm_past_doubt(&c, 78);
+	KUNIT_EXPECT_NE(test, vrfm_past_cmp(&b, &c, 0), 0);
+	vrfm_past_forget(&b, 20);
+	vrfm_past_forget(&b, 10);
+	KUNIT_EXPECT_TRUE(test, vrfm_past_is_empty(&b));
+}
+
+static void a_memory_that_is_loaded_is_the_holders(struct kunit *test)
+{
+	struct vrfm_past mine = past_of(10, 20, 40), its = past_of(10, 30, 50);
+	const struct vrfm_life meanwhile = { .epoch = 60, .fresh = true };
+
+	its.lives[2].serial = 3;
+	vrfm_past_add(&mine, &meanwhile);
+	vrfm_past_adopt(&mine, &its, 50);
+	/* 20 and 40 it had not, 50 goes on, 60 ended while this was loaded. */
+	KUNIT_EXPECT_EQ(test, mine.lives[0].epoch, 60ULL);
+	KUNIT_EXPECT_EQ(test, mine.lives[1].epoch, 30ULL);
+	KUNIT_EXPECT_EQ(test, mine.lives[2].epoch, 10ULL);
+	KUNIT_EXPECT_EQ(test, mine.lives[2].serial, 3ULL);
+	KUNIT_EXPECT_EQ(test, mine.lives[3].epoch, 0ULL);
+	/* It is as old as the others for the next image. */
+	vrfm_past_settle(&mine);
+	vrfm_past_adopt(&mine, &its, 0);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&mine, &its, 0), 0);
+	/* The holder knows of its end, too, and more. */
+	vrfm_past_add(&mine, &meanwhile);
+	vrfm_past_add(&its, &(struct vrfm_life){ .epoch = 60, .synced = true });
+	vrfm_past_adopt(&mine, &its, 0);
+	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&mine, &its, 0), 0);
+}
+
+static struct kunit_case vrfm_past_cases[] = {
+	KUNIT_CASE(who_has_more),
+	KUNIT_CASE(what_is_sure_is_equal),
+	KUNIT_CASE(lives_are_kept_in_order),
+	KUNIT_CASE(a_life_that_goes_on_is_forgotten),
+	KUNIT_CASE(more_than_the_last_life_counts),
+	KUNIT_CASE(it_is_an_order),
+	KUNIT_CASE(what_is_mixed_is_less_and_nobody_elses),
+	KUNIT_CASE(a_memory_that_is_loaded_is_the_holders),
+	{ }
+};
+
+static struct kunit_suite vrfm_past_suite = {
+	.name = "vrfm_past",
+	.test_cases = vrfm_past_cases,
+};
+
+kunit_test_suite(vrfm_past_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm/past.c");
+MODULE_LICENSE("GPL");
