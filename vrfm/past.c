@@ -175,8 +175,8 @@ void vrfm_past_doubt(struct vrfm_past *past, u32 whose)
  * @holder: what that one has of them
  * @alive: the life that goes on, as far as this node knows; 0: none
  *
- * Lives that ended since vrfm_past_settle(), and of which that one has not said
- * anything, stay.
+ * What ended since vrfm_past_settle() was heard of until then: that is there beside
+ * what the holder has, and so is what nobody else has.
  */
 void vrfm_past_adopt(struct vrfm_past *past, const struct vrfm_past *holder,
 		     u64 alive)
@@ -189,7 +189,8 @@ void vrfm_past_adopt(struct vrfm_past *past, const struct vrfm_past *holder,
 	vrfm_past_forget(past, alive);
 	for (i = 0; i < VRFM_LIVES; i++) {
 		life = mine.lives[i];
-		if (life.fresh && !vrfm_past_has(past, life.epoch))
+		life.synced = false;
+		if (life.fresh)
 			vrfm_past_add(past, &life);
 	}
 }
