@@ -26,9 +26,11 @@ VM = TOP / "tools/vm"
 BENCH = TOP / "tools/bench"
 # Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
-KEYS = {"kernels", "long", "alone", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
+KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
         "guarantees"}
 HEADER_LINES = 60
+# What "lasting" means, in seconds.
+LASTING = 600
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
 # Kernels that check themselves at every step, the one emulated besides, take that many times as long.
@@ -161,9 +163,9 @@ def with_programs(names, argv, script, limit, level=0):
     return run
 
 
-def scenario(path, values, place, long=True, tour=""):
-    """One scenario on one kernel."""
-    timeout = patience(values, place)
+def scenario(path, values, place, long=True, tour="", lasting=0):
+    """One scenario on one kernel; LASTING seconds, if it is told how long."""
+    timeout = patience(values, place) + lasting
     kernel = place.partition("/")[0]
     argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()],
                     values.get("nodes", 2))
@@ -173,8 +175,10 @@ def scenario(path, values, place, long=True, tour=""):
     if "previous" in values:
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
-        run = with_programs(brought([values]), argv, [path], timeout + SLACK)
-    return Part(part_name(path.stem, place), run, (kernel,), long, timeout, tour,
+        script = [path, lasting] if lasting else [path]
+        run = with_programs(brought([values]), argv, script, timeout + SLACK)
+    name = part_name(path.stem, place) + ("-lasting" if lasting else "")
+    return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()))
 
 
@@ -212,6 +216,8 @@ def scenarios():
             yield scenario(path, values, place, long=False)
         for place in values.get("alone", "").split():
             yield scenario(path, values, place)
+        for place in values.get("lasting", "").split():
+            yield scenario(path, values, place, lasting=LASTING)
         for place in values.get("long", "").split():
             tours[place].append((path, values))
             yield scenario(path, values, place, tour=part_name("tour", place))

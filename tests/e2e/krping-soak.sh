@@ -9,7 +9,8 @@
 #
 # kernels:
 # long: uml/siw stock-6.1 stock-new
-# alone: uml debug-6.1
+# alone: uml
+# lasting: debug-6.1
 # load: krdma krping
 # timeout: 900
 
@@ -51,7 +52,7 @@ poller() {
 
 # client SEED: one run after the other, of which some do not end by themselves.
 client() {
-	local i good=0
+	local i good=0 killed=0
 	RANDOM=$1
 	local test size
 	while [[ ! -e $results/enough ]]; do
@@ -64,11 +65,12 @@ client() {
 		else
 			run "client,addr=$server,port=$((7500 + i)),count=4000000000,$test,size=$size,timeout=20000" &
 			sleep "0.$((RANDOM % 10))"
-			kill -KILL $! 2>/dev/null
+			! kill -KILL $! 2>/dev/null || killed=$((killed + 1))
 			{ wait $!; } 2>/dev/null
 		fi
 	done
 	echo "$good" >"$results/good$1"
+	echo "$killed" >"$results/killed$1"
 }
 
 link_again() {
@@ -121,6 +123,9 @@ else
 	good=$(($(cat "$results"/good* | paste -sd+)))
 	((good > 16))
 	ok $? "$good clients did well"
+	killed=$(($(cat "$results"/killed* | paste -sd+)))
+	((killed >= seconds))
+	ok $? "$killed were killed"
 	check "no client is left" within 30 idle
 	barrier again
 	for i in 0 1 2 3; do

@@ -8,6 +8,7 @@
 #   kernels   where it always runs: KERNEL or KERNEL/LINK, such as uml/siw
 #   long      where it runs with --long as well, with the others of that place in one boot, unless it is named
 #   alone     where it runs with --long in a boot of its own
+#   lasting   where it runs with --long for ten minutes, in a boot of its own: its first argument is 600
 #   nodes, load, append, mem, timeout: as for tools/vm; nodes is 2 if it is not said, append and mem do not count in a
 #             boot with others, and a scenario of more nodes than 2 is always alone
 #   add       files of this folder that it wants in /add; lib.sh is always there

@@ -13,6 +13,7 @@
 # nodes: 3
 # kernels: uml
 # alone: uml/siw stock-6.1 debug-6.1
+# lasting: uml
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

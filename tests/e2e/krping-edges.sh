@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# krping-edges: every small size, with memory that shows who writes beside it; what is written to /proc/krping to the last
+# character; who comes while a run goes on; addresses that lead nowhere; and devices that go while there is load.
+#
+#   node 1 (server) <--- pings, measurements ---> node 2 (client)
+#
+# kernels:
+# alone: uml stock-6.1 debug-6.1
+# load: krdma krping
+# append: slub_debug=FZPU slub_min_order=1
+# timeout: 900
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+server=$(addr4 1)
+port=7600
+
+# run COMMAND: the result is that of write(), and its words are in "said".
+run() {
+	said=$({ echo "$1" >/proc/krping; } 2>&1)
+}
+
+# Both come here, and the server is listening some time after: the client tries again until then.
+try() {
+	local end=$((SECONDS + 10 * slow))
+	until run "$1"; do
+		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
+		sleep 0.02
+	done
+}
+
+idle() { [[ -z $(</proc/krping) ]]; }
+listening() { [[ $(</proc/krping) == *listen* ]]; }
+
+# One allocation of each size and more on both sides; those of 129 to 192 bytes may lie across two pages.
+sizes() {
+	local size wrong=0 all=({1..200} {4095..4097} 131071 131072)
+	barrier sizes
+	for size in "${all[@]}"; do
+		if ((NODE == 1)); then
+			run "server,port=$port,size=$size"
+		else
+			try "client,addr=$server,port=$port,count=12,size=$size,validate"
+		fi || { wrong=$((wrong + 1)); echo "# $size bytes: $said"; }
+		barrier "size-$size"
+	done
+	((wrong == 0))
+	ok $? "${#all[@]} sizes, $wrong of them failed"
+}
+
+# write WANTED NAME PYTHON-BYTES: what write() returns, or minus its errno
+write() {
+	local got
+	got=$(python3 -c "
+import os, sys
+fd = os.open('/proc/krping', os.O_WRONLY)
+try:
+    print(os.write(fd, $3))
+except OSError as e:
+    print(-e.errno)")
+	[[ $got == "$1" ]]
+	ok $? "$2: $got"
+}
+
+commands() {
+	((NODE == 2)) || return 0
+	write -22 "nothing" "b''"
+	write -22 "a line end" "b'\\n'"
+	write -22 "a zero" "b'\\0'"
+	write -22 "all bytes that there are" "bytes(range(256))"
+	write -22 "more than anybody means" "b'client,' + b'x' * 1000000"
+	# The last character counts, also without a line end.
+	write -22 "port 76011" "b'client,addr=$server,count=1,port=76011'"
+	write -111 "port 7601, where nobody is" "b'client,addr=$server,count=1,port=7601'"
+	write -111 "and with a line end" "b'client,addr=$server,count=1,port=7601\\n'"
+	said=$(setpriv --reuid 65534 --clear-groups bash -c 'echo >/proc/krping' 2>&1)
+	[[ $said == *"Permission denied"* ]]
+	ok $? "for nobody else: ${said##*: }"
+}
+
+# Who comes while a server of one client has one is refused, and that one goes on.
+second_client() {
+	barrier second
+	if ((NODE == 1)); then
+		echo "server,port=$port,count=4000000000" 2>/dev/null >/proc/krping &
+		within 5 listening
+		barrier second-listens
+		barrier second-over
+		check "the server is over" within 10 idle
+		{ wait $!; } 2>/dev/null
+	else
+		barrier second-listens
+		echo "client,addr=$server,port=$port" 2>/dev/null >/proc/krping &
+		sleep 0.5
+		! run "client,addr=$server,port=$port,count=1,timeout=5000"
+		ok $? "a second client is not served: ${said##*: }"
+		was=$(</proc/krping)
+		sleep 0.5
+		[[ -n $was && $(</proc/krping) != "$was" ]]
+		ok $? "the first one goes on"
+		kill -KILL $!
+		{ wait $!; } 2>/dev/null
+		check "until it is killed" within 10 idle
+		barrier second-over
+	fi
+}
+
+# nowhere ADDRESS NAME: refused in time
+nowhere() {
+	local begin=$SECONDS
+	! run "client,$1,port=$port,count=1,timeout=3000"
+	ok $? "$2: ${said##*: }"
+	((SECONDS - begin <= 10 * slow))
+	ok $? "in time"
+}
+
+# The interface that a scope names can go afterwards: nobody holds it.
+addresses() {
+	((NODE == 2)) || return 0
+	ip link add edge0 type dummy && ip link set edge0 up
+	ok $? "an interface without an RDMA device"
+	nowhere "addr=192.0.2.1" "an address without a route"
+	nowhere "addr=10.56.0.99" "an address of nobody"
+	nowhere "addr6=fe80::99%edge0" "one by an interface without an RDMA device"
+	nowhere "addr6=fe80::99%edge9" "one by an interface that is not there"
+	nowhere "addr6=fe80::99%$NETDEV" "one of nobody by one that is"
+	check "the interface goes" timeout 20 ip link del edge0
+}
+
+# A device of this node's own: both ends are here, and its interface can go.
+interface_goes() {
+	local test
+	barrier interface
+	[[ $LINK == rxe ]] && ((NODE == 2)) || return 0
+	for test in "" bw,duplex wlat rlat; do
+		ip link add edge1 type dummy && ip link set edge1 up && ip addr add 10.99.0.1/24 dev edge1 &&
+			rdma link add edge type rxe netdev edge1
+		ok $? "another RDMA device"
+		echo "server,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
+		within 5 listening
+		echo "client,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
+		sleep 0.5
+		[[ $(grep -c "edge " /proc/krping) == 2 ]]
+		ok $? "${test:-pings} at both ends: $(tr '\n' ';' </proc/krping)"
+		check "its interface goes under load" timeout 60 ip link del edge1
+		check "both runs end" within 20 idle
+		{ wait; } 2>/dev/null
+		[[ $(rdma link show) != *edge* ]]
+		ok $? "the RDMA device is gone"
+	done
+}
+
+barrier begun
+sizes
+commands
+second_client
+addresses
+interface_goes
+same_resources "$before" "resources are as before"
+finish
