@@ -309,6 +309,21 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 		vrfm_direct_has_room(link, len));
 }
 
+/*
+ * The open message is full. Who gets that one only has a part of this write, if
+ * something of it is in there, and must not say that he has it.
+ */
+static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
+{
+	struct vrfm_slot *full = vrfm_slot(link, link->opened);
+
+	if (link->opened && link->state == VRFM_READY &&
+	    type == VRFM_WIRE_UPDATE && full->type == type &&
+	    full->serial == link->vdev->serial)
+		full->serial--;
+	return vrfm_link_open_locked(link, type);
+}
+
 /**
  * vrfm_link_append_locked - put a run into the open message, and into others
  * @link: link with room for it, with its lock held
@@ -326,7 +341,7 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 	lockdep_assert_held(&link->lock);
 	for (; len; offset += n, bytes += n, len -= n) {
 		slot = vrfm_link_growing_locked(link, type) ?:
-		       vrfm_link_open_locked(link, type);
+		       vrfm_link_next_locked(link, type);
 		slot->serial = link->vdev->serial;
 		if (type == VRFM_WIRE_UPDATE)
 			link->direct.update = link->opened;

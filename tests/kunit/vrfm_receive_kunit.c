@@ -791,7 +791,39 @@ static void what_comes_is_no_store_of_a_program(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, twins_are_right(f));
 }
 
+static u64 serial_of(struct fuzz *f, u64 sequence)
+{
+	return f->link->slots[sequence % VRFM_SLOTS].serial;
+}
+
+static void write_block(struct fuzz *f, u32 len)
+{
+	f->vdev->serial++;
+	vrfm_link_update(f->link, 0, f->room + FENCE, len, NULL);
+}
+
+/* Of two peers that have parts of a write one must not be taken for the other. */
+static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	f->vdev->serial = 9;
+	write_block(f, MEMORY);
+	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 3ULL);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 1), 9ULL);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 2), 9ULL);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 10ULL);
+	/* All of one, and the beginning of the next. */
+	write_block(f, 4);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
+	write_block(f, VRFM_SLOT_SIZE);
+	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 4ULL);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
+	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 4), 12ULL);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
 	KUNIT_CASE(an_event_is_raised_once),
 	KUNIT_CASE(events_of_who_is_behind_wait_until_he_is_not),
 	KUNIT_CASE(held_events_are_bounded),
