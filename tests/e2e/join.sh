@@ -10,8 +10,8 @@
 #        node 3
 #
 # nodes: 3
-# kernels: uml uml-debug
-# alone: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1
+# kernels: uml
+# alone: uml/siw uml-debug stock-6.1 stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
