@@ -180,12 +180,14 @@ vrfm_server() {
 	done
 }
 
-# Pages that are free or can be, once that does not change any more.
+# KiB that are free or can be, once that does not change any more. Each processor has a list of some thousand pages that
+# are free, and count as used: what the lists get or give is no use of memory.
 available() {
 	local last=0 now i
 	for ((i = 0; i < 20; i++)); do
 		sleep 0.4
-		now=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+		now=$(awk -v kib=$(($(getconf PAGE_SIZE) / 1024)) '/^MemAvailable/ { n += $2 } $1 == "count:" { n += $2 * kib }
+			END { print n }' /proc/meminfo /proc/zoneinfo)
 		((now - last > 128 || last - now > 128)) || break
 		last=$now
 	done
@@ -193,7 +195,7 @@ available() {
 }
 
 # What a device of 64 MiB takes, and each end of the 28 links of 8 small ones; in bytes. It is the second device that
-# counts: the first empties lists of free pages that do not count as available.
+# counts: the first may make what all share.
 memory() {
 	local rounds=$1 round before device links i j
 	for ((round = 1; round <= rounds; round++)); do
