@@ -8,7 +8,7 @@
 #   node 1 (server) <--- pings and measurements ---> node 2 (clients)
 #
 # kernels: uml
-# long: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug
+# long: uml/siw stock-6.1 stock-6.12 stock-new debug-6.1 debug-6.1/siw
 # load: krdma krping
 # timeout: 900
 
