@@ -913,8 +913,7 @@ static void vrfm_rx_gone_locked(struct vrfm_link *link,
 
 	if (note->flags & VRFM_GONE_NEWEST)
 		*said = (struct vrfm_past){ };
-	if (life.epoch)
-		vrfm_past_add(said, &life);
+	vrfm_past_add(said, &life);
 	__set_bit(note->node, link->heard);
 }
 

@@ -91,7 +91,7 @@ bool vrfm_past_forget(struct vrfm_past *past, u64 epoch)
 /**
  * vrfm_past_add - that life is over
  * @past: lives of its node
- * @life: what the memory has of it
+ * @life: what the memory has of it; not even that if its epoch is 0
  *
  * If there are too many the oldest is forgotten.
  */
@@ -103,7 +103,7 @@ void vrfm_past_add(struct vrfm_past *past, const struct vrfm_life *life)
 	vrfm_past_forget(past, life->epoch);
 	while (i < VRFM_LIVES && lives[i].epoch > life->epoch)
 		i++;
-	if (i == VRFM_LIVES)
+	if (i == VRFM_LIVES || !life->epoch)
 		return;
 	memmove(&lives[i + 1], &lives[i],
 		(VRFM_LIVES - i - 1) * sizeof(*lives));
@@ -131,14 +131,14 @@ int vrfm_past_cmp(const struct vrfm_past *a, const struct vrfm_past *b,
 		  u64 alive)
 {
 	struct vrfm_life one, other;
-	u32 i = 0, j = 0;
-	int more = 0;
+	u32 i = 0, j = 0, n = 0;
+	int more;
 
 	do {
 		one = vrfm_past_next(a, &i, alive);
 		other = vrfm_past_next(b, &j, alive);
 		more = vrfm_life_cmp(&one, &other);
-	} while (!more && one.epoch);
+	} while (!more && one.epoch && ++n < VRFM_LIVES_COUNT);
 	return more;
 }
 

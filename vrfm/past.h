@@ -6,8 +6,13 @@
 
 /* Ids of nodes are one byte. */
 #define VRFM_NODES 256
-/* Lives of one node that are remembered: those before are forgotten. */
-#define VRFM_LIVES 4
+/*
+ * Lives of one node that are compared. One more is remembered: while a link is
+ * down its peer's life is one of them, and must push out none that counts again
+ * when it is up.
+ */
+#define VRFM_LIVES_COUNT 4
+#define VRFM_LIVES (VRFM_LIVES_COUNT + 1)
 
 /**
  * struct vrfm_life - what a memory has of one life of a node that is over

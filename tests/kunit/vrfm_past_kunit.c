@@ -57,9 +57,18 @@ static void what_is_sure_is_equal(struct kunit *test)
 	KUNIT_EXPECT_GT(test, vrfm_life_cmp(&a, &b), 0);
 }
 
+static void add(struct vrfm_past *past, u64 epoch)
+{
+	const struct vrfm_life life = {
+		.epoch = epoch, .serial = 7, .synced = true,
+	};
+
+	vrfm_past_add(past, &life);
+}
+
 static void lives_are_kept_in_order(struct kunit *test)
 {
-	struct vrfm_past past = past_of(20, 40, 10), more;
+	struct vrfm_past past = past_of(20, 40, 10), was;
 	struct vrfm_life life = { .epoch = 30, .serial = 1 };
 
 	KUNIT_EXPECT_EQ(test, past.lives[0].epoch, 40ULL);
@@ -75,14 +84,31 @@ static void lives_are_kept_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, past.lives[1].serial, 2ULL);
 	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 10ULL);
 	/* No room: the oldest is forgotten, even if that is this one. */
-	more = past;
-	life.epoch = 5;
-	vrfm_past_add(&past, &life);
-	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&past, &more, 0), 0);
-	life.epoch = 50;
-	vrfm_past_add(&past, &life);
+	add(&past, 7);
+	was = past;
+	add(&past, 5);
+	add(&past, 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&past, &was, sizeof(past)), 0);
+	add(&past, 50);
 	KUNIT_EXPECT_EQ(test, past.lives[0].epoch, 50ULL);
-	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 20ULL);
+	KUNIT_EXPECT_EQ(test, past.lives[VRFM_LIVES - 1].epoch, 10ULL);
+}
+
+/* A link that goes and comes again must not make the others load an image. */
+static void a_link_that_was_down_changes_nothing(struct kunit *test)
+{
+	struct vrfm_past a = past_of(10, 20, 30), b;
+	u64 epoch;
+
+	for (epoch = 40; epoch < 100; epoch += 10) {
+		b = a;
+		add(&b, epoch);
+		KUNIT_EXPECT_GT(test, vrfm_past_cmp(&b, &a, 0), 0);
+		KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&b, &a, epoch), 0);
+		vrfm_past_forget(&b, epoch);
+		KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&b, &a, epoch), 0);
+		add(&a, epoch);
+	}
 }
 
 static void a_life_that_goes_on_is_forgotten(struct kunit *test)
@@ -210,6 +236,7 @@ static struct kunit_case vrfm_past_cases[] = {
 	KUNIT_CASE(who_has_more),
 	KUNIT_CASE(what_is_sure_is_equal),
 	KUNIT_CASE(lives_are_kept_in_order),
+	KUNIT_CASE(a_link_that_was_down_changes_nothing),
 	KUNIT_CASE(a_life_that_goes_on_is_forgotten),
 	KUNIT_CASE(more_than_the_last_life_counts),
 	KUNIT_CASE(it_is_an_order),
