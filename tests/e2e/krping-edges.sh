@@ -20,32 +20,15 @@ before=$(resources)
 server=$(addr4 1)
 port=7600
 
-# run COMMAND: the result is that of write(), and its words are in "said".
-run() {
-	said=$({ echo "$1" >/proc/krping; } 2>&1)
-}
-
-# Both come here, and the server is listening some time after: the client tries again until then.
-try() {
-	local end=$((SECONDS + 10 * slow))
-	until run "$1"; do
-		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
-		sleep 0.02
-	done
-}
-
-idle() { [[ -z $(</proc/krping) ]]; }
-listening() { [[ $(</proc/krping) == *listen* ]]; }
-
 # One allocation of each size and more on both sides; those of 129 to 192 bytes may lie across two pages.
 sizes() {
 	local size wrong=0 all=({1..200} {4095..4097} 131071 131072)
 	barrier sizes
 	for size in "${all[@]}"; do
 		if ((NODE == 1)); then
-			run "server,port=$port,size=$size"
+			krping_run "server,port=$port,size=$size"
 		else
-			try "client,addr=$server,port=$port,count=12,size=$size,validate"
+			krping_try "client,addr=$server,port=$port,count=12,size=$size,validate"
 		fi || { wrong=$((wrong + 1)); echo "# $size bytes: $said"; }
 		barrier "size-$size"
 	done
@@ -57,7 +40,7 @@ sizes() {
 write() {
 	local got
 	got=$(python3 -c "
-import os, sys
+import os
 fd = os.open('/proc/krping', os.O_WRONLY)
 try:
     print(os.write(fd, $3))
@@ -88,16 +71,16 @@ second_client() {
 	barrier second
 	if ((NODE == 1)); then
 		echo "server,port=$port,count=4000000000" 2>/dev/null >/proc/krping &
-		within 5 listening
+		within 5 krping_listens
 		barrier second-listens
 		barrier second-over
-		check "the server is over" within 10 idle
+		check "the server is over" within 10 krping_idle
 		{ wait $!; } 2>/dev/null
 	else
 		barrier second-listens
 		echo "client,addr=$server,port=$port" 2>/dev/null >/proc/krping &
 		sleep 0.5
-		! run "client,addr=$server,port=$port,count=1,timeout=5000"
+		! krping_run "client,addr=$server,port=$port,count=1,timeout=5000"
 		ok $? "a second client is not served: ${said##*: }"
 		was=$(</proc/krping)
 		sleep 0.5
@@ -105,7 +88,7 @@ second_client() {
 		ok $? "the first one goes on"
 		kill -KILL $!
 		{ wait $!; } 2>/dev/null
-		check "until it is killed" within 10 idle
+		check "until it is killed" within 10 krping_idle
 		barrier second-over
 	fi
 }
@@ -113,7 +96,7 @@ second_client() {
 # nowhere ADDRESS NAME: refused in time
 nowhere() {
 	local begin=$SECONDS
-	! run "client,$1,port=$port,count=1,timeout=3000"
+	! krping_run "client,$1,port=$port,count=1,timeout=3000"
 	ok $? "$2: ${said##*: }"
 	((SECONDS - begin <= 10 * slow))
 	ok $? "in time"
@@ -142,13 +125,13 @@ interface_goes() {
 			rdma link add edge type rxe netdev edge1
 		ok $? "another RDMA device"
 		echo "server,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
-		within 5 listening
+		within 5 krping_listens
 		echo "client,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
 		sleep 0.5
 		[[ $(grep -c "edge " /proc/krping) == 2 ]]
 		ok $? "${test:-pings} at both ends: $(tr '\n' ';' </proc/krping)"
 		check "its interface goes under load" timeout 60 ip link del edge1
-		check "both runs end" within 20 idle
+		check "both runs end" within 20 krping_idle
 		{ wait; } 2>/dev/null
 		[[ $(rdma link show) != *edge* ]]
 		ok $? "the RDMA device is gone"

@@ -32,27 +32,6 @@ of() {
 	done
 }
 
-# try COMMAND: again until somebody listens.
-try() {
-	local end=$((SECONDS + 10 * slow))
-	until krping_run "$1"; do
-		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
-		sleep 0.1
-	done
-}
-
-# within SECONDS COMMAND...: is it true before that?
-within() {
-	local end=$((SECONDS + $1 * slow))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.1
-	done
-}
-
-listening() { [[ $(</proc/krping) == *listen* ]]; }
-idle() { [[ -z $(</proc/krping) ]]; }
 is_over() { krping_run list && [[ $(state_of "$1") == over ]]; }
 
 # state_of RUN: what the list says of it.
@@ -69,7 +48,7 @@ state_of() {
 # fails WORDS NAME COMMAND: write() fails, and says so.
 fails() {
 	local status=0
-	try "$3" || status=$?
+	krping_try "$3" || status=$?
 	((status != 0)) && [[ $said == *"$1"* ]]
 	ok $? "$2: ${said##*: }"
 }
@@ -83,7 +62,7 @@ on_both() {
 		[[ $? == 0 || -n ${3:-} ]]
 		ok $? "$1 <- $2: server: $said $(of error)"
 	else
-		try "client,addr=$server,port=7400,$2"
+		krping_try "client,addr=$server,port=7400,$2"
 		ok $? "$1 <- $2: client: $said $(of error)"
 	fi
 }
@@ -163,7 +142,7 @@ many() {
 		krping_run "server,port=7401,size=4096,accept=0,bg"
 		ok $? "a server in the background: $line"
 		many=$(of run)
-		within 5 listening
+		within 5 krping_listens
 		ok $? "it listens"
 		barrier many-begin
 		barrier many-dead
@@ -192,7 +171,7 @@ many() {
 		sleep 0.5
 		kill -KILL $!
 		{ wait $!; } 2>/dev/null
-		check "the killed client is gone" within 10 idle
+		check "the killed client is gone" within 10 krping_idle
 		barrier many-dead
 		check "one more" krping_run "client,addr=$server,port=7401,count=5,size=64"
 		barrier many-again
@@ -214,7 +193,7 @@ limits() {
 		! krping_run "client,addr=$server,port=7402,count=1"
 		ok $? "no more than max_conns: ${said##*: }"
 		check "stop=all" krping_run "stop=all"
-		check "nothing runs" idle
+		check "nothing runs" krping_idle
 		within 5 krping_run "client,addr=$server,port=7402,count=1"
 		ok $? "then another one may come"
 		fails "Numerical result out of range" "min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
@@ -345,7 +324,7 @@ teams() {
 	if ((NODE == 1)); then
 		krping_run "server,port=7405,accept=0,threads=1,bg"
 		ok $? "a server that serves all of them by one task: $said"
-		within 5 listening
+		within 5 krping_listens
 		barrier teams-begin
 		barrier teams-over
 		krping_run "stop=all"

@@ -26,16 +26,6 @@ debugfs=/sys/kernel/debug/krping
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 run() { echo "$1" 2>/dev/null >/proc/krping; }
-idle() { [[ -z $(</proc/krping) ]]; }
-
-within() {
-	local end=$((SECONDS + $1 * slow))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.1
-	done
-}
 
 # Until the file is there: all that can be read.
 poller() {
@@ -126,7 +116,7 @@ else
 	killed=$(($(cat "$results"/killed* | paste -sd+)))
 	((killed >= seconds))
 	ok $? "$killed were killed"
-	check "no client is left" within 30 idle
+	check "no client is left" within 30 krping_idle
 	barrier again
 	for i in 0 1 2 3; do
 		check "the server of ${tests[i]:-ping} serves on" \
@@ -134,7 +124,7 @@ else
 	done
 	barrier served
 fi
-check "nothing runs" within 10 idle
+check "nothing runs" within 10 krping_idle
 
 same_resources "$before" "resources are as before"
 finish

@@ -167,19 +167,6 @@ delta() {
 	fi
 }
 
-listening() { [[ $(</proc/krping) == *listen* ]]; }
-idle() { [[ -z $(</proc/krping) ]]; }
-
-# within SECONDS COMMAND...: is it true before that?
-within() {
-	local end=$((SECONDS + $1 * slow))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || return 1
-		sleep 0.1
-	done
-}
-
 # An endless test ends when the one who wrote it is killed, and then on the other side as well.
 killed() {
 	local test
@@ -187,18 +174,18 @@ killed() {
 		barrier "kill-$test"
 		if ((NODE == 1)); then
 			echo "server,port=$port,$([[ $test == fr ]] || echo "$test,count=4000000000")" 2>/dev/null >/proc/krping &
-			within 5 listening
+			within 5 krping_listens
 			ok $? "ready for ${test:-ping}"
 			barrier "listens-$test"
 			barrier "killed-$test"
-			check "the server of a ${test:-ping} that is killed is over" within 10 idle
+			check "the server of a ${test:-ping} that is killed is over" within 10 krping_idle
 			{ wait $!; } 2>/dev/null
 		else
 			barrier "listens-$test"
 			echo "client,addr=$server,port=$port,$test,count=4000000000" 2>/dev/null >/proc/krping &
 			sleep 0.5
 			kill -KILL $!
-			check "a client that is killed in ${test:-ping} is over" within 10 idle
+			check "a client that is killed in ${test:-ping} is over" within 10 krping_idle
 			{ wait $!; } 2>/dev/null
 			barrier "killed-$test"
 		fi

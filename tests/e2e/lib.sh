@@ -202,6 +202,19 @@ krping_run() {
 	return $status
 }
 
+# krping_try COMMAND: a client's, again until somebody listens there
+krping_try() {
+	local end=$((SECONDS + 10 * slow))
+	until krping_run "$1"; do
+		[[ $said == *"refused"* ]] && ((SECONDS < end)) || return 1
+		sleep 0.1
+	done
+}
+
+# Nothing of krping runs in this kernel; a server waits for clients.
+krping_idle() { [[ -z $(</proc/krping) ]]; }
+krping_listens() { [[ $(</proc/krping) == *listen* ]]; }
+
 # What "rdma resource" counts on this node; a few of them go a little late.
 resources() {
 	rdma resource show 2>/dev/null | grep "$RDMADEV" | sed 's/^[0-9]*: //'
