@@ -189,7 +189,9 @@ struct krdma_loan {
  *	released it; in both modes. @reason is -ECONNRESET (the peer closed, see
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
  *	(krdma_disconnect(), krdma_close()), … The peer is told. In raw mode
- *	what is in flight begins to flush, and krdma_drain() waits for the rest.
+ *	what is in flight begins to flush, and krdma_drain() waits for the rest;
+ *	that the queue pair failed krdma may have to be told, with
+ *	krdma_wc_failed().
  *	In message mode the connection is in KRDMA_CLOSED: done() of every
  *	request has been called, and nobody needs to drain. Called at most once,
  *	and only if krdma_connect_cb() or krdma_accept_request() returned 0, or
@@ -374,6 +376,7 @@ void krdma_put(struct krdma_cb *cb);
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms);
 bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason);
 void krdma_disconnect(struct krdma_cb *cb);
+void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status);
 void krdma_drain(struct krdma_cb *cb);
 enum krdma_state krdma_get_state(const struct krdma_cb *cb);
 bool krdma_is_established(const struct krdma_cb *cb);

@@ -161,6 +161,29 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 		krdma_conn_abort(conn, krdma_wc_errno(status));
 }
 
+/**
+ * krdma_wc_failed - tell krdma that a work request of raw mode failed
+ * @cb: raw-mode connection
+ * @status: of the completion
+ *
+ * An owner who does nothing but wait for his completions would wait for ever
+ * if the queue pair failed and nothing said so: an rxe that cannot give a
+ * packet to its interface flushes what is posted, without an event or a
+ * completion that tells why (seen on 7.3). With this the connection ends:
+ * at once, with -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had no
+ * receive, -EACCES if it refused the access, or -EIO (on iWARP -ECONNRESET
+ * where that is how a closed TCP connection shows). For IB_WC_WR_FLUSH_ERR a
+ * second later, and only if nothing else has ended it by then. The closing
+ * callback follows. A connection that is over already stays as it is.
+ *
+ * Context: any; the completion handler is where it belongs.
+ */
+void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status)
+{
+	krdma_qp_failed(krdma_conn(cb), status);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_wc_failed, KRDMA_NS);
+
 static void krdma_op_finish_locked(struct krdma_op *op, int error)
 {
 	if (error && !op->error)

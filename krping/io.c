@@ -70,9 +70,11 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 {
 	int error = -EIO;
 
-	/* The QP is being closed: krdma tells why, or has told. */
-	if (wc->status == IB_WC_WR_FLUSH_ERR)
+	/* The QP is being closed: krdma tells why, has told, or finds that there is no reason. */
+	if (wc->status == IB_WC_WR_FLUSH_ERR) {
+		krdma_wc_failed(s->cb, wc->status);
 		return;
+	}
 	pr_err_ratelimited("%u: cq completion failed with status %d (%s) of %s\n",
 			   s->id, wc->status, ib_wc_status_msg(wc->status),
 			   name);

@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # krping-edges: every small size, with memory that shows who writes beside it; what is written to /proc/krping to the last
-# character; who comes while a run goes on; addresses that lead nowhere; and devices that go while there is load.
+# character; who comes while a run goes on; addresses that lead nowhere; devices that go while there is load, and
+# interfaces that take nothing.
 #
 #   node 1 (server) <--- pings, measurements ---> node 2 (client)
 #
@@ -138,11 +139,47 @@ interface_goes() {
 	done
 }
 
+send_errors() { cat "/sys/class/infiniband/$RDMADEV/ports/1/hw_counters/send_err"; }
+has_send_errors() { (($(send_errors) > refused)); }
+
+# An interface that takes no more packets. rxe of 7.3 flushes its queue pair, and nothing says why; that of 6.1 sends
+# again.
+interface_is_full() {
+	barrier full
+	[[ $LINK == rxe ]] || return 0
+	if ((NODE == 1)); then
+		! krping_run "server,port=7603,bw,count=4000000000"
+		ok $? "the server of a client whose interface is full: ${said##*: }"
+		barrier full-over
+		return
+	fi
+	modprobe -q sch_netem
+	refused=$(send_errors)
+	{ krping_try "client,addr=$server,port=7603,bw,count=4000000000"; echo "$? ${said##*: }" >full; } &
+	within 5 is_on_rxe
+	check "an interface with room for one packet" tc qdisc add dev "$NETDEV" root netem delay 200ms limit 1
+	if within 3 has_send_errors; then
+		check "a run of which nothing is sent ends by itself" within 10 krping_idle
+		check "and with a reason" grep "^[1-9].*Input/output error" full
+	else
+		[[ -n $(</proc/krping) ]]
+		ok $? "what is refused is sent again: $(</proc/krping)"
+	fi
+	check "the interface has room again" tc qdisc del dev "$NETDEV" root
+	echo stop=all >/proc/krping
+	wait
+	echo "# $(<full)"
+	barrier full-over
+}
+
+is_on_rxe() { [[ $(</proc/krping) == *"$RDMADEV"* ]]; }
+
 barrier begun
 sizes
 commands
 second_client
 addresses
 interface_goes
+interface_is_full
 same_resources "$before" "resources are as before"
 finish
