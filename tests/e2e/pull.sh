@@ -250,7 +250,7 @@ vanishes() {
 		kt release a
 	else
 		kt connect c "$server" 7000 max_msg=$max keepalive_ms=$((500 * slow))
-		tc qdisc add dev "$NETDEV" root netem rate 12mbit limit 100000
+		tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
 		barrier vanish
 		kt longsend c $((3 * MiB)) $((60000 * slow))
 		kt_is ETIMEDOUT "the reader has vanished"
