@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent / "vm"))
 
 import command  # noqa: E402
 import ktap  # noqa: E402
+import memory  # noqa: E402
 import mutants  # noqa: E402
 import parts as all_parts  # noqa: E402
 from rig import cache, kernels  # noqa: E402
@@ -35,9 +36,15 @@ def arguments():
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; G1 to G10: what shows a guarantee of vrfm")
     parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
     parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
+    parser.add_argument("--resume", action="store_true",
+                        help="of a tree that is committed: do not repeat what has passed with it; for --long, which takes "
+                        "hours")
     parser.add_argument("--mutants", action="store_true",
                         help="break the modules in known ways and see whether the tests notice")
-    return parser.parse_args()
+    args = parser.parse_args()
+    if args.resume and args.mutants:
+        parser.error("mutants are another tree each: no --resume")
+    return args
 
 
 def matches(part, name, full):
@@ -78,6 +85,7 @@ class Kernels:
     def __init__(self, names):
         self.names = names
         self.state = {}
+        self.folders = {}
         self.building = False
         self.changed = threading.Condition()
 
@@ -85,7 +93,7 @@ class Kernels:
         for name in self.names:
             self.building = kernels.is_built(name)
             try:
-                kernels.prepare(name)
+                self.folders[name] = kernels.prepare(name).dir.name
                 good = True
             except (cache.RigError, OSError) as error:
                 print(f"# kernel {name}: {error}", flush=True)
@@ -102,7 +110,7 @@ class Kernels:
 class Run:
     """Parts that wait, run and are done."""
 
-    def __init__(self, parts):
+    def __init__(self, parts, resume=False):
         # What needs no kernel first, for those may have to be made; then what takes long.
         self.waiting = sorted(parts, key=lambda part: (bool(part.kernels), -part.seconds))
         self.total = len(parts)
@@ -113,6 +121,10 @@ class Run:
         self.logs = command.log_folder(cache.root())
         self.kernels = Kernels(needed(parts))
         self.lock = self.kernels.changed
+        self.memory = memory.Memory(all_parts.TOP, cache.root() / "results")
+        self.resume = resume
+        if resume and not self.memory.tree:
+            sys.exit("check: --resume needs a tree of which all is committed")
 
     def next(self):
         """A part whose kernels are there, or cannot be made; None when there is nothing left."""
@@ -132,6 +144,9 @@ class Run:
 
     def work(self):
         while part := self.next():
+            if self.resume and (results := self.recall(part)):
+                self.report(part, results, None)
+                continue
             log = self.logs / f"{part.name}.log"
             log.write_text("", encoding="utf-8")
             try:
@@ -139,6 +154,12 @@ class Run:
             except command.Stopped:
                 return
             self.report(part, results, log)
+
+    def recall(self, part):
+        """What it said when it passed; kernels that are not there have no results."""
+        if any(not self.kernels.state[name] for name in part.kernels):
+            return None
+        return self.memory.recall(part, self.kernels.folders)
 
     def run_part(self, part, log):
         missing = [name for name in part.kernels if not self.kernels.state[name]]
@@ -165,7 +186,10 @@ class Run:
             self.results.add(results)
             seconds = time.monotonic() - self.running.pop(part.name)
             word = "not ok" if results.failed else "ok"
-            print(f"{word} {self.done} {part.name} # {seconds:.0f} s, {results.count()}", flush=True)
+            when = f"{seconds:.0f} s" if log else "before"
+            print(f"{word} {self.done} {part.name} # {when}, {results.count()}", flush=True)
+            if log:
+                self.memory.note(part, self.kernels.folders, results)
             if results.failed:
                 show(results, log)
 
@@ -231,7 +255,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     start = time.monotonic()
-    results = mutants.check(args.names) if args.mutants else Run(select(args)).all()
+    results = mutants.check(args.names) if args.mutants else Run(select(args), args.resume).all()
     print(f"# {(time.monotonic() - start) / 60:.1f} minutes")
     if command.stopping.is_set():
         results.failed.append("interrupted")

@@ -14,6 +14,7 @@ import command
 import coverage
 import krpingtool
 import ktap
+import memory
 import packages
 import skew
 import static
@@ -265,6 +266,7 @@ def everything():
         plain("mutants-apply", static.mutants_apply),
         plain("bench-page", benchpage.check, seconds=30),
         plain("krping-words", krpingtool.check),
+        plain("resume", memory.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
