@@ -187,7 +187,7 @@ static int ktest_connect_slot(struct ktest_ctx *ctx,
 int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  ktest_slot_call call)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	struct ktest_slot *slot = ktest_slot_make(ctx, ktest_arg(args, 1));
 	int ret;
 
 	if (IS_ERR(slot))
@@ -285,7 +285,7 @@ static int ktest_wait_on(struct ktest_slot *listener, u32 timeout_ms,
 static int ktest_wait(struct ktest_ctx *ctx, const struct ktest_args *args,
 		      struct ktest_slot *slot, ktest_wait_fn wait)
 {
-	struct ktest_slot *listener = ktest_slot_find(ktest_arg(args, 2));
+	struct ktest_slot *listener = ktest_slot_find(ctx, ktest_arg(args, 2));
 	struct krdma_cb *cb;
 	int ret;
 
@@ -481,7 +481,8 @@ static const struct {
 	{ "withdraw", ktest_cmd_withdraw },
 };
 
-static int ktest_dispatch_slot(struct ktest_args *args)
+static int ktest_dispatch_slot(const struct ktest_ctx *ctx,
+			       struct ktest_args *args)
 {
 	struct ktest_slot *slot;
 	int i, ret;
@@ -491,7 +492,7 @@ static int ktest_dispatch_slot(struct ktest_args *args)
 			break;
 	if (i == ARRAY_SIZE(ktest_slot_commands))
 		return -EINVAL;
-	slot = ktest_slot_find(ktest_arg(args, 1));
+	slot = ktest_slot_find(ctx, ktest_arg(args, 1));
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
 	ret = ktest_slot_commands[i].run(slot, args);
@@ -510,7 +511,7 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
 			return ktest_commands[i].run(ctx, args);
 	if (ktest_is_call(args->words[0]))
 		return ktest_dispatch_call(ctx, args);
-	return ktest_dispatch_slot(args);
+	return ktest_dispatch_slot(ctx, args);
 }
 
 /* @line is torn into words. */

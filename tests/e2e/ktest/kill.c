@@ -54,7 +54,7 @@ static int ktest_kill_pid(u32 number)
  */
 int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	struct ktest_slot *slot = ktest_slot_make(ctx, ktest_arg(args, 1));
 	const char *wanted = ktest_arg(args, 3);
 	const char *state = "none";
 	struct krdma_cb *cb;
@@ -80,7 +80,7 @@ int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 /* until NAME STATE [TIMEOUT_MS]: wait for a state */
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_make(ktest_arg(args, 1));
+	struct ktest_slot *slot = ktest_slot_make(ctx, ktest_arg(args, 1));
 	struct krdma_cb *cb;
 
 	if (IS_ERR(slot))

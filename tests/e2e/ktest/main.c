@@ -44,37 +44,41 @@ void ktest_slot_put(struct ktest_slot *slot)
 	kref_put(&slot->ref, ktest_slot_free);
 }
 
-static struct ktest_slot *ktest_slot_find_locked(const char *name)
+static struct ktest_slot *ktest_slot_find_locked(const struct ktest_ctx *ctx,
+						 const char *name)
 {
 	struct ktest_slot *slot;
 
 	lockdep_assert_held(&ktest_mutex);
 	list_for_each_entry(slot, &ktest_slots, link)
-		if (!strcmp(slot->name, name))
+		if (slot->net == ctx->net && !strcmp(slot->name, name))
 			return slot;
 	return NULL;
 }
 
 /* Put by the caller. */
-struct ktest_slot *ktest_slot_find(const char *name)
+struct ktest_slot *ktest_slot_find(const struct ktest_ctx *ctx,
+				   const char *name)
 {
 	struct ktest_slot *slot;
 
 	mutex_lock(&ktest_mutex);
-	slot = ktest_slot_find_locked(name);
+	slot = ktest_slot_find_locked(ctx, name);
 	if (slot)
 		kref_get(&slot->ref);
 	mutex_unlock(&ktest_mutex);
 	return slot ?: ERR_PTR(-ENOENT);
 }
 
-static struct ktest_slot *ktest_slot_alloc(const char *name)
+static struct ktest_slot *ktest_slot_alloc(const struct ktest_ctx *ctx,
+					   const char *name)
 {
 	struct ktest_slot *slot = kzalloc(sizeof(*slot), GFP_KERNEL);
 
 	if (!slot)
 		return NULL;
 	kref_init(&slot->ref);
+	slot->net = ctx->net;
 	spin_lock_init(&slot->lock);
 	init_completion(&slot->raw.sent);
 	mutex_init(&slot->raw.lock);
@@ -84,14 +88,15 @@ static struct ktest_slot *ktest_slot_alloc(const char *name)
 }
 
 /* The one of that name, or a new one; put by the caller. */
-struct ktest_slot *ktest_slot_make(const char *name)
+struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
+				   const char *name)
 {
 	struct ktest_slot *slot;
 
 	if (!*name || strlen(name) >= KTEST_NAME_LEN)
 		return ERR_PTR(-EINVAL);
 	mutex_lock(&ktest_mutex);
-	slot = ktest_slot_find_locked(name) ?: ktest_slot_alloc(name);
+	slot = ktest_slot_find_locked(ctx, name) ?: ktest_slot_alloc(ctx, name);
 	if (slot)
 		kref_get(&slot->ref);
 	mutex_unlock(&ktest_mutex);
@@ -192,7 +197,9 @@ static char *ktest_list(void)
 	*text = '\0';
 	mutex_lock(&ktest_mutex);
 	list_for_each_entry(slot, &ktest_slots, link)
-		len += ktest_show_slot(text + len, KTEST_LIST_MAX - len, slot);
+		if (slot->net == current->nsproxy->net_ns)
+			len += ktest_show_slot(text + len, KTEST_LIST_MAX - len,
+					       slot);
 	mutex_unlock(&ktest_mutex);
 	return text;
 }

@@ -64,6 +64,7 @@ struct ktest_raw {
  * @link: in ktest_slots, under ktest_mutex
  * @ref: the list holds one, a command that uses it one, and @cb one (put by
  *	whoever releases that)
+ * @net: network namespace of those who call it so; a node may be one of those
  * @name: what commands call it
  * @lock: protects @cb
  * @cb: the object; whoever takes it out releases it
@@ -76,6 +77,7 @@ struct ktest_raw {
 struct ktest_slot {
 	struct list_head link;
 	struct kref ref;
+	const struct net *net;
 	char name[KTEST_NAME_LEN];
 	spinlock_t lock; /* of @cb */
 	struct krdma_cb *cb;
@@ -107,8 +109,10 @@ typedef int (*ktest_slot_call)(struct ktest_ctx *ctx,
 			       struct ktest_slot *slot);
 
 /* main.c */
-struct ktest_slot *ktest_slot_find(const char *name);
-struct ktest_slot *ktest_slot_make(const char *name);
+struct ktest_slot *ktest_slot_find(const struct ktest_ctx *ctx,
+				   const char *name);
+struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
+				   const char *name);
 void ktest_slot_put(struct ktest_slot *slot);
 void ktest_slot_forget(struct ktest_slot *slot);
 int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb);

@@ -189,7 +189,7 @@ static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
  */
 int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct ktest_slot *slot = ktest_slot_find(ktest_arg(args, 1));
+	struct ktest_slot *slot = ktest_slot_find(ctx, ktest_arg(args, 1));
 	u32 n = min_t(u32, ktest_number(args, 2, 1), KTEST_RAW_RECVS);
 	u32 len = min_t(u32, ktest_number(args, 3, KTEST_RAW_LEN), KTEST_RAW_LEN);
 	u8 fill = ktest_number(args, 4, 0);

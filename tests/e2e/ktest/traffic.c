@@ -56,9 +56,10 @@ static void ktest_unuse(struct ktest_use *use)
 }
 
 /* Slot, connection and a buffer of KTEST_MAX_MSG; given back by unuse. */
-static int ktest_use(struct ktest_use *use, const struct ktest_args *args)
+static int ktest_use(struct ktest_use *use, const struct ktest_ctx *ctx,
+		     const struct ktest_args *args)
 {
-	use->slot = ktest_slot_find(ktest_arg(args, 1));
+	use->slot = ktest_slot_find(ctx, ktest_arg(args, 1));
 	if (IS_ERR(use->slot))
 		return PTR_ERR(use->slot);
 	use->cb = ktest_slot_get_cb(use->slot);
@@ -495,7 +496,7 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	/* The others use a buffer of that size. */
 	if (len > KTEST_MAX_MSG && strncmp(args->words[0], "long", 4))
 		return -EINVAL;
-	ret = ktest_use(&use, args);
+	ret = ktest_use(&use, ctx, args);
 	if (ret)
 		return ret;
 	ret = call(ctx, args, &use, len);
