@@ -395,7 +395,7 @@ sizes_and_opcodes() {
 	row pong-flood m "" "5 -104" "" "${started[@]}" "flood:200:{type=5}" "$data,len=5,body=5}"
 	row no-credit-left m/hold "" "64*1 -71" "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
 	# Who is slow enough gets them back in time.
-	if ((slow < 4)); then
+	if ((slow < 2)); then
 		row credits-never-returned m "" "-71" "credit ended.protocol" "${started[@]}" "flood:200:{type=3}"
 	else
 		row credits-never-returned m "" "-71|-104" "credit ended.protocol|" "${started[@]}" "flood:200:{type=3}"

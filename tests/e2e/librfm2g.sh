@@ -8,7 +8,7 @@
 #   each node for itself: api, threads ---> librfm2g ---> /dev/rfm2gN
 #
 # kernels: uml
-# long: stock-6.1 uml-debug
+# long: stock-6.1 debug-6.1
 # load: krdma vrfm
 # library: librfm2g/api librfm2g/threads
 # timeout: 600

@@ -99,11 +99,14 @@ in_parts() {
 		kt_is $((2 * MiB)) "received in parts"
 		(($(counter chunks_pulled) == was))
 		ok $? "nothing was pulled"
+		# The sender has to hear of it.
+		barrier in-parts
 		kt release a
 	else
 		kt connect c "$server" 7000 max_msg=$max pull_min=4294967295
 		kt longsend c $((2 * MiB))
 		kt_is 0 "sent in parts"
+		barrier in-parts
 		kt release c
 	fi
 	barrier next
@@ -116,6 +119,7 @@ taken_back() {
 		kt accept a l 20000
 		kt longreceive a "$max" 60000
 		kt_is $((2 * MiB)) "received"
+		barrier taken-back
 		kt release a
 	else
 		[[ $LINK != siw ]] || wanted=2
@@ -125,6 +129,7 @@ taken_back() {
 		kt_is 0 "sent"
 		(($(counter completed.invalidate) - was == wanted))
 		ok $? "$wanted keys were invalidated"
+		barrier taken-back
 		kt release c
 	fi
 	barrier next

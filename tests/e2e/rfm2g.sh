@@ -8,7 +8,7 @@
 #   each node for itself: abi, fuzz ---> /dev/rfm2gN
 #
 # kernels: uml stock-6.1
-# long: stock-6.12 stock-new uml-debug debug-6.1
+# long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/abi rfm2g/fuzz
 # guarantees: G1 G7 G10

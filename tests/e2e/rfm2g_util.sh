@@ -8,7 +8,7 @@
 #   each node for itself: rfm2g_util ---> librfm2g ---> /dev/rfm2gN
 #
 # kernels: uml
-# long: stock-6.1 uml-debug
+# long: stock-6.1 debug-6.1
 # load: krdma vrfm
 # tools: rfm2g_util
 # add: rfm2g_util-tty
