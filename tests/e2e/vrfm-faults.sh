@@ -103,6 +103,52 @@ probability() {
 	echo "$1" >$debug/fail_page_alloc/probability
 }
 
+# While both write, and node 2 loses the link and gets it again, or starts anew.
+fails_at_random() {
+	local i
+	if [[ ! -e $debug/failslab/require-start ]]; then
+		skip "allocations fail at random" "this kernel cannot choose them by stack"
+		return
+	fi
+	barrier random
+	if ((NODE == 2)); then
+		at_random failslab
+		at_random fail_page_alloc
+	fi
+	for i in 1 2 3 4; do
+		((NODE != 2)) || probability $((5 * i))
+		barrier "armed$i"
+		/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
+		sleep $slow
+		if ((NODE == 2)); then
+			# To lose the link and to get it again.
+			rmdir "$dir/peers/1"
+			until mkdir "$dir/peers/1" 2>/dev/null; do sleep 0.1; done
+			until name_peer 2>/dev/null; do sleep 0.1; done
+		fi
+		wait
+		barrier "wrote$i"
+		if ((NODE == 2)); then
+			probability 0
+			disable
+			enable
+		fi
+		barrier "random$i"
+	done
+	if ((NODE == 2)); then
+		echo 0 >$debug/failslab/require-start
+		echo 0 >$debug/fail_page_alloc/require-start
+	fi
+	barrier disarmed
+	check "linked, and complete" within 60 settled
+	rfm_settle
+	barrier synced
+	rfm sum >"/exchange/random-$NODE"
+	barrier summed
+	[[ $(cat /exchange/random-* | sort -u | wc -l) == 1 ]]
+	ok $? "both are equal after allocations that failed at random"
+}
+
 check "a device" rfm_make 1M keepalive_ms=2000
 check "is linked" within 30 settled
 barrier linked
@@ -116,43 +162,7 @@ rfm sum >"/exchange/called-$NODE"
 barrier called-summed
 [[ $(cat /exchange/called-* | sort -u | wc -l) == 1 ]]
 ok $? "both are equal after calls that failed"
-barrier random
-if ((NODE == 2)); then
-	at_random failslab
-	at_random fail_page_alloc
-fi
-for i in 1 2 3 4; do
-	((NODE != 2)) || probability $((5 * i))
-	barrier "armed$i"
-	/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
-	sleep $slow
-	if ((NODE == 2)); then
-		# To lose the link and to get it again.
-		rmdir "$dir/peers/1"
-		until mkdir "$dir/peers/1" 2>/dev/null; do sleep 0.1; done
-		until name_peer 2>/dev/null; do sleep 0.1; done
-	fi
-	wait
-	barrier "wrote$i"
-	if ((NODE == 2)); then
-		probability 0
-		disable
-		enable
-	fi
-	barrier "random$i"
-done
-if ((NODE == 2)); then
-	echo 0 >$debug/failslab/require-start
-	echo 0 >$debug/fail_page_alloc/require-start
-fi
-barrier disarmed
-check "linked, and complete" within 60 settled
-rfm_settle
-barrier synced
-rfm sum >"/exchange/random-$NODE"
-barrier summed
-[[ $(cat /exchange/random-* | sort -u | wc -l) == 1 ]]
-ok $? "both are equal after allocations that failed at random"
+fails_at_random
 barrier over
 check "the device goes" rfm_unmake
 same_resources "$before" "no RDMA resource is left"
