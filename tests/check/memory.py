@@ -27,6 +27,20 @@ def tree(top):
     return git(top, "rev-parse", "HEAD^{tree}") if git(top, "status", "--porcelain") == "" else None
 
 
+def key(part, folders):
+    """A part, and which kernels it had: packages change, and are other kernels then."""
+    return [part.name, *(folders[name] for name in part.kernels)]
+
+
+def notes(file):
+    """What stands in a file; a line whose writer was interrupted is none."""
+    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            continue
+
+
 class Memory:
     """Lines of JSON, one for each part that passed; a part that failed is to run again."""
 
@@ -38,26 +52,18 @@ class Memory:
         for old in sorted(folder.glob("*.json"), key=lambda file: -file.stat().st_mtime)[TREES:]:
             old.unlink()
 
-    def key(self, part, folders):
-        """A part, and which kernels it had: packages change, and are other kernels then."""
-        return [part.name, *(folders[name] for name in part.kernels)]
-
     def note(self, part, folders, results):
         """PART has run, and nobody has changed the tree meanwhile; who calls this holds a lock."""
         if results.failed or not self.tree or tree(self.top) != self.tree:
             return
         with self.file.open("a", encoding="utf-8") as file:
-            print(json.dumps({"key": self.key(part, folders), "passed": results.passed, "skipped": results.skipped}),
+            print(json.dumps({"key": key(part, folders), "passed": results.passed, "skipped": results.skipped}),
                   file=file)
 
     def recall(self, part, folders):
         """The results of PART if it has passed with these kernels, else None."""
-        if not self.file.exists():
-            return None
-        key = self.key(part, folders)
-        for line in self.file.read_text(encoding="utf-8").splitlines():
-            said = json.loads(line)
-            if said["key"] == key:
+        for said in notes(self.file):
+            if said["key"] == key(part, folders):
                 return ktap.Results(passed=said["passed"], skipped=said["skipped"])
         return None
 
@@ -78,6 +84,8 @@ def check(_log):
         Memory(top, folder).note(part, {"uml": "uml-1"}, good)
         Memory(top, folder).note(other, {"uml": "uml-1"}, ktap.Results(passed=["one"], failed=["two"]))
         again = Memory(top, folder)
+        with again.file.open("a", encoding="utf-8") as interrupted:
+            interrupted.write('{"key": ["oth')
         right = [again.recall(part, {"uml": "uml-1"}) == good, not again.recall(part, {"uml": "uml-2"}),
                  not again.recall(other, {"uml": "uml-1"})]
         file.write_text("another", encoding="ascii")
