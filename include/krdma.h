@@ -190,8 +190,8 @@ struct krdma_loan {
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
  *	(krdma_disconnect(), krdma_close()), … The peer is told. In raw mode
  *	what is in flight begins to flush, and krdma_drain() waits for the rest;
- *	that the queue pair failed krdma may have to be told, with
- *	krdma_wc_failed().
+ *	completions are the owner's there, who tells krdma of those that failed
+ *	(krdma_wc_failed()), or this may never be called.
  *	In message mode the connection is in KRDMA_CLOSED: done() of every
  *	request has been called, and nobody needs to drain. Called at most once,
  *	and only if krdma_connect_cb() or krdma_accept_request() returned 0, or

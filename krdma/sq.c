@@ -169,9 +169,9 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
  * An owner who does nothing but wait for his completions would wait for ever
  * if the queue pair failed and nothing said so: an rxe that cannot give a
  * packet to its interface flushes what is posted, without an event or a
- * completion that tells why (seen on 6.12 and 7.3). With this the connection ends:
- * at once, with -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had no
- * receive, -EACCES if it refused the access, or -EIO (on iWARP -ECONNRESET
+ * completion that tells why (seen on 6.12 and 7.3). With this the connection
+ * ends: at once, with -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had
+ * no receive, -EACCES if it refused the access, or -EIO (on iWARP -ECONNRESET
  * where that is how a closed TCP connection shows). For IB_WC_WR_FLUSH_ERR a
  * second later, and only if nothing else has ended it by then. The closing
  * callback follows. A connection that is over already stays as it is.
