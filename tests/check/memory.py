@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What parts said, of a tree and its kernels, so that --resume need not ask again."""
+"""What parts said, of their files and kernels, so that --resume need not ask again."""
+import fnmatch
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -9,7 +11,10 @@ import types
 
 import ktap
 
-TREES = 5			# the newest ones are kept
+LINES = 4000			# the newest ones are kept
+# No scenario looks at these, nor at another one's script.
+WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*")
+SCRIPTS = "tests/e2e/*.sh"
 
 
 def git(top, *words):
@@ -23,13 +28,28 @@ def git(top, *words):
 
 
 def tree(top):
-    """What git calls the files of TOP; None if they are not all committed."""
-    return git(top, "rev-parse", "HEAD^{tree}") if git(top, "status", "--porcelain") == "" else None
+    """What git has of TOP, a line for each file; None if they are not all committed."""
+    return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
-def key(part, folders):
-    """A part, and which kernels it had: packages change, and are other kernels then."""
-    return [part.name, *(folders[name] for name in part.kernels)]
+def matters(path, scripts):
+    """Can a part that runs SCRIPTS depend on PATH? One that runs none may depend on all."""
+    if not scripts:
+        return True
+    if fnmatch.fnmatch(path, SCRIPTS):
+        return pathlib.PurePath(path).name in scripts
+    return not any(fnmatch.fnmatch(path, pattern) for pattern in WORDS)
+
+
+def inputs(lines, part):
+    """A name for all files that PART may depend on."""
+    mine = [line for line in lines.splitlines() if matters(line.partition("\t")[2], part.scripts)]
+    return hashlib.sha256("\n".join(mine).encode()).hexdigest()[:16]
+
+
+def key(lines, part, folders):
+    """A part, its files, and which kernels it had: packages change, and are other kernels then."""
+    return [part.name, inputs(lines, part), *(folders[name] for name in part.kernels)]
 
 
 def notes(file):
@@ -48,48 +68,67 @@ class Memory:
         folder.mkdir(exist_ok=True)
         self.top = top
         self.tree = tree(top)
-        self.file = folder / f"{self.tree}.json"
-        for old in sorted(folder.glob("*.json"), key=lambda file: -file.stat().st_mtime)[TREES:]:
-            old.unlink()
+        self.file = folder / "passed.json"
+        self.known = list(notes(self.file))
+        if len(self.known) > LINES:
+            self.known = self.known[-LINES // 2:]
+            self.file.write_text("".join(json.dumps(said) + "\n" for said in self.known), encoding="utf-8")
 
     def note(self, part, folders, results):
         """PART has run, and nobody has changed the tree meanwhile; who calls this holds a lock."""
         if results.failed or not self.tree or tree(self.top) != self.tree:
             return
+        said = {"key": key(self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
-            print(json.dumps({"key": key(part, folders), "passed": results.passed, "skipped": results.skipped}),
-                  file=file)
+            print(json.dumps(said), file=file)
 
     def recall(self, part, folders):
-        """The results of PART if it has passed with these kernels, else None."""
-        for said in notes(self.file):
-            if said["key"] == key(part, folders):
+        """The results of PART if it has passed with the same files and kernels, else None."""
+        wanted = key(self.tree, part, folders)
+        for said in reversed(self.known):
+            if said["key"] == wanted:
                 return ktap.Results(passed=said["passed"], skipped=said["skipped"])
         return None
 
 
+def commit(top, **files):
+    for name, text in files.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text, encoding="ascii")
+    git(top, "add", ".")
+    git(top, "-c", "user.name=Nobody", "-c", "user.email=nobody@example.org", "commit", "-qm", "it")
+
+
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
-    part = types.SimpleNamespace(name="part", kernels=("uml",))
-    other = types.SimpleNamespace(name="other", kernels=("uml",))
+    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=())
+    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"))
     good = ktap.Results(passed=["one", "two"], skipped=["three"])
     with tempfile.TemporaryDirectory() as place:
         top, folder = pathlib.Path(place, "top"), pathlib.Path(place, "results")
         top.mkdir()
-        file = top / "file"
-        file.write_text("one version", encoding="ascii")
         git(top, "init", "-q")
-        git(top, "add", ".")
-        git(top, "-c", "user.name=Nobody", "-c", "user.email=nobody@example.org", "commit", "-qm", "first")
+
+        def known(part, kernel="uml-1"):
+            return Memory(top, folder).recall(part, {"uml": kernel}) == good
+
+        commit(top, **{"file": "one", "tests/e2e/other.sh": "one", "tests/e2e/lib.sh": "one", "tests/e2e/more.sh": "one"})
         Memory(top, folder).note(part, {"uml": "uml-1"}, good)
         Memory(top, folder).note(other, {"uml": "uml-1"}, ktap.Results(passed=["one"], failed=["two"]))
-        again = Memory(top, folder)
-        with again.file.open("a", encoding="utf-8") as interrupted:
-            interrupted.write('{"key": ["oth')
-        right = [again.recall(part, {"uml": "uml-1"}) == good, not again.recall(part, {"uml": "uml-2"}),
-                 not again.recall(other, {"uml": "uml-1"})]
-        file.write_text("another", encoding="ascii")
-        again.note(other, {"uml": "uml-1"}, good)
-        right += [not again.recall(other, {"uml": "uml-1"}), not Memory(top, folder).tree,
-                  not Memory(top, folder).recall(part, {"uml": "uml-1"})]
+        memory = Memory(top, folder)
+        with memory.file.open("a", encoding="utf-8") as interrupted:
+            interrupted.write('{"key": ["oth\n')
+        right = [known(part), not known(part, "uml-2"), not known(other)]
+        memory.note(other, {"uml": "uml-1"}, good)
+        right += [known(other)]
+        commit(top, **{"tests/e2e/more.sh": "another", "Documentation/words.txt": "new", "tests/words.rst": "new"})
+        right += [known(other), not known(part)]
+        for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file"):
+            commit(top, **{name: "another"})
+            right += [not known(other)]
+            commit(top, **{name: "one"})
+            right += [known(other)]
+        (top / "file").write_text("another", encoding="ascii")
+        memory.note(part, {"uml": "uml-1"}, good)
+        right += [Memory(top, folder).tree is None, not git(top, "checkout", "-q", "file"), not known(part)]
     return all(right)

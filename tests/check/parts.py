@@ -48,6 +48,7 @@ class Part:
     seconds: int = 10			# a guess: what takes long begins early
     tour: str = ""			# with --long it is a part of this one
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
+    scripts: tuple = ()			# of tests/e2e; it depends on no other one. None: it may depend on all
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -164,6 +165,11 @@ def with_programs(names, argv, script, limit, level=0):
     return run
 
 
+def scripts(members):
+    """What scenarios are made of, as files of tests/e2e."""
+    return ("lib.sh", *(name for path, values in members for name in (path.name, *values.get("add", "").split())))
+
+
 def scenario(path, values, place, long=True, tour="", lasting=0):
     """One scenario on one kernel; LASTING seconds, if it is told how long."""
     timeout = patience(values, place) + lasting
@@ -180,7 +186,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
         run = with_programs(brought([values]), argv, script, timeout + SLACK)
     name = part_name(path.stem, place) + ("-lasting" if lasting else "")
     return Part(name, run, (kernel,), long, timeout, tour,
-                tuple(values.get("guarantees", "").split()))
+                tuple(values.get("guarantees", "").split()), scripts([(path, values)]))
 
 
 def beside_previous(kernel, names, argv, path, limit):
@@ -205,7 +211,7 @@ def grand_tour(place, members):
     run = with_programs(brought([values for _, values in members]),
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout)
+    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, scripts=scripts(members))
 
 
 def scenarios():
