@@ -35,8 +35,7 @@ until_pairs() {
 
 # Nothing leaves this node any more: the other one hears nothing, not even acknowledgements.
 cut_off() {
-	modprobe -q sch_netem
-	tc qdisc add dev "$NETDEV" root netem loss 100%
+	network loss 100%
 	ok $? "node $NODE is cut off"
 }
 
@@ -52,7 +51,7 @@ server() {
 	barrier cut
 	check "node 1 drops who does not answer" until_pairs 1 $((20 * slow))
 	barrier missed
-	tc qdisc del dev "$NETDEV" root
+	network
 	barrier back
 	barrier over
 	for i in 1 2 3; do
@@ -97,6 +96,7 @@ client() {
 	barrier over
 }
 
+network_ready
 if ((NODE == 1)); then server; else client; fi
 same_resources "$before" "resources are as before"
 finish

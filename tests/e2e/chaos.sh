@@ -17,6 +17,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 barrier begun
 server=$(addr4 1)
 seconds=${1:-600}
@@ -30,11 +31,11 @@ for_a_while() {
 	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
 }
 
-# network RULES...: until it is over
-network() {
-	tc qdisc add dev "$NETDEV" root netem limit 100000 "$@"
+# trouble RULES...: until it is over
+trouble() {
+	network "$@"
 	for_a_while 1 6
-	tc qdisc del dev "$NETDEV" root
+	network
 }
 
 # rxe goes without waiting for anybody; krdma must be out of it in time.
@@ -71,8 +72,8 @@ happen() {
 	local what
 	random 10
 	case $random in
-	0 | 1) what=unplugged; network loss 100% ;;
-	2 | 3) what=lossy; network loss 3% delay 2ms 1ms ;;
+	0 | 1) what=unplugged; trouble loss 100% ;;
+	2 | 3) what=lossy; trouble loss 3% delay 2ms 1ms ;;
 	4 | 5) what=device; device ;;
 	6 | 7) what=dropped; drops ;;
 	*) what=killed; kills ;;
@@ -82,7 +83,6 @@ happen() {
 
 chaos() {
 	local end=$((SECONDS + seconds)) what
-	modprobe -q sch_netem
 	while ((SECONDS < end)); do
 		happen
 		for_a_while 0 3

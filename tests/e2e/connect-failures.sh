@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 barrier begun
 server=$(addr4 1)
 
@@ -139,16 +140,15 @@ connect_without_cable() {
 
 # Nothing from the peer arrives any more, and nothing reaches it.
 cable_cut() {
-	modprobe -q sch_netem
 	kt_start cut connect c "$server" 7001 connect_ms=4000
 	kt until c CONNECTING
-	tc qdisc add dev "$NETDEV" root netem loss 100%
+	network loss 100%
 	kt_result cut 60
 	kt_is ETIMEDOUT "cable cut while connecting"
 	kt_within 3900 $((6000 + unanswered_ms)) "cable cut while connecting, in time"
 	kt release c
 	connect_without_cable
-	tc qdisc del dev "$NETDEV" root
+	network
 }
 
 client() {

@@ -24,6 +24,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 rounds=$((1000 / slow))
 siw=0
 [[ $RDMADEV != siw* ]] || siw=1
@@ -185,13 +186,12 @@ cut_off() {
 			done &
 			pid=$!
 			sleep "0.$((RANDOM % 9 + 1))"
-			modprobe -q sch_netem
-			tc qdisc add dev "$NETDEV" root netem loss 100%
+			network loss 100%
 			sleep 0.5
 			kill -9 "$pid" "$(</tmp/fill)"
 			wait
 			check "round $i: the links are down" within 20 rfm_is down
-			tc qdisc del dev "$NETDEV" root
+			network
 		fi
 		barrier "mended$i"
 		check "all nodes are equal" equal "cut$i"
@@ -209,11 +209,10 @@ gone() {
 		if ((NODE == 1)); then
 			rfm flood 1048576 65536 2 /tmp/flood &
 			sleep "0.$((RANDOM % 9 + 1))"
-			modprobe -q sch_netem
-			tc qdisc add dev "$NETDEV" root netem loss 100%
+			network loss 100%
 			wait
 			check "node 1 goes" rfm_unmake
-			tc qdisc del dev "$NETDEV" root
+			network
 			barrier "left$i"
 			barrier "alone$i-done"
 			check "node 1 comes back, with nothing" rfm_make 2M keepalive_ms=500 overload_ms=5000

@@ -22,6 +22,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 size=4M
 
 image() {
@@ -164,8 +165,7 @@ last_words() {
 cut() {
 	local i
 	if ((NODE == $1)); then
-		modprobe -q sch_netem
-		tc qdisc add dev "$NETDEV" root netem loss 100%
+		network loss 100%
 		ok $? "node $1 is cut off"
 	fi
 	for ((i = 1; i <= NODES; i++)); do
@@ -175,7 +175,7 @@ cut() {
 }
 
 join_again() {
-	((NODE != $1)) || check "node $1 is connected again" tc qdisc del dev "$NETDEV" root
+	((NODE != $1)) || check "node $1 is connected again" network
 }
 
 # another_life NODE PEER NAME: of its device, linked with node PEER

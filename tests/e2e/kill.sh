@@ -20,6 +20,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 barrier begun
 server=$(addr4 1)
 self=$(addr4 2)
@@ -183,8 +184,7 @@ releases() {
 # Node 1 dials, again and again. A slow network stretches the time between the answer and the peer's answer to that.
 accepts() {
 	local i
-	modprobe -q sch_netem
-	tc qdisc add dev "$NETDEV" root netem delay 20ms
+	network delay 20ms
 	kt listen own "$self" 7100
 	barrier dial
 	for ((i = 0; i < $1; i++)); do
@@ -200,7 +200,7 @@ accepts() {
 	until_hit answer READY answer_in_state
 	until_hit answer CONNECTING answer_in_state
 	touch /exchange/dials-over
-	tc qdisc del dev "$NETDEV" root
+	network
 	kt release own
 }
 

@@ -88,6 +88,34 @@ finish() {
 	exit
 }
 
+# network_ready: before there is a connection, for who calls network() later.
+#
+# rxe of 6.12 and 7.3 gives up a queue pair for good when the interface does not take its packet (see tests/vm/README.rst).
+# If that is QP 1, which all connecting goes through, the node is cut off from everybody until its RDMA device is made
+# anew, and nothing says so. While a qdisc takes the place of another nothing is taken; while it is changed, it is.
+network_ready() {
+	modprobe -q sch_netem
+	if [[ $(tc qdisc show dev "$NETDEV" root) == *" netem "* ]]; then
+		# A scenario before this one has left it there.
+		network_rate=$network_no_rate
+		network
+	else
+		tc qdisc add dev "$NETDEV" root netem limit $network_limit
+	fi
+}
+
+network_limit=100000
+network_rate=
+# Only another rate takes the place of a rate. One that is none keeps packets from overtaking each other.
+network_no_rate="rate 1000gbit"
+
+# network RULES...: what netem does from now on with what leaves this node; without rules nothing.
+network() {
+	[[ " $* " != *" rate "* ]] || network_rate=$network_no_rate
+	# shellcheck disable=SC2086 # two words
+	tc qdisc change dev "$NETDEV" root netem limit $network_limit $network_rate "$@"
+}
+
 is_one_of() {
 	local wanted=$1 word
 	shift

@@ -24,19 +24,19 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 overload_ms=100
 # Twice that, and what a loaded machine adds.
 longest_us=$(((2 * overload_ms + 100) * 1000 * slow))
 blocks=$((2000 / slow))
 
 cut() {
-	modprobe -q sch_netem
-	tc qdisc add dev "$NETDEV" root netem "$@"
+	network "$@"
 	ok $? "node $NODE has $*"
 }
 
 mend() {
-	tc qdisc del dev "$NETDEV" root
+	network
 }
 
 # equal NAME: all nodes have the same memory.

@@ -22,6 +22,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 config=$rfm_config/${RFM#/dev/}
 
 own() {
@@ -153,8 +154,7 @@ peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 address $(addr4 "$i"
 cut_off() {
 	local pid status=0
 	if ((NODE == 3)); then
-		modprobe -q sch_netem
-		tc qdisc add dev "$NETDEV" root netem loss 100%
+		network loss 100%
 		ok $? "node 3 is cut off"
 	fi
 	barrier cut
@@ -175,7 +175,7 @@ cut_off() {
 		ok $? "what it lacks is counted: $(peer 3 missed)"
 	fi
 	barrier measured
-	((NODE != 3)) || tc qdisc del dev "$NETDEV" root
+	((NODE != 3)) || network
 	check "linked again" within 60 rfm_is ready
 	if ((NODE != 3)); then
 		(($(peer 3 missed) == 0 && $(peer 3 links) > 1))

@@ -18,6 +18,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 barrier begun
 server=$(addr4 1)
 max=$((64 << 20))
@@ -226,12 +227,11 @@ slowly() {
 		kt release a
 	else
 		kt connect c "$server" 7000 max_msg=$max keepalive_ms=$((100 * slow))
-		modprobe sch_netem 2>/dev/null
-		tc qdisc add dev "$NETDEV" root netem rate 12mbit limit 100000
+		network rate 12mbit
 		ok $? "a cable of 12 Mbit/s"
 		kt longsend c $((3 * MiB)) $((60000 * slow))
 		kt_is 0 "sent over a slow cable in $kt_ms ms"
-		tc qdisc del dev "$NETDEV" root
+		network
 		barrier slowly
 		kt release c
 	fi
@@ -240,27 +240,26 @@ slowly() {
 # Who vanishes while it reads is missed all the same, long before the sender's limit: on siw by TCP only.
 vanishes() {
 	[[ $LINK != siw ]] || return
-	modprobe sch_netem 2>/dev/null
 	if ((NODE == 1)); then
 		kt accept a l 20000
 		kt_start reading longreceive a "$max" $((60000 * slow))
 		barrier vanish
 		sleep 0.5
-		tc qdisc add dev "$NETDEV" root netem loss 100%
+		network loss 100%
 		ok $? "the cable is cut in one direction"
 		kt_result reading $((40 * slow))
 		((kt_ret < 0))
 		ok $? "the reader's call ends: $kt_ret"
-		tc qdisc del dev "$NETDEV" root
+		network
 		kt release a
 	else
 		kt connect c "$server" 7000 max_msg=$max keepalive_ms=$((500 * slow))
-		tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
+		network rate $((12 / slow))mbit
 		barrier vanish
 		kt longsend c $((3 * MiB)) $((60000 * slow))
 		kt_is ETIMEDOUT "the reader has vanished"
 		kt_within 500 20000 "that is noticed in time"
-		tc qdisc del dev "$NETDEV" root
+		network
 		kt release c
 	fi
 	barrier vanished
@@ -319,7 +318,6 @@ kills() {
 # its memory became afterwards.
 kills_late() {
 	local i len=$((256 * 1024)) ended=0
-	modprobe sch_netem 2>/dev/null
 	for i in {1..6}; do
 		if ((NODE == 1)); then
 			kt accept a l 20000
@@ -336,14 +334,14 @@ kills_late() {
 			kt longsend c $((2 * MiB)) 60000
 			kt_is 0 "late $i: sent at full speed in $kt_ms ms"
 			barrier "late$i"
-			tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
+			network rate $((12 / slow))mbit
 			kt_start sending longsend c "$len" 60000
 			kt kill c "$kt_pid" any 1500 $((i * 30000 * slow))
 			reap sending
 			((kt_ret == 0)) || ended=$((ended + 1))
 			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
 			ok $? "late $i: the sender was killed: $kt_ret"
-			tc qdisc del dev "$NETDEV" root
+			network
 			kt release c
 		fi
 		barrier "was-late$i"

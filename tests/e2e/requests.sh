@@ -16,6 +16,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 barrier begun
 server=$(addr4 1)
 size=$((4 * 1024 * 1024))
@@ -63,15 +64,14 @@ transfers() {
 # The memory of what is over is overwritten at once: over a slow cable some of it has not left by then.
 overwritten() {
 	local mem
-	modprobe sch_netem 2>/dev/null
 	for mem in $memories; do
 		# Else they would find what was there before.
 		posts 0 write virt 6 100000 chain=6
-		tc qdisc add dev "$NETDEV" root netem rate $((12 / slow))mbit limit 100000
+		network rate $((12 / slow))mbit
 		ok $? "a slow cable"
 		posts 0 write "$mem" 12 20000 chain=12
 		posts 0 write "$mem" 3 100000 chain=3 offset=240000
-		tc qdisc del dev "$NETDEV" root
+		network
 		posts 0 read region 12 20000
 		posts 0 read region 3 100000 offset=240000
 	done

@@ -60,11 +60,11 @@ make_device() {
 	rfm_make $size keepalive_ms=2000 overload_ms=200
 }
 
-# network RULES...: until it is over
-network() {
-	tc qdisc add dev "$NETDEV" root netem limit 100000 "$@"
+# trouble RULES...: until it is over
+trouble() {
+	network "$@"
 	for_a_while 0 6
-	tc qdisc del dev "$NETDEV" root
+	network
 }
 
 killed() {
@@ -93,8 +93,8 @@ happen() {
 	local what
 	random 10
 	case $random in
-	0 | 1 | 2) what=unplugged; network loss 100% ;;
-	3 | 4) what=lossy; network loss 3% delay 2ms 1ms ;;
+	0 | 1 | 2) what=unplugged; trouble loss 100% ;;
+	3 | 4) what=lossy; trouble loss 3% delay 2ms 1ms ;;
 	5 | 6) what=killed; killed ;;
 	7) what=adapter; adapter ;;
 	*) what=restarted; restarted ;;
@@ -113,6 +113,7 @@ apart() {
 	tc qdisc show dev "$NETDEV" | sed 's/^/# /'
 	ip neigh | sed 's/^/# /'
 	rdma resource show cm_id 2>/dev/null | sed 's/^/# /'
+	rdma resource show qp | sed 's/^/# /'
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 	grep -r . /sys/kernel/debug/krdma | sed 's/^/# /' | head -n 100
 	sed 's/^/# /' /proc/rfm2g
@@ -132,7 +133,7 @@ difference() {
 kinds=(unplugged lossy killed adapter restarted)
 
 seed "${2:-$((10#$(date +%N) % 32768))}"
-modprobe -q sch_netem
+network_ready
 check "a device with two peers" make_device
 check "is linked" within 30 settled
 barrier linked
@@ -144,12 +145,12 @@ while ((SECONDS < end)); do
 done
 barrier calm
 # Last, what is under way when a link breaks, and not written again.
-((NODE != 1)) || check "a cable is pulled while all write" tc qdisc add dev "$NETDEV" root netem loss 100%
+((NODE != 1)) || check "a cable is pulled while all write" network loss 100%
 sleep 0.2
 end_writing
 if ((NODE == 1)); then
 	check "both links break" within 60 rfm_is down
-	tc qdisc del dev "$NETDEV" root
+	network
 fi
 for what in "${kinds[@]}"; do
 	echo "# $what: ${events[$what]:-0} times"

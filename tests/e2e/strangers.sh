@@ -24,6 +24,7 @@
 . lib.sh
 
 before=$(resources)
+network_ready
 name=${RFM#/dev/}
 dir=$rfm_config/$name
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
@@ -205,8 +206,7 @@ same_id_twice() {
 	((NODE == 2)) || ok $(($(links $((4 - NODE))) != 1)) "the first one was not disturbed: $(links $((4 - NODE)))"
 	barrier judged
 	if ((NODE == 1)); then
-		modprobe -q sch_netem
-		check "the first one is cut off" tc qdisc add dev "$NETDEV" root netem loss 100%
+		check "the first one is cut off" network loss 100%
 	fi
 	barrier cut
 	if ((NODE == 2)); then
@@ -216,7 +216,7 @@ same_id_twice() {
 		check "which is seen" rfm await 64 5 $((60 * slow))
 	fi
 	barrier taken
-	((NODE != 1)) || tc qdisc del dev "$NETDEV" root
+	((NODE != 1)) || network
 	check "the device goes" rfm_unmake
 	barrier buried
 }
