@@ -22,7 +22,8 @@ import mutants  # noqa: E402
 import parts as all_parts  # noqa: E402
 from rig import cache, kernels  # noqa: E402
 
-WORKERS = 2			# the machines that are started have several processors each
+WORKERS = 3			# for two processors: the machines that are started wait a lot
+LONG_WORKERS = 2		# emulated ones that check themselves do not
 HEARTBEAT = 60
 TAIL = 60
 KERNEL_TAIL = 15
@@ -199,15 +200,15 @@ class Run:
                 names = ", ".join(self.running) or "nothing"
                 print(f"# {self.done} of {self.total} done, running: {names}", flush=True)
 
-    def all(self):
+    def all(self, workers):
         print(f"KTAP version 1\n1..{self.total}", flush=True)
         self.kernels.start()
         threading.Thread(target=self.heartbeat, daemon=True).start()
-        workers = [threading.Thread(target=self.work) for _ in range(WORKERS)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        threads = [threading.Thread(target=self.work) for _ in range(workers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
         return self.results
 
 
@@ -255,7 +256,10 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     start = time.monotonic()
-    results = mutants.check(args.names) if args.mutants else Run(select(args), args.resume).all()
+    if args.mutants:
+        results = mutants.check(args.names)
+    else:
+        results = Run(select(args), args.resume).all(LONG_WORKERS if args.long else WORKERS)
     print(f"# {(time.monotonic() - start) / 60:.1f} minutes")
     if command.stopping.is_set():
         results.failed.append("interrupted")
