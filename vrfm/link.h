@@ -64,7 +64,7 @@ enum vrfm_link_state {
 #define VRFM_TODO_STAGE BIT(4)
 
 /* Blocks that are under way into a peer's memory, at most. */
-#define VRFM_BLOCKS 8
+#define VRFM_BLOCKS 16
 
 /**
  * struct vrfm_pulled - what the peer asks for
