@@ -183,16 +183,6 @@ static u32 vrfm_link_queued_locked(const struct vrfm_link *link)
 	return bytes;
 }
 
-static u32 vrfm_link_oldest_ms_locked(const struct vrfm_link *link)
-{
-	const struct vrfm_slot *slot =
-		&link->slots[(link->acked + 1) % VRFM_SLOTS];
-
-	if (link->acked == link->opened)
-		return 0;
-	return jiffies_to_msecs(jiffies - slot->opened);
-}
-
 static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 {
 	ktime_t now = ktime_get();
@@ -228,7 +218,7 @@ static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "queued_bytes %u",
 		      link->cb ? vrfm_link_queued_locked(link) : 0);
 	vrfm_seq_line(seq, link, "oldest_ms %u",
-		      link->cb ? vrfm_link_oldest_ms_locked(link) : 0);
+		      vrfm_link_late_ms_locked(link));
 	vrfm_seq_line(seq, link, "bytes_sent %llu", link->counts.bytes_sent);
 	vrfm_seq_line(seq, link, "bytes_sent_a_second %llu",
 		      vrfm_rate_read(&link->tx_rate, jiffies));

@@ -245,6 +245,21 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link)
 	return WARN_ON_ONCE(used > VRFM_SLOTS) ? 0 : VRFM_SLOTS - used;
 }
 
+/**
+ * vrfm_link_late_ms_locked - how long nothing was acknowledged that should be
+ * @link: link, with its lock held
+ *
+ * Return: age of the oldest message that was not, in milliseconds; 0: there is
+ * none.
+ */
+u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
+{
+	if (!link->cb || link->acked == link->opened)
+		return 0;
+	return jiffies_to_msecs(jiffies -
+				vrfm_slot(link, link->acked + 1)->opened);
+}
+
 /* Bytes of one run that fit into a message of its own. */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {

@@ -335,6 +335,15 @@ static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 	vrfm_peer_refuse(cb, why);
 }
 
+/* For who looks why that peer is down. */
+static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
+{
+	spin_lock_bh(&link->lock);
+	if (!link->cb)
+		link->rejected = why;
+	spin_unlock_bh(&link->lock);
+}
+
 static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 			     const struct vrfm_hello *hello)
 {
@@ -358,9 +367,10 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 
 static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
+	/* Who does not say his name is nobody. */
+	struct vrfm_hello own, hello = { .node = RFM2G_NODE_MAX };
 	struct vrfm_dev *vdev = listen_cb->context;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
-	struct vrfm_hello own, hello;
 	struct vrfm_link *link;
 	enum vrfm_reject why;
 	int len;
@@ -369,17 +379,16 @@ static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 	vrfm_own_hello(vdev, 0, &own);
 	why = vrfm_hello_decode(data, clamp_t(int, len, 0, sizeof(data)), &own,
 				&hello);
-	if (why) {
-		vrfm_refuse_stranger(vdev, cb, why);
-		return;
-	}
 	link = vrfm_peer_find(vdev, hello.node, cb);
-	if (!link) {
-		vrfm_refuse_stranger(vdev, cb, VRFM_REJECT_UNKNOWN);
-		return;
+	if (!why && link) {
+		vrfm_peer_accept(link, cb, &hello);
+	} else {
+		if (link)
+			vrfm_peer_note(link, why);
+		vrfm_refuse_stranger(vdev, cb, why ?: VRFM_REJECT_UNKNOWN);
 	}
-	vrfm_peer_accept(link, cb, &hello);
-	vrfm_link_put(link);
+	if (link)
+		vrfm_link_put(link);
 }
 
 static void vrfm_listen_linked(struct vrfm_link *link, struct krdma_cb *cb,

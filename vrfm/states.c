@@ -54,6 +54,18 @@ static u32 vrfm_state_flags(const struct vrfm_link *link)
 	return flags;
 }
 
+static void vrfm_state_why_locked(const struct vrfm_link *link,
+				  struct vrfm_peer_state *state)
+{
+	BUILD_BUG_ON((int)VRFM_REFUSAL_SIZE != (int)VRFM_REJECT_SIZE);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY != (int)VRFM_REJECT_BUSY);
+	BUILD_BUG_ON((int)VRFM_REFUSAL_BUSY + 1 != (int)VRFM_REJECTS);
+	if (link->state != VRFM_DOWN)
+		return;
+	state->error = -(READ_ONCE(link->dial_error) ?: link->down_error);
+	state->refusal = link->rejected;
+}
+
 /* The device's order is held. */
 static void vrfm_state_take(struct vrfm_link *link,
 			    struct vrfm_peer_state *state)
@@ -77,7 +89,9 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.overloads = link->counts.overloads,
 		.protocol_errors = link->counts.protocol,
 		.events_dropped = link->counts.events_dropped,
+		.late_ms = vrfm_link_late_ms_locked(link),
 	};
+	vrfm_state_why_locked(link, state);
 	spin_unlock_bh(&link->lock);
 	vrfm_state_address(&link->peer, state);
 }

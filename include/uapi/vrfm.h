@@ -109,6 +109,30 @@ enum vrfm_peer_link {
 #define VRFM_PEER_SAME_IMAGE 4
 
 /**
+ * enum vrfm_refusal - why one node does not want to be linked with another
+ * @VRFM_REFUSAL_NONE: it does
+ * @VRFM_REFUSAL_PROTOCOL: it does not speak vrfm's protocol
+ * @VRFM_REFUSAL_VERSION: it speaks another version
+ * @VRFM_REFUSAL_NETWORK: it belongs to another network
+ * @VRFM_REFUSAL_SIZE: its memory has another size
+ * @VRFM_REFUSAL_NODE: it has the same node id
+ * @VRFM_REFUSAL_UNKNOWN: no such node at that address is a peer
+ * @VRFM_REFUSAL_TWICE: another node with that id is linked
+ * @VRFM_REFUSAL_BUSY: the last link is about to end
+ */
+enum vrfm_refusal {
+	VRFM_REFUSAL_NONE,
+	VRFM_REFUSAL_PROTOCOL,
+	VRFM_REFUSAL_VERSION,
+	VRFM_REFUSAL_NETWORK,
+	VRFM_REFUSAL_SIZE,
+	VRFM_REFUSAL_NODE,
+	VRFM_REFUSAL_UNKNOWN,
+	VRFM_REFUSAL_TWICE,
+	VRFM_REFUSAL_BUSY,
+};
+
+/**
  * struct vrfm_peer_state - a peer
  * @node: its id
  * @state: enum vrfm_peer_link
@@ -128,6 +152,12 @@ enum vrfm_peer_link {
  * @port: of it, in the order of the host
  * @scope: of an IPv6 address, or 0
  * @address: as it was configured, 4 or 16 bytes in the order of the network
+ * @late_ms: so long the oldest of @lag messages has not been acknowledged
+ * @error: of one that is DOWN: errno of the last attempt to connect to it, or of
+ *	the end of its connection; 0: there was neither
+ * @refusal: of one that is DOWN: enum vrfm_refusal, why it has refused this node,
+ *	or this node it
+ * @reserved: 0
  *
  * Members may follow in later versions, see &vrfm_peers.peer_size.
  */
@@ -150,10 +180,14 @@ struct vrfm_peer_state {
 	__u16 port;
 	__u32 scope;
 	__u8 address[16];
+	__u32 late_ms;
+	__u32 error;
+	__u32 refusal;
+	__u32 reserved;
 };
 
 /* Of the first version: what a program that asks has room for, at least. */
-#define VRFM_PEER_SIZE 120
+#define VRFM_PEER_SIZE 136
 
 /* The device is loading what nodes that are gone have written. */
 #define VRFM_IMAGE_LOADING 1

@@ -131,7 +131,7 @@ states() {
 	for ((i = 1; i <= NODES; i++)); do
 		((i != NODE)) || continue
 		says "*
-peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 address $(addr4 "$i")*" "peer $i" peers
+peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refusal 0 reserved 0 address $(addr4 "$i")*" "peer $i" peers
 		(($(peer "$i" since) > 0 && $(peer "$i" links) > 0 && $(peer "$i" received) > 0))
 		ok $? "since $(peer "$i" since) ms"
 	done
@@ -161,6 +161,9 @@ cut_off() {
 	if ((NODE == 1)); then
 		rfm poke 73728 1
 		says "ETIMEDOUT 1 1 0" "one is behind" flush 500
+		sleep 0.3
+		(($(peer 3 late) >= 300)) && [[ $(peer 2 late) == 0 && $(peer 3 error) == 0 ]]
+		ok $? "who does not answer is late: $(peer 3 late) ms, who does is not: $(peer 2 late) ms"
 		own flush 0xFFFFFFFF >/dev/null &
 		pid=$!
 		sleep 0.3
@@ -170,6 +173,8 @@ cut_off() {
 		ok $? "who waits for it can be killed: $status"
 		check "in the end it is not linked" within 60 rfm_is down 3
 		says "0 1 0 1" "then it is absent" flush $((10000 * slow))
+		[[ $(peer 3 late) == 0 && $(peer 3 error) != 0 ]]
+		ok $? "nothing is late any more, and why it is not linked: errno $(peer 3 error)"
 		rfm fill 300000 10000 7
 		[[ $(peer 3 state) == 0 ]] && (($(peer 3 missed) >= 10000 && $(peer 3 missed) < 400000))
 		ok $? "what it lacks is counted: $(peer 3 missed)"

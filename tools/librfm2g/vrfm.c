@@ -17,6 +17,9 @@ _Static_assert(offsetof(RFM2GXPEER, EventsDropped) ==
 	       offsetof(struct vrfm_peer_state, events_dropped), "dropped");
 _Static_assert(offsetof(RFM2GXPEER, Address) ==
 	       offsetof(struct vrfm_peer_state, address), "address");
+_Static_assert(offsetof(RFM2GXPEER, Refusal) ==
+	       offsetof(struct vrfm_peer_state, refusal), "refusal");
+_Static_assert((int)RFM2GX_REFUSED_BUSY == (int)VRFM_REFUSAL_BUSY, "refused");
 _Static_assert(RFM2GX_FOREVER == VRFM_FOREVER, "for ever");
 _Static_assert(RFM2GX_WATCH_MAX == VRFM_WATCH_MAX, "watch");
 _Static_assert((int)RFM2GX_READY == (int)VRFM_PEER_READY, "ready");

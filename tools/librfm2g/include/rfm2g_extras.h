@@ -80,6 +80,19 @@ typedef enum rfm2gxLink {
 	RFM2GX_READY	/* everything, or it is on its way */
 } RFM2GXLINK;
 
+/* Why one node does not want to be linked with another. */
+typedef enum rfm2gxRefusal {
+	RFM2GX_REFUSED_NOT,
+	RFM2GX_REFUSED_PROTOCOL,	/* it does not speak vrfm's protocol */
+	RFM2GX_REFUSED_VERSION,		/* it speaks another version */
+	RFM2GX_REFUSED_NETWORK,		/* it belongs to another network */
+	RFM2GX_REFUSED_SIZE,		/* its memory has another size */
+	RFM2GX_REFUSED_NODE,		/* it has the same node id */
+	RFM2GX_REFUSED_UNKNOWN,		/* no such node there is a peer */
+	RFM2GX_REFUSED_TWICE,		/* another node of that id is linked */
+	RFM2GX_REFUSED_BUSY		/* the last link is about to end */
+} RFM2GXREFUSAL;
+
 /* Bits of RFM2GXPEER.Flags. */
 #define RFM2GX_SYNCED 1		/* this node has all that the peer stored */
 #define RFM2GX_MISSES_ALL 2	/* it lacks all that this node stored */
@@ -105,6 +118,10 @@ typedef struct rfm2gxPeer {
 	RFM2G_UINT16 Port;
 	RFM2G_UINT32 Scope;
 	RFM2G_UINT8 Address[16];	/* 4 or 16 of them, as in a packet */
+	RFM2G_UINT32 LateMs;		/* age of the oldest of Lag messages */
+	RFM2G_UINT32 Error;		/* of one that is down: errno, or 0 */
+	RFM2G_UINT32 Refusal;		/* the same: RFM2GXREFUSAL */
+	RFM2G_UINT32 Reserved;
 } RFM2GXPEER;
 
 /* What this node's memory is a copy of. */
