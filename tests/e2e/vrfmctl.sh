@@ -45,8 +45,10 @@ file() {
 }
 
 devices() {
+	says 1 "vrfmctl: there is no device: describe one in /etc/vrfm.conf, then vrfmctl up" vrfmctl status
 	file "# a device" "[$name]" "node = $NODE  # mine" "size=1M" "network = 0x7"
-	ctl 0 "*: 1 devices" conf
+	ctl 0 "*: 1 device
+$name: node $NODE, size 1M, 0 peers" conf
 	ctl 0 "" up
 	check "$name is there" test -c "$RFM"
 	[[ $(<"$config/$name/size") == 1048576 && $(<"$config/$name/network") == 7 && $(<"$config/$name/node_id") == "$NODE" ]]
@@ -62,6 +64,8 @@ events = [line for line in device['details'] if line['kind'] == 'event']
 assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'state': 'disabled', 'queued': 0, 'waiting': 0,
 	'count': 0, 'lost': 0}, events"
 	ok $? "status for programs"
+	file "[$name]" "node = $NODE" "size = 1M" "network = 7" "flush_us = 50" "direct = off"
+	ctl 1 "*$name is up with direct auto, not off: vrfmctl down $name first" up
 	file "[$name]" "node = $NODE" "size = 2M" "network = 7"
 	ctl 1 "*$name is up with size 1048576, not 2M: vrfmctl down $name first" up
 	exec 7<>"$RFM"
@@ -73,6 +77,14 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 	ctl 0 "" up "$name"
 	[[ $(<"$config/$name/size") == 2097152 ]]
 	ok $? "up again, with the other size"
+	ctl 0 "" down
+	file "[$name]" "node = $NODE" "overload_ms = 250" "keepalive_ms = 300" "flush_us = 0" "direct = off" "direct_min = 8192"
+	ctl 0 "*
+$name: node $NODE, size 64M, as none is said, 0 peers" conf
+	ctl 0 "" up
+	[[ $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ') == "250 300 0 off 8192 " ]]
+	ok $? "what else a device has: $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ')"
+	ctl 0 "" up
 	ctl 0 "" down
 }
 
@@ -130,9 +142,11 @@ wrong() {
 	file "# nothing"
 	ctl 1 "*has no device" up
 	file "node = 1" "[rfm2g8]" "[$name" "[$name]" "node = 256" "size = 6K" "size = 4Q" "network = -1" "listen = here" \
-		"port = 0" "peer = 2" "peer = 300 10.0.0.1" "peer = 2 nowhere" "peer = 2 10.0.0.2 70000" "speed = 5" what "[$name]"
+		"port = 0" "peer = 2" "peer = 300 10.0.0.1" "peer = 2 nowhere" "peer = 2 10.0.0.2 70000" "speed = 5" what "[$name]" \
+		"overload_ms = 0" "keepalive_ms = 60001" "flush_us = fast" "direct = yes" "direct_min = 65537"
 	ctl 1 "*:1: *comes first*:2: rfm2g8:*:3: *:5: node 256*:6: size 6K*:7: size 4Q*:8: network -1*:9: listen here*
-*:10: port 0*:11: peer = ID*:12: peer 300*:13: peer 2: nowhere*:14: peer 2: port*:15: speed*:16: what: *:17: $name is in line 4*" \
+*:10: port 0*:11: peer = ID*:12: peer 300*:13: peer 2: nowhere*:14: peer 2: port*:15: speed*:16: what: *:17: $name is in line 4*
+*:18: overload_ms 0: 1 to*:19: keepalive_ms 60001*:20: flush_us fast*:21: direct yes: auto, on or off*:22: direct_min 65537*" \
 		up
 	check "nothing is made of such a file" test ! -e "$config/$name"
 	file "[$name]" "node = 1" "node = 2"
@@ -203,7 +217,7 @@ joining() {
 peers() {
 	local other=$((3 - NODE))
 	says 0 "$name: 1.0M, image *, complete
-*node state *
+*node state * late *
 * $other ready * $(addr4 "$other"):5565" vrfmctl peers "$name"
 	vrfmctl --json peers | python3 -c "
 import json, sys
@@ -215,7 +229,7 @@ assert peer['peer_synced'] and peer['same_image'] and not peer['misses_all'] and
 assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 0, peer"
 	ok $? "for programs"
 	says 0 "*sent/s *
-* $other ready *
+* $other ready * -        - *
 *sent/s *
 * $other ready *" vrfmctl -n 2 -i 0.1 top "$name"
 	says 0 $'*\e[H*ready*' script -qec "vrfmctl -n 1 top $name" /dev/null
@@ -308,7 +322,10 @@ older() {
 # A peer that nobody is.
 absent() {
 	linked "peer = 9 $(addr4 9)"
-	says 0 "*$name: 1 of 2 peers linked*$name: has all*node 9 is down since *" vrfmctl join "$name"
+	says 3 "*$name: 1 of 2 peers linked, waits for 9*$name: has all of those that are linked*node 9 is down since *" \
+		vrfmctl join "$name"
+	# Who is to connect to it knows why not.
+	says 1 "*node 9 is down since *, Connection timed out" vrfmctl -t 0.5 join "$name"
 	says 1 "*node 9 is down since *" vrfmctl -t 0.5 join "$name"
 	says 1 "*\"joined\":false,\"seconds\":*,\"without\":\[{\"node\":9,\"state\":\"down\",\"since_ms\":*}\]}" \
 		vrfmctl --json -t 0.5 join "$name"
@@ -319,6 +336,22 @@ absent() {
 		setpriv --reuid 65534 --regid 65534 --clear-groups vrfmctl peers "$name"
 	says 0 "*9 down *" setpriv --reuid 65534 --regid 65534 --groups disk vrfmctl peers "$name"
 	barrier absent
+	ctl 0 "" down
+}
+
+is_told() { [[ $(vrfmctl peers "$name") == *"$1"* ]]; }
+
+# Both sides are told why they are not linked.
+refusing() {
+	local other=$((3 - NODE)) why="refused: its memory has another size"
+	barrier refusing
+	file "[$name]" "node = $NODE" "size = ${NODE}M" "listen = $(addr4 "$NODE")" "peer = $other $(addr4 "$other")"
+	ctl 0 "" up
+	check "somebody is refused" within 20 is_told "$why"
+	says 0 "* $other down * $(addr4 "$other"):5565, $why" vrfmctl peers "$name"
+	says 0 "*\"why\":\"$why\"}\]}*" vrfmctl --json peers "$name"
+	says 1 "*: 0 of 1 peers linked, waits for $other*node $other is down since *, $why" vrfmctl -t 0.5 join "$name"
+	barrier refused
 	ctl 0 "" down
 }
 
@@ -337,4 +370,5 @@ comparing
 measuring
 older
 absent
+refusing
 finish

@@ -23,6 +23,24 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_SIZE] = "size",
 	[CONF_LISTEN] = "listen",
 	[CONF_PORT] = "port",
+	[CONF_OVERLOAD_MS] = "overload_ms",
+	[CONF_KEEPALIVE_MS] = "keepalive_ms",
+	[CONF_FLUSH_US] = "flush_us",
+	[CONF_DIRECT] = "direct",
+	[CONF_DIRECT_MIN] = "direct_min",
+};
+
+/* Of those that are numbers: what the driver takes. */
+static const struct {
+	uint64_t min, max;
+} conf_limits[CONF_KEYS] = {
+	[CONF_NODE] = { 0, 255 },
+	[CONF_NETWORK] = { 0, UINT32_MAX },
+	[CONF_PORT] = { 1, 65535 },
+	[CONF_OVERLOAD_MS] = { 1, 60000 },
+	[CONF_KEEPALIVE_MS] = { 1, 60000 },
+	[CONF_FLUSH_US] = { 0, 1000000 },
+	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
 /* A line that is being read. */
@@ -146,18 +164,29 @@ static bool conf_section(const struct conf_place *at, char *text,
 	return true;
 }
 
-static bool conf_check(const struct conf_place *at, enum conf_key key,
-		       const char *value)
+static bool conf_is_mode(const char *text)
+{
+	return !strcmp(text, "auto") || !strcmp(text, "on") ||
+	       !strcmp(text, "off");
+}
+
+static bool conf_check_number(const struct conf_place *at, enum conf_key key,
+			      const char *value)
 {
 	uint64_t number;
 
+	if (conf_number(value, conf_limits[key].max, &number) &&
+	    number >= conf_limits[key].min)
+		return true;
+	return conf_error(at, "%s %s: %llu to %llu", conf_names[key], value,
+			  (unsigned long long)conf_limits[key].min,
+			  (unsigned long long)conf_limits[key].max);
+}
+
+static bool conf_check(const struct conf_place *at, enum conf_key key,
+		       const char *value)
+{
 	switch (key) {
-	case CONF_NODE:
-		return conf_number(value, 255, &number) ||
-		       conf_error(at, "node %s: 0 to 255", value);
-	case CONF_NETWORK:
-		return conf_number(value, UINT32_MAX, &number) ||
-		       conf_error(at, "network %s: 0 to %u", value, UINT32_MAX);
 	case CONF_SIZE:
 		return conf_is_size(value) ||
 		       conf_error(at, "size %s: 4K to 2G, a multiple of 4K",
@@ -165,9 +194,11 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 	case CONF_LISTEN:
 		return conf_is_address(value) ||
 		       conf_error(at, "listen %s: an address", value);
+	case CONF_DIRECT:
+		return conf_is_mode(value) ||
+		       conf_error(at, "direct %s: auto, on or off", value);
 	default:
-		return conf_is_port(value) ||
-		       conf_error(at, "port %s: 1 to 65535", value);
+		return conf_check_number(at, key, value);
 	}
 }
 
@@ -202,6 +233,18 @@ static bool conf_peer(const struct conf_place *at, char *text,
 	return true;
 }
 
+static bool conf_unknown(const struct conf_place *at, const char *name)
+{
+	char known[256] = "";
+	int key;
+
+	for (key = 0; key < CONF_KEYS; key++) {
+		strcat(known, conf_names[key]);
+		strcat(known, key + 1 < CONF_KEYS ? ", " : " or peer");
+	}
+	return conf_error(at, "%s: %s", name, known);
+}
+
 static bool conf_value(const struct conf_place *at, const char *name,
 		       char *value, struct conf_device *device)
 {
@@ -213,8 +256,7 @@ static bool conf_value(const struct conf_place *at, const char *name,
 		if (!strcmp(conf_names[key], name))
 			break;
 	if (key == CONF_KEYS)
-		return conf_error(at, "%s: node, network, size, listen, port or peer",
-				  name);
+		return conf_unknown(at, name);
 	if (*device->values[key])
 		return conf_error(at, "%s is there already", name);
 	if (strlen(value) >= CONF_VALUE)

@@ -10,11 +10,15 @@
 
 #include "conf.h"
 
+/* The usual file of devices. */
+#define CTL_CONF "/etc/vrfm.conf"
+
 /* What a command returns, and the program with it. */
 enum ctl_result {
 	CTL_OK,
 	CTL_FAILED,
 	CTL_USAGE,
+	CTL_WITHOUT,
 };
 
 /**
@@ -59,10 +63,12 @@ struct ctl_view {
  * struct ctl_rate - how much goes to a peer and comes from it
  * @sent: bytes a second
  * @received: bytes a second
+ * @known: it was looked at before
  */
 struct ctl_rate {
 	double sent;
 	double received;
+	bool known;
 };
 
 /* Room for a number for people. */
@@ -124,9 +130,11 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only);
 
 /* peers.c */
 const char *ctl_state(const struct vrfm_peer_state *peer);
+const char *ctl_why(const struct vrfm_peer_state *peer);
 int ctl_open(unsigned int unit, int flags);
 bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg);
 bool ctl_look(int fd, unsigned int unit, struct ctl_view *view);
+void ctl_no_device(void);
 int ctl_devices(const char *only, unsigned int *units);
 bool ctl_which(const char *only, unsigned int *unit);
 const char *ctl_time(uint64_t ms, struct ctl_text *text);

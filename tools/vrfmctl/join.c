@@ -7,8 +7,11 @@
 
 #include "ctl.h"
 
-/* Peers that are not linked after so many seconds are not waited for. */
-#define CTL_PATIENCE 5
+/*
+ * Peers that are not linked after so many seconds are not waited for: who
+ * connects tries again every 10 seconds at last.
+ */
+#define CTL_PATIENCE 15
 #define CTL_LOOK 0.1
 #define CTL_BAR 40
 
@@ -49,30 +52,56 @@ static struct ctl_joining ctl_joining(const struct ctl_view *view,
 	return joining;
 }
 
-/* What it is waited for, at most 40 characters. */
+/* Nodes that are not linked: a few, then dots. */
+static const char *ctl_missing(const struct ctl_view *view, char *text,
+			       size_t room)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	*text = 0;
+	for (i = 0; i < view->all.count; i++) {
+		if (view->peers[i].state != VRFM_PEER_DOWN)
+			continue;
+		if (used + sizeof(" 255 ...") > room)
+			return strcat(text, " ...");
+		used += sprintf(text + used, " %u", view->peers[i].node);
+	}
+	return text;
+}
+
+/* What it is waited for, at most 80 characters. */
 static void ctl_phase(const struct ctl_view *view,
 		      const struct ctl_joining *joining, char *text,
 		      size_t room)
 {
+	char missing[32];
+
 	if (joining->over)
-		snprintf(text, room, "has all");
+		snprintf(text, room, "has all%s", joining->linked <
+			 view->all.count ? " of those that are linked" : "");
 	else if (view->all.image & VRFM_IMAGE_LOADING)
 		snprintf(text, room, "loads %u%%", ctl_percent(&view->all));
 	else if (joining->settled < joining->linked)
 		snprintf(text, room, "%u of %u peers catch up",
 			 joining->linked - joining->settled, joining->linked);
 	else
-		snprintf(text, room, "%u of %u peers linked", joining->linked,
-			 view->all.count);
+		snprintf(text, room, "%u of %u peers linked, waits for%s",
+			 joining->linked, view->all.count,
+			 ctl_missing(view, missing, sizeof(missing)));
 }
 
+/* It does not go back when the image is loaded, and others catch up. */
 static unsigned int ctl_join_percent(const struct ctl_view *view,
 				     const struct ctl_joining *joining)
 {
-	if (joining->over)
-		return 100;
-	return view->all.image & VRFM_IMAGE_LOADING ?
-	       ctl_percent(&view->all) : 0;
+	static bool loads;
+
+	if (view->all.image & VRFM_IMAGE_LOADING) {
+		loads = true;
+		return ctl_percent(&view->all);
+	}
+	return joining->over || loads ? 100 : 0;
 }
 
 /* On a terminal a bar that grows, else a line when something has changed. */
@@ -80,8 +109,8 @@ static void ctl_bar(const struct ctl_view *view,
 		    const struct ctl_joining *joining)
 {
 	unsigned int percent = ctl_join_percent(view, joining);
-	static char before[64];
-	char phase[64];
+	static char before[96];
+	char phase[96];
 
 	ctl_phase(view, joining, phase, sizeof(phase));
 	if (isatty(STDERR_FILENO)) {
@@ -109,9 +138,12 @@ static void ctl_join_json(const struct ctl_view *view, bool joined,
 		peer = &view->peers[i];
 		if (ctl_is_settled(peer))
 			continue;
-		printf("%s{\"node\":%u,\"state\":\"%s\",\"since_ms\":%llu}",
+		printf("%s{\"node\":%u,\"state\":\"%s\",\"since_ms\":%llu",
 		       comma, peer->node, ctl_state(peer),
 		       peer->since_ms);
+		if (ctl_why(peer))
+			printf(",\"why\":\"%s\"", ctl_why(peer));
+		printf("}");
 		comma = ",";
 	}
 	printf("]}\n");
@@ -121,14 +153,17 @@ static void ctl_join_tell(const struct ctl_view *view)
 {
 	const struct vrfm_peer_state *peer;
 	struct ctl_text since;
+	const char *why;
 	uint32_t i;
 
 	for (i = 0; i < view->all.count; i++) {
 		peer = &view->peers[i];
+		why = ctl_why(peer);
 		if (!ctl_is_settled(peer))
-			warnx("rfm2g%u: node %u is %s since %s", view->unit,
+			warnx("rfm2g%u: node %u is %s since %s%s%s", view->unit,
 			      peer->node, ctl_state(peer),
-			      ctl_time(peer->since_ms, &since));
+			      ctl_time(peer->since_ms, &since),
+			      why ? ", " : "", why ? why : "");
 	}
 }
 
@@ -137,7 +172,8 @@ static void ctl_join_tell(const struct ctl_view *view)
  * @options: how long, whether for programs
  * @only: name of the device, NULL: there is but one
  *
- * Return: CTL_OK; CTL_FAILED after lines for the user.
+ * Return: CTL_OK; CTL_WITHOUT: it has all that those have who are linked, and
+ * there are lines on the others; CTL_FAILED after lines for the user.
  */
 enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 {
@@ -169,5 +205,7 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 		ctl_join_json(&view, joining.over, seconds);
 	else
 		ctl_join_tell(&view);
-	return joining.over ? CTL_OK : CTL_FAILED;
+	if (!joining.over)
+		return CTL_FAILED;
+	return joining.linked == view.all.count ? CTL_OK : CTL_WITHOUT;
 }

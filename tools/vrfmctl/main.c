@@ -8,8 +8,6 @@
 
 #include "ctl.h"
 
-#define CTL_CONF "/etc/vrfm.conf"
-
 static const char ctl_help_text[] =
 "vrfmctl [-f FILE] up|down [DEVICE]...\n"
 "vrfmctl [-f FILE] conf\n"
@@ -37,7 +35,8 @@ static const char ctl_help_text[] =
 "  -w, --write=OFFSET      bench: write, too; the word at OFFSET is lost\n"
 "  -e, --event=TYPE        bench: send events, too, of type 1 to 4, to all nodes\n"
 "\n"
-"Exit status: 0 all was well, 1 something failed or differs, 2 usage.\n";
+"Exit status: 0 all was well, 1 something failed or differs, 2 usage, 3 join:\n"
+"has all, but of those only that are linked.\n";
 
 static enum ctl_result ctl_conf(const char *path, struct conf *conf)
 {
@@ -117,14 +116,28 @@ static enum ctl_result ctl_run_down(const char *path, int argc, char **argv)
 	return ret;
 }
 
+/* With the size, for that of all nodes must be the same. */
+static void ctl_print_conf(const struct conf_device *device)
+{
+	const char *size = device->values[CONF_SIZE];
+
+	printf("rfm2g%u: node %s, size %s, %d peer%s\n", device->unit,
+	       device->values[CONF_NODE], *size ? size : "64M, as none is said",
+	       device->npeers, device->npeers == 1 ? "" : "s");
+}
+
 static enum ctl_result ctl_run_conf(const char *path)
 {
 	static struct conf conf;
 	enum ctl_result ret = ctl_conf(path, &conf);
+	int i;
 
-	if (!ret)
-		printf("%s: %d devices\n", path, conf.n);
-	return ret;
+	if (ret)
+		return ret;
+	printf("%s: %d device%s\n", path, conf.n, conf.n == 1 ? "" : "s");
+	for (i = 0; i < conf.n; i++)
+		ctl_print_conf(&conf.devices[i]);
+	return CTL_OK;
 }
 
 static enum ctl_result ctl_usage(void)
@@ -157,6 +170,7 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		if (!strcmp(argv[0], commands[i].name) && argc <= 2)
 			return commands[i].run(options,
 					       argc == 2 ? argv[1] : NULL);
+	fprintf(stderr, "vrfmctl: %s?\n", argv[0]);
 	return ctl_usage();
 }
 

@@ -30,6 +30,30 @@ const char *ctl_state(const struct vrfm_peer_state *peer)
 	return peer->state <= VRFM_PEER_READY ? ctl_states[peer->state] : "?";
 }
 
+/**
+ * ctl_why - why a peer is down
+ * @peer: peer
+ *
+ * Return: a text; NULL: it is not, or nobody knows.
+ */
+const char *ctl_why(const struct vrfm_peer_state *peer)
+{
+	static const char * const texts[] = {
+		[VRFM_REFUSAL_PROTOCOL] = "refused: it does not speak vrfm's protocol",
+		[VRFM_REFUSAL_VERSION] = "refused: it speaks another version",
+		[VRFM_REFUSAL_NETWORK] = "refused: it belongs to another network",
+		[VRFM_REFUSAL_SIZE] = "refused: its memory has another size",
+		[VRFM_REFUSAL_NODE] = "refused: it has the same node id",
+		[VRFM_REFUSAL_UNKNOWN] = "refused: no such node at that address is a peer",
+		[VRFM_REFUSAL_TWICE] = "refused: another node with that id is linked",
+		[VRFM_REFUSAL_BUSY] = "the last link is about to end",
+	};
+
+	if (peer->refusal && peer->refusal < sizeof(texts) / sizeof(*texts))
+		return texts[peer->refusal];
+	return peer->error ? strerror(peer->error) : NULL;
+}
+
 /* Who may open a device, for one who may not. */
 static void ctl_explain(const char *path)
 {
@@ -120,6 +144,14 @@ bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
 }
 
 /**
+ * ctl_no_device - say that there is none, and what to do
+ */
+void ctl_no_device(void)
+{
+	warnx("there is no device: describe one in " CTL_CONF ", then vrfmctl up");
+}
+
+/**
  * ctl_devices - which devices are there?
  * @only: name of one that is meant, NULL: all
  * @units: gets them
@@ -146,7 +178,7 @@ int ctl_devices(const char *only, unsigned int *units)
 			units[n++] = unit;
 	}
 	if (!n)
-		warnx("there is no device");
+		ctl_no_device();
 	return n;
 }
 
@@ -210,6 +242,15 @@ const char *ctl_time(uint64_t ms, struct ctl_text *text)
 	return text->text;
 }
 
+/* Milliseconds as long as they are few: so much is late that comes late. */
+static const char *ctl_late(uint32_t ms, struct ctl_text *text)
+{
+	if (ms >= 10000)
+		return ctl_time(ms, text);
+	snprintf(text->text, sizeof(text->text), "%ums", ms);
+	return text->text;
+}
+
 /* "10.0.0.2:5565", "[fd00::2]:5565", "any". */
 static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			size_t room)
@@ -224,21 +265,33 @@ static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			 host, peer->port);
 }
 
+/* A rate that is not known yet is no rate of 0. */
+static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
+			      uint64_t bytes, struct ctl_text *text)
+{
+	if (rate && !rate->known)
+		return "-";
+	return ctl_bytes(rate ? a_second : bytes, text);
+}
+
 static void ctl_print_peer(const struct vrfm_peer_state *peer,
 			   const struct ctl_rate *rate)
 {
-	struct ctl_text missed, since, sent, received;
+	struct ctl_text missed, since, late, sent, received;
+	const char *why = ctl_why(peer);
 	char address[64];
 
 	ctl_address(peer, address, sizeof(address));
-	printf("  %4u %-7s %8s %6s%s %3u %8s %8s %5llu %4llu %s\n",
+	printf("  %4u %-7s %8s %6s%s %3u %6s %8s %8s %5llu %4llu %s%s%s\n",
 	       peer->node, ctl_state(peer), ctl_time(peer->since_ms, &since),
 	       ctl_bytes(peer->missed, &missed),
 	       peer->flags & VRFM_PEER_MISSES_ALL ? "+" : " ", peer->lag,
-	       ctl_bytes(rate ? rate->sent : peer->bytes_sent, &sent),
-	       ctl_bytes(rate ? rate->received : peer->bytes_received,
-			 &received),
-	       peer->links, peer->overloads, address);
+	       ctl_late(peer->late_ms, &late),
+	       ctl_amount(rate, rate ? rate->sent : 0, peer->bytes_sent, &sent),
+	       ctl_amount(rate, rate ? rate->received : 0,
+			  peer->bytes_received, &received),
+	       peer->links, peer->overloads, address, why ? ", " : "",
+	       why ? why : "");
 }
 
 /**
@@ -259,7 +312,7 @@ void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates)
 	else
 		printf(", complete\n");
 	if (all->count)
-		printf("  node state      since missed  lag %8s %8s links slow address\n",
+		printf("  node state      since missed  lag   late %8s %8s links slow address\n",
 		       rates ? "sent/s" : "sent",
 		       rates ? "recv/s" : "received");
 	for (i = 0; i < all->count; i++)
@@ -298,6 +351,9 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 	ctl_json_number("overloads", peer->overloads);
 	ctl_json_number("protocol_errors", peer->protocol_errors);
 	ctl_json_number("events_dropped", peer->events_dropped);
+	ctl_json_number("late_ms", peer->late_ms);
+	if (ctl_why(peer))
+		printf(",\"why\":\"%s\"", ctl_why(peer));
 	if (rate) {
 		ctl_json_number("sent_per_s", rate->sent);
 		ctl_json_number("received_per_s", rate->received);

@@ -161,8 +161,11 @@ enum ctl_result ctl_status(const struct ctl_options *options, const char *only)
 		printf("%s]\n", print.devices ? "]}" : "");
 	free(line);
 	fclose(file);
-	if (!only || print.devices)
+	if (print.devices)
 		return CTL_OK;
-	warnx("there is no %s", only);
+	if (only)
+		warnx("there is no %s", only);
+	else
+		ctl_no_device();
 	return CTL_FAILED;
 }

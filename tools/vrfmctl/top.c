@@ -48,6 +48,7 @@ static void ctl_rates(const struct ctl_view *now, const struct ctl_seen *seen,
 		rates[i] = (struct ctl_rate){ };
 		if (!before)
 			continue;
+		rates[i].known = true;
 		rates[i].sent = ctl_rate(peer->bytes_sent, before->bytes_sent,
 					 seconds);
 		rates[i].received = ctl_rate(peer->bytes_received,

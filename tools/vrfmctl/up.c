@@ -31,7 +31,7 @@ static uint64_t ctl_number(const char *text)
 
 static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 {
-	if (key == CONF_LISTEN)
+	if (key == CONF_LISTEN || key == CONF_DIRECT)
 		return !strcmp(a, b);
 	return ctl_number(a) == ctl_number(b);
 }
