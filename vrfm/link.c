@@ -756,6 +756,8 @@ static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
 {
 	lockdep_assert_held(&link->lock);
 	link->down_error = link->rx.bad ? -EPROTO : reason;
+	/* Of somebody else who came meanwhile. */
+	link->rejected = VRFM_REJECT_NONE;
 	link->down_at = ktime_get();
 }
 

@@ -113,20 +113,29 @@ static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
 	vrfm_link_receive(krdma_again_context(again), loan);
 }
 
+/* Why it was refused before is no reason any more. */
+static void vrfm_peer_forget(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	link->rejected = VRFM_REJECT_NONE;
+	spin_unlock_bh(&link->lock);
+}
+
 static void vrfm_again_failed(struct krdma_again *again, struct krdma_cb *cb,
 			      int error)
 {
 	struct vrfm_link *link = krdma_again_context(again);
+	enum vrfm_reject why = VRFM_REJECT_NONE;
 	struct krdma_reject rejected;
-	enum vrfm_reject why;
 
 	WRITE_ONCE(link->dial_error, error);
-	if (!krdma_get_reject(cb, &rejected))
-		return;
-	why = vrfm_reject_decode(rejected.private_data,
-				 rejected.private_data_len);
+	if (krdma_get_reject(cb, &rejected))
+		why = vrfm_reject_decode(rejected.private_data,
+					 rejected.private_data_len);
 	if (why)
 		vrfm_peer_log(link, why, "refused us");
+	else
+		vrfm_peer_forget(link);
 }
 
 static const struct krdma_again_ops vrfm_again_ops = {

@@ -144,7 +144,8 @@ int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers)
 	struct vrfm_peer_state *states;
 	int ret;
 
-	BUILD_BUG_ON(sizeof(*states) != VRFM_PEER_SIZE);
+	BUILD_BUG_ON(offsetofend(struct vrfm_peer_state, address) !=
+		     VRFM_PEER_SIZE);
 	states = kvcalloc(room ?: 1, sizeof(*states), GFP_KERNEL_ACCOUNT);
 	if (!states)
 		return -ENOMEM;

@@ -119,6 +119,8 @@ enum vrfm_peer_link {
  * @VRFM_REFUSAL_UNKNOWN: no such node at that address is a peer
  * @VRFM_REFUSAL_TWICE: another node with that id is linked
  * @VRFM_REFUSAL_BUSY: the last link is about to end
+ *
+ * Others may follow in later versions.
  */
 enum vrfm_refusal {
 	VRFM_REFUSAL_NONE,
@@ -187,7 +189,7 @@ struct vrfm_peer_state {
 };
 
 /* Of the first version: what a program that asks has room for, at least. */
-#define VRFM_PEER_SIZE 136
+#define VRFM_PEER_SIZE 120
 
 /* The device is loading what nodes that are gone have written. */
 #define VRFM_IMAGE_LOADING 1

@@ -757,7 +757,8 @@ static void peers(void)
 	GIVES(SUCCESS, RFM2gxPeers(h, NULL, sizeof(peer), 0, &n, NULL));
 	GIVES(SUCCESS, RFM2gxPeers(h, &peer, 4096, 0, &n, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gxPeers(h, NULL, sizeof(peer), 1, &n, &image));
-	GIVES(BAD_PARAMETER_3, RFM2gxPeers(h, &peer, sizeof(peer) - 1, 1, &n, &image));
+	GIVES(SUCCESS, RFM2gxPeers(h, &peer, offsetof(RFM2GXPEER, LateMs), 1, &n, NULL));
+	GIVES(BAD_PARAMETER_3, RFM2gxPeers(h, &peer, offsetof(RFM2GXPEER, LateMs) - 1, 1, &n, &image));
 	GIVES(BAD_PARAMETER_3, RFM2gxPeers(h, &peer, 4097, 1, &n, &image));
 	GIVES(BAD_PARAMETER_5, RFM2gxPeers(h, &peer, sizeof(peer), 1, NULL, &image));
 	wrap_fail(OWN_PEERS, ENOTTY);

@@ -80,7 +80,7 @@ typedef enum rfm2gxLink {
 	RFM2GX_READY	/* everything, or it is on its way */
 } RFM2GXLINK;
 
-/* Why one node does not want to be linked with another. */
+/* Why one node does not want to be linked with another; others may follow. */
 typedef enum rfm2gxRefusal {
 	RFM2GX_REFUSED_NOT,
 	RFM2GX_REFUSED_PROTOCOL,	/* it does not speak vrfm's protocol */
