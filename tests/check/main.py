@@ -38,8 +38,8 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
     parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
     parser.add_argument("--resume", action="store_true",
-                        help="of a tree that is committed: do not repeat what has passed with it; for --long, which takes "
-                        "hours")
+                        help="of a tree that is committed: do not repeat what has passed with all files that it may depend on; "
+                        "for --long, which takes hours")
     parser.add_argument("--mutants", action="store_true",
                         help="break the modules in known ways and see whether the tests notice")
     args = parser.parse_args()

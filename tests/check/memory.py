@@ -48,8 +48,8 @@ def inputs(lines, part):
 
 
 def key(lines, part, folders):
-    """A part, its files, and which kernels it had: packages change, and are other kernels then."""
-    return [part.name, inputs(lines, part), *(folders[name] for name in part.kernels)]
+    """A part, its files and what else it had, and which kernels: packages change, and are other kernels then."""
+    return [part.name, inputs(lines, part), *(folders[name] for name in part.kernels), *part.beside()]
 
 
 def notes(file):
@@ -80,7 +80,8 @@ class Memory:
             return
         said = {"key": key(self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
-            print(json.dumps(said), file=file)
+            # First, for a writer that was interrupted.
+            print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
         """The results of PART if it has passed with the same files and kernels, else None."""
@@ -101,8 +102,9 @@ def commit(top, **files):
 
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
-    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=())
-    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"))
+    revision = ["one"]
+    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple)
+    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"), beside=lambda: revision)
     good = ktap.Results(passed=["one", "two"], skipped=["three"])
     with tempfile.TemporaryDirectory() as place:
         top, folder = pathlib.Path(place, "top"), pathlib.Path(place, "results")
@@ -117,7 +119,7 @@ def check(_log):
         Memory(top, folder).note(other, {"uml": "uml-1"}, ktap.Results(passed=["one"], failed=["two"]))
         memory = Memory(top, folder)
         with memory.file.open("a", encoding="utf-8") as interrupted:
-            interrupted.write('{"key": ["oth\n')
+            interrupted.write('{"key": ["oth')
         right = [known(part), not known(part, "uml-2"), not known(other)]
         memory.note(other, {"uml": "uml-1"}, good)
         right += [known(other)]
@@ -128,7 +130,12 @@ def check(_log):
             right += [not known(other)]
             commit(top, **{name: "one"})
             right += [known(other)]
+        revision[0] = "another"
+        right += [not known(other)]
+        memory = Memory(top, folder)
         (top / "file").write_text("another", encoding="ascii")
         memory.note(part, {"uml": "uml-1"}, good)
-        right += [Memory(top, folder).tree is None, not git(top, "checkout", "-q", "file"), not known(part)]
+        right += [Memory(top, folder).tree is None, git(top, "checkout", "-q", "file") == "", not known(part)]
+        Memory(top, folder).note(part, {"uml": "uml-1"}, good)
+        right += [known(part)]
     return all(right)

@@ -49,6 +49,7 @@ class Part:
     tour: str = ""			# with --long it is a part of this one
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
     scripts: tuple = ()			# of tests/e2e; it depends on no other one. None: it may depend on all
+    beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -186,7 +187,8 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
         run = with_programs(brought([values]), argv, script, timeout + SLACK)
     name = part_name(path.stem, place) + ("-lasting" if lasting else "")
     return Part(name, run, (kernel,), long, timeout, tour,
-                tuple(values.get("guarantees", "").split()), scripts([(path, values)]))
+                tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
+                (lambda: [skew.revision()]) if "previous" in values else tuple)
 
 
 def beside_previous(kernel, names, argv, path, limit):
