@@ -3,28 +3,32 @@
 #include <err.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "ctl.h"
 
 /*
  * Peers that are not linked after so many seconds are not waited for: who
- * connects tries again every 10 seconds at last.
+ * connects tries again every 10 seconds at last, or a little more, and each
+ * attempt has 5.
  */
-#define CTL_PATIENCE 15
+#define CTL_PATIENCE 20
 #define CTL_LOOK 0.1
-#define CTL_BAR 40
+#define CTL_BAR 30
 
 /**
  * struct ctl_joining - how far it is
  * @linked: peers that are
  * @settled: those that have the same image, and all of each other's words
  * @over: there is nothing to wait for
+ * @partly: but peers that are not linked
  */
 struct ctl_joining {
 	uint32_t linked;
 	uint32_t settled;
 	bool over;
+	bool partly;
 };
 
 static bool ctl_is_settled(const struct vrfm_peer_state *peer)
@@ -46,9 +50,11 @@ static struct ctl_joining ctl_joining(const struct ctl_view *view,
 		joining.settled += ctl_is_settled(&view->peers[i]);
 	}
 	joining.over = !(view->all.image & VRFM_IMAGE_LOADING) &&
-		       joining.settled == joining.linked &&
-		       (joining.linked == view->all.count ||
-			(joining.linked && seconds > CTL_PATIENCE));
+		       joining.settled == joining.linked;
+	joining.partly = joining.over && joining.linked &&
+			 joining.linked < view->all.count;
+	if (joining.linked < view->all.count)
+		joining.over = joining.partly && seconds > CTL_PATIENCE;
 	return joining;
 }
 
@@ -104,6 +110,18 @@ static unsigned int ctl_join_percent(const struct ctl_view *view,
 	return joining->over || loads ? 100 : 0;
 }
 
+/* What does not fit into the line would begin another one each time. */
+static int ctl_bar_room(void)
+{
+	struct winsize size;
+	int columns = 80;
+
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		columns = size.ws_col;
+	columns -= CTL_BAR + (int)sizeof("rfm2gN [] ");
+	return columns > 0 ? columns : 0;
+}
+
 /* On a terminal a bar that grows, else a line when something has changed. */
 static void ctl_bar(const struct ctl_view *view,
 		    const struct ctl_joining *joining)
@@ -114,10 +132,10 @@ static void ctl_bar(const struct ctl_view *view,
 
 	ctl_phase(view, joining, phase, sizeof(phase));
 	if (isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\rrfm2g%u [%-*.*s] %s\033[K%s", view->unit,
+		fprintf(stderr, "\rrfm2g%u [%-*.*s] %.*s\033[K%s", view->unit,
 			CTL_BAR, (int)(percent * CTL_BAR / 100),
-			"########################################", phase,
-			joining->over ? "\n" : "");
+			"##############################",
+			ctl_bar_room(), phase, joining->over ? "\n" : "");
 	} else if (strcmp(before, phase)) {
 		fprintf(stderr, "rfm2g%u: %s\n", view->unit, phase);
 		snprintf(before, sizeof(before), "%s", phase);
@@ -201,11 +219,14 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 		ctl_pause(CTL_LOOK);
 	}
 	close(fd);
+	/* The bar is still there. */
+	if (!options->json && !joining.over && isatty(STDERR_FILENO))
+		fputc('\n', stderr);
 	if (options->json)
 		ctl_join_json(&view, joining.over, seconds);
 	else
 		ctl_join_tell(&view);
-	if (!joining.over)
-		return CTL_FAILED;
-	return joining.linked == view.all.count ? CTL_OK : CTL_WITHOUT;
+	if (joining.partly)
+		return CTL_WITHOUT;
+	return joining.over ? CTL_OK : CTL_FAILED;
 }

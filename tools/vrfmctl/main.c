@@ -158,6 +158,7 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		{ "top", ctl_top }, { "join", ctl_join },
 		{ "check", ctl_check }, { "bench", ctl_bench },
 	};
+	bool known = !strcmp(argv[0], "conf");
 	size_t i;
 
 	if (!strcmp(argv[0], "up"))
@@ -166,11 +167,16 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		return ctl_run_down(options->path, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "conf") && argc == 1)
 		return ctl_run_conf(options->path);
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[0], commands[i].name) && argc <= 2)
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(argv[0], commands[i].name))
+			continue;
+		if (argc <= 2)
 			return commands[i].run(options,
 					       argc == 2 ? argv[1] : NULL);
-	fprintf(stderr, "vrfmctl: %s?\n", argv[0]);
+		known = true;
+	}
+	if (!known)
+		warnx("%s: no such command", argv[0]);
 	return ctl_usage();
 }
 

@@ -51,6 +51,8 @@ const char *ctl_why(const struct vrfm_peer_state *peer)
 
 	if (peer->refusal && peer->refusal < sizeof(texts) / sizeof(*texts))
 		return texts[peer->refusal];
+	if (peer->error == ESHUTDOWN)
+		return "it has left";
 	return peer->error ? strerror(peer->error) : NULL;
 }
 
@@ -282,7 +284,7 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 	char address[64];
 
 	ctl_address(peer, address, sizeof(address));
-	printf("  %4u %-7s %8s %6s%s %3u %6s %8s %8s %5llu %4llu %s%s%s\n",
+	printf(" %4u %-7s %7s %6s%s %3u %6s %6s %6s %5llu %4llu %s%s%s\n",
 	       peer->node, ctl_state(peer), ctl_time(peer->since_ms, &since),
 	       ctl_bytes(peer->missed, &missed),
 	       peer->flags & VRFM_PEER_MISSES_ALL ? "+" : " ", peer->lag,
@@ -312,9 +314,8 @@ void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates)
 	else
 		printf(", complete\n");
 	if (all->count)
-		printf("  node state      since missed  lag   late %8s %8s links slow address\n",
-		       rates ? "sent/s" : "sent",
-		       rates ? "recv/s" : "received");
+		printf(" node state     since missed  lag   late %6s %6s links slow address\n",
+		       rates ? "sent/s" : "sent", rates ? "recv/s" : "recv");
 	for (i = 0; i < all->count; i++)
 		ctl_print_peer(&view->peers[i], rates ? &rates[i] : NULL);
 }
@@ -354,7 +355,7 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 	ctl_json_number("late_ms", peer->late_ms);
 	if (ctl_why(peer))
 		printf(",\"why\":\"%s\"", ctl_why(peer));
-	if (rate) {
+	if (rate && rate->known) {
 		ctl_json_number("sent_per_s", rate->sent);
 		ctl_json_number("received_per_s", rate->received);
 	}
