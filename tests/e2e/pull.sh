@@ -293,6 +293,8 @@ kills() {
 			((kt_ret != len)) || kt longreceive a "$max" 60000
 			is_one_of "$kt_ret" $((len + 1)) "${errno[ECONNRESET]}"
 			ok $? "round $i: from a sender that is killed comes all or nothing: $kt_ret"
+			# The sender may have to hear of it.
+			barrier "killed$i"
 			kt release a
 		else
 			kt connect c "$server" 7000 max_msg=$max
@@ -306,9 +308,9 @@ kills() {
 			((kt_ret == 0)) || ended=$((ended + 1))
 			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
 			ok $? "round $i: the sender was killed: $kt_ret"
+			barrier "killed$i"
 			kt release c
 		fi
-		barrier "killed$i"
 	done
 	((again + ended > 0))
 	ok $? "amid a message: $again receivers, $ended senders"
@@ -328,6 +330,7 @@ kills_late() {
 			kt longreceive a "$max" $((20000 * slow))
 			is_one_of "$kt_ret" "$len" "${errno[ECONNRESET]}" "${errno[ETIMEDOUT]}"
 			ok $? "late $i: from a sender that is killed comes all or nothing: $kt_ret"
+			barrier "was-late$i"
 			kt release a
 		else
 			kt connect c "$server" 7000 max_msg=$max
@@ -342,9 +345,9 @@ kills_late() {
 			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
 			ok $? "late $i: the sender was killed: $kt_ret"
 			network
+			barrier "was-late$i"
 			kt release c
 		fi
-		barrier "was-late$i"
 	done
 	((NODE == 1 || ended > 0))
 	ok $? "amid a message: $ended senders"
