@@ -339,7 +339,8 @@ spins() {
 }
 
 # pays POLL: with a connection inside of this node some look pays, sooner or later: the host may have no time for the
-# processor that completes while the other one looks. A single one needs an interrupt in the right moment.
+# processor that completes while the other one looks. A single one needs an interrupt in the right moment, and of
+# emulated ones two may not run at the same time for minutes.
 pays() {
 	local paid vain end=$((SECONDS + 60 * slow)) self
 	self=$(addr4 "$NODE")
@@ -352,7 +353,7 @@ pays() {
 	kt_is 0 "connected to this node itself, poll=$1"
 	until kt rwpump d 8 300; spun "$was_paid" "$was_vain"; ((kt_ret || paid || SECONDS > end)); do :; done
 	kt_is 0 "WRITEs that are read back ($kt_text)"
-	((paid > 0 || (vain > 0 && $(nproc) == 1)))
+	((paid > 0 || (vain > 0 && ($(nproc) == 1 || slow > 1))))
 	ok $? "some look pays: $paid, $vain do not"
 	for slot in d e own; do kt release $slot; done
 }
