@@ -48,7 +48,7 @@ class Part:
     seconds: int = 10			# a guess: what takes long begins early
     tour: str = ""			# with --long it is a part of this one
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
-    scripts: tuple = ()			# of tests/e2e; it depends on no other one. None: it may depend on all
+    scripts: tuple = ()			# of tests/e2e; it depends on no other one; empty: it may depend on all
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
 
 
