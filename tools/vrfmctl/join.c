@@ -223,7 +223,7 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 	if (!options->json && !joining.over && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	if (options->json)
-		ctl_join_json(&view, joining.over, seconds);
+		ctl_join_json(&view, joining.over || joining.partly, seconds);
 	else
 		ctl_join_tell(&view);
 	if (joining.partly)
