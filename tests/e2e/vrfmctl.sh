@@ -364,7 +364,28 @@ refusing() {
 	((NODE == 2)) || ctl 0 "" down
 }
 
+# A peer whose answers take long: measuring still ends, and names it.
+slow_peer() {
+	((NODE == 1)) || network delay 400ms
+	barrier slow
+	if ((NODE == 1)); then
+		local begun=$SECONDS
+		says 0 "*write+flush *" vrfmctl -w 16388 bench "$name"
+		((SECONDS - begun < 60))
+		ok $? "with a slow peer it took $((SECONDS - begun)) s"
+		while rfm poke 16388 1 && [[ ! -e $results/named ]]; do :; done &
+		says 1 "*$name: flush: Connection timed out*$name: node 2 is * ms late" \
+			strace -o /dev/null -e trace=ioctl -e inject=ioctl:error=ETIMEDOUT:when=1 vrfmctl -n 1 bench "$name"
+		touch "$results/named"
+		wait $!
+	fi
+	barrier slow.over
+	((NODE == 1)) || network
+	barrier fast
+}
+
 ! mountpoint -q /sys/kernel/config || umount /sys/kernel/config 2>/dev/null
+network_ready
 barrier begun
 mapped
 devices
@@ -377,6 +398,7 @@ joining
 peers
 comparing
 measuring
+slow_peer
 older
 absent
 refusing

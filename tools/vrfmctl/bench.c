@@ -17,6 +17,8 @@
 #include "ctl.h"
 
 #define CTL_ROUNDS 10000
+/* Seconds of one test, unless the user says how many rounds: peers may be slow. */
+#define CTL_SPAN 5
 /* Loads are too short to be timed one by one. */
 #define CTL_LOADS 1024
 #define CTL_FLUSH_MS 10000
@@ -157,21 +159,42 @@ static void ctl_bench_print(struct ctl_bench *bench, const char *name,
 	bench->shown++;
 }
 
+/* One operation failed: if it took too long, because of whom? */
+static void ctl_bench_blame(const struct ctl_bench *bench, const char *name)
+{
+	bool late = errno == ETIMEDOUT;
+	struct ctl_view view;
+	uint32_t i;
+
+	warn("rfm2g%u: %s", bench->unit, name);
+	if (!late || !ctl_look(bench->fd, bench->unit, &view))
+		return;
+	for (i = 0; i < view.all.count; i++)
+		if (view.peers[i].late_ms)
+			warnx("rfm2g%u: node %u is %u ms late", bench->unit,
+			      view.peers[i].node, view.peers[i].late_ms);
+}
+
+static bool ctl_bench_over(const struct ctl_bench *bench, double since)
+{
+	return !bench->options->count && ctl_now() - since > CTL_SPAN;
+}
+
 static bool ctl_bench_test(struct ctl_bench *bench, const struct ctl_test *test)
 {
 	unsigned int i, n = bench->rounds / test->divide;
-	double begin;
+	double begin, first = ctl_now();
 
 	n = n ? n : 1;
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !(i && ctl_bench_over(bench, first)); i++) {
 		begin = ctl_now();
 		if (!test->run(bench, i)) {
-			warn("rfm2g%u: %s", bench->unit, test->name);
+			ctl_bench_blame(bench, test->name);
 			return false;
 		}
 		bench->ns[i] = (ctl_now() - begin) * 1e9 / test->batch;
 	}
-	ctl_bench_print(bench, test->name, n);
+	ctl_bench_print(bench, test->name, i);
 	return true;
 }
 
