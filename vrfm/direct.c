@@ -125,6 +125,22 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 	return has;
 }
 
+/**
+ * vrfm_direct_takes_all - do large blocks go directly, as a rule?
+ * @link: link; by who holds the device's order
+ *
+ * Return: true, also for a link that is not READY.
+ */
+bool vrfm_direct_takes_all(struct vrfm_link *link)
+{
+	bool takes;
+
+	spin_lock_bh(&link->lock);
+	takes = link->state != VRFM_READY || link->direct.remote;
+	spin_unlock_bh(&link->lock);
+	return takes;
+}
+
 static void vrfm_direct_say_locked(struct vrfm_link *link, bool open,
 				   u64 serial)
 {

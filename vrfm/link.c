@@ -307,7 +307,7 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 /**
  * vrfm_link_has_room - can so many bytes be sent at once?
  * @link: link; by who holds the device's order
- * @len: bytes of one run, at most 64 KiB; 0: an event or a probe
+ * @len: bytes of one run, at most 128 KiB; 0: an event or a probe
  *
  * Return: true, also for a link that is not READY.
  */

@@ -448,6 +448,7 @@ void vrfm_direct_free(struct vrfm_link *link);
 void vrfm_direct_reset_locked(struct vrfm_link *link);
 struct krdma_region *vrfm_direct_down(struct vrfm_link *link);
 bool vrfm_direct_has_room(struct vrfm_link *link, u32 len);
+bool vrfm_direct_takes_all(struct vrfm_link *link);
 bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block);
 void vrfm_direct_setup(struct vrfm_link *link);
