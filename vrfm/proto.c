@@ -8,9 +8,9 @@
  */
 #include <linux/align.h>
 #include <linux/errno.h>
-#include <linux/jhash.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/siphash.h>
 #include <linux/string.h>
 #include <uapi/rfm2g.h>
 
@@ -447,17 +447,18 @@ void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
  * vrfm_digest - a number that pages of the same bytes share, and no others
  * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; may change meanwhile
  *
- * Two hashes that know nothing of each other, so two pages that differ by
- * chance are taken for the same once in 2^64.
+ * Two pages that differ by chance are taken for the same once in 2^64.
  *
  * Return: the number.
  */
 u64 vrfm_digest(const void *page)
 {
-	u32 n = VRFM_WIRE_PAGE / sizeof(u32);
+	static const siphash_key_t key = { { VRFM_WIRE_MAGIC } };
 
-	return (u64)jhash2(page, n, VRFM_WIRE_MAGIC) << 32 |
-	       jhash2(page, n, ~VRFM_WIRE_MAGIC);
+	/* Most pages of most memories, and it is seen in less time. */
+	if (!memchr_inv(page, 0, VRFM_WIRE_PAGE))
+		return 0;
+	return siphash(page, VRFM_WIRE_PAGE, &key);
 }
 
 /**

@@ -126,10 +126,19 @@ vrfm_make() {
 	echo 1 >"$dir/enable"
 }
 
-# vrfm_peer NUMBER OTHER RIG-NODE: from now on it has OTHER for a peer
-vrfm_peer() {
+# vrfm_peer_dir NUMBER OTHER: the peer OTHER, without an address
+vrfm_peer_dir() {
 	local dir=$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))
-	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port" && echo "10.56.0.$3" >"$dir/addr"
+	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port"
+}
+
+# vrfm_peer_addr NUMBER OTHER RIG-NODE: from now on it has OTHER for a peer
+vrfm_peer_addr() {
+	echo "10.56.0.$3" >"$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))/addr"
+}
+
+vrfm_peer() {
+	vrfm_peer_dir "$1" "$2" && vrfm_peer_addr "$@"
 }
 
 # vrfm_link NUMBER OTHER: two devices of this node
@@ -219,29 +228,35 @@ memory() {
 # --- joining: 0 is there, 1 comes, 2 has written a tenth of the 64 MiB, every tenth page. 6 and 7 are for the server of
 # --- the raw side alone ---
 
-# joined: 1 has loaded an image and is linked with all; no program is started to see that.
+# joined: 1 has loaded an image and is linked with all, and was so at $joined_at; no program is started to see that.
 joined() {
-	local name value loads='' loading='' state=''
+	local name value loads='' loading='' state
+	read -r state </sys/class/rfm2g/rfm2g1/state
+	joined_at=${EPOCHREALTIME/[.,]/}
+	# To look there takes a while: all own words are counted.
+	[[ $state == ready ]] || return
 	while read -r name value; do
 		[[ $name != loads ]] || loads=$value
 		[[ $name != loading ]] || loading=$value
 	done </sys/kernel/debug/vrfm/rfm2g1/device
-	read -r state </sys/class/rfm2g/rfm2g1/state
-	((loads && !loading)) && [[ $state == ready ]]
+	((loads && !loading))
 }
 
-# join_once NAME ROUND: from the moment that 1 is enabled and may be linked
+# join_once NAME ROUND: from the moment that 1 may be linked; like that of the raw side, its memory is there before, and
+# no program is started after that
 join_once() {
-	local begin i
+	local begin i joined_at
+	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer_dir 0 1 || return
+	[[ $1 != alive ]] || { vrfm_peer_dir 2 1 && vrfm_peer_dir 1 2; } || return
 	begin=${EPOCHREALTIME/[.,]/}
-	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer 0 1 "$NODE" || return
-	[[ $1 != alive ]] || { vrfm_peer 2 1 "$NODE" && vrfm_peer 1 2 "$NODE"; } || return
+	vrfm_peer_addr 0 1 "$NODE" || return
+	[[ $1 != alive ]] || { vrfm_peer_addr 2 1 "$NODE" && vrfm_peer_addr 1 2 "$NODE"; } || return
 	for ((i = 0; i < 20000; i++)); do
 		! joined || break
 		read -r -t 0.001 <>"$join_pipe"
 	done
-	joined || { echo "join: no end" >&2; return 1; }
-	echo "$1 $2 n=1639 ns=$(((${EPOCHREALTIME/[.,]/} - begin) * 1000))"
+	((i < 20000)) || { echo "join: no end" >&2; return 1; }
+	echo "$1 $2 n=1639 ns=$(((joined_at - begin) * 1000))"
 }
 
 join_writes() {
