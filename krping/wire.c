@@ -148,6 +148,13 @@ static bool krping_is_mutual(const struct krping_hello *hello)
 	       hello->test == KRPING_TEST_SLAT;
 }
 
+/* The server has room for that, and the end of nothing is nowhere. */
+static bool krping_size_fits(const struct krping_hello *server,
+			     const struct krping_hello *client)
+{
+	return client->size && client->size <= server->size;
+}
+
 static enum krping_mismatch
 krping_bench_check(const struct krping_hello *server,
 		   const struct krping_hello *client)
@@ -158,7 +165,7 @@ krping_bench_check(const struct krping_hello *server,
 		return KRPING_DIFFERENT_DUPLEX;
 	if (krping_flag_differs(server, client, KRPING_HELLO_IMM))
 		return KRPING_DIFFERENT_IMM;
-	if (client->size > server->size)
+	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
 	/* With duplex both do all sizes; how many of each does not matter. */
 	if (client->flags & KRPING_HELLO_DUPLEX && server->from != client->from)
@@ -181,7 +188,8 @@ krping_bench_check(const struct krping_hello *server,
  *
  * Only what matters is compared: a server that only serves need not know the
  * count, as it never had to. A client that registers and invalidates all by
- * itself goes to a server of pings.
+ * itself goes to a server of pings. The client may be anybody: its size becomes
+ * the server's, and is checked for what the server does with it.
  *
  * Context: any.
  * Return: the first difference, or KRPING_AGREED.
@@ -195,7 +203,7 @@ enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 		return KRPING_AGREED;
 	if (client->test != KRPING_TEST_PING)
 		return KRPING_DIFFERENT_TEST;
-	if (client->size > server->size)
+	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
 	/* The other way round does no harm: the client sees it in time. */
 	if (client->flags & KRPING_HELLO_SERVER_INV &&

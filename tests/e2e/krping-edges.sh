@@ -10,7 +10,7 @@
 #
 # kernels:
 # alone: uml stock-6.1 debug-6.1
-# load: krdma krping
+# load: krdma krping krdma_test
 # append: slub_debug=FZPU slub_min_order=1
 # timeout: 900
 
@@ -95,6 +95,36 @@ second_client() {
 	fi
 }
 
+# hello TEST SIZE: what a client of krping's says in its REQ, in hexadecimal digits; see krping/wire.h
+hello() {
+	printf '6b72706701%02x0000%08x0000000100000000000000000000000000000000' "$1" "$2"
+}
+
+is_refused() {
+	kt connect h "$server" 7604 raw=1 "private_hex=$1"
+	[[ $kt_ret == "${errno[ECONNREFUSED]}" && $kt_text == *"private=krpg"* ]]
+}
+
+# Its size becomes the server's: not 0, and not more than that has.
+hellos() {
+	local test size number=-1
+	barrier hellos
+	for test in ping fr wlat rlat bw slat sbw rbw; do
+		number=$((number + 1))
+		[[ $test != fr ]] || continue
+		for size in 0 65 4294967295; do
+			if ((NODE == 1)); then
+				! krping_run "server,port=7604,count=1,${test#ping}"
+				ok $? "a server of $test: ${said##*: }"
+			else
+				check "who comes to $test with $size bytes is refused" within 20 is_refused "$(hello $number $size)"
+				kt release h
+			fi
+			barrier "hello-$test-$size"
+		done
+	done
+}
+
 # nowhere ADDRESS NAME: refused in time
 nowhere() {
 	local begin=$SECONDS
@@ -177,6 +207,7 @@ interface_is_full() {
 barrier begun
 sizes
 commands
+hellos
 second_client
 addresses
 interface_goes

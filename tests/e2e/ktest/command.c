@@ -76,6 +76,32 @@ static int ktest_fill_source(const struct ktest_args *args, struct net *net,
 	return krdma_parse_addr(net, host, NULL, src);
 }
 
+/* Hexadecimal digits become bytes where they are. Return: how many bytes. */
+static u32 ktest_unhex(char *hex)
+{
+	u32 n = 0;
+
+	while (sscanf(hex + 2 * n, "%2hhx", (u8 *)hex + n) == 1)
+		n++;
+	return n;
+}
+
+static int ktest_fill_private(const struct ktest_args *args,
+			      struct krdma_params *p)
+{
+	char *hex = (char *)ktest_text_option(args, "private_hex");
+
+	if (hex) {
+		p->private_data = hex;
+		p->private_data_len = ktest_unhex(hex);
+		return p->private_data_len ? 0 : -EINVAL;
+	}
+	p->private_data = ktest_text_option(args, "private");
+	if (p->private_data)
+		p->private_data_len = strlen(p->private_data);
+	return 0;
+}
+
 int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		      struct ktest_slot *slot, struct krdma_params *p,
 		      struct sockaddr_storage *src)
@@ -92,7 +118,6 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		.responder_resources = ktest_option(args, "resources", 0),
 		.initiator_depth = ktest_option(args, "depth", 0),
 		.ack_timeout = ktest_option(args, "ack_timeout", 0),
-		.private_data = ktest_text_option(args, "private"),
 	};
 	for (i = 0; i < ARRAY_SIZE(ktest_u32_options); i++)
 		*(u32 *)((void *)p + ktest_u32_options[i].offset) =
@@ -108,11 +133,10 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_RAW;
 		p->ops = &ktest_raw_ops;
 	}
-	if (p->private_data)
-		p->private_data_len = strlen(p->private_data);
 	slot->pause_us = ktest_option(args, "pause_us", 0);
 	slot->closing = 0;
-	return ktest_fill_source(args, ctx->net, p, src);
+	return ktest_fill_private(args, p) ?:
+	       ktest_fill_source(args, ctx->net, p, src);
 }
 
 static void ktest_say_peer(struct ktest_ctx *ctx, struct krdma_cb *cb)
