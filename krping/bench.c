@@ -255,11 +255,17 @@ static bool krping_has_arrived(struct krping_session *s, const void *arg,
 /* Return: 1; -ENOMSG the client has said something instead; or an error. */
 static int krping_wait_arrived(struct krping_session *s, u64 wanted)
 {
+	s->step = krping_peers_send;
+	return krping_wait_ready(s, krping_has_arrived, &wanted);
+}
+
+/* The same of a client that sends when it wants, as long as it is there. */
+static int krping_wait_stream(struct krping_session *s, u64 wanted)
+{
 	int ret;
 
-	s->step = krping_peers_send;
 	do {
-		ret = krping_wait_ready(s, krping_has_arrived, &wanted);
+		ret = krping_wait_arrived(s, wanted);
 		if (ret == -ETIMEDOUT)
 			ret = krping_probe(s) ?: -EAGAIN;
 	} while (ret == -EAGAIN);
@@ -275,7 +281,7 @@ static int krping_feed(struct krping_session *s)
 	int ret;
 
 	do {
-		ret = krping_wait_arrived(s, next);
+		ret = krping_wait_stream(s, next);
 		if (ret == 1)
 			ret = krping_give_credit(s, next) ?: 1;
 		next += quarter;

@@ -217,6 +217,12 @@ times() {
 		barrier times-deaf
 		krping_run "server,port=7403,fault=drop:5"
 		ok $((! $?)) "a server that says nothing any more: ${said##*: }"
+		barrier times-slat-mute
+		krping_run "server,port=7403,slat,count=100,idle_timeout=1000"
+		ok $((! $?)) "a client of slat that says nothing any more: ${said##*: }"
+		barrier times-slat-deaf
+		krping_run "server,port=7403,slat,count=100,fault=drop:5"
+		ok $((! $?)) "a server of slat that says nothing any more: ${said##*: }"
 		barrier times-kill
 		krping_run "server,port=7403,fault=kill:5"
 		ok $((! $?)) "a server that goes: ${said##*: }"
@@ -226,6 +232,10 @@ times() {
 		fails "" "fault=drop of a client" "client,addr=$server,port=7403,fault=drop:5"
 		barrier times-deaf
 		fails "timed out" "idle_timeout of a client" "client,addr=$server,port=7403,idle_timeout=1000"
+		barrier times-slat-mute
+		fails "" "fault=drop of a client of slat" "client,addr=$server,port=7403,slat,count=100,fault=drop:5"
+		barrier times-slat-deaf
+		fails "timed out" "idle_timeout of a client of slat" "client,addr=$server,port=7403,slat,count=100,idle_timeout=1000"
 		barrier times-kill
 		fails "reset" "a server that is killed" "client,addr=$server,port=7403"
 		barrier times-over
