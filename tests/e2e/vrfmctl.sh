@@ -133,6 +133,10 @@ sys.stdin.read()" < <(until [[ -e $results/done ]]; do sleep 0.1; done) >"$resul
 	ctl 1 "*opened by process * (python3)*" down
 	touch "$results/done"
 	wait $!
+	file "[$name]" "node = $NODE" "speed = 5"
+	ctl 1 "*:3: speed*" down
+	check "of a file with a mistake nothing goes down" test -e "$config/$name"
+	file "[$name]" "node = $NODE"
 	ctl 0 "" down
 }
 
@@ -362,6 +366,8 @@ refusing() {
 	# What it failed with last counts, not that it was refused once.
 	((NODE == 2)) || check "nobody is there any more" within 40 is_told "$(addr4 2):5565, Connection refused"
 	((NODE == 2)) || ctl 0 "" down
+	# It is node 2's kernel that refuses.
+	barrier told
 }
 
 # A peer whose answers take long: measuring still ends, and names it.

@@ -102,6 +102,8 @@ static enum ctl_result ctl_run_down(const char *path, int argc, char **argv)
 
 	if (!argc)
 		ret = ctl_conf(path, &conf);
+	if (ret)
+		return ret;
 	for (i = 0; i < conf.n; i++)
 		if (ctl_down(conf.devices[i].unit))
 			ret = CTL_FAILED;
