@@ -241,6 +241,10 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	[[ $(<"$results/pong") == "answered 200 times" ]]
 	ok $? "pong: $(<"$results/pong")"
 	says 1 "nobody answers*" ping 0x8000 1
+	util pong 0x8000 30 >"$results/pong" &
+	sleep 0.5
+	says 0 "5 round trips: *" ping 0x8000 5
+	wait $!
 }
 
 mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" 1M &&

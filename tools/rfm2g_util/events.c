@@ -100,6 +100,8 @@ static enum util_result util_callback(struct util *util,
 					       util_called_back);
 	else
 		ret = RFM2gDisableEventCallback(util->rh, type);
+	if (!enable && ret == RFM2G_NOT_ENABLED)
+		util->callback[type] = false;
 	if (ret)
 		return util_status(ret);
 	util->callback[type] = enable;

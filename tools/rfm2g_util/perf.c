@@ -370,14 +370,19 @@ static enum util_result util_ping(struct util *util,
 {
 	static struct util_times times;
 	enum util_result result = UTIL_OK;
-	uint32_t offset, count, value, i;
+	uint32_t offset, count, i;
+	RFM2G_UINT32 value, answer;
 	RFM2G_STATUS ret;
 
 	if (!util_number(argv[0], &offset) || !util_number(argv[1], &count))
 		return UTIL_USAGE;
-	ret = RFM2gPeek32(util->rh, util_answer(offset), &value);
+	ret = RFM2gPeek32(util->rh, offset, &value);
+	if (!ret)
+		ret = RFM2gPeek32(util->rh, util_answer(offset), &answer);
 	if (ret)
 		return util_status(ret);
+	/* The first word is new to who answers, and not answered already. */
+	value += value + 1 == answer;
 	memset(&times, 0, sizeof(times));
 	for (i = 0; i < count && !result; i++)
 		result = util_ping_once(util->rh, offset, ++value, &times);
