@@ -14,6 +14,19 @@ const struct rfm2g_meaning rfm2g_driver_error[] = {
 };
 
 /**
+ * rfm2g_status - what a call of the system has failed with, to the program
+ * @meanings: of errnos
+ *
+ * Return: one of @meanings.
+ */
+RFM2G_STATUS rfm2g_status(const struct rfm2g_meaning *meanings)
+{
+	while (meanings->error && meanings->error != errno)
+		meanings++;
+	return meanings->status;
+}
+
+/**
  * rfm2g_command - a command through a handle that is in use
  * @h: handle
  * @cmd: IOCTL_RFM2G_...
@@ -26,11 +39,7 @@ RFM2G_STATUS rfm2g_command(const struct rfm2g_handle *h, unsigned long cmd,
 			   unsigned long arg,
 			   const struct rfm2g_meaning *meanings)
 {
-	if (!ioctl(h->fd, cmd, arg))
-		return RFM2G_SUCCESS;
-	while (meanings->error && meanings->error != errno)
-		meanings++;
-	return meanings->status;
+	return ioctl(h->fd, cmd, arg) ? rfm2g_status(meanings) : RFM2G_SUCCESS;
 }
 
 /**

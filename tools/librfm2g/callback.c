@@ -63,7 +63,8 @@ static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 		ret = rfm2g_wait(h, info);
 	atomic_store(&cb->waits, false);
 	rfm2g_leave();
-	return atomic_load(&cb->stop) ? EIDRM : ret;
+	/* What has been taken is handed over; who stops it waits for that. */
+	return ret && atomic_load(&cb->stop) ? EIDRM : ret;
 }
 
 static RFM2G_STATUS rfm2g_callback_verdict(int error)

@@ -13,6 +13,13 @@
 
 #include "priv.h"
 
+static const struct rfm2g_meaning rfm2g_flush_meanings[] = {
+	{ ETIMEDOUT, RFM2G_TIMED_OUT },
+	{ EINTR, RFM2G_SIGNALED },
+	{ ENOMEM, RFM2G_LOW_MEMORY },
+	{ 0, RFM2G_OS_ERROR },
+};
+
 STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh)
 {
 	struct rfm2g_handle *h;
@@ -21,7 +28,7 @@ STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh)
 	if (ret)
 		return ret;
 	if (fsync(h->fd))
-		ret = RFM2G_OS_ERROR;
+		ret = rfm2g_status(rfm2g_flush_meanings);
 	rfm2g_leave();
 	return ret;
 }

@@ -12,27 +12,65 @@
 #define RFM2G_SPECIAL (RFM2G_DMA_MMAP_OFFSET | RFM2G_BAR0_MMAP_OFFSET | \
 		       RFM2G_BAR2_MMAP_OFFSET)
 
-static RFM2G_STATUS rfm2g_map_locked(const struct rfm2g_handle *h,
-				     volatile void **to, uint64_t offset,
-				     size_t bytes)
+static RFM2G_STATUS rfm2g_mmap(const struct rfm2g_handle *h,
+			       volatile void **to, uint64_t offset,
+			       size_t bytes)
 {
-	RFM2G_STATUS ret;
-	void *mem;
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			 h->fd, (off_t)offset);
 
-	if (offset & RFM2G_SPECIAL) {
-		ret = rfm2g_command(h, IOCTL_RFM2G_SET_SPECIAL_MMAP_OFFSET,
-				    (unsigned long)&offset, rfm2g_os_error);
-		if (ret)
-			return ret;
-		/* Drivers do not look at it, and 0 some take for an error. */
-		offset = RFM2G_PAGE;
-	}
-	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd,
-		   (off_t)offset);
 	if (mem == MAP_FAILED)
 		return RFM2G_MEM_NOT_MAPPED;
 	*to = mem;
 	return RFM2G_SUCCESS;
+}
+
+/*
+ * If the kernel has no room for a special mapping, the driver is not asked, and
+ * would take the next one for it. That is made here, and thrown away.
+ */
+static RFM2G_STATUS rfm2g_map_settle(struct rfm2g_handle *h)
+{
+	volatile void *mem;
+	RFM2G_STATUS ret;
+
+	if (!h->unsettled)
+		return RFM2G_SUCCESS;
+	ret = rfm2g_mmap(h, &mem, RFM2G_PAGE, RFM2G_PAGE);
+	if (ret)
+		return ret;
+	munmap((void *)mem, RFM2G_PAGE);
+	h->unsettled = false;
+	return RFM2G_SUCCESS;
+}
+
+static RFM2G_STATUS rfm2g_map_special(struct rfm2g_handle *h,
+				      volatile void **to, uint64_t offset,
+				      size_t bytes)
+{
+	RFM2G_STATUS ret;
+
+	ret = rfm2g_command(h, IOCTL_RFM2G_SET_SPECIAL_MMAP_OFFSET,
+			    (unsigned long)&offset, rfm2g_os_error);
+	if (ret)
+		return ret;
+	/* Drivers do not look at it, and 0 some take for an error. */
+	ret = rfm2g_mmap(h, to, RFM2G_PAGE, bytes);
+	h->unsettled = ret;
+	return ret;
+}
+
+static RFM2G_STATUS rfm2g_map_locked(struct rfm2g_handle *h,
+				     volatile void **to, uint64_t offset,
+				     size_t bytes)
+{
+	RFM2G_STATUS ret = rfm2g_map_settle(h);
+
+	if (ret)
+		return ret;
+	return offset & RFM2G_SPECIAL ?
+		rfm2g_map_special(h, to, offset, bytes) :
+		rfm2g_mmap(h, to, offset, bytes);
 }
 
 static RFM2G_STATUS rfm2g_map(struct rfm2g_handle *h, volatile void **to,

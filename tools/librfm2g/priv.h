@@ -52,6 +52,7 @@ enum rfm2g_state {
  * @size: bytes of it
  * @config: as the device was when it was opened
  * @lock: protects @callbacks, and that what was asked for is what gets mapped
+ * @unsettled: the driver may still wait for a special mapping
  * @gone: a callback has ended
  * @callbacks: by event, NULL: none
  * @waits: by event, how many threads of this process are in a wait for it
@@ -70,6 +71,7 @@ struct rfm2g_handle {
 	uint32_t size;
 	RFM2GCONFIG config;
 	_Alignas(64) pthread_mutex_t lock; /* callbacks, special mappings */
+	bool unsettled;
 	pthread_cond_t gone;
 	struct rfm2g_callback *callbacks[RFM2GEVENT_LAST];
 	_Atomic unsigned int waits[RFM2GEVENT_LAST];
@@ -101,6 +103,7 @@ struct rfm2g_meaning {
 /* call.c */
 extern const struct rfm2g_meaning rfm2g_os_error[];
 extern const struct rfm2g_meaning rfm2g_driver_error[];
+RFM2G_STATUS rfm2g_status(const struct rfm2g_meaning *meanings);
 RFM2G_STATUS rfm2g_command(const struct rfm2g_handle *h, unsigned long cmd,
 			   unsigned long arg,
 			   const struct rfm2g_meaning *meanings);

@@ -537,6 +537,15 @@ static void special_memory(void)
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 512));
 	GIVES(OS_ERROR, RFM2gUserMemory(h, &p, 0x40000800 | RFM2G_DMA_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_DMA_MMAP_OFFSET, 1));
+	/* There is no room, the device is not asked; then there is. */
+	wrap_no_mmap(true);
+	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_BAR2_MMAP_OFFSET, 1));
+	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, 0, 1));
+	wrap_no_mmap(false);
+	GIVES(SUCCESS, RFM2gUserMemory(h, &p, 0, 1));
+	RFM2gPoke32(h, 16, 0xD00D);
+	is(p && ((volatile RFM2G_UINT32 *)p)[4] == 0xD00D, "after a special mapping that failed comes the memory");
+	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 1));
 }
 
 static void device_memory(void)
@@ -689,6 +698,14 @@ static void flushing(void)
 	GIVES(NOT_SUPPORTED, RFM2gxFlushTimeout(h, 1000, NULL));
 	wrap_fail(OWN_FLUSH, EIO);
 	GIVES(OS_ERROR, RFM2gxFlushTimeout(h, 1000, NULL));
+	wrap_fail(WRAP_FSYNC, ETIMEDOUT);
+	GIVES(TIMED_OUT, RFM2gxFlush(h));
+	wrap_fail(WRAP_FSYNC, EINTR);
+	GIVES(SIGNALED, RFM2gxFlush(h));
+	wrap_fail(WRAP_FSYNC, ENOMEM);
+	GIVES(LOW_MEMORY, RFM2gxFlush(h));
+	wrap_fail(WRAP_FSYNC, EIO);
+	GIVES(OS_ERROR, RFM2gxFlush(h));
 	wrap_fail(0, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See wrap.h: ioctl() and mmap() here take the place of the C library's. */
+/* See wrap.h: ioctl(), mmap() and fsync() here take the place of the C library's. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ static int fail_error, ignorant;
 static bool no_mmap, ours;
 static RFM2GEVENTINFO queue[RFM2GEVENT_LAST][EVENTS];
 static int queued[RFM2GEVENT_LAST], taken, cancelled;
-static bool waits[RFM2GEVENT_LAST], cancel[RFM2GEVENT_LAST];
+static bool waits[RFM2GEVENT_LAST], cancel[RFM2GEVENT_LAST], last_moment;
 
 void wrap_fail(unsigned long cmd, int error)
 {
@@ -56,6 +56,13 @@ void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data)
 	if (queued[type] < EVENTS)
 		queue[type][queued[type]++] = (RFM2GEVENTINFO){ .NodeId = node, .ExtendedInfo = data };
 	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+void wrap_event_at_cancel(void)
+{
+	pthread_mutex_lock(&lock);
+	last_moment = true;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -120,6 +127,9 @@ static int cancel_locked(RFM2GEVENTTYPE type)
 	if (!waits[type])
 		return ENOSYS;
 	cancel[type] = true;
+	if (last_moment)
+		queue[type][queued[type]++] = (RFM2GEVENTINFO){ .NodeId = 7, .ExtendedInfo = 52 };
+	last_moment = false;
 	pthread_cond_broadcast(&changed);
 	return 0;
 }
@@ -157,6 +167,16 @@ int ioctl(int fd, unsigned long cmd, ...)
 	ret = pretended(cmd, arg);
 	if (ret < 0)
 		return syscall(SYS_ioctl, fd, cmd, arg);
+	errno = ret;
+	return ret ? -1 : 0;
+}
+
+int fsync(int fd)
+{
+	int ret = pretended(WRAP_FSYNC, NULL);
+
+	if (ret < 0)
+		return syscall(SYS_fsync, fd);
 	errno = ret;
 	return ret ? -1 : 0;
 }

@@ -10,6 +10,9 @@
 
 #include <rfm2g_api.h>
 
+/* fsync(), no number of a command. */
+#define WRAP_FSYNC 1
+
 /* This command gives this errno, from now on; 0: none does. */
 void wrap_fail(unsigned long cmd, int error);
 
@@ -24,6 +27,9 @@ void wrap_events(bool ours);
 
 /* An event has come. */
 void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
+
+/* One more comes when the next wait is cancelled, from node 7 with 52: the wait gets that. */
+void wrap_event_at_cancel(void);
 
 /* How many of them were taken, how many waits were cancelled. */
 int wrap_taken(void);

@@ -18,7 +18,8 @@ extern "C" {
 
 /*
  * Returns when all that was stored so far, through mappings too, has reached
- * every node that is there. OS_ERROR: the device is gone.
+ * every node that is ready; others catch up later. TIMED_OUT: one has not said
+ * so in 10 seconds. SIGNALED: killed. OS_ERROR: the device is gone.
  */
 STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh);
 
