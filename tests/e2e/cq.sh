@@ -24,7 +24,8 @@ server=$(addr4 1)
 fit=16
 n=20
 if ((NODE == 1)); then mine=a; else mine=c; fi
-shared="shared_cq=1 rw=1 max_msg=65536 recv_depth=16 send_depth=16"
+# Twenty connections move data at once, and it is not about who is slow.
+shared="shared_cq=1 rw=1 max_msg=65536 recv_depth=16 send_depth=16 op_ms=$((30000 * slow)) keepalive_ms=$((15000 * slow))"
 
 # Completion queues of krdma's on this node.
 cqs() {
