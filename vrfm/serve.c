@@ -35,18 +35,30 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	return has;
 }
 
-/* The last word: all that differed is before it. */
-static bool vrfm_serve_end(struct vrfm_link *link, u32 first)
+/*
+ * The last word: all that differed is before it. The peer may ask for more as
+ * soon as it has that, so it goes when this node has done with what was asked.
+ */
+static void vrfm_serve_end(struct vrfm_link *link)
 {
+	struct vrfm_pulled *pulled = &link->pulled;
 	const struct vrfm_note note = {
-		.kind = VRFM_NOTE_PULLED, .number = first,
+		.kind = VRFM_NOTE_PULLED, .number = pulled->first,
 	};
 	bool has;
 
 	rt_mutex_lock(&link->vdev->order);
-	has = vrfm_link_note(link, &note);
+	spin_lock_bh(&link->lock);
+	has = link->cb && vrfm_link_free_locked(link);
+	link->wants_room = link->cb && !has;
+	spin_unlock_bh(&link->lock);
+	if (has) {
+		link->served = 0;
+		/* Pairs with vrfm_rx_pull(): the next may come. */
+		smp_store_release(&pulled->count, 0);
+		vrfm_link_note(link, &note);
+	}
 	rt_mutex_unlock(&link->vdev->order);
-	return has;
 }
 
 /**
@@ -75,10 +87,7 @@ bool vrfm_serve(struct vrfm_link *link)
 		cond_resched();
 	}
 	link->served = i;
-	if (!count || i < count || !vrfm_serve_end(link, pulled->first))
-		return false;
-	link->served = 0;
-	/* Pairs with vrfm_rx_pull(): the next may come. */
-	smp_store_release(&pulled->count, 0);
+	if (count && i == count)
+		vrfm_serve_end(link);
 	return false;
 }

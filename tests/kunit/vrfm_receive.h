@@ -58,10 +58,13 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"
+#include "../../vrfm/serve.c"
 #include "../../vrfm/way.c"
 
 /* An acknowledgment that was posted and is not over yet. */
 static struct krdma_req *fuzz_posted;
+/* What else becomes of what is posted: what the peer does at once, or an error. */
+static int (*fuzz_on_post)(struct krdma_req *req);
 static unsigned int fuzz_disconnects;
 static unsigned int fuzz_returned;
 static unsigned int fuzz_events;
@@ -79,7 +82,7 @@ void fuzz_disconnect(struct krdma_cb *cb)
 int fuzz_post(struct krdma_cb *cb, struct krdma_req *req)
 {
 	fuzz_posted = req;
-	return 0;
+	return fuzz_on_post ? fuzz_on_post(req) : 0;
 }
 
 struct krdma_region *fuzz_region_from_pages(struct krdma_cb *cb,

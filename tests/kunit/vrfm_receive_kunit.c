@@ -189,6 +189,7 @@ static int fuzz_init(struct kunit *test)
 	link_anew(f);
 	/* That of another test's link, which is gone. */
 	fuzz_posted = NULL;
+	fuzz_on_post = NULL;
 	return 0;
 }
 
@@ -824,7 +825,66 @@ static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 4), 12ULL);
 }
 
+static void say_pull(struct kunit *test, u32 first)
+{
+	const struct vrfm_head head = { .type = VRFM_WIRE_PULL };
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_pull(&pack, first, 1);
+	vrfm_pack_digest(&pack, vrfm_digest(f->room + FENCE +
+					    first * VRFM_WIRE_PAGE));
+	vrfm_pack_end(&pack, &head);
+	vrfm_rx_pull(f->link, f->msg);
+}
+
+static struct kunit *fuzz_asking;
+
+/* It has PULLED before krdma_post() returns, and goes on. */
+static int ask_at_once(struct krdma_req *req)
+{
+	fuzz_on_post = NULL;
+	say_pull(fuzz_asking, 3);
+	return 0;
+}
+
+static void who_has_an_answer_may_ask_again(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	say_pull(test, 2);
+	KUNIT_ASSERT_EQ(test, f->link->pulled.count, 1U);
+	/* Who has no answer yet may not. */
+	say_pull(test, 5);
+	KUNIT_ASSERT_EQ(test, f->link->pulled.first, 2U);
+	fuzz_asking = test;
+	fuzz_on_post = ask_at_once;
+	vrfm_serve(f->link);
+	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 1ULL);
+	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->pulled.first, 3U);
+}
+
+/* Then it is answered when there is. */
+static void without_room_nothing_is_answered(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	say_pull(test, 2);
+	f->link->opened = VRFM_SLOTS;
+	vrfm_serve(f->link);
+	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 1U);
+	KUNIT_EXPECT_TRUE(test, f->link->wants_room);
+	f->link->opened = SENT;
+	vrfm_serve(f->link);
+	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 1ULL);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(who_has_an_answer_may_ask_again),
+	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
 	KUNIT_CASE(an_event_is_raised_once),
 	KUNIT_CASE(events_of_who_is_behind_wait_until_he_is_not),
