@@ -562,6 +562,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 	has = link->cb && vrfm_link_free_locked(link);
 	if (has) {
 		link->arrived = 0;
+		link->pulling = true;
 		slot = vrfm_link_open_locked(link, VRFM_WIRE_PULL);
 		vrfm_pack_pull(&slot->pack, first, count);
 		for (i = 0; i < count; i++)
@@ -644,6 +645,7 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->load = 0;
 	link->swept = 0;
 	link->arrived = 0;
+	link->pulling = false;
 	link->wants_room = false;
 	link->pulled.count = 0;
 	link->rx.sequence = 0;
@@ -948,6 +950,7 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 		link->swept = note->number;
 	} else if (note->kind == VRFM_NOTE_PULLED) {
 		link->arrived = note->number + 1;
+		WRITE_ONCE(link->pulling, false);
 	} else {
 		vrfm_rx_gone_locked(link, note);
 	}

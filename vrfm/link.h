@@ -301,6 +301,7 @@ struct vrfm_peer {
  * @load: number of its LOAD that was not begun to be answered, 0
  * @swept: number of this node's LOAD that it has answered
  * @arrived: number of the PULLED that it said last, plus 1; 0: none
+ * @pulling: it was asked for pages, and has not said PULLED since
  * @said: what it has of lives that are over, by node
  * @heard: of which nodes it has said that
  * @peer_loads: number of the peer's last load that this node has answered
@@ -375,6 +376,7 @@ struct vrfm_link {
 	u32 load;
 	u32 swept;
 	u32 arrived;
+	bool pulling;
 	struct vrfm_past *said;
 	DECLARE_BITMAP(heard, VRFM_NODES);
 	u32 peer_loads;

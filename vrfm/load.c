@@ -489,17 +489,29 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 	       (load->kind == VRFM_LOAD_OLDER || link == load->from);
 }
 
+/*
+ * Who was the holder, and loaded meanwhile itself, may still be busy with what
+ * it was asked for then: it would not hear of anything else, and its answer is
+ * none to that. It comes, or the connection ends.
+ */
 static void vrfm_load_choose(struct vrfm_dev *vdev)
 {
 	unsigned long end = vdev->load.since +
 			    msecs_to_jiffies(VRFM_LOAD_GIVE_UP_MS);
 	struct vrfm_link *link;
+	bool busy = false;
 
-	list_for_each_entry(link, &vdev->links, entry)
-		if (vrfm_is_holder(vdev, link)) {
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (!vrfm_is_holder(vdev, link))
+			continue;
+		if (!READ_ONCE(link->pulling)) {
 			vrfm_load_set_holder(vdev, link);
 			return;
 		}
+		busy = true;
+	}
+	if (busy)
+		return;
 	if (time_after(jiffies, end))
 		vrfm_load_end(vdev);
 	else

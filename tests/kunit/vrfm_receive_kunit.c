@@ -882,7 +882,68 @@ static void without_room_nothing_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 1ULL);
 }
 
+static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
+{
+	const struct vrfm_note note = {
+		.kind = kind, .number = number, .flags = flags, .id = 4711,
+	};
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_note(&pack, &note);
+	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
+}
+
+/* What the works do next; pages that were asked for are a message. */
+static bool asks(struct fuzz *f)
+{
+	u64 opened = f->link->opened;
+
+	vrfm_load_work(&f->vdev->load.work.work);
+	return f->link->opened != opened;
+}
+
+static void begin_to_load(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
+	KUNIT_ASSERT_TRUE(test, asks(f));
+	KUNIT_EXPECT_FALSE(test, asks(f));
+}
+
+static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	/* The holder loads itself, and then is complete again. */
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
+	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	f->vdev->load.since = jiffies - 60 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	KUNIT_EXPECT_EQ(test, f->vdev->load.page, 0U);
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	vrfm_load_exit(f->vdev);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
 	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Node L pulls pages from its holder H, one at a time: vrfm/load.c and
+ * vrfm/serve.c, made simpler. H loads once itself meanwhile: it is no holder
+ * then, what it sends is not taken, and afterwards it is the holder again.
+ *
+ * H looks at one question at a time, and does not hear another one meanwhile.
+ * Pages of its image leave room in the window for notes, so H may tell that it
+ * loads, and that it has, before it answers.
+ *
+ * G8: at the end L has what H has.
+ *
+ * variant PULLED_FIRST G8: H answers before it hears the next question (the design until now)
+ * variant BUSY_IGNORED G8: L asks who has not answered yet (the design until now)
+ */
+#include "model.h"
+
+#define PAGES 2
+#define ROOM 2
+#define GONE 7
+
+mtype = { IMAGE, PULLED, LOAD, INFO };
+
+/* L */
+byte l_mem[PAGES], page, arrived;
+bool holder, complete = true, pulling, asked;
+
+/* H */
+byte first;
+bool busy, sent;
+
+chan l_h = [2] of { byte };
+chan h_l = [ROOM] of { mtype, byte };
+
+/* vrfm_rx_pull() */
+active proctype asked_h()
+{
+	byte x;
+
+end:	do
+	:: atomic {
+		l_h?x ->
+		if
+		:: !busy -> first = x; busy = true
+		:: else
+		fi;
+		x = 0
+	   }
+	od
+}
+
+/* vrfm_serve() */
+active proctype server()
+{
+end:	do
+	:: atomic { busy && !sent && len(h_l) < ROOM - 1 -> h_l!IMAGE, first; sent = true }
+#ifdef PULLED_FIRST
+	:: atomic { busy && sent && nfull(h_l) -> h_l!PULLED, first };
+	   atomic { sent = false; busy = false }
+#else
+	:: atomic { busy && sent && nfull(h_l) -> sent = false; busy = false; h_l!PULLED, first }
+#endif
+	od
+}
+
+/* vrfm_load_tell() */
+active proctype loads_h()
+{
+	if
+	:: h_l!LOAD, 0; h_l!INFO, 0
+	:: skip
+	fi
+}
+
+active proctype receiver()
+{
+	mtype type;
+	byte x;
+
+end:	do
+	:: atomic {
+		h_l?type, x ->
+		if
+		:: type == IMAGE && holder -> l_mem[x] = GONE
+		:: type == PULLED -> arrived = x + 1; pulling = false
+		:: type == LOAD -> complete = false
+		:: type == INFO -> complete = true
+		:: else
+		fi;
+		type = 0;
+		x = 0
+	   }
+	od
+}
+
+/* vrfm_load_work() */
+active proctype loader()
+{
+end:	do
+	:: atomic { holder && !complete -> holder = false }
+#ifdef BUSY_IGNORED
+	:: atomic { !holder && complete && page < PAGES -> holder = true; page = 0; asked = false }
+#else
+	:: atomic { !holder && complete && page < PAGES && !pulling -> holder = true; page = 0; asked = false }
+#endif
+	:: atomic { holder && complete && asked && arrived == page + 1 -> page++; asked = false }
+	:: atomic { holder && complete && !asked && page < PAGES -> asked = true; arrived = 0; pulling = true; l_h!page }
+	:: page == PAGES -> break
+	od
+}
+
+active proctype judge()
+{
+	timeout;
+	G8 = (page == PAGES && l_mem[0] == GONE && l_mem[1] == GONE);
+	assert(G8)
+}
