@@ -189,6 +189,16 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	return true;
 }
 
+/*
+ * The first one needs a message before it. Should it not be posted then, there
+ * must still be those that were asked for.
+ */
+static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
+{
+	return link->direct.open ||
+	       vrfm_link_free_locked(link) > vrfm_link_need(link, len);
+}
+
 /**
  * vrfm_direct_update_locked - write a block into the peer's memory, if it may be
  * @link: link that is READY, with its lock held; by who holds the device's order
@@ -204,7 +214,9 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_direct *direct = &link->direct;
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
-	if (!placed || !link->cb || !vrfm_direct_may_locked(link, offset, len))
+	if (!placed || !link->cb ||
+	    !vrfm_direct_may_locked(link, offset, len) ||
+	    !vrfm_direct_can_say(link, len))
 		return false;
 	/* What follows is this write, which is not in the message. */
 	if (!direct->open)

@@ -305,6 +305,21 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 }
 
 /**
+ * vrfm_link_need - how many messages so many bytes may take
+ * @link: link that is up
+ * @len: bytes of one run; 0: an event or a probe
+ *
+ * What the open message has room for does not count: it may be sent before
+ * anything is appended.
+ *
+ * Return: messages.
+ */
+u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
+{
+	return max_t(u32, 1, DIV_ROUND_UP(len, vrfm_link_payload(link)));
+}
+
+/**
  * vrfm_link_has_room - can so many bytes be sent at once?
  * @link: link; by who holds the device's order
  * @len: bytes of one run, at most 128 KiB; 0: an event or a probe
@@ -313,14 +328,8 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
  */
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
-	u32 need = max_t(u32, 1, DIV_ROUND_UP(len, vrfm_link_payload(link)));
-
-	/*
-	 * What the open message has room for does not count: it may be sent
-	 * before anything is appended.
-	 */
 	return link->state != VRFM_READY ||
-	       (vrfm_link_free_locked(link) >= need &&
+	       (vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
 		vrfm_direct_has_room(link, len));
 }
 

@@ -417,6 +417,7 @@ void vrfm_link_bad(struct vrfm_link *link);
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan);
 u32 vrfm_link_free_locked(const struct vrfm_link *link);
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
+u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block);

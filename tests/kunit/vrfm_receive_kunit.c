@@ -942,7 +942,56 @@ static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
+static unsigned int fuzz_writes;
+
+static int refuse_writes(struct krdma_req *req)
+{
+	if (req->opcode != KRDMA_WRITE)
+		return 0;
+	fuzz_writes++;
+	return -ENOMEM;
+}
+
+/* Writes a block that needs two messages, of which FREE are left. */
+static void write_with(struct kunit *test, u32 free)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_block *block = vrfm_block_alloc(VRFM_SLOT_SIZE);
+
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	link_anew(f);
+	f->link->acked = SENT;
+	f->link->opened += VRFM_SLOTS - free;
+	f->link->posted = f->link->opened;
+	f->link->completed = f->link->opened;
+	/* Nothing of it is looked at. */
+	f->link->direct.remote = (struct krdma_remote *)f;
+	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, VRFM_SLOT_SIZE));
+	f->vdev->serial++;
+	memset(block->bytes, 0, VRFM_SLOT_SIZE);
+	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
+	f->link->direct.remote = NULL;
+	KUNIT_EXPECT_EQ(test, refcount_read(&block->refs), 1U);
+	vrfm_block_put(block);
+}
+
+/* What cannot be posted is sent, and finds the room that was asked for. */
+static void what_cannot_be_written_directly_has_room(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	fuzz_on_post = refuse_writes;
+	fuzz_writes = 0;
+	write_with(test, 2);
+	KUNIT_EXPECT_EQ(test, f->link->opened, f->link->acked + VRFM_SLOTS);
+	KUNIT_EXPECT_EQ(test, fuzz_writes, 0U);
+	write_with(test, 3);
+	KUNIT_EXPECT_EQ(test, f->link->opened, f->link->acked + VRFM_SLOTS);
+	KUNIT_EXPECT_EQ(test, fuzz_writes, 1U);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(what_cannot_be_written_directly_has_room),
 	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
 	KUNIT_CASE(without_room_nothing_is_answered),
