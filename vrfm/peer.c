@@ -272,7 +272,10 @@ static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
 	return why;
 }
 
-/* The last use of @link by a connection that it had accepted. */
+/*
+ * The last use of @link by a connection that it had accepted. The caller has a
+ * reference: until the end vrfm_peer_hang_up() finds @cb there.
+ */
 static void vrfm_peer_over(struct vrfm_link *link, struct krdma_cb *cb)
 {
 	krdma_release_cb(cb);
@@ -370,8 +373,11 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 	vrfm_own_hello(link->vdev, link->peer.node, &own);
 	vrfm_hello_encode(&wire, &own);
 	cb->context = link;
+	/* Callbacks have it as long as they run; here nobody else may. */
+	krdma_get(cb);
 	if (krdma_accept_async(cb, &wire, sizeof(wire)))
 		vrfm_peer_over(link, cb);
+	krdma_put(cb);
 }
 
 static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
