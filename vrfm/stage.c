@@ -400,24 +400,30 @@ static void vrfm_stage_cut(struct vrfm_link *link)
 			    dev_name(&link->vdev->dev), link->peer.node);
 }
 
+/*
+ * A peer that is being removed is not in the list any more, and may write until
+ * its connection is over: then it is not counted any more either.
+ */
 static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 {
 	struct vrfm_stage *stage = &vdev->stage;
 	struct vrfm_link *link;
-	bool all = true;
+	u32 answered = 0;
 
 	list_for_each_entry(link, &vdev->links, entry) {
-		if (link->direct.shown != VRFM_SHOWN ||
-		    READ_ONCE(link->direct.answered) >= stage->number)
+		if (link->direct.shown != VRFM_SHOWN)
 			continue;
-		all = false;
+		if (READ_ONCE(link->direct.answered) >= stage->number) {
+			answered++;
+			continue;
+		}
 		/* There was no room for it, and who made some may not know. */
 		if (link->todo & VRFM_TODO_STAGE)
 			vrfm_direct_tell(link);
 		if (time_after(jiffies, stage->deadline))
 			vrfm_stage_cut(link);
 	}
-	return all;
+	return answered == READ_ONCE(stage->nshown);
 }
 
 static void vrfm_stage_end(struct vrfm_dev *vdev)

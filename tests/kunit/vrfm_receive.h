@@ -19,6 +19,8 @@
 #define trace_vrfm_direct(...) do { } while (0)
 #define trace_vrfm_load_begin(...) do { } while (0)
 #define trace_vrfm_load_done(...) do { } while (0)
+#define trace_vrfm_stage(...) do { } while (0)
+#define trace_vrfm_stage_enabled() false
 
 #define krdma_disconnect fuzz_disconnect
 #define krdma_post fuzz_post
@@ -36,9 +38,9 @@
 #include <linux/workqueue.h>
 /* Nothing happens later, or the same seed would not be the same. */
 #undef queue_delayed_work
-#define queue_delayed_work(...) fuzz_kicked()
+#define queue_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
 #undef mod_delayed_work
-#define mod_delayed_work(...) fuzz_kicked()
+#define mod_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
 
 static unsigned int fuzz_kicks;
 
@@ -59,6 +61,7 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"
 #include "../../vrfm/serve.c"
+#include "../../vrfm/stage.c"
 #include "../../vrfm/way.c"
 
 /* An acknowledgment that was posted and is not over yet. */
@@ -137,21 +140,6 @@ void vrfm_sync_kick(struct vrfm_link *link)
 }
 
 void vrfm_sync_work(struct work_struct *work)
-{
-}
-
-void vrfm_stage_kick(struct vrfm_dev *vdev)
-{
-	fuzz_kicks++;
-}
-
-void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
-		      u32 desc_len, u64 *number)
-{
-	return pack->msg;
-}
-
-void vrfm_stage_hide(struct vrfm_dev *vdev)
 {
 }
 

@@ -990,7 +990,59 @@ static void what_cannot_be_written_directly_has_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_writes, 1U);
 }
 
+/* A program stores into the first range; is it staged? */
+static bool stages(struct fuzz *f)
+{
+	bool ready = vrfm_stage_try(f->vdev, 0);
+
+	if (ready)
+		vrfm_stage_put(f->vdev, 0, 0);
+	vrfm_stage_work(&f->vdev->stage.work.work);
+	return ready;
+}
+
+static void nobody_stores_where_a_peer_may_write(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_stage *stage = &f->vdev->stage;
+
+	vrfm_stage_init(f->vdev);
+	KUNIT_ASSERT_EQ(test, vrfm_stage_alloc(f->vdev), 0);
+	stage->nshown = 1;
+	f->link->direct.shown = VRFM_SHOWN;
+	/* Nothing of it is looked at. */
+	f->link->direct.region = (struct krdma_region *)f;
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	KUNIT_EXPECT_EQ(test, f->link->direct.told, stage->number);
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	/* It is removed, and still has its connection. */
+	list_del_init(&f->link->entry);
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	vrfm_direct_down(f->link);
+	KUNIT_EXPECT_TRUE(test, stages(f));
+	vrfm_stage_free(f->vdev);
+}
+
+static void who_has_answered_is_not_waited_for(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_stage *stage = &f->vdev->stage;
+
+	vrfm_stage_init(f->vdev);
+	KUNIT_ASSERT_EQ(test, vrfm_stage_alloc(f->vdev), 0);
+	stage->nshown = 1;
+	f->link->direct.shown = VRFM_SHOWN;
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	f->link->direct.answered = stage->number;
+	KUNIT_EXPECT_FALSE(test, stages(f));
+	KUNIT_EXPECT_TRUE(test, stages(f));
+	vrfm_stage_free(f->vdev);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
+	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
 	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
