@@ -15,6 +15,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/atomic.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -321,11 +322,11 @@ static void vrfm_load_word(struct vrfm_dev *vdev, u32 index, u32 word)
 {
 	u32 *at = vdev->region.mem + index * VRFM_WORD;
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+	u32 mine = READ_ONCE(*at);
 
-	if (!vrfm_load_wants(vdev, index, READ_ONCE(*at), word))
-		return;
-	WRITE_ONCE(*at, word);
-	if (twin)
+	/* A program may store at this moment: then it stays, and is found. */
+	if (vrfm_load_wants(vdev, index, mine, word) &&
+	    cmpxchg(at, mine, word) == mine && twin)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
 }
 
