@@ -597,7 +597,8 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
-	vrfm_sync_kick(link);
+	/* Who waits until it has all need not wait any longer. */
+	vrfm_link_woken(link);
 }
 
 /**

@@ -1040,7 +1040,19 @@ static void who_has_answered_is_not_waited_for(struct kunit *test)
 	vrfm_stage_free(f->vdev);
 }
 
+/* Who waits until a peer has all looks again. */
+static void who_is_left_behind_is_not_waited_for(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	int changes = atomic_read(&f->vdev->room_changes);
+
+	vrfm_link_behind(f->link);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
