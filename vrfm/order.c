@@ -410,8 +410,14 @@ static bool vrfm_mark_is_there(const struct vrfm_mark *mark)
 
 static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 {
-	return READ_ONCE(mark->link->counts.ups) == mark->ups &&
-	       READ_ONCE(mark->link->acked) >= mark->sequence;
+	struct vrfm_link *link = mark->link;
+	bool has;
+
+	/* Both of one connection. */
+	spin_lock_bh(&link->lock);
+	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
+	spin_unlock_bh(&link->lock);
+	return has;
 }
 
 /* The peer is that far, or is not READY any more, and then need not be. */
