@@ -271,6 +271,13 @@ static u32 vrfm_load_whose(struct vrfm_dev *vdev)
 	return vdev->params.node << 24 | (vdev->load.doubts++ & 0xFFFFFF);
 }
 
+/* From here on another one is looked for, which vrfm_load_work() does. */
+static void vrfm_load_lose_holder(struct vrfm_dev *vdev)
+{
+	WRITE_ONCE(vdev->load.holder, NULL);
+	vdev->load.since = jiffies;
+}
+
 /**
  * vrfm_load_link_down - a link went down
  * @link: link
@@ -290,6 +297,9 @@ void vrfm_load_link_down(struct vrfm_link *link)
 		.fresh = true,
 	};
 
+	/* What it was asked is not answered, even if it is there again at once. */
+	if (load->holder == link)
+		vrfm_load_lose_holder(vdev);
 	load->alive[link->peer.node] = 0;
 	load->lost = jiffies;
 	vrfm_past_add(&load->past[link->peer.node], &life);

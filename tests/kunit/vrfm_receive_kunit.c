@@ -942,6 +942,23 @@ static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
+/* Nobody has looked in between. */
+static void who_was_away_is_asked_again(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->link->state = VRFM_DOWN;
+	vrfm_link_miss_all(f->link);
+	link_anew(f);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	/* What it wrote meanwhile comes first. */
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	vrfm_load_exit(f->vdev);
+}
+
 static unsigned int fuzz_writes;
 
 static int refuse_writes(struct krdma_req *req)
@@ -1052,6 +1069,7 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 }
 
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
