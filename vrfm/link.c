@@ -712,6 +712,11 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 		krdma_disconnect(cb);
 		return;
 	}
+	/*
+	 * What the last connection asked for is not served to this one. While
+	 * there is none nobody kicks it.
+	 */
+	cancel_delayed_work_sync(&link->sync);
 	rt_mutex_lock(&link->vdev->order);
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
@@ -786,8 +791,6 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	struct krdma_region *region;
 	bool was;
 
-	/* Nothing of this connection is served to the next. */
-	cancel_delayed_work_sync(&link->sync);
 	mutex_lock(&link->direct.setup);
 	rt_mutex_lock(&vdev->order);
 	spin_lock_bh(&link->lock);
