@@ -47,7 +47,9 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
 	if (q->depth > 1)
 		return false;
 	q->fill = 0;
-	q->ready = 0;
+	/* Else nobody would hand it over, and who was told could take nothing. */
+	if (q->enabled)
+		q->ready = 0;
 	return true;
 }
 
@@ -58,7 +60,8 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
  * @data: that came with it
  *
  * In a full queue of one it replaces its predecessor, in others it is lost;
- * both count as an overflow.
+ * both count as an overflow. What replaces one that could be taken can be taken,
+ * also in a queue that is disabled; there it counts as the same one.
  *
  * Return: true if somebody who waits can take it.
  */

@@ -163,6 +163,10 @@ back() {
 	if ((NODE == 2)); then
 		check "a node leaves: peer 1" rmdir "$dir/1"
 		check "and peer 3" rmdir "$dir/3"
+		[[ $(rfm take 9) == "3 0" ]]
+		ok $? "two links were lost before anybody looked: the second can be taken"
+		! rfm take 9 2>/dev/null
+		ok $? "and is the only one"
 		rfm poke 20480 5
 	fi
 	barrier left

@@ -124,9 +124,41 @@ static void fault_disables_itself(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, q->enabled);
 	KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 0, 0));
 	KUNIT_EXPECT_EQ(test, q->count, 1U);
+	KUNIT_EXPECT_TRUE(test, takes(q, 0));
+	KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 0, 0));
+	KUNIT_EXPECT_FALSE(test, takes(q, 0));
 	KUNIT_EXPECT_TRUE(test, vrfm_queue_enable(q));
 	KUNIT_EXPECT_FALSE(test, q->enabled);
 	KUNIT_EXPECT_EQ(test, q->count, 2U);
+}
+
+static void second_fault_can_be_taken_for_the_first(struct kunit *test)
+{
+	struct vrfm_queue *q = queue(test, 1, true, true);
+
+	vrfm_queue_put(q, 2, 1);
+	vrfm_queue_put(q, 3, 2);
+	KUNIT_EXPECT_TRUE(test, q->overflowed);
+	KUNIT_EXPECT_EQ(test, q->ready, 1);
+	KUNIT_EXPECT_EQ(test, q->fill, 1);
+	KUNIT_EXPECT_EQ(test, q->count, 1U);
+	KUNIT_EXPECT_TRUE(test, takes(q, 2));
+	KUNIT_EXPECT_FALSE(test, takes(q, 2));
+}
+
+/* Nobody has taken the first one. */
+static void fault_that_is_enabled_again_comes_again(struct kunit *test)
+{
+	struct vrfm_queue *q = queue(test, 1, true, true);
+
+	vrfm_queue_put(q, 2, 1);
+	KUNIT_EXPECT_FALSE(test, vrfm_queue_enable(q));
+	KUNIT_EXPECT_TRUE(test, q->enabled);
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 3, 2));
+	KUNIT_EXPECT_FALSE(test, q->enabled);
+	KUNIT_EXPECT_EQ(test, q->count, 2U);
+	KUNIT_EXPECT_TRUE(test, takes(q, 2));
+	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
 static void clearing_forgets_all_but_the_count(struct kunit *test)
@@ -179,6 +211,8 @@ static struct kunit_case vrfm_queue_cases[] = {
 	KUNIT_CASE(queue_of_one_keeps_the_newest),
 	KUNIT_CASE(disabling_leaves_what_is_ready),
 	KUNIT_CASE(fault_disables_itself),
+	KUNIT_CASE(second_fault_can_be_taken_for_the_first),
+	KUNIT_CASE(fault_that_is_enabled_again_comes_again),
 	KUNIT_CASE(clearing_forgets_all_but_the_count),
 	KUNIT_CASE(clearing_the_count_keeps_what_is_queued),
 	KUNIT_CASE(enabling_twice_hands_over_once),

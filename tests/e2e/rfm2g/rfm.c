@@ -17,6 +17,7 @@
  *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
  *   event NODE TYPE DATA            send an event
  *   wait TYPE MS                    print sender and data of one
+ *   take TYPE                       the same of one that is there, without enabling the type
  *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
  *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
  *   impatient OFFSET S              write a word every 100 us without waiting; print how often that was refused
@@ -315,6 +316,16 @@ static int do_wait(char **arg)
 	return 0;
 }
 
+static int do_take(char **arg)
+{
+	struct card_event event = { .event = number(arg[0]) };
+
+	if (ioctl(fd, WAIT_FOR_EVENT, &event))
+		return complain("take an event");
+	printf("%u %u\n", event.node, event.data);
+	return 0;
+}
+
 static int do_longest(char **arg)
 {
 	uint64_t end = now_us() + number(arg[1]) * 1000000, begin, took, longest = 0;
@@ -594,7 +605,8 @@ static const struct {
 	{ "poke", 2, do_poke }, { "peek", 1, do_peek }, { "await", 3, do_await }, { "fill", 3, do_fill },
 	{ "sum", 0, do_sum }, { "store", 2, do_store }, { "blocks", 3, do_blocks }, { "watch", 4, do_watch },
 	{ "own", 4, do_own }, { "twist", 2, do_twist }, { "untwist", 2, do_untwist }, { "scatter", 4, do_scatter },
-	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "longest", 2, do_longest }, { "sync", 0, do_sync },
+	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "take", 1, do_take }, { "longest", 2, do_longest },
+	{ "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
