@@ -10,7 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -24,6 +24,8 @@
  * @wait: where it sleeps
  * @first: offset of the first byte
  * @end: behind the last one
+ * @until: jiffies when it is over, unless @forever
+ * @forever: it never is
  * @file: that it waits through
  * @owner: whose close() of @file ends it
  * @touched: somebody has stored there since it looked
@@ -34,6 +36,8 @@ struct vrfm_watcher {
 	wait_queue_head_t wait;
 	u32 first;
 	u32 end;
+	unsigned long until;
+	bool forever;
 	struct file *file;
 	fl_owner_t owner;
 	bool touched;
@@ -114,20 +118,35 @@ static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	return *at < len;
 }
 
-static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
-			   const void *seen, long left, u32 *at)
+static long vrfm_watch_left(const struct vrfm_watcher *watcher)
 {
+	if (watcher->forever)
+		return MAX_SCHEDULE_TIMEOUT;
+	return max_t(long, watcher->until - jiffies, 0);
+}
+
+/*
+ * Who is touched again before he sleeps does not sleep, and that may go on for
+ * ever: so the clock and signals are looked at here.
+ */
+static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
+			   const void *seen, u32 *at)
+{
+	long left;
+
 	while (!vrfm_watch_look(vdev, watcher, seen, at)) {
+		left = vrfm_watch_left(watcher);
 		if (READ_ONCE(watcher->cancelled))
 			return -EIDRM;
+		if (signal_pending(current))
+			return -EINTR;
 		if (!left)
 			return -ETIMEDOUT;
-		left = wait_event_interruptible_timeout(watcher->wait,
-							READ_ONCE(watcher->touched) ||
-							READ_ONCE(watcher->cancelled),
-							left);
-		if (left < 0)
-			return -EINTR;
+		wait_event_interruptible_timeout(watcher->wait,
+						 READ_ONCE(watcher->touched) ||
+						 READ_ONCE(watcher->cancelled),
+						 left);
+		cond_resched();
 	}
 	return 0;
 }
@@ -160,11 +179,11 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	struct vrfm_watcher watcher = {
 		.first = watch->offset,
 		.end = watch->offset + watch->length,
+		.until = jiffies + msecs_to_jiffies(watch->timeout_ms),
+		.forever = watch->timeout_ms == VRFM_FOREVER,
 		.file = file,
 		.owner = current->files,
 	};
-	long left = watch->timeout_ms == VRFM_FOREVER ? MAX_SCHEDULE_TIMEOUT :
-		    msecs_to_jiffies(watch->timeout_ms);
 	u32 at = 0, first = vrfm_range(watcher.first);
 	u32 last = vrfm_range(watcher.end - 1);
 	void *seen;
@@ -179,7 +198,7 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	if (!ret) {
 		init_waitqueue_head(&watcher.wait);
 		vrfm_watch_begin(vdev, &watcher);
-		ret = vrfm_watch_wait(vdev, &watcher, seen, left, &at);
+		ret = vrfm_watch_wait(vdev, &watcher, seen, &at);
 		vrfm_watch_end(vdev, &watcher);
 		vrfm_stage_put(vdev, first, last);
 	}

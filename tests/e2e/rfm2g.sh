@@ -5,12 +5,12 @@
 # rfm2g: a device without peers is a card for programs that know cards: every command, mapping, register and limit of
 # rfm2g.md, in several sizes; what an admin does wrong; a fuzzer; and nothing is left of it afterwards.
 #
-#   each node for itself: abi, fuzz ---> /dev/rfm2gN
+#   each node for itself: abi, fuzz, own ---> /dev/rfm2gN
 #
 # kernels: uml stock-6.1
 # long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
-# programs: rfm2g/abi rfm2g/fuzz
+# programs: rfm2g/abi rfm2g/fuzz rfm2g/own
 # guarantees: G1 G7 G10
 # timeout: 300
 
@@ -108,6 +108,14 @@ busy() {
 	exec 7>&-
 }
 
+# Who watches is never let alone.
+watched() {
+	make "$config/$name" "$NODE" 1M
+	results own "$RFM" busy
+	rmdir "$config/$name"
+	barrier watched
+}
+
 wrong() {
 	local turn
 	refused Invalid "a device of another name" mkdir $config/card0
@@ -154,6 +162,7 @@ cards
 small
 page
 busy
+watched
 wrong
 at_random 100000
 finish

@@ -4,6 +4,7 @@
  *
  *   bad PEERS                       every argument that is wrong, and what is right beside it; a line for each
  *   alone                           watching, on a device that nobody else stores into; a line for each
+ *   busy                            the same while a process writes what is there all the time; a line for each
  *   flush MS                        print errno, and how many have it, are behind, are absent
  *   watch OFFSET LENGTH MS [VALUE]  print errno, and where; with a value, until the word is another one
  *   claim OFFSET LENGTH [FILE]      print errno; with a file keep it until that is there, then give it back
@@ -283,18 +284,56 @@ static void during(enum deed deed, uint32_t first, uint32_t length, uint32_t off
 	is(took >= (wanted == ETIMEDOUT ? 375 : 100) && took < 15000, "in time");
 }
 
-static int killed(void)
+static int killed(uint32_t length)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
-		watch_at(0, 4, FOREVER, NULL, NULL);
+		watch_at(0, length, FOREVER, NULL, NULL);
 		_exit(3);
 	}
 	pause_ms(200);
 	kill(pid, SIGKILL);
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
+}
+
+/* Somebody who writes the same again and again, for ten seconds at most. */
+static pid_t busy_writer(void)
+{
+	uint64_t end = now_ms() + 10000;
+	static uint8_t same[MOST];
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	memcpy(same, (const void *)memory, MOST);
+	while (now_ms() < end)
+		pwrite(fd, same, MOST, 0);
+	_exit(0);
+}
+
+static int do_busy(char **arg)
+{
+	uint64_t begin = now_ms();
+	pid_t pid = busy_writer();
+	uint64_t took;
+	char text[80];
+
+	(void)arg;
+	pause_ms(100);
+	gives(ETIMEDOUT, watch_at(0, MOST, 500, NULL, NULL), "somebody writes the same all the time");
+	took = now_ms() - begin;
+	snprintf(text, sizeof(text), "in time: %u ms", (unsigned int)took);
+	is(took < 3000, text);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	begin = now_ms();
+	pid = busy_writer();
+	is(killed(MOST) && now_ms() - begin < 3000, "it can be killed then, too");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
 }
 
 /* A word is changed and seen a thousand times, by who watches with what he saw last. */
@@ -344,7 +383,7 @@ static int do_alone(char **arg)
 	during(BESIDE, 400, 8, 400, ETIMEDOUT, "nor what is written beside it");
 	during(UNWATCHED, 0, 4, 0, EIDRM, "it is ended");
 	during(SIGNAL, 0, 4, 0, EINTR, "a signal, in spite of SA_RESTART");
-	is(killed(), "it can be killed");
+	is(killed(4), "it can be killed");
 	turns();
 	during(CLOSE, 0, 4, 0, EIDRM, "another thread closes the file");
 	return 0;
@@ -466,6 +505,7 @@ static const struct {
 } commands[] = {
 	{ "bad", 1, 1, do_bad }, { "alone", 0, 0, do_alone }, { "flush", 1, 1, do_flush }, { "watch", 3, 4, do_watch },
 	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone }, { "claim", 2, 3, do_claim },
+	{ "busy", 0, 0, do_busy },
 };
 
 int main(int argc, char **argv)
