@@ -559,6 +559,7 @@ int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
 /* watch.c */
 void vrfm_watch_init(struct vrfm_dev *vdev);
 void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len);
+void vrfm_watchers_staged(struct vrfm_dev *vdev);
 int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	       struct vrfm_watch *watch);
 void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,

@@ -204,9 +204,10 @@ static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-static int vrfm_stage_get_one(struct vrfm_dev *vdev, u32 range,
-			      unsigned long end)
+/* Pins a range, waits until it is staged. */
+static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(VRFM_CLAIM_MS);
 	struct vrfm_stage *stage = &vdev->stage;
 	long left;
 
@@ -221,32 +222,11 @@ static int vrfm_stage_get_one(struct vrfm_dev *vdev, u32 range,
 	return 0;
 }
 
-/**
- * vrfm_stage_get - pin ranges, wait until they are staged
- * @vdev: device
- * @first: the first of them
- * @last: the last of them
- *
- * Context: may sleep.
- * Return: 0; -EINTR: killed; -ETIMEDOUT.
- */
-int vrfm_stage_get(struct vrfm_dev *vdev, u32 first, u32 last)
+/* More may be staged. */
+static void vrfm_stage_woken(struct vrfm_dev *vdev)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(VRFM_CLAIM_MS);
-	u32 range;
-	int ret;
-
-	if (first != last)
-		vrfm_stage_want(vdev, first, last);
-	for (range = first; range <= last; range++) {
-		ret = vrfm_stage_get_one(vdev, range, end);
-		if (ret) {
-			if (range > first)
-				vrfm_stage_put(vdev, first, range - 1);
-			return ret;
-		}
-	}
-	return 0;
+	wake_up_all(&vdev->stage.wait);
+	vrfm_watchers_staged(vdev);
 }
 
 /* ---- who is told ---- */
@@ -306,7 +286,7 @@ void vrfm_stage_hide(struct vrfm_dev *vdev)
 	spin_lock_bh(&stage->lock);
 	WRITE_ONCE(stage->nshown, stage->nshown - 1);
 	spin_unlock_bh(&stage->lock);
-	wake_up_all(&stage->wait);
+	vrfm_stage_woken(vdev);
 	vrfm_stage_kick(vdev);
 }
 
@@ -437,7 +417,7 @@ static void vrfm_stage_end(struct vrfm_dev *vdev)
 	spin_lock_bh(&stage->lock);
 	bitmap_copy(stage->ready, stage->told, stage->nranges);
 	spin_unlock_bh(&stage->lock);
-	wake_up_all(&stage->wait);
+	vrfm_stage_woken(vdev);
 }
 
 static void vrfm_stage_again(struct vrfm_stage *stage)
@@ -483,7 +463,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 	for (range = first; range <= last; range++) {
 		if (test_bit(range, vf->claimed))
 			continue;
-		ret = vrfm_stage_get(vdev, range, range);
+		ret = vrfm_stage_get(vdev, range);
 		if (ret)
 			return ret;
 		__set_bit(range, vf->claimed);

@@ -24,7 +24,7 @@ struct vrfm_pack;
  * @nshown: peers that may write directly where they were not told otherwise
  * @pending: @ready waits for answers to @number; under the device's order
  * @deadline: jiffies: who has not answered then is cut off
- * @wait: for @ready
+ * @wait: for @ready; who watches has a queue of his own
  * @work: tells peers
  */
 struct vrfm_stage {
@@ -50,7 +50,6 @@ void vrfm_stage_free(struct vrfm_dev *vdev);
 void vrfm_stage_kick(struct vrfm_dev *vdev);
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range);
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range);
-int vrfm_stage_get(struct vrfm_dev *vdev, u32 first, u32 last);
 void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last);
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number);

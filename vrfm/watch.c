@@ -6,6 +6,9 @@
  * page's lock held (vrfm_touched()), and wakes those whose part it may be. They
  * compare for themselves, without a lock. While nobody watches it costs a look
  * at a counter.
+ *
+ * Nobody notices what a peer writes directly: who sleeps has his part staged,
+ * and while peers are told that, he sleeps as well.
  */
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -18,9 +21,13 @@
 #include "twin.h"
 #include "way.h"
 
+/* That so many bytes can be in. */
+#define VRFM_WATCH_RANGES (VRFM_WATCH_MAX / VRFM_RANGE + 1)
+
 /**
  * struct vrfm_watcher - a task in vrfm_watch(), on its stack
- * @entry: in the device's list, under its watch lock, as @touched and @cancelled
+ * @entry: in the device's list, under its watch lock, as @touched, @cancelled and
+ *	@staged
  * @wait: where it sleeps
  * @first: offset of the first byte
  * @end: behind the last one
@@ -28,8 +35,10 @@
  * @forever: it never is
  * @file: that it waits through
  * @owner: whose close() of @file ends it
- * @touched: somebody has stored there since it looked
+ * @touched: somebody has stored there since it looked, or more may be staged
  * @cancelled: it shall return
+ * @pinned: which of its ranges it keeps staged
+ * @staged: all of them
  */
 struct vrfm_watcher {
 	struct list_head entry;
@@ -42,6 +51,8 @@ struct vrfm_watcher {
 	fl_owner_t owner;
 	bool touched;
 	bool cancelled;
+	bool pinned[VRFM_WATCH_RANGES];
+	bool staged;
 };
 
 /**
@@ -52,6 +63,12 @@ void vrfm_watch_init(struct vrfm_dev *vdev)
 {
 	spin_lock_init(&vdev->watch_lock);
 	INIT_LIST_HEAD(&vdev->watchers);
+}
+
+static void vrfm_watcher_wake_locked(struct vrfm_watcher *watcher)
+{
+	WRITE_ONCE(watcher->touched, true);
+	wake_up(&watcher->wait);
 }
 
 /**
@@ -70,10 +87,26 @@ void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
 	list_for_each_entry(watcher, &vdev->watchers, entry) {
 		if (offset >= watcher->end || watcher->first >= offset + len)
 			continue;
-		WRITE_ONCE(watcher->touched, true);
-		wake_up(&watcher->wait);
+		vrfm_watcher_wake_locked(watcher);
 	}
 	spin_unlock(&vdev->watch_lock);
+}
+
+/**
+ * vrfm_watchers_staged - wake who waits for a range to be staged
+ * @vdev: device
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_watchers_staged(struct vrfm_dev *vdev)
+{
+	struct vrfm_watcher *watcher;
+
+	spin_lock_bh(&vdev->watch_lock);
+	list_for_each_entry(watcher, &vdev->watchers, entry)
+		if (!watcher->staged)
+			vrfm_watcher_wake_locked(watcher);
+	spin_unlock_bh(&vdev->watch_lock);
 }
 
 /*
@@ -98,13 +131,39 @@ static void vrfm_watch_begin(struct vrfm_dev *vdev,
 
 static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
 {
+	u32 i, first = vrfm_range(watcher->first);
+
 	spin_lock_bh(&vdev->watch_lock);
 	WRITE_ONCE(vdev->nwatchers, vdev->nwatchers - 1);
 	list_del(&watcher->entry);
 	spin_unlock_bh(&vdev->watch_lock);
+	for (i = 0; i < VRFM_WATCH_RANGES; i++)
+		if (watcher->pinned[i])
+			vrfm_stage_put(vdev, first + i, first + i);
 }
 
-/* What is stored from here on wakes it again. */
+/* Return: true: it is staged from now on, so it has to look once more. */
+static bool vrfm_watch_stage(struct vrfm_dev *vdev,
+			     struct vrfm_watcher *watcher)
+{
+	u32 first = vrfm_range(watcher->first);
+	u32 i, n = vrfm_range(watcher->end - 1) - first + 1;
+	bool all = true;
+
+	if (watcher->staged)
+		return false;
+	for (i = 0; i < n; i++) {
+		if (!watcher->pinned[i])
+			watcher->pinned[i] = vrfm_stage_try(vdev, first + i);
+		all = all && watcher->pinned[i];
+	}
+	spin_lock_bh(&vdev->watch_lock);
+	watcher->staged = all;
+	spin_unlock_bh(&vdev->watch_lock);
+	return all;
+}
+
+/* What is stored, or staged, from here on wakes it again. */
 static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			    const void *seen, u32 *at)
 {
@@ -142,6 +201,8 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			return -EINTR;
 		if (!left)
 			return -ETIMEDOUT;
+		if (vrfm_watch_stage(vdev, watcher))
+			continue;
 		wait_event_interruptible_timeout(watcher->wait,
 						 READ_ONCE(watcher->touched) ||
 						 READ_ONCE(watcher->cancelled),
@@ -184,24 +245,18 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 		.file = file,
 		.owner = current->files,
 	};
-	u32 at = 0, first = vrfm_range(watcher.first);
-	u32 last = vrfm_range(watcher.end - 1);
 	void *seen;
+	u32 at = 0;
 	int ret;
 
 	seen = kvmalloc(watch->length, GFP_KERNEL_ACCOUNT);
 	if (!seen)
 		return -ENOMEM;
+	init_waitqueue_head(&watcher.wait);
+	vrfm_watch_begin(vdev, &watcher);
 	ret = vrfm_watch_seen(vdev, seen, watch) ?:
-	      /* Nobody notices what is written directly. */
-	      vrfm_stage_get(vdev, first, last);
-	if (!ret) {
-		init_waitqueue_head(&watcher.wait);
-		vrfm_watch_begin(vdev, &watcher);
-		ret = vrfm_watch_wait(vdev, &watcher, seen, &at);
-		vrfm_watch_end(vdev, &watcher);
-		vrfm_stage_put(vdev, first, last);
-	}
+	      vrfm_watch_wait(vdev, &watcher, seen, &at);
+	vrfm_watch_end(vdev, &watcher);
 	kvfree(seen);
 	watch->changed = ret ? 0 : watch->offset + at;
 	return ret;

@@ -167,6 +167,18 @@ claimed() {
 	check "all nodes are equal" equal claimed
 }
 
+# Who watches need not wait until those are told who might write there directly.
+silent() {
+	barrier silent-begins
+	((NODE != 3)) || network loss 100%
+	barrier is-silent
+	((NODE != 2)) || results own silent 786000
+	barrier silence-over
+	((NODE != 3)) || network
+	check "linked" within 60 rfm_is ready
+	check "all nodes are equal" equal silent
+}
+
 open_again() {
 	local was
 	rfm_settle && was=$(count 2) && rfm fill 262144 65536 3 && (($(count 2) > was))
@@ -261,7 +273,7 @@ check "a device with two peers" rfm_make 2M keepalive_ms=500 overload_ms=5000
 check "is linked with both" within 30 rfm_is ready
 barrier linked
 known
-(($# > 0)) || set -- fence beside claimed cut_off gone unwanted
+(($# > 0)) || set -- fence beside claimed silent cut_off gone unwanted
 for case in "$@"; do
 	$case
 done

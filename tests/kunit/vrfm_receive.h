@@ -164,6 +164,10 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 		fuzz_last_events = fuzz_last_events << 8 | (u8)data;
 }
 
+void vrfm_watchers_staged(struct vrfm_dev *vdev)
+{
+}
+
 void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
 {
 }

@@ -5,6 +5,7 @@
  *   bad PEERS                       every argument that is wrong, and what is right beside it; a line for each
  *   alone                           watching, on a device that nobody else stores into; a line for each
  *   busy                            the same while a process writes what is there all the time; a line for each
+ *   silent OFFSET                   watching what a peer would have to be told, who does not answer; a line for each
  *   flush MS                        print errno, and how many have it, are behind, are absent
  *   watch OFFSET LENGTH MS [VALUE]  print errno, and where; with a value, until the word is another one
  *   claim OFFSET LENGTH [FILE]      print errno; with a file keep it until that is there, then give it back
@@ -365,12 +366,17 @@ static void turns(void)
 	is(seen == 1000 && looks, "no change between looking and watching is missed");
 }
 
-static int do_alone(char **arg)
+static void catch_signals(void)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 
-	(void)arg;
 	sigaction(SIGUSR1, &action, NULL);
+}
+
+static int do_alone(char **arg)
+{
+	(void)arg;
+	catch_signals();
 	during(NOTHING, 0, 4, 0, ETIMEDOUT, "nothing happens");
 	during(CALL, 100, 4, 102, 0, "a call changes a byte");
 	during(CALL, 103, 1, 103, 0, "the only byte");
@@ -387,6 +393,32 @@ static int do_alone(char **arg)
 	turns();
 	during(CLOSE, 0, 4, 0, EIDRM, "another thread closes the file");
 	return 0;
+}
+
+static void short_waits(uint32_t at)
+{
+	uint64_t begin = now_ms();
+
+	gives(ETIMEDOUT, watch_at(at, 4, 0, NULL, NULL), "only a look");
+	gives(ETIMEDOUT, watch_at(at, MOST, 200, NULL, NULL), "a short wait");
+	is(now_ms() - begin < 1000, "in time");
+}
+
+/* In the end nobody is silent any more, so all that cannot wait is done at once. */
+static int do_silent(char **arg)
+{
+	uint32_t at = strtoul(arg[0], NULL, 0);
+	pid_t pid = fork();
+
+	if (!pid) {
+		short_waits(at);
+		_exit(0);
+	}
+	catch_signals();
+	during(UNWATCHED, at, 4, at, EIDRM, "it is ended");
+	during(SIGNAL, at, 4, at, EINTR, "a signal");
+	during(CLOSE, at, 4, at, EIDRM, "another thread closes the file");
+	return waitpid(pid, NULL, 0) != pid;
 }
 
 static const char *name_of(int error)
@@ -505,7 +537,7 @@ static const struct {
 } commands[] = {
 	{ "bad", 1, 1, do_bad }, { "alone", 0, 0, do_alone }, { "flush", 1, 1, do_flush }, { "watch", 3, 4, do_watch },
 	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone }, { "claim", 2, 3, do_claim },
-	{ "busy", 0, 0, do_busy },
+	{ "busy", 0, 0, do_busy }, { "silent", 1, 1, do_silent },
 };
 
 int main(int argc, char **argv)
