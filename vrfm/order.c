@@ -9,7 +9,8 @@
  * the order, so whoever holds it has all that he needs.
  *
  * Waiting goes in turns, so that a large block is not starved by small ones. A
- * link that gives no room in time is left behind (vrfm_link_behind()).
+ * link that gives no room in time is left behind (vrfm_link_behind()), also if
+ * nobody waits, and all who would not wait were refused for as long.
  *
  * Each call is a barrier for what was stored into mappings before it.
  */
@@ -52,18 +53,49 @@ static void vrfm_leave_behind_locked(struct vrfm_dev *vdev, u32 len)
 			vrfm_link_behind(link);
 }
 
+static bool vrfm_make_room_locked(struct vrfm_dev *vdev, u32 len, bool now)
+{
+	bool room = vrfm_has_room_locked(vdev, len);
+
+	if (!room && !now)
+		return false;
+	if (!room)
+		vrfm_leave_behind_locked(vdev, len);
+	vdev->refusing = false;
+	return true;
+}
+
 /* True: the order is held, and there is room. */
 static bool vrfm_order_try(struct vrfm_dev *vdev, u32 len, bool now)
 {
 	rt_mutex_lock(&vdev->order);
-	if (vrfm_has_room_locked(vdev, len))
+	if (vrfm_make_room_locked(vdev, len, now))
 		return true;
-	if (now) {
-		vrfm_leave_behind_locked(vdev, len);
-		return true;
-	}
 	rt_mutex_unlock(&vdev->order);
 	return false;
+}
+
+static bool vrfm_refused_long_locked(const struct vrfm_dev *vdev)
+{
+	const u32 ms = vdev->params.overload_ms;
+
+	return vdev->refusing &&
+	       time_after_eq(jiffies, vdev->refused_at + msecs_to_jiffies(ms));
+}
+
+/* For who does not wait. Who does sees to it himself that there is room. */
+static int vrfm_order_at_once(struct vrfm_dev *vdev, u32 len)
+{
+	if (atomic_read(&vdev->waiting))
+		return -EAGAIN;
+	rt_mutex_lock(&vdev->order);
+	if (vrfm_make_room_locked(vdev, len, vrfm_refused_long_locked(vdev)))
+		return 0;
+	if (!vdev->refusing)
+		vdev->refused_at = jiffies;
+	vdev->refusing = true;
+	rt_mutex_unlock(&vdev->order);
+	return -EAGAIN;
 }
 
 /* Whose turn it is. */
@@ -114,9 +146,11 @@ static int vrfm_order_queue(struct vrfm_dev *vdev, u32 len, unsigned long until)
 int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
 		    const struct vrfm_wait *wait)
 {
+	if (wait->nowait)
+		return vrfm_order_at_once(vdev, len);
 	if (!atomic_read(&vdev->waiting) && vrfm_order_try(vdev, len, false))
 		return 0;
-	return wait->nowait ? -EAGAIN : vrfm_order_queue(vdev, len, wait->until);
+	return vrfm_order_queue(vdev, len, wait->until);
 }
 
 /**

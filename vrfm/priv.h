@@ -252,14 +252,16 @@ struct vrfm_flush_counts {
  * @refused: how often strangers were
  * @strangers: the last of them
  * @nstrangers: how many there were
- * @order: stores of this node, one after the other; protects @links and
- *	@event_number
+ * @order: stores of this node, one after the other; protects @links,
+ *	@event_number, @refusing and @refused_at
  * @links: the peers
  * @serial: of the last local write
  * @load: the image
  * @live: while one is loaded: a bit for each word that came from its writer. As
  *	@own
  * @event_number: of the last event that was sent, to whomever
+ * @refusing: who would not wait for room was refused, and nobody found any since
+ * @refused_at: jiffies when the first of them was
  * @turn: who waits for room, one after the other
  * @waiting: how many do
  * @room: where the first of them sleeps, and who waits for acknowledgments
@@ -307,6 +309,8 @@ struct vrfm_dev {
 	struct vrfm_load load;
 	unsigned long *live;
 	u64 event_number;
+	bool refusing;
+	unsigned long refused_at;
 	struct mutex turn; /* see @turn above */
 	atomic_t waiting;
 	wait_queue_head_t room;

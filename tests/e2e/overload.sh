@@ -106,7 +106,7 @@ impatient() {
 	if ((NODE == 1)); then
 		/add/rfm "$RFM" heavy 262144 60000 $((20 * slow)) >/dev/null &
 		pid=$!
-		read -r refused longest < <(rfm impatient 192 $((2 * slow)))
+		read -r longest refused _ < <(rfm impatient 192 4 $((2 * slow)))
 		((refused > 0))
 		ok $? "who does not wait is refused: $refused times"
 		took "$longest" "at once"
@@ -119,6 +119,26 @@ impatient() {
 	check "linked again" within 60 rfm_is ready
 	barrier patient
 	check "all nodes are equal" equal patient
+}
+
+# Nobody waits: node 3 is left behind all the same.
+refused() {
+	local times on_end
+	barrier refusing
+	((NODE != 3)) || cut loss 100%
+	barrier silent
+	if ((NODE == 1)); then
+		read -r _ times on_end < <(rfm impatient 524288 4096 $((5 * slow)))
+		((times > 0))
+		ok $? "who does not wait is refused: $times times"
+		took "$on_end" "the longest time on end"
+		check "node 3 was left behind" behind
+	fi
+	barrier left-behind
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier relinked
+	check "all nodes are equal" equal refused
 }
 
 # Everybody writes as much as he can, also to one that is slow.
@@ -139,7 +159,7 @@ everybody() {
 check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "is linked with both" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- cut_off impatient everybody
+(($# > 0)) || set -- cut_off impatient refused everybody
 for case in "$@"; do
 	$case
 done

@@ -20,7 +20,8 @@
  *   take TYPE                       the same of one that is there, without enabling the type
  *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
  *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
- *   impatient OFFSET S              write a word every 100 us without waiting; print how often that was refused
+ *   impatient OFFSET LENGTH S       the same every 100 us, without waiting; print that, how often it was refused, and
+ *                                   for how long on end, in us
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
  *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
@@ -365,23 +366,28 @@ static int do_heavy(char **arg)
 
 static int do_impatient(char **arg)
 {
-	uint64_t end = now_us() + number(arg[1]) * 1000000, begin, took, longest = 0;
-	uint32_t refused = 0, n;
+	uint64_t length = number(arg[1]), end = now_us() + number(arg[2]) * 1000000, begin, after, since = now_us();
+	uint64_t longest = 0, on_end = 0;
+	uint32_t *block = calloc(1, length), refused = 0;
 
-	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+	if (!block || fcntl(fd, F_SETFL, O_NONBLOCK))
 		return complain("O_NONBLOCK");
-	for (n = 1; now_us() < end; n++) {
+	while (now_us() < end) {
+		block[0]++;
 		begin = now_us();
-		if (pwrite(fd, &n, sizeof(n), number(arg[0])) != sizeof(n)) {
-			if (errno != EAGAIN)
-				return complain("write");
+		if (pwrite(fd, block, length, number(arg[0])) == (ssize_t)length)
+			since = now_us();
+		else if (errno == EAGAIN)
 			refused++;
-		}
-		took = now_us() - begin;
-		longest = took > longest ? took : longest;
+		else
+			return complain("write");
+		after = now_us();
+		longest = after - begin > longest ? after - begin : longest;
+		on_end = after - since > on_end ? after - since : on_end;
 		pause_us(100);
 	}
-	printf("%u %llu\n", refused, (unsigned long long)longest);
+	printf("%llu %u %llu\n", (unsigned long long)longest, refused, (unsigned long long)on_end);
+	free(block);
 	return 0;
 }
 
@@ -607,7 +613,7 @@ static const struct {
 	{ "own", 4, do_own }, { "twist", 2, do_twist }, { "untwist", 2, do_untwist }, { "scatter", 4, do_scatter },
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "take", 1, do_take }, { "longest", 2, do_longest },
 	{ "sync", 0, do_sync },
-	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 2, do_impatient }, { "stain", 3, do_stain },
+	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 3, do_impatient }, { "stain", 3, do_stain },
 	{ "lcsr", 0, do_lcsr },
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
 	{ "churned", 4, do_churned }, { "fence", 3, do_fence }, { "swell", 3, do_swell }, { "rising", 4, do_rising },
