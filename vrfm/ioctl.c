@@ -272,20 +272,12 @@ static int vrfm_ioctl_own_data(const struct vrfm_call *call)
 						  VRFM_LCSR_OWN_DATA, false));
 }
 
-/* Every peer that is linked answers, in the time that a ring would have. */
 static int vrfm_ioctl_ring(const struct vrfm_call *call)
 {
-	struct vrfm_flush flush = { .timeout_ms = VRFM_RING_MS };
-	struct vrfm_dev *vdev = call->vdev;
 	int ret;
 
-	vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, false);
-	if (vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK)
-		ret = 0;
-	else
-		ret = vrfm_flush_links(vdev, &flush);
-	if (!ret)
-		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+	vrfm_lcsr_update(call->vdev, VRFM_LCSR_OWN_DATA, false);
+	ret = vrfm_probe(call->vdev);
 	return ret == -ETIMEDOUT ? -EFAULT : ret;
 }
 

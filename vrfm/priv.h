@@ -546,6 +546,7 @@ u32 vrfm_lcsr(struct vrfm_dev *vdev);
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on);
 void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked);
 u8 vrfm_board_revision(const struct vrfm_dev *vdev);
+int vrfm_probe(struct vrfm_dev *vdev);
 int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg);
 int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);

@@ -38,9 +38,10 @@
 /* LISR: the driver of the cards always has it on. */
 #define VRFM_LISR_GLOBAL_ENABLE BIT(14)
 
-/* NIC: what is sent, and whether to all. */
+/* NIC: what is sent, and whether to all; a probe comes back to who sent it. */
 #define VRFM_NIC_BROADCAST BIT(3)
 #define VRFM_NIC_COMMAND 0x07
+#define VRFM_NIC_PROBE 4
 
 /* Those of LCSR1 that who writes the register changes. */
 #define VRFM_LCSR_WRITABLE (VRFM_LCSR_LED | VRFM_LCSR_TX_OFF | \
@@ -66,7 +67,7 @@ static const u8 vrfm_event_bit[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_LOCAL_MEM_PARITY_ERR] = 13,
 };
 
-/* What a command in NIC sends; the others send nothing. */
+/* What a command in NIC sends; the others send no event. */
 static const s8 vrfm_nic_event[] = {
 	RFM2G_EVENT_RESET, RFM2G_EVENT_INTR1, RFM2G_EVENT_INTR2,
 	RFM2G_EVENT_INTR3, -1, -1, -1, RFM2G_EVENT_INTR4,
@@ -432,12 +433,37 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 	vrfm_regs_publish_locked(vdev);
 }
 
+/**
+ * vrfm_probe - does the ring close?
+ * @vdev: device
+ *
+ * Every peer that is READY answers, in the time that a ring would have; then own
+ * data has come back.
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: one does not; or as vrfm_flush_links().
+ */
+int vrfm_probe(struct vrfm_dev *vdev)
+{
+	struct vrfm_flush flush = { .timeout_ms = VRFM_RING_MS };
+	int ret = 0;
+
+	if (!(vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK))
+		ret = vrfm_flush_links(vdev, &flush);
+	if (!ret)
+		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+	return ret;
+}
+
 /* The register that sends: what, to whom and with what data was written before. */
 static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 {
 	u8 command = image[VRFM_REG_NIC];
 	s8 type = vrfm_nic_event[command & VRFM_NIC_COMMAND];
 
+	/* Who writes here looks at own data to see whether it came back. */
+	if ((command & VRFM_NIC_COMMAND) == VRFM_NIC_PROBE)
+		vrfm_probe(vdev);
 	if (type < 0)
 		return;
 	/* As a card: to oneself or to nobody sends nothing and says nothing. */

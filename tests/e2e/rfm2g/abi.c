@@ -514,12 +514,15 @@ static void registers(void)
 
 static void ring(void)
 {
+	uint32_t probe = 4;
 	uint8_t own = 9;
 
 	gives(0, value("CHECK_RING_CONT", 0), "the ring of one is whole");
 	is(lcsr() & 1, "own data has come back");
 	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 1 && !(lcsr() & 1), "until it is cleared");
 	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 0, "and stays so");
+	is(!reg("WRITE_REG", 2, 0x1D, 1, &probe) && lcsr() & 1, "a probe comes back");
+	card(fd, "CLEAR_OWN_DATA", &own);
 	poke(0, 4, 1);
 	is(lcsr() & 1, "a store comes back");
 	card(fd, "CLEAR_OWN_DATA", &own);
