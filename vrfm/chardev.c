@@ -116,8 +116,8 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 		return count ? -ENOSPC : 0;
 	ret = vrfm_write(vdev, *pos, buf, len, file->f_flags & O_NONBLOCK,
 			 &done);
-	/* Some of it was stored, and the rest may be tried again. */
-	if (ret && !(done && (ret == -EAGAIN || ret == -EINTR)))
+	/* What was stored is told first; why the rest was not, the next call tells. */
+	if (!done)
 		return ret;
 	*pos += done;
 	return done;

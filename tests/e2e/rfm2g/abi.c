@@ -416,6 +416,22 @@ static void bounds(void)
 	is(pwrite(fd, block, 1, size) == -1 && errno == ENOSPC, "there is no space behind it");
 }
 
+/* What is there already, and then what cannot be read. */
+static void partial_write(void)
+{
+	const size_t good = 3 * 131072, all = 4 * 131072;
+	uint8_t *bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	pread(fd, bytes, good, 0);
+	mprotect(bytes + good, all - good, PROT_NONE);
+	lseek(fd, 0, SEEK_SET);
+	is(write(fd, bytes, all) == (ssize_t)good && lseek(fd, 0, SEEK_CUR) == (off_t)good,
+	   "writing says how much was stored before a page that cannot be read");
+	is(write(fd, bytes + good, all - good) == -1 && errno == EFAULT && lseek(fd, 0, SEEK_CUR) == (off_t)good,
+	   "then why it ended there: EFAULT");
+	munmap(bytes, all);
+}
+
 static void file_position(void)
 {
 	uint8_t block[100];
@@ -423,6 +439,7 @@ static void file_position(void)
 	is(lseek(fd, 300, SEEK_SET) == 300 && read(fd, block, 100) == 100 && lseek(fd, 0, SEEK_CUR) == 400,
 	   "reading moves the position");
 	is(write(fd, block, 50) == 50 && lseek(fd, 0, SEEK_CUR) == 450, "writing does");
+	partial_write();
 	is(lseek(fd, -10, SEEK_END) == (off_t)size - 10, "the end is where it is");
 	is(lseek(fd, (off_t)size + 1, SEEK_SET) == -1 && errno == EINVAL, "nothing is behind it");
 	is(!fsync(fd), "fsync()");
