@@ -5,11 +5,56 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
+#include <linux/overflow.h>
 #include <linux/string.h>
 #include <uapi/rfm2g.h>
 #include <asm/page.h>
 
 #include "opts.h"
+
+/* More than any number of 64 bits has. */
+#define VRFM_DIGITS 32
+
+static unsigned int vrfm_suffix(char last)
+{
+	switch (toupper(last)) {
+	case 'K':
+		return 10;
+	case 'M':
+		return 20;
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+/* Not by memparse(): that of 6.1 takes 2^64 for 0. */
+static int vrfm_parse_bytes(const char *text, u64 *bytes)
+{
+	size_t len = strlen(text);
+	char digits[VRFM_DIGITS];
+	unsigned int shift;
+	u64 value;
+	int ret;
+
+	if (!isdigit(*text))
+		return -EINVAL;
+	if (text[len - 1] == '\n')
+		len--;
+	shift = vrfm_suffix(text[len - 1]);
+	if (shift)
+		len--;
+	/* kstrtou64() would take another newline. */
+	if (len >= sizeof(digits) || !isxdigit(text[len - 1]))
+		return -EINVAL;
+	memcpy(digits, text, len);
+	digits[len] = '\0';
+	ret = kstrtou64(digits, 0, &value);
+	if (ret)
+		return ret;
+	return check_shl_overflow(value, shift, bytes) ? -ERANGE : 0;
+}
 
 /**
  * vrfm_parse_size - the size of a memory
@@ -21,16 +66,11 @@
  */
 int vrfm_parse_size(const char *text, u64 *size)
 {
-	char *end;
 	u64 value;
+	int ret = vrfm_parse_bytes(text, &value);
 
-	if (!isdigit(*text))
-		return -EINVAL;
-	value = memparse(text, &end);
-	if (*end == '\n')
-		end++;
-	if (*end)
-		return -EINVAL;
+	if (ret)
+		return ret;
 	if (value < VRFM_SIZE_MIN || value > VRFM_SIZE_MAX ||
 	    !IS_ALIGNED(value, PAGE_SIZE))
 		return -ERANGE;

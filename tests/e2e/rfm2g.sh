@@ -134,7 +134,7 @@ wrong_values() {
 	refused Invalid "enabling it without a node" put $spare/enable 1
 	refused "out of range" "a node of 256" put $spare/node_id 256
 	refused Invalid "a node that is no number" put $spare/node_id one
-	for size in 4095 6K 3G 0 18446744073709551616; do
+	for size in 4095 6K 3G 0 18446744073709551616 18446744073709617152 17179869185G; do
 		refused "out of range" "a size of $size" put $spare/size $size
 	done
 	for size in M -4K 4Q "4K x"; do

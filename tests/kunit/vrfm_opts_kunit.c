@@ -15,6 +15,7 @@ static void sizes_take_suffixes(struct kunit *test)
 		{ "4096", 4096 }, { "4K", 4096 }, { "4k", 4096 },
 		{ "0x10000", 65536 }, { "64M", SZ_64M }, { "1G", SZ_1G },
 		{ "2G", SZ_2G }, { "64M\n", SZ_64M }, { "68K", 68 * 1024 },
+		{ "0x1000K", SZ_4M }, { "0x40m", SZ_64M }, { "1g\n", SZ_1G },
 	};
 	int i;
 	u64 size;
@@ -31,7 +32,7 @@ static void what_is_no_number_is_no_size(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"", "M", "-4K", "+4K", " 4K", "4Q", "4K x", "4KK", "4.5M",
-		"64M\n\n",
+		"64M\n\n", "4096\n\n", "4096\nK", "K\n", "\n", "0x", "4096 ",
 	};
 	u64 size = 77;
 	int i;
@@ -46,7 +47,9 @@ static void sizes_have_limits(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"0", "1", "4095", "4097", "6K", "2097153K", "2147483649", "3G",
-		"4G", "0xFFFFFFFFFFFFFFFF", "17179869184G",
+		"4G", "0xFFFFFFFFFFFFFFFF", "17179869184G", "17179869185G",
+		"18446744073709617152", "18014398509482048K",
+		"0x10000000000010000",
 	};
 	u64 size = 77;
 	int i;
