@@ -277,8 +277,11 @@ enum krdma_poll {
  * @poll: see &enum krdma_poll
  * @responder_resources: RDMA READs and atomics the peer may have in flight
  *	here, default 16, never more than the device can. For a connection that
- *	is accepted: never more than the peer asked for
- * @initiator_depth: the same in the other direction
+ *	is accepted: never more than the peer asked for. KRDMA_ZERO: none; then
+ *	no message is read from this side's memory either, see @pull_min
+ * @initiator_depth: the same in the other direction. A READ or atomic where the
+ *	peer serves none does not get through: on siw the connection ends, mostly
+ *	with -EOPNOTSUPP, elsewhere it waits until its time limit
  * @ack_timeout: local ack timeout exponent (4.096 µs * 2^n), default 17, that
  *	is 0.5 s. Ignored on iWARP
  * @retry_count: transport retries, default 6. 7 is "for ever" on rxe

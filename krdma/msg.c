@@ -1154,7 +1154,7 @@ static u16 krdma_msg_features(const struct krdma_conn *conn)
 {
 	u16 features = KRDMA_WIRE_FEATURES;
 
-	if (!krdma_pull_can(conn))
+	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
 		features &= ~KRDMA_WIRE_FEATURE_PULL;
 	if (!krdma_loan_is_wanted(conn))
 		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;

@@ -488,6 +488,7 @@ int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
 int krdma_qp_post_errno(int ret);
+int krdma_qp_kept_errno(int ret);
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
 void krdma_wr_fail_all(struct list_head *wrs, int error);
 

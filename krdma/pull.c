@@ -55,6 +55,7 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 {
 	return length >= conn->p.pull_min &&
 	       conn->hello.features & KRDMA_WIRE_FEATURE_PULL &&
+	       conn->p.responder_resources &&
 	       krdma_pull_can(conn) &&
 	       (is_vmalloc_addr(buffer) || virt_addr_valid(buffer));
 }

@@ -512,7 +512,8 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 		list_splice_init(&conn->posted, &conn->pending);
 		list_splice(&posted, &conn->posted);
 	}
-	krdma_conn_abort_locked(conn, krdma_qp_post_errno(error));
+	krdma_conn_abort_locked(conn, bad ? krdma_qp_post_errno(error) :
+					    krdma_qp_kept_errno(error));
 }
 
 static void krdma_batch_flush_locked(struct krdma_conn *conn)

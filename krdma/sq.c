@@ -481,6 +481,22 @@ int krdma_qp_post_errno(int ret)
 }
 
 /**
+ * krdma_qp_kept_errno - what the failed post of what was taken means
+ * @ret: of an ib_post_send() that named no bad work request
+ *
+ * siw, 6.1 to 7.3 at least, puts a work request on the send queue and only then
+ * looks whether it can be sent: not a READ to a peer that serves none
+ * (siw_activate_tx_from_sq()). It stays there, and holds up all behind it, until
+ * the QP is flushed. Its completion comes with that: it is not ours before.
+ *
+ * Return: errno, for the end of the connection.
+ */
+int krdma_qp_kept_errno(int ret)
+{
+	return ret == -EINVAL ? -EOPNOTSUPP : krdma_qp_post_errno(ret);
+}
+
+/**
  * krdma_qp_post_locked - post a work request
  * @conn: connection
  * @kwr: its completion, from krdma_wr_init()
@@ -489,6 +505,9 @@ int krdma_qp_post_errno(int ret)
  * The state is checked under the same lock with which it moves to CLOSING:
  * nothing is posted once the drain may have begun.
  *
+ * What siw keeps though it cannot send it counts as posted, and the connection
+ * ends: see krdma_qp_kept_errno().
+ *
  * Context: any, @conn->lock held.
  * Return: 0; -EAGAIN no slot; the reason why the connection is over;
  * -ENOTCONN; or what the driver said. On error @kwr was not posted.
@@ -496,6 +515,7 @@ int krdma_qp_post_errno(int ret)
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr)
 {
+	const struct ib_send_wr *bad = NULL;
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
@@ -508,8 +528,10 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	kwr->signalled = true;
 	kwr->over = false;
 	list_add_tail(&kwr->link, &conn->posted);
-	ret = ib_post_send(conn->cb.qp, wr, NULL);
-	if (ret) {
+	ret = ib_post_send(conn->cb.qp, wr, &bad);
+	if (ret && !bad && conn->is_siw) {
+		krdma_conn_abort_locked(conn, krdma_qp_kept_errno(ret));
+	} else if (ret) {
 		list_del(&kwr->link);
 		return krdma_qp_post_errno(ret);
 	}

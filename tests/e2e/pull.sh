@@ -113,6 +113,59 @@ in_parts() {
 	barrier next
 }
 
+# From who serves no READs nothing is pulled, and who makes none pulls nothing: KRDMA_ZERO. Who tries all the same loses the
+# connection on siw, which keeps the READ that it cannot send; rxe would wait for its turn.
+no_reads() {
+	local was i sender
+	for i in resources=255 depth=255; do
+		sender=2
+		[[ $i == resources* ]] || sender=1
+		if ((NODE == 1)); then kt accept no l 20000; else kt connect no "$server" 7000 max_msg=$max $i; fi
+		# Some kernels have both nodes.
+		barrier "no-reads-$i"
+		was=$(counter chunks_pulled)
+		if ((NODE == sender)); then
+			kt longsend no $((2 * MiB)) 60000
+			kt_is 0 "$i: sent"
+		else
+			kt longreceive no "$max" 60000
+			kt_is $((2 * MiB)) "$i: received"
+			(($(counter chunks_pulled) == was))
+			ok $? "$i: nothing was pulled"
+		fi
+		barrier "had-no-reads-$i"
+		kt release no
+	done
+	[[ $LINK != siw ]] || unserved_reads
+	barrier next
+}
+
+# read NAME LEN OFFSET is one work request, the other one many of a doorbell.
+unserved_reads() {
+	local how
+	for how in "read a 64 0" "async a read region 40 64 chain=40"; do
+		if ((NODE == 1)); then
+			kt accept a rw 20000
+			# While siw still sends something else it just drops the connection.
+			sleep 0.3
+			# shellcheck disable=SC2086 # words of a command
+			kt $how
+			is_one_of "$kt_ret" "${errno[EOPNOTSUPP]}" "${errno[ECONNRESET]}"
+			ok $? "$how: the peer serves no READs: $kt_ret ($kt_text)"
+			kt send a 64
+			is_one_of "$kt_ret" "${errno[EOPNOTSUPP]}" "${errno[ECONNRESET]}"
+			ok $? "and that was the end: $kt_ret"
+			kt release a
+			barrier "unserved-${how%% *}"
+		else
+			kt connect c "$server" 7001 rw=1 max_msg=4096 resources=255
+			kt_is 0 "connected without serving READs"
+			barrier "unserved-${how%% *}"
+			kt release c
+		fi
+	done
+}
+
 # On siw the keys are taken back before the memory goes, else only where MRs are kept.
 taken_back() {
 	local was wanted=0
@@ -380,11 +433,15 @@ releases() {
 
 bad=
 seed 1
-if ((NODE == 1)); then expect 0 listen l 0.0.0.0 7000 max_msg=$max; fi
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000 max_msg=$max
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4096
+fi
 barrier listening
 all "" exact
 all "buf_size=256 recv_depth=4" any
 in_parts
+no_reads
 taken_back
 mixed
 nobody_receives
@@ -394,6 +451,9 @@ vanishes
 kills
 kills_late
 releases
-if ((NODE == 1)); then expect 0 release l; fi
+if ((NODE == 1)); then
+	expect 0 release l
+	expect 0 release rw
+fi
 same_resources "$before" "resources are as before"
 finish
