@@ -746,9 +746,8 @@ static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
 
 /**
  * krdma_msg_first - the next part, still on the list
- * @conn: connection in message mode
- *
- * Only who holds KRDMA_BUSY_RECV, or pulls it, takes it off.
+ * @conn: connection in message mode; the caller has krdma_msg.pulling, so that
+ *	nobody else takes it off
  *
  * Return: the part, or NULL.
  */
@@ -798,31 +797,57 @@ static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 	return krdma_conn_wait_ever(conn, krdma_msg_is_settled, NULL, until);
 }
 
-/*
- * Until there is something to receive that nobody pulls. Then the caller, who
- * has KRDMA_BUSY_RECV, may look at the first part, and at what is whole.
- */
+/* Until there is something to receive, and, at that moment, nobody pulls. */
 static int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
 {
 	return krdma_conn_wait_late(conn, krdma_msg_is_ready, NULL, until) ?:
 	       krdma_msg_settle(conn, until);
 }
 
-static int krdma_msg_next_len(struct krdma_conn *conn, unsigned long until,
-			      u32 *len)
-{
+/**
+ * struct krdma_msg_next - the next message, as seen by who has KRDMA_BUSY_RECV
+ * @len: its length
+ * @recv: all of it, which nobody else takes off the list; NULL: it comes in
+ *	several parts, or is pulled
+ */
+struct krdma_msg_next {
+	u32 len;
 	struct krdma_recv *recv;
+};
+
+/*
+ * All in one go: as soon as the lock is free the next CHUNK may come in, be
+ * pulled, and its buffer be posted again.
+ */
+static bool krdma_msg_look(struct krdma_conn *conn, struct krdma_msg_next *next)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+	unsigned long flags;
+	bool found;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	found = !msg->pulling && (msg->whole || recv);
+	if (found) {
+		next->len = msg->whole ? msg->whole_len : recv->hdr.msg_len;
+		next->recv = !msg->whole && krdma_recv_is_whole(recv) ? recv :
+									NULL;
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return found;
+}
+
+static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
+			       struct krdma_msg_next *next)
+{
 	int ret;
 
 	/* Between two CHUNKs there is nothing. */
 	do {
 		ret = krdma_msg_wait_first(conn, until);
-		if (ret)
-			return ret;
-		recv = krdma_msg_first(conn);
-	} while (!conn->msg->whole && !recv);
-	*len = conn->msg->whole ? conn->msg->whole_len : recv->hdr.msg_len;
-	return 0;
+	} while (!ret && !krdma_msg_look(conn, next));
+	return ret;
 }
 
 /**
@@ -852,30 +877,38 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 	return 0;
 }
 
-/* Have the first CHUNK pulled, if it is not yet, and wait for that. */
-static int krdma_msg_await_pull(struct krdma_conn *conn, unsigned long until)
+/*
+ * Have the first CHUNK pulled, if it is not yet.
+ * Return: true if that is under way; else @recv is the first part, which then
+ * nobody but the caller, who has KRDMA_BUSY_RECV, takes off the list, or NULL.
+ */
+static bool krdma_msg_begin_pull(struct krdma_conn *conn,
+				 struct krdma_recv **recv)
 {
+	struct krdma_msg *msg = conn->msg;
 	unsigned long flags;
 	bool pulling;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_pull_start_locked(conn);
-	pulling = conn->msg->pulling;
+	pulling = msg->pulling;
+	*recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	/* The peer's memory goes with the connection. */
-	if (!pulling)
-		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
-	return krdma_msg_settle(conn, until) ?: conn->msg->pull_error;
+	return pulling;
 }
 
 /* Wait for one more part, and put it to the others. */
 static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
-	struct krdma_recv *recv = krdma_msg_first(conn);
+	struct krdma_recv *recv;
 
+	if (krdma_msg_begin_pull(conn, &recv))
+		return krdma_msg_settle(conn, until) ?:
+		       READ_ONCE(msg->pull_error);
+	/* The peer's memory goes with the connection. */
 	if (recv && recv->hdr.type == KRDMA_WIRE_CHUNK)
-		return krdma_msg_await_pull(conn, until);
+		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 	if (recv)
 		return krdma_msg_take_part(conn, recv);
 	/* An incomplete one does not count as ready. */
@@ -923,21 +956,19 @@ static int krdma_msg_receive_long(struct krdma_conn *conn, void *buffer,
 static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 			     unsigned long until)
 {
-	struct krdma_recv *recv;
-	u32 len;
+	struct krdma_msg_next next;
 	int ret;
 
-	ret = krdma_msg_next_len(conn, until, &len);
+	ret = krdma_msg_wait_next(conn, until, &next);
 	if (ret)
 		return ret;
-	if (len > size)
+	if (next.len > size)
 		return -EMSGSIZE;
-	recv = krdma_msg_first(conn);
-	if (!conn->msg->whole && krdma_recv_is_whole(recv)) {
-		krdma_msg_consume(conn, recv, buffer);
-		return len;
-	}
-	return krdma_msg_receive_long(conn, buffer, len, until) ?: len;
+	if (!next.recv)
+		return krdma_msg_receive_long(conn, buffer, next.len, until) ?:
+		       next.len;
+	krdma_msg_consume(conn, next.recv, buffer);
+	return next.len;
 }
 
 static int krdma_msg_check_receive(struct krdma_conn *conn)
@@ -993,7 +1024,7 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	unsigned long until = krdma_deadline(timeout_ms);
-	u32 len = 0;
+	struct krdma_msg_next next;
 	int ret;
 
 	ret = krdma_msg_check_receive(conn);
@@ -1002,12 +1033,12 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	krdma_conn_get(conn);
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
 	if (!ret) {
-		ret = krdma_msg_next_len(conn, until, &len);
+		ret = krdma_msg_wait_next(conn, until, &next);
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
 	krdma_conn_put(conn);
 	/* Not "ret ?: len": that would be unsigned. */
-	return ret ? ret : (ssize_t)len;
+	return ret ? ret : (ssize_t)next.len;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
 
