@@ -502,9 +502,9 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 		return krdma_last_error(&conn->cb);
 	if (!krdma_conn_is_raw(conn))
 		return krdma_msg_post_all(conn);
-	if (!conn->ops || !conn->ops->qp_ready)
-		return 0;
-	ret = conn->ops->qp_ready(&conn->cb);
+	if (conn->ops && conn->ops->qp_ready)
+		ret = conn->ops->qp_ready(&conn->cb);
+	/* Without a callback he begins when the call that connects is over. */
 	conn->raw_live = !ret;
 	return ret;
 }

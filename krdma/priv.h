@@ -159,7 +159,8 @@ struct krdma_watch {
  *	disconnect from
  * @removed_early: the device went before that
  * @drained: nothing completes any more
- * @raw_live: qp_ready has succeeded: the owner may have work requests and MRs
+ * @raw_live: raw mode, and qp_ready, if there is one, has succeeded: the owner may
+ *	have work requests and MRs
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,

@@ -220,9 +220,34 @@ both() {
 	done
 }
 
+# In raw mode the owner may be posting, whether he has callbacks or not: whoever has closed, his queue pair stays until he
+# releases it.
+bare() {
+	local name
+	if ((NODE == 1)); then
+		name=a
+		kt accept a bare 20000
+	else
+		name=c
+		kt connect c "$server" 7002 raw=2
+	fi
+	kt_is 0 "connected in raw mode, without callbacks"
+	barrier bare
+	((NODE == 1)) || kt disconnect c
+	kt until $name CLOSING 10000
+	kt_is 0 "that is over"
+	sleep 0.5
+	[[ $(kt_state $name) == CLOSING ]]
+	ok $? "and is not taken down under its owner: $(kt_state $name)"
+	barrier bare-stays
+	kt release $name
+	kt_is 0 "but by him"
+}
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4194304
+	expect 0 listen bare 0.0.0.0 7002 raw=2
 	barrier listening
 	messages
 	last_words
@@ -233,6 +258,8 @@ if ((NODE == 1)); then
 	barrier requests
 	stuck
 	both
+	bare
+	expect 0 release bare
 	kt stop hold
 	kt_is EINTR "hold: $kt_text"
 	expect 0 release l
@@ -248,6 +275,7 @@ else
 	barrier requests
 	stuck
 	both
+	bare
 fi
 same_resources "$before" "resources are as before"
 finish

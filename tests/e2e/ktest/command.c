@@ -128,11 +128,12 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_RW;
 	if (ktest_option(args, "shared_cq", 0))
 		p->flags |= KRDMA_SHARED_CQ;
-	slot->is_raw = ktest_option(args, "raw", 0);
-	if (slot->is_raw) {
+	/* raw=2: without callbacks */
+	slot->is_raw = ktest_option(args, "raw", 0) == 1;
+	if (ktest_option(args, "raw", 0))
 		p->flags |= KRDMA_RAW;
+	if (slot->is_raw)
 		p->ops = &ktest_raw_ops;
-	}
 	slot->pause_us = ktest_option(args, "pause_us", 0);
 	slot->closing = 0;
 	return ktest_fill_private(args, p) ?:
