@@ -779,6 +779,21 @@ static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
 	return !list_empty(&listener->requests);
 }
 
+/* Return: the oldest, with the list's reference, or NULL. */
+static struct krdma_conn *krdma_cm_pop_request_locked(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn;
+
+	lockdep_assert_held(&listener->lock);
+	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn,
+					request_link);
+	if (conn) {
+		list_del_init(&conn->request_link);
+		listener->nrequests--;
+	}
+	return conn;
+}
+
 /**
  * krdma_cm_next_request - take a request off a listener's list
  * @listener: listener
@@ -793,14 +808,21 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 
 	spin_lock_irqsave(&listener->lock, flags);
 	krdma_cm_prune_locked(listener, &dead);
-	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn,
-					request_link);
-	if (conn) {
-		list_del_init(&conn->request_link);
-		listener->nrequests--;
-	}
+	conn = krdma_cm_pop_request_locked(listener);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	krdma_cm_put_all(&dead);
+	return conn;
+}
+
+/* Those that are over, too: their close_work may not have run yet. */
+static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	conn = krdma_cm_pop_request_locked(listener);
+	spin_unlock_irqrestore(&listener->lock, flags);
 	return conn;
 }
 
@@ -814,7 +836,7 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 {
 	struct krdma_conn *conn;
 
-	while ((conn = krdma_cm_next_request(listener))) {
+	while ((conn = krdma_cm_any_request(listener))) {
 		krdma_conn_abort(conn, -ESHUTDOWN);
 		/* Its close_work, which waits for nothing of ours. */
 		wait_event(conn->wait,

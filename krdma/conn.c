@@ -422,7 +422,8 @@ static void krdma_conn_close_work(struct work_struct *work)
 
 	krdma_step_failed(conn);
 	krdma_loan_flush(conn);
-	if (conn->ops && conn->ops->closing && krdma_conn_may_notify(conn))
+	/* That first: the ops may be gone with an owner who has released it. */
+	if (krdma_conn_may_notify(conn) && conn->ops && conn->ops->closing)
 		conn->ops->closing(&conn->cb, conn->error);
 	krdma_conn_put(conn);
 }

@@ -78,7 +78,8 @@ static void krdma_loan_queue_locked(struct krdma_conn *conn)
 void krdma_loan_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!conn->msg || !krdma_loan_is_wanted(conn))
+	/* Its owner, and the ops with him, may be gone already. */
+	if (conn->stopped || !conn->msg || !krdma_loan_is_wanted(conn))
 		return;
 	conn->msg->open = true;
 	if (krdma_loan_begin_locked(conn))

@@ -443,10 +443,12 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 	struct krdma_recv *recv;
 
 	lockdep_assert_held(&conn->lock);
+	/* Later the ops may be gone with an owner who has released it. */
+	if (conn->cb.state >= KRDMA_CLOSING || krdma_loan_is_wanted(conn))
+		return;
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
 	if (!recv || recv->hdr.type != KRDMA_WIRE_CHUNK || msg->pulling ||
-	    msg->whole || krdma_loan_is_wanted(conn) ||
-	    conn->cb.state >= KRDMA_CLOSING)
+	    msg->whole)
 		return;
 	msg->pulling = true;
 	msg->pull_error = 0;
