@@ -85,7 +85,7 @@ static void krdma_step_finish(struct krdma_conn *conn)
 {
 	if (!krdma_step_may_tell(conn))
 		return;
-	krdma_conn_stop_timer(conn);
+	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
 	krdma_cm_count(conn, 0);

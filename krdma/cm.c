@@ -134,7 +134,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/* Of those that nobody waits for it also limits the first messages. */
 	if (!READ_ONCE(conn->async))
-		krdma_conn_stop_timer(conn);
+		krdma_conn_in_time(conn);
 	krdma_conn_move(conn, KRDMA_ESTABLISHED);
 	krdma_step_queue(conn);
 }

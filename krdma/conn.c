@@ -319,7 +319,8 @@ static void krdma_conn_timer_work(struct work_struct *work)
  * before the event is through its workqueue. Or it comes with an event of the
  * QP. rxe of 6.1 has none for an access that it refuses (7.3 has): the QP just
  * goes to ERROR, and without this an owner who only receives would wait until
- * the keep-alive misses the peer.
+ * the keep-alive misses the peer. What the peer sends may be faster than the CM's
+ * word that it is connected.
  *
  * Context: any.
  */
@@ -328,7 +329,8 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->cb.state == KRDMA_ESTABLISHED && !conn->flushed) {
+	if ((conn->cb.state == KRDMA_CONNECTING ||
+	     conn->cb.state == KRDMA_ESTABLISHED) && !conn->flushed) {
 		conn->flushed = true;
 		krdma_conn_get(conn); /* as in krdma_conn_start_timer() */
 		if (mod_delayed_work(krdma_wq, &conn->timer,
@@ -353,11 +355,32 @@ void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
 }
 
 /**
- * krdma_conn_stop_timer - the connection is established, or over
+ * krdma_conn_in_time - the connection is established: no time limit any more
+ * @conn: connection
+ *
+ * But if something was flushed meanwhile, the timer is what ends it.
+ *
+ * Context: any. The timer may still be running when this returns; it does nothing
+ * to a connection that is established.
+ */
+void krdma_conn_in_time(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool cancelled;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	cancelled = !conn->flushed && cancel_delayed_work(&conn->timer);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (cancelled)
+		krdma_conn_put_anywhere(conn);
+}
+
+/**
+ * krdma_conn_stop_timer - the connection is over, or gets another time limit
  * @conn: connection
  *
  * Context: process. The timer may still be running when this returns; it does
- * nothing to a connection that is established or closing.
+ * nothing to a connection that is closing.
  */
 void krdma_conn_stop_timer(struct krdma_conn *conn)
 {

@@ -174,8 +174,8 @@ struct krdma_watch {
  * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
  *	krdma_qp_enable_rxe()
- * @flushed: a work request was flushed while established; see
- *	krdma_conn_flushed()
+ * @flushed: a work request was flushed while connecting or established, and the
+ *	timer is for that: see krdma_conn_flushed()
  * @local_failure: passive: it was not the peer's fault that it failed
  * @listen_error: listener: why it is deaf, as far as the log says, 0: it is not
  *
@@ -395,6 +395,7 @@ void krdma_conn_end_step(struct krdma_conn *conn);
 void krdma_conn_hand_over(struct krdma_conn *conn);
 void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
+void krdma_conn_in_time(struct krdma_conn *conn);
 void krdma_conn_stop_timer(struct krdma_conn *conn);
 int krdma_conn_wait(struct krdma_conn *conn,
 		    bool (*ready)(struct krdma_conn *conn, const void *arg),

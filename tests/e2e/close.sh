@@ -244,10 +244,41 @@ bare() {
 	kt_is 0 "but by him"
 }
 
+# What the peer sends may break the queue pair before this side knows that it is connected: a flush is all that is seen of
+# that, and it must not be forgotten.
+flushed_early() {
+	local name=r wanted=EIO
+	[[ $LINK != siw ]] || wanted=ECONNRESET
+	if ((NODE == 1)); then
+		kt request r flushed 20000
+		barrier flushed
+		kt answer r raw=1
+		kt_is 0 "accepted"
+	else
+		name=f
+		kt_start connecting connect f "$server" 7003 raw=1
+		kt until f CONNECTING 10000
+		kt flushed f
+		kt_is 0 "flushed while connecting"
+		barrier flushed
+		kt_result connecting 20
+		kt_is 0 "connected"
+	fi
+	within 5 slot_is_empty $name
+	ok $? "it ends all the same: $(grep "^$name " /proc/krdma_test)"
+	((NODE == 1)) || grep -q "^f .*closing=${errno[$wanted]}\b" /proc/krdma_test
+	ok $? "because the queue pair has failed"
+	barrier flushed-early
+	kt release $name
+}
+
+slot_is_empty() { [[ $(kt_state "$1") == - ]]; }
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4194304
 	expect 0 listen bare 0.0.0.0 7002 raw=2
+	expect 0 listen flushed 0.0.0.0 7003 raw=1
 	barrier listening
 	messages
 	last_words
@@ -260,6 +291,8 @@ if ((NODE == 1)); then
 	both
 	bare
 	expect 0 release bare
+	flushed_early
+	expect 0 release flushed
 	kt stop hold
 	kt_is EINTR "hold: $kt_text"
 	expect 0 release l
@@ -276,6 +309,7 @@ else
 	stuck
 	both
 	bare
+	flushed_early
 fi
 same_resources "$before" "resources are as before"
 finish

@@ -422,6 +422,19 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 	return 0;
 }
 
+/* flushed NAME: as if its owner, in raw mode, had seen a work request flushed */
+static int ktest_flushed_slot(struct ktest_slot *slot,
+			      const struct ktest_args *args)
+{
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+
+	if (!cb)
+		return -ENOTCONN;
+	krdma_wc_failed(cb, IB_WC_WR_FLUSH_ERR);
+	krdma_put(cb);
+	return 0;
+}
+
 /* close NAME [REASON] [TIMEOUT_MS] */
 static int ktest_close_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
@@ -472,6 +485,7 @@ static const struct {
 	{ "answer", ktest_answer_slot },
 	{ "close", ktest_close_slot },
 	{ "disconnect", ktest_disconnect_slot },
+	{ "flushed", ktest_flushed_slot },
 	{ "reason", ktest_reason_slot },
 	{ "reject", ktest_reject_slot },
 	{ "release", ktest_release_slot },
