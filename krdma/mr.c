@@ -447,9 +447,12 @@ static void krdma_region_open(struct krdma_conn *conn,
 	trace_krdma_region_register(&region->stats);
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
-	WRITE_ONCE(region->stats.live, true);
-	/* Pairs with krdma_region_is_of(). */
-	smp_store_release(&region->usable, true);
+	/* Else teardown may have gone by, and have taken its keys. */
+	if (conn->cb.state < KRDMA_CLOSING) {
+		WRITE_ONCE(region->stats.live, true);
+		/* Pairs with krdma_region_is_of(). */
+		smp_store_release(&region->usable, true);
+	}
 	spin_unlock_irqrestore(&conn->lock, flags);
 	/* Its place is reserved: this takes no memory. */
 	if (region->invalidatable)
