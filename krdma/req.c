@@ -516,6 +516,22 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 					    krdma_qp_kept_errno(error));
 }
 
+/*
+ * The doorbell before this one has failed while the rest of a request was put
+ * together: none of that is posted any more. The request waits with the others,
+ * if it does not yet, for the same end.
+ */
+static void krdma_batch_drop_locked(struct krdma_conn *conn)
+{
+	struct krdma_batch *batch = conn->batch;
+	struct list_head *link = &batch->reqs[0]->wr.link;
+
+	if (list_is_last(link, &conn->posted))
+		list_move(link, &conn->pending);
+	batch->n = 0;
+	batch->nsges = 0;
+}
+
 static void krdma_batch_flush_locked(struct krdma_conn *conn)
 {
 	struct krdma_batch *batch = conn->batch;
@@ -525,6 +541,10 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 
 	if (!batch->n)
 		return;
+	if (conn->cb.state != KRDMA_ESTABLISHED) {
+		krdma_batch_drop_locked(conn);
+		return;
+	}
 	last = &batch->wrs[batch->n - 1].rdma.wr;
 	last->next = NULL;
 	/* In the middle of a request: the rest follows, and is signalled. */

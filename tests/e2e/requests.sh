@@ -211,6 +211,25 @@ endings() {
 	done
 }
 
+# What the adapter does not take ends once, and as a failure: behind the first doorbell, and amid a request.
+not_taken() {
+	local what
+	# siw has no state in which a queue pair refuses, but that of a moment.
+	[[ $LINK != siw ]] || return
+	for what in "write virt 17 64 chain=17" "write pages 4 100000 chain=4"; do
+		kt connect n "$server" 7001 rw=1 max_msg="$size"
+		kt_is 0 "connected"
+		kt reset n
+		kt_is 0 "a queue pair that takes nothing"
+		# shellcheck disable=SC2086 # words of a command
+		kt async n $what
+		kt_is EINVAL "$what: not one has gone ($kt_text)"
+		[[ $kt_text == *" good=0" ]]
+		ok $? "and none is said to have"
+		kt release n
+	done
+}
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 recv_depth=16
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=$size
@@ -239,6 +258,7 @@ else
 	messages
 	reads_among_messages
 	for ((round = 0; round < 8; round++)); do endings; done
+	not_taken
 	barrier posted
 fi
 same_resources "$before" "resources are as before"

@@ -435,6 +435,25 @@ static int ktest_flushed_slot(struct ktest_slot *slot,
 	return 0;
 }
 
+/* reset NAME: its queue pair refuses what is posted from now on */
+static int ktest_reset_slot(struct ktest_slot *slot,
+			    const struct ktest_args *args)
+{
+	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
+	struct ib_qp_attr init = { .qp_state = IB_QPS_INIT, .port_num = 1 };
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	int ret;
+
+	if (!cb)
+		return -ENOTCONN;
+	/* Out of RESET it could not be drained. */
+	ret = ib_modify_qp(cb->qp, &reset, IB_QP_STATE) ?:
+	      ib_modify_qp(cb->qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	krdma_put(cb);
+	return ret;
+}
+
 /* close NAME [REASON] [TIMEOUT_MS] */
 static int ktest_close_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
@@ -489,6 +508,7 @@ static const struct {
 	{ "reason", ktest_reason_slot },
 	{ "reject", ktest_reject_slot },
 	{ "release", ktest_release_slot },
+	{ "reset", ktest_reset_slot },
 };
 
 static const struct {
