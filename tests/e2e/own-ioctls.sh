@@ -11,7 +11,7 @@
 #
 # nodes: 3
 # kernels: uml
-# alone: stock-6.1 uml-debug
+# alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
 # append: ncpus=1
