@@ -471,6 +471,7 @@ void vrfm_load_init(struct vrfm_dev *vdev);
 void vrfm_load_exit(struct vrfm_dev *vdev);
 void vrfm_load_kick(struct vrfm_dev *vdev);
 void vrfm_load_link_up(struct vrfm_link *link);
+void vrfm_load_lose(struct vrfm_link *link);
 void vrfm_load_link_down(struct vrfm_link *link);
 bool vrfm_load_tell(struct vrfm_link *link);
 void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);

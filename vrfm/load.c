@@ -271,11 +271,23 @@ static u32 vrfm_load_whose(struct vrfm_dev *vdev)
 	return vdev->params.node << 24 | (vdev->load.doubts++ & 0xFFFFFF);
 }
 
-/* From here on another one is looked for, which vrfm_load_work() does. */
-static void vrfm_load_lose_holder(struct vrfm_dev *vdev)
+/**
+ * vrfm_load_lose - a link is no holder any more
+ * @link: link
+ *
+ * If it was one, another one is looked for from here on, which vrfm_load_work()
+ * does: what it was asked is not answered, even if it is there again at once.
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_load_lose(struct vrfm_link *link)
 {
-	WRITE_ONCE(vdev->load.holder, NULL);
-	vdev->load.since = jiffies;
+	struct vrfm_load *load = &link->vdev->load;
+
+	if (load->holder != link)
+		return;
+	WRITE_ONCE(load->holder, NULL);
+	load->since = jiffies;
 }
 
 /**
@@ -297,9 +309,7 @@ void vrfm_load_link_down(struct vrfm_link *link)
 		.fresh = true,
 	};
 
-	/* What it was asked is not answered, even if it is there again at once. */
-	if (load->holder == link)
-		vrfm_load_lose_holder(vdev);
+	vrfm_load_lose(link);
 	load->alive[link->peer.node] = 0;
 	load->lost = jiffies;
 	vrfm_past_add(&load->past[link->peer.node], &life);

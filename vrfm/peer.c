@@ -499,8 +499,7 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	rt_mutex_lock(&link->vdev->order);
 	spin_lock_bh(&link->lock);
 	list_del_init(&link->entry);
-	if (link->vdev->load.holder == link)
-		WRITE_ONCE(link->vdev->load.holder, NULL);
+	vrfm_load_lose(link);
 	/* Another one may come to be where this was. */
 	if (link->vdev->load.from == link)
 		link->vdev->load.from = NULL;
