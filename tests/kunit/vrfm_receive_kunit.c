@@ -1018,15 +1018,23 @@ static bool stages(struct fuzz *f)
 	return ready;
 }
 
-static void nobody_stores_where_a_peer_may_write(struct kunit *test)
+/* The memory is shown to the peer. */
+static struct vrfm_stage *stage_shown(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	struct vrfm_stage *stage = &f->vdev->stage;
 
 	vrfm_stage_init(f->vdev);
 	KUNIT_ASSERT_EQ(test, vrfm_stage_alloc(f->vdev), 0);
-	stage->nshown = 1;
+	f->vdev->stage.nshown = 1;
 	f->link->direct.shown = VRFM_SHOWN;
+	return &f->vdev->stage;
+}
+
+static void nobody_stores_where_a_peer_may_write(struct kunit *test)
+{
+	struct vrfm_stage *stage = stage_shown(test);
+	struct fuzz *f = test->priv;
+
 	/* Nothing of it is looked at. */
 	f->link->direct.region = (struct krdma_region *)f;
 	KUNIT_EXPECT_FALSE(test, stages(f));
@@ -1043,13 +1051,9 @@ static void nobody_stores_where_a_peer_may_write(struct kunit *test)
 
 static void who_has_answered_is_not_waited_for(struct kunit *test)
 {
+	struct vrfm_stage *stage = stage_shown(test);
 	struct fuzz *f = test->priv;
-	struct vrfm_stage *stage = &f->vdev->stage;
 
-	vrfm_stage_init(f->vdev);
-	KUNIT_ASSERT_EQ(test, vrfm_stage_alloc(f->vdev), 0);
-	stage->nshown = 1;
-	f->link->direct.shown = VRFM_SHOWN;
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	f->link->direct.answered = stage->number;
 	KUNIT_EXPECT_FALSE(test, stages(f));
