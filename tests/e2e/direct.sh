@@ -124,7 +124,7 @@ beside() {
 
 # Nobody writes directly into what is claimed or watched, until that is over.
 claimed() {
-	local was said pid
+	local was said pid begun
 	if ((NODE == 2)); then
 		own claim 262144 65536 /exchange/unclaim >/tmp/claim &
 		pid=$!
@@ -159,10 +159,14 @@ claimed() {
 	barrier watches
 	((NODE != 1)) || check "a block is written where node 3 watches" rfm fill 262144 65536 4
 	if ((NODE == 3)); then
+		begun=$SECONDS
 		wait "$pid"
 		said=$(</tmp/watch)
 		[[ $said == "0 263000" ]]
 		ok $? "it is told: $said"
+		# When its time is over it looks once more.
+		((SECONDS - begun < 10 * slow))
+		ok $? "at once: $((SECONDS - begun)) s"
 	fi
 	check "all nodes are equal" equal claimed
 }
