@@ -66,6 +66,16 @@ void wrap_event_at_cancel(void)
 	pthread_mutex_unlock(&lock);
 }
 
+bool wrap_waits(RFM2GEVENTTYPE type)
+{
+	bool ret;
+
+	pthread_mutex_lock(&lock);
+	ret = waits[type];
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
 static int count(const int *from)
 {
 	int ret;

@@ -31,6 +31,9 @@ void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
 /* One more comes when the next wait is cancelled, from node 7 with 52: the wait gets that. */
 void wrap_event_at_cancel(void);
 
+/* Is there a wait for an event right now? */
+bool wrap_waits(RFM2GEVENTTYPE type);
+
 /* How many of them were taken, how many waits were cancelled. */
 int wrap_taken(void);
 int wrap_cancelled(void);
