@@ -325,10 +325,18 @@ reap() {
 	[[ ! -s $results/$1 ]] || kt_result "$1"
 }
 
-# A receiver that is killed loses nothing, unless the call was over and only the test had not noticed; a sender that is
-# killed ends the connection.
+# The next sender after one that was killed: of kills.
+kills_resend() {
+	kt longsend c $((len + 1)) 60000
+	is_one_of "$kt_ret" 0 "${errno[EINTR]}" "${errno[ECONNRESET]}"
+	ok $? "round $i: and the next one gets $kt_ret"
+	if ((kt_ret == 0)); then early=$((early + 1)); else ended=$((ended + 1)); fi
+}
+
+# A receiver that is killed loses nothing, unless the call was over and only the test had not noticed. A sender that is
+# killed ends the connection, unless nothing had left yet: then the message can be sent again.
 kills() {
-	local i len=$((8 * MiB)) again=0 ended=0
+	local i len=$((8 * MiB)) again=0 ended=0 early=0
 	for i in {1..8}; do
 		if ((NODE == 1)); then
 			kt accept a l 20000
@@ -358,15 +366,15 @@ kills() {
 			random $((150000 * slow))
 			kt kill c "$kt_pid" any 1500 "$random"
 			reap sending
-			((kt_ret == 0)) || ended=$((ended + 1))
 			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
 			ok $? "round $i: the sender was killed: $kt_ret"
+			((kt_ret == 0)) || kills_resend
 			barrier "killed$i"
 			kt release c
 		fi
 	done
 	((again + ended > 0))
-	ok $? "amid a message: $again receivers, $ended senders"
+	ok $? "amid a message: $again receivers, $ended senders; $early senders before"
 }
 
 # The sender is killed when all of its message is on the way, over a slow cable: what is still to be sent must not be what
