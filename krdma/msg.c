@@ -768,13 +768,16 @@ static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 			      void *buffer)
 {
 	unsigned long flags;
+	int ret;
 
 	memcpy(buffer, recv->buf + sizeof(struct krdma_wire_hdr), recv->len);
 	spin_lock_irqsave(&conn->lock, flags);
 	list_del_init(&recv->link);
 	krdma_pull_start_locked(conn);
+	ret = krdma_msg_repost_locked(conn, recv);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_msg_repost(conn, recv, false);
+	if (ret)
+		krdma_conn_abort(conn, ret);
 }
 
 static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
@@ -795,13 +798,6 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 {
 	return krdma_conn_wait_ever(conn, krdma_msg_is_settled, NULL, until);
-}
-
-/* Until there is something to receive, and, at that moment, nobody pulls. */
-static int krdma_msg_wait_first(struct krdma_conn *conn, unsigned long until)
-{
-	return krdma_conn_wait_late(conn, krdma_msg_is_ready, NULL, until) ?:
-	       krdma_msg_settle(conn, until);
 }
 
 /**
@@ -843,11 +839,16 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 {
 	int ret;
 
-	/* Between two CHUNKs there is nothing. */
-	do {
-		ret = krdma_msg_wait_first(conn, until);
-	} while (!ret && !krdma_msg_look(conn, next));
-	return ret;
+	/* While a CHUNK is pulled there is nothing; nor between two of them. */
+	while (!krdma_msg_look(conn, next)) {
+		ret = READ_ONCE(conn->msg->pulling) ?
+			      krdma_msg_settle(conn, until) :
+			      krdma_conn_wait_late(conn, krdma_msg_is_ready,
+						   NULL, until);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 /**
