@@ -13,7 +13,12 @@ import ktap
 
 LINES = 4000			# the newest ones are kept
 # No scenario looks at these, nor at another one's script.
-WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*")
+WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
+         "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
+         *(f"tests/check/{name}.py" for name in ("benchpage", "coverage", "mutants", "packages", "static")))
+# Only those look at these that bring something of them.
+USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
+             "tests/check/userspace.py")
 SCRIPTS = "tests/e2e/*.sh"
 
 
@@ -32,18 +37,19 @@ def tree(top):
     return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
-def matters(path, scripts):
-    """Can a part that runs SCRIPTS depend on PATH? One that runs none may depend on all."""
-    if not scripts:
+def matters(path, part):
+    """Can PART depend on PATH? One that runs no scripts may depend on all."""
+    if not part.scripts:
         return True
     if fnmatch.fnmatch(path, SCRIPTS):
-        return pathlib.PurePath(path).name in scripts
-    return not any(fnmatch.fnmatch(path, pattern) for pattern in WORDS)
+        return pathlib.PurePath(path).name in part.scripts
+    nothing = WORDS if part.userspace else WORDS + USERSPACE
+    return not any(fnmatch.fnmatch(path, pattern) for pattern in nothing)
 
 
 def inputs(lines, part):
     """A name for all files that PART may depend on."""
-    mine = [line for line in lines.splitlines() if matters(line.partition("\t")[2], part.scripts)]
+    mine = [line for line in lines.splitlines() if matters(line.partition("\t")[2], part)]
     return hashlib.sha256("\n".join(mine).encode()).hexdigest()[:16]
 
 
@@ -103,8 +109,10 @@ def commit(top, **files):
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
     revision = ["one"]
-    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple)
-    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"), beside=lambda: revision)
+    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple, userspace=False)
+    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"),
+                                  beside=lambda: revision, userspace=False)
+    user = types.SimpleNamespace(**{**vars(other), "name": "user", "userspace": True})
     good = ktap.Results(passed=["one", "two"], skipped=["three"])
     with tempfile.TemporaryDirectory() as place:
         top, folder = pathlib.Path(place, "top"), pathlib.Path(place, "results")
@@ -125,6 +133,10 @@ def check(_log):
         right += [known(other)]
         commit(top, **{"tests/e2e/more.sh": "another", "Documentation/words.txt": "new", "tests/words.rst": "new"})
         right += [known(other), not known(part)]
+        Memory(top, folder).note(user, {"uml": "uml-1"}, good)
+        right += [known(user)]
+        commit(top, **{"tools/librfm2g/file.c": "new"})
+        right += [known(other), not known(user)]
         for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file"):
             commit(top, **{name: "another"})
             right += [not known(other)]

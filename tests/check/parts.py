@@ -50,6 +50,7 @@ class Part:
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
     scripts: tuple = ()			# of tests/e2e; it depends on no other one; empty: it may depend on all
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
+    userspace: bool = False		# brings the library, tools or samples
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -166,6 +167,11 @@ def with_programs(names, argv, script, limit, level=0):
     return run
 
 
+def brings_userspace(members):
+    """Do scenarios want something that is made of what programs are linked with, or of the tools?"""
+    return any(key in values for _, values in members for key in ("library", "tools", "samples"))
+
+
 def scripts(members):
     """What scenarios are made of, as files of tests/e2e."""
     return ("lib.sh", *(name for path, values in members for name in (path.name, *values.get("add", "").split())))
@@ -188,7 +194,8 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
     name = part_name(path.stem, place) + ("-lasting" if lasting else "")
     return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
-                (lambda: [skew.revision()]) if "previous" in values else tuple)
+                (lambda: [skew.revision()]) if "previous" in values else tuple,
+                brings_userspace([(path, values)]))
 
 
 def beside_previous(kernel, names, argv, path, limit):
@@ -213,7 +220,8 @@ def grand_tour(place, members):
     run = with_programs(brought([values for _, values in members]),
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, scripts=scripts(members))
+    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, scripts=scripts(members),
+                userspace=brings_userspace(members))
 
 
 def scenarios():
