@@ -350,7 +350,8 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 {
 	int ret;
 
-	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
+	ret = krdma_req_wait_turn(conn, until) ?:
+	      krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
 	if (ret)
 		return ret;
 	if (krdma_push_is_wanted(conn, buffer, length))
@@ -377,7 +378,8 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
  * happen in time, or the task is killed, after a part has left, the connection
  * ends: nobody could say what the peer has. If nothing has left (the peer does
  * not receive, so there is no credit) the connection stays. Several tasks may
- * send; messages do not mix.
+ * send; messages do not mix. What krdma_post() has taken before leaves before,
+ * if it has to wait, too.
  *
  * A message of &krdma_params.pull_min bytes or more is read by the peer, as soon
  * as all messages before it were received; until then this waits. The peer has

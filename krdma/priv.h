@@ -136,6 +136,7 @@ struct krdma_watch {
  *	to its own
  * @pending: krdma_wr of requests that wait for a slot or a credit
  * @npending: how many
+ * @nleft: how many have left @pending for the send queue so far
  * @batch: where their work requests are put together
  * @siw_next: which of @siw_reads comes next
  * @was_established: state has been KRDMA_ESTABLISHED
@@ -236,6 +237,7 @@ struct krdma_conn {
 	struct list_head posted;
 	struct list_head pending;
 	unsigned int npending;
+	u32 nleft;
 	bool deaf;
 	struct krdma_batch *batch;
 	u32 siw_next;
@@ -498,6 +500,7 @@ void krdma_wr_fail_all(struct list_head *wrs, int error);
 int krdma_req_begin(struct krdma_conn *conn);
 void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
+int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
 
 /* mr.c */
 void krdma_regions_unregister(struct krdma_conn *conn);

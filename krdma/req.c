@@ -736,11 +736,46 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 		if (!krdma_req_has_room_locked(conn, req))
 			break;
 		list_move_tail(&req->wr.link, &conn->posted);
-		conn->npending--;
+		WRITE_ONCE(conn->npending, conn->npending - 1);
+		WRITE_ONCE(conn->nleft, conn->nleft + 1);
 		conn->sq_avail -= req->wr.slots;
 		krdma_req_build_locked(conn, req);
 	}
 	krdma_batch_flush_locked(conn);
+}
+
+/* Has that many left? For krdma_conn_wait(). */
+static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
+{
+	const u32 *turn = arg;
+
+	return (s32)(READ_ONCE(conn->nleft) - *turn) >= 0;
+}
+
+/**
+ * krdma_req_wait_turn - wait until what was queued before has been posted
+ * @conn: connection in message mode
+ * @until: time limit
+ *
+ * Who posts and waits for it must not overtake what krdma_post() has taken. To
+ * be called before KRDMA_BUSY_SEND is held, which keeps queued messages waiting.
+ * What is queued from now on is not waited for.
+ *
+ * Context: process.
+ * Return: as krdma_conn_wait().
+ */
+int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
+{
+	unsigned long flags;
+	u32 turn;
+
+	/* It falls under the lock that who posts takes later. */
+	if (!READ_ONCE(conn->npending))
+		return 0;
+	spin_lock_irqsave(&conn->lock, flags);
+	turn = conn->nleft + conn->npending;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
 }
 
 /* Is there room for all of a chain, now? */
@@ -796,7 +831,7 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 		krdma_stats_posted_locked(conn, &req->wr);
 		list_add_tail(&req->wr.link, &conn->pending);
 	}
-	conn->npending += n;
+	WRITE_ONCE(conn->npending, conn->npending + n);
 	krdma_req_kick_locked(conn);
 	if (krdma_req_lacks_credit_locked(conn))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
@@ -911,7 +946,7 @@ void krdma_req_end(struct krdma_conn *conn)
 	krdma_stats_end_locked(conn);
 	list_splice_init(&conn->posted, &posted);
 	list_splice_init(&conn->pending, &pending);
-	conn->npending = 0;
+	WRITE_ONCE(conn->npending, 0);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_wr_fail_all(&posted, krdma_req_unsaid(conn, &posted));
 	krdma_wr_fail_all(&pending, krdma_last_error(&conn->cb));

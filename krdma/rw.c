@@ -294,9 +294,10 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
-	if (from && length <= conn->max_inline)
+	ret = krdma_req_wait_turn(conn, until);
+	if (!ret && from && length <= conn->max_inline)
 		ret = krdma_rw_loop(conn, to, from, length, offset, until);
-	else
+	else if (!ret)
 		ret = krdma_rw_enter_loop(conn, to, from, length, offset, until);
 	krdma_conn_put(conn);
 	return ret;
@@ -312,7 +313,8 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
  *
  * The peer's CPU takes no part and does not notice. More than 64 KiB are read
  * in pieces, so what the peer changes meanwhile may be seen in part. A timeout
- * or a kill while a READ is in flight ends the connection.
+ * or a kill while a READ is in flight ends the connection. What krdma_post() has
+ * taken before is posted before.
  *
  * Return: 0; -EMSGSIZE beyond the peer's buffer; -ENOTCONN; -EINVAL not a
  * KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection
@@ -334,7 +336,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
  * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
  *
  * On return the data is in the peer's memory on InfiniBand and RoCE; on iWARP
- * it is on its way, and a read or message after it finds it there.
+ * it is on its way, and a read or message after it finds it there. What
+ * krdma_post() has taken before is posted before.
  *
  * Return: as krdma_read_at().
  */

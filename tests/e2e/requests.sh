@@ -5,7 +5,7 @@
 # requests: many requests at a time by krdma_post(): every operation, every kind of memory, singly and in chains. Each
 # is over exactly once and in its turn, with the data that belongs there, also when the connection ends under them.
 #
-#   node 1 (echoes on 7000, shows 4 MiB on 7001) <--- krdma ---> node 2 (posts)
+#   node 1 (echoes on 7000, shows 4 MiB on 7001, receives late on 7002) <--- krdma ---> node 2 (posts)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -19,6 +19,7 @@ before=$(resources)
 network_ready
 barrier begun
 server=$(addr4 1)
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 size=$((4 * 1024 * 1024))
 memories="virt pages sg region"
 # iWARP reads into regions only, and has no atomic operations.
@@ -170,6 +171,43 @@ messages() {
 	kt release m
 }
 
+stalled() { awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters; }
+
+# in_order N: who comes later and waits himself does not overtake what waits for a credit.
+in_order() {
+	local stalls end=$((SECONDS + 20 * slow))
+	if ((NODE == 1)); then
+		kt accept a o 20000
+		kt_is 0 "accepted"
+		barrier "queued$1"
+		kt shown a 64 4096
+		kt_is EBADMSG "no write has come before the messages"
+		kt take a 60 100
+		kt_is 0 "the messages that were posted first come first"
+		kt receive a 1000 20000
+		kt_is 200 "then the one that was sent"
+		barrier "written$1"
+		expect 0 shown a "$1" 4096
+		expect 0 release a
+	else
+		kt connect o "$server" 7002 rw=1
+		kt_is 0 "connected"
+		stalls=$(stalled)
+		kt_start posted async o send virt 60 100
+		until (($(stalled) > stalls)) || ((SECONDS > end)); do sleep 0.1; done
+		kt_start sent send o 200
+		kt_start written write o "$1" 4096 $((30000 * slow))
+		expect ETIMEDOUT read o 64 8192 300
+		barrier "queued$1"
+		for job in posted sent written; do
+			kt_result $job 40
+			kt_is 0 "$job ($kt_text)"
+		done
+		barrier "written$1"
+		kt release o
+	fi
+}
+
 # siw completes what is sent while READs are in flight before them, if it is let.
 reads_among_messages() {
 	local i
@@ -233,10 +271,12 @@ not_taken() {
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 recv_depth=16
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=$size
+	expect 0 listen o 0.0.0.0 7002 rw=1 recv_depth=16
 	kt kthread serve serve l
 	kt kthread hold hold rw
 	expect ENOTCONN query l
 	barrier listening
+	for len in 64 4096; do in_order $len; done
 	barrier posted
 	for job in serve hold; do
 		kt stop $job
@@ -244,8 +284,10 @@ if ((NODE == 1)); then
 	done
 	expect 0 release l
 	expect 0 release rw
+	expect 0 release o
 else
 	barrier listening
+	for len in 64 4096; do in_order $len; done
 	kt connect w "$server" 7001 rw=1 max_msg=$size
 	kt_is 0 "connected"
 	queries
