@@ -41,7 +41,7 @@ static int krdma_rw_register(struct krdma_conn *conn, unsigned long until)
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	msg->stage = region;
-	region = krdma_region_create(conn, PAGE_ALIGN(conn->p.max_msg),
+	region = krdma_region_create(conn, conn->p.max_msg,
 				     KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
 				     krdma_rw_atomic(conn), until);
 	if (IS_ERR(region))

@@ -103,6 +103,31 @@ client_shown() {
 	expect 0 release c
 }
 
+# A shown buffer is as long as was asked for, whatever a page is.
+odd_shown() {
+	local own=100 peer=12347 name=c
+	if ((NODE == 1)); then
+		own=12347 peer=100 name=a
+		kt accept a o 20000
+	else
+		kt connect c "$(addr4 1)" 7003 rw=1 max_msg=100
+	fi
+	kt_is 0 "connected with buffers of $own and $peer bytes"
+	kt shown $name 0 "$own"
+	[[ $kt_text == "own=$own peer=$peer" ]]
+	ok $? "they are shown like that ($kt_text)"
+	expect EMSGSIZE shown $name 1 "$own"
+	expect 0 write $name "$peer" 0
+	expect 0 read $name "$peer" 0
+	expect 0 write $name 1 $((peer - 1))
+	expect EMSGSIZE write $name 1 "$peer"
+	expect EMSGSIZE read $name 2 $((peer - 1))
+	expect 0 async $name write virt 1 47 offset=$((peer - 47))
+	expect EMSGSIZE async $name write virt 1 47 offset=$((peer - 46))
+	barrier odd
+	expect 0 release $name
+}
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 max_msg=200000
 	expect 0 listen one "$(addr4 1)" 7002
@@ -111,6 +136,7 @@ if ((NODE == 1)); then
 	expect 0 release again
 	expect 0 nothing
 	expect 0 listen r 0.0.0.0 7001 rw=1
+	expect 0 listen o 0.0.0.0 7003 rw=1 max_msg=12347
 	barrier listening
 	server_messages 4
 	expect 0 release l
@@ -119,8 +145,10 @@ if ((NODE == 1)); then
 	barrier ipv6-listening
 	server_messages 6
 	server_shown
+	odd_shown
 	expect 0 release l
 	expect 0 release r
+	expect 0 release o
 else
 	barrier listening
 	client_messages 4 "$(addr4 1)"
@@ -128,6 +156,7 @@ else
 	barrier ipv6-listening
 	client_messages 6 "$(addr6 1)"
 	client_shown
+	odd_shown
 fi
 same_resources "$before" "resources are as before"
 finish
