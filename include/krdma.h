@@ -655,6 +655,7 @@ struct krdma_data {
  * @reserved: has a slot of its own
  * @signalled: its success has a completion
  * @over: it had its completion
+ * @late: krdma_close() does not wait until it is posted: refused from then on
  * @status: 0 or an errno, of that
  * @done: it is over; @status is 0 or an errno
  */
@@ -670,6 +671,7 @@ struct krdma_wr {
 	bool reserved;
 	bool signalled;
 	bool over;
+	bool late;
 	int status;
 	void (*done)(struct krdma_wr *kwr, int status);
 };

@@ -165,6 +165,8 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	refcount_set(&call->op.ref, 1);
 	krdma_wr_init(&call->wr, conn, &call->op, kind, krdma_rw_wr_done);
 	call->wr.len = len;
+	/* Without KRDMA_BUSY_RW, which krdma_close() waits for. */
+	call->wr.late = rdma->wr.send_flags & IB_SEND_INLINE;
 	ret = krdma_qp_post(conn, &call->wr, &rdma->wr, until);
 	if (!ret) {
 		ret = krdma_op_wait(conn, &call->op, until);
@@ -202,30 +204,41 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	return 0;
 }
 
+/* In one work request, which needs no staging region. */
+static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
+			       u64 offset)
+{
+	struct ib_rdma_wr unused;
+
+	return length && length <= conn->max_inline &&
+	       length <= krdma_rw_locate(conn->msg, offset, &unused);
+}
+
 /* The adapter's driver copies it when it is posted: any memory will do. */
 static int krdma_rw_write_inline(struct krdma_conn *conn, const void *buffer,
-				 u32 len, struct ib_rdma_wr *rdma,
-				 unsigned long until)
+				 u32 len, u64 offset, unsigned long until)
 {
 	struct ib_sge sge = { .addr = (uintptr_t)buffer, .length = len };
+	struct ib_rdma_wr rdma = {
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_INLINE,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+	};
 
-	rdma->wr.send_flags = IB_SEND_INLINE;
-	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = 1;
-	return krdma_rw_execute(conn, rdma, len, until);
+	krdma_rw_locate(conn->msg, offset, &rdma);
+	return krdma_rw_execute(conn, &rdma, len, until);
 }
 
 static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 			  struct ib_rdma_wr *rdma, unsigned long until)
 {
 	rdma->wr.opcode = IB_WR_RDMA_WRITE;
-	if (len <= conn->max_inline)
-		return krdma_rw_write_inline(conn, buffer, len, rdma, until);
 	memcpy(krdma_region_vaddr(conn->msg->stage), buffer, len);
 	return krdma_rw_staged(conn, rdma, len, until);
 }
 
-/* Holding KRDMA_BUSY_RW, if it needs that. One of @to and @from is set. */
+/* Holding KRDMA_BUSY_RW. One of @to and @from is set. */
 static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 			 size_t length, u64 offset, unsigned long until)
 {
@@ -295,8 +308,8 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
 	ret = krdma_req_wait_turn(conn, until);
-	if (!ret && from && length <= conn->max_inline)
-		ret = krdma_rw_loop(conn, to, from, length, offset, until);
+	if (!ret && from && krdma_rw_is_inline(conn, length, offset))
+		ret = krdma_rw_write_inline(conn, from, length, offset, until);
 	else if (!ret)
 		ret = krdma_rw_enter_loop(conn, to, from, length, offset, until);
 	krdma_conn_put(conn);

@@ -510,7 +510,8 @@ int krdma_qp_kept_errno(int ret)
  *
  * Context: any, @conn->lock held.
  * Return: 0; -EAGAIN no slot; the reason why the connection is over;
- * -ENOTCONN; or what the driver said. On error @kwr was not posted.
+ * -ESHUTDOWN it is being closed, and @kwr is late; -ENOTCONN; or what the driver
+ * said. On error @kwr was not posted.
  */
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr)
@@ -521,6 +522,8 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
+	if (kwr->late && conn->leaving)
+		return -ESHUTDOWN;
 	if (!kwr->reserved && !conn->sq_avail)
 		return -EAGAIN;
 	wr->wr_cqe = krdma_wr_cqe_locked(conn, kwr, wr->opcode);

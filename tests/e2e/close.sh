@@ -206,6 +206,44 @@ stuck() {
 	fi
 }
 
+# Who waits for his turn when it begins is refused: nothing is posted behind what the peer is told.
+latecomers() {
+	local stalls len end=$((SECONDS + 20 * slow))
+	if ((NODE == 1)); then
+		kt accept a rw 20000
+		kt_is 0 "accepted"
+		barrier late
+		kt take a 100 100
+		kt_is 0 "what was posted before has come"
+		kt receive a 100 5000
+		kt_is ECONNRESET "and then it is over"
+		kt shown a 8 0
+		kt_is EBADMSG "the late write has not come"
+		kt release a
+	else
+		kt connect c "$server" 7001 rw=1 max_msg=4194304
+		kt_is 0 "connected"
+		stalls=$(stalled)
+		kt_start posted async c send virt 100 100
+		until (($(stalled) > stalls)) || ((SECONDS > end)); do sleep 0.1; done
+		for len in 8 4096; do kt_start "late$len" write c "$len" 0 $((30000 * slow)); done
+		kt_start late200 send c 200
+		sleep 0.5
+		kt_start closed close c 5 $((30000 * slow))
+		sleep 0.5
+		barrier late
+		kt_result posted 40
+		kt_is 0 "posted ($kt_text)"
+		for len in 8 4096 200; do
+			kt_result "late$len" 40
+			kt_is ESHUTDOWN "$len bytes that waited for their turn are refused"
+		done
+		kt_result closed 40
+		kt_is 0 "closed"
+		kt release c
+	fi
+}
+
 # Both at once: each is told by the other, or ends by the other's end.
 both() {
 	local i name
@@ -284,6 +322,7 @@ if ((NODE == 1)); then
 	last_words
 	barrier words
 	replaced
+	latecomers
 	kt kthread hold hold rw
 	reasons
 	barrier requests
@@ -303,6 +342,7 @@ else
 	last_words
 	barrier words
 	replaced
+	latecomers
 	reasons
 	requests
 	barrier requests
