@@ -111,8 +111,8 @@ struct krdma_watch {
  *	request on its list (krdma_cm_take_request() or its close), a queued
  *	@close_work, @loan_work or @pull_work and a pending @timer, @alive or @step_work one
  *	each (put when they have run or were cancelled), each message that is lent
- *	one, each work request in flight one (put on completion). The CM
- *	needs none: rdma_destroy_id() waits for its callbacks
+ *	one. Work requests in flight need none: krdma_qp_drain() waits for their
+ *	completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
  * @domain: reference
