@@ -1080,6 +1080,10 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
  * @private_data: for the peer, in the REJ; NULL if none
  * @private_data_len: bytes, at most 140, in raw mode 148
  *
+ * A reason is for the two users to agree on, a number or a text: what the peer
+ * gets from krdma_get_reject() is these bytes. The reason of krdma's own in a REJ
+ * says no more than that it was the user, as opposed to krdma.
+ *
  * The caller releases @cb.
  *
  * Return: 0, -EINVAL, -EISCONN answered before, or the reason why the request
