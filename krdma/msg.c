@@ -319,7 +319,12 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 	int ret;
 
 	do {
-		ret = krdma_conn_wait(conn, krdma_msg_is_free, &what, until);
+		/* Whoever receives comes to an end, and may leave something. */
+		ret = what == KRDMA_BUSY_RECV ?
+			      krdma_conn_wait_ever(conn, krdma_msg_is_free,
+						   &what, until) :
+			      krdma_conn_wait(conn, krdma_msg_is_free, &what,
+					      until);
 		if (ret)
 			return ret;
 		spin_lock_irqsave(&conn->lock, flags);
@@ -1016,10 +1021,24 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
 
+/* What is not whole when the connection is over can never be received. */
+static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
+			  struct krdma_msg_next *next)
+{
+	int ret = krdma_msg_wait_next(conn, until, next);
+
+	if (ret || next->recv || !krdma_conn_is_over(conn))
+		return ret;
+	return krdma_msg_assemble(conn, until);
+}
+
 /**
  * krdma_receive_peek - how long is the next message
  * @cb: connection in message mode
  * @timeout_ms: time limit, 0: none
+ *
+ * After the end of the connection only what has arrived whole, or was pulled,
+ * counts.
  *
  * Return: its length; the message stays; or an errno of krdma_receive_len().
  */
@@ -1036,7 +1055,7 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	krdma_conn_get(conn);
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
 	if (!ret) {
-		ret = krdma_msg_wait_next(conn, until, &next);
+		ret = krdma_msg_peek(conn, until, &next);
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
 	krdma_conn_put(conn);

@@ -226,8 +226,12 @@ nobody_receives() {
 		kt_is 100002 "and the next one"
 		barrier both
 		barrier stays
+		kt peek a 5000
+		kt_is 100003 "what was read ahead is there after the end"
 		kt longreceive a 200000 20000
 		kt_is 100003 "what was read ahead can be received after the end"
+		kt peek a 5000
+		kt_is ECONNRESET "what was not read is not promised"
 		kt longreceive a 200000 20000
 		kt_is ECONNRESET "what was not read cannot"
 		kt release a
