@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The peer's memory as the peer describes it: what is taken in is what stands
+ * there, and nonsense is nothing. The description is byte for byte as long as it
+ * says, so that KASAN sees who reads behind it.
+ */
+#include <kunit/test.h>
+
+#include "../../krdma/wire.c"
+#include "../../krdma/remote.c"
+
+/* A description on the heap, freed with the test. */
+static void *describe(struct kunit *test, const struct krdma_seg *segs,
+		      u32 nsegs, size_t *len)
+{
+	struct krdma_wire_shown *shown;
+	struct krdma_wire_seg *wire;
+	u64 total = 0;
+	u32 i;
+
+	*len = krdma_shown_wire_size(nsegs);
+	shown = kunit_kzalloc(test, *len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, shown);
+	wire = (void *)(shown + 1);
+	for (i = 0; i < nsegs; i++) {
+		krdma_seg_encode(&wire[i], &segs[i]);
+		total += segs[i].len;
+	}
+	krdma_shown_encode(shown, total, nsegs);
+	return shown;
+}
+
+static struct krdma_remote *import(struct kunit *test,
+				   const struct krdma_seg *segs, u32 nsegs)
+{
+	struct krdma_remote *remote;
+	size_t len;
+	void *desc = describe(test, segs, nsegs, &len);
+
+	remote = krdma_remote_import(desc, len);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
+	/* The peer's bytes must not matter any more. */
+	memset(desc, 0xee, len);
+	return remote;
+}
+
+static void expect_nonsense(struct kunit *test, const void *desc, size_t len)
+{
+	struct krdma_remote *remote = krdma_remote_import(desc, len);
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(remote), (long)-EPROTO);
+	if (!IS_ERR(remote))
+		krdma_remote_free(remote);
+}
+
+static const struct krdma_seg some_segs[] = {
+	{ .addr = 0x100000, .rkey = 11, .len = 4096 },
+	{ .addr = 0xfff8, .rkey = 12, .len = 1 },
+	{ .addr = 0x300004, .rkey = 13, .len = 8192 },
+};
+
+static void what_is_described_is_taken_in(struct kunit *test)
+{
+	struct krdma_remote *remote = import(test, some_segs,
+					     ARRAY_SIZE(some_segs));
+
+	KUNIT_EXPECT_EQ(test, krdma_remote_size(remote), 12289ULL);
+	KUNIT_ASSERT_EQ(test, krdma_remote_nsegs(remote), 3U);
+	KUNIT_EXPECT_EQ(test, memcmp(krdma_remote_segs(remote), some_segs,
+				     sizeof(some_segs)), 0);
+	krdma_remote_free(remote);
+}
+
+/* 1024 segments of nearly 4 GiB: the sum has more than 32 bits. */
+static void the_most_that_may_be_described(struct kunit *test)
+{
+	struct krdma_remote *remote;
+	struct krdma_seg *segs;
+	u32 i;
+
+	segs = kunit_kzalloc(test, KRDMA_WIRE_SEGS_MAX * sizeof(*segs),
+			     GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segs);
+	for (i = 0; i < KRDMA_WIRE_SEGS_MAX; i++)
+		segs[i] = (struct krdma_seg){
+			.addr = (u64)i << 32,
+			.rkey = i,
+			.len = U32_MAX,
+		};
+	remote = import(test, segs, KRDMA_WIRE_SEGS_MAX);
+	KUNIT_EXPECT_EQ(test, krdma_remote_nsegs(remote),
+			(u32)KRDMA_WIRE_SEGS_MAX);
+	KUNIT_EXPECT_EQ(test, krdma_remote_size(remote),
+			(u64)KRDMA_WIRE_SEGS_MAX * U32_MAX);
+	KUNIT_EXPECT_EQ(test,
+			krdma_remote_segs(remote)[KRDMA_WIRE_SEGS_MAX - 1].rkey,
+			KRDMA_WIRE_SEGS_MAX - 1U);
+	krdma_remote_free(remote);
+}
+
+static void memory_may_end_where_addresses_do(struct kunit *test)
+{
+	static const struct krdma_seg last = {
+		.addr = U64_MAX - 4096, .rkey = 1, .len = 4096,
+	};
+	struct krdma_remote *remote = import(test, &last, 1);
+
+	KUNIT_EXPECT_EQ(test, krdma_remote_size(remote), 4096ULL);
+	krdma_remote_free(remote);
+}
+
+static void other_lengths_than_said_are_nonsense(struct kunit *test)
+{
+	size_t len, short_of;
+	u8 *desc = describe(test, some_segs, ARRAY_SIZE(some_segs), &len);
+	u8 *part;
+
+	for (short_of = 1; short_of <= len; short_of++) {
+		part = kunit_kzalloc(test, len - short_of, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, part);
+		memcpy(part, desc, len - short_of);
+		expect_nonsense(test, part, len - short_of);
+	}
+	part = kunit_kzalloc(test, len + 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, part);
+	memcpy(part, desc, len);
+	expect_nonsense(test, part, len + 1);
+}
+
+static void numbers_of_segments_that_cannot_be(struct kunit *test)
+{
+	static const u32 counts[] = {
+		0, 2, 4, KRDMA_WIRE_SEGS_MAX + 1, 0x10000003, U32_MAX,
+	};
+	size_t len;
+	struct krdma_wire_shown *shown = describe(test, some_segs, 3, &len);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		shown->nsegs = cpu_to_le32(counts[i]);
+		expect_nonsense(test, shown, len);
+	}
+}
+
+/* As many as it says, and they are there: only the limit speaks against it. */
+static void one_segment_more_than_may_be(struct kunit *test)
+{
+	size_t len;
+	struct krdma_seg *segs;
+	u32 i;
+
+	segs = kunit_kzalloc(test, (KRDMA_WIRE_SEGS_MAX + 1) * sizeof(*segs),
+			     GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segs);
+	for (i = 0; i <= KRDMA_WIRE_SEGS_MAX; i++)
+		segs[i].len = 1;
+	expect_nonsense(test,
+			describe(test, segs, KRDMA_WIRE_SEGS_MAX + 1, &len), len);
+}
+
+static void segments_that_cannot_be(struct kunit *test)
+{
+	static const struct krdma_seg wrong[] = {
+		{ .addr = 0x1000, .rkey = 1, .len = 0 },
+		{ .addr = U64_MAX, .rkey = 1, .len = 1 },
+		{ .addr = U64_MAX - 4094, .rkey = 1, .len = 4096 },
+		{ .addr = U64_MAX - 2, .rkey = 1, .len = U32_MAX },
+	};
+	struct krdma_seg segs[3];
+	size_t len;
+	u32 i, at;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		for (at = 0; at < ARRAY_SIZE(segs); at++) {
+			memcpy(segs, some_segs, sizeof(segs));
+			segs[at] = wrong[i];
+			expect_nonsense(test, describe(test, segs, 3, &len),
+					len);
+		}
+	}
+}
+
+static void sums_that_are_wrong(struct kunit *test)
+{
+	static const u64 sums[] = { 0, 12288, 12290, 12289 + BIT_ULL(32), U64_MAX };
+	size_t len;
+	struct krdma_wire_shown *shown = describe(test, some_segs, 3, &len);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sums); i++) {
+		shown->len = cpu_to_le64(sums[i]);
+		expect_nonsense(test, shown, len);
+	}
+}
+
+/* What counts is the address there, and not the offset. */
+static void atomics_want_addresses_that_are_aligned(struct kunit *test)
+{
+	struct krdma_remote *remote = import(test, some_segs,
+					     ARRAY_SIZE(some_segs));
+
+	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 0));
+	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4));
+	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4088));
+	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4095));
+	/* The second segment is a byte, which is at an aligned address. */
+	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4096));
+	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4097));
+	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4101));
+	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4104));
+	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 12288));
+	krdma_remote_free(remote);
+}
+
+static void nothing_can_be_freed(struct kunit *test)
+{
+	krdma_remote_free(NULL);
+}
+
+static struct kunit_case krdma_remote_cases[] = {
+	KUNIT_CASE(what_is_described_is_taken_in),
+	KUNIT_CASE(the_most_that_may_be_described),
+	KUNIT_CASE(memory_may_end_where_addresses_do),
+	KUNIT_CASE(other_lengths_than_said_are_nonsense),
+	KUNIT_CASE(numbers_of_segments_that_cannot_be),
+	KUNIT_CASE(one_segment_more_than_may_be),
+	KUNIT_CASE(segments_that_cannot_be),
+	KUNIT_CASE(sums_that_are_wrong),
+	KUNIT_CASE(atomics_want_addresses_that_are_aligned),
+	KUNIT_CASE(nothing_can_be_freed),
+	{}
+};
+
+static struct kunit_suite krdma_remote_suite = {
+	.name = "krdma_remote",
+	.test_cases = krdma_remote_cases,
+};
+
+kunit_test_suite(krdma_remote_suite);
+
+MODULE_AUTHOR("The krdma developers");
+MODULE_DESCRIPTION("KUnit tests of the peer's memory");
+MODULE_LICENSE("GPL");
