@@ -58,7 +58,8 @@ static void ktest_again_connected(struct krdma_again *again,
 {
 	struct ktest_again *a = krdma_again_context(again);
 
-	if (a->up || epoch != a->epoch + 1)
+	if (a->up || epoch != a->epoch + 1 ||
+	    krdma_again_epoch(again) != epoch)
 		a->wrong++;
 	a->up = cb;
 	a->epoch = epoch;

@@ -119,6 +119,11 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		.initiator_depth = ktest_option(args, "depth", 0),
 		.ack_timeout = ktest_option(args, "ack_timeout", 0),
 	};
+	if (ktest_option(args, "domain", 0)) {
+		p->domain = ktest_domain(ktest_option(args, "domain", 0));
+		if (IS_ERR(p->domain))
+			return PTR_ERR(p->domain);
+	}
 	for (i = 0; i < ARRAY_SIZE(ktest_u32_options); i++)
 		*(u32 *)((void *)p + ktest_u32_options[i].offset) =
 			ktest_option(args, ktest_u32_options[i].name, 0);
@@ -253,6 +258,13 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	taken += krdma_release_cb(NULL) != -EINVAL;
 	krdma_release_cb(made);
 	return taken;
+}
+
+/* config BYTES: the longest message of connections made later */
+static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	krdma_config(ktest_number(args, 1, 0));
+	return 0;
 }
 
 /* slot NAME: make a name, so that connecting needs no memory for that */
@@ -519,9 +531,11 @@ static const struct {
 	{ "again", ktest_cmd_again },
 	{ "brief", ktest_cmd_brief },
 	{ "clients", ktest_cmd_clients },
+	{ "config", ktest_cmd_config },
 	{ "connect", ktest_cmd_connect },
 	{ "failnth", ktest_cmd_failnth },
 	{ "forget", ktest_cmd_forget },
+	{ "holds", ktest_cmd_holds },
 	{ "holdup", ktest_cmd_hold },
 	{ "kept", ktest_cmd_kept },
 	{ "kill", ktest_cmd_kill },
@@ -536,6 +550,7 @@ static const struct {
 	{ "slot", ktest_cmd_slot },
 	{ "stop", ktest_cmd_stop },
 	{ "tell", ktest_cmd_tell },
+	{ "undomain", ktest_cmd_undomain },
 	{ "until", ktest_cmd_until },
 	{ "withdraw", ktest_cmd_withdraw },
 };

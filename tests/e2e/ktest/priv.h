@@ -141,6 +141,8 @@ int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args);
 
 void ktest_fill(u8 *buf, size_t len);
 int ktest_check(const u8 *buf, size_t len);
+void ktest_fill_seed(u8 *buf, size_t len, u32 seed);
+int ktest_check_seed(const u8 *buf, size_t len, u32 seed);
 
 /* long.c */
 int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb);
@@ -181,6 +183,11 @@ struct krdma_remote *ktest_tell_import(struct krdma_cb *cb);
 void ktest_tell_fill(struct krdma_req *req, u32 i, u32 len);
 void ktest_tell_end(void);
 
+/* domain.c */
+struct krdma_domain *ktest_domain(u32 i);
+int ktest_cmd_undomain(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_domains_end(void);
+
 /* hold.c */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);
@@ -190,10 +197,12 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		    struct krdma_cb *cb, u8 *buf);
 int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf);
 int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb);
 int ktest_do_regions(struct ktest_ctx *ctx, const struct ktest_args *args,
 		     struct krdma_cb *cb);
 int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_regions_end(void);
 
 /* job.c */

@@ -5,7 +5,9 @@
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
+#include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 #include <asm/byteorder.h>
 
 #include "priv.h"
@@ -16,39 +18,128 @@
 #define KTEST_KEY_AT (16 + 8)
 #define KTEST_DESC_MAX 4096
 
+/* A region, and where its bytes are: @memory is ours, NULL: the region's. */
+struct ktest_own {
+	struct krdma_region *region;
+	void *memory;
+	u8 *data;
+	u32 len;
+};
+
 /* By xchg(): whoever takes one out puts it. */
 static struct {
-	struct krdma_region *own[KTEST_REGIONS];
+	struct ktest_own *own[KTEST_REGIONS];
 	struct krdma_remote *learnt[KTEST_REGIONS];
 } ktest_regions;
+
+static void ktest_own_put(struct ktest_own *own)
+{
+	if (!own)
+		return;
+	krdma_region_put(own->region);
+	kvfree(own->memory);
+	kfree(own);
+}
 
 void ktest_regions_end(void)
 {
 	u32 i;
 
 	for (i = 0; i < KTEST_REGIONS; i++) {
-		krdma_region_put(xchg(&ktest_regions.own[i], NULL));
+		ktest_own_put(xchg(&ktest_regions.own[i], NULL));
 		krdma_remote_free(xchg(&ktest_regions.learnt[i], NULL));
 	}
 }
 
-/* expose NAME I LEN: a region with a pattern, and a message that describes it */
+/* A page an entry; with a @gap the first entry ends a byte too early. */
+static struct krdma_region *ktest_region_of_sg(struct krdma_cb *cb,
+					       const struct ktest_own *own,
+					       u32 access, u32 gap)
+{
+	u32 n = DIV_ROUND_UP(offset_in_page(own->data) + own->len, PAGE_SIZE);
+	struct scatterlist *sgl = kvcalloc(n, sizeof(*sgl), GFP_KERNEL);
+	u32 i, part, left = own->len;
+	struct krdma_region *region;
+	u8 *at = own->data;
+
+	if (!sgl)
+		return ERR_PTR(-ENOMEM);
+	sg_init_table(sgl, n);
+	for (i = 0; i < n; i++) {
+		part = min_t(u32, left, PAGE_SIZE - offset_in_page(at));
+		sg_set_page(&sgl[i], vmalloc_to_page(at), part - gap,
+			    offset_in_page(at));
+		gap = 0;
+		at += part;
+		left -= part;
+	}
+	region = krdma_region_from_sg(cb, sgl, n, access);
+	kvfree(sgl);
+	return region;
+}
+
+static struct krdma_region *ktest_region_of(const struct ktest_args *args,
+					    struct krdma_cb *cb,
+					    struct ktest_own *own, u32 access)
+{
+	const char *of = ktest_text_option(args, "of") ?: "alloc";
+	u32 skip = ktest_option(args, "skip", 0);
+	struct krdma_region *region;
+
+	if (!strcmp(of, "alloc")) {
+		region = krdma_region_alloc(cb, own->len, access);
+		own->data = IS_ERR(region) ? NULL : krdma_region_vaddr(region);
+		return region;
+	}
+	own->memory = strcmp(of, "kmalloc") ? vzalloc(skip + own->len + 1) :
+					      kzalloc(skip + own->len, GFP_KERNEL);
+	if (!own->memory)
+		return ERR_PTR(-ENOMEM);
+	own->data = own->memory + skip;
+	if (!strncmp(of, "sg", 2))
+		return ktest_region_of_sg(cb, own, access, !strcmp(of, "sg-gap"));
+	return krdma_region_from_vmalloc(cb, own->data, own->len, access);
+}
+
+static struct ktest_own *ktest_own_make(const struct ktest_args *args,
+					struct krdma_cb *cb, u32 len)
+{
+	u32 access = ktest_option(args, "access", KRDMA_REMOTE_READ);
+	struct ktest_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
+	struct krdma_region *region;
+
+	if (!own)
+		return ERR_PTR(-ENOMEM);
+	own->len = len;
+	region = ktest_region_of(args, cb, own, access);
+	if (IS_ERR(region)) {
+		ktest_own_put(own);
+		return ERR_CAST(region);
+	}
+	own->region = region;
+	ktest_fill(own->data, len);
+	krdma_region_sync_for_device(region);
+	return own;
+}
+
+/*
+ * expose NAME I LEN [access=KRDMA_REMOTE_*] [of=alloc|vmalloc|kmalloc|sg|sg-gap]
+ * [skip=BYTES]: a region with a pattern, and a message that describes it
+ */
 int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		    struct krdma_cb *cb, u8 *buf)
 {
 	u32 i = ktest_number(args, 2, 0), len = ktest_number(args, 3, 4096);
-	struct krdma_region *region;
+	struct ktest_own *own;
 	ssize_t size;
 
 	if (i >= KTEST_REGIONS)
 		return -EINVAL;
-	region = krdma_region_alloc(cb, len, KRDMA_REMOTE_READ);
-	if (IS_ERR(region))
-		return PTR_ERR(region);
-	ktest_fill(krdma_region_vaddr(region), len);
-	krdma_region_sync_for_device(region);
-	krdma_region_put(xchg(&ktest_regions.own[i], region));
-	size = krdma_region_export(region, 0, len, buf, KTEST_DESC_MAX);
+	own = ktest_own_make(args, cb, len);
+	if (IS_ERR(own))
+		return PTR_ERR(own);
+	size = krdma_region_export(own->region, 0, len, buf, KTEST_DESC_MAX);
+	ktest_own_put(xchg(&ktest_regions.own[i], own));
 	if (size < 0)
 		return size;
 	snprintf(ctx->text, sizeof(ctx->text), "key=%#x",
@@ -56,19 +147,37 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return krdma_send_timeout(cb, buf, size, 10000);
 }
 
-/* withdraw I [revoke=0]: give it up */
+/* withdraw I [revoke=0] [keep=1]: give it up, or only its keys */
 int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
-	struct krdma_region *region;
+	struct ktest_own *own;
 	int ret = 0;
 
-	region = i < KTEST_REGIONS ? xchg(&ktest_regions.own[i], NULL) : NULL;
-	if (!region)
+	own = i < KTEST_REGIONS ? xchg(&ktest_regions.own[i], NULL) : NULL;
+	if (!own)
 		return -ENOENT;
 	if (ktest_option(args, "revoke", 1))
-		ret = krdma_region_revoke(region, 0);
-	krdma_region_put(region);
+		ret = krdma_region_revoke(own->region, 0);
+	if (ktest_option(args, "keep", 0))
+		own = xchg(&ktest_regions.own[i], own);
+	ktest_own_put(own);
+	return ret;
+}
+
+/* holds I [SEED]: is the pattern there, that of "expose" or of "store" */
+int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	u32 i = ktest_number(args, 1, 0);
+	struct ktest_own *own;
+	int ret;
+
+	own = i < KTEST_REGIONS ? xchg(&ktest_regions.own[i], NULL) : NULL;
+	if (!own)
+		return -ENOENT;
+	krdma_region_sync_for_cpu(own->region);
+	ret = ktest_check_seed(own->data, own->len, ktest_number(args, 2, 0));
+	ktest_own_put(xchg(&ktest_regions.own[i], own));
 	return ret;
 }
 
@@ -102,53 +211,67 @@ int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args)
 	return 0;
 }
 
-struct ktest_fetch {
+struct ktest_move {
 	struct krdma_req req;
 	struct completion over;
 	int status;
 };
 
-static void ktest_fetch_done(struct krdma_req *req, int status)
+static void ktest_move_done(struct krdma_req *req, int status)
 {
-	struct ktest_fetch *fetch = container_of(req, struct ktest_fetch, req);
+	struct ktest_move *move = container_of(req, struct ktest_move, req);
 
-	fetch->status = status;
-	complete(&fetch->over);
+	move->status = status;
+	complete(&move->over);
 }
 
-static int ktest_fetch(struct krdma_cb *cb, struct krdma_region *sink,
-		       const struct krdma_remote *remote, u32 len)
+static int ktest_move(struct krdma_cb *cb, enum krdma_opcode opcode,
+		      struct krdma_region *local,
+		      const struct krdma_remote *remote)
 {
-	struct ktest_fetch fetch = {
+	struct ktest_move move = {
 		.req = {
-			.opcode = KRDMA_READ,
+			.opcode = opcode,
 			.local = {
 				.mem = KRDMA_MEM_REGION,
-				.region = sink,
-				.len = len,
+				.region = local,
+				.len = krdma_region_size(local),
 			},
 			.remote = remote,
-			.done = ktest_fetch_done,
+			.done = ktest_move_done,
 		},
 	};
 	int ret;
 
-	init_completion(&fetch.over);
-	ret = krdma_post(cb, &fetch.req);
+	init_completion(&move.over);
+	ret = krdma_post(cb, &move.req);
 	if (ret)
 		return ret;
-	if (!wait_for_completion_timeout(&fetch.over, 30 * HZ)) {
+	if (!wait_for_completion_timeout(&move.over, 30 * HZ)) {
 		krdma_disconnect(cb);
-		wait_for_completion(&fetch.over);
+		wait_for_completion(&move.over);
 	}
-	return fetch.status;
+	return move.status;
 }
 
-/* fetch NAME I LEN: read what was learnt; the pattern must be there */
+/* Between @local and what was learnt. */
+static int ktest_move_learnt(struct krdma_cb *cb, enum krdma_opcode opcode,
+			     struct krdma_region *local, u32 i)
+{
+	struct krdma_remote *remote = xchg(&ktest_regions.learnt[i], NULL);
+	int ret = remote ? ktest_move(cb, opcode, local, remote) : -ENOENT;
+
+	krdma_remote_free(xchg(&ktest_regions.learnt[i], remote));
+	return ret;
+}
+
+/*
+ * fetch NAME I LEN [SEED] [dry=1]: read what was learnt; the pattern must be
+ * there. dry: one that fails brings nothing
+ */
 int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	u32 i = ktest_number(args, 2, 0), len = ktest_number(args, 3, 4096);
-	struct krdma_remote *remote;
 	struct krdma_region *sink;
 	int ret;
 
@@ -157,13 +280,35 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 	sink = krdma_region_alloc(cb, len, KRDMA_READ_SINK);
 	if (IS_ERR(sink))
 		return PTR_ERR(sink);
-	remote = xchg(&ktest_regions.learnt[i], NULL);
-	ret = remote ? ktest_fetch(cb, sink, remote, len) : -ENOENT;
-	xchg(&ktest_regions.learnt[i], remote);
+	ret = ktest_move_learnt(cb, KRDMA_READ, sink, i);
 	krdma_region_sync_for_cpu(sink);
 	if (!ret)
-		ret = ktest_check(krdma_region_vaddr(sink), len);
+		ret = ktest_check_seed(krdma_region_vaddr(sink), len,
+				       ktest_number(args, 4, 0));
+	else if (ktest_option(args, "dry", 0) &&
+		 memchr_inv(krdma_region_vaddr(sink), 0, len))
+		ret = -EBADMSG;
 	krdma_region_put(sink);
+	return ret;
+}
+
+/* store NAME I LEN [SEED]: write a pattern to what was learnt */
+int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
+{
+	u32 i = ktest_number(args, 2, 0), len = ktest_number(args, 3, 4096);
+	struct krdma_region *source;
+	int ret;
+
+	if (i >= KTEST_REGIONS)
+		return -EINVAL;
+	source = krdma_region_alloc(cb, len, 0);
+	if (IS_ERR(source))
+		return PTR_ERR(source);
+	ktest_fill_seed(krdma_region_vaddr(source), len,
+			ktest_number(args, 4, 0));
+	krdma_region_sync_for_device(source);
+	ret = ktest_move_learnt(cb, KRDMA_WRITE, source, i);
+	krdma_region_put(source);
 	return ret;
 }
 

@@ -30,22 +30,33 @@ static u8 ktest_pattern(size_t i, size_t len)
 	return i * 7 + (i >> 8) + far + len;
 }
 
-void ktest_fill(u8 *buf, size_t len)
+/* Another @seed is another number in each four bytes. */
+void ktest_fill_seed(u8 *buf, size_t len, u32 seed)
 {
 	size_t i;
 
 	for (i = 0; i < len; i++)
-		buf[i] = ktest_pattern(i, len);
+		buf[i] = ktest_pattern(i, len) ^ (u8)(seed >> (i % 4 * 8));
+}
+
+int ktest_check_seed(const u8 *buf, size_t len, u32 seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (buf[i] != (u8)(ktest_pattern(i, len) ^ (seed >> (i % 4 * 8))))
+			return -EBADMSG;
+	return 0;
+}
+
+void ktest_fill(u8 *buf, size_t len)
+{
+	ktest_fill_seed(buf, len, 0);
 }
 
 int ktest_check(const u8 *buf, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		if (buf[i] != ktest_pattern(i, len))
-			return -EBADMSG;
-	return 0;
+	return ktest_check_seed(buf, len, 0);
 }
 
 static void ktest_unuse(struct ktest_use *use)
@@ -119,6 +130,15 @@ static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
+/* plain NAME: receive by a call that is not told how large the buffer is */
+static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
+{
+	int ret = krdma_receive(use->cb, use->buf);
+
+	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
+}
+
 /* peek NAME [TIMEOUT_MS] */
 static int ktest_do_peek(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
@@ -182,6 +202,14 @@ static int ktest_do_shown(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 krdma_shown_size(use->cb), krdma_peer_shown_size(use->cb));
 	ret = krdma_shown_get(use->cb, use->buf, len, ktest_number(args, 3, 0));
 	return ret ?: ktest_check(use->buf, len);
+}
+
+/* show NAME LEN OFFSET: a pattern into this side's shown buffer */
+static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
+			 struct ktest_use *use, u32 len)
+{
+	ktest_fill(use->buf, len);
+	return krdma_shown_set(use->cb, use->buf, len, ktest_number(args, 3, 0));
 }
 
 /* pump NAME LEN MS: send until the time is over */
@@ -433,6 +461,13 @@ static int ktest_call_fetch(struct ktest_ctx *ctx,
 	return ktest_do_fetch(args, use->cb);
 }
 
+static int ktest_call_store(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
+{
+	return ktest_do_store(args, use->cb);
+}
+
 static int ktest_call_regions(struct ktest_ctx *ctx,
 			      const struct ktest_args *args,
 			      struct ktest_use *use, u32 len)
@@ -454,6 +489,7 @@ static const struct {
 	{ "longreceive", ktest_do_longreceive },
 	{ "longsend", ktest_do_longsend },
 	{ "peek", ktest_do_peek },
+	{ "plain", ktest_do_plain },
 	{ "pump", ktest_do_pump },
 	{ "query", ktest_do_query },
 	{ "read", ktest_do_read },
@@ -462,8 +498,10 @@ static const struct {
 	{ "rwpump", ktest_do_rwpump },
 	{ "send", ktest_do_send },
 	{ "serve", ktest_do_serve },
+	{ "show", ktest_do_show },
 	{ "shown", ktest_do_shown },
 	{ "sink", ktest_do_sink },
+	{ "store", ktest_call_store },
 	{ "take", ktest_do_take },
 	{ "talk", ktest_call_talk },
 	{ "write", ktest_do_write },

@@ -1,0 +1,241 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# regions: what a peer may do with memory that it was told of, and nothing else: reads and writes go where they belong in
+# memory of every kind; who may only read cannot write, and the other way round; who could write cannot once the keys are
+# revoked, although the connection lives; and a key is worth something in its domain only.
+#
+#   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
+#
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 180
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+MiB=$((1 << 20))
+# KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE
+readable=1
+writable=2
+pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
+
+# The adapter refuses it: that, or the end that the peer makes of the connection, is heard first.
+refused() {
+	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}"
+	ok $? "$1: $kt_ret"
+}
+
+open() {
+	if ((NODE == 1)); then expect 0 accept a l 20000; else expect 0 connect c "$server" 7000 "$@"; fi
+}
+
+closed() {
+	if ((NODE == 1)); then
+		kt until a CLOSED 20000
+		kt_is 0 "the connection is over"
+		kt withdraw 0
+		expect 0 release a
+	else
+		kt forget 0
+		expect 0 release c
+	fi
+}
+
+# kind LEN [option]...: a region is read, written and read.
+kind() {
+	local len=$1
+	shift
+	if ((NODE == 1)); then
+		expect 0 expose a 0 "$len" access=$((readable | writable)) "$@"
+		barrier written
+		kt holds 0 77
+		kt_is 0 "$len bytes $*: what was written is there"
+		expect 0 withdraw 0
+	else
+		expect 0 learn c 0
+		kt fetch c 0 "$len"
+		kt_is 0 "$len bytes $*: what is there is read"
+		expect 0 store c 0 "$len" 77
+		kt fetch c 0 "$len" 77
+		kt_is 0 "$len bytes $*: what was written is read"
+		barrier written
+	fi
+}
+
+kinds() {
+	local of len skip
+	open
+	for of in alloc vmalloc sg; do
+		for len in 1 4096 4097 100000 $((5 * MiB + 1)); do
+			for skip in 0 100 4095; do
+				[[ $of == alloc && $skip != 0 ]] || kind "$len" of=$of skip=$skip
+			done
+		done
+	done
+	if ((NODE == 1)); then
+		expect EINVAL expose a 0 10000 of=sg-gap
+		expect EINVAL expose a 0 10000 of=kmalloc
+		expect EINVAL expose a 0 0 of=vmalloc
+		expect EINVAL expose a 0 10000 of=sg access=64
+		expect EINVAL expose a 0 10000 of=vmalloc access=64
+		kind 100 of=sg
+		barrier withdrawn
+		kt until a CLOSED 20000
+		expect ECONNRESET expose a 0 10000 of=vmalloc
+		expect ECONNRESET expose a 0 10000 of=sg
+	else
+		kind 100 of=sg
+		barrier withdrawn
+		kt disconnect c
+	fi
+	closed
+}
+
+# forbidden ACCESS COMMAND [option]...: node 2 does what the region is not for.
+forbidden() {
+	local access=$1
+	shift
+	open
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 "access=$access"
+		barrier tried
+		kt until a CLOSED 20000
+		expect 0 holds 0
+	else
+		expect 0 learn c 0
+		kt "$1" c 0 10000 77 dry=1
+		refused "$1 where the access is $access"
+		barrier tried
+	fi
+	closed
+}
+
+# allowed ACCESS COMMAND SEED: and what it is for; afterwards node 1 has the pattern of that number.
+allowed() {
+	local access=$1 what=$2 pattern=$3
+	open
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 "access=$access"
+		barrier done
+		expect 0 holds 0 "$pattern"
+		barrier held
+	else
+		expect 0 learn c 0
+		kt "$what" c 0 10000 "$pattern"
+		kt_is 0 "$what where the access is $access"
+		barrier done
+		barrier held
+		kt disconnect c
+	fi
+	closed
+}
+
+# gone COMMAND [revoke=0]: it worked, the keys are withdrawn, it does not any more; the connection was alive.
+gone() {
+	local what=$1 how=${2:-keep=1}
+	open mr_pool=16
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 access=$((readable | writable))
+		barrier used
+		expect 0 withdraw 0 "$how"
+		[[ $how != keep=1 ]] || expect EALREADY withdraw 0 keep=1
+		# It lives. Who put the region has its MR again, with another key.
+		expect 0 expose a 1 10000 access=$((readable | writable))
+		barrier gone
+		barrier alive
+		[[ $(kt_state a) == ESTABLISHED ]]
+		ok $? "the connection does not notice"
+		barrier looked
+		barrier tried
+		kt until a CLOSED 20000
+		[[ $how != keep=1 ]] || expect 0 holds 0 77
+		expect 0 holds 1 78
+		kt withdraw 1
+	else
+		expect 0 learn c 0
+		expect 0 store c 0 10000 77
+		expect 0 fetch c 0 10000 77
+		barrier used
+		barrier gone
+		expect 0 learn c 1
+		expect 0 store c 1 10000 78
+		barrier alive
+		barrier looked
+		kt "$what" c 0 10000 79 dry=1
+		refused "$what after withdraw $how"
+		barrier tried
+		kt forget 1
+	fi
+	closed
+}
+
+# The key of a connection in domain 1, tried on one of the same and on one of the other.
+domains() {
+	local i what
+	for what in fetch store; do
+		for i in 1 2 3; do
+			if ((NODE == 1)); then expect 0 accept "a$i" "l$i" 20000; else expect 0 connect "c$i" "$server" "700$i"; fi
+		done
+		if ((NODE == 1)); then
+			(($(pds) - none == 2))
+			ok $? "three connections of two domains have two PDs: $(($(pds) - none))"
+			expect 0 expose a1 0 10000 access=$((readable | writable))
+			barrier tried
+			kt until a2 CLOSED 20000
+			kt_is 0 "who came with the other domain's key is gone"
+			expect 0 holds 0 77
+			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
+			ok $? "the others are there"
+			barrier held
+			for i in 1 2 3; do kt until "a$i" CLOSED 20000; done
+			kt withdraw 0
+			for i in 1 2 3; do expect 0 release "a$i"; done
+			(($(pds) == none))
+			ok $? "no PD is left"
+		else
+			expect 0 learn c1 0
+			expect 0 store c1 0 10000 76
+			expect 0 fetch c3 0 10000 76
+			expect 0 store c3 0 10000 77
+			kt "$what" c2 0 10000 79 dry=1
+			refused "$what with the key of another domain"
+			expect 0 fetch c1 0 10000 77
+			barrier tried
+			barrier held
+			kt forget 0
+			for i in 1 2 3; do expect 0 release "c$i"; done
+		fi
+		barrier next
+	done
+}
+
+none=$(pds)
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000 mr_pool=16
+	expect 0 listen l1 0.0.0.0 7001 domain=1
+	expect 0 listen l2 0.0.0.0 7002 domain=2
+	expect 0 listen l3 0.0.0.0 7003 domain=1
+	# Who uses them has references of his own.
+	expect 0 undomain
+fi
+barrier listening
+allowed $readable fetch 0
+allowed $writable store 77
+forbidden $readable store
+forbidden $writable fetch
+forbidden 0 store
+forbidden 0 fetch
+for how in keep=1 revoke=0; do
+	for what in store fetch; do gone $what $how; done
+done
+kinds
+domains
+if ((NODE == 1)); then for l in l l1 l2 l3; do expect 0 release $l; done; fi
+same_resources "$before" "resources are as before"
+finish
