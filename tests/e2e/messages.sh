@@ -76,6 +76,14 @@ server_shown() {
 	kt_is 0 "accept a connection with a shown buffer"
 	barrier written
 	expect 0 shown a 100000 8192
+	kt shown a 0 0
+	local own=${kt_text%% *}
+	own=${own#own=}
+	expect 0 show a 5000 300001
+	expect 0 show a 1 $((own - 1))
+	expect EMSGSIZE show a 1 "$own"
+	expect EMSGSIZE show a 2 $((own - 1))
+	expect EMSGSIZE show a 64 4294967295
 	barrier looked
 	kt_start sink sink a
 	kt_result sink 30
@@ -90,6 +98,8 @@ client_shown() {
 	expect 0 read c 100000 8192
 	barrier written
 	barrier looked
+	# What the server has changed itself.
+	expect 0 read c 5000 300001
 	kt shown c 0 0
 	local peer=${kt_text##*peer=}
 	echo "# the peer shows $peer bytes"
@@ -128,6 +138,49 @@ odd_shown() {
 	expect 0 release $name
 }
 
+# krdma_config() is for what is made later: its listener and connections keep what they were made with.
+server_config() {
+	expect 0 config 5000
+	# What is too much is refused.
+	expect 0 config 1073741825
+	expect 0 listen roomy 0.0.0.0 7006 max_msg=200000
+	expect 0 listen plain 0.0.0.0 7004
+	expect 0 config 0
+	expect 0 listen usual 0.0.0.0 7005
+	barrier configured
+	expect 0 accept a roomy 20000
+	expect 5000 plain a
+	kt plain a
+	kt_is EMSGSIZE "the buffer need not hold more than was configured"
+	expect EMSGSIZE plain a
+	expect 5001 peek a 20000
+	expect 5001 receive a 5001 20000
+	expect 1 plain a
+	expect 0 accept b plain 20000
+	expect 5000 plain b
+	expect 0 accept d usual 20000
+	expect 5001 plain d
+	# A connection of messages shows nothing.
+	expect EINVAL show d 1 0
+	barrier received
+	for slot in a b d roomy plain usual; do expect 0 release $slot; done
+}
+
+client_config() {
+	barrier configured
+	expect 0 connect c "$1" 7006
+	expect 0 send c 5000
+	expect 0 send c 5001
+	expect 0 send c 1
+	expect 0 connect p "$1" 7004
+	expect EMSGSIZE send p 5001
+	expect 0 send p 5000
+	expect 0 connect u "$1" 7005
+	expect 0 send u 5001
+	barrier received
+	for slot in c p u; do expect 0 release $slot; done
+}
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 max_msg=200000
 	expect 0 listen one "$(addr4 1)" 7002
@@ -146,6 +199,7 @@ if ((NODE == 1)); then
 	server_messages 6
 	server_shown
 	odd_shown
+	server_config
 	expect 0 release l
 	expect 0 release r
 	expect 0 release o
@@ -157,6 +211,7 @@ else
 	client_messages 6 "$(addr6 1)"
 	client_shown
 	odd_shown
+	client_config "$(addr4 1)"
 fi
 same_resources "$before" "resources are as before"
 finish
