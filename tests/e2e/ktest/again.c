@@ -226,19 +226,15 @@ static struct krdma_cb *ktest_again_get_cb(struct ktest_again *a, bool *stopped)
 	return cb;
 }
 
-static int ktest_again_round(struct krdma_cb *cb, u8 *buf)
+/* Wrong data and a wrong count are never the connection's end. */
+static bool ktest_again_may_fail(struct krdma_cb *cb, int error)
 {
-	int ret;
-
-	ktest_fill(buf, KTEST_AGAIN_LEN);
-	ret = krdma_write_at(cb, buf, KTEST_AGAIN_LEN, 0, 5000);
-	memset(buf, 0, KTEST_AGAIN_LEN);
-	ret = ret ?: krdma_read_at(cb, buf, KTEST_AGAIN_LEN, 0, 5000);
-	return ret ?: ktest_check(buf, KTEST_AGAIN_LEN);
+	return error != -EBADMSG && error != -EPROTO && !krdma_is_established(cb);
 }
 
 /* Failures are fine where the connection is over, and nowhere else. */
-static int ktest_again_pump(struct ktest_again *a, u8 *buf, u32 *good, u32 *bad)
+static int ktest_again_pump(struct ktest_again *a, struct ktest_load *load,
+			    u32 *good, u32 *bad)
 {
 	struct krdma_cb *cb;
 	bool stopped;
@@ -252,8 +248,9 @@ static int ktest_again_pump(struct ktest_again *a, u8 *buf, u32 *good, u32 *bad)
 			usleep_range(2000, 4000);
 			continue;
 		}
-		ret = ktest_again_round(cb, buf);
-		if (ret && krdma_is_established(cb)) {
+		ret = ktest_load_on(load, cb, false) ?:
+		      ktest_load_round(load, 5000);
+		if (ret && !ktest_again_may_fail(cb, ret)) {
 			krdma_put(cb);
 			return ret;
 		}
@@ -266,12 +263,16 @@ static int ktest_again_pump(struct ktest_again *a, u8 *buf, u32 *good, u32 *bad)
 static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_again *a)
 {
-	u8 *buf = kmalloc(KTEST_AGAIN_LEN, GFP_KERNEL);
-	u32 good = 0, bad = 0;
-	int ret = buf ? ktest_again_pump(a, buf, &good, &bad) : -ENOMEM;
+	struct ktest_load *load = ktest_load_begin(KTEST_AGAIN_LEN, true);
+	u32 good = 0, bad = 0, requests;
+	int ret;
 
-	snprintf(ctx->text, sizeof(ctx->text), "good=%u bad=%u", good, bad);
-	kfree(buf);
+	if (!load)
+		return -ENOMEM;
+	ret = ktest_again_pump(a, load, &good, &bad);
+	ret = ktest_load_end(load, &requests) ?: ret;
+	snprintf(ctx->text, sizeof(ctx->text), "good=%u bad=%u requests=%u",
+		 good, bad, requests);
 	return ret;
 }
 

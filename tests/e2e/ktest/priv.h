@@ -88,6 +88,8 @@ struct ktest_slot {
 	u32 pause_us;
 };
 
+struct ktest_load;
+
 /**
  * struct ktest_ctx - one run of a command
  * @net: network namespace of the writer, also when a kernel thread runs it
@@ -143,6 +145,12 @@ void ktest_fill(u8 *buf, size_t len);
 int ktest_check(const u8 *buf, size_t len);
 void ktest_fill_seed(u8 *buf, size_t len, u32 seed);
 int ktest_check_seed(const u8 *buf, size_t len, u32 seed);
+
+/* load.c */
+struct ktest_load *ktest_load_begin(u32 len, bool requests);
+int ktest_load_end(struct ktest_load *load, u32 *requests);
+int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known);
+int ktest_load_round(struct ktest_load *load, u32 timeout_ms);
 
 /* long.c */
 int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb);

@@ -231,33 +231,31 @@ static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-static int ktest_rw_once(struct ktest_use *use, u32 len)
+static int ktest_rw_until(struct ktest_load *load, struct krdma_cb *cb, u32 ms,
+			  u32 *count)
 {
-	int ret;
+	ktime_t end = ktime_add_ms(ktime_get(), ms);
+	int ret = ktest_load_on(load, cb, true);
 
-	ktest_fill(use->buf, len);
-	ret = krdma_write_at(use->cb, use->buf, len, 0, 10000);
-	if (ret)
-		return ret;
-	memset(use->buf, 0, len);
-	ret = krdma_read_at(use->cb, use->buf, len, 0, 10000);
-	return ret ?: ktest_check(use->buf, len);
+	while (!ret && ktime_before(ktime_get(), end) && !ktest_should_end()) {
+		ret = ktest_load_round(load, 10000);
+		*count += !ret;
+	}
+	return ret;
 }
 
-/* rwpump NAME LEN MS: write, read back and compare until the time is over */
+/* rwpump NAME LEN MS: write, read and compare until the time is over */
 static int ktest_do_rwpump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			   struct ktest_use *use, u32 len)
 {
-	ktime_t end = ktime_add_ms(ktime_get(), ktest_number(args, 3, 1000));
+	struct ktest_load *load = ktest_load_begin(len, false);
 	u32 count = 0;
-	int ret = 0;
+	int ret;
 
-	while (ktime_before(ktime_get(), end) && !ktest_should_end()) {
-		ret = ktest_rw_once(use, len);
-		if (ret)
-			break;
-		count++;
-	}
+	if (!load)
+		return -ENOMEM;
+	ret = ktest_rw_until(load, use->cb, ktest_number(args, 3, 1000), &count);
+	ret = ktest_load_end(load, NULL) ?: ret;
 	snprintf(ctx->text, sizeof(ctx->text), "count=%u", count);
 	return ret;
 }

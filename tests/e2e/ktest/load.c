@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Load on the peer's shown buffer that knows what must be there. Each write has
+ * other data and goes to another place, reads look at any place: so a write that
+ * was lost, or one that comes late over a newer one, shows. Of requests by
+ * callback each must be over exactly once.
+ */
+#include <linux/completion.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+#define KTEST_LOAD_REQS 4
+#define KTEST_LOAD_REQ_LEN 512
+
+struct ktest_load_req {
+	struct krdma_req req;
+	struct ktest_load *load;
+	atomic_t times;
+	int status;
+	u8 data[KTEST_LOAD_REQ_LEN];
+};
+
+/**
+ * struct ktest_load - one who writes and reads, and nobody else does there
+ * @cb: whose peer's memory it is; a reference, so that no other is at its address
+ * @image: what must be there
+ * @buf: of one operation
+ * @len: bytes of that
+ * @max: the most that @image can be
+ * @size: what it is
+ * @round: number in the data
+ * @reqs: NULL: none
+ * @left: of them, not over yet
+ * @over: none is left
+ * @posted: requests that krdma took
+ * @done: how often done() was called
+ */
+struct ktest_load {
+	struct krdma_cb *cb;
+	u8 *image;
+	u8 *buf;
+	u32 len;
+	u32 max;
+	u32 size;
+	u32 round;
+	struct ktest_load_req *reqs;
+	atomic_t left;
+	struct completion over;
+	u32 posted;
+	atomic_t done;
+};
+
+static void ktest_load_done(struct krdma_req *req, int status)
+{
+	struct ktest_load_req *r = container_of(req, struct ktest_load_req, req);
+	struct ktest_load *load = r->load;
+
+	r->status = status;
+	atomic_inc(&r->times);
+	atomic_inc(&load->done);
+	if (atomic_dec_and_test(&load->left))
+		complete(&load->over);
+}
+
+/* @len: of an operation; @requests: also those of krdma_post() */
+struct ktest_load *ktest_load_begin(u32 len, bool requests)
+{
+	struct ktest_load *load = kzalloc(sizeof(*load), GFP_KERNEL);
+
+	if (!load)
+		return NULL;
+	load->len = len;
+	load->max = 4 * len;
+	init_completion(&load->over);
+	load->image = kvmalloc(load->max ?: 1, GFP_KERNEL);
+	load->buf = kvmalloc(len ?: 1, GFP_KERNEL);
+	if (requests)
+		load->reqs = kcalloc(KTEST_LOAD_REQS, sizeof(*load->reqs),
+				     GFP_KERNEL);
+	if (!load->image || !load->buf || requests != !!load->reqs) {
+		ktest_load_end(load, NULL);
+		return NULL;
+	}
+	return load;
+}
+
+/* Return: 0, or -EPROTO: a request was not over exactly once. */
+int ktest_load_end(struct ktest_load *load, u32 *requests)
+{
+	int ret = atomic_read(&load->done) == load->posted ? 0 : -EPROTO;
+
+	if (requests)
+		*requests = load->posted;
+	if (load->cb)
+		krdma_put(load->cb);
+	kfree(load->reqs);
+	kvfree(load->buf);
+	kvfree(load->image);
+	kfree(load);
+	return ret;
+}
+
+static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
+			   bool known)
+{
+	load->size = min_t(u64, krdma_peer_shown_size(cb), load->max);
+	if (load->size < load->len)
+		return krdma_is_established(cb) ? -EMSGSIZE : -ENOTCONN;
+	memset(load->image, 0, load->size);
+	return known ? krdma_read_at(cb, load->image, load->size, 0, 10000) : 0;
+}
+
+/*
+ * Use that one from now on. The memory of a new connection is zero: who looks
+ * there first would take what came from an older one for right. With @known it
+ * is not new, but nobody else writes any more.
+ */
+int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
+{
+	int ret;
+
+	if (load->cb == cb)
+		return 0;
+	ret = ktest_load_look(load, cb, known);
+	if (ret)
+		return ret;
+	krdma_get(cb);
+	if (load->cb)
+		krdma_put(load->cb);
+	load->cb = cb;
+	return 0;
+}
+
+/* Data for any place, which is there from now on. */
+static u32 ktest_load_place(struct ktest_load *load, u8 *data, u32 len)
+{
+	u32 offset = get_random_u32() % (load->size - len + 1);
+
+	ktest_fill_seed(data, len, ++load->round);
+	memcpy(load->image + offset, data, len);
+	return offset;
+}
+
+static void ktest_load_fill(struct ktest_load *load, u32 i)
+{
+	struct ktest_load_req *r = &load->reqs[i];
+	u32 len = 1 + get_random_u32() % KTEST_LOAD_REQ_LEN;
+
+	r->load = load;
+	atomic_set(&r->times, 0);
+	r->req = (struct krdma_req){
+		.opcode = KRDMA_WRITE,
+		.local = {
+			.mem = KRDMA_MEM_VIRT,
+			.len = len,
+			.virt = r->data,
+		},
+		.remote = krdma_peer_shown(load->cb),
+		.remote_offset = ktest_load_place(load, r->data, len),
+		.done = ktest_load_done,
+		.next = i + 1 < KTEST_LOAD_REQS ? &load->reqs[i + 1].req : NULL,
+	};
+}
+
+/* In short sleeps: a task in a long one is taken for hung. */
+static int ktest_load_wait(struct ktest_load *load)
+{
+	u32 seconds;
+
+	for (seconds = 0; seconds < 60; seconds++)
+		if (wait_for_completion_timeout(&load->over, HZ))
+			return 0;
+	krdma_disconnect(load->cb);
+	wait_for_completion(&load->over);
+	return -ETIMEDOUT;
+}
+
+static int ktest_load_judge(const struct ktest_load *load)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < KTEST_LOAD_REQS; i++) {
+		if (atomic_read(&load->reqs[i].times) != 1)
+			return -EPROTO;
+		ret = ret ?: load->reqs[i].status;
+	}
+	return ret;
+}
+
+/* Filled in the order of the chain: where two meet, the later one stays. */
+static int ktest_load_post(struct ktest_load *load)
+{
+	int ret;
+	u32 i;
+
+	/* One that was over twice may have been so after the last look. */
+	if (atomic_read(&load->done) != load->posted)
+		return -EPROTO;
+	for (i = 0; i < KTEST_LOAD_REQS; i++)
+		ktest_load_fill(load, i);
+	reinit_completion(&load->over);
+	atomic_set(&load->left, KTEST_LOAD_REQS);
+	ret = krdma_post(load->cb, &load->reqs[0].req);
+	if (ret)
+		return ret;
+	load->posted += KTEST_LOAD_REQS;
+	ret = ktest_load_wait(load);
+	return ktest_load_judge(load) ?: ret;
+}
+
+/* Return: 0, -EBADMSG: other data; -EPROTO: see ktest_load_end(); or why not. */
+int ktest_load_round(struct ktest_load *load, u32 timeout_ms)
+{
+	u32 offset = ktest_load_place(load, load->buf, load->len);
+	int ret;
+
+	ret = krdma_write_at(load->cb, load->buf, load->len, offset, timeout_ms);
+	if (!ret && load->reqs)
+		ret = ktest_load_post(load);
+	if (ret)
+		return ret;
+	memset(load->buf, 0, load->len);
+	offset = get_random_u32() % (load->size - load->len + 1);
+	ret = krdma_read_at(load->cb, load->buf, load->len, offset, timeout_ms);
+	if (ret)
+		return ret;
+	return memcmp(load->buf, load->image + offset, load->len) ? -EBADMSG : 0;
+}
