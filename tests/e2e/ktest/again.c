@@ -19,6 +19,7 @@
  * @ref: the list holds one, a command that uses it one
  * @name: what commands call it
  * @linger_ms: how long callbacks take
+ * @lends: messages come by callback
  * @lock: protects @again; whoever takes that out stops it
  * @again: what it is about, NULL: stopped
  *
@@ -37,6 +38,7 @@ struct ktest_again {
 	struct kref ref;
 	char name[KTEST_NAME_LEN];
 	u32 linger_ms;
+	bool lends;
 	struct mutex lock; /* of @again */
 	struct krdma_again *again;
 
@@ -60,6 +62,9 @@ static void ktest_again_connected(struct krdma_again *again,
 
 	if (a->up || epoch != a->epoch + 1 ||
 	    krdma_again_epoch(again) != epoch)
+		a->wrong++;
+	/* Nobody can wait for what is lent. */
+	if (a->lends && krdma_receive_len(cb, NULL, 0, 1) != -EINVAL)
 		a->wrong++;
 	a->up = cb;
 	a->epoch = epoch;
@@ -152,8 +157,7 @@ static int ktest_again_start(struct ktest_ctx *ctx,
 {
 	const struct krdma_again_params owner = {
 		.size = sizeof(owner),
-		.ops = ktest_option(args, "receive", 0) ?
-			&ktest_again_receive_ops : &ktest_again_ops,
+		.ops = a->lends ? &ktest_again_receive_ops : &ktest_again_ops,
 		.context = a,
 		.min_ms = ktest_option(args, "min", 0),
 		.max_ms = ktest_option(args, "max", 0),
@@ -203,6 +207,7 @@ int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args)
 			      ktest_option(args, "linger", 0));
 	if (!a)
 		return -ENOMEM;
+	a->lends = ktest_option(args, "receive", 0);
 	ret = ktest_again_start(ctx, args, 2, a);
 	if (ret) {
 		ktest_again_put(a);

@@ -213,6 +213,9 @@ int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_regions_end(void);
 
+/* wrong.c */
+int ktest_do_wrong(const struct ktest_args *args, struct krdma_cb *cb);
+
 /* job.c */
 int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args);

@@ -466,6 +466,13 @@ static int ktest_call_store(struct ktest_ctx *ctx,
 	return ktest_do_store(args, use->cb);
 }
 
+static int ktest_call_wrong(struct ktest_ctx *ctx,
+			    const struct ktest_args *args,
+			    struct ktest_use *use, u32 len)
+{
+	return ktest_do_wrong(args, use->cb);
+}
+
 static int ktest_call_regions(struct ktest_ctx *ctx,
 			      const struct ktest_args *args,
 			      struct ktest_use *use, u32 len)
@@ -503,6 +510,7 @@ static const struct {
 	{ "take", ktest_do_take },
 	{ "talk", ktest_call_talk },
 	{ "write", ktest_do_write },
+	{ "wrong", ktest_call_wrong },
 	{ "zero", ktest_do_zero },
 };
 

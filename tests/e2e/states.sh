@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# states: who calls anything in the wrong state gets an errno, and what was there is none the worse for it; and krdma
+# cannot be unloaded while there is a listener, a connection, a domain or a connection that is kept.
+#
+#   node 1 (listens on 7000, shows a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
+#
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new debug-6.1
+# load: krdma krdma_test
+# timeout: 120
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+
+# Each row: a call, and what it gives on: 1 a raw connection, 2 one that was accepted, 3 a listener, 4 a connection that
+# could not be made, 5 a request that waits for an answer, 6 a connection of messages.
+calls="
+wrong_connect         EISCONN       EINVAL        EINVAL        ECONNREFUSED  EINVAL        EISCONN
+wrong_connect_async   EINVAL        EINVAL        EINVAL        EINVAL        EINVAL        EINVAL
+wrong_accept          EINVAL        EISCONN       EINVAL        EINVAL        -             EINVAL
+wrong_accept_async    EINVAL        EINVAL        EINVAL        EINVAL        -             EINVAL
+wrong_reject          EINVAL        EISCONN       EINVAL        EINVAL        -             EINVAL
+wrong_params          EINVAL        EINVAL        EINVAL        EINVAL        -             EINVAL
+wrong_wait            EINVAL        EINVAL        -             EINVAL        EINVAL        EINVAL
+wrong_post            EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+wrong_region          EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+send                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+receive               EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+plain                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+peek                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+read                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      EINVAL
+write                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      EINVAL
+show                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      EINVAL
+close                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
+"
+
+# column COLUMN SLOT: all calls on it
+column() {
+	local call slot=$2 results wanted words
+	while read -ra results; do
+		call=${results[0]-}
+		wanted=${results[$1]-"-"}
+		[[ $wanted != - ]] || continue
+		read -ra words <<<"${call/_/ }"
+		if [[ ${words[0]} == wrong ]]; then
+			expect "$wanted" wrong "$slot" "${words[1]}"
+		else
+			expect "$wanted" "$call" "$slot" 8 0
+		fi
+	done <<<"$calls"
+}
+
+references() { cat /sys/module/krdma/refcnt; }
+
+# pins WHAT COMMAND...: so krdma has a reference more; and is there to stay.
+pins() {
+	local was what=$1
+	was=$(references)
+	shift
+	expect 0 "$@"
+	(($(references) > was))
+	ok $? "$what pins the module: $was references, now $(references)"
+	! rmmod krdma 2>/dev/null
+	ok $? "it cannot be unloaded"
+}
+
+# They are put when what they are for is gone, not a moment before.
+unpinned() {
+	within 5 eval "((\$(references) == $1))"
+	ok $? "nothing pins the module any more: $1 references, now $(references)"
+}
+
+if ((NODE == 1)); then
+	none=$(references)
+	pins "a listener" listen l 0.0.0.0 7000
+	expect 0 listen r 0.0.0.0 7001 raw=1
+	barrier listening
+	column 3 l
+	expect 0 request a l 20000
+	column 5 a
+	expect 0 answer a
+	for call in accept reject; do expect EISCONN wrong a $call; done
+	# What it would answer by, it has not.
+	expect EINVAL wrong a accept_async
+	expect EINVAL wrong a params
+	barrier accepted
+	barrier tried
+	expect 0 request b r 20000
+	expect 0 answer b raw=1
+	column 2 b
+	expect 0 accept g l 20000
+	barrier closing
+	barrier pinned
+	for what in l r a b g; do kt release $what; done
+	barrier released
+	unpinned "$none"
+	barrier unpinned
+else
+	barrier listening
+	none=$(references)
+	pins "a connection" connect c "$server" 7000
+	barrier accepted
+	column 6 c
+	barrier tried
+	expect 0 connect d "$server" 7001 raw=1
+	column 1 d
+	kt connect e "$server" 7009 keep=1
+	kt_is ECONNREFUSED "nobody listens there"
+	column 4 e
+	# Closed, and again.
+	expect 0 connect g "$server" 7000
+	barrier closing
+	expect 0 close g
+	for call in close "wrong g post" "wrong g region" "wrong g connect" "send g 8" "read g 8"; do
+		[[ $call == *" g"* ]] || call+=" g"
+		# shellcheck disable=SC2086 # words of a command
+		kt $call
+		((kt_ret < 0))
+		ok $? "$call after close: $kt_ret"
+	done
+	pins "a connection that is kept" again k "$server" 7009
+	barrier pinned
+	expect 0 kept stop k
+	for what in c d e g; do kt release $what; done
+	barrier released
+	unpinned "$none"
+	barrier unpinned
+	expect 0 listen f 0.0.0.0 7005 domain=1
+	expect 0 release f
+	(($(references) > none))
+	ok $? "a domain pins the module: $(references) references"
+	expect 0 undomain
+	unpinned "$none"
+fi
+same_resources "$before" "resources are as before"
+finish
