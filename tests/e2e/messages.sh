@@ -8,7 +8,7 @@
 #
 # kernels: uml
 # long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
-# load: krdma krdma_test
+# load: krdma krdma_test krping
 # timeout: 180
 
 # shellcheck source=tests/e2e/lib.sh
@@ -181,6 +181,52 @@ client_config() {
 	for slot in c p u; do expect 0 release $slot; done
 }
 
+# An address that is worth something on one cable only.
+link_local() { ip -6 -o addr show dev "$NETDEV" scope link | sed -n 's|.* inet6 \([^/]*\)/.*|\1|p;q'; }
+
+# What krping says of one run.
+pinged() {
+	check "krping over a link-local address" krping_try "client,addr6=$1,port=7007,count=10,validate"
+}
+
+server_local() {
+	local own
+	own=$(link_local)
+	expect 0 listen local "$own%$NETDEV" 7006
+	[[ $kt_text == "local=[$own]:7006" ]]
+	ok $? "a listener on a link-local address: $kt_text"
+	# Of which cable that would be nobody says.
+	kt listen none "$own" 7008
+	((kt_ret < 0))
+	ok $? "without its cable it is no address: $kt_ret"
+	kt release none
+	krping_run "server,addr6=$own%$NETDEV,port=7007,count=10,validate" &
+	echo "$own" >/exchange/link-local
+	barrier local
+	expect 0 accept a local 20000
+	[[ $kt_text == "peer=[fe80:"* ]]
+	ok $? "from a link-local address: $kt_text"
+	expect 5000 receive a 5000 20000
+	expect 0 send a 64
+	wait $!
+	ok $? "krping's server"
+	barrier local-over
+	expect 0 release a
+	expect 0 release local
+}
+
+client_local() {
+	local server
+	barrier local
+	server=$(</exchange/link-local)%$NETDEV
+	expect 0 connect c "$server" 7006
+	expect 0 send c 5000
+	expect 64 receive c 64 20000
+	pinged "$server"
+	barrier local-over
+	expect 0 release c
+}
+
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 max_msg=200000
 	expect 0 listen one "$(addr4 1)" 7002
@@ -200,6 +246,7 @@ if ((NODE == 1)); then
 	server_shown
 	odd_shown
 	server_config
+	server_local
 	expect 0 release l
 	expect 0 release r
 	expect 0 release o
@@ -212,6 +259,7 @@ else
 	client_shown
 	odd_shown
 	client_config "$(addr4 1)"
+	client_local
 fi
 same_resources "$before" "resources are as before"
 finish

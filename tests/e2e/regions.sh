@@ -122,14 +122,14 @@ allowed() {
 	open
 	if ((NODE == 1)); then
 		expect 0 expose a 0 10000 "access=$access"
-		barrier done
+		barrier moved
 		expect 0 holds 0 "$pattern"
 		barrier held
 	else
 		expect 0 learn c 0
 		kt "$what" c 0 10000 "$pattern"
 		kt_is 0 "$what where the access is $access"
-		barrier done
+		barrier moved
 		barrier held
 		kt disconnect c
 	fi
