@@ -143,7 +143,7 @@ server_config() {
 	expect 0 config 5000
 	# What is too much is refused.
 	expect 0 config 1073741825
-	expect 0 listen roomy 0.0.0.0 7006 max_msg=200000
+	expect 0 listen roomy 0.0.0.0 7009 max_msg=200000
 	expect 0 listen plain 0.0.0.0 7004
 	expect 0 config 0
 	expect 0 listen usual 0.0.0.0 7005
@@ -168,7 +168,7 @@ server_config() {
 
 client_config() {
 	barrier configured
-	expect 0 connect c "$1" 7006
+	expect 0 connect c "$1" 7009
 	expect 0 send c 5000
 	expect 0 send c 5001
 	expect 0 send c 1
