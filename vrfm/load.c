@@ -425,6 +425,7 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->page = 0;
 	load->asked = 0;
 	load->since = jiffies;
+	load->deserted = false;
 	load->from = from;
 	load->wanted = vrfm_info(from).id;
 	vrfm_load_set_live(vdev, live);
@@ -444,6 +445,7 @@ static void vrfm_load_set_holder(struct vrfm_dev *vdev, struct vrfm_link *link)
 	vdev->load.page = 0;
 	vdev->load.asked = 0;
 	vdev->load.since = jiffies;
+	vdev->load.deserted = false;
 }
 
 /* What this node has is complete, as far as anybody can tell. */
@@ -510,6 +512,21 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 	       (load->kind == VRFM_LOAD_OLDER || link == load->from);
 }
 
+/* From here on, however long it took until now: all may load at this moment. */
+static void vrfm_load_nobody(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+
+	if (!load->deserted)
+		load->since = jiffies;
+	load->deserted = true;
+	if (time_after(jiffies, load->since +
+				msecs_to_jiffies(VRFM_LOAD_GIVE_UP_MS)))
+		vrfm_load_end(vdev);
+	else
+		vrfm_load_later(vdev, VRFM_LOAD_GIVE_UP_MS / 10);
+}
+
 /*
  * Who was the holder, and loaded meanwhile itself, may still be busy with what
  * it was asked for then: it would not hear of anything else, and its answer is
@@ -517,8 +534,6 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
  */
 static void vrfm_load_choose(struct vrfm_dev *vdev)
 {
-	unsigned long end = vdev->load.since +
-			    msecs_to_jiffies(VRFM_LOAD_GIVE_UP_MS);
 	struct vrfm_link *link;
 	bool busy = false;
 
@@ -532,11 +547,9 @@ static void vrfm_load_choose(struct vrfm_dev *vdev)
 		busy = true;
 	}
 	if (busy)
-		return;
-	if (time_after(jiffies, end))
-		vrfm_load_end(vdev);
+		vdev->load.deserted = false;
 	else
-		vrfm_load_later(vdev, VRFM_LOAD_GIVE_UP_MS / 10);
+		vrfm_load_nobody(vdev);
 }
 
 /* It lives, or the connection would be over, but it may be a large memory. */

@@ -110,6 +110,7 @@ enum vrfm_load_kind {
  * @from: why this node loads, never looked into: it may be gone
  * @wanted: the lineage that is loaded
  * @since: jiffies of the last step
+ * @deserted: nobody has had the image since then
  * @holder: whose image it is, NULL: not yet known; the link is in the list
  * @page: the next to ask for
  * @asked: how many were asked for
@@ -133,6 +134,7 @@ struct vrfm_load {
 	const struct vrfm_link *from;
 	u64 wanted;
 	unsigned long since;
+	bool deserted;
 	struct vrfm_link *holder;
 	u32 page;
 	u32 asked;

@@ -942,6 +942,26 @@ static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
+/* The time counts from when nobody has it, however long peers took to sweep. */
+static void whose_holder_loads_waits_for_it(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	f->vdev->load.since -= 10 * HZ;
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	f->vdev->load.since -= 3 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	vrfm_load_exit(f->vdev);
+}
+
 /* Nobody has looked in between. */
 static void who_was_away_is_asked_again(struct kunit *test)
 {
@@ -1074,6 +1094,7 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(who_was_away_is_asked_again),
+	KUNIT_CASE(whose_holder_loads_waits_for_it),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
