@@ -656,6 +656,7 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->swept = 0;
 	link->arrived = 0;
 	link->pulling = false;
+	link->mute = false;
 	link->wants_room = false;
 	link->pulled.count = 0;
 	link->rx.sequence = 0;
@@ -964,6 +965,7 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 	} else if (note->kind == VRFM_NOTE_PULLED) {
 		link->arrived = note->number + 1;
 		WRITE_ONCE(link->pulling, false);
+		WRITE_ONCE(link->mute, false);
 	} else {
 		vrfm_rx_gone_locked(link, note);
 	}

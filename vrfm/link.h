@@ -302,6 +302,7 @@ struct vrfm_peer {
  * @swept: number of this node's LOAD that it has answered
  * @arrived: number of the PULLED that it said last, plus 1; 0: none
  * @pulling: it was asked for pages, and has not said PULLED since
+ * @mute: and not in time: until it does it is no holder
  * @said: what it has of lives that are over, by node
  * @heard: of which nodes it has said that
  * @peer_loads: number of the peer's last load that this node has answered
@@ -377,6 +378,7 @@ struct vrfm_link {
 	u32 swept;
 	u32 arrived;
 	bool pulling;
+	bool mute;
 	struct vrfm_past *said;
 	DECLARE_BITMAP(heard, VRFM_NODES);
 	u32 peer_loads;

@@ -35,6 +35,8 @@
 /* A peer that has not sent all by then is cut off, and so much for each MiB. */
 #define VRFM_LOAD_SWEEP_MS 30000
 #define VRFM_LOAD_SWEEP_MIB_MS 1000
+/* Who has not sent a mebibyte of his image by then is no holder. */
+#define VRFM_LOAD_PULL_MS 30000
 
 /**
  * vrfm_load_kick - something may have changed for who loads, or should
@@ -62,6 +64,12 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	info = link->info;
 	spin_unlock_bh(&link->lock);
 	return info;
+}
+
+/* It is there, and has sent what it was asked for in time. */
+static bool vrfm_answers(const struct vrfm_link *link)
+{
+	return link->state != VRFM_DOWN && !READ_ONCE(link->mute);
 }
 
 static u64 vrfm_image_age(const struct vrfm_dev *vdev)
@@ -507,7 +515,7 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 	const struct vrfm_load *load = &vdev->load;
 	const struct vrfm_note info = vrfm_info(link);
 
-	return link->state != VRFM_DOWN && info.kind &&
+	return vrfm_answers(link) && info.kind &&
 	       info.flags & VRFM_INFO_COMPLETE && info.id == load->wanted &&
 	       (load->kind == VRFM_LOAD_OLDER || link == load->from);
 }
@@ -586,13 +594,43 @@ static u32 vrfm_load_left(const struct vrfm_dev *vdev)
 	return vdev->params.size / VRFM_WIRE_PAGE - vdev->load.page;
 }
 
+/*
+ * It lives, or the connection would be over, but does not answer, or not even
+ * take the question.
+ */
+static void vrfm_load_late(struct vrfm_dev *vdev, struct vrfm_link *holder)
+{
+	bool mute;
+
+	spin_lock_bh(&holder->lock);
+	mute = !vdev->load.asked || holder->pulling;
+	WRITE_ONCE(holder->mute, mute);
+	spin_unlock_bh(&holder->lock);
+	if (mute)
+		pr_warn_ratelimited("%s: node %u does not send its image\n",
+				    dev_name(&vdev->dev), holder->peer.node);
+}
+
+/* What has come from its writer stays live, whoever is the next. */
+static void vrfm_load_check_holder(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+	unsigned long end = load->since + msecs_to_jiffies(VRFM_LOAD_PULL_MS);
+
+	if (!load->holder)
+		return;
+	if (time_after(jiffies, end))
+		vrfm_load_late(vdev, load->holder);
+	if (!vrfm_is_holder(vdev, load->holder))
+		vrfm_load_set_holder(vdev, NULL);
+}
+
 /* Return: the next pages shall be asked for. */
 static bool vrfm_load_go_on(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
 
-	if (load->holder && !vrfm_is_holder(vdev, load->holder))
-		vrfm_load_set_holder(vdev, NULL);
+	vrfm_load_check_holder(vdev);
 	if (!load->holder && vrfm_load_is_swept(vdev))
 		vrfm_load_choose(vdev);
 	if (!load->holder)
@@ -600,11 +638,14 @@ static bool vrfm_load_go_on(struct vrfm_dev *vdev)
 	if (load->asked && load->holder->arrived == load->page + 1) {
 		load->page += load->asked;
 		load->asked = 0;
+		load->since = jiffies;
 	}
 	if (!vrfm_load_left(vdev)) {
 		vrfm_load_done(vdev);
 		return false;
 	}
+	if (load->asked)
+		vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 	return !load->asked;
 }
 
@@ -651,10 +692,12 @@ static void vrfm_load_ask(struct vrfm_dev *vdev, u32 count)
 		return;
 	if (!load->page)
 		vrfm_load_first(vdev);
-	if (vrfm_link_ask(load->holder, load->page, load->digests, count))
-		load->asked = count;
-	else
+	if (!vrfm_link_ask(load->holder, load->page, load->digests, count)) {
 		vrfm_load_later(vdev, 1);
+		return;
+	}
+	load->asked = count;
+	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 }
 
 /* ---- who loads ---- */
@@ -673,7 +716,7 @@ static bool vrfm_is_older(const struct vrfm_link *link,
 static bool vrfm_info_is_good(const struct vrfm_link *link,
 			      const struct vrfm_note *info)
 {
-	return link->state != VRFM_DOWN && info->kind &&
+	return vrfm_answers(link) && info->kind &&
 	       info->flags & VRFM_INFO_COMPLETE && link->told.kind &&
 	       link->told.id == link->vdev->load.lineage;
 }
@@ -766,7 +809,7 @@ static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 		return false;
 	}
 	list_for_each_entry(link, &vdev->links, entry)
-		if (link->state != VRFM_DOWN && vrfm_has_more_than_mine(link) &&
+		if (vrfm_answers(link) && vrfm_has_more_than_mine(link) &&
 		    (!best || vrfm_has_more_than(link, best)))
 			best = link;
 	if (!best)

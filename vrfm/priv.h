@@ -109,7 +109,7 @@ enum vrfm_load_kind {
  * @number: which time
  * @from: why this node loads, never looked into: it may be gone
  * @wanted: the lineage that is loaded
- * @since: jiffies of the last step
+ * @since: jiffies of the last step: pages have come, or a holder has
  * @deserted: nobody has had the image since then
  * @holder: whose image it is, NULL: not yet known; the link is in the list
  * @page: the next to ask for

@@ -37,6 +37,8 @@ field() {
 
 ready() { [[ $(rfm_peer_line "$1") == *" ready "*"peer_synced 1"* ]]; }
 
+complains() { [[ $(dmesg_node) == *"node 5 does not send its image"* ]]; }
+
 if ((NODE == 1)); then
 	check "a device" device 1 9 "$(addr4 2)"
 	check "is linked" within 30 ready 9
@@ -74,6 +76,19 @@ fi
 [[ $(rfm sum) == "$sum" ]]
 ok $? "the memory is as it was"
 barrier judged
+if ((NODE == 1)); then
+	check "who never sends an image is not waited for for ever" \
+		insmod /modules/vrfm_hostile.ko host="$(addr4 2)" node=5 to=9 pages=256 mute_ms=$((60000 + 20000 * slow))
+	rmmod vrfm_hostile 2>/dev/null
+else
+	within 60 complains
+	ok $? "the log says so"
+fi
+barrier silent
+check "is ready to the other one" within 30 ready $((NODE == 1 ? 9 : 1))
+[[ $(rfm sum) == "$sum" ]]
+ok $? "the memory is as it was"
+barrier alone
 ((NODE != 1)) || rfm poke 4096 4711
 ((NODE == 1)) || check "and goes on" rfm await 4096 4711 $((10 * slow))
 barrier over

@@ -962,6 +962,46 @@ static void whose_holder_loads_waits_for_it(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
+/* It goes on without the image, and takes it when it comes after all. */
+static void who_does_not_answer_is_no_holder(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->vdev->load.since -= 29 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_PTR_EQ(test, f->vdev->load.holder, f->link);
+	f->vdev->load.since -= 2 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	f->vdev->load.since -= 3 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	vrfm_load_exit(f->vdev);
+}
+
+/* Pages have come, but the next question finds no room. */
+static void who_takes_no_question_is_no_holder(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->vdev->load.asked = 0;
+	f->link->pulling = false;
+	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->vdev->load.since -= 31 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
+	KUNIT_EXPECT_TRUE(test, f->link->mute);
+	vrfm_load_exit(f->vdev);
+}
+
 /* Nobody has looked in between. */
 static void who_was_away_is_asked_again(struct kunit *test)
 {
@@ -1095,6 +1135,8 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
+	KUNIT_CASE(who_does_not_answer_is_no_holder),
+	KUNIT_CASE(who_takes_no_question_is_no_holder),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),

@@ -7,6 +7,9 @@
  * Says what a right peer says when it connects, perhaps sends something right,
  * and then a message that is wrong: the victim must end the connection. So many
  * times; then insmod is over, and has failed if the victim ever did not.
+ *
+ * With mute_ms=60000 it breaks none, but says that its image is older and never
+ * sends it: then insmod has failed if the victim waits for longer than that.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,9 +23,6 @@
 #include <krdma.h>
 
 #include "priv.h"
-
-#define VHOSTILE_TIMEOUT_MS 10000
-#define VHOSTILE_MESSAGE 16384
 
 static char *host = "10.56.0.1";
 module_param(host, charp, 0444);
@@ -40,6 +40,8 @@ static uint rounds = 500;
 module_param(rounds, uint, 0444);
 static ulong seed;
 module_param(seed, ulong, 0444);
+static uint mute_ms;
+module_param(mute_ms, uint, 0444);
 
 static int vhostile_connect(struct krdma_cb **cb)
 {
@@ -106,7 +108,7 @@ static int vhostile_break(struct krdma_cb *cb, const struct vhostile *vh,
 	return ret ? 0 : vhostile_await_end(cb, buf);
 }
 
-static int vhostile_send(struct krdma_cb *cb, const struct vhostile *vh)
+int vhostile_send(struct krdma_cb *cb, const struct vhostile *vh)
 {
 	return krdma_send_timeout(cb, vh->msg, vh->len, VHOSTILE_TIMEOUT_MS);
 }
@@ -146,6 +148,19 @@ static int vhostile_rounds(struct vhostile *vh, void *buf)
 	return ret;
 }
 
+static int vhostile_silence(struct vhostile *vh, void *buf)
+{
+	struct krdma_cb *cb = NULL;
+	int ret = vhostile_connect(&cb);
+
+	vh->sequence = 1;
+	if (!ret)
+		ret = vhostile_mute(cb, vh, buf, mute_ms);
+	if (cb)
+		krdma_release_cb(cb);
+	return ret;
+}
+
 static int __init vhostile_init(void)
 {
 	struct vhostile *vh = kzalloc(sizeof(*vh), GFP_KERNEL);
@@ -153,7 +168,8 @@ static int __init vhostile_init(void)
 	int ret = -ENOMEM;
 
 	if (vh && buf)
-		ret = vhostile_rounds(vh, buf);
+		ret = mute_ms ? vhostile_silence(vh, buf) :
+				vhostile_rounds(vh, buf);
 	kfree(buf);
 	kfree(vh);
 	return ret;

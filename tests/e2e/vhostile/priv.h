@@ -7,8 +7,12 @@
 
 #include "../../../vrfm/proto.h"
 
+#define VHOSTILE_TIMEOUT_MS 10000
+#define VHOSTILE_MESSAGE 16384
 /* What a message can be spoiled to, and what krdma takes. */
 #define VHOSTILE_ROOM 8192
+
+struct krdma_cb;
 
 /**
  * struct vhostile - a message that is about to be spoiled
@@ -27,7 +31,12 @@ struct vhostile {
 };
 
 u32 vhostile_below(struct vhostile *vh, u32 end);
+int vhostile_send(struct krdma_cb *cb, const struct vhostile *vh);
+int vhostile_mute(struct krdma_cb *cb, struct vhostile *vh, void *buf, u32 ms);
 void vhostile_probe(struct vhostile *vh);
+void vhostile_ack(struct vhostile *vh, u64 applied);
+void vhostile_say(struct vhostile *vh, const struct vrfm_wire_note *note,
+		  u64 applied);
 const char *vhostile_spoil(struct vhostile *vh, u32 round);
 
 #endif /* VHOSTILE_PRIV_H */

@@ -42,6 +42,24 @@ void vhostile_probe(struct vhostile *vh)
 	vhostile_head(vh)->flags = VRFM_WIRE_ANSWER;
 }
 
+/* It is not counted, and has the number of the message before it. */
+void vhostile_ack(struct vhostile *vh, u64 applied)
+{
+	vhostile_begin(vh, VRFM_WIRE_ACK);
+	vhostile_head(vh)->sequence = cpu_to_le64(vh->sequence - 1);
+	vhostile_head(vh)->applied = cpu_to_le64(applied);
+}
+
+void vhostile_say(struct vhostile *vh, const struct vrfm_wire_note *note,
+		  u64 applied)
+{
+	vhostile_begin(vh, VRFM_WIRE_NOTE);
+	vhostile_head(vh)->applied = cpu_to_le64(applied);
+	memcpy(vh->msg + vh->len, note, sizeof(*note));
+	vh->len += sizeof(*note);
+	vhostile_end(vh, 0);
+}
+
 static void vhostile_run(struct vhostile *vh, u32 offset, u32 len, u32 room)
 {
 	const struct vrfm_wire_run run = {
