@@ -285,7 +285,7 @@ static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "sweep_at_word %u", link->cursor);
 	vrfm_seq_line(seq, link, "sweeping_for_load %u", link->sweeping);
 	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->todo);
-	vrfm_seq_line(seq, link, "events_to_resend %u", link->nresend);
+	vrfm_seq_line(seq, link, "events_waiting %u", link->nlater);
 	vrfm_seq_line(seq, link, "overloads %llu", link->counts.overloads);
 	vrfm_seq_line(seq, link, "back_off_ms %u", vrfm_link_held_ms(link));
 	vrfm_seq_line(seq, link, "next_back_off_ms %u", link->penalty_ms);

@@ -168,7 +168,7 @@ void vrfm_link_woken(struct vrfm_link *link)
 	if (wq_has_sleeper(&vdev->room))
 		wake_up_all(&vdev->room);
 	if (READ_ONCE(link->state) == VRFM_SYNCING ||
-	    READ_ONCE(link->wants_room))
+	    READ_ONCE(link->wants_room) || READ_ONCE(link->nlater))
 		vrfm_sync_kick(link);
 }
 
@@ -329,7 +329,7 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
 	return link->state != VRFM_READY ||
-	       (vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
+	       (!link->nlater && vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
 		vrfm_direct_has_room(link, len));
 }
 
@@ -470,13 +470,55 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 	vrfm_link_push_locked(link);
 }
 
+/* As many of those that wait as there is room for. */
+static void vrfm_link_events_locked(struct vrfm_link *link)
+{
+	u32 i, n = min(link->nlater, vrfm_link_free_locked(link));
+
+	for (i = 0; i < n; i++)
+		vrfm_link_event_locked(link, &link->later[i]);
+	WRITE_ONCE(link->nlater, link->nlater - n);
+	memmove(link->later, link->later + n,
+		link->nlater * sizeof(*link->later));
+}
+
+/**
+ * vrfm_link_events - events that came when there was no room
+ * @link: link that is READY: whoever writes waits until these have gone
+ *
+ * It is kicked again when there is room.
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_link_events(struct vrfm_link *link)
+{
+	if (!link->nlater)
+		return;
+	spin_lock_bh(&link->lock);
+	vrfm_link_events_locked(link);
+	spin_unlock_bh(&link->lock);
+	if (!link->nlater)
+		vrfm_link_woken(link);
+}
+
+/* It waits until the peer is not behind; it would be held there, too. */
+static void vrfm_link_event_later_locked(struct vrfm_link *link,
+					 const struct vrfm_wired_event *event)
+{
+	if (link->nlater < VRFM_QUEUE_DEPTH)
+		link->later[link->nlater++] = *event;
+	else
+		link->counts.events_dropped++;
+}
+
 /**
  * vrfm_link_event - this node sends an event to the peer
  * @link: link; one that is READY has room
  * @event: enum rfm2g_event
  * @data: goes with it
  *
- * One that is not there is not told.
+ * One that is not there is not told. Nobody waits for one that is behind: as
+ * many as the peer's queue holds wait for room, in order.
  *
  * Context: the device's order is held.
  */
@@ -488,10 +530,10 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 	};
 
 	spin_lock_bh(&link->lock);
-	if (link->cb && vrfm_link_free_locked(link))
+	if (link->cb && !link->nlater && vrfm_link_free_locked(link))
 		vrfm_link_event_locked(link, &wired);
 	else if (link->cb)
-		link->counts.events_dropped++;
+		vrfm_link_event_later_locked(link, &wired);
 	spin_unlock_bh(&link->lock);
 }
 
@@ -635,6 +677,7 @@ void vrfm_link_ready(struct vrfm_link *link)
 	vrfm_link_become_locked(link, VRFM_READY);
 	vrfm_link_probe_locked(link);
 	spin_unlock_bh(&link->lock);
+	vrfm_link_events(link);
 }
 
 /* ---- up and down ---- */
@@ -672,7 +715,7 @@ static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 	if (link->peer_epoch == epoch)
 		return;
 	link->lost = true;
-	link->nresend = 0;
+	link->nlater = 0;
 	link->rx.event = 0;
 	link->rx.nheld = 0;
 	link->peer_epoch = epoch;
@@ -685,16 +728,6 @@ static u32 vrfm_link_message_room(struct krdma_cb *cb)
 	if (krdma_query(cb, &caps))
 		return 0;
 	return min_t(u32, caps.max_part, VRFM_SLOT_SIZE);
-}
-
-/* Before anything else, so that the numbers of events only grow. */
-static void vrfm_link_resend_locked(struct vrfm_link *link)
-{
-	u32 i;
-
-	for (i = 0; i < link->nresend; i++)
-		vrfm_link_event_locked(link, &link->resend[i]);
-	link->nresend = 0;
 }
 
 /**
@@ -730,7 +763,8 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->dial_error = 0;
 	link->hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
-	vrfm_link_resend_locked(link);
+	/* Before anything else, so that the numbers of events only grow. */
+	vrfm_link_events_locked(link);
 	/* Says that it may be READY as far as this node is concerned. */
 	vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
@@ -749,8 +783,6 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 	struct vrfm_run run;
 	u16 i;
 
-	if (slot->type == VRFM_WIRE_EVENT)
-		link->resend[link->nresend++] = slot->event;
 	if (slot->type != VRFM_WIRE_UPDATE)
 		return;
 	for (i = 0; i < slot->pack.count; i++) {
@@ -759,11 +791,25 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 	}
 }
 
+/* They are older than those that wait already: the last one goes first. */
+static void vrfm_link_event_again(struct vrfm_link *link,
+				  const struct vrfm_slot *slot)
+{
+	if (slot->type != VRFM_WIRE_EVENT)
+		return;
+	memmove(link->later + 1, link->later,
+		link->nlater * sizeof(*link->later));
+	link->later[0] = slot->event;
+	link->nlater++;
+}
+
 /* What the peer has not said it has. */
 static void vrfm_link_miss_all(struct vrfm_link *link)
 {
 	u64 sequence;
 
+	for (sequence = link->opened; sequence > link->acked; sequence--)
+		vrfm_link_event_again(link, vrfm_slot(link, sequence));
 	for (sequence = link->acked + 1; sequence <= link->opened; sequence++)
 		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
 	vrfm_load_link_down(link);

@@ -265,8 +265,10 @@ struct vrfm_peer {
  * @hold_until: jiffies; not before that it catches up
  * @penalty_ms: how long the next overload makes it wait
  * @ready_since: jiffies
- * @resend: events that were not acknowledged when the last connection ended
- * @nresend: how many
+ * @later: events that wait for room, the oldest first: those that were not
+ *	acknowledged when the last connection ended, and those that came while
+ *	the peer was behind
+ * @nlater: how many
  * @scratch: a page for what is taken from the memory
  * @cursor: where catching up goes on
  * @sweeping: number of the LOAD that it will answer when it has gone round, 0
@@ -341,8 +343,8 @@ struct vrfm_link {
 	unsigned long hold_until;
 	u32 penalty_ms;
 	unsigned long ready_since;
-	struct vrfm_wired_event resend[VRFM_SLOTS];
-	u32 nresend;
+	struct vrfm_wired_event later[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
+	u32 nlater;
 	u32 *scratch;
 	u32 cursor;
 	u32 sweeping;
@@ -426,6 +428,7 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff);
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
+void vrfm_link_events(struct vrfm_link *link);
 u64 vrfm_link_probe(struct vrfm_link *link);
 void vrfm_link_behind(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);

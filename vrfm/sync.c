@@ -192,7 +192,11 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 
 	vrfm_direct_settle(link);
 	vrfm_sync_begin_sweep(link);
-	if (!vrfm_load_tell(link) || link->state != VRFM_SYNCING)
+	if (!vrfm_load_tell(link))
+		return false;
+	if (link->state == VRFM_READY)
+		vrfm_link_events(link);
+	if (link->state != VRFM_SYNCING)
 		return false;
 	if (time_before(jiffies, link->hold_until)) {
 		queue_delayed_work(vrfm_wq, &link->sync,

@@ -882,6 +882,67 @@ static void without_room_nothing_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 1ULL);
 }
 
+/* The window is full while the peer catches up. */
+static void fill_window(struct fuzz *f)
+{
+	f->link->state = VRFM_SYNCING;
+	f->link->opened = f->link->acked + VRFM_SLOTS;
+}
+
+static void send_events(struct fuzz *f, u32 n)
+{
+	while (n--) {
+		f->vdev->event_number++;
+		vrfm_link_event(f->link, RFM2G_EVENT_INTR1, f->vdev->event_number);
+	}
+}
+
+static void events_to_who_is_behind_wait_for_room(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	fill_window(f);
+	send_events(f, 3);
+	KUNIT_EXPECT_EQ(test, f->link->nlater, 3U);
+	/* There is room: the order stays all the same, and so do writers. */
+	f->link->opened = SENT;
+	send_events(f, 1);
+	KUNIT_EXPECT_EQ(test, f->link->opened, (u64)SENT);
+	f->link->state = VRFM_READY;
+	KUNIT_EXPECT_FALSE(test, vrfm_link_has_room(f->link, 0));
+	vrfm_link_events(f->link);
+	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 4ULL);
+	KUNIT_EXPECT_EQ(test, vrfm_slot(f->link, SENT + 4)->event.data, 4U);
+	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, 0));
+}
+
+static void events_that_wait_are_bounded(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	fill_window(f);
+	send_events(f, VRFM_QUEUE_DEPTH + 5);
+	KUNIT_EXPECT_EQ(test, f->link->nlater, (u32)VRFM_QUEUE_DEPTH);
+	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 5ULL);
+}
+
+/* Those that were under way are older than those that waited. */
+static void events_come_again_in_order(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 i, under_way;
+
+	under_way = vrfm_link_free_locked(f->link);
+	send_events(f, under_way);
+	f->link->state = VRFM_SYNCING;
+	send_events(f, VRFM_QUEUE_DEPTH);
+	f->link->state = VRFM_DOWN;
+	vrfm_link_miss_all(f->link);
+	KUNIT_ASSERT_EQ(test, f->link->nlater, under_way + VRFM_QUEUE_DEPTH);
+	for (i = 0; i < f->link->nlater; i++)
+		KUNIT_EXPECT_EQ(test, f->link->later[i].number, i + 1ULL);
+}
+
 static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 {
 	const struct vrfm_note note = {
@@ -1146,6 +1207,9 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
 	KUNIT_CASE(an_event_is_raised_once),
+	KUNIT_CASE(events_to_who_is_behind_wait_for_room),
+	KUNIT_CASE(events_that_wait_are_bounded),
+	KUNIT_CASE(events_come_again_in_order),
 	KUNIT_CASE(events_of_who_is_behind_wait_until_he_is_not),
 	KUNIT_CASE(held_events_are_bounded),
 	KUNIT_CASE(a_word_is_its_last_writers),

@@ -18,6 +18,8 @@
  *   event NODE TYPE DATA            send an event
  *   wait TYPE MS                    print sender and data of one
  *   take TYPE                       the same of one that is there, without enabling the type
+ *   burst NODE TYPE FIRST LAST      send events with these data, one after the other
+ *   drain TYPE MS                   enable it, and print the data of all that come, until for so long none comes
  *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
  *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
  *   impatient OFFSET LENGTH S       the same every 100 us, without waiting; print that, how often it was refused, and
@@ -305,6 +307,33 @@ static int do_event(char **arg)
 	struct card_event event = { .node = number(arg[0]), .event = number(arg[1]), .data = number(arg[2]) };
 
 	return ioctl(fd, SEND_EVENT, &event) ? complain("send event") : 0;
+}
+
+static int do_burst(char **arg)
+{
+	struct card_event event = { .node = number(arg[0]), .event = number(arg[1]), .data = number(arg[2]) };
+	uint32_t last = number(arg[3]);
+
+	for (; event.data <= last; event.data++)
+		if (ioctl(fd, SEND_EVENT, &event))
+			return complain("send event");
+	return 0;
+}
+
+static int do_drain(char **arg)
+{
+	struct card_event event = { .event = number(arg[0]) };
+
+	if (ioctl(fd, ENABLE_EVENT, &event))
+		return complain("enable event");
+	for (;;) {
+		event.timeout = number(arg[1]);
+		if (ioctl(fd, WAIT_FOR_EVENT, &event))
+			break;
+		printf("%u ", event.data);
+	}
+	printf("\n");
+	return errno == ETIMEDOUT ? 0 : complain("wait for event");
 }
 
 static int do_wait(char **arg)
@@ -611,6 +640,7 @@ static const struct {
 	{ "poke", 2, do_poke }, { "peek", 1, do_peek }, { "await", 3, do_await }, { "fill", 3, do_fill },
 	{ "sum", 0, do_sum }, { "store", 2, do_store }, { "blocks", 3, do_blocks }, { "watch", 4, do_watch },
 	{ "own", 4, do_own }, { "twist", 2, do_twist }, { "untwist", 2, do_untwist }, { "scatter", 4, do_scatter },
+	{ "burst", 4, do_burst }, { "drain", 2, do_drain },
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "take", 1, do_take }, { "longest", 2, do_longest },
 	{ "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 3, do_impatient }, { "stain", 3, do_stain },
