@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any command with any argument, and mappings between them.
+ * Any command with any argument, any call that a file has, and mappings between them.
  *
  *   fuzz DEVICE CALLS SEED
  *
@@ -12,6 +12,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,10 @@
 #include <unistd.h>
 
 #include "card.h"
+
+/* Of the device; and what a transfer of all of it needs, four times. */
+#define MEMORY 1048576u
+#define BUFFER (4 * MEMORY)
 
 static uint64_t state;
 
@@ -55,17 +60,21 @@ static uint64_t number(void)
 
 #define WAIT_FOR_EVENT CARD_BITS(0xC018EB17, 0xC014EB17)
 
-/* vrfm's own: to flush, to watch, to watch no more, peers. */
+/* vrfm's own: to flush, to watch, to watch no more, peers, to claim, to give back. */
+#define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_PEERS 0xC030EA04
-static const uint32_t own_commands[] = { 0xC018EA01, OWN_WATCH, 0x0000EA03, OWN_PEERS };
+#define OWN_CLAIM 0x4010EA05
+#define OWN_UNCLAIM 0x4010EA06
+static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM };
+#define OWN_COMMANDS (sizeof(own_commands) / sizeof(*own_commands))
 
 static uint32_t command(void)
 {
 	uint32_t cmd = card_commands[any() % CARD_COMMANDS].cmd;
 
-	if (any() % 16 == 0)
-		cmd = own_commands[any() % 4];
+	if (any() % 8 == 0)
+		cmd = own_commands[any() % OWN_COMMANDS];
 	if (any() % 16)
 		return cmd;
 	return any() % 2 ? cmd ^ 1u << any() % 32 : (uint32_t)any();
@@ -82,6 +91,14 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
 }
 
+/* A part of the memory, and neither flags nor a reserved word. */
+static void own_range(uint8_t *bytes)
+{
+	uint32_t words[4] = { any() % MEMORY, any() % (any() % 4 ? 8192 : MEMORY) };
+
+	memcpy(bytes, words, sizeof(words));
+}
+
 /* Often enough what is nearly right is needed, or flags alone are ever refused. */
 static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 {
@@ -94,6 +111,11 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		memcpy(bytes, &buffer, sizeof(buffer));
 		memcpy(bytes + 8, &length, sizeof(length));
 		memset(bytes + 16, 0, 4);
+	} else if (cmd == OWN_FLUSH && any() % 2) {
+		memset(bytes + 4, 0, 4);
+		memset(bytes + 20, 0, 4);
+	} else if ((cmd == OWN_CLAIM || cmd == OWN_UNCLAIM) && any() % 4) {
+		own_range(bytes);
 	}
 }
 
@@ -133,9 +155,115 @@ static void mapping(int fd)
 	munmap((void *)mem, len);
 }
 
+/* Of a call: good, in the middle of nowhere, or in the memory that it is about. */
+static void *address(uint8_t *buffer, uint8_t *memory)
+{
+	switch (any() % 8) {
+	case 0:
+		return (void *)(uintptr_t)number();
+	case 1:
+		return memory + any() % MEMORY;
+	case 2:
+		return buffer + BUFFER - any() % 4096;
+	default:
+		return buffer + any() % BUFFER;
+	}
+}
+
+/* Mostly what fits, so that the call does something; never what takes seconds. */
+static size_t length(void)
+{
+	switch (any() % 8) {
+	case 0:
+		return number();
+	case 1:
+		return any() % (2 * MEMORY);
+	default:
+		return any() % 9000;
+	}
+}
+
+static off_t position(void)
+{
+	return any() % 4 ? (off_t)(any() % (MEMORY + 8)) : (off_t)number();
+}
+
+/* Of what is advised: behind the room there is the program itself, which cannot live without its pages. */
+static size_t pages(void)
+{
+	return any() % 16 * 4096 + any() % 4 / 3;
+}
+
+static int wait_for_it(int fd)
+{
+	struct pollfd polled = { .fd = fd, .events = any() };
+
+	return poll(&polled, 1, any() % 3);
+}
+
+/* What any file can be asked for. */
+static long call(int fd, uint8_t *buffer, uint8_t *memory)
+{
+	switch (any() % 16) {
+	case 0:
+		return lseek(fd, position(), any() % 6);
+	case 1:
+		return wait_for_it(fd);
+	case 2:
+		return fcntl(fd, F_SETFL, any() % 4 ? 0 : O_NONBLOCK);
+	case 3:
+		return fsync(fd);
+	case 4:
+		return madvise(memory + any() % 256 * 4096, pages(), any() % 32);
+	case 5:
+		return msync(memory + any() % 256 * 4096, length(), any() % 8);
+	case 6:
+	case 7:
+	case 8:
+		return read(fd, address(buffer, memory), length());
+	case 9:
+	case 10:
+		return write(fd, address(buffer, memory), length());
+	case 11:
+	case 12:
+		return pread(fd, address(buffer, memory), length(), position());
+	default:
+		return pwrite(fd, address(buffer, memory), length(), position());
+	}
+}
+
+static long command_at_random(int fd, uint8_t *buffer)
+{
+	static uint8_t bytes[512];
+	uint32_t cmd = command();
+
+	fill(bytes, buffer);
+	own_fill(cmd, bytes, buffer);
+	tame(cmd, bytes);
+	return ioctl(fd, cmd, argument(cmd, bytes));
+}
+
+/* Behind both there is nothing: what is too long must not hit this program. */
+static uint8_t *place(void)
+{
+	void *room = mmap(NULL, 4 * BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (room == MAP_FAILED)
+		err(2, "mmap");
+	return room;
+}
+
+static void map(uint8_t *at, size_t len, int fd, int flags)
+{
+	void *memory = mmap(at, len, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		err(2, "mmap");
+}
+
 int main(int argc, char **argv)
 {
-	static uint8_t bytes[512], *buffer;
+	uint8_t *buffer, *memory;
 	long calls, answers[200] = { 0 };
 	int fd;
 
@@ -147,15 +275,15 @@ int main(int argc, char **argv)
 	if (fd < 0)
 		err(2, "%s", argv[1]);
 	/* As much as a transfer can be: what the kernel writes goes here and nowhere else. */
-	buffer = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	buffer = place();
+	memory = buffer + 2 * BUFFER;
+	map(buffer, BUFFER, -1, MAP_PRIVATE | MAP_ANONYMOUS);
+	map(memory, MEMORY, fd, MAP_SHARED);
 	printf("# seed %s\n", argv[3]);
 	for (long i = 0; i < calls; i++) {
-		uint32_t cmd = command();
+		long ret = any() % 4 ? command_at_random(fd, buffer) : call(fd, buffer, memory);
 
-		fill(bytes, buffer);
-		own_fill(cmd, bytes, buffer);
-		tame(cmd, bytes);
-		answers[ioctl(fd, cmd, argument(cmd, bytes)) ? errno : 0]++;
+		answers[ret < 0 ? errno : 0]++;
 		if (any() % 64 == 0)
 			mapping(fd);
 	}
