@@ -93,7 +93,7 @@ class Machine:
         """Run all jobs; those of vrfm need a program besides."""
         with tempfile.TemporaryDirectory() as folder:
             more = []
-            if any(row.test.startswith("vrfm-") or row.test in ("memory", "join") for row in (*self.rows, *self.points)):
+            if any(row.test.startswith("vrfm-") or row.test in all_rows.LONE for row in (*self.rows, *self.points)):
                 more = ["--add", vbench(folder)]
             self.boot_with(more)
 
@@ -102,6 +102,8 @@ class Machine:
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         if any(row.test.startswith("krping-") for row in self.rows):
             load += " krping"
+        # Two memories of 256 MiB.
+        more = [*more, "--mem", "1G"] if any(row.test == "sizes" for row in self.rows) else more
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
                 all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
                 HERE / "node.sh", *[f"{key} {command}" for command, key in self.jobs.items()]]

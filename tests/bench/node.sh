@@ -7,7 +7,9 @@
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
 # compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
-# "memory", which makes devices and links and looks at what is left, or "join", which has a new one get what others have.
+# one that makes devices and links of its own: "memory" looks at what is left, "join" has a new one get what others have,
+# "remote" counts what becomes of direct writes, "sizes" and "grow" write to larger memories and to more peers, and "cut"
+# pulls the cable.
 # Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
 # "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
@@ -301,6 +303,110 @@ join() {
 	return "$status"
 }
 
+# --- what the receiver has to do with direct writes: 0 writes, 1 has it ---
+
+# vrfm_count NUMBER OTHER NAME: what /proc/rfm2g counts
+vrfm_count() {
+	awk -v dev="rfm2g$(($1 % 8))" -v peer=$(($2 + 1)) -v name="$3" '/^[^ ]/ { mine = $1 == dev }
+		mine && $1 == "peer" && $2 == peer { for (i = 3; i < NF; i++) if ($i == name) print $(i + 1) }' /proc/rfm2g
+}
+
+# remote ROUNDS [NAME=NUMBER]...: n blocks were written directly, and 1 has received so many messages meanwhile
+remote() {
+	local rounds=$1 round directs received
+	shift
+	vrfm_make 0 4M && vrfm_make 1 4M && vrfm_link 0 1 && vrfm_ready 2 || return
+	for ((round = 1; round <= rounds; round++)); do
+		directs=$(vrfm_count 0 1 directs) received=$(vrfm_count 1 0 received)
+		/add/vbench rate vrfm "$RDMADEV" "$server" "$vrfm_port" 1 "$@" >/dev/null || return
+		directs=$(($(vrfm_count 0 1 directs) - directs)) received=$(($(vrfm_count 1 0 received) - received))
+		((directs > 0)) || { echo "skip nothing is written directly here"; break; }
+		echo "vrfm $round n=$directs received=$received"
+	done
+	vrfm_end
+}
+
+# sizes ROUNDS [NAME=NUMBER]...: 0 and 1 are small, 2 and 3 are large
+sizes() {
+	vrfm_make 0 4M && vrfm_make 1 4M && vrfm_make 2 256M && vrfm_make 3 256M && vrfm_link 0 1 && vrfm_link 2 3 &&
+		vrfm_ready 4 && /add/vbench rate small,large "$RDMADEV" "$server" "$vrfm_port" "$@" || return
+	vrfm_end
+}
+
+# --- more peers: 0 to 4 of the last node have 1, 2, 4, 8 and 16, which are 8 to 15 on node 1, and 16 to 23 on node 2 ---
+
+grow_begin() {
+	local i j links=0
+	if ((NODE == NODES)); then
+		for i in {0..4}; do vrfm_make "$i" 4M || return; done
+		for i in {0..4}; do
+			for ((j = 0; j < 1 << i; j++)); do vrfm_peer "$i" $((j + 8)) $((j / 8 + 1)) || return; done
+		done
+		vrfm_ready 31
+		return
+	fi
+	for ((j = 8 * NODE - 8; j < 8 * NODE; j++)); do
+		vrfm_make $((j + 8)) 4M || return
+		for i in {0..4}; do
+			((j < 1 << i)) || continue
+			vrfm_peer $((j + 8)) "$i" "$NODES" || return
+			links=$((links + 1))
+		done
+	done
+	vrfm_ready $links
+}
+
+grow() {
+	/add/vbench rate one,two,four,eight,sixteen "$RDMADEV" "$server" "$vrfm_port" "$@"
+}
+
+# --- a cable that is pulled: 0 of the last node writes, 1 of node 1 has it. A queueing discipline that comes while there
+# --- are connections may end them (see tests/vm/README.rst): netem is there before, and stays ---
+
+cable() {
+	tc qdisc change dev "$NETDEV" root netem limit 100000 "$@"
+}
+
+cut_begin() {
+	((NODE == 1)) || { modprobe -q sch_netem; tc qdisc add dev "$NETDEV" root netem limit 100000; } || return
+	((NODE != 1)) || { vrfm_make 1 4M && vrfm_peer 1 0 "$NODES"; }
+}
+
+# cut ROUNDS size=NUMBER ...: each with a device that was never left behind
+cut() {
+	local rounds=$1 round size=${2#size=} pid overload_ms
+	for ((round = 1; round <= rounds; round++)); do
+		vrfm_make 0 4M && vrfm_peer 0 1 1 && vrfm_ready 1 || return
+		overload_ms=$(<$vrfm_config/rfm2g0/overload_ms)
+		/add/vbench longest /dev/rfm2g0 "$size" 3000 >/tmp/longest &
+		pid=$!
+		sleep 0.5
+		cable loss 100%
+		wait $pid || return
+		cable
+		vrfm_unmake 0 || return
+		echo "vrfm $round $(</tmp/longest) overload_ms=$overload_ms"
+	done
+}
+
+# wanted TEST "JOB"...: there is one
+wanted() {
+	local test=$1
+	shift
+	[[ " $* " == *" $test "* ]]
+}
+
+# jobs_of TEST "JOB"...: by the last node
+jobs_of() {
+	local test=$1 words
+	shift
+	((NODE == NODES)) || return 0
+	for words in "$@"; do
+		read -ra words <<<"$words"
+		[[ ${words[1]} != "$test" ]] || job "${words[@]}"
+	done
+}
+
 job() {
 	local key=$1 test=$2 variants=$3 rounds=$4 out line status=0
 	shift 4
@@ -308,8 +414,8 @@ job() {
 		out=$(user "$rounds" "$@") || status=$?
 	elif [[ $test == krping-* ]]; then
 		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
-	elif [[ $test == memory ]]; then
-		out=$(memory "$rounds") || status=$?
+	elif [[ $test == memory || $test == remote || $test == sizes || $test == grow || $test == cut ]]; then
+		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == join && $LINK != rxe ]]; then
 		out="skip raw verbs need rxe here"
 	elif [[ $test == join ]]; then
@@ -334,7 +440,7 @@ job() {
 vrfm_port=7900
 vrfm=
 [[ " $* " != *" vrfm-"* ]] || vrfm=yes
-if [[ " $* " == *" memory "* || " $* " == *" join "* || $vrfm ]]; then
+if [[ -d $vrfm_config || -d /sys/module/vrfm ]]; then
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 fi
 
@@ -353,11 +459,16 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # What they take is measured before any other are there.
-if ((NODE == NODES)); then
-	for words in "$@"; do
-		read -ra words <<<"$words"
-		[[ ${words[1]} != memory && ${words[1]} != join ]] || job "${words[@]}"
-	done
+lone="memory join remote sizes grow cut"
+for test in memory join remote sizes; do
+	jobs_of $test "$@"
+done
+if wanted grow "$@"; then
+	grow_begin || exit
+	barrier grown
+	jobs_of grow "$@"
+	barrier grow-over
+	vrfm_end
 fi
 if [[ $vrfm ]]; then
 	vrfm_begin || exit
@@ -371,7 +482,7 @@ if ((NODE == NODES)); then
 	describe
 	for words in "$@"; do
 		read -ra words <<<"$words"
-		[[ ${words[1]} == memory || ${words[1]} == join ]] || job "${words[@]}"
+		[[ " $lone " == *" ${words[1]} "* ]] || job "${words[@]}"
 	done
 fi
 barrier measured
@@ -381,6 +492,13 @@ if [[ $vrfm ]]; then
 		pkill -P "$vrfm_server_pid" vbench
 		wait "$vrfm_server_pid"
 	fi 2>/dev/null
+	vrfm_end
+fi
+if wanted cut "$@"; then
+	cut_begin || exit
+	barrier whole
+	jobs_of cut "$@"
+	barrier cut-over
 	vrfm_end
 fi
 if ((NODE == 1)); then

@@ -16,6 +16,8 @@ SELF = "one kernel"
 TWO = "two nodes"
 MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
 NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
+# Tests that make devices and links of their own.
+LONE = ("memory", "join", "remote", "sizes", "grow", "cut")
 # Variants in one command: in each round all have their turn.  Values are made round by round.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -25,7 +27,7 @@ class Row:
     """A line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, "user", "memory", "join", or "krping-" or "vrfm-" and one of krping's or vbench
+    test: str			# of krdma_bench, "user", one of LONE, or "krping-" or "vrfm-" and one of krping's or vbench
     variants: str
     options: str
     value: typing.Callable	# (Turns) -> one value a round
@@ -118,6 +120,16 @@ def link_mib(turns):
     return [turn["link"] / (1 << 20) for turn in turns["vrfm"]]
 
 
+def stall(turns):
+    """The longest write, divided by overload_ms."""
+    return [turn["max"] / (turn["overload_ms"] * 1e6) for turn in turns["vrfm"]]
+
+
+def received(turns):
+    """Messages that the receiver of direct writes has had to look at, for each."""
+    return [turn["received"] / turn["n"] for turn in turns["vrfm"]]
+
+
 BOTH = (SELF, TWO)
 ROWS = (
     Row("R1", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
@@ -178,6 +190,16 @@ ROWS = (
         slower("alive", "raw"), "<=", always(3.00)),
     Row("V11", "API writes 4 B time three peers/one", "vrfm-rate", "vrfm,three", "size=4",
         slower("three", "vrfm"), "<=", always(3.00)),
+    Row("V12", "longest 4 B write of a 10 kHz writer, cable cut/overload_ms", "cut", "vrfm", "size=4",
+        stall, "<=", always(2.00), (TWO,), pick=max),
+    Row("V12", "longest 4 KiB write of a 10 kHz writer, cable cut/overload_ms", "cut", "vrfm", "size=4096",
+        stall, "<=", always(2.00), (TWO,), pick=max),
+    Row("V13", "messages to the receiver of a direct write 64 KiB", "remote", "vrfm", "size=65536 ms=2000",
+        received, "<=", always(0.01)),
+    Row("V14", "API writes 4 B time sixteen peers/eight", "grow", "one,two,four,eight,sixteen", "size=4",
+        slower("sixteen", "eight"), "<=", always(2.20), ("three nodes",)),
+    Row("V15", "API writes 4 B time 256 MiB/4 MiB", "sizes", "small,large", "size=4 stride=4104",
+        slower("large", "small"), "<=", always(1.10)),
 )
 
 

@@ -4,17 +4,20 @@
  *
  *   vbench serve RDMADEV ADDRESS PORT DEVICE FAST
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
+ *   vbench longest DEVICE SIZE MS
  *
  * As krdma_bench it goes in rounds, in which every variant has its turn, and prints for each "VARIANT ROUND
  * NAME=NUMBER...": operations, nanoseconds of the turn, and of those that have an answer the shortest time, the longest
  * and what is between, see quantiles.h. Round 0 is the warm-up and not printed.
  *
  * Tests:
- *   rate    write blocks of SIZE bytes, all over the memory; over when the peer has them
+ *   rate    write blocks of SIZE bytes, all over the memory, each STRIDE bytes (SIZE if it is not said) behind the
+ *           last; over when the peer has them
  *   ping    write 8 bytes; the server, which watches them, writes 8 bytes, which this side watches
  *   event   send an event, the server sends one back: both sleep meanwhile
  *   read    copy 1 MiB out of a mapping
  *   pages   RDMA READ a tenth of 64 MiB, by single pages; for the raw side only
+ *   longest one turn, without variants: write blocks every 100 us; the longest write is its max
  *
  * Variants:
  *   raw     RDMA WRITE, and SEND and RECV, from user space
@@ -23,6 +26,12 @@
  *   alone   /dev/rfm2g4, which has no peer
  *   three   /dev/rfm2g5, which has three peers
  *   plain   ordinary memory
+ *   small   /dev/rfm2g0, and
+ *   large   /dev/rfm2g2, which has more memory
+ *   one, two, four, eight, sixteen
+ *           /dev/rfm2g0 to /dev/rfm2g4, which have so many peers
+ *
+ * Where neither raw verbs nor answers are compared there need not be a server.
  *
  * Who watches memory yields the processor each time, because there may be only one.
  */
@@ -54,6 +63,8 @@
 /* As many as are written for somebody to join, see node.sh. */
 #define PAGES 1639u
 #define MESSAGE 8
+/* Variants that can be compared at once. */
+#define TURNS 5
 /* In the high bit of a number: the server's turn is over. */
 #define LAST 0x80000000u
 /* Where the two sides of ping write. */
@@ -95,6 +106,7 @@ struct verbs {
 /* A device that is open. */
 struct rfm {
 	int fd;
+	uint64_t size;
 	volatile uint8_t *memory;
 };
 
@@ -104,6 +116,7 @@ struct result {
 
 struct job {
 	uint32_t size;
+	uint32_t stride;
 	uint32_t ms;
 	uint32_t rounds;
 	int control;
@@ -319,6 +332,7 @@ static struct rfm open_rfm(const char *path)
 
 	if (rfm.fd < 0)
 		err(1, "%s", path);
+	rfm.size = lseek(rfm.fd, 0, SEEK_END);
 	rfm.memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, rfm.fd, 0);
 	if (rfm.memory == MAP_FAILED)
 		err(1, "%s: mmap", path);
@@ -525,16 +539,17 @@ static void raw_pages(struct result *result)
 	result->ns = now_ns() - begin;
 }
 
+/* What is written. */
+static uint8_t block[1 << 20];
+
 static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
 {
-	uint64_t begin = now_ns();
-	uint8_t *block = verbs.memory;
+	uint64_t begin = now_ns(), room = rfm->size - 2 * job->size;
 	uint32_t i;
 
 	do {
 		for (i = 0; i < batch(job); i++, result->n++)
-			if (pwrite(rfm->fd, block, job->size, result->n * job->size % (SPAN - 2 * job->size) & ~7) !=
-			    job->size)
+			if (pwrite(rfm->fd, block, job->size, result->n * job->stride % room & ~7) != job->size)
 				err(1, "write");
 	} while (now_ns() - begin < job->ms * 1000000ull);
 	if (fsync(rfm->fd))
@@ -574,6 +589,9 @@ static const struct variant {
 } variants[] = {
 	{ "raw", NULL, 'r' }, { "vrfm", "/dev/rfm2g0", 'v' }, { "store", "/dev/rfm2g2", 's' },
 	{ "alone", "/dev/rfm2g4", 'v' }, { "three", "/dev/rfm2g5", 'v' }, { "plain", NULL, 'm' },
+	{ "small", "/dev/rfm2g0", 'v' }, { "large", "/dev/rfm2g2", 'v' },
+	{ "one", "/dev/rfm2g0", 'v' }, { "two", "/dev/rfm2g1", 'v' }, { "four", "/dev/rfm2g2", 'v' },
+	{ "eight", "/dev/rfm2g3", 'v' }, { "sixteen", "/dev/rfm2g4", 'v' },
 };
 
 /* A variant, and what it works on. */
@@ -631,12 +649,12 @@ static void report(const char *name, uint32_t round, const struct result *result
 
 static void rounds(const struct job *job, const char *test, char *names)
 {
-	struct turn turns[4] = { };
+	struct turn turns[TURNS] = { };
 	struct result result;
 	uint32_t n, round, i, at;
 	char *name;
 
-	for (n = 0; n < 4 && (name = strsep(&names, ",")); n++)
+	for (n = 0; n < TURNS && (name = strsep(&names, ",")); n++)
 		open_turn(&turns[n], name);
 	for (round = 0; round <= job->rounds; round++) {
 		for (i = 0; i < n; i++) {
@@ -675,6 +693,32 @@ static int dial(const char *device, const char *host, const char *port)
 	return fd;
 }
 
+/* Raw verbs, and answers. */
+static bool needs_server(const char *test, const char *names)
+{
+	return (strcmp(test, "rate") && strcmp(test, "read")) || strstr(names, "raw");
+}
+
+static int longest(char **arg)
+{
+	struct rfm rfm = open_rfm(arg[0]);
+	const struct timespec pause = { .tv_nsec = 100000 };
+	uint64_t begin = now_ns(), end = begin + atoi(arg[2]) * 1000000ull, start, took;
+	uint32_t size = atoi(arg[1]);
+	struct result result = { };
+
+	while ((start = now_ns()) < end) {
+		if (pwrite(rfm.fd, block, size, result.n++ * size % (SPAN - size) & ~7) != size)
+			err(1, "write");
+		took = now_ns() - start;
+		result.max = took > result.max ? took : result.max;
+		nanosleep(&pause, NULL);
+	}
+	printf("n=%llu ns=%llu max=%llu\n", (unsigned long long)result.n, (unsigned long long)(end - begin),
+	       (unsigned long long)result.max);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct job job = { .size = 8, .ms = 500 };
@@ -682,13 +726,19 @@ int main(int argc, char **argv)
 
 	if (argc == 7 && !strcmp(argv[1], "serve"))
 		return serve(argv + 2);
+	if (argc == 5 && !strcmp(argv[1], "longest"))
+		return longest(argv + 2);
 	if (argc < 7)
 		errx(2, "see vbench.c");
 	job.rounds = atoi(argv[6]);
 	for (i = 7; i < argc; i++)
-		if (sscanf(argv[i], "size=%u", &job.size) != 1 && sscanf(argv[i], "ms=%u", &job.ms) != 1)
-			errx(2, "%s: size=... or ms=...", argv[i]);
-	job.control = dial(argv[3], argv[4], argv[5]);
+		if (sscanf(argv[i], "size=%u", &job.size) != 1 && sscanf(argv[i], "ms=%u", &job.ms) != 1 &&
+		    sscanf(argv[i], "stride=%u", &job.stride) != 1)
+			errx(2, "%s: size=..., stride=... or ms=...", argv[i]);
+	if (!job.stride)
+		job.stride = job.size;
+	if (needs_server(argv[1], argv[2]))
+		job.control = dial(argv[3], argv[4], argv[5]);
 	rounds(&job, argv[1], argv[2]);
 	return 0;
 }
