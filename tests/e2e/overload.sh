@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, the
-# other peer has everything in order, and the slow one has it, too, when it is back.
+# overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, a
+# store through a mapping no longer than twice a second, and not at all where that was claimed before; the other peer has everything in order, and the slow one has it, too, when it is back.
 #
 #   node 1 (writes) --- node 2 (watches)
 #        \
@@ -141,6 +141,42 @@ refused() {
 	check "all nodes are equal" equal refused
 }
 
+# stores CLAIMED: by a loop that enters another range all the time; node 3 is cut off meanwhile. Sets longest.
+stores() {
+	local pid
+	/add/rfm "$RFM" steady 0 $((2 << 20)) $((6 * slow)) "$1" >/tmp/steady &
+	pid=$!
+	sleep 1
+	barrier "stores-$1"
+	barrier "stores-$1-cut"
+	check "a loop stores every millisecond" wait "$pid"
+	longest=$(</tmp/steady)
+}
+
+# While node 3 hears nothing, programs store through mappings.
+stored() {
+	local claimed longest limit_us=$((2000000 * slow))
+	for claimed in 0 1; do
+		barrier "stored-$claimed"
+		if ((NODE == 1)); then
+			stores $claimed
+			((longest <= limit_us))
+			ok $? "the longest store, claimed $claimed: $longest us"
+			((claimed)) || check "node 3 is cut off" behind
+		else
+			barrier "stores-$claimed"
+			((NODE != 3)) || cut loss 100%
+			barrier "stores-$claimed-cut"
+		fi
+		limit_us=$((500000 * slow))
+		barrier "stored-$claimed-over"
+		((NODE != 3)) || mend
+		check "linked again" within 60 rfm_is ready
+		barrier "stored-$claimed-back"
+		check "all nodes are equal" equal "stored-$claimed"
+	done
+}
+
 # Everybody writes as much as he can, also to one that is slow.
 everybody() {
 	local text
@@ -159,7 +195,7 @@ everybody() {
 check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "is linked with both" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- cut_off impatient refused everybody
+(($# > 0)) || set -- stored cut_off impatient refused everybody
 for case in "$@"; do
 	$case
 done

@@ -25,6 +25,10 @@
  *   impatient OFFSET LENGTH S       the same every 100 us, without waiting; print that, how often it was refused, and
  *                                   for how long on end, in us
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
+ *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all of
+ *                                   it is claimed before; print how long the longest took, in us
+ *   bounce OFFSET ROUNDS            store a number, wait until it is one page behind as well; print the median, in us
+ *   reflect OFFSET ROUNDS S         within S seconds, store each number that is seen there one page behind
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
  *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
  *   fence OFFSET LENGTH ROUNDS      write a word, then the block that begins with it, which is one higher; both stay
@@ -63,6 +67,7 @@
 #define CHECK_RING_CONT 0x8001EB34
 #define READ_REG 0x8004EB41
 #define SET_TRANSMIT_DISABLE 0x4001EB39
+#define CLAIM 0x4010EA05
 #define BAR2 2
 #define LCSR1 8
 #define STEP 100000
@@ -449,6 +454,61 @@ static struct diary *diary_open(const char *path, uint64_t words, size_t *length
 	return diary == MAP_FAILED ? NULL : diary;
 }
 
+static int do_steady(char **arg)
+{
+	uint32_t claim[4] = { number(arg[0]), number(arg[1]) }, n;
+	uint64_t start = now_us(), begin, took, longest = 0, ranges = claim[1] / 65536;
+
+	if (number(arg[3]) && ioctl(fd, CLAIM, claim))
+		return complain("claim");
+	for (n = 1; (begin = now_us()) < start + number(arg[2]) * 1000000; n++) {
+		memory[(claim[0] + (begin - start) / 250000 % ranges * 65536) / 4] = n;
+		took = now_us() - begin;
+		longest = took > longest ? took : longest;
+		pause_us(1000);
+	}
+	printf("%llu\n", (unsigned long long)longest);
+	return 0;
+}
+
+static int later(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int do_bounce(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, rounds = number(arg[1]), begin, *took = calloc(rounds + 1, sizeof(*took)), n;
+
+	for (n = 1; took && n <= rounds; n++) {
+		begin = now_us();
+		memory[at] = n;
+		while (memory[at + 1024] != n && now_us() < begin + 10000000)
+			pause_us(100);
+		took[n - 1] = now_us() - begin;
+		pause_us(20000);
+	}
+	qsort(took, rounds, sizeof(*took), later);
+	printf("%llu\n", (unsigned long long)took[rounds / 2]);
+	return 0;
+}
+
+static int do_reflect(char **arg)
+{
+	uint64_t at = number(arg[0]) / 4, rounds = number(arg[1]), end = now_us() + number(arg[2]) * 1000000;
+	uint32_t n;
+
+	while ((n = memory[at]) != rounds && now_us() < end) {
+		if (memory[at + 1024] != n)
+			memory[at + 1024] = n;
+		pause_us(100);
+	}
+	memory[at + 1024] = n;
+	return n != rounds;
+}
+
 static int do_churn(char **arg)
 {
 	uint64_t at = number(arg[0]) / 4, step = number(arg[2]), words = number(arg[1]) / step;
@@ -647,6 +707,7 @@ static const struct {
 	{ "lcsr", 0, do_lcsr },
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
 	{ "churned", 4, do_churned }, { "fence", 3, do_fence }, { "swell", 3, do_swell }, { "rising", 4, do_rising },
+	{ "steady", 4, do_steady }, { "bounce", 2, do_bounce }, { "reflect", 3, do_reflect },
 	{ "flood", 4, do_flood }, { "scrawl", 4, do_scrawl },
 };
 
