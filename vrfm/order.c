@@ -31,6 +31,8 @@
  */
 #define VRFM_STEP SZ_64K
 #define VRFM_STEP_DIRECT SZ_128K
+/* A call that writes more than that waits as several would, that write so much. */
+#define VRFM_WAIT_BYTES SZ_1M
 /* Up to here it is copied to the stack. */
 #define VRFM_SMALL 64
 
@@ -208,11 +210,11 @@ static void vrfm_accepted(struct vrfm_dev *vdev)
 }
 
 static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
-			    u32 len, struct vrfm_block *block, bool nowait)
+			    u32 len, struct vrfm_block *block,
+			    const struct vrfm_wait *wait)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
-	int ret = vrfm_flush_stores(vdev, &wait) ?:
-		  vrfm_order_lock(vdev, len, &wait);
+	int ret = vrfm_flush_stores(vdev, wait) ?:
+		  vrfm_order_lock(vdev, len, wait);
 
 	if (ret)
 		return ret;
@@ -238,7 +240,9 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait)
 {
-	return vrfm_store_block(vdev, offset, buf, width, NULL, nowait);
+	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
+
+	return vrfm_store_block(vdev, offset, buf, width, NULL, &wait);
 }
 
 /**
@@ -294,15 +298,19 @@ static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
 
 static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
 			   struct vrfm_block *block, const void __user *buf,
-			   size_t len, bool nowait)
+			   size_t len, struct vrfm_wait *wait)
 {
+	const unsigned long began = jiffies;
+
 	if (!block)
 		return -ENOMEM;
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	if (copy_from_user(block->bytes, buf, len))
 		return -EFAULT;
-	return vrfm_store_block(vdev, offset, block->bytes, len, block, nowait);
+	/* That was no waiting for a peer. */
+	wait->until += jiffies - began;
+	return vrfm_store_block(vdev, offset, block->bytes, len, block, wait);
 }
 
 static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
@@ -329,7 +337,9 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  * @done: gets how many bytes were stored
  *
  * Readers on this node see it when this returns. It is stored in steps of 64
- * or 128 KiB; after an error those before it are.
+ * or 128 KiB; after an error those before it are. For a peer that is slow it
+ * waits overload_ms at most, in all steps together; above 1 MiB so long for
+ * each, or a peer would be left behind only because the call is large.
  *
  * Context: may sleep.
  * Return: 0, -EFAULT, -ENOMEM, -EAGAIN, -EINTR: killed.
@@ -338,6 +348,7 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
 {
 	struct vrfm_block *block = NULL;
+	struct vrfm_wait wait;
 	size_t step, most;
 	int ret = 0;
 
@@ -349,10 +360,12 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	}
 	most = vrfm_step(vdev, len);
 	while (*done < len && !ret) {
+		if (*done % VRFM_WAIT_BYTES == 0)
+			wait = vrfm_wait_begin(vdev, nowait);
 		step = min(len - *done, most);
 		block = vrfm_block_again(block, most);
 		ret = vrfm_write_step(vdev, offset + *done, block, buf + *done,
-				      step, nowait);
+				      step, &wait);
 		*done += ret ? 0 : step;
 	}
 	vrfm_block_put(block);

@@ -364,7 +364,8 @@ struct vrfm_file {
 };
 
 /**
- * struct vrfm_wait - how long a call waits for peers that are slow, all in all
+ * struct vrfm_wait - how long a call waits for peers that are slow, all in all;
+ *	vrfm_write() begins another one after each MiB
  * @until: jiffies; then they are left behind
  * @nowait: not at all, it rather fails
  */

@@ -3,7 +3,8 @@
 # Author: The krdma developers
 #
 # overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, a
-# store through a mapping no longer than twice a second, and not at all where that was claimed before; the other peer has everything in order, and the slow one has it, too, when it is back.
+# store through a mapping no longer than twice a second, and not at all where that was claimed before; the other peer has
+# everything in order, and the slow one has it, too, when it is back. No call is too large to be sent.
 #
 #   node 1 (writes) --- node 2 (watches)
 #        \
@@ -192,10 +193,42 @@ everybody() {
 	check "all nodes are equal" equal everybody
 }
 
+# nobody_behind: both peers have kept up since the device was made
+nobody_behind() {
+	[[ $(rfm_peer_line 2) == *" overloads 0 "* && $(rfm_peer_line 3) == *" overloads 0 "* ]]
+}
+
+# It is the time that a call waits which counts, in all its steps, and not how much it writes.
+large() {
+	local wait_ms=$((300 * slow)) text
+	check "the device goes" rfm_unmake
+	barrier large
+	check "another device" rfm_make 2M keepalive_ms=30000 overload_ms=$wait_ms direct=off
+	check "is linked with both" within 30 rfm_is ready
+	barrier whole
+	if ((NODE == 1)); then
+		# 2 MiB to two of them take longer than overload_ms, and 1 MiB does not.
+		cut rate $((80 / slow))mbit
+		text=$(rfm heavy 0 2097152 $((4 * slow)))
+		check "blocks of 2 MiB leave nobody behind: $text us" nobody_behind
+		# A step takes less than overload_ms, and 1 MiB takes longer.
+		cut rate $((24 / slow))mbit
+		text=$(rfm heavy 0 1048576 $((3 * slow)))
+		((text <= (wait_ms + 150 * slow) * 1000))
+		ok $? "a block of 1 MiB waits no longer than for one step: $text us"
+		check "node 3 was left behind" behind
+		mend
+	fi
+	barrier slowest
+	check "linked again" within 60 rfm_is ready
+	barrier mended
+	check "all nodes are equal" equal large
+}
+
 check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "is linked with both" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- stored cut_off impatient refused everybody
+(($# > 0)) || set -- stored cut_off impatient refused everybody large
 for case in "$@"; do
 	$case
 done
