@@ -390,9 +390,11 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 		link->lost = true;
 }
 
+/* Who was left behind rests first: when that is over he is kicked. */
 static void vrfm_link_missed(struct vrfm_link *link)
 {
-	if (link->state == VRFM_SYNCING)
+	if (link->state == VRFM_SYNCING &&
+	    !time_before(jiffies, link->hold_until))
 		vrfm_sync_kick(link);
 }
 

@@ -1193,12 +1193,29 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
 
+/* There would be a run of the work, in the order of all, for each. */
+static void who_is_left_behind_rests_from_writes(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 word = 7;
+
+	vrfm_link_behind(f->link);
+	fuzz_kicks = 0;
+	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
+	KUNIT_EXPECT_EQ(test, fuzz_kicks, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 1U);
+	f->link->hold_until = jiffies;
+	vrfm_link_update(f->link, 68, &word, sizeof(word), NULL);
+	KUNIT_EXPECT_EQ(test, fuzz_kicks, 1U);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
 	KUNIT_CASE(who_does_not_answer_is_no_holder),
 	KUNIT_CASE(who_takes_no_question_is_no_holder),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
+	KUNIT_CASE(who_is_left_behind_rests_from_writes),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
