@@ -17,11 +17,13 @@
  * The fault handler holds the struct page's lock and takes only spinlocks.
  */
 #include <linux/bitmap.h>
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -35,6 +37,8 @@
 #define VRFM_QUIET_NS NSEC_PER_MSEC
 /* Every second word of a page, the most that a page can need: 16 bytes each. */
 #define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)
+/* Who would not wait looks so often whether the other one has compared. */
+#define VRFM_FLUSH_LOOK_US 10
 
 static void *vrfm_page_mem(const struct vrfm_dev *vdev, unsigned long index)
 {
@@ -244,6 +248,24 @@ static int vrfm_flush_locked(struct vrfm_dev *vdev,
 	return ret;
 }
 
+/*
+ * To compare takes little, and that is waited for. But who has the mutex may
+ * begin to wait for a peer at any time: then who would not wait goes.
+ */
+static int vrfm_flush_lock(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
+{
+	if (!wait->nowait)
+		return mutex_lock_killable(&vdev->flush);
+	while (!mutex_trylock(&vdev->flush)) {
+		if (atomic_read(&vdev->waiting))
+			return -EAGAIN;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(VRFM_FLUSH_LOOK_US, 2 * VRFM_FLUSH_LOOK_US);
+	}
+	return 0;
+}
+
 /**
  * vrfm_flush_stores - a barrier: what was stored into mappings comes before what follows
  * @vdev: device
@@ -258,10 +280,7 @@ int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
 
 	if (!atomic_read(&vdev->ntwins))
 		return 0;
-	/* Who has the mutex may be one of those who wait for room. */
-	if (wait->nowait && atomic_read(&vdev->waiting))
-		return -EAGAIN;
-	ret = mutex_lock_killable(&vdev->flush);
+	ret = vrfm_flush_lock(vdev, wait);
 	if (ret)
 		return ret;
 	ret = vrfm_flush_locked(vdev, wait);

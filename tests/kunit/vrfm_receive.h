@@ -21,6 +21,10 @@
 #define trace_vrfm_load_done(...) do { } while (0)
 #define trace_vrfm_stage(...) do { } while (0)
 #define trace_vrfm_stage_enabled() false
+#define trace_vrfm_flush(...) do { } while (0)
+#define trace_vrfm_twin(...) do { } while (0)
+#define trace_vrfm_write(...) do { } while (0)
+#define trace_vrfm_event_sent(...) do { } while (0)
 
 #define krdma_disconnect fuzz_disconnect
 #define krdma_post fuzz_post
@@ -55,7 +59,9 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/copy.c"
 #include "../../vrfm/diff.c"
 #include "../../vrfm/direct.c"
+#include "../../vrfm/flush.c"
 #include "../../vrfm/map.c"
+#include "../../vrfm/order.c"
 #include "../../vrfm/past.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
@@ -162,6 +168,10 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 		fuzz_events++;
 	if (type <= RFM2G_EVENT_INTR4)
 		fuzz_last_events = fuzz_last_events << 8 | (u8)data;
+}
+
+void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
+{
 }
 
 void vrfm_watchers_staged(struct vrfm_dev *vdev)

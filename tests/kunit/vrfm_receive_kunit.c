@@ -12,6 +12,7 @@
 #include "vrfm_receive.h"
 
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/moduleparam.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
@@ -127,6 +128,11 @@ static struct vrfm_dev *dev_make(u8 *memory)
 	vdev->dev.init_name = "rfm2g-fuzz";
 	vdev->region.mem = memory;
 	rt_mutex_init(&vdev->order);
+	mutex_init(&vdev->turn);
+	mutex_init(&vdev->flush);
+	spin_lock_init(&vdev->fresh_lock);
+	INIT_LIST_HEAD(&vdev->fresh);
+	INIT_LIST_HEAD(&vdev->active);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
 		spin_lock_init(&vdev->page_locks[i]);
 	spin_lock_init(&vdev->lock);
@@ -1209,7 +1215,53 @@ static void who_is_left_behind_rests_from_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 1U);
 }
 
+/**
+ * struct barrier - a call that would not wait
+ * @work: makes it
+ * @vdev: device
+ * @over: it has returned
+ * @ret: that
+ */
+struct barrier {
+	struct work_struct work;
+	struct vrfm_dev *vdev;
+	struct completion over;
+	int ret;
+};
+
+static void barrier_work(struct work_struct *work)
+{
+	struct barrier *barrier = container_of(work, struct barrier, work);
+	const struct vrfm_wait wait = { .nowait = true };
+
+	barrier->ret = vrfm_flush_stores(barrier->vdev, &wait);
+	complete(&barrier->over);
+}
+
+/* Who compares begins to wait for a peer when the call is there already. */
+static void who_would_not_wait_does_not_for_who_does(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct barrier barrier = { .vdev = f->vdev };
+
+	INIT_WORK_ONSTACK(&barrier.work, barrier_work);
+	init_completion(&barrier.over);
+	atomic_set(&f->vdev->ntwins, 1);
+	mutex_lock(&f->vdev->flush);
+	schedule_work(&barrier.work);
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&barrier.over, HZ / 5),
+			0UL);
+	atomic_inc(&f->vdev->waiting);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&barrier.over, 2 * HZ),
+			0UL);
+	mutex_unlock(&f->vdev->flush);
+	flush_work(&barrier.work);
+	KUNIT_EXPECT_EQ(test, barrier.ret, -EAGAIN);
+	destroy_work_on_stack(&barrier.work);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(who_would_not_wait_does_not_for_who_does),
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
 	KUNIT_CASE(who_does_not_answer_is_no_holder),
