@@ -63,7 +63,9 @@ static bool vrfm_make_room_locked(struct vrfm_dev *vdev, u32 len, bool now)
 		return false;
 	if (!room)
 		vrfm_leave_behind_locked(vdev, len);
-	vdev->refusing = false;
+	/* A small one may find room for ever where a large one never does. */
+	if (len >= vdev->refused_len)
+		vdev->refusing = false;
 	return true;
 }
 
@@ -77,25 +79,47 @@ static bool vrfm_order_try(struct vrfm_dev *vdev, u32 len, bool now)
 	return false;
 }
 
-static bool vrfm_refused_long_locked(const struct vrfm_dev *vdev)
+/* Since @refused_at, and he is still there. */
+static bool vrfm_refusing_locked(const struct vrfm_dev *vdev)
 {
 	const u32 ms = vdev->params.overload_ms;
 
 	return vdev->refusing &&
+	       time_before_eq(jiffies, vdev->refused_last + msecs_to_jiffies(ms));
+}
+
+static bool vrfm_refused_long_locked(const struct vrfm_dev *vdev)
+{
+	const u32 ms = vdev->params.overload_ms;
+
+	return vrfm_refusing_locked(vdev) &&
 	       time_after_eq(jiffies, vdev->refused_at + msecs_to_jiffies(ms));
 }
 
-/* For who does not wait. Who does sees to it himself that there is room. */
+static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len)
+{
+	if (!vrfm_refusing_locked(vdev)) {
+		vdev->refused_at = jiffies;
+		vdev->refused_len = 0;
+	}
+	vdev->refusing = true;
+	vdev->refused_last = jiffies;
+	vdev->refused_len = max(vdev->refused_len, len);
+}
+
+/*
+ * For who does not wait. Who does goes first, and sees to it himself that there
+ * is room, but only for himself: so that is a refusal like others.
+ */
 static int vrfm_order_at_once(struct vrfm_dev *vdev, u32 len)
 {
-	if (atomic_read(&vdev->waiting))
-		return -EAGAIN;
+	bool first = !atomic_read(&vdev->waiting), now;
+
 	rt_mutex_lock(&vdev->order);
-	if (vrfm_make_room_locked(vdev, len, vrfm_refused_long_locked(vdev)))
+	now = vrfm_refused_long_locked(vdev);
+	if ((first || now) && vrfm_make_room_locked(vdev, len, now))
 		return 0;
-	if (!vdev->refusing)
-		vdev->refused_at = jiffies;
-	vdev->refusing = true;
+	vrfm_refuse_locked(vdev, len);
 	rt_mutex_unlock(&vdev->order);
 	return -EAGAIN;
 }

@@ -255,15 +255,18 @@ struct vrfm_flush_counts {
  * @strangers: the last of them
  * @nstrangers: how many there were
  * @order: stores of this node, one after the other; protects @links,
- *	@event_number, @refusing and @refused_at
+ *	@event_number, and from @refusing to @refused_len
  * @links: the peers
  * @serial: of the last local write
  * @load: the image
  * @live: while one is loaded: a bit for each word that came from its writer. As
  *	@own
  * @event_number: of the last event that was sent, to whomever
- * @refusing: who would not wait for room was refused, and nobody found any since
+ * @refusing: who would not wait for room was refused, and nobody found as much
+ *	since
  * @refused_at: jiffies when the first of them was
+ * @refused_last: when the last was; after overload_ms of silence there is none
+ * @refused_len: the most that was refused
  * @turn: who waits for room, one after the other
  * @waiting: how many do
  * @room: where the first of them sleeps, and who waits for acknowledgments
@@ -313,6 +316,8 @@ struct vrfm_dev {
 	u64 event_number;
 	bool refusing;
 	unsigned long refused_at;
+	unsigned long refused_last;
+	u32 refused_len;
 	struct mutex turn; /* see @turn above */
 	atomic_t waiting;
 	wait_queue_head_t room;

@@ -1260,7 +1260,63 @@ static void who_would_not_wait_does_not_for_who_does(struct kunit *test)
 	destroy_work_on_stack(&barrier.work);
 }
 
+static int at_once(struct fuzz *f, u32 len)
+{
+	const struct vrfm_wait wait = { .nowait = true };
+	int ret = vrfm_order_lock(f->vdev, len, &wait);
+
+	if (!ret)
+		rt_mutex_unlock(&f->vdev->order);
+	return ret;
+}
+
+/* One message is always free, which is enough for small ones. */
+static void link_nearly_full(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	f->vdev->params.overload_ms = 60000;
+	f->vdev->params.direct_min = SZ_1M;
+	f->link->opened = f->link->acked + VRFM_SLOTS - 1;
+	KUNIT_ASSERT_EQ(test, at_once(f, 4), 0);
+	KUNIT_ASSERT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
+}
+
+static void later(struct fuzz *f, unsigned int ms)
+{
+	f->vdev->refused_at -= msecs_to_jiffies(ms);
+	f->vdev->refused_last -= msecs_to_jiffies(ms);
+}
+
+static void small_blocks_do_not_keep_large_ones_out(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	link_nearly_full(test);
+	later(f, 31000);
+	KUNIT_EXPECT_EQ(test, at_once(f, 4), 0);
+	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
+	later(f, 31000);
+	/* Also if others are in front of it all the time. */
+	atomic_inc(&f->vdev->waiting);
+	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), 0);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+}
+
+static void who_was_refused_and_went_is_forgotten(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	link_nearly_full(test);
+	later(f, 61000);
+	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, at_once(f, 4), 0);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
+	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
 	KUNIT_CASE(who_would_not_wait_does_not_for_who_does),
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
