@@ -233,7 +233,8 @@ static void vrfm_seq_received_locked(struct seq_file *seq,
 	vrfm_seq_line(seq, link, "applied %llu", link->rx_sequence);
 	vrfm_seq_line(seq, link, "applied_told %llu", link->rx_told);
 	vrfm_seq_line(seq, link, "applied_serial %llu", link->rx_serial);
-	vrfm_seq_line(seq, link, "peer_synced %d", link->rx.synced);
+	vrfm_seq_line(seq, link, "peer_synced %d",
+		      link->cb && link->rx.synced);
 	if (link->cb)
 		vrfm_seq_line(seq, link, "heard_ms %u",
 			      jiffies_to_msecs(jiffies - link->rx_heard));

@@ -910,6 +910,14 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 	}
 }
 
+/* Who sends counts here, too. */
+static void vrfm_rx_event_dropped(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	link->counts.events_dropped++;
+	spin_unlock_bh(&link->lock);
+}
+
 /*
  * Who is behind may have written, before the event, what is not here yet: it is
  * heard of when that is.
@@ -929,7 +937,7 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 	else if (rx->nheld < ARRAY_SIZE(rx->held))
 		rx->held[rx->nheld++] = event;
 	else
-		link->counts.events_dropped++;
+		vrfm_rx_event_dropped(link);
 }
 
 static void vrfm_rx_synced(struct vrfm_link *link)

@@ -47,7 +47,7 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s\n",
 		   link->peer.node, vrfm_link_state_name(link->state),
 		   link->missed.set, link->lost ? "+" : "",
-		   link->opened - link->acked, link->rx.synced,
+		   link->opened - link->acked, link->cb && link->rx.synced,
 		   link->counts.ups, link->counts.messages,
 		   link->counts.received, link->counts.overloads,
 		   link->counts.protocol, link->counts.events_dropped,

@@ -130,6 +130,11 @@ rates() {
 	is "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "then nothing is sent"
 }
 
+# rfm_line_has NODE WORDS: in what /proc/rfm2g says of that peer
+rfm_line_has() {
+	[[ $(rfm_peer_line "$1") == *" $2 "* ]]
+}
+
 # The other node goes: why and when the link went is there, and what it misses.
 lost() {
 	if ((NODE == 2)); then
@@ -146,6 +151,8 @@ lost() {
 		above "$((-$(link last_down_error)))" 0 "why, as an errno"
 		is "$(($(link last_down_ms) < 100000))" 1 "and when: $(link last_down_ms) ms ago"
 		is "$(link missed_words)" 1 "what was written since is missed"
+		is "$(link peer_synced)" 0 "nobody says that all is here"
+		check "nor does /proc" rfm_line_has 2 "peer_synced 0"
 		barrier missed
 	fi
 	check "linked again" within 30 rfm_is ready
