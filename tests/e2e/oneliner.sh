@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# oneliner: modprobe with parameters makes a device, or says in one line why not; who has it open holds the module.
+# oneliner: modprobe with parameters makes a device, or says in one line why not; who has it open holds the module. vrfmctl
+# knows whose it is.
 #
 #   insmod vrfm.ko node=... ---> /dev/rfm2g0
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
 # load: krdma
+# tools: vrfmctl
 # timeout: 120
 
 # shellcheck source=tests/e2e/lib.sh
@@ -34,6 +36,20 @@ refused() {
 	! unload || ok 1 "$*: it was loaded"
 }
 
+# vrfmctl neither takes the device away nor makes another one of that number.
+foreign() {
+	local word said
+	printf '%s\n' '[rfm2g0]' 'node = 7' >"$results/vrfm.conf"
+	for word in up down "down rfm2g0"; do
+		# shellcheck disable=SC2086
+		! said=$(vrfmctl -f "$results/vrfm.conf" $word 2>&1) && [[ $said == *" by node= of the module: modprobe -r vrfm "* ]]
+		ok $? "vrfmctl $word: $said"
+	done
+	check "not among all that vrfmctl takes away" vrfmctl down --all
+	[[ -c $device && -z $(ls $rfm_config) ]]
+	ok $? "it is as it was"
+}
+
 modprobe configfs 2>/dev/null
 
 check "without a parameter" load
@@ -46,6 +62,7 @@ check "node=7" load node=7
 ok $? "makes a device"
 [[ $(</sys/class/rfm2g/rfm2g0/size) == $((64 << 20)) && $(</sys/class/rfm2g/rfm2g0/network) == 1 ]]
 ok $? "of 64 MiB in network 1"
+foreign
 exec 7<>$device
 ! unload
 ok $? "the module stays while it is open"

@@ -98,6 +98,19 @@ reload() {
 	barrier reloaded
 }
 
+# A device that the file has lost goes with the next restart.
+lost() {
+	printf '%s\n' '[rfm2g1]' "node = $NODE" 'size = 4K' 'port = 5566' >>/etc/vrfm.conf
+	check "reload takes a device that came" systemctl reload vrfm
+	check "which is there" test -c /dev/rfm2g1
+	cp /tmp/vrfm.conf /etc/vrfm.conf
+	check "restart takes one that went" systemctl restart vrfm
+	check "which is gone" test ! -e /dev/rfm2g1
+	check "the other one is there" is_up
+	check "and linked again" eventually peer_is ready
+	check "and has what this node wrote" eventually reads $((NODE * 256)) "$(printf %x $((NODE * 1111)))"
+}
+
 # A device that a program has open stays; one that nobody has goes, and gets its memory back from the peer.
 stop_and_start() {
 	if ((NODE == 1)); then
@@ -148,6 +161,8 @@ purge() {
 at_boot
 use
 reload
+((NODE == 2)) || lost
+barrier lost
 stop_and_start
 upgrade
 purge

@@ -53,6 +53,16 @@ static bool ctl_modprobe(void)
 }
 
 /**
+ * ctl_is_loaded - is the driver loaded?
+ *
+ * Return: true if it is.
+ */
+bool ctl_is_loaded(void)
+{
+	return !access("/sys/module/vrfm", F_OK);
+}
+
+/**
  * ctl_load - have the driver loaded, and configfs mounted
  *
  * Return: false, after a line: one of them is not to be had.
@@ -61,7 +71,7 @@ bool ctl_load(void)
 {
 	if (!access(CTL_CONFIGFS, F_OK))
 		return true;
-	if (access("/sys/module/vrfm", F_OK) && !ctl_modprobe()) {
+	if (!ctl_is_loaded() && !ctl_modprobe()) {
 		warnx("the driver cannot be loaded: modprobe vrfm");
 		return false;
 	}
@@ -135,6 +145,20 @@ bool ctl_is_enabled(unsigned int unit)
 
 	return ctl_get(unit, "enable", value, sizeof(value)) &&
 	       !strcmp(value, "1");
+}
+
+/**
+ * ctl_is_foreign - is it a device that configfs has not made?
+ * @unit: of the device
+ *
+ * Return: true if so: the module's parameters have.
+ */
+bool ctl_is_foreign(unsigned int unit)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/rfm2g/rfm2g%u", unit);
+	return !access(path, F_OK) && !ctl_is_enabled(unit);
 }
 
 /**

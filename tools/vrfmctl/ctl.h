@@ -33,6 +33,7 @@ enum ctl_result {
  * @writes: it may be written at @offset
  * @offset: in the memory
  * @event: type that may be sent, 0: none
+ * @all: also devices that the file does not have
  */
 struct ctl_options {
 	const char *path;
@@ -45,6 +46,7 @@ struct ctl_options {
 	bool writes;
 	uint64_t offset;
 	unsigned int event;
+	bool all;
 };
 
 /**
@@ -114,9 +116,11 @@ enum ctl_result ctl_check(const struct ctl_options *options, const char *only);
 /* configfs.c */
 #define CTL_CONFIGFS "/sys/kernel/config/vrfm"
 
+bool ctl_is_loaded(void);
 bool ctl_load(void);
 bool ctl_exists(unsigned int unit);
 bool ctl_is_enabled(unsigned int unit);
+bool ctl_is_foreign(unsigned int unit);
 bool ctl_get(unsigned int unit, const char *name, char *value, size_t room);
 bool ctl_make(unsigned int unit);
 bool ctl_set(unsigned int unit, const char *name, const char *value);

@@ -10,6 +10,7 @@
 
 static const char ctl_help_text[] =
 "vrfmctl [-f FILE] up|down [DEVICE]...\n"
+"vrfmctl down --all\n"
 "vrfmctl [-f FILE] conf\n"
 "vrfmctl [--json] status|peers [DEVICE]\n"
 "vrfmctl [--json] [-i SECONDS] [-n COUNT] top [DEVICE]\n"
@@ -19,13 +20,14 @@ static const char ctl_help_text[] =
 "\n"
 "up: have the devices that " CTL_CONF " describes, or those that are named;\n"
 "peers of one that is up are brought up to date. down: have them no more, unless\n"
-"they are open; without a name, those of the file. conf: is the file right?\n"
+"they are open; without a name, those of the file, or --all. conf: is the file right?\n"
 "status: what is there. peers: what the others have of it. top: that again and\n"
 "again, with rates. join: wait until a device has all that the others have.\n"
 "check: checksums of its blocks, or which of them differ from another node's.\n"
 "bench: how long single operations take here.\n"
 "\n"
 "  -f, --file=FILE         instead of " CTL_CONF "\n"
+"  -a, --all               down: all there are, whatever the file says\n"
 "  -j, --json              for programs\n"
 "  -i, --interval=SECONDS  top: how often (1)\n"
 "  -n, --count=COUNT       top: how many times; bench: how many operations (10000)\n"
@@ -73,10 +75,23 @@ static enum ctl_result ctl_up_named(struct conf *conf, const char *path,
 	return CTL_FAILED;
 }
 
+/* Who has taken a device out of the file may think that it is gone. */
+static void ctl_tell_others(struct conf *conf, const char *path)
+{
+	unsigned int unit;
+
+	for (unit = 0; unit < CONF_DEVICES; unit++)
+		if (!conf_find(conf, unit) && ctl_is_enabled(unit))
+			warnx("rfm2g%u is up, but not in %s: vrfmctl down rfm2g%u takes it away",
+			      unit, path, unit);
+}
+
 /* One that fails does not keep the others from coming up. */
-static enum ctl_result ctl_run_up(const char *path, int argc, char **argv)
+static enum ctl_result ctl_run_up(const struct ctl_options *options, int argc,
+				  char **argv)
 {
 	static struct conf conf;
+	const char *path = options->path;
 	enum ctl_result ret = ctl_conf(path, &conf), one;
 	int i;
 
@@ -89,24 +104,44 @@ static enum ctl_result ctl_run_up(const char *path, int argc, char **argv)
 		one = ctl_up_named(&conf, path, argv[i]);
 		ret = ret ? ret : one;
 	}
+	if (!argc)
+		ctl_tell_others(&conf, path);
 	return ret;
 }
 
-/* Those that are named need not be in the file. */
-static enum ctl_result ctl_run_down(const char *path, int argc, char **argv)
+/* The file may have changed since, or be gone. */
+static enum ctl_result ctl_down_all(void)
 {
-	static struct conf conf;
 	enum ctl_result ret = CTL_OK;
 	unsigned int unit;
+
+	for (unit = 0; unit < CONF_DEVICES; unit++)
+		if (ctl_exists(unit) && ctl_down(unit))
+			ret = CTL_FAILED;
+	return ret;
+}
+
+static enum ctl_result ctl_down_file(const char *path)
+{
+	static struct conf conf;
+	enum ctl_result ret = ctl_conf(path, &conf);
 	int i;
 
-	if (!argc)
-		ret = ctl_conf(path, &conf);
 	if (ret)
 		return ret;
 	for (i = 0; i < conf.n; i++)
 		if (ctl_down(conf.devices[i].unit))
 			ret = CTL_FAILED;
+	return ret;
+}
+
+/* Those that are named need not be in the file. */
+static enum ctl_result ctl_down_named(int argc, char **argv)
+{
+	enum ctl_result ret = CTL_OK;
+	unsigned int unit;
+	int i;
+
 	for (i = 0; i < argc; i++) {
 		if (!conf_unit(argv[i], &unit)) {
 			warnx("%s: devices are rfm2g0 to rfm2g7", argv[i]);
@@ -116,6 +151,17 @@ static enum ctl_result ctl_run_down(const char *path, int argc, char **argv)
 			ret = CTL_FAILED;
 	}
 	return ret;
+}
+
+static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
+				    char **argv)
+{
+	/* Who made them is only to be seen where configfs is mounted. */
+	if (ctl_is_loaded() && !ctl_load())
+		return CTL_FAILED;
+	if (argc)
+		return ctl_down_named(argc, argv);
+	return options->all ? ctl_down_all() : ctl_down_file(options->path);
 }
 
 /* With the size, for that of all nodes must be the same. */
@@ -160,13 +206,13 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 		{ "top", ctl_top }, { "join", ctl_join },
 		{ "check", ctl_check }, { "bench", ctl_bench },
 	};
-	bool known = !strcmp(argv[0], "conf");
+	bool known = !strcmp(argv[0], "conf") || !strcmp(argv[0], "down");
 	size_t i;
 
 	if (!strcmp(argv[0], "up"))
-		return ctl_run_up(options->path, argc - 1, argv + 1);
-	if (!strcmp(argv[0], "down"))
-		return ctl_run_down(options->path, argc - 1, argv + 1);
+		return ctl_run_up(options, argc - 1, argv + 1);
+	if (!strcmp(argv[0], "down") && !(options->all && argc > 1))
+		return ctl_run_down(options, argc - 1, argv + 1);
 	if (!strcmp(argv[0], "conf") && argc == 1)
 		return ctl_run_conf(options->path);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
@@ -220,6 +266,9 @@ static bool ctl_option(int option, const char *text,
 	case 'f':
 		options->path = text;
 		return true;
+	case 'a':
+		options->all = true;
+		return true;
 	case 'j':
 		options->json = true;
 		return true;
@@ -252,6 +301,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, 'f' },
+		{ "all", no_argument, NULL, 'a' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "count", required_argument, NULL, 'n' },
@@ -266,7 +316,7 @@ int main(int argc, char **argv)
 	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
 	int option;
 
-	while ((option = getopt_long(argc, argv, "f:ji:n:t:b:c:w:e:h", options,
+	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:h", options,
 				     NULL)) != -1) {
 		if (option == 'h') {
 			fputs(ctl_help_text, stdout);

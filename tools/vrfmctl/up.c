@@ -92,6 +92,16 @@ static bool ctl_create(const struct conf_device *device)
 	return false;
 }
 
+/* Not one that only unloading the driver takes away. */
+static bool ctl_is_ours(unsigned int unit)
+{
+	if (!ctl_is_foreign(unit))
+		return true;
+	warnx("rfm2g%u was made by node= of the module: modprobe -r vrfm takes it away",
+	      unit);
+	return false;
+}
+
 /**
  * ctl_up - bring a device up; peers of one that is up may change
  * @device: what the file says
@@ -102,7 +112,7 @@ enum ctl_result ctl_up(struct conf_device *device)
 {
 	bool good;
 
-	if (!ctl_load())
+	if (!ctl_load() || !ctl_is_ours(device->unit))
 		return CTL_FAILED;
 	if (ctl_is_enabled(device->unit))
 		good = ctl_agrees(device) && ctl_peers(device);
@@ -173,6 +183,8 @@ static void ctl_print_users(unsigned int unit)
  */
 enum ctl_result ctl_down(unsigned int unit)
 {
+	if (!ctl_is_ours(unit))
+		return CTL_FAILED;
 	if (!ctl_exists(unit))
 		return CTL_OK;
 	if (ctl_is_enabled(unit) && !ctl_set(unit, "enable", "0")) {
