@@ -116,6 +116,11 @@ configured() {
 	file "${device[@]}" "peer = 201 10.56.9.2"
 	ctl 0 "" up
 	peers_are "201@10.56.9.2:5565"
+	file "${device[@]}" "peer = 201 fe80::9%$NETDEV 5566"
+	ctl 0 "" up
+	peers_are "201@fe80::9%$NETDEV:5566"
+	ctl 0 "" up
+	says 0 "* 201 down * \[fe80::9%$NETDEV\]:5566*" vrfmctl peers "$name"
 	exec 7>&-
 	ctl 0 "" down
 }
@@ -178,6 +183,8 @@ wrong() {
 *:18: overload_ms 0: 1 to*:19: keepalive_ms 60001*:20: flush_us fast*:21: direct yes: auto, on or off*:22: direct_min 65537*" \
 		up
 	check "nothing is made of such a file" test ! -e "$config/$name"
+	file "[$name]" "listen = fd00::1%eth0" "listen = fe80::1%" "peer = 2 10.0.0.1%eth0" "peer = 2 fe80::2%sixteenletters16"
+	ctl 1 "*:2: listen fd00*:3: listen fe80*:4: peer 2: 10*:5: peer 2: fe80*" up
 	file "[$name]" "node = 1" "node = 2"
 	ctl 1 "*:3: node is there already" up
 	file "[$name]" "size = 4K"

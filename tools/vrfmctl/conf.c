@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -94,10 +95,28 @@ static bool conf_is_size(const char *text)
 	       !(value % CONF_SIZE_MIN);
 }
 
+/* fe80::2%eth0: of other addresses the kernel ignores the scope. */
+static bool conf_is_scoped(const char *text, const char *scope)
+{
+	char host[INET6_ADDRSTRLEN];
+	struct in6_addr address;
+	size_t len = scope - text;
+
+	if (len >= sizeof(host) || !scope[1] || strlen(scope + 1) >= IF_NAMESIZE)
+		return false;
+	memcpy(host, text, len);
+	host[len] = 0;
+	return inet_pton(AF_INET6, host, &address) == 1 &&
+	       IN6_IS_ADDR_LINKLOCAL(&address);
+}
+
 static bool conf_is_address(const char *text)
 {
+	const char *scope = strchr(text, '%');
 	struct in6_addr address;
 
+	if (scope)
+		return conf_is_scoped(text, scope);
 	return inet_pton(AF_INET, text, &address) == 1 ||
 	       inet_pton(AF_INET6, text, &address) == 1;
 }

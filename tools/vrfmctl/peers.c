@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <net/if.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -253,18 +254,31 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* "10.0.0.2:5565", "[fd00::2]:5565", "any". */
+/* "%eth0"; an interface that is not there any more has but its number. */
+static void ctl_scope(uint32_t scope, char *text, size_t room)
+{
+	char name[IF_NAMESIZE];
+
+	*text = 0;
+	if (scope && if_indextoname(scope, name))
+		snprintf(text, room, "%%%s", name);
+	else if (scope)
+		snprintf(text, room, "%%%u", scope);
+}
+
+/* "10.0.0.2:5565", "[fd00::2]:5565", "[fe80::2%eth0]:5565", "any". */
 static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			size_t room)
 {
-	char host[INET6_ADDRSTRLEN];
+	char host[INET6_ADDRSTRLEN], scope[IF_NAMESIZE + 1];
 
+	ctl_scope(peer->scope, scope, sizeof(scope));
 	if (!peer->family ||
 	    !inet_ntop(peer->family, peer->address, host, sizeof(host)))
 		snprintf(text, room, "any");
 	else
-		snprintf(text, room, strchr(host, ':') ? "[%s]:%u" : "%s:%u",
-			 host, peer->port);
+		snprintf(text, room, strchr(host, ':') ? "[%s%s]:%u" : "%s%s:%u",
+			 host, scope, peer->port);
 }
 
 /* A rate that is not known yet is no rate of 0. */
@@ -281,7 +295,7 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 {
 	struct ctl_text missed, since, late, sent, received;
 	const char *why = ctl_why(peer);
-	char address[64];
+	char address[80];
 
 	ctl_address(peer, address, sizeof(address));
 	printf(" %4u %-7s %7s %6s%s %3u %6s %6s %6s %5llu %4llu %s%s%s\n",
@@ -333,7 +347,7 @@ static void ctl_json_flag(const char *name, bool value)
 static void ctl_json_peer(const struct vrfm_peer_state *peer,
 			  const struct ctl_rate *rate)
 {
-	char address[64];
+	char address[80];
 
 	ctl_address(peer, address, sizeof(address));
 	printf("{\"node\":%u,\"state\":\"%s\",\"address\":\"%s\"",
