@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# librfm2g-peer: what the library does with another node: data, events, callbacks, claims, states; and the samples that
+# are for two nodes.
+#
+#   node 1: peer, handshake ---> librfm2g ---> /dev/rfm2gN --- /dev/rfm2gM <--- librfm2g <--- peer, handshake: node 2
+#
+# kernels: uml
+# long: stock-6.1
+# load: krdma vrfm
+# library: librfm2g/peer
+# programs: rfm2g/rfm
+# samples: handshake callback
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+other=$((3 - NODE))
+export LD_LIBRARY_PATH=/add
+
+# says PATTERN COMMAND...
+says() {
+	local pattern=$1 said status=0
+	shift
+	said=$("$@" 2>&1) || status=$?
+	# shellcheck disable=SC2053
+	[[ $status == 0 && $said == $pattern ]]
+	ok $? "${*##*/}: $status, ${said//$'\n'/ / }"
+}
+
+# hears PROGRAM ARGUMENT...: node 2 does, from now on; it is ready when both are
+hears() {
+	if ((NODE == 2)); then
+		"$@" >"$results/heard" &
+		listener=$!
+		sleep $slow
+	fi
+	barrier "$1"
+}
+
+# heard TEXT: what node 2 says in the end
+heard() {
+	barrier "heard.${1%% *}"
+	((NODE == 2)) || return 0
+	wait "$listener"
+	[[ $(<"$results/heard") == "$1" ]]
+	ok $? "$(<"$results/heard")"
+}
+
+# Node 2 answers what node 1 asks.
+handshaking() {
+	hears handshake "$RFM" answer $((5 * slow))
+	((NODE == 2)) || says "100 answers, each after * us" handshake "$RFM" ask 2 100
+	heard "100 questions answered"
+}
+
+# Node 2 is called for what node 1 sends.
+calling() {
+	hears callback "$RFM" $((5 * slow))
+	if ((NODE == 1)); then
+		check "node 1 writes" rfm poke 0 77
+		for _ in 1 2 3; do
+			check "and sends" rfm event 2 1 5
+		done
+	fi
+	heard "3 events, the word at 0 was 77 at the last"
+}
+
+# Node 2 goes.
+leaving() {
+	barrier last
+	((NODE == 1)) || rfm_unmake
+	barrier left
+	if ((NODE == 1)); then
+		check "the peer is down" within 20 rfm_is down
+		results peer "$RFM" "$NODE" "$other" 9 alone
+		rfm_unmake
+	fi
+	barrier alone
+}
+
+check "a device" rfm_make 1M
+check "linked" within 60 rfm_is ready
+barrier linked
+results peer "$RFM" "$NODE" "$other" 1
+barrier shared
+results peer-static "$RFM" "$NODE" "$other" 2
+barrier static
+handshaking
+calling
+leaving
+finish
