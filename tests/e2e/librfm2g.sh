@@ -42,6 +42,29 @@ all() {
 	rmdir "$config/$name"
 }
 
+# The smallest device: a special mapping that fails spoils none that follows.
+small() {
+	check "a device of 4K" make 4K
+	python3 - "$RFM" >"$results/small" <<-'END'
+	import ctypes, sys
+	lib = ctypes.CDLL("librfm2g.so.0")
+	h, memory = ctypes.c_void_p(), ctypes.c_void_p()
+	def maps(offset):
+	    return lib.RFM2gUserMemory(h, ctypes.byref(memory), ctypes.c_uint64(offset), 1)
+	def case(good, text):
+	    print(int(not good), text, flush=True)
+	case(lib.RFM2gOpen(sys.argv[1].encode(), ctypes.byref(h)) == 0, "Python opens it")
+	case(maps(0) == 0, "all of it is mapped")
+	case(maps(1) != 0, "a DMA buffer without an address is not")
+	case(maps(0) == 0, "the memory is, then")
+	case(lib.RFM2gMapDeviceMemory(h, 2, ctypes.byref(memory)) == 0, "and registers")
+	case(lib.RFM2gClose(ctypes.byref(h)) == 0, "closed")
+	END
+	ok $? "Python ends by itself"
+	results cat "$results/small"
+	rmdir "$config/$name"
+}
+
 # A device is taken away from a program that has it open.
 gone() {
 	check "a device" make 1M
@@ -77,5 +100,6 @@ gone() {
 
 all 64M api threads
 all 1M api-static threads-static
+small
 gone
 finish

@@ -27,16 +27,18 @@ static RFM2G_STATUS rfm2g_mmap(const struct rfm2g_handle *h,
 
 /*
  * If the kernel has no room for a special mapping, the driver is not asked, and
- * would take the next one for it. That is made here, and thrown away.
+ * would take the next one for it. That is made here, and thrown away. If the
+ * driver was asked, it is one of the memory, which may be no larger than a page.
  */
 static RFM2G_STATUS rfm2g_map_settle(struct rfm2g_handle *h)
 {
+	uint64_t offset = h->size > RFM2G_PAGE ? RFM2G_PAGE : 0;
 	volatile void *mem;
 	RFM2G_STATUS ret;
 
 	if (!h->unsettled)
 		return RFM2G_SUCCESS;
-	ret = rfm2g_mmap(h, &mem, RFM2G_PAGE, RFM2G_PAGE);
+	ret = rfm2g_mmap(h, &mem, offset, RFM2G_PAGE);
 	if (ret)
 		return ret;
 	munmap((void *)mem, RFM2G_PAGE);
