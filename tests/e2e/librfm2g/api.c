@@ -809,6 +809,59 @@ static void window(void)
 	wrap_fail(0, 0);
 }
 
+static void card_windows(RFM2GHANDLE x, struct wrap_card *card)
+{
+	static const struct {
+		RFM2G_UINT32 range, mib;
+	} windows[] = {
+		{ 0xFFE00001, 2 }, { 0xFF000008, 16 }, { 0xFC00000F, 64 }, { 0xF8000000, 128 }, { 0xF0000001, 256 },
+	};
+	RFM2G_UINT32 offset, bytes;
+
+	for (unsigned int i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
+		card->range = windows[i].range;
+		is(!RFM2gGetSlidingWindow(x, &offset, &bytes) && bytes == windows[i].mib << 20, "a window of %u MiB",
+		   windows[i].mib);
+		GIVES(BAD_PARAMETER_2, RFM2gSetSlidingWindow(x, bytes / 2));
+		GIVES(OUT_OF_RANGE, RFM2gSetSlidingWindow(x, 256 << 20));
+	}
+	card->range = 0xFFF00001;
+	GIVES(DRIVER_ERROR, RFM2gGetSlidingWindow(x, &offset, &bytes));
+	is(!bytes, "of a word that is no size");
+	GIVES(DRIVER_ERROR, RFM2gSetSlidingWindow(x, 0));
+}
+
+static void card_map(RFM2GHANDLE x, RFM2GREGSETTYPE regset, RFM2G_UINT32 begin)
+{
+	volatile void *p = NULL;
+
+	is(!RFM2gMapDeviceMemory(x, regset, &p) && ((uintptr_t)p & (PAGE - 1)) == begin,
+	   "space %d begins at 0x%x of a page", regset, begin);
+	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(x, regset, &p));
+	is(!p, "and is unmapped");
+}
+
+/* Its windows have all sizes that there are, its registers begin inside a page. */
+static void cards(void)
+{
+	struct wrap_card card = { .or_base = 0xFEB00A80, .cs_base = 0xFEC000C0, .lcsr1 = 2 << 20, .range = 0xFC000001 };
+	RFM2GHANDLE x;
+
+	wrap_card(&card);
+	GIVES(SUCCESS, RFM2gOpen(path, &x));
+	card_windows(x, &card);
+	card_map(x, RFM2GCFGREGMEM, 0xA80);
+	card_map(x, RFM2GCTRLREGMEM, 0x0C0);
+	card_map(x, RFM2GMEM, 0);
+	GIVES(SUCCESS, RFM2gClose(&x));
+	card.lcsr1 = 3 << 20;
+	card.range = 0xFC000001;
+	GIVES(SUCCESS, RFM2gOpen(path, &x));
+	GIVES(OUT_OF_RANGE, RFM2gSetSlidingWindow(x, 0));
+	GIVES(SUCCESS, RFM2gClose(&x));
+	wrap_card(NULL);
+}
+
 static void events(void)
 {
 	RFM2GEVENTINFO e = { .Event = RFM2GEVENT_INTR1 };
@@ -911,6 +964,43 @@ static void errnos(void)
 	is(RFM2gDisableEventCallback(h, 2) == RFM2G_NOT_ENABLED, "a callback that was refused is not there");
 }
 
+/* Of commands that only succeed or do not. */
+static void failures(void)
+{
+	RFM2G_MEM_OFFSETTYPE where;
+	volatile void *p = NULL;
+	RFM2G_UINT32 n;
+	RFM2G_BOOL b;
+
+	FAILS(GET_LED, EIO, OS_ERROR, RFM2gGetLed(h, &b));
+	FAILS(SET_LED, EIO, OS_ERROR, RFM2gSetLed(h, 1));
+	FAILS(GET_DARK_ON_DARK, EIO, OS_ERROR, RFM2gGetDarkOnDark(h, &b));
+	FAILS(SET_DARK_ON_DARK, EIO, OS_ERROR, RFM2gSetDarkOnDark(h, 1));
+	FAILS(GET_TRANSMIT_DISABLE, EIO, OS_ERROR, RFM2gGetTransmit(h, &b));
+	FAILS(SET_TRANSMIT_DISABLE, EIO, OS_ERROR, RFM2gSetTransmit(h, 0));
+	FAILS(GET_LOOPBACK, EIO, OS_ERROR, RFM2gGetLoopback(h, &b));
+	FAILS(SET_LOOPBACK, EIO, OS_ERROR, RFM2gSetLoopback(h, 1));
+	FAILS(GET_PARITY_ENABLE, EIO, OS_ERROR, RFM2gGetParityEnable(h, &b));
+	FAILS(SET_PARITY_ENABLE, EIO, OS_ERROR, RFM2gSetParityEnable(h, 1));
+	FAILS(GET_DMA_BYTESWAP, EIO, OS_ERROR, RFM2gGetDMAByteSwap(h, &b));
+	FAILS(SET_DMA_BYTE_SWAP, EIO, OS_ERROR, RFM2gSetDMAByteSwap(h, 1));
+	FAILS(GET_PIO_BYTESWAP, EIO, OS_ERROR, RFM2gGetPIOByteSwap(h, &b));
+	FAILS(SET_PIO_BYTE_SWAP, EIO, OS_ERROR, RFM2gSetPIOByteSwap(h, 1));
+	FAILS(GET_DMA_THRESHOLD, EIO, OS_ERROR, RFM2gGetDMAThreshold(h, &n));
+	FAILS(SET_DMA_THRESHOLD, EIO, OS_ERROR, RFM2gSetDMAThreshold(h, 1));
+	FAILS(GET_DEBUG_FLAGS, EIO, OS_ERROR, RFM2gGetDebugFlags(h, &n));
+	FAILS(SET_DEBUG_FLAGS, EIO, OS_ERROR, RFM2gSetDebugFlags(h, 1));
+	FAILS(CLEAR_OWN_DATA, EIO, OS_ERROR, RFM2gClearOwnData(h, &b));
+	FAILS(GET_MEMORY_OFFSET, EIO, OS_ERROR, RFM2gGetMemoryOffset(h, &where));
+	RFM2gUserMemory(h, &p, 0, 1);
+	FAILS(CLEAR_DMA_MMAP_OFFSET, EIO, OS_ERROR, RFM2gUnMapUserMemory(h, &p, 1));
+	is(p, "it is still mapped");
+	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 1));
+	RFM2gMapDeviceMemory(h, RFM2GCTRLREGMEM, &p);
+	FAILS(CLEAR_DMA_MMAP_OFFSET, EIO, OS_ERROR, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
+	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
+}
+
 /* A driver that knows its configuration and nothing else: each function says so, none crashes. */
 static void ignorant(void)
 {
@@ -976,7 +1066,7 @@ int main(int argc, char **argv)
 		handles, opening, groups, closing, many, identity, blocks, words, user_memory, special_memory,
 		device_memory, registers, switches, numbers, flushing, watching,
 		claims,
-		peers, window, events, sending, errnos, ignorant, unmapped, texts,
+		peers, window, cards, events, sending, errnos, failures, ignorant, unmapped, texts,
 	};
 
 	if (argc != 4)

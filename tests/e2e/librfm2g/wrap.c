@@ -20,6 +20,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned long fail_cmd;
 static int fail_error, ignorant;
 static bool no_mmap, ours;
+static const struct wrap_card *card;
 static RFM2GEVENTINFO queue[RFM2GEVENT_LAST][EVENTS];
 static int queued[RFM2GEVENT_LAST], taken, cancelled;
 static bool waits[RFM2GEVENT_LAST], cancel[RFM2GEVENT_LAST], last_moment;
@@ -38,6 +39,11 @@ void wrap_ignorant(int error)
 void wrap_no_mmap(bool fail)
 {
 	no_mmap = fail;
+}
+
+void wrap_card(const struct wrap_card *now)
+{
+	card = now;
 }
 
 void wrap_events(bool now)
@@ -165,6 +171,21 @@ static int pretended(unsigned long cmd, void *arg)
 	return -1;
 }
 
+static void disguise(unsigned long cmd, void *arg)
+{
+	RFM2GLINUXREGINFO *reg = arg;
+	RFM2GCONFIG *config = arg;
+
+	if (cmd == IOCTL_RFM2G_GET_CONFIG) {
+		config->BoardRevision = 0x8C;
+		config->PciConfig.rfm2gOrBase = card->or_base;
+		config->PciConfig.rfm2gCsBase = card->cs_base;
+		config->Lcsr1 = card->lcsr1;
+	}
+	if (cmd == IOCTL_RFM2G_READ_REG && reg->regset == RFM2GCFGREGMEM && reg->Offset == RFM2G_WINDOW_RANGE)
+		reg->Value = card->range;
+}
+
 int ioctl(int fd, unsigned long cmd, ...)
 {
 	va_list args;
@@ -175,8 +196,12 @@ int ioctl(int fd, unsigned long cmd, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	ret = pretended(cmd, arg);
-	if (ret < 0)
-		return syscall(SYS_ioctl, fd, cmd, arg);
+	if (ret < 0) {
+		ret = syscall(SYS_ioctl, fd, cmd, arg);
+		if (!ret && card)
+			disguise(cmd, arg);
+		return ret;
+	}
 	errno = ret;
 	return ret ? -1 : 0;
 }

@@ -22,6 +22,17 @@ void wrap_ignorant(int error);
 /* mmap() fails. */
 void wrap_no_mmap(bool fail);
 
+/* What a card has that the device has not. */
+struct wrap_card {
+	RFM2G_UINT32 or_base;
+	RFM2G_UINT32 cs_base;
+	RFM2G_UINT32 lcsr1;
+	RFM2G_UINT32 range;
+};
+
+/* Who opens the device finds this in it, a sliding window besides; NULL: what there is. */
+void wrap_card(const struct wrap_card *card);
+
 /* Waits do not go to the device, but wait for wrap_event(). */
 void wrap_events(bool ours);
 
