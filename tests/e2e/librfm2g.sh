@@ -98,8 +98,12 @@ gone() {
 	results cat "$results/gone"
 }
 
+# RFM2gxExplain() finds the name of a group with thousands of members.
+sed "s/^disk:.*/disk:x:6:$(printf 'member%d,' {1..3000})last/" /etc/group >"$results/group"
+check "a large group" mount --bind "$results/group" /etc/group
 all 64M api threads
 all 1M api-static threads-static
 small
 gone
+umount /etc/group
 finish

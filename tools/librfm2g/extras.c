@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -33,11 +34,36 @@ STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh)
 	return ret;
 }
 
+/* A group with many members takes room; what cannot be had is as no name. */
+static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
+				size_t size)
+{
+	struct group group, *found = NULL;
+	char *buffer = NULL, *larger;
+	size_t room = 512;
+	int ret;
+
+	do {
+		room *= 2;
+		larger = realloc(buffer, room);
+		if (!larger)
+			break;
+		buffer = larger;
+		ret = getgrgid_r(gid, &group, buffer, room, &found);
+	} while (ret == ERANGE);
+	if (found)
+		snprintf(text, size,
+			 "only members of group %s may open %s: adduser USER %s, and log in again",
+			 found->gr_name, path, found->gr_name);
+	else
+		snprintf(text, size, "only members of group %u may open %s",
+			 gid, path);
+	free(buffer);
+}
+
 /* Who may open the device, for one who may not. */
 static void rfm2g_explain_permission(const char *path, char *text, size_t size)
 {
-	char buffer[1024];
-	struct group group, *found = NULL;
 	struct stat st;
 
 	if (stat(path, &st)) {
@@ -51,14 +77,7 @@ static void rfm2g_explain_permission(const char *path, char *text, size_t size)
 			 path);
 		return;
 	}
-	getgrgid_r(st.st_gid, &group, buffer, sizeof(buffer), &found);
-	if (found)
-		snprintf(text, size,
-			 "only members of group %s may open %s: adduser USER %s, and log in again",
-			 found->gr_name, path, found->gr_name);
-	else
-		snprintf(text, size, "only members of group %u may open %s",
-			 st.st_gid, path);
+	rfm2g_explain_group(path, st.st_gid, text, size);
 }
 
 static void rfm2g_explain_missing(const char *path, char *text, size_t size)

@@ -67,10 +67,27 @@ static RFM2G_STATUS rfm2g_handle_open(struct rfm2g_handle *h, const char *path)
 	return RFM2G_SUCCESS;
 }
 
+static RFM2G_STATUS rfm2g_handle_new(const char *path, RFM2GHANDLE *rh)
+{
+	struct rfm2g_handle *h = rfm2g_uses_init() ? rfm2g_handle_take() : NULL;
+	RFM2G_STATUS ret;
+
+	if (!h)
+		return RFM2G_LOW_MEMORY;
+	ret = rfm2g_handle_open(h, path);
+	if (ret) {
+		rfm2g_handle_free(h);
+		return ret;
+	}
+	atomic_store(&h->state, RFM2G_STATE_OPEN);
+	*rh = &h->pub;
+	return RFM2G_SUCCESS;
+}
+
 STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 {
-	struct rfm2g_handle *h;
 	RFM2G_STATUS ret;
+	int cancel;
 
 	if (!DevicePath)
 		return RFM2G_BAD_PARAMETER_1;
@@ -79,17 +96,11 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 	if (!rh)
 		return RFM2G_BAD_PARAMETER_2;
 	*rh = NULL;
-	h = rfm2g_uses_init() ? rfm2g_handle_take() : NULL;
-	if (!h)
-		return RFM2G_LOW_MEMORY;
-	ret = rfm2g_handle_open(h, DevicePath);
-	if (ret) {
-		rfm2g_handle_free(h);
-		return ret;
-	}
-	atomic_store(&h->state, RFM2G_STATE_OPEN);
-	*rh = &h->pub;
-	return RFM2G_SUCCESS;
+	/* A thread that ends in open() would keep the handle that it has taken. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	ret = rfm2g_handle_new(DevicePath, rh);
+	pthread_setcancelstate(cancel, NULL);
+	return ret;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,6 +362,33 @@ static void many(void)
 	for (wrong = 0; n--;)
 		wrong += RFM2gClose(&x[n]) != RFM2G_SUCCESS;
 	is(!wrong && files() == before, "and all can be closed");
+	wrap_no_mmap(false);
+}
+
+static void *open_cancelled(void *unused)
+{
+	RFM2GHANDLE x;
+
+	pthread_cancel(pthread_self());
+	if (!RFM2gOpen(path, &x))
+		RFM2gClose(&x);
+	return unused;
+}
+
+/* Threads that are cancelled when they open it: as many as there are handles. */
+static void cancelled(void)
+{
+	int before = files();
+	pthread_t thread;
+	RFM2GHANDLE x;
+
+	wrap_no_mmap(true);
+	for (int i = 0; i < 1024; i++)
+		if (!pthread_create(&thread, NULL, open_cancelled, NULL))
+			pthread_join(thread, NULL);
+	GIVES(SUCCESS, RFM2gOpen(path, &x));
+	GIVES(SUCCESS, RFM2gClose(&x));
+	is(files() == before, "threads that are cancelled leave no handle behind");
 	wrap_no_mmap(false);
 }
 
@@ -1063,9 +1091,8 @@ static void texts(void)
 int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
-		handles, opening, groups, closing, many, identity, blocks, words, user_memory, special_memory,
-		device_memory, registers, switches, numbers, flushing, watching,
-		claims,
+		handles, opening, groups, closing, many, cancelled, identity, blocks, words, user_memory,
+		special_memory, device_memory, registers, switches, numbers, flushing, watching, claims,
 		peers, window, cards, events, sending, errnos, failures, ignorant, unmapped, texts,
 	};
 
