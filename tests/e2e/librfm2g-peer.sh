@@ -3,7 +3,7 @@
 # Author: The krdma developers
 #
 # librfm2g-peer: what the library does with another node: data, events, callbacks, claims, states; and the samples that
-# are for two nodes.
+# are for two nodes, and the tool's events.
 #
 #   node 1: peer, handshake ---> librfm2g ---> /dev/rfm2gN --- /dev/rfm2gM <--- librfm2g <--- peer, handshake: node 2
 #
@@ -12,6 +12,7 @@
 # load: krdma vrfm
 # library: librfm2g/peer
 # programs: rfm2g/rfm
+# tools: rfm2g_util
 # samples: handshake callback
 # timeout: 300
 
@@ -19,6 +20,8 @@
 . lib.sh
 
 other=$((3 - NODE))
+unit=${RFM#/dev/rfm2g}
+heard=0
 export LD_LIBRARY_PATH=/add
 
 # says PATTERN COMMAND...
@@ -38,16 +41,20 @@ hears() {
 		listener=$!
 		sleep $slow
 	fi
-	barrier "$1"
+	heard=$((heard + 1))
+	barrier "hears.$heard"
 }
 
-# heard TEXT: what node 2 says in the end
+# heard PATTERN: what node 2 says in the end
 heard() {
-	barrier "heard.${1%% *}"
+	local said
+	barrier "heard.$heard"
 	((NODE == 2)) || return 0
 	wait "$listener"
-	[[ $(<"$results/heard") == "$1" ]]
-	ok $? "$(<"$results/heard")"
+	said=$(<"$results/heard")
+	# shellcheck disable=SC2053
+	[[ $said == $1 ]]
+	ok $? "${said//$'\n'/ / }"
 }
 
 # Node 2 answers what node 1 asks.
@@ -67,6 +74,19 @@ calling() {
 		done
 	fi
 	heard "3 events, the word at 0 was 77 at the last"
+}
+
+# The tool of node 2 waits, and is called.
+tool() {
+	hears rfm2g_util -d "$unit" -c "enableevent 2" -c "wait 2 60000"
+	((NODE == 2)) || says "interrupt 2 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 2 2 0x55
+	heard "*interrupt 2 from node 1, data 0x00000055"
+	hears rfm2g_util -d "$unit" -c "clearevent 3" -c "enableevent 3" -c "enablecallback 3" -c "enableevent 4" -c "wait 4 60000"
+	((NODE == 2)) || says "interrupt 3 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 3 2 0x33
+	# The callback prints its line before the wait ends.
+	((NODE == 2)) || sleep $slow
+	((NODE == 2)) || says "interrupt 4 sent to all nodes" rfm2g_util -d "$unit" send 4 0xffff
+	heard "*callback 1 for interrupt 3: node 2 got it from node 1, data 0x00000033*"
 }
 
 # Node 2 goes.
@@ -91,5 +111,6 @@ results peer-static "$RFM" "$NODE" "$other" 2
 barrier static
 handshaking
 calling
+tool
 leaving
 finish

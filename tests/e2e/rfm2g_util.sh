@@ -247,6 +247,17 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	wait $!
 }
 
+# A device of a size that cards had has a window.
+window() {
+	check "it can go: nobody has it open" put "$config/$name/enable" 0
+	check "it becomes larger" put "$config/$name/size" 64M
+	check "it is there again" put "$config/$name/enable" 1
+	says 0 "sliding window of 64 MByte at 0x00000000" getslidingwindow
+	says 0 "" setslidingwindow 0
+	says 1 "error 12: *" setslidingwindow 4096
+	says 1 "error 20: *" setslidingwindow 0x4000000
+}
+
 mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" 1M &&
 	put "$config/$name/enable" 1
 ok $? "a device of 1M"
@@ -264,6 +275,7 @@ while read -r line; do
 	[[ $line == "0 "* ]]
 	ok $? "${line#* }"
 done < <(python3 /add/rfm2g_util-tty "$unit" "$((10 * slow))")
+window
 check "it can go: nobody has it open" put "$config/$name/enable" 0
 rmdir "$config/$name"
 finish
