@@ -6,7 +6,6 @@ The packages are only unpacked, not installed: a compiler needs no more, it take
 ordinary user can do it.  Commands run in it by chroot within private namespaces.
 """
 import os
-import shutil
 import subprocess
 
 from rig import apt, cache
@@ -62,7 +61,7 @@ def wrap(argv, binds, cwd):
     steps += [f"mount --rbind /dev '{path}/dev'", f"mount --rbind /proc '{path}/proc'",
               f"exec chroot '{path}' /usr/bin/env -i PATH=/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C "
               f"/usr/bin/bash -c 'cd \"$0\" && exec \"$@\"' '{cwd}' \"$@\""]
-    unshare = [shutil.which("unshare"), "--mount"]
+    unshare = ["unshare", "--mount"]
     if os.geteuid():
         unshare.append("--map-root-user")
     return [*unshare, "bash", "-c", "\n".join(steps), "bash", *[str(word) for word in argv]]

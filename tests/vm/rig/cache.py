@@ -26,6 +26,13 @@ class RigError(Exception):
     """Something that the user should read as one line."""
 
 
+def in_words(error):
+    """An error as one line; of a program or file that is not there, its name."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def root():
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     path = pathlib.Path(base) / "krdma"

@@ -120,7 +120,7 @@ def qemu_command(setup, node, net, outputs, console):
 
 def initramfs(kernel):
     """A RAM disk that can mount the real root: busybox, a few modules, and the first process."""
-    busybox = pathlib.Path(shutil.which("busybox"))
+    busybox = pathlib.Path(shutil.which("busybox") or "busybox")
     script = HERE / "node/initramfs"
     key = cache.digest(busybox, script, " ".join(BOOT_MODULES), str(kernel.dir))
     path = cache.root() / "initramfs" / f"{kernel.name}-{key}"

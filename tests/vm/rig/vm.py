@@ -157,6 +157,6 @@ def main():
     with tempfile.TemporaryDirectory(prefix="krdma-vm-") as run_dir:
         try:
             return run(args, pathlib.Path(run_dir))
-        except cache.RigError as error:
-            print(f"vm: {error}", file=sys.stderr)
+        except (cache.RigError, OSError) as error:
+            print(f"vm: {cache.in_words(error)}", file=sys.stderr)
             return 1
