@@ -279,6 +279,7 @@ def everything():
         plain("checkpatch", static.checkpatch, seconds=30),
         plain("kernel-doc", static.kernel_doc),
         plain("docs", static.docs, seconds=20),
+        plain("splats", static.splats),
         plain("mutants-apply", static.mutants_apply),
         plain("bench-page", benchpage.check, seconds=30),
         plain("krping-words", krpingtool.check),

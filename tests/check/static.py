@@ -8,7 +8,7 @@ import re
 import tempfile
 
 import command
-from rig import cache, kernels, modules
+from rig import cache, kernels, modules, nodes
 
 TOP = modules.TREE
 # Not ours: the texts of the licenses, and a file that is taken from the kernel as it is.
@@ -161,6 +161,19 @@ def license_headers(log):
         if "SPDX-License-Identifier:" not in head:
             wrong.append(f"{name}: no SPDX-License-Identifier\n")
     write(log, "".join(wrong))
+    return not wrong
+
+
+def splats(log):
+    """Each pattern of tests/vm/splats finds what a kernel says, none of them what is no complaint."""
+    said = (TOP / "tests/vm/splats.said").read_text(encoding="ascii").splitlines()
+    said = [(line[0] == "+", line[2:]) for line in said if not line.startswith("#")]
+    patterns = nodes.splat_patterns()
+    wrong = [f"finds nothing: {pattern}" for pattern in patterns
+             if not any(bad and re.search(pattern, line) for bad, line in said)]
+    wrong += [f"{'not found' if bad else 'found'}: {line}" for bad, line in said
+              if bad != any(re.search(pattern, line) for pattern in patterns)]
+    write(log, "".join(f"{line}\n" for line in wrong))
     return not wrong
 
 

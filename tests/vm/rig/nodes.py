@@ -106,13 +106,14 @@ def pass_on(node, read):
 
 
 def splat_patterns():
+    """What stands in the file splats."""
     lines = (HERE / "splats").read_text(encoding="ascii").splitlines()
-    return re.compile("|".join(f"(?:{line})" for line in lines if line and not line.startswith("#")))
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def splats(console):
     """The first complaint of the kernel, if there is one."""
-    pattern = splat_patterns()
+    pattern = re.compile("|".join(f"(?:{pattern})" for pattern in splat_patterns()))
     for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
         if pattern.search(line):
             return [f"kernel log: {line.strip()}"]
