@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Node L loads the image of node H while node W goes on writing. This is not
- * built yet: the model is the design.
+ * Node L loads the image of node H while node W goes on writing.
  *
  * Word 0 is W's, who writes it all the time. Word 1 was written by one that is
  * gone; H has it, L has not. Word 2 is L's own. The link of W and L is cut, the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two images meet: who loads from whom? This is not built yet: the model is the
- * design.
+ * Two images meet: who loads from whom?
  *
  * An image has an age, which grows. The younger loads, and of two of one age
  * that of the lower id. Both compare what was said when they were linked: the
