@@ -203,7 +203,8 @@ static u8 krping_reads_in_flight(const struct krping_opts *opts)
  *
  * One READ at a time in either direction, as all old peers offer and ask for,
  * unless the test is one that they do not know. Any signal ends a wait, see
- * krping_wait_until().
+ * krping_wait_until(). retry_count is krdma's 6: with 7, rxe never gives up, and
+ * nobody would notice a dead peer.
  */
 void krping_session_params(const struct krping_run *run,
 			   struct krdma_params *params)
