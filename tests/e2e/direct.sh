@@ -16,6 +16,7 @@
 # load: krdma vrfm
 # programs: rfm2g/rfm rfm2g/own
 # append: ncpus=1
+# guarantees: G2 G5 G8
 # timeout: 400
 
 # The names of cases as arguments run only these.

@@ -10,8 +10,8 @@
 #        node 3
 #
 # nodes: 3
-# kernels:
-# alone: uml stock-6.1 debug-6.1
+# kernels: uml
+# alone: stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1
