@@ -137,5 +137,6 @@ class Trial:
 
 
 def check(names):
-    """Try the mutants; the results for the last line."""
-    return Trial(chosen(names)).all()
+    """Try the mutants; the results for the last line. The copies are the same for every checkout."""
+    with cache.lock("mutants"):
+        return Trial(chosen(names)).all()
