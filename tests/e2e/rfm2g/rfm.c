@@ -25,8 +25,8 @@
  *   impatient OFFSET LENGTH S       the same every 100 us, without waiting; print that, how often it was refused, and
  *                                   for how long on end, in us
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
- *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all of
- *                                   it is claimed before; print how long the longest took, in us
+ *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all
+ *                                   of it is claimed before; print how long the longest took, in us
  *   bounce OFFSET ROUNDS            store a number, wait until it is one page behind as well; print the median, in us
  *   reflect OFFSET ROUNDS S         within S seconds, store each number that is seen there one page behind
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
