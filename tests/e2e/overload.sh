@@ -160,7 +160,7 @@ stored() {
 	for claimed in 0 1; do
 		barrier "stored-$claimed"
 		if ((NODE == 1)); then
-			stores $claimed
+			stores "$claimed"
 			((longest <= limit_us))
 			ok $? "the longest store, claimed $claimed: $longest us"
 			((claimed)) || check "node 3 is cut off" behind
@@ -203,7 +203,7 @@ large() {
 	local wait_ms=$((300 * slow)) text
 	check "the device goes" rfm_unmake
 	barrier large
-	check "another device" rfm_make 2M keepalive_ms=30000 overload_ms=$wait_ms direct=off
+	check "another device" rfm_make 2M keepalive_ms=30000 overload_ms="$wait_ms" direct=off
 	check "is linked with both" within 30 rfm_is ready
 	barrier whole
 	if ((NODE == 1)); then

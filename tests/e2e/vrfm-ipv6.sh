@@ -29,7 +29,7 @@ port() {
 
 # peer PORT: the other node
 peer() {
-	mkdir "$dir/peers/$other" && echo "$1" >"$dir/peers/$other/port" && addr6 $other >"$dir/peers/$other/addr"
+	mkdir "$dir/peers/$other" && echo "$1" >"$dir/peers/$other/port" && addr6 "$other" >"$dir/peers/$other/addr"
 }
 
 # device PORT: of this node; the other one is at PORT
