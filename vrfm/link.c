@@ -374,6 +374,18 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 }
 
 /**
+ * vrfm_link_miss_own - the peer may not have anything that this node wrote
+ * @link: link
+ *
+ * Context: the device's order is held.
+ */
+void vrfm_link_miss_own(struct vrfm_link *link)
+{
+	link->lost = true;
+	link->lost_at = 0;
+}
+
+/**
  * vrfm_link_miss - the peer may not have these bytes
  * @link: link
  * @offset: of the first
@@ -387,7 +399,7 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 
 	if (vrfm_map_set(&link->missed, vrfm_word_first(offset),
 			 vrfm_word_count(offset, len), gfp))
-		link->lost = true;
+		vrfm_link_miss_own(link);
 }
 
 /* Who was left behind rests first: when that is over he is kicked. */
@@ -716,7 +728,7 @@ static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 {
 	if (link->peer_epoch == epoch)
 		return;
-	link->lost = true;
+	vrfm_link_miss_own(link);
 	link->nlater = 0;
 	link->rx.event = 0;
 	link->rx.nheld = 0;

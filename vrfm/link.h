@@ -261,7 +261,8 @@ struct vrfm_peer {
  *
  * Under the device's order:
  * @missed: words of this node's that the peer may not have
- * @lost: and all others of this node's, too
+ * @lost: and all others of this node's, too,
+ * @lost_at: from this one on: those before are in @missed
  * @hold_until: jiffies; not before that it catches up
  * @penalty_ms: how long the next overload makes it wait
  * @ready_since: jiffies
@@ -340,6 +341,7 @@ struct vrfm_link {
 
 	struct vrfm_map missed;
 	bool lost;
+	u32 lost_at;
 	unsigned long hold_until;
 	u32 penalty_ms;
 	unsigned long ready_since;
@@ -423,6 +425,7 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link);
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
 u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len);
+void vrfm_link_miss_own(struct vrfm_link *link);
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block);
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,

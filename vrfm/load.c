@@ -410,24 +410,44 @@ static void vrfm_load_set_live(struct vrfm_dev *vdev, unsigned long *live)
 	}
 }
 
+static void vrfm_load_unreserve(struct vrfm_load *load)
+{
+	kvfree(load->spare_live);
+	load->spare_live = NULL;
+	kvfree(load->spare_seen);
+	load->spare_seen = NULL;
+}
+
+/* What a load needs, while nobody waits for the order: it may be much. */
+static bool vrfm_load_reserve(struct vrfm_dev *vdev)
+{
+	struct vrfm_load *load = &vdev->load;
+
+	load->wants = false;
+	load->spare_live = kvzalloc(vdev->params.size / VRFM_WORD /
+				    BITS_PER_BYTE, GFP_KERNEL);
+	load->spare_seen = kvcalloc(VRFM_NODES, sizeof(*load->spare_seen),
+				    GFP_KERNEL);
+	if (load->spare_live && load->spare_seen)
+		return true;
+	vrfm_load_unreserve(load);
+	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+	return false;
+}
+
+/* Nothing begins without what vrfm_load_reserve() gets: it is asked for. */
 static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 			    enum vrfm_load_kind kind)
 {
 	struct vrfm_load *load = &vdev->load;
-	unsigned long *live;
 	struct vrfm_link *link;
 	u32 node;
 
-	live = kvzalloc(vdev->params.size / VRFM_WORD / BITS_PER_BYTE,
-			GFP_KERNEL);
-	load->seen = kvcalloc(VRFM_NODES, sizeof(*load->seen), GFP_KERNEL);
-	if (!live || !load->seen) {
-		kvfree(live);
-		kvfree(load->seen);
-		load->seen = NULL;
-		vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+	if (!load->spare_live) {
+		load->wants = true;
 		return;
 	}
+	swap(load->seen, load->spare_seen);
 	load->kind = kind;
 	load->number++;
 	load->page = 0;
@@ -436,7 +456,8 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->deserted = false;
 	load->from = from;
 	load->wanted = vrfm_info(from).id;
-	vrfm_load_set_live(vdev, live);
+	vrfm_load_set_live(vdev, load->spare_live);
+	load->spare_live = NULL;
 	for (node = 0; node < VRFM_NODES; node++)
 		vrfm_past_settle(&load->past[node]);
 	list_for_each_entry(link, &vdev->links, entry)
@@ -821,12 +842,10 @@ static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 	return true;
 }
 
-static void vrfm_load_work(struct work_struct *work)
+/* Return: the next pages shall be asked for. */
+static bool vrfm_load_step(struct vrfm_dev *vdev)
 {
-	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
-					     load.work.work);
 	bool ask = false;
-	u32 count;
 
 	rt_mutex_lock(&vdev->order);
 	if (vdev->live)
@@ -834,6 +853,21 @@ static void vrfm_load_work(struct work_struct *work)
 	else if (!vrfm_load_from_older(vdev))
 		vrfm_load_from_survivor(vdev);
 	rt_mutex_unlock(&vdev->order);
+	return ask;
+}
+
+static void vrfm_load_work(struct work_struct *work)
+{
+	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
+					     load.work.work);
+	bool ask = vrfm_load_step(vdev);
+	u32 count;
+
+	if (vdev->load.wants && vrfm_load_reserve(vdev)) {
+		ask = vrfm_load_step(vdev);
+		/* There may be nothing to be loaded any more. */
+		vrfm_load_unreserve(&vdev->load);
+	}
 	if (!ask)
 		return;
 	count = vrfm_load_digest(vdev);

@@ -479,7 +479,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 			ret = -EINVAL;
 	if (!ret) {
 		/* Whatever this node wrote before. */
-		link->lost = true;
+		vrfm_link_miss_own(link);
 		list_add_tail(&link->entry, &vdev->links);
 	}
 	rt_mutex_unlock(&vdev->order);

@@ -117,6 +117,9 @@ enum vrfm_load_kind {
  * @digests: of those
  * @seen: what @holder had, before its first page, of lives that are over; NULL:
  *	nothing is loaded
+ * @wants: memory for a load; @work's, as are the next two
+ * @spare_live: it: the map of live words
+ * @spare_seen: and for @seen
  * @past: what this memory has of them, by node; of this one's, too
  * @known: nodes of which it has, or has had, any
  * @alive: the life of each node that goes on, as far as this one knows, or 0
@@ -140,6 +143,9 @@ struct vrfm_load {
 	u32 asked;
 	u64 digests[VRFM_PULL_MAX];
 	struct vrfm_past *seen;
+	bool wants;
+	unsigned long *spare_live;
+	struct vrfm_past *spare_seen;
 	struct vrfm_past past[VRFM_NODES];
 	DECLARE_BITMAP(known, VRFM_NODES);
 	u64 alive[VRFM_NODES];

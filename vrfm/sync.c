@@ -18,6 +18,8 @@
 
 /* Words that a step looks for, so that writers never wait long for the order. */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
+/* Own words that a step takes for missed. */
+#define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
 /* When memory for the map is short. */
 #define VRFM_SYNC_RETRY_MS 100
 
@@ -33,22 +35,28 @@ void vrfm_sync_kick(struct vrfm_link *link)
 	mod_delayed_work(vrfm_wq, &link->sync, 0);
 }
 
-/* All that this node wrote. */
+/*
+ * All that this node wrote, a part at a time: what it writes meanwhile is missed
+ * in any case. Nobody waits for memory while he holds the order.
+ *
+ * Return: 0; -ENOMEM.
+ */
 static int vrfm_sync_miss_own(struct vrfm_link *link)
 {
 	const struct vrfm_dev *vdev = link->vdev;
 	const u32 bits = PAGE_SIZE / VRFM_WORD;
-	u32 first;
+	u32 end = min_t(u32, link->lost_at + VRFM_SYNC_OWN,
+			link->missed.nwords);
 	int ret;
 
-	for (first = 0; first < link->missed.nwords; first += bits) {
-		ret = vrfm_map_add(&link->missed, first,
-				   vdev->own + first / BITS_PER_LONG, bits,
-				   GFP_KERNEL | __GFP_NOWARN);
+	for (; link->lost_at < end; link->lost_at += bits) {
+		ret = vrfm_map_add(&link->missed, link->lost_at,
+				   vdev->own + link->lost_at / BITS_PER_LONG,
+				   bits, GFP_NOWAIT | __GFP_NOWARN);
 		if (ret)
 			return ret;
 	}
-	link->lost = false;
+	link->lost = end < link->missed.nwords;
 	return 0;
 }
 
@@ -109,7 +117,7 @@ static void vrfm_sync_begin_sweep(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 	if (!number)
 		return;
-	link->lost = true;
+	vrfm_link_miss_own(link);
 	link->cursor = 0;
 	link->sweeping = number;
 	/* It is not too slow, it waits for this. */
@@ -208,6 +216,8 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 				   msecs_to_jiffies(VRFM_SYNC_RETRY_MS));
 		return false;
 	}
+	if (link->lost)
+		return true;
 	if (vrfm_sync_finish(link))
 		return false;
 	vrfm_sync_fill(link, true);

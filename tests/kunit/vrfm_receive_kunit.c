@@ -971,6 +971,19 @@ static bool asks(struct fuzz *f)
 	return f->link->opened != opened;
 }
 
+/* What it needs is got before. */
+static void begin(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	KUNIT_ASSERT_NULL(test, f->vdev->live);
+	KUNIT_ASSERT_TRUE(test, f->vdev->load.wants);
+	KUNIT_ASSERT_TRUE(test, vrfm_load_reserve(f->vdev));
+	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	vrfm_load_unreserve(&f->vdev->load);
+}
+
 static void begin_to_load(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -978,7 +991,7 @@ static void begin_to_load(struct kunit *test)
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	begin(test);
 	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
@@ -1017,7 +1030,7 @@ static void whose_holder_loads_waits_for_it(struct kunit *test)
 	kfree(f->vdev->live);
 	f->vdev->live = NULL;
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	begin(test);
 	f->vdev->load.since -= 10 * HZ;
 	say_note(test, VRFM_NOTE_LOAD, 1, 0);
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
@@ -1045,7 +1058,7 @@ static void who_does_not_answer_is_no_holder(struct kunit *test)
 	f->vdev->load.since -= 3 * HZ;
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_EXPECT_NULL(test, f->vdev->live);
-	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
+	begin(test);
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_PULLED, 0, 0);
