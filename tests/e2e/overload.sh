@@ -12,7 +12,7 @@
 #
 # nodes: 3
 # kernels: uml
-# alone: uml/siw stock-6.1 debug-6.1
+# alone: uml/siw stock-6.1 stock-6.1-rt debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

@@ -9,6 +9,7 @@
 #
 # kernels: uml
 # long: stock-6.1 stock-new uml-debug debug-6.1
+# alone: stock-6.1-rt
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # guarantees: G10
