@@ -154,9 +154,10 @@ kt() {
 # Where a background kt leaves its result.
 results=$(mktemp -d)
 
-# kt_start JOB COMMAND...: run it in a process of its own, whose number is then in kt_pid.
+# kt_start JOB COMMAND...: run it in a process of its own, whose number is then in kt_pid, and its name in kt_job.
 kt_start() {
 	local job=$1
+	kt_job=$1
 	shift
 	: >"$results/$job"
 	(

@@ -381,6 +381,7 @@ static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
 	slot->is_raw = ktest_option(args, "raw", 0);
 	if (!slot->is_raw)
 		return 0;
+	slot->pause_us = ktest_option(args, "pause_us", 0);
 	if (ktest_option(args, "shared_cq", 0))
 		p.flags |= KRDMA_SHARED_CQ;
 	return krdma_set_request_params(cb, &p);
@@ -388,7 +389,7 @@ static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
 
 /*
  * answer NAME [TEXT] [raw=1 [shared_cq=1] [comp_vector=V] [send_depth=N]
- * [recv_depth=N]]: accept what "request" got
+ * [recv_depth=N] [pause_us=N]]: accept what "request" got
  */
 static int ktest_answer_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
