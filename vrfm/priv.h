@@ -257,7 +257,7 @@ struct vrfm_flush_counts {
  * @flusher: the task that compares
  * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
- * @refused: how often strangers were
+ * @refused: connect requests that were, of strangers and of peers
  * @strangers: the last of them
  * @nstrangers: how many there were
  * @order: stores of this node, one after the other; protects @links,

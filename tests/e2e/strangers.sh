@@ -200,6 +200,8 @@ same_id_twice() {
 		check "the other one is noticed" within 30 said "node 1: refused: $twice"
 		sleep 6
 		check "which is said once" once "node 1: refused: $twice"
+		counted() { [[ $(grep -c "^$name .* refused [1-9]" /proc/rfm2g) == 1 ]]; }
+		check "and counted" counted
 		;;
 	esac
 	barrier second
