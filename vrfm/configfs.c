@@ -308,7 +308,14 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 	mutex_unlock(&vi->lock);
 	return len;
 }
-CONFIGFS_ATTR(vrfm_item_, listen);
+/* Addresses are not for everybody on the host: not the usual 0644. */
+static struct configfs_attribute vrfm_item_attr_listen = {
+	.ca_name = "listen",
+	.ca_mode = 0600,
+	.ca_owner = THIS_MODULE,
+	.show = vrfm_item_listen_show,
+	.store = vrfm_item_listen_store,
+};
 
 static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
 				  struct vrfm_peer *peer)
@@ -485,7 +492,14 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 	mutex_unlock(&pi->vi->lock);
 	return ret ?: len;
 }
-CONFIGFS_ATTR(vrfm_peer_item_, addr);
+/* As listen. */
+static struct configfs_attribute vrfm_peer_item_attr_addr = {
+	.ca_name = "addr",
+	.ca_mode = 0600,
+	.ca_owner = THIS_MODULE,
+	.show = vrfm_peer_item_addr_show,
+	.store = vrfm_peer_item_addr_store,
+};
 
 static ssize_t vrfm_peer_item_port_show(struct config_item *item, char *page)
 {

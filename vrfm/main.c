@@ -32,7 +32,7 @@ module_param_named(size, vrfm_param_size, charp, 0444);
 MODULE_PARM_DESC(size, "of the memory of rfm2g0, 4K to 2G (64M)");
 
 static char *vrfm_param_listen;
-module_param_named(listen, vrfm_param_listen, charp, 0444);
+module_param_named(listen, vrfm_param_listen, charp, 0400);
 MODULE_PARM_DESC(listen, "own address of rfm2g0, by which the peers know it");
 
 static ushort vrfm_param_port = VRFM_PORT_DEFAULT;
@@ -40,7 +40,7 @@ module_param_named(port, vrfm_param_port, ushort, 0444);
 MODULE_PARM_DESC(port, "own port of rfm2g0, and that of its peers (5565)");
 
 static char *vrfm_param_peers;
-module_param_named(peers, vrfm_param_peers, charp, 0444);
+module_param_named(peers, vrfm_param_peers, charp, 0400);
 MODULE_PARM_DESC(peers, "of rfm2g0: id@addr[:port],... (IPv6 in brackets; any for one that connects)");
 
 static ushort vrfm_param_mode = 0660;

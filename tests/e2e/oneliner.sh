@@ -75,6 +75,8 @@ check "all parameters" load node=0 size=1M network=5 mode=0600
 [[ $(stat -c %a $device) == 600 && $(</sys/class/rfm2g/rfm2g0/node_id) == 0 &&
 	$(</sys/class/rfm2g/rfm2g0/size) == 1048576 && $(</sys/class/rfm2g/rfm2g0/network) == 5 ]]
 ok $? "are heard"
+[[ $(cd /sys/module/vrfm/parameters && stat -c %a size listen peers) == $'444\n400\n400' ]]
+ok $? "addresses are root's to read"
 check "unloaded" unload
 
 refused "node 256: not in 0..255" node=256

@@ -75,6 +75,8 @@ by_configfs() {
 	barrier wrong
 	sleep 2
 	check "nobody is there" rfm_is down
+	[[ $(stat -c %a "$dir/size" "$dir/listen" "$dir/peers/$other/addr") == $'644\n600\n600' ]]
+	ok $? "addresses are root's to read"
 	barrier known
 	if ((NODE == 1)); then
 		check "the peer goes" rmdir "$dir/peers/$other"
