@@ -80,19 +80,38 @@ static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 	return -EBUSY;
 }
 
-/* A number from MIN to MAX. Returns the length or an error. */
-static ssize_t vrfm_item_set(struct config_item *item, const char *page,
-			     u32 *to, u32 min, u32 max, size_t len)
+/* Say once what is wrong with what was written to NAME. Returns ERROR. */
+static int vrfm_item_bad(const struct vrfm_item *vi, const char *name,
+			 const char *page, int error)
 {
-	struct vrfm_item *vi = to_vrfm_item(item);
-	u32 value;
-	int ret = kstrtou32(page, 0, &value);
+	if (error)
+		pr_warn_ratelimited("%s%u: %s %.*s: %s\n", VRFM_NAME, vi->unit,
+				    name, (int)min_t(size_t, strcspn(page, "\n"), 32),
+				    page, error == -ERANGE ? "out of range" :
+							     "not understood");
+	return error;
+}
+
+static int vrfm_item_parse(const char *page, u32 min, u32 max, u32 *value)
+{
+	int ret = kstrtou32(page, 0, value);
 
 	if (ret)
 		return ret;
-	if (value < min || value > max)
-		return -ERANGE;
-	ret = vrfm_item_lock_disabled(vi);
+	return *value < min || *value > max ? -ERANGE : 0;
+}
+
+/* A number from MIN to MAX. Returns the length or an error. */
+static ssize_t vrfm_item_set(struct config_item *item, const char *name,
+			     const char *page, u32 *to, u32 min, u32 max,
+			     size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 value;
+	int ret = vrfm_item_parse(page, min, max, &value);
+
+	ret = vrfm_item_bad(vi, name, page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
 	if (ret)
 		return ret;
 	*to = value;
@@ -111,7 +130,8 @@ static ssize_t vrfm_item_node_id_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_node_id_store(struct config_item *item,
 				       const char *page, size_t len)
 {
-	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.node, 0,
+	return vrfm_item_set(item, "node_id", page,
+			     &to_vrfm_item(item)->params.node, 0,
 			     RFM2G_NODE_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, node_id);
@@ -125,8 +145,9 @@ static ssize_t vrfm_item_network_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_network_store(struct config_item *item,
 				       const char *page, size_t len)
 {
-	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.network,
-			     0, U32_MAX, len);
+	return vrfm_item_set(item, "network", page,
+			     &to_vrfm_item(item)->params.network, 0, U32_MAX,
+			     len);
 }
 CONFIGFS_ATTR(vrfm_item_, network);
 
@@ -140,8 +161,10 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
 	u64 size;
-	int ret = vrfm_parse_size(page, &size) ?: vrfm_item_lock_disabled(vi);
+	int ret = vrfm_parse_size(page, &size);
 
+	ret = vrfm_item_bad(vi, "size", page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
 	if (ret)
 		return ret;
 	vi->params.size = size;
@@ -159,7 +182,7 @@ static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 					   const char *page, size_t len)
 {
-	return vrfm_item_set(item, page,
+	return vrfm_item_set(item, "overload_ms", page,
 			     &to_vrfm_item(item)->params.overload_ms, 1,
 			     VRFM_OVERLOAD_MS_MAX, len);
 }
@@ -174,7 +197,7 @@ static ssize_t vrfm_item_keepalive_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_keepalive_ms_store(struct config_item *item,
 					    const char *page, size_t len)
 {
-	return vrfm_item_set(item, page,
+	return vrfm_item_set(item, "keepalive_ms", page,
 			     &to_vrfm_item(item)->params.keepalive_ms, 1,
 			     VRFM_KEEPALIVE_MS_MAX, len);
 }
@@ -189,8 +212,9 @@ static ssize_t vrfm_item_flush_us_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	return vrfm_item_set(item, page, &to_vrfm_item(item)->params.flush_us,
-			     0, VRFM_FLUSH_US_MAX, len);
+	return vrfm_item_set(item, "flush_us", page,
+			     &to_vrfm_item(item)->params.flush_us, 0,
+			     VRFM_FLUSH_US_MAX, len);
 }
 CONFIGFS_ATTR(vrfm_item_, flush_us);
 
@@ -206,8 +230,10 @@ static ssize_t vrfm_item_direct_store(struct config_item *item,
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
 	u32 mode;
-	int ret = vrfm_parse_direct(page, &mode) ?: vrfm_item_lock_disabled(vi);
+	int ret = vrfm_parse_direct(page, &mode);
 
+	ret = vrfm_item_bad(vi, "direct", page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
 	if (ret)
 		return ret;
 	vi->params.direct = mode;
@@ -225,7 +251,7 @@ static ssize_t vrfm_item_direct_min_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_direct_min_store(struct config_item *item,
 					  const char *page, size_t len)
 {
-	return vrfm_item_set(item, page,
+	return vrfm_item_set(item, "direct_min", page,
 			     &to_vrfm_item(item)->params.direct_min, 1,
 			     VRFM_DIRECT_MIN_MAX, len);
 }
@@ -251,8 +277,10 @@ static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
 {
 	struct vrfm_item *vi = to_vrfm_item(item);
 	u16 port;
-	int ret = vrfm_parse_port(page, &port) ?: vrfm_item_lock_disabled(vi);
+	int ret = vrfm_parse_port(page, &port);
 
+	ret = vrfm_item_bad(vi, "port", page, ret) ?:
+	      vrfm_item_lock_disabled(vi);
 	if (ret)
 		return ret;
 	vi->params.port = port;
@@ -517,7 +545,7 @@ static ssize_t vrfm_peer_item_port_store(struct config_item *item,
 	u16 port;
 	int error = vrfm_parse_port(page, &port);
 
-	if (error)
+	if (vrfm_item_bad(pi->vi, "port of a peer", page, error))
 		return error;
 	mutex_lock(&pi->vi->lock);
 	if (pi->link)

@@ -107,7 +107,7 @@ def unexplained():
         said += re.findall(r'\bpr_(?:err|warn|notice|info)\w*\(\s*"([^"]*)\\n"', code)
         said += re.findall(r'\[VRFM_REJECT_(?!NONE|BUSY)\w+\] = "([^"]*)"', code)
     # Of a format, its longest piece without conversions.
-    pieces = {max(re.split(r"%#?[a-z]*(?:ISpc)?", line), key=len).strip(" :") for line in said}
+    pieces = {max(re.split(r"%[#.*]*[a-z]*(?:ISpc)?", line), key=len).strip(" :") for line in said}
     return sorted(piece for piece in pieces if piece not in text)
 
 

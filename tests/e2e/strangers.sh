@@ -236,7 +236,9 @@ configured() {
 	refused "Invalid argument" "another word" put "$dir/peers/200/addr" nowhere
 	check "the log says so" once "peer 200: nowhere: not an address"
 	refused "Invalid argument" "address and port" put "$dir/peers/200/addr" 10.56.0.1:7
+	mark "port of a peer 0: out of range"
 	refused "Numerical result out of range" "port 0" put "$dir/peers/200/port" 0
+	check "the log says so" once "port of a peer 0: out of range"
 	refused "Numerical result out of range" "port 65536" put "$dir/peers/200/port" 65536
 	refused "Invalid argument" "port http" put "$dir/peers/200/port" http
 	mark "peer 200: it is this node that connects: not any"
