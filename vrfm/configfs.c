@@ -336,6 +336,7 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 	mutex_unlock(&vi->lock);
 	return len;
 }
+
 /* Addresses are not for everybody on the host: not the usual 0644. */
 static struct configfs_attribute vrfm_item_attr_listen = {
 	.ca_name = "listen",
@@ -520,6 +521,7 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 	mutex_unlock(&pi->vi->lock);
 	return ret ?: len;
 }
+
 /* As listen. */
 static struct configfs_attribute vrfm_peer_item_attr_addr = {
 	.ca_name = "addr",
