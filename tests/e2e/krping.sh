@@ -6,8 +6,8 @@
 #
 #   node 1 (server) <--- 16-byte messages, READ, WRITE ---> node 2 (client)
 #
-# kernels: uml uml/siw stock-6.1 stock-new
-# long: stock-6.12 debug-6.1 debug-6.1/siw uml-debug
+# kernels: uml uml/siw stock-6.1
+# long: stock-6.12 stock-new debug-6.1 debug-6.1/siw uml-debug
 # load: krdma krping krdma_test
 # timeout: 420
 

@@ -6,8 +6,8 @@
 #
 #   node 1 (listens on 10.56.0.1 and fd56::1, port 7000) <--- krdma ---> node 2 (connects)
 #
-# kernels: uml
-# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# kernels: uml stock-new
+# long: uml/siw stock-6.1 uml-debug stock-6.12 debug-6.1 debug-6.1/siw
 # load: krdma krdma_test krping
 # timeout: 180
 
