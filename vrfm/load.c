@@ -557,14 +557,45 @@ static void vrfm_load_nobody(struct vrfm_dev *vdev)
 }
 
 /*
+ * It lives, or the connection would be over, but does not answer; or is @unheard,
+ * for it does not even take the question.
+ */
+static void vrfm_load_late(struct vrfm_dev *vdev, struct vrfm_link *link,
+			   bool unheard)
+{
+	bool mute;
+
+	spin_lock_bh(&link->lock);
+	mute = unheard || link->pulling;
+	WRITE_ONCE(link->mute, mute);
+	spin_unlock_bh(&link->lock);
+	if (mute)
+		pr_warn_ratelimited("%s: node %u does not send its image\n",
+				    dev_name(&vdev->dev), link->peer.node);
+}
+
+static bool vrfm_load_is_late(const struct vrfm_load *load)
+{
+	return time_after(jiffies, load->since +
+				   msecs_to_jiffies(VRFM_LOAD_PULL_MS));
+}
+
+/*
  * Who was the holder, and loaded meanwhile itself, may still be busy with what
  * it was asked for then: it would not hear of anything else, and its answer is
- * none to that. It comes, or the connection ends.
+ * none to that.
  */
+static void vrfm_load_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
+{
+	vdev->load.deserted = false;
+	if (vrfm_load_is_late(&vdev->load))
+		vrfm_load_late(vdev, busy, false);
+	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+}
+
 static void vrfm_load_choose(struct vrfm_dev *vdev)
 {
-	struct vrfm_link *link;
-	bool busy = false;
+	struct vrfm_link *link, *busy = NULL;
 
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_holder(vdev, link))
@@ -573,10 +604,10 @@ static void vrfm_load_choose(struct vrfm_dev *vdev)
 			vrfm_load_set_holder(vdev, link);
 			return;
 		}
-		busy = true;
+		busy = link;
 	}
 	if (busy)
-		vdev->load.deserted = false;
+		vrfm_load_await(vdev, busy);
 	else
 		vrfm_load_nobody(vdev);
 }
@@ -615,33 +646,15 @@ static u32 vrfm_load_left(const struct vrfm_dev *vdev)
 	return vdev->params.size / VRFM_WIRE_PAGE - vdev->load.page;
 }
 
-/*
- * It lives, or the connection would be over, but does not answer, or not even
- * take the question.
- */
-static void vrfm_load_late(struct vrfm_dev *vdev, struct vrfm_link *holder)
-{
-	bool mute;
-
-	spin_lock_bh(&holder->lock);
-	mute = !vdev->load.asked || holder->pulling;
-	WRITE_ONCE(holder->mute, mute);
-	spin_unlock_bh(&holder->lock);
-	if (mute)
-		pr_warn_ratelimited("%s: node %u does not send its image\n",
-				    dev_name(&vdev->dev), holder->peer.node);
-}
-
 /* What has come from its writer stays live, whoever is the next. */
 static void vrfm_load_check_holder(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
-	unsigned long end = load->since + msecs_to_jiffies(VRFM_LOAD_PULL_MS);
 
 	if (!load->holder)
 		return;
-	if (time_after(jiffies, end))
-		vrfm_load_late(vdev, load->holder);
+	if (vrfm_load_is_late(load))
+		vrfm_load_late(vdev, load->holder, !load->asked);
 	if (!vrfm_is_holder(vdev, load->holder))
 		vrfm_load_set_holder(vdev, NULL);
 }

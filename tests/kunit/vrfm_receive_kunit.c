@@ -1022,6 +1022,28 @@ static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
+/* Nor is it waited for without an end. */
+static void an_old_answer_that_never_comes(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_FALSE(test, f->link->mute);
+	f->vdev->load.since -= 31 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_TRUE(test, f->link->mute);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	f->vdev->load.since -= 3 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	vrfm_load_exit(f->vdev);
+}
+
 /* The time counts from when nobody has it, however long peers took to sweep. */
 static void whose_holder_loads_waits_for_it(struct kunit *test)
 {
@@ -1341,6 +1363,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
 	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
+	KUNIT_CASE(an_old_answer_that_never_comes),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
 	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
