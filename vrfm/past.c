@@ -150,20 +150,26 @@ void vrfm_past_settle(struct vrfm_past *past)
 {
 	u32 i;
 
-	for (i = 0; i < VRFM_LIVES; i++)
+	for (i = 0; i < VRFM_LIVES; i++) {
 		past->lives[i].fresh = false;
+		past->lives[i].live = false;
+	}
 }
 
 /**
  * vrfm_past_doubt - what another memory has is mixed in
  * @past: lives of a node
  * @whose: what becomes of it, never the same twice
+ *
+ * Not where it is live.
  */
 void vrfm_past_doubt(struct vrfm_past *past, u32 whose)
 {
 	u32 i;
 
 	for (i = 0; i < VRFM_LIVES; i++) {
+		if (past->lives[i].live)
+			continue;
 		past->lives[i].synced = false;
 		past->lives[i].whose = whose;
 	}
@@ -189,7 +195,7 @@ void vrfm_past_adopt(struct vrfm_past *past, const struct vrfm_past *holder,
 	vrfm_past_forget(past, alive);
 	for (i = 0; i < VRFM_LIVES; i++) {
 		life = mine.lives[i];
-		life.synced = false;
+		life.synced = life.live;
 		if (life.fresh)
 			vrfm_past_add(past, &life);
 	}
