@@ -242,8 +242,9 @@ def select(args):
     known = all_parts.everything()
     full = {part.name for part in known}
     chosen = [part for part in known if wanted(part, args, full)]
-    if not chosen:
-        sys.exit(f"check: nothing is called {' '.join(args.names)}; see --list")
+    unknown = [name for name in args.names if not any(matches(part, name, full) for part in chosen)]
+    if unknown:
+        sys.exit(f"check: nothing is called {' '.join(unknown)}, or only with --long; see --list")
     return chosen
 
 

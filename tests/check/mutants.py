@@ -11,6 +11,7 @@ import pathlib
 import queue
 import re
 import subprocess
+import sys
 import threading
 import time
 
@@ -32,8 +33,14 @@ def caught_by(patch):
 
 def chosen(names):
     """Patches that are wanted: all, or those whose name contains or matches one of NAMES."""
-    return [patch for patch in sorted(PATCHES.glob("*.patch"))
-            if not names or any(name in patch.stem or fnmatch.fnmatch(patch.stem, name) for name in names)]
+    def matches(patch, name):
+        return name in patch.stem or fnmatch.fnmatch(patch.stem, name)
+
+    known = sorted(PATCHES.glob("*.patch"))
+    unknown = [name for name in names if not any(matches(patch, name) for patch in known)]
+    if unknown:
+        sys.exit(f"check: no mutant is called {' '.join(unknown)}; see {PATCHES}")
+    return [patch for patch in known if not names or any(matches(patch, name) for name in names)]
 
 
 def fresh_copy(number):
