@@ -161,11 +161,13 @@ attacker_row() {
 
 # ---- node 1: suffer ----
 
-# All counters, in "now". bash goes back after each line that it has read from a file, and by then they may be longer.
+# All counters, in "now". Not line by line: bash would read each byte alone, or go back in a file that may be longer by then.
 note() {
-	local name value
+	local i words
 	now=()
-	while read -r name value; do now[$name]=$value; done < <(cat $files/counters)
+	# shellcheck disable=SC2207 # words
+	words=($(cat $files/counters))
+	for ((i = 0; i < ${#words[@]}; i += 2)); do now[${words[i]}]=${words[i + 1]}; done
 }
 
 # What "moved" and "judge" compare with.

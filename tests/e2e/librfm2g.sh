@@ -7,6 +7,7 @@
 #
 #   each node for itself: api, threads ---> librfm2g ---> /dev/rfm2gN
 #
+# nodes: 1
 # kernels: uml
 # long: stock-6.1 debug-6.1
 # load: krdma vrfm

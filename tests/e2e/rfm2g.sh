@@ -7,6 +7,7 @@
 #
 #   each node for itself: abi, fuzz, own ---> /dev/rfm2gN
 #
+# nodes: 1
 # kernels: uml stock-6.1
 # long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm

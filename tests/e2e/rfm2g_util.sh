@@ -7,6 +7,7 @@
 #
 #   each node for itself: rfm2g_util ---> librfm2g ---> /dev/rfm2gN
 #
+# nodes: 1
 # kernels: uml
 # long: stock-6.1 debug-6.1
 # load: krdma vrfm
@@ -234,14 +235,14 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	says 2 "*usage: performancetest*" performancetest -n 4,x
 	says 2 "*usage: performancetest*" performancetest -s 0
 	says 1 "*error 20: *" performancetest -s 0.01 -n 2097152
-	util pong 0x8000 30 >"$results/pong" &
+	util pong 0x8000 $((4 * slow)) >"$results/pong" &
 	sleep 0.5
 	says 0 "200 round trips: *" ping 0x8000 200
 	wait $!
 	[[ $(<"$results/pong") == "answered 200 times" ]]
 	ok $? "pong: $(<"$results/pong")"
 	says 1 "nobody answers*" ping 0x8000 1
-	util pong 0x8000 30 >"$results/pong" &
+	util pong 0x8000 $((4 * slow)) >"$results/pong" &
 	sleep 0.5
 	says 0 "5 round trips: *" ping 0x8000 5
 	wait $!

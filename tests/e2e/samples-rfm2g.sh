@@ -6,6 +6,7 @@
 #
 #   each node for itself: writer, reader, loop, ... ---> librfm2g ---> /dev/rfm2gN
 #
+# nodes: 1
 # kernels: uml
 # long: stock-6.1
 # load: krdma vrfm
