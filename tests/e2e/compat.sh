@@ -8,7 +8,6 @@
 #   each node for itself: abi-32, fuzz-32, own-32 ---> /dev/rfm2gN
 #   node 1 (32 bits) <--- vrfm ---> node 2 (64 bits)
 #
-# nodes: 1
 # kernels: stock-6.1
 # long: stock-6.12 stock-new
 # load: krdma vrfm
