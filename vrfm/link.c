@@ -1029,7 +1029,6 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 		link->load = note->number;
 		link->info.flags &= ~VRFM_INFO_COMPLETE;
 	} else if (note->kind == VRFM_NOTE_SWEPT) {
-		link->swept_serial = note->value;
 		link->swept = note->number;
 	} else if (note->kind == VRFM_NOTE_PULLED) {
 		link->arrived = note->number + 1;

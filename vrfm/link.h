@@ -273,7 +273,6 @@ struct vrfm_peer {
  * @scratch: a page for what is taken from the memory
  * @cursor: where catching up goes on
  * @sweeping: number of the LOAD that it will answer when it has gone round, 0
- * @sweep_serial: of this node's last write before it began to
  * @todo: what to tell
  * @tell_gone: of which nodes
  * @told: what the peer was told of this node's image
@@ -304,7 +303,6 @@ struct vrfm_peer {
  * @info: what it said of its image, its kind 0: nothing
  * @load: number of its LOAD that was not begun to be answered, 0
  * @swept: number of this node's LOAD that it has answered
- * @swept_serial: of its last write before it began to
  * @arrived: number of the PULLED that it said last, plus 1; 0: none
  * @pulling: it was asked for pages, and has not said PULLED since
  * @mute: and not in time: until it does it is no holder
@@ -352,7 +350,6 @@ struct vrfm_link {
 	u32 *scratch;
 	u32 cursor;
 	u32 sweeping;
-	u64 sweep_serial;
 	u32 todo;
 	DECLARE_BITMAP(tell_gone, VRFM_NODES);
 	struct vrfm_note told;
@@ -383,7 +380,6 @@ struct vrfm_link {
 	struct vrfm_note info;
 	u32 load;
 	u32 swept;
-	u64 swept_serial;
 	u32 arrived;
 	bool pulling;
 	bool mute;

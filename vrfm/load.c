@@ -123,7 +123,6 @@ static bool vrfm_tell_swept(struct vrfm_link *link)
 {
 	const struct vrfm_note note = {
 		.kind = VRFM_NOTE_SWEPT, .number = link->sweeping,
-		.value = link->sweep_serial,
 	};
 
 	if (!vrfm_link_note(link, &note))
@@ -299,31 +298,6 @@ void vrfm_load_lose(struct vrfm_link *link)
 	load->since = jiffies;
 }
 
-/*
- * What this memory has of a life that is over. While it is loaded the peer was not
- * READY; but if it had sent all its own words these are live, and stay, and so
- * is what it sent after them.
- */
-static void vrfm_load_life(struct vrfm_link *link, struct vrfm_life *life)
-{
-	struct vrfm_dev *vdev = link->vdev;
-
-	*life = (struct vrfm_life){
-		.epoch = link->peer_epoch,
-		.serial = link->rx_serial,
-		.whose = vrfm_load_whose(vdev),
-		.synced = link->rx.synced && !vdev->live,
-		.direct = link->rx_direct,
-		.fresh = true,
-	};
-	if (!vdev->live || link->swept != vdev->load.number)
-		return;
-	life->serial = link->swept_serial;
-	life->synced = true;
-	life->direct = true;
-	life->live = true;
-}
-
 /**
  * vrfm_load_link_down - a link went down
  * @link: link
@@ -334,9 +308,15 @@ void vrfm_load_link_down(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 	struct vrfm_load *load = &vdev->load;
-	struct vrfm_life life;
+	const struct vrfm_life life = {
+		.epoch = link->peer_epoch,
+		.serial = link->rx_serial,
+		.whose = vrfm_load_whose(vdev),
+		.synced = link->rx.synced && !vdev->live,
+		.direct = link->rx_direct,
+		.fresh = true,
+	};
 
-	vrfm_load_life(link, &life);
 	vrfm_load_lose(link);
 	load->alive[link->peer.node] = 0;
 	load->lost = jiffies;

@@ -150,26 +150,20 @@ void vrfm_past_settle(struct vrfm_past *past)
 {
 	u32 i;
 
-	for (i = 0; i < VRFM_LIVES; i++) {
+	for (i = 0; i < VRFM_LIVES; i++)
 		past->lives[i].fresh = false;
-		past->lives[i].live = false;
-	}
 }
 
 /**
  * vrfm_past_doubt - what another memory has is mixed in
  * @past: lives of a node
  * @whose: what becomes of it, never the same twice
- *
- * Not where it is live.
  */
 void vrfm_past_doubt(struct vrfm_past *past, u32 whose)
 {
 	u32 i;
 
 	for (i = 0; i < VRFM_LIVES; i++) {
-		if (past->lives[i].live)
-			continue;
 		past->lives[i].synced = false;
 		past->lives[i].whose = whose;
 	}
@@ -195,7 +189,7 @@ void vrfm_past_adopt(struct vrfm_past *past, const struct vrfm_past *holder,
 	vrfm_past_forget(past, alive);
 	for (i = 0; i < VRFM_LIVES; i++) {
 		life = mine.lives[i];
-		life.synced = life.live;
+		life.synced = false;
 		if (life.fresh)
 			vrfm_past_add(past, &life);
 	}

@@ -21,10 +21,8 @@
  * @whose: if it is not sure what the memory has of it: whose memory that is, so
  *	that two of them differ
  * @synced: all up to @serial is there
- * @direct: there may be more, in no order: what it wrote directly after @serial, or
- *	while it was catching up
+ * @direct: it may have written directly after @serial
  * @fresh: it ended since the last image was begun to be loaded
- * @live: all that the memory has of it is live, so it stays whatever is loaded
  */
 struct vrfm_life {
 	u64 epoch;
@@ -33,7 +31,6 @@ struct vrfm_life {
 	bool synced;
 	bool direct;
 	bool fresh;
-	bool live;
 };
 
 /**

@@ -156,13 +156,12 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  *	ms, @number of its last LOAD, @flags VRFM_INFO_...
  * @VRFM_NOTE_LOAD: the sender loads an image, @number tells this time from
  *	others: it wants all own words of the receiver
- * @VRFM_NOTE_SWEPT: the answer to @number: they are on their way before this, as
- *	they were after write @value or later
+ * @VRFM_NOTE_SWEPT: the answer to @number: they are on their way before this
  * @VRFM_NOTE_PULLED: all pages that differ from what a PULL said of those from
  *	@number on are on their way before this
  * @VRFM_NOTE_GONE: the sender has seen writes of @node, which may be the receiver
  *	or the sender, in its life @id, that is over, up to @value. @flags: it was
- *	SYNCED, or had swept; there may be more, in no order; @number tells whose memory
+ *	SYNCED; it may have written directly after that; @number tells whose memory
  *	the sender has of it, if that is not sure. The newest life comes first,
  *	with %VRFM_GONE_NEWEST, and then those before. @id 0: none was seen
  * @VRFM_NOTES: how many there are, 0 is none
@@ -183,7 +182,7 @@ enum vrfm_note_kind {
 #define VRFM_INFO_MERGED BIT(1)
 /* Of a GONE: it was SYNCED. */
 #define VRFM_GONE_SYNCED BIT(0)
-/* There may be more: what it wrote directly, or while it was catching up. */
+/* It may have written directly. */
 #define VRFM_GONE_DIRECT BIT(1)
 /* Nothing of what was said of that node before is right any more. */
 #define VRFM_GONE_NEWEST BIT(2)

@@ -120,7 +120,6 @@ static void vrfm_sync_begin_sweep(struct vrfm_link *link)
 	vrfm_link_miss_own(link);
 	link->cursor = 0;
 	link->sweeping = number;
-	link->sweep_serial = link->vdev->serial;
 	/* It is not too slow, it waits for this. */
 	link->hold_until = jiffies;
 	link->todo &= ~VRFM_TODO_SWEPT;

@@ -232,28 +232,6 @@ static void a_memory_that_is_loaded_is_the_holders(struct kunit *test)
 	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&mine, &its, 0), 0);
 }
 
-/* The holder has less of 60, and this memory has it beside all of the holder's. */
-static void what_is_live_stays(struct kunit *test)
-{
-	struct vrfm_past mine = past_of(10, 0, 0), its = past_of(60, 10, 0);
-	const struct vrfm_life live = {
-		.epoch = 60, .serial = 7, .synced = true, .direct = true,
-		.fresh = true, .live = true,
-	};
-
-	vrfm_past_add(&mine, &live);
-	vrfm_past_doubt(&mine, 77);
-	KUNIT_EXPECT_TRUE(test, mine.lives[0].synced);
-	KUNIT_EXPECT_FALSE(test, mine.lives[1].synced);
-	vrfm_past_adopt(&mine, &its, 0);
-	KUNIT_EXPECT_GT(test, vrfm_past_cmp(&mine, &its, 0), 0);
-	KUNIT_EXPECT_TRUE(test, mine.lives[1].synced);
-	/* For the next image it is as the others. */
-	vrfm_past_settle(&mine);
-	vrfm_past_doubt(&mine, 78);
-	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&mine, &its, 0), 0);
-}
-
 static struct kunit_case vrfm_past_cases[] = {
 	KUNIT_CASE(who_has_more),
 	KUNIT_CASE(what_is_sure_is_equal),
@@ -264,7 +242,6 @@ static struct kunit_case vrfm_past_cases[] = {
 	KUNIT_CASE(it_is_an_order),
 	KUNIT_CASE(what_is_mixed_is_less_and_nobody_elses),
 	KUNIT_CASE(a_memory_that_is_loaded_is_the_holders),
-	KUNIT_CASE(what_is_live_stays),
 	{ }
 };
 
