@@ -419,9 +419,18 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 	req->done(req, status);
 }
 
+/*
+ * siw, 6.1 to 7.3 at least, sends what it should not where a work request goes
+ * on in a second MR: siw_tx_hdt() looks for its pages from where it was in the
+ * list of the first one's on (pbl_idx, which only siw_qp_prepare_tx() resets),
+ * and siw_pbl_get_buffer() then takes an address before the page that it comes
+ * to. So of a region only one piece goes with a work request.
+ */
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
+	if (conn->is_siw && req->local.mem == KRDMA_MEM_REGION)
+		return 1;
 	if (req->opcode == KRDMA_READ)
 		return conn->max_read_sge;
 	/* One is the header's. */
@@ -886,9 +895,10 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * Context: any.
  * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
  * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
- * -E2BIG its memory is in too many pieces; -EOPNOTSUPP the device cannot do
- * it, or the peer does not take it; -EAGAIN the queue is full; -ENOMEM;
- * -ENOTCONN; or why the connection ended. On error no @done is called.
+ * -E2BIG its memory is in too many pieces, or, on siw, a message goes on in a
+ * second MR of a region (1 MiB each); -EOPNOTSUPP the device cannot do it, or
+ * the peer does not take it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or
+ * why the connection ended. On error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 {

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/vmalloc.h>
 #include <asm/byteorder.h>
 
@@ -78,6 +79,47 @@ static struct krdma_region *ktest_region_of_sg(struct krdma_cb *cb,
 	return region;
 }
 
+static int ktest_cmp_pages(const void *a, const void *b)
+{
+	unsigned long one = page_to_pfn(*(struct page *const *)a);
+	unsigned long other = page_to_pfn(*(struct page *const *)b);
+
+	return one < other ? 1 : -1;
+}
+
+static void ktest_free_pages(struct page **pages, u32 n)
+{
+	while (n)
+		__free_page(pages[--n]);
+	kvfree(pages);
+}
+
+/*
+ * Linear, and for kvfree(), as vmalloc() gives it; but no page lies behind the
+ * one before it, however much memory is free.
+ */
+static void *ktest_scattered(u32 len)
+{
+	u32 i, n = DIV_ROUND_UP(len, PAGE_SIZE);
+	struct page **pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL);
+	void *memory;
+
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!pages[i]) {
+			ktest_free_pages(pages, i);
+			return NULL;
+		}
+	}
+	sort(pages, n, sizeof(*pages), ktest_cmp_pages, NULL);
+	memory = vmap(pages, n, VM_MAP | VM_MAP_PUT_PAGES, PAGE_KERNEL);
+	if (!memory)
+		ktest_free_pages(pages, n);
+	return memory;
+}
+
 static struct krdma_region *ktest_region_of(const struct ktest_args *args,
 					    struct krdma_cb *cb,
 					    struct ktest_own *own, u32 access)
@@ -91,8 +133,9 @@ static struct krdma_region *ktest_region_of(const struct ktest_args *args,
 		own->data = IS_ERR(region) ? NULL : krdma_region_vaddr(region);
 		return region;
 	}
-	own->memory = strcmp(of, "kmalloc") ? vzalloc(skip + own->len + 1) :
-					      kzalloc(skip + own->len, GFP_KERNEL);
+	own->memory = strcmp(of, "kmalloc") ?
+		      ktest_scattered(skip + own->len + 1) :
+		      kzalloc(skip + own->len, GFP_KERNEL);
 	if (!own->memory)
 		return ERR_PTR(-ENOMEM);
 	own->data = own->memory + skip;
@@ -102,9 +145,9 @@ static struct krdma_region *ktest_region_of(const struct ktest_args *args,
 }
 
 static struct ktest_own *ktest_own_make(const struct ktest_args *args,
-					struct krdma_cb *cb, u32 len)
+					struct krdma_cb *cb, u32 len,
+					u32 access)
 {
-	u32 access = ktest_option(args, "access", KRDMA_REMOTE_READ);
 	struct ktest_own *own = kzalloc(sizeof(*own), GFP_KERNEL);
 	struct krdma_region *region;
 
@@ -135,7 +178,8 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 
 	if (i >= KTEST_REGIONS)
 		return -EINVAL;
-	own = ktest_own_make(args, cb, len);
+	own = ktest_own_make(args, cb, len,
+			     ktest_option(args, "access", KRDMA_REMOTE_READ));
 	if (IS_ERR(own))
 		return PTR_ERR(own);
 	size = krdma_region_export(own->region, 0, len, buf, KTEST_DESC_MAX);
@@ -292,23 +336,25 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 	return ret;
 }
 
-/* store NAME I LEN [SEED]: write a pattern to what was learnt */
+/*
+ * store NAME I LEN [SEED] [of=...] [skip=BYTES]: write a pattern to what was
+ * learnt, from a region as "expose" makes it
+ */
 int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	u32 i = ktest_number(args, 2, 0), len = ktest_number(args, 3, 4096);
-	struct krdma_region *source;
+	struct ktest_own *source;
 	int ret;
 
 	if (i >= KTEST_REGIONS)
 		return -EINVAL;
-	source = krdma_region_alloc(cb, len, 0);
+	source = ktest_own_make(args, cb, len, 0);
 	if (IS_ERR(source))
 		return PTR_ERR(source);
-	ktest_fill_seed(krdma_region_vaddr(source), len,
-			ktest_number(args, 4, 0));
-	krdma_region_sync_for_device(source);
-	ret = ktest_move_learnt(cb, KRDMA_WRITE, source, i);
-	krdma_region_put(source);
+	ktest_fill_seed(source->data, len, ktest_number(args, 4, 0));
+	krdma_region_sync_for_device(source->region);
+	ret = ktest_move_learnt(cb, KRDMA_WRITE, source->region, i);
+	ktest_own_put(source);
 	return ret;
 }
 
