@@ -833,6 +833,15 @@ static bool vrfm_load_all_said(struct vrfm_dev *vdev)
 	return true;
 }
 
+/* Of another lineage the younger one loads the older one, whatever each has. */
+static bool vrfm_load_is_kin(const struct vrfm_dev *vdev,
+			     struct vrfm_link *link)
+{
+	const struct vrfm_note info = vrfm_info(link);
+
+	return info.kind && info.id == vdev->load.lineage;
+}
+
 static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link, *best = NULL;
@@ -843,7 +852,8 @@ static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 		return false;
 	}
 	list_for_each_entry(link, &vdev->links, entry)
-		if (vrfm_answers(link) && vrfm_has_more_than_mine(link) &&
+		if (vrfm_answers(link) && vrfm_load_is_kin(vdev, link) &&
+		    vrfm_has_more_than_mine(link) &&
 		    (!best || vrfm_has_more_than(link, best)))
 			best = link;
 	if (!best)

@@ -999,6 +999,26 @@ static void begin_to_load(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 }
 
+/* Its image is another one, of which this one may be the older: nothing is compared. */
+static void who_has_more_of_another_lineage(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	say_note(test, VRFM_NOTE_GONE, 0, VRFM_GONE_SYNCED | VRFM_GONE_NEWEST);
+	f->link->told.kind = VRFM_NOTE_INFO;
+	f->link->told.id = 4712;
+	f->vdev->load.lineage = 4712;
+	KUNIT_EXPECT_TRUE(test, vrfm_has_more_than_mine(f->link));
+	KUNIT_EXPECT_FALSE(test, vrfm_load_from_survivor(f->vdev));
+	f->link->told.id = 4711;
+	f->vdev->load.lineage = 4711;
+	KUNIT_EXPECT_TRUE(test, vrfm_load_from_survivor(f->vdev));
+	f->vdev->load.wants = false;
+}
+
 static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1362,6 +1382,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
+	KUNIT_CASE(who_has_more_of_another_lineage),
 	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
 	KUNIT_CASE(an_old_answer_that_never_comes),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
