@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -145,22 +146,31 @@ class Run:
 
     def work(self):
         while part := self.next():
-            if self.resume and (results := self.recall(part)):
-                self.report(part, results, None)
+            known, left = self.recall(part) if self.resume else (ktap.Results(), part)
+            if not left:
+                self.report(part, known, None)
                 continue
             log = self.logs / f"{part.name}.log"
             log.write_text("", encoding="utf-8")
             try:
-                results = self.run_part(part, log)
+                results = self.run_part(left, log)
             except command.Stopped:
                 return
-            self.report(part, results, log)
+            self.report(left, results, log, known)
 
     def recall(self, part):
-        """What it said when it passed; kernels that are not there have no results."""
-        if any(not self.kernels.state[name] for name in part.kernels):
-            return None
-        return self.memory.recall(part, self.kernels.folders)
+        """What it said when it passed, and what is left of it to run; kernels that are not there have no results."""
+        known, left = ktap.Results(), []
+        for member in part.members or [part]:
+            there = all(self.kernels.state[name] for name in member.kernels)
+            results = self.memory.recall(member, self.kernels.folders) if there else None
+            if results:
+                known.add(results)
+            else:
+                left.append(member)
+        if part.members and 0 < len(left) < len(part.members):
+            return known, part.of(left)
+        return known, part if left else None
 
     def run_part(self, part, log):
         missing = [name for name in part.kernels if not self.kernels.state[name]]
@@ -168,8 +178,13 @@ class Run:
             return ktap.Results(failed=[f"no kernel {' '.join(missing)}"])
         try:
             results = part.run(log)
+        except command.Stopped:
+            raise
         except (cache.RigError, OSError) as error:
             results = ktap.Results(failed=[str(error)])
+        except Exception as error:		# pylint: disable=broad-except  # a fault of the check's own is none that passes
+            traceback.print_exc(file=sys.stderr)
+            results = ktap.Results(failed=[f"{type(error).__name__}: {error}"])
         self.judge_skips(part, results)
         return results
 
@@ -181,16 +196,19 @@ class Run:
                 results.skipped.remove(case)
                 results.failed.append(f"{case}: skipped, but not listed in tests/skips")
 
-    def report(self, part, results, log):
+    def report(self, part, results, log, known=None):
+        """What it said now, if there is a log of that, and what part of it was KNOWN before."""
         with self.lock:
             self.done += 1
+            if log:
+                self.memory.note(part, self.kernels.folders, results, all_parts.read(log))
+            if known:
+                results.add(known)
             self.results.add(results)
             seconds = time.monotonic() - self.running.pop(part.name)
             word = "not ok" if results.failed else "ok"
             when = f"{seconds:.0f} s" if log else "before"
             print(f"{word} {self.done} {part.name} # {when}, {results.count()}", flush=True)
-            if log:
-                self.memory.note(part, self.kernels.folders, results)
             if results.failed:
                 show(results, log)
 
@@ -209,6 +227,8 @@ class Run:
             thread.start()
         for thread in threads:
             thread.join()
+        if self.done < self.total and not command.stopping.is_set():
+            self.results.failed.append(f"{self.total - self.done} parts have said nothing")
         return self.results
 
 

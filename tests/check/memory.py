@@ -5,6 +5,7 @@ import fnmatch
 import hashlib
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import types
@@ -15,11 +16,15 @@ LINES = 4000			# the newest ones are kept
 # No scenario looks at these, nor at another one's script.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
-         *(f"tests/check/{name}.py" for name in ("benchpage", "coverage", "mutants", "packages", "static")))
+         *(f"tests/check/{name}.py" for name in ("benchpage", "coverage", "main", "memory", "mutants", "packages", "static")))
 # Only those look at these that bring something of them.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
 SCRIPTS = "tests/e2e/*.sh"
+# A case of a tour; what tools/vm says of one that failed, and what it says if a script did: not a kernel, nor the clock.
+WHOSE = re.compile(r"n\d+: ([^:]+): ")
+VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)
+BY_SCRIPT = re.compile(r"n\d+: node \d+: tour exited with \d+")
 
 
 def git(top, *words):
@@ -80,9 +85,15 @@ class Memory:
             self.known = self.known[-LINES // 2:]
             self.file.write_text("".join(json.dumps(said) + "\n" for said in self.known), encoding="utf-8")
 
-    def note(self, part, folders, results):
-        """PART has run, and nobody has changed the tree meanwhile; who calls this holds a lock."""
-        if results.failed or not self.tree or tree(self.top) != self.tree:
+    def note(self, part, folders, results, text=""):
+        """PART has run, said TEXT, and nobody has changed the tree meanwhile; who calls this holds a lock."""
+        if not self.tree or tree(self.top) != self.tree:
+            return
+        for member, said in members(part, results, text) if part.members else [(part, results)]:
+            self.write(member, folders, said)
+
+    def write(self, part, folders, results):
+        if results.failed:
             return
         said = {"key": key(self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
@@ -90,12 +101,28 @@ class Memory:
             print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
-        """The results of PART if it has passed with the same files and kernels, else None."""
+        """The results of PART, which is no tour, if it has passed with the same files and kernels, else None."""
         wanted = key(self.tree, part, folders)
         for said in reversed(self.known):
             if said["key"] == wanted:
                 return ktap.Results(passed=said["passed"], skipped=said["skipped"])
         return None
+
+
+def members(tour, results, text):
+    """What each scenario of a tour has said; nothing, if it cannot be told whose fault something was."""
+    lists = {pathlib.PurePath(part.scripts[1]).stem: (part, ktap.Results()) for part in tour.members}
+    for kind in ("passed", "failed", "skipped"):
+        for case in getattr(results, kind):
+            whose = WHOSE.match(case)
+            if whose and whose.group(1) in lists:
+                getattr(lists[whose.group(1)][1], kind).append(case)
+            elif kind == "failed":
+                return []
+    verdict = VERDICT.search(text)
+    if verdict and not all(BY_SCRIPT.fullmatch(reason) for reason in verdict.group(1).split("; ")):
+        return []
+    return [(part, said) for part, said in lists.values() if said.passed or said.failed]
 
 
 def commit(top, **files):
@@ -106,14 +133,29 @@ def commit(top, **files):
     git(top, "-c", "user.name=Nobody", "-c", "user.email=nobody@example.org", "commit", "-qm", "it")
 
 
+def tours_are_told_apart(other):
+    """Of a tour in which one scenario failed the other one has passed; but not if a kernel complained."""
+    more = types.SimpleNamespace(**{**vars(other), "name": "more", "scripts": ("lib.sh", "more.sh")})
+    tour = types.SimpleNamespace(members=(other, more))
+    results = ktap.Results(passed=["n1: other: one", "n2: more: one"], failed=["n2: more: two"], skipped=["n1: other: two"])
+    failed = "vm: FAILED (uml, tour): n1: node 1: tour exited with 1"
+    nobodys = ktap.Results(passed=results.passed, failed=[*results.failed, "no end within 9 s"])
+    good = ktap.Results(passed=["n1: other: one"], skipped=["n1: other: two"])
+    bad = ktap.Results(passed=["n2: more: one"], failed=["n2: more: two"])
+    return (members(tour, results, failed) == [(other, good), (more, bad)] and
+            not members(tour, results, f"{failed}; n2: kernel log: [ 1.0] BUG: this") and
+            not members(tour, results, "vm: FAILED (uml, tour): timeout") and not members(tour, nobodys, failed))
+
+
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
     revision = ["one"]
-    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple, userspace=False)
-    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("other.sh", "lib.sh"),
-                                  beside=lambda: revision, userspace=False)
+    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple, userspace=False, members=())
+    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("lib.sh", "other.sh"),
+                                  beside=lambda: revision, userspace=False, members=())
     user = types.SimpleNamespace(**{**vars(other), "name": "user", "userspace": True})
     good = ktap.Results(passed=["one", "two"], skipped=["three"])
+    right = [tours_are_told_apart(other)]
     with tempfile.TemporaryDirectory() as place:
         top, folder = pathlib.Path(place, "top"), pathlib.Path(place, "results")
         top.mkdir()
@@ -128,7 +170,7 @@ def check(_log):
         memory = Memory(top, folder)
         with memory.file.open("a", encoding="utf-8") as interrupted:
             interrupted.write('{"key": ["oth')
-        right = [known(part), not known(part, "uml-2"), not known(other)]
+        right += [known(part), not known(part, "uml-2"), not known(other)]
         memory.note(other, {"uml": "uml-1"}, good)
         right += [known(other)]
         commit(top, **{"tests/e2e/more.sh": "another", "Documentation/words.txt": "new", "tests/words.rst": "new"})

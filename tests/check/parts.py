@@ -39,7 +39,7 @@ SLACK = 240
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Part:
     """One line of the report."""
     name: str
@@ -49,9 +49,11 @@ class Part:
     seconds: int = 10			# a guess: what takes long begins early
     tour: str = ""			# with --long it is a part of this one
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
-    scripts: tuple = ()			# of tests/e2e; it depends on no other one; empty: it may depend on all
+    scripts: tuple = ()			# of tests/e2e: lib.sh, its own, what they bring; no other one matters; empty: all may
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
     userspace: bool = False		# brings the library, tools or samples
+    members: tuple = ()			# parts that it runs one after the other, in one boot
+    of: typing.Callable = None		# some of these -> the same with them only
 
 
 def plain(name, check, kernels=(), seconds=10):
@@ -210,24 +212,24 @@ def beside_previous(kernel, names, argv, path, limit):
     return run
 
 
-def grand_tour(place, members):
-    """Several scenarios in one boot: with an emulated processor that takes longer than most of them."""
-    members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
-    files = ["lib.sh", *(path.name for path, _ in members)]
-    load = list(dict.fromkeys(name for _, values in members for name in values.get("load", "").split()))
-    each = max(patience(values, place) for _, values in members)
-    timeout = sum(patience(values, place) for _, values in members)
-    more = [name for _, values in members for name in values.get("add", "").split()]
-    run = with_programs(brought([values for _, values in members]),
+def grand_tour(place, tour):
+    """Several scenarios in one boot: with an emulated processor that takes longer than most of them. TOUR: {part: header}."""
+    tour = dict(sorted(tour.items(), key=lambda item: int(item[1].get("timeout", "300"))))
+    files = ["lib.sh", *(part.scripts[1] for part in tour)]
+    load = list(dict.fromkeys(name for values in tour.values() for name in values.get("load", "").split()))
+    each = max(patience(values, place) for values in tour.values())
+    timeout = sum(patience(values, place) for values in tour.values())
+    more = [name for values in tour.values() for name in values.get("add", "").split()]
+    run = with_programs(brought(tour.values()),
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, scripts=scripts(members),
-                userspace=brings_userspace(members))
+    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, members=tuple(tour),
+                of=lambda some: grand_tour(place, {part: tour[part] for part in some}))
 
 
 def scenarios():
     """Every scenario on every kernel that its header names, and those of --long together as well."""
-    tours = collections.defaultdict(list)
+    tours = collections.defaultdict(dict)
     for path in sorted(SCENARIOS.glob("*.sh")):
         values = header(path)
         for place in values.get("kernels", "").split():
@@ -237,10 +239,11 @@ def scenarios():
         for place in values.get("lasting", "").split():
             yield scenario(path, values, place, lasting=LASTING)
         for place in values.get("long", "").split():
-            tours[place].append((path, values))
-            yield scenario(path, values, place, tour=part_name("tour", place))
-    for place, members in tours.items():
-        yield grand_tour(place, members)
+            part = scenario(path, values, place, tour=part_name("tour", place))
+            tours[place][part] = values
+            yield part
+    for place, tour in tours.items():
+        yield grand_tour(place, tour)
 
 
 BENCH_LINE = re.compile(r"^([RMVK]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
