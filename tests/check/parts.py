@@ -6,6 +6,7 @@ import dataclasses
 import json
 import pathlib
 import re
+import sys
 import tempfile
 import typing
 
@@ -232,6 +233,8 @@ def scenarios():
     tours = collections.defaultdict(dict)
     for path in sorted(SCENARIOS.glob("*.sh")):
         values = header(path)
+        if "long" in values and int(values.get("nodes", 2)) > 2:
+            sys.exit(f"check: {path.name}: a tour has two nodes: say alone instead of long")
         for place in values.get("kernels", "").split():
             yield scenario(path, values, place, long=False)
         for place in values.get("alone", "").split():

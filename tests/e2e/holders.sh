@@ -14,7 +14,7 @@
 #
 # nodes: 3
 # kernels: uml
-# long: uml/siw uml-debug stock-6.1 debug-6.1
+# alone: uml/siw uml-debug stock-6.1 debug-6.1
 # load: krdma vrfm
 # programs: rfm2g/rfm
 # append: ncpus=1

@@ -563,13 +563,29 @@ static int ktest_ping(struct krdma_cb *cb, u8 *buf, u32 len)
 	return ret == len ? ktest_check(buf, len) : -EBADMSG;
 }
 
+/*
+ * On siw the port that the CM has taken may be one of which TCP remembers a
+ * connection to the same peer (TIME_WAIT): the next one is another.
+ */
+static int ktest_dial(const struct sockaddr *dst, const struct krdma_params *p,
+		      struct krdma_cb **cb)
+{
+	u32 left = 8;
+	int ret;
+
+	do {
+		ret = krdma_connect_params(dst, p, cb);
+	} while (ret == -EADDRNOTAVAIL && --left);
+	return ret;
+}
+
 static int ktest_round(const struct sockaddr *dst,
 		       const struct krdma_params *p, u8 *buf)
 {
 	struct krdma_cb *cb;
 	int ret;
 
-	ret = krdma_connect_params(dst, p, &cb);
+	ret = ktest_dial(dst, p, &cb);
 	if (ret)
 		return ret;
 	ret = ktest_ping(cb, buf, 64);
