@@ -138,8 +138,10 @@ else
 	barrier unpinned
 	expect 0 listen f 0.0.0.0 7005 domain=1
 	expect 0 release f
-	[[ $KERNEL == uml-debug ]] || (($(references) > none))
-	ok $? "a domain pins the module: $(references) references"
+	if [[ $KERNEL != uml-debug ]]; then
+		(($(references) > none))
+		ok $? "a domain pins the module: $(references) references"
+	fi
 	expect 0 undomain
 	unpinned "$none"
 fi
