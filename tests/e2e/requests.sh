@@ -168,7 +168,22 @@ messages() {
 		kt_result sink 30
 		kt_is 0 "and their echo ($kt_text)"
 	done
+	two_mrs
 	kt release m
+}
+
+# A region of more than one MR; one of the messages is in two of them, which siw cannot send.
+two_mrs() {
+	if [[ $LINK == siw ]]; then
+		kt async m send region 750 3000 chain=750
+		kt_is E2BIG "a message in two MRs is refused, and the chain with it ($kt_text)"
+		return
+	fi
+	kt_start sink take m 750 3000
+	kt async m send region 750 3000 chain=50
+	kt_is 0 "messages, one of them in two MRs ($kt_text)"
+	kt_result sink 60
+	kt_is 0 "and their echo ($kt_text)"
 }
 
 stalled() { awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters; }
