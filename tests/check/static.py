@@ -13,6 +13,9 @@ from rig import cache, kernels, modules, nodes
 TOP = modules.TREE
 # Not ours: the texts of the licenses, and a file that is taken from the kernel as it is.
 FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
+# Folders that are not GPL-2.0, see Documentation/contributing.rst.
+LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
+            "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 # Below /usr/local after make install.
 PROGRAMS = ["bin/rfm2g_util", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
             "sbin/vrfmctl", "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
@@ -149,7 +152,7 @@ def python(log):
 
 
 def license_headers(log):
-    """Each file says its license; those that cannot carry a comment are listed here."""
+    """Each file says the license of its folder; those that cannot carry a comment are listed here."""
     bare = re.compile(r"^(COPYING|tools/librfm2g/COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
                       r"|^debian/(changelog|copyright|source/format)$"
                       r"|\.(md|patch|json)$")
@@ -158,8 +161,10 @@ def license_headers(log):
         if bare.search(name):
             continue
         head = (TOP / name).read_text(encoding="utf-8", errors="replace")[:300]
-        if "SPDX-License-Identifier:" not in head:
-            wrong.append(f"{name}: no SPDX-License-Identifier\n")
+        said = re.search(r"SPDX-License-Identifier: (.*?)(?: \*/)?$", head, re.MULTILINE)
+        due = next((text for folder, text in LICENSES.items() if name.startswith(folder)), "GPL-2.0")
+        if not said or said.group(1) != due:
+            wrong.append(f"{name}: no SPDX-License-Identifier: {due}\n")
     write(log, "".join(wrong))
     return not wrong
 
