@@ -20,7 +20,12 @@ WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*",
 # Only those look at these that bring something of them.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
+# What is in a module that a scenario never names.
+MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
+           "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
+           "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"
+COMMON = "lib.sh"			# names modules for others
 # A case of a tour; a scenario that did not end well, whatever its cases say; what tools/vm says of a tour that failed, and
 # what it says if a script did: not a kernel, nor the clock.
 WHOSE = re.compile(r"n\d+: ([^:]+): ")
@@ -44,25 +49,30 @@ def tree(top):
     return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
-def matters(path, part):
-    """Can PART depend on PATH? One that runs no scripts may depend on all."""
-    if not part.scripts:
-        return True
-    if fnmatch.fnmatch(path, SCRIPTS):
-        return pathlib.PurePath(path).name in part.scripts
-    nothing = WORDS if part.userspace else WORDS + USERSPACE
-    return not any(fnmatch.fnmatch(path, pattern) for pattern in nothing)
+def irrelevant(top, part):
+    """Patterns of files that PART, which runs scripts, cannot depend on."""
+    texts = [(top / "tests/e2e" / name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
+    named = set(re.findall(r"\w+", " ".join(texts)))
+    return [*WORDS, *(() if part.userspace else USERSPACE),
+            *(pattern for pattern, module in MODULES.items() if module not in named)]
 
 
-def inputs(lines, part):
-    """A name for all files that PART may depend on."""
-    mine = [line for line in lines.splitlines() if matters(line.partition("\t")[2], part)]
+def inputs(top, lines, part):
+    """A name for all files that PART may depend on; one that runs no scripts may depend on all."""
+    nothing = irrelevant(top, part) if part.scripts else []
+
+    def matters(path):
+        if part.scripts and fnmatch.fnmatch(path, SCRIPTS):
+            return pathlib.PurePath(path).name in part.scripts
+        return not any(fnmatch.fnmatch(path, pattern) for pattern in nothing)
+
+    mine = [line for line in lines.splitlines() if matters(line.partition("\t")[2])]
     return hashlib.sha256("\n".join(mine).encode()).hexdigest()[:16]
 
 
-def key(lines, part, folders):
+def key(top, lines, part, folders):
     """A part, its files and what else it had, and which kernels: packages change, and are other kernels then."""
-    return [part.name, inputs(lines, part), *(folders[name] for name in part.kernels), *part.beside()]
+    return [part.name, inputs(top, lines, part), *(folders[name] for name in part.kernels), *part.beside()]
 
 
 def notes(file):
@@ -97,14 +107,14 @@ class Memory:
     def write(self, part, folders, results):
         if results.failed:
             return
-        said = {"key": key(self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
+        said = {"key": key(self.top, self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
             # First, for a writer that was interrupted.
             print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
         """The results of PART, which is no tour, if it has passed with the same files and kernels, else None."""
-        wanted = key(self.tree, part, folders)
+        wanted = key(self.top, self.tree, part, folders)
         for said in reversed(self.known):
             if said["key"] == wanted:
                 return ktap.Results(passed=said["passed"], skipped=said["skipped"])
@@ -168,7 +178,8 @@ def check(_log):
         def known(part, kernel="uml-1"):
             return Memory(top, folder).recall(part, {"uml": kernel}) == good
 
-        commit(top, **{"file": "one", "tests/e2e/other.sh": "one", "tests/e2e/lib.sh": "one", "tests/e2e/more.sh": "one"})
+        commit(top, **{"file": "one", "tests/e2e/other.sh": "krping", "tests/e2e/lib.sh": "one", "tests/e2e/more.sh": "one",
+                       "krping/file.c": "one", "vrfm/file.c": "one"})
         Memory(top, folder).note(part, {"uml": "uml-1"}, good)
         Memory(top, folder).note(other, {"uml": "uml-1"}, ktap.Results(passed=["one"], failed=["two"]))
         memory = Memory(top, folder)
@@ -177,16 +188,18 @@ def check(_log):
         right += [known(part), not known(part, "uml-2"), not known(other)]
         memory.note(other, {"uml": "uml-1"}, good)
         right += [known(other)]
-        commit(top, **{"tests/e2e/more.sh": "another", "Documentation/words.txt": "new", "tests/words.rst": "new"})
+        commit(top, **{"tests/e2e/more.sh": "another", "vrfm/file.c": "new", "Documentation/words.txt": "new",
+                       "tests/words.rst": "new"})
         right += [known(other), not known(part)]
         Memory(top, folder).note(user, {"uml": "uml-1"}, good)
         right += [known(user)]
         commit(top, **{"tools/librfm2g/file.c": "new"})
         right += [known(other), not known(user)]
-        for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file"):
+        for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file", "krping/file.c"):
+            before = (top / name).read_text(encoding="ascii")
             commit(top, **{name: "another"})
             right += [not known(other)]
-            commit(top, **{name: "one"})
+            commit(top, **{name: before})
             right += [known(other)]
         revision[0] = "another"
         right += [not known(other)]
