@@ -260,11 +260,12 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 				vrfm_slot(link, link->acked + 1)->opened);
 }
 
-/* Bytes of one run that fit into a message of its own. */
+/* Bytes of one run that fit into a message of its own, wherever it begins. */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {
 	return ALIGN_DOWN(link->room - sizeof(struct vrfm_wire_head) -
-			  sizeof(struct vrfm_wire_run), VRFM_WIRE_ALIGN);
+			  sizeof(struct vrfm_wire_run), VRFM_WIRE_ALIGN) -
+	       VRFM_WIRE_ALIGN;
 }
 
 /**

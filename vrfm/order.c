@@ -343,12 +343,12 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
 	bool direct = true;
 
 	if (len <= VRFM_STEP)
-		return len;
+		return VRFM_STEP;
 	rt_mutex_lock(&vdev->order);
 	list_for_each_entry(link, &vdev->links, entry)
 		direct = direct && vrfm_direct_takes_all(link);
 	rt_mutex_unlock(&vdev->order);
-	return min_t(size_t, len, direct ? VRFM_STEP_DIRECT : VRFM_STEP);
+	return direct ? VRFM_STEP_DIRECT : VRFM_STEP;
 }
 
 /**
@@ -361,7 +361,7 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  * @done: gets how many bytes were stored
  *
  * Readers on this node see it when this returns. It is stored in steps of 64
- * or 128 KiB; after an error those before it are. For a peer that is slow it
+ * or 128 KiB that begin with a word; after an error those before it are. For a peer that is slow it
  * waits overload_ms at most, in all steps together; above 1 MiB so long for
  * each, or a peer would be left behind only because the call is large.
  *
@@ -371,6 +371,7 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
 {
+	const u32 lead = offset % VRFM_WIRE_ALIGN;
 	struct vrfm_block *block = NULL;
 	struct vrfm_wait wait;
 	size_t step, most;
@@ -384,10 +385,13 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	}
 	most = vrfm_step(vdev, len);
 	while (*done < len && !ret) {
-		if (*done % VRFM_WAIT_BYTES == 0)
+		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
 			wait = vrfm_wait_begin(vdev, nowait);
-		step = min(len - *done, most);
-		block = vrfm_block_again(block, most);
+		step = len - *done;
+		/* All in one, or each but the last ends with a word. */
+		if (len > most)
+			step = min(step, most - (lead + *done) % most);
+		block = vrfm_block_again(block, min(most, len));
 		ret = vrfm_write_step(vdev, offset + *done, block, buf + *done,
 				      step, &wait);
 		*done += ret ? 0 : step;

@@ -498,6 +498,9 @@ u32 vrfm_pack_room(const struct vrfm_pack *pack)
  * @bytes: what is there
  * @len: how many
  *
+ * It is cut between two words of the memory, so that each is whole for who looks
+ * at the receiver's when only one of the messages is there.
+ *
  * Return: how many were taken; the rest goes into another message.
  */
 u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
@@ -505,9 +508,11 @@ u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 {
 	struct vrfm_wire_run wire = { .offset = cpu_to_le32(offset) };
 	u8 *at = pack->msg + pack->len;
+	u32 room = vrfm_pack_room(pack);
 
-	len = min(len, vrfm_pack_room(pack));
-	if (!len)
+	if (len > room)
+		len = room - (offset + room) % VRFM_WIRE_ALIGN;
+	if (!len || !room)
 		return 0;
 	wire.len = cpu_to_le32(len);
 	memcpy(at, &wire, sizeof(wire));

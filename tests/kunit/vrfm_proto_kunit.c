@@ -411,8 +411,11 @@ static void digests_tell_pages_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_digest(page), zero);
 }
 
-/* A block goes into as many messages as it needs, and nothing is lost between. */
-static void blocks_are_split(struct kunit *test)
+/*
+ * A block goes into as many messages as it needs, nothing is lost between them,
+ * and no word of the memory is in two of them.
+ */
+static void block_is_split(struct kunit *test, u32 offset)
 {
 	static u8 block[5000], back[MEMORY];
 	u8 *msg = room(test);
@@ -425,8 +428,10 @@ static void blocks_are_split(struct kunit *test)
 	get_random_bytes(block, sizeof(block));
 	while (done < sizeof(block)) {
 		vrfm_pack_begin(&pack, msg, ROOM);
-		done += vrfm_pack_run(&pack, 100 + done, block + done,
+		done += vrfm_pack_run(&pack, offset + done, block + done,
 				      sizeof(block) - done);
+		KUNIT_EXPECT_TRUE(test, done == sizeof(block) ||
+				  (offset + done) % 8 == 0);
 		len = end(&pack, VRFM_WIRE_UPDATE, seen.sequence + 1, 500);
 		KUNIT_ASSERT_LE(test, len, (u32)ROOM);
 		KUNIT_ASSERT_EQ(test, vrfm_proto_check(msg, len, &seen, &head),
@@ -438,7 +443,15 @@ static void blocks_are_split(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, n,
 			(u32)DIV_ROUND_UP(sizeof(block), ROOM - HEAD - 8));
-	KUNIT_EXPECT_EQ(test, memcmp(back + 100, block, sizeof(block)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(back + offset, block, sizeof(block)), 0);
+}
+
+static void blocks_are_split(struct kunit *test)
+{
+	u32 offset;
+
+	for (offset = 96; offset <= 104; offset++)
+		block_is_split(test, offset);
 }
 
 static void full_message_takes_no_run(struct kunit *test)

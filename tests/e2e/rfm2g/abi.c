@@ -421,6 +421,7 @@ static void partial_write(void)
 {
 	const size_t good = 3 * 131072, all = 4 * 131072;
 	uint8_t *bytes = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ssize_t done;
 
 	pread(fd, bytes, good, 0);
 	mprotect(bytes + good, all - good, PROT_NONE);
@@ -429,6 +430,11 @@ static void partial_write(void)
 	   "writing says how much was stored before a page that cannot be read");
 	is(write(fd, bytes + good, all - good) == -1 && errno == EFAULT && lseek(fd, 0, SEEK_CUR) == (off_t)good,
 	   "then why it ended there: EFAULT");
+	lseek(fd, 3, SEEK_SET);
+	done = write(fd, bytes, all);
+	is(done > 0 && done < (ssize_t)good && (done + 3) % 8 == 0, "from anywhere: what is stored ends with a word");
+	pwrite(fd, bytes, good, 0);
+	is(pwrite(fd, bytes + good - 100, 101, 3) == -1 && errno == EFAULT, "what goes in one step is stored at once");
 	munmap(bytes, all);
 }
 
