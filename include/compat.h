@@ -85,8 +85,7 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 }
 
 /**
- * krdma_reads_on - does the device read a SEND's memory after its completion?
- * @ibdev: device
+ * krdma_may_read_on - may rxe read a request's memory after its completion?
  *
  * rxe before v6.10 ("RDMA/rxe: Merge request and complete tasks") sends in one
  * tasklet and completes in another, and they do not know of each other. When
@@ -95,17 +94,26 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
  * but the copy has read freed memory (rxe_requester() and do_complete() of 6.1;
  * seen by KASAN where the host takes the processors away). The copy runs in a
  * softirq, so memory that is freed by RCU stays until it is over; from v6.4 on
- * in a work, which RCU does not wait for when it is preempted.
+ * in a work, which RCU does not wait for when it is preempted. SEND and WRITE
+ * are the same in this.
  *
- * Return: true: free by kfree_rcu().
+ * Return: true: what it may have read is freed by RCU.
+ */
+static inline bool krdma_may_read_on(void)
+{
+	return KERNEL_VERSION(6, 10, 0) > LINUX_VERSION_CODE;
+}
+
+/**
+ * krdma_reads_on - may the device read memory after the completion?
+ * @ibdev: device
+ *
+ * Return: true: free by kfree_rcu(), see krdma_may_read_on().
  */
 static inline bool krdma_reads_on(const struct ib_device *ibdev)
 {
-#if KERNEL_VERSION(6, 10, 0) <= LINUX_VERSION_CODE
-	return false;
-#else
-	return ibdev->ops.driver_id == RDMA_DRIVER_RXE;
-#endif
+	return krdma_may_read_on() &&
+	       ibdev->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
 /**

@@ -73,7 +73,16 @@ struct vrfm_block *vrfm_block_alloc(u32 len)
 		return NULL;
 	}
 	refcount_set(&block->refs, 1);
+	block->placed = false;
 	return block;
+}
+
+static void vrfm_block_free(struct rcu_head *rcu)
+{
+	struct vrfm_block *block = container_of(rcu, struct vrfm_block, rcu);
+
+	kvfree(block->bytes);
+	kfree(block);
 }
 
 /**
@@ -86,8 +95,10 @@ void vrfm_block_put(struct vrfm_block *block)
 {
 	if (!block || !refcount_dec_and_test(&block->refs))
 		return;
-	kvfree(block->bytes);
-	kfree(block);
+	if (block->placed)
+		call_rcu(&block->rcu, vrfm_block_free);
+	else
+		vrfm_block_free(&block->rcu);
 }
 
 /* ---- this side writes ---- */
@@ -224,6 +235,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	placed->offset = offset;
 	placed->len = len;
 	placed->block = block;
+	block->placed |= link->reads_on;
 	refcount_inc(&block->refs);
 	if (vrfm_placed_post_locked(placed))
 		return true;

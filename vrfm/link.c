@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "link.h"
 #include "priv.h"
 #include "trace.h"
@@ -48,6 +49,8 @@ int vrfm_link_init(void)
 void vrfm_link_exit(void)
 {
 	destroy_workqueue(vrfm_wq);
+	/* Blocks that are not freed yet. */
+	rcu_barrier();
 }
 
 /**
@@ -736,12 +739,13 @@ static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 	link->peer_epoch = epoch;
 }
 
-static u32 vrfm_link_message_room(struct krdma_cb *cb)
+static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
 
 	if (krdma_query(cb, &caps))
 		return 0;
+	*reads_on = caps.virt_dma && krdma_may_read_on();
 	return min_t(u32, caps.max_part, VRFM_SLOT_SIZE);
 }
 
@@ -755,7 +759,8 @@ static u32 vrfm_link_message_room(struct krdma_cb *cb)
  */
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 {
-	u32 room = vrfm_link_message_room(cb);
+	bool reads_on = false;
+	u32 room = vrfm_link_message_room(cb, &reads_on);
 
 	if (room < SZ_4K) {
 		krdma_disconnect(cb);
@@ -771,6 +776,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	vrfm_link_reset_locked(link);
 	vrfm_link_meet(link, epoch);
 	link->room = room;
+	link->reads_on = reads_on;
 	link->cb = cb;
 	link->rx_heard = jiffies;
 	link->counts.ups++;

@@ -12,6 +12,7 @@
 #include <linux/bitmap.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
@@ -106,11 +107,15 @@ struct vrfm_slot {
 
 /**
  * struct vrfm_block - bytes of a local write, which adapters read
+ * @rcu: frees it, if it was placed
  * @refs: of the writer, and of each link that they are under way on
+ * @placed: an adapter that may read them once more has them
  * @bytes: they change only while there is one reference
  */
 struct vrfm_block {
+	struct rcu_head rcu;
 	refcount_t refs;
+	bool placed;
 	void *bytes;
 };
 
@@ -290,6 +295,8 @@ struct vrfm_peer {
  * @wait: for the end of @incoming
  * @peer_epoch: which life of the peer's device, 0: none yet
  * @room: bytes of a message
+ * @reads_on: the device may read a block after it is over, see
+ *	krdma_may_read_on()
  * @slots: the window
  * @opened: sequence of the newest message in it
  * @posted: of the last one that was posted
@@ -367,6 +374,7 @@ struct vrfm_link {
 	wait_queue_head_t wait;
 	u64 peer_epoch;
 	u32 room;
+	bool reads_on;
 	struct vrfm_slot slots[VRFM_SLOTS];
 	u64 opened;
 	u64 posted;
