@@ -734,6 +734,7 @@ static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 		return;
 	vrfm_link_miss_own(link);
 	link->nlater = 0;
+	link->filled = 0;
 	link->rx.event = 0;
 	link->rx.nheld = 0;
 	link->peer_epoch = epoch;

@@ -281,7 +281,10 @@ struct vrfm_peer {
  * @todo: what to tell
  * @tell_gone: of which nodes
  * @told: what the peer was told of this node's image
- * @filled: the peer's other image has been looked at
+ * @filled: lineage in which the peer's other image has been looked at, 0: none;
+ *	of this life of the peer's
+ * @was_other: since the link is up the peer's image was another one
+ * @up_at: jiffies when it came up
  *
  * @served: pages of the PULL that were looked at; @sync's own
  * @sync: work that catches up
@@ -360,7 +363,9 @@ struct vrfm_link {
 	u32 todo;
 	DECLARE_BITMAP(tell_gone, VRFM_NODES);
 	struct vrfm_note told;
-	bool filled;
+	u64 filled;
+	bool was_other;
+	unsigned long up_at;
 
 	u32 served;
 	struct delayed_work sync;

@@ -32,6 +32,8 @@
 #define VRFM_LOAD_GIVE_UP_MS 2000
 /* Who is asked what he has of a node that went has so long to answer. */
 #define VRFM_LOAD_SAID_MS 1000
+/* Who lacks what is known here of who is gone has so long to load it. */
+#define VRFM_LOAD_LESS_MS 10000
 /* A peer that has not sent all by then is cut off, and so much for each MiB. */
 #define VRFM_LOAD_SWEEP_MS 30000
 #define VRFM_LOAD_SWEEP_MIB_MS 1000
@@ -186,8 +188,9 @@ bool vrfm_load_tell(struct vrfm_link *link)
 		bool (*tell)(struct vrfm_link *link);
 	} all[] = {
 		{ VRFM_TODO_LOAD, vrfm_tell_load },
-		{ VRFM_TODO_INFO, vrfm_tell_info },
+		/* What is in an image is known before the image counts. */
 		{ VRFM_TODO_GONE, vrfm_tell_gone },
+		{ VRFM_TODO_INFO, vrfm_tell_info },
 		{ VRFM_TODO_SWEPT, vrfm_tell_swept },
 		{ VRFM_TODO_STAGE, vrfm_direct_tell },
 	};
@@ -263,7 +266,8 @@ void vrfm_load_link_up(struct vrfm_link *link)
 	if (vrfm_past_forget(&load->past[node], link->peer_epoch))
 		vrfm_load_spread(link->vdev, node);
 	link->told.kind = 0;
-	link->filled = false;
+	link->was_other = false;
+	link->up_at = jiffies;
 	link->sweeping = 0;
 	link->served = 0;
 	link->cursor = 0;
@@ -506,20 +510,33 @@ static void vrfm_load_adopt(struct vrfm_dev *vdev)
 	}
 }
 
+/* What it had from others' former images is the holder's now, too. */
+static void vrfm_load_fill_again(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		link->filled = 0;
+		link->was_other = false;
+	}
+}
+
 static void vrfm_load_done(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
 	const struct vrfm_note info = vrfm_info(load->holder);
 
-	if (load->kind != VRFM_LOAD_FILL)
+	if (load->kind != VRFM_LOAD_FILL) {
 		vrfm_load_adopt(vdev);
+		vrfm_load_fill_again(vdev);
+	}
 	if (load->kind == VRFM_LOAD_OLDER) {
 		load->merged = load->shared;
 		load->lineage = info.id;
 		load->began = ktime_sub(ktime_get(), ms_to_ktime(info.value));
 	}
 	if (load->kind == VRFM_LOAD_FILL)
-		load->holder->filled = true;
+		load->holder->filled = load->lineage;
 	load->shared = true;
 	trace_vrfm_load_done(vdev->unit, load->holder->peer.node, load->kind);
 	pr_info_ratelimited("%s: loaded the image of node %u\n",
@@ -755,30 +772,6 @@ static bool vrfm_info_is_good(const struct vrfm_link *link,
 	       link->told.id == link->vdev->load.lineage;
 }
 
-static bool vrfm_load_from_older(struct vrfm_dev *vdev)
-{
-	struct vrfm_link *link;
-	struct vrfm_note info;
-
-	list_for_each_entry(link, &vdev->links, entry) {
-		info = vrfm_info(link);
-		if (!vrfm_info_is_good(link, &info))
-			continue;
-		if (info.id != vdev->load.lineage) {
-			if (!vrfm_is_older(link, &info))
-				continue;
-			vrfm_load_begin(vdev, link, VRFM_LOAD_OLDER);
-			return true;
-		}
-		vdev->load.shared = true;
-		if (info.flags & VRFM_INFO_MERGED && !link->filled) {
-			vrfm_load_begin(vdev, link, VRFM_LOAD_FILL);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Has the memory that A tells of more of those that are gone? */
 static bool vrfm_has_more(const struct vrfm_dev *vdev,
 			  const struct vrfm_past *a, const struct vrfm_past *b)
@@ -790,6 +783,56 @@ static bool vrfm_has_more(const struct vrfm_dev *vdev,
 		more = vrfm_past_cmp(&a[node], &b[node],
 				     vdev->load.alive[node]);
 	return more > 0;
+}
+
+/*
+ * Words that this memory lacks, for they were in an image that the peer gave up.
+ * Once for each such image: what is zero here later has been written. A peer that
+ * gave it up while it was not linked may lack such zeroes, whose writer is gone:
+ * then it has less, and loads before this node looks; or it is linked with that
+ * writer.
+ */
+static bool vrfm_load_may_fill(struct vrfm_link *link)
+{
+	struct vrfm_load *load = &link->vdev->load;
+	bool less;
+
+	if (link->filled == load->lineage)
+		return false;
+	if (link->was_other ||
+	    time_after(jiffies, link->up_at + msecs_to_jiffies(VRFM_LOAD_LESS_MS)))
+		return true;
+	spin_lock_bh(&link->lock);
+	less = vrfm_has_more(link->vdev, load->past, link->said);
+	spin_unlock_bh(&link->lock);
+	if (less)
+		vrfm_load_later(link->vdev, VRFM_LOAD_RETRY_MS);
+	return !less;
+}
+
+static bool vrfm_load_from_older(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+	struct vrfm_note info;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		info = vrfm_info(link);
+		if (!vrfm_info_is_good(link, &info))
+			continue;
+		if (info.id != vdev->load.lineage) {
+			link->was_other = true;
+			if (!vrfm_is_older(link, &info))
+				continue;
+			vrfm_load_begin(vdev, link, VRFM_LOAD_OLDER);
+			return true;
+		}
+		vdev->load.shared = true;
+		if (info.flags & VRFM_INFO_MERGED && vrfm_load_may_fill(link)) {
+			vrfm_load_begin(vdev, link, VRFM_LOAD_FILL);
+			return true;
+		}
+	}
+	return false;
 }
 
 static bool vrfm_has_more_than_mine(struct vrfm_link *link)

@@ -178,12 +178,26 @@ static void vrfm_sync_fill(struct vrfm_link *link, bool filling)
 	spin_unlock_bh(&link->lock);
 }
 
+/*
+ * The peer wants it, and has said which image it has loaded last: of one that is
+ * not known here it may have got older words.
+ */
+static bool vrfm_sync_is_wanted(struct vrfm_link *link)
+{
+	bool wanted;
+
+	spin_lock_bh(&link->lock);
+	wanted = link->granted && link->info.kind && !link->load;
+	spin_unlock_bh(&link->lock);
+	return wanted;
+}
+
 /* The last step, if everything fits. */
 static bool vrfm_sync_finish(struct vrfm_link *link)
 {
 	u32 room = vrfm_sync_room(link, 1);
 
-	if (!READ_ONCE(link->granted) || !room ||
+	if (!vrfm_sync_is_wanted(link) || !room ||
 	    (u64)link->missed.set * 16 > room)
 		return false;
 	vrfm_sync_fill(link, true);

@@ -261,8 +261,44 @@ halves() {
 	fi
 	equal halves 1 2
 	barrier halves-over
-	((NODE == 3)) || check "the device goes" rfm_unmake
-	barrier halves-gone
+}
+
+# Node 2 has given up an image, and the others have looked at it. While it is not linked node 3 writes zero over what node
+# 2 has, and goes: nobody takes that for a word that the other image had.
+last_zero() {
+	local i=$1 dir=$rfm_config/${RFM#/dev/}/peers
+	if ((NODE == 3)); then
+		check "node 3 comes as a new one" rfm_make $size
+	else
+		[[ -d $dir/3 ]] || rfm_peer 3
+		ok $? "node $NODE knows of node 3"
+	fi
+	check "linked with all" within 30 settled
+	barrier "zero-linked-$i"
+	if ((NODE == 3)); then
+		rfm poke 4096 $((70 + i))
+		check "all have what node 3 writes" rfm_settle
+	fi
+	barrier "zero-written-$i"
+	((NODE != 2)) || rmdir "$dir"/1 "$dir"/3
+	barrier "zero-cut-$i"
+	if ((NODE == 3)); then
+		within 30 rfm_is down 2
+		rfm poke 4096 0
+		check "it writes zero" rfm_settle 1
+		check "and goes" rfm_unmake
+	fi
+	barrier "zero-gone-$i"
+	((NODE != 2)) || is 4096 $((70 + i)) "node 2 has not got it"
+	barrier "zero-seen-$i"
+	((NODE != 2)) || check "node 2 knows of node 1 again" rfm_peer 1
+	((NODE == 3)) || check "linked, and complete" within 30 settled $((3 - NODE))
+	((NODE != 2)) || check "node 2 gets it" rfm await 4096 0 $((30 * slow))
+	barrier "zero-got-$i"
+	equal "zero-$i" 1 2
+	((NODE != 1)) || is 4096 0 "node 1 still has it"
+	((NODE != 1)) || rmdir "$dir/3"
+	barrier "zero-over-$i"
 }
 
 together
@@ -277,5 +313,9 @@ else
 	former_life turns 3 2 3
 fi
 halves
+last_zero 1
+last_zero 2
+((NODE == 3)) || check "the device goes" rfm_unmake
+barrier zeroes-over
 same_resources "$before" "no RDMA resource is left"
 finish

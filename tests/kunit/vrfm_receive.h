@@ -68,6 +68,7 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/region.c"
 #include "../../vrfm/serve.c"
 #include "../../vrfm/stage.c"
+#include "../../vrfm/sync.c"
 #include "../../vrfm/way.c"
 
 /* An acknowledgment that was posted and is not over yet. */
@@ -138,15 +139,6 @@ int fuzz_query(struct krdma_cb *cb, struct krdma_caps *caps)
 void fuzz_loan_return(struct krdma_loan *loan)
 {
 	fuzz_returned++;
-}
-
-void vrfm_sync_kick(struct vrfm_link *link)
-{
-	fuzz_kicks++;
-}
-
-void vrfm_sync_work(struct work_struct *work)
-{
 }
 
 void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked)

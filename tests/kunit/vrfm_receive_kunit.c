@@ -9,70 +9,16 @@
  * What is right is judged a second time here, by code that shares nothing with
  * vrfm's. The seed is printed; with the same seed the messages are the same.
  */
-#include "vrfm_receive.h"
+#include "vrfm_fuzz.h"
 
-#include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/moduleparam.h>
-#include <linux/prandom.h>
 #include <linux/random.h>
 
 static unsigned int fuzz_messages = 100000;
 module_param_named(messages, fuzz_messages, uint, 0444);
 static unsigned long fuzz_seed;
 module_param_named(seed, fuzz_seed, ulong, 0444);
-
-#define MEMORY (8 * PAGE_SIZE)
-#define WORDS (MEMORY / 4)
-/* On both sides of the memory, and nobody's. */
-#define FENCE PAGE_SIZE
-#define FENCE_BYTE 0x5a
-#define ROOM 8192
-#define HEAD 40
-/* Messages of this node's that the peer may acknowledge. */
-#define SENT 8
-/* STAGEs of this node's that it may answer. */
-#define TOLD 4
-
-/**
- * struct fuzz - the test
- * @random: of @seed
- * @vdev: device without a node in /dev
- * @link: linked with nobody
- * @cb: what it takes for its connection
- * @room: the memory and its fences
- * @wanted: what @room must be
- * @own: words that are this node's, one byte each
- * @live: words that came while the image is loaded
- * @msg: message that is made
- * @len: its bytes
- * @sequence: of the last right one
- * @applied: what the last right one acknowledged
- * @answered: what it answered
- * @staged: number of the last STAGE that was right
- * @map: what that said
- * @taken: right ones by their type
- * @refused: others
- */
-struct fuzz {
-	struct rnd_state random;
-	struct vrfm_dev *vdev;
-	struct vrfm_link *link;
-	struct krdma_cb cb;
-	u8 *room;
-	u8 *wanted;
-	u8 own[WORDS];
-	u8 live[WORDS];
-	u8 msg[ROOM];
-	u32 len;
-	u64 sequence;
-	u64 applied;
-	u64 answered;
-	u64 staged;
-	u64 map;
-	u32 taken[VRFM_WIRE_TYPES];
-	u32 refused;
-};
 
 static u32 below(struct fuzz *f, u32 n)
 {
@@ -82,138 +28,6 @@ static u32 below(struct fuzz *f, u32 n)
 static bool one_of(struct fuzz *f, u32 n)
 {
 	return !below(f, n);
-}
-
-/* ---- the device ---- */
-
-static void dev_free(struct vrfm_dev *vdev)
-{
-	u32 i;
-
-	for (i = 0; vdev->twins && i < MEMORY / PAGE_SIZE; i++)
-		kfree(vdev->twins[i]);
-	kfree(vdev->twins);
-	kfree(vdev->own);
-	kfree(vdev->live);
-	kfree(vdev);
-}
-
-static int dev_fill(struct vrfm_dev *vdev)
-{
-	const u32 pages = MEMORY / PAGE_SIZE;
-	u32 i;
-
-	vdev->own = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
-	vdev->live = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
-	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
-	if (!vdev->own || !vdev->live || !vdev->twins)
-		return -ENOMEM;
-	/* Every third page can be stored into by programs. */
-	for (i = 0; i < pages; i += 3) {
-		vdev->twins[i] = kzalloc(sizeof(*vdev->twins[i]), GFP_KERNEL);
-		if (!vdev->twins[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static struct vrfm_dev *dev_make(u8 *memory)
-{
-	struct vrfm_dev *vdev = kzalloc(sizeof(*vdev), GFP_KERNEL);
-	u32 i;
-
-	if (!vdev)
-		return NULL;
-	vdev->params = (struct vrfm_params){ .node = 1, .size = MEMORY };
-	vdev->dev.init_name = "rfm2g-fuzz";
-	vdev->region.mem = memory;
-	rt_mutex_init(&vdev->order);
-	mutex_init(&vdev->turn);
-	mutex_init(&vdev->flush);
-	spin_lock_init(&vdev->fresh_lock);
-	INIT_LIST_HEAD(&vdev->fresh);
-	INIT_LIST_HEAD(&vdev->active);
-	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
-		spin_lock_init(&vdev->page_locks[i]);
-	spin_lock_init(&vdev->lock);
-	INIT_LIST_HEAD(&vdev->links);
-	init_waitqueue_head(&vdev->room);
-	vrfm_load_init(vdev);
-	if (!dev_fill(vdev))
-		return vdev;
-	dev_free(vdev);
-	return NULL;
-}
-
-/* As vrfm_link_up() does it. */
-static void link_anew(struct fuzz *f)
-{
-	struct vrfm_link *link = f->link;
-
-	spin_lock_bh(&link->lock);
-	vrfm_link_reset_locked(link);
-	link->opened = SENT;
-	link->posted = SENT;
-	link->completed = SENT;
-	link->cb = &f->cb;
-	link->room = VRFM_SLOT_SIZE;
-	link->state = VRFM_READY;
-	link->direct.told = TOLD;
-	/* As vrfm_link_down() does it. */
-	kfree(link->direct.desc);
-	link->direct.desc = NULL;
-	spin_unlock_bh(&link->lock);
-	f->sequence = 0;
-	f->applied = 0;
-	f->answered = 0;
-	f->staged = 0;
-	f->map = 0;
-}
-
-static int fuzz_init(struct kunit *test)
-{
-	static const struct vrfm_peer peer = { .node = 2 };
-	struct fuzz *f = kvzalloc(sizeof(*f), GFP_KERNEL);
-
-	if (!f)
-		return -ENOMEM;
-	test->priv = f;
-	f->room = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
-	f->wanted = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
-	if (!f->room || !f->wanted)
-		return -ENOMEM;
-	memset(f->room, FENCE_BYTE, FENCE + MEMORY + FENCE);
-	memset(f->room + FENCE, 0, MEMORY);
-	memcpy(f->wanted, f->room, FENCE + MEMORY + FENCE);
-	f->vdev = dev_make(f->room + FENCE);
-	if (!f->vdev)
-		return -ENOMEM;
-	f->link = vrfm_link_alloc(f->vdev, &peer);
-	if (!f->link)
-		return -ENOMEM;
-	list_add_tail(&f->link->entry, &f->vdev->links);
-	link_anew(f);
-	/* That of another test's link, which is gone. */
-	fuzz_posted = NULL;
-	fuzz_on_post = NULL;
-	return 0;
-}
-
-static void fuzz_exit(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	if (!f)
-		return;
-	if (f->link)
-		kfree(f->link->direct.desc);
-	if (f->link)
-		vrfm_link_put(f->link);
-	if (f->vdev)
-		dev_free(f->vdev);
-	kvfree(f->wanted);
-	kvfree(f->room);
-	kvfree(f);
 }
 
 /* ---- messages ---- */
@@ -600,25 +414,6 @@ static void change_maps(struct fuzz *f)
 	bitmap_set(f->vdev->own, word, n);
 }
 
-/* In memory of just that length, so that KASAN sees who reads beyond it. */
-static void receive(struct kunit *test, struct fuzz *f, bool written)
-{
-	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
-	struct krdma_loan loan = {
-		.data = msg, .len = f->len, .written = written,
-	};
-
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	memcpy(msg, f->msg, f->len);
-	vrfm_link_receive(f->link, &loan);
-	kfree(msg);
-	/* What it has posted is over; no message is served. */
-	if (fuzz_posted)
-		fuzz_posted->done(fuzz_posted, 0);
-	fuzz_posted = NULL;
-	f->link->pulled.count = 0;
-}
-
 static void one(struct kunit *test, struct fuzz *f, u32 n)
 {
 	bool written = one_of(f, 500), good;
@@ -697,18 +492,6 @@ static u64 raised(void)
 
 	fuzz_last_events = 0;
 	return events;
-}
-
-static void say(struct kunit *test, struct fuzz *f, struct vrfm_pack *pack,
-		u8 type, u8 flags)
-{
-	const struct vrfm_head head = {
-		.type = type, .flags = flags, .sequence = ++f->sequence,
-	};
-
-	f->len = vrfm_pack_end(pack, &head);
-	receive(test, f, false);
-	KUNIT_ASSERT_FALSE(test, f->link->rx.bad);
 }
 
 static void say_event(struct kunit *test, u64 number, u8 flags)
@@ -949,198 +732,6 @@ static void events_come_again_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, f->link->later[i].number, i + 1ULL);
 }
 
-static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
-{
-	const struct vrfm_note note = {
-		.kind = kind, .number = number, .flags = flags, .id = 4711,
-	};
-	struct fuzz *f = test->priv;
-	struct vrfm_pack pack;
-
-	vrfm_pack_begin(&pack, f->msg, ROOM);
-	vrfm_pack_note(&pack, &note);
-	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
-}
-
-/* What the works do next; pages that were asked for are a message. */
-static bool asks(struct fuzz *f)
-{
-	u64 opened = f->link->opened;
-
-	vrfm_load_work(&f->vdev->load.work.work);
-	return f->link->opened != opened;
-}
-
-/* What it needs is got before. */
-static void begin(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
-	KUNIT_ASSERT_NULL(test, f->vdev->live);
-	KUNIT_ASSERT_TRUE(test, f->vdev->load.wants);
-	KUNIT_ASSERT_TRUE(test, vrfm_load_reserve(f->vdev));
-	vrfm_load_begin(f->vdev, f->link, VRFM_LOAD_SAME);
-	vrfm_load_unreserve(&f->vdev->load);
-}
-
-static void begin_to_load(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
-	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	begin(test);
-	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
-	KUNIT_ASSERT_TRUE(test, asks(f));
-	KUNIT_EXPECT_FALSE(test, asks(f));
-}
-
-/* Its image is another one, of which this one may be the older: nothing is compared. */
-static void who_has_more_of_another_lineage(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
-	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	say_note(test, VRFM_NOTE_GONE, 0, VRFM_GONE_SYNCED | VRFM_GONE_NEWEST);
-	f->link->told.kind = VRFM_NOTE_INFO;
-	f->link->told.id = 4712;
-	f->vdev->load.lineage = 4712;
-	KUNIT_EXPECT_TRUE(test, vrfm_has_more_than_mine(f->link));
-	KUNIT_EXPECT_FALSE(test, vrfm_load_from_survivor(f->vdev));
-	f->link->told.id = 4711;
-	f->vdev->load.lineage = 4711;
-	KUNIT_EXPECT_TRUE(test, vrfm_load_from_survivor(f->vdev));
-	f->vdev->load.wants = false;
-}
-
-static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	begin_to_load(test);
-	/* The holder loads itself, and then is complete again. */
-	say_note(test, VRFM_NOTE_LOAD, 1, 0);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
-	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	f->vdev->load.since = jiffies - 60 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
-	say_note(test, VRFM_NOTE_PULLED, 0, 0);
-	KUNIT_EXPECT_TRUE(test, asks(f));
-	KUNIT_EXPECT_EQ(test, f->vdev->load.page, 0U);
-	say_note(test, VRFM_NOTE_PULLED, 0, 0);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->live);
-	vrfm_load_exit(f->vdev);
-}
-
-/* Nor is it waited for without an end. */
-static void an_old_answer_that_never_comes(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	begin_to_load(test);
-	say_note(test, VRFM_NOTE_LOAD, 1, 0);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_FALSE(test, f->link->mute);
-	f->vdev->load.since -= 31 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_TRUE(test, f->link->mute);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
-	f->vdev->load.since -= 3 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->live);
-	vrfm_load_exit(f->vdev);
-}
-
-/* The time counts from when nobody has it, however long peers took to sweep. */
-static void whose_holder_loads_waits_for_it(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	kfree(f->vdev->live);
-	f->vdev->live = NULL;
-	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	begin(test);
-	f->vdev->load.since -= 10 * HZ;
-	say_note(test, VRFM_NOTE_LOAD, 1, 0);
-	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
-	f->vdev->load.since -= 3 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->live);
-	vrfm_load_exit(f->vdev);
-}
-
-/* It goes on without the image, and takes it when it comes after all. */
-static void who_does_not_answer_is_no_holder(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	begin_to_load(test);
-	f->vdev->load.since -= 29 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_PTR_EQ(test, f->vdev->load.holder, f->link);
-	f->vdev->load.since -= 2 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
-	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
-	f->vdev->load.since -= 3 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->live);
-	begin(test);
-	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	say_note(test, VRFM_NOTE_PULLED, 0, 0);
-	KUNIT_EXPECT_TRUE(test, asks(f));
-	vrfm_load_exit(f->vdev);
-}
-
-/* Pages have come, but the next question finds no room. */
-static void who_takes_no_question_is_no_holder(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	begin_to_load(test);
-	f->vdev->load.asked = 0;
-	f->link->pulling = false;
-	f->link->opened = f->link->acked + VRFM_SLOTS;
-	f->vdev->load.since -= 31 * HZ;
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
-	KUNIT_EXPECT_TRUE(test, f->link->mute);
-	vrfm_load_exit(f->vdev);
-}
-
-/* Nobody has looked in between. */
-static void who_was_away_is_asked_again(struct kunit *test)
-{
-	struct fuzz *f = test->priv;
-
-	begin_to_load(test);
-	f->link->state = VRFM_DOWN;
-	vrfm_link_miss_all(f->link);
-	link_anew(f);
-	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	/* What it wrote meanwhile comes first. */
-	KUNIT_EXPECT_FALSE(test, asks(f));
-	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
-	KUNIT_EXPECT_TRUE(test, asks(f));
-	vrfm_load_exit(f->vdev);
-}
-
 static unsigned int fuzz_writes;
 
 static int refuse_writes(struct krdma_req *req)
@@ -1373,18 +964,11 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
 	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
 	KUNIT_CASE(who_would_not_wait_does_not_for_who_does),
-	KUNIT_CASE(who_was_away_is_asked_again),
-	KUNIT_CASE(whose_holder_loads_waits_for_it),
-	KUNIT_CASE(who_does_not_answer_is_no_holder),
-	KUNIT_CASE(who_takes_no_question_is_no_holder),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(who_is_left_behind_rests_from_writes),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
-	KUNIT_CASE(who_has_more_of_another_lineage),
-	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
-	KUNIT_CASE(an_old_answer_that_never_comes),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
 	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A device that nobody sees, with a link to nobody, and what its peer says: for
+ * the tests that include vrfm_receive.h.
+ */
+#ifndef VRFM_FUZZ_H
+#define VRFM_FUZZ_H
+
+#include "vrfm_receive.h"
+
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#define MEMORY (8 * PAGE_SIZE)
+#define WORDS (MEMORY / 4)
+/* On both sides of the memory, and nobody's. */
+#define FENCE PAGE_SIZE
+#define FENCE_BYTE 0x5a
+#define ROOM 8192
+#define HEAD 40
+/* Messages of this node's that the peer may acknowledge. */
+#define SENT 8
+/* STAGEs of this node's that it may answer. */
+#define TOLD 4
+
+/**
+ * struct fuzz - the test
+ * @random: of @seed
+ * @vdev: device without a node in /dev
+ * @link: linked with nobody
+ * @cb: what it takes for its connection
+ * @room: the memory and its fences
+ * @wanted: what @room must be
+ * @own: words that are this node's, one byte each
+ * @live: words that came while the image is loaded
+ * @msg: message that is made
+ * @len: its bytes
+ * @sequence: of the last right one
+ * @applied: what the last right one acknowledged
+ * @answered: what it answered
+ * @staged: number of the last STAGE that was right
+ * @map: what that said
+ * @taken: right ones by their type
+ * @refused: others
+ */
+struct fuzz {
+	struct rnd_state random;
+	struct vrfm_dev *vdev;
+	struct vrfm_link *link;
+	struct krdma_cb cb;
+	u8 *room;
+	u8 *wanted;
+	u8 own[WORDS];
+	u8 live[WORDS];
+	u8 msg[ROOM];
+	u32 len;
+	u64 sequence;
+	u64 applied;
+	u64 answered;
+	u64 staged;
+	u64 map;
+	u32 taken[VRFM_WIRE_TYPES];
+	u32 refused;
+};
+
+/* ---- the device ---- */
+
+static void dev_free(struct vrfm_dev *vdev)
+{
+	u32 i;
+
+	for (i = 0; vdev->twins && i < MEMORY / PAGE_SIZE; i++)
+		kfree(vdev->twins[i]);
+	kfree(vdev->twins);
+	kfree(vdev->own);
+	kfree(vdev->live);
+	kfree(vdev);
+}
+
+static int dev_fill(struct vrfm_dev *vdev)
+{
+	const u32 pages = MEMORY / PAGE_SIZE;
+	u32 i;
+
+	vdev->own = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
+	vdev->live = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
+	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
+	if (!vdev->own || !vdev->live || !vdev->twins)
+		return -ENOMEM;
+	/* Every third page can be stored into by programs. */
+	for (i = 0; i < pages; i += 3) {
+		vdev->twins[i] = kzalloc(sizeof(*vdev->twins[i]), GFP_KERNEL);
+		if (!vdev->twins[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static struct vrfm_dev *dev_make(u8 *memory)
+{
+	struct vrfm_dev *vdev = kzalloc(sizeof(*vdev), GFP_KERNEL);
+	u32 i;
+
+	if (!vdev)
+		return NULL;
+	vdev->params = (struct vrfm_params){ .node = 1, .size = MEMORY };
+	vdev->dev.init_name = "rfm2g-fuzz";
+	vdev->region.mem = memory;
+	rt_mutex_init(&vdev->order);
+	mutex_init(&vdev->turn);
+	mutex_init(&vdev->flush);
+	spin_lock_init(&vdev->fresh_lock);
+	INIT_LIST_HEAD(&vdev->fresh);
+	INIT_LIST_HEAD(&vdev->active);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
+		spin_lock_init(&vdev->page_locks[i]);
+	spin_lock_init(&vdev->lock);
+	INIT_LIST_HEAD(&vdev->links);
+	init_waitqueue_head(&vdev->room);
+	vrfm_load_init(vdev);
+	if (!dev_fill(vdev))
+		return vdev;
+	dev_free(vdev);
+	return NULL;
+}
+
+/* As vrfm_link_up() does it. */
+static void link_anew(struct fuzz *f)
+{
+	struct vrfm_link *link = f->link;
+
+	spin_lock_bh(&link->lock);
+	vrfm_link_reset_locked(link);
+	link->opened = SENT;
+	link->posted = SENT;
+	link->completed = SENT;
+	link->cb = &f->cb;
+	link->room = VRFM_SLOT_SIZE;
+	link->state = VRFM_READY;
+	link->direct.told = TOLD;
+	/* As vrfm_link_down() does it. */
+	kfree(link->direct.desc);
+	link->direct.desc = NULL;
+	spin_unlock_bh(&link->lock);
+	f->sequence = 0;
+	f->applied = 0;
+	f->answered = 0;
+	f->staged = 0;
+	f->map = 0;
+}
+
+static int fuzz_init(struct kunit *test)
+{
+	static const struct vrfm_peer peer = { .node = 2 };
+	struct fuzz *f = kvzalloc(sizeof(*f), GFP_KERNEL);
+
+	if (!f)
+		return -ENOMEM;
+	test->priv = f;
+	f->room = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
+	f->wanted = kvmalloc(FENCE + MEMORY + FENCE, GFP_KERNEL);
+	if (!f->room || !f->wanted)
+		return -ENOMEM;
+	memset(f->room, FENCE_BYTE, FENCE + MEMORY + FENCE);
+	memset(f->room + FENCE, 0, MEMORY);
+	memcpy(f->wanted, f->room, FENCE + MEMORY + FENCE);
+	f->vdev = dev_make(f->room + FENCE);
+	if (!f->vdev)
+		return -ENOMEM;
+	f->link = vrfm_link_alloc(f->vdev, &peer);
+	if (!f->link)
+		return -ENOMEM;
+	list_add_tail(&f->link->entry, &f->vdev->links);
+	link_anew(f);
+	/* That of another test's link, which is gone. */
+	fuzz_posted = NULL;
+	fuzz_on_post = NULL;
+	return 0;
+}
+
+static void fuzz_exit(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	if (!f)
+		return;
+	if (f->link)
+		kfree(f->link->direct.desc);
+	if (f->link)
+		vrfm_link_put(f->link);
+	if (f->vdev)
+		dev_free(f->vdev);
+	kvfree(f->wanted);
+	kvfree(f->room);
+	kvfree(f);
+}
+
+/* ---- what the peer says ---- */
+
+/* In memory of just that length, so that KASAN sees who reads beyond it. */
+static void receive(struct kunit *test, struct fuzz *f, bool written)
+{
+	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
+	struct krdma_loan loan = {
+		.data = msg, .len = f->len, .written = written,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, msg);
+	memcpy(msg, f->msg, f->len);
+	vrfm_link_receive(f->link, &loan);
+	kfree(msg);
+	/* What it has posted is over; no message is served. */
+	if (fuzz_posted)
+		fuzz_posted->done(fuzz_posted, 0);
+	fuzz_posted = NULL;
+	f->link->pulled.count = 0;
+}
+
+static void say(struct kunit *test, struct fuzz *f, struct vrfm_pack *pack,
+		u8 type, u8 flags)
+{
+	const struct vrfm_head head = {
+		.type = type, .flags = flags, .sequence = ++f->sequence,
+	};
+
+	f->len = vrfm_pack_end(pack, &head);
+	receive(test, f, false);
+	KUNIT_ASSERT_FALSE(test, f->link->rx.bad);
+}
+
+#endif /* VRFM_FUZZ_H */
