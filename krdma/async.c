@@ -228,12 +228,14 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
 	    !conn->ops->connected || !krdma_cm_family_ok(dst))
 		return -EINVAL;
-	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
-		return krdma_last_error(cb) ?: -EISCONN;
-	WRITE_ONCE(conn->async, true);
-	/* Its owner may be told, and release it, before this ends. */
+	/* Once async is set its owner may be told, and release it, at any time. */
 	krdma_conn_get(conn);
-	ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
+	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
+		WRITE_ONCE(conn->async, true);
+		ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
+	} else {
+		ret = krdma_last_error(cb) ?: -EISCONN;
+	}
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -265,9 +267,9 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		return ret;
 	if (krdma_get_state(cb) != KRDMA_REQUESTED)
 		return krdma_last_error(cb) ?: -EISCONN;
-	WRITE_ONCE(conn->async, true);
-	/* Its owner may be told, and release it, before this ends. */
+	/* Once async is set its owner may be told, and release it, at any time. */
 	krdma_conn_get(conn);
+	WRITE_ONCE(conn->async, true);
 	ret = krdma_step_begun(conn, krdma_cm_answer(conn));
 	krdma_conn_put(conn);
 	return ret;
