@@ -71,6 +71,7 @@ struct krdma_region_mr {
  * @usable: registered, not revoked
  * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
  *	until it is put
+ * @given_up: the peer has taken it back; krdma_conn.lock
  * @stats: what debugfs shows of it
  * @nmrs: how many MRs
  * @mrs: in the order of addresses
@@ -86,6 +87,7 @@ struct krdma_region {
 	u32 mr_size;
 	bool usable;
 	bool invalidatable;
+	bool given_up;
 	struct krdma_region_stats stats;
 	u32 nmrs;
 	struct krdma_region_mr mrs[];
@@ -886,19 +888,25 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
  * krdma_region_invalidated_locked - the peer has given up a region
  * @region: from krdma_region_find_rkey_locked()
  *
- * It may have been revoked here at the same time.
+ * It may have been revoked here at the same time. But the peer does it once: who
+ * is told twice would put it twice. Adapters do not mind, rxe and siw at least.
  *
  * Context: any, krdma_conn.lock held.
+ * Return: false: it has done so before.
  */
-void krdma_region_invalidated_locked(struct krdma_region *region)
+bool krdma_region_invalidated_locked(struct krdma_region *region)
 {
 	lockdep_assert_held(&region->conn->lock);
+	if (region->given_up)
+		return false;
+	region->given_up = true;
 	krdma_region_set_invalid(region, 1);
-	if (!xchg(&region->usable, false))
-		return;
-	trace_krdma_region_revoke(&region->stats);
-	WRITE_ONCE(region->stats.live, false);
-	krdma_count_locked(region->conn, KRDMA_COUNT_INVALIDATED, 1);
+	if (xchg(&region->usable, false)) {
+		trace_krdma_region_revoke(&region->stats);
+		WRITE_ONCE(region->stats.live, false);
+		krdma_count_locked(region->conn, KRDMA_COUNT_INVALIDATED, 1);
+	}
+	return true;
 }
 
 /* Nobody finds it any more; then, who has found it is through with it. */

@@ -602,9 +602,9 @@ static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	region = krdma_region_find_rkey_locked(conn, rkey);
 	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
-	    recv->len != recv->hdr.msg_len)
+	    recv->len != recv->hdr.msg_len ||
+	    !krdma_region_invalidated_locked(region))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
-	krdma_region_invalidated_locked(region);
 	recv->loan.invalidated = region;
 	return 0;
 }

@@ -45,7 +45,7 @@ enum krdma_breach {
 	KRDMA_BREACH_CREDIT,	/* sent without one, or gave too many */
 	KRDMA_BREACH_START,	/* not the first message, or a second one */
 	KRDMA_BREACH_SEQUENCE,	/* parts that do not follow each other */
-	KRDMA_BREACH_KEY,	/* invalidated what it was not given for that */
+	KRDMA_BREACH_KEY,	/* invalidated what was not for that, or twice */
 	KRDMA_BREACHES,		/* how many there are */
 };
 

@@ -143,6 +143,9 @@ else
 	ends foreign EPROTO
 	((key + 1 == $(counter protocol_error key)))
 	ok $? "and it is counted"
+	ends twice EPROTO
+	((key + 2 == $(counter protocol_error key)))
+	ok $? "and it is counted, too"
 	# How it is told that it may not is the transport's business.
 	ends stale EACCES ECONNRESET EIO
 	writes 40 4096 virt

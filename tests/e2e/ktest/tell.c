@@ -467,7 +467,7 @@ static int ktest_tell_invite_once(struct krdma_cb *cb,
 }
 
 static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
-			     u32 access)
+			     u32 access, u32 times)
 {
 	struct krdma_region *region;
 	int ret;
@@ -476,6 +476,9 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = ktest_tell_invite_once(cb, region, msg);
+	/* It is dead; but what came back describes it, too. */
+	while (!ret && --times)
+		ret = ktest_tell_ask(cb, msg, KTEST_TELL_INVITE);
 	krdma_region_put(region);
 	return ret;
 }
@@ -514,9 +517,10 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 }
 
 /*
- * ask NAME invite|foreign|back|stale|report [N]: N times: offer a key to the
- * server, who invalidates it; the same with one that is not for that; invalidate
- * one of the server's; the same, and use it then; what was counted
+ * ask NAME invite|foreign|twice|back|stale|report [N]: N times: offer a key to
+ * the server, who invalidates it; the same with one that is not for that; the same
+ * key twice; invalidate one of the server's; the same, and use it then; what was
+ * counted
  */
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 struct krdma_cb *cb)
@@ -528,9 +532,13 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 
 	for (i = 0; i < n && !ret; i++) {
 		if (!strcmp(what, "invite"))
-			ret = ktest_tell_invite(cb, msg, KRDMA_REMOTE_INVALIDATE);
+			ret = ktest_tell_invite(cb, msg,
+						KRDMA_REMOTE_INVALIDATE, 1);
 		else if (!strcmp(what, "foreign"))
-			ret = ktest_tell_invite(cb, msg, 0);
+			ret = ktest_tell_invite(cb, msg, 0, 1);
+		else if (!strcmp(what, "twice"))
+			ret = ktest_tell_invite(cb, msg,
+						KRDMA_REMOTE_INVALIDATE, 2);
 		else if (!strcmp(what, "back"))
 			ret = ktest_tell_back(cb, msg);
 		else if (!strcmp(what, "stale"))
