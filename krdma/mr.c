@@ -301,7 +301,11 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 		WRITE_ONCE(region->mrs[i].invalid, true);
 }
 
-/* One work request for each MR, and wait for all of them. */
+/*
+ * One work request for each MR, and wait for all of them. Where that fails
+ * before anything was posted, or what was posted has come to a good end, the
+ * connection stays.
+ */
 static int krdma_region_execute(struct krdma_region *region,
 				int (*post)(struct krdma_conn *conn,
 					    struct krdma_region *region, u32 i,
@@ -321,7 +325,7 @@ static int krdma_region_execute(struct krdma_region *region,
 	if (!ret)
 		ret = krdma_op_wait(conn, op, until);
 	/* Some may be under way, and the MRs must stay until they are over. */
-	if (ret)
+	if (ret && krdma_op_settle(conn, op, until))
 		krdma_conn_abort(conn, ret);
 	krdma_op_put(op);
 	return ret;
@@ -615,7 +619,7 @@ static int krdma_region_invalidate(struct krdma_region *region,
 {
 	int ret = krdma_region_execute(region, krdma_region_post_inv, until);
 
-	/* Also if there was no memory to begin with. */
+	/* Also if nothing was posted, for want of memory or time. */
 	if (ret)
 		krdma_conn_abort(region->conn, ret);
 	else
@@ -710,12 +714,13 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  *	READs are to put their data there; 0: nothing. KRDMA_REMOTE_INVALIDATE
  *	asks for a region of one MR, see &krdma_caps.mr_bytes
  *
- * Registers it, which takes &krdma_params.op_timeout_ms at most. If that fails,
- * the connection ends.
+ * Registers it, which takes &krdma_params.op_timeout_ms at most. If the adapter
+ * has begun with that and does not come to an end soon after, the connection
+ * ends; if there was no slot for it on the send queue in that time, it stays.
  *
  * Return: for krdma_region_put(); ERR_PTR: -EINVAL; -EOPNOTSUPP the device has
- * no fast registration, or no atomics; -ENOMEM; -ENOTCONN; or why the
- * connection ended.
+ * no fast registration, or no atomics; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or
+ * why the connection ended.
  */
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access)
@@ -944,7 +949,7 @@ void krdma_region_put(struct krdma_region *region)
 	mutex_lock(&conn->setup);
 	/*
 	 * If registering or revoking failed, work requests that use the MRs
-	 * may be in flight, and the connection has ended.
+	 * may be in flight; then the connection has ended.
 	 */
 	if (krdma_conn_is_over(conn)) {
 		krdma_cm_disconnect(conn);

@@ -259,6 +259,41 @@ nobody_receives() {
 	barrier next
 }
 
+# Where the send queue is full a long message does not begin, and harms nobody: neither the connection nor what is under way.
+not_begun() {
+	local was
+	# There they leave it when TCP has them.
+	[[ $LINK != siw ]] || return
+	if ((NODE == 1)); then
+		kt accept a busy 20000
+		kt receive a 64 $((60000 * slow))
+		kt_is 10 "the short message arrived"
+		kt longreceive a "$max" $((60000 * slow))
+		kt_is 100001 "and a long one"
+		barrier not-begun
+		kt release a
+	else
+		kt connect c "$server" 7002 rw=1 max_msg=$((4 * MiB)) send_depth=16
+		kt_is 0 "connected with a send queue of 16"
+		network rate 12mbit
+		was=$(counter posted.write)
+		kt_start writes async c write region 16 120000 chain=16
+		until (($(counter posted.write) - was == 16)) || [[ -s $results/writes ]]; do sleep 0.02; done
+		kt longsend c 100000 300
+		kt_is ETIMEDOUT "there was no place for a long message for 300 ms"
+		kt send c 10 $((20000 * slow))
+		kt_is 0 "a short one goes later ($kt_text)"
+		kt_result writes $((30 * slow))
+		kt_is 0 "and nothing happened to what took the place ($kt_text)"
+		network
+		kt longsend c 100001 $((60000 * slow))
+		kt_is 0 "nor to long ones"
+		barrier not-begun
+		kt release c
+	fi
+	barrier next
+}
+
 both_ways() {
 	local slot=c
 	((NODE == 2)) || slot=a
@@ -448,6 +483,7 @@ seed 1
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 max_msg=$max
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4096
+	expect 0 listen busy 0.0.0.0 7002 rw=1 max_msg=$((4 * MiB))
 fi
 barrier listening
 all "" exact
@@ -457,6 +493,7 @@ no_reads
 taken_back
 mixed
 nobody_receives
+not_begun
 both_ways
 slowly
 vanishes
@@ -466,6 +503,7 @@ releases
 if ((NODE == 1)); then
 	expect 0 release l
 	expect 0 release rw
+	expect 0 release busy
 fi
 same_resources "$before" "resources are as before"
 finish
