@@ -242,7 +242,7 @@ enum krdma_poll {
  *	device, @poll and completion vector that have it share completion queues,
  *	each of them one with some fifteen others: fewer interrupts and fewer
  *	queues, but one processor for the completions of all. Not with
- *	KRDMA_POLL_DIRECT; a raw owner has no more than @send_depth and
+ *	KRDMA_POLL_DIRECT or @srq_depth; a raw owner has no more than @send_depth and
  *	@recv_depth work requests in flight, and its handlers wait for no other
  *	connection
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
@@ -311,7 +311,8 @@ enum krdma_poll {
  *	krdma makes and destroys with the QP; 0: there is none. The owner posts
  *	them with ib_post_srq_recv() to cb->qp->srq. Draining does not flush
  *	those that no message took, and one that did may complete as late as in
- *	krdma_release_cb(): until then its &struct ib_cqe must be there
+ *	krdma_release_cb(): until then its &struct ib_cqe must be there. Not with
+ *	KRDMA_SHARED_CQ, where that could be later still: -EINVAL
  * @spin_us: a task that waits for its request or for a message looks for it so
  *	many microseconds at most before it sleeps, less where that does not pay;
  *	default 0: it sleeps at once. At most 1000

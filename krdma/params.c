@@ -80,10 +80,19 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 	       p->srq_depth <= KRDMA_DEPTH_MAX;
 }
 
+/*
+ * What a shared receive queue has taken in may complete until the CQ is freed;
+ * one that others have, too, outlives the owner's memory.
+ */
+static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
+{
+	return p->poll != KRDMA_POLL_DIRECT && !p->srq_depth;
+}
+
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
 	return !(p->flags & KRDMA_RW) &&
-	       !(p->flags & KRDMA_SHARED_CQ && p->poll == KRDMA_POLL_DIRECT) &&
+	       (!(p->flags & KRDMA_SHARED_CQ) || krdma_params_shared_cq_ok(p)) &&
 	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
 }
 

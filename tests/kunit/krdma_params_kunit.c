@@ -148,6 +148,8 @@ static const struct krdma_params_case refused[] = {
 	{ "nobody polls a shared queue",
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_DIRECT } },
+	{ "shared receives on a shared queue",
+	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ, .srq_depth = 1 } },
 	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
 	{ "shared receives in message mode", { GOOD, .srq_depth = 1 } },
 	{ "shared receives",
