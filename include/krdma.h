@@ -264,7 +264,10 @@ enum krdma_poll {
  * @op_timeout_ms: krdma_send(), krdma_read(), krdma_write(), default 30000
  * @keepalive_ms: message mode: a peer that was not heard for so long is asked
  *	whether it is there, default 5000; one that stays silent three times
- *	more is dead: -ETIMEDOUT. KRDMA_NEVER: it is not asked
+ *	more is dead: -ETIMEDOUT. KRDMA_NEVER: it is not asked. So that the
+ *	answer comes in time, krdma_post() has no more than 4 KiB of READs and
+ *	WRITEs under way for each ms of it, at most 20 MB and at least 1 MiB,
+ *	and one request
  * @backlog: listener: requests that may wait for krdma_accept(), default 64.
  *	Those beyond it are rejected
  * @send_depth: send work requests, default 64
@@ -657,6 +660,7 @@ struct krdma_data {
  * @signalled: its success has a completion
  * @over: it had its completion
  * @late: krdma_close() does not wait until it is posted: refused from then on
+ * @bulk: the peer's processor does not see it
  * @status: 0 or an errno, of that
  * @done: it is over; @status is 0 or an errno
  */
@@ -673,6 +677,7 @@ struct krdma_wr {
 	bool signalled;
 	bool over;
 	bool late;
+	bool bulk;
 	int status;
 	void (*done)(struct krdma_wr *kwr, int status);
 };

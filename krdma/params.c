@@ -2,6 +2,7 @@
 /* Parameters of a connection: defaults and ranges. Pure. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "credit.h"
@@ -19,6 +20,13 @@
 #define KRDMA_MR_POOL_MAX 1024
 /* The processor is not for us alone. */
 #define KRDMA_SPIN_MAX_US 1000
+#define KRDMA_KEEPALIVE_MS 5000
+/*
+ * Bulk that a connection must move, each way, not to be taken for dead: bytes in
+ * a ms. What a link of 400 Gbit/s has under way in 20 us is always allowed.
+ */
+#define KRDMA_BULK_PER_MS 4096
+#define KRDMA_BULK_MIN SZ_1M
 
 static void krdma_default_u32(u32 *value, u32 def)
 {
@@ -40,7 +48,7 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->route_timeout_ms, 2000);
 	krdma_default_u32(&p->connect_timeout_ms, 10000);
 	krdma_default_u32(&p->op_timeout_ms, 30000);
-	krdma_default_u32(&p->keepalive_ms, 5000);
+	krdma_default_u32(&p->keepalive_ms, KRDMA_KEEPALIVE_MS);
 	krdma_default_u32(&p->backlog, 64);
 	krdma_default_u32(&p->send_depth, 64);
 	krdma_default_u32(&p->recv_depth, 64);
@@ -138,4 +146,23 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 				   !krdma_params_msg_ok(p))
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * krdma_params_bulk_max - bytes of READs and WRITEs that may be under way
+ * @keepalive_ms: of the parameters
+ *
+ * The peer's processor does not see them, and asks; the answer, which goes last
+ * on the send queue, must come before it has asked three times. At the rate that is
+ * promised the queue is through in one interval: so the question may wait behind
+ * the same, and one more interval is left. What the peer's interval is nobody
+ * says: if it is not the same, the default is likely.
+ *
+ * Return: how many, before the request that goes beyond it.
+ */
+u32 krdma_params_bulk_max(u32 keepalive_ms)
+{
+	u32 ms = min_t(u32, keepalive_ms, KRDMA_KEEPALIVE_MS);
+
+	return max_t(u32, ms * KRDMA_BULK_PER_MS, KRDMA_BULK_MIN);
 }

@@ -132,9 +132,12 @@ struct krdma_watch {
  * @notified: the closing callback has been called
  * @told: asynchronous: connected() was called, or will not be
  * @sq_avail: send queue slots that are free, message mode
+ * @bulk: bytes of requests on the send queue that move them without the peer's
+ *	processor, see krdma_params_bulk_max()
  * @posted: krdma_wr on the send queue, in that order; a completion ends all up
  *	to its own
- * @pending: krdma_wr of requests that wait for a slot or a credit
+ * @pending: krdma_wr of requests that wait for a slot or a credit, or until
+ *	@bulk is less
  * @npending: how many
  * @nleft: how many have left @pending for the send queue so far
  * @batch: where their work requests are put together
@@ -165,12 +168,13 @@ struct krdma_watch {
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
- *	as are the next five
+ *	as are the next six
  * @send_depth: send queue slots that are not krdma's own
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
  * @max_frwrs: how many of @frwrs there may be
+ * @max_bulk: when @bulk is that much, no more is posted
  * @siw_reads: see krdma_siw_begin()
  * @part_cqe: of work requests that are not the last of their request
  * @modify_failed: the QP could not be moved, for lack of memory; see
@@ -234,6 +238,7 @@ struct krdma_conn {
 	bool was_established;
 	bool told;
 	unsigned int sq_avail;
+	u64 bulk;
 	struct list_head posted;
 	struct list_head pending;
 	unsigned int npending;
@@ -266,6 +271,7 @@ struct krdma_conn {
 	u32 max_send_sge;
 	u32 max_read_sge;
 	u32 max_frwrs;
+	u32 max_bulk;
 	struct krdma_siw_read *siw_reads;
 	struct ib_cqe part_cqe;
 	bool modify_failed;
@@ -363,6 +369,7 @@ __be16 krdma_addr_port(const struct sockaddr_storage *addr);
 /* params.c */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		     u32 default_max_msg);
+u32 krdma_params_bulk_max(u32 keepalive_ms);
 
 /* device.c */
 extern struct krdma_domain *krdma_default_domain;

@@ -4,7 +4,9 @@
  *
  * krdma_post() checks and maps a request in the caller's context. Then it waits
  * in krdma_conn.pending for its turn, which mostly is at once: for a slot in
- * the send queue, and what takes a receive of the peer's for a credit.
+ * the send queue, what takes a receive of the peer's for a credit, and what the
+ * peer's processor does not see until not too much of the kind is under way, for
+ * the answer to a PING goes behind it.
  * krdma_req_kick_locked() takes requests from there, in order, cuts them into
  * work requests and rings the doorbell once for many of them. It runs when
  * something is posted, when a completion has freed slots, and when credits
@@ -107,6 +109,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 	if (!conn->batch)
 		return -ENOMEM;
 	conn->max_frwrs = krdma_frwr_max(conn);
+	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
 	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
 	return krdma_siw_begin(conn);
@@ -466,6 +469,7 @@ static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 		return ret;
 	krdma_wr_init(&req->wr, conn, NULL, req->opcode, krdma_req_done);
 	req->wr.len = req->local.len;
+	req->wr.bulk = !krdma_req_is_message(req);
 	req->sges = req->few;
 	req->nsges = 0;
 	req->is_inline = false;
@@ -712,17 +716,42 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 	req->wr.signalled = wr->wr.send_flags & IB_SEND_SIGNALED;
 }
 
+/* The first that goes beyond the limit goes: it may be longer than that. */
+static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
+				       const struct krdma_req *req)
+{
+	return conn->sq_avail >= req->wr.slots &&
+	       (conn->bulk < conn->max_bulk || !req->wr.bulk);
+}
+
 static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 				      const struct krdma_req *req)
 {
 	const struct krdma_msg *msg = conn->msg;
 
-	if (conn->sq_avail < req->wr.slots)
+	if (!krdma_req_has_slots_locked(conn, req))
 		return false;
 	/* Nothing goes between the parts of a message. */
 	return !krdma_req_takes_credit(req) ||
 	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
 		krdma_credit_may_send(&msg->credit, false));
+}
+
+/*
+ * A completion for each quarter of what may be under way, so that the adapter
+ * does not run dry before there is the next one.
+ */
+static void krdma_req_part_locked(struct krdma_conn *conn,
+				  const struct krdma_req *req, u64 *unsaid)
+{
+	if (!req->wr.bulk)
+		return;
+	conn->bulk += req->wr.len;
+	*unsaid += req->wr.len;
+	if (*unsaid < conn->max_bulk / 4)
+		return;
+	krdma_batch_flush_locked(conn);
+	*unsaid = 0;
 }
 
 /**
@@ -734,6 +763,7 @@ static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 void krdma_req_kick_locked(struct krdma_conn *conn)
 {
 	struct krdma_req *req;
+	u64 unsaid = 0;
 
 	lockdep_assert_held(&conn->lock);
 	if (list_empty(&conn->pending))
@@ -749,6 +779,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 		WRITE_ONCE(conn->nleft, conn->nleft + 1);
 		conn->sq_avail -= req->wr.slots;
 		krdma_req_build_locked(conn, req);
+		krdma_req_part_locked(conn, req, &unsaid);
 	}
 	krdma_batch_flush_locked(conn);
 }
@@ -787,14 +818,18 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	return krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
 }
 
-/* Is there room for all of a chain, now? */
+/*
+ * Is there room for all of a chain, now? Of bytes for the first of it: there may
+ * never be for all.
+ */
 static bool krdma_req_have_room_locked(struct krdma_conn *conn,
 				       const struct krdma_req *req)
 {
 	const struct krdma_msg *msg = conn->msg;
 	unsigned int slots = 0, sends = 0;
 
-	if (!list_empty(&conn->pending))
+	if (!list_empty(&conn->pending) ||
+	    !krdma_req_has_slots_locked(conn, req))
 		return false;
 	for (; req; req = req->next) {
 		slots += req->wr.slots;
@@ -814,7 +849,7 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 		return false;
 	req = krdma_req(list_first_entry(&conn->pending, struct krdma_wr, link));
 	return krdma_req_takes_credit(req) &&
-	       conn->sq_avail >= req->wr.slots && conn->msg->may_send &&
+	       krdma_req_has_slots_locked(conn, req) && conn->msg->may_send &&
 	       !krdma_credit_may_send(&conn->msg->credit, false);
 }
 
@@ -885,9 +920,11 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * @req: request, with others behind it in &krdma_req.next: all of them are
  *	taken, or none
  *
- * Does not wait. When the send queue is full, or the peer has given no credit
- * for a message, requests are queued, at most 4096 of them, and posted in order
- * when there is room; unless KRDMA_NOWAIT is set.
+ * Does not wait. When the send queue is full, the peer has given no credit for a
+ * message, or as many bytes are read and written as &krdma_params.keepalive_ms
+ * allows, requests are queued, at most 4096 of them, and posted in order when there
+ * is room; unless KRDMA_NOWAIT is set. A chain with that is taken when there is
+ * room for one more request's bytes, and a slot and credit for each.
  *
  * For each request that was taken @done is called, exactly once. It may run
  * before this returns.

@@ -205,6 +205,8 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 			krdma_alive_heard_locked(conn, kwr);
 		if (!kwr->reserved)
 			conn->sq_avail += kwr->slots;
+		if (kwr->bulk)
+			conn->bulk -= kwr->len;
 		if (kwr->op)
 			krdma_op_finish_locked(kwr->op, kwr->status);
 	}

@@ -3,9 +3,11 @@
 # Author: The krdma developers
 #
 # alive: a peer that vanishes without a word is missed, by both ends, although nobody has anything to send. A quiet
-# connection stays, and so does one whose user does not want the peer to be asked.
+# connection stays, and so does one whose user does not want the peer to be asked, and one over a slow cable that is full of
+# READs and WRITEs.
 #
 #   node 1 (echoes on 7000; on 7001 for those who are not asked) <--- cut for a while --- node 2 (waits for messages)
+#   node 1 (shows 20 MB on 7002)                                 <--- slow ------------- node 2 (READs and WRITEs)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
@@ -96,7 +98,53 @@ client() {
 	barrier over
 }
 
+# Of WRITEs the peer sees nothing, and the word of who posts them, or READs, that it is there waits behind that data: that
+# must not be taken for death.
+bulk() {
+	local slot=c op size=20000000 rate=$((48 / slow)) patience=$((500 * slow))
+	if ((NODE == 1)); then
+		slot=a
+		expect 0 listen b 0.0.0.0 7002 rw=1 max_msg=$size keepalive_ms=$patience
+		barrier bulk
+		expect 0 accept a b 20000
+	else
+		barrier bulk
+		# On siw some take two slots.
+		expect 0 connect c "$server" 7002 rw=1 max_msg=$size send_depth=128 keepalive_ms=$patience
+	fi
+	barrier bulk-connected
+	network rate ${rate}mbit
+	ok $? "a cable of $rate Mbit/s"
+	barrier bulk-slow
+	for op in write read; do
+		((NODE == 1)) || kt async c $op region 50 400000 chain=50 nowait=1
+		((NODE == 1)) || kt_is 0 "20 MB by ${op^^}s ($kt_text, $kt_ms ms)"
+		barrier "bulk-$op"
+	done
+	# On siw what TCP has taken comes on top, both ways.
+	if [[ $LINK != siw ]]; then
+		kt async $slot write region 50 400000 chain=50
+		kt_is 0 "20 MB both ways ($kt_text, $kt_ms ms)"
+	fi
+	if ((NODE == 2)); then
+		kt async c write region 50 400000 nowait=1
+		kt_is EAGAIN "who does not want to wait is told ($kt_text)"
+	fi
+	barrier bulk-both
+	network
+	if ((NODE == 2)); then
+		kt async c write region 2 10000000
+		kt_is 0 "a single one may be longer than all that may be under way ($kt_text)"
+		kt async c write region 50 400000
+		kt_is 0 "and nothing is left of it ($kt_text)"
+	fi
+	barrier bulk-over
+	kt release $slot
+	((NODE != 1)) || expect 0 release b
+}
+
 network_ready
 if ((NODE == 1)); then server; else client; fi
+bulk
 same_resources "$before" "resources are as before"
 finish

@@ -67,6 +67,18 @@ static void krdma_zero_means_really_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.initiator_depth, 0);
 }
 
+static void bulk_under_way_depends_on_the_keepalive(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(5000), 20480000U);
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1000), 4096000U);
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(257), 257U * 4096);
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(255), 1U << 20);
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1), 1U << 20);
+	/* The peer may ask all the same, and sooner. */
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(3600 * 1000), 20480000U);
+	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(KRDMA_NEVER), 20480000U);
+}
+
 static void values_of_the_user_are_kept(struct kunit *test)
 {
 	struct krdma_params user = {
@@ -218,6 +230,7 @@ static struct kunit_case krdma_params_cases[] = {
 	KUNIT_CASE(default_retry_count_is_never_for_ever),
 	KUNIT_CASE(zeroed_struct_means_the_same_as_none),
 	KUNIT_CASE(krdma_zero_means_really_zero),
+	KUNIT_CASE(bulk_under_way_depends_on_the_keepalive),
 	KUNIT_CASE(values_of_the_user_are_kept),
 	KUNIT_CASE(raw_mode_repeats_for_ever_by_default),
 	KUNIT_CASE_PARAM(value_out_of_range_is_refused, refused_gen_params),

@@ -337,8 +337,9 @@ int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 	u32 good = 0;
 	int ret;
 
-	if (op < 0 || mem < 0 || all.n > KTEST_ASYNC_MAX ||
-	    !all.n || all.len > (KTEST_ASYNC_PAGES - 1) * PAGE_SIZE)
+	if (op < 0 || mem < 0 || all.n > KTEST_ASYNC_MAX || !all.n ||
+	    (mem != KRDMA_MEM_REGION &&
+	     all.len > (KTEST_ASYNC_PAGES - 1) * PAGE_SIZE))
 		return -EINVAL;
 	spin_lock_init(&all.lock);
 	init_completion(&all.over);
