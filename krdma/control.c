@@ -191,8 +191,8 @@ void krdma_control_free(struct krdma_conn *conn)
  * @conn: connection
  * @kwr: which
  *
- * An answer of the peer's, if only of its adapter's, is a sign of life, and a
- * PING may have to wait behind it, see krdma_wr_fence().
+ * An answer of the peer's, if only of its adapter's, is a sign of life, and the
+ * PONG may have to wait behind it.
  *
  * Context: any, @conn->lock held.
  */

@@ -135,11 +135,15 @@ struct krdma_watch {
  * @bulk: bytes of requests on the send queue that move them without the peer's
  *	processor, see krdma_params_bulk_max()
  * @posted: krdma_wr on the send queue, in that order; a completion ends all up
- *	to its own
+ *	to its own, but on siw
  * @pending: krdma_wr of requests that wait for a slot or a credit, or until
  *	@bulk is less
  * @npending: how many
  * @nleft: how many have left @pending for the send queue so far
+ * @reads: work requests on the send queue that READ
+ * @max_reads: siw: as many go at a time, 0: not known yet
+ * @reads_left: requests that READ which have left @pending
+ * @reads_over: and how many of these are over
  * @batch: where their work requests are put together
  * @siw_next: which of @siw_reads comes next
  * @was_established: state has been KRDMA_ESTABLISHED
@@ -243,6 +247,10 @@ struct krdma_conn {
 	struct list_head pending;
 	unsigned int npending;
 	u32 nleft;
+	u32 reads;
+	u32 max_reads;
+	u32 reads_left;
+	u32 reads_over;
 	bool deaf;
 	struct krdma_batch *batch;
 	u32 siw_next;
@@ -488,8 +496,10 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   struct krdma_op *op, u8 kind,
 		   void (*done)(struct krdma_wr *kwr, int status));
-unsigned int krdma_wr_fence(const struct krdma_conn *conn,
-			    enum ib_wr_opcode opcode);
+bool krdma_reads_fit_locked(struct krdma_conn *conn,
+			    const struct krdma_wr *kwr);
+void krdma_reads_posted_locked(struct krdma_conn *conn,
+			       const struct krdma_wr *kwr);
 int krdma_siw_begin(struct krdma_conn *conn);
 struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				   enum ib_wr_opcode opcode);
@@ -502,6 +512,9 @@ int krdma_qp_post_errno(int ret);
 int krdma_qp_kept_errno(int ret);
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
 void krdma_wr_fail_all(struct list_head *wrs, int error);
+
+/* query.c */
+u32 krdma_query_reads(const struct krdma_conn *conn);
 
 /* req.c */
 int krdma_req_begin(struct krdma_conn *conn);

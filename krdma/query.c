@@ -68,6 +68,25 @@ static void krdma_query_fix_siw(const struct krdma_conn *conn,
 		swap(attr->max_rd_atomic, attr->max_dest_rd_atomic);
 }
 
+/**
+ * krdma_query_reads - how many READs may be in flight
+ * @conn: established connection on siw, whose driver takes no lock to say it
+ *
+ * Context: any, @conn->lock held.
+ * Return: as negotiated, but at least 1.
+ */
+u32 krdma_query_reads(const struct krdma_conn *conn)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr = {};
+
+	lockdep_assert_held(&conn->lock);
+	if (ib_query_qp(conn->cb.qp, &attr, IB_QP_MAX_QP_RD_ATOMIC, &init))
+		return 1;
+	krdma_query_fix_siw(conn, &attr);
+	return max_t(u32, attr.max_rd_atomic, 1);
+}
+
 static int krdma_query_qp(const struct krdma_conn *conn,
 			  struct krdma_caps *caps)
 {

@@ -13,7 +13,8 @@
  * arrive.
  *
  * Only the last work request of a doorbell is signalled, but on siw; its
- * completion ends all requests before it, see sq.c.
+ * completion ends all requests before it, see sq.c. On siw READs hold up what
+ * comes behind, see krdma_req_is_fenced_locked().
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -582,19 +583,19 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
 };
 
-/* Only the memory of what is signalled is its owner's when it is over. */
-static unsigned int krdma_req_signal(const struct krdma_conn *conn,
-				     const struct krdma_req *req)
+/*
+ * On siw only the memory of what is signalled is its owner's when it is over; and
+ * there each ends itself, see krdma_wr_cut_siw_locked().
+ */
+static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
-	return krdma_sends_pages(conn) && req->opcode != KRDMA_READ ?
-	       IB_SEND_SIGNALED : 0;
+	return conn->is_siw ? IB_SEND_SIGNALED : 0;
 }
 
 /* The next work request of the batch, chained to the one before. */
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
 {
-	enum ib_wr_opcode opcode = krdma_wr_opcodes[req->opcode];
 	struct krdma_batch *batch = conn->batch;
 	struct ib_rdma_wr *wr;
 
@@ -608,10 +609,9 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 	wr = &batch->wrs[batch->n++].rdma;
 	*wr = (struct ib_rdma_wr){
 		.wr.wr_cqe = &conn->part_cqe,
-		.wr.opcode = opcode,
+		.wr.opcode = krdma_wr_opcodes[req->opcode],
 		.wr.send_flags = (req->is_inline ? IB_SEND_INLINE : 0) |
-				 krdma_req_signal(conn, req) |
-				 krdma_wr_fence(conn, opcode),
+				 krdma_req_signal(conn),
 		.wr.sg_list = &batch->sges[batch->nsges],
 	};
 	return wr;
@@ -724,12 +724,35 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 	       (conn->bulk < conn->max_bulk || !req->wr.bulk);
 }
 
+/* Do READs that were posted before have to be over? */
+static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
+{
+	return conn->is_siw &&
+	       READ_ONCE(conn->reads_left) != READ_ONCE(conn->reads_over);
+}
+
+/*
+ * siw answers a READ after it has taken what comes behind, if it has something
+ * else to send before: what is written there then is read, and a message that
+ * says that the memory was read comes too early. So that waits until the READs
+ * are over: here, see krdma_reads_fit_locked().
+ */
+static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
+				       const struct krdma_req *req)
+{
+	lockdep_assert_held(&conn->lock);
+	if (req->opcode == KRDMA_READ)
+		return !krdma_reads_fit_locked(conn, &req->wr);
+	return krdma_req_is_on_reads(conn);
+}
+
 static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 				      const struct krdma_req *req)
 {
 	const struct krdma_msg *msg = conn->msg;
 
-	if (!krdma_req_has_slots_locked(conn, req))
+	if (!krdma_req_has_slots_locked(conn, req) ||
+	    krdma_req_is_fenced_locked(conn, req))
 		return false;
 	/* Nothing goes between the parts of a message. */
 	return !krdma_req_takes_credit(req) ||
@@ -778,6 +801,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 		WRITE_ONCE(conn->npending, conn->npending - 1);
 		WRITE_ONCE(conn->nleft, conn->nleft + 1);
 		conn->sq_avail -= req->wr.slots;
+		krdma_reads_posted_locked(conn, &req->wr);
 		krdma_req_build_locked(conn, req);
 		krdma_req_part_locked(conn, req, &unsaid);
 	}
@@ -792,6 +816,14 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 	return (s32)(READ_ONCE(conn->nleft) - *turn) >= 0;
 }
 
+/* Are that many READs over? For krdma_conn_wait(). */
+static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
+{
+	const u32 *turn = arg;
+
+	return (s32)(READ_ONCE(conn->reads_over) - *turn) >= 0;
+}
+
 /**
  * krdma_req_wait_turn - wait until what was queued before has been posted
  * @conn: connection in message mode
@@ -799,7 +831,8 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
  *
  * Who posts and waits for it must not overtake what krdma_post() has taken. To
  * be called before KRDMA_BUSY_SEND is held, which keeps queued messages waiting.
- * What is queued from now on is not waited for.
+ * What is queued from now on is not waited for. On siw READs have to be over, see
+ * krdma_req_is_fenced_locked().
  *
  * Context: process.
  * Return: as krdma_conn_wait().
@@ -808,14 +841,19 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 {
 	unsigned long flags;
 	u32 turn;
+	int ret;
 
 	/* It falls under the lock that who posts takes later. */
-	if (!READ_ONCE(conn->npending))
+	if (!READ_ONCE(conn->npending) && !krdma_req_is_on_reads(conn))
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
 	turn = conn->nleft + conn->npending;
 	spin_unlock_irqrestore(&conn->lock, flags);
-	return krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
+	ret = krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
+	if (ret || !conn->is_siw)
+		return ret;
+	turn = READ_ONCE(conn->reads_left);
+	return krdma_conn_wait(conn, krdma_req_have_read, &turn, until);
 }
 
 /*
@@ -924,7 +962,8 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * message, or as many bytes are read and written as &krdma_params.keepalive_ms
  * allows, requests are queued, at most 4096 of them, and posted in order when there
  * is room; unless KRDMA_NOWAIT is set. A chain with that is taken when there is
- * room for one more request's bytes, and a slot and credit for each.
+ * room for one more request's bytes, and a slot and credit for each. On siw requests
+ * are also queued while they wait for READs that were posted before, whatever is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
  * before this returns.

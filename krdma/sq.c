@@ -192,6 +192,18 @@ static void krdma_op_finish_locked(struct krdma_op *op, int error)
 	smp_store_release(&op->pending, op->pending - 1);
 }
 
+/* Undo krdma_reads_posted_locked(). */
+static void krdma_reads_over_locked(struct krdma_conn *conn,
+				    const struct krdma_wr *kwr)
+{
+	lockdep_assert_held(&conn->lock);
+	if (kwr->kind != KRDMA_READ)
+		return;
+	WRITE_ONCE(conn->reads, conn->reads - kwr->slots);
+	if (!kwr->op)
+		WRITE_ONCE(conn->reads_over, conn->reads_over + 1);
+}
+
 /* Entries that are over, taken off @conn->posted. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
 				   struct list_head *over)
@@ -203,6 +215,7 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 		krdma_stats_done_locked(conn, kwr, kwr->status);
 		if (!kwr->status)
 			krdma_alive_heard_locked(conn, kwr);
+		krdma_reads_over_locked(conn, kwr);
 		if (!kwr->reserved)
 			conn->sq_avail += kwr->slots;
 		if (kwr->bulk)
@@ -256,35 +269,22 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 }
 
-static struct krdma_wr *krdma_wr_last_over_locked(struct krdma_conn *conn)
-{
-	struct krdma_wr *kwr;
-
-	lockdep_assert_held(&conn->lock);
-	list_for_each_entry_reverse(kwr, &conn->posted, link)
-		if (kwr->over)
-			return kwr;
-	return NULL;
-}
-
 /*
- * On siw success comes in order, see krdma_wr_fence(); but a failure may come
- * while READs before it are in flight, whose own completion follows. Their turn
- * comes first.
+ * siw, 6.1 to 7.3 at least, completes a READ when its answer is there, and what
+ * was posted after it as soon as it is sent (siw_qp_sq_process()): a PONG would
+ * end the READs before it. So there each entry ends itself, in its turn. It is
+ * signalled, or fails; a READ that siw forgets ends in krdma_req_end().
  */
 static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
 				    struct list_head *over)
 {
-	struct krdma_wr *last = krdma_wr_last_over_locked(conn);
 	struct krdma_wr *kwr, *next;
 
 	lockdep_assert_held(&conn->lock);
 	list_for_each_entry_safe(kwr, next, &conn->posted, link) {
-		if (!kwr->over && kwr->kind == KRDMA_READ)
+		if (!kwr->over)
 			return;
 		list_move_tail(&kwr->link, over);
-		if (kwr == last)
-			return;
 	}
 }
 
@@ -292,7 +292,6 @@ static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
  * Work requests complete in order, and of those before a signalled one that
  * succeeded nothing more is heard: so a completion ends all entries up to its
  * own. What is flushed or fails has a completion in any case.
- *
  */
 static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				int status, struct list_head *over)
@@ -300,7 +299,7 @@ static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	kwr->status = status;
 	kwr->over = true;
-	if (status && conn->is_siw)
+	if (conn->is_siw)
 		krdma_wr_cut_siw_locked(conn, over);
 	else
 		list_cut_position(over, &conn->posted, &kwr->link);
@@ -445,29 +444,87 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 	};
 }
 
-/**
- * krdma_wr_fence - what keeps completions in order
- * @conn: connection
- * @opcode: of a work request
- *
- * siw, 6.1 to 7.3 at least, completes a READ when its answer is there, and
- * whatever was posted after it as soon as it is sent (siw_qp_sq_process()): a
- * PONG would end the READs before it. With a fence it waits for them.
- *
- * Context: any.
- * Return: flag for its send_flags, or 0.
- */
-unsigned int krdma_wr_fence(const struct krdma_conn *conn,
-			    enum ib_wr_opcode opcode)
+/* Later the QP may be gone, and nothing is posted any more. */
+static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 {
-	/* A READ cannot be fenced there, and READs are answered in order. */
-	return conn->is_siw && opcode != IB_WR_RDMA_READ ? IB_SEND_FENCE : 0;
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state != KRDMA_ESTABLISHED)
+		return 1;
+	if (!conn->max_reads)
+		conn->max_reads = krdma_query_reads(conn);
+	return conn->max_reads;
+}
+
+/**
+ * krdma_reads_fit_locked - may an entry that READs be posted
+ * @conn: connection in message mode
+ * @kwr: the entry
+ *
+ * siw, 6.1 to 7.3 at least, has one place for what it sends next. What has to
+ * wait for the answer to a READ waits there: because of a fence, or because it
+ * is a READ and there are too many in flight. Answers to the peer's READs have
+ * to go through there, too (siw_activate_tx_from_sq(), siw_init_rresp()), so two
+ * ends that wait there for each other do it for ever. So READs wait here, and
+ * what must not overtake them does, see krdma_req_is_fenced_locked().
+ *
+ * Who waits himself may have the last one, or requests that never end would keep
+ * him from his turn. What was cut into more than there are goes alone.
+ *
+ * Context: any, @conn->lock held.
+ * Return: false if it has to wait.
+ */
+bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
+{
+	u32 max;
+
+	lockdep_assert_held(&conn->lock);
+	if (!conn->is_siw || !conn->reads)
+		return true;
+	max = krdma_reads_max_locked(conn);
+	if (!kwr->op && max > 1)
+		max--;
+	return conn->reads + kwr->slots <= max;
+}
+
+/**
+ * krdma_reads_posted_locked - count an entry if it READs
+ * @conn: connection in message mode
+ * @kwr: on the send queue
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_reads_posted_locked(struct krdma_conn *conn,
+			       const struct krdma_wr *kwr)
+{
+	lockdep_assert_held(&conn->lock);
+	if (kwr->kind != KRDMA_READ)
+		return;
+	WRITE_ONCE(conn->reads, conn->reads + kwr->slots);
+	if (!kwr->op)
+		WRITE_ONCE(conn->reads_left, conn->reads_left + 1);
+}
+
+static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
+				     const struct krdma_wr *kwr)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->sq_avail &&
+	       (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr));
 }
 
 /* Is there room on the send queue? For krdma_conn_wait(). */
-static bool krdma_qp_has_slot(struct krdma_conn *conn, const void *arg)
+static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 {
-	return READ_ONCE(conn->sq_avail);
+	const struct krdma_wr *kwr = arg;
+	unsigned long flags;
+	bool has;
+
+	if (!conn->is_siw || kwr->kind != KRDMA_READ)
+		return READ_ONCE(conn->sq_avail);
+	spin_lock_irqsave(&conn->lock, flags);
+	has = krdma_qp_has_room_locked(conn, kwr);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return has;
 }
 
 /**
@@ -511,7 +568,7 @@ int krdma_qp_kept_errno(int ret)
  * ends: see krdma_qp_kept_errno().
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN no slot; the reason why the connection is over;
+ * Return: 0; -EAGAIN no room; the reason why the connection is over;
  * -ESHUTDOWN it is being closed, and @kwr is late; -ENOTCONN; or what the driver
  * said. On error @kwr was not posted.
  */
@@ -526,10 +583,10 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 		return conn->error ?: -ENOTCONN;
 	if (kwr->late && conn->leaving)
 		return -ESHUTDOWN;
-	if (!kwr->reserved && !conn->sq_avail)
+	if (!kwr->reserved && !krdma_qp_has_room_locked(conn, kwr))
 		return -EAGAIN;
 	wr->wr_cqe = krdma_wr_cqe_locked(conn, kwr, wr->opcode);
-	wr->send_flags |= IB_SEND_SIGNALED | krdma_wr_fence(conn, wr->opcode);
+	wr->send_flags |= IB_SEND_SIGNALED;
 	kwr->signalled = true;
 	kwr->over = false;
 	list_add_tail(&kwr->link, &conn->posted);
@@ -541,6 +598,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 		return krdma_qp_post_errno(ret);
 	}
 	krdma_stats_posted_locked(conn, kwr);
+	krdma_reads_posted_locked(conn, kwr);
 	if (!kwr->reserved)
 		conn->sq_avail--;
 	if (kwr->op) {
@@ -551,7 +609,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 }
 
 /**
- * krdma_qp_post - wait for a slot and post a work request
+ * krdma_qp_post - wait for room and post a work request
  * @conn: connection
  * @kwr: its completion
  * @wr: the request
@@ -571,7 +629,7 @@ int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 	int ret;
 
 	do {
-		ret = krdma_conn_wait(conn, krdma_qp_has_slot, NULL, until);
+		ret = krdma_conn_wait(conn, krdma_qp_has_room, kwr, until);
 		if (ret)
 			return ret;
 		local_bh_disable();

@@ -294,14 +294,16 @@ not_begun() {
 	barrier next
 }
 
+# both_ways BYTES OPTIONS
 both_ways() {
 	local slot=c
 	((NODE == 2)) || slot=a
-	if ((NODE == 1)); then kt accept a l 20000; else kt connect c "$server" 7000 max_msg=$max; fi
+	# shellcheck disable=SC2086 # words of a command
+	if ((NODE == 1)); then kt accept a l 20000; else kt connect c "$server" 7000 max_msg=$max $2; fi
 	barrier both-ways
-	kt_start out longsend $slot $((5 * MiB + NODE)) 120000
+	kt_start out longsend $slot $(($1 + NODE)) 120000
 	kt longreceive $slot "$max" 120000
-	kt_is $((5 * MiB + 3 - NODE)) "received while sending"
+	kt_is $(($1 + 3 - NODE)) "received while sending"
 	kt_result out 120
 	kt_is 0 "sent while receiving"
 	barrier crossed
@@ -494,7 +496,9 @@ taken_back
 mixed
 nobody_receives
 not_begun
-both_ways
+both_ways $((5 * MiB)) ""
+# siw makes more READs of it than that.
+both_ways $((huge * MiB)) "resources=2 depth=2"
 slowly
 vanishes
 kills

@@ -241,6 +241,56 @@ reads_among_messages() {
 	kt release x
 }
 
+# both_read OPTIONS: READs and what is posted behind them, from both ends at once. siw sends one thing at a time: while that
+# waits for an answer it gives none.
+both_read() {
+	local i side=x
+	if ((NODE == 1)); then
+		side=a
+		kt accept a o 20000
+	else
+		# shellcheck disable=SC2086 # words of a command
+		kt connect x "$server" 7002 rw=1 $1
+	fi
+	kt_is 0 "connected to read from both ends $1"
+	kt async $side write virt 40 100000 chain=40
+	kt_is 0 "what both read ($kt_text)"
+	expect 0 write $side 60000 4000000
+	kt async $side write virt 8 1000 offset=4180000
+	kt_is 0 "and more of it ($kt_text)"
+	network delay 150ms
+	for i in {1..3}; do
+		barrier "both-wait$i"
+		kt_start reads async $side read region 8 1000 chain=8 offset=4180000
+		# They are not answered yet, by neither end.
+		sleep 0.05
+		kt async $side write virt 10 64 offset=4100000
+		kt_is 0 "$i: writes behind reads of both ($kt_text)"
+		kt_result reads 60
+		kt_is 0 "$i: reads before writes of both ($kt_text)"
+	done
+	network rate $((80 / slow))mbit
+	for i in {1..4}; do
+		barrier "both-read$i"
+		# The next writes go while this one is read.
+		kt_start synchronous read $side 60000 4000000 $((30000 * slow))
+		kt async $side write virt 200 64 chain=10 offset=4100000
+		kt_is 0 "$i: writes while both read ($kt_text)"
+		kt_start reads async $side read region 40 100000 chain=40
+		kt async $side write virt 200 64 chain=10 offset=4100000
+		kt_is 0 "$i: more writes while both read ($kt_text)"
+		kt async $side read region 40 100000 chain=10
+		kt_is 0 "$i: more reads while both read ($kt_text)"
+		for job in reads synchronous; do
+			kt_result $job 60
+			kt_is 0 "$i: $job while both read ($kt_text)"
+		done
+	done
+	network
+	barrier both-have-read
+	kt release $side
+}
+
 # Everything that was taken ends, once.
 endings() {
 	local how
@@ -292,6 +342,8 @@ if ((NODE == 1)); then
 	expect ENOTCONN query l
 	barrier listening
 	for len in 64 4096; do in_order $len; done
+	both_read ""
+	both_read "resources=2 depth=2"
 	barrier posted
 	for job in serve hold; do
 		kt stop $job
@@ -303,6 +355,8 @@ if ((NODE == 1)); then
 else
 	barrier listening
 	for len in 64 4096; do in_order $len; done
+	both_read ""
+	both_read "resources=2 depth=2"
 	kt connect w "$server" 7001 rw=1 max_msg=$size
 	kt_is 0 "connected"
 	queries
