@@ -34,6 +34,8 @@ KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT,
 HEADER_LINES = 60
 # What "lasting" means, in seconds.
 LASTING = 600
+# Scenarios of a tour, at most: nothing of one that is interrupted counts, nor if its kernel complains.
+TOUR = 10
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
 # Kernels that check themselves at every step, the one emulated besides, take that many times as long.
@@ -213,7 +215,7 @@ def beside_previous(kernel, names, argv, path, limit):
     return run
 
 
-def grand_tour(place, tour):
+def grand_tour(name, place, tour):
     """Several scenarios in one boot: with an emulated processor that takes longer than most of them. TOUR: {part: header}."""
     tour = dict(sorted(tour.items(), key=lambda item: int(item[1].get("timeout", "300"))))
     files = ["lib.sh", *(part.scripts[1] for part in tour)]
@@ -224,13 +226,24 @@ def grand_tour(place, tour):
     run = with_programs(brought(tour.values()),
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(part_name("tour", place), run, (place.partition("/")[0],), True, timeout, members=tuple(tour),
-                of=lambda some: grand_tour(place, {part: tour[part] for part in some}))
+    return Part(name, run, (place.partition("/")[0],), True, timeout, members=tuple(tour),
+                of=lambda some: grand_tour(name, place, {part: tour[part] for part in some}))
+
+
+def tours(place, members):
+    """All (path, header) in tours of about as much to do each, and each of them by itself."""
+    members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
+    count = -(-len(members) // TOUR)
+    for number in range(count):
+        name = part_name(f"tour{number + 1}", place)
+        tour = {scenario(path, values, place, tour=name): values for path, values in members[number::count]}
+        yield from tour
+        yield grand_tour(name, place, tour)
 
 
 def scenarios():
     """Every scenario on every kernel that its header names, and those of --long together as well."""
-    tours = collections.defaultdict(dict)
+    together = collections.defaultdict(list)
     for path in sorted(SCENARIOS.glob("*.sh")):
         values = header(path)
         if "long" in values and int(values.get("nodes", 2)) > 2:
@@ -242,11 +255,9 @@ def scenarios():
         for place in values.get("lasting", "").split():
             yield scenario(path, values, place, lasting=LASTING)
         for place in values.get("long", "").split():
-            part = scenario(path, values, place, tour=part_name("tour", place))
-            tours[place][part] = values
-            yield part
-    for place, tour in tours.items():
-        yield grand_tour(place, tour)
+            together[place].append((path, values))
+    for place, members in together.items():
+        yield from tours(place, members)
 
 
 BENCH_LINE = re.compile(r"^([RMVK]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
