@@ -16,6 +16,7 @@ from rig import cache, hypervisor
 HERE = pathlib.Path(__file__).resolve().parent.parent
 GRACE = 30			# seconds that the others get when one node has failed
 BOOT_SILENCE = 120		# seconds without a word of a kernel that has not booted yet
+FIRST_PROGRAM = "Run /init as init process"
 TAIL = 40
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -71,6 +72,11 @@ class Machine:
         marks = [self.verdict.parent / f"barrier/.boot.1.{node}" for node in self.nodes]
         silence = time.time() - self.console.stat().st_mtime
         return silence > BOOT_SILENCE and self.running() and not any(mark.exists() for mark in marks)
+
+    def breaks_at_boot(self):
+        """The kernel has met a breakpoint that it knows nothing of, before there was any program."""
+        text = self.console.read_text(encoding="utf-8", errors="replace")
+        return "Oops: int3:" in text and FIRST_PROGRAM not in text
 
     def kill(self):
         end(self.process)
@@ -167,6 +173,9 @@ class Fleet:
                 self.hung_at_boot = True
                 return
             for machine in [machine for machine in waiting if not machine.running()]:
+                if machine.breaks_at_boot():
+                    self.hung_at_boot = True
+                    return
                 waiting.remove(machine)
                 if self.mark_ended(machine):
                     deadline = min(deadline, time.monotonic() + GRACE)
@@ -201,7 +210,7 @@ class Fleet:
         if self.timed_out:
             reasons.insert(0, "timeout")
         if self.hung_at_boot:
-            reasons.insert(0, "hangs at boot")
+            reasons.insert(0, "hangs or breaks at boot")
         return reasons
 
 
