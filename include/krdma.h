@@ -702,7 +702,7 @@ struct krdma_wr {
  *	that krdma_post() took, in the order of posting. Context: see
  *	&krdma_params.poll; process context when the connection closes. Must not
  *	sleep; may post; may free @req and the local bytes, on rxe before Linux
- *	6.10 by kfree_rcu() but of a READ; must not release the connection
+ *	6.10 by kfree_rcu() unless it was a READ; must not release the connection
  * @next: the next of a chain, or NULL
  *
  * The caller's memory, of kmalloc() and not of vmalloc() or on a stack: the
