@@ -284,7 +284,8 @@ struct vrfm_peer {
  * @filled: lineage in which the peer's other image has been looked at, 0: none;
  *	of this life of the peer's
  * @was_other: since the link is up the peer's image was another one
- * @up_at: jiffies when it came up
+ * @waits_since: jiffies; a peer that may have less of those that are gone is
+ *	waited for from then on, see vrfm_load_may_fill()
  *
  * @served: pages of the PULL that were looked at; @sync's own
  * @sync: work that catches up
@@ -365,7 +366,7 @@ struct vrfm_link {
 	struct vrfm_note told;
 	u64 filled;
 	bool was_other;
-	unsigned long up_at;
+	unsigned long waits_since;
 
 	u32 served;
 	struct delayed_work sync;

@@ -267,7 +267,7 @@ void vrfm_load_link_up(struct vrfm_link *link)
 		vrfm_load_spread(link->vdev, node);
 	link->told.kind = 0;
 	link->was_other = false;
-	link->up_at = jiffies;
+	link->waits_since = jiffies;
 	link->sweeping = 0;
 	link->served = 0;
 	link->cursor = 0;
@@ -510,7 +510,10 @@ static void vrfm_load_adopt(struct vrfm_dev *vdev)
 	}
 }
 
-/* What it had from others' former images is the holder's now, too. */
+/*
+ * What it had from others' former images is the holder's now, too. The others may
+ * still have to load what this node has loaded, and then they have less.
+ */
 static void vrfm_load_fill_again(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
@@ -518,6 +521,7 @@ static void vrfm_load_fill_again(struct vrfm_dev *vdev)
 	list_for_each_entry(link, &vdev->links, entry) {
 		link->filled = 0;
 		link->was_other = false;
+		link->waits_since = jiffies;
 	}
 }
 
@@ -800,7 +804,8 @@ static bool vrfm_load_may_fill(struct vrfm_link *link)
 	if (link->filled == load->lineage)
 		return false;
 	if (link->was_other ||
-	    time_after(jiffies, link->up_at + msecs_to_jiffies(VRFM_LOAD_LESS_MS)))
+	    time_after(jiffies, link->waits_since +
+				msecs_to_jiffies(VRFM_LOAD_LESS_MS)))
 		return true;
 	spin_lock_bh(&link->lock);
 	less = vrfm_has_more(link->vdev, load->past, link->said);
