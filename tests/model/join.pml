@@ -9,39 +9,46 @@
  * L tells W to sweep: LOAD(number). W sends all its own words, then SWEPT(number).
  * What comes from W is live. When W has answered, or is not linked, L pulls H's
  * words one after the other and takes those that are neither live nor own. Then
- * it GRANTs READY. Who comes up says the number of its last load; if W has not
+ * it GRANTs READY. Who comes up says INFO, the number of its last load; if W has not
  * answered that one, all W's own words are missed: L may have taken older ones
- * for those that W knows to be applied.
+ * for those that W knows to be applied. Until then W is not READY, whatever L
+ * GRANTs: each message carries that, INFO comes in one of its own.
  *
  * G2: whoever has been told SYNCED never sees W's word go back.
- * G3: nobody is told SYNCED who is loading.
+ * G3: who is told SYNCED, and may get events from now on, has all that W wrote
+ * before it, and nobody is told so who is loading.
  * G6: L's own word is never lost.
  * G8: at the end all have the same, and W's link is READY. When a load is over L
  * has what W had written when it began, if W was linked all the time.
  *
- * variant NO_NUMBER G8: a link that comes up after the load does not know of it (the design until now)
- * variant LIVE_IGNORED G8: the image goes over words that arrived live
+ * variant NO_NUMBER G3: a link that comes up after the load does not know of it
+ * variant LIVE_IGNORED G3: the image goes over words that arrived live
  * variant OWN_IGNORED G6: the image goes over L's own words
- * variant SWEPT_IGNORED G8: L pulls before W has answered
+ * variant SWEPT_IGNORED G2: L pulls before W has answered
  * variant MISSED_ONLY G8: W answers with what is missed, not with all its own words
  * variant SWEPT_FIRST G8: W answers before it sends them
  * variant NO_GRANT G3: W is READY though L does not want it
+ * variant INFO_IGNORED G3: W is READY before L has said what it loaded last
  */
 #include "model.h"
 
 #define WRITES 2
 #define CUTS 1
+#ifdef INFO_IGNORED
+#define LOADS 1		/* shows it, and is found sooner */
+#else
 #define LOADS 2
+#endif
 #define ROOM 2
 #define GONE 7		/* word 1 of H */
 
-mtype = { UPDATE, SWEPT, SYNCED, LOAD, GRANT, PULL, IMAGE };
+mtype = { UPDATE, MISSED, SWEPT, SYNCED, LOAD, INFO, GRANT, PULL, IMAGE };
 mtype = { DOWN, SYNCING, READY };
 
 /* W */
 byte w_mem;
 mtype w_state = READY;
-bool w_own, w_missed, w_granted = true;
+bool w_own, w_missed, w_granted = true, w_informed = true;
 byte w_asked, w_answered;
 
 /* L */
@@ -52,8 +59,8 @@ bool loading, swept, l_up = true, synced = true;
 /* H */
 byte h_mem[3];
 
-chan w_l = [ROOM] of { mtype, byte };
-chan l_w = [LOADS * 2] of { mtype, byte };
+chan w_l = [ROOM] of { mtype, byte, byte };
+chan l_w = [LOADS * 2 + 1] of { mtype, byte };
 chan w_h = [WRITES] of { byte };
 chan l_h = [2] of { mtype, byte };
 chan h_l = [1] of { byte, byte };
@@ -67,7 +74,7 @@ active proctype writer()
 			w_own = true;
 			w_h!w_mem;
 			if
-			:: w_state == READY && len(w_l) < ROOM -> w_l!UPDATE, w_mem
+			:: w_state == READY && len(w_l) < ROOM -> w_l!UPDATE, w_mem, 0
 			:: else ->
 				w_missed = true;
 				if
@@ -99,11 +106,22 @@ active proctype sweeper()
 
 end:	do
 	:: atomic { w_state != DOWN && l_w?[LOAD, _] -> l_w?LOAD, n; w_granted = false; ask(n); n = 0 }
+	:: atomic {
+		w_state != DOWN && l_w?[INFO, _] -> l_w?INFO, n;
+		w_informed = true;
+		if
+#ifndef NO_NUMBER
+		:: w_answered != n -> ask(n)
+#endif
+		:: else
+		fi;
+		n = 0
+	   }
 	:: atomic { w_state != DOWN && l_w?[GRANT, _] -> l_w?_, _; w_granted = true }
 	:: atomic {
 		w_state == SYNCING && w_missed && len(w_l) < ROOM ->
 		w_missed = false;
-		w_l!UPDATE, w_mem
+		w_l!MISSED, w_mem, 0
 	   }
 	:: atomic {
 #ifdef SWEPT_FIRST
@@ -112,23 +130,28 @@ end:	do
 		w_state == SYNCING && w_asked != w_answered && !w_missed && len(w_l) < ROOM ->
 #endif
 		w_answered = w_asked;
-		w_l!SWEPT, w_asked
+		w_l!SWEPT, w_asked, 0
 	   }
 	:: atomic {
 #ifdef NO_GRANT
 		w_state == SYNCING && w_asked == w_answered && !w_missed && len(w_l) < ROOM ->
 #else
-		w_state == SYNCING && w_asked == w_answered && !w_missed && len(w_l) < ROOM && w_granted ->
+		w_state == SYNCING && w_asked == w_answered && !w_missed && len(w_l) < ROOM && w_granted &&
+#ifdef INFO_IGNORED
+		true ->
+#else
+		w_informed ->
+#endif
 #endif
 		w_state = READY;
-		w_l!SYNCED, w_asked
+		w_l!SYNCED, w_asked, w_mem
 	   }
 	od
 }
 
 inline store(value)
 {
-	G2 = (!synced || value >= l_mem[0]);
+	G2 = (!synced || loading || value >= l_mem[0]);
 	assert(G2);
 	l_mem[0] = value;
 	if
@@ -139,25 +162,24 @@ inline store(value)
 
 active proctype receiver()
 {
-	byte x;
+	byte x, written;	/* what W had when it said so: for the properties only */
 	mtype type;
 
 end:	do
 	:: atomic {
-		l_up && nempty(w_l) -> w_l?type, x;
+		l_up && nempty(w_l) -> w_l?type, x, written;
 		if
 		:: type == UPDATE -> store(x)
-		:: type == SWEPT -> swept = (swept || x == number)
+		:: type == MISSED -> synced = false; store(x)
+		:: type == SWEPT -> synced = false; swept = (swept || x == number)
 		:: type == SYNCED ->
-			if
-			:: x == number ->
-				G3 = !loading;
-				assert(G3);
-				synced = true
-			:: else		/* it had not heard of this load when it said so */
-			fi
+			/* On its way since before a load that L has begun now: SWEPT comes after it. */
+			G3 = (loading -> x != number : l_mem[0] >= written);
+			assert(G3);
+			synced = true
 		fi;
 		x = 0;
+		written = 0;
 		type = 0
 	   }
 	od
@@ -199,7 +221,6 @@ active proctype loader()
 		atomic {
 			number++;
 			loading = true;
-			synced = false;
 			swept = false;
 			live = 0;
 			if
@@ -254,9 +275,9 @@ active proctype cable()
 			w_state = DOWN;
 			do
 			:: nempty(w_l) ->
-				w_l?type, _;
+				w_l?type, _, _;
 				if
-				:: type == UPDATE -> w_missed = true
+				:: type == UPDATE || type == MISSED -> w_missed = true
 				:: else
 				fi
 			:: else -> break
@@ -279,14 +300,12 @@ active proctype cable()
 			od;
 			l_up = true;
 			swept = false;
-			w_granted = !loading;
+			w_granted = false;
+			w_informed = false;
 			w_state = SYNCING;
 			if
-			:: loading -> ask(number)
-#ifndef NO_NUMBER
-			:: !loading && w_answered != number -> ask(number)
-#endif
-			:: else
+			:: loading -> l_w!INFO, number; l_w!LOAD, number
+			:: else -> l_w!GRANT, 0; l_w!INFO, number
 			fi
 		}
 	:: break
