@@ -40,13 +40,10 @@ def arguments():
     parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
     parser.add_argument("--resume", action="store_true",
                         help="of a tree that is committed: do not repeat what has passed with all files that it may depend on; "
-                        "for --long, which takes hours")
+                        "for --long and --mutants, which take hours")
     parser.add_argument("--mutants", action="store_true",
                         help="break the modules in known ways and see whether the tests notice")
-    args = parser.parse_args()
-    if args.resume and args.mutants:
-        parser.error("mutants are another tree each: no --resume")
-    return args
+    return parser.parse_args()
 
 
 def matches(part, name, full):
@@ -278,7 +275,7 @@ def main():
         signal.signal(number, interrupted)
     start = time.monotonic()
     if args.mutants:
-        results = mutants.check(args.names)
+        results = mutants.check(args.names, all_parts.everything(), args.resume)
     else:
         results = Run(select(args), args.resume).all(LONG_WORKERS if args.long else WORKERS)
     print(f"# {(time.monotonic() - start) / 60:.1f} minutes")

@@ -84,6 +84,16 @@ def notes(file):
             continue
 
 
+class Mutant:
+    """PART of a tree with PATCH: what caught it. It depends on the same files as PART, and on this patch."""
+
+    def __init__(self, part, patch):
+        self.name = f"mutant {patch.stem} {hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
+        self.kernels, self.scripts, self.userspace = part.kernels, part.scripts, part.userspace
+        self.beside = lambda: [part.name, *part.beside()]
+        self.members = ()
+
+
 class Memory:
     """Lines of JSON, one for each part that passed; a part that failed is to run again."""
 
@@ -161,6 +171,25 @@ def tours_are_told_apart(other):
             not members(tour, results, "vm: FAILED (uml, tour): timeout") and not members(tour, nobodys, failed))
 
 
+def mutants_are_told_apart(top, folder, part, patch):
+    """What caught a mutant is known of that PATCH, with the files of PART, and of nothing else."""
+    patch.write_text("one", encoding="ascii")
+    Memory(top, folder).note(Mutant(part, patch), {"uml": "uml-1"}, ktap.Results(passed=["it"]))
+
+    def known():
+        results = Memory(top, folder).recall(Mutant(part, patch), {"uml": "uml-1"})
+        return bool(results) and results.passed == ["it"]
+
+    right = [known()]
+    patch.write_text("another", encoding="ascii")
+    right += [not known()]
+    patch.write_text("one", encoding="ascii")
+    commit(top, **{"file": "of another mutant's time"})
+    right += [not known()]
+    git(top, "reset", "-q", "--hard", "HEAD~")
+    return all([*right, known()])
+
+
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
     revision = ["one"]
@@ -208,5 +237,5 @@ def check(_log):
         memory.note(part, {"uml": "uml-1"}, good)
         right += [Memory(top, folder).tree is None, git(top, "checkout", "-q", "file") == "", not known(part)]
         Memory(top, folder).note(part, {"uml": "uml-1"}, good)
-        right += [known(part)]
+        right += [known(part), mutants_are_told_apart(top, folder, other, pathlib.Path(place, "it.patch"))]
     return all(right)

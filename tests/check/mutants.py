@@ -4,7 +4,8 @@
 
 A mutant is a patch in tests/mutants.  Lines before the first "---" are for us: "# caught-by: PART" names the part
 of this check that must fail.  Each is applied to a copy of the tree, where the same tools/check runs.  The parts
-run without mutants first: a case that fails in any event catches nothing.
+run without mutants first: a case that fails in any event catches nothing.  With --resume a part is sound that has
+passed, and a mutant caught that was, of the same files and kernels.
 """
 import fnmatch
 import pathlib
@@ -17,7 +18,8 @@ import time
 
 import command
 import ktap
-from rig import cache, modules
+import memory
+from rig import cache, kernels, modules
 
 TOP = modules.TREE
 PATCHES = TOP / "tests/mutants"
@@ -70,11 +72,46 @@ def run_part(part, tree, log):
     return failed if status else []
 
 
+class Past:
+    """What is known of PARTS and mutants, if that is wanted and all of the tree is committed."""
+
+    def __init__(self, parts, resume):
+        self.memory = memory.Memory(TOP, cache.root() / "results")
+        self.resume = resume
+        self.parts = {part.name: part for part in parts if not part.members} if self.memory.tree else {}
+        self.folders = {}		# of kernels
+        self.lock = threading.Lock()
+        if resume and not self.memory.tree:
+            sys.exit("check: --resume needs a tree of which all is committed")
+
+    def of(self, name, patch=None):
+        """What memory.py asks of a part; None if nothing can be known of it."""
+        part = self.parts.get(name)
+        with self.lock:
+            for kernel in part.kernels if part else ():
+                self.folders[kernel] = self.folders.get(kernel) or kernels.prepare(kernel).dir.name
+        return memory.Mutant(part, patch) if part and patch else part
+
+    def recall(self, name, patch=None):
+        """The cases that passed of a part, or the one that caught a patch."""
+        part = self.of(name, patch) if self.resume else None
+        results = self.memory.recall(part, self.folders) if part else None
+        return results.passed if results else None
+
+    def note(self, name, patch, caught):
+        """The case CAUGHT is how it was noticed."""
+        part = self.of(name, patch)
+        if part:
+            with self.lock:
+                self.memory.note(part, self.folders, ktap.Results(passed=[caught]))
+
+
 class Trial:
     """Parts without mutants and then all mutants, a few at a time."""
 
-    def __init__(self, patches):
+    def __init__(self, patches, past):
         self.patches = patches
+        self.past = past
         self.parts = sorted({caught_by(patch) for patch in patches} - {None})
         self.sound = {}			# part: cases that fail without any mutant
         self.done = 0
@@ -84,7 +121,7 @@ class Trial:
 
     def try_part(self, part, tree, log):
         """What is wrong with a part as it is, or None."""
-        self.sound[part] = run_part(part, tree, log)
+        self.sound[part] = [] if self.past.recall(part) else run_part(part, tree, log)
         return "; ".join(["fails without a mutant", *self.sound[part]]) if self.sound[part] else None
 
     def try_patch(self, patch, tree, log):
@@ -92,12 +129,17 @@ class Trial:
         part = caught_by(patch)
         if not part:
             return "no caught-by line"
+        before = self.past.recall(part, patch)
+        if before:
+            print(f"#   {patch.stem} was caught before: {before[0]}", flush=True)
+            return None
         if not apply(patch, tree, log):
             return "does not apply any more"
         caught = [case for case in run_part(part, tree, log) if case not in self.sound[part]]
         if not caught:
             return f"not noticed by {part}"
         print(f"#   {patch.stem} is caught: {caught[0]}", flush=True)
+        self.past.note(part, patch, caught[0])
         return None
 
     def each(self, attempt, jobs, name):
@@ -143,7 +185,7 @@ class Trial:
         return self.results
 
 
-def check(names):
+def check(names, parts, resume):
     """Try the mutants; the results for the last line. The copies are the same for every checkout."""
     with cache.lock("mutants"):
-        return Trial(chosen(names)).all()
+        return Trial(chosen(names), Past(parts, resume)).all()
