@@ -162,6 +162,8 @@ class Run:
             there = all(self.kernels.state[name] for name in member.kernels)
             results = self.memory.recall(member, self.kernels.folders) if there else None
             if results:
+                self.judge_skips(member, results)
+            if results and not results.failed:
                 known.add(results)
             else:
                 left.append(member)

@@ -31,6 +31,11 @@ served() {
 	ok $? "server: $* ($kt_text)"
 }
 
+# The end of a listener with connections that siw has not taken yet is what lockdep complains of: see tests/vm/README.rst.
+lockdep_minds() {
+	[[ $LINK == siw && -e /proc/lockdep ]]
+}
+
 server() {
 	local options
 	for options in "rw=1 max_msg=65536" ""; do
@@ -94,10 +99,14 @@ client() {
 	ok $? "the server wants another mode: $kt_ret"
 	barrier failed
 	barrier going
-	kt clients "$server" 7000 32 recv_depth=8 connect_ms=20000
-	echo "# clients of a server that goes: $kt_ret after $kt_ms ms"
-	((kt_ms < 25000))
-	ok $? "the server goes while clients connect: all of them end"
+	if lockdep_minds; then
+		skip "the server goes while clients connect" "siw"
+	else
+		kt clients "$server" 7000 32 recv_depth=8 connect_ms=20000
+		echo "# clients of a server that goes: $kt_ret after $kt_ms ms"
+		((kt_ms < 25000))
+		ok $? "the server goes while clients connect: all of them end"
+	fi
 	barrier gone
 }
 
