@@ -99,9 +99,11 @@ client() {
 }
 
 # Of WRITEs the peer sees nothing, and the word of who posts them, or READs, that it is there waits behind that data: that
-# must not be taken for death.
+# must not be taken for death. Promised is that for 4 MB a second. A kernel that checks itself may not move that: there
+# as much is under way as by default, and that for longer.
 bulk() {
-	local slot=c op size=20000000 rate=$((48 / slow)) patience=$((500 * slow))
+	local slot=c op size=20000000 count=50 patience=$((500 * slow))
+	((slow < 4)) || { count=60; patience=20000; }
 	if ((NODE == 1)); then
 		slot=a
 		expect 0 listen b 0.0.0.0 7002 rw=1 max_msg=$size keepalive_ms=$patience
@@ -113,21 +115,21 @@ bulk() {
 		expect 0 connect c "$server" 7002 rw=1 max_msg=$size send_depth=128 keepalive_ms=$patience
 	fi
 	barrier bulk-connected
-	network rate ${rate}mbit
-	ok $? "a cable of $rate Mbit/s"
+	network rate 48mbit
+	ok $? "a cable of 48 Mbit/s"
 	barrier bulk-slow
 	for op in write read; do
-		((NODE == 1)) || kt async c $op region 50 400000 chain=50 nowait=1
-		((NODE == 1)) || kt_is 0 "20 MB by ${op^^}s ($kt_text, $kt_ms ms)"
+		((NODE == 1)) || kt async c $op region $count 400000 chain=$count nowait=1
+		((NODE == 1)) || kt_is 0 "$count times 400 KB by ${op^^}s ($kt_text, $kt_ms ms)"
 		barrier "bulk-$op"
 	done
 	# On siw what TCP has taken comes on top, both ways.
 	if [[ $LINK != siw ]]; then
-		kt async $slot write region 50 400000 chain=50
-		kt_is 0 "20 MB both ways ($kt_text, $kt_ms ms)"
+		kt async $slot write region $count 400000 chain=$count
+		kt_is 0 "the same both ways ($kt_text, $kt_ms ms)"
 	fi
 	if ((NODE == 2)); then
-		kt async c write region 50 400000 nowait=1
+		kt async c write region $count 400000 nowait=1
 		kt_is EAGAIN "who does not want to wait is told ($kt_text)"
 	fi
 	barrier bulk-both
@@ -135,7 +137,7 @@ bulk() {
 	if ((NODE == 2)); then
 		kt async c write region 2 10000000
 		kt_is 0 "a single one may be longer than all that may be under way ($kt_text)"
-		kt async c write region 50 400000
+		kt async c write region $count 400000
 		kt_is 0 "and nothing is left of it ($kt_text)"
 	fi
 	barrier bulk-over
