@@ -66,6 +66,8 @@ memory() {
 	says 0 "0x1122334455667788 at 0x00000020" poke64 1122334455667788 0x20
 	says 0 "0x1122334455667788 at 0x00000020" peek64 0x20
 	says 0 "*0x00000020 55667788 11223344 * |.wfUD3\".|" dump 0x20 4 2
+	[[ $(util dump 0 4 4096 | md5sum) == $(util read 0 4 4096 | sed 1d | md5sum) ]]
+	ok $? "dump shows what read does"
 	says 0 "4 bytes, DMA is not used*0x00000020 55667788 * |.wfU|" read 0x20 4 1
 	says 0 "4 bytes, DMA is not used" read 0x20 4 1 0
 	says 0 "*300 elements written" write 0x4142 0x1000 2 300
@@ -86,6 +88,7 @@ wrong_use() {
 	says 1 "error 20: *" peek32 0x100000
 	says 1 "error 24: *" peek32 2
 	says 1 "*error 20: *" read 0xffff0 4 5
+	says 1 "*error 20: *" dump 0xff000 4 1048576
 	says 2 "*is not a number*usage: peek8 OFFSET" peek8 zero
 	says 2 "*is not a number*" peek8 -1
 	says 2 "*is not a number*" peek8 0x100000000
@@ -94,6 +97,8 @@ wrong_use() {
 	says 2 "usage: peek8 OFFSET" peek8 1 2
 	says 2 "*1, 2, 4 or 8*" dump 0 3 1
 	says 2 "at most 2097152 bytes*" read 0 8 262145
+	says 2 "at most 2097152 bytes*" write 1 0 8 262145
+	says 2 "at most 4294967295 bytes*" memop 0 0 8 536870912 0 0 0
 	says 2 "type 1 is for a width of 4*" memop 0 0 2 1 0 0 1
 	says 2 "*floating-point*" memop 1.5x 0 4 1 0 1 0
 	says 2 "there is no command bogus*" bogus
@@ -109,6 +114,8 @@ wrong_use() {
 	ok $? "and one that only root may open"
 	[[ $(rfm2g_util -x 2>&1; echo $?) == *Usage*2 || $(rfm2g_util -x 2>&1; echo $?) == *"Exit status"*2 ]]
 	ok $? "an unknown option: 2"
+	rfm2g_util -d "$unit" dump 0 4 1000 >/dev/full
+	ok $(($? != 1)) "a disk that is full: 1"
 	[[ $(rfm2g_util -d 9 help) == *"peek8 OFFSET"*quit* && $(rfm2g_util -d 9 errormsg 20) == "status 20"* ]]
 	ok $? "help and errormsg need no device"
 	[[ $(rfm2g_util --help) == *"Exit status"* ]]
@@ -232,6 +239,9 @@ report = json.load(sys.stdin)
 assert [row["what"] for row in report["rows"]] == ["read", "write"], report
 assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples"] for row in report["rows"]), report'
 	ok $? "as JSON, too"
+	[[ $(rfm2g_util -d "$unit" repeat -p 2 performancetest -s 0.01 -n 4,8 | grep -c "^write *8 ") == 2 ]]
+	ok $? "performancetest repeated: all sizes again"
+	says 0 "*write  1048576 *" performancetest -s 0.001
 	says 2 "*usage: performancetest*" performancetest -n 4,x
 	says 2 "*usage: performancetest*" performancetest -s 0
 	says 1 "*error 20: *" performancetest -s 0.01 -n 2097152

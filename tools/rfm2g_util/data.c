@@ -8,6 +8,8 @@
 #include "util.h"
 
 #define UTIL_BLOCK_MAX (2U << 20)
+/* So much is read, as lines of 16 bytes, before it is shown. */
+#define UTIL_DUMP_STEP 4096
 
 static bool util_width(const char *text, uint32_t *width)
 {
@@ -117,23 +119,22 @@ static void util_dump_text(const uint8_t *bytes, uint32_t count)
 	puts("|");
 }
 
-/**
- * util_dump - 16 bytes a line, as numbers and as text
- * @bytes: to show
- * @offset: of the first, for the user
- * @width: of a number
- * @count: of numbers
- */
-void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
-	       uint32_t count)
+static void util_dump_head(uint32_t width)
+{
+	uint32_t i;
+
+	printf("    offset");
+	for (i = 0; i < 16; i += width)
+		printf(" %*X", (int)width * 2, i);
+	putchar('\n');
+}
+
+static void util_dump_lines(const uint8_t *bytes, uint32_t offset,
+			    uint32_t width, uint32_t count)
 {
 	uint64_t end = (uint64_t)count * width, at, i;
 	uint64_t value;
 
-	printf("    offset");
-	for (i = 0; i < 16; i += width)
-		printf(" %*llX", (int)width * 2, (unsigned long long)i);
-	putchar('\n');
 	for (at = 0; at < end; at += 16) {
 		printf("0x%08llx", (unsigned long long)(offset + at));
 		for (i = at; i < at + 16; i += width) {
@@ -150,6 +151,20 @@ void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
 	}
 }
 
+/**
+ * util_dump - 16 bytes a line, as numbers and as text
+ * @bytes: to show
+ * @offset: of the first, for the user
+ * @width: of a number
+ * @count: of numbers
+ */
+void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
+	       uint32_t count)
+{
+	util_dump_head(width);
+	util_dump_lines(bytes, offset, width, count);
+}
+
 /* Offset, width and count of the commands for blocks. */
 struct util_range {
 	uint32_t offset;
@@ -158,14 +173,14 @@ struct util_range {
 	uint32_t bytes;
 };
 
-static bool util_range(char **argv, struct util_range *range)
+static bool util_range(char **argv, struct util_range *range, uint32_t most)
 {
 	if (!util_number(argv[0], &range->offset) ||
 	    !util_width(argv[1], &range->width) ||
 	    !util_number(argv[2], &range->count))
 		return false;
-	if (range->count > UTIL_BLOCK_MAX / range->width) {
-		fprintf(stderr, "at most %u bytes at once\n", UTIL_BLOCK_MAX);
+	if (range->count > most / range->width) {
+		fprintf(stderr, "at most %u bytes at once\n", most);
 		return false;
 	}
 	range->bytes = range->count * range->width;
@@ -190,30 +205,43 @@ static RFM2G_STATUS util_window(RFM2GHANDLE rh)
 	return ret == RFM2G_NOT_SUPPORTED ? RFM2G_SUCCESS : ret;
 }
 
+static RFM2G_STATUS util_dump_some(RFM2GHANDLE rh, uint32_t offset,
+				   uint32_t width, uint32_t count, bool first)
+{
+	uint8_t block[UTIL_DUMP_STEP];
+	RFM2G_STATUS ret = RFM2G_SUCCESS;
+	uint64_t value;
+	uint32_t i;
+
+	for (i = 0; i < count && !ret; i++) {
+		ret = util_load(rh, offset + i * width, width, &value);
+		memcpy(block + i * width, &value, width);
+	}
+	if (ret)
+		return ret;
+	if (first)
+		util_dump_head(width);
+	util_dump_lines(block, offset, width, count);
+	return RFM2G_SUCCESS;
+}
+
 static enum util_result util_dump_command(struct util *util,
 					  const struct util_command *command,
 					  int argc, char **argv)
 {
+	uint32_t i, n, step;
 	struct util_range range;
 	RFM2G_STATUS ret;
-	uint64_t value;
-	uint8_t *block;
-	uint32_t i;
 
-	if (!util_range(argv, &range))
+	if (!util_range(argv, &range, UINT32_MAX))
 		return UTIL_USAGE;
-	block = util_block(range.bytes);
-	if (!block)
-		return UTIL_FAILED;
 	ret = util_window(util->rh);
-	for (i = 0; i < range.count && !ret; i++) {
-		ret = util_load(util->rh, range.offset + i * range.width,
-				range.width, &value);
-		memcpy(block + i * range.width, &value, range.width);
+	step = UTIL_DUMP_STEP / range.width;
+	for (i = 0; i < range.count && !ret; i += n) {
+		n = range.count - i < step ? range.count - i : step;
+		ret = util_dump_some(util->rh, range.offset + i * range.width,
+				     range.width, n, !i);
 	}
-	if (!ret)
-		util_dump(block, range.offset, range.width, range.count);
-	free(block);
 	return util_status(ret);
 }
 
@@ -238,7 +266,7 @@ static enum util_result util_read(struct util *util,
 	RFM2G_STATUS ret;
 	uint8_t *block;
 
-	if (!util_range(argv, &range) ||
+	if (!util_range(argv, &range, UTIL_BLOCK_MAX) ||
 	    (argc == 4 && !util_below("display", argv[3], 2, &display)))
 		return UTIL_USAGE;
 	block = util_block(range.bytes);
@@ -264,7 +292,7 @@ static enum util_result util_write(struct util *util,
 	uint8_t *block;
 	uint32_t i;
 
-	if (!util_range(argv + 1, &range) ||
+	if (!util_range(argv + 1, &range, UTIL_BLOCK_MAX) ||
 	    !util_poke_value(argv[0], range.width, &value))
 		return UTIL_USAGE;
 	block = util_block(range.bytes);
@@ -324,7 +352,7 @@ static bool util_memop_pattern(const char *text, struct util_memop *op)
 
 static bool util_memop_parse(char **argv, struct util_memop *op)
 {
-	if (!util_range(argv + 1, &op->range) ||
+	if (!util_range(argv + 1, &op->range, UINT32_MAX) ||
 	    !util_below("verify", argv[4], 2, &op->verify) ||
 	    !util_below("float", argv[5], 2, &op->is_float) ||
 	    !util_below("type", argv[6], UTIL_PATTERNS, &op->kind) ||

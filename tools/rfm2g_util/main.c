@@ -199,6 +199,15 @@ static void util_options(int argc, char **argv, struct util_start *start)
 	}
 }
 
+/* What nobody gets, on a disk that is full, was not done. */
+static int util_said(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	perror("output");
+	return status == UTIL_OK ? UTIL_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	struct util_start start = { };
@@ -206,6 +215,7 @@ int main(int argc, char **argv)
 
 	util_options(argc, argv, &start);
 	if (start.n || optind < argc)
-		return util_batch(&util, &start, argc - optind, argv + optind);
-	return util_interactive(&util, start.device);
+		return util_said(util_batch(&util, &start, argc - optind,
+					    argv + optind));
+	return util_said(util_interactive(&util, start.device));
 }

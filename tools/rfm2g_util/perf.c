@@ -215,18 +215,18 @@ static void util_usual_sizes(struct util_plan *plan)
 	util_add_sizes(plan, 524288, 2097152, 262144);
 }
 
-static bool util_parse_sizes(struct util_plan *plan, char *text)
+/* The text stays whole: the command may be repeated. */
+static bool util_parse_sizes(struct util_plan *plan, const char *text)
 {
-	char *save, *word;
+	char *copy = strdup(text), *save, *word;
+	bool good = copy;
 
-	for (word = strtok_r(text, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
-		if (plan->n == UTIL_SIZES ||
-		    !util_number(word, &plan->sizes[plan->n]))
-			return false;
-		plan->n++;
-	}
-	return plan->n;
+	for (word = good ? strtok_r(copy, ",", &save) : NULL; word && good;
+	     word = strtok_r(NULL, ",", &save))
+		good = plan->n < UTIL_SIZES &&
+		       util_number(word, &plan->sizes[plan->n++]);
+	free(copy);
+	return good && plan->n;
 }
 
 static bool util_parse_seconds(const char *text, double *seconds)
@@ -256,9 +256,24 @@ static bool util_parse_plan(struct util_plan *plan, int argc, char **argv)
 		else
 			return false;
 	}
-	if (!plan->n)
-		util_usual_sizes(plan);
 	return true;
+}
+
+/* Of those nobody asked for, what the memory has room for. */
+static RFM2G_STATUS util_fit_sizes(RFM2GHANDLE rh, struct util_plan *plan)
+{
+	RFM2G_UINT32 size;
+	RFM2G_STATUS ret = RFM2gSize(rh, &size);
+	int i, n = 0;
+
+	if (ret || plan->n)
+		return ret;
+	util_usual_sizes(plan);
+	for (i = 0; i < plan->n; i++)
+		if (plan->sizes[i] <= size)
+			plan->sizes[n++] = plan->sizes[i];
+	plan->n = n;
+	return RFM2G_SUCCESS;
 }
 
 static uint32_t util_largest(const struct util_plan *plan)
@@ -317,6 +332,8 @@ static enum util_result util_performance(struct util *util,
 	if (!util_parse_plan(&plan, argc, argv))
 		return UTIL_USAGE;
 	ret = RFM2gGetDMAThreshold(util->rh, &threshold);
+	if (!ret)
+		ret = util_fit_sizes(util->rh, &plan);
 	if (ret)
 		return util_status(ret);
 	largest = util_largest(&plan);

@@ -198,7 +198,7 @@ static enum util_result util_setdebug(struct util *util,
 	  .run = util_set, .which = n, .min = 1, .max = 1 }
 
 const struct util_command util_switch_commands[] = {
-	{ .name = "checkring", .text = "are all nodes there?",
+	{ .name = "checkring", .text = "do all nodes that are ready answer?",
 	  .run = util_checkring },
 	{ .name = "clearowndata", .text = "clear the own-data lamp",
 	  .run = util_clearowndata },

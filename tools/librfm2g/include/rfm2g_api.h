@@ -191,7 +191,7 @@ STDRFM2GCALL RFM2gGetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 *Threshold);
 STDRFM2GCALL RFM2gSetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 Threshold);
 STDRFM2GCALL RFM2gGetDebugFlags(RFM2GHANDLE rh, RFM2G_UINT32 *Flags);
 STDRFM2GCALL RFM2gSetDebugFlags(RFM2GHANDLE rh, RFM2G_UINT32 Flags);
-/* LINK_TEST_FAIL: not all nodes are there. */
+/* LINK_TEST_FAIL: a node that is ready did not answer in half a second. */
 STDRFM2GCALL RFM2gCheckRingCont(RFM2GHANDLE rh);
 /* Tells what it was. */
 STDRFM2GCALL RFM2gClearOwnData(RFM2GHANDLE rh, RFM2G_BOOL *State);
