@@ -73,6 +73,9 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 	exec 7<>"$RFM"
 	ctl 1 "*busy*opened by process $$ (*" down
 	exec 7>&-
+	bash -c 'printf "\033]0;x" >/proc/self/comm; exec 7<>"$1"; ! vrfmctl -f "$2" down' bash "$RFM" "$conf" 2>"$results/named"
+	[[ $(<"$results/named") == *"(?]0;x)"* ]]
+	ok $? "its name is no command for the terminal"
 	ctl 0 "" down
 	check "it is gone" test ! -e "$RFM" -a ! -e "$config/$name"
 	ctl 0 "" down "$name"
@@ -110,6 +113,9 @@ configured() {
 	file "${device[@]}" "peer = 200 10.56.9.1" "peer = 201 10.56.9.2 5566"
 	ctl 0 "" up
 	peers_are "200@10.56.9.1:5565 201@10.56.9.2:5566"
+	file "${device[@]}" "peer = 200 10.56.9.3" "peer = 201 10.56.9.2 0x000015bf"
+	ctl 0 "" up
+	peers_are "200@10.56.9.3:5565 201@10.56.9.2:5567"
 	file "${device[@]}" "peer = 200 10.56.9.3" "peer = 201 10.56.9.2"
 	ctl 0 "" up
 	peers_are "200@10.56.9.3:5565 201@10.56.9.2:5565"
@@ -191,7 +197,12 @@ wrong() {
 	ctl 1 "*:1: $name has no node" up
 	file "[$name]" "node = 5" "peer = 5 any"
 	ctl 1 "*:1: $name is node 5 itself, no peer" up
+	printf '%s\n\0%s\n' "[$name]" "node = 5" >"$conf"
+	ctl 1 "*:2: a byte is 0*" up
+	says 1 "*Is a directory*" vrfmctl -f /etc up
 	file "[$name]" "node = 5"
+	vrfmctl -f "$conf" conf >/dev/full
+	ok $(($? != 1)) "a disk that is full is told"
 	ctl 1 "*rfm2g7 is not in *" up rfm2g7
 	ctl 2 "*eth0: devices are rfm2g0 to rfm2g7" up eth0
 	ctl 2 "*eth0: devices are rfm2g0 to rfm2g7" down eth0
@@ -317,7 +328,8 @@ nodes 1 and 2: 1 of 16 blocks differ" vrfmctl -c - check "$name" </exchange/chec
 	says 1 "*a block is missing" vrfmctl -c "$results/other" check "$name"
 	sed 's/size 1048576 block 65536/size 65536 block 65536/' "/exchange/check-$NODE" >"$results/small"
 	says 1 "*$name has 1048576 bytes, */small 65536" vrfmctl -c "$results/small" check "$name"
-	for word in "size 0 block 4" "size 4096 block 0" "size 4096 block 6" "size 4294967296 block 4096" "size -1 block 4"; do
+	for word in "size 0 block 4" "size 4096 block 0" "size 4096 block 6" "size 4294967296 block 4096" "size -1 block 4" \
+		"size 4096 block -4"; do
 		echo "vrfmctl-check node 1 $word" >"$results/bad"
 		says 1 "*not what vrfmctl check prints" vrfmctl -c "$results/bad" check "$name"
 	done

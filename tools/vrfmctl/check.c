@@ -134,7 +134,7 @@ static bool ctl_image_head(FILE *file, struct ctl_image *image)
 	    sscanf(line, "vrfmctl-check node %u size %" SCNu64 " block %" SCNu64,
 		   &image->node, &image->size, &image->block) == 3 &&
 	    image->size && image->size <= CTL_SIZE_MAX && image->block >= 4 &&
-	    image->block % 4 == 0)
+	    image->block <= CTL_SIZE_MAX && image->block % 4 == 0)
 		return true;
 	warnx("%s: not what vrfmctl check prints", image->name);
 	return false;

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <err.h>
 #include <errno.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -247,7 +248,11 @@ static bool conf_peer(const struct conf_place *at, char *text,
 		return conf_error(at, "at most %d peers", CONF_PEERS);
 	peer->id = number;
 	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
-	snprintf(peer->port, sizeof(peer->port), "%s", port ? port : "");
+	/* It may have been written as 0x000015bd. */
+	if (port && conf_number(port, UINT16_MAX, &number))
+		snprintf(peer->port, sizeof(peer->port), "%u", (unsigned int)number);
+	else
+		*peer->port = 0;
 	device->npeers++;
 	return true;
 }
@@ -349,12 +354,21 @@ bool conf_read(FILE *file, const char *path, struct conf *conf)
 	size_t room = 0;
 	char *line = NULL;
 	bool good = true;
+	ssize_t len;
 	int i;
 
 	memset(conf, 0, sizeof(*conf));
-	while (getline(&line, &room, file) >= 0) {
+	while ((len = getline(&line, &room, file)) >= 0) {
 		at.line++;
-		good &= conf_line(&at, line, conf);
+		/* The rest of the line would be overlooked. */
+		if (memchr(line, 0, len))
+			good = conf_error(&at, "a byte is 0: no text");
+		else
+			good &= conf_line(&at, line, conf);
+	}
+	if (ferror(file)) {
+		warn("%s", path);
+		good = false;
 	}
 	free(line);
 	if (!good)

@@ -297,6 +297,15 @@ static bool ctl_option(int option, const char *text,
 	}
 }
 
+/* What nobody gets, on a disk that is full, was not done. */
+static int ctl_said(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	warn("output");
+	return status == CTL_OK ? CTL_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -320,7 +329,7 @@ int main(int argc, char **argv)
 				     NULL)) != -1) {
 		if (option == 'h') {
 			fputs(ctl_help_text, stdout);
-			return CTL_OK;
+			return ctl_said(CTL_OK);
 		}
 		if (!ctl_option(option, optarg, &wanted)) {
 			if (option != '?')
@@ -330,5 +339,5 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		return ctl_usage();
-	return ctl_run(&wanted, argc - optind, argv + optind);
+	return ctl_said(ctl_run(&wanted, argc - optind, argv + optind));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the driver says of peers and images, for people and for programs. */
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -255,12 +256,20 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 }
 
 /* "%eth0"; an interface that is not there any more has but its number. */
+/* An interface may have any name: those with quotes or worse are not shown. */
+static bool ctl_is_plain(const char *name)
+{
+	while (isalnum((unsigned char)*name) || (*name && strchr("._:-", *name)))
+		name++;
+	return !*name;
+}
+
 static void ctl_scope(uint32_t scope, char *text, size_t room)
 {
 	char name[IF_NAMESIZE];
 
 	*text = 0;
-	if (scope && if_indextoname(scope, name))
+	if (scope && if_indextoname(scope, name) && ctl_is_plain(name))
 		snprintf(text, room, "%%%s", name);
 	else if (scope)
 		snprintf(text, room, "%%%u", scope);

@@ -143,9 +143,10 @@ static bool ctl_has_open(const char *pid, const char *how, const char *device)
 	return found;
 }
 
+/* Its name is what the process likes: nothing that a terminal would obey. */
 static void ctl_print_user(const char *pid)
 {
-	char path[PATH_MAX], name[32] = "?";
+	char path[PATH_MAX], name[32] = "?", *c;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
@@ -155,6 +156,9 @@ static void ctl_print_user(const char *pid)
 			name[strcspn(name, "\n")] = 0;
 		fclose(file);
 	}
+	for (c = name; *c; c++)
+		if (!isprint((unsigned char)*c))
+			*c = '?';
 	fprintf(stderr, "  opened by process %s (%s)\n", pid, name);
 }
 
