@@ -120,7 +120,13 @@ stop_and_start() {
 		check "the status says who has it open" eventually status_says "opened by process $$ "
 		check "the service is started again" systemctl start vrfm
 		check "and is as before" is_up
+		systemctl stop vrfm
 		exec 7>&-
+		check "the service has failed, and no stop stops it" systemctl stop vrfm
+		check "the device is still there" test -c /dev/rfm2g0
+		check "vrfmctl takes it away" vrfmctl down --all
+		check "and it is gone" test ! -e /dev/rfm2g0
+		check "the service is started once more" systemctl start vrfm
 		check "now that nobody has it open it is stopped" systemctl stop vrfm
 		[[ $(systemctl is-active vrfm) == inactive && ! -e /dev/rfm2g0 ]]
 		ok $? "and the device is gone"
