@@ -102,8 +102,9 @@ client() {
 # must not be taken for death. Promised is that for 4 MB a second. A kernel that checks itself may not move that: there
 # as much is under way as by default, and that for longer.
 bulk() {
-	local slot=c op size=20000000 count=50 patience=$((500 * slow))
-	((slow < 4)) || { count=60; patience=20000; }
+	local slot=c op size count=50 both=50 patience=$((500 * slow))
+	((slow < 4)) || { count=60 both=30 patience=20000; }
+	size=$((count * 400000))
 	if ((NODE == 1)); then
 		slot=a
 		expect 0 listen b 0.0.0.0 7002 rw=1 max_msg=$size keepalive_ms=$patience
@@ -125,8 +126,8 @@ bulk() {
 	done
 	# On siw what TCP has taken comes on top, both ways.
 	if [[ $LINK != siw ]]; then
-		kt async $slot write region $count 400000 chain=$count
-		kt_is 0 "the same both ways ($kt_text, $kt_ms ms)"
+		kt async $slot write region $both 400000 chain=$both
+		kt_is 0 "$both WRITEs both ways ($kt_text, $kt_ms ms)"
 	fi
 	if ((NODE == 2)); then
 		kt async c write region $count 400000 nowait=1
