@@ -322,7 +322,8 @@ spins() {
 		kt_start echo echo a1
 		barrier "looked$1"
 		kt_result echo 30
-		[[ $kt_text == count=600 ]]
+		# Who has the last echo may leave before it is acknowledged.
+		[[ $kt_text == count=600 || $kt_text == count=599 ]]
 		ok $? "all messages have come ($kt_text)"
 	else
 		kt rwpump c1 4096 500
