@@ -116,6 +116,8 @@ wrong_use() {
 	ok $? "an unknown option: 2"
 	rfm2g_util -d "$unit" dump 0 4 1000 >/dev/full
 	ok $(($? != 1)) "a disk that is full: 1"
+	rfm2g_util --help >/dev/full
+	ok $(($? != 1)) "also for --help"
 	[[ $(rfm2g_util -d 9 help) == *"peek8 OFFSET"*quit* && $(rfm2g_util -d 9 errormsg 20) == "status 20"* ]]
 	ok $? "help and errormsg need no device"
 	[[ $(rfm2g_util --help) == *"Exit status"* ]]

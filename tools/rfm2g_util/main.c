@@ -175,6 +175,15 @@ static int util_batch(struct util *util, const struct util_start *start,
 	return status;
 }
 
+/* What nobody gets, on a disk that is full, was not done. */
+static int util_said(int status)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	perror("output");
+	return status == UTIL_OK ? UTIL_FAILED : status;
+}
+
 static void util_options(int argc, char **argv, struct util_start *start)
 {
 	static const struct option options[] = {
@@ -194,18 +203,9 @@ static void util_options(int argc, char **argv, struct util_start *start)
 			start->lines[start->n++] = optarg;
 		} else {
 			fputs(util_help_text, option == 'h' ? stdout : stderr);
-			exit(option == 'h' ? UTIL_OK : UTIL_USAGE);
+			exit(option == 'h' ? util_said(UTIL_OK) : UTIL_USAGE);
 		}
 	}
-}
-
-/* What nobody gets, on a disk that is full, was not done. */
-static int util_said(int status)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	perror("output");
-	return status == UTIL_OK ? UTIL_FAILED : status;
 }
 
 int main(int argc, char **argv)

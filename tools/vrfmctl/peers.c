@@ -255,7 +255,6 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* "%eth0"; an interface that is not there any more has but its number. */
 /* An interface may have any name: those with quotes or worse are not shown. */
 static bool ctl_is_plain(const char *name)
 {
@@ -264,6 +263,7 @@ static bool ctl_is_plain(const char *name)
 	return !*name;
 }
 
+/* "%eth0"; an interface that is not there any more has but its number. */
 static void ctl_scope(uint32_t scope, char *text, size_t room)
 {
 	char name[IF_NAMESIZE];
