@@ -21,6 +21,7 @@
  * One that nobody uses any more is off the list, and freed without the lock:
  * that waits for handlers.
  */
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "priv.h"
@@ -71,8 +72,27 @@ static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 	return kcq;
 }
 
+/*
+ * ib_free_cq() waits until the handler in softirq says that it is done. After
+ * that the handler goes on to ask the device for the next completion, of a CQ
+ * that may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). RCU waits for
+ * softirqs that have begun; expedited, for a caller may be about to reconnect.
+ *
+ * No other one begins meanwhile, whatever the device may still tell:
+ * irq_poll_disable() keeps the handler's bit. ib_free_cq() would wait for that
+ * bit, but not if nobody but the owner polls.
+ */
+static void krdma_cq_stop(struct ib_cq *cq)
+{
+	irq_poll_disable(&cq->iop);
+	synchronize_rcu_expedited();
+	cq->poll_ctx = IB_POLL_DIRECT;
+}
+
 static void krdma_cq_destroy(struct krdma_cq *kcq)
 {
+	if (kcq->cq->poll_ctx == IB_POLL_SOFTIRQ)
+		krdma_cq_stop(kcq->cq);
 	ib_free_cq(kcq->cq);
 	kfree(kcq);
 }

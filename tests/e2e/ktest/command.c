@@ -538,6 +538,7 @@ static const struct {
 	{ "forget", ktest_cmd_forget },
 	{ "holds", ktest_cmd_holds },
 	{ "holdup", ktest_cmd_hold },
+	{ "intime", ktest_cmd_intime },
 	{ "kept", ktest_cmd_kept },
 	{ "kill", ktest_cmd_kill },
 	{ "kthread", ktest_cmd_kthread },

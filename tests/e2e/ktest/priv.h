@@ -200,6 +200,11 @@ void ktest_domains_end(void);
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_hold_end(void);
 
+/* late.c */
+int ktest_do_late(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_cmd_intime(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_late_end(void);
+
 /* region.c */
 int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		    struct krdma_cb *cb, u8 *buf);

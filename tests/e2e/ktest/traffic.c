@@ -480,6 +480,12 @@ static int ktest_call_regions(struct ktest_ctx *ctx,
 	return ktest_do_regions(ctx, args, use->cb);
 }
 
+static int ktest_call_late(struct ktest_ctx *ctx, const struct ktest_args *args,
+			   struct ktest_use *use, u32 len)
+{
+	return ktest_do_late(args, use->cb);
+}
+
 static const struct {
 	const char *name;
 	ktest_call call;
@@ -490,6 +496,7 @@ static const struct {
 	{ "expose", ktest_call_expose },
 	{ "fetch", ktest_call_fetch },
 	{ "hold", ktest_do_hold },
+	{ "late", ktest_call_late },
 	{ "learn", ktest_call_learn },
 	{ "longreceive", ktest_do_longreceive },
 	{ "longsend", ktest_do_longsend },
