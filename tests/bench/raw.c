@@ -15,6 +15,7 @@
  */
 #include <linux/err.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -519,6 +520,17 @@ static struct kbench_raw *kbench_raw_alloc(const struct kbench_job *job)
 	return raw;
 }
 
+/* See krdma_cq_stop(). */
+static void kbench_raw_free_cq(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		irq_poll_disable(&cq->iop);
+		synchronize_rcu_expedited();
+		cq->poll_ctx = IB_POLL_DIRECT;
+	}
+	ib_free_cq(cq);
+}
+
 /* In any state, but for the CM's callbacks. */
 static void kbench_raw_free(struct kbench_raw *raw)
 {
@@ -538,7 +550,7 @@ static void kbench_raw_free(struct kbench_raw *raw)
 		kbench_raw_free_buf(raw, &raw->bufs[i], DMA_FROM_DEVICE);
 	kbench_raw_free_buf(raw, &raw->out, DMA_TO_DEVICE);
 	if (raw->cq)
-		ib_free_cq(raw->cq);
+		kbench_raw_free_cq(raw->cq);
 	if (raw->pd)
 		ib_dealloc_pd(raw->pd);
 	rdma_destroy_id(raw->id);
