@@ -41,7 +41,12 @@ says() {
 
 # peer NODE WORD: what own says of it
 peer() {
-	own peers | awk -v node="$1" -v word="$2" '$1 == "peer" && $2 == node { for (i = 3; i < NF; i += 2) if ($i == word) print $(i + 1) }'
+	own peers | peer_in "$@"
+}
+
+# peer_in NODE WORD: the same of what it said
+peer_in() {
+	awk -v node="$1" -v word="$2" '$1 == "peer" && $2 == node { for (i = 3; i < NF; i += 2) if ($i == word) print $(i + 1) }'
 }
 
 linked() {
@@ -150,9 +155,9 @@ peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refus
 	barrier counted
 }
 
-# Node 3 hears nothing, and the others do not know that yet.
+# Node 3 hears nothing, and the others do not know that yet: but in some seconds, so no program is started without need.
 cut_off() {
-	local pid status=0
+	local pid said late others status=0
 	if ((NODE == 3)); then
 		network loss 100%
 		ok $? "node 3 is cut off"
@@ -160,17 +165,18 @@ cut_off() {
 	barrier cut
 	if ((NODE == 1)); then
 		rfm poke 73728 1
-		says "ETIMEDOUT 1 1 0" "one is behind" flush 500
-		sleep 0.3
-		(($(peer 3 late) >= 300)) && [[ $(peer 2 late) == 0 && $(peer 3 error) == 0 ]]
-		ok $? "who does not answer is late: $(peer 3 late) ms, who does is not: $(peer 2 late) ms"
 		own flush 0xFFFFFFFF >/dev/null &
 		pid=$!
-		sleep 0.3
+		says "ETIMEDOUT 1 1 0" "one is behind" flush 500
 		kill -9 $pid
+		said=$(own peers)
 		wait $pid || status=$?
 		((status == 137))
 		ok $? "who waits for it can be killed: $status"
+		late=$(peer_in 3 late <<<"$said")
+		others=$(peer_in 2 late <<<"$said")
+		((late >= 500)) && [[ $others == 0 && $(peer_in 3 error <<<"$said") == 0 ]]
+		ok $? "who does not answer is late: $late ms, who does is not: $others ms"
 		check "in the end it is not linked" within 60 rfm_is down 3
 		says "0 1 0 1" "then it is absent" flush $((10000 * slow))
 		[[ $(peer 3 late) == 0 && $(peer 3 error) != 0 ]]
