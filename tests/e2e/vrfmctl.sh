@@ -428,11 +428,11 @@ slow_peer() {
 		says 0 "*write+flush *" vrfmctl -w 16388 bench "$name"
 		((SECONDS - begun < 60))
 		ok $? "with a slow peer it took $((SECONDS - begun)) s"
-		until [[ -e $results/named ]]; do rfm poke 16388 1 || echo "# poke: exit status $?"; done &
+		until [[ -e $results/late ]]; do rfm poke 16388 1 || echo "# poke: exit status $?"; done &
 		# At that very moment nothing may be under way.
 		within 30 late_is_named
 		ok $? "who is late is named: $said"
-		touch "$results/named"
+		touch "$results/late"
 		wait $!
 	fi
 	barrier slow.over
