@@ -203,7 +203,7 @@ another() {
 	check "the device goes" rfm_unmake
 	barrier "none-$1"
 	check "another device" rfm_make "$1" keepalive_ms=30000 overload_ms="$2" direct=off
-	check "is linked with both" within 60 rfm_is ready
+	check "is linked with both" within 30 rfm_is ready
 	barrier "another-$1"
 }
 

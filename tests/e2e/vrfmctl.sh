@@ -431,7 +431,7 @@ slow_peer() {
 		until [[ -e $results/late ]]; do rfm poke 16388 1 || echo "# poke: exit status $?"; done &
 		# At that very moment nothing may be under way.
 		within 30 late_is_named
-		ok $? "who is late is named: $said"
+		ok $? "who is late is named: ${said//$'\n'/ / }"
 		touch "$results/late"
 		wait $!
 	fi
