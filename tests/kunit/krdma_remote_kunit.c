@@ -145,8 +145,9 @@ static void numbers_of_segments_that_cannot_be(struct kunit *test)
 /* As many as it says, and they are there: only the limit speaks against it. */
 static void one_segment_more_than_may_be(struct kunit *test)
 {
-	size_t len;
 	struct krdma_seg *segs;
+	void *desc;
+	size_t len;
 	u32 i;
 
 	segs = kunit_kzalloc(test, (KRDMA_WIRE_SEGS_MAX + 1) * sizeof(*segs),
@@ -154,8 +155,8 @@ static void one_segment_more_than_may_be(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segs);
 	for (i = 0; i <= KRDMA_WIRE_SEGS_MAX; i++)
 		segs[i].len = 1;
-	expect_nonsense(test,
-			describe(test, segs, KRDMA_WIRE_SEGS_MAX + 1, &len), len);
+	desc = describe(test, segs, KRDMA_WIRE_SEGS_MAX + 1, &len);
+	expect_nonsense(test, desc, len);
 }
 
 static void segments_that_cannot_be(struct kunit *test)
@@ -167,6 +168,7 @@ static void segments_that_cannot_be(struct kunit *test)
 		{ .addr = U64_MAX - 2, .rkey = 1, .len = U32_MAX },
 	};
 	struct krdma_seg segs[3];
+	void *desc;
 	size_t len;
 	u32 i, at;
 
@@ -174,8 +176,8 @@ static void segments_that_cannot_be(struct kunit *test)
 		for (at = 0; at < ARRAY_SIZE(segs); at++) {
 			memcpy(segs, some_segs, sizeof(segs));
 			segs[at] = wrong[i];
-			expect_nonsense(test, describe(test, segs, 3, &len),
-					len);
+			desc = describe(test, segs, 3, &len);
+			expect_nonsense(test, desc, len);
 		}
 	}
 }
