@@ -339,7 +339,8 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 
 /*
  * The open message is full. Who gets that one only has a part of this write, if
- * something of it is in there, and must not say that he has it.
+ * something of it is in there: he must not say that he has it, nor that he has
+ * just what was before it, as somebody may who did not get that message.
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
@@ -347,8 +348,10 @@ static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 
 	if (link->opened && link->state == VRFM_READY &&
 	    type == VRFM_WIRE_UPDATE && full->type == type &&
-	    full->serial == link->vdev->serial)
+	    full->serial == link->vdev->serial) {
 		full->serial--;
+		full->flags |= VRFM_WIRE_DIRECT;
+	}
 	return vrfm_link_open_locked(link, type);
 }
 

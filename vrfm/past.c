@@ -28,8 +28,8 @@ static int vrfm_cmp(u64 a, u64 b)
  *
  * Of two lives that one that began later counts: who has seen that was there
  * after the other one, too. Memories that are not sure to be the same, for not all
- * up to the serial had arrived, or something may have been written directly
- * after it, are never equal: one of them is taken.
+ * up to the serial had arrived, or something of the next one may be there, in
+ * part or written directly, are never equal: one of them is taken.
  *
  * Return: >0: @a has more; 0: both have the same.
  */

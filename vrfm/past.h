@@ -21,7 +21,8 @@
  * @whose: if it is not sure what the memory has of it: whose memory that is, so
  *	that two of them differ
  * @synced: all up to @serial is there
- * @direct: it may have written directly after @serial
+ * @direct: there may be something of a write after @serial: a part, or it was
+ *	written directly
  * @fresh: it ended since the last image was begun to be loaded
  */
 struct vrfm_life {

@@ -83,7 +83,10 @@ enum vrfm_wire_type {
 #define VRFM_WIRE_GRANT BIT(1)
 /* To be acknowledged at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
-/* Before the next message the sender may have written into the memory directly. */
+/*
+ * Before the next message the sender may have written into the memory directly;
+ * or this one has a part of a write whose end is in a later one.
+ */
 #define VRFM_WIRE_DIRECT BIT(3)
 #define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | \
 			 VRFM_WIRE_ANSWER | VRFM_WIRE_DIRECT)
