@@ -12,6 +12,7 @@ import typing
 
 import benchpage
 import command
+import copies
 import coverage
 import krpingtool
 import ktap
@@ -311,6 +312,7 @@ def everything():
         plain("bench-page", benchpage.check, seconds=30),
         plain("krping-words", krpingtool.check),
         plain("resume", memory.check),
+        plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),

@@ -18,6 +18,7 @@ from rig import buildroot, cache
 TREE = pathlib.Path(__file__).resolve().parents[3]
 MANIFEST = ".manifest"
 CLEAN = ".clean"
+UNSURE = ".unsure"
 OUT = ".built"
 
 
@@ -30,15 +31,24 @@ def tracked(tree):
 
 def copy(tree, into):
     """Bring the copy up to date, true if it was not; times of unchanged files stay as they are, for make."""
-    files = tracked(tree)
+    files = set(tracked(tree))
     manifest = into / MANIFEST
-    old = set(manifest.read_text(encoding="utf-8").split("\0")) if manifest.exists() else set()
-    gone = old - set(files)
+    old = set(filter(None, manifest.read_text(encoding="utf-8").split("\0"))) if manifest.exists() else set()
+    # Whoever is killed in here leaves no file behind that the next one does not know.
+    replace(manifest, old | files)
+    gone = old - files
     for name in gone:
         (into / name).unlink(missing_ok=True)
     changed = [name for name in files if copy_one(tree / name, into / name)]
-    manifest.write_text("\0".join(files), encoding="utf-8")
+    replace(manifest, files)
     return bool(gone or changed)
+
+
+def replace(manifest, files):
+    """All of it or nothing, should we be killed."""
+    new = manifest.with_name(f"{MANIFEST}.new")
+    new.write_text("\0".join(sorted(files)), encoding="utf-8")
+    new.rename(manifest)
 
 
 def copy_one(source, target):
@@ -89,17 +99,24 @@ def refresh(kernel, tree, path, args):
     clean = path / CLEAN
     was_clean = clean.exists()
     clean.unlink(missing_ok=True)
+    if (path / UNSURE).exists():
+        forget(path)
     if copy(tree, path) or not was_clean:
         complained = make(kernel, path, args)
         collect(path)
         if complained:
-            forget(path)
             return
     clean.touch()
 
 
 def make(kernel, path, args):
-    """Run make in the copy; True if it built but complained."""
+    """Run make in the copy; True if it built but complained.
+
+    What it made is unsure until it has ended without a complaint: if it is killed a file may be half written, and a
+    complaint comes only once.
+    """
+    unsure = path / UNSURE
+    unsure.touch()
     argv = ["make", f"-j{os.cpu_count()}", "-C", path, f"KDIR={kernel.kdir}", *kernel.make_args, "KRDMA_TESTS=y", *args,
             "modules"]
     if kernel.foreign:
@@ -107,6 +124,8 @@ def make(kernel, path, args):
     status, text = cache.call(argv)
     (path / ".make.log").write_text(text, encoding="utf-8")
     complained = "warning:" in text
+    if status >= 0 and not complained:
+        unsure.unlink()
     if status or complained:
         print(text, end="", file=sys.stderr)
     if status:
@@ -115,7 +134,7 @@ def make(kernel, path, args):
 
 
 def forget(path):
-    """Objects that made make complain must not be up to date, or it would say it only once."""
+    """Nothing that is unsure may be taken for up to date."""
     for pattern in ("*.o", "*.ko", ".*.cmd"):
         for file in path.rglob(pattern):
             if OUT not in file.parts:
