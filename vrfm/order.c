@@ -361,9 +361,10 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  * @done: gets how many bytes were stored
  *
  * Readers on this node see it when this returns. It is stored in steps of 64
- * or 128 KiB that begin with a word; after an error those before it are. For a peer that is slow it
- * waits overload_ms at most, in all steps together; above 1 MiB so long for
- * each, or a peer would be left behind only because the call is large.
+ * or 128 KiB that begin with a word; after an error those before it are. For a
+ * peer that is slow it waits overload_ms at most, in all steps together; above
+ * 1 MiB so long for each, or a peer would be left behind only because the call
+ * is large.
  *
  * Context: may sleep.
  * Return: 0, -EFAULT, -ENOMEM, -EAGAIN, -EINTR: killed.

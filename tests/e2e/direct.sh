@@ -28,7 +28,11 @@ before=$(resources)
 network_ready
 rounds=$((1000 / slow))
 siw=0
-[[ $RDMADEV != siw* ]] || siw=1
+if [[ $RDMADEV == siw* ]]; then
+	siw=1
+	# siw waits for TCP where it connects, and who unmakes a device for that: two minutes if all is lost.
+	echo 1 >/proc/sys/net/ipv4/tcp_syn_retries
+fi
 
 own() {
 	/add/own "$RFM" "$@"

@@ -588,6 +588,12 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
 	return f->link->slots[sequence % VRFM_SLOTS].serial;
 }
 
+/* Who has just this one may have a part of what is after its serial. */
+static bool has_a_part(struct fuzz *f, u64 sequence)
+{
+	return f->link->slots[sequence % VRFM_SLOTS].flags & VRFM_WIRE_DIRECT;
+}
+
 static void write_block(struct fuzz *f, u32 len)
 {
 	f->vdev->serial++;
@@ -605,6 +611,9 @@ static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 1), 9ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 2), 9ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 10ULL);
+	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 1));
+	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 2));
+	KUNIT_EXPECT_FALSE(test, has_a_part(f, SENT + 3));
 	/* All of one, and the beginning of the next. */
 	write_block(f, 4);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
@@ -612,6 +621,8 @@ static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, f->link->opened, SENT + 4ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 4), 12ULL);
+	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 3));
+	KUNIT_EXPECT_FALSE(test, has_a_part(f, SENT + 4));
 }
 
 static void say_pull(struct kunit *test, u32 first)
