@@ -147,11 +147,13 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
  */
 void vrfm_link_push_locked(struct vrfm_link *link)
 {
+	const struct vrfm_slot *open = vrfm_slot(link, link->opened);
+
 	lockdep_assert_held(&link->lock);
 	while (link->cb && link->posted < link->opened) {
-		if (link->posted + 1 == link->opened &&
-		    (link->filling || link->posted != link->completed) &&
-		    !vrfm_slot(link, link->opened)->closed)
+		if (link->posted + 1 == link->opened && !open->closed &&
+		    (link->filling == open->type ||
+		     link->posted != link->completed))
 			break;
 		vrfm_slot_post_locked(link);
 	}

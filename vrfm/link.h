@@ -320,7 +320,7 @@ struct vrfm_peer {
  * @said: what it has of lives that are over, by node
  * @heard: of which nodes it has said that
  * @peer_loads: number of the peer's last load that this node has answered
- * @filling: the open message is filled, and not sent meanwhile
+ * @filling: an open message of that type is filled, and not sent meanwhile; 0: none is
  * @wants_room: somebody waits for a free message
  * @pulled: what it asks for; @sync's once it is not empty
  * @rx_heard: jiffies when it was heard
@@ -400,7 +400,7 @@ struct vrfm_link {
 	struct vrfm_past *said;
 	DECLARE_BITMAP(heard, VRFM_NODES);
 	u32 peer_loads;
-	bool filling;
+	u8 filling;
 	bool wants_room;
 	struct vrfm_pulled pulled;
 	unsigned long rx_heard;
@@ -499,10 +499,11 @@ bool vrfm_load_tell(struct vrfm_link *link);
 void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);
 
 /* serve.c */
-bool vrfm_serve(struct vrfm_link *link);
+void vrfm_serve(struct vrfm_link *link);
 
 /* sync.c */
 void vrfm_sync_work(struct work_struct *work);
 void vrfm_sync_kick(struct vrfm_link *link);
+void vrfm_sync_fill(struct vrfm_link *link, u8 type);
 
 #endif /* VRFM_LINK_H */

@@ -69,9 +69,8 @@ static void vrfm_serve_end(struct vrfm_link *link)
  * found different, but did not find room, are looked at again.
  *
  * Context: may sleep; @link's work.
- * Return: there may be more to do at once.
  */
-bool vrfm_serve(struct vrfm_link *link)
+void vrfm_serve(struct vrfm_link *link)
 {
 	struct vrfm_pulled *pulled = &link->pulled;
 	const void *mem = link->vdev->region.mem;
@@ -79,6 +78,9 @@ bool vrfm_serve(struct vrfm_link *link)
 
 	/* Pairs with vrfm_rx_pull(): all of it is there. */
 	count = smp_load_acquire(&pulled->count);
+	if (!count)
+		return;
+	vrfm_sync_fill(link, VRFM_WIRE_IMAGE);
 	for (i = link->served; i < count; i++) {
 		page = pulled->first + i;
 		if (vrfm_digest(mem + page * VRFM_WIRE_PAGE) !=
@@ -86,8 +88,8 @@ bool vrfm_serve(struct vrfm_link *link)
 			break;
 		cond_resched();
 	}
+	vrfm_sync_fill(link, 0);
 	link->served = i;
-	if (count && i == count)
+	if (i == count)
 		vrfm_serve_end(link);
-	return false;
 }

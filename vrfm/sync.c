@@ -168,12 +168,20 @@ static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words)
 	return taken;
 }
 
-/* Between the runs of a step messages are sent when they are full only. */
-static void vrfm_sync_fill(struct vrfm_link *link, bool filling)
+/**
+ * vrfm_sync_fill - between the runs of a step messages are sent only when full
+ * @link: link
+ * @type: of those messages, enum vrfm_wire_type; 0: the step is over
+ *
+ * What others send meanwhile closes them, and does not wait.
+ *
+ * Context: @link's work.
+ */
+void vrfm_sync_fill(struct vrfm_link *link, u8 type)
 {
 	spin_lock_bh(&link->lock);
-	link->filling = filling;
-	if (!filling)
+	link->filling = type;
+	if (!type)
 		vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
 }
@@ -200,9 +208,9 @@ static bool vrfm_sync_finish(struct vrfm_link *link)
 	if (!vrfm_sync_is_wanted(link) || !room ||
 	    (u64)link->missed.set * 16 > room)
 		return false;
-	vrfm_sync_fill(link, true);
+	vrfm_sync_fill(link, VRFM_WIRE_UPDATE);
 	vrfm_sync_take(link, room, link->missed.set);
-	vrfm_sync_fill(link, false);
+	vrfm_sync_fill(link, 0);
 	vrfm_link_ready(link);
 	return true;
 }
@@ -234,10 +242,10 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 		return true;
 	if (vrfm_sync_finish(link))
 		return false;
-	vrfm_sync_fill(link, true);
+	vrfm_sync_fill(link, VRFM_WIRE_UPDATE);
 	taken = vrfm_sync_take(link, vrfm_sync_room(link, VRFM_SLOTS_SPARE),
 			       VRFM_SYNC_STEP);
-	vrfm_sync_fill(link, false);
+	vrfm_sync_fill(link, 0);
 	return taken || (link->todo && vrfm_load_tell(link));
 }
 
@@ -256,9 +264,9 @@ void vrfm_sync_work(struct work_struct *work)
 
 	vrfm_direct_setup(link);
 	do {
-		more = vrfm_serve(link);
+		vrfm_serve(link);
 		rt_mutex_lock(&vdev->order);
-		more |= vrfm_sync_step_locked(link);
+		more = vrfm_sync_step_locked(link);
 		rt_mutex_unlock(&vdev->order);
 		cond_resched();
 	} while (more);

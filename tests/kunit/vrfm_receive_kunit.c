@@ -641,6 +641,36 @@ static void say_pull(struct kunit *test, u32 first)
 
 static struct kunit *fuzz_asking;
 
+static int complete_at_once(struct krdma_req *req)
+{
+	struct fuzz *f = fuzz_asking->priv;
+
+	f->link->completed++;
+	return 0;
+}
+
+/* However soon they are sent. */
+static void pages_of_an_image_share_messages(struct kunit *test)
+{
+	const u32 pages = 2 * (VRFM_SLOT_SIZE / VRFM_WIRE_PAGE - 1);
+	struct fuzz *f = test->priv;
+	u32 i;
+
+	f->link->pulled.first = 1;
+	for (i = 0; i < pages; i++)
+		f->link->pulled.digests[i] = 1;
+	f->link->pulled.count = pages;
+	f->link->completed = f->link->posted;
+	fuzz_asking = test;
+	fuzz_on_post = complete_at_once;
+	vrfm_serve(f->link);
+	fuzz_on_post = NULL;
+	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
+	/* And the last word. */
+	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 3ULL);
+	KUNIT_EXPECT_EQ(test, f->link->posted, f->link->opened);
+}
+
 /* It has PULLED before krdma_post() returns, and goes on. */
 static int ask_at_once(struct krdma_req *req)
 {
@@ -981,6 +1011,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
 	KUNIT_CASE(who_has_an_answer_may_ask_again),
+	KUNIT_CASE(pages_of_an_image_share_messages),
 	KUNIT_CASE(without_room_nothing_is_answered),
 	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
 	KUNIT_CASE(an_event_is_raised_once),
