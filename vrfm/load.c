@@ -456,6 +456,8 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->number++;
 	load->page = 0;
 	load->asked = 0;
+	/* What was written since then is not live any more. */
+	load->ndigests = 0;
 	load->since = jiffies;
 	load->deserted = false;
 	load->from = from;
@@ -705,19 +707,22 @@ static bool vrfm_load_go_on(struct vrfm_dev *vdev)
 }
 
 /*
- * What is here of the next pages; takes long, so writers need not wait for it.
- * What is written meanwhile is live or own, and not taken from the holder.
+ * What is here of the pages from PAGE on. It takes long, so writers need not
+ * wait for it, and it is done while those before are on their way. What is
+ * written meanwhile is live or own, and not taken from the holder.
  */
-static u32 vrfm_load_digest(struct vrfm_dev *vdev)
+static void vrfm_load_digest(struct vrfm_dev *vdev, u32 page)
 {
 	struct vrfm_load *load = &vdev->load;
-	u32 i, page = load->page;
-	u32 count = min_t(u32, vrfm_load_left(vdev), VRFM_PULL_MAX);
+	u32 i, left = vdev->params.size / VRFM_WIRE_PAGE - page;
 
-	for (i = 0; i < count; i++)
+	if (load->ndigests && load->digested == page)
+		return;
+	load->digested = page;
+	load->ndigests = min_t(u32, left, VRFM_PULL_MAX);
+	for (i = 0; i < load->ndigests; i++)
 		load->digests[i] = vrfm_digest(vdev->region.mem +
 					       (page + i) * VRFM_WIRE_PAGE);
-	return count;
 }
 
 /*
@@ -738,21 +743,27 @@ static void vrfm_load_first(struct vrfm_dev *vdev)
 		vrfm_past_doubt(&load->past[node], whose);
 }
 
-/* Unless its peer has been taken away meanwhile. */
-static void vrfm_load_ask(struct vrfm_dev *vdev, u32 count)
+/*
+ * Unless its peer has been taken away meanwhile.
+ *
+ * Return: the page that is asked for next.
+ */
+static u32 vrfm_load_ask(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
 
 	if (!load->holder)
-		return;
+		return load->page;
 	if (!load->page)
 		vrfm_load_first(vdev);
-	if (!vrfm_link_ask(load->holder, load->page, load->digests, count)) {
+	if (!vrfm_link_ask(load->holder, load->page, load->digests,
+			   load->ndigests)) {
 		vrfm_load_later(vdev, 1);
-		return;
+		return load->page;
 	}
-	load->asked = count;
+	load->asked = load->ndigests;
 	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
+	return load->page + load->asked;
 }
 
 /* ---- who loads ---- */
@@ -932,7 +943,7 @@ static void vrfm_load_work(struct work_struct *work)
 	struct vrfm_dev *vdev = container_of(work, struct vrfm_dev,
 					     load.work.work);
 	bool ask = vrfm_load_step(vdev);
-	u32 count;
+	u32 next;
 
 	if (vdev->load.wants && vrfm_load_reserve(vdev)) {
 		ask = vrfm_load_step(vdev);
@@ -941,10 +952,11 @@ static void vrfm_load_work(struct work_struct *work)
 	}
 	if (!ask)
 		return;
-	count = vrfm_load_digest(vdev);
+	vrfm_load_digest(vdev, vdev->load.page);
 	rt_mutex_lock(&vdev->order);
-	vrfm_load_ask(vdev, count);
+	next = vrfm_load_ask(vdev);
 	rt_mutex_unlock(&vdev->order);
+	vrfm_load_digest(vdev, next);
 }
 
 /**

@@ -114,7 +114,9 @@ enum vrfm_load_kind {
  * @holder: whose image it is, NULL: not yet known; the link is in the list
  * @page: the next to ask for
  * @asked: how many were asked for
- * @digests: of those
+ * @digested: the page that @digests begin with; @work's, as are the next two
+ * @ndigests: how many there are
+ * @digests: of what is here in those that are asked for, or after them
  * @seen: what @holder had, before its first page, of lives that are over; NULL:
  *	nothing is loaded
  * @wants: memory for a load; @work's, as are the next two
@@ -141,6 +143,8 @@ struct vrfm_load {
 	struct vrfm_link *holder;
 	u32 page;
 	u32 asked;
+	u32 digested;
+	u32 ndigests;
 	u64 digests[VRFM_PULL_MAX];
 	struct vrfm_past *seen;
 	bool wants;

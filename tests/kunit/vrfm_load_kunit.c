@@ -55,6 +55,26 @@ static void begin_to_load(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 }
 
+/* What was live in the one before is not live in this one. */
+static void each_load_looks_at_what_is_there(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u8 *mem = f->vdev->region.mem;
+
+	begin_to_load(test);
+	vrfm_load_digest(f->vdev, 0);
+	KUNIT_EXPECT_EQ(test, f->vdev->load.digests[0], vrfm_digest(mem));
+	mem[5]++;
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	begin(test);
+	vrfm_load_digest(f->vdev, 0);
+	KUNIT_EXPECT_EQ(test, f->vdev->load.digests[0], vrfm_digest(mem));
+	KUNIT_EXPECT_EQ(test, f->vdev->load.ndigests,
+			(u32)(MEMORY / VRFM_WIRE_PAGE));
+	vrfm_load_exit(f->vdev);
+}
+
 /* Nobody has the image, but not for ever. */
 static void goes_on_alone(struct kunit *test)
 {
@@ -375,6 +395,7 @@ static void who_has_loaded_gets_all_again(struct kunit *test)
 
 static struct kunit_case vrfm_load_cases[] = {
 	KUNIT_CASE(who_was_away_is_asked_again),
+	KUNIT_CASE(each_load_looks_at_what_is_there),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
 	KUNIT_CASE(who_does_not_answer_is_no_holder),
 	KUNIT_CASE(who_takes_no_question_is_no_holder),
