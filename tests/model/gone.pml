@@ -4,8 +4,9 @@
  * and vrfm/past.c, made simpler.
  *
  * Each node has a record of how far its image has each life (id and epoch) of
- * the writer: was it READY, the serial of the last update, and who says so, to
- * tell equals apart. Records are ordered by that, of the last life first. A record
+ * the writer: was it READY, the serial of the last update, may there be a part of
+ * one more (DIRECT); and, unless that is sure, who says so, to tell apart what is
+ * not equal. Records are ordered by that, of the last life first. A record
  * is complete when the own link is down (rule 7). Nodes tell their record when it
  * changes and when a link between them comes up. Who hears of a better one loads
  * from there, and takes the record with the image: also one who never met that
@@ -13,8 +14,9 @@
  *
  * Two nodes are survivors, the third is one, too, or a newcomer. G wrote up to
  * serial 2, and in another life, that is over, too, and that not all have met,
- * other words. MIXED is what a node has whose link was not READY:
- * neither of what G's memory was at one time.
+ * other words. MIXED is what a node has whose link was not READY, and PART what
+ * one has that got the first messages of a write: neither of what G's memory was
+ * at one time, nor what another one has.
  *
  * G8: at the end all have the same, and that is what the best of them had: who
  * was there last, was READY, and has seen most.
@@ -29,16 +31,19 @@
  * variant LAST_LIFE G8: a record is of the last life only (the design until now)
  * variant LIVES_APART G8: records of two lives are not compared (the same)
  * variant SYNCED_IGNORED G8: the reference is the highest serial, READY or not
+ * variant PART_UNSAID G8: who has a part of a write says what he says who has none of it (the design until now)
+ * variant WHOSE_UNSAID G8: nobody says whose memory it is
  */
 #include "model.h"
 
 #define NODES 3
 #define LAST 2
-#define MIXED 7
+#define MIXED(i) (7 + (i))
+#define PART(i) (10 + (i))
 #define AT(a, b) ((a) * NODES + (b))
 
 byte mem[NODES], record[NODES];
-bool synced[NODES], down[NODES], newcomer, loading[NODES], again[NODES], decided[NODES];
+bool synced[NODES], part[NODES], down[NODES], newcomer, loading[NODES], again[NODES], decided[NODES];
 bool link[NODES * NODES];
 bool told[NODES * NODES];	/* to A of B: it need not be told */
 byte heard[NODES * NODES];	/* what A knows of B's record; 0: nothing */
@@ -46,15 +51,29 @@ byte serial[NODES];
 byte second[NODES], mem2[NODES];	/* of the other life; 0: never met */
 byte best, best2, top;
 
-#define FIRST(i) (1 + synced[i] * 16 + serial[i] * NODES + NODES - 1 - (i))
-#define RIGHT(i) (second[i] * 32 + FIRST(i))
+#if defined(PART_UNSAID)
+#define SAYS_PART(i) 0
+#else
+#define SAYS_PART(i) part[i]
+#endif
+
+#if defined(WHOSE_UNSAID)
+#define WHOSE(i) 0
+#else
+#define WHOSE(i) (synced[i] && !SAYS_PART(i) -> 0 : NODES - 1 - (i))
+#endif
+
+#define SEEN(i) (serial[i] * 2 + SAYS_PART(i))
+#define LIVES 64
+#define FIRST(i) (1 + synced[i] * 18 + SEEN(i) * NODES + WHOSE(i))
+#define RIGHT(i) (second[i] * LIVES + FIRST(i))
 
 #if defined(LOWEST_ID)
 #define RECORD(i) (1 + NODES - (i))
 #elif defined(SYNCED_IGNORED)
-#define RECORD(i) (second[i] * 32 + 1 + serial[i] * NODES + NODES - 1 - (i))
+#define RECORD(i) (second[i] * LIVES + 1 + SEEN(i) * NODES + NODES - 1 - (i))
 #elif defined(LAST_LIFE)
-#define RECORD(i) (second[i] -> second[i] * 32 : FIRST(i))
+#define RECORD(i) (second[i] -> second[i] * LIVES : FIRST(i))
 #else
 #define RECORD(i) RIGHT(i)
 #endif
@@ -89,7 +108,7 @@ inline tell(i, j)
 #elif defined(NEWCOMER_APART)
 #define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i] && !(newcomer && i == 2 && decided[i]))
 #elif defined(LIVES_APART)
-#define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i] && (!record[i] || heard[AT(i, j)] / 32 == record[i] / 32))
+#define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i] && (!record[i] || heard[AT(i, j)] / LIVES == record[i] / LIVES))
 #else
 #define MAY_LOAD(i, j) (heard[AT(i, j)] > record[i])
 #endif
@@ -103,11 +122,12 @@ proctype node(byte i)
 end:	do
 	/* What was on its way is applied before the link is down. */
 #ifdef UNDRAINED
-	:: d_step { !(newcomer && i == 2) && synced[i] && serial[i] < LAST && !loading[i] && record[i] < 100 && !decided[i] ->
+	:: d_step { !(newcomer && i == 2) && synced[i] && serial[i] < LAST && !loading[i] && !decided[i] ->
 #else
 	:: d_step { !down[i] && synced[i] && serial[i] < LAST ->
 #endif
 		serial[i]++;
+		part[i] = false;
 		mem[i] = serial[i]
 	   }
 	:: d_step { !down[i] ->
@@ -156,10 +176,12 @@ inline up(a, b)
 inline begin(i)
 {
 	if
+	/* One of them is enough, and takes less time. */
+	:: i == 0 -> synced[i] = true; serial[i] = 1; part[i] = true; mem[i] = PART(i)
 	:: synced[i] = true; serial[i] = 0; mem[i] = 0
 	:: synced[i] = true; serial[i] = 1; mem[i] = 1
-	:: synced[i] = false; serial[i] = 0; mem[i] = MIXED
-	:: synced[i] = false; serial[i] = 2; mem[i] = MIXED
+	:: synced[i] = false; serial[i] = 0; mem[i] = MIXED(i)
+	:: synced[i] = false; serial[i] = 2; mem[i] = MIXED(i)
 	fi;
 	if
 	:: skip
