@@ -128,6 +128,17 @@ is_one_of() {
 addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
+# interface_down, interface_up: with Linux 6.1 only, see remove.sh; network_ready must come before. Who sends goes on, but
+# what was sent is out before the interface goes down: virtio_net keeps the packets that it has then, they keep their QP of
+# rxe, and who destroys that waits for 50 s (rxe_pool.c: __rxe_cleanup()).
+interface_down() {
+	network loss 100% && sleep 0.5 && ip link set "$NETDEV" down
+}
+
+interface_up() {
+	ip link set "$NETDEV" up && network && ip addr replace "$(addr6 "$NODE")/64" dev "$NETDEV" nodad
+}
+
 # A debug kernel, or an emulated processor, needs more patience: times are multiplied by this.
 case $KERNEL in
 uml) slow=1 ;;

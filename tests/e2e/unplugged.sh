@@ -24,9 +24,7 @@ down=2
 
 # With Linux 6.1 only, and the RDMA device made anew as an admin must do it: see remove.sh.
 up() {
-	ip link set "$NETDEV" up
-	ip addr replace "$(addr6 "$NODE")/64" dev "$NETDEV" nodad
-	within 30 busybox ping -c1 -W1 "$(addr4 1)" >/dev/null &&
+	interface_up && within 30 busybox ping -c1 -W1 "$(addr4 1)" >/dev/null &&
 		rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
 }
 
@@ -68,7 +66,7 @@ check "all write" write 0
 equal 0
 
 # Down for long enough that all links are given up, and all write meanwhile.
-((NODE != down)) || check "the interface goes down" ip link set "$NETDEV" down
+((NODE != down)) || check "the interface goes down" interface_down
 barrier down
 check "all write" write 1
 if ((NODE == down)); then
@@ -84,14 +82,14 @@ equal 2
 check "what was written before is here, too" has 1
 
 # And so shortly that nobody may have noticed.
-((NODE != down)) || check "the interface goes down again" ip link set "$NETDEV" down
+((NODE != down)) || check "the interface goes down again" interface_down
 ((NODE != down)) || check "and comes up at once" up
 barrier blink
 check "all write" write 3
 equal 3
 
 # While it is down the device is unmade, the modules go and come, and the device is made.
-((NODE != down)) || check "the interface is down" ip link set "$NETDEV" down
+((NODE != down)) || check "the interface is down" interface_down
 barrier third
 check "all write" write 4
 if ((NODE == down)); then
