@@ -386,6 +386,17 @@ starts() {
 	row start-takes-credits m "" dropped "credit connect_failed.protocol" "$start,credits=1}"
 }
 
+# Credits that nobody has left: a breach, but who is slow gets them back in time. That happens on a busy machine, too, but
+# not each time.
+credit_floods() {
+	local i ended=1
+	for i in {1..5}; do
+		row "credits-never-returned-$i" m "" "-71|-104" "credit ended.protocol|" "${started[@]}" "flood:200:{type=3}"
+		((NODE == 2)) || [[ $(<"$results/record") != -71 ]] || ended=0
+	done
+	((NODE == 2 || slow > 1)) || ok "$ended" "a flood of credits ends a connection"
+}
+
 sizes_and_opcodes() {
 	row longer-than-buffer m "" -5 ended.other "${started[@]}" "$data,len=4081,more=4081}"
 	row 64-kilobytes m "" -5 ended.other "${started[@]}" "$data,len=65520,more=65520}"
@@ -396,12 +407,7 @@ sizes_and_opcodes() {
 	row ping-flood m "" "5 -104" posted.control=+ "${started[@]}" "flood:200:{type=4}" "$data,len=5,body=5}"
 	row pong-flood m "" "5 -104" "" "${started[@]}" "flood:200:{type=5}" "$data,len=5,body=5}"
 	row no-credit-left m/hold "" "64*1 -71" "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
-	# Who is slow enough gets them back in time.
-	if ((slow < 2)); then
-		row credits-never-returned m "" "-71" "credit ended.protocol" "${started[@]}" "flood:200:{type=3}"
-	else
-		row credits-never-returned m "" "-71|-104" "credit ended.protocol|" "${started[@]}" "flood:200:{type=3}"
-	fi
+	credit_floods
 	row write-to-a-guess m "" -5 ended.other "${started[@]}" "write:0x1234:0:8"
 	row read-from-a-guess m "" -5 ended.other "${started[@]}" "read:0x1234:0:8"
 }
