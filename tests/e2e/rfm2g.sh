@@ -11,6 +11,7 @@
 # kernels: uml stock-6.1
 # long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
+# append: ncpus=1
 # programs: rfm2g/abi rfm2g/fuzz rfm2g/own
 # guarantees: G1 G7 G10
 # timeout: 300
