@@ -27,6 +27,7 @@ from rig import cache
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
+KERNELS = TOP / "tests/vm/kernels"
 BENCH = TOP / "tools/bench"
 # Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
@@ -39,6 +40,8 @@ LASTING = 600
 TOUR = 10
 # A machine may take this long to boot and to be judged beside its script.
 SLACK = 240
+# And modules may take this long to be made, on a busy machine.
+COMPILING = 1800
 # Kernels that check themselves at every step, the one emulated besides, take that many times as long.
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
@@ -88,6 +91,16 @@ def judged(argv, timeout, level=0, planned=True):
     return run
 
 
+def on_machines(kernel, argv, timeout, level=0, planned=True):
+    """The same of a command that boots KERNEL.  The limit is not for making its modules: if that fails, the command says so."""
+    run = judged(argv, timeout, level, planned)
+
+    def prepared(log):
+        command.run([KERNELS, "modules", kernel], log, COMPILING)
+        return run(log)
+    return prepared
+
+
 def last_line(log):
     lines = [line for line in read(log).splitlines() if line.strip()]
     return lines[-1] if lines else ""
@@ -104,7 +117,7 @@ def without_warnings(run):
 
 def kunit(kernel, long=False):
     argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", TOP / "tests/kunit/run"]
-    run = without_warnings(judged(argv, 300 + SLACK, level=1, planned=False))
+    run = without_warnings(on_machines(kernel, argv, 300 + SLACK, level=1, planned=False))
     return Part(f"kunit-{kernel}", run, (kernel,), long, 30, guarantees=("G10",))
 
 
@@ -164,13 +177,13 @@ def brought(members):
             for key in BROUGHT}
 
 
-def with_programs(names, argv, script, limit, level=0):
+def with_programs(names, kernel, argv, script, limit, level=0):
     """Machines on which SCRIPT finds programs in /add."""
     def run(log):
         found = [*[compiled(name) for name in names["programs"]], *[narrow(name) for name in names["narrow"]],
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
         added = [item for file in found for item in ("--add", file)]
-        return judged([*argv, *added, *script], limit, level)(log)
+        return on_machines(kernel, [*argv, *added, *script], limit, level)(log)
     return run
 
 
@@ -197,7 +210,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
         run = beside_previous(kernel, values["previous"].split(), argv, path, timeout + SLACK)
     else:
         script = [path, lasting] if lasting else [path]
-        run = with_programs(brought([values]), argv, script, timeout + SLACK)
+        run = with_programs(brought([values]), kernel, argv, script, timeout + SLACK)
     name = part_name(path.stem, place) + ("-lasting" if lasting else "")
     return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
@@ -212,7 +225,7 @@ def beside_previous(kernel, names, argv, path, limit):
             added = [item for file in skew.files(kernel, names, folder) for item in ("--add", file)]
             if not added:
                 return ktap.Results(skipped=["another version"])
-            return judged([*argv, *added, path], limit)(log)
+            return on_machines(kernel, [*argv, *added, path], limit)(log)
     return run
 
 
@@ -224,10 +237,11 @@ def grand_tour(name, place, tour):
     each = max(patience(values, place) for values in tour.values())
     timeout = sum(patience(values, place) for values in tour.values())
     more = [name for values in tour.values() for name in values.get("add", "").split()]
-    run = with_programs(brought(tour.values()),
+    kernel = place.partition("/")[0]
+    run = with_programs(brought(tour.values()), kernel,
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(name, run, (place.partition("/")[0],), True, timeout, members=tuple(tour),
+    return Part(name, run, (kernel,), True, timeout, members=tuple(tour),
                 of=lambda some: grand_tour(name, place, {part: tour[part] for part in some}))
 
 

@@ -215,8 +215,8 @@ def install(log):
         tree, root = pathlib.Path(folder, "tree"), pathlib.Path(folder, "root")
         tree.mkdir()
         modules.copy(TOP, tree)
-        status = command.run(["make", "-C", tree, f"KDIR={kernel.kdir}", f"INSTALL_MOD_PATH={root}", "DEPMOD=true",
-                              f"DESTDIR={root}", "install"], log, 300)
+        status = command.run(["make", f"-j{os.cpu_count()}", "-C", tree, f"KDIR={kernel.kdir}", f"INSTALL_MOD_PATH={root}",
+                              "DEPMOD=true", f"DESTDIR={root}", "install"], log, 1800)
         installed = sorted(file.name for file in root.rglob("*.ko*"))
         local = sorted(str(file.relative_to(root / "usr/local")) for file in root.glob("usr/local/**/*")
                        if file.is_file() and file.suffix != ".h")
