@@ -215,9 +215,9 @@ client() {
 	barrier down
 }
 
-# With Linux 6.1 only. Packets of rxe that an interface still has when it goes down keep their QP in 7.3, whoever
-# destroys it waits 50 s and gets a warning (__rxe_cleanup()). The network driver of UML besides closes its socket for
-# good (vector_open: failed to get rx irq).
+# With Linux 6.1 only. Packets of rxe that an interface still has when it goes down keep their QP, whoever destroys it
+# waits 50 s and gets a warning (__rxe_cleanup()): now and then in 6.1, where interface_down avoids it, each time in 7.3.
+# The network driver of UML besides closes its socket for good (vector_open: failed to get rx irq).
 network_down() {
 	load_client
 	check "network down here" interface_down
