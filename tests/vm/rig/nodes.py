@@ -16,7 +16,7 @@ from rig import cache, hypervisor
 HERE = pathlib.Path(__file__).resolve().parent.parent
 GRACE = 30			# seconds that the others get when one node has failed
 BOOT_SILENCE = 120		# seconds without a word of a kernel that has not booted yet
-FIRST_PROGRAM = "Run /init as init process"
+FIRST_PROGRAM = re.compile(r"Run \S+init as init process")
 TAIL = 40
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -52,6 +52,7 @@ class Machine:
         self.console = setup.run_dir / f"n{number}.console"
         self.verdict = setup.run_dir / f"exchange/.rig/verdict.{number}"
         self.readers = []
+        self.killed = False
         pipes = [os.pipe() for _ in nodes]
         outputs = [write for _, write in pipes]
         command = hypervisor.uml_command if setup.kernel.is_uml else hypervisor.qemu_command
@@ -73,12 +74,18 @@ class Machine:
         silence = time.time() - self.console.stat().st_mtime
         return silence > BOOT_SILENCE and self.running() and not any(mark.exists() for mark in marks)
 
+    def signal(self):
+        """The name of the signal that has ended the emulator, unless it was ours; or None."""
+        status = self.process.poll()
+        return signal.Signals(-status).name if status is not None and status < 0 and not self.killed else None
+
     def breaks_at_boot(self):
-        """The kernel has met a breakpoint that it knows nothing of, before there was any program."""
+        """The kernel has met a breakpoint that it knows nothing of, or its emulator has died, before there was any program."""
         text = self.console.read_text(encoding="utf-8", errors="replace")
-        return "Oops: int3:" in text and FIRST_PROGRAM not in text
+        return bool("Oops: int3:" in text or self.signal()) and not FIRST_PROGRAM.search(text)
 
     def kill(self):
+        self.killed = self.running()
         end(self.process)
 
     def finish(self):
@@ -92,7 +99,8 @@ class Machine:
         passed = {int(line.split()[1]) for line in lines if re.fullmatch(r"script \d+ 0", line)}
         found += splats(self.console)
         if "end" not in lines:
-            found.append("no verdict: the node ended before its script was judged")
+            by = f" by {self.signal()}" if self.signal() else ""
+            found.append(f"no verdict: the node ended{by} before its script was judged")
         elif passed != set(self.nodes) and not found:
             found.append("the script did not run")
         return found

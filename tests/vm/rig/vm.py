@@ -133,7 +133,8 @@ def run(args, run_dir):
         # An emulated machine now and then gets no more timer interrupts before its second processor is up (QEMU 7.2,
         # TCG, debug-6.1 more than others, about one boot in twenty on a busy host). Or one of its processors still meets
         # the breakpoint of a place in the kernel's code that another one has changed (seen once, 7.3: static keys of
-        # sched_clock_cpu()). No script has begun yet.
+        # sched_clock_cpu()). Or QEMU itself dies by SIGSEGV (seen once, 7.2, on a busy host, while the kernel was reading
+        # sizes of PCI BARs). No script has begun yet.
         cache.say("a node hangs or breaks at boot: once more")
         forget_nodes(run_dir)
         fleet = boot(setup, args, kernel)
