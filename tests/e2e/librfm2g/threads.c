@@ -648,31 +648,36 @@ static void maps(void)
 }
 
 static RFM2GHANDLE handler_handle;
-static atomic_int handled;
+static atomic_int handled, refused;
 
 static void peek_in_handler(int number)
 {
 	RFM2G_UINT32 value;
 
 	(void)number;
-	handled += !RFM2gPeek32(handler_handle, PLACE, &value) && value == MAGIC;
+	if (!RFM2gPeek32(handler_handle, PLACE, &value) && value == MAGIC)
+		handled++;
+	else
+		refused++;
 }
 
 static void handlers(void)
 {
 	struct itimerval often = { { 0, 500 }, { 0, 500 } }, never = { };
 	RFM2G_UINT32 value, wrong = 0;
-	double end = now() + 0.3;
+	double end = now() + 0.3, latest = end + 20;
 
 	handler_handle = opened();
 	RFM2gPoke32(handler_handle, PLACE, MAGIC);
 	signal(SIGALRM, peek_in_handler);
 	setitimer(ITIMER_REAL, &often, NULL);
-	while (now() < end)
+	/* A busy machine may keep signals back for longer. */
+	while (now() < end || (handled < 10 && now() < latest))
 		wrong += RFM2gPeek32(handler_handle, PLACE, &value) || value != MAGIC;
 	setitimer(ITIMER_REAL, &never, NULL);
 	signal(SIGALRM, SIG_IGN);
-	is(!wrong && handled, "%d signal handlers read while their thread did", handled);
+	is(!wrong && !refused && handled >= 10,
+	   "%d signal handlers read while their thread did, %d could not, %u wrong", handled, refused, wrong);
 	gives(RFM2G_SUCCESS, RFM2gClose(&handler_handle), "and nothing is left of them");
 }
 
