@@ -315,19 +315,22 @@ cpu_at_work() {
 
 # Tasks that share the work, and where they run. Nobody of a team waits for another one to be done.
 teams() {
-	local i ids=() cpu begin took
+	local i ids=() cpu begin one four
 	cpu=$(($(nproc) - 1))
 	on_both "accept=4,threads=2,bw,size=4096" "qps=4,threads=2,bw,count=500,size=4096,verify=crc"
 	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "two tasks did it for four: $line"; }
 	on_both "accept=3,threads=1,wlat,count=50" "qps=3,threads=1,wlat,count=50"
 	on_both "accept=3,threads=2,slat,count=50,poll" "qps=3,threads=3,slat,count=50,poll"
 	on_both "accept=2,threads=1,size=5000" "qps=2,threads=1,count=50,size=5000,validate"
-	# Twenty times 50 ms, for all four at once.
+	# Four that pause twenty times 100 ms at once, or one after the other, which is at least six seconds more.
 	begin=${EPOCHREALTIME/[.,]/}
-	on_both "accept=4" "qps=4,threads=1,count=20,fault=delay:50"
-	took=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
-	((took < 2500 * slow))
-	ok $? "nor until one has paused: $took ms"
+	on_both "" "count=20,fault=delay:100"
+	one=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
+	begin=${EPOCHREALTIME/[.,]/}
+	on_both "accept=4" "qps=4,threads=1,count=20,fault=delay:100"
+	four=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
+	((four < 2 * one + 2000))
+	ok $? "nor until one has paused: $four ms, one of them $one ms"
 	on_both "cpu=$cpu,size=64" "cpu=$cpu,count=50,validate"
 	on_both "accept=3,cpu=$cpu,threads=2,sbw" "qps=3,cpu=0,threads=2,sbw,count=500"
 	barrier teams
