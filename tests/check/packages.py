@@ -16,6 +16,8 @@ TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
 # What a node of the rig and DKMS need; the packages themselves are installed without a network then.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
+# What a Debian that somebody has used for a while has, and README and quick start type or have installed.
+PAGES = "build-essential ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
 OLDER = "0.0.1"			# of the packages that are upgraded
 HERE = TOP / "tests/packages"
 # Each place where the version stands.
@@ -155,10 +157,10 @@ def install(log):
     if os.geteuid():
         return ktap.Results(skipped=["a Debian to install into"])
     release = kernels.prepare("stock-6.1").release
-    roots = [base("bookworm", [], f"{TOOLS} linux-image-{release} linux-headers-{release}"),
+    roots = [base("bookworm", [], f"{TOOLS} {PAGES} linux-image-{release} linux-headers-{release}"),
              base("trixie", ["trixie-backports"], f"{TOOLS} linux-headers-amd64",
                   "-t trixie-backports linux-headers-amd64")]
-    status = command.run(["unshare", "--mount", HERE / "life", *roots, built(OLDER), built()], log, 3600)
+    status = command.run(["unshare", "--mount", HERE / "life", *roots, built(OLDER), built()], log, 5400)
     results = ktap.parse(log.read_text(encoding="utf-8", errors="replace"), 0, True)
     if status or not results.passed:
         results.failed.append(f"exit status {status}")

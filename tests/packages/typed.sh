@@ -1,0 +1,299 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# typed.sh: each command of README and quick start as it stands there, on nodes whose root has our packages but for
+# librfm2g-dev, which lies in /debs. A command that stands there and is neither typed nor excepted is a failure, and so is
+# one that is typed and does not stand there.
+#
+#   node 1 (the first) <--- vrfm ---> node 2 (the second), and later node 3
+#
+# An adapter's name is mlx5_0 there: here that of a Soft-RoCE device. Addresses are theirs, too.
+
+# shellcheck disable=SC2317 # "on" calls functions
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+mine=/exchange/typed.$NODE
+said=/tmp/said
+
+# text NAME: a page of those that are installed
+text() {
+	zcat -f /usr/share/doc/krdma-dkms/"$1"* /usr/share/doc/rfm2g-tools/"$1"* 2>/dev/null
+}
+
+# Commands of the quick start: lines of blocks of "sh", with the packages those that are for them, without remarks.
+of_quickstart() {
+	text quickstart.rst | awk '/code-block::/ { sh = / sh$/; next } /^[^ \t]/ || /^ *[0-9]\./ { sh = 0 } sh && NF' |
+		sed -E 's/^\s+//; s/^.*# with the packages: //; s/\s+# .*$//; s/\s+$//'
+}
+
+# Those of README: indented lines that begin with the name of a program.
+of_readme() {
+	text README.md | sed -nE 's/\s+# .*$//; s/^    ((sudo|make|modprobe|echo|head|cd|mkdir|cat|tools\/vm)( .*)?)$/\1/p'
+}
+
+stands() {
+	[[ $'\n'"$commands"$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
+# typed COMMAND [WORD=VALUE]: type it, with VALUE in place of WORD.
+typed() {
+	local status=0 command
+	stands "$1" || ok 1 "stands there: $1"
+	echo "$1" >>"$mine"
+	command=$1
+	(($# == 1)) || command=${1//"${2%%=*}"/"${2#*=}"}
+	eval "$command" >"$said" 2>&1 || status=$?
+	ok "$status" "$1"
+	awk '{ print "#   " $0 }' "$said"
+}
+
+# says PATTERN: what was typed last has said that.
+says() {
+	[[ $(<"$said") == *$1* ]]
+	ok $? "it says ${1@Q}"
+}
+
+# typed_until PATTERN COMMAND: until it says that, for a minute.
+typed_until() {
+	local end=$((SECONDS + 60))
+	until [[ $(eval "$2" 2>&1) == *$1* ]] || ((SECONDS >= end)); do sleep 1; done
+	typed "$2"
+	says "$1"
+}
+
+# serves COMMAND: type it, to run while others do something.
+serves() {
+	stands "$1" || ok 1 "stands there: $1"
+	echo "$1" >>"$mine"
+	eval "$1" >"$said" 2>&1 &
+	server=$!
+}
+
+served() {
+	local status=0
+	wait "$server" || status=$?
+	ok "$status" "it served"
+}
+
+# excepted REASON COMMAND...: not typed here.
+excepted() {
+	local command
+	for command in "${@:2}"; do
+		stands "$command"
+		ok $? "not typed, $1: $command"
+		echo "$command" >>"$mine"
+	done
+}
+
+# on NODES COMMAND...: only there
+on() {
+	[[ $1 != *$NODE* ]] || "${@:2}"
+}
+
+# file N: the Nth /etc/vrfm.conf of the quick start
+file() {
+	text quickstart.rst | awk -v n="$1" '/^\t\[rfm2g0\]/ { on = ++count == n } /^[^\t]/ { on = 0 } on' | sed 's/^\t//'
+}
+
+device() {
+	rdma link add "$1" type rxe netdev eth0
+	ip address add "10.0.0.$NODE/24" dev eth0 2>/dev/null
+}
+
+readme() {
+	commands=$(of_readme)
+	excepted "another part" "sudo tools/demo" "sudo tools/check"
+	# shellcheck disable=SC2016 # as they stand there
+	excepted "instead of packages" 'sudo apt-get install build-essential linux-headers-$(uname -r)' make \
+		"sudo make install && sudo depmod && sudo ldconfig" "sudo apt-get install dkms" \
+		"sudo dkms add . && sudo dkms install krdma/0.1"
+	excepted "for a clone" "cat >try.sh <<'EOF'" "echo \"node \$NODE of \$NODES: \$(rdma link)\"" \
+		'tools/vm --load "krdma krping" try.sh' "tools/vm --kernel uml --nodes 8 try.sh"
+	systemctl stop vrfm
+	modprobe -qr vrfm
+	typed "sudo modprobe rdma_rxe"
+	typed "sudo rdma link add rxe0 type rxe netdev eth0"
+	ip address add "10.0.0.$NODE/24" dev eth0
+	barrier rxe0
+	case $NODE in
+	1) typed "modprobe vrfm node=1 size=64M listen=10.0.0.1 peers=2@10.0.0.2" ;;
+	2) typed "modprobe vrfm node=2 size=64M listen=10.0.0.2 peers=1@10.0.0.1" ;;
+	3) typed "sudo modprobe vrfm" ;;
+	esac
+	barrier loaded
+	on 1 typed "echo hello | dd of=/dev/rfm2g0 conv=notrunc"
+	barrier written
+	on 2 typed_until hello "head -c 5 /dev/rfm2g0"
+	on 1 by_configfs
+	barrier configured
+	cd / && vrfmctl down --all
+	check "vrfm goes" modprobe -r vrfm
+	modprobe krping
+	barrier krping
+	on 1 serves "echo server,addr=10.56.0.1,port=9999,size=4096 >/proc/krping"
+	barrier serves
+	sleep 2
+	on 2 typed "echo client,addr=10.56.0.1,port=9999,count=100,size=4096,validate >/proc/krping"
+	on 1 served
+	barrier pinged
+	modprobe -r krping
+	rdma link delete rxe0
+}
+
+by_configfs() {
+	typed "cd /sys/kernel/config/vrfm && mkdir rfm2g1"
+	typed "echo 1 >rfm2g1/node_id; echo 16M >rfm2g1/size; echo 10.0.0.1 >rfm2g1/listen; echo 5566 >rfm2g1/port"
+	typed "mkdir rfm2g1/peers/2 && echo 10.0.0.2 >rfm2g1/peers/2/addr"
+	typed "echo 1 >rfm2g1/enable"
+	check "the second device is there" test -c /dev/rfm2g1
+}
+
+adapter_and_network() {
+	typed "apt-get install rdma-core ibverbs-utils rdmacm-utils iproute2"
+	typed "rdma link"
+	says "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0"
+	ip link set eth0 mtu 1500
+	typed "ip link set eth0 mtu 9000"
+	barrier mtu
+	typed "ibv_devinfo | grep active_mtu"
+	says "4096 (5)"
+	on 1 typed "ping -c 1 -M do -s 8972 10.0.0.2"
+	typed "mkdir -p /sys/kernel/config/rdma_cm/mlx5_0"
+	typed "echo 106 >/sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"
+	excepted "an adapter" "dcb pfc set dev eth0 prio-pfc 3:on"
+	barrier tos
+	on 1 serves "rping -s -a 10.0.0.1 -C 3"
+	sleep 3
+	barrier rping
+	on 2 typed "rping -c -a 10.0.0.1 -C 3 -v"
+	on 1 wait
+	((NODE != 2)) || { [[ $(grep -c '^ping data: rdma-ping-' "$said") == 3 ]]; ok $? "three lines of letters"; }
+	barrier rping-over
+}
+
+two_nodes() {
+	# shellcheck disable=SC2016 # as it stands there
+	excepted "instead of packages" 'apt-get install build-essential linux-headers-$(uname -r)' make \
+		"make install && depmod && ldconfig"
+	((NODE == 3)) || {
+		file "$NODE" >/etc/vrfm.conf
+		typed "vrfmctl conf"
+		typed "systemctl restart vrfm"
+		typed_until "peer $((3 - NODE)) ready missed 0 lag 0 peer_synced 1" "vrfmctl status"
+	}
+	barrier two
+	on 1 typed "rfm2g_util poke32 42 0x100"
+	barrier poked
+	on 2 typed_until "0x0000002a at 0x00000100" "rfm2g_util peek32 0x100"
+	barrier peeked
+}
+
+users() {
+	excepted "instead of packages" "groupadd --system rfm2g" \
+		"echo 'SUBSYSTEM==\"rfm2g\", GROUP=\"rfm2g\", MODE=\"0660\"' >/etc/udev/rules.d/60-rfm2g.rules"
+	((NODE == 1)) || return 0
+	useradd --system friend
+	runuser -u friend -- rfm2g_util peek32 0x100 >"$said" 2>&1
+	says "rfm2g_util: only members of group rfm2g may open /dev/rfm2g0: adduser USER rfm2g, and log in again"
+	typed "adduser USER rfm2g" USER=friend
+	check "who may look then" runuser -u friend -- rfm2g_util peek32 0x100
+}
+
+programs() {
+	((NODE != 3)) || return 0
+	cd /debs/tree || return
+	typed "apt-get install build-essential pkg-config"
+	typed "apt-get install ../librfm2g-dev_*.deb"
+	cat >program.c <<-'END'
+		#include <stdio.h>
+		#include <rfm2g_api.h>
+
+		int main(void)
+		{
+			RFM2GHANDLE h;
+			RFM2G_UINT32 value;
+
+			if (RFM2gOpen("/dev/rfm2g0", &h) || RFM2gPeek32(h, 0x100, &value))
+				return 1;
+			printf("%u\n", value);
+			return RFM2gClose(&h);
+		}
+	END
+	# shellcheck disable=SC2016 # as it stands there
+	typed 'gcc -o program program.c $(pkg-config --cflags --libs librfm2g)'
+	[[ $(./program) == 42 ]]
+	ok $? "the program reads what was written"
+	mkdir samples
+	cp -r /usr/share/doc/librfm2g-dev/examples/rfm2g samples
+	typed "make -C samples/rfm2g"
+	barrier_of_two made
+	on 1 typed "samples/rfm2g/build/block_counter /dev/rfm2g0 write 5"
+	on 2 typed "samples/rfm2g/build/block_counter /dev/rfm2g0 read 5"
+}
+
+# barrier_of_two NAME: the third node has nothing to do meanwhile.
+barrier_of_two() {
+	touch "/exchange/$1.$NODE"
+	until [[ -e /exchange/$1.1 && -e /exchange/$1.2 ]]; do sleep 0.2; done
+}
+
+third() {
+	typed "systemctl daemon-reload && systemctl enable vrfm"
+	barrier third
+	if ((NODE == 3)); then
+		file 3 >/etc/vrfm.conf
+		barrier others
+		typed "systemctl restart vrfm"
+		typed "vrfmctl join"
+		typed "vrfmctl peers"
+		[[ $(grep -c ready "$said") == 2 ]]
+		ok $? "both ready"
+	else
+		typed "echo 'peer = 3 10.0.0.3' >>/etc/vrfm.conf"
+		typed "systemctl reload vrfm"
+		barrier others
+	fi
+	barrier joined
+}
+
+last_resort() {
+	typed "modprobe krping"
+	barrier modprobe
+	on 1 serves "echo server,addr=10.0.0.1,port=9999,size=4096 >/proc/krping"
+	sleep 2
+	barrier serves
+	on 2 typed "echo client,addr=10.0.0.1,port=9999,count=100,size=4096,validate >/proc/krping"
+	on 1 served
+	barrier pings
+}
+
+# Is there one that nobody has typed?
+all_typed() {
+	local command
+	((NODE == 1)) || return 0
+	while read -r command; do
+		grep -qxF "$command" /exchange/typed.*
+		ok $? "typed or excepted: $command"
+	done < <({ of_readme; of_quickstart; } | sort -u)
+}
+
+echo "127.0.1.1 $(hostname)" >>/etc/hosts		# for sudo
+rdma link delete "$RDMADEV"
+readme
+barrier readme
+device mlx5_0
+commands=$(of_quickstart)
+adapter_and_network
+two_nodes
+users
+programs
+barrier programs
+third
+last_resort
+all_typed
+systemctl stop vrfm
+rmdir /sys/kernel/config/rdma_cm/mlx5_0
+rdma link delete mlx5_0
+finish
