@@ -28,7 +28,7 @@ of_quickstart() {
 		sed -E 's/^\s+//; s/^.*# with the packages: //; s/\s+# .*$//; s/\s+$//'
 }
 
-# Those of README: indented lines that begin with the name of a program.
+# Those of README: indented lines that begin with the name of one of these programs; what is printed is indented, too.
 of_readme() {
 	text README.md | sed -nE 's/\s+# .*$//; s/^    ((sudo|make|modprobe|echo|head|cd|mkdir|cat|tools\/vm)( .*)?)$/\1/p'
 }
@@ -37,12 +37,16 @@ stands() {
 	[[ $'\n'"$commands"$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# typed COMMAND [WORD=VALUE]: type it, with VALUE in place of WORD.
-typed() {
-	local status=0 command
+# taken COMMAND: it is about to be typed.
+taken() {
 	stands "$1" || ok 1 "stands there: $1"
 	echo "$1" >>"$mine"
-	command=$1
+}
+
+# typed COMMAND [WORD=VALUE]: type it, with VALUE in place of WORD.
+typed() {
+	local status=0 command=$1
+	taken "$1"
 	(($# == 1)) || command=${1//"${2%%=*}"/"${2#*=}"}
 	eval "$command" >"$said" 2>&1 || status=$?
 	ok "$status" "$1"
@@ -63,18 +67,25 @@ typed_until() {
 	says "$1"
 }
 
-# serves COMMAND: type it, to run while others do something.
+# serves COMMAND: type it, to run while others do something; none says when it listens.
 serves() {
-	stands "$1" || ok 1 "stands there: $1"
-	echo "$1" >>"$mine"
+	taken "$1"
 	eval "$1" >"$said" 2>&1 &
 	server=$!
+	sleep 3
+}
+
+# ended: what serves ends, within two minutes.
+ended() {
+	local end=$((SECONDS + 120))
+	while kill -0 "$server" 2>/dev/null && ((SECONDS < end)); do sleep 0.5; done
+	kill "$server" 2>/dev/null
+	wait "$server"
 }
 
 served() {
-	local status=0
-	wait "$server" || status=$?
-	ok "$status" "it served"
+	ended
+	ok $? "it served"
 }
 
 # excepted REASON COMMAND...: not typed here.
@@ -95,11 +106,6 @@ on() {
 # file N: the Nth /etc/vrfm.conf of the quick start
 file() {
 	text quickstart.rst | awk -v n="$1" '/^\t\[rfm2g0\]/ { on = ++count == n } /^[^\t]/ { on = 0 } on' | sed 's/^\t//'
-}
-
-device() {
-	rdma link add "$1" type rxe netdev eth0
-	ip address add "10.0.0.$NODE/24" dev eth0 2>/dev/null
 }
 
 readme() {
@@ -134,7 +140,6 @@ readme() {
 	barrier krping
 	on 1 serves "echo server,addr=10.56.0.1,port=9999,size=4096 >/proc/krping"
 	barrier serves
-	sleep 2
 	on 2 typed "echo client,addr=10.56.0.1,port=9999,count=100,size=4096,validate >/proc/krping"
 	on 1 served
 	barrier pinged
@@ -165,10 +170,9 @@ adapter_and_network() {
 	excepted "an adapter" "dcb pfc set dev eth0 prio-pfc 3:on"
 	barrier tos
 	on 1 serves "rping -s -a 10.0.0.1 -C 3"
-	sleep 3
 	barrier rping
 	on 2 typed "rping -c -a 10.0.0.1 -C 3 -v"
-	on 1 wait
+	on 1 ended
 	((NODE != 2)) || { [[ $(grep -c '^ping data: rdma-ping-' "$said") == 3 ]]; ok $? "three lines of letters"; }
 	barrier rping-over
 }
@@ -202,8 +206,8 @@ users() {
 }
 
 programs() {
-	((NODE != 3)) || return 0
-	cd /debs/tree || return
+	((NODE != 3)) || { barrier made; return 0; }
+	cd /debs/tree || ok 1 "a folder beside the packages"
 	typed "apt-get install build-essential pkg-config"
 	typed "apt-get install ../librfm2g-dev_*.deb"
 	cat >program.c <<-'END'
@@ -228,15 +232,9 @@ programs() {
 	mkdir samples
 	cp -r /usr/share/doc/librfm2g-dev/examples/rfm2g samples
 	typed "make -C samples/rfm2g"
-	barrier_of_two made
+	barrier made
 	on 1 typed "samples/rfm2g/build/block_counter /dev/rfm2g0 write 5"
 	on 2 typed "samples/rfm2g/build/block_counter /dev/rfm2g0 read 5"
-}
-
-# barrier_of_two NAME: the third node has nothing to do meanwhile.
-barrier_of_two() {
-	touch "/exchange/$1.$NODE"
-	until [[ -e /exchange/$1.1 && -e /exchange/$1.2 ]]; do sleep 0.2; done
 }
 
 third() {
@@ -262,7 +260,6 @@ last_resort() {
 	typed "modprobe krping"
 	barrier modprobe
 	on 1 serves "echo server,addr=10.0.0.1,port=9999,size=4096 >/proc/krping"
-	sleep 2
 	barrier serves
 	on 2 typed "echo client,addr=10.0.0.1,port=9999,count=100,size=4096,validate >/proc/krping"
 	on 1 served
@@ -283,7 +280,7 @@ echo "127.0.1.1 $(hostname)" >>/etc/hosts		# for sudo
 rdma link delete "$RDMADEV"
 readme
 barrier readme
-device mlx5_0
+rdma link add mlx5_0 type rxe netdev eth0
 commands=$(of_quickstart)
 adapter_and_network
 two_nodes
