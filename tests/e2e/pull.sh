@@ -404,7 +404,8 @@ kills() {
 			kt longsend c "$len" 60000
 			kt_is 0 "round $i: sent"
 			kt_start sending longsend c $((len + 1)) 60000
-			random $((150000 * slow))
+			# On a busy machine the receiver may not have called yet: later, if that was so.
+			random $((150000 * slow * (early + 1)))
 			kt kill c "$kt_pid" any 1500 "$random"
 			reap sending
 			is_one_of "$kt_ret" 0 "${errno[EINTR]}"
