@@ -87,7 +87,8 @@ inviting() {
 ends() {
 	local what=$1 why
 	shift
-	kt connect e "$server" 7000
+	# Else software adapters have another MR for each region.
+	kt connect e "$server" 7000 mr_pool=4
 	kt_is 0 "connected for $what"
 	kt ask e "$what"
 	for why in "$@"; do ((kt_ret != ${errno[$why]})) || break; done
@@ -146,6 +147,9 @@ else
 	ends twice EPROTO
 	((key + 2 == $(counter protocol_error key)))
 	ok $? "and it is counted, too"
+	ends heir EPROTO
+	((key + 3 == $(counter protocol_error key)))
+	ok $? "and so is that of an MR whose key was for it once"
 	# How it is told that it may not is the transport's business.
 	ends stale EACCES ECONNRESET EIO
 	writes 40 4096 virt

@@ -483,6 +483,13 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	return ret;
 }
 
+/* The MR was a region's before that was for it; that one has been put. */
+static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
+{
+	return ktest_tell_invite(cb, msg, KRDMA_REMOTE_INVALIDATE, 1) ?:
+	       ktest_tell_invite(cb, msg, 0, 1);
+}
+
 /* The key of the server's that it has just described. */
 static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
@@ -517,10 +524,10 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 }
 
 /*
- * ask NAME invite|foreign|twice|back|stale|report [N]: N times: offer a key to
- * the server, who invalidates it; the same with one that is not for that; the same
- * key twice; invalidate one of the server's; the same, and use it then; what was
- * counted
+ * ask NAME invite|foreign|twice|heir|back|stale|report [N]: N times: offer a key
+ * to the server, who invalidates it; the same with one that is not for that; the
+ * same key twice; one that is for it, and then one that is not, of the same MR;
+ * invalidate one of the server's; the same, and use it then; what was counted
  */
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 struct krdma_cb *cb)
@@ -539,6 +546,8 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		else if (!strcmp(what, "twice"))
 			ret = ktest_tell_invite(cb, msg,
 						KRDMA_REMOTE_INVALIDATE, 2);
+		else if (!strcmp(what, "heir"))
+			ret = ktest_tell_heir(cb, msg);
 		else if (!strcmp(what, "back"))
 			ret = ktest_tell_back(cb, msg);
 		else if (!strcmp(what, "stale"))
