@@ -147,9 +147,12 @@ else
 	ends twice EPROTO
 	((key + 2 == $(counter protocol_error key)))
 	ok $? "and it is counted, too"
+	reused=$(counter mrs_reused)
 	ends heir EPROTO
 	((key + 3 == $(counter protocol_error key)))
 	ok $? "and so is that of an MR whose key was for it once"
+	((reused + 1 == $(counter mrs_reused)))
+	ok $? "which was the same MR"
 	# How it is told that it may not is the transport's business.
 	ends stale EACCES ECONNRESET EIO
 	writes 40 4096 virt
