@@ -26,9 +26,9 @@
 
 before=$(resources)
 network_ready
-overload_ms=100
-# Twice that, and what a loaded machine adds.
-longest_us=$(((2 * overload_ms + 100) * 1000 * slow))
+overload_ms=200
+# Twice that is promised. A busy machine adds more than 200 ms.
+longest_us=$(((4 * overload_ms + 100) * 1000 * slow))
 blocks=$((2000 / slow))
 
 cut() {
@@ -226,13 +226,13 @@ large() {
 
 # It is the time that a call waits which counts, in all its steps.
 steps() {
-	local wait_ms=$((300 * slow)) text
+	local wait_ms=$((600 * slow)) text
 	another 2M "$wait_ms"
 	if ((NODE == 1)); then
 		# A step takes less than overload_ms, and 1 MiB takes longer.
-		cut rate $((24 / slow))mbit
+		cut rate $((12 / slow))mbit
 		text=$(rfm heavy 0 1048576 $((3 * slow)))
-		((text <= (wait_ms + 150 * slow) * 1000))
+		((text <= (wait_ms + 300 * slow) * 1000))
 		ok $? "a block of 1 MiB waits no longer than for one step: $text us"
 		check "node 3 was left behind" behind
 		mend
