@@ -42,6 +42,10 @@ TOUR = 10
 SLACK = 240
 # And modules may take this long to be made, on a busy machine.
 COMPILING = 1800
+# With what modules are built that say nothing when all is well. Where a kernel boots, too, scenarios load the ones that
+# were built so: to build them twice would take minutes. KUnit has modules of its own wherever it runs.
+CHECKED = ("-s", "W=1", "C=2")
+MAKE = {"stock-6.1": CHECKED, "stock-6.12": CHECKED, "stock-new": ("-s", "W=1"), "uml-debug": ("CONFIG_KUNIT=",)}
 # Kernels that check themselves at every step, the one emulated besides, take that many times as long.
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
@@ -96,7 +100,8 @@ def on_machines(kernel, argv, timeout, level=0, planned=True):
     run = judged(argv, timeout, level, planned)
 
     def prepared(log):
-        command.run([KERNELS, "modules", kernel], log, COMPILING)
+        made = [word.removeprefix("--make=") for word in map(str, argv) if word.startswith("--make=")]
+        command.run([KERNELS, "modules", kernel, *made], log, COMPILING)
         return run(log)
     return prepared
 
@@ -140,6 +145,7 @@ def machines(place, timeout, load, files, nodes=2):
     """The command that boots nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
     argv = [VM, "--kernel", kernel, "--nodes", str(nodes), "--timeout", timeout, "--load", load]
+    argv += [f"--make={word}" for word in MAKE.get(kernel, ())]
     for file in files:
         argv += ["--add", SCENARIOS / file]
     return argv + (["--link", link] if link else [])
@@ -327,19 +333,20 @@ def everything():
         plain("krping-words", krpingtool.check),
         plain("resume", memory.check),
         plain("copies", copies.check),
-        Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
+        Part("model", judged([TOP / "tests/model/run", "--sound"], 1800), seconds=60),
+        Part("model-variants", judged([TOP / "tests/model/run", "--variants"], 1800), long=True, seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
         Part("packages", packages.check, seconds=60),
         Part("packages-install", packages.install, ("stock-6.1",), True, 1200),
-        plain("build-6.1", static.build("stock-6.1", "W=1", "C=2"), ("stock-6.1",), 60),
-        plain("build-6.12", static.build("stock-6.12", "W=1", "C=2"), ("stock-6.12",), 60),
-        plain("build-new", static.build("stock-new", "W=1"), ("stock-new",), 60),
+        plain("build-6.1", static.build("stock-6.1", MAKE["stock-6.1"]), ("stock-6.1",), 60),
+        plain("build-6.12", static.build("stock-6.12", MAKE["stock-6.12"]), ("stock-6.12",), 60),
+        plain("build-new", static.build("stock-new", MAKE["stock-new"]), ("stock-new",), 60),
         plain("build-without-headers", static.build_without_headers),
         plain("install", static.install, ("stock-6.1",)),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
         selftest("uml"), bench("uml"),
-        Part("coverage-uml", coverage.run("uml"), ("uml",), seconds=40),
+        Part("coverage-uml", coverage.run("uml"), ("uml",), True, 40),
         *[selftest(kernel, True) for kernel in
           ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),

@@ -34,6 +34,8 @@ def arguments():
     parser.add_argument("--append", default="", metavar="ARGS", help="more of the kernel's command line")
     parser.add_argument("--mem", metavar="M", help="memory of a machine, such as 1G")
     parser.add_argument("--cpus", type=int, default=2, metavar="N")
+    parser.add_argument("--make", action="append", default=[], metavar="WORD",
+                        help="build our modules with this besides, such as --make=W=1")
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for boot and script")
     parser.add_argument("script", type=pathlib.Path, metavar="SCRIPT")
     parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARG")
@@ -69,7 +71,7 @@ def fill(run_dir, args, kernel):
     for file in args.add:
         shutil.copy(file, rig / "add")
     try:
-        with modules.built(kernel) as folder:
+        with modules.built(kernel, args=args.make) as folder:
             shutil.copytree(folder, rig / "modules", dirs_exist_ok=True)
     except cache.RigError as error:
         if args.load:
