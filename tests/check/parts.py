@@ -333,8 +333,7 @@ def everything():
         plain("krping-words", krpingtool.check),
         plain("resume", memory.check),
         plain("copies", copies.check),
-        Part("model", judged([TOP / "tests/model/run", "--sound"], 1800), seconds=60),
-        Part("model-variants", judged([TOP / "tests/model/run", "--variants"], 1800), long=True, seconds=200),
+        Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
         Part("packages", packages.check, seconds=60),
@@ -346,7 +345,7 @@ def everything():
         plain("install", static.install, ("stock-6.1",)),
         kunit("uml"), kunit("uml-debug", True), kunit("debug-6.1", True),
         selftest("uml"), bench("uml"),
-        Part("coverage-uml", coverage.run("uml"), ("uml",), True, 40),
+        Part("coverage-uml", coverage.run("uml"), ("uml",), seconds=40),
         *[selftest(kernel, True) for kernel in
           ("stock-6.1", "uml-debug", "debug-6.1", "stock-new", "stock-6.12", "stock-6.1-rt")],
         Part("demo", judged_by_last_line([TOP / "tools/demo"], "demo: ok"), ("stock-6.1",), True, 180),
