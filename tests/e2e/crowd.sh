@@ -19,12 +19,8 @@
 
 before=$(resources)
 
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
-}
-
 settled() {
-	rfm_is ready && complete
+	rfm_is ready && rfm_complete
 }
 
 # equal NAME: all have the same memory.

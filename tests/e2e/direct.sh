@@ -240,17 +240,13 @@ gone() {
 		else
 			barrier "left$i"
 			check "linked" within 30 rfm_is ready $((5 - NODE))
-			check "it is complete" within 60 complete
+			check "it is complete" within 60 rfm_complete
 			check "those who stay are equal, $(rfm peek 1048576)" within 30 same "$i"
 			barrier "alone$i-done"
 		fi
 		check "linked" within 60 rfm_is ready
 		check "all nodes are equal" equal "gone$i"
 	done
-}
-
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
 }
 
 # same ROUND: both of those who stay come here, again and again until they are.

@@ -39,11 +39,7 @@ rfm_peers() {
 	for i in $peers; do rfm_peer "$i" || return; done
 }
 
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
-}
-
-settled() { rfm_is ready "$@" && complete; }
+settled() { rfm_is ready "$@" && rfm_complete; }
 
 # loading WORD: what debugfs says of it
 loading() {

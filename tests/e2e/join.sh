@@ -29,11 +29,9 @@ image() {
 	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { print $2, $3 }' /proc/rfm2g
 }
 
-complete() { [[ $(image) == *" complete" ]]; }
-
 # settled PEER...: linked with all of them, both ways, and not about to load
 settled() {
-	rfm_is ready "$@" && complete
+	rfm_is ready "$@" && rfm_complete
 }
 
 same_lineage() {
@@ -257,7 +255,7 @@ halves() {
 		barrier_of lineages 1 2
 		same_lineage halves
 		ok $? "they have the same image: $(image)"
-		within 10 complete
+		within 10 rfm_complete
 	fi
 	equal halves 1 2
 	barrier halves-over

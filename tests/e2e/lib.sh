@@ -36,6 +36,11 @@ barrier() {
 	meet "$1"
 }
 
+# As the rig's, without a shell of its own.
+dmesg_node() {
+	dmesg "$@"
+}
+
 cases=0
 failures=0
 declare -A errno=(
@@ -262,7 +267,7 @@ resources() {
 
 # same_resources BEFORE DESCRIPTION
 same_resources() {
-	local now end=$((SECONDS + 5 * slow))
+	local now end=$((SECONDS + 5 * slow)) since=$EPOCHREALTIME
 	until now=$(resources) && [[ $now == "$1" ]]; do
 		if ((SECONDS >= end)); then
 			ok 1 "$2: was $1, is $now"
@@ -270,7 +275,8 @@ same_resources() {
 			rdma resource show cm_id 2>/dev/null | sed 's/^/# /'
 			return
 		fi
-		sleep 0.1
+		look_again "$since"
+		since=$EPOCHREALTIME
 	done
 	ok 0 "$2"
 }
@@ -326,31 +332,61 @@ rfm_unmake() {
 	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
 }
 
+# rfm_find WORDS: sets rfm_line to what /proc/rfm2g says of this node's device in the first line that begins with WORDS.
+# No other process: waits look here again and again, and to start one takes tens of milliseconds on uml.
+rfm_find() {
+	local text nl=$'\n'
+	text=$nl$(</proc/rfm2g)
+	rfm_line=
+	[[ $text == *"$nl${RFM#/dev/} "* ]] || return
+	text=${text#*"$nl${RFM#/dev/} "}
+	text=${text%%"$nl"[! ]*}
+	[[ $text == *"$nl  $1 "* ]] || return
+	text=${text#*"$nl  $1 "}
+	rfm_line="  $1 ${text%%"$nl"*}"
+}
+
 # rfm_peer_line NODE: what /proc/rfm2g says of a peer
 rfm_peer_line() {
-	awk -v dev="${RFM#/dev/}" -v peer="$1" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "peer" && $2 == peer' /proc/rfm2g
+	! rfm_find "peer $1" || echo "$rfm_line"
+}
+
+# This node has a whole image, and is not about to load one.
+rfm_complete() {
+	rfm_find image && [[ $rfm_line == *" complete" ]]
 }
 
 # rfm_is STATE [NODE]...: of all peers, or these
 rfm_is() {
-	local state=$1 i line
+	local state=$1 i
 	shift
-	(($# > 0)) || set -- $(seq 1 "$NODES")
+	(($# > 0)) || eval "set -- {1..$NODES}"
 	for i in "$@"; do
 		((i != NODE)) || continue
-		line=$(rfm_peer_line "$i")
+		rfm_find "peer $i"
 		# This node has sent all that the peer lacked, and the other way round.
-		[[ $line == *" $state "* ]] && [[ $state != ready || $line == *"peer_synced 1"* ]] || return 1
+		[[ $rfm_line == *" $state "* ]] && [[ $state != ready || $rfm_line == *"peer_synced 1"* ]] || return 1
 	done
+}
+
+# look_again SINCE: pause between two looks at something that took from SINCE, by EPOCHREALTIME, until now. Who waits rests
+# four times as long as he works, up to half a second, and so leaves the processors to those he waits for.
+look_again() {
+	local us=$((4 * (${EPOCHREALTIME/[.,]/} - ${1/[.,]/})))
+	((us > 50000)) || us=50000
+	((us < 500000)) || us=500000
+	printf -v us 0.%06d $us
+	sleep $us
 }
 
 # within SECONDS COMMAND...: it becomes true in time, for this kernel.
 within() {
-	local end=$((SECONDS + $1 * slow))
+	local end=$((SECONDS + $1 * slow)) since=$EPOCHREALTIME
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
-		sleep 0.05
+		look_again "$since"
+		since=$EPOCHREALTIME
 	done
 }
 

@@ -36,7 +36,7 @@ field() {
 	echo "${line%% *}"
 }
 
-ready() { [[ $(rfm_peer_line "$1") == *" ready "*"peer_synced 1"* ]]; }
+ready() { rfm_find "peer $1" && [[ $rfm_line == *" ready "*"peer_synced 1"* ]]; }
 
 complains() { [[ $(dmesg_node) == *"node 5 does not send its image"* ]]; }
 

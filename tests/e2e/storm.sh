@@ -30,12 +30,8 @@ diary=$results/diary
 history=
 declare -A events
 
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
-}
-
 settled() {
-	rfm_is ready && complete
+	rfm_is ready && rfm_complete
 }
 
 # for_a_while MIN MAX: seconds

@@ -91,7 +91,7 @@ links() {
 
 # is STATE ID
 is() {
-	[[ $(rfm_peer_line "$2") == *" $1 "* ]]
+	rfm_find "peer $2" && [[ $rfm_line == *" $1 "* ]]
 }
 
 # turned_away NAME REASON CALLER CALLED ID: both nodes are enabled, and CALLER is refused by CALLED, which it takes for ID.

@@ -32,12 +32,8 @@ is() {
 	ok $? "$3: $value"
 }
 
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
-}
-
 settled() {
-	rfm_is ready "$@" && complete
+	rfm_is ready "$@" && rfm_complete
 }
 
 # Node 4 is gone: those who stay come to have the same.

@@ -24,12 +24,8 @@ debug=/sys/kernel/debug
 most=2000
 mountpoint -q $debug || mount -t debugfs none $debug
 
-complete() {
-	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { exit $3 != "complete" }' /proc/rfm2g
-}
-
 settled() {
-	rfm_is ready && complete
+	rfm_is ready && rfm_complete
 }
 
 arm() {
