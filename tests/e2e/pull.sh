@@ -381,6 +381,7 @@ kills() {
 	for i in {1..8}; do
 		if ((NODE == 1)); then
 			kt accept a l 20000
+			kt_is 0 "round $i: accepted"
 			kt_start got longreceive a "$max"
 			barrier "kill$i"
 			random $((100000 * slow))
@@ -400,6 +401,7 @@ kills() {
 			kt release a
 		else
 			kt connect c "$server" 7000 max_msg=$max
+			kt_is 0 "round $i: connected"
 			barrier "kill$i"
 			kt longsend c "$len" 60000
 			kt_is 0 "round $i: sent"
