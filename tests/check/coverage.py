@@ -75,7 +75,7 @@ def run(kernel_name):
     """Build the tests so that they count, run them, and see."""
     def check(log):
         kernel = kernels.prepare(kernel_name)
-        args = ["KRDMA_GCOV=y"]
+        args = ["KRDMA_GCOV=y", "KRDMA_TESTS=kunit"]
         with modules.built(kernel, TOP, args) as folder:
             argv = [TOP / "tools/vm", "--kernel", kernel_name, "--nodes", "1", "--timeout", "300", "--add", KUNIT / "run"]
             for file in sorted(folder.glob("*_kunit.ko")):
