@@ -205,28 +205,43 @@ def build(name, args):
     return check
 
 
-def install(log):
-    """make install: our modules, and what programs use; nothing else, and no complaint."""
-    try:
-        kernel = kernels.prepare("stock-6.1")
-    except cache.RigError as error:
-        write(log, f"{error}\n")
-        return False
-    with tempfile.TemporaryDirectory() as folder:
-        tree, root = pathlib.Path(folder, "tree"), pathlib.Path(folder, "root")
-        tree.mkdir()
-        modules.copy(TOP, tree)
-        status = command.run(["make", f"-j{os.cpu_count()}", "-C", tree, f"KDIR={kernel.kdir}", f"INSTALL_MOD_PATH={root}",
-                              "DEPMOD=true", f"DESTDIR={root}", "install"], log, 1800)
-        installed = sorted(file.name for file in root.rglob("*.ko*"))
-        local = sorted(str(file.relative_to(root / "usr/local")) for file in root.glob("usr/local/**/*")
-                       if file.is_file() and file.suffix != ".h")
-    write(log, f"installed: {installed} {local}\n")
-    with open(log, encoding="utf-8") as file:
-        # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
-        complaints = re.findall(r"^.*(?:\berror\b|warning:).*$", file.read(), re.MULTILINE)
-    return (status == 0 and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and local == PROGRAMS and
-            not complaints)
+def install(name, args):
+    """make install: our modules, and what programs use; nothing else, and no complaint.
+
+    Where all modules have been built with these arguments, the tests' among them, so that nothing is compiled again.
+    """
+    def check(log):
+        with tempfile.TemporaryDirectory() as root:
+            try:
+                kernel = kernels.prepare(name)
+                with modules.built(kernel, TOP, args):
+                    status = install_into(root, kernel, args, log)
+            except cache.RigError as error:
+                write(log, f"{error}\n")
+                return False
+            root = pathlib.Path(root)
+            installed = sorted(file.name for file in root.rglob("*.ko*"))
+            local = sorted(str(file.relative_to(root / "usr/local")) for file in root.glob("usr/local/**/*")
+                           if file.is_file() and file.suffix != ".h")
+        write(log, f"installed: {installed} {local}\n")
+        with open(log, encoding="utf-8") as file:
+            # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
+            complaints = re.findall(r"^.*(?:\berror\b|warning:).*$", file.read(), re.MULTILINE)
+        return (status == 0 and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and local == PROGRAMS and
+                not complaints)
+    return check
+
+
+def install_into(root, kernel, args, log):
+    """Exit status of make install. sparse has seen all of it."""
+    place = modules.place(kernel, TOP, args)
+    words = [word for word in args if not word.startswith(("-s", "C="))]
+    (place / modules.UNSURE).touch()
+    status = command.run(["make", f"-j{os.cpu_count()}", "-C", place, f"KDIR={kernel.kdir}", *kernel.make_args, *words,
+                          f"INSTALL_MOD_PATH={root}", "DEPMOD=true", f"DESTDIR={root}", "install"], log, 1800)
+    if status == 0:
+        (place / modules.UNSURE).unlink()
+    return status
 
 
 def build_without_headers(log):
