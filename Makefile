@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What people type. Everything the kernel build needs is in Kbuild. With
-# KRDMA_TESTS=y, make builds the sample and the modules of the tests as well;
-# with KRDMA_TESTS=kunit, the KUnit tests alone.
+# KRDMA_TESTS=y, make builds the sample and the modules of the tests as well, with
+# KRDMA_TESTS=kunit the KUnit tests alone.
 # DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
 # modules. DOCS is where make docs puts its pages, KERNELDOC the kernel-doc that it
 # is to use.

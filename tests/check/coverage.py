@@ -15,6 +15,9 @@ from rig import cache, kernels, modules
 
 TOP = static.TOP
 KUNIT = TOP / "tests/kunit"
+# With what the tests are built: by themselves, and so that they count.
+KUNIT_MAKE = ("KRDMA_TESTS=kunit",)
+COUNTING = "KRDMA_GCOV=y"
 WANTED = 90
 COUNTED = re.compile(r"^n1\| gcda (\S+) (\S+)$", re.M)
 HEAD = re.compile(r"/\*.*?\*/\n", re.S)
@@ -75,7 +78,7 @@ def run(kernel_name):
     """Build the tests so that they count, run them, and see."""
     def check(log):
         kernel = kernels.prepare(kernel_name)
-        args = ["KRDMA_GCOV=y", "KRDMA_TESTS=kunit"]
+        args = [*KUNIT_MAKE, COUNTING]
         with modules.built(kernel, TOP, args) as folder:
             argv = [TOP / "tools/vm", "--kernel", kernel_name, "--nodes", "1", "--timeout", "300", "--add", KUNIT / "run"]
             for file in sorted(folder.glob("*_kunit.ko")):

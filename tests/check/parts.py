@@ -43,9 +43,10 @@ SLACK = 240
 # And modules may take this long to be made, on a busy machine.
 COMPILING = 1800
 # With what modules are built that say nothing when all is well. Where a kernel boots, too, scenarios load the ones that
-# were built so: to build them twice would take minutes. KUnit has modules of its own wherever it runs.
+# were built so: to build them twice would take minutes. Nobody here looks at debug information; where headers have a
+# vmlinux, which is so since 6.12, BTF is made of it, and modules must have it.
 CHECKED = ("-s", "W=1", "C=2")
-MAKE = {"stock-6.1": CHECKED, "stock-6.12": CHECKED, "stock-new": ("-s", "W=1"), "uml-debug": ("CONFIG_KUNIT=",)}
+MAKE = {"stock-6.1": (*CHECKED, "KCFLAGS=-g0"), "stock-6.12": CHECKED, "stock-new": ("-s", "W=1")}
 # Kernels that check themselves at every step, the one emulated besides, take that many times as long.
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
@@ -121,7 +122,10 @@ def without_warnings(run):
 
 
 def kunit(kernel, long=False):
-    argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", TOP / "tests/kunit/run"]
+    """The KUnit tests; where coverage is counted, too, with what was built for that."""
+    words = [*coverage.KUNIT_MAKE, *([coverage.COUNTING] if kernel == "uml" else [])]
+    argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", *[f"--make={word}" for word in words],
+            TOP / "tests/kunit/run"]
     run = without_warnings(on_machines(kernel, argv, 300 + SLACK, level=1, planned=False))
     return Part(f"kunit-{kernel}", run, (kernel,), long, 30, guarantees=("G10",))
 

@@ -47,7 +47,7 @@ def files(kernel_name, names, into):
     if not commit:
         return []
     kernel = kernels.prepare(kernel_name)
-    # Its KUnit tests are of no use here.
+    # Of its tests a scenario wants but krdma_test. Earlier versions build those of KUnit as well, unless they are told.
     with modules.built(kernel, tree(commit), ["CONFIG_KUNIT="]) as folder:
         return [shutil.copy(pathlib.Path(folder, f"{name}.ko"), pathlib.Path(into, f"{name}-previous.ko"))
                 for name in names]
