@@ -517,7 +517,7 @@ flood() {
 	barrier "done$rows"
 }
 
-attacker_listens() { [[ $(<"$files/connections") == *listener*:7100" "* ]]; }
+attacker_listens() { [[ $(<"$files/connections") =~ listener[^$'\n']*:7100\  ]]; }
 
 # back NAME RW HELLO RECORD COUNTERS STEP...: the attacker listens; HELLO mute: it does not even answer. RW: 1, or 0.
 back() {
