@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -109,7 +110,7 @@ class Kernels:
 class Run:
     """Parts that wait, run and are done."""
 
-    def __init__(self, parts, resume=False):
+    def __init__(self, parts, resume=False, named=False):
         # What needs no kernel first, for those may have to be made; then what takes long.
         self.waiting = sorted(parts, key=lambda part: (bool(part.kernels), -part.seconds))
         self.total = len(parts)
@@ -121,7 +122,8 @@ class Run:
         self.kernels = Kernels(needed(parts))
         self.lock = self.kernels.changed
         self.memory = memory.Memory(all_parts.TOP, cache.root() / "results")
-        self.resume = resume
+        # What depends on its files alone runs if it is asked for.
+        self.remembers = (lambda part: True) if resume else (lambda part: part.files and self.memory.tree and not named)
         if resume and not self.memory.tree:
             sys.exit("check: --resume needs a tree of which all is committed")
 
@@ -143,7 +145,7 @@ class Run:
 
     def work(self):
         while part := self.next():
-            known, left = self.recall(part) if self.resume else (ktap.Results(), part)
+            known, left = self.recall(part) if self.remembers(part) else (ktap.Results(), part)
             if not left:
                 self.report(part, known, None)
                 continue
@@ -160,7 +162,11 @@ class Run:
         known, left = ktap.Results(), []
         for member in part.members or [part]:
             there = all(self.kernels.state[name] for name in member.kernels)
-            results = self.memory.recall(member, self.kernels.folders) if there else None
+            try:
+                results = self.memory.recall(member, self.kernels.folders) if there else None
+            except (cache.RigError, OSError, subprocess.SubprocessError):
+                # A tool is not there: it will say so when it runs.
+                results = None
             if results:
                 self.judge_skips(member, results)
             if results and not results.failed:
@@ -279,7 +285,7 @@ def main():
     if args.mutants:
         results = mutants.check(args.names, all_parts.everything(), args.resume)
     else:
-        results = Run(select(args), args.resume).all(LONG_WORKERS if args.long else WORKERS)
+        results = Run(select(args), args.resume, args.names).all(LONG_WORKERS if args.long else WORKERS)
     print(f"# {(time.monotonic() - start) / 60:.1f} minutes")
     if command.stopping.is_set():
         results.failed.append("interrupted")

@@ -59,10 +59,13 @@ def irrelevant(top, part):
 
 
 def inputs(top, lines, part):
-    """A name for all files that PART may depend on; one that runs no scripts may depend on all."""
+    """A name for all files that PART may depend on; one that runs no scripts and does not say may depend on all."""
     nothing = irrelevant(top, part) if part.scripts else []
+    named = set(part.files()) if part.files else ()
 
     def matters(path):
+        if part.files:
+            return path in named
         if part.scripts and fnmatch.fnmatch(path, SCRIPTS):
             return pathlib.PurePath(path).name in part.scripts
         return not any(fnmatch.fnmatch(path, pattern) for pattern in nothing)
@@ -90,7 +93,7 @@ class Mutant:
 
     def __init__(self, part, patch):
         self.name = f"mutant {patch.stem} {hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
-        self.kernels, self.scripts, self.userspace = part.kernels, part.scripts, part.userspace
+        self.kernels, self.scripts, self.userspace, self.files = part.kernels, part.scripts, part.userspace, part.files
         self.beside = lambda: [part.name, *part.beside()]
         self.members = ()
 
@@ -194,10 +197,12 @@ def mutants_are_told_apart(top, folder, part, patch):
 def check(_log):
     """Does it remember what has passed, and nothing else?"""
     revision = ["one"]
-    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), beside=tuple, userspace=False, members=())
-    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("lib.sh", "other.sh"),
+    part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), files=None, beside=tuple, userspace=False,
+                                 members=())
+    other = types.SimpleNamespace(name="other", kernels=("uml",), scripts=("lib.sh", "other.sh"), files=None,
                                   beside=lambda: revision, userspace=False, members=())
     user = types.SimpleNamespace(**{**vars(other), "name": "user", "userspace": True})
+    reader = types.SimpleNamespace(**{**vars(part), "name": "reader", "files": lambda: ["file", "krping/file.c"]})
     good = ktap.Results(passed=["one", "two"], skipped=["three"])
     right = [tours_are_told_apart(other)]
     with tempfile.TemporaryDirectory() as place:
@@ -221,16 +226,17 @@ def check(_log):
         commit(top, **{"tests/e2e/more.sh": "another", "vrfm/file.c": "new", "Documentation/words.txt": "new",
                        "tests/words.rst": "new"})
         right += [known(other), not known(part)]
+        Memory(top, folder).note(reader, {"uml": "uml-1"}, good)
         Memory(top, folder).note(user, {"uml": "uml-1"}, good)
         right += [known(user)]
         commit(top, **{"tools/librfm2g/file.c": "new"})
-        right += [known(other), not known(user)]
+        right += [known(other), not known(user), known(reader)]
         for name in ("tests/e2e/lib.sh", "tests/e2e/other.sh", "file", "krping/file.c"):
             before = (top / name).read_text(encoding="ascii")
             commit(top, **{name: "another"})
-            right += [not known(other)]
+            right += [not known(other), known(reader) == (name not in reader.files())]
             commit(top, **{name: before})
-            right += [known(other)]
+            right += [known(other), known(reader)]
         revision[0] = "another"
         right += [not known(other)]
         memory = Memory(top, folder)

@@ -22,7 +22,7 @@ import packages
 import skew
 import static
 import userspace
-from rig import cache
+from rig import cache, kernels
 
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
@@ -63,18 +63,20 @@ class Part:
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
     scripts: tuple = ()			# of tests/e2e: lib.sh, its own, what they bring; no other one matters; empty: all may
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
+    files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
+					# BESIDE are the same, for it depends on nothing else: no machine, no time
     userspace: bool = False		# brings the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
     of: typing.Callable = None		# some of these -> the same with them only
 
 
-def plain(name, check, kernels=(), seconds=10):
+def plain(name, check, kernels=(), seconds=10, **words):
     """A check that is one case: CHECK says whether it is passed."""
     def run(log):
         results = ktap.Results()
         (results.passed if check(log) else results.failed).append(name)
         return results
-    return Part(name, run, kernels, seconds=seconds)
+    return Part(name, run, kernels, seconds=seconds, **words)
 
 
 def read(log):
@@ -325,10 +327,12 @@ def everything():
     """All parts there are."""
     parts = [
         plain("license", static.license_headers),
-        plain("shellcheck", static.shellcheck),
+        plain("shellcheck", static.shellcheck, files=static.shellcheck_reads,
+              beside=lambda: [static.says("shellcheck", "--version")]),
         plain("codespell", static.codespell),
         plain("python", static.python),
-        plain("checkpatch", static.checkpatch, seconds=30),
+        plain("checkpatch", static.checkpatch, seconds=30, files=static.checkpatch_reads,
+              beside=lambda: [kernels.source("debug-6.1").name]),
         plain("kernel-doc", static.kernel_doc),
         plain("docs", static.docs, seconds=20),
         plain("splats", static.splats),
@@ -337,7 +341,8 @@ def everything():
         plain("krping-words", krpingtool.check),
         plain("resume", memory.check),
         plain("copies", copies.check),
-        Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200),
+        Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
+             beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")]),
         plain("library-headers", userspace.headers),
         plain("library-symbols", userspace.symbols),
         Part("packages", packages.check, seconds=60),

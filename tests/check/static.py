@@ -5,6 +5,7 @@ import ast
 import os
 import pathlib
 import re
+import subprocess
 import tempfile
 
 import command
@@ -53,6 +54,16 @@ def silent(argv, log):
         file.seek(before)
         output = [line for line in file.read().splitlines()[1:] if line.strip()]
     return status == 0 and not output
+
+
+def says(*argv):
+    """What a tool says of its version."""
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+
+
+def checkpatch_reads():
+    # Called with --no-tree, it looks for no other files of ours.
+    return [*files(r"\.[ch]$"), ".checkpatch.conf", "tests/check/static.py"]
 
 
 def checkpatch(log):
@@ -126,6 +137,11 @@ def docs(log):
     lines = unexplained()
     write(log, "".join(f"not in Documentation/troubleshooting.rst: {line}\n" for line in lines))
     return status == 0 and not missing and not lines
+
+
+def shellcheck_reads():
+    """Scripts, what they bring, whatever its name, and this."""
+    return [*files(r"^(?!.*\.([ch]|md|patch|py|rst)$)"), "tests/check/static.py"]
 
 
 def shellcheck(log):
