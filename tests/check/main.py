@@ -165,7 +165,7 @@ class Run:
             try:
                 results = self.memory.recall(member, self.kernels.folders) if there else None
             except (cache.RigError, OSError, subprocess.SubprocessError):
-                # A tool is not there: it will say so when it runs.
+                # Something is not there: the part will say so when it runs.
                 results = None
             if results:
                 self.judge_skips(member, results)

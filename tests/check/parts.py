@@ -63,11 +63,11 @@ class Part:
     guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
     scripts: tuple = ()			# of tests/e2e: lib.sh, its own, what they bring; no other one matters; empty: all may
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
-    files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
-					# BESIDE are the same, for it depends on nothing else: no machine, no time
     userspace: bool = False		# brings the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
     of: typing.Callable = None		# some of these -> the same with them only
+    files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
+					# BESIDE are the same, for it depends on nothing else: no machine, no time
 
 
 def plain(name, check, kernels=(), seconds=10, **words):
@@ -323,6 +323,13 @@ def mutants_apply(log):
     return good and not strays
 
 
+def remembered(log):
+    """Is it remembered what has passed, and has each part a name to remember it by?"""
+    parts = [member for part in everything() for member in part.members or [part]]
+    names = {json.dumps(memory.key(TOP, "", part, dict.fromkeys(part.kernels, ""))) for part in parts}
+    return memory.check(log) and len(names) == len({part.name for part in parts})
+
+
 def everything():
     """All parts there are."""
     parts = [
@@ -339,7 +346,7 @@ def everything():
         plain("mutants-apply", mutants_apply),
         plain("bench-page", benchpage.check, seconds=30),
         plain("krping-words", krpingtool.check),
-        plain("resume", memory.check),
+        plain("resume", remembered),
         plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
              beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")]),
