@@ -122,8 +122,8 @@ class Run:
         self.kernels = Kernels(needed(parts))
         self.lock = self.kernels.changed
         self.memory = memory.Memory(all_parts.TOP, cache.root() / "results")
-        # What depends on its files alone runs if it is asked for.
-        self.remembers = (lambda part: True) if resume else (lambda part: part.files and self.memory.tree and not named)
+        self.resume = resume
+        self.named = named
         if resume and not self.memory.tree:
             sys.exit("check: --resume needs a tree of which all is committed")
 
@@ -156,6 +156,10 @@ class Run:
             except command.Stopped:
                 return
             self.report(left, results, log, known)
+
+    def remembers(self, part):
+        """May it say what it said before?  What depends on its files alone need not be asked to, but runs if it is named."""
+        return self.resume or (part.files and self.memory.tree and not self.named)
 
     def recall(self, part):
         """What it said when it passed, and what is left of it to run; kernels that are not there have no results."""
