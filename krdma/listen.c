@@ -18,6 +18,16 @@
 /* How long until a deaf listener tries again by itself. */
 #define KRDMA_LISTEN_RETRY_MS 1000
 
+/*
+ * The CM has no use for a backlog of less. How many requests wait for the user is
+ * counted in cm.c, where those that are too many are rejected. The iWARP CM needs
+ * it for what it has not handed over yet, of which this is its own default
+ * (iwcm.c: default_backlog, 6.1 to 7.3), and siw, 6.1 to 7.3, for TCP connections
+ * that it has not accepted yet: it forgets those beyond it, and when such a client
+ * gives up, the listener dies (siw_cm_llp_state_change(), see krdma_cm_call()).
+ */
+#define KRDMA_LISTEN_BACKLOG_MIN 256
+
 /* The listener's timer; put by krdma_listen_work() or krdma_conn_stop_timer(). */
 static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 {
@@ -76,7 +86,8 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
-	return rdma_listen(conn->cb.cm_id, conn->p.backlog);
+	return rdma_listen(conn->cb.cm_id,
+			   max_t(int, conn->p.backlog, KRDMA_LISTEN_BACKLOG_MIN));
 }
 
 static void krdma_listen_unbind(struct krdma_conn *conn)
