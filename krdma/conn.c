@@ -397,6 +397,13 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
  */
 #define KRDMA_REMOVED_EARLY_MS 200
 
+/*
+ * Nor does the CM, 6.1 to 7.3 at least, wait for addr_handler() when that has told
+ * us how the address was resolved, and lets go of its lock: cma_cancel_operation()
+ * takes the mutex for enough. But mutex_unlock() looks at a mutex once more when
+ * somebody else has it, who may have freed the id then. rdma_addr_cancel() waits
+ * for the work that is still on its list.
+ */
 static void krdma_conn_destroy_id(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
@@ -404,6 +411,7 @@ static void krdma_conn_destroy_id(struct krdma_conn *conn)
 		return;
 	if (READ_ONCE(conn->removed_early))
 		msleep(KRDMA_REMOVED_EARLY_MS);
+	rdma_addr_cancel(&conn->cb.cm_id->route.addr.dev_addr);
 	rdma_destroy_id(conn->cb.cm_id);
 	conn->cb.cm_id = NULL;
 }
