@@ -22,7 +22,7 @@ OLDER = "0.0.1"			# of the packages that are upgraded
 HERE = TOP / "tests/packages"
 # Each place where the version stands.
 VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
-            "tools/librfm2g/Makefile": r"^version := (.*)$"}
+            "include/version.h": r'^#define KRDMA_VERSION "(.*)"$', "tools/krping": r'^VERSION = "(.*)"$'}
 # What the user has typed, and some of what is offered then.
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
              ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),

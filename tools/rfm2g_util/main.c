@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../include/version.h"
 #include "util.h"
 
 #define UTIL_DEVICES 8
@@ -20,6 +21,7 @@
 static const char util_help_text[] =
 "rfm2g_util [-d DEVICE] [COMMAND [ARGUMENT]...]\n"
 "rfm2g_util [-d DEVICE] -c LINE [-c LINE]...\n"
+"rfm2g_util -h|-V, --help|--version\n"
 "\n"
 "Looks at an RFM2g device and tries it. DEVICE: N of /dev/rfm2gN, or a path; 0 if\n"
 "a command is given. Without COMMAND or LINE, commands are read from stdin; help\n"
@@ -190,17 +192,21 @@ static void util_options(int argc, char **argv, struct util_start *start)
 		{ "device", required_argument, NULL, 'd' },
 		{ "command", required_argument, NULL, 'c' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	int option;
 
 	/* What follows the command is its own, also what begins with -. */
-	while ((option = getopt_long(argc, argv, "+d:c:h", options,
+	while ((option = getopt_long(argc, argv, "+d:c:hV", options,
 				     NULL)) != -1) {
 		if (option == 'd') {
 			start->device = optarg;
 		} else if (option == 'c' && start->n < UTIL_LINES) {
 			start->lines[start->n++] = optarg;
+		} else if (option == 'V') {
+			puts("rfm2g_util " KRDMA_VERSION);
+			exit(util_said(UTIL_OK));
 		} else {
 			fputs(util_help_text, option == 'h' ? stdout : stderr);
 			exit(option == 'h' ? util_said(UTIL_OK) : UTIL_USAGE);

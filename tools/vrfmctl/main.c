@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../include/version.h"
 #include "ctl.h"
 
 static const char ctl_help_text[] =
@@ -36,6 +37,8 @@ static const char ctl_help_text[] =
 "  -c, --compare=FILE      check: with what check said on another node; -: stdin\n"
 "  -w, --write=OFFSET      bench: write, too; the word at OFFSET is lost\n"
 "  -e, --event=TYPE        bench: send events, too, of type 1 to 4, to all nodes\n"
+"  -h, --help              print this text\n"
+"  -V, --version           print the version\n"
 "\n"
 "Exit status: 0 all was well, 1 something failed or differs, 2 usage, 3 join:\n"
 "has all, but of those only that are linked.\n";
@@ -320,15 +323,20 @@ int main(int argc, char **argv)
 		{ "write", required_argument, NULL, 'w' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ }
 	};
 	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
 	int option;
 
-	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:h", options,
+	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:hV", options,
 				     NULL)) != -1) {
 		if (option == 'h') {
 			fputs(ctl_help_text, stdout);
+			return ctl_said(CTL_OK);
+		}
+		if (option == 'V') {
+			puts("vrfmctl " KRDMA_VERSION);
 			return ctl_said(CTL_OK);
 		}
 		if (!ctl_option(option, optarg, &wanted)) {
