@@ -20,7 +20,7 @@ import page  # noqa: E402
 import record  # noqa: E402
 import rows as all_rows  # noqa: E402
 from record import BenchError  # noqa: E402
-from rig import kernels  # noqa: E402
+from rig import kernels, need  # noqa: E402
 
 TURN_MS = 500
 BOOT_SECONDS = 240
@@ -32,6 +32,7 @@ def arguments():
         prog="tools/bench", description="Measure krdma against verbs written by hand, in the same kernel, by turns.",
         epilog="A line is: ROW WHAT, TOPOLOGY VALUE goal OPGOAL met|missed. The exit status is 0 if all was measured, whatever "
                "the values.")
+    parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--rows", metavar="R1,R4", help=f"of {','.join(known)} (default: all; C only with --report)")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="uml")
     parser.add_argument("--link", choices=["rxe", "siw"], default="rxe")
@@ -227,8 +228,15 @@ def write_json(file, text):
         raise BenchError(f"{file}: {error.strerror}") from None
 
 
+def needed(args):
+    """Groups of Debian packages that these arguments take."""
+    drawing = ["drawing"] if args.report else []
+    return drawing if args.earlier else [*need.of_kernels([args.kernel]), "scripts", "verbs", *drawing]
+
+
 def work(args):
     """Measure or read, and write what was asked for: errors that did not end it."""
+    need.packages("tools/bench", *needed(args))
     if args.earlier:
         text, errors = record.read(args.earlier), []
         record.parse(text, args.earlier)		# before anything is written

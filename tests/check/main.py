@@ -22,7 +22,7 @@ import ktap  # noqa: E402
 import memory  # noqa: E402
 import mutants  # noqa: E402
 import parts as all_parts  # noqa: E402
-from rig import cache, kernels  # noqa: E402
+from rig import cache, kernels, need  # noqa: E402
 
 WORKERS = 3			# for two processors: the machines that are started wait a lot
 LONG_WORKERS = 2		# emulated ones that check themselves do not
@@ -37,6 +37,7 @@ GUARANTEE = re.compile(r"G\d+")		# of vrfm: the scenarios that show it, see Docu
 def arguments():
     parser = argparse.ArgumentParser(prog="tools/check", description="Run all checks, or those whose name contains or matches NAME.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; G1 to G10: what shows a guarantee of vrfm")
+    parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
     parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
     parser.add_argument("--resume", action="store_true",
@@ -286,10 +287,12 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     start = time.monotonic()
+    parts = all_parts.everything() if args.mutants else select(args)
+    need.packages("tools/check", *all_parts.groups(parts))
     if args.mutants:
-        results = mutants.check(args.names, all_parts.everything(), args.resume)
+        results = mutants.check(args.names, parts, args.resume)
     else:
-        results = Run(select(args), args.resume, args.names).all(LONG_WORKERS if args.long else WORKERS)
+        results = Run(parts, args.resume, args.names).all(LONG_WORKERS if args.long else WORKERS)
     print(f"# {(time.monotonic() - start) / 60:.1f} minutes")
     if command.stopping.is_set():
         results.failed.append("interrupted")

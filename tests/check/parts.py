@@ -16,13 +16,14 @@ import copies
 import coverage
 import krpingtool
 import ktap
+import machine
 import memory
 import mutants
 import packages
 import skew
 import static
 import userspace
-from rig import cache, kernels
+from rig import cache, kernels, need
 
 TOP = static.TOP
 SCENARIOS = TOP / "tests/e2e"
@@ -65,9 +66,19 @@ class Part:
     beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
     userspace: bool = False		# brings the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
+    groups: tuple = ()			# of Debian packages that it takes beside those for its kernels, see tests/vm/packages
     of: typing.Callable = None		# some of these -> the same with them only
     files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
 					# BESIDE are the same, for it depends on nothing else: no machine, no time
+
+
+def groups(parts):
+    """Groups of Debian packages that PARTS take."""
+    found = ["modules"]
+    for part in parts:
+        found += [*need.of_kernels(part.kernels), "scripts"] if part.kernels else ["style"]
+        found += part.groups
+    return list(dict.fromkeys(found))
 
 
 def plain(name, check, kernels=(), seconds=10, **words):
@@ -166,7 +177,7 @@ def part_name(what, place):
     return f"{what}-{place.replace('/', '-')}"
 
 
-def compiled(name, suffix="", *options):
+def compiled(name, suffix="", compiler=("gcc",)):
     """A C program of the scenarios, compiled if need be; a warning is an error."""
     source = SCENARIOS / f"{name}.c"
     sources = sorted(source.parent.glob("*.[ch]"))
@@ -174,13 +185,14 @@ def compiled(name, suffix="", *options):
     program = folder / f"{source.stem}{suffix}"
     with cache.making(folder) as needed:
         if needed:
-            cache.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", *options, "-o", program, source])
+            cache.run([*compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program, source])
     return program
 
 
-def narrow(name):
-    """The same for 32 bits, with libraries and all: nodes have none of 32 bits."""
-    return compiled(name, "-32", "-m32", "-static", "-D_FILE_OFFSET_BITS=64")
+def narrow(names):
+    """The same for 32 bits, static, because nodes have no libraries of 32 bits; none if no compiler makes them."""
+    compiler = userspace.narrow_compiler()
+    return [compiled(name, "-32", (*compiler, "-static", "-D_FILE_OFFSET_BITS=64")) for name in names] if compiler else []
 
 
 def brought(members):
@@ -192,7 +204,7 @@ def brought(members):
 def with_programs(names, kernel, argv, script, limit, level=0):
     """Machines on which SCRIPT finds programs in /add."""
     def run(log):
-        found = [*[compiled(name) for name in names["programs"]], *[narrow(name) for name in names["narrow"]],
+        found = [*[compiled(name) for name in names["programs"]], *narrow(names["narrow"]),
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
         added = [item for file in found for item in ("--add", file)]
         return on_machines(kernel, [*argv, *added, *script], limit, level)(log)
@@ -227,7 +239,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
     return Part(name, run, (kernel,), long, timeout, tour,
                 tuple(values.get("guarantees", "").split()), scripts([(path, values)]),
                 (lambda: [skew.revision()]) if "previous" in values else tuple,
-                brings_userspace([(path, values)]))
+                brings_userspace([(path, values)]), groups=("narrow",) if "narrow" in values else ())
 
 
 def beside_previous(kernel, names, argv, path, limit):
@@ -253,7 +265,7 @@ def grand_tour(name, place, tour):
     run = with_programs(brought(tour.values()), kernel,
                         machines(place, timeout, " ".join(load), [*files, *dict.fromkeys(more)]),
                         [SCENARIOS / "tour", each, *files[1:]], timeout + SLACK, 1)
-    return Part(name, run, (kernel,), True, timeout, members=tuple(tour),
+    return Part(name, run, (kernel,), True, timeout, members=tuple(tour), groups=tuple(group for part in tour for group in part.groups),
                 of=lambda some: grand_tour(name, place, {part: tour[part] for part in some}))
 
 
@@ -311,7 +323,7 @@ def bench(kernel):
                 all(0 < row["value"] <= 2 * row["goal"] and row["samples"] for row in report["rows"]) and
                 {point["id"] for point in report["points"]} == {curve} and
                 report["kernel"] == kernel and report["hz"] > 0 and report["mtu"] > 0)
-    return plain(f"bench-{kernel}", check, (kernel,), 90)
+    return plain(f"bench-{kernel}", check, (kernel,), 90, groups=("verbs", "drawing"))
 
 
 def mutants_apply(log):
@@ -344,16 +356,17 @@ def everything():
         plain("docs", static.docs, seconds=20),
         plain("splats", static.splats),
         plain("mutants-apply", mutants_apply),
-        plain("bench-page", benchpage.check, seconds=30),
-        plain("krping-words", krpingtool.check),
+        plain("bench-page", benchpage.check, seconds=30, groups=("drawing",)),
+        plain("krping-words", krpingtool.check, groups=("drawing",)),
         plain("resume", remembered),
         plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
-             beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")]),
-        plain("library-headers", userspace.headers),
+             beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")], groups=("model",)),
+        Part("machine", machine.check, groups=("drawing",)),
+        Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("library-symbols", userspace.symbols),
-        Part("packages", packages.check, seconds=60),
-        Part("packages-install", packages.install, ("stock-6.1",), True, 1200),
+        Part("packages", packages.check, seconds=60, groups=("debian",)),
+        Part("packages-install", packages.install, ("stock-6.1",), True, 1200, groups=("debian", "trees")),
         plain("build-6.1", static.build("stock-6.1", MAKE["stock-6.1"]), ("stock-6.1",), 60),
         plain("build-6.12", static.build("stock-6.12", MAKE["stock-6.12"]), ("stock-6.12",), 60),
         plain("build-new", static.build("stock-new", MAKE["stock-new"]), ("stock-new",), 60),

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """Library, tools and samples as a user installs them, for scenarios and for checks without a machine."""
+import functools
 import os
 import re
+import subprocess
 import tempfile
 
+import ktap
 import static
 from rig import cache
 
@@ -12,10 +15,26 @@ TOP = static.TOP
 # In this order: the later ones use the library.
 FOLDERS = ["tools/librfm2g", "tools/rfm2g_util", "tools/vrfmctl"]
 STRICT = ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]
+# Compilers for 32 bits. The first one is like any other cross compiler; packages of the second one conflict with those.
+NARROW = (["i686-linux-gnu-gcc"], ["gcc", "-m32"])
+
+
+@functools.cache
+def narrow_compiler():
+    """A compiler that links static programs of 32 bits, with its options; None if this machine has none."""
+    for argv in NARROW:
+        try:
+            done = subprocess.run([*argv, "-x", "c", "-static", "-o", "/dev/null", "-"], capture_output=True, text=True,
+                                  input="#include <stdio.h>\nint main(void) { return puts(\"\"); }\n", check=False)
+        except FileNotFoundError:
+            continue
+        if done.returncode == 0:
+            return argv
+    return None
 
 
 def sources():
-    return [TOP / name for name in static.files(r"^(tools/librfm2g|tools/rfm2g_util|tools/vrfmctl|samples/rfm2g|include/uapi)/")]
+    return [TOP / name for name in static.files(r"^(tools/librfm2g|tools/rfm2g_util|tools/vrfmctl|samples/rfm2g|include/uapi)/|^include/version\.h$")]
 
 
 def installed():
@@ -71,11 +90,28 @@ def declared(text):
                re.findall(r"^extern const \w+ \*?(\w+)", text, re.M))
 
 
+def narrow_library(log):
+    """All of the library compiles for 32 bits without a warning."""
+    argv = [*narrow_compiler(), "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-fsyntax-only", *STRICT,
+            f"-I{TOP}/tools/librfm2g/include"]
+    return all([static.silent([*argv, file], log) for file in sorted((TOP / "tools/librfm2g").glob("*.c"))])
+
+
 def headers(log):
-    """Each public header stands alone, in C as of 1999 and in C++; all of it is right for 32 bits, too."""
-    narrow = ["gcc", "-m32", "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-fsyntax-only", *STRICT,
-              f"-I{TOP}/tools/librfm2g/include"]
-    good = all([static.silent([*narrow, file], log) for file in sorted((TOP / "tools/librfm2g").glob("*.c"))])
+    """The part of tools/check: headers, and the library for 32 bits."""
+    results = ktap.Results()
+    (results.passed if stand_alone(log) else results.failed).append("each header compiles alone in C and C++")
+    case = "the library compiles for 32 bits"
+    if narrow_compiler():
+        (results.passed if narrow_library(log) else results.failed).append(case)
+    else:
+        results.skipped.append(case)
+    return results
+
+
+def stand_alone(log):
+    """Each public header compiles alone, in C as of 1999 and in C++."""
+    good = True
     root = installed()
     for header in sorted((root / "usr/include/rfm2g").glob("*.h")):
         for argv in (["gcc", "-std=c99", "-pedantic"], ["g++", "-std=c++98", "-x", "c++"]):

@@ -64,6 +64,11 @@ linked() {
 	check "the device goes" rfm_unmake
 }
 
+if ! type -P abi-32 >/dev/null; then
+	skip "programs of 32 bits" "this machine has no compiler for them"
+	finish
+	exit
+fi
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 for size in 64M 1M; do
 	alone $size abi-32 "$RFM" "$NODE" $((${size%M} << 20))

@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 
-from rig import cache, hypervisor, kernels, modules, nodes
+from rig import cache, hypervisor, kernels, modules, need, nodes
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
@@ -25,6 +25,7 @@ def arguments():
         epilog="In the script: NODE=1..N, NODES=N, node i is 10.56.0.i and fd56::i, RDMADEV names its RDMA link, RFM "
                "its reflective-memory device; 'barrier NAME' waits for all nodes, 'dmesg_node' prints the kernel log; "
                "/exchange is shared by all nodes, /add has the files of --add, /modules our modules.")
+    parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="stock-6.1")
     parser.add_argument("--nodes", type=int, default=2, metavar="N")
     parser.add_argument("--link", choices=list(LINK_MODULES), default="rxe")
@@ -157,6 +158,7 @@ def interrupted(number, _frame):
 
 def main():
     args = arguments()
+    need.packages("tools/vm", *need.of_kernels([args.kernel]), "scripts")
     for number in SIGNALS:
         signal.signal(number, interrupted)
     with tempfile.TemporaryDirectory(prefix="krdma-vm-") as run_dir:

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+"""What a command needs of the machine on which it is typed, and what it says without needing anything."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+TOP = HERE.parents[1]
+CHECKED = "KRDMA_PACKAGES"
+
+
+def packages(command, *groups):
+    """Make sure that the Debian packages of GROUPS are installed; commands that COMMAND calls do not look again."""
+    if not groups:
+        return
+    status = subprocess.call([HERE / "packages", command, *groups])
+    if status:
+        sys.exit(status)
+    os.environ[CHECKED] = command
+
+
+def of_kernels(names):
+    """Groups of packages that it takes to prepare the kernels NAMES, to build modules for them and to boot them."""
+    groups = ["modules", "nodes"]
+    if not all(name.startswith("stock") for name in names):
+        groups.append("sources")
+    if "stock-6.12" in names:
+        groups.append("btf")
+    if not all(name.startswith("uml") for name in names):
+        groups.append("qemu")
+    return groups
+
+
+def version():
+    """The version of this tree."""
+    text = (TOP / "include/version.h").read_text(encoding="ascii")
+    return re.search(r'^#define KRDMA_VERSION "(.*)"$', text, re.M).group(1)
