@@ -3,8 +3,9 @@
 # KRDMA_TESTS=y, make builds the sample and the modules of the tests as well, with
 # KRDMA_TESTS=kunit the KUnit tests alone.
 # DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
-# modules. DOCS is where make docs puts its pages, KERNELDOC the kernel-doc that it
-# is to use.
+# modules. BUILD=DIR, or O=DIR, on the command line is where programs are built, each
+# in a folder of its own; modules are built in the tree. DOCS is where make docs puts
+# its pages, KERNELDOC the kernel-doc that it is to use.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # Debian's headers ask for signed modules, but the key is not among them.
@@ -12,6 +13,18 @@ unsigned = $(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL
 
 # What DKMS has of the tree is without them.
 userspace := $(wildcard tools/librfm2g tools/rfm2g_util tools/vrfmctl)
+
+# An O of the environment is where somebody builds a kernel.
+BUILD :=
+ifeq ($(origin BUILD)$(origin O),filecommand line)
+BUILD := $(O)
+endif
+# in FOLDER TARGET: make it there; librfm2g is built once
+in = $(MAKE) -C $(1) $(if $(BUILD),BUILD=$(abspath $(BUILD))/$(notdir $(1)),BUILD=build) \
+	LIBRFM2G=$(if $(BUILD),$(abspath $(BUILD))/librfm2g,../librfm2g/build) $(2)
+each = $(foreach folder,$(userspace),$(call in,$(folder),$(1)) &&) :
+# The kernel's own O would be that of its own build.
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) O=
 
 all: modules tools
 
@@ -21,16 +34,17 @@ kdir:
 	exit 2; }
 
 modules: kdir
-	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
+	$(kbuild) $@
 
 modules_install: kdir
-	$(MAKE) -C $(KDIR) M=$(CURDIR) $(unsigned) $@
+	$(kbuild) $(unsigned) $@
 
 tools:
-	+for folder in $(userspace); do $(MAKE) -C $$folder || exit; done
+	+$(call each,all)
 
-tools_install: tools
-	+for folder in $(userspace); do $(MAKE) -C $$folder install || exit; done
+tools_install:
+	+$(call each,is-built)
+	+$(call each,install)
 
 install: modules tools
 	$(MAKE) modules_install
@@ -38,9 +52,9 @@ install: modules tools
 
 # Also without headers: a tree that was built for another kernel gets clean.
 clean:
-	+for folder in $(userspace); do $(MAKE) -C $$folder clean || exit; done
+	+$(call each,clean)
 	rm -rf Documentation/build
-	@if test -e $(KDIR)/Makefile; then $(MAKE) -C $(KDIR) M=$(CURDIR) $@; else \
+	@if test -e $(KDIR)/Makefile; then $(kbuild) $@; else \
 	find . -path ./.git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 	-o -name '.*.cmd' -o -name 'Module.symvers' -o -name 'modules.order' \) -print | xargs -r rm -f; fi
 

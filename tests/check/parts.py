@@ -17,6 +17,7 @@ import coverage
 import krpingtool
 import ktap
 import machine
+import makefiles
 import memory
 import mutants
 import packages
@@ -362,6 +363,7 @@ def everything():
         plain("copies", copies.check),
         Part("model", judged([TOP / "tests/model/run"], 1800), seconds=200, files=lambda: static.files("^tests/model/"),
              beside=lambda: [static.says("spin", "-V"), static.says("gcc", "--version")], groups=("model",)),
+        Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
         plain("library-symbols", userspace.symbols),

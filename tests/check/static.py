@@ -18,8 +18,8 @@ FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 # Below /usr/local after make install.
-PROGRAMS = ["bin/rfm2g_util", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
-            "sbin/vrfmctl", "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
+PROGRAMS = ["bin/rfm2g_util", "bin/vrfmctl", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
+            "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
 # What kernel-doc knows has an anchor of this name in these pages.
 DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
 # The kernel's build system says this about Debian's headers, whatever is built.

@@ -34,7 +34,7 @@ def narrow_compiler():
 
 
 def sources():
-    return [TOP / name for name in static.files(r"^(tools/librfm2g|tools/rfm2g_util|tools/vrfmctl|samples/rfm2g|include/uapi)/|^include/version\.h$")]
+    return [TOP / name for name in static.files(r"^(tools/librfm2g|tools/rfm2g_util|tools/vrfmctl|samples/rfm2g|include/uapi)/|^include/version\.h$|^tools/common\.mk$")]
 
 
 def installed():
@@ -44,9 +44,10 @@ def installed():
     with cache.making(folder) as needed:
         if needed:
             for name in FOLDERS:
-                cache.run(["make", "-s", "-C", TOP / name, f"O={folder}/build/{name}", f"DESTDIR={folder}/root",
-                           "PREFIX=/usr", "install"], folder / "log")
-            cache.run(["make", "-s", "-C", TOP / "samples/rfm2g", f"O={folder}/samples", "CFLAGS=-O2 -Werror"],
+                make = ["make", "-s", "-C", TOP / name, f"BUILD={folder}/build/{name}", "WERROR=-Werror"]
+                cache.run([*make, "all"], folder / "log")
+                cache.run([*make, f"DESTDIR={folder}/root", "PREFIX=/usr", "LIBDIR=/usr/lib", "install"], folder / "log")
+            cache.run(["make", "-s", "-C", TOP / "samples/rfm2g", f"BUILD={folder}/samples", "CFLAGS=-O2 -Werror"],
                       folder / "log", env=environment(folder / "root"))
     return folder / "root"
 
