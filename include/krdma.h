@@ -319,6 +319,9 @@ enum krdma_poll {
  * @spin_us: a task that waits for its request or for a message looks for it so
  *	many microseconds at most before it sleeps, less where that does not pay;
  *	default 0: it sleeps at once. At most 1000
+ * @path_mtu: client: limit of the path MTU in bytes, a power of two from 256 to
+ *	4096; 0: that of the interface. A krdma_again sets it to the peer's by
+ *	itself. Ignored on iWARP
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -361,6 +364,7 @@ struct krdma_params {
 	u32 comp_vector;
 	u32 spin_us;
 	u32 srq_depth;
+	u32 path_mtu;
 };
 
 /* Domains */
@@ -441,6 +445,20 @@ enum krdma_transport {
 };
 
 /**
+ * enum krdma_gid_type - type of the GID at an end of a connection
+ * @KRDMA_GID_UNKNOWN: not known, or iWARP
+ * @KRDMA_GID_IB: InfiniBand
+ * @KRDMA_GID_ROCE_V1: RoCE v1, Ethernet frames
+ * @KRDMA_GID_ROCE_V2: RoCE v2, UDP
+ */
+enum krdma_gid_type {
+	KRDMA_GID_UNKNOWN = 0,
+	KRDMA_GID_IB,
+	KRDMA_GID_ROCE_V1,
+	KRDMA_GID_ROCE_V2,
+};
+
+/**
  * struct krdma_caps - what a connection can do, on this device, with this peer
  * @size: sizeof(struct krdma_caps), set by the caller; lets the struct grow
  * @transport: see &enum krdma_transport
@@ -480,6 +498,15 @@ enum krdma_transport {
  * @peer_takes_imm: KRDMA_WRITE_IMM works: the peer has a receive callback
  * @peer_takes_inv: KRDMA_SEND_INV works: device and peer can do it
  * @comp_vectors: completion vectors of the device
+ * @path_mtu: path MTU of the connection in bytes; 0: not known, or iWARP
+ * @local_mtu: largest path MTU of the local interface in bytes; 0: not known.
+ *	Known on RoCE only
+ * @peer_mtu: the same of the peer's interface, as the peer says. If it differs
+ *	from @local_mtu, the two interfaces have different MTUs, and if it is
+ *	smaller than @path_mtu, long packets of the peer are lost
+ * @gid_type: see &enum krdma_gid_type
+ * @peer_gid_type: the same at the peer
+ * @traffic_class: traffic class of both directions, chosen by the client
  */
 struct krdma_caps {
 	size_t size;
@@ -511,6 +538,12 @@ struct krdma_caps {
 	bool peer_takes_imm;
 	bool peer_takes_inv;
 	u32 comp_vectors;
+	u32 path_mtu;
+	u32 local_mtu;
+	u32 peer_mtu;
+	enum krdma_gid_type gid_type;
+	enum krdma_gid_type peer_gid_type;
+	u8 traffic_class;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);

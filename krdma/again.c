@@ -63,6 +63,9 @@
  * @failures: attempts in a row that did not lead to a lasting connection
  * @error: of the last one
  * @since: KRDMA_AGAIN_CONNECTED: jiffies
+ *
+ * @peer_mtu: path MTU that the peer's interface had last time, 0: not known;
+ *	used by one step after the other, without a lock
  */
 struct krdma_again {
 	struct krdma_params p;
@@ -88,6 +91,8 @@ struct krdma_again {
 	unsigned int failures;
 	int error;
 	unsigned long since;
+
+	u16 peer_mtu;
 };
 
 static LIST_HEAD(krdma_agains);
@@ -215,12 +220,20 @@ static void krdma_again_tell_failed(struct krdma_again *again,
 		again->ops->failed(again, cb, error);
 }
 
+/* If it has not answered, its last answer counts. */
+static void krdma_again_learn(struct krdma_again *again,
+			      const struct krdma_cb *cb)
+{
+	again->peer_mtu = krdma_conn(cb)->path.peer_mtu ?: again->peer_mtu;
+}
+
 static void krdma_again_connected(struct krdma_cb *cb, int error)
 {
 	struct krdma_again *again = cb->context;
 	bool news = false;
 	u64 epoch;
 
+	krdma_again_learn(again, cb);
 	if (error) {
 		krdma_again_tell_failed(again, cb, error);
 		krdma_again_release_cb(again);
@@ -296,6 +309,23 @@ static int krdma_again_set_cb(struct krdma_again *again, struct krdma_cb *cb)
 	return ret;
 }
 
+/*
+ * The peer's interface may have a smaller MTU: with the path MTU of this side its
+ * long packets would be lost. Such a connection fails, and the next attempt has
+ * the peer's MTU, which may have grown when it has connected.
+ */
+static struct krdma_cb *krdma_again_create(struct krdma_again *again)
+{
+	struct krdma_params p = again->p;
+	struct krdma_cb *cb;
+
+	p.path_mtu = min_not_zero(p.path_mtu, (u32)again->peer_mtu);
+	cb = krdma_create(&p);
+	if (!IS_ERR(cb))
+		krdma_conn(cb)->path_strict = true;
+	return cb;
+}
+
 static void krdma_again_work(struct work_struct *work)
 {
 	struct krdma_again *again =
@@ -305,7 +335,7 @@ static void krdma_again_work(struct work_struct *work)
 
 	if (!krdma_again_begin(again))
 		return;
-	cb = krdma_create(&again->p);
+	cb = krdma_again_create(again);
 	if (IS_ERR(cb)) {
 		krdma_again_over(again, PTR_ERR(cb));
 		return;

@@ -129,6 +129,12 @@ static void krdma_cm_established(struct krdma_conn *conn,
 		krdma_conn_abort(conn, ret);
 		return;
 	}
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		ret = krdma_path_keep(conn, conn->cb.cm_id);
+	if (ret) {
+		krdma_conn_abort(conn, ret);
+		return;
+	}
 	if (conn->cb.role == KRDMA_CLIENT_CONN && !krdma_conn_is_raw(conn))
 		krdma_msg_peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
@@ -290,6 +296,7 @@ static int krdma_cm_fill_request(struct krdma_conn *conn, struct rdma_cm_id *id,
 	if (!krdma_conn_is_raw(conn) && conn->hello.mode != krdma_cm_mode(conn))
 		return -EPROTOTYPE;
 	krdma_cm_keep_addrs(conn, id);
+	krdma_path_keep(conn, id);
 	conn->resources = param->responder_resources;
 	conn->depth = param->initiator_depth;
 	return 0;
@@ -457,6 +464,7 @@ static u8 krdma_cm_fill_private(struct krdma_conn *conn,
 	struct krdma_hello hello;
 
 	krdma_msg_hello(conn, &hello);
+	krdma_path_hello(conn, &hello);
 	hello.user_len = conn->user_data_len;
 	krdma_hello_encode(&priv->hello, &hello);
 	memcpy(priv->user, conn->user_data, conn->user_data_len);
@@ -547,6 +555,7 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	ret = krdma_cm_make_ready(conn);
 	if (ret)
 		return ret;
+	krdma_path_limit(conn);
 	krdma_cm_fill_param(conn, &param, &priv);
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);

@@ -2,6 +2,7 @@
 /* Parameters of a connection: defaults and ranges. Pure. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
@@ -78,6 +79,12 @@ static bool krdma_params_times_ok(const struct krdma_params *p)
 	       p->spin_us <= KRDMA_SPIN_MAX_US;
 }
 
+static bool krdma_params_path_ok(const struct krdma_params *p)
+{
+	return !p->path_mtu || (is_power_of_2(p->path_mtu) &&
+				p->path_mtu >= 256 && p->path_mtu <= 4096);
+}
+
 static bool krdma_params_sizes_ok(const struct krdma_params *p)
 {
 	return p->backlog <= KRDMA_DEPTH_MAX &&
@@ -85,7 +92,7 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 	       p->recv_depth <= KRDMA_DEPTH_MAX &&
 	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
 	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT &&
-	       p->srq_depth <= KRDMA_DEPTH_MAX;
+	       p->srq_depth <= KRDMA_DEPTH_MAX && krdma_params_path_ok(p);
 }
 
 /*

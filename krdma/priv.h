@@ -27,6 +27,7 @@
 
 #include <krdma.h>
 
+#include "path.h"
 #include "spin.h"
 #include "stats.h"
 #include "wire.h"
@@ -203,6 +204,8 @@ struct krdma_watch {
  * @nrequests: listener: how many
  *
  * @hello: the peer's, in message mode
+ * @path: path, in bytes and names; krdma_conn.lock
+ * @path_strict: end the connection if its path MTU is too long; constant
  * @resources: passive: RDMA READs that the peer asked to have served here
  * @depth: passive: RDMA READs that the peer serves
  * @src: where a client wants to come from, family 0: anywhere; where a listener
@@ -301,6 +304,8 @@ struct krdma_conn {
 	unsigned int nrequests;
 
 	struct krdma_hello hello;
+	struct krdma_path path;
+	bool path_strict;
 	u8 resources;
 	u8 depth;
 	struct sockaddr_storage src;
@@ -512,6 +517,12 @@ int krdma_qp_post_errno(int ret);
 int krdma_qp_kept_errno(int ret);
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
 void krdma_wr_fail_all(struct list_head *wrs, int error);
+
+/* path.c */
+const char *krdma_gid_name(u8 type);
+void krdma_path_hello(const struct krdma_conn *conn, struct krdma_hello *hello);
+void krdma_path_limit(struct krdma_conn *conn);
+int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id);
 
 /* query.c */
 u32 krdma_query_reads(const struct krdma_conn *conn);

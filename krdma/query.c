@@ -110,6 +110,22 @@ static int krdma_query_qp(const struct krdma_conn *conn,
 	return 0;
 }
 
+static void krdma_query_path(struct krdma_conn *conn, struct krdma_caps *caps)
+{
+	struct krdma_path path;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	path = conn->path;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	caps->path_mtu = path.mtu;
+	caps->local_mtu = path.local_mtu;
+	caps->peer_mtu = path.peer_mtu;
+	caps->gid_type = path.gid_type;
+	caps->peer_gid_type = path.peer_gid_type;
+	caps->traffic_class = path.tclass;
+}
+
 static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 {
 	unsigned long flags;
@@ -139,6 +155,7 @@ static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	*caps = (struct krdma_caps){ .size = sizeof(*caps) };
 	krdma_query_device(conn, caps);
+	krdma_query_path(conn, caps);
 	krdma_query_peer(conn, caps);
 	return krdma_query_qp(conn, caps);
 }

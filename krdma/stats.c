@@ -404,6 +404,33 @@ static int krdma_connections_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_connections);
 
+static int krdma_paths_show(struct seq_file *seq, void *unused)
+{
+	struct krdma_conn *conn;
+	struct krdma_path path;
+	unsigned long flags;
+
+	seq_puts(seq, "id role peer path_mtu local_mtu peer_mtu gid_type peer_gid_type traffic_class\n");
+	mutex_lock(&krdma_stats_lock);
+	list_for_each_entry(conn, &krdma_conns, stats.link) {
+		if (conn->cb.role == KRDMA_LISTEN_CONN)
+			continue;
+		spin_lock_irqsave(&conn->lock, flags);
+		path = conn->path;
+		spin_unlock_irqrestore(&conn->lock, flags);
+		seq_printf(seq, "%u %s", conn->stats.id,
+			   krdma_role_names[conn->cb.role]);
+		krdma_seq_addr(seq, &conn->peer);
+		seq_printf(seq, " %u %u %u %s %s %u\n", path.mtu,
+			   path.local_mtu, path.peer_mtu,
+			   krdma_gid_name(path.gid_type),
+			   krdma_gid_name(path.peer_gid_type), path.tclass);
+	}
+	mutex_unlock(&krdma_stats_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(krdma_paths);
+
 /* All of them, or those that are not zero, behind a connection's number. */
 static void krdma_seq_counts(struct seq_file *seq, const u64 *counts, u32 id)
 {
@@ -527,6 +554,7 @@ void krdma_stats_init(void)
 			    &krdma_conn_counters_fops);
 	debugfs_create_file("latency", 0400, dir, NULL, &krdma_latency_fops);
 	debugfs_create_file("regions", 0400, dir, NULL, &krdma_regions_fops);
+	debugfs_create_file("paths", 0400, dir, NULL, &krdma_paths_fops);
 	debugfs_create_file("kept", 0400, dir, NULL, &krdma_again_fops);
 	krdma_debugfs = dir;
 }

@@ -2,6 +2,7 @@
 /* Encoding and decoding of what wire.h describes. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/string.h>
 
 #include "credit.h"
@@ -24,7 +25,9 @@ void krdma_hello_encode(struct krdma_wire_hello *wire,
 		.buf_size = cpu_to_le32(hello->buf_size),
 		.max_msg = cpu_to_le32(hello->max_msg),
 		.recv_depth = cpu_to_le16(hello->recv_depth),
-		.features = cpu_to_le16(hello->features),
+		.features = cpu_to_le16(hello->features |
+					hello->gid << KRDMA_WIRE_GID_SHIFT |
+					hello->mtu << KRDMA_WIRE_MTU_SHIFT),
 		.session = cpu_to_le32(hello->session),
 	};
 }
@@ -41,6 +44,14 @@ static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
 	       hello->recv_depth <= KRDMA_WIRE_DEPTH_MAX;
 }
 
+/* A code that this version does not know means that nothing is known. */
+static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
+{
+	u8 mask = roundup_pow_of_two(max) - 1, code = features >> shift & mask;
+
+	return code <= max ? code : 0;
+}
+
 /**
  * krdma_hello_decode - read a peer's hello
  * @hello: result; its version is the newest that both speak
@@ -55,6 +66,7 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 {
 	const struct krdma_wire_hello *wire = data;
 	struct krdma_hello h;
+	u16 features;
 
 	if (!data || len < sizeof(*wire) ||
 	    le32_to_cpu(wire->magic) != KRDMA_WIRE_MAGIC ||
@@ -64,6 +76,7 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 	    wire->min_version > KRDMA_WIRE_VERSION)
 		return -EPROTONOSUPPORT;
 
+	features = le16_to_cpu(wire->features);
 	h = (struct krdma_hello){
 		.version = min_t(u8, wire->version, KRDMA_WIRE_VERSION),
 		.mode = wire->mode,
@@ -71,7 +84,11 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 		.buf_size = le32_to_cpu(wire->buf_size),
 		.max_msg = le32_to_cpu(wire->max_msg),
 		.recv_depth = le16_to_cpu(wire->recv_depth),
-		.features = le16_to_cpu(wire->features),
+		.features = features & KRDMA_WIRE_FEATURE_BITS,
+		.gid = krdma_hello_code(features, KRDMA_WIRE_GID_SHIFT,
+					KRDMA_WIRE_GID_MAX),
+		.mtu = krdma_hello_code(features, KRDMA_WIRE_MTU_SHIFT,
+					KRDMA_WIRE_MTU_MAX),
 		.session = le32_to_cpu(wire->session),
 	};
 	if (!krdma_hello_in_range(&h, len))

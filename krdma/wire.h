@@ -63,6 +63,17 @@ enum krdma_wire_mode {
 #define KRDMA_WIRE_CONTROL_RECVS  4
 #define KRDMA_WIRE_PULLED_RECVS	  1
 
+/*
+ * The upper bits of the features describe the sender's interface; an end that
+ * does not know these bits ignores them. GID: 1 + enum ib_gid_type. MTU: enum
+ * ib_mtu, the largest path MTU. 0 in either: not known.
+ */
+#define KRDMA_WIRE_FEATURE_BITS	  0x07ff
+#define KRDMA_WIRE_GID_SHIFT	  11
+#define KRDMA_WIRE_GID_MAX	  3
+#define KRDMA_WIRE_MTU_SHIFT	  13
+#define KRDMA_WIRE_MTU_MAX	  5 /* 4096 bytes */
+
 /* Hello: opens the private data of REQ and REP. */
 struct krdma_wire_hello {
 	__le32 magic;
@@ -161,6 +172,8 @@ struct krdma_hello {
 	u32 max_msg;
 	u16 recv_depth;
 	u16 features;
+	u8 gid;			/* see KRDMA_WIRE_GID_SHIFT */
+	u8 mtu;			/* see KRDMA_WIRE_MTU_SHIFT */
 	u32 session;
 };
 

@@ -201,6 +201,9 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 		vrfm_seq_line(seq, link, "last_down_ms %lld",
 			      ktime_ms_delta(now, link->down_at));
 	}
+	vrfm_seq_line(seq, link, "path_mtu %u", link->mtu.path);
+	vrfm_seq_line(seq, link, "local_mtu %u", link->mtu.local);
+	vrfm_seq_line(seq, link, "peer_mtu %u", link->mtu.peer);
 	vrfm_seq_line(seq, link, "dial_error %d", READ_ONCE(link->dial_error));
 	vrfm_seq_line(seq, link, "refused %s",
 		      link->rejected ? vrfm_reject_text(link->rejected) : "-");

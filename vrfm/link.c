@@ -745,13 +745,19 @@ static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 	link->peer_epoch = epoch;
 }
 
-static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on)
+static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on,
+				  struct vrfm_mtu *mtu)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
 
 	if (krdma_query(cb, &caps))
 		return 0;
 	*reads_on = caps.virt_dma && krdma_may_read_on();
+	*mtu = (struct vrfm_mtu){
+		.path = caps.path_mtu,
+		.local = caps.local_mtu,
+		.peer = caps.peer_mtu,
+	};
 	return min_t(u32, caps.max_part, VRFM_SLOT_SIZE);
 }
 
@@ -765,8 +771,9 @@ static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on)
  */
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 {
+	struct vrfm_mtu mtu = {};
 	bool reads_on = false;
-	u32 room = vrfm_link_message_room(cb, &reads_on);
+	u32 room = vrfm_link_message_room(cb, &reads_on, &mtu);
 
 	if (room < SZ_4K) {
 		krdma_disconnect(cb);
@@ -783,6 +790,7 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	vrfm_link_meet(link, epoch);
 	link->room = room;
 	link->reads_on = reads_on;
+	link->mtu = mtu;
 	link->cb = cb;
 	link->rx_heard = jiffies;
 	link->counts.ups++;

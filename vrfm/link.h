@@ -257,6 +257,18 @@ struct vrfm_peer {
 };
 
 /**
+ * struct vrfm_mtu - MTUs of a link's path, in bytes of RDMA payload
+ * @path: of the connection, 0: not known
+ * @local: largest of the local interface, 0: not known
+ * @peer: largest of the peer's interface, 0: not known
+ */
+struct vrfm_mtu {
+	u32 path;
+	u32 local;
+	u32 peer;
+};
+
+/**
  * struct vrfm_link - see above
  * @vdev: this node's device
  * @peer: the other one
@@ -301,6 +313,7 @@ struct vrfm_peer {
  * @room: bytes of a message
  * @reads_on: the device may read a block after it is over, see
  *	krdma_may_read_on()
+ * @mtu: MTUs of the last connection's path
  * @slots: the window
  * @opened: sequence of the newest message in it
  * @posted: of the last one that was posted
@@ -381,6 +394,7 @@ struct vrfm_link {
 	u64 peer_epoch;
 	u32 room;
 	bool reads_on;
+	struct vrfm_mtu mtu;
 	struct vrfm_slot slots[VRFM_SLOTS];
 	u64 opened;
 	u64 posted;

@@ -44,7 +44,7 @@ static void vrfm_proc_event(struct seq_file *m, const struct vrfm_queue *q,
 static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
-	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s\n",
+	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s path_mtu %u local_mtu %u peer_mtu %u\n",
 		   link->peer.node, vrfm_link_state_name(link->state),
 		   link->missed.set, link->lost ? "+" : "",
 		   link->opened - link->acked, link->cb && link->rx.synced,
@@ -52,7 +52,8 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		   link->counts.received, link->counts.overloads,
 		   link->counts.protocol, link->counts.events_dropped,
 		   !!link->direct.remote, link->counts.directs,
-		   vrfm_shown_name(link->direct.shown));
+		   vrfm_shown_name(link->direct.shown), link->mtu.path,
+		   link->mtu.local, link->mtu.peer);
 	spin_unlock_bh(&link->lock);
 }
 

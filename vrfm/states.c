@@ -90,6 +90,9 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.protocol_errors = link->counts.protocol,
 		.events_dropped = link->counts.events_dropped,
 		.late_ms = vrfm_link_late_ms_locked(link),
+		.path_mtu = link->mtu.path,
+		.local_mtu = link->mtu.local,
+		.peer_mtu = link->mtu.peer,
 	};
 	vrfm_state_why_locked(link, state);
 	spin_unlock_bh(&link->lock);

@@ -159,7 +159,11 @@ enum vrfm_refusal {
  *	the end of its connection; 0: there was neither
  * @refusal: of one that is DOWN: enum vrfm_refusal, why it has refused this node,
  *	or this node it
- * @reserved: 0
+ * @path_mtu: path MTU of the last connection, in bytes of RDMA payload; 0: not
+ *	known
+ * @local_mtu: largest path MTU of this host's interface, likewise
+ * @peer_mtu: largest path MTU of the peer's interface, likewise; if it is not
+ *	@local_mtu, the two interfaces have different MTUs
  *
  * Members may follow in later versions, see &vrfm_peers.peer_size.
  */
@@ -185,7 +189,9 @@ struct vrfm_peer_state {
 	__u32 late_ms;
 	__u32 error;
 	__u32 refusal;
-	__u32 reserved;
+	__u32 path_mtu;
+	__u32 local_mtu;
+	__u32 peer_mtu;
 };
 
 /* Of the first version: what a program that asks has room for, at least. */

@@ -74,7 +74,7 @@ known() {
 	for peer in 1 2 3; do
 		((peer != NODE)) || continue
 		if ((siw)); then
-			[[ $(rfm_peer_line "$peer") == *" direct 0 "*" shown iwarp" ]]
+			[[ $(rfm_peer_line "$peer") == *" direct 0 "*" shown iwarp "* ]]
 			ok $? "node $peer sends all: $(rfm_peer_line "$peer")"
 		else
 			check "node $peer can be written directly" within 10 direct "$peer"

@@ -167,6 +167,9 @@ static const struct krdma_params_case refused[] = {
 	{ "shared receives",
 	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65537 } },
 	{ "spinning for long", { GOOD, .spin_us = 1001 } },
+	{ "path MTU that is no power of two", { GOOD, .path_mtu = 1500 } },
+	{ "path MTU too small", { GOOD, .path_mtu = 128 } },
+	{ "path MTU too large", { GOOD, .path_mtu = 8192 } },
 	{ "buffers too small", { GOOD, .buf_size = 255 } },
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
 	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
@@ -213,6 +216,8 @@ static const struct krdma_params_case taken[] = {
 	{ "any completion vector", { GOOD, .comp_vector = U32_MAX } },
 	{ "raw with shared receives",
 	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65536 } },
+	{ "smallest path MTU", { GOOD, .path_mtu = 256 } },
+	{ "largest path MTU", { GOOD, .path_mtu = 4096 } },
 	{ "a millisecond of spinning", { GOOD, .spin_us = 1000 } },
 };
 

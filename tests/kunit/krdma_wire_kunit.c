@@ -7,6 +7,7 @@
  */
 #include <kunit/test.h>
 
+#include "../../krdma/path.h"
 #include "../../krdma/wire.c"
 
 #define MAX_MSG 100000
@@ -139,6 +140,94 @@ static void hello_is_judged_by_each_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, c->expected);
 	if (ret)
 		KUNIT_EXPECT_EQ(test, hello.session, 1U);
+}
+
+/**
+ * struct krdma_wire_port - what the upper bits of the features say
+ * @bits: features on the wire
+ * @features: decoded feature bits
+ * @gid: decoded GID type
+ * @mtu: decoded MTU
+ */
+struct krdma_wire_port {
+	u16 bits;
+	u16 features;
+	u8 gid;
+	u8 mtu;
+};
+
+static const struct krdma_wire_port ports[] = {
+	{ 0x0000, 0x0000, 0, 0 },
+	{ 0x001f, 0x001f, 0, 0 },
+	{ 0x07ff, 0x07ff, 0, 0 },
+	{ 0x0800, 0x0000, 1, 0 },
+	{ 0x1801, 0x0001, 3, 0 },
+	{ 0x2000, 0x0000, 0, 1 },
+	{ 0xb817, 0x0017, 3, 5 },
+	{ 0xc000, 0x0000, 0, 0 },
+	{ 0xffff, 0x07ff, 3, 0 },
+};
+
+static void hello_describes_the_interface_in_the_upper_features(struct kunit *test)
+{
+	u8 bytes[HELLO_LEN] = {};
+	struct krdma_hello hello;
+	unsigned int i;
+
+	memcpy(bytes, good_hello_bytes, sizeof(good_hello_bytes));
+	for (i = 0; i < ARRAY_SIZE(ports); i++) {
+		bytes[18] = ports[i].bits;
+		bytes[19] = ports[i].bits >> 8;
+		KUNIT_ASSERT_EQ(test, krdma_hello_decode(&hello, bytes, HELLO_LEN), 0);
+		KUNIT_EXPECT_EQ(test, hello.features, ports[i].features);
+		KUNIT_EXPECT_EQ(test, hello.gid, ports[i].gid);
+		KUNIT_EXPECT_EQ(test, hello.mtu, ports[i].mtu);
+	}
+}
+
+static void hello_with_an_interface_survives_encoding(struct kunit *test)
+{
+	struct krdma_hello good = good_hello, hello;
+	u8 bytes[HELLO_LEN] = {};
+
+	good.features = KRDMA_WIRE_FEATURES;
+	good.gid = 3;
+	good.mtu = 5;
+	krdma_hello_encode((void *)bytes, &good);
+	KUNIT_ASSERT_EQ(test, krdma_hello_decode(&hello, bytes, HELLO_LEN), 0);
+	KUNIT_EXPECT_EQ(test, hello.features, KRDMA_WIRE_FEATURES);
+	KUNIT_EXPECT_EQ(test, hello.gid, 3);
+	KUNIT_EXPECT_EQ(test, hello.mtu, 5);
+}
+
+/* Path */
+
+static const struct {
+	struct krdma_path path;
+	enum krdma_path_fit fit;
+} paths[] = {
+	{ { .mtu = 4096, .local_mtu = 4096, .peer_mtu = 4096 }, KRDMA_PATH_FITS },
+	{ { .mtu = 1024, .local_mtu = 4096, .peer_mtu = 4096 }, KRDMA_PATH_FITS },
+	{ { .mtu = 4096, .local_mtu = 4096 }, KRDMA_PATH_FITS },
+	{ { .mtu = 4096, .peer_mtu = 4096 }, KRDMA_PATH_FITS },
+	{ { .mtu = 4096 }, KRDMA_PATH_FITS },
+	{ {}, KRDMA_PATH_FITS },
+	{ { .mtu = 1024, .local_mtu = 4096, .peer_mtu = 1024 }, KRDMA_PATH_LOWERED },
+	{ { .mtu = 1024, .local_mtu = 1024, .peer_mtu = 4096 }, KRDMA_PATH_LOWERED },
+	{ { .mtu = 4096, .local_mtu = 4096, .peer_mtu = 1024 }, KRDMA_PATH_TOO_LONG },
+	{ { .mtu = 4096, .local_mtu = 1024, .peer_mtu = 4096 }, KRDMA_PATH_TOO_LONG },
+	{ { .mtu = 4096, .local_mtu = 1024 }, KRDMA_PATH_TOO_LONG },
+	{ { .mtu = 4096, .peer_mtu = 1024 }, KRDMA_PATH_TOO_LONG },
+	{ { .mtu = 4096, .local_mtu = 1024, .peer_mtu = 1024 }, KRDMA_PATH_TOO_LONG },
+};
+
+static void path_fits_if_both_interfaces_can_send_it(struct kunit *test)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++)
+		KUNIT_EXPECT_EQ_MSG(test, krdma_path_fit(&paths[i].path),
+				    paths[i].fit, "path %u", i);
 }
 
 static void hello_speaks_the_newest_common_version(struct kunit *test)
@@ -590,6 +679,9 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE(hello_has_the_documented_bytes),
 	KUNIT_CASE(hello_survives_encoding_and_decoding),
 	KUNIT_CASE_PARAM(hello_is_judged_by_each_field, hello_gen_params),
+	KUNIT_CASE(hello_describes_the_interface_in_the_upper_features),
+	KUNIT_CASE(hello_with_an_interface_survives_encoding),
+	KUNIT_CASE(path_fits_if_both_interfaces_can_send_it),
 	KUNIT_CASE(hello_speaks_the_newest_common_version),
 	KUNIT_CASE(missing_private_data_is_no_hello),
 	KUNIT_CASE(reject_has_the_documented_bytes),

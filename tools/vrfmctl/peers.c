@@ -299,6 +299,15 @@ static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 	return ctl_bytes(rate ? a_second : bytes, text);
 }
 
+/* Interfaces with different MTUs: a mistake, if only of speed. */
+static void ctl_print_mtu(const struct vrfm_peer_state *peer)
+{
+	if (peer->local_mtu && peer->peer_mtu &&
+	    peer->local_mtu != peer->peer_mtu)
+		printf(", path MTU %u: the MTU allows %u here and %u at the peer",
+		       peer->path_mtu, peer->local_mtu, peer->peer_mtu);
+}
+
 static void ctl_print_peer(const struct vrfm_peer_state *peer,
 			   const struct ctl_rate *rate)
 {
@@ -307,7 +316,7 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 	char address[80];
 
 	ctl_address(peer, address, sizeof(address));
-	printf(" %4u %-7s %7s %6s%s %3u %6s %6s %6s %5llu %4llu %s%s%s\n",
+	printf(" %4u %-7s %7s %6s%s %3u %6s %6s %6s %5llu %4llu %s%s%s",
 	       peer->node, ctl_state(peer), ctl_time(peer->since_ms, &since),
 	       ctl_bytes(peer->missed, &missed),
 	       peer->flags & VRFM_PEER_MISSES_ALL ? "+" : " ", peer->lag,
@@ -317,6 +326,8 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 			  peer->bytes_received, &received),
 	       peer->links, peer->overloads, address, why ? ", " : "",
 	       why ? why : "");
+	ctl_print_mtu(peer);
+	putchar('\n');
 }
 
 /**
@@ -376,6 +387,9 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 	ctl_json_number("protocol_errors", peer->protocol_errors);
 	ctl_json_number("events_dropped", peer->events_dropped);
 	ctl_json_number("late_ms", peer->late_ms);
+	ctl_json_number("path_mtu", peer->path_mtu);
+	ctl_json_number("local_mtu", peer->local_mtu);
+	ctl_json_number("peer_mtu", peer->peer_mtu);
 	if (ctl_why(peer))
 		printf(",\"why\":\"%s\"", ctl_why(peer));
 	if (rate && rate->known) {

@@ -405,7 +405,7 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 	if (ret)
 		return ret;
 	snprintf(ctx->text, sizeof(ctx->text),
-		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d vectors=%u",
+		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d vectors=%u mtu=%u/%u/%u gid=%u/%u class=%u",
 		 transports[caps.transport], caps.device, caps.max_part,
 		 caps.max_send, caps.max_receive, caps.max_inline,
 		 caps.max_send_sge, caps.max_read_sge, caps.send_depth,
@@ -415,7 +415,9 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 caps.relaxed_ordering, caps.keepalive, caps.initiator_depth,
 		 caps.responder_resources, caps.peer_version,
 		 caps.peer_features, caps.peer_takes_imm,
-		 caps.peer_takes_inv, caps.comp_vectors);
+		 caps.peer_takes_inv, caps.comp_vectors, caps.path_mtu,
+		 caps.local_mtu, caps.peer_mtu, caps.gid_type,
+		 caps.peer_gid_type, caps.traffic_class);
 	return 0;
 }
 

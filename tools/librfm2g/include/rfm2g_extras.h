@@ -122,7 +122,9 @@ typedef struct rfm2gxPeer {
 	RFM2G_UINT32 LateMs;		/* age of the oldest of Lag messages */
 	RFM2G_UINT32 Error;		/* of one that is down: errno, or 0 */
 	RFM2G_UINT32 Refusal;		/* the same: RFM2GXREFUSAL */
-	RFM2G_UINT32 Reserved;
+	RFM2G_UINT32 PathMtu;		/* of the connection, bytes; 0: unknown */
+	RFM2G_UINT32 LocalMtu;		/* largest of this host's interface */
+	RFM2G_UINT32 PeerMtu;		/* largest of the peer's interface */
 } RFM2GXPEER;
 
 /* What this node's memory is a copy of. */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The path of a connection: MTU, GID type and traffic class, compared with the
+ * peer's when the connection is made.
+ *
+ * The client chooses the path MTU by its own interface, and the CM makes it that
+ * of both QPs. If the peer's interface has a smaller MTU the peer cannot send
+ * full packets: short messages arrive, long ones are repeated until the
+ * connection ends. So each end describes its interface in its hello, and both
+ * log a mismatch. The acceptor needs no hello for that: the request has the path
+ * MTU. A krdma_again connects with the smaller MTU next time.
+ *
+ * The interface's MTU is that of the netdev, as the CM calculates it for RoCE.
+ * ib_query_port() would take the RTNL, which the removal of a device may hold
+ * while it waits for connections. On InfiniBand the subnet manager knows the
+ * MTUs of a path, and iWARP leaves them to TCP: no interface is described there.
+ *
+ * krdma_conn.path is written in CM events, under krdma_conn.lock.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/netdevice.h>
+#include <linux/ratelimit.h>
+#include <linux/rcupdate.h>
+#include <rdma/ib_addr.h>
+
+#include "priv.h"
+
+/* Mismatches that are logged: a peer that reconnects does not fill the log. */
+#define KRDMA_PATH_LOG_INTERVAL (60 * HZ)
+#define KRDMA_PATH_LOG_BURST 10
+
+static const char * const krdma_gid_names[] = {
+	[KRDMA_GID_UNKNOWN]	= "-",
+	[KRDMA_GID_IB]		= "IB",
+	[KRDMA_GID_ROCE_V1]	= "RoCEv1",
+	[KRDMA_GID_ROCE_V2]	= "RoCEv2",
+};
+
+/**
+ * krdma_gid_name - return the name of a GID type
+ * @type: &enum krdma_gid_type
+ *
+ * Context: any.
+ * Return: its name.
+ */
+const char *krdma_gid_name(u8 type)
+{
+	return krdma_gid_names[min_t(u8, type, KRDMA_GID_ROCE_V2)];
+}
+
+static bool krdma_path_is_roce(const struct rdma_cm_id *id)
+{
+	return rdma_protocol_roce(id->device, id->port_num);
+}
+
+static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
+{
+	const struct net_device *ndev;
+	enum ib_mtu mtu = 0;
+
+	rcu_read_lock();
+	ndev = dev_get_by_index_rcu(addr->net, addr->bound_dev_if);
+	if (ndev)
+		mtu = iboe_get_mtu(READ_ONCE(ndev->mtu));
+	rcu_read_unlock();
+	return mtu;
+}
+
+/* 0: not known. */
+static u16 krdma_path_bytes(enum ib_mtu mtu)
+{
+	return max(ib_mtu_enum_to_int(mtu), 0);
+}
+
+/**
+ * krdma_path_hello - describe the local interface to the peer
+ * @conn: connection with a cm_id that has a device
+ * @hello: result
+ *
+ * Context: process.
+ */
+void krdma_path_hello(const struct krdma_conn *conn, struct krdma_hello *hello)
+{
+	const struct rdma_cm_id *id = conn->cb.cm_id;
+	const struct rdma_dev_addr *addr = &id->route.addr.dev_addr;
+
+	if (!krdma_path_is_roce(id))
+		return;
+	hello->mtu = krdma_path_netdev_mtu(addr);
+	if (addr->sgid_attr)
+		hello->gid = 1 + addr->sgid_attr->gid_type;
+}
+
+/**
+ * krdma_path_limit - apply the consumer's limit to the path MTU
+ * @conn: client whose route is resolved
+ *
+ * Context: process, @conn->setup held, before rdma_connect().
+ */
+void krdma_path_limit(struct krdma_conn *conn)
+{
+	struct sa_path_rec *rec = conn->cb.cm_id->route.path_rec;
+
+	lockdep_assert_held(&conn->setup);
+	if (rec && conn->p.path_mtu)
+		rec->mtu = min_t(u8, rec->mtu,
+				 ib_mtu_int_to_enum(conn->p.path_mtu));
+}
+
+static void krdma_path_read(const struct krdma_conn *conn,
+			    const struct rdma_cm_id *id,
+			    struct krdma_path *path)
+{
+	const struct rdma_dev_addr *addr = &id->route.addr.dev_addr;
+	const struct sa_path_rec *rec = id->route.path_rec;
+
+	*path = (struct krdma_path){};
+	if (rdma_protocol_iwarp(id->device, id->port_num) || !rec)
+		return;
+	path->mtu = krdma_path_bytes(rec->mtu);
+	path->tclass = rec->traffic_class;
+	if (addr->sgid_attr)
+		path->gid_type = 1 + addr->sgid_attr->gid_type;
+	if (!krdma_path_is_roce(id))
+		return;
+	path->local_mtu = krdma_path_bytes(krdma_path_netdev_mtu(addr));
+	/* In raw mode, and before the client has the answer, 0: not known. */
+	path->peer_mtu = krdma_path_bytes(conn->hello.mtu);
+	path->peer_gid_type = conn->hello.gid;
+	/* A client does not ask for more than its interface has. */
+	if (!path->peer_mtu && conn->cb.role == KRDMA_ACCEPT_CONN)
+		path->peer_mtu = path->mtu;
+}
+
+static bool krdma_path_gids_differ(const struct krdma_path *path)
+{
+	return path->gid_type && path->peer_gid_type &&
+	       path->gid_type != path->peer_gid_type;
+}
+
+/* The acceptor's packets have the class of the request. */
+static bool krdma_path_tos_differs(const struct krdma_conn *conn,
+				   const struct krdma_path *path)
+{
+	return path->mtu && conn->cb.role == KRDMA_ACCEPT_CONN &&
+	       conn->p.tos && conn->p.tos != path->tclass;
+}
+
+static void krdma_path_log_mtu(const struct krdma_path *path,
+			       const struct sockaddr_storage *peer)
+{
+	if (krdma_path_fit(path) == KRDMA_PATH_TOO_LONG)
+		pr_warn("%pISpc: path MTU %u: the MTU allows %u here and %u at the peer, long packets are lost\n",
+			peer, path->mtu, path->local_mtu, path->peer_mtu);
+	else if (krdma_path_fit(path) == KRDMA_PATH_LOWERED)
+		pr_warn("%pISpc: path MTU %u: the MTU allows %u here and %u at the peer, the smaller one is used\n",
+			peer, path->mtu, path->local_mtu, path->peer_mtu);
+}
+
+static void krdma_path_log_rest(const struct krdma_conn *conn,
+				const struct krdma_path *path,
+				const struct sockaddr_storage *peer)
+{
+	if (krdma_path_gids_differ(path))
+		pr_warn("%pISpc: GID type is %s here and %s at the peer\n",
+			peer, krdma_gid_name(path->gid_type),
+			krdma_gid_name(path->peer_gid_type));
+	if (krdma_path_tos_differs(conn, path))
+		pr_warn("%pISpc: traffic class is %u, as the peer chose, not %u\n",
+			peer, path->tclass, conn->p.tos);
+}
+
+/**
+ * krdma_path_keep - note the path of a connection, and log a mismatch
+ * @conn: client that has the answer, or acceptor that has the request
+ * @id: its cm_id
+ *
+ * Context: a CM event of @id.
+ * Return: 0; -EMSGSIZE: long packets would be lost, and &krdma_conn.path_strict
+ * is set.
+ */
+int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id)
+{
+	static DEFINE_RATELIMIT_STATE(limit, KRDMA_PATH_LOG_INTERVAL,
+				      KRDMA_PATH_LOG_BURST);
+	const struct sockaddr_storage *peer = &id->route.addr.dst_addr;
+	struct krdma_path path;
+	unsigned long flags;
+
+	krdma_path_read(conn, id, &path);
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->path = path;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (krdma_path_fit(&path) == KRDMA_PATH_TOO_LONG && conn->path_strict)
+		return -EMSGSIZE;
+	if ((krdma_path_fit(&path) || krdma_path_gids_differ(&path) ||
+	     krdma_path_tos_differs(conn, &path)) && __ratelimit(&limit)) {
+		krdma_path_log_mtu(&path, peer);
+		krdma_path_log_rest(conn, &path, peer);
+	}
+	return 0;
+}

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# mtu: the interfaces of two hosts have different MTUs. Both ends say so, in the log, in debugfs and to their consumers; a
+# kept connection, and a link of vrfm, use the smaller path MTU, and long messages arrive.
+#
+#   node 1 (MTU for packets of 4096 bytes) --- node 2 (MTU 1500)
+#
+# kernels: uml
+# alone: stock-6.1 uml/siw
+# load: krdma vrfm krdma_test
+# tools: vrfmctl
+# programs: rfm2g/rfm
+# timeout: 300
+
+# shellcheck disable=SC2317 # functions are called by check() and within()
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+other=$((3 - NODE))
+export LD_LIBRARY_PATH=/add
+
+mtu() {
+	ip link set "$NETDEV" mtu "$1"
+}
+
+# mtus PATH LOCAL PEER SLOT: what a connection says of its path; iWARP leaves all of it to TCP
+mtus() {
+	local wanted="mtu=$1/$2/$3 gid=3/3"
+	[[ $LINK != siw ]] || wanted="mtu=0/0/0 gid=0/0"
+	kt query "$4"
+	[[ $kt_text == *" $wanted "* ]]
+	ok $? "path, local and peer's MTU of $4 are $1, $2 and $3 (${kt_text##* vectors=})"
+}
+
+# logged COUNT TEXT DESCRIPTION: number of lines since the last forget
+logged() {
+	local wanted=$1
+	[[ $LINK != siw ]] || wanted=0
+	[[ $(dmesg_node | grep -c "krdma: .*$2") == "$wanted" ]]
+	ok $? "$3: $(dmesg_node | grep "krdma: .*$2" | tail -1 | cut -c1-160)"
+}
+
+forget() {
+	dmesg -C
+}
+
+# accepts NAME LISTENER: and answers one message
+accepts() {
+	kt accept "$1" "$2" $((20000 * slow))
+	kt_is 0 "accepted $1"
+}
+
+# One side has 9000, the other 1500. The one that connects chooses.
+plain_server() {
+	expect 0 listen l 0.0.0.0 7000 max_msg=1048576 tos=104
+	barrier listening
+	accepts long l
+	mtus 4096 1024 4096 long
+	logged 1 "path MTU 4096: the MTU allows 1024 here and 4096 at the peer, long packets are lost" "the acceptor logs the mismatch"
+	logged 1 "traffic class is 0, as the peer chose, not 104" "the acceptor logs the traffic class"
+	barrier long
+	expect 0 release long
+	barrier released
+	accepts short l
+	mtus 1024 1024 4096 short
+	logged 1 "path MTU 1024: the MTU allows 1024 here and 4096 at the peer, the smaller one is used" "the acceptor logs the smaller MTU"
+	kt receive short 1048576 20000
+	kt_is 300000 "a long message arrives"
+	kt send short 300000
+	kt_is 0 "a long message leaves"
+	barrier short
+	for slot in short l; do expect 0 release $slot; done
+}
+
+plain_client() {
+	barrier listening
+	expect 0 connect long "$(addr4 2)" 7000 max_msg=1048576
+	mtus 4096 4096 1024 long
+	logged 1 "path MTU 4096: the MTU allows 4096 here and 1024 at the peer, long packets are lost" "the client logs the mismatch"
+	grep -qE "client .* (4096 4096 1024 RoCEv2 RoCEv2|0 0 0 - -) 0$" /sys/kernel/debug/krdma/paths
+	ok $? "debugfs shows the path: $(grep client /sys/kernel/debug/krdma/paths)"
+	barrier long
+	expect 0 release long
+	barrier released
+	expect 0 connect short "$(addr4 2)" 7000 max_msg=1048576 path_mtu=1024
+	mtus 1024 4096 1024 short
+	logged 1 "the smaller one is used" "the client logs the smaller MTU"
+	kt send short 300000
+	kt_is 0 "a long message leaves"
+	kt receive short 1048576 20000
+	kt_is 300000 "a long message arrives"
+	barrier short
+	expect 0 release short
+}
+
+# The smaller one connects.
+reverse_server() {
+	expect 0 listen l 0.0.0.0 7001
+	barrier listening-reverse
+	accepts r l
+	mtus 1024 4096 1024 r
+	barrier reverse
+	for slot in r l; do expect 0 release $slot; done
+}
+
+reverse_client() {
+	barrier listening-reverse
+	expect 0 connect r "$(addr4 1)" 7001
+	mtus 1024 1024 4096 r
+	barrier reverse
+	expect 0 release r
+}
+
+# A device on each: node 1 connects, with the larger MTU.
+linked() {
+	check "a device" rfm_make 4M
+	check "it is linked" within 30 rfm_is ready
+	barrier linked
+	[[ $(rfm_peer_line $other) == *" path_mtu $1 local_mtu $2 peer_mtu $3"* ]]
+	ok $? "/proc/rfm2g has the MTUs: $(rfm_peer_line $other | grep -o ' path_mtu.*')"
+	if [[ $4 ]]; then
+		[[ $(vrfmctl peers "${RFM#/dev/}") == *"$4"* ]]
+	else
+		[[ $(vrfmctl peers "${RFM#/dev/}") != *MTU* ]]
+	fi
+	ok $? "vrfmctl peers: $(vrfmctl peers "${RFM#/dev/}" | tail -1)"
+}
+
+flows() {
+	local links
+	links=$(rfm_peer_line $other | grep -o ' links [0-9]*')
+	check "a MiB is written" rfm fill $((NODE << 20)) 1048576 $((10 * $1 + NODE))
+	check "all that was written has arrived" rfm_settle
+	barrier settled
+	rfm sum >"/exchange/sum$1.$NODE"
+	barrier summed
+	cmp "/exchange/sum$1.1" "/exchange/sum$1.2"
+	ok $? "both nodes have the same memory"
+	[[ $(rfm_peer_line $other | grep -o ' links [0-9]*') == "$links" ]]
+	ok $? "the link has not come and gone: $links"
+	barrier flowed
+}
+
+unlinked() {
+	check "the device goes" rfm_unmake
+	barrier unlinked
+}
+
+((NODE == 1)) || mtu 1500
+forget
+barrier begun
+if ((NODE == 2)); then plain_server; else plain_client; fi
+barrier plain
+if ((NODE == 1)); then reverse_server; else reverse_client; fi
+barrier reversed
+forget
+if [[ $LINK == siw ]]; then
+	linked 0 0 0 ""
+elif ((NODE == 1)); then
+	linked 1024 4096 1024 "path MTU 1024: the MTU allows 4096 here and 1024 at the peer"
+else
+	linked 1024 1024 4096 "path MTU 1024: the MTU allows 1024 here and 4096 at the peer"
+fi
+flows 1
+unlinked
+# User-mode Linux does not raise an MTU again.
+((NODE == 2)) || mtu 1500
+barrier same
+forget
+if [[ $LINK == siw ]]; then linked 0 0 0 ""; else linked 1024 1024 1024 ""; fi
+logged 0 "MTU" "equal MTUs are not logged"
+flows 2
+unlinked
+same_resources "$before" "resources are as before"
+finish
