@@ -23,8 +23,9 @@ endif
 in = $(MAKE) -C $(1) $(if $(BUILD),BUILD=$(abspath $(BUILD))/$(notdir $(1)),BUILD=build) \
 	LIBRFM2G=$(if $(BUILD),$(abspath $(BUILD))/librfm2g,../librfm2g/build) $(2)
 each = $(foreach folder,$(userspace),$(call in,$(folder),$(1)) &&) :
-# The kernel's own O would be that of its own build.
-kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) O=
+# The O of our command line is not the kernel's. Without one none is handed on: a
+# kernel that was built in a folder of its own would not find its configuration.
+kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(filter command,$(origin O)),O=)
 
 all: modules tools
 
