@@ -161,12 +161,23 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 }
 
 /*
- * Does somebody have the page who stores without the page tables, such as
- * O_DIRECT reading a file into the mapping?
+ * A page is held if it has references besides the device's and those of page
+ * tables: O_DIRECT reading a file into the mapping, for example, stores without
+ * the page tables.
+ *
+ * fork(), mmap() and munmap() change both numbers, the count first when a page
+ * is mapped and last when it is unmapped. So the count is compared only with a
+ * number of page tables that is the same before and after it was read. If that
+ * number moves, the page counts as held until the next pass.
  */
 static bool vrfm_page_is_held(struct page *page)
 {
-	return page_count(page) > 1 + krdma_page_mapcount(page);
+	int tables = krdma_page_mapcount(page), count;
+
+	smp_rmb(); /* the count is not older than the tables */
+	count = page_count(page);
+	smp_rmb(); /* and not newer than the tables below */
+	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
 /* Nothing can be stored any more; what has been is found; then the twin goes. */

@@ -23,6 +23,8 @@
  * variant SPLIT G8: memory and links are two steps of the order, for calls
  * variant SPLIT_COMPARE G8: what was found by comparing is sent outside of the order
  * variant HELD_LATE G8: whether an adapter has the page is asked after the last comparison
+ * variant COUNT_FIRST G8: references are counted, then page tables; another program maps the page in between
+ * variant TABLES_FIRST G8: page tables are counted, then references; another program unmaps the page in between
  */
 #include "model.h"
 
@@ -32,7 +34,8 @@ byte mem[2], twin[2];
 bool has_twin;			/* vrfm_dev.twins[] */
 bool listed;			/* fresh or active */
 bool writable;			/* the page table's bit */
-byte pins;			/* references of adapters */
+byte refs = 3;			/* page_count(): the device's, one for each page table, those of adapters */
+byte tables = 2;		/* page_mapcount(): the program's page table, and another one's */
 byte found[2];			/* vrfm_dev.diff */
 
 bool flush, order, page_lock, spin;	/* locks */
@@ -214,11 +217,11 @@ active proctype other()
 	:: calls = 1;
 		/* get_user_pages() faults as the program does, and holds the page. */
 		do
-		:: atomic { writable -> pins++; break }
+		:: atomic { writable -> refs++; break }
 		:: atomic { !writable -> skip }; fault()
 		od;
 		mem[0] = 21;
-		pins--
+		refs--
 	fi
 }
 
@@ -252,6 +255,35 @@ active proctype peer()
 	od
 }
 
+/* Another program maps the page, or unmaps it: the reference is taken first, and dropped last. */
+active proctype mapper()
+{
+	if
+	:: refs++; tables++
+	:: tables--; refs--
+	:: skip
+	fi
+}
+
+/* vrfm_page_is_held(): each number is read for itself. */
+inline look_held(over, n, t)
+{
+#ifdef COUNT_FIRST
+	n = refs;
+	over = (n <= 1 + tables);
+#else
+	t = tables;
+	n = refs;
+#ifdef TABLES_FIRST
+	over = (n <= 1 + t);
+#else
+	over = (n <= 1 + t && t == tables);
+#endif
+	t = 0;
+#endif
+	n = 0
+}
+
 /* vrfm_flush_twin() */
 active proctype flusher()
 {
@@ -271,14 +303,14 @@ end:	do
 #ifdef COMPARE_FIRST
 				compare(i, v);
 				writable = false;
-				over = !pins;
+				look_held(over, i, v);
 #else
 				writable = false;
 #ifdef HELD_LATE
 				compare(i, v);
-				over = !pins;
+				look_held(over, i, v);
 #else
-				over = !pins;
+				look_held(over, i, v);
 				compare(i, v);
 #endif
 #endif
