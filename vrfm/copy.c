@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copying into memory that others look at. Pure: no locks, nothing of the
- * device.
+ * Copying into and out of memory that is read and written concurrently. Pure:
+ * no locks, nothing of the device.
  *
- * memcpy() may move bytes one by one, and somebody who reads an aligned word at
- * that moment gets half of the old and half of the new. Here every aligned word
- * of the destination is written by one store.
+ * memcpy() may move bytes one by one. A concurrent reader then sees an aligned
+ * word that is half old and half new. Here each aligned word of the shared
+ * memory is written by one store, or read by one load.
  */
 #include <linux/compiler.h>
 #include <linux/log2.h>
@@ -39,10 +39,10 @@ static void vrfm_copy_word(void *to, const void *from, size_t len)
 	}
 }
 
-/* The widest that fits at TO: limited by its alignment and by what is left. */
-static size_t vrfm_copy_width(const void *to, size_t len)
+/* The widest access at SHARED: limited by its alignment and by the rest, LEN. */
+static size_t vrfm_copy_width(const void *shared, size_t len)
 {
-	size_t align = (unsigned long)to & -(unsigned long)to;
+	size_t align = (unsigned long)shared & -(unsigned long)shared;
 
 	return rounddown_pow_of_two(min3(align ?: 8, len, (size_t)8));
 }
@@ -70,21 +70,66 @@ void vrfm_copy(void *to, const void *from, size_t len)
 	}
 }
 
+/* One load of LEN bytes, a power of two up to 8, to which FROM is aligned. */
+static void vrfm_copy_load(void *to, const void *from, size_t len)
+{
+	u64 eight;
+	u32 four;
+	u16 two;
+
+	switch (len) {
+	case 8:
+		eight = READ_ONCE(*(const u64 *)from);
+		memcpy(to, &eight, sizeof(eight));
+		break;
+	case 4:
+		four = READ_ONCE(*(const u32 *)from);
+		memcpy(to, &four, sizeof(four));
+		break;
+	case 2:
+		two = READ_ONCE(*(const u16 *)from);
+		memcpy(to, &two, sizeof(two));
+		break;
+	default:
+		*(u8 *)to = READ_ONCE(*(const u8 *)from);
+	}
+}
+
 /**
- * vrfm_copy_words - copy words that others write meanwhile
- * @to: this caller's own
- * @from: aligned words
- * @n: how many
+ * vrfm_copy_out - copy without tearing an aligned word of the source
+ * @to: memory of the caller; any alignment
+ * @from: normal, cached memory that is written concurrently
+ * @len: number of bytes, may be 0
  *
- * Each word is read by one load, so none is torn.
+ * Each aligned piece of 2, 4 and 8 bytes of @from is read by one load. The loads
+ * are not ordered against each other.
+ *
+ * Context: any.
+ */
+void vrfm_copy_out(void *to, const void *from, size_t len)
+{
+	size_t width;
+
+	for (; len; to += width, from += width, len -= width) {
+		width = vrfm_copy_width(from, len);
+		vrfm_copy_load(to, from, width);
+		for (; width == 8 && len >= 16; to += 8, from += 8, len -= 8)
+			vrfm_copy_load(to + 8, from + 8, 8);
+	}
+}
+
+/**
+ * vrfm_copy_words - copy words that are written concurrently
+ * @to: memory of the caller
+ * @from: aligned words
+ * @n: number of words
+ *
+ * Two words that lie in 8 aligned bytes are read by one load, so no double is
+ * torn.
  *
  * Context: any.
  */
 void vrfm_copy_words(u32 *to, const void *from, u32 n)
 {
-	const u32 *words = from;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		to[i] = READ_ONCE(words[i]);
+	vrfm_copy_out(to, from, n * sizeof(*to));
 }

@@ -8,30 +8,47 @@
 
 #include "twin.h"
 
+/* Two words, which are loaded and stored as one. */
+union vrfm_pair {
+	u64 both;
+	u32 words[2];
+};
+
+/* A word of a pair differs: mark it, if it is that one. */
+static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
+{
+	if (word == twin[i])
+		return;
+	twin[i] = word;
+	diff->words[i] = word;
+	__set_bit(i, diff->changed);
+	diff->n++;
+}
+
 /**
  * vrfm_diff_take - find what changed, and change the twin in the same way
  * @diff: result
  * @page: page that programs may be storing into meanwhile
- * @twin: its twin
+ * @twin: its twin, aligned to 8 bytes
  *
- * Each word is loaded once: what is found is what the twin becomes. A store
- * that comes after that load is found next time.
+ * Each pair of words is loaded once, so a double that was stored by one store
+ * is found whole. The value that is found is the value that the twin gets. A
+ * store after that load is found by the next call.
  */
 void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin)
 {
-	const u32 *words = page;
-	u32 i, word;
+	const u64 *now = page, *then = (const u64 *)twin;
+	union vrfm_pair pair;
+	u32 i;
 
 	bitmap_zero(diff->changed, VRFM_PAGE_WORDS);
 	diff->n = 0;
-	for (i = 0; i < VRFM_PAGE_WORDS; i++) {
-		word = READ_ONCE(words[i]);
-		if (likely(word == twin[i]))
+	for (i = 0; i < VRFM_PAGE_WORDS; i += 2) {
+		pair.both = READ_ONCE(now[i / 2]);
+		if (likely(pair.both == then[i / 2]))
 			continue;
-		twin[i] = word;
-		diff->words[i] = word;
-		__set_bit(i, diff->changed);
-		diff->n++;
+		vrfm_diff_word(diff, twin, i, pair.words[0]);
+		vrfm_diff_word(diff, twin, i + 1, pair.words[1]);
 	}
 }
 

@@ -75,6 +75,25 @@ static void aligned_words_are_one_store(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, vrfm_copy_width(to + 8, width), width);
 }
 
+static void copies_out_any_length_between_any_alignments(struct kunit *test)
+{
+	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
+	int start, source, len, i, wrong = 0;
+
+	fill(from, 1);
+	for (start = 8; start < 16; start++)
+		for (source = 8; source < 16; source++)
+			for (len = 0; len <= 64; len++) {
+				memset(to, 0xEE, sizeof(to));
+				vrfm_copy_out(to + start, from + source, len);
+				for (i = 0; i < ROOM; i++)
+					wrong += to[i] !=
+						 (i < start || i >= start + len ? 0xEE :
+						  from[source + i - start]);
+			}
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+}
+
 static void words_are_copied_and_no_more(struct kunit *test)
 {
 	u32 from[8] __aligned(8), to[8], i, n;
@@ -95,6 +114,7 @@ static struct kunit_case vrfm_copy_cases[] = {
 	KUNIT_CASE(leaves_what_is_around),
 	KUNIT_CASE(widths_are_aligned_and_fit),
 	KUNIT_CASE(aligned_words_are_one_store),
+	KUNIT_CASE(copies_out_any_length_between_any_alignments),
 	KUNIT_CASE(words_are_copied_and_no_more),
 	{ }
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The difference between a page and its twin. */
 #include <kunit/test.h>
+#include <linux/kthread.h>
 #include <linux/random.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 
 #include "../../vrfm/diff.c"
@@ -91,6 +93,54 @@ static void it_is_found_once(struct kunit *test)
 	expect_page(test, f, 0);
 }
 
+/* One of the two words of a pair is marked without the other one. */
+static void half_of_a_pair_is_one_word(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	u32 half;
+
+	for (half = 0; half < 2; half++) {
+		f->page[10 + half]++;
+		vrfm_diff_take(&f->diff, f->page, f->twin);
+		KUNIT_EXPECT_TRUE(test, test_bit(10 + half, f->diff.changed));
+		expect_page(test, f, 1);
+	}
+}
+
+/* Stores doubles of equal halves, and needs a processor of its own to matter. */
+static int store_doubles(void *at)
+{
+	u64 n = 0;
+
+	while (!kthread_should_stop()) {
+		n++;
+		WRITE_ONCE(*(u64 *)at, n << 32 | n);
+		if (n % 1024 == 0)
+			cond_resched();
+	}
+	return 0;
+}
+
+static void doubles_are_found_whole(struct kunit *test)
+{
+	struct fixture *f = fixture(test);
+	struct task_struct *task;
+	u32 round, torn = 0;
+
+	f->page[0] = 0;
+	f->page[1] = 0;
+	task = kthread_run(store_doubles, f->page, "vrfm_diff_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	for (round = 0; round < 100000; round++) {
+		vrfm_diff_take(&f->diff, f->page, f->twin);
+		torn += f->twin[0] != f->twin[1];
+		if (round % 64 == 0)
+			cond_resched();
+	}
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, torn, 0U);
+}
+
 static void the_first_changed_byte_is_found(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
@@ -131,6 +181,8 @@ static struct kunit_case vrfm_diff_cases[] = {
 	KUNIT_CASE(every_byte_is_seen),
 	KUNIT_CASE(any_words_are_found),
 	KUNIT_CASE(it_is_found_once),
+	KUNIT_CASE(half_of_a_pair_is_one_word),
+	KUNIT_CASE(doubles_are_found_whole),
 	KUNIT_CASE(the_first_changed_byte_is_found),
 	KUNIT_CASE(what_did_not_change_has_no_first_byte),
 	{ }

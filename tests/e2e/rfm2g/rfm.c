@@ -13,6 +13,8 @@
  *   own OFFSET WORDS STEP ROUNDS    count up every STEPth word through a mapping
  *   twist OFFSET ROUNDS             write 8 bytes of equal halves
  *   untwist OFFSET S                for so long, never see halves that differ
+ *   whole OFFSET S                  for so long, read blocks around 8 bytes that a second process writes: never see
+ *                                   a part of a write
  *   scatter OFFSET LENGTH S SEED    for so long, write and store words anywhere there
  *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
  *   event NODE TYPE DATA            send an event
@@ -49,6 +51,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +59,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -259,6 +263,53 @@ static int do_untwist(char **arg)
 	} while (now_us() < end);
 	printf("%u changes seen, %u torn\n", changes, torn);
 	return torn || !changes;
+}
+
+static pid_t toggle(uint64_t offset)
+{
+	uint64_t value = 0;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (;;) {
+		value = ~value;
+		if (put(offset, &value, sizeof(value)))
+			_exit(1);
+	}
+}
+
+/* A block of any length that has the 8 bytes at OFFSET inside, to any address. */
+static int read_around(uint64_t offset, uint32_t n, uint64_t *value)
+{
+	uint32_t before = n % 16, length = before + 8 + n / 16 % 32;
+	uint8_t block[64];
+	uint8_t *at = block + n / 512 % 8;
+
+	if (pread(fd, at, length, offset - before) != (ssize_t)length)
+		return complain("read");
+	memcpy(value, at + before, sizeof(*value));
+	return 0;
+}
+
+static int do_whole(char **arg)
+{
+	uint64_t offset = number(arg[0]) + 16, end = now_us() + number(arg[1]) * 1000000;
+	uint64_t value = 0, last = 0;
+	uint32_t n = 0, changes = 0, torn = 0;
+	pid_t pid = toggle(offset);
+	int ret = pid < 0 ? complain("fork") : 0;
+
+	while (!ret && now_us() < end) {
+		ret = read_around(offset, n++, &value);
+		torn += value + 1 > 1;
+		changes += value != last;
+		last = value;
+	}
+	if (pid > 0 && (kill(pid, SIGKILL) || waitpid(pid, NULL, 0) != pid))
+		ret = complain("kill");
+	printf("%u reads, %u changes seen, %u torn\n", n, changes, torn);
+	return ret || torn || !changes;
 }
 
 static int do_scatter(char **arg)
@@ -700,7 +751,7 @@ static const struct {
 	{ "poke", 2, do_poke }, { "peek", 1, do_peek }, { "await", 3, do_await }, { "fill", 3, do_fill },
 	{ "sum", 0, do_sum }, { "store", 2, do_store }, { "blocks", 3, do_blocks }, { "watch", 4, do_watch },
 	{ "own", 4, do_own }, { "twist", 2, do_twist }, { "untwist", 2, do_untwist }, { "scatter", 4, do_scatter },
-	{ "burst", 4, do_burst }, { "drain", 2, do_drain },
+	{ "whole", 2, do_whole }, { "burst", 4, do_burst }, { "drain", 2, do_drain },
 	{ "event", 3, do_event }, { "wait", 2, do_wait }, { "take", 1, do_take }, { "longest", 2, do_longest },
 	{ "sync", 0, do_sync },
 	{ "ring", 0, do_ring }, { "heavy", 3, do_heavy }, { "impatient", 3, do_impatient }, { "stain", 3, do_stain },
