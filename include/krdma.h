@@ -185,6 +185,17 @@ struct krdma_loan {
  *	for krdma_disconnect(). Return: 0, or an errno, which ends the attempt;
  *	the owner has then freed what it made here, and before that waited for
  *	receives that it had posted (ib_drain_rq()).
+ * @get_srq: Raw mode, with &krdma_params.srq_depth: return the shared receive
+ *	queue of this connection. cb->pd is set, cb->qp is not. The SRQ belongs
+ *	to the owner, is of cb->pd, and may serve other connections of the same
+ *	&krdma_params.domain. Context: process, inside the call that connects or
+ *	accepts; may sleep; must not call back into this cb. Return: the SRQ or
+ *	an ERR_PTR, which ends the attempt
+ * @put_srq: Raw mode: the QP and its completion queue are destroyed: none of
+ *	this connection's receives completes any more. The PD and the device are
+ *	still valid. Follows each @get_srq that succeeded. Context: process,
+ *	inside the call that connects, accepts or releases; may sleep; must not
+ *	call back into this cb. Set both or none
  * @closing: An established connection is over, but not because the owner
  *	released it; in both modes. @reason is -ECONNRESET (the peer closed, see
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
@@ -210,6 +221,8 @@ struct krdma_ops {
 	void (*connected)(struct krdma_cb *cb, int error);
 	void (*receive)(struct krdma_cb *cb, struct krdma_loan *loan);
 	int (*qp_ready)(struct krdma_cb *cb);
+	struct ib_srq *(*get_srq)(struct krdma_cb *cb);
+	void (*put_srq)(struct krdma_cb *cb, struct ib_srq *srq);
 	void (*closing)(struct krdma_cb *cb, int reason);
 };
 
@@ -310,11 +323,14 @@ enum krdma_poll {
  *	every connection is for itself; krdma_again_start() keeps one
  * @comp_vector: completion vector, and so the processor that is interrupted,
  *	from 1; taken modulo &krdma_caps.comp_vectors. 0: they are spread over all
- * @srq_depth: raw mode: receives go to a shared receive queue of so many, which
- *	krdma makes and destroys with the QP; 0: there is none. The owner posts
- *	them with ib_post_srq_recv() to cb->qp->srq. Draining does not flush
- *	those that no message took, and one that did may complete as late as in
- *	krdma_release_cb(): until then its &struct ib_cqe must be there. Not with
+ * @srq_depth: raw mode: number of receives in the shared receive queue that the
+ *	connection uses; 0: none. Without &krdma_ops.get_srq krdma creates an SRQ
+ *	for this connection alone and destroys it with the QP. The owner posts
+ *	receives with ib_post_srq_recv() to cb->qp->srq, never more than this
+ *	number: all of them may complete in one connection's completion queue.
+ *	Draining does not flush receives that no message took, and one that a
+ *	message took may complete as late as in krdma_release_cb(), with any
+ *	status: until then its &struct ib_cqe must exist. Not with
  *	KRDMA_SHARED_CQ, where that could be later still: -EINVAL
  * @spin_us: a task that waits for its request or for a message looks for it so
  *	many microseconds at most before it sleeps, less where that does not pay;

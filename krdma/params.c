@@ -104,16 +104,22 @@ static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
 	return p->poll != KRDMA_POLL_DIRECT && !p->srq_depth;
 }
 
+static bool krdma_params_srq_ok(const struct krdma_params *p)
+{
+	return !p->ops || !p->ops->get_srq == !p->ops->put_srq;
+}
+
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
-	return !(p->flags & KRDMA_RW) &&
+	return !(p->flags & KRDMA_RW) && krdma_params_srq_ok(p) &&
 	       (!(p->flags & KRDMA_SHARED_CQ) || krdma_params_shared_cq_ok(p)) &&
 	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
 }
 
 static bool krdma_params_msg_ok(const struct krdma_params *p)
 {
-	return !(p->ops && p->ops->qp_ready) && p->poll != KRDMA_POLL_DIRECT &&
+	return !(p->ops && (p->ops->qp_ready || p->ops->get_srq ||
+			    p->ops->put_srq)) && p->poll != KRDMA_POLL_DIRECT &&
 	       p->private_data_len <= KRDMA_PRIVATE_DATA_MAX &&
 	       p->max_send_sge >= 2 && !p->max_inline && !p->srq_depth &&
 	       p->recv_depth >= KRDMA_CREDIT_MIN_DEPTH &&

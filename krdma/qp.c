@@ -125,7 +125,13 @@ static u32 krdma_qp_twice(const struct ib_device *ibdev)
 	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
-static int krdma_qp_make_srq(struct krdma_conn *conn)
+/* The owner's SRQ serves other connections too; krdma's own serves this one. */
+static bool krdma_qp_srq_is_lent(const struct krdma_conn *conn)
+{
+	return conn->ops && conn->ops->get_srq;
+}
+
+static struct ib_srq *krdma_qp_make_srq(struct krdma_conn *conn)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
 	struct ib_srq_init_attr init = {
@@ -136,24 +142,37 @@ static int krdma_qp_make_srq(struct krdma_conn *conn)
 			.max_sge = 1,
 		},
 	};
+
+	return ib_create_srq(conn->kpd->pd, &init);
+}
+
+static int krdma_qp_get_srq(struct krdma_conn *conn)
+{
 	struct ib_srq *srq;
 
 	if (!conn->p.srq_depth)
 		return 0;
-	if (!attrs->max_srq)
+	if (!conn->cb.cm_id->device->attrs.max_srq)
 		return -EOPNOTSUPP;
-	srq = ib_create_srq(conn->kpd->pd, &init);
+	srq = krdma_qp_srq_is_lent(conn) ? conn->ops->get_srq(&conn->cb) :
+					   krdma_qp_make_srq(conn);
 	if (IS_ERR(srq))
 		return PTR_ERR(srq);
 	conn->srq = srq;
 	return 0;
 }
 
-static void krdma_qp_destroy_srq(struct krdma_conn *conn)
+/* Completions of a lent SRQ are over only when the CQ is gone, see put_srq(). */
+static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 {
-	if (conn->srq)
-		ib_destroy_srq(conn->srq);
+	struct ib_srq *srq = conn->srq;
+
 	conn->srq = NULL;
+	if (srq && !krdma_qp_srq_is_lent(conn))
+		ib_destroy_srq(srq);
+	krdma_cq_put(conn);
+	if (srq && krdma_qp_srq_is_lent(conn))
+		conn->ops->put_srq(&conn->cb, srq);
 }
 
 /**
@@ -177,18 +196,9 @@ int krdma_qp_create(struct krdma_conn *conn)
 				 krdma_qp_twice(conn->cb.cm_id->device));
 	if (ret)
 		return ret;
-	ret = krdma_qp_make_srq(conn);
+	ret = krdma_qp_get_srq(conn) ?: krdma_qp_make(conn);
 	if (ret)
-		goto err_put_cq;
-	ret = krdma_qp_make(conn);
-	if (ret)
-		goto err_destroy_srq;
-	return 0;
-
-err_destroy_srq:
-	krdma_qp_destroy_srq(conn);
-err_put_cq:
-	krdma_cq_put(conn);
+		krdma_qp_put_srq_and_cq(conn);
 	return ret;
 }
 
@@ -256,6 +266,5 @@ void krdma_qp_destroy(struct krdma_conn *conn)
 		return;
 	rdma_destroy_qp(conn->cb.cm_id);
 	conn->cb.qp = NULL;
-	krdma_qp_destroy_srq(conn);
-	krdma_cq_put(conn);
+	krdma_qp_put_srq_and_cq(conn);
 }

@@ -115,8 +115,8 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 		.num_sge = 1,
 	};
 
-	if (s->cb->qp->srq)
-		return ib_post_srq_recv(s->cb->qp->srq, &wr, NULL);
+	if (msg->pool)
+		return krping_pool_post(msg);
 	return ib_post_recv(s->cb->qp, &wr, NULL);
 }
 
@@ -208,30 +208,54 @@ static void krping_received_locked(struct krping_session *s,
 	}
 }
 
+/**
+ * krping_recv_take - handle the completion of a receive
+ * @s: session whose connection took the message, and is not released
+ * @msg: receive
+ * @wc: its completion
+ *
+ * Nothing is posted once the session has an error: its task may be draining.
+ *
+ * Context: completion handler.
+ * Return: true if @msg was posted again or @s failed because it could not be.
+ */
+bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
+		      const struct ib_wc *wc)
+{
+	unsigned long flags;
+	bool taken;
+
+	if (wc->status != IB_WC_SUCCESS) {
+		krping_failed(s, wc, "RECV");
+		return false;
+	}
+	spin_lock_irqsave(&s->lock, flags);
+	taken = !s->error;
+	if (taken)
+		krping_received_locked(s, msg, wc);
+	spin_unlock_irqrestore(&s->lock, flags);
+	return taken;
+}
+
 static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_msg *msg =
 		container_of(wc->wr_cqe, struct krping_msg, cqe);
-	struct krping_session *s = msg->session;
-	unsigned long flags;
 
-	if (wc->status != IB_WC_SUCCESS) {
-		krping_failed(s, wc, "RECV");
-		return;
-	}
-	/*
-	 * Once error is set somebody may be draining: then nothing is posted.
-	 * A shared receive queue is not drained: one may come so late that its
-	 * memory is not mapped any more.
-	 */
-	spin_lock_irqsave(&s->lock, flags);
-	if (!s->error)
-		krping_received_locked(s, msg, wc);
-	spin_unlock_irqrestore(&s->lock, flags);
+	krping_recv_take(msg->session, msg, wc);
 }
 
-static int krping_msg_alloc(struct krping_session *s, struct krping_msg *msg,
-			    u32 len, enum dma_data_direction dir)
+/**
+ * krping_msg_alloc - allocate and map memory for a message
+ * @msg: result; its owner is not set
+ * @ibdev: device
+ * @len: bytes
+ * @dir: direction
+ *
+ * Return: 0, -ENOMEM or -EIO.
+ */
+int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir)
 {
 	struct krping_wire *wire;
 	u64 dma;
@@ -239,51 +263,70 @@ static int krping_msg_alloc(struct krping_session *s, struct krping_msg *msg,
 	wire = kzalloc(len, GFP_KERNEL | __GFP_NOWARN);
 	if (!wire)
 		return -ENOMEM;
-	dma = ib_dma_map_single(s->ibdev, wire, len, dir);
-	if (ib_dma_mapping_error(s->ibdev, dma)) {
+	dma = ib_dma_map_single(ibdev, wire, len, dir);
+	if (ib_dma_mapping_error(ibdev, dma)) {
 		kfree(wire);
 		return -EIO;
 	}
-	*msg = (struct krping_msg){
-		.cqe.done = krping_recv_done,
-		.session = s,
-		.wire = wire,
-		.dma = dma,
-	};
+	*msg = (struct krping_msg){ .wire = wire, .dma = dma };
 	return 0;
 }
 
-static void krping_msg_unmap(struct krping_session *s, struct krping_msg *msg,
-			     u32 len, enum dma_data_direction dir)
+/**
+ * krping_msg_free - undo krping_msg_alloc()
+ * @msg: message that no adapter uses; or zeroes
+ * @ibdev: as for krping_msg_alloc()
+ * @len: as for krping_msg_alloc()
+ * @dir: as for krping_msg_alloc()
+ */
+void krping_msg_free(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir)
 {
-	if (msg->wire)
-		ib_dma_unmap_single(s->ibdev, msg->dma, len, dir);
+	if (!msg->wire)
+		return;
+	ib_dma_unmap_single(ibdev, msg->dma, len, dir);
+	kfree(msg->wire);
+	msg->wire = NULL;
+}
+
+static int krping_recvs_alloc(struct krping_session *s)
+{
+	struct krping_msg *msg;
+	int ret = 0;
+	u32 i;
+
+	if (s->pool)
+		return 0;
+	s->recvs = kvcalloc(s->nrecvs, sizeof(*s->recvs), GFP_KERNEL);
+	if (!s->recvs)
+		return -ENOMEM;
+	for (i = 0; !ret && i < s->nrecvs; i++) {
+		msg = &s->recvs[i];
+		ret = krping_msg_alloc(msg, s->ibdev, s->recv_len,
+				       DMA_FROM_DEVICE);
+		msg->session = s;
+		msg->cqe.done = krping_recv_done;
+	}
+	return ret;
 }
 
 static int krping_msgs_alloc(struct krping_session *s)
 {
-	u32 i;
-	int ret = krping_msg_alloc(s, &s->send, sizeof(*s->send.wire),
-				   DMA_TO_DEVICE);
-
-	if (ret)
-		return ret;
-	s->recvs = kvcalloc(s->nrecvs, sizeof(*s->recvs), GFP_KERNEL);
-	if (!s->recvs)
-		return -ENOMEM;
-	for (i = 0; !ret && i < s->nrecvs; i++)
-		ret = krping_msg_alloc(s, &s->recvs[i], s->recv_len,
-				       DMA_FROM_DEVICE);
-	return ret;
+	return krping_msg_alloc(&s->send, s->ibdev, sizeof(*s->send.wire),
+				DMA_TO_DEVICE) ?: krping_recvs_alloc(s);
 }
 
-static void krping_msgs_unmap(struct krping_session *s)
+static void krping_msgs_free(struct krping_session *s)
 {
 	u32 i;
 
-	krping_msg_unmap(s, &s->send, sizeof(*s->send.wire), DMA_TO_DEVICE);
+	krping_msg_free(&s->send, s->ibdev, sizeof(*s->send.wire),
+			DMA_TO_DEVICE);
 	for (i = 0; s->recvs && i < s->nrecvs; i++)
-		krping_msg_unmap(s, &s->recvs[i], s->recv_len, DMA_FROM_DEVICE);
+		krping_msg_free(&s->recvs[i], s->ibdev, s->recv_len,
+				DMA_FROM_DEVICE);
+	kvfree(s->recvs);
+	s->recvs = NULL;
 }
 
 static int krping_bufs_alloc(struct krping_session *s)
@@ -305,10 +348,12 @@ static int krping_post_recvs(struct krping_session *s)
 	int ret = 0;
 	u32 i;
 
+	if (s->pool)
+		return krping_pool_join(s);
 	for (i = 0; !ret && i < s->nrecvs; i++)
 		ret = krping_post_recv(s, &s->recvs[i]);
 	/* Those that are posted must not outlive their memory. */
-	if (ret && !s->cb->qp->srq)
+	if (ret)
 		ib_drain_rq(s->cb->qp);
 	return ret;
 }
@@ -339,25 +384,10 @@ int krping_io_init(struct krping_session *s)
  */
 void krping_io_exit(struct krping_session *s)
 {
+	krping_pool_leave(s);
 	krping_buf_free(&s->start);
 	krping_buf_free(&s->sink);
-	krping_msgs_unmap(s);
-}
-
-/**
- * krping_io_free - free what completions may look at
- * @s: session whose connection is released
- *
- * Those of a shared receive queue are not drained, see &krdma_params.srq_depth.
- */
-void krping_io_free(struct krping_session *s)
-{
-	u32 i;
-
-	kfree(s->send.wire);
-	for (i = 0; s->recvs && i < s->nrecvs; i++)
-		kfree(s->recvs[i].wire);
-	kvfree(s->recvs);
+	krping_msgs_free(s);
 }
 
 /* All that was waited for, or the end: takes it and says true. */

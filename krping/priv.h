@@ -2,7 +2,8 @@
 /*
  * What the files of krping share.
  *
- * Lock order: krping_runs_lock > krping_run.lock > krping_session.lock. Callbacks
+ * Lock order: krping_runs_lock > krping_run.lock > krping_session.lock, and
+ * krping_run.pools_lock > krping_pool.lock > krping_session.lock. Callbacks
  * of krdma run under locks of krdma's and take the last two: so neither is held
  * where krdma may wait.
  */
@@ -84,18 +85,50 @@ struct krping_op {
 	u32 bytes;
 };
 
+struct krping_pool;
+
 /**
  * struct krping_msg - memory for one message
  * @cqe: receives only
- * @session: whose it is
+ * @session: owner, unless @pool is
+ * @pool: owner of a receive that several connections share, or NULL
  * @wire: the message, or data; in memory of its own: the adapter writes there
  * @dma: its address, mapped as long as @wire exists
  */
 struct krping_msg {
 	struct ib_cqe cqe;
 	struct krping_session *session;
+	struct krping_pool *pool;
 	struct krping_wire *wire;
 	u64 dma;
+};
+
+/**
+ * struct krping_pool - receives that connections of a run share, see pool.c
+ * @link: in krping_run.pools; krping_run.pools_lock protects all but @sessions
+ * @pd: protection domain of @srq and of the connections
+ * @srq: shared receive queue
+ * @len: bytes of a receive
+ * @users: connections between get_srq and put_srq
+ * @nsessions: number of @sessions
+ * @lock: protects @sessions. Taken in any context, before krping_session.lock
+ * @sessions: sessions that take messages, by krping_session.pool_link
+ * @n: number of receives in @msgs; all of them are posted or being handled
+ * @max: number that @srq holds
+ * @msgs: receives
+ */
+struct krping_pool {
+	struct list_head link;
+	struct ib_pd *pd;
+	struct ib_srq *srq;
+	u32 len;
+	unsigned int users;
+	u32 nsessions;
+	spinlock_t lock; /* sessions */
+	struct list_head sessions;
+	u32 n;
+	u32 max;
+	struct krping_msg msgs[];
 };
 
 /**
@@ -196,6 +229,10 @@ struct krping_part {
  * @opts: the command; constant, as are @id, @net and @turns
  * @net: network namespace, a reference
  * @turns: of each of opts.threads whether it works, see thread.c; or NULL
+ * @domain: of krdma, for connections that share receives, or NULL
+ * @pools_lock: protects @pools; krdma's own locks may be held where it is taken,
+ *	so krdma is not called under it
+ * @pools: shared receives, by krping_pool.link
  * @work: a run in the background
  * @timer: ends it when its time is over
  * @wait: woken when @nsessions or @over change
@@ -223,6 +260,9 @@ struct krping_run {
 	struct krping_opts opts;
 	struct net *net;
 	struct semaphore *turns;
+	struct krdma_domain *domain;
+	struct mutex pools_lock; /* pools */
+	struct list_head pools;
 	struct work_struct work;
 	struct delayed_work timer;
 	wait_queue_head_t wait;
@@ -262,6 +302,9 @@ struct krping_run {
  * @live: the members from @recvs on exist
  * @depth: most READs or WRITEs in flight
  * @direct: nobody but the task looks for completions
+ * @pool: receives that it shares with others, between get_srq and put_srq, or NULL
+ * @pool_link: in krping_pool.sessions
+ * @qp: QP by which @pool finds it, while it is in the pool, or NULL
  * @step: what it is about, for the log; NULL: nothing yet, or the log has it
  * @idle: looks now and then whether a wait has taken too long
  *
@@ -291,8 +334,8 @@ struct krping_run {
  * @size: bytes of the largest ones; likewise
  * @len: bytes of the present ones
  * @window: messages of a stream that may be on their way to the server
- * @recvs: memory for receives
- * @nrecvs: how many
+ * @recvs: memory for receives, unless @pool has them
+ * @nrecvs: number of receives, own ones or those that it brings to @pool
  * @recv_len: bytes of each
  * @send: memory for the one message on its way to the peer
  * @sent: the SEND
@@ -329,6 +372,9 @@ struct krping_session {
 	bool live;
 	u32 depth;
 	bool direct;
+	struct krping_pool *pool;
+	struct list_head pool_link;
+	struct ib_qp *qp;
 	const char *step;
 	struct delayed_work idle;
 
@@ -444,7 +490,12 @@ int krping_each_size(struct krping_session *s,
 /* io.c */
 int krping_io_init(struct krping_session *s);
 void krping_io_exit(struct krping_session *s);
-void krping_io_free(struct krping_session *s);
+bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
+		      const struct ib_wc *wc);
+int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir);
+void krping_msg_free(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir);
 void krping_fail(struct krping_session *s, int error);
 void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 		   const char *name);
@@ -468,6 +519,15 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step);
 int krping_probe(struct krping_session *s);
 int krping_wait_peer(struct krping_session *s, const char *step);
 int krping_wait_over(struct krping_session *s, const char *step);
+
+/* pool.c */
+u32 krping_pool_conns(const struct krping_opts *opts);
+u32 krping_pool_share(const struct krping_opts *opts);
+struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb);
+void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq);
+int krping_pool_post(struct krping_msg *msg);
+int krping_pool_join(struct krping_session *s);
+void krping_pool_leave(struct krping_session *s);
 
 /* hello.c */
 void krping_hello_fill(const struct krping_session *s,

@@ -32,8 +32,10 @@ static DEFINE_MUTEX(krping_runs_lock); /* both above */
 /* Undoes krping_run_alloc(). */
 static void krping_run_dealloc(struct krping_run *run)
 {
+	krdma_domain_put(run->domain);
 	krping_threads_free(run);
 	kvfree(run->parts);
+	mutex_destroy(&run->pools_lock);
 	mutex_destroy(&run->lock);
 	kfree(run);
 }
@@ -106,9 +108,25 @@ static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 	INIT_DELAYED_WORK(&run->timer, krping_run_time_is_over);
 	init_waitqueue_head(&run->wait);
 	mutex_init(&run->lock);
+	mutex_init(&run->pools_lock);
+	INIT_LIST_HEAD(&run->pools);
 	INIT_LIST_HEAD(&run->sessions);
 	run->begin_ns = ktime_get_ns();
 	return run;
+}
+
+/* Connections that share receives are of one domain, and so of one PD. */
+static int krping_run_make_domain(struct krping_run *run)
+{
+	struct krdma_domain *domain;
+
+	if (!run->opts.srq)
+		return 0;
+	domain = krdma_domain_create(KBUILD_MODNAME);
+	if (IS_ERR(domain))
+		return PTR_ERR(domain);
+	run->domain = domain;
+	return 0;
 }
 
 static void krping_run_list(struct krping_run *run)
@@ -135,7 +153,7 @@ struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 	*error = -ENOMEM;
 	if (!run)
 		return NULL;
-	*error = krping_threads_alloc(run);
+	*error = krping_threads_alloc(run) ?: krping_run_make_domain(run);
 	if (*error)
 		goto err_dealloc;
 	net = krping_run_net(opts);

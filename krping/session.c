@@ -51,7 +51,10 @@ static u32 krping_window(const struct krping_opts *opts)
 
 	if (!krping_has_window(opts))
 		return 0;
-	return min3(2 * opts->txdepth + 2, most, (u32)KRPING_WINDOW_MAX);
+	most = min(most, (u32)KRPING_WINDOW_MAX);
+	if (opts->srq)
+		most = min(most, krping_pool_share(opts) - krping_recvs(opts));
+	return min(2 * opts->txdepth + 2, most);
 }
 
 /**
@@ -188,6 +191,8 @@ static void krping_closing(struct krdma_cb *cb, int reason)
 static const struct krdma_ops krping_raw_ops = {
 	.qp_ready = krping_qp_ready,
 	.closing = krping_closing,
+	.get_srq = krping_pool_get_srq,
+	.put_srq = krping_pool_put_srq,
 };
 
 static u8 krping_reads_in_flight(const struct krping_opts *opts)
@@ -216,13 +221,14 @@ void krping_session_params(const struct krping_run *run,
 		.size = sizeof(*params),
 		.flags = KRDMA_RAW | KRDMA_INTERRUPTIBLE,
 		.net = run->net,
+		.domain = run->domain,
 		.ops = &krping_raw_ops,
 		.tos = opts->tos,
 		.connect_timeout_ms = opts->conn_timeout_ms ?:
 				      KRPING_CONN_TIMEOUT_MAX,
 		.send_depth = opts->txdepth + KRPING_EXTRA_SENDS,
 		.recv_depth = nrecvs,
-		.srq_depth = opts->srq ? nrecvs : 0,
+		.srq_depth = opts->srq ? nrecvs * krping_pool_conns(opts) : 0,
 		.max_inline = opts->inline_len,
 		.poll = opts->poll || opts->test == KRPING_TEST_WLAT ?
 				KRDMA_POLL_DIRECT : KRDMA_POLL_SOFTIRQ,
@@ -377,7 +383,6 @@ static void krping_session_close(struct krping_session *s)
 	krping_session_set_cb(s, NULL);
 	if (cb)
 		krdma_release_cb(cb);
-	krping_io_free(s);
 }
 
 /* The device may have less than was asked for. */

@@ -194,7 +194,58 @@ killed() {
 	done
 }
 
+srqs() {
+	rdma resource show srq | grep -c "dev $RDMADEV "
+}
+
+one_srq() {
+	(($(srqs) == 1))
+}
+
+# All connections of a run take their messages from one shared receive queue; and one that ends takes none from the others.
+shared() {
+	local test status
+	for test in "" slat sbw; do
+		barrier "shared-$test"
+		status=0
+		if ((NODE == 1)); then
+			echo "server,port=$port,srq,accept=6,size=5000,$test${test:+,duration=2}" 2>/dev/null >/proc/krping &
+			within 5 krping_listens
+			ok $? "ready for six connections of one receive queue, ${test:-ping}"
+			barrier "listens-$test"
+			check "six connections of a ${test:-ping} server have one receive queue" within 5 one_srq
+			wait $! || status=$?
+			ok $status "a server of six connections with one receive queue, ${test:-ping}, ends well"
+		else
+			barrier "listens-$test"
+			echo "client,addr=$server,port=$port,srq,qps=6,size=5000,duration=2,$test" 2>/dev/null >/proc/krping &
+			check "six connections of a ${test:-ping} client have one receive queue" within 5 one_srq
+			wait $! || status=$?
+			ok $status "a client of six connections with one receive queue, ${test:-ping}, ends well"
+		fi
+	done
+	barrier shared-kill
+	if ((NODE == 1)); then
+		echo "server,port=$port,srq,accept=2,size=131072" 2>/dev/null >/proc/krping &
+		within 5 krping_listens
+		barrier shared-listens
+		wait $!
+		ok $((!$?)) "a server notices that one of two clients was killed"
+	else
+		barrier shared-listens
+		echo "client,addr=$server,port=$port,srq,size=131072" 2>/dev/null >/proc/krping &
+		sleep 0.3
+		run "client,addr=$server,port=$port,srq,size=131072,fault=kill:20"
+		ok $((!$?)) "one of two clients that share a server's receive queue is gone"
+		sleep 0.5
+		check "the other one goes on" kill -0 $!
+		kill -INT $!
+		{ wait $!; } 2>/dev/null
+	fi
+}
+
 pings
+shared
 hellos
 benches
 registrations

@@ -117,6 +117,22 @@ static int some_qp_ready(struct krdma_cb *cb)
 static const struct krdma_ops some_ops = { .qp_ready = some_qp_ready };
 static const struct krdma_ops no_ops;
 
+static struct ib_srq *some_get_srq(struct krdma_cb *cb)
+{
+	return NULL;
+}
+
+static void some_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
+{
+}
+
+static const struct krdma_ops get_srq_only = { .get_srq = some_get_srq };
+static const struct krdma_ops put_srq_only = { .put_srq = some_put_srq };
+static const struct krdma_ops srq_ops = {
+	.get_srq = some_get_srq,
+	.put_srq = some_put_srq,
+};
+
 #define GOOD .size = sizeof(struct krdma_params)
 
 struct krdma_params_case {
@@ -164,6 +180,11 @@ static const struct krdma_params_case refused[] = {
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ, .srq_depth = 1 } },
 	{ "own receives in message mode", { GOOD, .ops = &some_ops } },
 	{ "shared receives in message mode", { GOOD, .srq_depth = 1 } },
+	{ "an SRQ that is never put",
+	  { GOOD, .flags = KRDMA_RAW, .ops = &get_srq_only } },
+	{ "an SRQ that is never got",
+	  { GOOD, .flags = KRDMA_RAW, .ops = &put_srq_only } },
+	{ "an owner's SRQ in message mode", { GOOD, .ops = &srq_ops } },
 	{ "shared receives",
 	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65537 } },
 	{ "spinning for long", { GOOD, .spin_us = 1001 } },
@@ -218,6 +239,8 @@ static const struct krdma_params_case taken[] = {
 	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65536 } },
 	{ "smallest path MTU", { GOOD, .path_mtu = 256 } },
 	{ "largest path MTU", { GOOD, .path_mtu = 4096 } },
+	{ "raw with an owner's SRQ",
+	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 1, .ops = &srq_ops } },
 	{ "a millisecond of spinning", { GOOD, .spin_us = 1000 } },
 };
 

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receives that the connections of a run share, with the srq option: one shared
+ * receive queue (SRQ) for all connections of the run in one protection domain,
+ * that is, on one device.
+ *
+ * krdma asks for the SRQ before it creates a QP, and returns it when the QP and
+ * its completion queue are destroyed (get_srq and put_srq of struct krdma_ops).
+ * The first connection creates the pool, the last one frees it. Each connection
+ * that joins brings as many receives as it would have had in a queue of its own.
+ *
+ * A receive belongs to the pool and not to a session: the completion handler finds
+ * the session by the QP that took the message. A session that has left is not
+ * found. Its late completions, which draining does not wait for, therefore touch
+ * neither the session nor its connection, and the receive is posted again for the
+ * others.
+ */
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+
+#include "priv.h"
+
+/* Receives of an SRQ: each connection's completion queue has room for all. */
+#define KRPING_POOL_MAX 4096
+
+/**
+ * krping_pool_conns - number of connections that may share the receives of a run
+ * @opts: command of the run
+ *
+ * Return: the number, at least 1.
+ */
+u32 krping_pool_conns(const struct krping_opts *opts)
+{
+	if (opts->role == KRPING_ROLE_CLIENT)
+		return opts->qps;
+	return opts->accept ? min(opts->accept, opts->max_conns) :
+			      opts->max_conns;
+}
+
+/**
+ * krping_pool_share - most receives that each connection may bring to the pool
+ * @opts: command of the run
+ *
+ * Return: the number.
+ */
+u32 krping_pool_share(const struct krping_opts *opts)
+{
+	return KRPING_POOL_MAX / krping_pool_conns(opts);
+}
+
+/* The session is found by pointers that are only compared: its QP may be gone. */
+static struct krping_session *
+krping_pool_find_session_locked(struct krping_pool *pool,
+				const struct ib_cq *cq, const struct ib_qp *qp)
+{
+	struct krping_session *s;
+
+	lockdep_assert_held(&pool->lock);
+	list_for_each_entry(s, &pool->sessions, pool_link)
+		if (s->qp == qp && s->qp->recv_cq == cq)
+			return s;
+	return NULL;
+}
+
+/**
+ * krping_pool_post - post a receive of the pool
+ * @msg: receive that is not posted
+ *
+ * Context: any.
+ * Return: 0 or -errno.
+ */
+int krping_pool_post(struct krping_msg *msg)
+{
+	struct krping_pool *pool = msg->pool;
+	struct ib_sge sge = {
+		.addr = msg->dma,
+		.length = pool->len,
+		.lkey = pool->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &msg->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	return ib_post_srq_recv(pool->srq, &wr, NULL);
+}
+
+/* The SRQ outlives every completion queue that its receives complete on. */
+static void krping_pool_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_msg *msg =
+		container_of(wc->wr_cqe, struct krping_msg, cqe);
+	struct krping_pool *pool = msg->pool;
+	struct krping_session *s;
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	s = krping_pool_find_session_locked(pool, cq, wc->qp);
+	if (!s || !krping_recv_take(s, msg, wc))
+		krping_pool_post(msg);
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+
+static struct krping_pool *
+krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
+{
+	u32 max = min_t(u32, s->nrecvs * krping_pool_conns(s->opts),
+			pd->device->attrs.max_srq_wr);
+	struct ib_srq_init_attr init = {
+		.srq_type = IB_SRQT_BASIC,
+		.attr = { .max_wr = max, .max_sge = 1 },
+	};
+	struct krping_pool *pool;
+	struct ib_srq *srq;
+
+	pool = kvzalloc(struct_size(pool, msgs, max), GFP_KERNEL);
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	srq = ib_create_srq(pd, &init);
+	if (IS_ERR(srq)) {
+		kvfree(pool);
+		return ERR_CAST(srq);
+	}
+	pool->srq = srq;
+	pool->pd = pd;
+	pool->len = s->recv_len;
+	pool->max = max;
+	spin_lock_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->sessions);
+	return pool;
+}
+
+/* Undoes krping_pool_create() and krping_pool_fill_locked(). No QP uses the SRQ. */
+static void krping_pool_destroy(struct krping_pool *pool)
+{
+	u32 i;
+
+	ib_destroy_srq(pool->srq);
+	for (i = 0; i < pool->n; i++)
+		krping_msg_free(&pool->msgs[i], pool->pd->device, pool->len,
+				DMA_FROM_DEVICE);
+	kvfree(pool);
+}
+
+static struct krping_pool *krping_pool_find_locked(struct krping_run *run,
+						   const struct ib_pd *pd)
+{
+	struct krping_pool *pool;
+
+	lockdep_assert_held(&run->pools_lock);
+	list_for_each_entry(pool, &run->pools, link)
+		if (pool->pd == pd)
+			return pool;
+	return NULL;
+}
+
+static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
+						  struct ib_pd *pd)
+{
+	struct krping_run *run = s->run;
+	struct krping_pool *pool = krping_pool_find_locked(run, pd);
+
+	if (!pool) {
+		pool = krping_pool_create(s, pd);
+		if (IS_ERR(pool))
+			return pool;
+		list_add(&pool->link, &run->pools);
+	}
+	pool->users++;
+	return pool;
+}
+
+/**
+ * krping_pool_get_srq - find or create the SRQ of a connection
+ * @cb: connection of a session, with its PD and without a QP
+ *
+ * Context: process.
+ * Return: the SRQ, put by krping_pool_put_srq(), or an ERR_PTR.
+ */
+struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
+{
+	struct krping_session *s = cb->context;
+	struct krping_pool *pool;
+
+	mutex_lock(&s->run->pools_lock);
+	pool = krping_pool_get_locked(s, cb->pd);
+	mutex_unlock(&s->run->pools_lock);
+	if (IS_ERR(pool))
+		return ERR_CAST(pool);
+	s->pool = pool;
+	return pool->srq;
+}
+
+/**
+ * krping_pool_put_srq - undo krping_pool_get_srq()
+ * @cb: connection whose QP and completion queue are destroyed
+ * @srq: its SRQ
+ *
+ * Context: process.
+ */
+void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
+{
+	struct krping_session *s = cb->context;
+	struct krping_pool *pool = s->pool;
+
+	s->pool = NULL;
+	mutex_lock(&s->run->pools_lock);
+	if (!--pool->users) {
+		list_del(&pool->link);
+		krping_pool_destroy(pool);
+	}
+	mutex_unlock(&s->run->pools_lock);
+}
+
+/* Have so many receives posted, if the SRQ holds them. */
+static int krping_pool_fill_locked(struct krping_run *run,
+				   struct krping_pool *pool, u32 wanted)
+{
+	struct krping_msg *msg;
+	int ret = 0;
+
+	lockdep_assert_held(&run->pools_lock);
+	wanted = min(wanted, pool->max);
+	while (!ret && pool->n < wanted) {
+		msg = &pool->msgs[pool->n];
+		ret = krping_msg_alloc(msg, pool->pd->device, pool->len,
+				       DMA_FROM_DEVICE);
+		if (ret)
+			return ret;
+		msg->pool = pool;
+		msg->cqe.done = krping_pool_recv_done;
+		ret = krping_pool_post(msg);
+		if (ret)
+			krping_msg_free(msg, pool->pd->device, pool->len,
+					DMA_FROM_DEVICE);
+		else
+			pool->n++;
+	}
+	return ret;
+}
+
+/**
+ * krping_pool_join - let a session take messages from its pool
+ * @s: session whose connection has a QP and is not connected
+ *
+ * Context: process.
+ * Return: 0 or -errno; then the session has not joined.
+ */
+int krping_pool_join(struct krping_session *s)
+{
+	struct krping_pool *pool = s->pool;
+	unsigned long flags;
+	int ret;
+
+	mutex_lock(&s->run->pools_lock);
+	ret = krping_pool_fill_locked(s->run, pool,
+				      (pool->nsessions + 1) * s->nrecvs);
+	if (!ret) {
+		spin_lock_irqsave(&pool->lock, flags);
+		s->qp = s->cb->qp;
+		list_add_tail(&s->pool_link, &pool->sessions);
+		pool->nsessions++;
+		spin_unlock_irqrestore(&pool->lock, flags);
+	}
+	mutex_unlock(&s->run->pools_lock);
+	return ret;
+}
+
+/**
+ * krping_pool_leave - undo krping_pool_join()
+ * @s: session whose connection is drained, or that has not joined
+ *
+ * Context: process.
+ */
+void krping_pool_leave(struct krping_session *s)
+{
+	struct krping_pool *pool = s->pool;
+	unsigned long flags;
+
+	if (!s->qp)
+		return;
+	/* Its task alone looks for completions: those of the pool are due, too. */
+	if (s->direct)
+		ib_process_cq_direct(s->cb->qp->recv_cq, -1);
+	mutex_lock(&s->run->pools_lock);
+	spin_lock_irqsave(&pool->lock, flags);
+	list_del(&s->pool_link);
+	pool->nsessions--;
+	s->qp = NULL;
+	spin_unlock_irqrestore(&pool->lock, flags);
+	mutex_unlock(&s->run->pools_lock);
+}
