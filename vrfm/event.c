@@ -194,7 +194,7 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 	else if (waiter->cancelled)
 		ret = -EIDRM;
 	else if (woken < 0)
-		ret = -EINTR;
+		ret = -ERESTARTNOHAND;
 	else if (!woken)
 		ret = -ETIMEDOUT;
 	if (!ret)
@@ -240,7 +240,9 @@ static int vrfm_event_sleep(struct vrfm_event *event,
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: no such type; -EALREADY: somebody waits for this type;
- * -ETIMEDOUT; -EIDRM: cancelled; -EINTR: a signal, never restarted.
+ * -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: a signal, or the caller was frozen,
+ * stopped or traced. The caller of the system call sees -EINTR if a handler ran, and
+ * otherwise the call begins anew, with its whole timeout.
  */
 int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry)

@@ -198,7 +198,7 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 		if (READ_ONCE(watcher->cancelled))
 			return -EIDRM;
 		if (signal_pending(current))
-			return -EINTR;
+			return -ERESTARTNOHAND;
 		if (!left)
 			return -ETIMEDOUT;
 		if (vrfm_watch_stage(vdev, watcher))
@@ -231,8 +231,9 @@ static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
  * @watch: right, and inside; gets where the change is
  *
  * Context: may sleep.
- * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -EINTR: a signal,
- * never restarted.
+ * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: as of
+ * vrfm_event_wait(), but -EINTR if &vrfm_watch.old is 0: a second call could not know
+ * what the first one had seen.
  */
 int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	       struct vrfm_watch *watch)
@@ -258,6 +259,8 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	      vrfm_watch_wait(vdev, &watcher, seen, &at);
 	vrfm_watch_end(vdev, &watcher);
 	kvfree(seen);
+	if (ret == -ERESTARTNOHAND && !watch->old)
+		ret = -EINTR;
 	watch->changed = ret ? 0 : watch->offset + at;
 	return ret;
 }

@@ -190,6 +190,21 @@ events() {
 	says 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
+# A wait goes on after its program was stopped and continued.
+continued() {
+	rfm2g_util -d "$unit" wait 3 60000 >"$results/continued" 2>&1 &
+	until grep -q waiting "$results/continued"; do sleep 0.1; done
+	sleep 0.3
+	kill -STOP $!
+	sleep 0.3
+	kill -CONT $!
+	sleep 0.3
+	check "a wait goes on after its program was stopped and continued" util cancelwait 3
+	wait $!
+	[[ $? == 1 && $(<"$results/continued") == *"error 36"* ]]
+	ok $? "a wait that went on is cancelled: $(<"$results/continued")"
+}
+
 # A wait of one process is ended by another.
 cancelled() {
 	util wait 3 60000 >"$results/waited" &
@@ -280,6 +295,7 @@ wrong_use
 settings
 registers
 events
+continued
 cancelled
 repeated
 script

@@ -50,7 +50,8 @@ STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
  * unless it is NULL, gets the offset of the first that differs. With what the
  * program saw last at Old nothing is missed between two calls. Any number of
  * threads may watch.
- * TIMED_OUT: all is as it was for TimeoutMs. SIGNALED. WAIT_EVENT_CANCELED: by
+ * TIMED_OUT: all is as it was for TimeoutMs. SIGNALED: a handler for a signal ran;
+ * if Old is NULL also: the program was stopped or frozen. WAIT_EVENT_CANCELED: by
  * RFM2gxUnwatch() or RFM2gClose(), or the device is gone. BAD_PARAMETER_3: no
  * bytes, or more than RFM2GX_WATCH_MAX. OUT_OF_RANGE.
  */
