@@ -493,7 +493,8 @@ enum krdma_gid_type {
  * @mr_pages: pages of one fast registration, 0: there is none
  * @mr_bytes: the same in bytes. A region of so many bytes has one MR or, if it
  *	does not begin with its first page, two: so many that offset in the
- *	page + size, divided by this and rounded up
+ *	page + size, divided by this and rounded up. If @coherent is false up to
+ *	two more, see Documentation/krdma.rst, Syncing a region
  * @atomics: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP work
  * @atomics_global: they are atomic for CPUs and other adapters, too
  * @write_imm: the device can WRITE with immediate data; where it cannot,
@@ -502,6 +503,8 @@ enum krdma_gid_type {
  * @read_inv: READ with invalidate works
  * @read_needs_region: READs go to regions only, with KRDMA_READ_SINK
  * @virt_dma: the device is software: it uses kernel addresses, nothing is mapped
+ * @coherent: a page that krdma has tried needs no sync: neither is memory copied for
+ *	this device nor are caches flushed. Of other memory KRDMA_COHERENT makes sure
  * @relaxed_ordering: what the adapter writes may become visible out of order
  *	until a completion says that it is there
  * @keepalive: a silent peer is asked whether it is there, see
@@ -545,6 +548,7 @@ struct krdma_caps {
 	bool read_inv;
 	bool read_needs_region;
 	bool virt_dma;
+	bool coherent;
 	bool relaxed_ordering;
 	bool keepalive;
 	u8 initiator_depth;
@@ -594,6 +598,10 @@ u64 krdma_peer_shown_size(const struct krdma_cb *cb);
 #define KRDMA_READ_SINK		BIT(3)
 /* It may take the key back by KRDMA_SEND_INV; for regions of one MR only. */
 #define KRDMA_REMOTE_INVALIDATE	BIT(4)
+/* No request of this side takes its data from here. */
+#define KRDMA_NO_SOURCE		BIT(5)
+/* Refuse memory that needs a sync, and leave it as it is: -EOPNOTSUPP. */
+#define KRDMA_COHERENT		BIT(6)
 
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access);
@@ -611,9 +619,10 @@ void krdma_region_put(struct krdma_region *region);
 void *krdma_region_vaddr(const struct krdma_region *region);
 u64 krdma_region_size(const struct krdma_region *region);
 bool krdma_region_is_live(const struct krdma_region *region);
-bool krdma_region_is_coherent(struct krdma_region *region);
-void krdma_region_sync_for_cpu(struct krdma_region *region);
-void krdma_region_sync_for_device(struct krdma_region *region);
+bool krdma_region_is_coherent(const struct krdma_region *region);
+void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len);
+void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
+				  u64 len);
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size);
 
@@ -658,10 +667,12 @@ enum krdma_opcode {
  * enum krdma_mem - where the local bytes of a request are
  * @KRDMA_MEM_NONE: there are none
  * @KRDMA_MEM_VIRT: kernel memory of kmalloc(), vmalloc() or the page
- *	allocator; not on a stack
+ *	allocator; not on a stack and no static data of a module. What a READ or
+ *	an atomic puts there shares no cache line with anything else
  * @KRDMA_MEM_PAGES: pages, each with offset and length
  * @KRDMA_MEM_SG: a scatterlist that is not mapped
- * @KRDMA_MEM_REGION: a part of a region; nothing is mapped: the cheapest
+ * @KRDMA_MEM_REGION: a part of a region; nothing is mapped: the cheapest. The
+ *	owner syncs it, see krdma_region_sync_for_device()
  */
 enum krdma_mem {
 	KRDMA_MEM_NONE = 0,

@@ -53,7 +53,8 @@ static void krdma_frwr_free(struct krdma_frwr *frwr)
 	kfree(frwr);
 }
 
-static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn, u32 npages)
+static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
+					   u32 entries)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
 	struct krdma_frwr *frwr = kzalloc(sizeof(*frwr), GFP_KERNEL);
@@ -62,8 +63,8 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn, u32 npages)
 	if (!frwr)
 		return ERR_PTR(-ENOMEM);
 	/* More than asked for: the next region will not be just as large. */
-	frwr->room = min_t(u32, roundup_pow_of_two(npages),
-			   krdma_region_mr_pages(ibdev));
+	frwr->room = min_t(u32, roundup_pow_of_two(entries),
+			   krdma_dma_mr_entries(ibdev));
 	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
 			 krdma_mr_room(ibdev, frwr->room));
 	if (IS_ERR(mr)) {
@@ -76,12 +77,13 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn, u32 npages)
 }
 
 /* The one that is kept longest: so it takes long until a key comes again. */
-static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn, u32 npages)
+static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
+					  u32 entries)
 {
 	struct krdma_frwr *frwr;
 
 	list_for_each_entry(frwr, &conn->frwrs, link)
-		if (frwr->room >= npages)
+		if (frwr->room >= entries)
 			return frwr;
 	return NULL;
 }
@@ -95,23 +97,23 @@ static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
 /**
  * krdma_frwr_get - an MR that is invalid, with a key of its own
  * @conn: connection
- * @npages: pages that will be mapped, not 0 and no more than
- *	krdma_region_mr_pages()
+ * @entries: page entries that will be mapped, not 0 and no more than
+ *	krdma_dma_mr_entries()
  *
  * Context: process, @conn->setup held.
  * Return: for krdma_frwr_put(), or an ERR_PTR.
  */
-struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 npages)
+struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 {
 	struct krdma_frwr *frwr;
 
 	lockdep_assert_held(&conn->setup);
-	frwr = krdma_frwr_find(conn, npages);
+	frwr = krdma_frwr_find(conn, entries);
 	if (frwr) {
 		krdma_frwr_take(conn, frwr);
 		krdma_count(conn, KRDMA_COUNT_MRS_REUSED);
 	} else {
-		frwr = krdma_frwr_alloc(conn, npages);
+		frwr = krdma_frwr_alloc(conn, entries);
 		if (IS_ERR(frwr))
 			return frwr;
 	}

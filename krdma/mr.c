@@ -13,8 +13,13 @@
  * owner puts it, and holds a reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
- * pointers: the iova of an MR may be chosen freely as long as the offset in
- * the page is right (xprtrdma does the same in frwr_map()).
+ * pointers: the iova of an MR may be chosen freely except for its offset in the
+ * page. An adapter finds the first byte by the page's DMA address and that offset,
+ * so it is the one of the DMA address. Where memory is copied (swiotlb), a short
+ * piece may have another offset in the copy than in its own page.
+ *
+ * For that reason a region has one MR for each chunk of memory that is mapped as
+ * a whole, see dma.c, and more only where the DMA addresses have a gap.
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
@@ -22,6 +27,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/wait_bit.h>
 #include <linux/xarray.h>
 
 #include "msg.h"
@@ -33,28 +39,43 @@
 
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
 			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK | \
-			     KRDMA_REMOTE_INVALIDATE)
+			     KRDMA_REMOTE_INVALIDATE | KRDMA_NO_SOURCE | \
+			     KRDMA_COHERENT)
 
 /**
  * struct krdma_region_mr - one MR of a region
  * @frwr: the MR; krdma_conn.setup, under which teardown takes it away
- * @sgt: its pages
- * @mapped: @sgt is DMA mapped
  * @invalid: it was registered, and its keys are dead again: that is known
  * @mr: a copy, for who looks while @frwr goes; only posted, which then fails
  * @rkey: of the peer, likewise
  * @lkey: of the own adapter, likewise
+ * @iova: address of its first byte, for the adapter and the peer
+ * @offset: offset of its first byte in the region
  * @len: bytes
  */
 struct krdma_region_mr {
 	struct krdma_frwr *frwr;
-	struct sg_table sgt;
-	bool mapped;
 	bool invalid;
 	struct ib_mr *mr;
 	u32 rkey;
 	u32 lkey;
+	u64 iova;
+	u64 offset;
 	u32 len;
+};
+
+/**
+ * struct krdma_memory - what a region is made of
+ * @pages: its pages
+ * @first: offset of the first byte in the first page
+ * @len: bytes
+ * @is_ours: the rest of the last page is krdma's as well
+ */
+struct krdma_memory {
+	struct page **pages;
+	u32 first;
+	u64 len;
+	bool is_ours;
 };
 
 /**
@@ -67,14 +88,25 @@ struct krdma_region_mr {
  * @size: bytes
  * @first: offset of the first byte in its page
  * @access: IB_ACCESS_* for the peer and the own adapter
- * @mr_size: bytes of each MR, the first counted from its page's beginning
+ * @dir: direction in which the adapter moves data
+ * @attrs: DMA_ATTR_* of the mapping
+ * @ibdev: device; valid while it is mapped
+ * @is_soft: that is software
+ * @page_size: bytes of a page entry of its MRs
+ * @chunk_size: bytes of each chunk, the first counted from its page's beginning
+ * @coherent: nothing needs to be synced; constant after mapping
+ * @syncs: 1 while it is mapped, and 1 for each sync that runs; unmapping waits
+ *	for those
  * @usable: registered, not revoked
  * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
  *	until it is put
  * @given_up: the peer has taken it back; krdma_conn.lock
  * @stats: what debugfs shows of it
- * @nmrs: how many MRs
+ * @nmrs: number of MRs
+ * @room: MRs that @mrs has room for
  * @mrs: in the order of addresses
+ * @nchunks: number of chunks
+ * @chunks: likewise
  */
 struct krdma_region {
 	struct krdma_conn *conn;
@@ -84,39 +116,42 @@ struct krdma_region {
 	u64 size;
 	u32 first;
 	int access;
-	u32 mr_size;
+	enum dma_data_direction dir;
+	unsigned long attrs;
+	struct ib_device *ibdev;
+	bool is_soft;
+	u32 page_size;
+	u32 chunk_size;
+	bool coherent;
+	refcount_t syncs;
 	bool usable;
 	bool invalidatable;
 	bool given_up;
 	struct krdma_region_stats stats;
 	u32 nmrs;
-	struct krdma_region_mr mrs[];
+	u32 room;
+	struct krdma_region_mr *mrs;
+	u32 nchunks;
+	struct krdma_chunk chunks[];
 };
 
 /* ---- the memory ---- */
 
-static int krdma_region_fill_sgt(struct krdma_region *region,
-				 struct krdma_region_mr *mr,
-				 struct page **pages, u32 first)
+static int krdma_region_fill(struct krdma_region *region,
+			     const struct krdma_memory *memory)
 {
-	u32 npages = DIV_ROUND_UP(first + mr->len, PAGE_SIZE);
-
-	return sg_alloc_table_from_pages_segment(&mr->sgt, pages, npages, first,
-						 mr->len, PAGE_SIZE, GFP_KERNEL);
-}
-
-static int krdma_region_fill(struct krdma_region *region, struct page **pages)
-{
-	u64 left = region->size;
-	u32 first = region->first, i;
+	struct page **pages = memory->pages;
+	u32 first = memory->first, i, len, pad;
+	u64 left = memory->len;
 	int ret = 0;
 
-	for (i = 0; i < region->nmrs && !ret; i++) {
-		region->mrs[i].len = min_t(u64, region->mr_size - first, left);
-		ret = krdma_region_fill_sgt(region, &region->mrs[i], pages,
-					    first);
-		left -= region->mrs[i].len;
-		pages += region->mr_size >> PAGE_SHIFT;
+	for (i = 0; i < region->nchunks && !ret; i++) {
+		len = min_t(u64, region->chunk_size - first, left);
+		left -= len;
+		pad = memory->is_ours && !left ? -(first + len) & ~PAGE_MASK : 0;
+		ret = krdma_chunk_fill(&region->chunks[i], pages, first, len,
+				       pad);
+		pages += region->chunk_size >> PAGE_SHIFT;
 		first = 0;
 	}
 	return ret;
@@ -124,8 +159,10 @@ static int krdma_region_fill(struct krdma_region *region, struct page **pages)
 
 static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
 {
-	int ib = IB_ACCESS_LOCAL_WRITE;
+	int ib = 0;
 
+	if (krdma_dma_region_dir(access) != DMA_TO_DEVICE)
+		ib |= IB_ACCESS_LOCAL_WRITE;
 	if (access & KRDMA_REMOTE_READ)
 		ib |= IB_ACCESS_REMOTE_READ;
 	if (access & KRDMA_REMOTE_WRITE)
@@ -155,8 +192,8 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 	if (access & KRDMA_REMOTE_INVALIDATE &&
 	    first + len > krdma_region_mr_size(conn))
 		return -EINVAL;
-	/* Without the first, max_fast_reg_page_list_len is 0. */
 	if (!(attrs->device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS) ||
+	    !krdma_region_mr_size(conn) ||
 	    (access & KRDMA_REMOTE_ATOMIC &&
 	     attrs->atomic_cap == IB_ATOMIC_NONE))
 		return -EOPNOTSUPP;
@@ -168,82 +205,187 @@ static void krdma_region_free(struct krdma_region *region)
 	u32 i;
 
 	krdma_stats_del_region(&region->stats);
-	for (i = 0; i < region->nmrs; i++)
-		sg_free_table(&region->mrs[i].sgt);
+	for (i = 0; i < region->nchunks; i++)
+		krdma_chunk_free(&region->chunks[i]);
 	if (region->owned)
 		vfree(region->vaddr);
+	kvfree(region->mrs);
 	kvfree(region);
 }
 
 /**
- * krdma_region_mr_pages - how much of a region is one MR
+ * krdma_region_mr_pages - find how much of a region is one MR
  * @ibdev: device
  *
- * Return: pages, 0 if the device has no fast registration.
+ * Return: pages of the kernel, 0 if the device has no fast registration or not
+ * for as much as one of them.
  */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev)
 {
-	return min(ibdev->attrs.max_fast_reg_page_list_len, 512U);
+	return (u64)krdma_dma_mr_entries(ibdev) * krdma_dma_page_size(ibdev) >>
+	       PAGE_SHIFT;
 }
 
 static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
-					      struct page **pages, u32 first,
-					      u64 len, u32 access)
+					      const struct krdma_memory *memory,
+					      u32 access)
 {
-	u32 mr_size = krdma_region_mr_size(conn);
-	u32 nmrs = DIV_ROUND_UP_ULL(first + len, mr_size);
+	u32 chunk_size = krdma_region_mr_size(conn);
+	u32 nchunks = DIV_ROUND_UP_ULL(memory->first + memory->len, chunk_size);
 	struct krdma_region *region;
 
-	region = kvzalloc(struct_size(region, mrs, nmrs), GFP_KERNEL);
+	region = kvzalloc(struct_size(region, chunks, nchunks), GFP_KERNEL);
 	if (!region)
 		return ERR_PTR(-ENOMEM);
-	region->size = len;
-	region->first = first;
+	region->size = memory->len;
+	region->first = memory->first;
 	region->access = krdma_region_ib_access(conn, access);
-	region->mr_size = mr_size;
-	region->nmrs = nmrs;
+	region->dir = krdma_dma_region_dir(access);
+	/* With KRDMA_COHERENT what would be copied is given up, untouched. */
+	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
+	region->ibdev = conn->cb.pd->device;
+	region->is_soft = ib_uses_virt_dma(region->ibdev);
+	region->page_size = krdma_dma_page_size(region->ibdev);
+	region->chunk_size = chunk_size;
+	region->nchunks = nchunks;
 	INIT_LIST_HEAD(&region->link);
 	INIT_LIST_HEAD(&region->stats.link);
-	if (krdma_region_fill(region, pages)) {
+	if (krdma_region_fill(region, memory)) {
 		krdma_region_free(region);
 		return ERR_PTR(-ENOMEM);
 	}
 	return region;
 }
 
-/* ---- registration ---- */
+/* ---- mapping ---- */
 
-static u64 krdma_region_iova(const struct krdma_region *region, u32 i)
+static int krdma_region_map_chunks(struct krdma_conn *conn,
+				   struct krdma_region *region)
 {
-	return i ? (u64)i * region->mr_size : region->first;
+	struct krdma_chunk *chunk = region->chunks;
+	bool coherent = true;
+	int ret = 0;
+
+	lockdep_assert_held(&conn->setup);
+	for (; chunk < region->chunks + region->nchunks && !ret; chunk++) {
+		ret = krdma_chunk_map(region->ibdev, chunk, region->dir,
+				      region->attrs);
+		if (!ret)
+			coherent &= krdma_chunk_is_coherent(region->ibdev,
+							    chunk);
+	}
+	region->coherent = coherent && !ret;
+	refcount_set(&region->syncs, 1);
+	return ret;
 }
 
-static int krdma_region_map_mr(struct krdma_conn *conn,
-			       struct krdma_region *region, u32 i)
+static void krdma_region_unmap(struct krdma_conn *conn,
+			       struct krdma_region *region)
 {
-	struct krdma_region_mr *mr = &region->mrs[i];
-	struct krdma_frwr *frwr;
-	struct ib_mr *ibmr;
-	int nents;
+	u32 i;
 
-	frwr = krdma_frwr_get(conn, mr->sgt.orig_nents);
-	if (IS_ERR(frwr))
-		return PTR_ERR(frwr);
-	mr->frwr = frwr;
-	ibmr = frwr->mr;
-	nents = ib_dma_map_sg(ibmr->device, mr->sgt.sgl, mr->sgt.orig_nents,
-			      DMA_BIDIRECTIONAL);
-	if (!nents)
+	lockdep_assert_held(&conn->setup);
+	/* 0: it was not mapped, or is not any more. */
+	if (!refcount_read(&region->syncs))
+		return;
+	if (!refcount_dec_and_test(&region->syncs))
+		wait_var_event(&region->syncs, !refcount_read(&region->syncs));
+	for (i = 0; i < region->nchunks; i++)
+		krdma_chunk_unmap(region->ibdev, &region->chunks[i],
+				  region->dir, region->attrs);
+}
+
+static int krdma_region_make_mrs(struct krdma_region *region)
+{
+	u32 i, room = 0;
+
+	for (i = 0; i < region->nchunks; i++)
+		room += krdma_dma_runs(&region->chunks[i], region->page_size);
+	region->mrs = kvcalloc(room, sizeof(*region->mrs), GFP_KERNEL);
+	if (!region->mrs)
 		return -ENOMEM;
-	mr->sgt.nents = nents;
-	mr->mapped = true;
-	if (ib_map_mr_sg(ibmr, mr->sgt.sgl, nents, NULL, PAGE_SIZE) != nents)
-		return -EINVAL;
-	ibmr->iova = krdma_region_iova(region, i);
+	region->room = room;
+	return 0;
+}
+
+/* The bytes before those of the MR that is next. */
+static u64 krdma_region_done(const struct krdma_region *region)
+{
+	const struct krdma_region_mr *last;
+
+	if (!region->nmrs)
+		return 0;
+	last = &region->mrs[region->nmrs - 1];
+	return last->offset + last->len;
+}
+
+static void krdma_region_set_mr(const struct krdma_region *region,
+				struct krdma_region_mr *mr, u64 offset)
+{
+	struct ib_mr *ibmr = mr->frwr->mr;
+
+	/* The offset in the page stays the DMA address's. */
+	ibmr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
+		     (ibmr->iova & ~PAGE_MASK);
+	mr->iova = ibmr->iova;
+	mr->offset = offset;
+	mr->len = ibmr->length;
 	mr->mr = ibmr;
 	mr->rkey = ibmr->rkey;
 	mr->lkey = ibmr->lkey;
-	return 0;
+}
+
+/*
+ * One MR of as many elements as go into it, from byte *@skip of the first on.
+ * Return: number of elements that are done, or an errno.
+ */
+static int krdma_region_map_mr(struct krdma_conn *conn,
+			       struct krdma_region *region,
+			       struct scatterlist *sg, u32 nents, u32 *skip)
+{
+	u32 max = krdma_dma_mr_entries(conn->cb.pd->device), entries;
+	u64 offset = krdma_region_done(region);
+	struct krdma_region_mr *mr;
+	struct krdma_frwr *frwr;
+	int n;
+
+	if (WARN_ON_ONCE(region->nmrs == region->room))
+		return -EINVAL;
+	entries = krdma_dma_entries(sg, nents, region->page_size);
+	frwr = krdma_frwr_get(conn, min(entries, max));
+	if (IS_ERR(frwr))
+		return PTR_ERR(frwr);
+	mr = &region->mrs[region->nmrs++];
+	mr->frwr = frwr;
+	n = ib_map_mr_sg(frwr->mr, sg, nents, skip, region->page_size);
+	if (n < 0)
+		return n;
+	if (!frwr->mr->length)
+		return -EINVAL;
+	krdma_region_set_mr(region, mr, offset);
+	return n;
+}
+
+static int krdma_region_map_mrs(struct krdma_conn *conn,
+				struct krdma_region *region,
+				struct krdma_chunk *chunk)
+{
+	struct scatterlist *sg = chunk->sgt.sgl, *last;
+	u32 nents = chunk->sgt.nents, skip = 0;
+	int n = 0;
+
+	/* The bytes behind the region are mapped, but not registered. */
+	last = krdma_chunk_last(chunk);
+	sg_dma_len(last) -= chunk->pad;
+	while (nents && n >= 0) {
+		n = krdma_region_map_mr(conn, region, sg, nents, &skip);
+		if (n < 0)
+			break;
+		for (nents -= n; n; n--)
+			sg = sg_next(sg);
+	}
+	sg_dma_len(last) += chunk->pad;
+	return min(n, 0);
 }
 
 /* A part of its krdma_op. */
@@ -344,12 +486,9 @@ static void krdma_region_unregister(struct krdma_conn *conn,
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
 		if (mr->frwr)
 			krdma_frwr_put(conn, mr->frwr, READ_ONCE(mr->invalid));
-		if (mr->mapped)
-			ib_dma_unmap_sg(conn->cb.pd->device, mr->sgt.sgl,
-					mr->sgt.orig_nents, DMA_BIDIRECTIONAL);
 		mr->frwr = NULL;
-		mr->mapped = false;
 	}
+	krdma_region_unmap(conn, region);
 }
 
 /**
@@ -369,14 +508,23 @@ void krdma_regions_unregister(struct krdma_conn *conn)
 }
 
 static int krdma_region_map(struct krdma_conn *conn,
-			    struct krdma_region *region)
+			    struct krdma_region *region, u32 access)
 {
-	int ret = 0;
+	int ret;
 	u32 i;
 
 	lockdep_assert_held(&conn->setup);
-	for (i = 0; i < region->nmrs && !ret; i++)
-		ret = krdma_region_map_mr(conn, region, i);
+	ret = krdma_region_map_chunks(conn, region);
+	if (ret)
+		return ret;
+	if (access & KRDMA_COHERENT && !region->coherent)
+		return -EOPNOTSUPP;
+	ret = krdma_region_make_mrs(region);
+	for (i = 0; i < region->nchunks && !ret; i++)
+		ret = krdma_region_map_mrs(conn, region, &region->chunks[i]);
+	/* Memory that is copied may have gaps in the copy. */
+	if (!ret && access & KRDMA_REMOTE_INVALIDATE && region->nmrs != 1)
+		ret = -EOPNOTSUPP;
 	return ret;
 }
 
@@ -415,8 +563,8 @@ static int krdma_region_reserve(struct krdma_conn *conn,
 
 /* All that needs the device, which is there while setup is held. */
 static struct krdma_region *
-krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
-			u64 len, u32 access)
+krdma_region_new_locked(struct krdma_conn *conn,
+			const struct krdma_memory *memory, u32 access)
 {
 	struct krdma_region *region;
 	int ret;
@@ -424,13 +572,13 @@ krdma_region_new_locked(struct krdma_conn *conn, struct page **pages, u32 first,
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cb.pd || conn->drained)
 		return ERR_PTR(krdma_last_error(&conn->cb) ?: -ENOTCONN);
-	ret = krdma_region_check(conn, access, first, len);
+	ret = krdma_region_check(conn, access, memory->first, memory->len);
 	if (ret)
 		return ERR_PTR(ret);
-	region = krdma_region_make(conn, pages, first, len, access);
+	region = krdma_region_make(conn, memory, access);
 	if (IS_ERR(region))
 		return region;
-	ret = krdma_region_map(conn, region) ?:
+	ret = krdma_region_map(conn, region, access) ?:
 	      krdma_region_reserve(conn, region, access);
 	if (ret) {
 		krdma_region_unregister(conn, region);
@@ -466,19 +614,28 @@ static void krdma_region_open(struct krdma_conn *conn,
 			     region, GFP_KERNEL);
 }
 
+static int krdma_memory_check(const struct krdma_memory *memory)
+{
+	u32 n = DIV_ROUND_UP(memory->first + memory->len, PAGE_SIZE), i;
+
+	for (i = 0; i < n; i++)
+		if (!krdma_dma_page_ok(memory->pages[i]))
+			return -EINVAL;
+	return 0;
+}
+
 static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
-					     struct page **pages, u32 first,
-					     u64 len, u32 access,
-					     unsigned long until)
+					     const struct krdma_memory *memory,
+					     u32 access, unsigned long until)
 {
 	struct krdma_region *region;
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check(conn) ?: krdma_memory_check(memory);
 	if (ret)
 		return ERR_PTR(ret);
 	mutex_lock(&conn->setup);
-	region = krdma_region_new_locked(conn, pages, first, len, access);
+	region = krdma_region_new_locked(conn, memory, access);
 	mutex_unlock(&conn->setup);
 	if (IS_ERR(region))
 		return region;
@@ -504,33 +661,46 @@ static struct page **krdma_pages_of(const void *addr, u32 npages)
 	return pages;
 }
 
+static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
+					    size_t len, bool is_ours,
+					    u32 access, unsigned long until)
+{
+	struct krdma_memory memory = {
+		.first = offset_in_page(addr),
+		.len = len,
+		.is_ours = is_ours,
+	};
+	struct krdma_region *region;
+
+	if (!krdma_dma_virt_ok(addr, len))
+		return ERR_PTR(-EINVAL);
+	memory.pages = krdma_pages_of(addr - memory.first,
+				      DIV_ROUND_UP(memory.first + len,
+						   PAGE_SIZE));
+	if (!memory.pages)
+		return ERR_PTR(-ENOMEM);
+	region = krdma_region_new(conn, &memory, access, until);
+	kvfree(memory.pages);
+	if (!IS_ERR(region))
+		region->vaddr = addr;
+	return region;
+}
+
 /**
- * krdma_region_from_memory - a region of memory that is linear for the kernel
+ * krdma_region_from_memory - make a region of memory that is linear for the kernel
  * @conn: connection
- * @addr: vmalloc() memory, or such that virt_addr_valid() is true for
+ * @addr: memory of the caller
  * @len: bytes, not 0
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * Return: as krdma_region_alloc().
+ * Return: as krdma_region_alloc(); -EINVAL if krdma_dma_virt_ok() is false.
  */
 struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 					      void *addr, size_t len, u32 access,
 					      unsigned long until)
 {
-	u32 first = offset_in_page(addr);
-	struct krdma_region *region;
-	struct page **pages;
-
-	pages = krdma_pages_of(addr - first,
-			       DIV_ROUND_UP(first + len, PAGE_SIZE));
-	if (!pages)
-		return ERR_PTR(-ENOMEM);
-	region = krdma_region_new(conn, pages, first, len, access, until);
-	kvfree(pages);
-	if (!IS_ERR(region))
-		region->vaddr = addr;
-	return region;
+	return krdma_region_of(conn, addr, len, false, access, until);
 }
 
 /* Takes over @vaddr, also if it is NULL, or if that fails. */
@@ -542,7 +712,7 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 
 	if (!vaddr)
 		return ERR_PTR(-ENOMEM);
-	region = krdma_region_from_memory(conn, vaddr, size, access, until);
+	region = krdma_region_of(conn, vaddr, size, true, access, until);
 	if (IS_ERR(region)) {
 		vfree(vaddr);
 		return region;
@@ -580,8 +750,8 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until)
 {
-	return krdma_region_own(conn, vmalloc(size), size, KRDMA_READ_SINK,
-				until);
+	return krdma_region_own(conn, vmalloc(size), size,
+				KRDMA_READ_SINK | KRDMA_NO_SOURCE, until);
 }
 
 /**
@@ -712,14 +882,17 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  * @size: bytes, up to 1 GiB; the memory is zeroed
  * @access: what the peer may do: KRDMA_REMOTE_*, and KRDMA_READ_SINK if own
  *	READs are to put their data there; 0: nothing. KRDMA_REMOTE_INVALIDATE
- *	asks for a region of one MR, see &krdma_caps.mr_bytes
+ *	asks for a region of one MR, see &krdma_caps.mr_bytes. KRDMA_NO_SOURCE if
+ *	no own request takes data from there, KRDMA_COHERENT if the memory must
+ *	need no sync
  *
  * Registers it, which takes &krdma_params.op_timeout_ms at most. If the adapter
  * has begun with that and does not come to an end soon after, the connection
  * ends; if there was no slot for it on the send queue in that time, it stays.
  *
  * Return: for krdma_region_put(); ERR_PTR: -EINVAL; -EOPNOTSUPP the device has
- * no fast registration, or no atomics; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or
+ * no fast registration, or no atomics, or the memory needs a sync and must not, or
+ * has several MRs and must not; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or
  * why the connection ended.
  */
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
@@ -773,13 +946,17 @@ struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
 					     struct page **pages, u32 npages,
 					     u32 offset, size_t len, u32 access)
 {
+	const struct krdma_memory memory = {
+		.pages = pages,
+		.first = offset,
+		.len = len,
+	};
 	struct krdma_conn *conn = krdma_conn(cb);
 
 	if (offset >= PAGE_SIZE || !len || len > KRDMA_REGION_MAX ||
 	    npages != DIV_ROUND_UP(offset + len, PAGE_SIZE))
 		return ERR_PTR(-EINVAL);
-	return krdma_region_new(conn, pages, offset, len, access,
-				krdma_region_until(conn));
+	return krdma_region_new(conn, &memory, access, krdma_region_until(conn));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_pages, KRDMA_NS);
 
@@ -827,19 +1004,19 @@ struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
 					  u32 access)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_memory memory = {};
 	struct krdma_region *region;
-	struct page **pages;
 	u32 npages;
-	u64 len;
 
 	if (!nents || sgl->offset >= PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
-	pages = krdma_sg_pages(sgl, nents, &npages, &len);
-	if (IS_ERR(pages))
-		return ERR_CAST(pages);
-	region = krdma_region_new(conn, pages, sgl->offset, len, access,
+	memory.first = sgl->offset;
+	memory.pages = krdma_sg_pages(sgl, nents, &npages, &memory.len);
+	if (IS_ERR(memory.pages))
+		return ERR_CAST(memory.pages);
+	region = krdma_region_new(conn, &memory, access,
 				  krdma_region_until(conn));
-	kvfree(pages);
+	kvfree(memory.pages);
 	return region;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
@@ -1021,76 +1198,88 @@ bool krdma_region_is_of(const struct krdma_region *region,
 }
 
 /**
- * krdma_region_pieces - how many pieces a range of a region has
+ * krdma_region_may_move - check that a request may move data in one direction
+ * @region: region
+ * @dir: direction of the request
+ *
+ * Return: false if the region is mapped for the other direction only.
+ */
+bool krdma_region_may_move(const struct krdma_region *region,
+			   enum dma_data_direction dir)
+{
+	return region->dir == DMA_BIDIRECTIONAL || region->dir == dir;
+}
+
+/* The MR with a byte of the region. */
+static const struct krdma_region_mr *
+krdma_region_find(const struct krdma_region *region, u64 offset)
+{
+	u32 low = 0, high = region->nmrs - 1, middle;
+
+	while (low < high) {
+		middle = (low + high + 1) / 2;
+		if (region->mrs[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return &region->mrs[low];
+}
+
+/**
+ * krdma_region_pieces - count the pieces of a range of a region
  * @region: region
  * @offset: where
  * @len: bytes, not 0; within the region
  *
  * Return: the number.
  */
-u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u32 len)
+u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
 {
-	u64 begin = region->first + offset;
-
-	return div_u64(begin + len - 1, region->mr_size) -
-	       div_u64(begin, region->mr_size) + 1;
+	return krdma_region_find(region, offset + len - 1) -
+	       krdma_region_find(region, offset) + 1;
 }
 
 /**
- * krdma_region_sges - a range of a region, for the own adapter
+ * krdma_region_sges - describe a range of a region for the local adapter
  * @region: region
  * @offset: where
  * @len: bytes; within the region
  * @sges: result, krdma_region_pieces() of them
  *
- * Return: how many.
+ * Return: number of pieces.
  */
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges)
 {
-	u64 at = region->first + offset;
-	u32 n = 0, part, i, in;
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
+	u64 in = offset - mr->offset;
+	u32 n = 0, part;
 
-	while (len) {
-		i = div_u64_rem(at, region->mr_size, &in);
-		part = min(len, region->mr_size - in);
+	for (; len; len -= part, mr++) {
+		part = min_t(u64, len, mr->len - in);
 		sges[n++] = (struct ib_sge){
-			.addr = at,
+			.addr = mr->iova + in,
 			.length = part,
-			.lkey = region->mrs[i].lkey,
+			.lkey = mr->lkey,
 		};
-		at += part;
-		len -= part;
+		in = 0;
 	}
 	return n;
 }
 
 /**
- * krdma_region_run - how far a region goes on in one MR
+ * krdma_region_run - find how far a region goes on in one MR
  * @region: region
  * @offset: where; within the region
  *
- * Return: bytes, maybe more than the region has.
+ * Return: bytes.
  */
 u32 krdma_region_run(const struct krdma_region *region, u64 offset)
 {
-	u32 in;
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
 
-	div_u64_rem(region->first + offset, region->mr_size, &in);
-	return region->mr_size - in;
-}
-
-/* One MR's share of a range, for the peer. */
-static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
-			     struct krdma_seg *seg)
-{
-	u32 in, i = div_u64_rem(at, region->mr_size, &in);
-
-	*seg = (struct krdma_seg){
-		.addr = at,
-		.rkey = region->mrs[i].rkey,
-		.len = min_t(u64, len, region->mr_size - in),
-	};
+	return mr->offset + mr->len - offset;
 }
 
 /**
@@ -1103,13 +1292,18 @@ static void krdma_region_seg(const struct krdma_region *region, u64 at, u64 len,
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire)
 {
-	u64 at = region->first + offset;
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
+	u64 in = offset - mr->offset;
 	struct krdma_seg seg;
 
-	for (; len; len -= seg.len) {
-		krdma_region_seg(region, at, len, &seg);
+	for (; len; len -= seg.len, mr++) {
+		seg = (struct krdma_seg){
+			.addr = mr->iova + in,
+			.rkey = mr->rkey,
+			.len = min_t(u64, len, mr->len - in),
+		};
 		krdma_seg_encode(wire++, &seg);
-		at += seg.len;
+		in = 0;
 	}
 }
 
@@ -1132,15 +1326,13 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size)
 {
-	u64 at = region->first + offset;
 	u32 nsegs;
 
 	if (offset > region->size || !len || len > region->size - offset)
 		return -EINVAL;
 	if (!READ_ONCE(region->usable))
 		return -ENOTCONN;
-	nsegs = div_u64(at + len - 1, region->mr_size) -
-		div_u64(at, region->mr_size) + 1;
+	nsegs = krdma_region_pieces(region, offset, len);
 	if (nsegs > KRDMA_WIRE_SEGS_MAX)
 		return -EINVAL;
 	if (krdma_shown_wire_size(nsegs) > size)
@@ -1153,114 +1345,99 @@ ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
 
 /**
- * krdma_region_sync - between the CPU's use of a region and the adapter's
- * @region: region of a connection that is not torn down meanwhile
- * @for_cpu: the CPU is next
- */
-void krdma_region_sync(struct krdma_region *region, bool for_cpu)
-{
-	struct ib_device *ibdev = region->conn->cb.pd->device;
-	struct krdma_region_mr *mr;
-	struct scatterlist *sg;
-	int i;
-
-	/* Software devices use the CPU's view. */
-	if (ib_uses_virt_dma(ibdev))
-		return;
-	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
-		for_each_sgtable_dma_sg(&mr->sgt, sg, i) {
-			if (for_cpu)
-				ib_dma_sync_single_for_cpu(ibdev,
-							   sg_dma_address(sg),
-							   sg_dma_len(sg),
-							   DMA_BIDIRECTIONAL);
-			else
-				ib_dma_sync_single_for_device(ibdev,
-							      sg_dma_address(sg),
-							      sg_dma_len(sg),
-							      DMA_BIDIRECTIONAL);
-		}
-	}
-}
-
-static bool krdma_region_mr_is_coherent(struct device *dma,
-					const struct krdma_region_mr *mr)
-{
-	struct scatterlist *sg;
-	int i;
-
-	for_each_sgtable_dma_sg(&mr->sgt, sg, i)
-		if (dma_need_sync(dma, sg_dma_address(sg)))
-			return false;
-	return true;
-}
-
-static bool krdma_region_is_coherent_locked(const struct krdma_region *region)
-{
-	struct ib_device *ibdev = region->conn->cb.pd->device;
-	u32 i;
-
-	lockdep_assert_held(&region->conn->setup);
-	/* Software devices use the CPU's view. */
-	for (i = 0; i < region->nmrs && !ib_uses_virt_dma(ibdev); i++)
-		if (!krdma_region_mr_is_coherent(ibdev->dma_device,
-						 &region->mrs[i]))
-			return false;
-	return true;
-}
-
-/**
- * krdma_region_is_coherent - is memory what the adapter sees, all the time?
+ * krdma_region_is_coherent - check whether a region never needs a sync
  * @region: region
  *
- * Not if its pages are copied (swiotlb, encrypted guests) or if caches must be
- * flushed: then krdma_region_sync_for_cpu() is needed before the CPU sees what
- * the peer has written.
+ * It does if its pages are copied (swiotlb, encrypted guests) or if caches must
+ * be flushed: then krdma_region_sync_for_cpu() is needed before the CPU sees what
+ * the peer has written. To ask before memory is mapped, see
+ * &krdma_caps.coherent and KRDMA_COHERENT.
  *
- * Context: process; not in a callback that is told of the region's end.
- * Return: true if nothing needs to be synced; false, too, if it is revoked or the
- * connection is over.
+ * Context: any.
+ * Return: true if nothing needs to be synced; false also if the connection is
+ * closed.
  */
-bool krdma_region_is_coherent(struct krdma_region *region)
+bool krdma_region_is_coherent(const struct krdma_region *region)
 {
-	bool coherent;
-
-	mutex_lock(&region->conn->setup);
-	coherent = region->mrs[0].mapped &&
-		   krdma_region_is_coherent_locked(region);
-	mutex_unlock(&region->conn->setup);
-	return coherent;
+	return region->coherent && refcount_read(&region->syncs);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
-static void krdma_region_sync_safe(struct krdma_region *region, bool for_cpu)
+/* Each chunk's share of a range. */
+static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
+				     u64 len, bool for_cpu)
 {
-	mutex_lock(&region->conn->setup);
-	if (region->mrs[0].mapped)
-		krdma_region_sync(region, for_cpu);
-	mutex_unlock(&region->conn->setup);
+	u64 at = region->first + offset;
+	struct krdma_chunk *chunk;
+	u32 in, part;
+
+	chunk = &region->chunks[div_u64_rem(at, region->chunk_size, &in)];
+	/* The first chunk begins within a page. */
+	if (chunk == region->chunks)
+		in -= region->first;
+	for (; len; len -= part, chunk++) {
+		part = min_t(u64, len, chunk->len - in);
+		krdma_chunk_sync(region->ibdev, chunk, in, part, region->dir,
+				 for_cpu);
+		in = 0;
+	}
+}
+
+static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
+			      bool for_cpu)
+{
+	if (region->coherent || offset > region->size ||
+	    len > region->size - offset)
+		return;
+	/* 0: teardown has unmapped it. */
+	if (!refcount_inc_not_zero(&region->syncs))
+		return;
+	krdma_region_sync_chunks(region, offset, len, for_cpu);
+	if (refcount_dec_and_test(&region->syncs))
+		wake_up_var(&region->syncs);
 }
 
 /**
- * krdma_region_sync_for_cpu - before the CPU looks at what an adapter wrote
+ * krdma_region_sync_for_cpu - let the CPU see what an adapter wrote
  * @region: region
+ * @offset: where
+ * @len: bytes
  *
- * Does nothing where memory is coherent.
+ * Needed before the CPU reads what the peer, or a READ or an atomic of this side,
+ * has written to a region. Bytes outside of the range are left as they are, where
+ * caches are flushed those of the same cache lines (dma_get_cache_alignment())
+ * excepted. See Documentation/krdma.rst, Regions.
+ *
+ * Does nothing if the region is coherent, if the range is not within it, and when
+ * the connection is closed: then all of it is the CPU's.
+ *
+ * Context: any; &krdma_req.done and &krdma_ops.receive included. Takes time for
+ * each page of the range unless the region is coherent.
  */
-void krdma_region_sync_for_cpu(struct krdma_region *region)
+void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len)
 {
-	krdma_region_sync_safe(region, true);
+	krdma_region_sync(region, offset, len, true);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
 
 /**
- * krdma_region_sync_for_device - after the CPU wrote what an adapter will read
+ * krdma_region_sync_for_device - let an adapter see what the CPU wrote
  * @region: region
+ * @offset: where
+ * @len: bytes
  *
- * Does nothing where memory is coherent.
+ * Needed after the CPU wrote to a region and before the peer reads that, or a
+ * request of this side takes it from there. Only what the CPU wrote belongs in the
+ * range: of all bytes in it the adapter then sees the CPU's, and what the peer has
+ * written there since the last krdma_region_sync_for_cpu() is lost.
+ *
+ * Does nothing in the cases of krdma_region_sync_for_cpu().
+ *
+ * Context: as krdma_region_sync_for_cpu().
  */
-void krdma_region_sync_for_device(struct krdma_region *region)
+void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
+				  u64 len)
 {
-	krdma_region_sync_safe(region, false);
+	krdma_region_sync(region, offset, len, false);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_device, KRDMA_NS);

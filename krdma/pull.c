@@ -30,10 +30,13 @@
 
 /* ---- sending ---- */
 
-/* One segment less than fits: a buffer need not begin where an MR does. */
+/*
+ * Three segments less than fit: a buffer need not begin where an MR does, and its
+ * first and last page may have an MR each.
+ */
 static u32 krdma_push_max(const struct krdma_conn *conn)
 {
-	u32 segs = conn->msg->part_max / sizeof(struct krdma_wire_seg) - 1;
+	u32 segs = conn->msg->part_max / sizeof(struct krdma_wire_seg) - 3;
 	u32 pages = krdma_region_mr_pages(conn->cb.pd->device);
 
 	return min_t(u64, (u64)segs * pages << PAGE_SHIFT, KRDMA_CHUNK_MAX);
@@ -57,7 +60,7 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 	       conn->hello.features & KRDMA_WIRE_FEATURE_PULL &&
 	       conn->p.responder_resources &&
 	       krdma_pull_can(conn) &&
-	       (is_vmalloc_addr(buffer) || virt_addr_valid(buffer));
+	       krdma_dma_virt_ok(buffer, length);
 }
 
 /*

@@ -52,6 +52,7 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->read_inv = extended && iwarp;
 	caps->read_needs_region = iwarp;
 	caps->virt_dma = ib_uses_virt_dma(id->device);
+	caps->coherent = krdma_dma_is_coherent(id->device);
 	caps->relaxed_ordering = krdma_query_relaxed(id->device);
 	caps->comp_vectors = krdma_cq_vectors(id->device);
 }

@@ -122,7 +122,10 @@ void krdma_rw_open(struct krdma_conn *conn)
 	smp_store_release(&conn->msg->rw_ready, true);
 }
 
-/* Where in the peer's shown buffer, and how much of it in one MR. */
+/*
+ * Where in the peer's shown buffer, and how many bytes fit into one MR, there and
+ * of the staging region here.
+ */
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
 {
@@ -132,7 +135,7 @@ static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 		offset -= seg++->len;
 	wr->remote_addr = seg->addr + offset;
 	wr->rkey = seg->rkey;
-	return min_t(u64, seg->len - offset, KRDMA_STAGE_SIZE);
+	return min_t(u64, seg->len - offset, krdma_region_run(msg->stage, 0));
 }
 
 /**
@@ -177,7 +180,7 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	return ret;
 }
 
-/* One MR is enough for the staging region. */
+/* See krdma_rw_locate(): no more than the first MR of the staging region. */
 static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			   u32 len, unsigned long until)
 {
@@ -185,7 +188,7 @@ static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 
 	rdma->wr.sg_list = &sge;
 	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);
-	krdma_region_sync(conn->msg->stage, false);
+	krdma_region_sync_for_device(conn->msg->stage, 0, len);
 	return krdma_rw_execute(conn, rdma, len, until);
 }
 
@@ -199,7 +202,7 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	ret = krdma_rw_staged(conn, rdma, len, until);
 	if (ret)
 		return ret;
-	krdma_region_sync(conn->msg->stage, true);
+	krdma_region_sync_for_cpu(conn->msg->stage, 0, len);
 	memcpy(buffer, krdma_region_vaddr(conn->msg->stage), len);
 	return 0;
 }
@@ -380,13 +383,11 @@ static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
 		return -EMSGSIZE;
 	mutex_lock(&conn->setup);
 	if (to) {
-		if (conn->cb.pd)
-			krdma_region_sync(shown, true);
+		krdma_region_sync_for_cpu(shown, offset, length);
 		memcpy(to, krdma_region_vaddr(shown) + offset, length);
 	} else {
 		memcpy(krdma_region_vaddr(shown) + offset, from, length);
-		if (conn->cb.pd)
-			krdma_region_sync(shown, false);
+		krdma_region_sync_for_device(shown, offset, length);
 	}
 	mutex_unlock(&conn->setup);
 	return 0;

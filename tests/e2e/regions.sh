@@ -87,8 +87,8 @@ kinds() {
 		expect EINVAL expose a 0 10000 of=sg-gap
 		expect EINVAL expose a 0 10000 of=kmalloc
 		expect EINVAL expose a 0 0 of=vmalloc
-		expect EINVAL expose a 0 10000 of=sg access=64
-		expect EINVAL expose a 0 10000 of=vmalloc access=64
+		expect EINVAL expose a 0 10000 of=sg access=128
+		expect EINVAL expose a 0 10000 of=vmalloc access=128
 		kind 100 of=sg
 		barrier withdrawn
 		kt until a CLOSED 20000

@@ -108,7 +108,7 @@ ssize_t fuzz_region_export(const struct krdma_region *region, u64 offset,
 	return -EINVAL;
 }
 
-bool fuzz_region_is_coherent(struct krdma_region *region)
+bool fuzz_region_is_coherent(const struct krdma_region *region)
 {
 	return false;
 }

@@ -161,7 +161,7 @@ static struct ktest_own *ktest_own_make(const struct ktest_args *args,
 	}
 	own->region = region;
 	ktest_fill(own->data, len);
-	krdma_region_sync_for_device(region);
+	krdma_region_sync_for_device(region, 0, len);
 	return own;
 }
 
@@ -219,7 +219,7 @@ int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 	own = i < KTEST_REGIONS ? xchg(&ktest_regions.own[i], NULL) : NULL;
 	if (!own)
 		return -ENOENT;
-	krdma_region_sync_for_cpu(own->region);
+	krdma_region_sync_for_cpu(own->region, 0, own->len);
 	ret = ktest_check_seed(own->data, own->len, ktest_number(args, 2, 0));
 	ktest_own_put(xchg(&ktest_regions.own[i], own));
 	return ret;
@@ -325,7 +325,7 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 	if (IS_ERR(sink))
 		return PTR_ERR(sink);
 	ret = ktest_move_learnt(cb, KRDMA_READ, sink, i);
-	krdma_region_sync_for_cpu(sink);
+	krdma_region_sync_for_cpu(sink, 0, len);
 	if (!ret)
 		ret = ktest_check_seed(krdma_region_vaddr(sink), len,
 				       ktest_number(args, 4, 0));
@@ -352,7 +352,7 @@ int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
 	if (IS_ERR(source))
 		return PTR_ERR(source);
 	ktest_fill_seed(source->data, len, ktest_number(args, 4, 0));
-	krdma_region_sync_for_device(source->region);
+	krdma_region_sync_for_device(source->region, 0, source->len);
 	ret = ktest_move_learnt(cb, KRDMA_WRITE, source->region, i);
 	ktest_own_put(source);
 	return ret;

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory and the DMA API: which memory may be mapped, in pieces of which size,
+ * and the mappings of regions.
+ *
+ * A region is mapped in chunks, one scatterlist each, with one element for each
+ * page. Where memory is copied (swiotlb) or caches are flushed, the CPU and the
+ * adapter see different bytes until somebody syncs. krdma_chunk_sync() therefore
+ * takes an offset and a length: bytes outside of that range are not touched.
+ *
+ * Nothing here takes a lock or sleeps, except where it says so.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/memremap.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+
+#include "region.h"
+
+/* Page entries of one MR, so that it stays small on devices without a limit. */
+#define KRDMA_MR_ENTRIES_MAX 512U
+
+/**
+ * krdma_dma_page_ok - check that a page may be mapped
+ * @page: page, or NULL
+ *
+ * Return: false for memory of a PCI device, which dma_map_page() maps to a wrong
+ * address without an error.
+ */
+bool krdma_dma_page_ok(const struct page *page)
+{
+	return page && !is_pci_p2pdma_page(page);
+}
+
+/**
+ * krdma_dma_virt_ok - check that kernel memory has pages that may be mapped
+ * @addr: first byte
+ * @len: bytes, not 0
+ *
+ * Static data of a module is in neither map on most architectures, and
+ * virt_to_page() of it is the page of somebody else.
+ *
+ * Context: any.
+ * Return: true if all of it is vmalloc() memory, or all of it linear memory.
+ */
+bool krdma_dma_virt_ok(const void *addr, size_t len)
+{
+	const void *last = addr + len - 1;
+
+	if (last < addr)
+		return false;
+	if (is_vmalloc_addr(addr) || is_vmalloc_addr(last))
+		return is_vmalloc_addr(addr) && is_vmalloc_addr(last);
+	return virt_addr_valid(addr) && virt_addr_valid(last);
+}
+
+/**
+ * krdma_dma_max - find the longest piece of memory that can be mapped
+ * @ibdev: device
+ *
+ * Return: bytes, at least a page.
+ */
+u32 krdma_dma_max(const struct ib_device *ibdev)
+{
+	struct ib_device *dev = (struct ib_device *)ibdev;
+
+	if (ib_uses_virt_dma(dev))
+		return U32_MAX;
+	return clamp_t(size_t, dma_max_mapping_size(dev->dma_device), PAGE_SIZE,
+		       U32_MAX);
+}
+
+/**
+ * krdma_dma_page_size - find the page size for registrations
+ * @ibdev: device
+ *
+ * A device that gets another size than it knows may take its own without a word,
+ * irdma for example, and then uses other memory.
+ *
+ * Return: the largest size that the device knows and the kernel's pages are made
+ * of.
+ */
+u32 krdma_dma_page_size(const struct ib_device *ibdev)
+{
+	u64 sizes = ibdev->attrs.page_size_cap & (PAGE_SIZE | (PAGE_SIZE - 1));
+
+	/* siw names no sizes. */
+	return sizes ? 1U << (fls64(sizes) - 1) : PAGE_SIZE;
+}
+
+/**
+ * krdma_dma_mr_entries - find how many pages of the device one MR has
+ * @ibdev: device
+ *
+ * Return: the number of pages of krdma_dma_page_size() bytes, 0 if the device has
+ * no fast registration.
+ */
+u32 krdma_dma_mr_entries(const struct ib_device *ibdev)
+{
+	return min(ibdev->attrs.max_fast_reg_page_list_len,
+		   KRDMA_MR_ENTRIES_MAX);
+}
+
+/**
+ * krdma_dma_is_coherent - check whether a page of krdma's needs no sync
+ * @ibdev: device
+ *
+ * Maps a page that nobody else uses, so no other memory is touched.
+ *
+ * Context: process, may sleep.
+ * Return: false: memory is copied or caches are flushed; or there is no memory.
+ */
+bool krdma_dma_is_coherent(struct ib_device *ibdev)
+{
+	bool coherent = false;
+	void *page;
+	u64 dma;
+
+	if (ib_uses_virt_dma(ibdev))
+		return true;
+	page = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!page)
+		return false;
+	dma = ib_dma_map_single(ibdev, page, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	if (!ib_dma_mapping_error(ibdev, dma)) {
+		coherent = !dma_need_sync(ibdev->dma_device, dma);
+		ib_dma_unmap_single(ibdev, dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	}
+	free_page((unsigned long)page);
+	return coherent;
+}
+
+/**
+ * krdma_dma_region_dir - find in which direction a region moves data
+ * @access: KRDMA_REMOTE_* and so on
+ *
+ * Return: DMA_TO_DEVICE if no adapter writes to it, DMA_FROM_DEVICE if none reads
+ * it, else DMA_BIDIRECTIONAL.
+ */
+enum dma_data_direction krdma_dma_region_dir(u32 access)
+{
+	bool written = access & (KRDMA_REMOTE_WRITE | KRDMA_READ_SINK);
+	bool read = access & KRDMA_REMOTE_READ;
+
+	if (access & KRDMA_REMOTE_ATOMIC)
+		return DMA_BIDIRECTIONAL;
+	if (read && !written)
+		return DMA_TO_DEVICE;
+	if (written && !read && access & KRDMA_NO_SOURCE)
+		return DMA_FROM_DEVICE;
+	return DMA_BIDIRECTIONAL;
+}
+
+/* ---- chunks of regions ---- */
+
+/**
+ * krdma_chunk_fill - set the memory of a chunk
+ * @chunk: zeroed chunk
+ * @pages: its pages
+ * @first: offset of the first byte in the first page
+ * @len: bytes of the region
+ * @pad: bytes after these that also belong to the region's maker, and are mapped
+ *	but not registered: a mapping of whole pages begins at a page
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM; krdma_chunk_free() follows in both cases.
+ */
+int krdma_chunk_fill(struct krdma_chunk *chunk, struct page **pages, u32 first,
+		     u32 len, u32 pad)
+{
+	u32 npages = DIV_ROUND_UP(first + len, PAGE_SIZE);
+
+	chunk->len = len;
+	chunk->pad = pad;
+	return sg_alloc_table_from_pages_segment(&chunk->sgt, pages, npages,
+						 first, len + pad, PAGE_SIZE,
+						 GFP_KERNEL);
+}
+
+/**
+ * krdma_chunk_free - free what krdma_chunk_fill() allocated
+ * @chunk: chunk that is not mapped
+ */
+void krdma_chunk_free(struct krdma_chunk *chunk)
+{
+	sg_free_table(&chunk->sgt);
+}
+
+/**
+ * krdma_chunk_map - map a chunk
+ * @ibdev: device
+ * @chunk: chunk that is not mapped
+ * @dir: direction
+ * @attrs: DMA_ATTR_*
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int krdma_chunk_map(struct ib_device *ibdev, struct krdma_chunk *chunk,
+		    enum dma_data_direction dir, unsigned long attrs)
+{
+	int nents = ib_dma_map_sg_attrs(ibdev, chunk->sgt.sgl,
+					chunk->sgt.orig_nents, dir, attrs);
+
+	if (nents <= 0)
+		return -ENOMEM;
+	chunk->sgt.nents = nents;
+	chunk->mapped = true;
+	return 0;
+}
+
+/**
+ * krdma_chunk_unmap - undo krdma_chunk_map()
+ * @ibdev: device
+ * @chunk: chunk, may be not mapped
+ * @dir: direction that it was mapped with
+ * @attrs: attributes that it was mapped with
+ */
+void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
+		       enum dma_data_direction dir, unsigned long attrs)
+{
+	if (chunk->mapped)
+		ib_dma_unmap_sg_attrs(ibdev, chunk->sgt.sgl,
+				      chunk->sgt.orig_nents, dir, attrs);
+	chunk->mapped = false;
+}
+
+/**
+ * krdma_chunk_last - find the last element of a mapped chunk
+ * @chunk: mapped chunk
+ *
+ * Return: the element, which sg_last() does not find if an IOMMU has merged some.
+ */
+struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
+{
+	struct scatterlist *sg, *last = NULL;
+	int i;
+
+	for_each_sgtable_dma_sg(&chunk->sgt, sg, i)
+		last = sg;
+	return last;
+}
+
+/**
+ * krdma_chunk_is_coherent - check whether a mapped chunk needs no sync
+ * @ibdev: device
+ * @chunk: mapped chunk
+ *
+ * Return: true if the CPU and the adapter see the same bytes all the time.
+ */
+bool krdma_chunk_is_coherent(struct ib_device *ibdev,
+			     const struct krdma_chunk *chunk)
+{
+	struct scatterlist *sg;
+	int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return true;
+	for_each_sgtable_dma_sg(&chunk->sgt, sg, i)
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
+			return false;
+	return true;
+}
+
+/*
+ * An IOMMU may have merged pages into one DMA range. dma_sync_single_for_cpu()
+ * takes the memory behind it for contiguous, so go page by page.
+ */
+static void krdma_dma_sync_pages(struct ib_device *ibdev, u64 dma, u32 len,
+				 enum dma_data_direction dir, bool for_cpu)
+{
+	u32 part;
+
+	for (; len; dma += part, len -= part) {
+		part = min_t(u32, len, PAGE_SIZE - (dma & (PAGE_SIZE - 1)));
+		if (for_cpu)
+			ib_dma_sync_single_for_cpu(ibdev, dma, part, dir);
+		else
+			ib_dma_sync_single_for_device(ibdev, dma, part, dir);
+	}
+}
+
+/**
+ * krdma_chunk_sync - sync a part of a mapped chunk
+ * @ibdev: device
+ * @chunk: mapped chunk
+ * @offset: offset in the chunk
+ * @len: bytes; offset + @len is within the chunk
+ * @dir: direction that it was mapped with
+ * @for_cpu: the CPU uses the memory next, else the adapter does
+ *
+ * Context: any.
+ */
+void krdma_chunk_sync(struct ib_device *ibdev, const struct krdma_chunk *chunk,
+		      u32 offset, u32 len, enum dma_data_direction dir,
+		      bool for_cpu)
+{
+	struct scatterlist *sg;
+	u32 part;
+	int i;
+
+	for_each_sgtable_dma_sg(&chunk->sgt, sg, i) {
+		if (!len)
+			return;
+		if (offset >= sg_dma_len(sg)) {
+			offset -= sg_dma_len(sg);
+			continue;
+		}
+		part = min(len, sg_dma_len(sg) - offset);
+		krdma_dma_sync_pages(ibdev, sg_dma_address(sg) + offset, part,
+				     dir, for_cpu);
+		offset = 0;
+		len -= part;
+	}
+}
+
+/**
+ * krdma_dma_entries - count the page entries that an MR needs
+ * @sg: first element of a DMA mapped list
+ * @nents: elements
+ * @page_size: bytes of an entry
+ *
+ * Return: the number, more than krdma_dma_mr_entries() if that takes several MRs.
+ */
+u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
+{
+	u32 n = 0;
+
+	for (; nents; nents--, sg = sg_next(sg))
+		n += DIV_ROUND_UP((sg_dma_address(sg) & (page_size - 1)) +
+				  sg_dma_len(sg), page_size);
+	return n;
+}
+
+/**
+ * krdma_dma_runs - count the MRs that a chunk may need
+ * @chunk: mapped chunk
+ * @page_size: bytes of an entry
+ *
+ * An MR goes on only from the end of an entry to the beginning of the next one.
+ * A short piece of memory that is copied may lie anywhere in a page of the copy.
+ *
+ * Return: the most that it can be.
+ */
+u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
+{
+	struct scatterlist *sg;
+	u32 runs = 0;
+	u64 end = 0;
+	int i;
+
+	for_each_sgtable_dma_sg(&chunk->sgt, sg, i) {
+		if (!i || ((end | sg_dma_address(sg)) & (page_size - 1) &&
+			   end != sg_dma_address(sg)))
+			runs++;
+		end = sg_dma_address(sg) + sg_dma_len(sg);
+	}
+	/* One that does not begin with an entry may have one entry too many. */
+	return 2 * runs;
+}
