@@ -19,6 +19,7 @@
  * has had them all is destroyed, or what a peer was told long ago would fit
  * again.
  */
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "region.h"
@@ -72,6 +73,8 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 		return ERR_CAST(mr);
 	}
 	frwr->mr = mr;
+	/* Drivers begin with the same key each time: a peer must not know it. */
+	ib_update_fast_reg_key(mr, get_random_u32());
 	krdma_count(conn, KRDMA_COUNT_MRS_ALLOCATED);
 	return frwr;
 }
