@@ -1021,12 +1021,40 @@ struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 
+/*
+ * The peer's KRDMA_SEND_INV may have reached the adapter already, with its
+ * completion still to come. To invalidate a key that is invalid is an error for
+ * some adapters, which ends the connection; rxe and siw, the software devices, do
+ * not mind, and there the same message may still arrive afterwards.
+ */
+static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
+{
+	return region->invalidatable && !region->is_soft;
+}
+
+/* Destroying an MR makes its keys invalid, whatever they were before. */
+static int krdma_region_destroy_mrs(struct krdma_region *region)
+{
+	struct krdma_conn *conn = region->conn;
+	struct krdma_region_mr *mr;
+
+	mutex_lock(&conn->setup);
+	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
+		if (mr->frwr)
+			krdma_frwr_put(conn, mr->frwr, false);
+		mr->frwr = NULL;
+	}
+	mutex_unlock(&conn->setup);
+	return 0;
+}
+
 /**
  * krdma_region_revoke - take a region back from the peer
  * @region: region that no request of ours uses
  * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
  *
- * On return its keys are dead: what the peer still tries ends its connection.
+ * On return its keys are dead: what the peer still tries ends its connection. That
+ * the peer has just invalidated the key is no error.
  * Only krdma_region_put() is left to do with it, which is cheaper then: it keeps
  * the MRs for the connection's next regions, see &krdma_params.mr_pool.
  *
@@ -1042,7 +1070,10 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 		return -EALREADY;
 	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
-	ret = krdma_region_invalidate(region, krdma_deadline(ms));
+	if (krdma_region_is_destroyed_first(region))
+		ret = krdma_region_destroy_mrs(region);
+	else
+		ret = krdma_region_invalidate(region, krdma_deadline(ms));
 	if (!ret)
 		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
 	return ret;
