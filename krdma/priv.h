@@ -173,11 +173,12 @@ struct krdma_watch {
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
- *	as are the next six
+ *	as are the next seven
  * @send_depth: send queue slots that are not krdma's own
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
+ * @max_map: bytes that can be mapped in one piece
  * @max_frwrs: how many of @frwrs there may be
  * @max_bulk: when @bulk is that much, no more is posted
  * @siw_reads: see krdma_siw_begin()
@@ -281,6 +282,7 @@ struct krdma_conn {
 	u32 recv_depth;
 	u32 max_send_sge;
 	u32 max_read_sge;
+	u32 max_map;
 	u32 max_frwrs;
 	u32 max_bulk;
 	struct krdma_siw_read *siw_reads;

@@ -101,7 +101,9 @@ static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
  * @conn: connection in message mode with a new QP
  *
  * Context: process, @conn->setup held.
- * Return: 0 or -ENOMEM; freed with the connection.
+ * The connection frees what this allocates.
+ *
+ * Return: 0; -ENOMEM; -EOPNOTSUPP the device has too few scatter/gather entries.
  */
 int krdma_req_begin(struct krdma_conn *conn)
 {
@@ -113,6 +115,10 @@ int krdma_req_begin(struct krdma_conn *conn)
 	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
 	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
+	/* The header of a message takes one. */
+	if (conn->max_send_sge < 2 || !conn->max_read_sge)
+		return -EOPNOTSUPP;
+	conn->max_map = krdma_dma_max(conn->cb.pd->device);
 	return krdma_siw_begin(conn);
 }
 
@@ -124,7 +130,8 @@ static bool krdma_data_ok(const struct krdma_data *data)
 	case KRDMA_MEM_NONE:
 		return !data->len;
 	case KRDMA_MEM_VIRT:
-		return data->virt && data->len;
+		return data->virt && data->len &&
+		       krdma_dma_virt_ok(data->virt, data->len);
 	case KRDMA_MEM_PAGES:
 	case KRDMA_MEM_SG:
 		return data->nents && data->len;
@@ -133,6 +140,13 @@ static bool krdma_data_ok(const struct krdma_data *data)
 	default:
 		return false;
 	}
+}
+
+/* A header is sent from the request itself, by its linear address. */
+static bool krdma_req_memory_ok(const struct krdma_req *req)
+{
+	return !krdma_req_takes_credit(req) ||
+	       (!is_vmalloc_addr(req) && krdma_dma_virt_ok(req, sizeof(*req)));
 }
 
 static bool krdma_range_ok(u64 size, u64 offset, u64 len)
@@ -196,10 +210,12 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	const struct krdma_data *local = &req->local;
 
 	if (req->opcode >= KRDMA_OPCODES || !req->done ||
-	    req->flags & ~(u32)KRDMA_NOWAIT || !krdma_data_ok(local))
+	    req->flags & ~(u32)KRDMA_NOWAIT || !krdma_data_ok(local) ||
+	    !krdma_req_memory_ok(req))
 		return -EINVAL;
 	if (local->mem == KRDMA_MEM_REGION &&
 	    (!krdma_region_is_of(local->region, conn) ||
+	     !krdma_region_may_move(local->region, krdma_req_dir(req)) ||
 	     !krdma_range_ok(krdma_region_size(local->region), local->offset,
 			     local->len)))
 		return -EINVAL;
@@ -210,29 +226,61 @@ static int krdma_req_check(const struct krdma_conn *conn,
 
 /* ---- mapping ---- */
 
-/* Borders of pages are borders of pieces, but where the memory is linear. */
-static u32 krdma_virt_pieces(const struct krdma_data *data)
+/*
+ * vmalloc() memory is split at page boundaries. Nothing longer than @max_map can
+ * be mapped: where memory is copied that is 256 KiB.
+ */
+static u32 krdma_virt_pieces(const struct krdma_conn *conn,
+			     const struct krdma_data *data)
 {
 	if (!is_vmalloc_addr(data->virt))
-		return 1;
+		return DIV_ROUND_UP(data->len, conn->max_map);
 	return DIV_ROUND_UP(offset_in_page(data->virt) + data->len, PAGE_SIZE);
 }
 
-static u32 krdma_data_pieces(const struct krdma_data *data)
+static u64 krdma_pages_pieces(const struct krdma_conn *conn,
+			      const struct krdma_data *data)
+{
+	u64 n = 0;
+	u32 i;
+
+	for (i = 0; i < data->nents; i++)
+		n += DIV_ROUND_UP_ULL(data->pages[i].bv_len, conn->max_map);
+	return n;
+}
+
+static u64 krdma_sg_pieces(const struct krdma_conn *conn,
+			   const struct krdma_data *data)
+{
+	struct scatterlist *sg;
+	u64 n = 0;
+	u32 i;
+
+	for_each_sg(data->sg, sg, data->nents, i)
+		n += DIV_ROUND_UP_ULL(sg->length, conn->max_map);
+	return n;
+}
+
+static u64 krdma_data_pieces(const struct krdma_conn *conn,
+			     const struct krdma_data *data)
 {
 	switch (data->mem) {
 	case KRDMA_MEM_VIRT:
-		return krdma_virt_pieces(data);
+		return krdma_virt_pieces(conn, data);
+	case KRDMA_MEM_PAGES:
+		return krdma_pages_pieces(conn, data);
+	case KRDMA_MEM_SG:
+		return krdma_sg_pieces(conn, data);
 	case KRDMA_MEM_REGION:
 		return krdma_region_pieces(data->region, data->offset,
 					   data->len);
 	default:
-		return data->nents;
+		return 0;
 	}
 }
 
-static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
-			      struct page *page, u32 offset, u32 len)
+static int krdma_req_add_piece(struct krdma_conn *conn, struct krdma_req *req,
+			       struct page *page, u32 offset, u32 len)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
 	u64 dma;
@@ -246,6 +294,25 @@ static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
 		.lkey = conn->cb.pd->local_dma_lkey,
 	};
 	return 0;
+}
+
+/* Memory that is contiguous from there on, also beyond the page. */
+static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
+			      struct page *page, u32 offset, u32 len)
+{
+	int ret = 0;
+	u32 part;
+
+	if (!krdma_dma_page_ok(page))
+		return -EINVAL;
+	for (; len && !ret; len -= part) {
+		part = min(len, conn->max_map);
+		page += offset >> PAGE_SHIFT;
+		offset = offset_in_page(offset);
+		ret = krdma_req_add_piece(conn, req, page, offset, part);
+		offset += part;
+	}
+	return ret;
 }
 
 static int krdma_req_map_vmalloc(struct krdma_conn *conn, struct krdma_req *req)
@@ -386,13 +453,14 @@ static int krdma_req_map_hdr(struct krdma_conn *conn, struct krdma_req *req)
 
 static int krdma_req_map(struct krdma_conn *conn, struct krdma_req *req)
 {
-	u32 pieces = krdma_data_pieces(&req->local);
+	u64 pieces;
 	int ret;
 
 	if (krdma_req_fits_inline(conn, req)) {
 		krdma_req_set_inline(req);
 		return 0;
 	}
+	pieces = krdma_data_pieces(conn, &req->local);
 	if (pieces > U16_MAX)
 		return -E2BIG;
 	if (pieces > KRDMA_REQ_SGES) {
