@@ -309,6 +309,9 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 		return VRFM_SHOWN_NOT_YET;
 	if (caps.transport == KRDMA_TRANSPORT_IWARP)
 		return VRFM_SHOWN_IWARP;
+	/* Before anything is mapped: a copy would come back over live memory. */
+	if (!caps.coherent)
+		return VRFM_SHOWN_COPIED;
 	if (caps.relaxed_ordering && params->direct != VRFM_DIRECT_ON)
 		return VRFM_SHOWN_ORDER;
 	return VRFM_SHOWN;
@@ -323,11 +326,21 @@ static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
 
 	if (len < 0)
 		return VRFM_SHOWN_NO_MEMORY;
-	if (!krdma_region_is_coherent(region))
-		return VRFM_SHOWN_COPIED;
 	len += sizeof(struct vrfm_wire_head) + sizeof(struct vrfm_wire_stage) +
 	       vrfm_stage_map_len(size);
 	return len <= link->room ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
+}
+
+static enum vrfm_shown vrfm_direct_refused(int error)
+{
+	switch (error) {
+	case -EINVAL:
+		return VRFM_SHOWN_LARGE;
+	case -EOPNOTSUPP:
+		return VRFM_SHOWN_COPIED;
+	default:
+		return VRFM_SHOWN_NO_MEMORY;
+	}
 }
 
 static enum vrfm_shown vrfm_direct_register(struct vrfm_link *link,
@@ -340,10 +353,10 @@ static enum vrfm_shown vrfm_direct_register(struct vrfm_link *link,
 	*region = krdma_region_from_pages(cb, vdev->region.pages,
 					  vdev->region.npages, 0,
 					  vdev->params.size,
-					  KRDMA_REMOTE_WRITE);
+					  KRDMA_REMOTE_WRITE | KRDMA_NO_SOURCE |
+					  KRDMA_COHERENT);
 	if (IS_ERR(*region))
-		return PTR_ERR(*region) == -EINVAL ? VRFM_SHOWN_LARGE :
-		       VRFM_SHOWN_NO_MEMORY;
+		return vrfm_direct_refused(PTR_ERR(*region));
 	shown = vrfm_direct_fits(link, *region);
 	if (shown != VRFM_SHOWN)
 		krdma_region_put(*region);

@@ -33,7 +33,6 @@
 /* Nobody is shown any memory, and of the peer's only the description comes. */
 #define krdma_region_from_pages fuzz_region_from_pages
 #define krdma_region_export fuzz_region_export
-#define krdma_region_is_coherent fuzz_region_is_coherent
 #define krdma_region_put fuzz_region_put
 #define krdma_remote_import fuzz_remote_import
 #define krdma_remote_size fuzz_remote_size
@@ -106,11 +105,6 @@ ssize_t fuzz_region_export(const struct krdma_region *region, u64 offset,
 			   u64 len, void *buf, size_t size)
 {
 	return -EINVAL;
-}
-
-bool fuzz_region_is_coherent(const struct krdma_region *region)
-{
-	return false;
 }
 
 void fuzz_region_put(struct krdma_region *region)
