@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions, requests, messages and long messages of krdma on a device with real DMA
+ * rules and with limits that no software device has, see krdma_device_fake.h.
+ *
+ * Each case makes its connections anew. Afterwards nothing may be mapped, and the
+ * device must have seen no fault.
+ */
+#include <kunit/test.h>
+#include <linux/in.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include <krdma.h>
+
+#define KRDMA_DEVICE_FAKE_ITSELF
+#include "krdma_device_fake.h"
+
+#define WAIT_MS 5000
+#define PORT 7000
+
+/* Two ends of a connection, and what was told of them. */
+struct ends {
+	struct krdma_cb *listener;
+	struct krdma_cb *client;
+	struct krdma_cb *server;
+	struct completion connected;
+	int error;
+};
+
+static struct ends ends;
+
+/* Not of the linear map, on most architectures. */
+static u8 static_bytes[8];
+
+static void client_connected(struct krdma_cb *cb, int error)
+{
+	ends.error = error;
+	complete(&ends.connected);
+}
+
+static const struct krdma_ops client_ops = {
+	.connected = client_connected,
+};
+
+static const struct sockaddr_in address = {
+	.sin_family = AF_INET,
+	.sin_port = cpu_to_be16(PORT),
+	.sin_addr.s_addr = cpu_to_be32(INADDR_LOOPBACK),
+};
+
+static int connect_within(u32 flags, u32 ms)
+{
+	struct krdma_params params = {
+		.size = sizeof(params),
+		.flags = flags,
+		.max_msg = SZ_1M,
+		.recv_depth = 8,
+		.send_depth = 32,
+		.keepalive_ms = KRDMA_NEVER,
+		.op_timeout_ms = WAIT_MS,
+		.connect_timeout_ms = ms,
+	};
+	const struct sockaddr *addr = (const struct sockaddr *)&address;
+	int ret;
+
+	init_completion(&ends.connected);
+	if (flags & KRDMA_RW)
+		params.max_msg = SZ_128K + 100;
+	ret = krdma_listen_params(addr, &params, &ends.listener);
+	if (ret)
+		return ret;
+	params.ops = &client_ops;
+	ends.client = krdma_create(&params);
+	ret = krdma_connect_async(ends.client, addr) ?:
+	      krdma_accept_timeout(ends.listener, ms, &ends.server);
+	if (!wait_for_completion_timeout(&ends.connected,
+					 msecs_to_jiffies(WAIT_MS)))
+		return -ETIMEDOUT;
+	return ret ?: ends.error;
+}
+
+static int connect_with(u32 flags)
+{
+	return connect_within(flags, WAIT_MS);
+}
+
+static void release_all(void)
+{
+	krdma_release_cb(ends.client);
+	krdma_release_cb(ends.server);
+	krdma_release_cb(ends.listener);
+	memset(&ends, 0, sizeof(ends));
+	fake_cm_flush();
+}
+
+static int device_init(struct kunit *test)
+{
+	if (!fake_create())
+		return -ENOMEM;
+	fake_add_device();
+	return 0;
+}
+
+static void device_exit(struct kunit *test)
+{
+	fake_release_recvs();
+	release_all();
+	fake_remove_device();
+	KUNIT_EXPECT_EQ(test, fake->mapped, 0U);
+	KUNIT_EXPECT_EQ(test, fake->faults, 0U);
+	fake_destroy();
+}
+
+static u8 *fill(u8 *buf, size_t len, u32 seed)
+{
+	struct rnd_state state;
+
+	prandom_seed_state(&state, seed);
+	prandom_bytes_state(&state, buf, len);
+	return buf;
+}
+
+static bool holds(const u8 *buf, size_t len, u32 seed)
+{
+	u8 *want = vmalloc(len);
+	bool same;
+
+	if (!want)
+		return false;
+	same = !memcmp(buf, fill(want, len, seed), len);
+	vfree(want);
+	return same;
+}
+
+/* ---- requests ---- */
+
+struct call {
+	struct krdma_req req;
+	struct completion over;
+	struct krdma_region *sync;
+	u8 *seen;
+	int status;
+};
+
+static void call_done(struct krdma_req *req, int status)
+{
+	struct call *call = container_of(req, struct call, req);
+	const struct krdma_data *local = &req->local;
+
+	call->status = status;
+	if (call->sync) {
+		krdma_region_sync_for_cpu(call->sync, local->offset, local->len);
+		memcpy(call->seen, krdma_region_vaddr(call->sync) +
+		       local->offset, local->len);
+	}
+	complete(&call->over);
+}
+
+static struct call *make_call(struct kunit *test, enum krdma_opcode opcode)
+{
+	struct call *call = kunit_kzalloc(test, sizeof(*call), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, call);
+	init_completion(&call->over);
+	call->req.opcode = opcode;
+	call->req.done = call_done;
+	return call;
+}
+
+static int run_call(struct krdma_cb *cb, struct call *call)
+{
+	int ret = krdma_post(cb, &call->req);
+
+	if (ret)
+		return ret;
+	wait_for_completion(&call->over);
+	return call->status;
+}
+
+static struct krdma_remote *learn(struct kunit *test,
+				  struct krdma_region *region)
+{
+	u64 size = krdma_region_size(region);
+	ssize_t len = krdma_region_export(region, 0, size, NULL, 0);
+	struct krdma_remote *remote;
+	void *desc;
+
+	KUNIT_ASSERT_GT(test, len, 0L);
+	desc = kunit_kzalloc(test, len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, desc);
+	KUNIT_ASSERT_EQ(test, krdma_region_export(region, 0, size, desc, len),
+			len);
+	remote = krdma_remote_import(desc, len);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
+	return remote;
+}
+
+/* The client moves @len bytes between @buf and the server's region. */
+static int move(struct kunit *test, enum krdma_opcode opcode, void *buf, u32 len,
+		const struct krdma_remote *remote, u64 offset)
+{
+	struct call *call = make_call(test, opcode);
+
+	call->req.local.mem = KRDMA_MEM_VIRT;
+	call->req.local.virt = buf;
+	call->req.local.len = len;
+	call->req.remote = remote;
+	call->req.remote_offset = offset;
+	return run_call(ends.client, call);
+}
+
+static void connect_or_fail(struct kunit *test, u32 flags)
+{
+	KUNIT_ASSERT_EQ(test, connect_with(flags), 0);
+}
+
+#define MEMORY_PAGES 70
+
+/* Pages that are not contiguous for the device, and their memory. */
+static u8 *make_memory(struct kunit *test, struct page **pages)
+{
+	u8 *memory = vzalloc(MEMORY_PAGES * PAGE_SIZE);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	for (i = 0; i < MEMORY_PAGES; i++)
+		pages[i] = vmalloc_to_page(memory + i * PAGE_SIZE);
+	return memory;
+}
+
+/* A region of the server's at @first in @memory: written and read by the client. */
+static void write_and_read(struct kunit *test, u32 first, u32 len)
+{
+	struct page *pages[MEMORY_PAGES];
+	u8 *memory = make_memory(test, pages);
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	u8 *buf = kunit_kzalloc(test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	region = krdma_region_from_pages(ends.server, pages,
+					 DIV_ROUND_UP(first + len, PAGE_SIZE),
+					 first, len,
+					 KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, fill(buf, len, 1), len,
+				   remote, 0), 0);
+	krdma_region_sync_for_cpu(region, 0, len);
+	KUNIT_EXPECT_TRUE(test, holds(memory + first, len, 1));
+	fill(memory + first, len, 2);
+	krdma_region_sync_for_device(region, 0, len);
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_READ, buf, len, remote, 0), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 2));
+
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+	KUNIT_EXPECT_NULL(test, memchr_inv(memory, 0, first));
+	KUNIT_EXPECT_NULL(test, memchr_inv(memory + first + len, 0, 64));
+	vfree(memory);
+}
+
+static void short_region_has_the_offset_of_its_copy(struct kunit *test)
+{
+	connect_or_fail(test, 0);
+	write_and_read(test, 256, 64);
+	write_and_read(test, 0, 64);
+	write_and_read(test, 100, 3000);
+}
+
+static void region_within_pages_has_no_gap(struct kunit *test)
+{
+	connect_or_fail(test, 0);
+	write_and_read(test, 256, 5 * PAGE_SIZE);
+	write_and_read(test, 0, 3 * PAGE_SIZE + 100);
+	write_and_read(test, 2100, 2 * PAGE_SIZE);
+}
+
+static void region_of_several_mrs_is_moved_whole(struct kunit *test)
+{
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
+	connect_or_fail(test, 0);
+	write_and_read(test, 300, 60 * PAGE_SIZE);
+	write_and_read(test, 0, 64 * PAGE_SIZE);
+}
+
+static void page_size_is_one_that_the_device_knows(struct kunit *test)
+{
+	fake->ibdev.attrs.page_size_cap = SZ_2K | SZ_2M;
+	connect_or_fail(test, 0);
+	write_and_read(test, 0, 6 * PAGE_SIZE);
+	write_and_read(test, 100, 5 * PAGE_SIZE + 10);
+}
+
+static void coherent_memory_needs_no_sync(struct kunit *test)
+{
+	struct krdma_caps caps = { .size = sizeof(caps) };
+
+	fake->copies = false;
+	connect_or_fail(test, 0);
+	KUNIT_EXPECT_EQ(test, krdma_query(ends.server, &caps), 0);
+	KUNIT_EXPECT_TRUE(test, caps.coherent);
+	write_and_read(test, 256, 5 * PAGE_SIZE);
+	write_and_read(test, 256, 64);
+}
+
+/* ---- directions ---- */
+
+static void memory_that_is_only_read_stays_the_owners(struct kunit *test)
+{
+	u8 *memory = vzalloc(3 * PAGE_SIZE);
+	struct krdma_region *region;
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	connect_or_fail(test, 0);
+	region = krdma_region_from_vmalloc(ends.server, memory, 3 * PAGE_SIZE,
+					   KRDMA_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	fill(memory, 3 * PAGE_SIZE, 3);
+	krdma_region_put(region);
+	KUNIT_EXPECT_TRUE(test, holds(memory, 3 * PAGE_SIZE, 3));
+	vfree(memory);
+}
+
+static void memory_that_would_be_copied_is_refused_untouched(struct kunit *test)
+{
+	struct krdma_caps caps = { .size = sizeof(caps) };
+	struct page *pages[MEMORY_PAGES];
+	u8 *memory = make_memory(test, pages);
+	struct krdma_region *region;
+	unsigned int before;
+
+	connect_or_fail(test, 0);
+	KUNIT_EXPECT_EQ(test, krdma_query(ends.server, &caps), 0);
+	KUNIT_EXPECT_FALSE(test, caps.coherent);
+	before = fake->written_back;
+	region = krdma_region_from_pages(ends.server, pages, MEMORY_PAGES, 0,
+					 MEMORY_PAGES * PAGE_SIZE,
+					 KRDMA_REMOTE_WRITE | KRDMA_NO_SOURCE |
+					 KRDMA_COHERENT);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(region), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, fake->written_back, before);
+	vfree(memory);
+}
+
+static void sync_leaves_what_is_beside_it(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	u8 *one = kunit_kzalloc(test, 1, GFP_KERNEL), *memory;
+
+	KUNIT_ASSERT_NOT_NULL(test, one);
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 2 * PAGE_SIZE,
+				    KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	memory = krdma_region_vaddr(region);
+	remote = learn(test, region);
+	/* The peer writes byte 10, then this side byte 20. */
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, one, 1, remote, 20), 0);
+	memory[20] = 7;
+	krdma_region_sync_for_device(region, 20, 1);
+	*one = 1;
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, one, 1, remote, 10), 0);
+	memory[30] = 8;
+	krdma_region_sync_for_device(region, 30, 1);
+	krdma_region_sync_for_cpu(region, 10, 1);
+	KUNIT_EXPECT_EQ(test, memory[10], 1);
+	krdma_region_sync_for_cpu(region, 0, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, memory[10], 1);
+	KUNIT_EXPECT_EQ(test, memory[20], 7);
+	KUNIT_EXPECT_EQ(test, memory[30], 8);
+	/* Beyond its end, and of no region at all. */
+	krdma_region_sync_for_cpu(region, 2 * PAGE_SIZE, 1);
+	krdma_region_sync_for_cpu(region, ~0ULL, 2);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+static void shown_set_keeps_what_the_peer_wrote(struct kunit *test)
+{
+	u8 buf[8] = "peerpeer", got[8] = {};
+
+	connect_or_fail(test, KRDMA_RW);
+	KUNIT_ASSERT_EQ(test, krdma_write_at(ends.client, buf, 8, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, krdma_shown_set(ends.server, "ownownow", 8, 4096),
+			0);
+	KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, got, 8, 0), 0);
+	KUNIT_EXPECT_MEMEQ(test, got, buf, 8);
+	KUNIT_EXPECT_EQ(test, krdma_read_at(ends.client, got, 8, 4096, 0), 0);
+	KUNIT_EXPECT_MEMEQ(test, got, "ownownow", 8);
+}
+
+static void shown_buffers_are_moved_whole(struct kunit *test)
+{
+	u32 len = SZ_128K;
+	u8 *buf = vmalloc(len);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	/* Smaller than the staging region. */
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
+	connect_or_fail(test, KRDMA_RW);
+	KUNIT_EXPECT_EQ(test, krdma_write_at(ends.client, fill(buf, len, 5), len,
+					     100, 0), 0);
+	memset(buf, 0, len);
+	KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, buf, len, 100), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
+	memset(buf, 0, len);
+	KUNIT_EXPECT_EQ(test, krdma_read_at(ends.client, buf, len, 100, 0), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
+	vfree(buf);
+}
+
+/* The client READs into a region; done() looks at it at once. */
+static void completion_may_sync_and_look(struct kunit *test)
+{
+	struct krdma_region *region, *sink;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 2 * PAGE_SIZE,
+				    KRDMA_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	fill(krdma_region_vaddr(region), 2 * PAGE_SIZE, 6);
+	krdma_region_sync_for_device(region, 0, 2 * PAGE_SIZE);
+	remote = learn(test, region);
+	sink = krdma_region_alloc(ends.client, 3 * PAGE_SIZE,
+				  KRDMA_READ_SINK | KRDMA_NO_SOURCE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, sink);
+
+	call = make_call(test, KRDMA_READ);
+	call->sync = sink;
+	call->seen = kunit_kzalloc(test, 2 * PAGE_SIZE, GFP_KERNEL);
+	call->req.local.mem = KRDMA_MEM_REGION;
+	call->req.local.region = sink;
+	call->req.local.offset = 1000;
+	call->req.local.len = 2 * PAGE_SIZE;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+	KUNIT_EXPECT_TRUE(test, holds(call->seen, 2 * PAGE_SIZE, 6));
+
+	krdma_remote_free(remote);
+	krdma_region_put(sink);
+	krdma_region_put(region);
+}
+
+static void request_against_the_direction_is_refused(struct kunit *test)
+{
+	struct krdma_region *region, *readable;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, PAGE_SIZE,
+				    KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE);
+	remote = learn(test, region);
+	readable = krdma_region_alloc(ends.client, PAGE_SIZE, KRDMA_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, readable);
+	call = make_call(test, KRDMA_READ);
+	call->req.local.mem = KRDMA_MEM_REGION;
+	call->req.local.region = readable;
+	call->req.local.len = 8;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, krdma_post(ends.client, &call->req), -EINVAL);
+	krdma_remote_free(remote);
+	krdma_region_put(readable);
+	krdma_region_put(region);
+}
+
+/* ---- memory of requests ---- */
+
+static void long_memory_is_mapped_in_pieces(struct kunit *test)
+{
+	u32 len = 5 * SZ_16K + 100;
+	u8 *buf = kmalloc(len, GFP_KERNEL);
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	fake->max_map = SZ_16K;
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, len,
+				    KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, fill(buf, len, 7), len,
+				   remote, 0), 0);
+	krdma_region_sync_for_cpu(region, 0, len);
+	KUNIT_EXPECT_TRUE(test, holds(krdma_region_vaddr(region), len, 7));
+	memset(buf, 0, len);
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_READ, buf, len, remote, 0), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 7));
+	KUNIT_EXPECT_LE(test, fake->longest, (size_t)SZ_16K);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+	kfree(buf);
+}
+
+static void long_entries_are_mapped_in_pieces(struct kunit *test)
+{
+	u32 len = 3 * SZ_16K, i;
+	u8 *buf = kmalloc(len, GFP_KERNEL);
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct scatterlist sg;
+	struct bio_vec bvec;
+	struct call *call;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	fake->max_map = SZ_8K;
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, len, KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	sg_init_one(&sg, buf, len);
+	bvec = (struct bio_vec){
+		.bv_page = virt_to_page(buf),
+		.bv_offset = offset_in_page(buf),
+		.bv_len = len,
+	};
+	for (i = 0; i < 2; i++) {
+		fill(buf, len, 8 + i);
+		call = make_call(test, KRDMA_WRITE);
+		call->req.local.mem = i ? KRDMA_MEM_SG : KRDMA_MEM_PAGES;
+		call->req.local.nents = 1;
+		call->req.local.len = len;
+		if (i)
+			call->req.local.sg = &sg;
+		else
+			call->req.local.pages = &bvec;
+		call->req.remote = remote;
+		KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+		krdma_region_sync_for_cpu(region, 0, len);
+		KUNIT_EXPECT_TRUE(test, holds(krdma_region_vaddr(region), len,
+					      8 + i));
+	}
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+	kfree(buf);
+}
+
+static void memory_without_pages_is_refused(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct call *call, *far;
+
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, PAGE_SIZE,
+				    KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, (void *)PAGE_SIZE, 1000,
+				   remote, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, (void *)PAGE_SIZE, 8,
+				   remote, 0), -EINVAL);
+	if (!is_vmalloc_addr(static_bytes) && !virt_addr_valid(static_bytes))
+		KUNIT_EXPECT_EQ(test, move(test, KRDMA_READ, static_bytes, 8,
+					   remote, 0), -EINVAL);
+	far = vmalloc(sizeof(*far));
+	KUNIT_ASSERT_NOT_NULL(test, far);
+	call = make_call(test, KRDMA_SEND);
+	*far = *call;
+	KUNIT_EXPECT_EQ(test, krdma_post(ends.client, &far->req), -EINVAL);
+	vfree(far);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+/* ---- messages ---- */
+
+static void exchange(struct kunit *test, struct krdma_cb *from,
+		     struct krdma_cb *to, u32 skip, u32 len, u32 seed)
+{
+	u8 *sent = vmalloc(skip + len + 1), *got = vmalloc(len + 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, sent);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	fill(sent + skip, len, seed);
+	/* The peer's worker takes or pulls it meanwhile. */
+	KUNIT_EXPECT_EQ(test, krdma_send_timeout(from, sent + skip, len, 0), 0);
+	KUNIT_EXPECT_EQ(test, krdma_receive_len(to, got, len, WAIT_MS),
+			(int)len);
+	KUNIT_EXPECT_TRUE(test, !len || holds(got, len, seed));
+	vfree(sent);
+	vfree(got);
+}
+
+/* Alone, in parts, and read by the peer. */
+static void exchange_all(struct kunit *test)
+{
+	static const u32 lens[] = { 0, 60, 4000, 20000, 100001 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		exchange(test, ends.client, ends.server, 0, lens[i], 10 + i);
+		exchange(test, ends.server, ends.client, 100, lens[i], 30 + i);
+		exchange(test, ends.client, ends.server, 2999, lens[i], 50 + i);
+	}
+}
+
+static void messages_of_any_length_arrive(struct kunit *test)
+{
+	connect_or_fail(test, 0);
+	exchange_all(test);
+}
+
+static void messages_arrive_on_a_small_device(struct kunit *test)
+{
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 4;
+	fake->ibdev.attrs.max_send_sge = 2;
+	fake->ibdev.attrs.max_sge_rd = 1;
+	fake->ibdev.attrs.max_qp_wr = 64;
+	fake->max_inline = 0;
+	fake->max_map = SZ_4K;
+	connect_or_fail(test, 0);
+	exchange_all(test);
+}
+
+static void messages_arrive_with_keys_of_iwarp(struct kunit *test)
+{
+	fake->ibdev.port_data[1].immutable.core_cap_flags =
+		RDMA_CORE_CAP_PROT_IWARP;
+	connect_or_fail(test, 0);
+	exchange_all(test);
+}
+
+static void device_with_one_sge_is_refused(struct kunit *test)
+{
+	fake->ibdev.attrs.max_send_sge = 1;
+	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
+}
+
+/* ---- keys ---- */
+
+/*
+ * The peer's message has made the key invalid, and its completion is still to
+ * come, when the owner revokes the region.
+ */
+static void revoking_a_key_that_the_peer_took_is_no_error(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct call *call;
+	u8 got[8];
+
+	fake->refuses_inv = true;
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 100, KRDMA_REMOTE_READ |
+				    KRDMA_REMOTE_INVALIDATE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	fake->holds_recvs = true;
+	call = make_call(test, KRDMA_SEND_INV);
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+	KUNIT_EXPECT_EQ(test, krdma_region_revoke(region, 0), 0);
+	fake_release_recvs();
+	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 8, WAIT_MS), 0);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(region));
+	krdma_region_put(region);
+	krdma_remote_free(remote);
+	exchange(test, ends.server, ends.client, 0, 100, 9);
+}
+
+/* Memory of krdma_region_alloc() is mapped in whole pages, so it has one MR. */
+static void own_memory_is_one_mr(struct kunit *test)
+{
+	struct krdma_region *region;
+
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 2 * PAGE_SIZE + 100,
+				    KRDMA_REMOTE_WRITE | KRDMA_REMOTE_INVALIDATE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	KUNIT_EXPECT_EQ(test, krdma_region_export(region, 0, 100, NULL, 0),
+			krdma_region_export(region, 0, 2 * PAGE_SIZE + 100, NULL,
+					    0));
+	krdma_region_put(region);
+}
+
+/* A key that a peer cannot guess from those of other connections. */
+static void first_keys_differ(struct kunit *test)
+{
+	struct krdma_region *regions[8];
+	u8 desc[32], first = 0;
+	bool differ = false;
+	int i;
+
+	connect_or_fail(test, 0);
+	for (i = 0; i < 8; i++) {
+		regions[i] = krdma_region_alloc(ends.server, 100,
+						KRDMA_REMOTE_READ);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, regions[i]);
+		krdma_region_export(regions[i], 0, 100, desc, sizeof(desc));
+		/* The lowest byte of the key of the only segment. */
+		differ |= i && desc[24] != first;
+		first = desc[24];
+	}
+	KUNIT_EXPECT_TRUE(test, differ);
+	for (i = 0; i < 8; i++)
+		krdma_region_put(regions[i]);
+}
+
+static struct kunit_case device_cases[] = {
+	KUNIT_CASE(short_region_has_the_offset_of_its_copy),
+	KUNIT_CASE(region_within_pages_has_no_gap),
+	KUNIT_CASE(region_of_several_mrs_is_moved_whole),
+	KUNIT_CASE(page_size_is_one_that_the_device_knows),
+	KUNIT_CASE(coherent_memory_needs_no_sync),
+	KUNIT_CASE(memory_that_is_only_read_stays_the_owners),
+	KUNIT_CASE(memory_that_would_be_copied_is_refused_untouched),
+	KUNIT_CASE(sync_leaves_what_is_beside_it),
+	KUNIT_CASE(shown_set_keeps_what_the_peer_wrote),
+	KUNIT_CASE(shown_buffers_are_moved_whole),
+	KUNIT_CASE(completion_may_sync_and_look),
+	KUNIT_CASE(request_against_the_direction_is_refused),
+	KUNIT_CASE(long_memory_is_mapped_in_pieces),
+	KUNIT_CASE(long_entries_are_mapped_in_pieces),
+	KUNIT_CASE(memory_without_pages_is_refused),
+	KUNIT_CASE(messages_of_any_length_arrive),
+	KUNIT_CASE(messages_arrive_on_a_small_device),
+	KUNIT_CASE(messages_arrive_with_keys_of_iwarp),
+	KUNIT_CASE(device_with_one_sge_is_refused),
+	KUNIT_CASE(revoking_a_key_that_the_peer_took_is_no_error),
+	KUNIT_CASE(own_memory_is_one_mr),
+	KUNIT_CASE(first_keys_differ),
+	{}
+};
+
+static int device_suite_init(struct kunit_suite *suite)
+{
+	return fake_cm_init();
+}
+
+static void device_suite_exit(struct kunit_suite *suite)
+{
+	fake_cm_exit();
+}
+
+static struct kunit_suite device_suite = {
+	.name = "krdma_device",
+	.suite_init = device_suite_init,
+	.suite_exit = device_suite_exit,
+	.init = device_init,
+	.exit = device_exit,
+	.test_cases = device_cases,
+};
+
+kunit_test_suite(device_suite);
