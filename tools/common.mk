@@ -54,7 +54,7 @@ endif
 
 # Variables that "make install" names must be those of the build.
 named := $(foreach name,$(variables),$(if $(filter command environment,$(firstword $(origin $(name)))),$(name)))
-differing := $(foreach name,$(named),$(if $(findstring <$(name)=$($(name))>,$(built)),,$(name)))
+differing := $(strip $(foreach name,$(named),$(if $(findstring <$(name)=$($(name))>,$(built)),,$(name))))
 
 .DEFAULT_GOAL := all
 
