@@ -391,7 +391,7 @@ static int krping_round(struct krping_session *s,
 
 	if (ret)
 		return ret;
-	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	krping_measured(s, ktime_get_ns() - begin);
 	s->ops++;
 	return signal_pending(current) ? -EINTR : 0;
 }

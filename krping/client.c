@@ -3,28 +3,20 @@
  * The client's side of a run: one connection or several.
  *
  * All of them are made before the first one begins to test, and by the task that
- * runs the command: siw makes its sockets in the network namespace of that.
+ * wrote the command.
  */
-#include <linux/slab.h>
-
 #include "priv.h"
 
-static int krping_client_one(struct krping_session *s)
+static void krping_client_test(struct krping_session *s)
 {
-	int ret = krping_session_dial(s) ?: krping_session_test(s);
+	int ret = krping_session_finish(s, krping_session_test(s));
 
-	ret = krping_session_finish(s, ret);
 	krping_run_session_over(s, ret);
-	return ret;
 }
 
 static void krping_client_work(struct work_struct *work)
 {
-	struct krping_session *s =
-		container_of(work, struct krping_session, work);
-	int ret = krping_session_finish(s, krping_session_test(s));
-
-	krping_run_session_over(s, ret);
+	krping_client_test(container_of(work, struct krping_session, work));
 }
 
 static int krping_client_add(struct krping_run *run, struct krping_session **s)
@@ -57,37 +49,58 @@ static int krping_client_dial(struct krping_run *run,
 	return ret;
 }
 
-static int krping_client_many(struct krping_run *run)
+/**
+ * krping_client_begin - connect
+ * @run: run
+ *
+ * siw makes its sockets in the network namespace of the task that calls.
+ *
+ * Return: 0 or why one of the connections could not be made; krping_client_go() is
+ * next in both cases.
+ */
+int krping_client_begin(struct krping_run *run)
 {
-	struct krping_session *sessions[KRPING_QPS_MAX];
-	u32 i, n;
+	struct krping_session *s;
+	u32 n;
 	int ret = 0;
 
-	for (n = 0; n < run->opts.qps; n++) {
-		ret = krping_client_dial(run, &sessions[n]);
-		if (ret)
-			break;
-	}
+	for (n = 0; !ret && n < run->opts.qps; n++)
+		ret = krping_client_dial(run, &s);
 	if (ret)
 		krping_run_stop(run, ret);
-	for (i = 0; i < n; i++)
-		krping_thread_start(sessions[i], krping_client_work);
-	return krping_run_wait_sessions(run) ?: ret;
+	return ret;
+}
+
+/* Sessions of the run, which none has left yet. Return: their number. */
+static u32 krping_client_sessions(struct krping_run *run,
+				  struct krping_session **sessions)
+{
+	struct krping_session *s;
+	u32 n = 0;
+
+	mutex_lock(&run->lock);
+	list_for_each_entry(s, &run->sessions, link)
+		sessions[n++] = s;
+	mutex_unlock(&run->lock);
+	return n;
 }
 
 /**
- * krping_client_run - connect and test
- * @run: run
+ * krping_client_go - test with all connections, and release them
+ * @run: run after krping_client_begin()
  *
- * Return: 0 or why it failed.
+ * The results of the connections are in @run->error.
  */
-int krping_client_run(struct krping_run *run)
+void krping_client_go(struct krping_run *run)
 {
-	struct krping_session *s;
-	int ret;
+	struct krping_session *sessions[KRPING_QPS_MAX];
+	u32 i, n = krping_client_sessions(run, sessions);
 
-	if (run->opts.qps > 1 || run->opts.cpu)
-		return krping_client_many(run);
-	ret = krping_client_add(run, &s);
-	return ret ?: krping_client_one(s);
+	if (n == 1 && !run->opts.cpu) {
+		krping_client_test(sessions[0]);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		krping_thread_start(sessions[i], krping_client_work);
+	krping_run_wait_sessions(run);
 }

@@ -6,6 +6,8 @@
  */
 #include <linux/in6.h>
 #include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
@@ -65,38 +67,87 @@ static void krping_gid_to_addr(const union ib_gid *gid,
 	in6->sin6_scope_id = ((const struct sockaddr_in6 *)dst)->sin6_scope_id;
 }
 
-static int krping_port_addr(struct ib_device *ibdev, u32 port,
-			    const struct sockaddr_storage *dst,
-			    struct sockaddr_storage *src)
+/* Is the address one of an interface of this network namespace? */
+static bool krping_gid_is_of_net(struct ib_device *ibdev, u32 port, int index,
+				 const struct net *net)
 {
-	union ib_gid gid;
-	int i;
+	const struct ib_gid_attr *attr = rdma_get_gid_attr(ibdev, port, index);
+	struct net_device *ndev;
+	bool is;
 
-	if (!rdma_protocol_roce(ibdev, port))
-		return -ENOENT;
-	for (i = 0; i < ibdev->port_data[port].immutable.gid_tbl_len; i++) {
-		if (rdma_query_gid(ibdev, port, i, &gid) ||
-		    !krping_gid_fits(&gid, dst))
-			continue;
-		krping_gid_to_addr(&gid, dst, src);
-		return 0;
-	}
-	return -ENOENT;
+	if (IS_ERR(attr))
+		return false;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	is = !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return is;
 }
 
-static int krping_device_addr_of(struct ib_device *ibdev,
+static void krping_addr_to_in6(const struct sockaddr_storage *addr,
+			       struct in6_addr *in6)
+{
+	if (addr->ss_family == AF_INET)
+		ipv6_addr_set_v4mapped(((const struct sockaddr_in *)addr)->sin_addr.s_addr,
+				       in6);
+	else
+		*in6 = ((const struct sockaddr_in6 *)addr)->sin6_addr;
+}
+
+/**
+ * struct krping_choice - the best of the addresses that were looked at
+ * @net: network namespace that the address must be of
+ * @dst: destination
+ * @in6: the same, IPv4 mapped
+ * @bits: number of leading bits that @gid and @in6 have in common, -1: no @gid yet
+ * @gid: address
+ */
+struct krping_choice {
+	const struct net *net;
+	const struct sockaddr_storage *dst;
+	struct in6_addr in6;
+	int bits;
+	union ib_gid gid;
+};
+
+/* Of several addresses the one most like the destination is of its subnet. */
+static void krping_choose(struct krping_choice *choice, struct ib_device *ibdev,
+			  u32 port, int index)
+{
+	union ib_gid gid;
+	int bits;
+
+	if (rdma_query_gid(ibdev, port, index, &gid) ||
+	    !krping_gid_fits(&gid, choice->dst) ||
+	    !krping_gid_is_of_net(ibdev, port, index, choice->net))
+		return;
+	bits = ipv6_addr_diff((const struct in6_addr *)gid.raw, &choice->in6);
+	if (bits <= choice->bits)
+		return;
+	choice->bits = bits;
+	choice->gid = gid;
+}
+
+static int krping_device_addr_of(struct ib_device *ibdev, const struct net *net,
 				 const struct sockaddr_storage *dst,
 				 struct sockaddr_storage *src)
 {
-	int ret = -ENOENT;
+	struct krping_choice choice = { .net = net, .dst = dst, .bits = -1 };
 	u32 port;
+	int i;
 
+	krping_addr_to_in6(dst, &choice.in6);
 	rdma_for_each_port(ibdev, port) {
-		ret = krping_port_addr(ibdev, port, dst, src);
-		if (!ret)
-			break;
+		if (!rdma_protocol_roce(ibdev, port))
+			continue;
+		for (i = 0; i < ibdev->port_data[port].immutable.gid_tbl_len; i++)
+			krping_choose(&choice, ibdev, port, i);
 	}
-	return ret;
+	if (choice.bits < 0)
+		return -ENOENT;
+	krping_gid_to_addr(&choice.gid, dst, src);
+	return 0;
 }
 
 static struct krping_device *krping_device_find_locked(const char *name)
@@ -113,12 +164,14 @@ static struct krping_device *krping_device_find_locked(const char *name)
 /**
  * krping_device_addr - find a source address for dev=
  * @name: of the device
+ * @net: network namespace of the address
  * @dst: where to
  * @src: result
  *
  * Return: 0, or -ENOENT: nothing is known, routing shall choose.
  */
-int krping_device_addr(const char *name, const struct sockaddr_storage *dst,
+int krping_device_addr(const char *name, const struct net *net,
+		       const struct sockaddr_storage *dst,
 		       struct sockaddr_storage *src)
 {
 	struct krping_device *dev;
@@ -127,7 +180,7 @@ int krping_device_addr(const char *name, const struct sockaddr_storage *dst,
 	mutex_lock(&krping_devices_lock);
 	dev = krping_device_find_locked(name);
 	if (dev)
-		ret = krping_device_addr_of(dev->ibdev, dst, src);
+		ret = krping_device_addr_of(dev->ibdev, net, dst, src);
 	mutex_unlock(&krping_devices_lock);
 	return ret;
 }

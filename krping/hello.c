@@ -26,6 +26,7 @@ static void krping_hello_of(const struct krping_opts *opts,
 		.count = opts->count,
 		.from = opts->from,
 		.duration_s = opts->duration_s,
+		.warmup = opts->warmup,
 	};
 	if (opts->duplex)
 		hello->flags |= KRPING_HELLO_DUPLEX;
@@ -60,11 +61,27 @@ static int krping_hello_peer(const struct krping_session *s,
 	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
 }
 
-/* What an old peer cannot do. */
-static bool krping_needs_new(const struct krping_opts *opts)
+/* Return: an option that an old peer does not know; NULL: the command has none. */
+static const char *krping_needs_new(const struct krping_opts *opts)
 {
-	return opts->test >= KRPING_TEST_SLAT || opts->imm ||
-	       (opts->test == KRPING_TEST_WLAT && opts->duration_s);
+	if (opts->imm)
+		return "imm";
+	if (opts->test >= KRPING_TEST_SLAT)
+		return krping_test_name(opts->test);
+	if (opts->test == KRPING_TEST_WLAT && opts->duration_s)
+		return "duration of wlat";
+	if (opts->test == KRPING_TEST_WLAT && opts->warmup)
+		return "warmup of wlat";
+	if (opts->verify && opts->test != KRPING_TEST_PING)
+		return "verify, except for pings";
+	return NULL;
+}
+
+static int krping_hello_old(struct krping_session *s, const char *what)
+{
+	pr_err("%u: an old server knows no %s\n", s->id, what);
+	s->step = NULL;
+	return -EPROTONOSUPPORT;
 }
 
 /**
@@ -76,6 +93,7 @@ static bool krping_needs_new(const struct krping_opts *opts)
 int krping_hello_take(struct krping_session *s)
 {
 	struct krping_hello hello;
+	const char *what;
 
 	s->ext = !s->opts->compat && !krping_hello_peer(s, &hello);
 	if (s->ext) {
@@ -83,14 +101,29 @@ int krping_hello_take(struct krping_session *s)
 			 s->opts->verify == KRPING_VERIFY_CRC;
 		s->window = hello.window;
 		s->credit = hello.window;
+		if (krping_is_lockstep(s->opts) &&
+		    hello.warmup != s->opts->warmup)
+			return krping_hello_old(s, "warmup");
 		return 0;
 	}
-	if (!krping_needs_new(s->opts))
+	what = krping_needs_new(s->opts);
+	return what ? krping_hello_old(s, what) : 0;
+}
+
+/* The client is an old one. Return: 0, or -EPROTOTYPE, and @wire says why. */
+static int krping_hello_of_old(struct krping_session *s,
+			       struct krping_wire_hello *wire)
+{
+	struct krping_hello server;
+
+	if (!s->opts->verify || s->opts->test == KRPING_TEST_PING)
 		return 0;
-	pr_err("%u: an old server knows no %s\n", s->id,
-	       s->opts->imm ? "imm" : krping_test_name(s->opts->test));
-	s->step = NULL;
-	return -EPROTONOSUPPORT;
+	krping_hello_of(s->opts, &server);
+	server.refused = KRPING_DIFFERENT_VERIFY;
+	krping_hello_encode(wire, &server);
+	pr_err_ratelimited("%u: refuses a client: it is an old one, and exchanges no checksums\n",
+			   s->id);
+	return -EPROTOTYPE;
 }
 
 /**
@@ -99,7 +132,8 @@ int krping_hello_take(struct krping_session *s)
  * @wire: result
  *
  * Return: bytes of the answer, 0: the client is an old one; or -EPROTOTYPE: it
- * wants another test, and @wire is for the reject.
+ * wants another test, or cannot do what the server was told, and @wire is for the
+ * reject.
  */
 int krping_hello_answer(struct krping_session *s,
 			struct krping_wire_hello *wire)
@@ -107,10 +141,11 @@ int krping_hello_answer(struct krping_session *s,
 	struct krping_hello client, server;
 
 	if (s->opts->compat || krping_hello_peer(s, &client))
-		return 0;
+		return krping_hello_of_old(s, wire);
 	krping_hello_of(s->opts, &server);
 	server.refused = krping_hello_check(&server, &client);
 	server.window = s->window;
+	server.warmup = client.warmup;
 	/* A client that wants checksums gets them. */
 	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
 	krping_hello_encode(wire, &server);
@@ -124,6 +159,7 @@ int krping_hello_answer(struct krping_session *s,
 	s->len = client.size;
 	s->count = client.count;
 	s->duration_s = client.duration_s;
+	s->warmup = client.warmup;
 	s->crc = server.flags & KRPING_HELLO_CRC;
 	s->idle_client = client.test == KRPING_TEST_FR;
 	return sizeof(*wire);

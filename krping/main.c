@@ -2,9 +2,9 @@
 /*
  * krping - ping a peer with RDMA READs and WRITEs, from inside the kernel
  *
- * /proc/krping takes commands and shows the statistics of those that run. Who
- * writes a command runs it: write() returns when it is over, with what became
- * of it. Who then reads from the same descriptor gets the result of the run.
+ * /proc/krping takes commands and shows the statistics of those that run. write()
+ * returns when the commands are over, with what became of them. A read from the same
+ * descriptor then returns the result of the last run.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,15 +27,38 @@
 #define KRPING_RUNS_ACTIVE 512
 
 /**
+ * struct krping_wait - a write() that was interrupted in the middle of a wait
+ * @link: in krping_file.waits
+ * @task: task that wrote; compared only
+ * @text: what it wrote, @len bytes
+ * @len: length of @text
+ * @done: commands of @text that are over
+ * @run: run that the next command waits for, a reference
+ *
+ * A task that is frozen or stopped leaves the kernel, and the kernel calls write()
+ * again with the same arguments when the task is continued. That call goes on here.
+ */
+struct krping_wait {
+	struct list_head link;
+	const struct task_struct *task;
+	char *text;
+	size_t len;
+	unsigned int done;
+	struct krping_run *run;
+};
+
+/**
  * struct krping_file - an open /proc/krping
  * @lock: protects the rest
  * @run: of the last command that the last write() brought, or NULL; a reference
  * @list: that was "list"
+ * @waits: interrupted writes, by krping_wait.link
  */
 struct krping_file {
 	struct mutex lock; /* what follows */
 	struct krping_run *run;
 	bool list;
+	struct list_head waits;
 };
 
 struct workqueue_struct *krping_run_wq;
@@ -53,48 +76,187 @@ static void krping_file_set(struct krping_file *kf, struct krping_run *run,
 	krping_run_put(old);
 }
 
-static int krping_control(struct krping_file *kf, const struct krping_opts *opts)
+/* ---- interrupted writes ---- */
+
+static void krping_wait_free(struct krping_wait *wait)
+{
+	krping_run_put(wait->run);
+	kfree(wait->text);
+	kfree(wait);
+}
+
+static struct krping_wait *krping_wait_take(struct krping_file *kf)
+{
+	struct krping_wait *wait, *found = NULL;
+
+	mutex_lock(&kf->lock);
+	list_for_each_entry(wait, &kf->waits, link) {
+		if (wait->task != current)
+			continue;
+		list_del(&wait->link);
+		found = wait;
+		break;
+	}
+	mutex_unlock(&kf->lock);
+	return found;
+}
+
+/* A handler ran instead, and the task has given up that write(). */
+static void krping_wait_abandon(struct krping_wait *wait)
+{
+	krping_run_stop(wait->run, -EINTR);
+	krping_wait_free(wait);
+}
+
+/* The interrupted write() that this one repeats, or NULL. */
+static struct krping_wait *krping_wait_resume(struct krping_file *kf,
+					      const char *text, size_t len)
+{
+	struct krping_wait *wait = krping_wait_take(kf);
+
+	if (!wait || (wait->len == len && !memcmp(wait->text, text, len)))
+		return wait;
+	krping_wait_abandon(wait);
+	return NULL;
+}
+
+static struct krping_wait *krping_wait_alloc(const char *text, size_t len)
+{
+	struct krping_wait *wait = kzalloc(sizeof(*wait), GFP_KERNEL);
+
+	if (!wait)
+		return NULL;
+	wait->text = kmemdup(text, len, GFP_KERNEL);
+	if (!wait->text) {
+		kfree(wait);
+		return NULL;
+	}
+	wait->len = len;
+	wait->task = current;
+	return wait;
+}
+
+static void krping_wait_keep(struct krping_file *kf, struct krping_wait *wait)
+{
+	mutex_lock(&kf->lock);
+	list_add(&wait->link, &kf->waits);
+	mutex_unlock(&kf->lock);
+}
+
+/* ---- commands ---- */
+
+/* @wait gets the run, if the wait is to go on later. */
+static int krping_wait_for(struct krping_wait *wait, struct krping_run *run)
+{
+	int ret = krping_run_wait(run);
+
+	if (ret != -ERESTARTNOHAND)
+		return ret;
+	krping_run_get(run);
+	wait->run = run;
+	return ret;
+}
+
+static int krping_stop(struct krping_wait *wait, u32 id)
+{
+	struct krping_run *run;
+	int ret = id ? -ENOENT : 0;
+
+	do {
+		run = krping_runs_get(id);
+		if (!run)
+			return ret;
+		krping_run_stop(run, -ECANCELED);
+		ret = krping_wait_for(wait, run);
+		krping_run_put(run);
+	} while (!ret && !id);
+	return ret;
+}
+
+static int krping_control(struct krping_file *kf, const struct krping_opts *opts,
+			  struct krping_wait *wait)
 {
 	krping_file_set(kf, NULL, opts->control == KRPING_CONTROL_LIST);
 	if (opts->control == KRPING_CONTROL_LIST)
 		return 0;
-	return krping_runs_stop(opts->stop_id);
+	return krping_stop(wait, opts->stop_id);
 }
 
-static int krping_command(struct krping_file *kf, char *command)
+/* Wait for the caller's own run. A signal ends the run. */
+static int krping_await(struct krping_run *run, struct krping_wait *wait)
 {
-	struct krping_opts opts;
+	int ret = krping_wait_for(wait, run);
+
+	if (ret == -ERESTARTNOHAND)
+		return ret;
+	if (ret)
+		krping_run_finish(run, ret);
+	krping_run_reap(run);
+	return run->error;
+}
+
+static int krping_command(struct krping_file *kf, char *command,
+			  struct krping_wait *wait)
+{
 	struct krping_run *run;
+	struct krping_opts opts;
 	int ret;
 
 	ret = krping_opts_parse(command, &opts);
 	if (ret)
 		return ret;
 	if (opts.control)
-		return krping_control(kf, &opts);
+		return krping_control(kf, &opts, wait);
 	run = krping_run_create(&opts, &ret);
 	if (!run)
 		return ret;
-	/* Who shares the descriptor can look how it goes. */
+	/* A task that shares the descriptor can look how it goes. */
 	krping_run_get(run);
 	krping_file_set(kf, run, false);
 	ret = krping_run_start(run);
+	if (!ret && !opts.bg)
+		ret = krping_await(run, wait);
+	krping_run_put(run);
+	return ret;
+}
+
+/* Go on with the command in which the write() was interrupted. */
+static int krping_resume(char *command, struct krping_wait *wait)
+{
+	struct krping_run *run = wait->run;
+	struct krping_opts opts;
+	int ret;
+
+	wait->run = NULL;
+	ret = krping_opts_parse(command, &opts);
+	if (!ret && opts.control)
+		ret = krping_wait_for(wait, run) ?:
+		      (opts.stop_id ? 0 : krping_stop(wait, 0));
+	else if (!ret)
+		ret = krping_await(run, wait);
 	krping_run_put(run);
 	return ret;
 }
 
 /* One after the other, up to the first that fails. */
-static int krping_commands(struct krping_file *kf, char *text)
+static int krping_commands(struct krping_file *kf, char *text,
+			   struct krping_wait *wait)
 {
 	char *command = krping_opts_next_command(&text);
+	unsigned int skip = wait->done;
 	int ret = 0;
 
 	if (!command) {
 		pr_err_ratelimited("no command\n");
 		return -EINVAL;
 	}
+	while (skip-- && command)
+		command = krping_opts_next_command(&text);
 	while (command && !ret) {
-		ret = krping_command(kf, command);
+		ret = wait->run ? krping_resume(command, wait) :
+				  krping_command(kf, command, wait);
+		if (!ret)
+			wait->done++;
 		command = krping_opts_next_command(&text);
 	}
 	return ret;
@@ -111,6 +273,26 @@ static int krping_check_text(const char *text, size_t len)
 	return -EINVAL;
 }
 
+/* @text is taken to pieces. */
+static int krping_run_commands(struct krping_file *kf, char *text, size_t len)
+{
+	struct krping_wait *wait = krping_wait_resume(kf, text, len);
+	int ret;
+
+	if (!wait) {
+		krping_file_set(kf, NULL, false);
+		wait = krping_wait_alloc(text, len);
+	}
+	if (!wait)
+		return -ENOMEM;
+	ret = krping_commands(kf, text, wait);
+	if (ret == -ERESTARTNOHAND)
+		krping_wait_keep(kf, wait);
+	else
+		krping_wait_free(wait);
+	return ret;
+}
+
 static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
 			   size_t len)
 {
@@ -125,7 +307,8 @@ static int krping_run_text(struct krping_file *kf, const char __user *ubuf,
 	text = memdup_user_nul(ubuf, len);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	ret = krping_check_text(text, len) ?: krping_commands(kf, text);
+	ret = krping_check_text(text, len) ?:
+	      krping_run_commands(kf, text, len);
 	kfree(text);
 	return ret;
 }
@@ -148,7 +331,6 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	 */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
-	krping_file_set(krping_file(file), NULL, false);
 	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
 	/* The next read() is for the result; *pos counts if we succeed only. */
@@ -194,6 +376,7 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 	if (!kf)
 		return -ENOMEM;
 	mutex_init(&kf->lock);
+	INIT_LIST_HEAD(&kf->waits);
 	ret = single_open(file, krping_proc_show, kf);
 	if (ret)
 		kfree(kf);
@@ -203,7 +386,10 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 static int krping_proc_release(struct inode *inode, struct file *file)
 {
 	struct krping_file *kf = krping_file(file);
+	struct krping_wait *wait, *next;
 
+	list_for_each_entry_safe(wait, next, &kf->waits, link)
+		krping_wait_abandon(wait);
 	krping_run_put(kf->run);
 	mutex_destroy(&kf->lock);
 	kfree(kf);

@@ -114,6 +114,9 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "iters", KRPING_OPT_NUMBER, KRPING_OFFSET(count), 0, U32_MAX },
 	{ "duration", KRPING_OPT_NUMBER, KRPING_OFFSET(duration_s), 0,
 	  KRPING_DAY_MS / 1000 },
+	{ "warmup", KRPING_OPT_NUMBER, KRPING_OFFSET(warmup), 0, U32_MAX },
+	{ "samples", KRPING_OPT_NUMBER, KRPING_OFFSET(samples), 0,
+	  KRPING_SAMPLES_MAX },
 	{ "size", KRPING_OPT_NUMBER, KRPING_OFFSET(size), 1, KRPING_SIZE_MAX },
 	{ "from", KRPING_OPT_NUMBER, KRPING_OFFSET(from), 1, KRPING_SIZE_MAX },
 	{ "sweep", KRPING_OPT_RANGE, .value = 1, .max = KRPING_SIZE_MAX },
@@ -429,9 +432,32 @@ static bool krping_takes_imm(const struct krping_opts *opts)
 	       opts->test == KRPING_TEST_SLAT;
 }
 
-static bool krping_is_lockstep(const struct krping_opts *opts)
+/**
+ * krping_is_lockstep - check whether both sides count the same operations
+ * @opts: command
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool krping_is_lockstep(const struct krping_opts *opts)
 {
 	return opts->test == KRPING_TEST_WLAT || opts->test == KRPING_TEST_SLAT;
+}
+
+/* Tests of which each operation is timed. */
+static bool krping_has_latency(const struct krping_opts *opts)
+{
+	return opts->test == KRPING_TEST_PING ||
+	       opts->test == KRPING_TEST_RLAT ||
+	       opts->test == KRPING_TEST_ATOMIC || krping_is_lockstep(opts);
+}
+
+/* Tests whose data end in memory that a checksum can cover. */
+static bool krping_can_verify(const struct krping_opts *opts)
+{
+	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_SBW &&
+	       opts->test != KRPING_TEST_SLAT &&
+	       opts->test != KRPING_TEST_ATOMIC;
 }
 
 /* What cannot be together, and what it is called. */
@@ -459,6 +485,37 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 		{ opts->test == KRPING_TEST_ATOMIC &&
 		  (opts->from || opts->size < 8),
 		  "atomic is about 8 bytes: no sweep, no smaller size" },
+		{ opts->verify && !krping_can_verify(opts),
+		  "validate and verify are for ping, wlat, rlat, bw and rbw" },
+		{ opts->verify && opts->compat &&
+		  opts->test != KRPING_TEST_PING,
+		  "with compat, validate and verify are for pings" },
+	};
+
+	return krping_opts_judge(rules, ARRAY_SIZE(rules));
+}
+
+/* Options about measurements, which only some tests of a client make. */
+static int krping_opts_check_measure(const struct krping_opts *opts)
+{
+	bool is_client = opts->role == KRPING_ROLE_CLIENT;
+	const struct krping_rule rules[] = {
+		{ !is_client && (opts->min_bw || opts->max_lat_us ||
+				 opts->max_p99_us),
+		  "min_bw, max_lat and max_p99 are for clients" },
+		{ (opts->max_lat_us || opts->max_p99_us) &&
+		  !krping_has_latency(opts),
+		  "max_lat and max_p99 are for ping, wlat, rlat, slat and atomic" },
+		{ opts->min_bw && opts->test == KRPING_TEST_FR,
+		  "fr moves no data: no min_bw" },
+		{ !is_client && (opts->warmup || opts->samples),
+		  "warmup and samples are for clients" },
+		{ opts->samples && !krping_has_latency(opts),
+		  "samples is for ping, wlat, rlat, slat and atomic" },
+		{ opts->warmup && opts->test == KRPING_TEST_FR,
+		  "fr has no warmup" },
+		{ opts->warmup && opts->compat && krping_is_lockstep(opts),
+		  "old peers know no warmup of wlat: no compat" },
 	};
 
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
@@ -483,12 +540,17 @@ static int krping_opts_check(const struct krping_opts *opts)
 	if (opts->control)
 		return 0;
 	return krping_opts_check_test(opts) ?:
+	       krping_opts_check_measure(opts) ?:
 	       krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
 /* What is taken, but not to the letter. */
-static void krping_opts_notice(const struct krping_opts *opts)
+static void krping_opts_notice(struct krping_opts *opts)
 {
+	/* Only pings come back: others can compare checksums. */
+	if (opts->verify == KRPING_VERIFY_MEMCMP &&
+	    opts->test != KRPING_TEST_PING)
+		opts->verify = KRPING_VERIFY_CRC;
 	if (opts->mem_mode == KRPING_MEM_DMA)
 		pr_notice_ratelimited("mem_mode=dma is done like reg: there is no key for all memory any more\n");
 }

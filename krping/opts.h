@@ -25,6 +25,8 @@
 #define KRPING_CONNS_MAX 256
 #define KRPING_QPS_MAX 64
 #define KRPING_INLINE_MAX 4096
+/* Times of single operations that a run keeps, 8 bytes each. */
+#define KRPING_SAMPLES_MAX 1000000
 
 enum krping_role {
 	KRPING_ROLE_NONE = 0,
@@ -110,7 +112,8 @@ enum krping_fault {
 /**
  * enum krping_verify - how data are checked
  * @KRPING_VERIFY_NONE: not at all
- * @KRPING_VERIFY_MEMCMP: the client compares what comes back from a ping
+ * @KRPING_VERIFY_MEMCMP: the client compares what comes back from a ping; other
+ *	tests do KRPING_VERIFY_CRC instead
  * @KRPING_VERIFY_CRC: both sides compare checksums
  */
 enum krping_verify {
@@ -158,13 +161,15 @@ enum krping_verify {
  * @qps: client: connections at a time
  * @threads: tasks that share the work of all connections, 0: each has its own
  * @cpu: processor + 1 of the first of these tasks, 0: any
+ * @warmup: client: operations of each size before those that are measured
+ * @samples: client: number of operations whose times are kept one by one
  * @duration_s: how long instead of how many, 0: @count
  * @atomic: which atomic
  * @imm: with immediate data
  * @inline_len: bytes that are posted inline
  * @cq_mod: one completion for so many
- * @min_bw: Mbit/s that are enough
- * @max_lat_us: mean latency that is good enough
+ * @min_bw: client: Mbit/s that are enough
+ * @max_lat_us: client: mean time of an operation that is good enough, in µs
  * @max_p99_us: the same for the 99th percentile
  * @fault: what is done wrong on purpose
  * @fault_n: when, or how long
@@ -207,6 +212,8 @@ struct krping_opts {
 	u32 qps;
 	u32 threads;
 	u32 cpu;
+	u32 warmup;
+	u32 samples;
 	u32 duration_s;
 	u32 atomic;
 	bool imm;
@@ -223,5 +230,6 @@ struct krping_opts {
 char *krping_opts_next_command(char **text);
 int krping_opts_parse(char *command, struct krping_opts *opts);
 const char *krping_test_name(u32 test);
+bool krping_is_lockstep(const struct krping_opts *opts);
 
 #endif /* KRPING_OPTS_H */

@@ -210,7 +210,7 @@ static int krping_client_ping(struct krping_session *s)
 	      krping_client_receive(s);
 	if (ret)
 		return ret;
-	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	krping_measured(s, ktime_get_ns() - begin);
 	s->ops++;
 	return krping_client_check(s);
 }

@@ -234,6 +234,7 @@ struct krping_part {
  *	so krdma is not called under it
  * @pools: shared receives, by krping_pool.link
  * @work: a run in the background
+ * @task: thread of a run that its writer waits for, a reference; or NULL
  * @timer: ends it when its time is over
  * @wait: woken when @nsessions or @over change
  * @dir: in debugfs
@@ -252,6 +253,9 @@ struct krping_part {
  * @parts: what these have measured
  * @nparts: how many there are to be
  * @begin_ns: when it began
+ * @samples: times of single operations, of opts.samples; see krping_run_sample()
+ * @nsamples: number of operations that were to be noted there, which may be more
+ * @listen: server: address that it listens on, sa_family AF_UNSPEC: not yet
  */
 struct krping_run {
 	struct kref ref;
@@ -264,6 +268,7 @@ struct krping_run {
 	struct mutex pools_lock; /* pools */
 	struct list_head pools;
 	struct work_struct work;
+	struct task_struct *task;
 	struct delayed_work timer;
 	wait_queue_head_t wait;
 	struct dentry *dir;
@@ -282,6 +287,9 @@ struct krping_run {
 	struct krping_part *parts;
 	unsigned int nparts;
 	u64 begin_ns;
+	u64 *samples;
+	atomic_t nsamples;
+	struct sockaddr_storage listen;
 };
 
 /**
@@ -331,6 +339,8 @@ struct krping_run {
  * @until: or, with a duration, then; in jiffies
  * @count: how many of each size there are to be; server: as far as it knows
  * @duration_s: likewise
+ * @warmup: operations of each size before those that are measured; likewise
+ * @warming: the present operations are those
  * @size: bytes of the largest ones; likewise
  * @len: bytes of the present ones
  * @window: messages of a stream that may be on their way to the server
@@ -400,6 +410,8 @@ struct krping_session {
 	unsigned long until;
 	u32 count;
 	u32 duration_s;
+	u32 warmup;
+	bool warming;
 	u32 size;
 	u32 len;
 	u32 window;
@@ -428,19 +440,25 @@ void krping_run_get(struct krping_run *run);
 void krping_run_put(struct krping_run *run);
 int krping_run_start(struct krping_run *run);
 void krping_run_stop(struct krping_run *run, int error);
-int krping_runs_stop(u32 id);
+int krping_run_wait(struct krping_run *run);
+void krping_run_finish(struct krping_run *run, int error);
+void krping_run_reap(struct krping_run *run);
+struct krping_run *krping_runs_get(u32 id);
+void krping_run_sample(struct krping_run *run, u32 size, u64 ns);
 void krping_runs_show(struct seq_file *m,
 		      void (*show)(struct seq_file *m, struct krping_run *run));
 void krping_runs_exit(void);
 bool krping_run_add(struct krping_run *run, struct krping_session *s);
-int krping_run_wait_sessions(struct krping_run *run);
+void krping_run_wait_sessions(struct krping_run *run);
 void krping_run_session_over(struct krping_session *s, int error);
 
 /* client.c */
-int krping_client_run(struct krping_run *run);
+int krping_client_begin(struct krping_run *run);
+void krping_client_go(struct krping_run *run);
 
 /* server.c */
-int krping_server_run(struct krping_run *run);
+int krping_server_begin(struct krping_run *run);
+int krping_server_go(struct krping_run *run);
 
 /* thread.c */
 int krping_threads_init(void);
@@ -476,7 +494,8 @@ int krping_session_finish(struct krping_session *s, int ret);
 int krping_session_test(struct krping_session *s);
 
 /* device.c */
-int krping_device_addr(const char *name, const struct sockaddr_storage *dst,
+int krping_device_addr(const char *name, const struct net *net,
+		       const struct sockaddr_storage *dst,
 		       struct sockaddr_storage *src);
 int krping_device_init(void);
 void krping_device_exit(void);
@@ -484,6 +503,8 @@ void krping_device_exit(void);
 /* sizes.c */
 unsigned int krping_sizes_count(u32 from, u32 size);
 bool krping_more(const struct krping_session *s);
+bool krping_is_timed(const struct krping_session *s);
+void krping_measured(struct krping_session *s, u64 ns);
 int krping_each_size(struct krping_session *s,
 		     int (*test)(struct krping_session *s));
 

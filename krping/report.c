@@ -171,6 +171,8 @@ static void krping_line_locked(struct seq_file *m, struct krping_run *run)
 	seq_printf(m, " sent=%llu received=%llu written=%llu read=%llu",
 		   counts[KRPING_SEND].msgs, counts[KRPING_RECV].msgs,
 		   counts[KRPING_WRITE].msgs, counts[KRPING_READ].msgs);
+	if (run->listen.ss_family)
+		seq_printf(m, " listen=%pISpc", &run->listen);
 	if (hist->n)
 		krping_line_times(m, hist);
 	seq_putc(m, '\n');
@@ -248,6 +250,13 @@ static void krping_json_counts_locked(struct seq_file *m, struct krping_run *run
 			   counts[i].msgs);
 }
 
+/* Times are from the client and back to it; those of fr are none. */
+static bool krping_is_round_trip(const struct krping_opts *opts)
+{
+	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
+	       opts->test != KRPING_TEST_SBW && opts->test != KRPING_TEST_RBW;
+}
+
 static void krping_json_locked(struct seq_file *m, struct krping_run *run)
 {
 	const char *comma = "";
@@ -261,6 +270,10 @@ static void krping_json_locked(struct seq_file *m, struct krping_run *run)
 	seq_printf(m, "  \"device\": \"%s\", \"size\": %u, \"count\": %u, \"qps\": %u, \"clients\": %llu, \"failed\": %llu,\n",
 		   run->devname, run->opts.size, run->opts.count,
 		   run->opts.qps, run->clients, run->failed);
+	if (run->listen.ss_family)
+		seq_printf(m, "  \"listen\": \"%pISpc\",\n", &run->listen);
+	if (krping_is_round_trip(&run->opts))
+		seq_puts(m, "  \"times\": \"round trip\",\n");
 	krping_json_counts_locked(m, run);
 	seq_puts(m, "  \"sizes\": [\n");
 	for (i = 0; i < run->nparts; i++) {
@@ -314,6 +327,46 @@ static int krping_hist_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krping_hist);
 
+/* ---- samples ---- */
+
+static void *krping_samples_at(const struct krping_run *run, loff_t pos)
+{
+	if (pos >= run->opts.samples || !READ_ONCE(run->samples[pos]))
+		return NULL;
+	return &run->samples[pos];
+}
+
+static void *krping_samples_start(struct seq_file *m, loff_t *pos)
+{
+	return krping_samples_at(m->private, *pos);
+}
+
+static void *krping_samples_next(struct seq_file *m, void *sample, loff_t *pos)
+{
+	return krping_samples_at(m->private, ++*pos);
+}
+
+static void krping_samples_stop(struct seq_file *m, void *sample)
+{
+}
+
+/* Size, ns; in the order in which operations ended. */
+static int krping_samples_show(struct seq_file *m, void *sample)
+{
+	u64 word = READ_ONCE(*(u64 *)sample);
+
+	seq_printf(m, "%u %u\n", upper_32_bits(word), lower_32_bits(word));
+	return 0;
+}
+
+static const struct seq_operations krping_samples_sops = {
+	.start = krping_samples_start,
+	.next = krping_samples_next,
+	.stop = krping_samples_stop,
+	.show = krping_samples_show,
+};
+DEFINE_SEQ_ATTRIBUTE(krping_samples);
+
 /**
  * krping_report_publish - show a run in debugfs
  * @run: run on the list
@@ -327,6 +380,9 @@ void krping_report_publish(struct krping_run *run)
 	debugfs_create_file("result", 0400, run->dir, run,
 			    &krping_result_fops);
 	debugfs_create_file("hist", 0400, run->dir, run, &krping_hist_fops);
+	if (run->samples)
+		debugfs_create_file("samples", 0400, run->dir, run,
+				    &krping_samples_fops);
 }
 
 /**
@@ -352,6 +408,15 @@ static int krping_judge(const struct krping_run *run, const char *option,
 	return -ERANGE;
 }
 
+/* A limit of times holds only if there are times. */
+static int krping_judge_nothing(const struct krping_run *run)
+{
+	if (!run->opts.max_lat_us && !run->opts.max_p99_us)
+		return 0;
+	pr_err("%u: max_lat, max_p99: nothing was measured\n", run->id);
+	return -ERANGE;
+}
+
 static int krping_judge_part(const struct krping_run *run,
 			     const struct krping_part *part)
 {
@@ -365,7 +430,7 @@ static int krping_judge_part(const struct krping_run *run,
 	ret = krping_judge(run, "min_bw", part->size, mbits, opts->min_bw,
 			   mbits >= opts->min_bw);
 	if (!part->hist.n)
-		return ret;
+		return krping_judge_nothing(run) ?: ret;
 	ret = krping_judge(run, "max_lat", part->size, mean / 1000,
 			   opts->max_lat_us,
 			   mean <= opts->max_lat_us * 1000ULL) ?: ret;

@@ -2,9 +2,10 @@
 /*
  * A run: what became of a command. Its connections are sessions.
  *
- * The task that wrote the command runs it, or a work item does with bg. A client
- * with one connection, and a server for one, run their session themselves; others
- * have a work item for each. Whoever runs it waits until all are over.
+ * The task that wrote the command connects or listens, starts a thread for the
+ * rest, and waits for the end; with bg a work item does all. The thread of a client
+ * with one connection, or of a server for one, runs the session itself; others have
+ * a work item for each session, and the thread waits until all are over.
  *
  * A run ends by itself, or because krping_run_stop() was called: by a signal, by
  * a timeout, by another command. That makes everything fail that the run waits
@@ -12,13 +13,17 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/printk.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <uapi/linux/sched/types.h>
 
 #include "priv.h"
 
@@ -34,6 +39,7 @@ static void krping_run_dealloc(struct krping_run *run)
 {
 	krdma_domain_put(run->domain);
 	krping_threads_free(run);
+	kvfree(run->samples);
 	kvfree(run->parts);
 	mutex_destroy(&run->pools_lock);
 	mutex_destroy(&run->lock);
@@ -44,6 +50,8 @@ static void krping_run_free(struct kref *ref)
 {
 	struct krping_run *run = container_of(ref, struct krping_run, ref);
 
+	if (run->task)
+		put_task_struct(run->task);
 	put_net(run->net);
 	krping_run_dealloc(run);
 }
@@ -91,15 +99,28 @@ static struct net *krping_run_net(const struct krping_opts *opts)
 	return net;
 }
 
+static int krping_run_alloc_numbers(struct krping_run *run,
+				    const struct krping_opts *opts)
+{
+	run->nparts = krping_sizes_count(opts->from, opts->size);
+	run->parts = kvcalloc(run->nparts, sizeof(*run->parts), GFP_KERNEL);
+	if (opts->samples)
+		run->samples = kvcalloc(opts->samples, sizeof(*run->samples),
+					GFP_KERNEL_ACCOUNT);
+	if (run->parts && (run->samples || !opts->samples))
+		return 0;
+	kvfree(run->samples);
+	kvfree(run->parts);
+	return -ENOMEM;
+}
+
 static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 {
 	struct krping_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 
 	if (!run)
 		return NULL;
-	run->nparts = krping_sizes_count(opts->from, opts->size);
-	run->parts = kvcalloc(run->nparts, sizeof(*run->parts), GFP_KERNEL);
-	if (!run->parts) {
+	if (krping_run_alloc_numbers(run, opts)) {
 		kfree(run);
 		return NULL;
 	}
@@ -283,6 +304,34 @@ static void krping_run_merge_locked(struct krping_run *run,
 }
 
 /**
+ * krping_run_sample - keep the time of one operation, if the command wants that
+ * @run: run
+ * @size: bytes of the operation
+ * @ns: time; more than 4 s count as 4.29 s
+ *
+ * Context: any; several sessions at a time.
+ */
+void krping_run_sample(struct krping_run *run, u32 size, u64 ns)
+{
+	int i;
+
+	if (!run->samples || atomic_read(&run->nsamples) >= run->opts.samples)
+		return;
+	i = atomic_inc_return(&run->nsamples) - 1;
+	/* In one piece: krping_samples_show() may be reading. */
+	if (i < run->opts.samples)
+		WRITE_ONCE(run->samples[i],
+			   (u64)size << 32 | min_t(u64, ns, U32_MAX));
+}
+
+/* A server is there to be stopped: stop= is no failure of it. */
+static bool krping_run_is_failure(const struct krping_run *run, int error)
+{
+	return error && !(error == -ECANCELED &&
+			  run->opts.role == KRPING_ROLE_SERVER);
+}
+
+/**
  * krping_run_session_over - a session has ended
  * @s: session without a connection; it is freed
  * @error: 0 or why
@@ -295,7 +344,7 @@ void krping_run_session_over(struct krping_session *s, int error)
 	krping_run_merge_locked(run, s);
 	list_del(&s->link);
 	WRITE_ONCE(run->nsessions, run->nsessions - 1);
-	if (error) {
+	if (krping_run_is_failure(run, error)) {
 		run->failed++;
 		run->error = run->error ?: error;
 	}
@@ -313,26 +362,18 @@ static bool krping_run_is_idle(const struct krping_run *run)
 
 /**
  * krping_run_wait_sessions - wait until no session is left
- * @run: run
- *
- * A signal ends them.
- *
- * Return: 0 or -EINTR.
+ * @run: run; krping_run_stop() ends its sessions
  */
-int krping_run_wait_sessions(struct krping_run *run)
+void krping_run_wait_sessions(struct krping_run *run)
 {
-	if (!wait_event_interruptible(run->wait, krping_run_is_idle(run)))
-		return 0;
-	krping_run_stop(run, -EINTR);
-	/* Whatever they wait for fails now. */
-	wait_event(run->wait, krping_run_is_idle(run));
-	return -EINTR;
+	wait_event_idle(run->wait, krping_run_is_idle(run));
 }
 
 static void krping_run_end(struct krping_run *run, int ret)
 {
 	mutex_lock(&run->lock);
-	run->error = run->stop ?: ret ?: run->error;
+	ret = run->stop ?: ret ?: run->error;
+	run->error = krping_run_is_failure(run, ret) ? ret : run->error;
 	if (!run->error)
 		run->error = krping_report_judge(run);
 	WRITE_ONCE(run->over, true);
@@ -340,19 +381,27 @@ static void krping_run_end(struct krping_run *run, int ret)
 	mutex_unlock(&run->lock);
 }
 
-static int krping_run_do(struct krping_run *run)
+/* Connect or listen. Sleeps in a way that a signal ends. */
+static int krping_run_begin(struct krping_run *run)
 {
 	u32 ms = run->opts.timeout_ms;
-	int ret;
 
 	if (ms)
 		schedule_delayed_work(&run->timer, msecs_to_jiffies(ms));
-	ret = run->opts.role == KRPING_ROLE_CLIENT ? krping_client_run(run) :
-						     krping_server_run(run);
+	return run->opts.role == KRPING_ROLE_CLIENT ? krping_client_begin(run) :
+						      krping_server_begin(run);
+}
+
+/* All the rest. @ret: of krping_run_begin() */
+static void krping_run_go(struct krping_run *run, int ret)
+{
+	if (run->opts.role == KRPING_ROLE_CLIENT)
+		krping_client_go(run);
+	else if (!ret)
+		ret = krping_server_go(run);
 	cancel_delayed_work_sync(&run->timer);
 	krping_run_end(run, ret);
 	krping_runs_trim();
-	return run->error;
 }
 
 /* The module stays until this is over; krping_exit() waits for the work. */
@@ -360,26 +409,167 @@ static void krping_run_work(struct work_struct *work)
 {
 	struct krping_run *run = container_of(work, struct krping_run, work);
 
-	krping_run_do(run);
+	krping_run_go(run, krping_run_begin(run));
 	krping_run_put(run);
 	module_put(THIS_MODULE);
+}
+
+static int krping_run_thread(void *arg)
+{
+	struct krping_run *run = arg;
+
+	krping_run_go(run, 0);
+	krping_run_put(run);
+	module_put_and_kthread_exit(0);
+	return 0;
+}
+
+/* Scheduling by chrt(1), nice(1) and taskset(1) of the writer is for its run. */
+static void krping_run_schedule_as(struct task_struct *task,
+				   const struct task_struct *writer)
+{
+	struct sched_attr attr = {
+		.size = sizeof(attr),
+		.sched_policy = writer->policy,
+		.sched_nice = task_nice(writer),
+		.sched_priority = writer->rt_priority,
+	};
+
+	/* A deadline is for one task: its run does without. */
+	if (writer->policy != SCHED_DEADLINE)
+		sched_setattr_nocheck(task, &attr);
+	set_cpus_allowed_ptr(task, &writer->cpus_mask);
+}
+
+/*
+ * A run has a thread of its own, because its writer may be frozen or stopped at any
+ * time; see krping_run_wait().
+ */
+static int krping_run_start_thread(struct krping_run *run)
+{
+	struct task_struct *task;
+
+	task = kthread_create(krping_run_thread, run, "krping/%u", run->id);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	/* Put in krping_run_free(). */
+	run->task = get_task_struct(task);
+	/* Both put in krping_run_thread(). */
+	__module_get(THIS_MODULE);
+	krping_run_get(run);
+	krping_run_schedule_as(task, current);
+	wake_up_process(task);
+	return 0;
+}
+
+static bool krping_signal_ends(const struct sighand_struct *sighand, int sig)
+{
+	const struct k_sigaction *action = &sighand->action[sig - 1];
+
+	if (action->sa.sa_handler != SIG_DFL)
+		return action->sa.sa_handler != SIG_IGN;
+	return !sig_kernel_ignore(sig) && !sig_kernel_stop(sig);
+}
+
+/*
+ * Is there a signal that has a handler or kills? Otherwise the caller is only to be
+ * frozen, stopped or traced, and comes back when it is continued.
+ */
+static bool krping_is_signalled(void)
+{
+	struct sighand_struct *sighand =
+		rcu_dereference_protected(current->sighand, true);
+	bool ends = false;
+	sigset_t pending;
+	int sig;
+
+	spin_lock_irq(&sighand->siglock);
+	sigorsets(&pending, &current->pending.signal,
+		  &current->signal->shared_pending.signal);
+	sigandnsets(&pending, &pending, &current->blocked);
+	for (sig = 1; sig <= _NSIG && !ends; sig++)
+		ends = sigismember(&pending, sig) &&
+		       krping_signal_ends(sighand, sig);
+	spin_unlock_irq(&sighand->siglock);
+	return ends;
+}
+
+static int krping_run_start_foreground(struct krping_run *run)
+{
+	int ret = krping_run_begin(run);
+
+	if (!ret && !krping_run_start_thread(run))
+		return 0;
+	if (!ret)
+		krping_run_stop(run, -ENOMEM);
+	krping_run_go(run, ret);
+	return run->error;
 }
 
 /**
  * krping_run_start - do it
  * @run: new run
  *
- * Return: in the background 0; else when it is over: 0 or why it failed.
+ * Return: 0: it goes on by itself, and krping_run_wait() waits for its end, unless
+ * it is in the background; -ERESTARTNOHAND: the caller was frozen or stopped while it
+ * connected, and returns that from its system call to begin again; or why else the
+ * run has ended already.
  */
 int krping_run_start(struct krping_run *run)
 {
-	if (!run->opts.bg)
-		return krping_run_do(run);
+	int ret;
+
+	if (!run->opts.bg) {
+		ret = krping_run_start_foreground(run);
+		return ret == -EINTR && !krping_is_signalled() ?
+			       -ERESTARTNOHAND : ret;
+	}
 	__module_get(THIS_MODULE);
 	krping_run_get(run);
 	INIT_WORK(&run->work, krping_run_work);
 	queue_work(krping_run_wq, &run->work);
 	return 0;
+}
+
+/**
+ * krping_run_wait - wait for the end of a run
+ * @run: run, started
+ *
+ * A signal of the caller ends the wait. A caller that is frozen, stopped and
+ * continued, or traced, has to leave the kernel for that, and must call again.
+ *
+ * Return: 0 it is over; -ERESTARTNOHAND it is not, and the caller returns that from
+ * its system call; -EINTR it is not, and there is a signal.
+ */
+int krping_run_wait(struct krping_run *run)
+{
+	if (wait_event_interruptible(run->wait, READ_ONCE(run->over)))
+		return krping_is_signalled() ? -EINTR : -ERESTARTNOHAND;
+	return 0;
+}
+
+/**
+ * krping_run_reap - wait until a run's thread has exited
+ * @run: run that is over; once, by the task that started it
+ *
+ * So the module can be unloaded as soon as a write() has returned.
+ */
+void krping_run_reap(struct krping_run *run)
+{
+	if (run->task)
+		kthread_stop(run->task);
+}
+
+/**
+ * krping_run_finish - end a run and wait for that
+ * @run: run, started
+ * @error: why
+ */
+void krping_run_finish(struct krping_run *run, int error)
+{
+	krping_run_stop(run, error);
+	/* Whatever it waits for fails now. */
+	wait_event(run->wait, READ_ONCE(run->over));
 }
 
 static struct krping_run *krping_runs_find_locked(u32 id)
@@ -394,30 +584,21 @@ static struct krping_run *krping_runs_find_locked(u32 id)
 }
 
 /**
- * krping_runs_stop - end a run, or all of them, and wait for that
- * @id: which, 0: all
+ * krping_runs_get - find a run that is not over
+ * @id: number, 0: any
  *
- * Return: 0; -ENOENT there is none; -EINTR a signal ended the wait.
+ * Return: the run with a reference for the caller, or NULL.
  */
-int krping_runs_stop(u32 id)
+struct krping_run *krping_runs_get(u32 id)
 {
 	struct krping_run *run;
-	int ret = id ? -ENOENT : 0;
 
-	do {
-		mutex_lock(&krping_runs_lock);
-		run = krping_runs_find_locked(id);
-		if (run)
-			krping_run_get(run);
-		mutex_unlock(&krping_runs_lock);
-		if (!run)
-			return ret;
-		krping_run_stop(run, -ECANCELED);
-		ret = wait_event_interruptible(run->wait,
-					       READ_ONCE(run->over));
-		krping_run_put(run);
-	} while (!ret && !id);
-	return ret ? -EINTR : 0;
+	mutex_lock(&krping_runs_lock);
+	run = krping_runs_find_locked(id);
+	if (run)
+		krping_run_get(run);
+	mutex_unlock(&krping_runs_lock);
+	return run;
 }
 
 /**

@@ -24,21 +24,31 @@ static void krping_server_set_listener(struct krping_run *run,
 	mutex_unlock(&run->lock);
 }
 
-static void krping_server_log_port(const struct krping_run *run,
-				   const struct krdma_cb *listener)
+/* The port may be one that the kernel has chosen. */
+static void krping_server_show_addr(struct krping_run *run,
+				    const struct krdma_cb *listener)
 {
 	struct sockaddr_storage addr;
 
-	/* Nobody else can know which one it has become. */
-	if (!run->opts.port && !krdma_local_addr(listener, &addr))
-		pr_info("%u: listening on %pISpc\n", run->id, &addr);
+	if (krdma_local_addr(listener, &addr))
+		return;
+	mutex_lock(&run->lock);
+	run->listen = addr;
+	mutex_unlock(&run->lock);
+	pr_info("%u: listening on %pISpc\n", run->id, &addr);
 }
 
-static int krping_server_listen(struct krping_run *run,
-				struct krdma_cb **listener)
+/**
+ * krping_server_begin - listen
+ * @run: run
+ *
+ * Return: 0, and krping_server_go() is next; or why it does not listen.
+ */
+int krping_server_begin(struct krping_run *run)
 {
 	struct sockaddr_storage addr;
 	struct krdma_params params;
+	struct krdma_cb *listener;
 	int ret;
 
 	krping_session_params(run, &params);
@@ -46,13 +56,13 @@ static int krping_server_listen(struct krping_run *run,
 	if (ret)
 		return ret;
 	ret = krdma_listen_params((const struct sockaddr *)&addr, &params,
-				  listener);
+				  &listener);
 	if (ret) {
 		pr_err_ratelimited("%u: bind: error %d\n", run->id, ret);
 		return ret;
 	}
-	krping_server_log_port(run, *listener);
-	krping_server_set_listener(run, *listener);
+	krping_server_show_addr(run, listener);
+	krping_server_set_listener(run, listener);
 	return 0;
 }
 
@@ -109,7 +119,7 @@ static void krping_server_refuse(struct krping_run *run, struct krdma_cb *cb)
 }
 
 /* Return: true: it is being served, or was. */
-static bool krping_server_begin(struct krping_run *run, struct krdma_cb *cb)
+static bool krping_server_admit(struct krping_run *run, struct krdma_cb *cb)
 {
 	struct krping_session *s = NULL;
 
@@ -131,13 +141,14 @@ static int krping_server_many(struct krping_run *run, struct krdma_cb *listener)
 
 	do {
 		ret = krdma_wait_request(listener, 0, &cb);
-		if (!ret && krping_server_begin(run, cb) && left && !--left)
+		if (!ret && krping_server_admit(run, cb) && left && !--left)
 			break;
 	} while (!ret);
 	krping_server_unlisten(run, listener);
 	if (ret)
 		krping_run_stop(run, ret);
-	return krping_run_wait_sessions(run) ?: ret;
+	krping_run_wait_sessions(run);
+	return ret;
 }
 
 static int krping_server_one(struct krping_run *run, struct krdma_cb *listener)
@@ -159,18 +170,16 @@ static int krping_server_one(struct krping_run *run, struct krdma_cb *listener)
 }
 
 /**
- * krping_server_run - listen and serve
- * @run: run
+ * krping_server_go - serve
+ * @run: run that listens
  *
  * Return: 0, or why it failed; what became of its clients is in @run->error.
  */
-int krping_server_run(struct krping_run *run)
+int krping_server_go(struct krping_run *run)
 {
-	struct krdma_cb *listener;
-	int ret = krping_server_listen(run, &listener);
+	/* krping_run_stop() disconnects it; this task alone takes it away. */
+	struct krdma_cb *listener = run->listener;
 
-	if (ret)
-		return ret;
 	if (run->opts.accept == 1 && !run->opts.cpu)
 		return krping_server_one(run, listener);
 	return krping_server_many(run, listener);

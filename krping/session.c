@@ -51,7 +51,7 @@ static u32 krping_window(const struct krping_opts *opts)
 
 	if (!krping_has_window(opts))
 		return 0;
-	most = min(most, (u32)KRPING_WINDOW_MAX);
+	most = min_t(u32, most, KRPING_WINDOW_MAX);
 	if (opts->srq)
 		most = min(most, krping_pool_share(opts) - krping_recvs(opts));
 	return min(2 * opts->txdepth + 2, most);
@@ -83,6 +83,7 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
 	s->len = s->size;
 	s->count = opts->count;
 	s->duration_s = opts->duration_s;
+	s->warmup = opts->warmup;
 	/* Who looks at memory anyway can look for completions as well. */
 	s->direct = opts->poll || opts->test == KRPING_TEST_WLAT;
 	s->window = krping_window(opts);
@@ -294,7 +295,8 @@ static int krping_session_src(struct krping_session *s,
 		if (ret)
 			return ret;
 	} else if (!*s->opts->dev ||
-		   krping_device_addr(s->opts->dev, dst, src)) {
+		   krping_device_addr(s->opts->dev, s->run->net, dst,
+				      src)) {
 		return 0;
 	}
 	params->src = (const struct sockaddr *)src;

@@ -33,8 +33,50 @@ unsigned int krping_sizes_count(u32 from, u32 size)
  */
 bool krping_more(const struct krping_session *s)
 {
-	return s->duration_s ? time_before(jiffies, s->until) :
-			       s->ops < s->goal;
+	return krping_is_timed(s) ? time_before(jiffies, s->until) :
+				    s->ops < s->goal;
+}
+
+/**
+ * krping_is_timed - check whether operations end after a time, not a number
+ * @s: session
+ *
+ * Return: true if so.
+ */
+bool krping_is_timed(const struct krping_session *s)
+{
+	return s->duration_s && !s->warming;
+}
+
+/**
+ * krping_measured - note how long an operation took
+ * @s: session
+ * @ns: time
+ */
+void krping_measured(struct krping_session *s, u64 ns)
+{
+	if (s->warming)
+		return;
+	krping_hist_add(&s->part->hist, ns);
+	krping_run_sample(s->run, s->len, ns);
+}
+
+/*
+ * A server whose client ends by time cannot tell the first operations from the
+ * others; its own figures then include them.
+ */
+static int krping_warm_up(struct krping_session *s,
+			  int (*test)(struct krping_session *s))
+{
+	int ret;
+
+	if (!s->warmup || (s->opts->role == KRPING_ROLE_SERVER && s->duration_s))
+		return 0;
+	s->warming = true;
+	s->goal = s->ops + s->warmup;
+	ret = test(s);
+	s->warming = false;
+	return ret;
 }
 
 static void krping_part_begin(struct krping_session *s)
@@ -50,9 +92,13 @@ static void krping_part_begin(struct krping_session *s)
 static int krping_part(struct krping_session *s,
 		       int (*test)(struct krping_session *s))
 {
-	u64 begin, ops = s->ops;
+	u64 begin, ops;
 	int ret;
 
+	ret = krping_warm_up(s, test);
+	if (ret)
+		return ret;
+	ops = s->ops;
 	krping_part_begin(s);
 	begin = ktime_get_ns();
 	ret = test(s);

@@ -286,9 +286,9 @@ int krping_stream_run(struct krping_session *s, const char *step)
 	u64 before = s->ops;
 	int ret = 0;
 
-	if (!s->duration_s)
+	if (!krping_is_timed(s))
 		s->stream.total = s->goal - s->ops;
-	if (!s->duration_s && !s->stream.total)
+	if (!krping_is_timed(s) && !s->stream.total)
 		return 0;
 	while (!ret && krping_stream_more(s))
 		ret = krping_stream_make_room(s, step) ?: krping_fault(s) ?:
@@ -315,7 +315,7 @@ int krping_stream_one(struct krping_session *s, const char *step)
 	      krping_stream_wait(s, s->stream.posted, step);
 	if (ret)
 		return ret;
-	krping_hist_add(&s->part->hist, ktime_get_ns() - begin);
+	krping_measured(s, ktime_get_ns() - begin);
 	s->ops++;
 	if (signal_pending(current))
 		return -EINTR;

@@ -101,6 +101,7 @@ void krping_hello_encode(struct krping_wire_hello *wire,
 		.from = cpu_to_be32(hello->from),
 		.duration_s = cpu_to_be32(hello->duration_s),
 		.window = cpu_to_be32(hello->window),
+		.warmup = cpu_to_be32(hello->warmup),
 		.refused = cpu_to_be32(hello->refused),
 	};
 }
@@ -130,6 +131,7 @@ int krping_hello_decode(struct krping_hello *hello, const void *data, u32 len)
 		.from = be32_to_cpu(wire->from),
 		.duration_s = be32_to_cpu(wire->duration_s),
 		.window = be32_to_cpu(wire->window),
+		.warmup = be32_to_cpu(wire->warmup),
 		.refused = be32_to_cpu(wire->refused),
 	};
 	return 0;
@@ -167,6 +169,10 @@ krping_bench_check(const struct krping_hello *server,
 		return KRPING_DIFFERENT_IMM;
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
+	/* A server that shall check data cannot without the client's checksum. */
+	if (server->flags & KRPING_HELLO_CRC &&
+	    !(client->flags & KRPING_HELLO_CRC))
+		return KRPING_DIFFERENT_VERIFY;
 	/* With duplex both do all sizes; how many of each does not matter. */
 	if (client->flags & KRPING_HELLO_DUPLEX && server->from != client->from)
 		return KRPING_DIFFERENT_FROM;
@@ -230,6 +236,7 @@ const char *krping_mismatch_name(u32 mismatch)
 		[KRPING_DIFFERENT_INV]		= "server_inv",
 		[KRPING_DIFFERENT_FROM]		= "from",
 		[KRPING_DIFFERENT_IMM]		= "imm",
+		[KRPING_DIFFERENT_VERIFY]	= "verify",
 	};
 	static_assert(ARRAY_SIZE(names) == KRPING_MISMATCHES);
 

@@ -64,7 +64,8 @@ struct krping_adv {
  * @from: likewise
  * @duration_s: likewise
  * @window: messages of the client's stream that the server has receives for
- * @reserved: 0
+ * @warmup: client: operations of each size before those that are measured;
+ *	server: the same number, if it does its part of them
  * @refused: REJ: &enum krping_mismatch, else 0
  */
 struct krping_wire_hello {
@@ -77,7 +78,7 @@ struct krping_wire_hello {
 	__be32 from;
 	__be32 duration_s;
 	__be32 window;
-	__be32 reserved;
+	__be32 warmup;
 	__be32 refused;
 } __packed;
 static_assert(sizeof(struct krping_wire_hello) == 36);
@@ -92,6 +93,7 @@ static_assert(sizeof(struct krping_wire_hello) == 36);
  * @KRPING_DIFFERENT_INV: server_inv
  * @KRPING_DIFFERENT_FROM: from
  * @KRPING_DIFFERENT_IMM: imm
+ * @KRPING_DIFFERENT_VERIFY: verify
  * @KRPING_MISMATCHES: how many there are
  */
 enum krping_mismatch {
@@ -103,6 +105,7 @@ enum krping_mismatch {
 	KRPING_DIFFERENT_INV,
 	KRPING_DIFFERENT_FROM,
 	KRPING_DIFFERENT_IMM,
+	KRPING_DIFFERENT_VERIFY,
 	KRPING_MISMATCHES,
 };
 
@@ -114,8 +117,9 @@ enum krping_mismatch {
  * @count: dto.
  * @from: dto.
  * @duration_s: dto.
- * @window: dto.
- * @refused: dto.
+ * @window: see &struct krping_wire_hello
+ * @warmup: see &struct krping_wire_hello
+ * @refused: see &struct krping_wire_hello
  */
 struct krping_hello {
 	u8 test;
@@ -125,6 +129,7 @@ struct krping_hello {
 	u32 from;
 	u32 duration_s;
 	u32 window;
+	u32 warmup;
 	u32 refused;
 };
 

@@ -2,8 +2,12 @@
 # Author: The krdma developers
 """What tools/krping makes of a recorded result, by gnuplot too, and of words: nothing is run in a kernel here."""
 import copy
+import errno
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import tempfile
@@ -11,6 +15,7 @@ import xml.etree.ElementTree as ET
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 TOOL = TOP / "tools/krping"
+PAGE = TOP / "Documentation/krping.rst"
 EXAMPLE = TOP / "tests/check/krping.json"
 SVG = "{http://www.w3.org/2000/svg}"
 SECONDS = 120
@@ -18,10 +23,13 @@ WORDS = {
     "client 10.56.0.1": "client,addr=10.56.0.1,port=9999",
     "client fe80::1%eth0 port=7 rlat count=3": "client,addr6=fe80::1%eth0,port=7,rlat,count=3",
     "server size=4096 validate": "server,port=9999,size=4096,validate",
+    "client 10.56.0.1 -o x.json count=3 --quiet rlat": "client,addr=10.56.0.1,port=9999,count=3,rlat",
+    "client 10.56.0.1 rlat -U x": "client,addr=10.56.0.1,port=9999,samples=1000000,rlat",
+    "client 10.56.0.1 -U x samples=5": "client,addr=10.56.0.1,port=9999,samples=5",
     "stop all": "stop=all",
     "list": "list",
 }
-WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop")
+WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop", "list -f pdf", "server -U x")
 # Not JSON, or not ours.
 NONSENSE = {
     "nothing": b"", "half": b'{"run": 1', "binary": b"\0\x01\xff\xfe", "no object": b"[]", "number": b"7",
@@ -32,7 +40,7 @@ NONSENSE = {
 FORGED = {"run": {"run": "1"}, "truth": {"run": True}, "lines": {"device": "a\nquit"}, "sizes": {"sizes": {}},
           "size": {"sizes": [7]}}
 FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p50_ns": 1.5}, "list": {"log2_ns": []},
-               "bits": {"log2_ns": {"x": 1}}, "many bits": {"log2_ns": {"9" * 4000: 1}}, "count": {"log2_ns": {"9": "1"}}}
+               "bits": {"log2_ns": {"x": 1}}, "many bits": {"log2_ns": {"9" * 5000: 1}}, "digits": {"log2_ns": {"\u0664": 1}}, "count": {"log2_ns": {"9": "1"}}}
 
 
 class Wrong(Exception):
@@ -76,7 +84,45 @@ def check_text(result):
     rows = [line.split() for line in out.splitlines()[2:]]
     expect(status == 0 and not err, f"text: {err}")
     expect([row[:2] for row in rows] == [[str(part["size"]), str(part["ops"])] for part in result["sizes"]], "text: sizes")
-    expect([row[6] for row in rows] == [f"{part['p50_ns'] / 1000:.2f}" for part in result["sizes"]], "text: medians")
+    expect([row[4:6] + row[8:9] for row in rows] == [["round", "trip", f"{part['p50_ns'] / 1000:.2f}"] for part in result["sizes"]], "text: medians")
+
+
+def check_halves(result, folder):
+    """Of tests that do the same in both directions the table has one way, too."""
+    for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
+        status, out, err = tool("show", write(folder / "halves.json", {**result, "test": test, "sizes": result["sizes"][:1]}))
+        rows = out.splitlines()[2:]
+        expect(status == 0 and not err and [re.search("(round|one) ", row).group(1) for row in rows] == wanted,
+               f"{test}: {out}")
+        if len(wanted) == 2:
+            expect(float(rows[0].split()[8]) / 2 - 0.01 < float(rows[1].split()[5]) < float(rows[0].split()[8]) / 2 + 0.01,
+                   f"{test}: half is another: {out}")
+
+
+def check_early(folder):
+    """Before a run begins, which needs the module, the tool finds that its result cannot be written."""
+    client = ("client", "10.56.0.1", "rlat", "count=1")
+    for words, text in ((("-f", "plot", "-o", folder / "plot.pdf"), ".png or .svg"), (("-o", folder), "directory"),
+                        (("-o", folder / "no/x.json"), "No such file"), (("-U", folder / "no/x"), "No such file")):
+        status, out, err = tool(*words, *client)
+        expect(status in (1, 2) and not out and text in err and "modprobe" not in err, f"{words}: {status} {err}")
+
+
+def check_reasons():
+    """Each errno of the manual page has words of its own."""
+    loader = importlib.machinery.SourceFileLoader("krping_tool", str(TOOL))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    table = PAGE.read_text(encoding="utf-8").partition("write() fails with")[2].partition("\nReading from")[0]
+    numbers = {getattr(errno, name) for name in re.findall("^``(E[A-Z]+)``", table, re.MULTILINE)} - {errno.EINVAL}
+    known = set(module.REASONS)
+    expect(len(numbers) > 15 and numbers == known, f"errnos of the page and of the tool: {sorted(numbers ^ known)}")
+
+
+def check_version():
+    status, out, err = tool("--version")
+    expect(status == 0 and re.fullmatch(r"krping [0-9]+\.[0-9]+\n", out) and not err, f"version: {out}{err}")
+    expect(tool("--help")[0] == 0, "help")
 
 
 def check_json(result, folder):
@@ -153,6 +199,10 @@ def check_all(folder):
     result = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     check_words()
     check_text(result)
+    check_halves(result, folder)
+    check_early(folder)
+    check_reasons()
+    check_version()
     check_json(result, folder)
     check_svg(result, folder)
     check_png(folder)

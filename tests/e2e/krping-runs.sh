@@ -274,7 +274,11 @@ results() {
 	ok $? "no more than 64 results are kept"
 }
 
+from_77() { [[ $(rdma resource show cm_id) == *"src-addr 192.168.77.2:"* ]]; }
+
 where() {
+	# Not the first address of the device, and of another subnet.
+	ip addr add "192.168.77.$NODE/24" dev "$NETDEV"
 	barrier where
 	if ((NODE == 1)); then
 		krping_run "server,port=7404,accept=0,bg,dev=$RDMADEV"
@@ -286,6 +290,9 @@ where() {
 		barrier where-begin
 		check "dev" krping_run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
 		fails "No such device" "another dev" "client,addr=$server,port=7404,count=3,dev=nothing0"
+		krping_run "client,addr=192.168.77.1,port=7404,dev=$RDMADEV,bg"
+		check "with dev a client takes the address in the subnet of the server" within 10 from_77
+		krping_run "stop=$(of run)"
 		check "src" krping_run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
 		fails "" "a src of another host" "client,addr=$server,port=7404,count=3,src=$(addr4 1)"
 		check "netns by process" krping_run "client,addr=$server,port=7404,count=3,netns=$$"
@@ -355,13 +362,114 @@ teams() {
 	fi
 }
 
+# pause_task PID: stopped for a second and continued, as by Ctrl-Z and fg; frozen by its control group, too, if there are any.
+pause_task() {
+	local group=/tmp/cgroup/krping$1
+	kill -STOP "$1"
+	sleep 1
+	kill -CONT "$1"
+	mkdir -p /tmp/cgroup
+	mountpoint -q /tmp/cgroup || mount -t cgroup2 none /tmp/cgroup 2>/dev/null
+	mkdir "$group" 2>/dev/null && [[ -e $group/cgroup.freeze ]] || return 0
+	echo "$1" >"$group/cgroup.procs"
+	echo 1 >"$group/cgroup.freeze"
+	check "the writer of a command is frozen within 5 s" within 5 grep -q "frozen 1" "$group/cgroup.events"
+	echo 0 >"$group/cgroup.freeze"
+}
+
+# A run goes on while its writer is stopped or frozen, and after that; a signal that has a handler or kills ends it.
+stopped() {
+	local status=0
+	barrier stopped
+	if ((NODE == 1)); then
+		echo "server,port=7406,size=4096,idle_timeout=60000" 2>/dev/null >/proc/krping &
+		within 5 krping_listens
+		pause_task $!
+		check "a server waits on after its writer was stopped" kill -0 $!
+		check "a server listens on after its writer was stopped" krping_listens
+		barrier stopped-client
+		wait $! || status=$?
+		ok $status "a server that was stopped and continued ends well"
+	else
+		barrier stopped-client
+		echo "client,addr=$server,port=7406,duration=6" 2>/dev/null >/proc/krping &
+		sleep 1
+		pause_task $!
+		wait $! || status=$?
+		ok $status "a client that was stopped and continued ends well"
+		echo "client,addr=$server,port=7499,conn_timeout=500" 2>/dev/null >/proc/krping &
+		kill -STOP $!
+		sleep 1
+		kill -TERM $!
+		kill -CONT $!
+		status=0
+		{ wait $!; } 2>/dev/null || status=$?
+		((status == 143 || status == 1))
+		ok $? "a signal ends the writer of a command that was stopped: $status"
+		check "its run is over" within 5 krping_idle
+	fi
+}
+
+# A server shows its address, and stop= is a good end for it.
+listening() {
+	local status=0 run
+	barrier listening
+	((NODE == 1)) || return
+	krping_run "server,addr=0.0.0.0,port=7407,bg"
+	run=$(of run)
+	within 5 krping_listens
+	[[ $(dmesg_node) == *"krping: $run: listening on 0.0.0.0:7407"* ]]
+	ok $? "the log has the address of a server"
+	state_of "$run" >/dev/null
+	krping_run list
+	grep -q '"listen": "0.0.0.0:7407"' "$debugfs/$run/result"
+	ok $? "the result has the address of a server"
+	check "a server in the background is stopped" krping_run "stop=$run"
+	grep -q '"state": "over".*"error": 0,' "$debugfs/$run/result"
+	ok $? "a server in the background that was stopped has succeeded"
+	echo "server,port=7407" 2>/dev/null >/proc/krping &
+	within 5 krping_listens
+	check "a server is stopped" krping_run "stop=all"
+	wait $! || status=$?
+	ok $status "the command of a server that was stopped succeeds"
+}
+
+# Operations before those that are measured, and the time of each one.
+samples() {
+	local test run
+	for test in "" wlat slat rlat; do
+		on_both "$test,count=50,size=64" "$test,count=50,size=64,warmup=30,samples=1000"
+		((NODE == 2)) || continue
+		run=$(of run)
+		[[ $(of ops) == 50 && $(wc -l <"$debugfs/$run/samples") == 50 ]] &&
+			awk '$1 != 64 || $2 < 1 { bad = 1 } END { exit bad }' "$debugfs/$run/samples"
+		ok $? "${test:-ping}: warm-up is not measured, and each time is kept: $(of ops), $(wc -l <"$debugfs/$run/samples")"
+	done
+	on_both "bw,duplex,count=50,size=4096" "bw,duplex,count=50,size=4096,warmup=30,validate"
+	on_both "sbw,size=100" "sbw,count=50,size=100,warmup=500"
+	on_both "wlat,sweep=8-64,count=20" "wlat,sweep=8-64,count=20,warmup=5,samples=30"
+	((NODE == 1)) || { (($(wc -l <"$debugfs/$(of run)/samples") == 30)); ok $? "no more times are kept than asked for"; }
+	barrier samples-none
+	if ((NODE == 1)); then
+		krping_run "server,port=7400,rlat"
+		ok $? "a server of no operations: $said"
+	else
+		fails "Numerical result out of range" "a limit of times fails if nothing was measured" \
+			"client,addr=$server,port=7400,rlat,count=0,max_p99=1"
+	fi
+}
+
 tests
+samples
+listening
+stopped
 teams
 many
 limits
 times
 results
 where
+ip addr del "192.168.77.$NODE/24" dev "$NETDEV"
 
 same_resources "$before" "resources are as before"
 finish

@@ -120,7 +120,10 @@ hellos() {
 		both "$test,count=77,size=5000,verify=crc"
 		both "$test,count=1,size=1,verify=crc"
 		both "$test,count=0,size=1,verify=crc"
-		both "compat,$test,count=77,size=5000,verify=crc"
+		both "compat,$test,count=77,size=5000"
+		pair "$test,count=77,size=5000,validate" "$test,count=77,size=5000" EPROTOTYPE EPROTOTYPE
+		pair "$test,count=77,size=5000,validate" "compat,$test,count=77,size=5000" any EPROTOTYPE
+		pair "compat,$test,count=77,size=5000" "$test,count=77,size=5000,validate" EPROTONOSUPPORT any
 		pair "$test,count=77,size=5000" "compat,$test,count=77,size=5000"
 	done
 	pair "bw" "rlat,count=1" EPROTOTYPE EPROTOTYPE

@@ -147,6 +147,22 @@ static void krping_opts_verify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_NONE);
 }
 
+static void krping_opts_validate_is_crc_except_for_pings(struct kunit *test)
+{
+	static const char * const tests[] = { "wlat", "rlat", "bw", "rbw" };
+	struct krping_opts opts;
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++) {
+		snprintf(text, sizeof(text), CLIENT ",%s,validate", tests[i]);
+		KUNIT_ASSERT_EQ(test, parse(text, &opts), 0);
+		KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_CRC);
+	}
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",validate", &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
+}
+
 static void krping_opts_of_runs(struct kunit *test)
 {
 	struct krping_opts opts;
@@ -213,6 +229,10 @@ static void krping_opts_of_measurements(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.min_bw, 1);
 	KUNIT_EXPECT_EQ(test, opts.max_lat_us, 2);
 	KUNIT_EXPECT_EQ(test, opts.max_p99_us, 3);
+	KUNIT_ASSERT_EQ(test, parse(CLIENT ",rlat,warmup=4,samples=1000000",
+				    &opts), 0);
+	KUNIT_EXPECT_EQ(test, opts.warmup, 4);
+	KUNIT_EXPECT_EQ(test, opts.samples, 1000000);
 	KUNIT_ASSERT_EQ(test, parse(CLIENT ",bw,imm,inline=8,cq_mod=9", &opts),
 			0);
 	KUNIT_EXPECT_TRUE(test, opts.imm);
@@ -524,6 +544,30 @@ static const char * const bad_commands[] = {
 	CLIENT ",compat,bw,imm",
 	CLIENT ",slat,duration=1,sweep=1-2",
 	CLIENT ",fr,sweep=1-2",
+	/* limits that cannot be judged */
+	CLIENT ",bw,max_p99=1",
+	CLIENT ",bw,max_lat=1",
+	CLIENT ",sbw,max_lat=1",
+	CLIENT ",rbw,max_p99=1",
+	CLIENT ",fr,max_lat=1",
+	CLIENT ",fr,min_bw=1",
+	SERVER ",rlat,max_p99=1",
+	SERVER ",max_lat=1",
+	SERVER ",bw,min_bw=1",
+	/* data that nothing can check */
+	CLIENT ",fr,validate",
+	CLIENT ",sbw,validate",
+	CLIENT ",slat,verify=crc",
+	CLIENT ",atomic=cas,verify=memcmp",
+	SERVER ",sbw,validate",
+	CLIENT ",compat,bw,validate",
+	/* measurements of a side or a test that has none */
+	SERVER ",warmup=1",
+	SERVER ",samples=1",
+	CLIENT ",bw,samples=1",
+	CLIENT ",samples=1000001",
+	CLIENT ",fr,warmup=1",
+	CLIENT ",compat,wlat,warmup=1",
 	/* nothing is invalidated there */
 	CLIENT ",mem_mode=mr,server_inv",
 	SERVER ",read_inv,mem_mode=mw",
@@ -586,6 +630,7 @@ static struct kunit_case krping_opts_cases[] = {
 	KUNIT_CASE(krping_opts_control),
 	KUNIT_CASE(krping_test_has_a_name),
 	KUNIT_CASE(krping_opts_verify),
+	KUNIT_CASE(krping_opts_validate_is_crc_except_for_pings),
 	KUNIT_CASE(krping_opts_of_verbs_are_off),
 	KUNIT_CASE_PARAM(krping_opts_words, word_gen_params),
 	KUNIT_CASE(krping_opts_flags_stand_alone),

@@ -137,7 +137,7 @@ static const u8 hello_bytes[] = {
 	0x00, 0x00, 0x00, 0x40,
 	0x00, 0x01, 0x51, 0x80,
 	0x00, 0x00, 0x04, 0x02,
-	0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x03, 0xe8,
 	0x00, 0x00, 0x00, 0x02,
 };
 
@@ -149,6 +149,7 @@ static const struct krping_hello hello_sample = {
 	.from = 64,
 	.duration_s = 86400,
 	.window = 1026,
+	.warmup = 1000,
 	.refused = KRPING_DIFFERENT_SIZE,
 };
 
@@ -175,6 +176,7 @@ static void krping_hello_decodes_big_endian(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.from, hello_sample.from);
 	KUNIT_EXPECT_EQ(test, hello.duration_s, hello_sample.duration_s);
 	KUNIT_EXPECT_EQ(test, hello.window, hello_sample.window);
+	KUNIT_EXPECT_EQ(test, hello.warmup, hello_sample.warmup);
 	KUNIT_EXPECT_EQ(test, hello.refused, hello_sample.refused);
 }
 
@@ -249,7 +251,14 @@ static const struct check_case check_cases[] = {
 	{ "wlat of nothing", WLAT(.size = 64), WLAT(), KRPING_DIFFERENT_SIZE },
 	{ "duplex", BW(.size = 64, .flags = KRPING_HELLO_DUPLEX),
 	  BW(.size = 64), KRPING_DIFFERENT_DUPLEX },
-	{ "crc", BW(.size = 64, .flags = KRPING_HELLO_CRC), BW(.size = 64) },
+	{ "crc of the client", BW(.size = 64),
+	  BW(.size = 64, .flags = KRPING_HELLO_CRC) },
+	{ "crc of the server", BW(.size = 64, .flags = KRPING_HELLO_CRC),
+	  BW(.size = 64), KRPING_DIFFERENT_VERIFY },
+	{ "crc of both", BW(.size = 64, .flags = KRPING_HELLO_CRC),
+	  BW(.size = 64, .flags = KRPING_HELLO_CRC) },
+	{ "crc of a server of pings",
+	  PING(.size = 64, .flags = KRPING_HELLO_CRC), PING(.size = 64) },
 	{ "wlat", WLAT(.size = 64, .count = 9), WLAT(.size = 64, .count = 9) },
 	{ "wlat size", WLAT(.size = 64), WLAT(.size = 63),
 	  KRPING_DIFFERENT_SIZE },
