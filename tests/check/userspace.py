@@ -121,7 +121,25 @@ def stand_alone(log):
                 file.flush()
                 good &= static.silent([*argv, "-Wall", "-Wextra", "-Werror", f"-I{header.parent}", "-fsyntax-only",
                                        file.name], log)
-    return good
+    for argv in (["gcc", "-std=c99", "-pedantic"], ["g++", "-std=c++98", "-x", "c++"]):
+        good &= static.silent([*argv, "-Wall", "-Wextra", "-Werror", f"-I{root}/usr/include/rfm2g", "-fsyntax-only",
+                               TOP / "tests/check/names.c"], log)
+    return good & versions(root, log)
+
+
+def versions(root, log):
+    """pkg-config and CMake have one version and the folders of the installation; the headers have that of the interface."""
+    wanted = cache.output(["pkg-config", "--modversion", "librfm2g"], env=environment(root)).strip()
+    folder = next(root.glob("usr/lib*/cmake/Rfm2g"))
+    config, version = ((folder / name).read_text(encoding="ascii") for name in ("Rfm2gConfig.cmake", "Rfm2gConfigVersion.cmake"))
+    named = [root / path.lstrip("/") for path in re.findall(r'set\(Rfm2g_(?:INCLUDE_DIRS|LIBRARIES) "(.*)"\)', config)]
+    faults = [f"{path} does not exist" for path in named if not path.exists()]
+    faults += [f"CMake has not version {wanted}"] * (f'Rfm2g_VERSION "{wanted}"' not in config or
+                                                    f'PACKAGE_VERSION "{wanted}"' not in version or len(named) != 2)
+    text = (root / "usr/include/rfm2g/rfm2g_version.h").read_text(encoding="ascii")
+    faults += ["rfm2g_version.h has no R and two numbers"] * (not re.search(r'"R\d+\.\d+"', text))
+    static.write(log, "".join(f"{fault}\n" for fault in faults))
+    return not faults
 
 
 def symbols(log):

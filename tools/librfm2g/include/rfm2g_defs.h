@@ -17,6 +17,20 @@
 #define RFM2G_NODE_UNKNOWN 0xFFFE
 #define RFM2G_NODE_ALL 0xFFFF
 
+/* Ids that belong to no node lie between these. */
+#define RFM2G_NODE_SPECIAL_MIN RFM2G_NODE_UNKNOWN
+#define RFM2G_NODE_SPECIAL_MAX RFM2G_NODE_ALL
+
+/* Cards: PCI ids, devices of a host, bytes of a page that mappings are made of. */
+#define RFM2G_PCI_VENDOR 0x114A
+#define RFM2G_PCI_DEVICE 0x5565
+#define RFM2G_BOARD_ID_5565 0x65
+#define RFM2G_MAX_DEVICES 5
+#define RFM2G_PAGE_SIZE 4096
+
+/* RFM2gGetDMAThreshold() until a program sets one: blocks never go by DMA. */
+#define RFM2G_DEFAULT_DMA_THRESHOLD 0xFFFFFFFFU
+
 /* Milliseconds of RFM2GEVENTINFO.Timeout. */
 #define RFM2G_INFINITE_TIMEOUT 0xFFFFFFFFU
 #define RFM2G_NO_WAIT 0

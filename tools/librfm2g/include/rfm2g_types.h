@@ -22,6 +22,10 @@ typedef RFM2G_UINT16 RFM2G_NODE;
 
 #define RFM2G_FALSE 0
 #define RFM2G_TRUE 1
+#define RFM2G_OFF 0
+#define RFM2G_ON 1
+#define RFM2G_DISABLE 0
+#define RFM2G_ENABLE 1
 
 /* Width of an access, in bytes. */
 typedef enum rfm2gDataWidth {

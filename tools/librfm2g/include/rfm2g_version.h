@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Version of the interface of RFM2g that librfm2g has, as build scripts of programs
+ * for the cards read it: R, major, a dot, minor. pkg-config and CMake have the
+ * version of librfm2g itself.
+ */
+#ifndef RFM2G_VERSION_H
+#define RFM2G_VERSION_H
+
+#define RFM2G_PRODUCT_VERSION "R09.00"
+#define RFM2G_VERSION_MAJOR 9
+#define RFM2G_VERSION_MINOR 0
+
+#endif /* RFM2G_VERSION_H */
