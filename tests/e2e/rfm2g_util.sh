@@ -50,9 +50,9 @@ identity() {
 	says 0 "size 1048576 (0x100000)" size
 	says 0 "first offset 0x00000000" first
 	says 0 "device name \"$RFM\"" devname
-	says 0 'library version "krdma *"' dllversion
+	says 0 'library version "R09.00 krdma"' dllversion
 	says 0 'driver version "krdma *"' driverversion
-	says 0 "*device *\"$RFM\", unit $unit*memory *1048576*signal *on*type 0x5565*" config
+	says 0 "*reading *from mapped memory*device *\"$RFM\", unit $unit*memory *1048576*signal *on*type 0x5565*" config
 	says 0 "status 20: *end of the memory" errormsg 20
 	says 0 "status 99: *not a status" errormsg 99
 }

@@ -10,10 +10,15 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "priv.h"
+
+/* Longest pause while another thread or process waits for a callback's event. */
+#define RFM2G_CALLBACK_PAUSE_MS 16
 
 /**
  * struct rfm2g_callback - a callback
@@ -82,17 +87,45 @@ static RFM2G_STATUS rfm2g_callback_verdict(int error)
 	}
 }
 
-/* All signals are blocked here: what interrupts is a debugger, or SIGSTOP. */
+static void rfm2g_pause_ms(int ms)
+{
+	const struct timespec pause = { .tv_nsec = ms * 1000000L };
+
+	nanosleep(&pause, NULL);
+}
+
+/*
+ * All signals are blocked here: what interrupts is a debugger, or SIGSTOP. While
+ * the program's function ran another thread or process may have begun to wait for
+ * the event (EALREADY): it takes one event, or its time is up, and then it is this
+ * one's turn again.
+ */
 static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 {
 	RFM2GEVENTINFO info;
-	int error;
+	int error, ms = 1;
 
 	do {
 		error = rfm2g_callback_wait(cb, &info, RFM2G_INFINITE_TIMEOUT);
+		if (error == EALREADY) {
+			rfm2g_pause_ms(ms);
+			ms = ms < RFM2G_CALLBACK_PAUSE_MS ? 2 * ms : ms;
+			continue;
+		}
+		ms = 1;
 		if (!error)
 			cb->function(&cb->h->pub, &info);
-	} while (!error || error == EINTR);
+	} while (!error || error == EINTR || error == EALREADY);
+}
+
+/* For ps, top and chrt. */
+static void rfm2g_callback_name(const struct rfm2g_callback *cb)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "rfm2g%u:%u", cb->h->config.Unit % 1000,
+		 cb->type);
+	prctl(PR_SET_NAME, name);
 }
 
 /* Also when the program's function calls pthread_exit(). */
@@ -104,7 +137,6 @@ static void rfm2g_callback_over(void *arg)
 	pthread_mutex_lock(&h->lock);
 	if (h->callbacks[cb->type] == cb)
 		h->callbacks[cb->type] = NULL;
-	pthread_cond_broadcast(&h->gone);
 	pthread_mutex_unlock(&h->lock);
 	/* Whoever is told that it was refused finds it gone. */
 	sem_post(&cb->decided);
@@ -118,6 +150,7 @@ static void *rfm2g_callback_thread(void *arg)
 	int error;
 
 	pthread_cleanup_push(rfm2g_callback_over, cb);
+	rfm2g_callback_name(cb);
 	error = rfm2g_callback_wait(cb, &info, RFM2G_NO_WAIT);
 	/* What is there already comes before its being enabled is told. */
 	if (!error)
@@ -243,19 +276,9 @@ static void rfm2g_callback_cancel(struct rfm2g_callback *cb)
 static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 				   const struct rfm2g_callback *cb)
 {
-	struct timespec end;
 	bool gone;
 
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_nsec += 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_nsec -= 1000000000;
-		end.tv_sec++;
-	}
 	pthread_mutex_lock(&h->lock);
-	if (h->callbacks[cb->type] == cb)
-		pthread_cond_clockwait(&h->gone, &h->lock, CLOCK_MONOTONIC,
-				       &end);
 	gone = h->callbacks[cb->type] != cb;
 	pthread_mutex_unlock(&h->lock);
 	return gone;
@@ -263,7 +286,8 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 
 /*
  * Cancelled until it is gone: a single cancellation between two of its waits
- * would be lost. A callback that ends itself does so when it has returned.
+ * would be lost. A callback that ends itself does so when it has returned. Not by
+ * a condition variable: none of an old C library knows a clock that nobody sets.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {
@@ -273,9 +297,11 @@ static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 	if (pthread_equal(cb->thread, pthread_self()))
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	do {
+	rfm2g_callback_cancel(cb);
+	while (!rfm2g_callback_is_gone(cb->h, cb)) {
+		rfm2g_pause_ms(1);
 		rfm2g_callback_cancel(cb);
-	} while (!rfm2g_callback_is_gone(cb->h, cb));
+	}
 	pthread_setcancelstate(cancel, NULL);
 }
 
@@ -358,7 +384,6 @@ void rfm2g_callbacks_forget(struct rfm2g_handle *h)
 	unsigned int type;
 
 	pthread_mutex_init(&h->lock, NULL);
-	pthread_cond_init(&h->gone, NULL);
 	atomic_store(&h->watches, 0);
 	for (type = 0; type < RFM2GEVENT_LAST; type++) {
 		atomic_store(&h->waits[type], 0);

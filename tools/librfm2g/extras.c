@@ -34,6 +34,21 @@ STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh)
 	return ret;
 }
 
+STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped)
+{
+	struct rfm2g_handle *h;
+	RFM2G_STATUS ret = rfm2g_enter(rh, &h);
+
+	if (ret)
+		return ret;
+	if (Mapped)
+		*Mapped = h->mem ? RFM2G_TRUE : RFM2G_FALSE;
+	else
+		ret = RFM2G_BAD_PARAMETER_2;
+	rfm2g_leave();
+	return ret;
+}
+
 /* A group with many members takes room; what cannot be had is as no name. */
 static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
 				size_t size)

@@ -67,9 +67,19 @@ static RFM2G_STATUS rfm2g_handle_open(struct rfm2g_handle *h, const char *path)
 	return RFM2G_SUCCESS;
 }
 
+/*
+ * A signal handler may call as soon as there is a handle, and must not be the first
+ * call of its thread, which allocates memory.
+ */
+static bool rfm2g_thread_known(void)
+{
+	return rfm2g_self || rfm2g_thread_add();
+}
+
 static RFM2G_STATUS rfm2g_handle_new(const char *path, RFM2GHANDLE *rh)
 {
-	struct rfm2g_handle *h = rfm2g_uses_init() ? rfm2g_handle_take() : NULL;
+	struct rfm2g_handle *h = rfm2g_thread_known() ? rfm2g_handle_take() :
+							NULL;
 	RFM2G_STATUS ret;
 
 	if (!h)

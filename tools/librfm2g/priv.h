@@ -14,12 +14,14 @@
 #include <stdint.h>
 
 #include "rfm2g_api.h"
+#include "rfm2g_version.h"
 
 /* Not for programs: to reach it takes no table. */
 #pragma GCC visibility push(hidden)
 
-/* What RFM2gDllVersion() says. */
-#define RFM2G_LIBRARY_VERSION "krdma 1"
+/* Text of RFM2gDllVersion(); programs read R and two numbers at its beginning. */
+#define RFM2G_LIBRARY_VERSION RFM2G_PRODUCT_VERSION " krdma"
+_Static_assert(sizeof(RFM2G_LIBRARY_VERSION) <= 16, "room that programs have");
 
 #define RFM2G_PAGE 4096
 
@@ -53,7 +55,6 @@ enum rfm2g_state {
  * @config: as the device was when it was opened
  * @lock: protects @callbacks, and that what was asked for is what gets mapped
  * @unsettled: the driver may still wait for a special mapping
- * @gone: a callback has ended
  * @callbacks: by event, NULL: none
  * @waits: by event, how many threads of this process are in a wait for it
  * @watches: how many are in RFM2gxWatch()
@@ -72,7 +73,6 @@ struct rfm2g_handle {
 	RFM2GCONFIG config;
 	_Alignas(64) pthread_mutex_t lock; /* callbacks, special mappings */
 	bool unsettled;
-	pthread_cond_t gone;
 	struct rfm2g_callback *callbacks[RFM2GEVENT_LAST];
 	_Atomic unsigned int waits[RFM2GEVENT_LAST];
 	_Atomic unsigned int watches;

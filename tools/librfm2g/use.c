@@ -11,6 +11,7 @@
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "priv.h"
@@ -76,7 +77,7 @@ static void rfm2g_fork_child(void)
 		if (rfm2g_handles[i].state == RFM2G_STATE_OPEN)
 			rfm2g_callbacks_forget(&rfm2g_handles[i]);
 	if (!rfm2g_fence)
-		rfm2g_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+		rfm2g_fence = !rfm2g_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 }
 
 static void rfm2g_uses_init_once(void)
@@ -132,10 +133,19 @@ struct rfm2g_thread *rfm2g_thread_add(void)
  */
 void rfm2g_uses_see(void)
 {
-	if (rfm2g_fence)
-		atomic_thread_fence(memory_order_seq_cst);
-	else
-		rfm2g_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+	const struct timespec moment = { .tv_nsec = 10000000 };
+
+	if (!rfm2g_fence &&
+	    !rfm2g_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
+		/*
+		 * A filter of system calls that the program has set since. From
+		 * now on each use has a barrier; a thread that begins one without
+		 * it has stored the name for all to see long before this is over.
+		 */
+		rfm2g_fence = true;
+		nanosleep(&moment, NULL);
+	}
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 static bool rfm2g_thread_uses(struct rfm2g_thread *thread,

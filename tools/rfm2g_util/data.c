@@ -253,7 +253,7 @@ static void util_note_dma(struct util *util, uint32_t bytes)
 	if (RFM2gGetDMAThreshold(util->rh, &threshold))
 		return;
 	printf("%u bytes, DMA %s\n", bytes,
-	       util->map && bytes >= threshold && bytes <= util->map_bytes ?
+	       util->map && bytes >= threshold && bytes <= util_map_bytes(util) ?
 	       "is used" : "is not used");
 }
 

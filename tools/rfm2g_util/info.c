@@ -130,10 +130,16 @@ static enum util_result util_config(struct util *util,
 				    int argc, char **argv)
 {
 	RFM2GCONFIG config;
+	RFM2G_BOOL mapped;
 	RFM2G_STATUS ret = RFM2gGetConfig(util->rh, &config);
 
+	if (!ret)
+		ret = RFM2gxIsMapped(util->rh, &mapped);
 	if (ret)
 		return util_status(ret);
+	printf("reading            %s\n", mapped ?
+	       "from mapped memory" :
+	       "by system calls, because the memory could not be mapped");
 	printf("driver             \"%.32s\" \"%.16s\"\n", config.Name,
 	       config.DriverVersion);
 	printf("device             \"%.128s\", unit %u\n", config.Device,

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A DMA buffer, as programs map it. */
+#include <inttypes.h>
+
 #include "util.h"
 
 enum { UTIL_PAGES, UTIL_BYTES };
+
+/**
+ * util_map_bytes - return the size of the mapped buffer
+ * @util: tool with a mapping
+ *
+ * Return: bytes, 4 GiB or more if pages are counted.
+ */
+uint64_t util_map_bytes(const struct util *util)
+{
+	return util->map_count * (util->map_pages ? 4096ULL : 1);
+}
 
 static enum util_result util_mapuser(struct util *util,
 				     const struct util_command *command,
@@ -25,7 +38,8 @@ static enum util_result util_mapuser(struct util *util,
 		ret = RFM2gUserMemoryBytes(util->rh, &util->map, offset, count);
 	if (ret)
 		return util_status(ret);
-	util->map_bytes = command->which == UTIL_PAGES ? count * 4096 : count;
+	util->map_pages = command->which == UTIL_PAGES;
+	util->map_count = count;
 	printf("mapped at %p\n", (void *)util->map);
 	return UTIL_OK;
 }
@@ -34,12 +48,18 @@ static enum util_result util_unmapuser(struct util *util,
 				       const struct util_command *command,
 				       int argc, char **argv)
 {
+	uint64_t bytes = util_map_bytes(util);
 	void *map = (void *)util->map;
 	RFM2G_STATUS ret;
 
-	ret = RFM2gUnMapUserMemoryBytes(util->rh, &util->map, util->map_bytes);
+	if (util->map_pages)
+		ret = RFM2gUnMapUserMemory(util->rh, &util->map,
+					   util->map_count);
+	else
+		ret = RFM2gUnMapUserMemoryBytes(util->rh, &util->map,
+						util->map_count);
 	if (!ret)
-		printf("unmapped %u bytes at %p\n", util->map_bytes, map);
+		printf("unmapped %" PRIu64 " bytes at %p\n", bytes, map);
 	return util_status(ret);
 }
 

@@ -37,7 +37,8 @@ enum util_menu {
  * @over: it ends
  * @lines: where lines come from, for questions; NULL: nobody can be asked
  * @map: what mapuser mapped, NULL: nothing
- * @map_bytes: of it
+ * @map_count: its size, as mapuser or mapuserbytes was told
+ * @map_pages: in pages, not in bytes
  * @callback: which events have one
  */
 struct util {
@@ -47,7 +48,8 @@ struct util {
 	bool over;
 	struct line_reader *lines;
 	volatile void *map;
-	uint32_t map_bytes;
+	uint32_t map_count;
+	bool map_pages;
 	bool callback[RFM2GEVENT_LAST];
 };
 
@@ -109,6 +111,9 @@ struct line_reader *line_open(int fd, line_complete complete, void *arg);
 void line_close(struct line_reader *reader);
 char *line_read(struct line_reader *reader, const char *prompt);
 bool line_is_terminal(const struct line_reader *reader);
+
+/* maps.c */
+uint64_t util_map_bytes(const struct util *util);
 
 /* switches.c */
 extern const char * const util_debug_names[];

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include <rfm2g_extras.h>
+#include <rfm2g_version.h>
 
 #include "wrap.h"
 
@@ -88,6 +89,7 @@ static void try_getters(RFM2GHANDLE x)
 	TRY(RFM2gFirst(x, &n));
 	TRY(RFM2gDeviceName(x, text));
 	TRY(RFM2gDllVersion(x, text));
+	TRY(RFM2gxIsMapped(x, &b));
 	TRY(RFM2gDriverVersion(x, text));
 	TRY(RFM2gGetDMAThreshold(x, &n));
 	TRY(RFM2gGetDebugFlags(x, &n));
@@ -394,6 +396,8 @@ static void cancelled(void)
 
 static void identity(void)
 {
+	RFM2G_BOOL mapped;
+	int major, minor;
 	RFM2GCONFIG config;
 	RFM2G_NODE id = 999;
 	RFM2G_UINT8 board = 0;
@@ -413,7 +417,10 @@ static void identity(void)
 	GIVES(BAD_PARAMETER_2, RFM2gFirst(h, NULL));
 	is(!RFM2gDeviceName(h, text) && !strcmp(text, path) && strlen(text) < 64, "name %s", text);
 	GIVES(BAD_PARAMETER_2, RFM2gDeviceName(h, NULL));
-	is(!RFM2gDllVersion(h, text) && *text, "library %s", text);
+	is(!RFM2gDllVersion(h, text) && sscanf(text, "R%2d.%2d", &major, &minor) == 2 && major == RFM2G_VERSION_MAJOR &&
+	   minor == RFM2G_VERSION_MINOR && strlen(text) < 16, "the version of the library begins with R, two numbers: %s", text);
+	is(!RFM2gxIsMapped(h, &mapped) && mapped, "a handle whose memory is mapped says so");
+	GIVES(BAD_PARAMETER_2, RFM2gxIsMapped(h, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gDllVersion(h, NULL));
 	is(!RFM2gDriverVersion(h, text) && !strcmp(text, config.DriverVersion), "driver %s", text);
 	GIVES(BAD_PARAMETER_2, RFM2gDriverVersion(h, NULL));
@@ -1066,6 +1073,7 @@ static void unmapped(void)
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(x, &p, 0, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gMapDeviceMemory(x, RFM2GMEM, &p));
 	wrap_no_mmap(false);
+	is(!RFM2gxIsMapped(x, &b) && !b, "a handle whose memory is not mapped says so");
 	RFM2gPoke64(h, 1600, 0x0102030405060708);
 	is(!RFM2gPeek64(x, 1600, &ll) && ll == 0x0102030405060708 && !RFM2gPeek32(x, 1604, &l) && l == 0x01020304 &&
 	   !RFM2gPeek16(x, 1602, &w) && w == 0x0506 && !RFM2gPeek8(x, 1601, &b) && b == 7, "peeks without a mapping");

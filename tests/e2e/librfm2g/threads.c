@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -446,6 +447,73 @@ static void callbacks(void)
 	RFM2gClose(&h);
 }
 
+/* While a callback's function runs another thread waits for the event once, and takes it. */
+static void outlasts(void)
+{
+	struct waiter w = { .type = RFM2GEVENT_INTR2 };
+	RFM2GHANDLE h = opened();
+
+	reset(h);
+	w.h = opened();
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, linger);
+	wrap_event(RFM2GEVENT_INTR2, 7, 1);
+	is(eventually(seen.inside), "a callback's function runs");
+	w.thread = started(wait_for, &w);
+	is(eventually(wrap_waits(RFM2GEVENT_INTR2)), "another thread waits for the event of a callback that runs");
+	seen.go = true;
+	eventually(seen.calls == 1);
+	usleep(50000);
+	wrap_event(RFM2GEVENT_INTR2, 7, 2);
+	pthread_join(w.thread, NULL);
+	is(!w.ret && seen.calls == 1, "the other thread takes the event: %d, %d", w.ret, seen.calls);
+	eventually(wrap_waits(RFM2GEVENT_INTR2));
+	wrap_event(RFM2GEVENT_INTR2, 7, 3);
+	is(eventually(seen.calls == 2), "a callback outlasts a wait of another thread for its event");
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "a callback that outlasted a wait is disabled");
+	RFM2gClose(&w.h);
+	RFM2gClose(&h);
+}
+
+/* For ps and chrt. */
+static void named(void)
+{
+	RFM2GHANDLE h = opened();
+	char wanted[32], command[64];
+
+	reset(h);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR3, count);
+	snprintf(wanted, sizeof(wanted), "rfm2g%u:3", h->Config.Unit);
+	snprintf(command, sizeof(command), "grep -qx %s /proc/%d/task/*/comm", wanted, getpid());
+	is(!system(command), "the thread of a callback is called %s", wanted);
+	RFM2gClose(&h);
+}
+
+/* Memory of this process that malloc() has given out. */
+static size_t in_use(void)
+{
+	return mallinfo2().uordblks;
+}
+
+static void *open_and_peek(void *arg)
+{
+	RFM2GHANDLE h = opened();
+	RFM2G_UINT32 value;
+	size_t before = in_use();
+	RFM2G_STATUS ret = RFM2gPeek32(h, PLACE, &value);
+
+	(void)arg;
+	is(!ret && in_use() == before, "a thread that has opened a device allocates nothing in its first peek: %zd bytes",
+	   in_use() - before);
+	RFM2gClose(&h);
+	return NULL;
+}
+
+/* So a signal handler may be the first to read. */
+static void registered(void)
+{
+	pthread_join(started(open_and_peek, NULL), NULL);
+}
+
 /* Disabling and closing return when the callback has. */
 static void joined(void)
 {
@@ -724,8 +792,8 @@ static void speed(void)
 int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
-		close_while_used, close_twice, waits, watches, close_while_waiting, callbacks, joined, by_itself,
-		enable_and_disable, real_callbacks, forking, maps, handlers, speed,
+		close_while_used, close_twice, waits, watches, close_while_waiting, callbacks, outlasts, named,
+		registered, joined, by_itself, enable_and_disable, real_callbacks, forking, maps, handlers, speed,
 	};
 
 	if (argc != 4)

@@ -10,8 +10,10 @@
  *
  * All may be called by any thread at any time, on the same handle too, also
  * while another thread closes it. None may be called by a signal handler that
- * interrupted RFM2gOpen(), RFM2gClose() or a thread's first call. Details:
- * Documentation/librfm2g.rst.
+ * interrupted RFM2gOpen(), RFM2gClose() or the first call of its thread that takes
+ * a handle; RFM2gOpen() counts as such a call. A handler must not leave a call by
+ * siglongjmp(): after eight times each call of that thread is OS_ERROR, and
+ * RFM2gClose() of its handles does not return. Details: Documentation/librfm2g.rst.
  */
 #ifndef RFM2G_API_H
 #define RFM2G_API_H

@@ -147,6 +147,13 @@ STDRFM2GCALL RFM2gxPeers(RFM2GHANDLE rh, RFM2GXPEER *Peers, RFM2G_UINT32 Size,
 			 RFM2GXIMAGE *Image);
 
 /*
+ * Mapped is RFM2G_TRUE if the memory is mapped into the process, so that reading is
+ * loading. RFM2G_FALSE: RFM2gOpen() could not map it, mostly because mlockall() of
+ * MCL_FUTURE and RLIMIT_MEMLOCK forbid that, and each read is a system call.
+ */
+STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped);
+
+/*
  * Why RFM2gOpen(DevicePath) does not succeed, in a sentence for the user: what
  * is missing, or which group to join. SUCCESS, and an empty text: it would.
  * BAD_PARAMETER_1 or _2: one of them is NULL or has no room.
