@@ -58,16 +58,20 @@ static enum util_result util_event(struct util *util,
 	return util_status(ret);
 }
 
+/* For callbacks, which have no argument: where a line may be being typed. */
+static struct line_reader *util_typing;
+
 /* In a thread of its own; a line is written at once. */
 static void util_called_back(RFM2GHANDLE rh, RFM2GEVENTINFO *info)
 {
 	RFM2G_NODE node = RFM2G_NODE_UNKNOWN;
 
 	RFM2gNodeID(rh, &node);
-	printf("callback %u for %s: node %u got it from node %u, data 0x%08x\n",
-	       ++util_called[info->Event], util_events[info->Event], node,
+	printf("%scallback %u for %s: node %u got it from node %u, data 0x%08x\n",
+	       util_typing ? "\r\033[K" : "", ++util_called[info->Event], util_events[info->Event], node,
 	       info->NodeId, info->ExtendedInfo);
 	fflush(stdout);
+	line_again(util_typing);
 }
 
 static void util_callbacks(const struct util *util)
@@ -95,6 +99,8 @@ static enum util_result util_callback(struct util *util,
 	}
 	if (!util_below("event", argv[0], RFM2GEVENT_LAST, &type))
 		return UTIL_USAGE;
+	util_typing = util->lines && line_is_terminal(util->lines) ?
+			      util->lines : NULL;
 	if (enable)
 		ret = RFM2gEnableEventCallback(util->rh, type,
 					       util_called_back);

@@ -1,197 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines from a terminal, with editing, history and completion, or from anything
- * else. Keys: arrows, Home, End, Backspace, Delete, Tab; Ctrl-A, C, D, E, K, U.
+ * Lines from a terminal or from anything else. With libedit, lines at a terminal
+ * have editing, history and completion; without it, they are the terminal's own.
  */
-#include <ctype.h>
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
+
+#ifdef UTIL_LIBEDIT
+#include <histedit.h>
+#endif
 
 #include "util.h"
 
-#define LINE_MAX_LEN 1024
 #define LINE_HISTORY 100
 #define LINE_FOUND 64
-
-#define LINE_CTRL(c) ((c) & 0x1F)
-
-/* Keys that are more than a byte. */
-enum line_key {
-	LINE_EOF = -1,
-	LINE_UP = 256,
-	LINE_DOWN,
-	LINE_LEFT,
-	LINE_RIGHT,
-	LINE_HOME,
-	LINE_END,
-	LINE_DELETE,
-	LINE_UNKNOWN,
-};
+#define LINE_MAX_LEN 1024
 
 /**
- * struct line_reader - where lines come from
- * @fd: of it
- * @terminal: somebody types
- * @file: of @fd, if nobody does
- * @complete: knows what words may become
- * @arg: for @complete
- * @prompt: of this line
- * @line: as it is now
- * @len: of it
- * @at: where the cursor is
- * @history: lines before, the oldest first
- * @lines: how many
+ * struct line_reader - source of lines
+ * @file: input
+ * @terminal: @file is a terminal
+ * @complete: function that finds what a word may become
+ * @arg: argument of @complete
+ * @prompt: prompt of the present line
+ * @editing: the thread @editor is reading a line from the terminal
+ * @editor: thread that reads
+ * @edit: libedit's editor of a terminal, or NULL
+ * @history: lines before
  */
 struct line_reader {
-	int fd;
-	bool terminal;
 	FILE *file;
+	bool terminal;
 	line_complete complete;
 	void *arg;
 	const char *prompt;
-	char line[LINE_MAX_LEN];
-	size_t len;
-	size_t at;
-	char *history[LINE_HISTORY];
-	int lines;
+	volatile bool editing;
+	pthread_t editor;
+#ifdef UTIL_LIBEDIT
+	EditLine *edit;
+	History *history;
+#endif
 };
 
-/**
- * line_open - read lines
- * @fd: from there
- * @complete: knows what words may become
- * @arg: for it
- *
- * Return: the reader, which line_close() ends; NULL: no memory.
- */
-struct line_reader *line_open(int fd, line_complete complete, void *arg)
-{
-	struct line_reader *reader = calloc(1, sizeof(*reader));
+static volatile sig_atomic_t line_interrupted;
 
-	if (!reader)
-		return NULL;
-	reader->fd = fd;
-	reader->terminal = isatty(fd);
-	reader->complete = complete;
-	reader->arg = arg;
-	if (!reader->terminal)
-		reader->file = fdopen(fd, "r");
-	if (!reader->terminal && !reader->file) {
-		free(reader);
-		return NULL;
-	}
-	return reader;
+static void line_interrupt(int sig)
+{
+	line_interrupted = 1;
 }
 
-/**
- * line_close - the end of a reader
- * @reader: from line_open()
- */
-void line_close(struct line_reader *reader)
+#ifdef UTIL_LIBEDIT
+
+static char *line_prompt(EditLine *edit)
 {
-	while (reader->lines)
-		free(reader->history[--reader->lines]);
-	if (reader->file)
-		fclose(reader->file);
-	free(reader);
-}
+	struct line_reader *reader;
 
-/**
- * line_is_terminal - does somebody type?
- * @reader: reader
- *
- * Return: true if somebody does.
- */
-bool line_is_terminal(const struct line_reader *reader)
-{
-	return reader->terminal;
-}
-
-static void line_show(const struct line_reader *reader)
-{
-	size_t back = reader->len - reader->at;
-
-	printf("\r%s%.*s\033[K", reader->prompt, (int)reader->len,
-	       reader->line);
-	if (back)
-		printf("\033[%zuD", back);
-	fflush(stdout);
-}
-
-static int line_byte(const struct line_reader *reader)
-{
-	unsigned char byte;
-
-	return read(reader->fd, &byte, 1) == 1 ? byte : LINE_EOF;
-}
-
-/* What follows an escape: [ or O, perhaps a number, and what it is. */
-static int line_escape(const struct line_reader *reader)
-{
-	int byte = line_byte(reader), number = 0;
-
-	if (byte != '[' && byte != 'O')
-		return byte == LINE_EOF ? LINE_EOF : LINE_UNKNOWN;
-	for (byte = line_byte(reader); isdigit(byte) || byte == ';';
-	     byte = line_byte(reader))
-		number = isdigit(byte) ? byte - '0' : 0;
-	switch (byte) {
-	case LINE_EOF:
-		return LINE_EOF;
-	case 'A':
-		return LINE_UP;
-	case 'B':
-		return LINE_DOWN;
-	case 'C':
-		return LINE_RIGHT;
-	case 'D':
-		return LINE_LEFT;
-	case 'H':
-		return LINE_HOME;
-	case 'F':
-		return LINE_END;
-	default:
-		return byte == '~' && number == 3 ? LINE_DELETE : LINE_UNKNOWN;
-	}
-}
-
-static int line_key(const struct line_reader *reader)
-{
-	int byte = line_byte(reader);
-
-	return byte == '\033' ? line_escape(reader) : byte;
-}
-
-static void line_insert(struct line_reader *reader, const char *text,
-			size_t len)
-{
-	if (len > LINE_MAX_LEN - 1 - reader->len)
-		return;
-	memmove(reader->line + reader->at + len, reader->line + reader->at,
-		reader->len - reader->at);
-	memcpy(reader->line + reader->at, text, len);
-	reader->len += len;
-	reader->at += len;
-}
-
-/* LEN bytes behind the cursor. */
-static void line_delete(struct line_reader *reader, size_t len)
-{
-	if (len > reader->len - reader->at)
-		return;
-	reader->len -= len;
-	memmove(reader->line + reader->at, reader->line + reader->at + len,
-		reader->len - reader->at);
-}
-
-static void line_backspace(struct line_reader *reader, size_t len)
-{
-	if (len > reader->at)
-		return;
-	reader->at -= len;
-	line_delete(reader, len);
+	el_get(edit, EL_CLIENTDATA, &reader);
+	return (char *)reader->prompt;
 }
 
 static size_t line_common(const char **found, size_t n)
@@ -206,170 +75,235 @@ static size_t line_common(const char **found, size_t n)
 	return len;
 }
 
-/* As far as it is clear; if it is not, what it may be. */
-static void line_tab(struct line_reader *reader)
+/* As far as it is clear; if it is not, show the candidates. */
+static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
+				 size_t typed)
 {
-	const char *found[LINE_FOUND];
-	char before[LINE_MAX_LEN];
-	size_t begin = reader->at, n, i, len, typed;
+	size_t len = line_common(found, n), i;
+	char text[LINE_MAX_LEN];
 
-	while (begin && reader->line[begin - 1] != ' ')
+	if (n == 1 || len > typed) {
+		snprintf(text, sizeof(text), "%.*s%s", (int)(len - typed),
+			 found[0] + typed, n == 1 ? " " : "");
+		return el_insertstr(edit, text) ? CC_ERROR : CC_REFRESH;
+	}
+	putchar('\n');
+	for (i = 0; i < n; i++)
+		printf("%s%s", found[i], i + 1 < n ? "  " : "\n");
+	fflush(stdout);
+	return CC_REDISPLAY;
+}
+
+/* The Tab key. */
+static unsigned char line_tab(EditLine *edit, int key)
+{
+	const LineInfo *info = el_line(edit);
+	size_t len = info->cursor - info->buffer, begin = len, n;
+	const char *found[LINE_FOUND];
+	struct line_reader *reader;
+	char before[LINE_MAX_LEN];
+
+	if (len >= sizeof(before))
+		return CC_ERROR;
+	memcpy(before, info->buffer, len);
+	before[len] = 0;
+	while (begin && before[begin - 1] != ' ')
 		begin--;
-	memcpy(before, reader->line, reader->at);
-	before[reader->at] = 0;
+	el_get(edit, EL_CLIENTDATA, &reader);
 	n = reader->complete(reader->arg, before, begin, found, LINE_FOUND);
 	if (!n)
-		return;
+		return CC_NORM;
 	/* -flag: what is found has no sign. */
-	typed = reader->at - begin - (before[begin] == '-');
-	len = line_common(found, n);
-	if (len > typed)
-		line_insert(reader, found[0] + typed, len - typed);
-	if (n == 1) {
-		line_insert(reader, " ", 1);
-	} else if (len <= typed) {
-		putchar('\n');
-		for (i = 0; i < n; i++)
-			printf("%s%s", found[i], i + 1 < n ? "  " : "\n");
+	return line_insert(edit, found, n, len - begin - (before[begin] == '-'));
+}
+
+/* Keys that differ between terminals; others of the kind would leave letters. */
+static void line_bind(EditLine *edit)
+{
+	static const char * const keys[][2] = {
+		{ "^I", "complete" }, { "^R", "em-inc-search-prev" },
+		{ "^U", "vi-kill-line-prev" }, { "^W", "ed-delete-prev-word" },
+		{ "\\e[1~", "ed-move-to-beg" }, { "\\e[7~", "ed-move-to-beg" },
+		{ "\\e[H", "ed-move-to-beg" }, { "\\eOH", "ed-move-to-beg" },
+		{ "\\e[4~", "ed-move-to-end" }, { "\\e[8~", "ed-move-to-end" },
+		{ "\\e[F", "ed-move-to-end" }, { "\\eOF", "ed-move-to-end" },
+		{ "\\e[3~", "ed-delete-next-char" },
+		{ "\\e[2~", "ed-ignore" }, { "\\e[5~", "ed-ignore" },
+		{ "\\e[6~", "ed-ignore" }, { "\\eOP", "ed-ignore" },
+		{ "\\eOQ", "ed-ignore" }, { "\\eOR", "ed-ignore" },
+		{ "\\eOS", "ed-ignore" },
+	};
+	char key[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
+	for (i = 11; i <= 34; i++) {
+		snprintf(key, sizeof(key), "\\e[%zu~", i);
+		el_set(edit, EL_BIND, key, "ed-ignore", NULL);
 	}
 }
 
-static void line_recall(struct line_reader *reader, int *which, int step)
+static bool line_edit_open(struct line_reader *reader)
+{
+	HistEvent event;
+
+	setlocale(LC_CTYPE, "");
+	reader->history = history_init();
+	reader->edit = el_init("rfm2g_util", reader->file, stdout, stderr);
+	if (!reader->history || !reader->edit)
+		return false;
+	history(reader->history, &event, H_SETSIZE, LINE_HISTORY);
+	history(reader->history, &event, H_SETUNIQUE, 1);
+	el_set(reader->edit, EL_CLIENTDATA, reader);
+	el_set(reader->edit, EL_PROMPT, line_prompt);
+	el_set(reader->edit, EL_EDITOR, "emacs");
+	el_set(reader->edit, EL_HIST, history, reader->history);
+	el_set(reader->edit, EL_ADDFN, "complete", "complete a word", line_tab);
+	line_bind(reader->edit);
+	/* The terminal is as before when a signal stops or ends the program. */
+	el_set(reader->edit, EL_SIGNAL, 1);
+	return true;
+}
+
+static void line_edit_close(struct line_reader *reader)
+{
+	if (reader->edit)
+		el_end(reader->edit);
+	if (reader->history)
+		history_end(reader->history);
+}
+
+static char *line_edit(struct line_reader *reader)
 {
 	const char *text;
+	HistEvent event;
+	char *line;
+	int len;
 
-	if (*which + step < 0 || *which + step > reader->lines)
-		return;
-	*which += step;
-	text = *which == reader->lines ? "" : reader->history[*which];
-	reader->at = 0;
-	reader->len = 0;
-	line_insert(reader, text, strlen(text));
+	text = el_gets(reader->edit, &len);
+	if (!text || len <= 0)
+		return NULL;
+	line = strndup(text, strcspn(text, "\r\n"));
+	if (line && *line)
+		history(reader->history, &event, H_ENTER, line);
+	return line;
 }
 
-static void line_move(struct line_reader *reader, int key)
+#else
+
+static bool line_edit_open(struct line_reader *reader)
 {
-	switch (key) {
-	case LINE_LEFT:
-		reader->at -= reader->at > 0;
-		break;
-	case LINE_RIGHT:
-		reader->at += reader->at < reader->len;
-		break;
-	case LINE_HOME:
-	case LINE_CTRL('A'):
-		reader->at = 0;
-		break;
-	case LINE_END:
-	case LINE_CTRL('E'):
-		reader->at = reader->len;
-		break;
-	}
+	return true;
 }
 
-static void line_edit(struct line_reader *reader, int key, int *which)
+static void line_edit_close(struct line_reader *reader)
 {
-	char byte = key;
-
-	switch (key) {
-	case LINE_UP:
-		line_recall(reader, which, -1);
-		break;
-	case LINE_DOWN:
-		line_recall(reader, which, 1);
-		break;
-	case LINE_CTRL('H'):
-	case 0x7F:
-		line_backspace(reader, 1);
-		break;
-	case LINE_CTRL('D'):
-	case LINE_DELETE:
-		line_delete(reader, 1);
-		break;
-	case LINE_CTRL('K'):
-		reader->len = reader->at;
-		break;
-	case LINE_CTRL('U'):
-		line_backspace(reader, reader->at);
-		break;
-	case '\t':
-		line_tab(reader);
-		break;
-	default:
-		if (key < 256 && isprint(key))
-			line_insert(reader, &byte, 1);
-		else
-			line_move(reader, key);
-	}
 }
 
-/* Until ENTER; false: nobody types any more. */
-static bool line_type(struct line_reader *reader)
+static char *line_edit(struct line_reader *reader)
 {
-	int which = reader->lines, key;
+	char *line = NULL;
+	size_t room = 0;
 
-	for (;;) {
-		line_show(reader);
-		key = line_key(reader);
-		if (key == '\r' || key == '\n')
-			return true;
-		if (key == LINE_EOF || (key == LINE_CTRL('D') && !reader->len))
-			return false;
-		if (key == LINE_CTRL('C')) {
-			puts("^C");
-			reader->len = 0;
-			reader->at = 0;
-		} else {
-			line_edit(reader, key, &which);
-		}
+	printf("%s", reader->prompt);
+	fflush(stdout);
+	if (getline(&line, &room, reader->file) >= 0) {
+		line[strcspn(line, "\r\n")] = 0;
+		return line;
 	}
+	clearerr(reader->file);
+	free(line);
+	return NULL;
 }
 
-static void line_remember(struct line_reader *reader, const char *line)
+#endif
+
+/**
+ * line_open - read lines
+ * @fd: input
+ * @complete: function that finds what a word may become
+ * @arg: argument of @complete
+ *
+ * Return: the reader, which line_close() ends; NULL: no memory.
+ */
+struct line_reader *line_open(int fd, line_complete complete, void *arg)
 {
-	if (!*line || (reader->lines &&
-		       !strcmp(reader->history[reader->lines - 1], line)))
-		return;
-	if (reader->lines == LINE_HISTORY) {
-		free(reader->history[0]);
-		memmove(reader->history, reader->history + 1,
-			sizeof(*reader->history) * --reader->lines);
-	}
-	reader->history[reader->lines] = strdup(line);
-	if (reader->history[reader->lines])
-		reader->lines++;
+	struct line_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->terminal = isatty(fd);
+	reader->complete = complete;
+	reader->arg = arg;
+	reader->file = fdopen(fd, "r");
+	if (reader->file && (!reader->terminal || line_edit_open(reader)))
+		return reader;
+	line_close(reader);
+	return NULL;
 }
 
+/**
+ * line_close - end a reader
+ * @reader: from line_open()
+ */
+void line_close(struct line_reader *reader)
+{
+	line_edit_close(reader);
+	if (reader->file)
+		fclose(reader->file);
+	free(reader);
+}
+
+/**
+ * line_is_terminal - check whether lines are typed
+ * @reader: reader
+ *
+ * Return: true if so.
+ */
+bool line_is_terminal(const struct line_reader *reader)
+{
+	return reader->terminal;
+}
+
+/**
+ * line_again - show prompt and line again, after another thread has printed
+ * @reader: reader, or NULL
+ */
+void line_again(struct line_reader *reader)
+{
+	/* libedit's handler of that signal draws the line anew. */
+	if (reader && reader->editing)
+		pthread_kill(reader->editor, SIGCONT);
+}
+
+/* Ctrl-C forgets the line; elsewhere it ends the program. */
 static char *line_typed(struct line_reader *reader, const char *prompt)
 {
-	struct termios before, raw;
-	char *line = NULL;
+	struct sigaction act = { .sa_handler = line_interrupt }, before;
+	char *line;
 
-	if (tcgetattr(reader->fd, &before))
-		return NULL;
-	raw = before;
-	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
-	raw.c_cc[VMIN] = 1;
-	raw.c_cc[VTIME] = 0;
-	tcsetattr(reader->fd, TCSADRAIN, &raw);
 	reader->prompt = prompt;
-	reader->len = 0;
-	reader->at = 0;
-	if (line_type(reader))
-		line = strndup(reader->line, reader->len);
-	tcsetattr(reader->fd, TCSADRAIN, &before);
-	putchar('\n');
-	if (line)
-		line_remember(reader, line);
+	reader->editor = pthread_self();
+	sigaction(SIGINT, &act, &before);
+	do {
+		line_interrupted = 0;
+		reader->editing = true;
+		line = line_edit(reader);
+		reader->editing = false;
+		if (!line)
+			putchar('\n');
+	} while (!line && line_interrupted);
+	sigaction(SIGINT, &before, NULL);
 	return line;
 }
 
 /**
- * line_read - the next line
+ * line_read - read a line
  * @reader: from line_open()
  * @prompt: shown before
  *
- * Return: it, without its end, for free(); NULL: there is none.
+ * Return: the line without its end, for free(); NULL: there is none.
  */
 char *line_read(struct line_reader *reader, const char *prompt)
 {

@@ -111,6 +111,7 @@ struct line_reader *line_open(int fd, line_complete complete, void *arg);
 void line_close(struct line_reader *reader);
 char *line_read(struct line_reader *reader, const char *prompt);
 bool line_is_terminal(const struct line_reader *reader);
+void line_again(struct line_reader *reader);
 
 /* maps.c */
 uint64_t util_map_bytes(const struct util *util);
