@@ -59,6 +59,9 @@ static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
 	const struct net_device *ndev;
 	enum ib_mtu mtu = 0;
 
+	/* Not bound to an interface: the device that KUnit tests have. */
+	if (!addr->net)
+		return mtu;
 	rcu_read_lock();
 	ndev = dev_get_by_index_rcu(addr->net, addr->bound_dev_if);
 	if (ndev)
