@@ -101,6 +101,8 @@ struct krdma_memory {
  * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
  *	until it is put
  * @given_up: the peer has taken it back; krdma_conn.lock
+ * @told: message that did it, or NULL; its owner may be told of the region
+ *	until that is put; krdma_conn.lock
  * @stats: what debugfs shows of it
  * @nmrs: number of MRs
  * @room: MRs that @mrs has room for
@@ -127,6 +129,7 @@ struct krdma_region {
 	bool usable;
 	bool invalidatable;
 	bool given_up;
+	struct krdma_loan *told;
 	struct krdma_region_stats stats;
 	u32 nmrs;
 	u32 room;
@@ -1100,6 +1103,7 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 /**
  * krdma_region_invalidated_locked - the peer has given up a region
  * @region: from krdma_region_find_rkey_locked()
+ * @loan: the message that says so
  *
  * It may have been revoked here at the same time. But the peer does it once: who
  * is told twice would put it twice. Adapters do not mind, rxe and siw at least.
@@ -1107,12 +1111,15 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
  * Context: any, krdma_conn.lock held.
  * Return: false: it has done so before.
  */
-bool krdma_region_invalidated_locked(struct krdma_region *region)
+bool krdma_region_invalidated_locked(struct krdma_region *region,
+				     struct krdma_loan *loan)
 {
 	lockdep_assert_held(&region->conn->lock);
 	if (region->given_up)
 		return false;
 	region->given_up = true;
+	region->told = loan;
+	loan->invalidated = region;
 	krdma_region_set_invalid(region, 1);
 	if (xchg(&region->usable, false)) {
 		trace_krdma_region_revoke(&region->stats);
@@ -1132,7 +1139,9 @@ static void krdma_region_forget(struct krdma_conn *conn,
 		return;
 	xa_erase_irq(&conn->invalidatable, krdma_region_index(region));
 	spin_lock_irqsave(&conn->lock, flags);
-	krdma_msg_forget_region_locked(conn, region);
+	/* The receive may have been posted again, and have another message. */
+	if (region->told && region->told->invalidated == region)
+		region->told->invalidated = NULL;
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 

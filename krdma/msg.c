@@ -603,29 +603,9 @@ static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
 	region = krdma_region_find_rkey_locked(conn, rkey);
 	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
 	    recv->len != recv->hdr.msg_len ||
-	    !krdma_region_invalidated_locked(region))
+	    !krdma_region_invalidated_locked(region, &recv->loan))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
-	recv->loan.invalidated = region;
 	return 0;
-}
-
-/**
- * krdma_msg_forget_region_locked - a region is put
- * @conn: connection
- * @region: region that the peer may have invalidated
- *
- * Context: any, @conn->lock held.
- */
-void krdma_msg_forget_region_locked(struct krdma_conn *conn,
-				    const struct krdma_region *region)
-{
-	struct krdma_msg *msg = conn->msg;
-	unsigned int i;
-
-	lockdep_assert_held(&conn->lock);
-	for (i = 0; i < msg->nrecvs; i++)
-		if (msg->recvs[i].loan.invalidated == region)
-			msg->recvs[i].loan.invalidated = NULL;
 }
 
 static int krdma_msg_take_locked(struct krdma_conn *conn,

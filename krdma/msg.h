@@ -201,8 +201,6 @@ struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool lent);
 
-void krdma_msg_forget_region_locked(struct krdma_conn *conn,
-				    const struct krdma_region *region);
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
 struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);

@@ -89,7 +89,8 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
 u32 krdma_region_run(const struct krdma_region *region, u64 offset);
 struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 						   u32 rkey);
-bool krdma_region_invalidated_locked(struct krdma_region *region);
+bool krdma_region_invalidated_locked(struct krdma_region *region,
+				     struct krdma_loan *loan);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len);
