@@ -18,11 +18,11 @@
  *
  * krdma_dev.lock protects the list of shared CQs and what is taken of them, also
  * while one is made, or each of many connections at a time would make its own.
- * One that nobody uses any more is off the list, and freed without the lock:
- * that waits for handlers.
+ * One that nobody uses any more is off the list, and freed without the lock,
+ * after its handlers: see krdma_cq_free_later().
  */
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "priv.h"
 
@@ -67,34 +67,55 @@ static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 		return ERR_CAST(cq);
 	}
 	INIT_LIST_HEAD(&kcq->link);
+	kcq->dev = conn->dev;
 	kcq->cq = cq;
 	kcq->size = size;
 	return kcq;
+}
+
+static void krdma_cq_free(struct krdma_cq *kcq)
+{
+	struct krdma_dev *dev = kcq->dev;
+
+	ib_free_cq(kcq->cq);
+	kfree(kcq);
+	krdma_device_cq_freed(dev);
+}
+
+static void krdma_cq_free_work(struct work_struct *work)
+{
+	struct krdma_cq *kcq = container_of(to_rcu_work(work), struct krdma_cq,
+					    free_work);
+
+	/* krdma_cq_free_later() has done what ib_free_cq() would wait for. */
+	kcq->cq->poll_ctx = IB_POLL_DIRECT;
+	krdma_cq_free(kcq);
 }
 
 /*
  * ib_free_cq() waits until the handler in softirq says that it is done. After
  * that the handler goes on to ask the device for the next completion, of a CQ
  * that may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). RCU waits for
- * softirqs that have begun; expedited, for a caller may be about to reconnect.
+ * softirqs that have begun. Nobody waits here for the grace period, which would
+ * delay the next connection, or, if it were expedited, interrupt all processors
+ * at the pace of a peer that connects and leaves.
  *
- * No other one begins meanwhile, whatever the device may still tell:
- * irq_poll_disable() keeps the handler's bit. ib_free_cq() would wait for that
- * bit, but not if nobody but the owner polls.
+ * No other handler begins in that time, even if the device has an event for the
+ * CQ: irq_poll_disable() keeps the handler's bit.
  */
-static void krdma_cq_stop(struct ib_cq *cq)
+static void krdma_cq_free_later(struct krdma_cq *kcq)
 {
-	irq_poll_disable(&cq->iop);
-	synchronize_rcu_expedited();
-	cq->poll_ctx = IB_POLL_DIRECT;
+	irq_poll_disable(&kcq->cq->iop);
+	INIT_RCU_WORK(&kcq->free_work, krdma_cq_free_work);
+	queue_rcu_work(krdma_wq, &kcq->free_work);
 }
 
 static void krdma_cq_destroy(struct krdma_cq *kcq)
 {
 	if (kcq->cq->poll_ctx == IB_POLL_SOFTIRQ)
-		krdma_cq_stop(kcq->cq);
-	ib_free_cq(kcq->cq);
-	kfree(kcq);
+		krdma_cq_free_later(kcq);
+	else
+		krdma_cq_free(kcq);
 }
 
 static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
@@ -219,6 +240,8 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
  * krdma_cq_put - undo krdma_cq_get()
  * @conn: connection whose QP is gone; still attached
  *
+ * The last connection has it freed, after this returns.
+ *
  * Context: process, @conn->setup held.
  */
 void krdma_cq_put(struct krdma_conn *conn)
@@ -231,8 +254,12 @@ void krdma_cq_put(struct krdma_conn *conn)
 	mutex_lock(&conn->dev->lock);
 	kcq->used -= conn->ncqes;
 	last = !kcq->used;
-	if (last)
+	if (last) {
 		list_del(&kcq->link);
+		/* Undone by krdma_device_cq_freed(). */
+		kref_get(&kcq->dev->ref);
+		kcq->dev->nfreed++;
+	}
 	mutex_unlock(&conn->dev->lock);
 	if (last)
 		krdma_cq_destroy(kcq);

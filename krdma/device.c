@@ -253,6 +253,21 @@ void krdma_device_detach(struct krdma_conn *conn)
 	krdma_dev_put(dev);
 }
 
+/**
+ * krdma_device_cq_freed - note that a completion queue has been freed
+ * @dev: its device, with a reference that is put here
+ *
+ * Context: process.
+ */
+void krdma_device_cq_freed(struct krdma_dev *dev)
+{
+	mutex_lock(&dev->lock);
+	if (!--dev->nfreed)
+		wake_up_all(&dev->idle);
+	mutex_unlock(&dev->lock);
+	krdma_dev_put(dev);
+}
+
 /*
  * From the same user of the same host, to the same of ours; and not newer: a
  * request that was given up may still wait when its successor is accepted.
@@ -395,6 +410,12 @@ static void krdma_dev_abort_all(struct krdma_dev *dev)
 	mutex_unlock(&dev->lock);
 }
 
+/* A CQ is counted before its last connection is detached. */
+static bool krdma_dev_is_idle(const struct krdma_dev *dev)
+{
+	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
+}
+
 static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct krdma_dev *dev = client_data;
@@ -412,11 +433,10 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	 * owner whose closing callback was called and who must release it. To
 	 * return earlier would let the owner's MRs outlive the device.
 	 */
-	while (!wait_event_timeout(dev->idle, list_empty_careful(&dev->conns),
-				   10 * HZ))
+	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
-	/* Until the last krdma_device_detach() has left the lock. */
+	/* Until krdma_device_detach() or krdma_device_cq_freed() has left the lock. */
 	mutex_lock(&dev->lock);
 	mutex_unlock(&dev->lock);
 	krdma_dev_put(dev);

@@ -19,7 +19,6 @@
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/random.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "msg.h"
@@ -1132,11 +1131,7 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	 * somebody who was about to post and still copies or maps.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
-	/*
-	 * The same for krdma_post(), which maps without the lock. Expedited: a
-	 * device that is removed, and the peer's next connection, wait for us.
-	 */
-	synchronize_rcu_expedited();
+	krdma_req_stop(conn);
 	for (i = 0; msg->recvs && i < msg->nrecvs; i++)
 		krdma_recv_unmap(conn, &msg->recvs[i]);
 	krdma_control_free(conn);

@@ -51,8 +51,9 @@ extern struct workqueue_struct *krdma_wq;
  * @conns: attached connections, by krdma_conn.dev_link
  * @pds: one krdma_pd per domain in use
  * @cqs: krdma_cq that several connections may use
+ * @nfreed: krdma_cq that no connection uses and that are not freed yet
  * @gone: remove has begun: attach nothing any more
- * @idle: woken when @conns becomes empty
+ * @idle: woken when @conns becomes empty, or @nfreed 0
  */
 struct krdma_dev {
 	struct list_head link;
@@ -62,6 +63,7 @@ struct krdma_dev {
 	struct list_head conns;
 	struct list_head pds;
 	struct list_head cqs;
+	unsigned int nfreed;
 	bool gone;
 	wait_queue_head_t idle;
 };
@@ -83,15 +85,19 @@ struct krdma_pd {
 /**
  * struct krdma_cq - a completion queue of one connection or of several
  * @link: in krdma_dev.cqs, or empty: of one connection
+ * @dev: device; with a reference while the CQ is being freed
  * @cq: the CQ
  * @size: entries that it was made for; it may have more
  * @used: what connections have taken of these; krdma_dev.lock
+ * @free_work: frees it after a grace period
  */
 struct krdma_cq {
 	struct list_head link;
+	struct krdma_dev *dev;
 	struct ib_cq *cq;
 	u32 size;
 	u32 used;
+	struct rcu_work free_work;
 };
 
 /**
@@ -147,11 +153,13 @@ struct krdma_watch {
  * @reads_over: and how many of these are over
  * @batch: where their work requests are put together
  * @siw_next: which of @siw_reads comes next
+ * @posters: calls of krdma_post() that are running, and 1 until krdma_req_stop()
  * @was_established: state has been KRDMA_ESTABLISHED
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @srq, @dev,
- *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @raw_live
+ *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @may_post,
+ *	@raw_live
  * @dev: reference while attached
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
@@ -168,6 +176,7 @@ struct krdma_watch {
  *	disconnect from
  * @removed_early: the device went before that
  * @drained: nothing completes any more
+ * @may_post: krdma_req_stop() is still to come
  * @raw_live: raw mode, and qp_ready, if there is one, has succeeded: the owner may
  *	have work requests and MRs
  * @async: nobody waits; constant since the first step
@@ -258,6 +267,7 @@ struct krdma_conn {
 	bool deaf;
 	struct krdma_batch *batch;
 	u32 siw_next;
+	atomic_t posters;
 
 	struct mutex setup; /* see @setup above */
 	struct krdma_dev *dev;
@@ -274,6 +284,7 @@ struct krdma_conn {
 	bool dialled;
 	bool removed_early;
 	bool drained;
+	bool may_post;
 	bool raw_live;
 	bool async;
 	bool is_siw;
@@ -392,6 +403,7 @@ int krdma_device_init(void);
 void krdma_device_exit(void);
 int krdma_device_attach(struct krdma_conn *conn);
 void krdma_device_detach(struct krdma_conn *conn);
+void krdma_device_cq_freed(struct krdma_dev *dev);
 int krdma_device_end_older(struct krdma_conn *conn);
 void krdma_domain_get(struct krdma_domain *domain);
 void krdma_device_watch(struct krdma_watch *watch,
@@ -531,6 +543,7 @@ u32 krdma_query_reads(const struct krdma_conn *conn);
 
 /* req.c */
 int krdma_req_begin(struct krdma_conn *conn);
+void krdma_req_stop(struct krdma_conn *conn);
 void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
 int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);

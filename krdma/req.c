@@ -19,10 +19,10 @@
 #include <linux/bvec.h>
 #include <linux/export.h>
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/wait.h>
 
 #include "msg.h"
 #include "region.h"
@@ -111,6 +111,8 @@ int krdma_req_begin(struct krdma_conn *conn)
 	conn->batch = kzalloc(sizeof(*conn->batch), GFP_KERNEL);
 	if (!conn->batch)
 		return -ENOMEM;
+	atomic_set(&conn->posters, 1);
+	conn->may_post = true;
 	conn->max_frwrs = krdma_frwr_max(conn);
 	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
@@ -120,6 +122,48 @@ int krdma_req_begin(struct krdma_conn *conn)
 		return -EOPNOTSUPP;
 	conn->max_map = krdma_dma_max(conn->cb.pd->device);
 	return krdma_siw_begin(conn);
+}
+
+/* Return: false after krdma_req_stop(): nothing may be mapped any more. */
+static bool krdma_req_enter(struct krdma_conn *conn)
+{
+	return atomic_inc_not_zero(&conn->posters);
+}
+
+/* The connection may be freed as soon as the lock is released. */
+static void krdma_req_leave(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	if (!atomic_dec_and_lock_irqsave(&conn->posters, &conn->wait.lock,
+					 flags))
+		return;
+	wake_up_all_locked(&conn->wait);
+	spin_unlock_irqrestore(&conn->wait.lock, flags);
+}
+
+/**
+ * krdma_req_stop - wait until no krdma_post() uses the device
+ * @conn: connection in KRDMA_CLOSING; may be stopped already, or never begun
+ *
+ * krdma_post() maps without krdma_conn.lock. It is counted, because a grace
+ * period of RCU takes long, and an expedited one interrupts all processors, at the
+ * pace of a peer that connects and leaves.
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_req_stop(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (!conn->may_post)
+		return;
+	conn->may_post = false;
+	krdma_req_leave(conn);
+	/* No time limit: krdma_post() does not wait for anything. */
+	wait_event(conn->wait, !atomic_read(&conn->posters));
+	/* Until the last one has released the lock. */
+	spin_lock_irq(&conn->wait.lock);
+	spin_unlock_irq(&conn->wait.lock);
 }
 
 /* ---- checking ---- */
@@ -1052,10 +1096,11 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_msg_check(conn);
 	if (ret)
 		return ret;
-	/* So long the device stays, see krdma_msg_stop(). */
-	rcu_read_lock();
+	/* The device stays until krdma_req_leave(). */
+	if (!krdma_req_enter(conn))
+		return krdma_last_error(cb) ?: -ENOTCONN;
 	ret = krdma_req_take(conn, req);
-	rcu_read_unlock();
+	krdma_req_leave(conn);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);

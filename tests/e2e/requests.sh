@@ -144,6 +144,12 @@ full_queue() {
 	kt release s
 }
 
+# A peer that connects and leaves must not interrupt all processors of this host.
+no_interrupts() {
+	! grep -qa rcu_expedited /modules/krdma.ko
+	ok $? "krdma asks for no expedited grace period"
+}
+
 # What is echoed comes back in order; the peer's credits are fewer than the messages.
 messages() {
 	local i
@@ -366,6 +372,7 @@ else
 	refusals
 	kt release w
 	full_queue
+	no_interrupts
 	messages
 	reads_among_messages
 	for ((round = 0; round < 8; round++)); do endings; done
