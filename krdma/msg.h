@@ -6,6 +6,9 @@
 #include "credit.h"
 #include "priv.h"
 
+/* Requests that may wait for room: a queue that is not emptied is a bug. */
+#define KRDMA_PENDING_MAX 4096
+
 /* What one task at a time may do; bits of krdma_msg.busy. */
 enum krdma_msg_busy {
 	KRDMA_BUSY_SEND = BIT(0), /* cut a message into parts and post them */

@@ -33,8 +33,12 @@
 #define KRDMA_BATCH 16
 #define KRDMA_BATCH_SGES 32
 
-/* Requests that may wait for room: a queue that is not emptied is a bug. */
-#define KRDMA_PENDING_MAX 4096
+/*
+ * Work requests that are posted in one go, with interrupts off. They are enough
+ * to keep an adapter busy until the first doorbell of them completes, which
+ * continues.
+ */
+#define KRDMA_KICK_MAX 64
 
 /**
  * struct krdma_batch - work requests that are put together, under the lock
@@ -893,11 +897,16 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
  * krdma_req_kick_locked - post the requests that there is room for
  * @conn: connection
  *
+ * Stops after KRDMA_KICK_MAX work requests, or after the request that reaches
+ * that number. The last one posted is signalled, so its completion posts the next
+ * ones.
+ *
  * Context: any, @conn->lock held.
  */
 void krdma_req_kick_locked(struct krdma_conn *conn)
 {
 	struct krdma_req *req;
+	unsigned int n = 0;
 	u64 unsaid = 0;
 
 	lockdep_assert_held(&conn->lock);
@@ -909,6 +918,11 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 						 struct krdma_wr, link));
 		if (!krdma_req_has_room_locked(conn, req))
 			break;
+		if (n >= KRDMA_KICK_MAX) {
+			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
+			break;
+		}
+		n += req->wr.slots;
 		list_move_tail(&req->wr.link, &conn->posted);
 		WRITE_ONCE(conn->npending, conn->npending - 1);
 		WRITE_ONCE(conn->nleft, conn->nleft + 1);

@@ -120,6 +120,7 @@ static const struct krdma_family {
 	{ "messages_received", KRDMA_COUNT_MSGS_RECEIVED, 1 },
 	{ "bytes_received", KRDMA_COUNT_BYTES_RECEIVED, 1 },
 	{ "credit_stalls", KRDMA_COUNT_CREDIT_STALLS, 1 },
+	{ "post_pauses", KRDMA_COUNT_POST_PAUSES, 1 },
 	{ "credit_messages", KRDMA_COUNT_CREDIT_MSGS, 1 },
 	{ "pings", KRDMA_COUNT_PINGS, 1 },
 	{ "pongs", KRDMA_COUNT_PONGS, 1 },

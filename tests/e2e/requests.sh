@@ -144,6 +144,21 @@ full_queue() {
 	kt release s
 }
 
+counted() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
+
+# A long chain is posted a part at a time, for interrupts are off.
+in_one_go() {
+	local pauses
+	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=1024
+	kt_is 0 "connected with 1024 slots"
+	pauses=$(counted post_pauses)
+	kt async s write virt 1000 64 chain=1000
+	kt_is 0 "a thousand requests in one chain ($kt_text)"
+	(($(counted post_pauses) > pauses))
+	ok $? "they were not posted in one go: $(($(counted post_pauses) - pauses)) pauses"
+	kt release s
+}
+
 # A peer that connects and leaves must not interrupt all processors of this host.
 no_interrupts() {
 	! grep -qa rcu_expedited /modules/krdma.ko
@@ -372,6 +387,7 @@ else
 	refusals
 	kt release w
 	full_queue
+	in_one_go
 	no_interrupts
 	messages
 	reads_among_messages
