@@ -179,6 +179,13 @@ struct krdma_loan {
  *	krdma_release_cb(). Nobody can wait for messages of such a connection.
  *	Context: that of completions, see &krdma_params.poll, or process context;
  *	must not sleep; may post; must not release the connection
+ * @write_space: Message mode: what krdma_post() has refused with -EAGAIN may be
+ *	tried again. Called once when there is room after such a refusal, one at
+ *	a time; what is refused then is told again. If several posts were refused
+ *	there may be room for one of them only. Not when the connection ends, and
+ *	not after krdma_release_cb(). Context: that of completions, see
+ *	&krdma_params.poll, or process context; must not sleep; may post; must
+ *	not release the connection
  * @qp_ready: Raw mode. The QP exists and is in INIT. Post receives here: the peer may
  *	send as soon as it is connected. Context: process, inside the call that
  *	connects or accepts; may sleep; must not call back into this cb except
@@ -220,6 +227,7 @@ struct krdma_ops {
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
 	void (*connected)(struct krdma_cb *cb, int error);
 	void (*receive)(struct krdma_cb *cb, struct krdma_loan *loan);
+	void (*write_space)(struct krdma_cb *cb);
 	int (*qp_ready)(struct krdma_cb *cb);
 	struct ib_srq *(*get_srq)(struct krdma_cb *cb);
 	void (*put_srq)(struct krdma_cb *cb, struct ib_srq *srq);
@@ -746,7 +754,7 @@ struct krdma_wr {
 #define KRDMA_REQ_SGES 4
 
 /* Flags of a request. */
-#define KRDMA_NOWAIT	BIT(0) /* -EAGAIN if the queue is full, do not queue */
+#define KRDMA_NOWAIT	BIT(0) /* -EAGAIN if there is no room, do not queue */
 
 /**
  * struct krdma_req - a request to the adapter
@@ -824,6 +832,9 @@ enum krdma_again_state {
  *	so @connected can post but not wait for an answer. NULL: messages are
  *	waited for with krdma_receive_len()
  *
+ * @write_space: as for &krdma_ops.write_space, between @connected and @lost.
+ *	NULL: it is not told
+ *
  * @failed: an attempt did not lead to a connection: why, and @cb is what it was
  *	made with, for krdma_get_reject(); krdma's, and released when this
  *	returns. Between two connections, never at the same time as the others.
@@ -842,6 +853,7 @@ struct krdma_again_ops {
 	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);
 	void (*receive)(struct krdma_again *again, struct krdma_cb *cb,
 			struct krdma_loan *loan);
+	void (*write_space)(struct krdma_again *again, struct krdma_cb *cb);
 	void (*failed)(struct krdma_again *again, struct krdma_cb *cb,
 		       int error);
 };

@@ -270,14 +270,25 @@ static void krdma_again_receive(struct krdma_cb *cb, struct krdma_loan *loan)
 		krdma_loan_return(loan);
 }
 
+static void krdma_again_space(struct krdma_cb *cb)
+{
+	struct krdma_again *again = cb->context;
+
+	if (READ_ONCE(again->state) == KRDMA_AGAIN_CONNECTED &&
+	    again->ops->write_space)
+		again->ops->write_space(again, cb);
+}
+
 static const struct krdma_ops krdma_again_wait_ops = {
 	.connected = krdma_again_connected,
+	.write_space = krdma_again_space,
 	.closing = krdma_again_closing,
 };
 
 static const struct krdma_ops krdma_again_receive_ops = {
 	.connected = krdma_again_connected,
 	.receive = krdma_again_receive,
+	.write_space = krdma_again_space,
 	.closing = krdma_again_closing,
 };
 

@@ -341,12 +341,16 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 {
 	unsigned long flags;
+	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy & ~what);
 	krdma_req_kick_locked(conn);
+	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
+	if (space)
+		krdma_space_tell(conn);
 }
 
 static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
@@ -667,7 +671,7 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 			      const struct ib_wc *wc)
 {
 	unsigned long flags;
-	bool lend;
+	bool lend, space;
 	int ret;
 
 	ret = krdma_recv_decode(conn, recv, wc);
@@ -681,11 +685,14 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 	lend = krdma_loan_begin_locked(conn);
 	/* It may have brought credits. */
 	krdma_req_kick_locked(conn);
+	space = krdma_space_begin_locked(conn);
 	/* For whoever receives, and for whoever waits for credits. */
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (lend)
 		krdma_loan_lend_all(conn);
+	if (space)
+		krdma_space_tell(conn);
 	return ret;
 }
 
@@ -1105,6 +1112,8 @@ static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 {
 	unsigned int busy = READ_ONCE(conn->msg->busy);
 
+	if (READ_ONCE(conn->msg->space.telling))
+		return false;
 	if (busy & KRDMA_BUSY_PUSH)
 		busy &= ~KRDMA_BUSY_SEND;
 	return !(busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW));

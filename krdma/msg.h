@@ -70,6 +70,36 @@ struct krdma_send {
 };
 
 /**
+ * struct krdma_need - what a chain of requests takes
+ * @nowait: KRDMA_NOWAIT: a place on the send queue; else one in the queue before
+ * @bulk: its first request moves bytes without the peer's processor
+ * @slots: send queue slots
+ * @sends: credits
+ * @requests: requests
+ */
+struct krdma_need {
+	bool nowait;
+	bool bulk;
+	unsigned int slots;
+	unsigned int sends;
+	unsigned int requests;
+};
+
+/**
+ * struct krdma_space - refused posts, see space.c
+ * @wanted: krdma_post() has refused something since the last callback
+ * @need: the least that would have been enough
+ * @telling: the callback runs
+ * @missed: room may have appeared since it began
+ */
+struct krdma_space {
+	bool wanted;
+	struct krdma_need need;
+	bool telling;
+	bool missed;
+};
+
+/**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
  * @nrecvs: how many: p.recv_depth and krdma_msg_extra_recvs(); constant
@@ -92,6 +122,7 @@ struct krdma_send {
  * @ready: krdma_recv, received parts in order
  * @open: the owner may be lent messages
  * @lending: somebody lends what is on @ready, see loan.c
+ * @space: posts that were refused
  * @next_id: id of the message whose part comes next
  * @next_offset: offset of that part
  * @next_len: length of that message, valid if @next_offset is not 0
@@ -140,6 +171,7 @@ struct krdma_msg {
 	struct list_head ready;
 	bool open;
 	bool lending;
+	struct krdma_space space;
 	u32 next_id;
 	u32 next_offset;
 	u32 next_len;
@@ -218,6 +250,16 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	       unsigned long until);
 int krdma_pull(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_pull_start_locked(struct krdma_conn *conn);
+
+/* req.c */
+bool krdma_req_have_need_locked(struct krdma_conn *conn,
+				const struct krdma_need *need);
+
+/* space.c */
+void krdma_space_refused_locked(struct krdma_conn *conn,
+				const struct krdma_need *need);
+bool krdma_space_begin_locked(struct krdma_conn *conn);
+void krdma_space_tell(struct krdma_conn *conn);
 
 /* close.c */
 void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);

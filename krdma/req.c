@@ -982,26 +982,57 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	return krdma_conn_wait(conn, krdma_req_have_read, &turn, until);
 }
 
-/*
- * Is there room for all of a chain, now? Of bytes for the first of it: there may
- * never be for all.
+/**
+ * krdma_req_have_need_locked - check whether there is room for all of a chain
+ * @conn: connection in message mode
+ * @need: what it takes
+ *
+ * Of bytes there need be room for the first request only: there may never be
+ * for all.
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if there is, at this moment.
  */
-static bool krdma_req_have_room_locked(struct krdma_conn *conn,
-				       const struct krdma_req *req)
+bool krdma_req_have_need_locked(struct krdma_conn *conn,
+				const struct krdma_need *need)
 {
 	const struct krdma_msg *msg = conn->msg;
-	unsigned int slots = 0, sends = 0;
 
-	if (!list_empty(&conn->pending) ||
-	    !krdma_req_has_slots_locked(conn, req))
+	lockdep_assert_held(&conn->lock);
+	if (!list_empty(&conn->pending) || need->slots > conn->sq_avail ||
+	    (need->bulk && conn->bulk >= conn->max_bulk))
 		return false;
+	return !need->sends ||
+	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
+		krdma_credit_may_send_n(&msg->credit, need->sends));
+}
+
+static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
+{
+	*need = (struct krdma_need){
+		.nowait = req->flags & KRDMA_NOWAIT,
+		.bulk = req->wr.bulk,
+	};
 	for (; req; req = req->next) {
-		slots += req->wr.slots;
-		sends += krdma_req_takes_credit(req);
+		need->slots += req->wr.slots;
+		need->sends += krdma_req_takes_credit(req);
+		need->requests++;
 	}
-	return slots <= conn->sq_avail &&
-	       (!sends || (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
-			   krdma_credit_may_send_n(&msg->credit, sends)));
+}
+
+/* Return: 0; -EAGAIN: the owner is told when there is room; -E2BIG: never. */
+static int krdma_req_find_room_locked(struct krdma_conn *conn,
+				      const struct krdma_need *need)
+{
+	if (need->requests > KRDMA_PENDING_MAX ||
+	    (need->nowait && (need->slots > conn->send_depth ||
+			      need->sends >= conn->hello.recv_depth)))
+		return -E2BIG;
+	if (conn->npending + need->requests <= KRDMA_PENDING_MAX &&
+	    (!need->nowait || krdma_req_have_need_locked(conn, need)))
+		return 0;
+	krdma_space_refused_locked(conn, need);
+	return -EAGAIN;
 }
 
 /* Does a message wait for nothing but a credit? */
@@ -1020,26 +1051,24 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 				    struct krdma_req *first)
 {
+	struct krdma_need need;
 	struct krdma_req *req;
-	unsigned int n = 0;
+	int ret;
 
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
 	if (conn->leaving)
 		return -ESHUTDOWN;
-	if (first->flags & KRDMA_NOWAIT &&
-	    !krdma_req_have_room_locked(conn, first))
-		return -EAGAIN;
-	for (req = first; req; req = req->next)
-		n++;
-	if (conn->npending + n > KRDMA_PENDING_MAX)
-		return -EAGAIN;
+	krdma_req_need(first, &need);
+	ret = krdma_req_find_room_locked(conn, &need);
+	if (ret)
+		return ret;
 	for (req = first; req; req = req->next) {
 		krdma_stats_posted_locked(conn, &req->wr);
 		list_add_tail(&req->wr.link, &conn->pending);
 	}
-	WRITE_ONCE(conn->npending, conn->npending + n);
+	WRITE_ONCE(conn->npending, conn->npending + need.requests);
 	krdma_req_kick_locked(conn);
 	if (krdma_req_lacks_credit_locked(conn))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
@@ -1098,9 +1127,10 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
  * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
  * -E2BIG its memory is in too many pieces, or, on siw, a message goes on in a
- * second MR of a region (1 MiB each); -EOPNOTSUPP the device cannot do it, or
- * the peer does not take it; -EAGAIN the queue is full; -ENOMEM; -ENOTCONN; or
- * why the connection ended. On error no @done is called.
+ * second MR of a region (1 MiB each), or there is never room for such a long
+ * chain; -EOPNOTSUPP the device cannot do it, or
+ * the peer does not take it; -EAGAIN the queue is full: &krdma_ops.write_space is
+ * called when there is room; -ENOMEM; -ENOTCONN; or why the connection ended. On error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 {

@@ -12,7 +12,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "priv.h"
+#include "msg.h"
 #include "trace.h"
 
 /* What needs nobody but the own adapter takes much less. */
@@ -311,14 +311,18 @@ static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 	int status = krdma_wr_errno(conn, wc_status);
 	unsigned long flags;
 	LIST_HEAD(over);
+	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over);
 	krdma_req_kick_locked(conn);
+	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_wr_finish(&over);
+	if (space)
+		krdma_space_tell(conn);
 }
 
 static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)

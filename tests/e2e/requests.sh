@@ -137,10 +137,38 @@ queries() {
 full_queue() {
 	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4
 	kt_is 0 "connected with four slots"
-	kt async s write virt 64 64 chain=8 nowait=1
-	kt_is EAGAIN "a chain that does not fit is refused ($kt_text)"
+	kt async s write virt 64 64 chain=5 nowait=1
+	kt_is E2BIG "a chain that never fits is refused for good ($kt_text)"
+	kt async s write virt 2000 4096 chain=4 nowait=1
+	kt_is EAGAIN "a chain that does not fit now is refused ($kt_text)"
 	kt async s write virt 500 4096 chain=50
 	kt_is 0 "those that may wait get through ($kt_text)"
+	kt release s
+}
+
+# The callback posts what was refused, as soon as there is room: nothing else does.
+write_space() {
+	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4 space=1
+	kt_is 0 "connected with four slots and a callback"
+	kt async s write virt 1000 64 nowait=1 refill=1
+	kt_is 0 "single writes get through by callback ($kt_text)"
+	kt async s write virt 999 4096 chain=3 nowait=1 refill=1
+	kt_is 0 "chains of writes get through by callback ($kt_text)"
+	[[ $kt_text == "posted=999 good=999 spaces="[1-9]* ]]
+	ok $? "the callback was called ($kt_text)"
+	kt release s
+	kt connect s "$server" 7000 space=1
+	kt_is 0 "connected for messages, with a callback"
+	kt_start sink take s 300 100
+	kt async s send virt 300 100 nowait=1 refill=1
+	kt_is 0 "messages that lacked a credit get through by callback ($kt_text)"
+	kt_result sink 60
+	kt_is 0 "and their echo ($kt_text)"
+	kt release s
+	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=16 space=1
+	kt_is 0 "connected with 16 slots and a callback"
+	kt async s write virt 6000 64 chain=50 refill=1
+	kt_is 0 "requests that found the queue full get through by callback ($kt_text)"
 	kt release s
 }
 
@@ -387,6 +415,7 @@ else
 	refusals
 	kt release w
 	full_queue
+	write_space
 	in_one_go
 	no_interrupts
 	messages

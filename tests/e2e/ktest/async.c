@@ -5,6 +5,7 @@
  */
 #include <linux/bvec.h>
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -12,7 +13,7 @@
 
 #include "priv.h"
 
-#define KTEST_ASYNC_MAX 4096
+#define KTEST_ASYNC_MAX 8192
 #define KTEST_ASYNC_PAGES 32
 
 /* One request, its memory as the different kinds want it, and what became of it. */
@@ -42,6 +43,9 @@ struct ktest_asyncs {
 	spinlock_t lock; /* times, place and status of all, done, waited */
 	unsigned int done;
 	unsigned int posted;
+	u32 chain;
+	u32 spaces;
+	bool refill;
 	struct completion over;
 };
 
@@ -157,13 +161,13 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 }
 
 /* In chains; what the first of a chain that is refused gets ends it. */
-static int ktest_async_post(struct ktest_asyncs *all, u32 chain)
+static int ktest_async_post(struct ktest_asyncs *all)
 {
 	u32 i, k, n;
 	int ret;
 
-	for (i = 0; i < all->n; i += n) {
-		n = min(chain, all->n - i);
+	for (i = all->posted; i < all->n; i += n) {
+		n = min(all->chain, all->n - i);
 		for (k = 0; k < n; k++)
 			all->list[i + k].req.next =
 				k + 1 < n ? &all->list[i + k + 1].req : NULL;
@@ -173,6 +177,46 @@ static int ktest_async_post(struct ktest_asyncs *all, u32 chain)
 		all->posted += n;
 	}
 	return 0;
+}
+
+/* Once for a refusal, so nobody else posts in this moment. */
+static void ktest_async_space(struct krdma_cb *cb)
+{
+	struct ktest_slot *slot = cb->context;
+	struct ktest_asyncs *all;
+	unsigned long flags;
+
+	spin_lock_irqsave(&slot->lock, flags);
+	all = slot->asyncs;
+	slot->in_space++;
+	spin_unlock_irqrestore(&slot->lock, flags);
+	if (all) {
+		all->spaces++;
+		ktest_async_post(all);
+	}
+	spin_lock_irqsave(&slot->lock, flags);
+	slot->in_space--;
+	spin_unlock_irqrestore(&slot->lock, flags);
+}
+
+const struct krdma_ops ktest_space_ops = {
+	.write_space = ktest_async_space,
+};
+
+static void ktest_async_set(struct krdma_cb *cb, struct ktest_asyncs *all)
+{
+	struct ktest_slot *slot = cb->context;
+	unsigned long flags;
+	bool busy;
+
+	do {
+		spin_lock_irqsave(&slot->lock, flags);
+		slot->asyncs = all;
+		busy = slot->in_space;
+		spin_unlock_irqrestore(&slot->lock, flags);
+		if (busy)
+			fsleep(1000);
+	} while (busy);
 }
 
 /* In short sleeps: a task in a long one is taken for hung. */
@@ -191,14 +235,23 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 	int ret = 0;
 
 	spin_lock_irqsave(&all->lock, flags);
-	all->n = all->posted;
+	if (!all->refill)
+		all->n = all->posted;
 	if (all->done == all->n)
 		complete(&all->over);
 	spin_unlock_irqrestore(&all->lock, flags);
 	if (!ktest_async_all_over(all, 60)) {
 		krdma_disconnect(all->cb);
-		wait_for_completion(&all->over);
 		ret = -ETIMEDOUT;
+		/* From here on the callback posts nothing. */
+		if (all->refill)
+			ktest_async_set(all->cb, NULL);
+		spin_lock_irqsave(&all->lock, flags);
+		all->n = all->posted;
+		if (all->done == all->n)
+			complete(&all->over);
+		spin_unlock_irqrestore(&all->lock, flags);
+		wait_for_completion(&all->over);
 	}
 	/* @all goes: until the last of them has left the lock. */
 	spin_lock_irqsave(&all->lock, flags);
@@ -267,8 +320,7 @@ static void ktest_async_free(struct ktest_asyncs *all)
 	kvfree(all->list);
 }
 
-static int ktest_async_run(struct ktest_asyncs *all, u32 chain, u32 flags,
-			   u32 *good)
+static int ktest_async_run(struct ktest_asyncs *all, u32 flags, u32 *good)
 {
 	int posted, ret;
 	u32 i;
@@ -277,9 +329,15 @@ static int ktest_async_run(struct ktest_asyncs *all, u32 chain, u32 flags,
 	for (i = 0; i < all->n && !ret; i++)
 		ktest_async_fill(all, i, flags);
 	if (!ret) {
-		posted = ktest_async_post(all, chain);
-		ret = ktest_async_wait(all) ?: ktest_async_judge(all, good) ?:
-		      posted;
+		if (all->refill)
+			ktest_async_set(all->cb, all);
+		posted = ktest_async_post(all);
+		if (all->refill && posted == -EAGAIN)
+			posted = 0;
+		ret = ktest_async_wait(all);
+		if (all->refill)
+			ktest_async_set(all->cb, NULL);
+		ret = ret ?: ktest_async_judge(all, good) ?: posted;
 	}
 	ktest_async_free(all);
 	return ret;
@@ -296,29 +354,29 @@ static int ktest_name(const char * const *names, int n, const char *name)
 }
 
 /* Written with immediate data is what the server of tell.c has. */
-static int ktest_async_remote(struct ktest_asyncs *all, u32 chain, u32 flags,
-			      u32 *good)
+static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 {
 	struct krdma_remote *remote;
 	int ret;
 
 	if (all->opcode != KRDMA_WRITE_IMM || all->cb->read_write) {
 		all->remote = krdma_peer_shown(all->cb);
-		return ktest_async_run(all, chain, flags, good);
+		return ktest_async_run(all, flags, good);
 	}
 	remote = ktest_tell_import(all->cb);
 	if (IS_ERR(remote))
 		return PTR_ERR(remote);
 	all->remote = remote;
-	ret = ktest_async_run(all, chain, flags, good);
+	ret = ktest_async_run(all, flags, good);
 	krdma_remote_free(remote);
 	return ret;
 }
 
 /*
- * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1]: N requests of LEN
- * bytes each. Says how many succeeded; the result is the first that did not, or
- * -EPROTO if one was not over exactly once and in its turn.
+ * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [refill=1]: N requests
+ * of LEN bytes each. Says how many succeeded; the result is the first that did
+ * not, or -EPROTO if one was not over exactly once and in its turn. refill: of a
+ * slot with space=1; what is refused is posted by the callback.
  */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb)
@@ -333,6 +391,8 @@ int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		.n = ktest_number(args, 4, 1),
 		.len = ktest_number(args, 5, 0),
 		.offset = ktest_option(args, "offset", 0),
+		.chain = ktest_option(args, "chain", 1) ?: 1,
+		.refill = ktest_option(args, "refill", 0),
 	};
 	u32 good = 0;
 	int ret;
@@ -343,10 +403,14 @@ int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		return -EINVAL;
 	spin_lock_init(&all.lock);
 	init_completion(&all.over);
-	ret = ktest_async_remote(&all, ktest_option(args, "chain", 1) ?: 1,
-				 ktest_option(args, "nowait", 0) ? KRDMA_NOWAIT : 0,
-				 &good);
-	snprintf(ctx->text, sizeof(ctx->text), "posted=%u good=%u", all.posted,
-		 good);
+	ret = ktest_async_remote(&all, ktest_option(args, "nowait", 0) ?
+				 KRDMA_NOWAIT : 0, &good);
+	if (all.refill)
+		snprintf(ctx->text, sizeof(ctx->text),
+			 "posted=%u good=%u spaces=%u", all.posted, good,
+			 all.spaces);
+	else
+		snprintf(ctx->text, sizeof(ctx->text), "posted=%u good=%u",
+			 all.posted, good);
 	return ret;
 }

@@ -140,6 +140,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_RAW;
 	if (slot->is_raw)
 		p->ops = &ktest_raw_ops;
+	if (ktest_option(args, "space", 0))
+		p->ops = &ktest_space_ops;
 	slot->pause_us = ktest_option(args, "pause_us", 0);
 	slot->closing = 0;
 	return ktest_fill_private(args, p) ?:

@@ -66,28 +66,33 @@ struct ktest_raw {
  *	whoever releases that)
  * @net: network namespace of those who call it so; a node may be one of those
  * @name: what commands call it
- * @lock: protects @cb
+ * @lock: protects @cb, @asyncs and @in_space
  * @cb: the object; whoever takes it out releases it
  * @ret: of the last call that was made on it
  * @closing: reason that the closing callback got, 0: not called
  * @is_raw: @cb is in raw mode
  * @raw: raw mode
  * @pause_us: how long to stay in KRDMA_NEW and in qp_ready
+ * @asyncs: requests that the write_space callback goes on to post, or NULL
+ * @in_space: callbacks that use @asyncs
  */
 struct ktest_slot {
 	struct list_head link;
 	struct kref ref;
 	const struct net *net;
 	char name[KTEST_NAME_LEN];
-	spinlock_t lock; /* of @cb */
+	spinlock_t lock; /* see @lock above */
 	struct krdma_cb *cb;
 	int ret;
 	int closing;
 	bool is_raw;
 	struct ktest_raw raw;
 	u32 pause_us;
+	struct ktest_asyncs *asyncs;
+	u32 in_space;
 };
 
+struct ktest_asyncs;
 struct ktest_load;
 
 /**
@@ -163,6 +168,7 @@ int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_again_end(void);
 
 /* async.c */
+extern const struct krdma_ops ktest_space_ops;
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb);
 

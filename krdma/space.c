@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Write space: tell the owner when a post that was refused may be tried again.
+ *
+ * krdma_post() refuses with -EAGAIN if there is no room, and notes how much
+ * would have been enough, under the krdma_conn.lock under which it looked. What
+ * makes room (a completion, credits, the end of a blocking sender) checks that
+ * note under the same lock, so no refusal is missed.
+ *
+ * One at a time calls back, and has krdma_space.telling. Room that appears in
+ * that time is checked when the callback has returned. Each round needs an
+ * event, so it does not loop by itself. krdma_msg_stop() waits for the callback.
+ */
+#include "msg.h"
+
+/* A queue that was full is not reported for each single request that leaves. */
+#define KRDMA_SPACE_PENDING (KRDMA_PENDING_MAX / 2)
+
+/**
+ * krdma_space_refused_locked - note a refused post
+ * @conn: connection in message mode
+ * @need: what would have been enough
+ *
+ * The least of several refusals counts: the owner is told when one of them may
+ * succeed, and refused again with the others.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_space_refused_locked(struct krdma_conn *conn,
+				const struct krdma_need *need)
+{
+	struct krdma_space *space = &conn->msg->space;
+
+	lockdep_assert_held(&conn->lock);
+	if (!conn->ops || !conn->ops->write_space)
+		return;
+	if (!space->wanted) {
+		space->need = *need;
+		space->wanted = true;
+		return;
+	}
+	space->need.nowait |= need->nowait;
+	space->need.bulk &= need->bulk;
+	space->need.slots = min(space->need.slots, need->slots);
+	space->need.sends = min(space->need.sends, need->sends);
+	space->need.requests = min(space->need.requests, need->requests);
+}
+
+static bool krdma_space_is_there_locked(struct krdma_conn *conn)
+{
+	const struct krdma_need *need = &conn->msg->space.need;
+	unsigned int requests = max_t(unsigned int, need->requests,
+				      KRDMA_SPACE_PENDING);
+
+	lockdep_assert_held(&conn->lock);
+	if (need->nowait)
+		return krdma_req_have_need_locked(conn, need);
+	return conn->npending + requests <= KRDMA_PENDING_MAX;
+}
+
+/**
+ * krdma_space_begin_locked - check whether the caller has to call back
+ * @conn: connection in message mode, where room may have appeared
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if so: krdma_space_tell() must follow.
+ */
+bool krdma_space_begin_locked(struct krdma_conn *conn)
+{
+	struct krdma_space *space = &conn->msg->space;
+
+	lockdep_assert_held(&conn->lock);
+	if (!space->wanted || conn->stopped ||
+	    conn->cb.state != KRDMA_ESTABLISHED)
+		return false;
+	if (space->telling) {
+		space->missed = true;
+		return false;
+	}
+	if (!krdma_space_is_there_locked(conn))
+		return false;
+	space->wanted = false;
+	space->telling = true;
+	return true;
+}
+
+/* Return: true if the caller has to call back once more. */
+static bool krdma_space_end(struct krdma_conn *conn)
+{
+	struct krdma_space *space = &conn->msg->space;
+	unsigned long flags;
+	bool again = false;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	WRITE_ONCE(space->telling, false);
+	if (space->missed) {
+		space->missed = false;
+		again = krdma_space_begin_locked(conn);
+	}
+	/* For krdma_msg_stop(). */
+	if (!again)
+		krdma_conn_wake(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return again;
+}
+
+/**
+ * krdma_space_tell - call back
+ * @conn: connection for which krdma_space_begin_locked() returned true
+ *
+ * Context: that of completions, or process.
+ */
+void krdma_space_tell(struct krdma_conn *conn)
+{
+	do {
+		conn->ops->write_space(&conn->cb);
+	} while (krdma_space_end(conn));
+}
