@@ -184,6 +184,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vdev->dev.devt = vrfm_devt + unit;
 	vdev->dev.release = vrfm_dev_release;
 	cdev_init(&vdev->cdev, &vrfm_fops);
+	vrfm_region_name(&vdev->region, vdev->inode->i_mapping);
 	vdev->cdev.owner = THIS_MODULE;
 	return vdev;
 }

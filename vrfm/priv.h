@@ -573,6 +573,8 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
 
+void vrfm_region_name(struct vrfm_region *region,
+		      struct address_space *mapping);
 /* sysfs.c */
 extern const struct attribute_group *vrfm_dev_groups[];
 

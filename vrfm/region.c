@@ -23,9 +23,25 @@
 
 static void vrfm_region_free_pages(struct vrfm_region *region)
 {
-	while (region->npages)
-		put_page(region->pages[--region->npages]);
+	struct page *page;
+
+	while (region->npages) {
+		page = region->pages[--region->npages];
+		page_folio(page)->mapping = NULL;
+		put_page(page);
+		cond_resched();
+	}
 	kvfree(region->pages);
+}
+
+/*
+ * A size that the machine cannot hold is refused before the first page is
+ * taken: to take and to zero all free memory takes long, and pushes out what
+ * others need. A sixteenth is for maps of words and of pages.
+ */
+static bool vrfm_region_fits(unsigned long npages)
+{
+	return npages + npages / 16 <= (unsigned long)si_mem_available();
 }
 
 static int vrfm_region_alloc_pages(struct vrfm_region *region,
@@ -37,6 +53,9 @@ static int vrfm_region_alloc_pages(struct vrfm_region *region,
 	struct page *page;
 
 	region->npages = 0;
+	region->pages = NULL;
+	if (!vrfm_region_fits(npages))
+		return -ENOMEM;
 	region->pages = kvmalloc_array(npages, sizeof(*region->pages),
 				       GFP_KERNEL);
 	if (!region->pages)
@@ -74,6 +93,27 @@ int vrfm_region_alloc(struct vrfm_region *region, u64 size)
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+/**
+ * vrfm_region_name - give the pages a place in a file
+ * @region: that is allocated
+ * @mapping: of the device's inode; must stay until vrfm_region_free()
+ *
+ * A futex of several processes is known by the file and the index of its page.
+ * The pages are not in the page cache: @mapping does not find them.
+ *
+ * Context: may sleep.
+ */
+void vrfm_region_name(struct vrfm_region *region, struct address_space *mapping)
+{
+	unsigned long i;
+
+	for (i = 0; i < region->npages; i++) {
+		page_folio(region->pages[i])->mapping = mapping;
+		page_folio(region->pages[i])->index = i;
+		cond_resched();
+	}
 }
 
 /**

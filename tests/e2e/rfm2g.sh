@@ -12,7 +12,7 @@
 # long: stock-6.12 stock-new debug-6.1
 # load: krdma vrfm
 # append: ncpus=1
-# programs: rfm2g/abi rfm2g/fuzz rfm2g/own
+# programs: rfm2g/abi rfm2g/fuzz rfm2g/own rfm2g/locks
 # guarantees: G1 G7 G10
 # timeout: 300
 
@@ -110,6 +110,31 @@ busy() {
 	exec 7>&-
 }
 
+# Locks that processes of this node share in a mapping.
+locked() {
+	make "$config/$name" "$NODE" 1M
+	results locks "$RFM"
+	rmdir "$config/$name"
+	barrier locked
+}
+
+# allocated: pages that this kernel has allocated since it booted
+allocated() {
+	awk '/^pgalloc/ { n += $2 } END { print n }' /proc/vmstat
+}
+
+# Refused by a look at what is available: nothing is taken first. No node has 2 GiB.
+too_large() {
+	local before
+	mkdir $spare && put $spare/node_id 99 && put $spare/size 2G
+	before=$(allocated)
+	refused "Cannot allocate memory" "a device that the machine cannot hold" put $spare/enable 1
+	(($(allocated) - before < 16384))
+	ok $? "it took no memory: $(($(allocated) - before)) pages"
+	rmdir $spare
+	barrier too_large
+}
+
 # Who watches is never let alone.
 watched() {
 	make "$config/$name" "$NODE" 1M
@@ -164,6 +189,8 @@ cards
 small
 page
 busy
+locked
+too_large
 watched
 wrong
 at_random 100000
