@@ -27,6 +27,7 @@ static int vrfm_open(struct inode *inode, struct file *file)
 	vf->vdev = vdev;
 	vf->dma_threshold = RFM2G_NEVER_DMA;
 	mutex_init(&vf->claims);
+	INIT_LIST_HEAD(&vf->bar_entry);
 	spin_lock_bh(&vdev->lock);
 	ret = vrfm_open_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
@@ -51,6 +52,7 @@ static int vrfm_release(struct inode *inode, struct file *file)
 			vrfm_event_enable_locked(vdev, type, false);
 	spin_unlock_bh(&vdev->lock);
 	vrfm_claims_free(vf);
+	vrfm_regs_unmap(vf);
 	kfree(vf);
 	return 0;
 }

@@ -102,27 +102,6 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-static void vrfm_dev_free_bars(struct vrfm_dev *vdev)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(vdev->bars); i++)
-		if (vdev->bars[i])
-			put_page(vdev->bars[i]);
-}
-
-static int vrfm_dev_alloc_bars(struct vrfm_dev *vdev)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(vdev->bars); i++) {
-		vdev->bars[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		if (!vdev->bars[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* The last reference is gone: no file, no mapping, no entry in sysfs. */
 static void vrfm_dev_release(struct device *dev)
 {
@@ -130,7 +109,6 @@ static void vrfm_dev_release(struct device *dev)
 
 	vrfm_flush_free(vdev);
 	vrfm_stage_free(vdev);
-	vrfm_dev_free_bars(vdev);
 	vrfm_region_free(&vdev->region);
 	kvfree(vdev->own);
 	if (!IS_ERR_OR_NULL(vdev->inode))
@@ -173,6 +151,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vdev->unit = unit;
 	vrfm_dev_init_locks(vdev);
 	INIT_LIST_HEAD(&vdev->links);
+	INIT_LIST_HEAD(&vdev->bar_files);
 	init_waitqueue_head(&vdev->room);
 	vdev->epoch = vrfm_dev_epoch();
 	vrfm_stage_init(vdev);
@@ -194,9 +173,6 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	int ret;
 
 	ret = dev_set_name(&vdev->dev, VRFM_NAME "%u", vdev->unit);
-	if (ret)
-		return ret;
-	ret = vrfm_dev_alloc_bars(vdev);
 	if (ret)
 		return ret;
 	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);

@@ -127,10 +127,12 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /* One page, whatever was asked; behind it there is nothing. */
-static int vrfm_mmap_bar(struct vrfm_dev *vdev, struct vm_area_struct *vma,
+static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
 			 unsigned int bar)
 {
-	return vm_insert_page(vma, vma->vm_start, vdev->bars[bar]);
+	struct page *page = vrfm_regs_map(vf, bar);
+
+	return page ? vm_insert_page(vma, vma->vm_start, page) : -ENOMEM;
 }
 
 static struct page *vrfm_dma_page(void)
@@ -217,5 +219,5 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 	vma->vm_pgoff = VRFM_SPECIAL_PGOFF;
 	if (special == VRFM_SPECIAL_DMA)
 		return vrfm_mmap_dma(vma);
-	return vrfm_mmap_bar(vdev, vma, special == VRFM_SPECIAL_BAR2);
+	return vrfm_mmap_bar(vf, vma, special == VRFM_SPECIAL_BAR2);
 }

@@ -240,7 +240,7 @@ struct vrfm_flush_counts {
  * @params: what it was made of
  * @unit: N
  * @region: the memory
- * @bars: a page each for mappings of BAR0 and BAR2, pictures of the registers
+ * @bar_files: open files that have mapped registers
  * @gone: no longer there, files that are open get -ENODEV
  * @epoch: which life of the device this is, see vrfm_dev_epoch()
  * @own: a bit for each word: this node wrote it last, as far as it knows. Under
@@ -284,7 +284,7 @@ struct vrfm_flush_counts {
  * @watch_lock: protects @watchers and @nwatchers
  * @watchers: who waits for a part of the memory to change
  * @nwatchers: how many they are; looked at under the lock of a page
- * @lock: protects @events, @regs, @opens, the writing of @bars, @refused,
+ * @lock: protects @events, @regs, @opens, @bar_files, @refused,
  *	@strangers
  * @events: indexed by enum rfm2g_event
  * @regs: registers
@@ -298,7 +298,7 @@ struct vrfm_dev {
 	struct vrfm_params params;
 	unsigned int unit;
 	struct vrfm_region region;
-	struct page *bars[2];
+	struct list_head bar_files;
 	bool gone;
 
 	u64 epoch;
@@ -405,6 +405,9 @@ static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
 	};
 }
 
+ * @bars: its pages of BAR0 and BAR2, pictures of the registers, or NULL; under
+ *	vrfm_dev.lock, as is the next
+ * @bar_entry: place in vrfm_dev.bar_files, if it has one of them
 /**
  * vrfm_params_init - what an admin need not say
  * @params: to fill
@@ -412,6 +415,8 @@ static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
 static inline void vrfm_params_init(struct vrfm_params *params)
 {
 	*params = (struct vrfm_params){
+	struct page *bars[2];
+	struct list_head bar_entry;
 		.network = VRFM_NETWORK_DEFAULT,
 		.size = VRFM_SIZE_DEFAULT,
 		.port = VRFM_PORT_DEFAULT,
@@ -605,3 +610,5 @@ static inline void vrfm_touched(struct vrfm_dev *vdev, u32 offset, u32 len)
 }
 
 #endif /* VRFM_PRIV_H */
+struct page *vrfm_regs_map(struct vrfm_file *vf, unsigned int bar);
+void vrfm_regs_unmap(struct vrfm_file *vf);

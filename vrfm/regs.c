@@ -4,9 +4,9 @@
  *
  * Both register spaces are composed when somebody looks, from what the device
  * knows; a write takes the picture, changes it, and acts on the registers that
- * it touched. A copy of the pictures lies in a page each for programs that map
- * them; vrfm_regs_publish_locked() renews it whenever something changes, and
- * what programs store there means nothing.
+ * it touched. Programs that map them get a copy of the pictures, a page each for
+ * each open file; vrfm_regs_publish_locked() renews the copies whenever something
+ * changes. A store into one of them has no effect, except on that copy.
  */
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -272,31 +272,96 @@ static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
 		vrfm_bar2_locked(vdev, image);
 }
 
+/* Programs read at any moment, so words of the picture are stored whole. */
+static void vrfm_bars_put_locked(struct vrfm_dev *vdev, unsigned int bar,
+				 const void *image, size_t len)
+{
+	struct vrfm_file *vf;
+
+	list_for_each_entry(vf, &vdev->bar_files, bar_entry)
+		if (vf->bars[bar])
+			vrfm_copy(page_address(vf->bars[bar]), image, len);
+}
+
 /**
- * vrfm_regs_publish_locked - renew what programs have mapped of BAR2
+ * vrfm_regs_publish_locked - renew the pages of BAR2 that programs have mapped
  * @vdev: device
- *
- * They look at any moment: the picture is made elsewhere, and its words come
- * whole.
  */
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
 {
 	u8 image[RFM2G_BAR2_SIZE] __aligned(8);
 
+	if (list_empty(&vdev->bar_files))
+		return;
 	vrfm_image_locked(vdev, RFM2G_BAR2, image);
-	vrfm_copy(page_address(vdev->bars[1]), image, sizeof(image));
+	vrfm_bars_put_locked(vdev, 1, image, sizeof(image));
 }
 
 /**
- * vrfm_regs_publish_bus_locked - the same of BAR0, where little ever changes
+ * vrfm_regs_publish_bus_locked - renew the pages of BAR0 that programs have mapped
  * @vdev: device
  */
 void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
 {
 	u8 image[RFM2G_BAR0_SIZE] __aligned(8);
 
+	if (list_empty(&vdev->bar_files))
+		return;
 	vrfm_image_locked(vdev, RFM2G_BAR0, image);
-	vrfm_copy(page_address(vdev->bars[0]), image, sizeof(image));
+	vrfm_bars_put_locked(vdev, 0, image, sizeof(image));
+}
+
+/**
+ * vrfm_regs_map - get the page of registers that an open file maps
+ * @vf: open file
+ * @bar: 0: BAR0, 1: BAR2
+ *
+ * Each open file has pages of its own: a program that stores there changes the
+ * picture for nobody else.
+ *
+ * Context: may sleep.
+ * Return: the page, which vrfm_regs_unmap() frees; NULL: no memory.
+ */
+struct page *vrfm_regs_map(struct vrfm_file *vf, unsigned int bar)
+{
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	struct vrfm_dev *vdev = vf->vdev;
+	struct page *mine;
+
+	if (!page)
+		return NULL;
+	spin_lock_bh(&vdev->lock);
+	if (!vf->bars[bar]) {
+		vf->bars[bar] = page;
+		page = NULL;
+	}
+	mine = vf->bars[bar];
+	if (list_empty(&vf->bar_entry))
+		list_add(&vf->bar_entry, &vdev->bar_files);
+	vrfm_regs_publish_bus_locked(vdev);
+	vrfm_regs_publish_locked(vdev);
+	spin_unlock_bh(&vdev->lock);
+	if (page)
+		put_page(page);
+	return mine;
+}
+
+/**
+ * vrfm_regs_unmap - free the pages of registers of an open file
+ * @vf: file that is being closed
+ *
+ * Context: may sleep.
+ */
+void vrfm_regs_unmap(struct vrfm_file *vf)
+{
+	unsigned int i;
+
+	spin_lock_bh(&vf->vdev->lock);
+	list_del_init(&vf->bar_entry);
+	spin_unlock_bh(&vf->vdev->lock);
+	for (i = 0; i < ARRAY_SIZE(vf->bars); i++)
+		if (vf->bars[i])
+			put_page(vf->bars[i]);
 }
 
 static u32 vrfm_reg_get(const u8 *image, u32 width)

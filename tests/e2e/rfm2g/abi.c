@@ -351,6 +351,22 @@ static void whole_pictures(const volatile uint8_t *bar2)
 	value("SET_LED", 0);
 }
 
+/* A second open file has pictures of its own. */
+static void own_pictures(volatile uint32_t *bar0)
+{
+	int mine = fd, other = open(path, O_RDWR);
+	volatile uint32_t *others;
+
+	fd = other;
+	others = special(2, PAGE);
+	fd = mine;
+	bar0[0xF0 / 4] = 0x12345678;
+	is(others && others[0xF0 / 4] == reg_value(0, 0xF0, 4), "a store into BAR0 is not seen by another open file");
+	if (others)
+		munmap((void *)others, PAGE);
+	close(other);
+}
+
 static void special_maps(void)
 {
 	volatile uint32_t *bar0 = special(2, PAGE), *bar2 = special(4, PAGE);
@@ -363,6 +379,7 @@ static void special_maps(void)
 		return;
 	is(bar2[2] == reg_value(2, 8, 4) && ((volatile uint8_t *)bar2)[4] == node, "BAR2 shows LCSR1 and the node");
 	is(bar0[0xF0 / 4] == reg_value(0, 0xF0, 4), "BAR0 shows the window");
+	own_pictures(bar0);
 	whole_pictures((volatile uint8_t *)bar2);
 	reg("SET_REG", 2, 8, 4, &mask);
 	is(bar2[2] & 1u << 31, "what changes is seen there");
