@@ -8,6 +8,7 @@
 #define KRDMA_COMPAT_H
 
 #include <linux/mm.h>
+#include <linux/rmap.h>
 #include <linux/version.h>
 #include <rdma/ib_verbs.h>
 
@@ -130,6 +131,40 @@ static inline int krdma_page_mapcount(struct page *page)
 #else
 	return page_mapcount(page);
 #endif
+}
+
+/**
+ * krdma_mapping_wrprotect - write-protect a page in all page tables
+ * @mapping: address space that knows its mappings
+ * @index: offset of the page in it
+ * @page: the page
+ *
+ * mapping_wrprotect_range() does it since v6.15 ("mm: provide
+ * mapping_wrprotect_range() function"), and cleans the entries in the same step.
+ *
+ * Context: may sleep.
+ * Return: true; false: this kernel has no such function.
+ */
+static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
+					   pgoff_t index, struct page *page)
+{
+#if KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE
+	mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/**
+ * krdma_can_wrprotect - check whether pages need not be unmapped instead
+ *
+ * Return: true if the kernel can write-protect a page in all page tables.
+ */
+static inline bool krdma_can_wrprotect(void)
+{
+	return KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE ||
+	       IS_ENABLED(CONFIG_MAPPING_DIRTY_HELPERS);
 }
 
 #endif /* KRDMA_COMPAT_H */

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "compat.h"
 #include "link.h"
 #include "priv.h"
 
@@ -169,6 +170,8 @@ static int __init vrfm_init(void)
 		       vrfm_param_mode);
 		return -EINVAL;
 	}
+	if (!krdma_can_wrprotect())
+		pr_notice("no CONFIG_MAPPING_DIRTY_HELPERS: loads from mappings fault after stores\n");
 	ret = vrfm_link_init();
 	if (ret)
 		return ret;

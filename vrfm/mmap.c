@@ -128,6 +128,8 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 
 /* One page, whatever was asked; behind it there is nothing. */
 static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
+	if (krdma_mapping_wrprotect(mapping, index, vdev->region.pages[index]))
+		return;
 			 unsigned int bar)
 {
 	struct page *page = vrfm_regs_map(vf, bar);
