@@ -26,6 +26,11 @@
 
 #include "opts.h"
 #include "past.h"
+#ifdef __BIG_ENDIAN
+#error "vrfm stores words in the byte order of the host, and needs little-endian"
+#endif
+
+#include "mapper.h"
 #include "proto.h"
 #include "queue.h"
 #include "stage.h"
