@@ -218,6 +218,51 @@ static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, flush_us);
 
+static ssize_t vrfm_item_stage_ms_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.stage_ms));
+}
+
+static ssize_t vrfm_item_stage_ms_store(struct config_item *item,
+					const char *page, size_t len)
+{
+	return vrfm_item_set(item, "stage_ms", page,
+			     &to_vrfm_item(item)->params.stage_ms, 1,
+			     VRFM_STAGE_MS_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, stage_ms);
+
+static ssize_t vrfm_item_unstage_ms_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.unstage_ms));
+}
+
+static ssize_t vrfm_item_unstage_ms_store(struct config_item *item,
+					  const char *page, size_t len)
+{
+	return vrfm_item_set(item, "unstage_ms", page,
+			     &to_vrfm_item(item)->params.unstage_ms, 1,
+			     VRFM_STAGE_MS_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, unstage_ms);
+
+static ssize_t vrfm_item_quiet_us_show(struct config_item *item, char *page)
+{
+	return sysfs_emit(page, "%u\n",
+			  READ_ONCE(to_vrfm_item(item)->params.quiet_us));
+}
+
+static ssize_t vrfm_item_quiet_us_store(struct config_item *item,
+					const char *page, size_t len)
+{
+	return vrfm_item_set(item, "quiet_us", page,
+			     &to_vrfm_item(item)->params.quiet_us, 0,
+			     VRFM_QUIET_US_MAX, len);
+}
+CONFIGFS_ATTR(vrfm_item_, quiet_us);
+
 static ssize_t vrfm_item_direct_show(struct config_item *item, char *page)
 {
 	u32 mode = READ_ONCE(to_vrfm_item(item)->params.direct);
@@ -465,6 +510,9 @@ static struct configfs_attribute *vrfm_item_attrs[] = {
 	&vrfm_item_attr_overload_ms,
 	&vrfm_item_attr_keepalive_ms,
 	&vrfm_item_attr_flush_us,
+	&vrfm_item_attr_stage_ms,
+	&vrfm_item_attr_unstage_ms,
+	&vrfm_item_attr_quiet_us,
 	&vrfm_item_attr_direct,
 	&vrfm_item_attr_direct_min,
 	&vrfm_item_attr_enable,

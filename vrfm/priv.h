@@ -67,6 +67,9 @@ struct vrfm_twin;
  * @direct_min: blocks of so many bytes are written directly
  */
 struct vrfm_params {
+ * @stage_ms: time that a peer has to confirm a staged range
+ * @unstage_ms: time after which a range without stores is no longer staged
+ * @quiet_us: time without stores after which a page is write-protected
 	u32 node;
 	u32 network;
 	u64 size;
@@ -79,6 +82,9 @@ struct vrfm_params {
 	u32 direct_min;
 };
 
+	u32 stage_ms;
+	u32 unstage_ms;
+	u32 quiet_us;
 /**
  * struct vrfm_region - a node's copy of the memory
  * @pages: normal pages, one by one
@@ -454,6 +460,9 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 int vrfm_dev_publish(struct vrfm_dev *vdev);
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open);
 void vrfm_devices_lock(void);
+		.stage_ms = VRFM_STAGE_MS_DEFAULT,
+		.unstage_ms = VRFM_STAGE_MS_DEFAULT,
+		.quiet_us = VRFM_QUIET_US_DEFAULT,
 void vrfm_devices_unlock(void);
 struct vrfm_dev *vrfm_device(unsigned int unit);
 

@@ -25,10 +25,8 @@
 #include "trace.h"
 #include "way.h"
 
-/* A range that nobody needs is staged for so long. */
-#define VRFM_UNSTAGE_MS 1000
-/* A peer that does not answer is cut off after so long, or overload_ms. */
-#define VRFM_ANSWER_MS 1000
+/* Time from one look for answers of peers to the next, if none comes. */
+#define VRFM_LOOK_MS 100
 /* So long a fault waits, for it holds a lock that all threads need. */
 #define VRFM_FAULT_MS 1
 /* Who claims waits; nobody who is told may take that long. */
@@ -164,13 +162,18 @@ bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range)
 	return vrfm_stage_try(vdev, range);
 }
 
-static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range)
+static unsigned long vrfm_unstage_jiffies(const struct vrfm_dev *vdev)
+{
+	return msecs_to_jiffies(READ_ONCE(vdev->params.unstage_ms));
+}
+
+static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range,
+				  unsigned long unstage)
 {
 	WARN_ON_ONCE(!stage->pins[range]);
 	stage->used[range] = jiffies;
 	if (!--stage->pins[range] && stage->nshown)
-		queue_delayed_work(vrfm_wq, &stage->work,
-				   msecs_to_jiffies(VRFM_UNSTAGE_MS));
+		queue_delayed_work(vrfm_wq, &stage->work, unstage);
 }
 
 /**
@@ -187,7 +190,7 @@ void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last)
 
 	spin_lock_bh(&stage->lock);
 	for (; first <= last; first++)
-		vrfm_stage_put_locked(stage, first);
+		vrfm_stage_put_locked(stage, first, vrfm_unstage_jiffies(vdev));
 	spin_unlock_bh(&stage->lock);
 }
 
@@ -267,7 +270,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		WRITE_ONCE(stage->nshown, stage->nshown + 1);
 		/* While nobody could write directly, nothing was unstaged. */
 		queue_delayed_work(vrfm_wq, &stage->work,
-				   msecs_to_jiffies(VRFM_UNSTAGE_MS));
+				   vrfm_unstage_jiffies(vdev));
 	}
 	spin_unlock_bh(&stage->lock);
 	return at;
@@ -290,22 +293,24 @@ void vrfm_stage_hide(struct vrfm_dev *vdev)
 	vrfm_stage_kick(vdev);
 }
 
-static bool vrfm_stage_is_over(const struct vrfm_stage *stage, u32 range)
+static bool vrfm_stage_is_over(const struct vrfm_stage *stage, u32 range,
+			       unsigned long unstage)
 {
 	u32 quiet = (u32)jiffies - stage->used[range];
 
 	return !stage->pins[range] && !test_bit(range, stage->wanted) &&
-	       quiet >= msecs_to_jiffies(VRFM_UNSTAGE_MS);
+	       quiet >= unstage;
 }
 
 /* Return: did anything go? */
-static bool vrfm_stage_drop_locked(struct vrfm_stage *stage)
+static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
+				   unsigned long unstage)
 {
 	bool dropped = false;
 	u32 range;
 
 	for_each_set_bit(range, stage->told, stage->nranges) {
-		if (!vrfm_stage_is_over(stage, range))
+		if (!vrfm_stage_is_over(stage, range, unstage))
 			continue;
 		__clear_bit(range, stage->told);
 		__clear_bit(range, stage->ready);
@@ -353,12 +358,12 @@ static void vrfm_stage_trace(const struct vrfm_stage *stage, u32 unit,
 
 static void vrfm_stage_begin(struct vrfm_dev *vdev)
 {
-	u32 ms = max_t(u32, VRFM_ANSWER_MS, vdev->params.overload_ms);
+	u32 ms = READ_ONCE(vdev->params.stage_ms);
 	struct vrfm_stage *stage = &vdev->stage;
 	bool dropped, added;
 
 	spin_lock_bh(&stage->lock);
-	dropped = vrfm_stage_drop_locked(stage);
+	dropped = vrfm_stage_drop_locked(stage, vrfm_unstage_jiffies(vdev));
 	added = vrfm_stage_add_locked(stage);
 	stage->number += dropped || added;
 	spin_unlock_bh(&stage->lock);
@@ -420,13 +425,19 @@ static void vrfm_stage_end(struct vrfm_dev *vdev)
 	vrfm_stage_woken(vdev);
 }
 
-static void vrfm_stage_again(struct vrfm_stage *stage)
+static void vrfm_stage_again(struct vrfm_dev *vdev)
 {
-	u32 ms = stage->pending ? VRFM_ANSWER_MS / 10 : VRFM_UNSTAGE_MS;
+	struct vrfm_stage *stage = &vdev->stage;
+	unsigned long delay = vrfm_unstage_jiffies(vdev);
+
+	/* The deadline is looked at by the work only. */
+	if (stage->pending)
+		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
+					       vdev->params.stage_ms));
 
 	spin_lock_bh(&stage->lock);
 	if (stage->nshown && !bitmap_empty(stage->told, stage->nranges))
-		queue_delayed_work(vrfm_wq, &stage->work, msecs_to_jiffies(ms));
+		queue_delayed_work(vrfm_wq, &stage->work, delay);
 	spin_unlock_bh(&stage->lock);
 }
 
@@ -443,7 +454,7 @@ static void vrfm_stage_work(struct work_struct *work)
 		vrfm_stage_begin(vdev);
 	if (stage->pending)
 		vrfm_stage_end(vdev);
-	vrfm_stage_again(stage);
+	vrfm_stage_again(vdev);
 	rt_mutex_unlock(&vdev->order);
 }
 

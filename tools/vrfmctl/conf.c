@@ -28,6 +28,9 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_OVERLOAD_MS] = "overload_ms",
 	[CONF_KEEPALIVE_MS] = "keepalive_ms",
 	[CONF_FLUSH_US] = "flush_us",
+	[CONF_QUIET_US] = "quiet_us",
+	[CONF_STAGE_MS] = "stage_ms",
+	[CONF_UNSTAGE_MS] = "unstage_ms",
 	[CONF_DIRECT] = "direct",
 	[CONF_DIRECT_MIN] = "direct_min",
 };
@@ -42,6 +45,9 @@ static const struct {
 	[CONF_OVERLOAD_MS] = { 1, 60000 },
 	[CONF_KEEPALIVE_MS] = { 1, 60000 },
 	[CONF_FLUSH_US] = { 0, 1000000 },
+	[CONF_QUIET_US] = { 0, 10000000 },
+	[CONF_STAGE_MS] = { 1, 60000 },
+	[CONF_UNSTAGE_MS] = { 1, 60000 },
 	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
