@@ -112,7 +112,6 @@ static void vrfm_seq_writers_locked(struct seq_file *seq,
 	seq_printf(seq, "transmitter %s\n", vrfm_is_dark(vdev) ? "off" : "on");
 }
 
-/* Who compares may be waiting for a peer, so nobody waits for him. */
 static void vrfm_seq_flusher(struct seq_file *seq, struct vrfm_dev *vdev)
 {
 	const struct vrfm_flush_counts *counts = &vdev->flush_counts;
@@ -126,7 +125,9 @@ static void vrfm_seq_flusher(struct seq_file *seq, struct vrfm_dev *vdev)
 	seq_printf(seq, "flusher_protected %llu\n",
 		   READ_ONCE(counts->protected));
 	seq_printf(seq, "flusher_held %llu\n", READ_ONCE(counts->held));
-	seq_printf(seq, "comparing %d\n", mutex_is_locked(&vdev->flush));
+	seq_printf(seq, "twins_max %u\n", vdev->twins_max);
+	seq_printf(seq, "twin_waits %llu\n", READ_ONCE(vdev->twin_waits));
+	seq_printf(seq, "flusher_pid %d\n", vdev->flusher->pid);
 }
 
 static int vrfm_device_show(struct seq_file *seq, void *unused)
@@ -136,9 +137,9 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "node %u\nnetwork %u\nsize %llu\nepoch %016llx\n",
 		   vdev->params.node, vdev->params.network, vdev->params.size,
 		   vdev->epoch);
-	seq_printf(seq, "overload_ms %u\nkeepalive_ms %u\nflush_us %u\n",
+	seq_printf(seq, "overload_ms %u\nkeepalive_ms %u\nflush_us %u\nquiet_us %u\n",
 		   vdev->params.overload_ms, vdev->params.keepalive_ms,
-		   vdev->params.flush_us);
+		   vdev->params.flush_us, READ_ONCE(vdev->params.quiet_us));
 	spin_lock_bh(&vdev->lock);
 	seq_printf(seq, "opens %u\npeers %u\nlinked %u\nrefused %llu\n",
 		   vdev->opens, vdev->regs.peers, vdev->regs.linked,

@@ -121,7 +121,7 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 	u32 i;
 
 	rt_mutex_init(&vdev->order);
-	mutex_init(&vdev->turn);
+	rt_mutex_init(&vdev->turn);
 	spin_lock_init(&vdev->lock);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
 		spin_lock_init(&vdev->page_locks[i]);
@@ -163,7 +163,6 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vdev->dev.devt = vrfm_devt + unit;
 	vdev->dev.release = vrfm_dev_release;
 	cdev_init(&vdev->cdev, &vrfm_fops);
-	vrfm_region_name(&vdev->region, vdev->inode->i_mapping);
 	vdev->cdev.owner = THIS_MODULE;
 	return vdev;
 }
@@ -185,6 +184,7 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	vdev->inode = vrfm_inode_new();
 	if (IS_ERR(vdev->inode))
 		return PTR_ERR(vdev->inode);
+	vrfm_region_name(&vdev->region, vdev->inode->i_mapping);
 	ret = vrfm_stage_alloc(vdev);
 	if (ret)
 		return ret;

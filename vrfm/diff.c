@@ -14,6 +14,24 @@ union vrfm_pair {
 	u32 words[2];
 };
 
+/**
+ * vrfm_diff_any - check whether a page differs from its twin
+ * @page: page that programs may be storing into
+ * @twin: its twin, aligned to 8 bytes
+ *
+ * Return: true if a word differs.
+ */
+bool vrfm_diff_any(const void *page, const u32 *twin)
+{
+	const u64 *now = page, *then = (const u64 *)twin;
+	u32 i;
+
+	for (i = 0; i < VRFM_PAGE_WORDS / 2; i++)
+		if (READ_ONCE(now[i]) != then[i])
+			return true;
+	return false;
+}
+
 /* A word of a pair differs: mark it, if it is that one. */
 static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 {

@@ -4,51 +4,121 @@
  *
  * A page is mapped read-only until a program stores into it. Then it gets a
  * twin and becomes writable, and the device's flusher compares the two again and
- * again, flush_us after each other. What it finds is a local write: it goes into
- * the twin and to the peers. When nothing was found for a millisecond the page
- * is write-protected, compared once more, and its twin goes. So a page that is
- * stored into all the time costs one fault, and no page costs anything for long.
+ * again, flush_us after each other. A difference is a local write: it goes into
+ * the twin and to the peers. When nothing was found for quiet_us the page is
+ * write-protected, compared once more, and its twin goes, except in a range that
+ * a program has claimed: there a page stays writable. So a page that is stored
+ * into all the time costs one fault.
  *
- * Whatever else is stored into a page with a twin, by calls or by peers, is
- * stored into the twin, too (vrfm_region_put()), and is no difference.
+ * All other stores into a page with a twin, by calls or by peers, are stored into
+ * the twin as well (vrfm_region_put()), and are no difference.
  *
- * Lock order: vrfm_dev.flush, then vrfm_dev.turn and vrfm_dev.order, then the
- * lock of the struct page, which keeps faults away, then the page's spinlock.
- * The fault handler holds the struct page's lock and takes only spinlocks.
+ * A page that has a difference is compared and sent under the device's order,
+ * one page at a time, with room on all links. The order is taken with nothing
+ * else held, except by the flusher when it ends a twin: then it holds the lock of
+ * the struct page, which the fault handler takes too. The fault handler takes
+ * only spinlocks under it. No task takes the lock of a struct page, write-protects
+ * or allocates under the order.
+ *
+ * Lock order: the lock of the struct page, vrfm_dev.turn and order, then the
+ * page's spinlock or vrfm_dev.twins_lock.
  */
 #include <linux/bitmap.h>
-#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/rt.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "compat.h"
 #include "link.h"
+#include "mapper.h"
 #include "priv.h"
 #include "trace.h"
 #include "twin.h"
 #include "way.h"
 
-/* A page is protected when nothing was stored into it for so long. */
-#define VRFM_QUIET_NS NSEC_PER_MSEC
-/* Every second word of a page, the most that a page can need: 16 bytes each. */
+/* Bytes of messages that every second word of a page needs: the worst case. */
 #define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)
-/* Who would not wait looks so often whether the other one has compared. */
-#define VRFM_FLUSH_LOOK_US 10
+/* Pages without a claim that may be writable at once: an eighth, and at least: */
+#define VRFM_TWINS_SHARE 8
+#define VRFM_TWINS_MIN (SZ_4M / PAGE_SIZE)
+/* Time that a fault waits for the flusher, before the program takes it again. */
+#define VRFM_TWIN_WAIT_MS 1
+/*
+ * A page that stays writable without stores is compared less often: after an
+ * eighth of the time since the last store, at most a millisecond.
+ */
+#define VRFM_REST_SHARE 8
+#define VRFM_REST_MAX_NS NSEC_PER_MSEC
+/* Time between attempts to protect a page that is held: doubled up to this. */
+#define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
+
+static struct kmem_cache *vrfm_twin_cache;
+
+/**
+ * vrfm_twins_init - create the cache of twins
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_twins_init(void)
+{
+	vrfm_twin_cache = KMEM_CACHE(vrfm_twin, SLAB_ACCOUNT);
+	return vrfm_twin_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * vrfm_twins_exit - destroy the cache of twins
+ *
+ * Context: may sleep; no device is left.
+ */
+void vrfm_twins_exit(void)
+{
+	kmem_cache_destroy(vrfm_twin_cache);
+}
 
 static void *vrfm_page_mem(const struct vrfm_dev *vdev, unsigned long index)
 {
 	return vdev->region.mem + (index << PAGE_SHIFT);
 }
 
+static u32 vrfm_page_range(unsigned long index)
+{
+	return vrfm_range(index << PAGE_SHIFT);
+}
+
 /* ---- faults ---- */
 
-/* The page's first store: what was there before it, and nothing else. */
-static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+/* Both are charged to the program that stores. */
+static struct vrfm_twin *vrfm_twin_alloc(unsigned long index)
+{
+	struct vrfm_twin *twin = kmem_cache_zalloc(vrfm_twin_cache, GFP_KERNEL);
+
+	if (!twin)
+		return NULL;
+	twin->words = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (!twin->words) {
+		kmem_cache_free(vrfm_twin_cache, twin);
+		return NULL;
+	}
+	twin->index = index;
+	twin->changed = ktime_get_ns();
+	return twin;
+}
+
+static void vrfm_twin_free(struct vrfm_twin *twin)
+{
+	free_page((unsigned long)twin->words);
+	kmem_cache_free(vrfm_twin_cache, twin);
+}
+
+/* The twin gets the content of the page before its first store. */
+static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			    struct vrfm_family *family)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
 
@@ -57,53 +127,79 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	memcpy(twin->words, vrfm_page_mem(vdev, twin->index), PAGE_SIZE);
 	vdev->twins[twin->index] = twin;
 	spin_unlock_bh(lock);
-	spin_lock(&vdev->fresh_lock);
-	list_add_tail(&twin->entry, &vdev->fresh);
+	twin->counted = !vrfm_stage_is_claimed(vdev, vrfm_page_range(twin->index));
+	if (twin->counted)
+		atomic_inc(&vdev->ncounted);
+	spin_lock(&vdev->twins_lock);
+	list_add_tail(&twin->entry, &vdev->pages);
+	vrfm_mapper_join_locked(vdev, twin, family);
 	vdev->faults++;
-	spin_unlock(&vdev->fresh_lock);
-	atomic_inc(&vdev->ntwins);
-	wake_up_process(vdev->flusher);
+	spin_unlock(&vdev->twins_lock);
+	/* Pairs with the flusher, which sets @resting before it looks. */
+	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
+		wake_up_process(vdev->flusher);
 }
 
-static u32 vrfm_page_range(unsigned long index)
+static bool vrfm_twins_are_full(const struct vrfm_dev *vdev)
 {
-	return vrfm_range(index << PAGE_SHIFT);
-}
-
-static int vrfm_twin_new(struct vrfm_dev *vdev, unsigned long index)
-{
-	struct vrfm_twin *twin;
-
-	twin = kmalloc(sizeof(*twin), GFP_KERNEL);
-	if (!twin)
-		return -ENOMEM;
-	twin->index = index;
-	twin->changed = ktime_get_ns();
-	vrfm_twin_begin(vdev, twin);
-	return 0;
+	return atomic_read(&vdev->ncounted) >= vdev->twins_max;
 }
 
 /**
- * vrfm_twin_make - a page becomes writable
+ * vrfm_twin_wait - wait until one more page may be writable
  * @vdev: device
+ * @index: of the page that is to become writable
+ *
+ * A page of a range that is claimed always may.
+ *
+ * Context: may sleep, for a millisecond at most.
+ * Return: true; false: the fault is to be taken again.
+ */
+bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
+{
+	if (!vrfm_twins_are_full(vdev) || READ_ONCE(vdev->twins[index]) ||
+	    vrfm_stage_is_claimed(vdev, vrfm_page_range(index)))
+		return true;
+	spin_lock(&vdev->twins_lock);
+	vdev->twin_waits++;
+	spin_unlock(&vdev->twins_lock);
+	wake_up_process(vdev->flusher);
+	wait_event_hrtimeout(vdev->twin_wait, !vrfm_twins_are_full(vdev),
+			     ms_to_ktime(VRFM_TWIN_WAIT_MS));
+	return !vrfm_twins_are_full(vdev);
+}
+
+/**
+ * vrfm_twin_make - a page becomes writable for a family
+ * @vdev: device
+ * @family: processes that will be able to store
  * @index: of the page, whose struct page is locked, and whose range is pinned:
  *	that is the twin's affair from now on
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index)
+int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
+		   unsigned long index)
 {
+	/* A twin goes only under the lock of the struct page. */
+	struct vrfm_twin *twin = vdev->twins[index];
 	u32 range = vrfm_page_range(index);
 	int ret = 0;
 
-	/* It goes only under the lock of the struct page. */
-	if (vdev->twins[index] || READ_ONCE(vdev->gone))
-		vrfm_stage_put(vdev, range, range);
-	else
-		ret = vrfm_twin_new(vdev, index);
-	if (ret)
-		vrfm_stage_put(vdev, range, range);
+	if (twin) {
+		spin_lock(&vdev->twins_lock);
+		vrfm_mapper_join_locked(vdev, twin, family);
+		spin_unlock(&vdev->twins_lock);
+	} else if (!READ_ONCE(vdev->gone)) {
+		twin = vrfm_twin_alloc(index);
+		if (twin) {
+			vrfm_twin_begin(vdev, twin, family);
+			return 0;
+		}
+		ret = -ENOMEM;
+	}
+	vrfm_stage_put(vdev, range, range);
 	return ret;
 }
 
@@ -132,7 +228,7 @@ static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
 	spin_unlock_bh(lock);
 	if (diff->n)
-		twin->changed = ktime_get_ns();
+		WRITE_ONCE(twin->changed, ktime_get_ns());
 }
 
 static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
@@ -144,13 +240,23 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
 		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
 }
 
+/* Each comparison under the order has a number, see vrfm_barrier_step(). */
+static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	vdev->flush_counts.compared++;
+	spin_lock(&vdev->twins_lock);
+	twin->compared = ++vdev->compared;
+	list_move_tail(&twin->kin, &twin->family->twins);
+	spin_unlock(&vdev->twins_lock);
+}
+
 /* The order is held and has room. */
 static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	bool dark = vrfm_is_dark(vdev);
 
 	vrfm_compare_page(vdev, twin, dark);
-	vdev->flush_counts.compared++;
+	vrfm_compared_locked(vdev, twin);
 	vdev->flush_counts.changed += !!vdev->diff->n;
 	vdev->flush_counts.words += vdev->diff->n;
 	if (vdev->diff->n)
@@ -159,6 +265,127 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	if (vdev->diff->n && !dark)
 		vrfm_send_diff_locked(vdev, twin->index);
 }
+
+/* Needs neither the order nor room, and changes nothing. */
+static bool vrfm_twin_differs(struct vrfm_dev *vdev,
+			      const struct vrfm_twin *twin)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+	bool differs;
+
+	spin_lock_bh(lock);
+	differs = vrfm_diff_any(vrfm_page_mem(vdev, twin->index), twin->words);
+	spin_unlock_bh(lock);
+	return differs;
+}
+
+/* ---- barriers ---- */
+
+static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
+						  const struct mm_struct *mm,
+						  u64 before)
+{
+	struct vrfm_twin *twin;
+
+	spin_lock(&vdev->twins_lock);
+	twin = vrfm_mapper_twin_locked(vdev, mm, before);
+	spin_unlock(&vdev->twins_lock);
+	return twin;
+}
+
+/*
+ * Compare one page. Most pages have no difference: room is looked for, and
+ * waited for, only when one has.
+ *
+ * Return: 1: there may be more; 0: there is none; an error.
+ */
+static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
+			     u64 before, const struct vrfm_wait *wait)
+{
+	struct vrfm_twin *twin;
+	bool differs;
+	int ret;
+
+	rt_mutex_lock(&vdev->order);
+	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	differs = twin && vrfm_twin_differs(vdev, twin);
+	if (twin && !differs)
+		vrfm_compared_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->order);
+	if (!differs)
+		return !!twin;
+	ret = vrfm_order_lock(vdev, VRFM_FLUSH_ROOM, wait);
+	if (ret)
+		return ret;
+	/* Without the order it may have gone. */
+	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	if (twin)
+		vrfm_compare_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->order);
+	return !!twin;
+}
+
+/* Comparisons with a higher number begin after this. */
+static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
+{
+	u64 before;
+
+	rt_mutex_lock(&vdev->order);
+	before = vdev->compared;
+	rt_mutex_unlock(&vdev->order);
+	return before;
+}
+
+static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
+			const struct vrfm_wait *wait)
+{
+	u64 before;
+	int ret;
+
+	if (!atomic_read(&vdev->ntwins))
+		return 0;
+	/* Most callers have stored nothing: a page of other families is no work. */
+	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
+		return 0;
+	before = vrfm_barrier_begin(vdev);
+	do {
+		ret = vrfm_barrier_step(vdev, mm, before, wait);
+		cond_resched();
+	} while (ret > 0);
+	return ret;
+}
+
+/**
+ * vrfm_flush_stores - send what the caller has stored into mappings
+ * @vdev: device
+ * @wait: limit of the wait for peers, for all pages together
+ *
+ * A barrier: the caller's own stores, those of processes that share its page
+ * tables or inherited them by fork(), and those of processes that have ended,
+ * come before what follows. A kernel thread sends all stores.
+ *
+ * Context: may sleep; without the device's order.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
+{
+	return vrfm_barrier(vdev, current->mm, wait);
+}
+
+/**
+ * vrfm_flush_all_stores - send what any process has stored into mappings
+ * @vdev: device
+ * @wait: limit of the wait for peers, for all pages together
+ *
+ * Context: may sleep; without the device's order.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_flush_all_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
+{
+	return vrfm_barrier(vdev, NULL, wait);
+}
+
+/* ---- the end of a twin ---- */
 
 /*
  * A page is held if it has references besides the device's and those of page
@@ -180,27 +407,35 @@ static bool vrfm_page_is_held(struct page *page)
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
-/* Nothing can be stored any more; what has been is found; then the twin goes. */
-static bool vrfm_twin_end_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+/* Under the order: a barrier that finds it gone comes behind its stores. */
+static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
+				    struct vrfm_twin *twin)
 {
 	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
-	struct page *page = vdev->region.pages[twin->index];
+
+	spin_lock_bh(lock);
+	vdev->twins[twin->index] = NULL;
+	spin_unlock_bh(lock);
+	spin_lock(&vdev->twins_lock);
+	list_del(&twin->entry);
+	list_del(&twin->kin);
+	spin_unlock(&vdev->twins_lock);
+}
+
+/*
+ * The page is protected, so a store from now on is a fault, which waits for the
+ * lock of the struct page. A page that differs, or is held, keeps its twin.
+ */
+static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			     bool held)
+{
 	bool over;
 
-	lock_page(page);
-	vrfm_wrprotect(vdev, twin->index);
-	/* First: who lets go of it now has stored before. Nobody new gets it. */
-	over = !vrfm_page_is_held(page);
-	smp_rmb(); /* what he stored is seen */
-	vrfm_compare_locked(vdev, twin);
-	vdev->flush_counts.protected++;
-	vdev->flush_counts.held += !over;
-	if (over) {
-		spin_lock_bh(lock);
-		vdev->twins[twin->index] = NULL;
-		spin_unlock_bh(lock);
-	}
-	unlock_page(page);
+	rt_mutex_lock(&vdev->order);
+	over = !vrfm_twin_differs(vdev, twin) && !held;
+	if (over)
+		vrfm_twin_unlist_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->order);
 	return over;
 }
 
@@ -209,143 +444,168 @@ static void vrfm_twin_drop(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	u32 range = vrfm_page_range(twin->index);
 
 	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, false);
-	list_del(&twin->entry);
 	atomic_dec(&vdev->ntwins);
-	kfree(twin);
+	if (twin->counted) {
+		atomic_dec(&vdev->ncounted);
+		wake_up(&vdev->twin_wait);
+	}
+	vrfm_twin_free(twin);
 	vrfm_stage_put(vdev, range, range);
 }
 
-/* One page, in a step of the order of its own: waits until there is room. */
-static int vrfm_flush_twin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
-			   bool protect, const struct vrfm_wait *wait)
+static void vrfm_twin_back_off(struct vrfm_twin *twin)
 {
-	bool over = false;
-	int ret;
+	twin->held_ns = clamp_t(u64, 2 * twin->held_ns, NSEC_PER_MSEC,
+				VRFM_HELD_MAX_NS);
+	twin->end_at = ktime_get_ns() + twin->held_ns;
+}
 
-	ret = vrfm_order_lock(vdev, VRFM_FLUSH_ROOM, wait);
-	if (ret)
-		return ret;
-	vrfm_compare_locked(vdev, twin);
-	/* The room is for one difference: only who found none looks again. */
-	if (protect && !vdev->diff->n &&
-	    ktime_get_ns() - twin->changed > VRFM_QUIET_NS)
-		over = vrfm_twin_end_locked(vdev, twin);
-	rt_mutex_unlock(&vdev->order);
+static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	struct page *page = vdev->region.pages[twin->index];
+	bool held, over;
+
+	/* A fault has it: then there is a store to come. */
+	if (!trylock_page(page))
+		return;
+	vrfm_wrprotect(vdev, twin->index);
+	/* First: a holder that lets go after this has stored before. */
+	held = vrfm_page_is_held(page);
+	smp_rmb(); /* its stores are seen by the comparison */
+	vdev->flush_counts.protected++;
+	vdev->flush_counts.held += held;
+	over = vrfm_twin_settle(vdev, twin, held);
+	unlock_page(page);
 	if (over)
 		vrfm_twin_drop(vdev, twin);
-	return 0;
-}
-
-static void vrfm_take_fresh(struct vrfm_dev *vdev)
-{
-	spin_lock(&vdev->fresh_lock);
-	list_splice_tail_init(&vdev->fresh, &vdev->active);
-	spin_unlock(&vdev->fresh_lock);
-}
-
-static int vrfm_flush_locked(struct vrfm_dev *vdev,
-			     const struct vrfm_wait *wait)
-{
-	struct vrfm_twin *twin, *next;
-	int ret = 0;
-
-	vrfm_take_fresh(vdev);
-	list_for_each_entry_safe(twin, next, &vdev->active, entry) {
-		ret = vrfm_flush_twin(vdev, twin, false, wait);
-		if (ret)
-			break;
-		cond_resched();
-	}
-	return ret;
-}
-
-/*
- * To compare takes little, and that is waited for. But who has the mutex may
- * begin to wait for a peer at any time: then who would not wait goes.
- */
-static int vrfm_flush_lock(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
-{
-	if (!wait->nowait)
-		return mutex_lock_killable(&vdev->flush);
-	while (!mutex_trylock(&vdev->flush)) {
-		if (atomic_read(&vdev->waiting))
-			return -EAGAIN;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		usleep_range(VRFM_FLUSH_LOOK_US, 2 * VRFM_FLUSH_LOOK_US);
-	}
-	return 0;
-}
-
-/**
- * vrfm_flush_stores - a barrier: what was stored into mappings comes before what follows
- * @vdev: device
- * @wait: how long it waits for a peer, all pages together
- *
- * Context: may sleep; without the device's order.
- * Return: 0; -EAGAIN; -EINTR: killed.
- */
-int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
-{
-	int ret;
-
-	if (!atomic_read(&vdev->ntwins))
-		return 0;
-	ret = vrfm_flush_lock(vdev, wait);
-	if (ret)
-		return ret;
-	ret = vrfm_flush_locked(vdev, wait);
-	mutex_unlock(&vdev->flush);
-	return ret;
+	else if (held)
+		vrfm_twin_back_off(twin);
 }
 
 /* ---- the flusher ---- */
 
-static void vrfm_flusher_sleep(const struct vrfm_dev *vdev)
+/* A claim may come or go while a page is writable. */
+static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
-	u64 us = READ_ONCE(vdev->params.flush_us);
+	u32 range = vrfm_page_range(twin->index);
+	bool claimed = vrfm_stage_is_claimed(vdev, range);
 
-	/*
-	 * With 0 it looks all the time, and waits for nobody: but who stores,
-	 * and who receives, may need this very processor. cond_resched() would
-	 * leave it to them a whole slice later.
-	 */
-	if (us)
-		usleep_range(us, us + us / 4 + 1);
-	else
-		yield();
+	if (claimed == !twin->counted)
+		return claimed;
+	twin->counted = !claimed;
+	if (claimed) {
+		atomic_dec(&vdev->ncounted);
+		wake_up(&vdev->twin_wait);
+	} else {
+		atomic_inc(&vdev->ncounted);
+	}
+	return claimed;
 }
 
-/* Return: was there one? */
-static bool vrfm_flusher_step(struct vrfm_dev *vdev)
+/* Nothing was found in it now. */
+static void vrfm_flusher_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
+	bool stays = vrfm_twin_is_claimed(vdev, twin) || now < twin->end_at;
+
+	if (stays)
+		twin->look_at = now + min_t(u64, quiet / VRFM_REST_SHARE,
+					    VRFM_REST_MAX_NS);
+	vdev->due = min(vdev->due, stays ? twin->look_at : 0);
+	if (stays)
+		return;
+	if (quiet > READ_ONCE(vdev->params.quiet_us) * NSEC_PER_USEC ||
+		 vrfm_twins_are_full(vdev))
+		vrfm_twin_end(vdev, twin);
+}
+
+/* The flusher alone frees twins, so it may use one without a lock. */
+static struct vrfm_twin *vrfm_flusher_next(struct vrfm_dev *vdev)
+{
 	struct vrfm_twin *twin;
 
-	mutex_lock(&vdev->flush);
-	vrfm_take_fresh(vdev);
-	twin = list_first_entry_or_null(&vdev->active, struct vrfm_twin, entry);
-	if (twin) {
-		list_move_tail(&twin->entry, &vdev->active);
-		vrfm_flush_twin(vdev, twin, true, &wait);
-	}
-	mutex_unlock(&vdev->flush);
-	cond_resched();
+	spin_lock(&vdev->twins_lock);
+	twin = list_first_entry_or_null(&vdev->pages, struct vrfm_twin, entry);
+	if (twin)
+		list_move_tail(&twin->entry, &vdev->pages);
+	spin_unlock(&vdev->twins_lock);
 	return twin;
 }
 
-/*
- * Page by page, and each may wait for a peer: a call that comes meanwhile waits
- * for one of them at most.
- */
+/* Return: false if no page is left. */
+static bool vrfm_flusher_step(struct vrfm_dev *vdev)
+{
+	struct vrfm_twin *twin = vrfm_flusher_next(vdev);
+	struct vrfm_wait wait;
+
+	if (!twin)
+		return false;
+	if (ktime_get_ns() < twin->look_at) {
+		vdev->due = min(vdev->due, twin->look_at);
+		return true;
+	}
+	if (!vrfm_twin_differs(vdev, twin)) {
+		vrfm_flusher_rest(vdev, twin);
+		return true;
+	}
+	vdev->due = 0;
+	wait = vrfm_wait_begin(vdev, false);
+	if (vrfm_order_lock(vdev, VRFM_FLUSH_ROOM, &wait))
+		return true;
+	vrfm_compare_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->order);
+	return true;
+}
+
 static void vrfm_flusher_pass(struct vrfm_dev *vdev)
 {
 	int left = atomic_read(&vdev->ntwins);
 
-	/* The flusher alone writes it. */
+	/* The flusher alone writes these. */
 	vdev->flush_counts.passes++;
+	vdev->due = U64_MAX;
+	vdev->faults_seen = READ_ONCE(vdev->faults);
 	while (left-- && vrfm_flusher_step(vdev))
-		;
+		cond_resched();
+}
+
+static bool vrfm_flusher_must_wake(const struct vrfm_dev *vdev)
+{
+	return vrfm_twins_are_full(vdev) || kthread_should_stop() ||
+	       (vdev->resting && READ_ONCE(vdev->faults) != vdev->faults_seen);
+}
+
+/*
+ * If all pages rest, until the first of them is due. A fault that waits for a
+ * free twin, or has made one meanwhile, wakes it.
+ */
+static void vrfm_flusher_sleep(struct vrfm_dev *vdev)
+{
+	/* yield() leaves the processor to tasks of its own class only. */
+	u64 us = max_t(u64, READ_ONCE(vdev->params.flush_us), rt_task(current));
+	ktime_t until = ktime_add_us(ktime_get(), us);
+	bool rests = vdev->due != U64_MAX && vdev->due > ktime_to_ns(until);
+
+	/*
+	 * With 0 it looks all the time, and waits for nothing: but a program that
+	 * stores, or receives, may need this very processor. cond_resched() would
+	 * leave it to them a whole slice later.
+	 */
+	if (!us && !rests) {
+		yield();
+		return;
+	}
+	if (rests)
+		until = ns_to_ktime(vdev->due);
+	WRITE_ONCE(vdev->resting, rests);
+	do {
+		set_current_state(TASK_IDLE);
+		if (vrfm_flusher_must_wake(vdev))
+			break;
+	} while (schedule_hrtimeout_range(&until, us / 4 * NSEC_PER_USEC,
+					  HRTIMER_MODE_ABS));
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(vdev->resting, false);
 }
 
 static int vrfm_flusher(void *arg)
@@ -365,21 +625,25 @@ static int vrfm_flusher(void *arg)
 	return 0;
 }
 
+static u32 vrfm_twins_max(unsigned long npages)
+{
+	return max_t(unsigned long, npages / VRFM_TWINS_SHARE, VRFM_TWINS_MIN);
+}
+
 /**
  * vrfm_flush_init - make a device ready for mapped stores
  * @vdev: device, with its memory
  *
  * Context: may sleep.
- * Return: 0 or an error; then vrfm_flush_free() is right, too.
+ * Return: 0 or an error; vrfm_flush_free() is valid after an error.
  */
 int vrfm_flush_init(struct vrfm_dev *vdev)
 {
 	struct task_struct *task;
 
-	mutex_init(&vdev->flush);
-	spin_lock_init(&vdev->fresh_lock);
-	INIT_LIST_HEAD(&vdev->fresh);
-	INIT_LIST_HEAD(&vdev->active);
+	vrfm_mappers_init(vdev);
+	init_waitqueue_head(&vdev->twin_wait);
+	vdev->twins_max = vrfm_twins_max(vdev->region.npages);
 	vdev->twins = kvcalloc(vdev->region.npages, sizeof(*vdev->twins),
 			       GFP_KERNEL);
 	vdev->diff = kvmalloc(sizeof(*vdev->diff), GFP_KERNEL);
@@ -393,7 +657,7 @@ int vrfm_flush_init(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_flush_free - end of it
+ * vrfm_flush_free - undo vrfm_flush_init()
  * @vdev: device that nothing maps any more
  *
  * Context: may sleep.
@@ -404,8 +668,7 @@ void vrfm_flush_free(struct vrfm_dev *vdev)
 
 	if (vdev->flusher) {
 		kthread_stop(vdev->flusher);
-		vrfm_take_fresh(vdev);
-		list_for_each_entry_safe(twin, next, &vdev->active, entry)
+		list_for_each_entry_safe(twin, next, &vdev->pages, entry)
 			vrfm_twin_drop(vdev, twin);
 	}
 	kvfree(vdev->diff);

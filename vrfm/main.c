@@ -175,9 +175,12 @@ static int __init vrfm_init(void)
 	ret = vrfm_link_init();
 	if (ret)
 		return ret;
-	ret = vrfm_device_init(vrfm_param_mode);
+	ret = vrfm_twins_init();
 	if (ret)
 		goto err_exit_link;
+	ret = vrfm_device_init(vrfm_param_mode);
+	if (ret)
+		goto err_exit_twins;
 	ret = vrfm_proc_init();
 	if (ret)
 		goto err_exit_device;
@@ -199,6 +202,8 @@ err_exit_debugfs:
 	vrfm_proc_exit();
 err_exit_device:
 	vrfm_device_exit();
+err_exit_twins:
+	vrfm_twins_exit();
 err_exit_link:
 	vrfm_link_exit();
 	return ret;
@@ -213,6 +218,7 @@ static void __exit vrfm_exit(void)
 	vrfm_debugfs_exit();
 	vrfm_proc_exit();
 	vrfm_device_exit();
+	vrfm_twins_exit();
 	vrfm_link_exit();
 }
 

@@ -15,10 +15,19 @@
 /* Behind the largest memory that there can be: mappings of anything else. */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
 
+/* Pages that mmap() inserts before it looks for other work, and for signals. */
+#define VRFM_INSERT_PAGES 512
+
+static struct vrfm_dev *vrfm_vma_dev(const struct vm_area_struct *vma)
+{
+	const struct vrfm_file *vf = vma->vm_file->private_data;
+
+	return vf->vdev;
+}
+
 static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 {
-	struct vrfm_file *vf = vmf->vma->vm_file->private_data;
-	const struct vrfm_region *region = &vf->vdev->region;
+	const struct vrfm_region *region = &vrfm_vma_dev(vmf->vma)->region;
 
 	if (vmf->pgoff >= region->npages)
 		return VM_FAULT_SIGBUS;
@@ -29,24 +38,39 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 
 /*
  * The first store. The struct page stays locked until the page table says that
- * it is writable, so nobody protects it in between. If peers must be told first
- * the store is tried again: mmap_lock is held here.
+ * it is writable, so it is not protected in between. If peers must be notified,
+ * or too many pages are writable, the store is tried again after a millisecond:
+ * mmap_lock is held here.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
-	struct vrfm_file *vf = vmf->vma->vm_file->private_data;
+	struct vrfm_dev *vdev = vrfm_vma_dev(vmf->vma);
+	struct vrfm_family *family = vmf->vma->vm_private_data;
 
-	if (!vrfm_stage_fault(vf->vdev, vrfm_range(vmf->pgoff << PAGE_SHIFT)))
+	if (!vrfm_twin_wait(vdev, vmf->pgoff) ||
+	    !vrfm_stage_fault(vdev, vrfm_range(vmf->pgoff << PAGE_SHIFT)))
 		return VM_FAULT_NOPAGE;
 	lock_page(vmf->page);
-	if (vrfm_twin_make(vf->vdev, vmf->pgoff)) {
+	if (vrfm_twin_make(vdev, family, vmf->pgoff)) {
 		unlock_page(vmf->page);
 		return VM_FAULT_OOM;
 	}
 	return VM_FAULT_LOCKED;
 }
 
+static void vrfm_vma_open(struct vm_area_struct *vma)
+{
+	vrfm_mapper_open(vrfm_vma_dev(vma), vma);
+}
+
+static void vrfm_vma_close(struct vm_area_struct *vma)
+{
+	vrfm_mapper_close(vrfm_vma_dev(vma), vma);
+}
+
 static const struct vm_operations_struct vrfm_vm_ops = {
+	.open = vrfm_vma_open,
+	.close = vrfm_vma_close,
 	.fault = vrfm_fault,
 	.page_mkwrite = vrfm_page_mkwrite,
 };
@@ -104,32 +128,56 @@ void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct address_space *mapping = vdev->inode->i_mapping;
 
+	if (krdma_mapping_wrprotect(mapping, index, vdev->region.pages[index]))
+		return;
 	if (!vrfm_wrprotect_entries(mapping, index))
 		unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT,
 				    PAGE_SIZE, 0);
 }
 
 /* All at once, so that no load of a real-time loop ever faults. */
+static int vrfm_insert_pages(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	struct page **pages = vdev->region.pages + vma->vm_pgoff;
+	unsigned long at, step, left;
+	int ret = 0;
+
+	for (at = vma->vm_start; at < vma->vm_end && !ret;
+	     at += step << PAGE_SHIFT, pages += step) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		step = min_t(unsigned long, (vma->vm_end - at) >> PAGE_SHIFT,
+			     VRFM_INSERT_PAGES);
+		left = step;
+		ret = vm_insert_pages(vma, at, pages, &left);
+		cond_resched();
+	}
+	return ret;
+}
+
 static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
-	unsigned long len = vma->vm_end - vma->vm_start;
-	unsigned long n = len >> PAGE_SHIFT;
-	struct page **pages;
+	unsigned long n = vma_pages(vma);
+	int ret;
 
 	if (vma->vm_pgoff >= vdev->region.npages ||
 	    n > vdev->region.npages - vma->vm_pgoff)
 		return -EAGAIN;
+	ret = vrfm_mapper_add(vdev, vma);
+	if (ret)
+		return ret;
 	vma->vm_ops = &vrfm_vm_ops;
 	/* As mmap() itself will say when it sees page_mkwrite: not yet writable. */
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
-	pages = vdev->region.pages + vma->vm_pgoff;
-	return vm_insert_pages(vma, vma->vm_start, pages, &n);
+	ret = vrfm_insert_pages(vdev, vma);
+	/* A mapping that mmap() refuses is not closed. */
+	if (ret)
+		vrfm_mapper_close(vdev, vma);
+	return ret;
 }
 
 /* One page, whatever was asked; behind it there is nothing. */
 static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
-	if (krdma_mapping_wrprotect(mapping, index, vdev->region.pages[index]))
-		return;
 			 unsigned int bar)
 {
 	struct page *page = vrfm_regs_map(vf, bar);

@@ -148,10 +148,10 @@ static int vrfm_order_queue(struct vrfm_dev *vdev, u32 len, unsigned long until)
 	int ret;
 
 	atomic_inc(&vdev->waiting);
-	ret = mutex_lock_killable(&vdev->turn);
+	ret = rt_mutex_lock_killable(&vdev->turn);
 	if (!ret) {
 		ret = vrfm_order_wait(vdev, len, until);
-		mutex_unlock(&vdev->turn);
+		rt_mutex_unlock(&vdev->turn);
 	}
 	atomic_dec(&vdev->waiting);
 	return ret;
@@ -203,7 +203,7 @@ int vrfm_switching(struct vrfm_dev *vdev)
 {
 	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
 
-	return vrfm_flush_stores(vdev, &wait);
+	return vrfm_flush_all_stores(vdev, &wait);
 }
 
 /* With the transmitter off it goes into this memory only, and into no map. */
@@ -460,7 +460,7 @@ static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 			 u32 *absent)
 {
 	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
-	int n, ret = vrfm_flush_stores(vdev, &wait) ?:
+	int n, ret = vrfm_flush_all_stores(vdev, &wait) ?:
 		     vrfm_order_lock(vdev, 0, &wait);
 	struct vrfm_link *link;
 

@@ -2,9 +2,10 @@
 /*
  * What the files of vrfm share.
  *
- * Lock order: vrfm_devices_lock, then vrfm_direct.setup, vrfm_dev.flush, turn,
- * order, vrfm_link.lock, then vrfm_stage.lock, or either vrfm_dev.lock or one of
- * vrfm_dev.page_locks, and under these vrfm_dev.watch_lock.
+ * Lock order: vrfm_devices_lock, then vrfm_direct.setup, the lock of a struct
+ * page, vrfm_dev.turn, order, vrfm_link.lock, then vrfm_stage.lock, or either
+ * vrfm_dev.lock or one of vrfm_dev.page_locks, and under these
+ * vrfm_dev.watch_lock. vrfm_dev.twins_lock is taken under the order, or alone.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -12,6 +13,7 @@
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/fs.h>
+#include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm_types.h>
@@ -24,13 +26,13 @@
 #include <uapi/rfm2g.h>
 #include <uapi/vrfm.h>
 
-#include "opts.h"
-#include "past.h"
 #ifdef __BIG_ENDIAN
 #error "vrfm stores words in the byte order of the host, and needs little-endian"
 #endif
 
 #include "mapper.h"
+#include "opts.h"
+#include "past.h"
 #include "proto.h"
 #include "queue.h"
 #include "stage.h"
@@ -44,6 +46,8 @@
 #define VRFM_VERSION "krdma 1"
 
 #define VRFM_PAGE_LOCKS 64
+/* The hash table of processes that map the memory has 32 lists. */
+#define VRFM_MAPPERS_BITS 5
 /* Who was refused is remembered, so many of them. */
 #define VRFM_STRANGERS 8
 
@@ -63,13 +67,13 @@ struct vrfm_twin;
  * @overload_ms: how long a writer waits for a peer
  * @keepalive_ms: a peer that is silent for so long is asked
  * @flush_us: mapped stores are looked for so often
+ * @stage_ms: time that a peer has to confirm a staged range
+ * @unstage_ms: time after which a range without stores is no longer staged
+ * @quiet_us: time without stores after which a page is write-protected
  * @direct: enum vrfm_direct_mode
  * @direct_min: blocks of so many bytes are written directly
  */
 struct vrfm_params {
- * @stage_ms: time that a peer has to confirm a staged range
- * @unstage_ms: time after which a range without stores is no longer staged
- * @quiet_us: time without stores after which a page is write-protected
 	u32 node;
 	u32 network;
 	u64 size;
@@ -78,13 +82,13 @@ struct vrfm_params {
 	u32 overload_ms;
 	u32 keepalive_ms;
 	u32 flush_us;
+	u32 stage_ms;
+	u32 unstage_ms;
+	u32 quiet_us;
 	u32 direct;
 	u32 direct_min;
 };
 
-	u32 stage_ms;
-	u32 unstage_ms;
-	u32 quiet_us;
 /**
  * struct vrfm_region - a node's copy of the memory
  * @pages: normal pages, one by one
@@ -259,17 +263,29 @@ struct vrfm_flush_counts {
  * @page_locks: of pages, several share one; taken in any context but hard
  *	interrupts
  * @inode: whose address space knows all mappings
- * @flush: who compares; protects @active and @diff
  * @twins: of pages that may be stored into, by index; under the page's lock, go
  *	under the lock of the struct page, too
- * @active: the same
- * @fresh: the same, which nobody has compared yet
- * @fresh_lock: protects @fresh
- * @ntwins: how many there are
- * @diff: what was found in the last one
- * @flush_counts: under @flush
- * @faults: twins that were made; under @fresh_lock
- * @flusher: the task that compares
+ * @twins_lock: protects @pages, @families, @common, @mappers, @compared, @faults
+ *	and @twin_waits
+ * @pages: all twins, in the order in which the flusher visits them
+ * @families: families of processes that map the memory
+ * @common: twins of pages that several families can store into
+ * @mappers: processes that map the memory, by their mm
+ * @compared: number of the last comparison; changes under @order, too
+ * @ntwins: number of twins
+ * @ncounted: number of twins outside of claimed ranges
+ * @twins_max: limit of @ncounted
+ * @twin_wait: faults that wait for @ncounted to fall
+ * @twin_waits: number of such waits
+ * @diff: difference that was found last; under @order
+ * @flush_counts: @passes, @protected and @held are the flusher's, the others
+ *	under @order
+ * @faults: number of twins that were made
+ * @flusher: task that compares
+ * @faults_seen: @faults at the begin of the flusher's pass; the flusher's, as
+ *	are the next two
+ * @due: time when the first of the pages that rest must be compared, in ns
+ * @resting: it sleeps until @due
  * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
  * @refused: connect requests that were, of strangers and of peers
@@ -316,16 +332,25 @@ struct vrfm_dev {
 	unsigned long *own;
 	spinlock_t page_locks[VRFM_PAGE_LOCKS]; /* region, own */
 	struct inode *inode;
-	struct mutex flush; /* active, diff */
 	struct vrfm_twin **twins;
-	struct list_head active;
-	struct list_head fresh;
-	spinlock_t fresh_lock; /* fresh */
+	spinlock_t twins_lock; /* see @twins_lock above */
+	struct list_head pages;
+	struct list_head families;
+	struct vrfm_family common;
+	DECLARE_HASHTABLE(mappers, VRFM_MAPPERS_BITS);
+	u64 compared;
 	atomic_t ntwins;
+	atomic_t ncounted;
+	u32 twins_max;
+	wait_queue_head_t twin_wait;
+	u64 twin_waits;
 	struct vrfm_diff *diff;
 	struct vrfm_flush_counts flush_counts;
 	u64 faults;
 	struct task_struct *flusher;
+	u64 faults_seen;
+	u64 due;
+	bool resting;
 	struct vrfm_stage stage;
 	struct krdma_cb *listener;
 
@@ -339,7 +364,7 @@ struct vrfm_dev {
 	unsigned long refused_at;
 	unsigned long refused_last;
 	u32 refused_len;
-	struct mutex turn; /* see @turn above */
+	struct rt_mutex turn; /* see @turn above */
 	atomic_t waiting;
 	wait_queue_head_t room;
 	atomic_t room_changes;
@@ -380,6 +405,9 @@ enum vrfm_special {
  * @special: enum vrfm_special, taken by the next mmap()
  * @claims: protects @claimed
  * @claimed: a bit for each range that it has claimed, NULL: none
+ * @bars: its pages of BAR0 and BAR2, pictures of the registers, or NULL; under
+ *	vrfm_dev.lock, as is the next
+ * @bar_entry: place in vrfm_dev.bar_files, if it has one of them
  */
 struct vrfm_file {
 	struct vrfm_dev *vdev;
@@ -387,6 +415,8 @@ struct vrfm_file {
 	int special;
 	struct mutex claims; /* claimed */
 	unsigned long *claimed;
+	struct page *bars[2];
+	struct list_head bar_entry;
 };
 
 /**
@@ -416,9 +446,6 @@ static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
 	};
 }
 
- * @bars: its pages of BAR0 and BAR2, pictures of the registers, or NULL; under
- *	vrfm_dev.lock, as is the next
- * @bar_entry: place in vrfm_dev.bar_files, if it has one of them
 /**
  * vrfm_params_init - what an admin need not say
  * @params: to fill
@@ -426,8 +453,6 @@ static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
 static inline void vrfm_params_init(struct vrfm_params *params)
 {
 	*params = (struct vrfm_params){
-	struct page *bars[2];
-	struct list_head bar_entry;
 		.network = VRFM_NETWORK_DEFAULT,
 		.size = VRFM_SIZE_DEFAULT,
 		.port = VRFM_PORT_DEFAULT,
@@ -435,6 +460,9 @@ static inline void vrfm_params_init(struct vrfm_params *params)
 		.direct_min = VRFM_DIRECT_MIN_DEFAULT,
 		.keepalive_ms = VRFM_KEEPALIVE_MS_DEFAULT,
 		.flush_us = VRFM_FLUSH_US_DEFAULT,
+		.stage_ms = VRFM_STAGE_MS_DEFAULT,
+		.unstage_ms = VRFM_STAGE_MS_DEFAULT,
+		.quiet_us = VRFM_QUIET_US_DEFAULT,
 	};
 }
 
@@ -460,9 +488,6 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 int vrfm_dev_publish(struct vrfm_dev *vdev);
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open);
 void vrfm_devices_lock(void);
-		.stage_ms = VRFM_STAGE_MS_DEFAULT,
-		.unstage_ms = VRFM_STAGE_MS_DEFAULT,
-		.quiet_us = VRFM_QUIET_US_DEFAULT,
 void vrfm_devices_unlock(void);
 struct vrfm_dev *vrfm_device(unsigned int unit);
 
@@ -487,7 +512,12 @@ bool vrfm_events_ready(struct vrfm_dev *vdev);
 int vrfm_flush_init(struct vrfm_dev *vdev);
 void vrfm_flush_free(struct vrfm_dev *vdev);
 int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait);
-int vrfm_twin_make(struct vrfm_dev *vdev, unsigned long index);
+int vrfm_flush_all_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait);
+int vrfm_twins_init(void);
+void vrfm_twins_exit(void);
+bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index);
+int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
+		   unsigned long index);
 
 /* inode.c */
 struct inode *vrfm_inode_new(void);
@@ -543,6 +573,8 @@ static inline spinlock_t *vrfm_page_lock(struct vrfm_dev *vdev, u32 offset)
 }
 
 int vrfm_region_alloc(struct vrfm_region *region, u64 size);
+void vrfm_region_name(struct vrfm_region *region,
+		      struct address_space *mapping);
 void vrfm_region_free(struct vrfm_region *region);
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len);
 void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width);
@@ -579,6 +611,8 @@ static inline bool vrfm_inside(const struct vrfm_dev *vdev, u64 offset, u64 len)
 void vrfm_regs_init(struct vrfm_dev *vdev);
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev);
 void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev);
+struct page *vrfm_regs_map(struct vrfm_file *vf, unsigned int bar);
+void vrfm_regs_unmap(struct vrfm_file *vf);
 u32 vrfm_lcsr(struct vrfm_dev *vdev);
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on);
 void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked);
@@ -592,8 +626,6 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 #define VRFM_PLX_REVISION 0xAD
 #define VRFM_BOARD_ID 0x65
 
-void vrfm_region_name(struct vrfm_region *region,
-		      struct address_space *mapping);
 /* sysfs.c */
 extern const struct attribute_group *vrfm_dev_groups[];
 
@@ -624,5 +656,3 @@ static inline void vrfm_touched(struct vrfm_dev *vdev, u32 offset, u32 len)
 }
 
 #endif /* VRFM_PRIV_H */
-struct page *vrfm_regs_map(struct vrfm_file *vf, unsigned int bar);
-void vrfm_regs_unmap(struct vrfm_file *vf);

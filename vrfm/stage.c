@@ -65,9 +65,10 @@ int vrfm_stage_alloc(struct vrfm_dev *vdev)
 	stage->told = vrfm_ranges_alloc(size);
 	stage->ready = vrfm_ranges_alloc(size);
 	stage->pins = kvcalloc(stage->nranges, sizeof(u32), GFP_KERNEL);
+	stage->claims = kvcalloc(stage->nranges, sizeof(u32), GFP_KERNEL);
 	stage->used = kvcalloc(stage->nranges, sizeof(u32), GFP_KERNEL);
 	if (stage->wanted && stage->told && stage->ready && stage->pins &&
-	    stage->used)
+	    stage->claims && stage->used)
 		return 0;
 	return -ENOMEM;
 }
@@ -97,6 +98,7 @@ void vrfm_stage_free(struct vrfm_dev *vdev)
 	kvfree(stage->told);
 	kvfree(stage->ready);
 	kvfree(stage->pins);
+	kvfree(stage->claims);
 	kvfree(stage->used);
 }
 
@@ -460,6 +462,28 @@ static void vrfm_stage_work(struct work_struct *work)
 
 /* ---- claims ---- */
 
+/**
+ * vrfm_stage_is_claimed - check whether a program has claimed a range
+ * @vdev: device
+ * @range: which
+ *
+ * Context: any.
+ * Return: true if one has: pages there stay writable.
+ */
+bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range)
+{
+	return READ_ONCE(vdev->stage.claims[range]);
+}
+
+static void vrfm_stage_claim(struct vrfm_dev *vdev, u32 range, int change)
+{
+	struct vrfm_stage *stage = &vdev->stage;
+
+	spin_lock_bh(&stage->lock);
+	WRITE_ONCE(stage->claims[range], stage->claims[range] + change);
+	spin_unlock_bh(&stage->lock);
+}
+
 static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 {
 	struct vrfm_dev *vdev = vf->vdev;
@@ -478,6 +502,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 		if (ret)
 			return ret;
 		__set_bit(range, vf->claimed);
+		vrfm_stage_claim(vdev, range, 1);
 	}
 	return 0;
 }
@@ -508,8 +533,10 @@ static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
 	u32 range;
 
 	for (range = first; vf->claimed && range <= last; range++)
-		if (__test_and_clear_bit(range, vf->claimed))
+		if (__test_and_clear_bit(range, vf->claimed)) {
+			vrfm_stage_claim(vf->vdev, range, -1);
 			vrfm_stage_put(vf->vdev, range, range);
+		}
 }
 
 /**

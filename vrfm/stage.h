@@ -19,6 +19,7 @@ struct vrfm_pack;
  * @told: peers are told that they must not write there directly
  * @ready: and none does any more
  * @pins: of a range: who needs it to stay so: twins, claims, watches
+ * @claims: of a range: number of files that have claimed it
  * @used: of a range: jiffies when the last of them went
  * @number: of @told
  * @nshown: peers that may write directly where they were not told otherwise
@@ -34,6 +35,7 @@ struct vrfm_stage {
 	unsigned long *told;
 	unsigned long *ready;
 	u32 *pins;
+	u32 *claims;
 	u32 *used;
 	u64 number;
 	u32 nshown;
@@ -51,6 +53,7 @@ void vrfm_stage_kick(struct vrfm_dev *vdev);
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range);
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range);
 void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last);
+bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range);
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number);
 void vrfm_stage_hide(struct vrfm_dev *vdev);

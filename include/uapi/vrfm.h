@@ -79,8 +79,11 @@ struct vrfm_watch {
  * a second waits until all peers know of it, for they may write there directly:
  * some hundred microseconds. A loop that cannot wait claims before it begins
  * what it will store into; what is claimed is known to them, until the program
- * gives it back or closes the file. Claims say nothing of who owns what, and
- * many programs and nodes may claim the same.
+ * gives it back or closes the file. Pages of a claimed range stay writable after
+ * the first store into each: store once into each page before the loop begins,
+ * or use MADV_POPULATE_WRITE, and it has no faults. Each such page has a copy in
+ * the kernel, which is charged to the program. Claims say nothing of who owns
+ * what, and many programs and nodes may claim the same.
  */
 struct vrfm_claim {
 	__u32 offset;

@@ -65,13 +65,35 @@ struct fuzz {
 
 /* ---- the device ---- */
 
+static void twin_free(struct vrfm_twin *twin)
+{
+	if (twin)
+		free_page((unsigned long)twin->words);
+	kfree(twin);
+}
+
+static struct vrfm_twin *twin_make(u32 index)
+{
+	struct vrfm_twin *twin = kzalloc(sizeof(*twin), GFP_KERNEL);
+
+	if (!twin)
+		return NULL;
+	twin->index = index;
+	twin->words = (void *)get_zeroed_page(GFP_KERNEL);
+	if (twin->words)
+		return twin;
+	kfree(twin);
+	return NULL;
+}
+
 static void dev_free(struct vrfm_dev *vdev)
 {
 	u32 i;
 
 	for (i = 0; vdev->twins && i < MEMORY / PAGE_SIZE; i++)
-		kfree(vdev->twins[i]);
+		twin_free(vdev->twins[i]);
 	kfree(vdev->twins);
+	kfree(vdev->diff);
 	kfree(vdev->own);
 	kfree(vdev->live);
 	kfree(vdev);
@@ -85,11 +107,12 @@ static int dev_fill(struct vrfm_dev *vdev)
 	vdev->own = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
 	vdev->live = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
 	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
-	if (!vdev->own || !vdev->live || !vdev->twins)
+	vdev->diff = kzalloc(sizeof(*vdev->diff), GFP_KERNEL);
+	if (!vdev->own || !vdev->live || !vdev->twins || !vdev->diff)
 		return -ENOMEM;
 	/* Every third page can be stored into by programs. */
 	for (i = 0; i < pages; i += 3) {
-		vdev->twins[i] = kzalloc(sizeof(*vdev->twins[i]), GFP_KERNEL);
+		vdev->twins[i] = twin_make(i);
 		if (!vdev->twins[i])
 			return -ENOMEM;
 	}
@@ -107,11 +130,8 @@ static struct vrfm_dev *dev_make(u8 *memory)
 	vdev->dev.init_name = "rfm2g-fuzz";
 	vdev->region.mem = memory;
 	rt_mutex_init(&vdev->order);
-	mutex_init(&vdev->turn);
-	mutex_init(&vdev->flush);
-	spin_lock_init(&vdev->fresh_lock);
-	INIT_LIST_HEAD(&vdev->fresh);
-	INIT_LIST_HEAD(&vdev->active);
+	rt_mutex_init(&vdev->turn);
+	vrfm_mappers_init(vdev);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
 		spin_lock_init(&vdev->page_locks[i]);
 	spin_lock_init(&vdev->lock);

@@ -60,6 +60,7 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/direct.c"
 #include "../../vrfm/flush.c"
 #include "../../vrfm/map.c"
+#include "../../vrfm/mapper.c"
 #include "../../vrfm/order.c"
 #include "../../vrfm/past.c"
 #include "../../vrfm/proto.c"

@@ -902,49 +902,33 @@ static void who_is_left_behind_rests_from_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 1U);
 }
 
-/**
- * struct barrier - a call that would not wait
- * @work: makes it
- * @vdev: device
- * @over: it has returned
- * @ret: that
- */
-struct barrier {
-	struct work_struct work;
-	struct vrfm_dev *vdev;
-	struct completion over;
-	int ret;
-};
-
-static void barrier_work(struct work_struct *work)
+static int barrier_at_once(struct fuzz *f)
 {
-	struct barrier *barrier = container_of(work, struct barrier, work);
 	const struct vrfm_wait wait = { .nowait = true };
 
-	barrier->ret = vrfm_flush_stores(barrier->vdev, &wait);
-	complete(&barrier->over);
+	return vrfm_flush_stores(f->vdev, &wait);
 }
 
-/* Who compares begins to wait for a peer when the call is there already. */
-static void who_would_not_wait_does_not_for_who_does(struct kunit *test)
+/* Another call waits for room, so one that would not wait gets none. */
+static void only_a_page_that_differs_needs_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	struct barrier barrier = { .vdev = f->vdev };
+	struct vrfm_twin *twin = f->vdev->twins[0];
+	u32 *word = f->vdev->region.mem;
 
-	INIT_WORK_ONSTACK(&barrier.work, barrier_work);
-	init_completion(&barrier.over);
+	twin->family = &f->vdev->common;
+	list_add(&twin->kin, &f->vdev->common.twins);
+	memcpy(twin->words, word, PAGE_SIZE);
 	atomic_set(&f->vdev->ntwins, 1);
-	mutex_lock(&f->vdev->flush);
-	schedule_work(&barrier.work);
-	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&barrier.over, HZ / 5),
-			0UL);
 	atomic_inc(&f->vdev->waiting);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&barrier.over, 2 * HZ),
-			0UL);
-	mutex_unlock(&f->vdev->flush);
-	flush_work(&barrier.work);
-	KUNIT_EXPECT_EQ(test, barrier.ret, -EAGAIN);
-	destroy_work_on_stack(&barrier.work);
+	KUNIT_EXPECT_EQ(test, barrier_at_once(f), 0);
+	KUNIT_EXPECT_EQ(test, twin->compared, 1ULL);
+	++*word;
+	KUNIT_EXPECT_EQ(test, barrier_at_once(f), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, twin->compared, 1ULL);
+	atomic_dec(&f->vdev->waiting);
+	KUNIT_EXPECT_EQ(test, barrier_at_once(f), 0);
+	KUNIT_EXPECT_EQ(test, twin->words[0], *word);
 }
 
 static int at_once(struct fuzz *f, u32 len)
@@ -1004,7 +988,7 @@ static void who_was_refused_and_went_is_forgotten(struct kunit *test)
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
 	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
-	KUNIT_CASE(who_would_not_wait_does_not_for_who_does),
+	KUNIT_CASE(only_a_page_that_differs_needs_room),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(who_is_left_behind_rests_from_writes),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),

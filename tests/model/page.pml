@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One page of two words on one node: flush.c, order.c, region.c.
+ * One page of two words on one node: flush.c, mapper.c, order.c, region.c.
  *
  * A program stores into word 0 through a mapping and then makes a call; another
  * one writes word 0 by calls, or, as an adapter does that reads a file into the
- * mapping, without the page tables. A peer writes word 1. The flusher compares,
- * and takes the page's twin away.
+ * mapping, without the page tables. It belongs to another family of processes. A peer
+ * writes word 1. The flusher compares, and takes the page's twin away.
  *
  * G3: a call is accepted behind the stores that were made before it.
  * G8: at the end the links have what the memory has.
@@ -19,9 +19,10 @@
  * variant FAULT_UNLOCKED G3: a page becomes writable while its twin is taken away
  * variant TWO_LOADS G8: the value that is sent is loaded again for the twin
  * variant NO_BARRIER G3: a call does not compare first
- * variant OTHERS_ARE_DONE G3: a call does not wait for a comparison that is going on
+ * variant NUMBER_EARLY G3: a comparison that has begun before a call is enough for it
+ * variant NO_JOIN G3: a page that a second family makes writable stays the first one's
  * variant SPLIT G8: memory and links are two steps of the order, for calls
- * variant SPLIT_COMPARE G8: what was found by comparing is sent outside of the order
+ * variant SPLIT_COMPARE G3: what was found by comparing is sent outside of the order
  * variant HELD_LATE G8: whether an adapter has the page is asked after the last comparison
  * variant COUNT_FIRST G8: references are counted, then page tables; another program maps the page in between
  * variant TABLES_FIRST G8: page tables are counted, then references; another program unmaps the page in between
@@ -29,16 +30,19 @@
 #include "model.h"
 
 #define NONE 255
+#define COMMON 2
 
 byte mem[2], twin[2];
 bool has_twin;			/* vrfm_dev.twins[] */
 bool listed;			/* fresh or active */
-bool writable;			/* the page table's bit */
+bool writable[2];		/* bits of the page tables, by family: the program's, and the other one's */
+byte owner;			/* vrfm_twin.family: 0, 1, or COMMON */
+bool since;			/* a comparison has ended since the call began: vrfm_twin.compared */
 byte refs = 3;			/* page_count(): the device's, one for each page table, those of adapters */
 byte tables = 2;		/* page_mapcount(): the program's page table, and another one's */
 byte found[2];			/* vrfm_dev.diff */
 
-bool flush, order, page_lock, spin;	/* locks */
+bool order, page_lock, spin;	/* locks */
 byte sent = 0;			/* the last value of word 0 that was accepted for the links */
 byte stored;			/* by the program that makes the call */
 byte calls;			/* programs that write word 0 other than by mapping it */
@@ -52,8 +56,8 @@ inline accept(word, value)
 	}
 }
 
-/* vrfm_page_mkwrite() */
-inline fault()
+/* vrfm_page_mkwrite() of a process of FAMILY */
+inline fault(family)
 {
 #ifndef FAULT_UNLOCKED
 	atomic { !page_lock -> page_lock = true };
@@ -63,20 +67,29 @@ inline fault()
 #ifdef TWIN_UNLOCKED
 		twin[0] = mem[0];
 		twin[1] = mem[1];
-		d_step { has_twin = true; listed = true }
+		d_step { has_twin = true; listed = true; owner = family }
 #else
 		d_step {
 			!spin;
 			twin[0] = mem[0];
 			twin[1] = mem[1];
 			has_twin = true;
-			listed = true
+			listed = true;
+			owner = family
 		}
 #endif
-	:: else
+	:: else ->
+#ifndef NO_JOIN
+		d_step {
+			if
+			:: owner != family && owner != COMMON -> owner = COMMON; since = false
+			:: else
+			fi
+		}
+#endif
 	fi;
 	d_step {
-		writable = true;
+		writable[family] = true;
 #ifndef FAULT_UNLOCKED
 		page_lock = false
 #endif
@@ -126,34 +139,29 @@ inline compare(i, v)
 #ifdef SPLIT_COMPARE
 	atomic { !order -> order = true };
 #endif
+	since = true;
 	i = 0;
 	v = 0
 }
 
-/* vrfm_flush_stores() */
+/* vrfm_flush_stores() of the program: pages of its own family, and common ones */
 inline barrier(i, v)
 {
 	if
-	:: !listed -> skip
+	:: !listed || owner == 1 -> skip
 	:: else ->
-#ifdef OTHERS_ARE_DONE
-		if
-		:: flush -> skip
-		:: atomic { !flush -> flush = true };
+		/* vrfm_barrier_begin() */
+#ifdef NUMBER_EARLY
+		since = false;
 #else
-		atomic { !flush -> flush = true };
+		atomic { !order -> since = false };
 #endif
+		atomic { !order -> order = true };
 		if
-		:: listed ->
-			atomic { !order -> order = true };
-			compare(i, v);
-			order = false
+		:: listed && owner != 1 && !since -> compare(i, v)
 		:: else
 		fi;
-		flush = false
-#ifdef OTHERS_ARE_DONE
-		fi
-#endif
+		order = false
 	fi
 }
 
@@ -166,8 +174,8 @@ active proctype program()
 	:: n < 3 ->
 		n++;
 		do
-		:: atomic { writable -> stored = (n == 1 -> 2 : 1); mem[0] = stored; break }
-		:: atomic { !writable -> skip }; fault()
+		:: atomic { writable[0] -> stored = (n == 1 -> 2 : 1); mem[0] = stored; break }
+		:: atomic { !writable[0] -> skip }; fault(0)
 		od;
 #ifndef NO_BARRIER
 		barrier(i, v);
@@ -182,13 +190,14 @@ active proctype program()
 	od
 }
 
-/* It writes the same word by calls, or without the page tables. */
+/* It stores what is there, or writes the same word by calls, or without the page tables. */
 active proctype other()
 {
 	byte i, v, value;
 
 	if
 	:: skip
+	:: fault(1)
 	:: calls = 1;
 		value = 11;
 		do
@@ -217,8 +226,8 @@ active proctype other()
 	:: calls = 1;
 		/* get_user_pages() faults as the program does, and holds the page. */
 		do
-		:: atomic { writable -> refs++; break }
-		:: atomic { !writable -> skip }; fault()
+		:: atomic { writable[1] -> refs++; break }
+		:: atomic { !writable[1] -> skip }; fault(1)
 		od;
 		mem[0] = 21;
 		refs--
@@ -284,7 +293,21 @@ inline look_held(over, n, t)
 	n = 0
 }
 
-/* vrfm_flush_twin() */
+/* vrfm_twin_differs(), under the order */
+inline look(over, i)
+{
+	atomic { !order -> order = true };
+	atomic { !spin -> spin = true };
+	i = 0;
+	do
+	:: i < 2 -> over = (over && mem[i] == twin[i]); i++
+	:: else -> break
+	od;
+	i = 0;
+	spin = false
+}
+
+/* vrfm_flusher_step(), vrfm_twin_end() */
 active proctype flusher()
 {
 	byte i, v;
@@ -292,41 +315,44 @@ active proctype flusher()
 
 end:	do
 	:: listed ->
-		atomic { !flush -> flush = true };
-		atomic { !order -> order = true };
 		if
-		:: listed ->
+		:: atomic { !order -> order = true };
 			compare(i, v);
-			if
-			:: skip		/* not quiet for long enough */
-			:: atomic { !page_lock -> page_lock = true };
+			order = false
+		:: atomic { !page_lock -> page_lock = true };
 #ifdef COMPARE_FIRST
-				compare(i, v);
-				writable = false;
-				look_held(over, i, v);
+			over = true;
+			look(over, i);
+			d_step { writable[0] = false; writable[1] = false };
+			if
+			:: over -> look_held(over, i, v)
+			:: else
+			fi;
 #else
-				writable = false;
+			d_step { writable[0] = false; writable[1] = false };
 #ifdef HELD_LATE
-				compare(i, v);
-				look_held(over, i, v);
+			over = true;
+			look(over, i);
+			if
+			:: over -> look_held(over, i, v)
+			:: else
+			fi;
 #else
-				look_held(over, i, v);
-				compare(i, v);
+			look_held(over, i, v);
+			look(over, i);
 #endif
 #endif
-				d_step {
-					if
-					:: over -> has_twin = false; listed = false
-					:: else
-					fi;
-					over = false
-				};
-				page_lock = false
-			fi
-		:: else
-		fi;
-		order = false;
-		flush = false
+			d_step {
+				if
+				:: over -> has_twin = false; listed = false
+				:: else
+				fi;
+				over = false;
+				v = 0;
+				order = false
+			};
+			page_lock = false
+		fi
 	od
 }
 

@@ -29,6 +29,10 @@
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
  *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all
  *                                   of it is claimed before; print how long the longest took, in us
+ *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for so long; with CLAIM 1 all of
+ *                                   them are claimed before; print the number of cycles
+ *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for so long
+ *   pokes OFFSET N                  write N times 4 bytes by write()
  *   bounce OFFSET ROUNDS            store a number, wait until it is one page behind as well; print the median, in us
  *   reflect OFFSET ROUNDS S         within S seconds, store each number that is seen there one page behind
  *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
@@ -522,6 +526,48 @@ static int do_steady(char **arg)
 	return 0;
 }
 
+static void store_pages(uint64_t offset, uint64_t pages, uint32_t value)
+{
+	uint64_t page;
+
+	for (page = 0; page < pages; page++)
+		memory[(offset + page * 4096) / 4] = value;
+}
+
+static int do_cycle(char **arg)
+{
+	uint64_t pages = number(arg[1]), end = now_us() + number(arg[2]) * 1000000;
+	uint32_t claim[4] = { number(arg[0]), pages * 4096 }, n;
+
+	if (number(arg[3]) && ioctl(fd, CLAIM, claim))
+		return complain("claim");
+	for (n = 1; now_us() < end; n++) {
+		store_pages(claim[0], pages, n);
+		pause_us(1000);
+	}
+	printf("%u\n", n - 1);
+	return 0;
+}
+
+static int do_dirty(char **arg)
+{
+	store_pages(number(arg[0]), number(arg[1]), getpid());
+	puts("dirty");
+	fflush(stdout);
+	pause_us(number(arg[2]) * 1000000);
+	return 0;
+}
+
+static int do_pokes(char **arg)
+{
+	uint32_t n, count = number(arg[1]);
+
+	for (n = 1; n <= count; n++)
+		if (put(number(arg[0]), &n, sizeof(n)))
+			return 1;
+	return 0;
+}
+
 static int later(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -758,7 +804,8 @@ static const struct {
 	{ "lcsr", 0, do_lcsr },
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
 	{ "churned", 4, do_churned }, { "fence", 3, do_fence }, { "swell", 3, do_swell }, { "rising", 4, do_rising },
-	{ "steady", 4, do_steady }, { "bounce", 2, do_bounce }, { "reflect", 3, do_reflect },
+	{ "steady", 4, do_steady }, { "cycle", 4, do_cycle }, { "dirty", 3, do_dirty },
+	{ "pokes", 2, do_pokes }, { "bounce", 2, do_bounce }, { "reflect", 3, do_reflect },
 	{ "flood", 4, do_flood }, { "scrawl", 4, do_scrawl },
 };
 

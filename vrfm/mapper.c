@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mappers: the processes that map the memory, and the pages that each of them
+ * can store into.
+ *
+ * A call sends first what its caller has stored into mappings. It must not pay
+ * for the stores of other processes, so each page that is writable (each twin)
+ * belongs to a family: to one process, and to those that inherited its page
+ * tables by fork(). Only members of the family can store into the page without
+ * a fault. If a process of another family faults on the page, the page moves to
+ * the common family, which every call compares. So do the pages of a family
+ * whose last mapping is removed: a process that has waited for it to end finds
+ * its stores sent before its own calls.
+ *
+ * A mapping (VMA) has its family in vm_private_data, which fork() and the
+ * splitting of mappings copy. A call finds the family by its mm.
+ *
+ * Everything here is under vrfm_dev.twins_lock. A twin leaves its family's list
+ * under the device's order besides, so a holder of the order may use the twin
+ * that it has found.
+ */
+#include <linux/hashtable.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "mapper.h"
+#include "priv.h"
+#include "twin.h"
+
+/* Twins that are moved without releasing the lock. */
+#define VRFM_MOVE 32
+
+/**
+ * struct vrfm_mapper - a process that maps the memory
+ * @node: place in vrfm_dev.mappers
+ * @mm: compared only, never dereferenced
+ * @family: its family
+ * @vmas: number of its mappings of the memory
+ */
+struct vrfm_mapper {
+	struct hlist_node node;
+	const struct mm_struct *mm;
+	struct vrfm_family *family;
+	unsigned int vmas;
+};
+
+/**
+ * vrfm_mappers_init - prepare a device that nothing maps yet
+ * @vdev: device
+ */
+void vrfm_mappers_init(struct vrfm_dev *vdev)
+{
+	spin_lock_init(&vdev->twins_lock);
+	INIT_LIST_HEAD(&vdev->pages);
+	INIT_LIST_HEAD(&vdev->families);
+	INIT_LIST_HEAD(&vdev->common.twins);
+	hash_init(vdev->mappers);
+}
+
+static struct vrfm_mapper *vrfm_mapper_find_locked(struct vrfm_dev *vdev,
+						   const struct mm_struct *mm)
+{
+	struct vrfm_mapper *mapper;
+
+	lockdep_assert_held(&vdev->twins_lock);
+	hash_for_each_possible(vdev->mappers, mapper, node, (unsigned long)mm)
+		if (mapper->mm == mm)
+			return mapper;
+	return NULL;
+}
+
+/* To the head, as one that was never compared: a barrier may be looking for it. */
+static void vrfm_twin_move_locked(struct vrfm_twin *twin,
+				  struct vrfm_family *to)
+{
+	twin->family = to;
+	twin->compared = 0;
+	list_move(&twin->kin, &to->twins);
+}
+
+/* Return: true if twins are left. */
+static bool vrfm_family_share_some(struct vrfm_dev *vdev,
+				   struct vrfm_family *family)
+{
+	struct vrfm_twin *twin;
+	unsigned int n;
+	bool left;
+
+	spin_lock(&vdev->twins_lock);
+	for (n = 0; n < VRFM_MOVE && !list_empty(&family->twins); n++) {
+		twin = list_first_entry(&family->twins, struct vrfm_twin, kin);
+		vrfm_twin_move_locked(twin, &vdev->common);
+	}
+	left = !list_empty(&family->twins);
+	spin_unlock(&vdev->twins_lock);
+	return left;
+}
+
+/* No twin is added any more: the family has no mapping, or is common. */
+static void vrfm_family_share(struct vrfm_dev *vdev, struct vrfm_family *family)
+{
+	while (vrfm_family_share_some(vdev, family))
+		cond_resched();
+}
+
+static void vrfm_mapper_insert_locked(struct vrfm_dev *vdev,
+				      struct vrfm_mapper *mapper,
+				      const struct mm_struct *mm,
+				      struct vrfm_family *family)
+{
+	mapper->mm = mm;
+	mapper->family = family;
+	mapper->vmas = 0;
+	hash_add(vdev->mappers, &mapper->node, (unsigned long)mm);
+}
+
+/**
+ * vrfm_mapper_add - count a new mapping
+ * @vdev: device
+ * @vma: mapping that mmap() is making
+ *
+ * Context: may sleep.
+ * Return: 0, then vrfm_mapper_close() must follow; -ENOMEM.
+ */
+int vrfm_mapper_add(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	struct vrfm_family *family = kzalloc(sizeof(*family),
+					     GFP_KERNEL_ACCOUNT);
+	struct vrfm_mapper *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	struct vrfm_mapper *mapper;
+
+	if (!family || !spare) {
+		kfree(family);
+		kfree(spare);
+		return -ENOMEM;
+	}
+	INIT_LIST_HEAD(&family->twins);
+	spin_lock(&vdev->twins_lock);
+	mapper = vrfm_mapper_find_locked(vdev, vma->vm_mm);
+	if (!mapper) {
+		mapper = spare;
+		spare = NULL;
+		list_add_tail(&family->entry, &vdev->families);
+		vrfm_mapper_insert_locked(vdev, mapper, vma->vm_mm, family);
+		family = NULL;
+	}
+	mapper->vmas++;
+	mapper->family->vmas++;
+	vma->vm_private_data = mapper->family;
+	spin_unlock(&vdev->twins_lock);
+	kfree(family);
+	kfree(spare);
+	return 0;
+}
+
+/**
+ * vrfm_mapper_open - count a mapping that fork(), or a split, has copied
+ * @vdev: device
+ * @vma: the copy, with the family of the original
+ *
+ * Without memory for a new process its family becomes common.
+ *
+ * Context: may sleep.
+ */
+void vrfm_mapper_open(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	struct vrfm_mapper *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	struct vrfm_family *family = vma->vm_private_data;
+	struct vrfm_mapper *mapper;
+
+	spin_lock(&vdev->twins_lock);
+	family->vmas++;
+	mapper = vrfm_mapper_find_locked(vdev, vma->vm_mm);
+	if (!mapper && spare) {
+		mapper = spare;
+		spare = NULL;
+		vrfm_mapper_insert_locked(vdev, mapper, vma->vm_mm, family);
+	}
+	if (mapper && mapper->family == family)
+		mapper->vmas++;
+	else
+		family->common = true;
+	spin_unlock(&vdev->twins_lock);
+	kfree(spare);
+	if (READ_ONCE(family->common))
+		vrfm_family_share(vdev, family);
+}
+
+/**
+ * vrfm_mapper_close - a mapping is removed
+ * @vdev: device
+ * @vma: mapping
+ *
+ * Context: may sleep.
+ */
+void vrfm_mapper_close(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	struct vrfm_family *family = vma->vm_private_data;
+	struct vrfm_mapper *mapper;
+	bool last;
+
+	spin_lock(&vdev->twins_lock);
+	mapper = vrfm_mapper_find_locked(vdev, vma->vm_mm);
+	if (mapper && (mapper->family != family || --mapper->vmas))
+		mapper = NULL;
+	if (mapper)
+		hash_del(&mapper->node);
+	last = !--family->vmas;
+	spin_unlock(&vdev->twins_lock);
+	kfree(mapper);
+	if (!last)
+		return;
+	vrfm_family_share(vdev, family);
+	spin_lock(&vdev->twins_lock);
+	list_del(&family->entry);
+	spin_unlock(&vdev->twins_lock);
+	kfree(family);
+}
+
+/**
+ * vrfm_mapper_join_locked - a process can store into a page from now on
+ * @vdev: device, with its twins_lock held
+ * @twin: of the page; new, with no family, or of any family
+ * @family: of the process
+ *
+ * Context: any but interrupts; the struct page is locked.
+ */
+void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			     struct vrfm_family *family)
+{
+	lockdep_assert_held(&vdev->twins_lock);
+	if (family->common)
+		family = &vdev->common;
+	if (!twin->family) {
+		/* A barrier that began before needs not compare it. */
+		twin->family = family;
+		twin->compared = vdev->compared;
+		list_add_tail(&twin->kin, &family->twins);
+	} else if (twin->family != family && twin->family != &vdev->common) {
+		vrfm_twin_move_locked(twin, &vdev->common);
+	}
+}
+
+static struct vrfm_twin *vrfm_family_twin_locked(struct vrfm_family *family,
+						 u64 before)
+{
+	struct vrfm_twin *twin = list_first_entry_or_null(&family->twins,
+							  struct vrfm_twin,
+							  kin);
+
+	return twin && twin->compared <= before ? twin : NULL;
+}
+
+static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
+{
+	struct vrfm_twin *twin = NULL;
+	struct vrfm_family *family;
+
+	list_for_each_entry(family, &vdev->families, entry) {
+		twin = vrfm_family_twin_locked(family, before);
+		if (twin)
+			break;
+	}
+	return twin;
+}
+
+/**
+ * vrfm_mapper_twin_locked - find a page that must be compared
+ * @vdev: device, with its twins_lock held
+ * @mm: of the process that makes a call; NULL: of any process
+ * @before: number of the last comparison before the call
+ *
+ * Context: the device's order is held.
+ * Return: a twin that was not compared since, NULL: none.
+ */
+struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
+					  const struct mm_struct *mm,
+					  u64 before)
+{
+	struct vrfm_twin *twin = NULL;
+	struct vrfm_mapper *mapper;
+
+	lockdep_assert_held(&vdev->twins_lock);
+	if (!mm)
+		twin = vrfm_any_twin_locked(vdev, before);
+	mapper = mm ? vrfm_mapper_find_locked(vdev, mm) : NULL;
+	if (mapper)
+		twin = vrfm_family_twin_locked(mapper->family, before);
+	return twin ?: vrfm_family_twin_locked(&vdev->common, before);
+}
