@@ -12,7 +12,7 @@ static int __init krdma_init(void)
 	int ret;
 
 	/* Unbound: closing a connection may wait for its peer's adapter. */
-	krdma_wq = alloc_workqueue("krdma", WQ_UNBOUND, 0);
+	krdma_wq = alloc_workqueue("krdma", WQ_UNBOUND | WQ_SYSFS, 0);
 	if (!krdma_wq)
 		return -ENOMEM;
 	krdma_stats_init();

@@ -39,7 +39,8 @@ struct workqueue_struct *vrfm_wq;
  */
 int vrfm_link_init(void)
 {
-	vrfm_wq = alloc_workqueue(KBUILD_MODNAME, WQ_UNBOUND, 0);
+	vrfm_wq = alloc_workqueue(KBUILD_MODNAME,
+				  WQ_UNBOUND | WQ_HIGHPRI | WQ_SYSFS, 0);
 	return vrfm_wq ? 0 : -ENOMEM;
 }
 

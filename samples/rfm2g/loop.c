@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A control loop at 10 kHz on mapped memory: read inputs, compute, write
- * outputs, and how late each cycle began.
+ * outputs, and end each cycle with a poke of its counter, which sends the
+ * outputs first. Prints how late the cycles began.
  *
  *   loop DEVICE SECONDS [HERTZ]
  *
@@ -14,6 +15,7 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <sched.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,14 +66,20 @@ static void be_in_time(void)
 		warn("SCHED_FIFO");
 }
 
-/* The counter goes last: on this node who reads it sees the values, too. */
-static void cycle(const volatile struct area *in, volatile struct area *out)
+/*
+ * The counter goes last, and by a call: the call sends the stores before it
+ * first. A counter that was stored through the mapping might reach a peer before
+ * the values.
+ */
+static void cycle(RFM2GHANDLE card, const volatile struct area *in,
+		  volatile struct area *out)
 {
 	unsigned int i;
 
 	for (i = 0; i < 255; i++)
 		out->values[i] = in->values[i] + 1;
-	__atomic_store_n(&out->counter, out->counter + 1, __ATOMIC_RELEASE);
+	check(RFM2gPoke32(card, OUTPUTS + offsetof(struct area, counter),
+			  out->counter + 1), "poke");
 }
 
 static int compare(const void *a, const void *b)
@@ -89,8 +97,8 @@ static void report(int64_t *late, long count)
 	       late[count * 999 / 1000] / 1e3, late[count - 1] / 1e3);
 }
 
-static void run(volatile struct area *in, volatile struct area *out,
-		double seconds, double hertz)
+static void run(RFM2GHANDLE card, volatile struct area *in,
+		volatile struct area *out, double seconds, double hertz)
 {
 	int64_t period = 1e9 / hertz, next;
 	long count = seconds * hertz, i;
@@ -104,7 +112,7 @@ static void run(volatile struct area *in, volatile struct area *out,
 		next += period;
 		sleep_until(next);
 		late[i] = now_ns() - next;
-		cycle(in, out);
+		cycle(card, in, out);
 	}
 	report(late, count);
 	free(late);
@@ -120,7 +128,7 @@ int main(int argc, char **argv)
 	check(RFM2gOpen(argv[1], &h), argv[1]);
 	check(RFM2gUserMemory(h, &in, INPUTS, 1), "inputs");
 	check(RFM2gUserMemory(h, &out, OUTPUTS, 1), "outputs");
-	run(in, out, atof(argv[2]), argc == 4 ? atof(argv[3]) : 10000);
+	run(h, in, out, atof(argv[2]), argc == 4 ? atof(argv[3]) : 10000);
 	check(RFM2gUnMapUserMemory(h, &out, 1), "unmap");
 	check(RFM2gUnMapUserMemory(h, &in, 1), "unmap");
 	check(RFM2gClose(&h), "close");
