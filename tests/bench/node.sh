@@ -8,8 +8,8 @@
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
 # compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
 # one that makes devices and links of its own: "memory" looks at what is left, "join" has a new one get what others have,
-# "remote" counts what becomes of direct writes, "sizes" and "grow" write to larger memories and to more peers, and "cut"
-# pulls the cable.
+# "remote" counts what becomes of direct writes, "sizes" and "grow" write to larger memories and to more peers, "beside"
+# writes beside a process that stores into many pages, "claimed" stores in a loop, and "cut" pulls the cable.
 # Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
 # "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
@@ -333,6 +333,54 @@ sizes() {
 	vrfm_end
 }
 
+# --- mapped stores: 0 writes or stores, 1 has it. The loops are in real-time class ---
+
+# beside ROUNDS: the same writer without and with the other process, in changing order
+beside() {
+	local rounds=$1 round pid turn
+	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
+	for ((round = 1; round <= rounds; round++)); do
+		for turn in $((round % 2)) $((1 - round % 2)); do
+			if ((turn)); then
+				/add/vbench poker /dev/rfm2g0 2000 alone "$round" || return
+				continue
+			fi
+			/add/vbench dirty /dev/rfm2g0 1000 &
+			pid=$!
+			sleep 0.3
+			/add/vbench poker /dev/rfm2g0 2000 beside "$round" || return
+			kill $pid
+			wait $pid 2>/dev/null
+			# Its pages become those of all, until they are quiet.
+			sleep 0.3
+		done
+	done
+	vrfm_end
+}
+
+# device_count NAME: of rfm2g0 in debugfs
+device_count() {
+	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/vrfm/rfm2g0/device
+}
+
+# claimed ROUNDS: n cycles from half a second after the begin of the loop on, which is over a second later
+claimed() {
+	local rounds=$1 round pid faults protected
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
+	for ((round = 1; round <= rounds; round++)); do
+		/add/vbench cycle /dev/rfm2g0 100 2500 >/dev/null &
+		pid=$!
+		sleep 0.5
+		faults=$(device_count write_faults) protected=$(device_count flusher_protected)
+		sleep 1
+		faults=$(($(device_count write_faults) - faults)) protected=$(($(device_count flusher_protected) - protected))
+		wait $pid || return
+		echo "vrfm $round n=1000 faults=$faults protected=$protected"
+	done
+	vrfm_end
+}
+
 # --- more peers: 0 to 4 of the last node have 1, 2, 4, 8 and 16, which are 8 to 15 on node 1, and 16 to 23 on node 2 ---
 
 grow_begin() {
@@ -414,7 +462,8 @@ job() {
 		out=$(user "$rounds" "$@") || status=$?
 	elif [[ $test == krping-* ]]; then
 		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
-	elif [[ $test == memory || $test == remote || $test == sizes || $test == grow || $test == cut ]]; then
+	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
+		$test == claimed || $test == grow || $test == cut ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == join && $LINK != rxe ]]; then
 		out="skip raw verbs need rxe here"
@@ -459,8 +508,8 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # What they take is measured before any other are there.
-lone="memory join remote sizes grow cut"
-for test in memory join remote sizes; do
+lone="memory join remote sizes beside claimed grow cut"
+for test in memory join remote sizes beside claimed; do
 	jobs_of $test "$@"
 done
 if wanted grow "$@"; then

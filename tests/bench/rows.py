@@ -17,7 +17,7 @@ TWO = "two nodes"
 MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
 NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
 # Tests that make devices and links of their own.
-LONE = ("memory", "join", "remote", "sizes", "grow", "cut")
+LONE = ("memory", "join", "remote", "sizes", "beside", "claimed", "grow", "cut")
 # Variants in one command: in each round all have their turn.  Values are made round by round.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -130,6 +130,11 @@ def received(turns):
     return [turn["received"] / turn["n"] for turn in turns["vrfm"]]
 
 
+def protections(turns):
+    """Write faults and write protections for each cycle of a loop."""
+    return [(turn["faults"] + turn["protected"]) / turn["n"] for turn in turns["vrfm"]]
+
+
 BOTH = (SELF, TWO)
 ROWS = (
     Row("R1", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
@@ -200,6 +205,14 @@ ROWS = (
         slower("sixteen", "eight"), "<=", always(2.20), ("three nodes",)),
     Row("V15", "API writes 4 B time 256 MiB/4 MiB", "sizes", "small,large", "size=4 stride=4104",
         slower("large", "small"), "<=", always(1.10)),
+    Row("V16", "4 B write p50, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
+        longer("beside", "alone"), "<=", always(1.50)),
+    Row("V16", "4 B write p99.9, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
+        longer("beside", "alone", "p999"), "<=", always(2.00)),
+    Row("V16", "4 B write longest, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
+        longer("beside", "alone", "max"), "<=", always(2.00)),
+    Row("V17", "faults and protections a cycle, 1 kHz loop over 100 claimed pages", "claimed", "vrfm", "",
+        protections, "<=", always(0.0)),
 )
 
 

@@ -5,6 +5,9 @@
  *   vbench serve RDMADEV ADDRESS PORT DEVICE FAST
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
  *   vbench longest DEVICE SIZE MS
+ *   vbench poker DEVICE MS NAME ROUND
+ *   vbench dirty DEVICE PAGES
+ *   vbench cycle DEVICE PAGES MS
  *
  * As krdma_bench it goes in rounds, in which every variant has its turn, and prints for each "VARIANT ROUND
  * NAME=NUMBER...": operations, nanoseconds of the turn, and of those that have an answer the shortest time, the longest
@@ -18,6 +21,9 @@
  *   read    copy 1 MiB out of a mapping
  *   pages   RDMA READ a tenth of 64 MiB, by single pages; for the raw side only
  *   longest one turn, without variants: write blocks every 100 us; the longest write is its max
+ *   poker   one turn of a variant NAME, in real-time class: write 4 bytes every ms
+ *   dirty   store into PAGES pages every ms until it is killed
+ *   cycle   in real-time class: claim PAGES pages and store into each every ms; prints the number of cycles
  *
  * Variants:
  *   raw     RDMA WRITE, and SEND and RECV, from user space
@@ -52,6 +58,7 @@
 #include <unistd.h>
 
 #include <rfm2g.h>
+#include <vrfm.h>
 
 #include "quantiles.h"
 
@@ -719,6 +726,88 @@ static int longest(char **arg)
 	return 0;
 }
 
+/* As a control loop: before all others on this processor. */
+static void be_in_time(void)
+{
+	struct sched_param param = { .sched_priority = 50 };
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE) || sched_setscheduler(0, SCHED_FIFO, &param))
+		err(1, "real time");
+}
+
+/* The next millisecond after START. */
+static void next_ms(struct timespec *at)
+{
+	at->tv_nsec += 1000000;
+	if (at->tv_nsec >= 1000000000) {
+		at->tv_nsec -= 1000000000;
+		at->tv_sec++;
+	}
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, at, NULL);
+}
+
+static int poker(char **arg)
+{
+	struct rfm rfm = open_rfm(arg[0]);
+	uint32_t n, count = atoi(arg[1]);
+	struct result result = { .n = count, .ns = count * 1000000ull };
+	struct timespec at;
+	uint64_t start;
+
+	if (!count || count > SAMPLES)
+		errx(2, "%u writes", count);
+	be_in_time();
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (n = 0; n < count; n++) {
+		next_ms(&at);
+		start = now_ns();
+		if (pwrite(rfm.fd, &n, sizeof(n), SPAN) != sizeof(n))
+			err(1, "write");
+		samples[n] = now_ns() - start;
+	}
+	rank(&result);
+	report(arg[2], atoi(arg[3]), &result);
+	return 0;
+}
+
+static void store_pages(const struct rfm *rfm, uint32_t pages, uint32_t value)
+{
+	uint32_t i;
+
+	for (i = 0; i < pages; i++)
+		rfm_store(rfm, i * PAGE, value);
+}
+
+static void __attribute__((noreturn)) dirty(char **arg)
+{
+	struct rfm rfm = open_rfm(arg[0]);
+	uint32_t pages = atoi(arg[1]), n;
+
+	for (n = 1;; n++) {
+		store_pages(&rfm, pages, n);
+		usleep(1000);
+	}
+}
+
+static int cycle(char **arg)
+{
+	struct rfm rfm = open_rfm(arg[0]);
+	uint32_t pages = atoi(arg[1]), n, count = atoi(arg[2]);
+	struct vrfm_claim claim = { .length = pages * PAGE };
+	struct timespec at;
+
+	if (ioctl(rfm.fd, VRFM_CLAIM, &claim))
+		err(1, "VRFM_CLAIM");
+	be_in_time();
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	for (n = 1; n <= count; n++) {
+		next_ms(&at);
+		store_pages(&rfm, pages, n);
+	}
+	printf("%u\n", count);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct job job = { .size = 8, .ms = 500 };
@@ -728,6 +817,12 @@ int main(int argc, char **argv)
 		return serve(argv + 2);
 	if (argc == 5 && !strcmp(argv[1], "longest"))
 		return longest(argv + 2);
+	if (argc == 6 && !strcmp(argv[1], "poker"))
+		return poker(argv + 2);
+	if (argc == 4 && !strcmp(argv[1], "dirty"))
+		dirty(argv + 2);
+	if (argc == 5 && !strcmp(argv[1], "cycle"))
+		return cycle(argv + 2);
 	if (argc < 7)
 		errx(2, "see vbench.c");
 	job.rounds = atoi(argv[6]);
