@@ -1466,10 +1466,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
  * @offset: where
  * @len: bytes
  *
- * Needed after the CPU wrote to a region and before the peer reads that, or a
- * request of this side takes it from there. Only what the CPU wrote belongs in the
- * range: of all bytes in it the adapter then sees the CPU's, and what the peer has
- * written there since the last krdma_region_sync_for_cpu() is lost.
+ * Needed after the CPU wrote to a region and before an adapter reads or writes
+ * there, for the peer or for a request of this side. Only what the CPU wrote belongs
+ * in the range: of all bytes in it the adapter then sees the CPU's, and what the peer
+ * has written there since the last krdma_region_sync_for_cpu() is lost.
  *
  * Does nothing in the cases of krdma_region_sync_for_cpu().
  *

@@ -104,9 +104,9 @@ static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
  * krdma_req_begin - make what requests need
  * @conn: connection in message mode with a new QP
  *
- * Context: process, @conn->setup held.
- * The connection frees what this allocates.
+ * The connection frees the memory of this.
  *
+ * Context: process, @conn->setup held.
  * Return: 0; -ENOMEM; -EOPNOTSUPP the device has too few scatter/gather entries.
  */
 int krdma_req_begin(struct krdma_conn *conn)

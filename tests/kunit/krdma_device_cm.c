@@ -64,6 +64,7 @@ struct rdma_cm_id *fake_create_id(struct net *net, rdma_cm_event_handler handler
 	fid->id.context = context;
 	fid->id.ps = RDMA_PS_TCP;
 	fid->id.qp_type = IB_QPT_RC;
+	fid->id.route.addr.dev_addr.net = net;
 	return &fid->id;
 }
 
@@ -224,8 +225,10 @@ static void fake_pair(struct fake_id *a, struct fake_id *b)
 static int fake_request(struct fake_id *listener, struct fake_id *fid,
 			const struct rdma_conn_param *param)
 {
-	struct rdma_cm_id *id = fake_create_id(NULL, listener->id.event_handler,
-					       listener->id.context);
+	struct rdma_cm_id *id =
+		fake_create_id(listener->id.route.addr.dev_addr.net,
+			       listener->id.event_handler,
+			       listener->id.context);
 	struct fake_event *e;
 
 	if (IS_ERR(id))
@@ -237,7 +240,8 @@ static int fake_request(struct fake_id *listener, struct fake_id *fid,
 		return -ENOMEM;
 	}
 	fake_bind_device(id);
-	id->route.addr = fid->id.route.addr;
+	id->route.addr.src_addr = fid->id.route.addr.src_addr;
+	id->route.addr.dst_addr = fid->id.route.addr.dst_addr;
 	e->request = fake_id(id);
 	/* Seen from the other end. */
 	e->event.param.conn.responder_resources = param->initiator_depth;
