@@ -366,6 +366,7 @@ def everything():
         Part("makefiles", makefiles.check, seconds=30),
         Part("machine", machine.check, groups=("drawing",)),
         Part("library-headers", userspace.headers, groups=("narrow",)),
+        plain("vrfmctl-words", userspace.vrfmctl_words),
         plain("library-symbols", userspace.symbols),
         Part("packages", packages.check, seconds=60, groups=("debian",)),
         Part("packages-install", packages.install, ("stock-6.1",), True, 1200, groups=("debian", "trees")),

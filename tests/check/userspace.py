@@ -85,6 +85,42 @@ def added(programs, tools, samples, folder):
             *[file for name in programs for file in program(name.rpartition("/")[2], folder / f"{name}.c")]]
 
 
+GOOD_CONF = {"plain": "[rfm2g0]\nnode = 1\n", "byte order mark": "\ufeff[rfm2g0]\nnode = 0x10\n",
+             "blanks": "[ rfm2g0 ]\nnode = 0\nsize = 1M\n"}
+# A file, and all lines that are complained of: those below a wrong section are not.
+WRONG_CONF = {"octal node": ("[rfm2g0]\nnode = 010\n", [":2: node 010: a number has no leading 0"]),
+              "octal peer": ("[rfm2g0]\nnode = 1\npeer = 08 10.0.0.1\n", [":3: peer 08: 0 to 255, without a leading 0"]),
+              "octal size": ("[rfm2g0]\nnode = 1\nsize = 064M\n", [":3: size 064M: 4K to 2G, a multiple of 4K"]),
+              "wrong section": ("[rfm2g0]\nnode = 1\n[rfm2g9]\nnode = 2\n[rfm2g1]\nnode = 3\n",
+                                [":3: rfm2g9: devices are rfm2g0 to rfm2g7"])}
+FOREIGN_OPTIONS = {"--json -t 5 conf": "conf has no option -j", "--json up": "up has no option -j",
+                   "-b 4K peers": "peers has no option -b", "-a up": "up has no option -a"}
+
+
+def vrfmctl_words(log):
+    """vrfmctl: files that it takes, lines that it names in others, and options that a command does not have."""
+    tool = installed() / "usr/bin/vrfmctl"
+    right = []
+
+    def said(*argv):
+        done = subprocess.run([tool, *argv], capture_output=True, text=True, check=False)
+        static.write(log, f"{argv}: {done.returncode} {done.stdout}{done.stderr}\n")
+        return done.returncode, done.stderr
+
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        for text, lines in [*((text, []) for text in GOOD_CONF.values()), *WRONG_CONF.values()]:
+            file.seek(0)
+            file.truncate()
+            file.write(text)
+            file.flush()
+            status, errors = said("-f", file.name, "conf")
+            right.append(status == bool(lines) and errors.splitlines() == [file.name + line for line in lines])
+    for words, line in FOREIGN_OPTIONS.items():
+        status, errors = said(*words.split())
+        right.append(status == 2 and errors.startswith(f"vrfmctl: {line}\n"))
+    return all(right)
+
+
 def declared(text):
     """Functions and data that the headers of librfm2g declare."""
     return set(re.findall(r"(?:STDRFM2GCALL |char \*)(RFM2g\w+)\(", text) +

@@ -51,10 +51,11 @@ static const struct {
 	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
-/* A line that is being read. */
+/* A line that is being read; lines below a wrong [section] are skipped. */
 struct conf_place {
 	const char *path;
 	int line;
+	bool skip;
 };
 
 static bool __attribute__((format(printf, 2, 3)))
@@ -70,11 +71,25 @@ conf_error(const struct conf_place *at, const char *format, ...)
 	return false;
 }
 
+/**
+ * conf_is_plain - is it a number that people and the kernel read alike?
+ * @text: number, perhaps with a suffix
+ *
+ * C and the kernel take a leading 0 for octal: 010 is 8, and 08 no number.
+ *
+ * Return: true: it is decimal, or begins with 0x.
+ */
+bool conf_is_plain(const char *text)
+{
+	return isdigit((unsigned char)text[0]) &&
+	       !(text[0] == '0' && isdigit((unsigned char)text[1]));
+}
+
 static bool conf_number(const char *text, uint64_t max, uint64_t *value)
 {
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
+	if (!conf_is_plain(text))
 		return false;
 	errno = 0;
 	*value = strtoull(text, &end, 0);
@@ -89,7 +104,7 @@ static bool conf_is_size(const char *text)
 	uint64_t value;
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
+	if (!conf_is_plain(text))
 		return false;
 	errno = 0;
 	value = strtoull(text, &end, 0);
@@ -168,6 +183,18 @@ struct conf_device *conf_find(struct conf *conf, unsigned int unit)
 	return NULL;
 }
 
+static char *conf_trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t\r\n");
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	*end = 0;
+	return text;
+}
+
 /* [rfm2gN] */
 static bool conf_section(const struct conf_place *at, char *text,
 			 struct conf *conf)
@@ -178,9 +205,9 @@ static bool conf_section(const struct conf_place *at, char *text,
 	if (len < 2 || text[len - 1] != ']')
 		return conf_error(at, "a device is written [rfm2gN]");
 	text[len - 1] = 0;
-	if (!conf_unit(text + 1, &unit))
-		return conf_error(at, "%s: devices are rfm2g0 to rfm2g7",
-				  text + 1);
+	text = conf_trim(text + 1);
+	if (!conf_unit(text, &unit))
+		return conf_error(at, "%s: devices are rfm2g0 to rfm2g7", text);
 	if (conf_find(conf, unit))
 		return conf_error(at, "rfm2g%u is in line %d already", unit,
 				  conf_find(conf, unit)->line);
@@ -204,6 +231,9 @@ static bool conf_check_number(const struct conf_place *at, enum conf_key key,
 	if (conf_number(value, conf_limits[key].max, &number) &&
 	    number >= conf_limits[key].min)
 		return true;
+	if (isdigit((unsigned char)*value) && !conf_is_plain(value))
+		return conf_error(at, "%s %s: a number has no leading 0",
+				  conf_names[key], value);
 	return conf_error(at, "%s %s: %llu to %llu", conf_names[key], value,
 			  (unsigned long long)conf_limits[key].min,
 			  (unsigned long long)conf_limits[key].max);
@@ -242,7 +272,7 @@ static bool conf_peer(const struct conf_place *at, char *text,
 	if (!id || !addr || (port && strtok_r(NULL, " \t", &save)))
 		return conf_error(at, "peer = ID ADDRESS [PORT]");
 	if (!conf_number(id, 255, &number))
-		return conf_error(at, "peer %s: 0 to 255", id);
+		return conf_error(at, "peer %s: 0 to 255, without a leading 0", id);
 	if (strcmp(addr, "any") && !conf_is_address(addr))
 		return conf_error(at, "peer %s: %s is no address", id, addr);
 	if (port && !conf_is_port(port))
@@ -297,20 +327,7 @@ static bool conf_value(const struct conf_place *at, const char *name,
 	return true;
 }
 
-static char *conf_trim(char *text)
-{
-	char *end;
-
-	text += strspn(text, " \t\r\n");
-	end = text + strlen(text);
-	while (end > text && isspace((unsigned char)end[-1]))
-		end--;
-	*end = 0;
-	return text;
-}
-
-static bool conf_line(const struct conf_place *at, char *line,
-		      struct conf *conf)
+static bool conf_line(struct conf_place *at, char *line, struct conf *conf)
 {
 	char *text, *value;
 
@@ -318,8 +335,12 @@ static bool conf_line(const struct conf_place *at, char *line,
 	text = conf_trim(line);
 	if (!*text)
 		return true;
-	if (*text == '[')
-		return conf_section(at, text, conf);
+	if (*text == '[') {
+		at->skip = !conf_section(at, text, conf);
+		return !at->skip;
+	}
+	if (at->skip)
+		return true;
 	value = strchr(text, '=');
 	if (!value)
 		return conf_error(at, "%s: NAME = VALUE", text);
@@ -333,7 +354,7 @@ static bool conf_line(const struct conf_place *at, char *line,
 /* What only shows at the end of a device. */
 static bool conf_complete(const char *path, const struct conf_device *device)
 {
-	struct conf_place at = { path, device->line };
+	struct conf_place at = { .path = path, .line = device->line };
 	uint64_t node;
 	int i;
 
@@ -356,7 +377,8 @@ static bool conf_complete(const char *path, const struct conf_device *device)
  */
 bool conf_read(FILE *file, const char *path, struct conf *conf)
 {
-	struct conf_place at = { path, 0 };
+	static const char bom[] = "\xef\xbb\xbf";
+	struct conf_place at = { .path = path };
 	size_t room = 0;
 	char *line = NULL;
 	bool good = true;
@@ -370,7 +392,8 @@ bool conf_read(FILE *file, const char *path, struct conf *conf)
 		if (memchr(line, 0, len))
 			good = conf_error(&at, "a byte is 0: no text");
 		else
-			good &= conf_line(&at, line, conf);
+			good &= conf_line(&at, at.line == 1 && !strncmp(line, bom, 3) ?
+					  line + 3 : line, conf);
 	}
 	if (ferror(file)) {
 		warn("%s", path);

@@ -197,6 +197,29 @@ static enum ctl_result ctl_usage(void)
 	return CTL_USAGE;
 }
 
+/* Options that a command has: another one was meant for another command. */
+static bool ctl_takes(const char *command, const char *given)
+{
+	static const char * const options[][2] = {
+		{ "up", "f" }, { "down", "fa" }, { "conf", "f" },
+		{ "status", "j" }, { "peers", "j" }, { "top", "jin" },
+		{ "join", "jt" }, { "check", "jbc" }, { "bench", "jnwe" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		const char *taken = options[i][1];
+
+		if (strcmp(options[i][0], command) ||
+		    !given[strspn(given, taken)])
+			continue;
+		warnx("%s has no option -%c", command,
+		      given[strspn(given, taken)]);
+		return false;
+	}
+	return true;
+}
+
 static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 			       char **argv)
 {
@@ -248,7 +271,7 @@ static bool ctl_parse_size(const char *text, uint64_t least, uint64_t *value)
 {
 	char *end;
 
-	if (!isdigit((unsigned char)*text))
+	if (!conf_is_plain(text))
 		return false;
 	*value = strtoull(text, &end, 0);
 	if (*value > 1ULL << 31)
@@ -327,6 +350,7 @@ int main(int argc, char **argv)
 		{ }
 	};
 	struct ctl_options wanted = { .path = CTL_CONF, .interval = 1 };
+	char given[16] = "";
 	int option;
 
 	while ((option = getopt_long(argc, argv, "f:aji:n:t:b:c:w:e:hV", options,
@@ -344,8 +368,10 @@ int main(int argc, char **argv)
 				warnx("-%c %s: not right", option, optarg);
 			return ctl_usage();
 		}
+		if (!strchr(given, option))
+			given[strlen(given)] = option;
 	}
-	if (optind == argc)
+	if (optind == argc || !ctl_takes(argv[optind], given))
 		return ctl_usage();
 	return ctl_said(ctl_run(&wanted, argc - optind, argv + optind));
 }
