@@ -3,6 +3,8 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
+#include <version.h>
+
 #include "priv.h"
 
 struct workqueue_struct *krdma_wq;
@@ -38,3 +40,4 @@ module_exit(krdma_exit);
 MODULE_AUTHOR("The krdma developers <krdma@example.org>");
 MODULE_DESCRIPTION("RDMA connections for kernel modules");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KRDMA_VERSION);

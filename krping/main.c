@@ -18,6 +18,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include <version.h>
+
 #include "priv.h"
 
 /* Longest text that one write() may bring. */
@@ -460,5 +462,6 @@ module_exit(krping_exit);
 MODULE_AUTHOR("The krdma developers");
 MODULE_DESCRIPTION("RDMA ping/pong self-test");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KRDMA_VERSION);
 MODULE_ALIAS("rdma_krping"); /* what the module was called elsewhere */
 MODULE_IMPORT_NS(KRDMA_NS);

@@ -13,6 +13,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include <version.h>
+
 #include "compat.h"
 #include "link.h"
 #include "priv.h"
@@ -228,4 +230,5 @@ module_exit(vrfm_exit);
 MODULE_AUTHOR("The krdma developers <krdma@example.org>");
 MODULE_DESCRIPTION("Reflective memory over RDMA, with the interface of RFM2g cards");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(KRDMA_VERSION);
 MODULE_IMPORT_NS(KRDMA_NS);
