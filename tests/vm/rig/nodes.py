@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 """Processes that carry nodes: start them, pass on their output, end them, judge them."""
-import ctypes
 import os
 import pathlib
 import re
@@ -18,20 +17,17 @@ GRACE = 30			# seconds that the others get when one node has failed
 BOOT_SILENCE = 120		# seconds without a word of a kernel that has not booted yet
 FIRST_PROGRAM = re.compile(r"Run \S+init as init process")
 TAIL = 40
-PR_SET_PDEATHSIG = 1
-LIBC = ctypes.CDLL(None, use_errno=True)
 print_lock = threading.Lock()
 
 
-def die_with_parent():
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def spawn(argv, fds, stdout):
-    """Start a process of its own group, which dies with us however we end."""
-    return subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=stdout,
-                            stderr=subprocess.STDOUT, pass_fds=fds, start_new_session=True,
-                            preexec_fn=die_with_parent)
+    """Start a process of its own group, which dies with us however we end.
+
+    setpriv becomes that process. preexec_fn would run Python between fork() and exec(), where a lock that another thread held
+    is never released.
+    """
+    return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *(str(word) for word in argv)], stdin=subprocess.DEVNULL,
+                            stdout=stdout, stderr=subprocess.STDOUT, pass_fds=fds, start_new_session=True)
 
 
 def end(process):
