@@ -3,6 +3,7 @@
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <rdma/rdma_cm.h>
 
 #include "priv.h"
 
@@ -470,6 +471,28 @@ static int ktest_reset_slot(struct ktest_slot *slot,
 	return ret;
 }
 
+/*
+ * moved NAME: as if the bonding interface of this listener's address used
+ * another port now
+ */
+static int ktest_moved_slot(struct ktest_slot *slot,
+			    const struct ktest_args *args)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ADDR_CHANGE };
+	struct krdma_cb *cb = ktest_slot_get_cb(slot);
+	struct rdma_cm_id *id;
+	int ret;
+
+	if (!cb)
+		return -ENOTCONN;
+	id = cb->cm_id;
+	rdma_lock_handler(id);
+	ret = id->event_handler(id, &event);
+	rdma_unlock_handler(id);
+	krdma_put(cb);
+	return ret;
+}
+
 /* close NAME [REASON] [TIMEOUT_MS] */
 static int ktest_close_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
@@ -521,6 +544,7 @@ static const struct {
 	{ "close", ktest_close_slot },
 	{ "disconnect", ktest_disconnect_slot },
 	{ "flushed", ktest_flushed_slot },
+	{ "moved", ktest_moved_slot },
 	{ "reason", ktest_reason_slot },
 	{ "reject", ktest_reject_slot },
 	{ "release", ktest_release_slot },
@@ -537,6 +561,7 @@ static const struct {
 	{ "clients", ktest_cmd_clients },
 	{ "config", ktest_cmd_config },
 	{ "connect", ktest_cmd_connect },
+	{ "early", ktest_cmd_early },
 	{ "failnth", ktest_cmd_failnth },
 	{ "forget", ktest_cmd_forget },
 	{ "holds", ktest_cmd_holds },
@@ -553,7 +578,9 @@ static const struct {
 	{ "rounds", ktest_cmd_rounds },
 	{ "server", ktest_cmd_server },
 	{ "slot", ktest_cmd_slot },
+	{ "spied", ktest_cmd_spied },
 	{ "stop", ktest_cmd_stop },
+	{ "stuck", ktest_cmd_stuck },
 	{ "tell", ktest_cmd_tell },
 	{ "undomain", ktest_cmd_undomain },
 	{ "until", ktest_cmd_until },

@@ -291,6 +291,7 @@ static void __exit ktest_exit(void)
 	remove_proc_entry("krdma_test", NULL);
 	ktest_jobs_stop();
 	ktest_late_end();
+	ktest_spy_end();
 	ktest_hold_end();
 	ktest_again_end();
 	ktest_regions_end();

@@ -191,6 +191,7 @@ void ktest_lend_give_back(u32 keep);
 
 /* tell.c */
 int ktest_cmd_tell(struct ktest_ctx *ctx, struct ktest_args *args);
+int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 struct krdma_cb *cb);
 struct krdma_remote *ktest_tell_import(struct krdma_cb *cb);
@@ -201,6 +202,9 @@ void ktest_tell_end(void);
 struct krdma_domain *ktest_domain(u32 i);
 int ktest_cmd_undomain(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_domains_end(void);
+
+/* early.c */
+int ktest_cmd_early(struct ktest_ctx *ctx, struct ktest_args *args);
 
 /* hold.c */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args);
@@ -223,6 +227,14 @@ int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_regions_end(void);
+
+/* spy.c */
+int ktest_do_spy(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_cmd_spied(struct ktest_ctx *ctx, struct ktest_args *args);
+void ktest_spy_end(void);
+
+/* wrap.c */
+int ktest_do_wrap(const struct ktest_args *args, struct krdma_cb *cb);
 
 /* wrong.c */
 int ktest_do_wrong(const struct ktest_args *args, struct krdma_cb *cb);

@@ -10,7 +10,9 @@
  *   BACK		 comes with the invalidation of that key: was it ours?
  *   INVITE description	 the answer comes with the invalidation of that key
  *   REPORT		 what was counted
+ *   FLOOD		 a number of messages, some time later, instead of an answer
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
@@ -27,7 +29,11 @@ enum ktest_tell_what {
 	KTEST_TELL_BACK,
 	KTEST_TELL_INVITE,
 	KTEST_TELL_REPORT,
+	KTEST_TELL_FLOOD,
 };
+
+/* Until then the one who asked has written, and got its credits back. */
+#define KTEST_FLOOD_PAUSE_MS 500
 
 /* A message: question or answer. */
 struct ktest_tell_msg {
@@ -275,6 +281,16 @@ static int ktest_told_do(struct ktest_told *told, const struct krdma_loan *loan,
 	}
 }
 
+static void ktest_told_flood(struct ktest_told *told,
+			     struct ktest_tell_msg *answer, u32 n)
+{
+	msleep(KTEST_FLOOD_PAUSE_MS);
+	/* A failure is seen by the one that waits for the messages. */
+	while (n-- && !krdma_send_timeout(told->cb, answer, sizeof(*answer),
+					  KTEST_TELL_MS))
+		;
+}
+
 static void ktest_told_answer(struct ktest_told *told,
 			      const struct krdma_loan *loan,
 			      struct ktest_tell_msg *answer)
@@ -287,6 +303,10 @@ static void ktest_told_answer(struct ktest_told *told,
 	answer->what = msg->what;
 	answer->told = READ_ONCE(told->told);
 	answer->bad = READ_ONCE(told->bad);
+	if (msg->what == KTEST_TELL_FLOOD) {
+		ktest_told_flood(told, answer, msg->told);
+		return;
+	}
 	if (msg->what == KTEST_TELL_INVITE) {
 		memcpy(answer->desc, msg->desc, sizeof(answer->desc));
 		answer->error = ktest_tell_send_inv(told->cb, answer);
@@ -559,5 +579,109 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		snprintf(ctx->text, sizeof(ctx->text), "told=%u bad=%u",
 			 msg->told, msg->bad);
 	kfree(msg);
+	return ret;
+}
+
+/* ---- keeping messages ---- */
+
+#define KTEST_STUCK_MAX 32
+
+/**
+ * struct ktest_stuck - an owner that keeps each message until it has all
+ * @lock: protects the rest
+ * @loans: messages
+ * @n: number of them
+ * @wanted: number of messages to come
+ * @all: all have come
+ */
+struct ktest_stuck {
+	spinlock_t lock; /* see above */
+	struct krdma_loan *loans[KTEST_STUCK_MAX];
+	u32 n;
+	u32 wanted;
+	struct completion all;
+};
+
+static void ktest_stuck_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+	struct ktest_stuck *stuck = cb->context;
+	unsigned long flags;
+
+	spin_lock_irqsave(&stuck->lock, flags);
+	stuck->loans[stuck->n++] = loan;
+	if (stuck->n == stuck->wanted)
+		complete(&stuck->all);
+	spin_unlock_irqrestore(&stuck->lock, flags);
+}
+
+static const struct krdma_ops ktest_stuck_ops = {
+	.receive = ktest_stuck_receive,
+};
+
+/* Writes that are told of take credits, which the peer gives back by messages. */
+static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
+			   struct ktest_tell_msg *msg, u32 writes)
+{
+	int ret;
+
+	msg->what = KTEST_TELL_FLOOD;
+	msg->told = stuck->wanted;
+	ret = krdma_send_timeout(cb, msg, sizeof(*msg), KTEST_TELL_MS);
+	while (!ret && writes--)
+		ret = ktest_tell_post(cb, msg, KRDMA_WRITE_IMM,
+				      krdma_peer_shown(cb));
+	if (ret)
+		return ret;
+	return wait_for_completion_timeout(&stuck->all,
+					   msecs_to_jiffies(KTEST_TELL_MS / 2)) ?
+		       0 : -ETIMEDOUT;
+}
+
+static int ktest_stuck_connect(struct ktest_ctx *ctx,
+			       const struct ktest_args *args,
+			       struct ktest_stuck *stuck, struct krdma_cb **cb)
+{
+	struct sockaddr_storage dst, src;
+	struct ktest_slot dummy = {};
+	struct krdma_params p;
+	int ret;
+
+	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 1), ktest_arg(args, 2),
+			       &dst) ?:
+	      ktest_fill_params(ctx, args, &dummy, &p, &src);
+	if (ret)
+		return ret;
+	p.flags |= KRDMA_RW;
+	p.ops = &ktest_stuck_ops;
+	p.context = stuck;
+	return krdma_connect_params((struct sockaddr *)&dst, &p, cb);
+}
+
+/*
+ * stuck HOST PORT N WRITES [option=value]...: get N messages from "tell HOST PORT
+ * rw=1" and keep them all, after WRITES that are told of
+ */
+int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	struct ktest_stuck *stuck = kzalloc(sizeof(*stuck), GFP_KERNEL);
+	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	struct krdma_cb *cb = NULL;
+	int ret = -ENOMEM;
+	u32 i;
+
+	if (!stuck || !msg)
+		goto out;
+	spin_lock_init(&stuck->lock);
+	init_completion(&stuck->all);
+	stuck->wanted = min_t(u32, ktest_number(args, 3, 1), KTEST_STUCK_MAX);
+	ret = ktest_stuck_connect(ctx, args, stuck, &cb) ?:
+	      ktest_stuck_run(cb, stuck, msg, ktest_number(args, 4, 0));
+	krdma_release_cb(cb);
+	for (i = 0; i < stuck->n; i++)
+		krdma_loan_return(stuck->loans[i]);
+	snprintf(ctx->text, sizeof(ctx->text), "kept=%u", stuck->n);
+out:
+	kfree(msg);
+	kfree(stuck);
 	return ret;
 }

@@ -488,6 +488,18 @@ static int ktest_call_late(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ktest_do_late(args, use->cb);
 }
 
+static int ktest_call_wrap(struct ktest_ctx *ctx, const struct ktest_args *args,
+			   struct ktest_use *use, u32 len)
+{
+	return ktest_do_wrap(args, use->cb);
+}
+
+static int ktest_call_spy(struct ktest_ctx *ctx, const struct ktest_args *args,
+			  struct ktest_use *use, u32 len)
+{
+	return ktest_do_spy(args, use->cb);
+}
+
 static const struct {
 	const char *name;
 	ktest_call call;
@@ -515,10 +527,12 @@ static const struct {
 	{ "show", ktest_do_show },
 	{ "shown", ktest_do_shown },
 	{ "sink", ktest_do_sink },
+	{ "spy", ktest_call_spy },
 	{ "store", ktest_call_store },
 	{ "take", ktest_do_take },
 	{ "talk", ktest_call_talk },
 	{ "write", ktest_do_write },
+	{ "wrap", ktest_call_wrap },
 	{ "wrong", ktest_call_wrong },
 	{ "zero", ktest_do_zero },
 };
@@ -547,7 +561,8 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	int ret;
 
 	/* The others use a buffer of that size. */
-	if (len > KTEST_MAX_MSG && strncmp(args->words[0], "long", 4))
+	if (len > KTEST_MAX_MSG && call != ktest_call_wrap &&
+	    strncmp(args->words[0], "long", 4))
 		return -EINVAL;
 	ret = ktest_use(&use, ctx, args);
 	if (ret)
