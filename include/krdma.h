@@ -85,7 +85,8 @@ enum krdma_role {
  * @KRDMA_REQUESTED: a peer's connect request waits to be accepted, no QP yet
  * @KRDMA_READY: QP exists, receives can be posted
  * @KRDMA_CONNECTING: REQ or REP sent, the answer is awaited
- * @KRDMA_ESTABLISHED: data flows
+ * @KRDMA_ESTABLISHED: connected. In message mode the two sides then exchange
+ *	krdma's first messages; krdma_is_established() says when data can be sent
  * @KRDMA_LISTENING: listener only: taking connect requests, or waiting until
  *	there is a device for its address
  * @KRDMA_CLOSING: no new work, what is in flight is being flushed

@@ -127,7 +127,8 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 		krdma_step_finish(conn);
 		return 0;
 	}
-	if (conn->cb.role == KRDMA_CLIENT_CONN && !conn->msg->greeted) {
+	if (conn->cb.role == KRDMA_CLIENT_CONN &&
+	    !READ_ONCE(conn->msg->greeted)) {
 		ret = krdma_msg_greet(conn, until);
 		if (ret)
 			return ret;
@@ -140,13 +141,22 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 	return ret;
 }
 
+/*
+ * The exchange happens once: what it takes is gone afterwards. The work may be
+ * queued again, because the peer's START or a nudge queues it as well.
+ */
+static bool krdma_step_is_last(const struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->told) || READ_ONCE(conn->exchanged);
+}
+
 static int krdma_step(struct krdma_conn *conn)
 {
 	switch (krdma_get_state(&conn->cb)) {
 	case KRDMA_ROUTED:
 		return krdma_cm_dial(conn);
 	case KRDMA_ESTABLISHED:
-		return READ_ONCE(conn->told) ? 0 : krdma_step_exchange(conn);
+		return krdma_step_is_last(conn) ? 0 : krdma_step_exchange(conn);
 	default:
 		return 0;
 	}

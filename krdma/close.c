@@ -108,7 +108,7 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 	unsigned long until;
 	int ret;
 
-	ret = krdma_msg_check(conn) ?: krdma_close_begin(conn, reason);
+	ret = krdma_msg_check_open(conn) ?: krdma_close_begin(conn, reason);
 	if (ret)
 		return ret;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);

@@ -881,15 +881,38 @@ enum krdma_state krdma_get_state(const struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
 
 /**
- * krdma_is_established - can data be sent
- * @cb: connection
+ * krdma_conn_is_open - check whether the user may send or post
+ * @conn: connection
+ *
+ * Stays true after the connection has ended.
  *
  * Context: any.
- * Return: true if so, at this moment.
+ * Return: true in raw mode from KRDMA_ESTABLISHED on; in message mode once both
+ * sides have sent START and, with KRDMA_RW, the shown buffers are known.
+ */
+bool krdma_conn_is_open(const struct krdma_conn *conn)
+{
+	if (krdma_conn_is_raw(conn))
+		return READ_ONCE(conn->was_established);
+	/* Pairs with krdma_msg_exchange_rest(). */
+	return smp_load_acquire(&conn->exchanged);
+}
+
+/**
+ * krdma_is_established - check whether data can be sent
+ * @cb: connection
+ *
+ * In message mode the state is KRDMA_ESTABLISHED before that: the two sides
+ * first exchange a message of krdma's own, which must precede all others.
+ *
+ * Context: any.
+ * Return: true if the connection is established and, in message mode, ready for
+ * messages and requests of any task.
  */
 bool krdma_is_established(const struct krdma_cb *cb)
 {
-	return krdma_get_state(cb) == KRDMA_ESTABLISHED;
+	return krdma_get_state(cb) == KRDMA_ESTABLISHED &&
+	       krdma_conn_is_open(krdma_conn(cb));
 }
 EXPORT_SYMBOL_NS_GPL(krdma_is_established, KRDMA_NS);
 
@@ -943,8 +966,10 @@ static bool krdma_conn_cancel_close(struct krdma_conn *conn)
 }
 
 /*
- * The owner takes it down himself from here on: no closing callback starts any
- * more, and one that runs in another task has ended.
+ * The owner takes the connection down from here on: no closing callback starts
+ * any more, and one that runs in another task has ended. The state moves under
+ * the same lock: a step of an asynchronous connection that sees stopped sees
+ * CLOSING as well.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
@@ -952,8 +977,8 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->stopped = true;
+	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_conn_abort(conn, -ESHUTDOWN);
 	if (krdma_conn_cancel_close(conn))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);

@@ -135,6 +135,21 @@ int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
 	return krdma_qp_post_locked(conn, &send->wr, &wr);
 }
 
+/*
+ * Nothing precedes START: a peer that receives something else first ends the
+ * connection with -EPROTO. The side that accepts sends nothing before the peer's
+ * START: iWARP demands that the side that connects sends first.
+ */
+static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
+{
+	const struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (type != KRDMA_WIRE_START)
+		return msg->greeted;
+	return conn->cb.role == KRDMA_CLIENT_CONN || msg->got_start;
+}
+
 /**
  * krdma_send_post_locked - fill in the header with the credits, and post
  * @conn: connection
@@ -152,7 +167,8 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	if (!msg->may_send || !krdma_credit_may_send(&msg->credit, reserved))
+	if (!krdma_msg_may_send_locked(conn, hdr->type) ||
+	    !krdma_credit_may_send(&msg->credit, reserved))
 		return conn->error ?: -EAGAIN;
 	hdr->credits = krdma_credit_take(&msg->credit);
 	krdma_hdr_encode(&send->hdr, hdr);
@@ -162,21 +178,25 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	else
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
 					msg->credit.owed, msg->credit.avail);
+	/* With the lock that START was posted under: what follows is behind it. */
+	if (!ret && hdr->type == KRDMA_WIRE_START)
+		WRITE_ONCE(msg->greeted, true);
 	if (!ret && krdma_wire_is_part(hdr->type) &&
 	    hdr->offset + send->wr.len == hdr->msg_len)
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	return ret;
 }
 
-/* Room for one more message on its way out? For krdma_conn_wait(). */
+/* For krdma_conn_wait(): is there room for a message of the type in @arg? */
 static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_msg *msg = conn->msg;
+	const u8 *type = arg;
 	unsigned long flags;
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = msg->may_send && conn->sq_avail &&
+	may = krdma_msg_may_send_locked(conn, *type) && conn->sq_avail &&
 	      krdma_credit_may_send(&msg->credit, false);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
@@ -194,7 +214,7 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_send_post_locked(conn, send, hdr, false);
-	if (ret == -EAGAIN && first && msg->may_send &&
+	if (ret == -EAGAIN && first && msg->greeted &&
 	    !krdma_credit_may_send(&msg->credit, false))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -217,7 +237,8 @@ int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
 	int ret = krdma_send_try(conn, send, hdr, true);
 
 	while (ret == -EAGAIN)
-		ret = krdma_conn_wait(conn, krdma_msg_may_send, NULL, until) ?:
+		ret = krdma_conn_wait(conn, krdma_msg_may_send, &hdr->type,
+				      until) ?:
 		      krdma_send_try(conn, send, hdr, false);
 	if (ret)
 		krdma_send_free(conn, send);
@@ -279,6 +300,23 @@ int krdma_msg_check(struct krdma_conn *conn)
 	if (!READ_ONCE(conn->was_established))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	return 0;
+}
+
+/**
+ * krdma_msg_check_open - check whether the user may send, post or receive
+ * @conn: connection
+ *
+ * Context: any.
+ * Return: as krdma_msg_check(), and -ENOTCONN, or why the connection ended, until
+ * the exchange of START is complete.
+ */
+int krdma_msg_check_open(struct krdma_conn *conn)
+{
+	int ret = krdma_msg_check(conn);
+
+	if (ret || krdma_conn_is_open(conn))
+		return ret;
+	return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 }
 
 static bool krdma_msg_is_free(struct krdma_conn *conn, const void *arg)
@@ -404,7 +442,7 @@ int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 	struct krdma_op *op;
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check_open(conn);
 	if (ret)
 		return ret;
 	if (length > conn->hello.max_msg)
@@ -447,9 +485,6 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
 	if (send && len)
 		memcpy(send->data, shown, len);
 	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
-	/* Before others may send. */
-	if (!ret)
-		WRITE_ONCE(conn->msg->greeted, true);
 	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
 	return ret;
 }
@@ -559,7 +594,6 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	if (krdma_conn_is_rw(conn))
 		msg->start = recv;
-	msg->may_send = true;
 	/* Pairs with krdma_msg_has_start(). */
 	smp_store_release(&msg->got_start, true);
 	krdma_step_queue(conn);
@@ -967,7 +1001,7 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 
 static int krdma_msg_check_receive(struct krdma_conn *conn)
 {
-	return krdma_loan_is_wanted(conn) ? -EINVAL : krdma_msg_check(conn);
+	return krdma_loan_is_wanted(conn) ? -EINVAL : krdma_msg_check_open(conn);
 }
 
 /**
@@ -1231,7 +1265,6 @@ void krdma_msg_peer_hello(struct krdma_conn *conn)
 	msg->part_max = min(conn->p.buf_size, conn->hello.buf_size) -
 			sizeof(struct krdma_wire_hdr);
 	krdma_credit_start(&msg->credit, conn->hello.recv_depth);
-	msg->may_send = conn->cb.role == KRDMA_CLIENT_CONN;
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
@@ -1256,7 +1289,7 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 	struct krdma_send *send;
 	int ret;
 
-	if (!krdma_msg_may_send(conn, NULL))
+	if (!krdma_msg_may_send(conn, &hdr.type))
 		return 0;
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
 	if (ret)
@@ -1337,7 +1370,11 @@ int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 		ret = krdma_msg_greet(conn, until);
 	if (!ret && krdma_conn_is_rw(conn))
 		krdma_rw_open(conn);
-	return ret;
+	if (ret)
+		return ret;
+	/* Pairs with krdma_conn_is_open(). */
+	smp_store_release(&conn->exchanged, true);
+	return 0;
 }
 
 static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)

@@ -108,8 +108,7 @@ struct krdma_space {
  * All of these under krdma_conn.lock:
  * @credit: both directions
  * @busy: enum krdma_msg_busy
- * @may_send: an acceptor keeps quiet until the connecting side has sent
- * @greeted: START has been sent
+ * @greeted: START has been posted: other messages may follow
  * @got_start: the peer's START has arrived
  * @start: START with a shown buffer, until krdma_rw_start() has read it
  * @control: messages of krdma's own, by enum krdma_control
@@ -157,7 +156,6 @@ struct krdma_msg {
 
 	struct krdma_credit credit;
 	unsigned int busy;
-	bool may_send;
 	bool greeted;
 	bool got_start;
 	struct krdma_recv *start;

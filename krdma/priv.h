@@ -155,6 +155,7 @@ struct krdma_watch {
  * @siw_next: which of @siw_reads comes next
  * @posters: calls of krdma_post() that are running, and 1 until krdma_req_stop()
  * @was_established: state has been KRDMA_ESTABLISHED
+ * @exchanged: message mode: both sides have sent START; see krdma_conn_is_open()
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @srq, @dev,
@@ -253,6 +254,7 @@ struct krdma_conn {
 	bool handed;
 	bool notified;
 	bool was_established;
+	bool exchanged;
 	bool told;
 	unsigned int sq_avail;
 	u64 bulk;
@@ -429,6 +431,8 @@ void krdma_conn_abort(struct krdma_conn *conn, int error);
 void krdma_conn_begin_step(struct krdma_conn *conn);
 void krdma_conn_end_step(struct krdma_conn *conn);
 void krdma_conn_hand_over(struct krdma_conn *conn);
+bool krdma_conn_is_open(const struct krdma_conn *conn);
+struct module *krdma_owner_hold(struct module *owner);
 void krdma_conn_flushed(struct krdma_conn *conn);
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
 void krdma_conn_in_time(struct krdma_conn *conn);
@@ -554,6 +558,7 @@ void krdma_regions_free(struct krdma_conn *conn);
 
 /* msg.c */
 int krdma_msg_check(struct krdma_conn *conn);
+int krdma_msg_check_open(struct krdma_conn *conn);
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn);
 unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn);
 void krdma_msg_stop(struct krdma_conn *conn);

@@ -872,7 +872,7 @@ static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 		return false;
 	/* Nothing goes between the parts of a message. */
 	return !krdma_req_takes_credit(req) ||
-	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
+	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
 		krdma_credit_may_send(&msg->credit, false));
 }
 
@@ -1003,7 +1003,7 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 	    (need->bulk && conn->bulk >= conn->max_bulk))
 		return false;
 	return !need->sends ||
-	       (msg->may_send && !(msg->busy & KRDMA_BUSY_SEND) &&
+	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
 		krdma_credit_may_send_n(&msg->credit, need->sends));
 }
 
@@ -1044,7 +1044,7 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 		return false;
 	req = krdma_req(list_first_entry(&conn->pending, struct krdma_wr, link));
 	return krdma_req_takes_credit(req) &&
-	       krdma_req_has_slots_locked(conn, req) && conn->msg->may_send &&
+	       krdma_req_has_slots_locked(conn, req) && conn->msg->greeted &&
 	       !krdma_credit_may_send(&conn->msg->credit, false);
 }
 
@@ -1137,7 +1137,7 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	struct krdma_conn *conn = krdma_conn(cb);
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check_open(conn);
 	if (ret)
 		return ret;
 	/* The device stays until krdma_req_leave(). */

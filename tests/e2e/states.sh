@@ -102,6 +102,13 @@ if ((NODE == 1)); then
 	expect 0 accept g l 20000
 	barrier closing
 	barrier pinned
+	expect 0 listen s 0.0.0.0 7003 rw=1
+	barrier early
+	for what in l s; do
+		expect 0 early accept $what 40
+		barrier "early-$what"
+	done
+	expect 0 release s
 	for what in l r a b g; do kt release $what; done
 	barrier released
 	unpinned "$none"
@@ -132,6 +139,14 @@ else
 	pins "a connection that is kept" again k "$server" 7009
 	barrier pinned
 	expect 0 kept stop k
+	barrier early
+	# Another task sends while this one connects: messages, and with shown buffers, which take longer.
+	for what in l s; do
+		if [[ $what == l ]]; then port=7000; else port=7003; fi
+		kt early connect "$server" "$port" 40 rw=$((port == 7003))
+		kt_is 0 "port $port: no message before the connection is ready ($kt_text)"
+		barrier "early-$what"
+	done
 	for what in c d e g; do kt release $what; done
 	barrier released
 	unpinned "$none"
