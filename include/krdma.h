@@ -146,7 +146,9 @@ struct krdma_cb {
  *	too, if that has been done meanwhile
  *
  * Each message that is not given back takes a receive and a credit from the
- * peer: who keeps &krdma_params.recv_depth of them gets no more.
+ * peer. The peer can send as long as the owner keeps at most
+ * &krdma_params.recv_depth - 3 of them; with more it may have to wait until one
+ * is given back.
  */
 struct krdma_loan {
 	const void *data;

@@ -155,8 +155,20 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 	return true;
 }
 
+/*
+ * The peer has the reserved credit at most, and nothing waits to be received:
+ * only the owner could change that, and it may wait for the peer. With one
+ * credit owed there is no message: two ends in that state would answer each
+ * other endlessly. With two, each message answers two of the other end.
+ */
+static bool krdma_credit_is_stuck(const struct krdma_credit *c)
+{
+	return c->told <= 1 && c->owed >= 2 &&
+	       c->told + c->owed + c->lent == c->depth;
+}
+
 /**
- * krdma_credit_should_return - is it time for a message of its own
+ * krdma_credit_should_return - check whether credits need a message of their own
  * @c: the credits
  *
  * Half of the queue: earlier would cost messages, later would let a sender
@@ -171,5 +183,6 @@ bool krdma_credit_should_return(const struct krdma_credit *c)
 
 	if (c->owed >= c->depth / 2 || (c->owed && !c->told))
 		return true;
-	return loud && loud >= (c->depth - c->lent) / 2;
+	return (loud && loud >= (c->depth - c->lent) / 2) ||
+	       krdma_credit_is_stuck(c);
 }

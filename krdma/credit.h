@@ -11,9 +11,11 @@
  * theirs can still give some back.
  *
  * Receives that are lent to the owner make the queue shorter: half of what is
- * left counts. So that two ends that have lent nearly everything do not answer
- * each other for ever, what a message that only returns credits took does not
- * count there, unless the peer has no credit at all.
+ * left counts. Credits that were used by messages which only return credits
+ * (quiet) do not count there, or two ends that have lent nearly everything would
+ * answer each other endlessly. They do count if the peer has no credit at all,
+ * or if it has only the reserved one and two or more are owed. So the peer can
+ * send as long as the owner keeps KRDMA_CREDIT_KEEP fewer than the queue has.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -26,6 +28,12 @@
  * each other for ever.
  */
 #define KRDMA_CREDIT_MIN_DEPTH 4
+
+/*
+ * Receives that the owner must leave to the peer: the reserved credit, and the
+ * two that are worth a message, see krdma_credit_should_return().
+ */
+#define KRDMA_CREDIT_KEEP 3
 
 /**
  * struct krdma_credit - both directions of one connection

@@ -104,6 +104,8 @@ static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
 	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
 		krdma_credit_lend(&msg->credit);
+		/* It may have been the last one that could give credits back. */
+		krdma_control_credits_locked(conn);
 	} else if (!worker) {
 		recv = NULL;
 		krdma_loan_queue_locked(conn);

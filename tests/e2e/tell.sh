@@ -125,6 +125,10 @@ if ((NODE == 1)); then
 	barrier listening
 	barrier posted
 	expect 0 tell end
+	expect 0 tell 0.0.0.0 7002 rw=1 recv_depth=4 max_msg=65536
+	barrier floods
+	barrier flooded
+	expect 0 tell end
 	kt stop hold
 	kt_is EINTR "hold: $kt_text"
 	expect 0 release rw
@@ -159,6 +163,13 @@ else
 	kt release w
 	endings
 	barrier posted
+	barrier floods
+	# The peer returns credits by messages of their own, which take receives that nothing else gives back.
+	for writes in 0 2 4 6 8; do
+		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
+		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"
+	done
+	barrier flooded
 fi
 same_resources "$before" "resources are as before"
 finish

@@ -331,6 +331,7 @@ static void krdma_credit_lender_take(struct kunit *test,
 	} else {
 		krdma_credit_lend(&end->credit);
 		end->lent++;
+		krdma_credit_lender_return(end, peer);
 	}
 }
 
@@ -413,6 +414,61 @@ static void lenders_neither_stop_nor_answer_for_ever(struct kunit *test)
 	}
 }
 
+/* @quiet writes of @from, each of which a message of @to may answer. */
+static void krdma_credit_lender_write(struct kunit *test,
+				      struct krdma_credit_lender *from,
+				      struct krdma_credit_lender *to,
+				      unsigned int writes)
+{
+	for (; writes; writes--) {
+		if (!krdma_credit_may_send(&from->credit, false))
+			return;
+		krdma_credit_use(&from->credit);
+		KUNIT_ASSERT_EQ(test, krdma_credit_arrived(&to->credit), 0);
+		krdma_credit_reposted(&to->credit, false);
+		krdma_credit_lender_return(to, from);
+		krdma_credit_lender_settle(test, from, to);
+	}
+}
+
+/* @to keeps each message. Return: the number of messages that it could get. */
+static unsigned int krdma_credit_lender_fill(struct kunit *test,
+					     struct krdma_credit_lender *from,
+					     struct krdma_credit_lender *to)
+{
+	while (to->lent < 64 && krdma_credit_lender_send(from, to, false))
+		krdma_credit_lender_settle(test, from, to);
+	return to->lent;
+}
+
+static void owner_that_leaves_three_receives_gets_every_message(struct kunit *test)
+{
+	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
+							 GFP_KERNEL);
+	u16 depth, peer;
+	u32 writes;
+
+	KUNIT_ASSERT_NOT_NULL(test, ends);
+	for (depth = KRDMA_CREDIT_MIN_DEPTH; depth <= 20; depth++) {
+		for (peer = KRDMA_CREDIT_MIN_DEPTH; peer <= 20; peer++) {
+			for (writes = 0; writes < 4U * peer; writes++) {
+				memset(ends, 0, 2 * sizeof(*ends));
+				ends[0].credit = started(depth, peer);
+				ends[1].credit = started(peer, depth);
+				krdma_credit_lender_write(test, &ends[0],
+							  &ends[1], writes);
+				KUNIT_ASSERT_GT_MSG(test,
+						    krdma_credit_lender_fill(test,
+									     &ends[1],
+									     &ends[0]),
+						    depth - KRDMA_CREDIT_KEEP,
+						    "depths %u and %u, %u writes",
+						    depth, peer, writes);
+			}
+		}
+	}
+}
+
 /* A peer that has lent all but three of eight gets its credits back. */
 static void lent_receives_do_not_stop_the_sender(struct kunit *test)
 {
@@ -473,6 +529,7 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(deepest_queue_does_not_overflow),
 	KUNIT_CASE(message_without_a_credit_is_a_protocol_error),
 	KUNIT_CASE(lenders_neither_stop_nor_answer_for_ever),
+	KUNIT_CASE(owner_that_leaves_three_receives_gets_every_message),
 	KUNIT_CASE(lent_receives_do_not_stop_the_sender),
 	KUNIT_CASE(credits_that_were_not_sent_do_not_count),
 	KUNIT_CASE(both_ends_flood_and_never_lock_up),
