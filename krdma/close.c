@@ -4,7 +4,9 @@
  * then the connection ends. krdma_disconnect() does none of that.
  *
  * The peer ends the connection when it is told (BYE). That this has arrived is
- * known only then: on iWARP a completion says no more than that TCP has it.
+ * known only then: on iWARP a completion says no more than that TCP has it. So
+ * messages that krdma_send() reported as sent may be lost there if the connection
+ * is released without this.
  */
 #include <linux/bottom_half.h>
 #include <linux/export.h>

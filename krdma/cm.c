@@ -771,13 +771,13 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 		return;
 	conn->dialled = false;
 	/*
-	 * The orderly close of iWARP forgets a READ whose answer is outstanding:
-	 * siw_qp_nextstate_from_rts() flushes only what is still to be sent, up
-	 * to 7.3 at least. On its way to ERROR it flushes everything.
+	 * The orderly close of siw forgets a READ whose answer is outstanding:
+	 * siw_qp_nextstate_from_rts() flushes only the requests that are still to
+	 * be sent, up to 7.3 at least. On its way to ERROR it flushes everything.
+	 * Not for other iWARP devices: cxgb4 and irdma answer that move with a
+	 * TCP reset, which discards messages that the peer has not taken yet.
 	 */
-	if (conn->was_established &&
-	    rdma_protocol_iwarp(conn->cb.cm_id->device,
-				conn->cb.cm_id->port_num))
+	if (conn->was_established && conn->is_siw)
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
 	/* Fails where the peer was faster; the drain flushes in any case. */
 	rdma_disconnect(conn->cb.cm_id);
