@@ -294,8 +294,10 @@ enum krdma_poll {
  *	and one request
  * @backlog: listener: requests that may wait for krdma_accept(), default 64.
  *	Those beyond it are rejected
- * @send_depth: send work requests, default 64
- * @recv_depth: receive work requests, default 64; at least 4 in message mode
+ * @send_depth: send work requests, default 64; fewer if the device has fewer,
+ *	see &krdma_caps.send_depth
+ * @recv_depth: receive work requests, default 64; at least 4 in message mode;
+ *	fewer if the device has fewer, see &krdma_caps.recv_depth
  * @max_send_sge: scatter/gather entries of a send. Raw mode: default 1. Message
  *	mode: default 6, of which a message's header takes one; at least 2
  * @max_recv_sge: raw mode: scatter/gather entries of a receive, default 1

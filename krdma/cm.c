@@ -699,7 +699,8 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * krdma_get_reject(); -EBUSY, -EREMOTEIO (out of memory), -EPROTO,
  * -EPROTONOSUPPORT as the peer's krdma says; -EMSGSIZE the shown buffer has
  * more segments than one message of &krdma_params.buf_size describes;
- * -EOPNOTSUPP KRDMA_RW on a device without FRWR; -ENOMEM; -EINTR; -ESHUTDOWN.
+ * -EOPNOTSUPP KRDMA_RW on a device without FRWR, or a device with too few work
+ * requests for a queue; -ENOMEM; -EINTR; -ESHUTDOWN.
  */
 int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 {

@@ -1105,8 +1105,8 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 		return -ENOMEM;
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
-	krdma_credit_init(&msg->credit, conn->p.recv_depth);
-	msg->nrecvs = conn->p.recv_depth + krdma_msg_extra_recvs(conn);
+	krdma_credit_init(&msg->credit, conn->recv_depth);
+	msg->nrecvs = conn->recv_depth + krdma_msg_extra_recvs(conn);
 	msg->recvs = kvcalloc(msg->nrecvs, sizeof(*msg->recvs), GFP_KERNEL);
 	if (!msg->recvs)
 		return -ENOMEM;
@@ -1244,7 +1244,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 						 KRDMA_WIRE_MODE_MSG,
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
-		.recv_depth = conn->p.recv_depth,
+		.recv_depth = conn->recv_depth,
 		.features = krdma_msg_features(conn),
 		.session = conn->p.session ?: get_random_u32(),
 	};

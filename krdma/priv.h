@@ -53,6 +53,8 @@ extern struct workqueue_struct *krdma_wq;
  * @cqs: krdma_cq that several connections may use
  * @nfreed: krdma_cq that no connection uses and that are not freed yet
  * @gone: remove has begun: attach nothing any more
+ * @inline_try: index of the first entry of krdma_inline_tries that the device
+ *	may take; written without @lock, any value is valid
  * @idle: woken when @conns becomes empty, or @nfreed 0
  */
 struct krdma_dev {
@@ -65,6 +67,7 @@ struct krdma_dev {
 	struct list_head cqs;
 	unsigned int nfreed;
 	bool gone;
+	unsigned int inline_try;
 	wait_queue_head_t idle;
 };
 

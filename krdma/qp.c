@@ -4,6 +4,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include "credit.h"
 #include "priv.h"
 
 /* A slot in each queue for the marker of ib_drain_qp(). */
@@ -48,21 +49,39 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * How much the device takes inline is in none of its attributes: rxe 512 bytes,
- * siw 80. So it is tried.
+ * No attribute of the device says how much it takes inline: rxe 512 bytes, siw
+ * 80. So sizes are tried. krdma_dev.inline_try remembers those that the device
+ * refuses as invalid, because some drivers print an error for each refusal.
  */
 static const u32 krdma_inline_tries[] = { 220, 80, 0 };
+
+/*
+ * A device that has fewer work requests than the parameters ask for gets as many
+ * as it has. Message mode posts, and promises to the peer, what remains of that.
+ */
+static int krdma_qp_set_depths(struct krdma_conn *conn)
+{
+	u32 max_wr = conn->cb.cm_id->device->attrs.max_qp_wr;
+	u32 sends = KRDMA_QP_DRAIN_WRS + krdma_msg_extra_sends(conn);
+	u32 recvs = KRDMA_QP_DRAIN_WRS + krdma_msg_extra_recvs(conn);
+	u32 min_recvs = krdma_conn_is_raw(conn) ? 1 : KRDMA_CREDIT_MIN_DEPTH;
+
+	if (max_wr < sends + 1 || max_wr < recvs + min_recvs)
+		return -EOPNOTSUPP;
+	conn->send_depth = min(conn->p.send_depth, max_wr - sends);
+	conn->recv_depth = min(conn->p.recv_depth, max_wr - recvs);
+	return 0;
+}
 
 static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 {
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
-	u32 max_wr = attrs->max_qp_wr;
 
 	*cap = (struct ib_qp_cap){
-		.max_send_wr = min(conn->p.send_depth + KRDMA_QP_DRAIN_WRS +
-				   krdma_msg_extra_sends(conn), max_wr),
-		.max_recv_wr = min(conn->p.recv_depth + KRDMA_QP_DRAIN_WRS +
-				   krdma_msg_extra_recvs(conn), max_wr),
+		.max_send_wr = conn->send_depth + KRDMA_QP_DRAIN_WRS +
+			       krdma_msg_extra_sends(conn),
+		.max_recv_wr = conn->recv_depth + KRDMA_QP_DRAIN_WRS +
+			       krdma_msg_extra_recvs(conn),
 		.max_send_sge = min_t(u32, conn->p.max_send_sge,
 				      attrs->max_send_sge),
 		.max_recv_sge = min_t(u32, conn->p.max_recv_sge,
@@ -86,11 +105,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 
 	krdma_qp_caps(conn, &attr.cap);
 	attr.cap.max_inline_data = max_inline;
-	/* The driver writes what it gives into attr.cap, which may be more. */
-	conn->send_depth = attr.cap.max_send_wr - KRDMA_QP_DRAIN_WRS -
-			   krdma_msg_extra_sends(conn);
-	conn->recv_depth = attr.cap.max_recv_wr - KRDMA_QP_DRAIN_WRS -
-			   krdma_msg_extra_recvs(conn);
+	/* Before the driver writes the values that it grants, which may be more. */
 	conn->sq_avail = conn->send_depth;
 	conn->max_send_sge = attr.cap.max_send_sge;
 	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
@@ -101,16 +116,34 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 	return ret;
 }
 
+/*
+ * -ENOMEM may mean that inline data makes the entries of a deep send queue too
+ * large (mlx5), or that memory is short: it says nothing about the next QP.
+ */
+static int krdma_qp_try_inline(struct krdma_conn *conn)
+{
+	unsigned int first = READ_ONCE(conn->dev->inline_try);
+	bool invalid = true;
+	unsigned int i;
+	int ret = -EINVAL;
+
+	for (i = first; i < ARRAY_SIZE(krdma_inline_tries); i++) {
+		ret = krdma_qp_try(conn, krdma_inline_tries[i]);
+		if (ret != -EINVAL && ret != -ENOMEM)
+			break;
+		invalid &= ret == -EINVAL;
+	}
+	if (!ret && i > first && invalid)
+		WRITE_ONCE(conn->dev->inline_try, i);
+	return ret;
+}
+
 static int krdma_qp_make(struct krdma_conn *conn)
 {
-	int ret = -EINVAL;
-	unsigned int i;
+	int ret = krdma_conn_is_raw(conn) ?
+			  krdma_qp_try(conn, conn->p.max_inline) :
+			  krdma_qp_try_inline(conn);
 
-	if (krdma_conn_is_raw(conn))
-		ret = krdma_qp_try(conn, conn->p.max_inline);
-	for (i = 0; !krdma_conn_is_raw(conn) && ret == -EINVAL &&
-	     i < ARRAY_SIZE(krdma_inline_tries); i++)
-		ret = krdma_qp_try(conn, krdma_inline_tries[i]);
 	if (ret)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
@@ -190,6 +223,9 @@ int krdma_qp_create(struct krdma_conn *conn)
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
+	ret = krdma_qp_set_depths(conn);
+	if (ret)
+		return ret;
 	krdma_qp_caps(conn, &cap);
 	ret = krdma_cq_get(conn, cap.max_send_wr + cap.max_recv_wr +
 				 conn->p.srq_depth +
