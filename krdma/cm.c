@@ -407,8 +407,17 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 			WRITE_ONCE(conn->removed_early, true);
 		krdma_cm_device_removed(conn);
 		break;
+	case RDMA_CM_EVENT_ADDR_CHANGE:
+		/*
+		 * A bonding interface uses another port now, maybe of another
+		 * device, to which a listener has to be bound. The QP of a
+		 * connection goes on until its retries are exhausted.
+		 */
+		if (conn->cb.role == KRDMA_LISTEN_CONN)
+			krdma_listen_lost(conn);
+		break;
 	default:
-		/* ADDR_CHANGE: the QP goes on. TIMEWAIT_EXIT: too late. */
+		/* TIMEWAIT_EXIT: too late. */
 		break;
 	}
 	return 0;

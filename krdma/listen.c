@@ -50,8 +50,9 @@ static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
 }
 
 /**
- * krdma_listen_lost - the device of a listener is being removed
- * @conn: listener
+ * krdma_listen_lost - give a listener a new cm_id
+ * @conn: listener whose device is being removed, or whose address has moved to
+ *	another port
  *
  * Removal waits until the cm_id is destroyed, which its own callback cannot do.
  *

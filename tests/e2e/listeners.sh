@@ -120,10 +120,42 @@ early() {
 	done
 }
 
+# idn PORT: the number that the RDMA core gave to the cm_id that listens there
+idn() {
+	local words i
+	while read -ra words; do
+		[[ " ${words[*]} " == *" state LISTEN "*":$1 "* ]] || continue
+		for ((i = 0; i < ${#words[@]}; i++)); do
+			[[ ${words[i]} != cm-idn ]] || echo "${words[i + 1]}"
+		done
+	done < <(rdma resource show cm_id)
+}
+
+other_idn() {
+	local now
+	now=$(idn "$1")
+	[[ -n $now && $now != "$2" ]]
+}
+
+# The address has moved to another port of the machine: a cm_id stays bound to the port where it was made.
+moves() {
+	local was
+	was=$(idn 7000)
+	[[ -n $was ]]
+	ok $? "the listener has a cm_id: $was"
+	expect 0 moved four
+	within 5 other_idn 7000 "$was"
+	ok $? "the listener has another cm_id after its address has moved: $(idn 7000)"
+	serving four "its address has moved"
+	barrier moved
+	barrier still-works
+}
+
 server() {
 	listen_all
 	barrier listening
 	barrier first
+	moves
 	comes_back
 	early
 }
@@ -134,6 +166,9 @@ client() {
 	port=$(</exchange/port)
 	reach_all "first"
 	barrier first
+	barrier moved
+	reaches "$(addr4 1)" 7000 "after its address has moved"
+	barrier still-works
 	for round in 1 2 3; do
 		barrier "gone$round"
 		kt connect c "$(addr4 1)" 7000 connect_ms=500
