@@ -760,11 +760,15 @@ struct krdma_wr {
 
 /* Flags of a request. */
 #define KRDMA_NOWAIT	BIT(0) /* -EAGAIN if there is no room, do not queue */
+#define KRDMA_FENCE	BIT(1) /* start after all earlier READs and atomics */
 
 /**
  * struct krdma_req - a request to the adapter
  * @opcode: what to do
- * @flags: KRDMA_NOWAIT; those of the first of a chain count
+ * @flags: KRDMA_NOWAIT: the one of the first request of a chain counts.
+ *	KRDMA_FENCE, for each request by itself: the adapter starts this request
+ *	only after the READs and atomics that krdma_post() took before have
+ *	completed, so the peer sees its effect after their data has been taken
  * @local: local bytes; 8 for KRDMA_FETCH_ADD and KRDMA_CMP_SWAP
  * @remote: the peer's memory; for all but KRDMA_SEND. Must live until @done
  * @remote_offset: where in @remote; of no meaning for KRDMA_SEND_INV

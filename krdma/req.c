@@ -33,6 +33,8 @@
 #define KRDMA_BATCH 16
 #define KRDMA_BATCH_SGES 32
 
+#define KRDMA_REQ_FLAGS (KRDMA_NOWAIT | KRDMA_FENCE)
+
 /*
  * Work requests that are posted in one go, with interrupts off. They are enough
  * to keep an adapter busy until the first doorbell of them completes, which
@@ -258,7 +260,7 @@ static int krdma_req_check(const struct krdma_conn *conn,
 	const struct krdma_data *local = &req->local;
 
 	if (req->opcode >= KRDMA_OPCODES || !req->done ||
-	    req->flags & ~(u32)KRDMA_NOWAIT || !krdma_data_ok(local) ||
+	    req->flags & ~(u32)KRDMA_REQ_FLAGS || !krdma_data_ok(local) ||
 	    !krdma_req_memory_ok(req))
 		return -EINVAL;
 	if (local->mem == KRDMA_MEM_REGION &&
@@ -708,6 +710,17 @@ static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 	return conn->is_siw ? IB_SEND_SIGNALED : 0;
 }
 
+/*
+ * For the first work request of a request. A fence of siw's own would keep siw
+ * from answering the peer's READs, see krdma_reads_fit_locked(): there
+ * krdma_req_is_fenced_locked() takes its place.
+ */
+static unsigned int krdma_req_fence(const struct krdma_conn *conn,
+				    const struct krdma_req *req)
+{
+	return req->flags & KRDMA_FENCE && !conn->is_siw ? IB_SEND_FENCE : 0;
+}
+
 /* The next work request of the batch, chained to the one before. */
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
@@ -811,6 +824,8 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 			 req->remote_offset, req->local.len);
 	do {
 		wr = krdma_batch_add_locked(conn, req);
+		if (span.left == req->local.len)
+			wr->wr.send_flags |= krdma_req_fence(conn, req);
 		if (krdma_req_is_message(req))
 			krdma_batch_add_hdr_locked(conn, req, &wr->wr);
 		if (req->opcode == KRDMA_SEND_INV)
@@ -851,14 +866,17 @@ static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
  * siw answers a READ after it has taken what comes behind, if it has something
  * else to send before: what is written there then is read, and a message that
  * says that the memory was read comes too early. So that waits until the READs
- * are over: here, see krdma_reads_fit_locked().
+ * are over, with KRDMA_FENCE or without: here, see krdma_reads_fit_locked(). A
+ * READ waits for those before it only with KRDMA_FENCE.
  */
 static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
 				       const struct krdma_req *req)
 {
 	lockdep_assert_held(&conn->lock);
-	if (req->opcode == KRDMA_READ)
-		return !krdma_reads_fit_locked(conn, &req->wr);
+	if (req->opcode == KRDMA_READ && !krdma_reads_fit_locked(conn, &req->wr))
+		return true;
+	if (req->opcode == KRDMA_READ && !(req->flags & KRDMA_FENCE))
+		return false;
 	return krdma_req_is_on_reads(conn);
 }
 

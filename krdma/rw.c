@@ -351,9 +351,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
  * @offset: in the peer's shown buffer
  * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
  *
- * On return the data is in the peer's memory on InfiniBand and RoCE; on iWARP
- * it is on its way, and a read or message after it finds it there. What
- * krdma_post() has taken before is posted before.
+ * On return @buffer may be used again, and the data is on its way. It is visible
+ * to the peer's processor when a message that was sent after this has been
+ * received there, and a read after this returns it. What krdma_post() has taken
+ * before is posted before.
  *
  * Return: as krdma_read_at().
  */

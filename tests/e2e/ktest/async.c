@@ -373,10 +373,10 @@ static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 }
 
 /*
- * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [refill=1]: N requests
- * of LEN bytes each. Says how many succeeded; the result is the first that did
- * not, or -EPROTO if one was not over exactly once and in its turn. refill: of a
- * slot with space=1; what is refused is posted by the callback.
+ * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [fence=1] [refill=1]: N
+ * requests of LEN bytes each. Says how many succeeded; the result is the first
+ * that did not, or -EPROTO if one was not over exactly once and in its turn.
+ * refill: of a slot with space=1; what is refused is posted by the callback.
  */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb)
@@ -394,17 +394,20 @@ int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		.chain = ktest_option(args, "chain", 1) ?: 1,
 		.refill = ktest_option(args, "refill", 0),
 	};
-	u32 good = 0;
+	u32 good = 0, flags = 0;
 	int ret;
 
+	if (ktest_option(args, "nowait", 0))
+		flags |= KRDMA_NOWAIT;
+	if (ktest_option(args, "fence", 0))
+		flags |= KRDMA_FENCE;
 	if (op < 0 || mem < 0 || all.n > KTEST_ASYNC_MAX || !all.n ||
 	    (mem != KRDMA_MEM_REGION &&
 	     all.len > (KTEST_ASYNC_PAGES - 1) * PAGE_SIZE))
 		return -EINVAL;
 	spin_lock_init(&all.lock);
 	init_completion(&all.over);
-	ret = ktest_async_remote(&all, ktest_option(args, "nowait", 0) ?
-				 KRDMA_NOWAIT : 0, &good);
+	ret = ktest_async_remote(&all, flags, &good);
 	if (all.refill)
 		snprintf(ctx->text, sizeof(ctx->text),
 			 "posted=%u good=%u spaces=%u", all.posted, good,
