@@ -172,6 +172,12 @@ traces() {
 	id=$(connection 7001 id)
 	expect 0 async t write virt 1 100
 	expect 0 release t
+	# Kinds of requests that the peer is told of, or that give back its key.
+	kt connect told "$server" 7003
+	kt_is 0 "connected to a server by callbacks"
+	expect 0 async told write_imm virt 1 100
+	expect 0 ask told back
+	expect 0 release told
 	echo 0 >$tracing/events/krdma/enable
 	cat $tracing/trace >"$results/trace"
 	traced "krdma_state: conn=$id client CONNECTING > ESTABLISHED error=0"
@@ -179,6 +185,8 @@ traces() {
 	traced "krdma_cm_event: conn=$id ROUTE_RESOLVED status=0"
 	traced "krdma_post: conn=$id write len=100 slots=1 status=0"
 	traced "krdma_complete: conn=$id write len=100 slots=1 status=0"
+	traced "krdma_post: conn=[0-9]* write_imm len=100 "
+	traced "krdma_complete: conn=[0-9]* send_inv len="
 	traced "krdma_wc_failed: conn=$id WR_FLUSH_ERR"
 	traced "krdma_credit_sent: conn=$id granted=0 owed=0 avail="
 	traced "krdma_region_register: conn=$id size=65536 mrs=1 "
@@ -237,12 +245,15 @@ if ((NODE == 1)); then
 	grew accepted=3 requests_refused=1 protocol_error.hello=1 protocol_error.header=0 ended.reset=3
 	above pongs
 	barrier counted
+	expect 0 tell 0.0.0.0 7003
+	barrier told
 	barrier posted
 	for job in serve hold deaf; do
 		kt stop $job
 		kt_is EINTR "$job: $kt_text"
 	done
 	for slot in l rw deaf; do expect 0 release $slot; done
+	expect 0 tell end
 else
 	barrier listening
 	logged=$(dmesg_node | grep -c krdma)
@@ -259,6 +270,7 @@ else
 	refusals
 	barrier refused
 	barrier counted
+	barrier told
 	traces
 	readers
 	barrier posted
