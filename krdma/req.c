@@ -1173,16 +1173,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
  * (siw_rdmap_complete()), and those behind it are not flushed (siw_sq_flush()
  * ends at the gap). Then of none of them is known that it has succeeded.
  */
-static int krdma_req_unsaid(const struct krdma_conn *conn,
-			    struct list_head *posted)
+static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 {
 	struct krdma_wr *kwr;
 
-	list_for_each_entry(kwr, posted, link) {
+	lockdep_assert_held(&conn->lock);
+	list_for_each_entry(kwr, &conn->posted, link) {
 		if (!kwr->signalled || kwr->over)
 			continue;
 		WARN_ON_ONCE(!conn->is_siw);
-		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+		return conn->error ?: -ECONNRESET;
 	}
 	return 0;
 }
@@ -1201,14 +1201,16 @@ void krdma_req_end(struct krdma_conn *conn)
 	LIST_HEAD(posted);
 	LIST_HEAD(pending);
 	unsigned long flags;
+	int status;
 
 	lockdep_assert_held(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
-	krdma_stats_end_locked(conn);
+	status = krdma_req_unsaid_locked(conn);
+	krdma_stats_end_locked(conn, status);
 	list_splice_init(&conn->posted, &posted);
 	list_splice_init(&conn->pending, &pending);
 	WRITE_ONCE(conn->npending, 0);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	krdma_wr_fail_all(&posted, krdma_req_unsaid(conn, &posted));
+	krdma_wr_fail_all(&posted, status);
 	krdma_wr_fail_all(&pending, krdma_last_error(&conn->cb));
 }

@@ -269,17 +269,20 @@ void krdma_stats_done_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_stats_end_locked - count what krdma_req_end() is about to end
+ * krdma_stats_end_locked - count the entries that krdma_req_end() ends
  * @conn: connection that is drained
+ * @status: result of posted entries that had no completion
  *
  * Context: process, @conn->lock held.
  */
-void krdma_stats_end_locked(struct krdma_conn *conn)
+void krdma_stats_end_locked(struct krdma_conn *conn, int status)
 {
 	const struct krdma_wr *kwr;
 
+	lockdep_assert_held(&conn->lock);
 	list_for_each_entry(kwr, &conn->posted, link)
-		krdma_stats_done_locked(conn, kwr, 0);
+		krdma_stats_done_locked(conn, kwr,
+					kwr->over ? kwr->status : status);
 	list_for_each_entry(kwr, &conn->pending, link)
 		krdma_stats_done_locked(conn, kwr, conn->error);
 }
