@@ -311,8 +311,9 @@ enum krdma_poll {
  * @initiator_depth: the same in the other direction. A READ or atomic where the
  *	peer serves none does not get through: on siw the connection ends, mostly
  *	with -EOPNOTSUPP, elsewhere it waits until its time limit
- * @ack_timeout: local ack timeout exponent (4.096 µs * 2^n), default 17, that
- *	is 0.5 s. Ignored on iWARP
+ * @ack_timeout: local ack timeout exponent (4.096 µs * 2^n). Default on RoCE: 17,
+ *	that is 0.5 s; on InfiniBand: what the subnet manager gives to the path.
+ *	KRDMA_ZERO: 0, which means no timeout. Ignored on iWARP
  * @retry_count: transport retries, default 6. 7 is "for ever" on rxe
  * @rnr_retry_count: how often the peer repeats a send that finds no receive
  *	posted here, default 7 (for ever) in raw mode and 6 in message mode;

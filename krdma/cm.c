@@ -86,12 +86,30 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 	return 0;
 }
 
+/*
+ * Timers of the QP, once the device is known, and before the route is resolved:
+ * on RoCE that uses the ack timeout. iWARP has none of them and says so, which is
+ * no error.
+ */
+static void krdma_cm_set_timers(struct krdma_conn *conn)
+{
+	struct rdma_cm_id *id = conn->cb.cm_id;
+	u8 timeout;
+
+	if (krdma_params_ack_timeout(&conn->p,
+				     rdma_protocol_roce(id->device, id->port_num),
+				     &timeout))
+		rdma_set_ack_timeout(id, timeout);
+	rdma_set_min_rnr_timer(id, conn->p.min_rnr_timer);
+}
+
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
 	int ret;
 
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ROUTE))
 		return;
+	krdma_cm_set_timers(conn);
 	ret = rdma_resolve_route(conn->cb.cm_id, conn->p.route_timeout_ms);
 	if (ret)
 		krdma_conn_abort(conn, ret);
@@ -442,13 +460,6 @@ int krdma_cm_new_id(struct krdma_conn *conn)
 	return 0;
 }
 
-/* Timers of the QP. iWARP has none of them and says so, which is no error. */
-static void krdma_cm_set_timers(struct krdma_conn *conn)
-{
-	rdma_set_ack_timeout(conn->cb.cm_id, conn->p.ack_timeout);
-	rdma_set_min_rnr_timer(conn->cb.cm_id, conn->p.min_rnr_timer);
-}
-
 static int krdma_cm_resolve(struct krdma_conn *conn, const struct sockaddr *dst)
 {
 	struct sockaddr *src = NULL;
@@ -459,7 +470,6 @@ static int krdma_cm_resolve(struct krdma_conn *conn, const struct sockaddr *dst)
 		return ret;
 	if (conn->p.tos)
 		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
-	krdma_cm_set_timers(conn);
 	if (conn->src.ss_family)
 		src = (struct sockaddr *)&conn->src;
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);

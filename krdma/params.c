@@ -22,6 +22,8 @@
 /* The processor is not for us alone. */
 #define KRDMA_SPIN_MAX_US 1000
 #define KRDMA_KEEPALIVE_MS 5000
+/* 4.096 us * 2^17: 0.5 s */
+#define KRDMA_ACK_TIMEOUT_ROCE 17
 /*
  * Bulk that a connection must move, each way, not to be taken for dead: bytes in
  * a ms. What a link of 400 Gbit/s has under way in 20 us is always allowed.
@@ -60,7 +62,6 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->pull_min, 65536);
 	krdma_default_u8(&p->responder_resources, 16);
 	krdma_default_u8(&p->initiator_depth, 16);
-	krdma_default_u8(&p->ack_timeout, 17);
 	krdma_default_u8(&p->retry_count, 6);
 	krdma_default_u8(&p->rnr_retry_count, p->flags & KRDMA_RAW ? 7 : 6);
 	krdma_default_u8(&p->min_rnr_timer, 12);
@@ -74,7 +75,8 @@ static bool krdma_params_times_ok(const struct krdma_params *p)
 	       p->op_timeout_ms <= KRDMA_TIMEOUT_MAX_MS &&
 	       (p->keepalive_ms <= KRDMA_TIMEOUT_MAX_MS ||
 		p->keepalive_ms == KRDMA_NEVER) &&
-	       p->ack_timeout <= 31 && p->retry_count <= 7 &&
+	       (p->ack_timeout <= 31 || p->ack_timeout == KRDMA_ZERO) &&
+	       p->retry_count <= 7 &&
 	       p->rnr_retry_count <= 7 && p->min_rnr_timer <= 31 &&
 	       p->spin_us <= KRDMA_SPIN_MAX_US;
 }
@@ -159,6 +161,29 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 				   !krdma_params_msg_ok(p))
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * krdma_params_ack_timeout - return the local ack timeout of a QP
+ * @p: parameters
+ * @roce: the transport is RoCE
+ * @timeout: result, the exponent; unchanged if the CM's own value is to be used
+ *
+ * On InfiniBand the CM computes it from the packet life time that the subnet
+ * manager gives to the path, which only an explicit value replaces. On RoCE there
+ * is no such manager, and the default of Linux 6.1 is 2 s.
+ *
+ * Context: any.
+ * Return: true if @timeout was set.
+ */
+bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
+			      u8 *timeout)
+{
+	if (!p->ack_timeout && !roce)
+		return false;
+	*timeout = p->ack_timeout;
+	krdma_default_u8(timeout, KRDMA_ACK_TIMEOUT_ROCE);
+	return true;
 }
 
 /**

@@ -401,6 +401,8 @@ __be16 krdma_addr_port(const struct sockaddr_storage *addr);
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		     u32 default_max_msg);
 u32 krdma_params_bulk_max(u32 keepalive_ms);
+bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
+			      u8 *timeout);
 
 /* device.c */
 extern struct krdma_domain *krdma_default_domain;

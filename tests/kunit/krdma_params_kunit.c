@@ -28,7 +28,6 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.recv_depth, 64U);
 	KUNIT_EXPECT_EQ(test, p.responder_resources, 16);
 	KUNIT_EXPECT_EQ(test, p.initiator_depth, 16);
-	KUNIT_EXPECT_EQ(test, p.ack_timeout, 17);
 	KUNIT_EXPECT_EQ(test, p.min_rnr_timer, 12);
 	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
 	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
@@ -77,6 +76,153 @@ static void bulk_under_way_depends_on_the_keepalive(struct kunit *test)
 	/* The peer may ask all the same, and sooner. */
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(3600 * 1000), 20480000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(KRDMA_NEVER), 20480000U);
+}
+
+static int ack_timeout(u8 value, bool roce)
+{
+	struct krdma_params user = {
+		.size = sizeof(user),
+		.ack_timeout = value,
+	}, p;
+	u8 timeout;
+
+	if (krdma_params_set(&p, &user, DEFAULT_MAX_MSG) ||
+	    !krdma_params_ack_timeout(&p, roce, &timeout))
+		return -1;
+	return timeout;
+}
+
+static void default_ack_timeout_is_for_roce_only(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ack_timeout(0, true), 17);
+	KUNIT_EXPECT_EQ(test, ack_timeout(0, false), -1);
+}
+
+static void explicit_ack_timeout_is_for_every_transport(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ack_timeout(20, true), 20);
+	KUNIT_EXPECT_EQ(test, ack_timeout(20, false), 20);
+	KUNIT_EXPECT_EQ(test, ack_timeout(KRDMA_ZERO, true), 0);
+	KUNIT_EXPECT_EQ(test, ack_timeout(KRDMA_ZERO, false), 0);
+}
+
+/* The struct of a later version: a member that this one does not know. */
+struct newer_params {
+	struct krdma_params known;
+	u64 unknown;
+};
+
+static void larger_struct_is_taken_if_the_rest_is_zero(struct kunit *test)
+{
+	struct newer_params newer = {
+		.known.size = sizeof(newer),
+		.known.retry_count = 3,
+	};
+	struct krdma_params p;
+
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &newer.known,
+					       DEFAULT_MAX_MSG), 0);
+	KUNIT_EXPECT_EQ(test, p.retry_count, 3);
+	KUNIT_EXPECT_EQ(test, p.size, sizeof(p));
+}
+
+static void larger_struct_with_an_unknown_wish_is_refused(struct kunit *test)
+{
+	struct newer_params newer = {
+		.known.size = sizeof(newer),
+		.unknown = 1,
+	};
+
+	KUNIT_EXPECT_EQ(test, krdma_params_try(&newer.known), -E2BIG);
+}
+
+/* A struct that has grown twice. */
+struct grown {
+	size_t size;
+	u32 first;
+	u32 second;
+	u32 third;
+};
+
+#define GROWN_MIN offsetofend(struct grown, first)
+
+static void members_that_a_smaller_struct_lacks_are_zero(struct kunit *test)
+{
+	struct grown from = {
+		.size = offsetofend(struct grown, second),
+		.first = 1, .second = 2, .third = 3,
+	}, to;
+
+	memset(&to, 0xff, sizeof(to));
+	KUNIT_ASSERT_EQ(test, krdma_struct_in(&to, sizeof(to), GROWN_MIN, &from),
+			0);
+	KUNIT_EXPECT_EQ(test, to.size, sizeof(to));
+	KUNIT_EXPECT_EQ(test, to.first, 1U);
+	KUNIT_EXPECT_EQ(test, to.second, 2U);
+	KUNIT_EXPECT_EQ(test, to.third, 0U);
+}
+
+static void size_that_no_version_had_is_refused(struct kunit *test)
+{
+	static const size_t sizes[] = {
+		0, 1, sizeof(size_t), GROWN_MIN - 1, 4097, SIZE_MAX,
+	};
+	struct grown from = { .first = 1 }, to;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		from.size = sizes[i];
+		KUNIT_EXPECT_EQ_MSG(test, krdma_struct_in(&to, sizeof(to),
+							  GROWN_MIN, &from),
+				    -EINVAL, "in: %zu", sizes[i]);
+		to.size = sizes[i];
+		from.size = sizeof(from);
+		KUNIT_EXPECT_EQ_MSG(test, krdma_struct_out(&to, GROWN_MIN,
+							   &from),
+				    -EINVAL, "out: %zu", sizes[i]);
+	}
+}
+
+static void result_ends_where_the_callers_struct_ends(struct kunit *test)
+{
+	struct grown from = {
+		.size = sizeof(from), .first = 1, .second = 2, .third = 3,
+	}, to = { .size = offsetofend(struct grown, second), .third = 9 };
+
+	KUNIT_ASSERT_EQ(test, krdma_struct_out(&to, GROWN_MIN, &from), 0);
+	KUNIT_EXPECT_EQ(test, to.size, offsetofend(struct grown, second));
+	KUNIT_EXPECT_EQ(test, to.second, 2U);
+	KUNIT_EXPECT_EQ(test, to.third, 9U);
+}
+
+static void result_of_a_larger_struct_is_zero_behind_what_is_known(struct kunit *test)
+{
+	struct grown from = {
+		.size = offsetofend(struct grown, second), .first = 1, .second = 2,
+	}, to = { .size = sizeof(to), .third = 9 };
+
+	KUNIT_ASSERT_EQ(test, krdma_struct_out(&to, GROWN_MIN, &from), 0);
+	KUNIT_EXPECT_EQ(test, to.first, 1U);
+	KUNIT_EXPECT_EQ(test, to.third, 0U);
+}
+
+static void pointers_of_the_user_are_dropped(struct kunit *test)
+{
+	static const u8 data[4];
+	struct krdma_params p = {
+		.net = (struct net *)data,
+		.domain = (struct krdma_domain *)data,
+		.src = (struct sockaddr *)data,
+		.private_data = data,
+		.private_data_len = sizeof(data),
+	};
+
+	krdma_params_forget(&p);
+	KUNIT_EXPECT_NULL(test, p.net);
+	KUNIT_EXPECT_NULL(test, p.domain);
+	KUNIT_EXPECT_NULL(test, p.src);
+	KUNIT_EXPECT_NULL(test, p.private_data);
+	KUNIT_EXPECT_EQ(test, p.private_data_len, 0);
 }
 
 static void values_of_the_user_are_kept(struct kunit *test)
@@ -259,6 +405,15 @@ static struct kunit_case krdma_params_cases[] = {
 	KUNIT_CASE(zeroed_struct_means_the_same_as_none),
 	KUNIT_CASE(krdma_zero_means_really_zero),
 	KUNIT_CASE(bulk_under_way_depends_on_the_keepalive),
+	KUNIT_CASE(default_ack_timeout_is_for_roce_only),
+	KUNIT_CASE(explicit_ack_timeout_is_for_every_transport),
+	KUNIT_CASE(larger_struct_is_taken_if_the_rest_is_zero),
+	KUNIT_CASE(larger_struct_with_an_unknown_wish_is_refused),
+	KUNIT_CASE(members_that_a_smaller_struct_lacks_are_zero),
+	KUNIT_CASE(size_that_no_version_had_is_refused),
+	KUNIT_CASE(result_ends_where_the_callers_struct_ends),
+	KUNIT_CASE(result_of_a_larger_struct_is_zero_behind_what_is_known),
+	KUNIT_CASE(pointers_of_the_user_are_dropped),
 	KUNIT_CASE(values_of_the_user_are_kept),
 	KUNIT_CASE(raw_mode_repeats_for_ever_by_default),
 	KUNIT_CASE_PARAM(value_out_of_range_is_refused, refused_gen_params),
