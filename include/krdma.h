@@ -243,6 +243,7 @@ struct krdma_ops {
 #define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 #define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may come later */
 #define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
+#define KRDMA_LISTEN_V6ONLY BIT(6) /* listener on an IPv6 address: no IPv4 */
 
 /**
  * enum krdma_poll - who runs completion handlers
@@ -262,7 +263,9 @@ enum krdma_poll {
  * struct krdma_params - how a connection or a listener behaves
  * @size: sizeof(struct krdma_params); lets the struct grow
  * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ; of a
- *	listener also KRDMA_LISTEN_WAIT. KRDMA_SHARED_CQ: connections of the same
+ *	listener also KRDMA_LISTEN_WAIT and KRDMA_LISTEN_V6ONLY. Without the latter
+ *	the sysctl net.ipv6.bindv6only decides whether a listener on :: takes IPv4
+ *	as well. KRDMA_SHARED_CQ: connections of the same
  *	device, @poll and completion vector that have it share completion queues,
  *	each of them one with some fifteen others: fewer interrupts and fewer
  *	queues, but one processor for the completions of all. Not with

@@ -556,7 +556,7 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 		return ERR_PTR(-ENOMEM);
 	ret = krdma_conn_init(conn, params);
 	if (!ret && role != KRDMA_LISTEN_CONN &&
-	    conn->p.flags & KRDMA_LISTEN_WAIT)
+	    conn->p.flags & KRDMA_LISTEN_FLAGS)
 		ret = -EINVAL;
 	if (ret) {
 		kfree(conn);
@@ -579,7 +579,7 @@ struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 	if (!conn)
 		return NULL;
 	conn->p = listener->p;
-	conn->p.flags &= ~KRDMA_LISTEN_WAIT;
+	conn->p.flags &= ~KRDMA_LISTEN_FLAGS;
 	conn->cb.context = listener->cb.context;
 	conn->cb.read_write = listener->cb.read_write;
 	conn->ops = listener->ops;

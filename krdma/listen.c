@@ -80,6 +80,8 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 		return ret;
 	if (conn->p.tos)
 		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
+	if (conn->p.flags & KRDMA_LISTEN_V6ONLY)
+		rdma_set_afonly(conn->cb.cm_id, 1);
 	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->src);
 	if (ret)
 		return ret;
@@ -232,8 +234,9 @@ int krdma_listen_params(const struct sockaddr *src,
 	conn = krdma_conn_alloc(KRDMA_LISTEN_CONN, params);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	if (conn->p.flags & KRDMA_LISTEN_WAIT &&
-	    krdma_listen_port_is_open(src)) {
+	if ((conn->p.flags & KRDMA_LISTEN_WAIT &&
+	     krdma_listen_port_is_open(src)) ||
+	    (conn->p.flags & KRDMA_LISTEN_V6ONLY && src->sa_family != AF_INET6)) {
 		krdma_release_cb(&conn->cb);
 		return -EINVAL;
 	}

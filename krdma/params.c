@@ -10,7 +10,7 @@
 #include "priv.h"
 
 #define KRDMA_FLAGS \
-	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_WAIT | \
+	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_FLAGS | \
 	 KRDMA_SHARED_CQ)
 
 /* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */

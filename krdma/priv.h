@@ -36,6 +36,9 @@ struct krdma_batch;
 struct krdma_siw_read;
 struct krdma_msg;
 
+/* Flags of listeners, which their connections do not have. */
+#define KRDMA_LISTEN_FLAGS (KRDMA_LISTEN_WAIT | KRDMA_LISTEN_V6ONLY)
+
 /* How long after a flush its reason may come, see krdma_conn_flushed(). */
 #define KRDMA_QP_REASON_MS 1000
 

@@ -99,6 +99,14 @@ early() {
 	[[ $kt_text == local=10.56.0.1:7000 ]]
 	ok $? "its address is known: $kt_text"
 	kt_start early serve early
+	# A listener on :: takes IPv4 as well, unless it is told not to.
+	expect 0 listen both :: 7010
+	expect EADDRNOTAVAIL listen four4 0.0.0.0 7010
+	expect 0 release both
+	expect 0 listen only6 :: 7010 v6only=1
+	expect 0 listen four4 0.0.0.0 7010
+	for name in only6 four4; do expect 0 release $name; done
+	expect EINVAL listen four4 0.0.0.0 7010 v6only=1
 	expect 0 listen nowhere 10.57.0.1 7001 wait=1
 	expect 0 listen other "$(addr4 1)" 7004 wait=1
 	expect 0 release other

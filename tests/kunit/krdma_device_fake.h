@@ -156,6 +156,7 @@ void fake_mutex_lock(struct mutex *mutex);
 #define rdma_notify(id, event) fake_done(id)
 #define rdma_set_ack_timeout(id, timeout) fake_done(id)
 #define rdma_set_min_rnr_timer(id, timer) fake_done(id)
+#define rdma_set_afonly(id, afonly) fake_done(id)
 #define rdma_set_service_type(id, tos) ((void)(id))
 #define rdma_consumer_reject_data(id, event, len) fake_reject_data(event, len)
 #define rdma_lock_handler fake_lock_handler

@@ -131,6 +131,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 			ktest_option(args, ktest_u32_options[i].name, 0);
 	if (ktest_option(args, "wait", 0))
 		p->flags |= KRDMA_LISTEN_WAIT;
+	if (ktest_option(args, "v6only", 0))
+		p->flags |= KRDMA_LISTEN_V6ONLY;
 	if (ktest_option(args, "rw", 0))
 		p->flags |= KRDMA_RW;
 	if (ktest_option(args, "shared_cq", 0))
