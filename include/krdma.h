@@ -261,7 +261,10 @@ enum krdma_poll {
 
 /**
  * struct krdma_params - how a connection or a listener behaves
- * @size: sizeof(struct krdma_params); lets the struct grow
+ * @size: sizeof(struct krdma_params). The struct may grow: members that the
+ *	caller's version does not have mean 0, and members that this version of
+ *	krdma does not have must be 0, or the call fails with -E2BIG. A size that
+ *	is not set is -EINVAL, with a line in the log
  * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ; of a
  *	listener also KRDMA_LISTEN_WAIT and KRDMA_LISTEN_V6ONLY. Without the latter
  *	the sysctl net.ipv6.bindv6only decides whether a listener on :: takes IPv4
@@ -493,7 +496,8 @@ enum krdma_gid_type {
 
 /**
  * struct krdma_caps - what a connection can do, on this device, with this peer
- * @size: sizeof(struct krdma_caps), set by the caller; lets the struct grow
+ * @size: sizeof(struct krdma_caps), set by the caller. Members that this version
+ *	of krdma does not have are set to 0
  * @transport: see &enum krdma_transport
  * @device: name of the RDMA device
  * @max_part: bytes of a message that go out as one part: the longest KRDMA_SEND.
@@ -873,7 +877,7 @@ struct krdma_again_ops {
 
 /**
  * struct krdma_again_params - whom to tell, and how often to try
- * @size: sizeof(struct krdma_again_params); lets the struct grow
+ * @size: sizeof(struct krdma_again_params), as &krdma_params.size
  * @ops: the owner's callbacks
  * @context: for krdma_again_context()
  * @min_ms: wait after the first failure, default 100
@@ -890,7 +894,7 @@ struct krdma_again_params {
 
 /**
  * struct krdma_again_info - how it goes
- * @size: sizeof(struct krdma_again_info), set by the caller; lets the struct grow
+ * @size: sizeof(struct krdma_again_info), set by the caller, as &krdma_caps.size
  * @state: see &enum krdma_again_state; a snapshot
  * @epoch: connections so far, the present one among them
  * @failures: attempts in a row that led to no connection, or to one that ended

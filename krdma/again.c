@@ -373,15 +373,28 @@ static int krdma_again_set_times(struct krdma_again *again,
 	return 0;
 }
 
+/* The structs of the first version that let them grow. */
+#define KRDMA_AGAIN_PARAMS_SIZE_MIN \
+	offsetofend(struct krdma_again_params, max_ms)
+#define KRDMA_AGAIN_INFO_SIZE_MIN offsetofend(struct krdma_again_info, error)
+
 static int krdma_again_set_owner(struct krdma_again *again,
-				 const struct krdma_again_params *params)
+				 const struct krdma_again_params *user)
 {
-	if (!params || params->size != sizeof(*params) || !params->ops ||
-	    !params->ops->connected || !params->ops->lost)
+	struct krdma_again_params params;
+	int ret;
+
+	if (!user)
 		return -EINVAL;
-	again->ops = params->ops;
-	again->context = params->context;
-	return krdma_again_set_times(again, params);
+	ret = krdma_struct_in(&params, sizeof(params),
+			      KRDMA_AGAIN_PARAMS_SIZE_MIN, user);
+	if (ret)
+		return ret;
+	if (!params.ops || !params.ops->connected || !params.ops->lost)
+		return -EINVAL;
+	again->ops = params.ops;
+	again->context = params.context;
+	return krdma_again_set_times(again, &params);
 }
 
 static int krdma_again_set_src(struct krdma_again *again)
@@ -407,10 +420,11 @@ static int krdma_again_set_params(struct krdma_again *again,
 	ret = krdma_params_set(&checked, params, krdma_default_max_msg());
 	if (ret)
 		return ret;
-	again->p = (struct krdma_params){ .size = sizeof(again->p) };
-	if (params)
-		again->p = *params;
-	if (again->p.ops || again->p.flags & (KRDMA_RAW | KRDMA_LISTEN_WAIT))
+	/* With the zeroes that mean defaults: each connection fills them in. */
+	ret = krdma_params_take(&again->p, params);
+	if (ret)
+		return ret;
+	if (again->p.ops || again->p.flags & (KRDMA_RAW | KRDMA_LISTEN_FLAGS))
 		return -EINVAL;
 	memcpy(again->private_data, again->p.private_data,
 	       again->p.private_data_len);
@@ -621,21 +635,20 @@ EXPORT_SYMBOL_NS_GPL(krdma_again_context, KRDMA_NS);
  * @info: result; its size is set by the caller
  *
  * Context: any.
- * Return: 0, or -EINVAL: another size than this version's.
+ * Return: 0, or -EINVAL: &krdma_again_info.size is not set.
  */
 int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info)
 {
+	struct krdma_again_info found = { .size = sizeof(found) };
 	unsigned long flags;
 
-	if (info->size != sizeof(*info))
-		return -EINVAL;
 	spin_lock_irqsave(&again->lock, flags);
-	info->state = again->state;
-	info->epoch = again->epoch;
-	info->failures = again->failures;
-	info->error = again->error;
+	found.state = again->state;
+	found.epoch = again->epoch;
+	found.failures = again->failures;
+	found.error = again->error;
 	spin_unlock_irqrestore(&again->lock, flags);
-	return 0;
+	return krdma_struct_out(info, KRDMA_AGAIN_INFO_SIZE_MIN, &found);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_again_query, KRDMA_NS);
 

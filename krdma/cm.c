@@ -925,10 +925,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
 /**
  * krdma_set_request_params - give one accepted connection its own parameters
  * @cb: from krdma_wait_request(), not yet accepted
- * @params: replace those of the listener; flags must be the same. net, domain,
- *	src and private_data are not used
+ * @params: replace those of the listener; flags must be the same, where those of
+ *	a listener only do not count. net, domain, src and private_data are not used
  *
- * Return: 0, -EINVAL.
+ * Return: 0; -EINVAL; -E2BIG as for &krdma_params.size.
  */
 int krdma_set_request_params(struct krdma_cb *cb,
 			     const struct krdma_params *params)
@@ -940,6 +940,9 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	ret = krdma_params_set(&p, params, krdma_default_max_msg());
 	if (ret)
 		return ret;
+	krdma_params_forget(&p);
+	/* A listener's owner may pass what it made the listener with. */
+	p.flags &= ~KRDMA_LISTEN_FLAGS;
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(cb) == KRDMA_REQUESTED &&
 	    p.flags == conn->p.flags) {

@@ -466,9 +466,6 @@ static int krdma_conn_init(struct krdma_conn *conn,
 
 	if (ret)
 		return ret;
-	/* In raw mode there are no messages. */
-	if (krdma_conn_is_raw(conn) && conn->p.ops && conn->p.ops->receive)
-		return -EINVAL;
 	if (conn->p.src && !rdma_addr_size((struct sockaddr *)conn->p.src))
 		return -EINVAL;
 	conn->cb.context = conn->p.context;
@@ -482,11 +479,7 @@ static int krdma_conn_init(struct krdma_conn *conn,
 	conn->legacy_max = krdma_default_max_msg();
 	conn->domain = conn->p.domain ?: krdma_default_domain;
 	conn->net = conn->p.net ?: krdma_callers_net();
-	/* The caller's memory is not ours to look at later. */
-	conn->p.private_data = NULL;
-	conn->p.src = NULL;
-	conn->p.domain = NULL;
-	conn->p.net = NULL;
+	krdma_params_forget(&conn->p);
 	return 0;
 }
 

@@ -3,7 +3,10 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/sizes.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 
 #include "credit.h"
@@ -30,6 +33,59 @@
  */
 #define KRDMA_BULK_PER_MS 4096
 #define KRDMA_BULK_MIN SZ_1M
+
+/* The struct of the first version that let it grow. */
+#define KRDMA_PARAMS_SIZE_MIN offsetofend(struct krdma_params, path_mtu)
+
+/* Larger than any of these structs will be: the caller has not set the size. */
+#define KRDMA_STRUCT_MAX 4096
+
+/**
+ * krdma_struct_in - copy a struct of a caller that may be older or newer
+ * @to: result; members that the caller does not have are 0
+ * @size: size of @to
+ * @min: size of the struct in the first version of krdma that had it
+ * @from: the caller's struct, of which the first member is its size
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: the size is not set, or less than @min; -E2BIG: the caller
+ * has members that this version does not know, and one of them is not 0.
+ */
+int krdma_struct_in(void *to, size_t size, size_t min, const void *from)
+{
+	size_t theirs = *(const size_t *)from;
+
+	if (theirs < min || theirs > KRDMA_STRUCT_MAX)
+		return -EINVAL;
+	if (theirs > size && memchr_inv(from + size, 0, theirs - size))
+		return -E2BIG;
+	memset(to, 0, size);
+	memcpy(to, from, min(size, theirs));
+	*(size_t *)to = size;
+	return 0;
+}
+
+/**
+ * krdma_struct_out - copy a struct to a caller that may be older or newer
+ * @to: the caller's struct, of which the first member is its size; members that
+ *	this version does not know are set to 0
+ * @min: size of the struct in the first version of krdma that had it
+ * @from: what to copy, of which the first member is its size
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL: the size of @to is not set, or less than @min.
+ */
+int krdma_struct_out(void *to, size_t min, const void *from)
+{
+	size_t theirs = *(size_t *)to, size = *(const size_t *)from;
+
+	if (theirs < min || theirs > KRDMA_STRUCT_MAX)
+		return -EINVAL;
+	memset(to, 0, theirs);
+	memcpy(to, from, min(size, theirs));
+	*(size_t *)to = theirs;
+	return 0;
+}
 
 static void krdma_default_u32(u32 *value, u32 def)
 {
@@ -113,7 +169,9 @@ static bool krdma_params_srq_ok(const struct krdma_params *p)
 
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
-	return !(p->flags & KRDMA_RW) && krdma_params_srq_ok(p) &&
+	/* In raw mode there are no messages. */
+	return !(p->flags & KRDMA_RW) && !(p->ops && p->ops->receive) &&
+	       krdma_params_srq_ok(p) &&
 	       (!(p->flags & KRDMA_SHARED_CQ) || krdma_params_shared_cq_ok(p)) &&
 	       p->private_data_len <= KRDMA_RAW_PRIVATE_DATA_MAX;
 }
@@ -133,23 +191,38 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 }
 
 /**
+ * krdma_params_take - copy a user's parameters
+ * @p: result, undefined on error
+ * @user: the user's, NULL: all defaults
+ *
+ * Return: 0 or as krdma_struct_in().
+ */
+int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
+{
+	*p = (struct krdma_params){ .size = sizeof(*p) };
+	if (!user)
+		return 0;
+	if (!user->size)
+		pr_warn_ratelimited("krdma: krdma_params.size is not set, parameters refused\n");
+	return krdma_struct_in(p, sizeof(*p), KRDMA_PARAMS_SIZE_MIN, user);
+}
+
+/**
  * krdma_params_set - take a user's parameters, fill in defaults, check
  * @p: result, undefined on error
  * @user: the user's, NULL: all defaults
  * @default_max_msg: see krdma_config()
  *
- * Return: 0, or -EINVAL: a value out of range, an unknown flag, or a struct
- * of another size than this version's.
+ * Return: 0; -EINVAL: a value out of range, an unknown flag, or the size is not
+ * set; -E2BIG: a member that this version does not know is not 0.
  */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		     u32 default_max_msg)
 {
-	*p = (struct krdma_params){ .size = sizeof(*p) };
-	if (user) {
-		if (user->size != sizeof(*p))
-			return -EINVAL;
-		*p = *user;
-	}
+	int ret = krdma_params_take(p, user);
+
+	if (ret)
+		return ret;
 	if (p->flags & ~(u32)KRDMA_FLAGS)
 		return -EINVAL;
 	if (p->private_data_len && !p->private_data)
@@ -203,4 +276,21 @@ u32 krdma_params_bulk_max(u32 keepalive_ms)
 	u32 ms = min_t(u32, keepalive_ms, KRDMA_KEEPALIVE_MS);
 
 	return max_t(u32, ms * KRDMA_BULK_PER_MS, KRDMA_BULK_MIN);
+}
+
+/**
+ * krdma_params_forget - drop pointers to memory of the caller
+ * @p: parameters whose pointers have been followed, or are not used
+ *
+ * The callbacks stay: the owner keeps them as long as the connection.
+ *
+ * Context: any.
+ */
+void krdma_params_forget(struct krdma_params *p)
+{
+	p->net = NULL;
+	p->domain = NULL;
+	p->src = NULL;
+	p->private_data = NULL;
+	p->private_data_len = 0;
 }

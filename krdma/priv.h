@@ -401,6 +401,10 @@ bool krdma_addr_same_host(const struct sockaddr_storage *a,
 __be16 krdma_addr_port(const struct sockaddr_storage *addr);
 
 /* params.c */
+int krdma_struct_in(void *to, size_t size, size_t min, const void *from);
+int krdma_struct_out(void *to, size_t min, const void *from);
+int krdma_params_take(struct krdma_params *p, const struct krdma_params *user);
+void krdma_params_forget(struct krdma_params *p);
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		     u32 default_max_msg);
 u32 krdma_params_bulk_max(u32 keepalive_ms);

@@ -149,6 +149,9 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	caps->peer_takes_inv = krdma_peer_takes_inv(conn);
 }
 
+/* The struct of the first version that let it grow. */
+#define KRDMA_CAPS_SIZE_MIN offsetofend(struct krdma_caps, traffic_class)
+
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 {
 	lockdep_assert_held(&conn->setup);
@@ -164,25 +167,24 @@ static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 /**
  * krdma_query - what can this connection do
  * @cb: connection that has a QP; in message mode best an established one
- * @caps: result; its size is set by the caller, the rest undefined on error
+ * @caps: result; its size is set by the caller; unchanged on error
  *
  * Waits for a step of connecting that is under way in another task.
  *
- * Return: 0; -EINVAL &krdma_caps.size is not this version's; -ENOTCONN there is
- * no QP yet; -EINTR; what the driver says; or why the connection ended.
+ * Return: 0; -EINVAL &krdma_caps.size is not set; -ENOTCONN there is no QP yet;
+ * -EINTR; what the driver says; or why the connection ended.
  */
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_caps found;
 	int ret;
 
-	if (caps->size != sizeof(*caps))
-		return -EINVAL;
 	ret = mutex_lock_killable(&conn->setup);
 	if (ret)
 		return ret;
-	ret = krdma_query_locked(conn, caps);
+	ret = krdma_query_locked(conn, &found);
 	mutex_unlock(&conn->setup);
-	return ret;
+	return ret ?: krdma_struct_out(caps, KRDMA_CAPS_SIZE_MIN, &found);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);

@@ -260,7 +260,12 @@ static int some_qp_ready(struct krdma_cb *cb)
 	return 0;
 }
 
+static void some_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+}
+
 static const struct krdma_ops some_ops = { .qp_ready = some_qp_ready };
+static const struct krdma_ops receive_ops = { .receive = some_receive };
 static const struct krdma_ops no_ops;
 
 static struct ib_srq *some_get_srq(struct krdma_cb *cb)
@@ -291,6 +296,8 @@ static const struct krdma_params_case refused[] = {
 	{ "struct without a size", {} },
 	{ "unknown flag", { GOOD, .flags = BIT(5) } },
 	{ "top flag", { GOOD, .flags = BIT(31) } },
+	{ "messages in raw mode",
+	  { GOOD, .flags = KRDMA_RAW, .ops = &receive_ops } },
 	{ "raw and shown buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
 	{ "private data without bytes", { GOOD, .private_data_len = 1 } },
 	{ "too much private data",

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
+#include <linux/string.h>
 
 #include "priv.h"
 
@@ -397,13 +398,19 @@ static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 {
 	static const char * const transports[] = { "ib", "roce", "iwarp" };
 	struct krdma_caps caps = { .size = sizeof(caps) };
+	size_t size = ktest_option(args, "size", sizeof(caps));
+	void *buf = use->buf;
 	int ret;
 
-	if (ktest_option(args, "size", 0))
-		caps.size = ktest_option(args, "size", 0);
-	ret = krdma_query(use->cb, &caps);
+	memset(buf, 0xff, size);
+	*(size_t *)buf = size;
+	ret = krdma_query(use->cb, buf);
 	if (ret)
 		return ret;
+	if (size > sizeof(caps) &&
+	    memchr_inv(buf + sizeof(caps), 0, size - sizeof(caps)))
+		return -EBADMSG;
+	memcpy(&caps, buf, min(size, sizeof(caps)));
 	snprintf(ctx->text, sizeof(ctx->text),
 		 "transport=%s device=%s part=%u send=%u receive=%u inline=%u sges=%u/%u depth=%u/%u mr=%u/%llu atomics=%d/%d imm=%d inv=%d/%d sink=%d virt=%d relaxed=%d alive=%d reads=%u/%u version=%u features=%#x takes=%d/%d vectors=%u mtu=%u/%u/%u gid=%u/%u class=%u",
 		 transports[caps.transport], caps.device, caps.max_part,
