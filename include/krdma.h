@@ -61,7 +61,10 @@ struct scatterlist;
 
 /* For a member of krdma_params where 0 means "default": really zero. */
 #define KRDMA_ZERO 0xff
-/* For &krdma_params.keepalive_ms, pull_min and mr_pool: not at all. */
+/*
+ * For &krdma_params.keepalive_ms, pull_min and mr_pool: not at all. For the
+ * timeout_ms of a call: no time limit.
+ */
 #define KRDMA_NEVER U32_MAX
 
 /**
@@ -418,13 +421,13 @@ int krdma_connect_params(const struct sockaddr *dst,
 			 const struct krdma_params *params,
 			 struct krdma_cb **cb);
 int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst);
-void krdma_get(struct krdma_cb *cb);
+struct krdma_cb *krdma_get(struct krdma_cb *cb);
 void krdma_put(struct krdma_cb *cb);
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms);
 bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason);
 void krdma_disconnect(struct krdma_cb *cb);
 void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status);
-void krdma_drain(struct krdma_cb *cb);
+int krdma_drain(struct krdma_cb *cb);
 enum krdma_state krdma_get_state(const struct krdma_cb *cb);
 bool krdma_is_established(const struct krdma_cb *cb);
 int krdma_last_error(const struct krdma_cb *cb);

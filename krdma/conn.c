@@ -612,13 +612,13 @@ int krdma_pause(u32 ms)
 
 /**
  * krdma_deadline - a time limit for krdma_conn_wait()
- * @ms: from now, 0: none
+ * @ms: from now, 0 or KRDMA_NEVER: none
  *
  * Return: in jiffies, 0: none.
  */
 unsigned long krdma_deadline(u32 ms)
 {
-	return ms ? (jiffies + msecs_to_jiffies(ms)) ?: 1 : 0;
+	return ms && ms != KRDMA_NEVER ? (jiffies + msecs_to_jiffies(ms)) ?: 1 : 0;
 }
 
 static long krdma_deadline_left(unsigned long until)
@@ -841,10 +841,12 @@ EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
  * finds then is a closed object.
  *
  * Context: any.
+ * Return: @cb.
  */
-void krdma_get(struct krdma_cb *cb)
+struct krdma_cb *krdma_get(struct krdma_cb *cb)
 {
 	krdma_conn_get(krdma_conn(cb));
+	return cb;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_get, KRDMA_NS);
 
@@ -986,18 +988,24 @@ static void krdma_conn_stop(struct krdma_conn *conn)
  * most of them with IB_WC_WR_FLUSH_ERR, no completion handler runs, and the
  * owner may free buffers and MRs; then comes krdma_release_cb().
  *
+ * In message mode krdma_release_cb() drains.
+ *
  * Context: process, may sleep; the closing callback included.
+ * Return: 0, or -EINVAL: a listener, or not raw mode; nothing has changed then.
  */
-void krdma_drain(struct krdma_cb *cb)
+int krdma_drain(struct krdma_cb *cb)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 
 	might_sleep();
+	if (!krdma_conn_is_raw(conn) || cb->role == KRDMA_LISTEN_CONN)
+		return -EINVAL;
 	krdma_conn_stop(conn);
 	mutex_lock(&conn->setup);
 	krdma_cm_disconnect(conn);
 	krdma_qp_drain(conn);
 	mutex_unlock(&conn->setup);
+	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
 
@@ -1010,8 +1018,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
  * Tasks that wait on @cb get -ESHUTDOWN. A raw connection's owner must have
  * freed its MRs, see krdma_drain().
  *
- * Context: process, may sleep; the closing callback included, no other
- * callback.
+ * Context: process, may sleep. For @cb itself also in its closing callback and,
+ * when that was given an error or 0, its connected callback; for a request in the
+ * request callback of its listener. Not in other callbacks, and not for another
+ * connection whose callback waits for this one.
  * Return: 0, or -EINVAL for NULL.
  */
 int krdma_release_cb(struct krdma_cb *cb)

@@ -29,6 +29,8 @@ wrong_accept_async    EINVAL        EINVAL        EINVAL        EINVAL        - 
 wrong_reject          EINVAL        EISCONN       EINVAL        EINVAL        -             EINVAL
 wrong_params          EINVAL        EINVAL        EINVAL        EINVAL        -             EINVAL
 wrong_wait            EINVAL        EINVAL        -             EINVAL        EINVAL        EINVAL
+wrong_drain           -             -             EINVAL        EINVAL        EINVAL        EINVAL
+wrong_size            EINVAL        EINVAL        EINVAL        EINVAL        EINVAL        EINVAL
 wrong_post            EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
 wrong_region          EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
 send                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -

@@ -37,6 +37,22 @@ static int ktest_wrong_params(struct krdma_cb *cb, struct sockaddr *dst)
 	return krdma_set_request_params(cb, &p);
 }
 
+/* Not for raw connections: those have an end of their own in raw.c. */
+static int ktest_wrong_drain(struct krdma_cb *cb, struct sockaddr *dst)
+{
+	return krdma_drain(cb);
+}
+
+static int ktest_wrong_size(struct krdma_cb *cb, struct sockaddr *dst)
+{
+	const struct krdma_params p = {};
+	struct krdma_cb *made = krdma_create(&p);
+
+	if (IS_ERR(made))
+		return PTR_ERR(made);
+	return krdma_release_cb(made);
+}
+
 static int ktest_wrong_wait(struct krdma_cb *cb, struct sockaddr *dst)
 {
 	struct krdma_cb *got;
@@ -82,10 +98,12 @@ static const struct {
 	{ "accept_async", ktest_wrong_accept_async },
 	{ "connect", ktest_wrong_connect },
 	{ "connect_async", ktest_wrong_connect_async },
+	{ "drain", ktest_wrong_drain },
 	{ "params", ktest_wrong_params },
 	{ "post", ktest_wrong_post },
 	{ "region", ktest_wrong_region },
 	{ "reject", ktest_wrong_reject },
+	{ "size", ktest_wrong_size },
 	{ "wait", ktest_wrong_wait },
 };
 
