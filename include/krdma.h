@@ -46,6 +46,7 @@ struct krdma_again;
 struct krdma_conn;
 struct krdma_domain;
 struct krdma_loan;
+struct module;
 struct krdma_op;
 struct krdma_region;
 struct krdma_remote;
@@ -166,6 +167,10 @@ struct krdma_loan {
 
 /**
  * struct krdma_ops - callbacks of a connection's or listener's owner
+ * @owner: THIS_MODULE: the module cannot be removed while one of its callbacks in
+ *	process context (@request, @connected, @closing) runs. NULL: the owner
+ *	sees to that itself. Removal that has begun before is not held up: the
+ *	exit function of the module waits for callbacks by krdma_release_cb()
  * @request: Listener: a peer wants to connect; @cb is in KRDMA_REQUESTED and
  *	belongs to the owner, who looks who it is (krdma_peer_addr(),
  *	krdma_peer_private_data()), answers by krdma_accept_async() or
@@ -230,6 +235,7 @@ struct krdma_loan {
  *	until the connection is released.
  */
 struct krdma_ops {
+	struct module *owner;
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
 	void (*connected)(struct krdma_cb *cb, int error);
 	void (*receive)(struct krdma_cb *cb, struct krdma_loan *loan);
@@ -838,6 +844,8 @@ enum krdma_again_state {
 
 /**
  * struct krdma_again_ops - callbacks of the owner
+ * @owner: THIS_MODULE or NULL, as &krdma_ops.owner, for @connected, @lost and
+ *	@failed
  * @connected: there is a connection, the one of number @epoch, from 1. The
  *	owner may use @cb until lost() returns, and keep it longer with
  *	krdma_get(). It may krdma_disconnect() it, but not release it; and
@@ -868,6 +876,7 @@ enum krdma_again_state {
  * until krdma_again_stop() or krdma_release_cb() of another task is done.
  */
 struct krdma_again_ops {
+	struct module *owner;
 	void (*connected)(struct krdma_again *again, struct krdma_cb *cb,
 			  u64 epoch);
 	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);

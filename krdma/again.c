@@ -216,8 +216,11 @@ static u64 krdma_again_up(struct krdma_again *again, bool *news)
 static void krdma_again_tell_failed(struct krdma_again *again,
 				    struct krdma_cb *cb, int error)
 {
+	struct module *owner = krdma_owner_hold(again->ops->owner);
+
 	if (again->ops->failed)
 		again->ops->failed(again, cb, error);
+	module_put(owner);
 }
 
 /* If it has not answered, its last answer counts. */
@@ -230,6 +233,7 @@ static void krdma_again_learn(struct krdma_again *again,
 static void krdma_again_connected(struct krdma_cb *cb, int error)
 {
 	struct krdma_again *again = cb->context;
+	struct module *owner;
 	bool news = false;
 	u64 epoch;
 
@@ -245,16 +249,21 @@ static void krdma_again_connected(struct krdma_cb *cb, int error)
 		return;
 	if (news)
 		pr_info_ratelimited("%pISpc: connected\n", &again->dst);
+	owner = krdma_owner_hold(again->ops->owner);
 	again->ops->connected(again, cb, epoch);
+	module_put(owner);
 }
 
 static void krdma_again_closing(struct krdma_cb *cb, int reason)
 {
 	struct krdma_again *again = cb->context;
 
+	struct module *owner = krdma_owner_hold(again->ops->owner);
+
 	/* Only callbacks of cb change it now, and this is the last one. */
 	if (READ_ONCE(again->state) == KRDMA_AGAIN_CONNECTED)
 		again->ops->lost(again, cb, reason);
+	module_put(owner);
 	krdma_again_release_cb(again);
 	krdma_again_over(again, reason);
 }

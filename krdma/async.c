@@ -15,6 +15,7 @@
  * step_work before it calls anything.
  */
 #include <linux/export.h>
+#include <linux/module.h>
 
 #include "msg.h"
 
@@ -63,6 +64,15 @@ static bool krdma_step_may_tell(struct krdma_conn *conn)
 	return may;
 }
 
+static void krdma_step_tell(struct krdma_conn *conn, int error)
+{
+	struct module *owner = krdma_owner_hold(conn->ops->owner);
+
+	krdma_cm_count(conn, error);
+	conn->ops->connected(&conn->cb, error);
+	module_put(owner);
+}
+
 /**
  * krdma_step_failed - tell the owner that it will not be connected
  * @conn: connection in KRDMA_CLOSING or later
@@ -75,10 +85,8 @@ void krdma_step_failed(struct krdma_conn *conn)
 {
 	int error = krdma_last_error(&conn->cb);
 
-	if (!krdma_step_may_tell(conn))
-		return;
-	krdma_cm_count(conn, error);
-	conn->ops->connected(&conn->cb, error);
+	if (krdma_step_may_tell(conn))
+		krdma_step_tell(conn, error);
 }
 
 static void krdma_step_finish(struct krdma_conn *conn)
@@ -88,8 +96,7 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
-	krdma_cm_count(conn, 0);
-	conn->ops->connected(&conn->cb, 0);
+	krdma_step_tell(conn, 0);
 	/* From here on the end is told by closing(). */
 	krdma_conn_hand_over(conn);
 }
@@ -176,9 +183,12 @@ void krdma_offer_work(struct work_struct *work)
 		container_of(work, struct krdma_conn, step_work.work);
 	struct krdma_conn *conn;
 
+	struct module *owner = krdma_owner_hold(listener->ops->owner);
+
 	while (krdma_get_state(&listener->cb) == KRDMA_LISTENING &&
 	       (conn = krdma_cm_next_request(listener)))
 		listener->ops->request(&listener->cb, &conn->cb);
+	module_put(owner);
 	krdma_conn_put(listener);
 }
 

@@ -438,6 +438,34 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_conn_move(conn, KRDMA_CLOSED);
 }
 
+/**
+ * krdma_owner_hold - keep the module of an owner while a callback runs
+ * @owner: of the owner's ops, or NULL
+ *
+ * A callback that has released its connection still runs code of that module
+ * until it returns.
+ *
+ * Context: any.
+ * Return: for module_put(): @owner, or NULL if its removal has begun. Then its exit
+ * function is the one that waits for the callback.
+ */
+struct module *krdma_owner_hold(struct module *owner)
+{
+	return owner && try_module_get(owner) ? owner : NULL;
+}
+
+/* The ops may be gone with an owner that has released the connection before. */
+static void krdma_conn_notify_closing(struct krdma_conn *conn)
+{
+	struct module *owner;
+
+	if (!krdma_conn_may_notify(conn) || !conn->ops || !conn->ops->closing)
+		return;
+	owner = krdma_owner_hold(conn->ops->owner);
+	conn->ops->closing(&conn->cb, conn->error);
+	module_put(owner);
+}
+
 static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
@@ -453,9 +481,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 
 	krdma_step_failed(conn);
 	krdma_loan_flush(conn);
-	/* That first: the ops may be gone with an owner who has released it. */
-	if (krdma_conn_may_notify(conn) && conn->ops && conn->ops->closing)
-		conn->ops->closing(&conn->cb, conn->error);
+	krdma_conn_notify_closing(conn);
 	krdma_conn_put(conn);
 }
 

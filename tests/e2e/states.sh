@@ -83,6 +83,11 @@ unpinned() {
 	ok $? "nothing pins the module any more: $1 references, now $(references)"
 }
 
+kept_is_told() {
+	kt kept show kept
+	[[ $kt_text == *" connected=1 "* ]]
+}
+
 if ((NODE == 1)); then
 	none=$(references)
 	pins "a listener" listen l 0.0.0.0 7000
@@ -115,6 +120,10 @@ if ((NODE == 1)); then
 	barrier released
 	unpinned "$none"
 	barrier unpinned
+	expect 0 server 0.0.0.0 7004
+	barrier keeps
+	barrier kept
+	expect 0 server end
 else
 	barrier listening
 	none=$(references)
@@ -153,6 +162,16 @@ else
 	barrier released
 	unpinned "$none"
 	barrier unpinned
+	barrier keeps
+	# A callback that runs keeps the module of its owner.
+	kt again kept "$server" 7004 linger=3000
+	kt_is 0 "a connection that is kept, with a callback that takes long"
+	within 10 kept_is_told
+	ok $? "the callback runs ($kt_text)"
+	! rmmod krdma_test 2>/dev/null
+	ok $? "its module cannot be removed"
+	expect 0 kept stop kept
+	barrier kept
 	expect 0 listen f 0.0.0.0 7005 domain=1
 	expect 0 release f
 	if [[ $KERNEL != uml-debug ]]; then

@@ -99,11 +99,13 @@ static void ktest_again_receive(struct krdma_again *again, struct krdma_cb *cb,
 }
 
 static const struct krdma_again_ops ktest_again_ops = {
+	.owner = THIS_MODULE,
 	.connected = ktest_again_connected,
 	.lost = ktest_again_lost,
 };
 
 static const struct krdma_again_ops ktest_again_receive_ops = {
+	.owner = THIS_MODULE,
 	.connected = ktest_again_connected,
 	.lost = ktest_again_lost,
 	.receive = ktest_again_receive,

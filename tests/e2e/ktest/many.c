@@ -106,12 +106,14 @@ static void ktest_server_closing(struct krdma_cb *cb, int reason)
 }
 
 static const struct krdma_ops ktest_server_ops = {
+	.owner = THIS_MODULE,
 	.request = ktest_server_request,
 	.connected = ktest_server_connected,
 	.closing = ktest_server_closing,
 };
 
 static const struct krdma_ops ktest_lend_ops = {
+	.owner = THIS_MODULE,
 	.request = ktest_server_request,
 	.connected = ktest_server_connected,
 	.receive = ktest_lend_receive,
@@ -208,6 +210,7 @@ static void ktest_client_connected(struct krdma_cb *cb, int error)
 }
 
 static const struct krdma_ops ktest_client_ops = {
+	.owner = THIS_MODULE,
 	.connected = ktest_client_connected,
 };
 

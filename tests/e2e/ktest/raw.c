@@ -136,6 +136,7 @@ static void ktest_raw_closing(struct krdma_cb *cb, int reason)
 }
 
 const struct krdma_ops ktest_raw_ops = {
+	.owner = THIS_MODULE,
 	.qp_ready = ktest_raw_ready,
 	.closing = ktest_raw_closing,
 };

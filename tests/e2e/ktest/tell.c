@@ -388,6 +388,7 @@ static void ktest_told_closing(struct krdma_cb *cb, int reason)
 }
 
 static const struct krdma_ops ktest_told_ops = {
+	.owner = THIS_MODULE,
 	.request = ktest_told_request,
 	.connected = ktest_told_connected,
 	.receive = ktest_told_receive,
