@@ -407,7 +407,8 @@ struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr
 	lockdep_assert_held(&conn->lock);
 	if (opcode != IB_WR_RDMA_READ || !conn->siw_reads)
 		return &kwr->cqe;
-	read = &conn->siw_reads[conn->siw_next++ % krdma_siw_reads(conn)];
+	read = &conn->siw_reads[conn->siw_next];
+	conn->siw_next = (conn->siw_next + 1) % krdma_siw_reads(conn);
 	read->kwr = kwr;
 	return &read->cqe;
 }

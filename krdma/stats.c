@@ -299,7 +299,9 @@ void krdma_stats_add_conn(struct krdma_conn *conn)
 {
 	conn->stats.born = jiffies;
 	mutex_lock(&krdma_stats_lock);
-	conn->stats.id = ++krdma_last_id;
+	/* 0 is no number of a connection. */
+	krdma_last_id = krdma_last_id + 1 ?: 1;
+	conn->stats.id = krdma_last_id;
 	list_add_tail(&conn->stats.link, &krdma_conns);
 	mutex_unlock(&krdma_stats_lock);
 }

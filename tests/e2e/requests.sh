@@ -342,6 +342,112 @@ both_read() {
 	kt release $side
 }
 
+# fenced WHAT LEAST COMMAND...: behind a READ whose answer takes 400 ms; both together take at least so many
+fenced() {
+	local what=$1 least=$2 since=${EPOCHREALTIME/[.,]/} ms
+	shift 2
+	kt_start reading async x read region 1 1024 offset=8192
+	sleep 0.1
+	kt "$@"
+	ms=$(((${EPOCHREALTIME/[.,]/} - since) / 1000))
+	kt_is 0 "$what behind a READ ($kt_text)"
+	((ms >= least))
+	ok $? "$what starts when the READ has completed: $ms ms, not less than $least"
+	kt_result reading 30
+	kt_is 0 "the READ has the data from before it ($kt_text)"
+}
+
+# KRDMA_FENCE: the peer changes memory when a message tells it to, and the READ before has taken what was there.
+fences() {
+	local i least=790
+	# On siw a message is completed when TCP has it, and not when the peer has it.
+	[[ $LINK != siw ]] || least=390
+	if ((NODE == 1)); then
+		kt accept a o 20000
+		kt_is 0 "accepted"
+		barrier fences
+		for i in {1..3}; do
+			kt take a 1 64
+			kt_is 0 "$i: the message behind the READ has come"
+			expect 0 show a 4096 8192
+			barrier "fence$i"
+		done
+		barrier fenced
+		expect 0 release a
+		return
+	fi
+	kt connect x "$server" 7002 rw=1
+	kt_is 0 "connected for fences"
+	barrier fences
+	for i in {1..3}; do
+		kt async x write virt 1 1024 offset=8192
+		network delay 400ms
+		fenced "$i: a message" $least async x send virt 1 64 fence=1
+		network
+		barrier "fence$i"
+	done
+	kt async x write virt 1 1024 offset=8192
+	kt async x write virt 4 64 offset=4096
+	network delay 400ms
+	fenced "a WRITE" $least async x write virt 1 64 fence=1 offset=16384
+	fenced "a WRITE of several pieces" $least async x write pages 1 8000 fence=1 offset=16384
+	fenced "a chain of READs" 1990 async x read region 4 64 chain=4 fence=1 offset=4096
+	network
+	barrier fenced
+	kt release x
+}
+
+# Counters that are about to wrap around: ids of messages, requests that have left, READs, numbers of connections.
+wraps() {
+	local side=x start job
+	if ((NODE == 1)); then
+		side=a
+		kt accept a o 20000
+	else
+		kt connect x "$server" 7002 rw=1 session=4711
+	fi
+	kt_is 0 "connected"
+	# The second one: signed numbers change their sign.
+	for start in 4294967286 2147483638; do
+		barrier "wrap$start"
+		sleep 0.2
+		expect 0 wrap $side $start
+		barrier "wrapped$start"
+		for job in 1 2; do
+			kt_start sink take $side 30 64
+			kt async $side send virt 30 64 chain=10
+			kt_is 0 "30 messages from id $start on, round $job ($kt_text)"
+			kt_result sink 30
+			kt_is 0 "and those of the peer ($kt_text)"
+			barrier "wrap$start-$job"
+		done
+		kt async $side write virt 40 100 chain=10
+		kt_is 0 "writes from number $start on ($kt_text)"
+		barrier "wrap$start-written"
+		kt async $side read region 40 100 chain=10
+		kt_is 0 "reads from number $start on ($kt_text)"
+		kt async $side write virt 1 64 fence=1 offset=65536
+		kt_is 0 "a fence behind them ($kt_text)"
+		expect 0 send $side 64
+		expect 64 receive $side 64 10000
+		barrier "wrap$start-over"
+	done
+	# A connection with a large number, and its successor with a small one.
+	((NODE == 2)) || expect 0 wrap a 4294967286
+	barrier wrap-succeed
+	if ((NODE == 1)); then
+		kt accept b o 20000
+		kt_is 0 "the same session connects again"
+		kt until a CLOSED 10000
+		kt_is 0 "and its old connection, whose number is larger, ends"
+	else
+		kt connect y "$server" 7002 rw=1 session=4711
+		kt_is 0 "the same session connects again"
+	fi
+	barrier wrap-done
+	for job in a b x y; do kt release $job; done
+}
+
 # Everything that was taken ends, once.
 endings() {
 	local how
@@ -395,6 +501,8 @@ if ((NODE == 1)); then
 	for len in 64 4096; do in_order $len; done
 	both_read ""
 	both_read "resources=2 depth=2"
+	fences
+	wraps
 	barrier posted
 	for job in serve hold; do
 		kt stop $job
@@ -408,6 +516,8 @@ else
 	for len in 64 4096; do in_order $len; done
 	both_read ""
 	both_read "resources=2 depth=2"
+	fences
+	wraps
 	kt connect w "$server" 7001 rw=1 max_msg=$size
 	kt_is 0 "connected"
 	queries
