@@ -12,6 +12,10 @@
 #include <linux/version.h>
 #include <rdma/ib_verbs.h>
 
+#if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
+#error "krdma, vrfm and krping need Linux 6.1 or later"
+#endif
+
 /*
  * Symbol namespaces became string literals in v6.13, commit cdd30ebb1b9f
  * ("module: Convert symbol namespace to string literal"). KRDMA_NS is what

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The version of modules, library and tools. Packages name it as well, see Documentation/packages.rst. */
+/*
+ * The version of modules, library and tools. Packages name it as well, see
+ * Documentation/packages.rst.
+ */
 #ifndef KRDMA_VERSION_H
 #define KRDMA_VERSION_H
 

@@ -14,6 +14,7 @@ from rig import modules
 TOP = static.TOP
 SECONDS = 300
 PROGRAMS = ("librfm2g", "rfm2g_util", "vrfmctl")
+MODULES = ("krdma", "krping", "vrfm")
 
 
 class Wrong(Exception):
@@ -112,6 +113,8 @@ def installs_what_was_built(tree):
     tree.built("tools_install", f"DESTDIR={tree.place}/plain")
     said = tree.built("tools_install", "CFLAGS=-O3", f"DESTDIR={tree.place}/other-flags", good=False)
     expect("built with another CFLAGS" in said, said)
+    tree.built("tools_install", f"DESTDIR={tree.place}/same", CC="cc", CFLAGS="-O2 -g", LDFLAGS="")
+    expect(tree.installed("same") == tree.installed("plain"), "the variables of the build are refused")
     said = tree.make("tools_install", f"DESTDIR={tree.place}/never-built", good=False)
     expect("type make first" in said, said)
     after = {**tree.files(), **{path: path.stat().st_mtime_ns for path in tree.out.rglob("*")}}
@@ -130,10 +133,143 @@ def compiles_for_others(tree):
         expect("aarch64-linux-gnu-gcc" in said and not re.search(r"^(cc|ar) ", said, re.M), said)
 
 
+def uses_folders_of_the_system(tree):
+    """Libraries go where the system has them, and the loader learns of a folder that it does not know."""
+    systems = {"fedora": ("usr/lib64/libc.so.6", "include ld.so.conf.d/*.conf\n", "lib64", True),
+               "suse": ("lib64/libc.so.6", "/usr/local/lib64\n/usr/local/lib\ninclude /etc/ld.so.conf.d/*.conf\n", "lib64", False),
+               "debian": ("usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/local/lib\n", "lib", False)}
+    for name, (libc, loader, folder, told) in systems.items():
+        host = tree.place / f"host-{name}"
+        for path, text in ((libc, ""), ("etc/ld.so.conf", loader), ("usr/lib/empty", "")):
+            (host / path).parent.mkdir(parents=True, exist_ok=True)
+            (host / path).write_text(text, encoding="ascii")
+        for prefix in ("/usr/local", "/usr"):
+            root = f"{name}{prefix.replace('/', '-')}"
+            tree.built("tools_install", f"host={host}", f"DESTDIR={tree.place / root}", f"PREFIX={prefix}")
+            found = tree.installed(root)
+            expect(f"{prefix[1:]}/{folder}/librfm2g.so.0" in found, f"{root}: {found}")
+            expect(("etc/ld.so.conf.d/rfm2g.conf" in found) == (told and prefix == "/usr/local"), f"{root}: {found}")
+
+
+def uninstalls_all(tree):
+    """uninstall leaves no file of install, except an example that the administrator has changed."""
+    words = ("KDIR=/nowhere", f"DESTDIR={tree.place}/whole")
+    tree.built("tools_install", *words)
+    found = tree.installed("whole")
+    for name in ("usr/local/bin/krping", "usr/local/share/man/man8/krping.8", "etc/vrfm.conf", "usr/local/lib/sysusers.d/rfm2g.conf",
+                 "usr/local/lib/systemd/system/vrfm.service", "usr/local/lib/udev/rules.d/60-rfm2g.rules",
+                 "usr/local/share/bash-completion/completions/vrfmctl"):
+        expect(name in found, f"not installed: {name}")
+    root = tree.place / "whole"
+    expect((root / "etc/vrfm.conf").stat().st_mode & 0o777 == 0o600, "vrfm.conf shows addresses to everybody")
+    unit = (root / "usr/local/lib/systemd/system/vrfm.service").read_text(encoding="ascii")
+    expect("ExecStart=/usr/local/bin/vrfmctl up" in unit and "/usr/bin/vrfmctl" not in unit, unit)
+    expect(re.search(r"^After=.*\bnetwork\.target\b", unit, re.M), "the unit is stopped after the network")
+    tree.built("uninstall", *words)
+    expect(not tree.installed("whole"), f"left: {tree.installed('whole')}")
+    tree.built("tools_install", *words)
+    with open(root / "etc/vrfm.conf", "a", encoding="ascii") as conf:
+        conf.write("[rfm2g0]\n")
+    tree.built("tools_install", *words)
+    tree.built("uninstall", *words)
+    expect(tree.installed("whole") == ["etc/vrfm.conf"], f"left: {tree.installed('whole')}")
+
+
+KBUILD = """modules modules_install:
+	test "$@" = modules || for name in krdma krping vrfm; do \\
+	install -D $(M)/$$name/$$name.ko $(INSTALL_MOD_PATH)/lib/modules/6.1.0-1/$(INSTALL_MOD_DIR)/$$name/$$name.ko || exit; done
+"""
+
+
+def kernel(tree, code=393472):
+    """Headers of a kernel that does not exist, and modules that seem to be built for it."""
+    kdir = tree.place / "kdir"
+    files = {kdir / "Makefile": KBUILD, kdir / "include/generated/utsrelease.h": '#define UTS_RELEASE "6.1.0-1"\n',
+             kdir / "include/generated/uapi/linux/version.h": f"#define LINUX_VERSION_CODE {code}\n",
+             tree.top / "modules.order": "".join(f"{tree.top}/{name}/{name}.ko\n" for name in MODULES),
+             tree.place / "bin/modinfo": "#!/bin/sh\ncat $3\n",
+             **{tree.top / name / f"{name}.ko": "6.1.0-1 SMP" for name in MODULES}}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    (tree.place / "bin/modinfo").chmod(0o755)
+    return {"PATH": f"{tree.place}/bin:{os.environ['PATH']}"}
+
+
+def modules_do_not_mix(tree):
+    """Modules of DKMS and of make install are not installed beside each other, nor stale ones, nor those of tests."""
+    env = kernel(tree)
+    root = tree.place / "machine"
+    folder = root / "lib/modules/6.1.0-1"
+    words = (f"KDIR={tree.place}/kdir", f"DESTDIR={root}")
+    older = folder / "extra/krdma/krdma.ko"
+    older.parent.mkdir(parents=True)
+    older.touch()
+    tree.built("modules_install", *words, **env)
+    expect(tree.installed("machine") == [f"lib/modules/6.1.0-1/updates/{name}/{name}.ko" for name in MODULES],
+           f"{tree.installed('machine')}")
+    script = tree.top / "tools/installed-otherwise"
+    expect(subprocess.run([script, "dkms", folder], check=False, capture_output=True).returncode == 1, "DKMS installs beside them")
+    conf = (tree.top / "dkms.conf").read_text(encoding="ascii")
+    expect('PRE_INSTALL="tools/installed-otherwise dkms $install_tree/$kernelver"' in conf and "CLEAN=" not in conf, conf)
+    tree.built("modules_uninstall", *words[1:], **env)
+    expect(not tree.installed("machine"), f"left: {tree.installed('machine')}")
+    expect(subprocess.run([script, "dkms", folder], check=False).returncode == 0, "DKMS does not install")
+    (folder / "updates/dkms").mkdir(parents=True)
+    (folder / "updates/dkms/krdma.ko.xz").touch()
+    said = tree.built("modules_install", *words, good=False, **env)
+    expect("dkms remove" in said and len(tree.installed("machine")) == 1, said)
+    tree.built("modules_install", "SHADOW=yes", *words, **env)
+    (tree.top / "vrfm/vrfm.ko").write_text("5.10.0 SMP", encoding="ascii")
+    expect("is built for 5.10.0" in tree.built("install", *words, good=False, **env), "another release")
+    env = kernel(tree)
+    with open(tree.top / "modules.order", "a", encoding="ascii") as order:
+        order.write(f"{tree.top}/tests/e2e/ktest/krdma_test.ko\n")
+    expect("KRDMA_TESTS" in tree.built("install", *words, good=False, **env), "modules of the tests")
+
+
+def signs_with_the_key_at_hand(tree):
+    """Signing is turned off only if the key that the kernel's configuration names does not exist."""
+    env = kernel(tree)
+    config = tree.place / "kdir/.config"
+    own = tree.place / "own.pem"
+    own.touch()
+    for key, signs in (("", False), ("certs/signing_key.pem", False), ("/nowhere.pem", False), (own, True), ("pkcs11:object=it", True)):
+        config.write_text(f'CONFIG_MODULE_SIG_KEY="{key}"\n', encoding="ascii")
+        said = tree.make("-n", "SHADOW=yes", "modules_install", f"KDIR={tree.place}/kdir", "DESTDIR=/nowhere", **env)
+        expect(("CONFIG_MODULE_SIG_ALL=" not in said) == signs, f"key {key}: {said}")
+    config.unlink()
+
+
+def programs_do_not_shadow(tree):
+    """Programs are not installed where those of a package would be used beside them."""
+    root = tree.place / "packaged"
+    for name in ("usr/bin/vrfmctl", "usr/lib/x86_64-linux-gnu/librfm2g.so.0"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    said = tree.built("tools_install", f"DESTDIR={root}", good=False)
+    expect("usr/bin/vrfmctl" in said and "librfm2g.so.0" in said and len(tree.installed("packaged")) == 2, said)
+    tree.built("tools_install", f"DESTDIR={root}", "SHADOW=yes")
+
+
+def old_kernels_are_named(tree):
+    """A kernel before 6.1 is one line, before anything is compiled."""
+    env = kernel(tree, (5 << 16) + (14 << 8))
+    said = tree.make("modules", f"KDIR={tree.place}/kdir", good=False, **env)
+    expect("Linux 5.14" in said and "need Linux 6.1 or later" in said, said)
+    tree.make("modules", f"KDIR={tree.place}/kdir", **kernel(tree))
+
+
 CASES = {"folders that make has not made stay": foreign_folders_stay,
          "programs are built in a folder of their own": builds_elsewhere,
          "librfm2g.pc names the prefix of its installation": names_its_prefix,
          "install compiles nothing and mixes no variables": installs_what_was_built,
+         "libraries go where the system has them": uses_folders_of_the_system,
+         "uninstall leaves nothing of install": uninstalls_all,
+         "modules of two installations do not mix": modules_do_not_mix,
+         "modules are signed with the kernel's key": signs_with_the_key_at_hand,
+         "programs of two installations do not shadow": programs_do_not_shadow,
+         "kernels before 6.1 are refused with a line": old_kernels_are_named,
          "tools are cross-compiled with CROSS_COMPILE": compiles_for_others}
 
 

@@ -17,7 +17,7 @@ NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
 # What a node of the rig and DKMS need; the packages themselves are installed without a network then.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
 # What a Debian that somebody has used for a while has, and README and quick start type or have installed.
-PAGES = "build-essential ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
+PAGES = "build-essential ethtool ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
 OLDER = "0.0.1"			# of the packages that are upgraded
 HERE = TOP / "tests/packages"
 # Each place where the version stands.

@@ -17,9 +17,14 @@ FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
 # Folders that are not GPL-2.0, see Documentation/contributing.rst.
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
+COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
 # Below /usr/local after make install.
-PROGRAMS = ["bin/rfm2g_util", "bin/vrfmctl", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0", "lib/pkgconfig/librfm2g.pc",
-            "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/vrfmctl.8"]
+PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
+            "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
+            "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
+            "lib/udev/rules.d/60-rfm2g.rules", *(f"share/bash-completion/completions/{name}" for name in COMMANDS),
+            "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/krping.8",
+            "share/man/man8/vrfmctl.8"]
 # What kernel-doc knows has an anchor of this name in these pages.
 DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
 # The kernel's build system says this about Debian's headers, whatever is built.
@@ -147,7 +152,7 @@ def shellcheck_reads():
 def shellcheck(log):
     # SC2317 takes functions that are called by way of a variable for unreachable, SC2119 forgotten arguments where there are none.
     return silent(["shellcheck", "-x", "-e", "SC2119,SC2317", "-P", "SCRIPTDIR", *scripts("bash"), *scripts("/sh"),
-                   *files("^debian/completions/")], log)
+                   *files("^tools/system/completions/")], log)
 
 
 def codespell(log):
@@ -250,8 +255,10 @@ def install_into(root, kernel, args, log):
     words = [word for word in args if not word.startswith(("-s", "C="))]
     unsure = place / modules.UNSURE		# tools are made in here: those that are half written, or were complained of
     unsure.touch()
-    status = command.run(["make", f"-j{os.cpu_count()}", "-C", place, f"KDIR={kernel.kdir}", *kernel.make_args, *words,
-                          f"INSTALL_MOD_PATH={root}", "DEPMOD=true", f"DESTDIR={root}", "install"], log, 1800)
+    make = ["make", f"-j{os.cpu_count()}", "-C", place, f"KDIR={kernel.kdir}", *kernel.make_args, *words]
+    status = command.run([*make, "all"], log, 1800)
+    if status == 0:
+        status = command.run([*make, "DEPMOD=true", f"DESTDIR={root}", "install"], log, 600)
     with open(log, encoding="utf-8") as file:
         # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
         good = status == 0 and not re.search(r"\berror\b|warning:", file.read())

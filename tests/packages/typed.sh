@@ -113,7 +113,7 @@ readme() {
 	excepted "another part" "sudo tools/demo" "sudo tools/check"
 	# shellcheck disable=SC2016 # as they stand there
 	excepted "instead of packages" 'sudo apt-get install build-essential linux-headers-$(uname -r)' make \
-		"sudo make install && sudo depmod && sudo ldconfig" "sudo apt-get install dkms" \
+		"sudo make install" "sudo make uninstall" "sudo apt-get install dkms" \
 		"sudo dkms add . && sudo dkms install krdma/0.1"
 	excepted "for a clone" "cat >try.sh <<'EOF'" "echo \"node \$NODE of \$NODES: \$(rdma link)\"" \
 		'tools/vm --load "krdma krping" try.sh' "tools/vm --kernel uml --nodes 8 try.sh"
@@ -156,7 +156,7 @@ by_configfs() {
 }
 
 adapter_and_network() {
-	typed "apt-get install rdma-core ibverbs-utils rdmacm-utils iproute2"
+	typed "apt-get install rdma-core ibverbs-utils rdmacm-utils iproute2 ethtool"
 	typed "rdma link"
 	says "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev eth0"
 	ip link set eth0 mtu 1500
@@ -180,7 +180,7 @@ adapter_and_network() {
 two_nodes() {
 	# shellcheck disable=SC2016 # as it stands there
 	excepted "instead of packages" 'apt-get install build-essential linux-headers-$(uname -r)' make \
-		"make install && depmod && ldconfig"
+		"make install"
 	((NODE == 3)) || {
 		file "$NODE" >/etc/vrfm.conf
 		typed "vrfmctl conf"
@@ -195,8 +195,6 @@ two_nodes() {
 }
 
 users() {
-	excepted "instead of packages" "groupadd --system rfm2g" \
-		"echo 'SUBSYSTEM==\"rfm2g\", GROUP=\"rfm2g\", MODE=\"0660\"' >/etc/udev/rules.d/60-rfm2g.rules"
 	((NODE == 1)) || return 0
 	useradd --system friend
 	runuser -u friend -- rfm2g_util peek32 0x100 >"$said" 2>&1
@@ -238,7 +236,7 @@ programs() {
 }
 
 third() {
-	typed "systemctl daemon-reload && systemctl enable vrfm"
+	typed "systemctl enable vrfm"
 	barrier third
 	if ((NODE == 3)); then
 		file 3 >/etc/vrfm.conf
