@@ -42,6 +42,7 @@
 #include "compat.h"
 
 struct bio_vec;
+struct iov_iter;
 struct krdma_again;
 struct krdma_conn;
 struct krdma_domain;
@@ -601,6 +602,7 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
 /* Messages */
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms);
+int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms);
 void krdma_loan_return(struct krdma_loan *loan);
 int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms);

@@ -20,6 +20,7 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 
 #include "msg.h"
 #include "region.h"
@@ -245,8 +246,28 @@ int krdma_send_post(struct krdma_conn *conn, struct krdma_send *send,
 	return ret;
 }
 
+/**
+ * struct krdma_source - the bytes of a message that is sent
+ * @buffer: all of them, or NULL
+ * @iter: where they come from if @buffer is NULL; advances as they are copied
+ */
+struct krdma_source {
+	const void *buffer;
+	struct iov_iter *iter;
+};
+
+static int krdma_source_copy(const struct krdma_source *src, void *to,
+			     u32 offset, u32 len)
+{
+	if (!src->buffer)
+		return copy_from_iter(to, len, src->iter) == len ? 0 : -EFAULT;
+	memcpy(to, src->buffer + offset, len);
+	return 0;
+}
+
 static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
-			       struct krdma_hdr *hdr, const void *buffer,
+			       struct krdma_hdr *hdr,
+			       const struct krdma_source *src,
 			       unsigned long until)
 {
 	u32 len = min(hdr->msg_len - hdr->offset, conn->msg->part_max);
@@ -256,7 +277,11 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 	if (!send)
 		return -ENOMEM;
 	send->wr.kind = KRDMA_SEND;
-	memcpy(send->data, buffer + hdr->offset, len);
+	ret = krdma_source_copy(src, send->data, hdr->offset, len);
+	if (ret) {
+		krdma_send_free(conn, send);
+		return ret;
+	}
 	ret = krdma_send_post(conn, send, hdr, until);
 	if (!ret)
 		hdr->offset += len;
@@ -265,7 +290,7 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 
 /* Holding KRDMA_BUSY_SEND, so that parts of two messages do not mix. */
 static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
-				const void *buffer, u32 length,
+				const struct krdma_source *src, u32 length,
 				unsigned long until)
 {
 	struct krdma_hdr hdr = {
@@ -276,7 +301,7 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 	int ret;
 
 	do {
-		ret = krdma_msg_send_part(conn, op, &hdr, buffer, until);
+		ret = krdma_msg_send_part(conn, op, &hdr, src, until);
 	} while (!ret && hdr.offset < length);
 	if (!ret)
 		conn->msg->send_id++;
@@ -392,7 +417,8 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 }
 
 static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
-			  const void *buffer, u32 length, unsigned long until)
+			  const struct krdma_source *src, u32 length,
+			  unsigned long until)
 {
 	int ret;
 
@@ -400,16 +426,40 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 	      krdma_msg_enter(conn, KRDMA_BUSY_SEND, until);
 	if (ret)
 		return ret;
-	if (krdma_push_is_wanted(conn, buffer, length))
-		ret = krdma_push(conn, buffer, length, until);
+	if (src->buffer && krdma_push_is_wanted(conn, src->buffer, length))
+		ret = krdma_push(conn, src->buffer, length, until);
 	else
-		ret = krdma_msg_send_parts(conn, op, buffer, length, until);
+		ret = krdma_msg_send_parts(conn, op, src, length, until);
 	krdma_msg_leave(conn, KRDMA_BUSY_SEND | KRDMA_BUSY_PUSH);
 	if (ret)
 		return ret;
 	ret = krdma_op_wait(conn, op, until);
 	if (ret)
 		krdma_conn_abort(conn, ret);
+	return ret;
+}
+
+static int krdma_send_source(struct krdma_conn *conn,
+			     const struct krdma_source *src, size_t length,
+			     u32 timeout_ms)
+{
+	unsigned long until;
+	struct krdma_op *op;
+	int ret;
+
+	ret = krdma_msg_check(conn);
+	if (ret)
+		return ret;
+	if (length > conn->hello.max_msg)
+		return -EMSGSIZE;
+	op = krdma_op_alloc();
+	if (!op)
+		return -ENOMEM;
+	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+	krdma_conn_get(conn);
+	ret = krdma_msg_send(conn, op, src, length, until);
+	krdma_conn_put(conn);
+	krdma_op_put(op);
 	return ret;
 }
 
@@ -437,27 +487,86 @@ static int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms)
 {
+	/* An empty message needs no buffer. */
+	const struct krdma_source src = { .buffer = buffer ?: "" };
+
+	if (!buffer && length)
+		return -EINVAL;
+	return krdma_send_source(krdma_conn(cb), &src, length, timeout_ms);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
+
+/* The one segment that all of it is in, or NULL. */
+static const void *krdma_iter_linear(const struct iov_iter *iter)
+{
+	if (!iov_iter_is_kvec(iter) || !iov_iter_count(iter) ||
+	    iov_iter_single_seg_count(iter) != iov_iter_count(iter))
+		return NULL;
+	return iter->kvec->iov_base + iter->iov_offset;
+}
+
+/*
+ * A message that the peer pulls has to be in one piece: a copy, unless there is
+ * no memory for that. Then it is sent in parts.
+ * Return: the copy, or NULL: @iter is as it was.
+ */
+static void *krdma_iter_gather(const struct krdma_conn *conn,
+			       struct iov_iter *iter, size_t length)
+{
+	void *copy;
+
+	if (length < conn->p.pull_min || length > conn->hello.max_msg)
+		return NULL;
+	copy = kvmalloc(length, GFP_KERNEL | __GFP_NOWARN);
+	if (!copy || copy_from_iter(copy, length, iter) == length)
+		return copy;
+	kvfree(copy);
+	return NULL;
+}
+
+/**
+ * krdma_send_iter - send a message out of several pieces of memory
+ * @cb: established connection in message mode
+ * @iter: what to send: an iterator over kvec or bio_vec entries, of any length
+ *	and alignment, made with ITER_SOURCE (WRITE before Linux 6.2). It may
+ *	have advanced, also on error
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * The message is what is left in @iter: iov_iter_count() bytes. As
+ * krdma_send_timeout() in all else. The pieces are copied once, into the memory
+ * that is sent. A message of &krdma_params.pull_min bytes or more is not copied if
+ * it is one kvec entry; otherwise it takes as much memory again until this
+ * returns.
+ *
+ * krdma_post() sends bio_vec entries without waiting, see KRDMA_MEM_PAGES.
+ *
+ * Return: as krdma_send_timeout(); -EINVAL also for another kind of iterator, or
+ * one that is to be filled.
+ */
+int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
+{
 	struct krdma_conn *conn = krdma_conn(cb);
-	unsigned long until;
-	struct krdma_op *op;
+	struct krdma_source src = { .iter = iter };
+	size_t length = iov_iter_count(iter);
+	void *copy = NULL;
 	int ret;
 
 	ret = krdma_msg_check_open(conn);
 	if (ret)
 		return ret;
-	if (length > conn->hello.max_msg)
-		return -EMSGSIZE;
-	op = krdma_op_alloc();
-	if (!op)
-		return -ENOMEM;
-	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
-	krdma_conn_get(conn);
-	ret = krdma_msg_send(conn, op, buffer, length, until);
-	krdma_conn_put(conn);
-	krdma_op_put(op);
+	if (iov_iter_rw(iter) != WRITE ||
+	    (!iov_iter_is_kvec(iter) && !iov_iter_is_bvec(iter)))
+		return -EINVAL;
+	src.buffer = krdma_iter_linear(iter);
+	if (!src.buffer) {
+		copy = krdma_iter_gather(conn, iter, length);
+		src.buffer = copy;
+	}
+	ret = krdma_send_source(conn, &src, length, timeout_ms);
+	kvfree(copy);
 	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_send_iter, KRDMA_NS);
 
 /**
  * krdma_msg_send_start - send the first message

@@ -29,6 +29,7 @@ server_messages() {
 		kt send a "$size"
 		kt_is 0 "send back $size bytes over IPv$1"
 	done
+	server_pieces
 	server_limits
 	barrier "sent$1"
 	kt receive a 64 20000
@@ -61,6 +62,7 @@ client_messages() {
 		kt receive c 200000 20000
 		kt_is "$size" "get $size bytes back over IPv$1"
 	done
+	pieces
 	expect 0 send c 5000
 	kt receive c 64 20000
 	kt_is 64 "message after the server's timeout"
@@ -69,6 +71,36 @@ client_messages() {
 	barrier "sent$1"
 	expect 0 release c
 	expect ENOENT send c 1
+}
+
+# Short and long messages out of entries of odd lengths; the server sends them back.
+piece_sizes="1 4080 4081 65535 65536 150001"
+piece_kinds=(piece=1000 "piece=1000000 skip=777" skip=777 bvec=1 "bvec=1 skip=4097 piece=300")
+
+pieces() {
+	local size how
+	for size in $piece_sizes; do
+		for how in "${piece_kinds[@]}"; do
+			# shellcheck disable=SC2086 # words of a command
+			kt longsendv c "$size" 20000 $how
+			kt_is 0 "send $size bytes, $how"
+			kt receive c 200000 20000
+			kt_is "$size" "get them back"
+		done
+	done
+	expect EINVAL longsendv c 1000 20000 fill=1
+	expect EMSGSIZE longsendv c 200001 20000
+}
+
+server_pieces() {
+	local size i
+	for size in $piece_sizes; do
+		for ((i = 0; i < ${#piece_kinds[@]}; i++)); do
+			kt receive a 200000 20000
+			kt_is "$size" "$size bytes arrive"
+			kt send a "$size"
+		done
+	done
 }
 
 server_shown() {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands with messages of any length, in memory of any kind. */
+#include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "priv.h"
@@ -71,6 +73,88 @@ int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb)
 		ret = ktest_check(memory.data, len);
 	memset(memory.data, 0xff, len);
 	ktest_memory_put(&memory);
+	return ret;
+}
+
+#define KTEST_PIECES 16384
+
+/* Odd lengths; some entries are empty. All of it if that is not too long. */
+static u32 ktest_piece(u32 i, u32 max, u32 left)
+{
+	if (left <= max && !i)
+		return left;
+	return min(left, i % 5 ? i * 7919 % max + 1 : i % 2);
+}
+
+static u32 ktest_pieces_kvec(struct kvec *kvec, u8 *at, u32 len, u32 max)
+{
+	u32 n;
+
+	for (n = 0; len && n < KTEST_PIECES; n++) {
+		kvec[n].iov_base = at;
+		kvec[n].iov_len = ktest_piece(n, max, len);
+		at += kvec[n].iov_len;
+		len -= kvec[n].iov_len;
+	}
+	return n;
+}
+
+static u32 ktest_pieces_bvec(struct bio_vec *bvec, u8 *at, u32 len, u32 max)
+{
+	u32 n;
+
+	for (n = 0; len && n < KTEST_PIECES; n++) {
+		bvec[n].bv_page = vmalloc_to_page(at);
+		bvec[n].bv_offset = offset_in_page(at);
+		bvec[n].bv_len = min_t(u32, ktest_piece(n, max, len) ?: 1,
+				       PAGE_SIZE - offset_in_page(at));
+		at += bvec[n].bv_len;
+		len -= bvec[n].bv_len;
+	}
+	return n;
+}
+
+static int ktest_send_pieces(const struct ktest_args *args, struct krdma_cb *cb,
+			     u8 *data, u32 len, void *pieces)
+{
+	u32 max = ktest_option(args, "piece", 1000), skip, n;
+	struct iov_iter iter;
+
+	/* The iterator has advanced beyond bytes that are not sent. */
+	skip = min(len, ktest_option(args, "skip", 0));
+	if (ktest_option(args, "bvec", 0)) {
+		n = ktest_pieces_bvec(pieces, data - skip, len + skip, max);
+		iov_iter_bvec(&iter, WRITE, pieces, n, len + skip);
+	} else {
+		n = ktest_pieces_kvec(pieces, data - skip, len + skip, max);
+		iov_iter_kvec(&iter, WRITE, pieces, n, len + skip);
+	}
+	iov_iter_advance(&iter, skip);
+	if (ktest_option(args, "fill", 0))
+		iov_iter_kvec(&iter, READ, pieces, n, len);
+	return krdma_send_iter(cb, &iter, ktest_number(args, 3, 60000));
+}
+
+/*
+ * NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N] [fill=1]: a message out of
+ * pieces of up to MAX bytes, of an iterator that has advanced by N bytes; fill:
+ * one that is to be filled. The memory is overwritten as for longsend.
+ */
+int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb)
+{
+	u32 len = ktest_number(args, 2, 64);
+	void *pieces = vmalloc(KTEST_PIECES * sizeof(struct bio_vec));
+	u8 *memory = vmalloc(2 * (size_t)len + 1);
+	int ret = -ENOMEM;
+
+	if (pieces && memory) {
+		memset(memory, 0xaa, len);
+		ktest_fill(memory + len, len);
+		ret = ktest_send_pieces(args, cb, memory + len, len, pieces);
+		memset(memory, 0xff, 2 * (size_t)len);
+	}
+	vfree(memory);
+	vfree(pieces);
 	return ret;
 }
 

@@ -159,6 +159,7 @@ int ktest_load_round(struct ktest_load *load, u32 timeout_ms);
 
 /* long.c */
 int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb);
+int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb);
 int ktest_long_receive(const struct ktest_args *args, struct krdma_cb *cb);
 
 /* again.c */

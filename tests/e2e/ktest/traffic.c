@@ -94,6 +94,13 @@ static int ktest_do_longsend(struct ktest_ctx *ctx,
 	return ktest_long_send(args, use->cb);
 }
 
+static int ktest_do_longsendv(struct ktest_ctx *ctx,
+			      const struct ktest_args *args,
+			      struct ktest_use *use, u32 len)
+{
+	return ktest_long_sendv(args, use->cb);
+}
+
 static int ktest_do_longreceive(struct ktest_ctx *ctx,
 				const struct ktest_args *args,
 				struct ktest_use *use, u32 len)
@@ -521,6 +528,7 @@ static const struct {
 	{ "learn", ktest_call_learn },
 	{ "longreceive", ktest_do_longreceive },
 	{ "longsend", ktest_do_longsend },
+	{ "longsendv", ktest_do_longsendv },
 	{ "peek", ktest_do_peek },
 	{ "plain", ktest_do_plain },
 	{ "pump", ktest_do_pump },
