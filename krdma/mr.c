@@ -748,12 +748,20 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
  * @size: bytes, up to 1 GiB
  * @until: time limit
  *
- * Return: as krdma_region_create(), but its memory is not zeroed.
+ * On iWARP each READ request tells the peer the key of the sink (RFC 5040), and
+ * siw, 6.1 to 7.3 at least, answers a READ by any key of the PD, whatever its
+ * rights. So the memory is zeroed there: a peer that reads the sink sees zeroes
+ * or its own bytes. Elsewhere the peer does not learn the key, and has no right to
+ * use it; zeroing would cost a pass over the message.
+ *
+ * Return: as krdma_region_create(), but the memory is zeroed on iWARP only.
  */
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until)
 {
-	return krdma_region_own(conn, vmalloc(size), size,
+	void *vaddr = conn->is_iwarp ? vzalloc(size) : vmalloc(size);
+
+	return krdma_region_own(conn, vaddr, size,
 				KRDMA_READ_SINK | KRDMA_NO_SOURCE, until);
 }
 

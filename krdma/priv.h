@@ -191,6 +191,7 @@ struct krdma_watch {
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
  *	as are the next seven
  * @send_depth: send queue slots that are not krdma's own
+ * @is_iwarp: since the QP exists: see krdma_region_sink()
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
@@ -304,6 +305,7 @@ struct krdma_conn {
 	u32 max_map;
 	u32 max_frwrs;
 	u32 max_bulk;
+	bool is_iwarp;
 	struct krdma_siw_read *siw_reads;
 	struct ib_cqe part_cqe;
 	bool modify_failed;

@@ -149,6 +149,8 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	conn->cb.qp = conn->cb.cm_id->qp;
 	conn->part_cqe.done = krdma_wr_part_done;
 	conn->is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
+	conn->is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
+					     conn->cb.cm_id->port_num);
 	return 0;
 }
 

@@ -13,10 +13,13 @@
 # kernels: uml
 # long: stock-6.1 uml-debug
 # load: krdma krdma_test krdma_hostile
+# add: hostile-lib.sh
 # timeout: 900
 
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
+# shellcheck source=tests/e2e/hostile-lib.sh
+. hostile-lib.sh
 
 before=$(resources)
 barrier begun
@@ -27,89 +30,12 @@ rows=0
 declare -A was now
 declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [lend]=7013)
 
-# ---- bytes ----
-
-# le SIZE VALUE: append to "hex"
-le() {
-	local i byte
-	for ((i = 0; i < $1; i++)); do
-		printf -v byte %02x $((($2 >> 8 * i) & 255))
-		hex+=$byte
-	done
-}
-
-# hello [FIELD=VALUE]...: one that is right but for these; cut=N: only so many bytes. Sets "hex".
-hello() {
-	local magic=0x616d646b version=1 min=1 mode=0 user=0 buf=4096 max=$max_msg depth=64 features=0 session=1 cut=24 more=0
-	(($# == 0)) || local "$@"
-	hex=
-	le 4 $magic; le 1 $version; le 1 $min; le 1 $mode; le 1 $user
-	le 4 $buf; le 4 $max; le 2 $depth; le 2 $features; le 4 $session
-	hex=${hex:0:2 * cut}
-	[[ $more == 0 ]] || hex+=+$more
-	hex=${hex:--}
-}
-
-# message FIELD=VALUE,...: a header, and behind it: body=N, so many bytes as krdma_test checks them; shown=LEN/NSEGS;
-# seg=ADDR/KEY/LEN; more=N zeroes. cut=N: only so many bytes of all that. Sets "hex".
-message() {
-	local version=1 type=1 credits=0 len=0 id=0 offset=0 cut=9999 more=0 body=0 item i parts
-	local rest=()
-	for item in ${1//,/ }; do
-		case $item in
-		shown=* | seg=*) rest+=("$item") ;;
-		*) local "${item?}" ;;
-		esac
-	done
-	hex=
-	le 1 $version; le 1 $type; le 2 $credits; le 4 $len; le 4 $id; le 4 $offset
-	for ((i = 0; i < body; i++)); do le 1 $((i * 7 + (i >> 8) + body)); done
-	for item in "${rest[@]}"; do
-		IFS=/ read -ra parts <<<"${item#*=}"
-		case $item in
-		shown=*) le 8 "${parts[0]}"; le 4 "${parts[1]}"; le 4 0 ;;
-		seg=*) le 8 "${parts[0]}"; le 4 "${parts[1]}"; le 4 "${parts[2]}" ;;
-		esac
-	done
-	hex=${hex:0:2 * cut}
-	hex=${hex:--}
-	[[ $more == 0 ]] || hex+=+$more
-}
-
-# translate STEP...: {...} becomes the bytes of that message. Sets "steps".
-translate() {
-	local step head
-	steps=()
-	for step; do
-		head=${step%%\{*}
-		if [[ $step == *"{"* ]]; then
-			message "${step:${#head}+1:-1}"
-			step=$head$hex
-		fi
-		steps+=("$step")
-	done
-}
-
 start='send:{type=1'
 data='send:{type=2'
 # What the victim's accept waits for, and the sign that it need not any more.
 started=("$start}" start:5000)
 
 # ---- node 2: attack ----
-
-# ht COMMAND...: run it in krdma_hostile. Sets ht_ret and, for each NAME=VALUE of its answer, got[NAME].
-declare -A got
-ht() {
-	local fd word answer
-	got=()
-	exec {fd}<>/proc/krdma_hostile
-	{ echo "$*" >&"$fd"; } 2>/dev/null
-	read -ra answer <&"$fd"
-	exec {fd}>&-
-	ht_ret=${answer[0]}
-	for word in "${answer[@]:2}"; do got[${word%%=*}]=${word#*=}; done
-	ht_text=${answer[*]}
-}
 
 # left STEP...: did it all leave, and did the victim's adapter say so? When the victim closes, its word for the last one
 # may be too late; then the counters on node 1 are what proves it. Of a flood some at least.

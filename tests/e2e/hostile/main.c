@@ -16,6 +16,10 @@
 #define HOSTILE_LINE_MAX 4096
 #define HOSTILE_WORDS 32
 
+/* A key that the scenario has found out: of no other use. */
+unsigned int hostile_told;
+module_param_named(told, hostile_told, uint, 0600);
+
 static DEFINE_MUTEX(hostile_mutex); /* one command at a time */
 
 /* A command line, in words, and what to print behind the result. */

@@ -57,6 +57,8 @@ struct hostile_recv {
  * @cb: the connection, NULL: none yet
  * @recvs: from qp_ready until the drain, or NULL
  * @dev: for which they are mapped
+ * @mr: of @page, made by hostile_expose(), or NULL
+ * @page: what the victim may read
  * @connect: how connecting ended
  * @begun: when it was established
  *
@@ -68,6 +70,7 @@ struct hostile_recv {
  * @flushed: those that never left, or whose answer never came
  * @failed: other failures
  * @status: why one was refused or has failed, the first of them
+ * @nonzero: bytes that READs found and that are not zero
  * @received: messages
  * @shown: what the first of them, START, shows; all zeroes: nothing
  * @closed: the victim has closed, for this reason; 0: it has not
@@ -77,6 +80,8 @@ struct hostile_session {
 	struct krdma_cb *cb;
 	struct hostile_recv *recvs;
 	struct ib_device *dev;
+	struct ib_mr *mr;
+	struct page *page;
 	int connect;
 	ktime_t begun;
 
@@ -88,6 +93,7 @@ struct hostile_session {
 	unsigned int flushed;
 	unsigned int failed;
 	enum ib_wc_status status;
+	unsigned int nonzero;
 	unsigned int received;
 	struct hostile_shown shown;
 	int closed;
@@ -100,11 +106,15 @@ struct hostile_session *hostile_session_alloc(void);
 void hostile_session_free(struct hostile_session *s);
 int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len);
+int hostile_expose(struct hostile_session *s);
 int hostile_wait_sent(struct hostile_session *s);
 int hostile_wait_start(struct hostile_session *s, u32 ms);
 int hostile_wait_closed(struct hostile_session *s, u32 ms);
 void hostile_say(struct hostile_session *s, char *text);
 struct hostile_shown hostile_last_shown(void);
+
+/* main.c */
+extern unsigned int hostile_told;
 
 /* step.c */
 ssize_t hostile_bytes(const char *hex, u8 **data);

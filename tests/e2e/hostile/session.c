@@ -21,6 +21,7 @@ static struct hostile_shown hostile_old;
 struct hostile_wr {
 	struct ib_cqe cqe;
 	struct hostile_session *session;
+	bool is_read;
 	u64 dma;
 	u32 len;
 	u8 data[];
@@ -192,15 +193,29 @@ static void hostile_note_locked(struct hostile_session *s,
 		s->status = status;
 }
 
+static unsigned int hostile_nonzero(const struct hostile_wr *wr)
+{
+	unsigned int n = 0;
+	u32 i;
+
+	for (i = 0; i < wr->len; i++)
+		n += !!wr->data[i];
+	return n;
+}
+
 static void hostile_sent(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct hostile_wr *wr = container_of(wc->wr_cqe, struct hostile_wr, cqe);
 	struct hostile_session *s = wr->session;
+	unsigned int nonzero = 0;
 	unsigned long flags;
 
 	ib_dma_unmap_single(s->dev, wr->dma, wr->len, DMA_BIDIRECTIONAL);
+	if (wr->is_read && wc->status == IB_WC_SUCCESS)
+		nonzero = hostile_nonzero(wr);
 	kfree(wr);
 	spin_lock_irqsave(&s->lock, flags);
+	s->nonzero += nonzero;
 	hostile_note_locked(s, wc->status);
 	wake_up_all(&s->wait);
 	spin_unlock_irqrestore(&s->lock, flags);
@@ -263,11 +278,56 @@ int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		.length = len,
 		.lkey = s->cb->pd->local_dma_lkey,
 	};
+	wr->is_read = send->opcode == IB_WR_RDMA_READ;
 	send->wr_cqe = &wr->cqe;
 	send->send_flags = IB_SEND_SIGNALED;
 	send->sg_list = &sge;
 	send->num_sge = len ? 1 : 0;
 	return hostile_post_wr(s, wr, send);
+}
+
+static int hostile_register(struct hostile_session *s)
+{
+	struct ib_reg_wr reg = {
+		.wr.opcode = IB_WR_REG_MR,
+		.mr = s->mr,
+		.key = s->mr->rkey,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ,
+	};
+	struct scatterlist sg;
+
+	sg_init_table(&sg, 1);
+	sg_set_page(&sg, s->page, PAGE_SIZE, 0);
+	if (!ib_dma_map_sg(s->dev, &sg, 1, DMA_BIDIRECTIONAL) ||
+	    ib_map_mr_sg(s->mr, &sg, 1, NULL, PAGE_SIZE) != 1)
+		return -EIO;
+	return hostile_post(s, &reg.wr, NULL, 0) ?: hostile_wait_sent(s);
+}
+
+/* Once: a page of zeroes that the victim may read; freed with the session. */
+int hostile_expose(struct hostile_session *s)
+{
+	struct ib_mr *mr;
+
+	if (s->mr)
+		return -EEXIST;
+	s->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!s->page)
+		return -ENOMEM;
+	mr = ib_alloc_mr(s->cb->pd, IB_MR_TYPE_MEM_REG, 1);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	s->mr = mr;
+	return hostile_register(s);
+}
+
+/* Drained. No unmapping: the adapters that this runs on have virtual DMA. */
+static void hostile_conceal(struct hostile_session *s)
+{
+	if (s->mr)
+		ib_dereg_mr(s->mr);
+	if (s->page)
+		__free_page(s->page);
 }
 
 /* ---- waiting ---- */
@@ -326,9 +386,10 @@ struct hostile_shown hostile_last_shown(void)
 void hostile_say(struct hostile_session *s, char *text)
 {
 	snprintf(text, HOSTILE_TEXT_LEN,
-		 "connect=%d posted=%u acked=%u refused=%u flushed=%u failed=%u status=%d received=%u closed=%d closed_ms=%lld",
+		 "connect=%d posted=%u acked=%u refused=%u flushed=%u failed=%u status=%d nonzero=%u received=%u closed=%d closed_ms=%lld",
 		 s->connect, s->posted, s->acked, s->refused, s->flushed,
-		 s->failed, s->status, s->received, s->closed, s->closed_ms);
+		 s->failed, s->status, s->nonzero, s->received, s->closed,
+		 s->closed_ms);
 }
 
 /* Ends the connection, too. */
@@ -340,6 +401,7 @@ void hostile_session_free(struct hostile_session *s)
 		krdma_disconnect(s->cb);
 		krdma_drain(s->cb);
 		hostile_recvs_free(s);
+		hostile_conceal(s);
 		krdma_release_cb(s->cb);
 	}
 	kfree(s);

@@ -10,14 +10,18 @@
  *	wimm			an RDMA WRITE of nothing, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
- *	read:KEY:ADDR:LEN	an RDMA READ
+ *	read:KEY:ADDR:LEN	an RDMA READ; bytes that are not zero are counted
+ *	offer:HEX		a message whose last 16 bytes become the segment of
+ *				a page that the victim may read
  *	start:MS		wait for the victim's START
+ *	told:MS			wait for a number in the parameter "told"
  *	sleep:MS
  *	closed:MS		wait until the victim closes, at most so long
  *
  * KEY and ADDR are numbers, or "shown" and what is added: the key and the
  * beginning of the buffer in the victim's START. "end" is its end; "old" is what
- * the session before was shown. Whatever is posted is waited for.
+ * the session before was shown; "told" is the parameter. Whatever is posted is
+ * waited for.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -60,6 +64,8 @@ ssize_t hostile_bytes(const char *hex, u8 **data)
 
 static u64 hostile_key_base(const struct hostile_session *s, const char *word)
 {
+	if (word[0] == 't')
+		return READ_ONCE(hostile_told);
 	return word[0] == 'o' ? hostile_last_shown().rkey : s->shown.rkey;
 }
 
@@ -77,7 +83,7 @@ static int hostile_value(const struct hostile_session *s, const char *text,
 			 u64 (*base)(const struct hostile_session *s,
 				     const char *word), u64 *value)
 {
-	static const char * const words[] = { "shown", "old", "end" };
+	static const char * const words[] = { "shown", "old", "end", "told" };
 	s64 more = 0;
 	size_t len;
 	int i;
@@ -226,6 +232,28 @@ static int hostile_step_read(struct hostile_session *s, char *args)
 	return hostile_one_sided(s, args, IB_WR_RDMA_READ);
 }
 
+static int hostile_step_offer(struct hostile_session *s, char *args)
+{
+	struct ib_rdma_wr rdma = { .wr.opcode = IB_WR_SEND };
+	struct krdma_wire_seg *seg;
+	ssize_t len;
+	u8 *data;
+	int ret;
+
+	len = args ? hostile_bytes(args, &data) : -EINVAL;
+	if (len < 0)
+		return len;
+	seg = (void *)(data + len - sizeof(*seg));
+	ret = len < sizeof(*seg) ? -EINVAL : hostile_expose(s);
+	if (!ret) {
+		seg->addr = cpu_to_le64(s->mr->iova);
+		seg->rkey = cpu_to_le32(s->mr->rkey);
+		ret = hostile_post(s, &rdma.wr, data, len);
+	}
+	kfree(data);
+	return ret ?: hostile_wait_sent(s);
+}
+
 static int hostile_ms(const char *args, u32 *ms)
 {
 	return args ? kstrtou32(args, 0, ms) : -EINVAL;
@@ -248,6 +276,23 @@ static int hostile_step_sleep(struct hostile_session *s, char *args)
 	return ret;
 }
 
+static int hostile_step_told(struct hostile_session *s, char *args)
+{
+	ktime_t end;
+	u32 ms;
+
+	if (hostile_ms(args, &ms))
+		return -EINVAL;
+	end = ktime_add_ms(ktime_get(), ms);
+	while (!READ_ONCE(hostile_told)) {
+		if (ktime_after(ktime_get(), end))
+			return -ETIMEDOUT;
+		if (msleep_interruptible(10))
+			return -EINTR;
+	}
+	return 0;
+}
+
 static int hostile_step_closed(struct hostile_session *s, char *args)
 {
 	u32 ms;
@@ -266,10 +311,12 @@ static const struct {
 	{ "flood", hostile_step_flood, true },
 	{ "imm", hostile_step_imm, true },
 	{ "inv", hostile_step_inv, true },
+	{ "offer", hostile_step_offer, true },
 	{ "read", hostile_step_read, true },
 	{ "send", hostile_step_send, true },
 	{ "sleep", hostile_step_sleep },
 	{ "start", hostile_step_start },
+	{ "told", hostile_step_told },
 	{ "wimm", hostile_step_wimm, true },
 	{ "write", hostile_step_write, true },
 };
