@@ -123,7 +123,8 @@ enum krdma_state {
  * @cm_id: from the first call that uses the network until closed; a listener
  *	has another one each time its device comes back, and none in between
  * @qp: from the moment the qp_ready callback runs until closed
- * @pd: like @qp; of the connection's domain and device
+ * @pd: like @qp; shared with the connections of its domain on this device, if
+ *	&krdma_params.domain names one
  * @context: the user's, from &struct krdma_params
  *
  * All members but @context are read-only for users. The object is reference
@@ -287,7 +288,8 @@ enum krdma_poll {
  *	connection
  * @net: network namespace, NULL: the caller's (init_net for kernel threads).
  *	krdma takes its own reference
- * @domain: PDs come from here, NULL: a domain of krdma's own
+ * @domain: its connections share a PD on each device, so a key of one is valid
+ *	on all of them. NULL: each connection has a PD of its own
  * @context: goes to &krdma_cb.context, for connections of a listener too
  * @ops: the owner's callbacks, for connections of a listener too; NULL: none
  * @src: client: source address, NULL: chosen by routing

@@ -445,7 +445,6 @@ static int krdma_again_set_params(struct krdma_again *again,
 	while (!again->p.session)
 		again->p.session = get_random_u32();
 	again->p.net = again->p.net ?: krdma_callers_net();
-	again->p.domain = again->p.domain ?: krdma_default_domain;
 	return krdma_again_set_src(again);
 }
 

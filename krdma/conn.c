@@ -503,7 +503,7 @@ static int krdma_conn_init(struct krdma_conn *conn,
 		memcpy(&conn->src, conn->p.src,
 		       rdma_addr_size((struct sockaddr *)conn->p.src));
 	conn->legacy_max = krdma_default_max_msg();
-	conn->domain = conn->p.domain ?: krdma_default_domain;
+	conn->domain = conn->p.domain;
 	conn->net = conn->p.net ?: krdma_callers_net();
 	krdma_params_forget(&conn->p);
 	return 0;

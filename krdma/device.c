@@ -7,8 +7,9 @@
  * of them and waits until the last one is detached, because afterwards the
  * device's memory may be gone.
  *
- * PDs belong to a domain, which a consumer creates: an rkey is good for every
- * QP of its PD, so what shares a PD trusts each other.
+ * An rkey is valid on every QP of its PD. So each connection has a PD of its own,
+ * unless its owner names a domain: the connections of one domain share a PD on
+ * each device.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,14 +24,6 @@ struct krdma_domain {
 	struct kref ref;
 	char name[32];
 };
-
-/* For connections that name no domain. Does not pin the module: see init. */
-static struct krdma_domain krdma_own_domain = {
-	.ref = KREF_INIT(1),
-	.name = KBUILD_MODNAME,
-};
-
-struct krdma_domain *krdma_default_domain = &krdma_own_domain;
 
 static struct ib_client krdma_ib_client;
 static LIST_HEAD(krdma_devs);
@@ -66,9 +59,16 @@ static void krdma_domain_free(struct kref *ref)
 	module_put(THIS_MODULE);
 }
 
+/**
+ * krdma_domain_get - take a reference
+ * @domain: domain, or NULL
+ *
+ * Context: any.
+ */
 void krdma_domain_get(struct krdma_domain *domain)
 {
-	kref_get(&domain->ref);
+	if (domain)
+		kref_get(&domain->ref);
 }
 
 /**
@@ -148,18 +148,28 @@ static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 	kfree(kpd);
 }
 
-/* Put by krdma_pd_put_locked() in krdma_device_detach(). */
-static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
-					    struct krdma_domain *domain)
+/* Return: the PD of a domain that has connections on this device, or NULL. */
+static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
+					     const struct krdma_domain *domain)
 {
 	struct krdma_pd *kpd;
 
 	lockdep_assert_held(&dev->lock);
-	list_for_each_entry(kpd, &dev->pds, link) {
-		if (kpd->domain == domain) {
-			kpd->users++;
+	list_for_each_entry(kpd, &dev->pds, link)
+		if (domain && kpd->domain == domain)
 			return kpd;
-		}
+	return NULL;
+}
+
+/* Put by krdma_pd_put_locked() in krdma_device_detach(). */
+static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
+					    struct krdma_domain *domain)
+{
+	struct krdma_pd *kpd = krdma_pd_find_locked(dev, domain);
+
+	if (kpd) {
+		kpd->users++;
+		return kpd;
 	}
 	kpd = krdma_pd_create_locked(dev, domain);
 	if (!IS_ERR(kpd))

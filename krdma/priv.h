@@ -52,7 +52,8 @@ extern struct workqueue_struct *krdma_wq;
  * @ref: krdma_devs holds one, each attached connection holds one
  * @lock: protects the rest
  * @conns: attached connections, by krdma_conn.dev_link
- * @pds: one krdma_pd per domain in use
+ * @pds: krdma_pd: one of each domain in use, one of each connection without a
+ *	domain
  * @cqs: krdma_cq that several connections may use
  * @nfreed: krdma_cq that no connection uses and that are not freed yet
  * @gone: remove has begun: attach nothing any more
@@ -75,9 +76,10 @@ struct krdma_dev {
 };
 
 /**
- * struct krdma_pd - the protection domain of one device and one domain
+ * struct krdma_pd - a protection domain of a device
  * @link: in krdma_dev.pds
- * @domain: whose it is; the PD holds a reference
+ * @domain: domain of its connections; the PD holds a reference. NULL: it belongs
+ *	to one connection
  * @pd: the PD
  * @users: connections that use it; krdma_dev.lock
  */
@@ -128,7 +130,7 @@ struct krdma_watch {
  *	completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
- * @domain: reference
+ * @domain: reference; NULL: the PD is not shared
  * @ops: the owner's callbacks, or NULL
  *
  * @lock: protects cb.state, from @error to @batch, @requests and
@@ -414,7 +416,6 @@ bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
 			      u8 *timeout);
 
 /* device.c */
-extern struct krdma_domain *krdma_default_domain;
 int krdma_device_init(void);
 void krdma_device_exit(void);
 int krdma_device_attach(struct krdma_conn *conn);

@@ -4,7 +4,7 @@
 #
 # regions: what a peer may do with memory that it was told of, and nothing else: reads and writes go where they belong in
 # memory of every kind; who may only read cannot write, and the other way round; who could write cannot once the keys are
-# revoked, although the connection lives; and a key is worth something in its domain only.
+# revoked, although the connection lives; and a key is valid in its domain only, without a domain on its connection only.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -229,6 +229,45 @@ domains() {
 	done
 }
 
+# Two connections to the same listener that name no domain: the key of one is tried on the other.
+strangers() {
+	local i what
+	for what in fetch store; do
+		for i in 1 2; do
+			if ((NODE == 1)); then expect 0 accept "s$i" l 20000; else expect 0 connect "s$i" "$server" 7000; fi
+			barrier accepted
+		done
+		if ((NODE == 1)); then
+			(($(pds) - none == 2))
+			ok $? "two connections without a domain have two PDs: $(($(pds) - none))"
+			expect 0 expose s1 0 10000 access=$((readable | writable))
+			barrier tried
+			kt until s2 CLOSED 20000
+			kt_is 0 "$what with the key of another connection: the connection that it was tried on ends"
+			expect 0 holds 0 76
+			[[ $(kt_state s1) == ESTABLISHED ]]
+			ok $? "$what with the key of another connection: the connection of the key goes on"
+			barrier held
+			kt until s1 CLOSED 20000
+			kt withdraw 0
+			for i in 1 2; do expect 0 release "s$i"; done
+			(($(pds) == none))
+			ok $? "no PD is left"
+		else
+			expect 0 learn s1 0
+			expect 0 store s1 0 10000 76
+			kt "$what" s2 0 10000 79 dry=1
+			refused "$what with the key of another connection"
+			expect 0 fetch s1 0 10000 76
+			barrier tried
+			barrier held
+			kt forget 0
+			for i in 1 2; do expect 0 release "s$i"; done
+		fi
+		barrier next
+	done
+}
+
 none=$(pds)
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 mr_pool=16
@@ -250,6 +289,7 @@ for how in keep=1 revoke=0; do
 done
 kinds
 domains
+strangers
 if ((NODE == 1)); then for l in l l1 l2 l3; do expect 0 release $l; done; fi
 same_resources "$before" "resources are as before"
 finish
