@@ -15,6 +15,8 @@
  *	side that connects must send first (RFC 5044 7.1.2): what the other
  *	sends before may end the connection.
  *
+ * The calls of snake0/krdma are in krdma_simple.h.
+ *
  * Every symbol is EXPORT_SYMBOL_NS_GPL in the namespace KRDMA: a module which
  * uses them says MODULE_IMPORT_NS(KRDMA_NS).
  *
@@ -58,6 +60,8 @@ struct scatterlist;
 
 /* Most private data in a REQ of the RDMA CM over InfiniBand and RoCE. */
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
+/* Default of &krdma_params.max_msg. */
+#define KRDMA_MAX_MSG_DEFAULT (4096 * 1024)
 /* What krdma's own hello leaves of it to the user in message mode. */
 #define KRDMA_PRIVATE_DATA_MAX 32
 
@@ -341,7 +345,7 @@ enum krdma_poll {
  * @buf_size: message mode: size of each receive buffer with its header,
  *	default 4096, 256 … 65536. The smaller one of both ends counts
  * @max_msg: message mode: longest message that krdma takes from the peer,
- *	default: as set by krdma_config(); up to 1 GiB
+ *	default 4 MiB; up to 1 GiB
  * @pull_min: message mode: messages that long or longer are not sent through
  *	the peer's receive buffers, the peer reads them from the sender's memory;
  *	default 65536. KRDMA_NEVER: none
@@ -436,6 +440,7 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms);
 bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason);
 void krdma_disconnect(struct krdma_cb *cb);
 void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status);
+int krdma_release_cb(struct krdma_cb *cb);
 int krdma_drain(struct krdma_cb *cb);
 enum krdma_state krdma_get_state(const struct krdma_cb *cb);
 bool krdma_is_established(const struct krdma_cb *cb);
@@ -934,20 +939,5 @@ struct krdma_cb *krdma_again_get_cb(struct krdma_again *again);
 void *krdma_again_context(const struct krdma_again *again);
 u64 krdma_again_epoch(struct krdma_again *again);
 int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info);
-
-/* The eleven calls of snake0/krdma, source compatible */
-void krdma_config(size_t max_buf_size);
-int krdma_connect(const char *host, const char *port, struct krdma_cb **conn_cb);
-int krdma_listen(const char *host, const char *port, struct krdma_cb **listen_cb);
-int krdma_accept(struct krdma_cb *listen_cb, struct krdma_cb **accept_cb);
-int krdma_send(struct krdma_cb *cb, const char *buffer, size_t length);
-int krdma_receive(struct krdma_cb *cb, char *buffer);
-int krdma_rw_init_client(const char *host, const char *port,
-			 struct krdma_cb **cbp);
-int krdma_rw_init_server(const char *host, const char *port,
-			 struct krdma_cb **cbp);
-int krdma_read(struct krdma_cb *cb, char *buffer, size_t length);
-int krdma_write(struct krdma_cb *cb, const char *buffer, size_t length);
-int krdma_release_cb(struct krdma_cb *cb);
 
 #endif /* KRDMA_H */

@@ -426,7 +426,7 @@ static int krdma_again_set_params(struct krdma_again *again,
 	struct krdma_params checked;
 	int ret;
 
-	ret = krdma_params_set(&checked, params, krdma_default_max_msg());
+	ret = krdma_params_set(&checked, params);
 	if (ret)
 		return ret;
 	/* With the zeroes that mean defaults: each connection fills them in. */

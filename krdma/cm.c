@@ -937,7 +937,7 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	struct krdma_params p;
 	int ret;
 
-	ret = krdma_params_set(&p, params, krdma_default_max_msg());
+	ret = krdma_params_set(&p, params);
 	if (ret)
 		return ret;
 	krdma_params_forget(&p);

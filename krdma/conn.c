@@ -488,7 +488,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 static int krdma_conn_init(struct krdma_conn *conn,
 			   const struct krdma_params *user)
 {
-	int ret = krdma_params_set(&conn->p, user, krdma_default_max_msg());
+	int ret = krdma_params_set(&conn->p, user);
 
 	if (ret)
 		return ret;
@@ -502,7 +502,6 @@ static int krdma_conn_init(struct krdma_conn *conn,
 	if (conn->p.src)
 		memcpy(&conn->src, conn->p.src,
 		       rdma_addr_size((struct sockaddr *)conn->p.src));
-	conn->legacy_max = krdma_default_max_msg();
 	conn->domain = conn->p.domain;
 	conn->net = conn->p.net ?: krdma_callers_net();
 	krdma_params_forget(&conn->p);
@@ -602,7 +601,6 @@ struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 	conn->cb.context = listener->cb.context;
 	conn->cb.read_write = listener->cb.read_write;
 	conn->ops = listener->ops;
-	conn->legacy_max = listener->legacy_max;
 	conn->domain = listener->domain;
 	conn->net = listener->net;
 	conn->cb.state = KRDMA_REQUESTED;

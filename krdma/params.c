@@ -101,7 +101,7 @@ static void krdma_default_u8(u8 *value, u8 def)
 		*value = 0;
 }
 
-static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
+static void krdma_params_defaults(struct krdma_params *p)
 {
 	krdma_default_u32(&p->addr_timeout_ms, 2000);
 	krdma_default_u32(&p->route_timeout_ms, 2000);
@@ -114,7 +114,7 @@ static void krdma_params_defaults(struct krdma_params *p, u32 default_max_msg)
 	krdma_default_u32(&p->max_send_sge, p->flags & KRDMA_RAW ? 1 : 6);
 	krdma_default_u32(&p->max_recv_sge, 1);
 	krdma_default_u32(&p->buf_size, 4096);
-	krdma_default_u32(&p->max_msg, default_max_msg);
+	krdma_default_u32(&p->max_msg, KRDMA_MAX_MSG_DEFAULT);
 	krdma_default_u32(&p->pull_min, 65536);
 	krdma_default_u8(&p->responder_resources, 16);
 	krdma_default_u8(&p->initiator_depth, 16);
@@ -211,13 +211,11 @@ int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
  * krdma_params_set - take a user's parameters, fill in defaults, check
  * @p: result, undefined on error
  * @user: the user's, NULL: all defaults
- * @default_max_msg: see krdma_config()
  *
  * Return: 0; -EINVAL: a value out of range, an unknown flag, or the size is not
  * set; -E2BIG: a member that this version does not know is not 0.
  */
-int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
-		     u32 default_max_msg)
+int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
 {
 	int ret = krdma_params_take(p, user);
 
@@ -227,7 +225,7 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
 		return -EINVAL;
 	if (p->private_data_len && !p->private_data)
 		return -EINVAL;
-	krdma_params_defaults(p, default_max_msg);
+	krdma_params_defaults(p);
 	if (!krdma_params_times_ok(p) || !krdma_params_sizes_ok(p))
 		return -EINVAL;
 	if (p->flags & KRDMA_RAW ? !krdma_params_raw_ok(p) :

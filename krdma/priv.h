@@ -238,7 +238,6 @@ struct krdma_watch {
  * @peer_data_len: bytes
  * @rej: the peer's reject
  * @rejected: @rej is valid
- * @legacy_max: size of the buffers that krdma_receive() is given
  * @msg: message mode
  * @spin_op: looking for requests that are over
  * @spin_receive: looking for messages
@@ -343,7 +342,6 @@ struct krdma_conn {
 	struct krdma_reject rej;
 	bool rejected;
 
-	u32 legacy_max;
 	struct krdma_msg *msg;
 	struct krdma_spin spin_op;
 	struct krdma_spin spin_receive;
@@ -409,8 +407,7 @@ int krdma_struct_in(void *to, size_t size, size_t min, const void *from);
 int krdma_struct_out(void *to, size_t min, const void *from);
 int krdma_params_take(struct krdma_params *p, const struct krdma_params *user);
 void krdma_params_forget(struct krdma_params *p);
-int krdma_params_set(struct krdma_params *p, const struct krdma_params *user,
-		     u32 default_max_msg);
+int krdma_params_set(struct krdma_params *p, const struct krdma_params *user);
 u32 krdma_params_bulk_max(u32 keepalive_ms);
 bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
 			      u8 *timeout);
@@ -468,9 +465,6 @@ int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until);
 unsigned long krdma_deadline(u32 ms);
 bool krdma_should_stop(void);
 int krdma_pause(u32 ms);
-
-/* simple.c */
-u32 krdma_default_max_msg(void);
 
 /* async.c */
 void krdma_step_queue(struct krdma_conn *conn);

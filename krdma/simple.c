@@ -1,59 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The calls of snake0/krdma, source compatible, doing what their names say:
- * strings for addresses, no parameters, one call for each thing.
+ * strings for addresses, no parameters, one call for each thing. What depends on
+ * krdma_config() is an inline function of krdma_simple.h, which hands over the
+ * calling module's value.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/export.h>
 #include <linux/kernel.h>
 
-#include "priv.h"
+#include <krdma_simple.h>
 
-/*
- * snake0/krdma's buffers: PAGE_SIZE * 1024. Here it is the same on every
- * architecture, and only a limit: a connection does not allocate it.
- */
-#define KRDMA_SIMPLE_MAX_MSG (4096 * 1024)
+#include "priv.h"
 
 /* As snake0/krdma: three attempts, a second apart. */
 #define KRDMA_SIMPLE_ATTEMPTS 3
 #define KRDMA_SIMPLE_PAUSE_MS 1000
 
-static u32 krdma_max_msg = KRDMA_SIMPLE_MAX_MSG;
-
 /**
- * krdma_default_max_msg - what krdma_config() set
- *
- * Return: bytes.
- */
-u32 krdma_default_max_msg(void)
-{
-	return READ_ONCE(krdma_max_msg);
-}
-
-/**
- * krdma_config - set the longest message of connections made later
- * @max_buf_size: bytes, 1 … 1 GiB; 0: back to the default of 4 MiB. Other
- *	values are refused with a line in the log
- *
- * It is the default of &krdma_params.max_msg, the size of the buffers that are
- * shown by krdma_rw_init_client() and krdma_rw_init_server(), and what every
- * buffer given to krdma_receive() must hold. For all users of krdma on this
- * host: a module that wants its own passes krdma_params.
+ * krdma_simple_size - check what krdma_config() is told
+ * @size: bytes
+ * @otherwise: result if @size is refused
  *
  * Context: any.
+ * Return: @size, 0 included, or @otherwise.
  */
-void krdma_config(size_t max_buf_size)
+u32 krdma_simple_size(size_t size, u32 otherwise)
 {
-	if (max_buf_size > KRDMA_WIRE_MSG_MAX) {
-		pr_warn("longest message of %zu bytes refused: more than 1 GiB\n",
-			max_buf_size);
-		return;
-	}
-	WRITE_ONCE(krdma_max_msg, max_buf_size ?: KRDMA_SIMPLE_MAX_MSG);
+	if (size <= KRDMA_WIRE_MSG_MAX)
+		return size;
+	pr_warn("longest message of %zu bytes refused: more than 1 GiB\n", size);
+	return otherwise;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_config, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_simple_size, KRDMA_NS);
 
 /* The peer may not be up yet, or just have no time. */
 static bool krdma_simple_may_retry(int error)
@@ -63,12 +43,24 @@ static bool krdma_simple_may_retry(int error)
 	       error == -ECONNABORTED || error == -EBUSY;
 }
 
-static int krdma_simple_dial(const char *host, const char *port, u32 flags,
-			     struct krdma_cb **conn_cb)
+/**
+ * krdma_simple_connect - krdma_connect() and krdma_rw_init_client()
+ * @max_msg: &krdma_params.max_msg
+ * @host: IPv4 or IPv6 address as text
+ * @port: decimal
+ * @flags: 0 or KRDMA_RW
+ * @conn_cb: result, unchanged on error
+ *
+ * Context: process, may sleep.
+ * Return: 0 or an errno of krdma_connect_cb().
+ */
+int krdma_simple_connect(u32 max_msg, const char *host, const char *port,
+			 u32 flags, struct krdma_cb **conn_cb)
 {
 	const struct krdma_params params = {
 		.size = sizeof(params),
 		.flags = flags,
+		.max_msg = max_msg,
 	};
 	struct sockaddr_storage dst;
 	int attempt = 0, ret;
@@ -86,13 +78,26 @@ static int krdma_simple_dial(const char *host, const char *port, u32 flags,
 			return -EINTR;
 	}
 }
+EXPORT_SYMBOL_NS_GPL(krdma_simple_connect, KRDMA_NS);
 
-static int krdma_simple_listen(const char *host, const char *port, u32 flags,
-			       struct krdma_cb **listen_cb)
+/**
+ * krdma_simple_listen - krdma_listen()
+ * @max_msg: &krdma_params.max_msg
+ * @host: local address as text, NULL, "" or "0.0.0.0": all
+ * @port: decimal
+ * @flags: 0 or KRDMA_RW
+ * @listen_cb: result, unchanged on error
+ *
+ * Context: process, may sleep.
+ * Return: 0 or an errno of krdma_listen_params().
+ */
+int krdma_simple_listen(u32 max_msg, const char *host, const char *port,
+			u32 flags, struct krdma_cb **listen_cb)
 {
 	const struct krdma_params params = {
 		.size = sizeof(params),
 		.flags = flags,
+		.max_msg = max_msg,
 	};
 	struct sockaddr_storage src;
 	int ret;
@@ -102,36 +107,48 @@ static int krdma_simple_listen(const char *host, const char *port, u32 flags,
 		return ret;
 	return krdma_listen_params((struct sockaddr *)&src, &params, listen_cb);
 }
+EXPORT_SYMBOL_NS_GPL(krdma_simple_listen, KRDMA_NS);
 
 /**
- * krdma_connect - connect to a listener, for messages
- * @host: IPv4 or IPv6 address as text
+ * krdma_simple_accept_one - krdma_rw_init_server()
+ * @max_msg: &krdma_params.max_msg
+ * @host: as for krdma_simple_listen()
  * @port: decimal
- * @conn_cb: result, for krdma_release_cb(); unchanged on error
+ * @cbp: result, unchanged on error
  *
- * Tries three times, a second apart, while nobody listens or answers there.
- *
- * Return: 0 or an errno of krdma_connect_cb().
+ * Context: process, may sleep.
+ * Return: 0 or an errno of krdma_listen_params() or krdma_accept_timeout().
  */
-int krdma_connect(const char *host, const char *port, struct krdma_cb **conn_cb)
+int krdma_simple_accept_one(u32 max_msg, const char *host, const char *port,
+			    struct krdma_cb **cbp)
 {
-	return krdma_simple_dial(host, port, 0, conn_cb);
+	struct krdma_cb *listener;
+	int ret;
+
+	ret = krdma_simple_listen(max_msg, host, port, KRDMA_RW, &listener);
+	if (ret)
+		return ret;
+	ret = krdma_accept(listener, cbp);
+	krdma_release_cb(listener);
+	return ret;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_connect, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_simple_accept_one, KRDMA_NS);
 
 /**
- * krdma_listen - listen for connections that exchange messages
- * @host: local address as text, NULL, "" or "0.0.0.0": all
- * @port: decimal
- * @listen_cb: result, for krdma_accept() and krdma_release_cb()
+ * krdma_simple_receive - krdma_receive()
+ * @max_msg: bytes that @buffer has, 0: KRDMA_MAX_MSG_DEFAULT
+ * @cb: connection
+ * @buffer: result
  *
- * Return: 0 or an errno of krdma_listen_params().
+ * Context: process, may sleep.
+ * Return: as krdma_receive_len(); there is no time limit.
  */
-int krdma_listen(const char *host, const char *port, struct krdma_cb **listen_cb)
+int krdma_simple_receive(u32 max_msg, struct krdma_cb *cb, char *buffer)
 {
-	return krdma_simple_listen(host, port, 0, listen_cb);
+	return krdma_receive_len(cb, buffer, max_msg ?: KRDMA_MAX_MSG_DEFAULT,
+				 0);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_listen, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_simple_receive, KRDMA_NS);
 
 /**
  * krdma_accept - wait for a connection
@@ -160,63 +177,6 @@ int krdma_send(struct krdma_cb *cb, const char *buffer, size_t length)
 	return krdma_send_timeout(cb, buffer, length, 0) ?: length;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_send, KRDMA_NS);
-
-/**
- * krdma_receive - receive a message
- * @cb: connection
- * @buffer: as large as krdma_config() said when @cb (or its listener) was
- *	made: 4 MiB by default
- *
- * Prefer krdma_receive_len(), which is told how large the buffer is.
- *
- * Return: the message's length, or a negative errno of krdma_receive_len();
- * there is no time limit.
- */
-int krdma_receive(struct krdma_cb *cb, char *buffer)
-{
-	return krdma_receive_len(cb, buffer, krdma_conn(cb)->legacy_max, 0);
-}
-EXPORT_SYMBOL_NS_GPL(krdma_receive, KRDMA_NS);
-
-/**
- * krdma_rw_init_client - connect, and show buffers to each other
- * @host: as for krdma_connect()
- * @port: likewise
- * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
- *
- * Return: 0 or an errno of krdma_connect_cb().
- */
-int krdma_rw_init_client(const char *host, const char *port,
-			 struct krdma_cb **cbp)
-{
-	return krdma_simple_dial(host, port, KRDMA_RW, cbp);
-}
-EXPORT_SYMBOL_NS_GPL(krdma_rw_init_client, KRDMA_NS);
-
-/**
- * krdma_rw_init_server - take one connection, and show buffers to each other
- * @host: as for krdma_listen()
- * @port: likewise
- * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
- *
- * Waits without a time limit. The listener is gone on return.
- *
- * Return: 0 or an errno of krdma_listen_params() or krdma_accept_timeout().
- */
-int krdma_rw_init_server(const char *host, const char *port,
-			 struct krdma_cb **cbp)
-{
-	struct krdma_cb *listener;
-	int ret;
-
-	ret = krdma_simple_listen(host, port, KRDMA_RW, &listener);
-	if (ret)
-		return ret;
-	ret = krdma_accept(listener, cbp);
-	krdma_release_cb(listener);
-	return ret;
-}
-EXPORT_SYMBOL_NS_GPL(krdma_rw_init_server, KRDMA_NS);
 
 /**
  * krdma_read - read the beginning of the peer's shown buffer

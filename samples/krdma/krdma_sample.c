@@ -35,7 +35,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include <krdma.h>
+#include <krdma_simple.h>
 
 /* krdma's default for the longest message and for the size of shown buffers. */
 #define KRDMA_SAMPLE_SIZE_MAX (4096 * 1024)

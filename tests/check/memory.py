@@ -23,7 +23,8 @@ USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "sampl
              "tests/check/userspace.py")
 # What is in a module that a scenario never names.
 MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
-           "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
+           "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/kother/*": "krdma_other",
+           "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"
 COMMON = "lib.sh"			# names modules for others

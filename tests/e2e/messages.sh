@@ -170,14 +170,14 @@ odd_shown() {
 	expect 0 release $name
 }
 
-# krdma_config() is for what is made later: its listener and connections keep what they were made with.
+# krdma_config() counts for the simple calls of one module: for listeners and connections that they make later, and for the
+# buffers that krdma_receive() is given.
 server_config() {
 	expect 0 config 5000
 	# What is too much is refused.
 	expect 0 config 1073741825
 	expect 0 listen roomy 0.0.0.0 7009 max_msg=200000
-	expect 0 listen plain 0.0.0.0 7004
-	expect 0 config 0
+	expect 0 listen plain 0.0.0.0 7004 simple=1
 	expect 0 listen usual 0.0.0.0 7005
 	barrier configured
 	expect 0 accept a roomy 20000
@@ -188,6 +188,7 @@ server_config() {
 	expect 5001 peek a 20000
 	expect 5001 receive a 5001 20000
 	expect 1 plain a
+	expect 0 config 0
 	expect 0 accept b plain 20000
 	expect 5000 plain b
 	expect 0 accept d usual 20000
@@ -211,6 +212,41 @@ client_config() {
 	expect 0 send u 5001
 	barrier received
 	for slot in c p u; do expect 0 release $slot; done
+}
+
+# Another module of node 2 has a krdma_config() of its own, larger than that of krdma_test, and is loaded and unloaded.
+server_other() {
+	expect 0 listen m 0.0.0.0 7010 max_msg=200000
+	barrier other
+	expect 0 accept a m 20000
+	kt send a 100001
+	kt_is EMSGSIZE "the other module announces what it has configured"
+	expect 0 send a 100000
+	kt until a CLOSED 20000
+	expect 0 release a
+	expect 0 release m
+	barrier other-over
+}
+
+client_other() {
+	barrier other
+	expect 0 config 5000
+	insmod /modules/krdma_other.ko host="$1" port=7010 size=100000
+	ok $? "the other module connects"
+	(($(</sys/module/krdma_other/parameters/received) == 100000))
+	ok $? "krdma_receive() of the other module: $(</sys/module/krdma_other/parameters/received)"
+	expect 0 listen mine 0.0.0.0 7011 simple=1
+	expect 0 connect c "$(addr4 2)" 7011
+	expect 0 accept a mine 20000
+	kt send c 5001
+	kt_is EMSGSIZE "krdma_test announces what it has configured"
+	rmmod krdma_other
+	ok $? "the other module is unloaded"
+	expect 0 send c 5000
+	expect 5000 plain a
+	expect 0 config 0
+	for slot in c a mine; do expect 0 release $slot; done
+	barrier other-over
 }
 
 # An address that is worth something on one cable only.
@@ -278,6 +314,7 @@ if ((NODE == 1)); then
 	server_shown
 	odd_shown
 	server_config
+	server_other
 	server_local
 	expect 0 release l
 	expect 0 release r
@@ -291,6 +328,7 @@ else
 	client_shown
 	odd_shown
 	client_config "$(addr4 1)"
+	client_other "$(addr4 1)"
 	client_local
 fi
 same_resources "$before" "resources are as before"

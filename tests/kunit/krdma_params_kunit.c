@@ -4,20 +4,18 @@
 
 #include "../../krdma/params.c"
 
-#define DEFAULT_MAX_MSG 123456
-
 static int krdma_params_try(const struct krdma_params *user)
 {
 	struct krdma_params p;
 
-	return krdma_params_set(&p, user, DEFAULT_MAX_MSG);
+	return krdma_params_set(&p, user);
 }
 
 static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 {
 	struct krdma_params p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL), 0);
 	KUNIT_EXPECT_EQ(test, p.addr_timeout_ms, 2000U);
 	KUNIT_EXPECT_EQ(test, p.route_timeout_ms, 2000U);
 	KUNIT_EXPECT_EQ(test, p.connect_timeout_ms, 10000U);
@@ -30,7 +28,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.initiator_depth, 16);
 	KUNIT_EXPECT_EQ(test, p.min_rnr_timer, 12);
 	KUNIT_EXPECT_EQ(test, p.buf_size, 4096U);
-	KUNIT_EXPECT_EQ(test, p.max_msg, (u32)DEFAULT_MAX_MSG);
+	KUNIT_EXPECT_EQ(test, p.max_msg, 4194304U);
 	KUNIT_EXPECT_EQ(test, p.mr_pool, 0U);
 	KUNIT_EXPECT_EQ(test, p.spin_us, 0U);
 }
@@ -39,7 +37,7 @@ static void default_retry_count_is_never_for_ever(struct kunit *test)
 {
 	struct krdma_params p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, NULL), 0);
 	KUNIT_EXPECT_EQ(test, p.retry_count, 6);
 	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 6);
 }
@@ -48,8 +46,8 @@ static void zeroed_struct_means_the_same_as_none(struct kunit *test)
 {
 	struct krdma_params user = { .size = sizeof(user) }, p, none;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&none, NULL, DEFAULT_MAX_MSG), 0);
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&none, NULL), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(&p, &none, sizeof(p)), 0);
 }
 
@@ -61,7 +59,7 @@ static void krdma_zero_means_really_zero(struct kunit *test)
 		.initiator_depth = KRDMA_ZERO,
 	}, p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user), 0);
 	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 0);
 	KUNIT_EXPECT_EQ(test, p.initiator_depth, 0);
 }
@@ -237,7 +235,7 @@ static void values_of_the_user_are_kept(struct kunit *test)
 		.mr_pool = KRDMA_NEVER,
 	}, p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user), 0);
 	KUNIT_EXPECT_EQ(test, p.connect_timeout_ms, 1U);
 	KUNIT_EXPECT_EQ(test, p.retry_count, 1);
 	KUNIT_EXPECT_EQ(test, p.recv_depth, 4096U);
@@ -250,7 +248,7 @@ static void raw_mode_repeats_for_ever_by_default(struct kunit *test)
 {
 	struct krdma_params user = { .size = sizeof(user), .flags = KRDMA_RAW }, p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user, DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &user), 0);
 	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 7);
 }
 

@@ -5,6 +5,8 @@
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 
+#include <krdma_simple.h>
+
 #include "priv.h"
 
 #define KTEST_WORDS 24
@@ -266,7 +268,7 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	return taken;
 }
 
-/* config BYTES: the longest message of connections made later */
+/* config BYTES: of this module, for "plain" and for what is made by "simple=1" */
 static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	krdma_config(ktest_number(args, 1, 0));
@@ -291,7 +293,10 @@ static int ktest_listen_slot(struct ktest_ctx *ctx,
 	ret = krdma_parse_addr(ctx->net, ktest_arg(args, 2), ktest_arg(args, 3),
 			       &addr);
 	ret = ret ?: ktest_fill_params(ctx, args, slot, &p, &src);
-	ret = ret ?: krdma_listen_params((struct sockaddr *)&addr, &p, &cb);
+	if (!ret && ktest_option(args, "simple", 0))
+		ret = krdma_listen(ktest_arg(args, 2), ktest_arg(args, 3), &cb);
+	else if (!ret)
+		ret = krdma_listen_params((struct sockaddr *)&addr, &p, &cb);
 	if (ret)
 		return ret;
 	ret = krdma_local_addr(cb, &addr);
@@ -303,7 +308,7 @@ static int ktest_listen_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/* listen NAME HOST PORT [option=value]... */
+/* listen NAME HOST PORT [simple=1] [option=value]...; simple: by krdma_listen() */
 static int ktest_cmd_listen(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_listen_slot);

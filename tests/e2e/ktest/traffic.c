@@ -12,6 +12,8 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
+#include <krdma_simple.h>
+
 #include "priv.h"
 
 /* A receive buffer must hold whatever krdma_config() allows; more is sized. */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * krdma_simple - the calls of snake0/krdma, source compatible
+ *
+ * Addresses are text and there are no parameters. The eleventh of these calls,
+ * krdma_release_cb(), is in krdma.h. New code uses krdma_connect_params(),
+ * krdma_listen_params() and krdma_receive_len() instead.
+ *
+ * krdma_receive() is not told the size of its buffer. The size is a property of
+ * the calling module, set by krdma_config(), and lives in that module: see
+ * krdma_simple_max.
+ */
+#ifndef KRDMA_SIMPLE_H
+#define KRDMA_SIMPLE_H
+
+#include <linux/compiler.h>
+
+#include <krdma.h>
+
+/*
+ * Set by krdma_config(), 0: KRDMA_MAX_MSG_DEFAULT. Weak, so that all files of a
+ * module share one variable; symbols that are not exported are not seen by other
+ * modules, so each module has its own, which goes with the module.
+ */
+extern u32 krdma_simple_max;
+u32 krdma_simple_max __weak;
+
+u32 krdma_simple_size(size_t size, u32 otherwise);
+int krdma_simple_connect(u32 max_msg, const char *host, const char *port,
+			 u32 flags, struct krdma_cb **conn_cb);
+int krdma_simple_listen(u32 max_msg, const char *host, const char *port,
+			u32 flags, struct krdma_cb **listen_cb);
+int krdma_simple_accept_one(u32 max_msg, const char *host, const char *port,
+			    struct krdma_cb **cbp);
+int krdma_simple_receive(u32 max_msg, struct krdma_cb *cb, char *buffer);
+
+int krdma_accept(struct krdma_cb *listen_cb, struct krdma_cb **accept_cb);
+int krdma_send(struct krdma_cb *cb, const char *buffer, size_t length);
+int krdma_read(struct krdma_cb *cb, char *buffer, size_t length);
+int krdma_write(struct krdma_cb *cb, const char *buffer, size_t length);
+
+/**
+ * krdma_config - set the longest message, and the size of krdma_receive()'s buffers
+ * @max_buf_size: bytes, 1 … 1 GiB; 0: back to the default of 4 MiB. Other
+ *	values are refused with a line in the log
+ *
+ * Counts for the calling module only, and for its calls in this header only: it is
+ * &krdma_params.max_msg of the connections and listeners that they make later, and
+ * so the size of the buffers shown by krdma_rw_init_client() and
+ * krdma_rw_init_server(); and from now on each buffer given to krdma_receive() has
+ * that size. What is linked into the kernel image counts as one module.
+ *
+ * Context: any.
+ */
+static inline void krdma_config(size_t max_buf_size)
+{
+	WRITE_ONCE(krdma_simple_max,
+		   krdma_simple_size(max_buf_size, READ_ONCE(krdma_simple_max)));
+}
+
+/**
+ * krdma_connect - connect to a listener, for messages
+ * @host: IPv4 or IPv6 address as text
+ * @port: decimal
+ * @conn_cb: result, for krdma_release_cb(); unchanged on error
+ *
+ * Tries three times, a second apart, while nobody listens or answers there.
+ *
+ * Return: 0 or an errno of krdma_connect_cb().
+ */
+static inline int krdma_connect(const char *host, const char *port,
+				struct krdma_cb **conn_cb)
+{
+	return krdma_simple_connect(READ_ONCE(krdma_simple_max), host, port, 0,
+				    conn_cb);
+}
+
+/**
+ * krdma_listen - listen for connections that exchange messages
+ * @host: local address as text, NULL, "" or "0.0.0.0": all
+ * @port: decimal
+ * @listen_cb: result, for krdma_accept() and krdma_release_cb()
+ *
+ * Return: 0 or an errno of krdma_listen_params().
+ */
+static inline int krdma_listen(const char *host, const char *port,
+			       struct krdma_cb **listen_cb)
+{
+	return krdma_simple_listen(READ_ONCE(krdma_simple_max), host, port, 0,
+				   listen_cb);
+}
+
+/**
+ * krdma_receive - receive a message
+ * @cb: connection
+ * @buffer: as large as the calling module's krdma_config() said last, 4 MiB by
+ *	default
+ *
+ * Prefer krdma_receive_len(), which is told how large the buffer is. A message that
+ * is longer than the buffer stays, for a call with more room: -EMSGSIZE.
+ *
+ * Return: the message's length, or a negative errno of krdma_receive_len();
+ * there is no time limit.
+ */
+static inline int krdma_receive(struct krdma_cb *cb, char *buffer)
+{
+	return krdma_simple_receive(READ_ONCE(krdma_simple_max), cb, buffer);
+}
+
+/**
+ * krdma_rw_init_client - connect, and show buffers to each other
+ * @host: as for krdma_connect()
+ * @port: likewise
+ * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
+ *
+ * Return: 0 or an errno of krdma_connect_cb().
+ */
+static inline int krdma_rw_init_client(const char *host, const char *port,
+				       struct krdma_cb **cbp)
+{
+	return krdma_simple_connect(READ_ONCE(krdma_simple_max), host, port,
+				    KRDMA_RW, cbp);
+}
+
+/**
+ * krdma_rw_init_server - take one connection, and show buffers to each other
+ * @host: as for krdma_listen()
+ * @port: likewise
+ * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
+ *
+ * Waits without a time limit. The listener is gone on return.
+ *
+ * Return: 0 or an errno of krdma_listen_params() or krdma_accept_timeout().
+ */
+static inline int krdma_rw_init_server(const char *host, const char *port,
+				       struct krdma_cb **cbp)
+{
+	return krdma_simple_accept_one(READ_ONCE(krdma_simple_max), host, port,
+				       cbp);
+}
+
+#endif /* KRDMA_SIMPLE_H */
