@@ -11,6 +11,9 @@
  *
  * For a listener, step_work hands new requests to the owner.
  *
+ * krdma_accept_timeout() uses the same steps: there the listener is told instead of
+ * the owner, and hands the connection out.
+ *
  * Callbacks of one connection never run at the same time: close_work waits for
  * step_work before it calls anything.
  */
@@ -66,8 +69,13 @@ static bool krdma_step_may_tell(struct krdma_conn *conn)
 
 static void krdma_step_tell(struct krdma_conn *conn, int error)
 {
-	struct module *owner = krdma_owner_hold(conn->ops->owner);
+	struct module *owner;
 
+	if (conn->acceptor) {
+		krdma_cm_accepted(conn, error);
+		return;
+	}
+	owner = krdma_owner_hold(conn->ops->owner);
 	krdma_cm_count(conn, error);
 	conn->ops->connected(&conn->cb, error);
 	module_put(owner);
@@ -91,12 +99,18 @@ void krdma_step_failed(struct krdma_conn *conn)
 
 static void krdma_step_finish(struct krdma_conn *conn)
 {
+	bool accepted;
+
 	if (!krdma_step_may_tell(conn))
 		return;
 	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
+	accepted = conn->acceptor;
 	krdma_step_tell(conn, 0);
+	/* For the task in krdma_accept_timeout() to hand over. */
+	if (accepted)
+		return;
 	/* From here on the end is told by closing(). */
 	krdma_conn_hand_over(conn);
 }
@@ -225,6 +239,19 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
 	ret = krdma_last_error(&conn->cb);
 	krdma_cm_count(conn, ret);
 	return ret;
+}
+
+/**
+ * krdma_step_accept - begin to accept for krdma_accept_timeout()
+ * @conn: request with an acceptor; the caller holds a reference
+ *
+ * Context: process.
+ * Return: 0: krdma_cm_accepted() is called, once; or why it failed at once.
+ */
+int krdma_step_accept(struct krdma_conn *conn)
+{
+	WRITE_ONCE(conn->async, true);
+	return krdma_step_begun(conn, krdma_cm_answer(conn));
 }
 
 /**

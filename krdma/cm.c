@@ -253,7 +253,7 @@ void krdma_cm_reject_unanswered(struct krdma_conn *conn)
 			NULL, 0);
 }
 
-/* Requests that timed out or whose peer went away, taken off the list. */
+/* Requests that timed out or whose peer went away, and accepts that failed. */
 static void krdma_cm_prune_locked(struct krdma_conn *listener,
 				  struct list_head *dead)
 {
@@ -263,6 +263,13 @@ static void krdma_cm_prune_locked(struct krdma_conn *listener,
 	list_for_each_entry_safe(conn, next, &listener->requests,
 				 request_link) {
 		if (!krdma_conn_is_over(conn))
+			continue;
+		list_move(&conn->request_link, dead);
+		listener->nrequests--;
+	}
+	list_for_each_entry_safe(conn, next, &listener->accepted,
+				 request_link) {
+		if (!conn->accept_error)
 			continue;
 		list_move(&conn->request_link, dead);
 		listener->nrequests--;
@@ -808,14 +815,20 @@ static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
 	return !list_empty(&listener->requests);
 }
 
-/* Return: the oldest, with the list's reference, or NULL. */
-static struct krdma_conn *krdma_cm_pop_request_locked(struct krdma_conn *listener)
+static bool krdma_cm_has_any(struct krdma_conn *listener, const void *arg)
+{
+	return !list_empty(&listener->requests) ||
+	       !list_empty(&listener->accepted);
+}
+
+/* Return: the oldest of a list, with the list's reference, or NULL. */
+static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
+					      struct list_head *list)
 {
 	struct krdma_conn *conn;
 
 	lockdep_assert_held(&listener->lock);
-	conn = list_first_entry_or_null(&listener->requests, struct krdma_conn,
-					request_link);
+	conn = list_first_entry_or_null(list, struct krdma_conn, request_link);
 	if (conn) {
 		list_del_init(&conn->request_link);
 		listener->nrequests--;
@@ -837,7 +850,7 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 
 	spin_lock_irqsave(&listener->lock, flags);
 	krdma_cm_prune_locked(listener, &dead);
-	conn = krdma_cm_pop_request_locked(listener);
+	conn = krdma_cm_pop_locked(listener, &listener->requests);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	krdma_cm_put_all(&dead);
 	return conn;
@@ -850,7 +863,9 @@ static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_request_locked(listener);
+	conn = krdma_cm_pop_locked(listener, &listener->requests) ?:
+	       krdma_cm_pop_locked(listener, &listener->accepting) ?:
+	       krdma_cm_pop_locked(listener, &listener->accepted);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	return conn;
 }
@@ -1153,15 +1168,147 @@ static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 }
 
 /**
+ * krdma_cm_accepted - the handshake of krdma_accept_timeout() is over
+ * @conn: connection with an acceptor
+ * @error: 0 or why it failed
+ *
+ * Context: process, no locks. Called once.
+ */
+void krdma_cm_accepted(struct krdma_conn *conn, int error)
+{
+	struct krdma_conn *listener = conn->acceptor;
+	unsigned long flags;
+
+	if (error)
+		krdma_cm_count(conn, error);
+	spin_lock_irqsave(&listener->lock, flags);
+	conn->accept_error = error;
+	/* Not if the listener ends, and has dropped it. */
+	if (!list_empty(&conn->request_link))
+		list_move_tail(&conn->request_link, &listener->accepted);
+	wake_up_all(&listener->wait);
+	spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+/* Takes over the list's reference to a request, for the list of handshakes. */
+static bool krdma_cm_begin_accept(struct krdma_conn *listener,
+				  struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool listens;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listens = listener->cb.state == KRDMA_LISTENING;
+	if (listens) {
+		/* Put by krdma_cm_hand_out() or krdma_conn_free(). */
+		krdma_conn_get(listener);
+		conn->acceptor = listener;
+		list_add_tail(&conn->request_link, &listener->accepting);
+		listener->nrequests++;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	return listens;
+}
+
+/* Return: false if the listener has dropped it, and its reference, meanwhile. */
+static bool krdma_cm_take_back(struct krdma_conn *listener,
+			       struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool listed;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	listed = !list_empty(&conn->request_link);
+	if (listed) {
+		list_del_init(&conn->request_link);
+		listener->nrequests--;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	return listed;
+}
+
+/*
+ * The QP is made by the calling task; the rest is up to step_work.
+ * Return: 0: krdma_cm_accepted() follows; -EAGAIN: the request is passed over; or
+ * an errno for the caller of krdma_accept_timeout().
+ */
+static int krdma_cm_accept_request(struct krdma_conn *listener,
+				   struct krdma_conn *conn)
+{
+	int ret;
+
+	/* The listener may drop it as soon as it is on the list. */
+	krdma_conn_get(conn);
+	if (krdma_cm_begin_accept(listener, conn)) {
+		ret = krdma_step_accept(conn);
+		if (krdma_cm_may_pass_over(listener, conn, ret))
+			ret = ret ? -EAGAIN : 0;
+		if (ret && krdma_cm_take_back(listener, conn))
+			krdma_release_cb(&conn->cb);
+	} else {
+		ret = krdma_last_error(&listener->cb) ?: -ESHUTDOWN;
+		krdma_release_cb(&conn->cb);
+	}
+	krdma_conn_put(conn);
+	return ret;
+}
+
+/* Return: 0: @conn is the caller's now; or as krdma_cm_accept_request(). */
+static int krdma_cm_hand_out(struct krdma_conn *listener,
+			     struct krdma_conn *conn)
+{
+	int ret = conn->accept_error;
+
+	if (ret) {
+		if (krdma_cm_may_pass_over(listener, conn, ret))
+			ret = -EAGAIN;
+		krdma_release_cb(&conn->cb);
+		return ret;
+	}
+	conn->acceptor = NULL;
+	krdma_conn_put(listener);
+	krdma_cm_count(conn, 0);
+	krdma_conn_hand_over(conn);
+	return 0;
+}
+
+static int krdma_cm_accept_next(struct krdma_conn *listener,
+				unsigned long until, struct krdma_conn **result)
+{
+	struct krdma_conn *conn;
+	unsigned long flags;
+	int ret;
+
+	ret = krdma_conn_wait(listener, krdma_cm_has_any, NULL, until) ?:
+	      krdma_last_error(&listener->cb);
+	if (ret)
+		return ret;
+	spin_lock_irqsave(&listener->lock, flags);
+	conn = krdma_cm_pop_locked(listener, &listener->accepted);
+	spin_unlock_irqrestore(&listener->lock, flags);
+	*result = conn;
+	if (conn)
+		return krdma_cm_hand_out(listener, conn);
+	/* Another acceptor may have been faster. */
+	conn = krdma_cm_next_request(listener);
+	ret = conn ? krdma_cm_accept_request(listener, conn) : 0;
+	return ret ?: -EAGAIN;
+}
+
+/**
  * krdma_accept_timeout - wait for a peer and accept it
  * @listen_cb: listener
- * @timeout_ms: for a request to come in, 0: no limit
+ * @timeout_ms: time limit, 0: none
  * @cb: result, established; unchanged on error
  *
- * Requests whose peer goes away, or does not keep to the protocol, before the
- * connection is established are passed over. Not for raw mode with a qp_ready
- * callback.
+ * Begins to accept each request that is there, and hands out the first connection
+ * that is established: a peer that is silent during the handshake delays no other.
+ * Those that are established later are for the next calls; they count as
+ * &krdma_params.backlog until then. Requests whose peer goes away, or does not keep
+ * to the protocol, before the connection is established are passed over. Not for
+ * raw mode with a qp_ready callback.
  *
+ * Context: process, may sleep.
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().
  */
 int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
@@ -1169,25 +1316,17 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 {
 	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
 	unsigned long until = krdma_deadline(timeout_ms);
-	bool again;
 	int ret;
 
-	if (krdma_cm_is_owned(&listener->p))
+	if (krdma_cm_is_owned(&listener->p) || listener->async ||
+	    listen_cb->role != KRDMA_LISTEN_CONN)
 		return -EINVAL;
 	krdma_conn_get(listener);
 	do {
-		again = false;
-		ret = krdma_cm_wait_request(listener, until, &conn);
-		if (ret)
-			break;
-		ret = krdma_accept_request(&conn->cb, NULL, 0);
-		if (!ret) {
-			*cb = &conn->cb;
-			break;
-		}
-		again = krdma_cm_may_pass_over(listener, conn, ret);
-		krdma_release_cb(&conn->cb);
-	} while (again);
+		ret = krdma_cm_accept_next(listener, until, &conn);
+	} while (ret == -EAGAIN);
+	if (!ret)
+		*cb = &conn->cb;
 	krdma_conn_put(listener);
 	return ret;
 }

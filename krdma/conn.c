@@ -19,7 +19,7 @@
  *  - messages that are lent: hold a reference each, and only the memory
  *  - removal of the device: until krdma_device_detach()
  *  - who tells a listener of new devices: until krdma_listen_end()
- *  - a listener, while the request is on its list: holds a reference
+ *  - a listener, while the connection is on one of its lists: holds a reference
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -53,6 +53,8 @@ static void krdma_conn_free(struct kref *ref)
 
 	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
 	krdma_stats_del_conn(conn);
+	if (conn->acceptor)
+		krdma_conn_put(conn->acceptor);
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
 	xa_destroy(&conn->invalidatable);
@@ -549,6 +551,8 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	INIT_LIST_HEAD(&conn->dev_link);
 	INIT_LIST_HEAD(&conn->request_link);
 	INIT_LIST_HEAD(&conn->requests);
+	INIT_LIST_HEAD(&conn->accepting);
+	INIT_LIST_HEAD(&conn->accepted);
 	INIT_LIST_HEAD(&conn->watch.link);
 	krdma_conn_init_works(conn);
 	krdma_stats_add_conn(conn);

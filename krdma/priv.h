@@ -123,7 +123,7 @@ struct krdma_watch {
  * struct krdma_conn - what is behind a krdma_cb
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
- *	request on its list (krdma_cm_take_request() or its close), a queued
+ *	connection on its lists (krdma_cm_take_request() or its close), a queued
  *	@close_work, @loan_work or @pull_work and a pending @timer, @alive or @step_work one
  *	each (put when they have run or were cancelled), each message that is lent
  *	one. Work requests in flight need none: krdma_qp_drain() waits for their
@@ -134,7 +134,8 @@ struct krdma_watch {
  * @ops: the owner's callbacks, or NULL
  *
  * @lock: protects cb.state, from @error to @batch, @requests and
- *	@nrequests, and all of @msg that says so. Taken in any context
+ *	@nrequests with the lists that it counts, and all of @msg that says so. Taken
+ *	in any context
  * @wait: woken when anything changes that somebody may wait for
  * @error: why the connection ends, set once, with the move to CLOSING
  * @leaving: krdma_close() was called
@@ -190,10 +191,10 @@ struct krdma_watch {
  *	have work requests and MRs
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
+ * @is_iwarp: since the QP exists: see krdma_region_sink()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
  *	as are the next seven
  * @send_depth: send queue slots that are not krdma's own
- * @is_iwarp: since the QP exists: see krdma_region_sink()
  * @recv_depth: receives, likewise
  * @max_send_sge: pieces of a SEND or WRITE
  * @max_read_sge: pieces of a READ
@@ -218,10 +219,15 @@ struct krdma_watch {
  * @pull_work: reads long messages, see pull.c
  * @free_work: frees what an atomic context gave up last
  *
- * @request_link: passive: in the listener's @requests
+ * @acceptor: passive: reference to the listener that hands it out when the handshake
+ *	is over, NULL: none; see krdma_accept_timeout()
+ * @accept_error: what the handshake ended with; @acceptor's lock
+ * @request_link: passive: in one of @acceptor's or its listener's next three lists
  * @watch: listener: tells it of new devices
  * @requests: listener: connections in KRDMA_REQUESTED
- * @nrequests: listener: how many
+ * @accepting: listener: connections whose handshake goes on
+ * @accepted: listener: connections whose handshake is over, to be handed out
+ * @nrequests: listener: number of connections in these three lists
  *
  * @hello: the peer's, in message mode
  * @path: path, in bytes and names; krdma_conn.lock
@@ -298,6 +304,7 @@ struct krdma_conn {
 	bool raw_live;
 	bool async;
 	bool is_siw;
+	bool is_iwarp;
 	u32 max_inline;
 	u32 send_depth;
 	u32 recv_depth;
@@ -306,7 +313,6 @@ struct krdma_conn {
 	u32 max_map;
 	u32 max_frwrs;
 	u32 max_bulk;
-	bool is_iwarp;
 	struct krdma_siw_read *siw_reads;
 	struct ib_cqe part_cqe;
 	bool modify_failed;
@@ -323,8 +329,12 @@ struct krdma_conn {
 	struct work_struct free_work;
 
 	struct krdma_watch watch;
+	struct krdma_conn *acceptor;
+	int accept_error;
 	struct list_head request_link;
 	struct list_head requests;
+	struct list_head accepting;
+	struct list_head accepted;
 	unsigned int nrequests;
 
 	struct krdma_hello hello;
@@ -470,6 +480,7 @@ int krdma_pause(u32 ms);
 void krdma_step_queue(struct krdma_conn *conn);
 void krdma_step_cancel(struct krdma_conn *conn);
 void krdma_step_failed(struct krdma_conn *conn);
+int krdma_step_accept(struct krdma_conn *conn);
 void krdma_step_work(struct work_struct *work);
 void krdma_offer_work(struct work_struct *work);
 
@@ -484,6 +495,7 @@ int krdma_cm_answer(struct krdma_conn *conn);
 int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 			u8 private_data_len);
 struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener);
+void krdma_cm_accepted(struct krdma_conn *conn, int error);
 void krdma_cm_disconnect(struct krdma_conn *conn);
 void krdma_cm_drop_requests(struct krdma_conn *listener);
 void krdma_cm_reject_unanswered(struct krdma_conn *conn);

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# isolation: peers that do not know each other. No old memory of the victim reaches one of them.
+# isolation: peers that do not know each other. No old memory of the victim reaches one of them; one that is silent delays no
+# other.
 #
 #   node 1 (victim, listens on 7000) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
 #                                    <--- krdma: a client that keeps to the protocol -----
 #
-# kernels: uml/siw
-# long: uml-debug/siw
+# kernels: uml uml/siw
+# long: uml-debug uml-debug/siw stock-6.1
 # load: krdma krdma_test krdma_hostile
 # add: hostile-lib.sh
 # append: init_on_alloc=0 init_on_free=0
@@ -85,9 +86,45 @@ sink() {
 	barrier sunk
 }
 
+somebody_is_connected() { [[ $(<$files/connections) == *server*:7000* ]]; }
+
+# A client that is connected and never sends START, with the times that are the default, and another one while it is silent.
+silent() {
+	if ((NODE == 1)); then
+		kt_start taker accept new l 20000
+		within 20 somebody_is_connected
+		ok $? "a client that never sends START is connected"
+		barrier silent
+		kt_result taker 30
+		kt_is 0 "another client is accepted while that one is silent"
+		kt receive new 64 20000
+		kt_is 64 "and its message is received"
+		barrier accepted
+		expect 0 release new
+	else
+		translate sleep:60000
+		hello max=$max_msg
+		(
+			trap - EXIT
+			exec 3<>/proc/krdma_hostile
+			echo "attack $victim 7000 $hex ${steps[*]}" >&3
+		) 2>/dev/null &
+		barrier silent
+		expect 0 connect new "$victim" 7000 max_msg=$max_msg
+		kt_within 0 1000 "a client is accepted within a second although another one is silent: $kt_ms ms"
+		expect 0 send new 64
+		barrier accepted
+		expect 0 release new
+		kill $!
+		wait $!
+	fi
+	barrier spoken
+}
+
 [[ $NODE == 2 ]] || expect 0 listen l 0.0.0.0 7000 max_msg=$max_msg
 barrier listening
 [[ $LINK != siw ]] || sink
+silent
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"
 finish
