@@ -103,7 +103,8 @@ static void krdma_again_queue_locked(struct krdma_again *again, u32 ms)
 {
 	lockdep_assert_held(&again->lock);
 	ms = krdma_backoff_jitter(ms, get_random_u32());
-	mod_delayed_work(krdma_wq, &again->work, msecs_to_jiffies(ms));
+	mod_delayed_work(krdma_owner_queue(&again->p), &again->work,
+			 msecs_to_jiffies(ms));
 }
 
 /* Forget how often it has failed, and do not wait as long as that was worth. */

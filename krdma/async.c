@@ -6,21 +6,46 @@
  * What a task does between its waits in cm.c, step_work does here, one step
  * each time it runs: it is queued when the CM has moved the state on, and when
  * the peer's START has arrived. It looks where the connection is and does what
- * comes next. In the end it calls the owner's connected(), once; if the
- * connection ended before, close_work does that.
+ * comes next. In the end, or when the connection has ended before, call_work calls
+ * the owner's connected(), once.
  *
- * For a listener, step_work hands new requests to the owner.
+ * For a listener, call_work hands new requests to the owner.
  *
  * krdma_accept_timeout() uses the same steps: there the listener is told instead of
  * the owner, and hands the connection out.
  *
- * Callbacks of one connection never run at the same time: close_work waits for
- * step_work before it calls anything.
+ * Callbacks of one connection never run at the same time: call_work alone makes
+ * them, on a queue of their own. Work of a client's step may wait for TCP on siw, so
+ * it is not on the queue that tears down.
  */
 #include <linux/export.h>
 #include <linux/module.h>
 
 #include "msg.h"
+
+/**
+ * krdma_call_queue - there is something to tell the owner
+ * @conn: connection or listener with ops
+ *
+ * Context: any.
+ */
+void krdma_call_queue(struct krdma_conn *conn)
+{
+	krdma_conn_get(conn); /* put by call_work or krdma_conn_cancel_works() */
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->call_work))
+		krdma_conn_put_anywhere(conn);
+}
+
+static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
+{
+	struct workqueue_struct *wq = krdma_wq;
+
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		wq = krdma_peer_wq;
+	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
+	if (!queue_delayed_work(wq, &conn->step_work, msecs_to_jiffies(ms)))
+		krdma_conn_put_anywhere(conn);
+}
 
 /**
  * krdma_step_queue - something has happened that may allow a next step
@@ -32,23 +57,22 @@ void krdma_step_queue(struct krdma_conn *conn)
 {
 	if (!READ_ONCE(conn->async))
 		return;
-	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
-	if (!queue_delayed_work(krdma_wq, &conn->step_work, 0))
-		krdma_conn_put(conn);
+	if (conn->cb.role == KRDMA_LISTEN_CONN)
+		krdma_call_queue(conn);
+	else
+		krdma_step_queue_in(conn, 0);
 }
 
 /**
  * krdma_step_cancel - no step any more
  * @conn: connection or listener
  *
- * Waits for one that runs, unless it is the caller.
+ * Waits for one that runs.
  *
  * Context: process.
  */
 void krdma_step_cancel(struct krdma_conn *conn)
 {
-	if (current_work() == &conn->step_work.work)
-		return;
 	if (cancel_delayed_work_sync(&conn->step_work))
 		krdma_conn_put(conn);
 }
@@ -99,20 +123,56 @@ void krdma_step_failed(struct krdma_conn *conn)
 
 static void krdma_step_finish(struct krdma_conn *conn)
 {
-	bool accepted;
+	unsigned long flags;
 
 	if (!krdma_step_may_tell(conn))
 		return;
 	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
-	accepted = conn->acceptor;
-	krdma_step_tell(conn, 0);
-	/* For the task in krdma_accept_timeout() to hand over. */
-	if (accepted)
+	if (conn->acceptor) {
+		krdma_cm_accepted(conn, 0);
 		return;
-	/* From here on the end is told by closing(). */
-	krdma_conn_hand_over(conn);
+	}
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->call_connected = true;
+	if (!conn->stopped)
+		krdma_call_queue(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Return: the value of a flag of @conn that is cleared; false if it is stopped. */
+static bool krdma_call_take(struct krdma_conn *conn, bool *flag)
+{
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	taken = *flag && !conn->stopped;
+	*flag = false;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return taken;
+}
+
+/**
+ * krdma_call_work - tell the owner of a connection
+ * @work: krdma_conn.call_work of a connection
+ */
+void krdma_call_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, call_work);
+
+	if (krdma_call_take(conn, &conn->call_connected)) {
+		krdma_step_tell(conn, 0);
+		/* From here on the end is told by closing(). */
+		krdma_conn_hand_over(conn);
+	}
+	if (krdma_call_take(conn, &conn->call_closing)) {
+		krdma_step_failed(conn);
+		krdma_conn_call_closing(conn);
+	}
+	krdma_conn_put(conn);
 }
 
 /*
@@ -128,10 +188,7 @@ static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 	ret = krdma_msg_nudge(conn, until);
 	if (ret)
 		return ret;
-	krdma_conn_get(conn);
-	if (!queue_delayed_work(krdma_wq, &conn->step_work,
-				msecs_to_jiffies(KRDMA_MSG_NUDGE_MS)))
-		krdma_conn_put(conn);
+	krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
 	return 0;
 }
 
@@ -185,7 +242,7 @@ static int krdma_step(struct krdma_conn *conn)
 
 /**
  * krdma_offer_work - hand requests to a listener's owner
- * @work: krdma_conn.step_work of a listener
+ * @work: krdma_conn.call_work of a listener
  *
  * The list's reference to each becomes the owner's. Not the same function as for
  * connections, so that lockdep tells the two apart: a request's owner may
@@ -194,7 +251,7 @@ static int krdma_step(struct krdma_conn *conn)
 void krdma_offer_work(struct work_struct *work)
 {
 	struct krdma_conn *listener =
-		container_of(work, struct krdma_conn, step_work.work);
+		container_of(work, struct krdma_conn, call_work);
 	struct krdma_conn *conn;
 
 	struct module *owner = krdma_owner_hold(listener->ops->owner);

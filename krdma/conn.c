@@ -8,14 +8,16 @@
  * second, krdma_conn_teardown(), needs process context and runs exactly once:
  * disconnect, drain, destroy. close_work runs it, unless the owner of a raw
  * connection has work requests and MRs of its own: then close_work only makes
- * the QP flush and calls the owner, and teardown is up to krdma_release_cb().
+ * the QP flush, and teardown is up to krdma_release_cb(). Afterwards call_work
+ * calls the owner, on a queue that no teardown waits for.
  *
  * Who can still reach a connection during teardown, and why each of them ends:
  *  - CM callbacks: until rdma_destroy_id(), which waits for them
  *  - completion handlers: until ib_drain_qp(), which waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
  *    because their caller does
- *  - timer, alive, step_work, loan_work and close_work: hold a reference each
+ *  - timer, alive, step_work, loan_work, pull_work, pull_limit, close_work and
+ *    call_work: hold a reference each
  *  - messages that are lent: hold a reference each, and only the memory
  *  - removal of the device: until krdma_device_detach()
  *  - who tells a listener of new devices: until krdma_listen_end()
@@ -456,12 +458,35 @@ struct module *krdma_owner_hold(struct module *owner)
 	return owner && try_module_get(owner) ? owner : NULL;
 }
 
-/* The ops may be gone with an owner that has released the connection before. */
-static void krdma_conn_notify_closing(struct krdma_conn *conn)
+/* A listener that accepts is told at once; an owner by call_work. */
+static void krdma_conn_tell_end(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	if (READ_ONCE(conn->acceptor))
+		krdma_step_failed(conn);
+	if (!conn->ops)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->call_closing = true;
+	if (!conn->stopped)
+		krdma_call_queue(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_conn_call_closing - tell the owner that its connection is over
+ * @conn: connection whose close_work has run
+ *
+ * Context: process, in call_work.
+ */
+void krdma_conn_call_closing(struct krdma_conn *conn)
 {
 	struct module *owner;
 
-	if (!krdma_conn_may_notify(conn) || !conn->ops || !conn->ops->closing)
+	krdma_loan_flush(conn);
+	/* The ops may be gone with an owner that has released the connection before. */
+	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
 		return;
 	owner = krdma_owner_hold(conn->ops->owner);
 	conn->ops->closing(&conn->cb, conn->error);
@@ -481,9 +506,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 		krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
 
-	krdma_step_failed(conn);
-	krdma_loan_flush(conn);
-	krdma_conn_notify_closing(conn);
+	krdma_conn_tell_end(conn);
 	krdma_conn_put(conn);
 }
 
@@ -512,22 +535,24 @@ static int krdma_conn_init(struct krdma_conn *conn,
 
 /*
  * Two places, so that lockdep tells a listener's from a connection's: a
- * listener's step_work may release a request, which waits for its close_work.
+ * listener's call_work may release a request, which waits for its close_work.
  */
 static void krdma_conn_init_works(struct krdma_conn *conn)
 {
 	if (conn->cb.role == KRDMA_LISTEN_CONN) {
 		INIT_DELAYED_WORK(&conn->timer, krdma_listen_work);
-		INIT_DELAYED_WORK(&conn->step_work, krdma_offer_work);
 		INIT_WORK(&conn->close_work, krdma_conn_close_work);
+		INIT_WORK(&conn->call_work, krdma_offer_work);
 	} else {
 		INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
-		INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 		INIT_WORK(&conn->close_work, krdma_conn_close_work);
+		INIT_WORK(&conn->call_work, krdma_call_work);
 	}
+	INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
 	INIT_WORK(&conn->loan_work, krdma_loan_work);
 	INIT_WORK(&conn->pull_work, krdma_pull_work);
+	INIT_DELAYED_WORK(&conn->pull_limit, krdma_pull_limit_work);
 	INIT_WORK(&conn->free_work, krdma_conn_free_work);
 }
 
@@ -976,16 +1001,16 @@ void krdma_disconnect(struct krdma_cb *cb)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
 
-/* Called from a callback: close_work is the caller, or waits for it. */
-static bool krdma_conn_cancel_close(struct krdma_conn *conn)
+/* Neither close_work nor step_work waits for a callback, so both can be awaited. */
+static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
-	struct work_struct *work = current_work();
-
-	if (work == &conn->close_work)
-		return false;
-	if (work == &conn->step_work.work)
-		return cancel_work(&conn->close_work);
-	return cancel_work_sync(&conn->close_work);
+	if (cancel_work_sync(&conn->close_work))
+		krdma_conn_put(conn);
+	krdma_step_cancel(conn);
+	/* Called from a callback: call_work is the caller. */
+	if (current_work() == &conn->call_work ?
+	    cancel_work(&conn->call_work) : cancel_work_sync(&conn->call_work))
+		krdma_conn_put(conn);
 }
 
 /*
@@ -1002,9 +1027,7 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	conn->stopped = true;
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	if (krdma_conn_cancel_close(conn))
-		krdma_conn_put(conn);
-	krdma_step_cancel(conn);
+	krdma_conn_cancel_works(conn);
 	krdma_loan_stop(conn);
 }
 

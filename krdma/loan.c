@@ -7,7 +7,9 @@
  * One at a time lends, and has krdma_msg.lending: the completion handler, as
  * long as each message came in one part, else the worker, which may allocate
  * memory to put parts together. Who has it goes on until the ready list is
- * empty; whatever arrives meanwhile is his. So messages stay in order.
+ * empty; whatever arrives meanwhile is his. So messages stay in order. While a
+ * CHUNK is pulled lending stays set, and no worker waits: krdma_loan_go_on_locked()
+ * queues it again.
  *
  * It begins when the owner has been told of the connection (krdma_msg.open) and
  * ends with krdma_release_cb(). close_work waits until all that has arrived was
@@ -65,7 +67,7 @@ static void krdma_loan_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	krdma_conn_get(conn); /* put by loan_work or krdma_loan_stop() */
-	if (!queue_work(krdma_wq, &conn->loan_work))
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->loan_work))
 		krdma_conn_put(conn);
 }
 
@@ -177,19 +179,53 @@ static int krdma_loan_lend_whole(struct krdma_conn *conn)
 	return 0;
 }
 
+static int krdma_loan_lend_complete(struct krdma_conn *conn)
+{
+	const struct krdma_msg *msg = conn->msg;
+
+	if (!msg->whole || msg->whole_have < msg->whole_len)
+		return 0;
+	return krdma_loan_lend_whole(conn);
+}
+
+static int krdma_loan_pull(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_pull_lent_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+/* Return: -EINPROGRESS: krdma_loan_go_on_locked() queues the worker again. */
 static int krdma_loan_take_part(struct krdma_conn *conn,
 				struct krdma_recv *recv)
 {
-	struct krdma_msg *msg = conn->msg;
 	int ret;
 
 	if (recv->hdr.type == KRDMA_WIRE_CHUNK)
-		ret = krdma_pull(conn, recv);
-	else
-		ret = krdma_msg_take_part(conn, recv);
-	if (ret || !msg->whole || msg->whole_have < msg->whole_len)
-		return ret;
-	return krdma_loan_lend_whole(conn);
+		return krdma_loan_pull(conn) ?: -EINPROGRESS;
+	ret = krdma_msg_take_part(conn, recv);
+	return ret ?: krdma_loan_lend_complete(conn);
+}
+
+/**
+ * krdma_loan_go_on_locked - a CHUNK was pulled, or not
+ * @conn: connection for which krdma_pull_lent_locked() returned 0
+ * @error: 0 or why not
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_loan_go_on_locked(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	/* Nothing can follow a message that was not lent: lending stays set. */
+	if (error)
+		krdma_conn_abort_locked(conn, error);
+	else if (!conn->stopped)
+		krdma_loan_queue_locked(conn);
 }
 
 /**
@@ -201,8 +237,10 @@ void krdma_loan_work(struct work_struct *work)
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, loan_work);
 	struct krdma_recv *recv;
-	int ret = 0;
+	int ret;
 
+	/* The last CHUNK may have been pulled. */
+	ret = krdma_loan_lend_complete(conn);
 	while (!ret && (recv = krdma_loan_next(conn, true))) {
 		if (krdma_recv_is_whole(recv))
 			krdma_loan_lend_recv(conn, recv);
@@ -210,7 +248,7 @@ void krdma_loan_work(struct work_struct *work)
 			ret = krdma_loan_take_part(conn, recv);
 	}
 	/* Nothing can follow what was not lent: lending stays set. */
-	if (ret)
+	if (ret && ret != -EINPROGRESS)
 		krdma_conn_abort(conn, ret);
 	krdma_conn_put(conn);
 }
@@ -223,6 +261,8 @@ void krdma_loan_work(struct work_struct *work)
  */
 void krdma_loan_flush(struct krdma_conn *conn)
 {
+	/* The end of a pull queues loan_work; a pull that begins now fails. */
+	flush_work(&conn->pull_work);
 	flush_work(&conn->loan_work);
 }
 

@@ -8,20 +8,60 @@
 #include "priv.h"
 
 struct workqueue_struct *krdma_wq;
+struct workqueue_struct *krdma_peer_wq;
+static struct workqueue_struct *krdma_owner_wq;
+
+/**
+ * krdma_owner_queue - the workqueue of owners' callbacks
+ * @p: parameters of the connection or listener
+ *
+ * Apart from the others, because callbacks may sleep; and they may wait for work of
+ * queues that are not for memory reclaim, which work of krdma_wq must not.
+ *
+ * Return: the queue.
+ */
+struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p)
+{
+	return krdma_owner_wq;
+}
+
+static void krdma_wqs_destroy(void)
+{
+	/* Work that has put the last reference to a connection may still run. */
+	if (krdma_owner_wq)
+		destroy_workqueue(krdma_owner_wq);
+	if (krdma_peer_wq)
+		destroy_workqueue(krdma_peer_wq);
+	if (krdma_wq)
+		destroy_workqueue(krdma_wq);
+}
+
+static int krdma_wqs_create(void)
+{
+	krdma_wq = alloc_workqueue("krdma",
+				   WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM, 0);
+	krdma_peer_wq = alloc_workqueue("krdma-peer",
+					WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM,
+					0);
+	krdma_owner_wq = alloc_workqueue("krdma-owner", WQ_UNBOUND | WQ_SYSFS, 0);
+	if (krdma_wq && krdma_peer_wq && krdma_owner_wq)
+		return 0;
+	krdma_wqs_destroy();
+	return -ENOMEM;
+}
 
 static int __init krdma_init(void)
 {
 	int ret;
 
-	/* Unbound: closing a connection may wait for its peer's adapter. */
-	krdma_wq = alloc_workqueue("krdma", WQ_UNBOUND | WQ_SYSFS, 0);
-	if (!krdma_wq)
-		return -ENOMEM;
+	ret = krdma_wqs_create();
+	if (ret)
+		return ret;
 	krdma_stats_init();
 	ret = krdma_device_init();
 	if (ret) {
 		krdma_stats_exit();
-		destroy_workqueue(krdma_wq);
+		krdma_wqs_destroy();
 	}
 	return ret;
 }
@@ -30,8 +70,7 @@ static void __exit krdma_exit(void)
 {
 	krdma_device_exit();
 	krdma_stats_exit();
-	/* Runs what is queued: the last put of a connection may be there. */
-	destroy_workqueue(krdma_wq);
+	krdma_wqs_destroy();
 }
 
 module_init(krdma_init);

@@ -618,8 +618,15 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 	return ib_post_recv(conn->cb.qp, &wr, NULL);
 }
 
-static int krdma_msg_repost_locked(struct krdma_conn *conn,
-				   struct krdma_recv *recv)
+/**
+ * krdma_msg_repost_locked - a receive buffer has been read that was not lent
+ * @conn: connection
+ * @recv: the buffer, on no list
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0 or an errno, for the end of the connection.
+ */
+int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 {
 	int ret;
 

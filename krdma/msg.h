@@ -100,6 +100,34 @@ struct krdma_space {
 };
 
 /**
+ * struct krdma_pull - the CHUNK that is pulled, see pull.c
+ * @op: work requests of its READs; a reference. NULL: there are no READs
+ * @recv: the CHUNK, until @ended
+ * @wire: its next segment
+ * @seg: rest of the segment before @wire
+ * @at: where in the message the next READ begins
+ * @end: where in the message the CHUNK ends
+ * @posted: number of READs that were posted
+ * @over: number of these that have completed
+ * @error: of the first READ that failed
+ * @ended: no READ is in flight, and none will be posted
+ * @until: time limit of the READs, in jiffies
+ */
+struct krdma_pull {
+	struct krdma_op *op;
+	struct krdma_recv *recv;
+	const struct krdma_wire_seg *wire;
+	struct krdma_seg seg;
+	u32 at;
+	u32 end;
+	u32 posted;
+	u32 over;
+	int error;
+	bool ended;
+	unsigned long until;
+};
+
+/**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
  * @nrecvs: how many: p.recv_depth and krdma_msg_extra_recvs(); constant
@@ -131,8 +159,9 @@ struct krdma_space {
  *
  * @next_type: DATA or CHUNK, likewise
  * @push_end: end of the CHUNK that the peer shall pull, 0: none
- * @pulling: pull_work is on its way, see pull.c
- * @pull_error: what it ended with
+ * @pulling: a CHUNK is being pulled, see pull.c
+ * @pull_error: what that ended with
+ * @pull: its state
  * @pulled_due: PULLED is to be sent when the last one has completed
  * @pulled_id: what PULLED says
  * @pulled_end: likewise
@@ -177,6 +206,7 @@ struct krdma_msg {
 	u32 push_end;
 	bool pulling;
 	int pull_error;
+	struct krdma_pull pull;
 	bool pulled_due;
 	u32 pulled_id;
 	u32 pulled_end;
@@ -231,6 +261,7 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
 			 unsigned long until);
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
 struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
+int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
 		      bool lent);
 
@@ -246,7 +277,7 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr);
 int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	       unsigned long until);
-int krdma_pull(struct krdma_conn *conn, struct krdma_recv *recv);
+int krdma_pull_lent_locked(struct krdma_conn *conn);
 void krdma_pull_start_locked(struct krdma_conn *conn);
 
 /* req.c */
@@ -265,6 +296,7 @@ void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);
 /* loan.c */
 bool krdma_loan_is_wanted(const struct krdma_conn *conn);
 bool krdma_loan_begin_locked(struct krdma_conn *conn);
+void krdma_loan_go_on_locked(struct krdma_conn *conn, int error);
 void krdma_loan_lend_all(struct krdma_conn *conn);
 
 /* control.c */

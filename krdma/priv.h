@@ -42,8 +42,14 @@ struct krdma_msg;
 /* How long after a flush its reason may come, see krdma_conn_flushed(). */
 #define KRDMA_QP_REASON_MS 1000
 
-/* main.c */
+/*
+ * main.c: krdma_wq tears down, and has timers, keep-alive and the steps of accepting.
+ * Its work waits neither for a peer nor for an owner. On krdma_peer_wq is work that
+ * may wait for a peer: siw's TCP connect, registrations behind READs in flight.
+ */
 extern struct workqueue_struct *krdma_wq;
+extern struct workqueue_struct *krdma_peer_wq;
+struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
 
 /**
  * struct krdma_dev - an RDMA device, from add to remove of our ib_client
@@ -124,9 +130,9 @@ struct krdma_watch {
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
  *	connection on its lists (krdma_cm_take_request() or its close), a queued
- *	@close_work, @loan_work or @pull_work and a pending @timer, @alive or @step_work one
- *	each (put when they have run or were cancelled), each message that is lent
- *	one. Work requests in flight need none: krdma_qp_drain() waits for their
+ *	@close_work, @call_work, @loan_work or @pull_work and a pending @timer, @alive,
+ *	@step_work or @pull_limit one each (put when they have run or were
+ *	cancelled), each message that is lent one. Work requests in flight need none: krdma_qp_drain() waits for their
  *	completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
@@ -146,7 +152,10 @@ struct krdma_watch {
  * @handed: raw mode: connect or accept has succeeded: the owner is to be told
  *	of the end
  * @notified: the closing callback has been called
- * @told: asynchronous: connected() was called, or will not be
+ * @told: asynchronous: connected() was called, will be by @call_work, or will not
+ *	be
+ * @call_connected: @call_work is to call connected(), with 0
+ * @call_closing: @call_work is to tell of the end
  * @sq_avail: send queue slots that are free, message mode
  * @bulk: bytes of requests on the send queue that move them without the peer's
  *	processor, see krdma_params_bulk_max()
@@ -213,10 +222,13 @@ struct krdma_watch {
  * @timer: ends what does not become established in time; of a listener: makes
  *	it listen again
  * @alive: message mode: looks now and then whether the peer was heard
- * @step_work: asynchronous connections and listeners: see async.c
+ * @step_work: asynchronous connections: see async.c
  * @close_work: does what closing needs in process context
+ * @call_work: tells the owner: of a new connection, or of the end; of a listener:
+ *	of requests
  * @loan_work: lends messages, see loan.c
  * @pull_work: reads long messages, see pull.c
+ * @pull_limit: their time limit
  * @free_work: frees what an atomic context gave up last
  *
  * @acceptor: passive: reference to the listener that hands it out when the handshake
@@ -270,6 +282,8 @@ struct krdma_conn {
 	bool was_established;
 	bool exchanged;
 	bool told;
+	bool call_connected;
+	bool call_closing;
 	unsigned int sq_avail;
 	u64 bulk;
 	struct list_head posted;
@@ -324,8 +338,10 @@ struct krdma_conn {
 	struct delayed_work alive;
 	struct delayed_work step_work;
 	struct work_struct close_work;
+	struct work_struct call_work;
 	struct work_struct loan_work;
 	struct work_struct pull_work;
+	struct delayed_work pull_limit;
 	struct work_struct free_work;
 
 	struct krdma_watch watch;
@@ -456,6 +472,7 @@ void krdma_conn_hand_over(struct krdma_conn *conn);
 bool krdma_conn_is_open(const struct krdma_conn *conn);
 struct module *krdma_owner_hold(struct module *owner);
 void krdma_conn_flushed(struct krdma_conn *conn);
+void krdma_conn_call_closing(struct krdma_conn *conn);
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms);
 void krdma_conn_in_time(struct krdma_conn *conn);
 void krdma_conn_stop_timer(struct krdma_conn *conn);
@@ -477,6 +494,8 @@ bool krdma_should_stop(void);
 int krdma_pause(u32 ms);
 
 /* async.c */
+void krdma_call_queue(struct krdma_conn *conn);
+void krdma_call_work(struct work_struct *work);
 void krdma_step_queue(struct krdma_conn *conn);
 void krdma_step_cancel(struct krdma_conn *conn);
 void krdma_step_failed(struct krdma_conn *conn);
@@ -608,6 +627,9 @@ void krdma_loan_work(struct work_struct *work);
 
 /* pull.c */
 void krdma_pull_work(struct work_struct *work);
+void krdma_pull_limit_work(struct work_struct *work);
+void krdma_pull_kick_locked(struct krdma_conn *conn);
+void krdma_pull_drained(struct krdma_conn *conn);
 void krdma_loan_flush(struct krdma_conn *conn);
 void krdma_loan_stop(struct krdma_conn *conn);
 

@@ -10,14 +10,25 @@
  * not copied, but on siw. MRs are invalidated before a region goes, so that the
  * next one has them, if that is done soon; else they are destroyed.
  *
- * A message is pulled by krdma_conn.pull_work as soon as nothing unread stands
- * before it: who sends need not wait until somebody receives. The next one has
- * to wait until this one was received. Where messages go to a callback, the
- * worker that lends pulls.
+ * A message is pulled as soon as nothing unread stands before it: who sends need
+ * not wait until somebody receives. The next one has to wait until this one was
+ * received.
  *
- * Who pulls has krdma_msg.pulling, and until he is done nobody else touches the
- * first CHUNK of the ready list, the sink, or krdma_msg.whole.
+ * A CHUNK is pulled in three phases. No task waits for the READs, because a peer
+ * that does not answer them would hold a worker for as long as it likes:
+ *
+ *	BEGIN	pull_work registers the memory and posts READs while there is
+ *		room on the send queue
+ *	READs	each completion posts more; the last one says PULLED. pull_limit ends
+ *		the connection if that takes longer than op_timeout_ms
+ *	END	pull_work gives the keys back if the message is complete, and
+ *		hands it to the tasks that receive, or to the worker that lends
+ *
+ * In all phases krdma_msg.pulling is set, and nothing else touches the first CHUNK
+ * of the ready list, the sink, or krdma_msg.whole.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -233,11 +244,6 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 
 /* ---- receiving ---- */
 
-static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
-{
-	kfree(kwr);
-}
-
 /**
  * krdma_pull_can - can long messages be pulled
  * @conn: connection with a device
@@ -252,83 +258,205 @@ bool krdma_pull_can(const struct krdma_conn *conn)
 	       krdma_region_mr_pages(ibdev);
 }
 
-/* One READ: @rdma says where from, @at where to in the sink. */
-static int krdma_pull_post(struct krdma_conn *conn, struct krdma_op *op,
-			   struct ib_rdma_wr *rdma, u32 at, u32 len,
-			   unsigned long until)
-{
-	struct krdma_wr *read = kmalloc(sizeof(*read), GFP_KERNEL);
-	struct ib_sge sge;
-	int ret;
+static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
 
-	if (!read)
-		return -ENOMEM;
-	krdma_wr_init(read, conn, op, KRDMA_READ, krdma_pull_read_done);
-	read->len = len;
-	rdma->wr.opcode = IB_WR_RDMA_READ;
-	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = krdma_region_sges(conn->msg->sink, at, len, &sge);
-	ret = krdma_qp_post(conn, read, &rdma->wr, until);
-	if (ret)
-		kfree(read);
-	return ret;
+/* Bytes of the next READ: one segment of the peer's, one MR of the sink. */
+static u32 krdma_pull_next(const struct krdma_region *sink,
+			   struct krdma_pull *pull)
+{
+	if (!pull->seg.len)
+		krdma_seg_decode(&pull->seg, pull->wire++);
+	return min(pull->seg.len, krdma_region_run(sink, pull->at));
 }
 
-/* A segment may lie across two MRs of the sink. */
-static int krdma_pull_seg(struct krdma_conn *conn, struct krdma_op *op,
-			  struct krdma_seg *seg, u32 at, unsigned long until)
+static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
 {
-	struct ib_rdma_wr rdma = { .rkey = seg->rkey };
+	pull->seg.addr += len;
+	pull->seg.len -= len;
+	pull->at += len;
+}
+
+/* Number of READs; @pull is a copy that stands at the beginning. */
+static u32 krdma_pull_count(const struct krdma_region *sink,
+			    struct krdma_pull pull)
+{
+	u32 n = 0;
+
+	for (; pull.at < pull.end; n++)
+		krdma_pull_advance(&pull, krdma_pull_next(sink, &pull));
+	return n;
+}
+
+/* In one phase at a time: BEGIN, then END. */
+static void krdma_pull_queue_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	krdma_conn_get(conn); /* put by pull_work */
+	queue_work(krdma_peer_wq, &conn->pull_work);
+}
+
+static void krdma_pull_limit_locked(struct krdma_conn *conn)
+{
+	u32 ms = conn->p.op_timeout_ms;
+
+	lockdep_assert_held(&conn->lock);
+	conn->msg->pull.until = krdma_deadline(ms);
+	krdma_conn_get(conn); /* put by pull_limit or krdma_pull_unlimit() */
+	if (mod_delayed_work(krdma_wq, &conn->pull_limit, msecs_to_jiffies(ms)))
+		krdma_conn_put_anywhere(conn);
+}
+
+static void krdma_pull_unlimit(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work(&conn->pull_limit))
+		krdma_conn_put_anywhere(conn);
+}
+
+/**
+ * krdma_pull_limit_work - end a connection whose READs take too long
+ * @work: krdma_conn.pull_limit
+ */
+void krdma_pull_limit_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, pull_limit.work);
+	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long flags;
+	bool late;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	late = pull->op && !pull->ended && conn->cb.state < KRDMA_CLOSING &&
+	       time_after_eq(jiffies, pull->until);
+	if (late)
+		krdma_conn_abort_locked(conn, -ETIMEDOUT);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (late)
+		pr_info_ratelimited("%pISpc: does not answer the READs of its long message, closing\n",
+				    &conn->peer);
+	krdma_conn_put(conn);
+}
+
+/* The peer may reuse its memory; its CHUNK's buffer becomes a receive again. */
+static void krdma_pull_tell_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv = msg->pull.recv;
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	list_del_init(&recv->link);
+	msg->pulled_id = recv->hdr.msg_id;
+	msg->pulled_end = msg->pull.end;
+	/* The completion of the last PULLED may be late; it sends this one then. */
+	msg->pulled_due =
+		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
+	ret = krdma_msg_repost_locked(conn, recv);
+	if (ret)
+		krdma_conn_abort_locked(conn, ret);
+}
+
+/* Once for each pull: no READ is in flight, and none will be posted. */
+static void krdma_pull_ended_locked(struct krdma_conn *conn)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
+
+	lockdep_assert_held(&conn->lock);
+	pull->ended = true;
+	if (pull->error)
+		krdma_conn_abort_locked(conn, pull->error);
+	else
+		krdma_pull_tell_locked(conn);
+	krdma_pull_queue_locked(conn);
+}
+
+static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
+	struct krdma_wr *kwr = &pull->op->wrs[pull->posted];
+	struct ib_sge sge;
+	struct ib_rdma_wr rdma = {
+		.wr.opcode = IB_WR_RDMA_READ,
+		.wr.sg_list = &sge,
+		.remote_addr = pull->seg.addr,
+		.rkey = pull->seg.rkey,
+	};
+
+	lockdep_assert_held(&conn->lock);
+	krdma_wr_init(kwr, conn, pull->op, KRDMA_READ, krdma_pull_read_done);
+	kwr->len = len;
+	rdma.wr.num_sge = krdma_region_sges(conn->msg->sink, pull->at, len, &sge);
+	return krdma_qp_post_locked(conn, kwr, &rdma.wr);
+}
+
+/**
+ * krdma_pull_kick_locked - post the READs that there is room for
+ * @conn: connection in message mode
+ *
+ * At most as many as the send queue has slots. When the connection is over, those
+ * that were not posted never will be.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_pull_kick_locked(struct krdma_conn *conn)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
 	int ret = 0;
 	u32 len;
 
-	while (seg->len && !ret) {
-		len = min(seg->len, krdma_region_run(conn->msg->sink, at));
-		rdma.remote_addr = seg->addr;
-		ret = krdma_pull_post(conn, op, &rdma, at, len, until);
-		seg->addr += len;
-		seg->len -= len;
-		at += len;
-		rdma.wr = (struct ib_send_wr){};
+	lockdep_assert_held(&conn->lock);
+	if (!pull->op || pull->ended)
+		return;
+	while (!pull->error && pull->at < pull->end) {
+		len = krdma_pull_next(conn->msg->sink, pull);
+		ret = krdma_pull_post_locked(conn, len);
+		if (ret == -EAGAIN)
+			return;
+		if (ret) {
+			pull->error = ret;
+			break;
+		}
+		pull->posted++;
+		krdma_pull_advance(pull, len);
 	}
-	return ret;
+	if (pull->over == pull->posted)
+		krdma_pull_ended_locked(conn);
 }
 
-static int krdma_pull_segs(struct krdma_conn *conn, struct krdma_recv *recv,
-			   struct krdma_op *op, unsigned long until)
+static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
 {
-	const struct krdma_wire_seg *wire =
-		recv->buf + sizeof(struct krdma_wire_hdr);
-	u32 at = recv->hdr.offset, end = at + recv->len, len;
-	struct krdma_seg seg;
-	int ret = 0;
+	struct krdma_conn *conn = kwr->conn;
+	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long flags;
 
-	while (at < end && !ret) {
-		krdma_seg_decode(&seg, wire++);
-		len = seg.len;
-		ret = krdma_pull_seg(conn, op, &seg, at, until);
-		at += len;
-	}
-	return ret;
+	spin_lock_irqsave(&conn->lock, flags);
+	pull->over++;
+	if (status && !pull->error)
+		pull->error = status;
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static int krdma_pull_read(struct krdma_conn *conn, struct krdma_recv *recv,
-			   unsigned long until)
+/**
+ * krdma_pull_drained - no READ completes any more
+ * @conn: connection whose QP is drained
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_pull_drained(struct krdma_conn *conn)
 {
-	struct krdma_op *op = krdma_op_alloc();
-	int ret;
+	unsigned long flags;
 
-	if (!op)
-		return -ENOMEM;
-	ret = krdma_pull_segs(conn, recv, op, until) ?:
-	      krdma_op_wait(conn, op, until);
-	krdma_op_put(op);
-	return ret;
+	lockdep_assert_held(&conn->setup);
+	if (!conn->msg)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 /* Memory for all of the message, with its first CHUNK. */
-static int krdma_pull_begin(struct krdma_conn *conn, struct krdma_recv *recv,
-			    unsigned long until)
+static int krdma_pull_make_sink(struct krdma_conn *conn,
+				struct krdma_recv *recv, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
 	struct krdma_region *sink;
@@ -342,27 +470,9 @@ static int krdma_pull_begin(struct krdma_conn *conn, struct krdma_recv *recv,
 	return 0;
 }
 
-static void krdma_pull_tell(struct krdma_conn *conn, struct krdma_recv *recv)
-{
-	struct krdma_msg *msg = conn->msg;
-	unsigned long flags;
-
-	/* See krdma_qp_post() for why bottom halves are off. */
-	local_bh_disable();
-	spin_lock_irqsave(&conn->lock, flags);
-	list_del_init(&recv->link);
-	msg->pulled_id = recv->hdr.msg_id;
-	msg->pulled_end = recv->hdr.offset + recv->len;
-	/* The completion of the last one may be late; it sends this one then. */
-	msg->pulled_due =
-		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
-	spin_unlock_irqrestore(&conn->lock, flags);
-	local_bh_enable();
-}
-
 /* The keys of the sink go before anybody sees the message. */
-static void krdma_pull_end(struct krdma_conn *conn, u32 len,
-			   unsigned long until)
+static void krdma_pull_take(struct krdma_conn *conn, u32 len,
+			    unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
 	unsigned long flags;
@@ -378,60 +488,125 @@ static void krdma_pull_end(struct krdma_conn *conn, u32 len,
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/**
- * krdma_pull - pull a CHUNK
- * @conn: connection; the caller has krdma_msg.pulling, or lends
- * @recv: the first one on the ready list
- *
- * If it was the last CHUNK of its message, krdma_msg.whole is complete.
- *
- * Context: process.
- * Return: 0; -ENOMEM: nothing has changed; or another errno, and the connection
- * is over.
- */
-int krdma_pull(struct krdma_conn *conn, struct krdma_recv *recv)
+/* Where messages are lent, the worker that lends goes on; see loan.c. */
+static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	msg->pulling = false;
+	msg->pull_error = error;
+	if (msg->lending) {
+		krdma_loan_go_on_locked(conn, error);
+	} else if (!error) {
+		/* The next CHUNK may have been faster. */
+		krdma_pull_start_locked(conn);
+	}
+	krdma_conn_wake(conn);
+}
+
+static void krdma_pull_over(struct krdma_conn *conn, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->pull = (struct krdma_pull){};
+	/* For want of memory it can be tried again. */
+	if (error && error != -ENOMEM)
+		krdma_conn_abort_locked(conn, error);
+	krdma_pull_over_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* @pull: the first CHUNK, with an op. */
+static void krdma_pull_read(struct krdma_conn *conn,
+			    const struct krdma_pull *pull)
+{
+	unsigned long flags;
+
+	/* See krdma_qp_post() for why bottom halves are off. */
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->pull = *pull;
+	krdma_pull_limit_locked(conn);
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+}
+
+static void krdma_pull_begin(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
-	u32 end = recv->hdr.offset + recv->len, len = recv->hdr.msg_len;
+	struct krdma_recv *recv = krdma_msg_first(conn);
+	struct krdma_pull pull = {
+		.recv = recv,
+		.wire = recv->buf + sizeof(struct krdma_wire_hdr),
+		.at = recv->hdr.offset,
+		.end = recv->hdr.offset + recv->len,
+	};
 	int ret;
 
-	ret = krdma_pull_begin(conn, recv, until);
-	if (ret == -ENOMEM)
-		return ret;
-	ret = ret ?: krdma_pull_read(conn, recv, until);
-	if (ret) {
-		krdma_conn_abort(conn, ret);
-		return ret == -ENOMEM ? -ECONNABORTED : ret;
+	ret = krdma_pull_make_sink(conn, recv, until);
+	if (!ret) {
+		pull.op = krdma_op_alloc_wrs(krdma_pull_count(conn->msg->sink,
+							      pull));
+		ret = pull.op ? 0 : -ENOMEM;
 	}
-	krdma_pull_tell(conn, recv);
-	krdma_msg_repost(conn, recv, false);
-	if (end == len)
-		krdma_pull_end(conn, len, until);
-	return 0;
+	if (ret)
+		krdma_pull_over(conn, ret);
+	else
+		krdma_pull_read(conn, &pull);
+}
+
+static void krdma_pull_end(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
+	const struct krdma_pull *pull = &conn->msg->pull;
+	/* Its receive may have the next message already. */
+	u32 len = krdma_region_size(conn->msg->sink);
+	int error = pull->error;
+
+	krdma_pull_unlimit(conn);
+	krdma_op_put(pull->op);
+	if (!error && pull->end == len)
+		krdma_pull_take(conn, len, until);
+	krdma_pull_over(conn, error == -ENOMEM ? -ECONNABORTED : error);
 }
 
 /**
- * krdma_pull_work - pull the CHUNK that is next
+ * krdma_pull_work - begin or end the pull of a CHUNK
  * @work: krdma_conn.pull_work
+ *
+ * The READs are between the two, and no task waits for them.
  */
 void krdma_pull_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, pull_work);
-	unsigned long flags;
-	int ret;
 
-	ret = krdma_pull(conn, krdma_msg_first(conn));
-
-	spin_lock_irqsave(&conn->lock, flags);
-	conn->msg->pulling = false;
-	conn->msg->pull_error = ret;
-	/* The next CHUNK may have been faster. */
-	if (!ret)
-		krdma_pull_start_locked(conn);
-	krdma_conn_wake(conn);
-	spin_unlock_irqrestore(&conn->lock, flags);
+	if (conn->msg->pull.op)
+		krdma_pull_end(conn);
+	else
+		krdma_pull_begin(conn);
 	krdma_conn_put(conn);
+}
+
+/**
+ * krdma_pull_lent_locked - pull the CHUNK that is next, for the worker that lends
+ * @conn: connection in message mode; the caller has krdma_msg.lending
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0: krdma_loan_go_on_locked() is called when it is over; or why the
+ * connection is over.
+ */
+int krdma_pull_lent_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return conn->error ?: -ECONNRESET;
+	conn->msg->pulling = true;
+	krdma_pull_queue_locked(conn);
+	return 0;
 }
 
 /**
@@ -455,6 +630,5 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 		return;
 	msg->pulling = true;
 	msg->pull_error = 0;
-	krdma_conn_get(conn); /* put by pull_work */
-	queue_work(krdma_wq, &conn->pull_work);
+	krdma_pull_queue_locked(conn);
 }

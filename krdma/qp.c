@@ -287,6 +287,7 @@ void krdma_qp_drain(struct krdma_conn *conn)
 		ib_drain_qp(conn->cb.qp);
 	WRITE_ONCE(conn->drained, true);
 	krdma_req_end(conn);
+	krdma_pull_drained(conn);
 	/* See krdma_conn_wait_late(). */
 	krdma_conn_wake(conn);
 }

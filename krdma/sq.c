@@ -316,6 +316,7 @@ static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over);
+	krdma_pull_kick_locked(conn);
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
 	krdma_conn_wake(conn);

@@ -46,13 +46,9 @@ sink_key() {
 	[[ -n $key ]]
 }
 
-# Most of the free memory has been used, for bytes that are not zero.
+# Bytes that are not zero are in much of the free memory, in the part that was freed last.
 soil() {
-	local name kib rest
-	while read -r name kib rest; do
-		[[ $name != MemAvailable: ]] || break
-	done </proc/meminfo
-	tr '\0' x </dev/zero | head -c $(((kib - 32768) * 1024)) >/dev/shm/soil
+	tr '\0' x </dev/zero | head -c $((256 << 20)) >/dev/shm/soil
 	rm /dev/shm/soil
 }
 
@@ -121,10 +117,103 @@ silent() {
 	barrier spoken
 }
 
+counter() {
+	local name value
+	while read -r name value; do
+		[[ $name != "$1" ]] || echo "$value"
+	done <$files/counters
+}
+
+# Long messages whose sender is cut off before it can answer the READs: nothing leaves node 1 for this address of node 2.
+stalled=24
+deaf=10.56.0.202
+
+chunks_are_there() { (($(grep -c " $max_msg .* live" $files/regions) >= stalled)); }
+pinged() { (($(counter pings) > $1)); }
+
+pulls() {
+	local i pings
+	if ((NODE == 2)); then
+		ip addr add $deaf/32 dev "$NETDEV"
+		barrier address
+		for ((i = 0; i < stalled; i++)); do expect 0 connect "c$i" "$victim" 7000 src=$deaf max_msg=$max_msg; done
+		barrier short
+		expect 0 connect good "$victim" 7003
+		expect 0 connect brief "$victim" 7002 src=$deaf max_msg=$max_msg
+		barrier connected
+		barrier cut
+		for ((i = 0; i < stalled; i++)); do kt_start "send$i" send "c$i" $max_msg 60000; done
+		kt_start brief send brief $max_msg 60000
+		barrier stalled
+		expect 0 connect new "$victim" 7000 max_msg=$max_msg
+		kt_within 0 1000 "a client is accepted within a second although $stalled READs are not answered: $kt_ms ms"
+		expect 0 send new 64
+		expect 0 close new 0 10000
+		kt_within 0 1000 "and its connection is closed within a second: $kt_ms ms"
+		expect 0 release new
+		barrier restored
+		for ((i = 0; i < stalled; i++)); do
+			kt_result "send$i" 60
+			((kt_ret == 0)) || break
+		done
+		kt_is 0 "all long messages are sent when the sender is reachable again"
+		barrier sent
+		for ((i = 0; i < stalled; i++)); do kt release "c$i"; done
+		kt_result brief 60
+		((kt_ret < 0))
+		ok $? "the message that took too long is not sent: $kt_ret"
+		kt release brief
+		expect 0 release good
+		ip addr del $deaf/32 dev "$NETDEV"
+	else
+		barrier address
+		ip route add $deaf/32 dev "$NETDEV"
+		for ((i = 0; i < stalled; i++)); do expect 0 accept "v$i" l 20000; done
+		expect 0 listen probing 0.0.0.0 7003 keepalive_ms=$((300 * slow))
+		expect 0 listen short 0.0.0.0 7002 max_msg=$max_msg op_ms=$((2000 * slow))
+		barrier short
+		expect 0 accept good probing 20000
+		expect 0 accept brief short 20000
+		barrier connected
+		tc qdisc add dev "$NETDEV" clsact
+		tc filter add dev "$NETDEV" egress protocol ip pref 1 u32 match ip dst $deaf/32 action drop
+		ok $? "nothing leaves this node for $deaf"
+		barrier cut
+		within 20 chunks_are_there
+		ok $? "$stalled long messages are being read, and nothing answers"
+		pings=$(counter pings)
+		barrier stalled
+		expect 0 accept new l 20000
+		expect 64 receive new 64 20000
+		kt until new CLOSED 5000
+		kt_is 0 "the end of the other connection is noticed"
+		expect 0 release new
+		within 10 pinged "$pings"
+		ok $? "peers are probed"
+		kt until brief CLOSED 20000
+		kt receive brief $max_msg 1000
+		kt_is ETIMEDOUT "READs that take longer than op_timeout_ms end the connection"
+		for i in brief short; do expect 0 release $i; done
+		tc qdisc del dev "$NETDEV" clsact
+		barrier restored
+		for ((i = 0; i < stalled; i++)); do
+			kt receive "v$i" $max_msg 60000
+			((kt_ret == max_msg)) || break
+		done
+		kt_is $max_msg "all long messages are received then"
+		barrier sent
+		for ((i = 0; i < stalled; i++)); do kt release "v$i"; done
+		for i in good probing; do expect 0 release $i; done
+		ip route del $deaf/32 dev "$NETDEV"
+	fi
+	barrier pulled
+}
+
 [[ $NODE == 2 ]] || expect 0 listen l 0.0.0.0 7000 max_msg=$max_msg
 barrier listening
 [[ $LINK != siw ]] || sink
 silent
+[[ $LINK != siw ]] || pulls
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"
 finish
