@@ -368,6 +368,14 @@ enum krdma_poll {
  *	message took may complete as late as in krdma_release_cb(), with any
  *	status: until then its &struct ib_cqe must exist. Not with
  *	KRDMA_SHARED_CQ, where that could be later still: -EINVAL
+ * @max_conns: listener: connections that it may have at a time, from the request
+ *	until the owner has released them; default 1024. Requests beyond that are
+ *	rejected (the peer gets -EBUSY)
+ * @msg_memory: message mode: bytes of memory for messages that are not complete, or
+ *	that no task has received yet, of all connections of a listener together;
+ *	default 256 MiB, or four times @max_msg if that is more; at least @max_msg. A
+ *	message that does not fit ends its connection with -EDQUOT. Messages that fit
+ *	into one receive buffer do not count
  * @spin_us: a task that waits for its request or for a message looks for it so
  *	many microseconds at most before it sleeps, less where that does not pay;
  *	default 0: it sleeps at once. At most 1000
@@ -417,6 +425,8 @@ struct krdma_params {
 	u32 spin_us;
 	u32 srq_depth;
 	u32 path_mtu;
+	u32 max_conns;
+	u64 msg_memory;
 };
 
 /* Domains */

@@ -223,6 +223,7 @@ static u8 krdma_cm_reason(int error)
 	case -EPROTOTYPE:
 		return KRDMA_WIRE_REJ_MODE;
 	case -EBUSY:
+	case -EUSERS:
 		return KRDMA_WIRE_REJ_BUSY;
 	case -ETIMEDOUT:
 		return KRDMA_WIRE_REJ_TIMEOUT;
@@ -334,8 +335,8 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 	struct krdma_conn *conn = krdma_conn_alloc_child(listener);
 	int ret;
 
-	if (!conn)
-		return -ENOMEM;
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
 	ret = krdma_cm_fill_request(conn, id, param);
 	if (ret)
 		goto err_put;

@@ -57,6 +57,7 @@ static void krdma_conn_free(struct kref *ref)
 	krdma_stats_del_conn(conn);
 	if (conn->acceptor)
 		krdma_conn_put(conn->acceptor);
+	krdma_budget_del_conn(conn);
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
 	xa_destroy(&conn->invalidatable);
@@ -605,6 +606,10 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 	if (!ret && role != KRDMA_LISTEN_CONN &&
 	    conn->p.flags & KRDMA_LISTEN_FLAGS)
 		ret = -EINVAL;
+	if (!ret) {
+		conn->budget = krdma_budget_alloc(&conn->p);
+		ret = conn->budget ? 0 : -ENOMEM;
+	}
 	if (ret) {
 		kfree(conn);
 		return ERR_PTR(ret);
@@ -617,14 +622,21 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
  * krdma_conn_alloc_child - make what a connect request becomes
  * @listener: where it came in; its parameters are taken over
  *
- * Return: the connection in KRDMA_REQUESTED with one reference, or NULL.
+ * Return: the connection in KRDMA_REQUESTED with one reference,
+ * ERR_PTR(-ENOMEM), or ERR_PTR(-EUSERS): the listener has as many as it may.
  */
 struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 {
 	struct krdma_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	int ret;
 
 	if (!conn)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_budget_add_conn(listener, conn);
+	if (ret) {
+		kfree(conn);
+		return ERR_PTR(ret);
+	}
 	conn->p = listener->p;
 	conn->p.flags &= ~KRDMA_LISTEN_FLAGS;
 	conn->cb.context = listener->cb.context;

@@ -175,6 +175,7 @@ static int krdma_loan_lend_whole(struct krdma_conn *conn)
 	whole->loan.len = msg->whole_len;
 	whole->loan.is_whole = true;
 	msg->whole = NULL;
+	krdma_budget_uncharge(conn);
 	krdma_loan_lend(conn, &whole->loan);
 	return 0;
 }

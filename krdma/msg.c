@@ -1002,17 +1002,23 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
  *
  * Context: process.
- * Return: 0, or -ENOMEM: nothing has changed.
+ * Return: 0; -ENOMEM: nothing has changed; -EDQUOT: the connection is over.
  */
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 {
 	struct krdma_msg *msg = conn->msg;
 	u32 len = recv->len;
+	int ret;
 
 	if (!msg->whole) {
+		ret = krdma_budget_charge(conn, recv->hdr.msg_len);
+		if (ret)
+			return ret;
 		msg->whole = kvmalloc(recv->hdr.msg_len, GFP_KERNEL);
-		if (!msg->whole)
+		if (!msg->whole) {
+			krdma_budget_uncharge(conn);
 			return -ENOMEM;
+		}
 		msg->whole_len = recv->hdr.msg_len;
 		msg->whole_have = 0;
 	}
@@ -1080,6 +1086,7 @@ static void krdma_msg_drop_whole(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->msg->whole = NULL;
+	krdma_budget_uncharge(conn);
 	krdma_pull_start_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	kvfree(whole);

@@ -171,6 +171,7 @@ struct krdma_pull {
  * @whole: where the parts of a long message are put together, or NULL
  * @whole_len: its length
  * @whole_have: how much of it is there
+ * @charged: bytes of @sink or @whole that krdma_conn.budget counts
  *
  * Shown buffers; set in krdma_rw_start() before the first use, see rw.c:
  * @rw_ready: all of the following is set
@@ -218,6 +219,7 @@ struct krdma_msg {
 	void *whole;
 	u32 whole_len;
 	u32 whole_have;
+	u32 charged;
 
 	bool rw_ready;
 	struct krdma_region *shown;

@@ -27,6 +27,9 @@
 #define KRDMA_KEEPALIVE_MS 5000
 /* 4.096 us * 2^17: 0.5 s */
 #define KRDMA_ACK_TIMEOUT_ROCE 17
+/* Some 290 MB of receive buffers, with their default size. */
+#define KRDMA_CONNS_DEFAULT 1024
+#define KRDMA_MSG_MEMORY_DEFAULT SZ_256M
 /*
  * Bulk that a connection must move, each way, not to be taken for dead: bytes in
  * a ms. What a link of 400 Gbit/s has under way in 20 us is always allowed.
@@ -116,6 +119,10 @@ static void krdma_params_defaults(struct krdma_params *p)
 	krdma_default_u32(&p->buf_size, 4096);
 	krdma_default_u32(&p->max_msg, KRDMA_MAX_MSG_DEFAULT);
 	krdma_default_u32(&p->pull_min, 65536);
+	krdma_default_u32(&p->max_conns, KRDMA_CONNS_DEFAULT);
+	if (!p->msg_memory)
+		p->msg_memory = max_t(u64, KRDMA_MSG_MEMORY_DEFAULT,
+				      4ULL * p->max_msg);
 	krdma_default_u8(&p->responder_resources, 16);
 	krdma_default_u8(&p->initiator_depth, 16);
 	krdma_default_u8(&p->retry_count, 6);
@@ -145,7 +152,7 @@ static bool krdma_params_path_ok(const struct krdma_params *p)
 
 static bool krdma_params_sizes_ok(const struct krdma_params *p)
 {
-	return p->backlog <= KRDMA_DEPTH_MAX &&
+	return p->backlog <= KRDMA_DEPTH_MAX && p->max_conns <= INT_MAX &&
 	       p->send_depth <= KRDMA_DEPTH_MAX &&
 	       p->recv_depth <= KRDMA_DEPTH_MAX &&
 	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
@@ -187,6 +194,7 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 	       p->buf_size >= KRDMA_WIRE_BUF_MIN &&
 	       p->buf_size <= KRDMA_WIRE_BUF_MAX &&
 	       p->max_msg <= KRDMA_WIRE_MSG_MAX &&
+	       p->max_msg <= p->msg_memory &&
 	       (p->mr_pool <= KRDMA_MR_POOL_MAX || p->mr_pool == KRDMA_NEVER);
 }
 

@@ -126,6 +126,22 @@ struct krdma_watch {
 };
 
 /**
+ * struct krdma_budget - limits that a listener and its connections share
+ * @ref: each of them holds one
+ * @max_conns: of &krdma_params; constant
+ * @max_bytes: &krdma_params.msg_memory; constant
+ * @conns: number of connections
+ * @bytes: memory for messages that no owner has yet
+ */
+struct krdma_budget {
+	struct kref ref;
+	u32 max_conns;
+	u64 max_bytes;
+	atomic_t conns;
+	atomic64_t bytes;
+};
+
+/**
  * struct krdma_conn - what is behind a krdma_cb
  * @cb: what the user sees; first, so that both have one address
  * @ref: the maker holds one (krdma_release_cb()), a listener one for each
@@ -138,6 +154,8 @@ struct krdma_watch {
  * @net: reference
  * @domain: reference; NULL: the PD is not shared
  * @ops: the owner's callbacks, or NULL
+ * @budget: reference
+ * @is_counted: @budget counts it
  *
  * @lock: protects cb.state, from @error to @batch, @requests and
  *	@nrequests with the lists that it counts, and all of @msg that says so. Taken
@@ -268,6 +286,8 @@ struct krdma_conn {
 	struct net *net;
 	struct krdma_domain *domain;
 	const struct krdma_ops *ops;
+	struct krdma_budget *budget;
+	bool is_counted;
 
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
@@ -437,6 +457,14 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user);
 u32 krdma_params_bulk_max(u32 keepalive_ms);
 bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
 			      u8 *timeout);
+
+/* budget.c */
+struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p);
+void krdma_budget_put(struct krdma_budget *budget);
+int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn);
+void krdma_budget_del_conn(struct krdma_conn *conn);
+int krdma_budget_charge(struct krdma_conn *conn, u32 len);
+void krdma_budget_uncharge(struct krdma_conn *conn);
 
 /* device.c */
 int krdma_device_init(void);

@@ -460,12 +460,18 @@ static int krdma_pull_make_sink(struct krdma_conn *conn,
 {
 	struct krdma_msg *msg = conn->msg;
 	struct krdma_region *sink;
+	int ret;
 
 	if (msg->sink)
 		return 0;
+	ret = krdma_budget_charge(conn, recv->hdr.msg_len);
+	if (ret)
+		return ret;
 	sink = krdma_region_sink(conn, recv->hdr.msg_len, until);
-	if (IS_ERR(sink))
+	if (IS_ERR(sink)) {
+		krdma_budget_uncharge(conn);
 		return PTR_ERR(sink);
+	}
 	msg->sink = sink;
 	return 0;
 }

@@ -110,6 +110,8 @@ static const struct krdma_family {
 	{ "connected", KRDMA_COUNT_CONNECTED, 1 },
 	{ "accepted", KRDMA_COUNT_ACCEPTED, 1 },
 	{ "requests_refused", KRDMA_COUNT_REQUESTS_REFUSED, 1 },
+	{ "max_conns_reached", KRDMA_COUNT_CONNS_OVER, 1 },
+	{ "msg_memory_reached", KRDMA_COUNT_MEMORY_OVER, 1 },
 	{ "connect_failed", KRDMA_COUNT_FAILED, KRDMA_WHYS, krdma_why_names },
 	{ "ended", KRDMA_COUNT_ENDED, KRDMA_WHYS, krdma_why_names },
 	{ "posted", KRDMA_COUNT_POSTED, KRDMA_WR_KINDS, krdma_kind_names },
@@ -174,6 +176,7 @@ enum krdma_why krdma_stats_why(int error)
 	case -EPROTOTYPE:
 		return KRDMA_WHY_PROTOCOL;
 	case -ENOMEM:
+	case -EDQUOT:
 		return KRDMA_WHY_MEMORY;
 	case -EACCES:
 		return KRDMA_WHY_ACCESS;
@@ -526,6 +529,28 @@ static int krdma_latency_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_latency);
 
+static int krdma_listeners_show(struct seq_file *seq, void *unused)
+{
+	const struct krdma_conn *conn;
+
+	seq_puts(seq, "id local conns max_conns msg_bytes msg_memory\n");
+	mutex_lock(&krdma_stats_lock);
+	list_for_each_entry(conn, &krdma_conns, stats.link) {
+		if (conn->cb.role != KRDMA_LISTEN_CONN)
+			continue;
+		seq_printf(seq, "%u", conn->stats.id);
+		krdma_seq_addr(seq, &conn->local);
+		seq_printf(seq, " %d %u %lld %llu\n",
+			   atomic_read(&conn->budget->conns),
+			   conn->budget->max_conns,
+			   atomic64_read(&conn->budget->bytes),
+			   conn->budget->max_bytes);
+	}
+	mutex_unlock(&krdma_stats_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(krdma_listeners);
+
 static int krdma_regions_show(struct seq_file *seq, void *unused)
 {
 	const struct krdma_region_stats *region;
@@ -555,6 +580,8 @@ void krdma_stats_init(void)
 
 	debugfs_create_file("connections", 0400, dir, NULL,
 			    &krdma_connections_fops);
+	debugfs_create_file("listeners", 0400, dir, NULL,
+			    &krdma_listeners_fops);
 	debugfs_create_file("counters", 0400, dir, NULL, &krdma_counters_fops);
 	debugfs_create_file("conn_counters", 0400, dir, NULL,
 			    &krdma_conn_counters_fops);

@@ -56,6 +56,8 @@ enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,
 	KRDMA_COUNT_ACCEPTED,
 	KRDMA_COUNT_REQUESTS_REFUSED,
+	KRDMA_COUNT_CONNS_OVER, /* of these because of max_conns */
+	KRDMA_COUNT_MEMORY_OVER, /* connections ended because of msg_memory */
 	KRDMA_COUNT_FAILED, /* enum krdma_why */
 	KRDMA_COUNT_ENDED = KRDMA_COUNT_FAILED + KRDMA_WHYS, /* the same */
 	KRDMA_COUNT_POSTED = KRDMA_COUNT_ENDED + KRDMA_WHYS, /* krdma_wr_kind */

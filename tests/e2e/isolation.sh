@@ -209,10 +209,61 @@ pulls() {
 	barrier pulled
 }
 
+# As many connections, and as much memory, as the listener is allowed.
+limits() {
+	if ((NODE == 1)); then
+		expect 0 listen few 0.0.0.0 7001 max_msg=$max_msg max_conns=2 msg_memory=100000
+		barrier few
+		for i in 1 2; do expect 0 accept "f$i" few 20000; done
+		barrier full
+		barrier refused
+		(($(counter max_conns_reached) == 1))
+		ok $? "max_conns_reached: $(counter max_conns_reached)"
+		expect 0 release f2
+		barrier room
+		expect 0 accept f3 few 20000
+		barrier sending
+		kt until f3 CLOSED 20000
+		kt receive f3 $max_msg 1000
+		kt_is EDQUOT "the connection ends whose message would take more memory than the listener may use"
+		[[ $(<$files/listeners) == *" 2 2 $max_msg 100000"* ]]
+		ok $? "listeners: $(tail -n +2 $files/listeners)"
+		(($(counter msg_memory_reached) == 1))
+		ok $? "msg_memory_reached: $(counter msg_memory_reached)"
+		dmesg_node | grep -q 'no memory left for a message of 65536 bytes: msg_memory is 100000, closing'
+		ok $? "the log says so"
+		expect $max_msg receive f1 $max_msg 20000
+		[[ $(<$files/listeners) == *" 2 2 0 100000"* ]]
+		ok $? "a message that was received does not count"
+		barrier received
+		for i in f1 f3 few; do expect 0 release $i; done
+		expect EINVAL listen few 0.0.0.0 7001 max_msg=$max_msg msg_memory=65535
+		kt release few
+	else
+		barrier few
+		for i in 1 2; do expect 0 connect "f$i" "$victim" 7001; done
+		barrier full
+		kt connect f3 "$victim" 7001
+		# iWARP does not carry the reason.
+		is_one_of "$kt_ret" "${errno[EBUSY]}" "${errno[ECONNREFUSED]}"
+		ok $? "a client beyond max_conns is refused: $kt_ret"
+		barrier refused
+		barrier room
+		expect 0 connect f3 "$victim" 7001
+		expect 0 send f1 $max_msg
+		barrier sending
+		expect ECONNRESET send f3 $max_msg
+		barrier received
+		for i in 1 2 3; do kt release "f$i"; done
+	fi
+	barrier limited
+}
+
 [[ $NODE == 2 ]] || expect 0 listen l 0.0.0.0 7000 max_msg=$max_msg
 barrier listening
 [[ $LINK != siw ]] || sink
 silent
+limits
 [[ $LINK != siw ]] || pulls
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"

@@ -66,6 +66,7 @@ static const struct {
 	{ "buf_size", offsetof(struct krdma_params, buf_size) },
 	{ "path_mtu", offsetof(struct krdma_params, path_mtu) },
 	{ "max_msg", offsetof(struct krdma_params, max_msg) },
+	{ "max_conns", offsetof(struct krdma_params, max_conns) },
 };
 
 static int ktest_fill_source(const struct ktest_args *args, struct net *net,
@@ -122,6 +123,7 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		.responder_resources = ktest_option(args, "resources", 0),
 		.initiator_depth = ktest_option(args, "depth", 0),
 		.ack_timeout = ktest_option(args, "ack_timeout", 0),
+		.msg_memory = ktest_option(args, "msg_memory", 0),
 	};
 	if (ktest_option(args, "domain", 0)) {
 		p->domain = ktest_domain(ktest_option(args, "domain", 0));

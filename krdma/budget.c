@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Limits of what peers can make this host allocate: connections of a listener, and
+ * memory for messages that are not complete or not received yet.
+ *
+ * A listener and its connections share one budget, which lives until the last of
+ * them is freed; a client's connection has one of its own. Each connection is
+ * counted from the request until it is freed, each message from the allocation of
+ * its memory until the message is given to the owner.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/slab.h>
+
+#include "msg.h"
+
+/**
+ * krdma_budget_alloc - make a budget
+ * @p: parameters with defaults
+ *
+ * Return: with one reference, or NULL.
+ */
+struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p)
+{
+	struct krdma_budget *budget = kzalloc(sizeof(*budget), GFP_KERNEL);
+
+	if (!budget)
+		return NULL;
+	kref_init(&budget->ref);
+	budget->max_conns = p->max_conns;
+	budget->max_bytes = p->msg_memory;
+	return budget;
+}
+
+static void krdma_budget_free(struct kref *ref)
+{
+	struct krdma_budget *budget =
+		container_of(ref, struct krdma_budget, ref);
+
+	WARN_ON_ONCE(atomic_read(&budget->conns) ||
+		     atomic64_read(&budget->bytes));
+	kfree(budget);
+}
+
+/**
+ * krdma_budget_put - drop a reference
+ * @budget: budget
+ *
+ * Context: any.
+ */
+void krdma_budget_put(struct krdma_budget *budget)
+{
+	kref_put(&budget->ref, krdma_budget_free);
+}
+
+/**
+ * krdma_budget_add_conn - count a connection of a listener
+ * @listener: listener
+ * @conn: its new connection
+ *
+ * Context: any.
+ * Return: 0: krdma_budget_del_conn() undoes it; or -EUSERS.
+ */
+int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
+{
+	struct krdma_budget *budget = listener->budget;
+
+	if (!atomic_add_unless(&budget->conns, 1, budget->max_conns)) {
+		krdma_count(listener, KRDMA_COUNT_CONNS_OVER);
+		return -EUSERS;
+	}
+	kref_get(&budget->ref);
+	conn->budget = budget;
+	conn->is_counted = true;
+	return 0;
+}
+
+/**
+ * krdma_budget_del_conn - a connection or listener is freed
+ * @conn: connection or listener; may have no budget
+ *
+ * Context: any.
+ */
+void krdma_budget_del_conn(struct krdma_conn *conn)
+{
+	if (!conn->budget)
+		return;
+	krdma_budget_uncharge(conn);
+	if (conn->is_counted)
+		atomic_dec(&conn->budget->conns);
+	krdma_budget_put(conn->budget);
+}
+
+/**
+ * krdma_budget_charge - count the memory for a message
+ * @conn: connection in message mode that has no such memory
+ * @len: bytes
+ *
+ * Context: any. If the limit is reached, the connection ends.
+ * Return: 0: krdma_budget_uncharge() undoes it; or -EDQUOT.
+ */
+int krdma_budget_charge(struct krdma_conn *conn, u32 len)
+{
+	struct krdma_budget *budget = conn->budget;
+
+	if (atomic64_add_return(len, &budget->bytes) <= budget->max_bytes) {
+		conn->msg->charged = len;
+		return 0;
+	}
+	atomic64_sub(len, &budget->bytes);
+	krdma_count(conn, KRDMA_COUNT_MEMORY_OVER);
+	pr_info_ratelimited("%pISpc: no memory left for a message of %u bytes: msg_memory is %llu, closing\n",
+			    &conn->peer, len, budget->max_bytes);
+	krdma_conn_abort(conn, -EDQUOT);
+	return -EDQUOT;
+}
+
+/**
+ * krdma_budget_uncharge - the memory for a message is freed, or the owner's
+ * @conn: connection; nothing happens if it has none
+ *
+ * Context: any.
+ */
+void krdma_budget_uncharge(struct krdma_conn *conn)
+{
+	if (!conn->msg || !conn->msg->charged)
+		return;
+	atomic64_sub(conn->msg->charged, &conn->budget->bytes);
+	conn->msg->charged = 0;
+}
