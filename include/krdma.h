@@ -258,6 +258,7 @@ struct krdma_ops {
 #define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 #define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may come later */
 #define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
+#define KRDMA_NOIO	 BIT(5) /* below a block device: no allocation begins I/O */
 #define KRDMA_LISTEN_V6ONLY BIT(6) /* listener on an IPv6 address: no IPv4 */
 
 /**
@@ -280,10 +281,13 @@ enum krdma_poll {
  *	caller's version does not have mean 0, and members that this version of
  *	krdma does not have must be 0, or the call fails with -E2BIG. A size that
  *	is not set is -EINVAL, with a line in the log
- * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ; of a
- *	listener also KRDMA_LISTEN_WAIT and KRDMA_LISTEN_V6ONLY. Without the latter
+ * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ, KRDMA_NOIO; of
+ *	a listener also KRDMA_LISTEN_WAIT and KRDMA_LISTEN_V6ONLY. Without the latter
  *	the sysctl net.ipv6.bindv6only decides whether a listener on :: takes IPv4
- *	as well. KRDMA_SHARED_CQ: connections of the same
+ *	as well. KRDMA_NOIO: memory that krdma allocates for the
+ *	connection, in its own work and in the owner's calls, is GFP_NOIO, and its work
+ *	and the owner's callbacks run on queues with WQ_MEM_RECLAIM: a callback may not
+ *	wait for work on a queue without it. KRDMA_SHARED_CQ: connections of the same
  *	device, @poll and completion vector that have it share completion queues,
  *	each of them one with some fifteen others: fewer interrupts and fewer
  *	queues, but one processor for the completions of all. Not with

@@ -162,6 +162,7 @@ void krdma_call_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, call_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
 	if (krdma_call_take(conn, &conn->call_connected)) {
 		krdma_step_tell(conn, 0);
@@ -173,6 +174,7 @@ void krdma_call_work(struct work_struct *work)
 		krdma_conn_call_closing(conn);
 	}
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 /*
@@ -252,6 +254,7 @@ void krdma_offer_work(struct work_struct *work)
 {
 	struct krdma_conn *listener =
 		container_of(work, struct krdma_conn, call_work);
+	struct krdma_noio noio = krdma_noio_enter(&listener->p);
 	struct krdma_conn *conn;
 
 	struct module *owner = krdma_owner_hold(listener->ops->owner);
@@ -261,6 +264,7 @@ void krdma_offer_work(struct work_struct *work)
 		listener->ops->request(&listener->cb, &conn->cb);
 	module_put(owner);
 	krdma_conn_put(listener);
+	krdma_noio_leave(noio);
 }
 
 /**
@@ -271,11 +275,13 @@ void krdma_step_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, step_work.work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 	int ret = krdma_step(conn);
 
 	if (ret)
 		krdma_conn_abort(conn, ret);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 /* @start failed at once: then nobody is told but by the return value. */
@@ -327,6 +333,7 @@ int krdma_step_accept(struct krdma_conn *conn)
 int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 	int ret;
 
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
@@ -334,12 +341,14 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 		return -EINVAL;
 	/* Once async is set its owner may be told, and release it, at any time. */
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
 		WRITE_ONCE(conn->async, true);
 		ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
 	} else {
 		ret = krdma_last_error(cb) ?: -EISCONN;
 	}
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -362,6 +371,7 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		       u8 private_data_len)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 	int ret;
 
 	if (!conn->ops || !conn->ops->connected)
@@ -374,7 +384,9 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 	/* Once async is set its owner may be told, and release it, at any time. */
 	krdma_conn_get(conn);
 	WRITE_ONCE(conn->async, true);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_step_begun(conn, krdma_cm_answer(conn));
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }

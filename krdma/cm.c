@@ -390,10 +390,9 @@ static void krdma_cm_device_removed(struct krdma_conn *conn)
  * Returning non-zero would make the core destroy the cm_id. That is right only
  * for a request that has not become a connection of ours.
  */
-static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
+			   struct rdma_cm_event *event)
 {
-	struct krdma_conn *conn = id->context;
-
 	trace_krdma_cm_event(conn->stats.id, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -449,6 +448,16 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
+static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct krdma_conn *conn = id->context;
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	int ret = krdma_cm_handle(conn, id, event);
+
+	krdma_noio_leave(noio);
+	return ret;
+}
+
 /**
  * krdma_cm_new_id - make a cm_id
  * @conn: connection or listener without one
@@ -460,6 +469,7 @@ int krdma_cm_new_id(struct krdma_conn *conn)
 {
 	struct rdma_cm_id *id;
 
+	krdma_noio_check(conn);
 	id = rdma_create_id(conn->net, krdma_cm_handler, conn, RDMA_PS_TCP,
 			    IB_QPT_RC);
 	if (IS_ERR(id))
@@ -732,6 +742,7 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
 int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 	int ret;
 
 	if (cb->role != KRDMA_CLIENT_CONN || !krdma_cm_family_ok(dst))
@@ -739,7 +750,9 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ADDR))
 		return krdma_last_error(cb) ?: -EISCONN;
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_cm_finish(conn, krdma_cm_connect(conn, dst));
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -1097,15 +1110,18 @@ int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 	int ret;
 
 	ret = krdma_cm_set_answer(conn, private_data, private_data_len);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_cm_accept(conn);
 	if (ret != -EISCONN)
 		ret = krdma_cm_finish(conn, ret);
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -1317,15 +1333,18 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 {
 	struct krdma_conn *listener = krdma_conn(listen_cb), *conn;
 	unsigned long until = krdma_deadline(timeout_ms);
+	struct krdma_noio noio;
 	int ret;
 
 	if (krdma_cm_is_owned(&listener->p) || listener->async ||
 	    listen_cb->role != KRDMA_LISTEN_CONN)
 		return -EINVAL;
 	krdma_conn_get(listener);
+	noio = krdma_noio_enter(&listener->p);
 	do {
 		ret = krdma_cm_accept_next(listener, until, &conn);
 	} while (ret == -EAGAIN);
+	krdma_noio_leave(noio);
 	if (!ret)
 		*cb = &conn->cb;
 	krdma_conn_put(listener);

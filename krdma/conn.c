@@ -498,6 +498,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, close_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
 	krdma_step_cancel(conn);
 	mutex_lock(&conn->setup);
@@ -509,6 +510,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 
 	krdma_conn_tell_end(conn);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 static int krdma_conn_init(struct krdma_conn *conn,
@@ -892,8 +894,11 @@ int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
  */
 struct krdma_cb *krdma_create(const struct krdma_params *params)
 {
+	const struct krdma_params none = {};
+	struct krdma_noio noio = krdma_noio_enter(params ?: &none);
 	struct krdma_conn *conn = krdma_conn_alloc(KRDMA_CLIENT_CONN, params);
 
+	krdma_noio_leave(noio);
 	return IS_ERR(conn) ? ERR_CAST(conn) : &conn->cb;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
@@ -1090,17 +1095,20 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
 int krdma_release_cb(struct krdma_cb *cb)
 {
 	struct krdma_conn *conn;
+	struct krdma_noio noio;
 
 	might_sleep();
 	if (!cb)
 		return -EINVAL;
 	conn = krdma_conn(cb);
+	noio = krdma_noio_enter(&conn->p);
 	krdma_conn_stop(conn);
 	mutex_lock(&conn->setup);
 	conn->raw_live = false;
 	krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_release_cb, KRDMA_NS);

@@ -61,6 +61,7 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 	struct krdma_frwr *frwr = kzalloc(sizeof(*frwr), GFP_KERNEL);
 	struct ib_mr *mr;
 
+	krdma_noio_check(conn);
 	if (!frwr)
 		return ERR_PTR(-ENOMEM);
 	/* More than asked for: the next region will not be just as large. */

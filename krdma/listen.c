@@ -140,6 +140,7 @@ void krdma_listen_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, timer.work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&
@@ -147,6 +148,7 @@ void krdma_listen_work(struct work_struct *work)
 		krdma_listen_retry(conn);
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 /**
@@ -227,6 +229,7 @@ int krdma_listen_params(const struct sockaddr *src,
 			struct krdma_cb **listen_cb)
 {
 	struct krdma_conn *conn;
+	struct krdma_noio noio;
 	int ret;
 
 	if (!krdma_cm_family_ok(src))
@@ -241,11 +244,13 @@ int krdma_listen_params(const struct sockaddr *src,
 		return -EINVAL;
 	}
 	conn->async = conn->ops && conn->ops->request;
+	noio = krdma_noio_enter(&conn->p);
 	mutex_lock(&conn->setup);
 	memset(&conn->src, 0, sizeof(conn->src));
 	memcpy(&conn->src, src, rdma_addr_size((struct sockaddr *)src));
 	ret = krdma_listen_first(conn);
 	mutex_unlock(&conn->setup);
+	krdma_noio_leave(noio);
 	if (ret) {
 		krdma_release_cb(&conn->cb);
 		return ret;

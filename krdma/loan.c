@@ -167,6 +167,7 @@ static int krdma_loan_lend_whole(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 	struct krdma_whole *whole = kzalloc(sizeof(*whole), GFP_KERNEL);
 
+	krdma_noio_check(conn);
 	if (!whole)
 		return -ENOMEM;
 	INIT_WORK(&whole->work, krdma_whole_free_work);
@@ -237,6 +238,7 @@ void krdma_loan_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, loan_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 	struct krdma_recv *recv;
 	int ret;
 
@@ -252,6 +254,7 @@ void krdma_loan_work(struct work_struct *work)
 	if (ret && ret != -EINPROGRESS)
 		krdma_conn_abort(conn, ret);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 /**

@@ -10,6 +10,7 @@
 struct workqueue_struct *krdma_wq;
 struct workqueue_struct *krdma_peer_wq;
 static struct workqueue_struct *krdma_owner_wq;
+static struct workqueue_struct *krdma_owner_noio_wq;
 
 /**
  * krdma_owner_queue - the workqueue of owners' callbacks
@@ -22,12 +23,14 @@ static struct workqueue_struct *krdma_owner_wq;
  */
 struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p)
 {
-	return krdma_owner_wq;
+	return p->flags & KRDMA_NOIO ? krdma_owner_noio_wq : krdma_owner_wq;
 }
 
 static void krdma_wqs_destroy(void)
 {
 	/* Work that has put the last reference to a connection may still run. */
+	if (krdma_owner_noio_wq)
+		destroy_workqueue(krdma_owner_noio_wq);
 	if (krdma_owner_wq)
 		destroy_workqueue(krdma_owner_wq);
 	if (krdma_peer_wq)
@@ -44,7 +47,10 @@ static int krdma_wqs_create(void)
 					WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM,
 					0);
 	krdma_owner_wq = alloc_workqueue("krdma-owner", WQ_UNBOUND | WQ_SYSFS, 0);
-	if (krdma_wq && krdma_peer_wq && krdma_owner_wq)
+	krdma_owner_noio_wq = alloc_workqueue("krdma-owner-noio",
+					      WQ_UNBOUND | WQ_SYSFS |
+					      WQ_MEM_RECLAIM, 0);
+	if (krdma_wq && krdma_peer_wq && krdma_owner_wq && krdma_owner_noio_wq)
 		return 0;
 	krdma_wqs_destroy();
 	return -ENOMEM;

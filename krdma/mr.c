@@ -910,12 +910,14 @@ struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 	struct krdma_region *region;
 
 	region = krdma_region_create(conn, size, access,
 				     krdma_region_until(conn));
 	if (!IS_ERR(region))
 		krdma_conn_get(conn); /* put in krdma_region_put() */
+	krdma_noio_leave(noio);
 	return region;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_alloc, KRDMA_NS);
@@ -933,11 +935,16 @@ struct krdma_region *krdma_region_from_vmalloc(struct krdma_cb *cb, void *addr,
 					       size_t len, u32 access)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_region *region;
+	struct krdma_noio noio;
 
 	if (!is_vmalloc_addr(addr) || !len || len > KRDMA_REGION_MAX)
 		return ERR_PTR(-EINVAL);
-	return krdma_region_from_memory(conn, addr, len, access,
-					krdma_region_until(conn));
+	noio = krdma_noio_enter(&conn->p);
+	region = krdma_region_from_memory(conn, addr, len, access,
+					  krdma_region_until(conn));
+	krdma_noio_leave(noio);
+	return region;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
 
@@ -963,11 +970,17 @@ struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
 		.len = len,
 	};
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_region *region;
+	struct krdma_noio noio;
 
 	if (offset >= PAGE_SIZE || !len || len > KRDMA_REGION_MAX ||
 	    npages != DIV_ROUND_UP(offset + len, PAGE_SIZE))
 		return ERR_PTR(-EINVAL);
-	return krdma_region_new(conn, &memory, access, krdma_region_until(conn));
+	noio = krdma_noio_enter(&conn->p);
+	region = krdma_region_new(conn, &memory, access,
+				  krdma_region_until(conn));
+	krdma_noio_leave(noio);
+	return region;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_pages, KRDMA_NS);
 
@@ -1017,17 +1030,20 @@ struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
 	struct krdma_conn *conn = krdma_conn(cb);
 	struct krdma_memory memory = {};
 	struct krdma_region *region;
+	struct krdma_noio noio;
 	u32 npages;
 
 	if (!nents || sgl->offset >= PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
+	noio = krdma_noio_enter(&conn->p);
 	memory.first = sgl->offset;
 	memory.pages = krdma_sg_pages(sgl, nents, &npages, &memory.len);
-	if (IS_ERR(memory.pages))
-		return ERR_CAST(memory.pages);
-	region = krdma_region_new(conn, &memory, access,
+	region = IS_ERR(memory.pages) ? ERR_CAST(memory.pages) :
+		 krdma_region_new(conn, &memory, access,
 				  krdma_region_until(conn));
-	kvfree(memory.pages);
+	if (!IS_ERR(memory.pages))
+		kvfree(memory.pages);
+	krdma_noio_leave(noio);
 	return region;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
@@ -1075,16 +1091,19 @@ static int krdma_region_destroy_mrs(struct krdma_region *region)
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
 	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
+	struct krdma_noio noio;
 	int ret;
 
 	if (!xchg(&region->usable, false))
 		return -EALREADY;
 	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
+	noio = krdma_noio_enter(&region->conn->p);
 	if (krdma_region_is_destroyed_first(region))
 		ret = krdma_region_destroy_mrs(region);
 	else
 		ret = krdma_region_invalidate(region, krdma_deadline(ms));
+	krdma_noio_leave(noio);
 	if (!ret)
 		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
 	return ret;

@@ -95,6 +95,7 @@ struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 	struct ib_device *ibdev = krdma_msg_ibdev(conn);
 	struct krdma_send *send;
 
+	krdma_noio_check(conn);
 	send = kmalloc(struct_size(send, data, len), GFP_KERNEL);
 	if (!send)
 		return NULL;
@@ -443,6 +444,7 @@ static int krdma_send_source(struct krdma_conn *conn,
 			     const struct krdma_source *src, size_t length,
 			     u32 timeout_ms)
 {
+	struct krdma_noio noio;
 	unsigned long until;
 	struct krdma_op *op;
 	int ret;
@@ -452,14 +454,18 @@ static int krdma_send_source(struct krdma_conn *conn,
 		return ret;
 	if (length > conn->hello.max_msg)
 		return -EMSGSIZE;
+	noio = krdma_noio_enter(&conn->p);
 	op = krdma_op_alloc();
-	if (!op)
-		return -ENOMEM;
-	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
-	krdma_conn_get(conn);
-	ret = krdma_msg_send(conn, op, src, length, until);
-	krdma_conn_put(conn);
+	if (op) {
+		until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+		krdma_conn_get(conn);
+		ret = krdma_msg_send(conn, op, src, length, until);
+		krdma_conn_put(conn);
+	} else {
+		ret = -ENOMEM;
+	}
 	krdma_op_put(op);
+	krdma_noio_leave(noio);
 	return ret;
 }
 
@@ -548,6 +554,7 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	struct krdma_conn *conn = krdma_conn(cb);
 	struct krdma_source src = { .iter = iter };
 	size_t length = iov_iter_count(iter);
+	struct krdma_noio noio;
 	void *copy = NULL;
 	int ret;
 
@@ -557,6 +564,7 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	if (iov_iter_rw(iter) != WRITE ||
 	    (!iov_iter_is_kvec(iter) && !iov_iter_is_bvec(iter)))
 		return -EINVAL;
+	noio = krdma_noio_enter(&conn->p);
 	src.buffer = krdma_iter_linear(iter);
 	if (!src.buffer) {
 		copy = krdma_iter_gather(conn, iter, length);
@@ -564,6 +572,7 @@ int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 	}
 	ret = krdma_send_source(conn, &src, length, timeout_ms);
 	kvfree(copy);
+	krdma_noio_leave(noio);
 	return ret;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_send_iter, KRDMA_NS);
@@ -1011,6 +1020,7 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 	int ret;
 
 	if (!msg->whole) {
+		krdma_noio_check(conn);
 		ret = krdma_budget_charge(conn, recv->hdr.msg_len);
 		if (ret)
 			return ret;
@@ -1148,17 +1158,20 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	unsigned long until = krdma_deadline(timeout_ms);
+	struct krdma_noio noio;
 	int ret;
 
 	ret = krdma_msg_check_receive(conn);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
 	if (!ret) {
 		ret = krdma_msg_receive(conn, buffer, size, until);
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }
@@ -1190,17 +1203,20 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	struct krdma_conn *conn = krdma_conn(cb);
 	unsigned long until = krdma_deadline(timeout_ms);
 	struct krdma_msg_next next;
+	struct krdma_noio noio;
 	int ret;
 
 	ret = krdma_msg_check_receive(conn);
 	if (ret)
 		return ret;
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_msg_enter(conn, KRDMA_BUSY_RECV, until);
 	if (!ret) {
 		ret = krdma_msg_peek(conn, until, &next);
 		krdma_msg_leave(conn, KRDMA_BUSY_RECV);
 	}
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	/* Not "ret ?: len": that would be unsigned. */
 	return ret ? ret : (ssize_t)next.len;

@@ -14,7 +14,7 @@
 
 #define KRDMA_FLAGS \
 	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_FLAGS | \
-	 KRDMA_SHARED_CQ)
+	 KRDMA_SHARED_CQ | KRDMA_NOIO)
 
 /* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
 #define KRDMA_DEPTH_MAX 65536

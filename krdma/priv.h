@@ -17,6 +17,8 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
+#include <linux/sched/mm.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -148,8 +150,8 @@ struct krdma_budget {
  *	connection on its lists (krdma_cm_take_request() or its close), a queued
  *	@close_work, @call_work, @loan_work or @pull_work and a pending @timer, @alive,
  *	@step_work or @pull_limit one each (put when they have run or were
- *	cancelled), each message that is lent one. Work requests in flight need none: krdma_qp_drain() waits for their
- *	completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
+ *	cancelled), each message that is lent one. Work requests in flight need
+ *	none: krdma_qp_drain() waits for their completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
  * @domain: reference; NULL: the PD is not shared
@@ -440,6 +442,39 @@ static inline void krdma_conn_wake(struct krdma_conn *conn)
 {
 	if (wq_has_sleeper(&conn->wait))
 		wake_up_all(&conn->wait);
+}
+
+/**
+ * struct krdma_noio - what krdma_noio_enter() has changed
+ * @on: whether it has
+ * @flags: for memalloc_noio_restore()
+ */
+struct krdma_noio {
+	bool on;
+	unsigned int flags;
+};
+
+/* All that this task allocates from here on is GFP_NOIO, if @p wants that. */
+static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
+{
+	struct krdma_noio noio = { .on = p->flags & KRDMA_NOIO };
+
+	if (noio.on)
+		noio.flags = memalloc_noio_save();
+	return noio;
+}
+
+static inline void krdma_noio_leave(struct krdma_noio noio)
+{
+	if (noio.on)
+		memalloc_noio_restore(noio.flags);
+}
+
+/* Where memory is allocated: every way to here goes through krdma_noio_enter(). */
+static inline void krdma_noio_check(const struct krdma_conn *conn)
+{
+	WARN_ON_ONCE(conn->p.flags & KRDMA_NOIO && in_task() &&
+		     !(current->flags & PF_MEMALLOC_NOIO));
 }
 
 /* addr.c */

@@ -589,12 +589,14 @@ void krdma_pull_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, pull_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
 	if (conn->msg->pull.op)
 		krdma_pull_end(conn);
 	else
 		krdma_pull_begin(conn);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 
 /**

@@ -225,6 +225,7 @@ int krdma_qp_create(struct krdma_conn *conn)
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
+	krdma_noio_check(conn);
 	ret = krdma_qp_set_depths(conn);
 	if (ret)
 		return ret;

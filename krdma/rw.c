@@ -163,6 +163,7 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	struct krdma_rw_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 	int ret;
 
+	krdma_noio_check(conn);
 	if (!call)
 		return -ENOMEM;
 	refcount_set(&call->op.ref, 1);
@@ -298,6 +299,7 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		    size_t length, u64 offset, u32 timeout_ms)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 	unsigned long until;
 	int ret;
 
@@ -310,11 +312,13 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_req_wait_turn(conn, until);
 	if (!ret && from && krdma_rw_is_inline(conn, length, offset))
 		ret = krdma_rw_write_inline(conn, from, length, offset, until);
 	else if (!ret)
 		ret = krdma_rw_enter_loop(conn, to, from, length, offset, until);
+	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
 	return ret;
 }

@@ -23,11 +23,11 @@ server=$(addr4 1)
 served() {
 	local end=$((SECONDS + 15 * slow))
 	kt server
-	until [[ $kt_text == "$*" ]] || ((SECONDS > end)); do
+	until [[ $kt_text == *"$*" ]] || ((SECONDS > end)); do
 		sleep 0.1
 		kt server
 	done
-	[[ $kt_text == "$*" ]]
+	[[ $kt_text == *"$*" ]]
 	ok $? "server: $* ($kt_text)"
 }
 
@@ -38,12 +38,14 @@ lockdep_minds() {
 
 server() {
 	local options
-	for options in "rw=1 max_msg=65536" ""; do
+	for options in "rw=1 max_msg=65536 noio=1" ""; do
 		# shellcheck disable=SC2086 # words of a command
 		expect 0 server 0.0.0.0 7000 recv_depth=8 backlog=512 $options
 		barrier listening
 		barrier many
 		served "accepted=65 rejected=1 failed=0 closed=65"
+		if [[ $options == *noio* ]]; then [[ $kt_text == "io=0 "* ]]; else [[ $kt_text != "io=0 "* ]]; fi
+		ok $? "allocations in the callbacks may begin I/O only if the connection is not noio: $kt_text ($options)"
 		barrier counted
 		barrier left
 		kt server
@@ -64,7 +66,7 @@ server() {
 
 client() {
 	local options i
-	for options in "rw=1 max_msg=65536" ""; do
+	for options in "rw=1 max_msg=65536 noio=1" ""; do
 		barrier listening
 		# shellcheck disable=SC2086 # words of a command
 		{

@@ -292,7 +292,7 @@ struct krdma_params_case {
 static const struct krdma_params_case refused[] = {
 	{ "struct of another size", { .size = sizeof(struct krdma_params) - 4 } },
 	{ "struct without a size", {} },
-	{ "unknown flag", { GOOD, .flags = BIT(5) } },
+	{ "unknown flag", { GOOD, .flags = BIT(15) } },
 	{ "top flag", { GOOD, .flags = BIT(31) } },
 	{ "messages in raw mode",
 	  { GOOD, .flags = KRDMA_RAW, .ops = &receive_ops } },

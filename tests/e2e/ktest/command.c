@@ -141,6 +141,8 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_RW;
 	if (ktest_option(args, "shared_cq", 0))
 		p->flags |= KRDMA_SHARED_CQ;
+	if (ktest_option(args, "noio", 0))
+		p->flags |= KRDMA_NOIO;
 	/* raw=2: without callbacks */
 	slot->is_raw = ktest_option(args, "raw", 0) == 1;
 	if (ktest_option(args, "raw", 0))

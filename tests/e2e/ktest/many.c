@@ -20,10 +20,18 @@ static struct {
 	atomic_t rejected;
 	atomic_t failed;
 	atomic_t closed;
+	atomic_t io;
 } ktest_server = {
 	.lock = __MUTEX_INITIALIZER(ktest_server.lock),
 	.cbs_lock = __SPIN_LOCK_UNLOCKED(ktest_server.cbs_lock),
 };
+
+/* Callbacks in which allocations may begin I/O. */
+static void ktest_server_note_io(void)
+{
+	if (!(current->flags & PF_MEMALLOC_NOIO))
+		atomic_inc(&ktest_server.io);
+}
 
 static bool ktest_server_replace(struct krdma_cb *old, struct krdma_cb *new)
 {
@@ -73,6 +81,7 @@ static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb
 	struct sockaddr_storage addr;
 	int ret;
 
+	ktest_server_note_io();
 	krdma_peer_private_data(cb, data, KRDMA_PRIVATE_DATA_MAX);
 	ret = krdma_peer_addr(cb, &addr);
 	if (!ret && !strcmp(data, "no")) {
@@ -91,6 +100,7 @@ static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb
 
 static void ktest_server_connected(struct krdma_cb *cb, int error)
 {
+	ktest_server_note_io();
 	if (!error) {
 		atomic_inc(&ktest_server.accepted);
 		return;
@@ -101,6 +111,7 @@ static void ktest_server_connected(struct krdma_cb *cb, int error)
 
 static void ktest_server_closing(struct krdma_cb *cb, int reason)
 {
+	ktest_server_note_io();
 	if (ktest_server_release(cb))
 		atomic_inc(&ktest_server.closed);
 }
@@ -164,6 +175,7 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 	atomic_set(&ktest_server.rejected, 0);
 	atomic_set(&ktest_server.failed, 0);
 	atomic_set(&ktest_server.closed, 0);
+	atomic_set(&ktest_server.io, 0);
 	return krdma_listen_params((struct sockaddr *)&addr, &p,
 				   &ktest_server.listener);
 }
@@ -184,7 +196,8 @@ int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 	else if (args->n == 2)
 		ktest_server_end_locked();
 	snprintf(ctx->text, sizeof(ctx->text),
-		 "accepted=%d rejected=%d failed=%d closed=%d",
+		 "io=%d accepted=%d rejected=%d failed=%d closed=%d",
+		 atomic_read(&ktest_server.io),
 		 atomic_read(&ktest_server.accepted),
 		 atomic_read(&ktest_server.rejected),
 		 atomic_read(&ktest_server.failed),
