@@ -214,7 +214,7 @@ void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
 	mutex_unlock(&s->run->pools_lock);
 }
 
-/* Have so many receives posted, if the SRQ holds them. */
+/* Post receives until @wanted are posted, or as many as the SRQ holds. */
 static int krping_pool_fill_locked(struct krping_run *run,
 				   struct krping_pool *pool, u32 wanted)
 {

@@ -242,7 +242,7 @@ static int vrfm_event_sleep(struct vrfm_event *event,
  * Return: 0; -EINVAL: no such type; -EALREADY: somebody waits for this type;
  * -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: a signal, or the caller was frozen,
  * stopped or traced. The caller of the system call sees -EINTR if a handler ran, and
- * otherwise the call begins anew, with its whole timeout.
+ * otherwise the call begins again, with its whole timeout.
  */
 int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry)

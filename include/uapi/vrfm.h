@@ -233,8 +233,9 @@ struct vrfm_peers {
  */
 #define VRFM_FLUSH _IOWR(VRFM_MAGIC, 1, struct vrfm_flush)
 /*
- * struct vrfm_watch; ETIMEDOUT; EINTR: a signal, never restarted; EIDRM: ended by
- * VRFM_UNWATCH, a close(), or with the device.
+ * struct vrfm_watch; ETIMEDOUT; EINTR: a handler for a signal ran, or, without
+ * old, the task was frozen, stopped or traced; EIDRM: ended by VRFM_UNWATCH, a
+ * close(), or with the device.
  */
 #define VRFM_WATCH _IOWR(VRFM_MAGIC, 2, struct vrfm_watch)
 /* Nothing; ends what this process waits for by VRFM_WATCH through this file. */

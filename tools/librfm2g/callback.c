@@ -287,7 +287,8 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 /*
  * Cancelled until it is gone: a single cancellation between two of its waits
  * would be lost. A callback that ends itself does so when it has returned. Not by
- * a condition variable: none of an old C library knows a clock that nobody sets.
+ * a condition variable: those of glibc before 2.30 and of musl have no monotonic
+ * clock without pthread_condattr_setclock(), which zeroed memory cannot have.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {

@@ -272,7 +272,7 @@ bool line_is_terminal(const struct line_reader *reader)
  */
 void line_again(struct line_reader *reader)
 {
-	/* libedit's handler of that signal draws the line anew. */
+	/* libedit's handler of that signal draws the line again. */
 	if (reader && reader->editing)
 		pthread_kill(reader->editor, SIGCONT);
 }
