@@ -214,7 +214,7 @@ static void all(RFM2GHANDLE x, RFM2G_STATUS wanted, const char *text)
 	wrong = tried = 0;
 	try_most(x);
 	try_rest(x);
-	is(!wrong && tried == 73, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
+	is(!wrong && tried == 74, "%s: status %d from %d of %d", text, wanted, tried - wrong, tried);
 }
 
 static void handles(void)
