@@ -439,25 +439,38 @@ static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	return over;
 }
 
+/* Pages that cannot be protected do not count, or faults would wait for ever. */
+static void vrfm_twin_count(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			    bool counted)
+{
+	if (counted == twin->counted)
+		return;
+	twin->counted = counted;
+	if (counted) {
+		atomic_inc(&vdev->ncounted);
+	} else {
+		atomic_dec(&vdev->ncounted);
+		wake_up(&vdev->twin_wait);
+	}
+}
+
 static void vrfm_twin_drop(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	u32 range = vrfm_page_range(twin->index);
 
 	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, false);
 	atomic_dec(&vdev->ntwins);
-	if (twin->counted) {
-		atomic_dec(&vdev->ncounted);
-		wake_up(&vdev->twin_wait);
-	}
+	vrfm_twin_count(vdev, twin, false);
 	vrfm_twin_free(twin);
 	vrfm_stage_put(vdev, range, range);
 }
 
-static void vrfm_twin_back_off(struct vrfm_twin *twin)
+static void vrfm_twin_back_off(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	twin->held_ns = clamp_t(u64, 2 * twin->held_ns, NSEC_PER_MSEC,
 				VRFM_HELD_MAX_NS);
 	twin->end_at = ktime_get_ns() + twin->held_ns;
+	vrfm_twin_count(vdev, twin, false);
 }
 
 static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
@@ -476,10 +489,13 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	vdev->flush_counts.held += held;
 	over = vrfm_twin_settle(vdev, twin, held);
 	unlock_page(page);
+	vdev->progress |= over;
 	if (over)
 		vrfm_twin_drop(vdev, twin);
 	else if (held)
-		vrfm_twin_back_off(twin);
+		vrfm_twin_back_off(vdev, twin);
+	else
+		twin->held_ns = 0;
 }
 
 /* ---- the flusher ---- */
@@ -490,15 +506,7 @@ static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	u32 range = vrfm_page_range(twin->index);
 	bool claimed = vrfm_stage_is_claimed(vdev, range);
 
-	if (claimed == !twin->counted)
-		return claimed;
-	twin->counted = !claimed;
-	if (claimed) {
-		atomic_dec(&vdev->ncounted);
-		wake_up(&vdev->twin_wait);
-	} else {
-		atomic_inc(&vdev->ncounted);
-	}
+	vrfm_twin_count(vdev, twin, !claimed && !twin->held_ns);
 	return claimed;
 }
 
@@ -508,14 +516,15 @@ static void vrfm_flusher_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
 	bool stays = vrfm_twin_is_claimed(vdev, twin) || now < twin->end_at;
 
-	if (stays)
+	if (stays) {
 		twin->look_at = now + min_t(u64, quiet / VRFM_REST_SHARE,
 					    VRFM_REST_MAX_NS);
-	vdev->due = min(vdev->due, stays ? twin->look_at : 0);
-	if (stays)
+		vdev->due = min(vdev->due, twin->look_at);
 		return;
+	}
+	vdev->due = 0;
 	if (quiet > READ_ONCE(vdev->params.quiet_us) * NSEC_PER_USEC ||
-		 vrfm_twins_are_full(vdev))
+	    vrfm_twins_are_full(vdev))
 		vrfm_twin_end(vdev, twin);
 }
 
@@ -554,6 +563,7 @@ static bool vrfm_flusher_step(struct vrfm_dev *vdev)
 		return true;
 	vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->order);
+	vdev->progress = true;
 	return true;
 }
 
@@ -564,15 +574,19 @@ static void vrfm_flusher_pass(struct vrfm_dev *vdev)
 	/* The flusher alone writes these. */
 	vdev->flush_counts.passes++;
 	vdev->due = U64_MAX;
+	vdev->progress = false;
 	vdev->faults_seen = READ_ONCE(vdev->faults);
 	while (left-- && vrfm_flusher_step(vdev))
 		cond_resched();
 }
 
+/* Enough pages are writable, and there are new ones, or the last pass did something. */
 static bool vrfm_flusher_must_wake(const struct vrfm_dev *vdev)
 {
-	return vrfm_twins_are_full(vdev) || kthread_should_stop() ||
-	       (vdev->resting && READ_ONCE(vdev->faults) != vdev->faults_seen);
+	bool made = READ_ONCE(vdev->faults) != vdev->faults_seen;
+
+	return ((made || vdev->progress) && vrfm_twins_are_full(vdev)) ||
+	       (made && vdev->resting) || kthread_should_stop();
 }
 
 /*

@@ -283,9 +283,10 @@ struct vrfm_flush_counts {
  * @faults: number of twins that were made
  * @flusher: task that compares
  * @faults_seen: @faults at the begin of the flusher's pass; the flusher's, as
- *	are the next two
+ *	are the next three
  * @due: time when the first of the pages that rest must be compared, in ns
  * @resting: it sleeps until @due
+ * @progress: a twin was ended or sent in its last pass
  * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
  * @refused: connect requests that were, of strangers and of peers
@@ -351,6 +352,7 @@ struct vrfm_dev {
 	u64 faults_seen;
 	u64 due;
 	bool resting;
+	bool progress;
 	struct vrfm_stage stage;
 	struct krdma_cb *listener;
 
