@@ -178,6 +178,13 @@ void vrfm_link_woken(struct vrfm_link *link)
 		vrfm_sync_kick(link);
 }
 
+/* A fault is latched in the status register before its event comes. */
+static void vrfm_fault(struct vrfm_dev *vdev, u32 bit, u32 type, u32 node)
+{
+	vrfm_lcsr_update(vdev, bit, true);
+	vrfm_event_raise(vdev, type, node, 0);
+}
+
 static void vrfm_slot_done(struct krdma_req *req, int status)
 {
 	struct vrfm_slot *slot = container_of(req, struct vrfm_slot, req);
@@ -895,8 +902,8 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 		return;
 	vrfm_link_woken(link);
 	vrfm_regs_peers(vdev, 0, -1);
-	vrfm_lcsr_update(vdev, VRFM_LCSR_SYNC_LOSS, true);
-	vrfm_event_raise(vdev, RFM2G_EVENT_SYNC_LOSS, link->peer.node, 0);
+	vrfm_fault(vdev, VRFM_LCSR_SYNC_LOSS, RFM2G_EVENT_SYNC_LOSS,
+		   link->peer.node);
 	pr_info_ratelimited("%s: node %u is not linked any more\n",
 			    dev_name(&vdev->dev), link->peer.node);
 }
@@ -911,16 +918,13 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
  */
 void vrfm_link_bad(struct vrfm_link *link)
 {
-	struct vrfm_dev *vdev = link->vdev;
-
 	spin_lock_bh(&link->lock);
 	link->counts.protocol++;
 	vrfm_link_break_locked(link);
 	spin_unlock_bh(&link->lock);
-	vrfm_lcsr_update(vdev, VRFM_LCSR_BAD_DATA, true);
-	vrfm_event_raise(vdev, RFM2G_EVENT_BAD_DATA, link->peer.node, 0);
-	pr_warn_ratelimited("%s: node %u sent a message that makes no sense\n",
-			    dev_name(&vdev->dev), link->peer.node);
+	vrfm_fault(link->vdev, VRFM_LCSR_BAD_DATA, RFM2G_EVENT_BAD_DATA,
+		   link->peer.node);
+	vrfm_link_say(link, VRFM_SAY_BAD);
 }
 
 /* Nothing more is heard of it. */
@@ -1259,6 +1263,7 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 	INIT_LIST_HEAD(&link->entry);
 	INIT_DELAYED_WORK(&link->sync, vrfm_sync_work);
 	INIT_DELAYED_WORK(&link->ack, vrfm_ack_work);
+	vrfm_say_init(link);
 	link->since = ktime_get();
 	spin_lock_init(&link->lock);
 	init_waitqueue_head(&link->wait);

@@ -63,6 +63,29 @@ enum vrfm_link_state {
 #define VRFM_TODO_SWEPT BIT(2)
 #define VRFM_TODO_GONE BIT(3)
 #define VRFM_TODO_STAGE BIT(4)
+#define VRFM_TODO_BEHIND BIT(5)
+
+/**
+ * enum vrfm_say - log lines about a link
+ * @VRFM_SAY_BEHIND: the peer was left behind
+ * @VRFM_SAY_LEFT: the peer left this node behind
+ * @VRFM_SAY_BAD: the peer sent a malformed message
+ * @VRFM_SAY_UNANSWERED: the peer did not answer a STAGE in time
+ * @VRFM_SAY_LOADING: a load of the peer's image begins
+ * @VRFM_SAY_LOADED: that load is complete
+ * @VRFM_SAY_NO_IMAGE: the peer did not send its image in time
+ * @VRFM_SAYS: number of lines
+ */
+enum vrfm_say {
+	VRFM_SAY_BEHIND,
+	VRFM_SAY_LEFT,
+	VRFM_SAY_BAD,
+	VRFM_SAY_UNANSWERED,
+	VRFM_SAY_LOADING,
+	VRFM_SAY_LOADED,
+	VRFM_SAY_NO_IMAGE,
+	VRFM_SAYS,
+};
 
 /* Blocks that are under way into a peer's memory, at most. */
 #define VRFM_BLOCKS 16
@@ -302,6 +325,8 @@ struct vrfm_mtu {
  * @served: pages of the PULL that were looked at; @sync's own
  * @sync: work that catches up
  * @ack: work that acknowledges what nobody else did
+ * @say: work that prints log lines
+ * @says: bits of enum vrfm_say, lines that @say has to print
  *
  * @lock: protects what follows; taken in any context but hard interrupts
  * @state: changes under the order, too, by vrfm_link_become_locked()
@@ -384,6 +409,8 @@ struct vrfm_link {
 	u32 served;
 	struct delayed_work sync;
 	struct delayed_work ack;
+	struct work_struct say;
+	unsigned long says;
 
 	spinlock_t lock; /* see @lock above */
 	enum vrfm_link_state state;

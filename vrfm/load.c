@@ -13,8 +13,6 @@
  * meanwhile. What arrives is live. Then pages of the holder's that differ are
  * merged: only words that are neither live nor this node's own.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -470,8 +468,7 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 		link->swept = 0;
 	vrfm_load_todo_all(vdev, VRFM_TODO_LOAD);
 	trace_vrfm_load_begin(vdev->unit, from->peer.node, kind);
-	pr_info_ratelimited("%s: loading the image of node %u\n",
-			    dev_name(&vdev->dev), from->peer.node);
+	vrfm_link_say(from, VRFM_SAY_LOADING);
 }
 
 static void vrfm_load_set_holder(struct vrfm_dev *vdev, struct vrfm_link *link)
@@ -545,8 +542,7 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 		load->holder->filled = load->lineage;
 	load->shared = true;
 	trace_vrfm_load_done(vdev->unit, load->holder->peer.node, load->kind);
-	pr_info_ratelimited("%s: loaded the image of node %u\n",
-			    dev_name(&vdev->dev), load->holder->peer.node);
+	vrfm_link_say(load->holder, VRFM_SAY_LOADED);
 	vrfm_load_end(vdev);
 }
 
@@ -593,8 +589,7 @@ static void vrfm_load_late(struct vrfm_dev *vdev, struct vrfm_link *link,
 	WRITE_ONCE(link->mute, mute);
 	spin_unlock_bh(&link->lock);
 	if (mute)
-		pr_warn_ratelimited("%s: node %u does not send its image\n",
-				    dev_name(&vdev->dev), link->peer.node);
+		vrfm_link_say(link, VRFM_SAY_NO_IMAGE);
 }
 
 static bool vrfm_load_is_late(const struct vrfm_load *load)

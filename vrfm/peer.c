@@ -609,6 +609,7 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	vrfm_peer_hang_up(link);
 	cancel_delayed_work_sync(&link->sync);
 	cancel_delayed_work_sync(&link->ack);
+	cancel_work_sync(&link->say);
 	/* rxe before Linux 6.10 may still look at what was sent. */
 	synchronize_rcu();
 	vrfm_link_put(link);

@@ -12,8 +12,6 @@
  * Peers that cannot write directly need not be told, and without any other
  * nothing is waited for.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bitmap.h>
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -383,8 +381,7 @@ static void vrfm_stage_cut(struct vrfm_link *link)
 	if (link->cb)
 		krdma_disconnect(link->cb);
 	spin_unlock_bh(&link->lock);
-	pr_warn_ratelimited("%s: node %u does not answer what a program here waits for\n",
-			    dev_name(&link->vdev->dev), link->peer.node);
+	vrfm_link_say(link, VRFM_SAY_UNANSWERED);
 }
 
 /*

@@ -44,6 +44,7 @@
 #define queue_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
 #undef mod_delayed_work
 #define mod_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
+#define queue_work(wq, work) fuzz_queued(work)
 
 static unsigned int fuzz_kicks;
 
@@ -51,6 +52,11 @@ static bool fuzz_kicked(void)
 {
 	fuzz_kicks++;
 	return true;
+}
+
+static bool fuzz_queued(struct work_struct *work)
+{
+	return work;
 }
 
 #include "../../vrfm/link.c"
@@ -66,6 +72,7 @@ static bool fuzz_kicked(void)
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"
+#include "../../vrfm/say.c"
 #include "../../vrfm/serve.c"
 #include "../../vrfm/stage.c"
 #include "../../vrfm/sync.c"
