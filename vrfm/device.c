@@ -110,6 +110,7 @@ static void vrfm_dev_release(struct device *dev)
 	vrfm_flush_free(vdev);
 	vrfm_stage_free(vdev);
 	vrfm_region_free(&vdev->region);
+	vrfm_status_free(vdev);
 	kvfree(vdev->own);
 	if (!IS_ERR_OR_NULL(vdev->inode))
 		vrfm_inode_free(vdev->inode);
@@ -175,6 +176,9 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	if (ret)
 		return ret;
 	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);
+	if (ret)
+		return ret;
+	ret = vrfm_status_alloc(vdev);
 	if (ret)
 		return ret;
 	vdev->own = kvzalloc(vdev->params.size / VRFM_WORD / BITS_PER_BYTE,

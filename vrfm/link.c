@@ -80,6 +80,7 @@ static void vrfm_link_become_locked(struct vrfm_link *link,
 	if (link->state != state)
 		link->since = ktime_get();
 	WRITE_ONCE(link->state, state);
+	vrfm_status_update_locked(link);
 }
 
 static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
@@ -295,6 +296,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	if (link->opened)
 		vrfm_slot(link, link->opened)->closed = true;
 	WRITE_ONCE(link->opened, link->opened + 1);
+	vrfm_status_lag_locked(link);
 	slot = vrfm_slot(link, link->opened);
 	vrfm_pack_begin(&slot->pack, slot->pack.msg, link->room);
 	slot->type = type;
@@ -738,6 +740,7 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->rx.bad = false;
 	link->rx_direct = false;
 	vrfm_direct_reset_locked(link);
+	vrfm_status_lag_locked(link);
 }
 
 /* Another life of the peer's device: it has nothing, and knows of nothing. */
@@ -1004,6 +1007,7 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 	WRITE_ONCE(link->acked, head->applied);
 	link->granted = granted;
 	link->rx_heard = jiffies;
+	vrfm_status_heard_locked(link);
 	answered = link->direct.answered != head->staged;
 	WRITE_ONCE(link->direct.answered, head->staged);
 	spin_unlock_bh(&link->lock);

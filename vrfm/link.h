@@ -251,6 +251,7 @@ struct vrfm_rx {
  * @directs: blocks that were written directly into the peer's memory
  * @bytes_direct: of them
  * @overloads: how often the peer was too slow
+ * @left: number of times that the peer left this node behind
  * @protocol: how often it broke the rules
  * @events_dropped: events that it had no room for
  */
@@ -263,6 +264,7 @@ struct vrfm_link_counts {
 	u64 directs;
 	u64 bytes_direct;
 	u64 overloads;
+	u64 left;
 	u64 protocol;
 	u64 events_dropped;
 };
@@ -538,6 +540,17 @@ void vrfm_load_lose(struct vrfm_link *link);
 void vrfm_load_link_down(struct vrfm_link *link);
 bool vrfm_load_tell(struct vrfm_link *link);
 void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);
+
+/* status.c */
+void vrfm_status_update_locked(struct vrfm_link *link);
+void vrfm_status_lag_locked(struct vrfm_link *link);
+void vrfm_status_heard_locked(struct vrfm_link *link);
+void vrfm_status_add(struct vrfm_link *link);
+void vrfm_status_remove(struct vrfm_link *link);
+
+/* say.c */
+void vrfm_say_init(struct vrfm_link *link);
+void vrfm_link_say(struct vrfm_link *link, enum vrfm_say what);
 
 /* serve.c */
 void vrfm_serve(struct vrfm_link *link);

@@ -243,9 +243,9 @@ static int vrfm_mmap_dma(struct vm_area_struct *vma)
  * @vma: mapping
  *
  * What RFM2G_SET_SPECIAL_MMAP asked for, once, whatever becomes of it; else the
- * memory.
+ * memory, or at %VRFM_STATUS_OFFSET the status page.
  *
- * Return: 0; -EAGAIN: not inside the memory; -EINVAL: private and writable,
+ * Return: 0; -EAGAIN: not inside the memory; those of vrfm_status_mmap(); -EINVAL: private and writable,
  * what is stored there would never leave this process.
  */
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
@@ -263,6 +263,9 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 			return -EINVAL;
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
+	if (special == VRFM_SPECIAL_NONE &&
+	    vma->vm_pgoff == VRFM_STATUS_OFFSET >> PAGE_SHIFT)
+		return vrfm_status_mmap(vdev, vma);
 	if (special == VRFM_SPECIAL_NONE)
 		return vrfm_mmap_memory(vdev, vma);
 	/* Out of the way of vrfm_wrprotect(), which goes by the offset. */

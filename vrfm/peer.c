@@ -489,6 +489,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		/* Whatever this node wrote before. */
 		vrfm_link_miss_own(link);
 		list_add_tail(&link->entry, &vdev->links);
+		vrfm_status_add(link);
 	}
 	rt_mutex_unlock(&vdev->order);
 	if (ret) {
@@ -591,6 +592,7 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 			return link;
 		vrfm_peer_unlist(link);
 		vrfm_peer_hang_up(link);
+		vrfm_status_remove(link);
 	}
 	vrfm_link_put(link);
 	return ERR_PTR(ret);
@@ -610,6 +612,7 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	cancel_delayed_work_sync(&link->sync);
 	cancel_delayed_work_sync(&link->ack);
 	cancel_work_sync(&link->say);
+	vrfm_status_remove(link);
 	/* rxe before Linux 6.10 may still look at what was sent. */
 	synchronize_rcu();
 	vrfm_link_put(link);

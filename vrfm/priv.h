@@ -256,6 +256,7 @@ struct vrfm_flush_counts {
  * @unit: N
  * @region: the memory
  * @bar_files: open files that have mapped registers
+ * @status: status page that programs map
  * @gone: no longer there, files that are open get -ENODEV
  * @epoch: which life of the device this is, see vrfm_dev_epoch()
  * @own: a bit for each word: this node wrote it last, as far as it knows. Under
@@ -327,6 +328,7 @@ struct vrfm_dev {
 	unsigned int unit;
 	struct vrfm_region region;
 	struct list_head bar_files;
+	struct vrfm_status *status;
 	bool gone;
 
 	u64 epoch;
@@ -630,6 +632,11 @@ int vrfm_reg_clear(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg);
 
 /* sysfs.c */
 extern const struct attribute_group *vrfm_dev_groups[];
+
+/* status.c */
+int vrfm_status_alloc(struct vrfm_dev *vdev);
+void vrfm_status_free(struct vrfm_dev *vdev);
+int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma);
 
 /* states.c */
 int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);

@@ -227,6 +227,84 @@ struct vrfm_peers {
 	__u64 lineage;
 };
 
+/**
+ * struct vrfm_poll_events - events that poll() reports for this file
+ * @in: a bit for each type of event, 1 << enum rfm2g_event, that is reported as
+ *	POLLIN while it can be taken
+ * @pri: the same for POLLPRI
+ * @flags: 0
+ * @reserved: 0
+ *
+ * Without this command POLLIN reports the network events, RESET to INTR4, and
+ * POLLPRI reports faults.
+ */
+struct vrfm_poll_events {
+	__u32 in;
+	__u32 pri;
+	__u32 flags;
+	__u32 reserved;
+};
+
+/* Offset in the file at which the status page is mapped, by PROT_READ only. */
+#define VRFM_STATUS_OFFSET 0x100000000ULL
+#define VRFM_STATUS_VERSION 1
+#define VRFM_STATUS_NODES 256
+
+/* Of a node in the status page: it is a peer. */
+#define VRFM_STATUS_PRESENT 0x80000000U
+
+/**
+ * struct vrfm_status_peer - a node in the status page
+ * @seq: odd while members below change that belong together
+ * @state: enum vrfm_peer_link
+ * @flags: %VRFM_STATUS_PRESENT, %VRFM_PEER_SYNCED, %VRFM_PEER_MISSES_ALL
+ * @lag: number of messages that it has not acknowledged
+ * @heard_ns: time of the last message from it, CLOCK_MONOTONIC, in ns; 0: none
+ *	came. Blocks that it writes directly are no messages
+ * @since_ns: time of the last change of @state, CLOCK_MONOTONIC, in ns
+ * @overloads: number of times that this node left it behind
+ * @left: number of times that it left this node behind
+ * @reserved: 0
+ *
+ * @lag and @heard_ns can be read alone at any time. A program that needs @state,
+ * @flags, @since_ns, @overloads and @left of one moment reads @seq, then these,
+ * then @seq again, in this order, and begins again if @seq was odd or is another
+ * one.
+ */
+struct vrfm_status_peer {
+	__u32 seq;
+	__u32 state;
+	__u32 flags;
+	__u32 lag;
+	__u64 heard_ns;
+	__u64 since_ns;
+	__u64 overloads;
+	__u64 left;
+	__u64 reserved[2];
+};
+
+/**
+ * struct vrfm_status - the status page of a device
+ * @version: %VRFM_STATUS_VERSION; members are added without another one
+ * @size: bytes of all
+ * @first: offset of @peers
+ * @peer_size: bytes of each of @peers, at least 64
+ * @nodes: number of @peers
+ * @node: id of this node
+ * @reserved: 0
+ * @peers: all nodes that there may be, by their ids
+ */
+struct vrfm_status {
+	__u32 version;
+	__u32 size;
+	__u32 first;
+	__u32 peer_size;
+	__u32 nodes;
+	__u32 node;
+	__u64 reserved[5];
+	struct vrfm_status_peer peers[VRFM_STATUS_NODES];
+};
+
 /*
  * struct vrfm_flush; ETIMEDOUT: not all of them have it; EINTR: killed. Besides
  * the timeout it may wait for a slow peer as a write does.

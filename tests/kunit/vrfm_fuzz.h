@@ -96,6 +96,7 @@ static void dev_free(struct vrfm_dev *vdev)
 	kfree(vdev->diff);
 	kfree(vdev->own);
 	kfree(vdev->live);
+	kfree(vdev->status);
 	kfree(vdev);
 }
 
@@ -108,7 +109,9 @@ static int dev_fill(struct vrfm_dev *vdev)
 	vdev->live = kzalloc(WORDS / BITS_PER_BYTE, GFP_KERNEL);
 	vdev->twins = kcalloc(pages, sizeof(*vdev->twins), GFP_KERNEL);
 	vdev->diff = kzalloc(sizeof(*vdev->diff), GFP_KERNEL);
-	if (!vdev->own || !vdev->live || !vdev->twins || !vdev->diff)
+	vdev->status = kzalloc(sizeof(*vdev->status), GFP_KERNEL);
+	if (!vdev->own || !vdev->live || !vdev->twins || !vdev->diff ||
+	    !vdev->status)
 		return -ENOMEM;
 	/* Every third page can be stored into by programs. */
 	for (i = 0; i < pages; i += 3) {

@@ -75,6 +75,7 @@ static bool fuzz_queued(struct work_struct *work)
 #include "../../vrfm/say.c"
 #include "../../vrfm/serve.c"
 #include "../../vrfm/stage.c"
+#include "../../vrfm/status.c"
 #include "../../vrfm/sync.c"
 #include "../../vrfm/way.c"
 

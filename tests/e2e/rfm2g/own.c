@@ -37,6 +37,9 @@
 #define PEERS 0xC030EA04
 #define CLAIM 0x4010EA05
 #define UNCLAIM 0x4010EA06
+#define POLL_EVENTS 0x4010EA07
+#define STATUS_OFFSET 0x100000000
+#define STATUS_SIZE (64 + 256 * 64)
 #define FOREVER 0xFFFFFFFF
 #define MOST 65536
 #define PEER_SIZE 120
@@ -45,6 +48,7 @@
 struct flush { uint32_t timeout, flags, reached, behind, absent, reserved; };
 struct watch { uint32_t offset, length; uint64_t old; uint32_t timeout, flags, changed, reserved; };
 struct claim { uint32_t offset, length, flags, reserved; };
+struct poll_events { uint32_t in, pri, flags, reserved; };
 struct peers { uint64_t peers; uint32_t peer_size, count, flags, image; uint64_t loaded, size, lineage; };
 struct peer {
 	uint32_t node, state, flags, lag;
@@ -210,6 +214,46 @@ static void bad_peers(uint32_t wanted)
 	is(all_are(room + n * 200, 1000, 0xAA), "and no more than there are");
 }
 
+static void bad_poll_events(void)
+{
+	gives(EFAULT, call(POLL_EVENTS, BAD_ADDRESS), "events of poll at a wrong address");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .in = 1 << 12 }), "an event that there is not");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .pri = 1U << 31 }), "nor is there this one");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .flags = 1 }), "events of poll with a flag");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .reserved = 1 }), "with a reserved word");
+	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0xfff, .pri = 0xfff }), "all events twice");
+	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0x1f, .pri = 0xfe0 }), "as they were");
+}
+
+static int map_errno(size_t length, int prot, int flags, off_t offset)
+{
+	void *map = mmap(NULL, length, prot, flags, fd, offset);
+
+	if (map == MAP_FAILED)
+		return errno;
+	munmap(map, length);
+	return 0;
+}
+
+static void bad_status(void)
+{
+	const size_t page = sysconf(_SC_PAGESIZE), length = (STATUS_SIZE + page - 1) / page * page;
+	void *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, STATUS_OFFSET);
+	uint32_t *head = map;
+
+	gives(0, map == MAP_FAILED ? errno : 0, "the status page is mapped");
+	if (map == MAP_FAILED)
+		return;
+	gives(0, head[0] == 1 && head[1] == STATUS_SIZE && head[2] == 64 && head[3] == 64 && head[4] == 256 ? 0 : EINVAL,
+	      "it says what it is");
+	gives(EACCES, mprotect(map, page, PROT_READ | PROT_WRITE) ? errno : 0, "it does not become writable");
+	munmap(map, length);
+	gives(EACCES, map_errno(page, PROT_READ | PROT_WRITE, MAP_SHARED, STATUS_OFFSET), "it is not mapped to be written");
+	gives(EINVAL, map_errno(page, PROT_READ | PROT_WRITE, MAP_PRIVATE, STATUS_OFFSET), "nor a copy of it");
+	gives(EINVAL, map_errno(length + page, PROT_READ, MAP_SHARED, STATUS_OFFSET), "nor is more than there is");
+	gives(EAGAIN, map_errno(page, PROT_READ, MAP_SHARED, STATUS_OFFSET + page), "nor from its second page on");
+}
+
 static int do_bad(char **arg)
 {
 	int rw = fd;
@@ -220,6 +264,8 @@ static int do_bad(char **arg)
 	bad_claim(CLAIM, "claim");
 	bad_claim(UNCLAIM, "unclaim");
 	bad_peers(atoi(arg[0]));
+	bad_poll_events();
+	bad_status();
 	fd = open(path, O_RDONLY);
 	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "to flush needs no right to write");
 	gives(ETIMEDOUT, watch_at(0, 4, 0, NULL, NULL), "nor does to watch");

@@ -47,6 +47,11 @@
  *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
+ *   status NODE                     print what the status page has of that node: seq, state, flags, lag, ms since it was
+ *                                   heard, overloads, left
+ *   stale NODE S                    see in the status page, within S seconds, that this node was left behind by that node
+ *   poll TYPE IN PRI                enable the type, have poll() report these events, in hexadecimal, and print what it
+ *                                   reports; "-" for what it reports if nobody says
  *
  * "failing" before a command: it is done again and again, and each time the next one of its allocations fails, until
  * none is left to fail and it is right. Needs a kernel with fault injection.
@@ -55,6 +60,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -76,6 +82,11 @@
 #define READ_REG 0x8004EB41
 #define SET_TRANSMIT_DISABLE 0x4001EB39
 #define CLAIM 0x4010EA05
+#define POLL_EVENTS 0x4010EA07
+#define STATUS_OFFSET 0x100000000
+#define STATUS_FIRST 64
+#define STATUS_SIZE (STATUS_FIRST + 256 * 64)
+#define STATUS_SYNCED 1
 #define BAR2 2
 #define LCSR1 8
 #define STEP 100000
@@ -774,6 +785,77 @@ static int do_ring(char **arg)
 	return ioctl(fd, CHECK_RING_CONT, NULL) ? complain("ring") : 0;
 }
 
+struct status_peer {
+	uint32_t seq, state, flags, lag;
+	uint64_t heard_ns, since_ns, overloads, left, reserved[2];
+};
+
+static const volatile struct status_peer *status_of(const char *node)
+{
+	char *page = mmap(NULL, STATUS_SIZE, PROT_READ, MAP_SHARED, fd, STATUS_OFFSET);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	return (const volatile struct status_peer *)(page + STATUS_FIRST) + number(node) % 256;
+}
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static int do_status(char **arg)
+{
+	const volatile struct status_peer *peer = status_of(arg[0]);
+	uint64_t heard;
+
+	if (!peer)
+		return complain("map the status page");
+	heard = peer->heard_ns;
+	printf("%u %u %x %u %lld %llu %llu\n", peer->seq, peer->state, peer->flags, peer->lag,
+	       heard ? (long long)(clock_ns() - heard) / 1000000 : -1, (unsigned long long)peer->overloads,
+	       (unsigned long long)peer->left);
+	return 0;
+}
+
+static int do_stale(char **arg)
+{
+	const volatile struct status_peer *peer = status_of(arg[0]);
+	uint64_t end = now_us() + number(arg[1]) * 1000000;
+
+	if (!peer)
+		return complain("map the status page");
+	while (!peer->left || peer->flags & STATUS_SYNCED) {
+		if (now_us() > end)
+			return 1;
+		pause_us(100);
+	}
+	return 0;
+}
+
+static int do_poll(char **arg)
+{
+	uint32_t events[4] = { 0 };
+	struct card_event event = { .event = number(arg[0]) };
+	struct pollfd polled = { .fd = fd, .events = POLLIN | POLLPRI };
+
+	if (ioctl(fd, ENABLE_EVENT, &event))
+		return complain("enable an event");
+	if (*arg[1] != '-') {
+		events[0] = strtoul(arg[1], NULL, 16);
+		events[1] = strtoul(arg[2], NULL, 16);
+		if (ioctl(fd, POLL_EVENTS, events))
+			return complain("events of poll");
+	}
+	if (poll(&polled, 1, 0) < 0)
+		return complain("poll");
+	printf("%s%s\n", polled.revents & POLLIN ? "in" : "", polled.revents & POLLPRI ? "pri" : "");
+	return 0;
+}
+
 static int do_reopen(char **arg)
 {
 	int again = open(device, O_RDWR | O_CLOEXEC);
@@ -807,6 +889,7 @@ static const struct {
 	{ "steady", 4, do_steady }, { "cycle", 4, do_cycle }, { "dirty", 3, do_dirty },
 	{ "pokes", 2, do_pokes }, { "bounce", 2, do_bounce }, { "reflect", 3, do_reflect },
 	{ "flood", 4, do_flood }, { "scrawl", 4, do_scrawl },
+	{ "status", 1, do_status }, { "stale", 2, do_stale }, { "poll", 3, do_poll },
 };
 
 static int failing(int (*command)(char **arg), char **arg)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The status page: what a control loop needs to know of its peers, in memory
+ * that it maps and reads without a system call.
+ *
+ * It belongs to the device. An entry is written under the lock of its link only,
+ * so it has one writer at a time. @lag and @heard_ns change by themselves, each
+ * in one store; the other members change together, between two changes of @seq.
+ */
+#include <linux/build_bug.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/stddef.h>
+#include <linux/vmalloc.h>
+
+#include "compat.h"
+#include "link.h"
+#include "priv.h"
+
+/**
+ * vrfm_status_alloc - make the status page of a device
+ * @vdev: device, its params are set
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_status_alloc(struct vrfm_dev *vdev)
+{
+	BUILD_BUG_ON(sizeof(struct vrfm_status_peer) != 64);
+	BUILD_BUG_ON(offsetof(struct vrfm_status, peers) != 64);
+	BUILD_BUG_ON((int)VRFM_STATUS_NODES != (int)VRFM_NODES);
+	vdev->status = vmalloc_user(sizeof(*vdev->status));
+	if (!vdev->status)
+		return -ENOMEM;
+	vdev->status->version = VRFM_STATUS_VERSION;
+	vdev->status->size = sizeof(*vdev->status);
+	vdev->status->first = offsetof(struct vrfm_status, peers);
+	vdev->status->peer_size = sizeof(struct vrfm_status_peer);
+	vdev->status->nodes = VRFM_STATUS_NODES;
+	vdev->status->node = vdev->params.node;
+	return 0;
+}
+
+/**
+ * vrfm_status_free - free the status page
+ * @vdev: device that nothing maps any more
+ *
+ * Context: may sleep.
+ */
+void vrfm_status_free(struct vrfm_dev *vdev)
+{
+	vfree(vdev->status);
+}
+
+/**
+ * vrfm_status_mmap - map the status page, read-only
+ * @vdev: device
+ * @vma: mapping
+ *
+ * Return: 0; -EACCES: it would be writable; -EINVAL: it is smaller than @vma.
+ */
+int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	vm_flags_clear(vma, VM_MAYWRITE);
+	return remap_vmalloc_range(vma, vdev->status, 0);
+}
+
+static struct vrfm_status_peer *vrfm_status_of(const struct vrfm_link *link)
+{
+	return &link->vdev->status->peers[link->peer.node];
+}
+
+static u32 vrfm_status_flags(const struct vrfm_link *link)
+{
+	u32 flags = VRFM_STATUS_PRESENT;
+
+	if (link->lost)
+		flags |= VRFM_PEER_MISSES_ALL;
+	if (link->state != VRFM_DOWN && link->rx.synced)
+		flags |= VRFM_PEER_SYNCED;
+	return flags;
+}
+
+static void vrfm_status_write(struct vrfm_link *link, u32 flags)
+{
+	struct vrfm_status_peer *peer = vrfm_status_of(link);
+
+	WRITE_ONCE(peer->seq, peer->seq + 1);
+	smp_wmb(); /* a reader that sees what follows sees an odd seq */
+	WRITE_ONCE(peer->state, link->state);
+	WRITE_ONCE(peer->flags, flags);
+	WRITE_ONCE(peer->since_ns, ktime_to_ns(link->since));
+	WRITE_ONCE(peer->overloads, link->counts.overloads);
+	WRITE_ONCE(peer->left, link->counts.left);
+	smp_wmb(); /* a reader that sees an even seq sees what precedes */
+	WRITE_ONCE(peer->seq, peer->seq + 1);
+}
+
+/**
+ * vrfm_status_update_locked - show the state of a link
+ * @link: link, with its lock held
+ *
+ * Context: any.
+ */
+void vrfm_status_update_locked(struct vrfm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	vrfm_status_write(link, vrfm_status_flags(link));
+}
+
+/**
+ * vrfm_status_lag_locked - show how many messages are not acknowledged
+ * @link: link, with its lock held
+ *
+ * Context: any.
+ */
+void vrfm_status_lag_locked(struct vrfm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	WRITE_ONCE(vrfm_status_of(link)->lag, link->opened - link->acked);
+}
+
+/**
+ * vrfm_status_heard_locked - show that the peer sent a message
+ * @link: link, with its lock held
+ *
+ * Context: any.
+ */
+void vrfm_status_heard_locked(struct vrfm_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	WRITE_ONCE(vrfm_status_of(link)->heard_ns, ktime_get_ns());
+	vrfm_status_lag_locked(link);
+}
+
+/**
+ * vrfm_status_add - show a peer
+ * @link: link that has no connection yet
+ *
+ * Context: any.
+ */
+void vrfm_status_add(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	WRITE_ONCE(vrfm_status_of(link)->heard_ns, 0);
+	WRITE_ONCE(vrfm_status_of(link)->lag, 0);
+	vrfm_status_update_locked(link);
+	spin_unlock_bh(&link->lock);
+}
+
+/**
+ * vrfm_status_remove - do not show a peer any more
+ * @link: link that has no connection any more
+ *
+ * Context: any.
+ */
+void vrfm_status_remove(struct vrfm_link *link)
+{
+	spin_lock_bh(&link->lock);
+	WRITE_ONCE(vrfm_status_of(link)->lag, 0);
+	vrfm_status_write(link, 0);
+	spin_unlock_bh(&link->lock);
+}
