@@ -325,10 +325,14 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 /* A fault that is forgotten is no longer latched in the status either. */
 static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
 {
-	if (type == RFM2G_EVENT_SYNC_LOSS)
-		vdev->regs.lcsr &= ~VRFM_LCSR_SYNC_LOSS;
-	if (type == RFM2G_EVENT_BAD_DATA)
-		vdev->regs.lcsr &= ~VRFM_LCSR_BAD_DATA;
+	static const u32 bits[RFM2G_EVENTS] = {
+		[RFM2G_EVENT_BAD_DATA] = VRFM_LCSR_BAD_DATA,
+		[RFM2G_EVENT_RXFIFO_FULL] = VRFM_LCSR_RX_FULL,
+		[RFM2G_EVENT_RXFIFO_AFULL] = VRFM_LCSR_RX_AFULL,
+		[RFM2G_EVENT_SYNC_LOSS] = VRFM_LCSR_SYNC_LOSS,
+	};
+
+	vdev->regs.lcsr &= ~bits[type];
 }
 
 /**

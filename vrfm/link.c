@@ -691,9 +691,12 @@ void vrfm_link_behind(struct vrfm_link *link)
 	link->hold_until = jiffies + msecs_to_jiffies(link->penalty_ms);
 	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
+	/* Before the work of the link runs, which vrfm_link_fall_back() kicks. */
+	link->todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
-	pr_warn_ratelimited("%s: node %u is too slow, it catches up later\n",
-			    dev_name(&link->vdev->dev), link->peer.node);
+	vrfm_fault(link->vdev, VRFM_LCSR_RX_AFULL, RFM2G_EVENT_RXFIFO_AFULL,
+		   link->peer.node);
+	vrfm_link_say(link, VRFM_SAY_BEHIND);
 }
 
 /**
@@ -981,12 +984,42 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 		vrfm_rx_event_dropped(link);
 }
 
+/* LEFT: by the peer, which did not wait for this node. */
+static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
+{
+	spin_lock_bh(&link->lock);
+	link->rx.synced = synced;
+	link->counts.left += left;
+	vrfm_status_update_locked(link);
+	spin_unlock_bh(&link->lock);
+}
+
+/*
+ * The peer sends in order no more, and what it writes comes later. While this
+ * node loads an image that is its own request, and no fault.
+ */
+static void vrfm_rx_left_behind(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	bool asked = READ_ONCE(vdev->live);
+
+	if (!link->rx.synced)
+		return;
+	vrfm_rx_become(link, false, !asked);
+	if (asked)
+		return;
+	vrfm_fault(vdev, VRFM_LCSR_RX_FULL, RFM2G_EVENT_RXFIFO_FULL,
+		   link->peer.node);
+	vrfm_link_say(link, VRFM_SAY_LEFT);
+}
+
 static void vrfm_rx_synced(struct vrfm_link *link)
 {
 	struct vrfm_rx *rx = &link->rx;
 	u32 i;
 
-	rx->synced = true;
+	if (!rx->synced)
+		vrfm_rx_become(link, true, false);
 	for (i = 0; i < rx->nheld; i++)
 		vrfm_event_raise(link->vdev, rx->held[i].event, link->peer.node,
 				 rx->held[i].data);
@@ -1113,7 +1146,7 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 	bool synced = head->flags & VRFM_WIRE_SYNCED;
 
 	if (!synced)
-		link->rx.synced = false;
+		vrfm_rx_left_behind(link);
 	if (head->type == VRFM_WIRE_UPDATE)
 		vrfm_rx_update(link, msg, head->count);
 	else if (head->type == VRFM_WIRE_IMAGE)

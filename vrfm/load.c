@@ -107,6 +107,15 @@ static bool vrfm_tell_info(struct vrfm_link *link)
 	return true;
 }
 
+/* Any message without SYNCED tells the peer that it was left behind. */
+static bool vrfm_tell_behind(struct vrfm_link *link)
+{
+	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
+		return false;
+	link->todo &= ~VRFM_TODO_BEHIND;
+	return true;
+}
+
 static bool vrfm_tell_load(struct vrfm_link *link)
 {
 	const struct vrfm_note note = {
@@ -185,6 +194,7 @@ bool vrfm_load_tell(struct vrfm_link *link)
 		u32 todo;
 		bool (*tell)(struct vrfm_link *link);
 	} all[] = {
+		{ VRFM_TODO_BEHIND, vrfm_tell_behind },
 		{ VRFM_TODO_LOAD, vrfm_tell_load },
 		/* What is in an image is known before the image counts. */
 		{ VRFM_TODO_GONE, vrfm_tell_gone },

@@ -48,7 +48,8 @@
 			    VRFM_LCSR_DARK_ON_DARK | VRFM_LCSR_LOOPBACK | \
 			    VRFM_LCSR_PARITY)
 /* Those that a written 0 clears and a written 1 leaves. */
-#define VRFM_LCSR_LATCHED (VRFM_LCSR_SYNC_LOSS | VRFM_LCSR_BAD_DATA | \
+#define VRFM_LCSR_LATCHED (VRFM_LCSR_RX_FULL | VRFM_LCSR_RX_AFULL | \
+			   VRFM_LCSR_SYNC_LOSS | VRFM_LCSR_BAD_DATA | \
 			   VRFM_LCSR_OWN_DATA)
 
 /* Bit of an event in LISR and LIER. */

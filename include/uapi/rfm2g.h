@@ -29,9 +29,9 @@
  * @RFM2G_EVENT_INTR3: network event 3
  * @RFM2G_EVENT_INTR4: network event 4, "init" in the cards' registers
  * @RFM2G_EVENT_BAD_DATA: what arrived was damaged
- * @RFM2G_EVENT_RXFIFO_FULL: never happens here
+ * @RFM2G_EVENT_RXFIFO_FULL: a peer left this node behind; its data come later
  * @RFM2G_EVENT_ROGUE_PKT: never happens here
- * @RFM2G_EVENT_RXFIFO_AFULL: never happens here
+ * @RFM2G_EVENT_RXFIFO_AFULL: this node left a slow peer behind
  * @RFM2G_EVENT_SYNC_LOSS: a link went down
  * @RFM2G_EVENT_MEM_WRITE_INHIBITED: never happens here
  * @RFM2G_EVENT_LOCAL_MEM_PARITY_ERR: never happens here

@@ -89,6 +89,9 @@ static unsigned int fuzz_events;
 /* Data of the last ones that were raised, the newest in the lowest byte. */
 static u64 fuzz_last_events;
 static unsigned int fuzz_faults;
+/* Peers that were left behind here, and peers that left this node behind. */
+static unsigned int fuzz_behind;
+static unsigned int fuzz_left;
 /* A type of event that there is not. */
 static unsigned int fuzz_wrong_events;
 
@@ -157,6 +160,10 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 {
 	if (type == RFM2G_EVENT_BAD_DATA)
 		fuzz_faults++;
+	else if (type == RFM2G_EVENT_RXFIFO_AFULL)
+		fuzz_behind++;
+	else if (type == RFM2G_EVENT_RXFIFO_FULL)
+		fuzz_left++;
 	else if (type > RFM2G_EVENT_INTR4)
 		fuzz_wrong_events++;
 	else

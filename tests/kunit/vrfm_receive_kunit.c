@@ -886,6 +886,101 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
 
+/* All slots are in flight; the first acknowledgment frees some. */
+static void a_peer_left_behind_is_notified_when_a_slot_is_free(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_link *link = f->link;
+	u64 opened;
+
+	link->opened = link->acked + VRFM_SLOTS;
+	link->posted = link->opened;
+	link->completed = link->opened;
+	link->info.kind = VRFM_NOTE_INFO;
+	vrfm_link_behind(link);
+	opened = link->opened;
+	vrfm_sync_step_locked(link);
+	KUNIT_EXPECT_EQ(test, link->opened, opened);
+	link->acked = opened;
+	vrfm_sync_step_locked(link);
+	KUNIT_ASSERT_EQ(test, link->opened, opened + 1);
+	KUNIT_EXPECT_EQ(test, (int)vrfm_slot(link, link->opened)->type,
+			(int)VRFM_WIRE_PROBE);
+	KUNIT_EXPECT_FALSE(test, vrfm_slot(link, link->opened)->flags &
+				 VRFM_WIRE_SYNCED);
+	vrfm_sync_step_locked(link);
+	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
+}
+
+/* The log line is left to a work item: the order is held here. */
+static void a_host_is_notified_of_a_peer_it_leaves_behind(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	fuzz_behind = 0;
+	vrfm_link_behind(f->link);
+	KUNIT_EXPECT_EQ(test, fuzz_behind, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_BEHIND));
+}
+
+static void say_probe(struct kunit *test, struct fuzz *f, u8 flags)
+{
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, sizeof(f->msg));
+	say(test, f, &pack, VRFM_WIRE_PROBE, flags);
+}
+
+static void the_status_page_shows_what_a_loop_needs(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_status_peer *peer = &f->vdev->status->peers[2];
+	unsigned long *live = f->vdev->live;
+	const u64 began = ktime_get_ns();
+
+	f->vdev->live = NULL;
+	vrfm_status_add(f->link);
+	KUNIT_EXPECT_EQ(test, peer->flags, VRFM_STATUS_PRESENT);
+	KUNIT_EXPECT_EQ(test, peer->heard_ns, 0ULL);
+	say_probe(test, f, VRFM_WIRE_SYNCED);
+	KUNIT_EXPECT_EQ(test, peer->flags,
+			VRFM_STATUS_PRESENT | VRFM_PEER_SYNCED);
+	KUNIT_EXPECT_GE(test, peer->heard_ns, began);
+	KUNIT_EXPECT_EQ(test, peer->lag, (u32)SENT);
+	say_probe(test, f, 0);
+	KUNIT_EXPECT_EQ(test, peer->flags, VRFM_STATUS_PRESENT);
+	KUNIT_EXPECT_EQ(test, peer->left, 1ULL);
+	vrfm_link_behind(f->link);
+	KUNIT_EXPECT_EQ(test, peer->state, (u32)VRFM_PEER_SYNCING);
+	KUNIT_EXPECT_EQ(test, peer->overloads, 1ULL);
+	KUNIT_EXPECT_EQ(test, peer->seq % 2, 0U);
+	vrfm_status_remove(f->link);
+	KUNIT_EXPECT_EQ(test, peer->flags, 0U);
+	f->vdev->live = live;
+}
+
+static void a_node_left_behind_raises_a_fault_once(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	unsigned long *live = f->vdev->live;
+
+	f->vdev->live = NULL;
+	fuzz_left = 0;
+	say_probe(test, f, 0);
+	KUNIT_EXPECT_EQ(test, fuzz_left, 0U);
+	say_probe(test, f, VRFM_WIRE_SYNCED);
+	say_probe(test, f, 0);
+	say_probe(test, f, 0);
+	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
+	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_LEFT));
+	f->vdev->live = live;
+	/* A node that loads has asked for that. */
+	say_probe(test, f, VRFM_WIRE_SYNCED);
+	say_probe(test, f, 0);
+	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
+	KUNIT_EXPECT_FALSE(test, f->link->rx.synced);
+}
+
 /* There would be a run of the work, in the order of all, for each. */
 static void who_is_left_behind_rests_from_writes(struct kunit *test)
 {
@@ -991,6 +1086,10 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(only_a_page_that_differs_needs_room),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(who_is_left_behind_rests_from_writes),
+	KUNIT_CASE(a_peer_left_behind_is_notified_when_a_slot_is_free),
+	KUNIT_CASE(a_host_is_notified_of_a_peer_it_leaves_behind),
+	KUNIT_CASE(a_node_left_behind_raises_a_fault_once),
+	KUNIT_CASE(the_status_page_shows_what_a_loop_needs),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
