@@ -68,6 +68,23 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #define WQ_PERCPU 0
 #endif
 
+/*
+ * No kernel has this one. __wait_event_hrtimeout() is the body of the two that
+ * <linux/wait.h> has, for other states.
+ */
+#ifndef wait_event_killable_hrtimeout
+#define wait_event_killable_hrtimeout(wq, condition, timeout)		\
+({									\
+	int __killed = 0;						\
+									\
+	might_sleep();							\
+	if (!(condition))						\
+		__killed = __wait_event_hrtimeout(wq, condition, timeout, \
+						  TASK_KILLABLE);	\
+	__killed;							\
+})
+#endif
+
 /**
  * krdma_mr_room - how many pages to ask ib_alloc_mr() for
  * @ibdev: device

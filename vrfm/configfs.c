@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/config/vrfm: mkdir rfm2gN, say what it shall be, write 1 to
- * enable. What is there when it is enabled stays until it is disabled.
+ * enable. What is there when it is enabled stays until it is disabled, except
+ * values that only tune the device (vrfm_item_tune()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -50,6 +51,7 @@ struct vrfm_item {
  * @node: its id
  * @addr: as it was written, "": not yet
  * @port: 0: that of the device
+ * @overload_us: see &struct vrfm_peer
  * @link: what was made, NULL: device not enabled, or no address
  */
 struct vrfm_peer_item {
@@ -59,6 +61,7 @@ struct vrfm_peer_item {
 	u32 node;
 	char addr[VRFM_ADDR_TEXT];
 	u16 port;
+	u32 overload_us;
 	struct vrfm_link *link;
 };
 
@@ -119,6 +122,33 @@ static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 	return len;
 }
 
+/* A value at OFFSET of the params that may change while the device is up. */
+static void vrfm_item_tune_locked(struct vrfm_item *vi, size_t offset,
+				  u32 value)
+{
+	*(u32 *)((void *)&vi->params + offset) = value;
+	/* Readers take no lock. */
+	if (vi->vdev)
+		WRITE_ONCE(*(u32 *)((void *)&vi->vdev->params + offset), value);
+}
+
+static ssize_t vrfm_item_tune(struct config_item *item, const char *name,
+			      const char *page, size_t offset, u32 min, u32 max,
+			      u32 unit, size_t len)
+{
+	struct vrfm_item *vi = to_vrfm_item(item);
+	u32 value;
+	int ret = vrfm_item_parse(page, min, max, &value);
+
+	ret = vrfm_item_bad(vi, name, page, ret);
+	if (ret)
+		return ret;
+	mutex_lock(&vi->lock);
+	vrfm_item_tune_locked(vi, offset, value * unit);
+	mutex_unlock(&vi->lock);
+	return len;
+}
+
 static ssize_t vrfm_item_node_id_show(struct config_item *item, char *page)
 {
 	u32 node = READ_ONCE(to_vrfm_item(item)->params.node);
@@ -173,18 +203,36 @@ static ssize_t vrfm_item_size_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, size);
 
-static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
+static ssize_t vrfm_item_overload_us_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%u\n",
-			  READ_ONCE(to_vrfm_item(item)->params.overload_ms));
+			  READ_ONCE(to_vrfm_item(item)->params.overload_us));
+}
+
+static ssize_t vrfm_item_overload_us_store(struct config_item *item,
+					   const char *page, size_t len)
+{
+	return vrfm_item_tune(item, "overload_us", page,
+			      offsetof(struct vrfm_params, overload_us), 0,
+			      VRFM_OVERLOAD_US_MAX, 1, len);
+}
+CONFIGFS_ATTR(vrfm_item_, overload_us);
+
+/* The same value in milliseconds, rounded up. */
+static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
+{
+	u32 us = READ_ONCE(to_vrfm_item(item)->params.overload_us);
+
+	return sysfs_emit(page, "%u\n", DIV_ROUND_UP(us, (u32)USEC_PER_MSEC));
 }
 
 static ssize_t vrfm_item_overload_ms_store(struct config_item *item,
 					   const char *page, size_t len)
 {
-	return vrfm_item_set(item, "overload_ms", page,
-			     &to_vrfm_item(item)->params.overload_ms, 1,
-			     VRFM_OVERLOAD_MS_MAX, len);
+	return vrfm_item_tune(item, "overload_ms", page,
+			      offsetof(struct vrfm_params, overload_us), 1,
+			      VRFM_OVERLOAD_US_MAX / USEC_PER_MSEC,
+			      USEC_PER_MSEC, len);
 }
 CONFIGFS_ATTR(vrfm_item_, overload_ms);
 
@@ -212,9 +260,9 @@ static ssize_t vrfm_item_flush_us_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_flush_us_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	return vrfm_item_set(item, "flush_us", page,
-			     &to_vrfm_item(item)->params.flush_us, 0,
-			     VRFM_FLUSH_US_MAX, len);
+	return vrfm_item_tune(item, "flush_us", page,
+			      offsetof(struct vrfm_params, flush_us), 0,
+			      VRFM_FLUSH_US_MAX, 1, len);
 }
 CONFIGFS_ATTR(vrfm_item_, flush_us);
 
@@ -296,9 +344,9 @@ static ssize_t vrfm_item_direct_min_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_direct_min_store(struct config_item *item,
 					  const char *page, size_t len)
 {
-	return vrfm_item_set(item, "direct_min", page,
-			     &to_vrfm_item(item)->params.direct_min, 1,
-			     VRFM_DIRECT_MIN_MAX, len);
+	return vrfm_item_tune(item, "direct_min", page,
+			      offsetof(struct vrfm_params, direct_min), 1,
+			      VRFM_DIRECT_MIN_MAX, 1, len);
 }
 CONFIGFS_ATTR(vrfm_item_, direct_min);
 
@@ -397,6 +445,7 @@ static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
 	char port[8];
 
 	peer->node = pi->node;
+	peer->overload_us = pi->overload_us;
 	peer->any = !strcmp(pi->addr, "any");
 	if (peer->any)
 		return 0;
@@ -507,6 +556,7 @@ static struct configfs_attribute *vrfm_item_attrs[] = {
 	&vrfm_item_attr_size,
 	&vrfm_item_attr_listen,
 	&vrfm_item_attr_port,
+	&vrfm_item_attr_overload_us,
 	&vrfm_item_attr_overload_ms,
 	&vrfm_item_attr_keepalive_ms,
 	&vrfm_item_attr_flush_us,
@@ -607,9 +657,45 @@ static ssize_t vrfm_peer_item_port_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_peer_item_, port);
 
+static ssize_t vrfm_peer_item_overload_us_show(struct config_item *item,
+					       char *page)
+{
+	u32 us = READ_ONCE(to_vrfm_peer_item(item)->overload_us);
+
+	return us == VRFM_OVERLOAD_DEVICE ? sysfs_emit(page, "device\n") :
+		sysfs_emit(page, "%u\n", us);
+}
+
+static void vrfm_peer_item_tune_locked(struct vrfm_peer_item *pi, u32 us)
+{
+	WRITE_ONCE(pi->overload_us, us);
+	/* Read by writers under the order of the device. */
+	if (pi->link)
+		WRITE_ONCE(pi->link->peer.overload_us, us);
+}
+
+static ssize_t vrfm_peer_item_overload_us_store(struct config_item *item,
+						const char *page, size_t len)
+{
+	struct vrfm_peer_item *pi = to_vrfm_peer_item(item);
+	u32 us = VRFM_OVERLOAD_DEVICE;
+	int ret = 0;
+
+	if (!sysfs_streq(page, "device"))
+		ret = vrfm_item_parse(page, 0, VRFM_OVERLOAD_US_MAX, &us);
+	if (vrfm_item_bad(pi->vi, "overload_us of a peer", page, ret))
+		return ret;
+	mutex_lock(&pi->vi->lock);
+	vrfm_peer_item_tune_locked(pi, us);
+	mutex_unlock(&pi->vi->lock);
+	return len;
+}
+CONFIGFS_ATTR(vrfm_peer_item_, overload_us);
+
 static struct configfs_attribute *vrfm_peer_item_attrs[] = {
 	&vrfm_peer_item_attr_addr,
 	&vrfm_peer_item_attr_port,
+	&vrfm_peer_item_attr_overload_us,
 	NULL,
 };
 
@@ -651,6 +737,7 @@ static struct config_item *vrfm_peers_make(struct config_group *group,
 		return ERR_PTR(-ENOMEM);
 	pi->vi = vi;
 	pi->node = node;
+	pi->overload_us = VRFM_OVERLOAD_DEVICE;
 	config_item_get(&vi->group.cg_item);
 	config_item_init_type_name(&pi->item, name, &vrfm_peer_item_type);
 	mutex_lock(&vi->lock);

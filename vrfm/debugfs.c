@@ -137,9 +137,10 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "node %u\nnetwork %u\nsize %llu\nepoch %016llx\n",
 		   vdev->params.node, vdev->params.network, vdev->params.size,
 		   vdev->epoch);
-	seq_printf(seq, "overload_ms %u\nkeepalive_ms %u\nflush_us %u\nquiet_us %u\n",
-		   vdev->params.overload_ms, vdev->params.keepalive_ms,
-		   vdev->params.flush_us, READ_ONCE(vdev->params.quiet_us));
+	seq_printf(seq, "overload_us %u\nkeepalive_ms %u\nflush_us %u\nquiet_us %u\n",
+		   READ_ONCE(vdev->params.overload_us), vdev->params.keepalive_ms,
+		   READ_ONCE(vdev->params.flush_us),
+		   READ_ONCE(vdev->params.quiet_us));
 	spin_lock_bh(&vdev->lock);
 	seq_printf(seq, "opens %u\npeers %u\nlinked %u\nrefused %llu\n",
 		   vdev->opens, vdev->regs.peers, vdev->regs.linked,

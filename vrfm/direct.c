@@ -106,7 +106,7 @@ void vrfm_block_put(struct vrfm_block *block)
 static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 {
 	const struct vrfm_way way = {
-		.min = link->vdev->params.direct_min,
+		.min = READ_ONCE(link->vdev->params.direct_min),
 		.update = link->direct.update,
 		.acked = link->acked,
 		.staged = link->direct.staged,
@@ -127,7 +127,7 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 	struct vrfm_direct *direct = &link->direct;
 	bool has;
 
-	if (len < link->vdev->params.direct_min)
+	if (len < READ_ONCE(link->vdev->params.direct_min))
 		return true;
 	spin_lock_bh(&link->lock);
 	has = !direct->remote || direct->update > link->acked ||

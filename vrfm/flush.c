@@ -253,7 +253,8 @@ static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 /* The order is held and has room. */
 static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
-	bool dark = vrfm_is_dark(vdev);
+	/* Room was made for peers only if it was on when the order was taken. */
+	bool dark = vdev->dark;
 
 	vrfm_compare_page(vdev, twin, dark);
 	vrfm_compared_locked(vdev, twin);
@@ -558,7 +559,7 @@ static bool vrfm_flusher_step(struct vrfm_dev *vdev)
 		return true;
 	}
 	vdev->due = 0;
-	wait = vrfm_wait_begin(vdev, false);
+	wait = vrfm_wait_begin(false);
 	if (vrfm_order_lock(vdev, VRFM_FLUSH_ROOM, &wait))
 		return true;
 	vrfm_compare_locked(vdev, twin);

@@ -171,6 +171,11 @@ void vrfm_link_woken(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 
+	/*
+	 * The room is seen with the change. Pairs with the acquire in
+	 * vrfm_order_wait().
+	 */
+	smp_mb__before_atomic();
 	atomic_inc(&vdev->room_changes);
 	if (wq_has_sleeper(&vdev->room))
 		wake_up_all(&vdev->room);

@@ -269,15 +269,20 @@ struct vrfm_link_counts {
 	u64 events_dropped;
 };
 
+#define VRFM_OVERLOAD_DEVICE U32_MAX
+
 /**
  * struct vrfm_peer - another node, as an admin names it
  * @node: its id
  * @any: its address does not matter; it connects
+ * @overload_us: longest wait of a writer for this peer, in us; may change;
+ *	%VRFM_OVERLOAD_DEVICE: that of the device
  * @addr: its address and port
  */
 struct vrfm_peer {
 	u32 node;
 	bool any;
+	u32 overload_us;
 	struct sockaddr_storage addr;
 };
 
@@ -312,6 +317,7 @@ struct vrfm_mtu {
  *	acknowledged when the last connection ended, and those that came while
  *	the peer was behind
  * @nlater: how many
+ * @awaited: the first writer in turn waits for room on this link
  * @scratch: a page for what is taken from the memory
  * @cursor: where catching up goes on
  * @sweeping: number of the LOAD that it will answer when it has gone round, 0
@@ -398,6 +404,7 @@ struct vrfm_link {
 	unsigned long ready_since;
 	struct vrfm_wired_event later[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
 	u32 nlater;
+	bool awaited;
 	u32 *scratch;
 	u32 cursor;
 	u32 sweeping;

@@ -46,6 +46,10 @@ static char *vrfm_param_peers;
 module_param_named(peers, vrfm_param_peers, charp, 0400);
 MODULE_PARM_DESC(peers, "of rfm2g0: id@addr[:port],... (IPv6 in brackets; any for one that connects)");
 
+static unsigned int vrfm_param_overload_us = VRFM_OVERLOAD_US_DEFAULT;
+module_param_named(overload_us, vrfm_param_overload_us, uint, 0444);
+MODULE_PARM_DESC(overload_us, "of rfm2g0: longest wait of a write for a slow peer, 0: none (100000)");
+
 static ushort vrfm_param_mode = 0660;
 module_param_named(mode, vrfm_param_mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "permissions of the devices (0660)");
@@ -83,6 +87,12 @@ static int vrfm_read_params(struct vrfm_params *params)
 		       vrfm_param_size);
 		return -EINVAL;
 	}
+	if (vrfm_param_overload_us > VRFM_OVERLOAD_US_MAX) {
+		pr_err("overload_us %u: not in 0..%d\n", vrfm_param_overload_us,
+		       VRFM_OVERLOAD_US_MAX);
+		return -EINVAL;
+	}
+	params->overload_us = vrfm_param_overload_us;
 	return vrfm_read_listen(params);
 }
 
@@ -107,7 +117,7 @@ static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
 static int vrfm_make_peer(struct vrfm_dev *vdev, char *text)
 {
 	char *copy = kstrdup(text, GFP_KERNEL);
-	struct vrfm_peer peer = { };
+	struct vrfm_peer peer = { .overload_us = VRFM_OVERLOAD_DEVICE };
 	struct vrfm_link *link;
 	int ret = -ENOMEM;
 

@@ -10,16 +10,19 @@
  *
  * Waiting goes in turns, so that a large block is not starved by small ones. A
  * link that gives no room in time is left behind (vrfm_link_behind()), also if
- * nobody waits, and all who would not wait were refused for as long.
+ * nobody waits, and all who would not wait were refused for as long. What is
+ * sent to one peer only waits for that peer's link.
  *
  * Each call is a barrier for what was stored into mappings before it.
  */
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "compat.h"
 #include "link.h"
 #include "priv.h"
 #include "trace.h"
@@ -35,149 +38,8 @@
 #define VRFM_WAIT_BYTES SZ_1M
 /* Up to here it is copied to the stack. */
 #define VRFM_SMALL 64
-
-static bool vrfm_has_room_locked(struct vrfm_dev *vdev, u32 len)
-{
-	struct vrfm_link *link;
-
-	list_for_each_entry(link, &vdev->links, entry)
-		if (!vrfm_link_has_room(link, len))
-			return false;
-	return true;
-}
-
-static void vrfm_leave_behind_locked(struct vrfm_dev *vdev, u32 len)
-{
-	struct vrfm_link *link;
-
-	list_for_each_entry(link, &vdev->links, entry)
-		if (!vrfm_link_has_room(link, len))
-			vrfm_link_behind(link);
-}
-
-static bool vrfm_make_room_locked(struct vrfm_dev *vdev, u32 len, bool now)
-{
-	bool room = vrfm_has_room_locked(vdev, len);
-
-	if (!room && !now)
-		return false;
-	if (!room)
-		vrfm_leave_behind_locked(vdev, len);
-	/* A small one may find room for ever where a large one never does. */
-	if (len >= vdev->refused_len)
-		vdev->refusing = false;
-	return true;
-}
-
-/* True: the order is held, and there is room. */
-static bool vrfm_order_try(struct vrfm_dev *vdev, u32 len, bool now)
-{
-	rt_mutex_lock(&vdev->order);
-	if (vrfm_make_room_locked(vdev, len, now))
-		return true;
-	rt_mutex_unlock(&vdev->order);
-	return false;
-}
-
-/* Since @refused_at, and he is still there. */
-static bool vrfm_refusing_locked(const struct vrfm_dev *vdev)
-{
-	const u32 ms = vdev->params.overload_ms;
-
-	return vdev->refusing &&
-	       time_before_eq(jiffies, vdev->refused_last + msecs_to_jiffies(ms));
-}
-
-static bool vrfm_refused_long_locked(const struct vrfm_dev *vdev)
-{
-	const u32 ms = vdev->params.overload_ms;
-
-	return vrfm_refusing_locked(vdev) &&
-	       time_after_eq(jiffies, vdev->refused_at + msecs_to_jiffies(ms));
-}
-
-static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len)
-{
-	if (!vrfm_refusing_locked(vdev)) {
-		vdev->refused_at = jiffies;
-		vdev->refused_len = 0;
-	}
-	vdev->refusing = true;
-	vdev->refused_last = jiffies;
-	vdev->refused_len = max(vdev->refused_len, len);
-}
-
-/*
- * For who does not wait. Who does goes first, and sees to it himself that there
- * is room, but only for himself: so that is a refusal like others.
- */
-static int vrfm_order_at_once(struct vrfm_dev *vdev, u32 len)
-{
-	bool first = !atomic_read(&vdev->waiting), now;
-
-	rt_mutex_lock(&vdev->order);
-	now = vrfm_refused_long_locked(vdev);
-	if ((first || now) && vrfm_make_room_locked(vdev, len, now))
-		return 0;
-	vrfm_refuse_locked(vdev, len);
-	rt_mutex_unlock(&vdev->order);
-	return -EAGAIN;
-}
-
-/* Whose turn it is. */
-static int vrfm_order_wait(struct vrfm_dev *vdev, u32 len, unsigned long until)
-{
-	long left;
-	int seen;
-
-	for (;;) {
-		seen = atomic_read(&vdev->room_changes);
-		left = max_t(long, until - jiffies, 0);
-		if (vrfm_order_try(vdev, len, !left))
-			return 0;
-		left = wait_event_killable_timeout(vdev->room,
-						   atomic_read(&vdev->room_changes) != seen,
-						   left);
-		if (left < 0)
-			return -EINTR;
-	}
-}
-
-static int vrfm_order_queue(struct vrfm_dev *vdev, u32 len, unsigned long until)
-{
-	int ret;
-
-	atomic_inc(&vdev->waiting);
-	ret = rt_mutex_lock_killable(&vdev->turn);
-	if (!ret) {
-		ret = vrfm_order_wait(vdev, len, until);
-		rt_mutex_unlock(&vdev->turn);
-	}
-	atomic_dec(&vdev->waiting);
-	return ret;
-}
-
-/**
- * vrfm_order_lock - take the order, with room
- * @vdev: device
- * @len: bytes of a run, or of messages as full as one can make them; 0: an
- *	event or a probe
- * @wait: how long it waits for a peer; who waited for his turn for so long
- *	waits no longer
- *
- * Context: may sleep.
- * Return: 0: the order is held, and each link that is READY has room;
- * -EAGAIN; -EINTR: killed.
- */
-int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
-		    const struct vrfm_wait *wait)
-{
-	if (wait->nowait)
-		return vrfm_order_at_once(vdev, len);
-	if (!atomic_read(&vdev->waiting) && vrfm_order_try(vdev, len, false))
-		return 0;
-	return vrfm_order_queue(vdev, len, wait->until);
-}
+/* Silence after which a caller that was refused is taken to have given up. */
+#define VRFM_REFUSED_US 100000
 
 /**
  * vrfm_is_dark - is the transmitter off?
@@ -191,6 +53,240 @@ bool vrfm_is_dark(const struct vrfm_dev *vdev)
 }
 
 /**
+ * struct vrfm_need - room that a step needs before it is accepted
+ * @len: bytes of a run; 0: an event or a probe
+ * @node: the peer that needs room for it, or %RFM2G_NODE_ALL
+ * @even_dark: also while the transmitter is off
+ */
+struct vrfm_need {
+	u32 len;
+	u32 node;
+	bool even_dark;
+};
+
+static bool vrfm_is_needed(const struct vrfm_need *need,
+			   const struct vrfm_link *link)
+{
+	return need->node == RFM2G_NODE_ALL || need->node == link->peer.node;
+}
+
+/* When a call that began to wait at BEGAN leaves the peer behind. */
+static ktime_t vrfm_link_deadline(const struct vrfm_link *link, ktime_t began)
+{
+	u32 us = READ_ONCE(link->peer.overload_us);
+
+	if (us == VRFM_OVERLOAD_DEVICE)
+		us = READ_ONCE(link->vdev->params.overload_us);
+	return ktime_add_us(began, us);
+}
+
+/*
+ * Leaves those peers behind that lack room and whose deadline has passed.
+ *
+ * Return: the next deadline of a peer that lacks room; KTIME_MAX: none does.
+ */
+static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
+					 const struct vrfm_need *need,
+					 ktime_t began)
+{
+	ktime_t until, next = KTIME_MAX;
+	struct vrfm_link *link;
+
+	lockdep_assert_held(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (!vrfm_is_needed(need, link))
+			continue;
+		link->awaited = !vrfm_link_has_room(link, need->len);
+		if (!link->awaited)
+			continue;
+		until = vrfm_link_deadline(link, began);
+		if (ktime_before(ktime_get(), until)) {
+			next = min(next, until);
+		} else {
+			vrfm_link_behind(link);
+			link->awaited = false;
+		}
+	}
+	return next;
+}
+
+/* Return: true: there is room. False: the next deadline is *UNTIL. */
+static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
+				  const struct vrfm_need *need, ktime_t began,
+				  ktime_t *until)
+{
+	/* Once for all that is done with this room. */
+	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
+	if (vdev->dark)
+		return true;
+	*until = vrfm_room_deadline_locked(vdev, need, began);
+	if (*until != KTIME_MAX)
+		return false;
+	/* A small one may find room for ever where a large one never does. */
+	if (need->len >= vdev->refused_len)
+		vdev->refusing = false;
+	return true;
+}
+
+/* True: the order is held, and there is room. */
+static bool vrfm_order_try(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			   ktime_t began, ktime_t *until)
+{
+	rt_mutex_lock(&vdev->order);
+	if (vrfm_make_room_locked(vdev, need, began, until))
+		return true;
+	rt_mutex_unlock(&vdev->order);
+	return false;
+}
+
+/* The first writer in turn does not wait for room on this peer's link. */
+static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
+{
+	struct vrfm_link *link;
+
+	lockdep_assert_held(&vdev->order);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->peer.node == node)
+			return link->awaited;
+	return false;
+}
+
+/*
+ * Without a turn. A step for one peer overtakes writers that wait for others.
+ *
+ * Return: true: the order is held, and there is room.
+ */
+static bool vrfm_order_overtake(struct vrfm_dev *vdev,
+				const struct vrfm_need *need, ktime_t began)
+{
+	ktime_t until;
+
+	if (!atomic_read(&vdev->waiting))
+		return vrfm_order_try(vdev, need, began, &until);
+	/* With the transmitter off nothing is waited for. */
+	if (need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
+		return false;
+	rt_mutex_lock(&vdev->order);
+	if (!vrfm_is_awaited_locked(vdev, need->node) &&
+	    vrfm_make_room_locked(vdev, need, began, &until))
+		return true;
+	rt_mutex_unlock(&vdev->order);
+	return false;
+}
+
+/*
+ * A caller that was refused tries again, at any pace up to this one; after a
+ * longer silence its next refusal is the first one again.
+ */
+static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
+{
+	u32 us = max_t(u32, READ_ONCE(vdev->params.overload_us),
+		       VRFM_REFUSED_US);
+
+	lockdep_assert_held(&vdev->order);
+	return vdev->refusing &&
+	       !ktime_after(now, ktime_add_us(vdev->refused_last, us));
+}
+
+static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
+{
+	if (!vrfm_refusing_locked(vdev, now)) {
+		vdev->refused_at = now;
+		vdev->refused_len = 0;
+	}
+	vdev->refusing = true;
+	vdev->refused_last = now;
+	vdev->refused_len = max(vdev->refused_len, len);
+}
+
+/*
+ * For callers that do not wait. Writers in turn go first, and find room only for
+ * themselves: so a caller that comes meanwhile is refused, and that counts.
+ */
+static int vrfm_order_at_once(struct vrfm_dev *vdev,
+			      const struct vrfm_need *need)
+{
+	bool first = !atomic_read(&vdev->waiting) || vrfm_is_dark(vdev);
+	ktime_t began, until, now = ktime_get();
+	u32 us = READ_ONCE(vdev->params.overload_us);
+
+	rt_mutex_lock(&vdev->order);
+	began = vrfm_refusing_locked(vdev, now) ? vdev->refused_at : now;
+	if ((first || !ktime_before(now, ktime_add_us(began, us))) &&
+	    vrfm_make_room_locked(vdev, need, began, &until))
+		return 0;
+	vrfm_refuse_locked(vdev, need->len, now);
+	rt_mutex_unlock(&vdev->order);
+	return -EAGAIN;
+}
+
+/* The caller's turn. By the clock and not by ticks: see vrfm_event_sleep(). */
+static int vrfm_order_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			   ktime_t began)
+{
+	ktime_t until;
+	int seen, ret;
+
+	for (;;) {
+		seen = atomic_read_acquire(&vdev->room_changes);
+		if (vrfm_order_try(vdev, need, began, &until))
+			return 0;
+		ret = wait_event_killable_hrtimeout(vdev->room,
+						    atomic_read(&vdev->room_changes) != seen,
+						    ktime_sub(until, ktime_get()));
+		if (ret && ret != -ETIME)
+			return -EINTR;
+	}
+}
+
+static int vrfm_order_queue(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			    ktime_t began)
+{
+	int ret;
+
+	atomic_inc(&vdev->waiting);
+	ret = rt_mutex_lock_killable(&vdev->turn);
+	if (!ret) {
+		ret = vrfm_order_wait(vdev, need, began);
+		rt_mutex_unlock(&vdev->turn);
+	}
+	atomic_dec(&vdev->waiting);
+	return ret;
+}
+
+static int vrfm_order_lock_for(struct vrfm_dev *vdev,
+			       const struct vrfm_need *need,
+			       const struct vrfm_wait *wait)
+{
+	if (wait->nowait)
+		return vrfm_order_at_once(vdev, need);
+	if (vrfm_order_overtake(vdev, need, wait->began))
+		return 0;
+	return vrfm_order_queue(vdev, need, wait->began);
+}
+
+/**
+ * vrfm_order_lock - take the order for a store, with room
+ * @vdev: device
+ * @len: bytes of a run, or of messages as full as one can make them
+ * @wait: wait of the call for slow peers; time that it spent waiting for its turn
+ *	counts
+ *
+ * While the transmitter is off no room is needed: &vrfm_dev.dark is true then.
+ *
+ * Context: may sleep.
+ * Return: 0: the order is held, and each link that is READY has room;
+ * -EAGAIN; -EINTR: killed.
+ */
+int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
+		    const struct vrfm_wait *wait)
+{
+	const struct vrfm_need need = { .len = len, .node = RFM2G_NODE_ALL };
+
+	return vrfm_order_lock_for(vdev, &need, wait);
+}
+
+/**
  * vrfm_switching - the transmitter is about to be turned on or off
  * @vdev: device
  *
@@ -201,7 +297,7 @@ bool vrfm_is_dark(const struct vrfm_dev *vdev)
  */
 int vrfm_switching(struct vrfm_dev *vdev)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	const struct vrfm_wait wait = vrfm_wait_begin(false);
 
 	return vrfm_flush_all_stores(vdev, &wait);
 }
@@ -211,7 +307,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 			       const void *buf, u32 len,
 			       struct vrfm_block *block)
 {
-	bool dark = vrfm_is_dark(vdev);
+	bool dark = vdev->dark;
 	struct vrfm_link *link;
 
 	vrfm_region_put(vdev, offset, buf, len,
@@ -264,7 +360,7 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, nowait);
+	const struct vrfm_wait wait = vrfm_wait_begin(nowait);
 
 	return vrfm_store_block(vdev, offset, buf, width, NULL, &wait);
 }
@@ -286,7 +382,7 @@ int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 		    u32 set)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	const struct vrfm_wait wait = vrfm_wait_begin(false);
 	int ret = vrfm_flush_stores(vdev, &wait) ?:
 		  vrfm_order_lock(vdev, width, &wait);
 	u32 value = 0;
@@ -324,7 +420,7 @@ static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
 			   struct vrfm_block *block, const void __user *buf,
 			   size_t len, struct vrfm_wait *wait)
 {
-	const unsigned long began = jiffies;
+	const ktime_t copies = ktime_get();
 
 	if (!block)
 		return -ENOMEM;
@@ -333,7 +429,7 @@ static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
 	if (copy_from_user(block->bytes, buf, len))
 		return -EFAULT;
 	/* That was no waiting for a peer. */
-	wait->until += jiffies - began;
+	wait->began = ktime_add(wait->began, ktime_sub(ktime_get(), copies));
 	return vrfm_store_block(vdev, offset, block->bytes, len, block, wait);
 }
 
@@ -362,7 +458,7 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  *
  * Readers on this node see it when this returns. It is stored in steps of 64
  * or 128 KiB that begin with a word; after an error those before it are. For a
- * peer that is slow it waits overload_ms at most, in all steps together; above
+ * peer that is slow it waits overload_us at most, in all steps together; above
  * 1 MiB so long for each, or a peer would be left behind only because the call
  * is large.
  *
@@ -387,7 +483,7 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	most = vrfm_step(vdev, len);
 	while (*done < len && !ret) {
 		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
-			wait = vrfm_wait_begin(vdev, nowait);
+			wait = vrfm_wait_begin(nowait);
 		step = len - *done;
 		/* All in one, or each but the last ends with a word. */
 		if (len > most)
@@ -408,17 +504,18 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
  * @type: up to %RFM2G_EVENT_INTR4
  * @data: goes with it
  *
- * Behind all that this node has written, for everybody who gets it; with the
- * transmitter off that is nobody.
+ * Behind all that this node has written, for every peer that gets it; with the
+ * transmitter off none does. Only peers that get it are waited for.
  *
  * Context: may sleep.
  * Return: 0, also if there is no such node; -EINTR: killed.
  */
 int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	const struct vrfm_need need = { .node = node };
 	int ret = vrfm_flush_stores(vdev, &wait) ?:
-		  vrfm_order_lock(vdev, 0, &wait);
+		  vrfm_order_lock_for(vdev, &need, &wait);
 	struct vrfm_link *link;
 
 	if (ret)
@@ -426,8 +523,7 @@ int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 	vdev->event_number++;
 	trace_vrfm_event_sent(vdev->unit, node, type, data);
 	list_for_each_entry(link, &vdev->links, entry)
-		if (!vrfm_is_dark(vdev) &&
-		    (node == RFM2G_NODE_ALL || node == link->peer.node))
+		if (!vdev->dark && vrfm_is_needed(&need, link))
 			vrfm_link_event(link, type, data);
 	rt_mutex_unlock(&vdev->order);
 	return 0;
@@ -459,9 +555,12 @@ static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
 static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 			 u32 *absent)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(vdev, false);
+	const struct vrfm_need need = {
+		.node = RFM2G_NODE_ALL, .even_dark = true,
+	};
+	const struct vrfm_wait wait = vrfm_wait_begin(false);
 	int n, ret = vrfm_flush_all_stores(vdev, &wait) ?:
-		     vrfm_order_lock(vdev, 0, &wait);
+		     vrfm_order_lock_for(vdev, &need, &wait);
 	struct vrfm_link *link;
 
 	if (ret)

@@ -64,7 +64,8 @@ struct vrfm_twin;
  * @size: bytes of memory
  * @listen: own address, its family 0: none was given
  * @port: own port, and that of peers where none is given
- * @overload_ms: how long a writer waits for a peer
+ * @overload_us: longest wait of a writer for a slow peer, in us; may change, as
+ *	@flush_us and @direct_min
  * @keepalive_ms: a peer that is silent for so long is asked
  * @flush_us: mapped stores are looked for so often
  * @stage_ms: time that a peer has to confirm a staged range
@@ -79,7 +80,7 @@ struct vrfm_params {
 	u64 size;
 	struct sockaddr_storage listen;
 	u16 port;
-	u32 overload_ms;
+	u32 overload_us;
 	u32 keepalive_ms;
 	u32 flush_us;
 	u32 stage_ms;
@@ -294,18 +295,19 @@ struct vrfm_flush_counts {
  * @strangers: the last of them
  * @nstrangers: how many there were
  * @order: stores of this node, one after the other; protects @links,
- *	@event_number, and from @refusing to @refused_len
+ *	@event_number, @dark, and from @refusing to @refused_len
  * @links: the peers
  * @serial: of the last local write
  * @load: the image
  * @live: while one is loaded: a bit for each word that came from its writer. As
  *	@own
  * @event_number: of the last event that was sent, to whomever
- * @refusing: who would not wait for room was refused, and nobody found as much
- *	since
- * @refused_at: jiffies when the first of them was
- * @refused_last: when the last was; after overload_ms of silence there is none
- * @refused_len: the most that was refused
+ * @dark: the transmitter was off when the order was taken for a store or an event
+ * @refusing: a non-blocking write was refused, and no write of @refused_len bytes
+ *	has found room since
+ * @refused_at: time of the first refusal
+ * @refused_last: time of the last one; see vrfm_refusing_locked()
+ * @refused_len: size of the largest write that was refused, in bytes
  * @turn: who waits for room, one after the other
  * @waiting: how many do
  * @room: where the first of them sleeps, and who waits for acknowledgments
@@ -364,9 +366,10 @@ struct vrfm_dev {
 	struct vrfm_load load;
 	unsigned long *live;
 	u64 event_number;
+	bool dark;
 	bool refusing;
-	unsigned long refused_at;
-	unsigned long refused_last;
+	ktime_t refused_at;
+	ktime_t refused_last;
 	u32 refused_len;
 	struct rt_mutex turn; /* see @turn above */
 	atomic_t waiting;
@@ -424,28 +427,26 @@ struct vrfm_file {
 };
 
 /**
- * struct vrfm_wait - how long a call waits for peers that are slow, all in all;
+ * struct vrfm_wait - wait of a call for slow peers, in all its steps together;
  *	vrfm_write() begins another one after each MiB
- * @until: jiffies; then they are left behind
- * @nowait: not at all, it rather fails
+ * @began: when it began; a peer is left behind after its overload_us
+ * @nowait: fail instead of waiting
  */
 struct vrfm_wait {
-	unsigned long until;
+	ktime_t began;
 	bool nowait;
 };
 
 /**
- * vrfm_wait_begin - the call begins
- * @vdev: device
+ * vrfm_wait_begin - begin the wait of a call
  * @nowait: see &struct vrfm_wait
  *
  * Return: to be handed on to all that the call does.
  */
-static inline struct vrfm_wait vrfm_wait_begin(const struct vrfm_dev *vdev,
-					       bool nowait)
+static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 {
 	return (struct vrfm_wait){
-		.until = jiffies + msecs_to_jiffies(vdev->params.overload_ms),
+		.began = ktime_get(),
 		.nowait = nowait,
 	};
 }
@@ -460,7 +461,7 @@ static inline void vrfm_params_init(struct vrfm_params *params)
 		.network = VRFM_NETWORK_DEFAULT,
 		.size = VRFM_SIZE_DEFAULT,
 		.port = VRFM_PORT_DEFAULT,
-		.overload_ms = VRFM_OVERLOAD_MS_DEFAULT,
+		.overload_us = VRFM_OVERLOAD_US_DEFAULT,
 		.direct_min = VRFM_DIRECT_MIN_DEFAULT,
 		.keepalive_ms = VRFM_KEEPALIVE_MS_DEFAULT,
 		.flush_us = VRFM_FLUSH_US_DEFAULT,

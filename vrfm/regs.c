@@ -504,7 +504,7 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
  * @vdev: device
  *
  * Every peer that is READY answers, in the time that a ring would have; then own
- * data has come back.
+ * data has come back. With the transmitter off nothing does, except in loopback.
  *
  * Context: may sleep.
  * Return: 0; -ETIMEDOUT: one does not; or as vrfm_flush_links().
@@ -512,9 +512,13 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 int vrfm_probe(struct vrfm_dev *vdev)
 {
 	struct vrfm_flush flush = { .timeout_ms = VRFM_RING_MS };
-	int ret = 0;
+	int ret;
 
-	if (!(vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK))
+	if (vrfm_lcsr(vdev) & VRFM_LCSR_LOOPBACK)
+		ret = 0;
+	else if (vrfm_is_dark(vdev))
+		ret = -ETIMEDOUT;
+	else
 		ret = vrfm_flush_links(vdev, &flush);
 	if (!ret)
 		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);

@@ -10,7 +10,7 @@
  * Nobody notices what a peer writes directly: who sleeps has his part staged,
  * and while peers are told that, he sleeps as well.
  */
-#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -31,8 +31,7 @@
  * @wait: where it sleeps
  * @first: offset of the first byte
  * @end: behind the last one
- * @until: jiffies when it is over, unless @forever
- * @forever: it never is
+ * @until: when it is over; KTIME_MAX: never
  * @file: that it waits through
  * @owner: whose close() of @file ends it
  * @touched: somebody has stored there since it looked, or more may be staged
@@ -45,8 +44,7 @@ struct vrfm_watcher {
 	wait_queue_head_t wait;
 	u32 first;
 	u32 end;
-	unsigned long until;
-	bool forever;
+	ktime_t until;
 	struct file *file;
 	fl_owner_t owner;
 	bool touched;
@@ -177,21 +175,22 @@ static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	return *at < len;
 }
 
-static long vrfm_watch_left(const struct vrfm_watcher *watcher)
+static ktime_t vrfm_watch_left(const struct vrfm_watcher *watcher)
 {
-	if (watcher->forever)
-		return MAX_SCHEDULE_TIMEOUT;
-	return max_t(long, watcher->until - jiffies, 0);
+	if (watcher->until == KTIME_MAX)
+		return KTIME_MAX;
+	return max_t(ktime_t, ktime_sub(watcher->until, ktime_get()), 0);
 }
 
 /*
- * Who is touched again before he sleeps does not sleep, and that may go on for
- * ever: so the clock and signals are looked at here.
+ * A watcher that is woken before it sleeps loops without sleeping, so check the
+ * timeout and signals here. By the clock and not by ticks: see
+ * vrfm_event_sleep().
  */
 static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			   const void *seen, u32 *at)
 {
-	long left;
+	ktime_t left;
 
 	while (!vrfm_watch_look(vdev, watcher, seen, at)) {
 		left = vrfm_watch_left(watcher);
@@ -203,10 +202,10 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			return -ETIMEDOUT;
 		if (vrfm_watch_stage(vdev, watcher))
 			continue;
-		wait_event_interruptible_timeout(watcher->wait,
-						 READ_ONCE(watcher->touched) ||
-						 READ_ONCE(watcher->cancelled),
-						 left);
+		wait_event_interruptible_hrtimeout(watcher->wait,
+						   READ_ONCE(watcher->touched) ||
+						   READ_ONCE(watcher->cancelled),
+						   left);
 		cond_resched();
 	}
 	return 0;
@@ -241,8 +240,8 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	struct vrfm_watcher watcher = {
 		.first = watch->offset,
 		.end = watch->offset + watch->length,
-		.until = jiffies + msecs_to_jiffies(watch->timeout_ms),
-		.forever = watch->timeout_ms == VRFM_FOREVER,
+		.until = watch->timeout_ms == VRFM_FOREVER ? KTIME_MAX :
+			 ktime_add_ms(ktime_get(), watch->timeout_ms),
 		.file = file,
 		.owner = current->files,
 	};

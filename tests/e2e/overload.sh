@@ -4,7 +4,8 @@
 #
 # overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, a
 # store through a mapping no longer than twice a second, and not at all where that was claimed before; the other peer has
-# everything in order, and the slow one has it, too, when it is back. No call is too large to be sent.
+# everything in order, and the slow one has it, too, when it is back. No call is too large to be sent. A node that was left
+# behind knows it at once; how long a call waits is tuned while the device is up, for each peer.
 #
 #   node 1 (writes) --- node 2 (watches)
 #        \
@@ -17,7 +18,7 @@
 # programs: rfm2g/rfm
 # append: ncpus=1
 # guarantees: G1 G2 G9
-# timeout: 400
+# timeout: 460
 
 # The names of cases as arguments run only these.
 # shellcheck disable=SC2317 # most functions are called by check()
@@ -243,10 +244,112 @@ steps() {
 	check "all nodes are equal" equal steps
 }
 
+# rests MS: node 3 is left behind for longer than that from now on
+rests() {
+	local peer name value
+	while read -r peer name value; do
+		[[ $peer:$name != 3:back_off_ms ]] || break
+	done <"/sys/kernel/debug/vrfm/${RFM#/dev/}/links"
+	((value > $1))
+}
+
+# shows NODE FIELD WANTED TEXT: in the status page; FIELD counts from 0
+shows() {
+	local -a fields
+	read -r -a fields < <(rfm status "$1")
+	[[ ${fields[$2]} == "$3" ]]
+	ok $? "$4: ${fields[*]}"
+}
+
+unsynced() {
+	[[ $(rfm_peer_line 1) == *" peer_synced 0 "* ]]
+}
+
+# Node 3 acknowledges late, and no writer waits for it. It knows that, long before it is allowed to catch up.
+notified() {
+	another 2M "$overload_ms"
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	shows $((NODE == 3 ? 1 : 3)) 5 0 "nobody was left behind"
+	((NODE != 3)) || cut delay 200ms
+	barrier late
+	if ((NODE == 1)); then
+		check "no writer waits for node 3, from now on" bash -c "echo 0 >$rfm_config/${RFM#/dev/}/peers/3/overload_us"
+		/add/rfm "$RFM" heavy 262144 60000 $((5 * slow)) >/tmp/heavy &
+		check "node 3 is left behind for some seconds" within 20 rests 1500
+	fi
+	barrier resting
+	if ((NODE == 3)); then
+		check "node 3 sees it in the status page" rfm stale 1 $((1 * slow))
+		check "and in /proc/rfm2g" unsynced
+	fi
+	barrier known
+	if ((NODE == 1)); then
+		check "node 1 still holds back what it writes" rests 0
+		wait
+		[[ $(rfm take 8) == "3 0" ]]
+		ok $? "RXFIFO_AFULL says who was left behind"
+		[[ $(rfm_peer_line 2) == *" overloads 0 "* ]]
+		ok $? "node 2 was waited for"
+	elif ((NODE == 3)); then
+		[[ $(rfm take 6) == "1 0" ]]
+		ok $? "RXFIFO_FULL says who left this node behind"
+	fi
+	barrier heavy
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier notified
+	check "all nodes are equal" equal notified
+}
+
+tuned_is() {
+	[[ $(cd "$rfm_config/${RFM#/dev/}" && cat overload_us overload_ms flush_us direct_min peers/2/overload_us | tr '\n' ' ') == "$1" ]]
+}
+
+tune() {
+	echo "$2" >"$rfm_config/${RFM#/dev/}/$1"
+}
+
+# Values that only tune a device may change while it is up. Microseconds count.
+tuned() {
+	another 2M $((2000 * slow))
+	if ((NODE == 1)); then
+		check "overload_us" tune overload_us 500
+		check "flush_us" tune flush_us 7
+		check "direct_min" tune direct_min 1024
+		check "overload_us of a peer" tune peers/2/overload_us 700
+		check "are changed while the device is up" tuned_is "500 1 7 1024 700 "
+		check "overload_us of a peer is the device's again" tune peers/2/overload_us device
+		check "milliseconds are taken as well" tune overload_ms 3
+		check "and are the same value" tuned_is "3000 3 7 1024 device "
+		for word in overload_us=60000001 overload_ms=0 overload_us=-1 peers/2/overload_us=soon peers/2/overload_us=60000001; do
+			! tune "${word%=*}" "${word#*=}" 2>/dev/null
+			ok $? "$word is refused"
+		done
+		! tune size 4M 2>/dev/null
+		ok $? "the size is not changed"
+		tune overload_us 500
+	fi
+	barrier tuned
+	((NODE != 3)) || cut loss 100%
+	barrier deaf-again
+	if ((NODE == 1)); then
+		rfm heavy 262144 60000 $((3 * slow)) >/tmp/longest
+		# A busy machine adds some hundred milliseconds.
+		(($(</tmp/longest) <= 1000000 * slow))
+		ok $? "the longest write of a block with overload_us=500: $(</tmp/longest) us"
+		check "node 3 was left behind" behind
+	fi
+	barrier short
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier tuned-back
+	check "all nodes are equal" equal tuned
+}
+
 check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "is linked with both" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- stored cut_off impatient refused everybody large steps
+(($# > 0)) || set -- stored cut_off impatient refused everybody large steps notified tuned
 for case in "$@"; do
 	$case
 done

@@ -131,6 +131,34 @@ configured() {
 	ctl 0 "" down
 }
 
+# waits_are DEVICE PEER TEXT: overload_us of the device and of peer 201
+waits_are() {
+	[[ $(<"$config/$name/overload_us")-$(<"$config/$name/peers/201/overload_us") == "$1-$2" ]]
+	ok $? "$3: $(<"$config/$name/overload_us") and $(<"$config/$name/peers/201/overload_us")"
+}
+
+# Waits of writers are changed while the device is open.
+waits() {
+	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
+	file "${device[@]}" "overload_us = 500" "peer = 201 10.56.9.2 overload_us=0"
+	ctl 0 "" up
+	exec 7<>"$RFM"
+	waits_are 500 0 "no writer waits for a recorder"
+	file "${device[@]}" "overload_us = 700" "peer = 201 10.56.9.2 overload_us=800"
+	ctl 0 "" up
+	waits_are 700 800 "both are changed"
+	file "${device[@]}" "overload_ms = 2" "peer = 201 10.56.9.2"
+	ctl 0 "" up
+	waits_are 2000 device "a peer waits as the device says"
+	file "${device[@]}" "overload_us = 60000001" "peer = 201 10.56.9.2 5565 5566" "peer = 202 10.56.9.2 overload_us=soon"
+	ctl 1 "*overload_us 60000001: 0 to*peer = ID ADDRESS*peer: overload_us=soon: 0 to*" up
+	file "${device[@]}" "overload_us = 1" "overload_ms = 1"
+	ctl 1 "*one of them*" up
+	exec 7>&-
+	file "${device[@]}"
+	ctl 0 "" down
+}
+
 # A device that is held by nothing but a mapping.
 mapped() {
 	file "[$name]" "node = $NODE"
@@ -446,6 +474,7 @@ barrier begun
 mapped
 devices
 configured
+waits
 rm -f "$conf"
 wrong
 wrong_rights

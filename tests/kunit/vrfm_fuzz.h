@@ -174,7 +174,9 @@ static void link_anew(struct fuzz *f)
 
 static int fuzz_init(struct kunit *test)
 {
-	static const struct vrfm_peer peer = { .node = 2 };
+	static const struct vrfm_peer peer = {
+		.node = 2, .overload_us = VRFM_OVERLOAD_DEVICE,
+	};
 	struct fuzz *f = kvzalloc(sizeof(*f), GFP_KERNEL);
 
 	if (!f)

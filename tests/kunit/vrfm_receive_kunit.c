@@ -1041,7 +1041,7 @@ static void link_nearly_full(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	f->vdev->params.overload_ms = 60000;
+	f->vdev->params.overload_us = 60000000;
 	f->vdev->params.direct_min = SZ_1M;
 	f->link->opened = f->link->acked + VRFM_SLOTS - 1;
 	KUNIT_ASSERT_EQ(test, at_once(f, 4), 0);
@@ -1050,8 +1050,8 @@ static void link_nearly_full(struct kunit *test)
 
 static void later(struct fuzz *f, unsigned int ms)
 {
-	f->vdev->refused_at -= msecs_to_jiffies(ms);
-	f->vdev->refused_last -= msecs_to_jiffies(ms);
+	f->vdev->refused_at = ktime_sub_ms(f->vdev->refused_at, ms);
+	f->vdev->refused_last = ktime_sub_ms(f->vdev->refused_last, ms);
 }
 
 static void small_blocks_do_not_keep_large_ones_out(struct kunit *test)
@@ -1080,7 +1080,119 @@ static void who_was_refused_and_went_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
+/* The window is full, and its peer acknowledges nothing. */
+static void window_full(struct fuzz *f, u32 overload_us)
+{
+	f->vdev->params.overload_us = overload_us;
+	f->vdev->params.direct_min = SZ_1M;
+	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->link->posted = f->link->opened;
+	f->link->completed = f->link->opened;
+}
+
+/* Return: the wait in us; the link is READY before. */
+static s64 wait_for_room(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const struct vrfm_wait wait = vrfm_wait_begin(false);
+
+	f->link->state = VRFM_READY;
+	KUNIT_ASSERT_EQ(test, vrfm_order_lock(f->vdev, 4, &wait), 0);
+	rt_mutex_unlock(&f->vdev->order);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+	return ktime_us_delta(ktime_get(), wait.began);
+}
+
+/* A tick is 4 or 10 ms: with ticks it would be less than one, or more. */
+static void a_writer_waits_overload_us_and_no_tick(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	unsigned int i, quick = 0;
+	s64 us;
+
+	for (i = 0; i < 20; i++) {
+		window_full(f, 500);
+		us = wait_for_room(test);
+		KUNIT_EXPECT_GE(test, us, 500LL);
+		quick += us < 3000;
+	}
+	/* The others: this machine was busy. */
+	KUNIT_EXPECT_GT(test, quick, 0U);
+}
+
+static void overload_us_0_leaves_behind_at_once(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const struct vrfm_wait never = { .nowait = true };
+
+	window_full(f, 0);
+	/* Writers in turn are not waited for either. */
+	atomic_inc(&f->vdev->waiting);
+	rt_mutex_lock(&f->vdev->turn);
+	f->link->state = VRFM_READY;
+	KUNIT_EXPECT_EQ(test, vrfm_order_lock(f->vdev, 4, &never), 0);
+	rt_mutex_unlock(&f->vdev->order);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+	rt_mutex_unlock(&f->vdev->turn);
+	atomic_dec(&f->vdev->waiting);
+	wait_for_room(test);
+}
+
+static void overload_us_of_a_peer_goes_before_that_of_the_device(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	window_full(f, 60000000);
+	f->link->peer.overload_us = 0;
+	KUNIT_EXPECT_LT(test, wait_for_room(test), 1000000LL);
+	f->link->peer.overload_us = VRFM_OVERLOAD_DEVICE;
+	f->link->state = VRFM_READY;
+	KUNIT_EXPECT_EQ(test, at_once(f, 4), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+}
+
+/* Another writer waits for room on the link of node 2. */
+static void an_event_waits_for_its_own_node_only(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	ktime_t until;
+	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
+
+	window_full(f, 100000);
+	atomic_inc(&f->vdev->waiting);
+	KUNIT_EXPECT_FALSE(test, vrfm_order_try(f->vdev, &all, ktime_get(),
+						&until));
+	KUNIT_EXPECT_TRUE(test, f->link->awaited);
+	KUNIT_EXPECT_EQ(test, vrfm_tell(f->vdev, 3, RFM2G_EVENT_INTR1, 1), 0);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+	atomic_dec(&f->vdev->waiting);
+}
+
+static void with_the_transmitter_off_no_peer_is_waited_for(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 word = 7;
+
+	window_full(f, 100000);
+	f->vdev->regs.lcsr = VRFM_LCSR_TX_OFF;
+	/* Nor for a writer whose turn it is. */
+	atomic_inc(&f->vdev->waiting);
+	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), true), 0);
+	atomic_dec(&f->vdev->waiting);
+	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), false), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_tell(f->vdev, RFM2G_NODE_ALL,
+					RFM2G_EVENT_INTR1, 1), 0);
+	KUNIT_EXPECT_EQ(test, f->link->nlater, 0U);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+}
+
 static struct kunit_case vrfm_receive_cases[] = {
+	KUNIT_CASE(a_writer_waits_overload_us_and_no_tick),
+	KUNIT_CASE(overload_us_0_leaves_behind_at_once),
+	KUNIT_CASE(overload_us_of_a_peer_goes_before_that_of_the_device),
+	KUNIT_CASE(an_event_waits_for_its_own_node_only),
+	KUNIT_CASE(with_the_transmitter_off_no_peer_is_waited_for),
 	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
 	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
 	KUNIT_CASE(only_a_page_that_differs_needs_room),

@@ -25,6 +25,7 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_SIZE] = "size",
 	[CONF_LISTEN] = "listen",
 	[CONF_PORT] = "port",
+	[CONF_OVERLOAD_US] = "overload_us",
 	[CONF_OVERLOAD_MS] = "overload_ms",
 	[CONF_KEEPALIVE_MS] = "keepalive_ms",
 	[CONF_FLUSH_US] = "flush_us",
@@ -42,6 +43,7 @@ static const struct {
 	[CONF_NODE] = { 0, 255 },
 	[CONF_NETWORK] = { 0, UINT32_MAX },
 	[CONF_PORT] = { 1, 65535 },
+	[CONF_OVERLOAD_US] = { 0, 60000000 },
 	[CONF_OVERLOAD_MS] = { 1, 60000 },
 	[CONF_KEEPALIVE_MS] = { 1, 60000 },
 	[CONF_FLUSH_US] = { 0, 1000000 },
@@ -258,19 +260,62 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 	}
 }
 
-/* peer = ID ADDRESS [PORT] */
+/**
+ * conf_is_tuned - may this value change while the device is up?
+ * @key: the value
+ *
+ * Return: true if it may.
+ */
+bool conf_is_tuned(enum conf_key key)
+{
+	return key == CONF_OVERLOAD_US || key == CONF_OVERLOAD_MS ||
+	       key == CONF_FLUSH_US || key == CONF_DIRECT_MIN;
+}
+
+/* The end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */
+static bool conf_peer_rest(const struct conf_place *at, char **save,
+			   const char **port, struct conf_peer *peer)
+{
+	static const char overload[] = "overload_us=";
+	const size_t len = sizeof(overload) - 1;
+	uint64_t number;
+	char *word;
+
+	*port = NULL;
+	*peer->overload_us = 0;
+	while ((word = strtok_r(NULL, " \t", save))) {
+		if (strncmp(word, overload, len)) {
+			if (*port || *peer->overload_us)
+				return conf_error(at, "peer = ID ADDRESS [PORT] [overload_us=N]");
+			*port = word;
+			continue;
+		}
+		if (!conf_number(word + len, conf_limits[CONF_OVERLOAD_US].max,
+				 &number))
+			return conf_error(at, "peer: %s: 0 to 60000000", word);
+		snprintf(peer->overload_us, sizeof(peer->overload_us), "%u",
+			 (unsigned int)number);
+	}
+	return true;
+}
+
+/* peer = ID ADDRESS [PORT] [overload_us=N] */
 static bool conf_peer(const struct conf_place *at, char *text,
 		      struct conf_device *device)
 {
 	struct conf_peer *peer = &device->peers[device->npeers];
 	char *save, *id = strtok_r(text, " \t", &save);
 	char *addr = strtok_r(NULL, " \t", &save);
-	char *port = strtok_r(NULL, " \t", &save);
+	const char *port;
 	uint64_t number;
 	int i;
 
-	if (!id || !addr || (port && strtok_r(NULL, " \t", &save)))
-		return conf_error(at, "peer = ID ADDRESS [PORT]");
+	if (!id || !addr)
+		return conf_error(at, "peer = ID ADDRESS [PORT] [overload_us=N]");
+	if (device->npeers == CONF_PEERS)
+		return conf_error(at, "at most %d peers", CONF_PEERS);
+	if (!conf_peer_rest(at, &save, &port, peer))
+		return false;
 	if (!conf_number(id, 255, &number))
 		return conf_error(at, "peer %s: 0 to 255, without a leading 0", id);
 	if (strcmp(addr, "any") && !conf_is_address(addr))
@@ -280,8 +325,6 @@ static bool conf_peer(const struct conf_place *at, char *text,
 	for (i = 0; i < device->npeers; i++)
 		if (device->peers[i].id == number)
 			return conf_error(at, "peer %s is there already", id);
-	if (device->npeers == CONF_PEERS)
-		return conf_error(at, "at most %d peers", CONF_PEERS);
 	peer->id = number;
 	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
 	/* It may have been written as 0x000015bd. */
@@ -360,6 +403,10 @@ static bool conf_complete(const char *path, const struct conf_device *device)
 
 	if (!conf_number(device->values[CONF_NODE], 255, &node))
 		return conf_error(&at, "rfm2g%u has no node", device->unit);
+	if (*device->values[CONF_OVERLOAD_US] &&
+	    *device->values[CONF_OVERLOAD_MS])
+		return conf_error(&at, "rfm2g%u: overload_us and overload_ms: one of them",
+				  device->unit);
 	for (i = 0; i < device->npeers; i++)
 		if (device->peers[i].id == node)
 			return conf_error(&at, "rfm2g%u is node %u itself, no peer",

@@ -17,6 +17,7 @@ enum conf_key {
 	CONF_SIZE,
 	CONF_LISTEN,
 	CONF_PORT,
+	CONF_OVERLOAD_US,
 	CONF_OVERLOAD_MS,
 	CONF_KEEPALIVE_MS,
 	CONF_FLUSH_US,
@@ -33,11 +34,13 @@ enum conf_key {
  * @id: its node id
  * @addr: its address, or "any"
  * @port: its port, empty: the usual one
+ * @overload_us: longest wait of a writer for it, empty: that of the device
  */
 struct conf_peer {
 	unsigned int id;
 	char addr[CONF_VALUE];
 	char port[8];
+	char overload_us[12];
 };
 
 /**
@@ -71,6 +74,7 @@ extern const char * const conf_names[CONF_KEYS];
 bool conf_read(FILE *file, const char *path, struct conf *conf);
 struct conf_device *conf_find(struct conf *conf, unsigned int unit);
 bool conf_is_plain(const char *text);
+bool conf_is_tuned(enum conf_key key);
 bool conf_unit(const char *name, unsigned int *unit);
 
 #endif /* VRFMCTL_CONF_H */

@@ -235,6 +235,18 @@ static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 	       strtoul(port, NULL, 0) == strtoul(wanted, NULL, 0);
 }
 
+/* A driver that has no such value needs it only if the file has. */
+static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
+{
+	const char *wanted = *peer->overload_us ? peer->overload_us : "device";
+	char name[40], value[CONF_VALUE];
+
+	snprintf(name, sizeof(name), "peers/%u/overload_us", peer->id);
+	if (!ctl_get(unit, name, value, sizeof(value)))
+		return !*peer->overload_us || ctl_set(unit, name, wanted);
+	return !strcmp(value, wanted) || ctl_set(unit, name, wanted);
+}
+
 /**
  * ctl_add_peer - add a peer to a device, or tell where it is
  * @unit: of the device
@@ -250,7 +262,7 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 	char name[32], path[PATH_MAX];
 
 	if (ctl_has_same_peer(unit, peer))
-		return true;
+		return ctl_tune_peer(unit, peer);
 	snprintf(name, sizeof(name), "peers/%u", peer->id);
 	ctl_path(unit, name, path, sizeof(path));
 	if (rmdir(path) && errno != ENOENT) {
@@ -266,6 +278,8 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 	}
 	snprintf(name, sizeof(name), "peers/%u/port", peer->id);
 	if (*peer->port && !ctl_set(unit, name, peer->port))
+		return false;
+	if (!ctl_tune_peer(unit, peer))
 		return false;
 	snprintf(name, sizeof(name), "peers/%u/addr", peer->id);
 	return ctl_set(unit, name, peer->addr);

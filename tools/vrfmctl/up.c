@@ -36,7 +36,7 @@ static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 	return ctl_number(a) == ctl_number(b);
 }
 
-/* What is enabled cannot become something else. */
+/* A device that is up keeps its values, except those that only tune it. */
 static bool ctl_agrees(const struct conf_device *device)
 {
 	char value[CONF_VALUE];
@@ -47,6 +47,12 @@ static bool ctl_agrees(const struct conf_device *device)
 		    !ctl_get(device->unit, ctl_name(key), value, sizeof(value)) ||
 		    ctl_is_same(key, value, device->values[key]))
 			continue;
+		if (conf_is_tuned(key)) {
+			if (!ctl_set(device->unit, ctl_name(key),
+				     device->values[key]))
+				return false;
+			continue;
+		}
 		warnx("rfm2g%u is up with %s %s, not %s: vrfmctl down rfm2g%u first",
 		      device->unit, conf_names[key], value, device->values[key],
 		      device->unit);
