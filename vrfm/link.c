@@ -29,6 +29,8 @@
 
 #define VRFM_PENALTY_MIN_MS 1000
 #define VRFM_PENALTY_MAX_MS 30000
+/* Pages that the set of missed words of an absent peer may have in any case. */
+#define VRFM_MISSED_MIN 64
 
 struct workqueue_struct *vrfm_wq;
 
@@ -409,20 +411,37 @@ void vrfm_link_miss_own(struct vrfm_link *link)
 	link->lost_at = 0;
 }
 
+/*
+ * An absent peer may stay away for long: its set takes a quarter of the memory
+ * that it might, then the map of own words serves.
+ */
+static bool vrfm_link_misses_much(const struct vrfm_link *link)
+{
+	return link->state == VRFM_DOWN && link->missed.used > VRFM_MISSED_MIN &&
+	       link->missed.used > link->missed.nchunks / 4;
+}
+
 /**
  * vrfm_link_miss - the peer may not have these bytes
  * @link: link
  * @offset: of the first
  * @len: how many
  *
+ * Own words that catching up takes anyway are not recorded.
+ *
  * Context: the device's order is held.
  */
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 {
 	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN;
+	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
 
-	if (vrfm_map_set(&link->missed, vrfm_word_first(offset),
-			 vrfm_word_count(offset, len), gfp))
+	if (link->lost && first >= link->lost_at)
+		return;
+	if (link->lost)
+		n = min(n, link->lost_at - first);
+	if (vrfm_map_set(&link->missed, first, n, gfp) ||
+	    vrfm_link_misses_much(link))
 		vrfm_link_miss_own(link);
 }
 
@@ -712,7 +731,6 @@ void vrfm_link_behind(struct vrfm_link *link)
  */
 void vrfm_link_ready(struct vrfm_link *link)
 {
-	vrfm_map_empty(&link->missed);
 	link->ready_since = jiffies;
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_READY);

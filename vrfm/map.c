@@ -26,23 +26,31 @@ int vrfm_map_init(struct vrfm_map *map, u64 size)
 	map->nwords = size / VRFM_WORD;
 	map->nchunks = DIV_ROUND_UP(map->nwords, VRFM_MAP_CHUNK);
 	map->set = 0;
+	map->used = 0;
+	map->trimmed = 0;
 	map->chunks = kvcalloc(map->nchunks, sizeof(*map->chunks), GFP_KERNEL);
 	return map->chunks ? 0 : -ENOMEM;
 }
 
 /**
- * vrfm_map_empty - no word is in the set, and its pages are free
- * @map: set
+ * vrfm_map_trim - free pages of an empty set, a part of them at a time
+ * @map: set without a word in it
+ * @max: entries of the table that are visited
+ *
+ * Return: true: some pages are left.
  */
-void vrfm_map_empty(struct vrfm_map *map)
+bool vrfm_map_trim(struct vrfm_map *map, u32 max)
 {
-	u32 i;
-
-	for (i = 0; i < map->nchunks; i++) {
-		free_page((unsigned long)map->chunks[i]);
-		map->chunks[i] = NULL;
+	for (; map->used && max; max--) {
+		map->trimmed = map->trimmed ?: map->nchunks;
+		map->trimmed--;
+		if (!map->chunks[map->trimmed])
+			continue;
+		free_page((unsigned long)map->chunks[map->trimmed]);
+		map->chunks[map->trimmed] = NULL;
+		map->used--;
 	}
-	map->set = 0;
+	return map->used;
 }
 
 /**
@@ -55,7 +63,7 @@ void vrfm_map_free(struct vrfm_map *map)
 {
 	if (!map->chunks)
 		return;
-	vrfm_map_empty(map);
+	vrfm_map_trim(map, U32_MAX);
 	kvfree(map->chunks);
 	map->chunks = NULL;
 }
@@ -64,8 +72,10 @@ static unsigned long *vrfm_map_chunk(struct vrfm_map *map, u32 word, gfp_t gfp)
 {
 	unsigned long **chunk = &map->chunks[word / VRFM_MAP_CHUNK];
 
-	if (!*chunk)
+	if (!*chunk) {
 		*chunk = (unsigned long *)get_zeroed_page(gfp);
+		map->used += !!*chunk;
+	}
 	return *chunk;
 }
 
@@ -75,14 +85,20 @@ static u32 vrfm_map_part(u32 word, u32 n)
 	return min_t(u32, n, VRFM_MAP_CHUNK - word % VRFM_MAP_CHUNK);
 }
 
-/* Bits set among N from BIT on. */
+/* Bits set among N from BIT on, a long at a time; N is not 0. */
 static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
 {
-	u32 end = bit + n, weight = 0;
+	const u32 first = BIT_WORD(bit), last = BIT_WORD(bit + n - 1);
+	const unsigned long head = BITMAP_FIRST_WORD_MASK(bit);
+	const unsigned long tail = BITMAP_LAST_WORD_MASK(bit + n);
+	u32 i, weight;
 
-	for_each_set_bit_from(bit, chunk, end)
-		weight++;
-	return weight;
+	if (first == last)
+		return hweight_long(chunk[first] & head & tail);
+	weight = hweight_long(chunk[first] & head);
+	for (i = first + 1; i < last; i++)
+		weight += hweight_long(chunk[i]);
+	return weight + hweight_long(chunk[last] & tail);
 }
 
 /**

@@ -17,12 +17,16 @@
  * @nchunks: how many
  * @nwords: of the memory
  * @set: words in the set
+ * @used: pages in @chunks
+ * @trimmed: where vrfm_map_trim() goes on, downwards
  */
 struct vrfm_map {
 	unsigned long **chunks;
 	u32 nchunks;
 	u32 nwords;
 	u32 set;
+	u32 used;
+	u32 trimmed;
 };
 
 /**
@@ -46,7 +50,7 @@ static inline u32 vrfm_word_count(u32 offset, u32 len)
 
 int vrfm_map_init(struct vrfm_map *map, u64 size);
 void vrfm_map_free(struct vrfm_map *map);
-void vrfm_map_empty(struct vrfm_map *map);
+bool vrfm_map_trim(struct vrfm_map *map, u32 max);
 int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp);
 int vrfm_map_add(struct vrfm_map *map, u32 first, const unsigned long *bits,
 		 u32 n, gfp_t gfp);

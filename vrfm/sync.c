@@ -16,8 +16,16 @@
 #include "link.h"
 #include "priv.h"
 
-/* Words that a step looks for, so that writers never wait long for the order. */
+/*
+ * A step takes this many words, in this many runs of neighbours, so that writers
+ * never wait long for the order. The last step may take more, or it would never
+ * come where a program stores into whole pages of scattered words.
+ */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
+#define VRFM_SYNC_RUNS 1024
+#define VRFM_SYNC_LAST_RUNS 2048
+/* Entries of the map's table that are visited to free its pages. */
+#define VRFM_SYNC_TRIM 256
 /* Own words that a step takes for missed. */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
 /* When memory for the map is short. */
@@ -72,15 +80,19 @@ static u32 vrfm_sync_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 	return find_next_zero_bit(vdev->own, end, at) - at;
 }
 
-/* Words of this node's among those that are taken out of the map. */
-static void vrfm_sync_send(struct vrfm_link *link, u32 first, u32 n)
+/*
+ * Words of this node's among those that are taken out of the map.
+ *
+ * Return: number of runs, at least 1.
+ */
+static u32 vrfm_sync_send(struct vrfm_link *link, u32 first, u32 n)
 {
-	u32 end = first + n;
+	u32 end = first + n, runs = 1;
 
-	while (first < end) {
+	for (; first < end; runs++) {
 		n = vrfm_sync_own_run(link->vdev, &first, end - first);
 		if (!n)
-			return;
+			break;
 		vrfm_copy_words(link->scratch,
 				link->vdev->region.mem + first * VRFM_WORD, n);
 		spin_lock_bh(&link->lock);
@@ -90,6 +102,7 @@ static void vrfm_sync_send(struct vrfm_link *link, u32 first, u32 n)
 		spin_unlock_bh(&link->lock);
 		first += n;
 	}
+	return runs;
 }
 
 /* All that was missed when it began is on its way. */
@@ -140,17 +153,19 @@ static u32 vrfm_sync_room(struct vrfm_link *link, u32 spare)
 }
 
 /*
- * Takes as many words as ROOM bytes are sure to hold: one alone takes 16. Goes
+ * Takes as many words as ROOM bytes are sure to hold, one alone takes 16, and
+ * stops after RUNS runs. Goes
  * round, so that those at the end are not forgotten for those that are written
  * again and again at the beginning.
  */
-static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words)
+static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words,
+			  u32 runs)
 {
 	const u32 most = PAGE_SIZE / VRFM_WORD;
-	u32 first, taken = 0, n;
+	u32 first, taken = 0, took, n;
 
 	words = min(words, link->missed.set);
-	while (room >= 16 && taken < words) {
+	while (room >= 16 && taken < words && runs) {
 		n = min3(most, room / 16, words - taken);
 		first = vrfm_map_next(&link->missed, link->cursor, n, &n);
 		if (first >= link->missed.nwords) {
@@ -158,7 +173,8 @@ static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words)
 			continue;
 		}
 		vrfm_map_clear(&link->missed, first, n);
-		vrfm_sync_send(link, first, n);
+		took = vrfm_sync_send(link, first, n);
+		runs -= min(runs, took);
 		room -= 16 * n;
 		taken += n;
 		link->cursor = first + n;
@@ -200,32 +216,55 @@ static bool vrfm_sync_is_wanted(struct vrfm_link *link)
 	return wanted;
 }
 
-/* The last step, if everything fits. */
-static bool vrfm_sync_finish(struct vrfm_link *link)
+/* Everything that is missed fits into ROOM bytes, and the peer waits for it. */
+static bool vrfm_sync_is_last(struct vrfm_link *link, u32 *room)
 {
-	u32 room = vrfm_sync_room(link, 1);
+	*room = vrfm_sync_room(link, 1);
+	return vrfm_sync_is_wanted(link) && *room &&
+	       (u64)link->missed.set * 16 <= *room;
+}
 
-	if (!vrfm_sync_is_wanted(link) || !room ||
-	    (u64)link->missed.set * 16 > room)
-		return false;
+/*
+ * Some pages of the map that nothing needs any more. All at once would take
+ * milliseconds for a large memory.
+ *
+ * Return: true: some are left.
+ */
+static bool vrfm_sync_trim(struct vrfm_link *link)
+{
+	return !link->missed.set && !link->lost &&
+	       vrfm_map_trim(&link->missed, VRFM_SYNC_TRIM);
+}
+
+/*
+ * The last step, unless it is too scattered.
+ *
+ * Return: is there more to be done now?
+ */
+static bool vrfm_sync_finish(struct vrfm_link *link, u32 room)
+{
 	vrfm_sync_fill(link, VRFM_WIRE_UPDATE);
-	vrfm_sync_take(link, room, link->missed.set);
+	vrfm_sync_take(link, room, link->missed.set, VRFM_SYNC_LAST_RUNS);
 	vrfm_sync_fill(link, 0);
+	if (link->missed.set)
+		return true;
 	vrfm_link_ready(link);
-	return true;
+	return vrfm_sync_trim(link);
 }
 
 /* Return: is there more to be done now? */
 static bool vrfm_sync_step_locked(struct vrfm_link *link)
 {
-	u32 taken;
+	u32 taken, room;
 
 	vrfm_direct_settle(link);
 	vrfm_sync_begin_sweep(link);
 	if (!vrfm_load_tell(link))
 		return false;
-	if (link->state == VRFM_READY)
+	if (link->state == VRFM_READY) {
 		vrfm_link_events(link);
+		return vrfm_sync_trim(link);
+	}
 	if (link->state != VRFM_SYNCING)
 		return false;
 	if (time_before(jiffies, link->hold_until)) {
@@ -240,11 +279,11 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 	}
 	if (link->lost)
 		return true;
-	if (vrfm_sync_finish(link))
-		return false;
+	if (vrfm_sync_is_last(link, &room))
+		return vrfm_sync_finish(link, room);
 	vrfm_sync_fill(link, VRFM_WIRE_UPDATE);
 	taken = vrfm_sync_take(link, vrfm_sync_room(link, VRFM_SLOTS_SPARE),
-			       VRFM_SYNC_STEP);
+			       VRFM_SYNC_STEP, VRFM_SYNC_RUNS);
 	vrfm_sync_fill(link, 0);
 	return taken || (link->todo && vrfm_load_tell(link));
 }

@@ -355,6 +355,7 @@ static void catch_up(struct fuzz *f)
 static void who_has_not_said_what_he_loaded_is_not_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
+	u32 room;
 
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
@@ -364,9 +365,9 @@ static void who_has_not_said_what_he_loaded_is_not_ready(struct kunit *test)
 	/* What comes while the step is on its way. */
 	f->link->state = VRFM_SYNCING;
 	f->link->load = 7;
-	KUNIT_EXPECT_FALSE(test, vrfm_sync_finish(f->link));
+	KUNIT_EXPECT_FALSE(test, vrfm_sync_is_last(f->link, &room));
 	f->link->load = 0;
-	KUNIT_EXPECT_TRUE(test, vrfm_sync_finish(f->link));
+	KUNIT_EXPECT_TRUE(test, vrfm_sync_is_last(f->link, &room));
 }
 
 /* Updates since the link came up. */
@@ -393,7 +394,67 @@ static void who_has_loaded_gets_all_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 1U);
 }
 
+/* Every second word: each is a run of its own. */
+static void steps_of_catching_up_are_bounded_by_runs(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 i, before;
+
+	for (i = 0; i < WORDS; i += 2)
+		__set_bit(i, f->vdev->own);
+	f->link->state = VRFM_SYNCING;
+	f->link->hold_until = jiffies;
+	f->link->lost = false;
+	for (i = 0; i < WORDS; i += 2)
+		vrfm_link_miss(f->link, i * VRFM_WORD, VRFM_WORD);
+	do {
+		before = sent_runs(f);
+		/* The peer has applied everything. */
+		f->link->completed = f->link->opened;
+		f->link->acked = f->link->opened;
+		vrfm_sync_step_locked(f->link);
+		KUNIT_ASSERT_LE(test, sent_runs(f) - before,
+				(u32)VRFM_SYNC_LAST_RUNS);
+	} while (sent_runs(f) != before);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+}
+
+/* Its pages are freed later, a part at a time. */
+static void pages_of_the_map_are_freed_when_the_peer_is_ready(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	__set_bit(7, f->vdev->own);
+	f->link->lost = false;
+	f->link->state = VRFM_SYNCING;
+	vrfm_link_miss(f->link, 7 * VRFM_WORD, VRFM_WORD);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 1U);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	catch_up(f);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+}
+
+/* Catching up takes all own words anyway. */
+static void nothing_is_recorded_for_a_peer_that_lacks_everything(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 word = 7;
+
+	f->link->state = VRFM_DOWN;
+	vrfm_link_miss_own(f->link);
+	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+	/* Own words before this one have been taken already. */
+	f->link->lost_at = 20;
+	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
+}
+
 static struct kunit_case vrfm_load_cases[] = {
+	KUNIT_CASE(steps_of_catching_up_are_bounded_by_runs),
+	KUNIT_CASE(pages_of_the_map_are_freed_when_the_peer_is_ready),
+	KUNIT_CASE(nothing_is_recorded_for_a_peer_that_lacks_everything),
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(each_load_looks_at_what_is_there),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),

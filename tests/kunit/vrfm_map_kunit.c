@@ -85,7 +85,11 @@ static void as_a_bitmap(struct kunit *test)
 		if (i % 40 == 39)
 			same(test, 1 + get_random_u32() % 3000);
 	}
-	vrfm_map_empty(&f->map);
+	vrfm_map_clear(&f->map, 0, WORDS);
+	while (vrfm_map_trim(&f->map, 3))
+		;
+	for (i = 0; i < f->map.nchunks; i++)
+		KUNIT_EXPECT_NULL(test, f->map.chunks[i]);
 	bitmap_zero(f->bits, WORDS);
 	same(test, 10);
 }
