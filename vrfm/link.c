@@ -1109,6 +1109,7 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 {
 	if (note->kind == VRFM_NOTE_INFO) {
 		link->info = *note;
+		link->info_at = ktime_get();
 		if (note->number != link->peer_loads)
 			link->load = note->number;
 	} else if (note->kind == VRFM_NOTE_LOAD) {

@@ -358,6 +358,7 @@ struct vrfm_mtu {
  * @rx_serial: of its last write among them
  * @rx_direct: it may have written directly since
  * @info: what it said of its image, its kind 0: nothing
+ * @info_at: when @info came
  * @load: number of its LOAD that was not begun to be answered, 0
  * @swept: number of this node's LOAD that it has answered
  * @arrived: number of the PULLED that it said last, plus 1; 0: none
@@ -442,6 +443,7 @@ struct vrfm_link {
 	u64 rx_serial;
 	bool rx_direct;
 	struct vrfm_note info;
+	ktime_t info_at;
 	u32 load;
 	u32 swept;
 	u32 arrived;

@@ -14,6 +14,8 @@
  * merged: only words that are neither live nor this node's own.
  */
 #include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/hash.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -430,6 +432,15 @@ static void vrfm_load_unreserve(struct vrfm_load *load)
 	load->spare_seen = NULL;
 }
 
+/* Maps of a load that has ended: megabytes, so not while the order is held. */
+static void vrfm_load_tidy(struct vrfm_load *load)
+{
+	kvfree(load->spent_live);
+	load->spent_live = NULL;
+	kvfree(load->spent_seen);
+	load->spent_seen = NULL;
+}
+
 /* What a load needs, while nobody waits for the order: it may be much. */
 static bool vrfm_load_reserve(struct vrfm_dev *vdev)
 {
@@ -445,6 +456,16 @@ static bool vrfm_load_reserve(struct vrfm_dev *vdev)
 	vrfm_load_unreserve(load);
 	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 	return false;
+}
+
+/* The age of an image counts from when it was told. */
+static void vrfm_load_want(struct vrfm_load *load, struct vrfm_link *from)
+{
+	spin_lock_bh(&from->lock);
+	load->wanted = from->info.id;
+	load->wanted_began = ktime_sub(from->info_at,
+				       ms_to_ktime(from->info.value));
+	spin_unlock_bh(&from->lock);
 }
 
 /* Nothing begins without what vrfm_load_reserve() gets: it is asked for. */
@@ -469,7 +490,7 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->since = jiffies;
 	load->deserted = false;
 	load->from = from;
-	load->wanted = vrfm_info(from).id;
+	vrfm_load_want(load, from);
 	vrfm_load_set_live(vdev, load->spare_live);
 	load->spare_live = NULL;
 	for (node = 0; node < VRFM_NODES; node++)
@@ -490,16 +511,19 @@ static void vrfm_load_set_holder(struct vrfm_dev *vdev, struct vrfm_link *link)
 	vdev->load.deserted = false;
 }
 
-/* What this node has is complete, as far as anybody can tell. */
+/*
+ * This memory is complete, as far as anybody can tell. Large maps are freed
+ * without the order, by vrfm_load_tidy().
+ */
 static void vrfm_load_end(struct vrfm_dev *vdev)
 {
+	struct vrfm_load *load = &vdev->load;
 	unsigned long *live = vdev->live;
 
 	vrfm_load_set_holder(vdev, NULL);
 	vrfm_load_set_live(vdev, NULL);
-	kvfree(live);
-	kvfree(vdev->load.seen);
-	vdev->load.seen = NULL;
+	load->spent_live = live;
+	swap(load->seen, load->spent_seen);
 	vrfm_load_spread_all(vdev);
 	vrfm_load_todo_all(vdev, VRFM_TODO_INFO);
 	vrfm_load_kick(vdev);
@@ -537,7 +561,6 @@ static void vrfm_load_fill_again(struct vrfm_dev *vdev)
 static void vrfm_load_done(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
-	const struct vrfm_note info = vrfm_info(load->holder);
 
 	if (load->kind != VRFM_LOAD_FILL) {
 		vrfm_load_adopt(vdev);
@@ -545,8 +568,9 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 	}
 	if (load->kind == VRFM_LOAD_OLDER) {
 		load->merged = load->shared;
-		load->lineage = info.id;
-		load->began = ktime_sub(ktime_get(), ms_to_ktime(info.value));
+		/* The holder may have another one by now. */
+		load->lineage = load->wanted;
+		load->began = load->wanted_began;
 	}
 	if (load->kind == VRFM_LOAD_FILL)
 		load->holder->filled = load->lineage;
@@ -621,20 +645,31 @@ static void vrfm_load_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 }
 
+/* Nodes that load at the same time begin at different peers, by their own ids. */
+static u32 vrfm_load_distance(const struct vrfm_dev *vdev,
+			      const struct vrfm_link *link)
+{
+	u32 spread = hash_32(vdev->params.node, 8);
+
+	return (link->peer.node - spread) % VRFM_NODES;
+}
+
 static void vrfm_load_choose(struct vrfm_dev *vdev)
 {
-	struct vrfm_link *link, *busy = NULL;
+	struct vrfm_link *link, *best = NULL, *busy = NULL;
 
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_holder(vdev, link))
 			continue;
-		if (!READ_ONCE(link->pulling)) {
-			vrfm_load_set_holder(vdev, link);
-			return;
-		}
-		busy = link;
+		if (READ_ONCE(link->pulling))
+			busy = link;
+		else if (!best || vrfm_load_distance(vdev, link) <
+				  vrfm_load_distance(vdev, best))
+			best = link;
 	}
-	if (busy)
+	if (best)
+		vrfm_load_set_holder(vdev, best);
+	else if (busy)
 		vrfm_load_await(vdev, busy);
 	else
 		vrfm_load_nobody(vdev);
@@ -792,16 +827,25 @@ static bool vrfm_info_is_good(const struct vrfm_link *link,
 	       link->told.id == link->vdev->load.lineage;
 }
 
-/* Has the memory that A tells of more of those that are gone? */
+/*
+ * Has the memory that A tells of more of those that are gone? Of a node that is
+ * in neither A_OF nor B_OF both know nothing.
+ */
 static bool vrfm_has_more(const struct vrfm_dev *vdev,
-			  const struct vrfm_past *a, const struct vrfm_past *b)
+			  const struct vrfm_past *a, const unsigned long *a_of,
+			  const struct vrfm_past *b, const unsigned long *b_of)
 {
+	DECLARE_BITMAP(of, VRFM_NODES);
 	int more = 0;
 	u32 node;
 
-	for (node = 0; node < VRFM_NODES && !more; node++)
+	bitmap_or(of, a_of, b_of, VRFM_NODES);
+	for_each_set_bit(node, of, VRFM_NODES) {
 		more = vrfm_past_cmp(&a[node], &b[node],
 				     vdev->load.alive[node]);
+		if (more)
+			break;
+	}
 	return more > 0;
 }
 
@@ -824,7 +868,8 @@ static bool vrfm_load_may_fill(struct vrfm_link *link)
 				msecs_to_jiffies(VRFM_LOAD_LESS_MS)))
 		return true;
 	spin_lock_bh(&link->lock);
-	less = vrfm_has_more(link->vdev, load->past, link->said);
+	less = vrfm_has_more(link->vdev, load->past, load->known, link->said,
+			     link->heard);
 	spin_unlock_bh(&link->lock);
 	if (less)
 		vrfm_load_later(link->vdev, VRFM_LOAD_RETRY_MS);
@@ -858,10 +903,12 @@ static bool vrfm_load_from_older(struct vrfm_dev *vdev)
 
 static bool vrfm_has_more_than_mine(struct vrfm_link *link)
 {
+	const struct vrfm_load *load = &link->vdev->load;
 	bool more;
 
 	spin_lock_bh(&link->lock);
-	more = vrfm_has_more(link->vdev, link->said, link->vdev->load.past);
+	more = vrfm_has_more(link->vdev, link->said, link->heard, load->past,
+			     load->known);
 	spin_unlock_bh(&link->lock);
 	return more;
 }
@@ -873,7 +920,8 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	spin_lock_bh(&link->lock);
 	/* Nobody else takes two, and the order is held. */
 	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
-	more = vrfm_has_more(link->vdev, link->said, other->said);
+	more = vrfm_has_more(link->vdev, link->said, link->heard, other->said,
+			     other->heard);
 	spin_unlock(&other->lock);
 	spin_unlock_bh(&link->lock);
 	return more;
@@ -884,16 +932,19 @@ static bool vrfm_load_all_said(struct vrfm_dev *vdev)
 {
 	unsigned long end = vdev->load.lost +
 			    msecs_to_jiffies(VRFM_LOAD_SAID_MS);
-	struct vrfm_link *gone, *link;
+	DECLARE_BITMAP(gone, VRFM_NODES);
+	struct vrfm_link *link;
 
 	if (time_after(jiffies, end))
 		return true;
-	list_for_each_entry(gone, &vdev->links, entry)
-		list_for_each_entry(link, &vdev->links, entry)
-			if (gone->state == VRFM_DOWN &&
-			    link->state != VRFM_DOWN &&
-			    !test_bit(gone->peer.node, link->heard))
-				return false;
+	bitmap_zero(gone, VRFM_NODES);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->state == VRFM_DOWN)
+			__set_bit(link->peer.node, gone);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->state != VRFM_DOWN &&
+		    !bitmap_subset(gone, link->heard, VRFM_NODES))
+			return false;
 	return true;
 }
 
@@ -950,10 +1001,12 @@ static void vrfm_load_work(struct work_struct *work)
 	bool ask = vrfm_load_step(vdev);
 	u32 next;
 
+	vrfm_load_tidy(&vdev->load);
 	if (vdev->load.wants && vrfm_load_reserve(vdev)) {
 		ask = vrfm_load_step(vdev);
 		/* There may be nothing to be loaded any more. */
 		vrfm_load_unreserve(&vdev->load);
+		vrfm_load_tidy(&vdev->load);
 	}
 	if (!ask)
 		return;
@@ -987,6 +1040,7 @@ void vrfm_load_init(struct vrfm_dev *vdev)
 void vrfm_load_exit(struct vrfm_dev *vdev)
 {
 	cancel_delayed_work_sync(&vdev->load.work);
+	vrfm_load_tidy(&vdev->load);
 	kvfree(vdev->live);
 	vdev->live = NULL;
 	kvfree(vdev->load.seen);

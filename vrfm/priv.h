@@ -125,6 +125,7 @@ enum vrfm_load_kind {
  * @number: which time
  * @from: why this node loads, never looked into: it may be gone
  * @wanted: the lineage that is loaded
+ * @wanted_began: when that image did, as far as is known here
  * @since: jiffies of the last step: pages have come, or a holder has
  * @deserted: nobody has had the image since then
  * @holder: whose image it is, NULL: not yet known; the link is in the list
@@ -138,6 +139,8 @@ enum vrfm_load_kind {
  * @wants: memory for a load; @work's, as are the next two
  * @spare_live: it: the map of live words
  * @spare_seen: and for @seen
+ * @spent_live: map of a load that has ended; @work frees it and @spent_seen
+ * @spent_seen: history of that load
  * @past: what this memory has of them, by node; of this one's, too
  * @known: nodes of which it has, or has had, any
  * @alive: the life of each node that goes on, as far as this one knows, or 0
@@ -154,6 +157,7 @@ struct vrfm_load {
 	u32 number;
 	const struct vrfm_link *from;
 	u64 wanted;
+	ktime_t wanted_began;
 	unsigned long since;
 	bool deserted;
 	struct vrfm_link *holder;
@@ -166,6 +170,8 @@ struct vrfm_load {
 	bool wants;
 	unsigned long *spare_live;
 	struct vrfm_past *spare_seen;
+	unsigned long *spent_live;
+	struct vrfm_past *spent_seen;
 	struct vrfm_past past[VRFM_NODES];
 	DECLARE_BITMAP(known, VRFM_NODES);
 	u64 alive[VRFM_NODES];

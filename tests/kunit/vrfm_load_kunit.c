@@ -276,6 +276,7 @@ static void who_has_less_loads_first(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	vrfm_past_add(&f->vdev->load.past[3], &life);
+	__set_bit(3, f->vdev->load.known);
 	peer_has_merged(test);
 	f->link->waits_since = jiffies;
 	KUNIT_EXPECT_FALSE(test, looks(f));
@@ -451,10 +452,30 @@ static void nothing_is_recorded_for_a_peer_that_lacks_everything(struct kunit *t
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
+static void the_image_that_is_wanted_is_adopted(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_load *load = &f->vdev->load;
+	const ktime_t began = ktime_sub_ms(ktime_get(), 5000);
+
+	load->kind = VRFM_LOAD_OLDER;
+	load->wanted = 4711;
+	load->wanted_began = began;
+	load->holder = f->link;
+	f->link->info.id = 4712;
+	load->seen = kvcalloc(VRFM_NODES, sizeof(*load->seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, load->seen);
+	vrfm_load_done(f->vdev);
+	KUNIT_EXPECT_EQ(test, load->lineage, 4711ULL);
+	KUNIT_EXPECT_EQ(test, load->began, began);
+	vrfm_load_exit(f->vdev);
+}
+
 static struct kunit_case vrfm_load_cases[] = {
 	KUNIT_CASE(steps_of_catching_up_are_bounded_by_runs),
 	KUNIT_CASE(pages_of_the_map_are_freed_when_the_peer_is_ready),
 	KUNIT_CASE(nothing_is_recorded_for_a_peer_that_lacks_everything),
+	KUNIT_CASE(the_image_that_is_wanted_is_adopted),
 	KUNIT_CASE(who_was_away_is_asked_again),
 	KUNIT_CASE(each_load_looks_at_what_is_there),
 	KUNIT_CASE(whose_holder_loads_waits_for_it),
