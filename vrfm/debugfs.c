@@ -6,8 +6,9 @@
  * A device has a directory while programs can open it. To remove that waits for
  * who is reading, and who reads later gets an error: so what is read is there,
  * and needs no references. Whoever removes it must not hold what a reader waits
- * for, which is the device's order and the locks below it. These are never held
- * by anybody who waits, so files can be read also when all else stands still.
+ * for, which is the locks of links. These are never held by anybody who waits,
+ * so files can be read also when all else stands still. The device's order,
+ * which writers wait for, is not taken; RCU keeps the list of links.
  */
 #include <linux/bitmap.h>
 #include <linux/debugfs.h>
@@ -15,6 +16,7 @@
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/moduleparam.h>
+#include <linux/rculist.h>
 #include <linux/seq_file.h>
 
 #include "link.h"
@@ -82,10 +84,12 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 
 /* ---- the device ---- */
 
-static void vrfm_seq_image_locked(struct seq_file *seq,
-				  const struct vrfm_dev *vdev)
+/* RCU keeps the holder. Values may be of different moments. */
+static void vrfm_seq_image_rcu(struct seq_file *seq,
+			       const struct vrfm_dev *vdev)
 {
 	const struct vrfm_load *load = &vdev->load;
+	const struct vrfm_link *holder = READ_ONCE(load->holder);
 
 	seq_printf(seq, "lineage %016llx\n", load->lineage);
 	seq_printf(seq, "image_age_ms %lld\n",
@@ -94,15 +98,14 @@ static void vrfm_seq_image_locked(struct seq_file *seq,
 	seq_printf(seq, "loads %u\n", load->number);
 	if (!vdev->live)
 		return;
-	if (load->holder)
-		seq_printf(seq, "holder %u\n", load->holder->peer.node);
+	if (holder)
+		seq_printf(seq, "holder %u\n", holder->peer.node);
 	seq_printf(seq, "pages_loaded %u\n", load->page);
 	seq_printf(seq, "pages_asked %u\n", load->asked);
 	seq_printf(seq, "step_ms %u\n", jiffies_to_msecs(jiffies - load->since));
 }
 
-static void vrfm_seq_writers_locked(struct seq_file *seq,
-				    const struct vrfm_dev *vdev)
+static void vrfm_seq_writers(struct seq_file *seq, const struct vrfm_dev *vdev)
 {
 	seq_printf(seq, "serial %llu\n", vdev->serial);
 	seq_printf(seq, "events_sent %llu\n", vdev->event_number);
@@ -151,10 +154,10 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
 	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
 	vrfm_seq_flusher(seq, vdev);
-	rt_mutex_lock(&vdev->order);
-	vrfm_seq_writers_locked(seq, vdev);
-	vrfm_seq_image_locked(seq, vdev);
-	rt_mutex_unlock(&vdev->order);
+	vrfm_seq_writers(seq, vdev);
+	rcu_read_lock();
+	vrfm_seq_image_rcu(seq, vdev);
+	rcu_read_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_device);
@@ -283,7 +286,7 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 	return jiffies_to_msecs(link->hold_until - now);
 }
 
-/* What the device's order protects. */
+/* The device's order protects these; here they may be of different moments. */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
 	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
@@ -313,10 +316,10 @@ static int vrfm_links_show(struct seq_file *seq, void *unused)
 	struct vrfm_dev *vdev = seq->private;
 	struct vrfm_link *link;
 
-	rt_mutex_lock(&vdev->order);
-	list_for_each_entry(link, &vdev->links, entry)
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry)
 		vrfm_seq_link(seq, link);
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_links);
@@ -326,13 +329,13 @@ static int vrfm_latency_show(struct seq_file *seq, void *unused)
 	struct vrfm_dev *vdev = seq->private;
 	struct vrfm_link *link;
 
-	rt_mutex_lock(&vdev->order);
-	list_for_each_entry(link, &vdev->links, entry) {
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry) {
 		spin_lock_bh(&link->lock);
 		vrfm_seq_latency_locked(seq, link);
 		spin_unlock_bh(&link->lock);
 	}
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_latency);

@@ -304,7 +304,7 @@ struct vrfm_mtu {
  * @peer: the other one
  * @again: keeps the connection, if this side connects
  * @refs: the device's, and of who waits for acknowledgments
- * @entry: in the device's list, under its order
+ * @entry: in the device's list, under its order; read under RCU, too
  *
  * Under the device's order:
  * @missed: words of this node's that the peer may not have
@@ -340,6 +340,7 @@ struct vrfm_mtu {
  * @state: changes under the order, too, by vrfm_link_become_locked()
  * @since: when it did
  * @cb: connection, while it is up
+ * @removed: it is not in the list any more
  * @incoming: connection that was accepted, until it is released
  * @wait: for the end of @incoming
  * @peer_epoch: which life of the peer's device, 0: none yet
@@ -426,6 +427,7 @@ struct vrfm_link {
 	enum vrfm_link_state state;
 	ktime_t since;
 	struct krdma_cb *cb;
+	bool removed;
 	struct krdma_cb *incoming;
 	wait_queue_head_t wait;
 	u64 peer_epoch;

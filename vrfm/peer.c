@@ -264,7 +264,7 @@ static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
 	spin_lock_bh(&link->lock);
 	if (link->incoming)
 		why = vrfm_peer_doubt_locked(link, hello);
-	else if (list_empty(&link->entry))
+	else if (link->removed)
 		why = VRFM_REJECT_UNKNOWN;
 	else
 		link->incoming = cb;
@@ -488,7 +488,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 	if (!ret) {
 		/* Whatever this node wrote before. */
 		vrfm_link_miss_own(link);
-		list_add_tail(&link->entry, &vdev->links);
+		list_add_tail_rcu(&link->entry, &vdev->links);
 		vrfm_status_add(link);
 	}
 	rt_mutex_unlock(&vdev->order);
@@ -507,7 +507,8 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 {
 	rt_mutex_lock(&link->vdev->order);
 	spin_lock_bh(&link->lock);
-	list_del_init(&link->entry);
+	list_del_rcu(&link->entry);
+	link->removed = true;
 	vrfm_load_lose(link);
 	/* Another one may come to be where this was. */
 	if (link->vdev->load.from == link)
@@ -593,6 +594,8 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 		vrfm_peer_unlist(link);
 		vrfm_peer_hang_up(link);
 		vrfm_status_remove(link);
+		/* Statistics may be being read. */
+		synchronize_rcu();
 	}
 	vrfm_link_put(link);
 	return ERR_PTR(ret);
@@ -613,7 +616,10 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	cancel_delayed_work_sync(&link->ack);
 	cancel_work_sync(&link->say);
 	vrfm_status_remove(link);
-	/* rxe before Linux 6.10 may still look at what was sent. */
+	/*
+	 * Statistics may be being read, and rxe before Linux 6.10 may still look
+	 * at what was sent.
+	 */
 	synchronize_rcu();
 	vrfm_link_put(link);
 }

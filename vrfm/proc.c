@@ -4,6 +4,7 @@
  * for, and what they do.
  */
 #include <linux/proc_fs.h>
+#include <linux/rculist.h>
 #include <linux/seq_file.h>
 
 #include "link.h"
@@ -33,55 +34,110 @@ static unsigned int vrfm_proc_count(void)
 	return n;
 }
 
-static void vrfm_proc_event(struct seq_file *m, const struct vrfm_queue *q,
-			    const char *name)
+/**
+ * struct vrfm_proc_link - what is shown of a link, of one moment
+ * @state: of the link
+ * @missed: words that the peer lacks
+ * @lost: and all others of this node's
+ * @lag: messages that are not acknowledged
+ * @synced: the peer says that this node has all of its words
+ * @direct: blocks may be written directly into its memory
+ * @shown: may it do so here?
+ * @mtu: path MTUs
+ * @counts: statistics
+ */
+struct vrfm_proc_link {
+	enum vrfm_link_state state;
+	u32 missed;
+	bool lost;
+	u64 lag;
+	bool synced;
+	bool direct;
+	enum vrfm_shown shown;
+	struct vrfm_mtu mtu;
+	struct vrfm_link_counts counts;
+};
+
+/* Anybody may read this file: so nothing is formatted while a lock is held. */
+static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
 {
-	seq_printf(m, "  event %s %s queued %u waiting %u count %u lost %u\n",
-		   name, q->enabled ? "enabled" : "disabled", q->ready,
-		   q->fill - q->ready, q->count, q->dropped);
+	spin_lock_bh(&link->lock);
+	*is = (struct vrfm_proc_link){
+		.state = link->state,
+		.missed = READ_ONCE(link->missed.set),
+		.lost = READ_ONCE(link->lost),
+		.lag = link->opened - link->acked,
+		.synced = link->cb && link->rx.synced,
+		.direct = link->direct.remote,
+		.shown = link->direct.shown,
+		.mtu = link->mtu,
+		.counts = link->counts,
+	};
+	spin_unlock_bh(&link->lock);
 }
 
 static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 {
-	spin_lock_bh(&link->lock);
+	struct vrfm_proc_link is;
+
+	vrfm_proc_take(link, &is);
 	seq_printf(m, "  peer %u %s missed %u%s lag %llu peer_synced %d links %llu messages %llu received %llu overloads %llu protocol_errors %llu events_dropped %llu direct %d directs %llu shown %s path_mtu %u local_mtu %u peer_mtu %u\n",
-		   link->peer.node, vrfm_link_state_name(link->state),
-		   link->missed.set, link->lost ? "+" : "",
-		   link->opened - link->acked, link->cb && link->rx.synced,
-		   link->counts.ups, link->counts.messages,
-		   link->counts.received, link->counts.overloads,
-		   link->counts.protocol, link->counts.events_dropped,
-		   !!link->direct.remote, link->counts.directs,
-		   vrfm_shown_name(link->direct.shown), link->mtu.path,
-		   link->mtu.local, link->mtu.peer);
-	spin_unlock_bh(&link->lock);
+		   link->peer.node, vrfm_link_state_name(is.state),
+		   is.missed, is.lost ? "+" : "", is.lag, is.synced,
+		   is.counts.ups, is.counts.messages, is.counts.received,
+		   is.counts.overloads, is.counts.protocol,
+		   is.counts.events_dropped, is.direct, is.counts.directs,
+		   vrfm_shown_name(is.shown), is.mtu.path, is.mtu.local,
+		   is.mtu.peer);
 }
 
+/* Without the order, which writers wait for. */
 static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
 
-	rt_mutex_lock(&vdev->order);
-	seq_printf(m, "  image %016llx %s\n", vdev->load.lineage,
-		   vdev->live ? "loading" : "complete");
-	list_for_each_entry(link, &vdev->links, entry)
+	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->load.lineage),
+		   READ_ONCE(vdev->live) ? "loading" : "complete");
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry)
 		vrfm_proc_link(m, link);
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
+}
+
+static void vrfm_proc_event(struct seq_file *m, struct vrfm_dev *vdev,
+			    u32 type)
+{
+	const struct vrfm_queue *q = &vdev->events[type].queue;
+	u32 ready, fill, count, dropped;
+	bool enabled;
+
+	spin_lock_bh(&vdev->lock);
+	enabled = q->enabled;
+	ready = q->ready;
+	fill = q->fill;
+	count = q->count;
+	dropped = q->dropped;
+	spin_unlock_bh(&vdev->lock);
+	seq_printf(m, "  event %s %s queued %u waiting %u count %u lost %u\n",
+		   vrfm_event_name[type], enabled ? "enabled" : "disabled",
+		   ready, fill - ready, count, dropped);
 }
 
 static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 {
+	unsigned int opens;
+	u64 refused;
 	u32 type;
 
 	spin_lock_bh(&vdev->lock);
+	opens = vdev->opens;
+	refused = vdev->refused;
+	spin_unlock_bh(&vdev->lock);
 	seq_printf(m, "%s node %u network %u size %llu opens %u refused %llu\n",
 		   dev_name(&vdev->dev), vdev->params.node,
-		   vdev->params.network, vdev->params.size, vdev->opens,
-		   vdev->refused);
+		   vdev->params.network, vdev->params.size, opens, refused);
 	for (type = 0; type < RFM2G_EVENTS; type++)
-		vrfm_proc_event(m, &vdev->events[type].queue,
-				vrfm_event_name[type]);
-	spin_unlock_bh(&vdev->lock);
+		vrfm_proc_event(m, vdev, type);
 	vrfm_proc_links(m, vdev);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/device.h>
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/rculist.h>
 #include <linux/sysfs.h>
 
 #include "link.h"
@@ -38,15 +39,16 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
-static const char *vrfm_dev_state_locked(const struct vrfm_dev *vdev)
+/* RCU keeps the list; the order, which writers wait for, is not taken. */
+static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
 {
 	const struct vrfm_link *link;
 
 	if (list_empty(&vdev->links))
 		return "alone";
-	if (vdev->live)
+	if (READ_ONCE(vdev->live))
 		return "loading";
-	list_for_each_entry(link, &vdev->links, entry)
+	list_for_each_entry_rcu(link, &vdev->links, entry)
 		if (READ_ONCE(link->state) != VRFM_READY || !link->rx.synced)
 			return "waiting";
 	return "ready";
@@ -58,9 +60,9 @@ static ssize_t state_show(struct device *dev, struct device_attribute *attr,
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
 	const char *state;
 
-	rt_mutex_lock(&vdev->order);
-	state = vrfm_dev_state_locked(vdev);
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_lock();
+	state = vrfm_dev_state_rcu(vdev);
+	rcu_read_unlock();
 	return sysfs_emit(buf, "%s\n", state);
 }
 static DEVICE_ATTR_RO(state);
@@ -72,11 +74,11 @@ static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
 	struct vrfm_link *link;
 	int len = 0;
 
-	rt_mutex_lock(&vdev->order);
-	list_for_each_entry(link, &vdev->links, entry)
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry)
 		len += sysfs_emit_at(buf, len, "%u %s\n", link->peer.node,
 				     vrfm_link_state_name(READ_ONCE(link->state)));
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
 	return len;
 }
 static DEVICE_ATTR_RO(peers);
@@ -90,15 +92,15 @@ static ssize_t vrfm_peers_emit(struct device *dev, char *buf,
 	int len = 0;
 	u32 value;
 
-	rt_mutex_lock(&vdev->order);
-	list_for_each_entry(link, &vdev->links, entry) {
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry) {
 		spin_lock_bh(&link->lock);
 		value = min_t(u64, take(link), U32_MAX);
 		spin_unlock_bh(&link->lock);
 		len += sysfs_emit_at(buf, len, "%u %u\n", link->peer.node,
 				     value);
 	}
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
 	return len;
 }
 

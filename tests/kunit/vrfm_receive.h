@@ -69,6 +69,7 @@ static bool fuzz_queued(struct work_struct *work)
 #include "../../vrfm/mapper.c"
 #include "../../vrfm/order.c"
 #include "../../vrfm/past.c"
+#include "../../vrfm/proc.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
 #include "../../vrfm/region.c"
@@ -170,6 +171,19 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 		fuzz_events++;
 	if (type <= RFM2G_EVENT_INTR4)
 		fuzz_last_events = fuzz_last_events << 8 | (u8)data;
+}
+
+void vrfm_devices_lock(void)
+{
+}
+
+void vrfm_devices_unlock(void)
+{
+}
+
+struct vrfm_dev *vrfm_device(unsigned int unit)
+{
+	return NULL;
 }
 
 void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)

@@ -14,6 +14,7 @@
 #include <linux/completion.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
+#include <linux/seq_file.h>
 
 static unsigned int fuzz_messages = 100000;
 module_param_named(messages, fuzz_messages, uint, 0444);
@@ -1011,6 +1012,7 @@ static void only_a_page_that_differs_needs_room(struct kunit *test)
 	struct vrfm_twin *twin = f->vdev->twins[0];
 	u32 *word = f->vdev->region.mem;
 
+	f->vdev->params.overload_us = 60000000;
 	twin->family = &f->vdev->common;
 	list_add(&twin->kin, &f->vdev->common.twins);
 	memcpy(twin->words, word, PAGE_SIZE);
@@ -1024,6 +1026,49 @@ static void only_a_page_that_differs_needs_room(struct kunit *test)
 	atomic_dec(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, barrier_at_once(f), 0);
 	KUNIT_EXPECT_EQ(test, twin->words[0], *word);
+}
+
+/**
+ * struct proc_reader - a program that reads /proc/rfm2g
+ * @work: reads
+ * @vdev: device
+ * @m: what it reads
+ * @over: it has
+ */
+struct proc_reader {
+	struct work_struct work;
+	struct vrfm_dev *vdev;
+	struct seq_file m;
+	struct completion over;
+};
+
+static void proc_reader_work(struct work_struct *work)
+{
+	struct proc_reader *reader =
+		container_of(work, struct proc_reader, work);
+
+	vrfm_proc_dev(&reader->m, reader->vdev);
+	complete(&reader->over);
+}
+
+static void a_reader_of_proc_waits_for_no_writer(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct proc_reader reader = { .vdev = f->vdev };
+
+	reader.m.buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, reader.m.buf);
+	reader.m.size = PAGE_SIZE;
+	INIT_WORK_ONSTACK(&reader.work, proc_reader_work);
+	init_completion(&reader.over);
+	rt_mutex_lock(&f->vdev->order);
+	schedule_work(&reader.work);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&reader.over, 2 * HZ),
+			0UL);
+	rt_mutex_unlock(&f->vdev->order);
+	flush_work(&reader.work);
+	destroy_work_on_stack(&reader.work);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(reader.m.buf, "peer 2 ready"));
 }
 
 static int at_once(struct fuzz *f, u32 len)
@@ -1196,6 +1241,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
 	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
 	KUNIT_CASE(only_a_page_that_differs_needs_room),
+	KUNIT_CASE(a_reader_of_proc_waits_for_no_writer),
 	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
 	KUNIT_CASE(who_is_left_behind_rests_from_writes),
 	KUNIT_CASE(a_peer_left_behind_is_notified_when_a_slot_is_free),
