@@ -28,6 +28,8 @@ static int vrfm_open(struct inode *inode, struct file *file)
 	vf->dma_threshold = RFM2G_NEVER_DMA;
 	mutex_init(&vf->claims);
 	INIT_LIST_HEAD(&vf->bar_entry);
+	vf->poll_in = VRFM_NETWORK_EVENTS;
+	vf->poll_pri = VRFM_FAULT_EVENTS;
 	spin_lock_bh(&vdev->lock);
 	ret = vrfm_open_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
@@ -125,20 +127,27 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 	return done;
 }
 
-/* Readable: an event can be taken. The memory can always be read and written. */
+/*
+ * The memory can always be read and written; events are what this file asked
+ * for. All queues are waited for: epoll() comes here for that only once, and the
+ * events of the file may change later.
+ */
 static __poll_t vrfm_poll(struct file *file, poll_table *wait)
 {
 	struct vrfm_file *vf = file->private_data;
 	struct vrfm_dev *vdev = vf->vdev;
 	__poll_t mask = EPOLLOUT | EPOLLWRNORM;
-	u32 type;
+	u32 type, ready;
 
 	for (type = 0; type < RFM2G_EVENTS; type++)
 		poll_wait(file, &vdev->events[type].wait, wait);
 	if (READ_ONCE(vdev->gone))
 		mask |= EPOLLERR | EPOLLHUP;
-	if (vrfm_events_ready(vdev))
+	ready = vrfm_events_ready(vdev);
+	if (ready & READ_ONCE(vf->poll_in))
 		mask |= EPOLLIN | EPOLLRDNORM;
+	if (ready & READ_ONCE(vf->poll_pri))
+		mask |= EPOLLPRI;
 	return mask;
 }
 

@@ -403,17 +403,29 @@ int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info)
 }
 
 /**
- * vrfm_events_ready - is there one to be taken?
+ * vrfm_events_ready - return the events that can be taken
  * @vdev: device
  *
- * Return: true if an event of any type is.
+ * Return: a bit for each type.
  */
-bool vrfm_events_ready(struct vrfm_dev *vdev)
+u32 vrfm_events_ready(struct vrfm_dev *vdev)
+{
+	u32 type, ready = 0;
+
+	for (type = 0; type < RFM2G_EVENTS; type++)
+		if (READ_ONCE(vdev->events[type].queue.ready))
+			ready |= BIT(type);
+	return ready;
+}
+
+/**
+ * vrfm_events_wake - wake tasks that poll, to check once more
+ * @vdev: device
+ */
+void vrfm_events_wake(struct vrfm_dev *vdev)
 {
 	u32 type;
 
 	for (type = 0; type < RFM2G_EVENTS; type++)
-		if (READ_ONCE(vdev->events[type].queue.ready))
-			return true;
-	return false;
+		wake_up_all(&vdev->events[type].wait);
 }

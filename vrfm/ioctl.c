@@ -573,6 +573,21 @@ static const struct vrfm_command vrfm_commands[] = {
 	[79] = { RFM2G_SET_SLIDING_WINDOW, vrfm_ioctl_only_zero, 0, true },
 };
 
+static int vrfm_ioctl_poll_events(const struct vrfm_call *call)
+{
+	const u32 known = VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS;
+	struct vrfm_poll_events events;
+
+	if (copy_from_user(&events, call->user, sizeof(events)))
+		return -EFAULT;
+	if (events.flags || events.reserved || (events.in | events.pri) & ~known)
+		return -EINVAL;
+	WRITE_ONCE(call->vf->poll_in, events.in);
+	WRITE_ONCE(call->vf->poll_pri, events.pri);
+	vrfm_events_wake(call->vdev);
+	return 0;
+}
+
 /* By number. */
 static const struct vrfm_command vrfm_own_commands[] = {
 	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
@@ -581,6 +596,7 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[4] = { VRFM_PEERS, vrfm_ioctl_peers },
 	[5] = { VRFM_CLAIM, vrfm_ioctl_claim },
 	[6] = { VRFM_UNCLAIM, vrfm_ioctl_unclaim },
+	[7] = { VRFM_POLL_EVENTS, vrfm_ioctl_poll_events },
 };
 
 /* Speculation must not look behind the table's end. */

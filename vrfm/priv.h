@@ -10,6 +10,7 @@
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
 
+#include <linux/bits.h>
 #include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/fs.h>
@@ -416,6 +417,8 @@ enum vrfm_special {
  * @vdev: the device
  * @dma_threshold: kept for who asks
  * @special: enum vrfm_special, taken by the next mmap()
+ * @poll_in: a bit for each event that poll() reports as POLLIN
+ * @poll_pri: and as POLLPRI
  * @claims: protects @claimed
  * @claimed: a bit for each range that it has claimed, NULL: none
  * @bars: its pages of BAR0 and BAR2, pictures of the registers, or NULL; under
@@ -426,6 +429,8 @@ struct vrfm_file {
 	struct vrfm_dev *vdev;
 	u32 dma_threshold;
 	int special;
+	u32 poll_in;
+	u32 poll_pri;
 	struct mutex claims; /* claimed */
 	unsigned long *claimed;
 	struct page *bars[2];
@@ -517,7 +522,12 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 int vrfm_event_clear(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info);
-bool vrfm_events_ready(struct vrfm_dev *vdev);
+u32 vrfm_events_ready(struct vrfm_dev *vdev);
+void vrfm_events_wake(struct vrfm_dev *vdev);
+
+/* Events that a peer sends, and those that the device itself raises. */
+#define VRFM_NETWORK_EVENTS GENMASK(RFM2G_EVENT_INTR4, RFM2G_EVENT_RESET)
+#define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
 
 /* flush.c */
 int vrfm_flush_init(struct vrfm_dev *vdev);

@@ -327,5 +327,7 @@ struct vrfm_status {
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
 /* struct vrfm_claim; EINTR: killed; what was not claimed does not matter */
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
+/* struct vrfm_poll_events; EINVAL: there is no such event */
+#define VRFM_POLL_EVENTS _IOW(VRFM_MAGIC, 7, struct vrfm_poll_events)
 
 #endif /* _UAPI_VRFM_H */

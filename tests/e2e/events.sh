@@ -4,7 +4,7 @@
 #
 # events: over a link they are what a card's are: those that come while nobody listens wait, 127 of each type, and come in
 # order; RESET tells nothing but itself; with the transmitter off a node still hears. And none is lost while a peer catches
-# up.
+# up. poll() reports the events that the program asked for.
 #
 #   node 1 (sends) --- node 2 (hears)
 #
@@ -153,6 +153,31 @@ catching_up() {
 	ok $? "both memories are equal"
 }
 
+# polls TYPE IN PRI WANTED TEXT: see "rfm poll"
+polls() {
+	local said
+	said=$(rfm poll "$1" "$2" "$3")
+	[[ $said == "$4" ]]
+	ok $? "$5: $said"
+}
+
+# SYNC_LOSS (9) came when the link broke, and nobody has taken it. What a program did not ask for wakes nobody.
+polling() {
+	if ((NODE == 2)); then
+		polls 1 - - pri "a fault that nobody takes is no POLLIN"
+		polls 1 1f 0 "" "nor is it POLLPRI for a program that does not want it"
+		polls 1 200 0 in "it is POLLIN for one that wants that"
+	fi
+	barrier polled
+	((NODE != 1)) || { rfm burst 2 2 1 1 && rfm sync; }
+	barrier sent-one
+	if ((NODE == 2)); then
+		polls 2 4 0 in "INTR2 is POLLIN for a program that waits for it"
+		polls 2 2 0 "" "INTR2 is nothing for one that waits for INTR1"
+	fi
+	barrier polled-again
+}
+
 check "a device" rfm_make $size direct=off
 check "is linked" within 30 rfm_is ready
 barrier linked
@@ -160,6 +185,7 @@ backlog
 to_whom
 dark
 catching_up
+polling
 barrier over
 check "the device goes" rfm_unmake
 barrier gone

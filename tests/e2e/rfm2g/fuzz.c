@@ -60,13 +60,15 @@ static uint64_t number(void)
 
 #define WAIT_FOR_EVENT CARD_BITS(0xC018EB17, 0xC014EB17)
 
-/* vrfm's own: to flush, to watch, to watch no more, peers, to claim, to give back. */
+/* vrfm's own: to flush, to watch, to watch no more, peers, to claim, to give back, events of poll(). */
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_PEERS 0xC030EA04
 #define OWN_CLAIM 0x4010EA05
 #define OWN_UNCLAIM 0x4010EA06
-static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM };
+#define OWN_POLL_EVENTS 0x4010EA07
+static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM,
+					OWN_POLL_EVENTS };
 #define OWN_COMMANDS (sizeof(own_commands) / sizeof(*own_commands))
 
 static uint32_t command(void)
@@ -116,6 +118,9 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 		memset(bytes + 20, 0, 4);
 	} else if ((cmd == OWN_CLAIM || cmd == OWN_UNCLAIM) && any() % 4) {
 		own_range(bytes);
+	} else if (cmd == OWN_POLL_EVENTS && any() % 4) {
+		memset(bytes + 2, 0, 2);
+		memset(bytes + 6, 0, 10);
 	}
 }
 
