@@ -225,6 +225,9 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_direct *direct = &link->direct;
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
+	/* The next block goes directly if what is sent until then is applied. */
+	if (direct->remote && len >= READ_ONCE(link->vdev->params.direct_min))
+		direct->answers = VRFM_ACK_EVERY;
 	if (!placed || !link->cb ||
 	    !vrfm_direct_may_locked(link, offset, len) ||
 	    !vrfm_direct_can_say(link, len))
@@ -557,6 +560,7 @@ void vrfm_direct_reset_locked(struct vrfm_link *link)
 	direct->answered = 0;
 	direct->seen = 0;
 	direct->update = 0;
+	direct->answers = 0;
 	direct->open = false;
 	bitmap_zero(direct->staged, vrfm_ranges(link->vdev->params.size));
 }

@@ -121,12 +121,26 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 	vrfm_rate_add(&link->tx_rate, jiffies, req->local.len);
 }
 
+/*
+ * An acknowledgment that nothing takes along comes a tick later. Until then the
+ * next block could not be written directly.
+ */
+static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
+				  const struct vrfm_slot *slot)
+{
+	if (slot->type != VRFM_WIRE_UPDATE || !link->direct.answers)
+		return 0;
+	link->direct.answers--;
+	return VRFM_WIRE_ANSWER;
+}
+
 static void vrfm_slot_post_locked(struct vrfm_link *link)
 {
 	struct vrfm_slot *slot = vrfm_slot(link, link->posted + 1);
 	const struct vrfm_head head = {
 		.type = slot->type,
-		.flags = slot->flags | vrfm_link_flags(link),
+		.flags = slot->flags | vrfm_link_flags(link) |
+			 vrfm_slot_answer_locked(link, slot),
 		.sequence = link->posted + 1,
 		.applied = link->rx_sequence,
 		.serial = slot->serial,

@@ -199,6 +199,8 @@ enum vrfm_shown {
  * @seen: number of the peer's last STAGE
  * @staged: a bit for each range: that said that it must be sent
  * @update: sequence of the last message that has updates
+ * @answers: number of such messages that the peer shall acknowledge at once: a
+ *	block was written before them
  * @open: what is sent says that direct writes may follow
  * @last: jiffies of the last one that was over
  * @under_way: of @placed
@@ -217,6 +219,7 @@ struct vrfm_direct {
 	u64 seen;
 	unsigned long *staged;
 	u64 update;
+	u32 answers;
 	bool open;
 	unsigned long last;
 	u32 under_way;

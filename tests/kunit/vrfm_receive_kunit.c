@@ -803,6 +803,8 @@ static void write_with(struct kunit *test, u32 free)
 	memset(block->bytes, 0, VRFM_SLOT_SIZE);
 	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
 	f->link->direct.remote = NULL;
+	/* The next block shall find all of it acknowledged. */
+	KUNIT_EXPECT_NE(test, f->link->direct.answers, 0U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&block->refs), 1U);
 	vrfm_block_put(block);
 }
@@ -980,6 +982,33 @@ static void a_node_left_behind_raises_a_fault_once(struct kunit *test)
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
 	KUNIT_EXPECT_FALSE(test, f->link->rx.synced);
+}
+
+static u8 flags_of_last_post(void)
+{
+	const struct vrfm_wire_head *head = fuzz_posted->local.virt;
+
+	return head->flags;
+}
+
+/* Until it is, the next block cannot be written directly. */
+static void an_update_behind_a_block_is_acknowledged_at_once(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 word = 7;
+	u32 i;
+
+	f->link->acked = f->link->opened;
+	vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
+	KUNIT_EXPECT_FALSE(test, flags_of_last_post() & VRFM_WIRE_ANSWER);
+	f->link->direct.answers = 2;
+	for (i = 0; i < 3; i++) {
+		f->link->completed = f->link->opened;
+		f->link->acked = f->link->opened;
+		vrfm_link_update(f->link, 0, &word, sizeof(word), NULL);
+		KUNIT_EXPECT_EQ(test, !!(flags_of_last_post() & VRFM_WIRE_ANSWER),
+				i < 2);
+	}
 }
 
 /* There would be a run of the work, in the order of all, for each. */
@@ -1248,6 +1277,7 @@ static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(a_host_is_notified_of_a_peer_it_leaves_behind),
 	KUNIT_CASE(a_node_left_behind_raises_a_fault_once),
 	KUNIT_CASE(the_status_page_shows_what_a_loop_needs),
+	KUNIT_CASE(an_update_behind_a_block_is_acknowledged_at_once),
 	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
 	KUNIT_CASE(who_has_answered_is_not_waited_for),
 	KUNIT_CASE(what_cannot_be_written_directly_has_room),
