@@ -125,7 +125,7 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 	rt_mutex_init(&vdev->turn);
 	spin_lock_init(&vdev->lock);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
-		spin_lock_init(&vdev->page_locks[i]);
+		spin_lock_init(&vdev->page_locks[i].lock);
 }
 
 /*
@@ -299,11 +299,12 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	if (vdev->published)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
+	/* Before the peers, which take seconds; a wait cannot begin any more. */
+	vrfm_events_cancel(vdev, NULL, NULL);
+	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_peers_remove(vdev);
 	vrfm_load_exit(vdev);
 	vrfm_stage_exit(vdev);
-	vrfm_events_cancel(vdev, NULL, NULL);
-	vrfm_watches_cancel(vdev, NULL, NULL);
 	put_device(&vdev->dev);
 	return 0;
 }

@@ -6,6 +6,7 @@
  * per type, whoever opened it. vrfm_dev.lock protects it.
  */
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 
 #include "priv.h"
@@ -67,6 +68,7 @@ static int vrfm_event_switch(struct vrfm_dev *vdev, u32 type, bool enable)
 {
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
+	type = array_index_nospec(type, RFM2G_EVENTS);
 	spin_lock_bh(&vdev->lock);
 	vrfm_event_enable_locked(vdev, type, enable);
 	spin_unlock_bh(&vdev->lock);
@@ -255,6 +257,7 @@ int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
+	type = array_index_nospec(type, RFM2G_EVENTS);
 	event = &vdev->events[type];
 	ret = vrfm_event_wait_begin(vdev, type, !timeout_ms, &waiter, entry);
 	while (ret == -EINPROGRESS) {
@@ -286,6 +289,7 @@ int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
+	type = array_index_nospec(type, RFM2G_EVENTS);
 	spin_lock_bh(&vdev->lock);
 	waited = vrfm_event_cancel_locked(&vdev->events[type]);
 	spin_unlock_bh(&vdev->lock);
@@ -349,6 +353,7 @@ int vrfm_event_clear(struct vrfm_dev *vdev, u32 type)
 {
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
+	type = array_index_nospec(type, RFM2G_EVENTS);
 	spin_lock_bh(&vdev->lock);
 	vrfm_queue_clear(&vdev->events[type].queue);
 	vrfm_event_unlatch_locked(vdev, type);
@@ -368,6 +373,7 @@ int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type)
 {
 	if (type >= RFM2G_EVENTS)
 		return -EINVAL;
+	type = array_index_nospec(type, RFM2G_EVENTS);
 	spin_lock_bh(&vdev->lock);
 	vrfm_queue_clear_count(&vdev->events[type].queue);
 	spin_unlock_bh(&vdev->lock);
@@ -387,7 +393,7 @@ int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info)
 
 	if (info->event >= RFM2G_EVENTS)
 		return -EINVAL;
-	q = &vdev->events[info->event].queue;
+	q = &vdev->events[array_index_nospec(info->event, RFM2G_EVENTS)].queue;
 	spin_lock_bh(&vdev->lock);
 	*info = (struct rfm2g_queue_info){
 		.event = info->event,

@@ -419,8 +419,8 @@ static void vrfm_load_set_live(struct vrfm_dev *vdev, unsigned long *live)
 
 	WRITE_ONCE(vdev->live, live);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++) {
-		spin_lock_bh(&vdev->page_locks[i]);
-		spin_unlock_bh(&vdev->page_locks[i]);
+		spin_lock_bh(&vdev->page_locks[i].lock);
+		spin_unlock_bh(&vdev->page_locks[i].lock);
 	}
 }
 

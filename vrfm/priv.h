@@ -255,6 +255,14 @@ struct vrfm_flush_counts {
 };
 
 /**
+ * struct vrfm_page_lock - a lock of pages
+ * @lock: alone in its cache line: peers' receive paths take several at once
+ */
+struct vrfm_page_lock {
+	spinlock_t lock; /* pages whose index has it */
+} ____cacheline_aligned_in_smp;
+
+/**
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
  * @dev: its place in sysfs; holds the memory until the last file is closed
  * @cdev: its device node
@@ -342,7 +350,7 @@ struct vrfm_dev {
 
 	u64 epoch;
 	unsigned long *own;
-	spinlock_t page_locks[VRFM_PAGE_LOCKS]; /* region, own */
+	struct vrfm_page_lock page_locks[VRFM_PAGE_LOCKS]; /* region, own */
 	struct inode *inode;
 	struct vrfm_twin **twins;
 	spinlock_t twins_lock; /* see @twins_lock above */
@@ -590,7 +598,7 @@ enum vrfm_own {
 
 static inline spinlock_t *vrfm_page_lock(struct vrfm_dev *vdev, u32 offset)
 {
-	return &vdev->page_locks[(offset >> PAGE_SHIFT) % VRFM_PAGE_LOCKS];
+	return &vdev->page_locks[(offset >> PAGE_SHIFT) % VRFM_PAGE_LOCKS].lock;
 }
 
 int vrfm_region_alloc(struct vrfm_region *region, u64 size);

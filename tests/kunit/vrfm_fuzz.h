@@ -136,7 +136,7 @@ static struct vrfm_dev *dev_make(u8 *memory)
 	rt_mutex_init(&vdev->turn);
 	vrfm_mappers_init(vdev);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
-		spin_lock_init(&vdev->page_locks[i]);
+		spin_lock_init(&vdev->page_locks[i].lock);
 	spin_lock_init(&vdev->lock);
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
