@@ -52,7 +52,7 @@ kdir:
 	exit 2; }
 
 modules: kdir
-	$(kbuild) $@
+	+$(kbuild) $@
 
 # A module is built if it is newer than its sources, for this release, and alone.
 modules-are-built:
@@ -68,7 +68,7 @@ modules-are-built:
 modules_install: kdir modules-are-built
 	$(if $(SHADOW),,tools/installed-otherwise modules $(installed))
 	@for name in $(names); do $(call forget,$(installed)/extra,$$name); done
-	$(kbuild) $(unsigned) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) INSTALL_MOD_DIR=updates $@
+	+$(kbuild) $(unsigned) INSTALL_MOD_PATH=$(INSTALL_MOD_PATH) INSTALL_MOD_DIR=updates $@
 	$(if $(INSTALL_MOD_PATH),,depmod -a $(release))
 
 tools:
@@ -100,7 +100,7 @@ uninstall: tools_uninstall
 clean:
 	+$(call each,clean)
 	rm -rf Documentation/build
-	@if test -e $(KDIR)/Makefile; then $(kbuild) $@; else \
+	+@if test -e $(KDIR)/Makefile; then $(kbuild) $@; else \
 	find . -path ./.git -prune -o -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 	-o -name '.*.cmd' -o -name 'Module.symvers' -o -name 'modules.order' \) -print | xargs -r rm -f; fi
 
