@@ -60,7 +60,7 @@ modules-are-built:
 	test -e $$name/$$name.ko || { echo "$$name.ko is not built: type make first" >&2; exit 2; }; \
 	test -z "$$(find $$name -name '*.[ch]' -newer $$name/$$name.ko)" || \
 	{ echo "sources of $$name have changed since it was built: type make first" >&2; exit 2; }; \
-	set -- $$(modinfo -F vermagic $$name/$$name.ko); test "$$1" = "$(release)" || \
+	set -- $$(PATH=$$PATH:/usr/sbin:/sbin modinfo -F vermagic $$name/$$name.ko); test "$$1" = "$(release)" || \
 	{ echo "$$name.ko is built for $$1, and $(KDIR) is $(release): type make first" >&2; exit 2; }; done
 	@! grep -vE '/(krdma|krping|vrfm)\.k?o$$' modules.order >&2 || \
 	{ echo "these were built, too, with KRDMA_TESTS: type make without it first" >&2; exit 2; }
