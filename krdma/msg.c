@@ -449,7 +449,7 @@ static int krdma_send_source(struct krdma_conn *conn,
 	struct krdma_op *op;
 	int ret;
 
-	ret = krdma_msg_check(conn);
+	ret = krdma_msg_check_open(conn);
 	if (ret)
 		return ret;
 	if (length > conn->hello.max_msg)
