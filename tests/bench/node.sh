@@ -9,7 +9,8 @@
 # compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
 # one that makes devices and links of its own: "memory" looks at what is left, "join" has a new one get what others have,
 # "remote" counts what becomes of direct writes, "sizes" and "grow" write to larger memories and to more peers, "beside"
-# writes beside a process that stores into many pages, "claimed" stores in a loop, and "cut" pulls the cable.
+# writes beside a process that stores into many pages, "reading" beside a program that reads /proc/rfm2g, "joining" while
+# a node joins, "claimed" stores in a loop, and "cut" and "cutpoke" pull the cable.
 # Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
 # "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
 
@@ -381,6 +382,59 @@ claimed() {
 	vrfm_end
 }
 
+# option NAME [NAME=NUMBER]...: the number
+option() {
+	local name=$1 word
+	shift
+	for word in "$@"; do
+		[[ $word != "$name="* ]] || echo "${word#*=}"
+	done
+}
+
+# reading ROUNDS [NAME=NUMBER]...: the same writer without and with a program that reads /proc/rfm2g in a loop
+reading() {
+	local rounds=$1 round pid turn ms
+	shift
+	ms=$(option ms "$@")
+	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
+	for ((round = 1; round <= rounds; round++)); do
+		for turn in $((round % 2)) $((1 - round % 2)); do
+			if ((turn)); then
+				/add/vbench poker /dev/rfm2g0 "$ms" alone "$round" || return
+				continue
+			fi
+			while :; do cat /proc/rfm2g; done >/dev/null &
+			pid=$!
+			/add/vbench poker /dev/rfm2g0 "$ms" reading "$round" || return
+			kill $pid
+			wait $pid 2>/dev/null
+		done
+	done
+	vrfm_end
+}
+
+# joining ROUNDS [NAME=NUMBER]...: 0 writes, 1 has it; in one of two turns 2 joins and loads 64 MiB of content
+joining() {
+	local rounds=$1 round pid turn ms
+	shift
+	ms=$(option ms "$@")
+	vrfm_make 0 64M && vrfm_make 1 64M && vrfm_link 0 1 && vrfm_ready 2 || return
+	head -c 64M /dev/urandom >/dev/rfm2g0 || return
+	for ((round = 1; round <= rounds; round++)); do
+		for turn in $((round % 2)) $((1 - round % 2)); do
+			if ((turn)); then
+				/add/vbench poker /dev/rfm2g0 "$ms" alone "$round" || return
+				continue
+			fi
+			/add/vbench poker /dev/rfm2g0 "$ms" joining "$round" &
+			pid=$!
+			vrfm_make 2 64M && vrfm_link 0 2 && wait $pid || return
+			rmdir "$vrfm_config/rfm2g0/peers/3" && vrfm_unmake 2 || return
+		done
+	done
+	vrfm_end
+}
+
 # --- more peers: 0 to 4 of the last node have 1, 2, 4, 8 and 16, which are 8 to 15 on node 1, and 16 to 23 on node 2 ---
 
 grow_begin() {
@@ -416,8 +470,8 @@ cable() {
 }
 
 cut_begin() {
-	((NODE == 1)) || { modprobe -q sch_netem; tc qdisc add dev "$NETDEV" root netem limit 100000; } || return
-	((NODE != 1)) || { vrfm_make 1 4M && vrfm_peer 1 0 "$NODES"; }
+	((NODE == 1)) || { modprobe -q sch_netem; tc qdisc replace dev "$NETDEV" root netem limit 100000; } || return
+	((NODE != 1)) || { vrfm_make 1 "${1:-4M}" && vrfm_peer 1 0 "$NODES"; }
 }
 
 # cut ROUNDS size=NUMBER ...: each with a device that was never left behind
@@ -434,6 +488,27 @@ cut() {
 		cable
 		vrfm_unmake 0 || return
 		echo "vrfm $round $(</tmp/longest) overload_ms=$overload_ms"
+	done
+}
+
+# cutpoke ROUNDS [NAME=NUMBER]...: each turn has a new device, whose peer was never left behind
+cutpoke() {
+	local rounds=$1 round variant ms overload_us pid
+	shift
+	ms=$(option ms "$@")
+	overload_us=$(option overload_us "$@")
+	for ((round = 1; round <= rounds; round++)); do
+		for variant in alone cut; do
+			vrfm_make 0 8M && echo "$overload_us" >$vrfm_config/rfm2g0/overload_us && vrfm_peer 0 1 1 &&
+				vrfm_ready 1 || return
+			/add/vbench poker /dev/rfm2g0 "$ms" "$variant" "$round" &
+			pid=$!
+			sleep 0.2
+			[[ $variant == alone ]] || cable loss 100%
+			wait $pid || return
+			[[ $variant == alone ]] || cable
+			vrfm_unmake 0 || return
+		done
 	done
 }
 
@@ -463,7 +538,8 @@ job() {
 	elif [[ $test == krping-* ]]; then
 		out=$(krping "${test#krping-}" "$rounds" "$@") || status=$?
 	elif [[ $test == memory || $test == remote || $test == sizes || $test == beside ||
-		$test == claimed || $test == grow || $test == cut ]]; then
+		$test == reading || $test == joining || $test == claimed || $test == grow || $test == cut ||
+		$test == cutpoke ]]; then
 		out=$("$test" "$rounds" "$@") || status=$?
 	elif [[ $test == join && $LINK != rxe ]]; then
 		out="skip raw verbs need rxe here"
@@ -508,8 +584,8 @@ if ((NODE == 1)); then
 fi
 barrier serving
 # What they take is measured before any other are there.
-lone="memory join remote sizes beside claimed grow cut"
-for test in memory join remote sizes beside claimed; do
+lone="memory join remote sizes beside reading joining claimed grow cut cutpoke"
+for test in memory join remote sizes beside reading joining claimed; do
 	jobs_of $test "$@"
 done
 if wanted grow "$@"; then
@@ -548,6 +624,13 @@ if wanted cut "$@"; then
 	barrier whole
 	jobs_of cut "$@"
 	barrier cut-over
+	vrfm_end
+fi
+if wanted cutpoke "$@"; then
+	cut_begin 8M || exit
+	barrier poker-whole
+	jobs_of cutpoke "$@"
+	barrier poker-over
 	vrfm_end
 fi
 if ((NODE == 1)); then

@@ -17,7 +17,7 @@ TWO = "two nodes"
 MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
 NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
 # Tests that make devices and links of their own.
-LONE = ("memory", "join", "remote", "sizes", "beside", "claimed", "grow", "cut")
+LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "joining", "claimed", "grow", "cut", "cutpoke")
 # Variants in one command: in each round all have their turn.  Values are made round by round.
 Turns = typing.Dict[str, typing.List[dict]]
 
@@ -135,6 +135,13 @@ def protections(turns):
     return [(turn["faults"] + turn["protected"]) / turn["n"] for turn in turns["vrfm"]]
 
 
+def disturbed(id_, disturbance, test, variant, options, topologies=(SELF,), p50=2.00):
+    """Rows of a control loop that writes 4 bytes each millisecond, with the disturbance against without it."""
+    return [Row(id_, f"4 B write {word}, {disturbance}/alone", test, f"alone,{variant}", options,
+                longer(variant, "alone", name), "<=", always(goal), topologies)
+            for word, name, goal in (("p50", "p50", p50), ("p99.9", "p999", 2.00), ("longest", "max", 2.00))]
+
+
 BOTH = (SELF, TWO)
 ROWS = (
     Row("R1", "sync WRITE 8 B p50 krdma/raw", "write", "raw,krdma", "size=8",
@@ -205,14 +212,13 @@ ROWS = (
         slower("sixteen", "eight"), "<=", always(2.20), ("three nodes",)),
     Row("V15", "API writes 4 B time 256 MiB/4 MiB", "sizes", "small,large", "size=4 stride=4104",
         slower("large", "small"), "<=", always(1.10)),
-    Row("V16", "4 B write p50, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
-        longer("beside", "alone"), "<=", always(1.50)),
-    Row("V16", "4 B write p99.9, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
-        longer("beside", "alone", "p999"), "<=", always(2.00)),
-    Row("V16", "4 B write longest, beside a process that dirties 1000 pages/alone", "beside", "alone,beside", "",
-        longer("beside", "alone", "max"), "<=", always(2.00)),
+    *disturbed("V16", "process that dirties 1000 pages", "beside", "beside", "", p50=1.50),
     Row("V17", "faults and protections a cycle, 1 kHz loop over 100 claimed pages", "claimed", "vrfm", "",
         protections, "<=", always(0.0)),
+    *disturbed("V18", "cable cut, overload_us 0", "cutpoke", "cut", "overload_us=0 ms=2000", (TWO,)),
+    *disturbed("V18", "cable cut, overload_us 500", "cutpoke", "cut", "overload_us=500 ms=2000", (TWO,)),
+    *disturbed("V19", "node that joins with 64 MiB", "joining", "joining", "ms=3000"),
+    *disturbed("V20", "/proc/rfm2g read in a loop", "reading", "reading", "ms=2000"),
 )
 
 
