@@ -364,19 +364,20 @@ device_count() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/vrfm/rfm2g0/device
 }
 
-# claimed ROUNDS: n cycles from half a second after the begin of the loop on, which is over a second later
+# claimed ROUNDS: a thousand cycles from half a second after the begin of the loop on; the loop is ended only after that
 claimed() {
 	local rounds=$1 round pid faults protected
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
 	for ((round = 1; round <= rounds; round++)); do
-		/add/vbench cycle /dev/rfm2g0 100 2500 >/dev/null &
+		/add/vbench cycle /dev/rfm2g0 100 60000 >/dev/null &
 		pid=$!
 		sleep 0.5
 		faults=$(device_count write_faults) protected=$(device_count flusher_protected)
 		sleep 1
 		faults=$(($(device_count write_faults) - faults)) protected=$(($(device_count flusher_protected) - protected))
-		wait $pid || return
+		kill $pid || return
+		wait $pid 2>/dev/null
 		echo "vrfm $round n=1000 faults=$faults protected=$protected"
 	done
 	vrfm_end
