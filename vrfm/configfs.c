@@ -275,9 +275,9 @@ static ssize_t vrfm_item_stage_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_stage_ms_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	return vrfm_item_set(item, "stage_ms", page,
-			     &to_vrfm_item(item)->params.stage_ms, 1,
-			     VRFM_STAGE_MS_MAX, len);
+	return vrfm_item_tune(item, "stage_ms", page,
+			      offsetof(struct vrfm_params, stage_ms), 1,
+			      VRFM_STAGE_MS_MAX, 1, len);
 }
 CONFIGFS_ATTR(vrfm_item_, stage_ms);
 
@@ -290,9 +290,9 @@ static ssize_t vrfm_item_unstage_ms_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_unstage_ms_store(struct config_item *item,
 					  const char *page, size_t len)
 {
-	return vrfm_item_set(item, "unstage_ms", page,
-			     &to_vrfm_item(item)->params.unstage_ms, 1,
-			     VRFM_STAGE_MS_MAX, len);
+	return vrfm_item_tune(item, "unstage_ms", page,
+			      offsetof(struct vrfm_params, unstage_ms), 1,
+			      VRFM_STAGE_MS_MAX, 1, len);
 }
 CONFIGFS_ATTR(vrfm_item_, unstage_ms);
 
@@ -305,9 +305,9 @@ static ssize_t vrfm_item_quiet_us_show(struct config_item *item, char *page)
 static ssize_t vrfm_item_quiet_us_store(struct config_item *item,
 					const char *page, size_t len)
 {
-	return vrfm_item_set(item, "quiet_us", page,
-			     &to_vrfm_item(item)->params.quiet_us, 0,
-			     VRFM_QUIET_US_MAX, len);
+	return vrfm_item_tune(item, "quiet_us", page,
+			      offsetof(struct vrfm_params, quiet_us), 0,
+			      VRFM_QUIET_US_MAX, 1, len);
 }
 CONFIGFS_ATTR(vrfm_item_, quiet_us);
 

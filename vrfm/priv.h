@@ -66,7 +66,7 @@ struct vrfm_twin;
  * @listen: own address, its family 0: none was given
  * @port: own port, and that of peers where none is given
  * @overload_us: longest wait of a writer for a slow peer, in us; may change, as
- *	@flush_us and @direct_min
+ *	@flush_us, @quiet_us, @stage_ms, @unstage_ms and @direct_min
  * @keepalive_ms: a peer that is silent for so long is asked
  * @flush_us: mapped stores are looked for so often
  * @stage_ms: time that a peer has to confirm a staged range

@@ -432,7 +432,7 @@ static void vrfm_stage_again(struct vrfm_dev *vdev)
 	/* The deadline is looked at by the work only. */
 	if (stage->pending)
 		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
-					       vdev->params.stage_ms));
+					       READ_ONCE(vdev->params.stage_ms)));
 
 	spin_lock_bh(&stage->lock);
 	if (stage->nshown && !bitmap_empty(stage->told, stage->nranges))

@@ -302,7 +302,7 @@ notified() {
 }
 
 tuned_is() {
-	[[ $(cd "$rfm_config/${RFM#/dev/}" && cat overload_us overload_ms flush_us direct_min peers/2/overload_us | tr '\n' ' ') == "$1" ]]
+	[[ $(cd "$rfm_config/${RFM#/dev/}" && cat overload_us overload_ms flush_us quiet_us stage_ms direct_min peers/2/overload_us | tr '\n' ' ') == "$1" ]]
 }
 
 tune() {
@@ -315,12 +315,14 @@ tuned() {
 	if ((NODE == 1)); then
 		check "overload_us" tune overload_us 500
 		check "flush_us" tune flush_us 7
+		check "quiet_us" tune quiet_us 900
+		check "stage_ms" tune stage_ms 1100
 		check "direct_min" tune direct_min 1024
 		check "overload_us of a peer" tune peers/2/overload_us 700
-		check "are changed while the device is up" tuned_is "500 1 7 1024 700 "
+		check "are changed while the device is up" tuned_is "500 1 7 900 1100 1024 700 "
 		check "overload_us of a peer is the device's again" tune peers/2/overload_us device
 		check "milliseconds are taken as well" tune overload_ms 3
-		check "and are the same value" tuned_is "3000 3 7 1024 device "
+		check "and are the same value" tuned_is "3000 3 7 900 1100 1024 device "
 		for word in overload_us=60000001 overload_ms=0 overload_us=-1 peers/2/overload_us=soon peers/2/overload_us=60000001; do
 			! tune "${word%=*}" "${word#*=}" 2>/dev/null
 			ok $? "$word is refused"

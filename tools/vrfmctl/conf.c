@@ -269,7 +269,9 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 bool conf_is_tuned(enum conf_key key)
 {
 	return key == CONF_OVERLOAD_US || key == CONF_OVERLOAD_MS ||
-	       key == CONF_FLUSH_US || key == CONF_DIRECT_MIN;
+	       key == CONF_FLUSH_US || key == CONF_QUIET_US ||
+	       key == CONF_STAGE_MS || key == CONF_UNSTAGE_MS ||
+	       key == CONF_DIRECT_MIN;
 }
 
 /* The end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */
