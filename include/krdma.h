@@ -386,6 +386,10 @@ enum krdma_poll {
  * @path_mtu: client: limit of the path MTU in bytes, a power of two from 256 to
  *	4096; 0: that of the interface. A krdma_again sets it to the peer's by
  *	itself. Ignored on iWARP
+ * @numa_node: NUMA node of the connection's memory, from 1; 0: the node of the
+ *	device; KRDMA_NEVER: any. A node that is not online counts as any. With
+ *	@comp_vector 0 completions go to processors of the device's node, unless
+ *	another node is set here
  *
  * A zeroed struct with @size set is valid and means the defaults.
  * Out-of-range values give -EINVAL, nothing is clipped in silence except where
@@ -431,6 +435,7 @@ struct krdma_params {
 	u32 path_mtu;
 	u32 max_conns;
 	u64 msg_memory;
+	u32 numa_node;
 };
 
 /* Domains */
@@ -578,6 +583,8 @@ enum krdma_gid_type {
  * @gid_type: see &enum krdma_gid_type
  * @peer_gid_type: the same at the peer
  * @traffic_class: traffic class of both directions, chosen by the client
+ * @numa_node: NUMA node of the connection's memory, -1: any
+ * @comp_vector: completion vector in use, from 1 as in &krdma_params.comp_vector
  */
 struct krdma_caps {
 	size_t size;
@@ -616,6 +623,8 @@ struct krdma_caps {
 	enum krdma_gid_type gid_type;
 	enum krdma_gid_type peer_gid_type;
 	u8 traffic_class;
+	int numa_node;
+	u32 comp_vector;
 };
 
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);

@@ -22,13 +22,14 @@
  * after its handlers: see krdma_cq_free_later().
  */
 #include <linux/slab.h>
+#include <linux/topology.h>
 #include <linux/workqueue.h>
 
 #include "priv.h"
 
 /* A shared CQ is made for so many connections like the first one. */
 #define KRDMA_CQ_CONNS 16
-/* Whichever vector the core chooses. */
+/* The owner has named no vector. */
 #define KRDMA_CQ_ANY U32_MAX
 
 static const enum ib_poll_context krdma_poll_contexts[] = {
@@ -53,15 +54,13 @@ static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 					u32 vector)
 {
 	enum ib_poll_context context = krdma_poll_contexts[conn->p.poll];
-	struct krdma_cq *kcq = kzalloc(sizeof(*kcq), GFP_KERNEL);
+	struct krdma_cq *kcq = kzalloc_node(sizeof(*kcq), GFP_KERNEL, conn->node);
 	struct ib_device *ibdev = conn->dev->ibdev;
 	struct ib_cq *cq;
 
 	if (!kcq)
 		return ERR_PTR(-ENOMEM);
-	cq = vector == KRDMA_CQ_ANY ?
-		     ib_alloc_cq_any(ibdev, NULL, size, context) :
-		     ib_alloc_cq(ibdev, NULL, size, vector, context);
+	cq = ib_alloc_cq(ibdev, NULL, size, vector, context);
 	if (IS_ERR(cq)) {
 		kfree(kcq);
 		return ERR_CAST(cq);
@@ -130,10 +129,28 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
 	return load;
 }
 
-/* As ib_alloc_cq_any(), which knows no more of where interrupts go than we. */
-static u32 krdma_cq_idlest_locked(const struct krdma_dev *dev)
+/*
+ * Vectors to choose from. Adapters' drivers give the first vectors to the
+ * processors of the adapter's node (cpumask_local_spread()), so these are as many
+ * vectors as that node has processors. Without a node all are, as for
+ * ib_alloc_cq_any(), which knows no more of where interrupts go.
+ */
+static u32 krdma_cq_near(const struct krdma_conn *conn)
 {
-	u32 n = min(krdma_cq_vectors(dev->ibdev), num_online_cpus());
+	u32 n = min(krdma_cq_vectors(conn->dev->ibdev), num_online_cpus());
+	u32 cpus;
+
+	if (conn->node == NUMA_NO_NODE ||
+	    conn->node != ibdev_to_node(conn->dev->ibdev))
+		return n;
+	cpus = cpumask_weight(cpumask_of_node(conn->node));
+	return cpus ? min(n, cpus) : n;
+}
+
+static u32 krdma_cq_idlest_locked(const struct krdma_conn *conn)
+{
+	const struct krdma_dev *dev = conn->dev;
+	u32 n = krdma_cq_near(conn);
 	u32 least = U32_MAX, idlest = 0, vector, load;
 
 	for (vector = 0; vector < n; vector++) {
@@ -177,7 +194,7 @@ static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
 
 	lockdep_assert_held(&dev->lock);
 	if (vector == KRDMA_CQ_ANY)
-		vector = krdma_cq_idlest_locked(dev);
+		vector = krdma_cq_idlest_locked(conn);
 	kcq = krdma_cq_find_locked(conn, vector);
 	if (!kcq) {
 		size = min_t(u32, conn->ncqes * KRDMA_CQ_CONNS,
@@ -201,11 +218,25 @@ static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
 	return kcq;
 }
 
+/* One after the other. */
+static u32 krdma_cq_next(const struct krdma_conn *conn)
+{
+	u32 vector;
+
+	mutex_lock(&conn->dev->lock);
+	vector = conn->dev->next_vector++ % krdma_cq_near(conn);
+	mutex_unlock(&conn->dev->lock);
+	return vector;
+}
+
 static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
 {
+	u32 vector = krdma_cq_wanted(conn);
 	struct krdma_cq *kcq;
 
-	kcq = krdma_cq_create(conn, conn->ncqes, krdma_cq_wanted(conn));
+	if (vector == KRDMA_CQ_ANY)
+		vector = krdma_cq_next(conn);
+	kcq = krdma_cq_create(conn, conn->ncqes, vector);
 	if (!IS_ERR(kcq))
 		kcq->used = conn->ncqes;
 	return kcq;

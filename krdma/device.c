@@ -15,6 +15,7 @@
 
 #include <linux/export.h>
 #include <linux/module.h>
+#include <linux/nodemask.h>
 #include <linux/slab.h>
 
 #include "priv.h"
@@ -214,6 +215,19 @@ static int krdma_dev_attach(struct krdma_dev *dev, struct krdma_conn *conn)
 	return ret;
 }
 
+static int krdma_dev_node(const struct krdma_dev *dev,
+			  const struct krdma_conn *conn)
+{
+	int node = ibdev_to_node(dev->ibdev);
+
+	if (conn->p.numa_node)
+		node = (int)conn->p.numa_node - 1;
+	if (conn->p.numa_node == KRDMA_NEVER || node < 0 ||
+	    node >= MAX_NUMNODES || !node_online(node))
+		return NUMA_NO_NODE;
+	return node;
+}
+
 /**
  * krdma_device_attach - tie a connection to the device that its cm_id found
  * @conn: connection whose cm_id is bound to a device
@@ -229,6 +243,7 @@ int krdma_device_attach(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (!dev)
 		return -ENODEV;
+	conn->node = krdma_dev_node(dev, conn);
 	ret = krdma_dev_attach(dev, conn);
 	if (ret) {
 		krdma_dev_put(dev);

@@ -96,7 +96,8 @@ struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 	struct krdma_send *send;
 
 	krdma_noio_check(conn);
-	send = kmalloc(struct_size(send, data, len), GFP_KERNEL);
+	send = kmalloc_node(struct_size(send, data, len), GFP_KERNEL,
+			    conn->node);
 	if (!send)
 		return NULL;
 	krdma_wr_init(&send->wr, conn, op, KRDMA_WR_CONTROL, krdma_send_done);
@@ -1230,13 +1231,14 @@ static int krdma_recv_alloc(struct krdma_conn *conn, struct krdma_recv *recv)
 	recv->cqe.done = krdma_msg_recv_done;
 	recv->conn = conn;
 	INIT_LIST_HEAD(&recv->link);
-	recv->buf = kmalloc(conn->p.buf_size, GFP_KERNEL);
+	recv->buf = kmalloc_node(conn->p.buf_size, GFP_KERNEL, conn->node);
 	return recv->buf ? 0 : -ENOMEM;
 }
 
 static int krdma_msg_alloc(struct krdma_conn *conn)
 {
-	struct krdma_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	struct krdma_msg *msg = kzalloc_node(sizeof(*msg), GFP_KERNEL,
+					     conn->node);
 	unsigned int i;
 	int ret = 0;
 
@@ -1246,7 +1248,8 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 	INIT_LIST_HEAD(&msg->ready);
 	krdma_credit_init(&msg->credit, conn->recv_depth);
 	msg->nrecvs = conn->recv_depth + krdma_msg_extra_recvs(conn);
-	msg->recvs = kvcalloc(msg->nrecvs, sizeof(*msg->recvs), GFP_KERNEL);
+	msg->recvs = kvmalloc_node(array_size(msg->nrecvs, sizeof(*msg->recvs)),
+				   GFP_KERNEL | __GFP_ZERO, conn->node);
 	if (!msg->recvs)
 		return -ENOMEM;
 	for (i = 0; i < msg->nrecvs && !ret; i++)

@@ -3,6 +3,7 @@
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
+#include <linux/numa.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/sizes.h>
@@ -157,7 +158,8 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 	       p->recv_depth <= KRDMA_DEPTH_MAX &&
 	       p->max_send_sge <= 256 && p->max_recv_sge <= 256 &&
 	       p->max_inline <= 4096 && p->poll <= KRDMA_POLL_DIRECT &&
-	       p->srq_depth <= KRDMA_DEPTH_MAX && krdma_params_path_ok(p);
+	       p->srq_depth <= KRDMA_DEPTH_MAX && krdma_params_path_ok(p) &&
+	       (p->numa_node <= MAX_NUMNODES || p->numa_node == KRDMA_NEVER);
 }
 
 /*

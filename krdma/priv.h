@@ -63,6 +63,7 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
  * @pds: krdma_pd: one of each domain in use, one of each connection without a
  *	domain
  * @cqs: krdma_cq that several connections may use
+ * @next_vector: counts queues whose vector krdma chooses
  * @nfreed: krdma_cq that no connection uses and that are not freed yet
  * @gone: remove has begun: attach nothing any more
  * @inline_try: index of the first entry of krdma_inline_tries that the device
@@ -77,6 +78,7 @@ struct krdma_dev {
 	struct list_head conns;
 	struct list_head pds;
 	struct list_head cqs;
+	u32 next_vector;
 	unsigned int nfreed;
 	bool gone;
 	unsigned int inline_try;
@@ -200,6 +202,7 @@ struct krdma_budget {
  *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @may_post,
  *	@raw_live
  * @dev: reference while attached
+ * @node: NUMA node of what is allocated from then on, NUMA_NO_NODE: any
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
  * @regions: krdma_region.link
@@ -323,6 +326,7 @@ struct krdma_conn {
 
 	struct mutex setup; /* see @setup above */
 	struct krdma_dev *dev;
+	int node;
 	struct list_head dev_link;
 	struct krdma_pd *kpd;
 	struct krdma_cq *cq;

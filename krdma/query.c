@@ -55,6 +55,8 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->coherent = krdma_dma_is_coherent(id->device);
 	caps->relaxed_ordering = krdma_query_relaxed(id->device);
 	caps->comp_vectors = krdma_cq_vectors(id->device);
+	caps->comp_vector = conn->cq->cq->comp_vector + 1;
+	caps->numa_node = conn->node;
 }
 
 /*

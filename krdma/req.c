@@ -114,7 +114,7 @@ static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
 int krdma_req_begin(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
-	conn->batch = kzalloc(sizeof(*conn->batch), GFP_KERNEL);
+	conn->batch = kzalloc_node(sizeof(*conn->batch), GFP_KERNEL, conn->node);
 	if (!conn->batch)
 		return -ENOMEM;
 	atomic_set(&conn->posters, 1);

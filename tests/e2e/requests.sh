@@ -128,6 +128,20 @@ queries() {
 	kt_is 0 "connected with other parameters"
 	expect 0 query q
 	says part=1008 receive=10000 depth=16/32 "reads=$reads_q" alive=0
+	# A soft device has no node of its own.
+	says node=-1
+	kt connect n "$server" 7001 rw=1 max_msg=4096 numa_node=1 comp_vector=2
+	kt_is 0 "connected with memory of the first node"
+	expect 0 query n
+	says node=0 vector=2
+	kt release n
+	kt connect n "$server" 7001 rw=1 max_msg=4096 numa_node=$((0xffffffff))
+	kt_is 0 "connected with memory of any node"
+	expect 0 query n
+	says node=-1
+	kt release n
+	kt connect n "$server" 7001 rw=1 numa_node=1000000
+	kt_is EINVAL "there is no such node"
 	kt disconnect q
 	# Until the QP is gone it can still be asked.
 	kt until q CLOSED 10000

@@ -64,6 +64,7 @@ static const struct {
 	{ "send_depth", offsetof(struct krdma_params, send_depth) },
 	{ "recv_depth", offsetof(struct krdma_params, recv_depth) },
 	{ "buf_size", offsetof(struct krdma_params, buf_size) },
+	{ "numa_node", offsetof(struct krdma_params, numa_node) },
 	{ "path_mtu", offsetof(struct krdma_params, path_mtu) },
 	{ "max_msg", offsetof(struct krdma_params, max_msg) },
 	{ "max_conns", offsetof(struct krdma_params, max_conns) },

@@ -27,7 +27,7 @@
 #include <krdma.h>
 
 #define KTEST_NAME_LEN 24
-#define KTEST_TEXT_LEN 400
+#define KTEST_TEXT_LEN 480
 #define KTEST_RAW_RECVS 8
 #define KTEST_RAW_LEN 64
 
