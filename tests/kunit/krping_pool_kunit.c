@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/* krping's shared receives: the session that gets a message, and reposting. */
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <rdma/ib_verbs.h>
+
+static int nsrqs;
+static struct ib_device fake_device;
+
+static struct ib_srq *fake_create_srq(struct ib_pd *pd,
+				      struct ib_srq_init_attr *init)
+{
+	struct ib_srq *srq = kzalloc(sizeof(*srq), GFP_KERNEL);
+
+	if (!srq)
+		return ERR_PTR(-ENOMEM);
+	srq->device = pd->device;
+	nsrqs++;
+	return srq;
+}
+
+static int fake_destroy_srq(struct ib_srq *srq)
+{
+	kfree(srq);
+	nsrqs--;
+	return 0;
+}
+
+static int fake_process_cq(struct ib_cq *cq, int budget)
+{
+	return 0;
+}
+
+#define ib_create_srq fake_create_srq
+#define ib_destroy_srq fake_destroy_srq
+#define ib_process_cq_direct fake_process_cq
+
+#include "../../krping/pool.c"
+
+/* Of krping/io.c: the session that got a message last, and whether it takes it. */
+static struct krping_session *taker;
+static bool takes;
+
+bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
+		      const struct ib_wc *wc)
+{
+	taker = s;
+	return takes;
+}
+
+int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir)
+{
+	*msg = (struct krping_msg){};
+	return 0;
+}
+
+void krping_msg_free(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
+		     enum dma_data_direction dir)
+{
+}
+
+static int nposted;
+static struct ib_cqe *posted;
+
+static int fake_post(struct ib_srq *srq, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad)
+{
+	nposted++;
+	posted = wr->wr_cqe;
+	return 0;
+}
+
+struct fake_session {
+	struct krping_session s;
+	struct krdma_cb cb;
+	struct ib_qp qp;
+	struct ib_cq cq;
+};
+
+struct pool_fixture {
+	struct krping_run run;
+	struct ib_pd pd;
+	struct fake_session sessions[3];
+};
+
+/* Three connections of one run, with four receives each, and an SRQ for eight. */
+static int pool_init(struct kunit *test)
+{
+	struct pool_fixture *f = kunit_kzalloc(test, sizeof(*f), GFP_KERNEL);
+	struct fake_session *fake;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, f);
+	fake_device.attrs.max_srq_wr = 8;
+	fake_device.ops.post_srq_recv = fake_post;
+	mutex_init(&f->run.pools_lock);
+	INIT_LIST_HEAD(&f->run.pools);
+	f->run.opts.role = KRPING_ROLE_CLIENT;
+	f->run.opts.qps = ARRAY_SIZE(f->sessions);
+	f->pd.device = &fake_device;
+	for (i = 0; i < ARRAY_SIZE(f->sessions); i++) {
+		fake = &f->sessions[i];
+		fake->s.run = &f->run;
+		fake->s.opts = &f->run.opts;
+		fake->s.nrecvs = 4;
+		fake->s.recv_len = 16;
+		fake->s.cb = &fake->cb;
+		fake->cb.context = &fake->s;
+		fake->cb.pd = &f->pd;
+		fake->cb.qp = &fake->qp;
+		fake->qp.recv_cq = &fake->cq;
+	}
+	nsrqs = 0;
+	nposted = 0;
+	posted = NULL;
+	taker = NULL;
+	takes = true;
+	test->priv = f;
+	return 0;
+}
+
+static struct ib_srq *begin(struct kunit *test, unsigned int i)
+{
+	struct pool_fixture *f = test->priv;
+	struct ib_srq *srq = krping_pool_get_srq(&f->sessions[i].cb);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
+	KUNIT_ASSERT_EQ(test, krping_pool_join(&f->sessions[i].s), 0);
+	return srq;
+}
+
+static void end(struct kunit *test, unsigned int i, struct ib_srq *srq)
+{
+	struct pool_fixture *f = test->priv;
+
+	krping_pool_leave(&f->sessions[i].s);
+	krping_pool_put_srq(&f->sessions[i].cb, srq);
+}
+
+/* Complete a receive: session @qp took it, and it is in the queue of session @cq. */
+static struct ib_cqe *complete_recv(struct kunit *test, unsigned int qp,
+				    unsigned int cq, enum ib_wc_status status)
+{
+	struct pool_fixture *f = test->priv;
+	struct krping_pool *pool =
+		list_first_entry(&f->run.pools, struct krping_pool, link);
+	struct ib_wc wc = {
+		.wr_cqe = &pool->msgs[1].cqe,
+		.status = status,
+		.qp = &f->sessions[qp].qp,
+	};
+
+	nposted = 0;
+	wc.wr_cqe->done(&f->sessions[cq].cq, &wc);
+	return wc.wr_cqe;
+}
+
+static void krping_pool_is_shared_and_freed_by_the_last(struct kunit *test)
+{
+	struct ib_srq *srq = begin(test, 0);
+
+	KUNIT_EXPECT_PTR_EQ(test, begin(test, 1), srq);
+	KUNIT_EXPECT_EQ(test, nsrqs, 1);
+	end(test, 0, srq);
+	KUNIT_EXPECT_EQ(test, nsrqs, 1);
+	end(test, 1, srq);
+	KUNIT_EXPECT_EQ(test, nsrqs, 0);
+}
+
+static void krping_pool_grows_with_each_session_up_to_its_size(struct kunit *test)
+{
+	struct ib_srq *srq = begin(test, 0);
+
+	KUNIT_EXPECT_EQ(test, nposted, 4);
+	begin(test, 1);
+	KUNIT_EXPECT_EQ(test, nposted, 8);
+	begin(test, 2);
+	KUNIT_EXPECT_EQ(test, nposted, 8);
+	end(test, 0, srq);
+	begin(test, 0);
+	KUNIT_EXPECT_EQ(test, nposted, 8);
+	end(test, 0, srq);
+	end(test, 1, srq);
+	end(test, 2, srq);
+}
+
+static void krping_pool_message_goes_to_the_session_of_its_qp(struct kunit *test)
+{
+	struct pool_fixture *f = test->priv;
+	struct ib_srq *srq = begin(test, 0);
+
+	begin(test, 1);
+	complete_recv(test, 1, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_PTR_EQ(test, taker, &f->sessions[1].s);
+	KUNIT_EXPECT_EQ(test, nposted, 0);
+	complete_recv(test, 0, 0, IB_WC_SUCCESS);
+	KUNIT_EXPECT_PTR_EQ(test, taker, &f->sessions[0].s);
+	end(test, 0, srq);
+	end(test, 1, srq);
+}
+
+/* A session that fails leaves its receive to the others. */
+static void krping_pool_receive_that_is_not_taken_is_posted_again(struct kunit *test)
+{
+	struct ib_srq *srq = begin(test, 0);
+	struct ib_cqe *cqe;
+
+	takes = false;
+	cqe = complete_recv(test, 0, 0, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_NOT_NULL(test, taker);
+	KUNIT_EXPECT_EQ(test, nposted, 1);
+	KUNIT_EXPECT_PTR_EQ(test, posted, cqe);
+	end(test, 0, srq);
+}
+
+/* As late as in krdma_release_cb(): the session has no connection any more. */
+static void krping_pool_late_completion_touches_no_session(struct kunit *test)
+{
+	struct pool_fixture *f = test->priv;
+	struct ib_srq *srq = begin(test, 0);
+	struct ib_cqe *cqe;
+
+	begin(test, 1);
+	krping_pool_leave(&f->sessions[0].s);
+	f->sessions[0].s.cb = NULL;
+	cqe = complete_recv(test, 0, 0, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_NULL(test, taker);
+	KUNIT_EXPECT_EQ(test, nposted, 1);
+	KUNIT_EXPECT_PTR_EQ(test, posted, cqe);
+	krping_pool_put_srq(&f->sessions[0].cb, srq);
+	end(test, 1, srq);
+}
+
+/* A destroyed QP may have had the address of a new one; its CQ still exists. */
+static void krping_pool_qp_counts_with_its_cq_only(struct kunit *test)
+{
+	struct ib_srq *srq = begin(test, 0);
+
+	complete_recv(test, 0, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_NULL(test, taker);
+	KUNIT_EXPECT_EQ(test, nposted, 1);
+	end(test, 0, srq);
+}
+
+static struct kunit_case krping_pool_cases[] = {
+	KUNIT_CASE(krping_pool_is_shared_and_freed_by_the_last),
+	KUNIT_CASE(krping_pool_grows_with_each_session_up_to_its_size),
+	KUNIT_CASE(krping_pool_message_goes_to_the_session_of_its_qp),
+	KUNIT_CASE(krping_pool_receive_that_is_not_taken_is_posted_again),
+	KUNIT_CASE(krping_pool_late_completion_touches_no_session),
+	KUNIT_CASE(krping_pool_qp_counts_with_its_cq_only),
+	{}
+};
+
+static struct kunit_suite krping_pool_suite = {
+	.name = "krping_pool",
+	.init = pool_init,
+	.test_cases = krping_pool_cases,
+};
+kunit_test_suite(krping_pool_suite);
+
+MODULE_AUTHOR("The krdma developers");
+MODULE_DESCRIPTION("KUnit tests of krping's shared receives");
+MODULE_LICENSE("GPL");
