@@ -57,10 +57,10 @@ end() {
 
 # 100 pages of a range that begins and ends amid other pages.
 loop() {
-	local faults protected pid cycles
+	local faults protected pid
 	new 1M
 	if ((NODE == 1)); then
-		rfm cycle 65536 100 $((3 * slow)) 1 >"$results/cycles" &
+		/add/rfm "$RFM" cycle 65536 100 120 1 >/dev/null &
 		pid=$!
 		check "all 100 pages are writable" within 10 twins_are 100
 		# A page may be written for the first time in between.
@@ -72,9 +72,8 @@ loop() {
 		ok $? "no write fault in a second of cycles: $(($(device write_faults) - faults))"
 		[[ $(device flusher_protected) == "$protected" ]]
 		ok $? "no page is write-protected in it: $(($(device flusher_protected) - protected))"
-		wait "$pid"
-		cycles=$(<"$results/cycles")
-		ok $((cycles < 100)) "$cycles cycles"
+		check "the loop has gone on until now" kill "$pid"
+		wait "$pid" 2>/dev/null
 		check "without the claim all pages are protected" within 20 twins_are 0
 	fi
 	end loop
