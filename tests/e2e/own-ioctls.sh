@@ -136,7 +136,7 @@ states() {
 	for ((i = 1; i <= NODES; i++)); do
 		((i != NODE)) || continue
 		says "*
-peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refusal 0 reserved 0 address $(addr4 "$i")*" "peer $i" peers
+peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refusal 0 mtus 1 address $(addr4 "$i")*" "peer $i" peers
 		(($(peer "$i" since) > 0 && $(peer "$i" links) > 0 && $(peer "$i" received) > 0))
 		ok $? "since $(peer "$i" since) ms"
 	done

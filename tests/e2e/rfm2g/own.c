@@ -57,7 +57,7 @@ struct peer {
 	uint16_t family, port;
 	uint32_t scope;
 	uint8_t address[16];
-	uint32_t late_ms, error, refusal, reserved;
+	uint32_t late_ms, error, refusal, path_mtu, local_mtu, peer_mtu;
 };
 
 static char *path;
@@ -529,7 +529,7 @@ static void print_peer(const struct peer *p)
 	number("late", p->late_ms);
 	number("error", p->error);
 	number("refusal", p->refusal);
-	number("reserved", p->reserved);
+	number("mtus", p->path_mtu && p->path_mtu == p->local_mtu && p->path_mtu == p->peer_mtu);
 	printf(" address %s\n", address);
 }
 
