@@ -21,7 +21,7 @@ hello() {
 	(($# == 0)) || local "$@"
 	hex=
 	le 4 $magic; le 1 $version; le 1 $min; le 1 $mode; le 1 $user
-	le 4 $buf; le 4 $max; le 2 $depth; le 2 $features; le 4 $session
+	le 4 "$buf"; le 4 "$max"; le 2 "$depth"; le 2 "$features"; le 4 "$session"
 	hex=${hex:0:2 * cut}
 	[[ $more == 0 ]] || hex+=+$more
 	hex=${hex:--}

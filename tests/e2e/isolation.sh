@@ -42,7 +42,7 @@ sink_key() {
 	key=
 	while read -r _ size _ _ rkey state; do
 		[[ $size != "$max_msg" || $state != live ]] || key=$rkey
-	done <$files/regions
+	done <"$files/regions"
 	[[ -n $key ]]
 }
 
@@ -82,7 +82,7 @@ sink() {
 	barrier sunk
 }
 
-somebody_is_connected() { [[ $(<$files/connections) == *server*:7000* ]]; }
+somebody_is_connected() { [[ $(<"$files/connections") == *server*:7000* ]]; }
 
 # A client that is connected and never sends START, with the times that are the default, and another one while it is silent.
 silent() {
@@ -128,7 +128,7 @@ counter() {
 stalled=24
 deaf=10.56.0.202
 
-chunks_are_there() { (($(grep -c " $max_msg .* live" $files/regions) >= stalled)); }
+chunks_are_there() { (($(grep -c " $max_msg .* live" "$files/regions") >= stalled)); }
 pinged() { (($(counter pings) > $1)); }
 
 pulls() {
