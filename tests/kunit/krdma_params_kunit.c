@@ -84,7 +84,7 @@ static int ack_timeout(u8 value, bool roce)
 	}, p;
 	u8 timeout;
 
-	if (krdma_params_set(&p, &user, DEFAULT_MAX_MSG) ||
+	if (krdma_params_set(&p, &user) ||
 	    !krdma_params_ack_timeout(&p, roce, &timeout))
 		return -1;
 	return timeout;
@@ -118,8 +118,7 @@ static void larger_struct_is_taken_if_the_rest_is_zero(struct kunit *test)
 	};
 	struct krdma_params p;
 
-	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &newer.known,
-					       DEFAULT_MAX_MSG), 0);
+	KUNIT_ASSERT_EQ(test, krdma_params_set(&p, &newer.known), 0);
 	KUNIT_EXPECT_EQ(test, p.retry_count, 3);
 	KUNIT_EXPECT_EQ(test, p.size, sizeof(p));
 }
