@@ -1081,9 +1081,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
  * krdma_release_cb - close and give back the maker's reference
  * @cb: connection or listener, in any state; NULL is allowed
  *
- * When this returns, nothing of the network is left: QP, PD and cm_id are gone
- * and no callback runs; the CQ is freed after a grace period of RCU. The memory stays until the last krdma_put().
- * Tasks that wait on @cb get -ESHUTDOWN. A raw connection's owner must have
+ * When this returns, nothing of the network is left: QP, PD and cm_id are freed
+ * and no callback runs; the CQ is freed after a grace period of RCU. The memory
+ * stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN. A raw connection's owner must have
  * freed its MRs, see krdma_drain().
  *
  * Context: process, may sleep. For @cb itself also in its closing callback and,

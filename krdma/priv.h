@@ -153,7 +153,8 @@ struct krdma_budget {
  *	@close_work, @call_work, @loan_work or @pull_work and a pending @timer, @alive,
  *	@step_work or @pull_limit one each (put when they have run or were
  *	cancelled), each message that is lent one. Work requests in flight need
- *	none: krdma_qp_drain() waits for their completions. Nor does the CM: rdma_destroy_id() waits for its callbacks
+ *	none: krdma_qp_drain() waits for their completions. Nor does the CM:
+ *	rdma_destroy_id() waits for its callbacks
  * @p: parameters after defaults; pointers of the user's are not kept
  * @net: reference
  * @domain: reference; NULL: the PD is not shared

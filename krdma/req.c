@@ -1148,7 +1148,8 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * second MR of a region (1 MiB each), or there is never room for such a long
  * chain; -EOPNOTSUPP the device cannot do it, or
  * the peer does not take it; -EAGAIN the queue is full: &krdma_ops.write_space is
- * called when there is room; -ENOMEM; -ENOTCONN; or why the connection ended. On error no @done is called.
+ * called when there is room; -ENOMEM; -ENOTCONN; or why the connection ended. On
+ * error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 {

@@ -245,8 +245,8 @@ static int vrfm_mmap_dma(struct vm_area_struct *vma)
  * What RFM2G_SET_SPECIAL_MMAP asked for, once, whatever becomes of it; else the
  * memory, or at %VRFM_STATUS_OFFSET the status page.
  *
- * Return: 0; -EAGAIN: not inside the memory; those of vrfm_status_mmap(); -EINVAL: private and writable,
- * what is stored there would never leave this process.
+ * Return: 0; -EAGAIN: not inside the memory; those of vrfm_status_mmap();
+ * -EINVAL: private and writable: stores would never leave this process.
  */
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 {

@@ -778,7 +778,7 @@ static void store_pages(const struct rfm *rfm, uint32_t pages, uint32_t value)
 		rfm_store(rfm, i * PAGE, value);
 }
 
-static void __attribute__((noreturn)) dirty(char **arg)
+static int dirty(char **arg)
 {
 	struct rfm rfm = open_rfm(arg[0]);
 	uint32_t pages = atoi(arg[1]), n;
@@ -820,7 +820,7 @@ int main(int argc, char **argv)
 	if (argc == 6 && !strcmp(argv[1], "poker"))
 		return poker(argv + 2);
 	if (argc == 4 && !strcmp(argv[1], "dirty"))
-		dirty(argv + 2);
+		return dirty(argv + 2);
 	if (argc == 5 && !strcmp(argv[1], "cycle"))
 		return cycle(argv + 2);
 	if (argc < 7)

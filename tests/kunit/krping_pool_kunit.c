@@ -258,6 +258,7 @@ static struct kunit_suite krping_pool_suite = {
 	.init = pool_init,
 	.test_cases = krping_pool_cases,
 };
+
 kunit_test_suite(krping_pool_suite);
 
 MODULE_AUTHOR("The krdma developers");

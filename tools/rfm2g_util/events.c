@@ -68,8 +68,8 @@ static void util_called_back(RFM2GHANDLE rh, RFM2GEVENTINFO *info)
 
 	RFM2gNodeID(rh, &node);
 	printf("%scallback %u for %s: node %u got it from node %u, data 0x%08x\n",
-	       util_typing ? "\r\033[K" : "", ++util_called[info->Event], util_events[info->Event], node,
-	       info->NodeId, info->ExtendedInfo);
+	       util_typing ? "\r\033[K" : "", ++util_called[info->Event],
+	       util_events[info->Event], node, info->NodeId, info->ExtendedInfo);
 	fflush(stdout);
 	line_again(util_typing);
 }

@@ -418,7 +418,8 @@ static void identity(void)
 	is(!RFM2gDeviceName(h, text) && !strcmp(text, path) && strlen(text) < 64, "name %s", text);
 	GIVES(BAD_PARAMETER_2, RFM2gDeviceName(h, NULL));
 	is(!RFM2gDllVersion(h, text) && sscanf(text, "R%2d.%2d", &major, &minor) == 2 && major == RFM2G_VERSION_MAJOR &&
-	   minor == RFM2G_VERSION_MINOR && strlen(text) < 16, "the version of the library begins with R, two numbers: %s", text);
+	   minor == RFM2G_VERSION_MINOR && strlen(text) < 16,
+	   "the version of the library begins with R, two numbers: %s", text);
 	is(!RFM2gxIsMapped(h, &mapped) && mapped, "a handle whose memory is mapped says so");
 	GIVES(BAD_PARAMETER_2, RFM2gxIsMapped(h, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gDllVersion(h, NULL));

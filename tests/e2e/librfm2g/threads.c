@@ -469,7 +469,8 @@ static void outlasts(void)
 	eventually(wrap_waits(RFM2GEVENT_INTR2));
 	wrap_event(RFM2GEVENT_INTR2, 7, 3);
 	is(eventually(seen.calls == 2), "a callback outlasts a wait of another thread for its event");
-	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "a callback that outlasted a wait is disabled");
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2),
+	      "a callback that outlasted a wait is disabled");
 	RFM2gClose(&w.h);
 	RFM2gClose(&h);
 }
@@ -502,8 +503,8 @@ static void *open_and_peek(void *arg)
 	RFM2G_STATUS ret = RFM2gPeek32(h, PLACE, &value);
 
 	(void)arg;
-	is(!ret && in_use() == before, "a thread that has opened a device allocates nothing in its first peek: %zd bytes",
-	   in_use() - before);
+	is(!ret && in_use() == before,
+	   "a thread that has opened a device allocates nothing in its first peek: %zd bytes", in_use() - before);
 	RFM2gClose(&h);
 	return NULL;
 }

@@ -74,7 +74,8 @@ int main(int argc, char **argv)
 
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	is(!pthread_mutex_init(&shared->mutex, &attr) && !sem_init(&shared->done, 1, 0), "a mutex and a semaphore are made");
+	is(!pthread_mutex_init(&shared->mutex, &attr) && !sem_init(&shared->done, 1, 0),
+	   "a mutex and a semaphore are made");
 	pid = fork();
 	if (!pid)
 		_exit(child(argv[argc - 1]));

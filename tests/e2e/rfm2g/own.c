@@ -244,11 +244,12 @@ static void bad_status(void)
 	gives(0, map == MAP_FAILED ? errno : 0, "the status page is mapped");
 	if (map == MAP_FAILED)
 		return;
-	gives(0, head[0] == 1 && head[1] == STATUS_SIZE && head[2] == 64 && head[3] == 64 && head[4] == 256 ? 0 : EINVAL,
-	      "it says what it is");
+	gives(0, head[0] == 1 && head[1] == STATUS_SIZE && head[2] == 64 && head[3] == 64 && head[4] == 256 ?
+	      0 : EINVAL, "it says what it is");
 	gives(EACCES, mprotect(map, page, PROT_READ | PROT_WRITE) ? errno : 0, "it does not become writable");
 	munmap(map, length);
-	gives(EACCES, map_errno(page, PROT_READ | PROT_WRITE, MAP_SHARED, STATUS_OFFSET), "it is not mapped to be written");
+	gives(EACCES, map_errno(page, PROT_READ | PROT_WRITE, MAP_SHARED, STATUS_OFFSET),
+	      "it is not mapped to be written");
 	gives(EINVAL, map_errno(page, PROT_READ | PROT_WRITE, MAP_PRIVATE, STATUS_OFFSET), "nor a copy of it");
 	gives(EINVAL, map_errno(length + page, PROT_READ, MAP_SHARED, STATUS_OFFSET), "nor is more than there is");
 	gives(EAGAIN, map_errno(page, PROT_READ, MAP_SHARED, STATUS_OFFSET + page), "nor from its second page on");

@@ -47,9 +47,9 @@
  *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
- *   status NODE                     print what the status page has of that node: seq, state, flags, lag, ms since it was
- *                                   heard, overloads, left
- *   stale NODE S                    see in the status page, within S seconds, that this node was left behind by that node
+ *   status NODE                     print what the status page has of that node: seq, state, flags, lag, ms since it
+ *                                   was heard, overloads, left
+ *   stale NODE S                    see in the status page, within S seconds, that that node left this one behind
  *   poll TYPE IN PRI                enable the type, have poll() report these events, in hexadecimal, and print what it
  *                                   reports; "-" for what it reports if nobody says
  *
