@@ -17,6 +17,11 @@
 #ifndef KRDMA_DEVICE_FAKE_H
 #define KRDMA_DEVICE_FAKE_H
 
+/* As the files of krdma define it, if they do. */
+#ifndef KRDMA_DEVICE_FAKE_ITSELF
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#endif
+
 #include <linux/dma-mapping.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
@@ -161,9 +166,6 @@ void fake_mutex_lock(struct mutex *mutex);
 #define rdma_consumer_reject_data(id, event, len) fake_reject_data(event, len)
 #define rdma_lock_handler fake_lock_handler
 #define rdma_unlock_handler fake_unlock_handler
-
-/* Each file that logs defines it, in front of what was included above. */
-#undef pr_fmt
 #endif
 
 #endif /* KRDMA_DEVICE_FAKE_H */
