@@ -1083,8 +1083,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
  *
  * When this returns, nothing of the network is left: QP, PD and cm_id are freed
  * and no callback runs; the CQ is freed after a grace period of RCU. The memory
- * stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN. A raw connection's owner must have
- * freed its MRs, see krdma_drain().
+ * stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN. A raw
+ * connection's owner must have freed its MRs, see krdma_drain().
  *
  * Context: process, may sleep. For @cb itself also in its closing callback and,
  * when that was given an error or 0, its connected callback; for a request in the

@@ -49,7 +49,7 @@
  *   ring                            the check of the ring
  *   status NODE                     print what the status page has of that node: seq, state, flags, lag, ms since it
  *                                   was heard, overloads, left
- *   stale NODE S                    see in the status page, within S seconds, that that node left this one behind
+ *   stale NODE S                    see in the status page, within S seconds, that NODE left this one behind
  *   poll TYPE IN PRI                enable the type, have poll() report these events, in hexadecimal, and print what it
  *                                   reports; "-" for what it reports if nobody says
  *
