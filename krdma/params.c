@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parameters of a connection: defaults and ranges. Pure. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>

@@ -2,6 +2,8 @@
 /* Parameters of a connection: what zero means, and what is out of range. */
 #include <kunit/test.h>
 
+/* The file under test has its own. */
+#undef pr_fmt
 #include "../../krdma/params.c"
 
 static int krdma_params_try(const struct krdma_params *user)
