@@ -70,6 +70,16 @@ struct krdma_send {
 };
 
 /**
+ * struct krdma_source - the bytes of a message that is sent
+ * @buffer: all of them, or NULL
+ * @iter: where they come from if @buffer is NULL; advances as they are copied
+ */
+struct krdma_source {
+	const void *buffer;
+	struct iov_iter *iter;
+};
+
+/**
  * struct krdma_need - what a chain of requests takes
  * @nowait: KRDMA_NOWAIT: a place on the send queue; else one in the queue before
  * @bulk: its first request moves bytes without the peer's processor
@@ -244,6 +254,9 @@ static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 #define KRDMA_MSG_NUDGE_MS 100
 
 /* msg.c */
+int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
+		   const struct krdma_source *src, u32 length,
+		   unsigned long until);
 int krdma_msg_greet(struct krdma_conn *conn, unsigned long until);
 bool krdma_msg_is_greeted(struct krdma_conn *conn);
 int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The calls that send a message and wait: out of one buffer, or out of the
+ * entries of an iterator. msg.c cuts messages into parts and posts them, pull.c
+ * offers long ones to the peer.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/uio.h>
+
+#include "msg.h"
+
+static int krdma_send_source(struct krdma_conn *conn,
+			     const struct krdma_source *src, size_t length,
+			     u32 timeout_ms)
+{
+	struct krdma_noio noio;
+	unsigned long until;
+	struct krdma_op *op;
+	int ret;
+
+	ret = krdma_msg_check_open(conn);
+	if (ret)
+		return ret;
+	if (length > conn->hello.max_msg)
+		return -EMSGSIZE;
+	noio = krdma_noio_enter(&conn->p);
+	op = krdma_op_alloc();
+	if (op) {
+		until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
+		krdma_conn_get(conn);
+		ret = krdma_msg_send(conn, op, src, length, until);
+		krdma_conn_put(conn);
+	} else {
+		ret = -ENOMEM;
+	}
+	krdma_op_put(op);
+	krdma_noio_leave(noio);
+	return ret;
+}
+
+/**
+ * krdma_send_timeout - send a message
+ * @cb: established connection in message mode
+ * @buffer: what to send; any kernel memory; may be reused on return
+ * @length: bytes, up to the peer's &krdma_params.max_msg; 0 is a message too
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * Waits until the peer's adapter has acknowledged all of it. If that does not
+ * happen in time, or the task is killed, after a part has left, the connection
+ * ends: nobody could say what the peer has. If nothing has left (the peer does
+ * not receive, so there is no credit) the connection stays. Several tasks may
+ * send; messages do not mix. What krdma_post() has taken before leaves before,
+ * if it has to wait, too.
+ *
+ * A message of &krdma_params.pull_min bytes or more is read by the peer, as soon
+ * as all messages before it were received; until then this waits. The peer has
+ * it on return.
+ *
+ * Return: 0; -EMSGSIZE longer than the peer takes; -ENOTCONN; -EINVAL not
+ * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection ended.
+ */
+int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
+		       u32 timeout_ms)
+{
+	/* An empty message needs no buffer. */
+	const struct krdma_source src = { .buffer = buffer ?: "" };
+
+	if (!buffer && length)
+		return -EINVAL;
+	return krdma_send_source(krdma_conn(cb), &src, length, timeout_ms);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
+
+/* The one segment that all of it is in, or NULL. */
+static const void *krdma_iter_linear(const struct iov_iter *iter)
+{
+	if (!iov_iter_is_kvec(iter) || !iov_iter_count(iter) ||
+	    iov_iter_single_seg_count(iter) != iov_iter_count(iter))
+		return NULL;
+	return iter->kvec->iov_base + iter->iov_offset;
+}
+
+/*
+ * A message that the peer pulls has to be in one piece: a copy, unless there is
+ * no memory for that. Then it is sent in parts.
+ * Return: the copy, or NULL: @iter is as it was.
+ */
+static void *krdma_iter_gather(const struct krdma_conn *conn,
+			       struct iov_iter *iter, size_t length)
+{
+	void *copy;
+
+	if (length < conn->p.pull_min || length > conn->hello.max_msg)
+		return NULL;
+	copy = kvmalloc(length, GFP_KERNEL | __GFP_NOWARN);
+	if (!copy || copy_from_iter(copy, length, iter) == length)
+		return copy;
+	kvfree(copy);
+	return NULL;
+}
+
+/**
+ * krdma_send_iter - send a message out of several pieces of memory
+ * @cb: established connection in message mode
+ * @iter: what to send: an iterator over kvec or bio_vec entries, of any length
+ *	and alignment, made with ITER_SOURCE (WRITE before Linux 6.2). It may
+ *	have advanced, also on error
+ * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ *
+ * The message is what is left in @iter: iov_iter_count() bytes. As
+ * krdma_send_timeout() in all else. The pieces are copied once, into the memory
+ * that is sent. A message of &krdma_params.pull_min bytes or more is not copied if
+ * it is one kvec entry; otherwise it takes as much memory again until this
+ * returns.
+ *
+ * krdma_post() sends bio_vec entries without waiting, see KRDMA_MEM_PAGES.
+ *
+ * Return: as krdma_send_timeout(); -EINVAL also for another kind of iterator, or
+ * one that is to be filled.
+ */
+int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_source src = { .iter = iter };
+	size_t length = iov_iter_count(iter);
+	struct krdma_noio noio;
+	void *copy = NULL;
+	int ret;
+
+	ret = krdma_msg_check_open(conn);
+	if (ret)
+		return ret;
+	if (iov_iter_rw(iter) != WRITE ||
+	    (!iov_iter_is_kvec(iter) && !iov_iter_is_bvec(iter)))
+		return -EINVAL;
+	noio = krdma_noio_enter(&conn->p);
+	src.buffer = krdma_iter_linear(iter);
+	if (!src.buffer) {
+		copy = krdma_iter_gather(conn, iter, length);
+		src.buffer = copy;
+	}
+	ret = krdma_send_source(conn, &src, length, timeout_ms);
+	kvfree(copy);
+	krdma_noio_leave(noio);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_send_iter, KRDMA_NS);
