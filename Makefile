@@ -3,11 +3,12 @@
 # KRDMA_TESTS=y, make builds the sample and the modules of the tests as well, with
 # KRDMA_TESTS=kunit the KUnit tests alone.
 # DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
-# modules, DESTDIR if it is not given. "install" compiles nothing, refuses what was not
-# built before, and files beside which others of an installation in another way would
-# be used; SHADOW=yes installs nevertheless. "uninstall" takes the same variables. BUILD=DIR, or O=DIR, on the command line is where programs are built, each
-# in a folder of its own; modules are built in the tree. DOCS is where make docs puts
-# its pages, KERNELDOC the kernel-doc that it is to use.
+# modules, DESTDIR if it is not given. "install" compiles nothing. It refuses what was
+# not built before, and files that those of another way of installing would shadow;
+# SHADOW=yes installs nevertheless. "uninstall" takes the same variables. BUILD=DIR, or
+# O=DIR, on the command line is where programs are built, each in a folder of its own;
+# modules are built in the tree. DOCS is where make docs puts its pages, KERNELDOC the
+# kernel-doc that it is to use.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # Debian's headers ask for signed modules, but the key is not among them. A key of the administrator, in another file or

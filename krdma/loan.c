@@ -6,8 +6,8 @@
  *
  * One at a time lends, and has krdma_msg.lending: the completion handler, as
  * long as each message came in one part, else the worker, which may allocate
- * memory to put parts together. Who has it goes on until the ready list is
- * empty; whatever arrives meanwhile is his. So messages stay in order. While a
+ * memory to put parts together. The lender goes on until the ready list is empty,
+ * and also takes messages that arrive in that time, so messages stay in order. While a
  * CHUNK is pulled lending stays set, and no worker waits: krdma_loan_go_on_locked()
  * queues it again.
  *

@@ -389,7 +389,7 @@ int vrfm_flush_all_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
 /* ---- the end of a twin ---- */
 
 /*
- * A page is held if it has references besides the device's and those of page
+ * A page is held if it has more references than those of the device and of page
  * tables: O_DIRECT reading a file into the mapping, for example, stores without
  * the page tables.
  *

@@ -16,8 +16,8 @@
  * splitting of mappings copy. A call finds the family by its mm.
  *
  * Everything here is under vrfm_dev.twins_lock. A twin leaves its family's list
- * under the device's order besides, so a holder of the order may use the twin
- * that it has found.
+ * only under the device's order as well, so a holder of the order may use the
+ * twin that it has found.
  */
 #include <linux/hashtable.h>
 #include <linux/mm.h>

@@ -82,8 +82,8 @@ struct vrfm_watch {
  * gives it back or closes the file. Pages of a claimed range stay writable after
  * the first store into each: store once into each page before the loop begins,
  * or use MADV_POPULATE_WRITE, and it has no faults. Each such page has a copy in
- * the kernel, which is charged to the program. Claims say nothing of who owns
- * what, and many programs and nodes may claim the same.
+ * the kernel, which is charged to the program. A claim is no ownership: many
+ * programs and nodes may claim the same range.
  */
 struct vrfm_claim {
 	__u32 offset;

@@ -61,7 +61,7 @@ def executable(path, text):
 
 
 class Machine:
-    """A folder that stands for a machine: its apt-get, its packages, and the home of who types."""
+    """A folder that stands for a machine: its apt-get, its packages, and the home folder of its user."""
 
     def __init__(self, folder):
         self.bin = folder / "bin"

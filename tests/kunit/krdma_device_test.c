@@ -3,7 +3,7 @@
  * Regions, requests, messages and long messages of krdma on a device with real DMA
  * rules and with limits that no software device has, see krdma_device_fake.h.
  *
- * Each case makes its connections anew. Afterwards nothing may be mapped, and the
+ * Each case makes its own connections. Afterwards nothing may be mapped, and the
  * device must have seen no fault.
  */
 #include <kunit/test.h>
