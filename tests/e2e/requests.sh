@@ -356,12 +356,18 @@ both_read() {
 	kt release $side
 }
 
+# A request of some connection is on its send queue.
+in_flight() {
+	awk 'NR > 1 { n += $(NF - 1) } END { exit !n }' /sys/kernel/debug/krdma/connections
+}
+
 # fenced WHAT LEAST COMMAND...: behind a READ whose answer takes 400 ms; both together take at least so many
 fenced() {
 	local what=$1 least=$2 since=${EPOCHREALTIME/[.,]/} ms
 	shift 2
 	kt_start reading async x read region 1 1024 offset=8192
-	sleep 0.1
+	within 10 in_flight
+	ok $? "$what: the READ is in flight"
 	kt "$@"
 	ms=$(((${EPOCHREALTIME/[.,]/} - since) / 1000))
 	kt_is 0 "$what behind a READ ($kt_text)"
