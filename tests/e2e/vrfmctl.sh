@@ -210,11 +210,12 @@ wrong() {
 	file "# nothing"
 	ctl 1 "*has no device" up
 	file "node = 1" "[rfm2g8]" "[$name" "[$name]" "node = 256" "size = 6K" "size = 4Q" "network = -1" "listen = here" \
-		"port = 0" "peer = 2" "peer = 300 10.0.0.1" "peer = 2 nowhere" "peer = 2 10.0.0.2 70000" "speed = 5" what "[$name]" \
-		"overload_ms = 0" "keepalive_ms = 60001" "flush_us = fast" "direct = yes" "direct_min = 65537"
+		"port = 0" "peer = 2" "peer = 300 10.0.0.1" "peer = 2 nowhere" "peer = 2 10.0.0.2 70000" "speed = 5" what \
+		"overload_ms = 0" "keepalive_ms = 60001" "flush_us = fast" "direct = yes" "direct_min = 65537" "[$name]" "node = 999"
 	ctl 1 "*:1: *comes first*:2: rfm2g8:*:3: *:5: node 256*:6: size 6K*:7: size 4Q*:8: network -1*:9: listen here*
-*:10: port 0*:11: peer = ID*:12: peer 300*:13: peer 2: nowhere*:14: peer 2: port*:15: speed*:16: what: *:17: $name is in line 4*
-*:18: overload_ms 0: 1 to*:19: keepalive_ms 60001*:20: flush_us fast*:21: direct yes: auto, on or off*:22: direct_min 65537*" \
+*:10: port 0*:11: peer = ID*:12: peer 300*:13: peer 2: nowhere*:14: peer 2: port*:15: speed*:16: what: *
+*:17: overload_ms 0: 1 to*:18: keepalive_ms 60001*:19: flush_us fast*:20: direct yes: auto, on or off*:21: direct_min 65537*
+*:22: $name is in line 4 already" \
 		up
 	check "nothing is made of such a file" test ! -e "$config/$name"
 	file "[$name]" "listen = fd00::1%eth0" "listen = fe80::1%" "peer = 2 10.0.0.1%eth0" "peer = 2 fe80::2%sixteenletters16"
