@@ -215,7 +215,7 @@ int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
 	if (!user)
 		return 0;
 	if (!user->size)
-		pr_warn_ratelimited("krdma: krdma_params.size is not set, parameters refused\n");
+		pr_warn_ratelimited("krdma_params.size is not set, parameters refused\n");
 	return krdma_struct_in(p, sizeof(*p), KRDMA_PARAMS_SIZE_MIN, user);
 }
 
