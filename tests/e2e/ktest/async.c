@@ -7,7 +7,9 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -292,12 +294,25 @@ static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 	return ret;
 }
 
+/*
+ * The adapter reads the headers of messages, so they cannot be in memory of
+ * vmalloc(). kvcalloc() takes that if kmalloc() fails, which failslab does to
+ * short lists as well: these get -ENOMEM instead.
+ */
+static struct ktest_async *ktest_async_list(u32 n)
+{
+	size_t size = array_size(n, sizeof(struct ktest_async));
+
+	return size <= SZ_64K ? kzalloc(size, GFP_KERNEL) :
+	       kvzalloc(size, GFP_KERNEL);
+}
+
 static int ktest_async_memory(struct ktest_asyncs *all)
 {
 	size_t size = (size_t)all->n * all->len ?: 1;
 
 	all->total = all->n;
-	all->list = kvcalloc(all->n, sizeof(*all->list), GFP_KERNEL);
+	all->list = ktest_async_list(all->n);
 	if (all->mem == KRDMA_MEM_REGION) {
 		all->region = krdma_region_alloc(all->cb, size, KRDMA_READ_SINK);
 		if (IS_ERR(all->region))
