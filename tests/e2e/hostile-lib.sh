@@ -15,7 +15,7 @@ le() {
 	done
 }
 
-# hello [FIELD=VALUE]...: one that is right but for these; cut=N: only so many bytes. Sets "hex".
+# hello [FIELD=VALUE]...: a valid hello except for these fields; cut=N: its first N bytes. Sets "hex".
 hello() {
 	local magic=0x616d646b version=1 min=1 mode=0 user=0 buf=4096 max=$max_msg depth=64 features=0 session=1 cut=24 more=0
 	(($# == 0)) || local "$@"
@@ -27,8 +27,8 @@ hello() {
 	hex=${hex:--}
 }
 
-# message FIELD=VALUE,...: a header, and behind it: body=N, so many bytes as krdma_test checks them; shown=LEN/NSEGS;
-# seg=ADDR/KEY/LEN; more=N zeroes. cut=N: only so many bytes of all that. Sets "hex".
+# message FIELD=VALUE,...: a header, followed by: body=N, N bytes that krdma_test accepts; shown=LEN/NSEGS;
+# seg=ADDR/KEY/LEN; more=N zeroes. cut=N: the first N bytes of all that. Sets "hex".
 message() {
 	local version=1 type=1 credits=0 len=0 id=0 offset=0 cut=9999 more=0 body=0 item i parts
 	local rest=()

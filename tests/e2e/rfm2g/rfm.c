@@ -13,7 +13,7 @@
  *   own OFFSET WORDS STEP ROUNDS    count up every STEPth word through a mapping
  *   twist OFFSET ROUNDS             write 8 bytes of equal halves
  *   untwist OFFSET S                for so long, never see halves that differ
- *   whole OFFSET S                  for so long, read blocks around 8 bytes that a second process writes: never see
+ *   whole OFFSET S                  for S seconds, read blocks around 8 bytes that a second process writes: never see
  *                                   a part of a write
  *   scatter OFFSET LENGTH S SEED    for so long, write and store words anywhere there
  *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
@@ -29,7 +29,7 @@
  *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
  *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all
  *                                   of it is claimed before; print how long the longest took, in us
- *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for so long; with CLAIM 1 all of
+ *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for S seconds; with CLAIM 1 all of
  *                                   them are claimed before; print the number of cycles
  *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for so long
  *   pokes OFFSET N                  write N times 4 bytes by write()
