@@ -30,6 +30,19 @@ still_serves() {
 	kt release again
 }
 
+# The server passes over the two requests that wait only when it accepts.
+empty_backlog() {
+	local tries
+	for ((tries = 100 * slow; tries > 0; tries--)); do
+		kt rounds again "$server" 7004 1
+		[[ $kt_ret == "${errno[$(reason EBUSY)]}" ]] || break
+		kt release again
+		sleep 0.1
+	done
+	kt_is 0 "the listener serves others after too many at once"
+	kt release again
+}
+
 nobody_there() {
 	kt connect c 10.56.0.99 7000 connect_ms=3000 addr_ms=1000
 	is_one_of "$kt_ret" "${errno[ETIMEDOUT]}" "${errno[EHOSTUNREACH]}"
@@ -169,7 +182,7 @@ client() {
 	full_backlog
 	barrier full
 	barrier full_served
-	still_serves 7004 "too many at once"
+	empty_backlog
 	barrier dies
 	server_dies
 	barrier dead
