@@ -355,8 +355,8 @@ enum krdma_poll {
  *	default 65536. KRDMA_NEVER: none
  * @mr_pool: message mode: memory registrations (MRs) that are kept for later
  *	regions, up to 1024; see krdma_region_revoke(). KRDMA_NEVER: none. Default
- *	16, on software devices (&krdma_caps.virt_dma) none: they gain nothing by
- *	it, and only destroying an MR waits for a packet that is being copied
+ *	16, with &krdma_caps.virt_dma none: such a device gains nothing by it, and
+ *	only destroying an MR waits for a packet that is being copied
  * @session: client, message mode: who connects, for the peer: before it accepts,
  *	it ends a connection from the same address, to the same port, with the same
  *	number, and waits until that is drained and destroyed. 0: a random one, so
@@ -559,7 +559,8 @@ enum krdma_gid_type {
  * @send_inv: the device can SEND with invalidate
  * @read_inv: READ with invalidate works
  * @read_needs_region: READs go to regions only, with KRDMA_READ_SINK
- * @virt_dma: the device is software: it uses kernel addresses, nothing is mapped
+ * @virt_dma: the driver takes kernel addresses and krdma maps nothing for DMA: rxe
+ *	and siw, and adapters whose driver copies (hfi1, qib)
  * @coherent: a page that krdma has tried needs no sync: neither is memory copied for
  *	this device nor are caches flushed. Of other memory KRDMA_COHERENT makes sure
  * @relaxed_ordering: what the adapter writes may become visible out of order

@@ -103,14 +103,24 @@ static void krdma_cm_set_timers(struct krdma_conn *conn)
 	rdma_set_min_rnr_timer(id, conn->p.min_rnr_timer);
 }
 
+/*
+ * The connection joins the device before the route is resolved. If a device goes
+ * while an id resolves its route, the CM, 6.1 to 7.3 at least, looks at the id's
+ * device after it has let go of its lock (cma_send_device_removal_put(),
+ * cma_cancel_route()): rdma_destroy_id() may have taken it away by then.
+ */
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
 	int ret;
 
 	if (!krdma_conn_move(conn, KRDMA_RESOLVING_ROUTE))
 		return;
-	krdma_cm_set_timers(conn);
-	ret = rdma_resolve_route(conn->cb.cm_id, conn->p.route_timeout_ms);
+	ret = krdma_device_join(conn);
+	if (!ret) {
+		krdma_cm_set_timers(conn);
+		ret = rdma_resolve_route(conn->cb.cm_id,
+					 conn->p.route_timeout_ms);
+	}
 	if (ret)
 		krdma_conn_abort(conn, ret);
 }
@@ -426,10 +436,6 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 		krdma_conn_abort(conn, -ECONNRESET);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		/* See krdma_conn_destroy_id(). */
-		if (conn->cb.role == KRDMA_CLIENT_CONN &&
-		    !READ_ONCE(conn->dialled))
-			WRITE_ONCE(conn->removed_early, true);
 		krdma_cm_device_removed(conn);
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:

@@ -25,7 +25,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/delay.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -394,16 +393,7 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
 }
 
 /*
- * If the device goes while the route is resolved, the CM, 6.1 to 7.3 at least,
- * looks at the id's device once more after it has told us and let go of its lock
- * (cma_send_device_removal_put(), cma_cancel_route()): rdma_destroy_id() may have
- * taken it away by then. Nothing says when it is through, which takes it
- * microseconds, or longer if it is preempted there.
- */
-#define KRDMA_REMOVED_EARLY_MS 200
-
-/*
- * Nor does the CM, 6.1 to 7.3 at least, wait for addr_handler() when that has told
+ * The CM, 6.1 to 7.3 at least, does not wait for addr_handler() when that has told
  * us how the address was resolved, and lets go of its lock: cma_cancel_operation()
  * takes the mutex for enough. But mutex_unlock() looks at a mutex once more when
  * somebody else has it, who may have freed the id then. rdma_addr_cancel() waits
@@ -414,8 +404,6 @@ static void krdma_conn_destroy_id(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cb.cm_id)
 		return;
-	if (READ_ONCE(conn->removed_early))
-		msleep(KRDMA_REMOVED_EARLY_MS);
 	rdma_addr_cancel(&conn->cb.cm_id->route.addr.dev_addr);
 	rdma_destroy_id(conn->cb.cm_id);
 	conn->cb.cm_id = NULL;

@@ -101,7 +101,7 @@ static void krdma_dev_put(struct krdma_dev *dev)
 	kref_put(&dev->ref, krdma_dev_free);
 }
 
-/* Put by krdma_device_detach(), or by krdma_device_attach() when it fails. */
+/* Put by krdma_device_detach(), or by krdma_device_join() when that fails. */
 static struct krdma_dev *krdma_dev_find_get(struct ib_device *ibdev)
 {
 	struct krdma_dev *dev;
@@ -195,22 +195,15 @@ static void krdma_dev_show(const struct krdma_dev *dev, struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-static int krdma_dev_attach(struct krdma_dev *dev, struct krdma_conn *conn)
+static int krdma_dev_join(struct krdma_dev *dev, struct krdma_conn *conn)
 {
-	struct krdma_pd *kpd;
 	int ret = 0;
 
 	mutex_lock(&dev->lock);
-	kpd = dev->gone ? ERR_PTR(-ENODEV) :
-			  krdma_pd_get_locked(dev, conn->domain);
-	if (IS_ERR(kpd)) {
-		ret = PTR_ERR(kpd);
-	} else {
-		conn->kpd = kpd;
-		conn->cb.pd = kpd->pd;
+	if (dev->gone)
+		ret = -ENODEV;
+	else
 		list_add_tail(&conn->dev_link, &dev->conns);
-		krdma_dev_show(dev, conn);
-	}
 	mutex_unlock(&dev->lock);
 	return ret;
 }
@@ -229,33 +222,64 @@ static int krdma_dev_node(const struct krdma_dev *dev,
 }
 
 /**
- * krdma_device_attach - tie a connection to the device that its cm_id found
+ * krdma_device_join - tie a connection to the device that its cm_id found
  * @conn: connection whose cm_id is bound to a device
+ *
+ * The IB core removes a device from its clients in the reverse order of their
+ * registration, from krdma before rdma_cm. So rdma_cm finds no cm_id of a
+ * connection that has joined: krdma_device_remove() waits until it is destroyed.
+ *
+ * Context: process. @conn->setup held, or in the CM's callback, for which
+ * krdma_conn_teardown() waits before it looks at @conn->dev.
+ * Return: 0, -ENODEV if the device is being removed.
+ */
+int krdma_device_join(struct krdma_conn *conn)
+{
+	struct krdma_dev *dev = krdma_dev_find_get(conn->cb.cm_id->device);
+	int ret;
+
+	if (!dev)
+		return -ENODEV;
+	ret = krdma_dev_join(dev, conn);
+	if (ret) {
+		krdma_dev_put(dev);
+		return ret;
+	}
+	conn->node = krdma_dev_node(dev, conn);
+	conn->dev = dev;
+	krdma_dev_show(dev, conn);
+	return 0;
+}
+
+/**
+ * krdma_device_attach - give a connection the PD of its device
+ * @conn: connection whose cm_id is bound to a device; joins that if it has not
  *
  * Context: process, @conn->setup held.
  * Return: 0, -ENODEV if the device is being removed, -ENOMEM.
  */
 int krdma_device_attach(struct krdma_conn *conn)
 {
-	struct krdma_dev *dev = krdma_dev_find_get(conn->cb.cm_id->device);
-	int ret;
+	struct krdma_pd *kpd;
+	int ret = conn->dev ? 0 : krdma_device_join(conn);
 
 	lockdep_assert_held(&conn->setup);
-	if (!dev)
-		return -ENODEV;
-	conn->node = krdma_dev_node(dev, conn);
-	ret = krdma_dev_attach(dev, conn);
-	if (ret) {
-		krdma_dev_put(dev);
+	if (ret)
 		return ret;
-	}
-	conn->dev = dev;
+	mutex_lock(&conn->dev->lock);
+	kpd = conn->dev->gone ? ERR_PTR(-ENODEV) :
+				krdma_pd_get_locked(conn->dev, conn->domain);
+	mutex_unlock(&conn->dev->lock);
+	if (IS_ERR(kpd))
+		return PTR_ERR(kpd);
+	conn->kpd = kpd;
+	conn->cb.pd = kpd->pd;
 	return 0;
 }
 
 /**
- * krdma_device_detach - undo krdma_device_attach()
- * @conn: connection without QP; may be not attached
+ * krdma_device_detach - undo krdma_device_join() and krdma_device_attach()
+ * @conn: connection without QP and cm_id; may have done neither
  *
  * Context: process, @conn->setup held.
  */
@@ -267,7 +291,8 @@ void krdma_device_detach(struct krdma_conn *conn)
 	if (!dev)
 		return;
 	mutex_lock(&dev->lock);
-	krdma_pd_put_locked(dev, conn->kpd);
+	if (conn->kpd)
+		krdma_pd_put_locked(dev, conn->kpd);
 	list_del_init(&conn->dev_link);
 	if (list_empty(&dev->conns))
 		wake_up_all(&dev->idle);

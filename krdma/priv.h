@@ -202,7 +202,7 @@ struct krdma_budget {
  * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @srq, @dev,
  *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @may_post,
  *	@raw_live
- * @dev: reference while attached
+ * @dev: reference from krdma_device_join() to krdma_device_detach()
  * @node: NUMA node of what is allocated from then on, NUMA_NO_NODE: any
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
@@ -217,7 +217,6 @@ struct krdma_budget {
  * @answered: passive: accepted or rejected
  * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
  *	disconnect from
- * @removed_early: the device went before that
  * @drained: nothing completes any more
  * @may_post: krdma_req_stop() is still to come
  * @raw_live: raw mode, and qp_ready, if there is one, has succeeded: the owner may
@@ -339,7 +338,6 @@ struct krdma_conn {
 	unsigned int nfrwrs;
 	bool answered;
 	bool dialled;
-	bool removed_early;
 	bool drained;
 	bool may_post;
 	bool raw_live;
@@ -509,6 +507,7 @@ void krdma_budget_uncharge(struct krdma_conn *conn);
 /* device.c */
 int krdma_device_init(void);
 void krdma_device_exit(void);
+int krdma_device_join(struct krdma_conn *conn);
 int krdma_device_attach(struct krdma_conn *conn);
 void krdma_device_detach(struct krdma_conn *conn);
 void krdma_device_cq_freed(struct krdma_dev *dev);
