@@ -70,16 +70,18 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 
 /*
  * No kernel has this one. __wait_event_hrtimeout() is the body of the two that
- * <linux/wait.h> has, for other states.
+ * <linux/wait.h> has, for other states. hrtimer_start() adds a relative time to the
+ * clock as unsigned numbers, so a negative one would be the end of time.
  */
 #ifndef wait_event_killable_hrtimeout
 #define wait_event_killable_hrtimeout(wq, condition, timeout)		\
 ({									\
+	const ktime_t __left = max_t(ktime_t, timeout, 0);		\
 	int __killed = 0;						\
 									\
 	might_sleep();							\
 	if (!(condition))						\
-		__killed = __wait_event_hrtimeout(wq, condition, timeout, \
+		__killed = __wait_event_hrtimeout(wq, condition, __left, \
 						  TASK_KILLABLE);	\
 	__killed;							\
 })

@@ -301,7 +301,7 @@ static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
  * Return: 1: there may be more; 0: there is none; an error.
  */
 static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
-			     u64 before, const struct vrfm_wait *wait)
+			     u64 before, struct vrfm_wait *wait)
 {
 	struct vrfm_twin *twin;
 	bool differs;
@@ -338,7 +338,7 @@ static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
 }
 
 static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
-			const struct vrfm_wait *wait)
+			struct vrfm_wait *wait)
 {
 	u64 before;
 	int ret;
@@ -368,7 +368,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
  * Context: may sleep; without the device's order.
  * Return: 0; -EAGAIN; -EINTR: killed.
  */
-int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
+int vrfm_flush_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 {
 	return vrfm_barrier(vdev, current->mm, wait);
 }
@@ -381,7 +381,7 @@ int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
  * Context: may sleep; without the device's order.
  * Return: 0; -EAGAIN; -EINTR: killed.
  */
-int vrfm_flush_all_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait)
+int vrfm_flush_all_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 {
 	return vrfm_barrier(vdev, NULL, wait);
 }

@@ -320,6 +320,9 @@ struct vrfm_mtu {
  *	acknowledged when the last connection ended, and those that came while
  *	the peer was behind
  * @nlater: how many
+ * @full_since: when a writer first found no room for @full_len bytes on this link;
+ *	0: it had room when a writer last checked
+ * @full_len: size of the largest run without room since then, in bytes
  * @awaited: the first writer in turn waits for room on this link
  * @scratch: a page for what is taken from the memory
  * @cursor: where catching up goes on
@@ -409,6 +412,8 @@ struct vrfm_link {
 	unsigned long ready_since;
 	struct vrfm_wired_event later[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
 	u32 nlater;
+	ktime_t full_since;
+	u32 full_len;
 	bool awaited;
 	u32 *scratch;
 	u32 cursor;

@@ -70,14 +70,57 @@ static bool vrfm_is_needed(const struct vrfm_need *need,
 	return need->node == RFM2G_NODE_ALL || need->node == link->peer.node;
 }
 
-/* When a call that began to wait at BEGAN leaves the peer behind. */
-static ktime_t vrfm_link_deadline(const struct vrfm_link *link, ktime_t began)
+/**
+ * struct vrfm_pause - wait of one step of a call
+ * @began: when it began
+ * @waited_ns: time that earlier steps of the call have waited
+ */
+struct vrfm_pause {
+	ktime_t began;
+	u64 waited_ns;
+};
+
+static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
 {
+	return (struct vrfm_pause){
+		.began = ktime_get(),
+		.waited_ns = wait->waited_ns,
+	};
+}
+
+/*
+ * When a step leaves the peer behind. A link whose room is used up while the step
+ * waits for another peer gets its own overload_us, but the step does not wait
+ * longer than twice that.
+ */
+static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
+				  const struct vrfm_pause *pause)
+{
+	ktime_t from = max(link->full_since, pause->began);
 	u32 us = READ_ONCE(link->peer.overload_us);
 
 	if (us == VRFM_OVERLOAD_DEVICE)
 		us = READ_ONCE(link->vdev->params.overload_us);
-	return ktime_add_us(began, us);
+	from = min(from, ktime_add_us(pause->began, us));
+	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
+}
+
+/* Room for a small run is no room for a large one, which may never find any. */
+static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
+				     ktime_t now)
+{
+	bool full = !vrfm_link_has_room(link, len);
+
+	lockdep_assert_held(&link->vdev->order);
+	if (full) {
+		if (!link->full_since)
+			link->full_since = now;
+		link->full_len = max(link->full_len, len);
+	} else if (len >= link->full_len) {
+		link->full_since = 0;
+		link->full_len = 0;
+	}
+	return full;
 }
 
 /*
@@ -87,20 +130,20 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link, ktime_t began)
  */
 static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 					 const struct vrfm_need *need,
-					 ktime_t began)
+					 const struct vrfm_pause *pause)
 {
-	ktime_t until, next = KTIME_MAX;
+	ktime_t until, next = KTIME_MAX, now = ktime_get();
 	struct vrfm_link *link;
 
 	lockdep_assert_held(&vdev->order);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (!vrfm_is_needed(need, link))
 			continue;
-		link->awaited = !vrfm_link_has_room(link, need->len);
+		link->awaited = vrfm_link_is_full_locked(link, need->len, now);
 		if (!link->awaited)
 			continue;
-		until = vrfm_link_deadline(link, began);
-		if (ktime_before(ktime_get(), until)) {
+		until = vrfm_link_deadline(link, pause);
+		if (ktime_before(now, until)) {
 			next = min(next, until);
 		} else {
 			vrfm_link_behind(link);
@@ -112,14 +155,15 @@ static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 
 /* Return: true: there is room. False: the next deadline is *UNTIL. */
 static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
-				  const struct vrfm_need *need, ktime_t began,
+				  const struct vrfm_need *need,
+				  const struct vrfm_pause *pause,
 				  ktime_t *until)
 {
 	/* Once for all that is done with this room. */
 	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
 	if (vdev->dark)
 		return true;
-	*until = vrfm_room_deadline_locked(vdev, need, began);
+	*until = vrfm_room_deadline_locked(vdev, need, pause);
 	if (*until != KTIME_MAX)
 		return false;
 	/* A small one may find room for ever where a large one never does. */
@@ -130,10 +174,10 @@ static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 
 /* True: the order is held, and there is room. */
 static bool vrfm_order_try(struct vrfm_dev *vdev, const struct vrfm_need *need,
-			   ktime_t began, ktime_t *until)
+			   const struct vrfm_pause *pause, ktime_t *until)
 {
 	rt_mutex_lock(&vdev->order);
-	if (vrfm_make_room_locked(vdev, need, began, until))
+	if (vrfm_make_room_locked(vdev, need, pause, until))
 		return true;
 	rt_mutex_unlock(&vdev->order);
 	return false;
@@ -157,18 +201,20 @@ static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
  * Return: true: the order is held, and there is room.
  */
 static bool vrfm_order_overtake(struct vrfm_dev *vdev,
-				const struct vrfm_need *need, ktime_t began)
+				const struct vrfm_need *need,
+				const struct vrfm_wait *wait)
 {
+	bool busy = atomic_read(&vdev->waiting);
+	struct vrfm_pause pause;
 	ktime_t until;
 
-	if (!atomic_read(&vdev->waiting))
-		return vrfm_order_try(vdev, need, began, &until);
 	/* With the transmitter off nothing is waited for. */
-	if (need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
+	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
 		return false;
 	rt_mutex_lock(&vdev->order);
-	if (!vrfm_is_awaited_locked(vdev, need->node) &&
-	    vrfm_make_room_locked(vdev, need, began, &until))
+	pause = vrfm_pause_begin(wait);
+	if ((!busy || !vrfm_is_awaited_locked(vdev, need->node)) &&
+	    vrfm_make_room_locked(vdev, need, &pause, &until))
 		return true;
 	rt_mutex_unlock(&vdev->order);
 	return false;
@@ -207,13 +253,15 @@ static int vrfm_order_at_once(struct vrfm_dev *vdev,
 			      const struct vrfm_need *need)
 {
 	bool first = !atomic_read(&vdev->waiting) || vrfm_is_dark(vdev);
-	ktime_t began, until, now = ktime_get();
 	u32 us = READ_ONCE(vdev->params.overload_us);
+	struct vrfm_pause pause = { .waited_ns = 0 };
+	ktime_t until, now;
 
 	rt_mutex_lock(&vdev->order);
-	began = vrfm_refusing_locked(vdev, now) ? vdev->refused_at : now;
-	if ((first || !ktime_before(now, ktime_add_us(began, us))) &&
-	    vrfm_make_room_locked(vdev, need, began, &until))
+	now = ktime_get();
+	pause.began = vrfm_refusing_locked(vdev, now) ? vdev->refused_at : now;
+	if ((first || !ktime_before(now, ktime_add_us(pause.began, us))) &&
+	    vrfm_make_room_locked(vdev, need, &pause, &until))
 		return 0;
 	vrfm_refuse_locked(vdev, need->len, now);
 	rt_mutex_unlock(&vdev->order);
@@ -222,14 +270,14 @@ static int vrfm_order_at_once(struct vrfm_dev *vdev,
 
 /* The caller's turn. By the clock and not by ticks: see vrfm_event_sleep(). */
 static int vrfm_order_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
-			   ktime_t began)
+			   const struct vrfm_pause *pause)
 {
 	ktime_t until;
 	int seen, ret;
 
 	for (;;) {
 		seen = atomic_read_acquire(&vdev->room_changes);
-		if (vrfm_order_try(vdev, need, began, &until))
+		if (vrfm_order_try(vdev, need, pause, &until))
 			return 0;
 		ret = wait_event_killable_hrtimeout(vdev->room,
 						    atomic_read(&vdev->room_changes) != seen,
@@ -240,37 +288,38 @@ static int vrfm_order_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
 }
 
 static int vrfm_order_queue(struct vrfm_dev *vdev, const struct vrfm_need *need,
-			    ktime_t began)
+			    struct vrfm_wait *wait)
 {
+	struct vrfm_pause pause = vrfm_pause_begin(wait);
 	int ret;
 
 	atomic_inc(&vdev->waiting);
 	ret = rt_mutex_lock_killable(&vdev->turn);
 	if (!ret) {
-		ret = vrfm_order_wait(vdev, need, began);
+		ret = vrfm_order_wait(vdev, need, &pause);
 		rt_mutex_unlock(&vdev->turn);
 	}
 	atomic_dec(&vdev->waiting);
+	wait->waited_ns += ktime_to_ns(ktime_sub(ktime_get(), pause.began));
 	return ret;
 }
 
 static int vrfm_order_lock_for(struct vrfm_dev *vdev,
 			       const struct vrfm_need *need,
-			       const struct vrfm_wait *wait)
+			       struct vrfm_wait *wait)
 {
 	if (wait->nowait)
 		return vrfm_order_at_once(vdev, need);
-	if (vrfm_order_overtake(vdev, need, wait->began))
+	if (vrfm_order_overtake(vdev, need, wait))
 		return 0;
-	return vrfm_order_queue(vdev, need, wait->began);
+	return vrfm_order_queue(vdev, need, wait);
 }
 
 /**
  * vrfm_order_lock - take the order for a store, with room
  * @vdev: device
  * @len: bytes of a run, or of messages as full as one can make them
- * @wait: wait of the call for slow peers; time that it spent waiting for its turn
- *	counts
+ * @wait: wait of the call for slow peers; time that it waits for its turn is added
  *
  * While the transmitter is off no room is needed: &vrfm_dev.dark is true then.
  *
@@ -278,8 +327,7 @@ static int vrfm_order_lock_for(struct vrfm_dev *vdev,
  * Return: 0: the order is held, and each link that is READY has room;
  * -EAGAIN; -EINTR: killed.
  */
-int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
-		    const struct vrfm_wait *wait)
+int vrfm_order_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
 {
 	const struct vrfm_need need = { .len = len, .node = RFM2G_NODE_ALL };
 
@@ -297,7 +345,7 @@ int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
  */
 int vrfm_switching(struct vrfm_dev *vdev)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_wait wait = vrfm_wait_begin(false);
 
 	return vrfm_flush_all_stores(vdev, &wait);
 }
@@ -331,7 +379,7 @@ static void vrfm_accepted(struct vrfm_dev *vdev)
 
 static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 			    u32 len, struct vrfm_block *block,
-			    const struct vrfm_wait *wait)
+			    struct vrfm_wait *wait)
 {
 	int ret = vrfm_flush_stores(vdev, wait) ?:
 		  vrfm_order_lock(vdev, len, wait);
@@ -360,7 +408,7 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(nowait);
+	struct vrfm_wait wait = vrfm_wait_begin(nowait);
 
 	return vrfm_store_block(vdev, offset, buf, width, NULL, &wait);
 }
@@ -382,7 +430,7 @@ int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 		    u32 set)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_wait wait = vrfm_wait_begin(false);
 	int ret = vrfm_flush_stores(vdev, &wait) ?:
 		  vrfm_order_lock(vdev, width, &wait);
 	u32 value = 0;
@@ -420,16 +468,12 @@ static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
 			   struct vrfm_block *block, const void __user *buf,
 			   size_t len, struct vrfm_wait *wait)
 {
-	const ktime_t copies = ktime_get();
-
 	if (!block)
 		return -ENOMEM;
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	if (copy_from_user(block->bytes, buf, len))
 		return -EFAULT;
-	/* That was no waiting for a peer. */
-	wait->began = ktime_add(wait->began, ktime_sub(ktime_get(), copies));
 	return vrfm_store_block(vdev, offset, block->bytes, len, block, wait);
 }
 
@@ -512,7 +556,7 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
  */
 int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
-	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_wait wait = vrfm_wait_begin(false);
 	const struct vrfm_need need = { .node = node };
 	int ret = vrfm_flush_stores(vdev, &wait) ?:
 		  vrfm_order_lock_for(vdev, &need, &wait);
@@ -558,7 +602,7 @@ static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
 	const struct vrfm_need need = {
 		.node = RFM2G_NODE_ALL, .even_dark = true,
 	};
-	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_wait wait = vrfm_wait_begin(false);
 	int n, ret = vrfm_flush_all_stores(vdev, &wait) ?:
 		     vrfm_order_lock_for(vdev, &need, &wait);
 	struct vrfm_link *link;

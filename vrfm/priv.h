@@ -452,7 +452,7 @@ struct vrfm_file {
  * @nowait: fail instead of waiting
  */
 struct vrfm_wait {
-	ktime_t began;
+	u64 waited_ns;
 	bool nowait;
 };
 
@@ -464,10 +464,7 @@ struct vrfm_wait {
  */
 static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 {
-	return (struct vrfm_wait){
-		.began = ktime_get(),
-		.nowait = nowait,
-	};
+	return (struct vrfm_wait){ .nowait = nowait };
 }
 
 /**
@@ -540,8 +537,8 @@ void vrfm_events_wake(struct vrfm_dev *vdev);
 /* flush.c */
 int vrfm_flush_init(struct vrfm_dev *vdev);
 void vrfm_flush_free(struct vrfm_dev *vdev);
-int vrfm_flush_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait);
-int vrfm_flush_all_stores(struct vrfm_dev *vdev, const struct vrfm_wait *wait);
+int vrfm_flush_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait);
+int vrfm_flush_all_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait);
 int vrfm_twins_init(void);
 void vrfm_twins_exit(void);
 bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index);
@@ -569,8 +566,7 @@ int vrfm_proc_init(void);
 void vrfm_proc_exit(void);
 
 /* order.c */
-int vrfm_order_lock(struct vrfm_dev *vdev, u32 len,
-		    const struct vrfm_wait *wait);
+int vrfm_order_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
 bool vrfm_is_dark(const struct vrfm_dev *vdev);
 int vrfm_switching(struct vrfm_dev *vdev);
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,

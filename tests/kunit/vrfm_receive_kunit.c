@@ -1029,7 +1029,7 @@ static void who_is_left_behind_rests_from_writes(struct kunit *test)
 
 static int barrier_at_once(struct fuzz *f)
 {
-	const struct vrfm_wait wait = { .nowait = true };
+	struct vrfm_wait wait = { .nowait = true };
 
 	return vrfm_flush_stores(f->vdev, &wait);
 }
@@ -1102,7 +1102,7 @@ static void a_reader_of_proc_waits_for_no_writer(struct kunit *test)
 
 static int at_once(struct fuzz *f, u32 len)
 {
-	const struct vrfm_wait wait = { .nowait = true };
+	struct vrfm_wait wait = { .nowait = true };
 	int ret = vrfm_order_lock(f->vdev, len, &wait);
 
 	if (!ret)
@@ -1126,6 +1126,7 @@ static void later(struct fuzz *f, unsigned int ms)
 {
 	f->vdev->refused_at = ktime_sub_ms(f->vdev->refused_at, ms);
 	f->vdev->refused_last = ktime_sub_ms(f->vdev->refused_last, ms);
+	f->link->full_since = ktime_sub_ms(f->link->full_since, ms);
 }
 
 static void small_blocks_do_not_keep_large_ones_out(struct kunit *test)
@@ -1168,13 +1169,14 @@ static void window_full(struct fuzz *f, u32 overload_us)
 static s64 wait_for_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	const struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	ktime_t began = ktime_get();
 
 	f->link->state = VRFM_READY;
 	KUNIT_ASSERT_EQ(test, vrfm_order_lock(f->vdev, 4, &wait), 0);
 	rt_mutex_unlock(&f->vdev->order);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
-	return ktime_us_delta(ktime_get(), wait.began);
+	return ktime_us_delta(ktime_get(), began);
 }
 
 /* A tick is 4 or 10 ms: with ticks it would be less than one, or more. */
@@ -1194,10 +1196,87 @@ static void a_writer_waits_overload_us_and_no_tick(struct kunit *test)
 	KUNIT_EXPECT_GT(test, quick, 0U);
 }
 
+/* Return: true: the step does not wait longer. It began to wait MS ago. */
+static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
+{
+	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
+	struct vrfm_pause pause = {
+		.began = ktime_sub_ms(ktime_get(), ms), .waited_ns = waited_ns,
+	};
+	ktime_t until;
+
+	window_full(f, 60000000);
+	f->link->state = VRFM_READY;
+	if (!vrfm_order_try(f->vdev, &all, &pause, &until))
+		return false;
+	rt_mutex_unlock(&f->vdev->order);
+	return f->link->state == VRFM_SYNCING;
+}
+
+static void link_that_fills_up_during_a_wait_gets_overload_us(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 61000, 0));
+	f->link->full_since = 0;
+	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 119000, 0));
+	f->link->full_since = 0;
+	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 120000, 0));
+}
+
+static void link_that_is_full_all_the_time_gets_overload_us(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 59000, 0));
+	f->link->full_since = ktime_sub_ms(ktime_get(), 60000);
+	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 60000, 0));
+}
+
+static void waits_of_earlier_steps_count(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, step_leaves_behind(f, 0, 59 * NSEC_PER_SEC));
+	f->link->full_since = 0;
+	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 0, 60 * NSEC_PER_SEC));
+}
+
+struct waker {
+	struct delayed_work work;
+	wait_queue_head_t wait;
+	bool woken;
+};
+
+static void wake_late(struct work_struct *work)
+{
+	struct waker *waker = container_of(to_delayed_work(work), struct waker,
+					   work);
+
+	WRITE_ONCE(waker->woken, true);
+	wake_up_all(&waker->wait);
+}
+
+/* hrtimer_start() takes a negative time for one that never comes. */
+static void wait_until_a_time_that_has_passed_ends(struct kunit *test)
+{
+	struct waker *waker = kunit_kzalloc(test, sizeof(*waker), GFP_KERNEL);
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, waker);
+	init_waitqueue_head(&waker->wait);
+	INIT_DELAYED_WORK(&waker->work, wake_late);
+	schedule_delayed_work(&waker->work, 5 * HZ);
+	ret = wait_event_killable_hrtimeout(waker->wait,
+					    READ_ONCE(waker->woken), -1000);
+	KUNIT_EXPECT_EQ(test, ret, -ETIME);
+	cancel_delayed_work_sync(&waker->work);
+}
+
 static void overload_us_0_leaves_behind_at_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	const struct vrfm_wait never = { .nowait = true };
+	struct vrfm_wait never = { .nowait = true };
 
 	window_full(f, 0);
 	/* Writers in turn are not waited for either. */
@@ -1229,13 +1308,15 @@ static void overload_us_of_a_peer_goes_before_that_of_the_device(struct kunit *t
 static void an_event_waits_for_its_own_node_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
-	ktime_t until;
 	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	struct vrfm_pause pause;
+	ktime_t until;
 
 	window_full(f, 100000);
 	atomic_inc(&f->vdev->waiting);
-	KUNIT_EXPECT_FALSE(test, vrfm_order_try(f->vdev, &all, ktime_get(),
-						&until));
+	pause = vrfm_pause_begin(&wait);
+	KUNIT_EXPECT_FALSE(test, vrfm_order_try(f->vdev, &all, &pause, &until));
 	KUNIT_EXPECT_TRUE(test, f->link->awaited);
 	KUNIT_EXPECT_EQ(test, vrfm_tell(f->vdev, 3, RFM2G_EVENT_INTR1, 1), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
@@ -1263,6 +1344,10 @@ static void with_the_transmitter_off_no_peer_is_waited_for(struct kunit *test)
 
 static struct kunit_case vrfm_receive_cases[] = {
 	KUNIT_CASE(a_writer_waits_overload_us_and_no_tick),
+	KUNIT_CASE(link_that_fills_up_during_a_wait_gets_overload_us),
+	KUNIT_CASE(link_that_is_full_all_the_time_gets_overload_us),
+	KUNIT_CASE(waits_of_earlier_steps_count),
+	KUNIT_CASE(wait_until_a_time_that_has_passed_ends),
 	KUNIT_CASE(overload_us_0_leaves_behind_at_once),
 	KUNIT_CASE(overload_us_of_a_peer_goes_before_that_of_the_device),
 	KUNIT_CASE(an_event_waits_for_its_own_node_only),
