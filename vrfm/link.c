@@ -889,16 +889,29 @@ static void vrfm_link_event_again(struct vrfm_link *link,
 	link->nlater++;
 }
 
-/* What the peer has not said it has. */
-static void vrfm_link_miss_all(struct vrfm_link *link)
+static void vrfm_link_events_again(struct vrfm_link *link)
 {
 	u64 sequence;
 
 	for (sequence = link->opened; sequence > link->acked; sequence--)
 		vrfm_link_event_again(link, vrfm_slot(link, sequence));
-	for (sequence = link->acked + 1; sequence <= link->opened; sequence++)
+}
+
+/*
+ * Notes what the peer has not acknowledged. A message may have a thousand runs, so
+ * writers get the order after each one. Nobody else touches the slots: writers
+ * leave them alone while the link is down, and vrfm_link_up() is not called before
+ * vrfm_link_down() has returned.
+ */
+static void vrfm_link_miss_slots(struct vrfm_link *link)
+{
+	u64 sequence;
+
+	for (sequence = link->acked + 1; sequence <= link->opened; sequence++) {
 		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
-	vrfm_load_link_down(link);
+		rt_mutex_unlock(&link->vdev->order);
+		rt_mutex_lock(&link->vdev->order);
+	}
 }
 
 /* For who looks. That a peer broke the rules is why this side hung up. */
@@ -933,10 +946,14 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	link->cb = NULL;
 	vrfm_link_become_locked(link, VRFM_DOWN);
 	spin_unlock_bh(&link->lock);
-	if (was)
-		vrfm_link_miss_all(link);
+	if (was) {
+		vrfm_link_events_again(link);
+		vrfm_load_link_down(link);
+	}
 	region = vrfm_direct_down(link);
 	link->rx.bad = true;
+	if (was)
+		vrfm_link_miss_slots(link);
 	rt_mutex_unlock(&vdev->order);
 	if (region)
 		krdma_region_put(region);

@@ -209,7 +209,7 @@ static void who_was_away_is_asked_again(struct kunit *test)
 
 	begin_to_load(test);
 	f->link->state = VRFM_DOWN;
-	vrfm_link_miss_all(f->link);
+	vrfm_load_link_down(f->link);
 	link_anew(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	/* What it wrote meanwhile comes first. */
@@ -256,7 +256,7 @@ static void what_the_peer_gave_up_is_looked_at_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	/* What was read of it stays read when the link comes up again. */
 	f->link->state = VRFM_DOWN;
-	vrfm_link_miss_all(f->link);
+	vrfm_load_link_down(f->link);
 	link_anew(f);
 	vrfm_load_link_up(f->link);
 	peer_has_merged(test);

@@ -768,7 +768,7 @@ static void events_come_again_in_order(struct kunit *test)
 	f->link->state = VRFM_SYNCING;
 	send_events(f, VRFM_QUEUE_DEPTH);
 	f->link->state = VRFM_DOWN;
-	vrfm_link_miss_all(f->link);
+	vrfm_link_events_again(f->link);
 	KUNIT_ASSERT_EQ(test, f->link->nlater, under_way + VRFM_QUEUE_DEPTH);
 	for (i = 0; i < f->link->nlater; i++)
 		KUNIT_EXPECT_EQ(test, f->link->later[i].number, i + 1ULL);
