@@ -421,7 +421,7 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
  */
 void vrfm_link_miss_own(struct vrfm_link *link)
 {
-	link->lost = true;
+	WRITE_ONCE(link->lost, true);
 	link->lost_at = 0;
 }
 
@@ -462,6 +462,7 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 /* Who was left behind rests first: when that is over he is kicked. */
 static void vrfm_link_missed(struct vrfm_link *link)
 {
+	vrfm_status_lost(link);
 	if (link->state == VRFM_SYNCING &&
 	    !time_before(jiffies, link->hold_until))
 		vrfm_sync_kick(link);
@@ -954,6 +955,7 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	link->rx.bad = true;
 	if (was)
 		vrfm_link_miss_slots(link);
+	vrfm_status_lost(link);
 	rt_mutex_unlock(&vdev->order);
 	if (region)
 		krdma_region_put(region);

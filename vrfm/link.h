@@ -562,6 +562,7 @@ void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);
 
 /* status.c */
 void vrfm_status_update_locked(struct vrfm_link *link);
+void vrfm_status_lost(struct vrfm_link *link);
 void vrfm_status_lag_locked(struct vrfm_link *link);
 void vrfm_status_heard_locked(struct vrfm_link *link);
 void vrfm_status_add(struct vrfm_link *link);

@@ -76,7 +76,7 @@ static u32 vrfm_status_flags(const struct vrfm_link *link)
 {
 	u32 flags = VRFM_STATUS_PRESENT;
 
-	if (link->lost)
+	if (READ_ONCE(link->lost))
 		flags |= VRFM_PEER_MISSES_ALL;
 	if (link->state != VRFM_DOWN && link->rx.synced)
 		flags |= VRFM_PEER_SYNCED;
@@ -108,6 +108,23 @@ void vrfm_status_update_locked(struct vrfm_link *link)
 {
 	lockdep_assert_held(&link->lock);
 	vrfm_status_write(link, vrfm_status_flags(link));
+}
+
+/**
+ * vrfm_status_lost - show whether a peer lacks all that this node stored
+ * @link: link in the status page, without its lock
+ *
+ * Context: any but hard interrupts; the device's order is held, for @link->lost.
+ */
+void vrfm_status_lost(struct vrfm_link *link)
+{
+	u32 flags = READ_ONCE(vrfm_status_of(link)->flags);
+
+	if (!(flags & VRFM_PEER_MISSES_ALL) == !link->lost)
+		return;
+	spin_lock_bh(&link->lock);
+	vrfm_status_update_locked(link);
+	spin_unlock_bh(&link->lock);
 }
 
 /**

@@ -64,7 +64,8 @@ static int vrfm_sync_miss_own(struct vrfm_link *link)
 		if (ret)
 			return ret;
 	}
-	link->lost = end < link->missed.nwords;
+	WRITE_ONCE(link->lost, end < link->missed.nwords);
+	vrfm_status_lost(link);
 	return 0;
 }
 
@@ -131,6 +132,7 @@ static void vrfm_sync_begin_sweep(struct vrfm_link *link)
 	if (!number)
 		return;
 	vrfm_link_miss_own(link);
+	vrfm_status_lost(link);
 	link->cursor = 0;
 	link->sweeping = number;
 	/* It is not too slow, it waits for this. */
