@@ -43,7 +43,7 @@ static bool vrfm_state_same_image(const struct vrfm_link *link)
 
 static u32 vrfm_state_flags(const struct vrfm_link *link)
 {
-	u32 flags = link->lost ? VRFM_PEER_MISSES_ALL : 0;
+	u32 flags = READ_ONCE(link->lost) ? VRFM_PEER_MISSES_ALL : 0;
 
 	if (link->state == VRFM_DOWN)
 		return flags;
@@ -66,7 +66,6 @@ static void vrfm_state_why_locked(const struct vrfm_link *link,
 	state->refusal = link->rejected;
 }
 
-/* The device's order is held. */
 static void vrfm_state_take(struct vrfm_link *link,
 			    struct vrfm_peer_state *state)
 {
@@ -78,7 +77,7 @@ static void vrfm_state_take(struct vrfm_link *link,
 		.state = link->state,
 		.flags = vrfm_state_flags(link),
 		.lag = link->opened - link->acked,
-		.missed = (u64)link->missed.set * VRFM_WORD,
+		.missed = (u64)READ_ONCE(link->missed.set) * VRFM_WORD,
 		.since_ms = ktime_ms_delta(ktime_get(), link->since),
 		.links = link->counts.ups,
 		.messages = link->counts.messages,
@@ -99,23 +98,29 @@ static void vrfm_state_take(struct vrfm_link *link,
 	vrfm_state_address(&link->peer, state);
 }
 
-/* Those for which there is room; counts all, and looks at the image. */
+/*
+ * Takes the peers for which there is room, and counts all. Any program may call
+ * this in a loop, so it does not take the order: the image and each peer may be of
+ * different moments.
+ */
 static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 			     struct vrfm_peer_state *states, u32 room)
 {
 	struct vrfm_link *link;
+	bool loading;
 
 	peers->count = 0;
 	peers->size = vdev->params.size;
-	rt_mutex_lock(&vdev->order);
-	peers->image = vdev->live ? VRFM_IMAGE_LOADING : 0;
-	peers->loaded = vdev->live && vdev->load.holder ?
-			(u64)vdev->load.page * VRFM_WIRE_PAGE : 0;
-	peers->lineage = vdev->load.lineage;
-	list_for_each_entry(link, &vdev->links, entry)
+	loading = READ_ONCE(vdev->live);
+	peers->image = loading ? VRFM_IMAGE_LOADING : 0;
+	peers->loaded = loading && READ_ONCE(vdev->load.holder) ?
+			(u64)READ_ONCE(vdev->load.page) * VRFM_WIRE_PAGE : 0;
+	peers->lineage = READ_ONCE(vdev->load.lineage);
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &vdev->links, entry)
 		if (peers->count++ < room)
 			vrfm_state_take(link, &states[peers->count - 1]);
-	rt_mutex_unlock(&vdev->order);
+	rcu_read_unlock();
 }
 
 /* As much of each as the program knows, zeroes for what only it knows. */
