@@ -8,6 +8,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -27,7 +28,10 @@ static void vrfm_region_free_pages(struct vrfm_region *region)
 
 	while (region->npages) {
 		page = region->pages[--region->npages];
+		/* Whoever still holds it may read ->mapping under this lock. */
+		lock_page(page);
 		page_folio(page)->mapping = NULL;
+		unlock_page(page);
 		put_page(page);
 		cond_resched();
 	}
