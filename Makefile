@@ -82,6 +82,7 @@ tools_install:
 
 install: kdir modules-are-built
 	+$(call each,is-built)
+	$(if $(SHADOW),,tools/installed-otherwise modules $(installed))
 	$(MAKE) tools_install
 	$(MAKE) modules_install
 

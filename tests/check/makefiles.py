@@ -252,6 +252,42 @@ def programs_do_not_shadow(tree):
     tree.built("tools_install", f"DESTDIR={root}", "SHADOW=yes")
 
 
+def packaged(tree, name, files):
+    """A system whose package rfm2g-tools has these files."""
+    root = tree.place / name
+    info = root / "var/lib/dpkg/info"
+    info.mkdir(parents=True)
+    (info / "rfm2g-tools.list").write_text("".join(f"/{file}\n" for file in files), encoding="ascii")
+    (info.parent / "status").write_text("Package: rfm2g-tools\nStatus: install ok installed\nMaintainer: nobody\n"
+                                        "Architecture: all\nVersion: 1\nDescription: programs\n", encoding="ascii")
+    return root
+
+
+def files_of_a_package_stay(tree):
+    """install does not replace files of a package below the same prefix, and uninstall does not remove its configuration."""
+    root = packaged(tree, "owner", ("etc/vrfm.conf", "usr/bin/vrfmctl"))
+    words = (f"DESTDIR={root}", "PREFIX=/usr")
+    (root / "usr/bin").mkdir(parents=True)
+    (root / "usr/bin/vrfmctl").touch()
+    said = tree.built("tools_install", *words, good=False)
+    expect("usr/bin/vrfmctl" in said and "usr/bin/krping" not in tree.installed("owner"), said)
+    tree.built("tools_install", "SHADOW=yes", *words)
+    said = tree.built("uninstall", "KDIR=/nowhere", *words)
+    expect("is of a package" in said and (root / "etc/vrfm.conf").exists(), said)
+    expect(not (root / "etc/modprobe.d/rfm2g-tools.conf").exists(), "a file of no package stays")
+
+
+def modules_are_judged_first(tree):
+    """install changes nothing if modules of DKMS are in its way."""
+    env = kernel(tree)
+    root = tree.place / "judged"
+    theirs = root / "lib/modules/6.1.0-1/updates/dkms/krdma.ko.xz"
+    theirs.parent.mkdir(parents=True)
+    theirs.touch()
+    said = tree.built("install", f"KDIR={tree.place}/kdir", f"DESTDIR={root}", good=False, **env)
+    expect("dkms remove" in said and len(tree.installed("judged")) == 1, f"{said} {tree.installed('judged')}")
+
+
 def old_kernels_are_named(tree):
     """A kernel before 6.1 is one line, before anything is compiled."""
     env = kernel(tree, (5 << 16) + (14 << 8))
@@ -269,6 +305,8 @@ CASES = {"folders that make has not made stay": foreign_folders_stay,
          "modules of two installations do not mix": modules_do_not_mix,
          "modules are signed with the kernel's key": signs_with_the_key_at_hand,
          "programs of two installations do not shadow": programs_do_not_shadow,
+         "files of a package stay": files_of_a_package_stay,
+         "install judges modules first": modules_are_judged_first,
          "kernels before 6.1 are refused with a line": old_kernels_are_named,
          "tools are cross-compiled with CROSS_COMPILE": compiles_for_others}
 
