@@ -137,6 +137,27 @@ waits_are() {
 	ok $? "$3: $(<"$config/$name/overload_us") and $(<"$config/$name/peers/201/overload_us")"
 }
 
+tuned() {
+	(cd "$config/$name" && cat overload_us flush_us quiet_us stage_ms unstage_ms direct_min | tr '\n' ' ')
+}
+
+# A line that is removed from the file gives the driver's default back.
+defaults() {
+	local fresh device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
+	file "${device[@]}"
+	ctl 0 "" up
+	fresh=$(tuned)
+	file "${device[@]}" "overload_us = 5" "flush_us = 6" "quiet_us = 700" "stage_ms = 8" "unstage_ms = 9" "direct_min = 10"
+	ctl 0 "" up
+	[[ $(tuned) == "5 6 700 8 9 10 " ]]
+	ok $? "all of them are changed: $(tuned)"
+	file "${device[@]}"
+	ctl 0 "" up
+	[[ $(tuned) == "$fresh" ]]
+	ok $? "without lines they are as before: $(tuned), $fresh"
+	ctl 0 "" down
+}
+
 # Waits of writers are changed while the device is open.
 waits() {
 	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
@@ -150,6 +171,14 @@ waits() {
 	file "${device[@]}" "overload_ms = 2" "peer = 201 10.56.9.2"
 	ctl 0 "" up
 	waits_are 2000 device "a peer waits as the device says"
+	echo 500 >"$config/$name/overload_us"
+	file "${device[@]}" "overload_ms = 1" "peer = 201 10.56.9.2"
+	ctl 0 "" up
+	waits_are 1000 device "500 us, which the driver shows as 1 ms, become 1 ms"
+	file "${device[@]}" "flush_us = 7" "keepalive_ms = 777" "peer = 201 10.56.9.2"
+	ctl 1 "*is up with keepalive_ms 1000, not 777*" up
+	[[ $(<"$config/$name/flush_us") == 50 ]]
+	ok $? "a file that is refused changes nothing: flush_us $(<"$config/$name/flush_us")"
 	file "${device[@]}" "overload_us = 60000001" "peer = 201 10.56.9.2 5565 5566" "peer = 202 10.56.9.2 overload_us=soon"
 	ctl 1 "*overload_us 60000001: 0 to*peer = ID ADDRESS*peer: overload_us=soon: 0 to*" up
 	file "${device[@]}" "overload_us = 1" "overload_ms = 1"
@@ -476,6 +505,7 @@ mapped
 devices
 configured
 waits
+defaults
 rm -f "$conf"
 wrong
 wrong_rights

@@ -261,17 +261,33 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 }
 
 /**
- * conf_is_tuned - may this value change while the device is up?
+ * conf_tuned_default - return the default of a value that only tunes a device
  * @key: the value
  *
- * Return: true if it may.
+ * Such a value may change while the device is up.
+ *
+ * Return: the driver's default, as vrfm.conf(5) has it; NULL: the value is fixed
+ * while the device is up.
  */
-bool conf_is_tuned(enum conf_key key)
+const char *conf_tuned_default(enum conf_key key)
 {
-	return key == CONF_OVERLOAD_US || key == CONF_OVERLOAD_MS ||
-	       key == CONF_FLUSH_US || key == CONF_QUIET_US ||
-	       key == CONF_STAGE_MS || key == CONF_UNSTAGE_MS ||
-	       key == CONF_DIRECT_MIN;
+	switch (key) {
+	case CONF_OVERLOAD_US:
+		return "100000";
+	case CONF_OVERLOAD_MS:
+		return "100";
+	case CONF_FLUSH_US:
+		return "50";
+	case CONF_QUIET_US:
+		return "1000";
+	case CONF_STAGE_MS:
+	case CONF_UNSTAGE_MS:
+		return "1000";
+	case CONF_DIRECT_MIN:
+		return "16384";
+	default:
+		return NULL;
+	}
 }
 
 /* The end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */

@@ -74,7 +74,7 @@ extern const char * const conf_names[CONF_KEYS];
 bool conf_read(FILE *file, const char *path, struct conf *conf);
 struct conf_device *conf_find(struct conf *conf, unsigned int unit);
 bool conf_is_plain(const char *text);
-bool conf_is_tuned(enum conf_key key);
+const char *conf_tuned_default(enum conf_key key);
 bool conf_unit(const char *name, unsigned int *unit);
 
 #endif /* VRFMCTL_CONF_H */

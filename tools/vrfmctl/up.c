@@ -36,6 +36,17 @@ static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 	return ctl_number(a) == ctl_number(b);
 }
 
+/* Does a device that is up have this value? The driver shows overload_ms rounded up. */
+static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
+		    char *value, size_t size)
+{
+	if (key != CONF_OVERLOAD_MS)
+		return !ctl_get(unit, ctl_name(key), value, size) ||
+		       ctl_is_same(key, value, wanted);
+	return !ctl_get(unit, ctl_name(CONF_OVERLOAD_US), value, size) ||
+	       ctl_number(value) == ctl_number(wanted) * 1000;
+}
+
 /* A device that is up keeps its values, except those that only tune it. */
 static bool ctl_agrees(const struct conf_device *device)
 {
@@ -43,20 +54,44 @@ static bool ctl_agrees(const struct conf_device *device)
 	int key;
 
 	for (key = 0; key < CONF_KEYS; key++) {
-		if (!*device->values[key] ||
-		    !ctl_get(device->unit, ctl_name(key), value, sizeof(value)) ||
-		    ctl_is_same(key, value, device->values[key]))
+		if (!*device->values[key] || conf_tuned_default(key) ||
+		    ctl_has(device->unit, key, device->values[key], value,
+			    sizeof(value)))
 			continue;
-		if (conf_is_tuned(key)) {
-			if (!ctl_set(device->unit, ctl_name(key),
-				     device->values[key]))
-				return false;
-			continue;
-		}
 		warnx("rfm2g%u is up with %s %s, not %s: vrfmctl down rfm2g%u first",
 		      device->unit, conf_names[key], value, device->values[key],
 		      device->unit);
 		return false;
+	}
+	return true;
+}
+
+/* What the file says, or the default: a line that was removed changes a value, too. */
+static const char *ctl_wanted(const struct conf_device *device,
+			      enum conf_key key)
+{
+	if (*device->values[key])
+		return device->values[key];
+	if (key == CONF_OVERLOAD_US && *device->values[CONF_OVERLOAD_MS])
+		return NULL;
+	if (key == CONF_OVERLOAD_MS)
+		return NULL;
+	return conf_tuned_default(key);
+}
+
+static bool ctl_tune(const struct conf_device *device)
+{
+	char value[CONF_VALUE];
+	const char *wanted;
+	int key;
+
+	for (key = 0; key < CONF_KEYS; key++) {
+		wanted = conf_tuned_default(key) ? ctl_wanted(device, key) :
+						   NULL;
+		if (wanted && !ctl_has(device->unit, key, wanted, value,
+				       sizeof(value)) &&
+		    !ctl_set(device->unit, ctl_name(key), wanted))
+			return false;
 	}
 	return true;
 }
@@ -121,7 +156,8 @@ enum ctl_result ctl_up(struct conf_device *device)
 	if (!ctl_load() || !ctl_is_ours(device->unit))
 		return CTL_FAILED;
 	if (ctl_is_enabled(device->unit))
-		good = ctl_agrees(device) && ctl_peers(device);
+		good = ctl_agrees(device) && ctl_tune(device) &&
+		       ctl_peers(device);
 	else
 		good = ctl_create(device);
 	return good ? CTL_OK : CTL_FAILED;
