@@ -169,38 +169,55 @@ bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 	return !vrfm_twins_are_full(vdev);
 }
 
-/**
- * vrfm_twin_make - a page becomes writable for a family
- * @vdev: device
- * @family: processes that will be able to store
- * @index: of the page, whose struct page is locked, and whose range is pinned:
- *	that is the twin's affair from now on
- *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
- */
-int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
-		   unsigned long index)
+/* Return: true: @spare is the page's twin now. */
+static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
+			   struct vrfm_family *family, unsigned long index)
 {
 	/* A twin goes only under the lock of the struct page. */
 	struct vrfm_twin *twin = vdev->twins[index];
-	u32 range = vrfm_page_range(index);
-	int ret = 0;
 
 	if (twin) {
 		spin_lock(&vdev->twins_lock);
 		vrfm_mapper_join_locked(vdev, twin, family);
 		spin_unlock(&vdev->twins_lock);
-	} else if (!READ_ONCE(vdev->gone)) {
-		twin = vrfm_twin_alloc(index);
-		if (twin) {
-			vrfm_twin_begin(vdev, twin, family);
-			return 0;
-		}
-		ret = -ENOMEM;
+		return false;
 	}
+	if (READ_ONCE(vdev->gone))
+		return false;
+	vrfm_twin_begin(vdev, spare, family);
+	return true;
+}
+
+/**
+ * vrfm_twin_make - make a page writable for a family
+ * @vdev: device
+ * @family: processes that will be able to store
+ * @page: struct page; is locked on success, until the page table says that it is
+ *	writable, so it is not protected in between
+ * @index: of the page, whose range is pinned; the pin belongs to the twin then
+ *
+ * The twin is allocated before @page is locked: that lock has no priority
+ * inheritance, and the memory of the caller's cgroup may have to be reclaimed.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
+		   struct page *page, unsigned long index)
+{
+	struct vrfm_twin *spare = vrfm_twin_alloc(index);
+	u32 range = vrfm_page_range(index);
+
+	if (!spare) {
+		vrfm_stage_put(vdev, range, range);
+		return -ENOMEM;
+	}
+	lock_page(page);
+	if (vrfm_twin_take(vdev, spare, family, index))
+		return 0;
+	vrfm_twin_free(spare);
 	vrfm_stage_put(vdev, range, range);
-	return ret;
+	return 0;
 }
 
 /* ---- comparing ---- */
@@ -565,6 +582,10 @@ static bool vrfm_flusher_step(struct vrfm_dev *vdev)
 	vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->order);
 	vdev->progress = true;
+	/* A page that differs at each pass would never make way for another one. */
+	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
+	    ktime_get_ns() >= twin->end_at)
+		vrfm_twin_end(vdev, twin);
 	return true;
 }
 

@@ -37,25 +37,21 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 }
 
 /*
- * The first store. The struct page stays locked until the page table says that
- * it is writable, so it is not protected in between. If peers must be notified,
- * or too many pages are writable, the store is tried again after a millisecond:
- * mmap_lock is held here.
+ * The first store. If peers must be notified, or too many pages are writable, the
+ * store is tried again after a millisecond: mmap_lock is held here. The kernel
+ * tries its own stores again, copy_to_user() for example, without a look at
+ * signals, so a task that is killed gets an error.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
 	struct vrfm_dev *vdev = vrfm_vma_dev(vmf->vma);
-	struct vrfm_family *family = vmf->vma->vm_private_data;
 
 	if (!vrfm_twin_wait(vdev, vmf->pgoff) ||
 	    !vrfm_stage_fault(vdev, vrfm_range(vmf->pgoff << PAGE_SHIFT)))
-		return VM_FAULT_NOPAGE;
-	lock_page(vmf->page);
-	if (vrfm_twin_make(vdev, family, vmf->pgoff)) {
-		unlock_page(vmf->page);
-		return VM_FAULT_OOM;
-	}
-	return VM_FAULT_LOCKED;
+		return fatal_signal_pending(current) ? VM_FAULT_SIGBUS :
+						       VM_FAULT_NOPAGE;
+	return vrfm_twin_make(vdev, vmf->vma->vm_private_data, vmf->page,
+			      vmf->pgoff) ? VM_FAULT_OOM : VM_FAULT_LOCKED;
 }
 
 static void vrfm_vma_open(struct vm_area_struct *vma)

@@ -448,7 +448,8 @@ struct vrfm_file {
 /**
  * struct vrfm_wait - wait of a call for slow peers, in all its steps together;
  *	vrfm_write() begins another one after each MiB
- * @began: when it began; a peer is left behind after its overload_us
+ * @waited_ns: time that its steps have waited for room or for a turn; copying and
+ *	comparing do not count
  * @nowait: fail instead of waiting
  */
 struct vrfm_wait {
@@ -543,7 +544,7 @@ int vrfm_twins_init(void);
 void vrfm_twins_exit(void);
 bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index);
 int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
-		   unsigned long index);
+		   struct page *page, unsigned long index);
 
 /* inode.c */
 struct inode *vrfm_inode_new(void);

@@ -38,6 +38,10 @@ twins_are() {
 	[[ $(device twins) == "$1" ]]
 }
 
+twins_exceed() {
+	(($(device twins) > $1))
+}
+
 new() {
 	check "a device of $*" rfm_make "$@"
 	check "is linked" within 30 rfm_is ready
@@ -125,7 +129,23 @@ limit() {
 	end limit
 }
 
-(($# > 0)) || set -- loop others limit
+# 1024 of 2048 pages may be writable. Each of them differs whenever the flusher compares it.
+busy() {
+	local pid
+	new 8M
+	if ((NODE == 1)); then
+		/add/rfm "$RFM" cycle 0 1024 $((60 * slow)) 0 >/dev/null &
+		pid=$!
+		check "a process stores into 1024 pages all the time" within 10 twins_exceed 512
+		sleep 2
+		check "another process can store into its first page" timeout $((20 * slow)) /add/rfm "$RFM" dirty 6291456 1 0
+		check "the first process has gone on until now" kill "$pid"
+		wait "$pid" 2>/dev/null
+	fi
+	end busy
+}
+
+(($# > 0)) || set -- loop others limit busy
 for case in "$@"; do
 	$case
 done

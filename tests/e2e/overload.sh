@@ -199,11 +199,11 @@ nobody_behind() {
 	[[ $(rfm_peer_line 2) == *" overloads 0 "* && $(rfm_peer_line 3) == *" overloads 0 "* ]]
 }
 
-# another SIZE OVERLOAD_MS
+# another SIZE OVERLOAD_MS [DIRECT]
 another() {
 	check "the device goes" rfm_unmake
 	barrier "none-$1"
-	check "another device" rfm_make "$1" keepalive_ms=30000 overload_ms="$2" direct=off
+	check "another device" rfm_make "$1" keepalive_ms=30000 overload_ms="$2" direct="${3:-off}"
 	check "is linked with both" within 30 rfm_is ready
 	barrier "another-$1"
 }
@@ -303,6 +303,38 @@ notified() {
 	check "all nodes are equal" equal notified
 }
 
+writes_directly() {
+	[[ $(rfm_peer_line 3) == *" shown yes "* ]]
+}
+
+# Node 3 does not say that it has reserved the range, so the kernel's own store waits.
+killed() {
+	local pid began
+	another 2M "$overload_ms" auto
+	if ((NODE == 1)); then
+		check "node 3 may write into this memory" within 20 writes_directly
+		check "a store waits 30 s for a silent peer" tune stage_ms 30000
+	fi
+	barrier waits
+	((NODE != 3)) || cut loss 100%
+	barrier lost
+	if ((NODE == 1)); then
+		/add/rfm "$RFM" slurp 0 4096 &
+		pid=$!
+		sleep 1
+		check "read() into a mapping waits" test -e "/proc/$pid"
+		began=$SECONDS
+		kill -9 "$pid"
+		wait "$pid" 2>/dev/null
+		check "a kill ends it within 3 s: $((SECONDS - began))" test $((SECONDS - began)) -le $((3 * slow))
+	fi
+	barrier killed-there
+	((NODE != 3)) || mend
+	check "linked again" within 60 rfm_is ready
+	barrier killed
+	check "all nodes are equal" equal killed
+}
+
 tuned_is() {
 	[[ $(cd "$rfm_config/${RFM#/dev/}" && cat overload_us overload_ms flush_us quiet_us stage_ms direct_min peers/2/overload_us | tr '\n' ' ') == "$1" ]]
 }
@@ -353,7 +385,7 @@ tuned() {
 check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
 check "is linked with both" within 30 rfm_is ready
 barrier linked
-(($# > 0)) || set -- stored cut_off impatient refused everybody large steps notified tuned
+(($# > 0)) || set -- stored cut_off impatient refused everybody large steps notified killed tuned
 for case in "$@"; do
 	$case
 done

@@ -32,6 +32,7 @@
  *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for S seconds; with CLAIM 1 all of
  *                                   them are claimed before; print the number of cycles
  *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for so long
+ *   slurp OFFSET LEN                have the kernel store LEN zeroes: read() of /dev/zero into the mapping
  *   pokes OFFSET N                  write N times 4 bytes by write()
  *   bounce OFFSET ROUNDS            store a number, wait until it is one page behind as well; print the median, in us
  *   reflect OFFSET ROUNDS S         within S seconds, store each number that is seen there one page behind
@@ -569,6 +570,18 @@ static int do_dirty(char **arg)
 	return 0;
 }
 
+static int do_slurp(char **arg)
+{
+	uint64_t offset = number(arg[0]), len = number(arg[1]);
+	int zero = open("/dev/zero", O_RDONLY);
+
+	if (zero < 0)
+		return complain("/dev/zero");
+	if (read(zero, (char *)memory + offset, len) != (ssize_t)len)
+		return complain("read");
+	return 0;
+}
+
 static int do_pokes(char **arg)
 {
 	uint32_t n, count = number(arg[1]);
@@ -887,6 +900,7 @@ static const struct {
 	{ "dark", 1, do_dark }, { "eclipse", 1, do_eclipse }, { "reopen", 0, do_reopen }, { "churn", 5, do_churn },
 	{ "churned", 4, do_churned }, { "fence", 3, do_fence }, { "swell", 3, do_swell }, { "rising", 4, do_rising },
 	{ "steady", 4, do_steady }, { "cycle", 4, do_cycle }, { "dirty", 3, do_dirty },
+	{ "slurp", 2, do_slurp },
 	{ "pokes", 2, do_pokes }, { "bounce", 2, do_bounce }, { "reflect", 3, do_reflect },
 	{ "flood", 4, do_flood }, { "scrawl", 4, do_scrawl },
 	{ "status", 1, do_status }, { "stale", 2, do_stale }, { "poll", 3, do_poll },
