@@ -45,6 +45,13 @@ struct krdma_msg;
 #define KRDMA_QP_REASON_MS 1000
 
 /*
+ * Work requests that are posted in one go, with interrupts off. They are enough
+ * to keep an adapter busy until the first doorbell of them completes, which
+ * continues.
+ */
+#define KRDMA_KICK_MAX 64
+
+/*
  * main.c: krdma_wq tears down, and has timers, keep-alive and the steps of accepting.
  * Its work waits neither for a peer nor for an owner. On krdma_peer_wq is work that
  * may wait for a peer: siw's TCP connect, registrations behind READs in flight.

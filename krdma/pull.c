@@ -392,14 +392,16 @@ static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
  * krdma_pull_kick_locked - post the READs that there is room for
  * @conn: connection in message mode
  *
- * At most as many as the send queue has slots. When the connection is over, those
- * that were not posted never will be.
+ * At most as many as the send queue has slots, and KRDMA_KICK_MAX in one go: then
+ * READs are in flight, and the completion of each continues. When the connection is
+ * over, those that were not posted never will be.
  *
  * Context: any, @conn->lock held.
  */
 void krdma_pull_kick_locked(struct krdma_conn *conn)
 {
 	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned int n = 0;
 	int ret = 0;
 	u32 len;
 
@@ -407,6 +409,10 @@ void krdma_pull_kick_locked(struct krdma_conn *conn)
 	if (!pull->op || pull->ended)
 		return;
 	while (!pull->error && pull->at < pull->end) {
+		if (n++ >= KRDMA_KICK_MAX) {
+			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
+			return;
+		}
 		len = krdma_pull_next(conn->msg->sink, pull);
 		ret = krdma_pull_post_locked(conn, len);
 		if (ret == -EAGAIN)

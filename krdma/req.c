@@ -35,13 +35,6 @@
 
 #define KRDMA_REQ_FLAGS (KRDMA_NOWAIT | KRDMA_FENCE)
 
-/*
- * Work requests that are posted in one go, with interrupts off. They are enough
- * to keep an adapter busy until the first doorbell of them completes, which
- * continues.
- */
-#define KRDMA_KICK_MAX 64
-
 /**
  * struct krdma_batch - work requests that are put together, under the lock
  * @n: how many
