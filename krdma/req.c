@@ -273,12 +273,13 @@ static int krdma_req_check(const struct krdma_conn *conn,
  * vmalloc() memory is split at page boundaries. Nothing longer than @max_map can
  * be mapped: where memory is copied that is 256 KiB.
  */
-static u32 krdma_virt_pieces(const struct krdma_conn *conn,
+static u64 krdma_virt_pieces(const struct krdma_conn *conn,
 			     const struct krdma_data *data)
 {
 	if (!is_vmalloc_addr(data->virt))
-		return DIV_ROUND_UP(data->len, conn->max_map);
-	return DIV_ROUND_UP(offset_in_page(data->virt) + data->len, PAGE_SIZE);
+		return DIV_ROUND_UP_ULL(data->len, conn->max_map);
+	return DIV_ROUND_UP_ULL((u64)offset_in_page(data->virt) + data->len,
+				PAGE_SIZE);
 }
 
 static u64 krdma_pages_pieces(const struct krdma_conn *conn,
