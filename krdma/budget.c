@@ -91,6 +91,18 @@ void krdma_budget_del_conn(struct krdma_conn *conn)
 	krdma_budget_put(conn->budget);
 }
 
+/* A charge that does not fit is not seen by others, whose charges may fit. */
+static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
+{
+	s64 bytes = atomic64_read(&budget->bytes);
+
+	do {
+		if (bytes + len > (s64)budget->max_bytes)
+			return false;
+	} while (!atomic64_try_cmpxchg(&budget->bytes, &bytes, bytes + len));
+	return true;
+}
+
 /**
  * krdma_budget_charge - count the memory for a message
  * @conn: connection in message mode that has no such memory
@@ -103,11 +115,10 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 {
 	struct krdma_budget *budget = conn->budget;
 
-	if (atomic64_add_return(len, &budget->bytes) <= budget->max_bytes) {
+	if (krdma_budget_take(budget, len)) {
 		conn->msg->charged = len;
 		return 0;
 	}
-	atomic64_sub(len, &budget->bytes);
 	krdma_count(conn, KRDMA_COUNT_MEMORY_OVER);
 	pr_info_ratelimited("%pISpc: no memory left for a message of %u bytes: msg_memory is %llu, closing\n",
 			    &conn->peer, len, budget->max_bytes);
