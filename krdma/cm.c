@@ -433,7 +433,9 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 				 krdma_cm_connect_status(id, event->status));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
+		WRITE_ONCE(conn->hung_up, true);
 		krdma_conn_abort(conn, -ECONNRESET);
+		krdma_conn_wake(conn);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krdma_cm_device_removed(conn);
@@ -803,6 +805,22 @@ int krdma_connect_params(const struct sockaddr *dst,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
+/*
+ * irdma, 6.1 to 7.3 at least, resets the TCP connection of a QP that moves to ERROR
+ * before both ends have closed it (irdma_modify_qp()), and ib_drain_qp() moves it
+ * there. Then the peer loses messages that it has not taken yet.
+ */
+#define KRDMA_HANG_UP_MS 1000
+
+static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
+{
+	if (conn->was_established && !conn->is_siw &&
+	    rdma_protocol_iwarp(conn->cb.cm_id->device,
+				conn->cb.cm_id->port_num))
+		wait_event_timeout(conn->wait, READ_ONCE(conn->hung_up),
+				   msecs_to_jiffies(KRDMA_HANG_UP_MS));
+}
+
 /**
  * krdma_cm_disconnect - make the QP flush and tell the peer
  * @conn: connection in KRDMA_CLOSING or later
@@ -827,7 +845,8 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	if (conn->was_established && conn->is_siw)
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
 	/* Fails where the peer was faster; the drain flushes in any case. */
-	rdma_disconnect(conn->cb.cm_id);
+	if (!rdma_disconnect(conn->cb.cm_id))
+		krdma_cm_wait_hung_up(conn);
 }
 
 static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)

@@ -203,6 +203,7 @@ struct krdma_budget {
  * @siw_next: which of @siw_reads comes next
  * @posters: calls of krdma_post() that are running, and 1 until krdma_req_stop()
  * @was_established: state has been KRDMA_ESTABLISHED
+ * @hung_up: the CM has said that the connection is closed
  * @exchanged: message mode: both sides have sent START; see krdma_conn_is_open()
  * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
  *
@@ -312,6 +313,7 @@ struct krdma_conn {
 	bool handed;
 	bool notified;
 	bool was_established;
+	bool hung_up;
 	bool exchanged;
 	bool told;
 	bool call_connected;
