@@ -3,6 +3,10 @@
  * The only file that knows kernel versions. The code is written for the
  * newest kernel; older ones get the newer names from here. Each entry says
  * which release moved and by which commit.
+ *
+ * Distributions backport features, so the version is no proof of one. Kbuild
+ * defines KRDMA_HAS_... as 0 or 1, by the headers (tools/kernel-features). The
+ * version decides only if the headers do not show the feature.
  */
 #ifndef KRDMA_COMPAT_H
 #define KRDMA_COMPAT_H
@@ -21,7 +25,10 @@
  * ("module: Convert symbol namespace to string literal"). KRDMA_NS is what
  * both EXPORT_SYMBOL_NS_GPL() and MODULE_IMPORT_NS() take.
  */
-#if KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE
+#ifndef KRDMA_HAS_STRING_NS
+#define KRDMA_HAS_STRING_NS (KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE)
+#endif
+#if KRDMA_HAS_STRING_NS
 #define KRDMA_NS "KRDMA"
 #else
 #define KRDMA_NS KRDMA
@@ -31,7 +38,10 @@
  * struct class.devnode() takes a const device since v6.2, commit ff62b8e6588f
  * ("driver core: make struct class.devnode() take a const *").
  */
-#if KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE
+#ifndef KRDMA_HAS_CONST_DEVNODE
+#define KRDMA_HAS_CONST_DEVNODE (KERNEL_VERSION(6, 2, 0) <= LINUX_VERSION_CODE)
+#endif
+#if KRDMA_HAS_CONST_DEVNODE
 #define KRDMA_CONST_DEVICE const
 #else
 #define KRDMA_CONST_DEVICE
@@ -41,7 +51,10 @@
  * Flags of a mapping are changed by these since v6.3, commit bc292ab00f6c
  * ("mm: introduce vma->vm_flags wrapper functions").
  */
-#if KERNEL_VERSION(6, 3, 0) > LINUX_VERSION_CODE
+#ifndef KRDMA_HAS_VM_FLAGS_CLEAR
+#define KRDMA_HAS_VM_FLAGS_CLEAR (KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_VM_FLAGS_CLEAR
 static inline void vm_flags_clear(struct vm_area_struct *vma,
 				  unsigned long flags)
 {
@@ -54,7 +67,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
  * standardize on crc32c() name for Castagnoli CRC32"). Before, that was another
  * module, and what is there had this name.
  */
-#if KERNEL_VERSION(6, 14, 0) <= LINUX_VERSION_CODE
+#ifndef KRDMA_HAS_CRC32C
+#define KRDMA_HAS_CRC32C (KERNEL_VERSION(6, 14, 0) <= LINUX_VERSION_CODE)
+#endif
+#if KRDMA_HAS_CRC32C
 #define krdma_crc32c crc32c
 #else
 #define krdma_crc32c __crc32c_le
@@ -64,7 +80,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
  * WQ_PERCPU is there since v6.17, commit 930c2ea566af ("workqueue: Add new
  * WQ_PERCPU flag"). Before, what is not WQ_UNBOUND was that anyway.
  */
-#if KERNEL_VERSION(6, 17, 0) > LINUX_VERSION_CODE
+#ifndef KRDMA_HAS_WQ_PERCPU
+#define KRDMA_HAS_WQ_PERCPU (KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE)
+#endif
+#if !KRDMA_HAS_WQ_PERCPU
 #define WQ_PERCPU 0
 #endif
 
@@ -96,6 +115,8 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
  * MR in lists of 256. A copy that ends with the last page of a full last list
  * looks for one more list, behind the end of an array (rxe_mr_copy() of 6.1;
  * KASAN sees it). Room for one page more means that there is that list.
+ * No header shows the lists, so the version decides. The extra page does no
+ * harm if a distribution has backported the xarray.
  *
  * Return: the number.
  */
@@ -119,7 +140,9 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
  * seen by KASAN where the host takes the processors away). The copy runs in a
  * softirq, so memory that is freed by RCU stays until it is over; from v6.4 on
  * in a work, which RCU does not wait for when it is preempted. SEND and WRITE
- * are the same in this.
+ * are the same in this. No header shows the tasklets, so the version decides. If
+ * a distribution has backported the single task, memory is freed by RCU without
+ * need.
  *
  * Return: true: what it may have read is freed by RCU.
  */
@@ -140,21 +163,37 @@ static inline bool krdma_reads_on(const struct ib_device *ibdev)
 	       ibdev->ops.driver_id == RDMA_DRIVER_RXE;
 }
 
+/*
+ * page_mapcount() was removed in v6.12, after its last user. folio_mapcount() of
+ * kernels before v6.9 needs a function that is not exported.
+ */
+#ifndef KRDMA_HAS_PAGE_MAPCOUNT
+#define KRDMA_HAS_PAGE_MAPCOUNT (KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE)
+#endif
+
 /**
- * krdma_page_mapcount - how many page tables have this page
+ * krdma_page_mapcount - return the number of page tables that have a page
  * @page: an order-0 page
  *
- * folio_mapcount() is inline and page_mapcount() gone since v6.9 and later;
- * before, the former is not exported.
+ * Return: the number.
  */
 static inline int krdma_page_mapcount(struct page *page)
 {
-#if KERNEL_VERSION(6, 12, 0) <= LINUX_VERSION_CODE
-	return folio_mapcount(page_folio(page));
-#else
+#if KRDMA_HAS_PAGE_MAPCOUNT
 	return page_mapcount(page);
+#else
+	return folio_mapcount(page_folio(page));
 #endif
 }
+
+/*
+ * mapping_wrprotect_range() is in <linux/rmap.h> since v6.15 ("mm: provide
+ * mapping_wrprotect_range() function").
+ */
+#ifndef KRDMA_HAS_MAPPING_WRPROTECT
+#define KRDMA_HAS_MAPPING_WRPROTECT \
+	(KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE)
+#endif
 
 /**
  * krdma_mapping_wrprotect - write-protect a page in all page tables
@@ -162,8 +201,7 @@ static inline int krdma_page_mapcount(struct page *page)
  * @index: offset of the page in it
  * @page: the page
  *
- * mapping_wrprotect_range() does it since v6.15 ("mm: provide
- * mapping_wrprotect_range() function"), and cleans the entries in the same step.
+ * mapping_wrprotect_range() also cleans the entries, in the same step.
  *
  * Context: may sleep.
  * Return: true; false: this kernel has no such function.
@@ -171,7 +209,7 @@ static inline int krdma_page_mapcount(struct page *page)
 static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
 					   pgoff_t index, struct page *page)
 {
-#if KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE
+#if KRDMA_HAS_MAPPING_WRPROTECT
 	mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1);
 	return true;
 #else
@@ -186,7 +224,7 @@ static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
  */
 static inline bool krdma_can_wrprotect(void)
 {
-	return KERNEL_VERSION(6, 15, 0) <= LINUX_VERSION_CODE ||
+	return KRDMA_HAS_MAPPING_WRPROTECT ||
 	       IS_ENABLED(CONFIG_MAPPING_DIRTY_HELPERS);
 }
 

@@ -296,6 +296,81 @@ def old_kernels_are_named(tree):
     tree.make("modules", f"KDIR={tree.place}/kdir", **kernel(tree))
 
 
+# Declarations in headers of a kernel without and with each feature of include/compat.h, and the result in compat.h.
+FEATURES = {
+    "module.h": (("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, __stringify(ns))", "NS: KRDMA;"),
+                 ("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, ns)", 'NS: "KRDMA";')),
+    "device/class.h": (("\tchar *(*devnode)(struct device *dev, umode_t *mode);", "DEVNODE: struct"),
+                       ("\tchar *(*devnode)(const struct device *dev, umode_t *mode);", "DEVNODE: const struct")),
+    "mm.h": (("static inline void vma_set_anonymous(struct vm_area_struct *vma)\nint folio_mapcount(struct folio *folio);\n"
+              "static inline int page_mapcount(struct page *page)", "void vm_flags_clear(|return page_mapcount(page);"),
+             ("static inline void vma_set_anonymous(struct vm_area_struct *vma)\n"
+              "static inline void vm_flags_clear(struct vm_area_struct *vma,\n"
+              "static inline int folio_mapcount(const struct folio *folio)", "return folio_mapcount(page_folio(page));")),
+    "crc32.h": (("u32 __pure crc32_le(u32 crc, unsigned char const *p, size_t len);\n"
+                 "u32 __pure __crc32c_le(u32 crc, unsigned char const *p, size_t len);", "CRC: __crc32c_le;"),
+                ("u32 crc32_le(u32 crc, const void *p, size_t len);\n * crc32c() - Compute CRC-32C\n"
+                 "u32 crc32c(u32 crc, const void *p, size_t len);", "CRC: crc32c;")),
+    "workqueue.h": (("\tWQ_UNBOUND\t\t= 1 << 1, /* WQ_PERCPU is not */", "PERCPU: 0;"),
+                    ("\tWQ_UNBOUND\t\t= 1 << 1,\n\tWQ_PERCPU\t\t= 1 << 8,", "PERCPU: WQ_PERCPU;")),
+    "rmap.h": (("int folio_mkclean(struct folio *);", "*mapping, pgoff_t index, struct page *page) { return false; }"),
+               ("int folio_mkclean(struct folio *);\nint mapping_wrprotect_range(struct address_space *mapping, pgoff_t pgoff,",
+                "{ mapping_wrprotect_range(mapping, index, page_to_pfn(page), 1); return true; }")),
+}
+PROBE = """#include "compat.h"
+NS: KRDMA_NS; DEVNODE: KRDMA_CONST_DEVICE struct; CRC: krdma_crc32c; PERCPU: WQ_PERCPU;
+"""
+SHOWN = """include $(src)/Kbuild
+$(info $(subdir-ccflags-y))
+all:
+"""
+
+
+def headers(place, new, names):
+    """Some headers of a kernel that has all features, or none."""
+    for name in names:
+        path = place / "include/linux" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{FEATURES[name][new][0]}\n", encoding="ascii")
+
+
+def compat(tree, place, version, script="Makefile.build"):
+    """Flags that Kbuild has for a kernel in PLACE, and what include/compat.h becomes with them."""
+    nothing = place / "nothing"
+    for name in ("linux/mm.h", "linux/rmap.h", "rdma/ib_verbs.h", "linux/version.h"):
+        (nothing / name).parent.mkdir(parents=True, exist_ok=True)
+        (nothing / name).touch()
+    (nothing / "linux/version.h").write_text(f"#define LINUX_VERSION_CODE KERNEL_VERSION({version}, 0)\n"
+                                             "#define KERNEL_VERSION(a, b, c) ((a) << 16 | (b) << 8 | (c))\n", encoding="ascii")
+    (place / script).write_text(SHOWN, encoding="ascii")
+    flags = tree.make("-f", place / script, f"src={tree.top}", f"srctree={place / 'source'}", f"objtree={place / 'build'}").split()
+    argv = ["cpp", "-P", "-nostdinc", "-DIS_ENABLED(x)=0", f"-I{nothing}", *flags]
+    text = subprocess.run(argv, input=PROBE, text=True, capture_output=True, check=True).stdout
+    return flags, " ".join(text.split())
+
+
+def features_are_seen(tree):
+    """include/compat.h goes by the headers, in both folders that distributions split them into, else by the version."""
+    names = list(FEATURES)
+    for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 0", True), (1, "7, 0", False), (0, "6, 1", False)]):
+        place = tree.place / f"kernel{case}"
+        place.mkdir()
+        if shown:
+            headers(place / "source", new, names[::2])
+            headers(place / "build", new, names[1::2])
+        else:
+            (place / "source/include/linux").mkdir(parents=True)
+            (place / "source/include/linux/mm.h").write_text("/* moved */\n", encoding="ascii")
+        flags, text = compat(tree, place, version)
+        expect(len([flag for flag in flags if flag.startswith("-DKRDMA_HAS_")]) == (7 if shown else 0), f"{case}: {flags}")
+        for name in names:
+            wanted = FEATURES[name][new][1].split("|")
+            expect(all(words in text for words in wanted), f"{case}: {name}: no {wanted} in {text}")
+        expect(("void vm_flags_clear(" in text) != new, f"{case}: {text}")
+    flags, text = compat(tree, tree.place / "kernel0", "7, 0", "Makefile.clean")
+    expect(not any("KRDMA_HAS" in flag for flag in flags), f"make clean reads headers: {flags}")
+
+
 CASES = {"folders that make has not made stay": foreign_folders_stay,
          "programs are built in a folder of their own": builds_elsewhere,
          "librfm2g.pc names the prefix of its installation": names_its_prefix,
@@ -308,6 +383,7 @@ CASES = {"folders that make has not made stay": foreign_folders_stay,
          "files of a package stay": files_of_a_package_stay,
          "install judges modules first": modules_are_judged_first,
          "kernels before 6.1 are refused with a line": old_kernels_are_named,
+         "features of a kernel are seen in its headers": features_are_seen,
          "tools are cross-compiled with CROSS_COMPILE": compiles_for_others}
 
 
