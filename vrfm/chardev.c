@@ -67,7 +67,7 @@ static int vrfm_flush(struct file *file, fl_owner_t owner)
 {
 	struct vrfm_file *vf = file->private_data;
 
-	vrfm_events_cancel(vf->vdev, file, owner);
+	vrfm_events_cancel(vf->vdev, file, owner, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vf->vdev, file, owner);
 	return 0;
 }

@@ -300,7 +300,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
 	/* Before the peers, which take seconds; a wait cannot begin any more. */
-	vrfm_events_cancel(vdev, NULL, NULL);
+	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_peers_remove(vdev);
 	vrfm_load_exit(vdev);

@@ -305,17 +305,20 @@ static bool vrfm_waiter_is_from(const struct vrfm_waiter *waiter,
 /**
  * vrfm_events_cancel - end the waits of a process through a file
  * @vdev: device
- * @file: that the process closes, NULL: all waits of all
+ * @file: open file of the process, NULL: all waits of all
  * @owner: the process, as flush() names it
+ * @types: a bit for each type of event
  */
 void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
-			fl_owner_t owner)
+			fl_owner_t owner, u32 types)
 {
 	struct vrfm_event *event;
 	u32 type;
 
 	spin_lock_bh(&vdev->lock);
 	for (type = 0; type < RFM2G_EVENTS; type++) {
+		if (!(types & BIT(type)))
+			continue;
 		event = &vdev->events[type];
 		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
 			vrfm_event_cancel_locked(event);

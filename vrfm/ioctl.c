@@ -588,6 +588,19 @@ static int vrfm_ioctl_poll_events(const struct vrfm_call *call)
 	return 0;
 }
 
+static int vrfm_ioctl_unwait(const struct vrfm_call *call)
+{
+	struct vrfm_unwait unwait;
+
+	if (copy_from_user(&unwait, call->user, sizeof(unwait)))
+		return -EFAULT;
+	if (unwait.flags || unwait.events & ~VRFM_ALL_EVENTS)
+		return -EINVAL;
+	vrfm_events_cancel(call->vdev, call->file, current->files,
+			   unwait.events);
+	return 0;
+}
+
 /* By number. */
 static const struct vrfm_command vrfm_own_commands[] = {
 	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
@@ -597,6 +610,7 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[5] = { VRFM_CLAIM, vrfm_ioctl_claim },
 	[6] = { VRFM_UNCLAIM, vrfm_ioctl_unclaim },
 	[7] = { VRFM_POLL_EVENTS, vrfm_ioctl_poll_events },
+	[8] = { VRFM_UNWAIT, vrfm_ioctl_unwait },
 };
 
 /* Speculation must not look behind the table's end. */

@@ -524,7 +524,7 @@ int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry);
 int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type);
 void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
-			fl_owner_t owner);
+			fl_owner_t owner, u32 types);
 int vrfm_event_clear(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type);
 int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info);
@@ -534,6 +534,7 @@ void vrfm_events_wake(struct vrfm_dev *vdev);
 /* Events that a peer sends, and those that the device itself raises. */
 #define VRFM_NETWORK_EVENTS GENMASK(RFM2G_EVENT_INTR4, RFM2G_EVENT_RESET)
 #define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
+#define VRFM_ALL_EVENTS (VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS)
 
 /* flush.c */
 int vrfm_flush_init(struct vrfm_dev *vdev);

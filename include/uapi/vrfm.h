@@ -245,6 +245,19 @@ struct vrfm_poll_events {
 	__u32 reserved;
 };
 
+/**
+ * struct vrfm_unwait - waits for events to end
+ * @events: a bit for each type of event, 1 << enum rfm2g_event
+ * @flags: 0
+ *
+ * Ends the waits of this process through this file. Waits of other processes and
+ * through other files go on, unlike with the cards' CANCEL_EVENT.
+ */
+struct vrfm_unwait {
+	__u32 events;
+	__u32 flags;
+};
+
 /* Offset in the file at which the status page is mapped, by PROT_READ only. */
 #define VRFM_STATUS_OFFSET 0x100000000ULL
 #define VRFM_STATUS_VERSION 1
@@ -329,5 +342,10 @@ struct vrfm_status {
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
 /* struct vrfm_poll_events; EINVAL: there is no such event */
 #define VRFM_POLL_EVENTS _IOW(VRFM_MAGIC, 7, struct vrfm_poll_events)
+/*
+ * struct vrfm_unwait; EINVAL: there is no such event. The calls that it ends
+ * return EIDRM. It succeeds also if there is no such wait.
+ */
+#define VRFM_UNWAIT _IOW(VRFM_MAGIC, 8, struct vrfm_unwait)
 
 #endif /* _UAPI_VRFM_H */

@@ -3,7 +3,7 @@
 # Author: The krdma developers
 #
 # own-ioctls: vrfm's own commands: to flush, and be told who has not got it; to watch a part of the memory, whoever stores
-# there; the states of the peers. Every argument that is wrong.
+# there; the states of the peers; to end waits for events. Every argument that is wrong.
 #
 #   node 1 --- node 2
 #       \       /
@@ -67,6 +67,12 @@ alone() {
 		((turn != NODE)) || results own alone
 		barrier "alone$turn"
 	done
+}
+
+# Each node for itself.
+waits() {
+	results own waits
+	barrier waits
 }
 
 # watched WAY COMMAND...: node 1 does that at 65536, and the others see it.
@@ -220,6 +226,7 @@ going_results() {
 linked
 wrong
 alone
+waits
 watching
 loading
 flushing

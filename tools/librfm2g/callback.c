@@ -259,17 +259,15 @@ STDRFM2GCALL RFM2gEnableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType,
 	return ret;
 }
 
-/* Its wait, if it is in one; nobody else can be in it then, but for a moment. */
+/* End the wait of a callback, if its thread is in one. */
 static void rfm2g_callback_cancel(struct rfm2g_callback *cb)
 {
-	RFM2GEVENTINFO info = { .Event = cb->type };
 	struct rfm2g_handle *h;
 
 	if (rfm2g_enter(&cb->h->pub, &h))
 		return;
 	if (atomic_load(&cb->waits))
-		rfm2g_command(h, IOCTL_RFM2G_CANCEL_EVENT,
-			      (unsigned long)&info, rfm2g_os_error);
+		rfm2g_wait_cancel(h, cb->type);
 	rfm2g_leave();
 }
 

@@ -5,6 +5,8 @@
 
 #include "priv.h"
 
+#include "../../include/uapi/vrfm.h"
+
 static const struct rfm2g_meaning rfm2g_enable_meanings[] = {
 	{ ENOSYS, RFM2G_NOT_SUPPORTED },
 	{ EINVAL, RFM2G_BAD_PARAMETER_2 },
@@ -101,19 +103,33 @@ int rfm2g_wait(struct rfm2g_handle *h, RFM2GEVENTINFO *info)
 }
 
 /**
+ * rfm2g_wait_cancel - end the wait for an event through a handle
+ * @h: handle
+ * @type: event
+ *
+ * CANCEL_EVENT ends the wait of any process, so it is only for drivers that do
+ * not have VRFM_UNWAIT: those of the cards, and earlier ones of vrfm.
+ */
+void rfm2g_wait_cancel(struct rfm2g_handle *h, RFM2GEVENTTYPE type)
+{
+	struct vrfm_unwait unwait = { .events = 1U << type };
+	RFM2GEVENTINFO info = { .Event = type };
+
+	if (ioctl(h->fd, VRFM_UNWAIT, &unwait))
+		ioctl(h->fd, IOCTL_RFM2G_CANCEL_EVENT, &info);
+}
+
+/**
  * rfm2g_waits_cancel - end what waits through a handle that is being closed
  * @h: handle
  */
 void rfm2g_waits_cancel(struct rfm2g_handle *h)
 {
-	RFM2GEVENTINFO info = { 0 };
 	unsigned int type;
 
-	for (type = 0; type < RFM2GEVENT_LAST; type++) {
-		info.Event = type;
+	for (type = 0; type < RFM2GEVENT_LAST; type++)
 		if (atomic_load(&h->waits[type]))
-			ioctl(h->fd, IOCTL_RFM2G_CANCEL_EVENT, &info);
-	}
+			rfm2g_wait_cancel(h, type);
 }
 
 static RFM2G_STATUS rfm2g_wait_status(int error)

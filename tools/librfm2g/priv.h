@@ -117,6 +117,7 @@ void rfm2g_callbacks_forget(struct rfm2g_handle *h);
 
 /* event.c */
 int rfm2g_wait(struct rfm2g_handle *h, RFM2GEVENTINFO *info);
+void rfm2g_wait_cancel(struct rfm2g_handle *h, RFM2GEVENTTYPE type);
 void rfm2g_waits_cancel(struct rfm2g_handle *h);
 
 /* handle.c */

@@ -10,6 +10,7 @@
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -447,6 +448,22 @@ static void callbacks(void)
 	RFM2gClose(&h);
 }
 
+/* Of a driver that does not have VRFM_UNWAIT. */
+static void older(void)
+{
+	RFM2GHANDLE h = opened();
+
+	reset(h);
+	wrap_fail(WRAP_UNWAIT, ENOTTY);
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
+	eventually(wrap_waits(RFM2GEVENT_INTR2));
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2),
+	      "a driver without VRFM_UNWAIT: a callback is disabled");
+	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
+	gives(RFM2G_SUCCESS, RFM2gClose(&h), "a driver without VRFM_UNWAIT: a handle with a callback is closed");
+	wrap_fail(0, 0);
+}
+
 /* While a callback's function runs another thread waits for the event once, and takes it. */
 static void outlasts(void)
 {
@@ -677,6 +694,57 @@ static void forking(void)
 	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "until it is closed");
 }
 
+/* A process that waits for two seconds: how its wait ends. */
+static int wait_elsewhere(void)
+{
+	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR4, .Timeout = 2000 };
+	RFM2GHANDLE h = opened();
+
+	return RFM2gWaitForEvent(h, &info);
+}
+
+static pid_t waiting_elsewhere(RFM2GHANDLE h)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(20);
+		_exit(wait_elsewhere());
+	}
+	eventually(looked(h, RFM2GEVENT_INTR4) == RFM2G_EVENT_IN_USE);
+	return pid;
+}
+
+/*
+ * A thread is refused an event for which another process waits. The handle is closed
+ * while the thread is still in that call.
+ */
+static void beside(int unwait_error, RFM2G_STATUS wanted, const char *what)
+{
+	RFM2GHANDLE h = opened(), watch = opened();
+	pid_t pid = waiting_elsewhere(watch);
+	struct waiter w = { .h = h, .type = RFM2GEVENT_INTR4 };
+	int status = -1;
+
+	wrap_fail(WRAP_UNWAIT, unwait_error);
+	wrap_late(300);
+	w.thread = started(wait_for, &w);
+	usleep(100000);
+	RFM2gClose(&h);
+	gives(RFM2G_EVENT_IN_USE, ended(&w), "a thread is refused an event for which another process waits");
+	wrap_late(0);
+	wrap_fail(0, 0);
+	waitpid(pid, &status, 0);
+	gives(wanted, WEXITSTATUS(status), what);
+	RFM2gClose(&watch);
+}
+
+static void other_processes(void)
+{
+	beside(0, RFM2G_TIMED_OUT, "closing a handle ends no wait of another process");
+	beside(ENOTTY, RFM2G_WAIT_EVENT_CANCELED, "a driver without VRFM_UNWAIT ends the wait of another process");
+}
+
 /* Each thread asks for another kind of mapping through the same handle. */
 static void *map_on(void *arg)
 {
@@ -793,8 +861,9 @@ static void speed(void)
 int main(int argc, char **argv)
 {
 	static void (*const steps[])(void) = {
-		close_while_used, close_twice, waits, watches, close_while_waiting, callbacks, outlasts, named,
-		registered, joined, by_itself, enable_and_disable, real_callbacks, forking, maps, handlers, speed,
+		close_while_used, close_twice, waits, watches, close_while_waiting, callbacks, older, outlasts, named,
+		registered, joined, by_itself, enable_and_disable, real_callbacks, forking, other_processes, maps,
+		handlers, speed,
 	};
 
 	if (argc != 4)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned long fail_cmd;
 static int fail_error, ignorant;
 static bool no_mmap, ours;
+static atomic_uint late_ms;
 static const struct wrap_card *card;
 static RFM2GEVENTINFO queue[RFM2GEVENT_LAST][EVENTS];
 static int queued[RFM2GEVENT_LAST], taken, cancelled;
@@ -39,6 +41,11 @@ void wrap_ignorant(int error)
 void wrap_no_mmap(bool fail)
 {
 	no_mmap = fail;
+}
+
+void wrap_late(unsigned int ms)
+{
+	late_ms = ms;
 }
 
 void wrap_card(const struct wrap_card *now)
@@ -150,12 +157,26 @@ static int cancel_locked(RFM2GEVENTTYPE type)
 	return 0;
 }
 
-static int event(unsigned long cmd, RFM2GEVENTINFO *info)
+static int unwait_locked(const unsigned int *events)
 {
+	int type;
+
+	for (type = 0; type < RFM2GEVENT_LAST; type++)
+		if (*events & 1u << type)
+			cancel_locked(type);
+	return 0;
+}
+
+static int event(unsigned long cmd, void *arg)
+{
+	RFM2GEVENTINFO *info = arg;
 	int ret;
 
 	pthread_mutex_lock(&lock);
-	ret = cmd == IOCTL_RFM2G_WAIT_FOR_EVENT ? wait_locked(info) : cancel_locked(info->Event);
+	if (cmd == WRAP_UNWAIT)
+		ret = unwait_locked(arg);
+	else
+		ret = cmd == IOCTL_RFM2G_WAIT_FOR_EVENT ? wait_locked(info) : cancel_locked(info->Event);
 	pthread_mutex_unlock(&lock);
 	return ret;
 }
@@ -166,7 +187,7 @@ static int pretended(unsigned long cmd, void *arg)
 		return fail_error;
 	if (ignorant && cmd != IOCTL_RFM2G_GET_CONFIG)
 		return ignorant;
-	if (ours && (cmd == IOCTL_RFM2G_WAIT_FOR_EVENT || cmd == IOCTL_RFM2G_CANCEL_EVENT))
+	if (ours && (cmd == IOCTL_RFM2G_WAIT_FOR_EVENT || cmd == IOCTL_RFM2G_CANCEL_EVENT || cmd == WRAP_UNWAIT))
 		return event(cmd, arg);
 	return -1;
 }
@@ -186,6 +207,15 @@ static void disguise(unsigned long cmd, void *arg)
 		reg->Value = card->range;
 }
 
+static void delay(unsigned long cmd)
+{
+	const int error = errno;
+
+	if (cmd == IOCTL_RFM2G_WAIT_FOR_EVENT && late_ms)
+		usleep(late_ms * 1000);
+	errno = error;
+}
+
 int ioctl(int fd, unsigned long cmd, ...)
 {
 	va_list args;
@@ -200,6 +230,7 @@ int ioctl(int fd, unsigned long cmd, ...)
 		ret = syscall(SYS_ioctl, fd, cmd, arg);
 		if (!ret && card)
 			disguise(cmd, arg);
+		delay(cmd);
 		return ret;
 	}
 	errno = ret;

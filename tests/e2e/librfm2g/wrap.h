@@ -42,6 +42,12 @@ void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
 /* One more comes when the next wait is cancelled, from node 7 with 52: the wait gets that. */
 void wrap_event_at_cancel(void);
 
+/* VRFM_UNWAIT of the driver. */
+#define WRAP_UNWAIT 0x4008EA08
+
+/* Waits return this time after the device has answered, in ms. */
+void wrap_late(unsigned int ms);
+
 /* Is there a wait for an event right now? */
 bool wrap_waits(RFM2GEVENTTYPE type);
 

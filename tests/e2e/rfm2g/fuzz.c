@@ -60,15 +60,16 @@ static uint64_t number(void)
 
 #define WAIT_FOR_EVENT CARD_BITS(0xC018EB17, 0xC014EB17)
 
-/* vrfm's own: to flush, to watch, to watch no more, peers, to claim, to give back, events of poll(). */
+/* Commands of vrfm: flush, watch, unwatch, peers, claim, unclaim, events of poll(), unwait. */
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_PEERS 0xC030EA04
 #define OWN_CLAIM 0x4010EA05
 #define OWN_UNCLAIM 0x4010EA06
 #define OWN_POLL_EVENTS 0x4010EA07
+#define OWN_UNWAIT 0x4008EA08
 static const uint32_t own_commands[] = { OWN_FLUSH, OWN_WATCH, 0x0000EA03, OWN_PEERS, OWN_CLAIM, OWN_UNCLAIM,
-					OWN_POLL_EVENTS };
+					OWN_POLL_EVENTS, OWN_UNWAIT };
 #define OWN_COMMANDS (sizeof(own_commands) / sizeof(*own_commands))
 
 static uint32_t command(void)
@@ -121,6 +122,8 @@ static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 	} else if (cmd == OWN_POLL_EVENTS && any() % 4) {
 		memset(bytes + 2, 0, 2);
 		memset(bytes + 6, 0, 10);
+	} else if (cmd == OWN_UNWAIT && any() % 4) {
+		memset(bytes + 1, 0, 7);
 	}
 }
 

@@ -4,6 +4,7 @@
  *
  *   bad PEERS                       every argument that is wrong, and what is right beside it; a line for each
  *   alone                           watching, on a device that nobody else stores into; a line for each
+ *   waits                           waiting for an event, through several files and processes; a line for each
  *   busy                            the same while a process writes what is there all the time; a line for each
  *   silent OFFSET                   watching what a peer would have to be told, who does not answer; a line for each
  *   flush MS                        print errno, and how many have it, are behind, are absent
@@ -38,6 +39,8 @@
 #define CLAIM 0x4010EA05
 #define UNCLAIM 0x4010EA06
 #define POLL_EVENTS 0x4010EA07
+#define UNWAIT 0x4008EA08
+#define WAIT_FOR_EVENT 0xC018EB17
 #define STATUS_OFFSET 0x100000000
 #define STATUS_SIZE (64 + 256 * 64)
 #define FOREVER 0xFFFFFFFF
@@ -49,6 +52,8 @@ struct flush { uint32_t timeout, flags, reached, behind, absent, reserved; };
 struct watch { uint32_t offset, length; uint64_t old; uint32_t timeout, flags, changed, reserved; };
 struct claim { uint32_t offset, length, flags, reserved; };
 struct poll_events { uint32_t in, pri, flags, reserved; };
+struct event { uint32_t data, type, timeout; uint16_t node, pad; uint64_t driver; };
+struct unwait { uint32_t events, flags; };
 struct peers { uint64_t peers; uint32_t peer_size, count, flags, image; uint64_t loaded, size, lineage; };
 struct peer {
 	uint32_t node, state, flags, lag;
@@ -225,6 +230,15 @@ static void bad_poll_events(void)
 	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0x1f, .pri = 0xfe0 }), "as they were");
 }
 
+static void bad_unwait(void)
+{
+	gives(EFAULT, call(UNWAIT, BAD_ADDRESS), "unwait: a wrong address");
+	gives(EINVAL, call(UNWAIT, &(struct unwait){ .events = 1 << 12 }), "unwait: an event that there is not");
+	gives(EINVAL, call(UNWAIT, &(struct unwait){ .events = 1, .flags = 1 }), "unwait: a flag");
+	gives(0, call(UNWAIT, &(struct unwait){ .events = 0xfff }), "unwait: no wait for any event");
+	gives(0, call(UNWAIT, &(struct unwait){ }), "unwait: no event");
+}
+
 static int map_errno(size_t length, int prot, int flags, off_t offset)
 {
 	void *map = mmap(NULL, length, prot, flags, fd, offset);
@@ -266,6 +280,7 @@ static int do_bad(char **arg)
 	bad_claim(UNCLAIM, "unclaim");
 	bad_peers(atoi(arg[0]));
 	bad_poll_events();
+	bad_unwait();
 	bad_status();
 	fd = open(path, O_RDONLY);
 	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "to flush needs no right to write");
@@ -442,6 +457,51 @@ static int do_alone(char **arg)
 	return 0;
 }
 
+static int wait_through(int file, uint32_t type, uint32_t timeout)
+{
+	struct event event = { .type = type, .timeout = timeout };
+
+	return ioctl(file, WAIT_FOR_EVENT, &event) ? errno : 0;
+}
+
+static void *wait_run(void *arg)
+{
+	*(int *)arg = wait_through(fd, 2, FOREVER);
+	return NULL;
+}
+
+/* The errno of UNWAIT by a child. */
+static int unwait_by_child(uint32_t events)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(call(UNWAIT, &(struct unwait){ .events = events }));
+	return waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+}
+
+static int do_waits(char **arg)
+{
+	int other = open(path, O_RDONLY), waited = -1;
+	pthread_t thread;
+
+	(void)arg;
+	pthread_create(&thread, NULL, wait_run, &waited);
+	while (wait_through(other, 2, 0) != EALREADY)
+		pause_ms(5);
+	gives(0, ioctl(other, UNWAIT, &(struct unwait){ .events = 0xfff }) ? errno : 0, "unwait: through another file");
+	gives(0, unwait_by_child(0xfff), "unwait: by another process through the same file");
+	gives(0, call(UNWAIT, &(struct unwait){ .events = ~4 & 0xfff }), "unwait: all other events");
+	pause_ms(200);
+	is(waited == -1 && wait_through(other, 2, 0) == EALREADY, "unwait: the wait goes on after these");
+	gives(0, call(UNWAIT, &(struct unwait){ .events = 4 }), "unwait: its event, through its file");
+	pthread_join(thread, NULL);
+	gives(EIDRM, waited, "unwait: the wait is ended");
+	gives(ETIMEDOUT, wait_through(other, 2, 0), "unwait: the next one can wait");
+	return 0;
+}
+
 static void short_waits(uint32_t at)
 {
 	uint64_t begin = now_ms();
@@ -573,6 +633,7 @@ static int do_gone(char **arg)
 	gives(ENODEV, call(FLUSH, &(struct flush){ .timeout = 100 }), "then to flush");
 	gives(ENODEV, watch_at(0, 4, 100, NULL, NULL), "to watch");
 	gives(ENODEV, call(UNWATCH, NULL), "to watch no more");
+	gives(ENODEV, call(UNWAIT, &(struct unwait){ .events = 1 }), "to wait no more");
 	gives(ENODEV, peers_at(NULL, PEER_SIZE, 0, 0, &n), "to see the peers");
 	return 0;
 }
@@ -584,6 +645,7 @@ static const struct {
 } commands[] = {
 	{ "bad", 1, 1, do_bad }, { "alone", 0, 0, do_alone }, { "flush", 1, 1, do_flush }, { "watch", 3, 4, do_watch },
 	{ "peers", 0, 0, do_peers }, { "gone", 1, 1, do_gone }, { "claim", 2, 3, do_claim },
+	{ "waits", 0, 0, do_waits },
 	{ "busy", 0, 0, do_busy }, { "silent", 1, 1, do_silent },
 };
 
