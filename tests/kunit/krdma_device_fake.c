@@ -381,7 +381,9 @@ static void fake_complete_send(struct fake_wqe *wqe, enum ib_wc_status status)
 	qp->nsq--;
 	if (status)
 		qp->failed = true;
-	if (status || qp->signals_all || wqe->flags & IB_SEND_SIGNALED)
+	if (status && fake->forgets_reads && wqe->opcode == IB_WR_RDMA_READ)
+		kfree(wqe);
+	else if (status || qp->signals_all || wqe->flags & IB_SEND_SIGNALED)
 		fake_complete(wqe, qp->ibqp.send_cq, status);
 	else
 		kfree(wqe);
@@ -861,6 +863,8 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	mr->max = max;
 	spin_lock_irqsave(&fake->lock, flags);
 	mr->index = ++fake->next_index;
+	if (mr->index == fake->grows_after)
+		fake->ibdev.attrs.max_fast_reg_page_list_len = 64;
 	list_add_tail(&mr->link, &fake->mrs);
 	spin_unlock_irqrestore(&fake->lock, flags);
 	mr->ibmr.lkey = mr->index << 8;

@@ -23,6 +23,7 @@
 #endif
 
 #include <linux/dma-mapping.h>
+#include <linux/memremap.h>
 #include <linux/mutex.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
@@ -35,6 +36,9 @@
  * @max_map: longest mapping in bytes
  * @max_inline: most inline data of a QP in bytes
  * @refuses_inv: LOCAL_INV of a key that is not valid fails
+ * @grows_after: number of the MR after which MRs may have 64 pages; 0: never
+ * @forgets_reads: a READ that fails has no completion, as on siw
+ * @p2p_page: page that is taken for memory of a PCI device, or NULL
  * @holds_recvs: completions of receives wait for fake_release_recvs()
  * @faults: breaches of the DMA API, of the order of verbs, or of a context
  * @written_back: copies from the arena to memory
@@ -47,6 +51,9 @@ struct fake {
 	u32 max_map;
 	u32 max_inline;
 	bool refuses_inv;
+	u32 grows_after;
+	bool forgets_reads;
+	struct page *p2p_page;
 	bool holds_recvs;
 	unsigned int faults;
 	unsigned int written_back;
@@ -114,6 +121,7 @@ void fake_sync(u64 dma, size_t size, enum dma_data_direction dir, bool for_cpu);
 void fake_mutex_lock(struct mutex *mutex);
 
 #ifndef KRDMA_DEVICE_FAKE_ITSELF
+#define is_pci_p2pdma_page(page) ((page) == fake->p2p_page)
 #define ib_uses_virt_dma(dev) ((void)(dev), false)
 #define ib_dma_mapping_error(dev, dma) ((void)(dev), !(dma))
 #define ib_dma_map_single(dev, cpu, size, dir) \

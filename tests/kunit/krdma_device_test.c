@@ -17,11 +17,22 @@
 #define KRDMA_DEVICE_FAKE_ITSELF
 #include "krdma_device_fake.h"
 
+#include "../../krdma/priv.h"
+
 #define WAIT_MS 5000
 #define PORT 7000
+/* More than there are receives. */
+#define MESSAGES 64
 
-/* Two ends of a connection, and what was told of them. */
+/*
+ * Two ends of a connection, and what was told of them. @ops are the client's,
+ * NULL: client_ops. @loans are messages that the client has not given back.
+ */
 struct ends {
+	const struct krdma_ops *ops;
+	struct krdma_loan *loans[MESSAGES];
+	unsigned int nloans;
+	struct completion received;
 	struct krdma_cb *listener;
 	struct krdma_cb *client;
 	struct krdma_cb *server;
@@ -71,7 +82,7 @@ static int connect_within(u32 flags, u32 ms)
 	ret = krdma_listen_params(addr, &params, &ends.listener);
 	if (ret)
 		return ret;
-	params.ops = &client_ops;
+	params.ops = ends.ops ?: &client_ops;
 	ends.client = krdma_create(&params);
 	ret = krdma_connect_async(ends.client, addr) ?:
 	      krdma_accept_timeout(ends.listener, ms, &ends.server);
@@ -394,24 +405,41 @@ static void shown_set_keeps_what_the_peer_wrote(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(got, "ownownow", 8), 0);
 }
 
-static void shown_buffers_are_moved_whole(struct kunit *test)
+/* One end writes the shown buffer of the other one, and reads it. */
+static void move_shown(struct kunit *test, struct krdma_cb *from,
+		       struct krdma_cb *to)
 {
 	u32 len = SZ_128K;
 	u8 *buf = vmalloc(len);
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, krdma_write_at(from, fill(buf, len, 5), len, 100,
+					     0), 0);
+	memset(buf, 0, len);
+	KUNIT_EXPECT_EQ(test, krdma_shown_get(to, buf, len, 100), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
+	memset(buf, 0, len);
+	KUNIT_EXPECT_EQ(test, krdma_read_at(from, buf, len, 100, 0), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
+	vfree(buf);
+}
+
+static void shown_buffers_are_moved_whole(struct kunit *test)
+{
 	/* Smaller than the staging region. */
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, KRDMA_RW);
-	KUNIT_EXPECT_EQ(test, krdma_write_at(ends.client, fill(buf, len, 5), len,
-					     100, 0), 0);
-	memset(buf, 0, len);
-	KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, buf, len, 100), 0);
-	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
-	memset(buf, 0, len);
-	KUNIT_EXPECT_EQ(test, krdma_read_at(ends.client, buf, len, 100, 0), 0);
-	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
-	vfree(buf);
+	move_shown(test, ends.client, ends.server);
+}
+
+/* The staging region of one end has two MRs, the other's shown buffer has one. */
+static void work_request_stays_in_an_mr_of_the_staging_region(struct kunit *test)
+{
+	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
+	fake->grows_after = 2;
+	connect_or_fail(test, KRDMA_RW);
+	move_shown(test, ends.client, ends.server);
+	move_shown(test, ends.server, ends.client);
 }
 
 /* The client READs into a region; done() looks at it at once. */
@@ -472,6 +500,37 @@ static void request_against_the_direction_is_refused(struct kunit *test)
 }
 
 /* ---- memory of requests ---- */
+
+/* Memory of a PCI device, which dma_map_page() maps wrongly without an error. */
+static void memory_of_a_pci_device_is_refused(struct kunit *test)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct bio_vec bvec = { .bv_page = page, .bv_len = 100 };
+	struct krdma_region *region, *wrong;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 100, KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	call = make_call(test, KRDMA_WRITE);
+	call->req.local.mem = KRDMA_MEM_PAGES;
+	call->req.local.pages = &bvec;
+	call->req.local.nents = 1;
+	call->req.local.len = 100;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+	fake->p2p_page = page;
+	KUNIT_EXPECT_EQ(test, krdma_post(ends.client, &call->req), -EINVAL);
+	wrong = krdma_region_from_pages(ends.client, &page, 1, 0, 100,
+					KRDMA_REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(wrong), -EINVAL);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+	__free_page(page);
+}
 
 static void long_memory_is_mapped_in_pieces(struct kunit *test)
 {
@@ -635,7 +694,118 @@ static void device_with_one_sge_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
 }
 
+static void device_that_reads_into_no_sge_is_refused(struct kunit *test)
+{
+	fake->ibdev.attrs.max_sge_rd = 0;
+	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
+}
+
+static u64 count_of(struct krdma_cb *cb, u32 counter)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	unsigned long flags;
+	u64 count;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	count = conn->stats.counts[counter];
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return count;
+}
+
+/* siw forgets a READ whose answer is an error: its owner is told at the end. */
+static void read_without_completion_counts_as_failed(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct call *call;
+	u8 *buf = kunit_kzalloc(test, 100, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	fake->ibdev.ops.driver_id = RDMA_DRIVER_SIW;
+	fake->forgets_reads = true;
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 100, KRDMA_REMOTE_READ);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	krdma_region_put(region);
+	call = make_call(test, KRDMA_READ);
+	call->req.local.mem = KRDMA_MEM_VIRT;
+	call->req.local.virt = buf;
+	call->req.local.len = 100;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, krdma_post(ends.client, &call->req), 0);
+	krdma_disconnect(ends.client);
+	wait_for_completion(&call->over);
+	KUNIT_EXPECT_NE(test, call->status, 0);
+	KUNIT_EXPECT_EQ(test, count_of(ends.client, KRDMA_COUNT_WR_FAILED +
+				       KRDMA_READ), 1ULL);
+	KUNIT_EXPECT_EQ(test, count_of(ends.client, KRDMA_COUNT_WR_DONE +
+				       KRDMA_READ), 0ULL);
+	krdma_remote_free(remote);
+}
+
 /* ---- keys ---- */
+
+static void keep_loan(struct krdma_cb *cb, struct krdma_loan *loan)
+{
+	if (ends.nloans < MESSAGES)
+		ends.loans[ends.nloans++] = loan;
+	complete(&ends.received);
+}
+
+static const struct krdma_ops keeping_ops = {
+	.connected = client_connected,
+	.receive = keep_loan,
+};
+
+/* The server invalidates a new region of the client. */
+static struct krdma_region *invalidated(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	region = krdma_region_alloc(ends.client, 100, KRDMA_REMOTE_READ |
+				    KRDMA_REMOTE_INVALIDATE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	remote = learn(test, region);
+	call = make_call(test, KRDMA_SEND_INV);
+	call->req.remote = remote;
+	KUNIT_ASSERT_EQ(test, run_call(ends.server, call), 0);
+	wait_for_completion(&ends.received);
+	krdma_remote_free(remote);
+	return region;
+}
+
+/*
+ * The first region's message was given back, and its receive has the last one's
+ * message when the first region is put.
+ */
+static void putting_a_region_forgets_it_in_its_message_only(struct kunit *test)
+{
+	struct krdma_region *regions[MESSAGES];
+	struct krdma_loan *loan;
+	unsigned int n = 0, i;
+
+	init_completion(&ends.received);
+	ends.ops = &keeping_ops;
+	connect_or_fail(test, 0);
+	do {
+		if (n)
+			krdma_loan_return(ends.loans[n - 1]);
+		regions[n] = invalidated(test);
+		loan = ends.loans[n++];
+	} while (n < MESSAGES && (n == 1 || loan != ends.loans[0]));
+	KUNIT_EXPECT_PTR_EQ(test, loan, ends.loans[0]);
+	KUNIT_EXPECT_GT(test, n, 1U);
+	krdma_region_put(regions[0]);
+	KUNIT_EXPECT_PTR_EQ(test, loan->invalidated, regions[n - 1]);
+	krdma_region_put(regions[n - 1]);
+	KUNIT_EXPECT_NULL(test, loan->invalidated);
+	krdma_loan_return(loan);
+	for (i = 1; i + 1 < n; i++)
+		krdma_region_put(regions[i]);
+}
 
 /*
  * The peer's message has made the key invalid, and its completion is still to
@@ -716,15 +886,20 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(sync_leaves_what_is_beside_it),
 	KUNIT_CASE(shown_set_keeps_what_the_peer_wrote),
 	KUNIT_CASE(shown_buffers_are_moved_whole),
+	KUNIT_CASE(work_request_stays_in_an_mr_of_the_staging_region),
 	KUNIT_CASE(completion_may_sync_and_look),
 	KUNIT_CASE(request_against_the_direction_is_refused),
 	KUNIT_CASE(long_memory_is_mapped_in_pieces),
 	KUNIT_CASE(long_entries_are_mapped_in_pieces),
 	KUNIT_CASE(memory_without_pages_is_refused),
+	KUNIT_CASE(memory_of_a_pci_device_is_refused),
 	KUNIT_CASE(messages_of_any_length_arrive),
 	KUNIT_CASE(messages_arrive_on_a_small_device),
 	KUNIT_CASE(messages_arrive_with_keys_of_iwarp),
 	KUNIT_CASE(device_with_one_sge_is_refused),
+	KUNIT_CASE(device_that_reads_into_no_sge_is_refused),
+	KUNIT_CASE(read_without_completion_counts_as_failed),
+	KUNIT_CASE(putting_a_region_forgets_it_in_its_message_only),
 	KUNIT_CASE(revoking_a_key_that_the_peer_took_is_no_error),
 	KUNIT_CASE(own_memory_is_one_mr),
 	KUNIT_CASE(first_keys_differ),
