@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See wrap.h: ioctl(), mmap() and fsync() here take the place of the C library's. */
+/* See wrap.h: ioctl(), mmap(), fsync() and syscall() here take the place of the C library's. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned long fail_cmd;
 static int fail_error, ignorant;
-static bool no_mmap, ours;
+static bool no_mmap, no_membarrier, ours;
 static atomic_uint late_ms;
 static const struct wrap_card *card;
 static RFM2GEVENTINFO queue[RFM2GEVENT_LAST][EVENTS];
@@ -46,6 +47,11 @@ void wrap_no_mmap(bool fail)
 void wrap_late(unsigned int ms)
 {
 	late_ms = ms;
+}
+
+void wrap_no_membarrier(void)
+{
+	no_membarrier = true;
 }
 
 void wrap_card(const struct wrap_card *now)
@@ -235,6 +241,25 @@ int ioctl(int fd, unsigned long cmd, ...)
 	}
 	errno = ret;
 	return ret ? -1 : 0;
+}
+
+long syscall(long number, ...)
+{
+	static long (*next)(long number, ...);
+	long arg[6];
+	va_list args;
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_membarrier && no_membarrier) {
+		errno = EPERM;
+		return -1;
+	}
+	if (!next)
+		next = dlsym(RTLD_NEXT, "syscall");
+	return next(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 
 int fsync(int fd)

@@ -22,6 +22,9 @@ void wrap_ignorant(int error);
 /* mmap() fails. */
 void wrap_no_mmap(bool fail);
 
+/* membarrier() is refused from now on, as by a filter of system calls. */
+void wrap_no_membarrier(void);
+
 /* What a card has that the device has not. */
 struct wrap_card {
 	RFM2G_UINT32 or_base;
