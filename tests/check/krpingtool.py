@@ -108,11 +108,26 @@ def check_early(folder):
         expect(status in (1, 2) and not out and text in err and "modprobe" not in err, f"{words}: {status} {err}")
 
 
-def check_reasons():
-    """Each errno of the manual page has words of its own."""
+def loaded():
+    """The tool as a module."""
     loader = importlib.machinery.SourceFileLoader("krping_tool", str(TOOL))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
+    return module
+
+
+def check_long_list(folder):
+    """A text of the kernel of more than 64 KiB is read whole, as that of a list of some hundred runs."""
+    text = "".join(f"run={number} state=over result=0 words={'x' * 300}\n" for number in range(1000))
+    (folder / "list").write_text(text, encoding="ascii")
+    with open(folder / "list", "rb") as stream:
+        got = loaded().look(stream.fileno())
+    expect(got == text, f"a list of {len(text)} bytes: {len(got)} are read")
+
+
+def check_reasons():
+    """Each errno of the manual page has words of its own."""
+    module = loaded()
     table = PAGE.read_text(encoding="utf-8").partition("write() fails with")[2].partition("\nReading from")[0]
     numbers = {getattr(errno, name) for name in re.findall("^``(E[A-Z]+)``", table, re.MULTILINE)} - {errno.EINVAL}
     known = set(module.REASONS)
@@ -202,6 +217,7 @@ def check_all(folder):
     check_halves(result, folder)
     check_early(folder)
     check_reasons()
+    check_long_list(folder)
     check_version()
     check_json(result, folder)
     check_svg(result, folder)
