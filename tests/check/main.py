@@ -58,12 +58,18 @@ def matches(part, name, full):
 
 
 def wanted(part, args, full):
-    """Is this part to run? The full name of a long one is enough, without --long; those of a tour need it."""
+    """Is PART to run?  The full name of a long part is enough, without --long; parts of a tour need it."""
     if part.name in args.names:
         return True
-    if part.tour or (part.long and not args.long):
+    if part.tour or part.named or (part.long and not args.long):
         return False
     return not args.names or any(matches(part, name, full) for name in args.names)
+
+
+def when(part):
+    """The condition on which PART runs, for --list."""
+    return (f"  (--long: in {part.tour})" if part.tour else "  (--long)" if part.long else
+            "  (by its full name)" if part.named else "")
 
 
 def allowed_skips():
@@ -282,7 +288,7 @@ def main():
     args = arguments()
     if args.list:
         for part in all_parts.everything():
-            print(f"{part.name}{f'  (--long: in {part.tour})' if part.tour else '  (--long)' if part.long else ''}")
+            print(f"{part.name}{when(part)}")
         return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)

@@ -16,8 +16,8 @@ LINES = 4000			# the newest ones are kept
 # No scenario looks at these, nor at another one's script. Skips are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
-         "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "main", "memory", "mutants",
-                                                                "packages", "static")))
+         "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main", "memory",
+                                                                "mutants", "packages", "prose", "static")))
 # Only those look at these that bring something of them.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")

@@ -16,6 +16,7 @@ import copies
 import coverage
 import krpingtool
 import ktap
+import language
 import machine
 import makefiles
 import memory
@@ -71,6 +72,7 @@ class Part:
     of: typing.Callable = None		# some of these -> the same with them only
     files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
 					# BESIDE are the same, for it depends on nothing else: no machine, no time
+    named: bool = False			# only by its full name
 
 
 def groups(parts):
@@ -351,6 +353,8 @@ def everything():
               beside=lambda: [static.says("shellcheck", "--version")]),
         plain("codespell", static.codespell),
         plain("python", static.python),
+        plain("language-rules", language.check_rules),
+        plain("language", language.check, named=True, beside=lambda: [language.revision()]),	# by name until the tree passes
         plain("checkpatch", static.checkpatch, seconds=30, files=static.checkpatch_reads,
               beside=lambda: [kernels.source("debug-6.1").name]),
         plain("kernel-doc", static.kernel_doc),
