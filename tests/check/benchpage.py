@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""The page of tools/bench --report, made of a recorded run: nothing is measured here."""
+"""Check the page that tools/bench --report makes of a recorded run; nothing is measured."""
 import copy
 import json
 import pathlib
@@ -17,7 +17,7 @@ SVG_NAMES = "http://www.w3.org/2000/svg"
 SVG = f"{{{SVG_NAMES}}}svg"
 FIGURES = 11
 SECONDS = 300
-# Not JSON, or not ours.
+# Files that are not JSON, or not a result of tools/bench.
 NONSENSE = {
     "nothing": "", "half": '{"rows": [', "binary": "\0\x01\x02", "no object": "[]", "no rows": '{"kernel": "uml"}',
     "deep": "[" * 100000, "no number": '{"rows": [], "rounds": NaN}',
@@ -25,7 +25,7 @@ NONSENSE = {
     "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "C1"}]}',
     "host": '{"rows": [], "host": "me"}', "date": '{"rows": [], "date": "<b>"}',
 }
-# What is put into a row of the example.
+# Invalid values for a row of the example.
 FORGED = {
     "markup": {"what": "<script>alert(1)</script>"}, "command": {"what": "`true`"}, "quote": {"topology": 'two" nodes'},
     "lines": {"what": "a\nEOD\nquit"}, "type": {"value": "1.0"}, "infinite": {"value": 1e400}, "truth": {"value": True},
@@ -35,7 +35,7 @@ FORGED = {
 
 
 def made(folder, text, log):
-    """(exit status, lines that were printed) of making a page of TEXT in FOLDER."""
+    """Make a page of TEXT in FOLDER; (exit status, lines that were printed)."""
     file, out = folder / "earlier.json", folder / "out"
     file.write_text(text, encoding="utf-8")
     out.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def made(folder, text, log):
 
 
 def wrong_with(folder):
-    """What is wrong with the page in FOLDER, or ""."""
+    """The first fault of the page in FOLDER, or ""."""
     text = (folder / "index.html").read_text(encoding="utf-8")
     try:
         root = ET.fromstring(text)
@@ -55,29 +55,29 @@ def wrong_with(folder):
         return f"not well-formed: {error}"
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     if len(ids) != len(set(ids)):
-        return "an id twice"
+        return "the same id twice"
     figures = list(root.iter("figure"))
     if len(figures) != FIGURES:
         return f"{len(figures)} figures"
     for figure in figures:
         if bool(list(figure.iter(SVG))) == ("No data" in "".join(figure.itertext())):
-            return "a figure without data that does not say so"
+            return "a figure without a drawing must say No data, and only that one"
         if not all(word in "".join(figure.itertext()) for word in ("Machine:", "Kernel:", "Link:", "Date:", "Rounds:")):
-            return "a figure that does not say where it is from"
+            return "a figure without machine, kernel, link, date or rounds"
     if any("--card" in element.get("style", "") for element in root.iter(f"{{{SVG_NAMES}}}use")):
         return "points that hide bars and curves below them"
     if re.search(r"<script|\ssrc=|@import|url\(|\shref=.https?:", text) or 'name="viewport"' not in text:
-        return "something from elsewhere, or no viewport"
+        return "a reference to another host, or no viewport"
     return ""
 
 
 def drawings(folder):
-    """How many there are in the page."""
+    """The number of drawings in the page."""
     return len(list(ET.parse(folder / "index.html").getroot().iter(SVG)))
 
 
 def report_fails(folder, what, text, log, count):
-    """Make a page that must have COUNT drawings (None: any): the problem, or ""."""
+    """Make a page that must have COUNT drawings; the problem, or ""."""
     status, lines = made(folder, text, log)
     if status != 0:
         return f"{what}: exit status {status}: {lines[-1:]}"
@@ -85,13 +85,13 @@ def report_fails(folder, what, text, log, count):
     if problem:
         return f"{what}: {problem}"
     if (folder / "page/bench.json").read_text(encoding="utf-8") != text:
-        return f"{what}: other JSON beside it"
+        return f"{what}: the JSON beside the page differs"
     found = drawings(folder / "page")
     return f"{what}: {found} drawings" if found != count else ""
 
 
 def refusal_fails(folder, what, text, log):
-    """One line that names the file, and no page: the problem, or ""."""
+    """Make a page of an invalid file, which must fail with one line that names the file; the problem, or ""."""
     status, lines = made(folder, text, log)
     good = status == 1 and len(lines) == 1 and lines[0].startswith(f"bench: {folder / 'earlier.json'}: ")
     return "" if good else f"{what}: exit status {status}, {len(lines)} lines"
@@ -104,7 +104,7 @@ def forged(example, change):
 
 
 def older(example):
-    """Without times, and without what came later: points, host and commit."""
+    """The result as an older version wrote it: without times, points, host and commit."""
     report = {key: value for key, value in example.items() if key not in ("points", "host", "tree")}
     report["rows"] = copy.deepcopy(report["rows"])
     for row in report["rows"]:
@@ -116,7 +116,7 @@ def older(example):
 def problems(folder, log):
     text = EXAMPLE.read_text(encoding="utf-8")
     example = json.loads(text)
-    # Two of ratios, two of sizes, two of nodes, and two each of four latencies: of V6 there is nothing in it.
+    # Two drawings of ratios, two of sizes, two of nodes, and two for each of four latencies; the example has no V6.
     yield report_fails(folder, "example", text, log, 14)
     yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
     yield report_fails(folder, "older version", older(example), log, 2)

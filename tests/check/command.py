@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Run commands with a time limit and their output in a file, and end them with us."""
+"""Run commands with a time limit and their output in a file, and end them when this process is interrupted."""
 import fcntl
 import itertools
 import os
@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 
-GRACE = 20			# seconds that a command gets to clean up
+GRACE = 20			# time for a command to clean up, in seconds
 running = set()
 running_lock = threading.Lock()
 stopping = threading.Event()
@@ -19,7 +19,7 @@ class Stopped(Exception):
 
 
 def end(process):
-    """Ask a process group to end, then make it."""
+    """Send SIGTERM to a process group, and SIGKILL if it does not end in time."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)
@@ -32,7 +32,7 @@ def end(process):
 
 
 def end_all():
-    """For Ctrl-C: nothing that we started goes on."""
+    """End all running commands and start no others, after Ctrl-C."""
     stopping.set()
     with running_lock:
         processes = list(running)
@@ -41,20 +41,20 @@ def end_all():
 
 
 def log_folder(root):
-    """A folder for logs that no other run writes to: check, or check-2 and so on while others run."""
+    """A folder for logs that no other run writes to: check, or check-2 and so on while others are in use."""
     for number in itertools.count(1):
         folder = root / (f"check-{number}" if number > 1 else "check")
         folder.mkdir(exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return folder		# locked until this process ends
+            return folder		# the lock is held until this process ends
         except BlockingIOError:
             os.close(descriptor)
 
 
 def run(argv, log, timeout, cwd=None):
-    """Exit status of a command whose output is added to LOG; None when the time was up."""
+    """Run a command and append its output to LOG; its exit status, or None if it was ended after TIMEOUT seconds."""
     if stopping.is_set():
         raise Stopped
     argv = [str(word) for word in argv]

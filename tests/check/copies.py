@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Do copies of the tree become what they should be, also where somebody was killed who made one?"""
+"""Are copies of the tree complete, even after the process that made one was killed?"""
 import os
 import pathlib
 import signal
@@ -32,18 +32,18 @@ it.ko: it.c
 	@! grep -q killed note || kill -9 $$(cut -d ' ' -f %s /proc/$$PPID/stat)
 	@cat it.c >$@
 """
-MAKE, BOTH = "1", "1,4"		# fields of /proc/PID/stat of make: itself, and who called it
+MAKE, BOTH = "1", "1,4"		# fields of /proc/PID/stat of make: its PID, and that of its parent
 
 
 def python(script, *words):
-    """Its status and what it said."""
+    """Run a script in another process; its status and output."""
     path = pathlib.Path(modules.__file__).resolve().parents[1]
     return subprocess.run([sys.executable, "-B", "-c", script, *map(str, words)], check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(path)})
 
 
 def tree_of(top, **files):
-    """A tree with just these files."""
+    """Create a tree with these files only."""
     top.mkdir()
     cache.run(["git", "init", "-q", top])
     for name, text in files.items():
@@ -51,12 +51,12 @@ def tree_of(top, **files):
 
 
 def same(top, into):
-    """Has the copy just what the tree has?"""
+    """Do the copy and the tree have the same files?"""
     return sorted(file.name for file in into.iterdir() if file.name[0] != ".") == modules.tracked(top)
 
 
 def copied(place, limit):
-    """Whoever copies is killed when a file would get longer than LIMIT.  Is it said, and is the next copy right?"""
+    """Is the next copy complete after SIGXFSZ has killed one, at a file longer than LIMIT?"""
     top, into = place / f"tree{limit}", place / f"copy{limit}"
     tree_of(top, **dict.fromkeys(FILES, ""))
     into.mkdir()
@@ -72,7 +72,7 @@ def copied(place, limit):
 
 
 def built(place, who):
-    """Make, or who called it, is killed with a file half made: is that made again?"""
+    """Is a half written file built again after make, or make and its parent, was killed?"""
     top, into = place / f"tree-{who}", place / f"built-{who}"
     tree_of(top, **{"Makefile": MAKEFILE % who, "it.c": "all of it", "note": "killed"})
     into.mkdir()
@@ -83,7 +83,7 @@ def built(place, who):
 
 
 def complaints(place):
-    """What make complains of is said each time; when it is over, nothing is made again."""
+    """Is a warning repeated at each build, and nothing rebuilt after the cause is removed?"""
     top, into = place / "tree-complains", place / "complains"
     tree_of(top, **{"Makefile": MAKEFILE % MAKE, "it.c": "all of it", "note": "warning: here"})
     into.mkdir()
@@ -96,11 +96,11 @@ def complaints(place):
 
 
 def check(log):
-    """All of it; what is wrong is named in the log."""
+    """Run all cases; the log names those that fail."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         right = {"killed at once": copied(place, 0), "killed in the list": copied(place, 100),
                  "make is killed": built(place, MAKE), "its caller is killed": built(place, BOTH),
                  "complaints": complaints(place)}
-    log.write_text("".join(f"not right: {name}\n" for name, good in right.items() if not good), encoding="utf-8")
+    log.write_text("".join(f"failed: {name}\n" for name, good in right.items() if not good), encoding="utf-8")
     return all(right.values())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Which lines of the pure files do the KUnit tests reach?  By gcov, in a kernel."""
+"""Measure with gcov in a kernel which lines of the pure files the KUnit tests reach."""
 import base64
 import collections
 import json
@@ -15,30 +15,33 @@ from rig import cache, kernels, modules
 
 TOP = static.TOP
 KUNIT = TOP / "tests/kunit"
-# With what the tests are built: by themselves, and so that they count.
+# Arguments of make: build the KUnit tests only, and count how often each line runs.
 KUNIT_MAKE = ("KRDMA_TESTS=kunit",)
 COUNTING = "KRDMA_GCOV=y"
-WANTED = 90
+WANTED = 90			# per cent of the lines of a file
 COUNTED = re.compile(r"^n1\| gcda (\S+) (\S+)$", re.M)
 HEAD = re.compile(r"/\*.*?\*/\n", re.S)
 
 
 def says_pure(file):
-    """Does it, or its header, say so where it says what it is?"""
-    texts = [path.read_text(encoding="utf-8").split("#include")[0] for path in (file, file.with_suffix(".h")) if path.exists()]
+    """Does the comment at the head of FILE, or of its header, have the word "Pure"?"""
+    paths = [path for path in (file, file.with_suffix(".h")) if path.exists()]
+    texts = [path.read_text(encoding="utf-8").split("#include")[0] for path in paths]
     return any(re.search(r"\bPure\b", comment) for text in texts for comment in HEAD.findall(text))
 
 
 def pure():
-    """The files that the tests include, and those that say that they could."""
-    found = {str(file.relative_to(TOP)) for module in ("krdma", "krping", "vrfm") for file in (TOP / module).glob("*.c") if says_pure(file)}
+    """The files that the tests include, and those whose head calls them pure."""
+    files = [file for module in ("krdma", "krping", "vrfm") for file in (TOP / module).glob("*.c")]
+    found = {str(file.relative_to(TOP)) for file in files if says_pure(file)}
     for test in KUNIT.glob("*_kunit.c"):
-        found |= set(re.findall(r'#include "../../((?:krdma|krping|vrfm)/[a-z]+\.c)"', test.read_text(encoding="utf-8")))
+        text = test.read_text(encoding="utf-8")
+        found |= set(re.findall(r'#include "../../((?:krdma|krping|vrfm)/[a-z]+\.c)"', text))
     return found
 
 
 def count(built, counted):
-    """{file: {line: times}} of what the kernel has counted."""
+    """{file: {line: times}} from the counters of the kernel."""
     lines = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as folder:
         for name, data in counted:
@@ -60,7 +63,9 @@ def judge(lines, log):
         reached = sum(1 for times in lines[file].values() if times)
         percent = 100 * reached / len(lines[file]) if lines[file] else 0
         missed = ",".join(str(line) for line, times in sorted(lines[file].items()) if not times)
-        text = f"{file}: {percent:.0f} % of {len(lines[file])} lines" if lines[file] else f"{file} is pure, and no test includes it"
+        text = f"{file}: {percent:.0f} % of {len(lines[file])} lines"
+        if not lines[file]:
+            text = f"{file} is pure, and no test includes it"
         text += f", not {missed}" if missed else ""
         (results.passed if percent >= WANTED else results.failed).append(text)
         static.write(log, text + "\n")
@@ -68,19 +73,20 @@ def judge(lines, log):
 
 
 def take_counted(log):
-    """(name, data) of each .gcda file, which nobody wants to see in the log."""
+    """Remove the .gcda files from the log; (name, data) of each."""
     text = log.read_text(encoding="utf-8", errors="replace")
     log.write_text(COUNTED.sub("", text), encoding="utf-8")
     return COUNTED.findall(text)
 
 
 def run(kernel_name):
-    """Build the tests so that they count, run them, and see."""
+    """Build the tests with counters, run them, and judge the counters."""
     def check(log):
         kernel = kernels.prepare(kernel_name)
         args = [*KUNIT_MAKE, COUNTING]
         with modules.built(kernel, TOP, args) as folder:
-            argv = [TOP / "tools/vm", "--kernel", kernel_name, "--nodes", "1", "--timeout", "300", "--add", KUNIT / "run"]
+            argv = [TOP / "tools/vm", "--kernel", kernel_name, "--nodes", "1", "--timeout", "300",
+                    "--add", KUNIT / "run"]
             for file in sorted(folder.glob("*_kunit.ko")):
                 argv += ["--add", file]
             status = command.run([*argv, KUNIT / "cover"], log, 600, cwd=TOP)

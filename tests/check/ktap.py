@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Read the results of cases from KTAP, as tests print it and tools/vm passes it on."""
+"""Read the results of cases from KTAP, as tests print it and tools/vm forwards it."""
 import collections
 import dataclasses
 import re
@@ -14,7 +14,7 @@ INDENT = "    "
 
 @dataclasses.dataclass
 class Results:
-    """Cases of a part, by outcome; each a line for people."""
+    """The cases of a part by outcome, each a line to print."""
     passed: list = dataclasses.field(default_factory=list)
     failed: list = dataclasses.field(default_factory=list)
     skipped: list = dataclasses.field(default_factory=list)
@@ -29,7 +29,7 @@ class Results:
 
 
 def split_node(line):
-    """(node, rest) of a line that tools/vm prints; other lines belong to no node."""
+    """(node, rest) of a line of tools/vm; the node is empty if the line belongs to none."""
     match = NODE.match(line)
     if not match:
         return "", line
@@ -37,7 +37,7 @@ def split_node(line):
 
 
 def take(results, where, word, text):
-    """File one result line; WHERE: node and subtest."""
+    """Add a result line to RESULTS; WHERE: node and subtest."""
     description, _, directive = text.partition("# ")
     name = f"{where}{description.strip()}"
     if directive.upper().startswith("SKIP"):
@@ -49,7 +49,7 @@ def take(results, where, word, text):
 
 
 def parse(text, level=0, planned=True):
-    """Results of the cases at a depth of nesting; PLANNED: each node must say how many there are, and be right."""
+    """The results of the cases at a depth of nesting; PLANNED: the plan of each node must match its results."""
     results = Results()
     seen = collections.Counter()
     plans = collections.Counter()
@@ -74,7 +74,7 @@ def parse(text, level=0, planned=True):
 
 
 def complaints(seen, plans):
-    """What is wrong with the plans: cases that did not run must not look like success."""
+    """Nodes whose plan does not match their results, so that cases that did not run count as failed."""
     found = [f"{where}plan of {plans[where]}, but {seen[where]} results"
              for where in plans if plans[where] != seen[where]]
     found += [f"{where}no plan: it ended early" for where in seen if where not in plans]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What commands do to the machine of the person who types them: packages that they install, files that they leave."""
+"""Check what commands change on the machine of their user: packages that they install, files that they leave behind."""
 import contextlib
 import os
 import pathlib
@@ -16,8 +16,8 @@ TOP = static.TOP
 NOBODY = 65534
 SECONDS = 60
 COMMANDS = ("tools/demo", "tools/vm", "tools/check", "tools/bench")
-# Stand-ins for apt-get and dpkg-query. Each call of apt-get is a line of $CALLS. A plan needs a removal if it has a word of
-# $REMOVES, and what is installed is $INSTALLED.
+# Replacements for apt-get and dpkg-query.  Each call of apt-get is a line of $CALLS; apt-get -s fails if it would have to
+# remove a package, which it has to for packages in $REMOVES; the installed packages are in $INSTALLED.
 APT = """#!/bin/sh
 echo "$*" >>"$CALLS"
 case " $* " in
@@ -40,13 +40,13 @@ DPKG = """#!/bin/sh
 for word in $INSTALLED; do echo "$word installed"; done
 echo "removed-long-ago config-files"
 """
-# Packages that a demo has no use for.
+# Packages that a demo does not need.
 NOT_FOR_A_DEMO = {"gcc-multilib", "gcc-i686-linux-gnu", "lintian", "debootstrap", "spin", "python3-sphinx", "shellcheck",
                   "gnuplot-nox", "strace", "bison"}
 
 
 class Wrong(Exception):
-    """Something that a command should not have done."""
+    """A command has done something that it must not do."""
 
 
 def expect(condition, what):
@@ -61,7 +61,7 @@ def executable(path, text):
 
 
 class Machine:
-    """A folder that stands for a machine: its apt-get, its packages, and the home folder of its user."""
+    """A folder that simulates a machine: its apt-get, its packages, and the home folder of its user."""
 
     def __init__(self, folder):
         self.bin = folder / "bin"
@@ -77,7 +77,7 @@ class Machine:
                     "LC_ALL": "C.UTF-8", "REMOVES": "", "INSTALLED": ""}
 
     def run(self, *argv, nobody=False, **env):
-        """(exit status, stdout, stderr), as a user without any rights if wanted and possible."""
+        """Run a command; (exit status, stdout, stderr).  NOBODY: as a user without rights, if possible."""
         nobody = nobody and not os.geteuid() and reachable(argv[0])
         who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if nobody else {}
         if who:
@@ -87,7 +87,7 @@ class Machine:
         return done.returncode, done.stdout, done.stderr
 
     def called(self):
-        """Calls of apt-get since the last time."""
+        """The calls of apt-get since the previous call of this function."""
         lines = self.calls.read_text(encoding="ascii").splitlines()
         self.calls.write_text("", encoding="ascii")
         return lines
@@ -100,12 +100,12 @@ def machine():
 
 
 def reachable(tool):
-    """May every user run it? The tree, or the cache, may lie in a folder of root."""
+    """May every user run TOOL?  The tree or the cache may be in a folder that only root may enter."""
     return all(path.stat().st_mode & 0o1 for path in tool.parents)
 
 
 def asks_for_nothing(log):
-    """--help and --version of every tool print a text, as nobody, and call no apt-get and leave no file."""
+    """Do --help and --version of every tool work without rights, without apt-get, and leave no file behind?"""
     root = userspace.installed()
     tools = [*(TOP / name for name in (*COMMANDS, "tools/krping", "tests/vm/kernels")),
              *sorted(root.glob("usr/*bin/*"))]
@@ -126,18 +126,18 @@ def asks_for_nothing(log):
 
 
 def packages(there, *words, **env):
-    """What tests/vm/packages does as root, or as another user: (status, what it says, calls of apt-get)."""
+    """Run tests/vm/packages as root or as another user; (status, output, calls of apt-get)."""
     status, out, err = there.run(TOP / "tests/vm/packages", *words, **env)
     return status, out + err, there.called()
 
 
 def groups_of_demo():
-    """The groups that tools/demo names."""
+    """The groups of packages that tools/demo requests."""
     return re.search(r'tests/vm/packages" tools/demo (.*)', (TOP / "tools/demo").read_text(encoding="utf-8")).group(1).split()
 
 
 def installs_what_it_says(log):
-    """Each call that installs says --no-remove, and comes after a line that names what will be installed."""
+    """Does each installation use --no-remove, and print the packages before?"""
     if os.geteuid():
         return None
     with machine() as there:
@@ -156,7 +156,7 @@ def installs_what_it_says(log):
 
 
 def removes_nothing(log):
-    """Where apt-get would have to remove a package nothing is installed, or only the rest if the package is optional."""
+    """If apt-get would have to remove a package: is nothing installed, or only the rest if the package is optional?"""
     if os.geteuid():
         return None
     with machine() as there:
@@ -173,7 +173,7 @@ def removes_nothing(log):
 
 
 def asks_once(log):
-    """A command that another command calls looks for no packages, and another user than root is told what to type."""
+    """Does a command that another one calls not check packages, and is the command to type printed for other users?"""
     with machine() as there:
         status, said, calls = packages(there, "tools/vm", "scripts", KRDMA_PACKAGES="tools/demo")
         expect(status == 0 and not said and not calls, f"called by tools/demo: {status} {said} {calls}")
@@ -187,7 +187,7 @@ def asks_once(log):
 
 
 def needs_only_a_plotter(log):
-    """A page of an earlier result takes gnuplot alone."""
+    """Does a page of an earlier result need no package except gnuplot?"""
     with machine() as there:
         status, out, err = there.run(TOP / "tools/bench", "--report", there.home / "page", "--from",
                                      TOP / "tests/bench/example.json", INSTALLED="gnuplot-nox")
@@ -196,7 +196,7 @@ def needs_only_a_plotter(log):
     return True
 
 
-CASES = {"every --help and --version needs nothing": asks_for_nothing,
+CASES = {"every --help and --version works without packages": asks_for_nothing,
          "packages are listed before they are installed": installs_what_it_says,
          "no package is removed": removes_nothing,
          "packages are looked for once": asks_once,
@@ -204,7 +204,7 @@ CASES = {"every --help and --version needs nothing": asks_for_nothing,
 
 
 def check(log):
-    """The part of tools/check."""
+    """Run all cases."""
     results = ktap.Results()
     for name, case in CASES.items():
         try:

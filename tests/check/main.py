@@ -24,32 +24,34 @@ import mutants  # noqa: E402
 import parts as all_parts  # noqa: E402
 from rig import cache, kernels, need  # noqa: E402
 
-WORKERS = 3			# for two processors: the machines that are started wait a lot
-LONG_WORKERS = 2		# emulated ones that check themselves do not
+WORKERS = 3			# parts at a time on two processors: machines are mostly idle
+LONG_WORKERS = 2		# the same with --long, whose kernels with debugging checks are not idle
 HEARTBEAT = 60
 TAIL = 60
 KERNEL_TAIL = 15
 CONSOLE = re.compile(r"n\d+! ")
 SKIPS = HERE.parent / "skips"
-GUARANTEE = re.compile(r"G\d+")		# of vrfm: the scenarios that show it, see Documentation/vrfm.rst
+GUARANTEE = re.compile(r"G\d+")		# a guarantee of vrfm, see Documentation/vrfm.rst
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="tools/check", description="Run all checks, or those whose name contains or matches NAME.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; G1 to G10: what shows a guarantee of vrfm")
+    parser = argparse.ArgumentParser(prog="tools/check",
+                                     description="Run all checks, or those whose name contains or matches NAME.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as build, kunit-uml or 'connect*uml*'; "
+                        "G1 to G10: the scenarios for a guarantee of vrfm")
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
-    parser.add_argument("--list", action="store_true", help="print the names, with those of --long")
-    parser.add_argument("--long", action="store_true", help="also every scenario on every kernel, and long runs")
+    parser.add_argument("--list", action="store_true", help="print the names of all parts")
+    parser.add_argument("--long", action="store_true", help="also run every scenario on every kernel, and long runs")
     parser.add_argument("--resume", action="store_true",
-                        help="of a tree that is committed: do not repeat what has passed with all files that it may depend on; "
+                        help="skip parts that have passed with the same files; the tree must be committed; "
                         "for --long and --mutants, which take hours")
     parser.add_argument("--mutants", action="store_true",
-                        help="break the modules in known ways and see whether the tests notice")
+                        help="apply each patch of tests/mutants to a copy of the tree; its test must fail")
     return parser.parse_args()
 
 
 def matches(part, name, full):
-    """Does NAME, which may be part of one or a pattern, mean this part? A full name means no other part."""
+    """Does NAME select PART?  A name in FULL selects that part only, another one may be a pattern or a piece of a name."""
     if name in full:
         return part.name == name
     if GUARANTEE.fullmatch(name):
@@ -73,7 +75,7 @@ def when(part):
 
 
 def allowed_skips():
-    """(part, case) patterns of tests/skips; each line has a reason behind a #."""
+    """(part, case) patterns of tests/skips, where each line gives a reason after a "#"."""
     pairs = []
     for number, line in enumerate(SKIPS.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -87,7 +89,7 @@ def allowed_skips():
 
 
 class Kernels:
-    """Prepares kernels one after the other, while parts run that do not need them."""
+    """Prepares kernels one after the other; parts that need none of them run at the same time."""
 
     def __init__(self, names):
         self.names = names
@@ -115,10 +117,10 @@ class Kernels:
 
 
 class Run:
-    """Parts that wait, run and are done."""
+    """One run of tools/check: the parts that wait, those that run, and the results."""
 
     def __init__(self, parts, resume=False, named=False):
-        # What needs no kernel first, for those may have to be made; then what takes long.
+        # Parts without a kernel come first, because a kernel may have to be built; then long parts.
         self.waiting = sorted(parts, key=lambda part: (bool(part.kernels), -part.seconds))
         self.total = len(parts)
         self.running = {}
@@ -135,7 +137,7 @@ class Run:
             sys.exit("check: --resume needs a tree of which all is committed")
 
     def next(self):
-        """A part whose kernels are there, or cannot be made; None when there is nothing left."""
+        """A part whose kernels are ready or have failed to build; None when no part is left."""
         with self.lock:
             while self.waiting and not command.stopping.is_set():
                 for part in self.waiting if self.has_room() else []:
@@ -147,7 +149,7 @@ class Run:
         return None
 
     def has_room(self):
-        """A compiler takes the processors that emulated machines would need to keep their times."""
+        """May another part start?  While a kernel is compiled, one at a time: emulated machines would miss their times."""
         return not (self.kernels.building and self.running)
 
     def work(self):
@@ -165,18 +167,18 @@ class Run:
             self.report(left, results, log, known)
 
     def remembers(self, part):
-        """May it say what it said before?  What depends on its files alone need not be asked to, but runs if it is named."""
+        """May an earlier pass of PART count?  Without --resume only if it depends on files alone and was not named."""
         return self.resume or (part.files and self.memory.tree and not self.named)
 
     def recall(self, part):
-        """What it said when it passed, and what is left of it to run; kernels that are not there have no results."""
+        """(results of earlier passes of PART, what is left of PART to run or None)"""
         known, left = ktap.Results(), []
         for member in part.members or [part]:
-            there = all(self.kernels.state[name] for name in member.kernels)
+            ready = all(self.kernels.state[name] for name in member.kernels)
             try:
-                results = self.memory.recall(member, self.kernels.folders) if there else None
+                results = self.memory.recall(member, self.kernels.folders) if ready else None
             except (cache.RigError, OSError, subprocess.SubprocessError):
-                # Something is not there: the part will say so when it runs.
+                # A tool is missing: the part reports it when it runs.
                 results = None
             if results:
                 self.judge_skips(member, results)
@@ -198,14 +200,14 @@ class Run:
             raise
         except (cache.RigError, OSError) as error:
             results = ktap.Results(failed=[str(error)])
-        except Exception as error:		# pylint: disable=broad-except  # a fault of the check's own is none that passes
+        except Exception as error:		# pylint: disable=broad-except  # a bug of the check itself must fail the part
             traceback.print_exc(file=sys.stderr)
             results = ktap.Results(failed=[f"{type(error).__name__}: {error}"])
         self.judge_skips(part, results)
         return results
 
     def judge_skips(self, part, results):
-        """A skip that nobody gave a reason for is a failure."""
+        """Count a skip that tests/skips does not list as a failure."""
         for case in list(results.skipped):
             if not any(fnmatch.fnmatch(part.name, name) and fnmatch.fnmatch(case, pattern)
                        for name, pattern in self.skips):
@@ -213,7 +215,7 @@ class Run:
                 results.failed.append(f"{case}: skipped, but not listed in tests/skips")
 
     def report(self, part, results, log, known=None):
-        """What it said now, if there is a log of that, and what part of it was KNOWN before."""
+        """Print the results of PART and count them; LOG: None if it did not run; KNOWN: results of earlier passes."""
         with self.lock:
             self.done += 1
             if log:
@@ -244,12 +246,12 @@ class Run:
         for thread in threads:
             thread.join()
         if self.done < self.total and not command.stopping.is_set():
-            self.results.failed.append(f"{self.total - self.done} parts have said nothing")
+            self.results.failed.append(f"{self.total - self.done} parts without a result")
         return self.results
 
 
 def needed(parts):
-    """Kernels in the order of tests/vm, so that cheap ones come first."""
+    """The kernels of PARTS in the order of tests/vm, in which quick ones come first."""
     names = {name for part in parts for name in part.kernels}
     return [name for name in kernels.TABLE if name in names]
 
@@ -263,14 +265,14 @@ def show(results, log):
 
 
 def tail(lines):
-    """The end of a log; of what a kernel said only a little, for it says much."""
+    """The end of a log, with the last KERNEL_TAIL lines of kernels only."""
     kernel = [number for number, line in enumerate(lines) if CONSOLE.match(line)]
     dropped = set(kernel[:-KERNEL_TAIL])
     return [line for number, line in enumerate(lines) if number not in dropped][-TAIL:]
 
 
 def interrupted(_number, _frame):
-    # Not in the handler itself: it may hold the very lock that a thread waits for.
+    # In a thread: the handler may interrupt code that holds the lock that end_all() takes.
     threading.Thread(target=command.end_all).start()
 
 
@@ -310,4 +312,4 @@ def main():
 
 status = main()
 sys.stdout.flush()
-os._exit(status)		# threads that still prepare a kernel nobody waits for
+os._exit(status)		# without waiting for a thread that still prepares a kernel

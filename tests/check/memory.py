@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What parts said, of their files and kernels, so that --resume need not ask again."""
+"""Remember which parts have passed with which files and kernels, so that --resume can skip them."""
 import fnmatch
 import hashlib
 import json
@@ -12,24 +12,24 @@ import types
 
 import ktap
 
-LINES = 4000			# the newest ones are kept
-# No scenario looks at these, nor at another one's script. Skips are judged again.
+LINES = 4000			# limit of the file; the newest half is kept
+# Files that no scenario depends on.  tests/skips is among them, because skips are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
-         "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main", "memory",
-                                                                "mutants", "packages", "prose", "static")))
-# Only those look at these that bring something of them.
+         "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main",
+                                                                "memory", "mutants", "packages", "prose", "static")))
+# Files that only scenarios with the library, tools or samples depend on.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
-# What is in a module that a scenario never names.
+# {files: module}: a scenario that does not name the module does not depend on these.
 MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
            "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/kother/*": "krdma_other",
            "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
 SCRIPTS = "tests/e2e/*.sh"
-COMMON = "lib.sh"			# names modules for others
-# A case of a tour; a scenario that did not end well, whatever its cases say; what tools/vm says of a tour that failed, and
-# what it says if a script did: not a kernel, nor the clock.
+COMMON = "lib.sh"			# names modules on behalf of all scenarios
+# A case of a tour, with the name of its scenario; a scenario that ended with an error; the line of tools/vm about a tour
+# that failed; and a reason in it that concerns a script only, neither a kernel nor the time limit.
 WHOSE = re.compile(r"n\d+: ([^:]+): ")
 BROKEN = re.compile(r"^n\d+\| not ok \d+ (\S+)", re.M)
 VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)
@@ -37,7 +37,7 @@ BY_SCRIPT = re.compile(r"n\d+: node \d+: tour exited with \d+")
 
 
 def git(top, *words):
-    """What git says, None if it fails or is not there."""
+    """The output of git; None if it fails or is not installed."""
     try:
         done = subprocess.run(["git", "-C", top, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False)
@@ -47,12 +47,12 @@ def git(top, *words):
 
 
 def tree(top):
-    """What git has of TOP, a line for each file; None if they are not all committed."""
+    """One line of git for each file of TOP; None unless everything is committed."""
     return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
 def irrelevant(top, part):
-    """Patterns of files that PART, which runs scripts, cannot depend on."""
+    """Patterns of files that PART does not depend on; it runs scripts."""
     texts = [(top / "tests/e2e" / name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
     named = set(re.findall(r"\w+", " ".join(texts)))
     return [*WORDS, *(() if part.userspace else USERSPACE),
@@ -60,7 +60,7 @@ def irrelevant(top, part):
 
 
 def inputs(top, lines, part):
-    """A name for all files that PART may depend on; one that runs no scripts and does not say may depend on all."""
+    """A hash of all files that PART depends on: its files, those that matter for its scripts, or the whole tree."""
     nothing = irrelevant(top, part) if part.scripts else []
     named = set(part.files()) if part.files else ()
 
@@ -76,12 +76,12 @@ def inputs(top, lines, part):
 
 
 def key(top, lines, part, folders):
-    """A part, its files and what else it had, and which kernels: packages change, and are other kernels then."""
+    """The key of a pass: the part, its files, its kernels with their versions, and its dependencies outside the tree."""
     return [part.name, inputs(top, lines, part), *(folders[name] for name in part.kernels), *part.beside()]
 
 
 def notes(file):
-    """What stands in a file; a line whose writer was interrupted is none."""
+    """The entries of a file, without lines that an interrupted writer left incomplete."""
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         try:
             yield json.loads(line)
@@ -90,7 +90,7 @@ def notes(file):
 
 
 class Mutant:
-    """PART of a tree with PATCH: what caught it. It depends on the same files as PART, and on this patch."""
+    """Stands for a part in a tree with PATCH, and depends on the files of PART and on PATCH."""
 
     def __init__(self, part, patch):
         self.name = f"mutant {patch.stem} {hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
@@ -100,7 +100,7 @@ class Mutant:
 
 
 class Memory:
-    """Lines of JSON, one for each part that passed; a part that failed is to run again."""
+    """The file of passes: a line of JSON for each part that has passed."""
 
     def __init__(self, top, folder):
         folder.mkdir(exist_ok=True)
@@ -113,7 +113,7 @@ class Memory:
             self.file.write_text("".join(json.dumps(said) + "\n" for said in self.known), encoding="utf-8")
 
     def note(self, part, folders, results, text=""):
-        """PART has run, said TEXT, and nobody has changed the tree meanwhile; who calls this holds a lock."""
+        """Record a pass of PART, which printed TEXT, if the tree has not changed; the caller holds a lock."""
         if not self.tree or tree(self.top) != self.tree:
             return
         for member, said in members(part, results, text) if part.members else [(part, results)]:
@@ -124,11 +124,11 @@ class Memory:
             return
         said = {"key": key(self.top, self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
-            # First, for a writer that was interrupted.
+            # The newline comes first, to end the line of a writer that was interrupted.
             print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
-        """The results of PART, which is no tour, if it has passed with the same files and kernels, else None."""
+        """The results of PART if it has passed with the same files and kernels, else None; PART is not a tour."""
         wanted = key(self.top, self.tree, part, folders)
         for said in reversed(self.known):
             if said["key"] == wanted:
@@ -137,7 +137,7 @@ class Memory:
 
 
 def members(tour, results, text):
-    """What each scenario of a tour has said; nothing, if it cannot be told whose fault something was."""
+    """[(part, results)] of the scenarios of a tour; empty if a failure belongs to no scenario."""
     lists = {pathlib.PurePath(part.scripts[1]).stem: (part, ktap.Results()) for part in tour.members}
     for kind in ("passed", "failed", "skipped"):
         for case in getattr(results, kind):
@@ -162,7 +162,7 @@ def commit(top, **files):
 
 
 def tours_are_told_apart(other):
-    """Of a tour in which one scenario failed the other one has passed; but not if a kernel complained."""
+    """If one scenario of a tour fails, only that one is repeated; if a kernel complains, all of them."""
     more = types.SimpleNamespace(**{**vars(other), "name": "more", "scripts": ("lib.sh", "more.sh")})
     tour = types.SimpleNamespace(members=(other, more))
     results = ktap.Results(passed=["n1: other: one", "n2: more: one"], failed=["n2: more: two"], skipped=["n1: other: two"])
@@ -177,7 +177,7 @@ def tours_are_told_apart(other):
 
 
 def mutants_are_told_apart(top, folder, part, patch):
-    """What caught a mutant is known of that PATCH, with the files of PART, and of nothing else."""
+    """The case that caught a mutant is remembered until PATCH or a file of PART changes."""
     patch.write_text("one", encoding="ascii")
     Memory(top, folder).note(Mutant(part, patch), {"uml": "uml-1"}, ktap.Results(passed=["it"]))
 
@@ -196,7 +196,7 @@ def mutants_are_told_apart(top, folder, part, patch):
 
 
 def check(_log):
-    """Does it remember what has passed, and nothing else?"""
+    """Are passes remembered until a file or kernel that matters changes, and failures not at all?"""
     revision = ["one"]
     part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), files=None, beside=tuple, userspace=False,
                                  members=())

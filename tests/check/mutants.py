@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Known breakages of the modules: does each make the test fail that should notice?
+"""Apply known faults to the tree, the mutants, and check that a test notices each of them.
 
-A mutant is a patch in tests/mutants.  Lines before the first "---" are for us: "# caught-by: PART" names the part
-of this check that must fail.  Each is applied to a copy of the tree, where the same tools/check runs.  The parts
-run without mutants first: a case that fails in any event catches nothing.  With --resume a part is sound that has
-passed, and a mutant caught that was, of the same files and kernels.
+A mutant is a patch in tests/mutants.  Above its first "---" it is described, and the line "# caught-by: PART" names
+the part of this check that must fail.  Each mutant is applied to a copy of the tree, in which tools/check runs that
+part.  All these parts run without mutants first, because a case that always fails catches nothing.  With --resume
+neither parts that passed nor mutants that were caught are repeated, as long as files and kernels are the same.
 """
 import fnmatch
 import pathlib
@@ -23,18 +23,18 @@ from rig import cache, kernels, modules
 
 TOP = modules.TREE
 PATCHES = TOP / "tests/mutants"
-TREES = 2			# mutants that are tried at a time
-LIMIT = 1800
+TREES = 2			# number of mutants that are tried at a time
+LIMIT = 1800			# time limit of a part, in seconds
 
 
 def caught_by(patch):
-    """The part that a patch names."""
+    """The part that must notice a patch; None if the patch names none."""
     match = re.search(r"^# caught-by: (\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
     return match.group(1) if match else None
 
 
 def chosen(names):
-    """Patches that are wanted: all, or those whose name contains or matches one of NAMES."""
+    """The patches whose name contains or matches one of NAMES; without NAMES all."""
     def matches(patch, name):
         return name in patch.stem or fnmatch.fnmatch(patch.stem, name)
 
@@ -46,7 +46,7 @@ def chosen(names):
 
 
 def fresh_copy(number):
-    """A copy of the tree as it is; what git ignores and what an earlier mutant changed are gone."""
+    """A copy of the tree without ignored files and without the changes of an earlier mutant."""
     tree = cache.root() / "mutants" / f"tree{number}"
     tree.mkdir(parents=True, exist_ok=True)
     if not (tree / ".git").exists():
@@ -60,20 +60,20 @@ def apply(patch, tree, log):
 
 
 def failed_cases(text):
-    """Cases that the check in the copy reports as failed, a build that failed not being one."""
+    """Cases that the check in the copy reports as failed; none if the modules did not build."""
     cases = re.findall(r"^# failed: (.+)$", text, re.MULTILINE)
     return [] if "modules do not build" in text else cases
 
 
 def run_part(part, tree, log):
-    """Names of the cases of a part that fail in a tree."""
+    """Run a part in a tree; the names of its cases that failed."""
     status = command.run([tree / "tools/check", part], log, LIMIT)
     failed = failed_cases(pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
     return failed if status else []
 
 
 class Past:
-    """What is known of PARTS and mutants, if that is wanted and all of the tree is committed."""
+    """Earlier passes of PARTS and catches of mutants; they count only with --resume and if the tree is committed."""
 
     def __init__(self, parts, resume):
         self.memory = memory.Memory(TOP, cache.root() / "results")
@@ -85,7 +85,7 @@ class Past:
             sys.exit("check: --resume needs a tree of which all is committed")
 
     def of(self, name, patch=None):
-        """What memory.py asks of a part; None if nothing can be known of it."""
+        """The part, or the part with PATCH, as memory.py takes it; None if nothing is remembered of it."""
         part = self.parts.get(name)
         with self.lock:
             for kernel in part.kernels if part else ():
@@ -93,13 +93,13 @@ class Past:
         return memory.Mutant(part, patch) if part and patch else part
 
     def recall(self, name, patch=None):
-        """The cases that passed of a part, or the one that caught a patch."""
+        """The cases of a part that passed, or the one that caught a patch; None if there is no such memory."""
         part = self.of(name, patch) if self.resume else None
         results = self.memory.recall(part, self.folders) if part else None
         return results.passed if results else None
 
     def note(self, name, patch, caught):
-        """The case CAUGHT is how it was noticed."""
+        """Remember that the case CAUGHT noticed PATCH."""
         part = self.of(name, patch)
         if part:
             with self.lock:
@@ -107,25 +107,25 @@ class Past:
 
 
 class Trial:
-    """Parts without mutants and then all mutants, a few at a time."""
+    """Runs the parts without mutants and then all mutants, TREES at a time."""
 
     def __init__(self, patches, past):
         self.patches = patches
         self.past = past
         self.parts = sorted({caught_by(patch) for patch in patches} - {None})
-        self.sound = {}			# part: cases that fail without any mutant
+        self.sound = {}			# {part: cases that fail without a mutant}
         self.done = 0
         self.results = ktap.Results()
         self.lock = threading.Lock()
         self.logs = command.log_folder(cache.root())
 
     def try_part(self, part, tree, log):
-        """What is wrong with a part as it is, or None."""
+        """The reason why a part cannot judge mutants, or None."""
         self.sound[part] = [] if self.past.recall(part) else run_part(part, tree, log)
         return "; ".join(["fails without a mutant", *self.sound[part]]) if self.sound[part] else None
 
     def try_patch(self, patch, tree, log):
-        """What is wrong with a mutant, or None: it was caught."""
+        """The reason why a mutant was not caught, or None."""
         part = caught_by(patch)
         if not part:
             return "no caught-by line"
@@ -143,7 +143,7 @@ class Trial:
         return None
 
     def each(self, attempt, jobs, name):
-        """Run ATTEMPT for all jobs, in as many trees as may be used at a time."""
+        """Run ATTEMPT for all jobs, with a thread for each tree."""
         waiting = queue.Queue()
         for job in jobs:
             waiting.put(job)
@@ -186,6 +186,6 @@ class Trial:
 
 
 def check(names, parts, resume):
-    """Try the mutants; the results for the last line. The copies are the same for every checkout."""
+    """Try the mutants; the results for the last line.  Locked, because all checkouts use the same copies."""
     with cache.lock("mutants"):
         return Trial(chosen(names), Past(parts, resume)).all()

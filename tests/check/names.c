@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names that sources of programs for the cards take from the headers, beside
- * functions and structures. C and C++.
+ * Constants that programs for the cards take from the headers, with their
+ * values.  Compiled as C and as C++.
  */
 #include <rfm2g_api.h>
 #include <rfm2g_version.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Debian packages: built, judged by lintian, and looked into."""
+"""Build the Debian packages, run lintian, and check their contents."""
 import gzip
 import os
 import pathlib
@@ -14,16 +14,16 @@ from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
-# What a node of the rig and DKMS need; the packages themselves are installed without a network then.
+# Packages that a node of the rig and DKMS need.  Ours are installed later, without a network.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
-# What a Debian that somebody has used for a while has, and README and quick start type or have installed.
+# Packages of a usual Debian, and those that README and quick start install or use.
 PAGES = "build-essential ethtool ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
-OLDER = "0.0.1"			# of the packages that are upgraded
+OLDER = "0.0.1"			# version of the packages from which to upgrade
 HERE = TOP / "tests/packages"
-# Each place where the version stands.
+# Files that contain the version, each with the pattern that finds it.
 VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
             "include/version.h": r'^#define KRDMA_VERSION "(.*)"$', "tools/krping": r'^VERSION = "(.*)"$'}
-# What the user has typed, and some of what is offered then.
+# A command line, and some of the words that completion must offer for it.
 COMPLETED = [("vrfmctl ", "up down conf status peers top join check bench"), ("vrfmctl --j", "--json"),
              ("vrfmctl -n 5 b", "bench"), ("vrfmctl -f FILE up rf", "rfm2g0 rfm2g3"),
              ("rfm2g_util -", "--device --command --help"), ("rfm2g_util pe", "peek8 peek64"),
@@ -40,20 +40,20 @@ echo "${COMPREPLY[@]}"
 
 
 def versions(tree=TOP):
-    """{file: version}"""
+    """{file: version} of all files with a version."""
     return {name: re.search(pattern, (tree / name).read_text(encoding="utf-8"), re.M).group(1)
             for name, pattern in VERSIONS.items()}
 
 
 def rename(tree, version):
-    """Another version of the same."""
+    """Change the version of a tree."""
     for name, old in versions(tree).items():
         text = (tree / name).read_text(encoding="utf-8")
         (tree / name).write_text(text.replace(old, version, 1), encoding="utf-8")
 
 
 def built(version=""):
-    """A folder with the packages of this tree, source and all, made if need be; perhaps with another version."""
+    """A folder with the packages and sources of this tree, built if necessary; VERSION: another version."""
     names = [TOP / name for name in modules.tracked(TOP)]
     folder = cache.root() / "packages" / cache.digest(version, *[str(name) for name in names],
                                                       *[name for name in names if name.is_file()])
@@ -70,7 +70,7 @@ def built(version=""):
 
 
 def debs(folder):
-    """The packages that people install, by name."""
+    """The packages, in the order of NAMES."""
     return [next(folder.glob(f"{name}_*.deb")) for name in NAMES]
 
 
@@ -86,7 +86,7 @@ def lintian(folder, log):
 
 
 def offered(root, line, log):
-    """What bash offers after LINE, with the programs in ROOT."""
+    """The words that bash offers after LINE, with the programs in ROOT."""
     name = line.split()[0]
     env = dict(os.environ, PATH=f"{root}/usr/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
                LD_LIBRARY_PATH=str(next(root.glob("usr/lib/*/librfm2g.so.0")).parent))
@@ -97,7 +97,7 @@ def offered(root, line, log):
 
 
 def documents(folder, log):
-    """Who has the tools has all pages, and each page that another one names."""
+    """Does rfm2g-tools have all pages for users, and each page that these refer to?"""
     with tempfile.TemporaryDirectory() as name:
         cache.run(["dpkg-deb", "-x", next(folder.glob("rfm2g-tools_*.deb")), name])
         pages = {file.name.removesuffix(".gz"): gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else
@@ -109,14 +109,14 @@ def documents(folder, log):
 
 
 def krping_options():
-    """All that /proc/krping takes after a role."""
+    """The options that /proc/krping accepts after a role."""
     text = (TOP / "krping/opts.c").read_text(encoding="utf-8")
     names = re.findall(r'^\t\{ "([\w-]+)", KRPING_OPT_', text, re.M)
     return set(names) - {"client", "server", "stop", "list"}
 
 
 def completion(folder, log):
-    """What is offered is there, and all options of krping are offered."""
+    """Does completion offer existing commands and devices, and exactly the options of krping?"""
     good = True
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
@@ -141,7 +141,7 @@ def check(log):
 
 
 def base(suite, more, *installed):
-    """A Debian of SUITE, and of MORE suites, as "apt-get install" leaves it after each of INSTALLED."""
+    """A root folder with Debian SUITE, MORE suites, and the packages of INSTALLED, one "apt-get install" for each."""
     sources = "".join((apt.Suite(name).dir / "sources.list").read_text(encoding="ascii") for name in (suite, *more))
     folder = cache.root() / "roots" / f"{suite}-{cache.digest(sources, HERE / 'base', HERE / 'lib', *installed)}"
     with cache.making(folder) as needed:
@@ -153,7 +153,7 @@ def base(suite, more, *installed):
 
 
 def install(log):
-    """The life of the packages in a fresh Debian 12, and their modules on kernels of the next one."""
+    """Install, upgrade and remove the packages in a fresh Debian 12, and build their modules for kernels of Debian 13."""
     if os.geteuid():
         return ktap.Results(skipped=["a Debian to install into"])
     release = kernels.prepare("stock-6.1").release

@@ -32,25 +32,26 @@ SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 KERNELS = TOP / "tests/vm/kernels"
 BENCH = TOP / "tools/bench"
-# Files for /add that are compiled: by themselves, with librfm2g, and what is installed with it.
+# Keys of a scenario's header that name files to compile for /add: plain programs, programs of 32 bits, programs that use
+# librfm2g, the installed tools, and the samples.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
         "guarantees"}
 HEADER_LINES = 60
-# What "lasting" means, in seconds.
+# Duration of a scenario that the key "lasting" adds, in seconds.
 LASTING = 600
-# Scenarios of a tour, at most: nothing of one that is interrupted counts, nor if its kernel complains.
+# Largest number of scenarios in a tour.  A tour that is interrupted, or whose kernel complains, counts for none of them.
 TOUR = 10
-# A machine may take this long to boot and to be judged beside its script.
+# Time to boot a machine and to judge it, in seconds, in addition to the time of its script.
 SLACK = 240
-# And modules may take this long to be made, on a busy machine.
+# Time to build the modules on a busy machine, in seconds.
 COMPILING = 1800
-# With what modules are built that say nothing when all is well. Where a kernel boots, too, scenarios load the ones that
-# were built so: to build them twice would take minutes. Nobody here looks at debug information; where headers have a
-# vmlinux, which is so since 6.12, BTF is made of it, and modules must have it.
+# Arguments of make for a build that must print nothing.  Scenarios load the modules of the same build, because a second
+# one takes minutes.  Debug information is left out with 6.1 only: headers since 6.12 have a vmlinux, and modules must
+# have debug information for the BTF that is generated from it.
 CHECKED = ("-s", "W=1", "C=2")
 MAKE = {"stock-6.1": (*CHECKED, "KCFLAGS=-g0"), "stock-6.12": CHECKED, "stock-new": ("-s", "W=1")}
-# Kernels that check themselves at every step, the one emulated besides, take that many times as long.
+# Factor for the time limits on kernels with debugging checks; the processor of debug-6.1 is also emulated.
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
 
@@ -59,24 +60,24 @@ class Part:
     """One line of the report."""
     name: str
     run: typing.Callable		# log file -> ktap.Results
-    kernels: tuple = ()			# must be prepared before
+    kernels: tuple = ()			# names of kernels to prepare before it runs
     long: bool = False			# only with --long, or by its full name
-    seconds: int = 10			# a guess: what takes long begins early
-    tour: str = ""			# with --long it is a part of this one
-    guarantees: tuple = ()		# of vrfm, G1 to G10, that it shows
-    scripts: tuple = ()			# of tests/e2e: lib.sh, its own, what they bring; no other one matters; empty: all may
-    beside: typing.Callable = tuple	# what else it depends on, that is not in the tree
-    userspace: bool = False		# brings the library, tools or samples
+    seconds: int = 10			# estimated duration: long parts start first
+    tour: str = ""			# name of the tour that runs it with --long
+    guarantees: tuple = ()		# guarantees of vrfm that it shows, G1 to G10
+    scripts: tuple = ()			# files of tests/e2e that it depends on: lib.sh, its script, files for /add; empty: all
+    beside: typing.Callable = tuple	# returns strings for its dependencies outside the tree, such as versions of tools
+    userspace: bool = False		# uses the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
-    groups: tuple = ()			# of Debian packages that it takes beside those for its kernels, see tests/vm/packages
-    of: typing.Callable = None		# some of these -> the same with them only
-    files: typing.Callable = None	# those of the tree that it reads; what passed is not repeated while they and
-					# BESIDE are the same, for it depends on nothing else: no machine, no time
+    groups: tuple = ()			# groups of Debian packages, in addition to those for its kernels, see tests/vm/packages
+    of: typing.Callable = None		# takes some of the members, returns the same part with these only
+    files: typing.Callable = None	# returns the files of the tree that it reads, if it depends on these and BESIDE only:
+					# a pass is not repeated until one of them changes
     named: bool = False			# only by its full name
 
 
 def groups(parts):
-    """Groups of Debian packages that PARTS take."""
+    """Groups of Debian packages that PARTS need."""
     found = ["modules"]
     for part in parts:
         found += [*need.of_kernels(part.kernels), "scripts"] if part.kernels else ["style"]
@@ -85,7 +86,7 @@ def groups(parts):
 
 
 def plain(name, check, kernels=(), seconds=10, **words):
-    """A check that is one case: CHECK says whether it is passed."""
+    """A part with one case, which passes if CHECK returns true."""
     def run(log):
         results = ktap.Results()
         (results.passed if check(log) else results.failed).append(name)
@@ -98,7 +99,7 @@ def read(log):
 
 
 def judged(argv, timeout, level=0, planned=True):
-    """A command that prints KTAP, and whose exit status counts as well."""
+    """Run a command that prints KTAP; a non-zero exit status also fails."""
     def run(log):
         status = command.run(argv, log, timeout, cwd=TOP)
         results = ktap.parse(read(log), level, planned)
@@ -113,7 +114,10 @@ def judged(argv, timeout, level=0, planned=True):
 
 
 def on_machines(kernel, argv, timeout, level=0, planned=True):
-    """The same of a command that boots KERNEL.  The limit is not for making its modules: if that fails, the command says so."""
+    """The same for a command that boots KERNEL.  Its modules are built before, outside the time limit.
+
+    A failed build is reported by the command itself, which tries it again.
+    """
     run = judged(argv, timeout, level, planned)
 
     def prepared(log):
@@ -129,7 +133,7 @@ def last_line(log):
 
 
 def without_warnings(run):
-    """Debian's kernels have no KUnit, so it is here that the compiler sees those modules."""
+    """Also fail for a warning of the compiler.  Debian's kernels have no KUnit, so no other part compiles these modules."""
     def checked(log):
         results = run(log)
         results.failed += [line.strip() for line in read(log).splitlines() if "warning:" in line]
@@ -138,7 +142,7 @@ def without_warnings(run):
 
 
 def kunit(kernel, long=False):
-    """The KUnit tests; where coverage is counted, too, with what was built for that."""
+    """The KUnit tests.  On uml they use the modules that are built for the coverage."""
     words = [*coverage.KUNIT_MAKE, *([coverage.COUNTING] if kernel == "uml" else [])]
     argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", *[f"--make={word}" for word in words],
             TOP / "tests/kunit/run"]
@@ -147,7 +151,7 @@ def kunit(kernel, long=False):
 
 
 def selftest(kernel, long=False):
-    """The rig's own test, which says what the rig would not notice.  It waits more than it works: not to be the last one."""
+    """The test of the rig itself.  It mostly waits, so it starts early and runs beside other parts."""
     return Part(f"rig-{kernel}", judged([TOP / "tests/vm/selftest", kernel], 2400), (kernel,), long, 900)
 
 
@@ -162,7 +166,7 @@ def header(path):
 
 
 def machines(place, timeout, load, files, nodes=2):
-    """The command that boots nodes; PLACE is KERNEL or KERNEL/LINK."""
+    """The command that boots the nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
     argv = [VM, "--kernel", kernel, "--nodes", str(nodes), "--timeout", timeout, "--load", load]
     argv += [f"--make={word}" for word in MAKE.get(kernel, ())]
@@ -172,7 +176,7 @@ def machines(place, timeout, load, files, nodes=2):
 
 
 def patience(values, place):
-    """Seconds that a scenario gets."""
+    """The time limit of a scenario, in seconds."""
     return int(values.get("timeout", "300")) * PATIENCE.get(place.partition("/")[0], 1)
 
 
@@ -181,7 +185,7 @@ def part_name(what, place):
 
 
 def compiled(name, suffix="", compiler=("gcc",)):
-    """A C program of the scenarios, compiled if need be; a warning is an error."""
+    """The path of a C program of the scenarios, compiled if necessary; a warning is an error."""
     source = SCENARIOS / f"{name}.c"
     sources = sorted(source.parent.glob("*.[ch]"))
     folder = cache.root() / "programs" / f"{source.stem}{suffix}-{cache.digest(*sources)}"
@@ -193,19 +197,19 @@ def compiled(name, suffix="", compiler=("gcc",)):
 
 
 def narrow(names):
-    """The same for 32 bits, static, because nodes have no libraries of 32 bits; none if no compiler makes them."""
+    """The same for 32 bits, static because nodes have no libraries of 32 bits; empty if there is no compiler for 32 bits."""
     compiler = userspace.narrow_compiler()
     return [compiled(name, "-32", (*compiler, "-static", "-D_FILE_OFFSET_BITS=64")) for name in names] if compiler else []
 
 
 def brought(members):
-    """What scenarios want compiled, {key: names}."""
+    """{key: names} of the files that scenarios need compiled."""
     return {key: list(dict.fromkeys(name for values in members for name in values.get(key, "").split()))
             for key in BROUGHT}
 
 
 def with_programs(names, kernel, argv, script, limit, level=0):
-    """Machines on which SCRIPT finds programs in /add."""
+    """Run SCRIPT on machines that have the compiled programs in /add."""
     def run(log):
         found = [*[compiled(name) for name in names["programs"]], *narrow(names["narrow"]),
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
@@ -215,17 +219,17 @@ def with_programs(names, kernel, argv, script, limit, level=0):
 
 
 def brings_userspace(members):
-    """Do scenarios want something that is made of what programs are linked with, or of the tools?"""
+    """Does one of the scenarios use the library, the tools or the samples?"""
     return any(key in values for _, values in members for key in ("library", "tools", "samples"))
 
 
 def scripts(members):
-    """What scenarios are made of, as files of tests/e2e."""
+    """The files of tests/e2e that scenarios depend on."""
     return ("lib.sh", *(name for path, values in members for name in (path.name, *values.get("add", "").split())))
 
 
 def scenario(path, values, place, long=True, tour="", lasting=0):
-    """One scenario on one kernel; LASTING seconds, if it is told how long."""
+    """One scenario on one kernel; for LASTING seconds, unless that is 0."""
     timeout = patience(values, place) + lasting
     kernel = place.partition("/")[0]
     argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()],
@@ -246,7 +250,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
 
 
 def beside_previous(kernel, names, argv, path, limit):
-    """A scenario that finds modules of the previous version in /add."""
+    """Run a scenario that has modules of the previous version in /add."""
     def run(log):
         with tempfile.TemporaryDirectory() as folder:
             added = [item for file in skew.files(kernel, names, folder) for item in ("--add", file)]
@@ -257,7 +261,7 @@ def beside_previous(kernel, names, argv, path, limit):
 
 
 def grand_tour(name, place, tour):
-    """Several scenarios in one boot: with an emulated processor that takes longer than most of them. TOUR: {part: header}."""
+    """Several scenarios in one boot, because a boot on an emulated processor is slow.  TOUR: {part: header}."""
     tour = dict(sorted(tour.items(), key=lambda item: int(item[1].get("timeout", "300"))))
     files = ["lib.sh", *(part.scripts[1] for part in tour)]
     load = list(dict.fromkeys(name for values in tour.values() for name in values.get("load", "").split()))
@@ -273,7 +277,7 @@ def grand_tour(name, place, tour):
 
 
 def tours(place, members):
-    """All (path, header) in tours of about as much to do each, and each of them by itself."""
+    """Tours of about equal duration with all (path, header) of MEMBERS, and each of these as a part of its own."""
     members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
     count = -(-len(members) // TOUR)
     for number in range(count):
@@ -284,7 +288,7 @@ def tours(place, members):
 
 
 def scenarios():
-    """Every scenario on every kernel that its header names, and those of --long together as well."""
+    """Every scenario on every kernel that its header names, and the tours of --long."""
     together = collections.defaultdict(list)
     for path in sorted(SCENARIOS.glob("*.sh")):
         values = header(path)
@@ -306,7 +310,7 @@ BENCH_LINE = re.compile(r"^([RMVK]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (m
 
 
 def bench(kernel):
-    """Does tools/bench measure, and say so as it promises?  A loaded machine may miss a goal, but not twice over."""
+    """Do the lines, the JSON and the page of tools/bench agree?  A loaded machine may miss a goal by a factor of two."""
     names = ["R1", "R14", "R17"]
     curve = "C1"
 
@@ -315,7 +319,7 @@ def bench(kernel):
             file = pathlib.Path(folder, "bench.json")
             status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "1",
                                   "--json", file, "--report", folder], log, 120 + SLACK, cwd=TOP)
-            # Of krdma: ratios, two of the latency of R1, and throughput.
+            # Four drawings of krdma: ratios, two of the latency of R1, and throughput.
             if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 4:
                 return False
             report = json.loads(file.read_text(encoding="utf-8"))
@@ -330,7 +334,7 @@ def bench(kernel):
 
 
 def mutants_apply(log):
-    """Each mutant applies, and there is a part of the name that must notice it."""
+    """Does each mutant apply, and does its caught-by line name a part?"""
     good = static.mutants_apply(log)
     known = {part.name for part in everything()}
     strays = [patch for patch in mutants.chosen([]) if mutants.caught_by(patch) not in known]
@@ -339,14 +343,14 @@ def mutants_apply(log):
 
 
 def remembered(log):
-    """Is it remembered what has passed, and has each part a name to remember it by?"""
+    """Are passes remembered, each part under a key of its own?"""
     parts = [member for part in everything() for member in part.members or [part]]
     names = {json.dumps(memory.key(TOP, "", part, dict.fromkeys(part.kernels, ""))) for part in parts}
     return memory.check(log) and len(names) == len({part.name for part in parts})
 
 
 def everything():
-    """All parts there are."""
+    """All parts."""
     parts = [
         plain("license", static.license_headers),
         plain("shellcheck", static.shellcheck, files=static.shellcheck_reads,
@@ -390,7 +394,7 @@ def everything():
 
 
 def judged_by_last_line(argv, wanted):
-    """A command for people, which says at the end how it went."""
+    """Run a command that passes if its last line is WANTED."""
     def run(log):
         status = command.run(argv, log, 900, cwd=TOP)
         results = ktap.Results()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""The tree beside its previous version, in one test: another version of krdma at the other end of the wire."""
+"""Build modules of the previous version, for tests with another version of krdma at the other end of the wire."""
 import pathlib
 import shutil
 
@@ -8,25 +8,25 @@ import static
 from rig import cache, kernels, modules
 
 TOP = static.TOP
-# As long as no version has a tag.
+# Names the previous version until a version has a tag.
 FALLBACK = TOP / "tests/e2e/previous"
 GIT = ["git", "-c", "safe.directory=*"]
 
 
 def asked(argv):
-    """What a git command says, "" if it fails."""
+    """The output of a git command, "" if it fails."""
     status, text = cache.call([*GIT, "-C", TOP, *argv])
     return "" if status else text.strip()
 
 
 def revision():
-    """The newest tag behind us, else what the file names; "" if this clone does not have that."""
+    """The commit of the newest tag before HEAD, or of FALLBACK; "" if this clone does not have it."""
     wanted = asked(["describe", "--tags", "--abbrev=0", "HEAD^"]) or named()
     return asked(["rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}"])
 
 
 def named():
-    """The commit of the file, which has comments besides."""
+    """The commit in FALLBACK, which also has comments."""
     lines = FALLBACK.read_text(encoding="utf-8").splitlines()
     return next(line.strip() for line in lines if line and not line.startswith("#"))
 
@@ -47,7 +47,7 @@ def files(kernel_name, names, into):
     if not commit:
         return []
     kernel = kernels.prepare(kernel_name)
-    # Of its tests a scenario wants but krdma_test. Earlier versions build those of KUnit as well, unless they are told.
+    # Scenarios need only krdma_test of its tests; without this argument earlier versions also build the KUnit tests.
     with modules.built(kernel, tree(commit), ["CONFIG_KUNIT="]) as folder:
         return [shutil.copy(pathlib.Path(folder, f"{name}.ko"), pathlib.Path(into, f"{name}-previous.ko"))
                 for name in names]

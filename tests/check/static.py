@@ -12,27 +12,27 @@ import command
 from rig import cache, kernels, modules, nodes
 
 TOP = modules.TREE
-# Not ours: the texts of the licenses, and a file that is taken from the kernel as it is.
+# Files of other projects: the texts of the licenses, and an unchanged file of the kernel.
 FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
-# Folders that are not GPL-2.0, see Documentation/contributing.rst.
+# Folders with another license than GPL-2.0, see Documentation/contributing.rst.
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
-# Below /usr/local after make install.
+# Files below /usr/local after make install.
 PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
             "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
             "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
             "lib/udev/rules.d/60-rfm2g.rules", *(f"share/bash-completion/completions/{name}" for name in COMMANDS),
             "share/man/man1/rfm2g_util.1", "share/man/man5/vrfm.conf.5", "share/man/man8/krping.8",
             "share/man/man8/vrfmctl.8"]
-# What kernel-doc knows has an anchor of this name in these pages.
+# {page: anchor that kernel-doc generates in it}
 DESCRIBED = {"krdma": 'id="c.krdma_connect_params"', "interface": 'id="c.rfm2g_event_info"'}
-# The kernel's build system says this about Debian's headers, whatever is built.
+# Lines that the kernel's build system always prints with Debian's headers.
 HARMLESS = re.compile(r"^Skipping BTF generation for .* due to unavailability of vmlinux$|^\s*$")
 
 
 def files(pattern):
-    """Files of the tree whose name matches."""
+    """Files of the tree whose name matches PATTERN."""
     return [name for name in modules.tracked(TOP) if re.search(pattern, name) and (TOP / name).is_file()]
 
 
@@ -42,7 +42,7 @@ def first_line(name):
 
 
 def scripts(interpreter):
-    """Files that an interpreter runs, whatever their name."""
+    """Files whose first line names INTERPRETER."""
     return [name for name in files("") if first_line(name).startswith("#!") and interpreter in first_line(name)]
 
 
@@ -52,7 +52,7 @@ def write(log, text):
 
 
 def silent(argv, log):
-    """A tool that prints nothing when it is content."""
+    """Run a tool that prints nothing if it finds no fault; true if it does not and succeeds."""
     before = os.path.getsize(log) if os.path.exists(log) else 0
     status = command.run(argv, log, 600, cwd=TOP)
     with open(log, encoding="utf-8", errors="replace") as file:
@@ -62,12 +62,12 @@ def silent(argv, log):
 
 
 def says(*argv):
-    """What a tool says of its version."""
+    """The output of a tool, such as its version."""
     return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
 
 
 def checkpatch_reads():
-    # Called with --no-tree, it looks for no other files of ours.
+    # With --no-tree checkpatch reads no other files of the tree.
     return [*files(r"\.[ch]$"), ".checkpatch.conf", "tests/check/static.py"]
 
 
@@ -75,15 +75,15 @@ def checkpatch(log):
     source = kernels.source("debug-6.1")
     argv = ["perl", source / "scripts/checkpatch.pl", "--no-tree", "--strict", "--terse", "--no-summary"]
     excused = {
-        "include/compat.h": "LINUX_VERSION_CODE,MACRO_ARG_REUSE",	# it asks for the version; a macro waits
+        "include/compat.h": "LINUX_VERSION_CODE,MACRO_ARG_REUSE",	# compares versions; a macro waits for a condition
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
-        "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# so is this
-        "vrfm/event.c": "ENOSYS",		# what programs for the cards are told when nobody waits
-        "vrfm/flush.c": "YIELD",		# who waits for nothing, see there
+        "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT(), as above
+        "vrfm/event.c": "ENOSYS",		# as on the cards, for a program that cancels a wait when no task waits
+        "vrfm/flush.c": "YIELD",		# vrfm_flusher_sleep() explains its yield()
     }
-    # Programs for the cards see what programs see: types of <stdint.h>, memory that others change.
+    # Programs for the cards use types of <stdint.h>, and memory that other nodes change.
     programs = files(r"^(tests/e2e/rfm2g/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")
-    # The cards' library has names of its own, which checkpatch does not take for types, and is no part of a kernel.
+    # The cards' library has types that checkpatch does not know, and is not kernel code.
     foreign = "CAMELCASE,ENOSYS,LINE_SPACING,PREFER_DEFINED_ATTRIBUTE_MACRO,PREFER_KERNEL_TYPES,SPACING,"
     foreign += "USE_NEGATIVE_ERRNO,VOLATILE"
     library = [name for name in files(r"^(tools|samples/rfm2g)/.*\.[ch]$") if name not in programs]
@@ -100,7 +100,7 @@ def checkpatch(log):
 
 
 def undocumented(log):
-    """Exports that the reference in Documentation/krdma.rst leaves out."""
+    """Are there exports that Documentation/krdma.rst does not describe?"""
     text = (TOP / "Documentation/krdma.rst").read_text(encoding="utf-8")
     named = set(" ".join(re.findall(r":identifiers:((?: +\S+|\n {10,}\S+)+)", text)).split())
     exported = {symbol for name in files(r"^krdma/.*\.c$")
@@ -118,20 +118,20 @@ def kernel_doc(log):
 
 
 def unexplained():
-    """What krdma and vrfm tell the log, or refuse a peer for, and Documentation/troubleshooting.rst does not."""
+    """Log lines and reasons for a rejection that Documentation/troubleshooting.rst does not explain."""
     text = " ".join((TOP / "Documentation/troubleshooting.rst").read_text(encoding="utf-8").split())
     said = []
     for name in files(r"^(krdma|vrfm)/.*\.c$"):
         code = (TOP / name).read_text(encoding="utf-8")
         said += re.findall(r'\bpr_(?:err|warn|notice|info)\w*\(\s*"([^"]*)\\n"', code)
         said += re.findall(r'\[VRFM_REJECT_(?!NONE|BUSY)\w+\] = "([^"]*)"', code)
-    # Of a format, its longest piece without conversions.
+    # A format is searched by its longest piece without conversions.
     pieces = {max(re.split(r"%[#.*]*[a-z]*(?:ISpc)?", line), key=len).strip(" :") for line in said}
     return sorted(piece for piece in pieces if piece not in text)
 
 
 def docs(log):
-    """make docs: Sphinx and kernel-doc have nothing to say, and the pages are there with the descriptions of the code."""
+    """Does make docs produce all pages, with the descriptions of kernel-doc, and without a warning?"""
     program = kernels.source("debug-6.1") / "scripts/kernel-doc"
     with tempfile.TemporaryDirectory() as folder:
         status = command.run(["make", "-C", TOP, "docs", f"DOCS={folder}", f"KERNELDOC={program}"], log, 300)
@@ -145,23 +145,23 @@ def docs(log):
 
 
 def shellcheck_reads():
-    """Scripts, what they bring, whatever its name, and this."""
+    """Scripts, files that they include, whose names have no common end, and this file."""
     return [*files(r"^(?!.*\.([ch]|md|patch|py|rst)$)"), "tests/check/static.py"]
 
 
 def shellcheck(log):
-    # SC2317 takes functions that are called by way of a variable for unreachable, SC2119 forgotten arguments where there are none.
+    # SC2317 reports functions that are called through a variable as unreachable, SC2119 arguments that are optional.
     return silent(["shellcheck", "-x", "-e", "SC2119,SC2317", "-P", "SCRIPTDIR", *scripts("bash"), *scripts("/sh"),
                    *files("^tools/system/completions/")], log)
 
 
 def codespell(log):
-    # An option that a test cuts short, the kernel's own name of a call, and a debug flag of the cards.
+    # Valid words: an abbreviated option in a test, a function of the kernel, and a debug flag of the cards.
     return silent(["codespell", "-L", "siz,iput,strat", "--", *[name for name in files("") if name not in FOREIGN]], log)
 
 
 def python(log):
-    """Does it compile: without leaving compiled files in the tree."""
+    """Do all Python files compile?  They are parsed only, to leave no compiled files in the tree."""
     good = True
     for name in sorted(set(files(r"\.py$") + scripts("python3"))):
         try:
@@ -173,7 +173,7 @@ def python(log):
 
 
 def license_headers(log):
-    """Each file says the license of its folder; those that cannot carry a comment are listed here."""
+    """Does each file name the license of its folder?  Files that cannot have a comment are excluded."""
     bare = re.compile(r"^(COPYING|tools/librfm2g/COPYING|\.gitignore|\.clang-format|\.checkpatch\.conf|\.editorconfig|dkms\.conf|tests/skips)$"
                       r"|^debian/(changelog|copyright|source/format)$"
                       r"|\.(md|patch|json)$")
@@ -191,7 +191,7 @@ def license_headers(log):
 
 
 def splats(log):
-    """Each pattern of tests/vm/splats finds what a kernel says, none of them what is no complaint."""
+    """Does each pattern of tests/vm/splats find a complaint of a kernel, and none of them a harmless line?"""
     said = (TOP / "tests/vm/splats.said").read_text(encoding="ascii").splitlines()
     said = [(line[0] == "+", line[2:]) for line in said if not line.startswith("#")]
     patterns = nodes.splat_patterns()
@@ -204,14 +204,14 @@ def splats(log):
 
 
 def mutants_apply(log):
-    """A mutant whose code has moved on proves nothing any more; --mutants would tell only later."""
+    """Does each mutant apply?  The code that it changes may have changed; --mutants, which is rarely run, fails then."""
     stale = [patch for patch in files(r"^tests/mutants/.*\.patch$")
              if not silent(["patch", "--dry-run", "-p1", "-s", "-f", "-i", patch], log)]
     return not stale
 
 
 def build(name, args):
-    """A build of all modules that says nothing, which is what make -s does when all is well."""
+    """Do all modules build without any output of make -s?"""
     def check(log):
         try:
             kernel = kernels.prepare(name)
@@ -227,9 +227,9 @@ def build(name, args):
 
 
 def install(name, args):
-    """make install: our modules, and what programs use; nothing else, and no complaint.
+    """Does make install install our modules and the files for programs, nothing else, and without a warning?
 
-    Where all modules have been built with these arguments, the tests' among them, so that nothing is compiled again.
+    It runs in the copy in which the part build has built all modules with these arguments, so that it compiles few files.
     """
     def check(log):
         with tempfile.TemporaryDirectory() as root:
@@ -250,17 +250,17 @@ def install(name, args):
 
 
 def install_into(root, kernel, args, log):
-    """Does make install succeed, and not complain?  sparse has seen all of it."""
+    """Does make install succeed without a warning?  It runs without sparse, which has checked all files before."""
     place = modules.place(kernel, TOP, args)
     words = [word for word in args if not word.startswith(("-s", "C="))]
-    unsure = place / modules.UNSURE		# tools are made in here: those that are half written, or were complained of
+    unsure = place / modules.UNSURE		# makes the next build start again if this one fails or prints a warning
     unsure.touch()
     make = ["make", f"-j{os.cpu_count()}", "-C", place, f"KDIR={kernel.kdir}", *kernel.make_args, *words]
     status = command.run([*make, "all"], log, 1800)
     if status == 0:
         status = command.run([*make, "DEPMOD=true", f"DESTDIR={root}", "install"], log, 600)
     with open(log, encoding="utf-8") as file:
-        # Small letters: the kernel's own "Warning: ... missing 'System.map'" is about Debian's headers.
+        # In lower case only: "Warning: ... missing 'System.map'" of the kernel is about Debian's headers.
         good = status == 0 and not re.search(r"\berror\b|warning:", file.read())
     if good:
         unsure.unlink()
@@ -268,7 +268,7 @@ def install_into(root, kernel, args, log):
 
 
 def build_without_headers(log):
-    """A missing KDIR is one line that says what to install."""
+    """Does a build without KDIR fail with one line, which names the package to install?"""
     with tempfile.TemporaryDirectory() as nowhere:
         status = command.run(["make", "-s", "-C", TOP, f"KDIR={nowhere}/none"], log, 60)
     with open(log, encoding="utf-8") as file:
