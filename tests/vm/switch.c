@@ -2,12 +2,12 @@
 /*
  * Author: The krdma developers
  *
- * An Ethernet switch between virtual machines: switch FD...
+ * switch FD...: an Ethernet switch between virtual machines
  *
- * Each FD is a datagram socket that carries one frame a message, as QEMU's "dgram" and the "fd"
- * transport of User-mode Linux do. Addresses are learned; a port that does not read has a queue,
- * and when that is full its frames are dropped, so that a dead node never stops the others. Ends
- * when it is killed.
+ * Each FD is a datagram socket with one frame in each message, as QEMU's "dgram" and the "fd"
+ * transport of User-mode Linux use it. The switch learns addresses. Frames for a port that does not
+ * read are queued, and dropped if the queue is full, so that a dead node never stops the others.
+ * The switch runs until it is killed.
  */
 #include <err.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static struct pollfd fds[MAX_PORTS];
 static struct entry table[TABLE_SIZE];
 static int nports;
 
-/* The slot of an address, or the one where it belongs; NULL when the table is full of others. */
+/* Returns the entry of an address, or the free one for it; NULL if the table is full. */
 static struct entry *lookup(const unsigned char *addr)
 {
 	unsigned int slot = (addr[3] * 31 + addr[4] * 7 + addr[5]) % TABLE_SIZE;
@@ -92,7 +92,7 @@ static void enqueue(int to, const unsigned char *data, size_t len)
 	fds[to].events |= POLLOUT;
 }
 
-/* Frames of one port stay in order: past a queue only by its end. */
+/* Queues a frame behind those that wait for the same port, so that they stay in order. */
 static void deliver(int to, const unsigned char *data, size_t len)
 {
 	if (!ports[to].count && (send(fds[to].fd, data, len, 0) >= 0 || !would_block()))
@@ -141,7 +141,7 @@ static void receive(int from)
 		ssize_t len = recv(fds[from].fd, data, sizeof(data), 0);
 
 		if (len < 0 && !would_block() && errno != EINTR)
-			fds[from].fd = -1;	/* the node is gone */
+			fds[from].fd = -1;	/* the node has ended */
 		if (len < 0)
 			return;
 		if (len >= 2 * ETH_ALEN)

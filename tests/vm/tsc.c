@@ -2,10 +2,11 @@
 /*
  * Author: The krdma developers
  *
- * Prints the frequency of this processor's time stamp counter in kHz.
+ * Prints the frequency of this processor's time stamp counter in kHz, for the command line of a
+ * guest.
  *
- * An emulated processor shows the counter of the real one. A guest on a busy host calibrates it
- * wrongly, by a factor of five even, and then all its clocks are wrong: so we measure and tell it.
+ * A guest on an emulated processor reads the counter of the host. On a busy host its own
+ * calibration may be wrong by a factor of five, and with it all its clocks.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static long long now_ns(void)
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* Both clocks at one moment: of many readings the one with the least time in between. */
+/* Reads both clocks many times, and returns the pair of readings with the least time in between. */
 static struct sample read_both(void)
 {
 	struct sample sample, best = { 0 };

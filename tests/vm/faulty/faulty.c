@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with one fault of choice: proves that the rig notices it.
+ * A module that causes one fault, to test that the rig notices it.
  *
- * insmod faulty.ko fault=NAME; the fault happens while the module is loaded.
+ * insmod faulty.ko fault=NAME; the fault happens when the module is loaded.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -15,7 +15,7 @@ MODULE_PARM_DESC(fault, "none, warn, leak, hold, hang, use_after_free or lock_or
 static DEFINE_MUTEX(faulty_lock_a);
 static DEFINE_MUTEX(faulty_lock_b);
 
-/* Many, for the last ones may still be found in a register or on a stack. */
+/* Leaks many objects: kmemleak may find pointers to the last ones in a register or on a stack. */
 static void faulty_leak(void)
 {
 	void *lost;
@@ -85,5 +85,5 @@ static void __exit faulty_exit(void)
 module_exit(faulty_exit);
 
 MODULE_AUTHOR("The krdma developers");
-MODULE_DESCRIPTION("Faults that the test rig has to notice");
+MODULE_DESCRIPTION("Faults that the test rig must notice");
 MODULE_LICENSE("GPL");

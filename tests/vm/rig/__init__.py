@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""The rig: kernels to test on, our modules built for them, and nodes that run them."""
+"""The rig: kernels for tests, our modules built for these kernels, and nodes that run both."""
 import os
 
-# Where depmod, modprobe and chroot are; Debian does not give that to ordinary users.
+# The folders of depmod, modprobe and chroot, which are not in the PATH of Debian's ordinary users.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"

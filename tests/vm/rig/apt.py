@@ -12,7 +12,7 @@ import time
 from rig import cache
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-MAX_AGE = 7 * 24 * 3600		# a new kernel upload is noticed within a week
+MAX_AGE = 7 * 24 * 3600		# of package lists, in seconds: new kernels are noticed within a week
 RELATED = {
     "bookworm": ["bookworm", "bookworm-updates", "bookworm-security"],
     "trixie": ["trixie", "trixie-updates"],
@@ -26,7 +26,7 @@ def machine_sites():
 
 
 def site_of(suite, sites):
-    """The mirror that has SUITE, or None; the main archive carries every suite but security."""
+    """The mirror that has SUITE, or None.  The main archive has all suites except security."""
     if suite.endswith("-security"):
         return next((site for release, site in sites if release == suite), None)
     main = ("bookworm", "oldstable", "stable", "trixie")
@@ -69,12 +69,12 @@ class Suite:
             except cache.RigError:
                 if not stamp.exists():
                     raise
-                cache.say(f"package lists of {self.name} not renewed, using the old ones")
+                cache.say(f"cannot update the package lists of {self.name}, using the old ones")
             shutil.rmtree(self.dir / "answers", ignore_errors=True)
             stamp.touch()
 
     def ask(self, *words):
-        """What apt-cache says, from memory if it said so since the lists were renewed: it takes its time."""
+        """The output of apt-cache, which is slow; kept until the package lists are updated."""
         memory = self.dir / "answers" / cache.digest(" ".join(words))
         if memory.exists():
             return memory.read_text(encoding="utf-8")
@@ -105,13 +105,13 @@ class Suite:
         return [line.split()[0] for line in self.ask("search", "-n", pattern).splitlines()]
 
     def depends(self, packages, pattern):
-        """PACKAGES and what they need, as far as the names match PATTERN."""
+        """PACKAGES and their dependencies whose names match PATTERN."""
         text = self.ask("depends", "--recurse", "--no-recommends", "--no-suggests", "--no-breaks",
                         "--no-conflicts", "--no-replaces", "--no-enhances", *packages)
         return sorted(set(re.findall(rf"^({pattern})$", text, re.M)))
 
     def download(self, packages, into):
-        """Fetch the .deb files of exactly PACKAGES; a version gone from the mirror means stale lists."""
+        """Fetch the .deb files of PACKAGES only; update the lists if the mirror no longer has that version."""
         into.mkdir(parents=True, exist_ok=True)
         try:
             self.apt("apt-get", "-q", "download", *packages, cwd=into)
@@ -121,12 +121,12 @@ class Suite:
         return sorted(into.glob("*.deb"))
 
     def download_closure(self, packages):
-        """Fetch PACKAGES with all they depend on, as if nothing at all were installed."""
+        """Fetch PACKAGES with all their dependencies, installed or not."""
         self.apt("apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "install", *packages)
         return sorted((self.dir / "cache/archives").glob("*.deb"))
 
     def unpack(self, packages, into):
-        """Unpack exactly PACKAGES below INTO; the .deb files are not kept."""
+        """Unpack PACKAGES only below INTO, and delete their .deb files."""
         debs = into / ".debs"
         for deb in self.download(packages, debs):
             cache.run(["dpkg-deb", "-x", deb, into])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""A compiler of the next Debian, for headers whose host programs do not run on this one.
+"""A compiler of the next Debian release, for headers whose host programs do not run on this one.
 
-The packages are only unpacked, not installed: a compiler needs no more, it takes seconds, and an
-ordinary user can do it.  Commands run in it by chroot within private namespaces.
+The packages are unpacked, not installed, which is enough for a compiler, quick, and possible without root.  Commands
+run in it by chroot within private namespaces.
 """
 import os
 import subprocess
@@ -17,7 +17,7 @@ ALTERNATIVES = {"awk": "gawk", "cc": "gcc-14", "gcc": "gcc-14", "sh": "dash", "l
 
 
 def prepare():
-    """The folder of the build root, made if need be."""
+    """The folder of the build root, created if necessary."""
     path = cache.root() / "buildroots" / f"{SUITE}-{cache.digest(' '.join(PACKAGES))}"
     with cache.making(path) as needed:
         if needed:
@@ -43,7 +43,7 @@ def unpack(path):
 
 
 def unpack_one(deb, path):
-    """dpkg-deb -x replaces a link to a folder by a folder; tar can be told not to."""
+    """Unpack a package with tar, because dpkg-deb -x would replace links to folders by folders."""
     fs = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(deb)], stdout=subprocess.PIPE)
     subprocess.run(["tar", "-C", str(path), "-x", "--keep-directory-symlink", "--no-same-owner"],
                          stdin=fs.stdout, check=True)
@@ -52,7 +52,7 @@ def unpack_one(deb, path):
 
 
 def wrap(argv, binds, cwd):
-    """ARGV as a command line that runs in the build root, with BINDS at the same places as here."""
+    """The command line that runs ARGV in the build root, where the folders BINDS have the same paths as outside."""
     path = prepare()
     steps = ["set -e"]
     for bind in binds:

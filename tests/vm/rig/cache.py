@@ -2,8 +2,8 @@
 # Author: The krdma developers
 """The cache folder, its locks, and commands that take long.
 
-Whatever is made in the cache is made in its final place under a lock, because a kernel's build folder
-knows its own path.  The stamp file comes last: without it a folder counts as absent and is made anew.
+A folder of the cache is filled at its final path under a lock, because the build folder of a kernel contains its own
+path.  The stamp file is written last: a folder without it is incomplete and is filled again.
 """
 import contextlib
 import fcntl
@@ -19,15 +19,15 @@ import time
 
 STAMP = ".ready"
 HEARTBEAT = 30
-UNUSED = 14 * 24 * 3600		# seconds after which what nobody used goes away
+UNUSED = 14 * 24 * 3600		# age at which an unused folder is removed, in seconds
 
 
 class RigError(Exception):
-    """Something that the user should read as one line."""
+    """An error that is printed as one line."""
 
 
 def in_words(error):
-    """An error as one line; of a program or file that is not there, its name."""
+    """An error as one line, with the name of a missing program or file."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -56,7 +56,7 @@ def digest(*parts):
 
 @contextlib.contextmanager
 def lock(name, shared=False):
-    """Hold a named lock; say so when somebody else has it, for it may take minutes."""
+    """Hold a named lock; print a line before waiting for another process, because that may take minutes."""
     folder = root() / "locks"
     folder.mkdir(exist_ok=True)
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
@@ -75,7 +75,7 @@ def is_ready(path):
 
 @contextlib.contextmanager
 def making(path):
-    """Lock PATH and yield True when the caller has to fill it; the stamp follows if that went well."""
+    """Lock PATH and yield True if the caller must fill it; the stamp is written if the caller succeeds."""
     if is_ready(path):
         (path / STAMP).touch()
         yield False
@@ -92,7 +92,7 @@ def making(path):
 
 
 def prune(folder):
-    """Remove what was not used for long, such as kernels of versions that are gone."""
+    """Remove entries that were not used for a long time, such as old versions of kernels."""
     for entry in folder.glob("*"):
         used = entry / STAMP if is_ready(entry) else entry
         if time.time() - used.stat().st_mtime > UNUSED:
@@ -101,7 +101,7 @@ def prune(folder):
 
 @contextlib.contextmanager
 def progress(what):
-    """Announce a step, show a sign of life while it runs, and its time at the end."""
+    """Print the begin, every HEARTBEAT seconds the duration, and the end of a step."""
     start = time.monotonic()
     done = threading.Event()
 
@@ -121,7 +121,7 @@ def progress(what):
 
 
 def call(argv, **options):
-    """Run a command in its own process group, which ends when we are interrupted; (status, its output)."""
+    """Run a command in its own process group, and kill it if this process is interrupted; (status, output)."""
     with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
         try:
@@ -133,7 +133,7 @@ def call(argv, **options):
 
 
 def run(argv, log=None, **options):
-    """Run a command quietly; its output goes to LOG, and the end of it into the error."""
+    """Run a command; append its output to LOG, and the end of it to the error if it fails."""
     status, text = call(argv, **options)
     words = " ".join(str(word) for word in argv)
     if log:
@@ -146,7 +146,7 @@ def run(argv, log=None, **options):
 
 
 def output(argv, **options):
-    """What a command prints on stdout; an error if it fails."""
+    """The standard output of a command; an error if it fails."""
     argv = [str(word) for word in argv]
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, **options)
     if done.returncode:

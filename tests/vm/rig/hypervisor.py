@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""How a node is started: the command line of QEMU or of a User-mode Linux kernel."""
+"""Command lines that start a node, with QEMU or as User-mode Linux."""
 import dataclasses
 import functools
 import lzma
@@ -16,14 +16,14 @@ from rig import cache
 HERE = pathlib.Path(__file__).resolve().parent.parent
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"]
 SOCKET_BUFFER = 8 << 20
-# The pc machine's ACPI table of interrupts is computed by a loop each time a device is enabled, which takes a debug
-# kernel 14 seconds a device where the processor is emulated; that of q35 just stands there.
+# Machine q35, because its ACPI table of interrupts is static.  The pc machine computes it in a loop whenever a device is
+# enabled, which takes a debug kernel on an emulated processor 14 seconds.
 MACHINE = "q35,vmport=off,hpet=off,sata=off,smbus=off"
 
 
 @dataclasses.dataclass
 class Setup:
-    """What all nodes of one run have in common."""
+    """Settings that all nodes of a run share."""
     kernel: object
     run_dir: pathlib.Path
     root: str
@@ -38,13 +38,13 @@ def mac(number):
 
 @functools.cache
 def kvm_works():
-    """/dev/kvm may exist and even answer where no guest ever boots: believe the processor."""
+    """Can QEMU use KVM?  The flags of the processor decide: /dev/kvm may exist on hosts where no guest boots."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     return bool(re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.M)) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
 def cable():
-    """Both ends of a network cable that carries one frame a message."""
+    """A socket pair that serves as a network cable, with one frame in each message."""
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     for end in ends:
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
@@ -53,7 +53,7 @@ def cable():
 
 
 def program(name):
-    """One of our small C programs, compiled if need be."""
+    """The path of a C program of tests/vm, compiled if necessary."""
     source = HERE / f"{name}.c"
     path = cache.root() / "programs" / f"{name}-{cache.digest(source)}"
     with cache.making(path) as needed:
@@ -64,7 +64,7 @@ def program(name):
 
 @functools.cache
 def processor():
-    """The processor of QEMU, and what a kernel has to be told about it."""
+    """(arguments of QEMU for its processor, arguments of a kernel for that processor)"""
     if kvm_works():
         return ["-accel", "kvm", "-cpu", "host"], []
     khz = cache.output([program("tsc")]).strip()
@@ -76,7 +76,7 @@ def debug_arguments(kernel):
 
 
 def uml_command(setup, node, net, outputs, console):
-    """NET is the socket of this node or None, OUTPUTS a pipe for each node that this kernel carries."""
+    """NET: socket of this node or None; OUTPUTS: a pipe for each node of this kernel."""
     del console			# its standard output is the console
     argv = [setup.kernel.image, f"mem={setup.memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
             f"init={HERE}/node/uml-init", "seccomp=on", "con=null", "con0=null,fd:1", f"uml_dir={setup.run_dir}",
@@ -93,7 +93,7 @@ def uml_command(setup, node, net, outputs, console):
 
 
 def share(tag, path, access):
-    path = str(path).replace(",", ",,")		# as QEMU's options have it
+    path = str(path).replace(",", ",,")		# QEMU's escape for a comma in an option
     return ["-virtfs", f"local,id={tag},mount_tag={tag},path={path},security_model=none,multidevs=remap{access}"]
 
 
@@ -104,12 +104,12 @@ def qemu_shares(setup):
 
 
 def page_pool(kernel):
-    """An option of the adapter that keeps virtio_net from having one, where rxe then hangs (see README.rst); or nothing."""
+    """An option that keeps virtio_net from using a page pool, where rxe would hang (see README.rst), or ""."""
     return ",mrg_rxbuf=off" if kernel.name == "stock-new" else ""
 
 
 def qemu_command(setup, node, net, outputs, console):
-    """NET is the socket of this node, OUTPUTS has its one pipe, CONSOLE is the file for the kernel log."""
+    """NET: socket of this node; OUTPUTS: its pipe; CONSOLE: file for the kernel log."""
     machine, told = processor()
     append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
               "net.ifnames=0", *told, *debug_arguments(setup.kernel), f"rig_node={node}", setup.append]
@@ -124,7 +124,7 @@ def qemu_command(setup, node, net, outputs, console):
 
 
 def initramfs(kernel):
-    """A RAM disk that can mount the real root: busybox, a few modules, and the first process."""
+    """A RAM disk that mounts the real root, with busybox, a few modules, and the first process."""
     busybox = pathlib.Path(shutil.which("busybox") or "busybox")
     script = HERE / "node/initramfs"
     key = cache.digest(busybox, script, " ".join(BOOT_MODULES), str(kernel.dir))
@@ -152,7 +152,7 @@ def fill_initramfs(kernel, tree, busybox, script):
 
 
 def boot_modules(kernel):
-    """Files of the modules that mounting the root takes, each after those that it needs."""
+    """Files of the modules that are needed to mount the root, each after its dependencies."""
     root = kernel.modules.resolve().parents[2]
     needed = {}
     for name in BOOT_MODULES:
@@ -165,7 +165,7 @@ def boot_modules(kernel):
 
 
 def pack(tree, image):
-    """TREE as an uncompressed cpio archive: an emulated processor unpacks slowly."""
+    """Pack TREE into a cpio archive, uncompressed because an emulated processor unpacks slowly."""
     names = "".join(f"{path.relative_to(tree)}\n" for path in sorted(tree.rglob("*")))
     with open(image, "wb") as file:
         subprocess.run(["cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet"], cwd=tree, input=names.encode(),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Kernels by name: fetched, unpacked or built into the cache."""
+"""Kernels by name, which are fetched or built into the cache."""
 import dataclasses
 import os
 import pathlib
@@ -16,12 +16,12 @@ JOBS = f"-j{os.cpu_count()}"
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """A kernel that lies ready in the cache."""
+    """A kernel in the cache."""
     name: str
     dir: pathlib.Path
     arch: str = "x86_64"
     debug: bool = False
-    foreign: bool = False		# its headers need the build root
+    foreign: bool = False		# modules for it are built in the build root
 
     @property
     def is_uml(self):
@@ -37,7 +37,7 @@ class Kernel:
 
     @property
     def modules(self):
-        """What /lib/modules/RELEASE is in a node."""
+        """The folder that is /lib/modules/RELEASE in a node."""
         return self.dir / "modules"
 
     @property
@@ -46,13 +46,13 @@ class Kernel:
 
     @property
     def make_args(self):
-        checks = ["UBSAN_SANITIZE=y"] if self.debug else []	# for us, where not for all of the kernel
+        checks = ["UBSAN_SANITIZE=y"] if self.debug else []	# for our modules, if the kernel does not check all code
         return (["ARCH=um"] if self.is_uml else []) + checks
 
 
 @dataclasses.dataclass(frozen=True)
 class Stock:
-    """A Debian kernel: image, modules and headers out of packages."""
+    """A Debian kernel: image, modules and headers from packages."""
     suite: str
     flavour: str = "amd64"
     foreign: bool = False
@@ -108,7 +108,7 @@ TABLE = {
 
 
 def prepare(name):
-    """The kernel called NAME, made if it is not there yet."""
+    """The kernel called NAME, fetched or built if it is not in the cache."""
     kernel = TABLE[name].prepare(name)
     if kernel.foreign:
         buildroot.prepare()
@@ -116,19 +116,19 @@ def prepare(name):
 
 
 def is_built(name):
-    """Is it compiled here, unlike those that are fetched?"""
+    """Is the kernel compiled, not fetched?"""
     return isinstance(TABLE[name], Built)
 
 
 def newest(packages):
-    """The highest version among names that end in one."""
+    """The name with the highest version of PACKAGES, whose names contain one."""
     if not packages:
         raise cache.RigError("the mirror has no linux-source package")
     return max(packages, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
 
 
 def unpack_source(suite, package, version):
-    """The unpacked tree of a linux-source package, shared by the kernels that are built of it."""
+    """The unpacked tree of a linux-source package, shared by all kernels that are built from it."""
     path = cache.root() / "sources" / f"{package}-{version}"
     with cache.making(path) as needed:
         if needed:
@@ -141,7 +141,7 @@ def unpack_source(suite, package, version):
 
 
 def source(name):
-    """The kernel tree whose scripts (checkpatch, kernel-doc, coccinelle) suit kernel NAME."""
+    """The source tree of kernel NAME, for its scripts such as checkpatch and kernel-doc."""
     spec = TABLE[name]
     if not isinstance(spec, Built):
         raise cache.RigError(f"{name} is not built from source: ask for debug-6.1 or uml")
@@ -151,7 +151,7 @@ def source(name):
 
 
 def settle(path):
-    """Make unpacked packages usable where they lie: links and includes must not point into the host."""
+    """Change links and includes of unpacked packages, which would otherwise refer to files of the host."""
     root = path / "root"
     if not (root / "lib").exists():
         (root / "lib").symlink_to("usr/lib")
@@ -170,7 +170,7 @@ def settle(path):
 
 
 def relink(root):
-    """Point absolute symbolic links into ROOT."""
+    """Change absolute symbolic links to targets in ROOT."""
     for folder, folders, files in os.walk(root):
         for entry in folders + files:
             link = pathlib.Path(folder, entry)
@@ -181,7 +181,7 @@ def relink(root):
 
 
 def read_fragments(fragments):
-    """{option: line} of configuration fragments; later ones win."""
+    """{option: line} of configuration fragments; the last line for an option counts."""
     wanted = {}
     for fragment in fragments:
         for line in fragment.read_text(encoding="ascii").splitlines():
@@ -192,7 +192,7 @@ def read_fragments(fragments):
 
 
 def configure(source_dir, build_dir, make, fragments):
-    """allnoconfig plus fragments; an option that the kernel did not take is an error, not a surprise."""
+    """Configure with allnoconfig and the fragments; an option that the kernel rejects is an error."""
     wanted = read_fragments(fragments)
     merged = build_dir / "fragments.config"
     merged.write_text("\n".join(wanted.values()) + "\n", encoding="ascii")
@@ -211,9 +211,9 @@ def build(source_dir, path, arch, fragments):
     make = ["make", JOBS, f"ARCH={arch}", f"O={build_dir}"]
     configure(source_dir, build_dir, make, fragments)
     for target in ("linux" if arch == "um" else "bzImage", "modules_prepare"):
-        # Nobody here will mend what the compiler warns of in the kernel, and not to look for it saves 7 % of the time.
+        # Without warnings, which concern the kernel's own code; this saves 7 % of the time.
         cache.run([*make, "-C", source_dir, target, "KCFLAGS=-w"], log=log)
-    shutil.copy(build_dir / "vmlinux.symvers", build_dir / "Module.symvers")	# nothing else exports
+    shutil.copy(build_dir / "vmlinux.symvers", build_dir / "Module.symvers")	# no module exports symbols
     release = cache.output([*make, "-s", "-C", source_dir, "kernelrelease"]).strip()
     (path / "release").write_text(release + "\n", encoding="ascii")
     if arch != "um":
@@ -223,7 +223,7 @@ def build(source_dir, path, arch, fragments):
 
 
 def module_index(path, build_dir, release):
-    """A modules folder in which modprobe finds that all is built in."""
+    """Create a modules folder in which modprobe finds all modules as built in."""
     modules = path / "root/lib/modules" / release
     modules.mkdir(parents=True)
     for name in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
@@ -234,7 +234,7 @@ def module_index(path, build_dir, release):
 
 
 def slim(build_dir):
-    """Drop objects; headers, scripts, Module.symvers and what links modules stay."""
+    """Delete object files, except those that modules are linked with."""
     keep = {"scripts", "tools"}
     for entry in build_dir.iterdir():
         if re.match(r"(\.tmp_)?vmlinux(?!\.symvers)", entry.name) or entry.suffix in (".a", ".o"):

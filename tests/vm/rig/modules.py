@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Our modules, built for a kernel the way users build them: make KDIR=... modules.
+"""Build our modules for a kernel as users do, with make KDIR=... modules.
 
-Each kernel has its own copy of the sources in the cache, so that builds for several kernels do not
-meet; only files that changed are copied, so make rebuilds only what it must.
+Each kernel has its own copy of the sources in the cache, so that builds for several kernels can run at the same time.
+Only changed files are copied, so that make rebuilds as little as possible.
 """
 import contextlib
 import filecmp
@@ -30,11 +30,11 @@ def tracked(tree):
 
 
 def copy(tree, into):
-    """Bring the copy up to date, true if it was not; times of unchanged files stay as they are, for make."""
+    """Update the copy INTO; true if it was out of date.  Unchanged files keep their times, for make."""
     files = set(tracked(tree))
     manifest = into / MANIFEST
     old = set(filter(None, manifest.read_text(encoding="utf-8").split("\0"))) if manifest.exists() else set()
-    # Whoever is killed in here leaves no file behind that the next one does not know.
+    # List new files before they are copied, so that the next run knows them if this one is killed.
     replace(manifest, old | files)
     gone = old - files
     for name in gone:
@@ -45,16 +45,16 @@ def copy(tree, into):
 
 
 def replace(manifest, files):
-    """All of it or nothing, should we be killed."""
+    """Write the manifest atomically."""
     new = manifest.with_name(f"{MANIFEST}.new")
     new.write_text("\0".join(sorted(files)), encoding="utf-8")
     new.rename(manifest)
 
 
 def copy_one(source, target):
-    """True if the file was new or another."""
+    """Copy a file; true if it was missing or different."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir() and not source.is_symlink():	# a submodule: not ours
+    if source.is_dir() and not source.is_symlink():	# a git submodule
         return False
     if source.is_symlink():
         same = target.is_symlink() and os.readlink(source) == os.readlink(target)
@@ -69,20 +69,20 @@ def copy_one(source, target):
 
 
 def place(kernel, tree, args):
-    """Where TREE is built for KERNEL with these arguments to make."""
+    """The folder in which TREE is built for KERNEL with these arguments of make."""
     key = hashlib.sha256(f"{tree}\0{' '.join(args)}".encode()).hexdigest()[:8]
     return cache.root() / "modules" / f"{kernel.dir.name}-{key}"
 
 
 def build(kernel, tree=TREE, args=()):
-    """Build, show what make had to say, and return the folder of the .ko files."""
+    """Build, print the output of make if it warns, and return the folder of the .ko files."""
     with built(kernel, tree, args) as folder:
         return folder
 
 
 @contextlib.contextmanager
 def built(kernel, tree=TREE, args=()):
-    """Like build(), but nobody builds in the same place until the caller has taken the files."""
+    """Like build(), but hold the lock of the folder until the caller has copied the files."""
     tree = pathlib.Path(tree).resolve()
     path = place(kernel, tree, args)
     with cache.lock(f"modules-{path.name}"):
@@ -95,7 +95,7 @@ def built(kernel, tree=TREE, args=()):
 
 
 def refresh(kernel, tree, path, args):
-    """Copy and make; the second only if something changed, or if the last time was not clean."""
+    """Update the copy, and build if a file has changed or the previous build failed or printed a warning."""
     clean = path / CLEAN
     was_clean = clean.exists()
     clean.unlink(missing_ok=True)
@@ -110,10 +110,10 @@ def refresh(kernel, tree, path, args):
 
 
 def make(kernel, path, args):
-    """Run make in the copy; True if it built but complained.
+    """Run make in the copy; true if it succeeded with a warning.
 
-    What it made is unsure until it has ended without a complaint: if it is killed a file may be half written, and a
-    complaint comes only once.
+    The file UNSURE remains if make is killed or warns: a file may then be half written, and make would not repeat the
+    warning without compiling again.
     """
     unsure = path / UNSURE
     unsure.touch()
@@ -134,7 +134,7 @@ def make(kernel, path, args):
 
 
 def forget(path):
-    """Nothing that is unsure may be taken for up to date."""
+    """Delete built files, so that make builds all of them again."""
     for pattern in ("*.o", "*.ko", ".*.cmd"):
         for file in path.rglob(pattern):
             if OUT not in file.parts:
@@ -142,7 +142,7 @@ def forget(path):
 
 
 def collect(path):
-    """All .ko files of a built copy in one folder."""
+    """Copy all .ko files of a build into one folder."""
     out = path / OUT
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir()

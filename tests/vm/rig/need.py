@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What a command needs of the machine on which it is typed, and what it says without needing anything."""
+"""Packages that a command needs on the machine of its user, and its version."""
 import os
 import pathlib
 import re
@@ -13,7 +13,7 @@ CHECKED = "KRDMA_PACKAGES"
 
 
 def packages(command, *groups):
-    """Make sure that the Debian packages of GROUPS are installed; commands that COMMAND calls do not look again."""
+    """Ensure that the Debian packages of GROUPS are installed; commands that COMMAND calls do not check again."""
     if not groups:
         return
     status = subprocess.call([HERE / "packages", command, *groups])
@@ -23,7 +23,7 @@ def packages(command, *groups):
 
 
 def of_kernels(names):
-    """Groups of packages that it takes to prepare the kernels NAMES, to build modules for them and to boot them."""
+    """Groups of packages that are needed to prepare the kernels NAMES, to build modules for them and to boot them."""
     groups = ["modules", "nodes"]
     if not all(name.startswith("stock") for name in names):
         groups.append("sources")

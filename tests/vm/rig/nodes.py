@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Processes that carry nodes: start them, pass on their output, end them, judge them."""
+"""Processes of nodes: start them, forward their output, end them, judge them."""
 import os
 import pathlib
 import re
@@ -13,18 +13,18 @@ import time
 from rig import cache, hypervisor
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
-GRACE = 30			# seconds that the others get when one node has failed
-BOOT_SILENCE = 120		# seconds without a word of a kernel that has not booted yet
+GRACE = 30			# time for the other nodes after one has failed, in seconds
+BOOT_SILENCE = 120		# time without output after which a booting kernel counts as hanging, in seconds
 FIRST_PROGRAM = re.compile(r"Run \S+init as init process")
 TAIL = 40
 print_lock = threading.Lock()
 
 
 def spawn(argv, fds, stdout):
-    """Start a process of its own group, which dies with us however we end.
+    """Start a process in its own group, which is killed when this process ends for any reason.
 
-    setpriv becomes that process. preexec_fn would run Python between fork() and exec(), where a lock that another thread held
-    is never released.
+    setpriv sets that up and then executes ARGV.  preexec_fn would run Python between fork() and exec(), where a lock that
+    another thread held is never released.
     """
     return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *(str(word) for word in argv)], stdin=subprocess.DEVNULL,
                             stdout=stdout, stderr=subprocess.STDOUT, pass_fds=fds, start_new_session=True)
@@ -40,7 +40,7 @@ def end(process):
 
 
 class Machine:
-    """One kernel, and the nodes that it carries: one, or all of them as namespaces."""
+    """One kernel with its nodes: a single one, or all of them as namespaces."""
 
     def __init__(self, setup, number, nodes, net):
         self.number = number
@@ -65,18 +65,18 @@ class Machine:
         return self.process.poll() is None
 
     def hangs_at_boot(self):
-        """No node of it has come to its script, and the kernel has said nothing for long."""
+        """Has no node begun its script, and the kernel printed nothing for BOOT_SILENCE seconds?"""
         marks = [self.verdict.parent / f"barrier/.boot.1.{node}" for node in self.nodes]
         silence = time.time() - self.console.stat().st_mtime
         return silence > BOOT_SILENCE and self.running() and not any(mark.exists() for mark in marks)
 
     def signal(self):
-        """The name of the signal that has ended the emulator, unless it was ours; or None."""
+        """The name of the signal that has ended the emulator; None if there was none, or kill() sent it."""
         status = self.process.poll()
         return signal.Signals(-status).name if status is not None and status < 0 and not self.killed else None
 
     def breaks_at_boot(self):
-        """The kernel has met a breakpoint that it knows nothing of, or its emulator has died, before there was any program."""
+        """Did the kernel hit an unknown breakpoint, or the emulator die, before the first program started?"""
         text = self.console.read_text(encoding="utf-8", errors="replace")
         return bool("Oops: int3:" in text or self.signal()) and not FIRST_PROGRAM.search(text)
 
@@ -89,7 +89,7 @@ class Machine:
             reader.join(timeout=10)
 
     def failures(self):
-        """Why this machine failed, as lines; none if it did not."""
+        """The reasons why this machine failed; empty if it passed."""
         lines = self.verdict.read_text(encoding="utf-8", errors="replace").splitlines() if self.verdict.exists() else []
         found = [line.removeprefix("fail ") for line in lines if line.startswith("fail ")]
         passed = {int(line.split()[1]) for line in lines if re.fullmatch(r"script \d+ 0", line)}
@@ -110,13 +110,13 @@ def pass_on(node, read):
                 with print_lock:
                     sys.stdout.buffer.write(b"n%d| " % node + line.rstrip(b"\r\n") + b"\n")
                     sys.stdout.buffer.flush()
-            except BrokenPipeError:		# nobody listens: end the run, not only this thread
+            except BrokenPipeError:		# the reader has ended: end the whole run
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
 
 
 def splat_patterns():
-    """What stands in the file splats."""
+    """The patterns in the file splats."""
     lines = (HERE / "splats").read_text(encoding="ascii").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -158,7 +158,7 @@ class Fleet:
             net.close()
 
     def wire(self):
-        """A socket for each node: two nodes share a cable, others hang on a switch."""
+        """A socket for each node: two nodes share a cable, more of them are connected by a switch."""
         if self.count == 2:
             return hypervisor.cable()
         cables = [hypervisor.cable() for _ in range(self.count)]
@@ -169,7 +169,7 @@ class Fleet:
         return [near for near, _ in cables]
 
     def wait(self, timeout):
-        """Until all machines are off or the time is up; a failed one leaves the others a little more."""
+        """Wait until all machines are off, or for TIMEOUT seconds; after a failure for GRACE seconds at most."""
         deadline = time.monotonic() + timeout
         waiting = list(self.machines)
         while waiting:
@@ -189,13 +189,13 @@ class Fleet:
             time.sleep(0.02)
 
     def mark_ended(self, machine):
-        """Tell barriers that this machine is gone; True if it failed."""
+        """Let barriers fail that wait for this machine, which has ended; true if it failed."""
         for node in machine.nodes:
             (self.setup.run_dir / f"exchange/.rig/ended.{node}").touch()
         return bool(machine.failures())
 
     def stop(self):
-        """End every process that is still there, and let the readers finish."""
+        """End all processes, and wait for the threads that read their output."""
         for machine in self.machines:
             machine.kill()
         if self.switch:
@@ -204,7 +204,7 @@ class Fleet:
             machine.finish()
 
     def judge(self):
-        """All reasons to fail, with the kernel's last words of the machines that have one."""
+        """The reasons why the run failed; also print the end of the kernel log of each machine that failed."""
         reasons = []
         for machine in self.machines:
             found = machine.failures()
@@ -219,7 +219,7 @@ class Fleet:
 
 
 def keep_logs(run_dir):
-    """Move kernel logs of a failed run out of the folder that goes away; the latest twenty stay."""
+    """Copy the kernel logs of a failed run into the cache, which keeps those of the latest twenty runs."""
     logs = cache.root() / "logs"
     kept = logs / run_dir.name
     kept.mkdir(parents=True)

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent.parent
 LINK_MODULES = {"rxe": "rdma_rxe", "siw": "siw"}
 MEMORY = {"uml-debug": "2G"}
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-MAX_NODES = 15			# consoles of User-mode Linux
+MAX_NODES = 15			# number of consoles of User-mode Linux
 
 
 def arguments():
@@ -32,19 +32,20 @@ def arguments():
     parser.add_argument("--load", default="", metavar="MODULES", help='modules to load, in order: "krdma krping"')
     parser.add_argument("--add", action="append", default=[], type=pathlib.Path, metavar="FILE")
     parser.add_argument("--root", default="/", metavar="DIR", help="a debootstrap tree (default: this machine)")
-    parser.add_argument("--append", default="", metavar="ARGS", help="more of the kernel's command line")
+    parser.add_argument("--append", default="", metavar="ARGS", help="additional arguments of the kernel")
     parser.add_argument("--mem", metavar="M", help="memory of a machine, such as 1G")
     parser.add_argument("--cpus", type=int, default=2, metavar="N")
     parser.add_argument("--make", action="append", default=[], metavar="WORD",
-                        help="build our modules with this besides, such as --make=W=1")
-    parser.add_argument("--timeout", type=float, default=600, metavar="S", help="seconds for boot and script")
+                        help="additional argument of make for our modules, such as --make=W=1")
+    parser.add_argument("--timeout", type=float, default=600, metavar="S",
+                        help="time limit for boot and script, in seconds")
     parser.add_argument("script", type=pathlib.Path, metavar="SCRIPT")
     parser.add_argument("args", nargs=argparse.REMAINDER, metavar="ARG")
     return check(parser, parser.parse_args())
 
 
 def check(parser, args):
-    """Refuse in one line what cannot work."""
+    """Refuse arguments that cannot work, with one line."""
     if args.link == "siw" and args.kernel.startswith("stock"):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
     if not 1 <= args.nodes <= MAX_NODES:
@@ -63,7 +64,7 @@ def refuse(text):
 
 
 def fill(run_dir, args, kernel):
-    """What the nodes find in /rig, /add, /modules and /exchange."""
+    """Fill the folders that nodes see as /rig, /add, /modules and /exchange."""
     rig = run_dir / "rig"
     shutil.copytree(HERE / "node", rig)
     for folder in (rig / "add", rig / "modules", rig / "script", run_dir / "exchange/.rig/barrier"):
@@ -86,7 +87,7 @@ def fill(run_dir, args, kernel):
 
 
 def configuration(args, kernel):
-    """Variables for the shell programs of a node, busybox's among them."""
+    """Variables for the shell programs of a node, some of which are run by busybox."""
     values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
               "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel)),
@@ -96,18 +97,18 @@ def configuration(args, kernel):
 
 
 def boots_systemd(args, kernel):
-    """A tree of its own boots as it would on a machine; the host's root does not, nor do kernels without cgroups."""
+    """Does systemd boot the node?  Only in a tree of --root, and with a stock kernel, because the others lack cgroups."""
     own = os.path.realpath(args.root) != "/" and isinstance(kernels.TABLE[kernel.name], kernels.Stock)
     return own and os.path.exists(os.path.join(args.root, "usr/lib/systemd/systemd"))
 
 
 def in_namespaces(kernel):
-    """The vector driver of UML turns lockdep off: there, nodes are namespaces of one kernel."""
+    """Are the nodes namespaces of one kernel?  They are on uml-debug, where the vector driver would disable lockdep."""
     return kernel.is_uml and kernel.debug
 
 
 def boot(setup, args, kernel):
-    """Nodes, from power on to off."""
+    """Run all nodes from power on to power off."""
     fleet = nodes.Fleet(setup, args.nodes, in_namespaces(kernel))
     try:
         fleet.start()
@@ -118,7 +119,7 @@ def boot(setup, args, kernel):
 
 
 def forget_nodes(run_dir):
-    """What nodes that never came to their script have left behind."""
+    """Delete the files of nodes that have not begun their script."""
     for console in run_dir.glob("*.console"):
         console.unlink()
     shutil.rmtree(run_dir / "exchange/.rig")
@@ -133,11 +134,12 @@ def run(args, run_dir):
                              args.mem or MEMORY.get(args.kernel, "1G"), args.cpus, args.append)
     fleet = boot(setup, args, kernel)
     if fleet.hung_at_boot and not kernel.is_uml:
-        # An emulated machine now and then gets no more timer interrupts before its second processor is up (QEMU 7.2,
-        # TCG, debug-6.1 more than others, about one boot in twenty on a busy host). Or one of its processors still meets
-        # the breakpoint of a place in the kernel's code that another one has changed (seen once, 7.3: static keys of
-        # sched_clock_cpu()). Or QEMU itself dies by SIGSEGV (seen once, 7.2, on a busy host, while the kernel was reading
-        # sizes of PCI BARs). No script has begun yet.
+        # Boot once more, because the emulator may have failed before any script began:
+        # - The timer interrupts of an emulated machine stop before its second processor is up (QEMU 7.2 with TCG, mostly
+        #   debug-6.1, about one boot in twenty on a busy host).
+        # - A processor hits a breakpoint that another one has already removed from the kernel's code (seen once, 7.3,
+        #   static keys of sched_clock_cpu()).
+        # - QEMU dies by SIGSEGV (seen once, 7.2, on a busy host, while the kernel was reading sizes of PCI BARs).
         cache.say("a node hangs or breaks at boot: once more")
         forget_nodes(run_dir)
         fleet = boot(setup, args, kernel)
@@ -150,7 +152,7 @@ def run(args, run_dir):
 
 
 def interrupted(number, _frame):
-    """Leave through every clean-up, which a second signal must not cut short."""
+    """Exit through all clean-ups, and ignore further signals, which would interrupt them."""
     for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
