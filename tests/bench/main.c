@@ -14,12 +14,12 @@
 
 #define KBENCH_LINE_MAX 512
 #define KBENCH_WORDS 16
-/* Connections that are served, each by a work item that sleeps. */
+/* Limit of served connections, each of which has a work item that sleeps. */
 #define KBENCH_WORKS 256
 
 struct workqueue_struct *kbench_wq;
 
-/* One command at a time: two would measure each other. */
+/* Serializes commands, because two at a time would disturb each other. */
 static DEFINE_MUTEX(kbench_mutex);
 
 static int kbench_open(struct inode *inode, struct file *file)
@@ -81,7 +81,7 @@ static int kbench_dispatch(char *text, char **words, int n)
 	return kbench_measure(&job, words, n);
 }
 
-/* @line is torn into words. */
+/* Splits @line, which is changed, into words. */
 static int kbench_execute(char *text, char *line)
 {
 	char *words[KBENCH_WORDS], *word;
@@ -115,7 +115,7 @@ static ssize_t kbench_write(struct file *file, const char __user *buf,
 		return PTR_ERR(line);
 	ret = kbench_execute(file->private_data, line);
 	kfree(line);
-	/* The result is read from its beginning. */
+	/* The next read() starts at the beginning of the result. */
 	*ppos = 0;
 	return ret ?: size;
 }
@@ -141,7 +141,7 @@ static int __init kbench_init(void)
 
 static void __exit kbench_exit(void)
 {
-	/* Waits for a command that runs. */
+	/* This waits for a running command. */
 	remove_proc_entry(KBUILD_MODNAME, NULL);
 	kbench_serve_end();
 	destroy_workqueue(kbench_wq);
@@ -151,6 +151,6 @@ module_init(kbench_init);
 module_exit(kbench_exit);
 
 MODULE_AUTHOR("The krdma developers");
-MODULE_DESCRIPTION("krdma measured against RDMA verbs");
+MODULE_DESCRIPTION("Benchmark of krdma against RDMA verbs");
 MODULE_LICENSE("GPL");
 MODULE_IMPORT_NS(KRDMA_NS);

@@ -22,27 +22,30 @@ import rows as all_rows  # noqa: E402
 from record import BenchError  # noqa: E402
 from rig import kernels, need  # noqa: E402
 
-TURN_MS = 500
-BOOT_SECONDS = 240
+TURN_MS = 500			# duration of a turn
+BOOT_SECONDS = 240		# time limit for a boot
 
 
 def arguments():
     known = list(dict.fromkeys(row.id for row in (*all_rows.ROWS, *all_rows.POINTS)))
     parser = argparse.ArgumentParser(
-        prog="tools/bench", description="Measure krdma against verbs written by hand, in the same kernel, by turns.",
-        epilog="A line is: ROW WHAT, TOPOLOGY VALUE goal OPGOAL met|missed. The exit status is 0 if all was measured, whatever "
-               "the values.")
+        prog="tools/bench",
+        description="Compare krdma and vrfm with hand-written verbs code, measured alternately in the same kernel.",
+        epilog="Each line is: ROW WHAT, TOPOLOGY VALUE goal OPGOAL met|missed. The exit status is 0 if all rows were "
+               "measured, even if goals are missed.")
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
-    parser.add_argument("--rows", metavar="R1,R4", help=f"of {','.join(known)} (default: all; C only with --report)")
+    parser.add_argument("--rows", metavar="R1,R4", help=f"rows to measure: {','.join(known)} (default: all, but C only "
+                        "with --report)")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="uml")
     parser.add_argument("--link", choices=["rxe", "siw"], default="rxe")
-    parser.add_argument("--cpus", type=int, metavar="N", help="of each node (default: uml 1, others 2)")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="of which the median is taken (default: 5)")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--cpus", type=int, metavar="N", help="processors of each node (default: 1 for uml, otherwise 2)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="number of rounds; values are their median "
+                        "(default: 5)")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the results to this file")
     parser.add_argument("--report", type=pathlib.Path, metavar="DIR",
-                        help=f"write a page of it, {page.PAGE}, and the JSON, {page.JSON}, into this folder")
+                        help=f"write a page, {page.PAGE}, and the results, {page.JSON}, into this folder")
     parser.add_argument("--from", type=pathlib.Path, metavar="FILE", dest="earlier",
-                        help="do not measure: make the page of this JSON of an earlier run")
+                        help="make the page of the JSON of an earlier run, instead of measuring")
     args = parser.parse_args()
     if args.earlier and not args.report:
         parser.error("--from: only with --report")
@@ -50,18 +53,18 @@ def arguments():
     wanted = usual if args.rows is None else args.rows.split(",")
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        parser.error(f"--rows: {','.join(unknown)}: there are {','.join(known)}")
+        parser.error(f"--rows: unknown: {','.join(unknown)}; known: {','.join(known)}")
     if not 1 <= args.rounds <= 100:
         parser.error("--rounds: 1 to 100")
     args.rows = [row for row in all_rows.ROWS if row.id in wanted]
     args.points = [point for point in all_rows.POINTS if point.id in wanted]
-    # Two processors of User-mode Linux wait for each other whenever the host has something else to do.
+    # With two processors of User-mode Linux, one waits for the other whenever the host suspends that one.
     args.cpus = args.cpus or (1 if args.kernel.startswith("uml") else 2)
     return args
 
 
 def vbench(folder):
-    """The program that does what programs do."""
+    """Compile vbench.c, which uses vrfm like a program; its path."""
     program = pathlib.Path(folder, "vbench")
     try:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-I", TOP / "include/uapi", "-o", program,
@@ -72,15 +75,15 @@ def vbench(folder):
 
 
 class Machine:
-    """One boot: the rows and points of a topology, and what the node said."""
+    """One boot for the rows and points of a topology, and the output of its nodes."""
 
     def __init__(self, args, topology):
         self.args = args
         self.topology = topology
         self.rows = [row for row in args.rows if topology in row.topologies]
         self.points = [point for point in args.points if topology in point.topologies]
-        self.jobs = {}			# command -> key; rows may share one
-        self.turns = {}			# key -> variant -> round -> numbers
+        self.jobs = {}			# {command: key}, which rows may share
+        self.turns = {}			# {key: {variant: [numbers of each round]}}
         self.facts = {}
         self.skipped = {}
         for row in (*self.rows, *self.points):
@@ -91,7 +94,7 @@ class Machine:
         return f"{row.test} {row.variants} {self.args.rounds} {options}"
 
     def boot(self):
-        """Run all jobs; those of vrfm need a program besides."""
+        """Run all jobs; those of vrfm need the program vbench."""
         with tempfile.TemporaryDirectory() as folder:
             more = []
             if any(row.test.startswith("vrfm-") or row.test in all_rows.LONE for row in (*self.rows, *self.points)):
@@ -103,7 +106,7 @@ class Machine:
         load = "krdma krdma_bench vrfm" if more else "krdma krdma_bench"
         if any(row.test.startswith("krping-") for row in self.rows):
             load += " krping"
-        # Two memories of 256 MiB.
+        # The test "sizes" has two memories of 256 MiB.
         more = [*more, "--mem", "1G"] if any(row.test == "sizes" for row in self.rows) else more
         argv = [TOP / "tools/vm", "--kernel", self.args.kernel, "--link", self.args.link, "--nodes",
                 all_rows.NODES[self.topology], "--cpus", self.args.cpus, "--load", load, *more, "--timeout", seconds,
@@ -116,7 +119,7 @@ class Machine:
             raise BenchError(f"{self.topology}: tools/vm failed, see above")
 
     def hear(self, words):
-        """A line of node.sh."""
+        """Handle a line of node.sh."""
         if words[:1] == ["node"]:
             self.facts.update(word.split("=", 1) for word in words[1:])
         elif words[:1] == ["skipped"]:
@@ -128,7 +131,7 @@ class Machine:
             self.turns.setdefault(words[1], {}).setdefault(words[2], []).append(numbers)
 
     def turns_of(self, row):
-        """What was measured for a row or point; None if it is skipped."""
+        """The turns of a row or point; None if it was skipped."""
         key = self.jobs[self.command(row)]
         if key in self.skipped:
             print(f"bench: {row.id} {row.what}, {self.topology}: skipped: {self.skipped[key]}", file=sys.stderr)
@@ -139,20 +142,20 @@ class Machine:
         return turns
 
     def measured_point(self, point):
-        """The point as it goes into the JSON; None if it is skipped."""
+        """The entry of a point in the JSON; None if it was skipped."""
         turns = self.turns_of(point)
         return turns and {"id": point.id, "what": point.what, "size": point.size, "topology": self.topology,
                           "turns": turns}
 
     def measured(self, row):
-        """The row as it goes into the JSON; None if it is skipped."""
+        """The entry of a row in the JSON; None if it was skipped."""
         turns = self.turns_of(row)
         if turns is None:
             return None
         try:
             samples = row.value(turns)
         except ZeroDivisionError:
-            raise BenchError(f"{row.id} {row.what}, {self.topology}: this kernel does not tell") from None
+            raise BenchError(f"{row.id} {row.what}, {self.topology}: this kernel does not measure that") from None
         value, goal = row.pick(samples), row.goal(self.facts["release"])
         return {"id": row.id, "what": row.what, "value": round(value, 4), "goal": goal, "op": row.op,
                 "met": value <= goal if row.op == "<=" else value >= goal,
@@ -166,7 +169,7 @@ def say(row):
 
 
 def gather(found, measure, things, errors):
-    """Add to FOUND what MEASURE says of each thing."""
+    """Add the result of MEASURE for each thing to FOUND, or its error to ERRORS."""
     for thing in things:
         try:
             found.append(measure(thing))
@@ -175,7 +178,7 @@ def gather(found, measure, things, errors):
 
 
 def run(args):
-    """All machines, one after the other: (rows, points, facts, what could not be measured)."""
+    """Run all machines, one after the other; (rows, points, facts, errors)."""
     rows, points, facts, errors = [], [], {}, []
     for topology in all_rows.NODES:
         machine = Machine(args, topology)
@@ -195,7 +198,7 @@ def run(args):
 
 
 def host():
-    """The machine that all nodes share."""
+    """The description of this machine, which all nodes share."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     model = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
     return {"processor": model.group(1).strip() if model else None, "cpus": os.cpu_count(),
@@ -210,7 +213,7 @@ def tree():
 
 
 def measure(args):
-    """(JSON, errors)"""
+    """Measure; (JSON, errors)."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     load = os.getloadavg()
     rows, points, facts, errors = run(args)
@@ -229,17 +232,17 @@ def write_json(file, text):
 
 
 def needed(args):
-    """Groups of Debian packages that these arguments take."""
+    """Groups of Debian packages that are needed for these arguments."""
     drawing = ["drawing"] if args.report else []
     return drawing if args.earlier else [*need.of_kernels([args.kernel]), "scripts", "verbs", *drawing]
 
 
 def work(args):
-    """Measure or read, and write what was asked for: errors that did not end it."""
+    """Measure or read, and write the requested files; the errors that did not stop that."""
     need.packages("tools/bench", *needed(args))
     if args.earlier:
         text, errors = record.read(args.earlier), []
-        record.parse(text, args.earlier)		# before anything is written
+        record.parse(text, args.earlier)		# refuses an invalid file before a file is written
     if args.report:
         page.prepare(args.report)
     if not args.earlier:

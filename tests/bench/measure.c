@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests: what is done in a turn, and what is said about it.
+ * The tests, and the output of their turns.
  *
- * Each turn gives one line "VARIANT ROUND NAME=NUMBER...":
- *	n	operations
- *	ns	time of the whole turn
- *	cpu_ns	of that, what all processors were not idle; 0: not known
+ * Each turn prints one line "VARIANT ROUND NAME=NUMBER...":
+ *	n	number of operations
+ *	ns	duration of the turn, in ns
+ *	cpu_ns	time that all processors were not idle, in ns; 0: unknown
  *	min, p1, ... p50, ... p99, p999, max
- *		time of an operation, in ns; see quantiles.h; only of tests that
- *		measure such times
- *	close	median time to take down what "connect" made, in ns
- *	bytes	memory that a connection of "idle" takes on this kernel
+ *		time of an operation, in ns, see quantiles.h; only for tests
+ *		that measure single operations
+ *	close	median time to release a connection of "connect", in ns
+ *	bytes	memory that this kernel uses for a connection of "idle"
  */
 #include <linux/delay.h>
 #include <linux/inet.h>
@@ -33,7 +33,7 @@
 #define KBENCH_ROUNDS_MAX 100
 #define KBENCH_TURN_MS_MAX 60000
 #define KBENCH_IDLE_MAX 256
-/* What ends late (RCU, work items, the other side) must not count for the next. */
+/* Wait for frees by RCU, work items and the peer, before memory is measured. */
 #define KBENCH_SETTLE_MS 400
 #define KBENCH_SETTLE_TRIES 20
 #define KBENCH_SETTLE_PAGES 32
@@ -50,11 +50,11 @@ struct kbench_result {
 };
 
 /**
- * struct kbench_test - something to measure
- * @name: as commands call it
- * @connected: a turn uses a connection that was made before
- * @cold: no warm-up: the first time counts
- * @turn: one turn of one variant; @conn is NULL if not @connected
+ * struct kbench_test - a test
+ * @name: name in commands
+ * @connected: turns use a connection that exists before
+ * @cold: there is no warm-up round
+ * @turn: run a turn of a variant; @conn is NULL unless @connected
  */
 struct kbench_test {
 	const char *name;
@@ -66,27 +66,27 @@ struct kbench_test {
 };
 
 static const struct kbench_variant kbench_variants[] = {
-	/* As a good driver does it. */
+	/* Completion handlers in softirqs, which are disabled during a post. */
 	{ "raw", &kbench_raw_calls, IB_POLL_SOFTIRQ, true },
-	/* As most drivers do it. */
+	/* Completion handlers in softirqs, like most drivers. */
 	{ "naive", &kbench_raw_calls, IB_POLL_SOFTIRQ, false },
-	/* As some tests do it: ask until it is there. */
+	/* The waiting task polls, like some tests. */
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
 	{ "krdma", &kbench_ours_calls },
 };
 
 /**
- * kbench_peer - one of the ports of "serve"
- * @job: says where that is
- * @port: which one
+ * kbench_peer - return the address of a listener of "serve"
+ * @job: test with the address of the peer
+ * @port: listener
  *
- * Return: an address to connect to.
+ * Return: the address to connect to.
  */
 struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 				    enum kbench_port port)
 {
 	struct sockaddr_storage addr = job->dst;
-	/* At the same place in sockaddr_in6. */
+	/* The port has the same offset in struct sockaddr_in6. */
 	struct sockaddr_in *in = (struct sockaddr_in *)&addr;
 
 	in->sin_port = htons(ntohs(in->sin_port) + port);
@@ -94,10 +94,10 @@ struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 }
 
 /**
- * kbench_conn_init - set what all variants have
+ * kbench_conn_init - initialize the members of all variants
  * @conn: new connection
- * @calls: of the variant
- * @job: what for
+ * @calls: operations of its variant
+ * @job: its test, or NULL
  */
 void kbench_conn_init(struct kbench_conn *conn,
 		      const struct kbench_calls *calls,
@@ -192,7 +192,7 @@ static u64 kbench_idle_us(void)
 	return us;
 }
 
-/* A kernel with a periodic tick does not know how long it was idle. */
+/* Returns 0 on a kernel with a periodic tick, which does not measure idle time. */
 static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 {
 	if (get_cpu_idle_time_us(0, NULL) == U64_MAX)
@@ -202,10 +202,10 @@ static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 }
 
 /**
- * kbench_stream_done - a chain is over; it is posted again until the time is up
+ * kbench_stream_done - count a completed chain, and post it again until the end
  * @conn: connection
- * @slot: which one
- * @status: 0 or why it failed
+ * @slot: number of the chain
+ * @status: 0 or errno of the chain
  *
  * Context: any but hard interrupts.
  */
@@ -244,7 +244,7 @@ static void kbench_stream_begin(struct kbench_stream *stream,
 	spin_unlock_irqrestore(&stream->lock, flags);
 }
 
-/* If it does not end, the caller closes the connection, and that ends it. */
+/* After a timeout the caller closes the connection, which ends the stream. */
 static int kbench_stream_run(const struct kbench_job *job,
 			     struct kbench_conn *conn)
 {
@@ -309,7 +309,7 @@ static int kbench_connect(const struct kbench_job *job,
 	return 0;
 }
 
-/* How much memory there is, once that does not change any more. */
+/* Waits until the available memory is stable. */
 static int kbench_available(long *pages)
 {
 	long last;
@@ -342,9 +342,9 @@ static int kbench_idle_fill(const struct kbench_job *job,
 }
 
 /*
- * How much memory the kernel has less, the more idle connections there are.
- * Only the second half counts: the first empties the lists of free pages of
- * each processor, which hold megabytes that do not count as available.
+ * Measures the memory that idle connections use. Only the second half of the
+ * connections is measured. The first half uses up the per-CPU lists of free
+ * pages, megabytes that do not count as available.
  */
 static int kbench_idle(const struct kbench_job *job,
 		       const struct kbench_variant *variant,
@@ -370,7 +370,7 @@ static int kbench_idle(const struct kbench_job *job,
 	return ret;
 }
 
-/* How long krdma tries to connect to who never answers, with a limit of @ms. */
+/* Measures a connect to a peer that never answers, with the limit job->ms. */
 static int kbench_stall(const struct kbench_job *job,
 			const struct kbench_variant *variant,
 			struct kbench_conn *none, struct kbench_result *res)
@@ -445,7 +445,7 @@ static int kbench_round(struct kbench_run *run, u32 round)
 	int ret;
 
 	for (i = 0; i < run->n; i++) {
-		/* Nobody is always the first. */
+		/* Reverse the order of the variants in every other round. */
 		at = round & 1 ? run->n - 1 - i : i;
 		memset(&res, 0, sizeof(res));
 		ret = run->test->turn(run->job, run->variants[at],
@@ -603,11 +603,11 @@ static void kbench_free(struct kbench_job *job)
 
 /**
  * kbench_measure - run a test
- * @job: with the namespace and room for text
- * @words: TEST VARIANTS HOST PORT [NAME=NUMBER]...; torn into pieces
- * @n: how many
+ * @job: job with its namespace and a buffer for text
+ * @words: TEST VARIANTS HOST PORT [NAME=NUMBER]...; changed by parsing
+ * @n: number of words
  *
- * Return: 0; -EINVAL the command makes no sense; -EINTR; or what went wrong.
+ * Return: 0; -EINVAL: invalid command; -EINTR: killed; or another errno.
  */
 int kbench_measure(struct kbench_job *job, char **words, int n)
 {

@@ -2,17 +2,27 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# What tools/bench runs on the nodes: node 1 serves, the last node measures; with one node that is the same one. Those
-# between only get what vrfm writes.
+# The script of tools/bench on the nodes. Node 1 is the server, and the last node measures; both may be the same node. The
+# nodes between them only receive the updates of vrfm.
 #
-# Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...": a test of krdma_bench, or the test "user", which
-# compares krdma's stream with ib_write_bw, or one of krping's own, "krping-NAME", or one of vbench, "vrfm-NAME", or
-# one that makes devices and links of its own: "memory" looks at what is left, "join" has a new one get what others have,
-# "remote" counts what becomes of direct writes, "sizes" and "grow" write to larger memories and to more peers, "beside"
-# writes beside a process that stores into many pages, "reading" beside a program that reads /proc/rfm2g, "joining" while
-# a node joins, "claimed" stores in a loop, and "cut" and "cutpoke" pull the cable.
-# Prints "result KEY VARIANT ROUND NAME=NUMBER...", or
-# "failed KEY", or "skipped KEY WHY", and on top of all "node NAME=VALUE..." with what there is to know of the kernel.
+# Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...". TEST is one of these:
+#   a test of krdma_bench
+#   user          compares krdma's stream with ib_write_bw
+#   krping-NAME   a test of krping
+#   vrfm-NAME     a test of vbench
+#   memory        measures the memory of devices and links
+#   join          measures how long a new device loads the image
+#   remote        counts the messages to the receiver of direct writes
+#   sizes, grow   write to larger memories, or to more peers
+#   beside        writes while a process stores into many pages
+#   reading       writes while a program reads /proc/rfm2g
+#   joining       writes while a node joins
+#   claimed       stores in a loop
+#   cut, cutpoke  write while the cable is cut
+# Tests from "memory" on create their own devices and links.
+#
+# The output is "node NAME=VALUE..." with the properties of the kernel, and for each job one of "failed KEY",
+# "skipped KEY REASON", or lines "result KEY VARIANT ROUND NAME=NUMBER...".
 
 set -uo pipefail
 
@@ -22,7 +32,7 @@ user_iterations=5000
 krping_port=7950
 failures=0
 
-# kb COMMAND...: run a command of krdma_bench in this very process and print what it says.
+# kb COMMAND...: run a command of krdma_bench in this process, and print its output.
 kb() {
 	local fd status=0
 	exec {fd}<>/proc/krdma_bench || return 1
@@ -38,8 +48,8 @@ describe() {
 	echo "node release=$(uname -r) mtu=$mtu"
 }
 
-# perftest takes the processor's speed from where User-mode Linux does not say it. Any number will do: one that is
-# far from what it measures itself makes it believe that.
+# Provide a processor speed for perftest, because /proc/cpuinfo of User-mode Linux has none. The value does not matter:
+# perftest prefers its own measurement if the two differ much.
 say_speed() {
 	grep -q "cpu MHz" /proc/cpuinfo && return
 	echo "cpu MHz : 1" >/tmp/cpuinfo
@@ -52,7 +62,7 @@ user_server() {
 	done >/dev/null 2>&1
 }
 
-# user_turn SIZE: "n=N ns=NS" of ib_write_bw. The server needs a moment after each run.
+# user_turn SIZE: print "n=N ns=NS" of ib_write_bw. It is tried again, because the server must restart after each run.
 user_turn() {
 	local try
 	for ((try = 0; try < 3; try++)); do
@@ -65,7 +75,7 @@ user_turn() {
 	return 1
 }
 
-# user ROUNDS [NAME=NUMBER]...: like kb, for variants krdma and user.
+# user ROUNDS [NAME=NUMBER]...: like kb, for the variants krdma and user.
 user() {
 	local round rounds=$1 line
 	shift
@@ -76,19 +86,19 @@ user() {
 	done
 }
 
-# krping_turn TEST SIZE DEPTH: "n=N ns=NS p50=NS" as krping itself says
+# krping_turn TEST SIZE DEPTH: print "n=N ns=NS p50=NS" from the result of krping.
 krping_turn() {
 	local fd line
 	exec {fd}<>/proc/krping || return
 	echo "client,addr=$server,port=$krping_port,$1,size=$2,txdepth=$3,duration=1" >&"$fd" && read -r line <&"$fd"
 	exec {fd}>&-
 	[[ $line =~ \ ops=([0-9]+)\ .*\ time_ns=([0-9]+) ]] && echo -n "n=${BASH_REMATCH[1]} ns=${BASH_REMATCH[2]}" || return
-	# Of many in flight it has no times.
+	# Tests with several operations in flight have no latency.
 	[[ ! $line =~ \ p50_ns=([0-9]+) ]] || echo -n " p50=${BASH_REMATCH[1]}"
 	echo
 }
 
-# krping TEST ROUNDS [NAME=NUMBER]...: like kb, for variants raw and krping; both sides are this node.
+# krping TEST ROUNDS [NAME=NUMBER]...: like kb, for the variants raw and krping, with both sides on this node.
 krping() {
 	local test=$1 rounds=$2 size=64 depth=1 same round word line status=0
 	shift 2
@@ -112,12 +122,12 @@ krping() {
 	return "$status"
 }
 
-# --- reflective memory: devices are numbered from 0, node ids from 1, ports from 5565; see vbench.c who uses which. A
-# --- node can have eight, rfm2g0 to rfm2g7; device 8 of another node is called rfm2g0 there, and so on ---
+# --- reflective memory: device N has node id N + 1 and port 5565 + N, and is called rfm2g(N % 8) on its node, which has at
+# --- most eight devices. vbench.c lists the devices of its variants ---
 
 vrfm_config=/sys/kernel/config/vrfm
 
-# vrfm_make NUMBER SIZE [FLUSH_US]: a device without peers
+# vrfm_make NUMBER SIZE [FLUSH_US]: create a device without peers.
 vrfm_make() {
 	local dir=$vrfm_config/rfm2g$(($1 % 8))
 	mkdir "$dir" || return
@@ -129,13 +139,13 @@ vrfm_make() {
 	echo 1 >"$dir/enable"
 }
 
-# vrfm_peer_dir NUMBER OTHER: the peer OTHER, without an address
+# vrfm_peer_dir NUMBER OTHER: create the peer OTHER, without an address.
 vrfm_peer_dir() {
 	local dir=$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))
 	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port"
 }
 
-# vrfm_peer_addr NUMBER OTHER RIG-NODE: from now on it has OTHER for a peer
+# vrfm_peer_addr NUMBER OTHER RIG-NODE: set the address of the peer OTHER, after which it is linked.
 vrfm_peer_addr() {
 	echo "10.56.0.$3" >"$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))/addr"
 }
@@ -144,19 +154,19 @@ vrfm_peer() {
 	vrfm_peer_dir "$1" "$2" && vrfm_peer_addr "$@"
 }
 
-# vrfm_link NUMBER OTHER: two devices of this node
+# vrfm_link NUMBER OTHER: link two devices of this node.
 vrfm_link() {
 	vrfm_peer "$1" "$2" "$NODE" && vrfm_peer "$2" "$1" "$NODE"
 }
 
-# vrfm_ready N: that many ends of links are
+# vrfm_ready N: wait until N ends of links are ready.
 vrfm_ready() {
 	local i
 	for ((i = 0; i < 300; i++)); do
 		(($(grep -c "peer .* ready .*peer_synced 1" /proc/rfm2g) < $1)) || return 0
 		sleep 0.1
 	done
-	echo "vrfm: links do not come up" >&2
+	echo "vrfm: timeout: links are not ready" >&2
 	return 1
 }
 
@@ -167,8 +177,8 @@ vrfm_end() {
 	done
 }
 
-# What vbench works on: 0 and 1, and 2 and 3, are linked, the latter without a pause between two looks at mapped stores;
-# 4 is alone; 5 has 1, 6 and 7. With more nodes than two, 0 has besides 1 one device of each node between, from 5 on.
+# Create the devices for vbench. 0 and 1 are linked, and so are 2 and 3, which have flush_us=0. 4 has no peer, and 5 is
+# linked with 1, 6 and 7. With more than two nodes, 0 is also linked with one device of each node between, 5 and higher.
 vrfm_begin() {
 	local i
 	if ((NODES == 1)); then
@@ -192,8 +202,8 @@ vrfm_server() {
 	done
 }
 
-# KiB that are free or can be, once that does not change any more. Each processor has a list of some thousand pages that
-# are free, and count as used: what the lists get or give is no use of memory.
+# Wait until the available memory is stable, and print it in KiB. The per-CPU lists of free pages are added, because the
+# kernel counts these pages as used.
 available() {
 	local last=0 now i
 	for ((i = 0; i < 20; i++)); do
@@ -206,8 +216,8 @@ available() {
 	echo "$now"
 }
 
-# What a device of 64 MiB takes, and each end of the 28 links of 8 small ones; in bytes. It is the second device that
-# counts: the first may make what all share.
+# Measure the memory of a device of 64 MiB, and of each end of the 28 links of 8 small devices, in bytes. The first device
+# is not measured, because it may allocate memory that all share.
 memory() {
 	local rounds=$1 round before device links i j
 	for ((round = 1; round <= rounds; round++)); do
@@ -228,15 +238,16 @@ memory() {
 	done
 }
 
-# --- joining: 0 is there, 1 comes, 2 has written a tenth of the 64 MiB, every tenth page. 6 and 7 are for the server of
-# --- the raw side alone ---
+# --- joining: device 0 exists, device 2 has written a tenth of its 64 MiB, every tenth page, and device 1 joins. 6 and 7
+# --- are only for the server of the variant raw ---
 
-# joined: 1 has loaded an image and is linked with all, and was so at $joined_at; no program is started to see that.
+# joined: has device 1 loaded an image, and are all its links ready? $joined_at is the time of the check, which starts no
+# program.
 joined() {
 	local name value loads='' loading='' state
 	read -r state </sys/class/rfm2g/rfm2g1/state
 	joined_at=${EPOCHREALTIME/[.,]/}
-	# To look there takes a while: all own words are counted.
+	# Check the state first, because reading debugfs is slow: it counts all own words.
 	[[ $state == ready ]] || return
 	while read -r name value; do
 		[[ $name != loads ]] || loads=$value
@@ -245,8 +256,8 @@ joined() {
 	((loads && !loading))
 }
 
-# join_once NAME ROUND: from the moment that 1 may be linked; like that of the raw side, its memory is there before, and
-# no program is started after that
+# join_once NAME ROUND: measure the time from the address of the peer until device 1 has joined. As for the variant raw,
+# its memory is allocated before. In that time no program is started.
 join_once() {
 	local begin i joined_at
 	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer_dir 0 1 || return
@@ -258,7 +269,7 @@ join_once() {
 		! joined || break
 		read -r -t 0.001 <>"$join_pipe"
 	done
-	((i < 20000)) || { echo "join: no end" >&2; return 1; }
+	((i < 20000)) || { echo "join: timeout" >&2; return 1; }
 	echo "$1 $2 n=1639 ns=$(((joined_at - begin) * 1000))"
 }
 
@@ -277,11 +288,11 @@ vrfm_unmake() {
 	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
 }
 
-# join_round ROUND
+# join_round ROUND: measure a join while the writer is connected, and one after the writer was removed.
 join_round() {
 	vrfm_make 0 64M && vrfm_make 2 64M && vrfm_peer 2 0 "$NODE" && vrfm_peer 0 2 "$NODE" && vrfm_ready 2 &&
 		join_writes && join_once alive "$1" || return
-	# The joiner goes, and so does who wrote.
+	# Remove the device that has joined, and the writer.
 	vrfm_unmake 1 && rmdir $vrfm_config/rfm2g0/peers/2 && vrfm_unmake 2 && join_once gone "$1" || return
 	vrfm_end
 }
@@ -304,15 +315,15 @@ join() {
 	return "$status"
 }
 
-# --- what the receiver has to do with direct writes: 0 writes, 1 has it ---
+# --- messages to the receiver of direct writes: 0 writes, 1 receives ---
 
-# vrfm_count NUMBER OTHER NAME: what /proc/rfm2g counts
+# vrfm_count NUMBER OTHER NAME: print a counter of a peer in /proc/rfm2g.
 vrfm_count() {
 	awk -v dev="rfm2g$(($1 % 8))" -v peer=$(($2 + 1)) -v name="$3" '/^[^ ]/ { mine = $1 == dev }
 		mine && $1 == "peer" && $2 == peer { for (i = 3; i < NF; i++) if ($i == name) print $(i + 1) }' /proc/rfm2g
 }
 
-# remote ROUNDS [NAME=NUMBER]...: n blocks were written directly, and 1 has received so many messages meanwhile
+# remote ROUNDS [NAME=NUMBER]...: count the blocks that 0 writes directly, and the messages that 1 receives at that time.
 remote() {
 	local rounds=$1 round directs received
 	shift
@@ -321,22 +332,22 @@ remote() {
 		directs=$(vrfm_count 0 1 directs) received=$(vrfm_count 1 0 received)
 		/add/vbench rate vrfm "$RDMADEV" "$server" "$vrfm_port" 1 "$@" >/dev/null || return
 		directs=$(($(vrfm_count 0 1 directs) - directs)) received=$(($(vrfm_count 1 0 received) - received))
-		((directs > 0)) || { echo "skip nothing is written directly here"; break; }
+		((directs > 0)) || { echo "skip no direct writes here"; break; }
 		echo "vrfm $round n=$directs received=$received"
 	done
 	vrfm_end
 }
 
-# sizes ROUNDS [NAME=NUMBER]...: 0 and 1 are small, 2 and 3 are large
+# sizes ROUNDS [NAME=NUMBER]...: measure with small devices, 0 and 1, and with large ones, 2 and 3.
 sizes() {
 	vrfm_make 0 4M && vrfm_make 1 4M && vrfm_make 2 256M && vrfm_make 3 256M && vrfm_link 0 1 && vrfm_link 2 3 &&
 		vrfm_ready 4 && /add/vbench rate small,large "$RDMADEV" "$server" "$vrfm_port" "$@" || return
 	vrfm_end
 }
 
-# --- mapped stores: 0 writes or stores, 1 has it. The loops are in real-time class ---
+# --- mapped stores: 0 writes or stores, 1 receives. The loops run with real-time priority ---
 
-# beside ROUNDS: the same writer without and with the other process, in changing order
+# beside ROUNDS: measure a writer with and without a process that stores into many pages, in alternating order.
 beside() {
 	local rounds=$1 round pid turn
 	vrfm_make 0 8M && vrfm_make 1 8M && vrfm_link 0 1 && vrfm_ready 2 || return
@@ -352,19 +363,19 @@ beside() {
 			/add/vbench poker /dev/rfm2g0 2000 beside "$round" || return
 			kill $pid
 			wait $pid 2>/dev/null
-			# Its pages become those of all, until they are quiet.
+			# Wait until vrfm write-protects the pages of that process again.
 			sleep 0.3
 		done
 	done
 	vrfm_end
 }
 
-# device_count NAME: of rfm2g0 in debugfs
+# device_count NAME: print a counter of rfm2g0 in debugfs.
 device_count() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/vrfm/rfm2g0/device
 }
 
-# claimed ROUNDS: a thousand cycles from half a second after the begin of the loop on; the loop is ended only after that
+# claimed ROUNDS: count faults and protections in a thousand cycles of a loop, from half a second after its start on.
 claimed() {
 	local rounds=$1 round pid faults protected
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -383,7 +394,7 @@ claimed() {
 	vrfm_end
 }
 
-# option NAME [NAME=NUMBER]...: the number
+# option NAME [NAME=NUMBER]...: print the number of NAME.
 option() {
 	local name=$1 word
 	shift
@@ -392,7 +403,7 @@ option() {
 	done
 }
 
-# reading ROUNDS [NAME=NUMBER]...: the same writer without and with a program that reads /proc/rfm2g in a loop
+# reading ROUNDS [NAME=NUMBER]...: measure a writer with and without a program that reads /proc/rfm2g in a loop.
 reading() {
 	local rounds=$1 round pid turn ms
 	shift
@@ -414,7 +425,7 @@ reading() {
 	vrfm_end
 }
 
-# joining ROUNDS [NAME=NUMBER]...: 0 writes, 1 has it; in one of two turns 2 joins and loads 64 MiB of content
+# joining ROUNDS [NAME=NUMBER]...: measure a writer, device 0, with and without device 2, which joins and loads 64 MiB.
 joining() {
 	local rounds=$1 round pid turn ms
 	shift
@@ -436,7 +447,8 @@ joining() {
 	vrfm_end
 }
 
-# --- more peers: 0 to 4 of the last node have 1, 2, 4, 8 and 16, which are 8 to 15 on node 1, and 16 to 23 on node 2 ---
+# --- more peers: devices 0 to 4 of the last node have 1, 2, 4, 8 and 16 peers, of devices 8 to 15 on node 1 and 16 to 23
+# --- on node 2 ---
 
 grow_begin() {
 	local i j links=0
@@ -463,8 +475,8 @@ grow() {
 	/add/vbench rate one,two,four,eight,sixteen "$RDMADEV" "$server" "$vrfm_port" "$@"
 }
 
-# --- a cable that is pulled: 0 of the last node writes, 1 of node 1 has it. A queueing discipline that comes while there
-# --- are connections may end them (see tests/vm/README.rst): netem is there before, and stays ---
+# --- a cut cable: device 0 of the last node writes, device 1 of node 1 receives. netem is added before the links and
+# --- stays, because to add a queueing discipline may end connections (see tests/vm/README.rst) ---
 
 cable() {
 	tc qdisc change dev "$NETDEV" root netem limit 100000 "$@"
@@ -475,7 +487,7 @@ cut_begin() {
 	((NODE != 1)) || { vrfm_make 1 "${1:-4M}" && vrfm_peer 1 0 "$NODES"; }
 }
 
-# cut ROUNDS size=NUMBER ...: each with a device that was never left behind
+# cut ROUNDS size=NUMBER ...: each round creates a device, so that its peer has not fallen behind before.
 cut() {
 	local rounds=$1 round size=${2#size=} pid overload_ms
 	for ((round = 1; round <= rounds; round++)); do
@@ -492,7 +504,7 @@ cut() {
 	done
 }
 
-# cutpoke ROUNDS [NAME=NUMBER]...: each turn has a new device, whose peer was never left behind
+# cutpoke ROUNDS [NAME=NUMBER]...: the same with a control loop; each turn creates a device.
 cutpoke() {
 	local rounds=$1 round variant ms overload_us pid
 	shift
@@ -513,14 +525,14 @@ cutpoke() {
 	done
 }
 
-# wanted TEST "JOB"...: there is one
+# wanted TEST "JOB"...: is there a job for TEST?
 wanted() {
 	local test=$1
 	shift
 	[[ " $* " == *" $test "* ]]
 }
 
-# jobs_of TEST "JOB"...: by the last node
+# jobs_of TEST "JOB"...: run the jobs for TEST on the last node.
 jobs_of() {
 	local test=$1 words
 	shift
@@ -584,7 +596,7 @@ if ((NODE == 1)); then
 	fi
 fi
 barrier serving
-# What they take is measured before any other are there.
+# These tests run before other devices exist, whose memory and messages would be measured.
 lone="memory join remote sizes beside reading joining claimed grow cut cutpoke"
 for test in memory join remote sizes beside reading joining claimed; do
 	jobs_of $test "$@"

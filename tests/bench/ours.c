@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The variant that is krdma, as a consumer uses it. */
+/* The variant that uses krdma. */
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/types.h>
@@ -10,9 +10,9 @@
 
 /**
  * struct kbench_ours_req - a WRITE of a stream
- * @req: for krdma
- * @ours: whose
- * @slot: its chain
+ * @req: request of krdma
+ * @ours: its connection
+ * @slot: number of its chain
  */
 struct kbench_ours_req {
 	struct krdma_req req;
@@ -22,10 +22,10 @@ struct kbench_ours_req {
 
 /**
  * struct kbench_ours - a connection
- * @conn: what all variants have
- * @cb: krdma's
- * @region: where streams come from
- * @reqs: job->depth of them, chain by chain
+ * @conn: members of all variants
+ * @cb: connection of krdma
+ * @region: source of streams
+ * @reqs: array of job->depth requests, chain by chain
  */
 struct kbench_ours {
 	struct kbench_conn conn;
@@ -43,7 +43,7 @@ static void kbench_ours_close(struct kbench_conn *conn)
 {
 	struct kbench_ours *ours = kbench_ours(conn);
 
-	/* Afterwards all requests are over. */
+	/* This completes all requests. */
 	krdma_release_cb(ours->cb);
 	if (ours->region)
 		krdma_region_put(ours->region);
@@ -51,7 +51,7 @@ static void kbench_ours_close(struct kbench_conn *conn)
 	kfree(ours);
 }
 
-/* What only connections need that are not idle. */
+/* Allocates the members that only connections in use need. */
 static int kbench_ours_fill(struct kbench_ours *ours)
 {
 	const struct kbench_job *job = ours->conn.job;
@@ -122,7 +122,7 @@ static int kbench_ours_echo(struct kbench_conn *conn, u32 size)
 	return ret == size ? 0 : -EPROTO;
 }
 
-/* Not the last of a chain; that fails, too. */
+/* Ignores failures here, because the last request of the chain then also fails. */
 static void kbench_ours_part_done(struct krdma_req *req, int status)
 {
 }
@@ -176,10 +176,10 @@ const struct kbench_calls kbench_ours_calls = {
 };
 
 /**
- * kbench_ours_stall - connect to who never answers
- * @job: with a time limit of @job->ms
+ * kbench_ours_stall - connect to a peer that never answers
+ * @job: test with the time limit @job->ms
  *
- * Return: 0 it timed out, or what happened instead.
+ * Return: 0 if it timed out, else another errno.
  */
 int kbench_ours_stall(const struct kbench_job *job)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""The page of tools/bench --report: one file, well-formed as XML too, with nothing from elsewhere.
+"""Write the page of tools/bench --report, one file of well-formed XML that refers to no other host.
 
-A figure without data says so; nothing is guessed.
+A figure without data has the text "No data" and the reason.
 """
 import html
 import re
@@ -14,13 +14,13 @@ from record import BenchError
 
 PAGE = "index.html"
 JSON = "bench.json"
-# Rows whose times are drawn, and what takes that time.
+# Rows whose latency is drawn, with the operation that is measured.
 LATENCIES = {
-    "R1": "WRITE of 8 bytes, waited for",
-    "R5": "64 bytes sent, and received back",
-    "V3": "8 bytes by write() to vrfm, and back",
-    "V4": "8 bytes by a store into a mapping, and back",
-    "V6": "An event of vrfm, and one back",
+    "R1": "Synchronous WRITE of 8 bytes",
+    "R5": "Round trip of a message of 64 bytes",
+    "V3": "Round trip of 8 bytes by write() to vrfm",
+    "V4": "Round trip of 8 bytes by stores into mappings of vrfm",
+    "V6": "Round trip of an event of vrfm",
 }
 DISTRIBUTION = {"min": 0, "p1": 1, "p5": 5, "p10": 10, "p25": 25, "p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
                 "p999": 99.9, "max": 100}
@@ -72,7 +72,7 @@ def esc(text):
 
 
 def tag(name, content, **attributes):
-    """An element; CONTENT is markup, attributes are text."""
+    """An element with CONTENT, which is markup, and attributes, which are text."""
     said = "".join(f' {key.rstrip("_").replace("_", "-")}="{esc(value)}"' for key, value in attributes.items())
     return f"<{name}{said}>{content}</{name}>"
 
@@ -86,17 +86,17 @@ def day(report):
 
 
 def context(report):
-    """What belongs to every number."""
+    """The conditions of the measurement, which are printed below each figure."""
     host = report["host"]
     return (f"Machine: {said(host['processor'])}, {said(host['cpus'])} processors. Kernel: {said(report['kernel'])} "
             f"({said(report['release'])}). Link: {said(report['link'])}, MTU {said(report['mtu'])}. "
             f"Date: {day(report)}. Rounds: {said(report['rounds'])}.")
 
 
-# --- what is drawn ---
+# --- figures ---
 
 def figure(report, title, words, drawings, table=None):
-    """DRAWINGS is a list of SVG, or why there are none."""
+    """A figure with DRAWINGS, which is a list of SVG, or the reason why there are none."""
     shown = tag("p", f"No data: {esc(drawings)}.", class_="none") if isinstance(drawings, str) else "".join(drawings)
     kind = "one" if isinstance(drawings, str) or len(drawings) == 1 else "pair"
     shown = tag("div", shown, class_=kind)
@@ -119,19 +119,19 @@ def grid(head, lines):
 
 
 def median_of(turns, name):
-    """Over the rounds; None if one does not say."""
+    """The median over the rounds; None if a round does not have that number."""
     values = [turn.get(name) for turn in turns]
     return None if None in values else statistics.median(values)
 
 
 def distribution(turns):
-    """[(percentile, us, name)] of what was recorded, growing; older runs know fewer."""
+    """[(percentile, us, name)] of the recorded percentiles, in ascending order; older runs have fewer."""
     found = [(at, median_of(turns, name), name) for name, at in DISTRIBUTION.items()]
     return [(at, value / 1000, name) for at, value, name in found if value]
 
 
 def latency_row(report, name):
-    """The row of that name to draw, rather of two nodes; None if there is none with times."""
+    """The row called NAME with percentiles, with two nodes if possible; None if there is none."""
     good = [row for row in report["rows"] if row["id"] == name and
             all(len(distribution(turns)) > 1 for turns in row["turns"].values())]
     return max(good, key=lambda row: row["topology"] == all_rows.TWO, default=None)
@@ -140,7 +140,7 @@ def latency_row(report, name):
 def latency_figure(report, name, title):
     row = latency_row(report, name)
     if not row:
-        return figure(report, title, "", f"{name} was not measured, or without times")
+        return figure(report, title, "", f"{name} was not measured, or has no percentiles")
     points = {variant: distribution(turns) for variant, turns in row["turns"].items()}
     tail = list(TAIL)
     cdf = plot.lines(f"cdf-{name}", f"{title}: cumulative distribution",
@@ -167,14 +167,14 @@ def spread(values):
 
 
 def megabytes(turns, size):
-    """MB/s of each round: median, least, most; None if the turns do not say."""
+    """(median, minimum, maximum) of the rounds in MB/s; None if a round does not have the numbers."""
     if any(not turn.get("ns") or "n" not in turn for turn in turns):
         return None
     return spread([turn["n"] * size * 1000 / turn["ns"] for turn in turns])
 
 
 def curves_of(points, place, value):
-    """[(variant, [(x, median, least, most)])]; what says nothing, or nothing above 0, is left out."""
+    """[(variant, [(x, median, minimum, maximum)])] of points that have values above 0."""
     curves = {}
     for point in points:
         for variant, turns in point["turns"].items():
@@ -190,7 +190,7 @@ def curve_table(first, unit, curves):
 
 
 def curve_figure(report, name, title, words, place, value, axes, labels):
-    """A figure of the points of that name over PLACE; LABELS are what is along x, and up y."""
+    """A figure of the points called NAME; PLACE gives their x, VALUE their y; LABELS: names of x and y."""
     points = [point for point in curve_points(report, name) if place(point)]
     curves = curves_of(points, place, value)
     if not curves:
@@ -224,13 +224,13 @@ def round_trip(turns, _):
 
 
 def compares(row):
-    """Is it what one variant does divided by what another does?"""
+    """Is the value of the row the ratio of two variants?"""
     return (len(row["turns"]) > 1 and re.search(r"[a-z]/[a-z]", row["what"]) and
             min(row["value"], row["goal"], *row["spread"]) > 0)
 
 
 def times_as_good(row):
-    """(label, value, least, most, goal, met), turned round where less is better."""
+    """(label, value, minimum, maximum, goal, met), inverted if less is better."""
     values = [row["value"], *row["spread"], row["goal"]]
     if row["op"] == "<=":
         values = [1 / values[0], 1 / values[2], 1 / values[1], 1 / values[3]]
@@ -240,7 +240,7 @@ def times_as_good(row):
 def ratio_figure(report, letter, title, words):
     things = [times_as_good(row) for row in report["rows"] if row["id"][0] == letter and compares(row)]
     if not things:
-        return figure(report, title, words, f"no row {letter} that compares was measured")
+        return figure(report, title, words, f"no row {letter} with a ratio was measured")
     table = (["what", "times as good", "least", "most", "goal"], [[thing[0], *thing[1:5]] for thing in things])
     return figure(report, title, words, [plot.ratios(f"ratio-{letter}", title, things)], table)
 
@@ -276,13 +276,13 @@ def goals(report):
 
 
 def missing(report):
-    """Rows of this version that the run does not have."""
+    """The list of rows of this version that the run does not have."""
     there = {(row["id"], row["what"], row["topology"]) for row in report["rows"]}
     names = [f"{row.id} {row.what}, {topology}" for row in all_rows.ROWS for topology in row.topologies
              if (row.id, row.what, topology) not in there]
     if not names:
         return ""
-    return tag("details", tag("summary", f"Not measured: {len(names)} of the rows that there are") +
+    return tag("details", tag("summary", f"Not measured: {len(names)} rows") +
                tag("ul", "".join(tag("li", esc(name)) for name in names)))
 
 
@@ -301,24 +301,24 @@ def facts(report):
 
 
 def sections(report):
-    """(title, words, markup of figures)"""
-    yield ("Against verbs by hand",
-           "The line at 1 is the same done with RDMA verbs by hand, or what the row names, in the same kernel by turns; to "
-           "the right is better. Bars reach from the worst round to the best.",
+    """(title, words, markup of figures) of each section."""
+    yield ("Comparison with hand-written verbs code",
+           "The line at 1 is hand-written RDMA verbs code, or the variant that the row names, measured alternately in the "
+           "same kernel. Values to the right are better. Bars extend from the worst round to the best.",
            ratio_figure(report, "R", "krdma against raw verbs", "") +
-           ratio_figure(report, "V", "vrfm, as programs see it", ""))
+           ratio_figure(report, "V", "vrfm, as programs use it", ""))
     yield ("Latency",
-           "First how many of the operations took no longer, then the tail. Both axes of time are logarithmic.",
+           "The first plot is the cumulative distribution, the second the tail. Both axes of time are logarithmic.",
            "".join(latency_figure(report, name, title) for name, title in LATENCIES.items()))
     yield ("Throughput over size", "",
            over_size(report, "C1", "krdma: WRITE stream", "16 in flight.") +
-           over_size(report, "C2", "vrfm: write()", "Until the peer has all; raw: RDMA WRITE from user space."))
-    words = "All nodes share the processors of one host, so this is not what more machines do."
+           over_size(report, "C2", "vrfm: write()", "Time until the peer has all data. raw: RDMA WRITE from user space."))
+    words = "All nodes share the processors of one host, so more machines would scale differently."
     yield ("Scaling over nodes", words,
            over_nodes(report, "C3", "One node writes 4 KiB blocks to all others",
-                      "What the writer gets rid of; each of the others gets all of it.", megabytes, "MB/s") +
-           over_nodes(report, "C4", "8 bytes to one node and back",
-                      "Median; all others get the bytes as well.", round_trip, "µs"))
+                      "Rate of the writer; each of the others receives all data.", megabytes, "MB/s") +
+           over_nodes(report, "C4", "Round trip of 8 bytes with one node",
+                      "Median; all other nodes also receive the bytes.", round_trip, "µs"))
 
 
 def body(report):
@@ -327,8 +327,8 @@ def body(report):
     yield facts(report)
     yield tag("p", f"All numbers: {tag('a', JSON, href=JSON)}.")
     yield tag("h2", f"Goals: {good} of {len(report['rows'])} met")
-    yield tag("p", "The value is the median of the rounds. With a question mark the rounds are on both sides of the "
-              "goal: the machine was too busy to tell.")
+    yield tag("p", "The value is the median of the rounds. A question mark means that rounds are on both sides of the "
+              "goal, because the machine was too busy.")
     yield goals(report) + missing(report)
     for title, words, figures in sections(report):
         yield tag("h2", title)
@@ -338,7 +338,7 @@ def body(report):
 
 
 def write(folder, report):
-    """The page into the folder."""
+    """Write the page into the folder."""
     head = ('<meta charset="utf-8"/>\n<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
             f"<title>krdma, measured</title>\n<style>{CSS}</style>\n")
     text = "\n".join(["<!DOCTYPE html>", '<html lang="en">', tag("head", head), tag("body", "\n".join(body(report))),
@@ -350,7 +350,7 @@ def write(folder, report):
 
 
 def prepare(folder):
-    """Better to learn now that it cannot be than after an hour of measuring."""
+    """Check that the page can be written, before an hour of measuring."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PAGE).touch()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Plots by gnuplot, as SVG to be put into a page whose CSS says the colours."""
+"""Draw plots with gnuplot, as SVG for a page whose CSS defines the colours."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 WIDTH = 420
 HEIGHT = 300
 SECONDS = 60
-# Colours that gnuplot is told, and what the page has for them.
+# {colour for gnuplot: value in the page}
 COLOURS = {"#010101": "var(--a)", "#020202": "var(--b)", "#030303": "var(--c)", "#040404": "var(--bad)",
            "#050505": "var(--goal)", "gray": "var(--grid)", "black": "currentColor", "white": "var(--card)"}
 SERIES = ("#010101", "#020202", "#030303")
@@ -33,13 +33,13 @@ ET.register_namespace("xlink", XLINK)
 
 
 def block(name, lines):
-    """Data that commands call NAME; words are put in quotes."""
+    """A data block called NAME, with words in quotes."""
     rows = [" ".join(f'"{word}"' if isinstance(word, str) else f"{word:.9g}" for word in line) for line in lines]
     return "\n".join([f"${name} << EOD", *rows, "EOD", ""])
 
 
 def colour(element):
-    """Say in a style what gnuplot says in attributes: only there the page's variables count."""
+    """Move the colours of an element from attributes to its style, because only there CSS variables have an effect."""
     style = []
     for name in ("color", "stroke", "fill"):
         value = element.get(name, "")
@@ -55,12 +55,12 @@ def colour(element):
 
 
 def is_blank(element):
-    """The white disc below a point with bars, which would hide short bars and other curves."""
+    """Is this the white disc below a point with bars?  It would hide short bars and other curves."""
     return element.tag == f"{{{SVG}}}use" and element.get("color") == "white"
 
 
 def adopt(text, name, title):
-    """An SVG that goes well with others in one page: its own ids, its own title, the page's colours."""
+    """Prepare an SVG for a page with others: unique ids, a title, and the colours of the page."""
     root = ET.fromstring(text)
     for parent in list(root.iter()):
         for child in list(parent):
@@ -78,16 +78,16 @@ def adopt(text, name, title):
 
 
 def draw(name, title, commands, height=HEIGHT):
-    """What gnuplot makes of the commands."""
+    """Run gnuplot with COMMANDS; the SVG."""
     head = f'set terminal svg size {WIDTH},{height} dynamic noenhanced font "sans-serif,13" linewidth 1.6\n'
     try:
         done = subprocess.run(["gnuplot", "-"], input=head + BASE + commands, stdout=subprocess.PIPE, text=True,
                               stderr=subprocess.PIPE, timeout=SECONDS, check=False, encoding="utf-8",
                               env={**os.environ, "LC_ALL": "C"})
     except FileNotFoundError:
-        raise BenchError("no gnuplot: see tests/vm/packages") from None
+        raise BenchError("gnuplot is not installed, see tests/vm/packages") from None
     except subprocess.TimeoutExpired:
-        raise BenchError(f"gnuplot: {title}: no end within {SECONDS} s") from None
+        raise BenchError(f"gnuplot: {title}: timeout after {SECONDS} s") from None
     if done.returncode or not done.stdout:
         raise BenchError(f"gnuplot: {title}: {' '.join(done.stderr.split())[-200:] or 'no plot'}")
     try:
@@ -97,7 +97,7 @@ def draw(name, title, commands, height=HEIGHT):
 
 
 def lines(name, title, axes, curves):
-    """Curves, each (label, [(x, y, low, high)]) or, without a range, [(x, y)]; AXES are commands."""
+    """A plot of curves, each (label, points); a point is (x, y) or (x, y, low, high).  AXES: commands for gnuplot."""
     commands = axes + "set key above\n"
     parts = []
     for index, (label, points) in enumerate(sorted(curves, key=lambda curve: curve[0] == "raw")):
@@ -109,8 +109,8 @@ def lines(name, title, axes, curves):
 
 
 def ratios(name, title, things):
-    """A line for each (label, value, low, high, goal, met): 1 is as good as by hand, more is better."""
-    outside = (-9, 1, 1, 1)		# gnuplot does not like blocks without data
+    """A plot with a line for each (label, value, low, high, goal, met).  1 is as good as raw verbs, more is better."""
+    outside = (-9, 1, 1, 1)		# an invisible point, because gnuplot refuses blocks without data
     commands = ""
     for kind, wanted in (("met", True), ("missed", False)):
         points = [(at, *thing[1:4]) for at, thing in enumerate(things) if thing[5] == wanted]

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * krdma_bench - krdma beside verbs written by hand
+ * krdma_bench - compare krdma with hand-written verbs code
  *
- * A test does the same thing by several variants: a few ways of using verbs
- * (raw.c, which knows nothing of krdma) and krdma itself (ours.c). It goes in
- * rounds, and in each round every variant has its turn, so that whatever else
- * the machine does meets all of them. This module only measures: what becomes
- * of the numbers is up to tools/bench.
+ * A test measures the same operation with several variants: a few ways to use
+ * verbs (raw.c, which does not use krdma), and krdma (ours.c). In each round
+ * every variant has a turn, so that other load of the machine affects all of
+ * them. This module only measures; tools/bench computes the results.
  *
- * A command is a line written to /proc/krdma_bench; what it says is read from
- * the same descriptor:
+ * A command is a line written to /proc/krdma_bench, and its output is read
+ * from the same file descriptor:
  *
  *	serve PORT
  *		be the peer of all tests, on KBENCH_PORTS ports from PORT on
  *	stop
- *		end that
+ *		stop serving
  *	TEST VARIANT[,VARIANT]... HOST PORT [NAME=NUMBER]...
  *		measure; tests, variants and names are in measure.c
  *
- * Commands run one after the other, in the writing task: killing it ends them.
+ * Commands run one after the other in the task that writes them, and end when
+ * that task is killed.
  */
 #ifndef KRDMA_BENCH_PRIV_H
 #define KRDMA_BENCH_PRIV_H
@@ -31,22 +31,22 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* Work requests in flight, in each direction: krdma's default, too. */
+/* Work requests in flight in each direction, as by default of krdma. */
 #define KBENCH_DEPTH 64
-/* Receive buffers of the raw variants: krdma's default, too. */
+/* Size of receive buffers of the raw variants, as by default of krdma. */
 #define KBENCH_BUF_SIZE 4096
-/* Longest message; krdma's header must fit into the buffer besides. */
+/* Longest message. Krdma's header must also fit into the buffer. */
 #define KBENCH_MSG_MAX 4000
-/* Memory that WRITEs go to, and that they come from. One MR, on siw as well. */
+/* Source and target of WRITEs, small enough for a single MR, even on siw. */
 #define KBENCH_SPAN SZ_1M
-/* No step takes so long, unless it is broken. */
+/* Time limit for a step. */
 #define KBENCH_TIMEOUT_MS 10000
 
-/* What listens on which port, counted from that of "serve". */
+/* Listeners by port, relative to that of "serve". */
 enum kbench_port {
-	KBENCH_PORT_RAW_IDLE,	/* raw.c, does nothing with connections */
+	KBENCH_PORT_RAW_IDLE,	/* raw.c, accepts and keeps connections */
 	KBENCH_PORT_RAW,	/* raw.c, shows memory and echoes messages */
-	KBENCH_PORT_OURS_IDLE,	/* krdma, does nothing with connections */
+	KBENCH_PORT_OURS_IDLE,	/* krdma, accepts and keeps connections */
 	KBENCH_PORT_OURS,	/* krdma, shows memory and echoes messages */
 	KBENCH_PORT_STALL,	/* never answers a request */
 	KBENCH_PORTS,
@@ -57,14 +57,13 @@ struct kbench_job;
 struct kbench_variant;
 
 /**
- * struct kbench_calls - what a variant can do
- * @connect: make a connection; with shown memory and all that WRITEs and
- *	messages need, or an idle one. Returns it or an ERR_PTR
- * @close: take it down
- * @write: WRITE so many bytes of memory that no adapter knows, and sleep until
- *	that is done
- * @echo: send so many bytes and sleep until they are back
- * @post: post a chain of WRITEs, whose end kbench_stream_done() is told.
+ * struct kbench_calls - operations of a variant
+ * @connect: create a connection, either an idle one, or one with memory of the
+ *	peer and resources for WRITEs and messages. Returns it or an ERR_PTR
+ * @close: release a connection
+ * @write: WRITE @size bytes of unregistered memory and wait for the completion
+ * @echo: send @size bytes and wait for the echo
+ * @post: post a chain of WRITEs and call kbench_stream_done() at its end.
  *	Context: process or softirq
  */
 struct kbench_calls {
@@ -78,11 +77,12 @@ struct kbench_calls {
 };
 
 /**
- * struct kbench_variant - a way to do it
- * @name: as commands call it
- * @calls: what does it
- * @poll: raw.c: who runs completion handlers
- * @bracket: raw.c: bottom halves are off around a post, see krdma_qp_post()
+ * struct kbench_variant - a way to use RDMA
+ * @name: name in commands
+ * @calls: operations
+ * @poll: raw.c: context of completion handlers
+ * @bracket: raw.c: bottom halves are disabled during a post, see
+ *	krdma_qp_post()
  */
 struct kbench_variant {
 	const char *name;
@@ -92,13 +92,14 @@ struct kbench_variant {
 };
 
 /**
- * struct kbench_stream - WRITEs without a pause, chain by chain
- * @lock: protects the rest
- * @until: in jiffies; what is over before is posted again
- * @flying: chains that are not over
- * @chains: how many were over
- * @status: of the first that failed
- * @over: nothing flies any more
+ * struct kbench_stream - continuous WRITEs, chain by chain
+ * @lock: protects the other members
+ * @until: end of the turn, in jiffies; until then, completed chains are posted
+ *	again
+ * @flying: number of chains in flight
+ * @chains: number of completed chains
+ * @status: errno of the first chain that failed, or 0
+ * @over: completed when no chain is in flight
  */
 struct kbench_stream {
 	spinlock_t lock; /* see @lock above */
@@ -111,9 +112,9 @@ struct kbench_stream {
 
 /**
  * struct kbench_conn - a connection of any variant
- * @calls: of the variant
- * @job: what it is for; constant; NULL for those that "serve" accepts
- * @stream: of the test "stream"
+ * @calls: operations of its variant
+ * @job: its test, never changed; NULL for connections that "serve" accepts
+ * @stream: state of the test "stream"
  */
 struct kbench_conn {
 	const struct kbench_calls *calls;
@@ -122,21 +123,21 @@ struct kbench_conn {
 };
 
 /**
- * struct kbench_job - a test to do
- * @net: network namespace of the writer
- * @dst: the peer's address, with the port of its "serve"
- * @size: bytes of an operation
- * @depth: operations in flight
- * @chain: how many of them are posted at a time; divides @depth
- * @n: connections
- * @rounds: how often each variant has its turn, apart from the warm-up
- * @ms: how long such a turn takes
+ * struct kbench_job - a test to run
+ * @net: network namespace of the task that writes the command
+ * @dst: address of the peer, with the port of its "serve"
+ * @size: size of an operation, in bytes
+ * @depth: number of operations in flight
+ * @chain: number of operations that are posted at a time, a divisor of @depth
+ * @n: number of connections
+ * @rounds: number of turns of each variant, without the warm-up
+ * @ms: duration of a turn, in ms
  * @spin_us: ours.c: &krdma_params.spin_us
- * @buf: @size bytes that no adapter knows
- * @samples: room for times, in nanoseconds
- * @closes: likewise
- * @text: result, for the writer
- * @len: bytes of @text
+ * @buf: @size bytes of unregistered memory
+ * @samples: array for times of operations, in ns
+ * @closes: array for times of releasing connections, in ns
+ * @text: output of the command
+ * @len: length of @text, in bytes
  */
 struct kbench_job {
 	struct net *net;
@@ -155,7 +156,7 @@ struct kbench_job {
 	size_t len;
 };
 
-/* Where in its memory an operation of a stream works. */
+/* Returns the offset in KBENCH_SPAN of operation @i of a chain. */
 static inline u32 kbench_offset(const struct kbench_job *job, u32 slot, u32 i)
 {
 	return (slot * job->chain + i) % (KBENCH_SPAN / job->size) * job->size;

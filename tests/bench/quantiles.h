@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What krdma_bench and vbench say of the times that a turn measured, besides
- * the shortest ("min") and the longest ("max"): points of the distribution
- * that tools/bench --report draws.
+ * Percentiles of the times of a turn that krdma_bench and vbench print,
+ * in addition to the shortest ("min") and the longest ("max"), and that
+ * tools/bench --report draws.
  */
 #ifndef KRDMA_BENCH_QUANTILES_H
 #define KRDMA_BENCH_QUANTILES_H
 
 /**
  * struct bench_quantile - a point of a distribution
- * @name: p99 for the time that 99 of 100 do not exceed, p999 for 999 of 1000
- * @of_1000: so many of a thousand samples are shorter
+ * @name: name in the output: p99 is percentile 99, p999 is percentile 99.9
+ * @of_1000: number of samples that are shorter, of a thousand
  */
 struct bench_quantile {
 	const char *name;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The variants that are verbs, written by hand as a driver does that needs no
- * more than this: nothing of krdma is used here.
+ * The variants that use verbs without krdma, as a driver with no other needs
+ * would.
  *
- * Both sides have receives posted before they are connected. For all but idle
- * connections the side that connects then sends a hello, for iWARP wants it to
- * be the first, and gets the address and key of the other's memory; after that
- * its messages come back. siw may lose a hello that comes early; so it is
- * repeated, and a second answer ignored.
+ * Both sides post receives before they are connected. On connections that are
+ * not idle the client then sends a hello, because iWARP requires the client to
+ * send first, and receives the address and key of the server's memory. All
+ * later messages of the client are echoed. siw may lose an early hello, so it is
+ * repeated, and a second answer is ignored.
  *
- * Who can reach a connection of the serving side: the CM, until
- * rdma_destroy_id(); its work item, which frees it; and kbench_raw_list, until
- * that work takes it off.
+ * A connection of the server is referenced by the CM until rdma_destroy_id(), by
+ * its work item, which frees it, and by kbench_raw_list until that work item
+ * removes it.
  */
 #include <linux/err.h>
 #include <linux/mutex.h>
@@ -26,7 +26,7 @@
 #define KBENCH_HELLO_TRIES 20
 #define KBENCH_HELLO_MS 500
 #define KBENCH_RESOLVE_MS 2000
-/* As krdma's defaults, which matter to none of the tests: nothing is lost. */
+/* Defaults of krdma. They affect no test, because no packet is lost. */
 #define KBENCH_ACK_TIMEOUT 17
 #define KBENCH_MIN_RNR_TIMER 12
 #define KBENCH_RETRIES 6
@@ -44,7 +44,7 @@ struct kbench_raw_wire {
 	u8 type;
 } __packed;
 
-/* A receive buffer, or where messages are sent from. */
+/* A buffer for received messages, or for messages to send. */
 struct kbench_raw_buf {
 	struct ib_cqe cqe;
 	struct kbench_raw *raw;
@@ -63,30 +63,30 @@ struct kbench_raw_slot {
 
 /**
  * struct kbench_raw - a connection
- * @conn: what all variants have
- * @variant: of the side that connects, NULL: serving
- * @port: serving: what it is for
- * @id: CM
- * @pd: its own
- * @cq: of both directions
- * @error: why nothing works any more
- * @event: the CM has made a step
- * @send_cqe: of what is waited for
- * @sent: it is done
- * @bufs: receives, in the order in which they are posted
- * @out: what is sent
- * @received: how many receives wait
- * @taken: how many were taken
- * @span: shown memory, or where WRITEs come from
- * @sg: @span, mapped if @mapped
- * @mr: of shown memory
- * @mapped: @sg is mapped
- * @addr: of the peer's shown memory
- * @rkey: of the peer's shown memory
- * @slots: job->depth / job->chain of them
- * @link: serving: in kbench_raw_list
- * @work: serving: echoes, and in the end takes it down
- * @queued: serving: @work was queued
+ * @conn: members of all variants
+ * @variant: variant of a client, NULL on the server
+ * @port: server: listener that accepted it
+ * @id: CM id
+ * @pd: protection domain of this connection
+ * @cq: completion queue of both directions
+ * @error: errno since the connection failed, or 0
+ * @event: completed at each step of the CM
+ * @send_cqe: completion handler of the work request that a task waits for
+ * @sent: completed with that work request
+ * @bufs: receive buffers, in the order in which they are posted
+ * @out: buffer for messages to send
+ * @received: counts received messages that were not taken
+ * @taken: number of messages that were taken
+ * @span: source of WRITEs, or target of WRITEs on the server
+ * @sg: scatterlist of @span
+ * @mr: server: MR of @span
+ * @mapped: @sg is mapped for DMA
+ * @addr: address of @span on the server
+ * @rkey: key of @span on the server
+ * @slots: array of job->depth / job->chain chains
+ * @link: server: entry in kbench_raw_list
+ * @work: server: work item that echoes messages, and finally frees this
+ * @queued: server: @work was queued
  */
 struct kbench_raw {
 	struct kbench_conn conn;
@@ -116,14 +116,14 @@ struct kbench_raw {
 };
 
 static LIST_HEAD(kbench_raw_list);
-static DEFINE_MUTEX(kbench_raw_mutex); /* kbench_raw_list */
+static DEFINE_MUTEX(kbench_raw_mutex); /* protects kbench_raw_list */
 
 static struct kbench_raw *kbench_raw(struct kbench_conn *conn)
 {
 	return container_of(conn, struct kbench_raw, conn);
 }
 
-/* Nothing works any more: whoever waits is to see that. Context: any. */
+/* Records an error of the connection, and wakes all waiting tasks. Context: any. */
 static void kbench_raw_fail(struct kbench_raw *raw, int error)
 {
 	cmpxchg(&raw->error, 0, error);
@@ -145,7 +145,7 @@ static int kbench_raw_poll(struct kbench_raw *raw, struct completion *done,
 		if (time_after(jiffies, until))
 			return -ETIMEDOUT;
 		ib_process_cq_direct(raw->cq, -1);
-		/* rxe may need this processor to make progress. */
+		/* rxe may need this processor. */
 		cond_resched();
 	}
 	return READ_ONCE(raw->error);
@@ -191,7 +191,7 @@ static void kbench_raw_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		kbench_raw_fail(raw, -ECONNRESET);
 }
 
-/* Post and sleep until it is done. */
+/* Posts a work request and waits for its completion. */
 static int kbench_raw_execute(struct kbench_raw *raw, struct ib_send_wr *wr)
 {
 	int ret;
@@ -237,7 +237,7 @@ static int kbench_raw_post_recv(struct kbench_raw *raw,
 
 /* ---- messages ---- */
 
-/* The oldest that was received; goes back with kbench_raw_post_recv(). */
+/* Waits for the oldest message. The caller reposts it by kbench_raw_post_recv(). */
 static struct kbench_raw_buf *kbench_raw_take(struct kbench_raw *raw,
 					      unsigned long timeout)
 {
@@ -252,7 +252,7 @@ static struct kbench_raw_buf *kbench_raw_take(struct kbench_raw *raw,
 	return buf;
 }
 
-/* What is in raw->out. */
+/* Sends the first @len bytes of raw->out. */
 static int kbench_raw_send(struct kbench_raw *raw, u32 len)
 {
 	struct ib_sge sge = {
@@ -307,7 +307,7 @@ static int kbench_raw_greet(struct kbench_raw *raw)
 	return IS_ERR(buf) ? PTR_ERR(buf) : kbench_raw_learn(raw, buf);
 }
 
-/* Copies into and out of buffers that the adapter knows, as krdma does. */
+/* Copies from and to unregistered memory, like krdma. */
 static int kbench_raw_echo(struct kbench_conn *conn, u32 size)
 {
 	struct kbench_raw *raw = kbench_raw(conn);
@@ -369,14 +369,14 @@ static void kbench_raw_chain_done(struct ib_cq *cq, struct ib_wc *wc)
 			   wc->status == IB_WC_SUCCESS ? 0 : -ECONNRESET);
 }
 
-/* Not signalled, so only the failed come here; they flush the last one, too. */
+/* Only called for failures, which also flush the last WR of the chain. */
 static void kbench_raw_part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 }
 
 static struct ib_cqe kbench_raw_part = { .done = kbench_raw_part_done };
 
-/* The last of a chain is signalled, and tells of all. */
+/* Only the last WR of a chain is signalled, and completes all of them. */
 static void kbench_raw_set(struct kbench_raw *raw, u32 slot, u32 i)
 {
 	const struct kbench_job *job = raw->conn.job;
@@ -412,7 +412,7 @@ static int kbench_raw_post(struct kbench_conn *conn, u32 slot)
 	return kbench_raw_post_send(raw, &raw->slots[slot].wrs[0].wr);
 }
 
-/* ---- making and freeing; each takes back what half of the other made ---- */
+/* ---- allocating and freeing; kbench_raw_free() handles partly filled ones ---- */
 
 static void kbench_raw_free_buf(struct kbench_raw *raw,
 				struct kbench_raw_buf *buf,
@@ -455,7 +455,7 @@ static int kbench_raw_make_bufs(struct kbench_raw *raw)
 static int kbench_raw_make_qp(struct kbench_raw *raw)
 {
 	struct ib_device *ibdev = raw->id->device;
-	/* A slot for the marker of ib_drain_qp() each. */
+	/* Each queue has a slot for the marker of ib_drain_qp(). */
 	struct ib_qp_init_attr attr = {
 		.cap.max_send_wr = KBENCH_DEPTH + 1,
 		.cap.max_recv_wr = KBENCH_DEPTH + 1,
@@ -520,7 +520,7 @@ static struct kbench_raw *kbench_raw_alloc(const struct kbench_job *job)
 	return raw;
 }
 
-/* See krdma_cq_stop(). */
+/* Stops the completion handler first, as krdma_cq_stop() explains. */
 static void kbench_raw_free_cq(struct ib_cq *cq)
 {
 	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
@@ -531,7 +531,7 @@ static void kbench_raw_free_cq(struct ib_cq *cq)
 	ib_free_cq(cq);
 }
 
-/* In any state, but for the CM's callbacks. */
+/* Frees a connection in any state. Not called by callbacks of the CM. */
 static void kbench_raw_free(struct kbench_raw *raw)
 {
 	int i;
@@ -564,7 +564,7 @@ static void kbench_raw_close(struct kbench_conn *conn)
 	kbench_raw_free(kbench_raw(conn));
 }
 
-/* ---- the side that connects ---- */
+/* ---- client ---- */
 
 static int kbench_raw_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -675,7 +675,7 @@ const struct kbench_calls kbench_raw_calls = {
 	.post = kbench_raw_post,
 };
 
-/* ---- the side that serves ---- */
+/* ---- server ---- */
 
 static int kbench_raw_register(struct kbench_raw *raw)
 {
@@ -743,7 +743,7 @@ static void kbench_raw_work(struct work_struct *work)
 	kbench_raw_free(raw);
 }
 
-/* The work runs once, and ends when there is an error. */
+/* Queues the work item, once. It ends at the first error. */
 static void kbench_raw_queue(struct kbench_raw *raw)
 {
 	if (!atomic_xchg(&raw->queued, 1))
@@ -790,8 +790,8 @@ static int kbench_raw_accept(struct kbench_raw *raw)
 }
 
 /*
- * The id is the connection's from here on, whatever happens: its work destroys
- * it, which this callback may not.
+ * After the allocation the connection owns the id. Its work item destroys it,
+ * even after an error, because this callback must not do so.
  */
 static int kbench_raw_request(struct rdma_cm_id *id, enum kbench_port port)
 {
@@ -823,7 +823,7 @@ static int kbench_raw_listen_event(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Where this side listens; in the order of kbench_raw_ports. */
+/* Listeners of this file; kbench_raw_ids is in the same order. */
 static const enum kbench_port kbench_raw_ports[] = {
 	KBENCH_PORT_RAW_IDLE, KBENCH_PORT_RAW, KBENCH_PORT_STALL,
 };
@@ -854,9 +854,9 @@ static struct rdma_cm_id *kbench_raw_listen(struct net *net, u16 port,
 }
 
 /**
- * kbench_raw_serve - be the peer of the raw variants, and the one that stalls
+ * kbench_raw_serve - listen for the raw variants and for the test "stall"
  * @net: network namespace
- * @port: the first of the ports
+ * @port: the first of KBENCH_PORTS ports
  *
  * Return: 0 or -errno; kbench_raw_serve_end() is needed in both cases.
  */
@@ -884,7 +884,7 @@ void kbench_raw_serve_end(void)
 	struct kbench_raw *raw;
 	int i;
 
-	/* Afterwards no connection comes any more. */
+	/* After this loop there are no new connections. */
 	for (i = 0; i < ARRAY_SIZE(kbench_raw_ids); i++)
 		if (kbench_raw_ids[i])
 			rdma_destroy_id(kbench_raw_ids[i]);

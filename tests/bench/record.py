@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Reads the JSON of a run, and believes nothing: it may be of an older version, cut short, or somebody's joke."""
+"""Read the JSON of a run and check all of it, because it may be from an older version, incomplete, or malicious."""
 import json
 import math
 import re
 
 SIZE_MAX = 64 << 20
-# Nothing else reaches gnuplot or the page: no quotes, no backslashes, no line ends.
+# Strings for gnuplot and the page match one of these, so they have no quotes, backslashes and line ends.
 TEXT = re.compile(r"[\w ./%(),:+@~-]{1,120}")
 NAME = re.compile(r"[a-z_]{1,16}[0-9]{0,4}")
 ID = re.compile(r"[A-Z][0-9]{1,3}")
@@ -14,7 +14,7 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d[0-9T:+.Z-]{0,30}")
 
 
 class BenchError(Exception):
-    """Something that the user should read as one line."""
+    """An error that is printed as one line."""
 
 
 def number(value):
@@ -39,7 +39,7 @@ def optional(check):
 
 
 def turns(value):
-    """variant -> list of name -> number, as many for each."""
+    """Is VALUE {variant: [{name: number} of each round]}?"""
     return (isinstance(value, dict) and value and all(matches(NAME)(name) for name in value) and
             all(many(turn, 1)(rounds) for rounds in value.values()))
 
@@ -49,12 +49,12 @@ def turn(value):
 
 
 text = matches(TEXT)
-# What must be there, and what it must be.
+# Required members, each with its check.
 ROW = {"id": matches(ID), "what": text, "value": number, "goal": number, "op": ("<=", ">=").__contains__,
        "samples": many(number, 1), "spread": many(number, 2, 2), "topology": text, "turns": turns}
 POINT = {"id": matches(ID), "what": text, "size": natural, "topology": text, "turns": turns}
 HOST = {"processor": optional(text), "cpus": optional(natural), "release": optional(text)}
-# What may be there.
+# Optional members.
 REPORT = {"kernel": text, "release": text, "link": text, "tree": text, "mtu": natural, "hz": natural, "cpus": natural,
           "rounds": natural, "date": matches(DATE), "load_before": many(number, 3, 3), "load_after": many(number, 3, 3)}
 
@@ -66,7 +66,7 @@ def check(thing, fields, where):
         if name not in thing:
             raise BenchError(f"{where}: no {name}")
         if not good(thing[name]):
-            raise BenchError(f"{where}: {name} makes no sense")
+            raise BenchError(f"{where}: invalid {name}")
 
 
 def check_list(report, name, fields, where):
@@ -79,11 +79,11 @@ def check_list(report, name, fields, where):
 
 
 def refuse(word):
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def parse(data, where):
-    """The report in a JSON; what it does not say is None, and lists are empty."""
+    """The report in a JSON; missing members are None, missing lists are empty."""
     try:
         report = json.loads(data, parse_constant=refuse)
     except RecursionError:
@@ -101,7 +101,7 @@ def parse(data, where):
 
 
 def read(file):
-    """What is in the file."""
+    """The content of a file."""
     try:
         with open(file, encoding="utf-8") as stream:
             data = stream.read(SIZE_MAX + 1)

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What is measured: a row is a test of krdma_bench, what becomes of its numbers, and a goal.
+"""The rows and points that tools/bench measures.  A row is a test, a value that is computed of its numbers, and a goal.
 
-Rows V are vrfm, as programs see it, beside verbs in user space (vbench.c).  What has no goal but a curve to draw is in
-POINTS.
+Rows V compare vrfm, as programs use it, with verbs in user space (vbench.c).  Points belong to curves, which have no goal.
 
-To add one, add it to ROWS.  A new test is a function in measure.c and a line in kbench_tests; a new variant is a struct
-kbench_calls and a line in kbench_variants.
+A new row is an entry of ROWS.  A new test is a function in measure.c and an entry of kbench_tests; a new variant is a
+struct kbench_calls and an entry of kbench_variants.
 """
 import dataclasses
 import statistics
@@ -16,9 +15,9 @@ SELF = "one kernel"
 TWO = "two nodes"
 MORE = ("three nodes", "four nodes", "six nodes", "eight nodes")
 NODES = {SELF: 1, TWO: 2, **dict(zip(MORE, (3, 4, 6, 8)))}
-# Tests that make devices and links of their own.
+# Tests that create their own devices and links.
 LONE = ("memory", "join", "remote", "sizes", "beside", "reading", "joining", "claimed", "grow", "cut", "cutpoke")
-# Variants in one command: in each round all have their turn.  Values are made round by round.
+# {variant: numbers of each round}
 Turns = typing.Dict[str, typing.List[dict]]
 
 
@@ -27,23 +26,23 @@ class Row:
     """A line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, "user", one of LONE, or "krping-" or "vrfm-" and one of krping's or vbench
+    test: str			# of krdma_bench, "user", one of LONE, "krping-" with a test of krping, "vrfm-" with one of vbench
     variants: str
     options: str
-    value: typing.Callable	# (Turns) -> one value a round
+    value: typing.Callable	# (Turns) -> values, one for each round
     op: str
-    goal: typing.Callable	# (Kernel) -> number
+    goal: typing.Callable	# (release of the kernel) -> number
     topologies: tuple = (SELF,)
-    pick: typing.Callable = statistics.median	# of the rounds' values
+    pick: typing.Callable = statistics.median	# (values) -> the value to report
 
 
 def always(number):
-    """A goal that is the same everywhere."""
+    """A goal that does not depend on the kernel."""
     return lambda kernel: number
 
 
 def has_tasklets(release):
-    """Is its rxe one of tasklets?  Since v6.4 it has a workqueue (commit 9b4b7c1f9f54), where the bracket is no help."""
+    """Does rxe use tasklets?  Since v6.4 it uses a workqueue (commit 9b4b7c1f9f54), for which the bracket has no effect."""
     major, minor = (int(word) for word in release.split(".")[:2])
     return (major, minor) < (6, 4)
 
@@ -53,22 +52,22 @@ def with_tasklets(number, otherwise):
 
 
 def paired(turns, first, second, figure):
-    """FIRST's figure divided by SECOND's, of the same round."""
+    """The figure of FIRST divided by that of SECOND, for each round."""
     return [figure(a) / figure(b) for a, b in zip(turns[first], turns[second])]
 
 
 def time_of(name, against):
-    """How much longer krdma takes."""
+    """The time of krdma divided by that of another variant."""
     return lambda turns: paired(turns, "krdma", against, lambda turn: turn[name])
 
 
 def rate_against(against):
-    """How much more krdma gets done in the same time."""
+    """The rate of krdma divided by that of another variant."""
     return lambda turns: paired(turns, "krdma", against, lambda turn: turn["n"] / turn["ns"])
 
 
 def cpu_cost(turns):
-    """How much more processor time krdma takes for an operation."""
+    """The processor time of krdma for an operation divided by that of raw verbs."""
     return paired(turns, "krdma", "raw", lambda turn: turn["cpu_ns"] / turn["n"])
 
 
@@ -77,37 +76,37 @@ def teardown_ms(turns):
 
 
 def overrun(turns):
-    """Time until a connect gave up, divided by its limit of one second."""
+    """The time until a connect timed out, divided by its limit of one second."""
     return [turn["ns"] / 1e9 for turn in turns["krdma"]]
 
 
 def idle_kib(turns):
-    """Memory of one side: both are in this kernel."""
+    """The memory of one side of a connection.  Both sides are in this kernel."""
     return [turn["bytes"] / 2 / 1024 for turn in turns["krdma"]]
 
 
 def longer(variant, against, name="p50"):
-    """How much longer an operation of VARIANT takes."""
+    """The time of an operation of VARIANT divided by that of AGAINST."""
     return lambda turns: paired(turns, variant, against, lambda turn: turn[name])
 
 
 def faster(variant, against):
-    """How much more VARIANT gets done in the same time."""
+    """The rate of VARIANT divided by that of AGAINST."""
     return lambda turns: paired(turns, variant, against, lambda turn: turn["n"] / turn["ns"])
 
 
 def slower(variant, against):
-    """How much longer the same work takes."""
+    """The rate of AGAINST divided by that of VARIANT, which is the ratio of their times for the same work."""
     return faster(against, variant)
 
 
 def off(variant, against, figure):
-    """How far VARIANT's figure is from the other's, whichever is more."""
+    """The relative difference between the figures of VARIANT and AGAINST."""
     return lambda turns: [abs(ratio - 1) for ratio in paired(turns, variant, against, figure)]
 
 
 def jitter(turns):
-    """How much further the slowest of a thousand is from the median than by hand."""
+    """The ratio of percentile 99.9 to the median, divided by the same ratio of raw verbs."""
     return paired(turns, "vrfm", "raw", lambda turn: turn["p999"] / turn["p50"])
 
 
@@ -116,7 +115,7 @@ def device_size(turns):
 
 
 def link_mib(turns):
-    """Of one side: all are in this kernel."""
+    """The memory of one side of a link.  All sides are in this kernel."""
     return [turn["link"] / (1 << 20) for turn in turns["vrfm"]]
 
 
@@ -126,17 +125,17 @@ def stall(turns):
 
 
 def received(turns):
-    """Messages that the receiver of direct writes has had to look at, for each."""
+    """The number of messages that the receiver has handled for each direct write."""
     return [turn["received"] / turn["n"] for turn in turns["vrfm"]]
 
 
 def protections(turns):
-    """Write faults and write protections for each cycle of a loop."""
+    """The number of write faults and write protections for each cycle of a loop."""
     return [(turn["faults"] + turn["protected"]) / turn["n"] for turn in turns["vrfm"]]
 
 
 def disturbed(id_, disturbance, test, variant, options, topologies=(SELF,), p50=2.00):
-    """Rows of a control loop that writes 4 bytes each millisecond, with the disturbance against without it."""
+    """Rows that compare a control loop, which writes 4 bytes each millisecond, with and without a disturbance."""
     return [Row(id_, f"4 B write {word}, {disturbance}/alone", test, f"alone,{variant}", options,
                 longer(variant, "alone", name), "<=", always(goal), topologies)
             for word, name, goal in (("p50", "p50", p50), ("p99.9", "p999", 2.00), ("longest", "max", 2.00))]
@@ -166,10 +165,10 @@ ROWS = (
         teardown_ms, "<=", always(10.0)),
     Row("R16", "CPU time per WRITE 8 B depth 64 krdma/raw", "stream", "raw,krdma", "size=8 depth=64",
         cpu_cost, "<=", always(1.10)),
-    Row("R17", "connect to who never accepts time/limit", "stall", "krdma", "ms=1000",
+    Row("R17", "connect to a peer that never accepts time/limit", "stall", "krdma", "ms=1000",
         overrun, "<=", always(1.10)),
     Row("M1", "memory of an idle connection KiB a side", "idle", "krdma", "n=32",
-        idle_kib, "<=", always(512.0), pick=max),	# the allocator's caches can only hide some
+        idle_kib, "<=", always(512.0), pick=max),	# caches of the allocator make values too small, never too large
     Row("K1", "WRITE 4 KiB depth 64 what krping says, off raw by", "krping-bw", "raw,krping", "size=4096 depth=64",
         off("krping", "raw", lambda turn: turn["n"] / turn["ns"]), "<=", always(0.05)),
     Row("K2", "send and receive 64 B p50 what krping says, off raw by", "krping-slat", "raw,krping", "size=64",
@@ -224,7 +223,7 @@ ROWS = (
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """A point of a curve over sizes, or over nodes: what is recorded are the turns, as they are."""
+    """A point of a curve over sizes or over nodes, for which the turns are recorded."""
     id: str
     what: str
     test: str

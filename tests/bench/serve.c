@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer of all tests: connections of raw.c, and here those of krdma.
+ * The peer of all tests, with connections of krdma in this file, and those of
+ * verbs in raw.c.
  *
- * Work items accept and echo. They look every now and then whether they are to
- * end.
+ * Work items accept connections and echo messages. They check regularly whether
+ * they must end.
  */
 #include <linux/err.h>
 #include <linux/list.h>
@@ -14,15 +15,16 @@
 
 #include "priv.h"
 
-/* Time to notice that the end has come. */
+/* Interval at which work items check whether they must end. */
 #define KBENCH_LOOK_MS 100
 
 /**
- * struct kbench_listener - a listener of krdma's
- * @cb: krdma's, NULL: none
- * @echoes: its connections' messages come back; else nothing happens to them
- * @work: accepts
- * @held: kbench_held.link of those that nothing happens to
+ * struct kbench_listener - a listener of krdma
+ * @cb: listener, or NULL
+ * @echoes: messages of its connections are echoed; otherwise connections are
+ *	kept idle
+ * @work: work item that accepts connections
+ * @held: list of idle connections by kbench_held.link
  */
 struct kbench_listener {
 	struct krdma_cb *cb;
@@ -31,7 +33,7 @@ struct kbench_listener {
 	struct list_head held;
 };
 
-/* A connection that was accepted. */
+/* An accepted connection. */
 struct kbench_held {
 	struct krdma_cb *cb;
 	struct list_head link;
@@ -40,7 +42,7 @@ struct kbench_held {
 
 static struct kbench_listener kbench_listeners[2];
 static bool kbench_ending;
-static bool kbench_serving; /* under the mutex of main.c */
+static bool kbench_serving; /* protected by kbench_mutex of main.c */
 
 static void kbench_held_free(struct kbench_held *held)
 {
@@ -54,7 +56,7 @@ static int kbench_echo_one(struct krdma_cb *cb, void *buf)
 
 	if (ret >= 0)
 		return krdma_send_timeout(cb, buf, ret, KBENCH_TIMEOUT_MS);
-	/* It was quiet. */
+	/* No message until the next check. */
 	return ret == -ETIMEDOUT && krdma_is_established(cb) ? 0 : ret;
 }
 
@@ -70,7 +72,7 @@ static void kbench_echo_work(struct work_struct *work)
 	kbench_held_free(held);
 }
 
-/* Those that are over, or all. */
+/* Releases idle connections that are closed, or all of them. */
 static void kbench_prune(struct kbench_listener *listener, bool all)
 {
 	struct kbench_held *held, *next;
@@ -111,7 +113,7 @@ static void kbench_accept_work(struct work_struct *work)
 		if (!ret)
 			kbench_take(listener, cb);
 		else if (ret == -ETIMEDOUT)
-			/* Not while somebody measures how we accept. */
+			/* Prune only when idle, not while "connect" measures. */
 			kbench_prune(listener, false);
 		else if (krdma_get_state(listener->cb) != KRDMA_LISTENING)
 			break;
@@ -147,11 +149,11 @@ static int kbench_listen(struct kbench_listener *listener, struct net *net,
 }
 
 /**
- * kbench_serve - begin to be the peer
+ * kbench_serve - start to serve all tests
  * @net: network namespace
  * @port: the first of KBENCH_PORTS ports
  *
- * Return: 0; -EBUSY it is already; or what went wrong.
+ * Return: 0; -EBUSY if already serving; or another errno.
  */
 int kbench_serve(struct net *net, u16 port)
 {
@@ -169,9 +171,7 @@ int kbench_serve(struct net *net, u16 port)
 }
 
 /**
- * kbench_serve_end - undo kbench_serve()
- *
- * Nothing is left of any connection then.
+ * kbench_serve_end - undo kbench_serve(), and release all connections
  */
 void kbench_serve_end(void)
 {
@@ -181,7 +181,7 @@ void kbench_serve_end(void)
 		return;
 	WRITE_ONCE(kbench_ending, true);
 	kbench_raw_serve_end();
-	/* The work that accepts queues that which echoes. */
+	/* Drain, not flush: work that accepts queues work that echoes. */
 	drain_workqueue(kbench_wq);
 	for (i = 0; i < ARRAY_SIZE(kbench_listeners); i++) {
 		if (kbench_listeners[i].cb)

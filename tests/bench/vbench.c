@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vbench - what programs see of vrfm, beside the same done with verbs by hand
+ * vbench - compare vrfm, as programs use it, with hand-written verbs code
  *
  *   vbench serve RDMADEV ADDRESS PORT DEVICE FAST
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
@@ -9,21 +9,21 @@
  *   vbench dirty DEVICE PAGES
  *   vbench cycle DEVICE PAGES MS
  *
- * As krdma_bench it goes in rounds, in which every variant has its turn, and prints for each "VARIANT ROUND
- * NAME=NUMBER...": operations, nanoseconds of the turn, and of those that have an answer the shortest time, the longest
- * and what is between, see quantiles.h. Round 0 is the warm-up and not printed.
+ * Like krdma_bench it runs in rounds, in which every variant has a turn, and prints a line "VARIANT ROUND
+ * NAME=NUMBER..." for each turn: the number of operations, the duration in ns, and percentiles of round trips, see
+ * quantiles.h. Round 0 is the warm-up and not printed.
  *
  * Tests:
- *   rate    write blocks of SIZE bytes, all over the memory, each STRIDE bytes (SIZE if it is not said) behind the
- *           last; over when the peer has them
- *   ping    write 8 bytes; the server, which watches them, writes 8 bytes, which this side watches
- *   event   send an event, the server sends one back: both sleep meanwhile
- *   read    copy 1 MiB out of a mapping
- *   pages   RDMA READ a tenth of 64 MiB, by single pages; for the raw side only
- *   longest one turn, without variants: write blocks every 100 us; the longest write is its max
- *   poker   one turn of a variant NAME, in real-time class: write 4 bytes every ms
+ *   rate    write blocks of SIZE bytes to the whole memory, at a distance of STRIDE bytes (default: SIZE), and wait
+ *           until the peer has them
+ *   ping    write 8 bytes; the server, which polls these, writes 8 bytes, which this side polls
+ *   event   send an event; the server sends one back; both sleep while they wait
+ *   read    copy 1 MiB from a mapping
+ *   pages   RDMA READ a tenth of 64 MiB, page by page; for the variant raw only
+ *   longest write blocks every 100 us in a single turn, and print the longest time of a write as max
+ *   poker   write 4 bytes every ms with real-time priority, in a turn of a variant called NAME
  *   dirty   store into PAGES pages every ms until it is killed
- *   cycle   in real-time class: claim PAGES pages and store into each every ms; prints the number of cycles
+ *   cycle   claim PAGES pages, and store into each every ms with real-time priority; prints the number of cycles
  *
  * Variants:
  *   raw     RDMA WRITE, and SEND and RECV, from user space
@@ -32,14 +32,14 @@
  *   alone   /dev/rfm2g4, which has no peer
  *   three   /dev/rfm2g5, which has three peers
  *   plain   ordinary memory
- *   small   /dev/rfm2g0, and
- *   large   /dev/rfm2g2, which has more memory
+ *   small   /dev/rfm2g0
+ *   large   /dev/rfm2g2, which has more memory than rfm2g0
  *   one, two, four, eight, sixteen
- *           /dev/rfm2g0 to /dev/rfm2g4, which have so many peers
+ *           /dev/rfm2g0 to /dev/rfm2g4, which have 1, 2, 4, 8 and 16 peers
  *
- * Where neither raw verbs nor answers are compared there need not be a server.
+ * Only tests with round trips, and the variant raw, need a server.
  *
- * Who watches memory yields the processor each time, because there may be only one.
+ * A task that polls memory calls sched_yield() after each look, because there may be only one processor.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -67,19 +67,19 @@
 #define SAMPLES 100000
 #define SIGNAL_EVERY 8
 #define PAGE 4096u
-/* As many as are written for somebody to join, see node.sh. */
+/* Number of pages that join_writes() of node.sh writes. */
 #define PAGES 1639u
 #define MESSAGE 8
-/* Variants that can be compared at once. */
+/* Largest number of variants of a command. */
 #define TURNS 5
-/* In the high bit of a number: the server's turn is over. */
+/* High bit of a number: the turn of the server ends. */
 #define LAST 0x80000000u
-/* Where the two sides of ping write. */
+/* Offsets at which the two sides of ping write. */
 #define MINE 0
 #define THEIRS 4096
 #define PATIENCE_NS 20000000000ull
 
-/* What sides tell each other before they are connected. */
+/* Address of a side, which both exchange before they are connected. */
 struct card {
 	uint32_t qpn;
 	uint32_t rkey;
@@ -87,7 +87,7 @@ struct card {
 	union ibv_gid gid;
 };
 
-/* What the client asks the server for. */
+/* Request of the client to the server, for the round trips of a turn. */
 struct request {
 	char test;	/* 'p', 'e' */
 	char variant;	/* 'r', 'v', 's' */
@@ -110,7 +110,7 @@ struct verbs {
 	uint32_t posted;
 };
 
-/* A device that is open. */
+/* An open device. */
 struct rfm {
 	int fd;
 	uint64_t size;
@@ -131,7 +131,7 @@ struct job {
 
 static struct verbs verbs;
 static uint64_t samples[SAMPLES];
-/* Numbers only grow, over all turns, on both sides. */
+/* Number of the last round trip. It only grows, over all turns, on both sides. */
 static uint32_t counter;
 
 static uint64_t now_ns(void)
@@ -142,7 +142,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Until its low bits are NUMBER; returns all of it. */
+/* Polls a word until it is NUMBER, apart from its high bit; returns the word. */
 static uint32_t await(volatile uint8_t *at, uint32_t number)
 {
 	volatile uint64_t *word = (volatile uint64_t *)at;
@@ -163,7 +163,7 @@ static uint32_t await(volatile uint8_t *at, uint32_t number)
 
 /* ---- verbs ---- */
 
-/* The address of IPv4 among those of the port. */
+/* Returns the index of the GID of an IPv4 address. */
 static void find_gid(union ibv_gid *gid)
 {
 	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
@@ -183,7 +183,7 @@ static void open_verbs(const char *name)
 	for (i = 0; list && list[i] && strcmp(ibv_get_device_name(list[i]), name); i++)
 		;
 	if (!list || !list[i])
-		errx(1, "%s: no such RDMA device", name);
+		errx(1, "%s: RDMA device not found", name);
 	verbs.context = ibv_open_device(list[i]);
 	ibv_free_device_list(list);
 	if (!verbs.context)
@@ -255,7 +255,7 @@ static void connect_verbs(void)
 		err(1, "RTS");
 }
 
-/* Until at most so many are under way. Each completion tells of those before it, too. */
+/* Polls until at most MOST work requests are in flight. A completion also stands for unsignalled ones before it. */
 static void reap(uint32_t most)
 {
 	struct ibv_wc wc;
@@ -272,7 +272,7 @@ static void reap(uint32_t most)
 	}
 }
 
-/* OFFSET in both memories. One of SIGNAL is signalled. */
+/* Posts a work request with the same OFFSET in both memories. Every SIGNAL-th one is signalled. */
 static void post_send(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t size, uint32_t signal)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)verbs.memory + offset, .length = size, .lkey = verbs.mr->lkey };
@@ -291,7 +291,7 @@ static void post_send(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t size,
 		err(1, "ibv_post_send");
 }
 
-/* Sleeps until a message is there. */
+/* Sleeps until a message arrives. */
 static uint32_t receive(void)
 {
 	struct ibv_cq *cq;
@@ -384,7 +384,7 @@ static void rfm_enable(const struct rfm *rfm)
 		err(1, "RFM2G_ENABLE_EVENT");
 }
 
-/* ---- both sides of an answer ---- */
+/* ---- functions for both sides of a round trip ---- */
 
 static void put(char variant, const struct rfm *rfm, uint32_t offset, uint32_t value)
 {
@@ -484,7 +484,7 @@ static void ask(const struct job *job, char test, char variant)
 		err(1, "request");
 }
 
-/* One round trip; LAST as well tells the server that its turn is over. */
+/* Runs a round trip. With LAST the server ends its turn after it. */
 static void trip(char test, char variant, const struct rfm *rfm, uint32_t last)
 {
 	counter++;
@@ -513,7 +513,7 @@ static void trips(const struct job *job, char test, char variant, const struct r
 	rank(result);
 }
 
-/* Looks at the clock seldom, for that is a system call, too, where it is emulated. */
+/* Returns the number of operations between two reads of the clock, a system call on emulated processors. */
 static uint32_t batch(const struct job *job)
 {
 	return job->size >= 65536 ? 1 : job->size >= 4096 ? 16 : 64;
@@ -546,7 +546,7 @@ static void raw_pages(struct result *result)
 	result->ns = now_ns() - begin;
 }
 
-/* What is written. */
+/* The data to write. */
 static uint8_t block[1 << 20];
 
 static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
@@ -577,7 +577,7 @@ static void read_rate(const struct job *job, const volatile void *from, struct r
 	result->ns = now_ns() - begin;
 }
 
-/* As the pages of a device, which are single ones. */
+/* Allocates memory of small pages, like that of a device. */
 static void *plain_memory(void)
 {
 	void *memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -601,7 +601,7 @@ static const struct variant {
 	{ "eight", "/dev/rfm2g3", 'v' }, { "sixteen", "/dev/rfm2g4", 'v' },
 };
 
-/* A variant, and what it works on. */
+/* A variant with its device or memory. */
 struct turn {
 	const struct variant *variant;
 	struct rfm rfm;
@@ -700,7 +700,7 @@ static int dial(const char *device, const char *host, const char *port)
 	return fd;
 }
 
-/* Raw verbs, and answers. */
+/* Round trips and the variant raw need a server. */
 static bool needs_server(const char *test, const char *names)
 {
 	return (strcmp(test, "rate") && strcmp(test, "read")) || strstr(names, "raw");
@@ -726,7 +726,7 @@ static int longest(char **arg)
 	return 0;
 }
 
-/* As a control loop: before all others on this processor. */
+/* Sets a real-time priority, as control loops do. */
 static void be_in_time(void)
 {
 	struct sched_param param = { .sched_priority = 50 };
@@ -735,7 +735,7 @@ static void be_in_time(void)
 		err(1, "real time");
 }
 
-/* The next millisecond after START. */
+/* Sleeps until a millisecond after @at, and updates @at. */
 static void next_ms(struct timespec *at)
 {
 	at->tv_nsec += 1000000;
