@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# typed.sh: each command of README and quick start as it stands there, on nodes whose root has our packages but for
-# librfm2g-dev, which lies in /debs. A command that stands there and is neither typed nor excepted is a failure, and so is
-# one that is typed and does not stand there.
+# typed.sh: type the commands of README and quick start verbatim. The root of the nodes has our packages, except
+# librfm2g-dev, which is in /debs. A command of these pages that is neither typed nor excepted is a failure, and so is a
+# typed command that the pages do not have.
 #
 #   node 1 (the first) <--- vrfm ---> node 2 (the second), and later node 3
 #
-# An adapter's name is mlx5_0 there: here that of a Soft-RoCE device. Addresses are theirs, too.
+# The Soft-RoCE device has the name of the adapter in these pages, mlx5_0, and the addresses are those of the pages.
 
 # shellcheck disable=SC2317 # "on" calls functions
 # shellcheck source=tests/e2e/lib.sh
@@ -17,18 +17,20 @@
 mine=/exchange/typed.$NODE
 said=/tmp/said
 
-# text NAME: a page of those that are installed
+# text NAME: print an installed page.
 text() {
 	zcat -f /usr/share/doc/krdma-dkms/"$1"* /usr/share/doc/rfm2g-tools/"$1"* 2>/dev/null
 }
 
-# Commands of the quick start: lines of blocks of "sh", with the packages those that are for them, without remarks.
+# Print the commands of the quick start: the lines of its blocks of "sh", without comments. Where these differ for the
+# packages, the command for the packages is printed.
 of_quickstart() {
 	text quickstart.rst | awk '/code-block::/ { sh = / sh$/; next } /^[^ \t]/ || /^ *[0-9]\./ { sh = 0 } sh && NF' |
 		sed -E 's/^\s+//; s/^.*# with the packages: //; s/\s+# .*$//; s/\s+$//'
 }
 
-# Those of README: indented lines that begin with the name of one of these programs; what is printed is indented, too.
+# Print the commands of README: indented lines that begin with the name of one of these programs. Other indented lines are
+# output.
 of_readme() {
 	text README.md | sed -nE 's/\s+# .*$//; s/^    ((sudo|make|modprobe|echo|head|cd|mkdir|cat|tools\/vm)( .*)?)$/\1/p'
 }
@@ -37,9 +39,9 @@ stands() {
 	[[ $'\n'"$commands"$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# taken COMMAND: it is about to be typed.
+# taken COMMAND: note that COMMAND is typed, and check that the page has it.
 taken() {
-	stands "$1" || ok 1 "stands there: $1"
+	stands "$1" || ok 1 "the page has the command: $1"
 	echo "$1" >>"$mine"
 }
 
@@ -53,13 +55,13 @@ typed() {
 	awk '{ print "#   " $0 }' "$said"
 }
 
-# says PATTERN: what was typed last has said that.
+# says PATTERN: does the output of the last typed command match PATTERN?
 says() {
 	[[ $(<"$said") == *$1* ]]
-	ok $? "it says ${1@Q}"
+	ok $? "the output has ${1@Q}"
 }
 
-# typed_until PATTERN COMMAND: until it says that, for a minute.
+# typed_until PATTERN COMMAND: type COMMAND until its output matches PATTERN, for a minute.
 typed_until() {
 	local end=$((SECONDS + 60))
 	until [[ $(eval "$2" 2>&1) == *$1* ]] || ((SECONDS >= end)); do sleep 1; done
@@ -67,7 +69,7 @@ typed_until() {
 	says "$1"
 }
 
-# serves COMMAND: type it, to run while others do something; none says when it listens.
+# serves COMMAND: type a server, which runs in the background, and wait, because servers do not report that they listen.
 serves() {
 	taken "$1"
 	eval "$1" >"$said" 2>&1 &
@@ -75,7 +77,7 @@ serves() {
 	sleep 3
 }
 
-# ended: what serves ends, within two minutes.
+# ended: wait up to two minutes for the end of the server; its exit status.
 ended() {
 	local end=$((SECONDS + 120))
 	while kill -0 "$server" 2>/dev/null && ((SECONDS < end)); do sleep 0.5; done
@@ -85,10 +87,10 @@ ended() {
 
 served() {
 	ended
-	ok $? "it served"
+	ok $? "the server ends without an error"
 }
 
-# excepted REASON COMMAND...: not typed here.
+# excepted REASON COMMAND...: commands that this test does not type.
 excepted() {
 	local command
 	for command in "${@:2}"; do
@@ -98,12 +100,12 @@ excepted() {
 	done
 }
 
-# on NODES COMMAND...: only there
+# on NODES COMMAND...: run COMMAND on these nodes only.
 on() {
 	[[ $1 != *$NODE* ]] || "${@:2}"
 }
 
-# file N: the Nth /etc/vrfm.conf of the quick start
+# file N: print the Nth /etc/vrfm.conf of the quick start.
 file() {
 	text quickstart.rst | awk -v n="$1" '/^\t\[rfm2g0\]/ { on = ++count == n } /^[^\t]/ { on = 0 } on' | sed 's/^\t//'
 }
@@ -111,7 +113,7 @@ file() {
 readme() {
 	commands=$(of_readme)
 	excepted "another part" "sudo tools/demo" "sudo tools/check"
-	# shellcheck disable=SC2016 # as they stand there
+	# shellcheck disable=SC2016 # as in the page
 	excepted "instead of packages" 'sudo apt-get install build-essential linux-headers-$(uname -r)' make \
 		"sudo make install" "sudo apt-get install dkms" \
 		"sudo dkms add . && sudo dkms install krdma/0.1"
@@ -130,7 +132,7 @@ readme() {
 	on 1 typed "echo hello | dd of=/dev/rfm2g0 conv=notrunc"
 	barrier written
 	on 2 typed_until hello "head -c 5 /dev/rfm2g0"
-	check "vrfm goes" modprobe -r vrfm
+	check "vrfm can be unloaded" modprobe -r vrfm
 	typed "modprobe krping"
 	barrier krping
 	on 1 serves "echo server,addr=10.56.0.1,port=9999,size=4096 >/proc/krping"
@@ -160,12 +162,12 @@ adapter_and_network() {
 	barrier rping
 	on 2 typed "rping -c -a 10.0.0.1 -C 3 -v"
 	on 1 ended
-	((NODE != 2)) || { [[ $(grep -c '^ping data: rdma-ping-' "$said") == 3 ]]; ok $? "three lines of letters"; }
+	((NODE != 2)) || { [[ $(grep -c '^ping data: rdma-ping-' "$said") == 3 ]]; ok $? "rping prints three lines"; }
 	barrier rping-over
 }
 
 two_nodes() {
-	# shellcheck disable=SC2016 # as it stands there
+	# shellcheck disable=SC2016 # as in the page
 	excepted "instead of packages" 'apt-get install build-essential linux-headers-$(uname -r)' make \
 		"make install"
 	((NODE == 3)) || {
@@ -187,12 +189,12 @@ users() {
 	runuser -u friend -- rfm2g_util peek32 0x100 >"$said" 2>&1
 	says "rfm2g_util: only members of group rfm2g may open /dev/rfm2g0: adduser USER rfm2g, and log in again"
 	typed "adduser USER rfm2g" USER=friend
-	check "who may look then" runuser -u friend -- rfm2g_util peek32 0x100
+	check "a new member of the group can read" runuser -u friend -- rfm2g_util peek32 0x100
 }
 
 programs() {
 	((NODE != 3)) || { barrier made; return 0; }
-	cd /debs/tree || ok 1 "a folder beside the packages"
+	cd /debs/tree || ok 1 "/debs/tree exists"
 	typed "apt-get install build-essential pkg-config"
 	typed "apt-get install ../librfm2g-dev_*.deb"
 	cat >program.c <<-'END'
@@ -210,10 +212,10 @@ programs() {
 			return RFM2gClose(&h);
 		}
 	END
-	# shellcheck disable=SC2016 # as it stands there
+	# shellcheck disable=SC2016 # as in the page
 	typed 'gcc -o program program.c $(pkg-config --cflags --libs librfm2g)'
 	[[ $(./program) == 42 ]]
-	ok $? "the program reads what was written"
+	ok $? "the program reads the value of node 1"
 	mkdir samples
 	cp -r /usr/share/doc/librfm2g-dev/examples/rfm2g samples
 	typed "make -C samples/rfm2g"
@@ -232,7 +234,7 @@ third() {
 		typed "vrfmctl join"
 		typed "vrfmctl peers"
 		[[ $(grep -c ready "$said") == 2 ]]
-		ok $? "both ready"
+		ok $? "vrfmctl peers shows both peers as ready"
 	else
 		typed "echo 'peer = 3 10.0.0.3' >>/etc/vrfm.conf"
 		typed "systemctl reload vrfm"
@@ -251,7 +253,7 @@ last_resort() {
 	barrier pings
 }
 
-# Is there one that nobody has typed?
+# Check that all commands of both pages were typed or excepted.
 all_typed() {
 	local command
 	((NODE == 1)) || return 0
