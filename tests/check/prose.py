@@ -13,8 +13,9 @@ NO_PROSE = re.compile(r"(^|/)COPYING$|^\.clang-format$|\.(examples|said|json|sym
 # Comments for programs.
 DIRECTIVE = re.compile(r"SPDX-License-Identifier|Author:|Copyright|shellcheck |pylint:|noqa|clang-format|sparse:|!")
 LABEL = re.compile(r"@[\w.\[\]]+(?:\(\))?(?:\.\.\.)?: *|(?:Returns?|Context|Note|Description): *|[a-z-]+: +(?=\S+$)")
-# An item of a list, or a name with its description in another column.
-ITEM = re.compile(r"(?:[-*•+]|\(?\d+[.)]|#\.) +|(?:[\w/,:=()\[\]-]+ ){0,3}[\w/,:=()\[\]-]+(?: {2,}|\t+)(?=\S)")
+# An item of a list, a variant of a model, or a name with its description in another column.
+ITEM = re.compile(r"variant \w+ \w+: +|(?:[-*•+]|\(?\d+[.)]|#\.) +"
+                  r"|(?:[\w/,:=()\[\]-]+ ){0,3}[\w/,:=()\[\]-]+(?: {2,}|\t+)(?=\S)")
 MESSAGE_WORDS = 3
 
 
