@@ -2,50 +2,50 @@
 /*
  * A link from node A to node B on which blocks are written directly: direct.c, stage.c.
  *
- * A writes a word of data and then a counter, each directly or by a message, again and again. A program of B's stores
- * beside the data through a mapping, now and then: before it may, A is told, and has answered. The link is cut once.
+ * A repeatedly writes a word of data and then a counter, each directly or by a message. A program on B sometimes stores
+ * beside the data through a mapping. Before that, B sends STAGE to A, and A must answer. The link is cut once.
  *
- * What A writes directly is in B's memory when it arrives; a message waits at B until it is applied.
+ * A direct write changes the memory of B when it arrives. A message waits at B until it is applied.
  *
- * G2: nobody ever sees a counter without its data.
- * G5: what A wrote is never taken for a store of B's program.
+ * G2: a counter is never visible without its data.
+ * G5: data of A is never mistaken for a store of the program on B.
  * G8: at the end B has what A wrote.
  *
- * variant NO_FENCE G2: what is written directly does not wait until what was sent is applied
- * variant FENCE_ON_SENT G2: it waits until that has arrived only
- * variant TWIN_AT_ONCE G5: the twin is made when A has been told, not when it has answered
- * variant NO_NUMBERS G5: any answer counts, also one to what was said before
- * variant ANSWER_AHEAD G5: the answer does not wait for what was posted before it
- * variant STAGE_IGNORED G5: A answers, and goes on
- * variant UNSTAGE_EARLY G5: A is told that it may write there before the twin is gone
- * variant NO_TWIN_APPLY G5: what is sent goes into the memory, and not into the twin
- * variant FLIGHT_FORGOTTEN G2: what was under way when the link was cut is not missed
- * variant SENT_FORGOTTEN G2: what was sent is not
- * variant OLD_LIVES G2: what the old connection had under way arrives when the new one is up
+ * variant NO_FENCE G2: a direct write does not wait until messages before it are applied
+ * variant FENCE_ON_SENT G2: a direct write waits only until messages before it have arrived
+ * variant TWIN_AT_ONCE G5: the twin is created when STAGE is sent, not when A has answered
+ * variant NO_NUMBERS G5: an answer to an earlier STAGE counts
+ * variant ANSWER_AHEAD G5: the answer overtakes writes that were posted before it
+ * variant STAGE_IGNORED G5: A answers, and continues to write directly
+ * variant UNSTAGE_EARLY G5: A may write directly before the twin is freed
+ * variant NO_TWIN_APPLY G5: messages are applied to the memory, but not to the twin
+ * variant FLIGHT_FORGOTTEN G2: direct writes in flight when the link is cut are not missed
+ * variant SENT_FORGOTTEN G2: messages in flight when the link is cut are not missed
+ * variant OLD_LIVES G2: writes of the old connection arrive after the new one is up
  */
 #include "model.h"
 
 #define ROUNDS 3
 #define DATA 0
 #define COUNTER 1
-#define STORE 2		/* B's own word, beside the data */
+#define STORE 2		/* word of the program on B, beside the data */
 #define STORES 2
 
 mtype = { WRITE, UPDATE, ANSWER };
 
 /* A */
 byte a_mem[2];
-byte sent;			/* updates of which A has not heard that they are applied */
-byte flight[2];			/* direct writes of each word that are not over */
-byte missed;			/* bits */
-bool a_staged;			/* data must be sent */
+byte sent;			/* number of updates that are not acknowledged */
+byte flight[2];			/* number of direct writes in flight, by word */
+byte missed;			/* bit mask of missed words */
+bool a_staged;			/* data must be sent by messages */
 bool a_up = true;
 
-/* From A to B in order; and what B has not looked at. */
+/* Writes and messages from A to B, in order; and messages that B has not applied. */
 chan wire = [6] of { mtype, byte, byte };
 chan inbox = [6] of { mtype, byte, byte };
 chan old = [6] of { mtype, byte, byte };
-/* From B to A: the last thing that was said, and its number. */
+/* STAGE from B to A, with its number. */
 chan told = [2] of { bool, byte };
 
 /* B */
@@ -94,7 +94,7 @@ active proctype program_a()
 	od
 }
 
-/* vrfm_sync_finish(): all that is missed in one step. */
+/* vrfm_sync_finish(): send all missed words in one step. */
 active proctype sweeper()
 {
 end:	do
@@ -240,7 +240,7 @@ active proctype program_b()
 	od
 }
 
-/* vrfm_link_down() at both, and vrfm_link_up(): what B says first is what is staged. */
+/* vrfm_link_down() at both nodes, and vrfm_link_up(), where B first sends what is staged. */
 active proctype cable()
 {
 	mtype type;

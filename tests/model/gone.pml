@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A writer is gone, and some have more of what it wrote than others: vrfm/load.c
- * and vrfm/past.c, made simpler.
+ * A writer has departed, and nodes have different parts of what it wrote. This is
+ * a simple model of vrfm/load.c and vrfm/past.c.
  *
- * Each node has a record of how far its image has each life (id and epoch) of
- * the writer: was it READY, the serial of the last update, may there be a part of
- * one more (DIRECT); and, unless that is sure, who says so, to tell apart what is
- * not equal. Records are ordered by that, of the last life first. A record
- * is complete when the own link is down (rule 7). Nodes tell their record when it
- * changes and when a link between them comes up. Who hears of a better one loads
- * from there, and takes the record with the image: also one who never met that
- * writer, such as its own next life.
+ * Each node has a record of its image for each life (id and epoch) of the writer.
+ * The record has the state of the link, READY or not, and the serial of the last
+ * update. It also tells whether a part of another update may be present (DIRECT).
+ * Unless these determine the image, it has the id of a node, to distinguish images
+ * that may differ. Records are ordered, the last life first.
  *
- * Two nodes are survivors, the third is one, too, or a newcomer. G wrote up to
- * serial 2, and in another life, that is over, too, and that not all have met,
- * other words. MIXED is what a node has whose link was not READY, and PART what
- * one has that got the first messages of a write: neither of what G's memory was
- * at one time, nor what another one has.
+ * A record is complete when the node's own link is down (rule 7). A node sends its
+ * record when it changes, and when a link comes up. A node that receives a higher
+ * record loads the image of its sender, and takes the record. This includes nodes
+ * that were never linked with the writer, such as the writer's own next life.
  *
- * G8: at the end all have the same, and that is what the best of them had: who
- * was there last, was READY, and has seen most.
+ * Two nodes are survivors, and the third one is a survivor or a newcomer. The
+ * writer wrote up to serial 2, and other words in another life, which has also
+ * ended, and which some nodes have not seen. MIXED is the image of a node whose
+ * link was not READY. PART is the image of a node that received only the first
+ * messages of a write. Both are unlike the writer's memory at any time, and unlike
+ * the image of any other node.
  *
- * variant AT_DROP G8: records are told when the writer's link goes down, and not when others come up
- * variant ONCE G8: who has heard of all that are linked decides, and never again (the design until now)
- * variant ONCE_NOT_ALL G8: who has heard of one decides, and never again
- * variant UNDRAINED G8: the record is told while messages of the writer's may still be applied
- * variant NEXT_LIFE G8: who is linked with the writer's next life does nothing (the design until now)
- * variant NEWCOMER_APART G8: who never met the writer loads an image once, without a record
- * variant LOWEST_ID G8: the reference is the lowest id
- * variant LAST_LIFE G8: a record is of the last life only (the design until now)
- * variant LIVES_APART G8: records of two lives are not compared (the same)
- * variant SYNCED_IGNORED G8: the reference is the highest serial, READY or not
- * variant PART_UNSAID G8: who has a part of a write says what he says who has none of it (the design until now)
- * variant WHOSE_UNSAID G8: nobody says whose memory it is
+ * G8: at the end all nodes have the image of the node with the highest record.
+ *
+ * variant AT_DROP G8: records are sent when the link of the writer goes down, not when links come up
+ * variant ONCE G8: a node decides once, after the records of all linked nodes (an earlier design)
+ * variant ONCE_NOT_ALL G8: a node decides once, after the first record
+ * variant UNDRAINED G8: a record is sent while messages of the writer may still be applied
+ * variant NEXT_LIFE G8: a node that is linked with the writer's next life does not load (an earlier design)
+ * variant NEWCOMER_APART G8: a newcomer loads an image once, without a record
+ * variant LOWEST_ID G8: the lowest id decides
+ * variant LAST_LIFE G8: a record has the last life only (an earlier design)
+ * variant LIVES_APART G8: records of different lives are not compared (an earlier design)
+ * variant SYNCED_IGNORED G8: the highest serial decides, READY or not
+ * variant PART_UNSAID G8: a record does not tell a part of a write from none of it (an earlier design)
+ * variant WHOSE_UNSAID G8: records have no id to distinguish images
  */
 #include "model.h"
 
@@ -45,10 +47,10 @@
 byte mem[NODES], record[NODES];
 bool synced[NODES], part[NODES], down[NODES], newcomer, loading[NODES], again[NODES], decided[NODES];
 bool link[NODES * NODES];
-bool told[NODES * NODES];	/* to A of B: it need not be told */
-byte heard[NODES * NODES];	/* what A knows of B's record; 0: nothing */
+bool told[NODES * NODES];	/* A has received the current record of B */
+byte heard[NODES * NODES];	/* the record of B that A has received; 0: none */
 byte serial[NODES];
-byte second[NODES], mem2[NODES];	/* of the other life; 0: never met */
+byte second[NODES], mem2[NODES];	/* record and words of the other life; 0: not seen */
 byte best, best2, top;
 
 #if defined(PART_UNSAID)
@@ -120,7 +122,7 @@ proctype node(byte i)
 	byte j, from, taken;
 
 end:	do
-	/* What was on its way is applied before the link is down. */
+	/* Messages in flight are applied before the link is down. */
 #ifdef UNDRAINED
 	:: d_step { !(newcomer && i == 2) && synced[i] && serial[i] < LAST && !loading[i] && !decided[i] ->
 #else
@@ -139,12 +141,12 @@ end:	do
 		fi;
 		tell(i, j)
 	   }
-	/* Its next life links with those that have noticed. */
+	/* The writer's next life is linked with nodes whose link is down. */
 	:: d_step { down[i] && newcomer && i != 2 && !again[i] -> again[i] = true }
 	:: d_step { link[AT(i, 0)] && record[0] && !told[AT(i, 0)] -> told[AT(i, 0)] = true; heard[AT(i, 0)] = record[0] }
 	:: d_step { link[AT(i, 1)] && record[1] && !told[AT(i, 1)] -> told[AT(i, 1)] = true; heard[AT(i, 1)] = record[1] }
 	:: d_step { link[AT(i, 2)] && record[2] && !told[AT(i, 2)] -> told[AT(i, 2)] = true; heard[AT(i, 2)] = record[2] }
-	/* LOAD: not from one who is loading. */
+	/* LOAD: not from a node that is loading. */
 	:: d_step { CAN_LOAD(i, 0) -> loading[i] = true; from = 0; taken = heard[AT(i, 0)] }
 	:: d_step { CAN_LOAD(i, 1) -> loading[i] = true; from = 1; taken = heard[AT(i, 1)] }
 	:: d_step { CAN_LOAD(i, 2) -> loading[i] = true; from = 2; taken = heard[AT(i, 2)] }
@@ -176,7 +178,7 @@ inline up(a, b)
 inline begin(i)
 {
 	if
-	/* One of them is enough, and takes less time. */
+	/* Only node 0 may have a part, which is enough, and quicker. */
 	:: i == 0 -> synced[i] = true; serial[i] = 1; part[i] = true; mem[i] = PART(i)
 	:: synced[i] = true; serial[i] = 0; mem[i] = 0
 	:: synced[i] = true; serial[i] = 1; mem[i] = 1

@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Node L loads the image of node H while node W goes on writing.
+ * Node L loads the image of node H while node W continues to write.
  *
- * Word 0 is W's, who writes it all the time. Word 1 was written by one that is
- * gone; H has it, L has not. Word 2 is L's own. The link of W and L is cut, the
- * one of W and H is slow, and the one of L and H is neither.
+ * W writes word 0 all the time. Word 1 was written by a departed node; H has it,
+ * L does not. Word 2 is written by L. The link of W and L is cut, and the link of
+ * W and H is slow. The link of L and H is fast, and never cut.
  *
- * L tells W to sweep: LOAD(number). W sends all its own words, then SWEPT(number).
- * What comes from W is live. When W has answered, or is not linked, L pulls H's
- * words one after the other and takes those that are neither live nor own. Then
- * it GRANTs READY. Who comes up says INFO, the number of its last load; if W has not
- * answered that one, all W's own words are missed: L may have taken older ones
- * for those that W knows to be applied. Until then W is not READY, whatever L
- * GRANTs: each message carries that, INFO comes in one of its own.
+ * L requests a sweep of W by LOAD(number). W sends all its own words, then
+ * SWEPT(number). Words that arrive from W are live. When W has answered, or is not
+ * linked, L pulls the words of H one after the other, and takes those that are
+ * neither live nor its own. Then it sends GRANT, and W may become READY.
  *
- * G2: whoever has been told SYNCED never sees W's word go back.
- * G3: who is told SYNCED, and may get events from now on, has all that W wrote
- * before it, and nobody is told so who is loading.
- * G6: L's own word is never lost.
- * G8: at the end all have the same, and W's link is READY. When a load is over L
- * has what W had written when it began, if W was linked all the time.
+ * When the link comes up, L sends INFO, the number of its last load. If W has not
+ * answered that one, all own words of W are missed, because L may have replaced
+ * words that W knows to be applied by older ones. Until INFO arrives W is not
+ * READY, even after a GRANT. All messages carry the grant; INFO is a message.
  *
- * variant NO_NUMBER G3: a link that comes up after the load does not know of it
- * variant LIVE_IGNORED G3: the image goes over words that arrived live
- * variant OWN_IGNORED G6: the image goes over L's own words
+ * G2: a node that has received SYNCED never sees the word of W go back.
+ * G3: when a node receives SYNCED, after which events are handed over, it has all
+ * that W wrote before, and is not loading.
+ * G6: the own word of L is never lost.
+ * G8: at the end all nodes have the same words, and the link of W is READY. At the
+ * end of a load L has what W had written at its start, if W was linked all the
+ * time.
+ *
+ * variant NO_NUMBER G3: a link that comes up does not compare the number of the load
+ * variant LIVE_IGNORED G3: the image overwrites words that arrived live
+ * variant OWN_IGNORED G6: the image overwrites the own words of L
  * variant SWEPT_IGNORED G2: L pulls before W has answered
- * variant MISSED_ONLY G8: W answers with what is missed, not with all its own words
- * variant SWEPT_FIRST G8: W answers before it sends them
- * variant NO_GRANT G3: W is READY though L does not want it
- * variant INFO_IGNORED G3: W is READY before L has said what it loaded last
+ * variant MISSED_ONLY G8: W sends missed words only, not all its own words
+ * variant SWEPT_FIRST G8: W answers before it has sent its words
+ * variant NO_GRANT G3: W becomes READY without a grant
+ * variant INFO_IGNORED G3: W becomes READY before INFO arrives
  */
 #include "model.h"
 
 #define WRITES 2
 #define CUTS 1
 #ifdef INFO_IGNORED
-#define LOADS 1		/* shows it, and is found sooner */
+#define LOADS 1		/* enough for a counter-example, and quicker */
 #else
 #define LOADS 2
 #endif
 #define ROOM 2
-#define GONE 7		/* word 1 of H */
+#define GONE 7		/* value of word 1 at H */
 
 mtype = { UPDATE, MISSED, SWEPT, SYNCED, LOAD, INFO, GRANT, PULL, IMAGE };
 mtype = { DOWN, SYNCING, READY };
@@ -53,7 +56,7 @@ byte w_asked, w_answered;
 
 /* L */
 byte l_mem[3], live, number, l_own;
-byte begun;			/* what W had when the load began */
+byte begun;			/* value of W when the load began */
 bool loading, swept, l_up = true, synced = true;
 
 /* H */
@@ -162,7 +165,7 @@ inline store(value)
 
 active proctype receiver()
 {
-	byte x, written;	/* what W had when it said so: for the properties only */
+	byte x, written;	/* value of W when it sent SYNCED, for the properties only */
 	mtype type;
 
 end:	do
@@ -173,7 +176,7 @@ end:	do
 		:: type == MISSED -> synced = false; store(x)
 		:: type == SWEPT -> synced = false; swept = (swept || x == number)
 		:: type == SYNCED ->
-			/* On its way since before a load that L has begun now: SWEPT comes after it. */
+			/* L may have begun a load while SYNCED was in flight; SWEPT follows later. */
 			G3 = (loading -> x != number : l_mem[0] >= written);
 			assert(G3);
 			synced = true
@@ -252,7 +255,7 @@ active proctype loader()
 	od
 }
 
-/* L's own program */
+/* the program on L */
 active proctype program()
 {
 	do
@@ -270,7 +273,7 @@ active proctype cable()
 	do
 	:: cuts < CUTS ->
 		cuts++;
-		/* Rule 7: both are down, what came is applied or dropped, before they are up. */
+		/* Rule 7: both ends are down, and messages applied or dropped, before the link comes up. */
 		atomic {
 			w_state = DOWN;
 			do

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two images meet: who loads from whom?
+ * Two nodes with different images are linked: which one loads?
  *
- * An image has an age, which grows. The younger loads, and of two of one age
- * that of the lower id. Both compare what was said when they were linked: the
- * age that node 0 said when it called, and the one that node 1 answered. Then
- * the older takes what it has not got: words that are zero.
+ * An image has an age, which grows. The node with the younger image loads, or that
+ * with the lower id if the ages are equal. Both compare the ages that were sent
+ * when they were linked: node 0 sends its age in the request, and node 1 in the
+ * answer. Then the older image takes words in place of its zeroes.
  *
- * G8: one loads and not both, at the end the images are equal, and a word that
- * somebody had, of a writer that is gone, is in them.
+ * G8: only one node loads, at the end the images are equal, and they have the word
+ * of a departed writer if one of them had it.
  *
- * variant OWN_AGE_NOW G8: each compares its own age of now with what the other one said (the design until now)
- * variant ZEROES_LOADED G8: the younger takes zeroes for what it has (the design until now)
- * variant ONE_WAY G8: the older does not take what it has not got
+ * variant OWN_AGE_NOW G8: a node compares its present age with the age that was sent (an earlier design)
+ * variant ZEROES_LOADED G8: the younger image takes zeroes in place of its words (an earlier design)
+ * variant ONE_WAY G8: the older image takes no words in place of its zeroes
  */
 #include "model.h"
 
@@ -20,10 +20,10 @@
 #define NOBODY 2
 
 byte now;
-byte age[2];			/* at the beginning */
-byte word[2];			/* of one who is gone; 0: never heard of */
+byte age[2];			/* ages at the beginning */
+byte word[2];			/* word of a departed writer; 0: not received */
 bool had;
-byte loads = NOBODY, second;	/* who loads first, and how many thought so */
+byte loads = NOBODY, second;	/* the node that loads, and number of nodes that decided to load */
 chan to[2] = [1] of { byte };	/* ages */
 byte done;
 
@@ -55,7 +55,7 @@ proctype node(byte i)
 {
 	byte mine, others;
 
-	/* The caller says it in its request, the other one in its answer. */
+	/* Node 0 sends its age in the request, node 1 in the answer. */
 	if
 	:: i == 0 -> d_step { mine = AGE(0); to[1]!mine }; to[0]?others
 	:: else -> to[1]?others; d_step { mine = AGE(1); to[0]!mine }

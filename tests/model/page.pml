@@ -2,30 +2,30 @@
 /*
  * One page of two words on one node: flush.c, mapper.c, order.c, region.c.
  *
- * A program stores into word 0 through a mapping and then makes a call; another
- * one writes word 0 by calls, or, as an adapter does that reads a file into the
- * mapping, without the page tables. It belongs to another family of processes. A peer
- * writes word 1. The flusher compares, and takes the page's twin away.
+ * A program stores into word 0 through a mapping, and then makes a call. Another
+ * program, which belongs to another family of processes, writes word 0 by calls,
+ * or without page tables, like an adapter that reads a file into the mapping. A
+ * peer writes word 1. The flusher compares, and frees the twin of the page.
  *
- * G3: a call is accepted behind the stores that were made before it.
- * G8: at the end the links have what the memory has.
- * G5, which is G6 here: what the peer wrote is never sent, though it is in the same page.
+ * G3: a call is accepted after the stores that were made before it.
+ * G8: at the end the links have the content of the memory.
+ * G5, here equal to G6: data of the peer is never sent, although it is in the same page.
  *
- * variant NO_TWIN_APPLY G5: what a peer writes goes into the page and not into its twin
- * variant NO_TWIN_CALL G8: what a call writes goes into the page and not into its twin
- * variant APPLY_UNLOCKED G5: a peer's value goes into page and twin without the page's lock
- * variant TWIN_UNLOCKED G8: the twin is made without the page's lock
- * variant COMPARE_FIRST G3: compared, then write-protected, then the twin goes
- * variant FAULT_UNLOCKED G3: a page becomes writable while its twin is taken away
- * variant TWO_LOADS G8: the value that is sent is loaded again for the twin
- * variant NO_BARRIER G3: a call does not compare first
- * variant NUMBER_EARLY G3: a comparison that has begun before a call is enough for it
- * variant NO_JOIN G3: a page that a second family makes writable stays the first one's
- * variant SPLIT G8: memory and links are two steps of the order, for calls
- * variant SPLIT_COMPARE G3: what was found by comparing is sent outside of the order
- * variant HELD_LATE G8: whether an adapter has the page is asked after the last comparison
- * variant COUNT_FIRST G8: references are counted, then page tables; another program maps the page in between
- * variant TABLES_FIRST G8: page tables are counted, then references; another program unmaps the page in between
+ * variant NO_TWIN_APPLY G5: data of a peer is stored into the page, but not into its twin
+ * variant NO_TWIN_CALL G8: data of a call is stored into the page, but not into its twin
+ * variant APPLY_UNLOCKED G5: data of a peer is stored into page and twin without the spinlock of the page
+ * variant TWIN_UNLOCKED G8: the twin is created without the spinlock of the page
+ * variant COMPARE_FIRST G3: a page is compared before it is write-protected, and then its twin is freed
+ * variant FAULT_UNLOCKED G3: a page becomes writable while its twin is freed
+ * variant TWO_LOADS G8: the value for the twin is loaded again after the value to send
+ * variant NO_BARRIER G3: a call does not compare before it
+ * variant NUMBER_EARLY G3: a comparison that began before a call counts for that call
+ * variant NO_JOIN G3: a page that a second family makes writable still belongs to the first family only
+ * variant SPLIT G8: the order is released between memory and links by a call
+ * variant SPLIT_COMPARE G3: differences are sent without the order
+ * variant HELD_LATE G8: references of adapters are checked after the last comparison
+ * variant COUNT_FIRST G8: references are counted before page tables, and another program maps the page in between
+ * variant TABLES_FIRST G8: page tables are counted before references, and another program unmaps the page in between
  */
 #include "model.h"
 
@@ -34,18 +34,18 @@
 
 byte mem[2], twin[2];
 bool has_twin;			/* vrfm_dev.twins[] */
-bool listed;			/* fresh or active */
-bool writable[2];		/* bits of the page tables, by family: the program's, and the other one's */
+bool listed;			/* in the list of fresh or active pages */
+bool writable[2];		/* write bit of the page tables, by family of the two programs */
 byte owner;			/* vrfm_twin.family: 0, 1, or COMMON */
 bool since;			/* a comparison has ended since the call began: vrfm_twin.compared */
-byte refs = 3;			/* page_count(): the device's, one for each page table, those of adapters */
-byte tables = 2;		/* page_mapcount(): the program's page table, and another one's */
+byte refs = 3;			/* page_count(): of the device, of each page table, and of adapters */
+byte tables = 2;		/* page_mapcount(): page tables of the program, and of another one */
 byte found[2];			/* vrfm_dev.diff */
 
 bool order, page_lock, spin;	/* locks */
-byte sent = 0;			/* the last value of word 0 that was accepted for the links */
-byte stored;			/* by the program that makes the call */
-byte calls;			/* programs that write word 0 other than by mapping it */
+byte sent = 0;			/* last value of word 0 that was accepted for the links */
+byte stored;			/* last value that the program stored before its call */
+byte calls;			/* word 0 is also written without a mapping */
 
 inline accept(word, value)
 {
@@ -96,14 +96,14 @@ inline fault(family)
 	}
 }
 
-/* vrfm_compare_page(): stores go on meanwhile, the peer's values do not come */
+/* vrfm_compare_page(): programs may store while it runs, but data of the peer is not applied */
 inline compare(i, v)
 {
 	atomic { !spin -> spin = true };
 	i = 0;
 	do
 	:: i < 2 ->
-		/* A load; what follows is as if it were at the same time. */
+		/* Load the word; the following steps need no other state. */
 		found[i] = NONE;
 		v = mem[i];
 #ifdef TWO_LOADS
@@ -144,7 +144,7 @@ inline compare(i, v)
 	v = 0
 }
 
-/* vrfm_flush_stores() of the program: pages of its own family, and common ones */
+/* vrfm_flush_stores() of the program, for pages of its family and common pages */
 inline barrier(i, v)
 {
 	if
@@ -165,7 +165,7 @@ inline barrier(i, v)
 	fi
 }
 
-/* It stores through the mapping, 2, 1 and 1 again, and each time it calls. */
+/* The program stores 2, 1 and 1 through the mapping, and makes a call after each store. */
 active proctype program()
 {
 	byte i, v, n;
@@ -180,7 +180,7 @@ active proctype program()
 #ifndef NO_BARRIER
 		barrier(i, v);
 #endif
-		/* The event, or the write of another page. */
+		/* The call sends an event, or writes another page. */
 		atomic {
 			!order;
 			G3 = (sent == stored || calls);
@@ -190,7 +190,7 @@ active proctype program()
 	od
 }
 
-/* It stores what is there, or writes the same word by calls, or without the page tables. */
+/* The other program only makes the page writable, or writes word 0 by calls, or without page tables. */
 active proctype other()
 {
 	byte i, v, value;
@@ -224,7 +224,7 @@ active proctype other()
 		:: else -> break
 		od
 	:: calls = 1;
-		/* get_user_pages() faults as the program does, and holds the page. */
+		/* get_user_pages() makes the page writable, and takes a reference. */
 		do
 		:: atomic { writable[1] -> refs++; break }
 		:: atomic { !writable[1] -> skip }; fault(1)
@@ -264,7 +264,7 @@ active proctype peer()
 	od
 }
 
-/* Another program maps the page, or unmaps it: the reference is taken first, and dropped last. */
+/* Another program maps or unmaps the page. Its reference is taken first, and dropped last. */
 active proctype mapper()
 {
 	if
@@ -274,7 +274,7 @@ active proctype mapper()
 	fi
 }
 
-/* vrfm_page_is_held(): each number is read for itself. */
+/* vrfm_page_is_held(), which reads the two numbers one after the other */
 inline look_held(over, n, t)
 {
 #ifdef COUNT_FIRST
@@ -293,7 +293,7 @@ inline look_held(over, n, t)
 	n = 0
 }
 
-/* vrfm_twin_differs(), under the order */
+/* vrfm_twin_differs(), with the order held */
 inline look(over, i)
 {
 	atomic { !order -> order = true };
@@ -356,7 +356,7 @@ end:	do
 	od
 }
 
-/* All is done, and the twin is gone. */
+/* Judges the end, when the twin is freed. */
 active proctype judge()
 {
 	timeout;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Node L pulls pages from its holder H, one at a time: vrfm/load.c and
- * vrfm/serve.c, made simpler. H loads once itself meanwhile: it is no holder
- * then, what it sends is not taken, and afterwards it is the holder again.
+ * Node L pulls pages from its holder H, one at a time. This is a simple model of
+ * vrfm/load.c and vrfm/serve.c. H itself loads once. During that load it is not
+ * the holder, and its pages are ignored; afterwards it is the holder again.
  *
- * H looks at one question at a time, and does not hear another one meanwhile.
- * Pages of its image leave room in the window for notes, so H may tell that it
- * loads, and that it has, before it answers.
+ * H handles one PULL at a time, and ignores others until it has answered. Pages
+ * of the image leave room in the window for notes, so H may send LOAD and INFO,
+ * the begin and end of its load, before the answer.
  *
- * G8: at the end L has what H has.
+ * G8: at the end L has the pages of H.
  *
- * variant PULLED_FIRST G8: H answers before it hears the next question (the design until now)
- * variant BUSY_IGNORED G8: L asks who has not answered yet (the design until now)
+ * variant PULLED_FIRST G8: H answers before it accepts the next PULL (an earlier design)
+ * variant BUSY_IGNORED G8: L sends a PULL to a holder that has not answered the last one (an earlier design)
  */
 #include "model.h"
 

@@ -2,31 +2,31 @@
 /*
  * A link from node A to node B: link.c, sync.c.
  *
- * A writes data, then a counter, then sends an event, again and again. The link
- * is cut and comes up again; B may start anew meanwhile, or A's admin removes
- * the peer and adds it again; B is slow, and A goes on without it. The window
- * is of three messages, each with one word, an event, or nothing.
+ * A repeatedly writes data, then a counter, and then sends an event. The link is
+ * cut and comes up again. While it is down, B may restart, or the admin of A may
+ * remove the peer and add it again. If B is slow, A continues without it. The
+ * window has three messages, each with one word, an event, or nothing.
  *
- * G2: whoever has been told SYNCED never sees a counter without its data.
- * G3: whoever gets an event has the data that was written before.
+ * G2: a node that has received SYNCED never sees a counter without its data.
+ * G3: a node that receives an event has the data that was written before.
  * G8: at the end the link is READY, and B has what A wrote.
- * EV: at the end the last event is there, and none came twice.
+ * EV: at the end B has the last event, and none has arrived twice.
  *
- * variant NOT_MISSED_AT_DROP G2: words of messages in flight are not marked as missed
- * variant NOT_MISSED_WHILE_DOWN G2: words that are written while the link is down are not
- * variant BEHIND_DROPS G8: words for which a slow peer has no room are not
- * variant EPOCH_IGNORED G2: a peer that has started anew only gets what is missed
- * variant READY_EARLY G8: the link is READY while words are missed
- * variant READY_UNTOLD G8: SYNCED is not a message of its own, and the peer waits for it
- * variant OLD_LIVES G2: the old connection's messages are applied when the new one is up
- * variant TAKE_OUTSIDE G8: the value is taken before the order, and the bit cleared within
- * variant CLEAR_LATE G8: the bit is cleared after the order, when the value has been sent
- * variant SYNCED_KEPT G2: messages say SYNCED though their sender has fallen behind
- * variant NOT_HELD G3: an event is handed over, whether its sender is SYNCED or not
- * variant FLAG_BEHIND_EVENT G3: an event is judged by what the message before it said
- * variant NOT_RESENT EV: events that were not acknowledged at a drop are not sent again
- * variant NO_NUMBERS EV: they are, and their numbers are not looked at
- * variant NUMBERS_BEGIN_ANEW EV: numbers are of the link, and begin anew when an admin adds the peer again
+ * variant NOT_MISSED_AT_DROP G2: words in flight when the link is cut are not missed
+ * variant NOT_MISSED_WHILE_DOWN G2: words that are written while the link is down are not missed
+ * variant BEHIND_DROPS G8: words without room in the window of a slow peer are not missed
+ * variant EPOCH_IGNORED G2: a peer that has restarted receives missed words only
+ * variant READY_EARLY G8: the link becomes READY while words are missed
+ * variant READY_UNTOLD G8: no message is sent when the link becomes READY, and the peer waits for SYNCED
+ * variant OLD_LIVES G2: messages of the old connection are applied after the new one is up
+ * variant TAKE_OUTSIDE G8: the value is read without the order, and the bit cleared with it
+ * variant CLEAR_LATE G8: the bit is cleared after the order was released, when the value has been sent
+ * variant SYNCED_KEPT G2: messages have SYNCED although the peer has fallen behind
+ * variant NOT_HELD G3: an event is handed over before its sender has sent SYNCED
+ * variant FLAG_BEHIND_EVENT G3: an event is handed over by the SYNCED flag of the message before it
+ * variant NOT_RESENT EV: events that were not acknowledged when the link was cut are not sent again
+ * variant NO_NUMBERS EV: the numbers of events that are sent again are ignored
+ * variant NUMBERS_BEGIN_ANEW EV: the numbers start again when an admin adds the peer again
  */
 #include "model.h"
 
@@ -39,19 +39,19 @@ mtype = { DOWN, SYNCING, READY };
 
 /* A */
 byte mem[2];
-byte own, missed;		/* bits */
+byte own, missed;		/* bit masks of words */
 mtype state = DOWN;
 bool lost = true;
 byte known_epoch;
-byte event_number;		/* of the last event */
+byte event_number;		/* number of the last event */
 byte resend[WINDOW], resend_data[WINDOW];
 byte nresend;
 chan window = [WINDOW] of { mtype, byte, byte };
-byte wanted;			/* data of the last event that must come */
+byte wanted;			/* data of the last event that must arrive */
 bool order;
 #define FREE (WINDOW - len(window))
 
-/* Between them: what B has not applied, and what A has not heard of. */
+/* Messages that B has not applied, and number of those that it has not acknowledged. */
 chan wire = [WINDOW] of { mtype, byte, byte, bool };
 chan old = [WINDOW] of { mtype, byte, byte, bool };
 byte unheard;
@@ -60,8 +60,8 @@ byte unheard;
 byte b_mem[2];
 bool b_up, b_synced;
 byte b_epoch = 1;
-byte b_event;			/* number of the last one */
-byte b_handed;			/* data of the last one that its programs have */
+byte b_event;			/* number of the last event */
+byte b_handed;			/* data of the last event that was handed over to programs */
 chan b_held = [ROUNDS] of { byte };
 
 inline send(type, x, y)
@@ -82,7 +82,7 @@ inline miss(word)
 	missed = missed | (1 << word)
 }
 
-/* vrfm_accept_locked(); for who finds no room, behind vrfm_link_behind() */
+/* vrfm_accept_locked(); without room after vrfm_link_behind() */
 inline write(word, value)
 {
 	atomic {
@@ -312,7 +312,7 @@ end:	do
 	od
 }
 
-/* vrfm_link_down() at A: nothing of the connection is under way there. */
+/* vrfm_link_down() at A, after which no message of the connection is in flight there. */
 inline a_down()
 {
 	atomic {
@@ -340,7 +340,7 @@ inline a_down()
 	}
 }
 
-/* The same at B: what came is applied, or is not. */
+/* vrfm_link_down() at B, where messages that are not applied are dropped. */
 inline b_down()
 {
 #ifdef OLD_LIVES
@@ -369,7 +369,7 @@ inline both_up()
 		x = 0; y = 0; synced = false;
 		b_synced = false;
 #else
-		/* What was sent to one who was down already. */
+		/* Drop messages that were sent while B was down. */
 		do
 		:: nempty(wire) -> wire?_, _, _, _
 		:: else -> break
@@ -416,7 +416,7 @@ active proctype cable()
 		if
 		:: skip
 #ifndef OLD_LIVES
-		:: !again ->		/* B starts anew */
+		:: !again ->		/* B restarts */
 			atomic {
 				again = true;
 				b_mem[0] = 0;
@@ -435,7 +435,7 @@ active proctype cable()
 				lost = true;
 				missed = 0;
 				if
-				:: nresend -> wanted = b_handed	/* those are nobody's any more */
+				:: nresend -> wanted = b_handed	/* these events are dropped with the link */
 				:: else
 				fi;
 				nresend = 0;

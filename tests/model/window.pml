@@ -2,31 +2,31 @@
 /*
  * The window of a link: link.c, order.c.
  *
- * A writer holds the device's order, looks for room, appends a call's runs to
- * the open message, and opens others. Meanwhile, in softirq context, the adapter
- * says that it has done with a message, which posts the open one, and the peer
- * acknowledges. At some time the link is cut: what is in the window then becomes
- * missed.
+ * A writer holds the order of the device, waits for room, appends the runs of a
+ * call to the open message, and opens others. At the same time, in softirq
+ * context, the adapter completes messages, which posts the open one, and the peer
+ * acknowledges them. The link is cut once, and the content of the window is missed
+ * then.
  *
  *	acked <= completed <= posted <= opened <= acked + SLOTS
  *
  * G8: each write is applied by the peer, or is missed when the link is down.
- * G9: the window is all that a link queues.
+ * G9: a link queues no more messages than the window has slots.
  *
- * variant CLOSED_MEANWHILE G9: a completion posts the open message while a writer is filling it
- * variant CLOSED_LOST G8: the same, and what becomes of it: a message is overwritten that is not applied
- * variant PUSH_EACH_RUN G9: the open message is posted behind each run, not behind the last one
- * variant FREE_AT_COMPLETION G8: the slot is free when the adapter has done with it, not when it is applied
- * variant NO_ROOM G9: nobody looks for room
- * variant NOT_MISSED G8: what is in flight at a drop is not marked as missed
+ * variant CLOSED_MEANWHILE G9: a completion posts the open message while a writer fills it
+ * variant CLOSED_LOST G8: a completion posts it, and a message that is not applied is overwritten
+ * variant PUSH_EACH_RUN G9: the open message may be posted after each run, not only after the last one
+ * variant FREE_AT_COMPLETION G8: a slot is free when its message is completed, not when it is applied
+ * variant NO_ROOM G9: a writer does not wait for room
+ * variant NOT_MISSED G8: messages in flight when the link is cut are not missed
  */
 #include "model.h"
 
 #define SLOTS 3
 #define WRITES 4
-#define RUNS 2			/* of each write: a page that was compared has many */
+#define RUNS 2			/* number of runs of a write */
 
-#define CAPACITY 3		/* of a message, in runs */
+#define CAPACITY 3		/* size of a message, in runs */
 
 #ifdef CLOSED_LOST
 #define CLOSED_MEANWHILE
@@ -37,12 +37,12 @@
 #endif
 
 byte opened, posted, completed, acked, applied;
-byte fill;			/* runs in the newest */
-bool closed = true;		/* nothing is appended to the newest any more */
-bool filling;			/* who holds the order is appending, and has counted on it */
-byte slot[SLOTS];		/* which runs are in it: bits */
-byte wire[16];			/* what was posted, by its number */
-byte written, has, missed;	/* bits, too */
+byte fill;			/* number of runs in the newest message */
+bool closed = true;		/* the newest message is complete */
+bool filling;			/* the holder of the order still appends to the newest message */
+byte slot[SLOTS];		/* bit mask of the runs in each message */
+byte wire[16];			/* runs of posted messages, by number of the message */
+byte written, has, missed;	/* bit masks of runs */
 bool up = true, cut, order;
 
 #ifdef FREE_AT_COMPLETION
@@ -119,7 +119,7 @@ proctype writer()
 
 	do
 	:: n < WRITES ->
-		/* vrfm_order_try(): not until there is room */
+		/* vrfm_order_try(): wait for room */
 		d_step { !order && (!up || ROOM) -> order = true; filling = true; i = 0 }
 		do
 		:: i < RUNS ->
@@ -162,7 +162,7 @@ proctype cable()
 	byte n;
 
 	cut = true;
-	/* vrfm_link_down(), within the order */
+	/* vrfm_link_down(), with the order held */
 	d_step {
 		!order;
 		up = false;
