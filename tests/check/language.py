@@ -58,30 +58,35 @@ ANYWHERE = {
 PATTERNS = {rule: re.compile(pattern, re.I) for rule, pattern in {**STARTS, **CASES, **ANYWHERE}.items()}
 # With what the summary of a function and the change of a subject begin.  Add what is missing if it is a verb.
 VERBS = set("""
-abort accept account acknowledge acquire add adjust adopt advance advertise align allocate allow announce answer
-append apply arm arrange ask assert assign attach avoid back balance become begin bind block boot bound break build
-bump cache calculate call cancel cap carry change charge check choose claim clamp clean clear close collect combine
-compare compile complete compute configure confirm connect consume continue convert copy correct count cover create
-cut decide declare decode decrease defer define delay delete deliver deny dereference deregister describe destroy
-detach detect determine disable disarm discard disconnect dispatch distribute do document double downgrade drain draw
-drop dump duplicate emit enable encode end enforce enqueue ensure enter enumerate erase establish evaluate examine
-exclude execute exit expand expect explain export extend extract fail fall fence fetch fill filter find finish fix
-flip flush fold follow forbid forget format forward free generate get give grant group grow guard halt hand handle
-hash heed hide hold ignore implement import include increase increment inform inherit initialize inject insert inspect
-install interpret interrupt invalidate invert issue iterate join judge keep kill lay learn leave lend let limit link
-list listen load lock log look lower make map mark match measure merge migrate mirror modify monitor mount move name
-notify number obtain offer omit open order organize overwrite pack pad park parse pass patch pause peek perform pick
-pin ping place plan poll pop populate post postpone prefer prepare prevent print probe process produce propagate
-protect provide prune publish pull purge push put query queue quit quote raise rate read rearm rebuild receive
-recognize recompute reconnect record recover redo reduce refer refill refresh refuse register reject release reload
-remember remove rename repair repeat replace reply report request require reread resend reserve reset resize resolve
-respond rest restart restore restrict resume retry return reuse revert revoke reword rewrite roll rotate round route
-run sample save say scale scan schedule search seed seek select send separate serve set share shift shorten show shut
-signal simplify skip sleep sort spell spin split spread start state step stop store strip submit subscribe subtract
-suspend swap switch synchronize take tear tell terminate test throttle tidy tie time touch trace track transfer
-transform translate transmit traverse treat trigger trim trust try turn unbind undo unify unlink unload unlock unmap
-unmount unpack unpin unregister unwind update upgrade use validate verify visit wait wake walk warn watch weigh widen
-wipe withdraw wrap write yield zero
+abort accept account acknowledge acquire add adjust admit adopt advance advertise align allocate allow announce answer
+append apply appoint arm arrange ask assert assign attach attempt avoid back balance become begin bind block boot
+bound break build bump cache calculate call cancel cap carry change charge check choose cite claim clamp clean clear
+close collect combine compare compile complain complete compress compute configure confirm connect consume continue
+convert copy correct count cover crash create cross cut decide declare decode decrease dedupe defer define delay
+delete deliver demand deny dereference deregister derive describe destroy detach detect determine diagnose disable
+disarm discard disconnect dispatch distinguish distribute do document double downgrade drain draw drive drop dump
+duplicate edit embed emit enable encode end enforce enqueue ensure enter enumerate erase establish estimate evaluate
+examine exchange exclude execute exit expand expect explain export extend extract extrapolate fail fall feed fence
+fetch fill filter find finish fix flip flush fold follow forbid forge forget format forward free generate get give
+grant group grow guard guess halt hand handle hash have heed hide hint hold ignore implement imply import include
+increase increment infer inform inherit inhibit initialize inject inline insert inspect install interleave interpret
+interrupt invalidate invent invert invoke issue iterate join judge keep kill know launch lay learn leave lend let
+limit link list listen load lock log look lower make manage map mark mask match materialize measure mention merge
+migrate minimize mirror mock modify monitor mount move name nest normalize note notify number obey obtain occupy offer
+offload omit open order organize overlap overwrite pack pad paint park parse pass patch pause peek perform permit pick
+pin ping place plan plot poll pop populate post postpone prefer prefix prepare pretend prevent print probe process
+produce profile propagate protect prove provide provoke prune publish pull purge push put qualify query queue quit
+quote raise randomize rate reach read rearm rebase rebuild recall receive recheck recognize recompute reconnect record
+recover redirect redo reduce refer refill refine reflect refresh refuse register reject relax relay release reload
+rely remember remove rename render reorder repair repeat replace reply report reproduce request require reread rescue
+resend reserve reset resize resolve respond rest restart restore restrict resume retire retry return reuse revert
+revise revoke reword rewrite roll rotate round route run sample sanitize save say scale scan schedule search seed seek
+select send separate serve set share shift shorten show shrink shut signal silence simplify simulate sink skip sleep
+smooth sort spare spell spin split spread start state step stop store stress strip submit subscribe subtract summarize
+suppress surround survive suspend swap switch synchronize take tear tell terminate test throttle tidy tie tighten time
+tolerate touch trace track transfer transform translate transmit traverse treat trigger trim trust try tune turn type
+unbind unblock undefine undo unify unlink unload unlock unmap unmount unpack unpin unregister unwind update upgrade
+use validate verify visit wait wake walk warm warn watch weaken weigh widen wipe withdraw wrap write yield zero
 """.split())
 NOUN_BEFORE = re.compile(r"of|queue|is|are|was|were|has|have|had|which|may|can|must|will")
 BEFORE_THAT = set("assert check ensure expect note remember report verify".split())
@@ -175,7 +180,7 @@ def wrong_with_subject(subject):
     """Why SUBJECT is none for a commit; empty if it is one."""
     if subject.startswith('Revert "'):
         return ""
-    prefix, change = re.fullmatch(r"((?:[\w.,/ -]+: ){1,2})?(.*)", subject).groups()
+    prefix, change = re.fullmatch(r"((?:[\w.,/ -]+: ){1,3})?(.*)", subject).groups()
     if len(subject) > SUBJECT_LENGTH:
         return f"more than {SUBJECT_LENGTH} characters"
     return "no module" if not prefix else "" if begins_with_verb(change) else "no verb in the imperative"
