@@ -89,7 +89,7 @@ unbind unblock undefine undo unify unlink unload unlock unmap unmount unpack unp
 use validate verify visit wait wake walk warm warn watch weaken weigh widen wipe withdraw wrap write yield zero
 """.split())
 NOUN_BEFORE = re.compile(r"of|queue|is|are|was|were|has|have|had|which|may|can|must|will")
-BEFORE_THAT = set("assert check ensure expect note remember report verify".split())
+BEFORE_THAT = set("assert check ensure expect note remember report say tell verify".split())
 
 
 @dataclasses.dataclass

@@ -15,7 +15,7 @@ DIRECTIVE = re.compile(r"SPDX-License-Identifier|Author:|Copyright|shellcheck |p
 LABEL = re.compile(r"@[\w.\[\]]+(?:\(\))?(?:\.\.\.)?: *|(?:Returns?|Context|Note|Description): *|[a-z-]+: +(?=\S+$)")
 # An item of a list, a variant of a model, or a name with its description in another column.
 ITEM = re.compile(r"variant \w+ \w+: +|(?:[-*•+]|\(?\d+[.)]|#\.) +"
-                  r"|(?:[\w/,:=()\[\]-]+ ){0,3}[\w/,:=()\[\]-]+(?: {2,}|\t+)(?=\S)")
+                  r"|(?:[\w/,:=()\[\]-]+ ){0,5}[\w/,:=()\[\]-]+(?: {2,}|\t+)(?=\S)")
 MESSAGE_WORDS = 3
 
 
