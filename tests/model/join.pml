@@ -14,7 +14,8 @@
  * When the link comes up, L sends INFO, the number of its last load. If W has not
  * answered that one, all own words of W are missed, because L may have replaced
  * words that W knows to be applied by older ones. Until INFO arrives W is not
- * READY, even after a GRANT. All messages carry the grant; INFO is a message.
+ * READY, even after a GRANT. In the protocol all messages carry the grant, but
+ * INFO is a separate message.
  *
  * G2: a node that has received SYNCED never sees the word of W go back.
  * G3: when a node receives SYNCED, after which events are handed over, it has all
