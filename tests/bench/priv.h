@@ -13,7 +13,7 @@
  *	serve PORT
  *		be the peer of all tests, on KBENCH_PORTS ports from PORT on
  *	stop
- *		stop serving
+ *		end "serve"
  *	TEST VARIANT[,VARIANT]... HOST PORT [NAME=NUMBER]...
  *		measure; tests, variants and names are in measure.c
  *
