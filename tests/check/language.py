@@ -43,14 +43,14 @@ CASES = {
 # Anywhere in a sentence.
 ANYWHERE = {
     "he": r"\b(?:he|him|his|himself)\b",
-    "so-many": r"\bso (?:long|many|often|much)\b(?!(?: \w+){0,3} that\b)",
+    "so-many": r"\bso (?:long|many|often|much)\b(?! as\b|(?: \w+){0,3} that\b)",
     "for-who": r"\b(?:for|by|of|to|from|with|than|on) (?:who|whoever)\b",
     "too": r", too(?=[.;:!?)]|$)",
     "word": r"\b(?:anew|besides|in vain|for ever|(?<!look )(?<!looked )at last|affairs?|by turns|of late|if need be"
             r"|as it stands|is to be had|dto\.)(?!\w)",
     "meanwhile": r"^(?!.*\bwhile\b).*\bmeanwhile\b",
     "except": r"^(?!.*\bnot (?:only )?for\b).*?"
-              r"\bbut (?:for|that (?:an?|he|in|it|its|no|of|the|they|there|this|these|what))\b",
+              r"\bbut (?:for(?! now\b)|that (?:an?|he|in|it|its|no|of|the|they|there|this|these|what))\b",
     "under-way": r"\bunder ?way\b",
     "told": r"\b(?:is|are|was|were|be|been|being) "
             r"(?:(?:not|also|never|only) )?told\b(?! apart)|\btold that\b",
@@ -59,34 +59,35 @@ PATTERNS = {rule: re.compile(pattern, re.I) for rule, pattern in {**STARTS, **CA
 # With what the summary of a function and the change of a subject begin.  Add what is missing if it is a verb.
 VERBS = set("""
 abort accept account acknowledge acquire add adjust admit adopt advance advertise align allocate allow announce answer
-append apply appoint arm arrange ask assert assign attach attempt avoid back balance become begin bind block boot
-bound break build bump cache calculate call cancel cap carry change charge check choose cite claim clamp clean clear
-close collect combine compare compile complain complete compress compute configure confirm connect consume continue
-convert copy correct count cover crash create cross cut decide declare decode decrease dedupe defer define delay
-delete deliver demand deny dereference deregister derive describe destroy detach detect determine diagnose disable
-disarm discard disconnect dispatch distinguish distribute do document double downgrade drain draw drive drop dump
-duplicate edit embed emit enable encode end enforce enqueue ensure enter enumerate erase establish estimate evaluate
-examine exchange exclude execute exit expand expect explain export extend extract extrapolate fail fall feed fence
-fetch fill filter find finish fix flip flush fold follow forbid forge forget format forward free generate get give
-grant group grow guard guess halt hand handle hash have heed hide hint hold ignore implement imply import include
-increase increment infer inform inherit inhibit initialize inject inline insert inspect install interleave interpret
-interrupt invalidate invent invert invoke issue iterate join judge keep kill know launch lay learn leave lend let
-limit link list listen load lock log look lower make manage map mark mask match materialize measure mention merge
-migrate minimize mirror mock modify monitor mount move name nest normalize note notify number obey obtain occupy offer
-offload omit open order organize overlap overwrite pack pad paint park parse pass patch pause peek perform permit pick
-pin ping place plan plot poll pop populate post postpone prefer prefix prepare pretend prevent print probe process
-produce profile propagate protect prove provide provoke prune publish pull purge push put qualify query queue quit
-quote raise randomize rate reach read rearm rebase rebuild recall receive recheck recognize recompute reconnect record
-recover redirect redo reduce refer refill refine reflect refresh refuse register reject relax relay release reload
-rely remember remove rename render reorder repair repeat replace reply report reproduce request require reread rescue
-resend reserve reset resize resolve respond rest restart restore restrict resume retire retry return reuse revert
-revise revoke reword rewrite roll rotate round route run sample sanitize save say scale scan schedule search seed seek
-select send separate serve set share shift shorten show shrink shut signal silence simplify simulate sink skip sleep
-smooth sort spare spell spin split spread start state step stop store stress strip submit subscribe subtract summarize
-suppress surround survive suspend swap switch synchronize take tear tell terminate test throttle tidy tie tighten time
-tolerate touch trace track transfer transform translate transmit traverse treat trigger trim trust try tune turn type
-unbind unblock undefine undo unify unlink unload unlock unmap unmount unpack unpin unregister unwind update upgrade
-use validate verify visit wait wake walk warm warn watch weaken weigh widen wipe withdraw wrap write yield zero
+append apply appoint arm arrange ask assert assign associate attach attempt avoid back balance become begin bind block
+boot bound break build bump cache calculate call cancel cap carry change charge check choose cite claim clamp clean
+clear close collect combine compare compile complain complete compress compute configure confirm connect construct
+consume continue convert copy correct count cover crash create cross cut deallocate decide declare decode decrease
+dedupe defer define delay delete deliver demand deny dereference deregister derive describe destroy detach detect
+determine diagnose disable disarm discard disconnect dispatch distinguish distribute do document double downgrade
+drain draw drive drop dump duplicate edit embed emit enable encode end enforce enqueue ensure enter enumerate erase
+establish estimate evaluate examine exchange exclude execute exit expand expect explain export extend extract
+extrapolate fail fall feed fence fetch fill filter find finish fix flip flush fold follow forbid forge forget format
+forward free gather generate get give grant group grow guard guess halt hand handle hash have heed hide hint hold
+ignore implement imply import include increase increment infer inform inherit inhibit initialize initiate inject
+inline insert inspect install interleave interpret interrupt invalidate invent invert invoke issue iterate join judge
+keep kill know launch lay learn leave lend let limit link list listen load lock log look lower make manage map mark
+marshal mask match materialize measure mention merge migrate minimize mirror mock modify monitor mount move name nest
+normalize note notify number obey obtain occupy offer offload omit open order organize overlap overwrite pack pad
+paint park parse pass patch pause peek perform permit pick pin ping place plan plot poll pop populate post postpone
+prefer prefix prepare pretend prevent print probe process produce profile propagate protect prove provide provoke
+prune publish pull purge push put qualify query queue quit quote raise randomize rate reach read rearm rebase rebuild
+recall receive recheck recognize recompute reconnect record recover redirect redo reduce refer refill refine reflect
+refresh refuse register reject relax relay release reload rely remember remove rename render reorder repair repeat
+replace reply report reproduce request require reread rescan rescue resend reserve reset resize resolve respond rest
+restart restore restrict resume retire retry return reuse revert revise revoke reword rewrite roll rotate round route
+run sample sanitize save say scale scan scatter schedule search seed seek select send separate serve set share shift
+shorten show shrink shut signal silence simplify simulate sink skip sleep smooth sort spare spell spin split spread
+start state step stop store stress strip submit subscribe subtract summarize suppress surround survive suspend swap
+switch synchronize take tear tell terminate test throttle tidy tie tighten time tolerate touch trace track transfer
+transform translate transmit traverse treat trigger trim trust try tune turn type unbind unblock undefine undo unify
+unlink unload unlock unmap unmarshal unmount unpack unpin unregister unwind update upgrade use validate verify visit
+wait wake walk warm warn watch weaken weigh widen wipe withdraw wrap write yield zero
 """.split())
 NOUN_BEFORE = re.compile(r"of|queue|is|are|was|were|has|have|had|which|may|can|must|will")
 BEFORE_THAT = set("assert check ensure expect note remember report say tell verify".split())
@@ -121,6 +122,7 @@ def parts(text, end):
 def begins_with_verb(text):
     """Is TEXT an imperative, as far as its first words show?"""
     verb, after = [*re.findall(r"[^\s,;:]+", text), "", ""][:2]
+    verb = verb[:1].lower() + verb[1:]
     if verb == "never" or (verb, after) == ("do", "not"):
         return True
     if verb.rpartition("-")[2] not in VERBS or NOUN_BEFORE.fullmatch(after):
