@@ -103,7 +103,7 @@ inline compare(i, v)
 	i = 0;
 	do
 	:: i < 2 ->
-		/* Load the word. What follows uses only this value, so it may count as one step with the load. */
+		/* Load the word. The following steps use only this value, as if the word were loaded later. */
 		found[i] = NONE;
 		v = mem[i];
 #ifdef TWO_LOADS
