@@ -238,11 +238,13 @@ def of_rst(text):
                 continue
             skipped = None
         if re.match(r"\s*=+( +=+)+\s*$", line):
-            if table:
+            if table and border:
                 yield from table_cells(table, border)
             border, table = (line, []) if not table or lines[number:number + 1] != [""] else (None, [])
-        elif border and line.strip():
-            table.append((number, line))
+        elif border and (line.strip() or table):
+            if line.strip():
+                table.append((number, line))
+            plain.append((number, ""))
         elif re.match(r"\s*\.\. +(?!note|warning|tip|important)", line):
             skipped = indent
             plain.append((number, ""))
