@@ -665,6 +665,8 @@ u64 krdma_peer_shown_size(const struct krdma_cb *cb);
 #define KRDMA_NO_SOURCE		BIT(5)
 /* Refuse memory that needs a sync, and leave it as it is: -EOPNOTSUPP. */
 #define KRDMA_COHERENT		BIT(6)
+/* The region belongs to &krdma_params.domain: its keys are valid on all connections. */
+#define KRDMA_DOMAIN		BIT(7)
 
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access);
@@ -682,6 +684,8 @@ void krdma_region_put(struct krdma_region *region);
 void *krdma_region_vaddr(const struct krdma_region *region);
 u64 krdma_region_size(const struct krdma_region *region);
 bool krdma_region_is_live(const struct krdma_region *region);
+bool krdma_region_is_valid_on(const struct krdma_region *region,
+			      const struct krdma_cb *cb);
 bool krdma_region_is_coherent(const struct krdma_region *region);
 void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len);
 void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
@@ -754,7 +758,7 @@ enum krdma_mem {
  * @virt: KRDMA_MEM_VIRT
  * @pages: KRDMA_MEM_PAGES
  * @sg: KRDMA_MEM_SG
- * @region: KRDMA_MEM_REGION: of the same connection
+ * @region: KRDMA_MEM_REGION: of the same connection, or of its domain
  */
 struct krdma_data {
 	enum krdma_mem mem;

@@ -9,7 +9,7 @@
  *
  * An rkey is valid on every QP of its PD. So each connection has a PD of its own,
  * unless its owner names a domain: the connections of one domain share a PD on
- * each device.
+ * each device. So do the regions of a domain, see share.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -76,7 +76,8 @@ void krdma_domain_get(struct krdma_domain *domain)
  * krdma_domain_put - put a domain
  * @domain: from krdma_domain_create(), or NULL
  *
- * Its PDs live on until the last connection that uses them is closed.
+ * Its PDs live on until the last connection that uses them is closed, and the last
+ * region of the domain is put.
  *
  * Context: any.
  */
@@ -96,9 +97,28 @@ static void krdma_dev_free(struct kref *ref)
 	kfree(dev);
 }
 
-static void krdma_dev_put(struct krdma_dev *dev)
+/**
+ * krdma_dev_get - take a reference
+ * @dev: device, or NULL
+ *
+ * Context: any.
+ */
+void krdma_dev_get(struct krdma_dev *dev)
 {
-	kref_put(&dev->ref, krdma_dev_free);
+	if (dev)
+		kref_get(&dev->ref);
+}
+
+/**
+ * krdma_dev_put - put a reference
+ * @dev: device, or NULL
+ *
+ * Context: process.
+ */
+void krdma_dev_put(struct krdma_dev *dev)
+{
+	if (dev)
+		kref_put(&dev->ref, krdma_dev_free);
 }
 
 /* Put by krdma_device_detach(), or by krdma_device_join() when that fails. */
@@ -135,6 +155,7 @@ static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
 	}
 	kpd->pd = pd;
 	kpd->domain = domain;
+	INIT_LIST_HEAD(&kpd->regions);
 	krdma_domain_get(domain);
 	list_add(&kpd->link, &dev->pds);
 	return kpd;
@@ -149,7 +170,7 @@ static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 	kfree(kpd);
 }
 
-/* Return: the PD of a domain that has connections on this device, or NULL. */
+/* Return: the PD of a domain that has connections or regions on this device, or NULL. */
 static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
 					     const struct krdma_domain *domain)
 {
@@ -178,7 +199,14 @@ static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
 	return kpd;
 }
 
-static void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
+/**
+ * krdma_pd_put_locked - stop using a PD, and free it if this was its last user
+ * @dev: its device
+ * @kpd: the PD
+ *
+ * Context: process, @dev->lock held.
+ */
+void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 {
 	if (!--kpd->users)
 		krdma_pd_destroy_locked(dev, kpd);
@@ -486,9 +514,11 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
-	/* Until krdma_device_detach() or krdma_device_cq_freed() has left the lock. */
-	mutex_lock(&dev->lock);
-	mutex_unlock(&dev->lock);
+	/*
+	 * Also waits until krdma_device_detach() or krdma_device_cq_freed() has left
+	 * the lock.
+	 */
+	krdma_share_remove_all(dev);
 	krdma_dev_put(dev);
 }
 

@@ -128,20 +128,24 @@ struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 
 /**
  * krdma_frwr_put - give back an MR
- * @conn: its connection
+ * @conn: its connection; NULL: it belongs to a region of a domain, and is destroyed
  * @frwr: the MR; no work request uses it
  * @invalid: that is known
  *
  * If there are as many as may be kept, the one that is kept longest goes: sizes
  * that nobody wants any more must not stay for ever.
  *
- * Context: process, @conn->setup held.
+ * Context: process, @conn->setup held or, of a domain, krdma_dev.lock.
  */
 void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 		    bool invalid)
 {
 	struct krdma_frwr *oldest;
 
+	if (!conn) {
+		krdma_frwr_free(frwr);
+		return;
+	}
 	lockdep_assert_held(&conn->setup);
 	if (!invalid || frwr->nkeys >= KRDMA_FRWR_KEYS ||
 	    !conn->max_frwrs) {

@@ -7,10 +7,11 @@
  * The MRs come from the connection's pool, see frwr.c, and go back there if they
  * were invalidated before the region is given up.
  *
- * A region belongs to one connection, and is on its krdma_conn.regions. Its
- * keys are new for each connection and die with it: krdma_regions_unregister()
- * runs after the drain, before the PD goes. The region itself stays until its
- * owner puts it, and holds a reference to the connection.
+ * A region belongs to one connection, and is on its krdma_conn.regions, or to a
+ * domain, see share.c. The keys of the former are new for each connection and die
+ * with it: krdma_regions_unregister() runs after the drain, before the PD goes. The
+ * region itself stays until its owner puts it, and holds a reference to the
+ * connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
  * pointers: the iova of an MR may be chosen freely except for its offset in the
@@ -37,32 +38,13 @@
 /* As much as a description can say of MRs as small as siw's. */
 #define KRDMA_REGION_MAX BIT(30)
 
+/* Number of connections of a domain that may end while they register one region. */
+#define KRDMA_SHARE_TRIES 3
+
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
 			     KRDMA_REMOTE_ATOMIC | KRDMA_READ_SINK | \
 			     KRDMA_REMOTE_INVALIDATE | KRDMA_NO_SOURCE | \
-			     KRDMA_COHERENT)
-
-/**
- * struct krdma_region_mr - one MR of a region
- * @frwr: the MR; krdma_conn.setup, under which teardown takes it away
- * @invalid: it was registered, and its keys are dead again: that is known
- * @mr: a copy, for who looks while @frwr goes; only posted, which then fails
- * @rkey: of the peer, likewise
- * @lkey: of the own adapter, likewise
- * @iova: address of its first byte, for the adapter and the peer
- * @offset: offset of its first byte in the region
- * @len: bytes
- */
-struct krdma_region_mr {
-	struct krdma_frwr *frwr;
-	bool invalid;
-	struct ib_mr *mr;
-	u32 rkey;
-	u32 lkey;
-	u64 iova;
-	u64 offset;
-	u32 len;
-};
+			     KRDMA_COHERENT | KRDMA_DOMAIN)
 
 /**
  * struct krdma_memory - what a region is made of
@@ -76,66 +58,6 @@ struct krdma_memory {
 	u32 first;
 	u64 len;
 	bool is_ours;
-};
-
-/**
- * struct krdma_region - memory that an adapter may use
- * @conn: whose it is; the user's regions hold a reference, and are put before
- *	it goes; the others go with it
- * @link: in krdma_conn.regions; krdma_conn.setup
- * @vaddr: the memory if it is linear, else NULL
- * @owned: @vaddr was allocated here
- * @size: bytes
- * @first: offset of the first byte in its page
- * @access: IB_ACCESS_* for the peer and the own adapter
- * @dir: direction in which the adapter moves data
- * @attrs: DMA_ATTR_* of the mapping
- * @ibdev: device; valid while it is mapped
- * @is_soft: that is software
- * @page_size: bytes of a page entry of its MRs
- * @chunk_size: bytes of each chunk, the first counted from its page's beginning
- * @coherent: nothing needs to be synced; constant after mapping
- * @syncs: 1 while it is mapped, and 1 for each sync that runs; unmapping waits
- *	for those
- * @usable: registered, not revoked
- * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
- *	until it is put
- * @given_up: the peer has taken it back; krdma_conn.lock
- * @told: message that did it, or NULL; its owner may be told of the region
- *	until that is put; krdma_conn.lock
- * @stats: what debugfs shows of it
- * @nmrs: number of MRs
- * @room: MRs that @mrs has room for
- * @mrs: in the order of addresses
- * @nchunks: number of chunks
- * @chunks: likewise
- */
-struct krdma_region {
-	struct krdma_conn *conn;
-	struct list_head link;
-	void *vaddr;
-	bool owned;
-	u64 size;
-	u32 first;
-	int access;
-	enum dma_data_direction dir;
-	unsigned long attrs;
-	struct ib_device *ibdev;
-	bool is_soft;
-	u32 page_size;
-	u32 chunk_size;
-	bool coherent;
-	refcount_t syncs;
-	bool usable;
-	bool invalidatable;
-	bool given_up;
-	struct krdma_loan *told;
-	struct krdma_region_stats stats;
-	u32 nmrs;
-	u32 room;
-	struct krdma_region_mr *mrs;
-	u32 nchunks;
-	struct krdma_chunk chunks[];
 };
 
 /* ---- the memory ---- */
@@ -191,6 +113,10 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 
 	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
 		return -EINVAL;
+	/* One peer must not take a key from all others. */
+	if (access & KRDMA_DOMAIN &&
+	    (!conn->domain || access & KRDMA_REMOTE_INVALIDATE))
+		return -EINVAL;
 	/* A message invalidates one key. */
 	if (access & KRDMA_REMOTE_INVALIDATE &&
 	    first + len > krdma_region_mr_size(conn))
@@ -203,7 +129,11 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 	return 0;
 }
 
-static void krdma_region_free(struct krdma_region *region)
+/**
+ * krdma_region_free - free a region and memory of its own
+ * @region: region that is neither registered nor mapped; nothing refers to it
+ */
+void krdma_region_free(struct krdma_region *region)
 {
 	u32 i;
 
@@ -282,12 +212,10 @@ static int krdma_region_map_chunks(struct krdma_conn *conn,
 	return ret;
 }
 
-static void krdma_region_unmap(struct krdma_conn *conn,
-			       struct krdma_region *region)
+static void krdma_region_unmap(struct krdma_region *region)
 {
 	u32 i;
 
-	lockdep_assert_held(&conn->setup);
 	/* 0: it was not mapped, or is not any more. */
 	if (!refcount_read(&region->syncs))
 		return;
@@ -413,9 +341,20 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
 	return krdma_qp_post(conn, &op->wrs[i], &reg.wr, until);
 }
 
-static int krdma_region_post_inv(struct krdma_conn *conn,
-				 struct krdma_region *region, u32 i,
-				 struct krdma_op *op, unsigned long until)
+/**
+ * krdma_region_post_inv - post the invalidation of one MR
+ * @conn: connection whose queue pair does it
+ * @region: region of @conn or of its domain
+ * @i: number of the MR
+ * @op: operation that it is a part of
+ * @until: time limit
+ *
+ * Context: process.
+ * Return: 0, also if the MR is known to be invalid; or an errno of
+ * krdma_qp_post().
+ */
+int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
+			  u32 i, struct krdma_op *op, unsigned long until)
 {
 	struct krdma_region_mr *mr = &region->mrs[i];
 	struct ib_send_wr inv = {
@@ -446,19 +385,25 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 		WRITE_ONCE(region->mrs[i].invalid, true);
 }
 
-/*
- * One work request for each MR, and wait for all of them. Where that fails
- * before anything was posted, or what was posted has come to a good end, the
- * connection stays.
+/**
+ * krdma_region_execute - post a work request for each MR, and wait for all of them
+ * @conn: connection whose queue pair does it
+ * @region: region of @conn or of its domain
+ * @post: posts one of them
+ * @until: time limit
+ *
+ * If that fails before anything was posted, or if everything that was posted has
+ * succeeded, the connection stays. Otherwise it ends.
+ *
+ * Context: process, may sleep.
+ * Return: 0 or an errno.
  */
-static int krdma_region_execute(struct krdma_region *region,
-				int (*post)(struct krdma_conn *conn,
-					    struct krdma_region *region, u32 i,
-					    struct krdma_op *op,
-					    unsigned long until),
-				unsigned long until)
+int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
+			 int (*post)(struct krdma_conn *conn,
+				     struct krdma_region *region, u32 i,
+				     struct krdma_op *op, unsigned long until),
+			 unsigned long until)
 {
-	struct krdma_conn *conn = region->conn;
 	struct krdma_op *op = krdma_op_alloc_wrs(region->nmrs);
 	int ret = 0;
 	u32 i;
@@ -472,16 +417,34 @@ static int krdma_region_execute(struct krdma_region *region,
 	/* Some may be under way, and the MRs must stay until they are over. */
 	if (ret && krdma_op_settle(conn, op, until))
 		krdma_conn_abort(conn, ret);
+	region->share.refused |= ret && READ_ONCE(op->refused);
 	krdma_op_put(op);
 	return ret;
 }
 
-static void krdma_region_unregister(struct krdma_conn *conn,
-				    struct krdma_region *region)
+static void krdma_region_assert_held(const struct krdma_conn *conn,
+				     const struct krdma_region *region)
+{
+	if (conn)
+		lockdep_assert_held(&conn->setup);
+	else
+		lockdep_assert_held(&region->share.dev->lock);
+}
+
+/**
+ * krdma_region_unregister - take a region away from the adapter, and unmap it
+ * @conn: connection that keeps its MRs, if they are known to be invalid; NULL: the
+ *	region belongs to a domain
+ * @region: region; no work request uses its MRs
+ *
+ * Context: process, krdma_conn.setup held or, of a domain, krdma_dev.lock.
+ */
+void krdma_region_unregister(struct krdma_conn *conn,
+			     struct krdma_region *region)
 {
 	struct krdma_region_mr *mr;
 
-	lockdep_assert_held(&conn->setup);
+	krdma_region_assert_held(conn, region);
 	region->usable = false;
 	if (region->stats.live)
 		trace_krdma_region_unregister(&region->stats);
@@ -491,7 +454,7 @@ static void krdma_region_unregister(struct krdma_conn *conn,
 			krdma_frwr_put(conn, mr->frwr, READ_ONCE(mr->invalid));
 		mr->frwr = NULL;
 	}
-	krdma_region_unmap(conn, region);
+	krdma_region_unmap(region);
 }
 
 /**
@@ -531,10 +494,9 @@ static int krdma_region_map(struct krdma_conn *conn,
 	return ret;
 }
 
-static void krdma_region_show(struct krdma_conn *conn,
-			      struct krdma_region *region)
+static void krdma_region_show(struct krdma_region *region)
 {
-	region->stats.conn_id = conn->stats.id;
+	region->stats.conn_id = region->conn ? region->conn->stats.id : 0;
 	region->stats.size = region->size;
 	region->stats.nmrs = region->nmrs;
 	region->stats.access = region->access;
@@ -564,6 +526,14 @@ static int krdma_region_reserve(struct krdma_conn *conn,
 	return ret;
 }
 
+static void krdma_region_enlist(struct krdma_conn *conn,
+				struct krdma_region *region)
+{
+	region->conn = conn;
+	krdma_conn_get(conn); /* put in krdma_region_put() */
+	list_add_tail(&region->link, &conn->regions);
+}
+
 /* All that needs the device, which is there while setup is held. */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn,
@@ -588,10 +558,11 @@ krdma_region_new_locked(struct krdma_conn *conn,
 		krdma_region_free(region);
 		return ERR_PTR(ret);
 	}
-	region->conn = conn;
-	krdma_conn_get(conn); /* put in krdma_region_put() */
-	list_add_tail(&region->link, &conn->regions);
-	krdma_region_show(conn, region);
+	if (access & KRDMA_DOMAIN)
+		krdma_share_begin(conn, region);
+	else
+		krdma_region_enlist(conn, region);
+	krdma_region_show(region);
 	return region;
 }
 
@@ -627,28 +598,89 @@ static int krdma_memory_check(const struct krdma_memory *memory)
 	return 0;
 }
 
-static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
-					     const struct krdma_memory *memory,
-					     u32 access, unsigned long until)
+static void krdma_region_failed(struct krdma_conn *conn,
+				struct krdma_region *region)
+{
+	if (krdma_region_is_shared(region))
+		krdma_share_failed(conn, region);
+	else
+		krdma_region_put(region);
+}
+
+/* Registered by the queue pair of @conn. */
+static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
+						const struct krdma_memory *memory,
+						u32 access, unsigned long until,
+						bool *refused)
 {
 	struct krdma_region *region;
 	int ret;
 
-	ret = krdma_msg_check(conn) ?: krdma_memory_check(memory);
-	if (ret)
-		return ERR_PTR(ret);
+	*refused = false;
 	mutex_lock(&conn->setup);
 	region = krdma_region_new_locked(conn, memory, access);
 	mutex_unlock(&conn->setup);
 	if (IS_ERR(region))
 		return region;
-	ret = krdma_region_execute(region, krdma_region_post_reg, until);
+	ret = krdma_region_execute(conn, region, krdma_region_post_reg, until);
 	if (ret) {
-		krdma_region_put(region);
+		*refused = region->share.refused;
+		krdma_region_failed(conn, region);
 		return ERR_PTR(ret);
 	}
-	krdma_region_open(conn, region);
+	if (krdma_region_is_shared(region))
+		krdma_share_open(conn, region);
+	else
+		krdma_region_open(conn, region);
 	return region;
+}
+
+/*
+ * If the queue pair fails before it has registered the region, another connection
+ * of the domain registers it: with new MRs, because the adapter may have registered
+ * some of the first ones. A registration that the adapter itself refuses is not
+ * repeated, because it would end one connection after another.
+ */
+static struct krdma_region *
+krdma_region_new_shared(struct krdma_conn *conn,
+			const struct krdma_memory *memory, u32 access,
+			unsigned long until)
+{
+	struct krdma_dev *dev = krdma_share_get_dev(conn);
+	struct krdma_region *region;
+	struct krdma_conn *next;
+	u32 tries = KRDMA_SHARE_TRIES;
+	bool refused;
+
+	krdma_conn_get(conn);
+	for (;;) {
+		region = krdma_region_new_by(conn, memory, access, until,
+					     &refused);
+		if (!IS_ERR(region) || refused || !--tries)
+			break;
+		next = krdma_share_next_conn(dev, conn, PTR_ERR(region), until);
+		if (!next)
+			break;
+		krdma_conn_put(conn);
+		conn = next;
+	}
+	krdma_conn_put(conn);
+	krdma_dev_put(dev);
+	return region;
+}
+
+static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
+					     const struct krdma_memory *memory,
+					     u32 access, unsigned long until)
+{
+	int ret = krdma_msg_check(conn) ?: krdma_memory_check(memory);
+	bool refused;
+
+	if (ret)
+		return ERR_PTR(ret);
+	if (access & KRDMA_DOMAIN)
+		return krdma_region_new_shared(conn, memory, access, until);
+	return krdma_region_new_by(conn, memory, access, until, &refused);
 }
 
 /* Of vmalloc() memory, or of the kernel's linear map. */
@@ -721,7 +753,9 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 		return region;
 	}
 	region->owned = true;
-	krdma_conn_put(conn);
+	/* A region of a domain has no reference to a connection. */
+	if (!krdma_region_is_shared(region))
+		krdma_conn_put(conn);
 	return region;
 }
 
@@ -732,7 +766,8 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * Return: lives as long as @conn; errors as krdma_region_alloc().
+ * Return: lives as long as @conn or, with KRDMA_DOMAIN, until krdma_region_put();
+ * errors as krdma_region_alloc().
  */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until)
@@ -798,7 +833,8 @@ struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
 static int krdma_region_invalidate(struct krdma_region *region,
 				   unsigned long until)
 {
-	int ret = krdma_region_execute(region, krdma_region_post_inv, until);
+	int ret = krdma_region_execute(region->conn, region,
+				       krdma_region_post_inv, until);
 
 	/* Also if nothing was posted, for want of memory or time. */
 	if (ret)
@@ -895,13 +931,23 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  *	READs are to put their data there; 0: nothing. KRDMA_REMOTE_INVALIDATE
  *	asks for a region of one MR, see &krdma_caps.mr_bytes. KRDMA_NO_SOURCE if
  *	no own request takes data from there, KRDMA_COHERENT if the memory must
- *	need no sync
+ *	need no sync. KRDMA_DOMAIN makes a region of the domain that
+ *	&krdma_params.domain of @cb names, on the device of @cb; not together with
+ *	KRDMA_REMOTE_INVALIDATE
  *
  * Registers it, which takes &krdma_params.op_timeout_ms at most. If the adapter
  * has begun with that and does not come to an end soon after, the connection
  * ends; if there was no slot for it on the send queue in that time, it stays.
  *
- * Return: for krdma_region_put(); ERR_PTR: -EINVAL; -EOPNOTSUPP the device has
+ * A region of a domain is usable with the same keys on each connection of the
+ * domain on the device, present and future, until it is revoked or put, or the
+ * device is removed. It does not refer to @cb: that may end and be released. If @cb
+ * ends before its adapter has registered the region, other connections of the
+ * domain register it, up to two in turn.
+ *
+ * Context: process, may sleep. Not in callbacks that must not wait for @cb.
+ * Return: for krdma_region_put(); ERR_PTR: -EINVAL, also KRDMA_DOMAIN if @cb has no
+ * domain; -EOPNOTSUPP the device has
  * no fast registration, or no atomics, or the memory needs a sync and must not, or
  * has several MRs and must not; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or
  * why the connection ended.
@@ -915,7 +961,7 @@ struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 
 	region = krdma_region_create(conn, size, access,
 				     krdma_region_until(conn));
-	if (!IS_ERR(region))
+	if (!IS_ERR(region) && !krdma_region_is_shared(region))
 		krdma_conn_get(conn); /* put in krdma_region_put() */
 	krdma_noio_leave(noio);
 	return region;
@@ -1059,20 +1105,52 @@ static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 	return region->invalidatable && !region->is_soft;
 }
 
-/* Destroying an MR makes its keys invalid, whatever they were before. */
-static int krdma_region_destroy_mrs(struct krdma_region *region)
+/**
+ * krdma_region_free_mrs - destroy the MRs of a region
+ * @conn: its connection; NULL: it belongs to a domain
+ * @region: region; no work request uses its MRs
+ *
+ * This makes its keys invalid, whatever they were before.
+ *
+ * Context: process, krdma_conn.setup held or, of a domain, krdma_dev.lock.
+ */
+void krdma_region_free_mrs(struct krdma_conn *conn, struct krdma_region *region)
 {
-	struct krdma_conn *conn = region->conn;
 	struct krdma_region_mr *mr;
 
-	mutex_lock(&conn->setup);
+	krdma_region_assert_held(conn, region);
 	for (mr = region->mrs; mr < region->mrs + region->nmrs; mr++) {
 		if (mr->frwr)
 			krdma_frwr_put(conn, mr->frwr, false);
 		mr->frwr = NULL;
 	}
+}
+
+static int krdma_region_destroy_mrs(struct krdma_region *region)
+{
+	struct krdma_conn *conn = region->conn;
+
+	mutex_lock(&conn->setup);
+	krdma_region_free_mrs(conn, region);
 	mutex_unlock(&conn->setup);
 	return 0;
+}
+
+/* The part of krdma_region_revoke() for a region of a connection. */
+static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
+{
+	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
+	struct krdma_noio noio = krdma_noio_enter(&region->conn->p);
+	int ret;
+
+	if (krdma_region_is_destroyed_first(region))
+		ret = krdma_region_destroy_mrs(region);
+	else
+		ret = krdma_region_invalidate(region, krdma_deadline(ms));
+	krdma_noio_leave(noio);
+	if (!ret)
+		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
+	return ret;
 }
 
 /**
@@ -1085,28 +1163,26 @@ static int krdma_region_destroy_mrs(struct krdma_region *region)
  * Only krdma_region_put() is left to do with it, which is cheaper then: it keeps
  * the MRs for the connection's next regions, see &krdma_params.mr_pool.
  *
- * Return: 0; -EALREADY it is revoked, or the peer has invalidated it; or why
- * that failed, and then the connection has ended, and the keys with it.
+ * A region of a domain is taken back from the peers of all its connections. Its MRs
+ * are destroyed. On siw each connection first completes the answers to READs that it
+ * has begun, if the peers may read the region; one that does not in time ends.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EALREADY it is revoked, or the peer has invalidated it, or its
+ * connection, or for a region of a domain its device, is gone; or why
+ * that failed, and then the connection has ended, and the keys with it. That of a
+ * region of a domain does not fail.
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
-	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
-	struct krdma_noio noio;
-	int ret;
-
 	if (!xchg(&region->usable, false))
 		return -EALREADY;
 	trace_krdma_region_revoke(&region->stats);
 	WRITE_ONCE(region->stats.live, false);
-	noio = krdma_noio_enter(&region->conn->p);
-	if (krdma_region_is_destroyed_first(region))
-		ret = krdma_region_destroy_mrs(region);
-	else
-		ret = krdma_region_invalidate(region, krdma_deadline(ms));
-	krdma_noio_leave(noio);
-	if (!ret)
-		krdma_count(region->conn, KRDMA_COUNT_REVOKED);
-	return ret;
+	if (!krdma_region_is_shared(region))
+		return krdma_region_take_back(region, timeout_ms);
+	krdma_share_revoke(region, timeout_ms);
+	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
@@ -1178,9 +1254,11 @@ static void krdma_region_forget(struct krdma_conn *conn,
  *
  * On return its keys are dead and its memory is nobody's but the caller's, or
  * freed if krdma_region_alloc() had allocated it. The connection may be over,
- * even released. It sends nothing to the adapter: the MRs of a region that was
- * not revoked are destroyed. For what siw makes of that, and of memory that the
- * peer reads, see Documentation/krdma.rst.
+ * even released, and the device removed. It sends nothing to the adapter: the MRs of
+ * a region that was not revoked are destroyed. For what siw makes of that, and of
+ * memory that the peer reads, see Documentation/krdma.rst.
+ *
+ * Context: process, may sleep.
  */
 void krdma_region_put(struct krdma_region *region)
 {
@@ -1188,6 +1266,10 @@ void krdma_region_put(struct krdma_region *region)
 
 	if (!region)
 		return;
+	if (krdma_region_is_shared(region)) {
+		krdma_share_put(region);
+		return;
+	}
 	conn = region->conn;
 	krdma_region_forget(conn, region);
 	mutex_lock(&conn->setup);
@@ -1255,14 +1337,38 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_is_live, KRDMA_NS);
  * @region: region
  * @conn: connection
  *
- * Return: true if it is that connection's, and not revoked.
+ * Return: true if it is that connection's, or that of its domain on its device, and
+ * not revoked.
  */
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn)
 {
-	/* Pairs with krdma_region_new(). */
-	return smp_load_acquire(&region->usable) && region->conn == conn;
+	/* Pairs with krdma_region_open() and krdma_share_open(). */
+	if (!smp_load_acquire(&region->usable))
+		return false;
+	if (krdma_region_is_shared(region))
+		return region->share.kpd == READ_ONCE(conn->kpd);
+	return region->conn == conn;
 }
+
+/**
+ * krdma_region_is_valid_on - check whether the keys of a region work on a connection
+ * @region: the region
+ * @cb: connection in message mode
+ *
+ * An owner that has a region of a domain for each RDMA device finds the one that
+ * serves a connection with this.
+ *
+ * Context: any.
+ * Return: true if the region is live, and is of that connection, or of its domain
+ * on its device; false also if the connection is closed.
+ */
+bool krdma_region_is_valid_on(const struct krdma_region *region,
+			      const struct krdma_cb *cb)
+{
+	return krdma_region_is_of(region, krdma_conn(cb));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_is_valid_on, KRDMA_NS);
 
 /**
  * krdma_region_may_move - check that a request may move data in one direction

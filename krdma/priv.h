@@ -64,8 +64,10 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
  * struct krdma_dev - an RDMA device, from add to remove of our ib_client
  * @link: in krdma_devs
  * @ibdev: the device
- * @ref: krdma_devs holds one, each attached connection holds one
- * @lock: protects the rest
+ * @ref: krdma_devs holds one, each attached connection and each region of a domain
+ *	holds one
+ * @lock: protects the rest; of regions of domains their krdma_region.link, and their
+ *	MRs and DMA mappings once they are in krdma_pd.regions
  * @conns: attached connections, by krdma_conn.dev_link
  * @pds: krdma_pd: one of each domain in use, one of each connection without a
  *	domain
@@ -98,13 +100,18 @@ struct krdma_dev {
  * @domain: domain of its connections; the PD holds a reference. NULL: it belongs
  *	to one connection
  * @pd: the PD
- * @users: connections that use it; krdma_dev.lock
+ * @users: number of connections and regions of the domain that use it;
+ *	krdma_dev.lock
+ * @regions: regions of the domain, by krdma_region.link; krdma_dev.lock. The
+ *	owner takes a region off with krdma_region_put(), or the removal of the
+ *	device does when no connection is attached
  */
 struct krdma_pd {
 	struct list_head link;
 	struct krdma_domain *domain;
 	struct ib_pd *pd;
 	unsigned int users;
+	struct list_head regions;
 };
 
 /**
@@ -522,6 +529,9 @@ void krdma_device_detach(struct krdma_conn *conn);
 void krdma_device_cq_freed(struct krdma_dev *dev);
 int krdma_device_end_older(struct krdma_conn *conn);
 void krdma_domain_get(struct krdma_domain *domain);
+void krdma_dev_get(struct krdma_dev *dev);
+void krdma_dev_put(struct krdma_dev *dev);
+void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd);
 void krdma_device_watch(struct krdma_watch *watch,
 			void (*added)(struct krdma_watch *watch));
 void krdma_device_unwatch(struct krdma_watch *watch);
@@ -605,6 +615,8 @@ void krdma_listen_end(struct krdma_conn *conn);
  * @ref: the waiting task's and one for each work request in flight
  * @pending: work requests in flight; krdma_conn.lock
  * @error: of the first one that failed; krdma_conn.lock
+ * @refused: one completed with an error of its own, not with a flush;
+ *	krdma_conn.lock
  * @wrs: work requests of who has no other memory for them
  *
  * Apart from the task's stack, because the task may be killed and leave while
@@ -615,6 +627,7 @@ struct krdma_op {
 	refcount_t ref;
 	unsigned int pending;
 	int error;
+	bool refused;
 	struct krdma_wr wrs[];
 };
 
@@ -671,6 +684,9 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
 /* mr.c */
 void krdma_regions_unregister(struct krdma_conn *conn);
 void krdma_regions_free(struct krdma_conn *conn);
+
+/* share.c */
+void krdma_share_remove_all(struct krdma_dev *dev);
 
 /* msg.c */
 int krdma_msg_check(struct krdma_conn *conn);

@@ -4,6 +4,7 @@
 #define KRDMA_REGION_H
 
 #include <linux/dma-direction.h>
+#include <linux/refcount.h>
 #include <linux/scatterlist.h>
 
 #include "priv.h"
@@ -37,6 +38,111 @@ struct krdma_chunk {
 	u32 len;
 	u32 pad;
 	bool mapped;
+};
+
+/**
+ * struct krdma_region_mr - one MR of a region
+ * @frwr: the MR; krdma_conn.setup, under which teardown takes it away. Of a
+ *	domain: krdma_dev.lock, under which the removal of the device does
+ * @invalid: it was registered, and its keys are dead again: that is known
+ * @mr: a copy, for who looks while @frwr goes; only posted, which then fails
+ * @rkey: of the peer, likewise
+ * @lkey: of the own adapter, likewise
+ * @iova: address of its first byte, for the adapter and the peer
+ * @offset: offset of its first byte in the region
+ * @len: bytes
+ */
+struct krdma_region_mr {
+	struct krdma_frwr *frwr;
+	bool invalid;
+	struct ib_mr *mr;
+	u32 rkey;
+	u32 lkey;
+	u64 iova;
+	u64 offset;
+	u32 len;
+};
+
+/**
+ * struct krdma_share - the domain of a region
+ * @dev: device; reference. NULL: the region belongs to a connection
+ * @kpd: PD of the domain on @dev; the region is one of its users while
+ *	krdma_region.link is not empty. Afterwards it is freed, and only compared
+ * @domain: reference
+ * @op_timeout_ms: of the connection that the region was made with
+ * @flags: KRDMA_NOIO of that connection, or 0
+ * @refused: an adapter has failed a work request of the region
+ */
+struct krdma_share {
+	struct krdma_dev *dev;
+	struct krdma_pd *kpd;
+	struct krdma_domain *domain;
+	u32 op_timeout_ms;
+	u32 flags;
+	bool refused;
+};
+
+/**
+ * struct krdma_region - memory that an adapter may use
+ * @conn: its connection; the user's regions hold a reference, and are put before
+ *	it goes; the others go with it. NULL: the region belongs to a domain
+ * @share: its domain
+ * @link: in krdma_conn.regions; krdma_conn.setup. Of a domain: in
+ *	krdma_pd.regions, empty after the removal of the device; krdma_dev.lock
+ * @vaddr: the memory if it is linear, else NULL
+ * @owned: @vaddr was allocated here
+ * @size: bytes
+ * @first: offset of the first byte in its page
+ * @access: IB_ACCESS_* for the peer and the own adapter
+ * @dir: direction in which the adapter moves data
+ * @attrs: DMA_ATTR_* of the mapping
+ * @ibdev: device; valid while it is mapped
+ * @is_soft: that is software
+ * @page_size: bytes of a page entry of its MRs
+ * @chunk_size: bytes of each chunk, the first counted from its page's beginning
+ * @coherent: nothing needs to be synced; constant after mapping
+ * @syncs: 1 while it is mapped, and 1 for each sync that runs; unmapping waits
+ *	for those
+ * @usable: registered, not revoked
+ * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
+ *	until it is put
+ * @given_up: the peer has taken it back; krdma_conn.lock
+ * @told: message that did it, or NULL; its owner may be told of the region
+ *	until that is put; krdma_conn.lock
+ * @stats: what debugfs shows of it
+ * @nmrs: number of MRs
+ * @room: MRs that @mrs has room for
+ * @mrs: in the order of addresses
+ * @nchunks: number of chunks
+ * @chunks: likewise
+ */
+struct krdma_region {
+	struct krdma_conn *conn;
+	struct krdma_share share;
+	struct list_head link;
+	void *vaddr;
+	bool owned;
+	u64 size;
+	u32 first;
+	int access;
+	enum dma_data_direction dir;
+	unsigned long attrs;
+	struct ib_device *ibdev;
+	bool is_soft;
+	u32 page_size;
+	u32 chunk_size;
+	bool coherent;
+	refcount_t syncs;
+	bool usable;
+	bool invalidatable;
+	bool given_up;
+	struct krdma_loan *told;
+	struct krdma_region_stats stats;
+	u32 nmrs;
+	u32 room;
+	struct krdma_region_mr *mrs;
+	u32 nchunks;
+	struct krdma_chunk chunks[];
 };
 
 /* dma.c */
@@ -93,11 +199,39 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 				     struct krdma_loan *loan);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
+int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
+			 int (*post)(struct krdma_conn *conn,
+				     struct krdma_region *region, u32 i,
+				     struct krdma_op *op, unsigned long until),
+			 unsigned long until);
+int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
+			  u32 i, struct krdma_op *op, unsigned long until);
+void krdma_region_unregister(struct krdma_conn *conn,
+			     struct krdma_region *region);
+void krdma_region_free_mrs(struct krdma_conn *conn,
+			   struct krdma_region *region);
+void krdma_region_free(struct krdma_region *region);
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len);
 bool krdma_region_may_move(const struct krdma_region *region,
 			   enum dma_data_direction dir);
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges);
+
+/* share.c */
+struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn);
+struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
+					 struct krdma_conn *failed, int error,
+					 unsigned long until);
+void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region);
+void krdma_share_open(struct krdma_conn *conn, struct krdma_region *region);
+void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region);
+void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms);
+void krdma_share_put(struct krdma_region *region);
+
+static inline bool krdma_region_is_shared(const struct krdma_region *region)
+{
+	return region->share.dev;
+}
 
 /* remote.c */
 const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote);

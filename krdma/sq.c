@@ -314,6 +314,8 @@ static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
 	bool space;
 
 	spin_lock_irqsave(&conn->lock, flags);
+	if (kwr->op && status && wc_status != IB_WC_WR_FLUSH_ERR)
+		kwr->op->refused = true;
 	krdma_wr_cut_locked(conn, kwr, status, &over);
 	krdma_wr_retire_locked(conn, &over);
 	krdma_pull_kick_locked(conn);

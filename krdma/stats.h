@@ -113,7 +113,7 @@ struct krdma_stats {
 /**
  * struct krdma_region_stats - what is shown of a region
  * @link: in the list of all; krdma_stats_lock
- * @conn_id: &krdma_stats.id of its connection
+ * @conn_id: &krdma_stats.id of its connection, 0: it belongs to a domain
  * @size: bytes
  * @nmrs: MRs
  * @access: IB_ACCESS_*

@@ -4,7 +4,8 @@
 #
 # regions: what a peer may do with memory that it was told of, and nothing else: reads and writes go where they belong in
 # memory of every kind; who may only read cannot write, and the other way round; who could write cannot once the keys are
-# revoked, although the connection lives; and a key is valid in its domain only, without a domain on its connection only.
+# revoked, although the connection lives; and a key is valid in its domain only, without a domain on its connection only. A
+# region of a domain is registered once for all connections of the domain.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -20,9 +21,11 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 MiB=$((1 << 20))
-# KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE
+# KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE, KRDMA_DOMAIN
 readable=1
 writable=2
+shared=128
+mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
 
 # The adapter refuses it: that, or the end that the peer makes of the connection, is heard first. On iWARP a WRITE is
@@ -268,6 +271,79 @@ strangers() {
 	done
 }
 
+# A region of domain 1: one key for connections 1 and 3, and for a later one. Connection 2 is of domain 2.
+shared() {
+	local i before what
+	for what in fetch store; do
+		for i in 1 2 3; do
+			if ((NODE == 1)); then expect 0 accept "a$i" "l$i" 20000; else expect 0 connect "c$i" "$server" "700$i"; fi
+		done
+		if ((NODE == 1)); then
+			before=$(mrs)
+			expect 0 expose a1 0 10000 access=$((readable | writable | shared))
+			(($(mrs) - before == 1))
+			ok $? "region of a domain: one MR: $(($(mrs) - before))"
+			barrier learnt
+			kt until a1 CLOSED 20000
+			expect 0 release a1
+			barrier released
+			expect 0 accept a1 l1 20000
+			barrier used
+			(($(mrs) - before == 1))
+			ok $? "region of a domain: one MR after another connection was made: $(($(mrs) - before))"
+			expect 0 holds 0 79
+			barrier held
+			kt until a2 CLOSED 20000
+			kt_is 0 "region of a domain: a connection of another domain that uses the key ends"
+			barrier refused
+			expect 0 withdraw 0 keep=1
+			expect EALREADY withdraw 0 keep=1
+			barrier revoked
+			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
+			ok $? "region of a domain: the connections stay established when it is revoked"
+			barrier looked
+			for i in 1 3; do kt until "a$i" CLOSED 20000; done
+			for i in 1 2 3; do expect 0 release "a$i"; done
+			expect 0 holds 0 79
+			(($(pds) - none == 1))
+			ok $? "region of a domain: it keeps the PD: $(($(pds) - none))"
+			kt withdraw 0
+			(($(pds) == none && $(mrs) == before))
+			ok $? "region of a domain: no PD and no MR is left"
+		else
+			expect 0 learn c1 0
+			expect 0 store c1 0 10000 76
+			expect 0 fetch c1 0 10000 76
+			expect 0 fetch c3 0 10000 76
+			expect 0 store c3 0 10000 77
+			expect 0 fetch c3 0 10000 77
+			expect 0 release c1
+			barrier learnt
+			barrier released
+			expect 0 store c3 0 10000 78
+			expect 0 fetch c3 0 10000 78
+			expect 0 connect c1 "$server" 7001
+			expect 0 fetch c1 0 10000 78
+			expect 0 store c1 0 10000 79
+			expect 0 fetch c1 0 10000 79
+			barrier used
+			barrier held
+			kt "$what" c2 0 10000 80 dry=1
+			refused "$what with the key of a region of another domain"
+			barrier refused
+			barrier revoked
+			barrier looked
+			for i in 1 3; do
+				kt "$what" "c$i" 0 10000 81 dry=1
+				refused "$what by connection $i after the region of the domain was revoked"
+			done
+			kt forget 0
+			for i in 1 2 3; do expect 0 release "c$i"; done
+		fi
+		barrier next
+	done
+}
+
 none=$(pds)
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000 mr_pool=16
@@ -289,6 +365,7 @@ for how in keep=1 revoke=0; do
 done
 kinds
 domains
+shared
 strangers
 if ((NODE == 1)); then for l in l l1 l2 l3; do expect 0 release $l; done; fi
 same_resources "$before" "resources are as before"

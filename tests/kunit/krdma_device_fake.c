@@ -474,7 +474,11 @@ static enum ib_wc_status fake_register(struct fake_wqe *wqe)
 {
 	struct fake_mr *mr = wqe->mr;
 
-	if (mr->valid || mr->index != wqe->key >> 8)
+	if (fake->fails_regs) {
+		fake->fails_regs--;
+		return IB_WC_WR_FLUSH_ERR;
+	}
+	if (fake->refuses_regs || mr->valid || mr->index != wqe->key >> 8)
 		return IB_WC_MW_BIND_ERR;
 	mr->key = wqe->key;
 	mr->access = wqe->access;
@@ -482,6 +486,7 @@ static enum ib_wc_status fake_register(struct fake_wqe *wqe)
 	mr->len = mr->ibmr.length;
 	mr->page_size = fake_page_size(mr->ibmr.page_size);
 	mr->valid = true;
+	fake->registered++;
 	return IB_WC_SUCCESS;
 }
 
@@ -866,6 +871,7 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	if (mr->index == fake->grows_after)
 		fake->ibdev.attrs.max_fast_reg_page_list_len = 64;
 	list_add_tail(&mr->link, &fake->mrs);
+	fake->allocated++;
 	spin_unlock_irqrestore(&fake->lock, flags);
 	mr->ibmr.lkey = mr->index << 8;
 	mr->ibmr.rkey = mr->index << 8;
@@ -879,6 +885,7 @@ static int fake_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	spin_lock_irqsave(&fake->lock, flags);
 	list_del(&mr->link);
+	fake->allocated--;
 	spin_unlock_irqrestore(&fake->lock, flags);
 	kfree(mr);
 	return 0;

@@ -40,10 +40,15 @@
  * @forgets_reads: a READ that fails has no completion, as on siw
  * @p2p_page: page that is taken for memory of a PCI device, or NULL
  * @holds_recvs: completions of receives wait for fake_release_recvs()
+ * @fails_regs: number of REG_MR work requests that are flushed, because their queue
+ *	pair fails first
+ * @refuses_regs: each REG_MR fails
  * @faults: breaches of the DMA API, of the order of verbs, or of a context
  * @written_back: copies from the arena to memory
  * @longest: longest mapping so far in bytes
  * @mapped: mappings that exist
+ * @registered: number of REG_MR work requests that have succeeded
+ * @allocated: MRs that exist
  */
 struct fake {
 	struct ib_device ibdev;
@@ -55,10 +60,14 @@ struct fake {
 	bool forgets_reads;
 	struct page *p2p_page;
 	bool holds_recvs;
+	unsigned int fails_regs;
+	bool refuses_regs;
 	unsigned int faults;
 	unsigned int written_back;
 	size_t longest;
 	unsigned int mapped;
+	unsigned int registered;
+	unsigned int allocated;
 	/* private: */
 	spinlock_t lock; /* all that follows, and the counters */
 	void *arena;

@@ -25,10 +25,12 @@
 #define MESSAGES 64
 
 /*
- * Two ends of a connection, and what was told of them. @ops are the client's,
- * NULL: client_ops. @loans are messages that the client has not given back.
+ * Two ends of a connection, and what was told of them. The server is of @domain.
+ * @ops are the client's, NULL: client_ops. @loans are messages that the client has
+ * not given back.
  */
 struct ends {
+	struct krdma_domain *domain;
 	const struct krdma_ops *ops;
 	struct krdma_loan *loans[MESSAGES];
 	unsigned int nloans;
@@ -41,28 +43,30 @@ struct ends {
 };
 
 static struct ends ends;
+static struct ends others;
 
 /* Not of the linear map, on most architectures. */
 static u8 static_bytes[8];
 
 static void client_connected(struct krdma_cb *cb, int error)
 {
-	ends.error = error;
-	complete(&ends.connected);
+	struct ends *e = cb->context;
+
+	e->error = error;
+	complete(&e->connected);
 }
 
 static const struct krdma_ops client_ops = {
 	.connected = client_connected,
 };
 
-static const struct sockaddr_in address = {
-	.sin_family = AF_INET,
-	.sin_port = cpu_to_be16(PORT),
-	.sin_addr.s_addr = cpu_to_be32(INADDR_LOOPBACK),
-};
-
-static int connect_within(u32 flags, u32 ms)
+static int connect_ends(struct ends *e, u32 flags, u32 ms)
 {
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = cpu_to_be16(e == &ends ? PORT : PORT + 1),
+		.sin_addr.s_addr = cpu_to_be32(INADDR_LOOPBACK),
+	};
 	struct krdma_params params = {
 		.size = sizeof(params),
 		.flags = flags,
@@ -72,24 +76,32 @@ static int connect_within(u32 flags, u32 ms)
 		.keepalive_ms = KRDMA_NEVER,
 		.op_timeout_ms = WAIT_MS,
 		.connect_timeout_ms = ms,
+		.domain = e->domain,
 	};
 	const struct sockaddr *addr = (const struct sockaddr *)&address;
 	int ret;
 
-	init_completion(&ends.connected);
+	init_completion(&e->connected);
 	if (flags & KRDMA_RW)
 		params.max_msg = SZ_128K + 100;
-	ret = krdma_listen_params(addr, &params, &ends.listener);
+	ret = krdma_listen_params(addr, &params, &e->listener);
 	if (ret)
 		return ret;
-	params.ops = ends.ops ?: &client_ops;
-	ends.client = krdma_create(&params);
-	ret = krdma_connect_async(ends.client, addr) ?:
-	      krdma_accept_timeout(ends.listener, ms, &ends.server);
-	if (!wait_for_completion_timeout(&ends.connected,
+	params.ops = e->ops ?: &client_ops;
+	params.context = e;
+	params.domain = NULL;
+	e->client = krdma_create(&params);
+	ret = krdma_connect_async(e->client, addr) ?:
+	      krdma_accept_timeout(e->listener, ms, &e->server);
+	if (!wait_for_completion_timeout(&e->connected,
 					 msecs_to_jiffies(WAIT_MS)))
 		return -ETIMEDOUT;
-	return ret ?: ends.error;
+	return ret ?: e->error;
+}
+
+static int connect_within(u32 flags, u32 ms)
+{
+	return connect_ends(&ends, flags, ms);
 }
 
 static int connect_with(u32 flags)
@@ -97,13 +109,26 @@ static int connect_with(u32 flags)
 	return connect_within(flags, WAIT_MS);
 }
 
+static void release_ends(struct ends *e)
+{
+	krdma_release_cb(e->client);
+	krdma_release_cb(e->server);
+	krdma_release_cb(e->listener);
+	e->client = NULL;
+	e->server = NULL;
+	e->listener = NULL;
+	fake_cm_flush();
+}
+
 static void release_all(void)
 {
-	krdma_release_cb(ends.client);
-	krdma_release_cb(ends.server);
-	krdma_release_cb(ends.listener);
-	memset(&ends, 0, sizeof(ends));
-	fake_cm_flush();
+	release_ends(&ends);
+	release_ends(&others);
+	if (others.domain != ends.domain)
+		krdma_domain_put(others.domain);
+	krdma_domain_put(ends.domain);
+	ends = (struct ends){};
+	others = (struct ends){};
 }
 
 static int device_init(struct kunit *test)
@@ -120,6 +145,7 @@ static void device_exit(struct kunit *test)
 	release_all();
 	fake_remove_device();
 	KUNIT_EXPECT_EQ(test, fake->mapped, 0U);
+	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
 	KUNIT_EXPECT_EQ(test, fake->faults, 0U);
 	fake_destroy();
 }
@@ -208,9 +234,10 @@ static struct krdma_remote *learn(struct kunit *test,
 	return remote;
 }
 
-/* The client moves @len bytes between @buf and the server's region. */
-static int move(struct kunit *test, enum krdma_opcode opcode, void *buf, u32 len,
-		const struct krdma_remote *remote, u64 offset)
+/* A client moves @len bytes between @buf and the region of a server. */
+static int move_by(struct kunit *test, struct krdma_cb *client,
+		   enum krdma_opcode opcode, void *buf, u32 len,
+		   const struct krdma_remote *remote, u64 offset)
 {
 	struct call *call = make_call(test, opcode);
 
@@ -219,7 +246,13 @@ static int move(struct kunit *test, enum krdma_opcode opcode, void *buf, u32 len
 	call->req.local.len = len;
 	call->req.remote = remote;
 	call->req.remote_offset = offset;
-	return run_call(ends.client, call);
+	return run_call(client, call);
+}
+
+static int move(struct kunit *test, enum krdma_opcode opcode, void *buf, u32 len,
+		const struct krdma_remote *remote, u64 offset)
+{
+	return move_by(test, ends.client, opcode, buf, len, remote, offset);
 }
 
 static void connect_or_fail(struct kunit *test, u32 flags)
@@ -875,6 +908,245 @@ static void first_keys_differ(struct kunit *test)
 		krdma_region_put(regions[i]);
 }
 
+/* ---- regions of domains ---- */
+
+#define SHARED_LEN (3 * PAGE_SIZE)
+
+static void connect_others(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, connect_ends(&others, 0, WAIT_MS), 0);
+}
+
+/* Both servers are of one domain, or each of its own. */
+static void connect_both(struct kunit *test, bool one)
+{
+	ends.domain = krdma_domain_create("ends");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ends.domain);
+	others.domain = one ? ends.domain : krdma_domain_create("others");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, others.domain);
+	connect_or_fail(test, 0);
+	connect_others(test);
+}
+
+static struct krdma_region *share(struct kunit *test)
+{
+	struct krdma_region *region;
+
+	region = krdma_region_alloc(ends.server, SHARED_LEN,
+				    KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
+				    KRDMA_DOMAIN);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
+	return region;
+}
+
+/* @client writes a pattern of that seed to the whole region, and reads it. */
+static void use_shared(struct kunit *test, struct krdma_cb *client,
+		       struct krdma_region *region,
+		       const struct krdma_remote *remote, u32 seed)
+{
+	u8 *buf = kunit_kzalloc(test, SHARED_LEN, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	fill(buf, SHARED_LEN, seed);
+	KUNIT_EXPECT_EQ(test, move_by(test, client, KRDMA_WRITE, buf, SHARED_LEN,
+				      remote, 0), 0);
+	krdma_region_sync_for_cpu(region, 0, SHARED_LEN);
+	KUNIT_EXPECT_TRUE(test, holds(krdma_region_vaddr(region), SHARED_LEN,
+				      seed));
+	memset(buf, 0, SHARED_LEN);
+	KUNIT_EXPECT_EQ(test, move_by(test, client, KRDMA_READ, buf, SHARED_LEN,
+				      remote, 0), 0);
+	KUNIT_EXPECT_TRUE(test, holds(buf, SHARED_LEN, seed));
+}
+
+static int read_shared(struct kunit *test, struct krdma_cb *client,
+		       const struct krdma_remote *remote)
+{
+	u8 *buf = kunit_kzalloc(test, 64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	return move_by(test, client, KRDMA_READ, buf, 64, remote, 0);
+}
+
+static void domain_region_is_registered_once(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	unsigned int before;
+
+	connect_both(test, true);
+	before = fake->registered;
+	region = share(test);
+	remote = learn(test, region);
+	KUNIT_EXPECT_TRUE(test, krdma_region_is_valid_on(region, ends.server));
+	KUNIT_EXPECT_TRUE(test, krdma_region_is_valid_on(region, others.server));
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_valid_on(region, ends.client));
+	use_shared(test, ends.client, region, remote, 1);
+	use_shared(test, others.client, region, remote, 2);
+	release_ends(&others);
+	connect_others(test);
+	use_shared(test, others.client, region, remote, 3);
+	KUNIT_EXPECT_EQ(test, fake->registered - before, 1U);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
+}
+
+/* Also when none is left for a while. */
+static void domain_region_outlives_its_connection(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+
+	connect_both(test, true);
+	region = share(test);
+	remote = learn(test, region);
+	release_ends(&ends);
+	KUNIT_EXPECT_TRUE(test, krdma_region_is_live(region));
+	use_shared(test, others.client, region, remote, 1);
+	release_ends(&others);
+	connect_others(test);
+	use_shared(test, others.client, region, remote, 2);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+static void domain_region_is_source_and_sink_of_all(struct kunit *test)
+{
+	struct krdma_region *region, *target;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	connect_both(test, true);
+	region = share(test);
+	fill(krdma_region_vaddr(region), SHARED_LEN, 4);
+	krdma_region_sync_for_device(region, 0, SHARED_LEN);
+	target = krdma_region_alloc(others.client, SHARED_LEN,
+				    KRDMA_REMOTE_WRITE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, target);
+	remote = learn(test, target);
+	call = make_call(test, KRDMA_WRITE);
+	call->req.local.mem = KRDMA_MEM_REGION;
+	call->req.local.region = region;
+	call->req.local.len = SHARED_LEN;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(others.server, call), 0);
+	krdma_region_sync_for_cpu(target, 0, SHARED_LEN);
+	KUNIT_EXPECT_TRUE(test, holds(krdma_region_vaddr(target), SHARED_LEN, 4));
+	krdma_remote_free(remote);
+	krdma_region_put(target);
+	krdma_region_put(region);
+}
+
+static void key_is_refused_in_another_domain(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+	struct call *call;
+
+	connect_both(test, false);
+	region = share(test);
+	remote = learn(test, region);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_valid_on(region, others.server));
+	call = make_call(test, KRDMA_WRITE);
+	call->req.local.mem = KRDMA_MEM_REGION;
+	call->req.local.region = region;
+	call->req.local.len = 64;
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, krdma_post(others.server, &call->req), -EINVAL);
+	KUNIT_EXPECT_NE(test, read_shared(test, others.client, remote), 0);
+	use_shared(test, ends.client, region, remote, 5);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+static void other_connection_registers_if_the_first_fails(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+
+	connect_both(test, true);
+	fake->fails_regs = 1;
+	region = share(test);
+	KUNIT_EXPECT_NE(test, krdma_get_state(ends.server), KRDMA_ESTABLISHED);
+	KUNIT_EXPECT_EQ(test, fake->allocated, 1U);
+	remote = learn(test, region);
+	use_shared(test, others.client, region, remote, 6);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+static void refused_registration_ends_one_connection(struct kunit *test)
+{
+	struct krdma_region *region;
+	unsigned int mapped;
+
+	connect_both(test, true);
+	mapped = fake->mapped;
+	fake->refuses_regs = true;
+	region = krdma_region_alloc(ends.server, SHARED_LEN,
+				    KRDMA_REMOTE_READ | KRDMA_DOMAIN);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(region), -EIO);
+	KUNIT_EXPECT_EQ(test, krdma_get_state(others.server), KRDMA_ESTABLISHED);
+	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
+	KUNIT_EXPECT_LE(test, fake->mapped, mapped);
+}
+
+static void revoked_key_is_refused_on_all_connections(struct kunit *test)
+{
+	struct krdma_region *region;
+	struct krdma_remote *remote;
+
+	connect_both(test, true);
+	region = share(test);
+	remote = learn(test, region);
+	release_ends(&ends);
+	KUNIT_EXPECT_EQ(test, krdma_region_revoke(region, 0), 0);
+	KUNIT_EXPECT_EQ(test, krdma_region_revoke(region, 0), -EALREADY);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(region));
+	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
+	KUNIT_EXPECT_EQ(test, krdma_get_state(others.server), KRDMA_ESTABLISHED);
+	KUNIT_EXPECT_NE(test, read_shared(test, others.client, remote), 0);
+	krdma_remote_free(remote);
+	krdma_region_put(region);
+}
+
+static void removal_unregisters_regions_of_domains(struct kunit *test)
+{
+	struct krdma_region *region, *second;
+
+	connect_both(test, true);
+	region = share(test);
+	second = share(test);
+	release_ends(&ends);
+	release_ends(&others);
+	fake_remove_device();
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(region));
+	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
+	KUNIT_EXPECT_EQ(test, fake->mapped, 0U);
+	KUNIT_EXPECT_EQ(test, krdma_region_revoke(region, 0), -EALREADY);
+	krdma_region_put(region);
+	fake_add_device();
+	connect_or_fail(test, 0);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_valid_on(second, ends.server));
+	krdma_region_put(second);
+}
+
+static void region_without_a_domain_is_refused(struct kunit *test)
+{
+	struct krdma_region *region;
+
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, SHARED_LEN, KRDMA_DOMAIN);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(region), -EINVAL);
+	ends.domain = krdma_domain_create("ends");
+	release_ends(&ends);
+	connect_or_fail(test, 0);
+	region = krdma_region_alloc(ends.server, 64, KRDMA_DOMAIN |
+				    KRDMA_REMOTE_READ | KRDMA_REMOTE_INVALIDATE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(region), -EINVAL);
+}
+
 static struct kunit_case device_cases[] = {
 	KUNIT_CASE(short_region_has_the_offset_of_its_copy),
 	KUNIT_CASE(region_within_pages_has_no_gap),
@@ -903,6 +1175,15 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(revoking_a_key_that_the_peer_took_is_no_error),
 	KUNIT_CASE(own_memory_is_one_mr),
 	KUNIT_CASE(first_keys_differ),
+	KUNIT_CASE(domain_region_is_registered_once),
+	KUNIT_CASE(domain_region_outlives_its_connection),
+	KUNIT_CASE(domain_region_is_source_and_sink_of_all),
+	KUNIT_CASE(key_is_refused_in_another_domain),
+	KUNIT_CASE(other_connection_registers_if_the_first_fails),
+	KUNIT_CASE(refused_registration_ends_one_connection),
+	KUNIT_CASE(revoked_key_is_refused_on_all_connections),
+	KUNIT_CASE(removal_unregisters_regions_of_domains),
+	KUNIT_CASE(region_without_a_domain_is_refused),
 	{}
 };
 
