@@ -109,6 +109,7 @@ static void vrfm_dev_release(struct device *dev)
 
 	vrfm_flush_free(vdev);
 	vrfm_stage_free(vdev);
+	vrfm_share_free(vdev);
 	vrfm_region_free(&vdev->region);
 	vrfm_status_free(vdev);
 	kvfree(vdev->own);
@@ -123,6 +124,7 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 
 	rt_mutex_init(&vdev->order);
 	rt_mutex_init(&vdev->turn);
+	mutex_init(&vdev->shares.lock);
 	spin_lock_init(&vdev->lock);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
 		spin_lock_init(&vdev->page_locks[i].lock);
@@ -152,6 +154,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vdev->unit = unit;
 	vrfm_dev_init_locks(vdev);
 	INIT_LIST_HEAD(&vdev->links);
+	INIT_LIST_HEAD(&vdev->shares.list);
 	INIT_LIST_HEAD(&vdev->bar_files);
 	init_waitqueue_head(&vdev->room);
 	vdev->epoch = vrfm_dev_epoch();
@@ -173,6 +176,9 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	int ret;
 
 	ret = dev_set_name(&vdev->dev, VRFM_NAME "%u", vdev->unit);
+	if (ret)
+		return ret;
+	ret = vrfm_share_init(vdev);
 	if (ret)
 		return ret;
 	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);

@@ -3,11 +3,12 @@
  * Direct updates: blocks that the adapter writes into the peer's memory, to the
  * same offset. No processor of the peer's has anything to do with them.
  *
- * Each side registers its memory for each connection anew and describes it in
- * its first STAGE; from then on the other one may write. A block goes directly
- * if nothing that was sent before it is still to be applied (vrfm_way_is_direct()),
- * for a WRITE that follows a message may be there before that is applied. What
- * is sent after a WRITE needs no such care: a message arrives behind it.
+ * Each side registers its memory, once for all peers (share.c), and describes it to
+ * each of them in its first STAGE; from then on that one may write. A block goes
+ * directly if nothing that was sent before it is still to be applied
+ * (vrfm_way_is_direct()), because a WRITE that follows a message may arrive before
+ * the message is applied. What is sent after a WRITE needs no such care: a message
+ * arrives behind it.
  *
  * The adapter reads the block, not the memory: that may change meanwhile.
  *
@@ -353,16 +354,12 @@ static enum vrfm_shown vrfm_direct_register(struct vrfm_link *link,
 	struct vrfm_dev *vdev = link->vdev;
 	enum vrfm_shown shown;
 
-	*region = krdma_region_from_pages(cb, vdev->region.pages,
-					  vdev->region.npages, 0,
-					  vdev->params.size,
-					  KRDMA_REMOTE_WRITE | KRDMA_NO_SOURCE |
-					  KRDMA_COHERENT);
+	*region = vrfm_share_get(vdev, cb);
 	if (IS_ERR(*region))
 		return vrfm_direct_refused(PTR_ERR(*region));
 	shown = vrfm_direct_fits(link, *region);
 	if (shown != VRFM_SHOWN)
-		krdma_region_put(*region);
+		vrfm_share_put(vdev, *region);
 	return shown;
 }
 
@@ -585,7 +582,7 @@ static void vrfm_direct_miss(struct vrfm_link *link)
  * @link: link that is DOWN; nothing is under way
  *
  * Context: may sleep; the device's order, and the mutex for the setup are held.
- * Return: what was registered for it, to be put; NULL: nothing.
+ * Return: what it had from vrfm_share_get(), for vrfm_share_put(); NULL: nothing.
  */
 struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 {

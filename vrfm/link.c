@@ -957,8 +957,9 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 		vrfm_link_miss_slots(link);
 	vrfm_status_lost(link);
 	rt_mutex_unlock(&vdev->order);
+	/* The queue pair is destroyed: the peer has no use of the key any more. */
 	if (region)
-		krdma_region_put(region);
+		vrfm_share_put(vdev, region);
 	mutex_unlock(&link->direct.setup);
 	if (!was)
 		return;

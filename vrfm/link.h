@@ -187,7 +187,8 @@ enum vrfm_shown {
  * struct vrfm_direct - writing into each other's memory
  * @setup: protects @region; taken before the device's order, held while the
  *	connection's memory is registered
- * @region: this node's memory, for the peer; as long as there is a connection
+ * @region: this node's memory, for the peer; as long as there is a connection. From
+ *	vrfm_share_get()
  *
  * Under the lock of the link:
  * @shown: was the peer told of @region? Changes under the order, too
@@ -543,6 +544,12 @@ void vrfm_direct_settle(struct vrfm_link *link);
 bool vrfm_direct_tell(struct vrfm_link *link);
 void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg);
 const char *vrfm_shown_name(enum vrfm_shown shown);
+
+/* share.c */
+struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb);
+void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region);
+int vrfm_share_init(struct vrfm_dev *vdev);
+void vrfm_share_free(struct vrfm_dev *vdev);
 
 /* peer.c */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,

@@ -43,6 +43,7 @@ static void vrfm_peer_params(const struct vrfm_dev *vdev,
 		.recv_depth = VRFM_RECVS,
 		.keepalive_ms = vdev->params.keepalive_ms,
 		.connect_timeout_ms = VRFM_CONNECT_MS,
+		.domain = vdev->shares.domain,
 	};
 }
 

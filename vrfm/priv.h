@@ -2,8 +2,8 @@
 /*
  * What the files of vrfm share.
  *
- * Lock order: vrfm_devices_lock, then vrfm_direct.setup, the lock of a struct
- * page, vrfm_dev.turn, order, vrfm_link.lock, then vrfm_stage.lock, or either
+ * Lock order: vrfm_devices_lock, then vrfm_direct.setup, vrfm_shares.lock, the lock
+ * of a struct page, vrfm_dev.turn, order, vrfm_link.lock, then vrfm_stage.lock, or either
  * vrfm_dev.lock or one of vrfm_dev.page_locks, and under these
  * vrfm_dev.watch_lock. vrfm_dev.twins_lock is taken under the order, or alone.
  */
@@ -54,6 +54,7 @@
 
 struct dentry;
 struct krdma_cb;
+struct krdma_domain;
 struct vrfm_diff;
 struct vrfm_link;
 struct vrfm_twin;
@@ -263,6 +264,20 @@ struct vrfm_page_lock {
 } ____cacheline_aligned_in_smp;
 
 /**
+ * struct vrfm_shares - the memory as RDMA devices have it, see share.c
+ * @lock: protects @list and the users of its entries; held while the memory is
+ *	registered
+ * @domain: of all connections of the device; reference, constant
+ * @list: vrfm_shared.entry, one for each RDMA device whose links are shown the
+ *	memory
+ */
+struct vrfm_shares {
+	struct mutex lock; /* list */
+	struct krdma_domain *domain;
+	struct list_head list;
+};
+
+/**
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
  * @dev: its place in sysfs; holds the memory until the last file is closed
  * @cdev: its device node
@@ -306,6 +321,7 @@ struct vrfm_page_lock {
  * @progress: a twin was ended or sent in its last pass
  * @stage: where programs may store into mappings
  * @listener: takes peers that connect; the admin's
+ * @shares: the memory as RDMA devices have it
  * @refused: connect requests that were, of strangers and of peers
  * @strangers: the last of them
  * @nstrangers: how many there were
@@ -374,6 +390,7 @@ struct vrfm_dev {
 	bool progress;
 	struct vrfm_stage stage;
 	struct krdma_cb *listener;
+	struct vrfm_shares shares;
 
 	struct rt_mutex order;
 	struct list_head links;

@@ -69,6 +69,14 @@ more() {
 	ok $? "$3: $1, then $now"
 }
 
+# The memory is registered once for both peers.
+registered_once() {
+	local files=/sys/kernel/debug/krdma
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+	((siw)) || (($(grep -c '^0 .* live$' $files/regions) == 1 && $(grep -c ' live$' $files/regions) == 1))
+	ok $? "one registration for two peers: $(grep ' live$' $files/regions)"
+}
+
 known() {
 	local peer
 	for peer in 1 2 3; do
@@ -81,6 +89,8 @@ known() {
 		fi
 	done
 	barrier known
+	registered_once
+	barrier registered
 }
 
 # What lies behind a word that was just sent waits for nothing, and does not overtake it.

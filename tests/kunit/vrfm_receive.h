@@ -31,9 +31,9 @@
 #define krdma_query fuzz_query
 #define krdma_loan_return fuzz_loan_return
 /* Nobody is shown any memory, and of the peer's only the description comes. */
-#define krdma_region_from_pages fuzz_region_from_pages
 #define krdma_region_export fuzz_region_export
-#define krdma_region_put fuzz_region_put
+#define vrfm_share_get fuzz_share_get
+#define vrfm_share_put fuzz_share_put
 #define krdma_remote_import fuzz_remote_import
 #define krdma_remote_size fuzz_remote_size
 #define krdma_remote_free fuzz_remote_free
@@ -107,9 +107,7 @@ int fuzz_post(struct krdma_cb *cb, struct krdma_req *req)
 	return fuzz_on_post ? fuzz_on_post(req) : 0;
 }
 
-struct krdma_region *fuzz_region_from_pages(struct krdma_cb *cb,
-					    struct page **pages, u32 npages,
-					    u32 offset, size_t len, u32 access)
+struct krdma_region *fuzz_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb)
 {
 	return ERR_PTR(-EINVAL);
 }
@@ -120,7 +118,7 @@ ssize_t fuzz_region_export(const struct krdma_region *region, u64 offset,
 	return -EINVAL;
 }
 
-void fuzz_region_put(struct krdma_region *region)
+void fuzz_share_put(struct vrfm_dev *vdev, struct krdma_region *region)
 {
 }
 
