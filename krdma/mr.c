@@ -1232,6 +1232,21 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 	return true;
 }
 
+/*
+ * Destroying the MRs of a revoked region gives the adapter's part of the key free,
+ * and a later region may have its place. Adapters reuse it at once (hns, qedr).
+ */
+static void krdma_region_unlist(struct krdma_conn *conn,
+				struct krdma_region *region)
+{
+	unsigned long index = krdma_region_index(region);
+
+	if (xa_cmpxchg_irq(&conn->invalidatable, index, region, NULL, 0) !=
+	    region)
+		xa_cmpxchg_irq(&conn->invalidatable, index, XA_ZERO_ENTRY, NULL,
+			       0);
+}
+
 /* Nobody finds it any more; then, who has found it is through with it. */
 static void krdma_region_forget(struct krdma_conn *conn,
 				struct krdma_region *region)
@@ -1240,7 +1255,7 @@ static void krdma_region_forget(struct krdma_conn *conn,
 
 	if (!region->invalidatable)
 		return;
-	xa_erase_irq(&conn->invalidatable, krdma_region_index(region));
+	krdma_region_unlist(conn, region);
 	spin_lock_irqsave(&conn->lock, flags);
 	/* The receive may have been posted again, and have another message. */
 	if (region->told && region->told->invalidated == region)

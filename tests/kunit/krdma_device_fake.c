@@ -867,7 +867,8 @@ static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-ENOMEM);
 	mr->max = max;
 	spin_lock_irqsave(&fake->lock, flags);
-	mr->index = ++fake->next_index;
+	mr->index = fake->free_index ?: ++fake->next_index;
+	fake->free_index = 0;
 	if (mr->index == fake->grows_after)
 		fake->ibdev.attrs.max_fast_reg_page_list_len = 64;
 	list_add_tail(&mr->link, &fake->mrs);
@@ -886,6 +887,8 @@ static int fake_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	spin_lock_irqsave(&fake->lock, flags);
 	list_del(&mr->link);
 	fake->allocated--;
+	if (fake->reuses_indices)
+		fake->free_index = mr->index;
 	spin_unlock_irqrestore(&fake->lock, flags);
 	kfree(mr);
 	return 0;

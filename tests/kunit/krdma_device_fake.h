@@ -35,6 +35,8 @@
  * @copies: memory is copied when it is mapped and synced
  * @max_map: longest mapping in bytes
  * @max_inline: most inline data of a QP in bytes
+ * @reuses_indices: a new MR gets the index of the last one that was destroyed
+ * @free_index: that index, 0: none
  * @refuses_inv: LOCAL_INV of a key that is not valid fails
  * @grows_after: number of the MR after which MRs may have 64 pages; 0: never
  * @forgets_reads: a READ that fails has no completion, as on siw
@@ -56,6 +58,8 @@ struct fake {
 	u32 max_map;
 	u32 max_inline;
 	bool refuses_inv;
+	bool reuses_indices;
+	u32 free_index;
 	u32 grows_after;
 	bool forgets_reads;
 	struct page *p2p_page;

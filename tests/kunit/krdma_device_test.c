@@ -870,6 +870,36 @@ static void revoking_a_key_that_the_peer_took_is_no_error(struct kunit *test)
 	exchange(test, ends.server, ends.client, 0, 100, 9);
 }
 
+/* The key of the second region has the adapter's part of the first one's. */
+static void region_with_the_index_of_a_revoked_one_can_be_given_up(struct kunit *test)
+{
+	const u32 access = KRDMA_REMOTE_READ | KRDMA_REMOTE_INVALIDATE;
+	struct krdma_region *first, *second;
+	struct krdma_remote *remote;
+	struct call *call;
+	u8 got[8];
+
+	fake->reuses_indices = true;
+	connect_or_fail(test, 0);
+	first = krdma_region_alloc(ends.server, 100, access);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+	KUNIT_EXPECT_EQ(test, krdma_region_revoke(first, 0), 0);
+	KUNIT_EXPECT_NE(test, fake->free_index, 0U);
+	second = krdma_region_alloc(ends.server, 100, access);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+	KUNIT_EXPECT_EQ(test, fake->free_index, 0U);
+	remote = learn(test, second);
+	krdma_region_put(first);
+	call = make_call(test, KRDMA_SEND_INV);
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 8, WAIT_MS), 0);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(second));
+	krdma_region_put(second);
+	krdma_remote_free(remote);
+	exchange(test, ends.server, ends.client, 0, 100, 9);
+}
+
 /* Memory of krdma_region_alloc() is mapped in whole pages, so it has one MR. */
 static void own_memory_is_one_mr(struct kunit *test)
 {
@@ -1173,6 +1203,7 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(read_without_completion_counts_as_failed),
 	KUNIT_CASE(putting_a_region_forgets_it_in_its_message_only),
 	KUNIT_CASE(revoking_a_key_that_the_peer_took_is_no_error),
+	KUNIT_CASE(region_with_the_index_of_a_revoked_one_can_be_given_up),
 	KUNIT_CASE(own_memory_is_one_mr),
 	KUNIT_CASE(first_keys_differ),
 	KUNIT_CASE(domain_region_is_registered_once),
