@@ -557,8 +557,8 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 		return krdma_msg_post_all(conn);
 	if (conn->ops && conn->ops->qp_ready)
 		ret = conn->ops->qp_ready(&conn->cb);
-	/* Without a callback he begins when the call that connects is over. */
-	conn->raw_live = !ret;
+	/* With an acceptor there is no owner yet, see krdma_cm_give_locked(). */
+	conn->raw_live = !ret && !conn->acceptor;
 	return ret;
 }
 
@@ -1295,11 +1295,37 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 	return ret;
 }
 
+/*
+ * From here on the owner of a raw connection may have work requests and MRs. One
+ * that has ended before has no QP, or is about to lose it.
+ */
+static int krdma_cm_give_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->setup);
+	if (krdma_conn_is_raw(conn) && krdma_conn_is_over(conn))
+		return krdma_last_error(&conn->cb);
+	conn->raw_live = krdma_conn_is_raw(conn);
+	conn->acceptor = NULL;
+	return 0;
+}
+
+static int krdma_cm_give(struct krdma_conn *conn)
+{
+	int ret;
+
+	mutex_lock(&conn->setup);
+	ret = krdma_cm_give_locked(conn);
+	mutex_unlock(&conn->setup);
+	if (ret)
+		krdma_cm_count(conn, ret);
+	return ret;
+}
+
 /* Return: 0: @conn is the caller's now; or as krdma_cm_accept_request(). */
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
 {
-	int ret = conn->accept_error;
+	int ret = conn->accept_error ?: krdma_cm_give(conn);
 
 	if (ret) {
 		if (krdma_cm_may_pass_over(listener, conn, ret))
@@ -1307,7 +1333,6 @@ static int krdma_cm_hand_out(struct krdma_conn *listener,
 		krdma_release_cb(&conn->cb);
 		return ret;
 	}
-	conn->acceptor = NULL;
 	krdma_conn_put(listener);
 	krdma_cm_count(conn, 0);
 	krdma_conn_hand_over(conn);
@@ -1347,8 +1372,9 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
  * that is established: a peer that is silent during the handshake delays no other.
  * Those that are established later are for the next calls; they count as
  * &krdma_params.backlog until then. Requests whose peer goes away, or does not keep
- * to the protocol, before the connection is established are passed over. Not for
- * raw mode with a qp_ready callback.
+ * to the protocol, before the connection is established are passed over, and so is
+ * a raw connection that ends before it is handed out. Not for raw mode with a
+ * qp_ready callback.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().

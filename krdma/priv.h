@@ -235,7 +235,7 @@ struct krdma_budget {
  * @drained: nothing completes any more
  * @may_post: krdma_req_stop() is still to come
  * @raw_live: raw mode, and qp_ready, if there is one, has succeeded: the owner may
- *	have work requests and MRs
+ *	have work requests and MRs. Not while there is an @acceptor
  * @async: nobody waits; constant since the first step
  * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
  * @is_iwarp: since the QP exists: see krdma_region_sink()
