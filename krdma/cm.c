@@ -895,7 +895,7 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 	return conn;
 }
 
-/* Those that are over, too: their close_work may not have run yet. */
+/* Connections that have ended are included: close_work may not have run yet. */
 static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 {
 	struct krdma_conn *conn;
@@ -921,9 +921,11 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 
 	while ((conn = krdma_cm_any_request(listener))) {
 		krdma_conn_abort(conn, -ESHUTDOWN);
-		/* Its close_work, which waits for nothing of ours. */
-		wait_event(conn->wait,
-			   krdma_get_state(&conn->cb) == KRDMA_CLOSED);
+		/*
+		 * Do not wait for its close_work: the caller may be the
+		 * listener's, and the only worker that the queue has.
+		 */
+		krdma_conn_close(conn);
 		krdma_conn_put(conn);
 	}
 }

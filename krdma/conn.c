@@ -482,12 +482,14 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 	module_put(owner);
 }
 
-static void krdma_conn_close_work(struct work_struct *work)
+/**
+ * krdma_conn_close - do what closing needs in process context
+ * @conn: connection or listener in KRDMA_CLOSING or later
+ *
+ * Context: process; for a connection @conn->setup of its listener may be held.
+ */
+void krdma_conn_close(struct krdma_conn *conn)
 {
-	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, close_work);
-	struct krdma_noio noio = krdma_noio_enter(&conn->p);
-
 	krdma_step_cancel(conn);
 	mutex_lock(&conn->setup);
 	if (conn->raw_live)
@@ -495,7 +497,15 @@ static void krdma_conn_close_work(struct work_struct *work)
 	else
 		krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
+}
 
+static void krdma_conn_close_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, close_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+
+	krdma_conn_close(conn);
 	krdma_conn_tell_end(conn);
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);

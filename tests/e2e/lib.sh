@@ -226,6 +226,17 @@ expect() {
 	kt_is "$wanted" "$* gives $wanted"
 }
 
+# with_workers QUEUE N COMMAND...: run it while that workqueue runs N works at a time, as it does when memory is short.
+with_workers() {
+	local file=/sys/devices/virtual/workqueue/$1/max_active n=$2 was status=0
+	was=$(<"$file")
+	echo "$n" >"$file"
+	shift 2
+	"$@" || status=$?
+	echo "$was" >"$file"
+	return "$status"
+}
+
 # kt_state SLOT: the state of its connection, "-" if there is none.
 kt_state() {
 	local name state rest

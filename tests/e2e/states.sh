@@ -18,6 +18,7 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 # Each row: a call, and what it gives on: 1 a raw connection, 2 one that was accepted, 3 a listener, 4 a connection that
 # could not be made, 5 a request that waits for an answer, 6 a connection of messages.
@@ -83,6 +84,14 @@ unpinned() {
 	ok $? "nothing pins the module any more: $1 references, now $(references)"
 }
 
+a_request_waits() { grep -q 'server [^ ]*:7006 ' /sys/kernel/debug/krdma/connections; }
+
+listener_closes() {
+	expect 0 disconnect q
+	kt until q CLOSED $((10000 * slow))
+	kt_is 0 "a listener that ends closes its request although krdma's queue runs one work at a time"
+}
+
 kept_is_told() {
 	kt kept show kept
 	[[ $kt_text == *" connected=1 "* ]]
@@ -103,6 +112,13 @@ if ((NODE == 1)); then
 	expect EINVAL wrong a params
 	barrier accepted
 	barrier tried
+	expect 0 listen q 0.0.0.0 7006
+	barrier alone
+	within 20 a_request_waits
+	ok $? "a request waits"
+	with_workers krdma 1 listener_closes
+	expect 0 release q
+	barrier closed
 	expect 0 request b r 20000
 	expect 0 answer b raw=1
 	column 2 b
@@ -131,6 +147,9 @@ else
 	barrier accepted
 	column 6 c
 	barrier tried
+	barrier alone
+	expect ECONNREFUSED connect q "$server" 7006
+	barrier closed
 	expect 0 connect d "$server" 7001 raw=1
 	column 1 d
 	kt connect e "$server" 7009 keep=1
