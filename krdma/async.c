@@ -36,6 +36,22 @@ void krdma_call_queue(struct krdma_conn *conn)
 		krdma_conn_put_anywhere(conn);
 }
 
+/**
+ * krdma_call_settled_locked - no message is lent or pulled at the moment
+ * @conn: connection in message mode
+ *
+ * closing() comes after the last message. call_work may have found that one was
+ * still to come; then it is queued again.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_call_settled_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->call_closing && !conn->stopped)
+		krdma_call_queue(conn);
+}
+
 static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 {
 	struct workqueue_struct *wq = krdma_wq;
@@ -141,15 +157,30 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Return: the value of a flag of @conn that is cleared; false if it is stopped. */
-static bool krdma_call_take(struct krdma_conn *conn, bool *flag)
+/* Return: true, once, if the owner is to be told that it is connected. */
+static bool krdma_call_take_connected(struct krdma_conn *conn)
 {
 	unsigned long flags;
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = *flag && !conn->stopped;
-	*flag = false;
+	taken = conn->call_connected && !conn->stopped;
+	conn->call_connected = false;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return taken;
+}
+
+/* Return: true, once, if the owner is to be told of the end now. */
+static bool krdma_call_take_closing(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	taken = conn->call_closing && !conn->stopped &&
+		!krdma_loan_is_busy_locked(conn);
+	if (taken)
+		conn->call_closing = false;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return taken;
 }
@@ -164,12 +195,12 @@ void krdma_call_work(struct work_struct *work)
 		container_of(work, struct krdma_conn, call_work);
 	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
-	if (krdma_call_take(conn, &conn->call_connected)) {
+	if (krdma_call_take_connected(conn)) {
 		krdma_step_tell(conn, 0);
 		/* From here on the end is told by closing(). */
 		krdma_conn_hand_over(conn);
 	}
-	if (krdma_call_take(conn, &conn->call_closing)) {
+	if (krdma_call_take_closing(conn)) {
 		krdma_step_failed(conn);
 		krdma_conn_call_closing(conn);
 	}

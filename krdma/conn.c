@@ -465,7 +465,7 @@ static void krdma_conn_tell_end(struct krdma_conn *conn)
 
 /**
  * krdma_conn_call_closing - tell the owner that its connection is over
- * @conn: connection whose close_work has run
+ * @conn: connection whose close_work has run, and whose messages were lent
  *
  * Context: process, in call_work.
  */
@@ -473,7 +473,6 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 {
 	struct module *owner;
 
-	krdma_loan_flush(conn);
 	/* The ops may be gone with an owner that has released the connection before. */
 	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
 		return;

@@ -12,8 +12,8 @@
  * queues it again.
  *
  * It begins when the owner has been told of the connection (krdma_msg.open) and
- * ends with krdma_release_cb(). close_work waits until all that has arrived was
- * lent, and calls closing() then.
+ * ends with krdma_release_cb(). closing() comes after all that has arrived was
+ * lent: call_work does not wait for that, but the end of the lending queues it.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -63,6 +63,44 @@ bool krdma_loan_begin_locked(struct krdma_conn *conn)
 	return true;
 }
 
+/**
+ * krdma_loan_is_busy_locked - check whether a message may still be lent
+ * @conn: connection whose QP is drained, or that is not in message mode
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if so: krdma_call_settled_locked() follows.
+ */
+bool krdma_loan_is_busy_locked(const struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->msg && (conn->msg->lending || conn->msg->pulling);
+}
+
+static void krdma_loan_end_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->msg->lending = false;
+	krdma_call_settled_locked(conn);
+}
+
+/* Nothing can follow a message that was not lent. */
+static void krdma_loan_fail_locked(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->msg->open = false;
+	krdma_conn_abort_locked(conn, error);
+	krdma_loan_end_locked(conn);
+}
+
+static void krdma_loan_fail(struct krdma_conn *conn, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_loan_fail_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
 static void krdma_loan_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -102,7 +140,7 @@ static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
 	if (!recv || conn->stopped) {
 		recv = NULL;
-		msg->lending = false;
+		krdma_loan_end_locked(conn);
 	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
 		krdma_credit_lend(&msg->credit);
@@ -223,9 +261,8 @@ static int krdma_loan_take_part(struct krdma_conn *conn,
 void krdma_loan_go_on_locked(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->lock);
-	/* Nothing can follow a message that was not lent: lending stays set. */
 	if (error)
-		krdma_conn_abort_locked(conn, error);
+		krdma_loan_fail_locked(conn, error);
 	else if (!conn->stopped)
 		krdma_loan_queue_locked(conn);
 }
@@ -250,24 +287,10 @@ void krdma_loan_work(struct work_struct *work)
 		else
 			ret = krdma_loan_take_part(conn, recv);
 	}
-	/* Nothing can follow what was not lent: lending stays set. */
 	if (ret && ret != -EINPROGRESS)
-		krdma_conn_abort(conn, ret);
+		krdma_loan_fail(conn, ret);
 	krdma_conn_put(conn);
 	krdma_noio_leave(noio);
-}
-
-/**
- * krdma_loan_flush - wait until all that has arrived was lent
- * @conn: connection whose QP is drained
- *
- * Context: process, no locks.
- */
-void krdma_loan_flush(struct krdma_conn *conn)
-{
-	/* The end of a pull queues loan_work; a pull that begins now fails. */
-	flush_work(&conn->pull_work);
-	flush_work(&conn->loan_work);
 }
 
 /**

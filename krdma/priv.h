@@ -192,7 +192,7 @@ struct krdma_budget {
  * @told: asynchronous: connected() was called, will be by @call_work, or will not
  *	be
  * @call_connected: @call_work is to call connected(), with 0
- * @call_closing: @call_work is to tell of the end
+ * @call_closing: @call_work is to tell of the end, after the last message
  * @sq_avail: send queue slots that are free, message mode
  * @bulk: bytes of requests on the send queue that move them without the peer's
  *	processor, see krdma_params_bulk_max()
@@ -582,6 +582,7 @@ int krdma_pause(u32 ms);
 
 /* async.c */
 void krdma_call_queue(struct krdma_conn *conn);
+void krdma_call_settled_locked(struct krdma_conn *conn);
 void krdma_call_work(struct work_struct *work);
 void krdma_step_queue(struct krdma_conn *conn);
 void krdma_step_cancel(struct krdma_conn *conn);
@@ -715,16 +716,16 @@ static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
 }
 
 /* loan.c */
+bool krdma_loan_is_busy_locked(const struct krdma_conn *conn);
 void krdma_loan_open_locked(struct krdma_conn *conn);
 void krdma_loan_work(struct work_struct *work);
+void krdma_loan_stop(struct krdma_conn *conn);
 
 /* pull.c */
 void krdma_pull_work(struct work_struct *work);
 void krdma_pull_limit_work(struct work_struct *work);
 void krdma_pull_kick_locked(struct krdma_conn *conn);
 void krdma_pull_drained(struct krdma_conn *conn);
-void krdma_loan_flush(struct krdma_conn *conn);
-void krdma_loan_stop(struct krdma_conn *conn);
 
 /* control.c */
 void krdma_alive_heard_locked(struct krdma_conn *conn,

@@ -510,9 +510,11 @@ static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 	msg->pull_error = error;
 	if (msg->lending) {
 		krdma_loan_go_on_locked(conn, error);
-	} else if (!error) {
+	} else {
 		/* The next CHUNK may have been faster. */
-		krdma_pull_start_locked(conn);
+		if (!error)
+			krdma_pull_start_locked(conn);
+		krdma_call_settled_locked(conn);
 	}
 	krdma_conn_wake(conn);
 }

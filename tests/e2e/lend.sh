@@ -111,6 +111,30 @@ ends() {
 	ok $? "all of what was acknowledged was lent: $lost times not"
 }
 
+# The end comes while the owner has not been told of the connection, so all messages are lent by the worker that calls it.
+one_worker() {
+	local n
+	for n in 1 2 3; do
+		barrier "worker-$n"
+		if ((NODE == 1)); then
+			kt lend 100
+			barrier "worker-listens-$n"
+			barrier "worker-ended-$n"
+			with_workers krdma-owner 1 wait_closed "$n"
+			kt lend 0
+			[[ $kt_text == "messages=8 bad=0 "* ]]
+			ok $? "messages are lent before the end although krdma's queue runs one work at a time ($kt_text)"
+		else
+			barrier "worker-listens-$n"
+			kt connect w "$server" 7000 send_depth=64
+			kt async w send virt 8 1000 chain=8
+			kt_is 0 "8 messages, and then the end ($kt_text)"
+			kt release w
+			barrier "worker-ended-$n"
+		fi
+	done
+}
+
 # wait_closed N: until the server has been told of the end of N connections
 wait_closed() {
 	local end=$((SECONDS + 20 * slow))
@@ -148,6 +172,10 @@ if ((NODE == 1)); then
 	expect 0 server end
 	kt lend 0
 	kt_is 0 "40 messages are given back when their connection is gone ($kt_text)"
+	expect 0 server 0.0.0.0 7000 lend=1 recv_depth=64 linger=$((1000 * slow))
+	barrier again
+	one_worker
+	expect 0 server end
 else
 	barrier listening
 	talks ""
@@ -159,6 +187,8 @@ else
 	full
 	barrier again
 	ends
+	barrier again
+	one_worker
 fi
 same_resources "$before" "resources are as before"
 finish

@@ -21,6 +21,7 @@ static struct {
 	atomic_t failed;
 	atomic_t closed;
 	atomic_t io;
+	u32 linger_ms;
 } ktest_server = {
 	.lock = __MUTEX_INITIALIZER(ktest_server.lock),
 	.cbs_lock = __SPIN_LOCK_UNLOCKED(ktest_server.cbs_lock),
@@ -103,6 +104,8 @@ static void ktest_server_connected(struct krdma_cb *cb, int error)
 	ktest_server_note_io();
 	if (!error) {
 		atomic_inc(&ktest_server.accepted);
+		if (ktest_server.linger_ms)
+			msleep(ktest_server.linger_ms);
 		return;
 	}
 	atomic_inc(&ktest_server.failed);
@@ -176,14 +179,15 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 	atomic_set(&ktest_server.failed, 0);
 	atomic_set(&ktest_server.closed, 0);
 	atomic_set(&ktest_server.io, 0);
+	ktest_server.linger_ms = ktest_option(args, "linger", 0);
 	return krdma_listen_params((struct sockaddr *)&addr, &p,
 				   &ktest_server.listener);
 }
 
 /*
- * server HOST PORT [lend=1] [option=value]...: accept whoever comes, with lend=1
- * answer their messages, see lend.c; server: how it went; server end: no more,
- * and how it went
+ * server HOST PORT [lend=1] [linger=MS] [option=value]...: accept whoever comes,
+ * with lend=1 answer their messages, see lend.c; its connected callback takes MS;
+ * server: how it went; server end: no more, and how it went
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 {
