@@ -15,8 +15,8 @@
  * the owner, and hands the connection out.
  *
  * Callbacks of one connection never run at the same time: call_work alone makes
- * them, on a queue of their own. Work of a client's step may wait for TCP on siw, so
- * it is not on the queue that tears down.
+ * them, on a queue of their own. The steps of a client may wait for TCP on siw, so
+ * they have a queue of their own as well: nothing else waits behind them.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -57,7 +57,7 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 	struct workqueue_struct *wq = krdma_wq;
 
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
-		wq = krdma_peer_wq;
+		wq = krdma_connect_wq;
 	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
 	if (!queue_delayed_work(wq, &conn->step_work, msecs_to_jiffies(ms)))
 		krdma_conn_put_anywhere(conn);

@@ -9,6 +9,7 @@
 
 struct workqueue_struct *krdma_wq;
 struct workqueue_struct *krdma_peer_wq;
+struct workqueue_struct *krdma_connect_wq;
 static struct workqueue_struct *krdma_owner_wq;
 static struct workqueue_struct *krdma_owner_noio_wq;
 
@@ -33,6 +34,8 @@ static void krdma_wqs_destroy(void)
 		destroy_workqueue(krdma_owner_noio_wq);
 	if (krdma_owner_wq)
 		destroy_workqueue(krdma_owner_wq);
+	if (krdma_connect_wq)
+		destroy_workqueue(krdma_connect_wq);
 	if (krdma_peer_wq)
 		destroy_workqueue(krdma_peer_wq);
 	if (krdma_wq)
@@ -46,11 +49,15 @@ static int krdma_wqs_create(void)
 	krdma_peer_wq = alloc_workqueue("krdma-peer",
 					WQ_UNBOUND | WQ_SYSFS | WQ_MEM_RECLAIM,
 					0);
+	krdma_connect_wq = alloc_workqueue("krdma-connect",
+					   WQ_UNBOUND | WQ_SYSFS |
+					   WQ_MEM_RECLAIM, 0);
 	krdma_owner_wq = alloc_workqueue("krdma-owner", WQ_UNBOUND | WQ_SYSFS, 0);
 	krdma_owner_noio_wq = alloc_workqueue("krdma-owner-noio",
 					      WQ_UNBOUND | WQ_SYSFS |
 					      WQ_MEM_RECLAIM, 0);
-	if (krdma_wq && krdma_peer_wq && krdma_owner_wq && krdma_owner_noio_wq)
+	if (krdma_wq && krdma_peer_wq && krdma_connect_wq && krdma_owner_wq &&
+	    krdma_owner_noio_wq)
 		return 0;
 	krdma_wqs_destroy();
 	return -ENOMEM;

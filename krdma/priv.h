@@ -54,10 +54,12 @@ struct krdma_msg;
 /*
  * main.c: krdma_wq tears down, and has timers, keep-alive and the steps of accepting.
  * Its work waits neither for a peer nor for an owner. On krdma_peer_wq is work that
- * may wait for a peer: siw's TCP connect, registrations behind READs in flight.
+ * may wait for a peer: registrations behind READs in flight. On krdma_connect_wq are
+ * the steps of clients, which on siw wait for TCP, minutes for a host that drops SYNs.
  */
 extern struct workqueue_struct *krdma_wq;
 extern struct workqueue_struct *krdma_peer_wq;
+extern struct workqueue_struct *krdma_connect_wq;
 struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
 
 /**

@@ -129,6 +129,23 @@ stalled=24
 deaf=10.56.0.202
 
 chunks_are_there() { (($(grep -c " $max_msg .* live" "$files/regions") >= stalled)); }
+dials() { grep -q "client .* CONNECTING " "$files/connections"; }
+
+new_sends() {
+	expect 0 accept new l 20000
+	expect 64 receive new 64 20000
+	expect "$max_msg" receive new "$max_msg" 3000
+}
+
+# Node 1 connects to a host that answers no SYN. On uml-debug its sockets would be in the namespace of neither node.
+connecting() {
+	[[ $KERNEL != uml-debug ]] || return 0
+	echo 5 >/proc/sys/net/ipv4/tcp_syn_retries
+	expect 0 again dialling $deaf 7009
+	within 10 dials
+	ok $? "a connect waits for TCP"
+}
+
 pinged() { (($(counter pings) > $1)); }
 
 pulls() {
@@ -148,6 +165,7 @@ pulls() {
 		expect 0 connect new "$victim" 7000 max_msg=$max_msg
 		kt_within 0 1000 "a client is accepted within a second although $stalled READs are not answered: $kt_ms ms"
 		expect 0 send new 64
+		expect 0 send new $max_msg
 		expect 0 close new 0 10000
 		kt_within 0 1000 "and its connection is closed within a second: $kt_ms ms"
 		expect 0 release new
@@ -179,10 +197,10 @@ pulls() {
 		barrier cut
 		within 20 chunks_are_there
 		ok $? "$stalled long messages are being read, and nothing answers"
+		connecting
 		pings=$(counter pings)
 		barrier stalled
-		expect 0 accept new l 20000
-		expect 64 receive new 64 20000
+		with_workers krdma-peer 1 new_sends
 		kt until new CLOSED 5000
 		kt_is 0 "the end of the other connection is noticed"
 		expect 0 release new
@@ -193,6 +211,7 @@ pulls() {
 		kt_is ETIMEDOUT "READs that take longer than op_timeout_ms end the connection"
 		for i in brief short; do expect 0 release $i; done
 		tc qdisc del dev "$NETDEV" clsact
+		kt kept stop dialling
 		barrier restored
 		for ((i = 0; i < stalled; i++)); do
 			kt receive "v$i" $max_msg 60000
