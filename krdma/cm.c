@@ -834,6 +834,7 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (!conn->dialled)
 		return;
+	krdma_noio_check(conn);
 	conn->dialled = false;
 	/*
 	 * The orderly close of siw forgets a READ whose answer is outstanding:
@@ -1158,6 +1159,7 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
 				  const void *private_data, u8 private_data_len)
 {
 	lockdep_assert_held(&conn->setup);
+	krdma_noio_check(conn);
 	if (conn->answered || krdma_conn_is_over(conn))
 		return krdma_last_error(&conn->cb) ?: -EISCONN;
 	conn->answered = true;
@@ -1185,15 +1187,18 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	size_t max = IB_CM_REJ_PRIVATE_DATA_SIZE;
+	struct krdma_noio noio;
 	int ret;
 
 	if (!krdma_conn_is_raw(conn))
 		max -= sizeof(struct krdma_wire_rej);
 	if (cb->role != KRDMA_ACCEPT_CONN || private_data_len > max)
 		return -EINVAL;
+	noio = krdma_noio_enter(&conn->p);
 	mutex_lock(&conn->setup);
 	ret = krdma_cm_refuse_locked(conn, private_data, private_data_len);
 	mutex_unlock(&conn->setup);
+	krdma_noio_leave(noio);
 	if (ret != -EISCONN)
 		krdma_conn_abort(conn, -ECONNABORTED);
 	return ret;

@@ -1061,15 +1061,18 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 int krdma_drain(struct krdma_cb *cb)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
 
 	might_sleep();
 	if (!krdma_conn_is_raw(conn) || cb->role == KRDMA_LISTEN_CONN)
 		return -EINVAL;
+	noio = krdma_noio_enter(&conn->p);
 	krdma_conn_stop(conn);
 	mutex_lock(&conn->setup);
 	krdma_cm_disconnect(conn);
 	krdma_qp_drain(conn);
 	mutex_unlock(&conn->setup);
+	krdma_noio_leave(noio);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);

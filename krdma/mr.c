@@ -445,6 +445,8 @@ void krdma_region_unregister(struct krdma_conn *conn,
 	struct krdma_region_mr *mr;
 
 	krdma_region_assert_held(conn, region);
+	if (conn)
+		krdma_noio_check(conn);
 	region->usable = false;
 	if (region->stats.live)
 		trace_krdma_region_unregister(&region->stats);
@@ -1278,6 +1280,7 @@ static void krdma_region_forget(struct krdma_conn *conn,
 void krdma_region_put(struct krdma_region *region)
 {
 	struct krdma_conn *conn;
+	struct krdma_noio noio;
 
 	if (!region)
 		return;
@@ -1286,6 +1289,7 @@ void krdma_region_put(struct krdma_region *region)
 		return;
 	}
 	conn = region->conn;
+	noio = krdma_noio_enter(&conn->p);
 	krdma_region_forget(conn, region);
 	mutex_lock(&conn->setup);
 	/*
@@ -1302,6 +1306,7 @@ void krdma_region_put(struct krdma_region *region)
 	mutex_unlock(&conn->setup);
 	krdma_region_free(region);
 	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_put, KRDMA_NS);
 

@@ -276,6 +276,7 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cb.qp || conn->drained)
 		return;
+	krdma_noio_check(conn);
 	krdma_qp_enable_rxe(conn);
 	/*
 	 * Receives of an SRQ are not flushed. ib_drain_qp() of newer kernels

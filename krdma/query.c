@@ -157,6 +157,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 {
 	lockdep_assert_held(&conn->setup);
+	krdma_noio_check(conn);
 	if (!conn->cb.qp)
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	*caps = (struct krdma_caps){ .size = sizeof(*caps) };
@@ -180,12 +181,15 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
 	struct krdma_caps found;
+	struct krdma_noio noio;
 	int ret;
 
 	ret = mutex_lock_killable(&conn->setup);
 	if (ret)
 		return ret;
+	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_query_locked(conn, &found);
+	krdma_noio_leave(noio);
 	mutex_unlock(&conn->setup);
 	return ret ?: krdma_struct_out(caps, KRDMA_CAPS_SIZE_MIN, &found);
 }

@@ -269,6 +269,8 @@ static void krdma_share_end_locked(struct krdma_region *region)
 void krdma_share_put(struct krdma_region *region)
 {
 	const struct krdma_share share = region->share;
+	const struct krdma_params p = { .flags = share.flags };
+	struct krdma_noio noio = krdma_noio_enter(&p);
 
 	mutex_lock(&share.dev->lock);
 	krdma_share_end_locked(region);
@@ -276,6 +278,7 @@ void krdma_share_put(struct krdma_region *region)
 	krdma_region_free(region);
 	krdma_domain_put(share.domain);
 	krdma_dev_put(share.dev);
+	krdma_noio_leave(noio);
 }
 
 static void krdma_share_remove_locked(struct krdma_dev *dev,

@@ -112,6 +112,13 @@ if ((NODE == 1)); then
 	expect EINVAL wrong a params
 	barrier accepted
 	barrier tried
+	expect 0 listen n 0.0.0.0 7008 noio=1
+	barrier noio
+	expect 0 request m n 20000
+	expect 0 reject m
+	expect 0 accept m n 20000
+	barrier queried
+	for i in m n; do expect 0 release $i; done
 	expect 0 listen q 0.0.0.0 7006
 	barrier alone
 	within 20 a_request_waits
@@ -147,10 +154,19 @@ else
 	barrier accepted
 	column 6 c
 	barrier tried
+	# krdma checks itself that allocations below a block device begin no I/O, in calls of tasks too.
+	barrier noio
+	expect ECONNREFUSED connect m "$server" 7008 noio=1
+	expect 0 connect m "$server" 7008 noio=1
+	kt query m
+	kt_is 0 "a connection below a block device is queried"
+	expect 0 wrong m region
+	barrier queried
+	expect 0 release m
 	barrier alone
 	expect ECONNREFUSED connect q "$server" 7006
 	barrier closed
-	expect 0 connect d "$server" 7001 raw=1
+	expect 0 connect d "$server" 7001 raw=1 noio=1
 	column 1 d
 	kt connect e "$server" 7009 keep=1
 	kt_is ECONNREFUSED "nobody listens there"
