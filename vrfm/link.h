@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A link: what this node and one other have between them.
+ * A link: the state that this node keeps for one peer.
  *
- * It is there from the moment an admin names the peer, linked or not. What is
- * written on this node goes into the open message of each link that is READY,
- * and into the set of missed words of each that is not.
+ * The link exists from the moment an admin configures the peer, connected or
+ * not. A local write is appended to the open message of each link that is
+ * READY, and recorded in the set of missed words of each other link.
  */
 #ifndef VRFM_LINK_H
 #define VRFM_LINK_H
@@ -33,23 +33,25 @@ struct vrfm_diff;
 /* Messages that a peer has not acknowledged, at most; and their size. */
 #define VRFM_SLOTS 16
 #define VRFM_SLOT_SIZE SZ_16K
-/* Catching up leaves so many for events. */
+/* Free messages that catching up leaves for events. */
 #define VRFM_SLOTS_SPARE 2
-/* An acknowledgment is sent for so many messages, if nothing else takes it. */
+/*
+ * Received messages until an acknowledgment is sent, if none was sent before.
+ */
 #define VRFM_ACK_EVERY (VRFM_SLOTS / 4)
 /*
- * Receives that krdma posts: a window, acknowledgments in between, and what
- * krdma itself says.
+ * Receives that krdma posts: for a window, for acknowledgments in between, and
+ * for messages of krdma itself.
  */
 #define VRFM_RECVS (VRFM_SLOTS + VRFM_SLOTS / 2)
-/* Powers of two of nanoseconds; the last one is 2 s and more. */
+/* Entries by power of two of nanoseconds; the last one is for 2 s and more. */
 #define VRFM_LATENCIES 32
 
 /**
- * enum vrfm_link_state - what the peer has of this node's words
+ * enum vrfm_link_state - state of a link: which writes of this node the peer has
  * @VRFM_DOWN: there is no connection
- * @VRFM_SYNCING: it lacks those that are in the set of missed words
- * @VRFM_READY: everything, or it is on its way, in the order of writing
+ * @VRFM_SYNCING: the peer lacks the words in the set of missed words
+ * @VRFM_READY: all writes are applied or in flight, in the order of writing
  */
 enum vrfm_link_state {
 	VRFM_DOWN,
@@ -57,7 +59,7 @@ enum vrfm_link_state {
 	VRFM_READY,
 };
 
-/* What a link has to tell the peer, bits of &vrfm_link.todo. */
+/* Messages that a link has to send, bits of &vrfm_link.todo. */
 #define VRFM_TODO_INFO BIT(0)
 #define VRFM_TODO_LOAD BIT(1)
 #define VRFM_TODO_SWEPT BIT(2)
@@ -87,14 +89,14 @@ enum vrfm_say {
 	VRFM_SAYS,
 };
 
-/* Blocks that are under way into a peer's memory, at most. */
+/* Blocks that are in flight into a peer's memory, at most. */
 #define VRFM_BLOCKS 16
 
 /**
- * struct vrfm_pulled - what the peer asks for
- * @first: the first page
- * @count: how many, 0: nothing
- * @digests: of what it has
+ * struct vrfm_pulled - pages that the peer has requested
+ * @first: first page
+ * @count: number of pages; 0: no request is pending
+ * @digests: digests of the peer's pages
  */
 struct vrfm_pulled {
 	u32 first;
@@ -104,15 +106,15 @@ struct vrfm_pulled {
 
 /**
  * struct vrfm_slot - a message of the window
- * @req: how it is sent
- * @link: whose
- * @pack: it, while it is filled and until it is acknowledged
- * @event: the event that it is
- * @serial: of this node's last write when it was filled
- * @opened: jiffies when it was opened
- * @opened_ns: the same if times are measured, else 0
+ * @req: send request
+ * @link: link of the window
+ * @pack: bytes of the message, kept until it is acknowledged
+ * @event: the event, if the message is one
+ * @serial: number of this node's last write when the message was filled
+ * @opened: jiffies when the message was opened
+ * @opened_ns: time when it was opened if latencies are measured, in ns; else 0
  * @type: enum vrfm_wire_type
- * @flags: of its header
+ * @flags: flags of the header
  * @closed: nothing is appended any more
  */
 struct vrfm_slot {
@@ -130,10 +132,11 @@ struct vrfm_slot {
 
 /**
  * struct vrfm_block - bytes of a local write, which adapters read
- * @rcu: frees it, if it was placed
- * @refs: of the writer, and of each link that they are under way on
- * @placed: an adapter that may read them once more has them
- * @bytes: they change only while there is one reference
+ * @rcu: frees the block if it was placed
+ * @refs: references of the writer, and of each link where the bytes are in
+ *	flight
+ * @placed: an adapter has the bytes that may read them after completion
+ * @bytes: the bytes; they change only while there is one reference
  */
 struct vrfm_block {
 	struct rcu_head rcu;
@@ -143,13 +146,13 @@ struct vrfm_block {
 };
 
 /**
- * struct vrfm_placed - a block that is under way into the peer's memory
- * @req: how
- * @link: whose
- * @block: a reference; NULL: none is. If it failed it stays until the link is
- *	down, and is missed then
- * @offset: in the memory
- * @len: bytes
+ * struct vrfm_placed - a block that is in flight into the peer's memory
+ * @req: write request
+ * @link: link that it belongs to
+ * @block: a reference; NULL: this entry is free. A block whose write failed
+ *	stays until the link is down, and its words are missed then
+ * @offset: offset in the memory
+ * @len: number of bytes
  */
 struct vrfm_placed {
 	struct krdma_req req;
@@ -160,16 +163,17 @@ struct vrfm_placed {
 };
 
 /**
- * enum vrfm_shown - may the peer write directly into this node's memory?
- * @VRFM_SHOWN_NOT_YET: it will be decided
- * @VRFM_SHOWN: yes
- * @VRFM_SHOWN_OFF: the admin does not want it
- * @VRFM_SHOWN_IWARP: a WRITE that is done there may not have arrived
+ * enum vrfm_shown - whether the peer may write directly into this node's memory
+ * @VRFM_SHOWN_NOT_YET: not decided yet
+ * @VRFM_SHOWN: the peer may
+ * @VRFM_SHOWN_OFF: the admin has switched it off
+ * @VRFM_SHOWN_IWARP: a WRITE that is complete at the peer may not have arrived
+ *	here
  * @VRFM_SHOWN_ORDER: the adapter may place WRITEs in another order
- * @VRFM_SHOWN_COPIED: what it places must be copied by the CPU
- * @VRFM_SHOWN_LARGE: the memory is too large to be described
- * @VRFM_SHOWN_NO_MEMORY: it could not be registered
- * @VRFM_SHOWNS: how many there are
+ * @VRFM_SHOWN_COPIED: the CPU must copy what the adapter places
+ * @VRFM_SHOWN_LARGE: the description of the memory does not fit into a message
+ * @VRFM_SHOWN_NO_MEMORY: the memory could not be registered
+ * @VRFM_SHOWNS: number of values
  */
 enum vrfm_shown {
 	VRFM_SHOWN_NOT_YET,
@@ -184,27 +188,30 @@ enum vrfm_shown {
 };
 
 /**
- * struct vrfm_direct - writing into each other's memory
- * @setup: protects @region; taken before the device's order, held while the
- *	connection's memory is registered
- * @region: this node's memory, for the peer; as long as there is a connection. From
- *	vrfm_share_get()
+ * struct vrfm_direct - direct writes of two nodes into each other's memory
+ * @setup: protects @region; taken before vrfm_dev.order, and held while the
+ *	memory is registered
+ * @region: this node's memory, registered for the peer while there is a
+ *	connection; from vrfm_share_get()
+ *
+ * Under vrfm_dev.order:
+ * @shown: whether the description of @region was sent to the peer
  *
  * Under the lock of the link:
- * @shown: was the peer told of @region? Changes under the order, too
  * @told: number of the last STAGE that was sent
- * @answered: of the last one that the peer has answered
- * @remote: the peer's memory, NULL: not known
- * @desc: how the peer described it, until somebody has looked at that
- * @desc_len: its bytes
+ * @answered: number of the last STAGE that the peer has answered
+ * @remote: the peer's memory; NULL: not known
+ * @desc: description of the peer's memory, until vrfm_direct_setup() imports it
+ * @desc_len: length of @desc, in bytes
  * @seen: number of the peer's last STAGE
- * @staged: a bit for each range: that said that it must be sent
+ * @staged: a bit for each range that the peer has staged: updates there are
+ *	messages
  * @update: sequence of the last message that has updates
- * @answers: number of such messages that the peer shall acknowledge at once: a
- *	block was written before them
- * @open: what is sent says that direct writes may follow
- * @last: jiffies of the last one that was over
- * @under_way: of @placed
+ * @answers: number of further messages with updates that the peer shall
+ *	acknowledge at once, because a large block was written before them
+ * @open: messages carry DIRECT: direct writes may follow them
+ * @last: jiffies when the last direct write completed
+ * @under_way: number of @placed in flight
  * @placed: direct writes
  */
 struct vrfm_direct {
@@ -228,13 +235,14 @@ struct vrfm_direct {
 };
 
 /**
- * struct vrfm_rx - what came from the peer; the receive callback's own
- * @sequence: of the last message that was applied
- * @event: number of the last event, of @epoch
- * @synced: it said that it is not behind
- * @bad: it broke the rules, or is not known to be the peer: nothing is heard
- * @held: events of one that is behind
- * @nheld: how many
+ * struct vrfm_rx - state of receiving; used by the receive callback, and by
+ * vrfm_link_up() and vrfm_link_down() while no callback runs
+ * @sequence: sequence of the last message that was applied
+ * @event: number of the last event of the peer's current life
+ * @synced: the peer sends all its writes in order
+ * @bad: the peer broke the protocol, or is not linked: its messages are ignored
+ * @held: events of a peer that is behind, to be raised when it has caught up
+ * @nheld: number of @held
  */
 struct vrfm_rx {
 	u64 sequence;
@@ -246,18 +254,18 @@ struct vrfm_rx {
 };
 
 /**
- * struct vrfm_link_counts - for who looks
+ * struct vrfm_link_counts - statistics of a link
  * @ups: connections
- * @messages: sent, acknowledgments not counted
- * @received: of the same
- * @bytes_sent: in messages, acknowledgments counted
- * @bytes_received: of the same
+ * @messages: messages sent, without acknowledgments
+ * @received: messages received, without acknowledgments
+ * @bytes_sent: bytes of messages sent, with acknowledgments
+ * @bytes_received: bytes of messages received, with acknowledgments
  * @directs: blocks that were written directly into the peer's memory
- * @bytes_direct: of them
- * @overloads: how often the peer was too slow
+ * @bytes_direct: bytes of these blocks
+ * @overloads: number of times that the peer was left behind
  * @left: number of times that the peer left this node behind
- * @protocol: how often it broke the rules
- * @events_dropped: events that it had no room for
+ * @protocol: number of malformed messages of the peer
+ * @events_dropped: events that were dropped for lack of room
  */
 struct vrfm_link_counts {
 	u64 ups;
@@ -276,12 +284,12 @@ struct vrfm_link_counts {
 #define VRFM_OVERLOAD_DEVICE U32_MAX
 
 /**
- * struct vrfm_peer - another node, as an admin names it
- * @node: its id
- * @any: its address does not matter; it connects
+ * struct vrfm_peer - another node, as an admin configured it
+ * @node: node id
+ * @any: the peer connects, from any address
  * @overload_us: longest wait of a writer for this peer, in us; may change;
  *	%VRFM_OVERLOAD_DEVICE: that of the device
- * @addr: its address and port
+ * @addr: address and port of the peer
  */
 struct vrfm_peer {
 	u32 node;
@@ -303,100 +311,104 @@ struct vrfm_mtu {
 };
 
 /**
- * struct vrfm_link - see above
- * @vdev: this node's device
- * @peer: the other one
- * @again: keeps the connection, if this side connects
- * @refs: the device's, and of who waits for acknowledgments
- * @entry: in the device's list, under its order; read under RCU, too
+ * struct vrfm_link - state that this node keeps for one peer
+ * @vdev: device of this node
+ * @peer: configuration of the peer
+ * @again: reconnects to the peer; NULL: the peer connects
+ * @refs: references: of the device, of its listener, of tasks that wait for
+ *	acknowledgments
+ * @entry: place in vrfm_dev.links, under vrfm_dev.order; also read under RCU
  *
- * Under the device's order:
- * @missed: words of this node's that the peer may not have
- * @lost: and all others of this node's, too,
- * @lost_at: from this one on: those before are in @missed
- * @hold_until: jiffies; not before that it catches up
- * @penalty_ms: how long the next overload makes it wait
- * @ready_since: jiffies
+ * Under vrfm_dev.order:
+ * @missed: own words that the peer may not have
+ * @lost: all own words from @lost_at on are missed as well
+ * @lost_at: first word that is not merged into @missed yet, if @lost
+ * @hold_until: jiffies before which catching up does not begin
+ * @penalty_ms: time that the next overload delays catching up, in ms
+ * @ready_since: jiffies when the link became READY
  * @later: events that wait for room, the oldest first: those that were not
- *	acknowledged when the last connection ended, and those that came while
- *	the peer was behind
- * @nlater: how many
- * @full_since: when a writer first found no room for @full_len bytes on this link;
- *	0: it had room when a writer last checked
+ *	acknowledged when the last connection ended, then those that were sent
+ *	while the peer was behind
+ * @nlater: number of @later
+ * @full_since: time when a writer first found no room for @full_len bytes; 0:
+ *	there was room when a writer last checked
  * @full_len: size of the largest run without room since then, in bytes
  * @awaited: the first writer in turn waits for room on this link
- * @scratch: a page for what is taken from the memory
- * @cursor: where catching up goes on
- * @sweeping: number of the LOAD that it will answer when it has gone round, 0
- * @todo: what to tell
- * @tell_gone: of which nodes
- * @told: what the peer was told of this node's image
- * @filled: lineage in which the peer's other image has been looked at, 0: none;
- *	of this life of the peer's
- * @was_other: since the link is up the peer's image was another one
- * @waits_since: jiffies; a peer that may have less of those that are gone is
- *	waited for from then on, see vrfm_load_may_fill()
+ * @scratch: a page for copies from the memory
+ * @cursor: word where catching up continues
+ * @sweeping: number of the peer's LOAD that is answered after a round over all
+ *	missed words; 0: none
+ * @todo: messages to send, VRFM_TODO_...
+ * @tell_gone: nodes whose history is to be sent
+ * @told: the last INFO that was sent on this connection; kind 0: none
+ * @filled: this node's lineage when it last loaded the words of the image that
+ *	this life of the peer had given up; 0: never
+ * @was_other: the peer had an image of another lineage since the link came up
+ * @waits_since: jiffies when the peer got time to load what it may lack of
+ *	departed nodes, see vrfm_load_may_fill()
  *
- * @served: pages of the PULL that were looked at; @sync's own
- * @sync: work that catches up
- * @ack: work that acknowledges what nobody else did
+ * @served: number of pages of the PULL that were compared; used by @sync alone
+ * @sync: work that catches up, and sends @todo
+ * @ack: work that acknowledges received messages after a tick
  * @say: work that prints log lines
  * @says: bits of enum vrfm_say, lines that @say has to print
  *
- * @lock: protects what follows; taken in any context but hard interrupts
- * @state: changes under the order, too, by vrfm_link_become_locked()
- * @since: when it did
- * @cb: connection, while it is up
- * @removed: it is not in the list any more
+ * @lock: protects the members below; taken in any context but hard interrupts
+ * @state: state; changes under vrfm_dev.order as well, by
+ *	vrfm_link_become_locked()
+ * @since: time when @state changed
+ * @cb: connection, while the link is up
+ * @removed: the link is no longer in vrfm_dev.links
  * @incoming: connection that was accepted, until it is released
- * @wait: for the end of @incoming
- * @peer_epoch: which life of the peer's device, 0: none yet
- * @room: bytes of a message
- * @reads_on: the device may read a block after it is over, see
+ * @wait: wait queue for the release of @incoming
+ * @peer_epoch: id of the current or last life of the peer's device; 0: none yet
+ * @room: longest message, in bytes
+ * @reads_on: the device may read a block after completion, see
  *	krdma_may_read_on()
  * @mtu: MTUs of the last connection's path
  * @slots: the window
- * @opened: sequence of the newest message in it
- * @posted: of the last one that was posted
- * @completed: of the last one that the adapter has done with
- * @acked: of the last one that the peer has applied
+ * @opened: sequence of the newest message in the window
+ * @posted: sequence of the last message that was posted
+ * @completed: sequence of the last message whose send has completed
+ * @acked: sequence of the last message that the peer has applied
  * @granted: the peer wants this node to be READY
- * @rx_sequence: messages of the peer's that are applied
- * @rx_told: those of them that it knows of
- * @rx_serial: of its last write among them
- * @rx_direct: it may have written directly since
- * @info: what it said of its image, its kind 0: nothing
- * @info_at: when @info came
- * @load: number of its LOAD that was not begun to be answered, 0
- * @swept: number of this node's LOAD that it has answered
- * @arrived: number of the PULLED that it said last, plus 1; 0: none
- * @pulling: it was asked for pages, and has not said PULLED since
- * @mute: and not in time: until it does it is no holder
- * @said: what it has of lives that are over, by node
- * @heard: of which nodes it has said that
- * @peer_loads: number of the peer's last load that this node has answered
- * @filling: an open message of that type is filled, and not sent meanwhile; 0: none is
- * @wants_room: somebody waits for a free message
- * @pulled: what it asks for; @sync's once it is not empty
- * @rx_heard: jiffies when it was heard
- * @asked: jiffies when it was asked whether it lives, 0: not yet
- * @ack_req: sends an acknowledgment
+ * @rx_sequence: sequence of the last message of the peer that was applied
+ * @rx_told: sequence of the last message of the peer that was acknowledged
+ * @rx_serial: number of the peer's last write among the applied messages
+ * @rx_direct: the peer may have written directly after @rx_serial
+ * @info: the peer's last INFO; kind 0: none
+ * @info_at: time when @info arrived
+ * @load: number of the peer's LOAD whose answer has not begun; 0: none
+ * @swept: number of this node's LOAD that the peer has answered
+ * @arrived: number of the peer's last PULLED, plus 1; 0: none
+ * @pulling: pages were requested from the peer, and PULLED has not arrived
+ *	since
+ * @mute: the peer did not take or answer a PULL in time: no holder until PULLED
+ * @said: the peer's history of ended lives, by node
+ * @heard: nodes whose history the peer has sent
+ * @peer_loads: number of the peer's last load that this node began to answer
+ * @filling: type of messages that are sent only when full; 0: none
+ * @wants_room: a note waits for a free message
+ * @pulled: pages that the peer requested; used by @sync alone while not empty
+ * @rx_heard: jiffies when the last message of the peer arrived
+ * @asked: jiffies when the peer was probed; 0: not yet
+ * @ack_req: send request of an acknowledgment
  * @ack_msg: the acknowledgment
- * @ack_head: its bytes
- * @ack_busy: it is on its way
- * @ack_again: another one shall follow
- * @direct: writing into each other's memory
+ * @ack_head: bytes of the acknowledgment
+ * @ack_busy: the acknowledgment is in flight
+ * @ack_again: another acknowledgment shall follow
+ * @direct: direct writes into each other's memory
  * @counts: statistics
- * @tx_rate: bytes that are sent
- * @rx_rate: bytes that come
- * @latency: updates by the binary logarithm of the nanoseconds until the peer
- *	said that it had applied them
- * @down_error: why the last connection ended
- * @down_at: when, 0: none did
- * @dial_error: why the last attempt to connect failed, 0: it did not
- * @rejected: why it was refused last, to say so once
+ * @tx_rate: bytes sent
+ * @rx_rate: bytes received
+ * @latency: number of updates by the binary logarithm of the nanoseconds until
+ *	the peer had applied them
+ * @down_error: errno that ended the last connection
+ * @down_at: time when the last connection ended; 0: none did
+ * @dial_error: errno of the last attempt to connect; 0: it succeeded
+ * @rejected: last reason for a rejection, to log it once
  *
- * @rx: what came
+ * @rx: state of receiving
  */
 struct vrfm_link {
 	struct vrfm_dev *vdev;

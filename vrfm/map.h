@@ -6,18 +6,19 @@
 #include <linux/gfp.h>
 #include <linux/types.h>
 
-/* What a bit of a map stands for. */
+/* Bytes of the memory that a bit of a map stands for. */
 #define VRFM_WORD 4
-/* Bits of a page of a map. */
+/* Bits in a page of a map. */
 #define VRFM_MAP_CHUNK (PAGE_SIZE * BITS_PER_BYTE)
 
 /**
  * struct vrfm_map - a set of words of the memory
- * @chunks: the bits, in pages that are made when the first is set
- * @nchunks: how many
- * @nwords: of the memory
- * @set: words in the set
- * @used: pages in @chunks
+ * @chunks: pages of the bits, allocated when a bit in them is first set
+ * @nchunks: number of entries in @chunks
+ * @nwords: number of words of the memory
+ * @set: number of words in the set
+ * @used: number of pages in @chunks
+ * @trimmed: entry of @chunks where vrfm_map_trim() continues, downwards
  * @trimmed: where vrfm_map_trim() goes on, downwards
  */
 struct vrfm_map {
@@ -30,8 +31,8 @@ struct vrfm_map {
 };
 
 /**
- * vrfm_word_first - the word that a byte belongs to
- * @offset: of the byte
+ * vrfm_word_first - return the word that contains a byte
+ * @offset: offset of the byte
  */
 static inline u32 vrfm_word_first(u32 offset)
 {
@@ -39,9 +40,9 @@ static inline u32 vrfm_word_first(u32 offset)
 }
 
 /**
- * vrfm_word_count - how many words some bytes touch
- * @offset: of the first
- * @len: how many, not 0
+ * vrfm_word_count - count the words that some bytes touch
+ * @offset: offset of the first byte
+ * @len: number of bytes, not 0
  */
 static inline u32 vrfm_word_count(u32 offset, u32 len)
 {

@@ -16,7 +16,8 @@ struct vrfm_twin;
  * @twins: pages that only these processes can store into without a fault, the
  *	least recently compared first
  * @vmas: number of mappings
- * @common: a member is unknown for want of memory, so its twins are everyone's
+ * @common: a member is not known, for lack of memory, so its twins are
+ *	everyone's
  */
 struct vrfm_family {
 	struct list_head entry;

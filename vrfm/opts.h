@@ -23,16 +23,16 @@
 #define VRFM_QUIET_US_MAX 10000000
 #define VRFM_KEEPALIVE_MS_DEFAULT 1000
 #define VRFM_KEEPALIVE_MS_MAX 60000
-/* Below that, sending many of them in one message is quicker. */
+/* For smaller blocks, messages that contain many of them are faster. */
 #define VRFM_DIRECT_MIN_DEFAULT SZ_16K
 #define VRFM_DIRECT_MIN_MAX SZ_64K
 
 /**
- * enum vrfm_direct_mode - are blocks written directly into peers' memories?
- * @VRFM_DIRECT_AUTO: where adapters place them in order
- * @VRFM_DIRECT_ON: also where they may not
- * @VRFM_DIRECT_OFF: no, and peers shall not do it either
- * @VRFM_DIRECT_MODES: how many there are
+ * enum vrfm_direct_mode - policy of direct writes into peers' memories
+ * @VRFM_DIRECT_AUTO: write directly where adapters place blocks in order
+ * @VRFM_DIRECT_ON: write directly also where they may not
+ * @VRFM_DIRECT_OFF: never write directly, and let no peer do so
+ * @VRFM_DIRECT_MODES: number of policies
  */
 enum vrfm_direct_mode {
 	VRFM_DIRECT_AUTO,
@@ -42,10 +42,10 @@ enum vrfm_direct_mode {
 };
 
 /**
- * struct vrfm_peer_text - another node, as an admin wrote it
- * @node: its id
- * @host: its address, for krdma_parse_addr()
- * @port: its port, NULL: the default
+ * struct vrfm_peer_text - a peer as an admin wrote it
+ * @node: node id
+ * @host: address, for krdma_parse_addr()
+ * @port: port; NULL: the default
  */
 struct vrfm_peer_text {
 	u32 node;

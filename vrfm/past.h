@@ -4,26 +4,26 @@
 
 #include <linux/types.h>
 
-/* Ids of nodes are one byte. */
+/* Node ids are one byte. */
 #define VRFM_NODES 256
 /*
- * Lives of one node that are compared. One more is remembered: while a link is
- * down its peer's life is one of them, and must push out none that counts again
- * when it is up.
+ * Number of lives of a node that are compared. One more is stored: while a link
+ * is down, the peer's current life occupies an entry, and must not push out an
+ * entry that counts again when the link is up.
  */
 #define VRFM_LIVES_COUNT 4
 #define VRFM_LIVES (VRFM_LIVES_COUNT + 1)
 
 /**
- * struct vrfm_life - what a memory has of one life of a node that is over
- * @epoch: which life, 0: none
- * @serial: of its last write that was seen
- * @whose: if it is not sure what the memory has of it: whose memory that is, so
- *	that two of them differ
- * @synced: all up to @serial is there
- * @direct: there may be something of a write after @serial: a part, or it was
- *	written directly
- * @fresh: it ended since the last image was begun to be loaded
+ * struct vrfm_life - writes that a memory contains of an ended life of a node
+ * @epoch: id of the life, 0: the entry is free
+ * @serial: number of the last write of that life that was seen
+ * @whose: tag of this memory for the case that its content is uncertain, so
+ *	that two uncertain memories never compare equal
+ * @synced: all writes up to @serial are in the memory
+ * @direct: some bytes of writes after @serial may be in the memory: a part of a
+ *	write, or a direct write
+ * @fresh: the life ended since the last load of an image began
  */
 struct vrfm_life {
 	u64 epoch;
@@ -35,8 +35,8 @@ struct vrfm_life {
 };
 
 /**
- * struct vrfm_past - what a memory has of the lives of a node that are over
- * @lives: the newest first
+ * struct vrfm_past - history of a node: its ended lives
+ * @lives: ended lives, the newest first
  */
 struct vrfm_past {
 	struct vrfm_life lives[VRFM_LIVES];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of vrfm share.
+ * Declarations that the files of vrfm share.
  *
- * Lock order: vrfm_devices_lock, then vrfm_direct.setup, vrfm_shares.lock, the lock
- * of a struct page, vrfm_dev.turn, order, vrfm_link.lock, then vrfm_stage.lock, or either
- * vrfm_dev.lock or one of vrfm_dev.page_locks, and under these
- * vrfm_dev.watch_lock. vrfm_dev.twins_lock is taken under the order, or alone.
+ * Lock order: vrfm_devices_lock(), vrfm_direct.setup, vrfm_shares.lock, the
+ * lock of a struct page, vrfm_dev.turn, vrfm_dev.order, vrfm_link.lock. Then vrfm_stage.lock, or
+ * vrfm_dev.lock, or one of vrfm_dev.page_locks; under each of these
+ * vrfm_dev.watch_lock. vrfm_dev.twins_lock is taken under vrfm_dev.order, or
+ * alone.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -38,18 +39,18 @@
 #include "queue.h"
 #include "stage.h"
 
-/* Who waits for acknowledgments of a peer that does not answer. */
+/* Timeout of a barrier for the acknowledgments of all peers, in ms. */
 #define VRFM_FLUSH_MS 10000
-/* The same for the check of the ring. */
+/* Timeout of the ring check for the same acknowledgments, in ms. */
 #define VRFM_RING_MS 500
 
-/* What programs are told; at most 15 characters. */
+/* Version that programs read: at most 15 characters. */
 #define VRFM_VERSION "krdma 1"
 
 #define VRFM_PAGE_LOCKS 64
 /* The hash table of processes that map the memory has 32 lists. */
 #define VRFM_MAPPERS_BITS 5
-/* Who was refused is remembered, so many of them. */
+/* Number of refused addresses that are remembered, to log each once. */
 #define VRFM_STRANGERS 8
 
 struct dentry;
@@ -60,21 +61,22 @@ struct vrfm_link;
 struct vrfm_twin;
 
 /**
- * struct vrfm_params - what a device is made of
- * @node: 0..255
- * @network: nodes with the same share a memory
- * @size: bytes of memory
- * @listen: own address, its family 0: none was given
- * @port: own port, and that of peers where none is given
+ * struct vrfm_params - parameters of a device
+ * @node: id of this node, 0 to 255
+ * @network: network id; nodes of one network share a memory
+ * @size: size of the memory, in bytes
+ * @listen: own address; family 0: none configured
+ * @port: own port, and default port of peers
  * @overload_us: longest wait of a writer for a slow peer, in us; may change, as
  *	@flush_us, @quiet_us, @stage_ms, @unstage_ms and @direct_min
- * @keepalive_ms: a peer that is silent for so long is asked
- * @flush_us: mapped stores are looked for so often
- * @stage_ms: time that a peer has to confirm a staged range
- * @unstage_ms: time after which a range without stores is no longer staged
- * @quiet_us: time without stores after which a page is write-protected
+ * @keepalive_ms: silence after which a peer is probed, in ms
+ * @flush_us: interval between two comparisons of a writable page, in us
+ * @stage_ms: timeout of a peer's answer to a STAGE, in ms
+ * @unstage_ms: time after which a range without stores is no longer staged, in
+ *	ms
+ * @quiet_us: time without stores after which a page is write-protected, in us
  * @direct: enum vrfm_direct_mode
- * @direct_min: blocks of so many bytes are written directly
+ * @direct_min: size of the smallest block that is written directly, in bytes
  */
 struct vrfm_params {
 	u32 node;
@@ -94,9 +96,9 @@ struct vrfm_params {
 
 /**
  * struct vrfm_region - a node's copy of the memory
- * @pages: normal pages, one by one
- * @npages: how many
- * @mem: all of them in the kernel's address space
+ * @pages: order-0 pages
+ * @npages: number of pages
+ * @mem: mapping of all pages in the kernel's address space
  */
 struct vrfm_region {
 	struct page **pages;
@@ -105,10 +107,11 @@ struct vrfm_region {
 };
 
 /**
- * enum vrfm_load_kind - which words an image is loaded for
- * @VRFM_LOAD_SAME: those of a node that is gone
- * @VRFM_LOAD_OLDER: all that the older lineage has
- * @VRFM_LOAD_FILL: those that the younger lineage had and this one has not
+ * enum vrfm_load_kind - reason of a load, which decides what words are merged
+ * @VRFM_LOAD_SAME: same lineage, the peer has seen more of a departed node: all
+ *	words
+ * @VRFM_LOAD_OLDER: the peer's image is older: its words that are not zero
+ * @VRFM_LOAD_FILL: the peer gave up a shared image: words that are zero here
  */
 enum vrfm_load_kind {
 	VRFM_LOAD_SAME,
@@ -117,37 +120,41 @@ enum vrfm_load_kind {
 };
 
 /**
- * struct vrfm_load - the image of a device; under its order
- * @work: loads
- * @lineage: random number
- * @began: when the image did, as far as is known here
- * @shared: another node has had the same
- * @merged: there was another image before, which was shared
- * @kind: why it is loaded
- * @number: which time
- * @from: why this node loads, never looked into: it may be gone
- * @wanted: the lineage that is loaded
- * @wanted_began: when that image did, as far as is known here
- * @since: jiffies of the last step: pages have come, or a holder has
- * @deserted: nobody has had the image since then
- * @holder: whose image it is, NULL: not yet known; the link is in the list
- * @page: the next to ask for
- * @asked: how many were asked for
- * @digested: the page that @digests begin with; @work's, as are the next two
- * @ndigests: how many there are
- * @digests: of what is here in those that are asked for, or after them
- * @seen: what @holder had, before its first page, of lives that are over; NULL:
- *	nothing is loaded
- * @wants: memory for a load; @work's, as are the next two
- * @spare_live: it: the map of live words
- * @spare_seen: and for @seen
+ * struct vrfm_load - image of a device and its transfer; under vrfm_dev.order
+ * @work: work that loads an image
+ * @lineage: random id of the image
+ * @began: time when the image began, as far as this node knows
+ * @shared: another node has, or had, an image of the same lineage
+ * @merged: this node gave up an image that was shared
+ * @kind: reason of the load
+ * @number: number of the last load, sent in LOAD
+ * @from: peer that caused the load; compared only, never dereferenced; NULL
+ *	once that peer is removed
+ * @wanted: lineage that is loaded
+ * @wanted_began: time when the image of that lineage began
+ * @since: jiffies of the last progress: pages arrived, or the holder changed
+ * @deserted: no peer offers the wanted image, since @since
+ * @holder: peer whose pages are requested, a link in the list; NULL: not chosen
+ *	yet
+ * @page: next page to request
+ * @asked: number of pages in the request that is pending; 0: none is
+ * @digested: page that the first of @digests belongs to; used by @work alone,
+ *	as are the next two
+ * @ndigests: number of valid @digests
+ * @digests: digests of this node's pages, for the pending or the next request
+ * @seen: the holder's history of departed nodes, from before its first page;
+ *	NULL: no load
+ * @wants: a load waits for memory; used by @work alone, as are the next two
+ * @spare_live: memory for the map of live words
+ * @spare_seen: memory for @seen
  * @spent_live: map of a load that has ended; @work frees it and @spent_seen
  * @spent_seen: history of that load
- * @past: what this memory has of them, by node; of this one's, too
- * @known: nodes of which it has, or has had, any
- * @alive: the life of each node that goes on, as far as this one knows, or 0
- * @doubts: makes each &vrfm_life.whose another one
- * @lost: jiffies when a link went down last
+ * @past: history of the ended lives of each node, this one included
+ * @known: nodes whose @past has, or has had, an entry
+ * @alive: epoch of the current life of each node, as far as this node knows, or
+ *	0
+ * @doubts: counter that makes each &vrfm_life.whose unique
+ * @lost: jiffies when a link last went down
  */
 struct vrfm_load {
 	struct delayed_work work;
@@ -183,9 +190,9 @@ struct vrfm_load {
 
 /**
  * struct vrfm_waiter - a task in vrfm_event_wait(), on its stack
- * @file: that it waits through
- * @owner: whose close() of @file ends it
- * @cancelled: it shall return
+ * @file: file that the task waits through
+ * @owner: owner that @file was used with; its close() ends the wait
+ * @cancelled: the wait shall end
  */
 struct vrfm_waiter {
 	struct file *file;
@@ -195,9 +202,9 @@ struct vrfm_waiter {
 
 /**
  * struct vrfm_event - one type of event of a device
- * @queue: what happened
- * @wait: where @waiter sleeps, and who polls
- * @waiter: at most one
+ * @queue: events that happened
+ * @wait: wait queue of @waiter, and of tasks in poll()
+ * @waiter: the task that waits, at most one
  */
 struct vrfm_event {
 	struct vrfm_queue queue;
@@ -206,15 +213,15 @@ struct vrfm_event {
 };
 
 /**
- * struct vrfm_regs - registers that are more than a picture of something else
- * @lcsr: bits of LCSR1 that are kept
+ * struct vrfm_regs - state of the registers
+ * @lcsr: bits of LCSR1 that are stored
  * @ntd: data of the next event that is sent by register
- * @ntn: where to
- * @debug: debug flags, kept for who asks
- * @dma_swap: byte swap of DMA, kept for who asks
- * @pio_swap: of peek and poke, kept for who asks
- * @peers: that there shall be
- * @linked: those of them, or that were, to whom there is a connection
+ * @ntn: destination of that event
+ * @debug: debug flags, only stored
+ * @dma_swap: byte swap of DMA, only stored
+ * @pio_swap: byte swap of peek and poke, only stored
+ * @peers: number of configured peers
+ * @linked: number of peers that are connected, removed ones included
  */
 struct vrfm_regs {
 	u32 lcsr;
@@ -228,9 +235,9 @@ struct vrfm_regs {
 };
 
 /**
- * struct vrfm_stranger - somebody who was refused, so that it is said once
- * @addr: where from
- * @why: enum vrfm_reject; 0: nobody
+ * struct vrfm_stranger - an address that was refused, to log it once
+ * @addr: source address
+ * @why: enum vrfm_reject; 0: the entry is free
  */
 struct vrfm_stranger {
 	struct sockaddr_storage addr;
@@ -238,13 +245,13 @@ struct vrfm_stranger {
 };
 
 /**
- * struct vrfm_flush_counts - what comparing came to, for who looks
- * @passes: of the flusher, over all pages that have twins
- * @compared: pages
- * @changed: of these, those that programs had stored into
- * @words: that they had stored
- * @protected: pages that were write-protected again
- * @held: of these, those that somebody else could still store into
+ * struct vrfm_flush_counts - statistics of comparing pages with their twins
+ * @passes: passes of the flusher over all pages that have twins
+ * @compared: pages that were compared
+ * @changed: pages that programs had stored into
+ * @words: words that programs had stored
+ * @protected: pages that were write-protected
+ * @held: pages that were write-protected while another user could still store
  */
 struct vrfm_flush_counts {
 	u64 passes;
@@ -257,10 +264,11 @@ struct vrfm_flush_counts {
 
 /**
  * struct vrfm_page_lock - a lock of pages
- * @lock: alone in its cache line: peers' receive paths take several at once
+ * @lock: the lock; alone in its cache line because receive paths of several
+ *	peers take page locks at the same time
  */
 struct vrfm_page_lock {
-	spinlock_t lock; /* pages whose index has it */
+	spinlock_t lock; /* pages with this index modulo VRFM_PAGE_LOCKS */
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -279,78 +287,81 @@ struct vrfm_shares {
 
 /**
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
- * @dev: its place in sysfs; holds the memory until the last file is closed
- * @cdev: its device node
- * @published: it is there
- * @debugfs: its directory there, while it is published
- * @params: what it was made of
- * @unit: N
+ * @dev: entry in sysfs; holds the memory until the last file is closed
+ * @cdev: character device
+ * @published: programs can open the device
+ * @debugfs: directory in debugfs, while the device is published
+ * @params: parameters
+ * @unit: number N of the device
  * @region: the memory
  * @bar_files: open files that have mapped registers
  * @status: status page that programs map
- * @gone: no longer there, files that are open get -ENODEV
- * @epoch: which life of the device this is, see vrfm_dev_epoch()
- * @own: a bit for each word: this node wrote it last, as far as it knows. Under
+ * @gone: the device was destroyed; open files get -ENODEV
+ * @epoch: id of this life of the device, see vrfm_dev_epoch()
+ * @own: a bit for each word: this node wrote it last, as far as it knows; under
  *	the lock of the word's page
- * @page_locks: of pages, several share one; taken in any context but hard
+ * @page_locks: locks of pages, each for several; taken in any context but hard
  *	interrupts
- * @inode: whose address space knows all mappings
- * @twins: of pages that may be stored into, by index; under the page's lock, go
- *	under the lock of the struct page, too
- * @twins_lock: protects @pages, @families, @common, @mappers, @compared, @faults
- *	and @twin_waits
+ * @inode: inode whose address space contains all mappings
+ * @twins: twins of writable pages, by index; under the page's lock; removed
+ *	under the lock of the struct page as well
+ * @twins_lock: protects @pages, @families, @common, @mappers, @compared,
+ *	@faults and @twin_waits
  * @pages: all twins, in the order in which the flusher visits them
  * @families: families of processes that map the memory
  * @common: twins of pages that several families can store into
  * @mappers: processes that map the memory, by their mm
- * @compared: number of the last comparison; changes under @order, too
+ * @compared: number of the last comparison; changes under @order as well
  * @ntwins: number of twins
  * @ncounted: number of twins outside of claimed ranges
  * @twins_max: limit of @ncounted
- * @twin_wait: faults that wait for @ncounted to fall
+ * @twin_wait: wait queue of faults, until @ncounted falls
  * @twin_waits: number of such waits
- * @diff: difference that was found last; under @order
- * @flush_counts: @passes, @protected and @held are the flusher's, the others
- *	under @order
- * @faults: number of twins that were made
+ * @diff: result of the last comparison; under @order
+ * @flush_counts: statistics; @passes, @protected and @held are the flusher's,
+ *	the others are under @order
+ * @faults: number of twins that were created
  * @flusher: task that compares
- * @faults_seen: @faults at the begin of the flusher's pass; the flusher's, as
- *	are the next three
- * @due: time when the first of the pages that rest must be compared, in ns
- * @resting: it sleeps until @due
- * @progress: a twin was ended or sent in its last pass
- * @stage: where programs may store into mappings
- * @listener: takes peers that connect; the admin's
- * @shares: the memory as RDMA devices have it
- * @refused: connect requests that were, of strangers and of peers
- * @strangers: the last of them
- * @nstrangers: how many there were
- * @order: stores of this node, one after the other; protects @links,
- *	@event_number, @dark, and from @refusing to @refused_len
- * @links: the peers
- * @serial: of the last local write
- * @load: the image
- * @live: while one is loaded: a bit for each word that came from its writer. As
- *	@own
- * @event_number: of the last event that was sent, to whomever
- * @dark: the transmitter was off when the order was taken for a store or an event
- * @refusing: a non-blocking write was refused, and no write of @refused_len bytes
- *	has found room since
+ * @faults_seen: @faults at the begin of the flusher's pass; used by the flusher
+ *	alone, as are the next three
+ * @due: time when the first resting page must be compared, in ns
+ * @resting: the flusher sleeps until @due
+ * @progress: a twin was removed or sent in the last pass
+ * @stage: ranges where programs may store into mappings
+ * @listener: accepts connections of peers; under the lock of the admin's
+ *	directory
+ * @shares: the memory, registered on RDMA devices
+ * @refused: number of refused connect requests, of peers and of others
+ * @strangers: the last refused addresses, a ring
+ * @nstrangers: number of addresses that were entered
+ * @order: lock of local writes, which gives them one order for all peers;
+ *	protects @links, @event_number, @dark, and the members from @refusing to
+ *	@refused_len
+ * @links: links, one for each peer
+ * @serial: number of the last local write
+ * @load: the image, and its transfer from a peer
+ * @live: while an image is loaded: a bit for each word that arrived from its
+ *	writer since the load began; under the lock of the word's page; else
+ *	NULL
+ * @event_number: number of the last event that was sent, to any node
+ * @dark: the transmitter was off when @order was taken for a store or an event
+ * @refusing: a non-blocking write was refused, and no write of @refused_len
+ *	bytes has found room since
  * @refused_at: time of the first refusal
- * @refused_last: time of the last one; see vrfm_refusing_locked()
+ * @refused_last: time of the last refusal; see vrfm_refusing_locked()
  * @refused_len: size of the largest write that was refused, in bytes
- * @turn: who waits for room, one after the other
- * @waiting: how many do
- * @room: where the first of them sleeps, and who waits for acknowledgments
- * @room_changes: counts what may have made room
+ * @turn: lock of the writer that is next to get room; others queue for it
+ * @waiting: number of writers that hold or await @turn
+ * @room: wait queue of the writer that holds @turn, and of tasks that wait for
+ *	acknowledgments
+ * @room_changes: counter of what may have made room
  * @watch_lock: protects @watchers and @nwatchers
- * @watchers: who waits for a part of the memory to change
- * @nwatchers: how many they are; looked at under the lock of a page
- * @lock: protects @events, @regs, @opens, @bar_files, @refused,
- *	@strangers
- * @events: indexed by enum rfm2g_event
+ * @watchers: tasks that wait for a part of the memory to change
+ * @nwatchers: number of @watchers; read under the lock of a page
+ * @lock: protects @events, @regs, @opens, @bar_files, @refused, @strangers
+ * @events: events, indexed by enum rfm2g_event
  * @regs: registers
- * @opens: open files
+ * @opens: number of open files
  */
 struct vrfm_dev {
 	struct device dev;
@@ -422,11 +433,11 @@ struct vrfm_dev {
 };
 
 /**
- * enum vrfm_special - what the next mmap() of a file maps
+ * enum vrfm_special - target of the next mmap() of a file
  * @VRFM_SPECIAL_NONE: the memory
  * @VRFM_SPECIAL_BAR0: registers
  * @VRFM_SPECIAL_BAR2: registers
- * @VRFM_SPECIAL_DMA: a buffer of its own
+ * @VRFM_SPECIAL_DMA: a new buffer
  * @VRFM_SPECIAL_DMA_NULL: a buffer at address 0, which the cards refuse
  */
 enum vrfm_special {
@@ -440,15 +451,15 @@ enum vrfm_special {
 /**
  * struct vrfm_file - an open device
  * @vdev: the device
- * @dma_threshold: kept for who asks
- * @special: enum vrfm_special, taken by the next mmap()
+ * @dma_threshold: DMA threshold, only stored
+ * @special: enum vrfm_special, consumed by the next mmap()
  * @poll_in: a bit for each event that poll() reports as POLLIN
- * @poll_pri: and as POLLPRI
+ * @poll_pri: a bit for each event that poll() reports as POLLPRI
  * @claims: protects @claimed
- * @claimed: a bit for each range that it has claimed, NULL: none
- * @bars: its pages of BAR0 and BAR2, pictures of the registers, or NULL; under
- *	vrfm_dev.lock, as is the next
- * @bar_entry: place in vrfm_dev.bar_files, if it has one of them
+ * @claimed: a bit for each range that the file has claimed; NULL: none
+ * @bars: pages that show BAR0 and BAR2, or NULL; under vrfm_dev.lock, as is the
+ *	next
+ * @bar_entry: place in vrfm_dev.bar_files, if the file has one of @bars
  */
 struct vrfm_file {
 	struct vrfm_dev *vdev;
@@ -464,9 +475,9 @@ struct vrfm_file {
 
 /**
  * struct vrfm_wait - wait of a call for slow peers, in all its steps together;
- *	vrfm_write() begins another one after each MiB
- * @waited_ns: time that its steps have waited for room or for a turn; copying and
- *	comparing do not count
+ * vrfm_write() begins a new one after each MiB
+ * @waited_ns: time that the steps have waited for room or for their turn, in
+ *	ns; copying and comparing do not count
  * @nowait: fail instead of waiting
  */
 struct vrfm_wait {
@@ -478,7 +489,7 @@ struct vrfm_wait {
  * vrfm_wait_begin - begin the wait of a call
  * @nowait: see &struct vrfm_wait
  *
- * Return: to be handed on to all that the call does.
+ * Return: the wait, to be passed to all functions that the call uses.
  */
 static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 {
@@ -486,8 +497,8 @@ static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 }
 
 /**
- * vrfm_params_init - what an admin need not say
- * @params: to fill
+ * vrfm_params_init - set the defaults of a device's parameters
+ * @params: parameters to fill
  */
 static inline void vrfm_params_init(struct vrfm_params *params)
 {
@@ -548,7 +559,7 @@ int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info);
 u32 vrfm_events_ready(struct vrfm_dev *vdev);
 void vrfm_events_wake(struct vrfm_dev *vdev);
 
-/* Events that a peer sends, and those that the device itself raises. */
+/* Events that peers send, and events that the device raises by itself. */
 #define VRFM_NETWORK_EVENTS GENMASK(RFM2G_EVENT_INTR4, RFM2G_EVENT_RESET)
 #define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
 #define VRFM_ALL_EVENTS (VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS)
@@ -600,10 +611,10 @@ int vrfm_flush_links(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 /* region.c */
 
 /**
- * enum vrfm_own - what a store means for the map of this node's own words
- * @VRFM_OWN_KEEP: nothing
- * @VRFM_OWN_SET: this node wrote them
- * @VRFM_OWN_CLEAR: another node did
+ * enum vrfm_own - effect of a store on the map of own words
+ * @VRFM_OWN_KEEP: none
+ * @VRFM_OWN_SET: this node wrote the words
+ * @VRFM_OWN_CLEAR: another node wrote the words
  */
 enum vrfm_own {
 	VRFM_OWN_KEEP,
@@ -626,10 +637,10 @@ void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 		     u32 len, enum vrfm_own own);
 
 /**
- * vrfm_inside - are these bytes in the memory?
+ * vrfm_inside - check whether bytes are inside the memory
  * @vdev: device
- * @offset: of the first
- * @len: how many
+ * @offset: offset of the first byte
+ * @len: number of bytes
  *
  * Return: true if all of them are.
  */
@@ -693,10 +704,10 @@ void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
 			 fl_owner_t owner);
 
 /**
- * vrfm_touched - somebody has stored into the memory, or may have
+ * vrfm_touched - wake watchers of bytes that may have changed
  * @vdev: device
- * @offset: where, inside a page whose lock is held
- * @len: how many bytes
+ * @offset: offset of the bytes, inside a page whose lock is held
+ * @len: number of bytes
  *
  * Context: any but hard interrupts.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the nodes of a network say to each other: bytes on the wire and nothing
- * else. All of it is little endian. Documentation/vrfm.rst says when what is
- * sent.
+ * Messages between the nodes of a network: their bytes. All numbers are little
+ * endian. Documentation/protocol.rst describes when each message is sent.
  */
 #ifndef VRFM_PROTO_H
 #define VRFM_PROTO_H
@@ -15,29 +14,29 @@
 #define VRFM_WIRE_MAGIC 0x4D465256
 #define VRFM_WIRE_VERSION 3
 
-/* The longest message: a header and 64 KiB of runs. */
+/* Longest message: a header and 64 KiB of runs. */
 #define VRFM_WIRE_BODY_MAX (64 * 1024)
 #define VRFM_WIRE_MAX (sizeof(struct vrfm_wire_head) + VRFM_WIRE_BODY_MAX)
-/* What memories are counted and compared in. */
+/* Unit of memory sizes, and of the pages that images are compared in. */
 #define VRFM_WIRE_PAGE 4096
-/* Most pages that a PULL asks for. */
+/* Pages in a PULL, at most. */
 #define VRFM_PULL_MAX 256
-/* Where a run begins, and its bytes, is a multiple of this. */
+/* Alignment of runs in a message, and of their bytes. */
 #define VRFM_WIRE_ALIGN 8
-/* What a bit of a STAGE stands for. */
+/* Bytes of the memory that a bit of a STAGE stands for. */
 #define VRFM_RANGE (64 * 1024)
-/* The longest description of a memory: of 1 GiB in MRs of 1 MiB. */
+/* Longest description of a memory: of 1 GiB in MRs of 1 MiB. */
 #define VRFM_DESC_MAX (16 + 16 * 1024)
 
 /**
- * struct vrfm_wire_hello - private data of the request and of the answer
+ * struct vrfm_wire_hello - private data of a connect request and of its reply
  * @magic: %VRFM_WIRE_MAGIC
  * @version: %VRFM_WIRE_VERSION
- * @node: the sender's id
- * @to: the id of the node that is meant
- * @network: the sender's network
- * @npages: its memory in units of 4 KiB
- * @epoch: of this life of the sender's device, see vrfm_dev_epoch()
+ * @node: id of the sender
+ * @to: id of the intended receiver
+ * @network: network of the sender
+ * @npages: size of the sender's memory, in units of 4 KiB
+ * @epoch: id of this life of the sender's device, see vrfm_dev_epoch()
  */
 struct vrfm_wire_hello {
 	__le32 magic;
@@ -51,18 +50,18 @@ struct vrfm_wire_hello {
 static_assert(sizeof(struct vrfm_wire_hello) == 24);
 
 /**
- * enum vrfm_wire_type - what a message is
- * @VRFM_WIRE_ACK: nothing but its header, and not counted: it bears the
- *	sequence of the message before it
- * @VRFM_WIRE_UPDATE: runs to be applied, in their order
+ * enum vrfm_wire_type - type of a message
+ * @VRFM_WIRE_ACK: only a header; it is not counted, and has the sequence of the
+ *	message before it
+ * @VRFM_WIRE_UPDATE: runs to be applied in their order
  * @VRFM_WIRE_EVENT: one &struct vrfm_wire_event
- * @VRFM_WIRE_PROBE: nothing but its header, and counted
+ * @VRFM_WIRE_PROBE: only a header, which is counted
  * @VRFM_WIRE_NOTE: one &struct vrfm_wire_note
  * @VRFM_WIRE_PULL: one &struct vrfm_wire_pull
- * @VRFM_WIRE_IMAGE: runs of whole words, to be merged: the sender did not write
- *	them
+ * @VRFM_WIRE_IMAGE: runs of whole words to be merged, which other nodes may
+ *	have written
  * @VRFM_WIRE_STAGE: one &struct vrfm_wire_stage
- * @VRFM_WIRE_TYPES: how many there are, 0 is none
+ * @VRFM_WIRE_TYPES: number of the last type plus 1; 0 is no type
  */
 enum vrfm_wire_type {
 	VRFM_WIRE_ACK = 1,
@@ -77,31 +76,35 @@ enum vrfm_wire_type {
 };
 
 /* Flags of a message. */
-/* The sender is not behind: what it wrote before is in this or before it. */
+/*
+ * The sender is not behind: all its earlier writes are in flight before this.
+ */
 #define VRFM_WIRE_SYNCED BIT(0)
-/* The sender wants the receiver to be so: without it, it stays behind. */
+/* The sender wants the receiver to become READY, or to stay it. */
 #define VRFM_WIRE_GRANT BIT(1)
-/* To be acknowledged at once. */
+/* The receiver shall acknowledge the message at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
 /*
- * Before the next message the sender may have written into the memory directly;
- * or this one has a part of a write whose end is in a later one.
+ * The sender may write into the memory directly before its next message; or the
+ * message has a part of a write that ends in a later message.
  */
 #define VRFM_WIRE_DIRECT BIT(3)
 #define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | \
 			 VRFM_WIRE_ANSWER | VRFM_WIRE_DIRECT)
 
 /**
- * struct vrfm_wire_head - how every message begins
+ * struct vrfm_wire_head - header of a message
  * @type: enum vrfm_wire_type
  * @flags: VRFM_WIRE_...
- * @count: runs in an UPDATE, else 0
- * @len: bytes that follow
- * @sequence: of the message on this link, from 1, each one higher by one
- * @applied: the highest sequence of the receiver's that is applied here
- * @serial: of the sender's last write that is in this message or before it
- * @staged: number of the receiver's last STAGE behind which all is that the
- *	sender has written directly since
+ * @count: number of runs in an UPDATE or IMAGE, else 0
+ * @len: number of bytes after the header
+ * @sequence: number of the message on this link, from 1, without gaps
+ * @applied: highest sequence of the receiver's messages that the sender has
+ *	applied
+ * @serial: number of the sender's last write that is in this message or before
+ *	it
+ * @staged: number of the receiver's last STAGE that the sender obeys: its
+ *	direct writes from before are in flight before this message
  */
 struct vrfm_wire_head {
 	__u8 type;
@@ -127,9 +130,9 @@ struct vrfm_wire_reject {
 static_assert(sizeof(struct vrfm_wire_reject) == 8);
 
 /**
- * struct vrfm_wire_run - bytes that follow each other in the memory
- * @offset: of the first
- * @len: how many, not 0
+ * struct vrfm_wire_run - consecutive bytes of the memory
+ * @offset: offset of the first byte
+ * @len: number of bytes, not 0
  *
  * The bytes follow, and zeroes up to a multiple of %VRFM_WIRE_ALIGN.
  */
@@ -141,10 +144,10 @@ static_assert(sizeof(struct vrfm_wire_run) == 8);
 
 /**
  * struct vrfm_wire_event - an event for the receiver
- * @event: up to %RFM2G_EVENT_INTR4
- * @data: the sender's
- * @number: of the events of this life of the sender's device, from 1: one that
- *	comes again after a drop is known by it
+ * @event: type of event, up to %RFM2G_EVENT_INTR4
+ * @data: data of the sender
+ * @number: number of the event in this life of the sender's device, from 1; a
+ *	receiver recognizes an event that is sent again by it
  */
 struct vrfm_wire_event {
 	__le32 event;
@@ -154,20 +157,21 @@ struct vrfm_wire_event {
 static_assert(sizeof(struct vrfm_wire_event) == 16);
 
 /**
- * enum vrfm_note_kind - what a note says
- * @VRFM_NOTE_INFO: the image of the sender: @id its lineage, @value its age in
- *	ms, @number of its last LOAD, @flags VRFM_INFO_...
- * @VRFM_NOTE_LOAD: the sender loads an image, @number tells this time from
- *	others: it wants all own words of the receiver
- * @VRFM_NOTE_SWEPT: the answer to @number: they are on their way before this
- * @VRFM_NOTE_PULLED: all pages that differ from what a PULL said of those from
- *	@number on are on their way before this
- * @VRFM_NOTE_GONE: the sender has seen writes of @node, which may be the receiver
- *	or the sender, in its life @id, that is over, up to @value. @flags: it was
- *	SYNCED; it may have written directly after that; @number tells whose memory
- *	the sender has of it, if that is not sure. The newest life comes first,
- *	with %VRFM_GONE_NEWEST, and then those before. @id 0: none was seen
- * @VRFM_NOTES: how many there are, 0 is none
+ * enum vrfm_note_kind - kind of a note
+ * @VRFM_NOTE_INFO: image of the sender: @id is its lineage, @value its age in
+ *	ms, @number that of the sender's last LOAD, @flags VRFM_INFO_...
+ * @VRFM_NOTE_LOAD: the sender loads an image, for the @number-th time, and
+ *	requests all own words of the receiver
+ * @VRFM_NOTE_SWEPT: answer to LOAD @number: all own words are in flight before
+ *	this
+ * @VRFM_NOTE_PULLED: answer to the PULL of pages from @number on: all pages
+ *	that differ are in flight before this
+ * @VRFM_NOTE_GONE: writes of a departed node that are in the sender's memory:
+ *	of @node, which may be the receiver or the sender, in its ended life
+ *	@id, up to @value. @flags VRFM_GONE_...; @number is &vrfm_life.whose.
+ *	The newest life comes first, with %VRFM_GONE_NEWEST, then earlier ones.
+ *	@id 0: no life is known
+ * @VRFM_NOTES: number of the last kind plus 1; 0 is no kind
  */
 enum vrfm_note_kind {
 	VRFM_NOTE_INFO = 1,
@@ -179,25 +183,28 @@ enum vrfm_note_kind {
 };
 
 /* Flags of an INFO. */
-/* The sender is not loading. */
+/* The sender is not loading an image. */
 #define VRFM_INFO_COMPLETE BIT(0)
-/* It had another image before, from which this one may lack words. */
+/* The sender gave up an image whose words may be missing in the present one. */
 #define VRFM_INFO_MERGED BIT(1)
-/* Of a GONE: it was SYNCED. */
+/* Flags of a GONE. */
+/* All writes up to the last one are in the sender's memory. */
 #define VRFM_GONE_SYNCED BIT(0)
-/* It may have written directly. */
+/*
+ * Bytes of later writes may be in the sender's memory, see &vrfm_life.direct.
+ */
 #define VRFM_GONE_DIRECT BIT(1)
-/* Nothing of what was said of that node before is right any more. */
+/* Replaces what the sender has said of that node before. */
 #define VRFM_GONE_NEWEST BIT(2)
 
 /**
- * struct vrfm_wire_note - see &enum vrfm_note_kind
- * @kind: which
- * @node: see there, else 0
- * @flags: see there, else 0
- * @number: see there, else 0
- * @id: see there, else 0
- * @value: see there, else 0
+ * struct vrfm_wire_note - a note, see &enum vrfm_note_kind
+ * @kind: enum vrfm_note_kind
+ * @node: depends on @kind, else 0
+ * @flags: depends on @kind, else 0
+ * @number: depends on @kind, else 0
+ * @id: depends on @kind, else 0
+ * @value: depends on @kind, else 0
  */
 struct vrfm_wire_note {
 	__u8 kind;
@@ -210,10 +217,10 @@ struct vrfm_wire_note {
 static_assert(sizeof(struct vrfm_wire_note) == 24);
 
 /**
- * struct vrfm_wire_pull - pages that the sender wants if they differ
- * @first: the first, in units of %VRFM_WIRE_PAGE
- * @count: how many
- * @digests: of what it has, vrfm_digest() of each
+ * struct vrfm_wire_pull - pages that the sender requests if they differ
+ * @first: first page, in units of %VRFM_WIRE_PAGE
+ * @count: number of pages
+ * @digests: vrfm_digest() of each page of the sender
  */
 struct vrfm_wire_pull {
 	__le32 first;
@@ -223,12 +230,15 @@ struct vrfm_wire_pull {
 static_assert(sizeof(struct vrfm_wire_pull) == 8);
 
 /**
- * struct vrfm_wire_stage - where the receiver must not write directly
- * @number: of this one, from 1; each one is higher
- * @map_len: bytes of the map, a bit for each %VRFM_RANGE of the memory in words
- *	of 64 bits: 1: staged, what the receiver writes there it sends
- * @desc_len: bytes of a description of the sender's memory, in the first one;
- *	with it the receiver may write into the rest directly
+ * struct vrfm_wire_stage - ranges where the receiver must not write directly
+ * @number: number of the STAGE; each one is higher than the last, the first at
+ *	least 1
+ * @map_len: length of the map in bytes; it has a bit for each %VRFM_RANGE of
+ *	the memory, in words of 64 bits. Where it is 1 the range is staged: the
+ *	receiver sends its updates there as messages
+ * @desc_len: length of the description of the sender's memory in bytes, only in
+ *	the first STAGE; with it the receiver may write directly into ranges
+ *	that are not staged
  *
  * The map follows, and then the description.
  */
@@ -240,12 +250,12 @@ struct vrfm_wire_stage {
 static_assert(sizeof(struct vrfm_wire_stage) == 16);
 
 /**
- * struct vrfm_stage_msg - the same for the CPU
- * @number: see there
- * @map: where the map is, in the message
- * @map_len: its bytes
- * @desc: where the description is
- * @desc_len: its bytes, 0: there is none
+ * struct vrfm_stage_msg - a STAGE in the byte order of the CPU
+ * @number: see &struct vrfm_wire_stage
+ * @map: map, in the message
+ * @map_len: length of the map, in bytes
+ * @desc: description, in the message
+ * @desc_len: length of the description, in bytes; 0: none
  */
 struct vrfm_stage_msg {
 	u64 number;
@@ -256,13 +266,13 @@ struct vrfm_stage_msg {
 };
 
 /**
- * struct vrfm_note - a note for the CPU
+ * struct vrfm_note - a note in the byte order of the CPU
  * @kind: enum vrfm_note_kind
- * @node: see there
- * @flags: see there
- * @number: see there
- * @id: see there
- * @value: see there
+ * @node: see &struct vrfm_wire_note
+ * @flags: see &struct vrfm_wire_note
+ * @number: see &struct vrfm_wire_note
+ * @id: see &struct vrfm_wire_note
+ * @value: see &struct vrfm_wire_note
  */
 struct vrfm_note {
 	u8 kind;
@@ -274,12 +284,12 @@ struct vrfm_note {
 };
 
 /**
- * struct vrfm_hello - the same for the CPU
- * @node: id
- * @to: id of the node that is meant
- * @network: number
- * @size: bytes of memory
- * @epoch: of the device
+ * struct vrfm_hello - a hello in the byte order of the CPU
+ * @node: id of the sender
+ * @to: id of the intended receiver
+ * @network: network id
+ * @size: size of the memory, in bytes
+ * @epoch: id of this life of the device
  */
 struct vrfm_hello {
 	u32 node;
@@ -290,18 +300,20 @@ struct vrfm_hello {
 };
 
 /**
- * enum vrfm_reject - why somebody does not become a peer
- * @VRFM_REJECT_NONE: he does
- * @VRFM_REJECT_MAGIC: does not speak this protocol
- * @VRFM_REJECT_VERSION: speaks another version
- * @VRFM_REJECT_NETWORK: belongs to another network
- * @VRFM_REJECT_SIZE: has another size of memory
- * @VRFM_REJECT_NODE: has the id of this node
- * @VRFM_REJECT_UNKNOWN: no peer of that id, or not from that address, or it
- *	takes this node for another one
- * @VRFM_REJECT_TWICE: there is a connection with that id, and it lives
- * @VRFM_REJECT_BUSY: the last connection is about to end, try again
- * @VRFM_REJECTS: how many there are
+ * enum vrfm_reject - reason why a node is not accepted as a peer
+ * @VRFM_REJECT_NONE: none: it is accepted
+ * @VRFM_REJECT_MAGIC: it does not speak this protocol
+ * @VRFM_REJECT_VERSION: it speaks another version
+ * @VRFM_REJECT_NETWORK: it belongs to another network
+ * @VRFM_REJECT_SIZE: its memory has another size
+ * @VRFM_REJECT_NODE: it has the id of this node
+ * @VRFM_REJECT_UNKNOWN: it is no configured peer, has another address, or
+ *	expects another node here
+ * @VRFM_REJECT_TWICE: a peer with that id is connected, and has answered a
+ *	probe
+ * @VRFM_REJECT_BUSY: the last connection has not ended yet; the peer tries
+ *	again
+ * @VRFM_REJECTS: number of reasons
  */
 enum vrfm_reject {
 	VRFM_REJECT_NONE,
@@ -317,12 +329,12 @@ enum vrfm_reject {
 };
 
 /**
- * struct vrfm_head - the header for the CPU
+ * struct vrfm_head - a header in the byte order of the CPU
  * @type: enum vrfm_wire_type
  * @flags: VRFM_WIRE_...
- * @count: runs
- * @len: bytes that follow
- * @sequence: of this message
+ * @count: number of runs
+ * @len: number of bytes after the header
+ * @sequence: see &struct vrfm_wire_head
  * @applied: see &struct vrfm_wire_head
  * @serial: see &struct vrfm_wire_head
  * @staged: see &struct vrfm_wire_head
@@ -339,9 +351,9 @@ struct vrfm_head {
 };
 
 /**
- * struct vrfm_wired_event - an event for the CPU
+ * struct vrfm_wired_event - an event in the byte order of the CPU
  * @event: enum rfm2g_event
- * @data: the sender's
+ * @data: data of the sender
  * @number: see &struct vrfm_wire_event
  */
 struct vrfm_wired_event {
@@ -351,10 +363,10 @@ struct vrfm_wired_event {
 };
 
 /**
- * struct vrfm_run - a run for the CPU
- * @offset: in the memory
- * @len: bytes
- * @bytes: where they are, in the message
+ * struct vrfm_run - a run in the byte order of the CPU
+ * @offset: offset in the memory
+ * @len: number of bytes
+ * @bytes: the bytes, in the message
  */
 struct vrfm_run {
 	u32 offset;
@@ -363,14 +375,14 @@ struct vrfm_run {
 };
 
 /**
- * struct vrfm_seen - what is known of a link, to judge a message by
- * @sequence: of the last message
- * @sent: the highest sequence of this side's
- * @applied: the highest that the peer has applied, as it said
- * @staged: number of the peer's last STAGE, 0: there was none
- * @told: the highest of this side's
- * @answered: the highest of them that the peer has answered
- * @size: of the memory
+ * struct vrfm_seen - state of a link that a message is checked against
+ * @sequence: sequence of the last message that was received
+ * @sent: sequence of the last message that was sent
+ * @applied: highest sequence that the peer has acknowledged
+ * @staged: number of the peer's last STAGE; 0: there was none
+ * @told: number of the last STAGE that was sent
+ * @answered: highest number of a STAGE that the peer has answered
+ * @size: size of the memory, in bytes
  */
 struct vrfm_seen {
 	u64 sequence;
@@ -383,11 +395,11 @@ struct vrfm_seen {
 };
 
 /**
- * struct vrfm_pack - a message that grows
- * @msg: room of %VRFM_WIRE_MAX bytes at most, aligned to 8
- * @room: bytes of room
- * @len: bytes used, header and all
- * @count: runs
+ * struct vrfm_pack - a message that is being filled
+ * @msg: buffer of %VRFM_WIRE_MAX bytes at most, aligned to 8
+ * @room: size of the buffer, in bytes
+ * @len: number of bytes used, with the header
+ * @count: number of runs
  */
 struct vrfm_pack {
 	void *msg;

@@ -8,9 +8,9 @@
 #define VRFM_QUEUE_DEPTH 127
 
 /**
- * struct vrfm_entry - an event that happened
- * @data: of the sender
- * @node: the sender
+ * struct vrfm_entry - an event in a queue
+ * @data: data of the sender
+ * @node: id of the sender
  */
 struct vrfm_entry {
 	u32 data;
@@ -18,19 +18,19 @@ struct vrfm_entry {
 };
 
 /**
- * struct vrfm_queue - the events of one type that happened
- * @entries: a ring of @depth
- * @depth: room, 1: a later event replaces the earlier
- * @head: the oldest
- * @fill: how many there are
- * @ready: how many of them, the oldest, may be taken: those that came while
- *         the type was enabled
- * @peak: most that were ready at once
- * @count: handed over since the count was cleared
- * @dropped: lost since the device was made
- * @overflowed: one was lost since the queue was cleared
- * @enabled: what comes is ready at once
- * @once: what comes ready disables the type
+ * struct vrfm_queue - events of one type
+ * @entries: ring of @depth entries
+ * @depth: number of entries; 1: a later event replaces the earlier one
+ * @head: index of the oldest event
+ * @fill: number of events
+ * @ready: number of the oldest events that may be taken: they came while the
+ *	type was enabled, or it was enabled later
+ * @peak: highest value of @ready
+ * @count: number of events that became ready since the count was cleared
+ * @dropped: number of events lost since the device was created
+ * @overflowed: an event was lost since the queue was cleared
+ * @enabled: events become ready at once
+ * @once: an event that becomes ready disables the type
  */
 struct vrfm_queue {
 	struct vrfm_entry entries[VRFM_QUEUE_DEPTH];

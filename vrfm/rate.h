@@ -5,10 +5,10 @@
 #include <linux/types.h>
 
 /**
- * struct vrfm_rate - how much there was a second, lately
- * @since: jiffies when the present interval began
- * @amount: what there was in it until now
- * @last: of the interval before, a second
+ * struct vrfm_rate - rate of something, per second
+ * @since: jiffies when the current interval began
+ * @amount: amount in the current interval
+ * @last: rate in the interval before, per second
  */
 struct vrfm_rate {
 	unsigned long since;

@@ -12,21 +12,22 @@ struct vrfm_file;
 struct vrfm_pack;
 
 /**
- * struct vrfm_stage - where this node's programs may store into mappings
- * @lock: protects what follows; taken in any context but hard interrupts
- * @nranges: of the memory
- * @wanted: a bit for each range: somebody waits for it
- * @told: peers are told that they must not write there directly
- * @ready: and none does any more
- * @pins: of a range: who needs it to stay so: twins, claims, watches
- * @claims: of a range: number of files that have claimed it
- * @used: of a range: jiffies when the last of them went
- * @number: of @told
- * @nshown: peers that may write directly where they were not told otherwise
- * @pending: @ready waits for answers to @number; under the device's order
- * @deadline: jiffies: who has not answered then is cut off
- * @wait: for @ready; who watches has a queue of his own
- * @work: tells peers
+ * struct vrfm_stage - ranges where programs of this node may store into
+ * mappings, and peers must not write directly
+ * @lock: protects the members below; taken in any context but hard interrupts
+ * @nranges: number of ranges of the memory
+ * @wanted: a bit for each range that is to be staged by the next round
+ * @told: a bit for each range that was staged in the last STAGE
+ * @ready: a bit for each range where no peer writes directly any more
+ * @pins: number of users of each range: twins, claims, watches
+ * @claims: number of files that have claimed each range
+ * @used: jiffies when each range was last released or requested
+ * @number: number of the last STAGE, which has the map @told
+ * @nshown: number of peers that may write directly where nothing is staged
+ * @pending: peers have not answered @number yet; under vrfm_dev.order
+ * @deadline: jiffies when peers that have not answered are disconnected
+ * @wait: wait queue for @ready; watchers sleep in wait queues of their own
+ * @work: work that sends STAGE and checks for answers
  */
 struct vrfm_stage {
 	spinlock_t lock; /* see above */

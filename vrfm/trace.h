@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints. Devices appear by their unit and peers by their node, and all
- * else by value: a trace is read when what it speaks of is long gone.
+ * Tracepoints. They contain units of devices and ids of nodes instead of
+ * pointers, because a trace is read when these objects may not exist any more.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM vrfm
@@ -22,7 +22,7 @@ TRACE_DEFINE_ENUM(VRFM_READY);
 	{ VRFM_SYNCING, "syncing" },			\
 	{ VRFM_READY, "ready" })
 
-/* A call of this node stores, and the device's order is held. */
+/* A call of this node stores; vrfm_dev.order is held. */
 TRACE_EVENT(vrfm_write,
 	TP_PROTO(u32 unit, u32 offset, u32 len, bool dark),
 	TP_ARGS(unit, offset, len, dark),
@@ -62,7 +62,7 @@ TRACE_EVENT(vrfm_direct,
 		  __entry->peer, __entry->offset, __entry->len)
 );
 
-/* Peers are told where they must not write directly, or all have answered. */
+/* A STAGE was sent to peers, or all peers have answered it. */
 TRACE_EVENT(vrfm_stage,
 	TP_PROTO(u32 unit, u64 number, u32 ranges, bool answered),
 	TP_ARGS(unit, number, ranges, answered),
@@ -83,7 +83,7 @@ TRACE_EVENT(vrfm_stage,
 		  __entry->answered ? " answered" : "")
 );
 
-/* Of a page with a twin: words that programs have stored were found. */
+/* A comparison found words that programs have stored into a mapped page. */
 TRACE_EVENT(vrfm_flush,
 	TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
 	TP_ARGS(unit, offset, words, dark),
@@ -103,7 +103,7 @@ TRACE_EVENT(vrfm_flush,
 		  __entry->words, __entry->dark ? " dark" : "")
 );
 
-/* A page gets a twin, and programs can store into it; or both are over. */
+/* A page gets a twin and becomes writable, or loses both. */
 TRACE_EVENT(vrfm_twin,
 	TP_PROTO(u32 unit, u32 offset, bool there),
 	TP_ARGS(unit, offset, there),
@@ -121,7 +121,7 @@ TRACE_EVENT(vrfm_twin,
 		  __entry->there ? "made" : "gone")
 );
 
-/* A peer's write comes, or a word of an image. */
+/* A run of a peer's update, or of an image, arrives. */
 DECLARE_EVENT_CLASS(vrfm_came_class,
 	TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
 	TP_ARGS(unit, node, offset, len),
@@ -167,11 +167,11 @@ DECLARE_EVENT_CLASS(vrfm_event_class,
 		  __entry->node, __entry->event, __entry->data)
 );
 
-/* This node sends one, to that node or, by an id that no node has, to all. */
+/* This node sends an event to NODE, or to all if no node has that id. */
 DEFINE_EVENT(vrfm_event_class, vrfm_event_sent,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));
-/* One happens here, sent by that node or about it. */
+/* An event happens here, sent by NODE or concerning it. */
 DEFINE_EVENT(vrfm_event_class, vrfm_event_raised,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));
@@ -215,7 +215,7 @@ DECLARE_EVENT_CLASS(vrfm_load_class,
 		  __entry->kind)
 );
 
-/* Kinds are those of enum vrfm_load_kind. */
+/* KIND is enum vrfm_load_kind. */
 DEFINE_EVENT(vrfm_load_class, vrfm_load_begin,
 	     TP_PROTO(u32 unit, u32 node, u32 kind),
 	     TP_ARGS(unit, node, kind));

@@ -18,15 +18,15 @@ struct vrfm_family;
  *	three
  * @kin: place in @family's list, the least recently compared first
  * @family: processes that can store into the page without a fault
- * @compared: number of the last comparison; 0: none yet
- * @index: of the page
- * @counted: it counts for vrfm_dev.twins_max; written by the fault, then by the
- *	flusher alone, as are the next three
+ * @compared: number of the last comparison, see vrfm_dev.compared; 0: none yet
+ * @index: index of the page
+ * @counted: the twin counts for vrfm_dev.twins_max; written by the fault, then
+ *	by the flusher alone, as are the next three
  * @changed: time when a difference was last found, or the page became
  *	writable, in ns; under the device's order
  * @look_at: time before which the flusher does not compare, in ns
  * @end_at: time before which the flusher does not write-protect, in ns
- * @held_ns: time from one attempt to write-protect a held page to the next
+ * @held_ns: time between two attempts to write-protect a held page, in ns
  * @words: the copy, a page of its own; under the page's lock
  */
 struct vrfm_twin {

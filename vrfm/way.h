@@ -7,11 +7,11 @@
 #include "proto.h"
 
 /**
- * struct vrfm_way - what decides how an update travels
- * @min: so many bytes are written directly, fewer are sent
+ * struct vrfm_way - conditions that decide how an update travels
+ * @min: size of the smallest block that is written directly, in bytes
  * @update: sequence of the last message with updates
- * @acked: of the last one that the peer has applied
- * @staged: a bit for each range: the peer wants it sent
+ * @acked: sequence of the last message that the peer has applied
+ * @staged: a bit for each range that the peer has staged
  */
 struct vrfm_way {
 	u32 min;
@@ -21,8 +21,8 @@ struct vrfm_way {
 };
 
 /**
- * vrfm_range - the range that a byte is in
- * @offset: of the byte
+ * vrfm_range - return the range that contains a byte
+ * @offset: offset of the byte
  */
 static inline u32 vrfm_range(u32 offset)
 {
@@ -30,8 +30,8 @@ static inline u32 vrfm_range(u32 offset)
 }
 
 /**
- * vrfm_ranges - how many ranges a memory has
- * @size: its bytes
+ * vrfm_ranges - count the ranges of a memory
+ * @size: size of the memory, in bytes
  */
 static inline u32 vrfm_ranges(u64 size)
 {
