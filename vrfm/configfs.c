@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/kernel/config/vrfm: mkdir rfm2gN, say what it shall be, write 1 to
- * enable. What is there when it is enabled stays until it is disabled, except
- * values that only tune the device (vrfm_item_tune()).
+ * /sys/kernel/config/vrfm: an admin creates a directory rfm2gN, writes the
+ * parameters of the device, and then 1 to enable. While the device is enabled
+ * its parameters cannot change, except those that tune it (vrfm_item_tune()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,19 +18,19 @@
 /* Room for an IPv6 address with the name of an interface behind it. */
 #define VRFM_ADDR_TEXT 80
 
-/* Nobody said which. */
+/* The admin has not written a node id. */
 #define VRFM_NODE_UNSET U32_MAX
 
 /**
- * struct vrfm_item - a device as its admin describes it
- * @group: its directory
- * @peers_group: the directory of its peers
- * @lock: protects what follows, and what belongs to peers
- * @unit: N of rfm2gN
- * @params: what to make
+ * struct vrfm_item - a device as the admin has configured it
+ * @group: directory of the device
+ * @peers_group: directory of its peers
+ * @lock: protects the members below, and the items of peers
+ * @unit: number N of rfm2gN
+ * @params: parameters of the device
  * @listen: own address as it was written, "": none
- * @vdev: what was made, NULL: not enabled
- * @peers: its peers
+ * @vdev: the device; NULL: not enabled
+ * @peers: items of the peers
  */
 struct vrfm_item {
 	struct config_group group;
@@ -44,15 +44,16 @@ struct vrfm_item {
 };
 
 /**
- * struct vrfm_peer_item - a peer as the admin describes it
- * @item: its directory
- * @vi: its device, whose lock protects what follows; NULL: that is gone
- * @entry: in @vi's list
- * @node: its id
- * @addr: as it was written, "": not yet
- * @port: 0: that of the device
+ * struct vrfm_peer_item - a peer as the admin has configured it
+ * @item: directory of the peer
+ * @vi: device, whose lock protects the members below; the item holds a
+ *	reference
+ * @entry: place in @vi->peers
+ * @node: node id
+ * @addr: address as it was written, "": none yet
+ * @port: port; 0: that of the device
  * @overload_us: see &struct vrfm_peer
- * @link: what was made, NULL: device not enabled, or no address
+ * @link: the link; NULL: the device is not enabled, or there is no address
  */
 struct vrfm_peer_item {
 	struct config_item item;
@@ -65,7 +66,7 @@ struct vrfm_peer_item {
 	struct vrfm_link *link;
 };
 
-/* A module that may still fail to load must not get users. */
+/* Set when the module is certain to load: items hold the module. */
 static bool vrfm_configfs_allowed;
 
 static struct vrfm_item *to_vrfm_item(struct config_item *item)
@@ -73,7 +74,7 @@ static struct vrfm_item *to_vrfm_item(struct config_item *item)
 	return container_of(to_config_group(item), struct vrfm_item, group);
 }
 
-/* What a device is stays while it is there: -EBUSY, and nothing is locked. */
+/* Return: 0, and the lock is held; -EBUSY: the device is enabled. */
 static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 {
 	mutex_lock(&vi->lock);
@@ -83,7 +84,7 @@ static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 	return -EBUSY;
 }
 
-/* Say once what is wrong with what was written to NAME. Returns ERROR. */
+/* Log why a value written to NAME is invalid, if it is. Returns ERROR. */
 static int vrfm_item_bad(const struct vrfm_item *vi, const char *name,
 			 const char *page, int error)
 {
@@ -104,7 +105,7 @@ static int vrfm_item_parse(const char *page, u32 min, u32 max, u32 *value)
 	return *value < min || *value > max ? -ERANGE : 0;
 }
 
-/* A number from MIN to MAX. Returns the length or an error. */
+/* Store a number from MIN to MAX. Returns LEN or an error. */
 static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 			     const char *page, u32 *to, u32 min, u32 max,
 			     size_t len)
@@ -122,12 +123,12 @@ static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 	return len;
 }
 
-/* A value at OFFSET of the params that may change while the device is up. */
+/* Set the parameter at OFFSET, which may change while the device is enabled. */
 static void vrfm_item_tune_locked(struct vrfm_item *vi, size_t offset,
 				  u32 value)
 {
 	*(u32 *)((void *)&vi->params + offset) = value;
-	/* Readers take no lock. */
+	/* Pairs with READ_ONCE() of readers, which take no lock. */
 	if (vi->vdev)
 		WRITE_ONCE(*(u32 *)((void *)&vi->vdev->params + offset), value);
 }
@@ -218,7 +219,7 @@ static ssize_t vrfm_item_overload_us_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, overload_us);
 
-/* The same value in milliseconds, rounded up. */
+/* overload_us in milliseconds, rounded up. */
 static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 {
 	u32 us = READ_ONCE(to_vrfm_item(item)->params.overload_us);
@@ -382,7 +383,7 @@ static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, port);
 
-/* One word of what was written. Returns -EINVAL if that is none. */
+/* Copy one word, without blanks. Returns -EINVAL if there is none. */
 static int vrfm_addr_text(const char *page, char *text)
 {
 	char copy[VRFM_ADDR_TEXT];
@@ -430,7 +431,7 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 	return len;
 }
 
-/* Addresses are not for everybody on the host: not the usual 0644. */
+/* 0600 instead of 0644: addresses are not for all users of the host. */
 static struct configfs_attribute vrfm_item_attr_listen = {
 	.ca_name = "listen",
 	.ca_mode = 0600,
@@ -453,7 +454,7 @@ static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
 	return krdma_parse_addr(NULL, pi->addr, port, &peer->addr);
 }
 
-/* As soon as its device is there and it has an address. */
+/* Does nothing until the device is enabled and the peer has an address. */
 static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
 {
 	struct vrfm_peer peer = { };
@@ -482,7 +483,7 @@ static int vrfm_item_start_peers_locked(struct vrfm_item *vi)
 	return ret;
 }
 
-/* The device takes its links with it. */
+/* vrfm_dev_destroy() has released the links. */
 static void vrfm_item_forget_locked(struct vrfm_item *vi)
 {
 	struct vrfm_peer_item *pi;
@@ -620,7 +621,7 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 	return ret ?: len;
 }
 
-/* As listen. */
+/* 0600, as for "listen". */
 static struct configfs_attribute vrfm_peer_item_attr_addr = {
 	.ca_name = "addr",
 	.ca_mode = 0600,
@@ -728,7 +729,7 @@ static struct config_item *vrfm_peers_make(struct config_group *group,
 
 	if (ret)
 		return ERR_PTR(ret);
-	/* One name for each id. */
+	/* Accept only one spelling of each id. */
 	if (node > RFM2G_NODE_MAX || (name[0] == '0' && name[1]) ||
 	    name[0] == '+')
 		return ERR_PTR(-EINVAL);
@@ -810,7 +811,7 @@ static struct config_group *vrfm_make_group(struct config_group *parent,
 	return &vi->group;
 }
 
-/* rmdir cannot be refused: who has the device open is told -ENODEV. */
+/* rmdir cannot fail, so open files get -ENODEV from now on. */
 static void vrfm_drop_item(struct config_group *parent,
 			   struct config_item *item)
 {
@@ -841,9 +842,9 @@ static struct configfs_subsystem vrfm_subsystem = {
 };
 
 /**
- * vrfm_configfs_init - make /sys/kernel/config/vrfm
+ * vrfm_configfs_init - register /sys/kernel/config/vrfm
  *
- * Nobody can use it before vrfm_configfs_allow().
+ * Creating devices fails with -EAGAIN before vrfm_configfs_allow().
  *
  * Return: 0 or an error.
  */
@@ -855,7 +856,7 @@ int vrfm_configfs_init(void)
 }
 
 /**
- * vrfm_configfs_allow - from now on devices can be made
+ * vrfm_configfs_allow - let admins create devices
  */
 void vrfm_configfs_allow(void)
 {
@@ -863,7 +864,9 @@ void vrfm_configfs_allow(void)
 }
 
 /**
- * vrfm_configfs_exit - remove it; no item is left, they hold the module
+ * vrfm_configfs_exit - unregister /sys/kernel/config/vrfm
+ *
+ * Context: may sleep; no item is left, because items hold the module.
  */
 void vrfm_configfs_exit(void)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The devices of this host: made by configfs or by the module's parameters, up
- * to VRFM_DEVICES of them.
+ * Devices of this host, up to VRFM_DEVICES. They are created by configfs or by
+ * the module's parameters.
  *
- * A device is there from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
- * stays until the last file that had it open is closed: a file holds the cdev,
- * which holds the device, and a mapping holds the file.
+ * A device exists from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
+ * exists until the last file that had it open is closed: the file holds the
+ * cdev, which holds the device, and a mapping holds the file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -43,8 +43,8 @@ static struct class vrfm_class = {
 };
 
 /**
- * vrfm_device_init - make room for devices
- * @mode: of their nodes
+ * vrfm_device_init - register the class and the numbers of devices
+ * @mode: permissions of the device nodes
  *
  * Return: 0 or an error.
  */
@@ -63,7 +63,9 @@ int vrfm_device_init(umode_t mode)
 }
 
 /**
- * vrfm_device_exit - there is none left
+ * vrfm_device_exit - unregister the class and the numbers of devices
+ *
+ * Context: may sleep; no device is left.
  */
 void vrfm_device_exit(void)
 {
@@ -72,7 +74,7 @@ void vrfm_device_exit(void)
 }
 
 /**
- * vrfm_devices_lock - keep the devices as they are
+ * vrfm_devices_lock - prevent changes of the set of devices
  *
  * Context: may sleep.
  */
@@ -82,7 +84,7 @@ void vrfm_devices_lock(void)
 }
 
 /**
- * vrfm_devices_unlock - what was looked at may go
+ * vrfm_devices_unlock - allow changes of the set of devices
  */
 void vrfm_devices_unlock(void)
 {
@@ -90,11 +92,11 @@ void vrfm_devices_unlock(void)
 }
 
 /**
- * vrfm_device - a device by its number
- * @unit: below %VRFM_DEVICES
+ * vrfm_device - return a device
+ * @unit: number of the device, below %VRFM_DEVICES
  *
  * Context: between vrfm_devices_lock() and vrfm_devices_unlock().
- * Return: the device, NULL: there is none.
+ * Return: the device, NULL: none has this number.
  */
 struct vrfm_dev *vrfm_device(unsigned int unit)
 {
@@ -102,7 +104,9 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-/* The last reference is gone: no file, no mapping, no entry in sysfs. */
+/*
+ * The last reference was dropped: no file, mapping or entry in sysfs is left.
+ */
 static void vrfm_dev_release(struct device *dev)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
@@ -131,9 +135,9 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 }
 
 /*
- * Never the same, and the later of two lives has the greater one, as far as this
- * host's clock is right: 40 bits of time in 1/256 s, until 2106, and 24 that
- * are random.
+ * The epoch identifies a life of a device. 40 bits of time in units of 1/256 s,
+ * until 2106, make the later of two lives the greater one, if the host's clock
+ * is right; 24 random bits make it unique. It is not 0.
  */
 static u64 vrfm_dev_epoch(void)
 {
@@ -142,7 +146,7 @@ static u64 vrfm_dev_epoch(void)
 	return (time << 24 | get_random_u32() >> 8) ?: 1;
 }
 
-/* From here on put_device() ends it. */
+/* The caller frees the device with put_device(). */
 static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 				       const struct vrfm_params *params)
 {
@@ -216,16 +220,16 @@ static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_dev_create - make what will be /dev/rfm2gN
- * @unit: N
- * @params: right, see opts.c
+ * vrfm_dev_create - create a device, without a device node
+ * @unit: number N of /dev/rfm2gN
+ * @params: valid parameters, see opts.c
  *
- * Programs see nothing of it before vrfm_dev_publish(). Until then it can be
- * taken away again, and nobody is left with a file of a module that is gone.
+ * Programs cannot open the device before vrfm_dev_publish(). Until then it can
+ * be destroyed without leaving open files, whose module may fail to load.
  *
  * Context: may sleep.
- * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM,
- * -EEXIST: there is one of that number.
+ * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM;
+ * -EEXIST: the number is in use.
  */
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params)
@@ -248,11 +252,11 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 }
 
 /**
- * vrfm_dev_publish - now programs can open it
- * @vdev: from vrfm_dev_create()
+ * vrfm_dev_publish - let programs open a device
+ * @vdev: device from vrfm_dev_create()
  *
  * Context: may sleep.
- * Return: 0 or an error; the device is as before then.
+ * Return: 0, or an error, and the device is as before.
  */
 int vrfm_dev_publish(struct vrfm_dev *vdev)
 {
@@ -267,7 +271,7 @@ int vrfm_dev_publish(struct vrfm_dev *vdev)
 	return ret;
 }
 
-/* From now on nobody opens it. */
+/* After success, open() fails with -ENODEV. */
 static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
 {
 	int ret = 0;
@@ -282,13 +286,13 @@ static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
 }
 
 /**
- * vrfm_dev_destroy - take /dev/rfm2gN away
- * @vdev: from vrfm_dev_create()
- * @even_if_open: files that are open get -ENODEV from now on, waits end,
- *                mappings stay
+ * vrfm_dev_destroy - end a device and remove /dev/rfm2gN
+ * @vdev: device from vrfm_dev_create()
+ * @even_if_open: end it also while files are open: they get -ENODEV, waits end,
+ *	mappings stay
  *
  * Context: may sleep.
- * Return: 0, and @vdev is not to be used any more; -EBUSY: it is open.
+ * Return: 0, and the caller must not use @vdev any more; -EBUSY: it is open.
  */
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 {
@@ -300,12 +304,12 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	}
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;
-	/* Waits for who reads there; another one of that number comes after it. */
+	/* Waits for readers; a new device may use the name only after this. */
 	vrfm_debugfs_remove(vdev);
 	if (vdev->published)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
-	/* Before the peers, which take seconds; a wait cannot begin any more. */
+	/* Before the peers, which take seconds. No wait begins any more. */
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_peers_remove(vdev);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An inode for each device, whose address space knows all mappings of it,
- * through whichever node in the file system the device was opened: that is how
- * a page is write-protected everywhere. As drivers/gpu/drm/drm_drv.c does.
+ * An inode for each device. Its address space contains all mappings of the
+ * device, by whatever device node they were opened. So a page can be
+ * write-protected in all of them. drivers/gpu/drm/drm_drv.c does the same.
  */
 #include <linux/fs.h>
 #include <linux/mount.h>
@@ -19,8 +19,9 @@ static int vrfm_fs_init_context(struct fs_context *fc)
 }
 
 /*
- * Without an owner, who would be held by each device, also by the one that goes
- * when the module is unloaded. The module outlives its devices anyway.
+ * The type has no owner. An owner would be held by each device, and the device
+ * of the module's parameters exists until the module is unloaded. The module
+ * outlives its devices anyway.
  */
 static struct file_system_type vrfm_fs_type = {
 	.name = "vrfm",
@@ -32,10 +33,10 @@ static struct vfsmount *vrfm_fs_mount;
 static int vrfm_fs_count;
 
 /**
- * vrfm_inode_new - an inode for a device
+ * vrfm_inode_new - allocate the inode of a device
  *
  * Context: may sleep.
- * Return: what vrfm_inode_free() takes, or an ERR_PTR.
+ * Return: an inode for vrfm_inode_free(), or an ERR_PTR.
  */
 struct inode *vrfm_inode_new(void)
 {
@@ -52,8 +53,8 @@ struct inode *vrfm_inode_new(void)
 }
 
 /**
- * vrfm_inode_free - end of an inode
- * @inode: from vrfm_inode_new(); nothing maps it any more
+ * vrfm_inode_free - free the inode of a device
+ * @inode: inode from vrfm_inode_new(); nothing maps it any more
  *
  * Context: may sleep.
  */

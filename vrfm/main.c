@@ -2,9 +2,9 @@
 /*
  * vrfm - a reflective memory that all nodes of a network share
  *
- * Init, exit and the parameters, which make one device, /dev/rfm2g0, in one
- * line. More devices, and all that may change while they are there, are made
- * by configfs.
+ * Module init and exit, and the module's parameters, which create one device,
+ * /dev/rfm2g0. Further devices are created in configfs, where they can also be
+ * tuned.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,42 +19,42 @@
 #include "link.h"
 #include "priv.h"
 
-/* Nobody asked for rfm2g0. */
+/* The parameters ask for no device. */
 #define VRFM_NO_NODE (-1)
 
 static int vrfm_param_node = VRFM_NO_NODE;
 module_param_named(node, vrfm_param_node, int, 0444);
-MODULE_PARM_DESC(node, "make rfm2g0 with this node id, 0 to 255");
+MODULE_PARM_DESC(node, "Node id of rfm2g0, 0 to 255; without it no device is created");
 
 static unsigned int vrfm_param_network = VRFM_NETWORK_DEFAULT;
 module_param_named(network, vrfm_param_network, uint, 0444);
-MODULE_PARM_DESC(network, "of rfm2g0; nodes with the same share a memory (1)");
+MODULE_PARM_DESC(network, "Network id of rfm2g0; nodes of one network share a memory (1)");
 
 static char *vrfm_param_size;
 module_param_named(size, vrfm_param_size, charp, 0444);
-MODULE_PARM_DESC(size, "of the memory of rfm2g0, 4K to 2G (64M)");
+MODULE_PARM_DESC(size, "Size of the memory of rfm2g0, 4K to 2G (64M)");
 
 static char *vrfm_param_listen;
 module_param_named(listen, vrfm_param_listen, charp, 0400);
-MODULE_PARM_DESC(listen, "own address of rfm2g0, by which the peers know it");
+MODULE_PARM_DESC(listen, "Own address of rfm2g0, by which its peers know this node");
 
 static ushort vrfm_param_port = VRFM_PORT_DEFAULT;
 module_param_named(port, vrfm_param_port, ushort, 0444);
-MODULE_PARM_DESC(port, "own port of rfm2g0, and that of its peers (5565)");
+MODULE_PARM_DESC(port, "Own port of rfm2g0, and default port of its peers (5565)");
 
 static char *vrfm_param_peers;
 module_param_named(peers, vrfm_param_peers, charp, 0400);
-MODULE_PARM_DESC(peers, "of rfm2g0: id@addr[:port],... (IPv6 in brackets; any for one that connects)");
+MODULE_PARM_DESC(peers, "Peers of rfm2g0: id@addr[:port],... (IPv6 in brackets; any for a peer that connects)");
 
 static unsigned int vrfm_param_overload_us = VRFM_OVERLOAD_US_DEFAULT;
 module_param_named(overload_us, vrfm_param_overload_us, uint, 0444);
-MODULE_PARM_DESC(overload_us, "of rfm2g0: longest wait of a write for a slow peer, 0: none (100000)");
+MODULE_PARM_DESC(overload_us, "Longest wait of a write to rfm2g0 for a slow peer, in us; 0: none (100000)");
 
 static ushort vrfm_param_mode = 0660;
 module_param_named(mode, vrfm_param_mode, ushort, 0444);
-MODULE_PARM_DESC(mode, "permissions of the devices (0660)");
+MODULE_PARM_DESC(mode, "Permissions of all devices (0660)");
 
-/* What the parameters made. */
+/* Device of the module's parameters; NULL: none. */
 static struct vrfm_dev *vrfm_first;
 
 static int vrfm_read_listen(struct vrfm_params *params)
@@ -113,7 +113,7 @@ static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
 				&peer->addr);
 }
 
-/* TEXT is taken to pieces, so what the log is told is a copy. */
+/* Parsing changes TEXT, so the log line needs a copy. */
 static int vrfm_make_peer(struct vrfm_dev *vdev, char *text)
 {
 	char *copy = kstrdup(text, GFP_KERNEL);
@@ -200,7 +200,7 @@ static int __init vrfm_init(void)
 	ret = vrfm_configfs_init();
 	if (ret)
 		goto err_exit_debugfs;
-	/* Last: who has a device open holds a module that must not fail now. */
+	/* Last, because a program that opens the device holds the module. */
 	ret = vrfm_make_first();
 	if (ret)
 		goto err_exit_configfs;
@@ -221,7 +221,7 @@ err_exit_link:
 	return ret;
 }
 
-/* No file is open and no item of configfs is there: both hold the module. */
+/* Open files and items of configfs hold the module, so none is left. */
 static void __exit vrfm_exit(void)
 {
 	vrfm_configfs_exit();
