@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Local writes: what this node's calls store, in one order for all links.
+ * Local writes: stores and events by calls of this node's programs.
  *
- * What a program hands over is copied out of its memory first, because that may
- * sleep, and may even be a mapping of this memory. Then room for it is found on
- * every link that is READY, and only then it is accepted, which is one step:
- * into the memory, and into a message of each link. Nobody waits while he holds
- * the order, so whoever holds it has all that he needs.
+ * The bytes of a call are first copied from the program, because that may
+ * sleep, and the source may even be a mapping of this memory. Then the caller
+ * takes vrfm_dev.order, which gives all local writes one order, with room on
+ * every link that is READY. It accepts the write in one step: into the memory,
+ * and into a message of each link. The holder of vrfm_dev.order never waits.
  *
- * Waiting goes in turns, so that a large block is not starved by small ones. A
- * link that gives no room in time is left behind (vrfm_link_behind()), also if
- * nobody waits, and all who would not wait were refused for as long. What is
- * sent to one peer only waits for that peer's link.
+ * Writers wait for room one after the other (vrfm_dev.turn), so that small
+ * writes cannot starve a large one. A link without room at its deadline is left
+ * behind (vrfm_link_behind()). Non-blocking writers that are refused until then
+ * have the same effect. An event to one peer waits for the link of that peer
+ * only.
  *
- * Each call is a barrier for what was stored into mappings before it.
+ * Each call is a barrier: stores into mappings that came before it are sent
+ * first.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -28,21 +30,22 @@
 #include "trace.h"
 
 /*
- * What is handed over at once; bounds how long others wait for the order. Each
- * WRITE is acknowledged: with more in each the adapters have less to do (V1).
- * As messages that would be more than half of the window.
+ * Bytes that are accepted at once: this bounds how long others wait for
+ * vrfm_dev.order. Direct writes take more, because each WRITE is acknowledged
+ * and larger ones are less work for adapters (row V1 of tools/bench). As
+ * messages these would take more than half of a window.
  */
 #define VRFM_STEP SZ_64K
 #define VRFM_STEP_DIRECT SZ_128K
-/* A call that writes more than that waits as several would, that write so much. */
+/* Bytes of a call that share one wait for slow peers, see vrfm_write(). */
 #define VRFM_WAIT_BYTES SZ_1M
-/* Up to here it is copied to the stack. */
+/* Longest write that is copied to the stack, in bytes. */
 #define VRFM_SMALL 64
-/* Silence after which a caller that was refused is taken to have given up. */
+/* Silence in us after which a refused caller is considered to have given up. */
 #define VRFM_REFUSED_US 100000
 
 /**
- * vrfm_is_dark - is the transmitter off?
+ * vrfm_is_dark - check whether the transmitter is off
  * @vdev: device
  *
  * Return: true if it is.
@@ -54,9 +57,9 @@ bool vrfm_is_dark(const struct vrfm_dev *vdev)
 
 /**
  * struct vrfm_need - room that a step needs before it is accepted
- * @len: bytes of a run; 0: an event or a probe
- * @node: the peer that needs room for it, or %RFM2G_NODE_ALL
- * @even_dark: also while the transmitter is off
+ * @len: number of bytes of a run; 0: an event or a probe
+ * @node: peer whose link needs the room, or %RFM2G_NODE_ALL
+ * @even_dark: room is needed also while the transmitter is off
  */
 struct vrfm_need {
 	u32 len;
@@ -72,8 +75,8 @@ static bool vrfm_is_needed(const struct vrfm_need *need,
 
 /**
  * struct vrfm_pause - wait of one step of a call
- * @began: when it began
- * @waited_ns: time that earlier steps of the call have waited
+ * @began: time when the wait began
+ * @waited_ns: time that earlier steps of the call have waited, in ns
  */
 struct vrfm_pause {
 	ktime_t began;
@@ -89,9 +92,9 @@ static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
 }
 
 /*
- * When a step leaves the peer behind. A link whose room is used up while the step
- * waits for another peer gets its own overload_us, but the step does not wait
- * longer than twice that.
+ * Time when a waiting step leaves the peer behind. If the link ran out of room
+ * while the step waited for another peer, its overload_us begins at that time.
+ * Still, the step waits at most twice overload_us.
  */
 static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 				  const struct vrfm_pause *pause)
@@ -105,7 +108,7 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
 }
 
-/* Room for a small run is no room for a large one, which may never find any. */
+/* A link with room for small runs may never have room for a large one. */
 static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 				     ktime_t now)
 {
@@ -124,9 +127,10 @@ static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 }
 
 /*
- * Leaves those peers behind that lack room and whose deadline has passed.
+ * Leave all peers behind that lack room and have passed their deadlines.
  *
- * Return: the next deadline of a peer that lacks room; KTIME_MAX: none does.
+ * Return: the next deadline of a peer that lacks room; KTIME_MAX: none lacks
+ * it.
  */
 static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 					 const struct vrfm_need *need,
@@ -153,26 +157,26 @@ static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 	return next;
 }
 
-/* Return: true: there is room. False: the next deadline is *UNTIL. */
+/* Return: true: there is room. False: *UNTIL is the next deadline. */
 static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 				  const struct vrfm_need *need,
 				  const struct vrfm_pause *pause,
 				  ktime_t *until)
 {
-	/* Once for all that is done with this room. */
+	/* Read once: all that uses this room sees the same value. */
 	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
 	if (vdev->dark)
 		return true;
 	*until = vrfm_room_deadline_locked(vdev, need, pause);
 	if (*until != KTIME_MAX)
 		return false;
-	/* A small one may find room for ever where a large one never does. */
+	/* A smaller write may find room where a large one never does. */
 	if (need->len >= vdev->refused_len)
 		vdev->refusing = false;
 	return true;
 }
 
-/* True: the order is held, and there is room. */
+/* Return: true: vrfm_dev.order is held, and there is room. */
 static bool vrfm_order_try(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			   const struct vrfm_pause *pause, ktime_t *until)
 {
@@ -183,7 +187,7 @@ static bool vrfm_order_try(struct vrfm_dev *vdev, const struct vrfm_need *need,
 	return false;
 }
 
-/* The first writer in turn does not wait for room on this peer's link. */
+/* Does the first writer in turn wait for room on the link of peer NODE? */
 static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 {
 	struct vrfm_link *link;
@@ -196,9 +200,10 @@ static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 }
 
 /*
- * Without a turn. A step for one peer overtakes writers that wait for others.
+ * Try without a turn. A step for one peer overtakes writers that wait for
+ * others.
  *
- * Return: true: the order is held, and there is room.
+ * Return: true: vrfm_dev.order is held, and there is room.
  */
 static bool vrfm_order_overtake(struct vrfm_dev *vdev,
 				const struct vrfm_need *need,
@@ -208,7 +213,7 @@ static bool vrfm_order_overtake(struct vrfm_dev *vdev,
 	struct vrfm_pause pause;
 	ktime_t until;
 
-	/* With the transmitter off nothing is waited for. */
+	/* With the transmitter off no room is needed. */
 	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
 		return false;
 	rt_mutex_lock(&vdev->order);
@@ -221,8 +226,8 @@ static bool vrfm_order_overtake(struct vrfm_dev *vdev,
 }
 
 /*
- * A caller that was refused tries again, at any pace up to this one; after a
- * longer silence its next refusal is the first one again.
+ * Is a non-blocking caller being refused again and again? Its attempts may be
+ * up to US apart. After a longer silence the next refusal is a first one.
  */
 static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
 {
@@ -246,8 +251,9 @@ static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
 }
 
 /*
- * For callers that do not wait. Writers in turn go first, and find room only for
- * themselves: so a caller that comes meanwhile is refused, and that counts.
+ * For non-blocking callers. Writers in turn go first, and the room that they
+ * find is theirs. So a caller is refused while one waits, and this counts as a
+ * refusal.
  */
 static int vrfm_order_at_once(struct vrfm_dev *vdev,
 			      const struct vrfm_need *need)
@@ -268,7 +274,7 @@ static int vrfm_order_at_once(struct vrfm_dev *vdev,
 	return -EAGAIN;
 }
 
-/* The caller's turn. By the clock and not by ticks: see vrfm_event_sleep(). */
+/* The caller holds vrfm_dev.turn. For the clock see vrfm_event_sleep(). */
 static int vrfm_order_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			   const struct vrfm_pause *pause)
 {
@@ -316,15 +322,16 @@ static int vrfm_order_lock_for(struct vrfm_dev *vdev,
 }
 
 /**
- * vrfm_order_lock - take the order for a store, with room
+ * vrfm_order_lock - take vrfm_dev.order for a store, with room on all links
  * @vdev: device
- * @len: bytes of a run, or of messages as full as one can make them
- * @wait: wait of the call for slow peers; time that it waits for its turn is added
+ * @len: number of bytes of a run, or of full messages
+ * @wait: wait of the call for slow peers; time that this function waits is
+ *	added
  *
- * While the transmitter is off no room is needed: &vrfm_dev.dark is true then.
+ * While the transmitter is off no room is needed, and &vrfm_dev.dark is true.
  *
  * Context: may sleep.
- * Return: 0: the order is held, and each link that is READY has room;
+ * Return: 0: vrfm_dev.order is held, and each link that is READY has room;
  * -EAGAIN; -EINTR: killed.
  */
 int vrfm_order_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
@@ -335,10 +342,10 @@ int vrfm_order_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
 }
 
 /**
- * vrfm_switching - the transmitter is about to be turned on or off
+ * vrfm_switching - send mapped stores before the transmitter is switched
  * @vdev: device
  *
- * What was stored into mappings before is sent, or is not, as it was then.
+ * Stores from before are sent, or not, by the old state of the transmitter.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.
@@ -350,7 +357,7 @@ int vrfm_switching(struct vrfm_dev *vdev)
 	return vrfm_flush_all_stores(vdev, &wait);
 }
 
-/* With the transmitter off it goes into this memory only, and into no map. */
+/* With the transmitter off, change the memory only: no message, no map. */
 static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 			       const void *buf, u32 len,
 			       struct vrfm_block *block)
@@ -368,7 +375,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 		vrfm_link_update(link, offset, buf, len, block);
 }
 
-/* What was stored has come round the ring, as far as a program can tell. */
+/* Show the "own data" bit, as if the write had come back around the ring. */
 static void vrfm_accepted(struct vrfm_dev *vdev)
 {
 	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
@@ -393,14 +400,14 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
 }
 
 /**
- * vrfm_store - store on behalf of a program
+ * vrfm_store - store bytes for a program
  * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: in the kernel's memory
- * @width: bytes, at most 64 KiB
- * @nowait: rather fail than wait for a peer
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: the bytes, in the kernel's memory
+ * @width: number of bytes, at most 64 KiB
+ * @nowait: fail instead of waiting for a peer
  *
- * Aligned, it is one access up to 8 bytes.
+ * Up to 8 bytes that are aligned are stored by one access.
  *
  * Context: may sleep.
  * Return: 0; -EAGAIN; -EINTR: killed.
@@ -416,13 +423,13 @@ int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 /**
  * vrfm_store_bits - change bits of the memory in one step
  * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @width: 1, 2 or 4
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @width: number of bytes: 1, 2 or 4
  * @clear: bits that become 0
- * @set: bits that become 1, wins
+ * @set: bits that become 1, also if they are in @clear
  *
- * In one step with regard to this node's other calls. Stores through mappings
- * and by other nodes may come between.
+ * This node's other calls do not come between. Stores through mappings, and by
+ * other nodes, may.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.
@@ -455,7 +462,7 @@ static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
 	return vrfm_store(vdev, offset, bounce, len, nowait);
 }
 
-/* Unless adapters still read it. */
+/* Reuse BLOCK unless adapters still read it. */
 static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
 {
 	if (block && refcount_read(&block->refs) == 1)
@@ -492,22 +499,22 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
 }
 
 /**
- * vrfm_write - copy from a program, a local write
+ * vrfm_write - write bytes of a program into the memory
  * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: the program's, is read once
- * @len: bytes
- * @nowait: rather fail than wait for a peer
- * @done: gets how many bytes were stored
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: memory of the program, which is read once
+ * @len: number of bytes
+ * @nowait: fail instead of waiting for a peer
+ * @done: set to the number of bytes that were stored
  *
- * Readers on this node see it when this returns. It is stored in steps of 64
- * or 128 KiB that begin with a word; after an error those before it are. For a
- * peer that is slow it waits overload_us at most, in all steps together; above
- * 1 MiB so long for each, or a peer would be left behind only because the call
- * is large.
+ * Readers on this node see the bytes when this returns. They are stored in
+ * steps of 64 or 128 KiB that begin at a word. After an error the earlier steps
+ * have been stored. All steps together wait for a slow peer for overload_us at
+ * most. In a larger call this limit is for each MiB, or a peer would be left
+ * behind only because the call is large.
  *
  * Context: may sleep.
- * Return: 0, -EFAULT, -ENOMEM, -EAGAIN, -EINTR: killed.
+ * Return: 0; -EFAULT; -ENOMEM; -EAGAIN; -EINTR: killed.
  */
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
@@ -529,7 +536,7 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
 			wait = vrfm_wait_begin(nowait);
 		step = len - *done;
-		/* All in one, or each but the last ends with a word. */
+		/* One step, or steps that end with a word, except the last. */
 		if (len > most)
 			step = min(step, most - (lead + *done) % most);
 		block = vrfm_block_again(block, min(most, len));
@@ -544,12 +551,13 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 /**
  * vrfm_tell - send an event to one node or to all others
  * @vdev: device
- * @node: 0..255 or %RFM2G_NODE_ALL
- * @type: up to %RFM2G_EVENT_INTR4
- * @data: goes with it
+ * @node: 0 to 255, or %RFM2G_NODE_ALL
+ * @type: type of event, up to %RFM2G_EVENT_INTR4
+ * @data: data of the event
  *
- * Behind all that this node has written, for every peer that gets it; with the
- * transmitter off none does. Only peers that get it are waited for.
+ * Each receiver gets the event after all that this node has written before.
+ * With the transmitter off no peer gets it. The call waits only for links of
+ * receivers.
  *
  * Context: may sleep.
  * Return: 0, also if there is no such node; -EINTR: killed.
@@ -574,10 +582,10 @@ int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 }
 
 /**
- * struct vrfm_mark - how far a peer shall be
+ * struct vrfm_mark - message that a peer shall have applied
  * @link: a reference
- * @ups: the connection, by its number
- * @sequence: message that it shall have applied
+ * @ups: number of the connection
+ * @sequence: sequence of the message
  */
 struct vrfm_mark {
 	struct vrfm_link *link;
@@ -632,14 +640,14 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	struct vrfm_link *link = mark->link;
 	bool has;
 
-	/* Both of one connection. */
+	/* Compare both under the lock, so that they are of one connection. */
 	spin_lock_bh(&link->lock);
 	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
 	spin_unlock_bh(&link->lock);
 	return has;
 }
 
-/* The peer is that far, or is not READY any more, and then need not be. */
+/* A peer that is no longer READY is not waited for. */
 static bool vrfm_mark_reached(const struct vrfm_mark *mark)
 {
 	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
@@ -668,7 +676,7 @@ static void vrfm_mark_count(const struct vrfm_mark *mark,
 		flush->absent++;
 }
 
-/* Who is not far enough at the end has been waited for as long as the others. */
+/* All peers have the same deadline. */
 static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 			   int n, struct vrfm_flush *flush)
 {
@@ -685,16 +693,17 @@ static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 }
 
 /**
- * vrfm_flush_links - wait until the peers have what was written
+ * vrfm_flush_links - wait until the peers have applied what was written
  * @vdev: device
- * @flush: how long; gets how many have it, and how many have not
+ * @flush: timeout; set to the numbers of peers that have applied it, and have
+ *	not
  *
- * All that is linked and not behind has applied, when this returns, what this
- * node had written when it was called.
+ * When this returns 0, each peer that was READY has applied what this node had
+ * written before the call, or is no longer READY.
  *
  * Context: may sleep.
- * Return: 0; -ETIMEDOUT: a peer is there but does not answer; -ENOMEM; -EINTR:
- * killed; -ENODEV: the device went.
+ * Return: 0; -ETIMEDOUT: a peer is READY but does not answer; -ENOMEM; -EINTR:
+ * killed; -ENODEV: the device was destroyed.
  */
 int vrfm_flush_links(struct vrfm_dev *vdev, struct vrfm_flush *flush)
 {
