@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mapped stores: found by comparing, and sent as if they had been calls.
+ * Mapped stores: the flusher finds them by comparing pages, and sends them like
+ * stores of calls.
  *
  * A page is mapped read-only until a program stores into it. Then it gets a
- * twin and becomes writable, and the device's flusher compares the two again and
- * again, flush_us after each other. A difference is a local write: it goes into
- * the twin and to the peers. When nothing was found for quiet_us the page is
- * write-protected, compared once more, and its twin goes, except in a range that
- * a program has claimed: there a page stays writable. So a page that is stored
+ * twin, a copy of its content, and becomes writable. The device's flusher
+ * compares both every flush_us. A difference is a local write: it goes into the
+ * twin and to the peers. If none was found for quiet_us, the page is
+ * write-protected and compared once more, and the twin is freed. In a range
+ * that a program has claimed a page stays writable. So a page that is stored
  * into all the time costs one fault.
  *
- * All other stores into a page with a twin, by calls or by peers, are stored into
- * the twin as well (vrfm_region_put()), and are no difference.
+ * All other stores into a page with a twin, by calls or by peers, go into the
+ * twin as well (vrfm_region_put()), and are no difference.
  *
- * A page that has a difference is compared and sent under the device's order,
- * one page at a time, with room on all links. The order is taken with nothing
- * else held, except by the flusher when it ends a twin: then it holds the lock of
- * the struct page, which the fault handler takes too. The fault handler takes
- * only spinlocks under it. No task takes the lock of a struct page, write-protects
- * or allocates under the order.
+ * A page that has a difference is compared and sent under vrfm_dev.order, one
+ * page at a time, with room on all links. vrfm_dev.order is taken with no other
+ * lock held, except by the flusher when it ends a twin. Then the flusher holds
+ * the lock of the struct page, which the fault handler takes as well. The fault
+ * handler takes only spinlocks under it. No task takes the lock of a struct
+ * page, write-protects or allocates under vrfm_dev.order.
  *
- * Lock order: the lock of the struct page, vrfm_dev.turn and order, then the
- * page's spinlock or vrfm_dev.twins_lock.
+ * Lock order: the lock of the struct page, vrfm_dev.turn, vrfm_dev.order, then
+ * the page's spinlock or vrfm_dev.twins_lock.
  */
 #include <linux/bitmap.h>
 #include <linux/hrtimer.h>
@@ -41,20 +42,22 @@
 #include "twin.h"
 #include "way.h"
 
-/* Bytes of messages that every second word of a page needs: the worst case. */
+/* Bytes of messages for a page in the worst case: every second word differs. */
 #define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)
-/* Pages without a claim that may be writable at once: an eighth, and at least: */
+/* Limit of writable pages without a claim: an eighth, and at least 4 MiB. */
 #define VRFM_TWINS_SHARE 8
 #define VRFM_TWINS_MIN (SZ_4M / PAGE_SIZE)
-/* Time that a fault waits for the flusher, before the program takes it again. */
+/*
+ * Longest wait of a fault for the flusher, in ms; then the store is repeated.
+ */
 #define VRFM_TWIN_WAIT_MS 1
 /*
- * A page that stays writable without stores is compared less often: after an
- * eighth of the time since the last store, at most a millisecond.
+ * A page that stays writable without stores rests: it is compared again after
+ * an eighth of the time since its last store, but at least every millisecond.
  */
 #define VRFM_REST_SHARE 8
 #define VRFM_REST_MAX_NS NSEC_PER_MSEC
-/* Time between attempts to protect a page that is held: doubled up to this. */
+/* Interval between attempts to protect a held page: doubled up to this. */
 #define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
 
 static struct kmem_cache *vrfm_twin_cache;
@@ -93,7 +96,7 @@ static u32 vrfm_page_range(unsigned long index)
 
 /* ---- faults ---- */
 
-/* Both are charged to the program that stores. */
+/* The twin and its page are charged to the program that stores. */
 static struct vrfm_twin *vrfm_twin_alloc(unsigned long index)
 {
 	struct vrfm_twin *twin = kmem_cache_zalloc(vrfm_twin_cache, GFP_KERNEL);
@@ -135,7 +138,9 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vrfm_mapper_join_locked(vdev, twin, family);
 	vdev->faults++;
 	spin_unlock(&vdev->twins_lock);
-	/* Pairs with the flusher, which sets @resting before it looks. */
+	/*
+	 * Pairs with the flusher, which sets @resting before it checks @faults.
+	 */
 	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
 		wake_up_process(vdev->flusher);
 }
@@ -146,14 +151,14 @@ static bool vrfm_twins_are_full(const struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_twin_wait - wait until one more page may be writable
+ * vrfm_twin_wait - wait until one more page may become writable
  * @vdev: device
- * @index: of the page that is to become writable
+ * @index: index of the page
  *
- * A page of a range that is claimed always may.
+ * A page in a claimed range always may.
  *
  * Context: may sleep, for a millisecond at most.
- * Return: true; false: the fault is to be taken again.
+ * Return: true; false: the caller must repeat the fault.
  */
 bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 {
@@ -173,7 +178,7 @@ bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
 			   struct vrfm_family *family, unsigned long index)
 {
-	/* A twin goes only under the lock of the struct page. */
+	/* Twins are freed only under the lock of the struct page. */
 	struct vrfm_twin *twin = vdev->twins[index];
 
 	if (twin) {
@@ -191,13 +196,16 @@ static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
 /**
  * vrfm_twin_make - make a page writable for a family
  * @vdev: device
- * @family: processes that will be able to store
- * @page: struct page; is locked on success, until the page table says that it is
- *	writable, so it is not protected in between
- * @index: of the page, whose range is pinned; the pin belongs to the twin then
+ * @family: processes that will be able to store into the page
+ * @page: struct page; locked on success: the caller unlocks it when the page
+ *	table entry is writable, so that the flusher cannot protect the page
+ *	before
+ * @index: index of the page, whose range is pinned; the pin passes to the twin,
+ *	or is released
  *
- * The twin is allocated before @page is locked: that lock has no priority
- * inheritance, and the memory of the caller's cgroup may have to be reclaimed.
+ * The twin is allocated before @page is locked, because that may reclaim memory
+ * of the caller's cgroup, and the lock of a struct page has no priority
+ * inheritance.
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -230,7 +238,7 @@ static void vrfm_diff_own(struct vrfm_dev *vdev, unsigned long index,
 	bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
 }
 
-/* The values are those of one moment, and this node's from now on. */
+/* Take the changed words; they become own words unless DARK. */
 static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			      bool dark)
 {
@@ -257,7 +265,7 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
 		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
 }
 
-/* Each comparison under the order has a number, see vrfm_barrier_step(). */
+/* vrfm_barrier_step() relies on the number of each comparison. */
 static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	vdev->flush_counts.compared++;
@@ -267,10 +275,10 @@ static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	spin_unlock(&vdev->twins_lock);
 }
 
-/* The order is held and has room. */
+/* The caller holds vrfm_dev.order, with room. */
 static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
-	/* Room was made for peers only if it was on when the order was taken. */
+	/* The transmitter may be on by now, but then there is no room. */
 	bool dark = vdev->dark;
 
 	vrfm_compare_page(vdev, twin, dark);
@@ -284,7 +292,7 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 		vrfm_send_diff_locked(vdev, twin->index);
 }
 
-/* Needs neither the order nor room, and changes nothing. */
+/* Compare without effect: neither vrfm_dev.order nor room is needed. */
 static bool vrfm_twin_differs(struct vrfm_dev *vdev,
 			      const struct vrfm_twin *twin)
 {
@@ -312,10 +320,10 @@ static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * Compare one page. Most pages have no difference: room is looked for, and
- * waited for, only when one has.
+ * Compare one page. Most pages have no difference, so the first comparison is
+ * without room. If it finds one, wait for room and compare again.
  *
- * Return: 1: there may be more; 0: there is none; an error.
+ * Return: 1: there may be more pages; 0: there is none; or an error.
  */
 static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 			     u64 before, struct vrfm_wait *wait)
@@ -335,7 +343,7 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	ret = vrfm_order_lock(vdev, VRFM_FLUSH_ROOM, wait);
 	if (ret)
 		return ret;
-	/* Without the order it may have gone. */
+	/* The twin may have been freed while vrfm_dev.order was not held. */
 	twin = vrfm_barrier_twin_locked(vdev, mm, before);
 	if (twin)
 		vrfm_compare_locked(vdev, twin);
@@ -343,7 +351,7 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	return !!twin;
 }
 
-/* Comparisons with a higher number begin after this. */
+/* Comparisons that begin after this have higher numbers. */
 static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
 {
 	u64 before;
@@ -362,7 +370,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 
 	if (!atomic_read(&vdev->ntwins))
 		return 0;
-	/* Most callers have stored nothing: a page of other families is no work. */
+	/* Most callers have stored nothing: skip pages of other families. */
 	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
 		return 0;
 	before = vrfm_barrier_begin(vdev);
@@ -376,13 +384,14 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 /**
  * vrfm_flush_stores - send what the caller has stored into mappings
  * @vdev: device
- * @wait: limit of the wait for peers, for all pages together
+ * @wait: wait for slow peers, for all pages together
  *
- * A barrier: the caller's own stores, those of processes that share its page
- * tables or inherited them by fork(), and those of processes that have ended,
- * come before what follows. A kernel thread sends all stores.
+ * A barrier for the stores of these processes: the caller, its relatives by
+ * fork() that share the mapping, processes that store into the same pages, and
+ * processes that have ended. Called by a kernel thread, for the stores of all
+ * processes.
  *
- * Context: may sleep; without the device's order.
+ * Context: may sleep; vrfm_dev.order is not held.
  * Return: 0; -EAGAIN; -EINTR: killed.
  */
 int vrfm_flush_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
@@ -393,9 +402,9 @@ int vrfm_flush_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /**
  * vrfm_flush_all_stores - send what any process has stored into mappings
  * @vdev: device
- * @wait: limit of the wait for peers, for all pages together
+ * @wait: wait for slow peers, for all pages together
  *
- * Context: may sleep; without the device's order.
+ * Context: may sleep; vrfm_dev.order is not held.
  * Return: 0; -EAGAIN; -EINTR: killed.
  */
 int vrfm_flush_all_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
@@ -406,9 +415,9 @@ int vrfm_flush_all_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /* ---- the end of a twin ---- */
 
 /*
- * A page is held if it has more references than those of the device and of page
- * tables: O_DIRECT reading a file into the mapping, for example, stores without
- * the page tables.
+ * Check whether a page is held: it has more references than those of the device
+ * and of page tables. While O_DIRECT reads a file into the mapping, for
+ * example, it stores without the page tables.
  *
  * fork(), mmap() and munmap() change both numbers, the count first when a page
  * is mapped and last when it is unmapped. So the count is compared only with a
@@ -425,7 +434,7 @@ static bool vrfm_page_is_held(struct page *page)
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
-/* Under the order: a barrier that finds it gone comes behind its stores. */
+/* vrfm_dev.order is held: a barrier that misses the twin follows its stores. */
 static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 				    struct vrfm_twin *twin)
 {
@@ -441,8 +450,8 @@ static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * The page is protected, so a store from now on is a fault, which waits for the
- * lock of the struct page. A page that differs, or is held, keeps its twin.
+ * The page is protected: a store causes a fault, which waits for the lock of
+ * the struct page. A page that differs, or is held, keeps its twin.
  */
 static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			     bool held)
@@ -457,7 +466,7 @@ static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	return over;
 }
 
-/* Pages that cannot be protected do not count, or faults would wait for ever. */
+/* Pages that cannot be protected do not count, or faults might never end. */
 static void vrfm_twin_count(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			    bool counted)
 {
@@ -496,11 +505,11 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	struct page *page = vdev->region.pages[twin->index];
 	bool held, over;
 
-	/* A fault has it: then there is a store to come. */
+	/* If a fault holds the lock, a store follows. */
 	if (!trylock_page(page))
 		return;
 	vrfm_wrprotect(vdev, twin->index);
-	/* First: a holder that lets go after this has stored before. */
+	/* Before the comparison, which finds the stores of a former holder. */
 	held = vrfm_page_is_held(page);
 	smp_rmb(); /* its stores are seen by the comparison */
 	vdev->flush_counts.protected++;
@@ -518,7 +527,10 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 
 /* ---- the flusher ---- */
 
-/* A claim may come or go while a page is writable. */
+/*
+ * Claims begin and end while a page is writable: update whether its twin
+ * counts.
+ */
 static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	u32 range = vrfm_page_range(twin->index);
@@ -528,7 +540,7 @@ static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	return claimed;
 }
 
-/* Nothing was found in it now. */
+/* The page has no difference at present. */
 static void vrfm_flusher_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
@@ -546,7 +558,7 @@ static void vrfm_flusher_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 		vrfm_twin_end(vdev, twin);
 }
 
-/* The flusher alone frees twins, so it may use one without a lock. */
+/* Only the flusher frees twins, so it may use the twin without a lock. */
 static struct vrfm_twin *vrfm_flusher_next(struct vrfm_dev *vdev)
 {
 	struct vrfm_twin *twin;
@@ -582,7 +594,7 @@ static bool vrfm_flusher_step(struct vrfm_dev *vdev)
 	vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->order);
 	vdev->progress = true;
-	/* A page that differs at each pass would never make way for another one. */
+	/* A page that differs in each pass would never free its twin. */
 	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
 	    ktime_get_ns() >= twin->end_at)
 		vrfm_twin_end(vdev, twin);
@@ -593,7 +605,7 @@ static void vrfm_flusher_pass(struct vrfm_dev *vdev)
 {
 	int left = atomic_read(&vdev->ntwins);
 
-	/* The flusher alone writes these. */
+	/* Only the flusher writes these. */
 	vdev->flush_counts.passes++;
 	vdev->due = U64_MAX;
 	vdev->progress = false;
@@ -602,7 +614,10 @@ static void vrfm_flusher_pass(struct vrfm_dev *vdev)
 		cond_resched();
 }
 
-/* Enough pages are writable, and there are new ones, or the last pass did something. */
+/*
+ * Pass at once at the limit if that may free a twin, or if a twin was created
+ * while all pages rested.
+ */
 static bool vrfm_flusher_must_wake(const struct vrfm_dev *vdev)
 {
 	bool made = READ_ONCE(vdev->faults) != vdev->faults_seen;
@@ -612,8 +627,9 @@ static bool vrfm_flusher_must_wake(const struct vrfm_dev *vdev)
 }
 
 /*
- * If all pages rest, until the first of them is due. A fault that waits for a
- * free twin, or has made one meanwhile, wakes it.
+ * Sleep for flush_us, or until the first page is due if all pages rest. A fault
+ * wakes the flusher if it waits for a free twin, or has created a twin while
+ * pages rest.
  */
 static void vrfm_flusher_sleep(struct vrfm_dev *vdev)
 {
@@ -623,9 +639,9 @@ static void vrfm_flusher_sleep(struct vrfm_dev *vdev)
 	bool rests = vdev->due != U64_MAX && vdev->due > ktime_to_ns(until);
 
 	/*
-	 * With 0 it looks all the time, and waits for nothing: but a program that
-	 * stores, or receives, may need this very processor. cond_resched() would
-	 * leave it to them a whole slice later.
+	 * With flush_us 0 the flusher compares all the time. yield() lets
+	 * programs that store or receive use this processor at once;
+	 * cond_resched() would do so only after a whole time slice.
 	 */
 	if (!us && !rests) {
 		yield();
@@ -667,11 +683,11 @@ static u32 vrfm_twins_max(unsigned long npages)
 }
 
 /**
- * vrfm_flush_init - make a device ready for mapped stores
+ * vrfm_flush_init - prepare a device for mapped stores
  * @vdev: device, with its memory
  *
  * Context: may sleep.
- * Return: 0 or an error; vrfm_flush_free() is valid after an error.
+ * Return: 0 or an error; vrfm_flush_free() may be called after an error.
  */
 int vrfm_flush_init(struct vrfm_dev *vdev)
 {
