@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The difference between a page and its twin, word by word; and between bytes
- * of the memory and what they were. Pure: no locks, nothing of the device.
+ * Differences between a page and its twin, word by word, and between bytes of
+ * the memory and their former values. Pure: no locks, no device.
  */
 #include <linux/compiler.h>
 #include <linux/string.h>
 
 #include "twin.h"
 
-/* Two words, which are loaded and stored as one. */
+/* Two words that are loaded and stored by one access. */
 union vrfm_pair {
 	u64 both;
 	u32 words[2];
@@ -32,7 +32,7 @@ bool vrfm_diff_any(const void *page, const u32 *twin)
 	return false;
 }
 
-/* A word of a pair differs: mark it, if it is that one. */
+/* Record word I if it differs: a pair may differ in one word only. */
 static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 {
 	if (word == twin[i])
@@ -44,14 +44,14 @@ static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 }
 
 /**
- * vrfm_diff_take - find what changed, and change the twin in the same way
+ * vrfm_diff_take - record the words that changed, and store them into the twin
  * @diff: result
- * @page: page that programs may be storing into meanwhile
- * @twin: its twin, aligned to 8 bytes
+ * @page: page that programs may be storing into
+ * @twin: twin of the page, aligned to 8 bytes
  *
- * Each pair of words is loaded once, so a double that was stored by one store
- * is found whole. The value that is found is the value that the twin gets. A
- * store after that load is found by the next call.
+ * Each pair of words is loaded once, so a double that was stored by one access
+ * is found whole. The twin gets the loaded value. The next call finds later
+ * stores.
  */
 void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin)
 {
@@ -71,12 +71,12 @@ void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin)
 }
 
 /**
- * vrfm_diff_next - changed words that follow each other
+ * vrfm_diff_next - find the next run of changed words
  * @diff: difference
- * @from: not before this one
- * @n: gets how many they are
+ * @from: word to begin with
+ * @n: set to the number of words in the run
  *
- * Return: the first of them; %VRFM_PAGE_WORDS: there is none.
+ * Return: the first word of the run; %VRFM_PAGE_WORDS: there is none.
  */
 u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 {
@@ -86,18 +86,18 @@ u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 	return first;
 }
 
-/* Compared at once, as long as nothing differs. */
+/* Bytes that are compared at once, while there is no difference. */
 #define VRFM_COMPARE 64
 
 /**
- * vrfm_first_difference - have these bytes changed?
- * @mem: in the memory, where others store meanwhile
- * @seen: what they were
- * @len: how many
+ * vrfm_first_difference - find the first byte that has changed
+ * @mem: bytes in the memory, which others may be storing into
+ * @seen: former values of these bytes
+ * @len: number of bytes
  *
- * What is stored while it looks may be found or not.
+ * A store that is concurrent with this call may be found or not.
  *
- * Return: index of the first that differs, @len: none does.
+ * Return: index of the first byte that differs; @len: none does.
  */
 u32 vrfm_first_difference(const void *mem, const void *seen, u32 len)
 {

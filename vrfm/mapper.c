@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mappers: the processes that map the memory, and the pages that each of them
- * can store into.
+ * Mappers: processes that map the memory, and the pages that each of them can
+ * store into.
  *
- * A call sends first what its caller has stored into mappings. It must not pay
- * for the stores of other processes, so each page that is writable (each twin)
- * belongs to a family: to one process, and to those that inherited its page
+ * A call first sends what its caller has stored into mappings. It must not pay
+ * for the stores of other processes. So each twin, a page that is writable,
+ * belongs to a family: to a process, and to those that inherited its page
  * tables by fork(). Only members of the family can store into the page without
  * a fault. If a process of another family faults on the page, the page moves to
- * the common family, which every call compares. So do the pages of a family
- * whose last mapping is removed: a process that has waited for it to end finds
- * its stores sent before its own calls.
+ * the common family, which every call compares.
+ *
+ * When the last mapping of a family is removed, its pages move to the common
+ * family as well. So a process that has waited for the end of another one finds
+ * the stores of the other sent before its own calls.
  *
  * A mapping (VMA) has its family in vm_private_data, which fork() and the
  * splitting of mappings copy. A call finds the family by its mm.
  *
- * Everything here is under vrfm_dev.twins_lock. A twin leaves its family's list
- * only under the device's order as well, so a holder of the order may use the
- * twin that it has found.
+ * All of this is under vrfm_dev.twins_lock. A twin may move from one family to
+ * another under this lock alone, but is removed only under vrfm_dev.order as
+ * well. So a holder of vrfm_dev.order may use the twin that it has found.
  */
 #include <linux/hashtable.h>
 #include <linux/mm.h>
@@ -70,7 +72,7 @@ static struct vrfm_mapper *vrfm_mapper_find_locked(struct vrfm_dev *vdev,
 	return NULL;
 }
 
-/* To the head, as one that was never compared: a barrier may be looking for it. */
+/* Move a twin to the head, as never compared: a barrier may be searching it. */
 static void vrfm_twin_move_locked(struct vrfm_twin *twin,
 				  struct vrfm_family *to)
 {
@@ -97,7 +99,7 @@ static bool vrfm_family_share_some(struct vrfm_dev *vdev,
 	return left;
 }
 
-/* No twin is added any more: the family has no mapping, or is common. */
+/* The family gets no more twins: it has no mapping, or is common. */
 static void vrfm_family_share(struct vrfm_dev *vdev, struct vrfm_family *family)
 {
 	while (vrfm_family_share_some(vdev, family))
@@ -118,10 +120,10 @@ static void vrfm_mapper_insert_locked(struct vrfm_dev *vdev,
 /**
  * vrfm_mapper_add - count a new mapping
  * @vdev: device
- * @vma: mapping that mmap() is making
+ * @vma: mapping that mmap() is creating
  *
  * Context: may sleep.
- * Return: 0, then vrfm_mapper_close() must follow; -ENOMEM.
+ * Return: 0, and vrfm_mapper_close() must follow; or -ENOMEM.
  */
 int vrfm_mapper_add(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
@@ -155,11 +157,11 @@ int vrfm_mapper_add(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mapper_open - count a mapping that fork(), or a split, has copied
+ * vrfm_mapper_open - count a mapping that fork() or a split has copied
  * @vdev: device
  * @vma: the copy, with the family of the original
  *
- * Without memory for a new process its family becomes common.
+ * Without memory for a mapper of a new process, its family becomes common.
  *
  * Context: may sleep.
  */
@@ -188,7 +190,7 @@ void vrfm_mapper_open(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mapper_close - a mapping is removed
+ * vrfm_mapper_close - count down when a mapping is removed
  * @vdev: device
  * @vma: mapping
  *
@@ -219,10 +221,10 @@ void vrfm_mapper_close(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mapper_join_locked - a process can store into a page from now on
+ * vrfm_mapper_join_locked - add a process to those that can store into a page
  * @vdev: device, with its twins_lock held
- * @twin: of the page; new, with no family, or of any family
- * @family: of the process
+ * @twin: twin of the page; new, with no family, or of any family
+ * @family: family of the process
  *
  * Context: any but interrupts; the struct page is locked.
  */
@@ -233,7 +235,7 @@ void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	if (family->common)
 		family = &vdev->common;
 	if (!twin->family) {
-		/* A barrier that began before needs not compare it. */
+		/* Barriers that began before need not compare it. */
 		twin->family = family;
 		twin->compared = vdev->compared;
 		list_add_tail(&twin->kin, &family->twins);
@@ -268,11 +270,11 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
 /**
  * vrfm_mapper_twin_locked - find a page that must be compared
  * @vdev: device, with its twins_lock held
- * @mm: of the process that makes a call; NULL: of any process
+ * @mm: mm of the process that makes a call; NULL: any process
  * @before: number of the last comparison before the call
  *
- * Context: the device's order is held.
- * Return: a twin that was not compared since, NULL: none.
+ * Context: vrfm_dev.order is held.
+ * Return: a twin that was not compared since; NULL: none.
  */
 struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
 					  const struct mm_struct *mm,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mappings: of the memory, of the registers, and of what programs take for a
- * buffer that the card can reach.
+ * Mappings: of the memory, of the registers, of the status page, and of buffers
+ * that programs use for DMA by a card.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -12,10 +12,10 @@
 #include "priv.h"
 #include "way.h"
 
-/* Behind the largest memory that there can be: mappings of anything else. */
+/* Offset of all other mappings, behind the largest possible memory. */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
 
-/* Pages that mmap() inserts before it looks for other work, and for signals. */
+/* Pages that mmap() inserts between two checks for signals. */
 #define VRFM_INSERT_PAGES 512
 
 static struct vrfm_dev *vrfm_vma_dev(const struct vm_area_struct *vma)
@@ -37,10 +37,10 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 }
 
 /*
- * The first store. If peers must be notified, or too many pages are writable, the
- * store is tried again after a millisecond: mmap_lock is held here. The kernel
- * tries its own stores again, copy_to_user() for example, without a look at
- * signals, so a task that is killed gets an error.
+ * The first store into a page. If peers must be notified, or too many pages are
+ * writable, the store is repeated after a millisecond, because mmap_lock is
+ * held here. The kernel repeats its own stores (copy_to_user(), for example)
+ * without checking for signals, so a killed task gets an error.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
@@ -72,10 +72,10 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 };
 
 #ifdef CONFIG_MAPPING_DIRTY_HELPERS
-/* Tries before the page is taken out of the page tables. */
+/* Attempts before the page is removed from the page tables. */
 #define VRFM_WRPROTECT_TRIES 3
 
-/* Return: was an entry dirty? */
+/* Clean the page's entries. Return: was one dirty? */
 static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 {
 	DECLARE_BITMAP(dirty, 1) = { };
@@ -86,11 +86,11 @@ static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 }
 
 /*
- * mprotect() makes an entry writable that is dirty, and asks nobody: it thinks
- * that who wants to know has been told, and not protected it since. So entries
- * must be clean besides, and as these are two steps, that mprotect() may come
- * between, so often that none was dirty in the second: then there was nothing
- * that could have become writable.
+ * mprotect() makes a dirty entry writable without calling page_mkwrite(). It
+ * assumes that page_mkwrite() was called, and that the entry was not protected
+ * since. So entries must be clean as well. Between the two steps here
+ * mprotect() may make an entry writable that was dirty. So repeat them until
+ * the second step finds no dirty entry.
  */
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
@@ -105,7 +105,7 @@ static bool vrfm_wrprotect_entries(struct address_space *mapping,
 	return false;
 }
 #else
-/* Nothing of this kernel's does it. */
+/* This kernel has no function for it. */
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
 {
@@ -114,9 +114,9 @@ static bool vrfm_wrprotect_entries(struct address_space *mapping,
 #endif
 
 /**
- * vrfm_wrprotect - from now on a store into this page is a fault, everywhere
+ * vrfm_wrprotect - make each later store into a page fault, in all mappings
  * @vdev: device
- * @index: of the page
+ * @index: index of the page
  *
  * Context: may sleep.
  */
@@ -131,7 +131,7 @@ void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 				    PAGE_SIZE, 0);
 }
 
-/* All at once, so that no load of a real-time loop ever faults. */
+/* Insert all pages at once, so that loads of a real-time loop never fault. */
 static int vrfm_insert_pages(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
 	struct page **pages = vdev->region.pages + vma->vm_pgoff;
@@ -163,16 +163,16 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 	vma->vm_ops = &vrfm_vm_ops;
-	/* As mmap() itself will say when it sees page_mkwrite: not yet writable. */
+	/* As mmap() will set it because of page_mkwrite: not writable yet. */
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
 	ret = vrfm_insert_pages(vdev, vma);
-	/* A mapping that mmap() refuses is not closed. */
+	/* If mmap() fails, the kernel does not call close() of the mapping. */
 	if (ret)
 		vrfm_mapper_close(vdev, vma);
 	return ret;
 }
 
-/* One page, whatever was asked; behind it there is nothing. */
+/* Map one page, whatever the length of the mapping: behind it accesses fail. */
 static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
 			 unsigned int bar)
 {
@@ -187,7 +187,7 @@ static struct page *vrfm_dma_page(void)
 			  __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 }
 
-/* Only after the program itself threw the page away. */
+/* Called only if the program itself has discarded the page. */
 static vm_fault_t vrfm_dma_fault(struct vm_fault *vmf)
 {
 	vmf->page = vrfm_dma_page();
@@ -209,15 +209,15 @@ static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
 	if (!page)
 		return -ENOMEM;
 	ret = vm_insert_page(vma, address, page);
-	/* The mapping holds it from now on, and alone. */
+	/* The mapping alone holds the page from now on. */
 	put_page(page);
 	return ret;
 }
 
 /*
- * The cards' driver maps any physical address. This is ordinary memory that
- * only the mapping holds, and that counts as its program's; to read and write
- * with it is to copy.
+ * The cards' driver maps any physical address. Here the mapping gets ordinary
+ * memory, which it alone holds, and which is charged to the program. "DMA" is a
+ * copy to or from this memory.
  */
 static int vrfm_mmap_dma(struct vm_area_struct *vma)
 {
@@ -234,15 +234,17 @@ static int vrfm_mmap_dma(struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mmap - mmap() of a device
+ * vrfm_mmap - map a device
  * @file: open device
  * @vma: mapping
  *
- * What RFM2G_SET_SPECIAL_MMAP asked for, once, whatever becomes of it; else the
- * memory, or at %VRFM_STATUS_OFFSET the status page.
+ * If RFM2G_SET_SPECIAL_MMAP came before, map what it chose, and forget the
+ * choice even after an error. Otherwise map the memory, or the status page at
+ * %VRFM_STATUS_OFFSET.
  *
- * Return: 0; -EAGAIN: not inside the memory; those of vrfm_status_mmap();
- * -EINVAL: private and writable: stores would never leave this process.
+ * Return: 0; -ENODEV: the device was destroyed; -EAGAIN: not inside the memory;
+ * -EINVAL: private and writable: stores would never leave this process; or an
+ * error of vrfm_status_mmap().
  */
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -264,7 +266,7 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 		return vrfm_status_mmap(vdev, vma);
 	if (special == VRFM_SPECIAL_NONE)
 		return vrfm_mmap_memory(vdev, vma);
-	/* Out of the way of vrfm_wrprotect(), which goes by the offset. */
+	/* Out of reach of vrfm_wrprotect(), which finds mappings by offset. */
 	vma->vm_pgoff = VRFM_SPECIAL_PGOFF;
 	if (special == VRFM_SPECIAL_DMA)
 		return vrfm_mmap_dma(vma);
