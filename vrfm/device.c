@@ -104,9 +104,7 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-/*
- * The last reference was dropped: no file, mapping or entry in sysfs is left.
- */
+/* The last reference was dropped: no file, mapping or sysfs entry is left. */
 static void vrfm_dev_release(struct device *dev)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);

@@ -47,9 +47,7 @@
 /* Limit of writable pages without a claim: an eighth, and at least 4 MiB. */
 #define VRFM_TWINS_SHARE 8
 #define VRFM_TWINS_MIN (SZ_4M / PAGE_SIZE)
-/*
- * Longest wait of a fault for the flusher, in ms; then the store is repeated.
- */
+/* Longest wait of a fault for the flusher in ms; then the store is repeated. */
 #define VRFM_TWIN_WAIT_MS 1
 /*
  * A page that stays writable without stores rests: it is compared again after
@@ -138,9 +136,7 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vrfm_mapper_join_locked(vdev, twin, family);
 	vdev->faults++;
 	spin_unlock(&vdev->twins_lock);
-	/*
-	 * Pairs with the flusher, which sets @resting before it checks @faults.
-	 */
+	/* Pairs with the flusher, which sets resting before it checks faults. */
 	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
 		wake_up_process(vdev->flusher);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links: the window of messages to a peer, and what comes from it.
+ * Links: the window of messages to a peer, and the messages that it sends.
  *
- * Messages are numbered from 1 with each connection, and slot n % VRFM_SLOTS
- * holds message n until the peer says that it has applied it:
+ * Messages are numbered from 1 on each connection. Slot n % VRFM_SLOTS holds
+ * message n until the peer acknowledges that it has applied the message:
  *
  *	acked <= completed <= posted <= opened <= acked + VRFM_SLOTS
  *
- * The newest is open: what is written is appended to it until it is full, or
- * until the adapter has done with the one before it. So single words leave at
- * once while nothing is under way, and together while something is.
+ * The newest message is open: updates are appended until it is full, or until
+ * the message before it has completed. So a single word leaves at once if
+ * nothing is in flight; otherwise words leave together.
  *
- * Only who holds the device's order opens messages. So who has found room
- * there has it until he lets go of the order, and nobody needs to reserve any.
+ * Messages are opened only under vrfm_dev.order. So slots that are free under
+ * that lock stay free until it is released, and need not be reserved.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,13 +29,13 @@
 
 #define VRFM_PENALTY_MIN_MS 1000
 #define VRFM_PENALTY_MAX_MS 30000
-/* Pages that the set of missed words of an absent peer may have in any case. */
+/* Pages that the set of missed words of an absent peer may always have. */
 #define VRFM_MISSED_MIN 64
 
 struct workqueue_struct *vrfm_wq;
 
 /**
- * vrfm_link_init - what all links need
+ * vrfm_link_init - create the workqueue of all links
  *
  * Return: 0 or -ENOMEM.
  */
@@ -47,18 +47,20 @@ int vrfm_link_init(void)
 }
 
 /**
- * vrfm_link_exit - there is no link left
+ * vrfm_link_exit - destroy the workqueue of all links
+ *
+ * Context: may sleep; no link is left.
  */
 void vrfm_link_exit(void)
 {
 	destroy_workqueue(vrfm_wq);
-	/* Blocks that are not freed yet. */
+	/* Wait for blocks that are being freed. */
 	rcu_barrier();
 }
 
 /**
- * vrfm_link_state_name - for who looks
- * @state: state
+ * vrfm_link_state_name - return the name of a state, for statistics
+ * @state: state of a link
  *
  * Return: its name.
  */
@@ -92,14 +94,20 @@ static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 
 /* ---- sending ---- */
 
-/* Nothing goes on here; why is known, or the connection tells. */
+/*
+ * Disconnect after a local error, which krdma reports or the caller has
+ * recorded.
+ */
 static void vrfm_link_break_locked(struct vrfm_link *link)
 {
 	if (link->cb)
 		krdma_disconnect(link->cb);
 }
 
-/* Who loads an image wants everybody to be SYNCING, and send what he has. */
+/*
+ * No GRANT while an image is loading: all peers stay SYNCING, and send own
+ * words.
+ */
 static u8 vrfm_link_flags(const struct vrfm_link *link)
 {
 	return (READ_ONCE(link->vdev->live) ? 0 : VRFM_WIRE_GRANT) |
@@ -122,8 +130,8 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 }
 
 /*
- * An acknowledgment that nothing takes along comes a tick later. Until then the
- * next block could not be written directly.
+ * Without ANSWER, an acknowledgment that no message carries comes a tick later.
+ * Until then the next block could not be written directly.
  */
 static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
@@ -149,18 +157,18 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
 	slot->closed = true;
-	/* Before: the peer may answer before krdma_post() returns. */
+	/* Before krdma_post(): the peer may answer before that returns. */
 	WRITE_ONCE(link->posted, link->posted + 1);
 	link->counts.messages++;
 	if (krdma_post(link->cb, &slot->req)) {
-		/* It is not on its way, and is missed when the end comes. */
+		/* Not in flight: it is missed when the link goes down. */
 		link->completed++;
 		vrfm_link_break_locked(link);
 	}
 }
 
 /**
- * vrfm_link_push_locked - send what should not wait any longer
+ * vrfm_link_push_locked - post all messages that must not wait
  * @link: link, with its lock held
  */
 void vrfm_link_push_locked(struct vrfm_link *link)
@@ -178,8 +186,9 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_woken - there may be room, or something is over
- * @link: link
+ * vrfm_link_woken - wake tasks that wait for room, or for the end of something
+ * @link: link where messages were acknowledged or completed, or whose state has
+ *	changed
  *
  * Context: any but hard interrupts.
  */
@@ -188,7 +197,7 @@ void vrfm_link_woken(struct vrfm_link *link)
 	struct vrfm_dev *vdev = link->vdev;
 
 	/*
-	 * The room is seen with the change. Pairs with the acquire in
+	 * Order the new room before the count. Pairs with the acquire in
 	 * vrfm_order_wait().
 	 */
 	smp_mb__before_atomic();
@@ -200,7 +209,7 @@ void vrfm_link_woken(struct vrfm_link *link)
 		vrfm_sync_kick(link);
 }
 
-/* A fault is latched in the status register before its event comes. */
+/* Latch a fault in the status register, then raise its event. */
 static void vrfm_fault(struct vrfm_dev *vdev, u32 bit, u32 type, u32 node)
 {
 	vrfm_lcsr_update(vdev, bit, true);
@@ -252,7 +261,7 @@ static void vrfm_ack_done(struct krdma_req *req, int status)
 	spin_unlock_bh(&link->lock);
 }
 
-/* Some messages came, and nothing has gone back since. */
+/* Acknowledge messages that arrived, unless another message has done so. */
 static void vrfm_ack_work(struct work_struct *work)
 {
 	struct vrfm_link *link =
@@ -267,10 +276,10 @@ static void vrfm_ack_work(struct work_struct *work)
 /* ---- the window ---- */
 
 /**
- * vrfm_link_free_locked - messages that can be opened
- * @link: link; by who holds the device's order, what others do makes it more
+ * vrfm_link_free_locked - return the number of messages that can be opened
+ * @link: link; the caller holds vrfm_dev.order, so others can only increase it
  *
- * Return: how many.
+ * Return: number of messages.
  */
 u32 vrfm_link_free_locked(const struct vrfm_link *link)
 {
@@ -281,11 +290,11 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_late_ms_locked - how long nothing was acknowledged that should be
+ * vrfm_link_late_ms_locked - return the age of the oldest unacknowledged
+ * message
  * @link: link, with its lock held
  *
- * Return: age of the oldest message that was not, in milliseconds; 0: there is
- * none.
+ * Return: age in milliseconds; 0: all messages are acknowledged.
  */
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 {
@@ -295,7 +304,7 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 				vrfm_slot(link, link->acked + 1)->opened);
 }
 
-/* Bytes of one run that fit into a message of its own, wherever it begins. */
+/* Bytes of a run that fit into a message of its own, at any offset. */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {
 	return ALIGN_DOWN(link->room - sizeof(struct vrfm_wire_head) -
@@ -304,11 +313,11 @@ static u32 vrfm_link_payload(const struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_open_locked - begin a message
- * @link: link with a free one, with its lock held; by who holds the device's order
+ * vrfm_link_open_locked - open a message
+ * @link: link with a free message, with its lock held; vrfm_dev.order is held
  * @type: enum vrfm_wire_type
  *
- * Return: the message, which is sent when it is closed and pushed.
+ * Return: the message, which is posted when it is closed and pushed.
  */
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
@@ -329,7 +338,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	return slot;
 }
 
-/* The message that runs are appended to, NULL: a new one must be opened. */
+/* Return: the open message if it takes runs of TYPE, else NULL. */
 static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 						  u8 type)
 {
@@ -342,14 +351,14 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 }
 
 /**
- * vrfm_link_need - how many messages so many bytes may take
+ * vrfm_link_need - count the messages that a run may take
  * @link: link that is up
- * @len: bytes of one run; 0: an event or a probe
+ * @len: number of bytes of the run; 0: an event or a probe
  *
- * What the open message has room for does not count: it may be sent before
- * anything is appended.
+ * Room in the open message does not count: it may be posted before the run is
+ * appended.
  *
- * Return: messages.
+ * Return: number of messages.
  */
 u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 {
@@ -357,11 +366,11 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 }
 
 /**
- * vrfm_link_has_room - can so many bytes be sent at once?
- * @link: link; by who holds the device's order
- * @len: bytes of one run, at most 128 KiB; 0: an event or a probe
+ * vrfm_link_has_room - check whether a run can be sent at once
+ * @link: link; the caller holds vrfm_dev.order
+ * @len: number of bytes of the run, at most 128 KiB; 0: an event or a probe
  *
- * Return: true, also for a link that is not READY.
+ * Return: true, also if the link is not READY.
  */
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
@@ -371,9 +380,10 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 }
 
 /*
- * The open message is full. Who gets that one only has a part of this write, if
- * something of it is in there: he must not say that he has it, nor that he has
- * just what was before it, as somebody may who did not get that message.
+ * Close a full message and open the next one. If the full one has a part of the
+ * present write, a receiver that gets only this part must not claim to have the
+ * write. It also has more than the write before. So the full message gets the
+ * serial of the write before, and DIRECT.
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
@@ -389,12 +399,12 @@ static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 }
 
 /**
- * vrfm_link_append_locked - put a run into the open message, and into others
- * @link: link with room for it, with its lock held
- * @type: an UPDATE or an IMAGE
- * @offset: in the memory
- * @bytes: what is there
- * @len: how many
+ * vrfm_link_append_locked - append a run to the open message, and open more
+ * @link: link with room for the run, with its lock held
+ * @type: %VRFM_WIRE_UPDATE or %VRFM_WIRE_IMAGE
+ * @offset: offset in the memory
+ * @bytes: bytes of the run
+ * @len: number of bytes
  */
 void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 			     const void *bytes, u32 len)
@@ -414,10 +424,10 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 }
 
 /**
- * vrfm_link_miss_own - the peer may not have anything that this node wrote
+ * vrfm_link_miss_own - mark all own words as missed by the peer
  * @link: link
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_miss_own(struct vrfm_link *link)
 {
@@ -426,8 +436,8 @@ void vrfm_link_miss_own(struct vrfm_link *link)
 }
 
 /*
- * An absent peer may stay away for long: its set takes a quarter of the memory
- * that it might, then the map of own words serves.
+ * A peer may be absent for a long time. If its set of missed words has a
+ * quarter of the possible pages, the map of own words serves instead.
  */
 static bool vrfm_link_misses_much(const struct vrfm_link *link)
 {
@@ -436,14 +446,14 @@ static bool vrfm_link_misses_much(const struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_miss - the peer may not have these bytes
+ * vrfm_link_miss - mark bytes as missed by the peer
  * @link: link
- * @offset: of the first
- * @len: how many
+ * @offset: offset of the first byte
+ * @len: number of bytes
  *
- * Own words that catching up takes anyway are not recorded.
+ * Words that are missed anyway as own words (&vrfm_link.lost) are not recorded.
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 {
@@ -459,7 +469,7 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 		vrfm_link_miss_own(link);
 }
 
-/* Who was left behind rests first: when that is over he is kicked. */
+/* A peer that was left behind catches up only after its penalty. */
 static void vrfm_link_missed(struct vrfm_link *link)
 {
 	vrfm_status_lost(link);
@@ -469,15 +479,15 @@ static void vrfm_link_missed(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_update - this node has written
- * @link: link, has room
- * @offset: where
- * @bytes: what
- * @len: how many
- * @block: the same bytes, where an adapter may read them later; NULL: they stay
- *	only until this returns
+ * vrfm_link_update - send a local write to the peer, or record it as missed
+ * @link: link; has room if it is READY
+ * @offset: offset of the first byte
+ * @bytes: bytes that were written
+ * @len: number of bytes
+ * @block: the same bytes, which an adapter may read later; NULL: @bytes are
+ *	valid only until this function returns
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block)
@@ -497,15 +507,15 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 }
 
 /**
- * vrfm_link_diff - programs of this node have stored
- * @link: link, has room for a page
- * @offset: of the page
- * @diff: what
+ * vrfm_link_diff - send words that programs have stored into a page
+ * @link: link; has room for a page if it is READY
+ * @offset: offset of the page
+ * @diff: the words
  *
- * All runs without letting go of the lock: a message that was sent in between
- * would take another one for each run.
+ * All runs are appended with the lock held. If a message was posted in between,
+ * the next run would take another message.
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff)
@@ -542,7 +552,7 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 	vrfm_link_push_locked(link);
 }
 
-/* As many of those that wait as there is room for. */
+/* Send as many waiting events as there is room for. */
 static void vrfm_link_events_locked(struct vrfm_link *link)
 {
 	u32 i, n = min(link->nlater, vrfm_link_free_locked(link));
@@ -555,12 +565,12 @@ static void vrfm_link_events_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_events - events that came when there was no room
- * @link: link that is READY: whoever writes waits until these have gone
+ * vrfm_link_events - send events that wait for room
+ * @link: link that is READY; writers wait until these events are sent
  *
- * It is kicked again when there is room.
+ * The link is kicked again when there is room.
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_events(struct vrfm_link *link)
 {
@@ -573,7 +583,7 @@ void vrfm_link_events(struct vrfm_link *link)
 		vrfm_link_woken(link);
 }
 
-/* It waits until the peer is not behind; it would be held there, too. */
+/* The event waits here until the peer has caught up, which would hold it. */
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
 {
@@ -584,15 +594,15 @@ static void vrfm_link_event_later_locked(struct vrfm_link *link,
 }
 
 /**
- * vrfm_link_event - this node sends an event to the peer
- * @link: link; one that is READY has room
+ * vrfm_link_event - send an event to the peer
+ * @link: link; has room if it is READY
  * @event: enum rfm2g_event
- * @data: goes with it
+ * @data: data of the event
  *
- * One that is not there is not told. Nobody waits for one that is behind: as
- * many as the peer's queue holds wait for room, in order.
+ * An absent peer does not get the event. If the peer is behind, up to
+ * %VRFM_QUEUE_DEPTH events wait for room, in order, and the caller does not.
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 {
@@ -619,11 +629,11 @@ static void vrfm_link_probe_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_probe - ask the peer to acknowledge all that came before
- * @link: link; one that is READY has room
+ * vrfm_link_probe - request an acknowledgment of all earlier messages
+ * @link: link; has room if it is READY
  *
- * Context: the device's order is held.
- * Return: what &vrfm_link.acked will be then; 0: nobody is there, or no room.
+ * Context: vrfm_dev.order is held.
+ * Return: value of &vrfm_link.acked after that; 0: no connection, or no room.
  */
 u64 vrfm_link_probe(struct vrfm_link *link)
 {
@@ -639,12 +649,13 @@ u64 vrfm_link_probe(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_note - tell the peer something
+ * vrfm_link_note - send a note to the peer
  * @link: link
- * @note: what
+ * @note: note
  *
- * Context: the device's order is held.
- * Return: false: there is no room, the link is kicked when there is.
+ * Context: vrfm_dev.order is held.
+ * Return: false: no connection; or no room, and the link is kicked when there
+ * is.
  */
 bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 {
@@ -665,14 +676,14 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 }
 
 /**
- * vrfm_link_ask - ask the peer for pages
+ * vrfm_link_ask - request pages from the peer
  * @link: link
- * @first: the first
- * @digests: of what is here
- * @count: how many, at most %VRFM_PULL_MAX
+ * @first: first page
+ * @digests: digests of this node's pages
+ * @count: number of pages, at most %VRFM_PULL_MAX
  *
- * Context: the device's order is held.
- * Return: false: there is no room.
+ * Context: vrfm_dev.order is held.
+ * Return: false: no connection, or no room.
  */
 bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count)
@@ -698,28 +709,31 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 }
 
 /**
- * vrfm_link_fall_back - the peer gets what it lacks by catching up
+ * vrfm_link_fall_back - make a link SYNCING
  * @link: link that is not DOWN
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_fall_back(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_SYNCING);
-	/* What follows does not have what is missed now. */
+	/*
+	 * Later updates must not be appended: the peer may lack what came
+	 * between.
+	 */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
-	/* Who waits until it has all need not wait any longer. */
+	/* Tasks do not wait for a peer that is not READY. */
 	vrfm_link_woken(link);
 }
 
 /**
- * vrfm_link_behind - the peer is too slow: writers do not wait for it
+ * vrfm_link_behind - leave a peer behind that is too slow
  * @link: link that is READY
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_behind(struct vrfm_link *link)
 {
@@ -730,7 +744,7 @@ void vrfm_link_behind(struct vrfm_link *link)
 	link->hold_until = jiffies + msecs_to_jiffies(link->penalty_ms);
 	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
-	/* Before the work of the link runs, which vrfm_link_fall_back() kicks. */
+	/* Before vrfm_link_fall_back(), which kicks the link's work. */
 	link->todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
 	vrfm_fault(link->vdev, VRFM_LCSR_RX_AFULL, RFM2G_EVENT_RXFIFO_AFULL,
@@ -739,10 +753,10 @@ void vrfm_link_behind(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_ready - the peer has, or will have, all that this node wrote
+ * vrfm_link_ready - make a link READY
  * @link: link that is SYNCING and misses nothing; has a free message
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_link_ready(struct vrfm_link *link)
 {
@@ -784,7 +798,7 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	vrfm_status_lag_locked(link);
 }
 
-/* Another life of the peer's device: it has nothing, and knows of nothing. */
+/* In another life the peer's device has no words, and has seen no events. */
 static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
 {
 	if (link->peer_epoch == epoch)
@@ -814,10 +828,10 @@ static u32 vrfm_link_message_room(struct krdma_cb *cb, bool *reads_on,
 }
 
 /**
- * vrfm_link_up - there is a connection
+ * vrfm_link_up - begin a connection
  * @link: link that is DOWN
- * @cb: established; belongs to the link until vrfm_link_down()
- * @epoch: which life of the peer's device
+ * @cb: established connection; belongs to the link until vrfm_link_down()
+ * @epoch: id of this life of the peer's device
  *
  * Context: may sleep.
  */
@@ -832,8 +846,8 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 		return;
 	}
 	/*
-	 * What the last connection asked for is not served to this one. While
-	 * there is none nobody kicks it.
+	 * The work must not serve requests of the last connection. It is not
+	 * kicked while the link is DOWN.
 	 */
 	cancel_delayed_work_sync(&link->sync);
 	rt_mutex_lock(&link->vdev->order);
@@ -850,9 +864,9 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->dial_error = 0;
 	link->hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
-	/* Before anything else, so that the numbers of events only grow. */
+	/* First, so that the numbers of events only grow. */
 	vrfm_link_events_locked(link);
-	/* Says that it may be READY as far as this node is concerned. */
+	/* Sends GRANT, unless this node is loading an image. */
 	vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
 	vrfm_load_link_up(link);
@@ -878,7 +892,10 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 	}
 }
 
-/* They are older than those that wait already: the last one goes first. */
+/*
+ * These events are older than the waiting ones; the caller begins with the
+ * newest.
+ */
 static void vrfm_link_event_again(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
 {
@@ -899,10 +916,10 @@ static void vrfm_link_events_again(struct vrfm_link *link)
 }
 
 /*
- * Notes what the peer has not acknowledged. A message may have a thousand runs, so
- * writers get the order after each one. Nobody else touches the slots: writers
- * leave them alone while the link is down, and vrfm_link_up() is not called before
- * vrfm_link_down() has returned.
+ * Record what the peer has not acknowledged. A message may have a thousand
+ * runs, so release vrfm_dev.order after each one. The slots do not change:
+ * writers do not use them while the link is DOWN, and vrfm_link_up() is not
+ * called before vrfm_link_down() has returned.
  */
 static void vrfm_link_miss_slots(struct vrfm_link *link)
 {
@@ -915,20 +932,23 @@ static void vrfm_link_miss_slots(struct vrfm_link *link)
 	}
 }
 
-/* For who looks. That a peer broke the rules is why this side hung up. */
+/*
+ * Statistics. After a malformed message the reason is -EPROTO, not the
+ * disconnect.
+ */
 static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
 {
 	lockdep_assert_held(&link->lock);
 	link->down_error = link->rx.bad ? -EPROTO : reason;
-	/* Of somebody else who came meanwhile. */
+	/* It may concern another node that tried to connect in the meantime. */
 	link->rejected = VRFM_REJECT_NONE;
 	link->down_at = ktime_get();
 }
 
 /**
- * vrfm_link_down - the connection is over
- * @link: link; if vrfm_link_up() was called for it, nothing is under way
- * @reason: errno of krdma's
+ * vrfm_link_down - end a connection
+ * @link: link; if vrfm_link_up() was called, nothing is in flight any more
+ * @reason: errno of krdma
  *
  * Context: may sleep.
  */
@@ -974,7 +994,7 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 /* ---- receiving ---- */
 
 /**
- * vrfm_link_bad - what the peer said makes no sense: the connection ends
+ * vrfm_link_bad - disconnect a peer that has broken the protocol
  * @link: link
  *
  * Context: any but hard interrupts.
@@ -990,7 +1010,7 @@ void vrfm_link_bad(struct vrfm_link *link)
 	vrfm_link_say(link, VRFM_SAY_BAD);
 }
 
-/* Nothing more is heard of it. */
+/* Ignore all later messages of this connection. */
 static void vrfm_rx_bad(struct vrfm_link *link)
 {
 	link->rx.bad = true;
@@ -1011,7 +1031,7 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 	}
 }
 
-/* Who sends counts here, too. */
+/* The same counter counts events that are dropped before they are sent. */
 static void vrfm_rx_event_dropped(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -1020,8 +1040,8 @@ static void vrfm_rx_event_dropped(struct vrfm_link *link)
 }
 
 /*
- * Who is behind may have written, before the event, what is not here yet: it is
- * heard of when that is.
+ * If the sender is behind, its writes from before the event may not be here
+ * yet. So the event is held until the sender has caught up.
  */
 static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 {
@@ -1041,7 +1061,7 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 		vrfm_rx_event_dropped(link);
 }
 
-/* LEFT: by the peer, which did not wait for this node. */
+/* LEFT: the peer has left this node behind. */
 static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 {
 	spin_lock_bh(&link->lock);
@@ -1052,8 +1072,8 @@ static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 }
 
 /*
- * The peer sends in order no more, and what it writes comes later. While this
- * node loads an image that is its own request, and no fault.
+ * The peer no longer sends all writes in order. While this node loads an image
+ * it has requested that itself; otherwise it is a fault.
  */
 static void vrfm_rx_left_behind(struct vrfm_link *link)
 {
@@ -1083,7 +1103,7 @@ static void vrfm_rx_synced(struct vrfm_link *link)
 	rx->nheld = 0;
 }
 
-/* What the peer says of messages to it. */
+/* Take the acknowledgments and the GRANT of a message. */
 static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 			 u32 len)
 {
@@ -1172,7 +1192,7 @@ static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
 	vrfm_load_kick(link->vdev);
 }
 
-/* One at a time: who asks again before he is answered is not heard. */
+/* One PULL at a time: another one before the answer is ignored. */
 static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 {
 	struct vrfm_pulled *pulled = &link->pulled;
@@ -1180,7 +1200,7 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 	u32 i, first, count;
 	__le64 digest;
 
-	/* Pairs with vrfm_serve(): it has done with the last ones. */
+	/* Pairs with the release in vrfm_serve_end(), after the last use. */
 	if (smp_load_acquire(&pulled->count))
 		return;
 	digests = vrfm_proto_pull(msg, &first, &count);
@@ -1189,14 +1209,15 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 		memcpy(&digest, &digests[i], sizeof(digest));
 		pulled->digests[i] = le64_to_cpu(digest);
 	}
-	/* From here on they are vrfm_serve()'s. */
+	/* Pairs with the acquire in vrfm_serve(), which uses them from here. */
 	smp_store_release(&pulled->count, count);
 	vrfm_sync_kick(link);
 }
 
 /*
- * Who is behind says so before what he sends is heard of, and who is not any
- * more behind it: then events that were held come first.
+ * A message without SYNCED means that the sender is behind, before its body is
+ * used. A message with SYNCED ends that after the body, except that held events
+ * are raised before a new one.
  */
 static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			 const struct vrfm_head *head)
@@ -1221,7 +1242,7 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 		vrfm_rx_event(link, msg);
 }
 
-/* It is applied: say so, now or some time. */
+/* The message is applied: acknowledge it at once, or after a tick. */
 static void vrfm_rx_over(struct vrfm_link *link, const struct vrfm_head *head)
 {
 	bool later = false;
@@ -1267,13 +1288,13 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 }
 
 /**
- * vrfm_link_receive - the peer sent something
+ * vrfm_link_receive - process a message of the peer
  * @link: link that is up
  * @loan: message
  *
- * Waits for nothing: that is why nodes that all write at once go on.
+ * It never waits, so nodes that all write at the same time make progress.
  *
- * Context: softirq or process; one at a time for each link.
+ * Context: softirq or process; not concurrently for one link.
  */
 void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan)
 {
@@ -1300,7 +1321,7 @@ static void vrfm_link_free(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_put - give back a reference
+ * vrfm_link_put - drop a reference
  * @link: link
  *
  * Context: may sleep.
@@ -1335,17 +1356,20 @@ static int vrfm_link_fill(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_alloc - a link that is DOWN
+ * vrfm_link_alloc - allocate a link that is DOWN
  * @vdev: device
- * @peer: other node
+ * @peer: configuration of the peer
  *
  * Context: may sleep.
- * Return: a reference, NULL: no memory.
+ * Return: a reference; NULL: no memory.
  */
 struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer)
 {
-	/* Not by vmalloc(): the adapter reads the headers of its requests. */
+	/*
+	 * kzalloc(), not kvzalloc(): the adapter reads headers of requests in
+	 * it.
+	 */
 	struct vrfm_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
 
 	if (!link)

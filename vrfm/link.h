@@ -35,9 +35,7 @@ struct vrfm_diff;
 #define VRFM_SLOT_SIZE SZ_16K
 /* Free messages that catching up leaves for events. */
 #define VRFM_SLOTS_SPARE 2
-/*
- * Received messages until an acknowledgment is sent, if none was sent before.
- */
+/* Messages received until an acknowledgment is sent, if none was before. */
 #define VRFM_ACK_EVERY (VRFM_SLOTS / 4)
 /*
  * Receives that krdma posts: for a window, for acknowledgments in between, and

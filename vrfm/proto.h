@@ -76,9 +76,7 @@ enum vrfm_wire_type {
 };
 
 /* Flags of a message. */
-/*
- * The sender is not behind: all its earlier writes are in flight before this.
- */
+/* The sender is not behind: its earlier writes were all sent before this. */
 #define VRFM_WIRE_SYNCED BIT(0)
 /* The sender wants the receiver to become READY, or to stay it. */
 #define VRFM_WIRE_GRANT BIT(1)
@@ -190,9 +188,7 @@ enum vrfm_note_kind {
 /* Flags of a GONE. */
 /* All writes up to the last one are in the sender's memory. */
 #define VRFM_GONE_SYNCED BIT(0)
-/*
- * Bytes of later writes may be in the sender's memory, see &vrfm_life.direct.
- */
+/* Bytes of later writes may be in the sender's memory (vrfm_life.direct). */
 #define VRFM_GONE_DIRECT BIT(1)
 /* Replaces what the sender has said of that node before. */
 #define VRFM_GONE_NEWEST BIT(2)
