@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Images: words whose writer is gone are in the memories of those that have
- * seen them, and nobody's own. Who may lack some loads them from who has them.
+ * Images: how a node gets words whose writer has departed. Such words are in
+ * the memories of nodes that have received them, and are own words of no node.
  *
- * An image has a lineage: a random number and an age. A device begins with one
- * of its own, of zeroes. When two meet, the younger one loads the older one and
- * is of its lineage from then on. And when a node is gone, its last writes may
- * have reached some only: those load from the one that has seen most of them.
+ * An image has a lineage, which is a random id, and an age. A device begins
+ * with an image of zeroes and a new lineage. When two images meet, the node of
+ * the younger one loads the older one, and adopts its lineage. When a node
+ * departs, its last writes may have reached only some peers. The others then
+ * load from the peer that has received most of them.
  *
- * To load takes two steps. First all linked peers send all their own words, by
- * catching up: this node takes back its GRANT, so nobody is READY to it
- * meanwhile. What arrives is live. Then pages of the holder's that differ are
- * merged: only words that are neither live nor this node's own.
+ * A load has two steps. First this node stops sending GRANT, so that no peer
+ * stays READY, and requests all own words of the linked peers (LOAD, SWEPT).
+ * Words that arrive from their writers are live. Then it requests pages from
+ * one peer, the holder (PULL, PULLED), and merges words that are neither live
+ * nor own.
+ *
+ * vrfm_load_work() does all steps of a load. It takes vrfm_dev.order for them,
+ * but not to allocate, free, or calculate digests.
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -27,28 +32,29 @@
 #include "trace.h"
 #include "twin.h"
 
-/* Without memory for the map of live words; and if nobody has an image. */
+/* Interval of checks of a load, and its longest time without a holder, in ms. */
 #define VRFM_LOAD_RETRY_MS 1000
 #define VRFM_LOAD_GIVE_UP_MS 2000
-/* Who is asked what he has of a node that went has so long to answer. */
+/* Timeout of peers' reports about a departed node, in ms. */
 #define VRFM_LOAD_SAID_MS 1000
-/* Who lacks what is known here of who is gone has so long to load it. */
+/* Time for a peer that has less of departed nodes to load first, in ms. */
 #define VRFM_LOAD_LESS_MS 10000
-/* A peer that has not sent all by then is cut off, and so much for each MiB. */
+/* Time for peers to send own words: in any case, and for each MiB, in ms. */
 #define VRFM_LOAD_SWEEP_MS 30000
 #define VRFM_LOAD_SWEEP_MIB_MS 1000
-/* Who has not sent a mebibyte of his image by then is no holder. */
+/* A holder is replaced if it makes no progress for this time, in ms. */
 #define VRFM_LOAD_PULL_MS 30000
 
 /**
- * vrfm_load_kick - something may have changed for who loads, or should
+ * vrfm_load_kick - check whether an image must be loaded, or a load can
+ * continue
  * @vdev: device
  *
  * Context: any.
  */
 void vrfm_load_kick(struct vrfm_dev *vdev)
 {
-	/* Also if it waits: it looks again. */
+	/* Run at once, also if the work waits for a timeout. */
 	mod_delayed_work(vrfm_wq, &vdev->load.work, 0);
 }
 
@@ -57,7 +63,7 @@ static void vrfm_load_later(struct vrfm_dev *vdev, u32 ms)
 	queue_delayed_work(vrfm_wq, &vdev->load.work, msecs_to_jiffies(ms));
 }
 
-/* What peers say comes while this looks at it. */
+/* The receive path changes the note at any time, so take a copy. */
 static struct vrfm_note vrfm_info(struct vrfm_link *link)
 {
 	struct vrfm_note info;
@@ -68,7 +74,7 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	return info;
 }
 
-/* It is there, and has sent what it was asked for in time. */
+/* The peer is connected, and has answered the last PULL in time. */
 static bool vrfm_answers(const struct vrfm_link *link)
 {
 	return link->state != VRFM_DOWN && !READ_ONCE(link->mute);
@@ -79,7 +85,7 @@ static u64 vrfm_image_age(const struct vrfm_dev *vdev)
 	return ktime_to_ms(ktime_sub(ktime_get(), vdev->load.began));
 }
 
-/* ---- what is told ---- */
+/* ---- notes to a peer ---- */
 
 static void vrfm_load_info(const struct vrfm_dev *vdev, struct vrfm_note *note)
 {
@@ -104,12 +110,12 @@ static bool vrfm_tell_info(struct vrfm_link *link)
 		return false;
 	link->told = note;
 	link->todo &= ~VRFM_TODO_INFO;
-	/* Only now can the two be compared. */
+	/* The two images can be compared only from here on. */
 	vrfm_load_kick(link->vdev);
 	return true;
 }
 
-/* Any message without SYNCED tells the peer that it was left behind. */
+/* Any message without SYNCED notifies the peer that it was left behind. */
 static bool vrfm_tell_behind(struct vrfm_link *link)
 {
 	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
@@ -184,11 +190,11 @@ static bool vrfm_tell_gone(struct vrfm_link *link)
 }
 
 /**
- * vrfm_load_tell - tell the peer what it is to be told
+ * vrfm_load_tell - send all notes and messages that are due (&vrfm_link.todo)
  * @link: link
  *
- * Context: the device's order is held.
- * Return: false: there is no room for all of it, or no connection.
+ * Context: vrfm_dev.order is held.
+ * Return: false: there is no connection, or no room for all of them.
  */
 bool vrfm_load_tell(struct vrfm_link *link)
 {
@@ -198,7 +204,7 @@ bool vrfm_load_tell(struct vrfm_link *link)
 	} all[] = {
 		{ VRFM_TODO_BEHIND, vrfm_tell_behind },
 		{ VRFM_TODO_LOAD, vrfm_tell_load },
-		/* What is in an image is known before the image counts. */
+		/* Before INFO: with INFO the peer begins to compare images. */
 		{ VRFM_TODO_GONE, vrfm_tell_gone },
 		{ VRFM_TODO_INFO, vrfm_tell_info },
 		{ VRFM_TODO_SWEPT, vrfm_tell_swept },
@@ -230,7 +236,7 @@ static void vrfm_load_todo_all(struct vrfm_dev *vdev, u32 todo)
 
 /* ---- links ---- */
 
-/* What this node has seen of NODE is told to all. */
+/* Send the history of NODE to all peers. */
 static void vrfm_load_spread(struct vrfm_dev *vdev, u32 node)
 {
 	struct vrfm_link *link;
@@ -249,7 +255,10 @@ static void vrfm_load_spread_all(struct vrfm_dev *vdev)
 		vrfm_load_spread(vdev, node);
 }
 
-/* Of those that are not linked with this node, too, that it has seen nothing. */
+/*
+ * Report all known nodes, and absent peers even if none of their writes was
+ * seen.
+ */
 static void vrfm_load_is_due(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
@@ -262,10 +271,10 @@ static void vrfm_load_is_due(struct vrfm_link *link)
 }
 
 /**
- * vrfm_load_link_up - a link came up
+ * vrfm_load_link_up - prepare the notes to a peer that has connected
  * @link: link
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_load_link_up(struct vrfm_link *link)
 {
@@ -287,20 +296,20 @@ void vrfm_load_link_up(struct vrfm_link *link)
 	vrfm_load_is_due(link);
 }
 
-/* Tells what this memory has from what others have, as others are told. */
+/* Return a new value for &vrfm_life.whose. */
 static u32 vrfm_load_whose(struct vrfm_dev *vdev)
 {
 	return vdev->params.node << 24 | (vdev->load.doubts++ & 0xFFFFFF);
 }
 
 /**
- * vrfm_load_lose - a link is no holder any more
+ * vrfm_load_lose - stop loading from a link, if it is the holder
  * @link: link
  *
- * If it was one, another one is looked for from here on, which vrfm_load_work()
- * does: what it was asked is not answered, even if it is there again at once.
+ * vrfm_load_work() chooses another holder. The pending PULL is not answered,
+ * even if the peer reconnects at once.
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_load_lose(struct vrfm_link *link)
 {
@@ -313,10 +322,10 @@ void vrfm_load_lose(struct vrfm_link *link)
 }
 
 /**
- * vrfm_load_link_down - a link went down
+ * vrfm_load_link_down - record what was received from a peer that disconnected
  * @link: link
  *
- * Context: the device's order is held.
+ * Context: vrfm_dev.order is held.
  */
 void vrfm_load_link_down(struct vrfm_link *link)
 {
@@ -351,10 +360,10 @@ static bool vrfm_load_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
 
 	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
 		return false;
-	/* A program has stored it, and nobody has seen that yet. */
+	/* A program has stored the word: the flusher will find it. */
 	if (twin && twin->words[index % VRFM_PAGE_WORDS] != mine)
 		return false;
-	/* Of two images a zero is what nobody has written. */
+	/* Of two lineages a zero may be a word that was never written. */
 	if (vdev->load.kind == VRFM_LOAD_OLDER)
 		return word;
 	return vdev->load.kind == VRFM_LOAD_SAME || !mine;
@@ -366,7 +375,7 @@ static void vrfm_load_word(struct vrfm_dev *vdev, u32 index, u32 word)
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
 	u32 mine = READ_ONCE(*at);
 
-	/* A program may store at this moment: then it stays, and is found. */
+	/* If a program stores at this moment, its value stays, and is found. */
 	if (vrfm_load_wants(vdev, index, mine, word) &&
 	    cmpxchg(at, mine, word) == mine && twin)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
@@ -388,9 +397,9 @@ static void vrfm_load_words(struct vrfm_dev *vdev, u32 index, const void *bytes,
 }
 
 /**
- * vrfm_load_merge - words of the holder's image came
- * @link: with the holder; from others they are not wanted
- * @run: whole words
+ * vrfm_load_merge - merge words of the holder's image
+ * @link: link that they came from; ignored unless it is the holder
+ * @run: the words
  *
  * Context: softirq or process.
  */
@@ -412,7 +421,7 @@ void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run)
 
 /* ---- loading ---- */
 
-/* Whoever stores looks at it with the lock of a page. */
+/* Returns when no task that holds a page's lock uses the old map any more. */
 static void vrfm_load_set_live(struct vrfm_dev *vdev, unsigned long *live)
 {
 	u32 i;
@@ -432,7 +441,7 @@ static void vrfm_load_unreserve(struct vrfm_load *load)
 	load->spare_seen = NULL;
 }
 
-/* Maps of a load that has ended: megabytes, so not while the order is held. */
+/* Free maps of a load that has ended: megabytes, so without vrfm_dev.order. */
 static void vrfm_load_tidy(struct vrfm_load *load)
 {
 	kvfree(load->spent_live);
@@ -441,7 +450,7 @@ static void vrfm_load_tidy(struct vrfm_load *load)
 	load->spent_seen = NULL;
 }
 
-/* What a load needs, while nobody waits for the order: it may be much. */
+/* Allocate memory for a load, without vrfm_dev.order. */
 static bool vrfm_load_reserve(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
@@ -458,7 +467,7 @@ static bool vrfm_load_reserve(struct vrfm_dev *vdev)
 	return false;
 }
 
-/* The age of an image counts from when it was told. */
+/* The age of an image is that of the time when its INFO arrived. */
 static void vrfm_load_want(struct vrfm_load *load, struct vrfm_link *from)
 {
 	spin_lock_bh(&from->lock);
@@ -468,7 +477,7 @@ static void vrfm_load_want(struct vrfm_load *load, struct vrfm_link *from)
 	spin_unlock_bh(&from->lock);
 }
 
-/* Nothing begins without what vrfm_load_reserve() gets: it is asked for. */
+/* Begin a load, or request memory for it if none is allocated yet. */
 static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 			    enum vrfm_load_kind kind)
 {
@@ -485,7 +494,7 @@ static void vrfm_load_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	load->number++;
 	load->page = 0;
 	load->asked = 0;
-	/* What was written since then is not live any more. */
+	/* Stale: words that changed since then are not live in this load. */
 	load->ndigests = 0;
 	load->since = jiffies;
 	load->deserted = false;
@@ -512,8 +521,8 @@ static void vrfm_load_set_holder(struct vrfm_dev *vdev, struct vrfm_link *link)
 }
 
 /*
- * This memory is complete, as far as anybody can tell. Large maps are freed
- * without the order, by vrfm_load_tidy().
+ * End a load: this memory is as complete as possible. vrfm_load_tidy() frees
+ * the maps, which are large, without vrfm_dev.order.
  */
 static void vrfm_load_end(struct vrfm_dev *vdev)
 {
@@ -529,7 +538,7 @@ static void vrfm_load_end(struct vrfm_dev *vdev)
 	vrfm_load_kick(vdev);
 }
 
-/* This memory is the holder's now, so it has what that had. */
+/* This memory now has what the holder's memory had. */
 static void vrfm_load_adopt(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
@@ -544,8 +553,9 @@ static void vrfm_load_adopt(struct vrfm_dev *vdev)
 }
 
 /*
- * What it had from others' former images is the holder's now, too. The others may
- * still have to load what this node has loaded, and then they have less.
+ * The holder's words have replaced those that were loaded from images that
+ * peers had given up, so those are loaded again. Peers that still have to load
+ * what this node has just loaded get time for that.
  */
 static void vrfm_load_fill_again(struct vrfm_dev *vdev)
 {
@@ -568,7 +578,7 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 	}
 	if (load->kind == VRFM_LOAD_OLDER) {
 		load->merged = load->shared;
-		/* The holder may have another one by now. */
+		/* The holder may have another lineage by now. */
 		load->lineage = load->wanted;
 		load->began = load->wanted_began;
 	}
@@ -581,8 +591,9 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 }
 
 /*
- * Any node of the older lineage has what makes it older. But what one survivor,
- * or one node that had another image, has more than this node, only that has.
+ * Check whether a peer can serve the wanted image. Every node of the older
+ * lineage can. But words of a departed node, or of an image that was given up,
+ * are only in the memory of the peer that caused the load.
  */
 static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 {
@@ -594,7 +605,10 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 	       (load->kind == VRFM_LOAD_OLDER || link == load->from);
 }
 
-/* From here on, however long it took until now: all may load at this moment. */
+/*
+ * No peer offers the image, perhaps because all are loading: end after some
+ * time.
+ */
 static void vrfm_load_nobody(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
@@ -610,8 +624,8 @@ static void vrfm_load_nobody(struct vrfm_dev *vdev)
 }
 
 /*
- * It lives, or the connection would be over, but does not answer; or is @unheard,
- * for it does not even take the question.
+ * The peer is connected but does not send its image. It did not answer the
+ * PULL, or (@unheard) had no room for it.
  */
 static void vrfm_load_late(struct vrfm_dev *vdev, struct vrfm_link *link,
 			   bool unheard)
@@ -633,9 +647,9 @@ static bool vrfm_load_is_late(const struct vrfm_load *load)
 }
 
 /*
- * Who was the holder, and loaded meanwhile itself, may still be busy with what
- * it was asked for then: it would not hear of anything else, and its answer is
- * none to that.
+ * A former holder that loaded an image itself may still have an old PULL to
+ * answer. It would ignore another PULL, and its answer would not belong to
+ * that. So wait.
  */
 static void vrfm_load_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 {
@@ -645,7 +659,7 @@ static void vrfm_load_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 	vrfm_load_later(vdev, VRFM_LOAD_RETRY_MS);
 }
 
-/* Nodes that load at the same time begin at different peers, by their own ids. */
+/* Nodes that load at the same time prefer different holders. */
 static u32 vrfm_load_distance(const struct vrfm_dev *vdev,
 			      const struct vrfm_link *link)
 {
@@ -675,7 +689,7 @@ static void vrfm_load_choose(struct vrfm_dev *vdev)
 		vrfm_load_nobody(vdev);
 }
 
-/* It lives, or the connection would be over, but it may be a large memory. */
+/* A connected peer makes progress, but a large memory takes longer. */
 static unsigned long vrfm_load_sweep_end(const struct vrfm_dev *vdev)
 {
 	u32 mib = vdev->params.size / SZ_1M;
@@ -684,7 +698,7 @@ static unsigned long vrfm_load_sweep_end(const struct vrfm_dev *vdev)
 	       msecs_to_jiffies(VRFM_LOAD_SWEEP_MS + mib * VRFM_LOAD_SWEEP_MIB_MS);
 }
 
-/* All linked peers have sent all that is their own. */
+/* Have all linked peers sent their own words? */
 static bool vrfm_load_is_swept(struct vrfm_dev *vdev)
 {
 	unsigned long end = vrfm_load_sweep_end(vdev);
@@ -709,7 +723,7 @@ static u32 vrfm_load_left(const struct vrfm_dev *vdev)
 	return vdev->params.size / VRFM_WIRE_PAGE - vdev->load.page;
 }
 
-/* What has come from its writer stays live, whoever is the next. */
+/* Give up a holder that cannot serve any more. Live words stay live. */
 static void vrfm_load_check_holder(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
@@ -722,7 +736,7 @@ static void vrfm_load_check_holder(struct vrfm_dev *vdev)
 		vrfm_load_set_holder(vdev, NULL);
 }
 
-/* Return: the next pages shall be asked for. */
+/* Return: true if the next pages must be requested. */
 static bool vrfm_load_go_on(struct vrfm_dev *vdev)
 {
 	struct vrfm_load *load = &vdev->load;
@@ -747,9 +761,9 @@ static bool vrfm_load_go_on(struct vrfm_dev *vdev)
 }
 
 /*
- * What is here of the pages from PAGE on. It takes long, so writers need not
- * wait for it, and it is done while those before are on their way. What is
- * written meanwhile is live or own, and not taken from the holder.
+ * Calculate digests of the pages from PAGE on. This takes long, so it is done
+ * without vrfm_dev.order, and while earlier pages are in flight. Words that are
+ * written during that time are live or own, and are not merged.
  */
 static void vrfm_load_digest(struct vrfm_dev *vdev, u32 page)
 {
@@ -766,9 +780,9 @@ static void vrfm_load_digest(struct vrfm_dev *vdev, u32 page)
 }
 
 /*
- * From here on pages of the holder's come, and until the last of them is here
- * nobody knows what this memory has. What the holder hears of meanwhile may be
- * missing in the pages that it has sent.
+ * Before the first page: copy the holder's history, because pages that are in
+ * flight may lack what the holder receives later. Until the last page has
+ * arrived, the content of this memory is uncertain.
  */
 static void vrfm_load_first(struct vrfm_dev *vdev)
 {
@@ -784,9 +798,9 @@ static void vrfm_load_first(struct vrfm_dev *vdev)
 }
 
 /*
- * Unless its peer has been taken away meanwhile.
+ * Request the next pages, if there still is a holder.
  *
- * Return: the page that is asked for next.
+ * Return: the page to request after these.
  */
 static u32 vrfm_load_ask(struct vrfm_dev *vdev)
 {
@@ -806,9 +820,9 @@ static u32 vrfm_load_ask(struct vrfm_dev *vdev)
 	return load->page + load->asked;
 }
 
-/* ---- who loads ---- */
+/* ---- choosing what to load ---- */
 
-/* Both sides compare the same two numbers. */
+/* Both nodes compare the same two notes, so they agree. */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
 {
@@ -828,8 +842,9 @@ static bool vrfm_info_is_good(const struct vrfm_link *link,
 }
 
 /*
- * Has the memory that A tells of more of those that are gone? Of a node that is
- * in neither A_OF nor B_OF both know nothing.
+ * Does memory A have more of the writes of departed nodes than memory B? A_OF
+ * and B_OF have a bit for each node with a history; of others both have
+ * nothing.
  */
 static bool vrfm_has_more(const struct vrfm_dev *vdev,
 			  const struct vrfm_past *a, const unsigned long *a_of,
@@ -850,11 +865,12 @@ static bool vrfm_has_more(const struct vrfm_dev *vdev,
 }
 
 /*
- * Words that this memory lacks, for they were in an image that the peer gave up.
- * Once for each such image: what is zero here later has been written. A peer that
- * gave it up while it was not linked may lack such zeroes, whose writer is gone:
- * then it has less, and loads before this node looks; or it is linked with that
- * writer.
+ * May words be loaded from an image that the peer has given up? This is done
+ * once for each such image, because words may be zero here later for good
+ * reason: a program wrote the zero. If the peer gave up the image while it was
+ * not linked with this node, it may lack such zeroes. If their writer has
+ * departed, the peer has less, and gets time to load from this node first.
+ * Otherwise it is linked with the writer.
  */
 static bool vrfm_load_may_fill(struct vrfm_link *link)
 {
@@ -918,7 +934,7 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	bool more;
 
 	spin_lock_bh(&link->lock);
-	/* Nobody else takes two, and the order is held. */
+	/* Under vrfm_dev.order, and nothing else takes two of these locks. */
 	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
 	more = vrfm_has_more(link->vdev, link->said, link->heard, other->said,
 			     other->heard);
@@ -927,7 +943,7 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	return more;
 }
 
-/* All have said what they have of who is gone, or had the time for it. */
+/* Have all peers reported about departed nodes, or had the time for it? */
 static bool vrfm_load_all_said(struct vrfm_dev *vdev)
 {
 	unsigned long end = vdev->load.lost +
@@ -948,7 +964,7 @@ static bool vrfm_load_all_said(struct vrfm_dev *vdev)
 	return true;
 }
 
-/* Of another lineage the younger one loads the older one, whatever each has. */
+/* Only images of one lineage are compared by history; else by age. */
 static bool vrfm_load_is_kin(const struct vrfm_dev *vdev,
 			     struct vrfm_link *link)
 {
@@ -980,7 +996,7 @@ static bool vrfm_load_from_survivor(struct vrfm_dev *vdev)
 	return true;
 }
 
-/* Return: the next pages shall be asked for. */
+/* Return: true if the next pages must be requested. */
 static bool vrfm_load_step(struct vrfm_dev *vdev)
 {
 	bool ask = false;
@@ -1004,7 +1020,7 @@ static void vrfm_load_work(struct work_struct *work)
 	vrfm_load_tidy(&vdev->load);
 	if (vdev->load.wants && vrfm_load_reserve(vdev)) {
 		ask = vrfm_load_step(vdev);
-		/* There may be nothing to be loaded any more. */
+		/* The reason for the load may have disappeared. */
 		vrfm_load_unreserve(&vdev->load);
 		vrfm_load_tidy(&vdev->load);
 	}
@@ -1018,7 +1034,7 @@ static void vrfm_load_work(struct work_struct *work)
 }
 
 /**
- * vrfm_load_init - an image of zeroes, of a lineage of its own
+ * vrfm_load_init - begin with an image of zeroes, of a new lineage
  * @vdev: device
  */
 void vrfm_load_init(struct vrfm_dev *vdev)
@@ -1032,8 +1048,8 @@ void vrfm_load_init(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_load_exit - no peer is left
- * @vdev: device
+ * vrfm_load_exit - cancel a load
+ * @vdev: device that has no peers any more
  *
  * Context: may sleep.
  */

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who is gone, and who has seen more of it. Pure: no locks, nothing of the
+ * History: which writes of departed nodes a memory contains. Pure: no locks, no
  * device.
  *
- * A memory has so much of each life of each node that is over. These are
- * ordered, and all nodes know the same order: who has less loads the memory of
- * one that has more, and has what that has then. So all come to be the same,
- * whatever the order is; it is made so that the later words win.
+ * A life of a node is the time from creation to destruction of its device. Here
+ * it has ended if the link to it is down. Of each ended life a memory contains
+ * some of the writes. All nodes compare these in the same way. A node that has
+ * less loads the memory of a node that has more, and then has the same. So all
+ * memories become equal, whatever the order is. The order here prefers later
+ * words.
  *
- * More than the last life must be known: while somebody was away there may have
- * been several.
+ * More than the last life is compared, because a node may have missed several
+ * lives while it was absent.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -22,16 +24,16 @@ static int vrfm_cmp(u64 a, u64 b)
 }
 
 /**
- * vrfm_life_cmp - which memory has more of a node?
- * @a: what one has
- * @b: what the other one has
+ * vrfm_life_cmp - compare how much two memories have of an ended life
+ * @a: state of one memory
+ * @b: state of the other memory
  *
- * Of two lives that one that began later counts: who has seen that was there
- * after the other one, too. Memories that are not sure to be the same, for not all
- * up to the serial had arrived, or something of the next one may be there, in
- * part or written directly, are never equal: one of them is taken.
+ * The life that began later decides: a memory that has seen it was linked after
+ * the earlier life. Two uncertain memories are never equal, so that one of them
+ * is loaded. A memory is uncertain if it may lack writes up to the serial, or
+ * may have some bytes of later writes.
  *
- * Return: >0: @a has more; 0: both have the same.
+ * Return: >0: @a has more; <0: @b has more; 0: both have the same.
  */
 int vrfm_life_cmp(const struct vrfm_life *a, const struct vrfm_life *b)
 {
@@ -46,10 +48,10 @@ int vrfm_life_cmp(const struct vrfm_life *a, const struct vrfm_life *b)
 }
 
 /**
- * vrfm_past_is_empty - is no life of that node known to be over?
- * @past: lives of the node
+ * vrfm_past_is_empty - check whether a node has no ended life
+ * @past: history of the node
  *
- * Return: true if none is.
+ * Return: true if it has none.
  */
 bool vrfm_past_is_empty(const struct vrfm_past *past)
 {
@@ -67,11 +69,11 @@ static bool vrfm_past_has(const struct vrfm_past *past, u64 epoch)
 }
 
 /**
- * vrfm_past_forget - that life goes on
- * @past: lives of its node
- * @epoch: which
+ * vrfm_past_forget - remove a life that is not over
+ * @past: history of its node
+ * @epoch: id of the life
  *
- * Return: it was among them.
+ * Return: true if it was in the history.
  */
 bool vrfm_past_forget(struct vrfm_past *past, u64 epoch)
 {
@@ -89,11 +91,12 @@ bool vrfm_past_forget(struct vrfm_past *past, u64 epoch)
 }
 
 /**
- * vrfm_past_add - that life is over
- * @past: lives of its node
- * @life: what the memory has of it; not even that if its epoch is 0
+ * vrfm_past_add - add a life that has ended
+ * @past: history of its node
+ * @life: writes that the memory has of it; epoch 0: none
  *
- * If there are too many the oldest is forgotten.
+ * It replaces an entry of the same life. If there are too many, the oldest is
+ * removed.
  */
 void vrfm_past_add(struct vrfm_past *past, const struct vrfm_life *life)
 {
@@ -110,7 +113,7 @@ void vrfm_past_add(struct vrfm_past *past, const struct vrfm_life *life)
 	lives[i] = *life;
 }
 
-/* The next life from *I on that is over; its epoch is 0 if there is none. */
+/* Return the next ended life from *I on, and advance *I; epoch 0: none. */
 static struct vrfm_life vrfm_past_next(const struct vrfm_past *past, u32 *i,
 				       u64 alive)
 {
@@ -120,12 +123,12 @@ static struct vrfm_life vrfm_past_next(const struct vrfm_past *past, u32 *i,
 }
 
 /**
- * vrfm_past_cmp - which memory has more of the former lives of a node?
- * @a: what one has
- * @b: what the other one has
- * @alive: the life that goes on, is left out; 0: none
+ * vrfm_past_cmp - compare how much two memories have of a node's ended lives
+ * @a: history in one memory
+ * @b: history in the other memory
+ * @alive: epoch of the current life, which is skipped; 0: none
  *
- * Return: >0: @a has more; 0: both have the same.
+ * Return: >0: @a has more; <0: @b has more; 0: both have the same.
  */
 int vrfm_past_cmp(const struct vrfm_past *a, const struct vrfm_past *b,
 		  u64 alive)
@@ -143,8 +146,8 @@ int vrfm_past_cmp(const struct vrfm_past *a, const struct vrfm_past *b,
 }
 
 /**
- * vrfm_past_settle - an image is about to be loaded
- * @past: lives of a node
+ * vrfm_past_settle - mark lives as ended before the load that begins now
+ * @past: history of a node
  */
 void vrfm_past_settle(struct vrfm_past *past)
 {
@@ -155,9 +158,9 @@ void vrfm_past_settle(struct vrfm_past *past)
 }
 
 /**
- * vrfm_past_doubt - what another memory has is mixed in
- * @past: lives of a node
- * @whose: what becomes of it, never the same twice
+ * vrfm_past_doubt - make a history uncertain while another memory is merged
+ * @past: history of a node
+ * @whose: unique tag of the mixed memory
  */
 void vrfm_past_doubt(struct vrfm_past *past, u32 whose)
 {
@@ -170,13 +173,13 @@ void vrfm_past_doubt(struct vrfm_past *past, u32 whose)
 }
 
 /**
- * vrfm_past_adopt - the memory is what another one is
- * @past: lives of a node
- * @holder: what that one has of them
- * @alive: the life that goes on, as far as this node knows; 0: none
+ * vrfm_past_adopt - take over the history of the memory that was loaded
+ * @past: history of a node
+ * @holder: history in the holder's memory, from before its first page
+ * @alive: epoch of the current life, as far as this node knows; 0: none
  *
- * What ended since vrfm_past_settle() was heard of until then: that is there beside
- * what the holder has, and so is what nobody else has.
+ * Lives that ended since vrfm_past_settle() are kept: this node received their
+ * writes until then, in addition to the holder's memory, and perhaps alone.
  */
 void vrfm_past_adopt(struct vrfm_past *past, const struct vrfm_past *holder,
 		     u64 alive)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serving an image: a peer that loads says what it has of some pages, and gets
- * those that differ. They are what this node's memory is, whoever wrote it.
+ * Serving an image: a peer that loads sends digests of its pages, and gets the
+ * pages that differ. These have the content of this node's memory, whoever
+ * wrote it.
  */
 #include <linux/sched.h>
 
@@ -11,7 +12,7 @@
 
 #define VRFM_SERVE_WORDS (VRFM_WIRE_PAGE / VRFM_WORD)
 
-/* Return: false: no room, or another connection than the one that asked. */
+/* Return: false: no room, or no connection. */
 static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 {
 	const u32 offset = page * VRFM_WIRE_PAGE;
@@ -22,7 +23,7 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	vrfm_copy_words(link->scratch, vdev->region.mem + offset,
 			VRFM_SERVE_WORDS);
 	spin_lock_bh(&link->lock);
-	/* A page may need the rest of one message and a part of the next. */
+	/* A page may take the rest of one message and a part of the next. */
 	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
 	link->wants_room = link->cb && !has;
 	if (has) {
@@ -36,8 +37,8 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 }
 
 /*
- * The last word: all that differed is before it. The peer may ask for more as
- * soon as it has that, so it goes when this node has done with what was asked.
+ * Send PULLED behind all pages that differ. The peer may send another PULL when
+ * PULLED arrives, so mark the present one as done first.
  */
 static void vrfm_serve_end(struct vrfm_link *link)
 {
@@ -54,7 +55,10 @@ static void vrfm_serve_end(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 	if (has) {
 		link->served = 0;
-		/* Pairs with vrfm_rx_pull(): the next may come. */
+		/*
+		 * Pairs with the acquire in vrfm_rx_pull(), which may take the
+		 * next.
+		 */
 		smp_store_release(&pulled->count, 0);
 		vrfm_link_note(link, &note);
 	}
@@ -65,8 +69,8 @@ static void vrfm_serve_end(struct vrfm_link *link)
  * vrfm_serve - answer a PULL as far as there is room
  * @link: link
  *
- * It is called again when there is more. Those pages that were compared and
- * found different, but did not find room, are looked at again.
+ * It is called again when there is room. Pages that differed but found no room
+ * are compared again.
  *
  * Context: may sleep; @link's work.
  */
@@ -76,7 +80,10 @@ void vrfm_serve(struct vrfm_link *link)
 	const void *mem = link->vdev->region.mem;
 	u32 i, count, page;
 
-	/* Pairs with vrfm_rx_pull(): all of it is there. */
+	/*
+	 * Pairs with the release in vrfm_rx_pull(), after it stored the
+	 * request.
+	 */
 	count = smp_load_acquire(&pulled->count);
 	if (!count)
 		return;

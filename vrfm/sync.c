@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Catching up: a peer that is linked but lacks some of this node's words gets
- * what they are now, step by step, while this node goes on writing. What it
- * writes meanwhile becomes missed, too. When what is left fits into the window
- * it goes in one step, and the peer is READY: from there on it gets updates in
- * the order of writing.
+ * Catching up: a peer that is linked but lacks some own words of this node gets
+ * their present values, step by step, while this node continues to write. New
+ * writes are recorded as missed during that time. When the remaining words fit
+ * into the window, they go in one step and the link becomes READY. From there
+ * on the peer gets updates in the order of writing.
  *
- * A word that another node has written since is not this node's any more, and
- * is not sent: its writer does that.
+ * A missed word that another node has written since is no longer an own word.
+ * It is not sent, because the other node sends it.
  */
 #include <linux/bitmap.h>
 #include <linux/sched.h>
@@ -17,35 +17,37 @@
 #include "priv.h"
 
 /*
- * A step takes this many words, in this many runs of neighbours, so that writers
- * never wait long for the order. The last step may take more, or it would never
- * come where a program stores into whole pages of scattered words.
+ * Limits of a step: words, and runs of neighbouring words, so that writers
+ * never wait long for vrfm_dev.order. The limit of the last step is higher.
+ * Otherwise it could be out of reach while a program stores into whole pages of
+ * scattered words.
  */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
 #define VRFM_SYNC_RUNS 1024
 #define VRFM_SYNC_LAST_RUNS 2048
-/* Entries of the map's table that are visited to free its pages. */
+/* Entries of the map's table that one call of vrfm_map_trim() visits. */
 #define VRFM_SYNC_TRIM 256
-/* Own words that a step takes for missed. */
+/* Own words that a step merges into the set of missed words. */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
-/* When memory for the map is short. */
+/* Interval of attempts while memory for the map is short, in ms. */
 #define VRFM_SYNC_RETRY_MS 100
 
 /**
- * vrfm_sync_kick - there may be something to catch up with
+ * vrfm_sync_kick - run the work of a link at once
  * @link: link
  *
  * Context: any.
  */
 void vrfm_sync_kick(struct vrfm_link *link)
 {
-	/* Also if it waits for the end of a penalty: it looks again. */
+	/* Also if the work waits for the end of a penalty. */
 	mod_delayed_work(vrfm_wq, &link->sync, 0);
 }
 
 /*
- * All that this node wrote, a part at a time: what it writes meanwhile is missed
- * in any case. Nobody waits for memory while he holds the order.
+ * Merge a part of the own words into the set of missed words. Words that are
+ * written during that time are recorded in any case. GFP_NOWAIT, because
+ * vrfm_dev.order is held.
  *
  * Return: 0; -ENOMEM.
  */
@@ -69,7 +71,7 @@ static int vrfm_sync_miss_own(struct vrfm_link *link)
 	return 0;
 }
 
-/* How many of N words from FIRST on are this node's; they begin with such. */
+/* Find own words among N from *FIRST on. Sets *FIRST, returns their number. */
 static u32 vrfm_sync_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 {
 	u32 end = *first + n;
@@ -82,7 +84,7 @@ static u32 vrfm_sync_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 }
 
 /*
- * Words of this node's among those that are taken out of the map.
+ * Send the own words among words that were taken out of the map.
  *
  * Return: number of runs, at least 1.
  */
@@ -106,7 +108,7 @@ static u32 vrfm_sync_send(struct vrfm_link *link, u32 first, u32 n)
 	return runs;
 }
 
-/* All that was missed when it began is on its way. */
+/* All words that were missed at the begin of the round are in flight. */
 static void vrfm_sync_went_round(struct vrfm_link *link)
 {
 	link->cursor = 0;
@@ -115,9 +117,9 @@ static void vrfm_sync_went_round(struct vrfm_link *link)
 }
 
 /*
- * The peer loads an image, and wants all that this node wrote. Or it has loaded
- * one since this node was linked with it: then it may have got older values of
- * words that it had acknowledged.
+ * Miss all own words if the peer loads an image, or has loaded one that this
+ * node did not know of. In the second case the peer may have got older values
+ * of words that it had acknowledged.
  */
 static void vrfm_sync_begin_sweep(struct vrfm_link *link)
 {
@@ -135,14 +137,14 @@ static void vrfm_sync_begin_sweep(struct vrfm_link *link)
 	vrfm_status_lost(link);
 	link->cursor = 0;
 	link->sweeping = number;
-	/* It is not too slow, it waits for this. */
+	/* The peer is not slow but waits for these words: no penalty. */
 	link->hold_until = jiffies;
 	link->todo &= ~VRFM_TODO_SWEPT;
 	if (link->state == VRFM_READY)
 		vrfm_link_fall_back(link);
 }
 
-/* Bytes that are sure to find room, however they are scattered. */
+/* Bytes that find room however their words are scattered. */
 static u32 vrfm_sync_room(struct vrfm_link *link, u32 spare)
 {
 	u32 free;
@@ -150,15 +152,15 @@ static u32 vrfm_sync_room(struct vrfm_link *link, u32 spare)
 	spin_lock_bh(&link->lock);
 	free = vrfm_link_free_locked(link);
 	spin_unlock_bh(&link->lock);
-	/* Of each message a run may leave some room at the end. */
+	/* A run may leave room unused at the end of a message. */
 	return free > spare ? (free - spare) * (link->room / 2) : 0;
 }
 
 /*
- * Takes as many words as ROOM bytes are sure to hold, one alone takes 16, and
- * stops after RUNS runs. Goes
- * round, so that those at the end are not forgotten for those that are written
- * again and again at the beginning.
+ * Send up to WORDS missed words, of at most RUNS runs. Each word takes up to 16
+ * bytes of ROOM. The next step continues behind the last word, so that words at
+ * the end of the memory are sent although those at the begin are written again
+ * and again.
  */
 static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words,
 			  u32 runs)
@@ -187,11 +189,11 @@ static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words,
 }
 
 /**
- * vrfm_sync_fill - between the runs of a step messages are sent only when full
+ * vrfm_sync_fill - let messages leave only when full, during a step
  * @link: link
- * @type: of those messages, enum vrfm_wire_type; 0: the step is over
+ * @type: enum vrfm_wire_type of these messages; 0: the step has ended
  *
- * What others send meanwhile closes them, and does not wait.
+ * A message of another type closes the open one, and is not delayed.
  *
  * Context: @link's work.
  */
@@ -205,8 +207,8 @@ void vrfm_sync_fill(struct vrfm_link *link, u8 type)
 }
 
 /*
- * The peer wants it, and has said which image it has loaded last: of one that is
- * not known here it may have got older words.
+ * Does the peer grant READY, and is the number of its last load known? After a
+ * load that this node has not served, the peer may have older words.
  */
 static bool vrfm_sync_is_wanted(struct vrfm_link *link)
 {
@@ -218,7 +220,7 @@ static bool vrfm_sync_is_wanted(struct vrfm_link *link)
 	return wanted;
 }
 
-/* Everything that is missed fits into ROOM bytes, and the peer waits for it. */
+/* Does the peer wait for the last step, and do all words fit into *ROOM? */
 static bool vrfm_sync_is_last(struct vrfm_link *link, u32 *room)
 {
 	*room = vrfm_sync_room(link, 1);
@@ -227,8 +229,8 @@ static bool vrfm_sync_is_last(struct vrfm_link *link, u32 *room)
 }
 
 /*
- * Some pages of the map that nothing needs any more. All at once would take
- * milliseconds for a large memory.
+ * Free some pages of an empty map. All of them at once would take milliseconds
+ * for a large memory.
  *
  * Return: true: some are left.
  */
@@ -239,9 +241,9 @@ static bool vrfm_sync_trim(struct vrfm_link *link)
 }
 
 /*
- * The last step, unless it is too scattered.
+ * Try the last step, and become READY unless the words were too scattered.
  *
- * Return: is there more to be done now?
+ * Return: true: continue at once.
  */
 static bool vrfm_sync_finish(struct vrfm_link *link, u32 room)
 {
@@ -254,7 +256,7 @@ static bool vrfm_sync_finish(struct vrfm_link *link, u32 room)
 	return vrfm_sync_trim(link);
 }
 
-/* Return: is there more to be done now? */
+/* Return: true: continue at once. */
 static bool vrfm_sync_step_locked(struct vrfm_link *link)
 {
 	u32 taken, room;
@@ -291,8 +293,8 @@ static bool vrfm_sync_step_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_sync_work - catch up as far as the window lets it
- * @work: of a link
+ * vrfm_sync_work - send missed words while there is room in the window
+ * @work: work of a link
  *
  * It is kicked again when messages are acknowledged.
  */
