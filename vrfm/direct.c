@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct updates: blocks that the adapter writes into the peer's memory, to the
- * same offset. No processor of the peer's has anything to do with them.
+ * Direct updates: the adapter writes a block into the peer's memory, to the
+ * same offset, and no processor of the peer takes part.
  *
- * Each side registers its memory, once for all peers (share.c), and describes it to
- * each of them in its first STAGE; from then on that one may write. A block goes
- * directly if nothing that was sent before it is still to be applied
- * (vrfm_way_is_direct()), because a WRITE that follows a message may arrive before
- * the message is applied. What is sent after a WRITE needs no such care: a message
- * arrives behind it.
+ * Each side registers its memory once for all peers (share.c), and describes it
+ * to each peer in its first STAGE. From there on that peer may write directly. A block goes
+ * directly only if the peer has applied all earlier messages with updates
+ * (vrfm_way_is_direct()), because a WRITE behind a message may be placed before
+ * the message is applied. Messages behind a WRITE need no such rule: they
+ * arrive after it.
  *
- * The adapter reads the block, not the memory: that may change meanwhile.
+ * The adapter reads a copy, the block, because the memory may change before the
+ * adapter has read it.
  *
- * Nobody at the peer notices a WRITE. So a message says first that there may be
- * some (DIRECT), for who must know, when this node is gone, whether he has seen
- * all of it; and another one when there are none any more.
+ * The peer does not notice a WRITE. So before the first one a message announces
+ * that direct writes may follow (DIRECT), and a message without DIRECT ends
+ * that. If this node departs, its peers know whether they may have bytes of
+ * later writes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,14 +30,14 @@
 #include "trace.h"
 #include "way.h"
 
-/* So long after the last direct write the peer is told that there are none. */
+/* Time after the last direct write until DIRECT is withdrawn, in ms. */
 #define VRFM_DIRECT_IDLE_MS 200
 
 /**
- * vrfm_shown_name - for who looks
- * @shown: may the peer write directly?
+ * vrfm_shown_name - return the name of a value of enum vrfm_shown
+ * @shown: whether the peer may write directly
  *
- * Return: "yes", or why not.
+ * Return: "yes", or the reason why not.
  */
 const char *vrfm_shown_name(enum vrfm_shown shown)
 {
@@ -56,11 +58,11 @@ const char *vrfm_shown_name(enum vrfm_shown shown)
 /* ---- blocks ---- */
 
 /**
- * vrfm_block_alloc - room for the bytes of a write
- * @len: how many
+ * vrfm_block_alloc - allocate a block for the bytes of a write
+ * @len: number of bytes
  *
  * Context: may sleep.
- * Return: a reference, NULL: no memory.
+ * Return: a reference; NULL: no memory.
  */
 struct vrfm_block *vrfm_block_alloc(u32 len)
 {
@@ -87,7 +89,7 @@ static void vrfm_block_free(struct rcu_head *rcu)
 }
 
 /**
- * vrfm_block_put - give back a reference
+ * vrfm_block_put - drop a reference
  * @block: block; may be NULL
  *
  * Context: any but hard interrupts.
@@ -117,11 +119,11 @@ static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 }
 
 /**
- * vrfm_direct_has_room - can so many bytes be on their way at once?
- * @link: link that is READY; by who holds the device's order
- * @len: bytes
+ * vrfm_direct_has_room - check whether a direct write can be posted
+ * @link: link that is READY; the caller holds vrfm_dev.order
+ * @len: number of bytes
  *
- * Return: false: they would go directly, but too much does.
+ * Return: false: the bytes would go directly, but %VRFM_BLOCKS are in flight.
  */
 bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 {
@@ -138,10 +140,10 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 }
 
 /**
- * vrfm_direct_takes_all - do large blocks go directly, as a rule?
- * @link: link; by who holds the device's order
+ * vrfm_direct_takes_all - check whether large blocks go directly as a rule
+ * @link: link; the caller holds vrfm_dev.order
  *
- * Return: true, also for a link that is not READY.
+ * Return: true if they do, or if the link is not READY.
  */
 bool vrfm_direct_takes_all(struct vrfm_link *link)
 {
@@ -189,7 +191,7 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	placed->req.remote_offset = placed->offset;
 	trace_vrfm_direct(link->vdev->unit, link->peer.node, placed->offset,
 			  placed->len);
-	/* Before: it may be over before krdma_post() returns. */
+	/* Before krdma_post(): the write may complete before that returns. */
 	link->direct.under_way++;
 	if (krdma_post(link->cb, &placed->req)) {
 		link->direct.under_way--;
@@ -202,8 +204,9 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 }
 
 /*
- * The first one needs a message before it. Should it not be posted then, there
- * must still be those that were asked for.
+ * The first direct write needs a message before it. If the write cannot be
+ * posted after that, the messages that the caller counted on must still be
+ * free.
  */
 static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
 {
@@ -212,13 +215,13 @@ static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
 }
 
 /**
- * vrfm_direct_update_locked - write a block into the peer's memory, if it may be
- * @link: link that is READY, with its lock held; by who holds the device's order
- * @offset: where
- * @len: how many bytes
- * @block: the bytes, from their beginning
+ * vrfm_direct_update_locked - write a block into the peer's memory if possible
+ * @link: link that is READY, with its lock held; vrfm_dev.order is held
+ * @offset: offset in the memory
+ * @len: number of bytes
+ * @block: block that begins with these bytes
  *
- * Return: false: it is to be sent.
+ * Return: false: the bytes must be sent in messages.
  */
 bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block)
@@ -226,14 +229,20 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_direct *direct = &link->direct;
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
-	/* The next block goes directly if what is sent until then is applied. */
+	/*
+	 * The next block can go directly once messages until then are
+	 * acknowledged.
+	 */
 	if (direct->remote && len >= READ_ONCE(link->vdev->params.direct_min))
 		direct->answers = VRFM_ACK_EVERY;
 	if (!placed || !link->cb ||
 	    !vrfm_direct_may_locked(link, offset, len) ||
 	    !vrfm_direct_can_say(link, len))
 		return false;
-	/* What follows is this write, which is not in the message. */
+	/*
+	 * The present write follows the announcement, which has the serial
+	 * before.
+	 */
 	if (!direct->open)
 		vrfm_direct_say_locked(link, true, link->vdev->serial - 1);
 	placed->offset = offset;
@@ -248,7 +257,7 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	return false;
 }
 
-/* What has not arrived stays, and is missed when the link is down. */
+/* A failed block stays until the link is down, and is missed then. */
 static void vrfm_placed_done(struct krdma_req *req, int status)
 {
 	struct vrfm_placed *placed =
@@ -287,10 +296,10 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_settle - nothing was written directly for some time: say so
+ * vrfm_direct_settle - withdraw DIRECT some time after the last direct write
  * @link: link
  *
- * Context: the device's order is held; @link's work.
+ * Context: vrfm_dev.order is held; called by @link's work.
  */
 void vrfm_direct_settle(struct vrfm_link *link)
 {
@@ -313,7 +322,7 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 		return VRFM_SHOWN_NOT_YET;
 	if (caps.transport == KRDMA_TRANSPORT_IWARP)
 		return VRFM_SHOWN_IWARP;
-	/* Before anything is mapped: a copy would come back over live memory. */
+	/* Before mapping, because a later copy would overwrite live memory. */
 	if (!caps.coherent)
 		return VRFM_SHOWN_COPIED;
 	if (caps.relaxed_ordering && params->direct != VRFM_DIRECT_ON)
@@ -321,7 +330,7 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 	return VRFM_SHOWN;
 }
 
-/* Can the peer be told where it is, in one message? */
+/* Does the description of the memory fit into one message? */
 static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
 					struct krdma_region *region)
 {
@@ -382,7 +391,7 @@ static void vrfm_direct_show(struct vrfm_link *link, struct krdma_cb *cb)
 	rt_mutex_unlock(&vdev->order);
 }
 
-/* What the peer has said of its memory. */
+/* Import the peer's description of its memory. */
 static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
 			       u32 len)
 {
@@ -404,13 +413,13 @@ static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
 }
 
 /**
- * vrfm_direct_setup - register memory, and look at what the peer has registered
+ * vrfm_direct_setup - register the memory, and import the peer's description
  * @link: link
  *
- * Its connection stays as long as this has the mutex, for vrfm_link_down() takes
- * it, too.
+ * The connection exists while @link's direct.setup is held, because
+ * vrfm_link_down() takes it as well.
  *
- * Context: may sleep; @link's work.
+ * Context: may sleep; called by @link's work.
  */
 void vrfm_direct_setup(struct vrfm_link *link)
 {
@@ -446,18 +455,19 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 				    at, desc_len);
 		direct->shown = VRFM_SHOWN;
 	}
-	/* Before it is answered. */
+	/* Before the STAGE is posted, and so before the answer. */
 	WRITE_ONCE(direct->told, number);
 	slot->closed = true;
 	vrfm_link_push_locked(link);
 }
 
 /**
- * vrfm_direct_tell - tell the peer where it must not write directly
+ * vrfm_direct_tell - send a STAGE: ranges where the peer must not write
+ * directly
  * @link: link
  *
- * Context: the device's order is held.
- * Return: false: there is no room, the link is kicked when there is.
+ * Context: vrfm_dev.order is held.
+ * Return: false: there is no room, and the link is kicked when there is.
  */
 bool vrfm_direct_tell(struct vrfm_link *link)
 {
@@ -482,12 +492,12 @@ bool vrfm_direct_tell(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_rx_stage - the peer says where this node must not write directly
+ * vrfm_direct_rx_stage - obey a STAGE of the peer
  * @link: link
- * @msg: a STAGE, right
+ * @msg: a valid STAGE
  *
- * From here on what is written there is sent. The answer follows what was
- * written before: nobody needs to wait.
+ * From here on updates in staged ranges are sent as messages. The answer is in
+ * flight behind earlier direct writes, so nothing waits.
  *
  * Context: softirq or process.
  */
@@ -502,7 +512,7 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 	vrfm_stage_map(&stage, direct->staged);
 	direct->seen = stage.number;
 	if (stage.desc_len && wanted) {
-		/* Without memory for it all is sent. */
+		/* If there is no memory, all updates are sent as messages. */
 		direct->desc = kmemdup(stage.desc, stage.desc_len,
 				       GFP_ATOMIC | __GFP_NOWARN);
 		direct->desc_len = stage.desc_len;
@@ -515,8 +525,8 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 /* ---- life ---- */
 
 /**
- * vrfm_direct_init - of a link that is DOWN
- * @link: link
+ * vrfm_direct_init - prepare a link for direct writes
+ * @link: link that is DOWN
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -536,7 +546,7 @@ int vrfm_direct_init(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_free - the link goes
+ * vrfm_direct_free - free what vrfm_direct_init() allocated
  * @link: link that is DOWN
  */
 void vrfm_direct_free(struct vrfm_link *link)
@@ -545,7 +555,7 @@ void vrfm_direct_free(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_reset_locked - there is another connection
+ * vrfm_direct_reset_locked - reset the state for a new connection
  * @link: link, with its lock held
  */
 void vrfm_direct_reset_locked(struct vrfm_link *link)
@@ -578,11 +588,11 @@ static void vrfm_direct_miss(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_down - the connection is over
- * @link: link that is DOWN; nothing is under way
+ * vrfm_direct_down - end direct writes when a connection has ended
+ * @link: link that is DOWN; nothing is in flight
  *
- * Context: may sleep; the device's order, and the mutex for the setup are held.
- * Return: what it had from vrfm_share_get(), for vrfm_share_put(); NULL: nothing.
+ * Context: may sleep; vrfm_dev.order and @link's direct.setup are held.
+ * Return: region for vrfm_share_put(); NULL: none.
  */
 struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 {

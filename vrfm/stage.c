@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Staging: where programs of this node store into mappings, no peer may write
- * directly, for the flusher would take that for a store of the program's.
+ * Staging: in staged ranges peers must not write directly, because programs of
+ * this node store there through mappings. The flusher would take a direct write
+ * for a store of a program.
  *
- * Before a page gets a twin all peers are told that its range is staged, and
- * have answered that nothing of theirs is under way there any more. They are
- * told the whole map at once, numbered, so the newest is all that counts, and
- * one round is waited for at a time. Whoever needs a range to stay staged pins
- * it; when nobody has for a second, peers are told that it is not.
+ * A page gets a twin only after its range is staged: all peers have been
+ * notified, and have answered that none of their direct writes to the range is
+ * in flight. A STAGE has the whole map and a number, so only the newest one
+ * counts, and one round is pending at a time. A user of a staged range pins it.
+ * When a range was not pinned for unstage_ms, peers are notified that it is no
+ * longer staged.
  *
- * Peers that cannot write directly need not be told, and without any other
- * nothing is waited for.
+ * Peers that cannot write directly need not be notified. Without any other peer
+ * a range is staged at once.
  */
 #include <linux/bitmap.h>
 #include <linux/hrtimer.h>
@@ -23,17 +25,17 @@
 #include "trace.h"
 #include "way.h"
 
-/* Time from one look for answers of peers to the next, if none comes. */
+/* Interval of checks for answers of peers, in ms. */
 #define VRFM_LOOK_MS 100
-/* So long a fault waits, for it holds a lock that all threads need. */
+/* Longest wait of a fault in ms: it holds mmap_lock, which all threads need. */
 #define VRFM_FAULT_MS 1
-/* Who claims waits; nobody who is told may take that long. */
+/* Longest wait of a claim, in ms. */
 #define VRFM_CLAIM_MS 10000
 
 static void vrfm_stage_work(struct work_struct *work);
 
 /**
- * vrfm_stage_init - before anything else
+ * vrfm_stage_init - initialize the state, which needs no memory
  * @vdev: device
  */
 void vrfm_stage_init(struct vrfm_dev *vdev)
@@ -47,11 +49,11 @@ void vrfm_stage_init(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_stage_alloc - nothing is staged
- * @vdev: device, its size is known
+ * vrfm_stage_alloc - allocate the maps; no range is staged
+ * @vdev: device, with its size
  *
  * Context: may sleep.
- * Return: 0; -ENOMEM, then vrfm_stage_free() is right, too.
+ * Return: 0; -ENOMEM, and vrfm_stage_free() may be called.
  */
 int vrfm_stage_alloc(struct vrfm_dev *vdev)
 {
@@ -72,8 +74,8 @@ int vrfm_stage_alloc(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_stage_exit - no peer is left
- * @vdev: device
+ * vrfm_stage_exit - cancel the work
+ * @vdev: device that has no peers any more
  *
  * Context: may sleep.
  */
@@ -83,8 +85,8 @@ void vrfm_stage_exit(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_stage_free - nobody has anything staged
- * @vdev: device
+ * vrfm_stage_free - free the maps
+ * @vdev: device where no range is pinned
  *
  * Context: may sleep.
  */
@@ -100,9 +102,9 @@ void vrfm_stage_free(struct vrfm_dev *vdev)
 	kvfree(stage->used);
 }
 
-/* ---- who needs it ---- */
+/* ---- pins ---- */
 
-/* Nobody is there who could write: so it is staged at once. */
+/* If no peer can write directly, the range is staged at once. */
 static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
 {
 	if (stage->nshown)
@@ -112,9 +114,9 @@ static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
 }
 
 /**
- * vrfm_stage_try - pin a range if it is staged, else see to it that it will be
+ * vrfm_stage_try - pin a range if it is staged, or begin to stage it
  * @vdev: device
- * @range: which
+ * @range: number of the range
  *
  * Context: any but hard interrupts.
  * Return: true: no peer writes there directly until vrfm_stage_put().
@@ -131,7 +133,10 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 		stage->pins[range]++;
 	} else {
 		__set_bit(range, stage->wanted);
-		/* Under the lock: whoever could be told is there until then. */
+		/*
+		 * Under the lock: @nshown peers are connected until it is
+		 * released.
+		 */
 		mod_delayed_work(vrfm_wq, &stage->work, 0);
 	}
 	spin_unlock_bh(&stage->lock);
@@ -144,12 +149,12 @@ static bool vrfm_stage_may_be_ready(const struct vrfm_stage *stage, u32 range)
 }
 
 /**
- * vrfm_stage_fault - the same for who must not wait for long
+ * vrfm_stage_fault - pin a range, and wait for a millisecond at most
  * @vdev: device
- * @range: which
+ * @range: number of the range
  *
  * Context: may sleep.
- * Return: true: it is pinned; false: to be tried again.
+ * Return: true: it is pinned; false: the caller must try again.
  */
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range)
 {
@@ -177,10 +182,10 @@ static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range,
 }
 
 /**
- * vrfm_stage_put - ranges are not needed any more
+ * vrfm_stage_put - unpin ranges
  * @vdev: device
- * @first: the first of them
- * @last: the last of them
+ * @first: first range
+ * @last: last range
  *
  * Context: any but hard interrupts.
  */
@@ -194,7 +199,7 @@ void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-/* All in one round, before anybody waits for the first. */
+/* Stage all ranges in one round, before the caller waits for the first. */
 static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 {
 	struct vrfm_stage *stage = &vdev->stage;
@@ -207,7 +212,7 @@ static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-/* Pins a range, waits until it is staged. */
+/* Pin a range, and wait until it is staged. */
 static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(VRFM_CLAIM_MS);
@@ -225,17 +230,17 @@ static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
 	return 0;
 }
 
-/* More may be staged. */
+/* Wake tasks that wait for staged ranges. */
 static void vrfm_stage_woken(struct vrfm_dev *vdev)
 {
 	wake_up_all(&vdev->stage.wait);
 	vrfm_watchers_staged(vdev);
 }
 
-/* ---- who is told ---- */
+/* ---- notifying peers ---- */
 
 /**
- * vrfm_stage_kick - somebody has answered, or is gone
+ * vrfm_stage_kick - check for answers, after one arrived or a peer disconnected
  * @vdev: device that has not been through vrfm_stage_exit()
  *
  * Context: any.
@@ -246,15 +251,15 @@ void vrfm_stage_kick(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_stage_pack - say what is staged
+ * vrfm_stage_pack - fill a STAGE
  * @vdev: device
- * @pack: message, nothing else is in it
- * @desc_len: bytes of a description of the memory: who gets it may write there
- *	directly from then on; 0: he may already
- * @number: gets the number of what is said
+ * @pack: message without content
+ * @desc_len: length of the description of the memory, in bytes: its receiver
+ *	may write directly from then on; 0: no description
+ * @number: set to the number of the STAGE
  *
- * Context: any but hard interrupts, with the lock of a link.
- * Return: where the description is to be put.
+ * Context: any but hard interrupts, with the lock of a link held.
+ * Return: place for the description.
  */
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number)
@@ -268,7 +273,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 			     vdev->params.size, desc_len);
 	if (desc_len) {
 		WRITE_ONCE(stage->nshown, stage->nshown + 1);
-		/* While nobody could write directly, nothing was unstaged. */
+		/* While no peer could write directly, no range was unstaged. */
 		queue_delayed_work(vrfm_wq, &stage->work,
 				   vrfm_unstage_jiffies(vdev));
 	}
@@ -277,7 +282,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 }
 
 /**
- * vrfm_stage_hide - somebody who was shown it cannot write directly any more
+ * vrfm_stage_hide - count down when a peer cannot write directly any more
  * @vdev: device
  *
  * Context: any but hard interrupts.
@@ -302,7 +307,7 @@ static bool vrfm_stage_is_over(const struct vrfm_stage *stage, u32 range,
 	       quiet >= unstage;
 }
 
-/* Return: did anything go? */
+/* Unstage ranges that are not used. Return: true if there were any. */
 static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
 				   unsigned long unstage)
 {
@@ -319,7 +324,7 @@ static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
 	return dropped;
 }
 
-/* Return: did anything come? */
+/* Stage the ranges that are wanted. Return: true if any was not staged. */
 static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
 {
 	bool added = false;
@@ -385,8 +390,8 @@ static void vrfm_stage_cut(struct vrfm_link *link)
 }
 
 /*
- * A peer that is being removed is not in the list any more, and may write until
- * its connection is over: then it is not counted any more either.
+ * A peer that is being removed is no longer in the list, but may write directly
+ * until its connection has ended. Until then @nshown counts it.
  */
 static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 {
@@ -401,7 +406,10 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 			answered++;
 			continue;
 		}
-		/* There was no room for it, and who made some may not know. */
+		/*
+		 * There was no room for the STAGE, and nothing else may send
+		 * it.
+		 */
 		if (link->todo & VRFM_TODO_STAGE)
 			vrfm_direct_tell(link);
 		if (time_after(jiffies, stage->deadline))
@@ -429,7 +437,7 @@ static void vrfm_stage_again(struct vrfm_dev *vdev)
 	struct vrfm_stage *stage = &vdev->stage;
 	unsigned long delay = vrfm_unstage_jiffies(vdev);
 
-	/* The deadline is looked at by the work only. */
+	/* Only this work checks the deadline. */
 	if (stage->pending)
 		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
 					       READ_ONCE(vdev->params.stage_ms)));
@@ -462,10 +470,10 @@ static void vrfm_stage_work(struct work_struct *work)
 /**
  * vrfm_stage_is_claimed - check whether a program has claimed a range
  * @vdev: device
- * @range: which
+ * @range: number of the range
  *
  * Context: any.
- * Return: true if one has: pages there stay writable.
+ * Return: true if one has: pages in the range stay writable.
  */
 bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range)
 {
@@ -505,10 +513,10 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 }
 
 /**
- * vrfm_claim - a program will store here through a mapping
+ * vrfm_claim - claim ranges where a program will store through a mapping
  * @vf: open file
- * @offset: of the first byte; vrfm_inside() was asked
- * @len: how many, not 0
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @len: number of bytes, not 0
  *
  * Context: may sleep.
  * Return: 0; -ENOMEM; -EINTR: killed; -ETIMEDOUT.
@@ -537,12 +545,12 @@ static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
 }
 
 /**
- * vrfm_unclaim - it will not, or not before long
+ * vrfm_unclaim - end the claim of ranges
  * @vf: open file
- * @offset: of the first byte; vrfm_inside() was asked
- * @len: how many, not 0
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @len: number of bytes, not 0
  *
- * Waits for who is claiming through the same file.
+ * Waits for a claim that is pending through the same file.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.
@@ -560,8 +568,8 @@ int vrfm_unclaim(struct vrfm_file *vf, u32 offset, u32 len)
 }
 
 /**
- * vrfm_claims_free - the file is closed
- * @vf: file that nobody else has
+ * vrfm_claims_free - end all claims of a file
+ * @vf: file that is being closed
  *
  * Context: may sleep.
  */

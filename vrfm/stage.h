@@ -21,7 +21,7 @@ struct vrfm_pack;
  * @ready: a bit for each range where no peer writes directly any more
  * @pins: number of users of each range: twins, claims, watches
  * @claims: number of files that have claimed each range
- * @used: jiffies when each range was last released or requested
+ * @used: jiffies when each range was last staged or released
  * @number: number of the last STAGE, which has the map @told
  * @nshown: number of peers that may write directly where nothing is staged
  * @pending: peers have not answered @number yet; under vrfm_dev.order

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which way an update takes: sent, and applied by the peer, or written directly
- * into the peer's memory. Pure: numbers in, a decision out.
+ * Policy of updates: sent in a message that the peer applies, or written
+ * directly into the peer's memory. Pure: numbers in, a decision out.
  */
 #include <linux/bitmap.h>
 #include <linux/math.h>
@@ -10,13 +10,13 @@
 #include "way.h"
 
 /**
- * vrfm_ranges_alloc - a map of ranges, all 0
- * @size: bytes of the memory
+ * vrfm_ranges_alloc - allocate a map of ranges, all 0
+ * @size: size of the memory, in bytes
  *
- * In whole words of 64 bits, as vrfm_pack_stage() reads it.
+ * It has whole words of 64 bits, as vrfm_pack_stage() reads it.
  *
  * Context: may sleep.
- * Return: for kvfree(), NULL: no memory.
+ * Return: a map for kvfree(); NULL: no memory.
  */
 unsigned long *vrfm_ranges_alloc(u64 size)
 {
@@ -24,10 +24,10 @@ unsigned long *vrfm_ranges_alloc(u64 size)
 }
 
 /**
- * vrfm_ranges_any - is any of these bytes in a range of the map?
+ * vrfm_ranges_any - check whether any of some bytes is in a range of the map
  * @map: a bit for each range
- * @offset: of the first byte
- * @len: how many, not 0
+ * @offset: offset of the first byte
+ * @len: number of bytes, not 0
  *
  * Return: true if one is.
  */
@@ -39,15 +39,16 @@ bool vrfm_ranges_any(const unsigned long *map, u32 offset, u32 len)
 }
 
 /**
- * vrfm_way_is_direct - may it be written directly?
- * @way: what is known
- * @offset: where
- * @len: how many bytes, not 0
+ * vrfm_way_is_direct - check whether a block may be written directly
+ * @way: conditions
+ * @offset: offset of the first byte
+ * @len: number of bytes, not 0
  *
- * The fence: what was sent before is applied. Else the peer would apply it over
- * what is written now, or somebody there would see this without that.
+ * The fence: the peer has applied all messages with updates. Otherwise it would
+ * apply an older one over this block, or its programs would see this block
+ * before an older update.
  *
- * Return: true; false: it is sent.
+ * Return: true; false: the block must be sent in messages.
  */
 bool vrfm_way_is_direct(const struct vrfm_way *way, u32 offset, u32 len)
 {
