@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers: who is linked with whom, by what connection.
+ * Peers: which nodes are linked, and by what connection.
  *
- * Of two nodes that of the lower id connects, for ever (krdma_again), and the
- * other one listens. Both say who they are in the private data of the
- * connection, and neither is taken for anybody that its admin has not named.
+ * Of two nodes the one with the lower id connects, and tries until it succeeds
+ * (krdma_again). The other one listens. Both identify themselves in the private
+ * data of the connection. A node accepts only peers that its admin has
+ * configured.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,7 +17,7 @@
 #include "link.h"
 #include "priv.h"
 
-/* Who is asked whether he lives has so long to answer. */
+/* Timeout of a peer's answer to a probe, in ms. */
 #define VRFM_ALIVE_MS 1000
 #define VRFM_CONNECT_MS 5000
 
@@ -47,7 +48,7 @@ static void vrfm_peer_params(const struct vrfm_dev *vdev,
 	};
 }
 
-/* Each reason once, until there is another one or the peer is linked. */
+/* Log each reason once, until there is another one or the peer is linked. */
 static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
 			  const char *who)
 {
@@ -65,7 +66,7 @@ static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
 				    vrfm_reject_text(why));
 }
 
-/* Whoever is there says who he is: is it who was meant? */
+/* Check the hello of the other side: is it the expected peer? */
 static enum vrfm_reject vrfm_peer_check(struct vrfm_link *link,
 					struct krdma_cb *cb,
 					struct vrfm_hello *hello)
@@ -114,7 +115,7 @@ static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
 	vrfm_link_receive(krdma_again_context(again), loan);
 }
 
-/* Why it was refused before is no reason any more. */
+/* Forget why the peer was refused last, so that the reason is logged again. */
 static void vrfm_peer_forget(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -163,7 +164,7 @@ static int vrfm_peer_dial(struct vrfm_link *link)
 	vrfm_peer_params(vdev, &params);
 	params.private_data = &wire;
 	params.private_data_len = sizeof(wire);
-	/* The address that the peer knows this node by; the port is its own. */
+	/* The peer knows this node by the address, but the port is any. */
 	((struct sockaddr_in *)&src)->sin_port = 0;
 	if (src.ss_family == link->peer.addr.ss_family)
 		params.src = (struct sockaddr *)&src;
@@ -177,7 +178,7 @@ static int vrfm_peer_dial(struct vrfm_link *link)
 
 /* ---- this side listens ---- */
 
-/* A device's address without its port; scopes are the neighbour's affair. */
+/* Compare addresses, without their ports and scopes. */
 static bool vrfm_same_host(const struct sockaddr_storage *a,
 			   const struct sockaddr_storage *b)
 {
@@ -190,7 +191,7 @@ static bool vrfm_same_host(const struct sockaddr_storage *a,
 			       &((struct sockaddr_in6 *)b)->sin6_addr);
 }
 
-/* The link that NODE may have from where CB comes from; a reference. */
+/* Return: a reference to the link of NODE, if CB may come from that peer. */
 static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 					const struct krdma_cb *cb)
 {
@@ -213,7 +214,7 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 	return found;
 }
 
-/* Return: it was not heard of since it was asked, and had the time. */
+/* Return: true if the peer did not answer the last probe in time. */
 static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 {
 	return link->asked && time_before(link->rx_heard, link->asked) &&
@@ -221,7 +222,7 @@ static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 			  link->asked + msecs_to_jiffies(VRFM_ALIVE_MS));
 }
 
-/* Who is asked answers, and is heard of. */
+/* Probe the peer, unless a probe is pending. */
 static void vrfm_peer_ask(struct vrfm_link *link)
 {
 	bool ask;
@@ -238,11 +239,11 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 }
 
 /*
- * There is a connection with a node of that id. If it is the same life of its
- * device, that one is over and has not noticed yet. Another life, or another
- * node of the same id: that one is asked. It may have been silent for long
- * only because it had nothing to say, so nobody takes its place before it has
- * had the time to answer.
+ * Decide on a request while a connection with this id exists. In the same life
+ * of the peer's device, the old connection has ended without notice here, so
+ * end it. In another life, or if two nodes have the same id, the old connection
+ * is probed. It may only have been idle. So it is ended only after it had time
+ * to answer.
  */
 static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
@@ -274,8 +275,9 @@ static enum vrfm_reject vrfm_peer_take(struct vrfm_link *link,
 }
 
 /*
- * The last use of @link by a connection that it had accepted. The caller has a
- * reference: until the end vrfm_peer_hang_up() finds @cb there.
+ * Release an accepted connection, which does not use @link any more. The caller
+ * holds a reference to @cb, because vrfm_peer_hang_up() may use @cb until
+ * link->incoming is NULL.
  */
 static void vrfm_peer_over(struct vrfm_link *link, struct krdma_cb *cb)
 {
@@ -295,7 +297,7 @@ static void vrfm_peer_refuse(struct krdma_cb *cb, enum vrfm_reject why)
 	krdma_release_cb(cb);
 }
 
-/* Has nobody from there been refused for that? Then it is remembered. */
+/* Was this address not refused for this reason before? Remember it if so. */
 static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 					 const struct sockaddr_storage *addr,
 					 enum vrfm_reject why)
@@ -315,7 +317,7 @@ static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 	return true;
 }
 
-/* Somebody from there is linked: what comes next is news. */
+/* Forget refusals of an address that has connected, to log later ones. */
 static void vrfm_stranger_forget(struct vrfm_dev *vdev,
 				 const struct krdma_cb *cb)
 {
@@ -348,7 +350,7 @@ static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 	vrfm_peer_refuse(cb, why);
 }
 
-/* For who looks why that peer is down. */
+/* Show in the statistics why the peer is down. */
 static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
 {
 	spin_lock_bh(&link->lock);
@@ -382,7 +384,7 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 	vrfm_own_hello(link->vdev, link->peer.node, &own);
 	vrfm_hello_encode(&wire, &own);
 	cb->context = link;
-	/* Callbacks have it as long as they run; here nobody else may. */
+	/* Another task may release the connection before this returns. */
 	krdma_get(cb);
 	if (krdma_accept_async(cb, &wire, sizeof(wire)))
 		vrfm_peer_over(link, cb);
@@ -391,7 +393,7 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 
 static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
-	/* Who does not say his name is nobody. */
+	/* Without a valid hello: the highest id, which never connects. */
 	struct vrfm_hello own, hello = { .node = RFM2G_NODE_MAX };
 	struct vrfm_dev *vdev = listen_cb->context;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
@@ -455,7 +457,7 @@ static const struct krdma_ops vrfm_listen_ops = {
 	.closing = vrfm_listen_closing,
 };
 
-/* One listener for all, from the first peer on that connects. */
+/* One listener serves all peers that connect; it begins with the first. */
 static int vrfm_peer_listen(struct vrfm_dev *vdev)
 {
 	struct sockaddr_storage src = vdev->params.listen;
@@ -487,7 +489,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		if (other->peer.node == link->peer.node)
 			ret = -EINVAL;
 	if (!ret) {
-		/* Whatever this node wrote before. */
+		/* The peer lacks all that this node has written before. */
 		vrfm_link_miss_own(link);
 		list_add_tail_rcu(&link->entry, &vdev->links);
 		vrfm_status_add(link);
@@ -499,7 +501,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		return ret;
 	}
 	vrfm_regs_peers(vdev, 1, 0);
-	/* Others may have seen more of that node than this one. */
+	/* Peers may have a longer history of that node than this one. */
 	vrfm_load_kick(vdev);
 	return 0;
 }
@@ -511,7 +513,7 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	list_del_rcu(&link->entry);
 	link->removed = true;
 	vrfm_load_lose(link);
-	/* Another one may come to be where this was. */
+	/* Another link may be allocated at the same address. */
 	if (link->vdev->load.from == link)
 		link->vdev->load.from = NULL;
 	spin_unlock_bh(&link->lock);
@@ -519,16 +521,16 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	vrfm_regs_peers(link->vdev, -1, 0);
 }
 
-/* No connection of the other side's is left, nor comes a new one. */
+/* Wait for the end of an accepted connection; removed prevents another. */
 static void vrfm_peer_hang_up(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
 	if (link->incoming)
 		krdma_disconnect(link->incoming);
 	spin_unlock_bh(&link->lock);
-	/* Ends: a connection that is ended closes. */
+	/* krdma_disconnect() leads to closing(), which ends the wait. */
 	wait_event(link->wait, !READ_ONCE(link->incoming));
-	/* Until who has woken this has left the lock. */
+	/* Wait until vrfm_peer_over() has released the lock. */
 	spin_lock_bh(&link->lock);
 	spin_unlock_bh(&link->lock);
 }
@@ -548,7 +550,7 @@ static int vrfm_peer_start(struct vrfm_link *link)
 	return ret;
 }
 
-/* What an admin can have got wrong. */
+/* Check for mistakes of the admin. */
 static int vrfm_peer_judge(const struct vrfm_dev *vdev,
 			   const struct vrfm_peer *peer)
 {
@@ -566,15 +568,15 @@ static int vrfm_peer_judge(const struct vrfm_dev *vdev,
 }
 
 /**
- * vrfm_peer_add - another node, from now on
+ * vrfm_peer_add - add a peer and begin to connect or listen
  * @vdev: device
- * @peer: the node
+ * @peer: configuration of the peer
  *
- * Context: may sleep; not at the same time as another one for @vdev.
- * Return: what vrfm_peer_remove() ends; ERR_PTR: -EINVAL: there is one of that
- * id, or that is this node (not -EEXIST, for which modprobe thinks that all is
- * well); -EDESTADDRREQ: it must be called, and has no address; -ENOMEM, or why
- * nobody can listen.
+ * Context: may sleep; not concurrently for one device.
+ * Return: link for vrfm_peer_remove(), or an ERR_PTR: -EINVAL: the id is in
+ * use, or is that of this node (not -EEXIST, which modprobe takes for success);
+ * -EDESTADDRREQ: this node must connect, and has no address; -ENOMEM; or an
+ * error of listening.
  */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 				const struct vrfm_peer *peer)
@@ -595,7 +597,7 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 		vrfm_peer_unlist(link);
 		vrfm_peer_hang_up(link);
 		vrfm_status_remove(link);
-		/* Statistics may be being read. */
+		/* Statistics may be reading the link. */
 		synchronize_rcu();
 	}
 	vrfm_link_put(link);
@@ -603,10 +605,10 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 }
 
 /**
- * vrfm_peer_remove - that node is none of ours any more
- * @link: from vrfm_peer_add()
+ * vrfm_peer_remove - disconnect and remove a peer
+ * @link: link from vrfm_peer_add()
  *
- * Context: may sleep; not at the same time as another one for the device.
+ * Context: may sleep; not concurrently for one device.
  */
 void vrfm_peer_remove(struct vrfm_link *link)
 {
@@ -618,15 +620,15 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	cancel_work_sync(&link->say);
 	vrfm_status_remove(link);
 	/*
-	 * Statistics may be being read, and rxe before Linux 6.10 may still look
-	 * at what was sent.
+	 * Statistics may be reading the link. rxe before Linux 6.10 may still
+	 * read what was sent.
 	 */
 	synchronize_rcu();
 	vrfm_link_put(link);
 }
 
 /**
- * vrfm_peers_remove - no peers
+ * vrfm_peers_remove - remove all peers, and stop listening
  * @vdev: device
  *
  * Context: may sleep.

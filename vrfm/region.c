@@ -2,9 +2,9 @@
 /*
  * The memory: this node's copy of what all nodes of the network share.
  *
- * It is made of normal pages, which programs map one by one, and is also mapped
- * in one piece for the kernel. Reading takes no lock at all. A store, of
- * whichever node, holds the lock of its page.
+ * It consists of order-0 pages, which programs map one by one, and which the
+ * kernel maps in one piece. Reading takes no lock. A store holds the lock of
+ * its page, whether it is a call of this node or comes from a peer.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -19,7 +19,7 @@
 #include "priv.h"
 #include "twin.h"
 
-/* Bytes that are copied out of the memory at once, on the stack. */
+/* Size of the buffer on the stack that reads copy through, in bytes. */
 #define VRFM_BOUNCE 512
 
 static void vrfm_region_free_pages(struct vrfm_region *region)
@@ -28,7 +28,10 @@ static void vrfm_region_free_pages(struct vrfm_region *region)
 
 	while (region->npages) {
 		page = region->pages[--region->npages];
-		/* Whoever still holds it may read ->mapping under this lock. */
+		/*
+		 * A task that still holds the page may read ->mapping under
+		 * this lock.
+		 */
 		lock_page(page);
 		page_folio(page)->mapping = NULL;
 		unlock_page(page);
@@ -39,9 +42,9 @@ static void vrfm_region_free_pages(struct vrfm_region *region)
 }
 
 /*
- * A size that the machine cannot hold is refused before the first page is
- * taken: to take and to zero all free memory takes long, and pushes out what
- * others need. A sixteenth is for maps of words and of pages.
+ * Refuse a size that the machine cannot hold before the first page is taken.
+ * Taking and zeroing all free memory takes long, and evicts memory of others. A
+ * sixteenth is for maps of words and of pages.
  */
 static bool vrfm_region_fits(unsigned long npages)
 {
@@ -51,7 +54,10 @@ static bool vrfm_region_fits(unsigned long npages)
 static int vrfm_region_alloc_pages(struct vrfm_region *region,
 				   unsigned long npages)
 {
-	/* Too large a size is the admin's mistake, no reason to kill others. */
+	/*
+	 * Fail instead of killing tasks: the size may be a mistake of the
+	 * admin.
+	 */
 	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_NOWARN |
 			  __GFP_RETRY_MAYFAIL;
 	struct page *page;
@@ -77,8 +83,8 @@ static int vrfm_region_alloc_pages(struct vrfm_region *region,
 }
 
 /**
- * vrfm_region_alloc - memory of zeroes
- * @region: to fill
+ * vrfm_region_alloc - allocate a memory of zeroes
+ * @region: region to fill
  * @size: bytes, a multiple of the page size
  *
  * Context: may sleep.
@@ -101,11 +107,12 @@ int vrfm_region_alloc(struct vrfm_region *region, u64 size)
 
 /**
  * vrfm_region_name - give the pages a place in a file
- * @region: that is allocated
- * @mapping: of the device's inode; must stay until vrfm_region_free()
+ * @region: region that is allocated
+ * @mapping: address space of the device's inode; must exist until
+ *	vrfm_region_free()
  *
- * A futex of several processes is known by the file and the index of its page.
- * The pages are not in the page cache: @mapping does not find them.
+ * A futex that is shared by processes is identified by file and page index. The
+ * pages are not in the page cache: @mapping does not contain them.
  *
  * Context: may sleep.
  */
@@ -121,9 +128,9 @@ void vrfm_region_name(struct vrfm_region *region, struct address_space *mapping)
 }
 
 /**
- * vrfm_region_free - give the memory back
- * @region: nobody reads or maps it any more; may be one of zeroes, which was
- *          never filled
+ * vrfm_region_free - free a memory
+ * @region: region that nothing reads or maps any more; may be zeroed and never
+ *	filled
  *
  * Context: may sleep.
  */
@@ -149,7 +156,7 @@ static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
 		bitmap_set(vdev->live, first, n);
 }
 
-/* What a program did not store is no difference. */
+/* A store of a call or a peer goes into the twin, so it is no difference. */
 static void vrfm_twin_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 			  u32 len)
 {
@@ -159,7 +166,7 @@ static void vrfm_twin_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 		memcpy((void *)twin->words + offset_in_page(offset), buf, len);
 }
 
-/* Inside one page. */
+/* Store bytes inside one page. */
 static void vrfm_page_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 			  u32 len, enum vrfm_own own)
 {
@@ -176,10 +183,10 @@ static void vrfm_page_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 /**
  * vrfm_region_put - store into the memory
  * @vdev: device
- * @offset: where; inside
- * @buf: what
- * @len: bytes
- * @own: what becomes of the words in the map of this node's own
+ * @offset: offset of the first byte, inside the memory
+ * @buf: bytes
+ * @len: number of bytes
+ * @own: effect on the map of own words
  *
  * Context: any but hard interrupts.
  */
@@ -188,7 +195,7 @@ void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 {
 	u32 part;
 
-	/* A reader that sees these bytes sees what was stored before. */
+	/* A reader that sees these bytes sees earlier stores as well. */
 	smp_wmb();
 	for (; len; offset += part, buf += part, len -= part) {
 		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
@@ -197,13 +204,13 @@ void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
 }
 
 /**
- * vrfm_load - load on behalf of a program
+ * vrfm_load - load a value for a program
  * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: gets it, aligned to @width
- * @width: 1, 2, 4 or 8
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: place for the value, aligned to @width
+ * @width: number of bytes: 1, 2, 4 or 8
  *
- * Aligned, it is one access.
+ * An aligned value is loaded by one access.
  *
  * Context: any.
  */
@@ -221,13 +228,13 @@ void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 		*(u16 *)buf = READ_ONCE(*(const u16 *)from);
 	else
 		*(u8 *)buf = READ_ONCE(*(const u8 *)from);
-	/* What is read next is not older: pairs with vrfm_region_put(). */
+	/* Later reads see nothing older: pairs with vrfm_region_put(). */
 	smp_rmb();
 }
 
 /*
- * Reads through a bounce buffer: copy_to_user() may move bytes one by one, and
- * tear words that are stored meanwhile. Each step ends at an aligned word.
+ * Read through a bounce buffer: copy_to_user() may copy bytes one by one, and
+ * so tear words that are being stored. Each step ends at an aligned word.
  */
 static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
 			   size_t len)
@@ -248,14 +255,14 @@ static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
 }
 
 /**
- * vrfm_read - copy to a program
+ * vrfm_read - copy from the memory to a program
  * @vdev: device
- * @offset: where; vrfm_inside() was asked
- * @buf: the program's
- * @len: bytes
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: memory of the program
+ * @len: number of bytes
  *
- * Aligned words of 2, 4 and 8 bytes are not torn, wherever @buf and @offset
- * are.
+ * Aligned words of 2, 4 and 8 bytes of the memory are not torn, at any @buf and
+ * @offset.
  *
  * Context: may sleep.
  * Return: 0; -EFAULT; -EINTR: killed.

@@ -2,11 +2,11 @@
 /*
  * The registers of a card that does not exist.
  *
- * Both register spaces are composed when somebody looks, from what the device
- * knows; a write takes the picture, changes it, and acts on the registers that
- * it touched. Programs that map them get a copy of the pictures, a page each for
- * each open file; vrfm_regs_publish_locked() renews the copies whenever something
- * changes. A store into one of them has no effect, except on that copy.
+ * A register space is composed for each access, from the state of the device. A
+ * write composes it, changes it, and acts on the registers that it touches. A
+ * program that maps registers gets a copy of them, one page for each space and
+ * open file. vrfm_regs_publish_locked() renews the copies whenever something
+ * changes. A store into a copy has no other effect.
  */
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -35,19 +35,22 @@
 #define VRFM_ENDIAN_DMA BIT(7)
 #define VRFM_ENDIAN_PIO BIT(5)
 
-/* LISR: the driver of the cards always has it on. */
+/* LISR: the cards' driver always has it enabled. */
 #define VRFM_LISR_GLOBAL_ENABLE BIT(14)
 
-/* NIC: what is sent, and whether to all; a probe comes back to who sent it. */
+/*
+ * NIC: command, and whether it goes to all nodes. A probe returns to its
+ * sender.
+ */
 #define VRFM_NIC_BROADCAST BIT(3)
 #define VRFM_NIC_COMMAND 0x07
 #define VRFM_NIC_PROBE 4
 
-/* Those of LCSR1 that who writes the register changes. */
+/* Bits of LCSR1 that a write sets to the written value. */
 #define VRFM_LCSR_WRITABLE (VRFM_LCSR_LED | VRFM_LCSR_TX_OFF | \
 			    VRFM_LCSR_DARK_ON_DARK | VRFM_LCSR_LOOPBACK | \
 			    VRFM_LCSR_PARITY)
-/* Those that a written 0 clears and a written 1 leaves. */
+/* Bits of LCSR1 that a written 0 clears, and a written 1 does not change. */
 #define VRFM_LCSR_LATCHED (VRFM_LCSR_RX_FULL | VRFM_LCSR_RX_AFULL | \
 			   VRFM_LCSR_SYNC_LOSS | VRFM_LCSR_BAD_DATA | \
 			   VRFM_LCSR_OWN_DATA)
@@ -68,7 +71,7 @@ static const u8 vrfm_event_bit[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_LOCAL_MEM_PARITY_ERR] = 13,
 };
 
-/* What a command in NIC sends; the others send no event. */
+/* Event that a command in NIC sends; -1: none. */
 static const s8 vrfm_nic_event[] = {
 	RFM2G_EVENT_RESET, RFM2G_EVENT_INTR1, RFM2G_EVENT_INTR2,
 	RFM2G_EVENT_INTR3, -1, -1, -1, RFM2G_EVENT_INTR4,
@@ -90,8 +93,8 @@ static void vrfm_put32(u32 value, u8 *to)
 }
 
 /**
- * vrfm_regs_init - as after the start of a card
- * @vdev: device, its params are set
+ * vrfm_regs_init - set the registers as after the start of a card
+ * @vdev: device, with its parameters
  */
 void vrfm_regs_init(struct vrfm_dev *vdev)
 {
@@ -102,7 +105,7 @@ void vrfm_regs_init(struct vrfm_dev *vdev)
 	spin_unlock_bh(&vdev->lock);
 }
 
-/* Bits 21:20 of LCSR1. */
+/* Value of bits 21:20 of LCSR1. */
 static u32 vrfm_lcsr_size(u64 size)
 {
 	switch (size) {
@@ -122,18 +125,18 @@ static u32 vrfm_lcsr_locked(const struct vrfm_dev *vdev)
 	u32 lcsr = vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
 		   VRFM_LCSR_TX_EMPTY;
 
-	/* A device without peers is a ring of one. */
+	/* A device without peers is a closed ring of one node. */
 	if (vdev->regs.linked || !vdev->regs.peers)
 		lcsr |= VRFM_LCSR_SIGNAL;
 	return lcsr;
 }
 
 /**
- * vrfm_lcsr - control and status
+ * vrfm_lcsr - return the control and status register
  * @vdev: device
  *
  * Context: any but hard interrupts.
- * Return: LCSR1 as the cards have it.
+ * Return: value of LCSR1, as cards have it.
  */
 u32 vrfm_lcsr(struct vrfm_dev *vdev)
 {
@@ -146,13 +149,13 @@ u32 vrfm_lcsr(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_lcsr_update - change a bit of control and status
+ * vrfm_lcsr_update - change a bit of the control and status register
  * @vdev: device
- * @bit: VRFM_LCSR_..., one that is kept
- * @on: what it becomes
+ * @bit: VRFM_LCSR_..., a bit that is stored
+ * @on: new value
  *
  * Context: any but hard interrupts.
- * Return: what it was.
+ * Return: old value.
  */
 bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on)
 {
@@ -170,10 +173,10 @@ bool vrfm_lcsr_update(struct vrfm_dev *vdev, u32 bit, bool on)
 }
 
 /**
- * vrfm_regs_peers - there are more or less of them
+ * vrfm_regs_peers - count peers for the status register
  * @vdev: device
- * @peers: how many more have been named
- * @linked: how many more are linked
+ * @peers: change of the number of configured peers
+ * @linked: change of the number of connected peers
  *
  * Context: any but hard interrupts.
  */
@@ -187,13 +190,13 @@ void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked)
 }
 
 /**
- * vrfm_board_revision - of which the library makes whether there is a window
+ * vrfm_board_revision - return the revision of the board
  * @vdev: device
  *
- * Only for the sizes of real boards can the library make sense of the window's
- * registers.
+ * The cards' library derives from it whether there is a sliding window. It can
+ * decode the window's registers only for sizes of real boards.
  *
- * Return: 0x8C: it has one; 0x8B: it has none.
+ * Return: 0x8C: there is a window; 0x8B: there is none.
  */
 u8 vrfm_board_revision(const struct vrfm_dev *vdev)
 {
@@ -273,7 +276,7 @@ static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
 		vrfm_bar2_locked(vdev, image);
 }
 
-/* Programs read at any moment, so words of the picture are stored whole. */
+/* Programs may read at any time, so words are stored whole. */
 static void vrfm_bars_put_locked(struct vrfm_dev *vdev, unsigned int bar,
 				 const void *image, size_t len)
 {
@@ -285,7 +288,7 @@ static void vrfm_bars_put_locked(struct vrfm_dev *vdev, unsigned int bar,
 }
 
 /**
- * vrfm_regs_publish_locked - renew the pages of BAR2 that programs have mapped
+ * vrfm_regs_publish_locked - update the pages of BAR2 that programs have mapped
  * @vdev: device
  */
 void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
@@ -299,7 +302,7 @@ void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_regs_publish_bus_locked - renew the pages of BAR0 that programs have mapped
+ * vrfm_regs_publish_bus_locked - update the pages of BAR0 that programs have mapped
  * @vdev: device
  */
 void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
@@ -317,8 +320,8 @@ void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
  * @vf: open file
  * @bar: 0: BAR0, 1: BAR2
  *
- * Each open file has pages of its own: a program that stores there changes the
- * picture for nobody else.
+ * Each open file has pages of its own, so a program that stores there changes
+ * what no other program sees.
  *
  * Context: may sleep.
  * Return: the page, which vrfm_regs_unmap() frees; NULL: no memory.
@@ -397,7 +400,7 @@ static bool vrfm_reg_covers(const struct rfm2g_reg_info *reg, u32 first,
 	return reg->offset < first + len && first < reg->offset + reg->width;
 }
 
-/* Who reads the sender's id takes the event. */
+/* Reading the id of the sender takes the event. */
 static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
 				  const struct rfm2g_reg_info *reg)
 {
@@ -413,10 +416,10 @@ static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
 /**
  * vrfm_reg_read - read a register
  * @vdev: device
- * @reg: says which; its value is filled
+ * @reg: register; its value is set
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: there is none.
+ * Return: 0; -EINVAL: there is no such register.
  */
 int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg)
 {
@@ -450,7 +453,7 @@ static void vrfm_lcsr_write_locked(struct vrfm_dev *vdev, u32 value)
 		     (value & VRFM_LCSR_WRITABLE);
 }
 
-/* A written 0 forgets a fault and a reset; the FIFOs have their own register. */
+/* A written 0 clears faults and RESET; FIFOs have their own registers. */
 static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
 {
 	struct vrfm_queue *q;
@@ -472,7 +475,7 @@ static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
 					 value & BIT(vrfm_event_bit[type]));
 }
 
-/* Who writes the sender's id empties the FIFO. */
+/* Writing the id of the sender empties the FIFO. */
 static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 				    const struct rfm2g_reg_info *reg)
 {
@@ -483,7 +486,7 @@ static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
 }
 
-/* IMAGE is what BAR2 should become. */
+/* IMAGE is the new content of BAR2. */
 static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 				   const struct rfm2g_reg_info *reg)
 {
@@ -500,14 +503,15 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 }
 
 /**
- * vrfm_probe - does the ring close?
+ * vrfm_probe - check whether the ring is closed
  * @vdev: device
  *
- * Every peer that is READY answers, in the time that a ring would have; then own
- * data has come back. With the transmitter off nothing does, except in loopback.
+ * It is if each peer that is READY answers within %VRFM_RING_MS; own data is
+ * set then. With the transmitter off it is not, except in loopback.
  *
  * Context: may sleep.
- * Return: 0; -ETIMEDOUT: one does not; or as vrfm_flush_links().
+ * Return: 0; -ETIMEDOUT: a peer does not answer; or an error of
+ * vrfm_flush_links().
  */
 int vrfm_probe(struct vrfm_dev *vdev)
 {
@@ -525,24 +529,24 @@ int vrfm_probe(struct vrfm_dev *vdev)
 	return ret;
 }
 
-/* The register that sends: what, to whom and with what data was written before. */
+/* A write to NIC sends its command to NTN, with the data in NTD. */
 static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 {
 	u8 command = image[VRFM_REG_NIC];
 	s8 type = vrfm_nic_event[command & VRFM_NIC_COMMAND];
 
-	/* Who writes here looks at own data to see whether it came back. */
+	/* The program reads own data to see whether the probe has returned. */
 	if ((command & VRFM_NIC_COMMAND) == VRFM_NIC_PROBE)
 		vrfm_probe(vdev);
 	if (type < 0)
 		return;
-	/* As a card: to oneself or to nobody sends nothing and says nothing. */
+	/* Like a card, do nothing for this node itself, or for no node. */
 	vrfm_event_send(vdev, command & VRFM_NIC_BROADCAST ? RFM2G_NODE_ALL :
 			image[VRFM_REG_NTN], type,
 			vrfm_get32(image + VRFM_REG_NTD));
 }
 
-/* Bits of CLEAR become 0, then those of SET 1; only as many as are wide. */
+/* Set the bits of CLEAR to 0, then those of SET to 1, within reg->width. */
 static int vrfm_reg_change(struct vrfm_dev *vdev,
 			   const struct rfm2g_reg_info *reg, u32 clear, u32 set)
 {
@@ -574,10 +578,11 @@ static int vrfm_reg_change(struct vrfm_dev *vdev,
 /**
  * vrfm_reg_write - write a register
  * @vdev: device
- * @reg: which, and what
+ * @reg: register and its new value
  *
  * Context: may sleep.
- * Return: 0, also for those that cannot be written; -EINVAL: there is none.
+ * Return: 0, also if the register is read-only; -EINVAL: there is no such
+ * register.
  */
 int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
 {
@@ -587,7 +592,7 @@ int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
 /**
  * vrfm_reg_set - set bits of a register, in one step
  * @vdev: device
- * @reg: which, its value the mask
+ * @reg: register; its value is the mask
  *
  * Context: may sleep.
  * Return: as vrfm_reg_write().
@@ -600,7 +605,7 @@ int vrfm_reg_set(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
 /**
  * vrfm_reg_clear - clear bits of a register, in one step
  * @vdev: device
- * @reg: which, its value the mask
+ * @reg: register; its value is the mask
  *
  * Context: may sleep.
  * Return: as vrfm_reg_write().

@@ -133,10 +133,7 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 		stage->pins[range]++;
 	} else {
 		__set_bit(range, stage->wanted);
-		/*
-		 * Under the lock: @nshown peers are connected until it is
-		 * released.
-		 */
+		/* Under the lock, where nshown is not 0: not after vrfm_stage_exit(). */
 		mod_delayed_work(vrfm_wq, &stage->work, 0);
 	}
 	spin_unlock_bh(&stage->lock);

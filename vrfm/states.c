@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What programs are told of the peers. */
+/* State of the peers for programs (VRFM_PEERS). */
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/ktime.h>
@@ -30,7 +30,10 @@ static void vrfm_state_address(const struct vrfm_peer *peer,
 	}
 }
 
-/* Both have told, what was told is still so, and nothing is left to be filled. */
+/*
+ * Do both nodes have the present image, and is there nothing to load from the
+ * peer?
+ */
 static bool vrfm_state_same_image(const struct vrfm_link *link)
 {
 	u64 lineage = link->vdev->load.lineage;
@@ -99,9 +102,9 @@ static void vrfm_state_take(struct vrfm_link *link,
 }
 
 /*
- * Takes the peers for which there is room, and counts all. Any program may call
- * this in a loop, so it does not take the order: the image and each peer may be of
- * different moments.
+ * Store the state of peers while there is room, and count all. Programs may
+ * call this in a loop, so it does not take vrfm_dev.order: the image and the
+ * peers may be of different moments.
  */
 static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 			     struct vrfm_peer_state *states, u32 room)
@@ -123,7 +126,7 @@ static void vrfm_states_take(struct vrfm_dev *vdev, struct vrfm_peers *peers,
 	rcu_read_unlock();
 }
 
-/* As much of each as the program knows, zeroes for what only it knows. */
+/* Copy the members that the program knows; zeroes for those only it knows. */
 static int vrfm_states_give(const struct vrfm_peers *peers,
 			    const struct vrfm_peer_state *states, u32 n)
 {
@@ -139,9 +142,9 @@ static int vrfm_states_give(const struct vrfm_peers *peers,
 }
 
 /**
- * vrfm_states - tell a program of the peers
+ * vrfm_states - copy the state of the peers to a program
  * @vdev: device
- * @peers: where to, right; gets what it says besides
+ * @peers: valid request; its other members are set
  *
  * Context: may sleep.
  * Return: 0; -EFAULT; -ENOMEM.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The status page: what a control loop needs to know of its peers, in memory
- * that it maps and reads without a system call.
+ * The status page: the state of the peers in memory that a control loop maps, and
+ * reads without a system call.
  *
- * It belongs to the device. An entry is written under the lock of its link only,
- * so it has one writer at a time. @lag and @heard_ns change by themselves, each
+ * The page belongs to the device. An entry is written only under the lock of its
+ * link, so it has one writer at a time. @lag and @heard_ns change by themselves, each
  * in one store; the other members change together, between two changes of @seq.
  */
 #include <linux/build_bug.h>
@@ -18,8 +18,8 @@
 #include "priv.h"
 
 /**
- * vrfm_status_alloc - make the status page of a device
- * @vdev: device, its params are set
+ * vrfm_status_alloc - allocate the status page of a device
+ * @vdev: device, with its parameters
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -57,7 +57,7 @@ void vrfm_status_free(struct vrfm_dev *vdev)
  * @vdev: device
  * @vma: mapping
  *
- * Return: 0; -EACCES: it would be writable; -EINVAL: it is smaller than @vma.
+ * Return: 0; -EACCES: it would be writable; -EINVAL: it is shorter than @vma.
  */
 int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
@@ -111,10 +111,10 @@ void vrfm_status_update_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_lost - show whether a peer lacks all that this node stored
+ * vrfm_status_lost - show whether a peer lacks all own words
  * @link: link in the status page, without its lock
  *
- * Context: any but hard interrupts; the device's order is held, for @link->lost.
+ * Context: any but hard interrupts; vrfm_dev.order is held, for @link->lost.
  */
 void vrfm_status_lost(struct vrfm_link *link)
 {
@@ -128,7 +128,7 @@ void vrfm_status_lost(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_lag_locked - show how many messages are not acknowledged
+ * vrfm_status_lag_locked - show the number of unacknowledged messages
  * @link: link, with its lock held
  *
  * Context: any.
@@ -140,7 +140,7 @@ void vrfm_status_lag_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_heard_locked - show that the peer sent a message
+ * vrfm_status_heard_locked - show the time of the peer's last message
  * @link: link, with its lock held
  *
  * Context: any.
@@ -168,7 +168,7 @@ void vrfm_status_add(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_remove - do not show a peer any more
+ * vrfm_status_remove - stop showing a peer
  * @link: link that has no connection any more
  *
  * Context: any.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an admin sees of a device in sysfs: one value a file, or a line for each
- * peer: they come and go, and there may be 255 of them, so that a line must not
- * be longer than 16 bytes.
+ * Attributes of a device in sysfs: one value in a file, or a line for each
+ * peer. Peers come and go, so they have no files of their own. There may be 255
+ * of them, so that a line must not be longer than 16 bytes.
  */
 #include <linux/device.h>
 #include <linux/jiffies.h>
@@ -39,7 +39,7 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
-/* RCU keeps the list; the order, which writers wait for, is not taken. */
+/* RCU protects the list. vrfm_dev.order is not taken: writers wait for it. */
 static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
 {
 	const struct vrfm_link *link;
@@ -83,7 +83,7 @@ static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(peers);
 
-/* A number of each peer's. */
+/* Print one number for each peer. */
 static ssize_t vrfm_peers_emit(struct device *dev, char *buf,
 			       u64 (*take)(const struct vrfm_link *link))
 {
@@ -170,7 +170,7 @@ static const struct attribute_group vrfm_dev_group = {
 	.attrs = vrfm_dev_attrs,
 };
 
-/* Of every device of the class, as long as its node is there. */
+/* Attributes of every device of the class. */
 const struct attribute_group *vrfm_dev_groups[] = {
 	&vrfm_dev_group,
 	NULL,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Watching: a program sleeps until a part of the memory is not what it was.
+ * Watching: a program sleeps until a part of the memory changes.
  *
- * Whoever stores, a call, a peer, or the flusher for a mapping, tells with the
- * page's lock held (vrfm_touched()), and wakes those whose part it may be. They
- * compare for themselves, without a lock. While nobody watches it costs a look
- * at a counter.
+ * All stores, by a call, a peer, or the flusher for a mapping, call
+ * vrfm_touched() with the page's lock held. It wakes the watchers of that part,
+ * which compare without a lock. Without watchers it only reads a counter.
  *
- * Nobody notices what a peer writes directly: who sleeps has his part staged,
- * and while peers are told that, he sleeps as well.
+ * This node does not notice direct writes of peers. So a watcher pins the
+ * ranges of its part, where peers then send messages. It also sleeps until its
+ * ranges are staged.
  */
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -21,23 +21,24 @@
 #include "twin.h"
 #include "way.h"
 
-/* That so many bytes can be in. */
+/* Largest number of ranges that a watched part touches. */
 #define VRFM_WATCH_RANGES (VRFM_WATCH_MAX / VRFM_RANGE + 1)
 
 /**
  * struct vrfm_watcher - a task in vrfm_watch(), on its stack
- * @entry: in the device's list, under its watch lock, as @touched, @cancelled and
- *	@staged
- * @wait: where it sleeps
+ * @entry: place in vrfm_dev.watchers; under vrfm_dev.watch_lock, as are
+ *	@touched, @cancelled and @staged
+ * @wait: wait queue of the task
  * @first: offset of the first byte
- * @end: behind the last one
- * @until: when it is over; KTIME_MAX: never
- * @file: that it waits through
- * @owner: whose close() of @file ends it
- * @touched: somebody has stored there since it looked, or more may be staged
- * @cancelled: it shall return
- * @pinned: which of its ranges it keeps staged
- * @staged: all of them
+ * @end: offset behind the last byte
+ * @until: end of the timeout; KTIME_MAX: none
+ * @file: file that the task waits through
+ * @owner: owner that @file was used with; its close() ends the wait
+ * @touched: the part may have changed since it was compared, or more may be
+ *	staged
+ * @cancelled: the wait shall end
+ * @pinned: a flag for each range that the watcher has pinned
+ * @staged: all ranges are pinned
  */
 struct vrfm_watcher {
 	struct list_head entry;
@@ -54,7 +55,7 @@ struct vrfm_watcher {
 };
 
 /**
- * vrfm_watch_init - nobody watches
+ * vrfm_watch_init - prepare a device that nothing watches yet
  * @vdev: device
  */
 void vrfm_watch_init(struct vrfm_dev *vdev)
@@ -70,10 +71,10 @@ static void vrfm_watcher_wake_locked(struct vrfm_watcher *watcher)
 }
 
 /**
- * vrfm_watchers_touch - wake who watches these bytes
+ * vrfm_watchers_touch - wake watchers of bytes that were stored
  * @vdev: device
- * @offset: of the first
- * @len: how many
+ * @offset: offset of the first byte
+ * @len: number of bytes
  *
  * Context: any but hard interrupts; bottom halves are off.
  */
@@ -91,7 +92,7 @@ void vrfm_watchers_touch(struct vrfm_dev *vdev, u32 offset, u32 len)
 }
 
 /**
- * vrfm_watchers_staged - wake who waits for a range to be staged
+ * vrfm_watchers_staged - wake watchers that wait for a staged range
  * @vdev: device
  *
  * Context: any but hard interrupts.
@@ -108,8 +109,8 @@ void vrfm_watchers_staged(struct vrfm_dev *vdev)
 }
 
 /*
- * Whoever stores looks for watchers with the page's lock held: after this he
- * either sees this one, or what he stored is seen by it.
+ * A task that stores checks for watchers with the page's lock held. So after
+ * this it either sees the watcher, or the watcher sees what it stored.
  */
 static void vrfm_watch_begin(struct vrfm_dev *vdev,
 			     struct vrfm_watcher *watcher)
@@ -140,7 +141,7 @@ static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
 			vrfm_stage_put(vdev, first + i, first + i);
 }
 
-/* Return: true: it is staged from now on, so it has to look once more. */
+/* Return: true: all is staged now, so the watcher must compare once more. */
 static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 			     struct vrfm_watcher *watcher)
 {
@@ -161,7 +162,7 @@ static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 	return all;
 }
 
-/* What is stored, or staged, from here on wakes it again. */
+/* Clear @touched, then compare: a later store, or staging, sets it again. */
 static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			    const void *seen, u32 *at)
 {
@@ -211,7 +212,7 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	return 0;
 }
 
-/* What the program has seen, or sees now. */
+/* Get what the program has seen, or the present content. */
 static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
 			   const struct vrfm_watch *watch)
 {
@@ -226,13 +227,13 @@ static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
 /**
  * vrfm_watch - wait until a part of the memory changes
  * @vdev: device
- * @file: that it is waited through; closing it ends the wait
- * @watch: right, and inside; gets where the change is
+ * @file: file that the task waits through; closing it ends the wait
+ * @watch: valid request, inside the memory; the offset of the change is set
  *
  * Context: may sleep.
- * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: as of
- * vrfm_event_wait(), but -EINTR if &vrfm_watch.old is 0: a second call could not know
- * what the first one had seen.
+ * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND
+ * as from vrfm_event_wait(), or -EINTR if &vrfm_watch.old is 0: a restarted
+ * call could not know what the first one had seen.
  */
 int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	       struct vrfm_watch *watch)
@@ -265,10 +266,10 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 }
 
 /**
- * vrfm_watches_cancel - end what a process waits for through a file
+ * vrfm_watches_cancel - end watches of a process through a file
  * @vdev: device
- * @file: the file, NULL: all waits of all
- * @owner: the process, as flush() names it
+ * @file: file; NULL: all watches of all files
+ * @owner: owner, as in flush()
  */
 void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
 			 fl_owner_t owner)
