@@ -60,8 +60,8 @@ static int vrfm_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Each close() comes here, also of a process that has other threads waiting,
- * whose calls hold the file: without this the last close would never come.
+ * Called for each close(), also by a process whose other threads wait in calls.
+ * Their calls hold the file, so release() would not be called before they end.
  */
 static int vrfm_flush(struct file *file, fl_owner_t owner)
 {
@@ -79,7 +79,7 @@ static loff_t vrfm_llseek(struct file *file, loff_t offset, int whence)
 	return fixed_size_llseek(file, offset, whence, vf->vdev->params.size);
 }
 
-/* How many of COUNT bytes at POS there are. */
+/* Return the number of bytes that exist of COUNT bytes at POS. */
 static size_t vrfm_clip(const struct vrfm_dev *vdev, loff_t pos, size_t count)
 {
 	u64 size = vdev->params.size;
@@ -120,7 +120,10 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 		return count ? -ENOSPC : 0;
 	ret = vrfm_write(vdev, *pos, buf, len, file->f_flags & O_NONBLOCK,
 			 &done);
-	/* What was stored is told first; why the rest was not, the next call tells. */
+	/*
+	 * Report what was stored; if the error persists, the next call reports
+	 * it.
+	 */
 	if (!done)
 		return ret;
 	*pos += done;
@@ -128,9 +131,9 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 }
 
 /*
- * The memory can always be read and written; events are what this file asked
- * for. All queues are waited for: epoll() comes here for that only once, and the
- * events of the file may change later.
+ * The memory can always be read and written. The events are those that the file
+ * has chosen. All queues are waited for, because epoll() calls this only once
+ * to wait, and the file may choose other events later.
  */
 static __poll_t vrfm_poll(struct file *file, poll_table *wait)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copying into and out of memory that is read and written concurrently. Pure:
- * no locks, nothing of the device.
+ * Copies into and out of memory that is read and written concurrently. Pure: no
+ * locks, no device.
  *
  * memcpy() may move bytes one by one. A concurrent reader then sees an aligned
  * word that is half old and half new. Here each aligned word of the shared
@@ -14,7 +14,7 @@
 
 #include "copy.h"
 
-/* One store of LEN bytes, a power of two up to 8, to which TO is aligned. */
+/* Store LEN bytes at once: a power of two up to 8, to which TO is aligned. */
 static void vrfm_copy_word(void *to, const void *from, size_t len)
 {
 	u64 eight;
@@ -39,7 +39,7 @@ static void vrfm_copy_word(void *to, const void *from, size_t len)
 	}
 }
 
-/* The widest access at SHARED: limited by its alignment and by the rest, LEN. */
+/* Width of the next access at SHARED: limited by its alignment, and by LEN. */
 static size_t vrfm_copy_width(const void *shared, size_t len)
 {
 	size_t align = (unsigned long)shared & -(unsigned long)shared;
@@ -48,13 +48,14 @@ static size_t vrfm_copy_width(const void *shared, size_t len)
 }
 
 /**
- * vrfm_copy - copy so that no aligned word is torn
- * @to: in memory that is read meanwhile; normal, cached
- * @from: nobody writes there meanwhile; any alignment
- * @len: bytes, 0 is right
+ * vrfm_copy - copy without tearing an aligned word of the destination
+ * @to: normal, cached memory that is read concurrently
+ * @from: memory that is not written concurrently; any alignment
+ * @len: number of bytes, may be 0
  *
- * Aligned pieces of 2, 4 and 8 bytes of @to are written by one store each. The
- * order of the stores is not promised; who needs one puts a barrier behind.
+ * Each aligned piece of 2, 4 and 8 bytes of @to is written by one store. The
+ * stores are not ordered against each other; a caller that needs an order adds
+ * a barrier.
  *
  * Context: any.
  */
@@ -70,7 +71,7 @@ void vrfm_copy(void *to, const void *from, size_t len)
 	}
 }
 
-/* One load of LEN bytes, a power of two up to 8, to which FROM is aligned. */
+/* Load LEN bytes at once: a power of two up to 8, to which FROM is aligned. */
 static void vrfm_copy_load(void *to, const void *from, size_t len)
 {
 	u64 eight;

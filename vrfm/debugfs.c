@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs: what an engineer looks at when something is slow, or does not move.
+ * debugfs: details for an engineer when something is slow or does not continue.
  * No promises: names and lines may change.
  *
- * A device has a directory while programs can open it. To remove that waits for
- * who is reading, and who reads later gets an error: so what is read is there,
- * and needs no references. Whoever removes it must not hold what a reader waits
- * for, which is the locks of links. These are never held by anybody who waits,
- * so files can be read also when all else stands still. The device's order,
- * which writers wait for, is not taken; RCU keeps the list of links.
+ * A device has a directory while programs can open it. Removing the directory
+ * waits for readers, and later readers get an error. So a reader needs no
+ * reference to the device. The caller that removes the directory must not hold
+ * locks that readers take, which are the locks of links. These are never held
+ * by a task that waits, so the files can be read whatever else waits.
+ * vrfm_dev.order, which writers wait for, is not taken. RCU protects the list
+ * of links.
  */
 #include <linux/bitmap.h>
 #include <linux/debugfs.h>
@@ -27,14 +28,15 @@ static struct dentry *vrfm_debugfs;
 
 static bool vrfm_latency;
 module_param_named(latency, vrfm_latency, bool, 0644);
-MODULE_PARM_DESC(latency, "Measure how long peers take to apply, see debugfs vrfm/rfm2gN/latency (N)");
+MODULE_PARM_DESC(latency, "Measure the time until peers have applied updates, see debugfs vrfm/rfm2gN/latency (N)");
 
-/* ---- how long updates take ---- */
+/* ---- latencies of updates ---- */
 
 /**
- * vrfm_latency_begin - a message is opened
+ * vrfm_latency_begin - return the time when a message is opened
  *
- * Return: what time it is; 0: nobody wants to know, and the clock costs.
+ * Return: time in ns; 0: latencies are not measured, because reading the clock
+ * costs time.
  */
 u64 vrfm_latency_begin(void)
 {
@@ -53,9 +55,9 @@ static void vrfm_latency_count_locked(struct vrfm_link *link,
 }
 
 /**
- * vrfm_latency_end_locked - the peer says how far it is
- * @link: link, with its lock held; what it has said before is still there
- * @applied: sequence of the last message that it has applied
+ * vrfm_latency_end_locked - count latencies when the peer acknowledges
+ * @link: link, with its lock held; its acked is still the old one
+ * @applied: sequence of the last message that the peer has applied
  *
  * Context: any but hard interrupts.
  */
@@ -84,7 +86,7 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 
 /* ---- the device ---- */
 
-/* RCU keeps the holder. Values may be of different moments. */
+/* RCU protects the holder. Values may be of different moments. */
 static void vrfm_seq_image_rcu(struct seq_file *seq,
 			       const struct vrfm_dev *vdev)
 {
@@ -149,7 +151,7 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 		   vdev->opens, vdev->regs.peers, vdev->regs.linked,
 		   vdev->refused);
 	spin_unlock_bh(&vdev->lock);
-	/* Of a large memory that takes a while, and may change meanwhile. */
+	/* In a large memory this takes long, and the bits may change. */
 	seq_printf(seq, "own_words %u\n",
 		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
 	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
@@ -164,7 +166,7 @@ DEFINE_SHOW_ATTRIBUTE(vrfm_device);
 
 /* ---- links ---- */
 
-/* A line for each value, behind the peer's id. */
+/* Print a line with the id of the peer and a value. */
 static __printf(3, 4)
 void vrfm_seq_line(struct seq_file *seq, const struct vrfm_link *link,
 		   const char *format, ...)
@@ -286,7 +288,7 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 	return jiffies_to_msecs(link->hold_until - now);
 }
 
-/* The device's order protects these; here they may be of different moments. */
+/* vrfm_dev.order protects these, so here they may be of different moments. */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
 	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
@@ -343,10 +345,10 @@ DEFINE_SHOW_ATTRIBUTE(vrfm_latency);
 /* ---- life ---- */
 
 /**
- * vrfm_debugfs_add - show a device
+ * vrfm_debugfs_add - create the directory of a device
  * @vdev: device, with a name
  *
- * Without it the device works as well, so nothing here fails.
+ * Errors are ignored, because the device works without it.
  *
  * Context: may sleep.
  */
@@ -362,10 +364,10 @@ void vrfm_debugfs_add(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_debugfs_remove - do not show it any more
- * @vdev: device, shown or not
+ * vrfm_debugfs_remove - remove the directory of a device
+ * @vdev: device, with or without a directory
  *
- * Context: may sleep: waits for who is reading, so without the device's order.
+ * Context: may sleep: waits for readers, so vrfm_dev.order is not held.
  */
 void vrfm_debugfs_remove(struct vrfm_dev *vdev)
 {
@@ -374,7 +376,7 @@ void vrfm_debugfs_remove(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_debugfs_init - make the directory of all devices
+ * vrfm_debugfs_init - create the directory of all devices
  */
 void vrfm_debugfs_init(void)
 {
@@ -382,7 +384,7 @@ void vrfm_debugfs_init(void)
 }
 
 /**
- * vrfm_debugfs_exit - no device is left
+ * vrfm_debugfs_exit - remove the directory of all devices
  */
 void vrfm_debugfs_exit(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events: what other nodes send and what this node's links raise.
+ * Events that other nodes send, and that this node's links raise.
  *
- * All of it belongs to the device: one enable, one queue, one count, one waiter
- * per type, whoever opened it. vrfm_dev.lock protects it.
+ * All state belongs to the device and not to a file: for each type one enable,
+ * one queue, one count, one waiter. vrfm_dev.lock protects it.
  */
 #include <linux/ktime.h>
 #include <linux/nospec.h>
@@ -12,7 +12,7 @@
 #include "priv.h"
 #include "trace.h"
 
-/* From RFM2G_EVENT_BAD_DATA on it is the device itself that tells. */
+/* The device itself raises the types from RFM2G_EVENT_BAD_DATA on. */
 static bool vrfm_event_is_fault(u32 type)
 {
 	return type > RFM2G_EVENT_INTR4;
@@ -24,7 +24,8 @@ static bool vrfm_event_is_deep(u32 type)
 }
 
 /**
- * vrfm_events_init - as after the start of a card: faults enabled
+ * vrfm_events_init - set events as after the start of a card: faults are
+ * enabled
  * @vdev: device
  */
 void vrfm_events_init(struct vrfm_dev *vdev)
@@ -44,13 +45,13 @@ void vrfm_events_init(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_event_enable_locked - enable or disable, with the lock held
+ * vrfm_event_enable_locked - enable or disable a type, with the lock held
  * @vdev: device
- * @type: below %RFM2G_EVENTS
- * @enable: which
+ * @type: type of event, below %RFM2G_EVENTS
+ * @enable: enable it
  *
- * Enabling hands over what came meanwhile. Who waits goes on waiting when the
- * type is disabled.
+ * Enabling makes events ready that came while the type was disabled. Disabling
+ * does not end a wait.
  */
 void vrfm_event_enable_locked(struct vrfm_dev *vdev, u32 type, bool enable)
 {
@@ -76,11 +77,11 @@ static int vrfm_event_switch(struct vrfm_dev *vdev, u32 type, bool enable)
 }
 
 /**
- * vrfm_event_enable - hand over events of this type
+ * vrfm_event_enable - enable a type of event
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0, also if it was; -EINVAL: no such type.
+ * Return: 0, also if it was enabled; -EINVAL: no such type.
  */
 int vrfm_event_enable(struct vrfm_dev *vdev, u32 type)
 {
@@ -88,11 +89,11 @@ int vrfm_event_enable(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_disable - let events of this type wait
+ * vrfm_event_disable - disable a type of event: later ones wait
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0, also if it was; -EINVAL: no such type.
+ * Return: 0, also if it was disabled; -EINVAL: no such type.
  */
 int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
 {
@@ -100,11 +101,11 @@ int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_raise - an event came
+ * vrfm_event_raise - queue an event, and wake tasks that wait for it
  * @vdev: device
- * @type: below %RFM2G_EVENTS
- * @node: sender
- * @data: the sender's
+ * @type: type of event, below %RFM2G_EVENTS
+ * @node: id of the sender, or of the peer that it concerns
+ * @data: data of the sender
  *
  * A reset has neither sender nor data.
  *
@@ -129,12 +130,12 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 /**
  * vrfm_event_send - send an event to one node or to all others
  * @vdev: device
- * @node: 0..255 or %RFM2G_NODE_ALL
- * @type: up to %RFM2G_EVENT_INTR4
- * @data: goes with it
+ * @node: 0 to 255, or %RFM2G_NODE_ALL
+ * @type: type of event, up to %RFM2G_EVENT_INTR4
+ * @data: data of the event
  *
  * Return: 0, also if there is no such node, as with the cards; -EINVAL: the
- * node is this one or cannot exist, the type cannot be sent; -EINTR: killed.
+ * node is this one or cannot exist, or the type cannot be sent; -EINTR: killed.
  */
 int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
@@ -152,8 +153,9 @@ static bool vrfm_event_over(const struct vrfm_event *event,
 }
 
 /*
- * What is known at the start; -EINPROGRESS: @waiter is the waiter now. Who only
- * looks does not become the waiter, somebody else may do so meanwhile.
+ * Return: 0 with an event, or an error, if the wait ends at once; -EINPROGRESS:
+ * @waiter is the waiter now. If @look is set, the caller never becomes the
+ * waiter, so that others can.
  */
 static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 				 struct vrfm_waiter *waiter,
@@ -180,8 +182,9 @@ static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 }
 
 /*
- * After a sleep, by what vrfm_event_sleep() has returned. -EINPROGRESS: somebody
- * cleared the queue before @waiter came; it is still the waiter.
+ * Evaluate a sleep; @woken is the result of vrfm_event_sleep(). Return:
+ * -EINPROGRESS: the queue was cleared before @waiter took the event; it is
+ * still the waiter.
  */
 static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 			       struct vrfm_waiter *waiter,
@@ -208,10 +211,11 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 }
 
 /*
- * By the clock and not by ticks: where a processor has missed some, as virtual
- * ones do, the next one makes up for all, and a wait was over too early.
+ * The timeout is a high-resolution timer. A processor that has missed ticks, as
+ * virtual ones do, makes up for all of them at once, and a timeout in jiffies
+ * ends too early.
  *
- * Return: 1: something has happened; 0: it is time; or an error: a signal.
+ * Return: 1: the wait may be over; 0: timeout; or an error: a signal.
  */
 static int vrfm_event_sleep(struct vrfm_event *event,
 			    const struct vrfm_waiter *waiter, ktime_t end)
@@ -232,19 +236,19 @@ static int vrfm_event_sleep(struct vrfm_event *event,
 /**
  * vrfm_event_wait - wait for an event
  * @vdev: device
- * @file: that it is waited through; closing it ends the wait
+ * @file: file that the task waits through; closing it ends the wait
  * @type: enum rfm2g_event
- * @timeout_ms: %RFM2G_INFINITE_TIMEOUT: none; 0: do not wait
- * @entry: gets the event
+ * @timeout_ms: timeout in ms; %RFM2G_INFINITE_TIMEOUT: none; 0: do not wait
+ * @entry: set to the event
  *
- * Waiting for a type that is not enabled is right, it ends in -ETIMEDOUT
- * unless somebody enables it.
+ * Waiting for a type that is disabled is valid. It ends with -ETIMEDOUT unless
+ * the type is enabled.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: no such type; -EALREADY: somebody waits for this type;
- * -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: a signal, or the caller was frozen,
- * stopped or traced. The caller of the system call sees -EINTR if a handler ran, and
- * otherwise the call begins again, with its whole timeout.
+ * Return: 0; -EINVAL: no such type; -EALREADY: another task waits for this
+ * type; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: a signal, or the caller
+ * was frozen, stopped or traced. If a handler ran, the caller of the system
+ * call gets -EINTR. Otherwise the call is restarted, with its whole timeout.
  */
 int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry)
@@ -281,7 +285,7 @@ static bool vrfm_event_cancel_locked(struct vrfm_event *event)
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0; -EINVAL: no such type; -ENOSYS: nobody waits.
+ * Return: 0; -EINVAL: no such type; -ENOSYS: no task waits.
  */
 int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 {
@@ -305,8 +309,8 @@ static bool vrfm_waiter_is_from(const struct vrfm_waiter *waiter,
 /**
  * vrfm_events_cancel - end the waits of a process through a file
  * @vdev: device
- * @file: open file of the process, NULL: all waits of all
- * @owner: the process, as flush() names it
+ * @file: open file of the process; NULL: end all waits of all processes
+ * @owner: owner, as in flush()
  * @types: a bit for each type of event
  */
 void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
@@ -322,14 +326,14 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 		event = &vdev->events[type];
 		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
 			vrfm_event_cancel_locked(event);
-		/* The device goes: who polls is to see that. */
+		/* The device ends: wake tasks that poll, to report that. */
 		if (!file)
 			wake_up_all(&event->wait);
 	}
 	spin_unlock_bh(&vdev->lock);
 }
 
-/* A fault that is forgotten is no longer latched in the status either. */
+/* Clearing the events of a fault also clears its bit in the status register. */
 static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
 {
 	static const u32 bits[RFM2G_EVENTS] = {
@@ -343,12 +347,12 @@ static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_clear - forget the events of a type
+ * vrfm_event_clear - remove all events of a type
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Also those that wait for it to be enabled. Its count stays, who waits goes on
- * waiting.
+ * This includes events that wait until the type is enabled. The count stays.
+ * Waits do not end.
  *
  * Return: 0; -EINVAL: no such type.
  */
@@ -384,9 +388,9 @@ int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_info - statistics of a type
+ * vrfm_event_info - return statistics of a type
  * @vdev: device
- * @info: its event is given, the rest is filled
+ * @info: its event is the type; the other members are set
  *
  * Return: 0; -EINVAL: no such type.
  */

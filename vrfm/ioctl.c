@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The commands of RFM2g, and vrfm's own, one function each; the tables at the end
- * say which.
+ * The ioctls of RFM2g, and those of vrfm, one function each. The tables at the
+ * end assign them.
  *
- * A command is known by its whole number. What the number says of direction and
- * size is often wrong, so each function copies what its command really takes.
+ * A command is identified by its whole number. The direction and size in the
+ * number are often wrong, so each function copies what its command really
+ * takes.
  */
 #include <linux/compat.h>
 #include <linux/mm.h>
@@ -16,14 +17,14 @@
 #include "priv.h"
 
 /**
- * struct vrfm_call - a command on its way
- * @file: that it came through
- * @vf: of @file
- * @vdev: of @vf
- * @value: the argument, where it is no address
- * @user: the argument, where it is one
- * @which: what the table says of the command
- * @narrow: it is one that has another structure in 32 bits, and came with that
+ * struct vrfm_call - an ioctl in progress
+ * @file: open file
+ * @vf: private data of @file
+ * @vdev: device of @vf
+ * @value: argument, if it is a value
+ * @user: argument, if it is an address
+ * @which: parameter from the table
+ * @narrow: the command has another structure in 32 bits, and came with that
  */
 struct vrfm_call {
 	struct file *file;
@@ -37,10 +38,10 @@ struct vrfm_call {
 
 /**
  * struct vrfm_command - a line of the table
- * @cmd: number
- * @run: does it; 0 or an error
- * @which: handed to @run
- * @writes: only for files that are open for writing
+ * @cmd: number of the command
+ * @run: function that runs it, returns 0 or an error
+ * @which: parameter for @run
+ * @writes: the file must be open for writing
  */
 struct vrfm_command {
 	u32 cmd;
@@ -64,7 +65,7 @@ static int vrfm_get_u32(const struct vrfm_call *call, u32 value)
 	return put_user(value, (u32 __user *)call->user);
 }
 
-/* As the driver of the cards: unaligned is right unless bytes are swapped. */
+/* As in the cards' driver, only byte swap requires alignment. */
 static int vrfm_ioctl_atomic(const struct vrfm_call *call,
 			     struct rfm2g_atomic *atomic)
 {
@@ -101,7 +102,7 @@ static int vrfm_ioctl_poke(const struct vrfm_call *call)
 				 atomic.width, vrfm_call_nowait(call));
 }
 
-/* What follows is nobody's, and shorter in programs of 32 bits. */
+/* Bytes before the members that only the driver uses, which 32 bits shorten. */
 #define VRFM_EVENT_BYTES offsetof(struct rfm2g_event_info, driver)
 
 static int vrfm_ioctl_event(const struct vrfm_call *call,
@@ -198,7 +199,7 @@ static void vrfm_pci_config(const struct vrfm_dev *vdev,
 	pci->type = 0x5565;
 }
 
-/* Zeroed as a whole first: the gaps go to the program too. */
+/* Zero the structure first, because its gaps are copied to the program. */
 static int vrfm_ioctl_config(const struct vrfm_call *call)
 {
 	struct vrfm_dev *vdev = call->vdev;
@@ -249,7 +250,7 @@ static int vrfm_ioctl_set_debug(const struct vrfm_call *call)
 	return 0;
 }
 
-/* Bits of LCSR1, "which" says which. */
+/* A bit of LCSR1, given by @which. */
 static int vrfm_ioctl_get_bit(const struct vrfm_call *call)
 {
 	return vrfm_get_u8(call, !!(vrfm_lcsr(call->vdev) & call->which));
@@ -308,7 +309,7 @@ static int vrfm_ioctl_get_offset(const struct vrfm_call *call)
 	return vrfm_get_u32(call, 0);
 }
 
-/* Memory and window begin at 0 and nowhere else. */
+/* Memory offset and sliding window are always 0. */
 static int vrfm_ioctl_only_zero(const struct vrfm_call *call)
 {
 	return call->value ? -EINVAL : 0;
@@ -332,7 +333,7 @@ static int vrfm_ioctl_read_reg(const struct vrfm_call *call)
 	return copy_to_user(call->user, &reg, sizeof(reg)) ? -EFAULT : 0;
 }
 
-/* "which" is the command. */
+/* The command is given by @which. */
 static int vrfm_ioctl_change_reg(const struct vrfm_call *call)
 {
 	struct rfm2g_reg_info reg;
@@ -375,7 +376,7 @@ static int vrfm_ioctl_transfer(const struct vrfm_call *call,
 
 	if (ret)
 		return ret;
-	/* Nothing is touched, so nothing is wrong with where. */
+	/* A transfer of nothing is valid at any offset. */
 	if (transfer->length &&
 	    !vrfm_inside(call->vdev, transfer->offset, transfer->length))
 		return -EFAULT;
@@ -432,7 +433,7 @@ static int vrfm_ioctl_special(const struct vrfm_call *call)
 	return 0;
 }
 
-/* How many are behind is told when it was in vain, too. */
+/* The counts are also copied after a timeout. */
 static int vrfm_ioctl_flush(const struct vrfm_call *call)
 {
 	struct vrfm_flush flush;
@@ -517,7 +518,7 @@ static int vrfm_ioctl_peers(const struct vrfm_call *call)
 	return copy_to_user(call->user, &peers, sizeof(peers)) ? -EFAULT : 0;
 }
 
-/* By number. */
+/* Indexed by number. */
 static const struct vrfm_command vrfm_commands[] = {
 	[10] = { RFM2G_ATOMIC_PEEK, vrfm_ioctl_peek },
 	[11] = { RFM2G_ATOMIC_POKE, vrfm_ioctl_poke, 0, true },
@@ -601,7 +602,7 @@ static int vrfm_ioctl_unwait(const struct vrfm_call *call)
 	return 0;
 }
 
-/* By number. */
+/* Indexed by number. */
 static const struct vrfm_command vrfm_own_commands[] = {
 	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
 	[2] = { VRFM_WATCH, vrfm_ioctl_watch },
@@ -613,7 +614,7 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[8] = { VRFM_UNWAIT, vrfm_ioctl_unwait },
 };
 
-/* Speculation must not look behind the table's end. */
+/* The index must not exceed the table under speculation. */
 static const struct vrfm_command *
 vrfm_command_find(const struct vrfm_command *table, unsigned int n,
 		  unsigned int cmd)
@@ -653,15 +654,15 @@ static long vrfm_call_run(struct vrfm_call *call, unsigned int cmd)
 }
 
 /**
- * vrfm_ioctl - a command
+ * vrfm_ioctl - run an ioctl
  * @file: open device
- * @cmd: its number
- * @arg: its argument
+ * @cmd: number of the command
+ * @arg: argument of the command
  *
- * Return: 0; -ENOTTY: neither a command of RFM2g nor one of vrfm's own that
- * exists; -EINVAL: none of RFM2g that exists, or its argument is wrong; -EBADF:
- * it writes, but the file was opened for reading; -ENODEV: the device is gone;
- * and those of each command.
+ * Return: 0; -ENOTTY: no command of RFM2g, and no known one of vrfm; -EINVAL:
+ * no known command of RFM2g, or an invalid argument; -EBADF: the command
+ * writes, but the file is open for reading; -ENODEV: the device was destroyed;
+ * or an error of the command.
  */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -675,7 +676,7 @@ long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 }
 
 #ifdef CONFIG_COMPAT
-/* Those whose number in 32 bits is another one, and that. */
+/* Commands with another number in 32 bits: that number, and the usual one. */
 static const u32 vrfm_narrow_commands[][2] = {
 	{ RFM2G_ENABLE_EVENT_32, RFM2G_ENABLE_EVENT },
 	{ RFM2G_DISABLE_EVENT_32, RFM2G_DISABLE_EVENT },
@@ -687,10 +688,10 @@ static const u32 vrfm_narrow_commands[][2] = {
 };
 
 /**
- * vrfm_compat_ioctl - a command of a program of 32 bits
+ * vrfm_compat_ioctl - run an ioctl of a 32-bit program
  * @file: open device
- * @cmd: its number
- * @arg: its argument
+ * @cmd: number of the command
+ * @arg: argument of the command
  *
  * Return: as vrfm_ioctl().
  */

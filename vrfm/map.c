@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets of words of the memory, for what a peer may not have. Pure: no locks,
- * nothing of the device. Most of a memory is never written, so a set of some
- * words takes some pages, not a bit for every word.
+ * Sets of words of the memory, for words that a peer may not have. Pure: no
+ * locks, no device. Most of a memory is never written, so a set of some words
+ * takes some pages, and not a bit for every word.
  */
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
@@ -14,9 +14,9 @@
 #include "map.h"
 
 /**
- * vrfm_map_init - an empty set
- * @map: to fill
- * @size: bytes of the memory
+ * vrfm_map_init - initialize an empty set
+ * @map: set
+ * @size: size of the memory, in bytes
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -35,7 +35,7 @@ int vrfm_map_init(struct vrfm_map *map, u64 size)
 /**
  * vrfm_map_trim - free pages of an empty set, a part of them at a time
  * @map: set without a word in it
- * @max: entries of the table that are visited
+ * @max: number of entries of the table to visit
  *
  * Return: true: some pages are left.
  */
@@ -54,8 +54,8 @@ bool vrfm_map_trim(struct vrfm_map *map, u32 max)
 }
 
 /**
- * vrfm_map_free - end of a set
- * @map: from vrfm_map_init(), which may have failed
+ * vrfm_map_free - free a set
+ * @map: set from vrfm_map_init(), which may have failed
  *
  * Context: may sleep.
  */
@@ -79,13 +79,13 @@ static unsigned long *vrfm_map_chunk(struct vrfm_map *map, u32 word, gfp_t gfp)
 	return *chunk;
 }
 
-/* Words from WORD on, N at most, that are in the same page of the map. */
+/* Count the words from WORD on, N at most, in the same page of the map. */
 static u32 vrfm_map_part(u32 word, u32 n)
 {
 	return min_t(u32, n, VRFM_MAP_CHUNK - word % VRFM_MAP_CHUNK);
 }
 
-/* Bits set among N from BIT on, a long at a time; N is not 0. */
+/* Count the bits set among N from BIT on, a long at a time; N is not 0. */
 static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
 {
 	const u32 first = BIT_WORD(bit), last = BIT_WORD(bit + n - 1);
@@ -102,11 +102,11 @@ static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
 }
 
 /**
- * vrfm_map_set - put words into the set
+ * vrfm_map_set - add words to the set
  * @map: set
- * @first: the first word
- * @n: how many, inside the memory
- * @gfp: for the pages of the map
+ * @first: first word
+ * @n: number of words, all inside the memory
+ * @gfp: flags for allocating pages of the map
  *
  * Return: 0; -ENOMEM: not all of them are in the set.
  */
@@ -128,12 +128,12 @@ int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp)
 }
 
 /**
- * vrfm_map_add - put those words into the set whose bit is set
+ * vrfm_map_add - add words that are set in a bitmap to the set
  * @map: set
- * @first: the word of the first bit, a multiple of BITS_PER_LONG
- * @bits: bits
- * @n: how many; all of them in one page of the map
- * @gfp: for the pages of the map
+ * @first: word of the first bit, a multiple of BITS_PER_LONG
+ * @bits: bitmap
+ * @n: number of bits; all their words are in one page of the map
+ * @gfp: flags for allocating pages of the map
  *
  * Return: 0 or -ENOMEM.
  */
@@ -157,10 +157,10 @@ int vrfm_map_add(struct vrfm_map *map, u32 first, const unsigned long *bits,
 }
 
 /**
- * vrfm_map_clear - take words out of the set
+ * vrfm_map_clear - remove words from the set
  * @map: set
- * @first: the first word
- * @n: how many, inside the memory
+ * @first: first word
+ * @n: number of words, all inside the memory
  */
 void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n)
 {
@@ -179,13 +179,13 @@ void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n)
 }
 
 /**
- * vrfm_map_next - words that follow each other
+ * vrfm_map_next - find the next run of words in the set
  * @map: set
- * @from: not before this one
- * @max: not more of them; they end with a page of the map, too
- * @n: gets how many there are
+ * @from: word to begin with
+ * @max: limit of the length of the run, which also ends with a page of the map
+ * @n: set to the number of words in the run
  *
- * Return: the first; @map's nwords: none is left.
+ * Return: the first word of the run; @map's nwords: none is left.
  */
 u32 vrfm_map_next(const struct vrfm_map *map, u32 from, u32 max, u32 *n)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an admin writes. Pure: text in, numbers out. */
+/* Parsing of options of the admin. Pure: text in, numbers out. */
 #include <linux/align.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -12,7 +12,7 @@
 
 #include "opts.h"
 
-/* More than any number of 64 bits has. */
+/* Buffer for the digits of any number of 64 bits. */
 #define VRFM_DIGITS 32
 
 static unsigned int vrfm_suffix(char last)
@@ -29,7 +29,7 @@ static unsigned int vrfm_suffix(char last)
 	}
 }
 
-/* Not by memparse(): that of 6.1 takes 2^64 for 0. */
+/* memparse() is not used because in Linux 6.1 it parses 2^64 as 0. */
 static int vrfm_parse_bytes(const char *text, u64 *bytes)
 {
 	size_t len = strlen(text);
@@ -45,7 +45,7 @@ static int vrfm_parse_bytes(const char *text, u64 *bytes)
 	shift = vrfm_suffix(text[len - 1]);
 	if (shift)
 		len--;
-	/* kstrtou64() would take another newline. */
+	/* kstrtou64() would accept another newline. */
 	if (len >= sizeof(digits) || !isxdigit(text[len - 1]))
 		return -EINVAL;
 	memcpy(digits, text, len);
@@ -57,9 +57,9 @@ static int vrfm_parse_bytes(const char *text, u64 *bytes)
 }
 
 /**
- * vrfm_parse_size - the size of a memory
- * @text: a number, in bytes or with K, M or G behind it
- * @size: gets it, in bytes; untouched after an error
+ * vrfm_parse_size - parse the size of a memory
+ * @text: number of bytes, or a number with K, M or G behind it
+ * @size: set to the size in bytes; not changed after an error
  *
  * Return: 0; -EINVAL: not a number; -ERANGE: not a multiple of the page size
  * from %VRFM_SIZE_MIN to %VRFM_SIZE_MAX.
@@ -79,9 +79,9 @@ int vrfm_parse_size(const char *text, u64 *size)
 }
 
 /**
- * vrfm_parse_unit - which device a name means
+ * vrfm_parse_unit - parse the name of a device
  * @name: "rfm2gN"
- * @unit: gets N, 0..7; untouched after an error
+ * @unit: set to N, 0 to 7; not changed after an error
  *
  * Return: 0 or -EINVAL.
  */
@@ -97,7 +97,7 @@ int vrfm_parse_unit(const char *name, unsigned int *unit)
 	return 0;
 }
 
-/* "addr" or "addr:port"; with brackets what has colons of its own. */
+/* "addr" or "addr:port"; in brackets if the address contains colons. */
 static int vrfm_split_host(char *text, struct vrfm_peer_text *peer)
 {
 	char *end;
@@ -131,13 +131,13 @@ static int vrfm_check_port(const char *port)
 }
 
 /**
- * vrfm_parse_peer - another node: id@addr or id@addr:port
- * @text: an IPv6 address stands in brackets; is taken to pieces
- * @peer: gets them, they point into @text
+ * vrfm_parse_peer - parse a peer: id@addr or id@addr:port
+ * @text: text, which is changed; an IPv6 address is in brackets
+ * @peer: set to the parts, which point into @text
  *
- * Whether @peer.host is an address shows krdma_parse_addr().
+ * krdma_parse_addr() decides whether @peer.host is an address.
  *
- * Return: 0; -EINVAL: not of that form; -ERANGE: there is no such id.
+ * Return: 0; -EINVAL: invalid; -ERANGE: the id is too high.
  */
 int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
 {
@@ -165,7 +165,7 @@ static const char * const vrfm_direct_modes[VRFM_DIRECT_MODES] = {
 };
 
 /**
- * vrfm_direct_mode_name - as an admin writes it
+ * vrfm_direct_mode_name - return the name of a policy of direct writes
  * @mode: enum vrfm_direct_mode
  *
  * Return: its name.
@@ -176,11 +176,11 @@ const char *vrfm_direct_mode_name(u32 mode)
 }
 
 /**
- * vrfm_parse_direct - auto, on or off
- * @text: what an admin wrote, perhaps with a newline
- * @mode: gets enum vrfm_direct_mode
+ * vrfm_parse_direct - parse a policy of direct writes
+ * @text: auto, on or off, perhaps with a newline
+ * @mode: set to the enum vrfm_direct_mode
  *
- * Return: 0; -EINVAL: something else.
+ * Return: 0; -EINVAL: unknown.
  */
 int vrfm_parse_direct(const char *text, u32 *mode)
 {

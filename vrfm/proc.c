@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/rfm2g: how many devices there are, which programs for the cards look
- * for, and what they do.
+ * /proc/rfm2g: the number of devices, which programs for the cards read, and
+ * the state of each device.
  */
 #include <linux/proc_fs.h>
 #include <linux/rculist.h>
@@ -35,14 +35,14 @@ static unsigned int vrfm_proc_count(void)
 }
 
 /**
- * struct vrfm_proc_link - what is shown of a link, of one moment
- * @state: of the link
- * @missed: words that the peer lacks
- * @lost: and all others of this node's
- * @lag: messages that are not acknowledged
- * @synced: the peer says that this node has all of its words
- * @direct: blocks may be written directly into its memory
- * @shown: may it do so here?
+ * struct vrfm_proc_link - state of a link at one moment
+ * @state: state of the link
+ * @missed: number of words that the peer lacks
+ * @lost: the peer lacks all own words of this node
+ * @lag: number of unacknowledged messages
+ * @synced: the peer sends all its writes in order
+ * @direct: this node may write directly into the peer's memory
+ * @shown: whether the peer may write directly into this node's memory
  * @mtu: path MTUs
  * @counts: statistics
  */
@@ -58,7 +58,7 @@ struct vrfm_proc_link {
 	struct vrfm_link_counts counts;
 };
 
-/* Anybody may read this file: so nothing is formatted while a lock is held. */
+/* Any user may read this file, so nothing is formatted under a lock. */
 static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
 {
 	spin_lock_bh(&link->lock);
@@ -91,7 +91,7 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		   is.mtu.peer);
 }
 
-/* Without the order, which writers wait for. */
+/* Without vrfm_dev.order, which writers wait for. */
 static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
@@ -141,7 +141,7 @@ static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 	vrfm_proc_links(m, vdev);
 }
 
-/* The first line as the tools for the cards read it. */
+/* The cards' tools read the first line. */
 static int vrfm_proc_show(struct seq_file *m, void *v)
 {
 	struct vrfm_dev *vdev;
@@ -159,7 +159,7 @@ static int vrfm_proc_show(struct seq_file *m, void *v)
 }
 
 /**
- * vrfm_proc_init - make /proc/rfm2g
+ * vrfm_proc_init - create /proc/rfm2g
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between nodes: made, and judged. Pure: bytes in, numbers out.
+ * Messages between nodes: encoding, decoding and checks. Pure: bytes in,
+ * numbers out.
  *
- * A message is judged as a whole before anything of it is believed:
- * vrfm_proto_check() has gone through every run when it says 0, so who applies
- * them has nothing left to check.
+ * A message is checked as a whole before any part of it is used. When
+ * vrfm_proto_check() returns 0 it has checked every run, so functions that
+ * apply them need no checks.
  */
 #include <linux/align.h>
 #include <linux/errno.h>
@@ -17,9 +18,9 @@
 #include "proto.h"
 
 /**
- * vrfm_hello_encode - what a node says of itself
- * @wire: to fill
- * @hello: what
+ * vrfm_hello_encode - encode a hello
+ * @wire: hello to fill
+ * @hello: content
  */
 void vrfm_hello_encode(struct vrfm_wire_hello *wire,
 		       const struct vrfm_hello *hello)
@@ -48,13 +49,14 @@ static enum vrfm_reject vrfm_hello_judge(const struct vrfm_hello *own,
 }
 
 /**
- * vrfm_hello_decode - may this one be a peer?
- * @data: what it said; a CM may have put zeroes behind it
- * @len: bytes
- * @own: what this node says of itself
- * @peer: gets what the peer said, if it speaks this version
+ * vrfm_hello_decode - decode a hello, and check whether its sender may be a
+ * peer
+ * @data: private data of the sender; a CM may have added zeroes
+ * @len: number of bytes
+ * @own: hello of this node
+ * @peer: set to the hello of the sender, if it speaks this version
  *
- * Return: %VRFM_REJECT_NONE, or why not.
+ * Return: %VRFM_REJECT_NONE, or the reason why not.
  */
 enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
 				   const struct vrfm_hello *own,
@@ -80,9 +82,9 @@ enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
 }
 
 /**
- * vrfm_reject_encode - say why not
- * @wire: to fill
- * @why: why
+ * vrfm_reject_encode - encode a rejection
+ * @wire: rejection to fill
+ * @why: reason
  */
 void vrfm_reject_encode(struct vrfm_wire_reject *wire, enum vrfm_reject why)
 {
@@ -91,11 +93,11 @@ void vrfm_reject_encode(struct vrfm_wire_reject *wire, enum vrfm_reject why)
 }
 
 /**
- * vrfm_reject_decode - why a peer said no
- * @data: what came with the rejection
- * @len: bytes
+ * vrfm_reject_decode - decode a rejection
+ * @data: private data of the rejection
+ * @len: number of bytes
  *
- * Return: why; %VRFM_REJECT_NONE: it was not a vrfm that said no.
+ * Return: the reason; %VRFM_REJECT_NONE: it does not come from vrfm.
  */
 enum vrfm_reject vrfm_reject_decode(const void *data, size_t len)
 {
@@ -110,8 +112,8 @@ enum vrfm_reject vrfm_reject_decode(const void *data, size_t len)
 }
 
 /**
- * vrfm_reject_text - for the log
- * @why: enum vrfm_reject, also one that a peer has sent
+ * vrfm_reject_text - return the text of a reason, for the log
+ * @why: enum vrfm_reject, perhaps an unknown one that a peer has sent
  *
  * Return: text.
  */
@@ -137,7 +139,7 @@ static u32 vrfm_run_room(u32 len)
 	return sizeof(struct vrfm_wire_run) + ALIGN(len, VRFM_WIRE_ALIGN);
 }
 
-/* One run of LEFT bytes that are left. Returns how many it takes, 0: wrong. */
+/* Check a run in LEFT bytes. Returns its bytes; 0: invalid. */
 static u32 vrfm_run_check(const void *at, u32 left, u64 size)
 {
 	struct vrfm_wire_run wire;
@@ -184,7 +186,7 @@ static int vrfm_event_check(const void *at, const struct vrfm_head *head)
 	return le32_to_cpu(wire.event) > RFM2G_EVENT_INTR4 ? -EPROTO : 0;
 }
 
-/* Merging is by words, and says nothing of the parts of one. */
+/* Images are merged by words, so their runs must have whole words. */
 static int vrfm_image_check(const void *at, const struct vrfm_head *head,
 			    u64 size)
 {
@@ -229,7 +231,7 @@ static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
 	return first > size || count > size - first ? -EPROTO : 0;
 }
 
-/* The memory is described once, by the first. */
+/* The first STAGE describes the memory, later ones must not. */
 static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
 			    const struct vrfm_seen *seen)
 {
@@ -270,7 +272,7 @@ static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 	return head->len ? -EPROTO : 0;
 }
 
-/* Nothing comes twice, nothing is missing, nothing is taken back or made up. */
+/* Check that no number repeats, is left out, goes back, or was never sent. */
 static int vrfm_numbers_check(const struct vrfm_head *head,
 			      const struct vrfm_seen *seen)
 {
@@ -288,13 +290,13 @@ static int vrfm_numbers_check(const struct vrfm_head *head,
 }
 
 /**
- * vrfm_proto_check - is this message right, as a whole?
+ * vrfm_proto_check - check a message as a whole
  * @msg: message
- * @len: its bytes
- * @seen: what is known of the link
- * @head: gets its header
+ * @len: number of bytes
+ * @seen: state of the link
+ * @head: set to the header
  *
- * Return: 0; -EPROTO: nothing of it may be believed.
+ * Return: 0; -EPROTO: nothing of the message may be used.
  */
 int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 		     struct vrfm_head *head)
@@ -324,12 +326,12 @@ int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 }
 
 /**
- * vrfm_proto_next_run - take a run
- * @at: behind the header, or what this returned for the run before; of a
- *      message that vrfm_proto_check() found right
- * @run: gets it
+ * vrfm_proto_next_run - decode a run
+ * @at: first byte behind the header, or what the last call returned; the
+ *	message has passed vrfm_proto_check()
+ * @run: set to the run
  *
- * Return: where the next one begins.
+ * Return: place of the next run.
  */
 const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
 {
@@ -343,9 +345,9 @@ const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
 }
 
 /**
- * vrfm_proto_event - take the event
- * @msg: an EVENT that vrfm_proto_check() found right
- * @event: gets it
+ * vrfm_proto_event - decode an event
+ * @msg: EVENT that has passed vrfm_proto_check()
+ * @event: set to the event
  */
 void vrfm_proto_event(const void *msg, struct vrfm_wired_event *event)
 {
@@ -360,9 +362,9 @@ void vrfm_proto_event(const void *msg, struct vrfm_wired_event *event)
 }
 
 /**
- * vrfm_proto_note - take the note
- * @msg: a NOTE that vrfm_proto_check() found right
- * @note: gets it
+ * vrfm_proto_note - decode a note
+ * @msg: NOTE that has passed vrfm_proto_check()
+ * @note: set to the note
  */
 void vrfm_proto_note(const void *msg, struct vrfm_note *note)
 {
@@ -380,12 +382,12 @@ void vrfm_proto_note(const void *msg, struct vrfm_note *note)
 }
 
 /**
- * vrfm_proto_pull - take what is asked for
- * @msg: a PULL that vrfm_proto_check() found right
- * @first: gets the first page
- * @count: gets how many
+ * vrfm_proto_pull - decode a request for pages
+ * @msg: PULL that has passed vrfm_proto_check()
+ * @first: set to the first page
+ * @count: set to the number of pages
  *
- * Return: their digests.
+ * Return: digests of the pages.
  */
 const __le64 *vrfm_proto_pull(const void *msg, u32 *first, u32 *count)
 {
@@ -399,8 +401,8 @@ const __le64 *vrfm_proto_pull(const void *msg, u32 *first, u32 *count)
 }
 
 /**
- * vrfm_stage_map_len - bytes of a map of ranges, as it is sent
- * @size: bytes of the memory
+ * vrfm_stage_map_len - return the length of the map in a STAGE, in bytes
+ * @size: size of the memory, in bytes
  */
 u32 vrfm_stage_map_len(u64 size)
 {
@@ -408,9 +410,9 @@ u32 vrfm_stage_map_len(u64 size)
 }
 
 /**
- * vrfm_proto_stage - take what a STAGE says
- * @msg: a STAGE that vrfm_proto_check() found right
- * @stage: gets it
+ * vrfm_proto_stage - decode a STAGE
+ * @msg: STAGE that has passed vrfm_proto_check()
+ * @stage: set to its content
  */
 void vrfm_proto_stage(const void *msg, struct vrfm_stage_msg *stage)
 {
@@ -426,9 +428,10 @@ void vrfm_proto_stage(const void *msg, struct vrfm_stage_msg *stage)
 }
 
 /**
- * vrfm_stage_map - take the map of a STAGE
- * @stage: from vrfm_proto_stage()
- * @map: gets it: a bit for each range, in room of a multiple of 64 bits
+ * vrfm_stage_map - decode the map of a STAGE
+ * @stage: STAGE from vrfm_proto_stage()
+ * @map: set to the map: a bit for each range, with room for a multiple of 64
+ *	bits
  */
 void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
 {
@@ -444,18 +447,18 @@ void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
 }
 
 /**
- * vrfm_digest - a number that pages of the same bytes share, and no others
- * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; may change meanwhile
+ * vrfm_digest - calculate the digest of a page
+ * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; may be changing
  *
- * Two pages that differ by chance are taken for the same once in 2^64.
+ * Different pages have the same digest by chance with a probability of 2^-64.
  *
- * Return: the number.
+ * Return: digest.
  */
 u64 vrfm_digest(const void *page)
 {
 	static const siphash_key_t key = { { VRFM_WIRE_MAGIC } };
 
-	/* Most pages of most memories, and it is seen in less time. */
+	/* Most pages of most memories are zero, and this check is faster. */
 	if (!memchr_inv(page, 0, VRFM_WIRE_PAGE))
 		return 0;
 	return siphash(page, VRFM_WIRE_PAGE, &key);
@@ -463,9 +466,9 @@ u64 vrfm_digest(const void *page)
 
 /**
  * vrfm_pack_begin - begin a message
- * @pack: the message
- * @msg: room for it, aligned to 8
- * @room: bytes, at least a header's
+ * @pack: message
+ * @msg: buffer, aligned to 8
+ * @room: size of the buffer, in bytes, at least that of a header
  */
 void vrfm_pack_begin(struct vrfm_pack *pack, void *msg, u32 room)
 {
@@ -477,10 +480,10 @@ void vrfm_pack_begin(struct vrfm_pack *pack, void *msg, u32 room)
 }
 
 /**
- * vrfm_pack_room - how many bytes of one run still fit
- * @pack: the message
+ * vrfm_pack_room - return the room for one more run
+ * @pack: message
  *
- * Return: bytes, 0: the message is full.
+ * Return: number of bytes of the run; 0: the message is full.
  */
 u32 vrfm_pack_room(const struct vrfm_pack *pack)
 {
@@ -492,16 +495,16 @@ u32 vrfm_pack_room(const struct vrfm_pack *pack)
 }
 
 /**
- * vrfm_pack_run - append bytes, as many as fit
- * @pack: the message
- * @offset: in the memory
- * @bytes: what is there
- * @len: how many
+ * vrfm_pack_run - append as much of a run as fits
+ * @pack: message
+ * @offset: offset in the memory
+ * @bytes: bytes of the run
+ * @len: number of bytes
  *
- * It is cut between two words of the memory, so that each is whole for who looks
- * at the receiver's when only one of the messages is there.
+ * The run is cut at an aligned word of the memory, so that no word is torn
+ * while the receiver has only one of the messages.
  *
- * Return: how many were taken; the rest goes into another message.
+ * Return: number of bytes that were appended; the rest needs another message.
  */
 u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 		  u32 len)
@@ -524,9 +527,9 @@ u32 vrfm_pack_run(struct vrfm_pack *pack, u32 offset, const void *bytes,
 }
 
 /**
- * vrfm_pack_event - make it an event
- * @pack: the message, nothing else is in it
- * @event: what
+ * vrfm_pack_event - append an event
+ * @pack: message without content
+ * @event: event
  */
 void vrfm_pack_event(struct vrfm_pack *pack,
 		     const struct vrfm_wired_event *event)
@@ -542,9 +545,9 @@ void vrfm_pack_event(struct vrfm_pack *pack,
 }
 
 /**
- * vrfm_pack_note - make it a note
- * @pack: the message, nothing else is in it
- * @note: what
+ * vrfm_pack_note - append a note
+ * @pack: message without content
+ * @note: note
  */
 void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note)
 {
@@ -562,10 +565,10 @@ void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note)
 }
 
 /**
- * vrfm_pack_pull - make it a PULL
- * @pack: the message, nothing else is in it
- * @first: the first page
- * @count: how many, and so many times vrfm_pack_digest() follows
+ * vrfm_pack_pull - append a request for pages
+ * @pack: message without content
+ * @first: first page
+ * @count: number of pages; as many calls of vrfm_pack_digest() must follow
  */
 void vrfm_pack_pull(struct vrfm_pack *pack, u32 first, u32 count)
 {
@@ -579,9 +582,9 @@ void vrfm_pack_pull(struct vrfm_pack *pack, u32 first, u32 count)
 }
 
 /**
- * vrfm_pack_digest - the next digest of a PULL
- * @pack: the message
- * @digest: of the page
+ * vrfm_pack_digest - append a digest to a request for pages
+ * @pack: message
+ * @digest: digest of the next page
  */
 void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest)
 {
@@ -592,14 +595,14 @@ void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest)
 }
 
 /**
- * vrfm_pack_stage - make it a STAGE
- * @pack: the message, nothing else is in it, with room for all
- * @number: of it
- * @map: a bit for each range, in room of a multiple of 64 bits
- * @size: bytes of the memory
- * @desc_len: bytes of the description, 0: none
+ * vrfm_pack_stage - append a STAGE
+ * @pack: message without content, with room for all
+ * @number: number of the STAGE
+ * @map: a bit for each range, in a multiple of 64 bits
+ * @size: size of the memory, in bytes
+ * @desc_len: length of the description, in bytes; 0: none
  *
- * Return: where the description is to be put.
+ * Return: place for the description.
  */
 void *vrfm_pack_stage(struct vrfm_pack *pack, u64 number,
 		      const unsigned long *map, u64 size, u32 desc_len)
@@ -627,11 +630,11 @@ void *vrfm_pack_stage(struct vrfm_pack *pack, u64 number,
 }
 
 /**
- * vrfm_pack_end - write the header
- * @pack: the message
- * @head: its type, flags and numbers; count and length are known
+ * vrfm_pack_end - write the header of a message
+ * @pack: message
+ * @head: type, flags and numbers; count and length are taken from @pack
  *
- * Return: bytes of the message.
+ * Return: length of the message, in bytes.
  */
 u32 vrfm_pack_end(struct vrfm_pack *pack, const struct vrfm_head *head)
 {

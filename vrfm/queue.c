@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue of one type of event. Pure: who calls holds the lock, and wakes
- * those who wait.
+ * The queue of one type of event. Pure: the caller holds the lock, and wakes
+ * tasks that wait.
  *
- * A card keeps what comes while the type is disabled in a FIFO of its own and
- * hands it over once it is enabled. Here it is one ring whose older part is
- * handed over, "ready", and whose younger part waits for that.
+ * A card stores events of a disabled type in a separate FIFO, and hands them
+ * over when the type is enabled. Here there is one ring. Its older part is
+ * "ready" to be taken. Its younger part waits until the type is enabled.
  */
 #include <linux/minmax.h>
 
 #include "queue.h"
 
 /**
- * vrfm_queue_init - an empty queue
+ * vrfm_queue_init - initialize an empty queue
  * @q: queue
- * @depth: 1..%VRFM_QUEUE_DEPTH
- * @enabled: at the beginning
- * @once: it disables itself when an event comes ready: a fault that goes on
- *        happening would be a flood
+ * @depth: number of entries, 1 to %VRFM_QUEUE_DEPTH
+ * @enabled: initial state
+ * @once: disable the queue when an event becomes ready, because a fault that
+ *	repeats would be a flood
  */
 void vrfm_queue_init(struct vrfm_queue *q, u16 depth, bool enabled, bool once)
 {
 	*q = (struct vrfm_queue){ .depth = depth, .enabled = enabled, .once = once };
 }
 
-/* Hands over all that wait. Returns true if there were any. */
+/* Make all waiting events ready. Return: true if there were any. */
 static bool vrfm_queue_release(struct vrfm_queue *q)
 {
 	u16 released = q->fill - q->ready;
@@ -39,7 +39,7 @@ static bool vrfm_queue_release(struct vrfm_queue *q)
 	return true;
 }
 
-/* There is no room. Returns true if there is now. */
+/* Count an event without room. Return: true if there is room now. */
 static bool vrfm_queue_overflow(struct vrfm_queue *q)
 {
 	q->overflowed = true;
@@ -47,23 +47,23 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
 	if (q->depth > 1)
 		return false;
 	q->fill = 0;
-	/* Else nobody would hand it over, and who was told could take nothing. */
+	/* Otherwise the new event would neither be counted nor wake tasks. */
 	if (q->enabled)
 		q->ready = 0;
 	return true;
 }
 
 /**
- * vrfm_queue_put - an event happened
+ * vrfm_queue_put - add an event
  * @q: queue
- * @node: where it comes from
- * @data: that came with it
+ * @node: id of the sender
+ * @data: data of the event
  *
- * In a full queue of one it replaces its predecessor, in others it is lost;
- * both count as an overflow. What replaces one that could be taken can be taken,
- * also in a queue that is disabled; there it counts as the same one.
+ * In a full queue with one entry the event replaces the old one, in others it
+ * is lost. Both count as an overflow. In a disabled queue an event that
+ * replaces a ready one is ready as well, but does not count again.
  *
- * Return: true if somebody who waits can take it.
+ * Return: true if a task that waits can take the event.
  */
 bool vrfm_queue_put(struct vrfm_queue *q, u16 node, u32 data)
 {
@@ -75,13 +75,13 @@ bool vrfm_queue_put(struct vrfm_queue *q, u16 node, u32 data)
 }
 
 /**
- * vrfm_queue_take - the oldest event that is ready
+ * vrfm_queue_take - take the oldest event that is ready
  * @q: queue
- * @entry: gets it
+ * @entry: set to the event
  *
- * It may be taken while the type is disabled: it came before that.
+ * It may be taken while the type is disabled, because it came before.
  *
- * Return: false if there is none.
+ * Return: false: none is ready.
  */
 bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry)
 {
@@ -95,10 +95,10 @@ bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry)
 }
 
 /**
- * vrfm_queue_enable - what came meanwhile is ready, and what comes
+ * vrfm_queue_enable - make waiting and later events ready
  * @q: queue
  *
- * Return: true if somebody who waits can take something now.
+ * Return: true if a task that waits can take an event now.
  */
 bool vrfm_queue_enable(struct vrfm_queue *q)
 {
@@ -107,7 +107,7 @@ bool vrfm_queue_enable(struct vrfm_queue *q)
 }
 
 /**
- * vrfm_queue_disable - what comes has to wait
+ * vrfm_queue_disable - let later events wait
  * @q: queue
  */
 void vrfm_queue_disable(struct vrfm_queue *q)
@@ -116,7 +116,7 @@ void vrfm_queue_disable(struct vrfm_queue *q)
 }
 
 /**
- * vrfm_queue_clear - forget what came; the count stays
+ * vrfm_queue_clear - remove all events; the count stays
  * @q: queue
  */
 void vrfm_queue_clear(struct vrfm_queue *q)
@@ -128,7 +128,7 @@ void vrfm_queue_clear(struct vrfm_queue *q)
 }
 
 /**
- * vrfm_queue_clear_count - count from 0; what is queued stays
+ * vrfm_queue_clear_count - reset the count; queued events stay
  * @q: queue
  */
 void vrfm_queue_clear_count(struct vrfm_queue *q)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rates: how much there was a second, of late, without a timer. Who counts ends
- * an interval when it is a second old; who reads takes the last one that ended,
- * or the present one if nobody has counted for so long. Pure: the clock is the
- * caller's, and so is the lock.
+ * Rates per second, without a timer. Adding ends an interval that is a second
+ * old. Reading returns the rate of the last interval that ended, or that of the
+ * current interval if nothing was added for a second. Pure: the caller provides
+ * the clock and the lock.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -11,8 +11,8 @@
 #include "rate.h"
 
 /*
- * Whatever comes ends an interval that is a second old. So one of two seconds
- * has had nothing for the second of them.
+ * Rate of an interval. Whatever is added ends an interval that is a second old,
+ * so nothing was added in the last second of one that is two seconds old.
  */
 static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 			     unsigned long elapsed)
@@ -21,10 +21,10 @@ static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 }
 
 /**
- * vrfm_rate_add - there was something
- * @rate: rate; zeroes: nothing until now
+ * vrfm_rate_add - add to a rate
+ * @rate: rate; zeroed: nothing was added yet
  * @now: jiffies
- * @n: how much
+ * @n: amount to add
  */
 void vrfm_rate_add(struct vrfm_rate *rate, unsigned long now, u32 n)
 {
@@ -39,7 +39,7 @@ void vrfm_rate_add(struct vrfm_rate *rate, unsigned long now, u32 n)
 }
 
 /**
- * vrfm_rate_read - how much is it a second?
+ * vrfm_rate_read - return a rate per second
  * @rate: rate
  * @now: jiffies
  *

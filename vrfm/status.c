@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The status page: the state of the peers in memory that a control loop maps, and
- * reads without a system call.
+ * The status page: the state of the peers in memory that a control loop maps,
+ * and reads without a system call.
  *
- * The page belongs to the device. An entry is written only under the lock of its
- * link, so it has one writer at a time. @lag and @heard_ns change by themselves, each
- * in one store; the other members change together, between two changes of @seq.
+ * The page belongs to the device. An entry is written only under the lock of
+ * its link, so it has one writer at a time. @lag and @heard_ns change alone,
+ * each by one store. The other members change together, between two changes of
+ * @seq.
  */
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
