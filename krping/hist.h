@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How long operations took: a histogram with buckets that grow with the time, so
- * that each percentile is right to one thirty-second. Pure.
+ * Histogram of times of operations. The width of a bucket grows with the time,
+ * so that each percentile is accurate to 1/32. Pure.
  */
 #ifndef KRPING_HIST_H
 #define KRPING_HIST_H
 
 #include <linux/types.h>
 
-/* Buckets for each power of two, 2^5 of them. */
+/* Each power of two has 2^5 buckets. */
 #define KRPING_HIST_SUB_BITS 5
 #define KRPING_HIST_SUB 32
-/* Longest time that has a bucket of its own: 2^41 ns are 36 minutes. */
+/* Longest time with a bucket of its own: 2^41 ns are 36 minutes. */
 #define KRPING_HIST_MAX_BITS 41
 #define KRPING_HIST_BUCKETS \
 	((KRPING_HIST_MAX_BITS - KRPING_HIST_SUB_BITS + 1) * KRPING_HIST_SUB)
 
 /**
  * struct krping_hist - times of operations, in ns
- * @n: how many
- * @sum: of all of them
- * @min: the shortest
- * @max: the longest
- * @last: the last one
- * @jitter: sum of the differences between each and the one before
- * @buckets: how many of each length
+ * @n: number of operations
+ * @sum: sum of all times
+ * @min: shortest time
+ * @max: longest time
+ * @last: time of the last operation
+ * @jitter: sum of the differences between successive times
+ * @buckets: number of operations in each bucket
  */
 struct krping_hist {
 	u64 n;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The command line of one test. Pure: no verbs, no sleeping, no globals.
+ * Parser for the command line of one test. Pure: no verbs, no sleeping, no
+ * globals.
  *
  * A command is a list of tokens between commas, each "name" or "name=value".
- * Names and defaults are those that krping has had since 2006: scripts depend
- * on them.
+ * Names and defaults are unchanged since 2006, because scripts depend on them.
  */
 #ifndef KRPING_OPTS_H
 #define KRPING_OPTS_H
@@ -16,16 +16,16 @@
 #define KRPING_SIZE_DEFAULT 64
 #define KRPING_TXDEPTH_MAX 16384
 #define KRPING_TXDEPTH_DEFAULT 64
-/* An IPv6 address with the name of an interface behind it, and more. */
+/* An IPv6 address with %interface, and some room. */
 #define KRPING_ADDR_MAX 128
 #define KRPING_DEV_MAX 64
-/* As of krdma: an hour. */
+/* One hour, as in krdma. */
 #define KRPING_CONN_TIMEOUT_MAX 3600000
 #define KRPING_DAY_MS 86400000
 #define KRPING_CONNS_MAX 256
 #define KRPING_QPS_MAX 64
 #define KRPING_INLINE_MAX 4096
-/* Times of single operations that a run keeps, 8 bytes each. */
+/* Maximum number of single times that a run keeps, 8 bytes each. */
 #define KRPING_SAMPLES_MAX 1000000
 
 enum krping_role {
@@ -35,17 +35,18 @@ enum krping_role {
 };
 
 /**
- * enum krping_test - what is done when connected
- * @KRPING_TEST_PING: READ and WRITE back, with messages in between
- * @KRPING_TEST_FR: register and invalidate, nothing on the wire
- * @KRPING_TEST_WLAT: WRITEs back and forth, each side waits for the other's
+ * enum krping_test - test to run on a connection
+ * @KRPING_TEST_PING: READ by the server and WRITE back, with messages in
+ *	between
+ * @KRPING_TEST_FR: register and invalidate, without using the connection
+ * @KRPING_TEST_WLAT: WRITEs back and forth, each side waits for the other
  * @KRPING_TEST_RLAT: READs, one after the other
  * @KRPING_TEST_BW: WRITEs, many in flight
  * @KRPING_TEST_SLAT: messages back and forth
  * @KRPING_TEST_SBW: messages, many in flight
  * @KRPING_TEST_RBW: READs, many in flight
  * @KRPING_TEST_ATOMIC: atomics, one after the other
- * @KRPING_TESTS: how many there are
+ * @KRPING_TESTS: number of tests
  */
 enum krping_test {
 	KRPING_TEST_PING = 0,
@@ -61,11 +62,11 @@ enum krping_test {
 };
 
 /**
- * enum krping_mem_mode - how often memory is registered
- * @KRPING_MEM_REG: anew for each use, by a work request
- * @KRPING_MEM_DMA: not at all, once; there is no such thing any more, and it is
- *	done like KRPING_MEM_REG
- * @KRPING_MEM_ONCE: once for all of the run
+ * enum krping_mem_mode - lifetime of a registration of memory
+ * @KRPING_MEM_REG: one use, registered and invalidated by work requests
+ * @KRPING_MEM_DMA: formerly one key for all memory; now treated as
+ *	KRPING_MEM_REG, because kernels no longer have such a key
+ * @KRPING_MEM_ONCE: the whole run
  */
 enum krping_mem_mode {
 	KRPING_MEM_REG = 0,
@@ -74,9 +75,9 @@ enum krping_mem_mode {
 };
 
 /**
- * enum krping_control - commands that are not a test
- * @KRPING_CONTROL_NONE: it is a test
- * @KRPING_CONTROL_STOP: end a run, or all
+ * enum krping_control - commands that are not tests
+ * @KRPING_CONTROL_NONE: the command is a test
+ * @KRPING_CONTROL_STOP: stop one run, or all
  * @KRPING_CONTROL_LIST: show all runs
  */
 enum krping_control {
@@ -86,7 +87,7 @@ enum krping_control {
 };
 
 /**
- * enum krping_atomic - which atomic
+ * enum krping_atomic - type of atomic operation
  * @KRPING_ATOMIC_CAS: compare and swap
  * @KRPING_ATOMIC_FADD: fetch and add
  */
@@ -96,11 +97,11 @@ enum krping_atomic {
 };
 
 /**
- * enum krping_fault - what a side does wrong on purpose
- * @KRPING_FAULT_NONE: nothing
- * @KRPING_FAULT_DROP: it says nothing any more after so many operations
- * @KRPING_FAULT_DELAY: it waits so many ms before each operation
- * @KRPING_FAULT_KILL: it is gone after so many operations
+ * enum krping_fault - fault that a side injects
+ * @KRPING_FAULT_NONE: none
+ * @KRPING_FAULT_DROP: stop sending after a number of operations
+ * @KRPING_FAULT_DELAY: wait for a number of ms before each operation
+ * @KRPING_FAULT_KILL: disconnect after a number of operations
  */
 enum krping_fault {
 	KRPING_FAULT_NONE = 0,
@@ -110,10 +111,10 @@ enum krping_fault {
 };
 
 /**
- * enum krping_verify - how data are checked
- * @KRPING_VERIFY_NONE: not at all
- * @KRPING_VERIFY_MEMCMP: the client compares what comes back from a ping; other
- *	tests do KRPING_VERIFY_CRC instead
+ * enum krping_verify - method of checking data
+ * @KRPING_VERIFY_NONE: none
+ * @KRPING_VERIFY_MEMCMP: the client compares the data of a ping with those that
+ *	the server WRITEs back; other tests use KRPING_VERIFY_CRC instead
  * @KRPING_VERIFY_CRC: both sides compare checksums
  */
 enum krping_verify {
@@ -123,57 +124,58 @@ enum krping_verify {
 };
 
 /**
- * struct krping_opts - what a command says
- * @role: who dials
- * @test: what to do
- * @ntests: how many tests were named
- * @mem_mode: how memory is registered
- * @family: AF_INET or AF_INET6 as @addr was given, AF_UNSPEC: not given
- * @addr: as text; client: the server's, server: where to listen
- * @port: in host order; server: 0 lets the kernel choose
- * @count: pings that a client does, 0: until it is stopped; of other tests, on
- *	both sides, operations
- * @size: bytes of a ping; server: most that a client may use
- * @from: client: pings begin with that size, and double it up to @size; 0: no
+ * struct krping_opts - options of a command
+ * @role: client or server
+ * @test: test to run
+ * @ntests: number of tests that the command names
+ * @mem_mode: see &enum krping_mem_mode
+ * @family: AF_INET or AF_INET6 of @addr, AF_UNSPEC: no address given
+ * @addr: text of the server's address; server: address to listen on
+ * @port: port in host order; server: 0 lets the kernel choose
+ * @count: number of pings of a client, 0: unlimited; other tests: number of
+ *	operations on both sides
+ * @size: length of an operation in bytes; server: maximum for a client
+ * @from: length of the first operations, doubled up to @size; 0: only @size
  * @txdepth: work requests in flight
  * @tos: type of service, 0: not set
  * @verify: see &enum krping_verify
- * @verbose: log the payload
- * @server_inv: the server invalidates the client's keys by its messages
- * @read_inv: server: READs invalidate the key of their own sink
- * @local_dma_lkey: server: WRITEs come from memory that is not registered
- * @duplex: bw: both sides write
- * @poll: completions are looked for, not waited for
- * @srq: receives go through a shared receive queue
- * @compat: do as if this were an old krping
- * @control: not a test at all
- * @stop_id: run to stop, 0: all
- * @bg: write() returns at once
- * @timeout_ms: of the whole run, 0: none
- * @conn_timeout_ms: of connecting, 0: none
- * @idle_timeout_ms: how long a peer may be silent, 0: for ever
- * @accept: server: how many clients, 0: without end
- * @max_conns: server: how many at a time
+ * @verbose: log the data
+ * @server_inv: the server's messages invalidate the client's keys
+ * @read_inv: server: a READ invalidates the key of its own sink
+ * @local_dma_lkey: server: WRITE from memory that is not registered
+ * @duplex: bw: both sides WRITE
+ * @poll: poll for completions instead of waiting for them
+ * @srq: receive through a shared receive queue
+ * @compat: behave like an old krping
+ * @control: see &enum krping_control
+ * @stop_id: number of the run to stop, 0: all
+ * @bg: run in the background: write() returns at once
+ * @timeout_ms: timeout of the whole run in ms, 0: none
+ * @conn_timeout_ms: timeout of connecting in ms, 0: KRPING_CONN_TIMEOUT_MAX
+ * @idle_timeout_ms: timeout of a wait for a silent peer in ms, 0: none
+ * @accept: server: number of clients, 0: unlimited
+ * @max_conns: server: maximum number of clients at a time
  * @src: client: source address, "": chosen by routing
  * @dev: RDMA device, "": any
  * @netns: fd or pid + 1 of a network namespace, 0: the writer's
  * @vector: completion vector + 1, 0: any
- * @qps: client: connections at a time
- * @threads: tasks that share the work of all connections, 0: each has its own
- * @cpu: processor + 1 of the first of these tasks, 0: any
- * @warmup: client: operations of each size before those that are measured
- * @samples: client: number of operations whose times are kept one by one
- * @duration_s: how long instead of how many, 0: @count
- * @atomic: which atomic
- * @imm: with immediate data
- * @inline_len: bytes that are posted inline
- * @cq_mod: one completion for so many
- * @min_bw: client: Mbit/s that are enough
- * @max_lat_us: client: mean time of an operation that is good enough, in µs
- * @max_p99_us: the same for the 99th percentile
- * @fault: what is done wrong on purpose
- * @fault_n: when, or how long
- * @nsec: a result line in the log has nanoseconds
+ * @qps: client: number of connections at a time
+ * @threads: number of teams that share the connections, 0: no teams; see
+ *	thread.c
+ * @cpu: processor + 1 of the first team or connection, 0: any
+ * @warmup: client: operations of each size before the measured ones
+ * @samples: client: number of single times to keep
+ * @duration_s: duration of each size in seconds, 0: @count holds
+ * @atomic: see &enum krping_atomic
+ * @imm: send with immediate data
+ * @inline_len: maximum length of inline data in bytes
+ * @cq_mod: number of work requests for each signaled one
+ * @min_bw: client: required bandwidth in Mbit/s
+ * @max_lat_us: client: maximum mean time of an operation in µs
+ * @max_p99_us: client: maximum 99th percentile of the times in µs
+ * @fault: see &enum krping_fault
+ * @fault_n: number of operations, or ms, of @fault
+ * @nsec: log result lines in nanoseconds
  */
 struct krping_opts {
 	enum krping_role role;

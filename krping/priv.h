@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of krping share.
+ * Declarations that the files of krping share.
  *
- * Lock order: krping_runs_lock > krping_run.lock > krping_session.lock, and
- * krping_run.pools_lock > krping_pool.lock > krping_session.lock. Callbacks
- * of krdma run under locks of krdma's and take the last two: so neither is held
- * where krdma may wait.
+ * Lock order: krping_file.lock > krping_runs_lock > krping_run.lock >
+ * krping_session.lock, and
+ * krping_run.pools_lock > krping_pool.lock > krping_session.lock.
+ *
+ * krdma may hold locks of its own when it calls krping's callbacks, and these
+ * take krping_run.lock, krping_run.pools_lock and the locks below. So no lock
+ * of krping is held around a call of krdma that may wait.
  */
 #ifndef KRPING_PRIV_H
 #define KRPING_PRIV_H
@@ -30,19 +33,20 @@ struct semaphore;
 struct seq_file;
 
 /*
- * Receives that are always posted. The protocol has one message in flight for
- * each direction; but an old peer makes us answer "not ready" not even once,
- * so there must be one before the last is taken care of.
+ * Number of receives that are always posted. Each direction has one message in
+ * flight. An old peer sets rnr_retry_count to 0, so that a single RNR NAK ends
+ * the connection: the next receive must be posted before the last message is
+ * handled.
  */
 #define KRPING_RECVS 4
 
 /**
- * enum krping_counter - columns of the statistics, two each, in their order
+ * enum krping_counter - columns of the statistics in order, two for each
  * @KRPING_SEND: messages sent
  * @KRPING_RECV: messages received
- * @KRPING_WRITE: RDMA WRITEs done
- * @KRPING_READ: RDMA READs done
- * @KRPING_COUNTERS: how many there are
+ * @KRPING_WRITE: RDMA WRITEs completed
+ * @KRPING_READ: RDMA READs completed
+ * @KRPING_COUNTERS: number of counters
  */
 enum krping_counter {
 	KRPING_SEND,
@@ -57,24 +61,24 @@ struct krping_count {
 	u64 msgs;
 };
 
-/* What a session waits for: each bit is one completion. */
-#define KRPING_EV_SENT		BIT(0) /* the message is with the peer */
+/* Bits of krping_session.events. Each one stands for a completion. */
+#define KRPING_EV_SENT		BIT(0) /* the SEND is acknowledged */
 #define KRPING_EV_RECEIVED	BIT(1) /* a message is in the inbox */
-#define KRPING_EV_MOVED		BIT(2) /* the READ or WRITE is done */
-#define KRPING_EV_INVALIDATED	BIT(3) /* the peer's key is dead */
-#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter is alive */
+#define KRPING_EV_MOVED		BIT(2) /* the READ or WRITE is complete */
+#define KRPING_EV_INVALIDATED	BIT(3) /* the LOCAL_INV is complete */
+#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter has answered */
 
-/* Send queue slots besides those of txdepth: what a ping and a probe need. */
+/* Send queue slots for pings and probes, in addition to txdepth. */
 #define KRPING_EXTRA_SENDS 8
 
 /**
- * struct krping_op - a work request in flight; one of its kind at a time
- * @cqe: its completion
- * @session: whose it is
- * @name: for the log
- * @event: what its completion means, 0: nothing, it only can fail
+ * struct krping_op - work request of which one is in flight at a time
+ * @cqe: completion handler
+ * @session: session that posts it
+ * @name: name in the log
+ * @event: KRPING_EV_* to set when it completes, 0: none
  * @counter: statistics to add to, KRPING_COUNTERS: none
- * @bytes: to add
+ * @bytes: number of bytes to add to @counter
  */
 struct krping_op {
 	struct ib_cqe cqe;
@@ -89,11 +93,11 @@ struct krping_pool;
 
 /**
  * struct krping_msg - memory for one message
- * @cqe: receives only
- * @session: owner, unless @pool is
+ * @cqe: completion handler of a receive
+ * @session: owner, unless @pool is set
  * @pool: owner of a receive that several connections share, or NULL
- * @wire: the message, or data; in memory of its own: the adapter writes there
- * @dma: its address, mapped as long as @wire exists
+ * @wire: message or data, allocated on its own because the adapter writes to it
+ * @dma: DMA address of @wire, mapped while @wire exists
  */
 struct krping_msg {
 	struct ib_cqe cqe;
@@ -108,13 +112,13 @@ struct krping_msg {
  * @link: in krping_run.pools; krping_run.pools_lock protects all but @sessions
  * @pd: protection domain of @srq and of the connections
  * @srq: shared receive queue
- * @len: bytes of a receive
- * @users: connections between get_srq and put_srq
+ * @len: length of a receive in bytes
+ * @users: number of connections between get_srq and put_srq
  * @nsessions: number of @sessions
  * @lock: protects @sessions. Taken in any context, before krping_session.lock
  * @sessions: sessions that take messages, by krping_session.pool_link
- * @n: number of receives in @msgs; all of them are posted or being handled
- * @max: number that @srq holds
+ * @n: number of receives in @msgs; each is posted or being handled
+ * @max: number of receives that @srq has room for
  * @msgs: receives
  */
 struct krping_pool {
@@ -132,10 +136,10 @@ struct krping_pool {
 };
 
 /**
- * struct krping_mail - a message that has come
- * @adv: what it says
- * @has_inv: it has made a key of ours invalid
- * @inv_rkey: that
+ * struct krping_mail - received message
+ * @adv: content
+ * @has_inv: the message has invalidated a key of this side
+ * @inv_rkey: the invalidated key, if @has_inv
  */
 struct krping_mail {
 	struct krping_adv adv;
@@ -145,18 +149,19 @@ struct krping_mail {
 
 /**
  * struct krping_buf - memory for the data of a test
- * @addr: whole pages; for the CPU only while it is not mapped
- * @size: bytes
+ * @addr: whole pages; the CPU may access them only while they are not mapped
+ * @size: length in bytes
  * @sgl: the pages
- * @npages: how many
+ * @npages: number of pages
  * @ibdev: device
- * @mr: its registration, with a new key for each time that it is mapped
- * @dma: where the adapter finds it while it is mapped
- * @nents: mapped entries of @sgl, 0: mapped as a whole, without @mr
- * @dir: as it is mapped
- * @mapped: for the adapter, between krping_buf_map() and krping_buf_unmap()
- * @valid: a REG_MR was posted, and no LOCAL_INV
- * @dying: a LOCAL_INV was posted, and not waited for
+ * @mr: memory region, with a new key each time the buffer is mapped
+ * @dma: address for the adapter while the buffer is mapped
+ * @nents: number of mapped entries of @sgl, 0: mapped in one piece, without @mr
+ * @dir: direction of the mapping
+ * @mapped: owned by the adapter, between krping_buf_map() and
+ *	krping_buf_unmap()
+ * @valid: a REG_MR was posted, and no LOCAL_INV since
+ * @dying: a LOCAL_INV was posted, and its completion was not waited for yet
  */
 struct krping_buf {
 	void *addr;
@@ -174,18 +179,18 @@ struct krping_buf {
 };
 
 /**
- * struct krping_stream - work requests of one kind, of which many may be in flight
- * @cqe: completion of each of them
- * @session: whose they are
- * @opcode: what they do
+ * struct krping_stream - work requests of one kind, many of them in flight
+ * @cqe: completion handler of all of them
+ * @session: session that posts them
+ * @opcode: operation
  * @counter: statistics to add to
- * @len: bytes of each
- * @depth: most in flight
- * @mod: so many have one completion
- * @total: how many there are to be, 0: nobody knows
- * @posted: so many were posted; the task's
- * @done: so many are complete; krping_session.lock
- * @wanted: the task waits for so many; krping_session.lock
+ * @len: length of an operation in bytes
+ * @depth: maximum number in flight
+ * @mod: number of work requests for each signaled one
+ * @total: number of work requests to post, 0: unknown
+ * @posted: number of posted work requests; only for the task
+ * @done: number of completed work requests; under krping_session.lock
+ * @wanted: value of @done that the task waits for; under krping_session.lock
  */
 struct krping_stream {
 	struct ib_cqe cqe;
@@ -201,16 +206,16 @@ struct krping_stream {
 	u64 wanted;
 };
 
-/* Sizes of a sweep: each twice the one before, and the last one. */
+/* Sizes of a sweep: each is twice the previous one, except the last. */
 #define KRPING_PARTS_MAX 18
 
 /**
- * struct krping_part - what was measured with one size
- * @size: bytes of an operation
- * @ops: how many were done
- * @elapsed: ns for all of them
- * @hist: how long each took, if that was measured; of pings with registering
- *	and invalidating
+ * struct krping_part - results for one size
+ * @size: length of an operation in bytes, 0: not tested
+ * @ops: number of operations
+ * @elapsed: time of all operations, in ns
+ * @hist: times of the operations, if they were measured one by one; those of
+ *	pings include registering and invalidating
  */
 struct krping_part {
 	u32 size;
@@ -220,41 +225,43 @@ struct krping_part {
 };
 
 /**
- * struct krping_run - what became of a command
- * @ref: the list holds one, each open file whose last command it is holds one,
- *	each session, a task in the middle of something, and @work while it is
- *	queued
+ * struct krping_run - execution of a command
+ * @ref: held by the list, by each open file whose last command this is, by each
+ *	session, by the thread or @work until it returns, and by other users
+ *	between krping_run_get() and krping_run_put()
  * @link: in krping_runs of run.c
- * @id: its number
- * @opts: the command; constant, as are @id, @net and @turns
+ * @id: number of the run
+ * @opts: command; constant, as are @id, @net and @turns
  * @net: network namespace, a reference
- * @turns: of each of opts.threads whether it works, see thread.c; or NULL
- * @domain: of krdma, for connections that share receives, or NULL
- * @pools_lock: protects @pools; krdma's own locks may be held where it is taken,
- *	so krdma is not called under it
+ * @turns: opts.threads semaphores, each held by the session that works; see
+ *	thread.c; or NULL
+ * @domain: krdma's domain of connections that share receives, or NULL
+ * @pools_lock: protects @pools. It is taken with locks of krdma held, so krdma
+ *	is not called under it
  * @pools: shared receives, by krping_pool.link
- * @work: a run in the background
+ * @work: work item of a run in the background
  * @task: thread of a run that its writer waits for, a reference; or NULL
- * @timer: ends it when its time is over
- * @wait: woken when @nsessions or @over change
- * @dir: in debugfs
+ * @timer: stops the run after opts.timeout_ms
+ * @wait: woken when @nsessions or @over changes
+ * @dir: directory in debugfs
  *
- * @lock: protects the rest, and krping_session.cb of its sessions
+ * @lock: protects the members below, and krping_session.cb of the sessions
  * @sessions: connections, by krping_session.link
- * @nsessions: how many
- * @listener: server: where clients come in
- * @stop: why it is to end, set once; 0: it is not
- * @over: it has ended
- * @error: the result: 0 or why
- * @clients: connections that there were
- * @failed: those that did not end well
+ * @nsessions: number of @sessions
+ * @listener: server: listening connection, or NULL
+ * @stop: error that ends the run, set once; 0 while it may continue
+ * @over: the run has ended
+ * @error: result: 0 or -errno
+ * @clients: number of connections so far
+ * @failed: number of connections that failed
  * @devname: RDMA device of the last connection, "" before the first
- * @counts: statistics of connections that are over
- * @parts: what these have measured
- * @nparts: how many there are to be
- * @begin_ns: when it began
- * @samples: times of single operations, of opts.samples; see krping_run_sample()
- * @nsamples: number of operations that were to be noted there, which may be more
+ * @counts: statistics of closed connections
+ * @parts: results of closed connections, one for each size
+ * @nparts: number of sizes
+ * @begin_ns: start time in ns
+ * @samples: times of single operations, opts.samples entries; see
+ *	krping_run_sample()
+ * @nsamples: number of operations counted for @samples, may exceed opts.samples
  * @listen: server: address that it listens on, sa_family AF_UNSPEC: not yet
  */
 struct krping_run {
@@ -265,7 +272,7 @@ struct krping_run {
 	struct net *net;
 	struct semaphore *turns;
 	struct krdma_domain *domain;
-	struct mutex pools_lock; /* pools */
+	struct mutex pools_lock; /* protects pools */
 	struct list_head pools;
 	struct work_struct work;
 	struct task_struct *task;
@@ -294,76 +301,80 @@ struct krping_run {
 
 /**
  * struct krping_session - one connection of a run
- * @run: whose it is
- * @link: in its list
- * @work: runs it, unless the task that runs the command does
- * @number: how many the run had before
- * @turn: one of the run's, or NULL
- * @has_turn: it is this session that works
+ * @run: run that the session belongs to
+ * @link: in krping_run.sessions
+ * @work: work item that runs the session, unless the task of the run does
+ * @number: number of connections of the run before this one
+ * @turn: semaphore of the session's team in krping_run.turns, or NULL
+ * @has_turn: the session holds @turn
  * @id: number of the run, for the log
- * @opts: of the run
- * @cb: connection; krping_run.lock, but its own task may look without
- * @ibdev: its device, valid while @live
- * @ext: both sides are new, and have said hello
- * @crc: checksums are exchanged
- * @idle_client: the client will never say anything
- * @live: the members from @recvs on exist
- * @depth: most READs or WRITEs in flight
- * @direct: nobody but the task looks for completions
- * @pool: receives that it shares with others, between get_srq and put_srq, or NULL
+ * @opts: options of the run
+ * @cb: connection. Only the session's task writes it, under krping_run.lock,
+ *	and reads it without the lock
+ * @ibdev: device of @cb, valid while @live
+ * @ext: extended mode: both sides are new and have exchanged hellos
+ * @crc: the sides exchange checksums
+ * @idle_client: the client will never send a message
+ * @live: krping_io_init() has succeeded, and krping_io_exit() was not called
+ * @depth: maximum number of READs or WRITEs in flight
+ * @direct: the session's task polls for completions itself
+ * @pool: shared receives, between get_srq and put_srq, or NULL
  * @pool_link: in krping_pool.sessions
- * @qp: QP by which @pool finds it, while it is in the pool, or NULL
- * @step: what it is about, for the log; NULL: nothing yet, or the log has it
- * @idle: looks now and then whether a wait has taken too long
+ * @qp: QP by which @pool finds the session, while it is in the pool, or NULL
+ * @step: current wait, for the log; NULL: none yet, or the failure is logged
+ * @idle: work that checks at times whether the current wait takes too long
  *
- * @lock: protects from here to @counts. Taken in any context
- * @wait: woken when something changes that the task waits for
- * @error: why the session ends, set once. No work request is posted from a
- *	completion afterwards
- * @events: what has completed and was not waited for yet
- * @inbox: the message, if KRPING_EV_RECEIVED
- * @streaming: what comes now is data, unless it is a message of size 0
- * @arrived: messages and WRITEs of the peer's stream that have come
- * @arrived_wanted: the task waits for so many
- * @credit: so many of our own the peer takes
- * @deadline: when the wait of krping_wait_ready() takes too long, in jiffies
- * @late: it does
+ * @lock: protects the members from here to @counts. Taken in any context
+ * @wait: woken when the condition that the task waits for may have changed
+ * @error: error that ends the session, set once. Completion handlers post no
+ *	work request after it is set
+ * @events: KRPING_EV_* of completions that were not waited for yet
+ * @inbox: received message, if KRPING_EV_RECEIVED is set
+ * @streaming: received messages are data, except messages of size 0
+ * @arrived: number of messages and WRITEs received of the peer's stream
+ * @arrived_wanted: value of @arrived that the task waits for
+ * @credit: number of operations of this side's stream that the peer has granted
+ * @deadline: time at which the wait of krping_wait_ready() times out, in
+ *	jiffies
+ * @late: @deadline has passed
  * @counts: statistics
  *
- * @peer: the message that was last waited for
- * @remote: where READs and WRITEs of a stream go
- * @parts: what it measures, one for each size
- * @part: the present one
- * @ops: operations, all that were done
- * @goal: stop when @ops is that
- * @until: or, with a duration, then; in jiffies
- * @count: how many of each size there are to be; server: as far as it knows
- * @duration_s: likewise
- * @warmup: operations of each size before those that are measured; likewise
- * @warming: the present operations are those
- * @size: bytes of the largest ones; likewise
- * @len: bytes of the present ones
- * @window: messages of a stream that may be on their way to the server
+ * @peer: message that was last waited for
+ * @remote: peer's buffer, for the READs and WRITEs of a stream
+ * @parts: results, one for each size
+ * @part: result for the current size
+ * @ops: number of completed operations of all sizes
+ * @goal: value of @ops at which the current size ends
+ * @until: end of the current size if @duration_s is set, in jiffies
+ * @count: operations of each size; server: as far as it knows
+ * @duration_s: duration of each size in seconds, 0: @count holds; server: as
+ *	far as it knows
+ * @warmup: operations of each size before the measured ones; server: as far as
+ *	it knows
+ * @warming: the current operations are those of @warmup
+ * @size: length of the largest operation in bytes; server: as far as it knows
+ * @len: length of the current operations in bytes
+ * @window: messages of a stream that may be in flight to the server
  * @recvs: memory for receives, unless @pool has them
- * @nrecvs: number of receives, own ones or those that it brings to @pool
- * @recv_len: bytes of each
- * @send: memory for the one message on its way to the peer
+ * @nrecvs: number of receives, in @recvs or contributed to @pool
+ * @recv_len: length of a receive in bytes
+ * @send: memory for the one message in flight to the peer
  * @sent: the SEND
  * @moved: the READ or WRITE
  * @invalidated: the LOCAL_INV
  * @registered: the REG_MR
  * @nudged: see krping_wait_first()
- * @probed: see krping_wait_peer()
- * @stream: those of tests that do more of them
- * @stream_posted: those of streams that are over
- * @start: what the peer READs, or WRITEs to
- * @sink: ping client: where data come back; server: where they are in between;
- *	other tests: where they come from or go to
+ * @probed: see krping_probe()
+ * @stream: work requests of tests that post more than one of a kind
+ * @stream_posted: number of work requests posted in completed streams
+ * @start: buffer that the peer READs from or WRITEs to
+ * @sink: ping client: target of the server's WRITE; server: data between its
+ *	READ and its WRITE; other tests: source or target of own operations
  *
- * It belongs to the task that runs it, which frees it after the connection is
- * drained and released: then neither completions nor the closing callback can
- * run any more. Others find it in the run's list, under the run's lock: they read
- * statistics and make it fail.
+ * The session belongs to the task that runs it. The task frees it when the
+ * connection is drained and released, so that neither completion handlers nor
+ * the closing callback can run. Other tasks find it in the run's list, under
+ * the run's lock: they read statistics and make the session fail.
  */
 struct krping_session {
 	struct krping_run *run;
@@ -388,7 +399,7 @@ struct krping_session {
 	const char *step;
 	struct delayed_work idle;
 
-	spinlock_t lock; /* what follows, up to counts */
+	spinlock_t lock; /* protects the members up to counts */
 	wait_queue_head_t wait;
 	int error;
 	u32 events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes that krping peers, old and new and in user space, exchange: the one
- * message, the data that it is about, and how new peers know each other. Pure.
+ * Format of the data that krping peers exchange, old and new and in user space:
+ * the message, the data of a ping, and the hello of new peers. Pure.
  */
 #ifndef KRPING_WIRE_H
 #define KRPING_WIRE_H
@@ -12,12 +12,12 @@
 
 /**
  * struct krping_wire - a message
- * @addr: where the sender's buffer begins, as RDMA addresses it
+ * @addr: RDMA address of the sender's buffer
  * @rkey: key of the buffer
- * @size: bytes
+ * @size: length of the buffer in bytes
  *
- * From a client it shows a buffer. From a server it means "go ahead" and its
- * content none.
+ * It advertises a buffer. In a ping only the client does that; the server's
+ * message means "go ahead", and its content is ignored.
  */
 struct krping_wire {
 	__be64 addr;
@@ -28,9 +28,9 @@ static_assert(sizeof(struct krping_wire) == 16);
 
 /**
  * struct krping_adv - a message in host order
- * @addr: see &struct krping_wire
- * @rkey: dto.
- * @size: dto.
+ * @addr: as in &struct krping_wire
+ * @rkey: as in &struct krping_wire
+ * @size: as in &struct krping_wire
  */
 struct krping_adv {
 	u64 addr;
@@ -39,34 +39,35 @@ struct krping_adv {
 };
 
 /*
- * Extended mode, between new peers only. A client says hello in the private data
- * of its REQ, and the server says so in its REP; old peers look at neither. Then
- * messages of size 0, which old peers never send, say more than "go ahead".
+ * Extended mode, between new peers only. A client sends a hello in the private
+ * data of its REQ, and the server answers with one in its REP; old peers ignore
+ * both. Then messages of size 0, which old peers never send, carry more than
+ * "go ahead".
  */
 #define KRPING_HELLO_MAGIC 0x6b727067 /* "krpg" */
 #define KRPING_HELLO_VERSION 1
-/* First half of the key of a message of size 0; the other half is the type. */
+/* Upper half of the key of a message of size 0; the lower half is the type. */
 #define KRPING_CTL_MAGIC 0x6b720000
 
 #define KRPING_HELLO_DUPLEX	BIT(0) /* both sides WRITE */
 #define KRPING_HELLO_SERVER_INV	BIT(1) /* answers invalidate keys */
-#define KRPING_HELLO_CRC	BIT(2) /* checksums are exchanged */
+#define KRPING_HELLO_CRC	BIT(2) /* the sides exchange checksums */
 #define KRPING_HELLO_IMM	BIT(3) /* messages and WRITEs with immediate data */
 
 /**
  * struct krping_wire_hello - private data of REQ, REP and REJ
  * @magic: KRPING_HELLO_MAGIC
- * @version: KRPING_HELLO_VERSION; a higher one means the same and more
+ * @version: KRPING_HELLO_VERSION; a higher version only adds members
  * @test: &enum krping_test
- * @flags: KRPING_HELLO_*; a server's has those that it agrees to
- * @size: of &struct krping_opts
- * @count: likewise
- * @from: likewise
- * @duration_s: likewise
- * @window: messages of the client's stream that the server has receives for
- * @warmup: client: operations of each size before those that are measured;
- *	server: the same number, if it does its part of them
- * @refused: REJ: &enum krping_mismatch, else 0
+ * @flags: KRPING_HELLO_*; in an answer, those that the server accepts
+ * @size: as in &struct krping_opts
+ * @count: as in &struct krping_opts
+ * @from: as in &struct krping_opts
+ * @duration_s: as in &struct krping_opts
+ * @window: number of receives that the server has for the client's stream
+ * @warmup: client: operations of each size before the measured ones; server:
+ *	the same number, if the server supports it
+ * @refused: REJ: &enum krping_mismatch, otherwise 0
  */
 struct krping_wire_hello {
 	__be32 magic;
@@ -84,7 +85,7 @@ struct krping_wire_hello {
 static_assert(sizeof(struct krping_wire_hello) == 36);
 
 /**
- * enum krping_mismatch - which option the two sides do not agree about
+ * enum krping_mismatch - option that differs between the two sides
  * @KRPING_AGREED: none
  * @KRPING_DIFFERENT_TEST: the test
  * @KRPING_DIFFERENT_SIZE: size
@@ -94,7 +95,7 @@ static_assert(sizeof(struct krping_wire_hello) == 36);
  * @KRPING_DIFFERENT_FROM: from
  * @KRPING_DIFFERENT_IMM: imm
  * @KRPING_DIFFERENT_VERIFY: verify
- * @KRPING_MISMATCHES: how many there are
+ * @KRPING_MISMATCHES: number of values
  */
 enum krping_mismatch {
 	KRPING_AGREED = 0,
@@ -111,15 +112,15 @@ enum krping_mismatch {
 
 /**
  * struct krping_hello - a hello in host order
- * @test: see &struct krping_wire_hello
- * @flags: dto.
- * @size: dto.
- * @count: dto.
- * @from: dto.
- * @duration_s: dto.
- * @window: see &struct krping_wire_hello
- * @warmup: see &struct krping_wire_hello
- * @refused: see &struct krping_wire_hello
+ * @test: as in &struct krping_wire_hello
+ * @flags: as in &struct krping_wire_hello
+ * @size: as in &struct krping_wire_hello
+ * @count: as in &struct krping_wire_hello
+ * @from: as in &struct krping_wire_hello
+ * @duration_s: as in &struct krping_wire_hello
+ * @window: as in &struct krping_wire_hello
+ * @warmup: as in &struct krping_wire_hello
+ * @refused: as in &struct krping_wire_hello
  */
 struct krping_hello {
 	u8 test;
@@ -133,19 +134,19 @@ struct krping_hello {
 	u32 refused;
 };
 
-/* What a message of size 0 is. */
+/* Type of a message of size 0. */
 enum krping_ctl_type {
-	KRPING_CTL_NONE = 0,	/* it is not one, or says "go ahead" only */
-	KRPING_CTL_GO,		/* go ahead; value: checksum of what was READ */
-	KRPING_CTL_END,		/* it is over; value: checksum of what is shown */
-	KRPING_CTL_CREDIT,	/* value: so many of the stream may have been sent */
+	KRPING_CTL_NONE = 0,	/* other message, or only "go ahead" */
+	KRPING_CTL_GO,		/* go ahead; value: checksum of the READ data */
+	KRPING_CTL_END,		/* end of test; value: checksum of own data */
+	KRPING_CTL_CREDIT,	/* value: total of stream messages granted */
 };
 
 /**
  * struct krping_ctl - a message of size 0
- * @type: what it is
- * @status: of the test on that side: 0 or a positive errno
- * @value: what else it says
+ * @type: see &enum krping_ctl_type
+ * @status: result of the test on the sender's side: 0 or a positive errno
+ * @value: depends on @type
  */
 struct krping_ctl {
 	enum krping_ctl_type type;
