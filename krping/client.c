@@ -2,8 +2,8 @@
 /*
  * The client's side of a run: one connection or several.
  *
- * All of them are made before the first one begins to test, and by the task that
- * wrote the command.
+ * The task that wrote the command creates all connections before the first one
+ * starts its test.
  */
 #include "priv.h"
 
@@ -33,7 +33,7 @@ static int krping_client_add(struct krping_run *run, struct krping_session **s)
 	return 0;
 }
 
-/* Return: 0: it is connected. */
+/* Return: 0: *s is connected; or -errno: *s has ended, or was not created. */
 static int krping_client_dial(struct krping_run *run,
 			      struct krping_session **s)
 {
@@ -53,10 +53,11 @@ static int krping_client_dial(struct krping_run *run,
  * krping_client_begin - connect
  * @run: run
  *
- * siw makes its sockets in the network namespace of the task that calls.
+ * Called by the task that wrote the command, because siw creates its sockets in
+ * the network namespace of the calling task.
  *
- * Return: 0 or why one of the connections could not be made; krping_client_go() is
- * next in both cases.
+ * Return: 0 or why a connection failed; krping_client_go() is next in both
+ * cases.
  */
 int krping_client_begin(struct krping_run *run)
 {
@@ -71,7 +72,7 @@ int krping_client_begin(struct krping_run *run)
 	return ret;
 }
 
-/* Sessions of the run, which none has left yet. Return: their number. */
+/* Return: the number of sessions. None has left the run's list yet. */
 static u32 krping_client_sessions(struct krping_run *run,
 				  struct krping_session **sessions)
 {
@@ -86,10 +87,10 @@ static u32 krping_client_sessions(struct krping_run *run,
 }
 
 /**
- * krping_client_go - test with all connections, and release them
+ * krping_client_go - test with all connections and release them
  * @run: run after krping_client_begin()
  *
- * The results of the connections are in @run->error.
+ * @run->error has the result.
  */
 void krping_client_go(struct krping_run *run)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A run: what became of a command. Its connections are sessions.
+ * A run executes one command. Its connections are sessions.
  *
  * The task that wrote the command connects or listens, starts a thread for the
- * rest, and waits for the end; with bg a work item does all. The thread of a client
- * with one connection, or of a server for one, runs the session itself; others have
- * a work item for each session, and the thread waits until all are over.
+ * rest, and waits for the end. With bg, a work item does all of it. The thread
+ * of a client with one connection, or of a server for one client, runs the
+ * session itself. Other runs have a work item for each session, and the thread
+ * waits until all sessions have ended.
  *
- * A run ends by itself, or because krping_run_stop() was called: by a signal, by
- * a timeout, by another command. That makes everything fail that the run waits
- * for. Some runs stay on the list when they are over, for those who want to know.
+ * A run ends by itself or by krping_run_stop(), which is called for a signal, a
+ * timeout, or another command, and makes every wait of the run fail. The last
+ * runs that have ended stay on the list, so that their results can be read.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,14 +28,14 @@
 
 #include "priv.h"
 
-/* Runs that are over and still known. */
+/* Runs that have ended and stay on the list. */
 #define KRPING_RUNS_KEPT 64
 
 static LIST_HEAD(krping_runs);
 static unsigned int krping_last_id;
-static DEFINE_MUTEX(krping_runs_lock); /* both above */
+static DEFINE_MUTEX(krping_runs_lock); /* protects both above */
 
-/* Undoes krping_run_alloc(). */
+/* Undo krping_run_alloc(). */
 static void krping_run_dealloc(struct krping_run *run)
 {
 	krdma_domain_put(run->domain);
@@ -57,7 +58,7 @@ static void krping_run_free(struct kref *ref)
 }
 
 /**
- * krping_run_get - take a reference
+ * krping_run_get - take a reference to a run
  * @run: run
  */
 void krping_run_get(struct krping_run *run)
@@ -66,7 +67,7 @@ void krping_run_get(struct krping_run *run)
 }
 
 /**
- * krping_run_put - give a reference back
+ * krping_run_put - drop a reference to a run
  * @run: run, or NULL
  */
 void krping_run_put(struct krping_run *run)
@@ -83,7 +84,7 @@ static void krping_run_time_is_over(struct work_struct *work)
 	krping_run_stop(run, -ETIMEDOUT);
 }
 
-/* A file descriptor of the caller's, or else a process. */
+/* netns= is a file descriptor of the caller, or if it is not, a process ID. */
 static struct net *krping_run_net(const struct krping_opts *opts)
 {
 	struct net *net;
@@ -136,7 +137,7 @@ static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 	return run;
 }
 
-/* Connections that share receives are of one domain, and so of one PD. */
+/* Connections that share receives need one PD, which a domain gives them. */
 static int krping_run_make_domain(struct krping_run *run)
 {
 	struct krdma_domain *domain;
@@ -160,9 +161,9 @@ static void krping_run_list(struct krping_run *run)
 }
 
 /**
- * krping_run_create - make a run of a command
- * @opts: the command
- * @error: result, if there is none
+ * krping_run_create - create a run of a command
+ * @opts: command
+ * @error: result: -errno if the function returns NULL
  *
  * Return: the run, on the list, with a reference for the caller; or NULL.
  */
@@ -192,7 +193,7 @@ err_dealloc:
 	return NULL;
 }
 
-/* The one that has been over for longest, if there are too many. */
+/* Return the oldest run that has ended, if too many of them are kept. */
 static struct krping_run *krping_runs_surplus_locked(void)
 {
 	struct krping_run *run, *first = NULL;
@@ -228,9 +229,9 @@ static void krping_runs_trim(void)
 }
 
 /**
- * krping_run_stop - make a run end
+ * krping_run_stop - end a run
  * @run: run
- * @error: why; the first one counts
+ * @error: result of the run, unless an earlier call has set it
  *
  * Context: process; does not wait for the end.
  */
@@ -253,11 +254,11 @@ void krping_run_stop(struct krping_run *run, int error)
 }
 
 /**
- * krping_run_add - a session begins
+ * krping_run_add - add a session to a run
  * @run: run
- * @s: session; @run's list has it until krping_run_session_over()
+ * @s: session; it stays on @run's list until krping_run_session_over()
  *
- * Return: false: the run is being stopped, nothing is done.
+ * Return: true, or false if the run is being stopped; then nothing is changed.
  */
 bool krping_run_add(struct krping_run *run, struct krping_session *s)
 {
@@ -284,7 +285,7 @@ static void krping_part_merge(struct krping_part *to,
 		return;
 	to->size = from->size;
 	to->ops += from->ops;
-	/* They ran at the same time. */
+	/* The sessions ran at the same time. */
 	to->elapsed = max(to->elapsed, from->elapsed);
 	krping_hist_merge(&to->hist, &from->hist);
 }
@@ -304,12 +305,12 @@ static void krping_run_merge_locked(struct krping_run *run,
 }
 
 /**
- * krping_run_sample - keep the time of one operation, if the command wants that
+ * krping_run_sample - keep the time of one operation, if samples= is given
  * @run: run
- * @size: bytes of the operation
- * @ns: time; more than 4 s count as 4.29 s
+ * @size: length of the operation in bytes
+ * @ns: time in ns; more than U32_MAX (4.29 s) is kept as U32_MAX
  *
- * Context: any; several sessions at a time.
+ * Context: any; several sessions may call it at the same time.
  */
 void krping_run_sample(struct krping_run *run, u32 size, u64 ns)
 {
@@ -318,13 +319,13 @@ void krping_run_sample(struct krping_run *run, u32 size, u64 ns)
 	if (!run->samples || atomic_read(&run->nsamples) >= run->opts.samples)
 		return;
 	i = atomic_inc_return(&run->nsamples) - 1;
-	/* In one piece: krping_samples_show() may be reading. */
+	/* A single store, because krping_samples_show() may be reading. */
 	if (i < run->opts.samples)
 		WRITE_ONCE(run->samples[i],
 			   (u64)size << 32 | min_t(u64, ns, U32_MAX));
 }
 
-/* A server is there to be stopped: stop= is no failure of it. */
+/* stop= is the normal end of a server, not a failure. */
 static bool krping_run_is_failure(const struct krping_run *run, int error)
 {
 	return error && !(error == -ECANCELED &&
@@ -332,9 +333,9 @@ static bool krping_run_is_failure(const struct krping_run *run, int error)
 }
 
 /**
- * krping_run_session_over - a session has ended
- * @s: session without a connection; it is freed
- * @error: 0 or why
+ * krping_run_session_over - remove a session from its run and free it
+ * @s: session without a connection
+ * @error: result of the session: 0 or -errno
  */
 void krping_run_session_over(struct krping_session *s, int error)
 {
@@ -354,14 +355,14 @@ void krping_run_session_over(struct krping_session *s, int error)
 	krping_run_put(run);
 }
 
-/* For a task that is about to sleep: no lock. */
+/* The caller is about to sleep and does not hold run->lock. */
 static bool krping_run_is_idle(const struct krping_run *run)
 {
 	return !READ_ONCE(run->nsessions);
 }
 
 /**
- * krping_run_wait_sessions - wait until no session is left
+ * krping_run_wait_sessions - wait until a run has no sessions
  * @run: run; krping_run_stop() ends its sessions
  */
 void krping_run_wait_sessions(struct krping_run *run)
@@ -381,7 +382,7 @@ static void krping_run_end(struct krping_run *run, int ret)
 	mutex_unlock(&run->lock);
 }
 
-/* Connect or listen. Sleeps in a way that a signal ends. */
+/* Connect or listen. A signal ends the wait. */
 static int krping_run_begin(struct krping_run *run)
 {
 	u32 ms = run->opts.timeout_ms;
@@ -392,7 +393,7 @@ static int krping_run_begin(struct krping_run *run)
 						      krping_server_begin(run);
 }
 
-/* All the rest. @ret: of krping_run_begin() */
+/* Test with all connections. @ret: result of krping_run_begin() */
 static void krping_run_go(struct krping_run *run, int ret)
 {
 	if (run->opts.role == KRPING_ROLE_CLIENT)
@@ -404,7 +405,7 @@ static void krping_run_go(struct krping_run *run, int ret)
 	krping_runs_trim();
 }
 
-/* The module stays until this is over; krping_exit() waits for the work. */
+/* It holds a reference to the module; krping_exit() waits for the work item. */
 static void krping_run_work(struct work_struct *work)
 {
 	struct krping_run *run = container_of(work, struct krping_run, work);
@@ -424,7 +425,7 @@ static int krping_run_thread(void *arg)
 	return 0;
 }
 
-/* Scheduling by chrt(1), nice(1) and taskset(1) of the writer is for its run. */
+/* A run inherits what chrt(1), nice(1) and taskset(1) set for its writer. */
 static void krping_run_schedule_as(struct task_struct *task,
 				   const struct task_struct *writer)
 {
@@ -435,15 +436,15 @@ static void krping_run_schedule_as(struct task_struct *task,
 		.sched_priority = writer->rt_priority,
 	};
 
-	/* A deadline is for one task: its run does without. */
+	/* A SCHED_DEADLINE reservation is for one task and is not inherited. */
 	if (writer->policy != SCHED_DEADLINE)
 		sched_setattr_nocheck(task, &attr);
 	set_cpus_allowed_ptr(task, &writer->cpus_mask);
 }
 
 /*
- * A run has a thread of its own, because its writer may be frozen or stopped at any
- * time; see krping_run_wait().
+ * A run has a thread of its own, because its writer may be frozen or stopped at
+ * any time; see krping_run_wait().
  */
 static int krping_run_start_thread(struct krping_run *run)
 {
@@ -472,8 +473,8 @@ static bool krping_signal_ends(const struct sighand_struct *sighand, int sig)
 }
 
 /*
- * Is there a signal that has a handler or kills? Otherwise the caller is only to be
- * frozen, stopped or traced, and comes back when it is continued.
+ * Check for a signal that has a handler or kills. Without one, the caller is
+ * only frozen, stopped or traced, and returns to the wait when it is continued.
  */
 static bool krping_is_signalled(void)
 {
@@ -507,13 +508,13 @@ static int krping_run_start_foreground(struct krping_run *run)
 }
 
 /**
- * krping_run_start - do it
+ * krping_run_start - start a run
  * @run: new run
  *
- * Return: 0: it goes on by itself, and krping_run_wait() waits for its end, unless
- * it is in the background; -ERESTARTNOHAND: the caller was frozen or stopped while it
- * connected, and returns that from its system call to begin again; or why else the
- * run has ended already.
+ * Return: 0: the run continues by itself, and krping_run_wait() waits for its
+ * end unless it is in the background; -ERESTARTNOHAND: the caller was frozen or
+ * stopped while it connected, and returns this from its system call to restart
+ * it; or another -errno with which the run has ended.
  */
 int krping_run_start(struct krping_run *run)
 {
@@ -533,13 +534,14 @@ int krping_run_start(struct krping_run *run)
 
 /**
  * krping_run_wait - wait for the end of a run
- * @run: run, started
+ * @run: started run
  *
- * A signal of the caller ends the wait. A caller that is frozen, stopped and
- * continued, or traced, has to leave the kernel for that, and must call again.
+ * A signal of the caller ends the wait. A caller that is frozen, stopped or
+ * traced must leave the kernel, and calls again when it is continued.
  *
- * Return: 0 it is over; -ERESTARTNOHAND it is not, and the caller returns that from
- * its system call; -EINTR it is not, and there is a signal.
+ * Return: 0: the run has ended; -ERESTARTNOHAND: it has not, and the caller
+ * returns this from its system call; -EINTR: it has not, and a signal is
+ * pending.
  */
 int krping_run_wait(struct krping_run *run)
 {
@@ -550,9 +552,9 @@ int krping_run_wait(struct krping_run *run)
 
 /**
  * krping_run_reap - wait until a run's thread has exited
- * @run: run that is over; once, by the task that started it
+ * @run: run that has ended; once, by the task that started it
  *
- * So the module can be unloaded as soon as a write() has returned.
+ * Then the module can be unloaded as soon as write() has returned.
  */
 void krping_run_reap(struct krping_run *run)
 {
@@ -561,14 +563,14 @@ void krping_run_reap(struct krping_run *run)
 }
 
 /**
- * krping_run_finish - end a run and wait for that
- * @run: run, started
- * @error: why
+ * krping_run_finish - end a run and wait for its end
+ * @run: started run
+ * @error: result of the run, unless an earlier one is set
  */
 void krping_run_finish(struct krping_run *run, int error)
 {
 	krping_run_stop(run, error);
-	/* Whatever it waits for fails now. */
+	/* Uninterruptible, because krping_run_stop() has failed every wait. */
 	wait_event(run->wait, READ_ONCE(run->over));
 }
 
@@ -584,8 +586,8 @@ static struct krping_run *krping_runs_find_locked(u32 id)
 }
 
 /**
- * krping_runs_get - find a run that is not over
- * @id: number, 0: any
+ * krping_runs_get - find a run that has not ended
+ * @id: number of the run, 0: any
  *
  * Return: the run with a reference for the caller, or NULL.
  */
@@ -602,9 +604,9 @@ struct krping_run *krping_runs_get(u32 id)
 }
 
 /**
- * krping_runs_show - show runs
- * @m: where
- * @show: for each
+ * krping_runs_show - call a function for each run
+ * @m: output
+ * @show: function that shows a run
  */
 void krping_runs_show(struct seq_file *m,
 		      void (*show)(struct seq_file *m, struct krping_run *run))
@@ -618,9 +620,9 @@ void krping_runs_show(struct seq_file *m,
 }
 
 /**
- * krping_runs_exit - forget all runs
+ * krping_runs_exit - free all runs
  *
- * The module goes: none is running, nobody has a file open.
+ * Called when the module is unloaded: no run is active and no file is open.
  */
 void krping_runs_exit(void)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server's side of a run: one client, as it always was, or many.
+ * The server's side of a run: one client, as always, or many.
  *
- * A server for one stops listening when that has come: others are told that
- * nobody listens. One for many has a work item for each, so that nobody waits for
- * another one, and whatever happens to a client ends its session only.
+ * A server for one client stops listening when it has connected, so that other
+ * clients are rejected. A server for many runs each client in a work item, so
+ * that no client waits for another one, and a failure ends only its own
+ * session.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,13 +19,13 @@ static void krping_server_set_listener(struct krping_run *run,
 {
 	mutex_lock(&run->lock);
 	run->listener = listener;
-	/* Who stops the run has not seen it. */
+		/* krping_run_stop() has not seen this listener. */
 	if (listener && run->stop)
 		krdma_disconnect(listener);
 	mutex_unlock(&run->lock);
 }
 
-/* The port may be one that the kernel has chosen. */
+/* Log the address: the kernel may have chosen the port. */
 static void krping_server_show_addr(struct krping_run *run,
 				    const struct krdma_cb *listener)
 {
@@ -42,7 +43,8 @@ static void krping_server_show_addr(struct krping_run *run,
  * krping_server_begin - listen
  * @run: run
  *
- * Return: 0, and krping_server_go() is next; or why it does not listen.
+ * Return: 0, and krping_server_go() is next; or -errno: the run does not
+ * listen.
  */
 int krping_server_begin(struct krping_run *run)
 {
@@ -96,7 +98,7 @@ static bool krping_server_is_full(struct krping_run *run)
 	return full;
 }
 
-/* Return: a session on the list that has the connection, or NULL. */
+/* Return: a session on the run's list with the connection, or NULL. */
 static struct krping_session *krping_server_take(struct krping_run *run,
 						 struct krdma_cb *cb)
 {
@@ -113,12 +115,13 @@ static struct krping_session *krping_server_take(struct krping_run *run,
 
 static void krping_server_refuse(struct krping_run *run, struct krdma_cb *cb)
 {
-	pr_info_ratelimited("%u: no room for a client\n", run->id);
+	pr_info_ratelimited("%u: rejects a client: no room for its connection\n",
+			    run->id);
 	krdma_reject_request(cb, NULL, 0);
 	krdma_release_cb(cb);
 }
 
-/* Return: true: it is being served, or was. */
+/* Return: true if the client is or was served, false if it was rejected. */
 static bool krping_server_admit(struct krping_run *run, struct krdma_cb *cb)
 {
 	struct krping_session *s = NULL;
@@ -170,14 +173,14 @@ static int krping_server_one(struct krping_run *run, struct krdma_cb *listener)
 }
 
 /**
- * krping_server_go - serve
+ * krping_server_go - serve clients
  * @run: run that listens
  *
- * Return: 0, or why it failed; what became of its clients is in @run->error.
+ * Return: 0 or -errno; @run->error has the result of the clients.
  */
 int krping_server_go(struct krping_run *run)
 {
-	/* krping_run_stop() disconnects it; this task alone takes it away. */
+	/* krping_run_stop() disconnects it; only this task releases it. */
 	struct krdma_cb *listener = run->listener;
 
 	if (run->opts.accept == 1 && !run->opts.cpu)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One connection of a run: dial or accept, test, disconnect.
+ * One connection of a run: connect or accept, test, disconnect.
  *
- * krdma makes the connection and takes it down (its raw mode); the work
- * requests are ours. Teardown, in krping_session_close(): no more posting from
- * completions, disconnect and drain, free MRs and memory, release.
+ * krdma establishes and releases the connection (in its raw mode); krping posts
+ * the work requests itself. krping_session_close() stops posting from
+ * completion handlers, disconnects and drains, frees MRs and memory, and
+ * releases.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,14 +17,14 @@
 
 #include "priv.h"
 
-/* Receives for a stream of messages take no more memory than that, ... */
+/* Maximum size in bytes of all receives for a stream of messages. */
 #define KRPING_WINDOW_BYTES (32 << 20)
-/* ... and are no more than that. */
+/* Maximum number of these receives. */
 #define KRPING_WINDOW_MAX 1024
-/* READs and atomics in flight, where not the protocol is for one. */
+/* READs and atomics in flight in tests whose protocol allows more than one. */
 #define KRPING_READS 16
 
-/* Do the client's messages or WRITEs take a receive each? */
+/* Check whether each message or WRITE of the client consumes a receive. */
 static bool krping_has_window(const struct krping_opts *opts)
 {
 	return opts->role == KRPING_ROLE_SERVER &&
@@ -38,7 +39,7 @@ static u32 krping_recv_len(const struct krping_opts *opts)
 	return max_t(u32, opts->size, sizeof(struct krping_wire));
 }
 
-/* Besides those of the window: what else the peer may say before it waits. */
+/* Receives in addition to those of the window, for other messages. */
 static u32 krping_recvs(const struct krping_opts *opts)
 {
 	return opts->test == KRPING_TEST_SBW || opts->imm ? 2 * KRPING_RECVS :
@@ -58,8 +59,8 @@ static u32 krping_window(const struct krping_opts *opts)
 }
 
 /**
- * krping_session_alloc - make a session
- * @run: whose it will be
+ * krping_session_alloc - allocate a session
+ * @run: run that the session will belong to
  *
  * Return: a session without a connection, or NULL.
  */
@@ -84,7 +85,7 @@ struct krping_session *krping_session_alloc(struct krping_run *run)
 	s->count = opts->count;
 	s->duration_s = opts->duration_s;
 	s->warmup = opts->warmup;
-	/* Who looks at memory anyway can look for completions as well. */
+	/* wlat polls memory anyway, so its task can poll for completions. */
 	s->direct = opts->poll || opts->test == KRPING_TEST_WLAT;
 	s->window = krping_window(opts);
 	s->nrecvs = s->window + krping_recvs(opts);
@@ -106,11 +107,12 @@ void krping_session_free(struct krping_session *s)
 }
 
 /**
- * krping_session_set_cb - give a session its connection, or take it away
+ * krping_session_set_cb - set or clear the connection of a session
  * @s: session
  * @cb: connection, or NULL
  *
- * Return: 0, or why the run is being stopped: then it will not be told again.
+ * Return: 0, or why the run is being stopped: then krping_run_stop() will not
+ * disconnect @cb.
  */
 int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 {
@@ -123,7 +125,7 @@ int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 	return ret;
 }
 
-/* What a device must have for these options, NULL: it has all. */
+/* Return: a capability that the command needs and the device lacks, or NULL. */
 static const char *krping_device_lacks(const struct krping_opts *opts,
 				       const struct ib_device *ibdev, u32 port)
 {
@@ -131,14 +133,14 @@ static const char *krping_device_lacks(const struct krping_opts *opts,
 
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return "register memory with work requests";
-	/* rxe and others claim what only iWARP has. */
+	/* rxe and others claim this capability, and only iWARP has it. */
 	if (opts->read_inv && !iwarp)
-		return "invalidate by a READ, which read_inv asks for";
+		return "invalidate by a READ, which read_inv requires";
 	if (opts->imm && iwarp)
-		return "send immediate data, which imm asks for";
+		return "send immediate data, which imm requires";
 	if (opts->test == KRPING_TEST_ATOMIC &&
 	    ibdev->attrs.atomic_cap == IB_ATOMIC_NONE)
-		return "do atomics, which atomic asks for";
+		return "do atomics, which atomic requires";
 	return NULL;
 }
 
@@ -156,7 +158,7 @@ static int krping_check_device(struct krping_session *s,
 	}
 	if (!*opts->dev || !strcmp(opts->dev, dev_name(&ibdev->dev)))
 		return 0;
-	pr_err_ratelimited("%u: dev=%s, but the way is by %s\n", s->id,
+	pr_err_ratelimited("%u: dev=%s, but the route uses %s\n", s->id,
 			   opts->dev, dev_name(&ibdev->dev));
 	s->step = NULL;
 	return -ENODEV;
@@ -183,7 +185,7 @@ static int krping_qp_ready(struct krdma_cb *cb)
 	return 0;
 }
 
-/* Only wakes the task that runs the session: it closes, and nobody waits here. */
+/* krdma must not wait here: only wake the session's task, which closes. */
 static void krping_closing(struct krdma_cb *cb, int reason)
 {
 	krping_fail(cb->context, reason);
@@ -203,14 +205,14 @@ static u8 krping_reads_in_flight(const struct krping_opts *opts)
 }
 
 /**
- * krping_session_params - how connections of a run are made
+ * krping_session_params - fill in the parameters of the connections of a run
  * @run: run
  * @params: result, without the context
  *
- * One READ at a time in either direction, as all old peers offer and ask for,
- * unless the test is one that they do not know. Any signal ends a wait, see
- * krping_wait_until(). retry_count is krdma's 6: with 7, rxe never gives up, and
- * nobody would notice a dead peer.
+ * All old peers offer and request one READ in flight in each direction. So does
+ * this one, unless the test is unknown to old peers. Any signal ends a wait,
+ * see krping_wait_until(). krdma sets retry_count to 6: with 7, rxe retries
+ * without end, and a dead peer is never detected.
  */
 void krping_session_params(const struct krping_run *run,
 			   struct krdma_params *params)
@@ -240,13 +242,13 @@ void krping_session_params(const struct krping_run *run,
 }
 
 /**
- * krping_session_parse - read an address of a command
+ * krping_session_parse - parse an address of a command
  * @run: run
  * @text: address, "": any
- * @port: port
+ * @port: port in host order
  * @addr: result
  *
- * Return: 0, or -EINVAL, and the log says so.
+ * Return: 0, or -EINVAL after a line in the log.
  */
 int krping_session_parse(const struct krping_run *run, const char *text,
 			 u32 port, struct sockaddr_storage *addr)
@@ -266,7 +268,7 @@ int krping_session_parse(const struct krping_run *run, const char *text,
 	return -EINVAL;
 }
 
-/* Why did it not connect, if the server has said it. */
+/* Return: @ret, or -EPROTOTYPE if the server has rejected the hello. */
 static int krping_session_rejected(struct krping_session *s,
 				   const struct sockaddr_storage *addr, int ret)
 {
@@ -282,7 +284,7 @@ static int krping_session_rejected(struct krping_session *s,
 	return ret;
 }
 
-/* The source address that was asked for, or that of the device. */
+/* Set the source address to src=, or else to an address of dev=. */
 static int krping_session_src(struct krping_session *s,
 			      const struct sockaddr_storage *dst,
 			      struct sockaddr_storage *src,
@@ -324,7 +326,7 @@ static int krping_session_connect(struct krping_session *s,
  * krping_session_dial - connect
  * @s: client's session on its run's list
  *
- * Return: 0 or -errno; krping_session_finish() is next in both cases.
+ * Return: 0 or -errno; the caller calls krping_session_finish() in both cases.
  */
 int krping_session_dial(struct krping_session *s)
 {
@@ -349,10 +351,10 @@ int krping_session_dial(struct krping_session *s)
 }
 
 /**
- * krping_session_accept - accept
- * @s: server's session on its run's list, with a connection that was asked for
+ * krping_session_accept - accept a connection request
+ * @s: server's session on its run's list, with the requested connection
  *
- * Return: 0 or -errno; krping_session_finish() is next in both cases.
+ * Return: 0 or -errno; the caller calls krping_session_finish() in both cases.
  */
 int krping_session_accept(struct krping_session *s)
 {
@@ -387,7 +389,7 @@ static void krping_session_close(struct krping_session *s)
 		krdma_release_cb(cb);
 }
 
-/* The device may have less than was asked for. */
+/* The device may provide fewer send queue slots than requested. */
 static int krping_session_depth(struct krping_session *s)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
@@ -421,7 +423,7 @@ static int krping_session_server(struct krping_session *s)
 }
 
 /**
- * krping_session_test - test
+ * krping_session_test - run the test
  * @s: connected session
  *
  * Return: 0 or -errno.
@@ -441,20 +443,20 @@ int krping_session_test(struct krping_session *s)
 }
 
 /**
- * krping_session_finish - the connection is over
+ * krping_session_finish - close the connection of a session
  * @s: session, connected or not
- * @ret: 0, or why it did not connect or did not test to the end
+ * @ret: 0, or why it did not connect or did not complete the test
  *
- * Says in the log what went wrong.
+ * Logs a failure that is not logged yet.
  *
- * Return: @ret, or why the run was stopped.
+ * Return: @ret, or if it is an error, why the run was stopped.
  */
 int krping_session_finish(struct krping_session *s, int ret)
 {
 	krping_session_close(s);
 	if (ret)
 		ret = READ_ONCE(s->run->stop) ?: ret;
-	/* Without a step there is a line already; a signal is no failure. */
+	/* Without a step, the failure is logged; a signal is not a failure. */
 	if (ret && ret != -EINTR && ret != -ECANCELED && s->step)
 		pr_err_ratelimited("%u: %s: error %d\n", s->id, s->step, ret);
 	return ret;

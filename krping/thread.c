@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which task does the work of a connection, and on which processor.
+ * Tasks and processors that do the work of the connections.
  *
- * Sessions with a work item each are tasks of their own, on any processor. With
- * threads=N they are dealt out to N teams. Of a team only the one works that has
- * the turn, and it gives that away whenever it has to wait: as one task would go
- * on with the next of its connections. Who waits for the turn gets it in the order
- * in which they came. So a test is written as if it were alone.
+ * Each session that has a work item is a task of its own, on any processor.
+ * With threads=N the sessions are divided into N teams. Only one session of a
+ * team works at a time, the one that holds the turn (a semaphore). It releases
+ * the turn whenever it waits, as a single thread would proceed to its next
+ * connection. Sessions get the turn in the order in which they requested it. So
+ * a test is written as if its session were alone.
  *
- * With cpu=N the first team, or connection, is bound to that processor, and the
- * others to those that follow, from the last one on to the first again.
+ * With cpu=N the first team, or connection without teams, is bound to processor
+ * N, and the others to the following online processors, round robin.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,15 +25,15 @@
 
 #include "priv.h"
 
-/* Connections that are tested at a time; others wait for one of them. */
+/* Number of connections tested at a time; others wait in the queue. */
 #define KRPING_SESSIONS_ACTIVE 512
 
 static struct workqueue_struct *krping_session_wq;
-/* Those that have a processor. They may be at it for long, hence the flag. */
+/* Work items bound to a processor. They run long, hence WQ_CPU_INTENSIVE. */
 static struct workqueue_struct *krping_cpu_wq;
 
 /**
- * krping_threads_init - make what sessions are run by
+ * krping_threads_init - create the workqueues of sessions
  *
  * Return: 0 or -ENOMEM.
  */
@@ -52,7 +53,7 @@ int krping_threads_init(void)
 }
 
 /**
- * krping_threads_exit - undo krping_threads_init(), and wait for all of them
+ * krping_threads_exit - flush and destroy the workqueues of sessions
  */
 void krping_threads_exit(void)
 {
@@ -71,10 +72,10 @@ static bool krping_cpu_is_there(const struct krping_opts *opts)
 }
 
 /**
- * krping_threads_alloc - prepare what a run's command says about tasks
+ * krping_threads_alloc - allocate the teams of a run and check cpu=
  * @run: new run
  *
- * Return: 0; -EINVAL there is no such processor; -ENOMEM.
+ * Return: 0; -EINVAL: no such processor is online; -ENOMEM.
  */
 int krping_threads_alloc(struct krping_run *run)
 {
@@ -101,7 +102,7 @@ void krping_threads_free(struct krping_run *run)
 	kfree(run->turns);
 }
 
-/* Which of the run's teams it is in; without teams each is one. */
+/* Return: number of the session's team; without threads=, of the session. */
 static u32 krping_thread_of(const struct krping_session *s)
 {
 	u32 threads = s->opts->threads ?: KRPING_CONNS_MAX;
@@ -112,7 +113,7 @@ static u32 krping_thread_of(const struct krping_session *s)
 }
 
 /**
- * krping_thread_join - make a session one of a team
+ * krping_thread_join - assign a session to a team
  * @s: session with its number
  */
 void krping_thread_join(struct krping_session *s)
@@ -121,7 +122,7 @@ void krping_thread_join(struct krping_session *s)
 		s->turn = &s->run->turns[krping_thread_of(s)];
 }
 
-/* One may go offline at any time: then its work is done elsewhere. */
+/* Return: an online processor. If it goes offline, the work runs elsewhere. */
 static unsigned int krping_thread_cpu(const struct krping_session *s)
 {
 	unsigned int cpu = s->opts->cpu - 1;
@@ -136,9 +137,9 @@ static unsigned int krping_thread_cpu(const struct krping_session *s)
 }
 
 /**
- * krping_thread_start - have a session run by a work item
- * @s: session that is one of a team
- * @work: runs it
+ * krping_thread_start - run a session in a work item
+ * @s: session, after krping_thread_join()
+ * @work: function of the work item
  */
 void krping_thread_start(struct krping_session *s, work_func_t work)
 {
@@ -150,8 +151,8 @@ void krping_thread_start(struct krping_session *s, work_func_t work)
 }
 
 /**
- * krping_turn_take - wait until the session may work
- * @s: session that does not
+ * krping_turn_take - wait for the turn of the session's team
+ * @s: session that does not hold it
  *
  * Return: 0 or -EINTR.
  */
@@ -164,8 +165,8 @@ int krping_turn_take(struct krping_session *s)
 }
 
 /**
- * krping_turn_give - let others of the team work
- * @s: session, which works or does not
+ * krping_turn_give - release the turn of the session's team, if held
+ * @s: session
  */
 void krping_turn_give(struct krping_session *s)
 {
@@ -176,10 +177,10 @@ void krping_turn_give(struct krping_session *s)
 }
 
 /**
- * krping_turn_pass - let others work that wait for it, and whoever else
- * @s: session that works
+ * krping_turn_pass - let other sessions of the team and other tasks run
+ * @s: session that holds the turn, if it has a team
  *
- * Return: 0; -EINTR there is a signal, or was one.
+ * Return: 0, or -EINTR if a signal is or was pending.
  */
 int krping_turn_pass(struct krping_session *s)
 {
