@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory that READ and WRITE move, and its registration.
+ * Memory that READs and WRITEs move, and its registration.
  *
- * A buffer is the CPU's, or it is mapped for the adapter:
+ * A buffer belongs to the CPU, or is mapped for the adapter:
  *
  *   krping_buf_map() > REG_MR > … > LOCAL_INV, completed > krping_buf_unmap()
  *
- * The order matters. rxe looks pages up in what ib_map_mr_sg() wrote for as
- * long as the key is valid, so that is called for dead keys only; and a bounce
- * buffer's data is here only after unmapping.
+ * The order matters. While a key is valid, rxe looks up pages in the list that
+ * ib_map_mr_sg() wrote, so it is called only for invalid keys. With a bounce
+ * buffer, the data reach this memory only when it is unmapped.
  *
- * With mem_mode=mr, and in most tests, it stays mapped and registered for all of
- * the run, and the CPU asks for it by krping_buf_for_cpu().
+ * With mem_mode=mr, and in most tests, a buffer stays mapped and registered for
+ * the whole run, and the CPU gets access with krping_buf_for_cpu().
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -40,12 +40,12 @@ static int krping_buf_alloc_sgl(struct krping_buf *buf)
 }
 
 /**
- * krping_buf_alloc - make a buffer
+ * krping_buf_alloc - allocate a buffer and its MR
  * @buf: result, zeroed
- * @pd: of the connection
- * @size: bytes
+ * @pd: protection domain of the connection
+ * @size: length in bytes
  *
- * Return: 0 or -errno; then nothing is left behind.
+ * Return: 0 or -errno; then nothing is left allocated.
  */
 int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 {
@@ -54,7 +54,7 @@ int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 
 	buf->size = size;
 	buf->npages = DIV_ROUND_UP(size, PAGE_SIZE);
-	/* Whole pages: an MR's page list knows no other. */
+	/* Whole pages, because the page list of an MR has no smaller unit. */
 	buf->addr = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO |
 					    __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 	if (!buf->addr)
@@ -82,15 +82,15 @@ err_free_pages:
 
 /**
  * krping_buf_free - undo krping_buf_alloc()
- * @buf: buffer that no work request uses any more; mapped or not; or zeroed
+ * @buf: buffer that no work request uses, mapped or not; or zeroes
  */
 void krping_buf_free(struct krping_buf *buf)
 {
 	if (!buf->addr)
 		return;
 	/*
-	 * Still mapped if the run failed half way, or if it was for all of the
-	 * run; then the key may be alive.
+	 * The buffer is still mapped if the run failed, or if it was mapped for
+	 * the whole run. Then its key may be valid: deregister it first.
 	 */
 	ib_dereg_mr(buf->mr);
 	if (buf->mapped)
@@ -102,12 +102,12 @@ void krping_buf_free(struct krping_buf *buf)
 
 /**
  * krping_buf_map - hand a buffer to the adapter, under a new key
- * @buf: buffer whose key is dead
- * @dir: what the adapter will do with it
+ * @buf: buffer whose key is invalid
+ * @dir: direction of the mapping
  *
- * The key is valid once a REG_MR has been posted.
+ * The key becomes valid when a REG_MR is posted.
  *
- * Return: 0 or -errno; then it is still the CPU's.
+ * Return: 0 or -errno; then the buffer still belongs to the CPU.
  */
 int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 {
@@ -132,12 +132,12 @@ int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 
 /**
  * krping_buf_map_local - hand a buffer to the adapter, without a key of its own
- * @buf: buffer whose key is dead
- * @dir: what the adapter will do with it
+ * @buf: buffer whose key is invalid
+ * @dir: direction of the mapping
  *
- * It is for the PD's local_dma_lkey, at @buf->dma.
+ * Work requests use it by the PD's local_dma_lkey, at @buf->dma.
  *
- * Return: 0 or -errno; then it is still the CPU's.
+ * Return: 0 or -errno; then the buffer still belongs to the CPU.
  */
 int krping_buf_map_local(struct krping_buf *buf, enum dma_data_direction dir)
 {
@@ -154,8 +154,8 @@ int krping_buf_map_local(struct krping_buf *buf, enum dma_data_direction dir)
 
 /**
  * krping_buf_unmap - take a buffer back from the adapter
- * @buf: mapped buffer whose key is dead: its LOCAL_INV has completed, or there
- *	never was one
+ * @buf: mapped buffer whose key is invalid: its LOCAL_INV has completed, or it
+ *	was never registered
  */
 void krping_buf_unmap(struct krping_buf *buf)
 {
@@ -167,8 +167,8 @@ void krping_buf_unmap(struct krping_buf *buf)
 }
 
 /**
- * krping_buf_for_cpu - look at a buffer that the adapter keeps
- * @buf: mapped buffer; the adapter writes no more to what will be looked at
+ * krping_buf_for_cpu - make the adapter's data visible to the CPU
+ * @buf: mapped buffer; the adapter no longer writes to the part that is read
  *
  * Context: any.
  */
@@ -184,8 +184,8 @@ void krping_buf_for_cpu(struct krping_buf *buf)
 }
 
 /**
- * krping_buf_for_device - let the adapter have it again
- * @buf: mapped buffer, looked at or changed by the CPU
+ * krping_buf_for_device - make the CPU's data visible to the adapter
+ * @buf: mapped buffer that the CPU has read or written
  *
  * Context: any.
  */
@@ -201,12 +201,12 @@ void krping_buf_for_device(struct krping_buf *buf)
 }
 
 /**
- * krping_buf_peek - look at one byte that the adapter may be writing
+ * krping_buf_peek - read one byte that the adapter may be writing
  * @buf: mapped buffer
- * @offset: which byte
+ * @offset: offset of the byte
  *
  * Context: any.
- * Return: what is there now.
+ * Return: the current value of the byte.
  */
 u8 krping_buf_peek(struct krping_buf *buf, u32 offset)
 {

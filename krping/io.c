@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages from the peer, and waiting for completions; wr.c has what is posted.
+ * Messages from the peer, and waiting for completions; wr.c posts work
+ * requests.
  *
- * The task that runs a session posts sends and waits for what completes. The
- * completion handlers run in softirq context, or in the task itself if it looks
- * for completions; they set a bit for what they stand for, and nothing else is
- * shared: no state that two sides could overwrite. Receives are posted again by
- * their handler, before the message is acted on.
+ * The task that runs a session posts sends and waits for their completions. The
+ * completion handlers run in softirq context, or in the task itself if it
+ * polls. A handler sets a bit of krping_session.events and does not change the
+ * state of the protocol, which belongs to the task. The handler of a receive
+ * posts the receive again before the message is acted on.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -18,7 +19,7 @@
 
 #include "priv.h"
 
-/* How often to nudge an iWARP peer that is silent from the start, and when. */
+/* Number and interval of nudges to an iWARP peer that is silent at first. */
 #define KRPING_NUDGES 3
 #define KRPING_NUDGE_MS 100
 
@@ -31,9 +32,9 @@ static void krping_fail_locked(struct krping_session *s, int error)
 }
 
 /**
- * krping_fail - end the run
+ * krping_fail - end a session with an error
  * @s: session
- * @error: what who waits gets; the first one counts
+ * @error: result of its waits, unless an earlier one is set
  *
  * Context: any.
  */
@@ -47,8 +48,8 @@ void krping_fail(struct krping_session *s, int error)
 }
 
 /*
- * siw (siw_qp_sq_process(), 6.1 to 7.3) has this status for all that it cannot
- * give to TCP, also when the peer has closed the connection meanwhile.
+ * siw (siw_qp_sq_process(), 6.1 to 7.3) reports this status for every failure
+ * to send by TCP, including a connection that the peer has closed.
  */
 static bool krping_is_siw_closed(const struct krping_session *s,
 				 const struct ib_wc *wc)
@@ -58,10 +59,10 @@ static bool krping_is_siw_closed(const struct krping_session *s,
 }
 
 /**
- * krping_failed - a work request failed
+ * krping_failed - handle the completion of a failed work request
  * @s: session
- * @wc: its completion, of which only status and wr_cqe are valid
- * @name: what it was, for the log
+ * @wc: completion, of which only status and wr_cqe are valid
+ * @name: name of the work request in the log
  *
  * Context: completion handler.
  */
@@ -70,7 +71,7 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 {
 	int error = -EIO;
 
-	/* The QP is being closed: krdma tells why, has told, or finds that there is no reason. */
+	/* A flush is a consequence of closing: leave the reason to krdma. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		krdma_wc_failed(s->cb, wc->status);
 		return;
@@ -88,9 +89,9 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 /**
  * krping_count_locked - add to the statistics
  * @s: session
- * @counter: which
- * @msgs: operations
- * @bytes: of each
+ * @counter: counter
+ * @msgs: number of operations
+ * @bytes: length of each operation
  *
  * Context: any, @s->lock held.
  */
@@ -120,7 +121,7 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 	return ib_post_recv(s->cb->qp, &wr, NULL);
 }
 
-/* The peer takes more of our stream. Its count may have wrapped. */
+/* Handle a grant for this side's stream. The 32-bit count may have wrapped. */
 static bool krping_is_credit_locked(struct krping_session *s,
 				    const struct krping_adv *adv)
 {
@@ -141,7 +142,7 @@ static void krping_deliver_locked(struct krping_session *s,
 	lockdep_assert_held(&s->lock);
 	if (krping_is_credit_locked(s, &mail->adv))
 		return;
-	/* Nobody may speak twice before the other has answered. */
+	/* The peer must not send again before the first is answered. */
 	if (s->events & KRPING_EV_RECEIVED) {
 		krping_fail_locked(s, -EPROTO);
 		return;
@@ -151,7 +152,7 @@ static void krping_deliver_locked(struct krping_session *s,
 	wake_up(&s->wait);
 }
 
-/* One more of the peer's stream. */
+/* Count one operation of the peer's stream. */
 static void krping_arrived_locked(struct krping_session *s)
 {
 	lockdep_assert_held(&s->lock);
@@ -170,7 +171,10 @@ static bool krping_is_stream(const struct krping_session *s,
 	if (s->opts->test != KRPING_TEST_SLAT &&
 	    s->opts->test != KRPING_TEST_SBW)
 		return false;
-	/* Data have no zeroes where a message has its size; the first one is. */
+	/*
+	 * Data are not 0 where a message has its size, so they have no type.
+	 * The first message has none either and comes before streaming is set.
+	 */
 	if (error)
 		return true;
 	krping_ctl_decode(&ctl, adv);
@@ -214,10 +218,11 @@ static void krping_received_locked(struct krping_session *s,
  * @msg: receive
  * @wc: its completion
  *
- * Nothing is posted once the session has an error: its task may be draining.
+ * Once the session has an error, nothing is posted: its task may be draining.
  *
  * Context: completion handler.
- * Return: true if @msg was posted again or @s failed because it could not be.
+ * Return: true if @msg was posted again, or if @s failed because posting
+ * failed.
  */
 bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
 		      const struct ib_wc *wc)
@@ -247,10 +252,10 @@ static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /**
  * krping_msg_alloc - allocate and map memory for a message
- * @msg: result; its owner is not set
+ * @msg: result, without an owner
  * @ibdev: device
- * @len: bytes
- * @dir: direction
+ * @len: length in bytes
+ * @dir: direction of the mapping
  *
  * Return: 0, -ENOMEM or -EIO.
  */
@@ -274,7 +279,7 @@ int krping_msg_alloc(struct krping_msg *msg, struct ib_device *ibdev, u32 len,
 
 /**
  * krping_msg_free - undo krping_msg_alloc()
- * @msg: message that no adapter uses; or zeroes
+ * @msg: message that no adapter uses, or zeroes
  * @ibdev: as for krping_msg_alloc()
  * @len: as for krping_msg_alloc()
  * @dir: as for krping_msg_alloc()
@@ -352,19 +357,17 @@ static int krping_post_recvs(struct krping_session *s)
 		return krping_pool_join(s);
 	for (i = 0; !ret && i < s->nrecvs; i++)
 		ret = krping_post_recv(s, &s->recvs[i]);
-	/* Those that are posted must not outlive their memory. */
+	/* The posted receives must not outlive their memory. */
 	if (ret)
 		ib_drain_rq(s->cb->qp);
 	return ret;
 }
 
 /**
- * krping_io_init - make what a connection needs to carry messages and data
+ * krping_io_init - allocate memory and post the receives of a connection
  * @s: session whose connection has a QP and is not connected
  *
- * Receives are posted afterwards.
- *
- * Return: 0 or -errno; then nothing is left behind.
+ * Return: 0 or -errno; then nothing is left allocated.
  */
 int krping_io_init(struct krping_session *s)
 {
@@ -380,7 +383,7 @@ int krping_io_init(struct krping_session *s)
 
 /**
  * krping_io_exit - undo krping_io_init()
- * @s: session whose connection is drained; whatever part of it exists
+ * @s: session whose connection is drained; partly initialized is enough
  */
 void krping_io_exit(struct krping_session *s)
 {
@@ -390,7 +393,7 @@ void krping_io_exit(struct krping_session *s)
 	krping_msgs_free(s);
 }
 
-/* All that was waited for, or the end: takes it and says true. */
+/* Take all @arg events or the session's error. Return: false: neither yet. */
 static bool krping_take(struct krping_session *s, const void *arg, int *ret)
 {
 	const u32 *events = arg;
@@ -417,7 +420,7 @@ static long krping_jiffies(u32 ms)
 	return ms ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
 }
 
-/* The only processor is for those, too, who make what is looked for happen. */
+/* With one processor, schedule() lets the tasks run that make @ready true. */
 static int krping_relax(struct krping_session *s)
 {
 	if (num_online_cpus() == 1)
@@ -425,7 +428,7 @@ static int krping_relax(struct krping_session *s)
 	return krping_turn_pass(s);
 }
 
-/* Nobody else looks: each turn lets others have the processor. */
+/* Poll the CQ, which no other task does. Each round yields the processor. */
 static int krping_look_until(struct krping_session *s,
 			     bool (*ready)(struct krping_session *s,
 					   const void *arg, int *ret),
@@ -446,14 +449,14 @@ static int krping_look_until(struct krping_session *s,
 }
 
 /**
- * krping_wait_until - wait for what a completion handler does
+ * krping_wait_until - wait for a condition that a completion handler makes true
  * @s: session
- * @ready: is it done? Then what is the result?
- * @arg: for that
- * @ms: how long, 0: for ever
+ * @ready: checks the condition; if it is true, *ret is the result of the wait
+ * @arg: argument of @ready
+ * @ms: timeout in ms, 0: none
  *
- * Any signal ends it, not only a deadly one: shells that run echo themselves
- * catch the interrupt key's, and it is how a run has always been stopped.
+ * Any signal ends the wait, not only a fatal one. This is how a run has always
+ * been stopped: a shell that runs echo itself catches SIGINT.
  *
  * Return: the result, -EINTR, or -ETIMEDOUT.
  */
@@ -506,7 +509,7 @@ static void krping_wait_begin(struct krping_session *s)
 }
 
 /**
- * krping_idle_init - prepare krping_idle_start()
+ * krping_idle_init - prepare a session for krping_idle_start()
  * @s: new session
  */
 void krping_idle_init(struct krping_session *s)
@@ -515,12 +518,11 @@ void krping_idle_init(struct krping_session *s)
 }
 
 /**
- * krping_idle_start - begin to look whether waits take too long
+ * krping_idle_start - start to check for waits that take too long
  * @s: session
  *
- * That is done once for each idle_timeout, or little more often, and not by a
- * timer for each wait: to set one takes as long as some parts of a round trip, and
- * would be measured with it.
+ * The check runs about once per idle_timeout. A timer for each wait would take
+ * as long to set as parts of a round trip, and would be measured with it.
  */
 void krping_idle_start(struct krping_session *s)
 {
@@ -533,7 +535,7 @@ void krping_idle_start(struct krping_session *s)
 
 /**
  * krping_idle_stop - undo krping_idle_start()
- * @s: session that waits for nothing
+ * @s: session that is not waiting
  */
 void krping_idle_stop(struct krping_session *s)
 {
@@ -554,10 +556,10 @@ static bool krping_is_ready(struct krping_session *s,
 }
 
 /**
- * krping_wait_ready - wait for what a completion handler does, up to idle_timeout
+ * krping_wait_ready - wait for a condition, up to idle_timeout
  * @s: session, between krping_idle_start() and krping_idle_stop()
  * @ready: as for krping_wait_until()
- * @arg: likewise
+ * @arg: as for krping_wait_until()
  *
  * Return: as krping_wait_until().
  */
@@ -588,11 +590,11 @@ static bool krping_is_over(struct krping_session *s, const void *arg, int *ret)
 }
 
 /**
- * krping_pause - do nothing for some time
+ * krping_pause - wait for some time
  * @s: session
- * @ms: how long
+ * @ms: time in ms
  *
- * Return: 0, -EINTR, or why the run ends.
+ * Return: 0, -EINTR, or the error that ends the session.
  */
 int krping_pause(struct krping_session *s, u32 ms)
 {
@@ -602,10 +604,10 @@ int krping_pause(struct krping_session *s, u32 ms)
 }
 
 /**
- * krping_pause_until_over - do nothing until the session ends
+ * krping_pause_until_over - wait until the session has an error
  * @s: session
  *
- * Return: why it ends, or -EINTR.
+ * Return: the error, or -EINTR.
  */
 int krping_pause_until_over(struct krping_session *s)
 {
@@ -615,11 +617,11 @@ int krping_pause_until_over(struct krping_session *s)
 /**
  * krping_wait - wait for completions
  * @s: session
- * @events: all of these KRPING_EV_*; they are taken, so that the next wait is
- *	for new ones. KRPING_EV_RECEIVED: the message is in @s->peer
- * @step: what is waited for, for the log
+ * @events: KRPING_EV_* that must all be set; they are cleared. With
+ *	KRPING_EV_RECEIVED, @s->peer is the message
+ * @step: name of the wait, for the log
  *
- * Return: 0, or as krping_wait_until(), or why the run ends.
+ * Return: 0, or as krping_wait_until(), or the error that ends the session.
  */
 int krping_wait(struct krping_session *s, u32 events, const char *step)
 {
@@ -633,13 +635,13 @@ int krping_wait(struct krping_session *s, u32 events, const char *step)
  * @events: as for krping_wait()
  * @step: as for krping_wait()
  *
- * The accepting side of siw (6.1 to 7.3) ignores what arrives between its MPA
- * reply and the end of siw_accept(), see siw_cm_llp_data_ready(), and looks
- * at it again only when more arrives. So a first message that comes fast would
- * lie there for ever. A client sends some more: MPA itself knows such a WRITE
- * as its ready-to-receive frame. A server could only READ, and siw answers a
- * READ of no bytes with what it sent before; so clients that do not do this,
- * like rping, may hang with siw.
+ * The accepting side of siw (6.1 to 7.3) ignores data that arrive between its
+ * MPA reply and the end of siw_accept(), see siw_cm_llp_data_ready(). It checks
+ * for them only when more data arrive, so an early first message would never be
+ * received. A client therefore sends a few WRITEs of no bytes (nudges), which
+ * MPA itself uses as its ready-to-receive frame. A server could only READ, and
+ * siw answers a READ of no bytes with the data it sent before. So clients that
+ * do not nudge, such as rping, may hang with siw.
  *
  * Return: as krping_wait().
  */
@@ -662,10 +664,10 @@ int krping_wait_first(struct krping_session *s, u32 events, const char *step)
 }
 
 /**
- * krping_probe - is the peer's adapter alive?
+ * krping_probe - check whether the peer's adapter is alive
  * @s: session
  *
- * Return: 0, -EINTR, -ETIMEDOUT, or why the session ends.
+ * Return: 0, -EINTR, -ETIMEDOUT, or the error that ends the session.
  */
 int krping_probe(struct krping_session *s)
 {
@@ -676,15 +678,14 @@ int krping_probe(struct krping_session *s)
 }
 
 /**
- * krping_wait_peer - wait for a message of a peer that has much to do
+ * krping_wait_peer - wait for a message of a peer that may be busy for long
  * @s: session
  * @step: as for krping_wait()
  *
- * A peer that is dead would be waited for without end: so its adapter is asked
- * now and then.
+ * To detect a dead peer, its adapter is probed after each idle_timeout.
  *
- * Return: 0: the message is in @s->peer; -EINTR; -ETIMEDOUT; or why else the
- * run ends.
+ * Return: 0: @s->peer is the message; -EINTR; -ETIMEDOUT; or another error that
+ * ends the session.
  */
 int krping_wait_peer(struct krping_session *s, const char *step)
 {
@@ -702,11 +703,11 @@ int krping_wait_peer(struct krping_session *s, const char *step)
 
 /**
  * krping_wait_over - wait until the peer disconnects
- * @s: session whose peer has all to do and says nothing
+ * @s: session whose peer does all the work and sends no message
  * @step: as for krping_wait()
  *
- * Return: 0 it has disconnected; -EPROTO it has said something; -EINTR;
- * -ETIMEDOUT; or why else the run ends.
+ * Return: 0: the peer has disconnected; -EPROTO: it has sent a message; -EINTR;
+ * -ETIMEDOUT; or another error that ends the session.
  */
 int krping_wait_over(struct krping_session *s, const char *step)
 {

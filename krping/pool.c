@@ -21,11 +21,11 @@
 
 #include "priv.h"
 
-/* Receives of an SRQ: each connection's completion queue has room for all. */
+/* Maximum of receives of an SRQ. Each connection's CQ has room for all. */
 #define KRPING_POOL_MAX 4096
 
 /**
- * krping_pool_conns - number of connections that may share the receives of a run
+ * krping_pool_conns - return the number of connections that may share receives
  * @opts: command of the run
  *
  * Return: the number, at least 1.
@@ -39,17 +39,17 @@ u32 krping_pool_conns(const struct krping_opts *opts)
 }
 
 /**
- * krping_pool_share - most receives that each connection may bring to the pool
+ * krping_pool_share - return the share of each connection in a full SRQ
  * @opts: command of the run
  *
- * Return: the number.
+ * Return: maximum number of receives of a connection.
  */
 u32 krping_pool_share(const struct krping_opts *opts)
 {
 	return KRPING_POOL_MAX / krping_pool_conns(opts);
 }
 
-/* The session is found by pointers that are only compared: its QP may be gone. */
+/* Compare @qp only and do not follow it: the QP may be destroyed. */
 static struct krping_session *
 krping_pool_find_session_locked(struct krping_pool *pool,
 				const struct ib_cq *cq, const struct ib_qp *qp)
@@ -132,7 +132,7 @@ krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
 	return pool;
 }
 
-/* Undoes krping_pool_create() and krping_pool_fill_locked(). No QP uses the SRQ. */
+/* Undo krping_pool_create() and its receives. No QP uses the SRQ. */
 static void krping_pool_destroy(struct krping_pool *pool)
 {
 	u32 i;
@@ -177,7 +177,7 @@ static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
  * @cb: connection of a session, with its PD and without a QP
  *
  * Context: process.
- * Return: the SRQ, put by krping_pool_put_srq(), or an ERR_PTR.
+ * Return: the SRQ, which krping_pool_put_srq() returns, or an ERR_PTR.
  */
 struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 {
@@ -281,7 +281,7 @@ void krping_pool_leave(struct krping_session *s)
 
 	if (!s->qp)
 		return;
-	/* Its task alone looks for completions: those of the pool are due, too. */
+	/* No other task polls this CQ: complete receives of the pool. */
 	if (s->direct)
 		ib_process_cq_direct(s->cb->qp->recv_cq, -1);
 	mutex_lock(&s->run->pools_lock);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work requests that are posted one of a kind at a time: messages, a READ or a
- * WRITE, registering and invalidating. stream.c has those of which there are
- * many.
+ * Work requests of which one of a kind is in flight: messages, a READ or WRITE,
+ * registering and invalidating. stream.c posts many of a kind.
  */
 #include <linux/bottom_half.h>
 
@@ -39,7 +38,7 @@ static void krping_op_init(struct krping_op *op, struct krping_session *s,
 }
 
 /**
- * krping_ops_init - prepare the completions of a session
+ * krping_ops_init - initialize the completion handlers of a session
  * @s: session without work requests
  */
 void krping_ops_init(struct krping_session *s)
@@ -57,10 +56,10 @@ void krping_ops_init(struct krping_session *s)
 /**
  * krping_post - post work requests
  * @s: session
- * @wr: the first of them
+ * @wr: first work request of the list
  *
- * rxe up to 6.x sends from a tasklet, which runs at once when the last bottom
- * half is enabled here, and is left to ksoftirqd otherwise.
+ * rxe up to 6.x sends from a tasklet. It runs at once when the last bottom half
+ * is enabled here, and otherwise waits for ksoftirqd.
  *
  * Return: 0 or -errno.
  */
@@ -75,11 +74,11 @@ int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
 }
 
 /**
- * krping_touch - let the peer's adapter give a sign of life
+ * krping_touch - make the peer's adapter acknowledge something
  * @s: session
- * @op: what follows
+ * @op: nudge or probe, whose completion follows
  *
- * It is a WRITE of no bytes: it needs no key and changes nothing.
+ * Posts a WRITE of no bytes, which needs no key and changes no memory.
  *
  * Return: 0 or -errno.
  */
@@ -96,7 +95,7 @@ int krping_touch(struct krping_session *s, struct krping_op *op)
 	return krping_post(s, &wr.wr);
 }
 
-/* In front of @next, unless it is registered already. */
+/* Put a REG_MR in front of @next, unless the buffer is registered. */
 static const struct ib_send_wr *krping_reg_wr(struct krping_session *s,
 					      struct ib_reg_wr *reg,
 					      struct krping_buf *buf,
@@ -137,10 +136,10 @@ static const struct ib_send_wr *krping_inv_wr(struct krping_session *s,
 }
 
 /**
- * krping_dying - what to wait for before a buffer can be unmapped
+ * krping_dying - return the event to wait for before a buffer can be unmapped
  * @buf: buffer, or NULL
  *
- * Return: KRPING_EV_INVALIDATED if its LOCAL_INV was posted, else 0.
+ * Return: KRPING_EV_INVALIDATED if its LOCAL_INV was posted, otherwise 0.
  */
 u32 krping_dying(const struct krping_buf *buf)
 {
@@ -158,8 +157,8 @@ static void krping_fill_send(struct krping_session *s,
 }
 
 /*
- * With server_inv each answer of a server takes back what it answers to. That is
- * a buffer, or the end.
+ * With server_inv each answer of a server invalidates the key in the message
+ * that it answers, unless that message is the client's end and has none.
  */
 static bool krping_says_inv(const struct krping_session *s)
 {
@@ -169,14 +168,14 @@ static bool krping_says_inv(const struct krping_session *s)
 
 /**
  * krping_say - send a message
- * @s: session with no message on its way
- * @adv: the message
- * @old: buffer to invalidate first, if its key is valid, or NULL
- * @new: buffer to register first, if it is not, mapped, or NULL
- * @access: of @new
+ * @s: session without a message in flight
+ * @adv: content
+ * @old: buffer to invalidate first, if its key is valid; or NULL
+ * @new: mapped buffer to register first, unless it is registered; or NULL
+ * @access: access flags of @new
  *
- * One doorbell for all of it. KRPING_EV_SENT follows, and for @old what
- * krping_dying() says; krping_buf_unmap() is up to the caller then.
+ * One doorbell posts all work requests. KRPING_EV_SENT follows, and for @old
+ * the event of krping_dying(); then the caller calls krping_buf_unmap().
  *
  * Return: 0 or -errno.
  */
@@ -212,13 +211,12 @@ int krping_say(struct krping_session *s, const struct krping_adv *adv,
 }
 
 /**
- * krping_move - READ from or WRITE to the buffer that the peer has shown
- * @s: session with nothing else of this on its way; @s->peer is the peer's
- *	message
+ * krping_move - post a READ from, or a WRITE to, the peer's buffer
+ * @s: session without a READ or WRITE in flight; @s->peer is the peer's message
  * @opcode: IB_WR_RDMA_READ, IB_WR_RDMA_READ_WITH_INV or IB_WR_RDMA_WRITE
- * @buf: this side's buffer, mapped
- * @access: to register it with, if it was mapped for that
- * @len: bytes, at most @buf->size
+ * @buf: mapped buffer of this side
+ * @access: access flags of @buf, if it is mapped for registering
+ * @len: number of bytes, at most @buf->size
  *
  * KRPING_EV_MOVED follows.
  *
@@ -260,11 +258,11 @@ int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
 }
 
 /**
- * krping_invalidate - make a buffer's key useless
- * @s: session with no LOCAL_INV on its way
+ * krping_invalidate - invalidate a buffer's key
+ * @s: session without a LOCAL_INV in flight
  * @buf: registered buffer
  *
- * KRPING_EV_INVALIDATED follows; krping_buf_unmap() is up to the caller then.
+ * KRPING_EV_INVALIDATED follows; then the caller calls krping_buf_unmap().
  *
  * Return: 0 or -errno.
  */
@@ -276,10 +274,10 @@ int krping_invalidate(struct krping_session *s, struct krping_buf *buf)
 }
 
 /**
- * krping_register - register a buffer for all of the run
+ * krping_register - register a buffer for the rest of the run
  * @s: session
  * @buf: mapped buffer that is not registered
- * @access: how
+ * @access: access flags
  *
  * Return: 0 or -errno.
  */
