@@ -3,25 +3,27 @@
  * Measurements: latency and bandwidth of WRITEs, READs, messages and atomics.
  *
  *	client					server
- *	SEND where its start is	------------->
- *				<-------------	SEND where its start is
- *	wlat: WRITE		------------->	sees byte 0 change
- *	sees byte 0 change	<-------------	WRITE
+ *	SEND buffer's address	------------->
+ *				<-------------	SEND buffer's address
+ *	wlat: WRITE		------------->	polls byte 0 of its buffer
+ *	polls byte 0		<-------------	WRITE
  *	rlat: READ		<=============
  *	bw: WRITE, WRITE, …	=============>
  *	slat: SEND		------------->
  *				<-------------	SEND
  *	sbw: SEND, SEND, …	------------->
- *				<-------------	now and then: more may come
+ *				<-------------	at intervals: grant more
  *	rbw, atomic: as rlat
  *	disconnect
  *
- * To an old peer no message says that it is over: who has done its part
- * disconnects. A server that only serves waits for that; and with duplex, where
- * both write, the end of the other one is one's own.
+ * Old peers have no message for the end: a side that has done its part
+ * disconnects. A server that does nothing by itself waits for that. With
+ * duplex, where both sides WRITE, either side may end the test by
+ * disconnecting.
  *
- * New peers say so, the client first; then both know that all was done, and
- * whether what is in their memory is what the other one wrote or showed.
+ * New peers exchange messages at the end, the client first. Then both sides
+ * know that all operations were done, and whether the data in their memory are
+ * those that the peer wrote or advertised.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -32,7 +34,7 @@
 
 #include "priv.h"
 
-/* Looks at a byte in memory between two looks at everything else. */
+/* Reads of the polled byte for each check of all other conditions. */
 #define KRPING_SPINS 16
 
 static const char krping_start_adv[] = "wait for the peer's buffer";
@@ -45,14 +47,14 @@ static const char krping_atomics[] = "wait for ATOMIC_COMPLETE";
 static const char krping_end_msg[] = "wait for the client's end";
 static const char krping_disconnect[] = "wait for DISCONNECTED";
 
-/* Do data go from the server's memory to the client's? */
+/* Check for a test that moves data from the server's memory to the client's. */
 static bool krping_bench_is_read(const struct krping_session *s)
 {
 	return s->opts->test == KRPING_TEST_RLAT ||
 	       s->opts->test == KRPING_TEST_RBW;
 }
 
-/* What the other one will get. In wlat, the first byte of @start must be 0. */
+/* Fill the buffer that the peer gets. In wlat, byte 0 of @start must be 0. */
 static void krping_bench_fill(struct krping_session *s)
 {
 	if (s->opts->test == KRPING_TEST_ATOMIC)
@@ -62,7 +64,7 @@ static void krping_bench_fill(struct krping_session *s)
 		krping_payload_fill(s->start.addr, s->size, s->opts->role);
 }
 
-/* Both buffers stay mapped and registered for all of the run. */
+/* Both buffers stay mapped and registered for the whole run. */
 static int krping_bench_map(struct krping_session *s)
 {
 	int ret;
@@ -93,7 +95,7 @@ static int krping_bench_show(struct krping_session *s)
 	return krping_say(s, &adv, NULL, &s->start, access);
 }
 
-/* Only who READs or WRITEs needs to care how much there is. */
+/* Check for a server that neither READs nor WRITEs the client's buffer. */
 static bool krping_bench_is_idle(const struct krping_session *s)
 {
 	return s->opts->role == KRPING_ROLE_SERVER &&
@@ -112,7 +114,7 @@ static int krping_bench_learn(struct krping_session *s)
 	return -EMSGSIZE;
 }
 
-/* From here on what comes is data, if the test is about messages. */
+/* From here on, received messages are data if the test sends messages. */
 static void krping_bench_stream_begins(struct krping_session *s)
 {
 	unsigned long flags;
@@ -143,13 +145,13 @@ static int krping_bench_begin_server(struct krping_session *s)
 	      krping_wait_first(s, KRPING_EV_RECEIVED, krping_start_adv);
 	if (ret)
 		return ret;
-	/* The client may be faster with its first one than we here. */
+	/* The client's first data may arrive while this task is here. */
 	krping_bench_stream_begins(s);
 	return krping_bench_learn(s) ?: krping_bench_show(s) ?:
 	       krping_wait(s, KRPING_EV_SENT, krping_start_adv);
 }
 
-/* ---- one after the other, all by the client ---- */
+/* ---- one operation after the other, all by the client ---- */
 
 static int krping_one_by_one(struct krping_session *s, enum ib_wr_opcode opcode,
 			     const char *step,
@@ -171,7 +173,7 @@ static int krping_rlat(struct krping_session *s)
 	return krping_one_by_one(s, IB_WR_RDMA_READ, krping_reads, NULL);
 }
 
-/* What was there before was the number of those before. */
+/* An atomic returns the old value, which is the number of atomics before it. */
 static int krping_atomic_check(struct krping_session *s)
 {
 	krping_buf_for_cpu(&s->sink);
@@ -233,7 +235,7 @@ static int krping_give_credit(struct krping_session *s, u64 arrived)
 	       krping_wait(s, KRPING_EV_SENT, krping_sends);
 }
 
-/* 1: so many have arrived; 0: the client says something. */
+/* *ret: 1: @wanted operations have arrived; -ENOMSG: a message has come. */
 static bool krping_has_arrived(struct krping_session *s, const void *arg,
 			       int *ret)
 {
@@ -252,14 +254,14 @@ static bool krping_has_arrived(struct krping_session *s, const void *arg,
 	return *ret;
 }
 
-/* Return: 1; -ENOMSG the client has said something instead; or an error. */
+/* Return: 1; -ENOMSG: the client has sent a message instead; or an error. */
 static int krping_wait_arrived(struct krping_session *s, u64 wanted)
 {
 	s->step = krping_peers_send;
 	return krping_wait_ready(s, krping_has_arrived, &wanted);
 }
 
-/* The same of a client that sends when it wants, as long as it is there. */
+/* Wait for a client that sends at its own pace, while its adapter is alive. */
 static int krping_wait_stream(struct krping_session *s, u64 wanted)
 {
 	int ret;
@@ -272,10 +274,10 @@ static int krping_wait_stream(struct krping_session *s, u64 wanted)
 	return ret;
 }
 
-/* The server of a stream that takes receives: tells the client when it has more. */
+/* Serve a stream that consumes receives: grant more as receives are posted. */
 static int krping_feed(struct krping_session *s)
 {
-	/* No more than four on their way: the client has receives for those. */
+	/* At most four grants are in flight: the client has receives. */
 	u32 quarter = DIV_ROUND_UP(s->window, 4);
 	u64 next = quarter;
 	int ret;
@@ -293,15 +295,15 @@ static int krping_feed(struct krping_session *s)
 /* ---- back and forth ---- */
 
 /*
- * Byte 0 counts the rounds, from 1; the memory of both sides begins with zeroes.
- * An old peer looks at nothing else; but of a long WRITE the first packet says
- * little about the last, so between new peers the last byte counts as well.
+ * Byte 0 counts the rounds, from 1; the memory of both sides is zero at first.
+ * An old peer polls only this byte. The first packet of a long WRITE shows
+ * little about the last one, so new peers count in the last byte as well.
  */
 static int krping_wlat_write(struct krping_session *s, u64 round)
 {
 	u8 *data = s->sink.addr;
 
-	/* The last byte first: if there is only one, it is the first. */
+	/* Set the last byte first: if there is only one, it is byte 0. */
 	if (s->ext)
 		data[s->len - 1] = round;
 	data[0] = round;
@@ -315,7 +317,7 @@ static bool krping_wlat_is_here(struct krping_session *s, u8 round)
 	       (!s->ext || krping_buf_peek(&s->start, s->len - 1) == round);
 }
 
-/* Is the peer's WRITE here? A few looks for each of all the others. */
+/* Poll for the peer's WRITE, and at intervals check all other conditions. */
 static bool krping_wlat_seen(struct krping_session *s, const void *arg,
 			     int *ret)
 {
@@ -355,7 +357,7 @@ static int krping_wlat_server(struct krping_session *s)
 
 	ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round) ?:
 	      krping_stream_wait(s, s->stream.posted, krping_writes);
-	/* Who has seen the last one may leave before it is acknowledged. */
+	/* The client may leave before it acknowledges the last WRITE. */
 	if (ret == -ECONNRESET && !s->ext && s->stream.posted == s->count)
 		ret = 0;
 	return ret;
@@ -396,7 +398,7 @@ static int krping_round(struct krping_session *s,
 	return signal_pending(current) ? -EINTR : 0;
 }
 
-/* With a duration it is the client who knows when it is over, and says so. */
+/* With a duration, only the client knows the end, and sends a message then. */
 static bool krping_round_follows(const struct krping_session *s)
 {
 	if (s->opts->role == KRPING_ROLE_SERVER && s->duration_s)
@@ -433,12 +435,12 @@ static int krping_slat(struct krping_session *s)
 				krping_slat_client : krping_slat_server);
 }
 
-/* ---- all of them ---- */
+/* ---- all tests ---- */
 
 /**
  * struct krping_bench - a test
- * @run: for one size
- * @both: the server does it, too
+ * @run: function that tests one size
+ * @both: the server runs it as well
  */
 struct krping_bench {
 	int (*run)(struct krping_session *s);
@@ -456,8 +458,8 @@ static const struct krping_bench krping_benches[KRPING_TESTS] = {
 };
 
 /*
- * Scripts look for this line: the second word must be "delta", the numbers at
- * these places. No run's number in front.
+ * Scripts parse this line: the second word must be "delta", and the numbers
+ * must stay in these places. So the number of the run is not put in front.
  */
 static void krping_bench_log(const struct krping_session *s,
 			     const struct krping_part *part)
@@ -484,7 +486,7 @@ static int krping_bench_measure(struct krping_session *s)
 	return ret;
 }
 
-/* Checksum of what the peer gets from here, by its READs or by our WRITEs. */
+/* Checksum of the data that the peer gets, by its READs or our WRITEs. */
 static u32 krping_bench_crc(struct krping_session *s)
 {
 	if (!s->crc)
@@ -493,14 +495,14 @@ static u32 krping_bench_crc(struct krping_session *s)
 			  s->size);
 }
 
-/* Messages go to receives, and atomics are checked one by one. */
+/* Messages end in receives, and atomics are checked one by one. */
 static bool krping_bench_has_data(const struct krping_session *s)
 {
 	return s->opts->test == KRPING_TEST_WLAT ||
 	       s->opts->test == KRPING_TEST_BW || krping_bench_is_read(s);
 }
 
-/* Is what came from the peer what it should be? */
+/* Compare the data that came from the peer with its checksum. */
 static int krping_bench_check(struct krping_session *s, u32 crc)
 {
 	struct krping_buf *buf = krping_bench_is_read(s) ? &s->sink : &s->start;
@@ -516,7 +518,7 @@ static int krping_bench_check(struct krping_session *s, u32 crc)
 	return -EBADMSG;
 }
 
-/* Does data come from the server at all? */
+/* Check whether data come from the server at all. */
 static bool krping_bench_comes_back(const struct krping_session *s)
 {
 	return s->opts->test != KRPING_TEST_BW || s->opts->duplex;
@@ -533,10 +535,10 @@ static int krping_bench_end_client(struct krping_session *s)
 }
 
 /**
- * krping_bench_client - measure
+ * krping_bench_client - run a measurement
  * @s: connected session
  *
- * Return: 0 or why it was not done to the end.
+ * Return: 0 or why it was not completed.
  */
 int krping_bench_client(struct krping_session *s)
 {
@@ -545,13 +547,13 @@ int krping_bench_client(struct krping_session *s)
 	ret = krping_bench_begin_client(s) ?: krping_bench_measure(s);
 	if (s->ext)
 		return ret ?: krping_bench_end_client(s);
-	/* The other one has done its part, and waits for nobody. */
+	/* An old server that has done its part disconnects without waiting. */
 	if (ret == -ECONNRESET && s->opts->duplex && s->ops)
 		return 0;
 	return ret;
 }
 
-/* What it does itself, before it waits for the end. */
+/* Run the server's part of the test, before it waits for the end. */
 static int krping_bench_server_test(struct krping_session *s)
 {
 	if (krping_benches[s->opts->test].both || !krping_bench_is_idle(s))
@@ -575,11 +577,11 @@ static int krping_bench_end_server(struct krping_session *s)
 }
 
 /**
- * krping_bench_server - be measured
+ * krping_bench_server - serve a measurement
  * @s: connected session
  *
- * Return: 0 when the client has said, or an old one shown by disconnecting, that
- * it is over; or an errno.
+ * Return: 0 when the client has sent its end message, or an old client has
+ * disconnected; or -errno.
  */
 int krping_bench_server(struct krping_session *s)
 {
@@ -591,7 +593,7 @@ int krping_bench_server(struct krping_session *s)
 	ret = krping_bench_server_test(s);
 	if (s->ext)
 		return ret ?: krping_bench_end_server(s);
-	/* The client has done its part, maybe before any of ours was acknowledged. */
+	/* The client may end before it has acknowledged any WRITE. */
 	if (ret == -ECONNRESET && s->opts->duplex)
 		return 0;
 	return ret ?: krping_wait_over(s, krping_disconnect);

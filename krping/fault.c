@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a side does wrong when it is told to, so that the other can be tested. */
+/* Faults that a command injects on one side, to test the other side. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/minmax.h>
@@ -7,32 +7,32 @@
 
 #include "priv.h"
 
-/* Silent, until the peer has had enough. */
+/* Stay silent until the peer disconnects. */
 static int krping_fault_drop(struct krping_session *s)
 {
-	pr_info("%u: fault=drop: says nothing from here on\n", s->id);
+	pr_info("%u: fault=drop: sends nothing from here on\n", s->id);
 	s->step = NULL;
 	return krping_pause_until_over(s);
 }
 
-/* Gone, without a word. */
+/* Disconnect without an end message. */
 static int krping_fault_kill(struct krping_session *s)
 {
-	pr_info("%u: fault=kill: gone\n", s->id);
+	pr_info("%u: fault=kill: disconnects\n", s->id);
 	s->step = NULL;
 	krdma_disconnect(s->cb);
 	return -ESHUTDOWN;
 }
 
 /**
- * krping_fault - do wrong, if it is time for that
+ * krping_fault - inject the fault of the command, if it is due
  * @s: session before its next operation
  *
- * Return: 0: go on; or why the session ends.
+ * Return: 0: continue; or why the session ends.
  */
 int krping_fault(struct krping_session *s)
 {
-	/* Those in flight are not among the operations that were done. */
+	/* s->ops does not include operations in flight. */
 	u64 ops = max(s->ops, s->stream_posted + s->stream.posted);
 
 	switch (s->opts->fault) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fast registration: register a buffer of some length and make its key invalid
- * again, as often as wanted. Nothing of that is on the wire: the connection is
- * there because only a connected QP does it.
+ * Fast registration: register a buffer of varying length and invalidate its
+ * key, many times. Nothing is sent. The test needs a connection only because
+ * only a connected QP processes these work requests.
  *
- * The memory is real, and all MRs register it; nobody writes there. An MR's page
- * list is written when its last LOCAL_INV is complete, not before.
+ * All MRs register the same allocated memory, and no adapter writes to it. The
+ * page list of an MR is written only when its last LOCAL_INV is complete.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -16,19 +16,19 @@
 
 #include "priv.h"
 
-/* Now and then it rests, as it always did. */
+/* The test pauses at times, as it always has. */
 #define KRPING_FR_WORK_S 9
 #define KRPING_FR_REST_MS 1000
 
 static const char krping_fr_done[] = "wait for LOCAL_INV";
 
 /**
- * struct krping_fr - what the test has besides the session
- * @buf: memory, mapped
- * @sgl: a part of it
- * @mrs: used one after the other
- * @nmrs: how many
- * @rest: when to rest, in jiffies
+ * struct krping_fr - state of the test in addition to the session
+ * @buf: mapped memory
+ * @sgl: part of @buf that is registered next
+ * @mrs: memory regions, used one after the other
+ * @nmrs: number of @mrs
+ * @rest: time of the next pause, in jiffies
  */
 struct krping_fr {
 	struct krping_buf buf;
@@ -86,7 +86,7 @@ static int krping_fr_alloc(struct krping_session *s, struct krping_fr *fr)
 	return ret;
 }
 
-/* The first @len bytes of the memory. */
+/* Set fr->sgl to the first @len bytes. Return: number of entries. */
 static int krping_fr_cut(struct krping_fr *fr, u32 len)
 {
 	struct scatterlist *from, *to = fr->sgl;
@@ -150,7 +150,7 @@ static int krping_fr_rest(struct krping_session *s, struct krping_fr *fr)
 
 	if (time_before(jiffies, fr->rest))
 		return 0;
-	/* Nothing is to come but the end. */
+	/* No completion ends the pause, only the end of the session does. */
 	ret = krping_pause(s, KRPING_FR_REST_MS);
 	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
 	return ret;
@@ -168,7 +168,7 @@ static int krping_fr_one(struct krping_session *s, struct krping_fr *fr)
 	       krping_fr_rest(s, fr);
 }
 
-/* A count of 0 has always meant without end. */
+/* A count of 0 has always meant unlimited. */
 static bool krping_fr_more(const struct krping_session *s)
 {
 	if (!s->count && !s->duration_s)
@@ -198,7 +198,7 @@ static int krping_fr_test(struct krping_session *s)
 	if (ret)
 		return ret;
 	ret = krping_fr_loop(s, &fr);
-	/* What was posted uses the MRs until it is flushed. */
+	/* Posted work requests use the MRs until they are flushed. */
 	krping_fail(s, -ESHUTDOWN);
 	krdma_drain(s->cb);
 	krping_fr_free(&fr);
@@ -206,10 +206,10 @@ static int krping_fr_test(struct krping_session *s)
 }
 
 /**
- * krping_fr - register and invalidate
+ * krping_fr - test registering and invalidating
  * @s: connected session
  *
- * Return: 0 or why it was not done to the end.
+ * Return: 0 or why the test was not completed.
  */
 int krping_fr(struct krping_session *s)
 {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ping test, in the protocol of all krpings and of rping:
+ * The ping test, in the protocol that all versions of krping and rping use:
  *
  *	client					server
  *	fill the start buffer
- *	SEND where it is	------------->
+ *	SEND its address	------------->
  *				<-------------	READ it
  *				<-------------	SEND "go ahead"
- *	SEND where the sink is	------------->
- *				<-------------	WRITE what was read
+ *	SEND the sink's address	------------->
+ *				<-------------	WRITE the same data
  *				<-------------	SEND "go ahead"
  *	compare, next ping
  *
- * Only the client knows how many there will be: the server goes on until the
- * client disconnects. Each buffer is registered anew for each use, and its key
- * invalidated after it.
+ * Only the client knows the number of pings: the server continues until the
+ * client disconnects. Each buffer is registered for each use, and its key is
+ * invalidated afterwards, except with mem_mode=mr.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,12 +25,12 @@
 
 #include "priv.h"
 
-/* So much of the data a verbose run shows. */
+/* Maximum number of bytes of the data that a verbose run logs. */
 #define KRPING_LOG_DATA 64
-/* What the sink holds before a WRITE: occurs nowhere in the data. */
+/* Content of the sink before a WRITE. This value never occurs in the data. */
 #define KRPING_POISON 0xa5
 
-/* What is waited for, in words that krping's log has always had. */
+/* Names of the waits, which krping's log has always had. */
 static const char krping_read_adv[] = "wait for RDMA_READ_ADV";
 static const char krping_read_complete[] = "wait for RDMA_READ_COMPLETE";
 static const char krping_write_adv[] = "wait for RDMA_WRITE_ADV";
@@ -41,7 +41,7 @@ static int krping_log_data_len(const struct krping_buf *buf, u32 len)
 	return strnlen(buf->addr, min_t(u32, len, KRPING_LOG_DATA));
 }
 
-/* Kept: registered once, mapped for both directions. */
+/* Check for mem_mode=mr: registered once, and mapped for both directions. */
 static bool krping_keeps(const struct krping_session *s)
 {
 	return s->opts->mem_mode == KRPING_MEM_ONCE;
@@ -58,7 +58,7 @@ static int krping_ping_map(struct krping_session *s, struct krping_buf *buf,
 	return 0;
 }
 
-/* Its key is dead, or it is kept: back to the CPU. */
+/* Return a buffer to the CPU: its key is invalid, or it stays mapped. */
 static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 {
 	if (krping_keeps(s))
@@ -68,13 +68,13 @@ static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 	buf->dying = false;
 }
 
-/* What to wait for before that. */
+/* Return: events to wait for before krping_ping_unmap(). */
 static u32 krping_ping_end(struct krping_session *s, struct krping_buf *buf)
 {
 	return krping_keeps(s) ? 0 : krping_dying(buf);
 }
 
-/* Only what is made invalid for each use. */
+/* Return: @buf if it is to be invalidated after this use, or NULL. */
 static struct krping_buf *krping_ping_old(struct krping_session *s,
 					  struct krping_buf *buf)
 {
@@ -98,7 +98,7 @@ static int krping_show(struct krping_session *s, struct krping_buf *new,
 	return krping_say(s, &adv, old, new, access);
 }
 
-/* Has the server made the key of @buf invalid by its message? */
+/* Check that the server's message has invalidated @buf's key, if it must. */
 static int krping_client_invalidated(struct krping_session *s,
 				     struct krping_buf *buf)
 {
@@ -106,13 +106,13 @@ static int krping_client_invalidated(struct krping_session *s,
 		buf->valid = false;
 	if (!s->opts->server_inv || !buf->valid)
 		return 0;
-	pr_err("%u: the server invalidates nothing: server_inv is for both sides\n",
+	pr_err("%u: the server invalidates no keys: server_inv must be set on both sides\n",
 	       s->id);
 	s->step = NULL;
 	return -EPROTO;
 }
 
-/* The peer reads the start buffer. */
+/* Advertise the start buffer, which the server READs. */
 static int krping_client_send(struct krping_session *s)
 {
 	const u32 events = KRPING_EV_SENT | KRPING_EV_RECEIVED;
@@ -126,7 +126,7 @@ static int krping_client_send(struct krping_session *s)
 	return ret ?: krping_client_invalidated(s, &s->start);
 }
 
-/* The start buffer's key died with the message that showed the sink. */
+/* Invalidate and unmap the sink. The start buffer was invalidated before. */
 static int krping_client_retire(struct krping_session *s)
 {
 	struct krping_buf *old = krping_ping_old(s, &s->sink);
@@ -143,7 +143,7 @@ static int krping_client_retire(struct krping_session *s)
 	return 0;
 }
 
-/* The peer writes to the sink. */
+/* Advertise the sink, to which the server WRITEs. */
 static int krping_client_receive(struct krping_session *s)
 {
 	int ret;
@@ -170,7 +170,7 @@ static int krping_client_mismatch(struct krping_session *s)
 	return -EBADMSG;
 }
 
-/* Has the server READ what was there? */
+/* Compare the server's checksum with the data that it should have READ. */
 static int krping_client_check_go(struct krping_session *s)
 {
 	struct krping_ctl ctl;
@@ -225,23 +225,23 @@ static int krping_client_pings(struct krping_session *s)
 }
 
 /**
- * krping_pingpong_client - ping
+ * krping_pingpong_client - run the ping test
  * @s: connected session
  *
- * Return: 0 if every ping came back, else an errno.
+ * Return: 0 if every ping was answered with the same data, otherwise -errno.
  */
 int krping_pingpong_client(struct krping_session *s)
 {
 	int ret = krping_each_size(s, krping_client_pings);
 	u32 crc;
 
-	/* The server hears of data that came back wrong. */
+	/* Tell the server if the data were corrupted. */
 	if (s->ext && (!ret || ret == -EBADMSG))
 		ret = krping_end_client(s, ret, 0, &crc) ?: ret;
 	return ret;
 }
 
-/* Tell the client that it is done. */
+/* Answer the client's message: the READ or WRITE is complete. */
 static int krping_server_go_ahead(struct krping_session *s, u32 len)
 {
 	static const struct krping_adv nothing;
@@ -256,7 +256,7 @@ static int krping_server_go_ahead(struct krping_session *s, u32 len)
 	return krping_say_ctl(s, &ctl, old);
 }
 
-/* The client's next message; by then the adapter is done with the buffer. */
+/* Wait for the client's next message, and until the sink can be unmapped. */
 static int krping_server_next(struct krping_session *s, const char *step)
 {
 	int ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_RECEIVED |
@@ -273,7 +273,7 @@ static int krping_server_read(struct krping_session *s)
 	int ret;
 
 	if (!len || len > s->sink.size) {
-		pr_err("%u: the client's size %u is not in 1 to %u\n", s->id,
+		pr_err("%u: the client's size %u is outside 1 to %u\n", s->id,
 		       len, s->sink.size);
 		return len ? -EMSGSIZE : -EPROTO;
 	}
@@ -289,13 +289,13 @@ static int krping_server_read(struct krping_session *s)
 		      krping_server_go_ahead(s, len);
 }
 
-/* @len: bytes that were read */
+/* @len: number of bytes that were READ */
 static int krping_server_write(struct krping_session *s, u32 len)
 {
 	int ret;
 
 	if (!s->peer.adv.size) {
-		pr_err("%u: the client's sink has no size\n", s->id);
+		pr_err("%u: the client's sink has size 0\n", s->id);
 		return -EPROTO;
 	}
 	ret = s->opts->local_dma_lkey && !krping_keeps(s) ?
@@ -309,7 +309,7 @@ static int krping_server_write(struct krping_session *s, u32 len)
 		      krping_server_go_ahead(s, len);
 }
 
-/* From one message about a start buffer to the next. */
+/* Serve one ping, from its first message to the answer after the WRITE. */
 static int krping_server_ping(struct krping_session *s)
 {
 	u32 len = s->peer.adv.size;
@@ -328,7 +328,7 @@ static int krping_server_ping(struct krping_session *s)
 	return ret;
 }
 
-/* Is this not about a buffer, but the end? */
+/* Check whether the client's message is its end message. */
 static bool krping_server_is_end(const struct krping_session *s)
 {
 	struct krping_ctl ctl;
@@ -355,24 +355,24 @@ static int krping_server_pings(struct krping_session *s)
 			return ret;
 		ret = krping_server_next(s, krping_read_adv);
 	}
-	/* An old client has no other way to say that it is over. */
+	/* An old client can end the test only by disconnecting. */
 	if (ret == -ECONNRESET && !s->ext)
 		return 0;
 	return ret ?: krping_server_end(s);
 }
 
 /**
- * krping_pingpong_server - answer pings until the client has had enough
+ * krping_pingpong_server - answer pings until the client ends the test
  * @s: connected session
  *
- * Return: 0 if the client said that it is over, or, if it is an old one,
- * disconnected between two pings; else an errno.
+ * Return: 0 if the client has sent its end message, or if an old client has
+ * disconnected between two pings; otherwise -errno.
  */
 int krping_pingpong_server(struct krping_session *s)
 {
 	int ret;
 
-	/* Not before the client speaks is it really connected. */
+	/* A client that tests fr sends no message. */
 	if (s->idle_client)
 		return krping_wait_over(s, "wait for DISCONNECTED");
 	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a test goes on: for a number of operations or for some time, with one
- * size or with several.
+ * Sizes and end of a test: a number of operations or a duration for each size.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -10,9 +9,9 @@
 #include "priv.h"
 
 /**
- * krping_sizes_count - how many sizes there are
- * @from: the first one, 0: there is one
- * @size: the last one
+ * krping_sizes_count - return the number of sizes of a command
+ * @from: first size, 0: only @size
+ * @size: last size
  *
  * Return: the number.
  */
@@ -26,7 +25,7 @@ unsigned int krping_sizes_count(u32 from, u32 size)
 }
 
 /**
- * krping_more - is there another operation of this size to do?
+ * krping_more - check whether another operation of this size is to be done
  * @s: session
  *
  * Return: true if so.
@@ -49,9 +48,9 @@ bool krping_is_timed(const struct krping_session *s)
 }
 
 /**
- * krping_measured - note how long an operation took
+ * krping_measured - record the time of an operation
  * @s: session
- * @ns: time
+ * @ns: time in ns
  */
 void krping_measured(struct krping_session *s, u64 ns)
 {
@@ -62,8 +61,8 @@ void krping_measured(struct krping_session *s, u64 ns)
 }
 
 /*
- * A server whose client ends by time cannot tell the first operations from the
- * others; its own figures then include them.
+ * With a duration, a server continues until the client's end message, so it
+ * cannot warm up separately. Its own results then include these operations.
  */
 static int krping_warm_up(struct krping_session *s,
 			  int (*test)(struct krping_session *s))
@@ -83,7 +82,7 @@ static void krping_part_begin(struct krping_session *s)
 {
 	s->part->size = s->len;
 	s->goal = s->ops + s->count;
-	/* A ping without a count has always gone on for ever. */
+	/* Without count=, a ping has always been unlimited. */
 	if (!s->count && s->opts->test == KRPING_TEST_PING)
 		s->goal = U64_MAX;
 	s->until = jiffies + (unsigned long)s->duration_s * HZ;
@@ -108,12 +107,12 @@ static int krping_part(struct krping_session *s,
 }
 
 /**
- * krping_each_size - test with one size after the other
+ * krping_each_size - run a test with each size
  * @s: session
- * @test: operations of s->len bytes, as long as krping_more() says so; adds to
- *	s->ops and s->part
+ * @test: function that does operations of s->len bytes while krping_more() is
+ *	true, and adds to s->ops and s->part
  *
- * Return: 0 or what @test said.
+ * Return: 0 or the error of @test.
  */
 int krping_each_size(struct krping_session *s,
 		     int (*test)(struct krping_session *s))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * READs, WRITEs, messages or atomics, one like the other, one after the other or
- * many in flight.
+ * READs, WRITEs, messages or atomics of one kind, posted one after the other or
+ * with many in flight.
  *
- * The task posts, and the completion handler counts. The task is woken only
- * when what it waits for is reached, not by each completion: with many in
- * flight it lets half of them complete before it posts on.
+ * The task posts, and the completion handler counts. The handler wakes the task
+ * only when the awaited number is reached, not for each completion: when the
+ * stream is full, half of it must complete before the task posts again.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -14,7 +14,7 @@
 
 #include "priv.h"
 
-/* Only some have a completion, and the last one. */
+/* Work requests of one completion: @mod, or fewer if it is the last one. */
 static u64 krping_stream_step(const struct krping_stream *stream)
 {
 	u64 done = stream->done + stream->mod;
@@ -63,12 +63,12 @@ static enum krping_counter krping_stream_counter(enum ib_wr_opcode opcode)
 }
 
 /**
- * krping_stream_init - prepare a stream
- * @s: session, whose sink is registered and whose remote is known
- * @opcode: what they do; of others than READ, WRITE, SEND and atomics only the
- *	completions are for the stream
- * @depth: most in flight
- * @mod: so many have one completion; less if @depth is small
+ * krping_stream_init - start a stream
+ * @s: session with a registered sink, and with the peer's buffer in @s->remote
+ * @opcode: operation; if it is not a READ, WRITE, SEND or atomic, the caller
+ *	posts the work requests, and the stream only counts their completions
+ * @depth: maximum number in flight
+ * @mod: number of work requests for each signaled one; at most half of @depth
  */
 void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
 			u32 depth, u32 mod)
@@ -93,7 +93,7 @@ static bool krping_stream_is_inline(const struct krping_session *s)
 		stream->counter == KRPING_SEND);
 }
 
-/* The last of each @mod, and the very last one. */
+/* Signal the last work request of each @mod, and the last one of all. */
 static int krping_stream_flags(const struct krping_session *s)
 {
 	const struct krping_stream *stream = &s->stream;
@@ -119,7 +119,7 @@ static int krping_stream_post_atomic(struct krping_session *s,
 		.compare_add = 1,
 	};
 
-	/* What is there is the number of those that were before. */
+	/* The old value is the number of atomics before this one. */
 	if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
 		atomic.compare_add = s->ops;
 		atomic.swap = s->ops + 1;
@@ -155,7 +155,7 @@ static int krping_stream_post_wr(struct krping_session *s,
 }
 
 /**
- * krping_stream_post - post one
+ * krping_stream_post - post one operation
  * @s: session whose stream is not full
  *
  * Return: 0 or -errno.
@@ -178,7 +178,7 @@ int krping_stream_post(struct krping_session *s)
 	};
 	int ret;
 
-	/* The CPU copies it: it wants the CPU's address. */
+	/* The CPU copies inline data, so it needs the CPU's address. */
 	if (wr.send_flags & IB_SEND_INLINE)
 		sge.addr = (uintptr_t)s->sink.addr;
 	ret = krping_stream_post_wr(s, &wr);
@@ -203,10 +203,10 @@ static bool krping_stream_ready(struct krping_session *s, const void *arg,
 }
 
 /**
- * krping_stream_wait - wait until so many are complete
+ * krping_stream_wait - wait for completions
  * @s: session
- * @done: how many, of all since krping_stream_init()
- * @step: for the log
+ * @done: number of completions to wait for, counted from krping_stream_init()
+ * @step: name of the wait, for the log
  *
  * Return: 0, or as krping_wait().
  */
@@ -229,7 +229,7 @@ static bool krping_stream_may_send(struct krping_session *s, const void *arg,
 	return may || *ret;
 }
 
-/* Does the server need a receive for each? */
+/* Check whether each operation consumes a receive of the server. */
 static bool krping_stream_takes_credit(const struct krping_session *s)
 {
 	return s->window && (s->stream.counter == KRPING_SEND ||
@@ -237,9 +237,9 @@ static bool krping_stream_takes_credit(const struct krping_session *s)
 }
 
 /**
- * krping_stream_make_room - wait until one more can be posted
+ * krping_stream_make_room - wait until one more operation can be posted
  * @s: session
- * @step: for the log
+ * @step: name of the wait, for the log
  *
  * Return: 0, or as krping_wait().
  */
@@ -249,11 +249,14 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	u32 phase;
 	int ret = 0;
 
-	/* Where completions are fast it is never full, and nothing waits. */
+	/*
+	 * Pass the turn at times: with fast completions the stream is never
+	 * full and never waits.
+	 */
 	div_u64_rem(stream->posted, stream->depth, &phase);
 	if (!phase)
 		ret = krping_turn_pass(s);
-	/* READ_ONCE: it only grows, and a wait looks again. */
+	/* No lock: done only grows, and the wait checks it again. */
 	if (!ret && stream->posted - READ_ONCE(stream->done) >= stream->depth)
 		ret = krping_stream_wait(s, stream->posted - stream->depth / 2,
 					 step);
@@ -263,7 +266,7 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	return krping_wait_ready(s, krping_stream_may_send, NULL);
 }
 
-/* Once begun, a group of those that have one completion is ended. */
+/* Post a group of @mod to its end: only its last one is signaled. */
 static bool krping_stream_more(const struct krping_session *s)
 {
 	u32 phase;
@@ -275,9 +278,9 @@ static bool krping_stream_more(const struct krping_session *s)
 }
 
 /**
- * krping_stream_run - do all of them
+ * krping_stream_run - post all operations of the current size
  * @s: session with a new stream
- * @step: for the log
+ * @step: name of the wait, for the log
  *
  * Return: 0, or as krping_wait().
  */
@@ -300,9 +303,9 @@ int krping_stream_run(struct krping_session *s, const char *step)
 }
 
 /**
- * krping_stream_one - do one, wait for it, and note how long it took
+ * krping_stream_one - post one operation, wait for it, and record its time
  * @s: session with a stream
- * @step: for the log
+ * @step: name of the wait, for the log
  *
  * Return: 0, or as krping_wait().
  */
