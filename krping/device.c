@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The address of a device that a command names, so that a host with several
- * takes the right one. RoCE devices have their addresses as GIDs; those of iWARP
- * have none there, and routing chooses: whether it was right, the session looks.
+ * Source address of the device that a command names, so that a host with
+ * several devices uses that one. RoCE devices have their addresses as GIDs.
+ * iWARP devices do not: routing chooses the device, and the session checks it.
  */
 #include <linux/in6.h>
 #include <linux/mutex.h>
@@ -15,7 +15,7 @@
 #include "priv.h"
 
 /**
- * struct krping_device - a device that is there
+ * struct krping_device - an RDMA device
  * @link: in krping_devices
  * @ibdev: the device
  */
@@ -25,7 +25,7 @@ struct krping_device {
 };
 
 static LIST_HEAD(krping_devices);
-static DEFINE_MUTEX(krping_devices_lock); /* that, and that none goes */
+static DEFINE_MUTEX(krping_devices_lock); /* list; holds off removal */
 
 static struct ib_client krping_ib_client;
 
@@ -34,7 +34,7 @@ static bool krping_gid_is_v4(const union ib_gid *gid)
 	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
 }
 
-/* Of the same kind: IPv4, link-local, or the rest. */
+/* Check for an address of the same kind: IPv4, link-local, or other IPv6. */
 static bool krping_gid_fits(const union ib_gid *gid,
 			    const struct sockaddr_storage *dst)
 {
@@ -67,7 +67,7 @@ static void krping_gid_to_addr(const union ib_gid *gid,
 	in6->sin6_scope_id = ((const struct sockaddr_in6 *)dst)->sin6_scope_id;
 }
 
-/* Is the address one of an interface of this network namespace? */
+/* Check whether the GID belongs to an interface of this network namespace. */
 static bool krping_gid_is_of_net(struct ib_device *ibdev, u32 port, int index,
 				 const struct net *net)
 {
@@ -96,11 +96,11 @@ static void krping_addr_to_in6(const struct sockaddr_storage *addr,
 }
 
 /**
- * struct krping_choice - the best of the addresses that were looked at
- * @net: network namespace that the address must be of
+ * struct krping_choice - best address so far
+ * @net: network namespace that the address must belong to
  * @dst: destination
- * @in6: the same, IPv4 mapped
- * @bits: number of leading bits that @gid and @in6 have in common, -1: no @gid yet
+ * @in6: destination, with IPv4 mapped to IPv6
+ * @bits: number of leading bits common to @gid and @in6, -1: no @gid yet
  * @gid: address
  */
 struct krping_choice {
@@ -111,7 +111,7 @@ struct krping_choice {
 	union ib_gid gid;
 };
 
-/* Of several addresses the one most like the destination is of its subnet. */
+/* Prefer the address that is most like the destination: it is in its subnet. */
 static void krping_choose(struct krping_choice *choice, struct ib_device *ibdev,
 			  u32 port, int index)
 {
@@ -163,12 +163,12 @@ static struct krping_device *krping_device_find_locked(const char *name)
 
 /**
  * krping_device_addr - find a source address for dev=
- * @name: of the device
+ * @name: name of the device
  * @net: network namespace of the address
- * @dst: where to
+ * @dst: destination
  * @src: result
  *
- * Return: 0, or -ENOENT: nothing is known, routing shall choose.
+ * Return: 0, or -ENOENT: no address is known, and routing chooses.
  */
 int krping_device_addr(const char *name, const struct net *net,
 		       const struct sockaddr_storage *dst,
@@ -216,7 +216,7 @@ static struct ib_client krping_ib_client = {
 };
 
 /**
- * krping_device_init - begin to know devices
+ * krping_device_init - start to keep a list of the RDMA devices
  *
  * Return: 0 or -errno.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Extended mode: how new peers find out that both are new, whether they mean the
- * same test, and how they end it together.
+ * Extended mode: new peers detect that both are new, check that they run the
+ * same test, and end it together.
  *
- * Only a hello that was answered by one makes a connection extended. So an old
- * peer, whichever side it is, never sees more than it knows.
+ * A connection is extended only if the server answers the client's hello with
+ * its own. So an old peer on either side never receives more than it knows.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +39,7 @@ static void krping_hello_of(const struct krping_opts *opts,
 }
 
 /**
- * krping_hello_fill - what a client says
+ * krping_hello_fill - fill in a client's hello
  * @s: session
  * @wire: result
  */
@@ -61,7 +61,7 @@ static int krping_hello_peer(const struct krping_session *s,
 	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
 }
 
-/* Return: an option that an old peer does not know; NULL: the command has none. */
+/* Return: name of an option that an old peer does not support, or NULL. */
 static const char *krping_needs_new(const struct krping_opts *opts)
 {
 	if (opts->imm)
@@ -79,16 +79,17 @@ static const char *krping_needs_new(const struct krping_opts *opts)
 
 static int krping_hello_old(struct krping_session *s, const char *what)
 {
-	pr_err("%u: an old server knows no %s\n", s->id, what);
+	pr_err("%u: an old server does not support %s\n", s->id, what);
 	s->step = NULL;
 	return -EPROTONOSUPPORT;
 }
 
 /**
- * krping_hello_take - client: has the server answered the hello?
+ * krping_hello_take - evaluate the server's answer to a client's hello
  * @s: connected session
  *
- * Return: 0, or -EPROTONOSUPPORT: it is an old one, and the test needs a new one.
+ * Return: 0, or -EPROTONOSUPPORT: the server is old, and the test needs a new
+ * one.
  */
 int krping_hello_take(struct krping_session *s)
 {
@@ -110,7 +111,7 @@ int krping_hello_take(struct krping_session *s)
 	return what ? krping_hello_old(s, what) : 0;
 }
 
-/* The client is an old one. Return: 0, or -EPROTOTYPE, and @wire says why. */
+/* Check an old client. Return: 0, or -EPROTOTYPE with the reason in @wire. */
 static int krping_hello_of_old(struct krping_session *s,
 			       struct krping_wire_hello *wire)
 {
@@ -121,19 +122,19 @@ static int krping_hello_of_old(struct krping_session *s,
 	krping_hello_of(s->opts, &server);
 	server.refused = KRPING_DIFFERENT_VERIFY;
 	krping_hello_encode(wire, &server);
-	pr_err_ratelimited("%u: refuses a client: it is an old one, and exchanges no checksums\n",
+	pr_err_ratelimited("%u: rejects a client: it is old and exchanges no checksums\n",
 			   s->id);
 	return -EPROTOTYPE;
 }
 
 /**
- * krping_hello_answer - server: what to answer
- * @s: session whose connection was asked for, and not accepted
+ * krping_hello_answer - check a client's hello and fill in the server's answer
+ * @s: session whose connection is requested, and not accepted
  * @wire: result
  *
- * Return: bytes of the answer, 0: the client is an old one; or -EPROTOTYPE: it
- * wants another test, or cannot do what the server was told, and @wire is for the
- * reject.
+ * Return: length of the answer in bytes, 0: the client is old; or -EPROTOTYPE:
+ * the client runs another test, or lacks what the server's options require.
+ * Then @wire is the private data of the reject.
  */
 int krping_hello_answer(struct krping_session *s,
 			struct krping_wire_hello *wire)
@@ -146,11 +147,11 @@ int krping_hello_answer(struct krping_session *s,
 	server.refused = krping_hello_check(&server, &client);
 	server.window = s->window;
 	server.warmup = client.warmup;
-	/* A client that wants checksums gets them. */
+	/* The server exchanges checksums if the client requests them. */
 	server.flags = client.flags & (server.flags | KRPING_HELLO_CRC);
 	krping_hello_encode(wire, &server);
 	if (server.refused) {
-		pr_err_ratelimited("%u: refuses a client: %s is not the same\n",
+		pr_err_ratelimited("%u: rejects a client: %s differs\n",
 				   s->id, krping_mismatch_name(server.refused));
 		return -EPROTOTYPE;
 	}
@@ -166,12 +167,12 @@ int krping_hello_answer(struct krping_session *s,
 }
 
 /**
- * krping_hello_refused - client: why the server refuses
- * @s: session
+ * krping_hello_refused - log the server's reason for a reject
+ * @s: client's session
  * @data: private data of the reject
- * @len: bytes
+ * @len: length of @data in bytes
  *
- * Return: true: the log says it now; false: the server does not.
+ * Return: true if the reason is logged, false if the server has not sent one.
  */
 bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
 {
@@ -179,15 +180,15 @@ bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
 
 	if (krping_hello_decode(&hello, data, len) || !hello.refused)
 		return false;
-	pr_err("%u: the server refuses: %s is not the same\n", s->id,
+	pr_err("%u: the server rejects the connection: %s differs\n", s->id,
 	       krping_mismatch_name(hello.refused));
 	return true;
 }
 
 /**
  * krping_say_ctl - send a message of size 0
- * @s: extended session with no message on its way
- * @ctl: what it says
+ * @s: extended session without a message in flight
+ * @ctl: content
  * @old: as for krping_say()
  *
  * Return: 0 or -errno.
@@ -213,12 +214,12 @@ static int krping_say_end(struct krping_session *s, int error, u32 crc)
 }
 
 /**
- * krping_take_end - read the peer's end
+ * krping_take_end - read the peer's end message
  * @s: extended session; @s->peer is the message
- * @crc: result: the checksum in it
+ * @crc: result: checksum in the message
  *
- * Return: 0; -EREMOTEIO the peer's side of the test failed; -EPROTO it is
- * something else.
+ * Return: 0; -EREMOTEIO: the test has failed on the peer; -EPROTO: it is
+ * another message.
  */
 int krping_take_end(struct krping_session *s, u32 *crc)
 {
@@ -230,17 +231,18 @@ int krping_take_end(struct krping_session *s, u32 *crc)
 	*crc = ctl.value;
 	if (!ctl.status)
 		return 0;
-	pr_err("%u: the peer has failed: error %u\n", s->id, ctl.status);
+	pr_err("%u: the test has failed on the peer: error %u\n", s->id,
+	       ctl.status);
 	s->step = NULL;
 	return -EREMOTEIO;
 }
 
 /**
- * krping_end_client - say that it is over, and hear that it is
+ * krping_end_client - send the end message and wait for the server's
  * @s: extended session
- * @error: 0 or why the client's side failed
- * @crc: checksum of what the client shows
- * @peer_crc: result: of what the server shows
+ * @error: 0 or the error of the client's side
+ * @crc: checksum of the client's data
+ * @peer_crc: result: checksum of the server's data
  *
  * Return: as krping_wait() or krping_take_end().
  */
@@ -256,13 +258,13 @@ int krping_end_client(struct krping_session *s, int error, u32 crc,
 }
 
 /**
- * krping_end_server - answer the client's end, and let it go
- * @s: extended session, whose client has said that it is over
- * @error: 0 or why the server's side failed
- * @crc: checksum of what the server shows
+ * krping_end_server - answer the client's end message and await its disconnect
+ * @s: extended session whose client has sent its end message
+ * @error: 0 or the error of the server's side
+ * @crc: checksum of the server's data
  *
- * Return: 0, or as krping_wait(). The client may leave before its adapter has
- * acknowledged the answer.
+ * Return: 0, or as krping_wait(). The client may disconnect before its adapter
+ * has acknowledged the answer; that is no error.
  */
 int krping_end_server(struct krping_session *s, int error, u32 crc)
 {
@@ -275,9 +277,9 @@ int krping_end_server(struct krping_session *s, int error, u32 crc)
 }
 
 /**
- * krping_crc - checksum of data
- * @buf: buffer, the CPU's
- * @len: bytes
+ * krping_crc - compute the checksum of data
+ * @buf: buffer that belongs to the CPU
+ * @len: number of bytes
  *
  * Return: CRC32C.
  */

@@ -6,7 +6,10 @@
 
 #include "hist.h"
 
-/* Below KRPING_HIST_SUB each value has a bucket; above, each power of two has so many. */
+/*
+ * Times below KRPING_HIST_SUB have a bucket each; every power of two above has
+ * KRPING_HIST_SUB buckets.
+ */
 static u32 krping_hist_bucket(u64 ns)
 {
 	u32 shift;
@@ -18,7 +21,7 @@ static u32 krping_hist_bucket(u64 ns)
 	return shift * KRPING_HIST_SUB + (ns >> shift);
 }
 
-/* Longest time of a bucket. */
+/* Return: longest time of a bucket, in ns. */
 static u64 krping_hist_bucket_end(u32 bucket)
 {
 	u32 shift;
@@ -31,11 +34,11 @@ static u64 krping_hist_bucket_end(u32 bucket)
 }
 
 /**
- * krping_hist_add - one more
+ * krping_hist_add - add the time of an operation
  * @hist: histogram
- * @ns: how long it took
+ * @ns: time in ns
  *
- * Context: any; one at a time.
+ * Context: any; the caller serializes calls.
  */
 void krping_hist_add(struct krping_hist *hist, u64 ns)
 {
@@ -50,11 +53,11 @@ void krping_hist_add(struct krping_hist *hist, u64 ns)
 }
 
 /**
- * krping_hist_merge - add all of another one
- * @to: result
- * @from: what is added
+ * krping_hist_merge - add a histogram to another one
+ * @to: histogram that is changed
+ * @from: histogram to add
  *
- * Context: any; one at a time.
+ * Context: any; the caller serializes calls.
  */
 void krping_hist_merge(struct krping_hist *to, const struct krping_hist *from)
 {
@@ -73,10 +76,10 @@ void krping_hist_merge(struct krping_hist *to, const struct krping_hist *from)
 }
 
 /**
- * krping_hist_mean - arithmetic mean
+ * krping_hist_mean - compute the arithmetic mean
  * @hist: histogram
  *
- * Return: ns, 0 if it is empty.
+ * Return: mean in ns, 0 if the histogram is empty.
  */
 u64 krping_hist_mean(const struct krping_hist *hist)
 {
@@ -84,10 +87,10 @@ u64 krping_hist_mean(const struct krping_hist *hist)
 }
 
 /**
- * krping_hist_jitter - how much one differs from the next, on average
+ * krping_hist_jitter - compute the mean difference between successive times
  * @hist: histogram
  *
- * Return: ns, 0 if there are not two.
+ * Return: mean in ns, 0 if there are fewer than two times.
  */
 u64 krping_hist_jitter(const struct krping_hist *hist)
 {
@@ -95,8 +98,9 @@ u64 krping_hist_jitter(const struct krping_hist *hist)
 }
 
 /*
- * The time of one of those in a bucket, from 1 up; nobody knows more about them
- * than where the bucket begins and ends, so they are taken to lie evenly in it.
+ * Return: time of operation @rank (from 1) of a bucket. Only the bounds of a
+ * bucket are known, so its operations are assumed to be evenly distributed in
+ * it.
  */
 static u64 krping_hist_of_bucket(const struct krping_hist *hist, u32 bucket,
 				 u64 rank)
@@ -110,19 +114,18 @@ static u64 krping_hist_of_bucket(const struct krping_hist *hist, u32 bucket,
 }
 
 /**
- * krping_hist_percentile - time that so many did not exceed
+ * krping_hist_percentile - compute a percentile
  * @hist: histogram
  * @per_10000: 5000 is the median, 9900 the 99th percentile
  *
- * Return: ns, never further from the true value than one thirty-second of it;
- * 0 if it is empty.
+ * Return: time in ns, accurate to 1/32; 0 if the histogram is empty.
  */
 u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 {
 	u64 seen = 0, wanted;
 	u32 i;
 
-	/* The number of those that did not exceed it, rounded up. */
+	/* Number of operations that take this time or less, rounded up. */
 	wanted = div_u64(hist->n, 10000) * per_10000 +
 		 DIV_ROUND_UP((u32)(hist->n % 10000) * per_10000, 10000);
 	wanted = max(wanted, 1ULL);
@@ -135,11 +138,11 @@ u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 }
 
 /**
- * krping_hist_log2 - how many took 2^bits ns or more, but less than twice that
+ * krping_hist_log2 - count operations of 2^bits to 2^(bits+1) - 1 ns
  * @hist: histogram
- * @bits: up to KRPING_HIST_MAX_BITS - 1; the last one has all longer ones, too
+ * @bits: up to KRPING_HIST_MAX_BITS - 1, which includes all longer times
  *
- * Return: the number. Those of 0 ns are among those of 1.
+ * Return: the number. For 0 bits it includes times of 0 ns.
  */
 u64 krping_hist_log2(const struct krping_hist *hist, u32 bits)
 {

@@ -2,8 +2,8 @@
 /*
  * krping - ping a peer with RDMA READs and WRITEs, from inside the kernel
  *
- * /proc/krping takes commands and shows the statistics of those that run. write()
- * returns when the commands are over, with what became of them. A read from the same
+ * /proc/krping takes commands and shows the statistics of active runs. write()
+ * returns when its commands have ended, with their result. A read from the same
  * descriptor then returns the result of the last run.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -22,23 +22,24 @@
 
 #include "priv.h"
 
-/* Longest text that one write() may bring. */
+/* Maximum length of the text of one write(). */
 #define KRPING_COMMAND_MAX 4096
 
-/* Runs in the background. */
+/* Maximum number of active runs in the background. */
 #define KRPING_RUNS_ACTIVE 512
 
 /**
- * struct krping_wait - a write() that was interrupted in the middle of a wait
+ * struct krping_wait - a write() that was interrupted during a wait
  * @link: in krping_file.waits
- * @task: task that wrote; compared only
- * @text: what it wrote, @len bytes
+ * @task: task that called write(); only compared
+ * @text: text that it wrote, @len bytes
  * @len: length of @text
- * @done: commands of @text that are over
+ * @done: number of commands of @text that have ended
  * @run: run that the next command waits for, a reference
  *
- * A task that is frozen or stopped leaves the kernel, and the kernel calls write()
- * again with the same arguments when the task is continued. That call goes on here.
+ * A task that is frozen or stopped leaves the kernel. When the task is
+ * continued, the kernel restarts write() with the same arguments, and that call
+ * resumes the wait.
  */
 struct krping_wait {
 	struct list_head link;
@@ -51,13 +52,13 @@ struct krping_wait {
 
 /**
  * struct krping_file - an open /proc/krping
- * @lock: protects the rest
- * @run: of the last command that the last write() brought, or NULL; a reference
- * @list: that was "list"
+ * @lock: protects the members below
+ * @run: run of the last command of the last write(), a reference; or NULL
+ * @list: that command was "list"
  * @waits: interrupted writes, by krping_wait.link
  */
 struct krping_file {
-	struct mutex lock; /* what follows */
+	struct mutex lock; /* protects the members below */
 	struct krping_run *run;
 	bool list;
 	struct list_head waits;
@@ -103,14 +104,14 @@ static struct krping_wait *krping_wait_take(struct krping_file *kf)
 	return found;
 }
 
-/* A handler ran instead, and the task has given up that write(). */
+/* A signal handler ran, and the task did not restart that write(). */
 static void krping_wait_abandon(struct krping_wait *wait)
 {
 	krping_run_stop(wait->run, -EINTR);
 	krping_wait_free(wait);
 }
 
-/* The interrupted write() that this one repeats, or NULL. */
+/* Return: the interrupted write() that this one restarts, or NULL. */
 static struct krping_wait *krping_wait_resume(struct krping_file *kf,
 					      const char *text, size_t len)
 {
@@ -147,7 +148,7 @@ static void krping_wait_keep(struct krping_file *kf, struct krping_wait *wait)
 
 /* ---- commands ---- */
 
-/* @wait gets the run, if the wait is to go on later. */
+/* On -ERESTARTNOHAND, @wait gets the run, for the restarted write(). */
 static int krping_wait_for(struct krping_wait *wait, struct krping_run *run)
 {
 	int ret = krping_run_wait(run);
@@ -212,7 +213,7 @@ static int krping_command(struct krping_file *kf, char *command,
 	run = krping_run_create(&opts, &ret);
 	if (!run)
 		return ret;
-	/* A task that shares the descriptor can look how it goes. */
+	/* A task that shares the descriptor can read the progress. */
 	krping_run_get(run);
 	krping_file_set(kf, run, false);
 	ret = krping_run_start(run);
@@ -222,7 +223,7 @@ static int krping_command(struct krping_file *kf, char *command,
 	return ret;
 }
 
-/* Go on with the command in which the write() was interrupted. */
+/* Resume the command during which write() was interrupted. */
 static int krping_resume(char *command, struct krping_wait *wait)
 {
 	struct krping_run *run = wait->run;
@@ -240,7 +241,7 @@ static int krping_resume(char *command, struct krping_wait *wait)
 	return ret;
 }
 
-/* One after the other, up to the first that fails. */
+/* Execute the commands one after the other, up to the first that fails. */
 static int krping_commands(struct krping_file *kf, char *text,
 			   struct krping_wait *wait)
 {
@@ -264,18 +265,18 @@ static int krping_commands(struct krping_file *kf, char *text,
 	return ret;
 }
 
-/* A text from user space may end in NULs. Those inside would hide the rest. */
+/* A text may end in NULs. Any other NUL would hide the text behind it. */
 static int krping_check_text(const char *text, size_t len)
 {
 	while (len && !text[len - 1])
 		len--;
 	if (!memchr(text, '\0', len))
 		return 0;
-	pr_err_ratelimited("a command has a zero byte inside\n");
+	pr_err_ratelimited("a command contains a NUL byte\n");
 	return -EINVAL;
 }
 
-/* @text is taken to pieces. */
+/* @text is modified. */
 static int krping_run_commands(struct krping_file *kf, char *text, size_t len)
 {
 	struct krping_wait *wait = krping_wait_resume(kf, text, len);
@@ -328,19 +329,19 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	int ret;
 
 	/*
-	 * Without this rmmod would not fail but wait, in a way that cannot be
-	 * interrupted, for a command that may be meant to run for ever.
+	 * With this reference, rmmod fails while a command runs. Without it,
+	 * rmmod would wait uninterruptibly, possibly without end.
 	 */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	ret = krping_run_text(krping_file(file), ubuf, len);
 	module_put(THIS_MODULE);
-	/* The next read() is for the result; *pos counts if we succeed only. */
+	/* The next read() starts at 0. After an error *pos is not used. */
 	*pos = vfs_setpos(file, 0, 0);
 	return ret ?: len;
 }
 
-/* Return: false: this file has nothing of its own to show. */
+/* Return: true, or false if this file has no result of its own to show. */
 static bool krping_show_own(struct seq_file *m, struct krping_file *kf)
 {
 	bool shown;
@@ -370,8 +371,8 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_WRITE && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	/*
-	 * A write() lasts as long as the test. With this flag, whoever shares
-	 * the descriptor would wait for it unkillably, for the file's position.
+	 * A write() lasts as long as the test. With this flag, a task that
+	 * shares the descriptor would wait unkillably for the file position.
 	 */
 	file->f_mode &= ~FMODE_ATOMIC_POS;
 	kf = kzalloc(sizeof(*kf), GFP_KERNEL);
@@ -422,7 +423,7 @@ static int krping_make_queues(void)
 
 static void krping_destroy_queues(void)
 {
-	/* What waits for the other one first. */
+	/* This one first: its work items wait for sessions of the others. */
 	destroy_workqueue(krping_run_wq);
 	krping_threads_exit();
 }
@@ -463,5 +464,5 @@ MODULE_AUTHOR("The krdma developers");
 MODULE_DESCRIPTION("RDMA ping/pong self-test");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(KRDMA_VERSION);
-MODULE_ALIAS("rdma_krping"); /* what the module was called elsewhere */
+MODULE_ALIAS("rdma_krping"); /* name of the module in upstream krping */
 MODULE_IMPORT_NS(KRDMA_NS);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The command line of one test: a table of options and the parser that reads
- * it. A new option is a row of the table and a member of struct krping_opts.
+ * Parser for the command line of one test, with a table of options. A new
+ * option is a row of the table and a member of struct krping_opts.
  *
- * The parser goes on after an error, so that one attempt shows all of them in
- * the log; each line names its option.
+ * The parser continues after an error, so that one attempt logs all errors.
+ * Each line in the log names its option.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,10 +19,10 @@
 
 #include "opts.h"
 
-/* What of an unknown token the log shows. */
+/* Maximum length of text from a command in the log. */
 #define KRPING_LOG_MAX 64
 
-/* Keywords first. */
+/* Types of options. Those up to KRPING_OPT_TEST are keywords. */
 enum krping_opt_type {
 	KRPING_OPT_ROLE,	/* keyword, sets the role to .value */
 	KRPING_OPT_FLAG,	/* keyword, sets a bool at .offset */
@@ -31,13 +31,13 @@ enum krping_opt_type {
 	KRPING_OPT_NUMBER,	/* sets a u32 at .offset, .value … .max */
 	KRPING_OPT_WORD,	/* sets a u32 at .offset to one of .words */
 	KRPING_OPT_RANGE,	/* sets from and size, .value … .max */
-	KRPING_OPT_FAULT,	/* one of .words, ":", a number */
-	KRPING_OPT_STOP,	/* a run, or "all" */
+	KRPING_OPT_FAULT,	/* one of .words, ":", and a number */
+	KRPING_OPT_STOP,	/* number of a run, or "all" */
 	KRPING_OPT_TEXT,	/* sets text of up to .max at .offset */
-	KRPING_OPT_ADDR,	/* the same, of family .value */
+	KRPING_OPT_ADDR,	/* as KRPING_OPT_TEXT, of family .value */
 };
 
-/* One of the values of an option. Only the first .len letters count, 0: all. */
+/* Value of an option. Only its first .len letters are compared, 0: all. */
 struct krping_word {
 	const char *name;
 	size_t len;
@@ -53,12 +53,12 @@ struct krping_opt {
 	const struct krping_word *words;
 };
 
-/* A u32 that is one more than what the option says, 0 if there is none. */
+/* Flag in .value: the u32 is the number + 1, or 0 without the option. */
 #define KRPING_PLUS_ONE BIT(31)
 
 #define KRPING_OFFSET(member) offsetof(struct krping_opts, member)
 
-/* Scripts cut these short, or lengthen them. */
+/* Compared by prefix, because scripts abbreviate or lengthen these values. */
 static const struct krping_word krping_mem_modes[] = {
 	{ "reg", 3, KRPING_MEM_REG },
 	{ "fastreg", 7, KRPING_MEM_REG },
@@ -109,7 +109,7 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "vector", KRPING_OPT_NUMBER, KRPING_OFFSET(vector), KRPING_PLUS_ONE,
 	  U16_MAX },
 	{ "tos", KRPING_OPT_NUMBER, KRPING_OFFSET(tos), 0, U8_MAX },
-	/* how much */
+	/* numbers and sizes */
 	{ "count", KRPING_OPT_NUMBER, KRPING_OFFSET(count), 0, U32_MAX },
 	{ "iters", KRPING_OPT_NUMBER, KRPING_OFFSET(count), 0, U32_MAX },
 	{ "duration", KRPING_OPT_NUMBER, KRPING_OFFSET(duration_s), 0,
@@ -132,14 +132,14 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "accept", KRPING_OPT_NUMBER, KRPING_OFFSET(accept), 0, U32_MAX },
 	{ "max_conns", KRPING_OPT_NUMBER, KRPING_OFFSET(max_conns), 1,
 	  KRPING_CONNS_MAX },
-	/* how long */
+	/* timeouts */
 	{ "timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(timeout_ms), 0,
 	  KRPING_DAY_MS },
 	{ "conn_timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(conn_timeout_ms), 0,
 	  KRPING_CONN_TIMEOUT_MAX },
 	{ "idle_timeout", KRPING_OPT_NUMBER, KRPING_OFFSET(idle_timeout_ms), 0,
 	  KRPING_DAY_MS },
-	/* what */
+	/* tests and methods */
 	{ "fr", KRPING_OPT_TEST, .value = KRPING_TEST_FR },
 	{ "frtest", KRPING_OPT_TEST, .value = KRPING_TEST_FR },
 	{ "wlat", KRPING_OPT_TEST, .value = KRPING_TEST_WLAT },
@@ -166,7 +166,7 @@ static const struct krping_opt krping_opt_table[] = {
 	{ "compat", KRPING_OPT_FLAG, KRPING_OFFSET(compat) },
 	{ "fault", KRPING_OPT_FAULT, KRPING_OFFSET(fault),
 	  .words = krping_faults },
-	/* what is good, and what is said */
+	/* checks and output */
 	{ "validate", KRPING_OPT_CHOICE, KRPING_OFFSET(verify),
 	  KRPING_VERIFY_MEMCMP },
 	{ "verify", KRPING_OPT_WORD, KRPING_OFFSET(verify),
@@ -206,13 +206,13 @@ static void *krping_opt_member(const struct krping_opt *opt,
 	return (void *)opts + opt->offset;
 }
 
-/* Text from user space goes to the log escaped and cut. */
+/* Text from user space is logged escaped and shortened. */
 static int krping_log_len(const char *text)
 {
 	return strnlen(text, KRPING_LOG_MAX);
 }
 
-/* kstrtou64() would take a sign; nothing at all has always been 0. */
+/* kstrtou64() accepts a sign, this does not. An empty value is 0. */
 static int krping_number(const struct krping_opt *opt, const char *value,
 			 u64 *number)
 {
@@ -300,7 +300,7 @@ static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
 		if (!krping_word_is(word, value))
 			continue;
 		*(u32 *)krping_opt_member(opt, opts) = word->value;
-		/* The name of a test as well. */
+		/* The option also names a test. */
 		if (opt->value) {
 			opts->test = opt->value;
 			opts->ntests++;
@@ -407,7 +407,7 @@ static int krping_opts_token(char *token, struct krping_opts *opts)
 	return krping_opt_set(opt, value, opts);
 }
 
-/* One line for each thing that cannot be. */
+/* Combination of options that is not allowed, and the line to log for it. */
 struct krping_rule {
 	bool broken;
 	const char *text;
@@ -444,7 +444,7 @@ bool krping_is_lockstep(const struct krping_opts *opts)
 	return opts->test == KRPING_TEST_WLAT || opts->test == KRPING_TEST_SLAT;
 }
 
-/* Tests of which each operation is timed. */
+/* Check for a test that measures the time of each operation. */
 static bool krping_has_latency(const struct krping_opts *opts)
 {
 	return opts->test == KRPING_TEST_PING ||
@@ -452,7 +452,7 @@ static bool krping_has_latency(const struct krping_opts *opts)
 	       opts->test == KRPING_TEST_ATOMIC || krping_is_lockstep(opts);
 }
 
-/* Tests whose data end in memory that a checksum can cover. */
+/* Check for a test whose data end in memory that a checksum covers. */
 static bool krping_can_verify(const struct krping_opts *opts)
 {
 	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_SBW &&
@@ -460,31 +460,31 @@ static bool krping_can_verify(const struct krping_opts *opts)
 	       opts->test != KRPING_TEST_ATOMIC;
 }
 
-/* What cannot be together, and what it is called. */
+/* Check for options that exclude each other. */
 static int krping_opts_check_test(const struct krping_opts *opts)
 {
 	const struct krping_rule rules[] = {
 		{ opts->ntests > 1,
-		  "only one test, and once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic" },
+		  "only one test is allowed, once: fr, wlat, rlat, bw, slat, sbw, rbw, atomic" },
 		{ opts->test == KRPING_TEST_FR &&
 		  opts->role == KRPING_ROLE_SERVER,
 		  "the fr option is for clients" },
 		{ opts->mem_mode == KRPING_MEM_ONCE &&
 		  (opts->server_inv || opts->read_inv),
-		  "mem_mode=mr and mw invalidate nothing: no server_inv, no read_inv" },
-		{ opts->from > opts->size, "from is more than size" },
+		  "mem_mode=mr and mw invalidate no keys: server_inv and read_inv do not apply" },
+		{ opts->from > opts->size, "from is larger than size" },
 		{ opts->from && opts->test == KRPING_TEST_FR,
-		  "fr has all sizes anyway: no from, no sweep" },
+		  "fr uses random sizes: from and sweep do not apply" },
 		{ opts->imm && !krping_takes_imm(opts),
 		  "the imm option is for bw, sbw and slat" },
-		{ opts->imm && opts->duplex, "imm and duplex do not go together" },
+		{ opts->imm && opts->duplex, "imm and duplex exclude each other" },
 		{ opts->compat && (opts->test >= KRPING_TEST_SLAT || opts->imm),
-		  "old peers know no slat, sbw, rbw, atomic and imm: no compat" },
+		  "compat: old peers do not support slat, sbw, rbw, atomic and imm" },
 		{ opts->duration_s && opts->from && krping_is_lockstep(opts),
-		  "wlat and slat have duration or several sizes, not both" },
+		  "wlat and slat take a duration or several sizes, not both" },
 		{ opts->test == KRPING_TEST_ATOMIC &&
 		  (opts->from || opts->size < 8),
-		  "atomic is about 8 bytes: no sweep, no smaller size" },
+		  "atomic operates on 8 bytes: no sweep, no smaller size" },
 		{ opts->verify && !krping_can_verify(opts),
 		  "validate and verify are for ping, wlat, rlat, bw and rbw" },
 		{ opts->verify && opts->compat &&
@@ -495,7 +495,7 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* Options about measurements, which only some tests of a client make. */
+/* Check options about measurements, which only some tests of a client make. */
 static int krping_opts_check_measure(const struct krping_opts *opts)
 {
 	bool is_client = opts->role == KRPING_ROLE_CLIENT;
@@ -515,13 +515,13 @@ static int krping_opts_check_measure(const struct krping_opts *opts)
 		{ opts->warmup && opts->test == KRPING_TEST_FR,
 		  "fr has no warmup" },
 		{ opts->warmup && opts->compat && krping_is_lockstep(opts),
-		  "old peers know no warmup of wlat: no compat" },
+		  "compat: old peers do not support warmup of wlat" },
 	};
 
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* What only the whole command shows. */
+/* Check the command as a whole. */
 static int krping_opts_check(const struct krping_opts *opts)
 {
 	bool is_client = opts->role == KRPING_ROLE_CLIENT;
@@ -544,20 +544,20 @@ static int krping_opts_check(const struct krping_opts *opts)
 	       krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* What is taken, but not to the letter. */
+/* Adjust options whose meaning depends on others, and log a notice. */
 static void krping_opts_notice(struct krping_opts *opts)
 {
-	/* Only pings come back: others can compare checksums. */
+		/* Only pings send data back: other tests compare checksums. */
 	if (opts->verify == KRPING_VERIFY_MEMCMP &&
 	    opts->test != KRPING_TEST_PING)
 		opts->verify = KRPING_VERIFY_CRC;
 	if (opts->mem_mode == KRPING_MEM_DMA)
-		pr_notice_ratelimited("mem_mode=dma is done like reg: there is no key for all memory any more\n");
+		pr_notice_ratelimited("mem_mode=dma is treated as reg: kernels no longer have a key for all memory\n");
 }
 
 /**
- * krping_opts_parse - read a command
- * @command: text; taken to pieces
+ * krping_opts_parse - parse a command
+ * @command: text; modified
  * @opts: result, undefined on error
  *
  * Context: any.
@@ -590,10 +590,10 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 
 /**
  * krping_opts_next_command - take the first command off a text
- * @text: commands, one a line; the last needs no newline. Moves on to the rest
+ * @text: commands, one per line; the last one needs no newline. Set to the rest
  *
  * Context: any.
- * Return: the command, or NULL: none is left. Empty lines are passed over.
+ * Return: the command, or NULL if none is left. Empty lines are skipped.
  */
 char *krping_opts_next_command(char **text)
 {
@@ -606,7 +606,7 @@ char *krping_opts_next_command(char **text)
 }
 
 /**
- * krping_test_name - what a test is called
+ * krping_test_name - return the name of a test
  * @test: &enum krping_test
  *
  * Context: any.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a run has measured, for people and programs: statistics in /proc/krping,
- * one line of key=value for who wrote the command, JSON and a histogram in
- * debugfs. All of it is read under the run's lock, and about sessions that are
- * over, except for the statistics, which count those that run as well.
+ * Results of a run: statistics in /proc/krping, one line of key=value for the
+ * writer of the command, and JSON and a histogram in debugfs. All of it is read
+ * under the run's lock. The statistics include active sessions; the other
+ * results only sessions that have ended.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -72,9 +72,9 @@ static void krping_report_counts_locked(struct seq_file *m,
 }
 
 /**
- * krping_report_counts - a line of statistics, as krping always had them
- * @m: where
- * @run: run; one that is over has none
+ * krping_report_counts - show a line of statistics, in krping's usual format
+ * @m: output
+ * @run: run; one that has ended has no line
  */
 void krping_report_counts(struct seq_file *m, struct krping_run *run)
 {
@@ -109,7 +109,7 @@ static u64 krping_per_second(u64 ops, u64 ns)
 	return div64_u64(ops, max(div_u64(ns, NSEC_PER_SEC), 1ULL));
 }
 
-/* All sizes together. */
+/* Sum over all sizes. */
 static void krping_sum_locked(const struct krping_run *run, u64 *ops,
 			      u64 *bytes, u64 *elapsed)
 {
@@ -126,7 +126,7 @@ static void krping_sum_locked(const struct krping_run *run, u64 *ops,
 	}
 }
 
-/* The last size that was tested: who wants others looks in debugfs. */
+/* Return: result of the last size that was tested. debugfs has the others. */
 static const struct krping_part *krping_last_locked(const struct krping_run *run)
 {
 	unsigned int i = run->nparts - 1;
@@ -179,8 +179,8 @@ static void krping_line_locked(struct seq_file *m, struct krping_run *run)
 }
 
 /**
- * krping_report_line - what became of a run, for programs
- * @m: where
+ * krping_report_line - show the result of a run as one line, for programs
+ * @m: output
  * @run: run
  */
 void krping_report_line(struct seq_file *m, struct krping_run *run)
@@ -250,7 +250,7 @@ static void krping_json_counts_locked(struct seq_file *m, struct krping_run *run
 			   counts[i].msgs);
 }
 
-/* Times are from the client and back to it; those of fr are none. */
+/* Check for a test whose times are round trips. fr has no times. */
 static bool krping_is_round_trip(const struct krping_opts *opts)
 {
 	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
@@ -313,7 +313,7 @@ static void krping_hist_show_part(struct seq_file *m,
 	}
 }
 
-/* Size, from how many ns on, up to twice that; how many. */
+/* Columns: size, lower bound in ns (the upper bound is twice that), number. */
 static int krping_hist_show(struct seq_file *m, void *unused)
 {
 	struct krping_run *run = m->private;
@@ -350,7 +350,7 @@ static void krping_samples_stop(struct seq_file *m, void *sample)
 {
 }
 
-/* Size, ns; in the order in which operations ended. */
+/* Columns: size, ns; in the order in which the operations ended. */
 static int krping_samples_show(struct seq_file *m, void *sample)
 {
 	u64 word = READ_ONCE(*(u64 *)sample);
@@ -369,7 +369,7 @@ DEFINE_SEQ_ATTRIBUTE(krping_samples);
 
 /**
  * krping_report_publish - show a run in debugfs
- * @run: run on the list
+ * @run: run on the list of runs
  */
 void krping_report_publish(struct krping_run *run)
 {
@@ -387,9 +387,9 @@ void krping_report_publish(struct krping_run *run)
 
 /**
  * krping_report_withdraw - undo krping_report_publish()
- * @run: run, which the caller has a reference to
+ * @run: run, to which the caller has a reference
  *
- * Waits for those who read.
+ * Waits for readers of the files.
  */
 void krping_report_withdraw(struct krping_run *run)
 {
@@ -403,17 +403,17 @@ static int krping_judge(const struct krping_run *run, const char *option,
 {
 	if (!limit || good)
 		return 0;
-	pr_err("%u: %s=%llu: it is %llu with size %u\n", run->id, option, limit,
-	       is, size);
+	pr_err("%u: %s=%llu is not met: it is %llu with size %u\n", run->id,
+	       option, limit, is, size);
 	return -ERANGE;
 }
 
-/* A limit of times holds only if there are times. */
+/* Without times, a limit of times is not met. */
 static int krping_judge_nothing(const struct krping_run *run)
 {
 	if (!run->opts.max_lat_us && !run->opts.max_p99_us)
 		return 0;
-	pr_err("%u: max_lat, max_p99: nothing was measured\n", run->id);
+	pr_err("%u: max_lat, max_p99: no times were measured\n", run->id);
 	return -ERANGE;
 }
 
@@ -440,10 +440,10 @@ static int krping_judge_part(const struct krping_run *run,
 }
 
 /**
- * krping_report_judge - is it as good as the command wants it?
- * @run: run that went well, locked
+ * krping_report_judge - check whether a run keeps the limits of its command
+ * @run: run without an error; @run->lock is held
  *
- * Return: 0, or -ERANGE, and the log says what is not.
+ * Return: 0, or -ERANGE after a line in the log for each limit that is not met.
  */
 int krping_report_judge(struct krping_run *run)
 {
@@ -459,7 +459,7 @@ int krping_report_judge(struct krping_run *run)
 }
 
 /**
- * krping_report_init - make the folder in debugfs
+ * krping_report_init - create the directory in debugfs
  */
 void krping_report_init(void)
 {

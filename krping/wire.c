@@ -7,7 +7,7 @@
 #include "opts.h"
 #include "wire.h"
 
-/* The data after the prefix runs through these characters again and again. */
+/* After the prefix, the data of a ping repeat these characters. */
 #define KRPING_RUN_FIRST 65
 #define KRPING_RUN_LAST 122
 #define KRPING_RUN_LEN (KRPING_RUN_LAST - KRPING_RUN_FIRST + 1)
@@ -16,9 +16,9 @@
 #define KRPING_PREFIX_MAX 33
 
 /**
- * krping_wire_encode - make a message
+ * krping_wire_encode - encode a message
  * @wire: result
- * @adv: what it says
+ * @adv: content
  *
  * Context: any.
  */
@@ -30,16 +30,15 @@ void krping_wire_encode(struct krping_wire *wire, const struct krping_adv *adv)
 }
 
 /**
- * krping_wire_decode - read a message
+ * krping_wire_decode - decode a message
  * @adv: result
- * @data: what was received
- * @len: bytes
+ * @data: received data
+ * @len: length of @data in bytes
  *
- * Any content is a valid message: what its numbers are worth, only its use
- * shows.
+ * Any content is valid here. The caller checks the numbers before it uses them.
  *
  * Context: any.
- * Return: 0, or -EPROTO: not the length of a message.
+ * Return: 0, or -EPROTO: @len is not the length of a message.
  */
 int krping_wire_decode(struct krping_adv *adv, const void *data, u32 len)
 {
@@ -54,13 +53,13 @@ int krping_wire_decode(struct krping_adv *adv, const void *data, u32 len)
 }
 
 /**
- * krping_payload_fill - make the data of a ping
+ * krping_payload_fill - generate the data of a ping
  * @buf: result
- * @size: bytes, at least 1
+ * @size: length of the data in bytes, at least 1
  * @ping: number of the ping, from 0
  *
- * The last byte is NUL and no other is: old servers send back what precedes
- * the first one. Sizes that have no room for the prefix get a part of it.
+ * The last byte is NUL and no other is, because old servers send back only the
+ * data before the first NUL. A size too small for the prefix gets a part of it.
  *
  * Context: any.
  */
@@ -82,9 +81,9 @@ void krping_payload_fill(void *buf, u32 size, u64 ping)
 }
 
 /**
- * krping_hello_encode - make a hello
+ * krping_hello_encode - encode a hello
  * @wire: result
- * @hello: what it says
+ * @hello: content
  *
  * Context: any.
  */
@@ -107,13 +106,14 @@ void krping_hello_encode(struct krping_wire_hello *wire,
 }
 
 /**
- * krping_hello_decode - read a hello
+ * krping_hello_decode - decode a hello
  * @hello: result
  * @data: private data
- * @len: bytes, more than a hello has: the CM pads
+ * @len: length of @data in bytes; may exceed that of a hello, because the CM
+ *	pads
  *
  * Context: any.
- * Return: 0, or -ENOMSG: it is none, the peer is an old one.
+ * Return: 0, or -ENOMSG: it is not a hello, and the peer is old.
  */
 int krping_hello_decode(struct krping_hello *hello, const void *data, u32 len)
 {
@@ -143,14 +143,14 @@ static bool krping_flag_differs(const struct krping_hello *a,
 	return (a->flags ^ b->flags) & flag;
 }
 
-/* Both count and must come to the same end. */
+/* Check for a test in which both sides count the operations. */
 static bool krping_is_mutual(const struct krping_hello *hello)
 {
 	return hello->test == KRPING_TEST_WLAT ||
 	       hello->test == KRPING_TEST_SLAT;
 }
 
-/* The server has room for that, and the end of nothing is nowhere. */
+/* The size fits the server's buffer, and is not 0: there is a last byte. */
 static bool krping_size_fits(const struct krping_hello *server,
 			     const struct krping_hello *client)
 {
@@ -169,18 +169,18 @@ krping_bench_check(const struct krping_hello *server,
 		return KRPING_DIFFERENT_IMM;
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
-	/* A server that shall check data cannot without the client's checksum. */
+	/* A server with verify= needs the client's checksum. */
 	if (server->flags & KRPING_HELLO_CRC &&
 	    !(client->flags & KRPING_HELLO_CRC))
 		return KRPING_DIFFERENT_VERIFY;
-	/* With duplex both do all sizes; how many of each does not matter. */
+	/* With duplex both run all sizes; the number of each may differ. */
 	if (client->flags & KRPING_HELLO_DUPLEX && server->from != client->from)
 		return KRPING_DIFFERENT_FROM;
 	if (!krping_is_mutual(client))
 		return KRPING_AGREED;
 	if (server->size != client->size)
 		return KRPING_DIFFERENT_SIZE;
-	/* With a duration the client says when it is over. */
+	/* With a duration the client sends an end message. */
 	if (!client->duration_s && server->count != client->count)
 		return KRPING_DIFFERENT_COUNT;
 	return server->from == client->from ? KRPING_AGREED :
@@ -188,14 +188,14 @@ krping_bench_check(const struct krping_hello *server,
 }
 
 /**
- * krping_hello_check - do the two sides mean the same test?
- * @server: what the server was told to do
- * @client: what the client says
+ * krping_hello_check - check whether the two sides run the same test
+ * @server: options of the server
+ * @client: hello of the client
  *
- * Only what matters is compared: a server that only serves need not know the
- * count, as it never had to. A client that registers and invalidates all by
- * itself goes to a server of pings. The client may be anybody: its size becomes
- * the server's, and is checked for what the server does with it.
+ * Only options that matter are compared: a server that does nothing by itself
+ * does not need the count. A client that tests fr, which sends nothing,
+ * connects to a server of pings. The client is not trusted: its size replaces
+ * the server's, and is checked against the server's buffers.
  *
  * Context: any.
  * Return: the first difference, or KRPING_AGREED.
@@ -211,7 +211,10 @@ enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 		return KRPING_DIFFERENT_TEST;
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
-	/* The other way round does no harm: the client sees it in time. */
+	/*
+	 * Only the server may set it: the client sees which keys are
+	 * invalidated.
+	 */
 	if (client->flags & KRPING_HELLO_SERVER_INV &&
 	    !(server->flags & KRPING_HELLO_SERVER_INV))
 		return KRPING_DIFFERENT_INV;
@@ -219,11 +222,11 @@ enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 }
 
 /**
- * krping_mismatch_name - which option it is, for the log
- * @mismatch: &enum krping_mismatch, or what a peer calls so
+ * krping_mismatch_name - return the name of an option that differs
+ * @mismatch: &enum krping_mismatch, or another value from a peer
  *
  * Context: any.
- * Return: its name.
+ * Return: name for the log.
  */
 const char *krping_mismatch_name(u32 mismatch)
 {
@@ -241,13 +244,13 @@ const char *krping_mismatch_name(u32 mismatch)
 	static_assert(ARRAY_SIZE(names) == KRPING_MISMATCHES);
 
 	return mismatch < ARRAY_SIZE(names) ? names[mismatch] :
-					      "what we do not know";
+					      "an unknown option";
 }
 
 /**
- * krping_ctl_encode - make a message of size 0
+ * krping_ctl_encode - encode a message of size 0
  * @adv: result
- * @ctl: what it says
+ * @ctl: content
  *
  * Context: any.
  */
@@ -260,8 +263,8 @@ void krping_ctl_encode(struct krping_adv *adv, const struct krping_ctl *ctl)
 }
 
 /**
- * krping_ctl_decode - read a message of size 0
- * @ctl: result
+ * krping_ctl_decode - decode a message of size 0
+ * @ctl: result; KRPING_CTL_NONE if @adv is another message
  * @adv: any message of a new peer
  *
  * Context: any.
