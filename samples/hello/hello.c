@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hello DEVICE COMMAND ARGUMENT...: a reflective memory from a program, an example to copy.
+ * hello DEVICE COMMAND ARGUMENT...: use a reflective memory from a program; an example to copy.
  *
  *   write OFFSET TEXT        write a block by the cards' command RFM2G_WRITE
  *   store OFFSET TEXT        store the bytes into a mapping of the memory, without any call
- *   read OFFSET              print the text that this node's copy has there
+ *   read OFFSET              print the text at OFFSET of this node's copy
  *   send NODE DATA           send network event 1 with a number; NODE 65535: to all others
- *   wait MS                  wait for one, print the number and who sent it
- *   ping OFFSET ROUNDS       write a word by write() until the other node's word follows; print the times
- *   pong OFFSET ROUNDS       the other node: watch that word in a mapping and write the own one
- *   ask NODE ROUNDS          the same by events
- *   answer NODE ROUNDS
+ *   wait MS                  wait for such an event; print its number and its sender
+ *   ping OFFSET ROUNDS       write a word by write() and wait until the other node repeats it; print the times
+ *   pong OFFSET ROUNDS       on the other node: watch that word in a mapping and repeat it at OFFSET + 64
+ *   ask NODE ROUNDS          as ping, by events
+ *   answer NODE ROUNDS       as pong, by events
  *
- * Nothing of it is special to vrfm: it works with the cards' driver just so. The library of the cards (RFM2gOpen(),
- * RFM2gWrite(), ...) does the same calls.
+ * The program also works with the driver of the cards, because it uses nothing special to vrfm. The library of the
+ * cards (RFM2gOpen(), RFM2gWrite(), ...) makes the same calls.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 #include "rfm2g.h"
 
 #define TEXT_MAX 256
-/* Words of the two nodes of ping and pong: each writes its own and watches the other's. */
+/* Distance of the words of ping and pong: each node writes its own and watches the other's. */
 #define OTHER 64
 
 static int fd;
@@ -42,13 +42,13 @@ static unsigned long number(const char *text)
 	return strtoul(text, NULL, 0);
 }
 
-/* An offset of so many bytes that are in the memory. */
+/* Return: the offset in TEXT; exits unless LENGTH bytes from there are in the memory. */
 static unsigned long place(const char *text, size_t length)
 {
 	unsigned long offset = number(text);
 
 	if (offset > config.memory_size || length > config.memory_size - offset)
-		errx(1, "%s: not in the memory", text);
+		errx(1, "%s: outside of the memory", text);
 	return offset;
 }
 
@@ -103,7 +103,7 @@ static void send_event(unsigned long node, uint32_t data)
 		err(1, "RFM2G_SEND_EVENT");
 }
 
-/* What came while the event was not enabled is handed over, too. */
+/* An event that was received while the type was not enabled is delivered now. */
 static struct rfm2g_event_info wait_event(uint32_t ms)
 {
 	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .timeout = ms };
@@ -131,7 +131,7 @@ static void put_word(unsigned long offset, uint32_t value)
 		err(1, "write");
 }
 
-/* Others want the processor, too, where there is only one. */
+/* Yield in each round, because on a single processor other tasks need it. */
 static void await_word(unsigned long offset, uint32_t value)
 {
 	volatile uint32_t *word = (volatile uint32_t *)(memory + offset);
@@ -158,7 +158,7 @@ static void print_times(uint64_t *times, unsigned long n)
 	       (unsigned long long)times[0] / 1000);
 }
 
-/* Times of ROUNDS calls of TURN, each a round trip. */
+/* Print the times of ROUNDS calls of TURN, each of which is a round trip. */
 static void measure(unsigned long rounds, unsigned long where, void (*turn)(unsigned long where, uint32_t i))
 {
 	uint64_t *times = calloc(rounds, sizeof(*times));

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * krdma_sample - a consumer of krdma to copy
+ * krdma_sample - an example of a consumer of krdma, to copy
  *
- * Four roles, chosen by two module parameters:
+ * Two module parameters choose one of four roles:
  *
  *	server=1 rw=0	accepts one connection and echoes its messages
- *	server=0 rw=0	sends messages to it and compares what comes back
- *	server=1 rw=1	shows a buffer to one peer and looks what the peer wrote
- *	server=0 rw=1	writes to that buffer, reads it back and compares
+ *	server=0 rw=0	sends messages to it and compares the echoes
+ *	server=1 rw=1	shows a buffer to one peer and checks the data written
+ *	to it server=0 rw=1	writes to that buffer, reads it back and
+ *	compares
  *
- * Try it with a server on one host and then, on another:
+ * Start a server on one host and then, on another:
  *
  *	insmod krdma_sample.ko server=0 rw=0 host=10.56.0.1 rounds=1000
  *	cat /sys/module/krdma_sample/parameters/result
  *
- * The result is "running", "ok" or a negative errno; the kernel log tells it
- * too. rmmod works at any time.
+ * The result is "running", "ok" or a negative errno. It is also logged. rmmod
+ * works at any time.
  *
- * What can be learned here:
- *  - krdma's calls sleep, so they need a task: this module starts a kernel
- *    thread of its own. A work item or a system call does as well.
+ * The module shows that:
+ *  - krdma's functions sleep, so a task must call them: this module starts a
+ *    kernel thread. A work item or a system call does as well.
  *  - kthread_stop() ends every wait inside krdma with -EINTR: a thread needs
  *    no other means to be stopped.
- *  - Whatever happened to a connection, krdma_release_cb() is all it takes to
- *    be rid of it.
+ *  - krdma_release_cb() frees a connection in any state.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,10 +39,10 @@
 
 /* krdma's default for the longest message and for the size of shown buffers. */
 #define KRDMA_SAMPLE_SIZE_MAX (4096 * 1024)
-/* A client does not wait longer than this for an answer. */
+/* Maximum time that a client waits for an answer. */
 #define KRDMA_SAMPLE_TIMEOUT_MS 10000
 
-/* A result that is no errno. */
+/* Value of krdma_sample_result until the thread ends; not an errno. */
 #define KRDMA_SAMPLE_RUNNING 1
 
 static bool server = true;
@@ -63,24 +63,24 @@ MODULE_PARM_DESC(port, "port number (default 22223)");
 
 static unsigned int rounds = 100;
 module_param(rounds, uint, 0444);
-MODULE_PARM_DESC(rounds, "client: how often (default 100), 0: until rmmod");
+MODULE_PARM_DESC(rounds, "client: number of rounds (default 100), 0: until rmmod");
 
 static unsigned int size = 64;
 module_param(size, uint, 0444);
 MODULE_PARM_DESC(size, "client: bytes of a message or write (default 64, at most 4194304)");
 
-/* Written by the thread, once; read through sysfs. */
+/* Written once, by the thread; read through sysfs. */
 static int krdma_sample_result = KRDMA_SAMPLE_RUNNING;
 
 static struct task_struct *krdma_sample_task;
 
 /**
- * struct krdma_sample - one run; the thread's own, so nothing needs a lock
- * @cb: connection, NULL as long as there is none
+ * struct krdma_sample - state of the thread; no other task uses it, so no locks
+ * @cb: connection, NULL before there is one
  * @out: KRDMA_SAMPLE_SIZE_MAX bytes to send or write
- * @in: as many to receive or read into
- * @rounds: how many are done
- * @len: bytes of the last one
+ * @in: KRDMA_SAMPLE_SIZE_MAX bytes to receive or read into
+ * @rounds: number of completed rounds
+ * @len: bytes of the last round
  */
 struct krdma_sample {
 	struct krdma_cb *cb;
@@ -90,7 +90,7 @@ struct krdma_sample {
 	u32 len;
 };
 
-/* Different in each round, and everywhere if bytes or pages get mixed up. */
+/* Data that differ in each round, and show bytes or pages in wrong order. */
 static void krdma_sample_fill(char *buf, u32 len, u32 round)
 {
 	u32 i;
@@ -106,11 +106,11 @@ static int krdma_sample_ping(struct krdma_sample *s)
 	int ret;
 
 	krdma_sample_fill(s->out, size, s->rounds);
-	/* As the call is known for: the length, or a negative errno. */
+	/* Returns the length, or a negative errno. */
 	ret = krdma_send(s->cb, s->out, size);
 	if (ret < 0)
 		return ret;
-	/* Says how much room there is and how long it wants to wait. */
+	/* The arguments give the room for the message and the timeout. */
 	ret = krdma_receive_len(s->cb, s->in, size, KRDMA_SAMPLE_TIMEOUT_MS);
 	if (ret < 0)
 		return ret;
@@ -125,7 +125,7 @@ static int krdma_sample_echo(struct krdma_sample *s)
 {
 	int ret;
 
-	/* 0: a server has all the time of the world. */
+	/* Timeout 0: a server waits without limit. */
 	ret = krdma_receive_len(s->cb, s->in, KRDMA_SAMPLE_SIZE_MAX, 0);
 	if (ret < 0)
 		return ret;
@@ -144,7 +144,7 @@ static int krdma_sample_accept(struct krdma_sample *s)
 	if (ret)
 		return ret;
 	ret = krdma_accept(listener, &s->cb);
-	/* A connection does not need the listener that it came from. */
+	/* An accepted connection does not need its listener. */
 	krdma_release_cb(listener);
 	return ret;
 }
@@ -152,9 +152,9 @@ static int krdma_sample_accept(struct krdma_sample *s)
 /* ---- one-sided reads and writes ---- */
 
 /*
- * A WRITE comes without a sound: nobody at the peer wakes up. So a message
- * follows it, which tells the peer to look. That order is kept: who has
- * received the message finds all of the WRITE.
+ * A WRITE does not notify the peer. So a message follows it, and the peer
+ * checks the data when it receives the message. krdma keeps this order: when
+ * the message arrives, all data of the WRITE are in the buffer.
  */
 struct krdma_sample_bell {
 	__le32 round;
@@ -181,7 +181,7 @@ static int krdma_sample_take_bell(struct krdma_sample *s, u32 timeout_ms)
 	ret = krdma_receive_len(s->cb, &bell, sizeof(bell), timeout_ms);
 	if (ret < 0)
 		return ret;
-	/* A peer may be broken or hostile: believe nothing that it sends. */
+	/* A peer may be broken or hostile: check everything it sends. */
 	if (ret != sizeof(bell) || le32_to_cpu(bell.round) != s->rounds ||
 	    le32_to_cpu(bell.len) > KRDMA_SAMPLE_SIZE_MAX)
 		return -EPROTO;
@@ -214,7 +214,7 @@ static int krdma_sample_write(struct krdma_sample *s)
 	ret = krdma_sample_send_bell(s, s->rounds);
 	if (ret)
 		return ret;
-	/* Do not write again before the peer has looked. */
+	/* Do not write again before the peer has checked the data. */
 	ret = krdma_sample_take_bell(s, KRDMA_SAMPLE_TIMEOUT_MS);
 	if (!ret)
 		s->rounds++;
@@ -229,7 +229,10 @@ static int krdma_sample_look(struct krdma_sample *s)
 	ret = krdma_sample_take_bell(s, 0);
 	if (ret)
 		return ret;
-	/* Copies out of our own buffer, after the sync that DMA may need. */
+	/*
+	 * Copy the data out of the shown buffer, after the sync that DMA may
+	 * need.
+	 */
 	ret = krdma_shown_get(s->cb, s->in, s->len, 0);
 	if (ret)
 		return ret;
@@ -270,15 +273,15 @@ static int krdma_sample_rounds(struct krdma_sample *s)
 	int ret = 0;
 
 	while (!ret && krdma_sample_wants_more(s)) {
-		/* A call that does not have to wait does not look for this. */
+		/* krdma checks for this only when it waits. */
 		if (kthread_should_stop())
 			return -EINTR;
 		ret = krdma_sample_round(s);
 	}
 	/*
-	 * This is how a client says goodbye. It may also be what becomes of
-	 * the last answer's krdma_send(): the client has the answer and leaves
-	 * before its adapter has acknowledged it.
+	 * A client disconnects at its end. The last answer's krdma_send() may
+	 * also fail with this error, because a client that has the answer may
+	 * leave before its adapter has acknowledged it.
 	 */
 	return server && ret == -ECONNRESET ? 0 : ret;
 }
@@ -292,7 +295,7 @@ static int krdma_sample_run(struct krdma_sample *s)
 	ret = s->out && s->in ? krdma_sample_connect(s) : -ENOMEM;
 	if (!ret) {
 		ret = krdma_sample_rounds(s);
-		/* Closes, waits until nothing is in flight, frees. */
+		/* Disconnects, waits until nothing is in flight, and frees. */
 		krdma_release_cb(s->cb);
 	}
 	kvfree(s->out);
@@ -330,7 +333,7 @@ static int krdma_sample_result_get(char *buffer,
 	return sysfs_emit(buffer, "%d\n", ret);
 }
 
-/* sysfs is read-only, but insmod takes a value for every parameter. */
+/* sysfs is read-only, but insmod accepts a value for every parameter. */
 static int krdma_sample_result_set(const char *value,
 				   const struct kernel_param *param)
 {
@@ -343,7 +346,7 @@ static const struct kernel_param_ops krdma_sample_result_ops = {
 };
 
 module_param_cb(result, &krdma_sample_result_ops, NULL, 0444);
-MODULE_PARM_DESC(result, "to be read: running, ok, or a negative errno");
+MODULE_PARM_DESC(result, "read-only: running, ok, or a negative errno");
 
 static int krdma_sample_check_params(void)
 {
@@ -352,7 +355,7 @@ static int krdma_sample_check_params(void)
 		return -EINVAL;
 	}
 	if (!size || size > KRDMA_SAMPLE_SIZE_MAX) {
-		pr_err("size=%u is not in 1 to %u\n", size,
+		pr_err("size=%u is outside 1 to %u\n", size,
 		       KRDMA_SAMPLE_SIZE_MAX);
 		return -EINVAL;
 	}
@@ -371,8 +374,8 @@ static int __init krdma_sample_init(void)
 	if (IS_ERR(krdma_sample_task))
 		return PTR_ERR(krdma_sample_task);
 	/*
-	 * The thread ends by itself when it is done. This reference keeps what
-	 * krdma_sample_exit() gives to kthread_stop() alive until then.
+	 * The thread exits by itself at its end. This reference keeps its
+	 * task_struct valid until krdma_sample_exit() calls kthread_stop().
 	 */
 	get_task_struct(krdma_sample_task);
 	wake_up_process(krdma_sample_task);
@@ -381,7 +384,10 @@ static int __init krdma_sample_init(void)
 
 static void __exit krdma_sample_exit(void)
 {
-	/* Waits for the thread, if it still runs: none of our code runs then. */
+	/*
+	 * Waits until the thread has exited, so that no code of the module
+	 * runs.
+	 */
 	kthread_stop(krdma_sample_task);
 	put_task_struct(krdma_sample_task);
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A block of data that one node writes and all others read, whole.
+ * One node writes a block of data, and all others read it consistently.
  *
  *   block_counter DEVICE write SECONDS     on one node
- *   block_counter DEVICE read SECONDS      on any, also on the same
+ *   block_counter DEVICE read SECONDS      on any node, also the same one
  *
- * One location has one writer. Writes of a node arrive everywhere in the order
- * of its calls, so a counter that is written behind the block says that the
- * block is there. That alone does not say that the block is not being written
- * again: a second counter, written before it, does.
+ * Each location has one writer. All nodes receive the writes of a node in the
+ * order of its calls. So a counter that is written after the block shows that
+ * the block is complete. The writer may already be writing the next block,
+ * which a second counter shows that is written before the block.
  *
  *   writer: BEGIN = n     block     END = n
- *   reader: END           block     BEGIN      whole if both are equal
+ *   reader: END           block     BEGIN      complete if both are equal
  */
 #include <err.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #include <rfm2g_api.h>
 
-/* Who writes what is agreed on by all: here this is the writer's area. */
+/* All nodes must agree on the writer of each location: this is its area. */
 #define BEGIN 0x0
 #define END 0x4
 #define BLOCK 0x1000
@@ -45,7 +45,7 @@ static void write_blocks(RFM2GHANDLE h, double end)
 {
 	RFM2G_UINT32 block[WORDS], n, i;
 
-	/* Where an earlier run ended. */
+	/* Continue after the last block of an earlier run. */
 	check(RFM2gPeek32(h, END, &n), "peek");
 	while (now() < end) {
 		n++;
@@ -58,7 +58,7 @@ static void write_blocks(RFM2GHANDLE h, double end)
 	printf("wrote up to block %u\n", n);
 }
 
-/* Of a block that is said to be whole every word must be the counter's. */
+/* Every word of a complete block must be the counter's value. */
 static int damaged(const RFM2G_UINT32 *block, RFM2G_UINT32 n)
 {
 	int i;
@@ -76,7 +76,7 @@ static int read_blocks(RFM2GHANDLE h, double end)
 
 	check(RFM2gPeek32(h, END, &last), "peek");
 	while (now() < end) {
-		/* Reading makes no system call, so asking all the time is cheap. */
+		/* Polling is cheap, because reading makes no system call. */
 		check(RFM2gPeek32(h, END, &n), "end");
 		if (n == last)
 			continue;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Be called when an event comes, while the program does something else.
+ * Have a function called for each event, while the program does something else.
  *
  *   callback DEVICE SECONDS
  *
- * A callback runs in a thread of its own: what it shares with the rest of the
- * program is atomic, or protected by a lock. Do not hold such a lock while you
- * disable the callback or close the handle: both wait until it has returned. A
- * callback may call the library, also for its own handle.
+ * A callback runs in a thread of its own: data that it shares with the rest of
+ * the program must be atomic or protected by a lock. Do not hold that lock
+ * while you disable the callback or close the handle: both wait until the
+ * callback has returned. A callback may call the library, also for its own
+ * handle.
  */
 #include <err.h>
 #include <stdatomic.h>
@@ -26,12 +27,12 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Short: the next event of this type waits until it returns. */
+/* Return soon: the next event of this type waits for that. */
 static void came(RFM2GHANDLE h, RFM2GEVENTINFO *event)
 {
 	RFM2G_UINT32 value;
 
-	/* What the sender wrote before is there. */
+	/* The data that the sender wrote before the event have arrived. */
 	if (!RFM2gPeek32(h, 0, &value))
 		last = value;
 	events++;
@@ -53,7 +54,10 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		errx(2, "usage: callback DEVICE SECONDS");
 	check(RFM2gOpen(argv[1], &h), argv[1]);
-	/* The callback first: what came before is handed over when it is enabled. */
+	/*
+	 * Set the callback first: enabling the event delivers those in the
+	 * queue.
+	 */
 	check(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, came), "callback");
 	check(RFM2gEnableEvent(h, RFM2GEVENT_INTR1), "enable");
 	sleep_for(atof(argv[2]));

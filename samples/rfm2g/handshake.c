@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Questions and answers by events, with data that is there when they are.
+ * Questions and answers by events, with data that arrive before the event.
  *
  *   handshake DEVICE answer SECONDS        on one node
  *   handshake DEVICE ask NODE COUNT        on another; NODE: id of the first
  *
- * Whoever receives an event sees everything that its sender wrote before it
- * sent it. So: write the data, then send; wait, then read. The 32 bits that
- * come with an event say which one it is.
+ * When a node receives an event, it has all data that the sender wrote before
+ * it sent the event. So: write the data, then send; wait, then read. The 32
+ * bits of data of an event identify the question.
  */
 #include <err.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 #include <rfm2g_api.h>
 
-#define QUESTION 0x10000	/* written by who asks */
-#define ANSWER 0x20000		/* written by who answers */
+#define QUESTION 0x10000	/* written by the asking node */
+#define ANSWER 0x20000		/* written by the answering node */
 #define PATIENCE_MS 1000
 
 static double now(void)
@@ -35,7 +35,7 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Events that came before nobody wants any more. */
+/* Discard events of earlier runs. */
 static void prepare(RFM2GHANDLE h, RFM2GEVENTTYPE type)
 {
 	check(RFM2gClearEvent(h, type), "clear");

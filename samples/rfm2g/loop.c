@@ -2,15 +2,16 @@
 /*
  * A control loop at 10 kHz on mapped memory: read inputs, compute, write
  * outputs, and end each cycle with a poke of its counter, which sends the
- * outputs first. Prints how late the cycles began.
+ * outputs first. Print how late the cycles began.
  *
  *   loop DEVICE SECONDS [HERTZ]
  *
- * Loads and stores of a mapping are those of ordinary memory. What a loop that
- * must not be late needs besides: pages that are there (mlockall), a priority
- * (SCHED_FIFO, which takes root or CAP_SYS_NICE), a processor of its own
- * (taskset, isolcpus), and times that do not add up their errors (an absolute
- * clock_nanosleep).
+ * Loads and stores of a mapping are those of ordinary memory. To begin its
+ * cycles in time, a loop needs
+ *  - resident pages (mlockall),
+ *  - a priority (SCHED_FIFO, which takes root or CAP_SYS_NICE),
+ *  - a processor of its own (taskset, isolcpus),
+ *  - times that do not accumulate errors (an absolute clock_nanosleep).
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -24,7 +25,7 @@
 
 #include <rfm2g_api.h>
 
-/* Of this node's area, and of that of the node that it listens to. */
+/* Layout of this node's area and of the area of the node that it reads. */
 struct area {
 	RFM2G_UINT32 counter;
 	RFM2G_UINT32 values[255];
@@ -55,7 +56,7 @@ static void sleep_until(int64_t ns)
 		;
 }
 
-/* Both are only asked for: without, it is a loop that is late more often. */
+/* Both calls may fail: then cycles begin late more often. */
 static void be_in_time(void)
 {
 	struct sched_param param = { .sched_priority = 50 };
@@ -67,9 +68,9 @@ static void be_in_time(void)
 }
 
 /*
- * The counter goes last, and by a call: the call sends the stores before it
- * first. A counter that was stored through the mapping might reach a peer before
- * the values.
+ * Write the counter last, and by a call, which sends the stores before it
+ * first. If the counter were stored through the mapping, it might reach a peer
+ * before the values.
  */
 static void cycle(RFM2GHANDLE card, const volatile struct area *in,
 		  volatile struct area *out)
