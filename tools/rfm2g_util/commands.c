@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which commands there are, and what the user means. */
+/* The table of commands, and how the user's words select one. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,7 +24,7 @@ static enum util_result util_exit(struct util *util,
 
 	if (util->lines)
 		answer = line_read(util->lines, "exit? (y/n) ");
-	/* Who has no more to say means it. */
+	/* The end of the input also confirms. */
 	util->over = !answer || *answer == 'y' || *answer == 'Y';
 	free(answer);
 	return UTIL_OK;
@@ -40,19 +40,21 @@ static enum util_result util_menu_change(struct util *util,
 
 static const struct util_command util_own_commands[] = {
 	{ .name = "repeat", .args = "[-p] COUNT COMMAND...",
-	  .text = "run a command again and again until it fails; -p: with a number",
+	  .text = "run COMMAND COUNT times or until it fails; -p: number them",
 	  .run = util_repeat, .min = 2, .max = UTIL_WORDS, .menu = UTIL_BOTH,
 	  .once = true },
-	{ .name = "drvspecific", .text = "other commands",
+	{ .name = "drvspecific", .text = "switch to the driver's commands",
 	  .run = util_menu_change, .which = UTIL_DRIVER, .once = true },
-	{ .name = "return", .text = "back to the other commands",
+	{ .name = "return", .text = "return to the main commands",
 	  .run = util_menu_change, .which = UTIL_MAIN, .menu = UTIL_DRIVER,
 	  .once = true },
-	{ .name = "help", .args = "[COMMAND]", .text = "this list",
+	{ .name = "help", .args = "[COMMAND]", .text = "list commands",
 	  .run = util_help, .max = 1, .menu = UTIL_BOTH, .once = true,
 	  .offline = true },
-	{ .name = "exit", .text = "the end", .run = util_exit, .once = true },
-	{ .name = "quit", .text = "the end", .run = util_exit, .once = true },
+	{ .name = "exit", .text = "end the session", .run = util_exit,
+	  .once = true },
+	{ .name = "quit", .text = "end the session", .run = util_exit,
+	  .once = true },
 	{ }
 };
 
@@ -64,7 +66,7 @@ static const struct util_command * const util_tables[] = {
 
 #define UTIL_TABLES ((int)(sizeof(util_tables) / sizeof(*util_tables)))
 
-/* A place among all commands; NULL in command: the end. */
+/* Position in the tables; command is NULL at the end. */
 struct util_cursor {
 	int table;
 	const struct util_command *command;
@@ -75,7 +77,7 @@ static struct util_cursor util_begin(void)
 	return (struct util_cursor){ 0, util_tables[0] };
 }
 
-/* To the next that is offered in a menu, the first included if MOVE is not set. */
+/* Move to the next command of a menu, or with MOVE unset, stay if it is one. */
 static const struct util_command *util_next(struct util_cursor *at,
 					    enum util_menu menu, bool move)
 {
@@ -109,7 +111,7 @@ static void util_ambiguous(enum util_menu menu, const char *word)
 	fputc('\n', stderr);
 }
 
-/* An exact name wins; else one that begins so, if it is the only one. */
+/* An exact name is preferred to the only one that begins with the word. */
 static const struct util_command *util_find(enum util_menu menu,
 					    const char *word)
 {
@@ -136,10 +138,10 @@ static const struct util_command *util_find(enum util_menu menu,
 }
 
 /**
- * util_is_offline - does a command need no device?
- * @word: its whole name
+ * util_is_offline - check whether a command needs no device
+ * @word: full name of the command
  *
- * Return: true if it needs none.
+ * Return: true if it needs no device.
  */
 bool util_is_offline(const char *word)
 {
@@ -175,10 +177,11 @@ static enum util_result util_run(struct util *util,
 /**
  * util_run_words - run a command
  * @util: session
- * @argc: words
- * @argv: words, the command's name first
+ * @argc: number of words
+ * @argv: words, beginning with the name of the command
  *
- * Return: how it went; UTIL_USAGE, after a line for the user, when it is none.
+ * Return: result of the command; UTIL_USAGE after a line for the user if there
+ * is no such command.
  */
 enum util_result util_run_words(struct util *util, int argc, char **argv)
 {
@@ -192,7 +195,7 @@ enum util_result util_run_words(struct util *util, int argc, char **argv)
 /**
  * util_run_line - run the command of a line
  * @util: session
- * @line: may be empty
+ * @line: line, may be empty
  *
  * Return: as util_run_words().
  */
@@ -209,7 +212,7 @@ enum util_result util_run_line(struct util *util, const char *line)
 	if (!n)
 		ret = UTIL_OK;
 	else if (n > UTIL_WORDS)
-		fprintf(stderr, "at most %d words\n", UTIL_WORDS);
+		fprintf(stderr, "a line has at most %d words\n", UTIL_WORDS);
 	else
 		ret = util_run_words(util, n, words);
 	free(copy);
@@ -225,7 +228,7 @@ static void util_help_line(const struct util_command *command)
 	printf("%-45s %s\n", left, command->text);
 }
 
-/* A page at a time for people. */
+/* At a terminal, pause after each page. Return: false: the user stops. */
 static bool util_help_more(struct util *util, int shown)
 {
 	char *answer;
@@ -295,7 +298,7 @@ static enum util_result util_repeat(struct util *util,
 	return ret ? UTIL_FAILED : UTIL_OK;
 }
 
-/* What may follow a word that is complete. */
+/* Find debug flags that begin with a word. */
 static size_t util_complete_flags(const char *word, size_t len,
 				  const char **found, size_t room)
 {
@@ -334,14 +337,14 @@ static bool util_is_command_place(const char *line, size_t at)
 }
 
 /**
- * util_complete - what a word that was begun may become
+ * util_complete - find the commands or flags that begin with a word
  * @arg: session
- * @line: all before the cursor
- * @at: where the word begins
- * @found: gets what it may be
- * @room: of @found
+ * @line: line up to the cursor
+ * @at: offset of the word in @line
+ * @found: result
+ * @room: size of @found
  *
- * Return: how many were found.
+ * Return: number of names in @found.
  */
 size_t util_complete(void *arg, const char *line, size_t at, const char **found,
 		     size_t room)

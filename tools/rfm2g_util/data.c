@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Peek, poke, dump, read, write. */
+/* Commands for memory: peek, poke, dump, read, write, memop. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "util.h"
 
 #define UTIL_BLOCK_MAX (2U << 20)
-/* So much is read, as lines of 16 bytes, before it is shown. */
+/* Number of bytes that dump reads before it shows them; lines have 16. */
 #define UTIL_DUMP_STEP 4096
 
 static bool util_width(const char *text, uint32_t *width)
@@ -76,7 +76,7 @@ static enum util_result util_peek(struct util *util,
 	return util_status(ret);
 }
 
-/* Of 64 bits it is always hexadecimal. */
+/* A value of 64 bits is always hexadecimal. */
 static bool util_poke_value(const char *text, uint32_t width, uint64_t *value)
 {
 	uint32_t narrow;
@@ -152,11 +152,11 @@ static void util_dump_lines(const uint8_t *bytes, uint32_t offset,
 }
 
 /**
- * util_dump - 16 bytes a line, as numbers and as text
- * @bytes: to show
- * @offset: of the first, for the user
- * @width: of a number
- * @count: of numbers
+ * util_dump - show 16 bytes per line, as numbers and as text
+ * @bytes: data
+ * @offset: offset of the first byte, for the user
+ * @width: bytes of a number
+ * @count: number of numbers
  */
 void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
 	       uint32_t count)
@@ -165,7 +165,7 @@ void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
 	util_dump_lines(bytes, offset, width, count);
 }
 
-/* Offset, width and count of the commands for blocks. */
+/* Arguments of commands for blocks. */
 struct util_range {
 	uint32_t offset;
 	uint32_t width;
@@ -196,7 +196,7 @@ static uint8_t *util_block(uint32_t bytes)
 	return block;
 }
 
-/* A card that has a window shows that; what moves it would move this. */
+/* Query the sliding window: the offsets of a card are relative to it. */
 static RFM2G_STATUS util_window(RFM2GHANDLE rh)
 {
 	RFM2G_UINT32 offset, size;
@@ -245,7 +245,7 @@ static enum util_result util_dump_command(struct util *util,
 	return util_status(ret);
 }
 
-/* As the driver of the cards decides. */
+/* The driver of the cards decides in the same way. */
 static void util_note_dma(struct util *util, uint32_t bytes)
 {
 	RFM2G_UINT32 threshold;
@@ -310,7 +310,7 @@ static enum util_result util_write(struct util *util,
 	return util_status(ret);
 }
 
-/* The kinds of memop's pattern. */
+/* Values of memop's TYPE. */
 enum util_pattern {
 	UTIL_FIXED,
 	UTIL_PLUS_4,
@@ -378,7 +378,7 @@ static uint64_t util_memop_value(const struct util_memop *op, uint32_t i)
 	       value & ((1ULL << op->range.width * 8) - 1);
 }
 
-/* Write, or compare; at the first that differs, it ends. */
+/* Write the pattern, or compare up to the first difference. */
 static enum util_result util_memop(struct util *util,
 				   const struct util_command *command, int argc,
 				   char **argv)
@@ -427,13 +427,14 @@ const struct util_command util_data_commands[] = {
 	PEEK(32),
 	PEEK(64),
 	{ .name = "dump", .args = "OFFSET WIDTH COUNT",
-	  .text = "show memory, read one by one", .run = util_dump_command,
+	  .text = "show memory, read word by word", .run = util_dump_command,
 	  .min = 3, .max = 3 },
 	{ .name = "read", .args = "OFFSET WIDTH COUNT [DISPLAY]",
 	  .text = "read a block; DISPLAY 0: do not show it", .run = util_read,
 	  .min = 3, .max = 4 },
 	{ .name = "write", .args = "VALUE OFFSET WIDTH COUNT",
-	  .text = "write a block", .run = util_write, .min = 4, .max = 4 },
+	  .text = "write a block of one value", .run = util_write, .min = 4,
+	  .max = 4 },
 	{ .name = "memop",
 	  .args = "HEXPATTERN OFFSET WIDTH COUNT VERIFY FLOAT TYPE",
 	  .text = "write or (VERIFY 1) compare; TYPE 0 fixed, 1 +4, 2 +1, 3 inverted +4",

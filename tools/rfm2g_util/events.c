@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events. */
+/* Commands for events. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool util_has_data(RFM2GEVENTTYPE type)
 	return type >= RFM2GEVENT_INTR1 && type <= RFM2GEVENT_INTR4;
 }
 
-/* Those that are all of an event. */
+/* Commands whose only argument is the event. */
 static const struct util_simple {
 	RFM2G_STATUS (*call)(RFM2GHANDLE rh, RFM2GEVENTTYPE type);
 	const char *text;
@@ -58,10 +58,10 @@ static enum util_result util_event(struct util *util,
 	return util_status(ret);
 }
 
-/* For callbacks, which have no argument: where a line may be being typed. */
+/* Where a line may be edited; a callback has no argument to pass this. */
 static struct line_reader *util_typing;
 
-/* In a thread of its own; a line is written at once. */
+/* Runs in a thread of the library; flush so that the line appears at once. */
 static void util_called_back(RFM2GHANDLE rh, RFM2GEVENTINFO *info)
 {
 	RFM2G_NODE node = RFM2G_NODE_UNKNOWN;
@@ -204,37 +204,42 @@ static enum util_result util_stat(struct util *util,
 
 const struct util_command util_event_commands[] = {
 	{ .name = "enableevent", .args = "EVENT",
-	  .text = "hand over events of this type", .run = util_event,
+	  .text = "deliver events of this type", .run = util_event,
 	  .which = 0, .min = 1, .max = 1 },
-	{ .name = "disableevent", .args = "EVENT", .text = "let them wait",
+	{ .name = "disableevent", .args = "EVENT",
+	  .text = "queue events of this type",
 	  .run = util_event, .which = 1, .min = 1, .max = 1 },
 	{ .name = "enablecallback", .args = "[EVENT]",
-	  .text = "print a line for each; without EVENT: which have one",
+	  .text = "print a line for each event; without EVENT: list callbacks",
 	  .run = util_callback, .which = 1, .max = 1 },
-	{ .name = "disablecallback", .args = "[EVENT]", .text = "no more",
+	{ .name = "disablecallback", .args = "[EVENT]",
+	  .text = "remove the callback",
 	  .run = util_callback, .which = 0, .max = 1 },
 	{ .name = "wait", .args = "EVENT MILLISECONDS",
-	  .text = "wait for one; 0xffffffff: for ever", .run = util_wait,
+	  .text = "wait for an event; 0xffffffff: no timeout", .run = util_wait,
 	  .min = 2, .max = 2 },
 	{ .name = "cancelwait", .args = "EVENT",
 	  .text = "end a wait, also of another program", .run = util_event,
 	  .which = 2, .min = 1, .max = 1 },
 	{ .name = "send", .args = "EVENT NODE [DATA]",
-	  .text = "send one; NODE 0xffff: to all", .run = util_send, .min = 2,
+	  .text = "send an event; NODE 0xffff: to all nodes", .run = util_send,
+	  .min = 2,
 	  .max = 3 },
 	{ .name = "clearevent", .args = "EVENT",
-	  .text = "forget those that wait; 12: of all types",
+	  .text = "discard queued events; 12: of all types",
 	  .run = util_event, .which = 3, .min = 1, .max = 1 },
 	{ .name = "cleareventcount", .args = "EVENT",
-	  .text = "count from 0; 12: of all types", .run = util_event,
+	  .text = "reset the counter; 12: of all types", .run = util_event,
 	  .which = 4, .min = 1, .max = 1 },
 	{ .name = "geteventcount", .args = "EVENT",
-	  .text = "how many came; 12: of all types", .run = util_count,
+	  .text = "show the number of events; 12: of all types",
+	  .run = util_count,
 	  .min = 1, .max = 1 },
-	{ .name = "stat", .text = "queues of all events", .run = util_stat,
+	{ .name = "stat", .text = "show the queues of all events",
+	  .run = util_stat,
 	  .menu = UTIL_DRIVER },
 	{ .name = "flushqueue", .args = "EVENT",
-	  .text = "forget those that wait; 12: of all types",
+	  .text = "discard queued events; 12: of all types",
 	  .run = util_event, .which = 5, .min = 1, .max = 1,
 	  .menu = UTIL_DRIVER },
 	{ }

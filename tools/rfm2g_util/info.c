@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the device is. */
+/* Commands for properties of the device. */
 #include <string.h>
 
 #include "util.h"
 
-/* The model of a board id. */
+/* Return: model of a board ID. */
 static const char *util_board(RFM2G_UINT8 id)
 {
 	return id == 0x65 ? "5565" : "unknown";
@@ -58,7 +58,7 @@ static enum util_result util_first(struct util *util,
 	return util_status(ret);
 }
 
-/* Which of the three texts. */
+/* Values of .which for util_text(). */
 enum { UTIL_DEVNAME, UTIL_DLLVERSION, UTIL_DRIVERVERSION };
 
 static enum util_result util_text(struct util *util,
@@ -92,14 +92,14 @@ static void util_config_lcsr(RFM2G_UINT32 lcsr)
 		{ RFM2G_LCSR1_REDUNDANT, "redundant mode" },
 		{ RFM2G_LCSR1_ROGUE_MASTER1, "rogue master 1" },
 		{ RFM2G_LCSR1_ROGUE_MASTER0, "rogue master 0" },
-		{ RFM2G_LCSR1_TX_EMPTY, "nothing to send" },
-		{ RFM2G_LCSR1_TX_ALMOST_FULL, "much to send" },
-		{ RFM2G_LCSR1_RX_FULL, "received too much" },
-		{ RFM2G_LCSR1_RX_ALMOST_FULL, "received much" },
-		{ RFM2G_LCSR1_SYNC_LOSS, "a link was lost" },
+		{ RFM2G_LCSR1_TX_EMPTY, "TX FIFO empty" },
+		{ RFM2G_LCSR1_TX_ALMOST_FULL, "TX FIFO almost full" },
+		{ RFM2G_LCSR1_RX_FULL, "RX FIFO full" },
+		{ RFM2G_LCSR1_RX_ALMOST_FULL, "RX FIFO almost full" },
+		{ RFM2G_LCSR1_SYNC_LOSS, "sync loss" },
 		{ RFM2G_LCSR1_SIGNAL, "signal" },
-		{ RFM2G_LCSR1_BAD_DATA, "bad data came" },
-		{ RFM2G_LCSR1_OWN_DATA, "own data came back" },
+		{ RFM2G_LCSR1_BAD_DATA, "bad data received" },
+		{ RFM2G_LCSR1_OWN_DATA, "own data received" },
 	};
 	unsigned int i;
 
@@ -170,19 +170,25 @@ static enum util_result util_errormsg(struct util *util,
 }
 
 const struct util_command util_info_commands[] = {
-	{ .name = "boardid", .text = "id of the board", .run = util_boardid },
-	{ .name = "nodeid", .text = "id of this node", .run = util_nodeid },
-	{ .name = "size", .text = "bytes of memory", .run = util_size },
-	{ .name = "first", .text = "first offset", .run = util_first },
-	{ .name = "devname", .text = "name of the device", .run = util_text,
+	{ .name = "boardid", .text = "show the ID of the board",
+	  .run = util_boardid },
+	{ .name = "nodeid", .text = "show the ID of this node",
+	  .run = util_nodeid },
+	{ .name = "size", .text = "show the size of the memory",
+	  .run = util_size },
+	{ .name = "first", .text = "show the first valid offset",
+	  .run = util_first },
+	{ .name = "devname", .text = "show the name of the device",
+	  .run = util_text,
 	  .which = UTIL_DEVNAME },
-	{ .name = "dllversion", .text = "version of the library",
+	{ .name = "dllversion", .text = "show the version of the library",
 	  .run = util_text, .which = UTIL_DLLVERSION },
-	{ .name = "driverversion", .text = "version of the driver",
+	{ .name = "driverversion", .text = "show the version of the driver",
 	  .run = util_text, .which = UTIL_DRIVERVERSION },
-	{ .name = "config", .text = "all that is known of the device",
+	{ .name = "config", .text = "show all properties of the device",
 	  .run = util_config },
-	{ .name = "errormsg", .args = "CODE", .text = "text of a status",
+	{ .name = "errormsg", .args = "CODE",
+	  .text = "show the text of a status",
 	  .run = util_errormsg, .min = 1, .max = 1, .offline = true },
 	{ }
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines from a terminal or from anything else. With libedit, lines at a terminal
- * have editing, history and completion; without it, they are the terminal's own.
+ * Lines from a terminal or any other file. With libedit, lines at a terminal
+ * have editing, history and completion. Without it, the terminal's own editing
+ * remains.
  */
 #include <errno.h>
 #include <locale.h>
@@ -75,7 +76,7 @@ static size_t line_common(const char **found, size_t n)
 	return len;
 }
 
-/* As far as it is clear; if it is not, show the candidates. */
+/* Insert the part that all candidates share. If it is empty, list them. */
 static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
 				 size_t typed)
 {
@@ -94,7 +95,7 @@ static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
 	return CC_REDISPLAY;
 }
 
-/* The Tab key. */
+/* Complete a word: the Tab key. */
 static unsigned char line_tab(EditLine *edit, int key)
 {
 	const LineInfo *info = el_line(edit);
@@ -113,11 +114,11 @@ static unsigned char line_tab(EditLine *edit, int key)
 	n = reader->complete(reader->arg, before, begin, found, LINE_FOUND);
 	if (!n)
 		return CC_NORM;
-	/* -flag: what is found has no sign. */
+	/* "-flag" is completed without its sign. */
 	return line_insert(edit, found, n, len - begin - (before[begin] == '-'));
 }
 
-/* Keys that differ between terminals; others of the kind would leave letters. */
+/* Bind keys that differ between terminals; unbound ones insert letters. */
 static void line_bind(EditLine *edit)
 {
 	static const char * const keys[][2] = {
@@ -161,7 +162,7 @@ static bool line_edit_open(struct line_reader *reader)
 	el_set(reader->edit, EL_HIST, history, reader->history);
 	el_set(reader->edit, EL_ADDFN, "complete", "complete a word", line_tab);
 	line_bind(reader->edit);
-	/* The terminal is as before when a signal stops or ends the program. */
+	/* Restore the terminal when a signal stops or ends the program. */
 	el_set(reader->edit, EL_SIGNAL, 1);
 	return true;
 }
@@ -272,12 +273,12 @@ bool line_is_terminal(const struct line_reader *reader)
  */
 void line_again(struct line_reader *reader)
 {
-	/* libedit's handler of that signal draws the line again. */
+	/* libedit's handler of this signal redraws the line. */
 	if (reader && reader->editing)
 		pthread_kill(reader->editor, SIGCONT);
 }
 
-/* Ctrl-C forgets the line; elsewhere it ends the program. */
+/* Ctrl-C discards the line. During a command it ends the program. */
 static char *line_typed(struct line_reader *reader, const char *prompt)
 {
 	struct sigaction act = { .sa_handler = line_interrupt }, before;
@@ -301,9 +302,9 @@ static char *line_typed(struct line_reader *reader, const char *prompt)
 /**
  * line_read - read a line
  * @reader: from line_open()
- * @prompt: shown before
+ * @prompt: prompt to print
  *
- * Return: the line without its end, for free(); NULL: there is none.
+ * Return: the line without its newline, for free(); NULL: end of the input.
  */
 char *line_read(struct line_reader *reader, const char *prompt)
 {

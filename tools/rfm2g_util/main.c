@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rfm2g_util: look at a device and try it, by hand or in scripts.
+ * rfm2g_util: inspect and try a device, interactively or in scripts.
  *
- * As the tool of the cards, with a true exit status: 0 all was well, 1 something
- * failed, 2 it was called in a wrong way.
+ * It follows the tool of the cards. Unlike that, its exit status is reliable: 0
+ * success, 1 failure, 2 wrong usage.
  */
 #include <ctype.h>
 #include <err.h>
@@ -23,20 +23,21 @@ static const char util_help_text[] =
 "rfm2g_util [-d DEVICE] -c LINE [-c LINE]...\n"
 "rfm2g_util -h|-V, --help|--version\n"
 "\n"
-"Looks at an RFM2g device and tries it. DEVICE: N of /dev/rfm2gN, or a path; 0 if\n"
-"a command is given. Without COMMAND or LINE, commands are read from stdin; help\n"
-"lists them. The first LINE that fails is the last.\n"
+"Inspects and tries an RFM2g device. DEVICE is N of /dev/rfm2gN, or a path. It is\n"
+"0 by default if a command is given; otherwise the program asks for it. Without\n"
+"COMMAND or LINE, commands are read from stdin; help lists them. Lines are run\n"
+"up to the first that fails.\n"
 "\n"
-"Exit status: 0 all was well, 1 something failed, 2 usage.\n";
+"Exit status: 0 success, 1 failure, 2 usage.\n";
 
-/* How to begin. */
+/* Options of the command line. */
 struct util_start {
 	const char *device;
 	const char *lines[UTIL_LINES];
 	int n;
 };
 
-/* How many the driver has, -1: there is no driver. */
+/* Return: number of the driver's devices, -1: there is no driver. */
 static int util_count_devices(void)
 {
 	FILE *file = fopen("/proc/rfm2g", "r");
@@ -80,7 +81,7 @@ static void util_list_device(unsigned int unit)
 	RFM2gClose(&rh);
 }
 
-/* The device that the user wants, for free(); NULL: nobody says. */
+/* Ask for a device. Return: the answer, for free(); NULL: end of the input. */
 static char *util_ask(struct line_reader *lines)
 {
 	unsigned int unit;
@@ -119,7 +120,7 @@ static bool util_open(struct util *util, const char *device)
 	return false;
 }
 
-/* Commands from stdin: one that fails does not keep the next from running. */
+/* Run commands from stdin, also after one that fails. */
 static int util_session(struct util *util)
 {
 	int status = UTIL_OK;
@@ -177,7 +178,7 @@ static int util_batch(struct util *util, const struct util_start *start,
 	return status;
 }
 
-/* What nobody gets, on a disk that is full, was not done. */
+/* Output that could not be written, as on a full disk, is a failure. */
 static int util_said(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -197,7 +198,7 @@ static void util_options(int argc, char **argv, struct util_start *start)
 	};
 	int option;
 
-	/* What follows the command is its own, also what begins with -. */
+	/* "+": the words after the command belong to it, also options. */
 	while ((option = getopt_long(argc, argv, "+d:c:hV", options,
 				     NULL)) != -1) {
 		if (option == 'd') {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A DMA buffer, as programs map it. */
+/* Mapping of a DMA buffer. */
 #include <inttypes.h>
 
 #include "util.h"
@@ -10,7 +10,7 @@ enum { UTIL_PAGES, UTIL_BYTES };
  * util_map_bytes - return the size of the mapped buffer
  * @util: tool with a mapping
  *
- * Return: bytes, 4 GiB or more if pages are counted.
+ * Return: size in bytes, 4 GiB or more if pages are counted.
  */
 uint64_t util_map_bytes(const struct util *util)
 {
@@ -28,7 +28,7 @@ static enum util_result util_mapuser(struct util *util,
 	if (!util_hex64(argv[0], &offset) || !util_number(argv[1], &count))
 		return UTIL_USAGE;
 	if (util->map) {
-		fprintf(stderr, "there is a mapping; unmapuser ends it\n");
+		fprintf(stderr, "a buffer is mapped; unmapuser unmaps it\n");
 		return UTIL_FAILED;
 	}
 	offset |= RFM2G_DMA_MMAP_OFFSET;
@@ -65,13 +65,16 @@ static enum util_result util_unmapuser(struct util *util,
 
 const struct util_command util_map_commands[] = {
 	{ .name = "mapuser", .args = "HEXOFFSET PAGES",
-	  .text = "map a DMA buffer", .run = util_mapuser, .min = 2, .max = 2,
+	  .text = "map PAGES of a DMA buffer", .run = util_mapuser, .min = 2,
+	  .max = 2,
 	  .which = UTIL_PAGES },
 	{ .name = "mapuserbytes", .args = "HEXOFFSET BYTES",
-	  .text = "the same in bytes", .run = util_mapuser, .min = 2, .max = 2,
+	  .text = "map BYTES of a DMA buffer", .run = util_mapuser, .min = 2,
+	  .max = 2,
 	  .which = UTIL_BYTES },
-	{ .name = "unmapuser", .text = "unmap it", .run = util_unmapuser },
-	{ .name = "unmapuserbytes", .text = "the same",
+	{ .name = "unmapuser", .text = "unmap the DMA buffer",
+	  .run = util_unmapuser },
+	{ .name = "unmapuserbytes", .text = "unmap the DMA buffer",
 	  .run = util_unmapuser },
 	{ }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How fast it is: operations a second, and how long one takes.
+ * Performance: operations per second, and the time of single operations.
  *
- * Both are measured for themselves, because to look at the clock takes longer
- * than to read a word. Times go into a histogram whose boxes are 1/64 wide.
+ * They are measured separately, because reading the clock takes longer than
+ * reading a word. Times are counted in a histogram, accurate to 1/64.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define UTIL_BOXES (60 * UTIL_SUB)
 #define UTIL_SIZES 64
 
-/* An answer must come within this. */
+/* Timeout of an answer. */
 #define UTIL_ANSWER_NS 2000000000ULL
 
 struct util_times {
@@ -24,7 +24,7 @@ struct util_times {
 	uint64_t max;
 };
 
-/* What one turn has shown. */
+/* Result of one measurement. */
 struct util_turn {
 	const char *what;
 	uint32_t bytes;
@@ -51,7 +51,7 @@ static unsigned int util_box(uint64_t ns)
 	return shift * UTIL_SUB + (ns >> shift);
 }
 
-/* The longest time that is in a box. */
+/* Return: longest time of a box, in ns. */
 static uint64_t util_box_end(unsigned int box)
 {
 	unsigned int shift;
@@ -72,7 +72,7 @@ static void util_time(struct util_times *times, uint64_t ns)
 		times->max = ns;
 }
 
-/* That many of a thousand took no longer. */
+/* Return: time that PERMILLE of the operations did not exceed, in ns. */
 static uint64_t util_percentile(const struct util_times *times,
 				unsigned int permille)
 {
@@ -87,7 +87,7 @@ static uint64_t util_percentile(const struct util_times *times,
 	return util_box_end(box) < times->max ? util_box_end(box) : times->max;
 }
 
-/* What is measured: a block of bytes, read or written. */
+/* Operation to measure: a block is read or written. */
 struct util_work {
 	RFM2GHANDLE rh;
 	bool write;
@@ -96,7 +96,7 @@ struct util_work {
 	unsigned int turn;
 };
 
-/* Writes change what is there, or they would show what an unchanged one costs. */
+/* Alternate between two blocks: writing unchanged data may cost less. */
 static RFM2G_STATUS util_work_once(struct util_work *work)
 {
 	uint8_t *block = work->blocks[work->turn++ & 1];
@@ -106,7 +106,7 @@ static RFM2G_STATUS util_work_once(struct util_work *work)
 	return RFM2gRead(work->rh, 0, block, work->bytes);
 }
 
-/* The clock is looked at once in about a millisecond. */
+/* Read the clock about once per ms. */
 static RFM2G_STATUS util_throughput(struct util_work *work, uint64_t ns,
 				    struct util_turn *turn)
 {
@@ -186,7 +186,7 @@ static void util_print_turn(const struct util_turn *turn, bool json,
 	fflush(stdout);
 }
 
-/* What to measure. */
+/* Options of performancetest. */
 struct util_plan {
 	bool json;
 	double seconds;
@@ -202,7 +202,7 @@ static int util_add_sizes(struct util_plan *plan, uint32_t from, uint32_t to,
 	return plan->n;
 }
 
-/* Those that the cards' tool measures. */
+/* Sizes that the tool of the cards measures. */
 static void util_usual_sizes(struct util_plan *plan)
 {
 	util_add_sizes(plan, 4, 32, 4);
@@ -215,7 +215,7 @@ static void util_usual_sizes(struct util_plan *plan)
 	util_add_sizes(plan, 524288, 2097152, 262144);
 }
 
-/* The text stays whole: the command may be repeated. */
+/* Copy the text before splitting it: the command may be repeated. */
 static bool util_parse_sizes(struct util_plan *plan, const char *text)
 {
 	char *copy = strdup(text), *save, *word;
@@ -236,7 +236,7 @@ static bool util_parse_seconds(const char *text, double *seconds)
 	*seconds = strtod(text, &end);
 	if (end != text && !*end && *seconds > 0 && *seconds <= 3600)
 		return true;
-	fprintf(stderr, "%s is no time in seconds\n", text);
+	fprintf(stderr, "%s is not a time in seconds\n", text);
 	return false;
 }
 
@@ -259,7 +259,7 @@ static bool util_parse_plan(struct util_plan *plan, int argc, char **argv)
 	return true;
 }
 
-/* Of those nobody asked for, what the memory has room for. */
+/* Without -n, take all usual sizes that fit into the memory. */
 static RFM2G_STATUS util_fit_sizes(RFM2GHANDLE rh, struct util_plan *plan)
 {
 	RFM2G_UINT32 size;
@@ -352,7 +352,7 @@ static enum util_result util_performance(struct util *util,
 	return util_status(ret);
 }
 
-/* Where the answer to a word is; another cache line. */
+/* Return: offset of the answer to a word, in another cache line. */
 static uint32_t util_answer(uint32_t offset)
 {
 	return offset + 64;
@@ -398,7 +398,7 @@ static enum util_result util_ping(struct util *util,
 		ret = RFM2gPeek32(util->rh, util_answer(offset), &answer);
 	if (ret)
 		return util_status(ret);
-	/* The first word is new to who answers, and not answered already. */
+	/* The first word must be new to pong, and not its last answer. */
 	value += value + 1 == answer;
 	memset(&times, 0, sizeof(times));
 	for (i = 0; i < count && !result; i++)
@@ -444,13 +444,13 @@ static enum util_result util_pong(struct util *util,
 const struct util_command util_perf_commands[] = {
 	{ .name = "performancetest",
 	  .args = "[-s SECONDS] [-n SIZE,SIZE,...] [-j]",
-	  .text = "reads and writes a second, and times; -j: JSON",
+	  .text = "measure reads and writes of many sizes; -j: JSON",
 	  .run = util_performance, .max = 5 },
 	{ .name = "ping", .args = "OFFSET COUNT",
-	  .text = "round trips of a word to a node that runs pong",
+	  .text = "measure round trips of a word to a node that runs pong",
 	  .run = util_ping, .min = 2, .max = 2 },
 	{ .name = "pong", .args = "OFFSET [SECONDS]",
-	  .text = "answer until nothing came for so long (10)",
+	  .text = "answer pings until none arrives for SECONDS (10)",
 	  .run = util_pong, .min = 1, .max = 2 },
 	{ }
 };

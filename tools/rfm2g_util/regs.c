@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Registers. */
+/* Commands for registers. */
 #include <stdlib.h>
 
 #include "util.h"
@@ -49,7 +49,7 @@ static uint32_t util_reg_bytes(const struct util *util, RFM2G_UINT32 regset)
 	return util->rh->Config.MemorySize;
 }
 
-/* As they are seen in a mapping. */
+/* Show registers through a mapping. */
 static enum util_result util_displayreg(struct util *util,
 					const struct util_command *command,
 					int argc, char **argv)
@@ -79,7 +79,7 @@ static enum util_result util_displayreg(struct util *util,
 	return util_status(RFM2gUnMapDeviceMemory(util->rh, args[0], &map));
 }
 
-/* The cards' tool writes to their flash memory here. */
+/* The cards' tool writes their flash memory with this command. */
 static enum util_result util_flashcard(struct util *util,
 				       const struct util_command *command,
 				       int argc, char **argv)
@@ -93,18 +93,20 @@ const struct util_command util_reg_commands[] = {
 	  .text = "read a register", .run = util_reg, .min = 3, .max = 3,
 	  .which = UTIL_READREG, .hidden = true },
 	{ .name = "writereg", .args = "REGSET OFFSET WIDTH VALUE",
-	  .text = "write it", .run = util_reg, .min = 4, .max = 4,
+	  .text = "write a register", .run = util_reg, .min = 4, .max = 4,
 	  .which = UTIL_WRITEREG, .hidden = true },
 	{ .name = "setreg", .args = "REGSET OFFSET WIDTH MASK",
-	  .text = "set bits of it", .run = util_reg, .min = 4, .max = 4,
+	  .text = "set bits of a register", .run = util_reg, .min = 4, .max = 4,
 	  .which = UTIL_SETREG, .hidden = true },
 	{ .name = "clearreg", .args = "REGSET OFFSET WIDTH MASK",
-	  .text = "clear bits of it", .run = util_reg, .min = 4, .max = 4,
+	  .text = "clear bits of a register", .run = util_reg, .min = 4,
+	  .max = 4,
 	  .which = UTIL_CLEARREG, .hidden = true },
 	{ .name = "displayreg", .args = "REGSET OFFSET WIDTH COUNT",
-	  .text = "registers in a mapping", .run = util_displayreg, .min = 4,
+	  .text = "show registers in a mapping", .run = util_displayreg,
+	  .min = 4,
 	  .max = 4, .hidden = true },
-	{ .name = "flashcard", .text = "says that there is no flash memory",
+	{ .name = "flashcard", .text = "report that there is no flash memory",
 	  .run = util_flashcard, .hidden = true },
 	{ }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Switches, lamps and other settings. */
+/* Switches, LEDs and other settings. */
 #include <string.h>
 #include <strings.h>
 
@@ -141,7 +141,7 @@ static enum util_result util_setthreshold(struct util *util,
 	return util_status(RFM2gSetDMAThreshold(util->rh, threshold));
 }
 
-/* By bit; NULL ends it. */
+/* Index: number of the bit. NULL ends the list. */
 const char * const util_debug_names[] = {
 	"error", "init", "intr", "ioctl", "mmap", "open", "close", "read",
 	"write", "peek", "poke", "strat", "timer", "trace", "mutex", "intr_not",
@@ -192,15 +192,16 @@ static enum util_result util_setdebug(struct util *util,
 }
 
 #define SWITCH(title, n) \
-	{ .name = "get" title, .text = "is it on?", .run = util_get, \
-	  .which = n }, \
-	{ .name = "set" title, .args = "0|1", .text = "switch it off or on", \
-	  .run = util_set, .which = n, .min = 1, .max = 1 }
+	{ .name = "get" title, .text = "show whether it is on", \
+	  .run = util_get, .which = n }, \
+	{ .name = "set" title, .args = "0|1", \
+	  .text = "switch it off (0) or on (1)", .run = util_set, .which = n, \
+	  .min = 1, .max = 1 }
 
 const struct util_command util_switch_commands[] = {
-	{ .name = "checkring", .text = "do all nodes that are ready answer?",
+	{ .name = "checkring", .text = "check that all ready nodes answer",
 	  .run = util_checkring },
-	{ .name = "clearowndata", .text = "clear the own-data lamp",
+	{ .name = "clearowndata", .text = "switch the own-data LED off",
 	  .run = util_clearowndata },
 	SWITCH("led", 0),
 	SWITCH("darkondark", 1),
@@ -209,21 +210,28 @@ const struct util_command util_switch_commands[] = {
 	SWITCH("transmit", 4),
 	SWITCH("piobyteswap", 5),
 	SWITCH("dmabyteswap", 6),
-	{ .name = "getmemoryoffset", .text = "where the memory begins",
+	{ .name = "getmemoryoffset", .text = "show the offset of the memory",
 	  .run = util_getmemoryoffset },
 	{ .name = "setmemoryoffset", .args = "0|1|2|3",
-	  .text = "set it, in steps of 64 MByte", .run = util_setmemoryoffset,
+	  .text = "set the offset in steps of 64 MByte",
+	  .run = util_setmemoryoffset,
 	  .min = 1, .max = 1 },
-	{ .name = "getslidingwindow", .text = "size and offset of the window",
+	{ .name = "getslidingwindow",
+	  .text = "show size and offset of the window",
 	  .run = util_getwindow },
-	{ .name = "setslidingwindow", .args = "OFFSET", .text = "move it",
+	{ .name = "setslidingwindow", .args = "OFFSET",
+	  .text = "move the window",
 	  .run = util_setwindow, .min = 1, .max = 1 },
-	{ .name = "getthreshold", .text = "from how many bytes on DMA is used",
+	{ .name = "getthreshold",
+	  .text = "show the minimum size of a DMA transfer",
 	  .run = util_getthreshold },
-	{ .name = "setthreshold", .args = "BYTES", .text = "set that",
+	{ .name = "setthreshold", .args = "BYTES",
+	  .text = "set the minimum size of a DMA transfer",
 	  .run = util_setthreshold, .min = 1, .max = 1 },
-	{ .name = "getdebug", .text = "debug flags", .run = util_getdebug },
-	{ .name = "setdebug", .args = "[-]FLAG", .text = "set or clear one",
+	{ .name = "getdebug", .text = "show the debug flags",
+	  .run = util_getdebug },
+	{ .name = "setdebug", .args = "[-]FLAG",
+	  .text = "set a debug flag; -: clear it",
 	  .run = util_setdebug, .min = 1, .max = 1 },
 	{ }
 };

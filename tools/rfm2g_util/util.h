@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of rfm2g_util share. */
+/* Declarations that the files of rfm2g_util share. */
 #ifndef RFM2G_UTIL_H
 #define RFM2G_UTIL_H
 
@@ -10,7 +10,7 @@
 
 #include <rfm2g_extras.h>
 
-/* What a command returns, and the program with it. */
+/* Result of a command, and exit status of the program. */
 enum util_result {
 	UTIL_OK,
 	UTIL_FAILED,
@@ -18,10 +18,10 @@ enum util_result {
 };
 
 /**
- * enum util_menu - where a command is offered
- * @UTIL_MAIN: at the start
- * @UTIL_DRIVER: after drvspecific
- * @UTIL_BOTH: in both
+ * enum util_menu - menu that offers a command
+ * @UTIL_MAIN: main menu
+ * @UTIL_DRIVER: menu of drvspecific
+ * @UTIL_BOTH: both menus
  */
 enum util_menu {
 	UTIL_MAIN,
@@ -30,16 +30,16 @@ enum util_menu {
 };
 
 /**
- * struct util - a session
+ * struct util - state of the program
  * @rh: device
- * @name: of the device, for the prompt
- * @menu: which commands there are now
- * @over: it ends
- * @lines: where lines come from, for questions; NULL: nobody can be asked
- * @map: what mapuser mapped, NULL: nothing
- * @map_count: its size, as mapuser or mapuserbytes was told
- * @map_pages: in pages, not in bytes
- * @callback: which events have one
+ * @name: name of the device in the prompt
+ * @menu: current menu
+ * @over: the session ends
+ * @lines: source of lines, also for questions; NULL: no user to ask
+ * @map: mapping of mapuser, NULL: none
+ * @map_count: size of @map, as given to mapuser or mapuserbytes
+ * @map_pages: @map_count is in pages, not in bytes
+ * @callback: event types that have a callback
  */
 struct util {
 	RFM2GHANDLE rh;
@@ -55,17 +55,17 @@ struct util {
 
 /**
  * struct util_command - a command
- * @name: of it, in small letters
- * @args: as the user is told; those in [] may be left out
- * @text: what it does
- * @run: does it; @argv begins with the first argument
- * @min: arguments
- * @max: arguments
- * @which: tells commands that share @run from each other
- * @menu: where it is offered
+ * @name: name, in lower case
+ * @args: arguments in help and usage lines; those in [] are optional
+ * @text: description in help
+ * @run: function that runs it; @argv begins with the first argument
+ * @min: minimum number of arguments
+ * @max: maximum number of arguments
+ * @which: distinguishes commands that share @run
+ * @menu: menu that offers it
  * @hidden: help does not list it
- * @once: repeat does not take it
- * @offline: needs no device
+ * @once: repeat rejects it
+ * @offline: it needs no device
  */
 struct util_command {
 	const char *name;
@@ -90,7 +90,7 @@ enum util_result util_run_line(struct util *util, const char *line);
 size_t util_complete(void *arg, const char *line, size_t at, const char **found,
 		     size_t room);
 
-/* data.c, events.c, info.c, maps.c, perf.c, regs.c, switches.c: ends at name NULL */
+/* Tables of commands, each in the file of its name; a NULL name ends them. */
 extern const struct util_command util_data_commands[];
 extern const struct util_command util_event_commands[];
 extern const struct util_command util_info_commands[];

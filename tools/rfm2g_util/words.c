@@ -8,12 +8,12 @@
 #include "util.h"
 
 /**
- * util_split - take a line apart
- * @line: is changed
- * @words: get it
- * @room: of @words
+ * util_split - split a line into words
+ * @line: line; modified
+ * @words: result
+ * @room: size of @words
  *
- * Return: how many there are, more than @room if there are too many.
+ * Return: number of words in @line, which may exceed @room.
  */
 int util_split(char *line, char **words, int room)
 {
@@ -42,11 +42,11 @@ static bool util_parse(const char *text, int base, uint64_t max,
 }
 
 /**
- * util_number - a number as in C
- * @text: of it
- * @value: gets it
+ * util_number - parse a number as in C
+ * @text: text
+ * @value: result
  *
- * Return: false, and a line for the user: it is none.
+ * Return: true, or false after a line for the user if it is not a number.
  */
 bool util_number(const char *text, uint32_t *value)
 {
@@ -61,11 +61,11 @@ bool util_number(const char *text, uint32_t *value)
 }
 
 /**
- * util_hex64 - a hexadecimal number of 64 bits, with 0x or without
- * @text: of it
- * @value: gets it
+ * util_hex64 - parse a hexadecimal number of 64 bits, with or without 0x
+ * @text: text
+ * @value: result
  *
- * Return: false, and a line for the user: it is none.
+ * Return: true, or false after a line for the user if it is not a number.
  */
 bool util_hex64(const char *text, uint64_t *value)
 {
@@ -76,13 +76,13 @@ bool util_hex64(const char *text, uint64_t *value)
 }
 
 /**
- * util_below - a number that has an end
- * @what: it is, for the user
- * @text: of it
- * @end: the first that is too large
- * @value: gets it
+ * util_below - parse a number and check its range
+ * @what: name of the number, for the user
+ * @text: text
+ * @end: smallest number that is too large
+ * @value: result
  *
- * Return: false, and a line for the user: it is none, or too large.
+ * Return: true, or false after a line for the user if it is invalid.
  */
 bool util_below(const char *what, const char *text, uint32_t end,
 		uint32_t *value)
@@ -96,8 +96,8 @@ bool util_below(const char *what, const char *text, uint32_t end,
 }
 
 /**
- * util_status - what a call of the library returned
- * @status: it
+ * util_status - report an error of the library
+ * @status: status that a function of the library returned
  *
  * Return: UTIL_OK, or UTIL_FAILED after a line for the user.
  */
