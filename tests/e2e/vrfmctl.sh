@@ -85,7 +85,7 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 	ctl 0 "" down
 	file "[$name]" "node = $NODE" "overload_ms = 250" "keepalive_ms = 300" "flush_us = 0" "direct = off" "direct_min = 8192"
 	ctl 0 "*
-$name: node $NODE, size 64M, as none is said, 0 peers" conf
+$name: node $NODE, size 64M (default), 0 peers" conf
 	ctl 0 "" up
 	[[ $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ') == "250 300 0 off 8192 " ]]
 	ok $? "what else a device has: $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ')"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long single operations of this node take. What others see of it happens
- * only where the user says so: writes at an offset, events of a type.
+ * Measure single operations of this node. Other nodes see only the writes and
+ * events that the user allows: at one offset, and of one type.
  */
 #include <err.h>
 #include <errno.h>
@@ -17,22 +17,25 @@
 #include "ctl.h"
 
 #define CTL_ROUNDS 10000
-/* Seconds of one test, unless the user says how many rounds: peers may be slow. */
+/*
+ * Time limit of a test in s, unless the user sets the number: peers may be
+ * slow.
+ */
 #define CTL_SPAN 5
-/* Loads are too short to be timed one by one. */
+/* Loads are too short to be measured one by one. */
 #define CTL_LOADS 1024
 #define CTL_FLUSH_MS 10000
 
 /**
- * struct ctl_bench - what is measured
+ * struct ctl_bench - state of the measurement
  * @fd: device
- * @unit: of it
- * @size: bytes of its memory
- * @mem: its memory
- * @options: what the user wants
- * @ns: of each round, for one operation
- * @rounds: how many
- * @shown: how many lines there were
+ * @unit: N of rfm2gN
+ * @size: size of the memory in bytes
+ * @mem: mapping of the memory
+ * @options: options of the command line
+ * @ns: time of one operation in each round, in ns
+ * @rounds: number of rounds
+ * @shown: number of results printed
  */
 struct ctl_bench {
 	int fd;
@@ -45,7 +48,7 @@ struct ctl_bench {
 	unsigned int shown;
 };
 
-/* Which option asks for it. */
+/* Option that enables a test. */
 enum ctl_wish {
 	CTL_ALWAYS,
 	CTL_WRITES,
@@ -59,7 +62,7 @@ static bool ctl_bench_load(struct ctl_bench *bench, uint32_t round)
 	(void)round;
 	for (i = 0; i < CTL_LOADS; i++)
 		sum += bench->mem[i % (bench->size / 4)];
-	/* Nobody wants it, but the compiler must not know. */
+	/* Use the sum, so that the compiler does not remove the loads. */
 	__asm__ volatile("" : : "r" (sum));
 	return true;
 }
@@ -159,7 +162,7 @@ static void ctl_bench_print(struct ctl_bench *bench, const char *name,
 	bench->shown++;
 }
 
-/* One operation failed: if it took too long, because of whom? */
+/* Report a failed operation, and after a timeout the peers that caused it. */
 static void ctl_bench_blame(const struct ctl_bench *bench, const char *name)
 {
 	bool late = errno == ETIMEDOUT;
@@ -249,9 +252,9 @@ static bool ctl_bench_begin(struct ctl_bench *bench)
 }
 
 /**
- * ctl_bench - measure a device
- * @options: how often, where it may write, what it may send, for whom
- * @only: name of the device, NULL: there is but one
+ * ctl_bench - measure operations of a device
+ * @options: count, json, and the writes and events that are allowed
+ * @only: name of the device, NULL: the only one
  *
  * Return: CTL_OK; CTL_FAILED after a line for the user.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Comparing what nodes have: checksums of blocks, which are printed on one node
- * and compared on another. No message of vrfm's says whether two memories are
- * equal, and while somebody writes they need not be.
+ * Compare the memories of nodes: print checksums of blocks on one node and
+ * compare them on another. vrfm has no message that compares memories, and they
+ * may differ while a program writes.
  */
 #include <err.h>
 #include <errno.h>
@@ -21,12 +21,12 @@
 
 /**
  * struct ctl_image - checksums of a memory
- * @name: of the device or file that they are from
- * @node: whose it is
- * @size: bytes
- * @block: bytes of a block
- * @n: how many blocks
- * @sums: of them
+ * @name: device or file that they come from
+ * @node: ID of the node
+ * @size: size of the memory in bytes
+ * @block: size of a block in bytes
+ * @n: number of blocks
+ * @sums: checksum of each block
  */
 struct ctl_image {
 	const char *name;
@@ -37,7 +37,7 @@ struct ctl_image {
 	uint64_t *sums;
 };
 
-/* FNV-1a, by words. */
+/* FNV-1a over words instead of bytes. */
 static uint64_t ctl_sum(const volatile uint32_t *words, uint64_t bytes)
 {
 	uint64_t i, sum = 0xcbf29ce484222325ULL;
@@ -76,14 +76,14 @@ static bool ctl_image_sum(int fd, struct ctl_image *image)
 	return true;
 }
 
-/* What this node has stored is to be where it is compared with. */
+/* All peers must have this node's data before their memories are compared. */
 static bool ctl_flush(int fd, unsigned int unit)
 {
 	struct vrfm_flush flush = { .timeout_ms = CTL_FLUSH_MS };
 
 	if (!ctl_command(fd, unit, VRFM_FLUSH, &flush)) {
 		if (errno == ETIMEDOUT)
-			warnx("rfm2g%u: %u peers do not answer", unit,
+			warnx("rfm2g%u: %u peers did not answer", unit,
 			      flush.behind);
 		return false;
 	}
@@ -125,7 +125,7 @@ static bool ctl_image_take(unsigned int unit, struct ctl_image *image)
 	return good;
 }
 
-/* The first line says what the others are of. */
+/* The first line describes the image of the following lines. */
 static bool ctl_image_head(FILE *file, struct ctl_image *image)
 {
 	char line[128];
@@ -212,7 +212,7 @@ static uint64_t ctl_image_differences(const struct ctl_image *mine,
 	return n;
 }
 
-/* Return: they are the same. */
+/* Return: true if the checksums are equal. */
 static bool ctl_image_compare(const struct ctl_image *mine,
 			      const struct ctl_image *theirs, bool json)
 {
@@ -239,11 +239,11 @@ static bool ctl_image_compare(const struct ctl_image *mine,
 }
 
 /**
- * ctl_check - checksums of a device, or are they those of another node's?
- * @options: bytes of a block, file to compare with, whether for programs
- * @only: name of the device, NULL: there is but one
+ * ctl_check - print checksums of a device, or compare them with another node's
+ * @options: block, compare and json count
+ * @only: name of the device, NULL: the only one
  *
- * Return: CTL_OK; CTL_FAILED: they differ, or after a line for the user.
+ * Return: CTL_OK; CTL_FAILED if they differ, or after a line for the user.
  */
 enum ctl_result ctl_check(const struct ctl_options *options, const char *only)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reading the configuration. What is wrong is told with its line; nothing is
- * done with a file of which a line is wrong.
+ * Parser of the configuration. It reports each error with its line, and a file
+ * with an error is not used at all.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #define CONF_SIZE_MIN 4096ULL
 #define CONF_SIZE_MAX (2ULL << 30)
 
-/* In the file; in configfs "node" is "node_id". */
+/* Names in the file. In configfs, "node" is "node_id". */
 const char * const conf_names[CONF_KEYS] = {
 	[CONF_NODE] = "node",
 	[CONF_NETWORK] = "network",
@@ -36,7 +36,7 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_DIRECT_MIN] = "direct_min",
 };
 
-/* Of those that are numbers: what the driver takes. */
+/* Ranges of numbers that the driver accepts. */
 static const struct {
 	uint64_t min, max;
 } conf_limits[CONF_KEYS] = {
@@ -53,7 +53,7 @@ static const struct {
 	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
-/* A line that is being read; lines below a wrong [section] are skipped. */
+/* Current line. Lines of an invalid [section] are skipped. */
 struct conf_place {
 	const char *path;
 	int line;
@@ -74,12 +74,12 @@ conf_error(const struct conf_place *at, const char *format, ...)
 }
 
 /**
- * conf_is_plain - is it a number that people and the kernel read alike?
- * @text: number, perhaps with a suffix
+ * conf_is_plain - check that people and the kernel read a number alike
+ * @text: number, with an optional suffix
  *
- * C and the kernel take a leading 0 for octal: 010 is 8, and 08 no number.
+ * C and the kernel read a leading 0 as octal: 010 is 8, and 08 is invalid.
  *
- * Return: true: it is decimal, or begins with 0x.
+ * Return: true if the number is decimal, or begins with 0x.
  */
 bool conf_is_plain(const char *text)
 {
@@ -98,7 +98,7 @@ static bool conf_number(const char *text, uint64_t max, uint64_t *value)
 	return !errno && !*end && *value <= max;
 }
 
-/* As the kernel reads it: a number, and K, M or G. */
+/* The kernel's format of a size: a number, with an optional K, M or G. */
 static bool conf_is_size(const char *text)
 {
 	static const char units[] = "KMG";
@@ -119,7 +119,7 @@ static bool conf_is_size(const char *text)
 	       !(value % CONF_SIZE_MIN);
 }
 
-/* fe80::2%eth0: of other addresses the kernel ignores the scope. */
+/* fe80::2%eth0. For other addresses the kernel ignores the scope. */
 static bool conf_is_scoped(const char *text, const char *scope)
 {
 	char host[INET6_ADDRSTRLEN];
@@ -153,11 +153,11 @@ static bool conf_is_port(const char *text)
 }
 
 /**
- * conf_unit - the number of a device's name
+ * conf_unit - parse the name of a device
  * @name: rfm2g0 to rfm2g7
- * @unit: gets it
+ * @unit: result: the number
  *
- * Return: false: it is no such name.
+ * Return: true, or false if it is not such a name.
  */
 bool conf_unit(const char *name, unsigned int *unit)
 {
@@ -169,11 +169,11 @@ bool conf_unit(const char *name, unsigned int *unit)
 }
 
 /**
- * conf_find - a device of the file
- * @conf: the file
- * @unit: its number
+ * conf_find - find a device in the configuration
+ * @conf: configuration
+ * @unit: N of rfm2gN
  *
- * Return: the device, NULL: it is not in it.
+ * Return: the device, or NULL.
  */
 struct conf_device *conf_find(struct conf *conf, unsigned int unit)
 {
@@ -261,12 +261,12 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 }
 
 /**
- * conf_tuned_default - return the default of a value that only tunes a device
- * @key: the value
+ * conf_tuned_default - return the default of a value for tuning
+ * @key: key of the value
  *
  * Such a value may change while the device is up.
  *
- * Return: the driver's default, as vrfm.conf(5) has it; NULL: the value is fixed
+ * Return: the driver's default, as in vrfm.conf(5); NULL: the value is fixed
  * while the device is up.
  */
 const char *conf_tuned_default(enum conf_key key)
@@ -290,7 +290,7 @@ const char *conf_tuned_default(enum conf_key key)
 	}
 }
 
-/* The end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */
+/* Parse the end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */
 static bool conf_peer_rest(const struct conf_place *at, char **save,
 			   const char **port, struct conf_peer *peer)
 {
@@ -337,7 +337,8 @@ static bool conf_peer(const struct conf_place *at, char *text,
 	if (!conf_number(id, 255, &number))
 		return conf_error(at, "peer %s: 0 to 255, without a leading 0", id);
 	if (strcmp(addr, "any") && !conf_is_address(addr))
-		return conf_error(at, "peer %s: %s is no address", id, addr);
+		return conf_error(at, "peer %s: %s is not an address", id,
+				  addr);
 	if (port && !conf_is_port(port))
 		return conf_error(at, "peer %s: port %s: 1 to 65535", id, port);
 	for (i = 0; i < device->npeers; i++)
@@ -345,7 +346,7 @@ static bool conf_peer(const struct conf_place *at, char *text,
 			return conf_error(at, "peer %s is there already", id);
 	peer->id = number;
 	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
-	/* It may have been written as 0x000015bd. */
+	/* Rewrite the port in decimal, because it may be 0x000015bd. */
 	if (port && conf_number(port, UINT16_MAX, &number))
 		snprintf(peer->port, sizeof(peer->port), "%u", (unsigned int)number);
 	else
@@ -407,12 +408,12 @@ static bool conf_line(struct conf_place *at, char *line, struct conf *conf)
 		return conf_error(at, "%s: NAME = VALUE", text);
 	*value++ = 0;
 	if (!conf->n)
-		return conf_error(at, "of which device? [rfm2gN] comes first");
+		return conf_error(at, "no device yet: [rfm2gN] comes first");
 	return conf_value(at, conf_trim(text), conf_trim(value),
 			  &conf->devices[conf->n - 1]);
 }
 
-/* What only shows at the end of a device. */
+/* Checks that need all lines of a device. */
 static bool conf_complete(const char *path, const struct conf_device *device)
 {
 	struct conf_place at = { .path = path, .line = device->line };
@@ -423,7 +424,7 @@ static bool conf_complete(const char *path, const struct conf_device *device)
 		return conf_error(&at, "rfm2g%u has no node", device->unit);
 	if (*device->values[CONF_OVERLOAD_US] &&
 	    *device->values[CONF_OVERLOAD_MS])
-		return conf_error(&at, "rfm2g%u: overload_us and overload_ms: one of them",
+		return conf_error(&at, "rfm2g%u: set overload_us or overload_ms, one of them",
 				  device->unit);
 	for (i = 0; i < device->npeers; i++)
 		if (device->peers[i].id == node)
@@ -433,12 +434,12 @@ static bool conf_complete(const char *path, const struct conf_device *device)
 }
 
 /**
- * conf_read - read the file
- * @file: open
- * @path: of it, for messages
- * @conf: gets it
+ * conf_read - read the configuration
+ * @file: open file
+ * @path: path for messages
+ * @conf: result
  *
- * Return: false, after a line for each mistake.
+ * Return: true, or false after a line for each error.
  */
 bool conf_read(FILE *file, const char *path, struct conf *conf)
 {
@@ -453,9 +454,9 @@ bool conf_read(FILE *file, const char *path, struct conf *conf)
 	memset(conf, 0, sizeof(*conf));
 	while ((len = getline(&line, &room, file)) >= 0) {
 		at.line++;
-		/* The rest of the line would be overlooked. */
+		/* A NUL would hide the rest of the line. */
 		if (memchr(line, 0, len))
-			good = conf_error(&at, "a byte is 0: no text");
+			good = conf_error(&at, "a byte is 0: not a text file");
 		else
 			good &= conf_line(&at, at.line == 1 && !strncmp(line, bom, 3) ?
 					  line + 3 : line, conf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /etc/vrfm.conf: which devices this host has. */
+/* /etc/vrfm.conf: the devices of this host. */
 #ifndef VRFMCTL_CONF_H
 #define VRFMCTL_CONF_H
 
@@ -10,7 +10,7 @@
 #define CONF_PEERS 255
 #define CONF_VALUE 64
 
-/* What may be said of a device; texts, as they go to the kernel. */
+/* Keys of a device; their values are passed to the kernel as text. */
 enum conf_key {
 	CONF_NODE,
 	CONF_NETWORK,
@@ -30,11 +30,12 @@ enum conf_key {
 };
 
 /**
- * struct conf_peer - another node
- * @id: its node id
- * @addr: its address, or "any"
- * @port: its port, empty: the usual one
- * @overload_us: longest wait of a writer for it, empty: that of the device
+ * struct conf_peer - a peer
+ * @id: node ID
+ * @addr: address, or "any"
+ * @port: port, empty: that of the device
+ * @overload_us: longest wait of a writer for it in µs, empty: that of the
+ *	device
  */
 struct conf_peer {
 	unsigned int id;
@@ -46,10 +47,10 @@ struct conf_peer {
 /**
  * struct conf_device - a device
  * @unit: N of rfm2gN
- * @line: where it begins
- * @values: what is said of it, empty: nothing
- * @peers: the others
- * @npeers: how many
+ * @line: line of its section
+ * @values: values of the keys, empty: not given
+ * @peers: peers
+ * @npeers: number of @peers
  */
 struct conf_device {
 	unsigned int unit;
@@ -60,9 +61,9 @@ struct conf_device {
 };
 
 /**
- * struct conf - the file
- * @devices: in its order
- * @n: how many
+ * struct conf - the configuration
+ * @devices: devices, in the order of the file
+ * @n: number of @devices
  */
 struct conf {
 	struct conf_device devices[CONF_DEVICES];

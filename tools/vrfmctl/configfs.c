@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Devices as directories of configfs. What fails is told, with its errno. */
+/* Devices as directories of configfs. Failures are reported with errno. */
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define CTL_MOUNT "/sys/kernel/config"
 
-/* What could not be done; who may not is told who may. */
+/* Report a failure with errno, and who has the missing permission. */
 static void __attribute__((format(printf, 1, 2)))
 ctl_complain(const char *format, ...)
 {
@@ -53,9 +53,9 @@ static bool ctl_modprobe(void)
 }
 
 /**
- * ctl_is_loaded - is the driver loaded?
+ * ctl_is_loaded - check whether the driver is loaded
  *
- * Return: true if it is.
+ * Return: true if so.
  */
 bool ctl_is_loaded(void)
 {
@@ -63,9 +63,9 @@ bool ctl_is_loaded(void)
 }
 
 /**
- * ctl_load - have the driver loaded, and configfs mounted
+ * ctl_load - load the driver and mount configfs, if necessary
  *
- * Return: false, after a line: one of them is not to be had.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_load(void)
 {
@@ -87,10 +87,10 @@ bool ctl_load(void)
 }
 
 /**
- * ctl_exists - is there such a directory?
- * @unit: of the device
+ * ctl_exists - check whether configfs has a directory for a device
+ * @unit: N of rfm2gN
  *
- * Return: true if there is.
+ * Return: true if so.
  */
 bool ctl_exists(unsigned int unit)
 {
@@ -117,13 +117,13 @@ static bool ctl_read(const char *path, char *value, size_t room)
 }
 
 /**
- * ctl_get - what the kernel has for a device
- * @unit: of the device
- * @name: of the value
- * @value: gets it
- * @room: of @value
+ * ctl_get - read a value of a device
+ * @unit: N of rfm2gN
+ * @name: name of the value
+ * @value: result
+ * @room: size of @value
  *
- * Return: false: there is no such value.
+ * Return: true, or false if there is no such value.
  */
 bool ctl_get(unsigned int unit, const char *name, char *value, size_t room)
 {
@@ -134,10 +134,10 @@ bool ctl_get(unsigned int unit, const char *name, char *value, size_t room)
 }
 
 /**
- * ctl_is_enabled - is it a device already?
- * @unit: of the device
+ * ctl_is_enabled - check whether a device is up
+ * @unit: N of rfm2gN
  *
- * Return: true if it is.
+ * Return: true if so.
  */
 bool ctl_is_enabled(unsigned int unit)
 {
@@ -148,10 +148,10 @@ bool ctl_is_enabled(unsigned int unit)
 }
 
 /**
- * ctl_is_foreign - is it a device that configfs has not made?
- * @unit: of the device
+ * ctl_is_foreign - check whether module parameters created a device
+ * @unit: N of rfm2gN
  *
- * Return: true if so: the module's parameters have.
+ * Return: true if the device exists, and configfs has not created it.
  */
 bool ctl_is_foreign(unsigned int unit)
 {
@@ -162,10 +162,10 @@ bool ctl_is_foreign(unsigned int unit)
 }
 
 /**
- * ctl_make - make the directory of a device
- * @unit: of the device
+ * ctl_make - create the directory of a device
+ * @unit: N of rfm2gN
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_make(unsigned int unit)
 {
@@ -179,12 +179,12 @@ bool ctl_make(unsigned int unit)
 }
 
 /**
- * ctl_set - say what a device shall be
- * @unit: of the device
- * @name: of the value
- * @value: what it becomes
+ * ctl_set - write a value of a device
+ * @unit: N of rfm2gN
+ * @name: name of the value
+ * @value: text of the value
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_set(unsigned int unit, const char *name, const char *value)
 {
@@ -196,7 +196,7 @@ bool ctl_set(unsigned int unit, const char *name, const char *value)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	good = fd >= 0 && write(fd, value, strlen(value)) >= 0;
 	if (!good && errno == ENOENT)
-		warnx("rfm2g%u: this driver knows no %s", unit, name);
+		warnx("rfm2g%u: this driver does not support %s", unit, name);
 	else if (!good)
 		ctl_complain("rfm2g%u: %s %s", unit, name, value);
 	if (fd >= 0)
@@ -205,11 +205,11 @@ bool ctl_set(unsigned int unit, const char *name, const char *value)
 }
 
 /**
- * ctl_has_peer - does a device have a peer?
- * @unit: of the device
- * @id: of the peer
+ * ctl_has_peer - check whether a device has a peer
+ * @unit: N of rfm2gN
+ * @id: node ID of the peer
  *
- * Return: true if it has.
+ * Return: true if so.
  */
 bool ctl_has_peer(unsigned int unit, unsigned int id)
 {
@@ -220,7 +220,7 @@ bool ctl_has_peer(unsigned int unit, unsigned int id)
 	return !access(path, F_OK);
 }
 
-/* Is there such a peer, at that address? */
+/* Check for a peer with this ID, address and port. */
 static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 {
 	char name[32], addr[CONF_VALUE], port[CONF_VALUE], usual[CONF_VALUE];
@@ -235,7 +235,7 @@ static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 	       strtoul(port, NULL, 0) == strtoul(wanted, NULL, 0);
 }
 
-/* A driver that has no such value needs it only if the file has. */
+/* A driver without this value is an error only if the file sets it. */
 static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
 {
 	const char *wanted = *peer->overload_us ? peer->overload_us : "device";
@@ -248,14 +248,13 @@ static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
 }
 
 /**
- * ctl_add_peer - add a peer to a device, or tell where it is
- * @unit: of the device
- * @peer: to add
+ * ctl_add_peer - add or update a peer of a device
+ * @unit: N of rfm2gN
+ * @peer: peer
  *
- * One that is there keeps its address as long as it is: it goes and comes
- * again if it shall have another.
+ * The address of a peer is fixed: to change it, the peer is removed and added.
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 {
@@ -271,7 +270,8 @@ bool ctl_add_peer(unsigned int unit, const struct conf_peer *peer)
 	}
 	if (mkdir(path, 0755)) {
 		if (errno == ENOENT)
-			warnx("rfm2g%u: this driver knows no peers", unit);
+			warnx("rfm2g%u: this driver does not support peers",
+			      unit);
 		else
 			ctl_complain("rfm2g%u: peer %u", unit, peer->id);
 		return false;
@@ -319,10 +319,10 @@ static bool ctl_drop_peers(unsigned int unit, const struct conf_device *keep)
 }
 
 /**
- * ctl_keep_peers - remove the peers that are not wanted any more
- * @device: what the file says
+ * ctl_keep_peers - remove the peers that are not in the configuration
+ * @device: device of the configuration
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_keep_peers(const struct conf_device *device)
 {
@@ -331,9 +331,9 @@ bool ctl_keep_peers(const struct conf_device *device)
 
 /**
  * ctl_remove - remove the directory of a device, and the device with it
- * @unit: of the device
+ * @unit: N of rfm2gN
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_remove(unsigned int unit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of vrfmctl share. */
+/* Declarations that the files of vrfmctl share. */
 #ifndef VRFMCTL_CTL_H
 #define VRFMCTL_CTL_H
 
@@ -10,10 +10,10 @@
 
 #include "conf.h"
 
-/* The usual file of devices. */
+/* Default path of the configuration. */
 #define CTL_CONF "/etc/vrfm.conf"
 
-/* What a command returns, and the program with it. */
+/* Result of a command, and exit status of the program. */
 enum ctl_result {
 	CTL_OK,
 	CTL_FAILED,
@@ -22,18 +22,18 @@ enum ctl_result {
 };
 
 /**
- * struct ctl_options - what the user wants
- * @path: of the file of devices
- * @json: output for programs
- * @interval: seconds between two looks
- * @count: how many times, 0: as usual
- * @timeout: seconds, 0: none
- * @block: bytes, 0: as usual
+ * struct ctl_options - options of the command line
+ * @path: path of the configuration
+ * @json: output is for programs
+ * @interval: seconds between two rounds of top
+ * @count: number of rounds or operations, 0: the default
+ * @timeout: timeout in seconds, 0: none
+ * @block: size of a block in bytes, 0: the default
  * @compare: file to compare with, NULL: none
- * @writes: it may be written at @offset
- * @offset: in the memory
- * @event: type that may be sent, 0: none
- * @all: also devices that the file does not have
+ * @writes: bench may write the word at @offset
+ * @offset: offset in the memory
+ * @event: type of the events that bench may send, 0: none
+ * @all: down also removes devices that are not in the file
  */
 struct ctl_options {
 	const char *path;
@@ -50,10 +50,10 @@ struct ctl_options {
 };
 
 /**
- * struct ctl_view - a device and its peers
- * @unit: of the device
- * @all: what there is of all
- * @peers: and of each
+ * struct ctl_view - state of a device and of its peers
+ * @unit: N of rfm2gN
+ * @all: state of the device
+ * @peers: state of each peer
  */
 struct ctl_view {
 	unsigned int unit;
@@ -62,10 +62,11 @@ struct ctl_view {
 };
 
 /**
- * struct ctl_rate - how much goes to a peer and comes from it
- * @sent: bytes a second
- * @received: bytes a second
- * @known: it was looked at before
+ * struct ctl_rate - rates of the data sent to and received from a peer
+ * @sent: bytes per second
+ * @received: bytes per second
+ * @known: the rates are valid, because there is an earlier state to compare
+ *	with
  */
 struct ctl_rate {
 	double sent;
@@ -73,7 +74,7 @@ struct ctl_rate {
 	bool known;
 };
 
-/* Room for a number for people. */
+/* Room for a number in a form for people. */
 struct ctl_text {
 	char text[24];
 };
@@ -83,7 +84,7 @@ static inline const char *ctl_bool(bool value)
 	return value ? "true" : "false";
 }
 
-/* Of an image that is loaded. */
+/* Return: percentage of the image that is loaded. */
 static inline unsigned int ctl_percent(const struct vrfm_peers *all)
 {
 	return all->size ? all->loaded * 100 / all->size : 0;

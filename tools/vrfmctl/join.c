@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiting until a device has all that its peers have. */
+/* Wait until a device has all data of its peers. */
 #include <err.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,20 +9,21 @@
 #include "ctl.h"
 
 /*
- * Peers that are not linked after so many seconds are not waited for: who
- * connects tries again every 10 seconds at last, or a little more, and each
- * attempt has 5.
+ * Time after which join no longer waits for peers that are not linked, in s.
+ * The node that connects backs off to 10 s or a little more, and each attempt
+ * takes up to 5 s.
  */
 #define CTL_PATIENCE 20
 #define CTL_LOOK 0.1
 #define CTL_BAR 30
 
 /**
- * struct ctl_joining - how far it is
- * @linked: peers that are
- * @settled: those that have the same image, and all of each other's words
- * @over: there is nothing to wait for
- * @partly: but peers that are not linked
+ * struct ctl_joining - progress
+ * @linked: number of linked peers
+ * @settled: number of peers with the same image, that have all of this node's
+ *	data and of which this node has all
+ * @over: nothing remains to wait for
+ * @partly: nothing remains to wait for, except peers that are not linked
  */
 struct ctl_joining {
 	uint32_t linked;
@@ -58,7 +59,7 @@ static struct ctl_joining ctl_joining(const struct ctl_view *view,
 	return joining;
 }
 
-/* Nodes that are not linked: a few, then dots. */
+/* List peers that are not linked: a few, then dots. */
 static const char *ctl_missing(const struct ctl_view *view, char *text,
 			       size_t room)
 {
@@ -76,7 +77,7 @@ static const char *ctl_missing(const struct ctl_view *view, char *text,
 	return text;
 }
 
-/* What it is waited for, at most 80 characters. */
+/* Describe the progress, in at most 80 characters. */
 static void ctl_phase(const struct ctl_view *view,
 		      const struct ctl_joining *joining, char *text,
 		      size_t room)
@@ -97,7 +98,7 @@ static void ctl_phase(const struct ctl_view *view,
 			 ctl_missing(view, missing, sizeof(missing)));
 }
 
-/* It does not go back when the image is loaded, and others catch up. */
+/* Stay at 100 after the image is loaded, while peers catch up. */
 static unsigned int ctl_join_percent(const struct ctl_view *view,
 				     const struct ctl_joining *joining)
 {
@@ -110,7 +111,7 @@ static unsigned int ctl_join_percent(const struct ctl_view *view,
 	return joining->over || loads ? 100 : 0;
 }
 
-/* What does not fit into the line would begin another one each time. */
+/* A line longer than the terminal's would wrap and scroll with each update. */
 static int ctl_bar_room(void)
 {
 	struct winsize size;
@@ -122,7 +123,7 @@ static int ctl_bar_room(void)
 	return columns > 0 ? columns : 0;
 }
 
-/* On a terminal a bar that grows, else a line when something has changed. */
+/* Draw a bar on a terminal. Otherwise print a line after each change. */
 static void ctl_bar(const struct ctl_view *view,
 		    const struct ctl_joining *joining)
 {
@@ -142,7 +143,7 @@ static void ctl_bar(const struct ctl_view *view,
 	}
 }
 
-/* Who is not there, or not yet. */
+/* List the peers that the device has joined without, or still waits for. */
 static void ctl_join_json(const struct ctl_view *view, bool joined,
 			  double seconds)
 {
@@ -186,12 +187,12 @@ static void ctl_join_tell(const struct ctl_view *view)
 }
 
 /**
- * ctl_join - wait until a device has all that its peers have
- * @options: how long, whether for programs
- * @only: name of the device, NULL: there is but one
+ * ctl_join - wait until a device has all data of its peers
+ * @options: timeout and json count
+ * @only: name of the device, NULL: the only one
  *
- * Return: CTL_OK; CTL_WITHOUT: it has all that those have who are linked, and
- * there are lines on the others; CTL_FAILED after lines for the user.
+ * Return: CTL_OK; CTL_WITHOUT: it has all data of the linked peers, and the
+ * others are listed; CTL_FAILED after lines for the user.
  */
 enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 {
@@ -219,7 +220,7 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 		ctl_pause(CTL_LOOK);
 	}
 	close(fd);
-	/* The bar is still there. */
+	/* End the line of the bar. */
 	if (!options->json && !joining.over && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	if (options->json)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* vrfmctl: the devices of this host, as /etc/vrfm.conf describes them. */
+/* vrfmctl: control the devices that /etc/vrfm.conf describes. */
 #include <ctype.h>
 #include <err.h>
 #include <getopt.h>
@@ -19,29 +19,30 @@ static const char ctl_help_text[] =
 "vrfmctl [--json] [-b BLOCK] [-c FILE] check [DEVICE]\n"
 "vrfmctl [--json] [-n COUNT] [-w OFFSET] [-e EVENT] bench [DEVICE]\n"
 "\n"
-"up: have the devices that " CTL_CONF " describes, or those that are named;\n"
-"peers of one that is up are brought up to date. down: have them no more, unless\n"
-"they are open; without a name, those of the file, or --all. conf: is the file right?\n"
-"status: what is there. peers: what the others have of it. top: that again and\n"
-"again, with rates. join: wait until a device has all that the others have.\n"
-"check: checksums of its blocks, or which of them differ from another node's.\n"
-"bench: how long single operations take here.\n"
+"up: create the devices in " CTL_CONF " (or only those named), and update\n"
+"the peers of existing ones. down: remove the devices in the file, those named,\n"
+"or all with --all; a device that is open stays. conf: check the file. status:\n"
+"show the devices. peers: show the peers of each device. top: show the peers\n"
+"repeatedly, with rates. join: wait until a device has all data of its peers.\n"
+"check: print checksums of its blocks, or compare them with another node's.\n"
+"bench: measure single operations on this node.\n"
 "\n"
-"  -f, --file=FILE         instead of " CTL_CONF "\n"
-"  -a, --all               down: all there are, whatever the file says\n"
-"  -j, --json              for programs\n"
-"  -i, --interval=SECONDS  top: how often (1)\n"
-"  -n, --count=COUNT       top: how many times; bench: how many operations (10000)\n"
-"  -t, --timeout=SECONDS   join: no longer than that\n"
-"  -b, --block=BYTES       check: of a block, K and M may follow (64K)\n"
-"  -c, --compare=FILE      check: with what check said on another node; -: stdin\n"
-"  -w, --write=OFFSET      bench: write, too; the word at OFFSET is lost\n"
-"  -e, --event=TYPE        bench: send events, too, of type 1 to 4, to all nodes\n"
+"  -f, --file=FILE         read FILE instead of " CTL_CONF "\n"
+"  -a, --all               down: all devices, also those not in the file\n"
+"  -j, --json              print JSON, for programs\n"
+"  -i, --interval=SECONDS  top: time between two rounds (1)\n"
+"  -n, --count=COUNT       rounds of top, or operations of bench (10000)\n"
+"  -t, --timeout=SECONDS   join: stop waiting after SECONDS\n"
+"  -b, --block=BYTES       check: size of a block; K or M may follow (64K)\n"
+"  -c, --compare=FILE      check: compare with the output of check on another\n"
+"                          node; -: stdin\n"
+"  -w, --write=OFFSET      bench: also write; overwrites the word at OFFSET\n"
+"  -e, --event=TYPE        bench: also send events to all nodes, TYPE 1 to 4\n"
 "  -h, --help              print this text\n"
 "  -V, --version           print the version\n"
 "\n"
-"Exit status: 0 all was well, 1 something failed or differs, 2 usage, 3 join:\n"
-"has all, but of those only that are linked.\n";
+"Exit status: 0 success, 1 failure or difference, 2 usage, 3 join: the device\n"
+"has all data of the linked peers, and other peers are not linked.\n";
 
 static enum ctl_result ctl_conf(const char *path, struct conf *conf)
 {
@@ -78,7 +79,7 @@ static enum ctl_result ctl_up_named(struct conf *conf, const char *path,
 	return CTL_FAILED;
 }
 
-/* Who has taken a device out of the file may think that it is gone. */
+/* A user may expect up to remove devices that are no longer listed. */
 static void ctl_tell_others(struct conf *conf, const char *path)
 {
 	unsigned int unit;
@@ -89,7 +90,7 @@ static void ctl_tell_others(struct conf *conf, const char *path)
 			      unit, path, unit);
 }
 
-/* One that fails does not keep the others from coming up. */
+/* Bring up the other devices even if one fails. */
 static enum ctl_result ctl_run_up(const struct ctl_options *options, int argc,
 				  char **argv)
 {
@@ -112,7 +113,7 @@ static enum ctl_result ctl_run_up(const struct ctl_options *options, int argc,
 	return ret;
 }
 
-/* The file may have changed since, or be gone. */
+/* The file is not read: it may have changed or be missing. */
 static enum ctl_result ctl_down_all(void)
 {
 	enum ctl_result ret = CTL_OK;
@@ -138,7 +139,7 @@ static enum ctl_result ctl_down_file(const char *path)
 	return ret;
 }
 
-/* Those that are named need not be in the file. */
+/* Named devices need not be in the file. */
 static enum ctl_result ctl_down_named(int argc, char **argv)
 {
 	enum ctl_result ret = CTL_OK;
@@ -159,7 +160,7 @@ static enum ctl_result ctl_down_named(int argc, char **argv)
 static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 				    char **argv)
 {
-	/* Who made them is only to be seen where configfs is mounted. */
+	/* configfs must be mounted to see which devices it created. */
 	if (ctl_is_loaded() && !ctl_load())
 		return CTL_FAILED;
 	if (argc)
@@ -167,13 +168,13 @@ static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 	return options->all ? ctl_down_all() : ctl_down_file(options->path);
 }
 
-/* With the size, for that of all nodes must be the same. */
+/* Print the size as well, because it must be the same on all nodes. */
 static void ctl_print_conf(const struct conf_device *device)
 {
 	const char *size = device->values[CONF_SIZE];
 
 	printf("rfm2g%u: node %s, size %s, %d peer%s\n", device->unit,
-	       device->values[CONF_NODE], *size ? size : "64M, as none is said",
+	       device->values[CONF_NODE], *size ? size : "64M (default)",
 	       device->npeers, device->npeers == 1 ? "" : "s");
 }
 
@@ -197,7 +198,7 @@ static enum ctl_result ctl_usage(void)
 	return CTL_USAGE;
 }
 
-/* Options that a command has: another one was meant for another command. */
+/* Check that a command has all given options. */
 static bool ctl_takes(const char *command, const char *given)
 {
 	static const char * const options[][2] = {
@@ -254,7 +255,7 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 	return ctl_usage();
 }
 
-/* A number of seconds or whatever, from LEAST to MOST. */
+/* Parse a number from LEAST to MOST. */
 static bool ctl_parse_number(const char *text, double least, double most,
 			     double *value)
 {
@@ -266,7 +267,7 @@ static bool ctl_parse_number(const char *text, double least, double most,
 	return !*end && *value >= least && *value <= most;
 }
 
-/* Bytes, with K or M behind if need be; a multiple of a word. */
+/* Parse bytes with an optional K or M; a multiple of a word. */
 static bool ctl_parse_size(const char *text, uint64_t least, uint64_t *value)
 {
 	char *end;
@@ -323,7 +324,7 @@ static bool ctl_option(int option, const char *text,
 	}
 }
 
-/* What nobody gets, on a disk that is full, was not done. */
+/* Output that could not be written, as on a full disk, is a failure. */
 static int ctl_said(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -365,7 +366,7 @@ int main(int argc, char **argv)
 		}
 		if (!ctl_option(option, optarg, &wanted)) {
 			if (option != '?')
-				warnx("-%c %s: not right", option, optarg);
+				warnx("-%c %s: invalid value", option, optarg);
 			return ctl_usage();
 		}
 		if (!strchr(given, option))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the driver says of peers and images, for people and for programs. */
+/* State of peers and images, for people and for programs. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <err.h>
@@ -22,10 +22,10 @@ static const char * const ctl_states[] = {
 };
 
 /**
- * ctl_state - name of a peer's state
+ * ctl_state - return the name of a peer's state
  * @peer: peer
  *
- * Return: its name, also of one that is newer than this.
+ * Return: the name, "?" for a state of a newer driver.
  */
 const char *ctl_state(const struct vrfm_peer_state *peer)
 {
@@ -33,10 +33,10 @@ const char *ctl_state(const struct vrfm_peer_state *peer)
 }
 
 /**
- * ctl_why - why a peer is down
+ * ctl_why - return the reason why a peer is down
  * @peer: peer
  *
- * Return: a text; NULL: it is not, or nobody knows.
+ * Return: a text; NULL: the peer is not down, or the reason is unknown.
  */
 const char *ctl_why(const struct vrfm_peer_state *peer)
 {
@@ -58,7 +58,7 @@ const char *ctl_why(const struct vrfm_peer_state *peer)
 	return peer->error ? strerror(peer->error) : NULL;
 }
 
-/* Who may open a device, for one who may not. */
+/* Report why a device cannot be opened, and who has the permission. */
 static void ctl_explain(const char *path)
 {
 	struct group *group;
@@ -82,10 +82,10 @@ static void ctl_explain(const char *path)
 
 /**
  * ctl_open - open a device
- * @unit: of the device
- * @flags: of open()
+ * @unit: N of rfm2gN
+ * @flags: flags of open()
  *
- * Return: a descriptor; -1, after a line for the user.
+ * Return: file descriptor, or -1 after a line for the user.
  */
 int ctl_open(unsigned int unit, int flags)
 {
@@ -104,13 +104,14 @@ int ctl_open(unsigned int unit, int flags)
 }
 
 /**
- * ctl_command - one of vrfm's own commands
+ * ctl_command - call an ioctl of vrfm
  * @fd: device
- * @unit: of it
+ * @unit: N of rfm2gN
  * @command: VRFM_...
- * @arg: its argument
+ * @arg: argument
  *
- * Return: false, after a line for the user; errno tells.
+ * Return: true, or false with errno, after a line for the user except for
+ * ETIMEDOUT.
  */
 bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
 {
@@ -129,12 +130,12 @@ bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
 }
 
 /**
- * ctl_look - look at all peers
+ * ctl_look - read the state of a device and its peers
  * @fd: device
- * @unit: of it
- * @view: gets what there is
+ * @unit: N of rfm2gN
+ * @view: result
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
 {
@@ -148,7 +149,7 @@ bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
 }
 
 /**
- * ctl_no_device - say that there is none, and what to do
+ * ctl_no_device - report that there is no device, and how to create one
  */
 void ctl_no_device(void)
 {
@@ -156,11 +157,11 @@ void ctl_no_device(void)
 }
 
 /**
- * ctl_devices - which devices are there?
- * @only: name of one that is meant, NULL: all
- * @units: gets them
+ * ctl_devices - find the devices
+ * @only: name of a device, NULL: all
+ * @units: result: N of each rfm2gN
  *
- * Return: how many; 0, after a line for the user.
+ * Return: number of devices; 0 after a line for the user.
  */
 int ctl_devices(const char *only, unsigned int *units)
 {
@@ -187,11 +188,11 @@ int ctl_devices(const char *only, unsigned int *units)
 }
 
 /**
- * ctl_which - the device that is meant
- * @only: its name, NULL: there is but one
- * @unit: gets it
+ * ctl_which - find the device of a command
+ * @only: name of the device, NULL: the only one
+ * @unit: result: N of rfm2gN
  *
- * Return: false, after a line for the user.
+ * Return: true, or false after a line for the user.
  */
 bool ctl_which(const char *only, unsigned int *unit)
 {
@@ -200,7 +201,7 @@ bool ctl_which(const char *only, unsigned int *unit)
 
 	*unit = units[0];
 	if (n > 1)
-		warnx("there are %d devices, say which", n);
+		warnx("there are %d devices: name one of them", n);
 	return n == 1;
 }
 
@@ -220,9 +221,9 @@ static const char *ctl_bytes(double bytes, struct ctl_text *text)
 }
 
 /**
- * ctl_time - a time for people
- * @ms: milliseconds
- * @text: gets it, at most 8 characters
+ * ctl_time - format a time for people
+ * @ms: time in ms
+ * @text: result, at most 8 characters
  *
  * Return: @text.
  */
@@ -246,7 +247,7 @@ const char *ctl_time(uint64_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* Milliseconds as long as they are few: so much is late that comes late. */
+/* Show times below 10 s in ms, because a peer is late after a few of them. */
 static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 {
 	if (ms >= 10000)
@@ -255,7 +256,7 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* An interface may have any name: those with quotes or worse are not shown. */
+/* Interfaces may have any name: show only names without special characters. */
 static bool ctl_is_plain(const char *name)
 {
 	while (isalnum((unsigned char)*name) || (*name && strchr("._:-", *name)))
@@ -263,7 +264,7 @@ static bool ctl_is_plain(const char *name)
 	return !*name;
 }
 
-/* "%eth0"; an interface that is not there any more has but its number. */
+/* "%eth0", or the number of an interface that no longer exists. */
 static void ctl_scope(uint32_t scope, char *text, size_t room)
 {
 	char name[IF_NAMESIZE];
@@ -290,7 +291,7 @@ static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			 host, scope, peer->port);
 }
 
-/* A rate that is not known yet is no rate of 0. */
+/* Show an unknown rate as "-", not as 0. */
 static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 			      uint64_t bytes, struct ctl_text *text)
 {
@@ -299,7 +300,7 @@ static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 	return ctl_bytes(rate ? a_second : bytes, text);
 }
 
-/* Interfaces with different MTUs: a mistake, if only of speed. */
+/* Interfaces with different MTUs are a mistake, which costs only speed. */
 static void ctl_print_mtu(const struct vrfm_peer_state *peer)
 {
 	if (peer->local_mtu && peer->peer_mtu &&
@@ -331,9 +332,9 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 }
 
 /**
- * ctl_print_view - a device and its peers, for people
- * @view: what there is
- * @rates: how much comes and goes, NULL: how much has so far
+ * ctl_print_view - print a device and its peers, for people
+ * @view: state of the device
+ * @rates: rates of each peer; NULL: print totals instead
  */
 void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates)
 {
@@ -400,9 +401,9 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 }
 
 /**
- * ctl_json_view - a device and its peers, for programs
- * @view: what there is
- * @rates: how much comes and goes, NULL: not known
+ * ctl_json_view - print a device and its peers as JSON
+ * @view: state of the device
+ * @rates: rates of each peer; NULL: not known
  */
 void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
 {
@@ -423,9 +424,9 @@ void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
 }
 
 /**
- * ctl_show_peers - the peers of all devices, or of one
- * @options: whether for programs
- * @only: name of the one, NULL: all
+ * ctl_show_peers - print the peers of one device or all
+ * @options: json counts
+ * @only: name of the device, NULL: all
  *
  * Return: CTL_OK, CTL_FAILED after a line for the user.
  */
@@ -440,7 +441,7 @@ enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *on
 	for (i = 0; i < n; i++) {
 		fd = ctl_open(units[i], O_RDONLY);
 		if (fd < 0 || !ctl_look(fd, units[i], &view)) {
-			/* Nothing. */
+			/* An error, which is reported already. */
 		} else if (options->json) {
 			printf("%s", shown++ ? ",\n" : "");
 			ctl_json_view(&view, NULL);

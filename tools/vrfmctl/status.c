@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What /proc/rfm2g says: a line for each device, its name and then names with
- * values, and below it, indented, lines of events and of whatever a driver that
- * is newer than this has to say.
+ * Show /proc/rfm2g. It has one line for each device: the name, then pairs of
+ * names and values. Indented lines below it show events, and other details of
+ * drivers that are newer than this program.
  */
 #include <ctype.h>
 #include <err.h>
@@ -26,7 +26,7 @@ static int ctl_split(char *line, char **words)
 	return n;
 }
 
-/* So many digits are exact for all who read JSON; image ids have more. */
+/* Longer numbers, such as image IDs, are not exact in every JSON parser. */
 #define CTL_DIGITS 15
 
 static bool ctl_is_number(const char *text)
@@ -37,7 +37,7 @@ static bool ctl_is_number(const char *text)
 	       strspn(text, "0123456789") == len && (*text != '0' || len == 1);
 }
 
-/* A word of the kernel's: no quotes or control characters are in it. */
+/* Words of the kernel contain no quotes and no control characters. */
 static void ctl_json_value(const char *text)
 {
 	if (ctl_is_number(text))
@@ -46,7 +46,7 @@ static void ctl_json_value(const char *text)
 		printf("\"%s\"", text);
 }
 
-/* Names with values; a word without a partner is its own name. */
+/* Print pairs of names and values; a name without a value is true. */
 static void ctl_json_pairs(char **words, int n)
 {
 	int i;
@@ -59,7 +59,7 @@ static void ctl_json_pairs(char **words, int n)
 		printf(",\"%s\":true", words[i]);
 }
 
-/* "event intr1 enabled queued 0 ...": kind, name, state if there is one, pairs. */
+/* "event intr1 enabled queued 0 ...": kind, name, optional state, pairs. */
 static void ctl_json_detail(char **words, int n)
 {
 	int first = n > 2 && !(n & 1) ? 2 : 3;
@@ -75,7 +75,7 @@ static void ctl_json_detail(char **words, int n)
 	printf("}");
 }
 
-/* Where the output is. */
+/* State of the output. */
 struct ctl_print {
 	bool json;
 	const char *only;
@@ -107,7 +107,7 @@ static void ctl_device(struct ctl_print *print, char *line)
 	print->details = 0;
 }
 
-/* For people without the events that never came. */
+/* Skip events that were never received, except in JSON. */
 static void ctl_detail(struct ctl_print *print, char *line)
 {
 	char *words[CTL_WORDS];
@@ -138,11 +138,11 @@ static void ctl_line(struct ctl_print *print, char *line)
 }
 
 /**
- * ctl_status - what all devices do, or one
- * @options: whether for programs
- * @only: name of the one, NULL: all
+ * ctl_status - show the status of one device or all
+ * @options: json counts
+ * @only: name of the device, NULL: all
  *
- * Return: CTL_OK, CTL_FAILED: there is no such device, or no driver.
+ * Return: CTL_OK; CTL_FAILED: there is no such device, or no driver.
  */
 enum ctl_result ctl_status(const struct ctl_options *options, const char *only)
 {

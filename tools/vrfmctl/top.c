@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The peers again and again, with how much comes and goes. */
+/* Show the peers repeatedly, with rates. */
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -8,10 +8,10 @@
 #include "ctl.h"
 
 /**
- * struct ctl_seen - a device, as it was when it was looked at last
- * @fd: of it, -1: not there
- * @view: its peers
- * @at: when, in seconds; 0: never
+ * struct ctl_seen - last state of a device
+ * @fd: device
+ * @view: state
+ * @at: time of @view in seconds, 0: never
  */
 struct ctl_seen {
 	int fd;
@@ -35,7 +35,7 @@ static const struct vrfm_peer_state *ctl_find(const struct ctl_view *view,
 	return NULL;
 }
 
-/* Peers come and go: they are known by their ids. */
+/* Match peers by their IDs, because peers may be added and removed. */
 static void ctl_rates(const struct ctl_view *now, const struct ctl_seen *seen,
 		      double seconds, struct ctl_rate *rates)
 {
@@ -76,7 +76,7 @@ static bool ctl_top_device(struct ctl_seen *seen, unsigned int unit, bool json)
 	return true;
 }
 
-/* From the top of the screen; what was there is gone. */
+/* On a terminal, clear the screen. */
 static void ctl_redraw(bool redraw, unsigned int round)
 {
 	if (redraw)
@@ -97,11 +97,12 @@ static bool ctl_top_round(struct ctl_seen *seen, const unsigned int *units,
 }
 
 /**
- * ctl_top - the peers of all devices, or of one, until somebody has seen enough
- * @options: how often, how many times, whether for programs
- * @only: name of the one, NULL: all
+ * ctl_top - show the peers of one device or all repeatedly
+ * @options: interval, count and json count
+ * @only: name of the device, NULL: all
  *
- * Return: CTL_OK after so many times; CTL_FAILED after a line for the user.
+ * Return: CTL_OK after @options->count rounds; CTL_FAILED after a line for the
+ * user.
  */
 enum ctl_result ctl_top(const struct ctl_options *options, const char *only)
 {

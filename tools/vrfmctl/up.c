@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bringing devices up as the file says, and down. */
+/* Bring devices up as the configuration describes them, and down. */
 #include <ctype.h>
 #include <dirent.h>
 #include <err.h>
@@ -11,13 +11,13 @@
 
 #include "ctl.h"
 
-/* As configfs calls them. */
+/* Return: name of a key in configfs. */
 static const char *ctl_name(enum conf_key key)
 {
 	return key == CONF_NODE ? "node_id" : conf_names[key];
 }
 
-/* Numbers are compared as such: the kernel does not keep how they were written. */
+/* Compare values, because the kernel does not keep the notation. */
 static uint64_t ctl_number(const char *text)
 {
 	static const char units[] = "KMG";
@@ -36,7 +36,7 @@ static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 	return ctl_number(a) == ctl_number(b);
 }
 
-/* Does a device that is up have this value? The driver shows overload_ms rounded up. */
+/* Compare a value with the device's, which rounds overload_ms up. */
 static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 		    char *value, size_t size)
 {
@@ -47,7 +47,7 @@ static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 	       ctl_number(value) == ctl_number(wanted) * 1000;
 }
 
-/* A device that is up keeps its values, except those that only tune it. */
+/* Check the values that are fixed while a device is up. */
 static bool ctl_agrees(const struct conf_device *device)
 {
 	char value[CONF_VALUE];
@@ -66,7 +66,7 @@ static bool ctl_agrees(const struct conf_device *device)
 	return true;
 }
 
-/* What the file says, or the default: a line that was removed changes a value, too. */
+/* Return: value in the file, or the default: a removed line means that. */
 static const char *ctl_wanted(const struct conf_device *device,
 			      enum conf_key key)
 {
@@ -127,13 +127,16 @@ static bool ctl_create(const struct conf_device *device)
 		return false;
 	if (ctl_describe(device) && ctl_set(device->unit, "enable", "1"))
 		return true;
-	/* A half-made device helps nobody, but what was there is not ours. */
+		/*
+		 * Remove an incomplete device, unless its directory existed
+		 * before.
+		 */
 	if (!was_there)
 		ctl_remove(device->unit);
 	return false;
 }
 
-/* Not one that only unloading the driver takes away. */
+/* Refuse a device that only unloading the driver removes. */
 static bool ctl_is_ours(unsigned int unit)
 {
 	if (!ctl_is_foreign(unit))
@@ -144,10 +147,10 @@ static bool ctl_is_ours(unsigned int unit)
 }
 
 /**
- * ctl_up - bring a device up; peers of one that is up may change
- * @device: what the file says
+ * ctl_up - create a device, or update the peers and tuning of one that is up
+ * @device: device of the configuration
  *
- * Return: CTL_OK, also if it was; CTL_FAILED after a line for the user.
+ * Return: CTL_OK, also if it was up; CTL_FAILED after a line for the user.
  */
 enum ctl_result ctl_up(struct conf_device *device)
 {
@@ -163,7 +166,10 @@ enum ctl_result ctl_up(struct conf_device *device)
 	return good ? CTL_OK : CTL_FAILED;
 }
 
-/* By a descriptor (fd), or by a mapping alone (map_files). */
+/*
+ * Look for a descriptor (fd), or a mapping whose descriptor is closed
+ * (map_files).
+ */
 static bool ctl_has_open(const char *pid, const char *how, const char *device)
 {
 	char path[PATH_MAX], link[PATH_MAX];
@@ -185,7 +191,7 @@ static bool ctl_has_open(const char *pid, const char *how, const char *device)
 	return found;
 }
 
-/* Its name is what the process likes: nothing that a terminal would obey. */
+/* A process may have any name: mask characters that control a terminal. */
 static void ctl_print_user(const char *pid)
 {
 	char path[PATH_MAX], name[32] = "?", *c;
@@ -204,7 +210,7 @@ static void ctl_print_user(const char *pid)
 	fprintf(stderr, "  opened by process %s (%s)\n", pid, name);
 }
 
-/* Who has a device open that shall go. */
+/* List the processes that have a device open. */
 static void ctl_print_users(unsigned int unit)
 {
 	char device[32];
@@ -222,8 +228,8 @@ static void ctl_print_users(unsigned int unit)
 }
 
 /**
- * ctl_down - take a device down, unless it is open
- * @unit: of the device
+ * ctl_down - remove a device, unless it is open
+ * @unit: N of rfm2gN
  *
  * Return: CTL_OK, also if there is none; CTL_FAILED after lines for the user.
  */
