@@ -49,7 +49,7 @@ says 1 "0 whole blocks*" block_counter "$RFM" read 0.2
 says 0 "*10000 cycles, late by us: p50 * max *" loop "$RFM" 1
 says 0 "*100 cycles, late by us: p50 * max *" loop "$RFM" 0.1 1000
 says 0 "0 events, *" callback "$RFM" 0.5
-says 1 "*no answer: the time was up" handshake "$RFM" ask 200 1
+says 1 "*no answer: the call timed out" handshake "$RFM" ask 200 1
 says 0 "0 questions answered" handshake "$RFM" answer 0.5
 says 1 "*own node" handshake "$RFM" ask "$NODE" 1
 for sample in block_counter handshake loop callback; do

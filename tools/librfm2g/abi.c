@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Do the public headers agree with the driver's, include/uapi/rfm2g.h? The
- * compiler says; there is nothing here to run.
+ * Compare the public headers with the driver's, include/uapi/rfm2g.h, at
+ * compile time. There is no code here.
  */
 #include <stddef.h>
 
@@ -18,7 +18,7 @@
 		       sizeof(((struct theirs *)0)->their), #type " " #member)
 #define EQUAL(a, b) _Static_assert((a) == (b), #a)
 
-/* What has an address in it is shorter for programs of 32 bits. */
+/* Structures with an address are shorter in 32-bit programs. */
 #ifdef __LP64__
 #define NATIVE(name) name
 #else

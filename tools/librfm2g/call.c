@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A command of the driver, and what its errno is to the program. */
+/* Commands of the driver, and their errnos as statuses. */
 #include <errno.h>
 #include <sys/ioctl.h>
 
@@ -14,10 +14,10 @@ const struct rfm2g_meaning rfm2g_driver_error[] = {
 };
 
 /**
- * rfm2g_status - what a call of the system has failed with, to the program
- * @meanings: of errnos
+ * rfm2g_status - convert errno to a status
+ * @meanings: table of statuses
  *
- * Return: one of @meanings.
+ * Return: the status from @meanings.
  */
 RFM2G_STATUS rfm2g_status(const struct rfm2g_meaning *meanings)
 {
@@ -27,13 +27,13 @@ RFM2G_STATUS rfm2g_status(const struct rfm2g_meaning *meanings)
 }
 
 /**
- * rfm2g_command - a command through a handle that is in use
+ * rfm2g_command - call a command of the driver through a handle in use
  * @h: handle
  * @cmd: IOCTL_RFM2G_...
- * @arg: its argument, or the address of it
- * @meanings: of errnos
+ * @arg: argument, or its address
+ * @meanings: statuses for errnos
  *
- * Return: RFM2G_SUCCESS or one of @meanings.
+ * Return: RFM2G_SUCCESS, or a status from @meanings.
  */
 RFM2G_STATUS rfm2g_command(const struct rfm2g_handle *h, unsigned long cmd,
 			   unsigned long arg,
@@ -43,13 +43,13 @@ RFM2G_STATUS rfm2g_command(const struct rfm2g_handle *h, unsigned long cmd,
 }
 
 /**
- * rfm2g_call - a command that is all there is to a function
- * @rh: what the program handed in
+ * rfm2g_call - check a handle and call a command of the driver
+ * @rh: pointer from the program
  * @cmd: IOCTL_RFM2G_...
- * @arg: its argument, or the address of it
- * @meanings: of errnos
+ * @arg: argument, or its address
+ * @meanings: statuses for errnos
  *
- * Return: RFM2G_SUCCESS, one of @meanings, or what is wrong with the handle.
+ * Return: RFM2G_SUCCESS, a status from @meanings, or an error of the handle.
  */
 RFM2G_STATUS rfm2g_call(RFM2GHANDLE rh, unsigned long cmd, unsigned long arg,
 			const struct rfm2g_meaning *meanings)
@@ -65,10 +65,10 @@ RFM2G_STATUS rfm2g_call(RFM2GHANDLE rh, unsigned long cmd, unsigned long arg,
 }
 
 /**
- * rfm2g_call_get - a command that tells something, for a second parameter
- * @rh: what the program handed in
+ * rfm2g_call_get - check a handle and call a command that returns a value
+ * @rh: pointer from the program
  * @cmd: IOCTL_RFM2G_...
- * @to: gets it
+ * @to: result; the program's second parameter
  *
  * Return: as rfm2g_call(), RFM2G_OS_ERROR for any errno; RFM2G_BAD_PARAMETER_2:
  * @to is NULL.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Callbacks: a thread for each, which waits for its event and calls.
+ * Callbacks. Each one has a thread, which waits for its event and calls the
+ * program's function.
  *
  * A callback is in its handle's table from RFM2gEnableEventCallback() until its
- * thread takes it out, the last thing that it does with the handle. Who ends it
- * waits for that. No thread waits while it uses the handle in the sense of
- * use.c, so a callback may close it.
+ * thread removes it, which is the last access of the thread to the handle. To
+ * stop a callback is to wait for that. No thread uses the handle (see use.c)
+ * while it waits for that, so a callback may close its handle.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -17,20 +18,20 @@
 
 #include "priv.h"
 
-/* Longest pause while another thread or process waits for a callback's event. */
+/* Maximum pause while another thread or process waits for the same event. */
 #define RFM2G_CALLBACK_PAUSE_MS 16
 
 /**
  * struct rfm2g_callback - a callback
- * @h: its handle
- * @type: its event
- * @function: the program's
- * @thread: runs it
- * @stop: it shall end
+ * @h: handle
+ * @type: event
+ * @function: function of the program
+ * @thread: thread that runs it
+ * @stop: it is being stopped
  * @waits: its thread is in a wait, or about to begin one
- * @refs: its thread, who enables it, who disables it
- * @decided: @verdict is there
- * @verdict: what RFM2gEnableEventCallback() returns
+ * @refs: held by its thread, and by the callers that enable and disable it
+ * @decided: posted when @verdict is valid
+ * @verdict: result of RFM2gEnableEventCallback()
  */
 struct rfm2g_callback {
 	struct rfm2g_handle *h;
@@ -52,7 +53,7 @@ static void rfm2g_callback_put(struct rfm2g_callback *cb)
 	free(cb);
 }
 
-/* 0, an errno, or EIDRM if it is to end. */
+/* Return: 0, an errno, or EIDRM if the callback is being stopped. */
 static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 			       RFM2G_UINT32 timeout)
 {
@@ -62,13 +63,13 @@ static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 	*info = (RFM2GEVENTINFO){ .Event = cb->type, .Timeout = timeout };
 	if (rfm2g_enter(&cb->h->pub, &h))
 		return EIDRM;
-	/* Who sets stop looks at waits then, and cancels. */
+	/* A thread that sets stop then checks waits, and cancels. */
 	atomic_store(&cb->waits, true);
 	if (!atomic_load(&cb->stop))
 		ret = rfm2g_wait(h, info);
 	atomic_store(&cb->waits, false);
 	rfm2g_leave();
-	/* What has been taken is handed over; who stops it waits for that. */
+	/* A received event is delivered, and the stopping thread waits. */
 	return ret && atomic_load(&cb->stop) ? EIDRM : ret;
 }
 
@@ -95,10 +96,10 @@ static void rfm2g_pause_ms(int ms)
 }
 
 /*
- * All signals are blocked here: what interrupts is a debugger, or SIGSTOP. While
- * the program's function ran another thread or process may have begun to wait for
- * the event (EALREADY): it takes one event, or its time is up, and then it is this
- * one's turn again.
+ * This thread blocks all signals, so only a debugger or SIGSTOP interrupts its
+ * waits. While the program's function ran, another thread or process may have
+ * begun to wait for the event (EALREADY). When that wait has received an event
+ * or timed out, this thread can wait again.
  */
 static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 {
@@ -118,7 +119,7 @@ static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 	} while (!error || error == EINTR || error == EALREADY);
 }
 
-/* For ps, top and chrt. */
+/* Name the thread, for ps, top and chrt. */
 static void rfm2g_callback_name(const struct rfm2g_callback *cb)
 {
 	char name[16];
@@ -128,7 +129,7 @@ static void rfm2g_callback_name(const struct rfm2g_callback *cb)
 	prctl(PR_SET_NAME, name);
 }
 
-/* Also when the program's function calls pthread_exit(). */
+/* A cleanup handler, because the program's function may call pthread_exit(). */
 static void rfm2g_callback_over(void *arg)
 {
 	struct rfm2g_callback *cb = arg;
@@ -138,7 +139,7 @@ static void rfm2g_callback_over(void *arg)
 	if (h->callbacks[cb->type] == cb)
 		h->callbacks[cb->type] = NULL;
 	pthread_mutex_unlock(&h->lock);
-	/* Whoever is told that it was refused finds it gone. */
+	/* After the removal, so that a caller can retry. */
 	sem_post(&cb->decided);
 	rfm2g_callback_put(cb);
 }
@@ -152,7 +153,7 @@ static void *rfm2g_callback_thread(void *arg)
 	pthread_cleanup_push(rfm2g_callback_over, cb);
 	rfm2g_callback_name(cb);
 	error = rfm2g_callback_wait(cb, &info, RFM2G_NO_WAIT);
-	/* What is there already comes before its being enabled is told. */
+	/* Deliver a queued event before the callback counts as enabled. */
 	if (!error)
 		cb->function(&cb->h->pub, &info);
 	cb->verdict = rfm2g_callback_verdict(error);
@@ -164,7 +165,7 @@ static void *rfm2g_callback_thread(void *arg)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Block all signals, so that the program's own threads receive them. */
 static int rfm2g_callback_start(struct rfm2g_callback *cb)
 {
 	pthread_attr_t attr;
@@ -198,7 +199,7 @@ static struct rfm2g_callback *rfm2g_callback_alloc(struct rfm2g_handle *h,
 	return cb;
 }
 
-/* With a callback that runs, the caller has a reference. */
+/* On success the caller has a reference to *cb. */
 static RFM2G_STATUS rfm2g_callback_add_locked(struct rfm2g_handle *h,
 					      RFM2GEVENTTYPE type,
 					      RFM2G_EVENT_FUNCPTR function,
@@ -259,7 +260,7 @@ STDRFM2GCALL RFM2gEnableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType,
 	return ret;
 }
 
-/* End the wait of a callback, if its thread is in one. */
+/* Cancel the wait of a callback's thread, if it is in one. */
 static void rfm2g_callback_cancel(struct rfm2g_callback *cb)
 {
 	struct rfm2g_handle *h;
@@ -283,10 +284,11 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 }
 
 /*
- * Cancelled until it is gone: a single cancellation between two of its waits
- * would be lost. A callback that ends itself does so when it has returned. Not by
- * a condition variable: those of glibc before 2.30 and of musl have no monotonic
- * clock without pthread_condattr_setclock(), which zeroed memory cannot have.
+ * Cancel repeatedly until the callback has removed itself, because a
+ * cancellation between two of its waits is lost. A callback that stops itself
+ * ends when it returns. A condition variable does not work: in glibc before
+ * 2.30 and in musl it has no monotonic clock without
+ * pthread_condattr_setclock(), which zeroed memory cannot have.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {
@@ -304,7 +306,7 @@ static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 	pthread_setcancelstate(cancel, NULL);
 }
 
-/* The callback for an event, with a reference. */
+/* Return: the callback of an event with a reference, or NULL. */
 static struct rfm2g_callback *rfm2g_callback_get(struct rfm2g_handle *h,
 						 RFM2GEVENTTYPE type)
 {
@@ -340,7 +342,7 @@ STDRFM2GCALL RFM2gDisableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 	return RFM2G_SUCCESS;
 }
 
-/* From now on the handle does not know it: a callback that closes its handle. */
+/* Remove a callback that closes its own handle from the table. */
 static void rfm2g_callback_detach(struct rfm2g_handle *h,
 				  const struct rfm2g_callback *cb)
 {
@@ -351,10 +353,10 @@ static void rfm2g_callback_detach(struct rfm2g_handle *h,
 }
 
 /**
- * rfm2g_callbacks_stop - end the callbacks of a handle that is being closed
- * @h: handle that nobody uses any more
+ * rfm2g_callbacks_stop - stop the callbacks of a handle that is being closed
+ * @h: handle that no thread uses
  *
- * The one that closes it, if it is one, goes on until it returns.
+ * If a callback closes its handle, it continues until it returns.
  */
 void rfm2g_callbacks_stop(struct rfm2g_handle *h)
 {
@@ -372,10 +374,11 @@ void rfm2g_callbacks_stop(struct rfm2g_handle *h)
 }
 
 /**
- * rfm2g_callbacks_forget - a child has the handle, but not its callbacks' threads
+ * rfm2g_callbacks_forget - drop the callbacks of a handle after fork()
  * @h: open handle
  *
- * Except that of the callback that forked, which ends when it returns.
+ * Called in the child, which does not have their threads. If a callback called
+ * fork(), its thread ends when the callback returns.
  */
 void rfm2g_callbacks_forget(struct rfm2g_handle *h)
 {

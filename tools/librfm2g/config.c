@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a device is, as it was when it was opened, unless said otherwise. */
+/* Properties of a device when it was opened, except RFM2gGetConfig(). */
 #include <string.h>
 
 #include "priv.h"
@@ -69,7 +69,7 @@ STDRFM2GCALL RFM2gFirst(RFM2GHANDLE rh, RFM2G_UINT32 *First)
 	return ret;
 }
 
-/* A text that may fill all of its SIZE bytes. */
+/* Copy a text that may fill all of its SIZE bytes, and end it with a NUL. */
 static RFM2G_STATUS rfm2g_text(const char *text, size_t size, char *to)
 {
 	size_t len = strnlen(text, size);
@@ -106,7 +106,7 @@ STDRFM2GCALL RFM2gDllVersion(RFM2GHANDLE rh, char *Version)
 	return ret;
 }
 
-/* The driver's own. The cards' library says its own version here. */
+/* Version of the driver. The library of the cards returns its own version. */
 STDRFM2GCALL RFM2gDriverVersion(RFM2GHANDLE rh, char *Version)
 {
 	struct rfm2g_handle *h;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading and writing the memory.
+ * Read and write the memory.
  *
- * To read is to load from the mapping that each handle has. To write is a
- * command: the driver brings a node's writes into one order, in which all nodes
- * see them, and that a store to a mapping would not be in.
+ * Reading is loading from the mapping of the handle. Writing is a command: the
+ * driver puts all writes of a node into one order, in which all nodes receive
+ * them. Stores to a mapping are outside of this order.
  */
 #include <string.h>
 
 #include "priv.h"
 
 /*
- * A load of WIDTH bytes in one access, where there is one. Inline, so that each
- * width that is known costs no more than itself.
+ * Load WIDTH bytes, in one access if the processor has one. Inline, so that a
+ * constant width costs only its own case.
  */
 static inline void rfm2g_load(const volatile uint8_t *from, void *to,
 			      uint32_t width)
@@ -56,8 +56,8 @@ static RFM2G_STATUS rfm2g_transfer(const struct rfm2g_handle *h,
 }
 
 /*
- * Whoever reads on reads nothing that is older. What is not aligned is not one
- * access on all processors, and the compiler is not told that it is.
+ * Later reads return no older data, because of the fence. Unaligned data are
+ * copied by memcpy(), because not all processors load them in one access.
  */
 static inline RFM2G_STATUS rfm2g_load_from(const struct rfm2g_handle *h,
 					   uint32_t offset, void *to,
@@ -120,7 +120,7 @@ static RFM2G_STATUS rfm2g_word_check(const struct rfm2g_handle *h,
 	return offset % width ? RFM2G_UNALIGNED_OFFSET : RFM2G_SUCCESS;
 }
 
-/* Inline, so that each width is a function of its own. */
+/* Inline, so that each width is compiled separately. */
 static inline RFM2G_STATUS rfm2g_peek(RFM2GHANDLE rh, uint32_t offset,
 				      void *value, uint32_t width)
 {

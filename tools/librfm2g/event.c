@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events, but for callbacks. */
+/* Events, except callbacks. */
 #include <errno.h>
 #include <sys/ioctl.h>
 
@@ -85,9 +85,9 @@ STDRFM2GCALL RFM2gSendEvent(RFM2GHANDLE rh, RFM2G_NODE ToNode,
 }
 
 /**
- * rfm2g_wait - wait for an event through a handle that is in use
+ * rfm2g_wait - wait for an event through a handle in use
  * @h: handle
- * @info: says which and how long, gets what came
+ * @info: event and timeout; gets the received event
  *
  * Return: 0 or an errno.
  */
@@ -103,12 +103,12 @@ int rfm2g_wait(struct rfm2g_handle *h, RFM2GEVENTINFO *info)
 }
 
 /**
- * rfm2g_wait_cancel - end the wait for an event through a handle
+ * rfm2g_wait_cancel - cancel the waits for an event through a handle
  * @h: handle
  * @type: event
  *
- * CANCEL_EVENT ends the wait of any process, so it is only for drivers that do
- * not have VRFM_UNWAIT: those of the cards, and earlier ones of vrfm.
+ * CANCEL_EVENT cancels the wait of any process. So it is used only with drivers
+ * without VRFM_UNWAIT, which are those of the cards and earlier ones of vrfm.
  */
 void rfm2g_wait_cancel(struct rfm2g_handle *h, RFM2GEVENTTYPE type)
 {
@@ -120,7 +120,7 @@ void rfm2g_wait_cancel(struct rfm2g_handle *h, RFM2GEVENTTYPE type)
 }
 
 /**
- * rfm2g_waits_cancel - end what waits through a handle that is being closed
+ * rfm2g_waits_cancel - cancel the waits through a handle that is being closed
  * @h: handle
  */
 void rfm2g_waits_cancel(struct rfm2g_handle *h)
@@ -176,7 +176,7 @@ STDRFM2GCALL RFM2gCancelWaitForEvent(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 	return ret;
 }
 
-/* One event, or all of them until one fails. */
+/* Call a command for one event, or for all until it fails. */
 static RFM2G_STATUS rfm2g_each(RFM2GHANDLE rh, unsigned long cmd,
 			       RFM2GEVENTTYPE which)
 {

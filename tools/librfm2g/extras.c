@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What libraries for the cards do not have. */
+/* Functions that libraries for the cards do not have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -49,7 +49,7 @@ STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped)
 	return ret;
 }
 
-/* A group with many members takes room; what cannot be had is as no name. */
+/* Grow the buffer for large groups. Without a name, print the number. */
 static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
 				size_t size)
 {
@@ -76,13 +76,13 @@ static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
 	free(buffer);
 }
 
-/* Who may open the device, for one who may not. */
+/* Explain who may open the device. */
 static void rfm2g_explain_permission(const char *path, char *text, size_t size)
 {
 	struct stat st;
 
 	if (stat(path, &st)) {
-		snprintf(text, size, "%s cannot be looked at: %s", path,
+		snprintf(text, size, "%s cannot be checked: %s", path,
 			 strerror(errno));
 		return;
 	}

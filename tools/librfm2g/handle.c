@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Opening and closing. */
+/* Open and close handles. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,8 +11,8 @@
 struct rfm2g_handle rfm2g_handles[RFM2G_HANDLES];
 
 /*
- * Beginning behind the one that was taken last: a handle that a program goes on
- * using after it closed it is not soon another one.
+ * Take the next free entry after the last one taken. So if a program uses a
+ * handle after closing it, it does not soon hit another open one.
  */
 static struct rfm2g_handle *rfm2g_handle_take(void)
 {
@@ -39,7 +39,7 @@ static void rfm2g_handle_free(struct rfm2g_handle *h)
 	atomic_store(&h->state, RFM2G_STATE_FREE);
 }
 
-/* All of it, so that to read is to load. Without, reading is a command. */
+/* Map the whole memory for loads. If that fails, each read is a command. */
 static void rfm2g_handle_map(struct rfm2g_handle *h)
 {
 	void *mem = mmap(NULL, h->size, PROT_READ, MAP_SHARED, h->fd, 0);
@@ -68,8 +68,8 @@ static RFM2G_STATUS rfm2g_handle_open(struct rfm2g_handle *h, const char *path)
 }
 
 /*
- * A signal handler may call as soon as there is a handle, and must not be the first
- * call of its thread, which allocates memory.
+ * A signal handler may call the library as soon as there is a handle. Its call
+ * must not be the first call of its thread, which allocates memory.
  */
 static bool rfm2g_thread_known(void)
 {
@@ -106,7 +106,7 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 	if (!rh)
 		return RFM2G_BAD_PARAMETER_2;
 	*rh = NULL;
-	/* A thread that ends in open() would keep the handle that it has taken. */
+	/* A thread cancelled in open() would never free the handle. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	ret = rfm2g_handle_new(DevicePath, rh);
 	pthread_setcancelstate(cancel, NULL);
@@ -114,8 +114,8 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 }
 
 /*
- * Most calls are over soon, waits are not: they are cancelled, and that again
- * and again, for a thread may be just about to begin one.
+ * Most calls end soon, except waits. Cancel waits repeatedly, because a thread
+ * may be about to begin one.
  */
 static void rfm2g_handle_drain(struct rfm2g_handle *h)
 {
@@ -154,7 +154,7 @@ STDRFM2GCALL RFM2gClose(RFM2GHANDLE *rh)
 	if (!*rh)
 		return RFM2G_NULL_DESCRIPTOR;
 	h = rfm2g_handle_of(*rh);
-	/* Of several threads that close it, one does. */
+	/* If several threads close it at the same time, only one succeeds. */
 	if (!h || !atomic_compare_exchange_strong(&h->state, &expected,
 						  RFM2G_STATE_BUSY))
 		return RFM2G_BAD_PARAMETER_1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Mappings for programs. The driver is told first if the next mmap() of the file
- * is to map something else than the memory; so nothing else of this handle may
- * come between, and rfm2g_handle.lock is held.
+ * Mappings for programs. To map something else than the memory, a command tells
+ * the driver what the next mmap() of the file maps. No other call of this
+ * handle may come between the two, so rfm2g_handle.lock is held.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -26,9 +26,10 @@ static RFM2G_STATUS rfm2g_mmap(const struct rfm2g_handle *h,
 }
 
 /*
- * If the kernel has no room for a special mapping, the driver is not asked, and
- * would take the next one for it. That is made here, and thrown away. If the
- * driver was asked, it is one of the memory, which may be no larger than a page.
+ * If the kernel has no room for a special mapping, it does not call the driver,
+ * which then still takes the next mapping for the special one. Make a mapping
+ * here and discard it. If the driver was called, this mapping is one of the
+ * memory, which may be only one page long.
  */
 static RFM2G_STATUS rfm2g_map_settle(struct rfm2g_handle *h)
 {
@@ -56,7 +57,7 @@ static RFM2G_STATUS rfm2g_map_special(struct rfm2g_handle *h,
 			    (unsigned long)&offset, rfm2g_os_error);
 	if (ret)
 		return ret;
-	/* Drivers do not look at it, and 0 some take for an error. */
+	/* Drivers ignore this offset, and some reject 0. */
 	ret = rfm2g_mmap(h, to, RFM2G_PAGE, bytes);
 	h->unsettled = ret;
 	return ret;
@@ -86,7 +87,7 @@ static RFM2G_STATUS rfm2g_map(struct rfm2g_handle *h, volatile void **to,
 	return ret;
 }
 
-/* A DMA buffer is no part of the memory, so there is no end to check. */
+/* A DMA buffer is not part of the memory, so its range is not checked. */
 static RFM2G_STATUS rfm2g_map_check(const struct rfm2g_handle *h,
 				    uint64_t offset, uint64_t bytes)
 {
@@ -139,8 +140,9 @@ STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 }
 
 /*
- * The driver is told before: the cards' has a DMA buffer to forget. One that is
- * gone has nothing to forget, and the mapping is still the program's.
+ * Call the driver before unmapping: that of the cards then forgets a DMA
+ * buffer. If the device is gone (ENODEV), the program still has the mapping,
+ * which is unmapped here.
  */
 static RFM2G_STATUS rfm2g_unmap(const struct rfm2g_handle *h,
 				volatile void **from, uint64_t bytes)
@@ -192,7 +194,7 @@ STDRFM2GCALL RFM2gUnMapUserMemoryBytes(RFM2GHANDLE rh,
 	return rfm2g_unmap_user(rh, UserMemoryPtr, rfm2g_pages(Bytes));
 }
 
-/* What is mapped of a space, and how to ask for it; 0 bytes: nothing. */
+/* Return: bytes to map for a register set, 0: none. *offset is for mmap(). */
 static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
 				   RFM2GREGSETTYPE regset, uint64_t *offset)
 {
@@ -211,7 +213,7 @@ static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
 	}
 }
 
-/* Registers of a card may begin inside a page. */
+/* Return: offset of the registers in their page, not 0 for some cards. */
 static uintptr_t rfm2g_device_begin(const struct rfm2g_handle *h,
 				    RFM2GREGSETTYPE regset)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the files of librfm2g share.
+ * Declarations that the files of librfm2g share.
  *
- * Locks, none taken inside another: rfm2g_handle.lock of each handle;
- * rfm2g_threads_lock in use.c.
+ * Locks: rfm2g_handle.lock of each handle, and rfm2g_threads_lock in use.c. A
+ * thread holds only one of them at a time.
  */
 #ifndef RFM2G_PRIV_H
 #define RFM2G_PRIV_H
@@ -16,28 +16,31 @@
 #include "rfm2g_api.h"
 #include "rfm2g_version.h"
 
-/* Not for programs: to reach it takes no table. */
+/* Hidden from programs, so that the library accesses these names directly. */
 #pragma GCC visibility push(hidden)
 
-/* Text of RFM2gDllVersion(); programs read R and two numbers at its beginning. */
+/* Text of RFM2gDllVersion(). Programs parse R and two numbers at its start. */
 #define RFM2G_LIBRARY_VERSION RFM2G_PRODUCT_VERSION " krdma"
 _Static_assert(sizeof(RFM2G_LIBRARY_VERSION) <= 16, "room that programs have");
 
 #define RFM2G_PAGE 4096
 
-/* At once, of a process. */
+/* Maximum number of open handles of a process. */
 #define RFM2G_HANDLES 1024
 
-/* Calls of a thread at once: one, and those of signal handlers on top of it. */
+/*
+ * Maximum number of nested calls of a thread: its own, and those of its signal
+ * handlers.
+ */
 #define RFM2G_NEST 8
 
 struct rfm2g_callback;
 
 /**
- * enum rfm2g_state - what a handle is
- * @RFM2G_STATE_FREE: nobody's
- * @RFM2G_STATE_BUSY: about to become open, or free
- * @RFM2G_STATE_OPEN: a program's
+ * enum rfm2g_state - state of a handle
+ * @RFM2G_STATE_FREE: unused
+ * @RFM2G_STATE_BUSY: being opened or closed
+ * @RFM2G_STATE_OPEN: open
  */
 enum rfm2g_state {
 	RFM2G_STATE_FREE,
@@ -47,22 +50,23 @@ enum rfm2g_state {
 
 /**
  * struct rfm2g_handle - an open device
- * @pub: what the program sees; first, its address is the handle
+ * @pub: part that the program sees. It comes first: its address is the handle
  * @state: enum rfm2g_state
- * @fd: of the device
- * @mem: all of the memory, for reading; NULL: could not be mapped
- * @size: bytes of it
- * @config: as the device was when it was opened
- * @lock: protects @callbacks, and that what was asked for is what gets mapped
- * @unsettled: the driver may still wait for a special mapping
- * @callbacks: by event, NULL: none
- * @waits: by event, how many threads of this process are in a wait for it
- * @watches: how many are in RFM2gxWatch()
+ * @fd: file descriptor of the device
+ * @mem: mapping of the whole memory for reading; NULL: it could not be mapped
+ * @size: size of the memory in bytes
+ * @config: configuration of the device when it was opened
+ * @lock: protects @callbacks, and makes a special mapping's two calls atomic
+ * @unsettled: the driver may still expect a special mapping
+ * @callbacks: callback of each event, NULL: none
+ * @waits: number of threads of this process that wait for each event
+ * @watches: number of threads in RFM2gxWatch()
  *
- * All there can be lie in one table, for ever: whatever a program hands in can
- * be looked at without a fault, and locks, whose zeroes are as good as new ones,
- * are there for threads that come late. While a thread's use (use.c) names a handle that
- * it found open, all but @pub, @callbacks, @waits and @watches stays as it is.
+ * All handles are in one table, which is never freed. So any pointer from a
+ * program can be checked without a fault, and late threads find valid locks: a
+ * zeroed lock is a new one. While the record of a thread (see use.c) contains
+ * an open handle, only @pub, @callbacks, @waits and @watches of that handle may
+ * change.
  */
 struct rfm2g_handle {
 	_Alignas(1024) struct rfm2ghandle_s pub;
@@ -79,10 +83,10 @@ struct rfm2g_handle {
 };
 
 /**
- * struct rfm2g_thread - which handles a thread is using
- * @next: in the list of all threads that ever called
- * @depth: how many of @uses there are
- * @uses: the handles
+ * struct rfm2g_thread - record of the handles that a thread uses
+ * @next: in the list of all threads that have called the library
+ * @depth: number of @uses
+ * @uses: handles
  */
 struct rfm2g_thread {
 	struct rfm2g_thread *next;
@@ -91,9 +95,9 @@ struct rfm2g_thread {
 };
 
 /**
- * struct rfm2g_meaning - what an errno of a command is to the program
- * @error: errno; 0: all others, the last of a table
- * @status: what the function returns
+ * struct rfm2g_meaning - status for an errno of a command
+ * @error: errno; 0: all others, at the end of a table
+ * @status: status to return
  */
 struct rfm2g_meaning {
 	int error;
@@ -135,10 +139,11 @@ void rfm2g_uses_see(void);
 void rfm2g_watches_cancel(struct rfm2g_handle *h);
 
 /**
- * rfm2g_handle_of - is this a handle at all?
- * @rh: whatever a program handed in
+ * rfm2g_handle_of - convert a pointer from a program to a handle
+ * @rh: any pointer
  *
- * Return: that handle, which may be open or not; NULL: it cannot be one.
+ * Return: the handle, which may be open or not; NULL: the pointer is not a
+ * handle.
  */
 static inline struct rfm2g_handle *rfm2g_handle_of(RFM2GHANDLE rh)
 {
@@ -150,9 +155,9 @@ static inline struct rfm2g_handle *rfm2g_handle_of(RFM2GHANDLE rh)
 }
 
 /**
- * rfm2g_leave - the thread no longer uses the handle of its last rfm2g_enter()
+ * rfm2g_leave - end the use of the handle of the last rfm2g_enter()
  *
- * Inline, as rfm2g_enter(): a peek is little more than these.
+ * Inline like rfm2g_enter(), because a peek does little else.
  */
 static inline void rfm2g_leave(void)
 {
@@ -160,24 +165,25 @@ static inline void rfm2g_leave(void)
 	unsigned int last;
 
 	last = atomic_load_explicit(&self->depth, memory_order_relaxed) - 1;
-	/* What was read from the memory was read before. */
+	/* Release: earlier loads from the memory are complete. */
 	atomic_store_explicit(&self->uses[last], NULL, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&self->depth, last, memory_order_relaxed);
 }
 
 /**
- * rfm2g_enter - use a handle
- * @rh: whatever a program handed in
- * @h: gets the handle
+ * rfm2g_enter - begin to use a handle
+ * @rh: pointer from the program
+ * @h: result: the handle
  *
- * RFM2gClose() waits for rfm2g_leave(), so between them nothing of an open
- * handle goes away. The handle is named first and looked at then; RFM2gClose()
- * does it the other way round, with a barrier for all threads between, see
- * rfm2g_uses_see(). So at least one of both sees the other, and this side, which
- * is in every peek, need not pay for a barrier.
+ * RFM2gClose() waits for rfm2g_leave(), so an open handle stays valid in
+ * between. This function first records the handle and then checks its state.
+ * RFM2gClose() first changes the state and then reads the records, with a
+ * barrier for all threads in between, see rfm2g_uses_see(). So at least one of
+ * the two sees the other, and this side, which is part of every peek, needs no
+ * barrier.
  *
- * Return: RFM2G_SUCCESS, and rfm2g_leave() must follow; or why not.
+ * Return: RFM2G_SUCCESS, and the caller calls rfm2g_leave(); or an error.
  */
 static inline RFM2G_STATUS rfm2g_enter(RFM2GHANDLE rh, struct rfm2g_handle **h)
 {
@@ -197,7 +203,10 @@ static inline RFM2G_STATUS rfm2g_enter(RFM2GHANDLE rh, struct rfm2g_handle **h)
 	depth = atomic_load_explicit(&self->depth, memory_order_relaxed);
 	if (depth == RFM2G_NEST)
 		return RFM2G_OS_ERROR;
-	/* Taken before it is filled: a signal handler takes the next one. */
+	/*
+	 * Take the entry before filling it: a signal handler takes the next
+	 * one.
+	 */
 	atomic_store_explicit(&self->depth, depth + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&self->uses[depth], *h, memory_order_relaxed);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who uses which handle: what lets RFM2gClose() take a handle apart although
- * other threads may be in the middle of a call.
+ * Uses of handles, which let RFM2gClose() release a handle safely while other
+ * threads may be inside of a call.
  *
- * Each thread that ever called has a record that names the handles it uses now;
- * only the thread itself writes it, and RFM2gClose() reads all of them. A
- * counter in the handle would be simpler, but several threads that peek through
- * one handle would wait for each other.
+ * Each thread that has called the library has a record of the handles that it
+ * uses now. Only the thread writes its record, and RFM2gClose() reads all
+ * records. A counter in the handle would be simpler, but threads that peek
+ * through the same handle would then contend for its cache line.
  */
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #include "priv.h"
 
-/* Those that have called; a record goes with its thread. */
+/* Threads that have called; a record is freed when its thread exits. */
 static pthread_mutex_t rfm2g_threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rfm2g_thread *rfm2g_threads;
 
@@ -26,7 +26,7 @@ static bool rfm2g_ready;
 
 _Thread_local struct rfm2g_thread *rfm2g_self;
 
-/* The kernel cannot do it for us: each use has a barrier of its own. */
+/* membarrier() is not available: each use has a barrier of its own. */
 bool rfm2g_fence;
 
 static bool rfm2g_membarrier(int command)
@@ -57,7 +57,7 @@ static void rfm2g_fork_parent(void)
 	pthread_mutex_unlock(&rfm2g_threads_lock);
 }
 
-/* The child has the handles, but of the threads only the one that forked. */
+/* The child has all handles, and only the thread that called fork(). */
 static void rfm2g_fork_child(void)
 {
 	struct rfm2g_thread *thread;
@@ -89,9 +89,9 @@ static void rfm2g_uses_init_once(void)
 }
 
 /**
- * rfm2g_uses_init - before the first handle is opened
+ * rfm2g_uses_init - initialize the records, before the first handle is opened
  *
- * Return: false: no memory.
+ * Return: true, or false: no memory.
  */
 bool rfm2g_uses_init(void)
 {
@@ -100,9 +100,9 @@ bool rfm2g_uses_init(void)
 }
 
 /**
- * rfm2g_thread_add - the calling thread's first call
+ * rfm2g_thread_add - create the record of the calling thread
  *
- * Return: its record, NULL: no memory.
+ * Return: the record, NULL: no memory.
  */
 struct rfm2g_thread *rfm2g_thread_add(void)
 {
@@ -126,10 +126,11 @@ struct rfm2g_thread *rfm2g_thread_add(void)
 }
 
 /**
- * rfm2g_uses_see - after a handle was marked: who found it open is seen
+ * rfm2g_uses_see - make all uses of a handle visible
  *
- * Each thread has a barrier now, wherever it is. If its look at the mark came
- * before, then so did the name in its record, and rfm2g_is_used() finds it.
+ * Called after the state of the handle was changed. Every thread executes a
+ * barrier now. If a thread has checked the state before it, then it has also
+ * filled its record before it, and rfm2g_is_used() finds the use.
  */
 void rfm2g_uses_see(void)
 {
@@ -138,9 +139,10 @@ void rfm2g_uses_see(void)
 	if (!rfm2g_fence &&
 	    !rfm2g_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
 		/*
-		 * A filter of system calls that the program has set since. From
-		 * now on each use has a barrier; a thread that begins one without
-		 * it has stored the name for all to see long before this is over.
+		 * The program has installed a filter of system calls since.
+		 * From now on each use has a barrier. A thread that is
+		 * beginning a use without one has made its record visible long
+		 * before this sleep ends.
 		 */
 		rfm2g_fence = true;
 		nanosleep(&moment, NULL);
@@ -161,10 +163,10 @@ static bool rfm2g_thread_uses(struct rfm2g_thread *thread,
 }
 
 /**
- * rfm2g_is_used - does another thread use this handle?
- * @h: a handle that nobody can begin to use
+ * rfm2g_is_used - check whether another thread uses a handle
+ * @h: handle that is not open, so that no use can begin
  *
- * Return: true if one does.
+ * Return: true if so.
  */
 bool rfm2g_is_used(const struct rfm2g_handle *h)
 {

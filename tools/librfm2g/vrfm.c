@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commands that only vrfm has, include/uapi/vrfm.h, for programs. */
+/* Functions for the commands that only vrfm has, see include/uapi/vrfm.h. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -20,7 +20,7 @@ _Static_assert(offsetof(RFM2GXPEER, Address) ==
 _Static_assert(offsetof(RFM2GXPEER, Refusal) ==
 	       offsetof(struct vrfm_peer_state, refusal), "refusal");
 _Static_assert((int)RFM2GX_REFUSED_BUSY == (int)VRFM_REFUSAL_BUSY, "refused");
-_Static_assert(RFM2GX_FOREVER == VRFM_FOREVER, "for ever");
+_Static_assert(RFM2GX_FOREVER == VRFM_FOREVER, "forever");
 _Static_assert(RFM2GX_WATCH_MAX == VRFM_WATCH_MAX, "watch");
 _Static_assert((int)RFM2GX_READY == (int)VRFM_PEER_READY, "ready");
 _Static_assert((int)RFM2GX_SYNCING == (int)VRFM_PEER_SYNCING, "syncing");
@@ -28,7 +28,7 @@ _Static_assert(RFM2GX_SYNCED == VRFM_PEER_SYNCED, "synced");
 _Static_assert(RFM2GX_MISSES_ALL == VRFM_PEER_MISSES_ALL, "misses all");
 _Static_assert(RFM2GX_SAME_IMAGE == VRFM_PEER_SAME_IMAGE, "same image");
 
-/* A driver that is older, or that of the cards, has no such command. */
+/* Older drivers, and that of the cards, do not have these commands. */
 static const struct rfm2g_meaning rfm2g_own_meanings[] = {
 	{ ENOTTY, RFM2G_NOT_SUPPORTED },
 	{ ETIMEDOUT, RFM2G_TIMED_OUT },
@@ -62,7 +62,7 @@ static RFM2G_STATUS rfm2g_watch(struct rfm2g_handle *h,
 		return RFM2G_BAD_PARAMETER_3;
 	if (watch->length > h->size || watch->offset > h->size - watch->length)
 		return RFM2G_OUT_OF_RANGE;
-	/* RFM2gClose() looks at it, and ends what waits. */
+	/* RFM2gClose() checks this, and cancels the watches. */
 	atomic_fetch_add(&h->watches, 1);
 	ret = rfm2g_command(h, VRFM_WATCH, (unsigned long)watch,
 			    rfm2g_own_meanings);
@@ -134,7 +134,7 @@ STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 }
 
 /**
- * rfm2g_watches_cancel - end what watches through a handle that is being closed
+ * rfm2g_watches_cancel - cancel all watches through a handle
  * @h: handle
  */
 void rfm2g_watches_cancel(struct rfm2g_handle *h)

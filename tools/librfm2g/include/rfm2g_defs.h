@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Constants and choices of the interface of RFM2g.
+ * Constants and enumerations of the RFM2g interface.
  */
 #ifndef RFM2G_DEFS_H
 #define RFM2G_DEFS_H
@@ -9,7 +9,7 @@
 
 #include "rfm2g_errno.h"
 
-/* What functions return; before a name it declares one. */
+/* Type of the functions: they return a status. */
 #define STDRFM2GCALL RFM2G_STATUS
 
 #define RFM2G_NODE_MIN 0
@@ -17,30 +17,33 @@
 #define RFM2G_NODE_UNKNOWN 0xFFFE
 #define RFM2G_NODE_ALL 0xFFFF
 
-/* Ids that belong to no node lie between these. */
+/* IDs in this range belong to no node. */
 #define RFM2G_NODE_SPECIAL_MIN RFM2G_NODE_UNKNOWN
 #define RFM2G_NODE_SPECIAL_MAX RFM2G_NODE_ALL
 
-/* Cards: PCI ids, devices of a host, bytes of a page that mappings are made of. */
+/* Cards: PCI IDs, maximum number in a host, page size of mappings. */
 #define RFM2G_PCI_VENDOR 0x114A
 #define RFM2G_PCI_DEVICE 0x5565
 #define RFM2G_BOARD_ID_5565 0x65
 #define RFM2G_MAX_DEVICES 5
 #define RFM2G_PAGE_SIZE 4096
 
-/* RFM2gGetDMAThreshold() until a program sets one: blocks never go by DMA. */
+/*
+ * RFM2gGetDMAThreshold() until a program sets it: blocks are not transferred by
+ * DMA.
+ */
 #define RFM2G_DEFAULT_DMA_THRESHOLD 0xFFFFFFFFU
 
-/* Milliseconds of RFM2GEVENTINFO.Timeout. */
+/* Values of RFM2GEVENTINFO.Timeout, which is in milliseconds. */
 #define RFM2G_INFINITE_TIMEOUT 0xFFFFFFFFU
 #define RFM2G_NO_WAIT 0
 
-/* Flags in the offset of RFM2gUserMemory(): not the memory, but this. */
+/* Flags in the offset of RFM2gUserMemory(): map this instead of the memory. */
 #define RFM2G_DMA_MMAP_OFFSET 1
 #define RFM2G_BAR0_MMAP_OFFSET 2
 #define RFM2G_BAR2_MMAP_OFFSET 4
 
-/* Those up to INTR4 are sent by nodes, the others tell of faults of this one. */
+/* Nodes send the events up to INTR4. The others report faults of this node. */
 typedef enum rfm2gEventType {
 	RFM2GEVENT_RESET = 0,
 	RFM2GEVENT_INTR1 = 1,
@@ -55,11 +58,11 @@ typedef enum rfm2gEventType {
 	RFM2GEVENT_SYNC_LOSS = 9,
 	RFM2GEVENT_MEM_WRITE_INHIBITED = 10,
 	RFM2GEVENT_LOCAL_MEM_PARITY_ERR = 11,
-	/* How many there are; for functions that clear: all of them. */
+	/* Number of events; in functions that clear, all events. */
 	RFM2GEVENT_LAST = 12,
 } RFM2GEVENTTYPE;
 
-/* Where a register is. */
+/* Register sets. */
 typedef enum rfm2gRegSetType {
 	RFM2GCFGREGMEM = 0,	/* BAR0, 512 bytes */
 	RFM2GCFGREGIO = 1,	/* not supported */
@@ -69,7 +72,7 @@ typedef enum rfm2gRegSetType {
 	RFM2GRESERVED1REG = 5,	/* not supported */
 } RFM2GREGSETTYPE;
 
-/* Where in the network's memory that of a card of 64 MiB begins. */
+/* Offset of a card with 64 MiB in the memory of the network. */
 typedef enum rfm2gMemOffsetType {
 	RFM2G_MEM_OFFSET0 = 0,
 	RFM2G_MEM_OFFSET1 = 1,	/* 0x4000000 */
@@ -77,7 +80,7 @@ typedef enum rfm2gMemOffsetType {
 	RFM2G_MEM_OFFSET3 = 3,	/* 0xC000000 */
 } RFM2G_MEM_OFFSETTYPE;
 
-/* Debug flags: kept for who asks. */
+/* Debug flags. They are stored and have no effect. */
 #define RFM2G_DBERROR 0x00001U
 #define RFM2G_DBINIT 0x00002U
 #define RFM2G_DBINTR 0x00004U

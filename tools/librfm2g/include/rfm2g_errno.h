@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What functions of RFM2g return, and texts for it.
+ * Statuses of RFM2g, and their texts.
  */
 #ifndef RFM2G_ERRNO_H
 #define RFM2G_ERRNO_H

@@ -2,8 +2,8 @@
 /*
  * Commands of RFM2g devices, for ioctl() on the fd of a handle.
  *
- * What the number says of size and direction is often not what the command
- * takes; the comment is right.
+ * The size and direction in a number often differ from what the command takes.
+ * The comment above the command is right.
  */
 #ifndef RFM2G_IOCTL_H
 #define RFM2G_IOCTL_H
@@ -14,7 +14,10 @@
 
 #define RFM2G_IOCTL_MAGIC 0xEB
 
-/* Where there is an address in a structure, the number says how long one is. */
+/*
+ * For structures with an address, the number contains the size of the
+ * structure.
+ */
 #ifdef __LP64__
 #define RFM2G_IOCTL_BITS(wide, narrow) (wide)
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Registers of RFM2g cards that RFM2gReadReg() and its kin reach.
+ * Registers of RFM2g cards, for RFM2gReadReg() and similar functions.
  */
 #ifndef RFM2G_REGS_H
 #define RFM2G_REGS_H
@@ -11,10 +11,10 @@
 #define RFM2G_BUILD_ID 0x02	/* 16 */
 #define RFM2G_NID 0x04		/* 8: id of the node */
 #define RFM2G_LCSR1 0x08	/* 32: control and status */
-#define RFM2G_LISR1 0x10	/* 32: events that are there */
-#define RFM2G_LIER1 0x14	/* 32: events that are enabled */
+#define RFM2G_LISR1 0x10	/* 32: pending events */
+#define RFM2G_LIER1 0x14	/* 32: enabled events */
 #define RFM2G_NTD 0x18		/* 32: data of the next event sent */
-#define RFM2G_NTN 0x1C		/* 8: where to */
+#define RFM2G_NTN 0x1C		/* 8: target of the next event */
 #define RFM2G_NIC 0x1D		/* 8: writing sends */
 #define RFM2G_ISD1 0x20		/* 32: data of the oldest INTR1 */
 #define RFM2G_SID1 0x24		/* 8: its sender */
@@ -59,7 +59,7 @@
 #define RFM2G_LCSR1_OFFSET2 0x00020000U
 #define RFM2G_LCSR1_OFFSET3 0x00030000U
 
-/* Bits of LISR1: events that are there; writing 0 clears one. */
+/* Bits of LISR1: pending events; writing 0 clears one. */
 #define RFM2G_LISR1_AUTO_CLEAR 0x00008000U
 #define RFM2G_LISR1_GLOBAL_ENABLE 0x00004000U
 #define RFM2G_LISR1_PARITY_ERR 0x00002000U
@@ -75,7 +75,7 @@
 #define RFM2G_LISR1_INT2 0x00000002U
 #define RFM2G_LISR1_INT1 0x00000001U
 
-/* Bits of LIER1, at the same places: events that are enabled. */
+/* Bits of LIER1, at the same positions: enabled events. */
 #define RFM2G_LIER1_AUTO_CLEAR RFM2G_LISR1_AUTO_CLEAR
 #define RFM2G_LIER1_GLOBAL_ENABLE RFM2G_LISR1_GLOBAL_ENABLE
 #define RFM2G_LIER1_PARITY_ERR RFM2G_LISR1_PARITY_ERR
@@ -90,7 +90,7 @@
 #define RFM2G_LIER1_INT3 RFM2G_LISR1_INT3
 #define RFM2G_LIER1_INT2 RFM2G_LISR1_INT2
 #define RFM2G_LIER1_INT1 RFM2G_LISR1_INT1
-/* After the start of a card: faults are enabled, events of nodes are not. */
+/* Initial value of a card: faults are enabled, events of nodes are not. */
 #define RFM2G_LIER1_DEFAULT 0x00003F40U
 
 /* Values of NIC, which is written to send an event; BROADCAST is added. */
@@ -114,7 +114,7 @@
 #define RFM2G_CNTRL 0x6C	/* 32: control */
 #define RFM2G_PLX_REVISION 0x74	/* 8 */
 #define RFM2G_DMA_CHANNEL 0x80	/* up to 0xB4 */
-/* Of this revision and later DMA has no erratum. */
+/* DMA has no erratum from this revision on. */
 #define RFM2G_PLX_REVISION_DMA 0xAD
 #define RFM2G_WINDOW_RANGE 0xF0	/* 32: minus its size, in the upper 28 bits */
 #define RFM2G_WINDOW_BASE 0xF4	/* 32: offset, and bit 0 */

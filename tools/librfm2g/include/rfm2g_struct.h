@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Structures of RFM2g that programs and driver hand to each other: places and
- * sizes are the ABI. Those of RFM2g handles are in rfm2g_osspec.h.
+ * Structures of RFM2g that programs and the driver exchange. Their layout is
+ * the ABI. Handles are in rfm2g_osspec.h.
  */
 #ifndef RFM2G_STRUCT_H
 #define RFM2G_STRUCT_H
 
 #include "rfm2g_defs_linux.h"
 
-/* One access of 1, 2 or 4 bytes. */
+/* An access to 1, 2 or 4 bytes. */
 typedef struct rfm2gAtomic {
 	RFM2G_UINT64 data;
 	RFM2G_UINT32 offset;
@@ -16,26 +16,26 @@ typedef struct rfm2gAtomic {
 	RFM2G_UINT8 spare[3];
 } RFM2GATOMIC;
 
-/* A block. */
+/* A transfer of a block. */
 typedef struct rfm2gTransfer {
 	RFM2G_UINT32 Offset;
 	RFM2G_UINT32 Length;
 	void *Buffer;
 } RFM2GTRANSFER;
 
-/* An event to wait for, and what came. */
+/* An event to send or to wait for, and the event received. */
 typedef struct rfm2gEventInfo {
 	RFM2G_UINT32 ExtendedInfo;	/* out: data of the sender */
 	RFM2GEVENTTYPE Event;		/* in */
 	RFM2G_UINT32 Timeout;		/* in: milliseconds */
 	RFM2G_NODE NodeId;		/* out: the sender */
-	void *pDrvSpec;			/* nothing */
+	void *pDrvSpec;			/* not used */
 } RFM2GEVENTINFO;
 
 /* Statistics of an event. */
 typedef struct rfm2gQInfo {
 	RFM2G_UINT8 Event;		/* in */
-	RFM2G_UINT8 Overflowed;		/* not 0: one was lost */
+	RFM2G_UINT8 Overflowed;		/* not 0: an event was lost */
 	RFM2G_UINT8 QueuePeak;
 	RFM2G_UINT8 reserved;
 	RFM2G_UINT32 EventCount;
@@ -45,7 +45,7 @@ typedef struct rfm2gQInfo {
 	RFM2G_UINT32 EventTimeout;
 } RFM2GQINFO;
 
-/* A register. */
+/* An access to a register. */
 typedef struct rfm2gLinuxRegInfo {
 	RFM2GREGSETTYPE regset;
 	RFM2G_UINT32 Offset;
@@ -53,7 +53,7 @@ typedef struct rfm2gLinuxRegInfo {
 	RFM2G_UINT32 Value;
 } RFM2GLINUXREGINFO;
 
-/* Where a card is on the bus; part of RFM2GCONFIG. */
+/* Location of a card on the bus; part of RFM2GCONFIG. */
 typedef struct rfm2gPciConfig {
 	RFM2G_UINT32 rfm2gOrWindowSize;
 	RFM2G_UINT32 rfm2gOrRegSize;
@@ -71,7 +71,7 @@ typedef struct rfm2gPciConfig {
 	RFM2G_UINT32 rfm2gOrBase;
 } RFM2GPCICONFIG;
 
-/* What a device is. */
+/* Configuration of a device. */
 typedef struct RFM2GCONFIG_ {
 	RFM2G_NODE NodeId;
 	RFM2G_UINT8 BoardId;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Version of the interface of RFM2g that librfm2g has, as build scripts of programs
- * for the cards read it: R, major, a dot, minor. pkg-config and CMake have the
+ * Version of the RFM2g interface that librfm2g implements, for build scripts of
+ * programs for the cards: R, major, a dot, minor. pkg-config and CMake have the
  * version of librfm2g itself.
  */
 #ifndef RFM2G_VERSION_H
