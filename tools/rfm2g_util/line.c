@@ -27,11 +27,11 @@
  * @terminal: @file is a terminal
  * @complete: function that finds what a word may become
  * @arg: argument of @complete
- * @prompt: prompt of the present line
+ * @prompt: prompt of the current line
  * @editing: the thread @editor is reading a line from the terminal
  * @editor: thread that reads
  * @edit: libedit's editor of a terminal, or NULL
- * @history: lines before
+ * @history: previous lines
  */
 struct line_reader {
 	FILE *file;
@@ -221,12 +221,12 @@ static char *line_edit(struct line_reader *reader)
 #endif
 
 /**
- * line_open - read lines
+ * line_open - create a reader of lines
  * @fd: input
  * @complete: function that finds what a word may become
  * @arg: argument of @complete
  *
- * Return: the reader, which line_close() ends; NULL: no memory.
+ * Return: the reader, which line_close() frees; NULL: no memory.
  */
 struct line_reader *line_open(int fd, line_complete complete, void *arg)
 {
@@ -245,7 +245,7 @@ struct line_reader *line_open(int fd, line_complete complete, void *arg)
 }
 
 /**
- * line_close - end a reader
+ * line_close - free a reader
  * @reader: from line_open()
  */
 void line_close(struct line_reader *reader)

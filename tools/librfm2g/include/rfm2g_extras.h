@@ -92,10 +92,10 @@ typedef enum rfm2gxRefusal {
 	RFM2GX_REFUSED_VERSION,		/* it speaks another version */
 	RFM2GX_REFUSED_NETWORK,		/* it belongs to another network */
 	RFM2GX_REFUSED_SIZE,		/* its memory has another size */
-	RFM2GX_REFUSED_NODE,		/* it has the same node id */
-	RFM2GX_REFUSED_UNKNOWN,		/* no such node there is a peer */
+	RFM2GX_REFUSED_NODE,		/* it has the same node ID */
+	RFM2GX_REFUSED_UNKNOWN,		/* no peer has this ID and address */
 	RFM2GX_REFUSED_TWICE,		/* another node has that ID */
-	RFM2GX_REFUSED_BUSY		/* the last link is about to end */
+	RFM2GX_REFUSED_BUSY		/* the previous link is closing */
 } RFM2GXREFUSAL;
 
 /* Bits of RFM2GXPEER.Flags. */
