@@ -306,7 +306,7 @@ void krdma_step_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, step_work.work);
-	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	struct krdma_noio noio = krdma_noio_enter_work();
 	int ret = krdma_step(conn);
 
 	if (ret)

@@ -73,8 +73,10 @@ static void krdma_conn_free_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, free_work);
+	struct krdma_noio noio = krdma_noio_enter_work();
 
 	krdma_conn_free(&conn->ref);
+	krdma_noio_leave(noio);
 }
 
 static void krdma_conn_free_later(struct kref *ref)
@@ -502,7 +504,7 @@ static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, close_work);
-	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	struct krdma_noio noio = krdma_noio_enter_work();
 
 	krdma_conn_close(conn);
 	krdma_conn_tell_end(conn);

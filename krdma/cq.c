@@ -85,10 +85,12 @@ static void krdma_cq_free_work(struct work_struct *work)
 {
 	struct krdma_cq *kcq = container_of(to_rcu_work(work), struct krdma_cq,
 					    free_work);
+	struct krdma_noio noio = krdma_noio_enter_work();
 
 	/* krdma_cq_free_later() has done what ib_free_cq() would wait for. */
 	kcq->cq->poll_ctx = IB_POLL_DIRECT;
 	krdma_cq_free(kcq);
+	krdma_noio_leave(noio);
 }
 
 /*

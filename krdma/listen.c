@@ -140,7 +140,7 @@ void krdma_listen_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, timer.work);
-	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	struct krdma_noio noio = krdma_noio_enter_work();
 
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&

@@ -485,17 +485,41 @@ static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
 	return noio;
 }
 
+/*
+ * The same in work of krdma_wq, krdma_peer_wq and krdma_connect_wq, of all
+ * connections: when memory is short the one rescuer of a queue has to do that
+ * before the work of a connection with KRDMA_NOIO.
+ */
+static inline struct krdma_noio krdma_noio_enter_work(void)
+{
+	return (struct krdma_noio){ .on = true, .flags = memalloc_noio_save() };
+}
+
 static inline void krdma_noio_leave(struct krdma_noio noio)
 {
 	if (noio.on)
 		memalloc_noio_restore(noio.flags);
 }
 
-/* Where memory is allocated: every way to here goes through krdma_noio_enter(). */
+/* Is the caller work of @conn on a queue that connections share? */
+static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
+{
+	const struct work_struct *work = current_work();
+
+	return work && (work == &conn->close_work || work == &conn->pull_work ||
+			work == &conn->step_work.work ||
+			work == &conn->timer.work);
+}
+
+/*
+ * Where memory is allocated: every way to here goes through krdma_noio_enter() or
+ * krdma_noio_enter_work().
+ */
 static inline void krdma_noio_check(const struct krdma_conn *conn)
 {
-	WARN_ON_ONCE(conn->p.flags & KRDMA_NOIO && in_task() &&
-		     !(current->flags & PF_MEMALLOC_NOIO));
+	if (!in_task() || current->flags & PF_MEMALLOC_NOIO)
+		return;
+	WARN_ON_ONCE(conn->p.flags & KRDMA_NOIO || krdma_noio_is_work(conn));
 }
 
 /* addr.c */

@@ -597,7 +597,7 @@ void krdma_pull_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
 		container_of(work, struct krdma_conn, pull_work);
-	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	struct krdma_noio noio = krdma_noio_enter_work();
 
 	if (conn->msg->pull.op)
 		krdma_pull_end(conn);
