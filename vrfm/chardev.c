@@ -60,8 +60,9 @@ static int vrfm_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Called for each close(), also by a process whose other threads wait in calls.
- * Their calls hold the file, so release() would not be called before they end.
+ * Called for each close(). It ends the waits of the process's other threads
+ * through this file. Their calls hold the file, so release() would be called
+ * only after them.
  */
 static int vrfm_flush(struct file *file, fl_owner_t owner)
 {

@@ -4,8 +4,8 @@
  * the module's parameters.
  *
  * A device exists from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
- * exists until the last file that had it open is closed: the file holds the
- * cdev, which holds the device, and a mapping holds the file.
+ * exists until the last file that had it open is closed. The file holds the
+ * cdev, which holds the device; a mapping holds the file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -133,9 +133,9 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 }
 
 /*
- * The epoch identifies a life of a device. 40 bits of time in units of 1/256 s,
- * until 2106, make the later of two lives the greater one, if the host's clock
- * is right; 24 random bits make it unique. It is not 0.
+ * The epoch identifies a life of a device, and is not 0. Its upper 40 bits are
+ * the time in units of 1/256 s, until 2106. So the later of two lives has the
+ * greater epoch, if the host's clock is right. The lower 24 bits are random.
  */
 static u64 vrfm_dev_epoch(void)
 {
@@ -222,8 +222,9 @@ static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
  * @unit: number N of /dev/rfm2gN
  * @params: valid parameters, see opts.c
  *
- * Programs cannot open the device before vrfm_dev_publish(). Until then it can
- * be destroyed without leaving open files, whose module may fail to load.
+ * Programs cannot open the device before vrfm_dev_publish(). If the module
+ * fails to load until then, it can destroy the device, and no program has an
+ * open file of it.
  *
  * Context: may sleep.
  * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM;

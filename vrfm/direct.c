@@ -4,10 +4,10 @@
  * same offset, and no processor of the peer takes part.
  *
  * Each side registers its memory once for all peers (share.c), and describes it
- * to each peer in its first STAGE. From there on that peer may write directly. A block goes
- * directly only if the peer has applied all earlier messages with updates
- * (vrfm_way_is_direct()), because a WRITE behind a message may be placed before
- * the message is applied. Messages behind a WRITE need no such rule: they
+ * to each peer in its first STAGE. From there on that peer may write directly. A
+ * block goes directly only if the peer has applied all earlier messages with
+ * updates, see vrfm_way_is_direct(). Otherwise the WRITE may be placed before
+ * such a message is applied. Messages behind a WRITE need no such rule: they
  * arrive after it.
  *
  * The adapter reads a copy, the block, because the memory may change before the

@@ -211,9 +211,9 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 }
 
 /*
- * The timeout is a high-resolution timer. A processor that has missed ticks, as
- * virtual ones do, makes up for all of them at once, and a timeout in jiffies
- * ends too early.
+ * The timeout is a high-resolution timer, because a timeout in jiffies may end
+ * too early. A processor that has missed ticks, as virtual ones do, makes up
+ * for all of them at once.
  *
  * Return: 1: the wait may be over; 0: timeout; or an error: a signal.
  */

@@ -50,8 +50,9 @@
 /* Longest wait of a fault for the flusher in ms; then the store is repeated. */
 #define VRFM_TWIN_WAIT_MS 1
 /*
- * A page that stays writable without stores rests: it is compared again after
- * an eighth of the time since its last store, but at least every millisecond.
+ * A page that stays writable without stores rests: it is compared less often.
+ * The interval is an eighth of the time since its last store, and a millisecond
+ * at most.
  */
 #define VRFM_REST_SHARE 8
 #define VRFM_REST_MAX_NS NSEC_PER_MSEC
@@ -199,8 +200,8 @@ static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
  * @index: index of the page, whose range is pinned; the pin passes to the twin,
  *	or is released
  *
- * The twin is allocated before @page is locked, because that may reclaim memory
- * of the caller's cgroup, and the lock of a struct page has no priority
+ * The twin is allocated before @page is locked, because allocating may reclaim
+ * memory of the caller's cgroup. The lock of a struct page has no priority
  * inheritance.
  *
  * Context: may sleep.
@@ -382,10 +383,10 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
  * @vdev: device
  * @wait: wait for slow peers, for all pages together
  *
- * A barrier for the stores of these processes: the caller, its relatives by
- * fork() that share the mapping, processes that store into the same pages, and
- * processes that have ended. Called by a kernel thread, for the stores of all
- * processes.
+ * A barrier for the stores of the caller, and of three kinds of other
+ * processes: relatives of the caller by fork() that share the mapping,
+ * processes that store into the same pages, and processes that have ended. In a
+ * kernel thread it is a barrier for all processes.
  *
  * Context: may sleep; vrfm_dev.order is not held.
  * Return: 0; -EAGAIN; -EINTR: killed.

@@ -3,8 +3,8 @@
  * A link: the state that this node keeps for one peer.
  *
  * The link exists from the moment an admin configures the peer, connected or
- * not. A local write is appended to the open message of each link that is
- * READY, and recorded in the set of missed words of each other link.
+ * not. If the link is READY, a local write is appended to its open message.
+ * Otherwise the write is recorded in its set of missed words.
  */
 #ifndef VRFM_LINK_H
 #define VRFM_LINK_H
@@ -324,9 +324,9 @@ struct vrfm_mtu {
  * @hold_until: jiffies before which catching up does not begin
  * @penalty_ms: time that the next overload delays catching up, in ms
  * @ready_since: jiffies when the link became READY
- * @later: events that wait for room, the oldest first: those that were not
- *	acknowledged when the last connection ended, then those that were sent
- *	while the peer was behind
+ * @later: events that wait for room, the oldest first. Events that were not
+ *	acknowledged when the last connection ended come before those that were
+ *	sent while the peer was behind
  * @nlater: number of @later
  * @full_since: time when a writer first found no room for @full_len bytes; 0:
  *	there was room when a writer last checked

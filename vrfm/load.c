@@ -592,8 +592,8 @@ static void vrfm_load_done(struct vrfm_dev *vdev)
 
 /*
  * Check whether a peer can serve the wanted image. Every node of the older
- * lineage can. But words of a departed node, or of an image that was given up,
- * are only in the memory of the peer that caused the load.
+ * lineage can. But only the peer that caused the load has words of a departed
+ * node, or of an image that was given up.
  */
 static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 {

@@ -19,7 +19,6 @@
  * @set: number of words in the set
  * @used: number of pages in @chunks
  * @trimmed: entry of @chunks where vrfm_map_trim() continues, downwards
- * @trimmed: where vrfm_map_trim() goes on, downwards
  */
 struct vrfm_map {
 	unsigned long **chunks;

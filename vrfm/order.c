@@ -2,11 +2,11 @@
 /*
  * Local writes: stores and events by calls of this node's programs.
  *
- * The bytes of a call are first copied from the program, because that may
- * sleep, and the source may even be a mapping of this memory. Then the caller
- * takes vrfm_dev.order, which gives all local writes one order, with room on
- * every link that is READY. It accepts the write in one step: into the memory,
- * and into a message of each link. The holder of vrfm_dev.order never waits.
+ * The bytes of a call are first copied from the program. That may sleep, and
+ * the source may even be a mapping of this memory. Then the caller takes
+ * vrfm_dev.order, with room on every link that is READY. This lock gives all
+ * local writes one order. Its holder accepts the write in one step, into the
+ * memory and into a message of each link, and never waits.
  *
  * Writers wait for room one after the other (vrfm_dev.turn), so that small
  * writes cannot starve a large one. A link without room at its deadline is left
@@ -274,7 +274,7 @@ static int vrfm_order_at_once(struct vrfm_dev *vdev,
 	return -EAGAIN;
 }
 
-/* The caller holds vrfm_dev.turn. For the clock see vrfm_event_sleep(). */
+/* The caller holds vrfm_dev.turn. For the timer see vrfm_event_sleep(). */
 static int vrfm_order_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			   const struct vrfm_pause *pause)
 {

@@ -5,9 +5,9 @@
  *
  * A life of a node is the time from creation to destruction of its device. Here
  * it has ended if the link to it is down. Of each ended life a memory contains
- * some of the writes. All nodes compare these in the same way. A node that has
- * less loads the memory of a node that has more, and then has the same. So all
- * memories become equal, whatever the order is. The order here prefers later
+ * some of the writes. All nodes compare memories by the same rule. A node that
+ * has less loads the memory of a node that has more, and then has the same. So
+ * all memories become equal, whatever the rule is. This rule prefers later
  * words.
  *
  * More than the last life is compared, because a node may have missed several

@@ -8,7 +8,7 @@
 #define VRFM_NODES 256
 /*
  * Number of lives of a node that are compared. One more is stored: while a link
- * is down, the peer's current life occupies an entry, and must not push out an
+ * is down, the peer's current life occupies an entry. It must not push out an
  * entry that counts again when the link is up.
  */
 #define VRFM_LIVES_COUNT 4

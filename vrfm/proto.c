@@ -501,8 +501,8 @@ u32 vrfm_pack_room(const struct vrfm_pack *pack)
  * @bytes: bytes of the run
  * @len: number of bytes
  *
- * The run is cut at an aligned word of the memory, so that no word is torn
- * while the receiver has only one of the messages.
+ * The run is cut at an aligned word of the memory. So no word is torn while the
+ * receiver has only one of the messages.
  *
  * Return: number of bytes that were appended; the rest needs another message.
  */

@@ -164,11 +164,11 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  *	this
  * @VRFM_NOTE_PULLED: answer to the PULL of pages from @number on: all pages
  *	that differ are in flight before this
- * @VRFM_NOTE_GONE: writes of a departed node that are in the sender's memory:
- *	of @node, which may be the receiver or the sender, in its ended life
- *	@id, up to @value. @flags VRFM_GONE_...; @number is &vrfm_life.whose.
- *	The newest life comes first, with %VRFM_GONE_NEWEST, then earlier ones.
- *	@id 0: no life is known
+ * @VRFM_NOTE_GONE: writes of a departed node that are in the sender's memory.
+ *	@node is the departed node, which may be the receiver or the sender; @id
+ *	is its ended life; @value is its last write there. @flags VRFM_GONE_...;
+ *	@number is &vrfm_life.whose. The newest life comes first, with
+ *	%VRFM_GONE_NEWEST, then earlier ones. @id 0: no life is known
  * @VRFM_NOTES: number of the last kind plus 1; 0 is no kind
  */
 enum vrfm_note_kind {

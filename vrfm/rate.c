@@ -11,8 +11,8 @@
 #include "rate.h"
 
 /*
- * Rate of an interval. Whatever is added ends an interval that is a second old,
- * so nothing was added in the last second of one that is two seconds old.
+ * Rate of an interval. An addition ends an interval that is a second old. So if
+ * an interval is two seconds old, nothing was added in the last of them.
  */
 static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 			     unsigned long elapsed)

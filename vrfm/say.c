@@ -3,8 +3,8 @@
  * Log lines about a link.
  *
  * printk() may write to a console in the context of its caller, and a serial
- * console takes milliseconds for a line. So nothing is printed under the
- * device's order or in the receive path: vrfm_link_say() marks the line, and a
+ * console takes milliseconds for a line. So nothing is printed under
+ * vrfm_dev.order or in the receive path. vrfm_link_say() marks the line, and a
  * work item of the link prints it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -32,7 +32,7 @@ static void vrfm_say(const char *dev, u32 node, enum vrfm_say what)
 				    dev, node);
 		break;
 	case VRFM_SAY_UNANSWERED:
-		pr_warn_ratelimited("%s: node %u does not answer what a program here waits for\n",
+		pr_warn_ratelimited("%s: node %u did not confirm staged ranges in time, disconnecting\n",
 				    dev, node);
 		break;
 	case VRFM_SAY_LOADING:

@@ -72,7 +72,7 @@ static void vrfm_serve_end(struct vrfm_link *link)
  * It is called again when there is room. Pages that differed but found no room
  * are compared again.
  *
- * Context: may sleep; @link's work.
+ * Context: may sleep; called by @link's work.
  */
 void vrfm_serve(struct vrfm_link *link)
 {

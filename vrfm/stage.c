@@ -4,12 +4,12 @@
  * this node store there through mappings. The flusher would take a direct write
  * for a store of a program.
  *
- * A page gets a twin only after its range is staged: all peers have been
- * notified, and have answered that none of their direct writes to the range is
- * in flight. A STAGE has the whole map and a number, so only the newest one
- * counts, and one round is pending at a time. A user of a staged range pins it.
- * When a range was not pinned for unstage_ms, peers are notified that it is no
- * longer staged.
+ * A page gets a twin only after its range is staged. This means that all peers
+ * have been notified, and have answered that none of their direct writes to the
+ * range is in flight. A STAGE has the whole map and a number, so only the
+ * newest one counts. One round is pending at a time. A user of a staged range
+ * pins it. When a range was not pinned for unstage_ms, peers are notified that
+ * it is no longer staged.
  *
  * Peers that cannot write directly need not be notified. Without any other peer
  * a range is staged at once.

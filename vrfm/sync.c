@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Catching up: a peer that is linked but lacks some own words of this node gets
+ * Catching up: a peer is linked but lacks some own words of this node. It gets
  * their present values, step by step, while this node continues to write. New
  * writes are recorded as missed during that time. When the remaining words fit
  * into the window, they go in one step and the link becomes READY. From there
@@ -158,9 +158,9 @@ static u32 vrfm_sync_room(struct vrfm_link *link, u32 spare)
 
 /*
  * Send up to WORDS missed words, of at most RUNS runs. Each word takes up to 16
- * bytes of ROOM. The next step continues behind the last word, so that words at
- * the end of the memory are sent although those at the begin are written again
- * and again.
+ * bytes of ROOM. The next step continues behind the last word. So words at the
+ * end of the memory are sent while those at the begin are written again and
+ * again.
  */
 static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words,
 			  u32 runs)
@@ -195,7 +195,7 @@ static u32 vrfm_sync_take(struct vrfm_link *link, u32 room, u32 words,
  *
  * A message of another type closes the open one, and is not delayed.
  *
- * Context: @link's work.
+ * Context: called by @link's work.
  */
 void vrfm_sync_fill(struct vrfm_link *link, u8 type)
 {

@@ -23,7 +23,7 @@ struct vrfm_family;
  * @counted: the twin counts for vrfm_dev.twins_max; written by the fault, then
  *	by the flusher alone, as are the next three
  * @changed: time when a difference was last found, or the page became
- *	writable, in ns; under the device's order
+ *	writable, in ns; under vrfm_dev.order
  * @look_at: time before which the flusher does not compare, in ns
  * @end_at: time before which the flusher does not write-protect, in ns
  * @held_ns: time between two attempts to write-protect a held page, in ns

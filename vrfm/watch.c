@@ -185,8 +185,7 @@ static ktime_t vrfm_watch_left(const struct vrfm_watcher *watcher)
 
 /*
  * A watcher that is woken before it sleeps loops without sleeping, so check the
- * timeout and signals here. By the clock and not by ticks: see
- * vrfm_event_sleep().
+ * timeout and signals here. For the timer see vrfm_event_sleep().
  */
 static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			   const void *seen, u32 *at)
