@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Use of a registered region: by requests of this side, by the description that
+ * goes to the peer, and by the owner, who syncs it. mr.c registers regions.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/export.h>
+#include <linux/wait_bit.h>
+
+#include "msg.h"
+#include "region.h"
+
+/**
+ * krdma_region_is_of - may a request on a connection use a region
+ * @region: region
+ * @conn: connection
+ *
+ * Return: true if it is that connection's, or that of its domain on its device, and
+ * not revoked.
+ */
+bool krdma_region_is_of(const struct krdma_region *region,
+			const struct krdma_conn *conn)
+{
+	/* Pairs with krdma_region_open() and krdma_share_open(). */
+	if (!smp_load_acquire(&region->usable))
+		return false;
+	if (krdma_region_is_shared(region))
+		return region->share.kpd == READ_ONCE(conn->kpd);
+	return region->conn == conn;
+}
+
+/**
+ * krdma_region_is_valid_on - check whether the keys of a region work on a connection
+ * @region: the region
+ * @cb: connection in message mode
+ *
+ * An owner that has a region of a domain for each RDMA device finds the one that
+ * serves a connection with this.
+ *
+ * Context: any.
+ * Return: true if the region is live, and is of that connection, or of its domain
+ * on its device; false also if the connection is closed.
+ */
+bool krdma_region_is_valid_on(const struct krdma_region *region,
+			      const struct krdma_cb *cb)
+{
+	return krdma_region_is_of(region, krdma_conn(cb));
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_is_valid_on, KRDMA_NS);
+
+/**
+ * krdma_region_may_move - check that a request may move data in one direction
+ * @region: region
+ * @dir: direction of the request
+ *
+ * Return: false if the region is mapped for the other direction only.
+ */
+bool krdma_region_may_move(const struct krdma_region *region,
+			   enum dma_data_direction dir)
+{
+	return region->dir == DMA_BIDIRECTIONAL || region->dir == dir;
+}
+
+/* The MR with a byte of the region. */
+static const struct krdma_region_mr *
+krdma_region_find(const struct krdma_region *region, u64 offset)
+{
+	u32 low = 0, high = region->nmrs - 1, middle;
+
+	while (low < high) {
+		middle = (low + high + 1) / 2;
+		if (region->mrs[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return &region->mrs[low];
+}
+
+/**
+ * krdma_region_pieces - count the pieces of a range of a region
+ * @region: region
+ * @offset: where
+ * @len: bytes, not 0; within the region
+ *
+ * Return: the number.
+ */
+u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
+{
+	return krdma_region_find(region, offset + len - 1) -
+	       krdma_region_find(region, offset) + 1;
+}
+
+/**
+ * krdma_region_sges - describe a range of a region for the local adapter
+ * @region: region
+ * @offset: where
+ * @len: bytes; within the region
+ * @sges: result, krdma_region_pieces() of them
+ *
+ * Return: number of pieces.
+ */
+u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
+		      struct ib_sge *sges)
+{
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
+	u64 in = offset - mr->offset;
+	u32 n = 0, part;
+
+	for (; len; len -= part, mr++) {
+		part = min_t(u64, len, mr->len - in);
+		sges[n++] = (struct ib_sge){
+			.addr = mr->iova + in,
+			.length = part,
+			.lkey = mr->lkey,
+		};
+		in = 0;
+	}
+	return n;
+}
+
+/**
+ * krdma_region_run - find how far a region goes on in one MR
+ * @region: region
+ * @offset: where; within the region
+ *
+ * Return: bytes.
+ */
+u32 krdma_region_run(const struct krdma_region *region, u64 offset)
+{
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
+
+	return mr->offset + mr->len - offset;
+}
+
+/**
+ * krdma_region_describe - the segments of a part of a region, for the peer
+ * @region: region that is not revoked
+ * @offset: where
+ * @len: bytes; within the region
+ * @wire: result, krdma_region_pieces() of them
+ */
+void krdma_region_describe(const struct krdma_region *region, u64 offset,
+			   u64 len, struct krdma_wire_seg *wire)
+{
+	const struct krdma_region_mr *mr = krdma_region_find(region, offset);
+	u64 in = offset - mr->offset;
+	struct krdma_seg seg;
+
+	for (; len; len -= seg.len, mr++) {
+		seg = (struct krdma_seg){
+			.addr = mr->iova + in,
+			.rkey = mr->rkey,
+			.len = min_t(u64, len, mr->len - in),
+		};
+		krdma_seg_encode(wire++, &seg);
+		in = 0;
+	}
+}
+
+/**
+ * krdma_region_export - describe a part of a region for the peer
+ * @region: region that is not revoked
+ * @offset: where
+ * @len: bytes
+ * @buf: result, to be sent to the peer, who gives it to krdma_remote_import()
+ * @size: of @buf; NULL and 0 to ask
+ *
+ * 16 bytes, and 16 more for each MR that the part touches: 2 MiB on rxe, 1 MiB
+ * on siw.
+ *
+ * Context: any.
+ * Return: bytes of the description, of which nothing is written if it is more
+ * than @size; -EINVAL not within the region, or more MRs than a description can
+ * have; -ENOTCONN revoked, or the connection is over.
+ */
+ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
+			    u64 len, void *buf, size_t size)
+{
+	u32 nsegs;
+
+	if (offset > region->size || !len || len > region->size - offset)
+		return -EINVAL;
+	if (!READ_ONCE(region->usable))
+		return -ENOTCONN;
+	nsegs = krdma_region_pieces(region, offset, len);
+	if (nsegs > KRDMA_WIRE_SEGS_MAX)
+		return -EINVAL;
+	if (krdma_shown_wire_size(nsegs) > size)
+		return krdma_shown_wire_size(nsegs);
+	krdma_shown_encode(buf, len, nsegs);
+	krdma_region_describe(region, offset, len,
+			      buf + sizeof(struct krdma_wire_shown));
+	return krdma_shown_wire_size(nsegs);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
+
+/**
+ * krdma_region_is_coherent - check whether a region never needs a sync
+ * @region: region
+ *
+ * It does if its pages are copied (swiotlb, encrypted guests) or if caches must
+ * be flushed: then krdma_region_sync_for_cpu() is needed before the CPU sees what
+ * the peer has written. To ask before memory is mapped, see
+ * &krdma_caps.coherent and KRDMA_COHERENT.
+ *
+ * Context: any.
+ * Return: true if nothing needs to be synced; false also if the connection is
+ * closed.
+ */
+bool krdma_region_is_coherent(const struct krdma_region *region)
+{
+	return region->coherent && refcount_read(&region->syncs);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
+
+/* Each chunk's share of a range. */
+static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
+				     u64 len, bool for_cpu)
+{
+	u64 at = region->first + offset;
+	struct krdma_chunk *chunk;
+	u32 in, part;
+
+	chunk = &region->chunks[div_u64_rem(at, region->chunk_size, &in)];
+	/* The first chunk begins within a page. */
+	if (chunk == region->chunks)
+		in -= region->first;
+	for (; len; len -= part, chunk++) {
+		part = min_t(u64, len, chunk->len - in);
+		krdma_chunk_sync(region->ibdev, chunk, in, part, region->dir,
+				 for_cpu);
+		in = 0;
+	}
+}
+
+static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
+			      bool for_cpu)
+{
+	if (region->coherent || offset > region->size ||
+	    len > region->size - offset)
+		return;
+	/* 0: teardown has unmapped it. */
+	if (!refcount_inc_not_zero(&region->syncs))
+		return;
+	krdma_region_sync_chunks(region, offset, len, for_cpu);
+	if (refcount_dec_and_test(&region->syncs))
+		wake_up_var(&region->syncs);
+}
+
+/**
+ * krdma_region_sync_for_cpu - let the CPU see what an adapter wrote
+ * @region: region
+ * @offset: where
+ * @len: bytes
+ *
+ * Needed before the CPU reads what the peer, or a READ or an atomic of this side,
+ * has written to a region. Bytes outside of the range are left as they are, where
+ * caches are flushed those of the same cache lines (dma_get_cache_alignment())
+ * excepted. See Documentation/krdma.rst, Regions.
+ *
+ * Does nothing if the region is coherent, if the range is not within it, and when
+ * the connection is closed: then all of it is the CPU's.
+ *
+ * Context: any; &krdma_req.done and &krdma_ops.receive included. Takes time for
+ * each page of the range unless the region is coherent.
+ */
+void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len)
+{
+	krdma_region_sync(region, offset, len, true);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
+
+/**
+ * krdma_region_sync_for_device - let an adapter see what the CPU wrote
+ * @region: region
+ * @offset: where
+ * @len: bytes
+ *
+ * Needed after the CPU wrote to a region and before an adapter reads or writes
+ * there, for the peer or for a request of this side. Only what the CPU wrote belongs
+ * in the range: of all bytes in it the adapter then sees the CPU's, and what the peer
+ * has written there since the last krdma_region_sync_for_cpu() is lost.
+ *
+ * Does nothing in the cases of krdma_region_sync_for_cpu().
+ *
+ * Context: as krdma_region_sync_for_cpu().
+ */
+void krdma_region_sync_for_device(struct krdma_region *region, u64 offset,
+				  u64 len)
+{
+	krdma_region_sync(region, offset, len, false);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_device, KRDMA_NS);
