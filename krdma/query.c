@@ -2,7 +2,8 @@
 /*
  * What a connection can do, found by asking: the device's attributes, what the
  * driver granted when the QP was made, what the QP says it is, and the peer's
- * hello. Names of drivers are no answer; the one exception says why.
+ * hello. Names of drivers are no answer; the one exception says why. Also, what
+ * the CM and the peer's hello say of the peer.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -194,3 +195,81 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 	return ret ?: krdma_struct_out(caps, KRDMA_CAPS_SIZE_MIN, &found);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
+
+/**
+ * krdma_peer_private_data - what the peer's user sent with REQ or REP
+ * @cb: connection from the request on (passive), or once established (active)
+ * @buf: result
+ * @size: of @buf
+ *
+ * In raw mode InfiniBand and RoCE pad with zeroes to the CM's full size: only
+ * the users know how much of it is theirs.
+ *
+ * Context: any.
+ * Return: bytes there are, of which at most @size are copied.
+ */
+int krdma_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
+{
+	const struct krdma_conn *conn = krdma_conn(cb);
+
+	memcpy(buf, conn->peer_data, min(size, conn->peer_data_len));
+	return conn->peer_data_len;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_private_data, KRDMA_NS);
+
+static int krdma_copy_addr(const struct sockaddr_storage *from,
+			   struct sockaddr_storage *to)
+{
+	if (!from->ss_family)
+		return -ENOTCONN;
+	*to = *from;
+	return 0;
+}
+
+/**
+ * krdma_local_addr - address and port on this side
+ * @cb: listener, or connection from request (passive) or established on
+ * @addr: result
+ *
+ * Context: any.
+ * Return: 0, or -ENOTCONN: not known yet.
+ */
+int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
+{
+	return krdma_copy_addr(&krdma_conn(cb)->local, addr);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
+
+/**
+ * krdma_peer_addr - address and port on the other side
+ * @cb: connection from request (passive) or established on
+ * @addr: result
+ *
+ * Context: any.
+ * Return: 0, or -ENOTCONN: not known yet.
+ */
+int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
+{
+	return krdma_copy_addr(&krdma_conn(cb)->peer, addr);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_peer_addr, KRDMA_NS);
+
+/**
+ * krdma_get_reject - what the peer said when it refused
+ * @cb: connection whose krdma_connect_cb() failed
+ * @rej: result
+ *
+ * Context: any.
+ * Return: true if the peer, or its CM, rejected the request.
+ */
+bool krdma_get_reject(const struct krdma_cb *cb, struct krdma_reject *rej)
+{
+	const struct krdma_conn *conn = krdma_conn(cb);
+
+	/* Pairs with krdma_cm_rejected(). */
+	if (!smp_load_acquire(&conn->rejected))
+		return false;
+	*rej = conn->rej;
+	return true;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_get_reject, KRDMA_NS);
