@@ -29,7 +29,7 @@
 #define VRFM_LOOK_MS 100
 /* Longest wait of a fault in ms: it holds mmap_lock, which all threads need. */
 #define VRFM_FAULT_MS 1
-/* Longest wait of a claim, in ms. */
+/* Longest wait of a claim in ms, unless twice stage_ms is longer. */
 #define VRFM_CLAIM_MS 10000
 
 static void vrfm_stage_work(struct work_struct *work);
@@ -212,7 +212,8 @@ static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 /* Pin a range, and wait until it is staged. */
 static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(VRFM_CLAIM_MS);
+	u32 ms = max_t(u32, VRFM_CLAIM_MS, 2 * READ_ONCE(vdev->params.stage_ms));
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
 	struct vrfm_stage *stage = &vdev->stage;
 	long left;
 

@@ -335,7 +335,8 @@ struct vrfm_status {
 #define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
 /*
  * struct vrfm_claim; EINTR: killed; ETIMEDOUT: a peer did not answer for ten
- * seconds; ENOMEM. What it claimed before stays claimed after an error.
+ * seconds, or for twice stage_ms if that is longer; ENOMEM. What it claimed
+ * before stays claimed after an error.
  */
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
 /* struct vrfm_claim; EINTR: killed; what was not claimed does not matter */
