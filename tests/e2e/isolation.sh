@@ -70,11 +70,14 @@ sink() {
 		(
 			trap - EXIT
 			within 20 test -s /exchange/key
-			cat /exchange/key >/sys/module/krdma_hostile/parameters/told
+			echo "$(</exchange/key)" >/sys/module/krdma_hostile/parameters/told
+			# The signal of its end would end the attack.
+			within 20 test -e /exchange/read
 		) &
 		attack "${started[@]}" "offer:{type=7,len=$max_msg,seg=0/0/1}" told:20000 read:told:0:$max_msg
 		((ht_ret == 0 && got[failed] + got[refused] + got[flushed] == 0))
 		ok $? "the memory is read: $ht_text"
+		: >/exchange/read
 		((got[nonzero] == 0))
 		ok $? "bytes of others in the memory for a long message: ${got[nonzero]}"
 		wait $!
