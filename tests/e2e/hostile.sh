@@ -435,7 +435,7 @@ flood() {
 	fi
 	hello
 	barrier "ready$rows"
-	ht flood "$victim" "${ports[strict]}" "$hex" "$n" $((1500 * slow))
+	ht flood "$victim" "${ports[strict]}" "$hex" "$n" $((4000 * slow))
 	((ht_ret == 0 && got[dialled] == n && got[answered] > 0))
 	ok $? "$name: $ht_text"
 	newcomer "$name" "${ports[strict]}" 0
