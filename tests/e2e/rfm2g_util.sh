@@ -53,8 +53,8 @@ identity() {
 	says 0 'library version "R09.00 krdma"' dllversion
 	says 0 'driver version "krdma *"' driverversion
 	says 0 "*reading *from mapped memory*device *\"$RFM\", unit $unit*memory *1048576*signal *on*type 0x5565*" config
-	says 0 "status 20: *end of the memory" errormsg 20
-	says 0 "status 99: *not a status" errormsg 99
+	says 0 "status 20: *exceed the memory" errormsg 20
+	says 0 "status 99: unknown status" errormsg 99
 }
 
 memory() {
