@@ -62,7 +62,7 @@ class KernelDoc(SphinxDirective):
         return node.children
 
     def printed(self, path, names):
-        """What kernel-doc makes of a file; whatever it complains of is a warning."""
+        """The output of kernel-doc for a file.  Each complaint of kernel-doc is a warning."""
         argv = [self.config.kernel_doc_program, "-rst"]
         argv += [word for name in names for word in ("-function", name)]
         done = subprocess.run([*argv, str(path)], capture_output=True, text=True, check=False)
