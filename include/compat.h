@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The only file that knows kernel versions. The code is written for the
- * newest kernel; older ones get the newer names from here. Each entry says
- * which release moved and by which commit.
+ * The only file that knows kernel versions. The code is written for the newest
+ * kernel, and this file defines the newer names for older ones. Each entry
+ * names the release and the commit of the change.
  *
- * Distributions backport features, so the version is no proof of one. Kbuild
- * defines KRDMA_HAS_... as 0 or 1, by the headers (tools/kernel-features). The
- * version decides only if the headers do not show the feature.
+ * Distributions backport features, so the version alone is not enough. Kbuild
+ * defines KRDMA_HAS_... as 0 or 1 according to the headers
+ * (tools/kernel-features). The version decides only if the headers do not show
+ * the feature.
  */
 #ifndef KRDMA_COMPAT_H
 #define KRDMA_COMPAT_H
@@ -48,8 +49,8 @@
 #endif
 
 /*
- * Flags of a mapping are changed by these since v6.3, commit bc292ab00f6c
- * ("mm: introduce vma->vm_flags wrapper functions").
+ * vm_flags_clear() and others change the flags of a mapping since v6.3, commit
+ * bc292ab00f6c ("mm: introduce vma->vm_flags wrapper functions").
  */
 #ifndef KRDMA_HAS_VM_FLAGS_CLEAR
 #define KRDMA_HAS_VM_FLAGS_CLEAR (KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE)
@@ -64,8 +65,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 
 /*
  * crc32c() is in <linux/crc32.h> since v6.14, commit 8df36829045a ("lib/crc32:
- * standardize on crc32c() name for Castagnoli CRC32"). Before, that was another
- * module, and what is there had this name.
+ * standardize on crc32c() name for Castagnoli CRC32"). In older kernels
+ * crc32c() is in a module of its own, and the function in <linux/crc32.h> is
+ * named __crc32c_le().
  */
 #ifndef KRDMA_HAS_CRC32C
 #define KRDMA_HAS_CRC32C (KERNEL_VERSION(6, 14, 0) <= LINUX_VERSION_CODE)
@@ -77,8 +79,8 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * WQ_PERCPU is there since v6.17, commit 930c2ea566af ("workqueue: Add new
- * WQ_PERCPU flag"). Before, what is not WQ_UNBOUND was that anyway.
+ * WQ_PERCPU exists since v6.17, commit 930c2ea566af ("workqueue: Add new
+ * WQ_PERCPU flag"). Before, every queue without WQ_UNBOUND was per CPU.
  */
 #ifndef KRDMA_HAS_WQ_PERCPU
 #define KRDMA_HAS_WQ_PERCPU (KERNEL_VERSION(6, 17, 0) <= LINUX_VERSION_CODE)
@@ -88,9 +90,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * No kernel has this one. __wait_event_hrtimeout() is the body of the two that
- * <linux/wait.h> has, for other states. hrtimer_start() adds a relative time to the
- * clock as unsigned numbers, so a negative one would be the end of time.
+ * The kernel has no killable variant. __wait_event_hrtimeout() is the body of
+ * the two variants in <linux/wait.h>, which use other task states.
+ * hrtimer_start() adds a relative time to the clock as unsigned numbers, so a
+ * negative one would never expire; hence the lower limit of 0.
  */
 #ifndef wait_event_killable_hrtimeout
 #define wait_event_killable_hrtimeout(wq, condition, timeout)		\
@@ -107,18 +110,18 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /**
- * krdma_mr_room - how many pages to ask ib_alloc_mr() for
+ * krdma_mr_room - return the number of pages to request from ib_alloc_mr()
  * @ibdev: device
  * @npages: pages that will be registered
  *
  * rxe before v6.3, which replaced the lists by an xarray, keeps the pages of an
  * MR in lists of 256. A copy that ends with the last page of a full last list
- * looks for one more list, behind the end of an array (rxe_mr_copy() of 6.1;
- * KASAN sees it). Room for one page more means that there is that list.
- * No header shows the lists, so the version decides. The extra page does no
- * harm if a distribution has backported the xarray.
+ * accesses one more list, beyond the end of an array (rxe_mr_copy() of 6.1;
+ * KASAN reports it). Room for one more page ensures that this list exists. No
+ * header shows the lists, so the version decides. The extra page does no harm
+ * if a distribution has backported the xarray.
  *
- * Return: the number.
+ * Return: number of pages.
  */
 static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 {
@@ -130,21 +133,20 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
 }
 
 /**
- * krdma_may_read_on - may rxe read a request's memory after its completion?
+ * krdma_may_read_on - check whether rxe may read memory after the completion
  *
  * rxe before v6.10 ("RDMA/rxe: Merge request and complete tasks") sends in one
- * tasklet and completes in another, and they do not know of each other. When
- * one builds a packet again that was only answered late, the other may complete
- * the request at that time. The receiver drops the packet, it is a duplicate,
- * but the copy has read freed memory (rxe_requester() and do_complete() of 6.1;
- * seen by KASAN where the host takes the processors away). The copy runs in a
- * softirq, so memory that is freed by RCU stays until it is over; from v6.4 on
- * in a work, which RCU does not wait for when it is preempted. SEND and WRITE
- * are the same in this. No header shows the tasklets, so the version decides. If
- * a distribution has backported the single task, memory is freed by RCU without
- * need.
+ * tasklet and completes in another, without synchronization. While the first
+ * one rebuilds a packet whose answer was late, the second one may complete the
+ * request. The receiver drops the packet as a duplicate, but the copy has read
+ * freed memory (rxe_requester() and do_complete() of 6.1; reported by KASAN on
+ * a host that preempts the virtual CPUs). The copy runs in a softirq, so memory
+ * freed by RCU stays until the copy ends. From v6.4 on it runs in a work, and
+ * RCU does not wait for the work if it is preempted. SEND and WRITE behave the
+ * same. No header shows the tasklets, so the version decides. If a distribution
+ * has backported the single task, memory is freed by RCU without need.
  *
- * Return: true: what it may have read is freed by RCU.
+ * Return: true if memory that rxe may have read must be freed by RCU.
  */
 static inline bool krdma_may_read_on(void)
 {
@@ -152,10 +154,11 @@ static inline bool krdma_may_read_on(void)
 }
 
 /**
- * krdma_reads_on - may the device read memory after the completion?
+ * krdma_reads_on - check whether a device may read memory after the completion
  * @ibdev: device
  *
- * Return: true: free by kfree_rcu(), see krdma_may_read_on().
+ * Return: true if the memory must be freed by kfree_rcu(), see
+ * krdma_may_read_on().
  */
 static inline bool krdma_reads_on(const struct ib_device *ibdev)
 {
@@ -172,10 +175,10 @@ static inline bool krdma_reads_on(const struct ib_device *ibdev)
 #endif
 
 /**
- * krdma_page_mapcount - return the number of page tables that have a page
+ * krdma_page_mapcount - return the number of page tables that map a page
  * @page: an order-0 page
  *
- * Return: the number.
+ * Return: number of page tables.
  */
 static inline int krdma_page_mapcount(struct page *page)
 {
@@ -204,7 +207,7 @@ static inline int krdma_page_mapcount(struct page *page)
  * mapping_wrprotect_range() also cleans the entries, in the same step.
  *
  * Context: may sleep.
- * Return: true; false: this kernel has no such function.
+ * Return: true; false if this kernel has no such function.
  */
 static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
 					   pgoff_t index, struct page *page)
@@ -218,7 +221,7 @@ static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
 }
 
 /**
- * krdma_can_wrprotect - check whether pages need not be unmapped instead
+ * krdma_can_wrprotect - check whether pages can be write-protected in place
  *
  * Return: true if the kernel can write-protect a page in all page tables.
  */

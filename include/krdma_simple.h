@@ -6,9 +6,9 @@
  * krdma_release_cb(), is in krdma.h. New code uses krdma_connect_params(),
  * krdma_listen_params() and krdma_receive_len() instead.
  *
- * krdma_receive() is not told the size of its buffer. The size is a property of
- * the calling module, set by krdma_config(), and lives in that module: see
- * krdma_simple_max.
+ * krdma_receive() has no argument for the size of its buffer. The size is a
+ * property of the calling module. krdma_config() sets it, and krdma_simple_max
+ * stores it in that module.
  */
 #ifndef KRDMA_SIMPLE_H
 #define KRDMA_SIMPLE_H
@@ -18,9 +18,9 @@
 #include <krdma.h>
 
 /*
- * Set by krdma_config(), 0: KRDMA_MAX_MSG_DEFAULT. Weak, so that all files of a
- * module share one variable; symbols that are not exported are not seen by other
- * modules, so each module has its own, which goes with the module.
+ * Set by krdma_config(); 0: KRDMA_MAX_MSG_DEFAULT. Weak, so that all files of a
+ * module share one variable. Other modules do not see symbols that are not
+ * exported, so each module has its own, which is freed with the module.
  */
 extern u32 krdma_simple_max;
 u32 krdma_simple_max __weak;
@@ -40,15 +40,16 @@ int krdma_read(struct krdma_cb *cb, char *buffer, size_t length);
 int krdma_write(struct krdma_cb *cb, const char *buffer, size_t length);
 
 /**
- * krdma_config - set the longest message, and the size of krdma_receive()'s buffers
- * @max_buf_size: bytes, 1 … 1 GiB; 0: back to the default of 4 MiB. Other
- *	values are refused with a line in the log
+ * krdma_config - set the maximum size of messages and receive buffers
+ * @max_buf_size: bytes, 1 … 1 GiB; 0: the default of 4 MiB. Other values are
+ *	refused with a line in the log
  *
- * Counts for the calling module only, and for its calls in this header only: it is
- * &krdma_params.max_msg of the connections and listeners that they make later, and
- * so the size of the buffers shown by krdma_rw_init_client() and
- * krdma_rw_init_server(); and from now on each buffer given to krdma_receive() has
- * that size. What is linked into the kernel image counts as one module.
+ * Applies only to the calling module, and only to its calls in this header. It
+ * is &krdma_params.max_msg of the connections and listeners that they create
+ * later, and so the size of the buffers that krdma_rw_init_client() and
+ * krdma_rw_init_server() export. From now on each buffer passed to
+ * krdma_receive() has that size. All code linked into the kernel image counts
+ * as one module.
  *
  * Context: any.
  */
@@ -64,7 +65,7 @@ static inline void krdma_config(size_t max_buf_size)
  * @port: decimal
  * @conn_cb: result, for krdma_release_cb(); unchanged on error
  *
- * Tries three times, a second apart, while nobody listens or answers there.
+ * Tries three times, a second apart, if there is no listener or no answer.
  *
  * Return: 0 or an errno of krdma_connect_cb().
  */
@@ -93,14 +94,14 @@ static inline int krdma_listen(const char *host, const char *port,
 /**
  * krdma_receive - receive a message
  * @cb: connection
- * @buffer: as large as the calling module's krdma_config() said last, 4 MiB by
- *	default
+ * @buffer: buffer of the size that the calling module last set by
+ *	krdma_config(), 4 MiB by default
  *
- * Prefer krdma_receive_len(), which is told how large the buffer is. A message that
- * is longer than the buffer stays, for a call with more room: -EMSGSIZE.
+ * Prefer krdma_receive_len(), which has the size of the buffer as an argument.
+ * A message that is longer than the buffer stays for a call with a larger
+ * buffer; this call returns -EMSGSIZE. There is no time limit.
  *
- * Return: the message's length, or a negative errno of krdma_receive_len();
- * there is no time limit.
+ * Return: the message's length, or a negative errno of krdma_receive_len().
  */
 static inline int krdma_receive(struct krdma_cb *cb, char *buffer)
 {
@@ -108,7 +109,7 @@ static inline int krdma_receive(struct krdma_cb *cb, char *buffer)
 }
 
 /**
- * krdma_rw_init_client - connect, and show buffers to each other
+ * krdma_rw_init_client - connect, and exchange shown buffers
  * @host: as for krdma_connect()
  * @port: likewise
  * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
@@ -123,12 +124,12 @@ static inline int krdma_rw_init_client(const char *host, const char *port,
 }
 
 /**
- * krdma_rw_init_server - take one connection, and show buffers to each other
+ * krdma_rw_init_server - accept one connection, and exchange shown buffers
  * @host: as for krdma_listen()
  * @port: likewise
  * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
  *
- * Waits without a time limit. The listener is gone on return.
+ * Waits without a time limit. The listener is released on return.
  *
  * Return: 0 or an errno of krdma_listen_params() or krdma_accept_timeout().
  */

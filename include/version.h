@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The version of modules, library and tools. Packages name it as well, see
+ * Version of modules, library and tools. The packages contain it as well, see
  * Documentation/packages.rst.
  */
 #ifndef KRDMA_VERSION_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * The ABI of RFM2g devices, /dev/rfm2gN: what programs written for the
- * reflective-memory cards hand to ioctl().
+ * The ABI of RFM2g devices, /dev/rfm2gN: ioctl() commands and arguments of
+ * programs written for the reflective-memory cards.
  *
- * The size in a command's number is often not the size of what its argument
- * points to, and nine commands whose number says _IOW take the argument itself.
- * That is the ABI; each command says what it really takes. All of it is in the
- * byte order of the host, x86-64 layout.
+ * The size in the number of a command often differs from the size of the object
+ * that its argument points to. Nine commands with _IOW in their number take the
+ * argument itself. That is the ABI; each command below names its real argument.
+ * All of it is in the byte order of the host, x86-64 layout.
  */
 #ifndef _UAPI_RFM2G_H
 #define _UAPI_RFM2G_H
@@ -22,22 +22,23 @@
 #define RFM2G_NEVER_DMA 0xFFFFFFFFU
 
 /**
- * enum rfm2g_event - what may be waited for
- * @RFM2G_EVENT_RESET: a node asks for a reset; no sender, no data
+ * enum rfm2g_event - type of an event
+ * @RFM2G_EVENT_RESET: a node requests a reset; no sender, no data
  * @RFM2G_EVENT_INTR1: network event 1, with the sender's id and 32 bits
  * @RFM2G_EVENT_INTR2: network event 2
  * @RFM2G_EVENT_INTR3: network event 3
  * @RFM2G_EVENT_INTR4: network event 4, "init" in the cards' registers
- * @RFM2G_EVENT_BAD_DATA: what arrived was damaged
- * @RFM2G_EVENT_RXFIFO_FULL: a peer left this node behind; its data come later
+ * @RFM2G_EVENT_BAD_DATA: damaged data arrived
+ * @RFM2G_EVENT_RXFIFO_FULL: a peer left this node behind and sends its data
+ *	later
  * @RFM2G_EVENT_ROGUE_PKT: never happens here
  * @RFM2G_EVENT_RXFIFO_AFULL: this node left a slow peer behind
  * @RFM2G_EVENT_SYNC_LOSS: a link went down
  * @RFM2G_EVENT_MEM_WRITE_INHIBITED: never happens here
  * @RFM2G_EVENT_LOCAL_MEM_PARITY_ERR: never happens here
- * @RFM2G_EVENTS: how many there are
+ * @RFM2G_EVENTS: number of event types
  *
- * Those up to INTR4 are sent by nodes, the others tell of this node's faults.
+ * Nodes send the types up to INTR4. The others report faults of this node.
  */
 enum rfm2g_event {
 	RFM2G_EVENT_RESET,
@@ -56,8 +57,8 @@ enum rfm2g_event {
 };
 
 /**
- * enum rfm2g_regset - where a register is
- * @RFM2G_BAR0: 512 bytes, of the bus bridge
+ * enum rfm2g_regset - location of a register
+ * @RFM2G_BAR0: 512 bytes, registers of the bus bridge
  * @RFM2G_BAR2: 64 bytes, control and status
  * @RFM2G_MEMORY: the reflective memory itself
  */
@@ -70,14 +71,14 @@ enum rfm2g_regset {
 #define RFM2G_BAR0_SIZE 512
 #define RFM2G_BAR2_SIZE 64
 
-/* Flags of RFM2G_SET_SPECIAL_MMAP: what the next mmap() maps. */
+/* Flags of RFM2G_SET_SPECIAL_MMAP, which select what the next mmap() maps. */
 #define RFM2G_MMAP_DMA 1
 #define RFM2G_MMAP_BAR0 2
 #define RFM2G_MMAP_BAR2 4
 
 /**
  * struct rfm2g_atomic - one access of 1, 2 or 4 bytes
- * @data: value; what is read is zero-extended, what is written are low bytes
+ * @data: value; zero-extended when read; the low bytes are written
  * @offset: in bytes, need not be aligned
  * @width: 1, 2 or 4
  * @spare: ignored
@@ -90,8 +91,8 @@ struct rfm2g_atomic {
 };
 
 /**
- * struct rfm2g_transfer - a block
- * @offset: in the memory, in bytes
+ * struct rfm2g_transfer - transfer of a block
+ * @offset: offset in the reflective memory, in bytes
  * @length: in bytes
  * @buffer: address in the caller's memory
  */
@@ -102,11 +103,12 @@ struct rfm2g_transfer {
 };
 
 /**
- * struct rfm2g_event_info - an event to send, wait for, enable, ...
+ * struct rfm2g_event_info - event to send, wait for, enable, ...
  * @extended_info: data of the sender
  * @event: enum rfm2g_event
  * @timeout: milliseconds, %RFM2G_INFINITE_TIMEOUT: none
- * @node_id: sent to, %RFM2G_NODE_ALL: all others; received: from
+ * @node_id: receiver, %RFM2G_NODE_ALL: all other nodes; of a received event:
+ *	sender
  * @pad: ignored
  * @driver: ignored
  */
@@ -123,11 +125,11 @@ struct rfm2g_event_info {
  * struct rfm2g_queue_info - statistics of one event
  * @event: enum rfm2g_event, given by the caller
  * @overflowed: not 0: an event was lost since the queue was cleared
- * @queue_peak: most that were queued at once, 255 at most
+ * @queue_peak: largest number of events queued at once, 255 at most
  * @reserved: 0
- * @event_count: handed over since the count was cleared
- * @events_queued: waiting to be taken
- * @queue_size: room of the queue
+ * @event_count: number of events delivered since the count was cleared
+ * @events_queued: number of events in the queue
+ * @queue_size: capacity of the queue
  * @max_queue_size: same
  * @event_timeout: 0
  */
@@ -144,7 +146,7 @@ struct rfm2g_queue_info {
 };
 
 /**
- * struct rfm2g_reg_info - a register
+ * struct rfm2g_reg_info - access to a register
  * @regset: enum rfm2g_regset
  * @offset: in bytes
  * @width: 1, 2 or 4
@@ -194,7 +196,7 @@ struct rfm2g_pci_config {
 };
 
 /**
- * struct rfm2g_config - what the device is
+ * struct rfm2g_config - configuration of the device
  * @node_id: 0..255
  * @board_id: 0x65
  * @unit: N of /dev/rfm2gN
@@ -202,13 +204,13 @@ struct rfm2g_pci_config {
  * @pad: 0
  * @memory_size: bytes
  * @device: "/dev/rfm2gN"
- * @name: of the product
- * @driver_version: of the driver
+ * @name: name of the product
+ * @driver_version: version of the driver
  * @board_revision: 0x8C: has a sliding window, which is the whole memory
  * @revision_id: 1
  * @pad2: 0
- * @lcsr1: control and status at this time
- * @pci: the rest
+ * @lcsr1: control and status register at the time of the call
+ * @pci: PCI configuration
  * @build_id: 0
  * @pad3: 0
  */
@@ -247,7 +249,7 @@ struct rfm2g_config {
 #define RFM2G_CANCEL_EVENT RFM2G_IOCW(24, 24)
 /* struct rfm2g_queue_info */
 #define RFM2G_GET_EVENT_STATS RFM2G_IOCWR(25, 24)
-/* The event itself. */
+/* The event itself, not a pointer. */
 #define RFM2G_CLEAR_EVENT_STATS RFM2G_IOCW(26, 1)
 #define RFM2G_FLUSH_QUEUE RFM2G_IOCW(29, 1)
 /* struct rfm2g_config */
@@ -284,16 +286,16 @@ struct rfm2g_config {
 #define RFM2G_SET_DMA_BYTE_SWAP RFM2G_IOCW(68, 1)
 #define RFM2G_GET_PIO_BYTE_SWAP RFM2G_IOCR(69, 1)
 #define RFM2G_SET_PIO_BYTE_SWAP RFM2G_IOCW(70, 1)
-/* The event itself. */
+/* The event itself, not a pointer. */
 #define RFM2G_CLEAR_EVENT RFM2G_IOCW(71, 2)
 #define RFM2G_CLEAR_EVENT_COUNT RFM2G_IOCW(72, 1)
 /* struct rfm2g_transfer */
 #define RFM2G_READ RFM2G_IOCW(73, 8)
 #define RFM2G_WRITE RFM2G_IOCW(74, 8)
-/* struct rfm2g_reg_info, its value a mask */
+/* struct rfm2g_reg_info with a mask as its value */
 #define RFM2G_CLEAR_REG RFM2G_IOCW(75, 4)
 #define RFM2G_SET_REG RFM2G_IOCW(76, 4)
-/* __u64: flags of RFM2G_MMAP_, with DMA and a page's address. */
+/* __u64: flags RFM2G_MMAP_..., for DMA combined with the address of a page. */
 #define RFM2G_SET_SPECIAL_MMAP RFM2G_IOCW(77, 8)
 /* The low half of the mapping's address; ignored. */
 #define RFM2G_CLEAR_DMA_MMAP RFM2G_IOCW(78, 4)
@@ -301,8 +303,8 @@ struct rfm2g_config {
 #define RFM2G_SET_SLIDING_WINDOW RFM2G_IOCW(79, 4)
 
 /**
- * struct rfm2g_transfer_32 - &struct rfm2g_transfer of programs of 32 bits
- * @offset: in the memory, in bytes
+ * struct rfm2g_transfer_32 - &struct rfm2g_transfer of 32-bit programs
+ * @offset: offset in the reflective memory, in bytes
  * @length: in bytes
  * @buffer: address in the caller's memory
  */
@@ -313,10 +315,10 @@ struct rfm2g_transfer_32 {
 };
 
 /*
- * Programs of 32 bits that were compiled with the cards' headers have shorter
- * structures where there is an address in them, and so other numbers. Events: the
- * first 16 bytes are the same, what follows is ignored. All other commands are
- * the same for them, and those of above are theirs, too.
+ * 32-bit programs that were compiled with the cards' headers have shorter
+ * structures if these contain an address, and so other command numbers. In
+ * events the first 16 bytes are the same and the rest is ignored. All other
+ * commands are the same, and 32-bit programs may also use the commands above.
  */
 #define RFM2G_ENABLE_EVENT_32 RFM2G_IOCW(20, 20)
 #define RFM2G_DISABLE_EVENT_32 RFM2G_IOCW(21, 20)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What /dev/rfm2gN of vrfm can do that the reflective-memory cards cannot:
- * commands beside those of <rfm2g.h>, under a magic number of their own.
+ * Commands of /dev/rfm2gN that the reflective-memory cards do not have. They
+ * extend those of <rfm2g.h> and have a magic number of their own.
  *
- * Structures are laid out the same for 32 and 64 bits. Flags and reserved words
- * that a program hands in are 0, or the command fails with EINVAL. A driver that
- * does not have a command says ENOTTY; a device that has been taken away,
+ * Structures have the same layout for 32 and 64 bits. A command fails with
+ * EINVAL if flags or reserved words in its argument are not 0. A driver that
+ * lacks a command returns ENOTTY. A device that has been removed returns
  * ENODEV.
  */
 #ifndef _UAPI_VRFM_H
@@ -16,20 +16,21 @@
 
 #define VRFM_MAGIC 0xEA
 
-/* Of a timeout in milliseconds: none. */
+/* No timeout, for members in milliseconds. */
 #define VRFM_FOREVER 0xFFFFFFFFU
 
 /**
- * struct vrfm_flush - wait until the peers have what was stored
- * @timeout_ms: how long at most; 0: do not wait, %VRFM_FOREVER: no limit
+ * struct vrfm_flush - wait until the peers have this node's stores
+ * @timeout_ms: time limit in ms; 0: do not wait, %VRFM_FOREVER: no limit
  * @flags: 0
- * @reached: gets how many peers have all of it
- * @behind: gets how many are READY, but have not said so in time
- * @absent: gets how many are not READY; they catch up later, by themselves
+ * @reached: result: number of peers that have all stores
+ * @behind: result: number of READY peers that have not acknowledged them in
+ *	time
+ * @absent: result: number of peers that are not READY; they catch up later
  * @reserved: 0
  *
- * All that this node's programs stored before, by calls or through mappings.
- * The results are filled in after ETIMEDOUT, too.
+ * Covers all that programs of this node stored before, by calls or through
+ * mappings. The results are also valid after ETIMEDOUT.
  */
 struct vrfm_flush {
 	__u32 timeout_ms;
@@ -40,23 +41,23 @@ struct vrfm_flush {
 	__u32 reserved;
 };
 
-/* Bytes that can be watched at once. */
+/* Maximum number of bytes in one watch. */
 #define VRFM_WATCH_MAX 65536
 
 /**
  * struct vrfm_watch - wait until a part of the memory changes
- * @offset: of its first byte
- * @length: how many, 1 to %VRFM_WATCH_MAX
- * @old: address of @length bytes that the program saw there; 0: what is there
- *	when the call begins
- * @timeout_ms: how long at most; 0: only look, %VRFM_FOREVER: no limit
+ * @offset: offset of the first byte in the memory
+ * @length: number of bytes, 1 to %VRFM_WATCH_MAX
+ * @old: address of @length bytes that the program expects there; 0: the
+ *	contents at the beginning of the call
+ * @timeout_ms: time limit in ms; 0: do not wait, %VRFM_FOREVER: no limit
  * @flags: 0
- * @changed: gets the offset in the memory of the first byte that differs
+ * @changed: result: offset in the memory of the first byte that differs
  * @reserved: 0
  *
- * Returns as soon as the bytes are not @old, whoever stored into them, so a
- * change between looking and watching is not missed. What has become what it
- * was before anybody looked is no change.
+ * Returns as soon as the bytes differ from @old, whichever node stored them. So
+ * a change between reading the bytes and this call is not missed. A change that
+ * is reverted before the driver compares is not reported.
  */
 struct vrfm_watch {
 	__u32 offset;
@@ -69,21 +70,21 @@ struct vrfm_watch {
 };
 
 /**
- * struct vrfm_claim - a part of the memory that this program stores into
- * @offset: of its first byte
- * @length: how many, not 0
+ * struct vrfm_claim - range of the memory that this program stores into
+ * @offset: offset of the first byte
+ * @length: number of bytes, not 0
  * @flags: 0
  * @reserved: 0
  *
- * The first store through a mapping into 64 KiB that nobody has stored into for
- * a second waits until all peers know of it, for they may write there directly:
- * some hundred microseconds. A loop that cannot wait claims before it begins
- * what it will store into; what is claimed is known to them, until the program
- * gives it back or closes the file. Pages of a claimed range stay writable after
- * the first store into each: store once into each page before the loop begins,
- * or use MADV_POPULATE_WRITE, and it has no faults. Each such page has a copy in
- * the kernel, which is charged to the program. A claim is no ownership: many
- * programs and nodes may claim the same range.
+ * Peers write directly into blocks of 64 KiB that have had no store for a
+ * second. The first store through a mapping into such a block waits until all
+ * peers know of it, some hundred microseconds. A loop that cannot wait claims
+ * its range before it begins. The peers know of the claim until the program
+ * gives it back or closes the file. Pages of a claimed range stay writable
+ * after the first store into each. Store once into each page before the loop
+ * begins, or use MADV_POPULATE_WRITE, and the loop has no faults. Each such
+ * page has a copy in the kernel, which is charged to the program. A claim is
+ * not exclusive: many programs and nodes may claim the same range.
  */
 struct vrfm_claim {
 	__u32 offset;
@@ -93,10 +94,10 @@ struct vrfm_claim {
 };
 
 /**
- * enum vrfm_peer_link - what a peer has of this node's words
- * @VRFM_PEER_DOWN: it is not linked
- * @VRFM_PEER_SYNCING: it lacks some, and catches up
- * @VRFM_PEER_READY: all of them, or they are on their way
+ * enum vrfm_peer_link - state of a peer
+ * @VRFM_PEER_DOWN: not connected
+ * @VRFM_PEER_SYNCING: catching up: it lacks some words of this node
+ * @VRFM_PEER_READY: all words of this node are at the peer or in flight
  */
 enum vrfm_peer_link {
 	VRFM_PEER_DOWN,
@@ -104,26 +105,26 @@ enum vrfm_peer_link {
 	VRFM_PEER_READY,
 };
 
-/* The peer is READY towards this node: all it wrote is here, or on its way. */
+/* The peer is READY towards this node: all its words are here or in flight. */
 #define VRFM_PEER_SYNCED 1
-/* It lacks all that this node wrote, besides what is counted as missed. */
+/* The peer lacks all words of this node, not only those counted as missed. */
 #define VRFM_PEER_MISSES_ALL 2
-/* Both have the same image, so there is nothing to load. */
+/* Both nodes have the same image, so there is nothing to load. */
 #define VRFM_PEER_SAME_IMAGE 4
 
 /**
- * enum vrfm_refusal - why one node does not want to be linked with another
- * @VRFM_REFUSAL_NONE: it does
- * @VRFM_REFUSAL_PROTOCOL: it does not speak vrfm's protocol
- * @VRFM_REFUSAL_VERSION: it speaks another version
- * @VRFM_REFUSAL_NETWORK: it belongs to another network
- * @VRFM_REFUSAL_SIZE: its memory has another size
- * @VRFM_REFUSAL_NODE: it has the same node id
- * @VRFM_REFUSAL_UNKNOWN: no such node at that address is a peer
- * @VRFM_REFUSAL_TWICE: another node with that id is linked
- * @VRFM_REFUSAL_BUSY: the last link is about to end
+ * enum vrfm_refusal - reason why a node refuses a connection to a peer
+ * @VRFM_REFUSAL_NONE: not refused
+ * @VRFM_REFUSAL_PROTOCOL: the peer does not speak vrfm's protocol
+ * @VRFM_REFUSAL_VERSION: the peer speaks another version
+ * @VRFM_REFUSAL_NETWORK: the peer belongs to another network
+ * @VRFM_REFUSAL_SIZE: the peer's memory has another size
+ * @VRFM_REFUSAL_NODE: the peer has the same node id
+ * @VRFM_REFUSAL_UNKNOWN: no node with that id and address is configured as peer
+ * @VRFM_REFUSAL_TWICE: another node with that id is connected
+ * @VRFM_REFUSAL_BUSY: the previous connection has not ended yet
  *
- * Others may follow in later versions.
+ * Later versions may add others.
  */
 enum vrfm_refusal {
 	VRFM_REFUSAL_NONE,
@@ -138,37 +139,37 @@ enum vrfm_refusal {
 };
 
 /**
- * struct vrfm_peer_state - a peer
- * @node: its id
+ * struct vrfm_peer_state - state and statistics of a peer
+ * @node: node id of the peer
  * @state: enum vrfm_peer_link
  * @flags: VRFM_PEER_...
- * @lag: messages that it has not acknowledged
- * @missed: bytes that it lacks
- * @since_ms: so long it has been in this state
- * @links: connections that there were
- * @messages: sent to it
- * @received: that came from it
- * @bytes_sent: in messages, and written directly into its memory
- * @bytes_received: in messages; nobody counts what it writes directly
- * @overloads: how often it was too slow, and left behind
- * @protocol_errors: messages from it that made no sense
- * @events_dropped: events to and from it for which there was no room
- * @family: of @address: AF_INET, AF_INET6, or 0: any
- * @port: of it, in the order of the host
- * @scope: of an IPv6 address, or 0
- * @address: as it was configured, 4 or 16 bytes in the order of the network
- * @late_ms: so long the oldest of @lag messages has not been acknowledged
- * @error: of one that is DOWN: errno of the last attempt to connect to it, or of
- *	the end of its connection; 0: there was neither
- * @refusal: of one that is DOWN: enum vrfm_refusal, why it has refused this node,
- *	or this node it
+ * @lag: number of messages that the peer has not acknowledged
+ * @missed: number of bytes that the peer lacks
+ * @since_ms: time since the last change of @state, in ms
+ * @links: number of connections so far
+ * @messages: number of messages sent to the peer
+ * @received: number of messages received from the peer
+ * @bytes_sent: bytes sent in messages, and written directly into its memory
+ * @bytes_received: bytes received in messages; direct writes are not counted
+ * @overloads: number of times that the peer was too slow and was left behind
+ * @protocol_errors: number of invalid messages from the peer
+ * @events_dropped: number of events to and from the peer that found no room
+ * @family: address family of @address: AF_INET, AF_INET6, or 0: any
+ * @port: port of @address, in host byte order
+ * @scope: scope of an IPv6 address, or 0
+ * @address: configured address, 4 or 16 bytes in network byte order
+ * @late_ms: age of the oldest unacknowledged message, in ms
+ * @error: if DOWN, errno of the last attempt to connect to the peer, or of the
+ *	end of its connection; 0: neither happened
+ * @refusal: if DOWN, enum vrfm_refusal: why the peer refused this node, or this
+ *	node refused the peer
  * @path_mtu: path MTU of the last connection, in bytes of RDMA payload; 0: not
  *	known
  * @local_mtu: largest path MTU of this host's interface, likewise
- * @peer_mtu: largest path MTU of the peer's interface, likewise; if it is not
- *	@local_mtu, the two interfaces have different MTUs
+ * @peer_mtu: largest path MTU of the peer's interface, likewise. If it differs
+ *	from @local_mtu, the two interfaces have different MTUs
  *
- * Members may follow in later versions, see &vrfm_peers.peer_size.
+ * Later versions may append members, see &vrfm_peers.peer_size.
  */
 struct vrfm_peer_state {
 	__u32 node;
@@ -197,24 +198,26 @@ struct vrfm_peer_state {
 	__u32 peer_mtu;
 };
 
-/* Of the first version: what a program that asks has room for, at least. */
+/* Minimum of &vrfm_peers.peer_size: the size in the first version. */
 #define VRFM_PEER_SIZE 120
 
-/* The device is loading what nodes that are gone have written. */
+/* The device is loading the words of departed nodes. */
 #define VRFM_IMAGE_LOADING 1
 
 /**
- * struct vrfm_peers - all peers
- * @peers: address of room for @count times @peer_size bytes
- * @peer_size: bytes of a &struct vrfm_peer_state as the program knows it; what
- *	the driver does not know is zeroed, what the program does not know left out
- * @count: for how many there is room; gets how many peers there are, which may
- *	be more
+ * struct vrfm_peers - list of all peers
+ * @peers: address of a buffer of @count times @peer_size bytes
+ * @peer_size: bytes of &struct vrfm_peer_state in the program's version.
+ *	Members that the driver lacks are zeroed, members that the program lacks
+ *	are omitted
+ * @count: number of elements in the buffer; result: number of peers, which may
+ *	be larger
  * @flags: 0
- * @image: gets 0 or %VRFM_IMAGE_LOADING
- * @loaded: gets how many bytes of the image have been looked at while it loads
- * @size: gets the bytes of the memory
- * @lineage: gets the number of the image, the same for nodes that have the same
+ * @image: result: 0 or %VRFM_IMAGE_LOADING
+ * @loaded: result: number of bytes of the image checked so far while it loads
+ * @size: result: bytes of the memory
+ * @lineage: result: number of the image; nodes with the same image have the
+ *	same
  */
 struct vrfm_peers {
 	__u64 peers;
@@ -228,9 +231,9 @@ struct vrfm_peers {
 };
 
 /**
- * struct vrfm_poll_events - events that poll() reports for this file
- * @in: a bit for each type of event, 1 << enum rfm2g_event, that is reported as
- *	POLLIN while it can be taken
+ * struct vrfm_poll_events - event types that poll() reports for this file
+ * @in: bit mask, 1 << enum rfm2g_event: types reported as POLLIN while an event
+ *	is queued
  * @pri: the same for POLLPRI
  * @flags: 0
  * @reserved: 0
@@ -246,43 +249,45 @@ struct vrfm_poll_events {
 };
 
 /**
- * struct vrfm_unwait - waits for events to end
- * @events: a bit for each type of event, 1 << enum rfm2g_event
+ * struct vrfm_unwait - end waits for events
+ * @events: bit mask of event types, 1 << enum rfm2g_event
  * @flags: 0
  *
- * Ends the waits of this process through this file. Waits of other processes and
- * through other files go on, unlike with the cards' CANCEL_EVENT.
+ * Ends the waits of this process through this file. Waits of other processes
+ * and through other files continue, unlike with the cards' CANCEL_EVENT.
  */
 struct vrfm_unwait {
 	__u32 events;
 	__u32 flags;
 };
 
-/* Offset in the file at which the status page is mapped, by PROT_READ only. */
+/*
+ * Offset in the file at which the status page is mapped, with PROT_READ only.
+ */
 #define VRFM_STATUS_OFFSET 0x100000000ULL
 #define VRFM_STATUS_VERSION 1
 #define VRFM_STATUS_NODES 256
 
-/* Of a node in the status page: it is a peer. */
+/* Flag in the status page: this node is a peer. */
 #define VRFM_STATUS_PRESENT 0x80000000U
 
 /**
  * struct vrfm_status_peer - a node in the status page
- * @seq: odd while members below change that belong together
+ * @seq: sequence count, odd while the driver changes the members below
  * @state: enum vrfm_peer_link
  * @flags: %VRFM_STATUS_PRESENT, %VRFM_PEER_SYNCED, %VRFM_PEER_MISSES_ALL
- * @lag: number of messages that it has not acknowledged
- * @heard_ns: time of the last message from it, CLOCK_MONOTONIC, in ns; 0: none
- *	came. Blocks that it writes directly are no messages
+ * @lag: number of messages that the peer has not acknowledged
+ * @heard_ns: time of the last message from the peer, CLOCK_MONOTONIC, in ns; 0:
+ *	none yet. Direct writes of the peer do not count
  * @since_ns: time of the last change of @state, CLOCK_MONOTONIC, in ns
- * @overloads: number of times that this node left it behind
- * @left: number of times that it left this node behind
+ * @overloads: number of times that this node left the peer behind
+ * @left: number of times that the peer left this node behind
  * @reserved: 0
  *
- * @lag and @heard_ns can be read alone at any time. A program that needs @state,
- * @flags, @since_ns, @overloads and @left of one moment reads @seq, then these,
- * then @seq again, in this order, and begins again if @seq was odd or is another
- * one.
+ * @lag and @heard_ns can be read alone at any time. To get a consistent set of
+ * @state, @flags, @since_ns, @overloads and @left, a program reads @seq, then
+ * these members, then @seq again, in this order. It repeats that if @seq was
+ * odd or has changed.
  */
 struct vrfm_status_peer {
 	__u32 seq;
@@ -298,14 +303,14 @@ struct vrfm_status_peer {
 
 /**
  * struct vrfm_status - the status page of a device
- * @version: %VRFM_STATUS_VERSION; members are added without another one
- * @size: bytes of all
- * @first: offset of @peers
- * @peer_size: bytes of each of @peers, at least 64
- * @nodes: number of @peers
+ * @version: %VRFM_STATUS_VERSION; added members do not change it
+ * @size: bytes of the whole structure
+ * @first: offset of @peers in bytes
+ * @peer_size: bytes of each element of @peers, at least 64
+ * @nodes: number of elements of @peers
  * @node: id of this node
  * @reserved: 0
- * @peers: all nodes that there may be, by their ids
+ * @peers: all possible nodes, indexed by id
  */
 struct vrfm_status {
 	__u32 version;
@@ -319,33 +324,35 @@ struct vrfm_status {
 };
 
 /*
- * struct vrfm_flush; ETIMEDOUT: not all of them have it; EINTR: killed. Besides
- * the timeout it may wait for a slow peer as a write does.
+ * struct vrfm_flush. ETIMEDOUT: not all peers have the stores; EINTR: killed.
+ * It may exceed its timeout by the time that a write waits for a slow peer.
  */
 #define VRFM_FLUSH _IOWR(VRFM_MAGIC, 1, struct vrfm_flush)
 /*
- * struct vrfm_watch; ETIMEDOUT; EINTR: a handler for a signal ran, or, without
- * old, the task was frozen, stopped or traced; EIDRM: ended by VRFM_UNWATCH, a
- * close(), or with the device.
+ * struct vrfm_watch. ETIMEDOUT. EINTR: a signal handler ran or, if old is 0,
+ * the task was frozen, stopped or traced. EIDRM: ended by VRFM_UNWATCH, a
+ * close(), or removal of the device.
  */
 #define VRFM_WATCH _IOWR(VRFM_MAGIC, 2, struct vrfm_watch)
-/* Nothing; ends what this process waits for by VRFM_WATCH through this file. */
+/* No argument. Ends the VRFM_WATCH calls of this process through this file. */
 #define VRFM_UNWATCH _IO(VRFM_MAGIC, 3)
-/* struct vrfm_peers; E2BIG: peer_size is more than a page */
+/* struct vrfm_peers. E2BIG: peer_size is more than a page. */
 #define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
 /*
- * struct vrfm_claim; EINTR: killed; ETIMEDOUT: a peer did not answer for ten
- * seconds, or for twice stage_ms if that is longer; ENOMEM. What it claimed
- * before stays claimed after an error.
+ * struct vrfm_claim. EINTR: killed. ETIMEDOUT: a peer did not answer for ten
+ * seconds, or for twice stage_ms if that is longer. ENOMEM. After an error, the
+ * part that was claimed so far stays claimed.
  */
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
-/* struct vrfm_claim; EINTR: killed; what was not claimed does not matter */
+/*
+ * struct vrfm_claim. EINTR: killed. Unclaimed parts of the range are ignored.
+ */
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
-/* struct vrfm_poll_events; EINVAL: there is no such event */
+/* struct vrfm_poll_events. EINVAL: no such event type. */
 #define VRFM_POLL_EVENTS _IOW(VRFM_MAGIC, 7, struct vrfm_poll_events)
 /*
- * struct vrfm_unwait; EINVAL: there is no such event. The calls that it ends
- * return EIDRM. It succeeds also if there is no such wait.
+ * struct vrfm_unwait. EINVAL: no such event type. The calls that it ends return
+ * EIDRM. It also succeeds if there is no such wait.
  */
 #define VRFM_UNWAIT _IOW(VRFM_MAGIC, 8, struct vrfm_unwait)
 
