@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of krdma share.
+ * Internal declarations of krdma.
  *
  * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
- * krdma_stats_lock and krdma_watch_lock nest inside all of these, and
- * krdma_again.lock inside krdma_watch_lock, and inside krdma_agains_lock, which
- * is for debugfs. krdma_conn.lock nests inside everything and takes nothing. CM
- * callbacks run under the handler mutex and therefore never take
- * krdma_conn.setup: what needs it is done by the task that connects or accepts,
- * or by close_work.
+ * krdma_stats_lock and krdma_watch_lock nest inside all of these.
+ * krdma_again.lock nests inside krdma_watch_lock, and inside krdma_agains_lock,
+ * which is for debugfs. krdma_conn.lock nests inside everything, and no lock is
+ * taken under it. CM callbacks run under the handler mutex and therefore never
+ * take krdma_conn.setup. The task that connects or accepts, or close_work, does
+ * the work that needs it.
  */
 #ifndef KRDMA_PRIV_H
 #define KRDMA_PRIV_H
@@ -38,24 +38,25 @@ struct krdma_batch;
 struct krdma_siw_read;
 struct krdma_msg;
 
-/* Flags of listeners, which their connections do not have. */
+/* Flags of listeners that their connections do not inherit. */
 #define KRDMA_LISTEN_FLAGS (KRDMA_LISTEN_WAIT | KRDMA_LISTEN_V6ONLY)
 
-/* How long after a flush its reason may come, see krdma_conn_flushed(). */
+/* Time in ms to wait for the reason of a flush, see krdma_conn_flushed(). */
 #define KRDMA_QP_REASON_MS 1000
 
 /*
- * Work requests that are posted in one go, with interrupts off. They are enough
- * to keep an adapter busy until the first doorbell of them completes, which
- * continues.
+ * Maximum number of work requests that are posted in one go, with interrupts
+ * off. They keep an adapter busy until their first doorbell completes. The
+ * handler of that completion posts the next ones.
  */
 #define KRDMA_KICK_MAX 64
 
 /*
- * main.c: krdma_wq tears down, and has timers, keep-alive and the steps of accepting.
- * Its work waits neither for a peer nor for an owner. On krdma_peer_wq is work that
- * may wait for a peer: registrations behind READs in flight. On krdma_connect_wq are
- * the steps of clients, which on siw wait for TCP, minutes for a host that drops SYNs.
+ * main.c: krdma_wq runs teardown, timers, keep-alive and the steps of
+ * accepting. Its work waits neither for a peer nor for an owner. krdma_peer_wq
+ * runs work that may wait for a peer: registrations behind READs in flight.
+ * krdma_connect_wq runs the connect steps of clients. On siw these wait for
+ * TCP, for minutes if a host drops SYNs.
  */
 extern struct workqueue_struct *krdma_wq;
 extern struct workqueue_struct *krdma_peer_wq;
@@ -63,23 +64,23 @@ extern struct workqueue_struct *krdma_connect_wq;
 struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
 
 /**
- * struct krdma_dev - an RDMA device, from add to remove of our ib_client
+ * struct krdma_dev - RDMA device, from add to remove of krdma's ib_client
  * @link: in krdma_devs
  * @ibdev: the device
- * @ref: krdma_devs holds one, each attached connection and each region of a domain
- *	holds one
- * @lock: protects the rest; of regions of domains their krdma_region.link, and their
- *	MRs and DMA mappings once they are in krdma_pd.regions
- * @conns: attached connections, by krdma_conn.dev_link
- * @pds: krdma_pd: one of each domain in use, one of each connection without a
+ * @ref: held by krdma_devs, each attached connection and each region of a
  *	domain
- * @cqs: krdma_cq that several connections may use
- * @next_vector: counts queues whose vector krdma chooses
- * @nfreed: krdma_cq that no connection uses and that are not freed yet
+ * @lock: protects the rest; also krdma_region.link of regions of domains, and
+ *	their MRs and DMA mappings once they are in krdma_pd.regions
+ * @conns: attached connections, by krdma_conn.dev_link
+ * @pds: list of krdma_pd: one for each domain in use, one for each connection
+ *	without a domain
+ * @cqs: list of krdma_cq that several connections may use
+ * @next_vector: number of queues whose vector krdma chose
+ * @nfreed: number of krdma_cq without connections that are not freed yet
  * @gone: remove has begun: attach nothing any more
  * @inline_try: index of the first entry of krdma_inline_tries that the device
  *	may take; written without @lock, any value is valid
- * @idle: woken when @conns becomes empty, or @nfreed 0
+ * @idle: woken when @conns becomes empty or @nfreed becomes 0
  */
 struct krdma_dev {
 	struct list_head link;
@@ -99,13 +100,13 @@ struct krdma_dev {
 /**
  * struct krdma_pd - a protection domain of a device
  * @link: in krdma_dev.pds
- * @domain: domain of its connections; the PD holds a reference. NULL: it belongs
- *	to one connection
+ * @domain: domain of its connections; the PD holds a reference. NULL: the PD
+ *	belongs to one connection
  * @pd: the PD
  * @users: number of connections and regions of the domain that use it;
  *	krdma_dev.lock
  * @regions: regions of the domain, by krdma_region.link; krdma_dev.lock. The
- *	owner takes a region off with krdma_region_put(), or the removal of the
+ *	owner removes a region with krdma_region_put(), or the removal of the
  *	device does when no connection is attached
  */
 struct krdma_pd {
@@ -118,12 +119,12 @@ struct krdma_pd {
 
 /**
  * struct krdma_cq - a completion queue of one connection or of several
- * @link: in krdma_dev.cqs, or empty: of one connection
+ * @link: in krdma_dev.cqs; empty if the CQ belongs to one connection
  * @dev: device; with a reference while the CQ is being freed
  * @cq: the CQ
- * @size: entries that it was made for; it may have more
- * @used: what connections have taken of these; krdma_dev.lock
- * @free_work: frees it after a grace period
+ * @size: number of entries requested at creation; the CQ may have more
+ * @used: number of these that connections have reserved; krdma_dev.lock
+ * @free_work: frees the CQ after a grace period
  */
 struct krdma_cq {
 	struct list_head link;
@@ -135,10 +136,10 @@ struct krdma_cq {
 };
 
 /**
- * struct krdma_watch - somebody who wants to know of new RDMA devices
+ * struct krdma_watch - notification of new RDMA devices
  * @link: in krdma_watches of device.c, under krdma_watch_lock
- * @added: there is one. Context: krdma_watch_lock held; must not sleep; takes
- *	no other lock but krdma_conn.lock or krdma_again.lock
+ * @added: called for a new device. Context: krdma_watch_lock held; must not
+ *	sleep; may take only krdma_conn.lock or krdma_again.lock
  */
 struct krdma_watch {
 	struct list_head link;
@@ -147,11 +148,11 @@ struct krdma_watch {
 
 /**
  * struct krdma_budget - limits that a listener and its connections share
- * @ref: each of them holds one
- * @max_conns: of &krdma_params; constant
+ * @ref: held by the listener and by each connection
+ * @max_conns: &krdma_params.max_conns; constant
  * @max_bytes: &krdma_params.msg_memory; constant
  * @conns: number of connections
- * @bytes: memory for messages that no owner has yet
+ * @bytes: bytes of memory for messages that no owner has received yet
  */
 struct krdma_budget {
 	struct kref ref;
@@ -162,144 +163,153 @@ struct krdma_budget {
 };
 
 /**
- * struct krdma_conn - what is behind a krdma_cb
- * @cb: what the user sees; first, so that both have one address
- * @ref: the maker holds one (krdma_release_cb()), a listener one for each
- *	connection on its lists (krdma_cm_take_request() or its close), a queued
- *	@close_work, @call_work, @loan_work or @pull_work and a pending @timer, @alive,
- *	@step_work or @pull_limit one each (put when they have run or were
- *	cancelled), each message that is lent one. Work requests in flight need
- *	none: krdma_qp_drain() waits for their completions. Nor does the CM:
- *	rdma_destroy_id() waits for its callbacks
- * @p: parameters after defaults; pointers of the user's are not kept
- * @net: reference
- * @domain: reference; NULL: the PD is not shared
+ * struct krdma_conn - a connection or a listener, internal part of a krdma_cb
+ * @cb: public part; first, so that both have the same address
+ * @ref: one for the creator (krdma_release_cb()); one of the listener for each
+ *	connection on its lists (krdma_cm_take_request() or the listener's
+ *	close); one for a queued @close_work, @call_work, @loan_work or
+ *	@pull_work and a pending @timer, @alive, @step_work or @pull_limit each
+ *	(put when they have run or were cancelled); one for each message that is
+ *	lent. Work requests in flight need none, because krdma_qp_drain() waits
+ *	for their completions. The CM needs none, because rdma_destroy_id()
+ *	waits for its callbacks
+ * @p: parameters with defaults filled in; the user's pointers are not kept
+ * @net: network namespace, with a reference
+ * @domain: domain, with a reference; NULL: the PD is not shared
  * @ops: the owner's callbacks, or NULL
- * @budget: reference
- * @is_counted: @budget counts it
+ * @budget: limits shared with the listener, with a reference
+ * @is_counted: counted in @budget
  *
- * @lock: protects cb.state, from @error to @batch, @requests and
- *	@nrequests with the lists that it counts, and all of @msg that says so. Taken
- *	in any context
- * @wait: woken when anything changes that somebody may wait for
- * @error: why the connection ends, set once, with the move to CLOSING
+ * @lock: protects cb.state, the members from @error to @batch, @requests and
+ *	@nrequests with the lists that it counts, and the members of @msg that
+ *	name it. Taken in any context
+ * @wait: woken when anything changes that a task may wait for
+ * @error: why the connection ends; set once, with the move to CLOSING
  * @leaving: krdma_close() was called
- * @said_bye: and has posted BYE
- * @left: and the peer has ended the connection because of that
- * @stopped: the owner itself takes it down: no closing callback
- * @in_step: somebody in a step of connecting will see to close_work
- * @handed: raw mode: connect or accept has succeeded: the owner is to be told
- *	of the end
+ * @said_bye: krdma_close() has posted BYE
+ * @left: the peer has ended the connection because of that BYE
+ * @stopped: the owner itself is releasing the connection: no closing callback
+ * @in_step: a connect step is running and queues close_work at its end if
+ *	needed
+ * @handed: raw mode: connect or accept has succeeded, so the owner must be
+ *	notified of the end
  * @notified: the closing callback has been called
- * @told: asynchronous: connected() was called, will be by @call_work, or will not
- *	be
- * @call_connected: @call_work is to call connected(), with 0
- * @call_closing: @call_work is to tell of the end, after the last message
- * @sq_avail: send queue slots that are free, message mode
- * @bulk: bytes of requests on the send queue that move them without the peer's
- *	processor, see krdma_params_bulk_max()
- * @posted: krdma_wr on the send queue, in that order; a completion ends all up
- *	to its own, but on siw
+ * @told: asynchronous: connected() was called, will be called by @call_work, or
+ *	will never be called
+ * @call_connected: @call_work must call connected() with 0
+ * @call_closing: @call_work must call closing() after the last message
+ * @sq_avail: number of free send queue slots, message mode
+ * @bulk: bytes of READs and WRITEs on the send queue, which the adapters move
+ *	without the peer's processor, see krdma_params_bulk_max()
+ * @posted: posted krdma_wr, oldest first. A completion also retires all older
+ *	entries, except on siw, where each entry completes by itself
  * @pending: krdma_wr of requests that wait for a slot or a credit, or until
- *	@bulk is less
- * @npending: how many
- * @nleft: how many have left @pending for the send queue so far
- * @reads: work requests on the send queue that READ
- * @max_reads: siw: as many go at a time, 0: not known yet
- * @reads_left: requests that READ which have left @pending
- * @reads_over: and how many of these are over
- * @batch: where their work requests are put together
- * @siw_next: which of @siw_reads comes next
- * @posters: calls of krdma_post() that are running, and 1 until krdma_req_stop()
- * @was_established: state has been KRDMA_ESTABLISHED
- * @hung_up: the CM has said that the connection is closed
- * @exchanged: message mode: both sides have sent START; see krdma_conn_is_open()
- * @deaf: listener: there is no cm_id, or one whose device goes; see listen.c
+ *	@bulk is below its limit
+ * @npending: number of entries in @pending
+ * @nleft: number of entries moved from @pending to the send queue so far
+ * @reads: number of READ work requests on the send queue
+ * @max_reads: siw: limit of @reads, 0: not known yet
+ * @reads_left: number of READ requests that have left @pending
+ * @reads_over: number of these that have completed
+ * @batch: buffer for the work requests of @pending that are posted next
+ * @siw_next: index of the next entry of @siw_reads
+ * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
+ * @was_established: the state has been KRDMA_ESTABLISHED
+ * @hung_up: the CM has reported that the connection is closed
+ * @exchanged: message mode: both sides have sent START; see
+ *	krdma_conn_is_open()
+ * @deaf: listener: no cm_id, or one whose device is being removed; see listen.c
  *
- * @setup: protects making and breaking: cb.cm_id, cb.qp, cb.pd, @cq, @srq, @dev,
- *	@ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered, @drained, @may_post,
- *	@raw_live
- * @dev: reference from krdma_device_join() to krdma_device_detach()
- * @node: NUMA node of what is allocated from then on, NUMA_NO_NODE: any
+ * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, @cq,
+ *	@srq, @dev, @ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered,
+ *	@drained,
+ *	@may_post, @raw_live
+ * @dev: device, with a reference from krdma_device_join() to
+ *	krdma_device_detach()
+ * @node: NUMA node of allocations after krdma_device_join(), NUMA_NO_NODE: any
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
  * @kpd: PD in use
- * @regions: krdma_region.link
- * @invalidatable: regions whose keys the peer may take back, by the adapter's part
- *	of the key; what is found there stays as long as @lock is held
- * @frwrs: MRs that are kept, the first one longest, see frwr.c; krdma_frwr.link
- * @nfrwrs: how many
+ * @regions: list of regions, by krdma_region.link
+ * @invalidatable: regions that the peer may invalidate, indexed by the
+ *	adapter's part of the key. A region that is found stays as long as @lock
+ *	is held
+ * @frwrs: pool of unused MRs, oldest first, see frwr.c; krdma_frwr.link
+ * @nfrwrs: number of entries in @frwrs
  * @cq: completion queue of both directions
  * @srq: shared receive queue, or NULL
- * @ncqes: what it has taken of that
+ * @ncqes: number of entries of @cq that this connection has reserved
  * @answered: passive: accepted or rejected
- * @dialled: rdma_connect() or rdma_accept() was called: there is somebody to
- *	disconnect from
- * @drained: nothing completes any more
- * @may_post: krdma_req_stop() is still to come
- * @raw_live: raw mode, and qp_ready, if there is one, has succeeded: the owner may
- *	have work requests and MRs. Not while there is an @acceptor
- * @async: nobody waits; constant since the first step
- * @is_siw: since the QP exists: see krdma_msg_wait_start(), krdma_sends_pages()
- * @is_iwarp: since the QP exists: see krdma_region_sink()
+ * @dialled: rdma_connect() or rdma_accept() was called, so rdma_disconnect() is
+ *	needed
+ * @drained: no more completions
+ * @may_post: krdma_req_stop() has not been called yet
+ * @raw_live: raw mode: qp_ready has succeeded or there is none, so the owner
+ *	may have work requests and MRs. False while there is an @acceptor
+ * @async: no task waits in connect or accept; constant since the first step
+ * @is_siw: device is siw; set with the QP. See krdma_msg_wait_start(),
+ *	krdma_sends_pages()
+ * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
  * @max_inline: bytes that may be posted inline; constant since the QP exists,
- *	as are the next seven
- * @send_depth: send queue slots that are not krdma's own
- * @recv_depth: receives, likewise
- * @max_send_sge: pieces of a SEND or WRITE
- * @max_read_sge: pieces of a READ
+ *	as are the next seven members
+ * @send_depth: number of send queue slots without those for internal messages
+ * @recv_depth: number of receives, likewise
+ * @max_send_sge: maximum number of pieces of a SEND or WRITE
+ * @max_read_sge: maximum number of pieces of a READ
  * @max_map: bytes that can be mapped in one piece
- * @max_frwrs: how many of @frwrs there may be
- * @max_bulk: when @bulk is that much, no more is posted
+ * @max_frwrs: maximum number of @frwrs
+ * @max_bulk: limit of @bulk, from which on no further request is posted
  * @siw_reads: see krdma_siw_begin()
- * @part_cqe: of work requests that are not the last of their request
- * @modify_failed: the QP could not be moved, for lack of memory; see
+ * @part_cqe: completion of work requests that are not the last of their request
+ * @modify_failed: a state change of the QP failed for lack of memory; see
  *	krdma_qp_enable_rxe()
- * @flushed: a work request was flushed while connecting or established, and the
- *	timer is for that: see krdma_conn_flushed()
- * @local_failure: passive: it was not the peer's fault that it failed
- * @listen_error: listener: why it is deaf, as far as the log says, 0: it is not
+ * @flushed: a work request was flushed while connecting or established, and
+ *	@timer waits for the reason: see krdma_conn_flushed()
+ * @local_failure: passive: the handshake failed for a local reason
+ * @listen_error: listener: last logged reason of @deaf, 0: none
  *
- * @timer: ends what does not become established in time; of a listener: makes
- *	it listen again
- * @alive: message mode: looks now and then whether the peer was heard
+ * @timer: ends a connection that is not established in time; listener: retries
+ *	to listen
+ * @alive: message mode: checks periodically whether the peer was heard
  * @step_work: asynchronous connections: see async.c
- * @close_work: does what closing needs in process context
- * @call_work: tells the owner: of a new connection, or of the end; of a listener:
+ * @close_work: does the part of closing that needs process context
+ * @call_work: notifies the owner of a new connection or of its end; listener:
  *	of requests
  * @loan_work: lends messages, see loan.c
  * @pull_work: reads long messages, see pull.c
- * @pull_limit: their time limit
- * @free_work: frees what an atomic context gave up last
+ * @pull_limit: time limit of these reads
+ * @free_work: frees the connection after the last put in atomic context
  *
- * @acceptor: passive: reference to the listener that hands it out when the handshake
- *	is over, NULL: none; see krdma_accept_timeout()
- * @accept_error: what the handshake ended with; @acceptor's lock
- * @request_link: passive: in one of @acceptor's or its listener's next three lists
- * @watch: listener: tells it of new devices
+ * @acceptor: passive: listener that returns the connection after the handshake,
+ *	with a reference; NULL: none; see krdma_accept_timeout()
+ * @accept_error: result of the handshake; @acceptor's lock
+ * @request_link: passive: in one of the next three lists of @acceptor or
+ *	listener
+ * @watch: listener: notification of new devices
  * @requests: listener: connections in KRDMA_REQUESTED
- * @accepting: listener: connections whose handshake goes on
- * @accepted: listener: connections whose handshake is over, to be handed out
+ * @accepting: listener: connections whose handshake is in progress
+ * @accepted: listener: connections whose handshake is complete, to be returned
  * @nrequests: listener: number of connections in these three lists
  *
- * @hello: the peer's, in message mode
+ * @hello: the peer's hello, in message mode
  * @path: path, in bytes and names; krdma_conn.lock
  * @path_strict: end the connection if its path MTU is too long; constant
- * @resources: passive: RDMA READs that the peer asked to have served here
- * @depth: passive: RDMA READs that the peer serves
- * @src: where a client wants to come from, family 0: anywhere; where a listener
- *	listens, under @setup
+ * @resources: passive: number of RDMA READs that the peer wants to be served
+ *	here
+ * @depth: passive: number of RDMA READs that the peer serves
+ * @src: client: source address, family 0: any; listener: address to listen on,
+ *	under @setup
  * @local: address of this side, family 0: not known yet
  * @peer: address of the other side, likewise
  * @user_data: private data to send (client) or received
- * @user_data_len: bytes
+ * @user_data_len: bytes in @user_data
  * @peer_data: private data of the peer's user, from REQ or REP
- * @peer_data_len: bytes
+ * @peer_data_len: bytes in @peer_data
  * @rej: the peer's reject
  * @rejected: @rej is valid
- * @msg: message mode
- * @spin_op: looking for requests that are over
- * @spin_receive: looking for messages
- * @stats: what is counted
+ * @msg: state of message mode
+ * @spin_op: polling for completed requests
+ * @spin_receive: polling for messages
+ * @stats: counters
  */
 struct krdma_conn {
 	struct krdma_cb cb;
@@ -438,27 +448,29 @@ static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_sends_pages - does TCP have memory by reference that is the owner's again
+ * krdma_sends_pages - check whether TCP may still send memory that was freed
  * @conn: connection with a QP
  *
- * siw, 6.1 to 7.3 at least, does not copy what it sends when that is a page or
- * more and nobody asked for its completion: the answer to a READ, and what is not
- * signalled (siw_qp_prepare_tx()). TCP has references to the pages until the last
- * byte is acknowledged, whatever becomes of the work request, the MR and the QP.
+ * siw, 6.1 to 7.3 at least, does not copy data of a page or more if no
+ * completion was requested: the answer to a READ, and unsignalled work requests
+ * (siw_qp_prepare_tx()). TCP holds references to the pages until the last byte
+ * is acknowledged, even after the work request, the MR and the QP have ended.
+ *
+ * Return: true on siw.
  */
 static inline bool krdma_sends_pages(const struct krdma_conn *conn)
 {
 	return conn->is_siw;
 }
 
-/* Nothing completes any more. */
+/* Check that nothing completes any more. */
 static inline bool krdma_conn_is_silent(const struct krdma_conn *conn)
 {
 	return krdma_get_state(&conn->cb) == KRDMA_CLOSED ||
 	       (krdma_conn_is_over(conn) && READ_ONCE(conn->drained));
 }
 
-/* For what happens with every message: a lock less if nobody waits. */
+/* Wake waiters. Called for every message; avoids the lock if no task waits. */
 static inline void krdma_conn_wake(struct krdma_conn *conn)
 {
 	if (wq_has_sleeper(&conn->wait))
@@ -466,16 +478,16 @@ static inline void krdma_conn_wake(struct krdma_conn *conn)
 }
 
 /**
- * struct krdma_noio - what krdma_noio_enter() has changed
- * @on: whether it has
- * @flags: for memalloc_noio_restore()
+ * struct krdma_noio - state saved by krdma_noio_enter()
+ * @on: the task's flags were changed
+ * @flags: argument of memalloc_noio_restore()
  */
 struct krdma_noio {
 	bool on;
 	unsigned int flags;
 };
 
-/* All that this task allocates from here on is GFP_NOIO, if @p wants that. */
+/* Make allocations GFP_NOIO until krdma_noio_leave() if @p has KRDMA_NOIO. */
 static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
 {
 	struct krdma_noio noio = { .on = p->flags & KRDMA_NOIO };
@@ -486,9 +498,9 @@ static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
 }
 
 /*
- * The same in work of krdma_wq, krdma_peer_wq and krdma_connect_wq, of all
- * connections: when memory is short the one rescuer of a queue has to do that
- * before the work of a connection with KRDMA_NOIO.
+ * The same for work on krdma_wq, krdma_peer_wq and krdma_connect_wq, for all
+ * connections. When memory is short, the single rescuer of a queue must finish
+ * this work before the work of a connection with KRDMA_NOIO.
  */
 static inline struct krdma_noio krdma_noio_enter_work(void)
 {
@@ -501,7 +513,9 @@ static inline void krdma_noio_leave(struct krdma_noio noio)
 		memalloc_noio_restore(noio.flags);
 }
 
-/* Is the caller work of @conn on a queue that connections share? */
+/*
+ * Check whether the caller is work of @conn on a queue that connections share.
+ */
 static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 {
 	const struct work_struct *work = current_work();
@@ -512,8 +526,8 @@ static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 }
 
 /*
- * Where memory is allocated: every way to here goes through krdma_noio_enter() or
- * krdma_noio_enter_work().
+ * Called where memory is allocated. All callers must be inside
+ * krdma_noio_enter() or krdma_noio_enter_work().
  */
 static inline void krdma_noio_check(const struct krdma_conn *conn)
 {
@@ -639,17 +653,17 @@ void krdma_listen_work(struct work_struct *work);
 void krdma_listen_end(struct krdma_conn *conn);
 
 /**
- * struct krdma_op - what a task waits for: one or more work requests
- * @ref: the waiting task's and one for each work request in flight
- * @pending: work requests in flight; krdma_conn.lock
- * @error: of the first one that failed; krdma_conn.lock
+ * struct krdma_op - one or more work requests that a task waits for
+ * @ref: held by the waiting task and by each work request in flight
+ * @pending: number of work requests in flight; krdma_conn.lock
+ * @error: errno of the first one that failed; krdma_conn.lock
  * @refused: one completed with an error of its own, not with a flush;
  *	krdma_conn.lock
- * @wrs: work requests of who has no other memory for them
+ * @wrs: work requests, if the caller has no other memory for them
  *
- * Apart from the task's stack, because the task may be killed and leave while
- * work requests are in flight. And who waits is woken before their completions
- * are through, which holds for @wrs.
+ * Not on the task's stack, because the task may be killed and return while work
+ * requests are in flight. Also, a waiter is woken before the completion
+ * handlers have returned, so @ref must keep @wrs.
  */
 struct krdma_op {
 	refcount_t ref;
@@ -728,7 +742,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 
-/* What the peer said it takes. */
+/* Capabilities that the peer's hello advertises. */
 static inline bool krdma_peer_takes_imm(const struct krdma_conn *conn)
 {
 	return conn->hello.features & KRDMA_WIRE_FEATURE_WRITTEN;
