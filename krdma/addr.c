@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Host and port, as people write them, to a socket address. */
+/* Convert host and port in text form to a socket address. */
 #include <linux/export.h>
 #include <linux/inet.h>
 #include <linux/kernel.h>
@@ -10,12 +10,12 @@
 #include "priv.h"
 
 /**
- * krdma_addr_same_host - do two addresses name one host, ports aside
+ * krdma_addr_same_host - compare two addresses without their ports
  * @a: IPv4 or IPv6
  * @b: likewise
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if both name the same host.
  */
 bool krdma_addr_same_host(const struct sockaddr_storage *a,
 			  const struct sockaddr_storage *b)
@@ -32,7 +32,7 @@ bool krdma_addr_same_host(const struct sockaddr_storage *a,
 }
 
 /**
- * krdma_addr_port - the port of an address
+ * krdma_addr_port - return the port of an address
  * @addr: IPv4 or IPv6
  *
  * Context: any.
@@ -40,14 +40,14 @@ bool krdma_addr_same_host(const struct sockaddr_storage *a,
  */
 __be16 krdma_addr_port(const struct sockaddr_storage *addr)
 {
-	/* It is at the same place for both families. */
+	/* At the same place for both families. */
 	return ((const struct sockaddr_in *)addr)->sin_port;
 }
 
 /**
- * krdma_callers_net - the network namespace of the calling task
+ * krdma_callers_net - return the network namespace of the calling task
  *
- * Return: no reference; init_net for kernel threads.
+ * Return: the namespace, without a reference; init_net for kernel threads.
  */
 struct net *krdma_callers_net(void)
 {
@@ -57,15 +57,15 @@ struct net *krdma_callers_net(void)
 
 /**
  * krdma_parse_addr - turn a host and a port into a socket address
- * @net: where interface names of IPv6 scopes are looked up; NULL: in
- *	the caller's network namespace
+ * @net: network namespace for the interface names of IPv6 scopes; NULL: the
+ *	caller's
  * @host: IPv4 dotted quad or IPv6 address with an optional %interface or
  *	%number; NULL or "": any address, IPv4
- * @port: decimal 0 … 65535; NULL or "": 0, which a listener takes for "any"
+ * @port: decimal 0 … 65535; NULL or "": 0, which means "any" to a listener
  * @addr: result
  *
- * Names are not resolved: the kernel has no resolver that a module may call
- * without a helper in user space.
+ * Does not resolve names, because the kernel has no resolver that a module can
+ * call without a helper in user space.
  *
  * Context: any that may take rcu_read_lock().
  * Return: 0, or -EINVAL.
@@ -83,11 +83,11 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 		host = "0.0.0.0";
 	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
-	/* in4_pton() stops at a colon, for the sake of ::ffff:10.0.0.1. */
+	/* in4_pton() stops at a colon, because of ::ffff:10.0.0.1. */
 	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;
 
-	/* The port is at the same place for both families. */
+	/* At the same place for both families. */
 	((struct sockaddr_in *)&result)->sin_port = htons(number);
 	*addr = result;
 	return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back-off: the time to the next attempt doubles with each one that fails, and
- * is never quite the same, so that hosts which lost one peer at one moment do
- * not all call it at one moment.
+ * Back-off: the time to the next attempt doubles with each failure. It has a
+ * random part, so that hosts that lost the same peer at the same time do not
+ * all connect at the same time.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -11,10 +11,10 @@
 #include "backoff.h"
 
 /**
- * krdma_backoff_base - how long to wait, before jitter
- * @min_ms: after the first failure, not 0
- * @max_ms: at most, not less than @min_ms
- * @failures: attempts that failed in a row, 0 counts as 1
+ * krdma_backoff_base - calculate the wait before jitter
+ * @min_ms: wait after the first failure, in ms, not 0
+ * @max_ms: limit in ms, not less than @min_ms
+ * @failures: number of attempts that failed in a row, 0 counts as 1
  *
  * Return: milliseconds, @min_ms … @max_ms.
  */
@@ -31,11 +31,11 @@ u32 krdma_backoff_base(u32 min_ms, u32 max_ms, unsigned int failures)
 }
 
 /**
- * krdma_backoff_jitter - a time near another one
- * @ms: which; beyond 3.4e9 the result may wrap
- * @random: any number, each as likely as the others
+ * krdma_backoff_jitter - add a random part to a wait
+ * @ms: wait in ms; beyond 3.4e9 the result may wrap
+ * @random: uniform random number
  *
- * Return: milliseconds, @ms less a quarter to @ms and a quarter, each as likely.
+ * Return: milliseconds, uniform from @ms - @ms / 4 to @ms + @ms / 4.
  */
 u32 krdma_backoff_jitter(u32 ms, u32 random)
 {

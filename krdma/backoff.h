@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How long to wait before the next attempt. Pure: no clock, no random numbers. */
+/* Wait before the next attempt. Pure: no clock, no random numbers. */
 #ifndef KRDMA_BACKOFF_H
 #define KRDMA_BACKOFF_H
 

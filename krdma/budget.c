@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of what peers can make this host allocate: connections of a listener, and
- * memory for messages that are not complete or not received yet.
+ * Limits of the memory that peers can make this host allocate: connections of a
+ * listener, and messages that are incomplete or not received yet.
  *
- * A listener and its connections share one budget, which lives until the last of
- * them is freed; a client's connection has one of its own. Each connection is
- * counted from the request until it is freed, each message from the allocation of
- * its memory until the message is given to the owner.
+ * A listener and its connections share one budget, which is freed with the last
+ * of them. A client's connection has a budget of its own. A connection counts
+ * from the request until it is freed. A message counts from the allocation of
+ * its memory until the owner receives the message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,10 +15,10 @@
 #include "msg.h"
 
 /**
- * krdma_budget_alloc - make a budget
+ * krdma_budget_alloc - allocate a budget
  * @p: parameters with defaults
  *
- * Return: with one reference, or NULL.
+ * Return: budget with one reference, or NULL.
  */
 struct krdma_budget *krdma_budget_alloc(const struct krdma_params *p)
 {
@@ -59,7 +59,7 @@ void krdma_budget_put(struct krdma_budget *budget)
  * @conn: its new connection
  *
  * Context: any.
- * Return: 0: krdma_budget_del_conn() undoes it; or -EUSERS.
+ * Return: 0, undone by krdma_budget_del_conn(); or -EUSERS.
  */
 int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
 {
@@ -76,7 +76,7 @@ int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
 }
 
 /**
- * krdma_budget_del_conn - a connection or listener is freed
+ * krdma_budget_del_conn - release the budget of a connection or listener
  * @conn: connection or listener; may have no budget
  *
  * Context: any.
@@ -91,7 +91,7 @@ void krdma_budget_del_conn(struct krdma_conn *conn)
 	krdma_budget_put(conn->budget);
 }
 
-/* A charge that does not fit is not seen by others, whose charges may fit. */
+/* Add only if it fits, so that other charges never see one that does not. */
 static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
 {
 	s64 bytes = atomic64_read(&budget->bytes);
@@ -109,7 +109,7 @@ static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
  * @len: bytes
  *
  * Context: any. If the limit is reached, the connection ends.
- * Return: 0: krdma_budget_uncharge() undoes it; or -EDQUOT.
+ * Return: 0, undone by krdma_budget_uncharge(); or -EDQUOT.
  */
 int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 {
@@ -127,8 +127,8 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 }
 
 /**
- * krdma_budget_uncharge - the memory for a message is freed, or the owner's
- * @conn: connection; nothing happens if it has none
+ * krdma_budget_uncharge - stop counting the memory for a message
+ * @conn: connection; no effect if it has no such memory
  *
  * Context: any.
  */

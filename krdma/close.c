@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Closing in order: what was posted is completed, the peer is told why, and only
- * then the connection ends. krdma_disconnect() does none of that.
+ * Orderly closing: complete the posted requests, send the reason to the peer,
+ * and only then end the connection. krdma_disconnect() does none of that.
  *
- * The peer ends the connection when it is told (BYE). That this has arrived is
- * known only then: on iWARP a completion says no more than that TCP has it. So
- * messages that krdma_send() reported as sent may be lost there if the connection
- * is released without this.
+ * The reason is in a BYE. The peer ends the connection when it receives BYE,
+ * and only that proves that BYE has arrived: on iWARP a completion only means
+ * that TCP has the message. So without krdma_close(), messages that
+ * krdma_send() reported as sent may be lost on iWARP when the connection is
+ * released.
  */
 #include <linux/bottom_half.h>
 #include <linux/export.h>
 
 #include "msg.h"
 
-/* Nobody new may post or send from here on. */
+/* Refuse new posts and sends from here on. */
 static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 {
 	unsigned long flags;
@@ -40,7 +41,7 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	if (!list_empty(&conn->pending) ||
 	    conn->msg->busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
 		return false;
-	/* krdma's own messages go on. */
+	/* Do not wait for internal messages. */
 	list_for_each_entry(kwr, &conn->posted, link)
 		if (!kwr->reserved)
 			return false;
@@ -71,7 +72,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 
 	if (!(conn->hello.features & KRDMA_WIRE_FEATURE_BYE))
 		return 0;
-	/* See krdma_qp_post() for why bottom halves are off. */
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);
@@ -81,28 +82,31 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
 	if (ret)
 		return ret;
-	/* Takes the lock under which left was set with the state. */
+	/* Takes the lock under which left was set together with the state. */
 	ret = krdma_last_error(&conn->cb);
 	return conn->left ? 0 : ret;
 }
 
 /**
- * krdma_close - end a connection when all that was posted is over
+ * krdma_close - end a connection when all posted requests have completed
  * @cb: established connection in message mode
- * @reason: for the peer, who gets it from krdma_peer_reason(); the user's own
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * @reason: number defined by the user, which the peer gets from
+ *	krdma_peer_reason()
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * From here on nothing new is posted or sent on this side: -ESHUTDOWN. Waits
- * until requests and messages that were posted before have completed, tells the
- * peer, and waits until the peer has ended the connection, which it does at once.
- * What the peer sends meanwhile arrives; what it has in flight then fails.
+ * From here on this side refuses new posts and sends with -ESHUTDOWN. Waits
+ * until the requests and messages that were posted before have completed. Then
+ * sends the reason to the peer and waits until the peer has ended the
+ * connection, which it does at once. Messages of the peer arrive until then.
+ * Requests that the peer has in flight at the end fail.
  *
- * Whatever this returns, the connection ends as by krdma_disconnect(), and is to
- * be released.
+ * Whatever this returns, the connection ends as by krdma_disconnect(), and the
+ * owner must release it.
  *
- * Return: 0: all was completed, and the peer knows why, unless its krdma is too
- * old for reasons; -ETIMEDOUT; -EINTR; -EALREADY another task closes it;
- * -ENOTCONN; -EINVAL not message mode; or why the connection ended before.
+ * Return: 0: everything has completed, and the peer knows the reason, unless
+ * its krdma is too old for reasons; -ETIMEDOUT; -EINTR; -EALREADY: another task
+ * closes it; -ENOTCONN; -EINVAL: not message mode; or why the connection ended
+ * before.
  */
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 {
@@ -124,9 +128,9 @@ int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 EXPORT_SYMBOL_NS_GPL(krdma_close, KRDMA_NS);
 
 /**
- * krdma_close_told_locked - the peer says that it closes
+ * krdma_close_told_locked - handle a BYE of the peer
  * @conn: connection in message mode
- * @reason: why
+ * @reason: reason in the BYE
  *
  * Context: any, @conn->lock held.
  */
@@ -139,12 +143,12 @@ void krdma_close_told_locked(struct krdma_conn *conn, u32 reason)
 }
 
 /**
- * krdma_peer_reason - why the peer has closed
+ * krdma_peer_reason - return the reason for which the peer has closed
  * @cb: connection in message mode
- * @reason: result, what the peer gave to krdma_close()
+ * @reason: result: the peer's argument of krdma_close()
  *
  * Context: any.
- * Return: true if it gave one; else @reason is unchanged.
+ * Return: true if the peer sent one; otherwise @reason is unchanged.
  */
 bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason)
 {

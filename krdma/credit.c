@@ -6,9 +6,9 @@
 #include "credit.h"
 
 /**
- * krdma_credit_init - before the connection exists
+ * krdma_credit_init - initialize before the connection exists
  * @c: the credits
- * @depth: receives this side posts
+ * @depth: number of receives that this side posts
  */
 void krdma_credit_init(struct krdma_credit *c, u16 depth)
 {
@@ -16,9 +16,9 @@ void krdma_credit_init(struct krdma_credit *c, u16 depth)
 }
 
 /**
- * krdma_credit_start - the peer's hello said how many receives it has posted
+ * krdma_credit_start - set the credits that the peer's hello grants
  * @c: the credits
- * @peer_depth: receives at the peer
+ * @peer_depth: number of receives that the peer has posted
  */
 void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
 {
@@ -27,9 +27,9 @@ void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
 }
 
 /**
- * krdma_credit_may_send - is there a credit for one more message
+ * krdma_credit_may_send - check for a credit for one more message
  * @c: the credits
- * @reserved: for a message that only returns credits
+ * @reserved: the message only returns credits and may use the reserved credit
  *
  * Return: true if krdma_credit_take() may be called.
  */
@@ -39,11 +39,11 @@ bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved)
 }
 
 /**
- * krdma_credit_may_send_n - are there credits for some messages
+ * krdma_credit_may_send_n - check for credits for some messages
  * @c: the credits
- * @n: how many
+ * @n: number of messages
  *
- * Return: true if krdma_credit_take() may be called so often.
+ * Return: true if krdma_credit_take() may be called @n times.
  */
 bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
 {
@@ -51,10 +51,10 @@ bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
 }
 
 /**
- * krdma_credit_take - use one credit, give back what is owed
+ * krdma_credit_take - use one credit, and return the owed ones
  * @c: the credits
  *
- * Return: what goes into the message's header.
+ * Return: number of returned credits, for the message's header.
  */
 u16 krdma_credit_take(struct krdma_credit *c)
 {
@@ -68,7 +68,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_use - something is sent that cannot give credits back
+ * krdma_credit_use - use one credit for a WR that cannot return credits
  * @c: credits; krdma_credit_may_send() is true
  */
 void krdma_credit_use(struct krdma_credit *c)
@@ -77,9 +77,9 @@ void krdma_credit_use(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_undo - the message that took the credit could not be posted
+ * krdma_credit_undo - undo krdma_credit_take() for a message not posted
  * @c: the credits
- * @granted: what krdma_credit_take() returned
+ * @granted: result of krdma_credit_take()
  */
 void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 {
@@ -89,11 +89,11 @@ void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 }
 
 /**
- * krdma_credit_granted - the peer gave credits back
+ * krdma_credit_granted - add credits that the peer returned
  * @c: the credits
- * @granted: from a message's header, not to be trusted
+ * @granted: number in a message's header, not trusted
  *
- * Return: 0, or -EPROTO if the peer gave more than it can have receives.
+ * Return: 0, or -EPROTO if that exceeds the depth of the peer's receive queue.
  */
 int krdma_credit_granted(struct krdma_credit *c, u16 granted)
 {
@@ -104,11 +104,11 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
 }
 
 /**
- * krdma_credit_arrived - the peer has sent a message
+ * krdma_credit_arrived - account for a message of the peer
  * @c: the credits
  *
- * There was a receive for it, or it would not have arrived; but that may be one
- * that the peer has not been told about.
+ * The message found a receive, but possibly one that has not been advertised to
+ * the peer.
  *
  * Return: 0, or -EPROTO if the peer had no credit left.
  */
@@ -121,7 +121,7 @@ int krdma_credit_arrived(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_lend - the owner keeps a receive
+ * krdma_credit_lend - account for a receive that the owner keeps
  * @c: the credits
  */
 void krdma_credit_lend(struct krdma_credit *c)
@@ -130,7 +130,7 @@ void krdma_credit_lend(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_unlend - the owner gives back a receive
+ * krdma_credit_unlend - account for a receive that the owner returns
  * @c: the credits
  */
 void krdma_credit_unlend(struct krdma_credit *c)
@@ -139,12 +139,12 @@ void krdma_credit_unlend(struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_reposted - a receive is posted again
+ * krdma_credit_reposted - account for a receive that is posted again
  * @c: the credits
- * @quiet: what it had taken only returned credits
+ * @quiet: its last message only returned credits
  *
- * Return: false if that is more than the queue is deep, which is a bug of
- * ours; nothing is counted then.
+ * Return: false if the queue is not that deep, which is a bug in krdma; then
+ * nothing is counted.
  */
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 {
@@ -156,10 +156,10 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 }
 
 /*
- * The peer has the reserved credit at most, and nothing waits to be received:
- * only the owner could change that, and it may wait for the peer. With one
- * credit owed there is no message: two ends in that state would answer each
- * other endlessly. With two, each message answers two of the other end.
+ * The peer has at most the reserved credit, and nothing waits to be received.
+ * Only the owner could change that, and it may wait for the peer. With one
+ * credit owed no message is sent, because two ends in that state would answer
+ * each other endlessly. With two, each message answers two of the other end.
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {
@@ -168,14 +168,14 @@ static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 }
 
 /**
- * krdma_credit_should_return - check whether credits need a message of their own
+ * krdma_credit_should_return - check whether credits need their own message
  * @c: the credits
  *
- * Half of the queue: earlier would cost messages, later would let a sender
- * stop that has nothing left but the reserved credit. See credit.h for what is
- * lent.
+ * Half of the queue: returning credits earlier would cost messages; later, a
+ * sender with only the reserved credit left would stop. See credit.h for lent
+ * receives.
  *
- * Return: true if so much is owed.
+ * Return: true if enough credits are owed.
  */
 bool krdma_credit_should_return(const struct krdma_credit *c)
 {

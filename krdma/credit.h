@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Credits: how many messages each side may send. Pure arithmetic; the caller
- * holds the connection's lock.
+ * Credits: number of messages that each side may send. Pure arithmetic; the
+ * caller holds the connection's lock.
  *
- * One credit stands for one receive that is posted at the peer. The peer starts
- * us with as many as its receive queue is deep. Every message takes one. The
- * peer gives credits back in the header of whatever it sends, and when it owes
- * half of its queue and has nothing to send, in a message of its own. The last
- * credit is kept for such messages, so that two ends that both have used up
- * theirs can still give some back.
+ * One credit is one receive that is posted at the peer. Initially each side has
+ * as many credits as the peer's receive queue is deep. Every message takes one.
+ * The peer returns credits in the header of every message. If it owes half of
+ * its queue and has nothing to send, it returns them in a CREDIT message. The
+ * last credit is reserved for CREDIT messages, so that two ends that have used
+ * up their credits can still return some.
  *
- * Receives that are lent to the owner make the queue shorter: half of what is
- * left counts. Credits that were used by messages which only return credits
- * (quiet) do not count there, or two ends that have lent nearly everything would
- * answer each other endlessly. They do count if the peer has no credit at all,
- * or if it has only the reserved one and two or more are owed. So the peer can
- * send as long as the owner keeps KRDMA_CREDIT_KEEP fewer than the queue has.
+ * Receives that are lent to the owner shorten the queue: half of the rest
+ * counts. Credits that were used by CREDIT messages (quiet) are excluded from
+ * this rule. Otherwise two ends with nearly all buffers lent would answer each
+ * other endlessly. Quiet credits do count if the peer has no credit at all, or
+ * if it has only the reserved one and two or more are owed. So the peer can
+ * send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -23,27 +23,28 @@
 #include <linux/types.h>
 
 /*
- * Fewest receives a side may have: a message that only returns credits must
- * not itself make the other side owe half of its queue, or the two would answer
- * each other for ever.
+ * Minimum depth of a receive queue. A message that only returns credits must
+ * not itself make the other side owe half of its queue, or both would answer
+ * each other endlessly.
  */
 #define KRDMA_CREDIT_MIN_DEPTH 4
 
 /*
- * Receives that the owner must leave to the peer: the reserved credit, and the
- * two that are worth a message, see krdma_credit_should_return().
+ * Number of receives that the owner must leave to the peer: the reserved
+ * credit, and two that justify a message, see krdma_credit_should_return().
  */
 #define KRDMA_CREDIT_KEEP 3
 
 /**
- * struct krdma_credit - both directions of one connection
- * @avail: messages we may still send
- * @avail_max: depth of the peer's receive queue, the most @avail can be
- * @owed: receives posted again that the peer has not been told about
- * @told: receives the peer knows of and has not used: what it may still send
- * @quiet: of @owed, receives that took messages which only returned credits
- * @lent: receives that the owner keeps
- * @depth: depth of our own receive queue
+ * struct krdma_credit - credits of both directions of one connection
+ * @avail: number of messages that this side may still send
+ * @avail_max: depth of the peer's receive queue, the limit of @avail
+ * @owed: number of reposted receives that have not been advertised to the peer
+ * @told: number of receives that the peer knows of and has not used: messages
+ *	that it may still send
+ * @quiet: number of @owed receives whose message only returned credits
+ * @lent: number of receives that the owner keeps
+ * @depth: depth of this side's receive queue
  */
 struct krdma_credit {
 	u16 avail;

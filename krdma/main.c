@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Module init and exit, and what all connections share. */
+/* Module init and exit, and the workqueues of all connections. */
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
@@ -14,11 +14,11 @@ static struct workqueue_struct *krdma_owner_wq;
 static struct workqueue_struct *krdma_owner_noio_wq;
 
 /**
- * krdma_owner_queue - the workqueue of owners' callbacks
+ * krdma_owner_queue - select the workqueue of owners' callbacks
  * @p: parameters of the connection or listener
  *
- * Apart from the others, because callbacks may sleep; and they may wait for work of
- * queues that are not for memory reclaim, which work of krdma_wq must not.
+ * Separate queues, because callbacks may sleep. They may also wait for work on
+ * queues that are not for memory reclaim, which work on krdma_wq must not.
  *
  * Return: the queue.
  */

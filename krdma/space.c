@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Write space: tell the owner when a post that was refused may be tried again.
+ * Write space: notify the owner when a refused post may be tried again.
  *
- * krdma_post() refuses with -EAGAIN if there is no room, and notes how much
- * would have been enough, under the krdma_conn.lock under which it looked. What
- * makes room (a completion, credits, the end of a blocking sender) checks that
- * note under the same lock, so no refusal is missed.
+ * If there is no room, krdma_post() refuses with -EAGAIN and notes the room
+ * that the post needs, under the same krdma_conn.lock as the check. Every event
+ * that makes room (a completion, credits, the end of a blocking sender) checks
+ * that note under the same lock, so no refusal is missed.
  *
- * One at a time calls back, and has krdma_space.telling. Room that appears in
- * that time is checked when the callback has returned. Each round needs an
- * event, so it does not loop by itself. krdma_msg_stop() waits for the callback.
+ * Only one context at a time calls back; it has set krdma_space.telling. Room
+ * that appears during the callback is checked after it has returned. Each round
+ * needs an event, so the callback does not loop by itself. krdma_msg_stop()
+ * waits for the callback.
  */
 #include "msg.h"
 
-/* A queue that was full is not reported for each single request that leaves. */
+/* After the queue was full, notify when half of it is free, not per request. */
 #define KRDMA_SPACE_PENDING (KRDMA_PENDING_MAX / 2)
 
 /**
  * krdma_space_refused_locked - note a refused post
  * @conn: connection in message mode
- * @need: what would have been enough
+ * @need: room that would have been enough
  *
- * The least of several refusals counts: the owner is told when one of them may
- * succeed, and refused again with the others.
+ * The minimum of several refusals counts: the owner is notified when one of the
+ * posts may succeed. The others are then refused again.
  *
  * Context: any, @conn->lock held.
  */
@@ -59,11 +60,11 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_space_begin_locked - check whether the caller has to call back
+ * krdma_space_begin_locked - check whether the caller must call back
  * @conn: connection in message mode, where room may have appeared
  *
  * Context: any, @conn->lock held.
- * Return: true if so: krdma_space_tell() must follow.
+ * Return: true if krdma_space_tell() must follow.
  */
 bool krdma_space_begin_locked(struct krdma_conn *conn)
 {
@@ -84,7 +85,7 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 	return true;
 }
 
-/* Return: true if the caller has to call back once more. */
+/* Return: true if the caller must call back once more. */
 static bool krdma_space_end(struct krdma_conn *conn)
 {
 	struct krdma_space *space = &conn->msg->space;
@@ -105,7 +106,7 @@ static bool krdma_space_end(struct krdma_conn *conn)
 }
 
 /**
- * krdma_space_tell - call back
+ * krdma_space_tell - call write_space of the owner
  * @conn: connection for which krdma_space_begin_locked() returned true
  *
  * Context: that of completions, or process.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cutting a request into work requests, see span.h. Pure. */
+/* Split a request into work requests, see span.h. Pure. */
 #include <linux/minmax.h>
 
 #include "span.h"
 
 /**
- * krdma_span_begin - begin to cut
+ * krdma_span_begin - begin to split a request
  * @span: result
  * @sges: local pieces, @len bytes in all, none of them empty
  * @segs: remote segments, NULL if there are none
- * @offset: where in @segs; offset + @len is within them
+ * @offset: offset in @segs; offset + @len is within them
  * @len: bytes
  */
 void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
@@ -36,13 +36,13 @@ static void krdma_span_advance(struct krdma_span *span, u32 len)
 }
 
 /**
- * krdma_span_next - cut off one work request
- * @span: how far it is; the segment and offset of the work request are those
- *	before the call
- * @sges: result, pieces of the work request; NULL: only go on
- * @max: how many it may have
+ * krdma_span_next - split off one work request
+ * @span: position. Before the call it has the remote segment and offset of the
+ *	work request
+ * @sges: result: pieces of the work request; NULL: only advance
+ * @max: maximum number of pieces
  *
- * Return: how many it has.
+ * Return: number of pieces.
  */
 u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
 {
@@ -70,14 +70,14 @@ u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
 }
 
 /**
- * krdma_span_count - how many work requests it will be
+ * krdma_span_count - count the work requests of a request
  * @sges: as for krdma_span_begin()
  * @segs: likewise
  * @offset: likewise
- * @len: likewise; 0 takes one
- * @max: pieces of each
+ * @len: likewise; 0 needs one
+ * @max: maximum number of pieces of each
  *
- * Return: the number.
+ * Return: number of work requests.
  */
 u32 krdma_span_count(const struct ib_sge *sges, const struct krdma_seg *segs,
 		     u64 offset, u32 len, u32 max)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cutting a request into work requests. Pure; of RDMA it knows struct ib_sge.
+ * Splitting of a request into work requests. Pure; its only RDMA type is
+ * struct ib_sge.
  *
- * The local bytes are a list of pieces, the remote ones a list of segments, and
- * their borders need not meet. A work request has at most so many pieces, and
- * stays within one segment, for it names one rkey.
+ * The local memory is a list of pieces, the remote memory a list of segments,
+ * with unrelated borders. A work request has a limited number of pieces and
+ * stays within one segment, because it names one rkey.
  */
 #ifndef KRDMA_SPAN_H
 #define KRDMA_SPAN_H
@@ -14,12 +15,12 @@
 #include "wire.h"
 
 /**
- * struct krdma_span - how far the cutting has come
+ * struct krdma_span - position in a request that is being split
  * @sge: local piece
- * @sge_off: bytes of it that are done
+ * @sge_off: bytes of @sge already used
  * @seg: remote segment, NULL: nothing remote
- * @seg_off: bytes of it that are done
- * @left: bytes still to do
+ * @seg_off: bytes of @seg already used
+ * @left: bytes left
  */
 struct krdma_span {
 	const struct ib_sge *sge;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How long a task looks for what it waits for before it sleeps.
+ * Time that a task polls before it sleeps.
  *
- * A look that pays doubles the time of the next one, up to what the owner allows;
- * one that does not halves it. When less than a microsecond is left the next 64
- * waits sleep at once, and then one looks for the whole time again: so what was
- * slow for a while is found to be fast, and where looking is of no use, as on the
- * only processor, it costs each wait a thirtieth of that time at most.
+ * Polling that succeeds doubles the time for the next wait, up to the owner's
+ * limit. Polling that fails halves it. When the time falls below a microsecond,
+ * the next 64 waits sleep at once, and the wait after them polls for the whole
+ * limit again. So polling resumes when a slow event becomes fast. Where polling
+ * never succeeds, as with a single processor, it costs each wait at most 1/30
+ * of the limit on average.
  */
 #include <linux/compiler.h>
 #include <linux/minmax.h>
@@ -14,11 +15,11 @@
 #include "spin.h"
 
 /**
- * krdma_spin_begin - how long may this wait look
- * @spin: of waits of this kind
- * @max_us: at most, 0: never
+ * krdma_spin_begin - return the time that a wait may poll
+ * @spin: state of waits of this kind
+ * @max_us: limit in µs, 0: do not poll
  *
- * Return: microseconds, for krdma_spin_end(); 0: sleep.
+ * Return: microseconds, for krdma_spin_end(); 0: sleep at once.
  */
 u32 krdma_spin_begin(struct krdma_spin *spin, u32 max_us)
 {
@@ -32,11 +33,11 @@ u32 krdma_spin_begin(struct krdma_spin *spin, u32 max_us)
 }
 
 /**
- * krdma_spin_end - learn from a look
- * @spin: of waits of this kind
- * @max_us: as before
+ * krdma_spin_end - record the result of polling
+ * @spin: state of waits of this kind
+ * @max_us: as for krdma_spin_begin()
  * @budget_us: from krdma_spin_begin(), not 0
- * @paid: what was waited for came in that time
+ * @paid: the event came while polling
  */
 void krdma_spin_end(struct krdma_spin *spin, u32 max_us, u32 budget_us,
 		    bool paid)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How long to look before sleeping. Pure: no clock. */
+/* Time to poll before sleeping. Pure: no clock. */
 #ifndef KRDMA_SPIN_H
 #define KRDMA_SPIN_H
 
 #include <linux/types.h>
 
-/* Waits that sleep at once after the last look that did not pay. */
+/* Number of waits that sleep at once after polling failed to the end. */
 #define KRDMA_SPIN_REST 64
 
 /**
- * struct krdma_spin - what looking has been good for so far
- * @budget_us: how long to look, 0: as long as is allowed
- * @rest: waits that sleep at once before the next look
+ * struct krdma_spin - success of polling so far
+ * @budget_us: time to poll in µs, 0: the limit
+ * @rest: number of waits that sleep at once before polling resumes
  *
- * All zero at first. Tasks that wait at a time may overwrite each other's
- * result: nothing but time depends on it.
+ * Initially zero. Tasks that wait at the same time may overwrite each other's
+ * result, which affects only timing.
  */
 struct krdma_spin {
 	u32 budget_us;

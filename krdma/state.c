@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a connection and of a listener, as tables.
+ * Allowed state changes of a connection and of a listener, as tables.
  *
  *   client:  NEW > RESOLVING_ADDR > RESOLVING_ROUTE > ROUTED > READY
  *                > CONNECTING > ESTABLISHED > CLOSING > CLOSED
  *   server:  REQUESTED > READY > CONNECTING > ESTABLISHED > CLOSING > CLOSED
  *   listener: NEW > LISTENING > CLOSING > CLOSED
  *
- * Any state but CLOSED may move to CLOSING: something can go wrong anywhere.
- * Why it went wrong is not a state, see krdma_last_error().
+ * Any state except CLOSED may move to CLOSING, because errors can occur
+ * anywhere. The reason is not part of the state, see krdma_last_error().
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -50,7 +50,7 @@ static const char * const krdma_state_names[KRDMA_STATES] = {
 };
 
 /**
- * krdma_state_may_move - is this move allowed
+ * krdma_state_may_move - check whether a state change is allowed
  * @role: connection or listener
  * @from: present state
  * @to: wanted state
@@ -70,11 +70,11 @@ bool krdma_state_may_move(enum krdma_role role, enum krdma_state from,
 }
 
 /**
- * krdma_state_name - a state as people read it
+ * krdma_state_name - return the name of a state
  * @state: a state of a connection or a listener
  *
  * Context: any.
- * Return: its name, "?" for a number that is no state. Never NULL.
+ * Return: the name, "?" for an invalid number. Never NULL.
  */
 const char *krdma_state_name(enum krdma_state state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which state of a krdma_cb may follow which. Pure: no locks, no verbs. */
+/* Allowed state changes of a krdma_cb. Pure: no locks, no verbs. */
 #ifndef KRDMA_STATE_H
 #define KRDMA_STATE_H
 
