@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection that is kept: whoever wants to be connected to a peer for good
- * says so once, and is told when it is and when it is not.
+ * Persistent connections: krdma connects to a peer again whenever the
+ * connection ends, and notifies the owner of each connection and of its end.
  *
- * A krdma_again has at most one krdma_cb at a time, which belongs to it. Its
- * life is a circle, and whoever makes a step is alone in it:
+ * A krdma_again owns at most one krdma_cb at a time. Its state moves in a
+ * circle, and only one context at a time makes a step:
  *
  *	WAITING		the work is queued for the next attempt
- *	CONNECTING	the work makes a cb and calls krdma_connect_async();
- *			that fails at once, or the cb's callback goes on
- *	CONNECTED	the owner's connected() is called; when the cb's closing
- *			callback comes, so is its lost()
- *	WAITING		after the cb was released, and never before: so the old
- *			connection is gone when a new one is dialled
+ *	CONNECTING	the work creates a cb and calls krdma_connect_async();
+ *			that fails at once, or the cb's callback makes the next
+ *			step
+ *	CONNECTED	the owner's connected() is called; its lost() is called
+ *			in the cb's closing callback
+ *	WAITING		only after the cb was released, so the old connection
+ *			is freed before a new one is started
  *
- * krdma_again_stop() does not break into the circle: it ends the cb, and the
- * circle ends in STOPPED instead of WAITING.
+ * krdma_again_stop() only ends the cb. The circle then ends in STOPPED instead
+ * of WAITING.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -33,39 +34,40 @@
 
 #define KRDMA_AGAIN_MIN_MS 100
 #define KRDMA_AGAIN_MAX_MS 10000
-/* As for times of a connection: an hour. */
+/* An hour, as for the times of a connection. */
 #define KRDMA_AGAIN_LIMIT_MS (3600 * 1000)
 
 /**
- * struct krdma_again - a connection that is kept
- * @p: of each cb; @src, @private_data, a namespace and a domain of our own
+ * struct krdma_again - a persistent connection
+ * @p: parameters of each cb; @src, @private_data, namespace and domain are held
+ *	by this struct
  * @src: source address, if @p.src is set
- * @private_data: of the REQ, if @p.private_data is set
- * @dst: the peer
+ * @private_data: private data of the REQ, if @p.private_data is set
+ * @dst: address of the peer
  * @ops: the owner's callbacks
- * @context: the owner's
- * @min_ms: shortest wait
- * @max_ms: longest wait
+ * @context: the owner's pointer
+ * @min_ms: shortest wait in ms
+ * @max_ms: longest wait in ms
  *
  * All of these are constant.
  *
  * @link: in krdma_agains
- * @work: makes an attempt, when its time has come
- * @watch: tells of new RDMA devices
+ * @work: makes the next attempt
+ * @watch: notification of new RDMA devices
  * @stopped: completed by the step to KRDMA_AGAIN_STOPPED
  *
  * @lock: protects the rest. Taken in any context
  * @state: see above
  * @stopping: krdma_again_stop() was called
- * @failing: the log says that it is not connected
- * @cb: from before krdma_connect_async() until before krdma_release_cb()
- * @epoch: connections so far
- * @failures: attempts in a row that did not lead to a lasting connection
- * @error: of the last one
- * @since: KRDMA_AGAIN_CONNECTED: jiffies
+ * @failing: the failure to connect has been logged
+ * @cb: set from before krdma_connect_async() until before krdma_release_cb()
+ * @epoch: number of connections so far
+ * @failures: number of attempts in a row without a lasting connection
+ * @error: errno of the last failed attempt or ended connection
+ * @since: time of the move to KRDMA_AGAIN_CONNECTED, in jiffies
  *
- * @peer_mtu: path MTU that the peer's interface had last time, 0: not known;
- *	used by one step after the other, without a lock
+ * @peer_mtu: last known path MTU of the peer's interface, in bytes; 0: not
+ *	known. Only one step at a time uses it, without a lock
  */
 struct krdma_again {
 	struct krdma_params p;
@@ -98,7 +100,7 @@ struct krdma_again {
 static LIST_HEAD(krdma_agains);
 static DEFINE_MUTEX(krdma_agains_lock); /* krdma_agains */
 
-/* Soon, but not all at the same moment. */
+/* Queue the next attempt, with jitter. */
 static void krdma_again_queue_locked(struct krdma_again *again, u32 ms)
 {
 	lockdep_assert_held(&again->lock);
@@ -107,7 +109,7 @@ static void krdma_again_queue_locked(struct krdma_again *again, u32 ms)
 			 msecs_to_jiffies(ms));
 }
 
-/* Forget how often it has failed, and do not wait as long as that was worth. */
+/* Reset the back-off, and make the next attempt after @ms. */
 static void krdma_again_hurry(struct krdma_again *again, u32 ms)
 {
 	unsigned long flags;
@@ -128,9 +130,9 @@ static void krdma_again_device_added(struct krdma_watch *watch)
 }
 
 /*
- * A connection that lasted as long as the longest wait clears the record. One
- * that ends sooner does not: a peer that takes connections and ends them would
- * be called for ever at the shortest wait.
+ * A connection that lasted for the longest wait resets the back-off. A shorter
+ * one does not: if a peer accepts and ends each connection, it would get an
+ * attempt at the shortest wait endlessly.
  */
 static void krdma_again_failed_locked(struct krdma_again *again, int error)
 {
@@ -145,7 +147,7 @@ static void krdma_again_failed_locked(struct krdma_again *again, int error)
 	again->error = error;
 }
 
-/* Return: is it news that it is not connected? */
+/* Return: true if the failure has not been logged yet. */
 static bool krdma_again_wait_locked(struct krdma_again *again, int error)
 {
 	bool news = !again->failing;
@@ -161,8 +163,9 @@ static bool krdma_again_wait_locked(struct krdma_again *again, int error)
 }
 
 /*
- * The step after an attempt or a connection; its cb is released. The last use of
- * @again if it is being stopped: the address for the log is taken before.
+ * Make the step after an attempt or a connection, whose cb is released. If
+ * @again is being stopped it may be freed here, so copy the address for the log
+ * first.
  */
 static void krdma_again_over(struct krdma_again *again, int error)
 {
@@ -183,7 +186,7 @@ static void krdma_again_over(struct krdma_again *again, int error)
 				    &dst, error);
 }
 
-/* Nobody can get at it any more, then it goes. */
+/* Clear @cb first, so that no other context can use it; then release it. */
 static void krdma_again_release_cb(struct krdma_again *again)
 {
 	struct krdma_cb *cb;
@@ -196,7 +199,9 @@ static void krdma_again_release_cb(struct krdma_again *again)
 	krdma_release_cb(cb);
 }
 
-/* Return: the epoch, or 0: it is being stopped, and closing() will come. */
+/*
+ * Return: the epoch, or 0: it is being stopped, and closing() will be called.
+ */
 static u64 krdma_again_up(struct krdma_again *again, bool *news)
 {
 	unsigned long flags;
@@ -224,7 +229,7 @@ static void krdma_again_tell_failed(struct krdma_again *again,
 	module_put(owner);
 }
 
-/* If it has not answered, its last answer counts. */
+/* Keep the last known MTU if the peer has not answered. */
 static void krdma_again_learn(struct krdma_again *again,
 			      const struct krdma_cb *cb)
 {
@@ -261,7 +266,7 @@ static void krdma_again_closing(struct krdma_cb *cb, int reason)
 
 	struct module *owner = krdma_owner_hold(again->ops->owner);
 
-	/* Only callbacks of cb change it now, and this is the last one. */
+	/* Only callbacks of cb change state now, and this is the last one. */
 	if (READ_ONCE(again->state) == KRDMA_AGAIN_CONNECTED)
 		again->ops->lost(again, cb, reason);
 	module_put(owner);
@@ -269,7 +274,7 @@ static void krdma_again_closing(struct krdma_cb *cb, int reason)
 	krdma_again_over(again, reason);
 }
 
-/* Not if its owner does not know it: krdma_again_stop() was faster then. */
+/* Not if krdma_again_stop() was first: then the owner does not know @cb. */
 static void krdma_again_receive(struct krdma_cb *cb, struct krdma_loan *loan)
 {
 	struct krdma_again *again = cb->context;
@@ -302,7 +307,7 @@ static const struct krdma_ops krdma_again_receive_ops = {
 	.closing = krdma_again_closing,
 };
 
-/* False: it is being stopped, or the work was queued once too often. */
+/* Return: false: it is being stopped, or the work was queued twice. */
 static bool krdma_again_begin(struct krdma_again *again)
 {
 	unsigned long flags;
@@ -316,7 +321,7 @@ static bool krdma_again_begin(struct krdma_again *again)
 	return may;
 }
 
-/* From here on krdma_again_stop() can end it. */
+/* Set @cb, so that krdma_again_stop() can end it from here on. */
 static int krdma_again_set_cb(struct krdma_again *again, struct krdma_cb *cb)
 {
 	unsigned long flags;
@@ -331,9 +336,9 @@ static int krdma_again_set_cb(struct krdma_again *again, struct krdma_cb *cb)
 }
 
 /*
- * The peer's interface may have a smaller MTU: with the path MTU of this side its
- * long packets would be lost. Such a connection fails, and the next attempt has
- * the peer's MTU, which may have grown when it has connected.
+ * If the peer's interface has a smaller MTU, the path MTU of this side would
+ * lose its long packets. Such a connection fails, and the next attempt uses the
+ * peer's MTU. That is read again with each answer, because it may have grown.
  */
 static struct krdma_cb *krdma_again_create(struct krdma_again *again)
 {
@@ -363,7 +368,7 @@ static void krdma_again_work(struct work_struct *work)
 	}
 	ret = krdma_again_set_cb(again, cb) ?:
 	      krdma_connect_async(cb, (struct sockaddr *)&again->dst);
-	/* If that worked, cb's callbacks may have gone round the circle. */
+	/* If that worked, cb's callbacks may have made any number of steps. */
 	if (!ret)
 		return;
 	krdma_again_tell_failed(again, cb, ret);
@@ -383,7 +388,7 @@ static int krdma_again_set_times(struct krdma_again *again,
 	return 0;
 }
 
-/* The structs of the first version that let them grow. */
+/* Sizes of the structs in the first version that allowed them to grow. */
 #define KRDMA_AGAIN_PARAMS_SIZE_MIN \
 	offsetofend(struct krdma_again_params, max_ms)
 #define KRDMA_AGAIN_INFO_SIZE_MIN offsetofend(struct krdma_again_info, error)
@@ -420,7 +425,7 @@ static int krdma_again_set_src(struct krdma_again *again)
 	return 0;
 }
 
-/* What the user's parameters point to need not live as long as this. */
+/* Copy what the user's parameters point to, because @again may live longer. */
 static int krdma_again_set_params(struct krdma_again *again,
 				  const struct krdma_params *params)
 {
@@ -430,7 +435,7 @@ static int krdma_again_set_params(struct krdma_again *again,
 	ret = krdma_params_set(&checked, params);
 	if (ret)
 		return ret;
-	/* With the zeroes that mean defaults: each connection fills them in. */
+	/* Keep zeroes that mean defaults: each connection fills them in. */
 	ret = krdma_params_take(&again->p, params);
 	if (ret)
 		return ret;
@@ -442,7 +447,7 @@ static int krdma_again_set_params(struct krdma_again *again,
 	again->p.ops = again->ops->receive ? &krdma_again_receive_ops :
 					     &krdma_again_wait_ops;
 	again->p.context = again;
-	/* The peer may not have noticed the end of the last one. */
+	/* The peer may not have noticed the end of the previous connection. */
 	while (!again->p.session)
 		again->p.session = get_random_u32();
 	again->p.net = again->p.net ?: krdma_callers_net();
@@ -481,21 +486,20 @@ static void krdma_again_free(struct krdma_again *again)
 }
 
 /**
- * krdma_again_start - be connected to a peer from now on
+ * krdma_again_start - start a persistent connection to a peer
  * @dst: IPv4 or IPv6 address and port of a listener
- * @params: of each connection, NULL: defaults. Message mode only, without ops;
- *	context is not used. Whatever it points to is copied
- * @owner: whom to tell, and how often to try; its ops must outlive
- *	krdma_again_stop()
+ * @params: parameters of each connection, NULL: defaults. Message mode only,
+ *	without ops; context is not used. Memory that they point to is copied
+ * @owner: callbacks and retry times; its ops must outlive krdma_again_stop()
  *
- * The first attempt begins at once. When one fails, or the connection ends for
- * whatever reason, krdma_disconnect() on this side included, another one
- * follows, for ever.
+ * The first attempt begins at once. Whenever an attempt fails or the connection
+ * ends, also by krdma_disconnect() on this side, another attempt follows,
+ * without limit.
  *
  * Callbacks may come before this returns.
  *
- * Return: what krdma_again_stop() ends, ERR_PTR(-EINVAL), ERR_PTR(-ENOMEM). That
- * the peer cannot be reached is no error.
+ * Return: argument for krdma_again_stop(), ERR_PTR(-EINVAL) or
+ * ERR_PTR(-ENOMEM). An unreachable peer is no error.
  */
 struct krdma_again *krdma_again_start(const struct sockaddr *dst,
 				      const struct krdma_params *params,
@@ -537,7 +541,7 @@ static void krdma_again_end_cb(struct krdma_again *again)
 	krdma_put(cb);
 }
 
-/* If nothing was under way, nobody else makes the last step. */
+/* If no attempt was in flight, no other context makes the last step. */
 static void krdma_again_end_wait(struct krdma_again *again)
 {
 	unsigned long flags;
@@ -552,14 +556,14 @@ static void krdma_again_end_wait(struct krdma_again *again)
 }
 
 /**
- * krdma_again_stop - end the connection, and try no more
+ * krdma_again_stop - end a persistent connection
  * @again: from krdma_again_start(), or NULL
  *
- * If it is connected, lost() comes once more, with -ESHUTDOWN. On return no
- * callback runs, the connection is released and @again is gone. It takes as
- * long as krdma_release_cb(): on siw that may be TCP's time limit.
+ * If it is connected, lost() is called once more, with -ESHUTDOWN. On return no
+ * callback runs, the connection is released and @again is freed. This takes as
+ * long as krdma_release_cb(): on siw possibly TCP's time limit.
  *
- * Context: process, may sleep; not from a callback of krdma's, and without locks
+ * Context: process, may sleep; not from a callback of krdma, and without locks
  * that connected() or lost() take.
  */
 void krdma_again_stop(struct krdma_again *again)
@@ -572,9 +576,11 @@ void krdma_again_stop(struct krdma_again *again)
 	krdma_device_unwatch(&again->watch);
 	krdma_again_end_cb(again);
 	krdma_again_end_wait(again);
-	/* Ends, for the connection does; until then the memory is in use. */
+	/*
+	 * The end of the connection completes this; until then @again is used.
+	 */
 	wait_for_completion(&again->stopped);
-	/* Until who has completed it has left the lock. */
+	/* Wait until the context that completed it has released the lock. */
 	spin_lock_irqsave(&again->lock, flags);
 	spin_unlock_irqrestore(&again->lock, flags);
 	mutex_lock(&krdma_agains_lock);
@@ -585,11 +591,11 @@ void krdma_again_stop(struct krdma_again *again)
 EXPORT_SYMBOL_NS_GPL(krdma_again_stop, KRDMA_NS);
 
 /**
- * krdma_again_kick - try now
+ * krdma_again_kick - connect now
  * @again: from krdma_again_start()
  *
- * For who knows that the peer is back. If it is connected or an attempt is under
- * way, it only begins the back-off anew.
+ * For owners that know that the peer is back. If it is connected or an attempt
+ * is in flight, this only resets the back-off.
  *
  * Context: any.
  */
@@ -600,14 +606,16 @@ void krdma_again_kick(struct krdma_again *again)
 EXPORT_SYMBOL_NS_GPL(krdma_again_kick, KRDMA_NS);
 
 /**
- * krdma_again_get_cb - the present connection
+ * krdma_again_get_cb - get the present connection
  * @again: from krdma_again_start()
  *
- * For tasks of the owner's that want to use it between connected() and lost(). It
- * may end, and be released, at any moment: then what they find is a closed one.
+ * For tasks of the owner that use the connection between connected() and
+ * lost(). It may end and be released at any moment; the task then has a closed
+ * cb.
  *
  * Context: any.
- * Return: a cb to krdma_put(), and not to release; NULL: not connected.
+ * Return: a cb for krdma_put(), not for krdma_release_cb(); NULL: not
+ * connected.
  */
 struct krdma_cb *krdma_again_get_cb(struct krdma_again *again)
 {
@@ -626,7 +634,7 @@ struct krdma_cb *krdma_again_get_cb(struct krdma_again *again)
 EXPORT_SYMBOL_NS_GPL(krdma_again_get_cb, KRDMA_NS);
 
 /**
- * krdma_again_context - the owner's pointer
+ * krdma_again_context - return the owner's pointer
  * @again: from krdma_again_start()
  *
  * Context: any.
@@ -639,12 +647,12 @@ void *krdma_again_context(const struct krdma_again *again)
 EXPORT_SYMBOL_NS_GPL(krdma_again_context, KRDMA_NS);
 
 /**
- * krdma_again_query - how it goes
+ * krdma_again_query - return the status of a persistent connection
  * @again: from krdma_again_start()
- * @info: result; its size is set by the caller
+ * @info: result; the caller sets its size
  *
  * Context: any.
- * Return: 0, or -EINVAL: &krdma_again_info.size is not set.
+ * Return: 0, or -EINVAL if &krdma_again_info.size is not set.
  */
 int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info)
 {
@@ -662,11 +670,11 @@ int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info)
 EXPORT_SYMBOL_NS_GPL(krdma_again_query, KRDMA_NS);
 
 /**
- * krdma_again_epoch - which connection it is
+ * krdma_again_epoch - return the number of connections so far
  * @again: from krdma_again_start()
  *
  * Context: any.
- * Return: how many there were with the present one, 0: none yet.
+ * Return: number of connections with the present one, 0: none yet.
  */
 u64 krdma_again_epoch(struct krdma_again *again)
 {
@@ -684,7 +692,7 @@ static const char * const krdma_again_names[] = {
 	[KRDMA_AGAIN_STOPPED]	 = "stopped",
 };
 
-/* Until the next attempt. */
+/* Return the time to the next attempt, in ms. */
 static unsigned int krdma_again_wait_ms(const struct krdma_again *again)
 {
 	long left = READ_ONCE(again->work.timer.expires) - jiffies;
@@ -694,9 +702,9 @@ static unsigned int krdma_again_wait_ms(const struct krdma_again *again)
 }
 
 /**
- * krdma_again_show - the file "kept" in debugfs
- * @seq: where to
- * @unused: nothing
+ * krdma_again_show - print the file "kept" in debugfs
+ * @seq: output
+ * @unused: unused
  *
  * Return: 0.
  */

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting and accepting by callback: nobody waits, and nobody needs a thread
- * for each connection.
+ * Connecting and accepting with callbacks, without a waiting task.
  *
- * What a task does between its waits in cm.c, step_work does here, one step
- * each time it runs: it is queued when the CM has moved the state on, and when
- * the peer's START has arrived. It looks where the connection is and does what
- * comes next. In the end, or when the connection has ended before, call_work calls
- * the owner's connected(), once.
+ * step_work does here what a task does between its waits in cm.c, one step each
+ * time it runs. It is queued when the CM has changed the state, and when the
+ * peer's START has arrived. It makes the next step for the present state. At
+ * the end, or if the connection ends before, call_work calls the owner's
+ * connected(), once.
  *
- * For a listener, call_work hands new requests to the owner.
+ * For a listener, call_work passes new requests to the owner.
  *
- * krdma_accept_timeout() uses the same steps: there the listener is told instead of
- * the owner, and hands the connection out.
+ * krdma_accept_timeout() uses the same steps. Then the listener is notified
+ * instead of the owner, and krdma_accept_timeout() returns the connection.
  *
- * Callbacks of one connection never run at the same time: call_work alone makes
- * them, on a queue of their own. The steps of a client may wait for TCP on siw, so
- * they have a queue of their own as well: nothing else waits behind them.
+ * Callbacks of one connection never run at the same time, because only
+ * call_work calls them, on a queue of their own. The steps of a client may wait
+ * for TCP on siw. They also have a queue of their own, so that no other work
+ * waits for them.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -24,7 +24,7 @@
 #include "msg.h"
 
 /**
- * krdma_call_queue - there is something to tell the owner
+ * krdma_call_queue - queue a notification of the owner
  * @conn: connection or listener with ops
  *
  * Context: any.
@@ -37,11 +37,11 @@ void krdma_call_queue(struct krdma_conn *conn)
 }
 
 /**
- * krdma_call_settled_locked - no message is lent or pulled at the moment
+ * krdma_call_settled_locked - note that no message is lent or being pulled
  * @conn: connection in message mode
  *
- * closing() comes after the last message. call_work may have found that one was
- * still to come; then it is queued again.
+ * closing() must come after the last message. If call_work found that one was
+ * still pending, this queues it again.
  *
  * Context: any, @conn->lock held.
  */
@@ -64,8 +64,8 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 }
 
 /**
- * krdma_step_queue - something has happened that may allow a next step
- * @conn: connection or listener; nothing happens if it is not asynchronous
+ * krdma_step_queue - queue the next step after an event
+ * @conn: connection or listener; no effect if it is not asynchronous
  *
  * Context: any.
  */
@@ -80,10 +80,10 @@ void krdma_step_queue(struct krdma_conn *conn)
 }
 
 /**
- * krdma_step_cancel - no step any more
+ * krdma_step_cancel - cancel further steps
  * @conn: connection or listener
  *
- * Waits for one that runs.
+ * Waits for a running step.
  *
  * Context: process.
  */
@@ -93,7 +93,7 @@ void krdma_step_cancel(struct krdma_conn *conn)
 		krdma_conn_put(conn);
 }
 
-/* Once, by whoever is first: the last step, or the end. */
+/* Returns true once: to the last step or to the end, whichever is first. */
 static bool krdma_step_may_tell(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -122,10 +122,11 @@ static void krdma_step_tell(struct krdma_conn *conn, int error)
 }
 
 /**
- * krdma_step_failed - tell the owner that it will not be connected
+ * krdma_step_failed - notify the owner that connecting has failed
  * @conn: connection in KRDMA_CLOSING or later
  *
- * Nothing happens if nobody waits for that, or the owner was told before.
+ * No effect if the connection is not asynchronous or the owner was notified
+ * before.
  *
  * Context: process, no locks; no step runs.
  */
@@ -157,7 +158,7 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Return: true, once, if the owner is to be told that it is connected. */
+/* Return: true, once, if connected() must be called with 0. */
 static bool krdma_call_take_connected(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -170,7 +171,7 @@ static bool krdma_call_take_connected(struct krdma_conn *conn)
 	return taken;
 }
 
-/* Return: true, once, if the owner is to be told of the end now. */
+/* Return: true, once, if closing() must be called now. */
 static bool krdma_call_take_closing(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -186,7 +187,7 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 }
 
 /**
- * krdma_call_work - tell the owner of a connection
+ * krdma_call_work - notify the owner of a connection
  * @work: krdma_conn.call_work of a connection
  */
 void krdma_call_work(struct work_struct *work)
@@ -197,7 +198,7 @@ void krdma_call_work(struct work_struct *work)
 
 	if (krdma_call_take_connected(conn)) {
 		krdma_step_tell(conn, 0);
-		/* From here on the end is told by closing(). */
+		/* From here on closing() notifies of the end. */
 		krdma_conn_hand_over(conn);
 	}
 	if (krdma_call_take_closing(conn)) {
@@ -209,8 +210,8 @@ void krdma_call_work(struct work_struct *work)
 }
 
 /*
- * siw may have missed our START, see krdma_msg_wait_start(): look again soon,
- * and say something more then.
+ * siw may have missed START, see krdma_msg_wait_start(): check again soon, and
+ * send another message then.
  */
 static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 {
@@ -226,8 +227,8 @@ static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 }
 
 /*
- * The first messages. What waits in there waits for the own adapter only, and
- * ends with the connection, which the timer of connecting ends.
+ * Exchange the first messages. The waits in here depend only on the local
+ * adapter and end with the connection, which the connect timer limits.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
@@ -253,8 +254,8 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 }
 
 /*
- * The exchange happens once: what it takes is gone afterwards. The work may be
- * queued again, because the peer's START or a nudge queues it as well.
+ * The exchange happens only once, because it frees what it uses. The work may
+ * be queued again by the peer's START or by krdma_step_nudge().
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {
@@ -274,12 +275,12 @@ static int krdma_step(struct krdma_conn *conn)
 }
 
 /**
- * krdma_offer_work - hand requests to a listener's owner
+ * krdma_offer_work - pass requests to a listener's owner
  * @work: krdma_conn.call_work of a listener
  *
- * The list's reference to each becomes the owner's. Not the same function as for
- * connections, so that lockdep tells the two apart: a request's owner may
- * release it here, which waits for work of a connection.
+ * The list's reference to each request becomes the owner's. Not the same
+ * function as for connections, so that lockdep distinguishes the two: the owner
+ * may release a request here, which waits for work of a connection.
  */
 void krdma_offer_work(struct work_struct *work)
 {
@@ -299,7 +300,7 @@ void krdma_offer_work(struct work_struct *work)
 }
 
 /**
- * krdma_step_work - do what comes next
+ * krdma_step_work - make the next step of connecting
  * @work: krdma_conn.step_work of a connection
  */
 void krdma_step_work(struct work_struct *work)
@@ -315,7 +316,7 @@ void krdma_step_work(struct work_struct *work)
 	krdma_noio_leave(noio);
 }
 
-/* @start failed at once: then nobody is told but by the return value. */
+/* If the start failed at once, only the return value reports it. */
 static int krdma_step_begun(struct krdma_conn *conn, int ret)
 {
 	unsigned long flags;
@@ -340,7 +341,7 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
  * @conn: request with an acceptor; the caller holds a reference
  *
  * Context: process.
- * Return: 0: krdma_cm_accepted() is called, once; or why it failed at once.
+ * Return: 0: krdma_cm_accepted() is called, once; or errno of the first step.
  */
 int krdma_step_accept(struct krdma_conn *conn)
 {
@@ -354,12 +355,11 @@ int krdma_step_accept(struct krdma_conn *conn)
  *	KRDMA_NEW
  * @dst: IPv4 or IPv6 address and port of a listener
  *
- * If this returns 0, connected() is called, once: with 0, or with why it did
- * not work, within &krdma_params.connect_timeout_ms. Unless @cb is released
- * before.
+ * If this returns 0, connected() is called, once, with 0 or an errno, within
+ * &krdma_params.connect_timeout_ms, unless @cb is released before.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
- * at once. On error connected() is not called; the caller releases @cb.
+ * at once. On error connected() is not called, and the caller releases @cb.
  */
 int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 {
@@ -370,7 +370,7 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
 	    !conn->ops->connected || !krdma_cm_family_ok(dst))
 		return -EINVAL;
-	/* Once async is set its owner may be told, and release it, at any time. */
+	/* Once async is set, the owner may release it in connected(). */
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
 	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
@@ -387,16 +387,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_async, KRDMA_NS);
 
 /**
  * krdma_accept_async - accept without waiting
- * @cb: what a request callback was given, or krdma_wait_request() returned; its
- *	ops have a connected callback
- * @private_data: for the peer, in the REP; NULL if none
+ * @cb: from a request callback or krdma_wait_request(); its ops have a
+ *	connected callback
+ * @private_data: data for the peer, in the REP; NULL if none
  * @private_data_len: bytes, as for krdma_accept_request()
  *
- * If this returns 0, connected() is called, once. It may run before this
- * returns.
+ * If this returns 0, connected() is called, once, possibly before this returns.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_accept_request() that is
- * known at once. On error connected() is not called; the caller releases @cb.
+ * known at once. On error connected() is not called, and the caller releases
+ * @cb.
  */
 int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		       u8 private_data_len)
@@ -412,7 +412,7 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		return ret;
 	if (krdma_get_state(cb) != KRDMA_REQUESTED)
 		return krdma_last_error(cb) ?: -EISCONN;
-	/* Once async is set its owner may be told, and release it, at any time. */
+	/* Once async is set, the owner may release it in connected(). */
 	krdma_conn_get(conn);
 	WRITE_ONCE(conn->async, true);
 	noio = krdma_noio_enter(&conn->p);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: made here, taken down by conn.c; their requests arrive in cm.c.
+ * Listeners: created here, torn down by conn.c; cm.c receives their requests.
  *
- * A listener outlives its RDMA device. The CM sees to that by itself where the
- * address is a wildcard. One on a specific address has a cm_id that is bound to
- * the device and goes with it: then the listener is deaf, remains in
- * KRDMA_LISTENING, and timer, which a listener has for this, makes new cm_ids
+ * A listener outlives its RDMA device. If its address is a wildcard the CM
+ * handles that. A listener on a specific address has a cm_id that is bound to
+ * the device and is destroyed with it. Then the listener has no usable cm_id
+ * (it is "deaf"), but stays in KRDMA_LISTENING. Its timer creates new cm_ids
  * until one of them listens: when a device has appeared, and every second,
  * because a device may get its address later.
  */
@@ -15,20 +15,21 @@
 
 #include "priv.h"
 
-/* How long until a deaf listener tries again by itself. */
+/* Time in ms after which a listener without cm_id tries again by itself. */
 #define KRDMA_LISTEN_RETRY_MS 1000
 
 /*
- * The CM has no use for a backlog of less. How many requests wait for the user is
- * counted in cm.c, where those that are too many are rejected. The iWARP CM needs
- * it for what it has not handed over yet, of which this is its own default
- * (iwcm.c: default_backlog, 6.1 to 7.3), and siw, 6.1 to 7.3, for TCP connections
- * that it has not accepted yet: it forgets those beyond it, and when such a client
- * gives up, the listener dies (siw_cm_llp_state_change(), see krdma_cm_call()).
+ * The CM itself needs no larger backlog than its own default. cm.c counts the
+ * requests that wait for the user, and rejects those beyond the limit. The
+ * iWARP CM uses the backlog for requests that it has not delivered yet, with
+ * this default (iwcm.c: default_backlog, 6.1 to 7.3). siw, 6.1 to 7.3, uses it
+ * for TCP connections that it has not accepted yet. It forgets those beyond it,
+ * and when such a client gives up, the listener dies
+ * (siw_cm_llp_state_change(), see krdma_cm_call()).
  */
 #define KRDMA_LISTEN_BACKLOG_MIN 256
 
-/* The listener's timer; put by krdma_listen_work() or krdma_conn_stop_timer(). */
+/* Queue the timer; put by krdma_listen_work() or krdma_conn_stop_timer(). */
 static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 {
 	krdma_conn_get(conn);
@@ -36,7 +37,7 @@ static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 		krdma_conn_put(conn);
 }
 
-/* Return: what it was before. */
+/* Return: the previous value. */
 static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
 {
 	unsigned long flags;
@@ -54,7 +55,8 @@ static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
  * @conn: listener whose device is being removed, or whose address has moved to
  *	another port
  *
- * Removal waits until the cm_id is destroyed, which its own callback cannot do.
+ * Removal waits until the cm_id is destroyed, which the callback of the cm_id
+ * cannot do.
  *
  * Context: CM callback.
  */
@@ -64,7 +66,9 @@ void krdma_listen_lost(struct krdma_conn *conn)
 	krdma_listen_queue(conn, 0);
 }
 
-/* Also while the work runs: what it has seen may be older than the device. */
+/*
+ * Also if the work is running, which may have checked before the device came.
+ */
 static void krdma_listen_device_added(struct krdma_watch *watch)
 {
 	krdma_listen_queue(container_of(watch, struct krdma_conn, watch), 0);
@@ -85,7 +89,7 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->src);
 	if (ret)
 		return ret;
-	/* Before the first request can come in. */
+	/* Before the first request can arrive. */
 	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
@@ -101,7 +105,7 @@ static void krdma_listen_unbind(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
-/* One line when it becomes deaf, one when the reason changes, one at the end. */
+/* Log the failure, each change of its reason, and the recovery. */
 static void krdma_listen_say(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->setup);
@@ -121,7 +125,7 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	krdma_listen_unbind(conn);
-	/* Before the new cm_id can be lost as well. */
+	/* Before the device of the new cm_id can be removed as well. */
 	krdma_listen_set_deaf(conn, false);
 	ret = krdma_listen_bind(conn);
 	if (ret) {
@@ -133,7 +137,7 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 }
 
 /**
- * krdma_listen_work - make a deaf listener listen
+ * krdma_listen_work - bind a listener without cm_id again
  * @work: krdma_conn.timer of a listener
  */
 void krdma_listen_work(struct work_struct *work)
@@ -152,8 +156,8 @@ void krdma_listen_work(struct work_struct *work)
 }
 
 /**
- * krdma_listen_end - follow devices no more
- * @conn: listener that is being torn down; nothing happens to others
+ * krdma_listen_end - stop the notification of new devices
+ * @conn: listener that is being torn down; no effect on connections
  *
  * Context: process.
  */
@@ -169,7 +173,7 @@ static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
 	       (error == -ENODEV || error == -EADDRNOTAVAIL);
 }
 
-/* There is no device with that address yet. */
+/* Wait until a device has that address. */
 static int krdma_listen_wait(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->setup);
@@ -192,7 +196,7 @@ static int krdma_listen_first(struct krdma_conn *conn)
 	ret = krdma_listen_bind(conn);
 	if (!ret) {
 		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
-		/* With the port, if the CM has chosen one. */
+		/* Includes the port, if the CM has chosen one. */
 		conn->src = conn->local;
 	} else if (krdma_listen_may_wait(conn, ret)) {
 		ret = krdma_listen_wait(conn, ret);
@@ -209,19 +213,19 @@ static bool krdma_listen_port_is_open(const struct sockaddr *src)
 }
 
 /**
- * krdma_listen_params - start to take connect requests
- * @src: local address, port 0: one is chosen, see krdma_local_addr(). The
- *	address 0.0.0.0 or :: means all RDMA devices, later ones too
+ * krdma_listen_params - listen for connect requests
+ * @src: local address, port 0: chosen by the CM, see krdma_local_addr(). The
+ *	address 0.0.0.0 or :: means all RDMA devices, including future ones
  * @params: for the listener and its connections, NULL: defaults
  * @listen_cb: result, unchanged on error
  *
- * A listener on a specific address outlives its RDMA device: when that is
- * removed nobody can call it any more, its requests end, waits on it go on; and
- * when a device for the address is there again it listens again by itself, on
- * the same port. With KRDMA_LISTEN_WAIT it is also made if there is no such
- * device yet; then the port must not be 0.
+ * A listener on a specific address outlives its RDMA device. When the device is
+ * removed, peers cannot connect, pending requests end, and tasks continue to
+ * wait on the listener. When a device has the address again, the listener
+ * listens again on the same port. With KRDMA_LISTEN_WAIT the listener is also
+ * created if there is no such device yet; then the port must not be 0.
  *
- * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV no RDMA device
+ * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV: no RDMA device
  * has that address; -ENOMEM.
  */
 int krdma_listen_params(const struct sockaddr *src,
