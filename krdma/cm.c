@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connecting and accepting: the only file that knows who dialled.
+ * Connecting and accepting: the only file that distinguishes the two sides.
  *
  * CM events arrive in krdma_cm_handler(), one at a time for each cm_id. They
- * move the state and nothing more; whoever connects or accepts waits for the
- * state and makes the next step in its own task. That matters on siw, which
- * makes its TCP sockets in the network namespace of the calling task.
+ * only change the state. The task that connects or accepts waits for the state
+ * and makes the next step itself. That matters on siw, which creates its TCP
+ * sockets in the network namespace of the calling task.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,7 +17,7 @@
 #include "priv.h"
 #include "trace.h"
 
-/* What precedes the user's private data in REQ and REP. */
+/* Private data in REQ and REP: krdma's hello, then the user's data. */
 struct krdma_cm_private {
 	struct krdma_wire_hello hello;
 	u8 user[KRDMA_PRIVATE_DATA_MAX];
@@ -30,7 +30,7 @@ struct krdma_cm_rej_private {
 } __packed;
 
 /**
- * krdma_cm_keep_addrs - remember both addresses, for when there is no cm_id
+ * krdma_cm_keep_addrs - store both addresses, for use without a cm_id
  * @conn: connection or listener
  * @id: its cm_id
  *
@@ -42,16 +42,17 @@ void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 	conn->peer = id->route.addr.dst_addr;
 }
 
-/* Without the sign a CM status is a reason, not an errno. */
+/* A positive CM status is a reject reason, not an errno. */
 static int krdma_cm_status(int status, int otherwise)
 {
 	return status < 0 ? status : otherwise;
 }
 
 /*
- * siw says -EINVAL for whatever ends the MPA exchange: a peer that closes before
- * it has answered, or answers nonsense (siw_proc_mpareply()), and a QP that went
- * to ERROR meanwhile (siw_qp_cm_drop()). To a user that means a bad parameter.
+ * siw reports -EINVAL for every failure of the MPA exchange: if the peer closes
+ * before it has answered or sends an invalid answer (siw_proc_mpareply()), and
+ * if the QP has moved to ERROR (siw_qp_cm_drop()). To a user -EINVAL would mean
+ * an invalid parameter.
  */
 static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
 {
@@ -74,7 +75,7 @@ static int krdma_cm_take_hello(struct krdma_conn *conn,
 	return 0;
 }
 
-/* Keep what the peer's REQ or REP says; it is gone when the event is. */
+/* Copy the private data of the peer's REQ or REP, which ends with the event. */
 static int krdma_cm_take_private(struct krdma_conn *conn,
 				 const struct rdma_conn_param *param)
 {
@@ -87,9 +88,9 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 }
 
 /*
- * Timers of the QP, once the device is known, and before the route is resolved:
- * on RoCE that uses the ack timeout. iWARP has none of them and says so, which is
- * no error.
+ * Set timers of the QP when the device is known, but before the route is
+ * resolved, because on RoCE that uses the ack timeout. iWARP has none of them
+ * and returns an error, which is ignored.
  */
 static void krdma_cm_set_timers(struct krdma_conn *conn)
 {
@@ -104,10 +105,11 @@ static void krdma_cm_set_timers(struct krdma_conn *conn)
 }
 
 /*
- * The connection joins the device before the route is resolved. If a device goes
- * while an id resolves its route, the CM, 6.1 to 7.3 at least, looks at the id's
- * device after it has let go of its lock (cma_send_device_removal_put(),
- * cma_cancel_route()): rdma_destroy_id() may have taken it away by then.
+ * The connection joins the device before the route is resolved. If a device is
+ * removed while an id resolves its route, the CM, 6.1 to 7.3 at least, accesses
+ * the id's device after it has released its lock
+ * (cma_send_device_removal_put(), cma_cancel_route()). By then
+ * rdma_destroy_id() may have cleared it.
  */
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
@@ -131,7 +133,7 @@ static u8 krdma_cm_mode(const struct krdma_conn *conn)
 					KRDMA_WIRE_MODE_MSG;
 }
 
-/* What the other side of a client's connection agrees to. */
+/* Check the passive side's answer to a client's connection. */
 static int krdma_cm_take_answer(struct krdma_conn *conn,
 				const struct rdma_conn_param *param)
 {
@@ -147,7 +149,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 {
 	int ret = 0;
 
-	/* The passive side has read the hello with the request. */
+	/* The passive side got the hello with the request. */
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_cm_take_answer(conn, &event->param.conn);
 	if (ret) {
@@ -166,7 +168,10 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	if (conn->cb.role == KRDMA_CLIENT_CONN && !krdma_conn_is_raw(conn))
 		krdma_msg_peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
-	/* Of those that nobody waits for it also limits the first messages. */
+	/*
+	 * For asynchronous connections the timer also limits the START
+	 * exchange.
+	 */
 	if (!READ_ONCE(conn->async))
 		krdma_conn_in_time(conn);
 	krdma_conn_move(conn, KRDMA_ESTABLISHED);
@@ -203,7 +208,7 @@ static void krdma_cm_rejected(struct krdma_conn *conn,
 	int error = -ECONNREFUSED;
 
 	krdma_cm_take_reject(conn, event, &error);
-	/* Read by whoever has seen the state that abort sets. */
+	/* Read after the state that abort sets has been seen. */
 	smp_store_release(&conn->rejected, true);
 	krdma_conn_abort(conn, error);
 }
@@ -240,17 +245,17 @@ static u8 krdma_cm_reason(int error)
 	case -ESHUTDOWN:
 		return KRDMA_WIRE_REJ_CLOSING;
 	default:
-		/* Out of memory, QPs, or whatever making a QP lacks. */
+		/* Out of memory or QPs, or another failure of creating a QP. */
 		return KRDMA_WIRE_REJ_NOMEM;
 	}
 }
 
 /**
- * krdma_cm_reject_unanswered - tell a peer whose request leads to nothing
+ * krdma_cm_reject_unanswered - reject a request that is torn down unanswered
  * @conn: connection that is being torn down
  *
- * A peer that is not told would wait for its whole time limit, and without one
- * for up to 16 minutes: the CM here acknowledges its repeated requests.
+ * Without the reject the peer would wait until its time limit, or for up to 16
+ * minutes without one, because the CM here acknowledges its repeated requests.
  *
  * Context: process, @conn->setup held.
  */
@@ -264,7 +269,7 @@ void krdma_cm_reject_unanswered(struct krdma_conn *conn)
 			NULL, 0);
 }
 
-/* Requests that timed out or whose peer went away, and accepts that failed. */
+/* Remove requests that timed out or lost their peer, and failed accepts. */
 static void krdma_cm_prune_locked(struct krdma_conn *listener,
 				  struct list_head *dead)
 {
@@ -297,7 +302,7 @@ static void krdma_cm_put_all(struct list_head *conns)
 	}
 }
 
-/* On success the listener's list holds the maker's reference. */
+/* On success the listener's list holds the creator's reference. */
 static int krdma_cm_queue_request(struct krdma_conn *listener,
 				  struct krdma_conn *conn)
 {
@@ -355,7 +360,7 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 	krdma_conn_get(conn);
 	ret = krdma_cm_queue_request(listener, conn);
 	/*
-	 * Whoever takes it off the list cannot finish with it before this
+	 * A task that takes it off the list cannot release it before this
 	 * handler returns: accept and destroy wait for the handler mutex.
 	 */
 	if (!ret)
@@ -371,7 +376,7 @@ err_put:
 	return ret;
 }
 
-/* On error the core destroys the cm_id, which has not become a connection. */
+/* On error the core destroys the cm_id, which belongs to no connection. */
 static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 			    struct rdma_cm_event *event)
 {
@@ -397,8 +402,8 @@ static void krdma_cm_device_removed(struct krdma_conn *conn)
 }
 
 /*
- * Returning non-zero would make the core destroy the cm_id. That is right only
- * for a request that has not become a connection of ours.
+ * A non-zero return value makes the core destroy the cm_id. Only a request that
+ * belongs to no connection returns one.
  */
 static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 			   struct rdma_cm_event *event)
@@ -442,15 +447,15 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 		break;
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		/*
-		 * A bonding interface uses another port now, maybe of another
-		 * device, to which a listener has to be bound. The QP of a
-		 * connection goes on until its retries are exhausted.
+		 * A bonding interface now uses another port, possibly of
+		 * another device, and a listener must be bound to it. The QP of
+		 * a connection continues until its retries are exhausted.
 		 */
 		if (conn->cb.role == KRDMA_LISTEN_CONN)
 			krdma_listen_lost(conn);
 		break;
 	default:
-		/* TIMEWAIT_EXIT: too late. */
+		/* TIMEWAIT_EXIT: nothing to do. */
 		break;
 	}
 	return 0;
@@ -467,7 +472,7 @@ static int krdma_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /**
- * krdma_cm_new_id - make a cm_id
+ * krdma_cm_new_id - create a cm_id
  * @conn: connection or listener without one
  *
  * Context: process, @conn->setup held.
@@ -539,7 +544,10 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 	}
 }
 
-/* QP, receives, and the owner's blessing: both sides before they dial. */
+/*
+ * Create the QP, post receives, and call qp_ready: on both sides, before any CM
+ * call.
+ */
 static int krdma_cm_make_ready(struct krdma_conn *conn)
 {
 	int ret;
@@ -563,13 +571,13 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 }
 
 /*
- * siw (6.1 to 7.3) makes its TCP connection in here, and any signal that the task
- * gets meanwhile, SIGCHLD of a shell, ends it: siw_connect() then closes a
- * connection that the peer may already have. That is worse than a failed call:
- * a TCP connection that is closed before the peer's siw_accept_newconn() saw it
- * still has the callbacks of the peer's listener, and siw_cm_llp_state_change()
- * takes its end for that of the listener, which dies. So only a kill, which
- * nobody can block, or the user's own wish may end it.
+ * siw (6.1 to 7.3) makes its TCP connection in here. Any signal for the task,
+ * like SIGCHLD of a shell, ends that: siw_connect() then closes a connection
+ * that the peer may already have. That is worse than a failed call. If a TCP
+ * connection is closed before the peer's siw_accept_newconn() saw it, it still
+ * has the callbacks of the peer's listener. siw_cm_llp_state_change() takes its
+ * end for that of the listener, which dies. So only SIGKILL, which cannot be
+ * blocked, or the user's choice (KRDMA_INTERRUPTIBLE) may end it.
  */
 static int krdma_cm_call(struct krdma_conn *conn, struct rdma_conn_param *param)
 {
@@ -613,7 +621,7 @@ static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
 	return krdma_get_state(&conn->cb) == KRDMA_ROUTED;
 }
 
-/* The peer may have closed again already; what it sent can be received. */
+/* The peer may have closed already; its messages can still be received. */
 static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
 {
 	return READ_ONCE(conn->was_established);
@@ -622,9 +630,9 @@ static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
 /**
  * krdma_cm_start - begin to connect
  * @conn: client in KRDMA_RESOLVING_ADDR
- * @dst: where to
+ * @dst: address of the listener
  *
- * Under setup, so that a teardown that begins now waits for the step.
+ * Holds setup, so that a concurrent teardown waits for the step.
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -640,7 +648,7 @@ int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
 }
 
 /**
- * krdma_cm_dial - make the QP and call the peer
+ * krdma_cm_dial - create the QP and connect to the peer
  * @conn: client in KRDMA_ROUTED
  *
  * Context: process; siw waits here for its TCP connection.
@@ -677,9 +685,9 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 }
 
 /**
- * krdma_cm_count - a connect or accept is over
+ * krdma_cm_count - count a connect or accept that has ended
  * @conn: connection
- * @ret: 0 or why it failed
+ * @ret: 0 or errno of the failure
  *
  * Context: any.
  */
@@ -693,7 +701,7 @@ void krdma_cm_count(struct krdma_conn *conn, int ret)
 		krdma_count(conn, KRDMA_COUNT_ACCEPTED);
 }
 
-/* @ret of a connect or accept, to what its caller gets. */
+/* Convert the result of a connect or accept to the caller's return value. */
 static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 {
 	if (!ret) {
@@ -701,7 +709,7 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 		krdma_conn_hand_over(conn);
 		return 0;
 	}
-	/* Often only "wrong state"; the first reason says why. */
+	/* @ret is often only "wrong state"; report the first reason instead. */
 	krdma_conn_abort(conn, ret);
 	ret = krdma_last_error(&conn->cb);
 	krdma_cm_count(conn, ret);
@@ -709,7 +717,7 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 }
 
 /**
- * krdma_cm_family_ok - is this an address that we can connect to
+ * krdma_cm_family_ok - check whether krdma can connect to an address
  * @addr: address, or NULL
  *
  * Return: true for IPv4 and IPv6.
@@ -729,23 +737,23 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * &krdma_params.connect_timeout_ms. In raw mode the qp_ready callback runs
  * inside.
  *
- * Whatever it returns, the caller releases @cb; in raw mode after it has
- * drained and freed what qp_ready made.
+ * Whatever it returns, the caller releases @cb. In raw mode it first drains and
+ * frees what qp_ready created.
  *
- * siw makes its TCP connection inside this call, without a time limit of ours:
- * to a host that drops what it is sent that lasts net.ipv4.tcp_syn_retries,
- * about two minutes. Only a kill ends it earlier, or, with KRDMA_INTERRUPTIBLE,
- * any signal.
+ * siw makes its TCP connection inside this call, without krdma's time limit. If
+ * the host drops packets this takes net.ipv4.tcp_syn_retries, about two
+ * minutes. Only SIGKILL ends it earlier, or any signal with
+ * KRDMA_INTERRUPTIBLE.
  *
- * Return: 0; -EINVAL not a new connection's cb or a bad address; -EISCONN it
- * was connected before; -ETIMEDOUT nobody answered; -EHOSTUNREACH,
- * -ENETUNREACH, -ENODEV no way or no RDMA device to the address;
- * -ECONNREFUSED nobody listens or the peer's user said no, see
- * krdma_get_reject(); -EBUSY, -EREMOTEIO (out of memory), -EPROTO,
- * -EPROTONOSUPPORT as the peer's krdma says; -EMSGSIZE the shown buffer has
- * more segments than one message of &krdma_params.buf_size describes;
- * -EOPNOTSUPP KRDMA_RW on a device without FRWR, or a device with too few work
- * requests for a queue; -ENOMEM; -EINTR; -ESHUTDOWN.
+ * Return: 0; -EINVAL: @cb is not a new connection, or a bad address; -EISCONN:
+ * it was connected before; -ETIMEDOUT: no answer; -EHOSTUNREACH, -ENETUNREACH,
+ * -ENODEV: no route or no RDMA device to the address; -ECONNREFUSED: no
+ * listener, or rejected by the peer's user, see krdma_get_reject(); -EBUSY,
+ * -EREMOTEIO (out of memory), -EPROTO, -EPROTONOSUPPORT: reported by the peer's
+ * krdma; -EMSGSIZE: the shown buffer has more segments than a message of
+ * &krdma_params.buf_size can describe; -EOPNOTSUPP: KRDMA_RW on a device
+ * without FRWR, or a device with too few work requests for a queue; -ENOMEM;
+ * -EINTR; -ESHUTDOWN.
  */
 int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 {
@@ -766,14 +774,14 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_connect_cb, KRDMA_NS);
 
-/* Only the owner can free what its qp_ready made when connecting fails. */
+/* If connecting fails, only the owner can free what its qp_ready created. */
 static bool krdma_cm_is_owned(const struct krdma_params *params)
 {
 	return params && params->ops && params->ops->qp_ready;
 }
 
 /**
- * krdma_connect_params - make a connection and connect it
+ * krdma_connect_params - create a connection and connect it
  * @dst: as for krdma_connect_cb()
  * @params: or NULL for defaults
  * @cb: result, unchanged on error
@@ -806,9 +814,10 @@ int krdma_connect_params(const struct sockaddr *dst,
 EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 /*
- * irdma, 6.1 to 7.3 at least, resets the TCP connection of a QP that moves to ERROR
- * before both ends have closed it (irdma_modify_qp()), and ib_drain_qp() moves it
- * there. Then the peer loses messages that it has not taken yet.
+ * irdma, 6.1 to 7.3 at least, resets the TCP connection if a QP moves to ERROR
+ * before both ends have closed it (irdma_modify_qp()), and ib_drain_qp() moves
+ * the QP to ERROR. Then the peer loses messages that it has not received yet.
+ * So wait up to this time, in ms, for the peer's close.
  */
 #define KRDMA_HANG_UP_MS 1000
 
@@ -822,7 +831,7 @@ static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
 }
 
 /**
- * krdma_cm_disconnect - make the QP flush and tell the peer
+ * krdma_cm_disconnect - make the QP flush and notify the peer
  * @conn: connection in KRDMA_CLOSING or later
  *
  * Context: process, @conn->setup held.
@@ -838,14 +847,14 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	conn->dialled = false;
 	/*
 	 * The orderly close of siw forgets a READ whose answer is outstanding:
-	 * siw_qp_nextstate_from_rts() flushes only the requests that are still to
-	 * be sent, up to 7.3 at least. On its way to ERROR it flushes everything.
-	 * Not for other iWARP devices: cxgb4 and irdma answer that move with a
-	 * TCP reset, which discards messages that the peer has not taken yet.
+	 * siw_qp_nextstate_from_rts() flushes only requests that are not yet
+	 * sent, up to 7.3 at least. On the way to ERROR siw flushes everything.
+	 * Not for other iWARP devices: cxgb4 and irdma reset the TCP connection
+	 * in ERROR, which discards messages that the peer has not received yet.
 	 */
 	if (conn->was_established && conn->is_siw)
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
-	/* Fails where the peer was faster; the drain flushes in any case. */
+	/* Fails if the peer was faster; the drain flushes in any case. */
 	if (!rdma_disconnect(conn->cb.cm_id))
 		krdma_cm_wait_hung_up(conn);
 }
@@ -861,7 +870,7 @@ static bool krdma_cm_has_any(struct krdma_conn *listener, const void *arg)
 	       !list_empty(&listener->accepted);
 }
 
-/* Return: the oldest of a list, with the list's reference, or NULL. */
+/* Return: oldest connection of a list, with the list's reference, or NULL. */
 static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
 					      struct list_head *list)
 {
@@ -880,7 +889,7 @@ static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
  * krdma_cm_next_request - take a request off a listener's list
  * @listener: listener
  *
- * Return: the oldest, with the list's reference, or NULL.
+ * Return: the oldest request, with the list's reference, or NULL.
  */
 struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 {
@@ -896,7 +905,9 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 	return conn;
 }
 
-/* Connections that have ended are included: close_work may not have run yet. */
+/*
+ * Includes connections that have ended, whose close_work may not have run yet.
+ */
 static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 {
 	struct krdma_conn *conn;
@@ -911,8 +922,8 @@ static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 }
 
 /**
- * krdma_cm_drop_requests - a listener ends: so do those who wait at its door
- * @listener: listener that is being torn down; nothing happens to others
+ * krdma_cm_drop_requests - close the connections on a listener's lists
+ * @listener: listener that is being torn down; no effect on connections
  *
  * Context: process.
  */
@@ -924,7 +935,7 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 		krdma_conn_abort(conn, -ESHUTDOWN);
 		/*
 		 * Do not wait for its close_work: the caller may be the
-		 * listener's, and the only worker that the queue has.
+		 * listener's close_work on the only worker of the queue.
 		 */
 		krdma_conn_close(conn);
 		krdma_conn_put(conn);
@@ -951,16 +962,16 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 }
 
 /**
- * krdma_wait_request - wait for a peer that wants to connect
+ * krdma_wait_request - wait for a connect request
  * @listen_cb: listener
- * @timeout_ms: 0: no limit
- * @cb: result, in KRDMA_REQUESTED; the caller looks who it is and releases it
- *	after krdma_accept_request() or krdma_reject_request()
+ * @timeout_ms: time limit in ms, 0: none
+ * @cb: result, in KRDMA_REQUESTED; the caller identifies the peer, calls
+ *	krdma_accept_request() or krdma_reject_request(), and releases it
  *
- * The peer's patience counts: a request that is not accepted within
- * &krdma_params.connect_timeout_ms is rejected.
+ * A request that is not accepted within &krdma_params.connect_timeout_ms is
+ * rejected.
  *
- * Return: 0, -EINVAL not a listener, -ETIMEDOUT, -EINTR, -ESHUTDOWN the
+ * Return: 0, -EINVAL: not a listener, -ETIMEDOUT, -EINTR, -ESHUTDOWN: the
  * listener is being released.
  */
 int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
@@ -980,10 +991,10 @@ int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
 EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
 
 /**
- * krdma_set_request_params - give one accepted connection its own parameters
+ * krdma_set_request_params - set the parameters of one accepted connection
  * @cb: from krdma_wait_request(), not yet accepted
- * @params: replace those of the listener; flags must be the same, where those of
- *	a listener only do not count. net, domain, src and private_data are not used
+ * @params: replace those of the listener. The flags must be the same, except
+ *	those for listeners only. net, domain, src and private_data are not used
  *
  * Return: 0; -EINVAL; -E2BIG as for &krdma_params.size.
  */
@@ -998,7 +1009,7 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	if (ret)
 		return ret;
 	krdma_params_forget(&p);
-	/* A listener's owner may pass what it made the listener with. */
+	/* The owner may pass the parameters of its listener. */
 	p.flags &= ~KRDMA_LISTEN_FLAGS;
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(cb) == KRDMA_REQUESTED &&
@@ -1014,11 +1025,11 @@ int krdma_set_request_params(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
-/* Never more than the peer asked for: its QP is set up for that. */
+/* Limit to the peer's request, for which its QP is set up. */
 static void krdma_cm_limit_param(struct krdma_conn *conn,
 				 struct rdma_conn_param *param)
 {
-	/* iWARP names the two the other way round, and negotiates by itself. */
+	/* iWARP swaps the names of the two, and negotiates them itself. */
 	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
 		return;
@@ -1036,7 +1047,7 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (krdma_get_state(&conn->cb) != KRDMA_REQUESTED)
 		return krdma_last_error(&conn->cb) ?: -EISCONN;
-	/* The wait at the door is over, the handshake has its own time. */
+	/* The request no longer waits; the handshake has its own time limit. */
 	krdma_conn_stop_timer(conn);
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	krdma_cm_set_timers(conn);
@@ -1063,7 +1074,7 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_cm_answer - make the QP and say yes
+ * krdma_cm_answer - create the QP and accept a request
  * @conn: passive side in KRDMA_REQUESTED
  *
  * Context: process.
@@ -1100,12 +1111,12 @@ static u8 krdma_cm_user_max(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_cm_set_answer - what to tell a peer with the REP
+ * krdma_cm_set_answer - set the user's private data for the REP
  * @conn: passive side
  * @private_data: the user's, may be NULL
  * @private_data_len: bytes
  *
- * Return: 0, or -EINVAL not a passive side, or too much.
+ * Return: 0, or -EINVAL: not a passive side, or too many bytes.
  */
 int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 			u8 private_data_len)
@@ -1119,20 +1130,20 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 }
 
 /**
- * krdma_accept_request - accept
+ * krdma_accept_request - accept a connect request
  * @cb: from krdma_wait_request()
- * @private_data: for the peer, in the REP; NULL if none
+ * @private_data: data for the peer, in the REP; NULL if none
  * @private_data_len: bytes, at most KRDMA_PRIVATE_DATA_MAX, in raw mode
  *	KRDMA_RAW_PRIVATE_DATA_MAX
  *
  * Waits until the connection is established. In raw mode the qp_ready callback
- * runs inside. If making the QP fails, the peer is told at once.
+ * runs inside. If creating the QP fails, the peer gets a reject at once.
  *
- * Whatever it returns, the caller releases @cb; in raw mode after it has
- * drained and freed what qp_ready made.
+ * Whatever it returns, the caller releases @cb. In raw mode it first drains and
+ * frees what qp_ready created.
  *
- * Return: 0; -EINVAL; -EISCONN accepted before; -ENOMEM; -ENODEV; -ETIMEDOUT or
- * -ECONNRESET, -ECONNREFUSED the peer went away; -EINTR; -ESHUTDOWN.
+ * Return: 0; -EINVAL; -EISCONN: accepted before; -ENOMEM; -ENODEV; -ETIMEDOUT,
+ * -ECONNRESET or -ECONNREFUSED: the peer departed; -EINTR; -ESHUTDOWN.
  */
 int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
@@ -1168,19 +1179,19 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_reject_request - say no
+ * krdma_reject_request - reject a connect request
  * @cb: from krdma_wait_request(), not accepted
- * @private_data: for the peer, in the REJ; NULL if none
+ * @private_data: data for the peer, in the REJ; NULL if none
  * @private_data_len: bytes, at most 140, in raw mode 148
  *
- * A reason is for the two users to agree on, a number or a text: what the peer
- * gets from krdma_get_reject() is these bytes. The reason of krdma's own in a REJ
- * says no more than that it was the user, as opposed to krdma.
+ * The two users agree on the contents, for example a number or a text.
+ * krdma_get_reject() returns these bytes to the peer. krdma's own reason in the
+ * REJ only shows that the user rejected, not krdma.
  *
  * The caller releases @cb.
  *
- * Return: 0, -EINVAL, -EISCONN answered before, or the reason why the request
- * is over already.
+ * Return: 0, -EINVAL, -EISCONN: answered before, or the reason for which the
+ * request has ended.
  */
 int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
@@ -1206,8 +1217,8 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
 
 /*
- * Was it the peer, or its device, that made an accept fail? Then there is no
- * reason to stop accepting others.
+ * Check whether an accept failed because of the peer or its device. Then there
+ * is no reason to stop accepting others.
  */
 static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 				   const struct krdma_conn *conn, int error)
@@ -1217,9 +1228,9 @@ static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 }
 
 /**
- * krdma_cm_accepted - the handshake of krdma_accept_timeout() is over
+ * krdma_cm_accepted - record the end of a handshake of krdma_accept_timeout()
  * @conn: connection with an acceptor
- * @error: 0 or why it failed
+ * @error: 0 or errno of the failure
  *
  * Context: process, no locks. Called once.
  */
@@ -1232,14 +1243,14 @@ void krdma_cm_accepted(struct krdma_conn *conn, int error)
 		krdma_cm_count(conn, error);
 	spin_lock_irqsave(&listener->lock, flags);
 	conn->accept_error = error;
-	/* Not if the listener ends, and has dropped it. */
+	/* Not if the listener is ending and has dropped it. */
 	if (!list_empty(&conn->request_link))
 		list_move_tail(&conn->request_link, &listener->accepted);
 	wake_up_all(&listener->wait);
 	spin_unlock_irqrestore(&listener->lock, flags);
 }
 
-/* Takes over the list's reference to a request, for the list of handshakes. */
+/* Takes over the reference of the request list for the list of handshakes. */
 static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 				  struct krdma_conn *conn)
 {
@@ -1259,7 +1270,7 @@ static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 	return listens;
 }
 
-/* Return: false if the listener has dropped it, and its reference, meanwhile. */
+/* Return: false if the listener has dropped it with its reference. */
 static bool krdma_cm_take_back(struct krdma_conn *listener,
 			       struct krdma_conn *conn)
 {
@@ -1277,8 +1288,8 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 }
 
 /*
- * The QP is made by the calling task; the rest is up to step_work.
- * Return: 0: krdma_cm_accepted() follows; -EAGAIN: the request is passed over; or
+ * The calling task creates the QP; step_work does the rest.
+ * Return: 0: krdma_cm_accepted() follows; -EAGAIN: the request is skipped; or
  * an errno for the caller of krdma_accept_timeout().
  */
 static int krdma_cm_accept_request(struct krdma_conn *listener,
@@ -1303,8 +1314,8 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 }
 
 /*
- * From here on the owner of a raw connection may have work requests and MRs. One
- * that has ended before has no QP, or is about to lose it.
+ * From here on the owner of a raw connection may have work requests and MRs. A
+ * connection that ended before has no QP, or will lose it soon.
  */
 static int krdma_cm_give_locked(struct krdma_conn *conn)
 {
@@ -1328,7 +1339,7 @@ static int krdma_cm_give(struct krdma_conn *conn)
 	return ret;
 }
 
-/* Return: 0: @conn is the caller's now; or as krdma_cm_accept_request(). */
+/* Return: 0: the caller owns @conn; or as krdma_cm_accept_request(). */
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
 {
@@ -1372,15 +1383,15 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
 /**
  * krdma_accept_timeout - wait for a peer and accept it
  * @listen_cb: listener
- * @timeout_ms: time limit, 0: none
+ * @timeout_ms: time limit in ms, 0: none
  * @cb: result, established; unchanged on error
  *
- * Begins to accept each request that is there, and hands out the first connection
- * that is established: a peer that is silent during the handshake delays no other.
- * Those that are established later are for the next calls; they count as
- * &krdma_params.backlog until then. Requests whose peer goes away, or does not keep
- * to the protocol, before the connection is established are passed over, and so is
- * a raw connection that ends before it is handed out. Not for raw mode with a
+ * Begins to accept every pending request, and returns the first connection that
+ * is established. So a peer that is silent during the handshake delays no
+ * other. Later calls return the connections that are established later; until
+ * then they count as &krdma_params.backlog. A request is skipped if its peer
+ * departs or violates the protocol before the connection is established, and so
+ * is a raw connection that ends before it is returned. Not for raw mode with a
  * qp_ready callback.
  *
  * Context: process, may sleep.

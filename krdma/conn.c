@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection's or listener's life: made, moved from state to state, closed,
- * released.
+ * Life of a connection or listener: creation, state changes, closing, release.
  *
  * Closing has two halves. krdma_conn_abort() is the first: from any context it
  * moves the state to CLOSING, which stops new work and ends all waits. The
  * second, krdma_conn_teardown(), needs process context and runs exactly once:
  * disconnect, drain, destroy. close_work runs it, unless the owner of a raw
- * connection has work requests and MRs of its own: then close_work only makes
- * the QP flush, and teardown is up to krdma_release_cb(). Afterwards call_work
+ * connection has work requests and MRs of its own. Then close_work only makes
+ * the QP flush, and krdma_release_cb() does the teardown. Afterwards call_work
  * calls the owner, on a queue that no teardown waits for.
  *
- * Who can still reach a connection during teardown, and why each of them ends:
- *  - CM callbacks: until rdma_destroy_id(), which waits for them
- *  - completion handlers: until ib_drain_qp(), which waits for them
- *  - tasks in krdma_conn_wait(): CLOSING wakes them; they hold a reference
- *    because their caller does
+ * These can still reach a connection during teardown, until:
+ *  - CM callbacks: rdma_destroy_id(), which waits for them
+ *  - completion handlers: ib_drain_qp(), which waits for them
+ *  - tasks in krdma_conn_wait(): CLOSING wakes them; their callers hold a
+ *    reference
  *  - timer, alive, step_work, loan_work, pull_work, pull_limit, close_work and
- *    call_work: hold a reference each
- *  - messages that are lent: hold a reference each, and only the memory
- *  - removal of the device: until krdma_device_detach()
- *  - who tells a listener of new devices: until krdma_listen_end()
- *  - a listener, while the connection is on one of its lists: holds a reference
+ *    call_work: they end; each holds a reference
+ *  - lent messages: returned; each holds a reference, and uses only the memory
+ *  - removal of the device: krdma_device_detach()
+ *  - notification of a listener of new devices: krdma_listen_end()
+ *  - a listener that has the connection on a list: taken off; it holds a
+ *    reference
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -101,15 +101,18 @@ void krdma_conn_put_anywhere(struct krdma_conn *conn)
  * krdma_conn_put - drop a reference
  * @conn: connection
  *
- * Context: process. The last reference is never one of a completion: those
- * belong to a connection that is drained before its maker's reference goes.
+ * Context: process. A completion never drops the last reference, because a
+ * connection is drained before its creator's reference is put.
  */
 void krdma_conn_put(struct krdma_conn *conn)
 {
 	kref_put(&conn->ref, krdma_conn_free);
 }
 
-/* The only place where the state changes. @error: why, with CLOSING, else 0 */
+/*
+ * The only place that changes the state. @error: reason with CLOSING, otherwise
+ * 0
+ */
 static bool krdma_conn_change_locked(struct krdma_conn *conn,
 				     enum krdma_state to, int error)
 {
@@ -133,7 +136,7 @@ static bool krdma_conn_change_locked(struct krdma_conn *conn,
  * @to: wanted state, not KRDMA_CLOSING
  *
  * Context: any, @conn->lock held.
- * Return: true if it was allowed and done.
+ * Return: true if the change was allowed and made.
  */
 bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to)
 {
@@ -146,7 +149,7 @@ bool krdma_conn_move_locked(struct krdma_conn *conn, enum krdma_state to)
  * @to: wanted state
  *
  * Context: any.
- * Return: true if it was allowed and done.
+ * Return: true if the change was allowed and made.
  */
 bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 {
@@ -167,9 +170,10 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 }
 
 /*
- * Who takes a connection down himself has set stopped before, and a step ends
- * with krdma_conn_end_step(): no work then. The work would only block on setup,
- * for minutes where siw waits for a TCP connect.
+ * Do not queue close_work if the owner is releasing the connection (stopped) or
+ * a connect step is running (in_step), which ends with krdma_conn_end_step().
+ * The work would only block on setup, for minutes if siw waits for a TCP
+ * connect.
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
@@ -178,7 +182,9 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 		krdma_conn_queue_close(conn);
 }
 
-/* Only of what its user has had; the rest is counted as not connected. */
+/*
+ * Count only connections that the user has got; others count as not connected.
+ */
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -188,15 +194,15 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_abort_locked - krdma_conn_abort() for who has the lock
+ * krdma_conn_abort_locked - close for a reason, with the lock held
  * @conn: connection or listener
- * @error: why
+ * @error: reason
  *
  * Context: any, @conn->lock held.
  */
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	/* The peer does what it was told to. */
+	/* After our BYE this is the orderly end. */
 	bool left = conn->said_bye && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);
@@ -209,7 +215,7 @@ void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 }
 
 /**
- * krdma_conn_begin_step - begin to make something that teardown destroys
+ * krdma_conn_begin_step - begin to create objects that teardown destroys
  * @conn: connection
  *
  * Context: process; takes @conn->setup until krdma_conn_end_step().
@@ -240,11 +246,12 @@ void krdma_conn_end_step(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_hand_over - connect or accept succeeds now
+ * krdma_conn_hand_over - mark connect or accept as successful
  * @conn: connection
  *
- * Until here an owner in raw mode learns of the end by the call's failure,
- * from here on by its closing callback. Never by both: it would release twice.
+ * Before this an owner in raw mode learns of the end from the call's failure,
+ * afterwards from its closing callback. Never from both, or it would release
+ * twice.
  *
  * Context: any.
  */
@@ -254,14 +261,14 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->handed = true;
-	/* The peer may have been faster. */
+	/* The peer may have ended the connection already. */
 	krdma_conn_count_end_locked(conn);
 	krdma_loan_open_locked(conn);
 	krdma_conn_need_close_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Once, and not when the owner has begun to take it down himself. */
+/* Returns true once, unless the owner has begun to release the connection. */
 static bool krdma_conn_may_notify(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -278,7 +285,7 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
 /**
  * krdma_conn_abort - close for a reason
  * @conn: connection or listener, in any state
- * @error: what those who wait or come later get; the first reason counts
+ * @error: errno for present and later waits; only the first reason counts
  *
  * Context: any; the caller holds a reference or a lock that keeps @conn.
  */
@@ -318,15 +325,15 @@ static void krdma_conn_timer_work(struct work_struct *work)
 }
 
 /**
- * krdma_conn_flushed - a work request was flushed; wait for the reason
+ * krdma_conn_flushed - wait for the reason of a flushed work request
  * @conn: connection
  *
- * The reason comes with an event of the CM, maybe a little later: siw flushes
- * before the event is through its workqueue. Or it comes with an event of the
- * QP. rxe of 6.1 has none for an access that it refuses (7.3 has): the QP just
- * goes to ERROR, and without this an owner who only receives would wait until
- * the keep-alive misses the peer. What the peer sends may be faster than the CM's
- * word that it is connected.
+ * The reason comes with a CM event, possibly later: siw flushes before the
+ * event has passed its workqueue. Or it comes with a QP event. rxe of 6.1 has
+ * no event for an access that it refuses (7.3 has one): the QP just moves to
+ * ERROR. Without this timer an owner that only receives would then wait until
+ * the keep-alive fails. In KRDMA_CONNECTING a message of the peer may arrive
+ * before the CM event that reports the connection.
  *
  * Context: any.
  */
@@ -347,9 +354,9 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_start_timer - give up what is not established in time
+ * krdma_conn_start_timer - limit the time until the connection is established
  * @conn: connection
- * @ms: time limit
+ * @ms: time limit in ms
  *
  * Context: any.
  */
@@ -361,13 +368,14 @@ void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
 }
 
 /**
- * krdma_conn_in_time - the connection is established: no time limit any more
- * @conn: connection
+ * krdma_conn_in_time - cancel the time limit of connecting
+ * @conn: established connection
  *
- * But if something was flushed meanwhile, the timer is what ends it.
+ * If a work request was flushed, the timer is kept, because it ends the
+ * connection.
  *
- * Context: any. The timer may still be running when this returns; it does nothing
- * to a connection that is established.
+ * Context: any. The timer may still run when this returns; it has no effect on
+ * an established connection.
  */
 void krdma_conn_in_time(struct krdma_conn *conn)
 {
@@ -382,11 +390,11 @@ void krdma_conn_in_time(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_stop_timer - the connection is over, or gets another time limit
- * @conn: connection
+ * krdma_conn_stop_timer - cancel the timer of a closing connection
+ * @conn: connection that is closing or gets another time limit
  *
- * Context: process. The timer may still be running when this returns; it does
- * nothing to a connection that is closing.
+ * Context: process. The timer may still run when this returns; it has no effect
+ * on a closing connection.
  */
 void krdma_conn_stop_timer(struct krdma_conn *conn)
 {
@@ -395,11 +403,11 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
 }
 
 /*
- * The CM, 6.1 to 7.3 at least, does not wait for addr_handler() when that has told
- * us how the address was resolved, and lets go of its lock: cma_cancel_operation()
- * takes the mutex for enough. But mutex_unlock() looks at a mutex once more when
- * somebody else has it, who may have freed the id then. rdma_addr_cancel() waits
- * for the work that is still on its list.
+ * The CM, 6.1 to 7.3 at least, does not wait until addr_handler() has returned
+ * from its callback and released its lock: cma_cancel_operation() only takes
+ * the mutex. But mutex_unlock() accesses a mutex once more if another task has
+ * locked it, and that task may have freed the id. rdma_addr_cancel() waits for
+ * work that is still on the CM's list.
  */
 static void krdma_conn_destroy_id(struct krdma_conn *conn)
 {
@@ -411,7 +419,7 @@ static void krdma_conn_destroy_id(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
-/* Disconnect, drain, destroy. Once; later calls find nothing left to do. */
+/* Disconnect, drain, destroy. Runs once; later calls find nothing to do. */
 static void krdma_conn_teardown(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
@@ -426,7 +434,7 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_qp_destroy(conn);
 	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
-	/* Not earlier: a CM callback may have started it until now. */
+	/* Not earlier: until now a CM callback may have started it. */
 	krdma_conn_stop_timer(conn);
 	krdma_alive_stop(conn);
 	krdma_device_detach(conn);
@@ -435,21 +443,21 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 
 /**
  * krdma_owner_hold - keep the module of an owner while a callback runs
- * @owner: of the owner's ops, or NULL
+ * @owner: module in the owner's ops, or NULL
  *
  * A callback that has released its connection still runs code of that module
  * until it returns.
  *
  * Context: any.
- * Return: for module_put(): @owner, or NULL if its removal has begun. Then its exit
- * function is the one that waits for the callback.
+ * Return: argument for module_put(): @owner, or NULL if its removal has begun.
+ * Then the module's exit function waits for the callback.
  */
 struct module *krdma_owner_hold(struct module *owner)
 {
 	return owner && try_module_get(owner) ? owner : NULL;
 }
 
-/* A listener that accepts is told at once; an owner by call_work. */
+/* Notify an accepting listener at once, and an owner by call_work. */
 static void krdma_conn_tell_end(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -466,8 +474,8 @@ static void krdma_conn_tell_end(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_call_closing - tell the owner that its connection is over
- * @conn: connection whose close_work has run, and whose messages were lent
+ * krdma_conn_call_closing - notify the owner of the end of its connection
+ * @conn: connection whose close_work has run and whose messages have been lent
  *
  * Context: process, in call_work.
  */
@@ -475,7 +483,7 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 {
 	struct module *owner;
 
-	/* The ops may be gone with an owner that has released the connection before. */
+	/* First, because ops may be freed once the owner has released @conn. */
 	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
 		return;
 	owner = krdma_owner_hold(conn->ops->owner);
@@ -484,7 +492,7 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_close - do what closing needs in process context
+ * krdma_conn_close - do the part of closing that needs process context
  * @conn: connection or listener in KRDMA_CLOSING or later
  *
  * Context: process; for a connection @conn->setup of its listener may be held.
@@ -536,8 +544,9 @@ static int krdma_conn_init(struct krdma_conn *conn,
 }
 
 /*
- * Two places, so that lockdep tells a listener's from a connection's: a
- * listener's call_work may release a request, which waits for its close_work.
+ * Two calls, so that lockdep distinguishes the work of listeners and
+ * connections: a listener's call_work may release a request, which waits for
+ * its close_work.
  */
 static void krdma_conn_init_works(struct krdma_conn *conn)
 {
@@ -560,7 +569,7 @@ static void krdma_conn_init_works(struct krdma_conn *conn)
 
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 {
-	/* A listener's requests are closed while it is being closed. */
+	/* Closing a listener closes its requests, under both setup locks. */
 	static struct lock_class_key listener_setup;
 
 	conn->cb.role = role;
@@ -589,8 +598,8 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 }
 
 /**
- * krdma_conn_alloc - make a connection or listener in KRDMA_NEW
- * @role: which
+ * krdma_conn_alloc - allocate a connection or listener in KRDMA_NEW
+ * @role: connection or listener
  * @params: the user's, or NULL
  *
  * Return: the object with one reference, ERR_PTR(-EINVAL), ERR_PTR(-ENOMEM).
@@ -620,11 +629,11 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
 }
 
 /**
- * krdma_conn_alloc_child - make what a connect request becomes
- * @listener: where it came in; its parameters are taken over
+ * krdma_conn_alloc_child - allocate the connection for a connect request
+ * @listener: listener that received the request; its parameters are copied
  *
  * Return: the connection in KRDMA_REQUESTED with one reference,
- * ERR_PTR(-ENOMEM), or ERR_PTR(-EUSERS): the listener has as many as it may.
+ * ERR_PTR(-ENOMEM), or ERR_PTR(-EUSERS): the listener has its maximum number.
  */
 struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 {
@@ -651,7 +660,7 @@ struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 }
 
 /**
- * krdma_should_stop - was kthread_stop() called for this task
+ * krdma_should_stop - check whether kthread_stop() was called for this task
  *
  * Return: true in a kernel thread that should end.
  */
@@ -661,8 +670,8 @@ bool krdma_should_stop(void)
 }
 
 /**
- * krdma_pause - sleep unless the task should end
- * @ms: how long
+ * krdma_pause - sleep unless the task must end
+ * @ms: time in ms
  *
  * Return: 0, or -EINTR: killed, or a kernel thread that should stop.
  */
@@ -677,10 +686,10 @@ int krdma_pause(u32 ms)
 }
 
 /**
- * krdma_deadline - a time limit for krdma_conn_wait()
+ * krdma_deadline - return a time limit for krdma_conn_wait()
  * @ms: from now, 0 or KRDMA_NEVER: none
  *
- * Return: in jiffies, 0: none.
+ * Return: time in jiffies, 0: none.
  */
 unsigned long krdma_deadline(u32 ms)
 {
@@ -695,11 +704,11 @@ static long krdma_deadline_left(unsigned long until)
 }
 
 /**
- * struct krdma_wait - what a task waits for
- * @ready: called without locks; must not sleep
- * @arg: for @ready
- * @over: what ends the wait otherwise
- * @spin: look before sleeping, see spin.c; NULL: do not
+ * struct krdma_wait - conditions of a wait
+ * @ready: condition to wait for; called without locks; must not sleep
+ * @arg: argument of @ready
+ * @over: condition that ends the wait with the connection's error
+ * @spin: poll before sleeping, see spin.c; NULL: do not poll
  */
 struct krdma_wait {
 	bool (*ready)(struct krdma_conn *conn, const void *arg);
@@ -715,7 +724,10 @@ static bool krdma_conn_wait_ends(struct krdma_conn *conn,
 	       krdma_should_stop();
 }
 
-/* On the only processor, who we wait for may wait for us. */
+/*
+ * Yield to other tasks: on a single processor, one of them must make @ready
+ * true.
+ */
 static bool krdma_conn_may_spin(unsigned long until)
 {
 	return !need_resched() && !signal_pending(current) &&
@@ -723,8 +735,8 @@ static bool krdma_conn_may_spin(unsigned long until)
 }
 
 /*
- * Sleeping and being woken takes longer than many a wait, and a completion that
- * finds nobody asleep is cheaper, too.
+ * Sleeping and waking often takes longer than the wait itself. Also, a
+ * completion is cheaper if no task sleeps.
  */
 static void krdma_conn_spin(struct krdma_conn *conn,
 			    const struct krdma_wait *wait, unsigned long until)
@@ -744,7 +756,7 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 	krdma_count(conn, KRDMA_COUNT_SPINS + !paid);
 }
 
-/* Return: jiffies left, 0: timeout, negative: a signal. */
+/* Return: jiffies left, 0: timed out, negative: a signal. */
 static long krdma_conn_sleep(struct krdma_conn *conn,
 			     const struct krdma_wait *wait, long left)
 {
@@ -774,19 +786,19 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 			return krdma_last_error(&conn->cb);
 		if (left < 0 || krdma_should_stop())
 			return -EINTR;
-		/* Time left: it was ready, and another task was faster. */
+		/* Time left: it was ready, but another task was faster. */
 	} while (left);
 	return -ETIMEDOUT;
 }
 
 /**
- * krdma_conn_wait - wait for something to happen to a connection
+ * krdma_conn_wait - wait for a condition of a connection
  * @conn: connection or listener; the caller holds a reference
- * @ready: what to wait for; called without locks; must not sleep
- * @arg: for @ready
+ * @ready: condition to wait for; called without locks; must not sleep
+ * @arg: argument of @ready
  * @until: from krdma_deadline()
  *
- * Return: 0 @ready is true; -EINTR the task is being killed or, as a kernel
+ * Return: 0: @ready is true; -EINTR: the task is killed or, if it is a kernel
  * thread, stopped; -ETIMEDOUT; or the reason for which the connection ended.
  */
 int krdma_conn_wait(struct krdma_conn *conn,
@@ -799,7 +811,7 @@ int krdma_conn_wait(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_op - wait for requests that are in flight
+ * krdma_conn_wait_op - wait for requests in flight
  * @conn: connection
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
@@ -819,14 +831,15 @@ int krdma_conn_wait_op(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_late - wait for a message, which may come after the end
+ * krdma_conn_wait_late - wait for a message, also after the connection has
+ * ended
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
  * @until: from krdma_deadline()
  *
- * The CM may tell of the peer's end before the completions of what the peer sent
- * before are handled. This waits for those, which the drain does.
+ * The CM may report the end before the completions of the peer's last messages
+ * are handled. This waits until the drain has handled them.
  *
  * Return: as krdma_conn_wait().
  */
@@ -847,7 +860,7 @@ static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_wait_ever - wait for something that the end does not prevent
+ * krdma_conn_wait_ever - wait for a condition that may come after the end
  * @conn: connection
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
@@ -882,14 +895,14 @@ int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_create - make a connection object without connecting it
+ * krdma_create - create a connection object without connecting it
  * @params: or NULL for defaults
  *
- * So there is something that another task can krdma_disconnect() while
+ * With the object, another task can call krdma_disconnect() while
  * krdma_connect_cb() waits.
  *
  * Return: an object in KRDMA_NEW that krdma_release_cb() releases,
- * ERR_PTR(-EINVAL) for bad parameters, ERR_PTR(-ENOMEM).
+ * ERR_PTR(-EINVAL) for invalid parameters, ERR_PTR(-ENOMEM).
  */
 struct krdma_cb *krdma_create(const struct krdma_params *params)
 {
@@ -906,8 +919,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
  * krdma_get - take a reference
  * @cb: connection or listener
  *
- * For a task that may still look at @cb after another has released it. All it
- * finds then is a closed object.
+ * For a task that may still use @cb after another has released it. The object
+ * is then closed.
  *
  * Context: any.
  * Return: @cb.
@@ -932,11 +945,11 @@ void krdma_put(struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_put, KRDMA_NS);
 
 /**
- * krdma_get_state - the present state
+ * krdma_get_state - return the present state
  * @cb: connection or listener
  *
  * Context: any.
- * Return: a snapshot.
+ * Return: the state, which may change at any time.
  */
 enum krdma_state krdma_get_state(const struct krdma_cb *cb)
 {
@@ -966,8 +979,8 @@ bool krdma_conn_is_open(const struct krdma_conn *conn)
  * krdma_is_established - check whether data can be sent
  * @cb: connection
  *
- * In message mode the state is KRDMA_ESTABLISHED before that: the two sides
- * first exchange a message of krdma's own, which must precede all others.
+ * In message mode the state is KRDMA_ESTABLISHED before that: both sides first
+ * exchange START, which must precede all other messages.
  *
  * Context: any.
  * Return: true if the connection is established and, in message mode, ready for
@@ -981,12 +994,12 @@ bool krdma_is_established(const struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_is_established, KRDMA_NS);
 
 /**
- * krdma_last_error - why the connection ended
+ * krdma_last_error - return the reason for which the connection ended
  * @cb: connection or listener
  *
  * Context: any.
- * Return: 0 while it has not, else the first reason: -ECONNRESET, -ESHUTDOWN,
- * -ENODEV, -ETIMEDOUT, -ECONNREFUSED, -EPROTO, …
+ * Return: 0 before the end; afterwards the first reason: -ECONNRESET,
+ * -ESHUTDOWN, -ENODEV, -ETIMEDOUT, -ECONNREFUSED, -EPROTO, …
  */
 int krdma_last_error(const struct krdma_cb *cb)
 {
@@ -1005,9 +1018,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
  * krdma_disconnect - end a connection or stop listening
  * @cb: connection or listener, in any state
  *
- * Every wait on @cb, in whatever task, ends with -ESHUTDOWN, and so does every
- * later call. The peer is told. Messages that have arrived can still be
- * received. The object remains until krdma_release_cb().
+ * Every wait on @cb, in any task, ends with -ESHUTDOWN, and so does every later
+ * call. The peer is notified. Messages that have arrived can still be received.
+ * The object remains until krdma_release_cb().
  *
  * Context: any; does not wait.
  */
@@ -1017,23 +1030,23 @@ void krdma_disconnect(struct krdma_cb *cb)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
 
-/* Neither close_work nor step_work waits for a callback, so both can be awaited. */
+/* Neither close_work nor step_work waits for a callback, so wait for both. */
 static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
 	if (cancel_work_sync(&conn->close_work))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
-	/* Called from a callback: call_work is the caller. */
+	/* If a callback calls this, call_work is the caller. */
 	if (current_work() == &conn->call_work ?
 	    cancel_work(&conn->call_work) : cancel_work_sync(&conn->call_work))
 		krdma_conn_put(conn);
 }
 
 /*
- * The owner takes the connection down from here on: no closing callback starts
- * any more, and one that runs in another task has ended. The state moves under
- * the same lock: a step of an asynchronous connection that sees stopped sees
- * CLOSING as well.
+ * From here on the owner releases the connection: no closing callback starts
+ * any more, and one that runs in another task has returned. The state changes
+ * under the same lock, so that a step of an asynchronous connection that sees
+ * stopped also sees CLOSING.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
@@ -1051,14 +1064,14 @@ static void krdma_conn_stop(struct krdma_conn *conn)
  * krdma_drain - wait until nothing of a raw connection completes any more
  * @cb: raw-mode connection; the caller posts no more work requests
  *
- * Disconnects if nobody has yet. Afterwards every work request has completed,
- * most of them with IB_WC_WR_FLUSH_ERR, no completion handler runs, and the
- * owner may free buffers and MRs; then comes krdma_release_cb().
+ * Disconnects if that has not happened yet. Afterwards every work request has
+ * completed, most of them with IB_WC_WR_FLUSH_ERR, no completion handler runs,
+ * and the owner may free buffers and MRs. It then calls krdma_release_cb().
  *
  * In message mode krdma_release_cb() drains.
  *
- * Context: process, may sleep; the closing callback included.
- * Return: 0, or -EINVAL: a listener, or not raw mode; nothing has changed then.
+ * Context: process, may sleep; also in the closing callback.
+ * Return: 0, or -EINVAL without any effect: a listener, or not raw mode.
  */
 int krdma_drain(struct krdma_cb *cb)
 {
@@ -1080,18 +1093,18 @@ int krdma_drain(struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
 
 /**
- * krdma_release_cb - close and give back the maker's reference
+ * krdma_release_cb - close and put the creator's reference
  * @cb: connection or listener, in any state; NULL is allowed
  *
- * When this returns, nothing of the network is left: QP, PD and cm_id are freed
- * and no callback runs; the CQ is freed after a grace period of RCU. The memory
- * stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN. A raw
- * connection's owner must have freed its MRs, see krdma_drain().
+ * When this returns, no network object is left: QP, PD and cm_id are freed and
+ * no callback runs. The CQ is freed after an RCU grace period. The memory of
+ * @cb stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN.
+ * The owner of a raw connection must have freed its MRs, see krdma_drain().
  *
- * Context: process, may sleep. For @cb itself also in its closing callback and,
- * when that was given an error or 0, its connected callback; for a request in the
- * request callback of its listener. Not in other callbacks, and not for another
- * connection whose callback waits for this one.
+ * Context: process, may sleep. A callback may release @cb itself: its closing
+ * callback, its connected callback, and for a request the request callback of
+ * the listener. Not in other callbacks, and not for another connection whose
+ * callback waits for this one.
  * Return: 0, or -EINVAL for NULL.
  */
 int krdma_release_cb(struct krdma_cb *cb)

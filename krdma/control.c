@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that krdma sends for itself: credits that are given back, the
- * question whether the peer is still there, with its answer, and the last one.
+ * Internal messages: returned credits (CREDIT), probes of the peer and their
+ * answers (PING, PONG), the end of a pulled CHUNK (PULLED), and the last
+ * message (BYE).
  *
- * Each kind has one buffer and one send queue slot of its own, made with the
- * QP, so that it needs no memory and never waits; it is in flight at most once.
+ * Each kind has a buffer and a reserved send queue slot, both created with the
+ * QP. So it needs no memory and never waits. It is in flight at most once.
  *
- * PING, PONG and PULLED take no credits: two ends that have filled each other's
- * queues could not ask. Instead each end posts a few receives more than it says. That
- * is enough, because the next PING follows only when the last was answered, or
- * seconds later, and the next PULLED when there was another CHUNK, of which
- * there is one at a time; and what they arrive in is posted again at once.
+ * PING, PONG and PULLED take no credits, because two ends that have filled each
+ * other's queues must still be able to probe. Instead each end posts a few
+ * receives more than it advertises. That is enough: the next PING follows only
+ * after the answer to the last one, or seconds later. The next PULLED follows
+ * only after another CHUNK, of which there is one at a time. And their receives
+ * are posted again at once.
  *
- * A connection on which nothing arrived for an interval is asked; one that
- * stays silent for KRDMA_ALIVE_MISSES more is ended with -ETIMEDOUT. Whatever
- * arrives is a sign of life, the answer to a READ, too. Without this a peer that
- * vanished while it owed us nothing would never be missed: its last DREQ may be
- * lost.
+ * A connection on which nothing has arrived for an interval is probed. If it
+ * stays silent for KRDMA_ALIVE_MISSES more intervals it ends with -ETIMEDOUT.
+ * Everything that arrives counts, also the answer to a READ. Without probes the
+ * loss of a peer that owes nothing would never be noticed, because its last
+ * DREQ may be lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "msg.h"
 
-/* Unanswered questions that a peer may have. */
+/* Number of unanswered probes after which a peer counts as dead. */
 #define KRDMA_ALIVE_MISSES 3
 
 static const u8 krdma_control_types[KRDMA_CONTROLS] = {
@@ -41,7 +43,7 @@ static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PULLED]	= KRDMA_COUNT_PULLED,
 };
 
-/* What a message without a credit says. */
+/* Fill in the fields of BYE and PULLED. */
 static void krdma_control_fill(const struct krdma_msg *msg,
 			       struct krdma_hdr *hdr)
 {
@@ -54,13 +56,13 @@ static void krdma_control_fill(const struct krdma_msg *msg,
 }
 
 /**
- * krdma_control_send_locked - send a message of krdma's own
+ * krdma_control_send_locked - send an internal message
  * @conn: connection in message mode
- * @kind: which
+ * @kind: kind of the message
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EBUSY the last one is in flight, or START is not out yet; why the
- * connection is over; or as the post.
+ * Return: 0; -EBUSY: the last one is in flight, or START is not sent yet; the
+ * reason for which the connection ended; or as the post.
  */
 int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 {
@@ -69,10 +71,10 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	/* The buffers go with the QP. */
+	/* The buffers are freed with the QP. */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return conn->error ?: -ENOTCONN;
-	/* The peer takes nothing before START. */
+	/* The peer accepts no message before START. */
 	if (!msg->greeted || msg->control_busy & BIT(kind))
 		return -EBUSY;
 	if (kind == KRDMA_CONTROL_CREDIT) {
@@ -91,7 +93,7 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 }
 
 /**
- * krdma_control_credits_locked - give back credits if it is time to
+ * krdma_control_credits_locked - return credits if enough are owed
  * @conn: connection in message mode
  *
  * Context: any, @conn->lock held.
@@ -99,18 +101,21 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 void krdma_control_credits_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/* Without a credit the peer owes us some, and they come with a chance. */
+	/*
+	 * Without a credit this cannot be sent. Then the peer owes some, and
+	 * its next message leads to another attempt.
+	 */
 	if (krdma_credit_should_return(&conn->msg->credit))
 		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
 }
 
 /**
- * krdma_control_answer_locked - a message that takes no credit has arrived
+ * krdma_control_answer_locked - handle a message that took no credit
  * @conn: connection in message mode
  * @hdr: its header
  *
- * A PING that finds the last answer still in flight gets none: nobody who
- * waits for answers asks so fast.
+ * A PING is ignored while the last PONG is in flight: a peer that waits for
+ * answers does not probe that fast.
  *
  * Context: any, @conn->lock held.
  */
@@ -135,7 +140,7 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
 	for (kind = 0; kind < KRDMA_CONTROLS; kind++)
 		if (&msg->control[kind]->wr == kwr)
 			msg->control_busy &= ~BIT(kind);
-	/* More may be owed by now. */
+	/* More credits may be owed by now. */
 	krdma_control_credits_locked(conn);
 	if (msg->pulled_due && !(msg->control_busy & BIT(KRDMA_CONTROL_PULLED))) {
 		msg->pulled_due = false;
@@ -145,7 +150,7 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_control_alloc - make the buffers
+ * krdma_control_alloc - allocate the buffers
  * @conn: connection with a new QP
  *
  * Context: process, @conn->setup held.
@@ -187,12 +192,12 @@ void krdma_control_free(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_heard_locked - a work request has succeeded
+ * krdma_alive_heard_locked - note that a work request has succeeded
  * @conn: connection
- * @kwr: which
+ * @kwr: the work request
  *
- * An answer of the peer's, if only of its adapter's, is a sign of life, and the
- * PONG may have to wait behind it.
+ * An answer of the peer's adapter shows that the peer is alive, and a PONG may
+ * have to wait behind it.
  *
  * Context: any, @conn->lock held.
  */
@@ -206,21 +211,23 @@ void krdma_alive_heard_locked(struct krdma_conn *conn,
 }
 
 /*
- * Under the lock with which the state leaves ESTABLISHED: nothing is queued
- * that krdma_alive_stop() does not find.
+ * Called with the lock under which the state leaves ESTABLISHED, so that
+ * krdma_alive_stop() finds everything that is queued.
  */
 static void krdma_alive_again_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return;
-	/* Put by alive_work, which waits for the lock, or krdma_alive_stop(). */
+	/*
+	 * Put by alive_work, which takes the lock first, or krdma_alive_stop().
+	 */
 	if (queue_delayed_work(krdma_wq, &conn->alive,
 			       msecs_to_jiffies(conn->p.keepalive_ms)))
 		krdma_conn_get(conn);
 }
 
-/* Return: true if the peer was asked often enough. */
+/* Return: true if the peer has not answered enough probes. */
 static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -232,26 +239,26 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		return false;
 	}
 	/*
-	 * While it reads a CHUNK, its answer waits behind that data, and who
-	 * sends the CHUNK has a time limit of his own. But if there is nobody,
-	 * the question itself fails, where the adapter repeats it.
+	 * While the peer reads a CHUNK its answer waits behind that data, and
+	 * the sender of the CHUNK has a time limit of its own. If the peer has
+	 * departed, the probe itself fails on adapters that retransmit.
 	 */
 	if (msg->push_end) {
 		msg->misses = 0;
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 		return false;
 	}
-	/* The first silence only makes us ask. */
+	/* The first interval of silence only leads to a probe. */
 	if (msg->misses)
 		krdma_count_locked(conn, KRDMA_COUNT_ALIVE_MISSES, 1);
 	if (msg->misses++ == KRDMA_ALIVE_MISSES)
 		return true;
-	/* If it cannot be posted, silence will tell. */
+	/* If posting fails, the silence continues and counts. */
 	krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 	return false;
 }
 
-/* Return: true if the peer must be taken for dead. */
+/* Return: true if the peer counts as dead. */
 static bool krdma_alive_look_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -264,7 +271,7 @@ static bool krdma_alive_look_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_work - look whether the peer has been heard
+ * krdma_alive_work - check whether the peer was heard
  * @work: krdma_conn.alive
  */
 void krdma_alive_work(struct work_struct *work)
@@ -274,7 +281,7 @@ void krdma_alive_work(struct work_struct *work)
 	unsigned long flags;
 	bool dead;
 
-	/* See krdma_qp_post() for why bottom halves are off. */
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	dead = krdma_alive_look_locked(conn);
@@ -289,10 +296,10 @@ void krdma_alive_work(struct work_struct *work)
 }
 
 /**
- * krdma_alive_is_wanted - is the peer looked after
+ * krdma_alive_is_wanted - check whether the peer is probed
  * @conn: connection in message mode whose hello is set
  *
- * Return: false if the user does not want it, or the peer cannot answer.
+ * Return: false if the user does not want it, or the peer does not support it.
  */
 bool krdma_alive_is_wanted(const struct krdma_conn *conn)
 {
@@ -301,10 +308,10 @@ bool krdma_alive_is_wanted(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_start - look after a connection from now on
+ * krdma_alive_start - start to probe a silent peer
  * @conn: established connection in message mode
  *
- * Nothing happens if the user does not want it, or the peer cannot answer.
+ * No effect if the user does not want it, or the peer does not support it.
  *
  * Context: process.
  */
@@ -320,10 +327,10 @@ void krdma_alive_start(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_stop - the connection is over
+ * krdma_alive_stop - stop to probe the peer
  * @conn: connection in KRDMA_CLOSING
  *
- * The work may run once more, and finds that out.
+ * The work may run once more, without effect.
  *
  * Context: process.
  */

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completion queues: one for each connection, or one for several of them.
+ * Completion queues of one connection or of several.
  *
- * A CQ serves both directions of a connection. With KRDMA_SHARED_CQ it serves
- * other connections as well, of the same device, poll context and completion
- * vector. The core has such a pool, ib_cq_pool_get(), but its CQs stay allocated
- * until the device goes, and so would show up in "rdma resource show" after
- * krdma was unloaded. Here the last connection of a CQ frees it.
+ * A CQ serves both directions of a connection. With KRDMA_SHARED_CQ it also
+ * serves other connections of the same device, poll context and completion
+ * vector. The core has such a pool, ib_cq_pool_get(), but its CQs stay
+ * allocated until the device is removed. They would appear in "rdma resource
+ * show" after krdma was unloaded. Here the last connection of a CQ frees it.
  *
- * A CQ that overflows loses completions, whosesoever they are. So a connection
- * takes an entry for each work request that its queues hold, and all of them
- * together never take more than there are.
+ * A CQ that overflows loses completions of any connection. So a connection
+ * reserves an entry for each work request that its queues hold, and the sum
+ * never exceeds the size of the CQ.
  *
- * Nothing here belongs to one connection: cq_context is NULL. A connection is
- * done with its CQ when it is drained: the markers of ib_drain_qp() are behind
- * its last completions, and the handlers of a CQ run one after the other.
+ * cq_context is NULL, because nothing here belongs to one connection. A
+ * connection needs its CQ until it is drained: the markers of ib_drain_qp()
+ * come after its last completions, and the handlers of a CQ run one after the
+ * other.
  *
- * krdma_dev.lock protects the list of shared CQs and what is taken of them, also
- * while one is made, or each of many connections at a time would make its own.
- * One that nobody uses any more is off the list, and freed without the lock,
- * after its handlers: see krdma_cq_free_later().
+ * krdma_dev.lock protects the list of shared CQs and their reserved entries. It
+ * is also held while a CQ is created, or each of many concurrent connections
+ * would create its own. An unused CQ is taken off the list, and freed without
+ * the lock after its handlers have returned: see krdma_cq_free_later().
  */
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -27,9 +28,9 @@
 
 #include "priv.h"
 
-/* A shared CQ is made for so many connections like the first one. */
+/* Number of connections like the first one for which a shared CQ has room. */
 #define KRDMA_CQ_CONNS 16
-/* The owner has named no vector. */
+/* The owner has chosen no vector. */
 #define KRDMA_CQ_ANY U32_MAX
 
 static const enum ib_poll_context krdma_poll_contexts[] = {
@@ -39,17 +40,17 @@ static const enum ib_poll_context krdma_poll_contexts[] = {
 };
 
 /**
- * krdma_cq_vectors - how many completion vectors there are
+ * krdma_cq_vectors - return the number of completion vectors
  * @ibdev: device
  *
- * Return: the number, not 0.
+ * Return: number of vectors, at least 1.
  */
 u32 krdma_cq_vectors(const struct ib_device *ibdev)
 {
 	return max(ibdev->num_comp_vectors, 1);
 }
 
-/* On no list, and nobody uses it yet. */
+/* Create a CQ that is on no list and has no users. */
 static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 					u32 vector)
 {
@@ -87,22 +88,22 @@ static void krdma_cq_free_work(struct work_struct *work)
 					    free_work);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
-	/* krdma_cq_free_later() has done what ib_free_cq() would wait for. */
+	/* krdma_cq_free_later() has replaced the wait of ib_free_cq(). */
 	kcq->cq->poll_ctx = IB_POLL_DIRECT;
 	krdma_cq_free(kcq);
 	krdma_noio_leave(noio);
 }
 
 /*
- * ib_free_cq() waits until the handler in softirq says that it is done. After
- * that the handler goes on to ask the device for the next completion, of a CQ
- * that may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). RCU waits for
- * softirqs that have begun. Nobody waits here for the grace period, which would
- * delay the next connection, or, if it were expedited, interrupt all processors
- * at the pace of a peer that connects and leaves.
+ * ib_free_cq() waits until the softirq handler has completed the poll. But
+ * after that the handler still asks the device for the next completion of the
+ * CQ, which may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). RCU
+ * waits for running softirqs. Do not wait for the grace period here: that would
+ * delay the next connection. An expedited one would interrupt all processors
+ * each time a peer connects and disconnects.
  *
  * No other handler begins in that time, even if the device has an event for the
- * CQ: irq_poll_disable() keeps the handler's bit.
+ * CQ, because irq_poll_disable() keeps the handler's bit set.
  */
 static void krdma_cq_free_later(struct krdma_cq *kcq)
 {
@@ -132,10 +133,10 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
 }
 
 /*
- * Vectors to choose from. Adapters' drivers give the first vectors to the
- * processors of the adapter's node (cpumask_local_spread()), so these are as many
- * vectors as that node has processors. Without a node all are, as for
- * ib_alloc_cq_any(), which knows no more of where interrupts go.
+ * Number of vectors to choose from. Drivers assign the first vectors to the
+ * processors of the adapter's node (cpumask_local_spread()), so use as many
+ * vectors as that node has processors. Without a node use all of them like
+ * ib_alloc_cq_any(), which has no better information.
  */
 static u32 krdma_cq_near(const struct krdma_conn *conn)
 {
@@ -165,7 +166,7 @@ static u32 krdma_cq_idlest_locked(const struct krdma_conn *conn)
 	return idlest;
 }
 
-/* The vector that the owner asked for, or KRDMA_CQ_ANY. */
+/* Return: vector that the owner chose, or KRDMA_CQ_ANY. */
 static u32 krdma_cq_wanted(const struct krdma_conn *conn)
 {
 	if (!conn->p.comp_vector)
@@ -220,7 +221,7 @@ static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
 	return kcq;
 }
 
-/* One after the other. */
+/* Return: next vector, round robin. */
 static u32 krdma_cq_next(const struct krdma_conn *conn)
 {
 	u32 vector;
@@ -245,13 +246,13 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_cq_get - give a connection its completion queue
+ * krdma_cq_get - assign a completion queue to a connection
  * @conn: connection that is attached to its device
- * @ncqes: work requests that its queues hold
+ * @ncqes: number of work requests that its queues hold
  *
  * Context: process, @conn->setup held.
- * Return: 0: &krdma_conn.cq is there, put by krdma_cq_put(); -EINVAL the device
- * has no CQ of that size; or what the driver says.
+ * Return: 0: &krdma_conn.cq is set, put by krdma_cq_put(); -EINVAL: the device
+ * has no CQ of that size; or an errno of the driver.
  */
 int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 {
@@ -271,9 +272,9 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 
 /**
  * krdma_cq_put - undo krdma_cq_get()
- * @conn: connection whose QP is gone; still attached
+ * @conn: connection whose QP is destroyed; still attached
  *
- * The last connection has it freed, after this returns.
+ * The last connection of a CQ has it freed, after this returns.
  *
  * Context: process, @conn->setup held.
  */

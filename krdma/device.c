@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices as krdma sees them, and the PDs on them.
+ * RDMA devices and the PDs on them.
  *
- * A krdma_dev lives from our ib_client's add to its remove. Connections attach
- * to it before they make a QP and detach when it is destroyed; remove ends all
- * of them and waits until the last one is detached, because afterwards the
- * device's memory may be gone.
+ * A krdma_dev lives from add to remove of krdma's ib_client. Connections attach
+ * to it before they create a QP, and detach after the QP is destroyed. remove
+ * ends all of them and waits until the last one is detached, because the
+ * device's memory may be freed afterwards.
  *
- * An rkey is valid on every QP of its PD. So each connection has a PD of its own,
- * unless its owner names a domain: the connections of one domain share a PD on
- * each device. So do the regions of a domain, see share.c.
+ * An rkey is valid on every QP of its PD. So each connection has a PD of its
+ * own, unless its owner names a domain: the connections of one domain share a
+ * PD on each device. So do the regions of a domain, see share.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +20,7 @@
 
 #include "priv.h"
 
-/* A domain of trust; its PDs are found by address, the name is for people. */
+/* A domain of trust. Its PDs are found by its address; the name is for logs. */
 struct krdma_domain {
 	struct kref ref;
 	char name[32];
@@ -33,13 +33,13 @@ static LIST_HEAD(krdma_watches);
 static DEFINE_SPINLOCK(krdma_watch_lock); /* krdma_watches */
 
 /**
- * krdma_domain_create - make a domain of trust
- * @name: for logs; copied, cut at 31 bytes
+ * krdma_domain_create - create a domain of trust
+ * @name: name for logs; copied, truncated to 31 bytes
  *
  * Connections of one domain share a PD on each device, so a key that one of
  * them gives to its peer also works on the others.
  *
- * Return: the domain, which krdma_domain_put() puts, or ERR_PTR(-ENOMEM).
+ * Return: the domain, for krdma_domain_put(), or ERR_PTR(-ENOMEM).
  */
 struct krdma_domain *krdma_domain_create(const char *name)
 {
@@ -76,7 +76,7 @@ void krdma_domain_get(struct krdma_domain *domain)
  * krdma_domain_put - put a domain
  * @domain: from krdma_domain_create(), or NULL
  *
- * Its PDs live on until the last connection that uses them is closed, and the last
+ * Its PDs exist until the last connection that uses them is closed and the last
  * region of the domain is put.
  *
  * Context: any.
@@ -147,7 +147,7 @@ static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
 	lockdep_assert_held(&dev->lock);
 	if (!kpd)
 		return ERR_PTR(-ENOMEM);
-	/* No flags: never IB_PD_UNSAFE_GLOBAL_RKEY, on rxe it opens all RAM. */
+	/* No flags: on rxe IB_PD_UNSAFE_GLOBAL_RKEY exposes all RAM. */
 	pd = ib_alloc_pd(dev->ibdev, 0);
 	if (IS_ERR(pd)) {
 		kfree(kpd);
@@ -170,7 +170,9 @@ static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 	kfree(kpd);
 }
 
-/* Return: the PD of a domain that has connections or regions on this device, or NULL. */
+/*
+ * Return: PD of a domain with connections or regions on this device, or NULL.
+ */
 static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
 					     const struct krdma_domain *domain)
 {
@@ -200,7 +202,7 @@ static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
 }
 
 /**
- * krdma_pd_put_locked - stop using a PD, and free it if this was its last user
+ * krdma_pd_put_locked - stop using a PD, and free it after its last user
  * @dev: its device
  * @kpd: the PD
  *
@@ -212,7 +214,7 @@ void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 		krdma_pd_destroy_locked(dev, kpd);
 }
 
-/* The name outlives the device, for who reads debugfs. */
+/* Copy the name for debugfs, because the connection may outlive the device. */
 static void krdma_dev_show(const struct krdma_dev *dev, struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -250,15 +252,16 @@ static int krdma_dev_node(const struct krdma_dev *dev,
 }
 
 /**
- * krdma_device_join - tie a connection to the device that its cm_id found
+ * krdma_device_join - add a connection to the list of its device
  * @conn: connection whose cm_id is bound to a device
  *
  * The IB core removes a device from its clients in the reverse order of their
- * registration, from krdma before rdma_cm. So rdma_cm finds no cm_id of a
- * connection that has joined: krdma_device_remove() waits until it is destroyed.
+ * registration, from krdma before rdma_cm. krdma_device_remove() waits until
+ * the cm_ids of all connections that have joined are destroyed. So rdma_cm
+ * finds none of them.
  *
- * Context: process. @conn->setup held, or in the CM's callback, for which
- * krdma_conn_teardown() waits before it looks at @conn->dev.
+ * Context: process. @conn->setup held, or in the CM's callback, which
+ * krdma_conn_teardown() waits for before it uses @conn->dev.
  * Return: 0, -ENODEV if the device is being removed.
  */
 int krdma_device_join(struct krdma_conn *conn)
@@ -280,8 +283,8 @@ int krdma_device_join(struct krdma_conn *conn)
 }
 
 /**
- * krdma_device_attach - give a connection the PD of its device
- * @conn: connection whose cm_id is bound to a device; joins that if it has not
+ * krdma_device_attach - assign the PD of its device to a connection
+ * @conn: connection whose cm_id is bound to a device; joins it if necessary
  *
  * Context: process, @conn->setup held.
  * Return: 0, -ENODEV if the device is being removed, -ENOMEM.
@@ -307,7 +310,7 @@ int krdma_device_attach(struct krdma_conn *conn)
 
 /**
  * krdma_device_detach - undo krdma_device_join() and krdma_device_attach()
- * @conn: connection without QP and cm_id; may have done neither
+ * @conn: connection without QP and cm_id; also if it has done neither
  *
  * Context: process, @conn->setup held.
  */
@@ -347,8 +350,9 @@ void krdma_device_cq_freed(struct krdma_dev *dev)
 }
 
 /*
- * From the same user of the same host, to the same of ours; and not newer: a
- * request that was given up may still wait when its successor is accepted.
+ * Check that an old connection is from the same user on the same host, to the
+ * same port. It must be older: a request that its client has given up may still
+ * be pending when the next one is accepted.
  */
 static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
@@ -369,7 +373,7 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 	mutex_lock(&dev->lock);
 	list_for_each_entry(old, &dev->conns, dev_link) {
 		if (krdma_dev_is_older(old, conn)) {
-			/* Attached, so nobody has put the last reference. */
+			/* Attached, so the last reference is not put. */
 			krdma_conn_get(old);
 			found = old;
 			break;
@@ -380,12 +384,12 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 }
 
 /**
- * krdma_device_end_older - end what a new connection takes the place of
+ * krdma_device_end_older - end the connection that a new one replaces
  * @conn: request that is about to be accepted, not attached yet
  *
- * A peer that connects again may have lost its end of the old connection without
- * a word. Until that is drained here, an answer to an old READ or a WRITE of
- * old may still come in, over what the new connection brings.
+ * A peer that connects again may have lost its end of the old connection
+ * silently. Until the old connection is drained here, late READ answers or
+ * WRITEs may still arrive on it and overwrite data of the new connection.
  *
  * Context: process, @conn->setup held.
  * Return: 0: such a connection is drained and destroyed, or there was none;
@@ -413,8 +417,8 @@ int krdma_device_end_older(struct krdma_conn *conn)
 }
 
 /**
- * krdma_device_watch - begin to be told of new RDMA devices
- * @watch: of the caller; not watching yet
+ * krdma_device_watch - start notifications of new RDMA devices
+ * @watch: memory of the caller; not in use yet
  * @added: see &struct krdma_watch
  *
  * Context: process.
@@ -429,10 +433,10 @@ void krdma_device_watch(struct krdma_watch *watch,
 }
 
 /**
- * krdma_device_unwatch - end that
- * @watch: its link is initialised; may be not watching
+ * krdma_device_unwatch - stop notifications of new RDMA devices
+ * @watch: its link is initialised; also if it is not in use
  *
- * On return its callback neither runs nor will.
+ * On return its callback does not run, and will not be called.
  *
  * Context: process.
  */
@@ -443,7 +447,7 @@ void krdma_device_unwatch(struct krdma_watch *watch)
 	spin_unlock(&krdma_watch_lock);
 }
 
-/* The CM knows the device already: it was there first as an ib_client. */
+/* The CM knows the device already, because it registered as ib_client first. */
 static void krdma_device_tell(void)
 {
 	struct krdma_watch *watch;
@@ -482,13 +486,13 @@ static void krdma_dev_abort_all(struct krdma_dev *dev)
 
 	mutex_lock(&dev->lock);
 	dev->gone = true;
-	/* Attached connections cannot go away while the list is locked. */
+	/* Attached connections are not freed while the list is locked. */
 	list_for_each_entry(conn, &dev->conns, dev_link)
 		krdma_conn_abort(conn, -ENODEV);
 	mutex_unlock(&dev->lock);
 }
 
-/* A CQ is counted before its last connection is detached. */
+/* A CQ is counted in nfreed before its last connection is detached. */
 static bool krdma_dev_is_idle(const struct krdma_dev *dev)
 {
 	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
@@ -507,16 +511,16 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 
 	krdma_dev_abort_all(dev);
 	/*
-	 * Each connection either is torn down by its close_work, or has an
-	 * owner whose closing callback was called and who must release it. To
-	 * return earlier would let the owner's MRs outlive the device.
+	 * Each connection is either torn down by its close_work, or its owner
+	 * has got the closing callback and must release it. Do not return
+	 * earlier, or MRs of the owner would outlive the device.
 	 */
 	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
-	 * Also waits until krdma_device_detach() or krdma_device_cq_freed() has left
-	 * the lock.
+	 * Also waits until krdma_device_detach() or krdma_device_cq_freed() has
+	 * released the lock.
 	 */
 	krdma_share_remove_all(dev);
 	krdma_dev_put(dev);
@@ -529,7 +533,7 @@ static struct ib_client krdma_ib_client = {
 };
 
 /**
- * krdma_device_init - start to follow RDMA devices
+ * krdma_device_init - start to track RDMA devices
  *
  * Return: 0 or -errno of ib_register_client().
  */
@@ -539,9 +543,9 @@ int krdma_device_init(void)
 }
 
 /**
- * krdma_device_exit - stop to follow RDMA devices
+ * krdma_device_exit - stop to track RDMA devices
  *
- * The module's reference count has seen to it that no connection is left.
+ * The module's reference count ensures that there are no connections.
  */
 void krdma_device_exit(void)
 {

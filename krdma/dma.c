@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory and the DMA API: which memory may be mapped, in pieces of which size,
+ * Memory and the DMA API: checks which memory can be mapped, sizes of pieces,
  * and the mappings of regions.
  *
- * A region is mapped in chunks, one scatterlist each, with one element for each
- * page. Where memory is copied (swiotlb) or caches are flushed, the CPU and the
- * adapter see different bytes until somebody syncs. krdma_chunk_sync() therefore
- * takes an offset and a length: bytes outside of that range are not touched.
+ * A region is mapped in chunks. Each is a scatterlist with one element for each
+ * page. With bounce buffers (swiotlb) or cache flushes, the CPU and the adapter
+ * see different bytes until a sync. Therefore krdma_chunk_sync() has an offset
+ * and a length, and leaves bytes outside of that range unchanged.
  *
- * Nothing here takes a lock or sleeps, except where it says so.
+ * Nothing here takes a lock or sleeps, unless its description says so.
  */
 #include <linux/dma-mapping.h>
 #include <linux/memremap.h>
@@ -17,15 +17,15 @@
 
 #include "region.h"
 
-/* Page entries of one MR, so that it stays small on devices without a limit. */
+/* Page entries of one MR, to keep it small on devices without a limit. */
 #define KRDMA_MR_ENTRIES_MAX 512U
 
 /**
  * krdma_dma_page_ok - check that a page may be mapped
  * @page: page, or NULL
  *
- * Return: false for memory of a PCI device, which dma_map_page() maps to a wrong
- * address without an error.
+ * Return: false for memory of a PCI device, which dma_map_page() maps to an
+ * invalid address without an error.
  */
 bool krdma_dma_page_ok(const struct page *page)
 {
@@ -38,7 +38,7 @@ bool krdma_dma_page_ok(const struct page *page)
  * @len: bytes, not 0
  *
  * Static data of a module is in neither map on most architectures, and
- * virt_to_page() of it is the page of somebody else.
+ * virt_to_page() returns an unrelated page for it.
  *
  * Context: any.
  * Return: true if all of it is vmalloc() memory, or all of it linear memory.
@@ -55,7 +55,7 @@ bool krdma_dma_virt_ok(const void *addr, size_t len)
 }
 
 /**
- * krdma_dma_max - find the longest piece of memory that can be mapped
+ * krdma_dma_max - return the length of the longest mapping
  * @ibdev: device
  *
  * Return: bytes, at least a page.
@@ -71,28 +71,27 @@ u32 krdma_dma_max(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_dma_page_size - find the page size for registrations
+ * krdma_dma_page_size - return the page size for registrations
  * @ibdev: device
  *
- * A device that gets another size than it knows may take its own without a word,
- * irdma for example, and then uses other memory.
+ * If a device does not support the size, its driver may silently use another
+ * one, irdma for example, and then access other memory.
  *
- * Return: the largest size that the device knows and the kernel's pages are made
- * of.
+ * Return: the largest supported size that divides the kernel's page size.
  */
 u32 krdma_dma_page_size(const struct ib_device *ibdev)
 {
 	u64 sizes = ibdev->attrs.page_size_cap & (PAGE_SIZE | (PAGE_SIZE - 1));
 
-	/* siw names no sizes. */
+	/* siw reports no sizes. */
 	return sizes ? 1U << (fls64(sizes) - 1) : PAGE_SIZE;
 }
 
 /**
- * krdma_dma_mr_entries - find how many pages of the device one MR has
+ * krdma_dma_mr_entries - return the number of page entries of one MR
  * @ibdev: device
  *
- * Return: the number of pages of krdma_dma_page_size() bytes, 0 if the device has
+ * Return: number of pages of krdma_dma_page_size() bytes, 0 if the device has
  * no fast registration.
  */
 u32 krdma_dma_mr_entries(const struct ib_device *ibdev)
@@ -102,13 +101,13 @@ u32 krdma_dma_mr_entries(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_dma_is_coherent - check whether a page of krdma's needs no sync
+ * krdma_dma_is_coherent - check whether a page of krdma needs no sync
  * @ibdev: device
  *
- * Maps a page that nobody else uses, so no other memory is touched.
+ * Maps a new page, so that no other memory is affected.
  *
  * Context: process, may sleep.
- * Return: false: memory is copied or caches are flushed; or there is no memory.
+ * Return: false: bounce buffers or cache flushes are in use, or out of memory.
  */
 bool krdma_dma_is_coherent(struct ib_device *ibdev)
 {
@@ -131,11 +130,11 @@ bool krdma_dma_is_coherent(struct ib_device *ibdev)
 }
 
 /**
- * krdma_dma_region_dir - find in which direction a region moves data
+ * krdma_dma_region_dir - return the DMA direction of a region
  * @access: KRDMA_REMOTE_* and so on
  *
- * Return: DMA_TO_DEVICE if no adapter writes to it, DMA_FROM_DEVICE if none reads
- * it, else DMA_BIDIRECTIONAL.
+ * Return: DMA_TO_DEVICE if no adapter writes to it, DMA_FROM_DEVICE if none
+ * reads it, otherwise DMA_BIDIRECTIONAL.
  */
 enum dma_data_direction krdma_dma_region_dir(u32 access)
 {
@@ -159,8 +158,8 @@ enum dma_data_direction krdma_dma_region_dir(u32 access)
  * @pages: its pages
  * @first: offset of the first byte in the first page
  * @len: bytes of the region
- * @pad: bytes after these that also belong to the region's maker, and are mapped
- *	but not registered: a mapping of whole pages begins at a page
+ * @pad: bytes after these that belong to the same owner. They are mapped but
+ *	not registered, so that the mapping has whole pages
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM; krdma_chunk_free() follows in both cases.
@@ -178,7 +177,7 @@ int krdma_chunk_fill(struct krdma_chunk *chunk, struct page **pages, u32 first,
 }
 
 /**
- * krdma_chunk_free - free what krdma_chunk_fill() allocated
+ * krdma_chunk_free - undo krdma_chunk_fill()
  * @chunk: chunk that is not mapped
  */
 void krdma_chunk_free(struct krdma_chunk *chunk)
@@ -225,10 +224,10 @@ void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
 }
 
 /**
- * krdma_chunk_last - find the last element of a mapped chunk
+ * krdma_chunk_last - return the last element of a mapped chunk
  * @chunk: mapped chunk
  *
- * Return: the element, which sg_last() does not find if an IOMMU has merged some.
+ * Return: the element. sg_last() would be wrong if an IOMMU has merged some.
  */
 struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
 {
@@ -245,7 +244,7 @@ struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
  * @ibdev: device
  * @chunk: mapped chunk
  *
- * Return: true if the CPU and the adapter see the same bytes all the time.
+ * Return: true if the CPU and the adapter always see the same bytes.
  */
 bool krdma_chunk_is_coherent(struct ib_device *ibdev,
 			     const struct krdma_chunk *chunk)
@@ -263,7 +262,7 @@ bool krdma_chunk_is_coherent(struct ib_device *ibdev,
 
 /*
  * An IOMMU may have merged pages into one DMA range. dma_sync_single_for_cpu()
- * takes the memory behind it for contiguous, so go page by page.
+ * treats the memory behind the range as contiguous, so sync page by page.
  */
 static void krdma_dma_sync_pages(struct ib_device *ibdev, u64 dma, u32 len,
 				 enum dma_data_direction dir, bool for_cpu)
@@ -280,13 +279,13 @@ static void krdma_dma_sync_pages(struct ib_device *ibdev, u64 dma, u32 len,
 }
 
 /**
- * krdma_chunk_sync - sync a part of a mapped chunk
+ * krdma_chunk_sync - synchronize a part of a mapped chunk
  * @ibdev: device
  * @chunk: mapped chunk
  * @offset: offset in the chunk
  * @len: bytes; offset + @len is within the chunk
  * @dir: direction that it was mapped with
- * @for_cpu: the CPU uses the memory next, else the adapter does
+ * @for_cpu: true: the CPU uses the memory next; false: the adapter does
  *
  * Context: any.
  */
@@ -319,7 +318,7 @@ void krdma_chunk_sync(struct ib_device *ibdev, const struct krdma_chunk *chunk,
  * @nents: elements
  * @page_size: bytes of an entry
  *
- * Return: the number, more than krdma_dma_mr_entries() if that takes several MRs.
+ * Return: number of entries; several MRs if above krdma_dma_mr_entries().
  */
 u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
 {
@@ -332,14 +331,15 @@ u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
 }
 
 /**
- * krdma_dma_runs - count the MRs that a chunk may need
+ * krdma_dma_runs - return the maximum number of MRs for a chunk
  * @chunk: mapped chunk
  * @page_size: bytes of an entry
  *
- * An MR goes on only from the end of an entry to the beginning of the next one.
- * A short piece of memory that is copied may lie anywhere in a page of the copy.
+ * Consecutive pieces fit into one MR only if one ends, and the next one begins,
+ * at an entry boundary. A short piece may lie anywhere in a page of a bounce
+ * buffer.
  *
- * Return: the most that it can be.
+ * Return: number of MRs.
  */
 u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
 {
@@ -354,6 +354,6 @@ u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
 			runs++;
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	/* One that does not begin with an entry may have one entry too many. */
+	/* A run that does not begin at an entry may need one entry more. */
 	return 2 * runs;
 }

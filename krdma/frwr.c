@@ -1,45 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MRs for fast registration (FRWR), and those that a connection keeps for its
- * next regions.
+ * MRs for fast registration (FRWR), and the pool of a connection.
  *
- * Regions come and go: a long message has one for each CHUNK at the sender, and
- * one at the receiver. So what a region leaves behind is kept, up to
- * krdma_params.mr_pool MRs, and goes with the connection. The core's own pool
- * (rdma/mr_pool.h) makes all its MRs in advance and in the largest size, which
- * is memory that each idle connection would hold; and it does not ask what
- * became of an MR that is given back.
+ * Regions are short-lived: a long message has one for each CHUNK at the sender,
+ * and one at the receiver. So MRs of freed regions are kept for the next ones,
+ * up to krdma_params.mr_pool, and freed with the connection. The core's own
+ * pool (rdma/mr_pool.h) allocates all its MRs in advance and in the largest
+ * size. Each idle connection would hold that memory. Also, it does not check
+ * the state of an MR that is returned.
  *
- * An MR may be mapped anew only when it is known to be invalid, for until then
- * the adapter uses what was mapped before: rxe of 6.1 looks at the page list
- * itself. Known means that invalidating it was a success. After a flush or an
- * error nobody knows, and the MR is destroyed.
+ * An MR may be mapped again only when it is known to be invalid, because until
+ * then the adapter uses the old mapping: rxe of 6.1 reads the page list itself.
+ * Known means that invalidating it has succeeded. After a flush or an error its
+ * state is unknown, and the MR is destroyed.
  *
- * Each registration has another key: the lowest eight bits count. An MR that
- * has had them all is destroyed, or what a peer was told long ago would fit
- * again.
+ * Each registration has another key, of which the lowest eight bits change. An
+ * MR that has used all keys is destroyed. Otherwise a key that a peer got long
+ * ago would be valid again.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "region.h"
 
-/* As many as an MR has in its life. */
+/* Number of keys of an MR. */
 #define KRDMA_FRWR_KEYS 256
 
-/* How many a connection keeps on adapters that are hardware. */
+/* Default number of MRs that a connection keeps on hardware adapters. */
 #define KRDMA_FRWR_DEFAULT 16
 
 /**
- * krdma_frwr_max - how many MRs a connection keeps
+ * krdma_frwr_max - return the size of the pool of MRs
  * @conn: connection with a device
  *
- * Software devices are asked for none by default. There an MR costs no more than
- * its memory; and they look at a key before they copy the bytes of a packet, so
- * that a copy may go on while the key becomes invalid. rxe waits for that when an
- * MR is destroyed, and nowhere else (rxe_mr_cleanup(); Linux 6.1 to 7.3).
+ * Software devices have no pool by default. There an MR costs only its memory.
+ * Also, they check a key before they copy the bytes of a packet, so that a copy
+ * may continue while the key becomes invalid. rxe waits for that copy only when
+ * an MR is destroyed (rxe_mr_cleanup(); Linux 6.1 to 7.3).
  *
- * Return: the number, maybe 0.
+ * Return: number of MRs, possibly 0.
  */
 u32 krdma_frwr_max(const struct krdma_conn *conn)
 {
@@ -64,7 +63,7 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 	krdma_noio_check(conn);
 	if (!frwr)
 		return ERR_PTR(-ENOMEM);
-	/* More than asked for: the next region will not be just as large. */
+	/* Round up, because the size of the next region will differ. */
 	frwr->room = min_t(u32, roundup_pow_of_two(entries),
 			   krdma_dma_mr_entries(ibdev));
 	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
@@ -74,13 +73,15 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 		return ERR_CAST(mr);
 	}
 	frwr->mr = mr;
-	/* Drivers begin with the same key each time: a peer must not know it. */
+	/*
+	 * Drivers begin with the same key each time; a peer must not guess it.
+	 */
 	ib_update_fast_reg_key(mr, get_random_u32());
 	krdma_count(conn, KRDMA_COUNT_MRS_ALLOCATED);
 	return frwr;
 }
 
-/* The one that is kept longest: so it takes long until a key comes again. */
+/* Take the oldest entry, so that a key is reused as late as possible. */
 static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
 					  u32 entries)
 {
@@ -99,13 +100,13 @@ static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
 }
 
 /**
- * krdma_frwr_get - an MR that is invalid, with a key of its own
+ * krdma_frwr_get - get an invalid MR with a new key
  * @conn: connection
  * @entries: page entries that will be mapped, not 0 and no more than
  *	krdma_dma_mr_entries()
  *
  * Context: process, @conn->setup held.
- * Return: for krdma_frwr_put(), or an ERR_PTR.
+ * Return: MR, for krdma_frwr_put(), or an ERR_PTR.
  */
 struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 {
@@ -127,15 +128,16 @@ struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 }
 
 /**
- * krdma_frwr_put - give back an MR
- * @conn: its connection; NULL: it belongs to a region of a domain, and is destroyed
+ * krdma_frwr_put - return an MR
+ * @conn: its connection; NULL: it belongs to a region of a domain, and is
+ *	destroyed
  * @frwr: the MR; no work request uses it
- * @invalid: that is known
+ * @invalid: the MR is known to be invalid
  *
- * If there are as many as may be kept, the one that is kept longest goes: sizes
- * that nobody wants any more must not stay for ever.
+ * If the pool is full, its oldest entry is freed, so that unused sizes do not
+ * stay.
  *
- * Context: process, @conn->setup held or, of a domain, krdma_dev.lock.
+ * Context: process, @conn->setup held or, for a domain, krdma_dev.lock.
  */
 void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 		    bool invalid)
@@ -162,7 +164,7 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 }
 
 /**
- * krdma_frwrs_free - free what is kept
+ * krdma_frwrs_free - free the pool
  * @conn: connection whose regions are unregistered, and which gets no more
  *
  * Context: process, @conn->setup held.
