@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages by callback: each is lent to the owner in the memory that it arrived
- * in, and that memory is a receive again, with its credit, when the owner gives
- * it back. So an owner that keeps everything stops the sender.
+ * Messages by callback. Each message is lent to the owner in the memory that it
+ * arrived in. When the owner returns it, that memory is posted as a receive
+ * again and its credit is returned. So an owner that keeps all messages stops
+ * the sender.
  *
- * One at a time lends, and has krdma_msg.lending: the completion handler, as
- * long as each message came in one part, else the worker, which may allocate
- * memory to put parts together. The lender goes on until the ready list is empty,
- * and also takes messages that arrive in that time, so messages stay in order. While a
- * CHUNK is pulled lending stays set, and no worker waits: krdma_loan_go_on_locked()
- * queues it again.
+ * Only one context at a time lends; it has set krdma_msg.lending. That is the
+ * completion handler as long as each message came in one part. Otherwise it is
+ * the worker, which may allocate memory to assemble parts. The lender continues
+ * until the ready list is empty, including messages that arrive in that time,
+ * so messages stay in order. lending stays set while a CHUNK is pulled, but no
+ * worker waits: krdma_loan_go_on_locked() queues it again.
  *
- * It begins when the owner has been told of the connection (krdma_msg.open) and
- * ends with krdma_release_cb(). closing() comes after all that has arrived was
- * lent: call_work does not wait for that, but the end of the lending queues it.
+ * Lending begins when the owner has been notified of the connection
+ * (krdma_msg.open) and ends with krdma_release_cb(). closing() comes after all
+ * messages that have arrived were lent: call_work does not wait for that, but
+ * the end of the lending queues it.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -23,8 +25,8 @@
 
 /**
  * struct krdma_whole - a message that came in parts
- * @loan: what the owner sees
- * @work: gives it back: vfree() is not for any context
+ * @loan: part that the owner sees
+ * @work: frees the message, because not every context may call vfree()
  * @data: the message; kvmalloc()
  */
 struct krdma_whole {
@@ -34,10 +36,10 @@ struct krdma_whole {
 };
 
 /**
- * krdma_loan_is_wanted - are messages for a callback
+ * krdma_loan_is_wanted - check whether messages go to a callback
  * @conn: connection
  *
- * Return: true if so; nobody can wait for them then.
+ * Return: true if they do; then tasks cannot wait for messages.
  */
 bool krdma_loan_is_wanted(const struct krdma_conn *conn)
 {
@@ -45,11 +47,11 @@ bool krdma_loan_is_wanted(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_loan_begin_locked - shall the caller lend what is there
+ * krdma_loan_begin_locked - check whether the caller must lend ready messages
  * @conn: connection in message mode
  *
  * Context: any, @conn->lock held.
- * Return: true if so: krdma_loan_lend_all() or the worker must follow.
+ * Return: true if krdma_loan_lend_all() or the worker must follow.
  */
 bool krdma_loan_begin_locked(struct krdma_conn *conn)
 {
@@ -68,7 +70,7 @@ bool krdma_loan_begin_locked(struct krdma_conn *conn)
  * @conn: connection whose QP is drained, or that is not in message mode
  *
  * Context: any, @conn->lock held.
- * Return: true if so: krdma_call_settled_locked() follows.
+ * Return: true if krdma_call_settled_locked() follows.
  */
 bool krdma_loan_is_busy_locked(const struct krdma_conn *conn)
 {
@@ -83,7 +85,7 @@ static void krdma_loan_end_locked(struct krdma_conn *conn)
 	krdma_call_settled_locked(conn);
 }
 
-/* Nothing can follow a message that was not lent. */
+/* End the lending: no message may be lent after one that was not. */
 static void krdma_loan_fail_locked(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->lock);
@@ -110,7 +112,7 @@ static void krdma_loan_queue_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_loan_open_locked - the owner knows the connection
+ * krdma_loan_open_locked - allow lending, once the owner knows the connection
  * @conn: connection
  *
  * Context: any, @conn->lock held.
@@ -118,7 +120,7 @@ static void krdma_loan_queue_locked(struct krdma_conn *conn)
 void krdma_loan_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/* Its owner, and the ops with him, may be gone already. */
+	/* The owner may have released it, and its ops may be freed. */
 	if (conn->stopped || !conn->msg || !krdma_loan_is_wanted(conn))
 		return;
 	conn->msg->open = true;
@@ -127,8 +129,8 @@ void krdma_loan_open_locked(struct krdma_conn *conn)
 }
 
 /*
- * The next part, or NULL: then the caller does not lend any more. A part of a
- * longer message stays on the list, for the worker only.
+ * Return: the next part, or NULL: the caller stops lending. A part of a longer
+ * message stays on the list, for the worker.
  */
 static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
 {
@@ -144,7 +146,7 @@ static struct krdma_recv *krdma_loan_next(struct krdma_conn *conn, bool worker)
 	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
 		krdma_credit_lend(&msg->credit);
-		/* It may have been the last one that could give credits back. */
+		/* The peer may now depend on the credits that are owed. */
 		krdma_control_credits_locked(conn);
 	} else if (!worker) {
 		recv = NULL;
@@ -176,10 +178,10 @@ static void krdma_loan_lend_recv(struct krdma_conn *conn,
 }
 
 /**
- * krdma_loan_lend_all - lend what has arrived
+ * krdma_loan_lend_all - lend all ready messages
  * @conn: connection for which krdma_loan_begin_locked() returned true
  *
- * Context: any that completions have.
+ * Context: that of completions.
  */
 void krdma_loan_lend_all(struct krdma_conn *conn)
 {
@@ -239,7 +241,9 @@ static int krdma_loan_pull(struct krdma_conn *conn)
 	return ret;
 }
 
-/* Return: -EINPROGRESS: krdma_loan_go_on_locked() queues the worker again. */
+/*
+ * Return: -EINPROGRESS: krdma_loan_go_on_locked() will queue the worker again.
+ */
 static int krdma_loan_take_part(struct krdma_conn *conn,
 				struct krdma_recv *recv)
 {
@@ -252,9 +256,9 @@ static int krdma_loan_take_part(struct krdma_conn *conn,
 }
 
 /**
- * krdma_loan_go_on_locked - a CHUNK was pulled, or not
+ * krdma_loan_go_on_locked - continue to lend after a CHUNK
  * @conn: connection for which krdma_pull_lent_locked() returned 0
- * @error: 0 or why not
+ * @error: 0 if the CHUNK was pulled, or an errno
  *
  * Context: any, @conn->lock held.
  */
@@ -268,7 +272,7 @@ void krdma_loan_go_on_locked(struct krdma_conn *conn, int error)
 }
 
 /**
- * krdma_loan_work - lend what has arrived, parts put together
+ * krdma_loan_work - lend ready messages, and assemble those in parts
  * @work: krdma_conn.loan_work
  */
 void krdma_loan_work(struct work_struct *work)
@@ -279,7 +283,7 @@ void krdma_loan_work(struct work_struct *work)
 	struct krdma_recv *recv;
 	int ret;
 
-	/* The last CHUNK may have been pulled. */
+	/* The last CHUNK of a message may have been pulled. */
 	ret = krdma_loan_lend_complete(conn);
 	while (!ret && (recv = krdma_loan_next(conn, true))) {
 		if (krdma_recv_is_whole(recv))
@@ -294,8 +298,8 @@ void krdma_loan_work(struct work_struct *work)
 }
 
 /**
- * krdma_loan_stop - lend nothing any more
- * @conn: connection whose owner takes it down, krdma_conn.stopped is set
+ * krdma_loan_stop - stop to lend messages
+ * @conn: connection that its owner releases, krdma_conn.stopped is set
  *
  * Context: process, no locks.
  */
@@ -306,11 +310,11 @@ void krdma_loan_stop(struct krdma_conn *conn)
 }
 
 /**
- * krdma_loan_return - give back a message
- * @loan: what the receive callback was given; not to be looked at any more
+ * krdma_loan_return - return a lent message
+ * @loan: argument of the receive callback; must not be used afterwards
  *
- * Its memory becomes a receive again, and the peer gets its credit back. The
- * connection may be over, even released.
+ * Its memory is posted as a receive again, and the peer gets its credit back.
+ * The connection may have ended, or even been released.
  *
  * Context: any.
  */

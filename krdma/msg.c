@@ -2,17 +2,18 @@
 /*
  * Messages: two-sided, in order, with credits.
  *
- * A message is sent as one part, or as several when it is longer than the
- * peer's receive buffers. Parts arrive in order on a reliable connection and
- * wait on the ready list, in the buffers they came in, until somebody receives;
- * only then is the buffer posted again and its credit returned. So a receiver
- * that does not keep up stops the sender, and nothing is ever dropped.
+ * A message is sent as one part, or as several if it is longer than the peer's
+ * receive buffers. Parts arrive in order on a reliable connection. They wait on
+ * the ready list, in the buffers they arrived in, until a task receives. Only
+ * then is the buffer posted again and its credit returned. So a receiver that
+ * falls behind stops the sender, and no message is dropped.
  *
- * A receive completion validates all of a part before it changes anything. What
- * is wrong ends the connection with -EPROTO.
+ * A receive completion validates all of a part before it changes anything. An
+ * invalid part ends the connection with -EPROTO.
  *
- * Who copies from or to a DMA mapped buffer outside of krdma_conn.lock holds a
- * bit of krdma_msg.busy; krdma_msg_stop() waits for that before it unmaps.
+ * A task that copies from or to a DMA mapped buffer outside of krdma_conn.lock
+ * holds a bit of krdma_msg.busy. krdma_msg_stop() waits for that before it
+ * unmaps.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,10 +28,10 @@
 #include "trace.h"
 
 /**
- * krdma_msg_extra_sends - send queue slots beyond the user's
+ * krdma_msg_extra_sends - return the number of internal send queue slots
  * @conn: connection
  *
- * Return: how many.
+ * Return: number of slots beyond the user's.
  */
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
 {
@@ -38,10 +39,10 @@ unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_extra_recvs - receives beyond those that the peer has credits for
+ * krdma_msg_extra_recvs - return the number of receives without credits
  * @conn: connection
  *
- * Return: how many.
+ * Return: number of receives beyond those that the peer has credits for.
  */
 unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn)
 {
@@ -82,12 +83,12 @@ static void krdma_send_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_send_alloc - room for a header and what stands behind it, mapped
+ * krdma_send_alloc - allocate and map a header and its payload
  * @conn: connection with a QP
- * @op: who waits, may be NULL
+ * @op: object that the task waits on, may be NULL
  * @len: bytes behind the header
  *
- * Return: frees itself on completion, or NULL.
+ * Return: message, which is freed on its completion, or NULL.
  */
 struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 				    struct krdma_op *op, u32 len)
@@ -139,9 +140,9 @@ int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
 }
 
 /*
- * Nothing precedes START: a peer that receives something else first ends the
- * connection with -EPROTO. The side that accepts sends nothing before the peer's
- * START: iWARP demands that the side that connects sends first.
+ * Nothing precedes START: a peer that receives another message first ends the
+ * connection with -EPROTO. The passive side sends nothing before the peer's
+ * START, because iWARP requires that the connecting side sends first.
  */
 static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 {
@@ -157,11 +158,11 @@ static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
  * krdma_send_post_locked - fill in the header with the credits, and post
  * @conn: connection
  * @send: message
- * @hdr: its header but for the credits
- * @reserved: may use the last credit
+ * @hdr: its header without the credits
+ * @reserved: the message may use the last credit
  *
  * Context: any, @conn->lock held.
- * Return: 0, -EAGAIN no credit or slot, or an error; nothing is used up then.
+ * Return: 0, -EAGAIN: no credit or slot, or an error; then nothing is used up.
  */
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved)
@@ -181,7 +182,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	else
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
 					msg->credit.owed, msg->credit.avail);
-	/* With the lock that START was posted under: what follows is behind it. */
+	/* Under the lock of the post, so that later messages are behind it. */
 	if (!ret && hdr->type == KRDMA_WIRE_START)
 		WRITE_ONCE(msg->greeted, true);
 	if (!ret && krdma_wire_is_part(hdr->type) &&
@@ -190,7 +191,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	return ret;
 }
 
-/* For krdma_conn_wait(): is there room for a message of the type in @arg? */
+/* Condition for krdma_conn_wait(): there is room for a message of type @arg. */
 static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_msg *msg = conn->msg;
@@ -205,7 +206,9 @@ static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 	return may;
 }
 
-/* -EAGAIN: no credit or slot. The first one of a wait is counted. */
+/*
+ * Return: -EAGAIN: no credit or slot. Only the first try of a wait is counted.
+ */
 static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 			  struct krdma_hdr *hdr, bool first)
 {
@@ -213,7 +216,7 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 	unsigned long flags;
 	int ret;
 
-	/* See krdma_qp_post() for why bottom halves are off. */
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_send_post_locked(conn, send, hdr, false);
@@ -228,8 +231,8 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 /**
  * krdma_send_post - wait for a credit and a slot, and post
  * @conn: connection; the caller holds KRDMA_BUSY_SEND
- * @send: message; freed on error, and then it was not posted
- * @hdr: its header but for the credits
+ * @send: message; on error it was not posted and is freed
+ * @hdr: its header without the credits
  * @until: time limit
  *
  * Return: 0 or -errno.
@@ -280,7 +283,7 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 	return ret;
 }
 
-/* Holding KRDMA_BUSY_SEND, so that parts of two messages do not mix. */
+/* Holds KRDMA_BUSY_SEND, so that parts of two messages do not mix. */
 static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 				const struct krdma_source *src, u32 length,
 				unsigned long until)
@@ -298,17 +301,17 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 	if (!ret)
 		conn->msg->send_id++;
 	else if (hdr.offset)
-		/* The peer has a beginning that no end can follow any more. */
+		/* The peer has the beginning of a message that will not end. */
 		krdma_conn_abort(conn, ret);
 	return ret;
 }
 
 /**
- * krdma_msg_check - is this a connection that speaks messages
+ * krdma_msg_check - check that a connection is in message mode
  * @conn: connection
  *
- * Return: 0, -EINVAL raw mode or a listener, -ENOTCONN not connected yet, or
- * why it never got connected.
+ * Return: 0, -EINVAL: raw mode or a listener, -ENOTCONN: not connected yet, or
+ * the reason for which connecting failed.
  */
 int krdma_msg_check(struct krdma_conn *conn)
 {
@@ -324,8 +327,8 @@ int krdma_msg_check(struct krdma_conn *conn)
  * @conn: connection
  *
  * Context: any.
- * Return: as krdma_msg_check(), and -ENOTCONN, or why the connection ended, until
- * the exchange of START is complete.
+ * Return: as krdma_msg_check(); until the exchange of START is complete also
+ * -ENOTCONN, or the reason for which the connection ended.
  */
 int krdma_msg_check_open(struct krdma_conn *conn)
 {
@@ -349,7 +352,7 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->msg->busy & what)
 		return -EAGAIN;
-	/* What has arrived may be received after the end. */
+	/* Messages that have arrived may be received after the end. */
 	if (what != KRDMA_BUSY_RECV && (conn->error || conn->leaving))
 		return conn->error ?: -ESHUTDOWN;
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
@@ -357,12 +360,12 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_msg_enter - become the one task that does something
+ * krdma_msg_enter - become the only task in an activity
  * @conn: connection in message mode
  * @what: a bit of &enum krdma_msg_busy
  * @until: time limit
  *
- * A lock whose wait has a time limit and can be interrupted.
+ * Works like a lock whose wait has a time limit and can be interrupted.
  *
  * Return: 0 or as krdma_conn_wait().
  */
@@ -373,7 +376,7 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 	int ret;
 
 	do {
-		/* Whoever receives comes to an end, and may leave something. */
+		/* The receiving task finishes, and may leave messages. */
 		ret = what == KRDMA_BUSY_RECV ?
 			      krdma_conn_wait_ever(conn, krdma_msg_is_free,
 						   &what, until) :
@@ -413,7 +416,7 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
  * @conn: connection in message mode
  * @op: counts its work requests
  * @src: its bytes
- * @length: number of these, up to the peer's &krdma_params.max_msg
+ * @length: number of bytes, up to the peer's &krdma_params.max_msg
  * @until: time limit
  *
  * Context: process, may sleep.
@@ -443,13 +446,13 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 }
 
 /**
- * krdma_msg_send_start - send the first message
+ * krdma_msg_send_start - send START, the first message
  * @conn: established connection
  * @shown: description of the shown buffer, NULL if there is none
- * @len: bytes of it
+ * @len: bytes of @shown
  * @until: time limit
  *
- * Return: 0, -EMSGSIZE the peer's buffers are too small for so many segments,
+ * Return: 0, -EMSGSIZE: the peer's buffers are too small for the description,
  * or as krdma_send_timeout().
  */
 int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
@@ -493,19 +496,19 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_repost_locked - a receive buffer has been read that was not lent
+ * krdma_msg_repost_locked - post a receive buffer again that was not lent
  * @conn: connection
  * @recv: the buffer, on no list
  *
  * Context: any, @conn->lock held.
- * Return: 0 or an errno, for the end of the connection.
+ * Return: 0 or an errno that must end the connection.
  */
 int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 {
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	/* The drain may have begun, and the buffers be unmapped. */
+	/* The drain may have begun, and the buffers may be unmapped. */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
 	ret = krdma_recv_post(conn, recv);
@@ -518,10 +521,10 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_repost - a receive buffer has been read
+ * krdma_msg_repost - post a receive buffer again
  * @conn: connection
  * @recv: the buffer, on no list
- * @lent: the owner had it
+ * @lent: it was lent to the owner
  *
  * Context: any.
  */
@@ -547,7 +550,7 @@ static int krdma_msg_breach_locked(struct krdma_conn *conn,
 	return -EPROTO;
 }
 
-/* Parts follow each other without a gap, messages too. */
+/* Parts follow each other without a gap, and so do messages. */
 static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 				      struct krdma_recv *recv)
 {
@@ -573,7 +576,9 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 	return 0;
 }
 
-/* START comes once, and describes a buffer if and only if that was agreed. */
+/*
+ * Accept START once. It must describe a shown buffer only if that was agreed.
+ */
 static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 				       struct krdma_recv *recv)
 {
@@ -590,7 +595,7 @@ static int krdma_msg_take_start_locked(struct krdma_conn *conn,
 	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
-/* Took no credit, so its receive gives none back. */
+/* The message took no credit, so reposting its receive returns none. */
 static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
 {
@@ -606,7 +611,7 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 	return krdma_recv_post(conn, recv);
 }
 
-/* Messages come whole or in parts, but nothing comes between their parts. */
+/* WRITTEN must not come between the parts of a message. */
 static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
 {
@@ -620,7 +625,7 @@ static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 	return 0;
 }
 
-/* The adapter has done it already: what is left is to tell whose it was. */
+/* The adapter has invalidated the key already; mark the region. */
 static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
 				     struct krdma_recv *recv, u32 rkey)
 {
@@ -662,7 +667,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	return krdma_msg_repost_locked(conn, recv);
 }
 
-/* What has arrived, as a header; on error nothing has changed. */
+/* Decode the header of a receive. On error nothing has changed. */
 static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 			     const struct ib_wc *wc)
 {
@@ -676,7 +681,7 @@ static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 			.msg_id = be32_to_cpu(wc->ex.imm_data),
 		};
 	} else if (wc->opcode != IB_WC_RECV || wc->wc_flags & IB_WC_WITH_IMM) {
-		/* A SEND with immediate data is nothing of ours. */
+		/* krdma never sends a SEND with immediate data. */
 		breach = KRDMA_BREACH_OPCODE;
 		ret = -EPROTO;
 	} else {
@@ -707,10 +712,10 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 						wc->ex.invalidate_rkey);
 	ret = ret ?: krdma_msg_take_locked(conn, recv);
 	lend = krdma_loan_begin_locked(conn);
-	/* It may have brought credits. */
+	/* The message may have brought credits. */
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
-	/* For whoever receives, and for whoever waits for credits. */
+	/* Wake tasks that receive and tasks that wait for credits. */
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (lend)
@@ -731,7 +736,7 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		krdma_qp_failed(conn, wc->status);
 		return;
 	}
-	/* Who has broken the protocol is not listened to any more. */
+	/* After a protocol violation ignore all messages. */
 	if (READ_ONCE(conn->error) == -EPROTO)
 		return;
 	ret = krdma_msg_received(conn, recv, wc);
@@ -750,7 +755,7 @@ static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 	bool ready;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* What is pulled may be on no list, and not whole yet. */
+	/* A pulled message may be on no list, and incomplete. */
 	ready = !list_empty(&msg->ready) || msg->whole || msg->pulling;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return ready;
@@ -762,9 +767,9 @@ static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
 }
 
 /**
- * krdma_msg_first - the next part, still on the list
- * @conn: connection in message mode; the caller has krdma_msg.pulling, so that
- *	nobody else takes it off
+ * krdma_msg_first - return the next part, and leave it on the list
+ * @conn: connection in message mode; the caller has set krdma_msg.pulling, so
+ *	that no other context takes the part off
  *
  * Return: the part, or NULL.
  */
@@ -780,7 +785,7 @@ struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
 	return recv;
 }
 
-/* Copy a part to where it belongs and post its buffer again. */
+/* Copy a part to its place in @buffer and post its receive again. */
 static void krdma_msg_consume(struct krdma_conn *conn, struct krdma_recv *recv,
 			      void *buffer)
 {
@@ -809,8 +814,8 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Also after the end of the connection, which ends the pulling: what the peer
- * was told that we have can be received.
+ * Also works after the end of the connection, which ends the pull. Messages
+ * that were acknowledged to the peer by PULLED can still be received.
  */
 static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 {
@@ -818,10 +823,10 @@ static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * struct krdma_msg_next - the next message, as seen by who has KRDMA_BUSY_RECV
+ * struct krdma_msg_next - next message, for the holder of KRDMA_BUSY_RECV
  * @len: its length
- * @recv: all of it, which nobody else takes off the list; NULL: it comes in
- *	several parts, or is pulled
+ * @recv: receive with the whole message, which no other context takes off the
+ *	list; NULL: it comes in several parts, or is pulled
  */
 struct krdma_msg_next {
 	u32 len;
@@ -829,8 +834,8 @@ struct krdma_msg_next {
 };
 
 /*
- * All in one go: as soon as the lock is free the next CHUNK may come in, be
- * pulled, and its buffer be posted again.
+ * Read everything under one lock: without it the next CHUNK may arrive, be
+ * pulled, and have its buffer posted again.
  */
 static bool krdma_msg_look(struct krdma_conn *conn, struct krdma_msg_next *next)
 {
@@ -856,7 +861,7 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 {
 	int ret;
 
-	/* While a CHUNK is pulled there is nothing; nor between two of them. */
+	/* Wait while a CHUNK is pulled, and between two of them. */
 	while (!krdma_msg_look(conn, next)) {
 		ret = READ_ONCE(conn->msg->pulling) ?
 			      krdma_msg_settle(conn, until) :
@@ -869,14 +874,14 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 }
 
 /**
- * krdma_msg_take_part - put a part of a message to the others
+ * krdma_msg_take_part - append a part of a message to krdma_msg.whole
  * @conn: connection; the caller holds KRDMA_BUSY_RECV, or lends
  * @recv: the first one on the ready list, with data
  *
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
  *
  * Context: process.
- * Return: 0; -ENOMEM: nothing has changed; -EDQUOT: the connection is over.
+ * Return: 0; -ENOMEM: nothing has changed; -EDQUOT: the connection has ended.
  */
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 {
@@ -903,9 +908,10 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /*
- * Have the first CHUNK pulled, if it is not yet.
- * Return: true if that is under way; else @recv is the first part, which then
- * nobody but the caller, who has KRDMA_BUSY_RECV, takes off the list, or NULL.
+ * Start to pull the first CHUNK if that has not happened.
+ * Return: true if a pull is in progress; otherwise @recv is the first part or
+ * NULL. Only the caller, which holds KRDMA_BUSY_RECV, takes that part off the
+ * list.
  */
 static bool krdma_msg_begin_pull(struct krdma_conn *conn,
 				 struct krdma_recv **recv)
@@ -922,7 +928,7 @@ static bool krdma_msg_begin_pull(struct krdma_conn *conn,
 	return pulling;
 }
 
-/* Wait for one more part, and put it to the others. */
+/* Wait for one more part and append it. */
 static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -931,19 +937,19 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	if (krdma_msg_begin_pull(conn, &recv))
 		return krdma_msg_settle(conn, until) ?:
 		       READ_ONCE(msg->pull_error);
-	/* The peer's memory goes with the connection. */
+	/* The peer's memory is freed with the connection. */
 	if (recv && recv->hdr.type == KRDMA_WIRE_CHUNK)
 		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 	if (recv)
 		return krdma_msg_take_part(conn, recv);
-	/* An incomplete one does not count as ready. */
+	/* krdma_msg_is_ready() is true for an incomplete message. */
 	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
 						       krdma_msg_is_ready,
 				    NULL, until) ?:
 	       krdma_msg_settle(conn, until);
 }
 
-/* Put parts together. What is there stays for the next call if this fails. */
+/* Assemble parts. On error they stay for the next call. */
 static int krdma_msg_assemble(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -1005,18 +1011,18 @@ static int krdma_msg_check_receive(struct krdma_conn *conn)
 /**
  * krdma_receive_len - receive a message
  * @cb: connection in message mode
- * @buffer: where to; any kernel memory
- * @size: bytes it has
- * @timeout_ms: time limit, 0: none
+ * @buffer: buffer for the message; any kernel memory
+ * @size: bytes of @buffer
+ * @timeout_ms: time limit in ms, 0: none
  *
- * A message longer than @size stays where it is, for a call with more room.
- * After a timeout, or when the task is killed, the connection stays and no
- * message is lost. Messages that arrived before the connection ended can be
- * received after it. Several tasks may receive; each gets whole messages.
+ * A message longer than @size stays for a call with a larger buffer. After a
+ * timeout, or when the task is killed, the connection stays and no message is
+ * lost. Messages that arrived before the connection ended can be received after
+ * it. Several tasks may receive; each gets whole messages.
  *
- * Return: length of the message, 0 too; -EMSGSIZE; -ETIMEDOUT; -EINTR;
- * -ENOMEM; -ENOTCONN; -EINVAL not message mode, or messages go to a callback; or
- * why the connection ended.
+ * Return: length of the message, possibly 0; -EMSGSIZE; -ETIMEDOUT; -EINTR;
+ * -ENOMEM; -ENOTCONN; -EINVAL: not message mode, or messages go to a callback;
+ * or the reason for which the connection ended.
  */
 int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms)
@@ -1042,7 +1048,7 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
 
-/* What is not whole when the connection is over can never be received. */
+/* After the end, a message that is incomplete can never be received. */
 static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
 			  struct krdma_msg_next *next)
 {
@@ -1054,14 +1060,15 @@ static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
 }
 
 /**
- * krdma_receive_peek - how long is the next message
+ * krdma_receive_peek - return the length of the next message
  * @cb: connection in message mode
- * @timeout_ms: time limit, 0: none
+ * @timeout_ms: time limit in ms, 0: none
  *
- * After the end of the connection only what has arrived whole, or was pulled,
- * counts.
+ * After the end of the connection only messages count that have arrived
+ * completely or were pulled.
  *
- * Return: its length; the message stays; or an errno of krdma_receive_len().
+ * Return: length of the message, which stays; or an errno of
+ * krdma_receive_len().
  */
 ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 {
@@ -1122,8 +1129,8 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_free - free what message mode has
- * @conn: connection that nobody refers to any more; may have nothing
+ * krdma_msg_free - free the memory of message mode
+ * @conn: connection without references; also if it has no such memory
  */
 void krdma_msg_free(struct krdma_conn *conn)
 {
@@ -1160,10 +1167,10 @@ static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_stop - let go of the device
- * @conn: connection whose QP is drained; may have nothing
+ * krdma_msg_stop - stop to use the device
+ * @conn: connection whose QP is drained; also without message mode
  *
- * Messages that have arrived stay where they are.
+ * Messages that have arrived stay.
  *
  * Context: process, @conn->setup held.
  */
@@ -1176,8 +1183,8 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	if (!msg)
 		return;
 	/*
-	 * Every wait of theirs has ended with the connection; this is for
-	 * somebody who was about to post and still copies or maps.
+	 * All waits of senders have ended with the connection. This waits for
+	 * tasks that were about to post and still copy or map.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
 	krdma_req_stop(conn);
@@ -1201,7 +1208,7 @@ static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_post_all - be ready for the peer's first messages
+ * krdma_msg_post_all - allocate message mode and post all receives
  * @conn: connection with a new QP
  *
  * Context: process, @conn->setup held.
@@ -1221,7 +1228,7 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
 	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_map(conn, &msg->recvs[i]);
-	/* The acceptor knows the peer's hello since the request. */
+	/* The passive side got the peer's hello with the request. */
 	if (conn->cb.role == KRDMA_ACCEPT_CONN)
 		krdma_msg_peer_hello(conn);
 	return ret;
@@ -1239,9 +1246,9 @@ static u16 krdma_msg_features(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_hello - what to tell the peer
+ * krdma_msg_hello - fill in the hello for the peer
  * @conn: connection in message mode
- * @hello: result; no private data of the user's
+ * @hello: result, without the user's private data
  */
 void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 {
@@ -1257,10 +1264,10 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 }
 
 /**
- * krdma_msg_peer_hello - heed what the peer said
+ * krdma_msg_peer_hello - apply the sizes and credits of the peer's hello
  * @conn: connection whose hello is set
  *
- * Context: any, before anything is sent.
+ * Context: any, before any message is sent.
  */
 void krdma_msg_peer_hello(struct krdma_conn *conn)
 {
@@ -1281,11 +1288,11 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 }
 
 /**
- * krdma_msg_nudge - send a message that says nothing
+ * krdma_msg_nudge - send an empty message
  * @conn: client that has sent START
  * @until: time limit
  *
- * If there is no credit for it, so be it.
+ * No effect if there is no credit.
  *
  * Return: 0 or -errno.
  */
@@ -1307,15 +1314,16 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_msg_wait_start - wait for the peer's first message
- * @conn: established connection; if it is the client's, it has sent its own
+ * krdma_msg_wait_start - wait for the peer's START
+ * @conn: established connection; a client has sent its own START
  * @until: time limit
  *
- * The accepting side of siw, 6.1 to 7.3 at least, ignores what arrives between
- * its MPA reply and the end of siw_accept() (siw_cm_llp_data_ready() finds
- * another state), and looks at it again only when more arrives. So on siw a
- * client that waits for an answer sends some more. The acceptor could not
- * help itself: siw answers a READ of no bytes with what it sent before.
+ * The accepting side of siw, 6.1 to 7.3 at least, ignores data that arrives
+ * between its MPA reply and the end of siw_accept() (siw_cm_llp_data_ready()
+ * finds another state). It checks again only when more data arrives. So on siw
+ * a client that waits for an answer sends further messages. The acceptor could
+ * not trigger this itself: siw answers a READ of 0 bytes with the data that it
+ * sent before.
  *
  * Return: 0 or -errno.
  */
@@ -1350,11 +1358,11 @@ int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_msg_is_greeted - has the peer's START arrived
+ * krdma_msg_is_greeted - check whether the peer's START has arrived
  * @conn: connection in message mode
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it has.
  */
 bool krdma_msg_is_greeted(struct krdma_conn *conn)
 {
@@ -1362,8 +1370,8 @@ bool krdma_msg_is_greeted(struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_exchange_rest - what is left when the peer's START is there
- * @conn: connection; if it is the client's, it has greeted
+ * krdma_msg_exchange_rest - finish the exchange after the peer's START
+ * @conn: connection; a client has sent its own START
  * @until: time limit
  *
  * Return: 0 or -errno.
@@ -1394,12 +1402,12 @@ static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_msg_start - the first messages of a new connection
+ * krdma_msg_start - exchange the first messages of a new connection
  * @conn: established connection
  * @until: time limit
  *
- * The connecting side sends first, as iWARP demands. When both have START each
- * knows that the other is there, on both transports.
+ * The connecting side sends first, as iWARP requires. After both STARTs each
+ * side knows that the other can receive, on all transports.
  *
  * Return: 0 or -errno.
  */

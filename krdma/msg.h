@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Message mode: what msg.c and rw.c share. */
+/* Message mode: declarations that its files share. */
 #ifndef KRDMA_MSG_H
 #define KRDMA_MSG_H
 
 #include "credit.h"
 #include "priv.h"
 
-/* Requests that may wait for room: a queue that is not emptied is a bug. */
+/*
+ * Maximum number of requests that wait for room, in case the peer never reads.
+ */
 #define KRDMA_PENDING_MAX 4096
 
-/* What one task at a time may do; bits of krdma_msg.busy. */
+/* Activities of one task at a time; bits of krdma_msg.busy. */
 enum krdma_msg_busy {
-	KRDMA_BUSY_SEND = BIT(0), /* cut a message into parts and post them */
+	KRDMA_BUSY_SEND = BIT(0), /* split a message into parts and post them */
 	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
 	KRDMA_BUSY_RW   = BIT(2), /* use the staging region */
-	KRDMA_BUSY_PUSH = BIT(3), /* who has SEND does not touch the device */
+	KRDMA_BUSY_PUSH = BIT(3), /* holder of SEND does not use the device */
 };
 
-/* What krdma sends for itself: one of a kind at a time. */
+/* Internal messages; at most one of each kind is in flight. */
 enum krdma_control {
 	KRDMA_CONTROL_CREDIT = 0,
 	KRDMA_CONTROL_PING,
 	KRDMA_CONTROL_PONG,
 	KRDMA_CONTROL_BYE,
 	KRDMA_CONTROL_PULLED,
-	KRDMA_CONTROLS, /* how many there are */
+	KRDMA_CONTROLS, /* number of kinds */
 };
 
 /**
  * struct krdma_recv - a receive buffer
- * @cqe: its completion
- * @conn: whose it is
+ * @cqe: completion of the receive
+ * @conn: connection of the buffer
  * @link: in krdma_msg.ready while it holds a part of a message
  * @dma: address of @buf for the device
  * @mapped: @dma is valid; krdma_conn.setup
- * @hdr: decoded, while on the ready list
+ * @hdr: decoded header, while on the ready list
  * @len: bytes of the part behind the header
  * @buf: krdma_params.buf_size bytes
- * @loan: while it is lent
+ * @loan: part that the owner sees while it is lent
  */
 struct krdma_recv {
 	struct ib_cqe cqe;
@@ -52,13 +54,13 @@ struct krdma_recv {
 };
 
 /**
- * struct krdma_send - a message, or a part of one, on its way out
- * @wr: its completion
+ * struct krdma_send - a message, or a part of one, to be sent
+ * @wr: its entry of the send queue
  * @rcu: frees it, see krdma_reads_on()
  * @dma: address of @hdr for the device
  * @len: bytes from @hdr on
  * @hdr: header
- * @data: @len less the header
+ * @data: payload, @len less the header
  */
 struct krdma_send {
 	struct krdma_wr wr;
@@ -71,8 +73,9 @@ struct krdma_send {
 
 /**
  * struct krdma_source - the bytes of a message that is sent
- * @buffer: all of them, or NULL
- * @iter: where they come from if @buffer is NULL; advances as they are copied
+ * @buffer: all bytes, or NULL
+ * @iter: iterator over the bytes if @buffer is NULL; advances as they are
+ *	copied
  */
 struct krdma_source {
 	const void *buffer;
@@ -80,12 +83,13 @@ struct krdma_source {
 };
 
 /**
- * struct krdma_need - what a chain of requests takes
- * @nowait: KRDMA_NOWAIT: a place on the send queue; else one in the queue before
- * @bulk: its first request moves bytes without the peer's processor
- * @slots: send queue slots
- * @sends: credits
- * @requests: requests
+ * struct krdma_need - resources that a chain of requests needs
+ * @nowait: KRDMA_NOWAIT: the requests must fit on the send queue; otherwise in
+ *	krdma_conn.pending
+ * @bulk: its first request is a READ or WRITE, which counts in krdma_conn.bulk
+ * @slots: number of send queue slots
+ * @sends: number of credits
+ * @requests: number of requests
  */
 struct krdma_need {
 	bool nowait;
@@ -97,10 +101,10 @@ struct krdma_need {
 
 /**
  * struct krdma_space - refused posts, see space.c
- * @wanted: krdma_post() has refused something since the last callback
- * @need: the least that would have been enough
+ * @wanted: krdma_post() has refused a post since the last callback
+ * @need: smallest need of the refused posts
  * @telling: the callback runs
- * @missed: room may have appeared since it began
+ * @missed: room may have appeared since the callback began
  */
 struct krdma_space {
 	bool wanted;
@@ -110,16 +114,16 @@ struct krdma_space {
 };
 
 /**
- * struct krdma_pull - the CHUNK that is pulled, see pull.c
- * @op: work requests of its READs; a reference. NULL: there are no READs
- * @recv: the CHUNK, until @ended
- * @wire: its next segment
+ * struct krdma_pull - the CHUNK that is being pulled, see pull.c
+ * @op: work requests of its READs, with a reference. NULL: there are no READs
+ * @recv: receive with the CHUNK, until @ended
+ * @wire: next segment of the CHUNK
  * @seg: rest of the segment before @wire
- * @at: where in the message the next READ begins
- * @end: where in the message the CHUNK ends
- * @posted: number of READs that were posted
+ * @at: offset in the message at which the next READ begins
+ * @end: offset in the message at which the CHUNK ends
+ * @posted: number of READs posted
  * @over: number of these that have completed
- * @error: of the first READ that failed
+ * @error: errno of the first READ that failed
  * @ended: no READ is in flight, and none will be posted
  * @until: time limit of the READs, in jiffies
  */
@@ -140,53 +144,53 @@ struct krdma_pull {
 /**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
- * @nrecvs: how many: p.recv_depth and krdma_msg_extra_recvs(); constant
+ * @nrecvs: number of @recvs: p.recv_depth and krdma_msg_extra_recvs(); constant
  * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
  *
  * All of these under krdma_conn.lock:
- * @credit: both directions
+ * @credit: credits of both directions
  * @busy: enum krdma_msg_busy
  * @greeted: START has been posted: other messages may follow
  * @got_start: the peer's START has arrived
- * @start: START with a shown buffer, until krdma_rw_start() has read it
- * @control: messages of krdma's own, by enum krdma_control
+ * @start: START with a shown buffer, until krdma_msg_take_start() takes it
+ * @control: internal messages, by enum krdma_control
  * @control_busy: those in flight, BIT(enum krdma_control)
- * @bye_reason: what BYE says
- * @peer_said_bye: the peer has closed and said why
- * @peer_reason: what it said
- * @heard: something has arrived since the last look
- * @misses: looks in a row for which that was not so
+ * @bye_reason: reason to send in BYE
+ * @peer_said_bye: the peer has sent BYE
+ * @peer_reason: reason in the peer's BYE
+ * @heard: a message has arrived since the last check
+ * @misses: number of checks in a row without a message since the previous one
  * @ready: krdma_recv, received parts in order
- * @open: the owner may be lent messages
- * @lending: somebody lends what is on @ready, see loan.c
- * @space: posts that were refused
- * @next_id: id of the message whose part comes next
+ * @open: messages may be lent to the owner
+ * @lending: a context lends the messages on @ready, see loan.c
+ * @space: refused posts
+ * @next_id: id of the message whose part is expected next
  * @next_offset: offset of that part
  * @next_len: length of that message, valid if @next_offset is not 0
  *
- * Owned by who holds KRDMA_BUSY_SEND; if nobody does, under krdma_conn.lock:
+ * Owned by the holder of KRDMA_BUSY_SEND; without one, under krdma_conn.lock:
  * @send_id: id of the next message
  *
- * @next_type: DATA or CHUNK, likewise
- * @push_end: end of the CHUNK that the peer shall pull, 0: none
+ * @next_type: DATA or CHUNK, like @next_len
+ * @push_end: end of the CHUNK that the peer is to pull, 0: none
  * @pulling: a CHUNK is being pulled, see pull.c
- * @pull_error: what that ended with
- * @pull: its state
- * @pulled_due: PULLED is to be sent when the last one has completed
- * @pulled_id: what PULLED says
- * @pulled_end: likewise
+ * @pull_error: result of the last pull
+ * @pull: state of the pull
+ * @pulled_due: PULLED must be sent when the last one has completed
+ * @pulled_id: message id for PULLED
+ * @pulled_end: end of the CHUNK for PULLED
  *
- * Owned by who holds KRDMA_BUSY_RECV, or lends, and by who pulls:
- * @sink: where CHUNKs go, until the last one is there
- * @whole: where the parts of a long message are put together, or NULL
- * @whole_len: its length
- * @whole_have: how much of it is there
+ * Owned by the holder of KRDMA_BUSY_RECV or the lender, and by a pull:
+ * @sink: target region of CHUNKs, until the last one is complete
+ * @whole: buffer in which the parts of a long message are assembled, or NULL
+ * @whole_len: length of that message
+ * @whole_have: bytes of it that are in @whole
  * @charged: bytes of @sink or @whole that krdma_conn.budget counts
  *
- * Shown buffers; set in krdma_rw_start() before the first use, see rw.c:
+ * Shown buffers; set by krdma_rw_greet() and krdma_rw_learn(), see rw.c:
  * @rw_ready: all of the following is set
- * @shown: what the peer may read and write
- * @stage: source and sink of our reads and writes, by KRDMA_BUSY_RW
+ * @shown: local buffer that the peer may read and write
+ * @stage: source and target of krdma_read() and krdma_write(), by KRDMA_BUSY_RW
  * @remote: the peer's shown buffer
  */
 struct krdma_msg {
@@ -242,7 +246,7 @@ static inline bool krdma_recv_is_written(const struct krdma_recv *recv)
 	return recv->hdr.type == KRDMA_WIRE_WRITTEN;
 }
 
-/* Can it be received as it is? An empty message is one part, too. */
+/* Check whether a part is a whole message. An empty message is one part. */
 static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 {
 	return krdma_recv_is_written(recv) ||
@@ -250,7 +254,7 @@ static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 		recv->len == recv->hdr.msg_len);
 }
 
-/* How long START may take before siw is suspected to have missed it. */
+/* Time in ms after which the client suspects that siw has missed its START. */
 #define KRDMA_MSG_NUDGE_MS 100
 
 /* msg.c */
