@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions: memory that the own adapter, and with its permission the peer, may
- * use. Registered by fast registration work requests (FRWR) in as many MRs as
- * the device's limit asks for (2 MiB each on rxe, 1 MiB on siw).
+ * Regions: memory that the local adapter and, if permitted, the peer may use.
+ * They are registered by fast registration work requests (FRWR), in as many MRs
+ * as the device's limit requires (2 MiB each on rxe, 1 MiB on siw).
  *
- * The MRs come from the connection's pool, see frwr.c, and go back there if they
- * were invalidated before the region is given up.
+ * The MRs come from the connection's pool, see frwr.c. They return to it if
+ * they were invalidated before the region is freed.
  *
  * A region belongs to one connection, and is on its krdma_conn.regions, or to a
- * domain, see share.c. The keys of the former are new for each connection and die
- * with it: krdma_regions_unregister() runs after the drain, before the PD goes. The
- * region itself stays until its owner puts it, and holds a reference to the
- * connection.
+ * domain, see share.c. The keys of the former are new for each connection and
+ * end with it: krdma_regions_unregister() runs after the drain, before the PD
+ * is freed. The region itself stays until its owner puts it, and holds a
+ * reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
- * pointers: the iova of an MR may be chosen freely except for its offset in the
- * page. An adapter finds the first byte by the page's DMA address and that offset,
- * so it is the one of the DMA address. Where memory is copied (swiotlb), a short
- * piece may have another offset in the copy than in its own page.
+ * pointers. The iova of an MR may be any address with the right offset in the
+ * page. An adapter finds the first byte by the page's DMA address and that
+ * offset, so the offset must be that of the DMA address. With bounce buffers
+ * (swiotlb), a short piece may have another offset in the copy than in its own
+ * page.
  *
- * For that reason a region has one MR for each chunk of memory that is mapped as
- * a whole, see dma.c, and more only where the DMA addresses have a gap.
+ * Therefore a region has one MR for each chunk of memory that is mapped as a
+ * whole, see dma.c, and more only if the DMA addresses have a gap.
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
@@ -35,10 +36,10 @@
 #include "region.h"
 #include "trace.h"
 
-/* As much as a description can say of MRs as small as siw's. */
+/* Limit of a description with MRs as small as siw's. */
 #define KRDMA_REGION_MAX BIT(30)
 
-/* Number of connections of a domain that may end while they register one region. */
+/* Connections of a domain that may try in turn to register one region. */
 #define KRDMA_SHARE_TRIES 3
 
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
@@ -47,11 +48,11 @@
 			     KRDMA_COHERENT | KRDMA_DOMAIN)
 
 /**
- * struct krdma_memory - what a region is made of
+ * struct krdma_memory - memory of a region
  * @pages: its pages
  * @first: offset of the first byte in the first page
  * @len: bytes
- * @is_ours: the rest of the last page is krdma's as well
+ * @is_ours: the rest of the last page also belongs to krdma
  */
 struct krdma_memory {
 	struct page **pages;
@@ -94,7 +95,7 @@ static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
 		ib |= IB_ACCESS_REMOTE_WRITE;
 	if (access & KRDMA_REMOTE_ATOMIC)
 		ib |= IB_ACCESS_REMOTE_ATOMIC;
-	/* RFC 5040 5.3: a READ's answer comes as a tagged write. */
+	/* RFC 5040 5.3: the answer to a READ arrives as a tagged write. */
 	if (access & KRDMA_READ_SINK &&
 	    rdma_protocol_iwarp(conn->cb.pd->device, 1))
 		ib |= IB_ACCESS_REMOTE_WRITE;
@@ -113,7 +114,7 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 
 	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
 		return -EINVAL;
-	/* One peer must not take a key from all others. */
+	/* One peer must not invalidate the key of all others. */
 	if (access & KRDMA_DOMAIN &&
 	    (!conn->domain || access & KRDMA_REMOTE_INVALIDATE))
 		return -EINVAL;
@@ -130,8 +131,8 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 }
 
 /**
- * krdma_region_free - free a region and memory of its own
- * @region: region that is neither registered nor mapped; nothing refers to it
+ * krdma_region_free - free a region and memory that it owns
+ * @region: region that is neither registered nor mapped, without references
  */
 void krdma_region_free(struct krdma_region *region)
 {
@@ -147,11 +148,11 @@ void krdma_region_free(struct krdma_region *region)
 }
 
 /**
- * krdma_region_mr_pages - find how much of a region is one MR
+ * krdma_region_mr_pages - return the size of one MR
  * @ibdev: device
  *
- * Return: pages of the kernel, 0 if the device has no fast registration or not
- * for as much as one of them.
+ * Return: number of kernel pages, 0 if the device has no fast registration or
+ * an MR cannot hold a kernel page.
  */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev)
 {
@@ -174,7 +175,9 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->first = memory->first;
 	region->access = krdma_region_ib_access(conn, access);
 	region->dir = krdma_dma_region_dir(access);
-	/* With KRDMA_COHERENT what would be copied is given up, untouched. */
+	/*
+	 * With KRDMA_COHERENT memory with bounce buffers is refused unchanged.
+	 */
 	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
 	region->ibdev = conn->cb.pd->device;
 	region->is_soft = ib_uses_virt_dma(region->ibdev);
@@ -216,7 +219,7 @@ static void krdma_region_unmap(struct krdma_region *region)
 {
 	u32 i;
 
-	/* 0: it was not mapped, or is not any more. */
+	/* 0: it was not mapped, or has been unmapped. */
 	if (!refcount_read(&region->syncs))
 		return;
 	if (!refcount_dec_and_test(&region->syncs))
@@ -239,7 +242,7 @@ static int krdma_region_make_mrs(struct krdma_region *region)
 	return 0;
 }
 
-/* The bytes before those of the MR that is next. */
+/* Return: number of bytes in the MRs so far. */
 static u64 krdma_region_done(const struct krdma_region *region)
 {
 	const struct krdma_region_mr *last;
@@ -255,7 +258,7 @@ static void krdma_region_set_mr(const struct krdma_region *region,
 {
 	struct ib_mr *ibmr = mr->frwr->mr;
 
-	/* The offset in the page stays the DMA address's. */
+	/* Keep the offset in the page, which is that of the DMA address. */
 	ibmr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
 		     (ibmr->iova & ~PAGE_MASK);
 	mr->iova = ibmr->iova;
@@ -267,7 +270,8 @@ static void krdma_region_set_mr(const struct krdma_region *region,
 }
 
 /*
- * One MR of as many elements as go into it, from byte *@skip of the first on.
+ * Map one MR with as many elements as fit, from byte *@skip of the first one
+ * on.
  * Return: number of elements that are done, or an errno.
  */
 static int krdma_region_map_mr(struct krdma_conn *conn,
@@ -305,7 +309,7 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 	u32 nents = chunk->sgt.nents, skip = 0;
 	int n = 0;
 
-	/* The bytes behind the region are mapped, but not registered. */
+	/* Exclude the bytes behind the region, which are mapped only. */
 	last = krdma_chunk_last(chunk);
 	sg_dma_len(last) -= chunk->pad;
 	while (nents && n >= 0) {
@@ -319,7 +323,7 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 	return min(n, 0);
 }
 
-/* A part of its krdma_op. */
+/* Nothing to do: the memory belongs to the krdma_op. */
 static void krdma_region_wr_done(struct krdma_wr *kwr, int status)
 {
 }
@@ -343,10 +347,10 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
 
 /**
  * krdma_region_post_inv - post the invalidation of one MR
- * @conn: connection whose queue pair does it
+ * @conn: connection whose queue pair invalidates
  * @region: region of @conn or of its domain
- * @i: number of the MR
- * @op: operation that it is a part of
+ * @i: index of the MR
+ * @op: object that the task waits on
  * @until: time limit
  *
  * Context: process.
@@ -369,31 +373,31 @@ int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
 	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
 }
 
-/* A time limit for who does not wait. */
+/* Return: a time limit that allows no wait. */
 static unsigned long krdma_now(void)
 {
 	return jiffies ?: 1;
 }
 
-/* The first @n of its MRs. */
+/* Mark the first @n MRs as invalid. */
 static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 {
 	u32 i;
 
-	/* Teardown may look, and finds no harm in either. */
+	/* Teardown may read this at the same time; both values are safe. */
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(region->mrs[i].invalid, true);
 }
 
 /**
- * krdma_region_execute - post a work request for each MR, and wait for all of them
- * @conn: connection whose queue pair does it
+ * krdma_region_execute - post a work request for each MR, and wait for all
+ * @conn: connection whose queue pair is used
  * @region: region of @conn or of its domain
  * @post: posts one of them
  * @until: time limit
  *
- * If that fails before anything was posted, or if everything that was posted has
- * succeeded, the connection stays. Otherwise it ends.
+ * The connection ends on error, unless nothing was posted or every posted work
+ * request has succeeded.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno.
@@ -414,7 +418,7 @@ int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
 		ret = post(conn, region, i, op, until);
 	if (!ret)
 		ret = krdma_op_wait(conn, op, until);
-	/* Some may be under way, and the MRs must stay until they are over. */
+	/* Some may be in flight, and the MRs must stay until they complete. */
 	if (ret && krdma_op_settle(conn, op, until))
 		krdma_conn_abort(conn, ret);
 	region->share.refused |= ret && READ_ONCE(op->refused);
@@ -432,12 +436,12 @@ static void krdma_region_assert_held(const struct krdma_conn *conn,
 }
 
 /**
- * krdma_region_unregister - take a region away from the adapter, and unmap it
- * @conn: connection that keeps its MRs, if they are known to be invalid; NULL: the
- *	region belongs to a domain
+ * krdma_region_unregister - free the MRs of a region, and unmap it
+ * @conn: connection whose pool gets the MRs if they are known to be invalid;
+ *	NULL: the region belongs to a domain
  * @region: region; no work request uses its MRs
  *
- * Context: process, krdma_conn.setup held or, of a domain, krdma_dev.lock.
+ * Context: process, krdma_conn.setup held or, for a domain, krdma_dev.lock.
  */
 void krdma_region_unregister(struct krdma_conn *conn,
 			     struct krdma_region *region)
@@ -460,7 +464,7 @@ void krdma_region_unregister(struct krdma_conn *conn,
 }
 
 /**
- * krdma_regions_unregister - take all regions away from the adapter
+ * krdma_regions_unregister - free the MRs of all regions, and unmap them
  * @conn: connection whose QP is drained
  *
  * Context: process, @conn->setup held.
@@ -490,7 +494,9 @@ static int krdma_region_map(struct krdma_conn *conn,
 	ret = krdma_region_make_mrs(region);
 	for (i = 0; i < region->nchunks && !ret; i++)
 		ret = krdma_region_map_mrs(conn, region, &region->chunks[i]);
-	/* Memory that is copied may have gaps in the copy. */
+	/*
+	 * Memory with bounce buffers may have gaps there, and so several MRs.
+	 */
 	if (!ret && access & KRDMA_REMOTE_INVALIDATE && region->nmrs != 1)
 		ret = -EOPNOTSUPP;
 	return ret;
@@ -507,7 +513,7 @@ static void krdma_region_show(struct krdma_region *region)
 }
 
 /*
- * Where krdma_conn.invalidatable has it: the adapter's part of the key. The other
+ * Index in krdma_conn.invalidatable: the adapter's part of the key. The other
  * eight bits change with each registration of the MR.
  */
 static unsigned long krdma_region_index(const struct krdma_region *region)
@@ -536,7 +542,7 @@ static void krdma_region_enlist(struct krdma_conn *conn,
 	list_add_tail(&region->link, &conn->regions);
 }
 
-/* All that needs the device, which is there while setup is held. */
+/* Do the part that needs the device, which exists while setup is held. */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn,
 			const struct krdma_memory *memory, u32 access)
@@ -568,7 +574,7 @@ krdma_region_new_locked(struct krdma_conn *conn,
 	return region;
 }
 
-/* From here on the peer may be told of it. */
+/* Allow use of the region: from here on it may be described to the peer. */
 static void krdma_region_open(struct krdma_conn *conn,
 			      struct krdma_region *region)
 {
@@ -577,14 +583,14 @@ static void krdma_region_open(struct krdma_conn *conn,
 	trace_krdma_region_register(&region->stats);
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
-	/* Else teardown may have gone by, and have taken its keys. */
+	/* Otherwise teardown may have run, and have freed the MRs. */
 	if (conn->cb.state < KRDMA_CLOSING) {
 		WRITE_ONCE(region->stats.live, true);
 		/* Pairs with krdma_region_is_of(). */
 		smp_store_release(&region->usable, true);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
-	/* Its place is reserved: this takes no memory. */
+	/* The entry is reserved, so this allocates no memory. */
 	if (region->invalidatable)
 		xa_store_irq(&conn->invalidatable, krdma_region_index(region),
 			     region, GFP_KERNEL);
@@ -609,7 +615,7 @@ static void krdma_region_failed(struct krdma_conn *conn,
 		krdma_region_put(region);
 }
 
-/* Registered by the queue pair of @conn. */
+/* Create a region and register it with the queue pair of @conn. */
 static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 						const struct krdma_memory *memory,
 						u32 access, unsigned long until,
@@ -638,10 +644,11 @@ static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 }
 
 /*
- * If the queue pair fails before it has registered the region, another connection
- * of the domain registers it: with new MRs, because the adapter may have registered
- * some of the first ones. A registration that the adapter itself refuses is not
- * repeated, because it would end one connection after another.
+ * If the queue pair fails before it has registered the region, another
+ * connection of the domain registers it. It uses new MRs, because the adapter
+ * may have registered some of the first ones. A registration that the adapter
+ * itself refuses is not repeated, because it would end one connection after
+ * another.
  */
 static struct krdma_region *
 krdma_region_new_shared(struct krdma_conn *conn,
@@ -685,7 +692,7 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 	return krdma_region_new_by(conn, memory, access, until, &refused);
 }
 
-/* Of vmalloc() memory, or of the kernel's linear map. */
+/* Return: pages of vmalloc() memory, or of the kernel's linear map. */
 static struct page **krdma_pages_of(const void *addr, u32 npages)
 {
 	struct page **pages = kvmalloc_array(npages, sizeof(*pages), GFP_KERNEL);
@@ -724,7 +731,7 @@ static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
 }
 
 /**
- * krdma_region_from_memory - make a region of memory that is linear for the kernel
+ * krdma_region_from_memory - create a region of contiguous kernel memory
  * @conn: connection
  * @addr: memory of the caller
  * @len: bytes, not 0
@@ -740,7 +747,7 @@ struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 	return krdma_region_of(conn, addr, len, false, access, until);
 }
 
-/* Takes over @vaddr, also if it is NULL, or if that fails. */
+/* Takes over @vaddr, which may be NULL, and frees it on error. */
 static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 					     void *vaddr, size_t size,
 					     u32 access, unsigned long until)
@@ -762,14 +769,14 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 }
 
 /**
- * krdma_region_create - a region of krdma's own, with memory
+ * krdma_region_create - create an internal region with memory
  * @conn: connection; the region holds no reference to it
  * @size: bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * Return: lives as long as @conn or, with KRDMA_DOMAIN, until krdma_region_put();
- * errors as krdma_region_alloc().
+ * Return: region that exists as long as @conn or, with KRDMA_DOMAIN, until
+ * krdma_region_put(); errors as krdma_region_alloc().
  */
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until)
@@ -780,18 +787,18 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 }
 
 /**
- * krdma_region_sink - a region that will be filled by READs
+ * krdma_region_sink - create a region as target of READs
  * @conn: connection; the region holds no reference to it
  * @size: bytes, up to 1 GiB
  * @until: time limit
  *
- * On iWARP each READ request tells the peer the key of the sink (RFC 5040), and
- * siw, 6.1 to 7.3 at least, answers a READ by any key of the PD, whatever its
- * rights. So the memory is zeroed there: a peer that reads the sink sees zeroes
- * or its own bytes. Elsewhere the peer does not learn the key, and has no right to
- * use it; zeroing would cost a pass over the message.
+ * On iWARP each READ request contains the key of the sink (RFC 5040). siw, 6.1
+ * to 7.3 at least, answers a READ with any key of the PD, whatever its rights.
+ * So the memory is zeroed there: a peer that reads the sink sees zeroes or its
+ * own bytes. On other transports the peer does not get the key and has no right
+ * to use it. There zeroing would only cost a pass over the message.
  *
- * Return: as krdma_region_create(), but the memory is zeroed on iWARP only.
+ * Return: as krdma_region_create(), but the memory is zeroed only on iWARP.
  */
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until)
@@ -803,18 +810,18 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 }
 
 /**
- * krdma_region_copy - a region with a copy of some memory
+ * krdma_region_copy - create a region with a copy of some memory
  * @conn: connection
  * @from: the memory
  * @size: its bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * Nobody writes to the copy any more. When the region is put its pages are freed
- * as far as nobody else has a reference to them, so they stay what they are for
- * who still sends them; see krdma_sends_pages().
+ * The copy is never changed. When the region is put, pages with further
+ * references are not freed. So they keep their contents while TCP still sends
+ * them; see krdma_sends_pages().
  *
- * Return: for krdma_region_put(); errors as krdma_region_alloc().
+ * Return: region for krdma_region_put(); errors as krdma_region_alloc().
  */
 struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
 				       const void *from, size_t size,
@@ -831,14 +838,14 @@ struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
 	return region;
 }
 
-/* All of its keys, for sure: if that fails the connection is over. */
+/* Invalidate all keys of a region. On error the connection ends. */
 static int krdma_region_invalidate(struct krdma_region *region,
 				   unsigned long until)
 {
 	int ret = krdma_region_execute(region->conn, region,
 				       krdma_region_post_inv, until);
 
-	/* Also if nothing was posted, for want of memory or time. */
+	/* Also if nothing was posted for lack of memory or time. */
 	if (ret)
 		krdma_conn_abort(region->conn, ret);
 	else
@@ -847,12 +854,12 @@ static int krdma_region_invalidate(struct krdma_region *region,
 }
 
 /*
- * siw, 6.1 to 7.3 at least, looks at a key when it begins with the answer to a
- * READ, and not again until all of that is sent: a MiB to a peer who takes a byte
- * at a time, and who may have said long ago that he has it. The MR may be
- * destroyed meanwhile, and what siw sends is in pages that were freed
- * (siw_qp_sq_proc_tx()). But it sends one thing at a time, so what is to be
- * invalidated waits until the answer is through.
+ * siw, 6.1 to 7.3 at least, checks a key only when it begins the answer to a
+ * READ, not again until all of that is sent: a MiB to a peer that takes a byte
+ * at a time, and that may have sent PULLED long ago. The MR may be destroyed in
+ * that time, and then siw sends pages that were freed (siw_qp_sq_proc_tx()).
+ * But siw sends one thing at a time, so a LOCAL_INV waits until the answer is
+ * sent.
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
 {
@@ -860,16 +867,16 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
 }
 
 /**
- * krdma_region_recycle - invalidate a region of krdma's own that is put next
+ * krdma_region_recycle - invalidate an internal region before it is put
  * @region: region that no request uses
  * @until: time limit
  *
- * For its MRs' sake, which are kept then. Who cannot do it at once does without:
- * no more than may be kept, and not if there is no memory or no slot for it. But
- * on siw for the memory's sake, if the peer may read it.
+ * Invalid MRs can return to the pool. This is optional: at most as many are
+ * invalidated as the pool may hold, and none if there is no memory or no free
+ * slot. Exception: on siw it is needed for the memory if the peer may read it.
  *
- * Nothing that the caller has to know of can fail here. If the connection is over
- * it stays so, and if the adapter does not come to an end with this it is.
+ * The caller need not know of errors. If the connection has ended, that stays
+ * so. If the adapter does not complete the work requests, the connection ends.
  */
 void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
@@ -893,7 +900,7 @@ void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 }
 
 /**
- * krdma_region_detach - give up a region of krdma's own, but not its memory
+ * krdma_region_detach - put an internal region, but keep its memory
  * @region: from krdma_region_sink(), with no request in flight
  *
  * Return: the memory, for vfree().
@@ -909,8 +916,8 @@ void *krdma_region_detach(struct krdma_region *region)
 }
 
 /**
- * krdma_regions_free - free what nobody puts: regions of krdma's own
- * @conn: connection to which nobody refers any more
+ * krdma_regions_free - free the internal regions that no user puts
+ * @conn: connection without references
  */
 void krdma_regions_free(struct krdma_conn *conn)
 {
@@ -926,33 +933,32 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_region_alloc - make a region with memory of its own
+ * krdma_region_alloc - create a region with memory of its own
  * @cb: established connection in message mode
  * @size: bytes, up to 1 GiB; the memory is zeroed
- * @access: what the peer may do: KRDMA_REMOTE_*, and KRDMA_READ_SINK if own
- *	READs are to put their data there; 0: nothing. KRDMA_REMOTE_INVALIDATE
- *	asks for a region of one MR, see &krdma_caps.mr_bytes. KRDMA_NO_SOURCE if
- *	no own request takes data from there, KRDMA_COHERENT if the memory must
- *	need no sync. KRDMA_DOMAIN makes a region of the domain that
- *	&krdma_params.domain of @cb names, on the device of @cb; not together with
- *	KRDMA_REMOTE_INVALIDATE
+ * @access: access of the peer: KRDMA_REMOTE_*; KRDMA_READ_SINK if local READs
+ *	put their data there; 0: none. KRDMA_REMOTE_INVALIDATE requires a region
+ *	of one MR, see &krdma_caps.mr_bytes. KRDMA_NO_SOURCE if no local request
+ *	takes data from there. KRDMA_COHERENT if the memory must not need a
+ *	sync. KRDMA_DOMAIN creates a region of &krdma_params.domain of @cb, on
+ *	the device of @cb; not together with KRDMA_REMOTE_INVALIDATE
  *
- * Registers it, which takes &krdma_params.op_timeout_ms at most. If the adapter
- * has begun with that and does not come to an end soon after, the connection
- * ends; if there was no slot for it on the send queue in that time, it stays.
+ * Registers the region, within &krdma_params.op_timeout_ms. If the adapter has
+ * begun with that and does not finish soon after, the connection ends. If the
+ * send queue had no free slot in that time, the connection stays.
  *
  * A region of a domain is usable with the same keys on each connection of the
- * domain on the device, present and future, until it is revoked or put, or the
- * device is removed. It does not refer to @cb: that may end and be released. If @cb
- * ends before its adapter has registered the region, other connections of the
- * domain register it, up to two in turn.
+ * domain on the device, present and future. That ends when it is revoked or
+ * put, or the device is removed. The region does not refer to @cb, which may
+ * end and be released. If @cb ends before its adapter has registered the
+ * region, up to two other connections of the domain register it in turn.
  *
  * Context: process, may sleep. Not in callbacks that must not wait for @cb.
- * Return: for krdma_region_put(); ERR_PTR: -EINVAL, also KRDMA_DOMAIN if @cb has no
- * domain; -EOPNOTSUPP the device has
- * no fast registration, or no atomics, or the memory needs a sync and must not, or
- * has several MRs and must not; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or
- * why the connection ended.
+ * Return: region for krdma_region_put(), or an ERR_PTR: -EINVAL, also with
+ * KRDMA_DOMAIN if @cb has no domain; -EOPNOTSUPP: the device has no fast
+ * registration or no atomics, or the memory needs a sync or several MRs against
+ * @access; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or the reason for which the
+ * connection ended.
  */
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access)
@@ -971,9 +977,9 @@ struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 EXPORT_SYMBOL_NS_GPL(krdma_region_alloc, KRDMA_NS);
 
 /**
- * krdma_region_from_vmalloc - make a region of vmalloc() memory
+ * krdma_region_from_vmalloc - create a region of vmalloc() memory
  * @cb: established connection in message mode
- * @addr: the memory; stays the caller's, who keeps it until krdma_region_put()
+ * @addr: memory of the caller, which keeps it until krdma_region_put()
  * @len: bytes, up to 1 GiB
  * @access: as for krdma_region_alloc()
  *
@@ -997,12 +1003,12 @@ struct krdma_region *krdma_region_from_vmalloc(struct krdma_cb *cb, void *addr,
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
 
 /**
- * krdma_region_from_pages - make a region of pages
+ * krdma_region_from_pages - create a region of pages
  * @cb: established connection in message mode
  * @pages: the pages, which the caller keeps until krdma_region_put(); the array
  *	is not needed after this
- * @npages: how many
- * @offset: of the first byte in the first page
+ * @npages: number of pages
+ * @offset: offset of the first byte in the first page
  * @len: bytes, up to 1 GiB
  * @access: as for krdma_region_alloc()
  *
@@ -1032,7 +1038,7 @@ struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_pages, KRDMA_NS);
 
-/* Pages of a scatterlist without gaps inside; their number in @npages. */
+/* Return: pages of a scatterlist without gaps; their number in @npages. */
 static struct page **krdma_sg_pages(struct scatterlist *sgl, u32 nents,
 				    u32 *npages, u64 *len)
 {
@@ -1062,11 +1068,11 @@ static struct page **krdma_sg_pages(struct scatterlist *sgl, u32 nents,
 }
 
 /**
- * krdma_region_from_sg - make a region of a scatterlist
+ * krdma_region_from_sg - create a region of a scatterlist
  * @cb: established connection in message mode
  * @sgl: list that is not DMA mapped; only the first entry may begin, and only
  *	the last may end, within a page. Its pages stay until krdma_region_put()
- * @nents: entries
+ * @nents: number of entries
  * @access: as for krdma_region_alloc()
  *
  * Return: as krdma_region_alloc().
@@ -1098,9 +1104,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 
 /*
  * The peer's KRDMA_SEND_INV may have reached the adapter already, with its
- * completion still to come. To invalidate a key that is invalid is an error for
- * some adapters, which ends the connection; rxe and siw, the software devices, do
- * not mind, and there the same message may still arrive afterwards.
+ * completion pending. Some adapters treat the invalidation of an invalid key as
+ * an error, which ends the connection. rxe and siw, the software devices,
+ * accept it, and there the same message may still arrive afterwards.
  */
 static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 {
@@ -1112,9 +1118,9 @@ static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
  * @conn: its connection; NULL: it belongs to a domain
  * @region: region; no work request uses its MRs
  *
- * This makes its keys invalid, whatever they were before.
+ * This makes its keys invalid in any case.
  *
- * Context: process, krdma_conn.setup held or, of a domain, krdma_dev.lock.
+ * Context: process, krdma_conn.setup held or, for a domain, krdma_dev.lock.
  */
 void krdma_region_free_mrs(struct krdma_conn *conn, struct krdma_region *region)
 {
@@ -1138,7 +1144,7 @@ static int krdma_region_destroy_mrs(struct krdma_region *region)
 	return 0;
 }
 
-/* The part of krdma_region_revoke() for a region of a connection. */
+/* Revoke a region of a connection. */
 static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
 {
 	u32 ms = timeout_ms ?: region->conn->p.op_timeout_ms;
@@ -1156,24 +1162,25 @@ static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
 }
 
 /**
- * krdma_region_revoke - take a region back from the peer
- * @region: region that no request of ours uses
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * krdma_region_revoke - revoke the peer's access to a region
+ * @region: region that no local request uses
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * On return its keys are dead: what the peer still tries ends its connection. That
- * the peer has just invalidated the key is no error.
- * Only krdma_region_put() is left to do with it, which is cheaper then: it keeps
- * the MRs for the connection's next regions, see &krdma_params.mr_pool.
+ * On return its keys are invalid: if the peer still uses them its connection
+ * ends. It is no error if the peer has just invalidated the key.
+ * The owner still calls krdma_region_put(), which is cheaper then: it keeps the
+ * MRs for the connection's next regions, see &krdma_params.mr_pool.
  *
- * A region of a domain is taken back from the peers of all its connections. Its MRs
- * are destroyed. On siw each connection first completes the answers to READs that it
- * has begun, if the peers may read the region; one that does not in time ends.
+ * A region of a domain is revoked for the peers of all its connections. Its MRs
+ * are destroyed. On siw, if the peers may read the region, each connection
+ * first completes the answers to READs that it has begun. A connection that
+ * does not complete them in time ends.
  *
  * Context: process, may sleep.
- * Return: 0; -EALREADY it is revoked, or the peer has invalidated it, or its
- * connection, or for a region of a domain its device, is gone; or why
- * that failed, and then the connection has ended, and the keys with it. That of a
- * region of a domain does not fail.
+ * Return: 0; -EALREADY: it is revoked, the peer has invalidated it, or its
+ * connection has ended, or for a region of a domain its device was removed; or
+ * an errno: then the connection and thereby the keys have ended. For a region
+ * of a domain there is no such error.
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
@@ -1189,12 +1196,12 @@ int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 
 /**
- * krdma_region_find_rkey_locked - which region may the peer invalidate by a key
+ * krdma_region_find_rkey_locked - find the region that the peer invalidated
  * @conn: connection
- * @rkey: key that the adapter says is invalid now
+ * @rkey: key that the adapter reports as invalidated
  *
  * Context: any, @conn->lock held.
- * Return: NULL: none; the peer had no right to.
+ * Return: the region; NULL: the peer had no right to invalidate this key.
  */
 struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 						   u32 rkey)
@@ -1206,15 +1213,16 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 }
 
 /**
- * krdma_region_invalidated_locked - the peer has given up a region
+ * krdma_region_invalidated_locked - handle the peer's invalidation of a region
  * @region: from krdma_region_find_rkey_locked()
- * @loan: the message that says so
+ * @loan: message that invalidated it
  *
- * It may have been revoked here at the same time. But the peer does it once: who
- * is told twice would put it twice. Adapters do not mind, rxe and siw at least.
+ * The region may have been revoked here at the same time. But the peer must
+ * invalidate it only once, because an owner that is notified twice would put it
+ * twice. Adapters accept that, rxe and siw at least.
  *
  * Context: any, krdma_conn.lock held.
- * Return: false: it has done so before.
+ * Return: false: the peer has invalidated it before.
  */
 bool krdma_region_invalidated_locked(struct krdma_region *region,
 				     struct krdma_loan *loan)
@@ -1235,8 +1243,9 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 }
 
 /*
- * Destroying the MRs of a revoked region gives the adapter's part of the key free,
- * and a later region may have its place. Adapters reuse it at once (hns, qedr).
+ * Destroying the MRs of a revoked region releases the adapter's part of the
+ * key, so a later region may have taken the entry. Adapters reuse it at once
+ * (hns, qedr).
  */
 static void krdma_region_unlist(struct krdma_conn *conn,
 				struct krdma_region *region)
@@ -1249,7 +1258,7 @@ static void krdma_region_unlist(struct krdma_conn *conn,
 			       0);
 }
 
-/* Nobody finds it any more; then, who has found it is through with it. */
+/* Remove the entry, then take the lock: receive handlers have finished then. */
 static void krdma_region_forget(struct krdma_conn *conn,
 				struct krdma_region *region)
 {
@@ -1259,21 +1268,22 @@ static void krdma_region_forget(struct krdma_conn *conn,
 		return;
 	krdma_region_unlist(conn, region);
 	spin_lock_irqsave(&conn->lock, flags);
-	/* The receive may have been posted again, and have another message. */
+	/* The receive may have been posted again, and hold another message. */
 	if (region->told && region->told->invalidated == region)
 		region->told->invalidated = NULL;
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
 /**
- * krdma_region_put - give up a region
- * @region: region that no request of ours uses; NULL is allowed
+ * krdma_region_put - free a region
+ * @region: region that no local request uses; NULL is allowed
  *
- * On return its keys are dead and its memory is nobody's but the caller's, or
- * freed if krdma_region_alloc() had allocated it. The connection may be over,
- * even released, and the device removed. It sends nothing to the adapter: the MRs of
- * a region that was not revoked are destroyed. For what siw makes of that, and of
- * memory that the peer reads, see Documentation/krdma.rst.
+ * On return its keys are invalid. Only the caller uses its memory, or the
+ * memory is freed if krdma_region_alloc() allocated it. The connection may have
+ * ended, or even been released, and the device removed. This sends nothing to
+ * the adapter: the MRs of a region that was not revoked are destroyed. For the
+ * effect on siw, and on memory that the peer reads, see
+ * Documentation/krdma.rst.
  *
  * Context: process, may sleep.
  */
@@ -1311,11 +1321,11 @@ void krdma_region_put(struct krdma_region *region)
 EXPORT_SYMBOL_NS_GPL(krdma_region_put, KRDMA_NS);
 
 /**
- * krdma_region_vaddr - the memory of a region
+ * krdma_region_vaddr - return the memory of a region
  * @region: the region
  *
  * Context: any.
- * Return: its kernel address; NULL if it was made of pages or a scatterlist.
+ * Return: kernel address; NULL for a region of pages or of a scatterlist.
  */
 void *krdma_region_vaddr(const struct krdma_region *region)
 {
@@ -1324,7 +1334,7 @@ void *krdma_region_vaddr(const struct krdma_region *region)
 EXPORT_SYMBOL_NS_GPL(krdma_region_vaddr, KRDMA_NS);
 
 /**
- * krdma_region_size - the size of a region
+ * krdma_region_size - return the size of a region
  * @region: the region
  *
  * Context: any.
@@ -1337,12 +1347,12 @@ u64 krdma_region_size(const struct krdma_region *region)
 EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);
 
 /**
- * krdma_region_is_live - are a region's keys valid
+ * krdma_region_is_live - check whether a region's keys are valid
  * @region: the region
  *
  * Context: any.
- * Return: false: revoked here or, by KRDMA_SEND_INV, by the peer, or the
- * connection is over.
+ * Return: false: revoked here, invalidated by the peer (KRDMA_SEND_INV), or the
+ * connection has ended.
  */
 bool krdma_region_is_live(const struct krdma_region *region)
 {

@@ -19,13 +19,13 @@
 	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_FLAGS | \
 	 KRDMA_SHARED_CQ | KRDMA_NOIO)
 
-/* Depths beyond this are nonsense on any adapter of today (2^20 on rxe). */
+/* Larger depths make no sense on any adapter of today (2^20 on rxe). */
 #define KRDMA_DEPTH_MAX 65536
-/* An hour: longer than any wait that is meant, and far from wrapping. */
+/* An hour: longer than any useful wait, and far from wrapping. */
 #define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
-/* More than the longest message has. */
+/* More MRs than the longest message needs. */
 #define KRDMA_MR_POOL_MAX 1024
-/* The processor is not for us alone. */
+/* Limit of polling, because other tasks need the processor. */
 #define KRDMA_SPIN_MAX_US 1000
 #define KRDMA_KEEPALIVE_MS 5000
 /* 4.096 us * 2^17: 0.5 s */
@@ -34,16 +34,17 @@
 #define KRDMA_CONNS_DEFAULT 1024
 #define KRDMA_MSG_MEMORY_DEFAULT SZ_256M
 /*
- * Bulk that a connection must move, each way, not to be taken for dead: bytes in
- * a ms. What a link of 400 Gbit/s has under way in 20 us is always allowed.
+ * Rate of READs and WRITEs in each direction, in bytes/ms, that keeps the peer
+ * from counting as dead. The minimum is the data in flight on a 400 Gbit/s link
+ * in 20 us.
  */
 #define KRDMA_BULK_PER_MS 4096
 #define KRDMA_BULK_MIN SZ_1M
 
-/* The struct of the first version that let it grow. */
+/* Size of the struct in the first version that allowed it to grow. */
 #define KRDMA_PARAMS_SIZE_MIN offsetofend(struct krdma_params, path_mtu)
 
-/* Larger than any of these structs will be: the caller has not set the size. */
+/* Larger than any of these structs will be: then the size was not set. */
 #define KRDMA_STRUCT_MAX 4096
 
 /**
@@ -76,7 +77,7 @@ int krdma_struct_in(void *to, size_t size, size_t min, const void *from)
  * @to: the caller's struct, of which the first member is its size; members that
  *	this version does not know are set to 0
  * @min: size of the struct in the first version of krdma that had it
- * @from: what to copy, of which the first member is its size
+ * @from: struct to copy, of which the first member is its size
  *
  * Context: any.
  * Return: 0, or -EINVAL: the size of @to is not set, or less than @min.
@@ -165,8 +166,8 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 }
 
 /*
- * What a shared receive queue has taken in may complete until the CQ is freed;
- * one that others have, too, outlives the owner's memory.
+ * Receives that a message took from a shared receive queue may complete until
+ * the CQ is freed. A CQ with other users can outlive the owner's memory.
  */
 static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
 {
@@ -205,7 +206,7 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 /**
  * krdma_params_take - copy a user's parameters
  * @p: result, undefined on error
- * @user: the user's, NULL: all defaults
+ * @user: the user's parameters, NULL: all defaults
  *
  * Return: 0 or as krdma_struct_in().
  */
@@ -220,9 +221,9 @@ int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
 }
 
 /**
- * krdma_params_set - take a user's parameters, fill in defaults, check
+ * krdma_params_set - copy a user's parameters, fill in defaults, and check them
  * @p: result, undefined on error
- * @user: the user's, NULL: all defaults
+ * @user: the user's parameters, NULL: all defaults
  *
  * Return: 0; -EINVAL: a value out of range, an unknown flag, or the size is not
  * set; -E2BIG: a member that this version does not know is not 0.
@@ -253,8 +254,8 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
  * @timeout: result, the exponent; unchanged if the CM's own value is to be used
  *
  * On InfiniBand the CM computes it from the packet life time that the subnet
- * manager gives to the path, which only an explicit value replaces. On RoCE there
- * is no such manager, and the default of Linux 6.1 is 2 s.
+ * manager assigns to the path; only an explicit value replaces that. On RoCE
+ * there is no subnet manager, and the default of Linux 6.1 is 2 s.
  *
  * Context: any.
  * Return: true if @timeout was set.
@@ -270,16 +271,16 @@ bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
 }
 
 /**
- * krdma_params_bulk_max - bytes of READs and WRITEs that may be under way
+ * krdma_params_bulk_max - return the limit of READs and WRITEs in flight
  * @keepalive_ms: of the parameters
  *
- * The peer's processor does not see them, and asks; the answer, which goes last
- * on the send queue, must come before it has asked three times. At the rate that is
- * promised the queue is through in one interval: so the question may wait behind
- * the same, and one more interval is left. What the peer's interval is nobody
- * says: if it is not the same, the default is likely.
+ * The peer's processor does not see them and sends probes. The answer is last
+ * on the send queue and must arrive before the third probe times out. At the
+ * assumed rate the queue is empty after one interval. So the probe may wait as
+ * long behind such a queue of the peer, and one interval is left. The peer's
+ * interval is not known: if it differs, it is probably the default.
  *
- * Return: how many, before the request that goes beyond it.
+ * Return: bytes; one further request may exceed them.
  */
 u32 krdma_params_bulk_max(u32 keepalive_ms)
 {
@@ -290,9 +291,9 @@ u32 krdma_params_bulk_max(u32 keepalive_ms)
 
 /**
  * krdma_params_forget - drop pointers to memory of the caller
- * @p: parameters whose pointers have been followed, or are not used
+ * @p: parameters whose pointers have been used, or are not needed
  *
- * The callbacks stay: the owner keeps them as long as the connection.
+ * The callbacks stay, because the owner keeps them as long as the connection.
  *
  * Context: any.
  */

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The path of a connection: MTU, GID type and traffic class, compared with the
- * peer's when the connection is made.
+ * peer's when the connection is established.
  *
- * The client chooses the path MTU by its own interface, and the CM makes it that
- * of both QPs. If the peer's interface has a smaller MTU the peer cannot send
- * full packets: short messages arrive, long ones are repeated until the
- * connection ends. So each end describes its interface in its hello, and both
- * log a mismatch. The acceptor needs no hello for that: the request has the path
- * MTU. A krdma_again connects with the smaller MTU next time.
+ * The client chooses the path MTU by its own interface, and the CM sets it in
+ * both QPs. If the peer's interface has a smaller MTU the peer cannot send full
+ * packets: short messages arrive, long ones are repeated until the connection
+ * ends. So each end describes its interface in its hello, and both log a
+ * mismatch. The passive side needs no hello for that, because the request
+ * contains the path MTU. A krdma_again uses the smaller MTU for its next
+ * attempt.
  *
  * The interface's MTU is that of the netdev, as the CM calculates it for RoCE.
  * ib_query_port() would take the RTNL, which the removal of a device may hold
  * while it waits for connections. On InfiniBand the subnet manager knows the
- * MTUs of a path, and iWARP leaves them to TCP: no interface is described there.
+ * MTUs of a path, and on iWARP TCP does. So no interface is described there.
  *
- * krdma_conn.path is written in CM events, under krdma_conn.lock.
+ * CM events write krdma_conn.path, under krdma_conn.lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,7 +27,7 @@
 
 #include "priv.h"
 
-/* Mismatches that are logged: a peer that reconnects does not fill the log. */
+/* Limits of the log, so that a peer that reconnects does not fill it. */
 #define KRDMA_PATH_LOG_INTERVAL (60 * HZ)
 #define KRDMA_PATH_LOG_BURST 10
 
@@ -42,7 +43,7 @@ static const char * const krdma_gid_names[] = {
  * @type: &enum krdma_gid_type
  *
  * Context: any.
- * Return: its name.
+ * Return: name of the type.
  */
 const char *krdma_gid_name(u8 type)
 {
@@ -59,7 +60,7 @@ static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
 	const struct net_device *ndev;
 	enum ib_mtu mtu = 0;
 
-	/* Not bound to an interface: the device that KUnit tests have. */
+	/* Not bound to an interface: the device of KUnit tests. */
 	if (!addr->net)
 		return mtu;
 	rcu_read_lock();
@@ -70,7 +71,7 @@ static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
 	return mtu;
 }
 
-/* 0: not known. */
+/* Return: bytes, 0: not known. */
 static u16 krdma_path_bytes(enum ib_mtu mtu)
 {
 	return max(ib_mtu_enum_to_int(mtu), 0);
@@ -128,10 +129,10 @@ static void krdma_path_read(const struct krdma_conn *conn,
 	if (!krdma_path_is_roce(id))
 		return;
 	path->local_mtu = krdma_path_bytes(krdma_path_netdev_mtu(addr));
-	/* In raw mode, and before the client has the answer, 0: not known. */
+	/* 0, not known, in raw mode and before the client has the answer. */
 	path->peer_mtu = krdma_path_bytes(conn->hello.mtu);
 	path->peer_gid_type = conn->hello.gid;
-	/* A client does not ask for more than its interface has. */
+	/* A client does not request more than its interface supports. */
 	if (!path->peer_mtu && conn->cb.role == KRDMA_ACCEPT_CONN)
 		path->peer_mtu = path->mtu;
 }
@@ -142,7 +143,7 @@ static bool krdma_path_gids_differ(const struct krdma_path *path)
 	       path->gid_type != path->peer_gid_type;
 }
 
-/* The acceptor's packets have the class of the request. */
+/* The passive side's packets have the class of the request. */
 static bool krdma_path_tos_differs(const struct krdma_conn *conn,
 				   const struct krdma_path *path)
 {
@@ -175,8 +176,8 @@ static void krdma_path_log_rest(const struct krdma_conn *conn,
 }
 
 /**
- * krdma_path_keep - note the path of a connection, and log a mismatch
- * @conn: client that has the answer, or acceptor that has the request
+ * krdma_path_keep - store the path of a connection, and log a mismatch
+ * @conn: client that has the answer, or passive side that has the request
  * @id: its cm_id
  *
  * Context: a CM event of @id.

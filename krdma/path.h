@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The path of a connection, as both ends describe it. It needs no verbs, unlike path.c. */
+/*
+ * The path of a connection, as both ends describe it. No verbs, unlike path.c.
+ */
 #ifndef KRDMA_PATH_H
 #define KRDMA_PATH_H
 

@@ -2,30 +2,33 @@
 /*
  * Long messages: the receiver reads them (rendezvous).
  *
- * The sender registers its buffer, a CHUNK of it at a time, and describes that
- * in a message that stands in the sequence like a part with data. The receiver
- * reads it with RDMA READs into memory of the message's size and answers PULLED;
- * then the sender takes the keys back and goes on. So long data goes through no
- * receive buffer and takes one credit for each CHUNK, and the sender's memory is
- * not copied, but on siw. MRs are invalidated before a region goes, so that the
- * next one has them, if that is done soon; else they are destroyed.
+ * The sender registers its buffer, one CHUNK at a time, and describes it in a
+ * message. That message has a place in the sequence like a part with data. The
+ * receiver reads the CHUNK with RDMA READs into memory of the message's size
+ * and answers PULLED. Then the sender invalidates the keys and continues. So
+ * long data goes through no receive buffer and takes one credit for each CHUNK.
+ * The sender's memory is not copied, except on siw. MRs are invalidated before
+ * a region is freed, so that the next region can reuse them. If that takes too
+ * long they are destroyed.
  *
- * A message is pulled as soon as nothing unread stands before it: who sends need
- * not wait until somebody receives. The next one has to wait until this one was
- * received.
+ * A message is pulled as soon as no unread message precedes it, so that the
+ * sender need not wait for the receiving task. The next one waits until this
+ * one was received.
  *
- * A CHUNK is pulled in three phases. No task waits for the READs, because a peer
- * that does not answer them would hold a worker for as long as it likes:
+ * A CHUNK is pulled in three phases. No task waits for the READs, because a
+ * peer that does not answer them would hold a worker as long as it likes:
  *
  *	BEGIN	pull_work registers the memory and posts READs while there is
  *		room on the send queue
- *	READs	each completion posts more; the last one says PULLED. pull_limit ends
- *		the connection if that takes longer than op_timeout_ms
- *	END	pull_work gives the keys back if the message is complete, and
- *		hands it to the tasks that receive, or to the worker that lends
+ *	READs	each completion posts more; the last one sends PULLED.
+ *		pull_limit ends the connection if that takes longer than
+ *		op_timeout_ms
+ *	END	if the message is complete, pull_work invalidates the keys of
+ *		the sink and passes the message to the receiving tasks, or to
+ *		the worker that lends
  *
- * In all phases krdma_msg.pulling is set, and nothing else touches the first CHUNK
- * of the ready list, the sink, or krdma_msg.whole.
+ * In all phases krdma_msg.pulling is set, and no other context touches the
+ * first CHUNK of the ready list, the sink, or krdma_msg.whole.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -36,14 +39,14 @@
 #include "msg.h"
 #include "region.h"
 
-/* So much is registered at a time. */
+/* Bytes that are registered at a time. */
 #define KRDMA_CHUNK_MAX (16U << 20)
 
 /* ---- sending ---- */
 
 /*
- * Three segments less than fit: a buffer need not begin where an MR does, and its
- * first and last page may have an MR each.
+ * Three segments less than the maximum: a buffer need not begin where an MR
+ * does, and its first and last page may have an MR each.
  */
 static u32 krdma_push_max(const struct krdma_conn *conn)
 {
@@ -54,15 +57,15 @@ static u32 krdma_push_max(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_push_is_wanted - shall the peer pull a message
+ * krdma_push_is_wanted - check whether the peer is to pull a message
  * @conn: connection in message mode whose hello is set
  * @buffer: the message
  * @length: its length
  *
- * Memory that is neither linear nor from vmalloc(), a module's own data for
- * example, is sent in parts.
+ * Memory that is neither linear nor from vmalloc(), for example static data of
+ * a module, is sent in parts.
  *
- * Return: true if so.
+ * Return: true if the peer is to pull it.
  */
 bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 			  u32 length)
@@ -75,8 +78,9 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 }
 
 /*
- * While regions are made and put, which need krdma_conn.setup: teardown holds
- * that, and waits for those with KRDMA_BUSY_SEND.
+ * Let teardown proceed while regions are created and put, which takes
+ * krdma_conn.setup. Teardown holds setup while it waits for the holder of
+ * KRDMA_BUSY_SEND.
  */
 static void krdma_push_step_aside(struct krdma_conn *conn)
 {
@@ -89,7 +93,7 @@ static void krdma_push_step_aside(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Undo that. From here on PULLED is expected; but teardown may have gone by. */
+/* Make teardown wait again, and expect PULLED. Fails if teardown has begun. */
 static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
 {
 	unsigned long flags;
@@ -113,12 +117,12 @@ static bool krdma_push_is_over(struct krdma_conn *conn, const void *arg)
 }
 
 /**
- * krdma_push_pulled_locked - the peer has read a CHUNK
+ * krdma_push_pulled_locked - handle PULLED: the peer has read a CHUNK
  * @conn: connection in message mode
- * @hdr: of the PULLED that arrived
+ * @hdr: header of the PULLED
  *
  * Context: any, @conn->lock held.
- * Return: true if that CHUNK was there to be read.
+ * Return: true if that CHUNK is pending.
  */
 bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr)
@@ -126,7 +130,7 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	/* Who has KRDMA_BUSY_SEND waits, and does not change send_id. */
+	/* The holder of KRDMA_BUSY_SEND waits and does not change send_id. */
 	if (!hdr->offset || hdr->offset != msg->push_end ||
 	    hdr->msg_id != msg->send_id)
 		return false;
@@ -146,12 +150,12 @@ static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
 		return -ENOMEM;
 	krdma_region_describe(region, 0, len, (void *)send->data);
 	send->wr.kind = KRDMA_SEND;
-	/* What it stands for, for the counters. */
+	/* Length of the CHUNK, for the counters. */
 	send->wr.len = len;
 	return krdma_send_post(conn, send, hdr, until);
 }
 
-/* On error after the post the connection is over, and so are the keys. */
+/* On error after the post, the connection and thereby the keys have ended. */
 static int krdma_push_region(struct krdma_conn *conn,
 			     struct krdma_region *region, struct krdma_hdr *hdr,
 			     u32 len, unsigned long until)
@@ -172,9 +176,9 @@ static int krdma_push_region(struct krdma_conn *conn,
 }
 
 /*
- * Who sends gets the memory back when he is killed, or has waited long enough.
- * Where TCP may have it still, the peer would get what becomes of it, and take
- * that for the message.
+ * If the sending task is killed or times out, it reuses its memory. Where TCP
+ * may still read that memory (siw), the peer would get its new contents as the
+ * message. So send a copy there.
  */
 static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
 					       const void *buffer, u32 len,
@@ -209,16 +213,16 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 
 /**
  * krdma_push - send a message that the peer pulls
- * @conn: connection for which krdma_push_is_wanted(); the caller holds
- *	KRDMA_BUSY_SEND
+ * @conn: connection for which krdma_push_is_wanted() returned true; the caller
+ *	holds KRDMA_BUSY_SEND
  * @buffer: the message
  * @length: its length
  * @until: time limit
  *
- * The caller has KRDMA_BUSY_PUSH, too, afterwards.
+ * Afterwards the caller also holds KRDMA_BUSY_PUSH.
  *
- * Return: 0: the peer has all of it; or -errno: if something has left, the
- * connection is over. In any case @buffer is nobody's but the caller's.
+ * Return: 0: the peer has all of it; or -errno: if a CHUNK was sent, the
+ * connection has ended. In both cases only the caller uses @buffer.
  */
 int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	       unsigned long until)
@@ -245,7 +249,7 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 /* ---- receiving ---- */
 
 /**
- * krdma_pull_can - can long messages be pulled
+ * krdma_pull_can - check whether long messages can be pulled
  * @conn: connection with a device
  *
  * Return: false if the device has no fast registration.
@@ -260,7 +264,7 @@ bool krdma_pull_can(const struct krdma_conn *conn)
 
 static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
 
-/* Bytes of the next READ: one segment of the peer's, one MR of the sink. */
+/* Return: bytes of the next READ: within one segment and one MR of the sink. */
 static u32 krdma_pull_next(const struct krdma_region *sink,
 			   struct krdma_pull *pull)
 {
@@ -276,7 +280,7 @@ static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
 	pull->at += len;
 }
 
-/* Number of READs; @pull is a copy that stands at the beginning. */
+/* Return: number of READs. @pull is a copy at its first READ. */
 static u32 krdma_pull_count(const struct krdma_region *sink,
 			    struct krdma_pull pull)
 {
@@ -287,7 +291,7 @@ static u32 krdma_pull_count(const struct krdma_region *sink,
 	return n;
 }
 
-/* In one phase at a time: BEGIN, then END. */
+/* Queue the next phase, BEGIN or END. Only one is queued at a time. */
 static void krdma_pull_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -336,7 +340,9 @@ void krdma_pull_limit_work(struct work_struct *work)
 	krdma_conn_put(conn);
 }
 
-/* The peer may reuse its memory; its CHUNK's buffer becomes a receive again. */
+/*
+ * Send PULLED: the peer may reuse its memory. Post the CHUNK's receive again.
+ */
 static void krdma_pull_tell_locked(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -347,7 +353,9 @@ static void krdma_pull_tell_locked(struct krdma_conn *conn)
 	list_del_init(&recv->link);
 	msg->pulled_id = recv->hdr.msg_id;
 	msg->pulled_end = msg->pull.end;
-	/* The completion of the last PULLED may be late; it sends this one then. */
+	/*
+	 * If the last PULLED has not completed, its completion sends this one.
+	 */
 	msg->pulled_due =
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
 	ret = krdma_msg_repost_locked(conn, recv);
@@ -355,7 +363,7 @@ static void krdma_pull_tell_locked(struct krdma_conn *conn)
 		krdma_conn_abort_locked(conn, ret);
 }
 
-/* Once for each pull: no READ is in flight, and none will be posted. */
+/* Called once for each pull: no READ is in flight, and none will be posted. */
 static void krdma_pull_ended_locked(struct krdma_conn *conn)
 {
 	struct krdma_pull *pull = &conn->msg->pull;
@@ -389,12 +397,12 @@ static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
 }
 
 /**
- * krdma_pull_kick_locked - post the READs that there is room for
+ * krdma_pull_kick_locked - post READs as long as there is room
  * @conn: connection in message mode
  *
- * At most as many as the send queue has slots, and KRDMA_KICK_MAX in one go: then
- * READs are in flight, and the completion of each continues. When the connection is
- * over, those that were not posted never will be.
+ * At most as many as the send queue has slots, and KRDMA_KICK_MAX in one go.
+ * Each completion of a READ in flight continues. When the connection has ended,
+ * no more READs are posted.
  *
  * Context: any, @conn->lock held.
  */
@@ -443,7 +451,7 @@ static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_pull_drained - no READ completes any more
+ * krdma_pull_drained - end a pull after the last READ has completed
  * @conn: connection whose QP is drained
  *
  * Context: process, @conn->setup held.
@@ -460,7 +468,7 @@ void krdma_pull_drained(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Memory for all of the message, with its first CHUNK. */
+/* At the first CHUNK, allocate memory for the whole message. */
 static int krdma_pull_make_sink(struct krdma_conn *conn,
 				struct krdma_recv *recv, unsigned long until)
 {
@@ -482,7 +490,7 @@ static int krdma_pull_make_sink(struct krdma_conn *conn,
 	return 0;
 }
 
-/* The keys of the sink go before anybody sees the message. */
+/* Invalidate the keys of the sink before any task gets the message. */
 static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 			    unsigned long until)
 {
@@ -500,7 +508,7 @@ static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Where messages are lent, the worker that lends goes on; see loan.c. */
+/* Let the worker that lends continue; see loan.c. */
 static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -511,7 +519,7 @@ static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 	if (msg->lending) {
 		krdma_loan_go_on_locked(conn, error);
 	} else {
-		/* The next CHUNK may have been faster. */
+		/* The next CHUNK may have arrived already. */
 		if (!error)
 			krdma_pull_start_locked(conn);
 		krdma_call_settled_locked(conn);
@@ -525,20 +533,20 @@ static void krdma_pull_over(struct krdma_conn *conn, int error)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->msg->pull = (struct krdma_pull){};
-	/* For want of memory it can be tried again. */
+	/* Out of memory: the pull can be tried again. */
 	if (error && error != -ENOMEM)
 		krdma_conn_abort_locked(conn, error);
 	krdma_pull_over_locked(conn, error);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* @pull: the first CHUNK, with an op. */
+/* @pull: state for the first CHUNK, with an op. */
 static void krdma_pull_read(struct krdma_conn *conn,
 			    const struct krdma_pull *pull)
 {
 	unsigned long flags;
 
-	/* See krdma_qp_post() for why bottom halves are off. */
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->msg->pull = *pull;
@@ -576,7 +584,7 @@ static void krdma_pull_end(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
 	const struct krdma_pull *pull = &conn->msg->pull;
-	/* Its receive may have the next message already. */
+	/* Not from @pull->recv, which may hold the next message already. */
 	u32 len = krdma_region_size(conn->msg->sink);
 	int error = pull->error;
 
@@ -591,7 +599,7 @@ static void krdma_pull_end(struct krdma_conn *conn)
  * krdma_pull_work - begin or end the pull of a CHUNK
  * @work: krdma_conn.pull_work
  *
- * The READs are between the two, and no task waits for them.
+ * The READs are posted between the two, and no task waits for them.
  */
 void krdma_pull_work(struct work_struct *work)
 {
@@ -608,12 +616,12 @@ void krdma_pull_work(struct work_struct *work)
 }
 
 /**
- * krdma_pull_lent_locked - pull the CHUNK that is next, for the worker that lends
- * @conn: connection in message mode; the caller has krdma_msg.lending
+ * krdma_pull_lent_locked - pull the next CHUNK for the worker that lends
+ * @conn: connection in message mode; the caller has set krdma_msg.lending
  *
  * Context: any, @conn->lock held.
- * Return: 0: krdma_loan_go_on_locked() is called when it is over; or why the
- * connection is over.
+ * Return: 0: krdma_loan_go_on_locked() is called afterwards; or the reason for
+ * which the connection ended.
  */
 int krdma_pull_lent_locked(struct krdma_conn *conn)
 {
@@ -626,7 +634,7 @@ int krdma_pull_lent_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_pull_start_locked - pull what is next, if that is a CHUNK
+ * krdma_pull_start_locked - start to pull if the next part is a CHUNK
  * @conn: connection in message mode
  *
  * Context: any, @conn->lock held.
@@ -637,7 +645,7 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 	struct krdma_recv *recv;
 
 	lockdep_assert_held(&conn->lock);
-	/* Later the ops may be gone with an owner who has released it. */
+	/* Once closing, the owner may have released it and freed its ops. */
 	if (conn->cb.state >= KRDMA_CLOSING || krdma_loan_is_wanted(conn))
 		return;
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);

@@ -7,15 +7,15 @@
 #include "credit.h"
 #include "priv.h"
 
-/* A slot in each queue for the marker of ib_drain_qp(). */
+/* Slots in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
 
 /**
- * krdma_qp_fatal_errno - what a fatal error of the QP means
+ * krdma_qp_fatal_errno - return the errno for a fatal error of the QP
  * @conn: connection
  *
- * On iWARP a lost TCP connection shows as a fatal error of the QP before the
- * CM says that the peer closed (siw: siw_qp_cm_drop()).
+ * On iWARP a lost TCP connection causes a fatal error of the QP before the CM
+ * reports that the peer has closed (siw: siw_qp_cm_drop()).
  *
  * Return: an errno.
  */
@@ -27,14 +27,14 @@ int krdma_qp_fatal_errno(const struct krdma_conn *conn)
 							       -EIO;
 }
 
-/* Context: any; @context is alive until its QP is destroyed. */
+/* Context: any; @context exists until its QP is destroyed. */
 static void krdma_qp_event(struct ib_event *event, void *context)
 {
 	struct krdma_conn *conn = context;
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		/* The first message was faster than the RTU, or that is lost. */
+		/* The first message came before the RTU, or the RTU is lost. */
 		rdma_notify(conn->cb.cm_id, event->event);
 		break;
 	case IB_EVENT_QP_FATAL:
@@ -49,15 +49,15 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * No attribute of the device says how much it takes inline: rxe 512 bytes, siw
- * 80. So sizes are tried. krdma_dev.inline_try remembers those that the device
- * refuses as invalid, because some drivers print an error for each refusal.
+ * No attribute of the device gives its inline limit: 512 bytes on rxe, 80 on
+ * siw. So sizes are tried. krdma_dev.inline_try skips those that the device has
+ * refused as invalid, because some drivers print an error for each refusal.
  */
 static const u32 krdma_inline_tries[] = { 220, 80, 0 };
 
 /*
- * A device that has fewer work requests than the parameters ask for gets as many
- * as it has. Message mode posts, and promises to the peer, what remains of that.
+ * If a device has fewer work requests than the parameters request, use all of
+ * them. Message mode posts and advertises the rest after internal ones.
  */
 static int krdma_qp_set_depths(struct krdma_conn *conn)
 {
@@ -105,7 +105,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 
 	krdma_qp_caps(conn, &attr.cap);
 	attr.cap.max_inline_data = max_inline;
-	/* Before the driver writes the values that it grants, which may be more. */
+	/* Read these first: the driver overwrites them with what it grants. */
 	conn->sq_avail = conn->send_depth;
 	conn->max_send_sge = attr.cap.max_send_sge;
 	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
@@ -118,7 +118,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 
 /*
  * -ENOMEM may mean that inline data makes the entries of a deep send queue too
- * large (mlx5), or that memory is short: it says nothing about the next QP.
+ * large (mlx5), or that memory is short. It is not remembered for the next QP.
  */
 static int krdma_qp_try_inline(struct krdma_conn *conn)
 {
@@ -154,13 +154,16 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	return 0;
 }
 
-/* A READ may complete twice there, see krdma_siw_begin(). */
+/* A READ may complete twice on siw, see krdma_siw_begin(). */
 static u32 krdma_qp_twice(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
-/* The owner's SRQ serves other connections too; krdma's own serves this one. */
+/*
+ * An SRQ of the owner may serve other connections; krdma's serves only this
+ * one.
+ */
 static bool krdma_qp_srq_is_lent(const struct krdma_conn *conn)
 {
 	return conn->ops && conn->ops->get_srq;
@@ -197,7 +200,7 @@ static int krdma_qp_get_srq(struct krdma_conn *conn)
 	return 0;
 }
 
-/* Completions of a lent SRQ are over only when the CQ is gone, see put_srq(). */
+/* An owner's SRQ may complete until the CQ is freed, see put_srq(). */
 static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 {
 	struct ib_srq *srq = conn->srq;
@@ -211,13 +214,13 @@ static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 }
 
 /**
- * krdma_qp_create - make a QP, and have a CQ for it
+ * krdma_qp_create - create a QP, with a CQ and an SRQ if needed
  * @conn: connection that is attached to its device
  *
- * The QP is in INIT afterwards: receives can be posted.
+ * Afterwards the QP is in INIT, and receives can be posted.
  *
  * Context: process, @conn->setup held.
- * Return: 0 or -errno; nothing is left behind on error.
+ * Return: 0 or -errno; on error nothing is left.
  */
 int krdma_qp_create(struct krdma_conn *conn)
 {
@@ -242,12 +245,12 @@ int krdma_qp_create(struct krdma_conn *conn)
 }
 
 /*
- * rxe, 7.3 at least: when a QP that is to move to RTR finds no memory, its
+ * rxe, 7.3 at least: if moving a QP to RTR fails for lack of memory, its
  * receive task stays disabled (rxe_qp_from_attr()). Such a QP flushes no
- * receives in ERROR, and the drain would never end. RESET enables the task; it
- * also drops the receives that were posted, without completions, which nobody
- * misses of a QP that never was connected. From RESET there is no way to ERROR
- * but by INIT.
+ * receives in ERROR, and the drain would never end. RESET enables the task. It
+ * also drops the posted receives without completions, which no user needs of a
+ * QP that never was connected. From RESET the only way to ERROR is through
+ * INIT.
  */
 static void krdma_qp_enable_rxe(struct krdma_conn *conn)
 {
@@ -266,8 +269,8 @@ static void krdma_qp_enable_rxe(struct krdma_conn *conn)
 }
 
 /**
- * krdma_qp_drain - wait until the QP has completed everything
- * @conn: connection in KRDMA_CLOSING, so nobody posts any more
+ * krdma_qp_drain - wait until the QP has completed all work requests
+ * @conn: connection in KRDMA_CLOSING, so that no context posts any more
  *
  * Context: process, @conn->setup held.
  */
@@ -280,8 +283,8 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	krdma_qp_enable_rxe(conn);
 	/*
 	 * Receives of an SRQ are not flushed. ib_drain_qp() of newer kernels
-	 * waits for an event that tells that no more will be used; siw has none
-	 * (7.3), and that wait lasts a minute.
+	 * waits for the event of the last used receive. siw has no such event
+	 * (7.3), and the wait times out after a minute.
 	 */
 	if (conn->srq)
 		ib_drain_sq(conn->cb.qp);
@@ -290,13 +293,13 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	WRITE_ONCE(conn->drained, true);
 	krdma_req_end(conn);
 	krdma_pull_drained(conn);
-	/* See krdma_conn_wait_late(). */
+	/* Wakes krdma_conn_wait_late(). */
 	krdma_conn_wake(conn);
 }
 
 /**
  * krdma_qp_destroy - undo krdma_qp_create()
- * @conn: connection whose QP is drained; may have none
+ * @conn: connection whose QP is drained; also without a QP
  *
  * Context: process, @conn->setup held.
  */

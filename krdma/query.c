@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a connection can do, found by asking: the device's attributes, what the
- * driver granted when the QP was made, what the QP says it is, and the peer's
- * hello. Names of drivers are no answer; the one exception says why. Also, what
- * the CM and the peer's hello say of the peer.
+ * Capabilities of a connection, from the device's attributes, the limits that
+ * the driver granted for the QP, the state of the QP, and the peer's hello.
+ * Names of drivers are not used, with one exception, which has a comment. Also:
+ * the peer's identity, from the CM and the peer's hello.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -22,7 +22,7 @@ static enum krdma_transport krdma_query_transport(const struct rdma_cm_id *id)
 	return KRDMA_TRANSPORT_IB;
 }
 
-/* May what the adapter writes pass other writes of its on the bus? */
+/* Check whether writes of the adapter may overtake each other on the bus. */
 static bool krdma_query_relaxed(const struct ib_device *ibdev)
 {
 	struct device *dma = ibdev->dma_device;
@@ -46,10 +46,10 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->mr_bytes = (u64)caps->mr_pages << PAGE_SHIFT;
 	caps->atomics = attrs->atomic_cap != IB_ATOMIC_NONE;
 	caps->atomics_global = attrs->atomic_cap == IB_ATOMIC_GLOB;
-	/* RFC 5040 has none; RFC 7306, which has, no attribute tells of. */
+	/* RFC 5040 lacks it; no attribute shows support of RFC 7306. */
 	caps->write_imm = !iwarp;
 	caps->send_inv = extended;
-	/* Only iWARP has it (RFC 5040 5.2); rxe lists it and cannot do it. */
+	/* Only iWARP has it (RFC 5040 5.2); rxe lists it but cannot do it. */
 	caps->read_inv = extended && iwarp;
 	caps->read_needs_region = iwarp;
 	caps->virt_dma = ib_uses_virt_dma(id->device);
@@ -61,9 +61,8 @@ static void krdma_query_device(const struct krdma_conn *conn,
 }
 
 /*
- * siw_query_qp() has the two depths in each other's place: the queue of what
- * comes in is reported as max_rd_atomic. Linux 6.1 to 7.3; nothing but the
- * driver's name tells.
+ * siw_query_qp() swaps the two depths: it reports the queue of incoming READs
+ * as max_rd_atomic. Linux 6.1 to 7.3; only the driver's name shows it.
  */
 static void krdma_query_fix_siw(const struct krdma_conn *conn,
 				struct ib_qp_attr *attr)
@@ -73,11 +72,11 @@ static void krdma_query_fix_siw(const struct krdma_conn *conn,
 }
 
 /**
- * krdma_query_reads - how many READs may be in flight
- * @conn: established connection on siw, whose driver takes no lock to say it
+ * krdma_query_reads - return the number of READs that may be in flight
+ * @conn: established connection on siw, whose driver takes no lock for this
  *
  * Context: any, @conn->lock held.
- * Return: as negotiated, but at least 1.
+ * Return: negotiated number, but at least 1.
  */
 u32 krdma_query_reads(const struct krdma_conn *conn)
 {
@@ -137,7 +136,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	if (krdma_conn_is_raw(conn))
 		return;
 	caps->max_receive = conn->p.max_msg;
-	/* The client knows the peer's hello when it is established. */
+	/* The client gets the peer's hello when it is established. */
 	if (!READ_ONCE(conn->was_established) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;
@@ -152,7 +151,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	caps->peer_takes_inv = krdma_peer_takes_inv(conn);
 }
 
-/* The struct of the first version that let it grow. */
+/* Size of the struct in the first version that allowed it to grow. */
 #define KRDMA_CAPS_SIZE_MIN offsetofend(struct krdma_caps, traffic_class)
 
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
@@ -169,14 +168,15 @@ static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 }
 
 /**
- * krdma_query - what can this connection do
- * @cb: connection that has a QP; in message mode best an established one
- * @caps: result; its size is set by the caller; unchanged on error
+ * krdma_query - return the capabilities of a connection
+ * @cb: connection with a QP; in message mode preferably established
+ * @caps: result; the caller sets its size; unchanged on error
  *
- * Waits for a step of connecting that is under way in another task.
+ * Waits for a running connect step of another task.
  *
- * Return: 0; -EINVAL &krdma_caps.size is not set; -ENOTCONN there is no QP yet;
- * -EINTR; what the driver says; or why the connection ended.
+ * Return: 0; -EINVAL: &krdma_caps.size is not set; -ENOTCONN: there is no QP
+ * yet; -EINTR; an errno of the driver; or the reason for which the connection
+ * ended.
  */
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 {
@@ -197,16 +197,16 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
 
 /**
- * krdma_peer_private_data - what the peer's user sent with REQ or REP
+ * krdma_peer_private_data - return private data of the peer's REQ or REP
  * @cb: connection from the request on (passive), or once established (active)
  * @buf: result
- * @size: of @buf
+ * @size: bytes of @buf
  *
- * In raw mode InfiniBand and RoCE pad with zeroes to the CM's full size: only
- * the users know how much of it is theirs.
+ * In raw mode InfiniBand and RoCE pad the data with zeroes to the CM's full
+ * size. Only the users know the real length.
  *
  * Context: any.
- * Return: bytes there are, of which at most @size are copied.
+ * Return: length of the data, of which at most @size bytes are copied.
  */
 int krdma_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
 {
@@ -227,8 +227,8 @@ static int krdma_copy_addr(const struct sockaddr_storage *from,
 }
 
 /**
- * krdma_local_addr - address and port on this side
- * @cb: listener, or connection from request (passive) or established on
+ * krdma_local_addr - return address and port of this side
+ * @cb: listener, or connection from the request (passive) or established on
  * @addr: result
  *
  * Context: any.
@@ -241,8 +241,8 @@ int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
 
 /**
- * krdma_peer_addr - address and port on the other side
- * @cb: connection from request (passive) or established on
+ * krdma_peer_addr - return address and port of the other side
+ * @cb: connection from the request (passive) or established on
  * @addr: result
  *
  * Context: any.
@@ -255,7 +255,7 @@ int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 EXPORT_SYMBOL_NS_GPL(krdma_peer_addr, KRDMA_NS);
 
 /**
- * krdma_get_reject - what the peer said when it refused
+ * krdma_get_reject - return the peer's reject of a connect request
  * @cb: connection whose krdma_connect_cb() failed
  * @rej: result
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Use of a registered region: by requests of this side, by the description that
- * goes to the peer, and by the owner, who syncs it. mr.c registers regions.
+ * Use of a registered region: by local requests, by the description for the
+ * peer, and by the owner, which syncs it. mr.c registers regions.
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
@@ -11,12 +11,12 @@
 #include "region.h"
 
 /**
- * krdma_region_is_of - may a request on a connection use a region
+ * krdma_region_is_of - check whether a request may use a region
  * @region: region
- * @conn: connection
+ * @conn: connection of the request
  *
- * Return: true if it is that connection's, or that of its domain on its device, and
- * not revoked.
+ * Return: true if the region is live, and belongs to that connection or to its
+ * domain on its device.
  */
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn)
@@ -30,16 +30,16 @@ bool krdma_region_is_of(const struct krdma_region *region,
 }
 
 /**
- * krdma_region_is_valid_on - check whether the keys of a region work on a connection
+ * krdma_region_is_valid_on - check that a region's keys work on a connection
  * @region: the region
  * @cb: connection in message mode
  *
- * An owner that has a region of a domain for each RDMA device finds the one that
- * serves a connection with this.
+ * An owner with a region of a domain for each RDMA device can find the region
+ * for a connection with this.
  *
  * Context: any.
- * Return: true if the region is live, and is of that connection, or of its domain
- * on its device; false also if the connection is closed.
+ * Return: true if the region is live, and belongs to that connection or to its
+ * domain on its device; false if the connection is closed.
  */
 bool krdma_region_is_valid_on(const struct krdma_region *region,
 			      const struct krdma_cb *cb)
@@ -61,7 +61,7 @@ bool krdma_region_may_move(const struct krdma_region *region,
 	return region->dir == DMA_BIDIRECTIONAL || region->dir == dir;
 }
 
-/* The MR with a byte of the region. */
+/* Return: the MR that contains a byte of the region. */
 static const struct krdma_region_mr *
 krdma_region_find(const struct krdma_region *region, u64 offset)
 {
@@ -80,10 +80,10 @@ krdma_region_find(const struct krdma_region *region, u64 offset)
 /**
  * krdma_region_pieces - count the pieces of a range of a region
  * @region: region
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes, not 0; within the region
  *
- * Return: the number.
+ * Return: number of pieces.
  */
 u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
 {
@@ -94,9 +94,9 @@ u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
 /**
  * krdma_region_sges - describe a range of a region for the local adapter
  * @region: region
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes; within the region
- * @sges: result, krdma_region_pieces() of them
+ * @sges: result, krdma_region_pieces() elements
  *
  * Return: number of pieces.
  */
@@ -120,9 +120,9 @@ u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 }
 
 /**
- * krdma_region_run - find how far a region goes on in one MR
+ * krdma_region_run - return the bytes of a region up to the end of an MR
  * @region: region
- * @offset: where; within the region
+ * @offset: offset in the region
  *
  * Return: bytes.
  */
@@ -134,11 +134,11 @@ u32 krdma_region_run(const struct krdma_region *region, u64 offset)
 }
 
 /**
- * krdma_region_describe - the segments of a part of a region, for the peer
+ * krdma_region_describe - write the segments of a part of a region for the peer
  * @region: region that is not revoked
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes; within the region
- * @wire: result, krdma_region_pieces() of them
+ * @wire: result, krdma_region_pieces() elements
  */
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
 			   u64 len, struct krdma_wire_seg *wire)
@@ -161,18 +161,19 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
 /**
  * krdma_region_export - describe a part of a region for the peer
  * @region: region that is not revoked
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes
- * @buf: result, to be sent to the peer, who gives it to krdma_remote_import()
- * @size: of @buf; NULL and 0 to ask
+ * @buf: result, to be sent to the peer, which passes it to
+ *	krdma_remote_import()
+ * @size: bytes of @buf; NULL and 0 to get the length
  *
- * 16 bytes, and 16 more for each MR that the part touches: 2 MiB on rxe, 1 MiB
- * on siw.
+ * A description has 16 bytes, and 16 more for each MR of the part: 2 MiB on
+ * rxe, 1 MiB on siw.
  *
  * Context: any.
- * Return: bytes of the description, of which nothing is written if it is more
- * than @size; -EINVAL not within the region, or more MRs than a description can
- * have; -ENOTCONN revoked, or the connection is over.
+ * Return: bytes of the description; if that exceeds @size, nothing is written;
+ * -EINVAL: not within the region, or more MRs than a description can have;
+ * -ENOTCONN: revoked, or the connection has ended.
  */
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size)
@@ -199,14 +200,13 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
  * krdma_region_is_coherent - check whether a region never needs a sync
  * @region: region
  *
- * It does if its pages are copied (swiotlb, encrypted guests) or if caches must
- * be flushed: then krdma_region_sync_for_cpu() is needed before the CPU sees what
- * the peer has written. To ask before memory is mapped, see
+ * A region needs a sync if it has bounce buffers (swiotlb, encrypted guests) or
+ * if caches must be flushed. Then the CPU sees the peer's writes only after
+ * krdma_region_sync_for_cpu(). To check before memory is mapped, see
  * &krdma_caps.coherent and KRDMA_COHERENT.
  *
  * Context: any.
- * Return: true if nothing needs to be synced; false also if the connection is
- * closed.
+ * Return: true if no sync is needed; false if the connection is closed.
  */
 bool krdma_region_is_coherent(const struct krdma_region *region)
 {
@@ -214,7 +214,7 @@ bool krdma_region_is_coherent(const struct krdma_region *region)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
-/* Each chunk's share of a range. */
+/* Sync the part of a range in each chunk. */
 static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 				     u64 len, bool for_cpu)
 {
@@ -240,7 +240,7 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 	if (region->coherent || offset > region->size ||
 	    len > region->size - offset)
 		return;
-	/* 0: teardown has unmapped it. */
+	/* 0: teardown has unmapped the region. */
 	if (!refcount_inc_not_zero(&region->syncs))
 		return;
 	krdma_region_sync_chunks(region, offset, len, for_cpu);
@@ -249,20 +249,20 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 }
 
 /**
- * krdma_region_sync_for_cpu - let the CPU see what an adapter wrote
+ * krdma_region_sync_for_cpu - let the CPU see writes of an adapter
  * @region: region
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes
  *
- * Needed before the CPU reads what the peer, or a READ or an atomic of this side,
- * has written to a region. Bytes outside of the range are left as they are, where
- * caches are flushed those of the same cache lines (dma_get_cache_alignment())
- * excepted. See Documentation/krdma.rst, Regions.
+ * Needed before the CPU reads bytes that the peer, or a local READ or atomic,
+ * has written to a region. Bytes outside of the range are unchanged. Exception:
+ * where caches are flushed, bytes in the same cache lines
+ * (dma_get_cache_alignment()). See Documentation/krdma.rst, Regions.
  *
- * Does nothing if the region is coherent, if the range is not within it, and when
- * the connection is closed: then all of it is the CPU's.
+ * No effect if the region is coherent, if the range is not within it, or if the
+ * connection is closed: then only the CPU uses the memory.
  *
- * Context: any; &krdma_req.done and &krdma_ops.receive included. Takes time for
+ * Context: any, also &krdma_req.done and &krdma_ops.receive. Takes time for
  * each page of the range unless the region is coherent.
  */
 void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len)
@@ -272,17 +272,18 @@ void krdma_region_sync_for_cpu(struct krdma_region *region, u64 offset, u64 len)
 EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
 
 /**
- * krdma_region_sync_for_device - let an adapter see what the CPU wrote
+ * krdma_region_sync_for_device - let an adapter see writes of the CPU
  * @region: region
- * @offset: where
+ * @offset: offset in the region
  * @len: bytes
  *
  * Needed after the CPU wrote to a region and before an adapter reads or writes
- * there, for the peer or for a request of this side. Only what the CPU wrote belongs
- * in the range: of all bytes in it the adapter then sees the CPU's, and what the peer
- * has written there since the last krdma_region_sync_for_cpu() is lost.
+ * there, for the peer or for a local request. The range should contain only
+ * bytes that the CPU wrote. The adapter then sees the CPU's version of all
+ * bytes in the range, and the peer's writes there since the last
+ * krdma_region_sync_for_cpu() are lost.
  *
- * Does nothing in the cases of krdma_region_sync_for_cpu().
+ * No effect in the cases of krdma_region_sync_for_cpu().
  *
  * Context: as krdma_region_sync_for_cpu().
  */

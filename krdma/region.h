@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Regions and the peer's memory, as requests need them. */
+/* Regions and the peer's memory, as requests use them. */
 #ifndef KRDMA_REGION_H
 #define KRDMA_REGION_H
 
@@ -13,11 +13,11 @@ struct krdma_seg;
 struct krdma_wire_seg;
 
 /**
- * struct krdma_frwr - an MR
- * @link: in krdma_conn.frwrs while it is kept; krdma_conn.setup
+ * struct krdma_frwr - an MR for fast registration
+ * @link: in krdma_conn.frwrs while it is unused; krdma_conn.setup
  * @mr: the MR
- * @room: page entries that it takes
- * @nkeys: keys that it has had
+ * @room: maximum number of its page entries
+ * @nkeys: number of keys that it has had
  */
 struct krdma_frwr {
 	struct list_head link;
@@ -30,7 +30,7 @@ struct krdma_frwr {
  * struct krdma_chunk - a part of a region that is DMA mapped as a whole
  * @sgt: its pages
  * @len: bytes of the region
- * @pad: bytes after these that are mapped and not registered
+ * @pad: bytes after these that are mapped but not registered
  * @mapped: @sgt is DMA mapped
  */
 struct krdma_chunk {
@@ -42,15 +42,16 @@ struct krdma_chunk {
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @frwr: the MR; krdma_conn.setup, under which teardown takes it away. Of a
- *	domain: krdma_dev.lock, under which the removal of the device does
- * @invalid: it was registered, and its keys are dead again: that is known
- * @mr: a copy, for who looks while @frwr goes; only posted, which then fails
- * @rkey: of the peer, likewise
- * @lkey: of the own adapter, likewise
+ * @frwr: the MR; krdma_conn.setup, under which teardown clears it. For a
+ *	domain: krdma_dev.lock, under which the removal of the device clears it
+ * @invalid: the MR was registered and is known to be invalid again
+ * @mr: copy of the pointer in @frwr that may be read without the lock. Stale
+ *	after teardown; it is only used for a post, which then fails
+ * @rkey: key for the peer, likewise
+ * @lkey: key for the local adapter, likewise
  * @iova: address of its first byte, for the adapter and the peer
  * @offset: offset of its first byte in the region
- * @len: bytes
+ * @len: bytes of the MR
  */
 struct krdma_region_mr {
 	struct krdma_frwr *frwr;
@@ -65,11 +66,12 @@ struct krdma_region_mr {
 
 /**
  * struct krdma_share - the domain of a region
- * @dev: device; reference. NULL: the region belongs to a connection
+ * @dev: device, with a reference. NULL: the region belongs to a connection
  * @kpd: PD of the domain on @dev; the region is one of its users while
- *	krdma_region.link is not empty. Afterwards it is freed, and only compared
- * @domain: reference
- * @op_timeout_ms: of the connection that the region was made with
+ *	krdma_region.link is not empty. Afterwards it is freed, and only
+ *	compared
+ * @domain: domain, with a reference
+ * @op_timeout_ms: parameter of the connection that the region was created with
  * @flags: KRDMA_NOIO of that connection, or 0
  * @refused: an adapter has failed a work request of the region
  */
@@ -84,37 +86,38 @@ struct krdma_share {
 
 /**
  * struct krdma_region - memory that an adapter may use
- * @conn: its connection; the user's regions hold a reference, and are put before
- *	it goes; the others go with it. NULL: the region belongs to a domain
+ * @conn: its connection. A region of the user holds a reference and is put
+ *	before the connection is freed; others are freed with the connection.
+ *	NULL: the region belongs to a domain
  * @share: its domain
- * @link: in krdma_conn.regions; krdma_conn.setup. Of a domain: in
+ * @link: in krdma_conn.regions; krdma_conn.setup. For a domain: in
  *	krdma_pd.regions, empty after the removal of the device; krdma_dev.lock
- * @vaddr: the memory if it is linear, else NULL
+ * @vaddr: the memory if it is linear, otherwise NULL
  * @owned: @vaddr was allocated here
- * @size: bytes
+ * @size: bytes of the region
  * @first: offset of the first byte in its page
- * @access: IB_ACCESS_* for the peer and the own adapter
+ * @access: IB_ACCESS_* for the peer and the local adapter
  * @dir: direction in which the adapter moves data
  * @attrs: DMA_ATTR_* of the mapping
  * @ibdev: device; valid while it is mapped
- * @is_soft: that is software
+ * @is_soft: the device is software
  * @page_size: bytes of a page entry of its MRs
  * @chunk_size: bytes of each chunk, the first counted from its page's beginning
- * @coherent: nothing needs to be synced; constant after mapping
- * @syncs: 1 while it is mapped, and 1 for each sync that runs; unmapping waits
- *	for those
+ * @coherent: no sync is needed; constant after mapping
+ * @syncs: 1 while it is mapped, and 1 for each running sync; unmapping waits
+ *	for syncs
  * @usable: registered, not revoked
- * @invalidatable: the peer may take its key back; in krdma_conn.invalidatable
+ * @invalidatable: the peer may invalidate its key; in krdma_conn.invalidatable
  *	until it is put
- * @given_up: the peer has taken it back; krdma_conn.lock
- * @told: message that did it, or NULL; its owner may be told of the region
- *	until that is put; krdma_conn.lock
- * @stats: what debugfs shows of it
+ * @given_up: the peer has invalidated it; krdma_conn.lock
+ * @told: message that invalidated it, or NULL. The owner may find the region in
+ *	that message until the region is put; krdma_conn.lock
+ * @stats: data for debugfs
  * @nmrs: number of MRs
- * @room: MRs that @mrs has room for
- * @mrs: in the order of addresses
+ * @room: capacity of @mrs
+ * @mrs: MRs in the order of addresses
  * @nchunks: number of chunks
- * @chunks: likewise
+ * @chunks: chunks in the order of addresses
  */
 struct krdma_region {
 	struct krdma_conn *conn;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the peer, as it described it: segments, each with address and rkey.
- * Where the description came from is the user's business: a message, private
- * data, krdma's own START. Pure.
+ * Memory of the peer as the peer described it: segments, each with address and
+ * rkey. The user transfers the description, for example in a message or in
+ * private data; krdma's own START contains another one. Pure.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -16,9 +16,9 @@
 
 /**
  * struct krdma_remote - memory of the peer
- * @size: bytes
- * @nsegs: how many
- * @segs: in the order of addresses
+ * @size: bytes of all segments
+ * @nsegs: number of segments
+ * @segs: segments in the order of addresses
  */
 struct krdma_remote {
 	u64 size;
@@ -27,13 +27,15 @@ struct krdma_remote {
 };
 
 /**
- * krdma_remote_import - take in how the peer describes its memory
- * @desc: what krdma_region_export() wrote there
- * @len: bytes of it
+ * krdma_remote_import - decode the peer's description of its memory
+ * @desc: description that krdma_region_export() has written
+ * @len: bytes of @desc
  *
- * The description is checked; what the peer allows only shows on use.
+ * The description is checked. The access that the peer allows shows only on
+ * use.
  *
- * Return: for krdma_remote_free(), ERR_PTR(-EPROTO) nonsense, ERR_PTR(-ENOMEM).
+ * Return: memory for krdma_remote_free(), ERR_PTR(-EPROTO): invalid
+ * description, ERR_PTR(-ENOMEM).
  */
 struct krdma_remote *krdma_remote_import(const void *desc, size_t len)
 {
@@ -59,7 +61,7 @@ struct krdma_remote *krdma_remote_import(const void *desc, size_t len)
 EXPORT_SYMBOL_NS_GPL(krdma_remote_import, KRDMA_NS);
 
 /**
- * krdma_remote_free - forget the peer's memory
+ * krdma_remote_free - free the description of the peer's memory
  * @remote: from krdma_remote_import(), no request uses it; NULL is allowed
  */
 void krdma_remote_free(struct krdma_remote *remote)
@@ -69,7 +71,7 @@ void krdma_remote_free(struct krdma_remote *remote)
 EXPORT_SYMBOL_NS_GPL(krdma_remote_free, KRDMA_NS);
 
 /**
- * krdma_remote_size - how much it is
+ * krdma_remote_size - return the size of the peer's memory
  * @remote: the peer's memory
  *
  * Context: any.
@@ -82,10 +84,10 @@ u64 krdma_remote_size(const struct krdma_remote *remote)
 EXPORT_SYMBOL_NS_GPL(krdma_remote_size, KRDMA_NS);
 
 /**
- * krdma_remote_segs - the segments
+ * krdma_remote_segs - return the segments of the peer's memory
  * @remote: the peer's memory
  *
- * Return: in the order of addresses, krdma_remote_size() bytes in all.
+ * Return: segments in the order of addresses, krdma_remote_size() bytes in all.
  */
 const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote)
 {
@@ -93,10 +95,10 @@ const struct krdma_seg *krdma_remote_segs(const struct krdma_remote *remote)
 }
 
 /**
- * krdma_remote_nsegs - how many segments
+ * krdma_remote_nsegs - return the number of segments of the peer's memory
  * @remote: the peer's memory
  *
- * Return: at least 1.
+ * Return: number of segments, at least 1.
  */
 u32 krdma_remote_nsegs(const struct krdma_remote *remote)
 {
@@ -104,11 +106,11 @@ u32 krdma_remote_nsegs(const struct krdma_remote *remote)
 }
 
 /**
- * krdma_remote_is_aligned - may an atomic operation be done there
+ * krdma_remote_is_aligned - check whether atomic operations can use an offset
  * @remote: the peer's memory
- * @offset: where; there are 8 bytes
+ * @offset: offset in @remote, with 8 bytes behind it
  *
- * Return: true if the adapter there sees it aligned to 8 bytes.
+ * Return: true if it is aligned to 8 bytes for the peer's adapter.
  */
 bool krdma_remote_is_aligned(const struct krdma_remote *remote, u64 offset)
 {

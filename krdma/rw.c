@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One-sided reads and writes of the buffers that two ends show each other.
+ * One-sided reads and writes of the buffers that two ends export to each other,
+ * the shown buffers.
  *
  * Each end of a KRDMA_RW connection has a shown region, whose keys it sends in
- * START, and a staging region that our own reads and writes go through. The
- * staging region is registered too, because iWARP wants a remotely writable
- * key for the sink of a READ (RFC 5040 5.3); elsewhere only the own adapter may
- * use it. The peer's shown buffer is described once and checked on every use.
+ * START, and a staging region for its own reads and writes. The staging region
+ * is also registered, because on iWARP the sink of a READ needs a remotely
+ * writable key (RFC 5040 5.3). Elsewhere only the local adapter may use it. The
+ * peer's shown buffer is described once and checked on every use.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +20,7 @@
 
 #define KRDMA_STAGE_SIZE 65536
 
-/* Who may write may also add, where the device can. */
+/* Peers with write access may use atomics if the device supports them. */
 static u32 krdma_rw_atomic(struct krdma_conn *conn)
 {
 	bool can = false;
@@ -81,11 +82,11 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
 }
 
 /**
- * krdma_rw_greet - send START with a buffer that is shown
+ * krdma_rw_greet - send START with the description of a shown buffer
  * @conn: new KRDMA_RW connection
  * @until: time limit
  *
- * Return: 0 or -errno; the caller aborts the connection then.
+ * Return: 0 or -errno; then the caller aborts the connection.
  */
 int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 {
@@ -93,10 +94,10 @@ int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_rw_learn - read what the peer's START shows
- * @conn: KRDMA_RW connection for which krdma_msg_is_greeted()
+ * krdma_rw_learn - read the shown buffer in the peer's START
+ * @conn: KRDMA_RW connection for which krdma_msg_is_greeted() returned true
  *
- * Return: 0 or -errno; the caller aborts the connection then.
+ * Return: 0 or -errno; then the caller aborts the connection.
  */
 int krdma_rw_learn(struct krdma_conn *conn)
 {
@@ -113,8 +114,8 @@ int krdma_rw_learn(struct krdma_conn *conn)
 }
 
 /**
- * krdma_rw_open - the buffers may be used
- * @conn: connection that has greeted and learnt
+ * krdma_rw_open - allow the use of the shown buffers
+ * @conn: connection after krdma_rw_greet() and krdma_rw_learn()
  */
 void krdma_rw_open(struct krdma_conn *conn)
 {
@@ -123,8 +124,8 @@ void krdma_rw_open(struct krdma_conn *conn)
 }
 
 /*
- * Where in the peer's shown buffer, and how many bytes fit into one MR, there and
- * of the staging region here.
+ * Find an offset in the peer's shown buffer. Return: bytes from there that are
+ * in one MR at the peer and in the first MR of the staging region.
  */
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
@@ -140,8 +141,9 @@ static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 
 /**
  * struct krdma_rw_call - a work request that a task waits for
- * @op: what it waits for; first, because its last reference frees all of this
- * @wr: the entry of the send queue
+ * @op: object that the task waits on; first, because its last put frees this
+ *	struct
+ * @wr: entry of the send queue
  */
 struct krdma_rw_call {
 	struct krdma_op op;
@@ -150,12 +152,12 @@ struct krdma_rw_call {
 
 static_assert(!offsetof(struct krdma_rw_call, op));
 
-/* Goes with the op. */
+/* Nothing to do: the entry is freed with the op. */
 static void krdma_rw_wr_done(struct krdma_wr *kwr, int status)
 {
 }
 
-/* Post and wait. If it is not known to have ended, the connection must. */
+/* Post and wait. If the request may still be in flight, end the connection. */
 static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			    u32 len, unsigned long until)
 {
@@ -169,7 +171,7 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	refcount_set(&call->op.ref, 1);
 	krdma_wr_init(&call->wr, conn, &call->op, kind, krdma_rw_wr_done);
 	call->wr.len = len;
-	/* Without KRDMA_BUSY_RW, which krdma_close() waits for. */
+	/* Inline writes lack KRDMA_BUSY_RW, which krdma_close() waits for. */
 	call->wr.late = rdma->wr.send_flags & IB_SEND_INLINE;
 	ret = krdma_qp_post(conn, &call->wr, &rdma->wr, until);
 	if (!ret) {
@@ -181,7 +183,9 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	return ret;
 }
 
-/* See krdma_rw_locate(): no more than the first MR of the staging region. */
+/*
+ * @len is limited by krdma_rw_locate() to the first MR of the staging region.
+ */
 static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			   u32 len, unsigned long until)
 {
@@ -193,7 +197,7 @@ static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	return krdma_rw_execute(conn, rdma, len, until);
 }
 
-/* The staging region is mapped until KRDMA_BUSY_RW is left. */
+/* The holder of KRDMA_BUSY_RW keeps the staging region mapped. */
 static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 			 struct ib_rdma_wr *rdma, unsigned long until)
 {
@@ -208,7 +212,7 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	return 0;
 }
 
-/* In one work request, which needs no staging region. */
+/* Check for a write in one work request, which needs no staging region. */
 static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 			       u64 offset)
 {
@@ -218,7 +222,7 @@ static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 	       length <= krdma_rw_locate(conn->msg, offset, &unused);
 }
 
-/* The adapter's driver copies it when it is posted: any memory will do. */
+/* The driver copies the data when it is posted, so any memory will do. */
 static int krdma_rw_write_inline(struct krdma_conn *conn, const void *buffer,
 				 u32 len, u64 offset, unsigned long until)
 {
@@ -242,7 +246,7 @@ static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 	return krdma_rw_staged(conn, rdma, len, until);
 }
 
-/* Holding KRDMA_BUSY_RW. One of @to and @from is set. */
+/* The caller holds KRDMA_BUSY_RW. One of @to and @from is set. */
 static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 			 size_t length, u64 offset, unsigned long until)
 {
@@ -262,7 +266,7 @@ static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 	return ret;
 }
 
-/* The staging region is for one task at a time. */
+/* One task at a time uses the staging region. */
 static int krdma_rw_enter_loop(struct krdma_conn *conn, void *to,
 			       const void *from, size_t length, u64 offset,
 			       unsigned long until)
@@ -289,7 +293,7 @@ static int krdma_rw_check(struct krdma_conn *conn)
 		return ret;
 	if (!krdma_conn_is_rw(conn))
 		return -EINVAL;
-	/* Pairs with krdma_rw_open(): regions and the peer's are set. */
+	/* Pairs with krdma_rw_open(): the regions and the remote are set. */
 	if (!smp_load_acquire(&conn->msg->rw_ready))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	return 0;
@@ -326,19 +330,19 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 /**
  * krdma_read_at - read from the peer's shown buffer
  * @cb: established KRDMA_RW connection
- * @buffer: where to; any kernel memory
+ * @buffer: target; any kernel memory
  * @length: bytes
- * @offset: in the peer's shown buffer
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * @offset: offset in the peer's shown buffer
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * The peer's CPU takes no part and does not notice. More than 64 KiB are read
- * in pieces, so what the peer changes meanwhile may be seen in part. A timeout
- * or a kill while a READ is in flight ends the connection. What krdma_post() has
- * taken before is posted before.
+ * The peer's CPU is not involved. More than 64 KiB are read in pieces, so the
+ * result may contain a part of a concurrent change at the peer. A timeout or
+ * kill while a READ is in flight ends the connection. Requests that
+ * krdma_post() took earlier are posted earlier.
  *
- * Return: 0; -EMSGSIZE beyond the peer's buffer; -ENOTCONN; -EINVAL not a
- * KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection
- * ended.
+ * Return: 0; -EMSGSIZE: beyond the peer's buffer; -ENOTCONN; -EINVAL: not a
+ * KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or the reason for which the
+ * connection ended.
  */
 int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
 		  u32 timeout_ms)
@@ -350,15 +354,15 @@ EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
 /**
  * krdma_write_at - write to the peer's shown buffer
  * @cb: established KRDMA_RW connection
- * @buffer: what to write; any kernel memory
+ * @buffer: data to write; any kernel memory
  * @length: bytes
- * @offset: in the peer's shown buffer
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * @offset: offset in the peer's shown buffer
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * On return @buffer may be used again, and the data is on its way. It is visible
- * to the peer's processor when a message that was sent after this has been
- * received there, and a read after this returns it. What krdma_post() has taken
- * before is posted before.
+ * On return @buffer may be reused, and the data is in flight. The peer's
+ * processor sees it after it has received a message that was sent after this
+ * call. A read after this call returns it. Requests that krdma_post() took
+ * earlier are posted earlier.
  *
  * Return: as krdma_read_at().
  */
@@ -370,8 +374,8 @@ int krdma_write_at(struct krdma_cb *cb, const void *buffer, size_t length,
 EXPORT_SYMBOL_NS_GPL(krdma_write_at, KRDMA_NS);
 
 /*
- * Under setup, because the region's DMA mapping goes when the connection is
- * torn down; its memory stays.
+ * Holds setup, because teardown of the connection removes the region's DMA
+ * mapping; the memory stays.
  */
 static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
 			    size_t length, u64 offset)
@@ -399,13 +403,13 @@ static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
 }
 
 /**
- * krdma_shown_get - look into the own shown buffer
- * @cb: KRDMA_RW connection, established or over
- * @buffer: where to copy
+ * krdma_shown_get - copy from the local shown buffer
+ * @cb: KRDMA_RW connection, established or ended
+ * @buffer: target
  * @length: bytes
- * @offset: in the own shown buffer
+ * @offset: offset in the local shown buffer
  *
- * The peer may be writing meanwhile: bytes are then old or new, in any mix.
+ * The peer may write at the same time. Then bytes are old or new, in any mix.
  *
  * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
  */
@@ -417,11 +421,11 @@ int krdma_shown_get(struct krdma_cb *cb, void *buffer, size_t length,
 EXPORT_SYMBOL_NS_GPL(krdma_shown_get, KRDMA_NS);
 
 /**
- * krdma_shown_set - change the own shown buffer
- * @cb: KRDMA_RW connection, established or over
- * @buffer: what to copy
+ * krdma_shown_set - copy to the local shown buffer
+ * @cb: KRDMA_RW connection, established or ended
+ * @buffer: data to copy
  * @length: bytes
- * @offset: in the own shown buffer
+ * @offset: offset in the local shown buffer
  *
  * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
  */
@@ -433,7 +437,7 @@ int krdma_shown_set(struct krdma_cb *cb, const void *buffer, size_t length,
 EXPORT_SYMBOL_NS_GPL(krdma_shown_set, KRDMA_NS);
 
 /**
- * krdma_shown_size - size of the own shown buffer
+ * krdma_shown_size - return the size of the local shown buffer
  * @cb: KRDMA_RW connection
  *
  * Context: any.
@@ -450,7 +454,7 @@ u64 krdma_shown_size(const struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_shown_size, KRDMA_NS);
 
 /**
- * krdma_peer_shown_size - size of the peer's shown buffer
+ * krdma_peer_shown_size - return the size of the peer's shown buffer
  * @cb: KRDMA_RW connection
  *
  * Context: any.
@@ -465,11 +469,11 @@ u64 krdma_peer_shown_size(const struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_peer_shown_size, KRDMA_NS);
 
 /**
- * krdma_peer_shown - the peer's shown buffer, for requests
+ * krdma_peer_shown - return the peer's shown buffer, for requests
  * @cb: KRDMA_RW connection
  *
  * Context: any.
- * Return: valid until the last reference to @cb is put; NULL if there is none.
+ * Return: remote, valid until the last reference to @cb is put; NULL: none.
  */
 const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls that send a message and wait: out of one buffer, or out of the
- * entries of an iterator. msg.c cuts messages into parts and posts them, pull.c
- * offers long ones to the peer.
+ * Calls that send a message and wait, from one buffer or from the entries of an
+ * iterator. msg.c splits messages into parts and posts them; pull.c offers long
+ * ones to the peer.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -42,23 +42,25 @@ static int krdma_send_source(struct krdma_conn *conn,
 /**
  * krdma_send_timeout - send a message
  * @cb: established connection in message mode
- * @buffer: what to send; any kernel memory; may be reused on return
- * @length: bytes, up to the peer's &krdma_params.max_msg; 0 is a message too
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * @buffer: data to send; any kernel memory; may be reused on return
+ * @length: bytes, up to the peer's &krdma_params.max_msg; messages of 0 bytes
+ *	exist
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
  * Waits until the peer's adapter has acknowledged all of it. If that does not
- * happen in time, or the task is killed, after a part has left, the connection
- * ends: nobody could say what the peer has. If nothing has left (the peer does
- * not receive, so there is no credit) the connection stays. Several tasks may
- * send; messages do not mix. What krdma_post() has taken before leaves before,
- * if it has to wait, too.
+ * happen in time, or the task is killed, after a part was posted, the
+ * connection ends, because it is unknown which parts the peer has. If nothing
+ * was posted (the peer does not receive, so there is no credit) the connection
+ * stays. Several tasks may send; messages do not mix. Requests that
+ * krdma_post() took earlier are posted earlier, even if they have to wait.
  *
- * A message of &krdma_params.pull_min bytes or more is read by the peer, as soon
- * as all messages before it were received; until then this waits. The peer has
- * it on return.
+ * The peer reads a message of &krdma_params.pull_min bytes or more as soon as
+ * all earlier messages were received. Until then this waits. On return the peer
+ * has the message.
  *
- * Return: 0; -EMSGSIZE longer than the peer takes; -ENOTCONN; -EINVAL not
- * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or why the connection ended.
+ * Return: 0; -EMSGSIZE: longer than the peer accepts; -ENOTCONN; -EINVAL: not
+ * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or the reason for which the
+ * connection ended.
  */
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms)
@@ -72,7 +74,7 @@ int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
 
-/* The one segment that all of it is in, or NULL. */
+/* Return: the segment that contains all bytes, or NULL. */
 static const void *krdma_iter_linear(const struct iov_iter *iter)
 {
 	if (!iov_iter_is_kvec(iter) || !iov_iter_count(iter) ||
@@ -82,9 +84,9 @@ static const void *krdma_iter_linear(const struct iov_iter *iter)
 }
 
 /*
- * A message that the peer pulls has to be in one piece: a copy, unless there is
- * no memory for that. Then it is sent in parts.
- * Return: the copy, or NULL: @iter is as it was.
+ * A message that the peer pulls must be in one piece, so copy it. If there is
+ * no memory for the copy, the message is sent in parts.
+ * Return: the copy, or NULL: @iter is unchanged.
  */
 static void *krdma_iter_gather(const struct krdma_conn *conn,
 			       struct iov_iter *iter, size_t length)
@@ -103,21 +105,21 @@ static void *krdma_iter_gather(const struct krdma_conn *conn,
 /**
  * krdma_send_iter - send a message out of several pieces of memory
  * @cb: established connection in message mode
- * @iter: what to send: an iterator over kvec or bio_vec entries, of any length
+ * @iter: data to send: an iterator over kvec or bio_vec entries, of any length
  *	and alignment, made with ITER_SOURCE (WRITE before Linux 6.2). It may
  *	have advanced, also on error
- * @timeout_ms: time limit, 0: &krdma_params.op_timeout_ms
+ * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * The message is what is left in @iter: iov_iter_count() bytes. As
- * krdma_send_timeout() in all else. The pieces are copied once, into the memory
- * that is sent. A message of &krdma_params.pull_min bytes or more is not copied if
- * it is one kvec entry; otherwise it takes as much memory again until this
- * returns.
+ * The message is the rest of @iter: iov_iter_count() bytes. Otherwise like
+ * krdma_send_timeout(). The pieces are copied once, into the memory that is
+ * sent. A message of &krdma_params.pull_min bytes or more is not copied if it
+ * is one kvec entry. Otherwise it needs the same amount of memory again until
+ * this returns.
  *
  * krdma_post() sends bio_vec entries without waiting, see KRDMA_MEM_PAGES.
  *
- * Return: as krdma_send_timeout(); -EINVAL also for another kind of iterator, or
- * one that is to be filled.
+ * Return: as krdma_send_timeout(); -EINVAL also for another kind of iterator,
+ * or an iterator to be filled.
  */
 int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms)
 {
