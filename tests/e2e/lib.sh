@@ -4,28 +4,28 @@
 #
 # For the scenarios of this folder, which say ". lib.sh": KTAP, addresses, and krdma_test's commands.
 #
-# The head of a scenario tells tools/check what it needs, one "# key: value" a line:
-#   kernels   where it always runs: KERNEL or KERNEL/LINK, such as uml/siw
-#   long      where it runs with --long as well, with the others of that place in one boot, unless it is named
-#   alone     where it runs with --long in a boot of its own
-#   lasting   where it runs with --long for ten minutes, in a boot of its own: its first argument is 600
-#   nodes, load, append, mem, timeout: as for tools/vm; nodes is 2 if it is not said, append and mem do not count in a
-#             boot with others, and a scenario of more nodes than 2 is always alone
-#   add       files of this folder that it wants in /add; lib.sh is always there
-#   programs  C programs of this folder, without ".c", that it wants compiled in /add
-#   narrow    the same for 32 bits, as NAME-32
-#   previous  modules of the previous version that it wants in /add, as NAME-previous.ko: that of the newest tag, or of the
+# The head of a scenario lists what tools/check needs to run it, one "# key: value" a line:
+#   kernels   kernels that always run it: KERNEL or KERNEL/LINK, such as uml/siw
+#   long      kernels that run it with --long, in one boot with other scenarios, unless it is named
+#   alone     kernels that run it with --long in a boot of its own
+#   lasting   kernels that run it with --long for ten minutes, in a boot of its own: its first argument is 600
+#   nodes, load, append, mem, timeout: as for tools/vm; the default of nodes is 2; append and mem are ignored in a boot
+#             with other scenarios; a scenario of more than 2 nodes always has a boot of its own
+#   add       files of this folder to put into /add; lib.sh is always there
+#   programs  C programs of this folder, without ".c", to compile into /add
+#   narrow    C programs to compile for 32 bits, into /add/NAME-32
+#   previous  modules of the previous version to put into /add, as NAME-previous.ko: that of the newest tag, or of the
 #             commit in the file "previous"
 #
-# A case fails, and the scenario goes on: the exit status tells.
+# A scenario continues after a failed case; its exit status is 1 then.
 
 set -uo pipefail
 
 # shellcheck source=tests/vm/node/lib
 . /rig/lib
 
-# To start a program takes up to a second where the processor is emulated and the kernel checks itself: waiting is done by
-# the shell. The pipe that it waits at is opened here, once for all subshells.
+# Starting a program takes up to a second on an emulated processor with a debug kernel, so the shell itself sleeps, by a
+# read with a timeout. Open the pipe of that read here, once for all subshells.
 pause 0
 
 sleep() {
@@ -36,7 +36,7 @@ barrier() {
 	meet "$1"
 }
 
-# As the rig's, without a shell of its own.
+# As the function of the rig, without a subshell.
 dmesg_node() {
 	dmesg "$@"
 }
@@ -67,12 +67,12 @@ check() {
 	ok "$status" "$text"
 }
 
-# results PROGRAM...: its lines "0 what" and "1 what"; it may not end in any other way
+# results PROGRAM...: a result for each line "0 DESCRIPTION" or "1 DESCRIPTION" of PROGRAM, and one for its exit status.
 results() {
 	local status line
 	while read -r status line; do
 		if [[ $status == end ]]; then
-			ok "$line" "${1##*/} ends by itself: $line"
+			ok "$line" "${1##*/} exits with status 0: $line"
 		elif [[ $status == [01] ]]; then
 			ok "$status" "$line"
 		else
@@ -93,15 +93,15 @@ finish() {
 	exit
 }
 
-# network_ready: before there is a connection, for who calls network() later.
+# network_ready: prepare network(). Call it before the first connection.
 #
-# rxe of 6.12 and 7.3 gives up a queue pair for good when the interface does not take its packet (see tests/vm/README.rst).
-# If that is QP 1, which all connecting goes through, the node is cut off from everybody until its RDMA device is made
-# anew, and nothing says so. While a qdisc takes the place of another nothing is taken; while it is changed, it is.
+# rxe of 6.12 and 7.3 stops a queue pair permanently when the interface rejects its packet (see tests/vm/README.rst). If
+# that is QP 1, which sets up all connections, the node is unreachable until its RDMA device is recreated, and no message
+# says so. The interface rejects packets while a qdisc is replaced, and accepts them while a qdisc is changed.
 network_ready() {
 	modprobe -q sch_netem
 	if [[ $(tc qdisc show dev "$NETDEV" root) == *" netem "* ]]; then
-		# A scenario before this one has left it there.
+		# An earlier scenario of this boot has added it.
 		network_rate=$network_no_rate
 		network
 	else
@@ -111,10 +111,10 @@ network_ready() {
 
 network_limit=100000
 network_rate=
-# Only another rate takes the place of a rate. One that is none keeps packets from overtaking each other.
+# netem replaces a rate only by another rate. A rate that is no limit also keeps packets from overtaking each other.
 network_no_rate="rate 1000gbit"
 
-# network RULES...: what netem does from now on with what leaves this node; without rules nothing.
+# network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them.
 network() {
 	[[ " $* " != *" rate "* ]] || network_rate=$network_no_rate
 	# shellcheck disable=SC2086 # two words
@@ -133,9 +133,9 @@ is_one_of() {
 addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
-# interface_down, interface_up: with Linux 6.1 only, see remove.sh; network_ready must come before. Who sends goes on, but
-# what was sent is out before the interface goes down: virtio_net keeps the packets that it has then, they keep their QP of
-# rxe, and who destroys that waits for 50 s (rxe_pool.c: __rxe_cleanup()).
+# interface_down, interface_up: with Linux 6.1 only, see remove.sh; call network_ready first. Tasks may continue to send.
+# Drop all packets for 0.5 s before the interface goes down: virtio_net would keep packets in its queue, each of them holds
+# its QP of rxe, and destroying that QP would wait for 50 s (rxe_pool.c: __rxe_cleanup()).
 interface_down() {
 	network loss 100% && sleep 0.5 && ip link set "$NETDEV" down
 }
@@ -144,19 +144,19 @@ interface_up() {
 	ip link set "$NETDEV" up && network && ip addr replace "$(addr6 "$NODE")/64" dev "$NETDEV" nodad
 }
 
-# A debug kernel, or an emulated processor, needs more patience: times are multiplied by this.
+# Factor of timeouts for a debug kernel or an emulated processor.
 case $KERNEL in
 uml) slow=1 ;;
 stock-*) slow=2 ;;
 *) slow=4 ;;
 esac
 
-# An iWARP connect that is in flight cannot be called back: destroying it waits for siw's own limit of the MPA reply
+# An iWARP connect in flight cannot be cancelled: destroying it waits for siw's own timeout of the MPA reply
 # (iw_cm: IWCM_F_CONNECT_WAIT; siw: MPAREP_TIMEOUT, 10 s; Linux 6.1 and 7.3).
 unanswered_ms=0
 [[ $LINK != siw ]] || unanswered_ms=11000
 
-# kt COMMAND...: run a command of krdma_test in this very process. Sets kt_ret, kt_ms and kt_text.
+# kt COMMAND...: run a command of krdma_test in this process. Sets kt_ret, kt_ms and kt_text.
 kt() {
 	local fd
 	kt_ret=-1 kt_ms=0 kt_text=
@@ -167,10 +167,10 @@ kt() {
 	((kt_ret >= 0))
 }
 
-# Where a background kt leaves its result.
+# Folder for the results of kt_start.
 results=$(mktemp -d)
 
-# kt_start JOB COMMAND...: run it in a process of its own, whose number is then in kt_pid, and its name in kt_job.
+# kt_start JOB COMMAND...: run COMMAND in a background process. Sets kt_pid to its number and kt_job to JOB.
 kt_start() {
 	local job=$1
 	kt_job=$1
@@ -184,11 +184,11 @@ kt_start() {
 	kt_pid=$!
 }
 
-# kt_result JOB [SECONDS]: wait for it; sets kt_ret, kt_ms and kt_text. False: it hangs.
+# kt_result JOB [SECONDS]: wait for the result of JOB; sets kt_ret, kt_ms and kt_text. Fails if JOB is still running.
 kt_result() {
 	local job=$1 end=$((SECONDS + ${2:-60}))
 	kt_ret=-1 kt_ms=0 kt_text="still running"
-	# A line is written at once: who finds something finds all of it.
+	# The job writes its line by one write(): if the file is not empty, the line is complete.
 	until [[ -s $results/$job ]]; do
 		((SECONDS < end)) || return 1
 		sleep 0.02
@@ -196,7 +196,7 @@ kt_result() {
 	read -r kt_ret kt_ms kt_text <"$results/$job"
 }
 
-# kt_is ERRNO DESCRIPTION: did the last kt end with that?
+# kt_is ERRNO DESCRIPTION: one case: did the last kt return that error, or number?
 kt_is() {
 	local wanted=${errno[$1]:-$1}
 	if [[ $kt_ret == "$wanted" ]]; then
@@ -206,8 +206,8 @@ kt_is() {
 	fi
 }
 
-# kt_within FROM TO DESCRIPTION: did the last kt take that many milliseconds? The limit grows on slow kernels. There
-# jiffies, which a wait is counted in, may be late, and catch up in it: it is that much shorter.
+# kt_within FROM TO DESCRIPTION: one case: did the last kt take FROM to TO milliseconds? TO grows on slow kernels. FROM
+# shrinks there, because jiffies may fall behind before a wait and catch up during it, which makes the wait shorter.
 kt_within() {
 	local limit=$(($2 * slow)) from=$1
 	((slow == 1)) || from=$(($1 * 3 / 4))
@@ -218,15 +218,15 @@ kt_within() {
 	fi
 }
 
-# expect ERRNO COMMAND...: one case out of one command.
+# expect ERRNO COMMAND...: one case: does the command of krdma_test return that error, or number?
 expect() {
 	local wanted=$1
 	shift
 	kt "$@"
-	kt_is "$wanted" "$* gives $wanted"
+	kt_is "$wanted" "$* returns $wanted"
 }
 
-# with_workers QUEUE N COMMAND...: run it while that workqueue runs N works at a time, as it does when memory is short.
+# with_workers QUEUE N COMMAND...: run COMMAND while at most N works of the workqueue run at a time, as when memory is short.
 with_workers() {
 	local file=/sys/devices/virtual/workqueue/$1/max_active n=$2 was status=0
 	was=$(<"$file")
@@ -237,7 +237,7 @@ with_workers() {
 	return "$status"
 }
 
-# kt_state SLOT: the state of its connection, "-" if there is none.
+# kt_state SLOT: print the state of the connection in SLOT, "-" if there is none.
 kt_state() {
 	local name state rest
 	while read -r name _ state rest; do
@@ -246,8 +246,8 @@ kt_state() {
 	echo -
 }
 
-# krping_run COMMAND: a krping command in this very process. Its status is that of write(); "said" has what went wrong,
-# and "line" what can be read from the same descriptor.
+# krping_run COMMAND: run a command of krping in this process. The status is that of write(). Sets "said" to the error
+# message, and "line" to the line that can be read from the same descriptor.
 krping_run() {
 	local fd status=0
 	exec {fd}<>/proc/krping || return 1
@@ -258,7 +258,7 @@ krping_run() {
 	return $status
 }
 
-# krping_try COMMAND: a client's, again until somebody listens there
+# krping_try COMMAND: run a client, and repeat it while the server refuses the connection.
 krping_try() {
 	local end=$((SECONDS + 10 * slow))
 	until krping_run "$1"; do
@@ -267,11 +267,11 @@ krping_try() {
 	done
 }
 
-# Nothing of krping runs in this kernel; a server waits for clients.
+# krping_idle: no krping runs in this kernel. krping_listens: a server waits for clients.
 krping_idle() { [[ -z $(</proc/krping) ]]; }
 krping_listens() { [[ $(</proc/krping) == *listen* ]]; }
 
-# What "rdma resource" counts on this node; a few of them go a little late.
+# Print the counts of "rdma resource" for this node. Some resources are freed shortly after their connection.
 resources() {
 	rdma resource show 2>/dev/null | grep "$RDMADEV" | sed 's/^[0-9]*: //'
 }
@@ -292,7 +292,7 @@ same_resources() {
 	ok 0 "$2"
 }
 
-# Numbers out of a seed that is printed, so that a run can be repeated: random MAX sets "random".
+# seed N: print the seed, so that a run can be repeated. random MAX: set "random" to a number less than MAX.
 seed() {
 	RANDOM=$1
 	echo "# seed $1"
@@ -302,7 +302,7 @@ random() {
 	random=$(((RANDOM * 32768 + RANDOM) % $1))
 }
 
-# --- reflective memory: $RFM is this node's device, rfm what programs do with it ---
+# --- reflective memory: $RFM is this node's device; rfm calls it as programs do ---
 
 rfm_config=/sys/kernel/config/vrfm
 
@@ -311,8 +311,8 @@ rfm() {
 	/add/rfm "$RFM" "$@"
 }
 
-# rfm_make SIZE [ATTRIBUTE=VALUE]...: this node's device with all others as peers; node ids are those of the rig. Nodes of
-# one kernel have an address each, and so may have the same port.
+# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. Node ids are those of the
+# rig. Nodes of one kernel have an address each, so they can use the same port.
 rfm_make() {
 	local dir=$rfm_config/${RFM#/dev/} size=$1 word
 	shift
@@ -333,7 +333,7 @@ rfm_peers() {
 	done
 }
 
-# rfm_peer NODE: from now on it is one.
+# rfm_peer NODE: add NODE to the peers of this node's device.
 rfm_peer() {
 	mkdir "$rfm_config/${RFM#/dev/}/peers/$1" && addr4 "$1" >"$rfm_config/${RFM#/dev/}/peers/$1/addr"
 }
@@ -343,8 +343,8 @@ rfm_unmake() {
 	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
 }
 
-# rfm_find WORDS: sets rfm_line to what /proc/rfm2g says of this node's device in the first line that begins with WORDS.
-# No other process: waits look here again and again, and to start one takes tens of milliseconds on uml.
+# rfm_find WORDS: set rfm_line to the first line in /proc/rfm2g on this node's device that begins with WORDS. Starts no
+# process: waits poll this function, and starting a process takes tens of milliseconds on uml.
 rfm_find() {
 	local text nl=$'\n'
 	text=$nl$(</proc/rfm2g)
@@ -357,17 +357,17 @@ rfm_find() {
 	rfm_line="  $1 ${text%%"$nl"*}"
 }
 
-# rfm_peer_line NODE: what /proc/rfm2g says of a peer
+# rfm_peer_line NODE: print the line in /proc/rfm2g on the peer NODE.
 rfm_peer_line() {
 	! rfm_find "peer $1" || echo "$rfm_line"
 }
 
-# This node has a whole image, and is not about to load one.
+# This node has a complete image and loads none.
 rfm_complete() {
 	rfm_find image && [[ $rfm_line == *" complete" ]]
 }
 
-# rfm_is STATE [NODE]...: of all peers, or these
+# rfm_is STATE [NODE]...: all peers, or these, are in STATE.
 rfm_is() {
 	local state=$1 i
 	shift
@@ -375,13 +375,13 @@ rfm_is() {
 	for i in "$@"; do
 		((i != NODE)) || continue
 		rfm_find "peer $i"
-		# This node has sent all that the peer lacked, and the other way round.
+		# ready: this node has sent all that the peer lacked. peer_synced: the peer has sent all that this node lacked.
 		[[ $rfm_line == *" $state "* ]] && [[ $state != ready || $rfm_line == *"peer_synced 1"* ]] || return 1
 	done
 }
 
-# look_again SINCE: pause between two looks at something that took from SINCE, by EPOCHREALTIME, until now. Who waits rests
-# four times as long as he works, up to half a second, and so leaves the processors to those he waits for.
+# look_again SINCE: pause between two polls, of which the last one began at SINCE, by EPOCHREALTIME. The pause is four times
+# as long as the poll took, up to half a second, so that polling leaves the processors to the other tasks.
 look_again() {
 	local us=$((4 * (${EPOCHREALTIME/[.,]/} - ${1/[.,]/})))
 	((us > 50000)) || us=50000
@@ -390,7 +390,7 @@ look_again() {
 	sleep $us
 }
 
-# within SECONDS COMMAND...: it becomes true in time, for this kernel.
+# within SECONDS COMMAND...: poll COMMAND until it succeeds; fail after SECONDS, or longer on a slow kernel.
 within() {
 	local end=$((SECONDS + $1 * slow)) since=$EPOCHREALTIME
 	shift
@@ -401,7 +401,7 @@ within() {
 	done
 }
 
-# rfm_settle [NODE]...: all peers, or these, have what this node wrote; who was too slow for it gets it some time.
+# rfm_settle [NODE]...: wait until all peers, or these, have this node's writes, including peers that fell behind.
 rfm_settle() {
 	rfm sync && within 60 rfm_is ready "$@" && rfm sync
 }

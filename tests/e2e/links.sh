@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# links: what one node of a reflective memory writes, by calls or through a mapping, the others have: in order, untorn,
-# and nobody has anything else. Events come behind what was written before them.
+# links: words that one node of a reflective memory writes, by calls or through a mapping, arrive at the others in order and
+# untorn, and no other words change. Events arrive behind the words that were written before them.
 #
 #   node 1 --- node 2
 #       \       /
@@ -25,25 +25,25 @@ before=$(resources)
 size=1M
 
 linked() {
-	check "a device with two peers" rfm_make $size
-	check "is linked with both" within 30 rfm_is ready
+	check "node $NODE creates a device with two peers" rfm_make $size
+	check "node $NODE is linked with both peers" within 30 rfm_is ready
 	(($(wc -l <"/sys/class/rfm2g/${RFM#/dev/}/peers") == 2 && $(grep -c ready "/sys/class/rfm2g/${RFM#/dev/}/peers") == 2))
-	ok $? "sysfs says so"
-	check "there is a signal" signal 1
+	ok $? "sysfs of node $NODE shows two ready peers"
+	check "the card's register of node $NODE shows a signal" signal 1
 	barrier linked
 }
 
-# signal 0|1: of a register of the cards
+# signal 0|1: the signal bit of the cards' register has that value.
 signal() {
 	((((0x$(rfm lcsr) >> 2) & 1) == $1))
 }
 
-# Each node writes a word of its own, and all have all.
+# Each node writes a word of its own, and receives those of the others.
 everywhere() {
 	local i
-	check "a word is written" rfm poke $((64 * NODE)) $((1000 + NODE))
+	check "node $NODE writes a word" rfm poke $((64 * NODE)) $((1000 + NODE))
 	for ((i = 1; i <= NODES; i++)); do
-		check "node $i's is here" rfm await $((64 * i)) $((1000 + i)) $((10 * slow))
+		check "node $NODE receives the word of node $i" rfm await $((64 * i)) $((1000 + i)) $((10 * slow))
 	done
 	barrier everywhere
 }
@@ -60,21 +60,21 @@ equal() {
 blocks() {
 	local i
 	for ((i = 1; i <= NODES; i++)); do
-		((i != NODE)) || check "200000 bytes are written" rfm fill $((131072 + 300000 * (i - 1))) 200000 "$i"
+		((i != NODE)) || check "node $i writes 200000 bytes" rfm fill $((131072 + 300000 * (i - 1))) 200000 "$i"
 		barrier "block$i"
 	done
-	check "all nodes are equal" equal blocks
+	check "all nodes are equal after a block of each" equal blocks
 }
 
-# G2: a block, then its number.
+# G2: a node writes a block, then the number of the block.
 in_order() {
 	local i
 	for ((i = 1; i <= NODES; i++)); do
 		if ((i == NODE)); then
 			sleep 0.3
-			check "$((300 / slow)) blocks of 5000 bytes are written" rfm blocks 4096 5000 $((300 / slow))
+			check "node $NODE writes $((300 / slow)) blocks of 5000 bytes" rfm blocks 4096 5000 $((300 / slow))
 		else
-			check "node $i's blocks are never older than their number" \
+			check "node $NODE sees no block of node $i that is older than its number" \
 				rfm watch 4096 5000 $((300 / slow)) $((20 * slow))
 		fi
 		barrier "order$i"
@@ -84,43 +84,43 @@ in_order() {
 	done
 }
 
-# G7: eight bytes are one.
+# G7: an aligned write of eight bytes is not torn.
 untorn() {
 	if ((NODE == 1)); then
 		sleep 0.3
-		check "eight bytes are written" rfm twist 8192 $((20000 / slow / slow))
+		check "node 1 writes eight bytes" rfm twist 8192 $((20000 / slow / slow))
 	else
-		check "and never seen torn" rfm untwist 8192 $((2 * slow))
+		check "node $NODE never sees the eight bytes torn" rfm untwist 8192 $((2 * slow))
 	fi
 	barrier untorn
 }
 
-# G4: by a program that stores and ends.
+# G4: a program that stores through a mapping may exit at once.
 stores() {
-	check "a word is stored" rfm store $((16384 + 4 * NODE)) $((2000 + NODE))
+	check "node $NODE stores a word" rfm store $((16384 + 4 * NODE)) $((2000 + NODE))
 	local i
 	for ((i = 1; i <= NODES; i++)); do
-		check "node $i's is here" rfm await $((16384 + 4 * i)) $((2000 + i)) $((10 * slow))
+		check "node $NODE receives the stored word of node $i" rfm await $((16384 + 4 * i)) $((2000 + i)) $((10 * slow))
 	done
 	barrier stores
 }
 
-# G6: all nodes count in the same pages, each its own words.
+# G6: all nodes count in the same pages, each in its own words.
 neighbours() {
 	local i
-	check "every third word is counted up" rfm own $((32768 + 4 * (NODE - 1))) 3000 "$NODES" $((400 / slow))
+	check "node $NODE counts up every third word" rfm own $((32768 + 4 * (NODE - 1))) 3000 "$NODES" $((400 / slow))
 	barrier counted
 	for ((i = 0; i < 3; i++)); do
-		check "word $i is there" rfm await $((32768 + 4 * i)) $((400 / slow)) $((10 * slow))
+		check "node $NODE receives the last count of word $i" rfm await $((32768 + 4 * i)) $((400 / slow)) $((10 * slow))
 	done
 	barrier seen
-	check "all nodes are equal" equal neighbours
+	check "all nodes are equal after counting in the same pages" equal neighbours
 	[[ $(dd if="$RFM" bs=1 skip=32768 count=12000 status=none | od -An -v -tu4 -w4 | sort -u | tr -d ' \n') == $((400 / slow)) ]]
-	ok $? "and no word was damaged"
+	ok $? "no word of the shared pages is damaged on node $NODE"
 	barrier judged
 }
 
-# G3: an event is behind what was written and stored before it.
+# G3: an event arrives behind the words that were written and stored before it.
 events() {
 	local i word
 	for ((i = 1; i <= NODES; i++)); do
@@ -129,49 +129,49 @@ events() {
 			sleep 0.3
 			rfm fill 65536 60000 $((77 + i))
 			rfm store $((12288 + 4 * i)) $((3000 + i))
-			check "an event for all is sent" rfm event 65535 2 $((4000 + i))
+			check "node $NODE sends an event to all" rfm event 65535 2 $((4000 + i))
 		else
 			: >"/exchange/waits-$i-$NODE"
 			word=$(rfm wait 2 $((20000 * slow)))
 			[[ $word == "$i $((4000 + i))" ]]
-			ok $? "an event from node $i: $word"
+			ok $? "node $NODE receives the event of node $i: $word"
 			[[ $(rfm peek $((12288 + 4 * i))) == $((3000 + i)) ]]
-			ok $? "and what was stored before it is here"
+			ok $? "node $NODE has the word that node $i stored before its event"
 		fi
 		barrier "event$i"
 	done
-	check "after the events all nodes are equal" equal events
+	check "all nodes are equal after the events" equal events
 	if ((NODE == 1)); then
-		check "an event for one" rfm event 3 1 7
-		check "an event for a node that is not there" rfm event 9 1 7
+		check "node 1 sends an event to node 3" rfm event 3 1 7
+		check "node 1 sends an event to a node that does not exist" rfm event 9 1 7
 	elif ((NODE == 3)); then
 		[[ $(rfm wait 1 $((20000 * slow))) == "1 7" ]]
-		ok $? "is for that one"
+		ok $? "node 3 receives the event for node 3"
 	fi
 	barrier directed
 	if ((NODE == 2)); then
 		! rfm wait 1 200 2>/dev/null
-		ok $? "and not for another"
+		ok $? "node 2 does not receive the event for node 3"
 	fi
 	barrier undirected
 }
 
-# G8: a peer that is taken out misses writes, and has them when it is back.
+# G8: a node that is removed from its peers misses writes, and receives them when it is added again.
 back() {
 	local dir=$rfm_config/${RFM#/dev/}/peers
 	barrier back
 	if ((NODE == 2)); then
-		check "a node leaves: peer 1" rmdir "$dir/1"
-		check "and peer 3" rmdir "$dir/3"
+		check "node 2 removes its peer node 1" rmdir "$dir/1"
+		check "node 2 removes its peer node 3" rmdir "$dir/3"
 		[[ $(rfm take 9) == "3 0" ]]
-		ok $? "two links were lost before anybody looked: the second can be taken"
+		ok $? "the event of the second lost link replaces that of the first"
 		! rfm take 9 2>/dev/null
-		ok $? "and is the only one"
+		ok $? "two lost links leave one event"
 		rfm poke 20480 5
 	fi
 	barrier left
 	if ((NODE != 2)); then
-		check "it is noticed" within 20 rfm_is down 2
+		check "node $NODE notices that node 2 has left" within 20 rfm_is down 2
 		rfm fill $((600000 + 100000 * NODE)) 50000 "$NODE"
 		rfm store $((24576 + 4 * NODE)) $((6000 + NODE))
 		rfm poke $((25600 + 4 * NODE)) $((7000 + NODE))
@@ -179,51 +179,51 @@ back() {
 	barrier missed
 	if ((NODE == 2)); then
 		[[ $(rfm peek 25604) == 0 ]]
-		ok $? "what was written meanwhile is not here"
-		check "alone it is a ring of one" signal 1
+		ok $? "node 2 lacks a word that was written while it had no peers"
+		check "node 2 without peers shows a signal" signal 1
 		rfm_peer 9
-		check "with a peer that is not there it has no signal" signal 0
+		check "node 2 with an absent peer shows no signal" signal 0
 		rmdir "$dir/9"
-		check "it comes back" rfm_peers
+		check "node 2 adds its peers again" rfm_peers
 	fi
-	check "and is linked again" within 30 rfm_is ready
+	check "node $NODE is linked with both peers again" within 30 rfm_is ready
 	barrier returned
-	check "all nodes are equal" equal back
+	check "all nodes are equal after node 2 came back" equal back
 	[[ $(rfm peek 25604) == 7001 && $(rfm peek 25612) == 7003 && $(rfm peek 24580) == 6001 && $(rfm peek 20480) == 5 ]]
-	ok $? "with what was written meanwhile"
+	ok $? "node $NODE has all words that were written while node 2 had no peers"
 	barrier equal
 }
 
-# A node that starts anew gets what the others wrote.
+# A node that recreates its device loads the words of the others.
 reborn() {
 	barrier reborn
 	if ((NODE == 3)); then
-		check "a device goes" rfm_unmake
-		check "and a new one comes" rfm_make $size
+		check "node 3 removes its device" rfm_unmake
+		check "node 3 creates its device with a new epoch" rfm_make $size
 	fi
-	check "and is linked" within 30 rfm_is ready
+	check "node $NODE is linked with the new device of node 3" within 30 rfm_is ready
 	barrier alive
 	[[ $(rfm peek 25604) == 7001 && $(rfm peek 64) == 1001 && $(rfm peek 128) == 1002 ]]
-	ok $? "it has what the living wrote"
+	ok $? "node $NODE has the words of nodes 1 and 2 after node 3 came back"
 	barrier known
 }
 
-# With the transmitter off neither data nor events leave; both come in, and later ones leave again.
+# With the transmitter off a node sends neither data nor events, and receives both. Later ones are sent again.
 dark() {
 	if ((NODE == 1)); then
-		check "the transmitter is off" rfm dark 1
+		check "node 1 disables its transmitter" rfm dark 1
 		rfm poke 28672 8001
-		check "an event is sent to nobody" rfm event 65535 3 8001
+		check "sending an event without transmitter succeeds" rfm event 65535 3 8001
 		rfm dark 0
-		check "and on" rfm event 65535 3 8002
+		check "node 1 sends an event after enabling its transmitter" rfm event 65535 3 8002
 	else
 		[[ $(rfm wait 3 $((20000 * slow))) == "1 8002" ]]
-		ok $? "no event comes from a node without a transmitter, later ones do"
+		ok $? "node $NODE receives only the event that node 1 sent with its transmitter on"
 		[[ $(rfm peek 28672) == 0 ]]
-		ok $? "nor what it wrote"
+		ok $? "node $NODE lacks the word that node 1 wrote without transmitter"
 	fi
 	barrier lit
-	# So that all are equal again.
+	# Make all nodes equal again.
 	((NODE != 1)) || rfm poke 28672 0
 	barrier undark
 }
@@ -231,10 +231,10 @@ dark() {
 # traced PATTERN
 traced() {
 	grep -q "$1" "$results/trace"
-	ok $? "a trace has: $1"
+	ok $? "the trace of node $NODE has: $1"
 }
 
-# Node 1 traces what it sends, the others what comes.
+# Node 1 traces its writes and events, the others trace what they receive.
 traces() {
 	local tracing=/sys/kernel/tracing dev=${RFM#/dev/}
 	mountpoint -q $tracing || mount -t tracefs none $tracing 2>/dev/null
@@ -269,7 +269,7 @@ traces() {
 }
 
 rings() {
-	check "the ring is closed" rfm ring
+	check "the ring of node $NODE is closed" rfm ring
 	barrier rings
 }
 
@@ -287,7 +287,7 @@ rings
 back
 reborn
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 after=$(resources)
 [[ $before == "$after" ]]
