@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# cq: connections share completion queues: as few as there must be, none that could overflow, and none that is left over.
-# All pass messages and requests, both ways and at a time; when some of them die the others go on. Raw connections share
-# them, too. And tasks that look for completions before they sleep.
+# cq: connections share completion queues: as few queues as possible, of which none can overflow and none is left over. All
+# connections transfer messages and requests, both ways and at once; when some of them end, the others continue. Raw
+# connections share the queues as well. Tasks poll for completions before they sleep.
 #
 #   node 1 (listens on 7000 and up, accepts) <--- krdma, twenty connections ---> node 2 (connects)
 #
@@ -20,29 +20,29 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
-# As many as a queue is made for, and some.
+# fit: number of connections that a shared queue has room for. n: more than that.
 fit=16
 n=20
 if ((NODE == 1)); then mine=a; else mine=c; fi
-# Twenty connections move data at once, and it is not about who is slow. An emulated debug kernel has more to acknowledge
-# than it can in the default's half a second, and each repetition of what is only late makes it later.
+# Timeouts for twenty connections that transfer data at once. An emulated debug kernel cannot acknowledge all packets within
+# half a second, the default, and each retransmission of delayed packets slows it down.
 shared="shared_cq=1 rw=1 max_msg=65536 recv_depth=16 send_depth=16 op_ms=$((30000 * slow)) keepalive_ms=$((15000 * slow))"
 shared+=" ack_timeout=$((16 + slow))"
 
-# Completion queues of krdma's on this node.
+# Print the number of completion queues of krdma on this node.
 cqs() {
 	rdma resource show cq 2>/dev/null | grep -c "dev $RDMADEV .*comm \[krdma\]"
 }
 
-# has_cqs N DESCRIPTION: the last ones go a little late
+# has_cqs N DESCRIPTION: one case: krdma has N completion queues. The last ones may be freed a little later.
 has_cqs() {
 	local now end=$((SECONDS + 5 * slow))
 	until now=$(cqs) && ((now == $1)) || ((SECONDS >= end)); do sleep 0.1; done
 	((now == $1))
-	ok $? "$2: $now completion queues"
+	ok $? "$2: $1 completion queues: $now"
 }
 
-# together FROM TO DESCRIPTION COMMAND NAME WORDS...: a command on each connection of this node, all at a time
+# together FROM TO DESCRIPTION COMMAND WORDS...: one case: COMMAND on connections FROM to TO of this node, all at once.
 together() {
 	local i from=$1 to=$2 what=$3 command=$4 wrong=
 	shift 4
@@ -52,10 +52,10 @@ together() {
 		((kt_ret == 0)) || wrong+=" $i:$kt_ret($kt_text)"
 	done
 	[[ -z $wrong ]]
-	ok $? "$what on each of $from to $to$wrong"
+	ok $? "$what succeed on each of connections $from to $to$wrong"
 }
 
-# join FROM TO PORT [OPTION]...: connections on both nodes
+# join FROM TO PORT [OPTION]...: one case: connections FROM to TO are established on both nodes.
 join() {
 	local i wrong=0 from=$1 to=$2 port=$3
 	shift 3
@@ -69,7 +69,7 @@ join() {
 		((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# $i: $kt_ret $kt_text"; }
 	done
 	((wrong == 0))
-	ok $? "connections $from to $to"
+	ok $? "connections $from to $to on port $port are established"
 }
 
 part() {
@@ -77,7 +77,7 @@ part() {
 	for ((i = $1; i <= $2; i++)); do kt release "$mine$i"; done
 }
 
-# Few at a time: a receiver waits 20 s for the first message, and a debug kernel takes a second for each process.
+# Five at a time: a receiver waits 20 s for the first message, and starting a process takes a second on a debug kernel.
 messages() {
 	local i from wrong=
 	for ((from = 1; from <= n; from += 5)); do
@@ -90,7 +90,7 @@ messages() {
 		done
 	done
 	[[ -z $wrong ]]
-	ok $? "and those of the peer arrive whole$wrong"
+	ok $? "$1: 50 messages of the peer arrive complete on each connection$wrong"
 	barrier "$1"
 }
 
@@ -100,7 +100,7 @@ requests() {
 	barrier requested
 }
 
-# The client's end ends the sinks.
+# The sinks end when the client disconnects.
 part_after_sinks() {
 	local i
 	((NODE == 1)) || { part 1 $n; return; }
@@ -108,12 +108,12 @@ part_after_sinks() {
 		kt_result "sink$i" 60
 		((i % 4)) || continue
 		[[ $kt_text == "$(<"/exchange/cq-$i")" ]]
-		ok $? "connection $i has lost nothing ($kt_text)"
+		ok $? "connection $i loses no message when others end ($kt_text)"
 	done
 	part 1 $n
 }
 
-# Every fourth connection dies, in one of four ways; what goes on over the others has no gap.
+# Every fourth connection ends, in one of four ways; the messages over the other connections have no gap.
 deaths() {
 	local i
 	if ((NODE == 1)); then
@@ -144,12 +144,13 @@ pumps() {
 	for ((i = 1; i <= n; i++)); do
 		kt_result "pump$i" 60
 		((i % 4)) || continue
-		kt_is 0 "connection $i goes on ($kt_text)"
+		kt_is 0 "connection $i continues when others end ($kt_text)"
 		echo "$kt_text" >"/exchange/cq-$i"
 	done
 }
 
-# One queue is full with sixteen, what one of them gives back the next one takes, and the last one frees a queue.
+# Sixteen connections fill one queue, a new connection takes the room of one that has ended, and the last connection of a
+# queue frees it.
 sizes() {
 	join 1 $fit 7000 comp_vector=1
 	has_cqs 1 "$fit connections"
@@ -158,19 +159,19 @@ sizes() {
 	has_cqs 2 "$n connections"
 	barrier twenty
 	part 3 5
-	has_cqs 2 "three less"
+	has_cqs 2 "three of $n connections have ended"
 	barrier three-less
 	join 3 5 7000 comp_vector=1
-	has_cqs 2 "three others"
+	has_cqs 2 "three connections are replaced"
 	barrier three-others
 	part $((fit + 1)) $n
-	has_cqs 1 "those of the second queue are gone"
+	has_cqs 1 "all connections of the second queue have ended"
 	barrier back
 	join $((fit + 1)) $n 7000 comp_vector=1
 	barrier again
 }
 
-# Another poll context, another vector, and those who want one of their own.
+# Connections with another poll context, another vector, or shared_cq=0 use other queues.
 apart() {
 	local vectors
 	if ((NODE == 1)); then
@@ -184,21 +185,21 @@ apart() {
 	has_cqs 1 "two connections polled in a workqueue"
 	barrier apart1
 	join 3 4 7000 comp_vector=1
-	has_cqs 2 "and two in softirq context"
+	has_cqs 2 "two more in softirq context"
 	barrier apart2
-	# Beyond the last vector they begin again.
+	# Vectors beyond the last one wrap around.
 	join 5 6 7000 comp_vector=$((vectors + 1))
-	has_cqs 2 "and two of vector $((vectors + 1)) of $vectors"
+	has_cqs 2 "two more of vector $((vectors + 1)) of $vectors"
 	barrier apart3
 	join 7 8 7002 shared_cq=0
-	has_cqs 4 "and two that share none"
+	has_cqs 4 "two more with shared_cq=0"
 	barrier apart4
 	part 1 8
-	has_cqs 0 "none is left"
+	has_cqs 0 "all connections with different queues have ended"
 	barrier parted
 }
 
-# raw_pings N DESCRIPTION NAME...: N sends over each of these raw connections, singly
+# raw_pings N DESCRIPTION NAME...: one case: N single sends over each of these raw connections.
 raw_pings() {
 	local count=$1 what=$2 name wrong=
 	shift 2
@@ -210,7 +211,7 @@ raw_pings() {
 	ok $? "$what$wrong"
 }
 
-# raw_got N NAME...: what has arrived at these; the last ones go a little late
+# raw_got N NAME...: one case: N sends have arrived on each of these connections. The last ones may arrive a little later.
 raw_got() {
 	local count=$1 name wrong="" end=$((SECONDS + 5 * slow))
 	shift
@@ -219,10 +220,10 @@ raw_got() {
 		[[ $kt_text == "received=$count" ]] || wrong+=" $name:$kt_text"
 	done
 	[[ -z $wrong ]]
-	ok $? "$count have arrived at $*$wrong"
+	ok $? "$count raw sends arrive on each of $*$wrong"
 }
 
-# join_raw N [OPTION]...: raw connections, whose owner posts and completes by himself
+# join_raw N [OPTION]...: one case: N raw connections, whose owner posts requests and handles completions.
 join_raw() {
 	local i wrong=0 count=$1
 	shift
@@ -235,10 +236,10 @@ join_raw() {
 		((kt_ret == 0)) || { wrong=$((wrong + 1)); echo "# raw $i: $kt_ret $kt_text"; }
 	done
 	((wrong == 0))
-	ok $? "$count raw connections"
+	ok $? "$count raw connections are established"
 }
 
-# What lies between the messages of both sides and goes on beside them.
+# Raw sends of both sides while messages are in flight.
 raw_traffic() {
 	local i
 	for i in {1..4}; do
@@ -246,29 +247,29 @@ raw_traffic() {
 	done
 	barrier raw-begun
 	# On iWARP the client sends first.
-	((NODE == 1)) || raw_pings 4 "raw sends to the server" r{1..4}
+	((NODE == 1)) || raw_pings 4 "raw sends to the server complete" r{1..4}
 	barrier raw-sent
-	((NODE == 2)) || raw_pings 3 "raw sends to the client" r{1..4}
+	((NODE == 2)) || raw_pings 3 "raw sends to the client complete" r{1..4}
 	barrier raw-answered
 	raw_got $((NODE == 1 ? 4 : 3)) r{1..4}
 	barrier raw-counted
-	# Two of them die; those of the peer are given back by its closing callback.
+	# Two raw connections end; the peer releases them in its closing callback.
 	if ((NODE == 2)); then
 		expect 0 disconnect r1
 		expect 0 release r2
 	fi
 	barrier raw-died
-	((NODE == 1)) || raw_pings 4 "the others go on" r3 r4
+	((NODE == 1)) || raw_pings 4 "raw sends complete after two raw connections have ended" r3 r4
 	barrier raw-went-on
 	raw_got $((NODE == 1 ? 8 : 3)) r3 r4
 	((NODE == 1)) && return
 	for i in {1..4}; do
 		kt_result "pump$i" 60
-		kt_is 0 "messages beside them: connection $i ($kt_text)"
+		kt_is 0 "messages complete on connection $i beside raw sends ($kt_text)"
 	done
 }
 
-# Raw connections and such with messages have a queue in common.
+# Raw connections and message connections share a queue.
 raws() {
 	local i
 	# shellcheck disable=SC2086 # words of a command
@@ -276,21 +277,21 @@ raws() {
 	has_cqs 1 "four raw connections"
 	barrier raw-joined
 	join 1 4 7000 comp_vector=1
-	# A queue of raw ones is made for sixteen that are as small.
-	has_cqs 1 "and four with messages"
+	# A queue of raw connections has room for sixteen connections of that size.
+	has_cqs 1 "four raw and four message connections"
 	barrier raw-all
 	raw_traffic
 	barrier raw-traffic
 	part 1 2
 	for i in {1..4}; do kt release "r$i"; done
-	has_cqs 1 "two with messages are left"
+	has_cqs 1 "two of eight connections are left"
 	barrier raw-left
 	part 3 4
-	has_cqs 0 "none is left"
+	has_cqs 0 "all raw and message connections have ended"
 	barrier raw-gone
 }
 
-# Without a vector each goes where the fewest are.
+# Without a vector, krdma uses the vector with the fewest connections.
 spread() {
 	local cpus wanted
 	cpus=$(nproc)
@@ -299,7 +300,7 @@ spread() {
 	has_cqs "$wanted" "four connections on $cpus processors"
 	barrier spread
 	part 1 4
-	has_cqs 0 "none is left"
+	has_cqs 0 "all spread connections have ended"
 	barrier gathered
 }
 
@@ -307,13 +308,13 @@ counter() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
-# spun PAID VAIN: looks that paid and that did not, since then
+# spun PAID VAIN: set "paid" and "vain" to the numbers of successful and failed polls since these values of the counters.
 spun() {
 	paid=$(($(counter spins.paid) - $1))
 	vain=$(($(counter spins.vain) - $2))
 }
 
-# spins PORT [OPTION]...: every wait begins with a look, on both sides
+# spins PORT [OPTION]...: each wait on both sides begins with a poll.
 spins() {
 	local paid vain
 	spun 0 0
@@ -322,29 +323,29 @@ spins() {
 		kt_start echo echo a1
 		barrier "looked$1"
 		kt_result echo 30
-		# Who has the last echo may leave before it is acknowledged.
+		# The client may disconnect before the last echo is acknowledged.
 		[[ $kt_text == count=600 || $kt_text == count=599 ]]
-		ok $? "all messages have come ($kt_text)"
+		ok $? "polling server, port $1: all messages arrive ($kt_text)"
 	else
 		kt rwpump c1 4096 500
-		kt_is 0 "WRITEs that are read back ($kt_text)"
+		kt_is 0 "polling client, port $1: WRITEs are read back ($kt_text)"
 		kt_start back take c1 600 100
 		kt async c1 send virt 600 100 chain=3
-		kt_is 0 "600 messages ($kt_text)"
+		kt_is 0 "polling client, port $1: 600 messages are sent ($kt_text)"
 		kt_result back 60
-		kt_is 0 "and their echo"
+		kt_is 0 "polling client, port $1: 600 messages are echoed"
 		kt release c1
 		barrier "looked$1"
 	fi
 	part 1 1
 	spun "$paid" "$vain"
 	((paid + vain > 0))
-	ok $? "tasks have looked: $paid times it paid, $vain times not"
+	ok $? "port $1: tasks with spin_us poll: $paid successful, $vain failed"
 }
 
-# pays POLL: with a connection inside of this node some look pays, sooner or later: the host may have no time for the
-# processor that completes while the other one looks. A single one needs an interrupt in the right moment, and of
-# emulated ones two may not run at the same time for minutes.
+# pays POLL: on a connection inside this node some poll succeeds sooner or later. It may take long, because the host may not
+# run the processor that completes while the other one polls. A single processor needs an interrupt during the poll, and
+# two emulated processors may not run at the same time for minutes.
 pays() {
 	local paid vain end=$((SECONDS + 60 * slow)) self
 	self=$(addr4 "$NODE")
@@ -356,16 +357,16 @@ pays() {
 	kt_result dial 20
 	kt_is 0 "connected to this node itself, poll=$1"
 	until kt rwpump d 8 300; spun "$was_paid" "$was_vain"; ((kt_ret || paid || SECONDS > end)); do :; done
-	kt_is 0 "WRITEs that are read back ($kt_text)"
+	kt_is 0 "poll=$1: WRITEs inside this node are read back ($kt_text)"
 	((paid > 0 || (vain > 0 && ($(nproc) == 1 || slow > 1))))
-	ok $? "some look pays: $paid, $vain do not"
+	ok $? "poll=$1: a poll succeeds: $paid successful, $vain failed"
 	for slot in d e own; do kt release $slot; done
 }
 
 listen() {
 	# shellcheck disable=SC2086 # words of a command
 	kt listen "l$1" 0.0.0.0 "$@"
-	kt_is 0 "listen $*"
+	kt_is 0 "listening succeeds: $*"
 }
 
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -388,13 +389,13 @@ messages talked
 requests
 messages talked-again
 deaths
-has_cqs 0 "none is left"
+has_cqs 0 "all shared connections have ended"
 barrier none
 apart
 raws
 spread
 (($(counter spins.paid) + $(counter spins.vain) == 0))
-ok $? "nobody looks who was not told to"
+ok $? "tasks without spin_us do not poll"
 spins 7004 spin_us=50
 spins 7005 spin_us=50 poll=1
 if ((NODE == 2)); then

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# events: over a link they are what a card's are: those that come while nobody listens wait, 127 of each type, and come in
-# order; RESET tells nothing but itself; with the transmitter off a node still hears. And none is lost while a peer catches
-# up. poll() reports the events that the program asked for.
+# events: events over a link behave as those of a card. Up to 127 of each type are queued while no program waits, and are
+# delivered in order. RESET has neither sender nor data. A node without transmitter still receives events. No event is lost
+# while a peer catches up. poll() reports the events that the program requested.
 #
-#   node 1 (sends) --- node 2 (hears)
+#   node 1 (sends) --- node 2 (receives)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new uml-debug
@@ -23,7 +23,7 @@ network_ready
 peer=$((3 - NODE))
 size=1M
 
-# hears TYPE WANTED TEXT: all that is there, in order
+# hears TYPE WANTED TEXT: one case: the queued events of TYPE are WANTED, in order.
 hears() {
 	local got
 	got=$(rfm drain "$1" $((300 * slow)))
@@ -31,12 +31,12 @@ hears() {
 	ok $? "$3: $got"
 }
 
-# numbers FIRST LAST: as "rfm drain" prints them
+# numbers FIRST LAST: print them as "rfm drain" does.
 numbers() {
 	seq -s ' ' "$1" "$2" | sed 's/$/ /'
 }
 
-# event WORD NAME: what /proc/rfm2g says after WORD of the events of that name
+# event WORD NAME: print the value behind WORD in the line of events NAME of /proc/rfm2g.
 event() {
 	awk -v dev="${RFM#/dev/}" -v word="$1" -v name="$2" '
 		/^[^ ]/ { mine = $1 == dev }
@@ -52,26 +52,26 @@ dropped() {
 
 syncing() { rfm_is syncing; }
 
-# Nobody has the device open, so all types are disabled.
+# No program has the device open, so all types are disabled.
 backlog() {
 	if ((NODE == 1)); then
-		check "100 events, and 27 more" rfm burst 2 1 1 127
+		check "node 1 sends 127 events of a type that is disabled on node 2" rfm burst 2 1 1 127
 		rfm burst 2 2 1001 1003
 		rfm sync
 	fi
 	barrier sent
 	if ((NODE == 2)); then
-		hears 1 "$(numbers 1 127)" "127 have waited, and come in order"
-		hears 2 "$(numbers 1001 1003)" "those of another type besides"
-		hears 1 "" "each of them once"
+		hears 1 "$(numbers 1 127)" "127 queued events are delivered in order"
+		hears 2 "$(numbers 1001 1003)" "3 queued events of another type are delivered in order"
+		hears 1 "" "queued events are delivered once"
 	fi
 	barrier heard
 	((NODE != 1)) || { rfm burst 2 1 1 130 && rfm sync; }
 	barrier overflowed
 	if ((NODE == 2)); then
-		hears 1 "$(numbers 1 127)" "the first 127 of 130"
+		hears 1 "$(numbers 1 127)" "the first 127 of 130 events are queued"
 		[[ $(event lost intr1) == 3 ]]
-		ok $? "the others are counted: $(event lost intr1)"
+		ok $? "3 events beyond the queue are counted as lost: $(event lost intr1)"
 	fi
 	barrier counted
 }
@@ -79,28 +79,28 @@ backlog() {
 to_whom() {
 	local sender
 	if ((NODE == 1)); then
-		check "an event to all" rfm event 65535 3 77
-		check "one to nobody" rfm event 9 3 78
-		check "a RESET" rfm event 2 0 4711
+		check "node 1 sends an event to all" rfm event 65535 3 77
+		check "node 1 sends an event to a node that does not exist" rfm event 9 3 78
+		check "node 1 sends a RESET" rfm event 2 0 4711
 		rfm sync
 	fi
 	barrier to-whom
 	if ((NODE == 2)); then
 		sender=$(rfm wait 3 $((1000 * slow)))
 		[[ $sender == "1 77" ]]
-		ok $? "who sent it, and what: $sender"
+		ok $? "an event has its sender and data: $sender"
 		sender=$(rfm wait 0 $((1000 * slow)))
 		[[ $sender == "0 0" ]]
-		ok $? "a RESET tells neither: $sender"
+		ok $? "a RESET has neither sender nor data: $sender"
 	else
-		hears 3 "" "who sends to all does not hear it"
+		hears 3 "" "an event to all is not delivered to its sender"
 	fi
 	barrier to-whom-over
 }
 
 dark() {
 	if ((NODE == 2)); then
-		check "the transmitter of node 2 is off" rfm dark 1
+		check "node 2 disables its transmitter" rfm dark 1
 		rfm event 1 1 5
 		rfm poke 64 5
 	fi
@@ -112,45 +112,45 @@ dark() {
 	fi
 	barrier in-the-dark
 	if ((NODE == 2)); then
-		hears 1 "6 " "it hears an event"
+		hears 1 "6 " "a node without transmitter receives an event"
 		[[ $(rfm peek 128) == 6 ]]
-		ok $? "and gets what was written before: $(rfm peek 128)"
-		check "the transmitter is on" rfm dark 0
+		ok $? "a node without transmitter has the word that was written before the event: $(rfm peek 128)"
+		check "node 2 enables its transmitter" rfm dark 0
 	else
-		hears 1 "" "nothing comes from there"
+		hears 1 "" "no event arrives from a node without transmitter"
 		[[ $(rfm peek 64) == 0 ]]
-		ok $? "nor data: $(rfm peek 64)"
+		ok $? "no data arrive from a node without transmitter: $(rfm peek 64)"
 	fi
 	barrier bright
 }
 
-# While a peer catches up over a slow cable, more events than there is room for.
+# While a peer catches up over a slow link, send more events than the link has room for.
 catching_up() {
 	((NODE != 1)) || network loss 100%
-	check "the link breaks" within 60 rfm_is down
+	check "node $NODE notices that the link is cut" within 60 rfm_is down
 	barrier broken
 	if ((NODE == 1)); then
 		rfm fill 0 1048576 7
 		network rate $((4000 / slow))kbit
-		check "the peer catches up" within 60 syncing
-		check "a hundred events" rfm burst 2 1 1 100
-		check "it still does" syncing
+		check "node 2 catches up over a slow link" within 60 syncing
+		check "node 1 sends 100 events while node 2 catches up" rfm burst 2 1 1 100
+		check "node 2 still catches up after 100 events" syncing
 		network
 	fi
 	barrier burst
-	check "is ready" within 120 rfm_is ready
+	check "node $NODE is ready after catching up" within 120 rfm_is ready
 	((NODE != 1)) || rfm_settle
 	barrier ready
 	if ((NODE == 2)); then
-		hears 1 "$(numbers 1 100)" "all have come, in order"
+		hears 1 "$(numbers 1 100)" "100 events sent while node 2 catches up are delivered in order"
 	else
 		[[ $(dropped) == 0 ]]
-		ok $? "none was dropped: $(dropped)"
+		ok $? "no event is dropped while node 2 catches up: $(dropped)"
 	fi
 	rfm sum >"/exchange/sum-$NODE"
 	barrier summed
 	cmp "/exchange/sum-1" "/exchange/sum-2"
-	ok $? "both memories are equal"
+	ok $? "both memories are equal after catching up"
 }
 
 # polls TYPE IN PRI WANTED TEXT: see "rfm poll"
@@ -161,25 +161,25 @@ polls() {
 	ok $? "$5: $said"
 }
 
-# SYNC_LOSS (9) came when the link broke, and nobody has taken it. What a program did not ask for wakes nobody.
+# SYNC_LOSS (9) was raised when the link was cut, and no program has taken it. Only requested events wake a program.
 polling() {
 	if ((NODE == 2)); then
-		polls 1 - - pri "a fault that nobody takes is no POLLIN"
-		polls 1 1f 0 "" "nor is it POLLPRI for a program that does not want it"
-		polls 1 200 0 in "it is POLLIN for one that wants that"
+		polls 1 - - pri "a fault that no program takes is not reported as POLLIN"
+		polls 1 1f 0 "" "a fault is not reported as POLLPRI to a program that did not request it"
+		polls 1 200 0 in "a fault is reported as POLLIN to a program that requested it"
 	fi
 	barrier polled
 	((NODE != 1)) || { rfm burst 2 2 1 1 && rfm sync; }
 	barrier sent-one
 	if ((NODE == 2)); then
-		polls 2 4 0 in "INTR2 is POLLIN for a program that waits for it"
-		polls 2 2 0 "" "INTR2 is nothing for one that waits for INTR1"
+		polls 2 4 0 in "INTR2 is reported as POLLIN to a program that requested it"
+		polls 2 2 0 "" "INTR2 is not reported to a program that requested INTR1"
 	fi
 	barrier polled-again
 }
 
-check "a device" rfm_make $size direct=off
-check "is linked" within 30 rfm_is ready
+check "node $NODE creates a device with one peer" rfm_make $size direct=off
+check "node $NODE is linked" within 30 rfm_is ready
 barrier linked
 backlog
 to_whom
@@ -187,7 +187,7 @@ dark
 catching_up
 polling
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
 finish

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# hostile: a peer that breaks the protocol in every way that it has, as client and as server. Its connection ends, with
-# the errno and the counter that are right for it; the log has a few lines; a connection that was there all the time goes
-# on, and one that comes next works. Of every attack it is proved that it has left: the victim's adapter answered, and
-# the victim's counters moved.
+# hostile: a peer that breaks the protocol in every way, as client and as server. Its connection ends with the expected
+# errno and counter, and few log lines. Another connection continues, and the next new connection works. Each case proves
+# that the attack was sent: the victim's adapter acknowledged it, and the victim's counters changed.
 #
 #   node 1 (victim) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
-#          (echoes on 7000, shows on 7001) <--- krdma: the good ones ---
+#          (echoes on 7000, shows on 7001) <--- krdma: valid connections ---
 #
 # kernels: uml
 # long: stock-6.1 uml-debug
@@ -32,13 +31,13 @@ declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [lend]=7013)
 
 start='send:{type=1'
 data='send:{type=2'
-# What the victim's accept waits for, and the sign that it need not any more.
+# The victim's accept waits for START; the attacker waits for the START of the victim.
 started=("$start}" start:5000)
 
 # ---- node 2: attack ----
 
-# left STEP...: did it all leave, and did the victim's adapter say so? When the victim closes, its word for the last one
-# may be too late; then the counters on node 1 are what proves it. Of a flood some at least.
+# left STEP...: the victim's adapter has acknowledged or refused all messages of the steps, except the last one if the
+# victim has closed: then the counters on node 1 prove that it was sent. Of a flood, it has answered some.
 left() {
 	local answered=$((got[acked] + got[refused]))
 	if [[ $* == *flood:* || $* == *count:* ]]; then
@@ -48,17 +47,17 @@ left() {
 	fi
 }
 
-# The one that is there all the time.
+# The valid connection that lasts during all attacks.
 good_answers() {
 	kt send goodm 777 && kt receive goodm 65536 20000
-	ok $((kt_ret != 777)) "$1: the good connection goes on ($kt_ret $kt_text)"
+	ok $((kt_ret != 777)) "$1: a valid connection still works after the attack ($kt_ret $kt_text)"
 }
 
-# A new one, which is also what the victim waits for.
+# A new valid connection. Its message ends suffer() of the victim.
 newcomer() {
 	local port=$2 mode=$3
 	kt connect new "$victim" "$port" rw=$((mode)) max_msg=$max_msg && kt send new 333
-	ok $((kt_ret != 0)) "$1: a new connection works ($kt_ret $kt_text)"
+	ok $((kt_ret != 0)) "$1: a new connection works after the attack ($kt_ret $kt_text)"
 	kt release new
 }
 
@@ -79,7 +78,7 @@ attacker_row() {
 	else
 		((ht_ret == 0 && got[closed])) && left "$@"
 	fi
-	ok $? "$name: attacked: $ht_text"
+	ok $? "$name: the attack is sent: $ht_text"
 	newcomer "$name" "${ports[$target]}" $mode
 	good_answers "$name"
 	barrier "done$rows"
@@ -87,7 +86,7 @@ attacker_row() {
 
 # ---- node 1: suffer ----
 
-# All counters, in "now". Not line by line: bash would read each byte alone, or go back in a file that may be longer by then.
+# Read all counters into "now". Not line by line: bash would read single bytes, or seek back in a file that may have grown.
 note() {
 	local i words
 	now=()
@@ -96,7 +95,7 @@ note() {
 	for ((i = 0; i < ${#words[@]}; i += 2)); do now[${words[i]}]=${words[i + 1]}; done
 }
 
-# What "moved" and "judge" compare with.
+# Save the counters that "moved" and "judge" compare with.
 begin() {
 	local name
 	note
@@ -105,12 +104,12 @@ begin() {
 	: >"$results/record"
 }
 
-# Lines that krdma has written into the log. To count them takes a quarter of a second, so one count is the end of a row
-# and the beginning of the next: a line that is late counts there.
+# Print the number of krdma's log lines. Counting takes a quarter of a second, so the count at the end of a row is also the
+# count at the begin of the next row, which gets late lines.
 logged() { dmesg_node | grep -c '\] krdma:'; }
 
-# moved COUNTERS: each of them, NAME or NAME=N or NAME=+, and no other breach of the protocol. NAME/NAME=N: both together.
-# Sets "wrong".
+# moved COUNTERS: these counters have grown by 1, N (NAME=N) or any number (NAME=+), and no other counter of protocol errors
+# has. NAME/NAME=N: the sum of both has grown by N. Sets "wrong".
 moved() {
 	local name wanted grown
 	local -A expected=()
@@ -139,7 +138,7 @@ moved() {
 	[[ -z ${!expected[*]} ]] || wrong+=" no counter ${!expected[*]}"
 }
 
-# add VALUE: to "record", equal ones in a row as N*VALUE
+# add VALUE: append it to "record"; N equal values in a row become N*VALUE.
 add() {
 	local last='' times
 	((${#record[@]} == 0)) || last=${record[-1]}
@@ -157,7 +156,7 @@ until_over() {
 	until [[ $(kt_state v) != ESTABLISHED ]] || ((SECONDS >= end)); do sleep 0.02; done
 }
 
-# suffer LISTENER HOW: accept, and receive until the newcomer's message; what came before that goes to a file.
+# suffer LISTENER HOW: accept, and receive until the newcomer's message; earlier results go to a file.
 suffer() {
 	local how=$2 record=()
 	while kt accept v "$1" $((20000 * slow)); do
@@ -178,7 +177,7 @@ suffer() {
 	mv "$results/record.new" "$results/record"
 }
 
-# judge NAME RECORD COUNTERS [LINES]: what was recorded, and counted since begin
+# judge NAME RECORD COUNTERS [LINES]: one case: the record, the counters since "begin", and at most LINES of log.
 judge() {
 	local name=$1 wanted=$2 counters=$3 lines now_logged recorded=
 	note
@@ -204,17 +203,17 @@ victim_row() {
 	wait $!
 	barrier "done$rows"
 	[[ $wanted != refused ]] || counters+=" requests_refused"
-	# krdma's limit for each of its lines is 10 in 5 seconds.
+	# krdma limits each kind of log line to 10 in 5 seconds.
 	[[ $name != *-flood ]] || most=20
 	judge "$name" "$wanted" "$counters" $most
 }
 
 # ---- the table ----
 
-# row NAME TARGET HELLO RECORD COUNTERS STEP...: TARGET is a listener of node 1, and how its user behaves (hold: does not
-# receive before it is over, write: writes first, push: sends a long message first). HELLO are fields that differ. RECORD: what the victim's calls return:
-# lengths of messages, and the errno of the end, N times as N*; A|B: one or the other, as may be COUNTERS; refused: no connection; dropped:
-# never accepted.
+# row NAME TARGET HELLO RECORD COUNTERS STEP...: TARGET: a listener of node 1, and the behaviour of its user (hold: receives
+# only after the end, write: writes first, push: sends a long message first). HELLO: fields that differ from a valid HELLO.
+# RECORD: return values of the victim's calls: lengths of messages, and the errno of the end; N*: N times; A|B: one or the
+# other, also in COUNTERS; refused: no connection; dropped: never accepted.
 row() {
 	((++rows))
 	if ((NODE == 1)); then victim_row "$@"; else attacker_row "$@"; fi
@@ -230,13 +229,13 @@ hellos() {
 	row hello-version-2 m "version=2 min=2" refused ""
 	row hello-other-mode m mode=1 refused ""
 	row hello-rw-other-mode rw mode=0 refused ""
-	# These are strange, but right.
+	# Unusual values that are valid.
 	for field in features=0xffff "version=9 min=0" max=0 "depth=4 buf=256" session=0 "user=32 more=32"; do
 		row "hello-${field// /-}-is-right" m "$field" "5 -104" "" "${started[@]}" "$data,len=5,body=5}"
 	done
 }
 
-# bad NAME COUNTER STEP...: after START the step is the end
+# bad NAME COUNTER STEP...: the step after START ends the connection.
 bad() {
 	local name=$1 counter=$2
 	shift 2
@@ -275,7 +274,7 @@ headers() {
 	row message-fills-buffer m "" "-74 -104" "" "${started[@]}" "$data,len=4080,more=4080}"
 }
 
-# Messages that the victim shall read, and those that it offers.
+# CHUNKs, which the victim reads from the attacker's memory, and PULLED, which completes a CHUNK of the victim.
 chunks() {
 	local chunk='send:{type=7,len=65536'
 	bad chunk-without-segments header "$chunk}"
@@ -289,9 +288,9 @@ chunks() {
 	bad chunk-of-a-long-message header 'send:{type=7,len=65537,seg=0/1/65537}'
 	bad chunk-with-a-gap sequence "$chunk,offset=1,seg=0/1/65535}"
 	bad chunk-behind-a-part sequence "$data,len=20,body=10}" 'send:{type=7,len=20,offset=10,seg=0/1/10}'
-	# Who guessed has noticed, too, and may be gone before the answer is there.
+	# The attacker gets an access error as well, and may disconnect before the victim receives the response.
 	row chunk-of-a-guess m "" "-13|-104" "ended.access|" "${started[@]}" "$chunk,seg=0/0x1234/65536}"
-	# Behind a message that is not received yet, so that nobody reads the CHUNK.
+	# The user has not received the message before it, so the victim does not read the CHUNK.
 	row part-behind-a-chunk m/hold "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" \
 		'send:{type=7,id=1,len=20,seg=0/1/10}' "$data,id=1,len=20,body=10,offset=10}"
 	bad pulled-without-a-chunk sequence 'send:{type=8,offset=65536}'
@@ -316,8 +315,8 @@ starts() {
 	row start-takes-credits m "" dropped "credit connect_failed.protocol" "$start,credits=1}"
 }
 
-# Credits that nobody has left: a breach, but who is slow gets them back in time. That happens on a busy machine, too, but
-# not each time.
+# A flood without credits breaks the protocol, unless it is so slow that the victim returns the credits in time. On a busy
+# machine some of the attempts are that slow.
 credit_floods() {
 	local i ended=1
 	for i in {1..5}; do
@@ -342,10 +341,10 @@ sizes_and_opcodes() {
 	row read-from-a-guess m "" -5 ended.other "${started[@]}" "read:0x1234:0:8"
 }
 
-# A START that shows something, as far as the victim can see.
+# A START that describes a buffer; the victim cannot know that the key is invalid.
 shows="$start,shown=4096/1,seg=0/0x1234/4096}"
 
-# reach NAME STEP...: a step after the victim's START
+# reach NAME STEP...: a step after the victim's START that ends the connection by an access error
 reach() {
 	local name=$1
 	shift
@@ -376,7 +375,7 @@ one_sided() {
 	row invalidates-shown-buffer rw "" -71 "key ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
 }
 
-# lent NAME HOW COUNTERS STEP...: at a server that is lent messages; HOW: -71: it ends that, -104: it does not
+# lent NAME HOW COUNTERS STEP...: attack a server with a receive callback; HOW: -71: the connection ends, -104: it does not.
 lent() {
 	local name=$1 how=$2 counters=$3 end=$((SECONDS + 5 * slow))
 	shift 3
@@ -389,12 +388,12 @@ lent() {
 	echo >"$results/record"
 	barrier "ready$rows"
 	barrier "done$rows"
-	# Nobody waits for its end here, so it may be counted a little later.
+	# No task waits for the end of this connection, so the end may be counted a little later.
 	until note && wrong= && moved "$counters" && [[ -z $wrong ]] || ((SECONDS >= end)); do sleep 0.1; done
 	judge "$name" "" "$counters"
 }
 
-# What is not for those who wait for messages, and what is not given back.
+# Notifications, which need a receive callback, and messages that the callback keeps.
 lending() {
 	((NODE == 2)) || expect 0 lend 0
 	lent tells-a-write -104 writes_told=1 "${started[@]}" 'send:{type=9,id=7}'
@@ -408,7 +407,7 @@ lending() {
 	lent tells-by-immediate-data-amid-a-message -71 "sequence ended.protocol" "${started[@]}" "$data,len=20,body=10}" wimm
 	lent half-a-message-to-lend -104 "" "${started[@]}" "$data,len=20,body=10}"
 	lent bad-header-to-lend -71 "header ended.protocol" "${started[@]}" "$data,len=4,body=5}"
-	# As above; the other one is the new connection.
+	# As above: one end by access or reset. The second reset is the end of the new connection.
 	lent chunk-of-a-guess-to-lend -71 ended.access/ended.reset=2 "${started[@]}" 'send:{type=7,len=65536,seg=0/0x1234/65536}'
 	((NODE == 2)) || expect 0 lend 512
 	lent all-is-kept -71 "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
@@ -423,9 +422,9 @@ stalls() {
 	row silent-amid-a-message strict features=1 -110 "alive_misses=3 ended.timeout" "${started[@]}" "$data,len=20,body=10}"
 }
 
-# ---- what does not fit into the table ----
+# ---- attacks that do not fit into the table ----
 
-# N connects of which none goes on; only the first few can even wait.
+# flood NAME N REFUSED: N connects that never complete; only the first few fit into the backlog.
 flood() {
 	local name=$1 n=$2 refused=$3
 	((++rows))
@@ -445,7 +444,7 @@ flood() {
 
 attacker_listens() { [[ $(<"$files/connections") =~ listener[^$'\n']*:7100\  ]]; }
 
-# back NAME RW HELLO RECORD COUNTERS STEP...: the attacker listens; HELLO mute: it does not even answer. RW: 1, or 0.
+# back NAME RW HELLO RECORD COUNTERS STEP...: the attacker listens, the victim connects. HELLO mute: it does not answer.
 back() {
 	local name=$1 mode=$2 fields=$3 wanted=$4 counters=$5
 	shift 5
@@ -476,12 +475,12 @@ back() {
 	barrier "ready$rows"
 	wait $!
 	read -r status ht_text <"$results/served"
-	ok "$status" "$name: attacked: $ht_text"
+	ok "$status" "$name: the attack is sent: $ht_text"
 	good_answers "$name"
 	barrier "done$rows"
 }
 
-# client RW: connect to the attacker, receive
+# client RW: connect to the attacker and receive.
 client() {
 	local record=()
 	if kt connect v "$(addr4 2)" 7100 connect_ms=$((1500 * slow)) rw="$1" max_msg="$max_msg"; then
@@ -508,7 +507,7 @@ servers() {
 	back server-start-twice 0 "" -71 "start ended.protocol" "${started[@]}" sleep:200 "$start}"
 }
 
-# rxe lets everybody invalidate everything. The victim is a good connection with a buffer: it must end, and well.
+# rxe lets any peer invalidate any key. The victim of this is a valid connection with a buffer, which must end in order.
 foreign_key() {
 	local id conn access rkey state
 	if ((NODE == 1)); then
@@ -528,13 +527,13 @@ foreign_key() {
 	barrier key
 	row foreign-key m "" -71 "key ended.protocol" "${started[@]}" "inv:$(</exchange/key):{type=2,len=5,body=5}"
 	kt rwpump rw2 4096 100
-	# The refusal and the victim's goodbye are on their way at the same time.
+	# The access error and the victim's disconnect are in flight at the same time.
 	is_one_of "$kt_ret" -13 -104
-	ok $? "whose key it was is refused, and its connection ends ($kt_ret $kt_text)"
+	ok $? "foreign-key: the connection whose key was invalidated ends ($kt_ret $kt_text)"
 	expect 0 release rw2
 	expect 0 connect rw3 "$victim" 7001 rw=1 max_msg=$max_msg
 	kt rwpump rw3 4096 100
-	kt_is 0 "and the next one, with new keys, works"
+	kt_is 0 "foreign-key: a new connection with new keys works"
 	expect 0 release rw3
 	barrier known
 }
@@ -565,9 +564,9 @@ flood connect-flood 200 + timeout=+
 barrier attacked
 if ((NODE == 2)); then
 	kt stop pump
-	# What it was in when it was stopped is interrupted, or just over.
+	# The call that was in progress at the stop was interrupted or had just completed.
 	is_one_of "$kt_ret" 0 -4 && ((${kt_text#count=} > 0))
-	ok $? "the good connection with a buffer went on until it was stopped ($kt_ret $kt_text)"
+	ok $? "the valid connection with a buffer worked until it was stopped ($kt_ret $kt_text)"
 	foreign_key
 	for slot in goodm goodrw; do expect 0 release $slot; done
 	barrier over
@@ -584,6 +583,6 @@ fi
 end=$((SECONDS + 5 * slow))
 until (($(wc -l <$files/connections) == 1)) || ((SECONDS >= end)); do sleep 0.1; done
 (($(wc -l <$files/connections) == 1))
-ok $? "no connections are left: $(tail -n +2 $files/connections)"
+ok $? "no connection is left: $(tail -n +2 $files/connections)"
 same_resources "$before" "resources are as before"
 finish

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-edges: every small size, with memory that shows who writes beside it; what is written to /proc/krping to the last
-# character; who comes while a run goes on; addresses that lead nowhere; devices that go while there is load, and
-# interfaces that take nothing.
+# krping-edges: every small size, with slub_debug to find writes beside the memory; every character that is written to
+# /proc/krping; a client that connects to a busy server; unreachable addresses; devices that are removed under load;
+# interfaces that accept no packets.
 #
 #   node 1 (server) <--- pings, measurements ---> node 2 (client)
 #
@@ -22,7 +22,7 @@ network_ready
 server=$(addr4 1)
 port=7600
 
-# One allocation of each size and more on both sides; those of 129 to 192 bytes may lie across two pages.
+# One allocation of each size on both sides. Allocations of 129 to 192 bytes may cross a page boundary.
 sizes() {
 	local size wrong=0 all=({1..200} {4095..4097} 131071 131072)
 	barrier sizes
@@ -35,10 +35,10 @@ sizes() {
 		barrier "size-$size"
 	done
 	((wrong == 0))
-	ok $? "${#all[@]} sizes, $wrong of them failed"
+	ok $? "runs with ${#all[@]} sizes succeed: $wrong failed"
 }
 
-# write WANTED NAME PYTHON-BYTES: what write() returns, or minus its errno
+# write WANTED NAME PYTHON-BYTES: one case: write() of these bytes returns WANTED, or minus its errno.
 write() {
 	local got
 	got=$(python3 -c "
@@ -49,26 +49,26 @@ try:
 except OSError as e:
     print(-e.errno)")
 	[[ $got == "$1" ]]
-	ok $? "$2: $got"
+	ok $? "write() of $2 returns $1: $got"
 }
 
 commands() {
 	((NODE == 2)) || return 0
-	write -22 "nothing" "b''"
+	write -22 "0 bytes" "b''"
 	write -22 "a line end" "b'\\n'"
-	write -22 "a zero" "b'\\0'"
-	write -22 "all bytes that there are" "bytes(range(256))"
-	write -22 "more than anybody means" "b'client,' + b'x' * 1000000"
-	# The last character counts, also without a line end.
+	write -22 "a zero byte" "b'\\0'"
+	write -22 "each byte value" "bytes(range(256))"
+	write -22 "a command of 1 MB" "b'client,' + b'x' * 1000000"
+	# The last character is not lost, even without a line end.
 	write -22 "port 76011" "b'client,addr=$server,count=1,port=76011'"
-	write -111 "port 7601, where nobody is" "b'client,addr=$server,count=1,port=7601'"
-	write -111 "and with a line end" "b'client,addr=$server,count=1,port=7601\\n'"
+	write -111 "port 7601 without a server" "b'client,addr=$server,count=1,port=7601'"
+	write -111 "port 7601 without a server and with a line end" "b'client,addr=$server,count=1,port=7601\\n'"
 	said=$(setpriv --reuid 65534 --clear-groups bash -c 'echo >/proc/krping' 2>&1)
 	[[ $said == *"Permission denied"* ]]
-	ok $? "for nobody else: ${said##*: }"
+	ok $? "write() is refused for users other than root: ${said##*: }"
 }
 
-# Who comes while a server of one client has one is refused, and that one goes on.
+# A second client of a server for one client is refused, and the first one continues.
 second_client() {
 	barrier second
 	if ((NODE == 1)); then
@@ -76,26 +76,26 @@ second_client() {
 		within 5 krping_listens
 		barrier second-listens
 		barrier second-over
-		check "the server is over" within 10 krping_idle
+		check "a server for one client ends when the client is killed" within 10 krping_idle
 		{ wait $!; } 2>/dev/null
 	else
 		barrier second-listens
 		echo "client,addr=$server,port=$port" 2>/dev/null >/proc/krping &
 		sleep 0.5
 		! krping_run "client,addr=$server,port=$port,count=1,timeout=5000"
-		ok $? "a second client is not served: ${said##*: }"
+		ok $? "a second client of a server for one client is refused: ${said##*: }"
 		was=$(</proc/krping)
 		sleep 0.5
 		[[ -n $was && $(</proc/krping) != "$was" ]]
-		ok $? "the first one goes on"
+		ok $? "the first client continues after a second one was refused"
 		kill -KILL $!
 		{ wait $!; } 2>/dev/null
-		check "until it is killed" within 10 krping_idle
+		check "the run of the first client ends when it is killed" within 10 krping_idle
 		barrier second-over
 	fi
 }
 
-# hello TEST SIZE: what a client of krping's says in its REQ, in hexadecimal digits; see krping/wire.h
+# hello TEST SIZE: print the private data of a client's REQ in hexadecimal; see krping/wire.h.
 hello() {
 	printf '6b72706701%02x0000%08x0000000100000000000000000000000000000000' "$1" "$2"
 }
@@ -105,7 +105,7 @@ is_refused() {
 	[[ $kt_ret == "${errno[ECONNREFUSED]}" && $kt_text == *"private=krpg"* ]]
 }
 
-# Its size becomes the server's: not 0, and not more than that has.
+# The server uses the size of the client, which must not be 0 or larger than the memory of the server.
 hellos() {
 	local test size number=-1
 	barrier hellos
@@ -115,9 +115,9 @@ hellos() {
 		for size in 0 65 4294967295; do
 			if ((NODE == 1)); then
 				! krping_run "server,port=7604,count=1,${test#ping}"
-				ok $? "a server of $test: ${said##*: }"
+				ok $? "a server of $test refuses a client with $size bytes: ${said##*: }"
 			else
-				check "who comes to $test with $size bytes is refused" within 20 is_refused "$(hello $number $size)"
+				check "a client of $test with $size bytes is refused" within 20 is_refused "$(hello $number $size)"
 				kt release h
 			fi
 			barrier "hello-$test-$size"
@@ -125,29 +125,29 @@ hellos() {
 	done
 }
 
-# nowhere ADDRESS NAME: refused in time
+# nowhere ADDRESS NAME: two cases: connecting fails, and in time.
 nowhere() {
 	local begin=$SECONDS
 	! krping_run "client,$1,port=$port,count=1,timeout=3000"
-	ok $? "$2: ${said##*: }"
+	ok $? "connecting to $2 fails: ${said##*: }"
 	((SECONDS - begin <= 10 * slow))
-	ok $? "in time"
+	ok $? "connecting to $2 fails in time"
 }
 
-# The interface that a scope names can go afterwards: nobody holds it.
+# An interface that was the scope of an address can be removed after the run: no reference to it is left.
 addresses() {
 	((NODE == 2)) || return 0
 	ip link add edge0 type dummy && ip link set edge0 up
-	ok $? "an interface without an RDMA device"
+	ok $? "an interface without an RDMA device is created"
 	nowhere "addr=192.0.2.1" "an address without a route"
-	nowhere "addr=10.56.0.99" "an address of nobody"
-	nowhere "addr6=fe80::99%edge0" "one by an interface without an RDMA device"
-	nowhere "addr6=fe80::99%edge9" "one by an interface that is not there"
-	nowhere "addr6=fe80::99%$NETDEV" "one of nobody by one that is"
-	check "the interface goes" timeout 20 ip link del edge0
+	nowhere "addr=10.56.0.99" "an unused address"
+	nowhere "addr6=fe80::99%edge0" "an address on an interface without an RDMA device"
+	nowhere "addr6=fe80::99%edge9" "an address on an interface that does not exist"
+	nowhere "addr6=fe80::99%$NETDEV" "an unused address on an interface with an RDMA device"
+	check "an interface that was the scope of an address is removed" timeout 20 ip link del edge0
 }
 
-# A device of this node's own: both ends are here, and its interface can go.
+# Both ends of a run are on an extra RDMA device of this node, whose interface is removed.
 interface_goes() {
 	local test
 	barrier interface
@@ -155,52 +155,51 @@ interface_goes() {
 	for test in "" bw,duplex wlat rlat; do
 		ip link add edge1 type dummy && ip link set edge1 up && ip addr add 10.99.0.1/24 dev edge1 &&
 			rdma link add edge type rxe netdev edge1
-		ok $? "another RDMA device"
+		ok $? "${test:-pings}: an extra RDMA device is created"
 		echo "server,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
 		within 5 krping_listens
 		echo "client,addr=10.99.0.1,port=7602,$test,count=4000000000" 2>/dev/null >/proc/krping &
 		sleep 0.5
 		[[ $(grep -c "edge " /proc/krping) == 2 ]]
-		ok $? "${test:-pings} at both ends: $(tr '\n' ';' </proc/krping)"
-		check "its interface goes under load" timeout 60 ip link del edge1
-		check "both runs end" within 20 krping_idle
+		ok $? "${test:-pings}: server and client run on the extra device: $(tr '\n' ';' </proc/krping)"
+		check "${test:-pings}: the interface of the extra device is removed under load" timeout 60 ip link del edge1
+		check "${test:-pings}: both runs end when their interface is removed" within 20 krping_idle
 		{ wait; } 2>/dev/null
 		[[ $(rdma link show) != *edge* ]]
-		ok $? "the RDMA device is gone"
+		ok $? "${test:-pings}: the extra RDMA device is removed with its interface"
 	done
 }
 
 is_on_rxe() { [[ $(</proc/krping) == *"$RDMADEV"* ]]; }
 has_failed() { [[ $(rdma resource show qp link "$RDMADEV/1") == *"state ERR"* ]] || krping_idle; }
 
-# An interface that takes no more packets. rxe of 7.3 flushes its queue pair, and nothing says why; that of 6.1 sends
-# again.
+# An interface that accepts no more packets. rxe of 7.3 flushes its queue pair without a reason; rxe of 6.1 sends again.
 interface_is_full() {
 	barrier full
 	[[ $LINK == rxe ]] || return 0
 	if ((NODE == 1)); then
 		! krping_run "server,port=7603,bw,count=4000000000"
-		ok $? "the server of a client whose interface is full: ${said##*: }"
+		ok $? "a server whose client has a full interface fails: ${said##*: }"
 		barrier full-over
 		return
 	fi
 	{ krping_try "client,addr=$server,port=7603,bw,count=4000000000"; echo "$? ${said##*: }" >full; } &
 	within 5 is_on_rxe
-	check "an interface with room for one packet" network delay 200ms limit 1
+	check "the interface of the client has room for one packet" network delay 200ms limit 1
 	if within 3 has_failed; then
-		check "a run of which nothing is sent ends by itself" within 10 krping_idle
-		check "and with a reason" grep "^[1-9].*Input/output error" full
+		check "a run on a full interface ends" within 10 krping_idle
+		check "a run on a full interface ends with an I/O error" grep "^[1-9].*Input/output error" full
 	else
 		[[ -n $(</proc/krping) ]]
-		ok $? "what is refused is sent again: $(</proc/krping)"
+		ok $? "a run on a full interface sends again: $(</proc/krping)"
 	fi
 	check "the interface has room again" network
 	echo stop=all >/proc/krping
 	wait
 	echo "# $(<full)"
-	# Of 7.3 QP 1, too, if the CM had something to send.
+	# On 7.3 QP 1 may have been flushed as well, if the CM had a packet to send.
 	rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
-	ok $? "a new RDMA device"
+	ok $? "the RDMA device is recreated after the interface was full"
 	barrier full-over
 }
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-runs: servers for many clients, runs in the background, how they are stopped, limits of time and of quality,
-# results for programs, and the tests that only new krpings have.
+# krping-runs: servers for many clients, runs in the background and their stop, limits of time and of quality, results for
+# programs, and the tests that only this version of krping has.
 #
 #   node 1 (server) <--- pings and measurements ---> node 2 (clients)
 #
@@ -20,11 +20,11 @@ barrier begun
 server=$(addr4 1)
 debugfs=/sys/kernel/debug/krping
 turn=0
-# Where the processor is emulated an operation takes a hundred times as long.
+# Use fewer operations on an emulated processor, where an operation takes a hundred times as long.
 less=$((slow == 1 ? 1 : 20))
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# of KEY: its value in the line.
+# of KEY: print the value of KEY in "line".
 of() {
 	local word
 	for word in $line; do
@@ -34,7 +34,7 @@ of() {
 
 is_over() { krping_run list && [[ $(state_of "$1") == over ]]; }
 
-# state_of RUN: what the list says of it.
+# state_of RUN: print the state of RUN in the list.
 state_of() {
 	local fd text
 	exec {fd}<>/proc/krping
@@ -45,15 +45,15 @@ state_of() {
 	exec {fd}>&-
 }
 
-# fails WORDS NAME COMMAND: write() fails, and says so.
+# fails WORDS NAME COMMAND: one case: write() of COMMAND fails, and its error message has WORDS.
 fails() {
 	local status=0
 	krping_try "$3" || status=$?
 	((status != 0)) && [[ $said == *"$1"* ]]
-	ok $? "$2: ${said##*: }"
+	ok $? "$2 fails: ${said##*: }"
 }
 
-# on_both SERVER CLIENT [SERVER-FAILS]: one run of each; their lines are left.
+# on_both SERVER CLIENT [SERVER-FAILS]: one run of each, which may fail on the server; sets "line" to the result.
 on_both() {
 	turn=$((turn + 1))
 	barrier "both$turn"
@@ -67,7 +67,7 @@ on_both() {
 	fi
 }
 
-# at_least NAME NUMBER: a number in the line.
+# at_least NAME NUMBER: the value of NAME in "line" is NUMBER or more.
 at_least() {
 	local number
 	number=$(of "$1")
@@ -99,7 +99,7 @@ tests() {
 	on_both "size=64" "sweep=1-64,count=3,verify=crc"
 	on_both "" "fr,duration=1"
 	on_both "accept=4,max_conns=4,bw,size=4096" "qps=4,bw,count=500,size=4096,verify=crc"
-	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "four connections did it all: $line"; }
+	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "a run with qps=4 completes all operations of four connections: $line"; }
 	if [[ $LINK == siw ]]; then
 		on_siw
 		return
@@ -114,48 +114,48 @@ tests() {
 numbers() {
 	((NODE == 2)) || return
 	at_least ops 1 && at_least ops_s 1 && at_least time_ns 1
-	ok $? "$1 has numbers: $line"
+	ok $? "a run of $1 has numbers: $line"
 	[[ $1 == sbw || $1 == rbw ]] || { at_least p50_ns 1 && at_least p99_ns "$(of p50_ns)" && at_least rtt_max_ns "$(of p99_ns)"; }
-	ok $? "$1 has percentiles"
+	ok $? "a run of $1 has percentiles"
 }
 
-# What iWARP has not is refused.
+# Operations that iWARP does not have are refused.
 on_siw() {
 	local command
 	for command in atomic=fadd bw,imm; do
 		barrier "no-$command"
 		if ((NODE == 1)); then
 			krping_run "server,port=7400,$command,timeout=3000"
-			ok $((! $?)) "$command: server: ${said##*: }"
+			ok $((! $?)) "a server of $command on siw is refused: ${said##*: }"
 		else
-			fails "" "$command" "client,addr=$server,port=7400,count=1,$command"
+			fails "" "a client of $command on siw" "client,addr=$server,port=7400,count=1,$command"
 		fi
 		barrier "no-$command-over"
 	done
 }
 
-# Many at a time, then a death, then one more.
+# Eight clients at a time, then a client that is killed, then one more.
 many() {
 	local i failed=0 pids=()
 	barrier many
 	if ((NODE == 1)); then
 		krping_run "server,port=7401,size=4096,accept=0,bg"
-		ok $? "a server in the background: $line"
+		ok $? "a server for many clients starts in the background: $line"
 		many=$(of run)
 		within 5 krping_listens
-		ok $? "it listens"
+		ok $? "a server for many clients listens"
 		barrier many-begin
 		barrier many-dead
 		[[ $(state_of "$many") == running ]]
-		ok $? "it survives the death of a client"
+		ok $? "a server is still running after a client was killed"
 		barrier many-again
-		check "stop=$many" krping_run "stop=$many"
+		check "a server for many clients is stopped" krping_run "stop=$many"
 		krping_run "stop=$many"
-		ok $((! $?)) "it can be stopped once: ${said##*: }"
+		ok $((! $?)) "stopping a stopped server is refused: ${said##*: }"
 		[[ $(state_of "$many") == over ]]
-		ok $? "it is over"
+		ok $? "the state of a stopped server is over"
 		grep -q '"clients": 10' "$debugfs/$many/result"
-		ok $? "it has served ten: $(grep clients "$debugfs/$many/result")"
+		ok $? "the result of the server counts ten clients: $(grep clients "$debugfs/$many/result")"
 	else
 		barrier many-begin
 		for i in {1..8}; do
@@ -166,14 +166,14 @@ many() {
 			wait "$i" || failed=$((failed + 1))
 		done
 		((failed == 0))
-		ok $? "eight clients at a time: $failed failed"
+		ok $? "eight clients at a time are served: $failed failed"
 		echo "client,addr=$server,port=7401,size=4096" 2>/dev/null >/proc/krping &
 		sleep 0.5
 		kill -KILL $!
 		{ wait $!; } 2>/dev/null
-		check "the killed client is gone" within 10 krping_idle
+		check "the run of a killed client ends" within 10 krping_idle
 		barrier many-dead
-		check "one more" krping_run "client,addr=$server,port=7401,count=5,size=64"
+		check "a client is served after another one was killed" krping_run "client,addr=$server,port=7401,count=5,size=64"
 		barrier many-again
 	fi
 }
@@ -185,21 +185,21 @@ limits() {
 		many=$(of run)
 		barrier limits-begin
 		barrier limits-over
-		check "stop=all" krping_run "stop=all"
+		check "stop=all stops a server with max_conns=1" krping_run "stop=all"
 	else
 		barrier limits-begin
 		krping_run "client,addr=$server,port=7402,bg"
 		within 5 grep -q "$RDMADEV" /proc/krping
 		! krping_run "client,addr=$server,port=7402,count=1"
-		ok $? "no more than max_conns: ${said##*: }"
-		check "stop=all" krping_run "stop=all"
-		check "nothing runs" krping_idle
+		ok $? "a client beyond max_conns is refused: ${said##*: }"
+		check "stop=all stops a client in the background" krping_run "stop=all"
+		check "no run is left after stop=all" krping_idle
 		within 5 krping_run "client,addr=$server,port=7402,count=1"
-		ok $? "then another one may come"
-		fails "Numerical result out of range" "min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
-		fails "Numerical result out of range" "max_lat" "client,addr=$server,port=7402,count=10,max_lat=1,fault=delay:1"
-		fails "Numerical result out of range" "max_p99" "client,addr=$server,port=7402,count=10,max_p99=1"
-		check "limits that are kept" krping_run "client,addr=$server,port=7402,count=10,min_bw=0,max_lat=10000000,max_p99=10000000"
+		ok $? "a client is served after another one has left max_conns"
+		fails "Numerical result out of range" "a client below min_bw" "client,addr=$server,port=7402,count=10,min_bw=4000000000"
+		fails "Numerical result out of range" "a client above max_lat" "client,addr=$server,port=7402,count=10,max_lat=1,fault=delay:1"
+		fails "Numerical result out of range" "a client above max_p99" "client,addr=$server,port=7402,count=10,max_p99=1"
+		check "a client within its limits succeeds" krping_run "client,addr=$server,port=7402,count=10,min_bw=0,max_lat=10000000,max_p99=10000000"
 		barrier limits-over
 	fi
 }
@@ -208,41 +208,41 @@ times() {
 	local begin=$SECONDS
 	barrier times
 	if ((NODE == 1)); then
-		fails "timed out" "a server that nobody calls" "server,port=7403,timeout=500"
+		fails "timed out" "a server without clients" "server,port=7403,timeout=500"
 		((SECONDS - begin <= 5 * slow))
-		ok $? "in time"
+		ok $? "a server without clients times out in time"
 		barrier times-mute
 		krping_run "server,port=7403,size=64,idle_timeout=1000"
-		ok $((! $?)) "a client that says nothing any more: ${said##*: }"
+		ok $((! $?)) "a server fails if its client falls silent: ${said##*: }"
 		barrier times-deaf
 		krping_run "server,port=7403,fault=drop:5"
-		ok $((! $?)) "a server that says nothing any more: ${said##*: }"
+		ok $((! $?)) "a server that falls silent fails: ${said##*: }"
 		barrier times-slat-mute
 		krping_run "server,port=7403,slat,count=100,idle_timeout=1000"
-		ok $((! $?)) "a client of slat that says nothing any more: ${said##*: }"
+		ok $((! $?)) "a server of slat fails if its client falls silent: ${said##*: }"
 		barrier times-slat-deaf
 		krping_run "server,port=7403,slat,count=100,fault=drop:5"
-		ok $((! $?)) "a server of slat that says nothing any more: ${said##*: }"
+		ok $((! $?)) "a server of slat that falls silent fails: ${said##*: }"
 		barrier times-kill
 		krping_run "server,port=7403,fault=kill:5"
-		ok $((! $?)) "a server that goes: ${said##*: }"
+		ok $((! $?)) "a server with fault=kill fails: ${said##*: }"
 		barrier times-over
 	else
 		barrier times-mute
-		fails "" "fault=drop of a client" "client,addr=$server,port=7403,fault=drop:5"
+		fails "" "a client with fault=drop" "client,addr=$server,port=7403,fault=drop:5"
 		barrier times-deaf
-		fails "timed out" "idle_timeout of a client" "client,addr=$server,port=7403,idle_timeout=1000"
+		fails "timed out" "a client with idle_timeout" "client,addr=$server,port=7403,idle_timeout=1000"
 		barrier times-slat-mute
-		fails "" "fault=drop of a client of slat" "client,addr=$server,port=7403,slat,count=100,fault=drop:5"
+		fails "" "a client of slat with fault=drop" "client,addr=$server,port=7403,slat,count=100,fault=drop:5"
 		barrier times-slat-deaf
-		fails "timed out" "idle_timeout of a client of slat" "client,addr=$server,port=7403,slat,count=100,idle_timeout=1000"
+		fails "timed out" "a client of slat with idle_timeout" "client,addr=$server,port=7403,slat,count=100,idle_timeout=1000"
 		barrier times-kill
-		fails "reset" "a server that is killed" "client,addr=$server,port=7403"
+		fails "reset" "a client whose server disconnects" "client,addr=$server,port=7403"
 		barrier times-over
 		begin=$SECONDS
-		fails "timed out" "timeout of a client" "client,addr=10.56.0.99,port=1,timeout=300"
+		fails "timed out" "a client of an unused address" "client,addr=10.56.0.99,port=1,timeout=300"
 		((SECONDS - begin <= 15 * slow))
-		ok $? "in time"
+		ok $? "a client of an unused address times out in time"
 	fi
 }
 
@@ -267,45 +267,45 @@ results() {
 		hist = [[int(word) for word in line.split()] for line in open(sys.argv[1] + "/hist")]
 		assert sum(row[2] for row in hist) == 140
 	EOF
-	ok $? "JSON and histogram of run $run"
+	ok $? "run $run has valid JSON and a valid histogram"
 	for i in {1..70}; do krping_run "client,addr=$server,port=7499,count=1,conn_timeout=500"; done
 	kept=("$debugfs"/*)
 	((${#kept[@]} <= 64)) && [[ ! -e $debugfs/$run ]]
-	ok $? "no more than 64 results are kept"
+	ok $? "at most 64 results are kept"
 }
 
 from_77() { [[ $(rdma resource show cm_id) == *"src-addr 192.168.77.2:"* ]]; }
 
 where() {
-	# Not the first address of the device, and of another subnet.
+	# A second address of the device, of another subnet.
 	ip addr add "192.168.77.$NODE/24" dev "$NETDEV"
 	barrier where
 	if ((NODE == 1)); then
 		krping_run "server,port=7404,accept=0,bg,dev=$RDMADEV"
-		ok $? "dev of a server: $said"
+		ok $? "a server with dev succeeds: $said"
 		barrier where-begin
 		barrier where-over
 		krping_run "stop=all"
 	else
 		barrier where-begin
-		check "dev" krping_run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
-		fails "No such device" "another dev" "client,addr=$server,port=7404,count=3,dev=nothing0"
+		check "a client with dev succeeds" krping_run "client,addr=$server,port=7404,count=3,dev=$RDMADEV"
+		fails "No such device" "a client with a dev that does not exist" "client,addr=$server,port=7404,count=3,dev=nothing0"
 		krping_run "client,addr=192.168.77.1,port=7404,dev=$RDMADEV,bg"
 		check "with dev a client takes the address in the subnet of the server" within 10 from_77
 		krping_run "stop=$(of run)"
-		check "src" krping_run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
-		fails "" "a src of another host" "client,addr=$server,port=7404,count=3,src=$(addr4 1)"
-		check "netns by process" krping_run "client,addr=$server,port=7404,count=3,netns=$$"
+		check "a client with src succeeds" krping_run "client,addr=$server,port=7404,count=3,src=$(addr4 2)"
+		fails "" "a client with the src of another host" "client,addr=$server,port=7404,count=3,src=$(addr4 1)"
+		check "a client with netns by process succeeds" krping_run "client,addr=$server,port=7404,count=3,netns=$$"
 		exec {ns}</proc/self/ns/net
-		check "netns by descriptor" krping_run "client,addr=$server,port=7404,count=3,netns=$ns"
+		check "a client with netns by descriptor succeeds" krping_run "client,addr=$server,port=7404,count=3,netns=$ns"
 		exec {ns}<&-
-		fails "" "no netns" "client,addr=$server,port=7404,count=3,netns=2147483646"
-		check "vector" krping_run "client,addr=$server,port=7404,count=3,vector=0"
+		fails "" "a client with a netns that does not exist" "client,addr=$server,port=7404,count=3,netns=2147483646"
+		check "a client with vector succeeds" krping_run "client,addr=$server,port=7404,count=3,vector=0"
 		barrier where-over
 	fi
 }
 
-# Does each run of these ids have had so many messages?
+# have_had MESSAGES ID...: each of these runs has transferred more than MESSAGES.
 have_had() {
 	local messages=$1 id
 	shift
@@ -315,21 +315,21 @@ have_had() {
 	done
 }
 
-# Is a task at work for krping that is bound to this processor?
+# cpu_at_work CPU: a task of krping that is bound to CPU is running.
 cpu_at_work() {
 	[[ $(cat /proc/[0-9]*/comm 2>/dev/null) == *"kworker/$1:"+([0-9])"+krping_cpu"* ]]
 }
 
-# Tasks that share the work, and where they run. Nobody of a team waits for another one to be done.
+# Tasks that share the connections of a run, and their processors. No connection waits until another one has completed.
 teams() {
 	local i ids=() cpu begin one four
 	cpu=$(($(nproc) - 1))
 	on_both "accept=4,threads=2,bw,size=4096" "qps=4,threads=2,bw,count=500,size=4096,verify=crc"
-	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "two tasks did it for four: $line"; }
+	((NODE == 1)) || { [[ $(of ops) == 2000 && $(of clients) == 4 ]]; ok $? "two tasks complete all operations of four connections: $line"; }
 	on_both "accept=3,threads=1,wlat,count=50" "qps=3,threads=1,wlat,count=50"
 	on_both "accept=3,threads=2,slat,count=50,poll" "qps=3,threads=3,slat,count=50,poll"
 	on_both "accept=2,threads=1,size=5000" "qps=2,threads=1,count=50,size=5000,validate"
-	# Four that pause twenty times 100 ms at once, or one after the other, which is at least six seconds more.
+	# Each of four connections pauses twenty times for 100 ms. Pauses one after the other would take six seconds more.
 	begin=${EPOCHREALTIME/[.,]/}
 	on_both "" "count=20,fault=delay:100"
 	one=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
@@ -337,13 +337,13 @@ teams() {
 	on_both "accept=4" "qps=4,threads=1,count=20,fault=delay:100"
 	four=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
 	((four < 2 * one + 2000))
-	ok $? "nor until one has paused: $four ms, one of them $one ms"
+	ok $? "connections of one task pause at the same time: $four ms for four, $one ms for one"
 	on_both "cpu=$cpu,size=64" "cpu=$cpu,count=50,validate"
 	on_both "accept=3,cpu=$cpu,threads=2,sbw" "qps=3,cpu=0,threads=2,sbw,count=500"
 	barrier teams
 	if ((NODE == 1)); then
 		krping_run "server,port=7405,accept=0,threads=1,bg"
-		ok $? "a server that serves all of them by one task: $said"
+		ok $? "a server with one task for all clients starts: $said"
 		within 5 krping_listens
 		barrier teams-begin
 		barrier teams-over
@@ -354,15 +354,16 @@ teams() {
 			krping_run "client,addr=$server,port=7405,bg,cpu=$cpu"
 			ids+=("$(of run)")
 		done
-		check "three clients are served" within 20 have_had 50 "${ids[@]}"
-		check "and are at work on processor $cpu" within 20 cpu_at_work "$cpu"
+		check "three clients are served by one task" within 20 have_had 50 "${ids[@]}"
+		check "clients with cpu=$cpu run on processor $cpu" within 20 cpu_at_work "$cpu"
 		check "stop=all" krping_run "stop=all"
 		fails "Invalid argument" "no such processor" "client,addr=$server,port=7405,count=1,cpu=65535"
 		barrier teams-over
 	fi
 }
 
-# pause_task PID: stopped for a second and continued, as by Ctrl-Z and fg; frozen by its control group, too, if there are any.
+# pause_task PID: stop it for a second and continue it, as by Ctrl-Z and fg. Freeze it by a control group as well, if the
+# kernel has control groups.
 pause_task() {
 	local group=/tmp/cgroup/krping$1
 	kill -STOP "$1"
@@ -377,7 +378,7 @@ pause_task() {
 	echo 0 >"$group/cgroup.freeze"
 }
 
-# A run goes on while its writer is stopped or frozen, and after that; a signal that has a handler or kills ends it.
+# A run continues while its writer is stopped or frozen, and after that. A signal that kills or has a handler ends it.
 stopped() {
 	local status=0
 	barrier stopped
@@ -385,18 +386,18 @@ stopped() {
 		echo "server,port=7406,size=4096,idle_timeout=60000" 2>/dev/null >/proc/krping &
 		within 5 krping_listens
 		pause_task $!
-		check "a server waits on after its writer was stopped" kill -0 $!
-		check "a server listens on after its writer was stopped" krping_listens
+		check "the writer of a server still waits after it was stopped" kill -0 $!
+		check "a server still listens after its writer was stopped" krping_listens
 		barrier stopped-client
 		wait $! || status=$?
-		ok $status "a server that was stopped and continued ends well"
+		ok $status "a server whose writer was stopped and continued succeeds"
 	else
 		barrier stopped-client
 		echo "client,addr=$server,port=7406,duration=6" 2>/dev/null >/proc/krping &
 		sleep 1
 		pause_task $!
 		wait $! || status=$?
-		ok $status "a client that was stopped and continued ends well"
+		ok $status "a client whose writer was stopped and continued succeeds"
 		echo "client,addr=$server,port=7499,conn_timeout=500" 2>/dev/null >/proc/krping &
 		kill -STOP $!
 		sleep 1
@@ -405,12 +406,12 @@ stopped() {
 		status=0
 		{ wait $!; } 2>/dev/null || status=$?
 		((status == 143 || status == 1))
-		ok $? "a signal ends the writer of a command that was stopped: $status"
-		check "its run is over" within 5 krping_idle
+		ok $? "a signal ends a stopped writer of a command: $status"
+		check "the run of a stopped writer ends by the signal" within 5 krping_idle
 	fi
 }
 
-# A server shows its address, and stop= is a good end for it.
+# A server shows its address, and succeeds when it is stopped by stop=.
 listening() {
 	local status=0 run
 	barrier listening
@@ -424,17 +425,17 @@ listening() {
 	krping_run list
 	grep -q '"listen": "0.0.0.0:7407"' "$debugfs/$run/result"
 	ok $? "the result has the address of a server"
-	check "a server in the background is stopped" krping_run "stop=$run"
+	check "stop= stops a server in the background" krping_run "stop=$run"
 	grep -q '"state": "over".*"error": 0,' "$debugfs/$run/result"
 	ok $? "a server in the background that was stopped has succeeded"
 	echo "server,port=7407" 2>/dev/null >/proc/krping &
 	within 5 krping_listens
-	check "a server is stopped" krping_run "stop=all"
+	check "stop=all stops a server" krping_run "stop=all"
 	wait $! || status=$?
 	ok $status "the command of a server that was stopped succeeds"
 }
 
-# Operations before those that are measured, and the time of each one.
+# Operations of the warm-up before those that are measured, and the time of each operation.
 samples() {
 	local test run
 	for test in "" wlat slat rlat; do
@@ -443,18 +444,18 @@ samples() {
 		run=$(of run)
 		[[ $(of ops) == 50 && $(wc -l <"$debugfs/$run/samples") == 50 ]] &&
 			awk '$1 != 64 || $2 < 1 { bad = 1 } END { exit bad }' "$debugfs/$run/samples"
-		ok $? "${test:-ping}: warm-up is not measured, and each time is kept: $(of ops), $(wc -l <"$debugfs/$run/samples")"
+		ok $? "${test:-ping} does not measure the warm-up, and keeps the time of each operation: $(of ops), $(wc -l <"$debugfs/$run/samples")"
 	done
 	on_both "bw,duplex,count=50,size=4096" "bw,duplex,count=50,size=4096,warmup=30,validate"
 	on_both "sbw,size=100" "sbw,count=50,size=100,warmup=500"
 	on_both "wlat,sweep=8-64,count=20" "wlat,sweep=8-64,count=20,warmup=5,samples=30"
-	((NODE == 1)) || { (($(wc -l <"$debugfs/$(of run)/samples") == 30)); ok $? "no more times are kept than asked for"; }
+	((NODE == 1)) || { (($(wc -l <"$debugfs/$(of run)/samples") == 30)); ok $? "samples=30 keeps 30 times"; }
 	barrier samples-none
 	if ((NODE == 1)); then
 		krping_run "server,port=7400,rlat"
-		ok $? "a server of no operations: $said"
+		ok $? "a server of 0 operations succeeds: $said"
 	else
-		fails "Numerical result out of range" "a limit of times fails if nothing was measured" \
+		fails "Numerical result out of range" "a client of 0 operations with max_p99" \
 			"client,addr=$server,port=7400,rlat,count=0,max_p99=1"
 	fi
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mapped: every word that programs store through mappings reaches the other node: within milliseconds; one here and there, every word of every
-# page, by many programs at once, by one that is killed while it stores, with flush_us=0, and around a time in which the
-# transmitter is off.
+# mapped: every word that programs store through mappings reaches the other node within milliseconds. The words are
+# scattered, all words of all pages, or stored by many programs at once, or by a program that is killed. Also with
+# flush_us=0, and around a time in which the transmitter is off.
 #
 #   node 1 (stores) <---> node 2 (stores beside it)
 #
@@ -26,7 +26,7 @@ before=$(resources)
 # equal NAME: both nodes have the same memory.
 equal() {
 	local status=0
-	# One that was too slow catches up for a while.
+	# A peer that has fallen behind needs time to catch up.
 	barrier "$1-quiet"
 	rfm_settle || status=1
 	barrier "$1-synced"
@@ -37,43 +37,43 @@ equal() {
 	return "$status"
 }
 
-# There and back takes two looks of the flushers, and what this machine takes to let all have their turn.
+# A round trip takes one scan interval of each flusher, and the time until the tasks run.
 soon() {
 	local us
 	case $NODE in
 	1)
 		us=$(rfm bounce 786432 40)
 		((us < 100000 * slow))
-		ok $? "what is stored is there, and an answer here, after $us us"
+		ok $? "flush_us=$1: a stored number is answered in time: $us us"
 		;;
-	2) check "numbers are seen and answered" rfm reflect 786432 40 $((60 * slow)) ;;
+	2) check "flush_us=$1: node 2 answers the stored numbers of node 1" rfm reflect 786432 40 $((60 * slow)) ;;
 	esac
 	barrier "soon$1"
 }
 
-# The page is protected again and again while a program stores into it now and then.
+# The page is write-protected again between the stores of a program.
 now_and_then() {
-	check "words here and there are stored and written" rfm scatter $((65536 * NODE)) 65536 5 "$NODE"
-	check "both are equal" equal "now$1"
+	check "flush_us=$1: node $NODE stores and writes scattered words" rfm scatter $((65536 * NODE)) 65536 5 "$NODE"
+	check "flush_us=$1: both nodes are equal after scattered words" equal "now$1"
 }
 
 every_word() {
-	check "every word of 64 pages is stored" rfm stain $((262144 * NODE)) 262144 2
-	check "both are equal" equal "every$1"
+	check "flush_us=$1: node $NODE stores every word of 64 pages" rfm stain $((262144 * NODE)) 262144 2
+	check "flush_us=$1: both nodes are equal after storing every word of 64 pages" equal "every$1"
 }
 
-# Eight programs on each node, each has every 16th word of the same pages.
+# Eight programs on each node, each stores every 16th word of the same pages.
 side_by_side() {
 	local i rounds=$((200 / slow)) pids=()
 	for ((i = 0; i < 8; i++)); do
 		rfm own $((16384 + 4 * (2 * i + NODE - 1))) 8192 16 "$rounds" &
 		pids+=($!)
 	done
-	check "eight programs count" wait "${pids[@]}"
+	check "flush_us=$1: eight programs of node $NODE count in shared pages" wait "${pids[@]}"
 	barrier "counted$1"
-	check "both are equal" equal "side$1"
+	check "flush_us=$1: both nodes are equal after counting in shared pages" equal "side$1"
 	[[ $(dd if="$RFM" bs=4096 skip=4 count=8 status=none | od -An -v -tu4 -w4 | sort -u | tr -d ' \n') == "$rounds" ]]
-	ok $? "and no word is damaged"
+	ok $? "flush_us=$1: no word of shared pages is damaged"
 	barrier "judged$1"
 }
 
@@ -86,41 +86,41 @@ killed() {
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
 	done
-	check "both are equal after those who stored were killed" equal "killed$1"
+	check "flush_us=$1: both nodes are equal after storing programs were killed" equal "killed$1"
 }
 
-# What is stored while the transmitter is off stays here, however late it is found.
+# Words stored while the transmitter is off are not sent, even if the flusher finds them after it is on again.
 eclipse() {
 	if ((NODE == 1)); then
-		check "stores before, while and after the transmitter is off" rfm eclipse 4096
+		check "node 1 stores words before, while and after its transmitter is off" rfm eclipse 4096
 	fi
 	barrier "eclipse$1"
 	if ((NODE == 2)); then
-		check "what was stored before arrives" rfm await 4096 1 $((10 * slow))
-		check "what was stored after, too" rfm await 4104 3 $((10 * slow))
+		check "node 2 receives a word stored before the transmitter was off" rfm await 4096 1 $((10 * slow))
+		check "node 2 receives a word stored after the transmitter was off" rfm await 4104 3 $((10 * slow))
 		[[ $(rfm peek 4100) == 0 ]]
-		ok $? "what was stored meanwhile does not"
+		ok $? "node 2 does not receive a word stored while the transmitter was off"
 	fi
 	barrier "eclipsed$1"
 }
 
 (($# > 0)) || set -- soon now_and_then every_word side_by_side killed
 for us in 50 0; do
-	check "a device with flush_us=$us" rfm_make 1M flush_us=$us
-	check "is linked" within 30 rfm_is ready
+	check "flush_us=$us: node $NODE creates a device" rfm_make 1M flush_us=$us
+	check "flush_us=$us: node $NODE is linked" within 30 rfm_is ready
 	barrier "linked$us"
 	for case in "$@"; do
 		$case "$us"
 	done
-	check "the device goes" rfm_unmake
+	check "flush_us=$us: node $NODE removes its device" rfm_unmake
 	barrier "gone$us"
 done
-# A tenth of a second: the stores are not found before the calls look.
-check "a device with flush_us=100000" rfm_make 1M flush_us=100000
-check "is linked" within 30 rfm_is ready
+# A tenth of a second, so that a call, not the flusher, finds the stores.
+check "flush_us=100000: node $NODE creates a device" rfm_make 1M flush_us=100000
+check "flush_us=100000: node $NODE is linked" within 30 rfm_is ready
 barrier late
 eclipse late
-check "the device goes" rfm_unmake
+check "flush_us=100000: node $NODE removes its device" rfm_unmake
 after=$(resources)
 [[ $before == "$after" ]]
 ok $? "no RDMA resource is left"

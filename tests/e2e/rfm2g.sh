@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rfm2g: a device without peers is a card for programs that know cards: every command, mapping, register and limit of
-# rfm2g.md, in several sizes; what an admin does wrong; a fuzzer; and nothing is left of it afterwards.
+# rfm2g: a device without peers behaves as a card for programs: every command, mapping, register and limit of rfm2g.md, with
+# several sizes; invalid settings; a fuzzer; and no resource is left.
 #
 #   each node for itself: abi, fuzz, own ---> /dev/rfm2gN
 #
@@ -21,12 +21,12 @@
 
 name=${RFM#/dev/}
 config=/sys/kernel/config/vrfm
-# 7 is free on every node: each node has its own below it.
+# Unit 7 is free on every node.
 spare=$config/rfm2g7
 
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 
-# refused ERRNO DESCRIPTION COMMAND...: it fails with that error's text
+# refused ERROR DESCRIPTION COMMAND...: one case: COMMAND fails, and prints the text of that error.
 refused() {
 	local wanted=$1 text=$2 said
 	shift 2
@@ -40,7 +40,7 @@ put() {
 	echo "$2" >"$1"
 }
 
-# make DIRECTORY NODE [SIZE]: and enable it
+# make DIRECTORY NODE [SIZE]: create a device and enable it.
 make() {
 	mkdir "$1" && put "$1/node_id" "$2" && put "$1/size" "${3:-64M}" && put "$1/enable" 1
 }
@@ -48,27 +48,27 @@ make() {
 cards() {
 	local size
 	for size in 64M 1M; do
-		check "a device of $size" make "$config/$name" "$NODE" "$size"
-		check "has its node in /dev" test -c "$RFM"
+		check "a device of $size is created" make "$config/$name" "$NODE" "$size"
+		check "a device of $size has a node in /dev" test -c "$RFM"
 		results abi "$RFM" "$NODE" "$(<"$config/$name/size")"
-		check "it goes" rmdir "$config/$name"
-		check "and so does $RFM" test ! -e "$RFM"
+		check "a device of $size is removed" rmdir "$config/$name"
+		check "a removed device of $size has no node in /dev" test ! -e "$RFM"
 	done
 }
 
 small() {
 	make "$config/$name" "$NODE" 4K
-	ok $? "a device of one page"
+	ok $? "a device of one page is created"
 	printf 'hello' | dd of="$RFM" bs=5 count=1 status=none conv=notrunc
 	[[ $(head -c 5 "$RFM") == hello ]]
-	ok $? "can be written and read by any program"
+	ok $? "a device of one page can be written and read by common programs"
 	[[ $(wc -c <"$RFM") == 4096 ]]
-	ok $? "and ends where it ends"
-	refused "No space left" "a byte behind the end" dd if=/dev/zero of="$RFM" bs=1 seek=4096 count=1 conv=notrunc
+	ok $? "a device of one page has 4096 bytes to read"
+	refused "No space left" "writing behind the end of a device of one page is refused" dd if=/dev/zero of="$RFM" bs=1 seek=4096 count=1 conv=notrunc
 	rmdir "$config/$name"
 }
 
-# Who looks for a card asks /proc.
+# Programs find cards in /proc.
 page() {
 	local count
 	make "$config/$name" "$NODE" 1M
@@ -77,12 +77,12 @@ page() {
 	[[ $count == "$(find /dev -maxdepth 1 -name 'rfm2g*' | wc -l)" ]]
 	ok $? "/proc/rfm2g counts the devices in its first line: $count"
 	grep -q "^$name node $NODE network 1 size 1048576 opens 0 refused 0$" /proc/rfm2g
-	ok $? "and says what each is"
+	ok $? "/proc/rfm2g has node, network and size of the device"
 	[[ $(stat -c %a:%u:%g "$RFM") == 660:0:0 ]]
-	ok $? "the device is root's: $(stat -c %a:%u:%g "$RFM")"
+	ok $? "the device belongs to root: $(stat -c %a:%u:%g "$RFM")"
 	[[ $(<"/sys/class/rfm2g/$name/node_id") == "$NODE" && $(<"/sys/class/rfm2g/$name/size") == 1048576 &&
 		$(<"/sys/class/rfm2g/$name/network") == 1 ]]
-	ok $? "sysfs tells node, size and network"
+	ok $? "sysfs has node, size and network of the device"
 	barrier seen
 	rmdir "$config/$name"
 	barrier gone
@@ -91,22 +91,22 @@ page() {
 busy() {
 	make "$config/$name" "$NODE" 1M
 	exec 7<>"$RFM"
-	refused busy "disabling a device that is open" put "$config/$name/enable" 0
-	refused busy "changing its size" put "$config/$name/size" 2M
-	refused busy "changing its node" put "$config/$name/node_id" 9
-	check "enabling it twice is nothing" put "$config/$name/enable" 1
+	refused busy "disabling an open device is refused" put "$config/$name/enable" 0
+	refused busy "changing the size of an open device is refused" put "$config/$name/size" 2M
+	refused busy "changing the node of an open device is refused" put "$config/$name/node_id" 9
+	check "enabling an enabled device succeeds" put "$config/$name/enable" 1
 	exec 7>&-
-	check "closed, it can be disabled" put "$config/$name/enable" 0
-	check "and changed" put "$config/$name/size" 2M
-	check "and enabled" put "$config/$name/enable" 1
+	check "a closed device is disabled" put "$config/$name/enable" 0
+	check "the size of a disabled device is changed" put "$config/$name/size" 2M
+	check "a device with a changed size is enabled" put "$config/$name/enable" 1
 	exec 7<>"$RFM"
 	python3 -c 'import select; p = select.poll(); p.register(7, select.POLLIN); print(p.poll(60000))' >"$results/polled" &
 	sleep $((2 * slow))
-	check "removing its directory does not ask" rmdir "$config/$name"
+	check "removing the directory of an open device succeeds" rmdir "$config/$name"
 	wait $!
 	[[ $(<"$results/polled") == "[(7, 24)]" ]]
-	ok $? "who polls it is woken: $(<"$results/polled")"
-	refused "No such device" "who has it open is told" dd bs=1 count=1 <&7
+	ok $? "poll() on a removed device is woken: $(<"$results/polled")"
+	refused "No such device" "reading an open file of a removed device fails" dd bs=1 count=1 <&7
 	exec 7>&-
 }
 
@@ -118,24 +118,24 @@ locked() {
 	barrier locked
 }
 
-# allocated: pages that this kernel has allocated since it booted
+# allocated: print the number of pages that this kernel has allocated since it booted.
 allocated() {
 	awk '/^pgalloc/ { n += $2 } END { print n }' /proc/vmstat
 }
 
-# Refused by a look at what is available: nothing is taken first. No node has 2 GiB.
+# The driver checks the available memory before it allocates. No node has 2 GiB.
 too_large() {
 	local before
 	mkdir $spare && put $spare/node_id 99 && put $spare/size 2G
 	before=$(allocated)
-	refused "Cannot allocate memory" "a device that the machine cannot hold" put $spare/enable 1
+	refused "Cannot allocate memory" "a device larger than the available memory is refused" put $spare/enable 1
 	(($(allocated) - before < 16384))
-	ok $? "it took no memory: $(($(allocated) - before)) pages"
+	ok $? "a device larger than the available memory allocates nothing: $(($(allocated) - before)) pages"
 	rmdir $spare
 	barrier too_large
 }
 
-# Who watches is never let alone.
+# A watcher of a word that changes all the time.
 watched() {
 	make "$config/$name" "$NODE" 1M
 	results own "$RFM" busy
@@ -145,10 +145,10 @@ watched() {
 
 wrong() {
 	local turn
-	refused Invalid "a device of another name" mkdir $config/card0
-	refused Invalid "of a number that is too high" mkdir $config/rfm2g8
-	refused Invalid "of two digits" mkdir $config/rfm2g10
-	# One at a time where the nodes share a kernel.
+	refused Invalid "a device with another name is refused" mkdir $config/card0
+	refused Invalid "a device with a number that is too high is refused" mkdir $config/rfm2g8
+	refused Invalid "a device with a number of two digits is refused" mkdir $config/rfm2g10
+	# One node at a time, because on uml-debug the nodes share a kernel.
 	for ((turn = 1; turn <= NODES; turn++)); do
 		((turn != NODE)) || wrong_values
 		barrier "wrong$turn"
@@ -158,26 +158,26 @@ wrong() {
 wrong_values() {
 	local size
 	mkdir $spare
-	refused Invalid "enabling it without a node" put $spare/enable 1
-	refused "out of range" "a node of 256" put $spare/node_id 256
-	refused Invalid "a node that is no number" put $spare/node_id one
+	refused Invalid "enabling a device without a node is refused" put $spare/enable 1
+	refused "out of range" "node 256 is refused" put $spare/node_id 256
+	refused Invalid "a node that is no number is refused" put $spare/node_id one
 	for size in 4095 6K 3G 0 18446744073709551616 18446744073709617152 17179869185G; do
-		refused "out of range" "a size of $size" put $spare/size $size
+		refused "out of range" "a size of $size is refused" put $spare/size $size
 	done
 	for size in M -4K 4Q "4K x"; do
-		refused Invalid "a size of '$size'" put $spare/size "$size"
+		refused Invalid "a size of '$size' is refused" put $spare/size "$size"
 	done
 	[[ $(<$spare/size) == 67108864 && -z $(<$spare/node_id) && $(<$spare/network) == 1 && $(<$spare/enable) == 0 ]]
-	ok $? "nothing of it is left"
-	check "a whole gigabyte is a size" put $spare/size 1G
+	ok $? "refused settings leave the defaults unchanged"
+	check "a size of 1G is accepted" put $spare/size 1G
 	rmdir $spare
 }
 
-# at_random CALLS: any command with any argument
+# at_random CALLS: random commands with random arguments.
 at_random() {
 	make "$config/$name" "$NODE" 1M
 	results fuzz "$RFM" "$1" "$RANDOM$RANDOM"
-	# Disabled and enabled, it is as new.
+	# After disabling and enabling, the device behaves as a new one.
 	put "$config/$name/enable" 0
 	put "$config/$name/enable" 1
 	results abi "$RFM" "$NODE" 1048576

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rfm2g_util: every command of the tool on a device: what it prints, and its exit status; as one command, as a script on
-# stdin, and typed at a terminal.
+# rfm2g_util: output and exit status of every command of the tool on a device: as a single command, as a script on stdin,
+# and typed at a terminal.
 #
 #   each node for itself: rfm2g_util ---> librfm2g ---> /dev/rfm2gN
 #
@@ -34,7 +34,7 @@ util() {
 	rfm2g_util -d "$unit" "$@" 2>&1
 }
 
-# says STATUS PATTERN ARGUMENT...: the tool ends so, and prints that
+# says STATUS PATTERN ARGUMENT...: one case: the exit status of the tool is STATUS, and its output matches PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -67,7 +67,7 @@ memory() {
 	says 0 "0x1122334455667788 at 0x00000020" peek64 0x20
 	says 0 "*0x00000020 55667788 11223344 * |.wfUD3\".|" dump 0x20 4 2
 	[[ $(util dump 0 4 4096 | md5sum) == $(util read 0 4 4096 | sed 1d | md5sum) ]]
-	ok $? "dump shows what read does"
+	ok $? "dump and read print the same data"
 	says 0 "4 bytes, DMA is not used*0x00000020 55667788 * |.wfU|" read 0x20 4 1
 	says 0 "4 bytes, DMA is not used" read 0x20 4 1 0
 	says 0 "*300 elements written" write 0x4142 0x1000 2 300
@@ -107,21 +107,21 @@ wrong_use() {
 	says 2 "event 13: 0 to 12*" clearevent 13
 	says 2 "state 2: 0 to 1*" setled 2
 	[[ $(rfm2g_util -d 9 nodeid 2>&1) == *"there is no /dev/rfm2g9"* ]]
-	ok $? "a device that is not there is told"
+	ok $? "a device that does not exist is refused"
 	[[ $(rfm2g_util -d /dev/null nodeid 2>&1) == *"not an RFM2g device"* ]]
-	ok $? "and one that is something else"
+	ok $? "a file that is no RFM2g device is refused"
 	[[ $(setpriv --reuid 65534 --regid 65534 --clear-groups rfm2g_util -d "$unit" nodeid 2>&1) == *"only root may open"* ]]
-	ok $? "and one that only root may open"
+	ok $? "a device that only root may open is refused"
 	[[ $(rfm2g_util -x 2>&1; echo $?) == *Usage*2 || $(rfm2g_util -x 2>&1; echo $?) == *"Exit status"*2 ]]
-	ok $? "an unknown option: 2"
+	ok $? "the exit status with an unknown option is 2"
 	rfm2g_util -d "$unit" dump 0 4 1000 >/dev/full
-	ok $(($? != 1)) "a disk that is full: 1"
+	ok $(($? != 1)) "the exit status of dump on a full disk is 1"
 	rfm2g_util --help >/dev/full
-	ok $(($? != 1)) "also for --help"
+	ok $(($? != 1)) "the exit status of --help on a full disk is 1"
 	[[ $(rfm2g_util -d 9 help) == *"peek8 OFFSET"*quit* && $(rfm2g_util -d 9 errormsg 20) == "status 20"* ]]
 	ok $? "help and errormsg need no device"
 	[[ $(rfm2g_util --help) == *"Exit status"* ]]
-	ok $? "--help says how to use it"
+	ok $? "--help prints the usage"
 }
 
 settings() {
@@ -181,7 +181,7 @@ events() {
 	says 0 "all events: count cleared" cleareventcount 12
 	says 0 " 1 interrupt 1 *0" geteventcount 1
 	(($(util geteventcount 12 | wc -l) == 12))
-	ok $? "geteventcount 12 has a line for each"
+	ok $? "geteventcount 12 prints a line for each event"
 	says 0 "interrupt 3: callback enabled*3 interrupt 3 *callback enabled *interrupt 3: callback disabled" \
 		-c "enablecallback 3" -c enablecallback -c "disablecallback 3"
 	says 1 "error 31: *" disablecallback 3
@@ -190,7 +190,7 @@ events() {
 	says 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
-# A wait goes on after its program was stopped and continued.
+# A wait continues after its program was stopped and continued.
 continued() {
 	rfm2g_util -d "$unit" wait 3 60000 >"$results/continued" 2>&1 &
 	until grep -q waiting "$results/continued"; do sleep 0.1; done
@@ -199,13 +199,13 @@ continued() {
 	sleep 0.3
 	kill -CONT $!
 	sleep 0.3
-	check "a wait goes on after its program was stopped and continued" util cancelwait 3
+	check "a wait continues after its program was stopped and continued" util cancelwait 3
 	wait $!
 	[[ $? == 1 && $(<"$results/continued") == *"error 36"* ]]
-	ok $? "a wait that went on is cancelled: $(<"$results/continued")"
+	ok $? "a wait that was stopped and continued is cancelled: $(<"$results/continued")"
 }
 
-# A wait of one process is ended by another.
+# A process cancels the wait of another process.
 cancelled() {
 	util wait 3 60000 >"$results/waited" &
 	until util cancelwait 3 >/dev/null; do
@@ -226,38 +226,38 @@ repeated() {
 	says 0 "*0x00003000 00000000 *" repeat 1 dump 0x3000 4 1
 }
 
-# Somebody else's scripts.
+# Scripts for the tool of the cards.
 script() {
 	local said status=0
 	said=$(printf '%s\n' "$unit" nodeid "poke32 7 0x40" peek32 "peek32 0x40" exit n exit y size | rfm2g_util 2>/dev/null) ||
 		status=$?
 	[[ $status == 1 && $said == *"node id 0x0$NODE"*"0x00000007 at 0x00000040"*"exit?"*"exit?"* && $said != *"size"* ]]
-	ok $? "a script on stdin: its wrong command is counted ($status), the others run"
+	ok $? "a script on stdin continues after an invalid command, and exits with 1: $status"
 	said=$(printf 'nodeid\nsize' | rfm2g_util -d "$unit") && [[ $said == *"size 1048576"* ]]
-	ok $? "one that is right ends with 0, without exit and without the last newline"
+	ok $? "a valid script on stdin without exit and last newline exits with 0"
 	rfm2g_util </dev/null >/dev/null
-	ok $(($? != 1)) "nobody says which device: it ends"
+	ok $(($? != 1)) "an empty script without a device exits with 1"
 	says 1 "error 24: *" -c "peek16 1" -c nodeid
 	((${#said} < 1000))
-	ok $? "-c ends at the first that fails"
+	ok $? "-c ends at the first command that fails"
 }
 
 speed() {
 	local said
 	said=$(util performancetest -s 0.1 -n 4,4096,65536)
 	echo "# ${said//$'\n'/$'\n'# }"
-	# IOps and MBps fit to each other; percentiles are in their order.
+	# IOps and MBps are consistent, and percentiles are in order.
 	echo "$said" | awk 'NR > 2 { n++; mb = $3 * $2 / 1048576; if ($4 < mb * 0.98 - 0.01 || $4 > mb * 1.02 + 0.01) exit 1
 		if (!($5 <= $6 && $6 <= $7 && $7 <= $8) || $3 <= 0) exit 1 } END { exit n != 6 }'
-	ok $? "performancetest: its numbers fit to each other"
+	ok $? "performancetest prints consistent numbers"
 	util performancetest -j -s 0.05 -n 8 | python3 -c '
 import json, sys
 report = json.load(sys.stdin)
 assert [row["what"] for row in report["rows"]] == ["read", "write"], report
 assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples"] for row in report["rows"]), report'
-	ok $? "as JSON, too"
+	ok $? "performancetest -j prints consistent JSON"
 	[[ $(rfm2g_util -d "$unit" repeat -p 2 performancetest -s 0.01 -n 4,8 | grep -c "^write *8 ") == 2 ]]
-	ok $? "performancetest repeated: all sizes again"
+	ok $? "repeat of performancetest measures all sizes again"
 	says 0 "*write  1048576 *" performancetest -s 0.001
 	says 2 "*usage: performancetest*" performancetest -n 4,x
 	says 2 "*usage: performancetest*" performancetest -s 0
@@ -267,7 +267,7 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	says 0 "200 round trips: *" ping 0x8000 200
 	wait $!
 	[[ $(<"$results/pong") == "answered 200 times" ]]
-	ok $? "pong: $(<"$results/pong")"
+	ok $? "pong answers all pings: $(<"$results/pong")"
 	says 1 "nobody answers*" ping 0x8000 1
 	util pong 0x8000 $((4 * slow)) >"$results/pong" &
 	sleep 0.5
@@ -275,11 +275,11 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	wait $!
 }
 
-# A device of a size that cards had has a window.
+# A device of a size that cards have has a sliding window.
 window() {
-	check "it can go: nobody has it open" put "$config/$name/enable" 0
-	check "it becomes larger" put "$config/$name/size" 64M
-	check "it is there again" put "$config/$name/enable" 1
+	check "a closed device of 1M is disabled" put "$config/$name/enable" 0
+	check "the size of a disabled device is changed to 64M" put "$config/$name/size" 64M
+	check "a device of 64M is enabled" put "$config/$name/enable" 1
 	says 0 "sliding window of 64 MByte at 0x00000000" getslidingwindow
 	says 0 "" setslidingwindow 0
 	says 1 "error 12: *" setslidingwindow 4096
@@ -288,7 +288,7 @@ window() {
 
 mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" 1M &&
 	put "$config/$name/enable" 1
-ok $? "a device of 1M"
+ok $? "a device of 1M is created"
 identity
 memory
 wrong_use
@@ -305,6 +305,6 @@ while read -r line; do
 	ok $? "${line#* }"
 done < <(python3 /add/rfm2g_util-tty "$unit" "$((10 * slow))")
 window
-check "it can go: nobody has it open" put "$config/$name/enable" 0
+check "a closed device of 64M is disabled" put "$config/$name/enable" 0
 rmdir "$config/$name"
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# strangers: who is no peer of a reflective memory is told why, once, and its admin reads it in the log, as does who
-# refused him; a peer that is linked is not disturbed by it. What an admin writes wrong is refused, with its reason.
+# strangers: a node that is no peer of a reflective memory is refused, and both nodes log the reason once. The refusal does
+# not disturb linked peers. Invalid settings are refused with a reason.
 #
 #   node 1 --- node 2      with the ids, networks, sizes and addresses that each case gives them
 #       \       /
@@ -53,7 +53,7 @@ on() {
 	put "$dir/enable" 1
 }
 
-# refused ERROR DESCRIPTION COMMAND...: it fails with that error's text
+# refused ERROR DESCRIPTION COMMAND...: one case: COMMAND fails, and prints the text of that error.
 refused() {
 	local wanted=$1 text=$2 told
 	shift 2
@@ -62,7 +62,7 @@ refused() {
 	ok $? "$text: ${told##*: }"
 }
 
-# Lines of the log that are about this device and of that form.
+# logged PATTERN: print the number of log lines on this device that match PATTERN.
 logged() {
 	dmesg_node | grep -c "$name: $1"
 }
@@ -76,12 +76,12 @@ said() {
 	(($(logged "$1") > heard))
 }
 
-# once TEXT: since mark TEXT
+# once TEXT: the log has one line with TEXT since "mark TEXT".
 once() {
 	(($(logged "$1") == heard + 1))
 }
 
-# links ID: how often that peer was linked
+# links ID: print the number of links of that peer so far.
 links() {
 	local line
 	line=$(rfm_peer_line "$1")
@@ -94,7 +94,7 @@ is() {
 	rfm_find "peer $2" && [[ $rfm_line == *" $1 "* ]]
 }
 
-# turned_away NAME REASON CALLER CALLED ID: both nodes are enabled, and CALLER is refused by CALLED, which it takes for ID.
+# turned_away NAME REASON CALLER CALLED ID: enable both nodes; CALLER, which has CALLED as its peer ID, is refused by CALLED.
 turned_away() {
 	local text
 	case $NODE in
@@ -104,22 +104,22 @@ turned_away() {
 	barrier "$1-listens"
 	if [[ -v text ]]; then
 		mark "$text"
-		check "$1: enabled" on
-		check "$1: refused" within 20 said "$text"
+		check "$1: node $NODE is enabled" on
+		check "$1: node $NODE logs the refusal" within 20 said "$text"
 		sleep 4
-		check "$1: and it is said once" once "$text"
+		check "$1: node $NODE logs the refusal once" once "$text"
 	fi
 	if ((NODE == $3)); then
-		check "$1: not linked" is down "$5"
+		check "$1: the refused node is not linked" is down "$5"
 	elif ((NODE == $4)); then
 		[[ $(grep -c "^$name .* refused [2-9]" /proc/rfm2g) == 1 ]]
-		ok $? "$1: but counted each time"
+		ok $? "$1: each refusal is counted"
 	fi
 	barrier "$1-over"
-	((NODE == 3)) || check "$1: the device goes" rfm_unmake
+	((NODE == 3)) || check "$1: node $NODE removes its device" rfm_unmake
 }
 
-# pair ATTRIBUTE=VALUE: node 2's
+# pair ATTRIBUTE=VALUE: create devices of nodes 1 and 2, that of node 2 with ATTRIBUTE.
 pair() {
 	case $NODE in
 	1) device 1 && peer 2 "$(addr4 2)" ;;
@@ -152,7 +152,7 @@ wrong_names() {
 	turned_away "my own id" "it has the same node id" 1 2 3
 }
 
-# Node 1 takes node 2 for two nodes. The right link of the two must not suffer from it.
+# Node 1 has two peers with the address of node 2. The invalid one must not disturb the link of the valid one.
 two_in_one() {
 	case $NODE in
 	1) device 1 && peer 2 "$(addr4 2)" && peer 3 "$(addr4 2)" ;;
@@ -161,143 +161,143 @@ two_in_one() {
 	barrier made
 	if ((NODE < 3)); then
 		check "node 1 has two peers at one address" on
-		check "is linked with the one that is there" within 20 is ready $((3 - NODE))
+		check "node $NODE is linked with the valid one of two peers at one address" within 20 is ready $((3 - NODE))
 		sleep 5
 		[[ $(links $((3 - NODE))) == 1 ]]
-		ok $? "for ever: $(rfm_peer_line $((3 - NODE)))"
-		((NODE == 2)) || check "and not with the other" is down 3
+		ok $? "the link of the valid peer stays up: $(rfm_peer_line $((3 - NODE)))"
+		((NODE == 2)) || check "node 1 is not linked with the invalid one of two peers at one address" is down 3
 	fi
 	barrier looked
-	((NODE == 3)) || check "the device goes" rfm_unmake
+	((NODE == 3)) || check "node $NODE removes its device after two peers at one address" rfm_unmake
 }
 
-# Nodes 1 and 2 both call themselves 1; who comes first is 1, as long as he lives.
+# Nodes 1 and 2 both have the id 1. The first one to connect is linked until it is cut off; then the other one is linked.
 same_id_twice() {
 	case $NODE in
 	3) device 3 keepalive_ms=60000 && peer 1 any ;;
 	*) device 1 keepalive_ms=60000 && peer 3 "$(addr4 3)" ;;
 	esac
 	if ((NODE != 2)); then
-		check "a node that may come from anywhere" on
-		check "is linked" within 20 is ready $((4 - NODE))
-		# Long enough to be forgotten.
+		check "node $NODE is enabled, with node 1 at any address" on
+		check "node $NODE is linked, with node 1 at any address" within 20 is ready $((4 - NODE))
+		# Longer than node 3 waits before it would replace a new link.
 		sleep 3
 	fi
 	local twice="another node with that id is linked"
-	# Before the other one comes.
+	# Before the second node with that id connects.
 	((NODE != 3)) || mark "node 1: refused: $twice"
 	barrier first
 	case $NODE in
 	2)
 		mark "node 3: refused us: $twice"
-		check "another one has its id" on
-		check "and is refused" within 30 said "node 3: refused us: $twice"
+		check "node 2 is enabled with the id of node 1" on
+		check "node 2 with the id of a linked node is refused" within 30 said "node 3: refused us: $twice"
 		sleep 6
-		check "which it says once" once "node 3: refused us: $twice"
-		check "it is not linked" is down 3
+		check "node 2 with the id of a linked node logs the refusal once" once "node 3: refused us: $twice"
+		check "node 2 with the id of a linked node is not linked" is down 3
 		;;
 	3)
-		check "the other one is noticed" within 30 said "node 1: refused: $twice"
+		check "node 3 logs the refusal of a second node with one id" within 30 said "node 1: refused: $twice"
 		sleep 6
-		check "which is said once" once "node 1: refused: $twice"
+		check "node 3 logs the refusal of a second node with one id once" once "node 1: refused: $twice"
 		counted() { [[ $(grep -c "^$name .* refused [1-9]" /proc/rfm2g) == 1 ]]; }
-		check "and counted" counted
+		check "node 3 counts the refusals of a second node with one id" counted
 		;;
 	esac
 	barrier second
-	((NODE == 2)) || ok $(($(links $((4 - NODE))) != 1)) "the first one was not disturbed: $(links $((4 - NODE)))"
+	((NODE == 2)) || ok $(($(links $((4 - NODE))) != 1)) "the link of the first node with one id stays up: $(links $((4 - NODE)))"
 	barrier judged
 	if ((NODE == 1)); then
-		check "the first one is cut off" network loss 100%
+		check "the first node with one id is cut off" network loss 100%
 	fi
 	barrier cut
 	if ((NODE == 2)); then
-		check "the second one takes its place" within 40 is ready 3
-		check "and writes" rfm poke 64 5
+		check "the second node with one id is linked after the first is cut off" within 40 is ready 3
+		check "the second node with one id writes a word" rfm poke 64 5
 	elif ((NODE == 3)); then
-		check "which is seen" rfm await 64 5 $((60 * slow))
+		check "node 3 receives the word of the second node with one id" rfm await 64 5 $((60 * slow))
 	fi
 	barrier taken
 	((NODE != 1)) || network
-	check "the device goes" rfm_unmake
+	check "node $NODE removes its device after two nodes with one id" rfm_unmake
 	barrier buried
 }
 
 configured() {
 	device $((NODE * 10))
-	check "a device without peers" on
-	refused "Invalid argument" "peer 256" mkdir "$dir/peers/256"
-	refused "Invalid argument" "peer 01" mkdir "$dir/peers/01"
-	refused "Invalid argument" "peer +1" mkdir "$dir/peers/+1"
-	refused "Invalid argument" "peer 1x" mkdir "$dir/peers/1x"
+	check "node $NODE enables a device without peers" on
+	refused "Invalid argument" "peer 256 is refused" mkdir "$dir/peers/256"
+	refused "Invalid argument" "peer 01 is refused" mkdir "$dir/peers/01"
+	refused "Invalid argument" "peer +1 is refused" mkdir "$dir/peers/+1"
+	refused "Invalid argument" "peer 1x is refused" mkdir "$dir/peers/1x"
 	mkdir "$dir/peers/200" "$dir/peers/5" "$dir/peers/${NODE}0"
-	refused "Invalid argument" "no address" put "$dir/peers/200/addr" ""
+	refused "Invalid argument" "a peer with an empty address is refused" put "$dir/peers/200/addr" ""
 	mark "peer 200: nowhere: not an address"
-	refused "Invalid argument" "another word" put "$dir/peers/200/addr" nowhere
-	check "the log says so" once "peer 200: nowhere: not an address"
-	refused "Invalid argument" "address and port" put "$dir/peers/200/addr" 10.56.0.1:7
+	refused "Invalid argument" "a peer with address \"nowhere\" is refused" put "$dir/peers/200/addr" nowhere
+	check "the log has the reason for address \"nowhere\"" once "peer 200: nowhere: not an address"
+	refused "Invalid argument" "a peer with address and port in one attribute is refused" put "$dir/peers/200/addr" 10.56.0.1:7
 	mark "port of a peer 0: out of range"
-	refused "Numerical result out of range" "port 0" put "$dir/peers/200/port" 0
-	check "the log says so" once "port of a peer 0: out of range"
-	refused "Numerical result out of range" "port 65536" put "$dir/peers/200/port" 65536
-	refused "Invalid argument" "port http" put "$dir/peers/200/port" http
+	refused "Numerical result out of range" "port 0 of a peer is refused" put "$dir/peers/200/port" 0
+	check "the log has the reason for port 0" once "port of a peer 0: out of range"
+	refused "Numerical result out of range" "port 65536 of a peer is refused" put "$dir/peers/200/port" 65536
+	refused "Invalid argument" "port http of a peer is refused" put "$dir/peers/200/port" http
 	mark "peer 200: it is this node that connects: not any"
-	refused "Destination address required" "any for a higher id" put "$dir/peers/200/addr" any
-	check "the log says so" once "peer 200: it is this node that connects: not any"
+	refused "Destination address required" "address any of a peer with a higher id is refused" put "$dir/peers/200/addr" any
+	check "the log has the reason for address any" once "peer 200: it is this node that connects: not any"
 	mark "peer ${NODE}0: that is this node"
-	refused "Invalid argument" "itself" put "$dir/peers/${NODE}0/addr" 10.56.0.200
-	check "the log says so" once "peer ${NODE}0: that is this node"
-	check "any for a lower id" put "$dir/peers/5/addr" any
-	refused "Device or resource busy" "another address" put "$dir/peers/5/addr" 10.56.0.200
-	refused "Device or resource busy" "another port" put "$dir/peers/5/port" 7
-	refused "Directory not empty" "a device with peers" rmdir "$dir"
+	refused "Invalid argument" "the device itself as a peer is refused" put "$dir/peers/${NODE}0/addr" 10.56.0.200
+	check "the log has the reason for the device itself as a peer" once "peer ${NODE}0: that is this node"
+	check "address any of a peer with a lower id is accepted" put "$dir/peers/5/addr" any
+	refused "Device or resource busy" "changing the address of a peer is refused" put "$dir/peers/5/addr" 10.56.0.200
+	refused "Device or resource busy" "changing the port of a peer is refused" put "$dir/peers/5/port" 7
+	refused "Directory not empty" "removing a device with peers is refused" rmdir "$dir"
 	[[ -e $RFM && $(<"$dir/enable") == 1 ]]
-	ok $? "is still there"
+	ok $? "a device with peers is still enabled after a refused rmdir"
 	rmdir "$dir/peers/${NODE}0"
-	check "a port" put "$dir/peers/200/port" 9999
-	check "and an address, where nobody is" put "$dir/peers/200/addr" 10.56.0.200
-	check "disabled" put "$dir/enable" 0
+	check "port 9999 of a peer is accepted" put "$dir/peers/200/port" 9999
+	check "an unused address of a peer is accepted" put "$dir/peers/200/addr" 10.56.0.200
+	check "a device with peers is disabled" put "$dir/enable" 0
 	mkdir "$dir/peers/${NODE}0" && put "$dir/peers/${NODE}0/addr" any
-	refused "Invalid argument" "enable with itself as a peer" on
+	refused "Invalid argument" "enabling a device with itself as a peer is refused" on
 	[[ ! -e $RFM && $(<"$dir/enable") == 0 ]]
-	ok $? "makes nothing"
+	ok $? "a device with itself as a peer is not created"
 	rmdir "$dir/peers/${NODE}0"
-	check "enabled again" on
-	check "the device goes" rfm_unmake
+	check "the device is enabled again without itself as a peer" on
+	check "the device with changed peers is removed" rfm_unmake
 	barrier configured
 }
 
-# event_comes DATA: from node 2
+# event_comes DATA: node 2 sends an event with DATA.
 event_comes() {
 	[[ $(rfm wait 1 $((10000 * slow))) == "2 $1" ]]
 }
 
-# A peer that is taken out and named again is as it was, also for events, whose numbers the other one remembers.
+# A peer that is removed and added again continues, including its events, whose numbers the other node remembers.
 peers_come_and_go() {
 	local i
 	device "$NODE" && rfm_peers
-	check "a device with two peers" on
-	check "is linked with both" within 30 rfm_is ready
+	check "node $NODE enables a device with two peers" on
+	check "node $NODE is linked with both peers" within 30 rfm_is ready
 	barrier all
 	for i in 1 2 3; do
-		((NODE != 2)) || check "event $i for node 1 is sent" rfm event 1 1 "$i"
-		((NODE != 1)) || check "event $i from node 2" event_comes "$i"
+		((NODE != 2)) || check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
+		((NODE != 1)) || check "node 1 receives event $i of node 2" event_comes "$i"
 	done
 	barrier told
 	for i in 4 5 6; do
 		if ((NODE == 2)); then
 			rmdir "$dir/peers/1"
 			rfm poke $((256 * i)) "$i"
-			check "peer 1 is named again" rfm_peer 1
-			check "and linked" within 30 rfm_is ready 1
+			check "node 2 adds its peer node 1 before event $i" rfm_peer 1
+			check "node 2 is linked with node 1 before event $i" within 30 rfm_is ready 1
 		fi
 		barrier "named-$i"
-		((NODE != 1)) || check "its peer sees that" within 30 rfm_is ready 2
+		((NODE != 1)) || check "node 1 is linked with node 2 before event $i" within 30 rfm_is ready 2
 		barrier "ready-$i"
-		((NODE != 2)) || check "event $i for node 1 is sent" rfm event 1 1 "$i"
+		((NODE != 2)) || check "node 2 sends event $i to node 1" rfm event 1 1 "$i"
 		if ((NODE == 1)); then
-			check "event $i from node 2" event_comes "$i"
-			check "and the word before it" rfm await $((256 * i)) "$i" 1
+			check "node 1 receives event $i of node 2 after the peer was added again" event_comes "$i"
+			check "node 1 has the word that node 2 wrote before event $i" rfm await $((256 * i)) "$i" 1
 		fi
 		barrier "told-$i"
 	done
@@ -323,12 +323,12 @@ toggle() {
 	done
 }
 
-# All the time node 3 goes and comes; the others write.
+# Node 3 disables and enables its device all the time, while the others write.
 toggled() {
 	local i
 	barrier toggles
 	if ((NODE == 3)); then
-		check "100 times disabled and enabled" toggle
+		check "node 3 disables and enables its device 100 times" toggle
 		: >/exchange/toggled
 	else
 		for ((i = 0; i < 300; i++)); do
@@ -336,14 +336,14 @@ toggled() {
 			rfm scatter $((65536 * NODE)) 65536 1 "$i" >/dev/null || break
 		done
 		[[ -e /exchange/toggled ]]
-		ok $? "the others write all the time: $i s"
+		ok $? "node $NODE writes while node 3 disables and enables its device: $i s"
 	fi
 	barrier stops
-	check "linked" within 60 rfm_is ready
+	check "node $NODE is linked after node 3 was disabled 100 times" within 60 rfm_is ready
 	barrier linked
-	check "all nodes are equal" equal toggled
+	check "all nodes are equal after node 3 was disabled 100 times" equal toggled
 	barrier equal
-	check "the device goes, linked" rfm_unmake
+	check "node $NODE removes its linked device" rfm_unmake
 	barrier gone
 }
 
@@ -352,23 +352,23 @@ insert() {
 	insmod /modules/vrfm.ko "$@"
 }
 
-# not_inserted ERROR TEXT PARAMETER...: and the log says TEXT, once
+# not_inserted ERROR TEXT PARAMETER...: insmod fails with ERROR, and the log has TEXT once.
 not_inserted() {
 	local error=$1 text=$2 heard
 	shift 2
 	heard=$(dmesg_node | grep -c "$text")
-	refused "$error" "$*" insert node=$((10 * NODE)) size=1M "$@"
+	refused "$error" "insmod with $* fails" insert node=$((10 * NODE)) size=1M "$@"
 	(($(dmesg_node | grep -c "$text") == heard + 1)) && [[ ! -e /proc/rfm2g ]]
-	ok $? "the log says: $text"
+	ok $? "the log has after a failed insmod: $text"
 }
 
 in_one_line() {
 	local i peers=
 	if [[ $KERNEL == uml-debug ]]; then
-		skip "the one-liner" "the nodes share a kernel"
+		skip "a device by parameters of the module" "the nodes share a kernel"
 		return
 	fi
-	check "the module is unloaded" rmmod vrfm
+	check "vrfm is unloaded before devices by parameters" rmmod vrfm
 	not_inserted "Invalid" "peers: 2: not id@addr" peers=2
 	not_inserted "Invalid" "peers: 2@: not id@addr" peers=2@
 	not_inserted "Invalid" "peers: 2@nowhere: not id@addr" peers=2@nowhere
@@ -383,21 +383,21 @@ in_one_line() {
 		((i == NODE)) || peers+=${peers:+,}$i@$(addr4 "$i")
 	done
 	barrier loads
-	check "peers=$peers" insert node="$NODE" size=1M listen="$(addr4 "$NODE")" peers="$peers"
-	check "is linked with both" within 30 rfm_is ready
-	check "and writes" rfm poke $((64 * NODE)) "$NODE"
+	check "insmod with peers=$peers succeeds" insert node="$NODE" size=1M listen="$(addr4 "$NODE")" peers="$peers"
+	check "a device by parameters is linked with both peers" within 30 rfm_is ready
+	check "a device by parameters can be written" rfm poke $((64 * NODE)) "$NODE"
 	for ((i = 1; i <= NODES; i++)); do
-		check "node $i's word is here" rfm await $((64 * i)) "$i" 10
+		check "node $NODE receives the word of node $i, with devices by parameters" rfm await $((64 * i)) "$i" 10
 	done
 	barrier wrote
-	((NODE != 2)) || check "unloaded while it is linked" rmmod vrfm
+	((NODE != 2)) || check "vrfm is unloaded while its device is linked" rmmod vrfm
 	barrier unloaded
-	((NODE == 2)) || check "which the others notice" within 30 is down 2
+	((NODE == 2)) || check "node $NODE notices that node 2 has unloaded vrfm" within 30 is down 2
 	barrier noticed
-	((NODE == 2)) || check "unloaded" rmmod vrfm
-	# As it was.
+	((NODE == 2)) || check "vrfm is unloaded on node $NODE" rmmod vrfm
+	# As before the scenario.
 	barrier bare
-	check "loaded" insert
+	check "vrfm is loaded without parameters" insert
 }
 
 (($# > 0)) || set -- wrong_networks wrong_names two_in_one same_id_twice configured peers_come_and_go toggled in_one_line

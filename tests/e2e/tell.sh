@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# tell: writes that the other side is told of (KRDMA_WRITE_IMM), and keys that it takes back with a message
-# (KRDMA_SEND_INV). What is told of is there, in order, once; a key that was given back is dead; who gives back what is
-# not his to give back is not listened to any more.
+# tell: writes that notify the peer (KRDMA_WRITE_IMM), and messages that invalidate a key of the peer (KRDMA_SEND_INV).
+# Notifications come in order and once, behind their data; an invalidated key is unusable; a peer that invalidates a key
+# that is not meant for it is disconnected.
 #
 #   node 1 (server by callbacks on 7000, with a shown buffer on 7001) <--- krdma ---> node 2 (writes, asks)
 #
@@ -26,11 +26,11 @@ counter() {
 	awk -v name="$1${2:+.$2}" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
-# told N WHAT: so many writes the server was told of since memory was asked for, and all of them were there
+# told N WHAT: one case: the server was notified of N writes since it described its memory, each with valid data
 told() {
 	expect 0 ask w report
 	[[ $kt_text == "told=$1 bad=0" ]]
-	ok $? "the server was told of $1, $2 ($kt_text)"
+	ok $? "the server was notified of $1 writes, $2 ($kt_text)"
 }
 
 # writes N LEN MEM [OPTION]...
@@ -50,24 +50,24 @@ writing() {
 	# More than there are credits and slots.
 	writes $((2000 / slow)) 64 virt chain=100
 	writes $((1000 / slow)) 700 pages
-	# Over the border of two MRs.
+	# Across the boundary of two MRs.
 	writes 47 65535 virt chain=47
 	writes 47 65535 region
 	kt async w write_imm none 1 0
-	kt_is EINVAL "a write of nothing is refused"
+	kt_is EINVAL "a notifying write of 0 bytes is refused"
 }
 
-# A peer that has nobody to be told.
+# A peer without a callback for notifications.
 unwanted() {
 	kt connect u "$server" 7001 rw=1 max_msg=65536
-	kt_is 0 "connected to one that has no callback"
+	kt_is 0 "connected to a peer without a callback"
 	expect 0 query u
 	[[ $kt_text == *" takes=0/1"* ]]
-	ok $? "query says that it is not told ($kt_text)"
+	ok $? "query says that a peer without a callback takes no notifications ($kt_text)"
 	kt async u write_imm virt 1 64
-	kt_is EOPNOTSUPP "and it is not ($kt_text)"
+	kt_is EOPNOTSUPP "a notifying write to a peer without a callback is refused ($kt_text)"
 	kt async u write virt 1 64
-	kt_is 0 "but can be written to ($kt_text)"
+	kt_is 0 "a plain write to a peer without a callback succeeds ($kt_text)"
 	kt release u
 }
 
@@ -76,29 +76,29 @@ inviting() {
 	invalidated=$(counter regions_invalidated)
 	expect 0 ask w invite 60
 	((invalidated + 60 == $(counter regions_invalidated)))
-	ok $? "60 keys of this side were invalidated by the peer"
+	ok $? "the peer has invalidated 60 keys of this side"
 	expect 0 ask w back 60
 	((invalidated + 60 == $(counter regions_invalidated) || NODE_SHARED))
-	ok $? "and 60 of the peer's, none of ours"
+	ok $? "invalidating 60 keys of the peer invalidates none of this side"
 	writes 10 4096 virt
 }
 
-# @1: what to ask, @2...: errors that are right
+# ends WHAT ERRNO...: asking the server for WHAT ends the connection with one of ERRNO.
 ends() {
 	local what=$1 why
 	shift
-	# Else software adapters have another MR for each region.
+	# Without a pool, software adapters use another MR for each region.
 	kt connect e "$server" 7000 mr_pool=4
 	kt_is 0 "connected for $what"
 	kt ask e "$what"
 	for why in "$@"; do ((kt_ret != ${errno[$why]})) || break; done
 	kt_is "$why" "$what ends the connection"
 	kt until e CLOSED 10000
-	kt_is 0 "it is over"
+	kt_is 0 "the connection is CLOSED after $what"
 	kt release e
 }
 
-# Whatever it is doing, each request ends once.
+# A disconnect comes at any point of the writes; each request completes once.
 endings() {
 	local round
 	for round in 1 2 3 4 5 6; do
@@ -109,12 +109,12 @@ endings() {
 		kt disconnect d
 		kt_result writing 40
 		((kt_ret == 0 || kt_ret == errno[ESHUTDOWN] || kt_ret == errno[ENOTCONN] || kt_ret == errno[ENOENT]))
-		ok $? "disconnected under writes: each ends once: $kt_ret ($kt_text)"
+		ok $? "round $round: each write in flight completes once at a disconnect: $kt_ret ($kt_text)"
 		kt release d
 	done
 }
 
-# One kernel for both nodes: one set of counters.
+# Both nodes have one kernel, and one set of counters.
 NODE_SHARED=0
 [[ $KERNEL != uml-debug ]] || NODE_SHARED=1
 
@@ -135,10 +135,10 @@ if ((NODE == 1)); then
 else
 	barrier listening
 	kt connect w "$server" 7000
-	kt_is 0 "connected"
+	kt_is 0 "connected to a peer with callbacks"
 	expect 0 query w
 	[[ $kt_text == *" takes=1/1"* ]]
-	ok $? "query says that the peer is told, and gives back keys ($kt_text)"
+	ok $? "query says that the peer takes notifications, and invalidates keys ($kt_text)"
 	writing
 	unwanted
 	((NODE_SHARED)) || inviting
@@ -147,24 +147,24 @@ else
 	key=$(counter protocol_error key)
 	ends foreign EPROTO
 	((key + 1 == $(counter protocol_error key)))
-	ok $? "and it is counted"
+	ok $? "invalidating a foreign key is counted as a protocol error"
 	ends twice EPROTO
 	((key + 2 == $(counter protocol_error key)))
-	ok $? "and it is counted, too"
+	ok $? "invalidating a key twice is counted as a protocol error"
 	reused=$(counter mrs_reused)
 	ends heir EPROTO
 	((key + 3 == $(counter protocol_error key)))
-	ok $? "and so is that of an MR whose key was for it once"
+	ok $? "invalidating a former key of a reused MR is counted as a protocol error"
 	((reused + 1 == $(counter mrs_reused)))
-	ok $? "which was the same MR"
-	# How it is told that it may not is the transport's business.
+	ok $? "the MR of the former key was reused"
+	# The errno depends on the transport.
 	ends stale EACCES ECONNRESET EIO
 	writes 40 4096 virt
 	kt release w
 	endings
 	barrier posted
 	barrier floods
-	# The peer returns credits by messages of their own, which take receives that nothing else gives back.
+	# The peer returns credits by separate messages, and only these return the receives that such messages take.
 	for writes in 0 2 4 6 8; do
 		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
 		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"

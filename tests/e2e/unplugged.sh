@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# unplugged: the interface of a node goes down and comes up again, while all write; and what is unmade, unloaded and made
-# anew while it is down, is whole when it is up.
+# unplugged: the interface of a node goes down and up while all nodes write. A device that is removed and recreated while
+# the interface is down, with all modules reloaded, is complete when the interface is up.
 #
 #   node 1 - node 2 (its interface goes down) - node 3 (- node 1)
 #
@@ -22,13 +22,13 @@
 before=$(resources)
 down=2
 
-# With Linux 6.1 only, and the RDMA device made anew as an admin must do it: see remove.sh.
+# With Linux 6.1 only. Recreates the RDMA device, as an administrator must do: see remove.sh.
 up() {
 	interface_up && within 30 busybox ping -c1 -W1 "$(addr4 1)" >/dev/null &&
 		rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
 }
 
-# write ROUND: each node its own words; false if one takes long, whatever the others do
+# write ROUND: write this node's words; fail if that takes long, even while a peer is unreachable.
 write() {
 	local i begun=$EPOCHREALTIME
 	for i in 0 1 2 3; do
@@ -36,11 +36,11 @@ write() {
 	done
 	begun=$(((${EPOCHREALTIME/[.,]/} - ${begun/[.,]/}) / 1000))
 	echo "# wrote in $begun ms"
-	# Each may wait once until a peer is left behind.
+	# Each write may wait once until a peer is left behind.
 	((begun < 4 * 2 * 1000 * slow))
 }
 
-# has ROUND: what all have written until then is here
+# has ROUND: this node has the words that all nodes wrote in ROUND.
 has() {
 	local i n
 	for n in 1 2 3; do
@@ -50,67 +50,67 @@ has() {
 	done
 }
 
-# equal ROUND NODE...: all have what was written in it, and these are linked with each other
+# equal ROUND: this node is linked with both peers, and has the words of ROUND.
 equal() {
-	check "round $1: linked" within 60 rfm_is ready
+	check "round $1: node $NODE is linked with both peers" within 60 rfm_is ready
 	barrier "linked$1"
-	check "round $1: all words are here" within 30 has "$1"
+	check "round $1: node $NODE has the words of all nodes" within 30 has "$1"
 	barrier "equal$1"
 }
 
 network_ready
-check "a device with two peers" rfm_make 1M keepalive_ms=500 overload_ms=1000
-check "is linked" within 60 rfm_is ready
+check "node $NODE creates a device with two peers" rfm_make 1M keepalive_ms=500 overload_ms=1000
+check "node $NODE is linked with both peers" within 60 rfm_is ready
 barrier begun
-check "all write" write 0
+check "round 0: node $NODE writes" write 0
 equal 0
 
-# Down for long enough that all links are given up, and all write meanwhile.
-((NODE != down)) || check "the interface goes down" interface_down
+# The interface stays down until all links of its node are down, while all nodes write.
+((NODE != down)) || check "the interface of node $down goes down" interface_down
 barrier down
-check "all write" write 1
+check "round 1: node $NODE writes" write 1
 if ((NODE == down)); then
-	check "nobody is linked" within 60 rfm_is down
+	check "all links of node $down go down with its interface" within 60 rfm_is down
 else
-	check "node $down is not linked" within 60 rfm_is down $down
-	check "the other one is" within 60 rfm_is ready $((4 - NODE))
+	check "node $NODE notices that node $down is down" within 60 rfm_is down $down
+	check "node $NODE stays linked with node $((4 - NODE))" within 60 rfm_is ready $((4 - NODE))
 fi
-check "all write again" write 2
+check "round 2: node $NODE writes" write 2
 barrier written
-((NODE != down)) || check "the interface comes up" up
+((NODE != down)) || check "the interface of node $down comes up" up
 equal 2
-check "what was written before is here, too" has 1
+check "node $NODE has the words of round 1" has 1
 
-# And so shortly that nobody may have noticed.
-((NODE != down)) || check "the interface goes down again" interface_down
-((NODE != down)) || check "and comes up at once" up
+# The interface is down for a shorter time than peers need to notice.
+((NODE != down)) || check "the interface of node $down goes down for a short time" interface_down
+((NODE != down)) || check "the interface of node $down comes up after a short time" up
 barrier blink
-check "all write" write 3
+check "round 3: node $NODE writes" write 3
 equal 3
 
-# While it is down the device is unmade, the modules go and come, and the device is made.
-((NODE != down)) || check "the interface is down" interface_down
+# While the interface is down, remove the device, reload the modules, and create the device.
+((NODE != down)) || check "the interface of node $down goes down for a reload" interface_down
 barrier third
-check "all write" write 4
+check "round 4: node $NODE writes" write 4
 if ((NODE == down)); then
 	begun=$SECONDS
-	check "the device is unmade" rfm_unmake
-	check "vrfm goes" rmmod vrfm
-	check "krdma goes" rmmod krdma
+	check "the device is removed while the interface is down" rfm_unmake
+	check "vrfm is unloaded while the interface is down" rmmod vrfm
+	check "krdma is unloaded while the interface is down" rmmod krdma
 	((SECONDS - begun < 10 * slow))
-	ok $? "it took $((SECONDS - begun)) s"
-	check "krdma comes" insmod /modules/krdma.ko
-	check "vrfm comes" insmod /modules/vrfm.ko
-	check "the device is made" rfm_make 1M keepalive_ms=500 overload_ms=1000
-	check "the interface is up" up
+	ok $? "removing and unloading with the interface down ends in time: $((SECONDS - begun)) s"
+	check "krdma is loaded while the interface is down" insmod /modules/krdma.ko
+	check "vrfm is loaded while the interface is down" insmod /modules/vrfm.ko
+	check "the device is created while the interface is down" rfm_make 1M keepalive_ms=500 overload_ms=1000
+	check "the interface of node $down comes up after a reload" up
 fi
-check "linked with all" within 60 rfm_is ready
+check "node $NODE is linked with both peers after the reload" within 60 rfm_is ready
 barrier third-linked
-check "what was written before node $down went is here" within 30 has 3
-check "all write" write 5
+check "node $NODE has the words of round 3, before the reload of node $down" within 30 has 3
+check "round 5: node $NODE writes" write 5
 equal 5
 
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
 finish

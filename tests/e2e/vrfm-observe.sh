@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-observe: what debugfs and sysfs say of a device and its links, and that reading all of it is safe while devices and
-# peers come and go.
+# vrfm-observe: the values in debugfs and sysfs of a device and its links, and that reading all files is safe while devices
+# and peers are created and removed.
 #
-#   node 1 (writes, is looked at) <---> node 2 (goes and comes)
+#   node 1 (writes, is observed) <---> node 2 (removes and recreates its device)
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
@@ -48,19 +48,19 @@ above() {
 	ok $? "$3: $1"
 }
 
-# counted: how many updates the peer has applied, as the histogram has it
+# counted: print the number of updates that the peer has applied, from the histogram.
 counted() {
 	awk -v peer="$peer" '$1 == peer { for (i = 2; i <= NF; i++) { split($i, a, ":"); n += a[2] } print n + 0 }' \
 		"$files/latency"
 }
 
 sysfs() {
-	is "$(<"$class/state")" "$1" "the state of the device in sysfs"
-	is "$(<"$class/peers")" "$peer $2" "its peers"
-	is "$(<"$class/peers_missed")" "$peer $3" "the words that the peer misses"
+	is "$(<"$class/state")" "$1" "sysfs has the state of the device"
+	is "$(<"$class/peers")" "$peer $2" "sysfs has the state of the peer"
+	is "$(<"$class/peers_missed")" "$peer $3" "sysfs has the number of words that the peer misses"
 }
 
-nothing_is_under_way() {
+nothing_is_in_flight() {
 	[[ $(<"$class/peers_lag") == "$peer 0" && $(link queued_bytes) == 0 && $(link oldest_ms) == 0 ]]
 }
 
@@ -69,31 +69,31 @@ linked() {
 	is "$(stat -c %a:%u "$files/device" "$files/links" "$files/latency" | sort -u)" 400:0 "files in debugfs are root's"
 	sysfs ready ready 0
 	is "$(link state)" ready "the link is ready in debugfs"
-	is "$(link last_down_error)" "" "and has never been down"
-	is "$(device linked)" 1 "the device has a link"
-	is "$(device node)" "$NODE" "and its node"
+	is "$(link last_down_error)" "" "a link that was never down has no last error in debugfs"
+	is "$(device linked)" 1 "debugfs counts one link of the device"
+	is "$(device node)" "$NODE" "debugfs has the node of the device"
 	((NODE == 1)) || return
 	serial=$(device serial)
-	check "a word is written" rfm poke 4096 1
-	check "and another one" rfm poke 8192 2
-	is "$(device serial)" $((serial + 2)) "so many writes are counted"
-	is "$(device own_words)" 2 "and words of this node's"
-	check "what was written is sent" rfm sync
-	check "nothing is under way then" within 5 nothing_is_under_way
-	is "$(link acked)" "$(link opened)" "all messages are acknowledged"
+	check "node 1 writes a word" rfm poke 4096 1
+	check "node 1 writes a second word" rfm poke 8192 2
+	is "$(device serial)" $((serial + 2)) "two writes advance the serial in debugfs by two"
+	is "$(device own_words)" 2 "debugfs counts two own words after two writes"
+	check "the words of node 1 are sent" rfm sync
+	check "nothing is in flight after the sync" within 5 nothing_is_in_flight
+	is "$(link acked)" "$(link opened)" "all messages are acknowledged after the sync"
 }
 
 latencies() {
 	((NODE == 1)) || return
-	is "$(counted)" 0 "no times are measured unless they are wanted"
+	is "$(counted)" 0 "no latency is measured unless the parameter is set"
 	echo 1 >"$latency"
 	for _ in 1 2 3 4 5; do
 		rfm poke 4096 3 && rfm sync
 	done
 	echo 0 >"$latency"
-	is "$(counted)" 5 "five updates were measured"
+	is "$(counted)" 5 "the latency of five updates is measured"
 	rfm poke 4096 4 && rfm sync
-	is "$(counted)" 5 "and later ones are not"
+	is "$(counted)" 5 "the latency is not measured after the parameter is cleared"
 }
 
 stores() {
@@ -101,80 +101,80 @@ stores() {
 	local faults words
 	faults=$(device write_faults)
 	words=$(device flusher_words)
-	check "a word is stored" rfm store 12288 5
-	check "and sent" rfm sync
-	is "$(device write_faults)" $((faults + 1)) "a page was made writable"
-	is "$(device flusher_words)" $((words + 1)) "a word was found in it"
+	check "node 1 stores a word" rfm store 12288 5
+	check "the stored word is sent" rfm sync
+	is "$(device write_faults)" $((faults + 1)) "a store makes one page writable"
+	is "$(device flusher_words)" $((words + 1)) "the flusher finds one word in the page"
 	within 5 calm
-	is "$(device twins)" 0 "it is protected again"
+	is "$(device twins)" 0 "the page is write-protected again after the store"
 }
 
 calm() {
 	[[ $(device twins) == 0 ]]
 }
 
-# Long enough that an interval ends.
+# Write for longer than an interval of measurement.
 rates() {
 	if ((NODE == 1)); then
 		rfm heavy 65536 8192 3 >/tmp/heavy &
 		sleep 2
-		above "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "KiB/s are sent"
+		above "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "sysfs has the KiB/s sent to the peer"
 		wait $!
 	else
 		sleep 2
-		above "$(cut -d' ' -f2 "$class/peers_received_kib_s")" 0 "KiB/s are received"
+		above "$(cut -d' ' -f2 "$class/peers_received_kib_s")" 0 "sysfs has the KiB/s received from the peer"
 	fi
-	check "all of it is sent" rfm_settle
+	check "all writes are sent after the burst" rfm_settle
 	barrier rated
 	sleep 3
-	is "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "then nothing is sent"
+	is "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "the KiB/s sent to the peer are 0 after the burst"
 }
 
-# rfm_line_has NODE WORDS: in what /proc/rfm2g says of that peer
+# rfm_line_has NODE WORDS: the line of peer NODE in /proc/rfm2g has WORDS.
 rfm_line_has() {
 	[[ $(rfm_peer_line "$1") == *" $2 "* ]]
 }
 
-# The other node goes: why and when the link went is there, and what it misses.
+# After the peer removes its device, debugfs has the reason and time of the end of the link, and what the peer misses.
 lost() {
 	if ((NODE == 2)); then
-		check "a device goes" rfm_unmake
-		check "and its directory in debugfs" test ! -e "$files"
+		check "node 2 removes its device" rfm_unmake
+		check "the directory of the removed device in debugfs is removed" test ! -e "$files"
 		barrier lost
 		barrier missed
-		check "it comes as a new one" rfm_make 1M
+		check "node 2 creates its device with a new epoch" rfm_make 1M
 	else
 		barrier lost
-		check "the link is down" within 20 rfm_is down
+		check "the link to the removed device goes down" within 20 rfm_is down
 		rfm poke 16384 6
 		sysfs waiting down 1
-		above "$((-$(link last_down_error)))" 0 "why, as an errno"
-		is "$(($(link last_down_ms) < 100000))" 1 "and when: $(link last_down_ms) ms ago"
-		is "$(link missed_words)" 1 "what was written since is missed"
-		is "$(link peer_synced)" 0 "nobody says that all is here"
-		check "nor does /proc" rfm_line_has 2 "peer_synced 0"
+		above "$((-$(link last_down_error)))" 0 "debugfs has the error of the link that went down"
+		is "$(($(link last_down_ms) < 100000))" 1 "debugfs has the time since the link went down: $(link last_down_ms) ms ago"
+		is "$(link missed_words)" 1 "debugfs counts one missed word"
+		is "$(link peer_synced)" 0 "peer_synced is 0 in debugfs while the link is down"
+		check "peer_synced is 0 in /proc while the link is down" rfm_line_has 2 "peer_synced 0"
 		barrier missed
 	fi
-	check "linked again" within 30 rfm_is ready
+	check "node $NODE is linked with the new device" within 30 rfm_is ready
 	barrier back
-	((NODE == 2)) || is "$(link links)" 2 "for the second time"
+	((NODE == 2)) || is "$(link links)" 2 "debugfs counts two links"
 }
 
-# A file that was open when the device went.
+# A file in debugfs that is open while the device is removed.
 stale() {
 	if ((NODE == 2)); then
 		exec 8<"$files/links"
-		check "a device goes that is looked at" rfm_unmake
+		check "a device with an open file in debugfs is removed" rfm_unmake
 		! cat <&8 >/dev/null 2>&1
-		ok $? "who has its file open is told"
+		ok $? "reading an open file of a removed device fails"
 		exec 8<&-
-		check "and comes" rfm_make 1M
+		check "node 2 recreates the device after its file was open" rfm_make 1M
 	fi
-	check "linked" within 30 rfm_is ready
+	check "node $NODE is linked after a file was open" within 30 rfm_is ready
 	barrier stale
 }
 
-# Files may be gone at any time, and then an errno is right; the kernel must have nothing to say.
+# Reading may fail, because files are removed at any time. The kernel must not log a warning.
 read_all() {
 	local n=0
 	while [[ ! -e $results/read ]]; do
@@ -190,30 +190,30 @@ readers() {
 		pids+=($!)
 	done
 	for ((i = 0; i < 6; i++)); do
-		{ rfm_unmake && rfm_make 1M; } || ok 1 "a device goes and comes"
+		{ rfm_unmake && rfm_make 1M; } || ok 1 "a device is removed and recreated while its files are read"
 		within 2 rfm_is ready
-		{ rmdir "$rfm_config/$name/peers/$peer" && rfm_peer "$peer"; } || ok 1 "a peer goes and comes"
+		{ rmdir "$rfm_config/$name/peers/$peer" && rfm_peer "$peer"; } || ok 1 "a peer is removed and added while its files are read"
 	done
 	barrier exercised
 	touch "$results/read"
 	wait "${pids[@]}"
-	above "$(<"$results/readings")" 0 "all could be read while devices and peers came and went, so many times"
-	check "linked after all of it" within 60 rfm_is ready
+	above "$(<"$results/readings")" 0 "number of times that all files were read while devices and peers were removed and created"
+	check "node $NODE is linked after devices and peers were removed and created" within 60 rfm_is ready
 }
 
-check "a device" rfm_make 1M
-check "is linked" within 30 rfm_is ready
+check "node $NODE creates a device with one peer" rfm_make 1M
+check "node $NODE is linked" within 30 rfm_is ready
 barrier linked
 (($# > 0)) || set -- linked latencies stores rates lost stale readers
 for case in "$@"; do
 	$case
 	barrier "$case-over"
 done
-check "the device goes" rfm_unmake
-is "$(<"$latency")" N "nothing is measured any more"
+check "node $NODE removes its device" rfm_unmake
+is "$(<"$latency")" N "the parameter latency is cleared at the end"
 sleep 1
 barrier gone
-is "$(find /sys/kernel/debug/vrfm -name "$name*" | wc -l)" 0 "nothing is left in debugfs"
+is "$(find /sys/kernel/debug/vrfm -name "$name*" | wc -l)" 0 "debugfs has no files of the removed device"
 after=$(resources)
 [[ $before == "$after" ]]
 ok $? "no RDMA resource is left"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfmctl: devices as a file describes them: up, changed, down; what is wrong with a file, line by line; who has a device
-# open that shall go. Two nodes that are linked: their peers, rates, joining, comparing, measuring.
+# vrfmctl: devices as a file describes them: up, changed, down; errors in a file, line by line; processes that keep a device
+# busy. Two linked nodes: their peers, rates, joining, comparing, measuring.
 #
 #   each node for itself: vrfm.conf ---> vrfmctl ---> /sys/kernel/config/vrfm
 #   node 1 --- node 2
@@ -20,13 +20,13 @@
 
 name=${RFM#/dev/}
 unit=${name#rfm2g}
-# What vrfmctl up says of the device of a node in the same kernel, which is none of ours.
+# Begin of the message of vrfmctl up on the device of another node in the same kernel.
 neighbour="rfm2g$((2 - NODE)) is up, but not in "
 config=/sys/kernel/config/vrfm
 conf=$results/vrfm.conf
 export LD_LIBRARY_PATH=/add
 
-# says STATUS PATTERN COMMAND...
+# says STATUS PATTERN COMMAND...: one case: the exit status of COMMAND is STATUS, and its output matches PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -52,9 +52,9 @@ devices() {
 	ctl 0 "*: 1 device
 $name: node $NODE, size 1M, 0 peers" conf
 	ctl 0 "" up
-	check "$name is there" test -c "$RFM"
+	check "$name exists after up" test -c "$RFM"
 	[[ $(<"$config/$name/size") == 1048576 && $(<"$config/$name/network") == 7 && $(<"$config/$name/node_id") == "$NODE" ]]
-	ok $? "as the file says"
+	ok $? "$name has the size, network and node of the file"
 	ctl 0 "" up
 	says 0 "size 1048576 *" rfm2g_util -d "$unit" size
 	says 0 "$name node $NODE network 7 size 1048576 opens 0 refused 0*" vrfmctl status "$name"
@@ -65,7 +65,7 @@ assert device['node'] == $NODE and device['size'] == 1048576, device
 events = [line for line in device['details'] if line['kind'] == 'event']
 assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'state': 'disabled', 'queued': 0, 'waiting': 0,
 	'count': 0, 'lost': 0}, events"
-	ok $? "status for programs"
+	ok $? "status as JSON has the node, size and events of the device"
 	file "[$name]" "node = $NODE" "size = 1M" "network = 7" "flush_us = 50" "direct = off"
 	ctl 1 "*$name is up with direct auto, not off: vrfmctl down $name first" up
 	file "[$name]" "node = $NODE" "size = 2M" "network = 7"
@@ -75,25 +75,25 @@ assert len(events) == 12 and events[1] == {'kind': 'event', 'name': 'intr1', 'st
 	exec 7>&-
 	bash -c 'printf "\033]0;x" >/proc/self/comm; exec 7<>"$1"; ! vrfmctl -f "$2" down' bash "$RFM" "$conf" 2>"$results/named"
 	[[ $(<"$results/named") == *"(?]0;x)"* ]]
-	ok $? "its name is no command for the terminal"
+	ok $? "down masks terminal commands in the name of a process"
 	ctl 0 "" down
-	check "it is gone" test ! -e "$RFM" -a ! -e "$config/$name"
+	check "$name does not exist after down" test ! -e "$RFM" -a ! -e "$config/$name"
 	ctl 0 "" down "$name"
 	ctl 0 "" up "$name"
 	[[ $(<"$config/$name/size") == 2097152 ]]
-	ok $? "up again, with the other size"
+	ok $? "$name has the new size of the file after down and up"
 	ctl 0 "" down
 	file "[$name]" "node = $NODE" "overload_ms = 250" "keepalive_ms = 300" "flush_us = 0" "direct = off" "direct_min = 8192"
 	ctl 0 "*
 $name: node $NODE, size 64M (default), 0 peers" conf
 	ctl 0 "" up
 	[[ $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ') == "250 300 0 off 8192 " ]]
-	ok $? "what else a device has: $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ')"
+	ok $? "$name has the other attributes of the file: $(cd "$config/$name" && cat overload_ms keepalive_ms flush_us direct direct_min | tr '\n' ' ')"
 	ctl 0 "" up
 	ctl 0 "" down
 }
 
-# peers_are TEXT: which there are, with their addresses
+# peers_are TEXT: one case: the peers and addresses of the device are TEXT.
 peers_are() {
 	local peer all=""
 	for peer in "$config/$name/peers"/*; do
@@ -103,7 +103,7 @@ peers_are() {
 	ok $? "peers:$all"
 }
 
-# Peers come, change and go while the device is open.
+# Peers are added, changed and removed while the device is open.
 configured() {
 	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
 	file "${device[@]}" "peer = 200 10.56.9.1"
@@ -131,7 +131,7 @@ configured() {
 	ctl 0 "" down
 }
 
-# waits_are DEVICE PEER TEXT: overload_us of the device and of peer 201
+# waits_are DEVICE PEER TEXT: one case: overload_us of the device is DEVICE, that of peer 201 is PEER.
 waits_are() {
 	[[ $(<"$config/$name/overload_us")-$(<"$config/$name/peers/201/overload_us") == "$1-$2" ]]
 	ok $? "$3: $(<"$config/$name/overload_us") and $(<"$config/$name/peers/201/overload_us")"
@@ -150,11 +150,11 @@ defaults() {
 	file "${device[@]}" "overload_us = 5" "flush_us = 6" "quiet_us = 700" "stage_ms = 8" "unstage_ms = 9" "direct_min = 10"
 	ctl 0 "" up
 	[[ $(tuned) == "5 6 700 8 9 10 " ]]
-	ok $? "all of them are changed: $(tuned)"
+	ok $? "up changes all tunable attributes: $(tuned)"
 	file "${device[@]}"
 	ctl 0 "" up
 	[[ $(tuned) == "$fresh" ]]
-	ok $? "without lines they are as before: $(tuned), $fresh"
+	ok $? "attributes whose lines are removed have their defaults: $(tuned), $fresh"
 	ctl 0 "" down
 }
 
@@ -164,13 +164,13 @@ waits() {
 	file "${device[@]}" "overload_us = 500" "peer = 201 10.56.9.2 overload_us=0"
 	ctl 0 "" up
 	exec 7<>"$RFM"
-	waits_are 500 0 "no writer waits for a recorder"
+	waits_are 500 0 "the limits of the device and of peer 201 are set"
 	file "${device[@]}" "overload_us = 700" "peer = 201 10.56.9.2 overload_us=800"
 	ctl 0 "" up
-	waits_are 700 800 "both are changed"
+	waits_are 700 800 "the limits of the device and of peer 201 are changed"
 	file "${device[@]}" "overload_ms = 2" "peer = 201 10.56.9.2"
 	ctl 0 "" up
-	waits_are 2000 device "a peer waits as the device says"
+	waits_are 2000 device "a peer without a limit has that of the device"
 	echo 500 >"$config/$name/overload_us"
 	file "${device[@]}" "overload_ms = 1" "peer = 201 10.56.9.2"
 	ctl 0 "" up
@@ -188,7 +188,7 @@ waits() {
 	ctl 0 "" down
 }
 
-# A device that is held by nothing but a mapping.
+# Only a mapping keeps the device busy.
 mapped() {
 	file "[$name]" "node = $NODE"
 	ctl 0 "" up
@@ -205,12 +205,12 @@ sys.stdin.read()" < <(until [[ -e $results/done ]]; do sleep 0.1; done) >"$resul
 	wait $!
 	file "[$name]" "node = $NODE" "speed = 5"
 	ctl 1 "*:3: speed*" down
-	check "of a file with a mistake nothing goes down" test -e "$config/$name"
+	check "down of a file with an error keeps the device" test -e "$config/$name"
 	file "[$name]" "node = $NODE"
 	ctl 0 "" down
 }
 
-# What was made goes, whatever has become of the file.
+# down removes devices that are no longer in the file.
 leftovers() {
 	local two=("[$name]" "node = $NODE" "size = 4K" "[rfm2g5]" "node = $NODE" "size = 4K" "port = 5566")
 	file "${two[@]}"
@@ -220,16 +220,16 @@ leftovers() {
 	ctl 0 "" up "$name"
 	exec 7<>/dev/rfm2g5
 	ctl 1 "*rfm2g5*busy*opened by process $$ (*" down --all
-	check "what is not open goes, the other stays" test ! -e "$config/$name" -a -e "$config/rfm2g5"
+	check "down --all removes closed devices and keeps open ones" test ! -e "$config/$name" -a -e "$config/rfm2g5"
 	exec 7>&-
 	rm "$conf"
 	ctl 0 "" down --all
-	check "without the file, too" test ! -e "$config/rfm2g5"
+	check "down --all without a file removes the device" test ! -e "$config/rfm2g5"
 	ctl 0 "" down -a
 	mkdir "$config/rfm2g5"
 	umount /sys/kernel/config
 	ctl 0 "" down --all
-	check "one that was never enabled, though configfs was not mounted" test ! -e "$config/rfm2g5" -a -e "$config"
+	check "down --all mounts configfs and removes a device that was never enabled" test ! -e "$config/rfm2g5" -a -e "$config"
 	ctl 2 "*Exit status*" down --all "$name"
 }
 
@@ -246,7 +246,7 @@ wrong() {
 *:17: overload_ms 0: 1 to*:18: keepalive_ms 60001*:19: flush_us fast*:20: direct yes: auto, on or off*:21: direct_min 65537*
 *:22: $name is in line 4 already" \
 		up
-	check "nothing is made of such a file" test ! -e "$config/$name"
+	check "up of a file with errors creates no device" test ! -e "$config/$name"
 	file "[$name]" "listen = fd00::1%eth0" "listen = fe80::1%" "peer = 2 10.0.0.1%eth0" "peer = 2 fe80::2%sixteenletters16"
 	ctl 1 "*:2: listen fd00*:3: listen fe80*:4: peer 2: 10*:5: peer 2: fe80*" up
 	file "[$name]" "node = 1" "node = 2"
@@ -260,7 +260,7 @@ wrong() {
 	says 1 "*Is a directory*" vrfmctl -f /etc up
 	file "[$name]" "node = 5"
 	vrfmctl -f "$conf" conf >/dev/full
-	ok $(($? != 1)) "a disk that is full is told"
+	ok $(($? != 1)) "conf fails on a full disk"
 	ctl 1 "*rfm2g7 is not in *" up rfm2g7
 	ctl 2 "*eth0: devices are rfm2g0 to rfm2g7" up eth0
 	ctl 2 "*eth0: devices are rfm2g0 to rfm2g7" down eth0
@@ -286,7 +286,7 @@ wrong_rights() {
 	chmod 755 "$results"
 	says 1 "*Permission denied*only root may bring devices up and down" setpriv --reuid 65534 --regid 65534 --clear-groups \
 		vrfmctl -f "$conf" up
-	check "who may not makes nothing" test ! -e "$config/$name"
+	check "up without privileges creates no device" test ! -e "$config/$name"
 }
 
 # A device whose peer is the other node.
@@ -302,7 +302,7 @@ joining() {
 	says 0 "*$name: has all" vrfmctl join "$name"
 	ctl 0 "" up
 	(($(rfm_peer_line $((3 - NODE)) | sed 's/.* links \([0-9]*\).*/\1/') == 1))
-	ok $? "up again, the peer is still the same"
+	ok $? "up again keeps the link of the peer"
 	barrier joined
 	rfm poke $((4096 * NODE)) $((70 + NODE))
 	says 0 "*\"device\":\"$name\",\"joined\":true,\"seconds\":*,\"without\":\[\]}" vrfmctl --json join "$name"
@@ -312,7 +312,7 @@ joining() {
 		linked
 		says 0 "*\[####*\] has all*" script -qec "vrfmctl join $name" /dev/null
 		[[ $(rfm peek 4096) == 71 && $(rfm peek 8192) == 72 ]]
-		ok $? "who has joined has all"
+		ok $? "node 2 has the words of both nodes after join"
 	fi
 	barrier anew
 	rfm_settle
@@ -332,7 +332,7 @@ peer, = device['peers']
 assert peer['node'] == $other and peer['state'] == 'ready' and peer['address'] == '$(addr4 "$other"):5565', peer
 assert peer['peer_synced'] and peer['same_image'] and not peer['misses_all'] and not peer['missed_bytes'], peer
 assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 0, peer"
-	ok $? "for programs"
+	ok $? "peers as JSON has the state and counters of the peer"
 	says 0 "*sent/s *
 * $other ready * -      - *
 *sent/s *
@@ -341,7 +341,7 @@ assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 
 	barrier quiet
 	vrfmctl --json -n 2 -i 1 top "$name" >"$results/top" &
 	sleep 0.3
-	# In blocks that are sent: who gets them otherwise does not know of them.
+	# Use blocks that are sent as messages: a peer does not count the bytes of direct writes.
 	dd if=/dev/urandom of="$RFM" bs=8192 count=60 seek=16 conv=notrunc status=none
 	wait $!
 	python3 -c "
@@ -350,9 +350,9 @@ first, second = [json.loads(line) for line in open('$results/top')]
 assert 'sent_per_s' not in first['peers'][0], first
 assert 100000 < second['peers'][0]['sent_per_s'] < 5000000, second
 assert second['peers'][0]['received_per_s'] > 100000, second"
-	ok $? "rates: $(tail -n 1 "$results/top")"
+	ok $? "top as JSON has the rates of a writer of 8 KiB blocks: $(tail -n 1 "$results/top")"
 	barrier rated
-	# Both wrote there: one of them once more, so that they are equal.
+	# Both nodes wrote to the same range, so one of them writes it again to make both memories equal.
 	((NODE == 2)) || rfm fill 131072 500000 9
 	rfm_settle
 	barrier filled
@@ -361,12 +361,12 @@ assert second['peers'][0]['received_per_s'] > 100000, second"
 comparing() {
 	local word
 	vrfmctl check "$name" >"/exchange/check-$NODE"
-	ok $? "checksums: $(wc -l <"/exchange/check-$NODE") lines"
+	ok $? "check prints checksums: $(wc -l <"/exchange/check-$NODE") lines"
 	vrfmctl --json -b 256K check "$name" | python3 -c "
 import json, sys
 image = json.load(sys.stdin)
 assert image['node'] == $NODE and image['size'] == 1048576 and image['block'] == 262144 and len(image['sums']) == 4, image"
-	ok $? "for programs"
+	ok $? "check as JSON has the checksums of the blocks"
 	barrier summed
 	says 0 "nodes $NODE and $((3 - NODE)): 0 of 16 blocks differ" vrfmctl -c "/exchange/check-$((3 - NODE))" check "$name"
 	if ((NODE == 1)); then
@@ -408,14 +408,14 @@ for test in tests:
 	assert test['count'] == (10 if test['name'] in ('flush', 'write+flush', 'event') else 100), test
 one = {test['name']: test['p50_ns'] for test in tests}
 assert one['load'] < one['read'] and one['write'] < one['write+flush'], one"
-	ok $? "what takes longer takes longer"
+	ok $? "bench as JSON has plausible times of all tests"
 	[[ $(rfm peek $((16384 + 4 * NODE))) == 9 && $(rfm peek 16384) == 0 ]]
-	ok $? "only the word that was named is written"
+	ok $? "bench writes only the word given by -w"
 	says 1 "*there is no word at that offset" vrfmctl -w 1M bench "$name"
 	barrier measured
 }
 
-# A driver that knows no command of vrfm's: that of the cards, or one that is older.
+# A driver without the ioctls of vrfm: that of the cards, or an older vrfm.
 older() {
 	local word
 	for word in peers "-n 1 top" join check; do
@@ -425,18 +425,18 @@ older() {
 	done
 }
 
-# A peer that nobody is.
+# Peer 9 does not exist.
 absent() {
 	linked "peer = 9 $(addr4 9)"
 	says 3 "*$name: 1 of 2 peers linked, waits for 9*$name: has all of those that are linked*node 9 is down since *" \
 		vrfmctl join "$name"
-	# Who is to connect to it knows why not.
+	# This node has the lower id and connects, so it knows the error.
 	says 3 "*node 9 is down since *, Connection timed out" vrfmctl -t 0.5 join "$name"
 	script -qec "stty columns 60; vrfmctl -t 1 join $name" /dev/null >"$results/bar"
 	python3 -c "
 bars = [bar.split('\x1b[K')[0] for bar in open('$results/bar', newline='').read().split('\r') if '] ' in bar]
 assert len(bars) > 5 and all(bar.endswith('1 of 2 peers linked') and len(bar) < 60 for bar in bars), bars"
-	ok $? "on a terminal it stays in its line: $(head -n 1 "$results/bar" | tr '\r' '\n' | tail -n 1)"
+	ok $? "the progress bar of join fits into one line of the terminal: $(head -n 1 "$results/bar" | tr '\r' '\n' | tail -n 1)"
 	says 3 "*\"joined\":true,\"seconds\":*,\"without\":\[{\"node\":9,\"state\":\"down\",\"since_ms\":*}\]}" \
 		vrfmctl --json -t 0.5 join "$name"
 	chmod 755 "$results"
@@ -451,13 +451,13 @@ assert len(bars) > 5 and all(bar.endswith('1 of 2 peers linked') and len(bar) < 
 
 is_told() { [[ $(vrfmctl peers "$name") == *"$1"* ]]; }
 
-# Both sides are told why they are not linked.
+# Both sides show the reason of a refusal.
 refusing() {
 	local other=$((3 - NODE)) why="refused: its memory has another size"
 	barrier refusing
 	file "[$name]" "node = $NODE" "size = ${NODE}M" "listen = $(addr4 "$NODE")" "peer = $other $(addr4 "$other")"
 	ctl 0 "" up
-	check "somebody is refused" within 20 is_told "$why"
+	check "peers shows the refusal of another size" within 20 is_told "$why"
 	says 0 "* $other down * $(addr4 "$other"):5565, $why" vrfmctl peers "$name"
 	says 0 "*\"why\":\"$why\"}\]}*" vrfmctl --json peers "$name"
 	says 1 "*\"joined\":false,*\"why\":\"$why\"}\]}" vrfmctl --json -t 0.5 join "$name"
@@ -465,10 +465,10 @@ refusing() {
 	barrier refused
 	((NODE == 1)) || ctl 0 "" down
 	barrier left
-	# What it failed with last counts, not that it was refused once.
-	((NODE == 2)) || check "nobody is there any more" within 40 is_told "$(addr4 2):5565, Connection refused"
+	# The last error replaces an earlier refusal.
+	((NODE == 2)) || check "peers shows the last error after the peer has gone down" within 40 is_told "$(addr4 2):5565, Connection refused"
 	((NODE == 2)) || ctl 0 "" down
-	# It is node 2's kernel that refuses.
+	# The kernel of node 2 refuses the connection, so it must run until here.
 	barrier told
 }
 
@@ -477,7 +477,7 @@ late_is_named() {
 		[[ $said == *"$name: flush: Connection timed out"*"$name: node 2 is "*" ms late" ]]
 }
 
-# A peer whose answers take long: measuring still ends, and names it.
+# With a slow peer, bench ends in time and names the peer.
 slow_peer() {
 	((NODE == 1)) || network delay 400ms
 	barrier slow
@@ -485,11 +485,11 @@ slow_peer() {
 		local begun=$SECONDS said
 		says 0 "*write+flush *" vrfmctl -w 16388 bench "$name"
 		((SECONDS - begun < 60))
-		ok $? "with a slow peer it took $((SECONDS - begun)) s"
+		ok $? "bench with a slow peer ends in time: $((SECONDS - begun)) s"
 		until [[ -e $results/late ]]; do rfm poke 16388 1 || echo "# poke: exit status $?"; done &
-		# At that very moment nothing may be under way.
+		# Repeat it, because at the moment of the check all messages may be acknowledged.
 		within 30 late_is_named
-		ok $? "who is late is named: ${said//$'\n'/ / }"
+		ok $? "bench names a late peer when its flush times out: ${said//$'\n'/ / }"
 		touch "$results/late"
 		wait $!
 	fi
