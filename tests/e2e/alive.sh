@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# alive: a peer that vanishes without a word is missed, by both ends, although nobody has anything to send. A quiet
-# connection stays, and so does one whose user does not want the peer to be asked, and one over a slow cable that is full of
-# READs and WRITEs.
+# alive: both ends detect that the peer has vanished, even if they have no data to send. A quiet connection stays up, as do a
+# connection without keepalive, and a connection over a slow link that is full of READs and WRITEs.
 #
-#   node 1 (echoes on 7000; on 7001 for those who are not asked) <--- cut for a while --- node 2 (waits for messages)
-#   node 1 (shows 20 MB on 7002)                                 <--- slow ------------- node 2 (READs and WRITEs)
+#   node 1 (echoes on 7000; on 7001 without keepalive) <--- cut for a while --- node 2 (waits for messages)
+#   node 1 (shows 20 MB on 7002)                       <--- slow ------------- node 2 (READs and WRITEs)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
@@ -23,7 +22,7 @@ server=$(addr4 1)
 interval=500
 never=4294967295
 
-# queue_pairs: those of krdma on this node. The GSI's is always there.
+# queue_pairs: print the number of krdma's queue pairs on this node, without that of the GSI.
 queue_pairs() { rdma resource show qp 2>/dev/null | grep -c "$RDMADEV.*type RC"; }
 
 # until_pairs N SECONDS
@@ -35,7 +34,7 @@ until_pairs() {
 	done
 }
 
-# Nothing leaves this node any more: the other one hears nothing, not even acknowledgements.
+# Drop all packets that leave this node, including acknowledgements.
 cut_off() {
 	network loss 100%
 	ok $? "node $NODE is cut off"
@@ -51,7 +50,7 @@ server() {
 	barrier still-there
 	cut_off
 	barrier cut
-	check "node 1 drops who does not answer" until_pairs 1 $((20 * slow))
+	check "node 1 closes the connection of a silent peer" until_pairs 1 $((20 * slow))
 	barrier missed
 	network
 	barrier back
@@ -83,26 +82,26 @@ client() {
 	barrier still-there
 	barrier cut
 	kt_result q $((20 * slow))
-	kt_is ETIMEDOUT "who does not answer is missed"
-	still_waits n "who does not want to know is left alone"
+	kt_is ETIMEDOUT "a receive ends when the peer is silent"
+	still_waits n "a connection without keepalive stays when the peer is silent"
 	barrier missed
 	expect 0 release q
 	barrier back
 	expect 0 send n 64
 	kt_result n 20
-	kt_is 64 "and that connection works when the network does"
+	kt_is 64 "a connection without keepalive works after the cut"
 	expect 0 release n
 	kt rounds r "$server" 7000 3
-	kt_is 0 "new connections work"
+	kt_is 0 "new connections work after the cut"
 	kt release r
 	barrier over
 }
 
-# Of WRITEs the peer sees nothing, and the word of who posts them, or READs, that it is there waits behind that data: that
-# must not be taken for death. Promised is that for 4 MB a second, and krdma has so much under way as that moves in an
-# interval, but no more than in the default one of 5 s. A peer is given up after four; on "uml", waiting behind all data
-# takes longer. A kernel that checks itself may not move 4 MB a second: there the interval is longer than the default. A
-# machine that is busy with other things may not, either, for a while: so the interval is not too short.
+# A peer is not notified of WRITEs, and keepalive answers wait behind the data of WRITEs and READs. That must not be taken
+# for a dead peer, as long as the link transfers 4 MB a second. So krdma limits the data in flight to the amount that 4 MB/s
+# transfer in an interval, and at most in the default interval of 5 s. A peer is dead after four intervals; on "uml", waiting
+# behind all data takes longer than that. A debug kernel may not transfer 4 MB a second, so its interval is longer than the
+# default. A busy machine may not do it for a while, so the interval is not too short.
 bulk() {
 	local slot=c op size count=90 both=50 patience=$((1000 * slow)) long
 	((slow < 4)) || { count=60 both=30 patience=20000; }
@@ -115,34 +114,34 @@ bulk() {
 		expect 0 accept a b 20000
 	else
 		barrier bulk
-		# On siw some take two slots.
+		# On siw some requests take two slots.
 		expect 0 connect c "$server" 7002 rw=1 max_msg=$size send_depth=128 keepalive_ms=$patience
 	fi
 	barrier bulk-connected
 	network rate 48mbit
-	ok $? "a cable of 48 Mbit/s"
+	ok $? "the link is limited to 48 Mbit/s"
 	barrier bulk-slow
 	for op in write read; do
 		((NODE == 1)) || kt async c $op region $count 400000 chain=$count nowait=1
-		((NODE == 1)) || kt_is 0 "$count times 400 KB by ${op^^}s ($kt_text, $kt_ms ms)"
+		((NODE == 1)) || kt_is 0 "$count ${op^^}s of 400 KB over a slow link complete ($kt_text, $kt_ms ms)"
 		barrier "bulk-$op"
 	done
-	# On siw what TCP has taken comes on top, both ways.
+	# On siw the data in the buffers of TCP are not counted, both ways.
 	if [[ $LINK != siw ]]; then
 		kt async $slot write region $both 400000 chain=$both
-		kt_is 0 "$both WRITEs both ways ($kt_text, $kt_ms ms)"
+		kt_is 0 "$both WRITEs of 400 KB both ways over a slow link complete ($kt_text, $kt_ms ms)"
 	fi
 	if ((NODE == 2)); then
 		kt async c write region $count 400000 nowait=1
-		kt_is EAGAIN "who does not want to wait is told ($kt_text)"
+		kt_is EAGAIN "KRDMA_NOWAIT requests beyond the limit of bulk data are refused ($kt_text)"
 	fi
 	barrier bulk-both
 	network
 	if ((NODE == 2)); then
 		kt async c write region $((2 * long > size ? 1 : 2)) $long
-		kt_is 0 "a single one may be longer than all that may be under way ($kt_text)"
+		kt_is 0 "a single request may exceed the limit of bulk data ($kt_text)"
 		kt async c write region $count 400000
-		kt_is 0 "and nothing is left of it ($kt_text)"
+		kt_is 0 "$count WRITEs complete after a request beyond the limit of bulk data ($kt_text)"
 	fi
 	barrier bulk-over
 	kt release $slot

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# chaos: ten minutes in which nothing stays: eight connections under load, whose cable is pulled, whose network loses
-# and delays, whose RDMA devices go and come on both sides, and that are dropped; with tasks that are killed besides.
-# Afterwards all eight are there again with no action by anybody; no data was ever wrong, other in each round and
-# compared with what must be there; and every request that was posted has completed once, as its owner counts and as
-# krdma does.
+# chaos: ten minutes of failures. Eight kept connections are under load, while the link is cut, the network loses and delays
+# packets, RDMA devices are removed and recreated on both sides, connections are dropped, and tasks are killed. Afterwards
+# all eight are connected without intervention. The data differ in each round, and no wrong data were found. Each posted
+# request has completed once, by the counts of its owner and of krdma.
 #
 #   node 1 (shows buffers on 7000, echoes by callback on 7002) <--- krdma, kept by krdma_again ---> node 2
 #
@@ -26,26 +25,26 @@ options="rw=1 max_msg=65536 recv_depth=8"
 declare -A events
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# for_a_while MIN MAX: seconds
+# for_a_while MIN MAX: sleep for a random time between these numbers of seconds.
 for_a_while() {
 	random $((($2 - $1) * 1000))
 	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
 }
 
-# trouble RULES...: until it is over
+# trouble RULES...: apply RULES of netem for a while.
 trouble() {
 	network "$@"
 	for_a_while 1 6
 	network
 }
 
-# rxe goes without waiting for anybody; krdma must be out of it in time.
+# Removing rxe does not wait for its users, so krdma must release the device in time.
 device() {
 	local start=$SECONDS
-	timeout 60 rdma link del "$RDMADEV" || { ok 1 "rdma link del"; return; }
-	((SECONDS - start <= 10 * slow)) || ok 1 "rdma link del took $((SECONDS - start)) s"
+	timeout 60 rdma link del "$RDMADEV" || { ok 1 "rdma link del succeeds under load"; return; }
+	((SECONDS - start <= 10 * slow)) || ok 1 "rdma link del ends in time: $((SECONDS - start)) s"
 	for_a_while 0 3
-	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV" || ok 1 "rdma link add"
+	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV" || ok 1 "rdma link add succeeds under load"
 }
 
 drops() {
@@ -53,7 +52,7 @@ drops() {
 	((NODE == 2)) && kt kept drop "k$random"
 }
 
-# One that connects, and one that talks.
+# Kill a task that connects, and a task that sends and receives.
 kills() {
 	((NODE == 2)) || return
 	kt_start c connect c "$server" 7002
@@ -91,7 +90,7 @@ chaos() {
 	for what in "${!events[@]}"; do echo "# $what: ${events[$what]} times"; done
 	for what in unplugged lossy device $([[ $NODE == 1 ]] || echo dropped killed); do
 		((${events[$what]:-0} > 0))
-		ok $? "$what: ${events[$what]:-0} times"
+		ok $? "node $NODE had an event of kind $what: ${events[$what]:-0} times"
 	done
 }
 
@@ -106,11 +105,11 @@ all_back() {
 	for i in {0..7}; do
 		until kept_is "k$i" "connected *" || ((SECONDS > end)); do sleep 0.1; done
 		kept_is "k$i" "connected *"
-		ok $? "connection $i is back: $kt_text"
+		ok $? "kept connection $i is connected after the chaos: $kt_text"
 	done
 }
 
-# Of every kind: what was posted has completed, well or not, and once.
+# Each posted request of every kind has completed once, with or without an error.
 counted() {
 	local wrong
 	wrong=$(awk '{ split($1, name, "."); n[name[1], name[2]] = $2; kinds[name[2]] = 1 }
@@ -119,7 +118,7 @@ counted() {
 			if (left) printf " %s:%d", kind, left } }' \
 		<(grep -E '^(posted|completed|failed)\.' /sys/kernel/debug/krdma/counters))
 	[[ -z $wrong ]]
-	ok $? "every request has completed once$wrong"
+	ok $? "krdma counts one completion of each request$wrong"
 }
 
 seed "$((10#$(date +%N) % 32768))"
@@ -152,19 +151,19 @@ else
 	sleep 2
 	for i in {0..7}; do
 		kt kept stop "k$i"
-		kt_is 0 "connection $i is stopped: $kt_text"
+		kt_is 0 "kept connection $i is stopped: $kt_text"
 		[[ $kt_text =~ lost=([0-9]+)\ wrong=0 ]] && ((BASH_REMATCH[1] > 1))
-		ok $? "it has ended more than once, and was never told wrongly"
+		ok $? "kept connection $i was lost more than once, with valid callbacks: $kt_text"
 		kt_result "pump$i" 60
-		kt_is 0 "its load: nothing failed but what was cut off, each request was over once: $kt_text"
+		kt_is 0 "load of connection $i: each request completed once, and failed only at a lost connection: $kt_text"
 		[[ $kt_text =~ good=([0-9]+).*\ requests=([0-9]+) ]] && ((BASH_REMATCH[2] >= 4 * BASH_REMATCH[1] && BASH_REMATCH[1] > 0))
-		ok $? "and there were requests among it"
+		ok $? "load of connection $i: most rounds had requests: $kt_text"
 	done
 	barrier stopped
 fi
 kt release c
 counted
 (($(wc -l </sys/kernel/debug/krdma/connections) == 1))
-ok $? "no connections are left: $(tail -n +2 /sys/kernel/debug/krdma/connections)"
+ok $? "no connection is left: $(tail -n +2 /sys/kernel/debug/krdma/connections)"
 same_resources "$before" "resources are as before"
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# compat: programs of 32 bits find the device that those of 64 find: every command, mapping and limit, all at random, and
-# what one of them writes the other one reads. User-mode Linux runs no such programs.
+# compat: the device behaves for programs of 32 bits as for those of 64 bits: every command, mapping and limit, and random
+# calls; programs of 32 and of 64 bits read the words of each other. User-mode Linux runs no programs of 32 bits.
 #
 #   each node for itself: abi-32, fuzz-32, own-32 ---> /dev/rfm2gN
 #   node 1 (32 bits) <--- vrfm ---> node 2 (64 bits)
@@ -20,48 +20,48 @@
 
 dir=$rfm_config/${RFM#/dev/}
 
-# make SIZE: a device without peers
+# make SIZE: create a device without peers.
 make() {
 	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo "$1" >"$dir/size" && echo 1 >"$dir/enable"
 }
 
-# alone SIZE PROGRAM ARGUMENT...
+# alone SIZE PROGRAM ARGUMENT...: run PROGRAM on a device without peers.
 alone() {
-	check "a device of $1" make "$1"
+	check "${2%% *}: a device of $1 is created" make "$1"
 	results "${@:2}"
-	check "it goes, nobody has it open" rmdir "$dir"
+	check "${2%% *}: a closed device of $1 is removed" rmdir "$dir"
 }
 
-# pass WORD SENDER RECEIVER...: what a program writes and sends on node 1 is read and taken by another one on node 2
+# pass WORD SENDER RECEIVER...: program RECEIVER on node 2 gets a word and an event of program SENDER on node 1.
 pass() {
 	local word=$1 from=$2 said
 	shift 2
 	if ((NODE == 1)); then
-		check "${from##*/} writes" "$from" "$RFM" poke 4096 "$word"
-		check "and sends an event" "$from" "$RFM" event 2 3 $((word + 1000))
+		check "${from##*/} on node 1 writes word $word" "$from" "$RFM" poke 4096 "$word"
+		check "${from##*/} on node 1 sends an event after word $word" "$from" "$RFM" event 2 3 $((word + 1000))
 		barrier "sent$word"
 	else
 		barrier "sent$word"
 		said=$("$@" wait 3 $((20000 * slow)))
 		[[ $said == "1 $((word + 1000))" ]]
-		ok $? "${1##*/} gets the event: $said"
+		ok $? "${1##*/} on node 2 gets the event after word $word: $said"
 		[[ $("$@" peek 4096) == "$word" ]]
-		ok $? "and what was written before"
+		ok $? "${1##*/} on node 2 reads word $word after the event"
 	fi
 	barrier "passed$word"
 }
 
 linked() {
-	check "a device" rfm_make 1M keepalive_ms=3000
-	check "is linked" within 30 rfm_is ready
+	check "node $NODE creates a device with one peer" rfm_make 1M keepalive_ms=3000
+	check "node $NODE is linked" within 30 rfm_is ready
 	barrier linked
 	pass 71 rfm-32 /add/rfm "$RFM"
 	pass 72 /add/rfm rfm-32 "$RFM"
-	check "fsync() of 32 bits" rfm-32 "$RFM" sync
+	check "fsync() of a program of 32 bits succeeds" rfm-32 "$RFM" sync
 	[[ $(own-32 "$RFM" peers) == *"peer $((3 - NODE)) "* && $(own-32 "$RFM" flush 10000) == "0 1 0 0"* ]]
-	ok $? "vrfm's own commands: $(own-32 "$RFM" flush 10000)"
+	ok $? "vrfm's own ioctls work for a program of 32 bits: $(own-32 "$RFM" flush 10000)"
 	barrier over
-	check "the device goes" rfm_unmake
+	check "node $NODE removes its device" rfm_unmake
 }
 
 if ! type -P abi-32 >/dev/null; then

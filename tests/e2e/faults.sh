@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# faults: each allocation of a call fails in turn, until the call has none left to fail. The call says so or does
-# without, the peer is told in time, nothing is left behind, and the next attempt works.
+# faults: each allocation of a call fails in turn, until none is left to fail. The call returns an error or succeeds without
+# the memory, the peer is notified in time, no resource is left, and the next attempt works.
 #
-#   node 1 (echoes on 7000 and 7005, shows buffers on 7001, is told of writes on 7004; then its own allocations fail)
+#   node 1 (echoes on 7000 and 7005, shows buffers on 7001, gets notifying writes on 7004)
 #     <--- krdma, krping ---> node 2
 #
 # Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
 # workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
 #
-# Not on debug-6.1: rxe of Linux 6.1 does not survive a QP that it could not make (rxe_qp_do_cleanup() stops timers which
-# rxe_qp_from_init() had not come to set up, and gives CQ references back twice).
+# Not on debug-6.1: rxe of Linux 6.1 fails if it cannot create a QP (rxe_qp_do_cleanup() stops timers that
+# rxe_qp_from_init() has not set up yet, and puts CQ references twice).
 #
 # kernels: uml-debug
 # load: krdma krdma_test krping
@@ -26,12 +26,12 @@ barrier begun
 server=$(addr4 1)
 self=$(addr4 2)
 debug=/sys/kernel/debug
-# ENFILE is the kernel's word for a socket without an inode, which rxe gives each QP.
+# ENFILE: the kernel could not allocate the inode of a socket; rxe has a socket for each QP.
 refused="0 ENOMEM ENFILE"
-# A call has fewer allocations than this, or it never ends.
+# Limit of the number of allocations of a call.
 most=400
 
-# Make slab and page allocations of any kind fail when asked to, with a stack in the log for each.
+# Let requested failures hit slab and page allocations of any kind, and log a stack for each.
 arm() {
 	local kind
 	for kind in failslab fail_page_alloc; do
@@ -43,11 +43,11 @@ arm() {
 	done
 	echo 0 >"$debug/fail_page_alloc/min-order"
 	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
-	# The ring of the kernel log is too short for all those stacks.
+	# The buffer of the kernel log is too small for all stacks, so copy the log.
 	cat /dev/kmsg >"$results/kmsg" 2>/dev/null &
 }
 
-# Who asked for the memory that was not given: the first function of each stack that is no allocator.
+# Print the callers of failed allocations: the first function of each stack that is no allocator.
 sites() {
 	sed 's/^[^;]*;//' "$results/kmsg" | awk '
 		/FAULT_INJECTION: forcing a failure/ { looking = 1; next }
@@ -63,8 +63,8 @@ sites() {
 		}' | sort | uniq -c | sort -rn
 }
 
-# each NAME ERRNOS COMMAND...: the Nth allocation fails, for N = 1, 2, ... until none does. What a failure leads to
-# must be one of ERRNOS (0: it does without), and come in time.
+# each NAME ERRNOS COMMAND...: let the Nth allocation fail, for N = 1, 2, ... until none is left. COMMAND must return one of
+# ERRNOS (0: it succeeds without the memory), in time.
 each() {
 	local name=$1 allowed=$2 n wrong=0 late=0 failed=0
 	shift 2
@@ -79,12 +79,12 @@ each() {
 	done
 	echo "# $name: $((n - 1)) allocations, $failed of them needed"
 	((n > 1 && n < most))
-	ok $? "$name: every allocation failed once"
-	kt_is 0 "$name: works when none fails"
+	ok $? "$name: each allocation failed once"
+	kt_is 0 "$name: succeeds when no allocation fails"
 	((wrong == 0))
-	ok $? "$name: errno of every failure"
+	ok $? "$name: each failure has an allowed errno"
 	((late == 0))
-	ok $? "$name: every failure in time"
+	ok $? "$name: each failure is in time"
 }
 
 allowed_errno() {
@@ -95,7 +95,7 @@ allowed_errno() {
 	return 1
 }
 
-# What has to be there before the call, and what is to be cleaned up behind it.
+# Prepare a call, and clean up behind it.
 attempt_begin() {
 	case $1 in
 	accept)
@@ -103,7 +103,7 @@ attempt_begin() {
 		kt listen own "$self" 7100 recv_depth=4
 		kt slot a
 		kt_start dial connect d "$self" 7100 connect_ms=10000
-		# The request is there when the allocations begin to fail.
+		# The request has arrived before the allocations begin to fail.
 		kt request a own 15000
 		;;
 	esac
@@ -121,7 +121,7 @@ attempt_end() {
 	kt_ret=$ret kt_ms=$ms kt_text=$text
 }
 
-# The client of a server without memory learns it at once, and does not wait for its own time limit.
+# A server without memory rejects its client at once, so the client does not wait until its timeout.
 dialler_told() {
 	if ! kt_result dial 20; then
 		hanging=$((hanging + 1))
@@ -144,7 +144,7 @@ calls() {
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
-	# There is one for both nodes, which are one kernel.
+	# Both nodes have one kernel, and share one server.
 	expect 0 server end
 	each server "$refused" server 0.0.0.0 7101
 	each again "$refused" again kept "$server" 7000 recv_depth=4 min=10000
@@ -153,12 +153,12 @@ calls() {
 	((hanging == 0))
 	ok $? "no client of a server without memory hangs: $hanging"
 	((told > 0))
-	ok $? "clients told that the server has no memory: $told"
+	ok $? "clients are rejected by a server without memory: $told"
 	kt release own
 	transfers
 }
 
-# connect_for COMMAND: to a server that can do it. Where MRs are kept they are made ready for that.
+# connect_for COMMAND: connect to a server for COMMAND, if necessary with a pool of MRs.
 connect_for() {
 	case $1 in
 	longsend*) kt connect c "$server" 7005 mr_pool=4 ;;
@@ -168,7 +168,7 @@ connect_for() {
 	esac
 }
 
-# A send that fails half way ends the connection: so each attempt has one of its own.
+# A send that fails halfway ends the connection, so each attempt has a connection of its own.
 transfers() {
 	local n what wrong
 	for what in "send c 50000" "send c 100000" "longsend c 200000" "read c 100000 0" "write c 100000 0" \
@@ -187,13 +187,13 @@ transfers() {
 			allowed_errno "0 ENOMEM EIO ECONNABORTED" || { wrong=$((wrong + 1)); echo "# ${what%% *} $n: $ret"; }
 		done
 		((n > 1 && n < most && wrong == 0))
-		ok $? "${what%% *}: $((n - 1)) allocations failed in turn, $wrong times wrongly"
+		ok $? "$what: $((n - 1)) allocations failed in turn, $wrong times with a wrong errno"
 		((ret == 0))
-		ok $? "${what%% *} works when none fails: $ret"
+		ok $? "$what: succeeds when no allocation fails: $ret"
 	done
 }
 
-# krping has no such command: here the shell's own few allocations count as well.
+# krping has no failnth command, so the few allocations of the shell fail as well.
 krping_faults() {
 	local n left end=0
 	for ((n = 1; n < most && !end; n++)); do
@@ -207,11 +207,11 @@ krping_faults() {
 	done
 	echo "# krping: $n attempts"
 	((end))
-	ok $? "krping: every allocation failed once"
-	check "krping works when none fails" krping_again
+	ok $? "krping: each allocation failed once"
+	check "krping: succeeds when no allocation fails" krping_again
 }
 
-# The server may be between two runs, or wait 30 s for a client that could not even say goodbye.
+# The server may be between two runs, or wait 30 s for a client that ended without a disconnect.
 krping_again() {
 	local i
 	for i in {1..400}; do
@@ -227,9 +227,9 @@ krping_server() {
 	done
 }
 
-random_what=("short messages" "messages that are pulled" "writes that are told, and keys that are given back")
+random_what=("short messages" "messages by READ" "notifying writes and invalidated keys")
 
-# random_attempt WHICH [LIMIT_MS]: one that takes some of krdma's callbacks and workers, on both sides. Sets kt_ret and kt_ms.
+# random_attempt WHICH [LIMIT_MS]: transfers that use callbacks and workers of krdma on both sides. Sets kt_ret and kt_ms.
 random_attempt() {
 	local limit=${2:-4000} ms=0 step
 	local limits="connect_ms=$limit op_ms=$limit"
@@ -256,7 +256,7 @@ random_attempt() {
 		# shellcheck disable=SC2086 # words of a command
 		kt $step
 		ms=$((ms + kt_ms))
-		# What was received has a length.
+		# Receiving commands return a length.
 		((kt_ret < 0)) || kt_ret=0
 	done
 	local ret=$kt_ret
@@ -264,7 +264,7 @@ random_attempt() {
 	kt_ret=$ret kt_ms=$ms
 }
 
-# Allocations of callbacks and workers, by where krdma's code lies.
+# Let allocations of callbacks and workers fail if krdma's code is in their stack.
 random_faults() {
 	local start size i failed=0
 	if [[ ! -e $debug/failslab/require-start ]]; then
@@ -276,21 +276,21 @@ random_faults() {
 	printf '%#x' $((start + size)) >"$debug/failslab/require-end"
 	echo 64 >"$debug/failslab/stacktrace-depth"
 	for ((i = 0; i < 60; i++)); do
-		# An attempt has some two hundred allocations: few failures, so that it comes far, then many.
+		# An attempt has some two hundred allocations. One percent of failures lets it come far, two percent hits more.
 		echo $((i % 2 + 1)) >"$debug/failslab/probability"
 		random_attempt $((i % 3))
 		((kt_ret == 0)) || failed=$((failed + 1))
-		((kt_ms < 30000)) || ok 1 "round $i took $kt_ms ms"
+		((kt_ms < 30000)) || ok 1 "round $i of random failures ends in time: $kt_ms ms"
 	done
 	echo 0 >"$debug/failslab/probability"
 	echo 0 >"$debug/failslab/require-start"
 	echo "# $failed of 60 attempts failed"
 	((failed > 0))
-	ok $? "allocations of callbacks failed in $failed of 60 attempts"
-	# No failure is waited for here, only a machine that has other things to do.
+	ok $? "random failures hit some attempts: $failed of 60"
+	# A long timeout, because a busy machine is slow.
 	for i in 0 1 2; do
 		random_attempt $i 30000
-		kt_is 0 "works when none fails: ${random_what[i]}"
+		kt_is 0 "${random_what[i]}: succeed after random failures"
 		((kt_ret == 0)) || sed 's/^/# /' /sys/kernel/debug/krdma/connections /sys/kernel/debug/krdma/counters
 	done
 }
@@ -302,7 +302,7 @@ if ((NODE == 1)); then
 	expect 0 listen raw 0.0.0.0 7002 raw=1
 	expect 0 server 0.0.0.0 7003 recv_depth=4
 	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
-	# MRs that are kept have to be invalidated.
+	# With a pool, MRs are invalidated before they are reused.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
@@ -311,7 +311,7 @@ if ((NODE == 1)); then
 	krping_pid=$!
 	barrier listening
 	while [[ ! -e /exchange/faults-over ]]; do
-		# Not the name that node 2 uses: both may be one kernel, with one module.
+		# A slot that node 2 does not use: both nodes share a kernel, and one module.
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done
@@ -333,7 +333,7 @@ else
 	sites | sed 's/^/# /'
 	distinct=$(sites | wc -l)
 	((distinct >= 20))
-	ok $? "$distinct distinct sites"
+	ok $? "allocations failed at 20 distinct sites or more: $distinct"
 	touch /exchange/faults-over
 fi
 barrier over

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-tool: the front end of krping, in all of its forms: what it prints, draws, and says by its exit status.
+# krping-tool: output, plots and exit status of the tool krping with all its commands and options.
 #
 #   node 1 (krping server) <--- pings, READs ---> node 2 (krping client)
 #
@@ -22,7 +22,8 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 out=$results/out
 cd "$results" || exit
 
-# does STATUS DESCRIPTION WORD...: is that its exit status? What it says is in "said", what it prints in the file "out".
+# does STATUS DESCRIPTION WORD...: one case: the exit status of krping is STATUS. Sets "said" to its stderr; the file "out"
+# has its stdout.
 does() {
 	local wanted=$1 text=$2 status=0
 	shift 2
@@ -31,7 +32,7 @@ does() {
 	ok $? "$text: exit status $status $said"
 }
 
-# holds DESCRIPTION PATTERN: what was printed
+# holds DESCRIPTION PATTERN: one case: the file "out" matches PATTERN.
 holds() {
 	# shellcheck disable=SC2053
 	[[ $(<"$out") == $2 ]]
@@ -41,80 +42,80 @@ holds() {
 is_over() { [[ -z $(</proc/krping) ]]; }
 
 serve() {
-	does 0 "a server in the background" --format line server accept=0 bg size=4096
-	holds "tells its number" "run=* role=server test=ping *"
-	does 0 "another one" --format json server rlat port=9998 accept=0 bg size=4096
-	holds "says it in JSON" "{*\"test\": \"rlat\"*}"
+	does 0 "server --format line in the background" --format line server accept=0 bg size=4096
+	holds "server --format line prints its number" "run=* role=server test=ping *"
+	does 0 "server --format json in the background" --format json server rlat port=9998 accept=0 bg size=4096
+	holds "server --format json prints JSON" "{*\"test\": \"rlat\"*}"
 	barrier serving
 	barrier measured
-	does 0 "list" list
+	does 0 "list of two servers" list
 	(($(grep -c "^run=.* state=running role=server" "$out") == 2))
-	ok $? "has both of them"
-	does 2 "stop what is none" stop 0
-	does 1 "stop what is not there" stop 4000000000
-	does 0 "stop" stop all
-	check "all servers are over" is_over
+	ok $? "list prints both servers"
+	does 2 "stop of an invalid run" stop 0
+	does 1 "stop of a run that does not exist" stop 4000000000
+	does 0 "stop all" stop all
+	check "stop all ends all servers" is_over
 }
 
 measure() {
-	does 0 "a ping" client "$server" count=20 size=4096 validate
-	holds "prints a table" "run *: client, ping, device $RDMADEV, 1 connections, 0 failed*bytes *operations*4096 *20 *"
-	does 0 "a line" --format line client "$server" count=3
-	holds "is the kernel's" "run=* state=over role=client test=ping error=0 size=64 count=3 *"
-	does 0 "JSON, into a file" -f json -o lat.json client "$server" port=9998 rlat sweep=64-4096 count=200
-	holds "is not printed" ""
-	does 0 "a table of an earlier run" show lat.json
+	does 0 "client without --format" client "$server" count=20 size=4096 validate
+	holds "client without --format prints a table" "run *: client, ping, device $RDMADEV, 1 connections, 0 failed*bytes *operations*4096 *20 *"
+	does 0 "client --format line" --format line client "$server" count=3
+	holds "client --format line prints the line of the kernel" "run=* state=over role=client test=ping error=0 size=64 count=3 *"
+	does 0 "client -f json -o into a file" -f json -o lat.json client "$server" port=9998 rlat sweep=64-4096 count=200
+	holds "client -o prints nothing" ""
+	does 0 "show of an earlier run" show lat.json
 	(($(awk 'NR > 2 && $2 == 200 { n++ } END { print n }' "$out") == 7))
-	ok $? "has seven sizes"
-	does 0 "a plot" -f plot -o lat.svg client "$server" port=9998 rlat sweep=64-256 count=200
+	ok $? "show prints a table of seven sizes"
+	does 0 "client -f plot -o into a file" -f plot -o lat.svg client "$server" port=9998 rlat sweep=64-256 count=200
 	[[ $(<lat.svg) == *"64 bytes"*"128 bytes"*"256 bytes"*"krping rlat, $RDMADEV"*"</svg>"* ]]
-	ok $? "is a picture of three sizes"
-	does 0 "times one by one" client "$server" port=9998 rlat count=30 -q -U times.txt
+	ok $? "the plot has three sizes"
+	does 0 "client -U into a file" client "$server" port=9998 rlat count=30 -q -U times.txt
 	[[ $(wc -l <times.txt) == 30 ]] && awk '$1 != 64 || $2 < 1 { bad = 1 } END { exit bad }' times.txt
-	ok $? "the file of --samples has the bytes and ns of each operation"
-	does 0 "a plot of an earlier run" -f plot show lat.json
-	holds "is drawn in text" "*krping rlat, $RDMADEV*4096 bytes*"
+	ok $? "the file of -U has the bytes and ns of each operation"
+	does 0 "show -f plot of an earlier run" -f plot show lat.json
+	holds "show -f plot draws in text" "*krping rlat, $RDMADEV*4096 bytes*"
 }
 
-# Only who looks at a terminal is told how it goes.
+# Progress is shown on a terminal only.
 progress() {
 	local command="/add/krping client $server port=9998 rlat duration=2"
 	said=$(script -qec "$command" /dev/null | tr '\r' '\n')
 	[[ $said == *"run "*" s, "*" work requests, "*"/s"*"operations"* ]]
-	ok $? "a progress line"
-	does 0 "none elsewhere" client "$server" port=9998 rlat duration=1
+	ok $? "client on a terminal shows its progress"
+	does 0 "client without a terminal" client "$server" port=9998 rlat duration=1
 	[[ -z $said ]]
-	ok $? "is nothing to read"
+	ok $? "client without a terminal shows no progress"
 }
 
 fail() {
-	does 1 "nobody listens" client "$server" port=9997 count=1
-	does 1 "slower than max_p99" -f line client "$server" count=20 max_p99=1
+	does 1 "client without a server" client "$server" port=9997 count=1
+	does 1 "client above max_p99" -f line client "$server" count=20 max_p99=1
 	[[ $said == *"not as good as min_bw, max_lat or max_p99 demand (ERANGE)"* ]]
-	ok $? "says why"
-	holds "and has numbers" "run=* error=-34 * p99_ns=*"
-	does 2 "no such option" client "$server" nonsense
-	does 2 "no option" client "$server" "a,b"
-	does 1 "no such host" client nowhere.invalid
-	does 1 "nothing to draw" -f plot client "$server" fr count=1
+	ok $? "client above max_p99 prints the reason"
+	holds "client above max_p99 prints its numbers" "run=* error=-34 * p99_ns=*"
+	does 2 "client with an unknown option" client "$server" nonsense
+	does 2 "client with an invalid option" client "$server" "a,b"
+	does 1 "client of an unknown host" client nowhere.invalid
+	does 1 "client -f plot of a test without sizes" -f plot client "$server" fr count=1
 	said=$(setpriv --reuid 65534 --clear-groups /add/krping client "$server" 2>&1)
 	[[ $? == 1 && $said == "krping: /proc/krping is for root" ]]
-	ok $? "not for everybody: $said"
+	ok $? "client without privileges is refused: $said"
 }
 
-# What has no end ends by a signal, and so does the run.
+# A signal ends an endless client and its run.
 interrupted() {
 	local status=0 pid
 	/add/krping client "$server" 2>/dev/null >"$out" &
 	pid=$!
 	within 10 grep -q -- "-$RDMADEV " /proc/krping
-	ok $? "a ping without end"
+	ok $? "an endless client runs"
 	kill -TERM $pid
 	{ wait $pid; } 2>/dev/null || status=$?
 	((status == 1))
-	ok $? "ends by SIGTERM: $status"
-	check "as does the run" within 5 is_over
-	holds "and tells what it has done" "run *"
+	ok $? "SIGTERM ends an endless client with exit status 1: $status"
+	check "SIGTERM ends the run of an endless client" within 5 is_over
+	holds "an endless client prints its result after SIGTERM" "run *"
 }
 
 if ((NODE == 1)); then

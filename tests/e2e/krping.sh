@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping: ping/pong between two krpings, and between krping and rping in both roles, IPv4 and IPv6.
+# krping: ping/pong between two instances of krping, and between krping and rping in both roles, over IPv4 and IPv6.
 #
 #   node 1 (server) <--- 16-byte messages, READ, WRITE ---> node 2 (client)
 #
@@ -18,11 +18,11 @@ before=$(resources)
 barrier begun
 count=20
 sizes="1 64 4096 65535 131072"
-# rping takes 26 (what its text needs) to 65535.
+# rping accepts 26 (the length of its text) to 65535.
 rping_sizes="26 64 4096 65535"
 port=7200
 
-# run COMMAND: a krping command in this process; the result is that of write().
+# run COMMAND: run a command of krping in this process; the status is that of write().
 run() {
 	echo "$1" 2>/dev/null >/proc/krping
 }
@@ -32,7 +32,7 @@ dial_option() { if [[ $1 == 4 ]]; then echo "addr=$(addr4 1)"; else echo "addr6=
 rping_addr() { if [[ $1 == 4 ]]; then addr4 1; else addr6 1; fi; }
 rping_any() { if [[ $1 == 4 ]]; then echo 0.0.0.0; else echo ::0; fi; }
 
-# Both wait here, and the server is listening some time after: the client tries again until then.
+# try COMMAND: the server begins to listen some time after the barrier, so the client repeats COMMAND until it succeeds.
 try() {
 	local end=$((SECONDS + 10 * slow))
 	until "$@"; do
@@ -41,7 +41,7 @@ try() {
 	done
 }
 
-# A server that listens shows so.
+# A server of krping listens.
 listening() { grep -q listen /proc/krping; }
 
 krping_krping() {
@@ -79,9 +79,9 @@ rping_krping() {
 	fi
 }
 
-# rping has ended well, and then fails in one of two ways of its own: once in a while its client hangs when all is over and it
-# has been told so (seen on stock-6.12); and its main thread closes the event channel that its other thread reads from, which
-# ends all with "Bad file descriptor" (seen on siw). What it did till then is known by both ends.
+# rping has completed its pings, and then fails by one of its own bugs: its client hangs now and then after the disconnect
+# event (seen on stock-6.12); or its main thread closes the event channel that its other thread reads from, which ends with
+# "Bad file descriptor" (seen on siw). Both ends have counted the pings by then.
 rping_was_over() {
 	case $1 in
 	124) [[ $(sort -u "$results/rping") == "client DISCONNECT EVENT..."* ]] &&
@@ -91,7 +91,7 @@ rping_was_over() {
 	esac
 }
 
-# Its complaints are worth a line.
+# Print the messages of rping if it fails.
 rping_ok() {
 	local status=$1
 	((status == 0)) || ! rping_was_over "$status" || status=0
@@ -115,7 +115,7 @@ pairs() {
 	done
 }
 
-# What write() returns must be what happened.
+# write() returns an error for invalid commands and for failed runs.
 refused() {
 	local command
 	for command in "" "client" "server,size=0" "server,size=131073" "server,count=-1" "server,nonsense" "server,port=70000" \
@@ -123,39 +123,39 @@ refused() {
 		if run "$command"; then ok 1 "'$command' is refused"; else ok 0 "'$command' is refused"; fi
 	done
 	! run "client,$(dial_option 4),port=7299,count=1"
-	ok $? "nobody listens: write() fails"
+	ok $? "write() of a client without a server fails"
 	not_listed
 	ok $? "no run is left in /proc/krping"
 }
 
-# The line of a run while it runs: number, device, eight counters that move.
+# The line of a run in progress: number, device, eight counters.
 statistics() {
 	local line
 	barrier statistics
 	if ((NODE == 1)); then
 		run "server,addr=0.0.0.0,port=$port,size=64" &
 		try listening
-		ok $? "a server that waits is '<num> listen'"
+		ok $? "the line of a waiting server is '<num> listen'"
 		barrier stat-listening
 		barrier stat-over
-		# Well or with an errno, depending on what was under way.
+		# The server succeeds or fails, depending on the requests in flight.
 		wait $!
-		check "server of an endless client that is killed is over" not_listed
+		check "the run of a server ends when its endless client is killed" not_listed
 	else
 		barrier stat-listening
 		run "client,addr=$(addr4 1),port=$port,size=64,validate" &
 		sleep 1
-		# The nodes may be of one kernel.
+		# The nodes may share a kernel.
 		line=$(grep -e "-$RDMADEV " /proc/krping)
 		[[ $line =~ ^[0-9]+-$RDMADEV\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]]
-		ok $? "statistics of an endless run: $line"
+		ok $? "the line of an endless run has counters: $line"
 		kill -KILL $!
 		wait $! 2>/dev/null
 		barrier stat-over
 	fi
 }
 
-# A server that says "read" and "written" without having done either: only validate can tell.
+# A server that acknowledges READ and WRITE without posting them: only validate detects it.
 lying_server() {
 	local how
 	for how in validate verbose; do
@@ -165,7 +165,7 @@ lying_server() {
 			barrier "liar-listens-$how"
 			kt request x liar 20000
 			kt answer x raw=1
-			kt_is 0 "client of a lying server came"
+			kt_is 0 "a lying server accepts a client"
 			for _ in 1 2; do
 				sleep "0.$((slow + 2))"
 				kt rawping x 1 16
@@ -187,22 +187,22 @@ lying_server() {
 	done
 }
 
-# A client that offers four gigabytes at an address that is not there, with another message length, then both at once.
+# A client that offers 4 GB at an invalid address (16 bytes), or sends a message of another length.
 lying_client() {
 	local len wanted=("" [15]="Protocol error" [16]="Message too long" [17]="Input/output error" [64]="Input/output error")
 	for len in 15 16 17 64; do
 		barrier "lie-$len"
 		if ((NODE == 1)); then
 			said=$({ echo "server,addr=0.0.0.0,port=7211,size=4096" >/proc/krping; } 2>&1)
-			# siw ends the connection for it, and then that may be heard of before the bad completion.
+			# siw ends the connection because of the message, and the server may notice that before the failed completion.
 			[[ $said == *"${wanted[len]}"* || $LINK-$len-$said == siw-64- ]] ||
 				[[ $LINK == siw && $said == *"reset by peer"* ]]
-			ok $? "a client that lies in $len bytes is refused: ${said##*: }"
+			ok $? "a client that lies by a message of $len bytes is refused: ${said##*: }"
 		else
 			try kt connect liar "$(addr4 1)" 7211 raw=1
-			kt_is 0 "connected to lie"
+			kt_is 0 "a lying client is connected, message of $len bytes"
 			kt rawping liar 1 "$len" 255
-			# siw may have missed it, see tests/skips; it looks again when more comes.
+			# siw may have missed the message (see tests/skips) until the next one arrives.
 			[[ $LINK != siw ]] || { sleep 1; kt rawping liar 1 "$len" 255; }
 			barrier "lied-$len"
 			kt release liar
@@ -216,7 +216,7 @@ not_listed() { [[ -z $(</proc/krping) ]]; }
 
 users() {
 	[[ $(stat -c %a /proc/krping) == 600 ]]
-	ok $? "/proc/krping is root's"
+	ok $? "only root can read and write /proc/krping"
 }
 
 if ((NODE == 2)); then refused; users; fi

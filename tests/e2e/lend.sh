@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# lend: messages by callback. A server is lent each message, in order and one at a time, keeps some of them for a while,
-# and answers; who keeps all of them stops the sender; what arrived before the end is lent before the end is told.
+# lend: messages by callback. A server gets each message in order and one at a time, keeps some of them for a while, and
+# answers. A server that keeps all messages blocks the sender. Messages that arrive before the end of the connection are
+# delivered before closing().
 #
-#   node 1 (server without a thread on 7000, 7001) <--- krdma ---> node 2 (talks)
+#   node 1 (server without a thread on 7000) <--- krdma ---> node 2 (sends)
 #
 # kernels: uml
 # long: uml/siw uml-debug stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -20,30 +21,30 @@ barrier begun
 server=$(addr4 1)
 modes=("" "poll=1" "rw=1 max_msg=1048576")
 
-# Node 2 talks; the numbers are what node 1 must have been lent.
+# Node 2 sends messages; node 1 must have received these numbers of messages.
 talks() {
 	local what
 	# shellcheck disable=SC2086 # words of a command
 	kt connect t "$server" 7000 $1
-	kt_is 0 "connected $1"
+	kt_is 0 "connected for messages by callback: $1"
 	for what in "200 0 1" "500 300 8" "500 4080 8" "200 20000 4" "60 300000 4" "10 1000000 1"; do
 		# shellcheck disable=SC2086 # words of a command
 		kt talk t $what
-		kt_is 0 "talk $what: each is answered, in order ($kt_text)"
+		kt_is 0 "talk $what $1: each message is answered in order ($kt_text)"
 		barrier talked
 		barrier counted
 	done
 	kt release t
 }
 
-# lent WORDS: how it was for node 1
+# lent WORDS KEEP: one case: the counts of messages on node 1 are WORDS; from now on it keeps KEEP messages.
 lent() {
 	kt lend "$2"
 	[[ $kt_text == "$1" ]]
-	ok $? "lent: $1 ($kt_text)"
+	ok $? "the receive callback got $1 ($kt_text)"
 }
 
-# It keeps five messages of the connection's eight receives, long ones besides.
+# The server keeps five messages, short ones of the connection's eight receives or long ones.
 counts() {
 	local n kept
 	for n in 200 500 500 200 60 10; do
@@ -54,7 +55,7 @@ counts() {
 	done
 }
 
-# Whoever gives nothing back stops the sender, and only for so long.
+# A server that returns no message blocks the sender until it returns them.
 full() {
 	if ((NODE == 1)); then
 		kt lend 100
@@ -65,27 +66,27 @@ full() {
 		barrier refilled
 		kt lend 0
 		[[ $kt_text == "messages=1 "* ]]
-		ok $? "the message that did not fit has come since ($kt_text)"
+		ok $? "a blocked message arrives after messages were returned ($kt_text)"
 	else
 		kt connect f "$server" 7000
-		kt_is 0 "connected"
+		kt_is 0 "connected to a server that keeps all messages"
 		barrier full-begun
-		# Eight receives, and the last credit is not for messages.
+		# Eight receives, of which the last credit is not for messages.
 		kt async f send virt 7 100 chain=7
-		kt_is 0 "as many messages as there are credits ($kt_text)"
+		kt_is 0 "7 messages are sent with 8 credits ($kt_text)"
 		kt send f 100 500
-		kt_is ETIMEDOUT "one more does not go out"
+		kt_is ETIMEDOUT "a message without a credit is not sent"
 		barrier full
 		barrier emptied
 		kt send f 100 5000
-		kt_is 0 "it does when they were given back"
+		kt_is 0 "a message is sent after messages were returned"
 		sleep 0.5
 		barrier refilled
 		kt release f
 	fi
 }
 
-# Messages that have arrived are lent before closing() is called, and can be given back long after the connection.
+# Messages that have arrived are delivered before closing() is called, and can be returned after the connection is freed.
 ends() {
 	local i lost=0
 	for i in {1..20}; do
@@ -100,18 +101,18 @@ ends() {
 			barrier end-begun
 			kt connect e "$server" 7000 send_depth=64
 			kt async e send virt 40 1000 chain=40
-			kt_is 0 "40 messages, and then the end ($kt_text)"
+			kt_is 0 "round $i: 40 messages are sent before the end ($kt_text)"
 			kt release e
 			barrier ended
 		fi
 	done
 	((NODE == 2)) && return
-	# What siw has sent may not have arrived.
+	# siw can complete messages that do not arrive.
 	((lost == 0)) || [[ $LINK == siw ]]
-	ok $? "all of what was acknowledged was lent: $lost times not"
+	ok $? "all acknowledged messages are delivered before the end: $lost of 20 rounds lost some"
 }
 
-# The end comes while the owner has not been told of the connection, so all messages are lent by the worker that calls it.
+# The connection ends before the owner is notified of it, so the worker that notifies the owner delivers all messages.
 one_worker() {
 	local n
 	for n in 1 2 3; do
@@ -123,19 +124,19 @@ one_worker() {
 			with_workers krdma-owner 1 wait_closed "$n"
 			kt lend 0
 			[[ $kt_text == "messages=8 bad=0 "* ]]
-			ok $? "messages are lent before the end although krdma's queue runs one work at a time ($kt_text)"
+			ok $? "8 messages are delivered before the end if krdma's queue runs one work at a time ($kt_text)"
 		else
 			barrier "worker-listens-$n"
 			kt connect w "$server" 7000 send_depth=64
 			kt async w send virt 8 1000 chain=8
-			kt_is 0 "8 messages, and then the end ($kt_text)"
+			kt_is 0 "round $n: 8 messages are sent before the end ($kt_text)"
 			kt release w
 			barrier "worker-ended-$n"
 		fi
 	done
 }
 
-# wait_closed N: until the server has been told of the end of N connections
+# wait_closed N: one case: the server is notified of the end of N connections, in time.
 wait_closed() {
 	local end=$((SECONDS + 20 * slow))
 	kt server
@@ -144,7 +145,7 @@ wait_closed() {
 		kt server
 	done
 	[[ $kt_text == *"closed=$1" ]]
-	ok $? "the server knows of the end ($kt_text)"
+	ok $? "the server is notified of the end of $1 connections ($kt_text)"
 }
 
 if ((NODE == 1)); then
@@ -168,10 +169,10 @@ if ((NODE == 1)); then
 	expect 0 server 0.0.0.0 7000 lend=1 recv_depth=64
 	barrier again
 	ends
-	# The connections are gone, the messages are not.
+	# The connections are freed, the messages are not.
 	expect 0 server end
 	kt lend 0
-	kt_is 0 "40 messages are given back when their connection is gone ($kt_text)"
+	kt_is 0 "40 messages are returned after their connection is freed ($kt_text)"
 	expect 0 server 0.0.0.0 7000 lend=1 recv_depth=64 linger=$((1000 * slow))
 	barrier again
 	one_worker

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# messages: what is sent arrives, whole and in order; what does not fit says so.
+# messages: messages arrive complete and in order; messages that are too long are refused.
 #
 #   node 1 (listens on 10.56.0.1 and fd56::1, port 7000) <--- krdma ---> node 2 (connects)
 #
@@ -14,7 +14,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
-# Both sides of the limits of a buffer (4096 less the header), and several parts.
+# Below and above the limits of a buffer (4096 less the header), and several parts.
 sizes="0 1 2 63 64 4079 4080 4081 8160 65535 131072"
 before=$(resources)
 barrier begun
@@ -22,12 +22,12 @@ barrier begun
 server_messages() {
 	local size
 	kt accept a l 20000
-	kt_is 0 "accept over IPv$1"
+	kt_is 0 "the server accepts over IPv$1"
 	for size in $sizes; do
 		kt receive a 200000 20000
-		kt_is "$size" "receive $size bytes over IPv$1"
+		kt_is "$size" "the server receives $size bytes over IPv$1"
 		kt send a "$size"
-		kt_is 0 "send back $size bytes over IPv$1"
+		kt_is 0 "the server sends back $size bytes over IPv$1"
 	done
 	server_pieces
 	server_limits
@@ -38,42 +38,42 @@ server_messages() {
 	expect 0 release a
 }
 
-# A longer message than the buffer stays where it is until somebody has room for it.
+# A message that is longer than the buffer stays queued until it is received with a larger buffer.
 server_limits() {
 	kt peek a 20000
-	kt_is 5000 "peek says how long the next message is"
+	kt_is 5000 "peek returns the length of the next message"
 	expect EMSGSIZE receive a 4999 1000
 	expect EMSGSIZE receive a 1 1000
 	expect 5000 receive a 5000 1000
 	kt receive a 64 200
-	kt_is ETIMEDOUT "a timed receive ends"
-	kt_within 190 1200 "a timed receive ends in time"
+	kt_is ETIMEDOUT "a receive with a timeout times out"
+	kt_within 190 1200 "a receive with a timeout times out in time"
 	kt send a 64
-	kt_is 0 "the connection is none the worse for it"
+	kt_is 0 "the connection works after a receive has timed out"
 }
 
 client_messages() {
 	local size
 	kt connect c "$2" 7000
-	kt_is 0 "connect over IPv$1"
+	kt_is 0 "the client connects over IPv$1"
 	for size in $sizes; do
 		kt send c "$size"
-		kt_is 0 "send $size bytes over IPv$1"
+		kt_is 0 "the client sends $size bytes over IPv$1"
 		kt receive c 200000 20000
-		kt_is "$size" "get $size bytes back over IPv$1"
+		kt_is "$size" "the client gets $size bytes back over IPv$1"
 	done
 	pieces
 	expect 0 send c 5000
 	kt receive c 64 20000
-	kt_is 64 "message after the server's timeout"
+	kt_is 64 "a message arrives after the server's receive has timed out"
 	expect EMSGSIZE send c 200001
-	# What was sent has arrived, but the sender may not know that yet.
+	# The messages have arrived, but may not be acknowledged yet.
 	barrier "sent$1"
 	expect 0 release c
 	expect ENOENT send c 1
 }
 
-# Short and long messages out of entries of odd lengths; the server sends them back.
+# Short and long messages from entries of odd lengths; the server sends them back.
 piece_sizes="1 4080 4081 65535 65536 150001"
 piece_kinds=(piece=1000 "piece=1000000 skip=777" skip=777 bvec=1 "bvec=1 skip=4097 piece=300")
 
@@ -83,9 +83,9 @@ pieces() {
 		for how in "${piece_kinds[@]}"; do
 			# shellcheck disable=SC2086 # words of a command
 			kt longsendv c "$size" 20000 $how
-			kt_is 0 "send $size bytes, $how"
+			kt_is 0 "the client sends $size bytes, $how"
 			kt receive c 200000 20000
-			kt_is "$size" "get them back"
+			kt_is "$size" "the client gets $size bytes back, $how"
 		done
 	done
 	expect EINVAL longsendv c 1000 20000 fill=1
@@ -97,7 +97,7 @@ server_pieces() {
 	for size in $piece_sizes; do
 		for ((i = 0; i < ${#piece_kinds[@]}; i++)); do
 			kt receive a 200000 20000
-			kt_is "$size" "$size bytes arrive"
+			kt_is "$size" "the server receives $size bytes, ${piece_kinds[i]}"
 			kt send a "$size"
 		done
 	done
@@ -105,7 +105,7 @@ server_pieces() {
 
 server_shown() {
 	kt accept a r 20000
-	kt_is 0 "accept a connection with a shown buffer"
+	kt_is 0 "the server accepts a connection with a shown buffer"
 	barrier written
 	expect 0 shown a 100000 8192
 	kt shown a 0 0
@@ -119,18 +119,18 @@ server_shown() {
 	barrier looked
 	kt_start sink sink a
 	kt_result sink 30
-	kt_is ECONNRESET "the peer's disconnect"
+	kt_is ECONNRESET "the peer's disconnect ends a sink on a connection with a shown buffer"
 	expect 0 release a
 }
 
 client_shown() {
 	kt connect c "$(addr4 1)" 7001 rw=1
-	kt_is 0 "connect with a shown buffer"
+	kt_is 0 "the client connects with a shown buffer"
 	expect 0 write c 100000 8192
 	expect 0 read c 100000 8192
 	barrier written
 	barrier looked
-	# What the server has changed itself.
+	# Data that the server has changed.
 	expect 0 read c 5000 300001
 	kt shown c 0 0
 	local peer=${kt_text##*peer=}
@@ -145,7 +145,7 @@ client_shown() {
 	expect 0 release c
 }
 
-# A shown buffer is as long as was asked for, whatever a page is.
+# A shown buffer has the requested length, which need not be a multiple of a page.
 odd_shown() {
 	local own=100 peer=12347 name=c
 	if ((NODE == 1)); then
@@ -157,7 +157,7 @@ odd_shown() {
 	kt_is 0 "connected with buffers of $own and $peer bytes"
 	kt shown $name 0 "$own"
 	[[ $kt_text == "own=$own peer=$peer" ]]
-	ok $? "they are shown like that ($kt_text)"
+	ok $? "the shown buffers have $own and $peer bytes ($kt_text)"
 	expect EMSGSIZE shown $name 1 "$own"
 	expect 0 write $name "$peer" 0
 	expect 0 read $name "$peer" 0
@@ -170,11 +170,11 @@ odd_shown() {
 	expect 0 release $name
 }
 
-# krdma_config() counts for the simple calls of one module: for listeners and connections that they make later, and for the
-# buffers that krdma_receive() is given.
+# krdma_config() applies to the simple calls of one module: to listeners and connections that they create later, and to the
+# buffers of krdma_receive().
 server_config() {
 	expect 0 config 5000
-	# What is too much is refused.
+	# A length that is too large is ignored.
 	expect 0 config 1073741825
 	expect 0 listen roomy 0.0.0.0 7009 max_msg=200000
 	expect 0 listen plain 0.0.0.0 7004 simple=1
@@ -183,7 +183,7 @@ server_config() {
 	expect 0 accept a roomy 20000
 	expect 5000 plain a
 	kt plain a
-	kt_is EMSGSIZE "the buffer need not hold more than was configured"
+	kt_is EMSGSIZE "krdma_receive() refuses a message that is longer than configured"
 	expect EMSGSIZE plain a
 	expect 5001 peek a 20000
 	expect 5001 receive a 5001 20000
@@ -193,7 +193,7 @@ server_config() {
 	expect 5000 plain b
 	expect 0 accept d usual 20000
 	expect 5001 plain d
-	# A connection of messages shows nothing.
+	# A connection without rw shows no buffer.
 	expect EINVAL show d 1 0
 	barrier received
 	for slot in a b d roomy plain usual; do expect 0 release $slot; done
@@ -214,17 +214,17 @@ client_config() {
 	for slot in c p u; do expect 0 release $slot; done
 }
 
-# Another module of node 2 has a krdma_config() of its own, larger than that of krdma_test, and is loaded and unloaded.
+# Another module on node 2 calls krdma_config() with a larger length than krdma_test, and is loaded and unloaded.
 server_other() {
 	expect 0 listen m 0.0.0.0 7010 max_msg=200000
 	barrier other
 	expect 0 accept a m 20000
 	kt send a 100001
-	kt_is EMSGSIZE "the other module announces what it has configured"
+	kt_is EMSGSIZE "a message longer than the other module has configured is refused"
 	kt send a 100000
-	# The other module releases its connection when it has the message, maybe before this side is told so.
+	# The other module releases its connection when it has the message, maybe before the message is acknowledged.
 	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
-	ok $? "a message of that length is sent: $kt_ret"
+	ok $? "a message of the length that the other module has configured is sent: $kt_ret"
 	kt until a CLOSED 20000
 	expect 0 release a
 	expect 0 release m
@@ -235,16 +235,16 @@ client_other() {
 	barrier other
 	expect 0 config 5000
 	insmod /modules/krdma_other.ko host="$1" port=7010 size=100000
-	ok $? "the other module connects"
+	ok $? "the other module is loaded, and connects"
 	(($(</sys/module/krdma_other/parameters/received) == 100000))
-	ok $? "krdma_receive() of the other module: $(</sys/module/krdma_other/parameters/received)"
+	ok $? "krdma_receive() of the other module returns 100000 bytes: $(</sys/module/krdma_other/parameters/received)"
 	expect 0 listen mine 0.0.0.0 7011 simple=1
 	kt_start taker accept a mine 20000
 	expect 0 connect c "$(addr4 2)" 7011
 	kt_result taker
 	kt_is 0 "krdma_test accepts from itself"
 	kt send c 5001
-	kt_is EMSGSIZE "krdma_test announces what it has configured"
+	kt_is EMSGSIZE "a message longer than krdma_test has configured is refused"
 	rmmod krdma_other
 	ok $? "the other module is unloaded"
 	expect 0 send c 5000
@@ -254,10 +254,10 @@ client_other() {
 	barrier other-over
 }
 
-# An address that is worth something on one cable only.
+# Print the link-local address of this node.
 link_local() { ip -6 -o addr show dev "$NETDEV" scope link | sed -n 's|.* inet6 \([^/]*\)/.*|\1|p;q'; }
 
-# What krping says of one run.
+# One run of krping.
 pinged() {
 	check "krping over a link-local address" krping_try "client,addr6=$1,port=7007,count=10,validate"
 }
@@ -267,22 +267,22 @@ server_local() {
 	own=$(link_local)
 	expect 0 listen local "$own%$NETDEV" 7006
 	[[ $kt_text == "local=[$own]:7006" ]]
-	ok $? "a listener on a link-local address: $kt_text"
-	# Of which cable that would be nobody says.
+	ok $? "a listener on a link-local address shows it: $kt_text"
+	# A link-local address without a scope is ambiguous.
 	kt listen none "$own" 7008
 	((kt_ret < 0))
-	ok $? "without its cable it is no address: $kt_ret"
+	ok $? "listening on a link-local address without a scope is refused: $kt_ret"
 	kt release none
 	krping_run "server,addr6=$own%$NETDEV,port=7007,count=10,validate" &
 	echo "$own" >/exchange/link-local
 	barrier local
 	expect 0 accept a local 20000
 	[[ $kt_text == "peer=[fe80:"* ]]
-	ok $? "from a link-local address: $kt_text"
+	ok $? "a connection from a link-local address shows it: $kt_text"
 	expect 5000 receive a 5000 20000
 	expect 0 send a 64
 	wait $!
-	ok $? "krping's server"
+	ok $? "the server of krping on a link-local address succeeds"
 	barrier local-over
 	expect 0 release a
 	expect 0 release local

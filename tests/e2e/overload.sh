@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# overload: a peer that is slow, or cut off, stops nobody (G9): a call waits for it no longer than twice overload_ms, a
-# store through a mapping no longer than twice a second, and not at all where that was claimed before; the other peer has
-# everything in order, and the slow one has it, too, when it is back. No call is too large to be sent. A node that was left
-# behind knows it at once; how long a call waits is tuned while the device is up, for each peer.
+# overload: a slow or unreachable peer blocks no writer (G9). A call waits for it at most twice overload_ms, a store through a
+# mapping at most twice a second, and a store into a claimed range not at all. The other peer has all words in order; the
+# slow one gets them when it is back. A call of any size is sent. A node that falls behind knows it at once. The time limit
+# of each peer can be tuned while the device is up.
 #
-#   node 1 (writes) --- node 2 (watches)
+#   node 1 (writes) --- node 2 (checks)
 #        \
 #         node 3 (cut off, then slow)
 #
@@ -28,13 +28,13 @@
 before=$(resources)
 network_ready
 overload_ms=200
-# Twice that is promised. A busy machine adds more than 200 ms.
+# The guarantee is twice overload_ms. A busy machine adds more than 200 ms.
 longest_us=$(((4 * overload_ms + 100) * 1000 * slow))
 blocks=$((2000 / slow))
 
 cut() {
 	network "$@"
-	ok $? "node $NODE has $*"
+	ok $? "node $NODE has a network with $*"
 }
 
 mend() {
@@ -69,7 +69,7 @@ written_word() {
 	[[ $(rfm peek 128) != 0 ]]
 }
 
-# While node 3 hears nothing.
+# Node 3 is cut off.
 cut_off() {
 	local text pid
 	barrier "cut-begins"
@@ -80,26 +80,26 @@ cut_off() {
 		rfm longest 128 $((5 * slow)) >/tmp/longest &
 		pid=$!
 		text=$(rfm heavy 262144 60000 $((4 * slow)))
-		took "$text" "the longest write of a block"
+		took "$text" "the longest write of a block with node 3 cut off"
 		wait "$pid"
-		took "$(</tmp/longest)" "the longest write of a word"
-		check "node 3 was left behind" behind
+		took "$(</tmp/longest)" "the longest write of a word with node 3 cut off"
+		check "node 3 was left behind while it was cut off" behind
 		;;
-	2) check "node 2 hears of it" within 5 written_word ;;
+	2) check "node 2 receives words with node 3 cut off" within 5 written_word ;;
 	esac
 	barrier written
 	case $NODE in
-	1) check "$blocks blocks are written" rfm blocks 4096 5000 "$blocks" ;;
+	1) check "node 1 writes $blocks blocks with node 3 cut off" rfm blocks 4096 5000 "$blocks" ;;
 	2) check "node 2 has them in order" rfm watch 4096 5000 "$blocks" $((60 * slow)) ;;
 	esac
 	barrier watched
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after node 3 was cut off" within 60 rfm_is ready
 	barrier back
-	check "all nodes are equal" equal back
+	check "all nodes are equal after node 3 was cut off" equal back
 }
 
-# The window is full, and node 3 not yet given up.
+# The window is full, and the link with node 3 still up.
 impatient() {
 	local refused longest pid
 	barrier impatient
@@ -110,20 +110,20 @@ impatient() {
 		pid=$!
 		read -r longest refused _ < <(rfm impatient 192 4 $((2 * slow)))
 		((refused > 0))
-		ok $? "who does not wait is refused: $refused times"
-		took "$longest" "at once"
+		ok $? "a non-blocking write with a full window is refused: $refused times"
+		took "$longest" "the longest non-blocking write with a full window"
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
-		check "who was killed has gone" test ! -e "/proc/$pid"
+		check "a killed writer has exited" test ! -e "/proc/$pid"
 	fi
 	barrier refused
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after non-blocking writes" within 60 rfm_is ready
 	barrier patient
-	check "all nodes are equal" equal patient
+	check "all nodes are equal after non-blocking writes" equal patient
 }
 
-# Nobody waits: node 3 is left behind all the same.
+# Node 3 is left behind even if no writer waits for it.
 refused() {
 	local times on_end
 	barrier refusing
@@ -132,18 +132,18 @@ refused() {
 	if ((NODE == 1)); then
 		read -r _ times on_end < <(rfm impatient 524288 4096 $((5 * slow)))
 		((times > 0))
-		ok $? "who does not wait is refused: $times times"
-		took "$on_end" "the longest time on end"
-		check "node 3 was left behind" behind
+		ok $? "non-blocking writes alone are refused: $times times"
+		took "$on_end" "the longest time in which all non-blocking writes are refused"
+		check "node 3 was left behind by non-blocking writes alone" behind
 	fi
 	barrier left-behind
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after non-blocking writes alone" within 60 rfm_is ready
 	barrier relinked
-	check "all nodes are equal" equal refused
+	check "all nodes are equal after non-blocking writes alone" equal refused
 }
 
-# stores CLAIMED: by a loop that enters another range all the time; node 3 is cut off meanwhile. Sets longest.
+# stores CLAIMED: run a loop that stores into alternating ranges, while node 3 is cut off. Sets longest.
 stores() {
 	local pid
 	/add/rfm "$RFM" steady 0 $((2 << 20)) $((6 * slow)) "$1" >/tmp/steady &
@@ -151,11 +151,11 @@ stores() {
 	sleep 1
 	barrier "stores-$1"
 	barrier "stores-$1-cut"
-	check "a loop stores every millisecond" wait "$pid"
+	check "a loop stores every millisecond, claimed $1" wait "$pid"
 	longest=$(</tmp/steady)
 }
 
-# While node 3 hears nothing, programs store through mappings.
+# Programs store through mappings while node 3 is cut off.
 stored() {
 	local claimed longest limit_us=$((2000000 * slow))
 	for claimed in 0 1; do
@@ -164,7 +164,7 @@ stored() {
 			stores "$claimed"
 			((longest <= limit_us))
 			ok $? "the longest store, claimed $claimed: $longest us"
-			((claimed)) || check "node 3 is cut off" behind
+			((claimed)) || check "node 3 was left behind by stores" behind
 		else
 			barrier "stores-$claimed"
 			((NODE != 3)) || cut loss 100%
@@ -173,59 +173,59 @@ stored() {
 		limit_us=$((500000 * slow))
 		barrier "stored-$claimed-over"
 		((NODE != 3)) || mend
-		check "linked again" within 60 rfm_is ready
+		check "node $NODE is linked with both peers after stores, claimed $claimed" within 60 rfm_is ready
 		barrier "stored-$claimed-back"
-		check "all nodes are equal" equal "stored-$claimed"
+		check "all nodes are equal after stores, claimed $claimed" equal "stored-$claimed"
 	done
 }
 
-# Everybody writes as much as he can, also to one that is slow.
+# All nodes write as fast as possible, with node 3 on a slow network.
 everybody() {
 	local text
 	barrier everybody
 	((NODE != 3)) || cut delay 5ms rate 20mbit
 	barrier slow
 	text=$(rfm heavy $((262144 * NODE)) 60000 $((5 * slow)))
-	took "$text" "with all of them writing"
+	took "$text" "the longest write of a block with all nodes writing"
 	barrier wrote
 	((NODE != 3)) || mend
-	check "linked" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after all nodes wrote" within 60 rfm_is ready
 	barrier fast
-	check "all nodes are equal" equal everybody
+	check "all nodes are equal after all nodes wrote" equal everybody
 }
 
-# nobody_behind: both peers have kept up since the device was made
+# nobody_behind: no peer has fallen behind since the device was created.
 nobody_behind() {
 	[[ $(rfm_peer_line 2) == *" overloads 0 "* && $(rfm_peer_line 3) == *" overloads 0 "* ]]
 }
 
-# another SIZE OVERLOAD_MS [DIRECT]
+# another SIZE OVERLOAD_MS [DIRECT]: recreate the device.
 another() {
-	check "the device goes" rfm_unmake
+	check "node $NODE removes its device before one of $1" rfm_unmake
 	barrier "none-$1"
-	check "another device" rfm_make "$1" keepalive_ms=30000 overload_ms="$2" direct="${3:-off}"
-	check "is linked with both" within 30 rfm_is ready
+	check "node $NODE creates a device of $1 with overload_ms=$2" rfm_make "$1" keepalive_ms=30000 overload_ms="$2" direct="${3:-off}"
+	check "node $NODE is linked with both peers, device of $1" within 30 rfm_is ready
 	barrier "another-$1"
 }
 
-# A call that is large is no reason: each 1 MiB of it may take overload_ms.
+# A large call leaves no peer behind: each 1 MiB of it may take overload_ms.
 large() {
 	local wait_ms=$((900 * slow)) text
 	another 8M "$wait_ms"
 	if ((NODE == 1)); then
-		# A third of overload_ms for 1 MiB to two of them, so the whole takes longer.
+		# 1 MiB to both peers takes a third of overload_ms, so 8 MiB take longer than overload_ms.
 		cut rate $((56 / slow))mbit
 		text=$(rfm heavy 0 8388608 $((4 * slow)))
 		((text > wait_ms * 1000))
 		ok $? "a block of 8 MiB takes longer than overload_ms: $text us"
-		check "it leaves nobody behind" nobody_behind
+		check "a block of 8 MiB leaves no peer behind" nobody_behind
 		mend
 	fi
 	barrier wide
-	check "all nodes are equal" equal large
+	check "all nodes are equal after a block of 8 MiB" equal large
 }
 
-# It is the time that a call waits which counts, in all its steps.
+# overload_ms limits the sum of the waits in all steps of a call.
 steps() {
 	local wait_ms=$((600 * slow)) text
 	another 2M "$wait_ms"
@@ -235,16 +235,16 @@ steps() {
 		text=$(rfm heavy 0 1048576 $((3 * slow)))
 		((text <= (wait_ms + 300 * slow) * 1000))
 		ok $? "a block of 1 MiB waits no longer than for one step: $text us"
-		check "node 3 was left behind" behind
+		check "node 3 was left behind by a block of several steps" behind
 		mend
 	fi
 	barrier slowest
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after a block of several steps" within 60 rfm_is ready
 	barrier mended
-	check "all nodes are equal" equal steps
+	check "all nodes are equal after a block of several steps" equal steps
 }
 
-# rests MS: node 3 is left behind for longer than that from now on
+# rests MS: node 3 is left behind for more than MS from now on.
 rests() {
 	local peer name value
 	while read -r peer name value; do
@@ -253,7 +253,7 @@ rests() {
 	((value > $1))
 }
 
-# shows NODE FIELD WANTED TEXT: in the status page; FIELD counts from 0
+# shows NODE FIELD WANTED TEXT: one case: the field of NODE in the status page is WANTED; FIELD counts from 0.
 shows() {
 	local -a fields
 	read -r -a fields < <(rfm status "$1")
@@ -265,49 +265,49 @@ unsynced() {
 	[[ $(rfm_peer_line 1) == *" peer_synced 0 "* ]]
 }
 
-# Node 3 acknowledges late, and no writer waits for it. It knows that, long before it is allowed to catch up.
+# Node 3 acknowledges late, and no writer waits for it. It is notified of that long before it is allowed to catch up.
 notified() {
 	another 2M "$overload_ms"
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-	shows $((NODE == 3 ? 1 : 3)) 5 0 "nobody was left behind"
+	shows $((NODE == 3 ? 1 : 3)) 5 0 "the status page shows no peer that was left behind"
 	((NODE != 3)) || cut delay 200ms
 	barrier late
 	if ((NODE == 1)); then
-		check "no writer waits for node 3, from now on" tune peers/3/overload_us 0
+		check "overload_us of node 3 is set to 0" tune peers/3/overload_us 0
 		# A busy machine may stop node 2 for longer than overload_ms.
-		check "each waits for node 2" tune peers/2/overload_us 20000000
+		check "overload_us of node 2 is set to 20 s" tune peers/2/overload_us 20000000
 		/add/rfm "$RFM" heavy 262144 60000 $((5 * slow)) >/tmp/heavy &
 		check "node 3 is left behind for some seconds" within 20 rests 1500
 	fi
 	barrier resting
 	if ((NODE == 3)); then
-		check "node 3 sees it in the status page" rfm stale 1 $((1 * slow))
-		check "and in /proc/rfm2g" unsynced
+		check "the status page of node 3 shows that it was left behind" rfm stale 1 $((1 * slow))
+		check "/proc/rfm2g of node 3 shows that it was left behind" unsynced
 	fi
 	barrier known
 	if ((NODE == 1)); then
-		check "node 1 still holds back what it writes" rests 0
+		check "node 3 is still left behind after it was notified" rests 0
 		wait
 		[[ $(rfm take 8) == "3 0" ]]
-		ok $? "RXFIFO_AFULL says who was left behind"
+		ok $? "RXFIFO_AFULL on node 1 names the peer that was left behind"
 		[[ $(rfm_peer_line 2) == *" overloads 0 "* ]]
-		ok $? "node 2 was waited for"
+		ok $? "node 2 was not left behind"
 	elif ((NODE == 3)); then
 		[[ $(rfm take 6) == "1 0" ]]
-		ok $? "RXFIFO_FULL says who left this node behind"
+		ok $? "RXFIFO_FULL on node 3 names the peer that left it behind"
 	fi
 	barrier heavy
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after node 3 was notified" within 60 rfm_is ready
 	barrier notified
-	check "all nodes are equal" equal notified
+	check "all nodes are equal after node 3 was notified" equal notified
 }
 
 writes_directly() {
 	[[ $(rfm_peer_line 3) == *" shown yes "* ]]
 }
 
-# Node 3 does not say that it has reserved the range, so the kernel's own store waits.
+# Node 3 does not confirm the reservation of the range, so a store by the kernel into the mapping waits.
 killed() {
 	local pid began
 	if [[ $KERNEL == uml* ]]; then
@@ -317,7 +317,7 @@ killed() {
 	another 2M "$overload_ms" auto
 	if ((NODE == 1)); then
 		check "node 3 may write into this memory" within 20 writes_directly
-		check "a store waits 30 s for a silent peer" tune stage_ms 30000
+		check "stage_ms is set to 30 s" tune stage_ms 30000
 	fi
 	barrier waits
 	((NODE != 3)) || cut loss 100%
@@ -330,13 +330,13 @@ killed() {
 		began=$SECONDS
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
-		check "a kill ends it within 3 s: $((SECONDS - began))" test $((SECONDS - began)) -le $((3 * slow))
+		check "a kill ends a read() into a mapping within 3 s: $((SECONDS - began))" test $((SECONDS - began)) -le $((3 * slow))
 	fi
 	barrier killed-there
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after a killed read()" within 60 rfm_is ready
 	barrier killed
-	check "all nodes are equal" equal killed
+	check "all nodes are equal after a killed read()" equal killed
 }
 
 tuned_is() {
@@ -347,26 +347,26 @@ tune() {
 	echo "$2" >"$rfm_config/${RFM#/dev/}/$1"
 }
 
-# Values that only tune a device may change while it is up. Microseconds count.
+# Attributes that only tune a device can be changed while it is up, some of them in microseconds.
 tuned() {
 	another 2M $((2000 * slow))
 	if ((NODE == 1)); then
-		check "overload_us" tune overload_us 500
-		check "flush_us" tune flush_us 7
-		check "quiet_us" tune quiet_us 900
-		check "stage_ms" tune stage_ms 1100
-		check "direct_min" tune direct_min 1024
-		check "overload_us of a peer" tune peers/2/overload_us 700
-		check "are changed while the device is up" tuned_is "500 1 7 900 1100 1024 700 "
-		check "overload_us of a peer is the device's again" tune peers/2/overload_us device
-		check "milliseconds are taken as well" tune overload_ms 3
-		check "and are the same value" tuned_is "3000 3 7 900 1100 1024 device "
+		check "overload_us is changed while the device is up" tune overload_us 500
+		check "flush_us is changed while the device is up" tune flush_us 7
+		check "quiet_us is changed while the device is up" tune quiet_us 900
+		check "stage_ms is changed while the device is up" tune stage_ms 1100
+		check "direct_min is changed while the device is up" tune direct_min 1024
+		check "overload_us of a peer is changed while the device is up" tune peers/2/overload_us 700
+		check "attributes changed while the device is up have their new values" tuned_is "500 1 7 900 1100 1024 700 "
+		check "overload_us of a peer is reset to that of the device" tune peers/2/overload_us device
+		check "overload_ms is changed while the device is up" tune overload_ms 3
+		check "overload_ms and overload_us show the same value" tuned_is "3000 3 7 900 1100 1024 device "
 		for word in overload_us=60000001 overload_ms=0 overload_us=-1 peers/2/overload_us=soon peers/2/overload_us=60000001; do
 			! tune "${word%=*}" "${word#*=}" 2>/dev/null
 			ok $? "$word is refused"
 		done
 		! tune size 4M 2>/dev/null
-		ok $? "the size is not changed"
+		ok $? "changing the size while the device is up is refused"
 		tune overload_us 500
 	fi
 	barrier tuned
@@ -377,24 +377,24 @@ tuned() {
 		# A busy machine adds some hundred milliseconds.
 		(($(</tmp/longest) <= 1000000 * slow))
 		ok $? "the longest write of a block with overload_us=500: $(</tmp/longest) us"
-		check "node 3 was left behind" behind
+		check "node 3 was left behind with overload_us=500" behind
 	fi
 	barrier short
 	((NODE != 3)) || mend
-	check "linked again" within 60 rfm_is ready
+	check "node $NODE is linked with both peers after tuning" within 60 rfm_is ready
 	barrier tuned-back
-	check "all nodes are equal" equal tuned
+	check "all nodes are equal after tuning" equal tuned
 }
 
-check "a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
-check "is linked with both" within 30 rfm_is ready
+check "node $NODE creates a device with two peers" rfm_make 2M keepalive_ms=30000 overload_ms=$overload_ms
+check "node $NODE is linked with both peers" within 30 rfm_is ready
 barrier linked
 (($# > 0)) || set -- stored cut_off impatient refused everybody large steps notified killed tuned
 for case in "$@"; do
 	$case
 done
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 after=$(resources)
 [[ $before == "$after" ]]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# remove: the RDMA device, or the network, goes away under load. Every call ends, removal is not held up, and
-# when the device is back connections work again.
+# remove: the RDMA device or the network is removed under load. Every call ends, the removal does not wait for them, and
+# connections work when the device is back.
 #
 #   node 1 (echoes, shows buffers, krping server) <--- messages, reads and writes, krping ---> node 2
 #   first node 2 loses its device, then node 1, then node 2 its network
@@ -20,10 +20,10 @@ before=$(resources)
 [[ $KERNEL != *-6.1 ]] || network_ready
 barrier begun
 server=$(addr4 1)
-# An end that is not told has to find out by retries of the QP, or by the time limit of a call.
+# An end without a disconnect message is detected by retries of the QP, or by the timeout of a call.
 patience=$((40 + 10 * slow))
 
-# Ends of a connection whose device was removed here, or whose peer vanished.
+# Errors of a connection whose device was removed on this node, or whose peer vanished.
 broken=(ENODEV ECONNRESET ECONNABORTED EIO ETIMEDOUT)
 
 is_broken() {
@@ -97,15 +97,15 @@ load_client_ends() {
 	done
 }
 
-# removed WHO: "rdma link del" under load, which may take as long as it takes to tell everybody.
+# link_del: "rdma link del" under load, which takes as long as notifying all owners.
 link_del() {
 	local start=$SECONDS
 	timeout 60 rdma link del "$RDMADEV"
 	ok $? "rdma link del on node $NODE"
 	((SECONDS - start <= 5 * slow))
-	ok $? "it took $((SECONDS - start)) s"
+	ok $? "rdma link del on node $NODE ends in time: $((SECONDS - start)) s"
 	[[ -z $(resources) ]]
-	ok $? "the device is gone"
+	ok $? "rdma link del on node $NODE leaves no resource"
 }
 
 link_add() {
@@ -122,7 +122,7 @@ raw_is_over() {
 	local end=$((SECONDS + patience))
 	until [[ $(kt_state "$1") == - ]] || ((SECONDS > end)); do sleep 0.1; done
 	[[ $(kt_state "$1") == - ]]
-	ok $? "$2: the raw connection's owner was told: $(grep "^$1 " /proc/krdma_test)"
+	ok $? "$2: the owner of the raw connection is notified: $(grep "^$1 " /proc/krdma_test)"
 	kt release "$1"
 }
 
@@ -135,10 +135,10 @@ works_again() {
 server_alive() {
 	kt_result serve1 0
 	[[ $kt_text == "still running" ]]
-	ok $? "$1: the server goes on ($kt_ret $kt_text)"
+	ok $? "$1: the server continues ($kt_ret $kt_text)"
 }
 
-# The listener on any address lives on without a device; calls on it still wait.
+# A listener on any address continues without a device; calls on it still wait.
 end_server() {
 	local i
 	kt release l
@@ -167,7 +167,7 @@ server() {
 	server_alive "node 2 lost its device"
 	barrier client-back
 	wait_gone "$krping_pid" "$patience"
-	ok $? "krping's server ends when its client is gone"
+	ok $? "the server of krping ends when its client has lost its device"
 	echo "server,addr=0.0.0.0,port=7200,size=4096" 2>/dev/null >/proc/krping &
 	krping_pid=$!
 	sleep 0.5
@@ -177,7 +177,7 @@ server() {
 	link_del
 	raw_is_over raw1 "node 1 lost its device"
 	server_alive "node 1 lost its device"
-	check "krping ends" wait_gone "$krping_pid" "$patience"
+	check "the server of krping ends when it has lost its device" wait_gone "$krping_pid" "$patience"
 	link_add
 	barrier server-back
 	barrier works
@@ -215,9 +215,9 @@ client() {
 	barrier down
 }
 
-# With Linux 6.1 only. Packets of rxe that an interface still has when it goes down keep their QP, whoever destroys it
-# waits 50 s and gets a warning (__rxe_cleanup()): now and then in 6.1, where interface_down avoids it, each time in 7.3.
-# The network driver of UML besides closes its socket for good (vector_open: failed to get rx irq).
+# With Linux 6.1 only. Packets of rxe that are queued in an interface when it goes down hold their QP. Destroying the QP
+# waits 50 s and logs a warning (__rxe_cleanup()): sometimes in 6.1, where interface_down avoids it, always in 7.3. In
+# addition, the network driver of UML cannot reopen its socket (vector_open: failed to get rx irq).
 network_down() {
 	load_client
 	check "network down here" interface_down
@@ -228,9 +228,9 @@ network_down() {
 network_up() {
 	check "network up here" interface_up
 	timeout 30 bash -c "until busybox ping -c1 -W1 $server; do sleep 0.1; done" >/dev/null
-	ok $? "the network is there again"
-	# rxe (6.1, 7.3) moves its GSI QP to ERROR when a datagram cannot be sent, here the DREQ; then the receives of
-	# the MAD layer are flushed for good, and the CM hears nothing any more until the link is made anew.
+	ok $? "the network works after the interface is up"
+	# rxe (6.1, 7.3) moves its GSI QP to ERROR when a datagram cannot be sent, here the DREQ. Then the receives of the MAD
+	# layer are flushed, and the CM receives no packets until the RDMA link is recreated.
 	if [[ $LINK == rxe ]]; then
 		link_del
 		link_add

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# states: who calls anything in the wrong state gets an errno, and what was there is none the worse for it; and krdma
-# cannot be unloaded while there is a listener, a connection, a domain or a connection that is kept.
+# states: a call on an object in the wrong state returns an errno, and has no effect on the object. krdma cannot be unloaded
+# while there is a listener, a connection, a domain or a kept connection.
 #
 #   node 1 (listens on 7000, shows a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
 #
@@ -20,8 +20,8 @@ barrier begun
 server=$(addr4 1)
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# Each row: a call, and what it gives on: 1 a raw connection, 2 one that was accepted, 3 a listener, 4 a connection that
-# could not be made, 5 a request that waits for an answer, 6 a connection of messages.
+# Each row: a call, and its errno on an object of these kinds. 1: a raw connection, 2: an accepted raw connection, 3: a
+# listener, 4: a connection that failed to connect, 5: a request that is not answered yet, 6: a connection in message mode.
 calls="
 wrong_connect         EISCONN       EINVAL        EINVAL        ECONNREFUSED  EINVAL        EISCONN
 wrong_connect_async   EINVAL        EINVAL        EINVAL        EINVAL        EINVAL        EINVAL
@@ -44,7 +44,7 @@ show                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  EN
 close                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
 "
 
-# column COLUMN SLOT: all calls on it
+# column COLUMN SLOT: one case for each call, on the object in SLOT, with the errno in COLUMN.
 column() {
 	local call slot=$2 results wanted words
 	while read -ra results; do
@@ -62,26 +62,26 @@ column() {
 
 references() { cat /sys/module/krdma/refcnt; }
 
-# pins WHAT COMMAND...: so krdma has a reference more; and is there to stay.
+# pins WHAT COMMAND...: COMMAND takes a reference to krdma, which cannot be unloaded then.
 pins() {
 	local was what=$1
 	was=$(references)
 	shift
 	expect 0 "$@"
-	# Two nodes of one kernel count together.
+	# Nodes of one kernel share the reference count.
 	if [[ $KERNEL != uml-debug ]]; then
 		(($(references) > was))
 		ok $? "$what pins the module: $was references, now $(references)"
 	fi
 	! rmmod krdma 2>/dev/null
-	ok $? "it cannot be unloaded"
+	ok $? "krdma cannot be unloaded with $what"
 }
 
-# They are put when what they are for is gone, not a moment before.
+# References are put when their object is freed, which may be a little later than its release.
 unpinned() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	within 5 eval "((\$(references) == $1))"
-	ok $? "nothing pins the module any more: $1 references, now $(references)"
+	ok $? "krdma has no reference after all objects are released: $1 references, now $(references)"
 }
 
 a_request_waits() { grep -q 'server [^ ]*:7006 ' /sys/kernel/debug/krdma/connections; }
@@ -107,7 +107,7 @@ if ((NODE == 1)); then
 	column 5 a
 	expect 0 answer a
 	for call in accept reject; do expect EISCONN wrong a $call; done
-	# What it would answer by, it has not.
+	# The accepted request has neither an asynchronous accept nor parameters for one.
 	expect EINVAL wrong a accept_async
 	expect EINVAL wrong a params
 	barrier accepted
@@ -122,7 +122,7 @@ if ((NODE == 1)); then
 	expect 0 listen q 0.0.0.0 7006
 	barrier alone
 	within 20 a_request_waits
-	ok $? "a request waits"
+	ok $? "a request waits in a listener"
 	with_workers krdma 1 listener_closes
 	expect 0 release q
 	barrier closed
@@ -154,7 +154,7 @@ else
 	barrier accepted
 	column 6 c
 	barrier tried
-	# krdma checks itself that allocations below a block device begin no I/O, in calls of tasks too.
+	# krdma checks that its allocations below a block device start no I/O, also in calls of tasks.
 	barrier noio
 	expect ECONNREFUSED connect m "$server" 7008 noio=1
 	expect 0 connect m "$server" 7008 noio=1
@@ -169,9 +169,9 @@ else
 	expect 0 connect d "$server" 7001 raw=1 noio=1
 	column 1 d
 	kt connect e "$server" 7009 keep=1
-	kt_is ECONNREFUSED "nobody listens there"
+	kt_is ECONNREFUSED "connecting to a port without a listener is refused"
 	column 4 e
-	# Closed, and again.
+	# Calls on a closed connection.
 	expect 0 connect g "$server" 7000
 	barrier closing
 	expect 0 close g
@@ -180,13 +180,13 @@ else
 		# shellcheck disable=SC2086 # words of a command
 		kt $call
 		((kt_ret < 0))
-		ok $? "$call after close: $kt_ret"
+		ok $? "$call after close is refused: $kt_ret"
 	done
-	pins "a connection that is kept" again k "$server" 7009
+	pins "a kept connection" again k "$server" 7009
 	barrier pinned
 	expect 0 kept stop k
 	barrier early
-	# Another task sends while this one connects: messages, and with shown buffers, which take longer.
+	# Another task sends while this one connects, in message mode, and with shown buffers, for which connecting takes longer.
 	for what in l s; do
 		if [[ $what == l ]]; then port=7000; else port=7003; fi
 		kt early connect "$server" "$port" 40 rw=$((port == 7003))
@@ -198,13 +198,13 @@ else
 	unpinned "$none"
 	barrier unpinned
 	barrier keeps
-	# A callback that runs keeps the module of its owner.
+	# A running callback holds a reference to the module of its owner.
 	kt again kept "$server" 7004 linger=3000
-	kt_is 0 "a connection that is kept, with a callback that takes long"
+	kt_is 0 "a kept connection with a slow callback is started"
 	within 10 kept_is_told
-	ok $? "the callback runs ($kt_text)"
+	ok $? "the slow callback runs ($kt_text)"
 	! rmmod krdma_test 2>/dev/null
-	ok $? "its module cannot be removed"
+	ok $? "the module of a running callback cannot be unloaded"
 	expect 0 kept stop kept
 	barrier kept
 	expect 0 listen f 0.0.0.0 7005 domain=1

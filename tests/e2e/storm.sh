@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# storm: all nodes write all the time, by calls and through mappings, while cables are pulled, the network loses and delays,
-# programs are killed, devices go and come as new ones, and the RDMA devices below them, too. Afterwards all memories are
-# equal with no action by anybody, and no node has lost a word that it wrote.
+# storm: all nodes write all the time, by calls and through mappings. While they write, links are cut, the network loses and
+# delays packets, programs are killed, and devices and RDMA devices are removed and recreated. Afterwards all memories
+# become equal without intervention, and no node has lost a word that it wrote.
 #
 #   node 1 --- node 2
 #       \       /
@@ -34,7 +34,7 @@ settled() {
 	rfm_is ready && rfm_complete
 }
 
-# for_a_while MIN MAX: seconds
+# for_a_while MIN MAX: sleep for a random time between these numbers of seconds.
 for_a_while() {
 	random $((($2 - $1) * 1000))
 	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
@@ -56,7 +56,7 @@ make_device() {
 	rfm_make $size keepalive_ms=2000 overload_ms=200
 }
 
-# trouble RULES...: until it is over
+# trouble RULES...: apply RULES of netem for a while.
 trouble() {
 	network "$@"
 	for_a_while 0 6
@@ -69,20 +69,20 @@ killed() {
 	begin_writing
 }
 
-# What it wrote while it was alone is nobody's any more.
+# Remove the diary of the writer: words that it wrote without a link are lost with the device.
 restarted() {
 	end_writing
-	rfm_unmake || ok 1 "the device goes"
+	rfm_unmake || ok 1 "node $NODE removes its device during the storm"
 	for_a_while 0 3
 	rm "$diary"
-	make_device || ok 1 "the device comes"
+	make_device || ok 1 "node $NODE creates its device during the storm"
 	begin_writing
 }
 
 adapter() {
-	timeout 60 rdma link del "$RDMADEV" || { ok 1 "rdma link del"; return; }
+	timeout 60 rdma link del "$RDMADEV" || { ok 1 "rdma link del succeeds during the storm"; return; }
 	for_a_while 0 3
-	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV" || ok 1 "rdma link add"
+	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV" || ok 1 "rdma link add succeeds during the storm"
 }
 
 happen() {
@@ -99,12 +99,12 @@ happen() {
 	history+="# until $(uptime_s): $what"$'\n'
 }
 
-# As the kernel's log has it.
+# The time as in the kernel log.
 uptime_s() {
 	cut -d ' ' -f 1 /proc/uptime
 }
 
-# What to know of a node that is not linked.
+# Print the state of a node that is not linked.
 apart() {
 	tc qdisc show dev "$NETDEV" | sed 's/^/# /'
 	ip neigh | sed 's/^/# /'
@@ -115,7 +115,7 @@ apart() {
 	sed 's/^/# /' /proc/rfm2g
 }
 
-# What to know of a difference: which words it is, who wrote what, and when.
+# Print a difference of the memories: its words, the events on this node, and the log of the device.
 difference() {
 	local i
 	printf %s "$history"
@@ -130,8 +130,8 @@ kinds=(unplugged lossy killed adapter restarted)
 
 seed "${2:-$((10#$(date +%N) % 32768))}"
 network_ready
-check "a device with two peers" make_device
-check "is linked" within 30 settled
+check "node $NODE creates a device with two peers" make_device
+check "node $NODE is linked and complete before the storm" within 30 settled
 barrier linked
 begin_writing
 end=$((SECONDS + seconds * slow))
@@ -140,12 +140,12 @@ while ((SECONDS < end)); do
 	for_a_while 0 2
 done
 barrier calm
-# Last, what is under way when a link breaks, and not written again.
-((NODE != 1)) || check "a cable is pulled while all write" network loss 100%
+# The last event is a cut with writes in flight, which no later write repairs.
+((NODE != 1)) || check "node 1 is cut off while all nodes write" network loss 100%
 sleep 0.2
 end_writing
 if ((NODE == 1)); then
-	check "both links break" within 60 rfm_is down
+	check "both links of node 1 go down" within 60 rfm_is down
 	network
 fi
 for what in "${kinds[@]}"; do
@@ -153,26 +153,26 @@ for what in "${kinds[@]}"; do
 	((${events[$what]:-0} > 0)) && echo "$what" >>"/exchange/all-happened"
 done
 barrier told
-# Of all nodes together: a minute is too short for each to have seen all.
+# Check the events of all nodes together: a minute is too short for each node to have all kinds.
 for what in "${kinds[@]}"; do
 	grep -qx "$what" /exchange/all-happened
-	ok $? "$what: it happened"
+	ok $? "the storm had an event of kind $what"
 done
-check "all are linked, and complete" within 120 settled
+check "node $NODE is linked and complete after the storm" within 120 settled
 settled || apart
 barrier settled
-check "what was stored is sent" rfm_settle
+check "all peers have the writes of node $NODE after the storm" rfm_settle
 barrier synced
 rfm sum >"/exchange/sum-$NODE"
 cat "$RFM" >"/exchange/memory-$NODE"
 barrier summed
 sums=$(sort -u /exchange/sum-* | wc -l)
-ok $((sums != 1)) "all are equal: $(cat /exchange/sum-* | tr '\n' ' ')"
+ok $((sums != 1)) "all nodes are equal after the storm: $(cat /exchange/sum-* | tr '\n' ' ')"
 ((sums == 1)) || difference
-# Who was restarted at the end may have written nothing since.
-[[ ! -e $diary ]] || check "what this node wrote is there" rfm churned $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" "$diary"
+# A node that was restarted at the end may have written nothing since.
+[[ ! -e $diary ]] || check "node $NODE has all words that it wrote" rfm churned $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" "$diary"
 rfm_peer_line 1 && rfm_peer_line 2 && rfm_peer_line 3
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 same_resources "$before" "no RDMA resource is left"
 finish

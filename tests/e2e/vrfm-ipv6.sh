@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-ipv6: nodes of a reflective memory are linked over IPv6, each with a port of its own: described in configfs, and in
-# parameters of the module. A peer whose port is another one is not found, until its admin says the right one.
+# vrfm-ipv6: nodes of a reflective memory are linked over IPv6, each with a port of its own, by configfs and by parameters of
+# the module. A peer with a wrong port is not linked until the port is corrected.
 #
 #   node 1 (port 5601) <--- IPv6 ---> node 2 (port 5602)
 #
@@ -27,12 +27,12 @@ port() {
 	echo $((5600 + $1))
 }
 
-# peer PORT: the other node
+# peer PORT: add the other node as a peer.
 peer() {
 	mkdir "$dir/peers/$other" && echo "$1" >"$dir/peers/$other/port" && addr6 "$other" >"$dir/peers/$other/addr"
 }
 
-# device PORT: of this node; the other one is at PORT
+# device PORT: create this node's device, with the other node at PORT.
 device() {
 	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo 1M >"$dir/size" && addr6 "$NODE" >"$dir/listen" &&
 		port "$NODE" >"$dir/port" && peer "$1" && echo 1 >"$dir/enable"
@@ -42,73 +42,73 @@ load() {
 	insmod /modules/vrfm.ko "$@"
 }
 
-# all FIRST: what this node writes, stores and says is at the other one
+# all FIRST: both nodes receive words and blocks of each other.
 all() {
-	check "a word is written" rfm poke $((64 * NODE)) $(($1 + NODE))
-	check "a word is stored" rfm store $((8192 + 64 * NODE)) $(($1 + NODE))
-	check "a block is written" rfm fill $((131072 * NODE)) 100000 $(($1 + NODE))
-	check "the other node's word is here" rfm await $((64 * other)) $(($1 + other)) $((10 * slow))
-	check "and what it stored" rfm await $((8192 + 64 * other)) $(($1 + other)) $((10 * slow))
-	check "all that was written is sent" rfm_settle
+	check "node $NODE writes word $1" rfm poke $((64 * NODE)) $(($1 + NODE))
+	check "node $NODE stores word $1" rfm store $((8192 + 64 * NODE)) $(($1 + NODE))
+	check "node $NODE writes block $1" rfm fill $((131072 * NODE)) 100000 $(($1 + NODE))
+	check "node $NODE receives written word $1 of node $other" rfm await $((64 * other)) $(($1 + other)) $((10 * slow))
+	check "node $NODE receives stored word $1 of node $other" rfm await $((8192 + 64 * other)) $(($1 + other)) $((10 * slow))
+	check "node $other has all writes of node $NODE after word $1" rfm_settle
 	barrier "sent-$1"
 	rfm sum >"/exchange/sum-$1-$NODE"
 	barrier "summed-$1"
 	cmp "/exchange/sum-$1-1" "/exchange/sum-$1-2"
-	ok $? "both are equal: $(<"/exchange/sum-$1-$NODE")"
+	ok $? "both nodes are equal after word $1: $(<"/exchange/sum-$1-$NODE")"
 }
 
 shown() {
 	local said
 	said=$(/add/own "$RFM" peers | grep "^peer $other ")
 	[[ $said == *" family 10 port $(port $other) "*" address $(addr6 $other)" ]]
-	ok $? "where the other node is: $said"
+	ok $? "the peer has an IPv6 address and port: $said"
 }
 
 by_configfs() {
 	local right wrong
 	right=$(port $other)
-	# Node 1 connects, for its id is lower.
+	# Node 1 connects, because its id is lower.
 	wrong=$((right + (NODE == 1 ? 100 : 0)))
-	check "the module" load
+	check "vrfm is loaded" load
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
-	check "a device that listens at its IPv6 address, the peer at port $wrong" device $wrong
+	check "node $NODE creates a device with an IPv6 address, and the peer at port $wrong" device $wrong
 	barrier wrong
 	sleep 2
-	check "nobody is there" rfm_is down
+	check "a peer with a wrong port is not linked" rfm_is down
 	[[ $(stat -c %a "$dir/size" "$dir/listen" "$dir/peers/$other/addr") == $'644\n600\n600' ]]
-	ok $? "addresses are root's to read"
+	ok $? "only root can read addresses in configfs"
 	barrier known
 	if ((NODE == 1)); then
-		check "the peer goes" rmdir "$dir/peers/$other"
-		check "and comes with port $right" peer "$right"
+		check "node 1 removes the peer with a wrong port" rmdir "$dir/peers/$other"
+		check "node 1 adds the peer with port $right" peer "$right"
 	fi
-	check "linked" within 60 rfm_is ready
+	check "node $NODE is linked after the port is corrected" within 60 rfm_is ready
 	shown
 	all 1000
 	barrier all
-	((NODE != 2)) || check "the peer goes" rmdir "$dir/peers/$other"
-	((NODE != 1)) || check "the link is lost" within 20 rfm_is down
+	((NODE != 2)) || check "node 2 removes its peer" rmdir "$dir/peers/$other"
+	((NODE != 1)) || check "the link goes down when node 2 removes its peer" within 20 rfm_is down
 	barrier lost
-	((NODE != 1)) || check "a word is written alone" rfm poke 16384 7
+	((NODE != 1)) || check "node 1 writes a word without a link" rfm poke 16384 7
 	barrier alone
-	((NODE != 2)) || check "the peer comes" peer "$right"
-	check "linked again" within 60 rfm_is ready
-	((NODE != 2)) || check "the word is here" rfm await 16384 7 $((10 * slow))
+	((NODE != 2)) || check "node 2 adds its peer again" peer "$right"
+	check "node $NODE is linked after node 2 has added its peer again" within 60 rfm_is ready
+	((NODE != 2)) || check "node 2 receives the word that node 1 wrote without a link" rfm await 16384 7 $((10 * slow))
 	all 2000
 	barrier over
-	check "the device goes" rfm_unmake
-	check "and the module" rmmod vrfm
+	check "node $NODE removes its device" rfm_unmake
+	check "vrfm is unloaded without a device" rmmod vrfm
 }
 
 by_parameters() {
-	check "a device of parameters, with ports" load node="$NODE" size=1M listen="$(addr6 "$NODE")" \
+	check "vrfm is loaded with ports in its parameters" load node="$NODE" size=1M listen="$(addr6 "$NODE")" \
 		port="$(port "$NODE")" peers="$other@[$(addr6 $other)]:$(port $other)"
 	barrier loaded
-	check "linked" within 60 rfm_is ready
+	check "node $NODE is linked by parameters" within 60 rfm_is ready
 	shown
 	all 3000
 	barrier unload
-	check "the module goes, and the device" rmmod vrfm
+	check "vrfm is unloaded with its device" rmmod vrfm
 }
 
 modprobe configfs 2>/dev/null
