@@ -20,7 +20,7 @@ barrier begun
 server=$(addr4 1)
 size=$((256 * 1024 * 1024))
 # A description must fit into one receive buffer: siw needs 256 segments of 16 bytes.
-# To register all of it takes seconds where others want the processors, too; each side waits for the other one meanwhile.
+# Registering all of it takes seconds on a busy machine, and each side waits for the other one.
 options="rw=1 max_msg=$size buf_size=8192 connect_ms=60000"
 
 if ((NODE == 1)); then
@@ -28,9 +28,9 @@ if ((NODE == 1)); then
 	expect 0 listen rw 0.0.0.0 7001 $options
 	barrier listening
 	kt accept a rw 60000
-	kt_is 0 "accepted"
+	kt_is 0 "accepted a connection with 256 MiB"
 	barrier written
-	# Over the border of two MRs, and up to the last byte.
+	# Across the boundary of two MRs, and up to the last byte.
 	for offset in 0 $((size / 2 - 500000)) $((size - 1000000)); do
 		expect 0 shown a 1000000 "$offset"
 	done
@@ -41,19 +41,19 @@ else
 	barrier listening
 	# shellcheck disable=SC2086 # words of a command
 	kt connect c "$server" 7001 $options
-	kt_is 0 "connected, with 256 MiB on both sides, in $kt_ms ms"
+	kt_is 0 "connected with 256 MiB on both sides, in $kt_ms ms"
 	kt shown c 0 0
 	[[ $kt_text == "own=$size peer=$size" ]]
-	ok $? "both know the size ($kt_text)"
+	ok $? "both sides have the size of the other one ($kt_text)"
 	for offset in 0 $((size / 2 - 500000)) $((size - 1000000)); do
 		expect 0 write c 1000000 "$offset"
 		expect 0 read c 1000000 "$offset"
 	done
 	expect EMSGSIZE write c 1 "$size"
 	kt async c write virt 40 100000 chain=40 offset=$((size - 4000000))
-	kt_is 0 "requests up to the last byte ($kt_text)"
+	kt_is 0 "WRITEs up to the last byte complete ($kt_text)"
 	kt async c read region 40 100000 chain=40 offset=$((size - 4000000))
-	kt_is 0 "read back ($kt_text)"
+	kt_is 0 "READs up to the last byte return the written data ($kt_text)"
 	expect 0 write c 1000000 $((size - 1000000))
 	barrier written
 	barrier looked

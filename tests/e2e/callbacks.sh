@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# callbacks: connections that nobody waits for. A server without a thread accepts many clients of one task, tells some
-# of them no, and learns of their end; each attempt ends in one callback, or in none if it is released before.
+# callbacks: connections by callbacks instead of waiting calls. A server without a thread accepts many clients of one task,
+# rejects some of them, and is notified of their end. Each attempt ends in one callback, or in none if it is released first.
 #
 #   node 1 (server on 7000 and 7001; 7002 never accepts) <--- krdma ---> node 2 (clients)
 #
@@ -19,7 +19,7 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# served WANTED...: how it went for the server, by now
+# served WANTED...: one case: the counts of the server have WANTED, in time.
 served() {
 	local end=$((SECONDS + 15 * slow))
 	kt server
@@ -31,7 +31,7 @@ served() {
 	ok $? "server: $* ($kt_text)"
 }
 
-# The end of a listener with connections that siw has not taken yet is what lockdep complains of: see tests/vm/README.rst.
+# lockdep warns when a listener ends with connections that siw has not accepted yet: see tests/vm/README.rst.
 lockdep_minds() {
 	[[ $LINK == siw && -e /proc/lockdep ]]
 }
@@ -45,7 +45,7 @@ server() {
 		barrier many
 		served "accepted=65 rejected=1 failed=0 closed=65"
 		if [[ $options == *noio* ]]; then [[ $kt_text == "io=0 "* ]]; else [[ $kt_text != "io=0 "* ]]; fi
-		ok $? "allocations in the callbacks may begin I/O only if the connection is not noio: $kt_text ($options)"
+		ok $? "allocations in callbacks may start I/O only without noio: $kt_text ($options)"
 		barrier counted
 		barrier left
 		kt server
@@ -57,7 +57,7 @@ server() {
 	barrier failures
 	barrier failed
 	expect 0 release deaf
-	# The clients are connected, or about to be, when the server goes.
+	# The clients are connected or connecting when the server is released.
 	barrier going
 	sleep 0.2
 	expect 0 server end
@@ -71,34 +71,34 @@ client() {
 		# shellcheck disable=SC2086 # words of a command
 		{
 			kt clients "$server" 7000 1 recv_depth=8 $options
-			kt_is 0 "one client $options"
+			kt_is 0 "one client connects $options"
 			kt clients "$server" 7000 64 recv_depth=8 $options connect_ms=60000
-			kt_is 0 "64 clients at once $options"
+			kt_is 0 "64 clients connect at once $options"
 			kt clients "$server" 7000 1 private=no $options
-			kt_is ECONNREFUSED "a client that is told no $options"
+			kt_is ECONNREFUSED "a rejected client gets ECONNREFUSED $options"
 		}
 		barrier many
 		barrier counted
 		for i in 1 3 10 30 100; do
 			# shellcheck disable=SC2086 # words of a command
 			kt clients "$server" 7000 8 recv_depth=8 after=$i $options
-			kt_is 0 "clients that are released after $i ms $options"
+			kt_is 0 "clients released after $i ms end $options"
 		done
 		barrier left
 	done
 	barrier failures
 	kt clients "$server" 7009 4
-	kt_is ECONNREFUSED "nobody listens"
+	kt_is ECONNREFUSED "clients of a port without a listener are refused"
 	kt clients "$server" 7002 4 connect_ms=1500
-	kt_is ETIMEDOUT "nobody accepts"
-	kt_within 1400 $((4000 + unanswered_ms)) "in time"
+	kt_is ETIMEDOUT "clients of a server that does not accept time out"
+	kt_within 1400 $((4000 + unanswered_ms)) "clients of a server that does not accept time out in time"
 	kt clients 10.56.0.99 7000 2 addr_ms=1000
 	is_one_of "$kt_ret" "${errno[ETIMEDOUT]}" "${errno[EHOSTUNREACH]}"
-	ok $? "no such host: $kt_ret"
+	ok $? "clients of a host that does not exist fail: $kt_ret"
 	kt clients "$server" 7000 1 rw=1
 	# iWARP does not carry the reason.
 	is_one_of "$kt_ret" "${errno[EPROTO]}" "${errno[ECONNREFUSED]}"
-	ok $? "the server wants another mode: $kt_ret"
+	ok $? "a client with another mode than the server is refused: $kt_ret"
 	barrier failed
 	barrier going
 	if lockdep_minds; then

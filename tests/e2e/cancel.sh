@@ -7,8 +7,8 @@
 #   node 1 (listens on 7000, never accepts on 7001) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# siw of 6.1 frees endpoints of connections that were killed while they were made, and looks at them when their listener
-# goes (KASAN in siw_destroy_listen()): not on debug-6.1/siw.
+# siw of 6.1 frees endpoints of connections that were killed while they connected, and uses them when their listener ends
+# (KASAN in siw_destroy_listen()): not on debug-6.1/siw.
 #
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1
 # load: krdma krdma_test
@@ -21,13 +21,13 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# ended ERRNO WHAT: did the background job "wait" end so, and soon?
+# ended ERRNO WHAT: one case: the background job "wait" ends with ERRNO, in time.
 ended() {
 	kt_result wait 20
 	kt_is "$1" "$2"
 }
 
-# The waits of a client. Each runs in a process of its own.
+# The waits of a client, each in a process of its own.
 start_wait() {
 	case $1 in
 	connect) kt_start wait connect w "$server" 7001 connect_ms=60000 ;;
@@ -46,7 +46,7 @@ waiting() {
 	if [[ $1 == connect ]]; then kt until w CONNECTING; else sleep 0.3; fi
 }
 
-# pump against a peer that never receives: ends up without credits.
+# pump sends to a peer that never receives, until it waits for credits.
 client_waits() {
 	local what how
 	for what in connect receive peek pump; do
@@ -74,16 +74,16 @@ client_kthreads() {
 		kt kthread job "$what"
 		waiting "${what%% *}"
 		kt stop job
-		# pump looks itself whether to stop, and may see that first.
+		# pump itself checks whether to stop, and may do so first.
 		if [[ $what == pump* && $kt_ret == 0 ]]; then ok 0 "kthread_stop() ends pump"; else
 			kt_is EINTR "kthread_stop() ends ${what%% *}"
 		fi
-		kt_within 0 $((1500 + unanswered_ms)) "soon"
+		kt_within 0 $((1500 + unanswered_ms)) "kthread_stop() ends ${what%% *} in time"
 	done
 	kt release w
 }
 
-# Several tasks wait on one listener; all of them hear of its end.
+# Several tasks wait on one listener; its end ends all waits.
 accept_waits() {
 	local i how
 	for how in disconnect release; do
@@ -113,17 +113,17 @@ accept_waits() {
 	kt stop job
 	kt_is EINTR "kthread_stop() ends accept"
 	kt accept a l 300
-	kt_is ETIMEDOUT "and the listener goes on"
+	kt_is ETIMEDOUT "a listener works after a task that waited on it was killed"
 	expect 0 release a
 	expect 0 release l
 }
 
-# Whose end it is, the closing callback hears, and the owner gives all back there.
+# The reason of closing() tells which side has disconnected; the owner releases the connection in this callback.
 raw_client() {
 	local end
 	kt connect w "$server" 7003 raw=1
-	kt_is 0 "raw connection"
-	# On iWARP the side that connects must send first (RFC 5044 7.1.2), and siw insists.
+	kt_is 0 "a raw connection is connected"
+	# On iWARP the side that connects must send first (RFC 5044 7.1.2), which siw enforces.
 	expect 0 rawping w 4
 	barrier raw-first
 	barrier raw1
@@ -131,10 +131,10 @@ raw_client() {
 	end=$((SECONDS + 10 * slow))
 	until [[ $(kt_state w) == - ]] || ((SECONDS > end)); do sleep 0.05; done
 	grep -q "^w - - .*closing=${errno[ESHUTDOWN]}" /proc/krdma_test
-	ok $? "disconnect calls closing with ESHUTDOWN, and the owner releases there"
+	ok $? "disconnect calls closing() with ESHUTDOWN, which releases the connection"
 	kt release w
 	kt connect w "$server" 7003 raw=1
-	kt_is 0 "raw connection again"
+	kt_is 0 "a second raw connection is connected"
 	barrier raw2
 	expect 0 release w
 }
@@ -147,12 +147,12 @@ raw_server() {
 		((i == 2)) || { barrier raw-first; expect 0 rawping raw$i 4; }
 		barrier "raw$i"
 	done
-	# The peer's disconnect reaches the owner by its callback, which releases.
+	# The peer's disconnect calls closing() of the owner, which releases the connection.
 	local end=$((SECONDS + 10 * slow))
 	until [[ $(kt_state raw1) == - && $(kt_state raw2) == - ]] || ((SECONDS > end)); do sleep 0.05; done
 	for i in 1 2; do
 		grep -q "^raw$i - - .*closing=${errno[ECONNRESET]}" /proc/krdma_test
-		ok $? "the peer's disconnect calls closing with ECONNRESET ($i)"
+		ok $? "the peer's disconnect calls closing() with ECONNRESET, which releases connection $i"
 		kt release raw$i
 	done
 }

@@ -6,7 +6,7 @@
 # write fault and no write protection after its first cycle. A call compares the pages of its own process, not those of
 # others. The number of pages that are writable at once is limited, and a program that stores into more waits.
 #
-#   node 1 (stores) ---> node 2 (has it)
+#   node 1 (stores) ---> node 2 (receives)
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
@@ -25,7 +25,7 @@ before=$(resources)
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 debug=/sys/kernel/debug/vrfm/${RFM#/dev/}/device
 
-# device NAME: its value in debugfs
+# device NAME: print the value of NAME in debugfs.
 device() {
 	local name value
 	while read -r name value; do
@@ -43,19 +43,19 @@ twins_exceed() {
 }
 
 new() {
-	check "a device of $*" rfm_make "$@"
-	check "is linked" within 30 rfm_is ready
+	check "node $NODE creates a device of $*" rfm_make "$@"
+	check "node $NODE is linked, device of $1" within 30 rfm_is ready
 	barrier "linked$*"
 }
 
 end() {
-	check "all that was stored is sent" rfm_settle
+	check "all stores of node $NODE are sent after $1" rfm_settle
 	barrier "sent$1"
 	rfm sum >"/exchange/sum$1-$NODE"
 	barrier "summed$1"
 	[[ $(<"/exchange/sum$1-1") == "$(<"/exchange/sum$1-2")" ]]
 	ok $? "both nodes are equal after $1"
-	check "the device is removed" rfm_unmake
+	check "node $NODE removes its device after $1" rfm_unmake
 	barrier "removed$1"
 }
 
@@ -67,7 +67,7 @@ loop() {
 		/add/rfm "$RFM" cycle 65536 100 120 1 >/dev/null &
 		pid=$!
 		check "all 100 pages are writable" within 10 twins_are 100
-		# A page may be written for the first time in between.
+		# A page may be written for the first time until here.
 		sleep 0.3
 		faults=$(device write_faults)
 		protected=$(device flusher_protected)
@@ -75,10 +75,10 @@ loop() {
 		[[ $(device write_faults) == "$faults" ]]
 		ok $? "no write fault in a second of cycles: $(($(device write_faults) - faults))"
 		[[ $(device flusher_protected) == "$protected" ]]
-		ok $? "no page is write-protected in it: $(($(device flusher_protected) - protected))"
-		check "the loop has gone on until now" kill "$pid"
+		ok $? "no page is write-protected in a second of cycles: $(($(device flusher_protected) - protected))"
+		check "the loop has run until now" kill "$pid"
 		wait "$pid" 2>/dev/null
-		check "without the claim all pages are protected" within 20 twins_are 0
+		check "all pages are write-protected after the claim has ended" within 20 twins_are 0
 	fi
 	end loop
 }
@@ -91,28 +91,28 @@ others() {
 		/add/rfm "$RFM" dirty 1048576 1000 60 >"$results/dirty" &
 		pid=$!
 		check "a process dirties 1000 pages" within 10 twins_are 1000
-		check "they are sent" rfm sync
+		check "the stores of the process are sent" rfm sync
 		compared=$(device flusher_compared)
-		check "another one writes 100 words" rfm pokes 4096 100
+		check "another process writes 100 words" rfm pokes 4096 100
 		compared=$(($(device flusher_compared) - compared))
-		ok $((compared > 0)) "its calls compared no page: $compared"
+		ok $((compared > 0)) "calls of another process compare no page: $compared"
 		kill "$pid"
 		wait "$pid" 2>/dev/null
 		compared=$(device flusher_compared)
-		check "once more after the first process has ended" rfm pokes 4096 1
+		check "another process writes a word after the first one has ended" rfm pokes 4096 1
 		compared=$(($(device flusher_compared) - compared))
-		ok $((compared < 1000)) "its call compared the pages of that one: $compared"
+		ok $((compared < 1000)) "a call compares the pages of an ended process: $compared"
 	fi
 	end others
 }
 
-# An eighth of 64 MiB is 2048 pages. Without the limit all 16384 would be writable until a second is over.
+# An eighth of 64 MiB is 2048 pages. Without the limit all 16384 would be writable for a second.
 limit() {
 	local max twins most=0 pid
 	new 64M flush_us=1000000 quiet_us=1000000
 	if ((NODE == 1)); then
 		max=$(device twins_max)
-		ok $((max != 2048)) "2048 pages may be writable: $max"
+		ok $((max != 2048)) "the limit of writable pages is 2048: $max"
 		rfm cycle 0 16384 1 0 >/dev/null &
 		pid=$!
 		while kill -0 "$pid" 2>/dev/null; do
@@ -124,12 +124,12 @@ limit() {
 		((most <= max + 1 && most > max / 2))
 		ok $? "at most $most of them were writable at once"
 		(($(device twin_waits) > 0))
-		ok $? "it has waited $(device twin_waits) times"
+		ok $? "a program that stores into more pages has waited: $(device twin_waits) times"
 	fi
 	end limit
 }
 
-# 1024 of 2048 pages may be writable. Each of them differs whenever the flusher compares it.
+# The limit is 1024 of 2048 pages. Each of them differs whenever the flusher compares it.
 busy() {
 	local pid
 	new 8M
@@ -139,7 +139,7 @@ busy() {
 		check "a process stores into 1024 pages all the time" within 10 twins_exceed 512
 		sleep 2
 		check "another process can store into its first page" timeout $((20 * slow)) /add/rfm "$RFM" dirty 6291456 1 0
-		check "the first process has gone on until now" kill "$pid"
+		check "the first process has run until now" kill "$pid"
 		wait "$pid" 2>/dev/null
 	fi
 	end busy

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# connect-failures: whatever goes wrong with a connect ends with an errno that says it, and in time.
+# connect-failures: each kind of failing connect ends with its errno, and in time.
 #
 #   node 1 (listens, or does not) <--- krdma ---> node 2 (connects)
-#   10.56.0.99: nobody
+#   10.56.0.99: unused
 #
 # kernels: uml
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
@@ -20,17 +20,17 @@ network_ready
 barrier begun
 server=$(addr4 1)
 
-# On siw a reject carries neither reason nor data to the client: it sees that TCP was closed (siw_reject(), 6.1 and 7.3).
+# On siw a reject has neither reason nor data: the client sees a closed TCP connection (siw_reject(), 6.1 and 7.3).
 reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
 
-# The connection works after all: what came before has done no harm.
+# A new connection works after the failed ones.
 still_serves() {
 	kt rounds again "$server" "$1" 1
-	kt_is 0 "the listener serves others after $2"
+	kt_is 0 "the listener serves new clients after $2"
 	kt release again
 }
 
-# The server passes over the two requests that wait only when it accepts.
+# The server skips the two waiting requests only when it accepts.
 empty_backlog() {
 	local tries
 	for ((tries = 100 * slow; tries > 0; tries--)); do
@@ -39,24 +39,24 @@ empty_backlog() {
 		kt release again
 		sleep 0.1
 	done
-	kt_is 0 "the listener serves others after too many at once"
+	kt_is 0 "the listener serves new clients after its backlog was full"
 	kt release again
 }
 
 nobody_there() {
 	kt connect c 10.56.0.99 7000 connect_ms=3000 addr_ms=1000
 	is_one_of "$kt_ret" "${errno[ETIMEDOUT]}" "${errno[EHOSTUNREACH]}"
-	ok $? "host that does not answer: ETIMEDOUT or EHOSTUNREACH ($kt_ret)"
-	kt_within 0 4500 "host that does not answer, in time"
+	ok $? "a host that does not answer: ETIMEDOUT or EHOSTUNREACH ($kt_ret)"
+	kt_within 0 4500 "connecting to a host that does not answer ends in time"
 	kt connect c 192.0.2.1 7000 connect_ms=3000
 	is_one_of "$kt_ret" "${errno[ENETUNREACH]}" "${errno[EHOSTUNREACH]}" "${errno[ENODEV]}"
-	ok $? "host without a route: ENETUNREACH, EHOSTUNREACH or ENODEV ($kt_ret)"
-	kt_within 0 1000 "host without a route, at once"
+	ok $? "a host without a route: ENETUNREACH, EHOSTUNREACH or ENODEV ($kt_ret)"
+	kt_within 0 1000 "connecting to a host without a route ends at once"
 	kt connect c 127.0.0.1 7999 connect_ms=3000
 	((kt_ret < 0))
-	ok $? "loopback, which is no RDMA device or has no listener: $kt_ret"
+	ok $? "connecting by loopback, without an RDMA device or listener, fails: $kt_ret"
 	expect ECONNREFUSED connect c "$server" 7999
-	kt_within 0 4000 "nobody listens, at once"
+	kt_within 0 4000 "connecting to a port without a listener ends at once"
 	expect EINVAL connect c 10.56.0 7000
 	expect EINVAL connect c "$server" 70000
 	expect EINVAL connect c "$server" 7000 wait=1
@@ -64,57 +64,58 @@ nobody_there() {
 	expect EADDRNOTAVAIL connect c "$server" 7000 src=10.56.0.77
 }
 
-# The client's own time limit, while the server leaves the request alone.
+# The timeout of the client ends the connect while the server does not accept.
 never_accepted() {
 	kt connect c "$server" 7001 connect_ms=2000
-	kt_is ETIMEDOUT "listener that never accepts"
-	kt_within 1900 $((3000 + unanswered_ms)) "listener that never accepts, in time"
+	kt_is ETIMEDOUT "connecting to a listener that never accepts times out"
+	kt_within 1900 $((3000 + unanswered_ms)) "connecting to a listener that never accepts times out in time"
 }
 
-# The server's time limit for a request that nobody accepts: shorter than the client's.
+# The server's timeout of a request that is not accepted is shorter than the client's.
 rejected_late() {
 	kt connect c "$server" 7002 connect_ms=20000
-	kt_is "$(reason ETIMEDOUT)" "server that gives up tells the client"
-	kt_within 900 4000 "server that gives up, in time"
+	kt_is "$(reason ETIMEDOUT)" "a server rejects a request that is not accepted in time"
+	kt_within 900 4000 "a server rejects a request that is not accepted after its timeout"
 }
 
 rejected() {
 	kt connect c "$server" 7003 connect_ms=20000 private=please
-	kt_is ECONNREFUSED "rejected"
+	kt_is ECONNREFUSED "a rejected client gets ECONNREFUSED"
 	[[ $LINK == siw || $kt_text == *private=no-thanks* ]]
-	ok $? "why it was rejected: $kt_text"
-	kt_within 0 4000 "rejected at once"
+	ok $? "a rejected client gets the server's private data: $kt_text"
+	kt_within 0 4000 "a client is rejected at once"
 }
 
 other_limits() {
 	kt connect c "$server" 7000 rw=1
-	kt_is "$(reason EPROTO)" "shown buffer here, messages there"
+	kt_is "$(reason EPROTO)" "a client with a shown buffer is refused by a server of messages"
 	kt connect c "$server" 7000 raw=1
 	((kt_ret < 0))
-	ok $? "raw client, message server: $kt_ret"
+	ok $? "a raw client is refused by a server of messages: $kt_ret"
 	kt connect c "$server" 7000 buf_size=256 recv_depth=4 send_depth=1 max_msg=100
-	kt_is 0 "small buffers and few of them"
+	kt_is 0 "a client with few small buffers connects"
 	expect 0 send c 64
 	kt receive c 64 5000
-	kt_is 64 "they suffice"
-	# The peer, whose answer does not fit, may end it before we see that all of it was taken.
+	kt_is 64 "a client with few small buffers receives a short message"
+	# The peer's answer is too long, so the peer may disconnect before our message is acknowledged.
 	kt send c 50000
 	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
-	ok $? "a message of many small parts ($kt_ret)"
+	ok $? "a client with few small buffers sends a message of many parts ($kt_ret)"
 	kt receive c 200000 5000
 	((kt_ret < 0))
-	ok $? "an answer that is longer than we take does not come ($kt_ret)"
+	ok $? "a message longer than max_msg is not received ($kt_ret)"
 	expect 0 release c
 	kt connect c "$server" 7000 resources=1 depth=1 recv_depth=4096 buf_size=65536
-	kt_is 0 "large buffers and many of them"
+	kt_is 0 "a client with many large buffers connects"
 	expect 0 send c 100000
 	kt receive c 200000 5000
-	kt_is 100000 "they suffice too"
+	kt_is 100000 "a client with many large buffers receives a long message"
 	expect 0 release c
 	still_serves 7000 "other limits"
 }
 
-# In slots their packets arrive together. Over siw that fills another queue, too, see KRDMA_LISTEN_BACKLOG_MIN in listen.c.
+# With slots of netem the requests arrive together. On siw that fills another queue as well, see KRDMA_LISTEN_BACKLOG_MIN in
+# listen.c.
 full_backlog() {
 	local i busy=0 turned_away many=12
 	turned_away=${errno[$(reason EBUSY)]}
@@ -126,20 +127,20 @@ full_backlog() {
 		kt_result "b$i" $((30 * slow))
 		[[ $kt_ret == "$turned_away" ]] && busy=$((busy + 1))
 		[[ $kt_ret == "$turned_away" || $kt_ret == "${errno[ETIMEDOUT]}" ]]
-		ok $? "connect $i to a listener with a backlog of 2: $kt_ret"
+		ok $? "connect $i to a listener with a backlog of 2 fails: $kt_ret"
 		kt release "b$i"
 	done
 	network slot 0ms 0ms
 	((busy >= many - 2))
-	ok $? "all but two were turned away at once: $busy of $many"
+	ok $? "all connects beyond a backlog of 2 are refused at once: $busy of $many"
 }
 
-# The server is killed half way: its task, and then its listener.
+# The listener is released while a request waits for its answer.
 server_dies() {
 	kt connect c "$server" 7005 connect_ms=20000
 	is_one_of "$kt_ret" "${errno[ECONNREFUSED]}" "${errno[ECONNRESET]}"
-	ok $? "listener released while the request waits: $kt_ret"
-	kt_within 0 5000 "listener released while the request waits, in time"
+	ok $? "a waiting request is refused when its listener is released: $kt_ret"
+	kt_within 0 5000 "a waiting request is refused in time when its listener is released"
 }
 
 connect_without_cable() {
@@ -149,19 +150,19 @@ connect_without_cable() {
 	fi
 	kt connect c "$server" 7000 connect_ms=3000
 	((kt_ret < 0))
-	ok $? "connecting without a cable: $kt_ret"
-	kt_within 0 4500 "connecting without a cable, in time"
+	ok $? "connecting without a cable fails: $kt_ret"
+	kt_within 0 4500 "connecting without a cable ends in time"
 	kt release c
 }
 
-# Nothing from the peer arrives any more, and nothing reaches it.
+# All packets of this node are lost.
 cable_cut() {
 	kt_start cut connect c "$server" 7001 connect_ms=4000
 	kt until c CONNECTING
 	network loss 100%
 	kt_result cut 60
-	kt_is ETIMEDOUT "cable cut while connecting"
-	kt_within 3900 $((6000 + unanswered_ms)) "cable cut while connecting, in time"
+	kt_is ETIMEDOUT "a connect times out when the link is cut"
+	kt_within 3900 $((6000 + unanswered_ms)) "a connect times out in time when the link is cut"
 	kt release c
 	connect_without_cable
 	network
@@ -189,8 +190,8 @@ client() {
 	cable_cut
 	barrier cut
 	timeout 30 bash -c "until busybox ping -c1 -W1 $server; do sleep 0.1; done" >/dev/null
-	ok $? "the cable is there again"
-	still_serves 7000 "all of that"
+	ok $? "the network works after the cut"
+	still_serves 7000 "all failures"
 }
 
 listen_all() {
@@ -203,18 +204,18 @@ listen_all() {
 	expect 0 kthread echo serve l
 }
 
-# A request whose client gave up must not hand out a dead connection.
+# accept() must not return the request of a client that has timed out.
 after_the_client_gave_up() {
 	kt accept late deaf 500
-	kt_is ETIMEDOUT "request of a client that gave up is passed over"
+	kt_is ETIMEDOUT "accept() skips the request of a client that has timed out"
 	kt release late
 }
 
 reject_one() {
 	kt request r stern 20000
-	kt_is 0 "request to reject"
+	kt_is 0 "a request to reject arrives"
 	[[ $kt_text == *private=please* ]]
-	ok $? "its private data: $kt_text"
+	ok $? "a request has the client's private data: $kt_text"
 	expect 0 reject r private=no-thanks
 	expect 0 release r
 }
@@ -232,7 +233,7 @@ server() {
 	barrier full_served
 	barrier dies
 	kt request d dying 20000
-	kt_is 0 "request to a listener that goes away"
+	kt_is 0 "a request arrives at a listener that is released"
 	expect 0 release dying
 	expect 0 release d
 	barrier dead

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# corners: stores into mappings that are unmapped in part, moved, protected, forked, held by the kernel, or whose program
-# ends or is killed: each word reaches the other node, and no page stays watched for ever.
+# corners: stores into mappings that are unmapped in part, moved, protected, forked, pinned by the kernel, or whose program
+# ends or is killed. Each word reaches the other node, and no page stays watched.
 #
-#   node 1 (stores) ---> node 2 (has it)
+#   node 1 (stores) ---> node 2 (receives)
 #
 # kernels: uml
 # alone: stock-6.1 debug-6.1
@@ -25,7 +25,7 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 pages=16
 room=$((pages * 4096))
 
-# arrived OFFSET FIRST: word 0 of each page is FIRST and so on
+# arrived OFFSET FIRST: word 0 of each page is FIRST, FIRST + 1, ..., in time.
 arrived() {
 	local i
 	for ((i = 0; i < pages; i++)); do
@@ -33,7 +33,7 @@ arrived() {
 	done
 }
 
-# there OFFSET FIRST: the same, at once
+# there OFFSET FIRST: the same, without waiting.
 there() {
 	local i
 	for ((i = 0; i < pages; i++)); do
@@ -49,7 +49,7 @@ calm() {
 	[[ $(twins) == 0 ]]
 }
 
-# Killed anywhere in the middle, with all pages dirty.
+# Kill a program that stores at random points, with all pages dirty.
 killed() {
 	local i pid
 	for ((i = 0; i < 4; i++)); do
@@ -59,32 +59,32 @@ killed() {
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
 	done
-	ok 0 "programs that store are killed"
+	ok 0 "four storing programs are killed"
 }
 
-# seen CASE OFFSET: what node 2 must have when node 1 has done it
+# seen CASE OFFSET: node 2 has the words of CASE.
 seen() {
 	case $1 in
-	# What is sent without a barrier takes a second of the second device.
-	msync | event) check "$1: it is there already" there "$2" 1000 ;;
-	*) check "$1: it is there" arrived "$2" 1000 ;;
+	# Without msync() or an event, the second device sends stores after a second.
+	msync | event) check "$1: node 2 has the words at once" there "$2" 1000 ;;
+	*) check "$1: node 2 receives the words" arrived "$2" 1000 ;;
 	esac
 	case $1 in
-	held | fork) check "$1: so are the second words" arrived $(($2 + 4)) 2000 ;;
+	held | fork) check "$1: node 2 receives the second words" arrived $(($2 + 4)) 2000 ;;
 	esac
 }
 
-# An event is waited for before it is sent.
+# Wait for the event before node 1 sends it.
 await_event() {
 	: >"/exchange/awaits$1"
 	[[ $(rfm wait 1 $((20000 * slow))) == "1 77" ]]
-	ok $? "event: it comes"
+	ok $? "event: node 2 receives the event, flush_us=$1"
 }
 
 (($# > 0)) || set -- unmap populate kernel held msync private fork mremap mprotect event exit
 for us in 50 1000000; do
-	check "a device with flush_us=$us" rfm_make 1M flush_us=$us
-	check "is linked" within 30 rfm_is ready
+	check "flush_us=$us: node $NODE creates a device" rfm_make 1M flush_us=$us
+	check "flush_us=$us: node $NODE is linked" within 30 rfm_is ready
 	barrier "linked$us"
 	at=0
 	for case in "$@"; do
@@ -101,15 +101,15 @@ for us in 50 1000000; do
 		barrier "$case$us-seen"
 	done
 	((NODE != 1)) || killed
-	((NODE != 1)) || check "no page is watched any more" within 30 calm
-	check "all that was stored is sent" rfm_settle
+	((NODE != 1)) || check "flush_us=$us: no page is watched after all programs have ended" within 30 calm
+	check "flush_us=$us: all stores of node $NODE are sent" rfm_settle
 	barrier "quiet$us"
 	rfm sum >"/exchange/sum$us-$NODE"
 	barrier "summed$us"
 	[[ $(<"/exchange/sum$us-1") == "$(<"/exchange/sum$us-2")" ]]
-	ok $? "both are equal: $(<"/exchange/sum$us-$NODE")"
+	ok $? "flush_us=$us: both nodes are equal: $(<"/exchange/sum$us-$NODE")"
 	barrier "equal$us"
-	check "the device goes" rfm_unmake
+	check "flush_us=$us: node $NODE removes its device" rfm_unmake
 done
 after=$(resources)
 [[ $before == "$after" ]]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# crowd: eight nodes, each linked with all others: all write at once, an event of each reaches everybody, one goes and comes
-# as a new one, and all memories are equal.
+# crowd: eight nodes, each linked with all others. All write at once, an event of each reaches all others, one recreates its
+# device, and all memories are equal.
 #
 # nodes: 8
 # kernels: uml
@@ -23,7 +23,7 @@ settled() {
 	rfm_is ready && rfm_complete
 }
 
-# equal NAME: all have the same memory.
+# equal NAME: all nodes have the same memory.
 equal() {
 	rfm_settle || return
 	barrier "$1-synced"
@@ -32,34 +32,34 @@ equal() {
 	[[ $(sort -u /exchange/"$1"-[0-9]* | wc -l) == 1 ]]
 }
 
-check "a device with seven peers" rfm_make 1M
-check "is linked with all" within 60 settled
+check "node $NODE creates a device with seven peers" rfm_make 1M
+check "node $NODE is linked with seven peers and complete" within 60 settled
 barrier linked
 rfm fill $((65536 * NODE)) 60000 "$NODE" && rfm fill 4096 20000 "$NODE"
-ok $? "a part of its own is written, and one that all write"
+ok $? "node $NODE writes a part of its own, and one that all nodes write"
 barrier written
-# The last writer of a word is not the same for everybody: of those one value is agreed on by writing it again.
+# Words that all nodes wrote may differ, because nodes receive the writes in different order. So node 1 writes them again.
 ((NODE != 1)) || rfm fill 4096 20000 9
 barrier once
-check "all are equal" equal first
+check "all nodes are equal after writing at once" equal first
 for ((i = 1; i <= NODES; i++)); do
 	if ((NODE == i)); then
-		check "an event goes to all" rfm event 65535 3 $((700 + i))
+		check "node $NODE sends an event to all" rfm event 65535 3 $((700 + i))
 	else
 		[[ $(rfm wait 3 $((20000 * slow))) == "$i $((700 + i))" ]]
-		ok $? "the event of node $i is here"
+		ok $? "node $NODE receives the event of node $i"
 	fi
 	barrier "event$i"
 done
 if ((NODE == 8)); then
-	check "a device goes" rfm_unmake
-	check "and comes as a new one" rfm_make 1M
+	check "node 8 removes its device" rfm_unmake
+	check "node 8 creates its device with a new epoch" rfm_make 1M
 fi
-check "all are linked" within 60 settled
+check "node $NODE is linked and complete after node 8 came back" within 60 settled
 barrier back
-check "and equal" equal second
+check "all nodes are equal after node 8 came back" equal second
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
 finish

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# device-limits: krdma asks a device for no more than it has, and ends a connection in the way that its driver wants. The
-# device is told to say less than it has, and to have another name; what the driver is asked for is looked at.
+# device-limits: krdma stays within the limits of a device, and ends a connection in the way that its driver needs. The test
+# reduces the limits and changes the driver id of the device, and checks the calls of its driver.
 #
-#   node 1 (echoes on 7000, takes whoever comes on 7001) <--- krdma ---> node 2 (looks at its device)
+#   node 1 (echoes on 7000, accepts by callback on 7001) <--- krdma ---> node 2 (checks its device)
 #
 # kernels: uml uml/siw
 # load: krdma krdma_test
@@ -20,30 +20,30 @@ server=$(addr4 1)
 # enum rdma_driver_id of include/uapi/rdma/ib_user_ioctl_verbs.h
 cxgb4=4
 
-# spied WORD...: words that the result of "spied" must have
+# spied WORD...: one case for each: the result of "spied" has WORD.
 spied() {
 	local wanted words
 	kt spied
 	read -ra words <<<"$kt_text"
 	for wanted in "$@"; do
 		is_one_of "$wanted" "${words[@]}"
-		ok $? "the driver saw $wanted ($kt_text)"
+		ok $? "the calls of the driver have $wanted ($kt_text)"
 	done
 }
 
-# Queues that are shorter than the parameters ask for: the rest is posted, and promised to the peer.
+# If the device limits the queues, krdma posts fewer receives, and grants fewer credits to the peer.
 short_queues() {
 	expect 0 spy first max_qp_wr=40
 	kt connect c "$server" 7000 send_depth=64 recv_depth=64
 	kt_is 0 "connected with 64 receives on a device of 40 work requests"
 	expect 0 query c
 	[[ $kt_text == *" depth=34/34 "* ]]
-	ok $? "query says what is left of the queues ($kt_text)"
+	ok $? "query returns the depths within the limit of the device ($kt_text)"
 	kt_start sink take c 100 64
 	kt async c send virt 100 64 chain=10
-	kt_is 0 "100 messages ($kt_text)"
+	kt_is 0 "100 messages are sent with short queues ($kt_text)"
 	kt_result sink 30
-	kt_is 0 "and their echo ($kt_text)"
+	kt_is 0 "100 messages are echoed with short queues ($kt_text)"
 	kt release c
 	spied refused=0
 	expect 0 spy first max_qp_wr=9
@@ -53,26 +53,27 @@ short_queues() {
 	spied created=0
 }
 
-# The first connection has found out how much goes inline: the driver prints a line for each size that it refuses.
+# The first connection has determined the inline size of the device. The driver logs a line for each size that it refuses, so
+# later connections must not try.
 inline_is_known() {
 	expect 0 spy first
 	kt connect c "$server" 7000
-	kt_is 0 "connected"
+	kt_is 0 "connected after the inline size is known"
 	kt release c
 	spied created=1 refused=0
 }
 
-# siw loses READs in an orderly close, so it is put to ERROR first; other iWARP drivers reset the TCP connection then.
+# siw loses READs in an orderly close, so krdma moves its QP to ERROR first. Other iWARP drivers would reset TCP then.
 leaves_in_order() {
 	expect 0 spy first
 	kt connect c "$server" 7000
-	kt_is 0 "connected"
+	kt_is 0 "connected to check the state before a release"
 	kt release c
 	spied left=ERR
 	[[ $LINK == siw ]] || return 0
 	expect 0 spy first driver=$cxgb4
 	kt connect c "$server" 7000
-	kt_is 0 "connected with the driver of a Chelsio adapter, as it seems"
+	kt_is 0 "connected with the driver id of a Chelsio adapter"
 	expect 0 send c 64
 	expect 64 receive c 64 10000
 	kt release c
@@ -92,7 +93,7 @@ if ((NODE == 1)); then
 else
 	barrier listening
 	kt connect first "$server" 7001
-	kt_is 0 "connected"
+	kt_is 0 "connected to a server by callbacks"
 	short_queues
 	inline_is_known
 	leaves_in_order

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# frwr: MRs of regions that go are kept for the next ones, if it is sure that they are invalid: as many as may be, of any
-# size, each time with another key. What a peer was told of a region that is gone is worth nothing, also while its MR
-# serves another region. Long messages use the same MRs all the time. Nothing is left with the connection.
+# frwr: a pool keeps the MRs of freed regions for new ones, if they are surely invalid, up to its limit, of any size, each
+# time with another key. The key of a freed region is refused, also while its MR serves another region. Long messages reuse
+# the same MRs. The pool is freed with the connection.
 #
-#   node 1 (exposes regions, receives on 7000) <--- krdma ---> node 2 (makes regions, reads what is exposed, sends)
+#   node 1 (exposes regions, receives on 7000) <--- krdma ---> node 2 (creates regions, reads exposed ones, sends)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -21,16 +21,16 @@ barrier begun
 server=$(addr4 1)
 never=4294967295
 MiB=$((1 << 20))
-# So much is one MR.
+# Size of one MR.
 one=$((2 * MiB))
 [[ $LINK != siw ]] || one=$MiB
 files=/sys/kernel/debug/krdma
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# MRs that the RDMA core knows of here.
+# Print the number of MRs on this node, from the RDMA core.
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 
-# A counter of the newest connection.
+# counter NAME: print a counter of the newest connection.
 counter() {
 	local id
 	id=$(awk 'NR > 1 && $2 != "listener" { id = $1 } END { print id }' $files/connections)
@@ -42,21 +42,21 @@ note() {
 	reused=$(counter mrs_reused)
 }
 
-# MRs since the last note.
+# grew ALLOCATED REUSED WHAT: one case: numbers of MRs that were allocated and reused since the last note.
 grew() {
 	local now_allocated now_reused
 	now_allocated=$(($(counter mrs_allocated) - allocated))
 	now_reused=$(($(counter mrs_reused) - reused))
 	((now_allocated == $1 && now_reused == $2))
-	ok $? "$3: $now_allocated MRs allocated, $now_reused reused; $1 and $2"
+	ok $? "$3: $1 MRs are allocated, $2 reused: $now_allocated, $now_reused"
 }
 
-# are N WHAT: so many MRs are there, besides those of others.
+# are N WHAT: one case: there are N MRs more than before the connection.
 are() {
 	local now
 	now=$(mrs)
 	((now - none == $1))
-	ok $? "$2: $((now - none)) MRs, $1"
+	ok $? "$2: $1 MRs: $((now - none))"
 }
 
 # opened OPTIONS: node 2 connects.
@@ -64,37 +64,37 @@ opened() {
 	none=$(mrs)
 	# shellcheck disable=SC2086 # words of a command
 	kt connect c "$server" 7000 max_msg=$((64 * MiB)) $1
-	kt_is 0 "connected ${1:-as usual}"
+	kt_is 0 "connected with ${1:-default options}"
 	note
 }
 
 closed() {
 	kt release c
-	are 0 "released"
+	are 0 "a connection is released"
 }
 
-# regions N LEN [option]...: all of them have keys of their own.
+# regions N LEN [option]...: create N regions, whose keys all differ.
 regions() {
 	kt regions c "$@"
-	kt_is 0 "regions $*"
+	kt_is 0 "regions are created: $*"
 	[[ $kt_text == *same=0 ]]
-	ok $? "regions $*: no key twice ($kt_text)"
+	ok $? "regions have different keys: $* ($kt_text)"
 }
 
 in_turn() {
 	opened ""
 	regions 10 4096
-	grew 10 0 "a software device keeps none by default"
-	are 0 "none is"
+	grew 10 0 "10 regions on a software device by default"
+	are 0 "no MR is kept on a software device by default"
 	closed
 	opened mr_pool=16
 	regions 100 4096
-	grew 1 99 "a hundred regions, one after the other"
-	are 1 "one is kept"
-	# An MR has no more keys than that.
+	grew 1 99 "100 regions one after the other"
+	are 1 "one MR is kept after 100 regions"
+	# An MR has 256 keys.
 	regions 400 4096
-	grew 2 498 "five hundred"
-	are 1 "one is kept"
+	grew 2 498 "500 regions one after the other"
+	are 1 "one MR is kept after 500 regions"
 	closed
 }
 
@@ -105,7 +105,7 @@ sizes() {
 	grew 5 10 "regions that grow"
 	for len in 600000 70000 5000 300; do regions 3 "$len"; done
 	grew 5 22 "regions that shrink"
-	are 5 "five are kept"
+	are 5 "five MRs of different sizes are kept"
 	closed
 	opened mr_pool=16
 	regions 4 $((5 * MiB + 1))
@@ -117,45 +117,45 @@ sizes() {
 limits() {
 	opened mr_pool=2
 	regions 6 4096 live=6
-	are 2 "six at a time, two may be kept"
+	are 2 "a pool of two after six regions at a time"
 	regions 4 4096 live=2
-	grew 6 4 "two were"
-	# What is not wanted any more must not stay for ever.
+	grew 6 4 "regions from a pool of two"
+	# Unused small MRs must make room for larger ones.
 	regions 3 $MiB
-	grew 7 6 "there is room for a larger one"
-	are 2 "two are kept"
+	grew 7 6 "larger regions with a full pool"
+	are 2 "a pool of two after larger regions"
 	closed
 	opened "mr_pool=$never"
 	regions 10 4096
-	grew 10 0 "none may be kept"
-	are 0 "none is"
+	grew 10 0 "regions without a pool"
+	are 0 "no MR is kept without a pool"
 	closed
 	kt connect c "$server" 7000 mr_pool=1025
-	kt_is EINVAL "too many to keep"
+	kt_is EINVAL "a pool that is too large is refused"
 	kt release c
 }
 
-# Who does not revoke, leaves MRs of which nobody knows what the adapter thinks.
+# The MRs of regions that are not revoked may be valid in the adapter, so they are not kept.
 valid_ones() {
 	opened mr_pool=16
 	regions 10 4096 revoke=0
 	grew 10 0 "regions that are not revoked"
-	are 0 "none is kept"
+	are 0 "no MR is kept of regions that are not revoked"
 	regions 2 4096
-	grew 11 1 "those that are revoked"
+	grew 11 1 "regions that are revoked"
 	regions 2 4096 revoke=0
-	grew 12 2 "an MR that was kept is not for ever"
-	are 0 "none is kept"
+	grew 12 2 "regions that are not revoked, with an MR of the pool"
+	are 0 "no MR is kept after it was not revoked"
 	closed
 }
 
-# The adapter refuses a read: that, or the end that the peer makes of it, is heard first.
+# The adapter refuses the READ: the call returns its error, or that of the peer's disconnect, whichever comes first.
 refused() {
 	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}"
 	ok $? "$1: $kt_ret"
 }
 
-# again LEN: node 2 uses what it was told of a region that is gone; LEN is that of the region that has its MR then, 0: none.
+# again LEN: node 2 uses the key of a freed region, whose MR serves a region of LEN then; 0: none.
 again() {
 	local len=$1
 	if ((NODE == 1)); then
@@ -169,13 +169,13 @@ again() {
 		if ((len)); then
 			expect 0 expose a 1 "$len"
 			[[ $kt_text != "$key" ]]
-			ok $? "another key: $kt_text after $key"
-			grew 0 1 "the same MR"
+			ok $? "the key of a reused MR has changed: $kt_text after $key"
+			grew 0 1 "a region from the pool"
 		fi
 		barrier gone
 		barrier tried
 		kt until a CLOSED 20000
-		kt_is 0 "the connection is over"
+		kt_is 0 "using the key of a freed region ends the connection"
 		[[ $len == 0 ]] || kt withdraw 1
 		expect 0 release a
 	else
@@ -199,7 +199,7 @@ again() {
 	barrier next
 }
 
-# messages OPTIONS ALLOCATED REUSED: ten long ones, of eight MiB, and what each end needs for them
+# messages OPTIONS ALLOCATED REUSED: ten messages of 8 MiB, and the MRs that the sender allocates and reuses for them.
 messages() {
 	local bad=""
 	if ((NODE == 1)); then
@@ -219,14 +219,14 @@ messages() {
 		fi
 	done
 	[[ -z $bad ]]
-	ok $? "ten long messages$bad"
+	ok $? "node $NODE transfers ten messages of 8 MiB, ${1:-default options}$bad"
 	barrier over
-	# The receiver's parameters are the listener's.
+	# The receiver has the parameters of the listener.
 	if ((NODE == 1)); then
-		grew $((8 * MiB / one)) $((9 * 8 * MiB / one)) "receiver"
+		grew $((8 * MiB / one)) $((9 * 8 * MiB / one)) "the receiver of ten messages of 8 MiB"
 		expect 0 release a
 	else
-		grew "$2" "$3" "sender ${1:-as usual}"
+		grew "$2" "$3" "the sender of ten messages of 8 MiB, ${1:-default options}"
 		closed
 	fi
 	barrier next

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# fuzz: any command and any call with any argument, by several programs on each of two linked devices: each is answered,
-# programs and kernel live, and afterwards the devices do what they should.
+# fuzz: random ioctls and calls with random arguments, by several programs on each of two linked devices. Each call returns,
+# programs and kernel survive, and afterwards the devices work.
 #
 #   node 1 (fuzz, three times) <---> node 2 (the same)
 #
@@ -17,8 +17,8 @@
 # guarantees: G10
 # timeout: 1000
 
-# Arguments: seconds, and the seed of the first round. That of a round that failed makes the same calls again, in each
-# program in the same order; which program is ahead of which is up to the kernel.
+# Arguments: seconds, and the seed of the first round. The seed of a failed round repeats the calls of each program in the
+# same order; the order between programs depends on the scheduler.
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
@@ -27,14 +27,14 @@ first=${2:-}
 programs=3
 calls=$((6000 / slow))
 
-# All nodes have the seed of node 1.
+# All nodes use the seed of node 1.
 agree() {
 	((NODE != 1)) || echo "${first:-$RANDOM$RANDOM}" >/exchange/fuzz-seed
 	barrier seed
 	first=$(</exchange/fuzz-seed)
 }
 
-# fuzzers SEED: each program has one of its own that is made of it
+# fuzzers SEED: start the programs, each with a seed derived from SEED.
 fuzzers() {
 	local i
 	for ((i = 0; i < programs; i++)); do
@@ -43,38 +43,38 @@ fuzzers() {
 	done
 }
 
-# fuzzed ROUND: all of them end, and say what they should
+# fuzzed ROUND: one case for each program: it exits with status 0, without failed results.
 fuzzed() {
 	local i said
 	for ((i = 0; i < programs; i++)); do
 		wait "${pids[i]}"
 		said=$?
 		((said == 0)) && ! grep -q ^1 "$results/fuzz-$i"
-		ok $? "round $1: program $i ends by itself: $said"
+		ok $? "round $1: program $i exits with status 0: $said"
 	done
 	grep -h ^1 "$results"/fuzz-* | sed "s/^/# /"
 }
 
-# What they left behind is any settings. The transmitter may be off, and what was written meanwhile is nobody's; both may
-# have written the same words. So all of the memory is written anew, half of it by each.
+# The programs leave random settings. The transmitter may have been off, so words were not sent, and both nodes may have
+# written the same words. So each node writes half of the memory again.
 works() {
-	check "the transmitter is on" rfm dark 0
+	check "round $1: node $NODE enables its transmitter" rfm dark 0
 	barrier "$1-on"
-	check "the half of this node is written" rfm fill $((524288 * (NODE - 1))) 524288 "$NODE"
-	check "a word is stored" rfm store $((524288 * (NODE - 1) + 4096)) "$1"
-	check "all that was written is sent" rfm_settle
+	check "round $1: node $NODE writes half of the memory" rfm fill $((524288 * (NODE - 1))) 524288 "$NODE"
+	check "round $1: node $NODE stores a word" rfm store $((524288 * (NODE - 1) + 4096)) "$1"
+	check "round $1: all writes of node $NODE are sent" rfm_settle
 	barrier "$1-settled"
-	check "the word of the other node is here" rfm await $((524288 * (2 - NODE) + 4096)) "$1" $((5 * slow))
+	check "round $1: node $NODE receives the word of the other node" rfm await $((524288 * (2 - NODE) + 4096)) "$1" $((5 * slow))
 	rfm sum >"/exchange/sum-$1-$NODE"
 	barrier "$1-summed"
 	cmp "/exchange/sum-$1-1" "/exchange/sum-$1-2"
-	ok $? "both are equal: $(<"/exchange/sum-$1-$NODE")"
+	ok $? "round $1: both nodes are equal: $(<"/exchange/sum-$1-$NODE")"
 }
 
 before=$(resources)
 agree
-check "a device" rfm_make 1M
-check "is linked" within 30 rfm_is ready
+check "node $NODE creates a device" rfm_make 1M
+check "node $NODE is linked" within 30 rfm_is ready
 end=$((SECONDS + seconds * slow))
 pids=()
 for ((round = 1, more = 1; more; round++)); do
@@ -84,12 +84,12 @@ for ((round = 1, more = 1; more; round++)); do
 	fuzzed $round
 	barrier "over-$round"
 	works $round
-	# Node 1 says when it is enough.
+	# Node 1 ends the rounds.
 	((NODE != 1 || SECONDS < end)) || touch /exchange/fuzz-enough
 	barrier "enough-$round"
 	[[ ! -e /exchange/fuzz-enough ]] || more=0
 done
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
 finish

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# holders: who loads an image goes on with the next holder when the first one goes in the middle of it, and keeps what came
-# from its writer meanwhile, though the next holder has never heard of that one.
+# holders: a node that loads an image continues with the next holder when the first one is lost. It keeps words that it
+# received from the first holder as their writer during the load, although the next holder lacks them.
 #
 #   node 1       node 2
 #        \       /
-#         node 3 (starts anew, and loads)
+#         node 3 (recreates its device, and loads)
 #
-# Had they been linked, and then not, the next holder would have been READY to the first one: then that counts, and what
-# the loader alone has heard is older again, see Documentation/vrfm.rst.
+# Nodes 1 and 2 are never linked. If they had been, the next holder would have been READY to the first one, and its words
+# would be newer than those that the loader alone received, see Documentation/vrfm.rst.
 #
 # nodes: 3
 # kernels: uml
@@ -28,7 +28,7 @@ before=$(resources)
 network_ready
 size=16M
 filled=$((12 << 20))
-# In a page that is loaded last.
+# A word in a page that is loaded last.
 word=$((filled - 64))
 make_device() { rfm_make "$size" keepalive_ms=$((500 * slow)); }
 
@@ -41,7 +41,7 @@ rfm_peers() {
 
 settled() { rfm_is ready "$@" && rfm_complete; }
 
-# loading WORD: what debugfs says of it
+# loading WORD: print the value of WORD in debugfs.
 loading() {
 	awk -v word="$1" '$1 == word { print $2 }' "/sys/kernel/debug/vrfm/${RFM#/dev/}/device"
 }
@@ -57,23 +57,23 @@ is() {
 }
 
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-check "a device" make_device
+check "node $NODE creates a device" make_device
 # shellcheck disable=SC2086 # words
-check "is linked, and complete" within 30 settled $peers
+check "node $NODE is linked and complete" within 30 settled $peers
 barrier linked
 if ((NODE == 3)); then
 	rfm fill 0 $filled 7
 	rfm poke $word 31
 	rfm_settle
-	check "node 3 goes" rfm_unmake
+	check "node 3 removes its device" rfm_unmake
 	lines=$(dmesg_node | wc -l)
 fi
 barrier three-is-gone
 ((NODE == 3)) || network rate $((8000 / slow))kbit
 barrier apart
 if ((NODE == 3)); then
-	check "node 3 comes as a new one" make_device
-	check "and loads an image" within 30 amid
+	check "node 3 creates its device with a new epoch" make_device
+	check "node 3 is loading an image" within 30 amid
 	loading holder >/exchange/holder
 fi
 barrier amid
@@ -82,30 +82,30 @@ other=$((3 - holder))
 echo "# the holder is node $holder"
 ((NODE != holder)) || rfm poke $word 77
 if ((NODE == 3)); then
-	check "what the holder writes comes" rfm await $word 77 $((10 * slow))
+	check "node 3 receives a word of the holder while it loads" rfm await $word 77 $((10 * slow))
 	(($(loading pages_loaded) < filled / 4096)) && [[ $(loading holder) == "$holder" ]]
-	ok $? "and the image is not there yet: $(loading pages_loaded) pages"
+	ok $? "node 3 has not loaded the image yet: $(loading pages_loaded) pages"
 fi
 barrier written
-((NODE != holder)) || check "its cable is cut" network loss 100%
+((NODE != holder)) || check "the holder is cut off" network loss 100%
 if ((NODE == 3)); then
-	check "that is noticed" within 60 rfm_is down "$holder"
-	check "the image is loaded" within 60 settled "$other"
+	check "node 3 notices that the holder is cut off" within 60 rfm_is down "$holder"
+	check "node 3 loads the image of the next holder" within 60 settled "$other"
 	log=$(dmesg_node | tail -n +$((lines + 1)))
 	[[ $log == *"loaded the image of node $other"* && $log != *"loaded the image of node $holder"* ]]
-	ok $? "from node $other"
-	is $word 77 "what the holder wrote is still there"
+	ok $? "the log names node $other as the only source of the image"
+	is $word 77 "node 3 keeps the word that the first holder wrote during the load"
 fi
 barrier loaded
-((NODE != other)) || check "node $other hears of it" rfm await $word 77 $((30 * slow))
+((NODE != other)) || check "node $other receives the word of the first holder from node 3" rfm await $word 77 $((30 * slow))
 ((NODE == holder)) || rfm_settle $((NODE == 3 ? other : 3))
 ((NODE == holder)) || rfm sum >"/exchange/sum-$NODE"
 barrier summed
 cmp "/exchange/sum-$other" /exchange/sum-3
-ok $? "both are equal"
+ok $? "node 3 and the next holder are equal"
 network
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 barrier gone
 same_resources "$before" "no RDMA resource is left"
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# Bytes of krdma's protocol, and the commands of krdma_hostile, which sends them. For scenarios that have this file in /add.
+# Messages of krdma's protocol as bytes, and commands of krdma_hostile, which sends them. For scenarios that add this file.
 
 # ---- bytes ----
 

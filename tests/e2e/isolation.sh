@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# isolation: peers that do not know each other. No old memory of the victim reaches one of them; one that is silent delays no
-# other, nor the end of the listener.
+# isolation: independent peers of one listener. No peer can read old memory of the victim. A silent peer delays neither
+# other peers nor the end of the listener.
 #
 #   node 1 (victim, listens on 7000) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
-#                                    <--- krdma: a client that keeps to the protocol -----
+#                                    <--- krdma: a valid client ------------------------
 #
 # kernels: uml uml/siw
 # long: uml-debug uml-debug/siw stock-6.1
@@ -26,17 +26,17 @@ files=/sys/kernel/debug/krdma
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 victim=$(addr4 1)
 max_msg=65536
-# On siw START may be missed until there is another message.
+# On siw START may be missed until another message arrives.
 started=("send:{type=1}" sleep:200 "send:{type=4}" start:5000)
 
-# attack STEP...: as krdma_hostile does them
+# attack STEP...: let krdma_hostile connect and do the steps.
 attack() {
 	translate "$@"
 	hello max=$max_msg
 	ht attack "$victim" 7000 "$hex" "${steps[@]}"
 }
 
-# The key of the live region of $max_msg bytes, in "key".
+# Set "key" to the key of the live region of $max_msg bytes.
 sink_key() {
 	local size rkey state
 	key=
@@ -46,14 +46,14 @@ sink_key() {
 	[[ -n $key ]]
 }
 
-# Bytes that are not zero are in much of the free memory, in the part that was freed last.
+# Fill recently freed memory with bytes that are not zero.
 soil() {
 	tr '\0' x </dev/zero | head -c $((256 << 20)) >/dev/shm/soil
 	rm /dev/shm/soil
 }
 
-# A peer on iWARP learns the key of the memory that its long message is read into, and siw lets it read that memory: all of
-# it, when the peer has described a single byte.
+# On iWARP a peer learns the key of the memory that its long message is read into, and siw lets the peer read all of that
+# memory, even if the peer has described a single byte.
 sink() {
 	if ((NODE == 1)); then
 		soil
@@ -63,7 +63,7 @@ sink() {
 		ok $? "the memory for the long message is registered: $key"
 		echo "$key" >/exchange/key
 		kt receive v $max_msg 20000
-		kt_is ECONNRESET "the message does not become whole"
+		kt_is ECONNRESET "an incomplete long message is not received"
 		expect 0 release v
 	else
 		barrier soiled
@@ -76,10 +76,10 @@ sink() {
 		) &
 		attack "${started[@]}" "offer:{type=7,len=$max_msg,seg=0/0/1}" told:20000 read:told:0:$max_msg
 		((ht_ret == 0 && got[failed] + got[refused] + got[flushed] == 0))
-		ok $? "the memory is read: $ht_text"
+		ok $? "the peer reads the memory for its long message: $ht_text"
 		: >/exchange/read
 		((got[nonzero] == 0))
-		ok $? "bytes of others in the memory for a long message: ${got[nonzero]}"
+		ok $? "the memory for a long message has no old data: ${got[nonzero]} bytes"
 		wait $!
 	fi
 	barrier sunk
@@ -87,7 +87,7 @@ sink() {
 
 somebody_is_connected() { [[ $(<"$files/connections") == *server*:7000* ]]; }
 
-# A client that is connected and never sends START, with the times that are the default, and another one while it is silent.
+# A client that never sends START, with default timeouts, and a second client while the first one is silent.
 silent() {
 	if ((NODE == 1)); then
 		kt_start taker accept new l 20000
@@ -95,9 +95,9 @@ silent() {
 		ok $? "a client that never sends START is connected"
 		barrier silent
 		kt_result taker 30
-		kt_is 0 "another client is accepted while that one is silent"
+		kt_is 0 "another client is accepted while one client never sends START"
 		kt receive new 64 20000
-		kt_is 64 "and its message is received"
+		kt_is 64 "a message of another client is received while one client never sends START"
 		barrier accepted
 		expect 0 release new
 	else
@@ -127,7 +127,7 @@ counter() {
 	done <$files/counters
 }
 
-# Long messages whose sender is cut off before it can answer the READs: nothing leaves node 1 for this address of node 2.
+# Long messages whose sender is cut off before it answers the READs: node 1 drops packets to this address of node 2.
 stalled=24
 deaf=10.56.0.202
 
@@ -140,7 +140,7 @@ new_sends() {
 	expect "$max_msg" receive new "$max_msg" 3000
 }
 
-# Node 1 connects to a host that answers no SYN. On uml-debug its sockets would be in the namespace of neither node.
+# Node 1 connects to a host that answers no SYN. Not on uml-debug, where its sockets are in the namespace of neither node.
 connecting() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	echo 5 >/proc/sys/net/ipv4/tcp_syn_retries
@@ -170,19 +170,19 @@ pulls() {
 		expect 0 send new 64
 		expect 0 send new $max_msg
 		expect 0 close new 0 10000
-		kt_within 0 1000 "and its connection is closed within a second: $kt_ms ms"
+		kt_within 0 1000 "a connection is closed within a second although $stalled READs are not answered: $kt_ms ms"
 		expect 0 release new
 		barrier restored
 		for ((i = 0; i < stalled; i++)); do
 			kt_result "send$i" 60
 			((kt_ret == 0)) || break
 		done
-		kt_is 0 "all long messages are sent when the sender is reachable again"
+		kt_is 0 "all long messages are sent when their sender is reachable again"
 		barrier sent
 		for ((i = 0; i < stalled; i++)); do kt release "c$i"; done
 		kt_result brief 60
 		((kt_ret < 0))
-		ok $? "the message that took too long is not sent: $kt_ret"
+		ok $? "a message that takes longer than op_timeout_ms is not sent: $kt_ret"
 		kt release brief
 		expect 0 release good
 		ip addr del $deaf/32 dev "$NETDEV"
@@ -199,16 +199,16 @@ pulls() {
 		cut egress
 		barrier cut
 		within 20 chunks_are_there
-		ok $? "$stalled long messages are being read, and nothing answers"
+		ok $? "$stalled long messages wait for the answers of their READs"
 		connecting
 		pings=$(counter pings)
 		barrier stalled
 		with_workers krdma-peer 1 new_sends
 		kt until new CLOSED 5000
-		kt_is 0 "the end of the other connection is noticed"
+		kt_is 0 "the end of a connection is noticed while $stalled READs are not answered"
 		expect 0 release new
 		within 10 pinged "$pings"
-		ok $? "peers are probed"
+		ok $? "peers are probed while $stalled READs are not answered"
 		kt until brief CLOSED 20000
 		kt receive brief $max_msg 1000
 		kt_is ETIMEDOUT "READs that take longer than op_timeout_ms end the connection"
@@ -220,7 +220,7 @@ pulls() {
 			kt receive "v$i" $max_msg 60000
 			((kt_ret == max_msg)) || break
 		done
-		kt_is $max_msg "all long messages are received then"
+		kt_is $max_msg "all long messages are received when their sender is reachable again"
 		barrier sent
 		for ((i = 0; i < stalled; i++)); do kt release "v$i"; done
 		for i in good probing; do expect 0 release $i; done
@@ -229,22 +229,22 @@ pulls() {
 	barrier pulled
 }
 
-# cut WAY: egress or ingress of this node
+# cut egress|ingress: drop packets to $deaf that leave or enter this node.
 cut() {
 	tc qdisc add dev "$NETDEV" clsact
 	tc filter add dev "$NETDEV" "$1" protocol ip pref 1 u32 match ip dst $deaf/32 action drop
-	ok $? "packets for $deaf are dropped"
+	ok $? "packets for $deaf are dropped at $1"
 }
 
-# released SLOT WHAT: it is released in time
+# released SLOT WHAT: one case: the listener in SLOT is released in time.
 released() {
 	kt_start release release "$1"
 	kt_result release $((20 * slow))
 	kt_is 0 "a listener is released with $2"
 }
 
-# Raw clients that do not get the REP of node 1. krdma_accept_timeout() has accepted them, and does not hand them out. Node 1
-# must not drop it: see network_ready() in lib.sh.
+# Raw clients that do not receive the REP of node 1. krdma_accept_timeout() has accepted their requests, and does not return
+# them. Node 2 drops the REP, because rxe of node 1 must be able to send it: see network_ready() in lib.sh.
 raw() {
 	local port
 	[[ $NODE == 2 ]] || ip route add $deaf/32 dev "$NETDEV"
@@ -261,7 +261,7 @@ raw_server() {
 	expect 0 listen r 0.0.0.0 "$1" raw=2
 	barrier "listens-$1"
 	kt accept none r $((1500 * slow))
-	kt_is ETIMEDOUT "a raw client that is silent is not handed out"
+	kt_is ETIMEDOUT "port $1: accept() does not return a silent raw client"
 	case $1 in
 	7004)
 		barrier departed
@@ -282,7 +282,7 @@ raw_server() {
 		barrier departed
 		sleep 0.5
 		kt accept none r $((500 * slow))
-		kt_is ETIMEDOUT "a raw connection that has ended is not handed out"
+		kt_is ETIMEDOUT "accept() does not return a raw connection that has ended"
 		released r "no connection"
 		;;
 	esac
@@ -299,10 +299,10 @@ raw_client() {
 	kt_result silent 60
 	if (($1 < 7006)); then
 		((kt_ret < 0))
-		ok $? "a raw client without an answer is not connected: $kt_ret"
+		ok $? "port $1: a raw client without an answer is not connected: $kt_ret"
 		tc qdisc del dev "$NETDEV" clsact
 	else
-		kt_is 0 "a raw client is connected when it is reachable again"
+		kt_is 0 "port $1: a raw client is connected when it is reachable again"
 		barrier established
 	fi
 	case $1 in
@@ -324,33 +324,33 @@ raw_client() {
 	kt release silent
 }
 
-# As many connections, and as much memory, as the listener is allowed.
+# The limits of connections and of memory of a listener.
 limits() {
 	if ((NODE == 1)); then
-		# Long messages of a connection whose allocations begin no I/O: krdma checks that itself.
+		# With noio=1, krdma checks that allocations for long messages start no I/O.
 		expect 0 listen few 0.0.0.0 7001 max_msg=$max_msg max_conns=2 msg_memory=100000 noio=1
 		barrier few
 		for i in 1 2; do expect 0 accept "f$i" few 20000; done
 		barrier full
 		barrier refused
 		(($(counter max_conns_reached) == 1))
-		ok $? "max_conns_reached: $(counter max_conns_reached)"
+		ok $? "a client beyond max_conns is counted: $(counter max_conns_reached)"
 		expect 0 release f2
 		barrier room
 		expect 0 accept f3 few 20000
 		barrier sending
 		kt until f3 CLOSED 20000
 		kt receive f3 $max_msg 1000
-		kt_is EDQUOT "the connection ends whose message would take more memory than the listener may use"
+		kt_is EDQUOT "a message beyond msg_memory of the listener ends its connection"
 		[[ $(<$files/listeners) == *" 2 2 $max_msg 100000"* ]]
-		ok $? "listeners: $(tail -n +2 $files/listeners)"
+		ok $? "debugfs has the limits of the listener: $(tail -n +2 $files/listeners)"
 		(($(counter msg_memory_reached) == 1))
-		ok $? "msg_memory_reached: $(counter msg_memory_reached)"
+		ok $? "a message beyond msg_memory is counted: $(counter msg_memory_reached)"
 		dmesg_node | grep -q 'no memory left for a message of 65536 bytes: msg_memory is 100000, closing'
-		ok $? "the log says so"
+		ok $? "the log has the message beyond msg_memory"
 		expect $max_msg receive f1 $max_msg 20000
 		[[ $(<$files/listeners) == *" 2 2 0 100000"* ]]
-		ok $? "a message that was received does not count"
+		ok $? "a received message does not count for msg_memory"
 		barrier received
 		for i in f1 f3 few; do expect 0 release $i; done
 		expect EINVAL listen few 0.0.0.0 7001 max_msg=$max_msg msg_memory=65535
@@ -380,7 +380,7 @@ barrier listening
 [[ $LINK != siw ]] || sink
 silent
 limits
-# siw is connected when it has answered.
+# Not on siw, which is connected as soon as it has answered.
 if [[ $LINK == siw ]]; then pulls; else raw; fi
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# kill: 200 tasks are killed at random points and in chosen states: connecting, accepting, sending, releasing,
-# and running krping. All of them end at once, nothing is left, and the peer goes on serving.
+# kill: 200 tasks are killed at random points and in chosen states: connecting, accepting, sending, releasing, and running
+# krping. All of them end at once, no resource is left, and the peer continues to serve.
 #
 #   node 1 (echoes on 7000, raw on 7001, krping on 7200) <--- krdma, krping ---> node 2 (is killed)
 #
-# The state is what krdma_test saw when it sent the signal. krping's connection cannot be seen from outside:
-# there, its line in /proc/krping tells what it was doing. Of the 200 only those count that found something to kill: a call
-# that had begun, and did not return any more.
+# The state is that of the connection when krdma_test sent the signal. For krping it is derived from its line in
+# /proc/krping. A kill counts only if the call had begun and did not return.
 #
 # kernels: uml
 # alone: debug-6.1
@@ -30,7 +29,7 @@ total=0
 misses=0
 stuck=0
 
-# hit WHAT STATE: of the task that was started last, which has ended
+# hit WHAT STATE: count the kill of the task that was started last.
 hit() {
 	hits[$1 $2]=$((${hits[$1 $2]:-0} + 1))
 	if [[ -s $results/$kt_job || $2 == none || $2 == outside ]]; then
@@ -40,8 +39,7 @@ hit() {
 	fi
 }
 
-# ended PID: a killed task that is still there after ten seconds, and what siw takes to give up, is a failure. bash would
-# tell of each death.
+# ended PID: wait for a killed task, which must end within ten seconds and siw's own timeout. stderr: bash reports each kill.
 ended() {
 	{ reap "$1"; } 2>/dev/null
 }
@@ -74,7 +72,7 @@ raw_once() {
 	kt_start c connect c "$server" 7001 connect_ms=30000 raw=1 "$@"
 }
 
-# until_hit WHAT STATE FUNCTION: chosen states are not always met when the machine has other things to do.
+# until_hit WHAT STATE FUNCTION: repeat FUNCTION until it has hit STATE twice: on a busy machine it may miss STATE.
 until_hit() {
 	local i
 	for i in {1..25}; do
@@ -89,7 +87,7 @@ connect_in_state() {
 	kt release c
 }
 
-# Else so short that a slow machine never sees it.
+# Hold up the route, because the state is too short for a slow machine.
 resolving_route() {
 	kt holdup 2000 "$server" 7000 || echo "# holdup: $kt_ret"
 	connect_in_state "$1"
@@ -103,7 +101,7 @@ answer_in_state() {
 	kt release a
 }
 
-# A QP that nobody stretches is READY for microseconds.
+# Stretch the state READY, which lasts microseconds.
 answer_ready() {
 	kt request a own-raw 10000
 	kt_start a answer a raw=1 pause_us=20000
@@ -111,7 +109,7 @@ answer_ready() {
 	kt release a
 }
 
-# Each state that a connecting task goes through, some of them stretched: they last microseconds.
+# Each state of a connecting task; states that last microseconds are stretched.
 connects_in_each_state() {
 	local i state
 	for i in 1 2 3 4; do
@@ -121,7 +119,7 @@ connects_in_each_state() {
 		raw_once pause_us=20000
 		killed c connect READY
 		kt release c
-		# Nobody answers for that address.
+		# An unused address.
 		kt_start c connect c 10.56.0.98 7000 addr_ms=10000
 		killed c connect RESOLVING_ADDR
 		kt release c
@@ -133,9 +131,9 @@ connects_in_each_state() {
 	[[ $LINK == siw ]] || until_hit connect CONNECTING connect_in_state
 }
 
-# A listener of siw (6.1 to 7.3) dies of a TCP connection that is closed before siw has accepted it, and its owner then
-# of a use after free (siw_cm_llp_state_change() of the child finds the listener's endpoint). A kill while the TCP
-# connection is made does that, so there it must not come; before and afterwards it may.
+# A TCP connection that is closed before siw has accepted it ends the listener of siw (6.1 to 7.3), and causes a use after
+# free (siw_cm_llp_state_change() of the child finds the listener's endpoint). So do not kill while TCP connects, only before
+# and afterwards.
 connects_at_random_siw() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -152,7 +150,7 @@ connects_at_random_siw() {
 	done
 }
 
-# A slow network, for else a connect is over before the shell can have it killed. The first one takes longer than others.
+# A slow network, so that the shell can kill a connect before it completes. The first connect takes longer than others.
 connects_at_random() {
 	local i span
 	[[ $LINK != siw ]] || { connects_at_random_siw "$1"; return; }
@@ -172,7 +170,7 @@ connects_at_random() {
 	network
 }
 
-# Some kills come too late.
+# Repeat, because some kills come too late.
 up_to() {
 	local i
 	for i in {1..10}; do
@@ -210,7 +208,7 @@ releases() {
 	until_hit release CLOSING release_in_state
 }
 
-# Node 1 dials, again and again. A slow network stretches the time between the answer and the peer's answer to that.
+# Node 1 connects again and again. A slow network stretches the time between REP and RTU.
 accepts() {
 	local i
 	network delay 20ms
@@ -246,7 +244,7 @@ dial() {
 	done
 }
 
-# What the only krping of this node is doing, as client or server.
+# krping_doing ROLE: print the state of the only krping of this node, which is client or server.
 krping_doing() {
 	local name send_bytes sends receives
 	read -r name send_bytes sends _ receives _ </proc/krping
@@ -258,7 +256,7 @@ krping_doing() {
 	esac
 }
 
-# krping_killed COMMAND MAX_US: the first word of a command is its role.
+# krping_killed COMMAND MAX_US: kill the writer of COMMAND after a random time.
 krping_killed() {
 	local doing
 	kt_job=krping
@@ -270,7 +268,7 @@ krping_killed() {
 	) &
 	kt_pid=$!
 	random "$2"
-	# On siw not while the TCP connection is made, see above.
+	# On siw not while TCP connects, see above.
 	[[ $LINK != siw ]] || random=$((random + 50000))
 	sleep "$(printf '0.%06d' "$random")"
 	doing=$(krping_doing "${1%%,*}")
@@ -291,7 +289,7 @@ krping_runs() {
 	done
 }
 
-# step WHAT COMMAND...: so that a log shows where the time went
+# step WHAT COMMAND...: run COMMAND, and print its time.
 step() {
 	local begun=$SECONDS what=$1
 	shift
@@ -299,7 +297,7 @@ step() {
 	echo "# $what: $total kills, $misses too late or too soon, $((SECONDS - begun)) s"
 }
 
-# Every state that a task can be killed in must have been met.
+# Tasks must have been killed in every state.
 verdict() {
 	local what state states connecting=
 	for what in "${!hits[@]}"; do echo "# killed: $what: ${hits[$what]}"; done | sort
@@ -310,16 +308,16 @@ verdict() {
 		states=${what#*:}
 		for state in ${states//,/ }; do
 			((${hits[${what%%:*} $state]:-0} > 0))
-			ok $? "${what%%:*} was killed in $state"
+			ok $? "a task was killed in ${what%%:*} in state $state"
 		done
 	done
 	((total >= 200))
-	ok $? "$total kills"
+	ok $? "200 tasks or more were killed: $total"
 	((stuck == 0))
-	ok $? "every killed task ended: $stuck did not"
+	ok $? "every killed task ends: $stuck are stuck"
 }
 
-# krping serves one client; the next one finds a new server.
+# A server of krping serves one client, so start a new one for the next client.
 krping_server() {
 	while [[ ! -e /exchange/kills-over ]]; do
 		echo "server,addr=$server,port=7200,size=65536" 2>/dev/null >/proc/krping
@@ -343,7 +341,7 @@ if ((NODE == 1)); then
 	done
 	for i in 1 2 3; do
 		kt stop "serve$i"
-		kt_is EINTR "$kt_text"
+		kt_is EINTR "serve$i: $kt_text"
 	done
 	ended "$dial_pid"
 	kill -KILL "$krping_pid"
@@ -361,7 +359,7 @@ else
 	step "and more connects at random" up_to 200
 	verdict
 	kt rounds after "$server" 7000 3
-	kt_is 0 "the server still serves"
+	kt_is 0 "the server serves new clients after 200 kills"
 	kt release after
 	touch /exchange/kills-over
 fi

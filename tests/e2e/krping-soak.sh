@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-soak: sixteen clients at a time that are killed or stopped now and then, while somebody reads everything that there
-# is to read, and the RDMA devices go and come again. All of it ends, nothing is left, and the servers serve on.
+# krping-soak: sixteen clients at a time, some of which are killed, while a task reads all files of krping, and the RDMA
+# devices are removed and recreated. All runs end, no resource is left, and the servers continue.
 #
-#   node 1 (servers of four tests, for everybody) <--- krping ---> node 2 (sixteen clients)
+#   node 1 (servers of four tests) <--- krping ---> node 2 (sixteen clients)
 #
 # kernels:
 # long: uml/siw stock-6.1 stock-new
@@ -22,14 +22,14 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 tests=("" rlat bw "slat,count=20")
-# Data of messages cannot be checked.
+# slat has no check of data.
 verify=(verify=crc verify=crc verify=crc verify=none)
 debugfs=/sys/kernel/debug/krping
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 run() { echo "$1" 2>/dev/null >/proc/krping; }
 
-# Until the file is there: all that can be read.
+# Read all files until "enough" exists.
 poller() {
 	local file text
 	while [[ ! -e $results/enough ]]; do
@@ -42,11 +42,11 @@ poller() {
 	: "$text"
 }
 
-# What a client sends at once siw may lose (tests/skips): who waits for the answer does not wait for long.
+# siw may lose the first message of a client (tests/skips), so limit the time that a client waits for an answer.
 patience=
 [[ $LINK != siw ]] || patience=idle_timeout=5000
 
-# past_connecting COUNT: the run of so many pings is. Sixteen ask, so without a process for each file in debugfs.
+# past_connecting COUNT: the run with that count is connected. Starts no processes, because sixteen clients poll this.
 past_connecting() {
 	local file text=()
 	for file in "$debugfs"/*/result; do
@@ -56,10 +56,10 @@ past_connecting() {
 	return 1
 }
 
-# may_be_killed COUNT PID: at any time, but over siw a client that goes while it connects may end the listener for all, and
-# whoever ends that listener then takes the kernel along (tests/vm/README.rst). One that has heard nothing after five
-# seconds has long been accepted: what it has sent is lost. False: it has ended by itself, as those of slat do, for whom
-# the server says how often.
+# may_be_killed COUNT PID: wait until the client may be killed: at once, except on siw. There a client that is killed while it
+# connects may end the listener, and the end of that listener crashes the kernel (tests/vm/README.rst). A client without an
+# answer after five seconds is accepted, and its message was lost. Fails if the client has ended, as those of slat do by the
+# count of the server.
 may_be_killed() {
 	local end=$((SECONDS + 5))
 	[[ $LINK == siw ]] || return 0
@@ -69,7 +69,7 @@ may_be_killed() {
 	done
 }
 
-# client SEED: one run after the other, of which some do not end by themselves.
+# client SEED: one run after the other; some are endless, and are killed.
 client() {
 	local i good=0 killed=0
 	RANDOM=$1
@@ -77,12 +77,12 @@ client() {
 	while [[ ! -e $results/enough ]]; do
 		i=$((RANDOM % 4))
 		test=${tests[i]}
-		# Of messages back and forth both sides count the same.
+		# slat needs the same size on both sides.
 		size=$((i == 3 ? 4096 : 1 + RANDOM % 4096))
 		if ((RANDOM % 3)); then
 			! run "client,addr=$server,port=$((7500 + i)),count=20,$test,size=$size,${verify[i]},$patience" || good=$((good + 1))
 		else
-			# No other run has this count.
+			# Identify the run by its count.
 			count=$((count + 1))
 			run "client,addr=$server,port=$((7500 + i)),count=$count,$test,size=$size,timeout=20000" &
 			! may_be_killed $count $! || sleep "0.$((RANDOM % 10))"
@@ -97,9 +97,9 @@ client() {
 link_again() {
 	local end=$((SECONDS + 10 * slow))
 	timeout 60 rdma link del "$RDMADEV"
-	ok $? "rdma link del under load"
+	ok $? "rdma link del succeeds under load on node $NODE"
 	rdma link add "$RDMADEV" type "$LINK" netdev "$NETDEV"
-	ok $? "rdma link add"
+	ok $? "rdma link add succeeds under load on node $NODE"
 	until ((SECONDS > end)) || [[ $LINK != rxe ]] ||
 		grep -q "$(printf '0a38:%04x' "$NODE")" "/sys/class/infiniband/$RDMADEV/ports/1/gids/"* 2>/dev/null; do
 		sleep 0.1
@@ -109,7 +109,7 @@ link_again() {
 if ((NODE == 1)); then
 	for i in 0 1 2 3; do
 		run "server,port=$((7500 + i)),${tests[i]},size=4096,accept=0,bg,idle_timeout=5000"
-		ok $? "server of ${tests[i]:-ping}"
+		ok $? "a server of ${tests[i]:-ping} starts"
 	done
 fi
 poller &
@@ -136,26 +136,26 @@ barrier over
 if ((NODE == 1)); then
 	running=$(</proc/krping)
 	[[ $(wc -l <<<"$running") == 4 ]]
-	ok $? "four servers are left: $(tr '\n' ' ' <<<"$running")"
+	ok $? "four servers are running after the soak: $(tr '\n' ' ' <<<"$running")"
 	barrier again
 	barrier served
-	check "stop=all" run "stop=all"
+	check "stop=all stops four servers" run "stop=all"
 else
 	good=$(($(cat "$results"/good* | paste -sd+)))
 	((good > 16))
-	ok $? "$good clients did well"
+	ok $? "more than 16 clients succeeded: $good"
 	killed=$(($(cat "$results"/killed* | paste -sd+)))
 	((killed >= seconds))
-	ok $? "$killed were killed"
-	check "no client is left" within 30 krping_idle
+	ok $? "$seconds clients or more were killed: $killed"
+	check "no client is running after the soak" within 30 krping_idle
 	barrier again
 	for i in 0 1 2 3; do
-		check "the server of ${tests[i]:-ping} serves on" \
+		check "the server of ${tests[i]:-ping} serves a client after the soak" \
 			within 10 run "client,addr=$server,port=$((7500 + i)),count=20,${tests[i]},size=4096,${verify[i]}"
 	done
 	barrier served
 fi
-check "nothing runs" within 10 krping_idle
+check "no krping is running on node $NODE after stop=all" within 10 krping_idle
 
 same_resources "$before" "resources are as before"
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-tests: every option that changes which verbs krping uses, and every test besides the ping.
+# krping-tests: every option that changes the verbs used by krping, and all tests of krping.
 #
 #   node 1 (server) <--- messages, READ, WRITE, SEND with invalidate ---> node 2 (client)
 #
@@ -20,15 +20,15 @@ server=$(addr4 1)
 port=7300
 turn=0
 patience=10
-# Where the processor is emulated an operation takes a hundred times as long.
+# Use fewer operations on an emulated processor, where an operation takes a hundred times as long.
 less=$((slow == 1 ? 1 : 20))
 
-# run COMMAND: a krping command in this process; the result is that of write(), and its words are in "said".
+# run COMMAND: run a command of krping in this process; the status is that of write(). Sets "said" to the error message.
 run() {
 	said=$({ echo "$1" >/proc/krping; } 2>&1)
 }
 
-# Both come here, and the server is listening some time after: the client tries again until then.
+# try COMMAND: the server begins to listen some time after the barrier, so repeat COMMAND while it is refused.
 try() {
 	local end=$((SECONDS + patience * slow))
 	until "$@"; do
@@ -48,8 +48,8 @@ meaning() {
 	esac
 }
 
-# ended STATUS WANTED NAME: "any" failure, or that errno, or 0; or "left": 0, unless the peer was gone before the last word
-# to it was acknowledged.
+# ended STATUS WANTED NAME: one case: STATUS is 0, that errno, or "any" failure; "left": 0, or ECONNRESET because the peer
+# disconnected before the last message to it was acknowledged.
 ended() {
 	local good=1
 	case $2 in
@@ -61,7 +61,7 @@ ended() {
 	ok $good "$3${said:+: ${said##*: }}"
 }
 
-# pair SERVER CLIENT [WANTED-OF-CLIENT [WANTED-OF-SERVER]]: options of both, and how they end.
+# pair SERVER CLIENT [WANTED-OF-CLIENT [WANTED-OF-SERVER]]: a run with options of both sides, and their results.
 pair() {
 	local status=0 name="$1 <- $2" wanted=${3:-0}
 	turn=$((turn + 1))
@@ -70,7 +70,7 @@ pair() {
 		run "server,addr=0.0.0.0,port=$port${1:+,$1}" || status=$?
 		ended $status "${4:-0}" "$name: server"
 	else
-		# siw does not hand over why it was rejected (siw_proc_mpareply(), 6.1 to 7.3): it looks as if nobody listened.
+		# siw does not report the reason of a reject (siw_proc_mpareply(), 6.1 to 7.3), as if there was no listener.
 		[[ $LINK-$wanted != siw-EPROTOTYPE ]] || { wanted=any; patience=2; }
 		try run "client,addr=$server,port=$port${2:+,$2}" || status=$?
 		patience=10
@@ -78,7 +78,7 @@ pair() {
 	fi
 }
 
-# Only what goes by iWARP can READ with invalidate.
+# Only iWARP has READ with invalidate.
 on_siw=EOPNOTSUPP
 other=any
 [[ $LINK != siw ]] || { on_siw=0; other=0; }
@@ -106,7 +106,7 @@ pings() {
 	pair "compat,size=100" "size=101,count=1" any EMSGSIZE
 }
 
-# New peers with new ones, old ones, and what they do not agree about.
+# New peers with new and old ones, and options that must be equal on both sides.
 hellos() {
 	local ping="count=30,size=5000,verify=crc" test
 	pair "size=5000" "$ping"
@@ -138,7 +138,7 @@ benches() {
 	local count size
 	for count in 0 1 $((200 / less)) $((1000 / less)); do
 		for size in 1 64 5000; do
-			# A thousand rounds of those who look instead of waiting take their time where there is one processor.
+			# A thousand rounds of polling tests take long on a single processor.
 			((count < 1000 / less || size == 64)) || continue
 			both "wlat,count=$count,size=$size"
 			both "rlat,count=$count,size=$size"
@@ -160,7 +160,7 @@ registrations() {
 	pair "" "fr,count=300,txdepth=8,size=131072"
 }
 
-# What upstream's awk scripts do with the log: words 2, 4, 7, 9 and 11.
+# The awk scripts of upstream krping read words 2, 4, 7, 9 and 11 of the log line.
 delta() {
 	local lines
 	both "bw,count=123,size=77"
@@ -168,11 +168,11 @@ delta() {
 		awk '$1 == "krping:" && $2 == "delta" && $9 == 123 && $11 == 77 && $4 + $7 > 0 { n++ } END { print n + 0 }')
 	if ((NODE == 2)); then
 		((lines == 1))
-		ok $? "one line of results that scripts understand: $lines"
+		ok $? "the log has one line of results for scripts: $lines"
 	fi
 }
 
-# An endless test ends when the one who wrote it is killed, and then on the other side as well.
+# An endless test ends on both sides when the writer of its client is killed.
 killed() {
 	local test
 	for test in "" rlat bw bw,duplex wlat fr; do
@@ -180,17 +180,17 @@ killed() {
 		if ((NODE == 1)); then
 			echo "server,port=$port,$([[ $test == fr ]] || echo "$test,count=4000000000")" 2>/dev/null >/proc/krping &
 			within 5 krping_listens
-			ok $? "ready for ${test:-ping}"
+			ok $? "a server of an endless ${test:-ping} listens"
 			barrier "listens-$test"
 			barrier "killed-$test"
-			check "the server of a ${test:-ping} that is killed is over" within 10 krping_idle
+			check "a server of ${test:-ping} ends when its client is killed" within 10 krping_idle
 			{ wait $!; } 2>/dev/null
 		else
 			barrier "listens-$test"
 			echo "client,addr=$server,port=$port,$test,count=4000000000" 2>/dev/null >/proc/krping &
 			sleep 0.5
 			kill -KILL $!
-			check "a client that is killed in ${test:-ping} is over" within 10 krping_idle
+			check "a client of ${test:-ping} ends when it is killed" within 10 krping_idle
 			{ wait $!; } 2>/dev/null
 			barrier "killed-$test"
 		fi
@@ -205,7 +205,7 @@ one_srq() {
 	(($(srqs) == 1))
 }
 
-# All connections of a run take their messages from one shared receive queue; and one that ends takes none from the others.
+# All connections of a run receive from one shared receive queue. A connection that ends does not affect the others.
 shared() {
 	local test status
 	for test in "" slat sbw; do
@@ -214,17 +214,17 @@ shared() {
 		if ((NODE == 1)); then
 			echo "server,port=$port,srq,accept=6,size=5000,$test${test:+,duration=2}" 2>/dev/null >/proc/krping &
 			within 5 krping_listens
-			ok $? "ready for six connections of one receive queue, ${test:-ping}"
+			ok $? "a server of ${test:-ping} with srq listens for six connections"
 			barrier "listens-$test"
-			check "six connections of a ${test:-ping} server have one receive queue" within 5 one_srq
+			check "six connections of a server of ${test:-ping} have one receive queue" within 5 one_srq
 			wait $! || status=$?
-			ok $status "a server of six connections with one receive queue, ${test:-ping}, ends well"
+			ok $status "a server of ${test:-ping} with srq and six connections succeeds"
 		else
 			barrier "listens-$test"
 			echo "client,addr=$server,port=$port,srq,qps=6,size=5000,duration=2,$test" 2>/dev/null >/proc/krping &
-			check "six connections of a ${test:-ping} client have one receive queue" within 5 one_srq
+			check "six connections of a client of ${test:-ping} have one receive queue" within 5 one_srq
 			wait $! || status=$?
-			ok $status "a client of six connections with one receive queue, ${test:-ping}, ends well"
+			ok $status "a client of ${test:-ping} with srq and six connections succeeds"
 		fi
 	done
 	barrier shared-kill
@@ -233,15 +233,15 @@ shared() {
 		within 5 krping_listens
 		barrier shared-listens
 		wait $!
-		ok $((!$?)) "a server notices that one of two clients was killed"
+		ok $((!$?)) "a server with srq fails when one of two clients disconnects"
 	else
 		barrier shared-listens
 		echo "client,addr=$server,port=$port,srq,size=131072" 2>/dev/null >/proc/krping &
 		sleep 0.3
 		run "client,addr=$server,port=$port,srq,size=131072,fault=kill:20"
-		ok $((!$?)) "one of two clients that share a server's receive queue is gone"
+		ok $((!$?)) "one of two clients with srq disconnects by fault=kill"
 		sleep 0.5
-		check "the other one goes on" kill -0 $!
+		check "a client with srq continues when another one has disconnected" kill -0 $!
 		kill -INT $!
 		{ wait $!; } 2>/dev/null
 	fi

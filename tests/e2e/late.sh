@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# late: a completion handler that has said that it is done still looks at its completion queue. That is not freed before it
-# has gone on, however long the device lets it wait.
+# late: a completion handler still uses its completion queue after it has completed a request. The queue is not freed before
+# the handler returns, even if the device delays the handler.
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
-# It takes two processors: on one the handler cannot be interrupted.
+# This needs two processors: on a single one the handler is not interrupted.
 #
 # kernels: stock-6.1
 # long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -22,7 +22,7 @@ barrier begun
 rounds=50
 late_ms=20
 
-# in_time: the device answers as before
+# in_time: stop the delay, and check the counts.
 in_time() {
 	local early near
 	kt intime
@@ -31,34 +31,34 @@ in_time() {
 	((${early#early=} == 0))
 	ok $? "no queue was destroyed under a handler"
 	((${near#near=} > 0))
-	ok $? "it was close"
+	ok $? "handlers were delayed while their queue was about to be destroyed"
 }
 
 if ((NODE == 1)); then
 	expect 0 listen l 0.0.0.0 7000
 	barrier listening
 	kt accept a l 20000
-	kt_is 0 "accepted"
+	kt_is 0 "accepted a connection for delayed handlers"
 	kt late a $late_ms
-	kt_is 0 "the device answers handlers $late_ms ms late"
+	kt_is 0 "handlers on node $NODE are delayed by $late_ms ms"
 	kt kthread job serve l
 	barrier serving
 	barrier end
 	kt stop job
-	kt_is EINTR "served"
+	kt_is EINTR "serving is stopped"
 	in_time
 	expect 0 release a
 	expect 0 release l
 else
 	barrier listening
 	kt connect c "$(addr4 1)" 7000
-	kt_is 0 "connected"
+	kt_is 0 "connected for delayed handlers"
 	kt late c $late_ms
-	kt_is 0 "the device answers handlers $late_ms ms late"
+	kt_is 0 "handlers on node $NODE are delayed by $late_ms ms"
 	barrier serving
 	kt_start job rounds r "$(addr4 1)" 7000 $rounds
 	kt_result job $((50 * slow))
-	kt_is 0 "$rounds rounds: $kt_text in $kt_ms ms"
+	kt_is 0 "$rounds connections with delayed handlers work: $kt_text in $kt_ms ms"
 	kt release r
 	barrier end
 	in_time

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g: every function of the library, every check and status, from a program that was linked with the shared
-# library and from one with the static; handles that are closed while threads and callbacks use them.
+# librfm2g: every function, check and status of the library, from programs linked with the shared and the static library;
+# handles that are closed while threads and callbacks use them.
 #
 #   each node for itself: api, threads ---> librfm2g ---> /dev/rfm2gN
 #
@@ -36,16 +36,16 @@ make() {
 
 # all SIZE API THREADS
 all() {
-	check "a device of $1" make "$1"
+	check "$2: a device of $1 is created" make "$1"
 	results "$2" "$RFM" "$NODE" "$(<"$config/$name/size")"
 	results "$3" "$RFM" $((60 / slow / slow)) $((slow == 1 ? 50 : 0))
-	check "it can go: nobody has it open" put "$config/$name/enable" 0
+	check "$2: a closed device of $1 is disabled" put "$config/$name/enable" 0
 	rmdir "$config/$name"
 }
 
-# The smallest device: a special mapping that fails spoils none that follows.
+# The smallest device. A special mapping that fails does not affect later mappings.
 small() {
-	check "a device of 4K" make 4K
+	check "a device of 4K is created" make 4K
 	python3 - "$RFM" >"$results/small" <<-'END'
 	import ctypes, sys
 	lib = ctypes.CDLL("librfm2g.so.0")
@@ -54,21 +54,21 @@ small() {
 	    return lib.RFM2gUserMemory(h, ctypes.byref(memory), ctypes.c_uint64(offset), 1)
 	def case(good, text):
 	    print(int(not good), text, flush=True)
-	case(lib.RFM2gOpen(sys.argv[1].encode(), ctypes.byref(h)) == 0, "Python opens it")
-	case(maps(0) == 0, "all of it is mapped")
-	case(maps(1) != 0, "a DMA buffer without an address is not")
-	case(maps(0) == 0, "the memory is, then")
-	case(lib.RFM2gMapDeviceMemory(h, 2, ctypes.byref(memory)) == 0, "and registers")
-	case(lib.RFM2gClose(ctypes.byref(h)) == 0, "closed")
+	case(lib.RFM2gOpen(sys.argv[1].encode(), ctypes.byref(h)) == 0, "Python opens a device of 4K")
+	case(maps(0) == 0, "all of a device of 4K is mapped")
+	case(maps(1) != 0, "mapping a DMA buffer without an address is refused")
+	case(maps(0) == 0, "a device of 4K is mapped after a refused mapping")
+	case(lib.RFM2gMapDeviceMemory(h, 2, ctypes.byref(memory)) == 0, "registers of a device of 4K are mapped")
+	case(lib.RFM2gClose(ctypes.byref(h)) == 0, "Python closes a device of 4K")
 	END
-	ok $? "Python ends by itself"
+	ok $? "Python exits with status 0 after a device of 4K"
 	results cat "$results/small"
 	rmdir "$config/$name"
 }
 
-# A device is taken away from a program that has it open.
+# A device is removed while a program has it open.
 gone() {
-	check "a device" make 1M
+	check "a device is created to be removed" make 1M
 	python3 - "$RFM" "$results/opened" >"$results/gone" <<-'END' &
 	import ctypes, os, sys, time
 	lib = ctypes.CDLL("librfm2g.so.0")
@@ -76,32 +76,32 @@ gone() {
 	def case(good, text):
 	    print(int(not good), text, flush=True)
 	path = sys.argv[1].encode()
-	case(lib.RFM2gOpen(path, ctypes.byref(h)) == 0, "Python opens it")
-	case(lib.RFM2gUserMemory(h, ctypes.byref(memory), ctypes.c_uint64(0), 2) == 0, "and maps it")
-	case(lib.RFM2gPoke32(h, 8, 77) == 0, "and writes")
+	case(lib.RFM2gOpen(path, ctypes.byref(h)) == 0, "Python opens a device to be removed")
+	case(lib.RFM2gUserMemory(h, ctypes.byref(memory), ctypes.c_uint64(0), 2) == 0, "Python maps a device to be removed")
+	case(lib.RFM2gPoke32(h, 8, 77) == 0, "Python writes to a device to be removed")
 	open(sys.argv[2], "w").close()
 	while os.path.exists(path):
 	    time.sleep(0.05)
-	case(lib.RFM2gPoke32(h, 8, 78) == 6, "without a device, writing is an OS_ERROR")
-	case(lib.RFM2gxFlush(h) == 6, "so is flushing")
-	case(lib.RFM2gPeek32(h, 8, ctypes.byref(word)) == 0 and word.value == 77, "reading goes on")
-	case(lib.RFM2gUnMapUserMemory(h, ctypes.byref(memory), 2) == 0, "it can be unmapped")
-	case(lib.RFM2gEnableEventCallback(h, 1, ctypes.CFUNCTYPE(None)(lambda: None)) == 6, "there is no callback")
-	case(lib.RFM2gClose(ctypes.byref(h)) == 0, "and closed")
-	case(lib.RFM2gOpen(path, ctypes.byref(h)) == 10, "not opened again")
+	case(lib.RFM2gPoke32(h, 8, 78) == 6, "writing to a removed device is an OS_ERROR")
+	case(lib.RFM2gxFlush(h) == 6, "flushing a removed device is an OS_ERROR")
+	case(lib.RFM2gPeek32(h, 8, ctypes.byref(word)) == 0 and word.value == 77, "reading a removed device succeeds by its mapping")
+	case(lib.RFM2gUnMapUserMemory(h, ctypes.byref(memory), 2) == 0, "a removed device is unmapped")
+	case(lib.RFM2gEnableEventCallback(h, 1, ctypes.CFUNCTYPE(None)(lambda: None)) == 6, "enabling a callback of a removed device is an OS_ERROR")
+	case(lib.RFM2gClose(ctypes.byref(h)) == 0, "a removed device is closed")
+	case(lib.RFM2gOpen(path, ctypes.byref(h)) == 10, "opening a removed device is refused")
 	END
 	until [[ -e $results/opened ]]; do
 		sleep 0.05
 	done
 	rmdir "$config/$name"
 	wait $!
-	ok $? "Python ends by itself"
+	ok $? "Python exits with status 0 after a removed device"
 	results cat "$results/gone"
 }
 
 # RFM2gxExplain() finds the name of a group with thousands of members.
 sed "s/^disk:.*/disk:x:6:$(printf 'member%d,' {1..3000})last/" /etc/group >"$results/group"
-check "a large group" mount --bind "$results/group" /etc/group
+check "a group with thousands of members is mounted" mount --bind "$results/group" /etc/group
 all 64M api threads
 all 1M api-static threads-static
 small

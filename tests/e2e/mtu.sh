@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mtu: the interfaces of two hosts have different MTUs. Both ends say so, in the log, in debugfs and to their consumers; a
-# kept connection, and a link of vrfm, use the smaller path MTU, and long messages arrive.
+# mtu: the interfaces of two hosts have different MTUs. Both ends report it in the log, in debugfs and to their consumers.
+# Kept connections, and links of vrfm, use the smaller path MTU, and long messages arrive.
 #
 #   node 1 (MTU for packets of 4096 bytes) --- node 2 (MTU 1500)
 #
@@ -26,7 +26,7 @@ mtu() {
 	ip link set "$NETDEV" mtu "$1"
 }
 
-# mtus PATH LOCAL PEER SLOT: what a connection says of its path; iWARP leaves all of it to TCP
+# mtus PATH LOCAL PEER SLOT: one case: the MTUs of the path of a connection; 0 on iWARP, where TCP handles MTUs.
 mtus() {
 	local wanted="mtu=$1/$2/$3 gid=3/3"
 	[[ $LINK != siw ]] || wanted="mtu=0/0/0 gid=0/0"
@@ -35,7 +35,7 @@ mtus() {
 	ok $? "path, local and peer's MTU of $4 are $1, $2 and $3 (${kt_text##* vectors=})"
 }
 
-# logged COUNT TEXT DESCRIPTION: number of lines since the last forget
+# logged COUNT TEXT DESCRIPTION: one case: the log has COUNT lines with TEXT since the last forget.
 logged() {
 	local wanted=$1
 	[[ $LINK != siw ]] || wanted=0
@@ -47,13 +47,13 @@ forget() {
 	dmesg -C
 }
 
-# accepts NAME LISTENER: and answers one message
+# accepts NAME LISTENER: one case: a connection is accepted.
 accepts() {
 	kt accept "$1" "$2" $((20000 * slow))
-	kt_is 0 "accepted $1"
+	kt_is 0 "connection $1 is accepted"
 }
 
-# One side has 9000, the other 1500. The one that connects chooses.
+# Node 1 has a large MTU, node 2 has 1500. The side that connects chooses the path MTU.
 plain_server() {
 	expect 0 listen l 0.0.0.0 7000 max_msg=1048576 tos=104
 	barrier listening
@@ -68,9 +68,9 @@ plain_server() {
 	mtus 1024 1024 4096 short
 	logged 1 "path MTU 1024: the MTU allows 1024 here and 4096 at the peer, the smaller one is used" "the acceptor logs the smaller MTU"
 	kt receive short 1048576 20000
-	kt_is 300000 "a long message arrives"
+	kt_is 300000 "the server receives a long message with the smaller MTU"
 	kt send short 300000
-	kt_is 0 "a long message leaves"
+	kt_is 0 "the server sends a long message with the smaller MTU"
 	barrier short
 	for slot in short l; do expect 0 release $slot; done
 }
@@ -89,14 +89,14 @@ plain_client() {
 	mtus 1024 4096 1024 short
 	logged 1 "the smaller one is used" "the client logs the smaller MTU"
 	kt send short 300000
-	kt_is 0 "a long message leaves"
+	kt_is 0 "the client sends a long message with the smaller MTU"
 	kt receive short 1048576 20000
-	kt_is 300000 "a long message arrives"
+	kt_is 300000 "the client receives a long message with the smaller MTU"
 	barrier short
 	expect 0 release short
 }
 
-# The smaller one connects.
+# The node with the smaller MTU connects.
 reverse_server() {
 	expect 0 listen l 0.0.0.0 7001
 	barrier listening-reverse
@@ -114,10 +114,10 @@ reverse_client() {
 	expect 0 release r
 }
 
-# A device on each: node 1 connects, with the larger MTU.
+# linked PATH LOCAL PEER TEXT: a device on each node; node 1, with the larger MTU, connects. vrfmctl prints TEXT.
 linked() {
-	check "a device" rfm_make 4M
-	check "it is linked" within 30 rfm_is ready
+	check "node $NODE creates a device, MTUs $2 and $3" rfm_make 4M
+	check "node $NODE is linked, MTUs $2 and $3" within 30 rfm_is ready
 	barrier linked
 	[[ $(rfm_peer_line $other) == *" path_mtu $1 local_mtu $2 peer_mtu $3"* ]]
 	ok $? "/proc/rfm2g has the MTUs: $(rfm_peer_line $other | grep -o ' path_mtu.*')"
@@ -126,26 +126,26 @@ linked() {
 	else
 		[[ $(vrfmctl peers "${RFM#/dev/}") != *MTU* ]]
 	fi
-	ok $? "vrfmctl peers: $(vrfmctl peers "${RFM#/dev/}" | tail -1)"
+	ok $? "vrfmctl peers has a line on different MTUs only: $(vrfmctl peers "${RFM#/dev/}" | tail -1)"
 }
 
 flows() {
 	local links
 	links=$(rfm_peer_line $other | grep -o ' links [0-9]*')
-	check "a MiB is written" rfm fill $((NODE << 20)) 1048576 $((10 * $1 + NODE))
-	check "all that was written has arrived" rfm_settle
+	check "round $1: node $NODE writes 1 MiB" rfm fill $((NODE << 20)) 1048576 $((10 * $1 + NODE))
+	check "round $1: the peer has all writes of node $NODE" rfm_settle
 	barrier settled
 	rfm sum >"/exchange/sum$1.$NODE"
 	barrier summed
 	cmp "/exchange/sum$1.1" "/exchange/sum$1.2"
-	ok $? "both nodes have the same memory"
+	ok $? "round $1: both nodes have the same memory"
 	[[ $(rfm_peer_line $other | grep -o ' links [0-9]*') == "$links" ]]
-	ok $? "the link has not come and gone: $links"
+	ok $? "round $1: the link stays up: $links"
 	barrier flowed
 }
 
 unlinked() {
-	check "the device goes" rfm_unmake
+	check "node $NODE removes its device" rfm_unmake
 	barrier unlinked
 }
 
@@ -166,7 +166,7 @@ else
 fi
 flows 1
 unlinked
-# User-mode Linux does not raise an MTU again.
+# Lower the other MTU, because User-mode Linux cannot raise one.
 ((NODE == 2)) || mtu 1500
 barrier same
 forget

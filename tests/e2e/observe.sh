@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# observe: what debugfs says of a known traffic, to the number; and that reading all of it is safe while connections
-# come, go and are killed.
+# observe: the exact numbers in debugfs after known traffic, and that reading all files is safe while connections are
+# established, released and killed.
 #
-#   node 1 (echoes on 7000, shows 64 KiB on 7001, deaf on 7002) <--- krdma ---> node 2 (posts, looks)
+#   node 1 (echoes on 7000, shows 64 KiB on 7001, never receives on 7002) <--- krdma ---> node 2 (posts, checks)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new
@@ -23,7 +23,7 @@ latency=/sys/module/krdma/parameters/latency
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 declare -A was
 
-# counter NAME: its value
+# counter NAME: print its value.
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' $files/counters
 }
@@ -33,14 +33,14 @@ note() {
 	while read -r name value; do was[$name]=$value; done < <(cat $files/counters)
 }
 
-# grew NAME=N...: by how much since the last note
+# grew NAME=N...: one case for each: the counter has grown by N since the last note.
 grew() {
 	local wanted name value
 	for wanted in "$@"; do
 		name=${wanted%=*}
 		value=$(($(counter "$name") - ${was[$name]}))
 		((value == ${wanted#*=}))
-		ok $? "$name grew by ${wanted#*=}: $value"
+		ok $? "counter $name grows by ${wanted#*=}: $value"
 	done
 }
 
@@ -49,10 +49,10 @@ above() {
 	local value
 	value=$(counter "$1")
 	((value > ${2:-0}))
-	ok $? "$1 is above ${2:-0}: $value"
+	ok $? "counter $1 is above ${2:-0}: $value"
 }
 
-# connection PORT FIELD: of the line of the connection to the peer's port
+# connection PORT FIELD: print a field of the line of the connection to the peer's PORT.
 connection() {
 	awk -v peer="$server:$1" -v field="$2" \
 		'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["peer"] == peer { print $at[field] }' $files/connections
@@ -72,12 +72,12 @@ connection_is() {
 one_sided() {
 	note
 	kt connect w "$server" 7001 rw=1 max_msg=65536
-	kt_is 0 "connected"
+	kt_is 0 "connected with a shown buffer"
 	grew connected=1 posted.register=2 completed.register=2 regions_registered=2
 	connection_is 7001 role=client "device=$RDMADEV" state=ESTABLISHED error=0 in_flight=0 pending=0
 	id=$(connection 7001 id)
 	(($(grep -c "^$id .* live$" $files/regions) == 2))
-	ok $? "two regions are live"
+	ok $? "debugfs has two live regions of the connection"
 	note
 	expect 0 async w write virt 40 64 chain=10
 	expect 0 write w 5000 0
@@ -88,7 +88,7 @@ one_sided() {
 	expect 0 async w read region 10 4096 chain=3
 	grew posted.read=10 completed.read=10 bytes.read=40960 regions_registered=1 regions_revoked=0
 	(($(grep -c "^$id " $files/regions) == 2))
-	ok $? "the region that was put is gone"
+	ok $? "debugfs does not have a region that was put"
 	if [[ $LINK != siw ]]; then
 		expect 0 zero w 0
 		expect 0 async w fetch_add virt 7 8
@@ -98,7 +98,7 @@ one_sided() {
 
 latencies() {
 	! grep -q : $files/latency
-	ok $? "no latencies unless they are wanted"
+	ok $? "no latency is measured unless the parameter is set"
 	echo 1 >$latency
 	expect 0 async w write virt 50 64
 	echo 0 >$latency
@@ -106,7 +106,7 @@ latencies() {
 	value=$(awk -v id="$id" '$1 == id { for (i = 2; i <= NF; i++) { split($i, a, ":"); n += a[2] } print n }' \
 		$files/latency)
 	[[ $value == 50 ]]
-	ok $? "50 latencies: $value"
+	ok $? "the latency of 50 requests is measured: $value"
 }
 
 messages() {
@@ -116,7 +116,7 @@ messages() {
 	kt_start sink take m 10 100
 	expect 0 async m send virt 10 100
 	kt_result sink 20
-	kt_is 0 "and their echo"
+	kt_is 0 "10 messages are echoed"
 	grew messages_sent=10 messages_received=10 bytes.send=1000 bytes_received=1000 posted.send=10 completed.send=10
 	note
 	expect 0 send m 10000
@@ -128,14 +128,14 @@ messages() {
 	above wc.wr_flush_err
 }
 
-# A peer that does not receive: at last there is no credit, and it is still there.
+# A peer that does not receive: the sender runs out of credits, and the peer still answers probes.
 stalls() {
 	local i
 	note
 	kt connect h "$server" 7002 keepalive_ms=200
-	kt_is 0 "connected to the deaf"
+	kt_is 0 "connected to a peer that never receives"
 	for i in {1..40}; do kt send h 64 500 || break; done
-	kt_is ETIMEDOUT "no credit after $i messages"
+	kt_is ETIMEDOUT "a message without a credit times out: message $i"
 	grew credit_stalls=1 messages_sent=$((i - 1)) connected=1
 	connection_is 7002 state=ESTABLISHED credits=1/0
 	sleep 1
@@ -156,7 +156,7 @@ refusals() {
 # traced PATTERN
 traced() {
 	grep -q "$1" "$results/trace"
-	ok $? "a trace has: $1"
+	ok $? "the trace has: $1"
 }
 
 traces() {
@@ -168,11 +168,11 @@ traces() {
 	fi
 	echo 1 >$tracing/events/krdma/enable
 	kt connect t "$server" 7001 rw=1 max_msg=65536
-	kt_is 0 "connected"
+	kt_is 0 "connected for traces"
 	id=$(connection 7001 id)
 	expect 0 async t write virt 1 100
 	expect 0 release t
-	# Kinds of requests that the peer is told of, or that give back its key.
+	# Requests that notify the peer, or invalidate its key.
 	kt connect told "$server" 7003
 	kt_is 0 "connected to a server by callbacks"
 	expect 0 async told write_imm virt 1 100
@@ -202,7 +202,7 @@ read_all() {
 	done
 }
 
-# Connects that are killed after a random time.
+# Connecting tasks that are killed after a random time.
 killed_connects() {
 	local i
 	if [[ $LINK == siw ]]; then
@@ -224,12 +224,12 @@ readers() {
 	read_all &
 	reader=$!
 	kt rounds rounds "$server" 7000 20
-	kt_is 0 "20 connections while somebody reads"
+	kt_is 0 "20 connections work while all files are read"
 	killed_connects
 	touch "$results/read"
 	wait "$reader"
 	[[ ! -e $results/unreadable ]]
-	ok $? "everything could be read"
+	ok $? "all files can be read while connections are established and killed"
 }
 
 if ((NODE == 1)); then
@@ -264,9 +264,9 @@ else
 	stalls
 	expect 0 release w
 	(($(wc -l <$files/regions) == 1))
-	ok $? "no regions are left"
+	ok $? "debugfs has no regions of released connections"
 	(($(dmesg_node | grep -c krdma) == logged))
-	ok $? "and the log says nothing of all that"
+	ok $? "the log has no lines on regular connections"
 	refusals
 	barrier refused
 	barrier counted
@@ -277,6 +277,6 @@ else
 	echo "# $(grep -v ' 0$' $files/counters | tr '\n' ' ')"
 fi
 (($(wc -l <$files/connections) == 1))
-ok $? "no connections are left: $(tail -n +2 $files/connections)"
+ok $? "no connection is left: $(tail -n +2 $files/connections)"
 same_resources "$before" "resources are as before"
 finish

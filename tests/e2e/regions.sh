@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# regions: what a peer may do with memory that it was told of, and nothing else: reads and writes go where they belong in
-# memory of every kind; who may only read cannot write, and the other way round; who could write cannot once the keys are
-# revoked, although the connection lives; and a key is valid in its domain only, without a domain on its connection only. A
-# region of a domain is registered once for all connections of the domain.
+# regions: access of a peer to described memory. READs and WRITEs of the peer hit the described memory, of every kind. A
+# region for reading cannot be written, and vice versa. A region whose keys are revoked cannot be accessed, although the
+# connection is up. A key is valid in its domain only, or without a domain on its connection only. A region of a domain is
+# registered once for all connections of the domain.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -28,14 +28,14 @@ shared=128
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
 
-# The adapter refuses it: that, or the end that the peer makes of the connection, is heard first. On iWARP a WRITE is
-# complete when TCP has it, and node 1 looks at what became of it.
+# The adapter refuses the request: the call returns its error, or that of the peer's disconnect, whichever comes first. On
+# iWARP a WRITE completes when TCP has taken it, and node 1 checks that it had no effect.
 refused() {
 	local also=
 	[[ $LINK != siw || $1 != store* ]] || also=0
 	# shellcheck disable=SC2086 # a word or none
 	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}" $also
-	ok $? "$1: $kt_ret"
+	ok $? "$1 is refused: $kt_ret"
 }
 
 open() {
@@ -45,7 +45,7 @@ open() {
 closed() {
 	if ((NODE == 1)); then
 		kt until a CLOSED 20000
-		kt_is 0 "the connection is over"
+		kt_is 0 "the connection is CLOSED at the end of a test of regions"
 		kt withdraw 0
 		expect 0 release a
 	else
@@ -54,7 +54,7 @@ closed() {
 	fi
 }
 
-# kind LEN [option]...: a region is read, written and read.
+# kind LEN [option]...: the peer reads, writes and reads a region.
 kind() {
 	local len=$1
 	shift
@@ -62,16 +62,16 @@ kind() {
 		expect 0 expose a 0 "$len" access=$((readable | writable)) "$@"
 		barrier written
 		kt holds 0 77
-		kt_is 0 "$len bytes $*: what was written is there"
+		kt_is 0 "a region of $len bytes $* has the data that the peer wrote"
 		expect 0 withdraw 0
 	else
 		expect 0 learn c 0
 		kt fetch c 0 "$len"
-		kt_is 0 "$len bytes $*: what is there is read"
-		# Its MRs end elsewhere than those of the peer.
+		kt_is 0 "the peer reads the data of a region of $len bytes $*"
+		# The local MRs have other boundaries than those of the peer.
 		expect 0 store c 0 "$len" 77 "$1" skip=2000
 		kt fetch c 0 "$len" 77
-		kt_is 0 "$len bytes $*: what was written is read"
+		kt_is 0 "the peer reads the data that it wrote to a region of $len bytes $*"
 		barrier written
 	fi
 }
@@ -105,7 +105,7 @@ kinds() {
 	closed
 }
 
-# forbidden ACCESS COMMAND [option]...: node 2 does what the region is not for.
+# forbidden ACCESS COMMAND: COMMAND of node 2, which ACCESS of the region does not allow, is refused.
 forbidden() {
 	local access=$1
 	shift
@@ -122,7 +122,7 @@ forbidden() {
 		expect 0 holds 0
 	else
 		expect 0 learn c 0
-		# Node 1 has heard that its message is here: afterwards it may have no chance to.
+		# Wait until node 1 has received the acknowledgement of its message, which the refusal might prevent.
 		barrier exposed
 		kt "$1" c 0 10000 77 dry=1
 		refused "$1 where the access is $access"
@@ -131,21 +131,21 @@ forbidden() {
 	closed
 }
 
-# allowed ACCESS COMMAND SEED: and what it is for; afterwards node 1 has the pattern of that number.
+# allowed ACCESS COMMAND SEED: COMMAND of node 2 succeeds; afterwards the region has the pattern of SEED.
 allowed() {
 	local access=$1 what=$2 pattern=$3
 	open
 	if ((NODE == 1)); then
 		expect 0 expose a 0 10000 "access=$access"
 		barrier moved
-		# On siw a WRITE is complete when TCP has it.
+		# On siw a WRITE completes when TCP has taken it.
 		[[ $LINK != siw ]] || within 10 kt holds 0 "$pattern"
 		expect 0 holds 0 "$pattern"
 		barrier held
 	else
 		expect 0 learn c 0
 		kt "$what" c 0 10000 "$pattern"
-		kt_is 0 "$what where the access is $access"
+		kt_is 0 "$what succeeds where the access is $access"
 		barrier moved
 		barrier held
 		kt disconnect c
@@ -153,7 +153,7 @@ allowed() {
 	closed
 }
 
-# gone COMMAND [revoke=0]: it worked, the keys are withdrawn, it does not any more; the connection was alive.
+# gone COMMAND [revoke=0]: COMMAND succeeds, and is refused after the keys are withdrawn. The connection stays up until then.
 gone() {
 	local what=$1 how=${2:-keep=1}
 	open mr_pool=16
@@ -162,12 +162,12 @@ gone() {
 		barrier used
 		expect 0 withdraw 0 "$how"
 		[[ $how != keep=1 ]] || expect EALREADY withdraw 0 keep=1
-		# It lives. Who put the region has its MR again, with another key.
+		# The connection is up. If the region was put, a new region has its MR, with another key.
 		expect 0 expose a 1 10000 access=$((readable | writable))
 		barrier gone
 		barrier alive
 		[[ $(kt_state a) == ESTABLISHED ]]
-		ok $? "the connection does not notice"
+		ok $? "the connection stays ESTABLISHED after withdraw $how"
 		barrier looked
 		barrier tried
 		kt until a CLOSED 20000
@@ -192,7 +192,7 @@ gone() {
 	closed
 }
 
-# The key of a connection in domain 1, tried on one of the same and on one of the other.
+# A key of domain 1 is used on another connection of domain 1, and on one of domain 2.
 domains() {
 	local i what
 	for what in fetch store; do
@@ -205,16 +205,16 @@ domains() {
 			expect 0 expose a1 0 10000 access=$((readable | writable))
 			barrier tried
 			kt until a2 CLOSED 20000
-			kt_is 0 "who came with the other domain's key is gone"
+			kt_is 0 "$what with the key of another domain ends the connection"
 			expect 0 holds 0 77
 			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
-			ok $? "the others are there"
+			ok $? "$what with the key of another domain leaves the other connections ESTABLISHED"
 			barrier held
 			for i in 1 2 3; do kt until "a$i" CLOSED 20000; done
 			kt withdraw 0
 			for i in 1 2 3; do expect 0 release "a$i"; done
 			(($(pds) == none))
-			ok $? "no PD is left"
+			ok $? "no PD is left after connections of two domains"
 		else
 			expect 0 learn c1 0
 			expect 0 store c1 0 10000 76
@@ -232,7 +232,7 @@ domains() {
 	done
 }
 
-# Two connections to the same listener that name no domain: the key of one is tried on the other.
+# A key of a connection without a domain is used on another connection of the same listener.
 strangers() {
 	local i what
 	for what in fetch store; do
@@ -246,16 +246,16 @@ strangers() {
 			expect 0 expose s1 0 10000 access=$((readable | writable))
 			barrier tried
 			kt until s2 CLOSED 20000
-			kt_is 0 "$what with the key of another connection: the connection that it was tried on ends"
+			kt_is 0 "$what with the key of another connection ends the using connection"
 			expect 0 holds 0 76
 			[[ $(kt_state s1) == ESTABLISHED ]]
-			ok $? "$what with the key of another connection: the connection of the key goes on"
+			ok $? "$what with the key of another connection leaves the owning connection ESTABLISHED"
 			barrier held
 			kt until s1 CLOSED 20000
 			kt withdraw 0
 			for i in 1 2; do expect 0 release "s$i"; done
 			(($(pds) == none))
-			ok $? "no PD is left"
+			ok $? "no PD is left after connections without a domain"
 		else
 			expect 0 learn s1 0
 			expect 0 store s1 0 10000 76
@@ -271,7 +271,7 @@ strangers() {
 	done
 }
 
-# A region of domain 1: one key for connections 1 and 3, and for a later one. Connection 2 is of domain 2.
+# A region of domain 1 has one key for connections 1 and 3, and for a later one. Connection 2 is in domain 2.
 shared() {
 	local i before what
 	for what in fetch store; do
@@ -282,7 +282,7 @@ shared() {
 			before=$(mrs)
 			expect 0 expose a1 0 10000 access=$((readable | writable | shared))
 			(($(mrs) - before == 1))
-			ok $? "region of a domain: one MR: $(($(mrs) - before))"
+			ok $? "region of a domain: one MR is allocated: $(($(mrs) - before))"
 			barrier learnt
 			kt until a1 CLOSED 20000
 			expect 0 release a1
@@ -290,23 +290,23 @@ shared() {
 			expect 0 accept a1 l1 20000
 			barrier used
 			(($(mrs) - before == 1))
-			ok $? "region of a domain: one MR after another connection was made: $(($(mrs) - before))"
+			ok $? "region of a domain: no MR is allocated for another connection: $(($(mrs) - before))"
 			expect 0 holds 0 79
 			barrier held
 			kt until a2 CLOSED 20000
-			kt_is 0 "region of a domain: a connection of another domain that uses the key ends"
+			kt_is 0 "region of a domain: using the key in another domain ends the connection"
 			barrier refused
 			expect 0 withdraw 0 keep=1
 			expect EALREADY withdraw 0 keep=1
 			barrier revoked
 			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
-			ok $? "region of a domain: the connections stay established when it is revoked"
+			ok $? "region of a domain: its connections stay ESTABLISHED when it is revoked"
 			barrier looked
 			for i in 1 3; do kt until "a$i" CLOSED 20000; done
 			for i in 1 2 3; do expect 0 release "a$i"; done
 			expect 0 holds 0 79
 			(($(pds) - none == 1))
-			ok $? "region of a domain: it keeps the PD: $(($(pds) - none))"
+			ok $? "region of a domain: the region holds the PD: $(($(pds) - none))"
 			kt withdraw 0
 			(($(pds) == none && $(mrs) == before))
 			ok $? "region of a domain: no PD and no MR is left"
@@ -350,7 +350,7 @@ if ((NODE == 1)); then
 	expect 0 listen l1 0.0.0.0 7001 domain=1
 	expect 0 listen l2 0.0.0.0 7002 domain=2
 	expect 0 listen l3 0.0.0.0 7003 domain=1
-	# Who uses them has references of his own.
+	# The listeners hold references to the domains.
 	expect 0 undomain
 fi
 barrier listening

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rounds: a thousand connections, one after the other and several at a time, leave nothing behind.
+# rounds: a thousand connections, one after the other and several at a time, leave no resource.
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
@@ -38,7 +38,7 @@ if ((NODE == 1)); then
 		done
 	done
 	((served == jobs * rounds))
-	ok $? "connections served: $served of $((jobs * rounds))"
+	ok $? "all connections are served: $served of $((jobs * rounds))"
 	expect 0 release l
 	expect 0 release l4
 else
@@ -49,7 +49,7 @@ else
 	done
 	for ((i = 1; i <= jobs; i++)); do
 		kt_result "job$i" 500
-		kt_is 0 "$rounds rounds: $kt_text in $kt_ms ms"
+		kt_is 0 "client $i completes $rounds rounds: $kt_text in $kt_ms ms"
 		kt release "job$i"
 	done
 	barrier end

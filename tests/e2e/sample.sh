@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# sample: the example consumer in its four roles, and removed while it works.
+# sample: the example consumer in its four roles, and unloading it while it works.
 #
 #   node 1 (server=1) <--- krdma ---> node 2 (server=0)
 #
-# Not on uml-debug: the nodes share one kernel there, which cannot hold the module twice.
+# Not on uml-debug, where the nodes share a kernel, which cannot load the module twice.
 #
 # kernels: uml
 # long: stock-6.1 uml/siw stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -36,31 +36,31 @@ wait_listening() {
 	done
 }
 
-# sample RW HOST OPTIONS...: both roles from start to end.
+# sample RW HOST OPTIONS...: server and client from start to end.
 sample() {
 	local rw=$1 host=$2
 	shift 2
 	if ((NODE == 1)); then
 		check "insmod server=1 rw=$rw" insmod /modules/krdma_sample.ko server=1 "rw=$rw" "host=$host"
-		check "it listens" wait_listening
+		check "a server with rw=$rw listens" wait_listening
 		barrier "listening$cases"
 		barrier "done$((cases - 2))"
 	else
 		barrier "listening$((cases + 2))"
 		check "insmod server=0 rw=$rw $*" insmod /modules/krdma_sample.ko server=0 "rw=$rw" "$@"
-		check "client's result" wait_result
+		check "the client of rw=$rw $* succeeds" wait_result
 		barrier "done$((cases - 2))"
 	fi
 	check "result of node $NODE is ok, not $(result)" wait_result
-	check "rmmod" rmmod krdma_sample
+	check "rmmod of node $NODE after a run with rw=$rw succeeds" rmmod krdma_sample
 }
 
-# rmmod of one end while both work: it goes at once, and the other end notices.
+# rmmod of one end while both work ends at once, and the other end notices.
 removed() {
 	local rw=$1
 	if ((NODE == 1)); then
 		check "insmod server=1 rw=$rw" insmod /modules/krdma_sample.ko server=1 "rw=$rw"
-		check "it listens" wait_listening
+		check "a server with rw=$rw listens" wait_listening
 		barrier "ready$rw"
 		barrier "removed$rw"
 	else
@@ -69,22 +69,22 @@ removed() {
 			rounds=100000000
 		sleep 1
 		[[ $(result) == running ]]
-		ok $? "it works"
+		ok $? "a client with rw=$rw and much to do is running"
 	fi
 	SECONDS=0
 	check "rmmod of node $NODE at work" rmmod krdma_sample
 	((SECONDS <= 3 * slow))
-	ok $? "rmmod is quick: $SECONDS s"
+	ok $? "rmmod of node $NODE at work is quick: $SECONDS s"
 	((NODE == 1)) || barrier "removed$rw"
 }
 
 nobody_comes() {
-	check "insmod of a server that nobody calls" insmod /modules/krdma_sample.ko server=1 rw=0
+	check "insmod of a server without clients" insmod /modules/krdma_sample.ko server=1 rw=0
 	sleep 0.3
 	SECONDS=0
-	check "rmmod of it" rmmod krdma_sample
+	check "rmmod of a server without clients" rmmod krdma_sample
 	((SECONDS <= 3 * slow))
-	ok $? "rmmod is quick: $SECONDS s"
+	ok $? "rmmod of a server without clients is quick: $SECONDS s"
 }
 
 nobody_comes

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# samples-rfm2g: the programs of samples/rfm2g, compiled as a copy of that folder is, do what they say.
+# samples-rfm2g: the programs of samples/rfm2g, compiled from a copy of that folder, work as documented.
 #
 #   each node for itself: writer, reader, loop, ... ---> librfm2g ---> /dev/rfm2gN
 #
@@ -27,7 +27,7 @@ put() {
 	echo "$2" >"$1"
 }
 
-# says STATUS PATTERN COMMAND...
+# says STATUS PATTERN COMMAND...: one case: the exit status of COMMAND is STATUS, and its output matches PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -39,12 +39,12 @@ says() {
 
 mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" 1M &&
 	put "$config/$name/enable" 1
-ok $? "a device of 1M"
+ok $? "a device of 1M is created"
 
 block_counter "$RFM" write $((4 * slow)) >"$results/written" &
 says 0 "*whole blocks*, 0 damaged" block_counter "$RFM" read $((2 * slow))
 wait $!
-ok $? "block_counter writes: $(<"$results/written")"
+ok $? "block_counter write succeeds: $(<"$results/written")"
 says 1 "0 whole blocks*" block_counter "$RFM" read 0.2
 says 0 "*10000 cycles, late by us: p50 * max *" loop "$RFM" 1
 says 0 "*100 cycles, late by us: p50 * max *" loop "$RFM" 0.1 1000
@@ -56,6 +56,6 @@ for sample in block_counter handshake loop callback; do
 	says 2 "$sample: usage: *" "$sample"
 done
 says 1 "block_counter: /dev/rfm2g9: there is no such device" block_counter /dev/rfm2g9 read 1
-check "it can go: nobody has it open" put "$config/$name/enable" 0
+check "a closed device of 1M is disabled" put "$config/$name/enable" 0
 rmdir "$config/$name"
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# skew: another version at the other end. The previous version of krdma as the server and as the client, and then the
-# same the other way round: messages of all lengths, shown buffers, messages by callback, the reason for the end.
+# skew: the previous version of krdma as server, then as client, with this version at the other end: messages of all lengths,
+# shown buffers, messages by callback, the reason of a close.
 #
 #   node 1 (server on 7000, 7001, 7002) <--- krdma, one of them the previous version ---> node 2 (client)
 #
@@ -19,12 +19,12 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# load SUFFIX: krdma and its test, from /modules or as they were
+# load SUFFIX: load krdma and krdma_test, of this version or with SUFFIX -previous.
 load() {
 	local name
 	for name in krdma krdma_test; do
 		if [[ $1 ]]; then insmod "/add/$name$1.ko"; else insmod "/modules/$name.ko"; fi
-		ok $? "loaded $name$1"
+		ok $? "$name$1 is loaded"
 	done
 }
 
@@ -45,16 +45,16 @@ serve() {
 	barrier "talked$1"
 	kt lend
 	[[ $kt_text == "messages=200 bad=0 unanswered=0"* ]]
-	ok $? "all messages were lent ($kt_text)"
+	ok $? "all messages are delivered by callback ($kt_text)"
 	for job in echo hold; do kt stop $job; done
 	expect 0 listen reason 0.0.0.0 7003
 	barrier "reason-listens$1"
 	kt accept a reason 20000
-	kt_is 0 "accepted"
+	kt_is 0 "accepted for a close with a reason"
 	kt receive a 100 20000
-	kt_is ECONNRESET "the peer closes"
+	kt_is ECONNRESET "receiving ends when the peer closes"
 	kt reason a
-	kt_is 4711 "and says why"
+	kt_is 4711 "the reason of the peer's close is known"
 	expect 0 release a
 	expect 0 server end
 	for slot in l rw reason; do expect 0 release $slot; done
@@ -64,25 +64,25 @@ talk() {
 	local len
 	barrier "listening$1"
 	kt connect c "$server" 7000 max_msg=1048576
-	kt_is 0 "connected"
+	kt_is 0 "connected for messages"
 	echo "# features $(features c)"
 	for len in 0 1 4080 4081 65535 65536 300000 1000000; do
 		kt send c "$len" && kt receive c 1048576 20000
-		kt_is "$len" "$len bytes and back"
+		kt_is "$len" "$len bytes are echoed"
 	done
 	expect 0 close c
 	kt connect w "$server" 7001 rw=1 max_msg=1048576
-	kt_is 0 "connected with a buffer"
+	kt_is 0 "connected with a shown buffer"
 	for len in 8 1000 1000000; do
 		expect 0 write w "$len" 0
 		expect 0 read w "$len" 0
 	done
 	kt async w write virt 100 1000 chain=10
-	kt_is 0 "requests ($kt_text)"
+	kt_is 0 "100 WRITEs complete ($kt_text)"
 	expect 0 close w
 	kt connect t "$server" 7002 max_msg=1048576
 	kt talk t 200 200000 4
-	kt_is 0 "by callback: each is answered, in order ($kt_text)"
+	kt_is 0 "200 messages by callback are answered in order ($kt_text)"
 	expect 0 close t
 	barrier "talked$1"
 	barrier "reason-listens$1"
@@ -98,7 +98,7 @@ for old in 1 2; do
 	barrier "over$old"
 	for module in krdma_test krdma; do
 		rmmod $module
-		ok $? "$module unloads"
+		ok $? "$module is unloaded"
 	done
 	barrier "unloaded$old"
 done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# soak: ten minutes of everything at once: rounds, messages, reads and writes, krping, and tasks that are killed.
+# soak: ten minutes of connections, messages, READs and WRITEs, krping, and killed tasks, all at once.
 #
 #   node 1 (echoes, shows buffers, krping server) <--- krdma, krping ---> node 2
 #
@@ -20,7 +20,7 @@ seconds=${1:-600}
 end=$((SECONDS + seconds))
 over=/exchange/soak-over
 
-# Each worker leaves "runs failures" behind. What is killed has no result.
+# Each worker writes "RUNS FAILURES" into a file. Killed tasks have no result.
 worker() {
 	local name=$1 runs=0 failed=0
 	shift
@@ -57,7 +57,7 @@ buffers() {
 	((ret == 0))
 }
 
-# On siw not while the TCP connection is made, see kill.sh.
+# On siw do not kill while TCP connects, see kill.sh.
 killed() {
 	local state=any patience=1000
 	kt_start k connect k "$server" 7000
@@ -111,7 +111,7 @@ else
 	for name in rounds messages buffers killed pings; do
 		read -r runs failed <"$results/worker-$name"
 		((runs > 0 && failed == 0))
-		ok $? "$name: $runs runs, $failed failed"
+		ok $? "the worker $name has runs without failures: $runs runs, $failed failed"
 	done
 fi
 barrier over

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-faults: each allocation of a call fails in turn, until the call has none left to fail: it says so or does without,
-# and nothing is lost or left behind. Then those of callbacks and workers fail at random while both nodes write and node 2
-# starts anew now and then: afterwards both memories are equal.
+# vrfm-faults: each allocation of a call fails in turn, until none is left to fail. The call returns an error or succeeds
+# without the memory, and no write is lost and no resource is left. Then allocations of callbacks and workers fail at random
+# while both nodes write and node 2 recreates its device. Afterwards both memories are equal.
 #
-#   node 1 <---> node 2 (whose calls fail; in one kernel, so that at random those of both do)
+#   node 1 <---> node 2 (its calls fail; in a shared kernel, random failures hit both nodes)
 #
 # kernels: uml-debug
 # alone: debug-6.1
@@ -40,7 +40,7 @@ arm() {
 	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
 }
 
-# each NAME UNDO COMMAND...: of a function of the shell
+# each NAME UNDO COMMAND...: let each allocation of COMMAND, a shell function, fail in turn.
 each() {
 	local name=$1 undo=$2 n left=0 ret good=0 failed=0
 	shift 2
@@ -56,7 +56,7 @@ each() {
 	done
 	echo "# $name: $((n - 1)) allocations, $failed of them needed"
 	((n > 1 && n < most && ret == 0)) || good=1
-	ok $good "$name: every allocation failed once, and it works when none fails: $ret"
+	ok $good "$name: each allocation failed once, and the call succeeds when none fails: $ret"
 }
 
 enable() { echo 1 >"$dir/enable"; }
@@ -65,12 +65,12 @@ name_peer() { addr4 1 >"$dir/peers/1/addr"; }
 forget_peer() { rmdir "$dir/peers/1" && mkdir "$dir/peers/1"; }
 
 calls() {
-	check "the device is off" disable
+	check "calls: the device is disabled" disable
 	each enable disable enable
-	check "is linked" within 30 settled
+	check "calls: node 2 is linked after enable" within 30 settled
 	forget_peer
 	each peer forget_peer name_peer
-	check "is linked again" within 30 settled
+	check "calls: node 2 is linked after adding its peer" within 30 settled
 	check "calls: open and map" rfm failing reopen
 	check "calls: write a word" rfm failing poke 4096 77
 	check "calls: write a block" rfm failing fill 8192 200000 7
@@ -84,7 +84,7 @@ calls() {
 	check "calls: the ring" rfm failing ring
 }
 
-# Where vrfm stands in the stack.
+# at_random KIND: let failures of KIND hit allocations with vrfm in their stack.
 at_random() {
 	local start size
 	read -r _ size _ _ _ start _ < <(grep '^vrfm ' /proc/modules)
@@ -93,13 +93,13 @@ at_random() {
 	echo 64 >"$debug/$1/stacktrace-depth"
 }
 
-# Of a hundred
+# probability PERCENT
 probability() {
 	echo "$1" >$debug/failslab/probability
 	echo "$1" >$debug/fail_page_alloc/probability
 }
 
-# While both write, and node 2 loses the link and gets it again, or starts anew.
+# Both nodes write, while node 2 removes and adds its peer, or recreates its device.
 fails_at_random() {
 	local i
 	if [[ ! -e $debug/failslab/require-start ]]; then
@@ -117,7 +117,7 @@ fails_at_random() {
 		/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
 		sleep $slow
 		if ((NODE == 2)); then
-			# To lose the link and to get it again.
+			# Remove the link and add it again.
 			rmdir "$dir/peers/1"
 			until mkdir "$dir/peers/1" 2>/dev/null; do sleep 0.1; done
 			until name_peer 2>/dev/null; do sleep 0.1; done
@@ -136,17 +136,17 @@ fails_at_random() {
 		echo 0 >$debug/fail_page_alloc/require-start
 	fi
 	barrier disarmed
-	check "linked, and complete" within 60 settled
+	check "node $NODE is linked and complete after random failures" within 60 settled
 	rfm_settle
 	barrier synced
 	rfm sum >"/exchange/random-$NODE"
 	barrier summed
 	[[ $(cat /exchange/random-* | sort -u | wc -l) == 1 ]]
-	ok $? "both are equal after allocations that failed at random"
+	ok $? "both nodes are equal after random failures"
 }
 
-check "a device" rfm_make 1M keepalive_ms=2000
-check "is linked" within 30 settled
+check "node $NODE creates a device" rfm_make 1M keepalive_ms=2000
+check "node $NODE is linked" within 30 settled
 barrier linked
 if ((NODE == 2)); then
 	arm
@@ -157,9 +157,9 @@ rfm_settle
 rfm sum >"/exchange/called-$NODE"
 barrier called-summed
 [[ $(cat /exchange/called-* | sort -u | wc -l) == 1 ]]
-ok $? "both are equal after calls that failed"
+ok $? "both nodes are equal after calls that failed"
 fails_at_random
 barrier over
-check "the device goes" rfm_unmake
+check "node $NODE removes its device" rfm_unmake
 same_resources "$before" "no RDMA resource is left"
 finish

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# whole: a block that is read while another process writes into it has each aligned 8 bytes as they were before or
-# after that write. It needs two processors.
+# whole: in a block that is read while another process writes into it, each aligned 8 bytes are those before or after that
+# write. This needs two processors.
 #
 #   node 1: reads blocks, writes 8 bytes
 #
@@ -18,7 +18,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
-check "a device" rfm_make 1M
-check "blocks that are read have no torn word" rfm whole 4096 $((2 * slow))
+check "a device without peers is created" rfm_make 1M
+check "blocks that are read during writes have no torn word" rfm whole 4096 $((2 * slow))
 check "the device is removed" rfm_unmake
 finish
