@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connect requests by the dozen, by rdma_cm alone: with no QP behind them and
- * no answer to a REP, which the victim waits for.
+ * Many connect requests, by rdma_cm alone: without a QP, and without the RTU
+ * that the victim waits for.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -22,7 +22,7 @@ struct hostile_flood {
 	struct rdma_cm_id *ids[];
 };
 
-/* Each from another QP, or the CM takes it for the ghost of an earlier one. */
+/* Each has another QP number, or the CM takes it for a duplicate. */
 static int hostile_flood_dial(struct hostile_flood *flood,
 			      struct rdma_cm_id *id)
 {
@@ -32,7 +32,7 @@ static int hostile_flood_dial(struct hostile_flood *flood,
 	return rdma_connect_locked(id, &param);
 }
 
-/* Zero in any case: the one who made the id destroys it. */
+/* Always return zero: the creator of the id destroys it. */
 static int hostile_flood_event(struct rdma_cm_id *id,
 			       struct rdma_cm_event *event)
 {
@@ -47,7 +47,7 @@ static int hostile_flood_event(struct rdma_cm_id *id,
 		ret = hostile_flood_dial(flood, id);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		/* Now it would be our turn. */
+		/* Do not answer the REP. */
 		atomic_inc(&flood->answered);
 		break;
 	case RDMA_CM_EVENT_REJECTED:

@@ -16,13 +16,13 @@
 #define HOSTILE_LINE_MAX 4096
 #define HOSTILE_WORDS 32
 
-/* A key that the scenario has found out: of no other use. */
+/* A key that the scenario has determined, for the steps. */
 unsigned int hostile_told;
 module_param_named(told, hostile_told, uint, 0600);
 
 static DEFINE_MUTEX(hostile_mutex); /* one command at a time */
 
-/* A command line, in words, and what to print behind the result. */
+/* A command line, in words, and the text to print behind the result. */
 struct hostile_command {
 	int n;
 	char *words[HOSTILE_WORDS];
@@ -156,7 +156,7 @@ static const struct {
 	{ "serve", hostile_serve },
 };
 
-/* All of them have a hello for their fourth word. */
+/* The fourth word of all commands is a HELLO. */
 static int hostile_run(struct hostile_command *cmd)
 {
 	const char *hex = hostile_word(cmd, 3);
@@ -177,7 +177,7 @@ static int hostile_run(struct hostile_command *cmd)
 	return ret;
 }
 
-/* @line is torn into words. */
+/* Splits @line into words. */
 static int hostile_line(struct hostile_command *cmd, char *line)
 {
 	char *word;
@@ -262,7 +262,7 @@ static int __init hostile_init(void)
 
 static void __exit hostile_exit(void)
 {
-	/* Waits for a command that runs. */
+	/* Waits for a running command. */
 	remove_proc_entry("krdma_hostile", NULL);
 }
 

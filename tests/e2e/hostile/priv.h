@@ -9,18 +9,17 @@
  *	attack HOST PORT HELLO STEP...
  *		connect with HELLO for private data, do the steps, disconnect
  *	serve PORT MS HELLO STEP...
- *		wait so long for somebody who connects, answer with HELLO, do
- *		the steps, disconnect. HELLO "mute": do not answer
+ *		wait at most MS for a client, answer with HELLO, do the steps,
+ *		disconnect. HELLO "mute": do not answer
  *	flood HOST PORT HELLO N MS
- *		N connects at once, none of which is ever confirmed; give up
- *		after so long
+ *		connect N times at once, without confirming any; end after MS
  *
- * HELLO and messages are bytes in hexadecimal: whoever writes them decides what
- * is wrong with them, nothing here knows the format. "-" are no bytes. The
- * steps are in step.c.
+ * HELLO and messages are bytes in hexadecimal, which may be invalid; this
+ * module does not know their format. "-" stands for no bytes. The steps are in
+ * step.c.
  *
- * The connection is one of krdma's in raw mode, so it says nothing by itself,
- * or none of krdma's at all (flood).
+ * The connection is one of krdma in raw mode, so krdma sends no messages on it.
+ * flood uses rdma_cm without krdma.
  */
 #ifndef KRDMA_HOSTILE_PRIV_H
 #define KRDMA_HOSTILE_PRIV_H
@@ -44,7 +43,7 @@ struct hostile_shown {
 	u32 len;
 };
 
-/* A receive buffer; reposted as long as that works. */
+/* A receive buffer; reposted until posting fails. */
 struct hostile_recv {
 	struct ib_cqe cqe;
 	struct hostile_session *session;
@@ -55,26 +54,26 @@ struct hostile_recv {
 /**
  * struct hostile_session - one connection to a victim
  * @cb: the connection, NULL: none yet
- * @recvs: from qp_ready until the drain, or NULL
- * @dev: for which they are mapped
- * @mr: of @page, made by hostile_expose(), or NULL
- * @page: what the victim may read
- * @connect: how connecting ended
- * @begun: when it was established
+ * @recvs: receives, from qp_ready until the drain, or NULL
+ * @dev: device for which they are mapped
+ * @mr: MR of @page, from hostile_expose(), or NULL
+ * @page: memory that the victim may read
+ * @connect: result of connecting
+ * @begun: time when it was established
  *
- * @lock: protects what follows. Taken in any context
- * @wait: woken when any of it changes
- * @posted: work requests
- * @acked: those that the victim's adapter took
- * @refused: those that it refused
- * @flushed: those that never left, or whose answer never came
- * @failed: other failures
- * @status: why one was refused or has failed, the first of them
- * @nonzero: bytes that READs found and that are not zero
- * @received: messages
- * @shown: what the first of them, START, shows; all zeroes: nothing
- * @closed: the victim has closed, for this reason; 0: it has not
- * @closed_ms: when, since @begun
+ * @lock: protects the members below; taken in any context
+ * @wait: woken when any of them changes
+ * @posted: number of posted work requests
+ * @acked: number of those that the victim's adapter has acknowledged
+ * @refused: number of those that it has refused
+ * @flushed: number of those that were flushed
+ * @failed: number of other failures
+ * @status: status of the first refused or failed one
+ * @nonzero: number of bytes from READs that are not zero
+ * @received: number of received messages
+ * @shown: buffer in the first message, START; all zeroes: none
+ * @closed: reason of the victim's close; 0: it has not closed
+ * @closed_ms: time of that since @begun, in ms
  */
 struct hostile_session {
 	struct krdma_cb *cb;
@@ -85,7 +84,7 @@ struct hostile_session {
 	int connect;
 	ktime_t begun;
 
-	spinlock_t lock; /* of what follows */
+	spinlock_t lock; /* protects the members below */
 	wait_queue_head_t wait;
 	unsigned int posted;
 	unsigned int acked;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection to a victim: receives, work requests of any kind, and what
- * became of them.
+ * A connection to a victim: receives, work requests of any kind, and their
+ * results.
  *
- * The task that runs the command owns the session, and alone ends it: after the
- * drain nothing completes any more. Completions and the closing callback only
- * note what happened, under the session's lock, and wake the task.
+ * Only the task that runs the command ends the session; after the drain there
+ * are no completions. Completions and the closing callback only record results
+ * under the session's lock, and wake the task.
  */
 #include <linux/slab.h>
 
@@ -14,10 +14,10 @@
 
 #define HOSTILE_SENT_MS 5000
 
-/* What the last session was shown: keys that are dead by now. */
+/* The buffer that the last victim has shown; its key is invalid now. */
 static struct hostile_shown hostile_old;
 
-/* One work request, with the bytes it sends or reads into. */
+/* A work request, and its data. */
 struct hostile_wr {
 	struct ib_cqe cqe;
 	struct hostile_session *session;
@@ -40,7 +40,7 @@ struct hostile_session *hostile_session_alloc(void)
 
 /* ---- receiving ---- */
 
-/* A victim that is sane says where its buffer is; one that is not, who cares. */
+/* Read the buffer from the START of the victim, without checks. */
 static void hostile_take_start_locked(struct hostile_session *s, const u8 *buf,
 				      u32 len)
 {
@@ -89,7 +89,7 @@ static void hostile_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		hostile_take_start_locked(s, recv->buf, wc->byte_len);
 	wake_up_all(&s->wait);
 	spin_unlock_irqrestore(&s->lock, flags);
-	/* Fails when it is over, and then nothing comes any more. */
+	/* Fails when the connection is closed; then no message follows. */
 	hostile_post_recv(s, recv);
 }
 
@@ -112,7 +112,7 @@ static int hostile_recv_make(struct hostile_session *s,
 	return hostile_post_recv(s, recv);
 }
 
-/* Drained. */
+/* The QP is drained. */
 static void hostile_recvs_free(struct hostile_session *s)
 {
 	struct hostile_recv *recv;
@@ -221,7 +221,7 @@ static void hostile_sent(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-/* @len: may be 0, but one byte is mapped in any case. */
+/* @len: may be 0; at least one byte is mapped. */
 static struct hostile_wr *hostile_wr_alloc(struct hostile_session *s,
 					   const void *data, u32 len)
 {
@@ -264,7 +264,7 @@ static int hostile_post_wr(struct hostile_session *s, struct hostile_wr *wr,
 	return ret;
 }
 
-/* Post one work request with @len bytes of @data, or, for a READ, room for it. */
+/* Post a work request with @len bytes of @data, or for a READ of @len bytes. */
 int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len)
 {
@@ -304,7 +304,9 @@ static int hostile_register(struct hostile_session *s)
 	return hostile_post(s, &reg.wr, NULL, 0) ?: hostile_wait_sent(s);
 }
 
-/* Once: a page of zeroes that the victim may read; freed with the session. */
+/*
+ * Register a page of zeroes that the victim may read, until the session ends.
+ */
 int hostile_expose(struct hostile_session *s)
 {
 	struct ib_mr *mr;
@@ -321,7 +323,7 @@ int hostile_expose(struct hostile_session *s)
 	return hostile_register(s);
 }
 
-/* Drained. No unmapping: the adapters that this runs on have virtual DMA. */
+/* The QP is drained. Software adapters need no unmapping. */
 static void hostile_conceal(struct hostile_session *s)
 {
 	if (s->mr)
@@ -350,7 +352,7 @@ static int hostile_wait_ret(long left)
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Until it is known of all that was posted what became of it. */
+/* Wait until all posted work requests have completed. */
 int hostile_wait_sent(struct hostile_session *s)
 {
 	return hostile_wait_ret(wait_event_killable_timeout(s->wait,
@@ -358,7 +360,7 @@ int hostile_wait_sent(struct hostile_session *s)
 				msecs_to_jiffies(HOSTILE_SENT_MS)));
 }
 
-/* Until the victim's first message is there. */
+/* Wait for the victim's first message. */
 int hostile_wait_start(struct hostile_session *s, u32 ms)
 {
 	return hostile_wait_ret(wait_event_killable_timeout(s->wait,
@@ -366,7 +368,7 @@ int hostile_wait_start(struct hostile_session *s, u32 ms)
 				msecs_to_jiffies(ms)));
 }
 
-/* Until the victim closes; that it does not is no failure, but can be seen. */
+/* Wait until the victim closes; a timeout is no failure, and is printed. */
 int hostile_wait_closed(struct hostile_session *s, u32 ms)
 {
 	long left = wait_event_killable_timeout(s->wait, READ_ONCE(s->closed),
@@ -382,7 +384,7 @@ struct hostile_shown hostile_last_shown(void)
 	return hostile_old;
 }
 
-/* What became of it; before or after hostile_session_free()'s disconnect. */
+/* Print the results; before or after hostile_session_free() disconnects. */
 void hostile_say(struct hostile_session *s, char *text)
 {
 	snprintf(text, HOSTILE_TEXT_LEN,
@@ -392,7 +394,7 @@ void hostile_say(struct hostile_session *s, char *text)
 		 s->closed_ms);
 }
 
-/* Ends the connection, too. */
+/* Ends the connection as well. */
 void hostile_session_free(struct hostile_session *s)
 {
 	if (s->shown.len)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a hostile peer does on its connection, one word each:
+ * Steps of a hostile peer on its connection, one word each:
  *
- *	send:HEX[+N]		a message, with so many zeroes behind it
- *	flood:N:HEX		the same message N times, as fast as it goes
+ *	send:HEX[+N]		a message, with N zeroes behind it
+ *	flood:N:HEX		the same message N times, as fast as possible
  *	count:N:HEX		the same, with the message number counted up
  *	imm:HEX			a message with immediate data
  *	inv:KEY:HEX		a message that invalidates a key of the victim's
- *	wimm			an RDMA WRITE of nothing, with immediate data
+ *	wimm			an RDMA WRITE of 0 bytes, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
  *	read:KEY:ADDR:LEN	an RDMA READ; bytes that are not zero are counted
@@ -16,12 +16,12 @@
  *	start:MS		wait for the victim's START
  *	told:MS			wait for a number in the parameter "told"
  *	sleep:MS
- *	closed:MS		wait until the victim closes, at most so long
+ *	closed:MS		wait until the victim closes, at most MS
  *
- * KEY and ADDR are numbers, or "shown" and what is added: the key and the
- * beginning of the buffer in the victim's START. "end" is its end; "old" is what
- * the session before was shown; "told" is the parameter. Whatever is posted is
- * waited for.
+ * KEY and ADDR are numbers, or a word and a number to add. "shown": the key and
+ * the begin of the buffer in the victim's START; "end": the end of that buffer;
+ * "old": the buffer in the previous session; "told": the parameter. Each step
+ * waits until its work requests have completed.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -32,7 +32,7 @@
 #include "priv.h"
 #include "../../../krdma/wire.h"
 
-/* Not hex2bin(), which moves from header to header. */
+/* Not hex2bin(), whose header depends on the kernel version. */
 static bool hostile_hex(u8 *data, const char *hex, size_t n)
 {
 	size_t i;
@@ -43,7 +43,7 @@ static bool hostile_hex(u8 *data, const char *hex, size_t n)
 	return true;
 }
 
-/* HEX[+N]; "-": none. Return: how many; *data is to be freed. */
+/* HEX[+N]; "-": none. Return: number of bytes; the caller frees *data. */
 ssize_t hostile_bytes(const char *hex, u8 **data)
 {
 	const char *plus = strchrnul(hex, '+');
@@ -102,7 +102,7 @@ static int hostile_value(const struct hostile_session *s, const char *text,
 	return kstrtou64(text, 0, value);
 }
 
-/* @n messages of the bytes @hex; @counted: with a number each. */
+/* Send @n messages of the bytes @hex; @counted: with increasing numbers. */
 static int hostile_sends(struct hostile_session *s, struct ib_rdma_wr *rdma,
 			 const char *hex, u32 n, bool counted)
 {
@@ -321,7 +321,7 @@ static const struct {
 	{ "write", hostile_step_write, true },
 };
 
-/* @step is torn apart. */
+/* Splits @step into words. */
 int hostile_step(struct hostile_session *s, char *step)
 {
 	char *name = strsep(&step, ":");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module with a krdma_config() of its own: when it is loaded it connects to HOST
- * and PORT and receives one message. The parameter "received" is the result.
+ * A module that calls krdma_config(). When it is loaded it connects to HOST and
+ * PORT and receives one message. The parameter "received" is the result.
  */
 #include <linux/mm.h>
 #include <linux/module.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A second file of the module, so that krdma_config() is called in another one. */
+/* A second file of the module: krdma_config() is called in the other one. */
 #include <krdma_simple.h>
 
 #include "priv.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that are kept, and whether what their owner is told makes sense:
- * connected() and lost() in turns, for the same connection, with numbers that
- * grow by one.
+ * Kept connections, and checks of their callbacks: connected() and lost() in
+ * turn, for the same connection, with epochs that grow by one.
  */
 #include <linux/delay.h>
 #include <linux/random.h>
@@ -16,22 +15,22 @@
 /**
  * struct ktest_again - a name for a krdma_again
  * @link: in ktest_agains, under ktest_agains_lock
- * @ref: the list holds one, a command that uses it one
- * @name: what commands call it
- * @linger_ms: how long callbacks take
- * @lends: messages come by callback
- * @lock: protects @again; whoever takes that out stops it
- * @again: what it is about, NULL: stopped
+ * @ref: references: one of the list, one of each command that uses it
+ * @name: its name in commands
+ * @linger_ms: duration of callbacks, in ms
+ * @lends: messages arrive by callback
+ * @lock: protects @again; the task that removes that stops it
+ * @again: kept connection, NULL: stopped
  *
  * Written by callbacks, one at a time:
- * @up: connected() came, and lost() did not yet
- * @epoch: of the last connection
- * @connected: how often connected() came
- * @lost: how often lost() came
- * @wrong: callbacks that should not have come, or not so
- * @reason: of the last lost()
+ * @up: connected() was called, and lost() not yet
+ * @epoch: epoch of the last connection
+ * @connected: number of calls of connected()
+ * @lost: number of calls of lost()
+ * @wrong: number of unexpected calls
+ * @reason: reason of the last lost()
  *
- * @received: messages that were lent
+ * @received: number of messages that arrived by callback
  */
 struct ktest_again {
 	struct list_head link;
@@ -63,7 +62,7 @@ static void ktest_again_connected(struct krdma_again *again,
 	if (a->up || epoch != a->epoch + 1 ||
 	    krdma_again_epoch(again) != epoch)
 		a->wrong++;
-	/* Nobody can wait for what is lent. */
+	/* Calls cannot wait for messages that arrive by callback. */
 	if (a->lends && krdma_receive_len(cb, NULL, 0, 1) != -EINVAL)
 		a->wrong++;
 	a->up = cb;
@@ -73,7 +72,7 @@ static void ktest_again_connected(struct krdma_again *again,
 		msleep(a->linger_ms);
 }
 
-/* The connection is over by now, but still there. */
+/* The connection is closed, and not freed yet. */
 static void ktest_again_lost(struct krdma_again *again, struct krdma_cb *cb,
 			     int reason)
 {
@@ -138,7 +137,7 @@ static struct ktest_again *ktest_again_alloc(const char *name, u32 linger_ms)
 	return a;
 }
 
-/* Put by the caller. */
+/* The caller puts the reference. */
 static struct ktest_again *ktest_again_find(const char *name)
 {
 	struct ktest_again *a, *found = NULL;
@@ -176,7 +175,7 @@ static int ktest_again_start(struct ktest_ctx *ctx,
 	if (ret)
 		return ret;
 	again = krdma_again_start((struct sockaddr *)&dst, &p, &owner);
-	/* What they point to must not matter any more. */
+	/* krdma must not use the addresses after the call. */
 	memset(&dst, 0xee, sizeof(dst));
 	memset(&src, 0xee, sizeof(src));
 	if (IS_ERR(again))
@@ -233,13 +232,13 @@ static struct krdma_cb *ktest_again_get_cb(struct ktest_again *a, bool *stopped)
 	return cb;
 }
 
-/* Wrong data and a wrong count are never the connection's end. */
+/* The end of a connection does not excuse wrong data or a wrong count. */
 static bool ktest_again_may_fail(struct krdma_cb *cb, int error)
 {
 	return error != -EBADMSG && error != -EPROTO && !krdma_is_established(cb);
 }
 
-/* Failures are fine where the connection is over, and nowhere else. */
+/* Requests may fail only if the connection is closed. */
 static int ktest_again_pump(struct ktest_again *a, struct ktest_load *load,
 			    u32 *good, u32 *bad)
 {
@@ -359,7 +358,7 @@ static const struct {
 
 /*
  * kept drop NAME: end the connection; kept kick NAME; kept pump NAME: write and
- * read until it is stopped; kept show NAME; kept stop NAME, once only
+ * read until it is stopped; kept show NAME; kept stop NAME
  */
 int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -375,7 +374,7 @@ int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* Stop it after a random time, half of them kicked once or dropped on the way. */
+/* Stop it after a random time, half of them after a kick or a drop. */
 static int ktest_brief_life(struct ktest_ctx *ctx,
 			    const struct ktest_args *args,
 			    struct ktest_again *a, u32 max_us)
@@ -397,7 +396,7 @@ static int ktest_brief_life(struct ktest_ctx *ctx,
 
 /*
  * brief HOST PORT N [us=U] [option=value]...: start and stop N of them, one after
- * the other, each within U microseconds. Says how many were connected
+ * the other, each within U microseconds. Print the number of connected ones.
  */
 int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -420,7 +419,7 @@ int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* Of those that are left when the module goes. */
+/* Stop those that are left when the module is unloaded. */
 void ktest_again_end(void)
 {
 	struct ktest_again *a, *next;

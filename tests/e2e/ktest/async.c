@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests by callback: many at a time, of all kinds of memory, each of which
- * must be over exactly once and in the order of posting.
+ * must complete exactly once and in the order of posting.
  */
 #include <linux/bvec.h>
 #include <linux/completion.h>
@@ -18,7 +18,7 @@
 #define KTEST_ASYNC_MAX 8192
 #define KTEST_ASYNC_PAGES 32
 
-/* One request, its memory as the different kinds want it, and what became of it. */
+/* A request, its memory in the form of its kind, and its result. */
 struct ktest_async {
 	struct krdma_req req;
 	struct ktest_asyncs *all;
@@ -73,13 +73,13 @@ static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
 	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
 }
 
-/* Is the result in its memory? */
+/* Does the request return data? */
 static bool ktest_async_is_answered(const struct ktest_asyncs *all)
 {
 	return all->opcode == KRDMA_READ || ktest_async_is_atomic(all);
 }
 
-/* What is sent is overwritten at once: whoever still sends it will show. */
+/* Overwrite the sent data at once, so that late reads of it are detected. */
 static void ktest_async_done(struct krdma_req *req, int status)
 {
 	struct ktest_async *a = container_of(req, struct ktest_async, req);
@@ -97,7 +97,7 @@ static void ktest_async_done(struct krdma_req *req, int status)
 	spin_unlock_irqrestore(&all->lock, flags);
 }
 
-/* Pages of vmalloc() memory as entries, each no longer than a page. */
+/* Entries for vmalloc() memory, each of at most a page. */
 static u32 ktest_async_entries(struct ktest_async *a, u32 len)
 {
 	void *at = a->buf;
@@ -162,7 +162,7 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 		ktest_fill(a->buf, all->len);
 }
 
-/* In chains; what the first of a chain that is refused gets ends it. */
+/* Post chains until one is refused; return the error of its first request. */
 static int ktest_async_post(struct ktest_asyncs *all)
 {
 	u32 i, k, n;
@@ -181,7 +181,7 @@ static int ktest_async_post(struct ktest_asyncs *all)
 	return 0;
 }
 
-/* Once for a refusal, so nobody else posts in this moment. */
+/* Called once for each refusal, so no other task posts at this time. */
 static void ktest_async_space(struct krdma_cb *cb)
 {
 	struct ktest_slot *slot = cb->context;
@@ -221,7 +221,7 @@ static void ktest_async_set(struct krdma_cb *cb, struct ktest_asyncs *all)
 	} while (busy);
 }
 
-/* In short sleeps: a task in a long one is taken for hung. */
+/* Sleep for short times, or the hung task detector warns. */
 static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 {
 	while (seconds--)
@@ -230,7 +230,9 @@ static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 	return false;
 }
 
-/* Those that were taken; they end, for the connection does if they do not. */
+/*
+ * Wait for posted requests; the end of the connection ends them at the latest.
+ */
 static int ktest_async_wait(struct ktest_asyncs *all)
 {
 	unsigned long flags;
@@ -245,7 +247,7 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 	if (!ktest_async_all_over(all, 60)) {
 		krdma_disconnect(all->cb);
 		ret = -ETIMEDOUT;
-		/* From here on the callback posts nothing. */
+		/* After this the callback posts no request. */
 		if (all->refill)
 			ktest_async_set(all->cb, NULL);
 		spin_lock_irqsave(&all->lock, flags);
@@ -255,7 +257,7 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 		spin_unlock_irqrestore(&all->lock, flags);
 		wait_for_completion(&all->over);
 	}
-	/* @all goes: until the last of them has left the lock. */
+	/* Before @all is freed, wait until the last callback has unlocked. */
 	spin_lock_irqsave(&all->lock, flags);
 	spin_unlock_irqrestore(&all->lock, flags);
 	return ret;
@@ -271,7 +273,7 @@ static int ktest_async_check_data(const struct ktest_asyncs *all,
 	return 0;
 }
 
-/* Once, in order, and with the data that belongs there. */
+/* Check that each completed once, in order, and with its data. */
 static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 {
 	int ret = 0;
@@ -295,9 +297,9 @@ static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 }
 
 /*
- * The adapter reads the headers of messages, so they cannot be in memory of
- * vmalloc(). kvcalloc() takes that if kmalloc() fails, which failslab does to
- * short lists as well: these get -ENOMEM instead.
+ * The adapter reads the headers of messages, so they cannot be in vmalloc()
+ * memory, which kvcalloc() uses if kmalloc() fails. With failslab kmalloc()
+ * fails for short lists as well, so return -ENOMEM for these instead.
  */
 static struct ktest_async *ktest_async_list(u32 n)
 {
@@ -368,7 +370,7 @@ static int ktest_name(const char * const *names, int n, const char *name)
 	return -EINVAL;
 }
 
-/* Written with immediate data is what the server of tell.c has. */
+/* WRITEs with immediate data go to the memory of the server of tell.c. */
 static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 {
 	struct krdma_remote *remote;
@@ -389,9 +391,10 @@ static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 
 /*
  * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [fence=1] [refill=1]: N
- * requests of LEN bytes each. Says how many succeeded; the result is the first
- * that did not, or -EPROTO if one was not over exactly once and in its turn.
- * refill: of a slot with space=1; what is refused is posted by the callback.
+ * requests of LEN bytes each. Print the number of successful ones; the result
+ * is the first error, or -EPROTO if one did not complete exactly once and in
+ * order. refill: for a slot with space=1: its callback posts refused requests
+ * again.
  */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,
 		   struct krdma_cb *cb)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Command lines of krdma_test, and the commands that make and end things. */
+/* Command lines of krdma_test, and commands that create and release objects. */
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -11,7 +11,7 @@
 
 #define KTEST_WORDS 24
 
-/* The word behind the command's name; "" if there are fewer. */
+/* Word @i of the command; "" if there are fewer. */
 const char *ktest_arg(const struct ktest_args *args, int i)
 {
 	return i < args->n ? args->words[i] : "";
@@ -82,7 +82,7 @@ static int ktest_fill_source(const struct ktest_args *args, struct net *net,
 	return krdma_parse_addr(net, host, NULL, src);
 }
 
-/* Hexadecimal digits become bytes where they are. Return: how many bytes. */
+/* Convert hexadecimal digits to bytes in place. Return: number of bytes. */
 static u32 ktest_unhex(char *hex)
 {
 	u32 n = 0;
@@ -179,7 +179,9 @@ static void ktest_say_reject(struct ktest_ctx *ctx, struct krdma_cb *cb)
 			 rej.reason, rej.private_data_len, rej.private_data);
 }
 
-/* As a consumer does: what cannot connect is released by the same task. */
+/*
+ * If connecting fails, the same task releases the connection, as consumers do.
+ */
 static int ktest_connect(struct ktest_ctx *ctx, struct ktest_slot *slot,
 			 struct krdma_cb *cb, const struct sockaddr *dst)
 {
@@ -226,7 +228,7 @@ static int ktest_connect_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/* Run a call on the slot of that name, which is made if there is none. */
+/* Run a call on the slot of that name, which is created if there is none. */
 int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  ktest_slot_call call)
 {
@@ -253,7 +255,7 @@ static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
-/* nothing: calls that want an address get none; how many took it */
+/* nothing: make calls without an address; the result is the number accepted */
 static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct krdma_again_params owner = { .size = sizeof(owner) };
@@ -273,14 +275,14 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	return taken;
 }
 
-/* config BYTES: of this module, for "plain" and for what is made by "simple=1" */
+/* config BYTES: krdma_config() of this module, for "plain" and "simple=1" */
 static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	krdma_config(ktest_number(args, 1, 0));
 	return 0;
 }
 
-/* slot NAME: make a name, so that connecting needs no memory for that */
+/* slot NAME: create a slot, so that connecting does not allocate it */
 static int ktest_cmd_slot(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_nothing);
@@ -375,7 +377,7 @@ static int ktest_cmd_accept(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ktest_on_slot(ctx, args, ktest_accept_slot);
 }
 
-/* request NAME LISTENER [TIMEOUT_MS]: like accept, but does not answer */
+/* request NAME LISTENER [TIMEOUT_MS]: like accept, without an answer */
 static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_request_slot);
@@ -405,7 +407,7 @@ static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
 
 /*
  * answer NAME [TEXT] [raw=1 [shared_cq=1] [comp_vector=V] [send_depth=N]
- * [recv_depth=N] [pause_us=N]]: accept what "request" got
+ * [recv_depth=N] [pause_us=N]]: accept the request in the slot
  */
 static int ktest_answer_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
@@ -451,7 +453,7 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/* flushed NAME: as if its owner, in raw mode, had seen a work request flushed */
+/* flushed NAME: report a flushed work request, as the owner in raw mode does */
 static int ktest_flushed_slot(struct ktest_slot *slot,
 			      const struct ktest_args *args)
 {
@@ -464,7 +466,7 @@ static int ktest_flushed_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/* reset NAME: its queue pair refuses what is posted from now on */
+/* reset NAME: from now on its queue pair refuses work requests */
 static int ktest_reset_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
 {
@@ -475,7 +477,7 @@ static int ktest_reset_slot(struct ktest_slot *slot,
 
 	if (!cb)
 		return -ENOTCONN;
-	/* Out of RESET it could not be drained. */
+	/* A QP in RESET cannot be drained. */
 	ret = ib_modify_qp(cb->qp, &reset, IB_QP_STATE) ?:
 	      ib_modify_qp(cb->qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
@@ -484,8 +486,8 @@ static int ktest_reset_slot(struct ktest_slot *slot,
 }
 
 /*
- * moved NAME: as if the bonding interface of this listener's address used
- * another port now
+ * moved NAME: act as if the bonding interface with this listener's address had
+ * switched to another port
  */
 static int ktest_moved_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
@@ -520,7 +522,7 @@ static int ktest_close_slot(struct ktest_slot *slot,
 	return ret;
 }
 
-/* reason NAME: what the peer gave to krdma_close(), -ENOENT if nothing */
+/* reason NAME: reason that the peer gave to krdma_close(), or -ENOENT */
 static int ktest_reason_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
 {
@@ -543,11 +545,11 @@ static int ktest_release_slot(struct ktest_slot *slot,
 	fsleep(ktest_option(args, "pause_us", 0));
 	ret = ktest_slot_release(slot);
 	ktest_slot_forget(slot);
-	/* Nothing to release after a failed call: the name was all there was. */
+	/* After a failed call there is no object to release. */
 	return ret == -ENOTCONN ? 0 : ret;
 }
 
-/* Commands that need a slot which exists: answer, reject, ... NAME */
+/* Commands on an existing slot: answer, reject, ... NAME */
 static const struct {
 	const char *name;
 	int (*run)(struct ktest_slot *slot, const struct ktest_args *args);
@@ -632,7 +634,7 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ktest_dispatch_slot(ctx, args);
 }
 
-/* @line is torn into words. */
+/* Splits @line into words. */
 int ktest_run(struct ktest_ctx *ctx, char *line)
 {
 	char *words[KTEST_WORDS], *word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Domains of trust: an option domain=N names one, which is made at its first use. */
+/* Domains of trust; the first use of the option domain=N creates domain N. */
 #include <linux/mutex.h>
 
 #include "priv.h"
@@ -9,7 +9,7 @@
 static struct krdma_domain *ktest_domains[KTEST_DOMAINS];
 static DEFINE_MUTEX(ktest_domains_lock); /* ktest_domains */
 
-/* Put by "undomain", or with the module. */
+/* "undomain" or unloading the module puts the reference. */
 struct krdma_domain *ktest_domain(u32 i)
 {
 	struct krdma_domain *domain;
@@ -36,7 +36,7 @@ void ktest_domains_end(void)
 	mutex_unlock(&ktest_domains_lock);
 }
 
-/* undomain: put them all; connections that have them go on */
+/* undomain: put all of them; connections in a domain continue */
 int ktest_cmd_undomain(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	ktest_domains_end();

@@ -65,7 +65,7 @@ static int ktest_early_post(struct ktest_early *early)
 	ret = krdma_post(early->cb, &early->req);
 	if (ret)
 		return ret;
-	/* Every request that was taken ends. */
+	/* Every posted request completes. */
 	wait_for_completion(&early->done);
 	return early->status;
 }
@@ -98,7 +98,7 @@ static int ktest_early_thread(void *data)
 	return 0;
 }
 
-/* Connect to @address, or accept the request that @cb is if that is NULL. */
+/* Connect to @address, or, if that is NULL, accept the request @cb. */
 static int ktest_early_run(struct ktest_early *early,
 			   const struct sockaddr *address, u32 *refused)
 {
@@ -122,7 +122,7 @@ static int ktest_early_run(struct ktest_early *early,
 	return ret;
 }
 
-/* The message of the other side's early task, which may have ended already. */
+/* Receive the message of the other side's early task. */
 static int ktest_early_receive(struct krdma_cb *cb, u8 *buf)
 {
 	int ret = krdma_receive_len(cb, buf, KTEST_EARLY_LEN, KTEST_EARLY_MS);
@@ -134,8 +134,8 @@ static int ktest_early_receive(struct krdma_cb *cb, u8 *buf)
 
 /*
  * The acceptor sends once more when its early message is acknowledged, and the
- * client waits for that: with its QP it takes away the ACK that its adapter may
- * still owe. For the same reason the result of the last message does not matter.
+ * client waits for that: destroying its QP could drop the ACK that its adapter
+ * still owes. For the same reason the result of the last message is ignored.
  */
 static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hold up the RDMA CM, so that states can be seen which else last microseconds.
+ * Hold up the RDMA CM, to stretch states that usually last microseconds.
  *
  * The CM resolves the routes of RoCE and iWARP in one ordered workqueue
  * (cma_resolve_iboe_route(), cma_resolve_iw_route()), and calls its users from
@@ -21,7 +21,7 @@ static struct {
 	.lock = __MUTEX_INITIALIZER(ktest_held.lock),
 };
 
-/* The one who waits for begun holds the lock. */
+/* The task that waits for begun holds the lock. */
 static int ktest_hold_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -78,8 +78,8 @@ void ktest_hold_end(void)
 }
 
 /*
- * holdup MS HOST PORT: from now on, and for so long, no route is resolved; HOST
- * must be one that can be. holdup 0: the end of it.
+ * holdup MS HOST PORT: no route is resolved for MS from now on; the address of
+ * HOST must be resolvable. holdup 0: end it.
  */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args)
 {

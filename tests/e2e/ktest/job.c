@@ -42,7 +42,7 @@ static void ktest_job_free(struct ktest_job *job)
 	kfree(job);
 }
 
-/* The words behind "kthread JOB", as one line again. */
+/* Join the words behind "kthread JOB" to a line. */
 static char *ktest_job_line(const struct ktest_args *args)
 {
 	size_t size = 1, len = 0;
@@ -115,7 +115,7 @@ static struct ktest_job *ktest_job_take(const char *name)
 	return found;
 }
 
-/* stop JOB: kthread_stop() it if it still runs; the result is the command's */
+/* stop JOB: kthread_stop() it if it still runs; return the command's result */
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_job *job;

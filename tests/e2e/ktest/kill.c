@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands that do harm: SIGKILL in a chosen state, failing allocations. */
+/* SIGKILL in a chosen state, and failing allocations. */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/pid.h>
@@ -14,9 +14,10 @@ static bool ktest_state_is(struct krdma_cb *cb, const char *wanted)
 }
 
 /*
- * The connection in the wanted state, with a reference; NULL if never seen.
- * Busy, for some states last microseconds. What was in the slot once is looked
- * at until the end, for whoever releases it takes it out of there.
+ * Return the connection in the wanted state, with a reference; NULL if it never
+ * has that state. Polls without sleeping, because some states last
+ * microseconds. Keeps polling a connection that a release has removed from the
+ * slot.
  */
 static struct krdma_cb *ktest_await(struct ktest_slot *slot, const char *wanted,
 				    u32 timeout_ms)
@@ -50,7 +51,7 @@ static int ktest_kill_pid(u32 number)
 
 /*
  * kill NAME PID [STATE [TIMEOUT_MS [DELAY_US]]]: kill a process as soon as the
- * slot's object is in that state, "any": at once; says which state it was.
+ * slot's object is in that state, "any": at once. Print the state.
  */
 int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -115,9 +116,9 @@ static u32 ktest_fail_nth_left(void)
 #endif
 
 /*
- * failnth N COMMAND...: the Nth allocation of this task in the command fails;
- * says whether there were so many. Inside the kernel and not through
- * /proc/self/fail-nth, because a shell's own allocations would count there.
+ * failnth N COMMAND...: let the Nth allocation of this task in the command
+ * fail, and print whether there were N. In the kernel, because /proc/self/fail-
+ * nth would count the allocations of the shell as well.
  */
 int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -2,12 +2,12 @@
 /*
  * Hold up a completion handler after its last completion.
  *
- * In softirq it says that it is done with its CQ before it asks the device for
- * the next completion (ib_poll_handler()), and whoever frees the CQ waits only
- * until it has said so. For that to go wrong between two lines a virtual
- * processor must be scheduled away. Here the device is slow to answer: its
- * req_notify_cq is ours. And when a QP is destroyed, with which all completions
- * have been handled, it tells its CQ on another processor that there is one.
+ * In softirq the handler completes its irq_poll before it rearms the CQ
+ * (ib_poll_handler()), and freeing the CQ waits only for the irq_poll. The race
+ * needs a virtual processor that is descheduled between these two lines. This
+ * test widens it: it replaces req_notify_cq of the device by a slow one. And
+ * when a QP is destroyed, whose completions have all been handled, it notifies
+ * its CQ of a completion on another processor.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -20,10 +20,10 @@
 #include "priv.h"
 
 /**
- * struct ktest_late_cpu - what handlers do on a processor
- * @held: CQ of the one that is held up; NULL: there is none, or its CQ is gone
- * @last: CQ of the last one that went on, to compare with only
- * @done: jiffies when that was
+ * struct ktest_late_cpu - delayed handler on a processor
+ * @held: CQ of the delayed handler; NULL: there is none, or its CQ is destroyed
+ * @last: CQ of the last handler that has continued; only for comparing
+ * @done: time when that continued, in jiffies
  */
 struct ktest_late_cpu {
 	const struct ib_cq *held;
@@ -53,7 +53,7 @@ static int ktest_late_notify(struct ib_cq *cq, enum ib_cq_notify_flags flags)
 	cpu = this_cpu_ptr(&ktest_late_cpus);
 	WRITE_ONCE(cpu->held, cq);
 	mdelay(ktest_late.ms);
-	/* If it has been destroyed there is nobody to ask. */
+	/* Do not call the driver if the CQ has been destroyed. */
 	if (cmpxchg(&cpu->held, cq, NULL) != cq)
 		return 0;
 	WRITE_ONCE(cpu->done, jiffies);
@@ -119,7 +119,7 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	atomic_set(&ktest_late.early, 0);
 	atomic_set(&ktest_late.near, 0);
 	ktest_late.ibdev = ibdev;
-	/* Who sees these sees what they need. */
+	/* Tasks that see these functions see the data that they use. */
 	smp_wmb();
 	ibdev->ops.req_notify_cq = ktest_late_notify;
 	ibdev->ops.destroy_cq = ktest_late_destroy_cq;
@@ -127,15 +127,15 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	return 0;
 }
 
-/* late NAME MS: handlers of this connection's device are MS late, with what else uses it */
+/* late NAME MS: delay all handlers of this connection's device by MS */
 int ktest_do_late(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	return ktest_late_begin(cb->qp->device, ktest_number(args, 2, 1));
 }
 
 /*
- * intime: as it was before. Prints how many CQs were destroyed while a handler
- * was held up, and how many soon after one had gone on.
+ * intime: end the delay. Print the number of CQs that were destroyed while a
+ * handler was delayed, and the number destroyed soon after one had continued.
  */
 int ktest_cmd_intime(struct ktest_ctx *ctx, struct ktest_args *args)
 {

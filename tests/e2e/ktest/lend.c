@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages by callback: a server that checks what it is lent, keeps some of it
- * for a while, and answers each message with what it was; and a client that
- * sends and compares.
+ * Messages by callback: a server that checks messages, keeps some of them for a
+ * while, and answers each with its number and length; and a client that sends
+ * and compares.
  */
 #include <linux/slab.h>
 
@@ -10,7 +10,7 @@
 
 #define KTEST_LEND_KEEP 512
 
-/* What the server says of a message. */
+/* Answer of the server to a message. */
 struct ktest_answer {
 	__le32 number;
 	__le32 len;
@@ -29,7 +29,7 @@ struct ktest_lent {
 };
 
 /**
- * struct ktest_reply - an answer on its way
+ * struct ktest_reply - an answer in flight
  * @req: the request
  * @answer: its data
  */
@@ -39,15 +39,15 @@ struct ktest_reply {
 };
 
 /**
- * struct ktest_lender - the one connection whose messages come by callback
+ * struct ktest_lender - the one connection with messages by callback
  * @lock: protects @kept, @nkept, @keep, @number
  * @kept: struct ktest_lent
- * @nkept: how many
- * @keep: how many to keep; the oldest goes back first
- * @number: of the next message
- * @bad: messages that were not what they should be
- * @unanswered: answers that could not be posted, or failed
- * @running: callbacks that run; more than one is a failure
+ * @nkept: number of kept messages
+ * @keep: number of messages to keep; the oldest is returned first
+ * @number: number of the next message
+ * @bad: number of messages with wrong data
+ * @unanswered: number of answers that were refused or failed
+ * @running: number of running callbacks; more than one is a failure
  */
 static struct ktest_lender {
 	spinlock_t lock; /* see above */
@@ -63,7 +63,7 @@ static struct ktest_lender {
 	.kept = LIST_HEAD_INIT(ktest_lender.kept),
 };
 
-/* All but @keep of them. */
+/* Return all messages except the last @keep. */
 void ktest_lend_give_back(u32 keep)
 {
 	struct ktest_lent *lent;
@@ -77,7 +77,7 @@ void ktest_lend_give_back(u32 keep)
 						struct ktest_lent, link);
 			list_del(&lent->link);
 			ktest_lender.nkept--;
-			/* Under a spinlock, because that is allowed. */
+			/* Test that this is allowed under a spinlock. */
 			krdma_loan_return(lent->loan);
 		}
 		spin_unlock_irqrestore(&ktest_lender.lock, flags);
@@ -154,8 +154,8 @@ void ktest_lend_receive(struct krdma_cb *cb, struct krdma_loan *loan)
 }
 
 /*
- * lend [KEEP]: how the messages of "server HOST PORT lend=1" were; with KEEP,
- * begin to count anew, and keep so many before the oldest is given back
+ * lend [KEEP]: print the counts of messages of "server HOST PORT lend=1"; with
+ * KEEP, reset them, and keep that many messages before the oldest is returned
  */
 int ktest_cmd_lend(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -192,15 +192,15 @@ static int ktest_talk_answer(struct krdma_cb *cb, u32 number, u32 len)
 	return 0;
 }
 
-/* Lengths that anybody can compute: small ones, long ones, all between. */
+/* Lengths that both sides compute: short ones, long ones, and all between. */
 static u32 ktest_talk_len(u32 i, u32 max)
 {
 	return max ? (i * 2654435761U >> 7) % ((i % 3 ? max : 300) + 1) : 0;
 }
 
 /*
- * talk NAME N MAX WINDOW: N messages of up to MAX bytes to a server that lends,
- * WINDOW of them before the first answer is looked at
+ * talk NAME N MAX WINDOW: send N messages of up to MAX bytes to a server with
+ * lend=1, WINDOW of them before the first answer is received
  */
 int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  struct krdma_cb *cb, u8 *buf)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Load on the peer's shown buffer that knows what must be there. Each write has
- * other data and goes to another place, reads look at any place: so a write that
- * was lost, or one that comes late over a newer one, shows. Of requests by
- * callback each must be over exactly once.
+ * Load on the peer's shown buffer, with a copy of its contents. Each write has
+ * other data and goes to another place, and reads check random places. So a
+ * lost write, or a write that arrives late over a newer one, is detected. Each
+ * request by callback must complete exactly once.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
@@ -24,19 +24,19 @@ struct ktest_load_req {
 };
 
 /**
- * struct ktest_load - one who writes and reads, and nobody else does there
- * @cb: whose peer's memory it is; a reference, so that no other is at its address
- * @image: what must be there
- * @buf: of one operation
- * @len: bytes of that
- * @max: the most that @image can be
- * @size: what it is
+ * struct ktest_load - the only writer and reader of a shown buffer
+ * @cb: connection; a reference, so that its address is not reused
+ * @image: expected contents of the buffer
+ * @buf: data of one operation
+ * @len: size of @buf, in bytes
+ * @max: maximum of @size, in bytes
+ * @size: size of @image, in bytes
  * @round: number in the data
- * @reqs: NULL: none
- * @left: of them, not over yet
- * @over: none is left
- * @posted: requests that krdma took
- * @done: how often done() was called
+ * @reqs: requests, or NULL
+ * @left: number of requests in flight
+ * @over: all requests have completed
+ * @posted: number of requests that krdma accepted
+ * @done: number of calls of done()
  */
 struct ktest_load {
 	struct krdma_cb *cb;
@@ -65,7 +65,7 @@ static void ktest_load_done(struct krdma_req *req, int status)
 		complete(&load->over);
 }
 
-/* @len: of an operation; @requests: also those of krdma_post() */
+/* @len: length of an operation; @requests: use krdma_post() as well */
 struct ktest_load *ktest_load_begin(u32 len, bool requests)
 {
 	struct ktest_load *load = kzalloc(sizeof(*load), GFP_KERNEL);
@@ -87,7 +87,7 @@ struct ktest_load *ktest_load_begin(u32 len, bool requests)
 	return load;
 }
 
-/* Return: 0, or -EPROTO: a request was not over exactly once. */
+/* Return: 0, or -EPROTO: a request did not complete exactly once. */
 int ktest_load_end(struct ktest_load *load, u32 *requests)
 {
 	int ret = atomic_read(&load->done) == load->posted ? 0 : -EPROTO;
@@ -114,9 +114,9 @@ static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
 }
 
 /*
- * Use that one from now on. The memory of a new connection is zero: who looks
- * there first would take what came from an older one for right. With @known it
- * is not new, but nobody else writes any more.
+ * Use @cb from now on. The buffer of a new connection is zero. Do not read the
+ * image from it, which would accept late writes of an older connection. @known:
+ * the buffer is not new and has no other writer, so read the image.
  */
 int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
 {
@@ -134,7 +134,7 @@ int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
 	return 0;
 }
 
-/* Data for any place, which is there from now on. */
+/* Write new data into a random place of the image. */
 static u32 ktest_load_place(struct ktest_load *load, u8 *data, u32 len)
 {
 	u32 offset = get_random_u32() % (load->size - len + 1);
@@ -165,7 +165,7 @@ static void ktest_load_fill(struct ktest_load *load, u32 i)
 	};
 }
 
-/* In short sleeps: a task in a long one is taken for hung. */
+/* Sleep for short times, or the hung task detector warns. */
 static int ktest_load_wait(struct ktest_load *load)
 {
 	u32 seconds;
@@ -191,13 +191,13 @@ static int ktest_load_judge(const struct ktest_load *load)
 	return ret;
 }
 
-/* Filled in the order of the chain: where two meet, the later one stays. */
+/* Filled in the order of the chain: if two overlap, the later one counts. */
 static int ktest_load_post(struct ktest_load *load)
 {
 	int ret;
 	u32 i;
 
-	/* One that was over twice may have been so after the last look. */
+	/* A second completion may have come after the wait. */
 	if (atomic_read(&load->done) != load->posted)
 		return -EPROTO;
 	for (i = 0; i < KTEST_LOAD_REQS; i++)
@@ -212,7 +212,7 @@ static int ktest_load_post(struct ktest_load *load)
 	return ktest_load_judge(load) ?: ret;
 }
 
-/* Return: 0, -EBADMSG: other data; -EPROTO: see ktest_load_end(); or why not. */
+/* Return: 0, -EBADMSG: wrong data, -EPROTO: see above, or another error. */
 int ktest_load_round(struct ktest_load *load, u32 timeout_ms)
 {
 	u32 offset = ktest_load_place(load, load->buf, load->len);

@@ -12,14 +12,14 @@
 #define KTEST_LONG_MAX SZ_1G
 #define KTEST_OWN_SIZE (256 * 1024)
 
-/* A module's own data: neither linear nor from vmalloc(). */
+/* Static data of the module: neither linear nor vmalloc() memory. */
 static u8 ktest_own[KTEST_OWN_SIZE];
 
 /**
- * struct ktest_memory - where a message is
+ * struct ktest_memory - memory of a message
  * @kind: vmalloc, kmalloc or own
- * @base: the memory
- * @data: where in it
+ * @base: begin of the memory
+ * @data: begin of the message in it
  */
 struct ktest_memory {
 	const char *kind;
@@ -54,8 +54,8 @@ static void ktest_memory_put(const struct ktest_memory *memory)
 }
 
 /*
- * NAME LEN [TIMEOUT_MS] [mem=vmalloc|kmalloc|own] [at=OFFSET]: the memory is
- * overwritten as soon as the call is over, so whoever still reads it will know.
+ * NAME LEN [TIMEOUT_MS] [mem=vmalloc|kmalloc|own] [at=OFFSET]: overwrite the
+ * memory when the call returns, so that late reads of it are detected.
  */
 int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -78,7 +78,7 @@ int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb)
 
 #define KTEST_PIECES 16384
 
-/* Odd lengths; some entries are empty. All of it if that is not too long. */
+/* Odd lengths, some of them 0; the full length if it is at most @max. */
 static u32 ktest_piece(u32 i, u32 max, u32 left)
 {
 	if (left <= max && !i)
@@ -120,7 +120,7 @@ static int ktest_send_pieces(const struct ktest_args *args, struct krdma_cb *cb,
 	u32 max = ktest_option(args, "piece", 1000), skip, n;
 	struct iov_iter iter;
 
-	/* The iterator has advanced beyond bytes that are not sent. */
+	/* Advance the iterator beyond bytes that are not sent. */
 	skip = min(len, ktest_option(args, "skip", 0));
 	if (ktest_option(args, "bvec", 0)) {
 		n = ktest_pieces_bvec(pieces, data - skip, len + skip, max);
@@ -136,9 +136,9 @@ static int ktest_send_pieces(const struct ktest_args *args, struct krdma_cb *cb,
 }
 
 /*
- * NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N] [fill=1]: a message out of
- * pieces of up to MAX bytes, of an iterator that has advanced by N bytes; fill:
- * one that is to be filled. The memory is overwritten as for longsend.
+ * NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N] [fill=1]: send from
+ * pieces of up to MAX bytes, by an iterator that has advanced by N bytes; fill:
+ * an iterator for reading. The memory is overwritten as for longsend.
  */
 int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb)
 {

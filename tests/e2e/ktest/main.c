@@ -23,8 +23,8 @@ static const char * const ktest_roles[] = { "client", "listener", "accepted" };
 
 /**
  * struct ktest_file - an open /proc/krdma_test
- * @text: what read() gives, NULL: the list of slots, made at the first read
- * @pos: how much of it was read
+ * @text: text for read(); NULL: the first read() creates the list of slots
+ * @pos: number of bytes that were read
  */
 struct ktest_file {
 	char *text;
@@ -56,7 +56,7 @@ static struct ktest_slot *ktest_slot_find_locked(const struct ktest_ctx *ctx,
 	return NULL;
 }
 
-/* Put by the caller. */
+/* The caller puts the reference. */
 struct ktest_slot *ktest_slot_find(const struct ktest_ctx *ctx,
 				   const char *name)
 {
@@ -87,7 +87,7 @@ static struct ktest_slot *ktest_slot_alloc(const struct ktest_ctx *ctx,
 	return slot;
 }
 
-/* The one of that name, or a new one; put by the caller. */
+/* The slot of that name, or a new one; the caller puts the reference. */
 struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
 				   const char *name)
 {
@@ -103,7 +103,7 @@ struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
 	return slot ?: ERR_PTR(-ENOMEM);
 }
 
-/* Take the name away; commands that still run keep the memory. */
+/* Remove the slot from the list; running commands hold references. */
 void ktest_slot_forget(struct ktest_slot *slot)
 {
 	bool listed;
@@ -116,7 +116,7 @@ void ktest_slot_forget(struct ktest_slot *slot)
 		ktest_slot_put(slot);
 }
 
-/* The slot's reference of @cb is put by whoever releases it. */
+/* The task that releases @cb puts the slot's reference. */
 int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 {
 	int ret = 0;
@@ -132,7 +132,7 @@ int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 	return ret;
 }
 
-/* With a reference that the caller puts. */
+/* Return it with a reference that the caller puts. */
 struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
@@ -145,7 +145,7 @@ struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 	return cb;
 }
 
-/* Whoever gets it releases it; so that happens once. */
+/* The caller releases the result; only one caller gets it. */
 struct krdma_cb *ktest_slot_take_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
@@ -287,7 +287,7 @@ static void __exit ktest_exit(void)
 {
 	struct ktest_slot *slot, *next;
 
-	/* Waits for commands that run. */
+	/* Waits for running commands. */
 	remove_proc_entry("krdma_test", NULL);
 	ktest_jobs_stop();
 	ktest_late_end();

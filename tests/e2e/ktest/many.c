@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server that has no thread, and many clients in one task: connections that
- * are made, accepted and ended by callbacks.
+ * A server without a thread, and many clients in one task: connections that are
+ * established, accepted and released by callbacks.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -27,7 +27,7 @@ static struct {
 	.cbs_lock = __SPIN_LOCK_UNLOCKED(ktest_server.cbs_lock),
 };
 
-/* Callbacks in which allocations may begin I/O. */
+/* Count callbacks in which allocations may start I/O. */
 static void ktest_server_note_io(void)
 {
 	if (!(current->flags & PF_MEMALLOC_NOIO))
@@ -50,7 +50,7 @@ static bool ktest_server_replace(struct krdma_cb *old, struct krdma_cb *new)
 	return found;
 }
 
-/* Whoever takes it out of the table releases it. */
+/* The task that removes it from the table releases it. */
 static bool ktest_server_release(struct krdma_cb *cb)
 {
 	bool found = ktest_server_replace(cb, NULL);
@@ -60,7 +60,7 @@ static bool ktest_server_release(struct krdma_cb *cb)
 	return found;
 }
 
-/* In the table before it is accepted: "server end" must find it. */
+/* Add it to the table before accepting it: "server end" must find it. */
 static int ktest_server_accept(struct krdma_cb *cb)
 {
 	int ret;
@@ -75,7 +75,7 @@ static int ktest_server_accept(struct krdma_cb *cb)
 	return ret;
 }
 
-/* Who sends "no" gets it back. */
+/* Reject a client that sends "no", with the same data. */
 static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
 	char data[KRDMA_PRIVATE_DATA_MAX + 1] = "";
@@ -185,9 +185,9 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 }
 
 /*
- * server HOST PORT [lend=1] [linger=MS] [option=value]...: accept whoever comes,
- * with lend=1 answer their messages, see lend.c; its connected callback takes MS;
- * server: how it went; server end: no more, and how it went
+ * server HOST PORT [lend=1] [linger=MS] [option=value]...: accept all clients,
+ * with lend=1 answer their messages, see lend.c; connected() takes MS;
+ * server: print the counts; server end: end the server, and print the counts
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -248,7 +248,7 @@ static int ktest_client_begin(struct ktest_client *client,
 	return krdma_connect_async(client->cb, dst);
 }
 
-/* Everything that was begun ends, so there is no limit of ours. */
+/* Every attempt ends, so wait without a timeout. */
 static int ktest_client_wait(struct ktest_client *client, u8 *buf)
 {
 	int ret;
@@ -265,7 +265,7 @@ static int ktest_client_wait(struct ktest_client *client, u8 *buf)
 	return ret ?: ktest_check(buf, KTEST_CLIENT_LEN);
 }
 
-/* @after_ms: do not wait for them, release them then, whatever they are at. */
+/* @after_ms: release them after that time, in any state, without waiting. */
 static int ktest_clients(struct ktest_client *clients, u32 n, u32 after_ms,
 			 struct krdma_params *p, const struct sockaddr *dst,
 			 u8 *buf)
@@ -290,8 +290,8 @@ static int ktest_clients(struct ktest_client *clients, u32 n, u32 after_ms,
 }
 
 /*
- * clients HOST PORT N [after=MS] [option=value]...: N connections at once, data
- * over each if they are rw=1, and the end of all; the result is the last error
+ * clients HOST PORT N [after=MS] [option=value]...: connect N times at once,
+ * transfer data if rw=1, and release all; the result is the last error
  */
 int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args)
 {

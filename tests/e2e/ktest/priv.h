@@ -7,8 +7,8 @@
  * ("kthread"). write() returns its errno, and read() on the same descriptor
  * its result, "ret ms text". Reading without having written lists the slots.
  *
- * A slot is a name for a connection or a listener. It can be looked at,
- * disconnected and released by other tasks while one waits in a call.
+ * A slot is a name for a connection or a listener. Other tasks can query,
+ * disconnect and release its object while one task waits in a call.
  *
  * Lock order: ktest_mutex alone; ktest_slot.lock alone. Neither is held across
  * a call into krdma, except for the getters.
@@ -32,18 +32,18 @@
 #define KTEST_RAW_LEN 64
 
 /**
- * struct ktest_raw - what the owner of a raw connection has
+ * struct ktest_raw - resources of the owner of a raw connection
  * @mr: allocated in qp_ready, so that removal of the device has to wait for us
- * @buf: source of sends in the first half, sink of receives behind
- * @dma: of @buf
- * @dev: for which @dma is valid, NULL: not mapped
- * @send_cqe: of the one send in flight
- * @recv_cqe: of all receives
- * @sent: completed by the send
- * @status: of the send
- * @received: receives that completed well
- * @lock: protects @over; held over a whole send, so that what it uses stays
- * @over: nothing may be posted any more
+ * @buf: source of sends in the first half, sink of receives in the second
+ * @dma: address of @buf
+ * @dev: device for which @dma is valid, NULL: not mapped
+ * @send_cqe: CQE of the one send in flight
+ * @recv_cqe: CQE of all receives
+ * @sent: completion of the send
+ * @status: status of the send
+ * @received: number of receives that completed without error
+ * @lock: protects @over; held during a send, so that its resources stay
+ * @over: posting is not allowed any more
  */
 struct ktest_raw {
 	struct ib_mr *mr;
@@ -62,19 +62,19 @@ struct ktest_raw {
 /**
  * struct ktest_slot - a name for a krdma_cb
  * @link: in ktest_slots, under ktest_mutex
- * @ref: the list holds one, a command that uses it one, and @cb one (put by
- *	whoever releases that)
- * @net: network namespace of those who call it so; a node may be one of those
- * @name: what commands call it
+ * @ref: references: one of the list, one of each command that uses it, and one
+ *	of @cb (put by the task that releases @cb)
+ * @net: network namespace in which @name is valid; nodes may be namespaces
+ * @name: its name in commands
  * @lock: protects @cb, @asyncs and @in_space
- * @cb: the object; whoever takes it out releases it
- * @ret: of the last call that was made on it
+ * @cb: the object; the task that removes it releases it
+ * @ret: result of the last call on it
  * @closing: reason that the closing callback got, 0: not called
  * @is_raw: @cb is in raw mode
  * @raw: raw mode
- * @pause_us: how long to stay in KRDMA_NEW and in qp_ready
- * @asyncs: requests that the write_space callback goes on to post, or NULL
- * @in_space: callbacks that use @asyncs
+ * @pause_us: time to stay in KRDMA_NEW and in qp_ready, in us
+ * @asyncs: requests that the write_space callback posts, or NULL
+ * @in_space: number of callbacks that use @asyncs
  */
 struct ktest_slot {
 	struct list_head link;
@@ -98,7 +98,7 @@ struct ktest_load;
 /**
  * struct ktest_ctx - one run of a command
  * @net: network namespace of the writer, also when a kernel thread runs it
- * @text: what to print behind the result
+ * @text: text to print behind the result
  */
 struct ktest_ctx {
 	struct net *net;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A raw-mode owner: posts receives and holds an MR from qp_ready on, and gives
- * all back in the closing callback or when it is released, whichever is first.
+ * An owner in raw mode. It posts receives and holds an MR from qp_ready on, and
+ * frees both in the closing callback or at a release, whichever comes first.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -102,14 +102,14 @@ static int ktest_raw_ready(struct krdma_cb *cb)
 	for (i = 0; i < KTEST_RAW_RECVS && !ret; i++)
 		ret = ktest_raw_post_recv(raw, cb);
 	if (ret) {
-		/* krdma calls us no more, and nothing may be in flight. */
+		/* krdma makes no more callbacks; drain receives in flight. */
 		ib_drain_rq(cb->qp);
 		ktest_raw_free(raw);
 	}
 	return ret;
 }
 
-/* The QP flushes, so a send that is waited for ends, and then none follows. */
+/* The QP flushes, so a waiting send completes, and no other one is posted. */
 void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 {
 	struct ktest_raw *raw = &slot->raw;
@@ -122,7 +122,7 @@ void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 	ktest_raw_free(raw);
 }
 
-/* A command may be releasing it at this very moment: one of the two gets it. */
+/* If a command releases it at the same time, only one of the two gets it. */
 static void ktest_raw_closing(struct krdma_cb *cb, int reason)
 {
 	struct ktest_slot *slot = cb->context;
@@ -165,7 +165,7 @@ static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb,
 	ret = ib_post_send(cb->qp, &wr, NULL);
 	if (ret)
 		return ret;
-	/* Completes in any case: the QP is drained before it goes. */
+	/* It always completes: the QP is drained before it is destroyed. */
 	wait_for_completion(&raw->sent);
 	return raw->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
@@ -176,7 +176,7 @@ static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
 	int ret;
 
 	mutex_lock(&raw->lock);
-	/* Not mapped any more once it is over. */
+	/* The buffer is freed when posting is not allowed any more. */
 	if (raw->buf)
 		memset(raw->buf, fill, KTEST_RAW_LEN);
 	ret = ktest_raw_send_locked(raw, cb, len);
@@ -185,8 +185,8 @@ static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
 }
 
 /*
- * rawping NAME N [LEN [FILL]]: N sends of LEN bytes FILL, at most as many as a
- * peer of this kind has receives
+ * rawping NAME N [LEN [FILL]]: send LEN bytes of FILL N times; N must not
+ * exceed the receives of a raw peer
  */
 int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions that come and go, and what a peer can do with one that it was told of.
- * A region of ours, or one of the peer's that was learnt, has a number.
+ * Exposed and withdrawn regions, and access of a peer to a described region.
+ * Each own region, and each described region of the peer, has a number.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
@@ -15,11 +15,13 @@
 
 #define KTEST_REGIONS 16
 #define KTEST_KEYS_MAX 1024
-/* Where in a description the first key is: behind its head and an address. */
+/* Offset of the first key in a description: behind its head and an address. */
 #define KTEST_KEY_AT (16 + 8)
 #define KTEST_DESC_MAX 4096
 
-/* A region, and where its bytes are: @memory is ours, NULL: the region's. */
+/*
+ * A region, and its memory if that is ours; NULL: the region has allocated it.
+ */
 struct ktest_own {
 	struct krdma_region *region;
 	void *memory;
@@ -27,7 +29,7 @@ struct ktest_own {
 	u32 len;
 };
 
-/* By xchg(): whoever takes one out puts it. */
+/* Exchanged by xchg(): the task that removes one puts it. */
 static struct {
 	struct ktest_own *own[KTEST_REGIONS];
 	struct krdma_remote *learnt[KTEST_REGIONS];
@@ -52,7 +54,7 @@ void ktest_regions_end(void)
 	}
 }
 
-/* A page an entry; with a @gap the first entry ends a byte too early. */
+/* One entry for each page; with @gap the first entry ends a byte too early. */
 static struct krdma_region *ktest_region_of_sg(struct krdma_cb *cb,
 					       const struct ktest_own *own,
 					       u32 access, u32 gap)
@@ -95,8 +97,8 @@ static void ktest_free_pages(struct page **pages, u32 n)
 }
 
 /*
- * Linear, and for kvfree(), as vmalloc() gives it; but no page lies behind the
- * one before it, however much memory is free.
+ * Virtually contiguous memory, for kvfree(), as from vmalloc(), of which no two
+ * neighbouring pages are physically contiguous.
  */
 static void *ktest_scattered(u32 len)
 {
@@ -167,7 +169,7 @@ static struct ktest_own *ktest_own_make(const struct ktest_args *args,
 
 /*
  * expose NAME I LEN [access=KRDMA_REMOTE_*] [of=alloc|vmalloc|kmalloc|sg|sg-gap]
- * [skip=BYTES]: a region with a pattern, and a message that describes it
+ * [skip=BYTES]: create a region with a pattern, and send its description
  */
 int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		    struct krdma_cb *cb, u8 *buf)
@@ -191,7 +193,9 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return krdma_send_timeout(cb, buf, size, 10000);
 }
 
-/* withdraw I [revoke=0] [keep=1]: give it up, or only its keys */
+/*
+ * withdraw I [revoke=0] [keep=1]: put it, or with keep=1 only revoke its keys
+ */
 int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -209,7 +213,7 @@ int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* holds I [SEED]: is the pattern there, that of "expose" or of "store" */
+/* holds I [SEED]: check the pattern of "expose" or "store" */
 int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -225,7 +229,7 @@ int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* learn NAME I: take in what "expose" sends */
+/* learn NAME I: receive the description that "expose" sends */
 int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 {
 	struct krdma_remote *remote;
@@ -244,7 +248,7 @@ int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 	return 0;
 }
 
-/* forget I: what was learnt */
+/* forget I: free a description */
 int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -298,7 +302,7 @@ static int ktest_move(struct krdma_cb *cb, enum krdma_opcode opcode,
 	return move.status;
 }
 
-/* Between @local and what was learnt. */
+/* Transfer between @local and the described region @i. */
 static int ktest_move_learnt(struct krdma_cb *cb, enum krdma_opcode opcode,
 			     struct krdma_region *local, u32 i)
 {
@@ -310,8 +314,8 @@ static int ktest_move_learnt(struct krdma_cb *cb, enum krdma_opcode opcode,
 }
 
 /*
- * fetch NAME I LEN [SEED] [dry=1]: read what was learnt; the pattern must be
- * there. dry: one that fails brings nothing
+ * fetch NAME I LEN [SEED] [dry=1]: read a described region, and check the
+ * pattern. dry: check that a failing READ returns no data
  */
 int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -337,8 +341,8 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 }
 
 /*
- * store NAME I LEN [SEED] [of=...] [skip=BYTES]: write a pattern to what was
- * learnt, from a region as "expose" makes it
+ * store NAME I LEN [SEED] [of=...] [skip=BYTES]: write a pattern to a described
+ * region, from a region as "expose" creates it
  */
 int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -358,7 +362,7 @@ int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
 	return ret;
 }
 
-/* One of those that live at a time. */
+/* Create one region, and return its first key. */
 static int ktest_regions_make(struct krdma_cb *cb, u32 len,
 			      struct krdma_region **region, u32 *key)
 {
@@ -371,7 +375,7 @@ static int ktest_regions_make(struct krdma_cb *cb, u32 len,
 		*region = NULL;
 		return size;
 	}
-	/* The first byte is enough, and one segment. */
+	/* A description of the first byte has the first key. */
 	size = krdma_region_export(*region, 0, 1, desc, sizeof(desc));
 	*key = le32_to_cpup((__le32 *)(desc + KTEST_KEY_AT));
 	return min_t(ssize_t, size, 0);
@@ -385,7 +389,7 @@ static int ktest_regions_end_one(struct krdma_region *region, bool revoke)
 	return ret;
 }
 
-/* @live of them at a time, and then all of these go. */
+/* Create @live regions, then put all of them. */
 static int ktest_regions_some(struct krdma_cb *cb, u32 live, u32 len,
 			      bool revoke, u32 *keys)
 {
@@ -413,8 +417,8 @@ static u32 ktest_same_keys(const u32 *keys, u32 n)
 }
 
 /*
- * regions NAME N LEN [live=L] [revoke=0]: N regions of LEN bytes, L at a time.
- * Says how many pairs of them had the same first key.
+ * regions NAME N LEN [live=L] [revoke=0]: create N regions of LEN bytes, L at a
+ * time. Print the number of pairs with the same first key.
  */
 int ktest_do_regions(struct ktest_ctx *ctx, const struct ktest_args *args,
 		     struct krdma_cb *cb)

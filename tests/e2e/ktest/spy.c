@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Look at the calls that krdma makes to a driver, and give its device another
- * name and smaller limits, which krdma must obey.
+ * Record the calls of krdma to a driver, and give its device another driver id
+ * and smaller limits, which krdma must obey.
  *
- * The driver itself keeps its own limits: it grants what krdma asks for.
+ * The driver itself does not know the smaller limits.
  */
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
@@ -21,7 +21,7 @@ static struct {
 	u32 max_qp_wr;
 	atomic_t created;
 	atomic_t refused;
-	atomic_t left; /* the first state but RTS and before, 0: none */
+	atomic_t left; /* the first state after RTS, 0: none */
 } ktest_spy;
 
 static int ktest_spy_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
@@ -65,15 +65,15 @@ static void ktest_spy_begin(struct ib_device *ibdev)
 	atomic_set(&ktest_spy.refused, 0);
 	atomic_set(&ktest_spy.left, 0);
 	ktest_spy.ibdev = ibdev;
-	/* A task that sees these functions sees what they need. */
+	/* Tasks that see these functions see the data that they use. */
 	smp_wmb();
 	ibdev->ops.create_qp = ktest_spy_create_qp;
 	ibdev->ops.modify_qp = ktest_spy_modify_qp;
 }
 
 /*
- * spy NAME [driver=ID] [max_qp_wr=N]: look at the device of this connection, as
- * if it had that driver and limit, until "spied"
+ * spy NAME [driver=ID] [max_qp_wr=N]: record calls to the device of this
+ * connection, with that driver id and limit, until "spied"
  */
 int ktest_do_spy(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -92,8 +92,8 @@ int ktest_do_spy(const struct ktest_args *args, struct krdma_cb *cb)
 }
 
 /*
- * spied: as it was before. Prints the number of QPs that the driver made and
- * refused, and the first state into which a QP left RTS.
+ * spied: end recording. Print the numbers of QPs that the driver created and
+ * refused, and the first state of a QP after RTS.
  */
 int ktest_cmd_spied(struct ktest_ctx *ctx, struct ktest_args *args)
 {

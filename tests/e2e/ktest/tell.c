@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_WRITE_IMM and KRDMA_SEND_INV: a server by callbacks that is asked by
- * messages, and the commands that ask. Each question has one answer.
+ * KRDMA_WRITE_IMM and KRDMA_SEND_INV: a server by callbacks that answers
+ * questions, and the commands that send them. Each question has one answer.
  *
- *   MEM		 describe memory that may be written; what is told of by
- *			 WRITE_IMM is looked at when that arrives
- *   KEY		 describe memory whose key may be invalidated; the one
- *			 before it is gone then
- *   BACK		 comes with the invalidation of that key: was it ours?
- *   INVITE description	 the answer comes with the invalidation of that key
- *   REPORT		 what was counted
- *   FLOOD		 a number of messages, some time later, instead of an answer
+ *   MEM		 describe memory that may be written; the data of a
+ *			 WRITE_IMM is checked when its notification arrives
+ *   KEY		 describe memory whose key may be invalidated; put the
+ *			 previous memory
+ *   BACK		 sent with the invalidation of that key: is it invalid?
+ *   INVITE description	 answer with the invalidation of that key
+ *   REPORT		 answer with the counts
+ *   FLOOD		 send a number of messages, some time later, as answer
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -32,7 +32,7 @@ enum ktest_tell_what {
 	KTEST_TELL_FLOOD,
 };
 
-/* Until then the one who asked has written, and got its credits back. */
+/* By then the client has posted its writes, and its credits are returned. */
 #define KTEST_FLOOD_PAUSE_MS 500
 
 /* A message: question or answer. */
@@ -45,7 +45,7 @@ struct ktest_tell_msg {
 };
 
 /**
- * struct ktest_mail - a question that waits
+ * struct ktest_mail - a pending question
  * @link: in ktest_told.mails
  * @loan: the message
  */
@@ -55,16 +55,16 @@ struct ktest_mail {
 };
 
 /**
- * struct ktest_told - a connection of the server's
+ * struct ktest_told - a connection of the server
  * @link: in ktest_tells
  * @cb: connection
- * @work: answers
+ * @work: work that answers
  * @lock: protects @mails
  * @mails: struct ktest_mail
- * @mem: what may be written; set by @work
- * @key: what may be invalidated; used by @work alone
- * @told: writes that were told of
- * @bad: those that were not there, or not in their turn
+ * @mem: region that may be written; set by @work
+ * @key: region whose key may be invalidated; used by @work only
+ * @told: number of notifications
+ * @bad: number of notifications without their data, or out of order
  */
 struct ktest_told {
 	struct list_head link;
@@ -84,7 +84,7 @@ static atomic_t ktest_ntells;
 static DECLARE_WAIT_QUEUE_HEAD(ktest_tell_wait);
 static struct krdma_cb *ktest_tell_listener;
 
-/* Number and length of a write: where it is, and what is there. */
+/* Number and length of a write, which determine its place and data. */
 static u32 ktest_tell_imm(u32 i, u32 len)
 {
 	return i << 16 | len;
@@ -110,7 +110,7 @@ static void ktest_told_written(struct ktest_told *told, u32 imm)
 	told->told++;
 }
 
-/* Softirq mostly: what is written is looked at here, the rest waits. */
+/* Mostly in softirq. Check written data here; the work handles questions. */
 static void ktest_told_receive(struct krdma_cb *cb, struct krdma_loan *loan)
 {
 	struct ktest_told *told = cb->context;
@@ -170,7 +170,7 @@ static int ktest_told_mem(struct ktest_told *told, struct ktest_tell_msg *msg)
 			return PTR_ERR(mem);
 		WRITE_ONCE(told->mem, mem);
 	}
-	/* Nobody asks while writes are on their way. */
+	/* No client sends questions while its writes are in flight. */
 	told->told = 0;
 	return ktest_tell_describe(told->mem, msg);
 }
@@ -215,7 +215,7 @@ static void ktest_tell_done(struct krdma_req *req, int status)
 	complete(&tell->over);
 }
 
-/* A description is as long as it says. */
+/* The length of a description follows from its head. */
 static struct krdma_remote *ktest_tell_remote(const struct ktest_tell_msg *msg)
 {
 	u32 nsegs = le32_to_cpup((const __le32 *)(msg->desc + 8));
@@ -249,7 +249,7 @@ static int ktest_tell_post(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	return ret;
 }
 
-/* A message that invalidates what it describes. */
+/* Send a message that invalidates the key in its description. */
 static int ktest_tell_send_inv(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	struct krdma_remote *remote = ktest_tell_remote(msg);
@@ -285,7 +285,7 @@ static void ktest_told_flood(struct ktest_told *told,
 			     struct ktest_tell_msg *answer, u32 n)
 {
 	msleep(KTEST_FLOOD_PAUSE_MS);
-	/* A failure is seen by the one that waits for the messages. */
+	/* The client detects a failure, because it waits for the messages. */
 	while (n-- && !krdma_send_timeout(told->cb, answer, sizeof(*answer),
 					  KTEST_TELL_MS))
 		;
@@ -315,7 +315,7 @@ static void ktest_told_answer(struct ktest_told *told,
 	} else {
 		answer->error = ktest_told_do(told, loan, answer);
 	}
-	/* If it fails the connection ends, and who asks learns it by that. */
+	/* A failure ends the connection, which the client detects. */
 	krdma_send_timeout(told->cb, answer, sizeof(*answer), KTEST_TELL_MS);
 }
 
@@ -345,7 +345,7 @@ static void ktest_told_end(struct ktest_told *told)
 	}
 	krdma_region_put(told->mem);
 	krdma_region_put(told->key);
-	/* Before it is released: who ends them all looks at those in the list. */
+	/* Before the release: ktest_tell_end() uses the list. */
 	mutex_lock(&ktest_tell_mutex);
 	list_del(&told->link);
 	mutex_unlock(&ktest_tell_mutex);
@@ -395,7 +395,7 @@ static const struct krdma_ops ktest_told_ops = {
 	.closing = ktest_told_closing,
 };
 
-/* Their closing callbacks release them. */
+/* The closing callbacks release the connections. */
 void ktest_tell_end(void)
 {
 	struct ktest_told *told;
@@ -408,7 +408,7 @@ void ktest_tell_end(void)
 	wait_event(ktest_tell_wait, !atomic_read(&ktest_ntells));
 }
 
-/* tell HOST PORT [option=value]...: begin to serve; tell end: no more */
+/* tell HOST PORT [option=value]...: start the server; tell end: end it */
 int ktest_cmd_tell(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_slot dummy = {};
@@ -454,7 +454,7 @@ static int ktest_tell_ask(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	       ktest_tell_hear(cb, msg);
 }
 
-/* The server's memory, for krdma_remote_free(). */
+/* Description of the server's memory, for krdma_remote_free(). */
 struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
 {
 	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
@@ -466,7 +466,7 @@ struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
 	return remote;
 }
 
-/* What request @i of a run of WRITE_IMMs is. */
+/* Fill in request @i of a run of WRITE_IMMs. */
 void ktest_tell_fill(struct krdma_req *req, u32 i, u32 len)
 {
 	req->imm = ktest_tell_imm(i, len);
@@ -497,21 +497,21 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = ktest_tell_invite_once(cb, region, msg);
-	/* It is dead; but what came back describes it, too. */
+	/* The key is invalid now; the answer repeats its description. */
 	while (!ret && --times)
 		ret = ktest_tell_ask(cb, msg, KTEST_TELL_INVITE);
 	krdma_region_put(region);
 	return ret;
 }
 
-/* The MR was a region's before that was for it; that one has been put. */
+/* The MR served a region before whose key the server could invalidate. */
 static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	return ktest_tell_invite(cb, msg, KRDMA_REMOTE_INVALIDATE, 1) ?:
 	       ktest_tell_invite(cb, msg, 0, 1);
 }
 
-/* The key of the server's that it has just described. */
+/* Invalidate the key that the server has just described. */
 static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	int ret = ktest_tell_ask(cb, msg, KTEST_TELL_KEY);
@@ -522,7 +522,7 @@ static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	return ktest_tell_send_inv(cb, msg) ?: ktest_tell_hear(cb, msg);
 }
 
-/* What it has given back it must not use. */
+/* A key that was invalidated must not be used. */
 static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	struct krdma_remote *remote;
@@ -538,17 +538,18 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	      ktest_tell_post(cb, msg, KRDMA_SEND_INV, remote) ?:
 	      ktest_tell_hear(cb, msg) ?:
 	      ktest_tell_post(cb, msg, KRDMA_WRITE, remote) ?:
-	      /* On iWARP it is only on its way. */
+	      /* On iWARP the invalidation may still be in flight. */
 	      ktest_tell_ask(cb, msg, KTEST_TELL_REPORT);
 	krdma_remote_free(remote);
 	return ret;
 }
 
 /*
- * ask NAME invite|foreign|twice|heir|back|stale|report [N]: N times: offer a key
- * to the server, who invalidates it; the same with one that is not for that; the
- * same key twice; one that is for it, and then one that is not, of the same MR;
- * invalidate one of the server's; the same, and use it then; what was counted
+ * ask NAME invite|foreign|twice|heir|back|stale|report [N]: N times. invite:
+ * let the server invalidate a key; foreign: a key that it may not invalidate;
+ * twice: the same key twice; heir: a valid key, then one of the same MR that it
+ * may not invalidate; back: invalidate a key of the server; stale: then use
+ * that key; report: print the counts
  */
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 struct krdma_cb *cb)
@@ -588,12 +589,12 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 #define KTEST_STUCK_MAX 32
 
 /**
- * struct ktest_stuck - an owner that keeps each message until it has all
+ * struct ktest_stuck - an owner that keeps messages until it has all of them
  * @lock: protects the rest
  * @loans: messages
  * @n: number of them
  * @wanted: number of messages to come
- * @all: all have come
+ * @all: all messages have arrived
  */
 struct ktest_stuck {
 	spinlock_t lock; /* see above */
@@ -619,7 +620,7 @@ static const struct krdma_ops ktest_stuck_ops = {
 	.receive = ktest_stuck_receive,
 };
 
-/* Writes that are told of take credits, which the peer gives back by messages. */
+/* Notifications take credits, which the peer returns by messages. */
 static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
 			   struct ktest_tell_msg *msg, u32 writes)
 {
@@ -659,8 +660,8 @@ static int ktest_stuck_connect(struct ktest_ctx *ctx,
 }
 
 /*
- * stuck HOST PORT N WRITES [option=value]...: get N messages from "tell HOST PORT
- * rw=1" and keep them all, after WRITES that are told of
+ * stuck HOST PORT N WRITES [option=value]...: after WRITES with notification,
+ * get N messages from "tell HOST PORT rw=1" and keep all of them
  */
 int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args)
 {

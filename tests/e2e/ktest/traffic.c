@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands that move data: single calls, and loops that make load.
+ * Commands that transfer data: single calls, and loops for load.
  *
- * A message of a pattern: byte i is a function of i and of the message's
- * length, so that whoever receives it can check it without knowing more.
+ * Messages have a pattern: byte i is a function of i and of the message's
+ * length, so that the receiver can check it.
  */
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -16,7 +16,7 @@
 
 #include "priv.h"
 
-/* A receive buffer must hold whatever krdma_config() allows; more is sized. */
+/* Receive buffers hold the maximum of krdma_config(), or have a given size. */
 #define KTEST_MAX_MSG SZ_1M
 #define KTEST_HOLD_MAX 16
 
@@ -33,7 +33,7 @@ static u8 ktest_pattern(size_t i, size_t len)
 	return i * 7 + (i >> 8) + far + len;
 }
 
-/* Another @seed is another number in each four bytes. */
+/* Each @seed gives other data in each four bytes. */
 void ktest_fill_seed(u8 *buf, size_t len, u32 seed)
 {
 	size_t i;
@@ -69,7 +69,7 @@ static void ktest_unuse(struct ktest_use *use)
 	ktest_slot_put(use->slot);
 }
 
-/* Slot, connection and a buffer of KTEST_MAX_MSG; given back by unuse. */
+/* Get slot, connection and a buffer of KTEST_MAX_MSG, until ktest_unuse(). */
 static int ktest_use(struct ktest_use *use, const struct ktest_ctx *ctx,
 		     const struct ktest_args *args)
 {
@@ -140,7 +140,7 @@ static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
-/* plain NAME: receive by a call that is not told how large the buffer is */
+/* plain NAME: receive by a call without the size of the buffer */
 static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -202,7 +202,7 @@ static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
-/* shown NAME LEN OFFSET: is the pattern in this side's shown buffer */
+/* shown NAME LEN OFFSET: check the pattern in this side's shown buffer */
 static int ktest_do_shown(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -329,7 +329,7 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 		if (ret && ktest_listener_is_over(listener->cb, ret))
 			return ret;
 		if (ret) {
-			/* No memory for this one, say: on to the next. */
+			/* For example without memory: try the next one. */
 			++*failed;
 			continue;
 		}
@@ -354,7 +354,7 @@ static int ktest_do_serve(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* Release those that are over, or @all. */
+/* Release closed connections, or @all. */
 static void ktest_hold_prune(struct krdma_cb **cbs, bool all)
 {
 	int i;
@@ -380,7 +380,7 @@ static void ktest_hold_keep(struct krdma_cb **cbs, struct krdma_cb *cb)
 	krdma_release_cb(cb);
 }
 
-/* hold LISTENER: accept, and then do nothing with the connections */
+/* hold LISTENER: accept connections, and do not use them */
 static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -401,7 +401,7 @@ static int ktest_do_hold(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* query NAME: what the connection can do, as name=value */
+/* query NAME: print the properties of the connection, as name=value */
 static int ktest_do_query(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -578,7 +578,7 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	struct ktest_use use;
 	int ret;
 
-	/* The others use a buffer of that size. */
+	/* All other commands use the buffer. */
 	if (len > KTEST_MAX_MSG && call != ktest_call_wrap &&
 	    strncmp(args->words[0], "long", 4))
 		return -EINVAL;
@@ -606,8 +606,8 @@ static int ktest_ping(struct krdma_cb *cb, u8 *buf, u32 len)
 }
 
 /*
- * On siw the port that the CM has taken may be one of which TCP remembers a
- * connection to the same peer (TIME_WAIT): the next one is another.
+ * On siw the CM may choose a port for which TCP still has a connection to the
+ * same peer in TIME_WAIT. Try again, with another port.
  */
 static int ktest_dial(const struct sockaddr *dst, const struct krdma_params *p,
 		      struct krdma_cb **cb)

@@ -2,8 +2,8 @@
 /*
  * Let the counters of a connection wrap around soon.
  *
- * They count for months before they do that by themselves. This file knows the
- * inside of krdma, as nothing else in this module does.
+ * They would count for months until then. Only this file of the module uses
+ * krdma's internal structures.
  */
 #include "../../../krdma/msg.h"
 #include "priv.h"
@@ -19,19 +19,19 @@ static bool ktest_wrap_is_idle_locked(const struct krdma_conn *conn)
 static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 {
 	lockdep_assert_held(&conn->lock);
-	/* The peer's must be the same. */
+	/* The counters of the peer must be equal. */
 	conn->msg->send_id = start;
 	conn->msg->next_id = start;
 	conn->nleft = start;
 	conn->reads_left = start;
 	conn->reads_over = start;
-	/* For those that come after it. */
+	/* Later connections count from here. */
 	conn->stats.id = start;
 }
 
 /*
- * wrap NAME START: the ids of messages, of both sides if this is said to both,
- * the counters of requests, and the number of the connection continue from START.
+ * wrap NAME START: let the ids of messages, the counters of requests, and the
+ * number of the connection continue from START. Both sides must run this.
  * -EBUSY if the connection is not idle
  */
 int ktest_do_wrap(const struct ktest_args *args, struct krdma_cb *cb)

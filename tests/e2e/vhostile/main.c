@@ -4,12 +4,12 @@
  *
  * insmod vrfm_hostile.ko host=10.56.0.1 port=5565 node=1 to=9 pages=256 rounds=500 seed=7
  *
- * Says what a right peer says when it connects, perhaps sends something right,
- * and then a message that is wrong: the victim must end the connection. So many
- * times; then insmod is over, and has failed if the victim ever did not.
+ * Connects with a valid HELLO, may send valid messages, and then sends an
+ * invalid one: the victim must end the connection. This is repeated "rounds"
+ * times. insmod fails if the victim does not end one of the connections.
  *
- * With mute_ms=60000 it breaks none, but says that its image is older and never
- * sends it: then insmod has failed if the victim waits for longer than that.
+ * With mute_ms=60000 it breaks no rule. It announces an older image and never
+ * sends it: insmod fails if the victim waits for longer than that.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -68,7 +68,9 @@ static int vhostile_connect(struct krdma_cb **cb)
 	int ret;
 
 	ret = krdma_parse_addr(&init_net, host, port, &addr);
-	/* It may not have done with the last one yet, and says so. */
+	/*
+	 * The victim may still have the last connection, and refuse the next.
+	 */
 	while (!ret) {
 		ret = krdma_connect_params((struct sockaddr *)&addr, &params,
 					   cb);
@@ -80,7 +82,7 @@ static int vhostile_connect(struct krdma_cb **cb)
 	return ret;
 }
 
-/* What the victim has to say is of no interest, only that it hangs up. */
+/* Ignore the victim's messages until it disconnects. */
 static int vhostile_await_end(struct krdma_cb *cb, void *buf)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(VHOSTILE_TIMEOUT_MS);
@@ -97,7 +99,7 @@ static int vhostile_await_end(struct krdma_cb *cb, void *buf)
 	return -ETIMEDOUT;
 }
 
-/* It may hang up before this node hears that its message has come. */
+/* The victim may disconnect before the message is acknowledged. */
 static int vhostile_break(struct krdma_cb *cb, const struct vhostile *vh,
 			  void *buf)
 {

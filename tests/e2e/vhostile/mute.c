@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer that lives, and acknowledges all that it gets, and has an older image,
- * as it says: so the victim loads that. But it never answers a PULL.
+ * A peer that acknowledges all messages, and announces an older image, so that
+ * the victim loads that. It never answers a PULL.
  */
 #include <linux/jiffies.h>
 
@@ -20,7 +20,7 @@ static int vhostile_note(struct krdma_cb *cb, struct vhostile *vh,
 	return ret;
 }
 
-/* The victim wants to have all that this peer wrote, which is nothing. */
+/* The victim waits for all writes of this peer; there are none. */
 static int vhostile_swept(struct krdma_cb *cb, struct vhostile *vh,
 			  const struct vrfm_wire_note *load, u64 applied)
 {
@@ -43,7 +43,7 @@ static int vhostile_answer_to(struct krdma_cb *cb, struct vhostile *vh,
 	return vhostile_send(cb, vh);
 }
 
-/* Return: 0: it was asked for pages, and after that not waited for any more. */
+/* Return: 0: the victim has requested pages, and given up waiting for them. */
 int vhostile_mute(struct krdma_cb *cb, struct vhostile *vh, void *buf, u32 ms)
 {
 	static const struct vrfm_wire_note info = {

@@ -9,18 +9,18 @@
 
 #define VHOSTILE_TIMEOUT_MS 10000
 #define VHOSTILE_MESSAGE 16384
-/* What a message can be spoiled to, and what krdma takes. */
+/* Maximum of an invalid message, and of krdma's messages. */
 #define VHOSTILE_ROOM 8192
 
 struct krdma_cb;
 
 /**
- * struct vhostile - a message that is about to be spoiled
+ * struct vhostile - a message to be made invalid
  * @random: numbers that the seed determines
- * @size: bytes of the victim's memory
- * @sequence: that the message must have to be right
- * @len: bytes of it
- * @msg: it
+ * @size: size of the victim's memory, in bytes
+ * @sequence: valid sequence number of the message
+ * @len: length of @msg, in bytes
+ * @msg: the message
  */
 struct vhostile {
 	struct rnd_state random;

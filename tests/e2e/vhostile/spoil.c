@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that are wrong in one way each. Those with runs begin with one that
- * is right: nothing of it may be in the victim's memory afterwards.
+ * Messages that are invalid in one way each. Those with runs begin with a valid
+ * run, which the victim must not store.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -29,7 +29,7 @@ static void vhostile_begin(struct vhostile *vh, u8 type)
 	vh->len = VHOSTILE_BODY;
 }
 
-/* What follows the header is as long as it says. */
+/* Set the length in the header to that of the body. */
 static void vhostile_end(struct vhostile *vh, u16 count)
 {
 	vhostile_head(vh)->count = cpu_to_le16(count);
@@ -42,7 +42,7 @@ void vhostile_probe(struct vhostile *vh)
 	vhostile_head(vh)->flags = VRFM_WIRE_ANSWER;
 }
 
-/* It is not counted, and has the number of the message before it. */
+/* An ACK is not counted, and has the number of the message before it. */
 void vhostile_ack(struct vhostile *vh, u64 applied)
 {
 	vhostile_begin(vh, VRFM_WIRE_ACK);
@@ -71,7 +71,7 @@ static void vhostile_run(struct vhostile *vh, u32 offset, u32 len, u32 room)
 	vh->len += sizeof(run) + room;
 }
 
-/* A run that is right, somewhere. */
+/* Add a valid run at a random place. */
 static void vhostile_good_run(struct vhostile *vh)
 {
 	vhostile_run(vh, 64 * vhostile_below(vh, vh->size / 64), 64, 64);
@@ -153,7 +153,7 @@ static void vhostile_count(struct vhostile *vh)
 	vhostile_end(vh, wrong[vhostile_below(vh, ARRAY_SIZE(wrong))]);
 }
 
-/* The second run lies where there is no memory. */
+/* The second run lies outside the memory. */
 static void vhostile_outside(struct vhostile *vh)
 {
 	const u32 wrong[] = {
@@ -261,7 +261,7 @@ static void vhostile_body(struct vhostile *vh)
 	vhostile_end(vh, 0);
 }
 
-/* An answer to what the victim has not said, by a message that is right. */
+/* A valid message that answers a message which the victim has not sent. */
 static void vhostile_answer(struct vhostile *vh)
 {
 	vhostile_update(vh, vhostile_runs(vh));
@@ -271,8 +271,8 @@ static void vhostile_answer(struct vhostile *vh)
 }
 
 /*
- * The first one must describe a memory; of the last, the description is no such
- * thing: that shows when it is looked at.
+ * The first message must describe memory. The description in the last one is
+ * invalid, which the victim detects when it parses it.
  */
 static void vhostile_stage(struct vhostile *vh)
 {
