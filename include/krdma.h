@@ -799,7 +799,7 @@ struct krdma_data {
  * @over: has completed
  * @late: refused with -ESHUTDOWN once krdma_close() has begun, if not yet
  *	posted
- * @bulk: a READ or WRITE, without a message to the peer
+ * @bulk: not a message: counts in the limit of bytes in flight
  * @status: 0 or an errno, valid if @over
  * @done: called after completion, with @status
  */

@@ -855,11 +855,11 @@ static int krdma_region_invalidate(struct krdma_region *region,
 
 /*
  * siw, 6.1 to 7.3 at least, checks a key only when it begins the answer to a
- * READ, not again until all of that is sent: a MiB to a peer that takes a byte
- * at a time, and that may have sent PULLED long ago. The MR may be destroyed in
- * that time, and then siw sends pages that were freed (siw_qp_sq_proc_tx()).
- * But siw sends one thing at a time, so a LOCAL_INV waits until the answer is
- * sent.
+ * READ, and not again until all of that is sent. That may be a MiB to a peer
+ * that takes a byte at a time, and that has sent PULLED long ago. If the MR is
+ * destroyed in that time, siw sends pages that were freed
+ * (siw_qp_sq_proc_tx()). But siw sends one thing at a time, so a LOCAL_INV
+ * waits until the answer is sent.
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
 {

@@ -86,7 +86,7 @@ struct krdma_source {
  * struct krdma_need - resources that a chain of requests needs
  * @nowait: KRDMA_NOWAIT: the requests must fit on the send queue; otherwise in
  *	krdma_conn.pending
- * @bulk: its first request is a READ or WRITE, which counts in krdma_conn.bulk
+ * @bulk: its first request is not a message, and counts in krdma_conn.bulk
  * @slots: number of send queue slots
  * @sends: number of credits
  * @requests: number of requests

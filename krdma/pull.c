@@ -5,9 +5,9 @@
  * The sender registers its buffer, one CHUNK at a time, and describes it in a
  * message. That message has a place in the sequence like a part with data. The
  * receiver reads the CHUNK with RDMA READs into memory of the message's size
- * and answers PULLED. Then the sender invalidates the keys and continues. So
- * long data goes through no receive buffer and takes one credit for each CHUNK.
- * The sender's memory is not copied, except on siw. MRs are invalidated before
+ * and answers PULLED. Then the sender invalidates the keys and continues. A
+ * long message uses no receive buffers for data, and one credit per CHUNK. The
+ * sender's memory is not copied, except on siw. MRs are invalidated before
  * a region is freed, so that the next region can reuse them. If that takes too
  * long they are destroyed.
  *

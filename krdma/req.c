@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: what a user posts and is told of when it is over.
+ * Requests: operations that a user posts, and whose end calls it back.
  *
- * krdma_post() checks and maps a request in the caller's context. Then it waits
- * in krdma_conn.pending for its turn, which mostly is at once: for a slot in
- * the send queue, what takes a receive of the peer's for a credit, and what the
- * peer's processor does not see until not too much of the kind is under way, for
- * the answer to a PING goes behind it.
- * krdma_req_kick_locked() takes requests from there, in order, cuts them into
- * work requests and rings the doorbell once for many of them. It runs when
- * something is posted, when a completion has freed slots, and when credits
+ * krdma_post() checks and maps a request in the caller's context. Then the
+ * request waits in krdma_conn.pending for its turn, which usually comes at
+ * once. It needs slots in the send queue. If it uses a receive of the peer it
+ * also needs a credit. Requests other than messages also wait until the bytes
+ * in flight are below a limit, because the answer to a PING goes behind them.
+ * krdma_req_kick_locked() takes requests from there in order, splits them into
+ * work requests, and rings the doorbell once for many of them. It runs when a
+ * request is posted, when a completion has freed slots, and when credits
  * arrive.
  *
- * Only the last work request of a doorbell is signalled, but on siw; its
- * completion ends all requests before it, see sq.c. On siw READs hold up what
- * comes behind, see krdma_req_is_fenced_locked().
+ * Only the last work request of a doorbell is signalled, except on siw, where
+ * every one is. Its completion ends all requests before it, see sq.c. On siw
+ * later requests wait for READs, see krdma_req_is_fenced_locked().
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -29,18 +29,18 @@
 #include "span.h"
 #include "trace.h"
 
-/* Work requests of one doorbell, and their pieces. */
+/* Number of work requests of one doorbell, and of their pieces. */
 #define KRDMA_BATCH 16
 #define KRDMA_BATCH_SGES 32
 
 #define KRDMA_REQ_FLAGS (KRDMA_NOWAIT | KRDMA_FENCE)
 
 /**
- * struct krdma_batch - work requests that are put together, under the lock
- * @n: how many
- * @nsges: their pieces
+ * struct krdma_batch - work requests being assembled, under the lock
+ * @n: number of work requests
+ * @nsges: number of their pieces
  * @wrs: the work requests
- * @reqs: whose they are
+ * @reqs: requests that they belong to
  * @sges: the pieces
  */
 struct krdma_batch {
@@ -69,13 +69,13 @@ static bool krdma_req_is_message(const struct krdma_req *req)
 	return req->opcode == KRDMA_SEND || req->opcode == KRDMA_SEND_INV;
 }
 
-/* Does it take a receive of the peer's? */
+/* Check whether a request uses a receive of the peer. */
 static bool krdma_req_takes_credit(const struct krdma_req *req)
 {
 	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
 }
 
-/* iWARP has no immediate data (RFC 5040): there a message follows the write. */
+/* iWARP has no immediate data (RFC 5040), so a message follows the write. */
 static bool krdma_req_tells_after(const struct krdma_conn *conn,
 				  const struct krdma_req *req)
 {
@@ -96,13 +96,14 @@ static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
 }
 
 /**
- * krdma_req_begin - make what requests need
+ * krdma_req_begin - allocate memory and set limits for requests
  * @conn: connection in message mode with a new QP
  *
- * The connection frees the memory of this.
+ * The memory is freed with the connection.
  *
  * Context: process, @conn->setup held.
- * Return: 0; -ENOMEM; -EOPNOTSUPP the device has too few scatter/gather entries.
+ * Return: 0; -ENOMEM; -EOPNOTSUPP: the device has too few scatter/gather
+ * entries.
  */
 int krdma_req_begin(struct krdma_conn *conn)
 {
@@ -116,14 +117,14 @@ int krdma_req_begin(struct krdma_conn *conn)
 	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
 	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
-	/* The header of a message takes one. */
+	/* The header of a message needs one. */
 	if (conn->max_send_sge < 2 || !conn->max_read_sge)
 		return -EOPNOTSUPP;
 	conn->max_map = krdma_dma_max(conn->cb.pd->device);
 	return krdma_siw_begin(conn);
 }
 
-/* Return: false after krdma_req_stop(): nothing may be mapped any more. */
+/* Return: false after krdma_req_stop(), when mapping is not allowed. */
 static bool krdma_req_enter(struct krdma_conn *conn)
 {
 	return atomic_inc_not_zero(&conn->posters);
@@ -143,11 +144,12 @@ static void krdma_req_leave(struct krdma_conn *conn)
 
 /**
  * krdma_req_stop - wait until no krdma_post() uses the device
- * @conn: connection in KRDMA_CLOSING; may be stopped already, or never begun
+ * @conn: connection in KRDMA_CLOSING; also if it is stopped already or never
+ *	begun
  *
- * krdma_post() maps without krdma_conn.lock. It is counted, because a grace
- * period of RCU takes long, and an expedited one interrupts all processors, at the
- * pace of a peer that connects and leaves.
+ * krdma_post() maps without krdma_conn.lock, so its calls are counted. RCU is
+ * not used: a grace period takes long, and an expedited one interrupts all
+ * processors each time a peer connects and disconnects.
  *
  * Context: process, @conn->setup held.
  */
@@ -160,7 +162,7 @@ void krdma_req_stop(struct krdma_conn *conn)
 	krdma_req_leave(conn);
 	/* No time limit: krdma_post() does not wait for anything. */
 	wait_event(conn->wait, !atomic_read(&conn->posters));
-	/* Until the last one has released the lock. */
+	/* Wait until the last one has released the lock. */
 	spin_lock_irq(&conn->wait.lock);
 	spin_unlock_irq(&conn->wait.lock);
 }
@@ -185,7 +187,7 @@ static bool krdma_data_ok(const struct krdma_data *data)
 	}
 }
 
-/* A header is sent from the request itself, by its linear address. */
+/* The header is sent from the request itself, by its linear address. */
 static bool krdma_req_memory_ok(const struct krdma_req *req)
 {
 	return !krdma_req_takes_credit(req) ||
@@ -208,7 +210,9 @@ static int krdma_req_check_atomic(const struct krdma_conn *conn,
 	return 0;
 }
 
-/* iWARP puts what is read where the peer may write (RFC 5040 5.3): a region. */
+/*
+ * On iWARP the target of a READ is remotely writable (RFC 5040 5.3): a region.
+ */
 static bool krdma_req_needs_region(const struct krdma_conn *conn,
 				   const struct krdma_req *req)
 {
@@ -270,8 +274,9 @@ static int krdma_req_check(const struct krdma_conn *conn,
 /* ---- mapping ---- */
 
 /*
- * vmalloc() memory is split at page boundaries. Nothing longer than @max_map can
- * be mapped: where memory is copied that is 256 KiB.
+ * vmalloc() memory is split at page boundaries. All memory is split into pieces
+ * of
+ * @max_map, the longest mapping: 256 KiB with bounce buffers.
  */
 static u64 krdma_virt_pieces(const struct krdma_conn *conn,
 			     const struct krdma_data *data)
@@ -340,7 +345,7 @@ static int krdma_req_add_piece(struct krdma_conn *conn, struct krdma_req *req,
 	return 0;
 }
 
-/* Memory that is contiguous from there on, also beyond the page. */
+/* Map memory that is contiguous from @page on, also beyond the page. */
 static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
 			      struct page *page, u32 offset, u32 len)
 {
@@ -439,7 +444,7 @@ static int krdma_req_map_data(struct krdma_conn *conn, struct krdma_req *req)
 	}
 }
 
-/* Of mapped memory; a region stays mapped. */
+/* Undo krdma_req_map(). A region stays mapped. */
 static void krdma_req_unmap(struct krdma_conn *conn, struct krdma_req *req)
 {
 	struct ib_device *ibdev = conn->cb.pd->device;
@@ -471,7 +476,7 @@ static bool krdma_req_fits_inline(const struct krdma_conn *conn,
 	return req->local.mem <= KRDMA_MEM_VIRT && len <= conn->max_inline;
 }
 
-/* The adapter's driver copies it when it is posted: no DMA address. */
+/* The driver copies the data when it is posted, so no DMA address is needed. */
 static void krdma_req_set_inline(struct krdma_req *req)
 {
 	req->is_inline = true;
@@ -536,11 +541,11 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 }
 
 /*
- * siw, 6.1 to 7.3 at least, sends what it should not where a work request goes
- * on in a second MR: siw_tx_hdt() looks for its pages from where it was in the
- * list of the first one's on (pbl_idx, which only siw_qp_prepare_tx() resets),
- * and siw_pbl_get_buffer() then takes an address before the page that it comes
- * to. So of a region only one piece goes with a work request.
+ * siw, 6.1 to 7.3 at least, sends wrong data if a work request continues in a
+ * second MR. siw_tx_hdt() looks up the second MR's pages with the list position
+ * from the first one (pbl_idx, which only siw_qp_prepare_tx() resets). Then
+ * siw_pbl_get_buffer() takes an address before the right page. So a work
+ * request has only one piece of a region.
  */
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
@@ -549,17 +554,17 @@ static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 		return 1;
 	if (req->opcode == KRDMA_READ)
 		return conn->max_read_sge;
-	/* One is the header's. */
+	/* One is for the header. */
 	return conn->max_send_sge - krdma_req_is_message(req);
 }
 
-/* The peer's memory, of those that move data there or from there. */
+/* Return: the peer's memory; NULL for messages. */
 static const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
 {
 	return krdma_req_is_message(req) ? NULL : krdma_remote_segs(req->remote);
 }
 
-/* How many slots it takes: a message cannot be cut, and all must fit at once. */
+/* Count slots. A message cannot be split, and all WRs must fit at once. */
 static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 {
 	u32 n = krdma_span_count(req->sges, krdma_req_segs(req),
@@ -595,7 +600,7 @@ static int krdma_req_prepare(struct krdma_conn *conn, struct krdma_req *req)
 	return ret;
 }
 
-/* Those of a chain before @end. */
+/* Undo krdma_req_prepare() for the requests of a chain before @end. */
 static void krdma_req_unprepare(struct krdma_conn *conn, struct krdma_req *req,
 				const struct krdma_req *end)
 {
@@ -621,7 +626,10 @@ static int krdma_req_prepare_all(struct krdma_conn *conn,
 
 /* ---- posting ---- */
 
-/* What was not posted, in front of what waits: nobody posts it any more. */
+/*
+ * Move the entries that were not posted back to the head of pending. The
+ * connection is aborted, so krdma_req_end() fails them.
+ */
 static void krdma_batch_failed_locked(struct krdma_conn *conn,
 				      const struct ib_send_wr *bad, int error)
 {
@@ -643,9 +651,9 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 }
 
 /*
- * The doorbell before this one has failed while the rest of a request was put
- * together: none of that is posted any more. The request waits with the others,
- * if it does not yet, for the same end.
+ * The previous doorbell has failed while the rest of a request was assembled.
+ * Post none of that. Move the request to pending with the others, if it is not
+ * there yet, so that krdma_req_end() fails it.
  */
 static void krdma_batch_drop_locked(struct krdma_conn *conn)
 {
@@ -673,7 +681,7 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 	}
 	last = &batch->wrs[batch->n - 1].rdma.wr;
 	last->next = NULL;
-	/* In the middle of a request: the rest follows, and is signalled. */
+	/* If it ends within a request, the rest follows and is signalled. */
 	if (last->wr_cqe != &conn->part_cqe) {
 		last->send_flags |= IB_SEND_SIGNALED;
 		batch->reqs[batch->n - 1]->wr.signalled = true;
@@ -696,8 +704,8 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 };
 
 /*
- * On siw only the memory of what is signalled is its owner's when it is over; and
- * there each ends itself, see krdma_wr_cut_siw_locked().
+ * On siw memory may be reused after the completion only if the WR was
+ * signalled. Also, each entry there ends itself, see krdma_wr_cut_siw_locked().
  */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
@@ -705,9 +713,9 @@ static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 }
 
 /*
- * For the first work request of a request. A fence of siw's own would keep siw
- * from answering the peer's READs, see krdma_reads_fit_locked(): there
- * krdma_req_is_fenced_locked() takes its place.
+ * Fence for the first work request of a request. On siw a fence would keep siw
+ * from answering the peer's READs, see krdma_reads_fit_locked(). There
+ * krdma_req_is_fenced_locked() replaces it.
  */
 static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 				    const struct krdma_req *req)
@@ -715,7 +723,7 @@ static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 	return req->flags & KRDMA_FENCE && !conn->is_siw ? IB_SEND_FENCE : 0;
 }
 
-/* The next work request of the batch, chained to the one before. */
+/* Return: the next work request of the batch, chained to the previous one. */
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
 {
@@ -787,7 +795,7 @@ static void krdma_batch_set_atomic(struct ib_rdma_wr *rdma,
 	wr->swap_mask = 0;
 }
 
-/* @wr is the last of its WRITEs. Return: the last of all. */
+/* Add the notification after @wr, the last WRITE. Return: the last WR. */
 static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 						  struct krdma_req *req,
 						  struct ib_rdma_wr *wr)
@@ -798,7 +806,7 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 		krdma_credit_use(&conn->msg->credit);
 		return wr;
 	}
-	/* RFC 5040 5.5: what was written before is there when it is delivered. */
+	/* RFC 5040 5.5: at its delivery all earlier writes are in memory. */
 	wr = krdma_batch_add_locked(conn, req);
 	wr->wr.opcode = IB_WR_SEND;
 	krdma_batch_add_hdr_locked(conn, req, &wr->wr);
@@ -806,7 +814,7 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 	return wr;
 }
 
-/* All work requests of one request. */
+/* Assemble all work requests of one request. */
 static void krdma_req_build_locked(struct krdma_conn *conn,
 				   struct krdma_req *req)
 {
@@ -841,7 +849,7 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 	req->wr.signalled = wr->wr.send_flags & IB_SEND_SIGNALED;
 }
 
-/* The first that goes beyond the limit goes: it may be longer than that. */
+/* Admit a request that crosses the limit, because one may exceed it alone. */
 static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 				       const struct krdma_req *req)
 {
@@ -849,7 +857,7 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 	       (conn->bulk < conn->max_bulk || !req->wr.bulk);
 }
 
-/* Do READs that were posted before have to be over? */
+/* Check for READs in flight that later requests must wait for. */
 static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 {
 	return conn->is_siw &&
@@ -857,11 +865,12 @@ static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 }
 
 /*
- * siw answers a READ after it has taken what comes behind, if it has something
- * else to send before: what is written there then is read, and a message that
- * says that the memory was read comes too early. So that waits until the READs
- * are over, with KRDMA_FENCE or without: here, see krdma_reads_fit_locked(). A
- * READ waits for those before it only with KRDMA_FENCE.
+ * If siw has something else to send, it answers a READ only after it has
+ * processed later messages and writes. The answer then contains data that a
+ * later write changed, and a message that reports the READ arrives too early.
+ * So all requests except READs wait here until earlier READs have completed,
+ * with KRDMA_FENCE or without; see krdma_reads_fit_locked(). A READ waits for
+ * earlier READs only with KRDMA_FENCE.
  */
 static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
 				       const struct krdma_req *req)
@@ -882,15 +891,15 @@ static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 	if (!krdma_req_has_slots_locked(conn, req) ||
 	    krdma_req_is_fenced_locked(conn, req))
 		return false;
-	/* Nothing goes between the parts of a message. */
+	/* No other message goes between the parts of a message. */
 	return !krdma_req_takes_credit(req) ||
 	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
 		krdma_credit_may_send(&msg->credit, false));
 }
 
 /*
- * A completion for each quarter of what may be under way, so that the adapter
- * does not run dry before there is the next one.
+ * Signal after each quarter of the bytes that may be in flight, so that the
+ * adapter has work until the next post.
  */
 static void krdma_req_part_locked(struct krdma_conn *conn,
 				  const struct krdma_req *req, u64 *unsaid)
@@ -910,8 +919,8 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
  * @conn: connection
  *
  * Stops after KRDMA_KICK_MAX work requests, or after the request that reaches
- * that number. The last one posted is signalled, so its completion posts the next
- * ones.
+ * that number. The last one posted is signalled, so its completion posts the
+ * next ones.
  *
  * Context: any, @conn->lock held.
  */
@@ -946,7 +955,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	krdma_batch_flush_locked(conn);
 }
 
-/* Has that many left? For krdma_conn_wait(). */
+/* Condition for krdma_conn_wait(): @arg requests have left the pending list. */
 static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -954,7 +963,7 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 	return (s32)(READ_ONCE(conn->nleft) - *turn) >= 0;
 }
 
-/* Are that many READs over? For krdma_conn_wait(). */
+/* Condition for krdma_conn_wait(): @arg READs have completed. */
 static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -963,14 +972,14 @@ static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 }
 
 /**
- * krdma_req_wait_turn - wait until what was queued before has been posted
+ * krdma_req_wait_turn - wait until requests that were queued earlier are posted
  * @conn: connection in message mode
  * @until: time limit
  *
- * Who posts and waits for it must not overtake what krdma_post() has taken. To
- * be called before KRDMA_BUSY_SEND is held, which keeps queued messages waiting.
- * What is queued from now on is not waited for. On siw READs have to be over, see
- * krdma_req_is_fenced_locked().
+ * A task that posts and waits must not overtake earlier requests of
+ * krdma_post(). It calls this before it holds KRDMA_BUSY_SEND, which keeps
+ * queued messages waiting. Requests that are queued from now on do not count.
+ * On siw earlier READs must also complete, see krdma_req_is_fenced_locked().
  *
  * Context: process.
  * Return: as krdma_conn_wait().
@@ -981,7 +990,7 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	u32 turn;
 	int ret;
 
-	/* It falls under the lock that who posts takes later. */
+	/* npending falls under the lock that the caller takes to post. */
 	if (!READ_ONCE(conn->npending) && !krdma_req_is_on_reads(conn))
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
@@ -995,15 +1004,15 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_req_have_need_locked - check whether there is room for all of a chain
+ * krdma_req_have_need_locked - check whether there is room for a whole chain
  * @conn: connection in message mode
- * @need: what it takes
+ * @need: resources that the chain needs
  *
- * Of bytes there need be room for the first request only: there may never be
- * for all.
+ * The limit of bytes in flight counts only for the first request, because there
+ * may never be room for the bytes of all.
  *
  * Context: any, @conn->lock held.
- * Return: true if there is, at this moment.
+ * Return: true if there is room at this moment.
  */
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need)
@@ -1032,7 +1041,9 @@ static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
 	}
 }
 
-/* Return: 0; -EAGAIN: the owner is told when there is room; -E2BIG: never. */
+/*
+ * Return: 0; -EAGAIN: write_space() follows when there is room; -E2BIG: never.
+ */
 static int krdma_req_find_room_locked(struct krdma_conn *conn,
 				      const struct krdma_need *need)
 {
@@ -1047,7 +1058,7 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 	return -EAGAIN;
 }
 
-/* Does a message wait for nothing but a credit? */
+/* Check whether the first pending request waits only for a credit. */
 static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 {
 	const struct krdma_req *req;
@@ -1089,7 +1100,7 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 
 static int krdma_req_enqueue(struct krdma_conn *conn, struct krdma_req *first)
 {
-	/* See krdma_qp_post() for why bottom halves are off. */
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
 	bool bh = !irqs_disabled();
 	unsigned long flags;
 	int ret;
@@ -1125,24 +1136,25 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
  * @req: request, with others behind it in &krdma_req.next: all of them are
  *	taken, or none
  *
- * Does not wait. When the send queue is full, the peer has given no credit for a
- * message, or as many bytes are read and written as &krdma_params.keepalive_ms
- * allows, requests are queued, at most 4096 of them, and posted in order when there
- * is room; unless KRDMA_NOWAIT is set. A chain with that is taken when there is
- * room for one more request's bytes, and a slot and credit for each. On siw requests
- * are also queued while they wait for READs that were posted before, whatever is set.
+ * Does not wait. Requests are queued, up to 4096 of them, while there is no
+ * room, and are posted in order when there is. There is no room if the send
+ * queue is full, if a message lacks a credit, or if the READs and WRITEs in
+ * flight reach the limit of &krdma_params.keepalive_ms. With KRDMA_NOWAIT the
+ * call fails instead. Such a chain needs room for the bytes of its first
+ * request, and a slot and a credit for each. On siw requests are also queued
+ * while they wait for earlier READs, whatever flag is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
  * before this returns.
  *
  * Context: any.
- * Return: 0; -EINVAL a request makes no sense, or @cb is not in message mode;
- * -EMSGSIZE it leaves the peer's memory, or a message is longer than a buffer;
- * -E2BIG its memory is in too many pieces, or, on siw, a message goes on in a
- * second MR of a region (1 MiB each), or there is never room for such a long
- * chain; -EOPNOTSUPP the device cannot do it, or
- * the peer does not take it; -EAGAIN the queue is full: &krdma_ops.write_space is
- * called when there is room; -ENOMEM; -ENOTCONN; or why the connection ended. On
+ * Return: 0; -EINVAL: a request is invalid, or @cb is not in message mode;
+ * -EMSGSIZE: it exceeds the peer's memory, or a message is longer than a
+ * buffer; -E2BIG: its memory has too many pieces, or, on siw, a message
+ * continues in a second MR of a region (1 MiB each), or there is never room for
+ * such a long chain; -EOPNOTSUPP: the device or the peer does not support it;
+ * -EAGAIN: the queue is full, and &krdma_ops.write_space is called when there
+ * is room; -ENOMEM; -ENOTCONN; or the reason for which the connection ended. On
  * error no @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
@@ -1153,7 +1165,7 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 	ret = krdma_msg_check_open(conn);
 	if (ret)
 		return ret;
-	/* The device stays until krdma_req_leave(). */
+	/* The device exists until krdma_req_leave(). */
 	if (!krdma_req_enter(conn))
 		return krdma_last_error(cb) ?: -ENOTCONN;
 	ret = krdma_req_take(conn, req);
@@ -1163,10 +1175,10 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
 
 /*
- * What is signalled has a completion before the drain ends, whatever becomes of
- * it; but siw forgets READs, 6.1 to 7.3 at least: the answer to one is in error
- * (siw_rdmap_complete()), and those behind it are not flushed (siw_sq_flush()
- * ends at the gap). Then of none of them is known that it has succeeded.
+ * Every signalled WR completes before the drain ends, with success or error.
+ * But siw, 6.1 to 7.3 at least, forgets READs: if the answer to one is invalid
+ * (siw_rdmap_complete()), those behind it are not flushed (siw_sq_flush() ends
+ * at the gap). Then none of them is known to have succeeded.
  */
 static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 {
@@ -1183,11 +1195,11 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_req_end - end what nothing will complete any more
+ * krdma_req_end - end entries that will not complete any more
  * @conn: connection in KRDMA_CLOSING whose QP is drained
  *
- * What is still on the send queue was not signalled and has succeeded: had it
- * not, there would have been a completion. What waits was never posted.
+ * Entries on the send queue were not signalled and have succeeded, because a
+ * failure has a completion. Pending entries were never posted.
  *
  * Context: process, @conn->setup held.
  */

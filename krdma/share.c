@@ -3,24 +3,26 @@
  * Regions of a domain: registered once, with one key for all connections of the
  * domain on a device.
  *
- * An rkey is valid on every QP of its PD, and the connections of a domain share a
- * PD on each device. A REG_MR work request needs a QP: the region is registered by
- * that of the connection it is made with. From its completion on the MRs belong to
- * the PD, whatever becomes of that QP.
+ * An rkey is valid on every QP of its PD, and the connections of a domain share
+ * a PD on each device. A REG_MR work request needs a QP, so the QP of the
+ * connection that creates the region registers it. From its completion on the
+ * MRs belong to the PD and do not depend on that QP.
  *
- * The region holds the PD, the krdma_dev and the domain, and no connection. It is
- * on krdma_pd.regions, where two find it under krdma_dev.lock:
+ * The region holds references to the PD, the krdma_dev and the domain, and to
+ * no connection. It is on krdma_pd.regions, where two contexts find it under
+ * krdma_dev.lock:
  *
- *  - its owner, who revokes it and puts it
- *  - the removal of the device, when no connection is attached any more and before
- *    the PD is freed: it unregisters and unmaps the region, and takes it off the
- *    list. The owner's put then finds nothing left but the memory of the region
+ *  - its owner, which revokes it and puts it
+ *  - the removal of the device, when no connection is attached any more and
+ *  before
+ *    the PD is freed. It unregisters and unmaps the region, and takes it off
+ *    the list. The owner's put then only frees the memory of the region
  *
- * The QP of a connection that ends is drained and destroyed while the region stays:
- * its peer cannot use the key any more. So the end of a connection fences one peer,
- * and revoking the region fences all of them.
+ * The QP of a connection that ends is drained and destroyed while the region
+ * stays, so its peer cannot use the key any more. The end of a connection
+ * fences one peer; revoking the region fences all of them.
  *
- * The MRs are destroyed, never invalidated: ib_dereg_mr() needs no QP.
+ * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
  */
 #include "region.h"
 #include "trace.h"
@@ -30,7 +32,7 @@
  * @conn: connection
  *
  * Context: process.
- * Return: for krdma_dev_put(); NULL: the connection is not attached.
+ * Return: device for krdma_dev_put(); NULL: the connection is not attached.
  */
 struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 {
@@ -43,7 +45,9 @@ struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 	return dev;
 }
 
-/* The caller allocates as @failed does: an owner may not use KRDMA_NOIO for all. */
+/*
+ * The caller allocates like @failed, so a @conn with KRDMA_NOIO needs it there.
+ */
 static bool krdma_share_can_register(const struct krdma_conn *conn,
 				     const struct krdma_conn *failed)
 {
@@ -75,13 +79,14 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
  * krdma_share_next_conn - find another connection to register a region
  * @dev: device of the connections, or NULL
  * @failed: connection that has not registered it
- * @error: errno of that
+ * @error: errno of the registration
  * @until: time limit
  *
- * There is none if @failed goes on, because then its queue pair is not what failed.
+ * Finds none if @failed has not ended, because then its queue pair did not
+ * fail.
  *
  * Context: process.
- * Return: with a reference, or NULL.
+ * Return: connection with a reference, or NULL.
  */
 struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 					 struct krdma_conn *failed, int error,
@@ -94,7 +99,7 @@ struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 }
 
 /**
- * krdma_share_begin - give a region to the domain of a connection
+ * krdma_share_begin - add a region to the domain of a connection
  * @conn: connection that is attached to its device, with a domain
  * @region: region whose MRs are mapped; krdma_share_put() or krdma_share_failed()
  *	undoes this
@@ -122,11 +127,11 @@ void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region)
 }
 
 /**
- * krdma_share_open - let the peers use a region
+ * krdma_share_open - allow the peers to use a region
  * @conn: connection that has registered it
  * @region: region
  *
- * If the device was removed since then, the region stays dead.
+ * If the device was removed after the registration, the region stays unusable.
  *
  * Context: process.
  */
@@ -143,7 +148,7 @@ void krdma_share_open(struct krdma_conn *conn, struct krdma_region *region)
 	mutex_unlock(&region->share.dev->lock);
 }
 
-/* On return no work request of a connection that has ended is in flight. */
+/* Wait until no WR of a connection that has ended is in flight. */
 static void krdma_share_drain(struct krdma_conn *conn)
 {
 	mutex_lock(&conn->setup);
@@ -155,7 +160,7 @@ static void krdma_share_drain(struct krdma_conn *conn)
 }
 
 /**
- * krdma_share_failed - give up a region that was not registered
+ * krdma_share_failed - free a region that was not registered
  * @conn: connection that has not registered it
  * @region: region, freed
  *
@@ -169,7 +174,7 @@ void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region)
 	krdma_share_put(region);
 }
 
-/* The first of the connections with a number above @id; with a reference. */
+/* Return: the connection with the next number above @id, with a reference. */
 static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share,
 						 u32 id)
 {
@@ -187,7 +192,7 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 	return found;
 }
 
-/* A LOCAL_INV waits on siw until the answer before it is sent. */
+/* On siw a LOCAL_INV waits until the answer before it is sent. */
 static void krdma_share_await_answers_of(struct krdma_conn *conn,
 					 struct krdma_region *region,
 					 unsigned long until)
@@ -206,9 +211,9 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 }
 
 /*
- * siw checks a key when it begins with the answer to a READ, and sends the rest of
- * it from memory that may be the owner's again; see krdma_region_is_read_on(). The
- * answers of each connection are in the order of its own send queue.
+ * siw checks a key when it begins the answer to a READ. It sends the rest from
+ * memory that the owner may already reuse; see krdma_region_is_read_on(). Each
+ * connection sends its answers in the order of its own send queue.
  */
 static void krdma_share_await_answers(struct krdma_region *region,
 				      unsigned long until)
@@ -247,7 +252,7 @@ void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms)
 	krdma_count_module(KRDMA_COUNT_REVOKED);
 }
 
-/* Once; later calls find nothing left to do. */
+/* Runs once; later calls find nothing to do. */
 static void krdma_share_end_locked(struct krdma_region *region)
 {
 	struct krdma_share *share = &region->share;
@@ -287,7 +292,7 @@ static void krdma_share_remove_locked(struct krdma_dev *dev,
 	struct krdma_region *region, *next;
 
 	lockdep_assert_held(&dev->lock);
-	/* The last region would free the PD, and the head of the list with it. */
+	/* The last region would free the PD, and with it the list head. */
 	kpd->users++;
 	list_for_each_entry_safe(region, next, &kpd->regions, link)
 		krdma_share_end_locked(region);

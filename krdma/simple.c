@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of snake0/krdma, source compatible, doing what their names say:
- * strings for addresses, no parameters, one call for each thing. What depends on
- * krdma_config() is an inline function of krdma_simple.h, which hands over the
- * calling module's value.
+ * The calls of snake0/krdma, source compatible: text for addresses, no
+ * parameters. Calls that depend on krdma_config() are inline functions in
+ * krdma_simple.h, which pass the calling module's value.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,12 +18,12 @@
 #define KRDMA_SIMPLE_PAUSE_MS 1000
 
 /**
- * krdma_simple_size - check what krdma_config() is told
+ * krdma_simple_size - check the argument of krdma_config()
  * @size: bytes
  * @otherwise: result if @size is refused
  *
  * Context: any.
- * Return: @size, 0 included, or @otherwise.
+ * Return: @size, which may be 0, or @otherwise.
  */
 u32 krdma_simple_size(size_t size, u32 otherwise)
 {
@@ -35,7 +34,7 @@ u32 krdma_simple_size(size_t size, u32 otherwise)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_simple_size, KRDMA_NS);
 
-/* The peer may not be up yet, or just have no time. */
+/* The peer may not be ready yet, or may be busy. */
 static bool krdma_simple_may_retry(int error)
 {
 	return error == -ECONNREFUSED || error == -ETIMEDOUT ||
@@ -44,7 +43,7 @@ static bool krdma_simple_may_retry(int error)
 }
 
 /**
- * krdma_simple_connect - krdma_connect() and krdma_rw_init_client()
+ * krdma_simple_connect - implement krdma_connect() and krdma_rw_init_client()
  * @max_msg: &krdma_params.max_msg
  * @host: IPv4 or IPv6 address as text
  * @port: decimal
@@ -81,7 +80,7 @@ int krdma_simple_connect(u32 max_msg, const char *host, const char *port,
 EXPORT_SYMBOL_NS_GPL(krdma_simple_connect, KRDMA_NS);
 
 /**
- * krdma_simple_listen - krdma_listen()
+ * krdma_simple_listen - implement krdma_listen()
  * @max_msg: &krdma_params.max_msg
  * @host: local address as text, NULL, "" or "0.0.0.0": all
  * @port: decimal
@@ -110,7 +109,7 @@ int krdma_simple_listen(u32 max_msg, const char *host, const char *port,
 EXPORT_SYMBOL_NS_GPL(krdma_simple_listen, KRDMA_NS);
 
 /**
- * krdma_simple_accept_one - krdma_rw_init_server()
+ * krdma_simple_accept_one - implement krdma_rw_init_server()
  * @max_msg: &krdma_params.max_msg
  * @host: as for krdma_simple_listen()
  * @port: decimal
@@ -135,8 +134,8 @@ int krdma_simple_accept_one(u32 max_msg, const char *host, const char *port,
 EXPORT_SYMBOL_NS_GPL(krdma_simple_accept_one, KRDMA_NS);
 
 /**
- * krdma_simple_receive - krdma_receive()
- * @max_msg: bytes that @buffer has, 0: KRDMA_MAX_MSG_DEFAULT
+ * krdma_simple_receive - implement krdma_receive()
+ * @max_msg: bytes of @buffer, 0: KRDMA_MAX_MSG_DEFAULT
  * @cb: connection
  * @buffer: result
  *
@@ -166,7 +165,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_accept, KRDMA_NS);
 /**
  * krdma_send - send a message
  * @cb: connection
- * @buffer: what to send
+ * @buffer: data to send
  * @length: bytes
  *
  * Return: @length, or a negative errno of krdma_send_timeout(); the time limit
@@ -181,7 +180,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_send, KRDMA_NS);
 /**
  * krdma_read - read the beginning of the peer's shown buffer
  * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
- * @buffer: where to
+ * @buffer: target
  * @length: bytes
  *
  * Return: 0 or an errno of krdma_read_at(); the time limit is 30 s.
@@ -195,7 +194,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_read, KRDMA_NS);
 /**
  * krdma_write - write the beginning of the peer's shown buffer
  * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
- * @buffer: what to write
+ * @buffer: data to write
  * @length: bytes
  *
  * Return: 0 or an errno of krdma_write_at(); the time limit is 30 s.

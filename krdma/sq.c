@@ -2,10 +2,10 @@
 /*
  * The send queue: posting, completing, waiting.
  *
- * An entry (struct krdma_wr) is one work request, or the several of a request;
+ * An entry (struct krdma_wr) is one work request, or all those of a request;
  * see req.c. From the post on it is on krdma_conn.posted, in the order of the
- * send queue, until a completion takes it off. Who takes it off calls its done,
- * so that comes exactly once.
+ * send queue, until a completion takes it off. The context that takes it off
+ * calls its done, so done is called exactly once.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,14 +15,17 @@
 #include "msg.h"
 #include "trace.h"
 
-/* What needs nobody but the own adapter takes much less. */
+/*
+ * Time limit in ms of work of the local adapter, which normally takes much
+ * less.
+ */
 #define KRDMA_OP_SETTLE_MS 500
 
 /**
- * krdma_op_alloc_wrs - something to wait for, with work requests
- * @n: how many, in krdma_op.wrs
+ * krdma_op_alloc_wrs - allocate an object to wait on, with work requests
+ * @n: number of elements of krdma_op.wrs
  *
- * Return: with the waiting task's reference, or NULL.
+ * Return: op with the waiting task's reference, or NULL.
  */
 struct krdma_op *krdma_op_alloc_wrs(u32 n)
 {
@@ -34,9 +37,9 @@ struct krdma_op *krdma_op_alloc_wrs(u32 n)
 }
 
 /**
- * krdma_op_alloc - something to wait for
+ * krdma_op_alloc - allocate an object to wait on
  *
- * Return: with the waiting task's reference, or NULL.
+ * Return: op with the waiting task's reference, or NULL.
  */
 struct krdma_op *krdma_op_alloc(void)
 {
@@ -63,7 +66,7 @@ static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
 	return !smp_load_acquire(&op->pending);
 }
 
-/* For waits that only the end of the connection ends. */
+/* Condition for waits that end only with the connection or the time limit. */
 static bool krdma_never(struct krdma_conn *conn, const void *arg)
 {
 	return false;
@@ -75,8 +78,8 @@ static bool krdma_never(struct krdma_conn *conn, const void *arg)
  * @op: operation; the caller keeps its reference
  * @until: time limit
  *
- * Return: 0 all succeeded; else an errno, and if work requests may still be in
- * flight it is the caller's business to abort the connection.
+ * Return: 0: all succeeded; otherwise an errno. If work requests may then still
+ * be in flight, the caller must abort the connection.
  */
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
@@ -85,20 +88,24 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 
 	if (ret || !op->error)
 		return ret;
-	/* A flushed request says nothing; why the connection ended does. */
+	/*
+	 * A flush does not give the reason, so wait until the connection has
+	 * it.
+	 */
 	krdma_conn_wait(conn, krdma_never, NULL,
 			krdma_deadline(KRDMA_QP_REASON_MS));
 	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 }
 
 /**
- * krdma_op_settle - let what has been posted come to its end, killed or not
+ * krdma_op_settle - wait for posted work requests, even if the task is killed
  * @conn: connection; ends if that takes longer
  * @op: operation; the caller keeps its reference
- * @until: time limit; a moment more is tolerated, as it is of who is killed,
- *	for what is posted cannot be called back
+ * @until: time limit. After it, or after a kill, this waits KRDMA_OP_SETTLE_MS
+ *	longer, because posted work requests cannot be cancelled
  *
- * Return: 0 all succeeded; or an errno, and the connection is over, or about to.
+ * Return: 0: all succeeded; or an errno; then the connection has ended or will
+ * soon.
  */
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until)
@@ -116,7 +123,7 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 	return ret;
 }
 
-/* What ends a connection. A flush does not: something else did. */
+/* Reason for the end of a connection. A flush only follows another reason. */
 static int krdma_wc_errno(enum ib_wc_status status)
 {
 	switch (status) {
@@ -136,9 +143,9 @@ static int krdma_wc_errno(enum ib_wc_status status)
 }
 
 /**
- * krdma_qp_failed - a work request completed with an error
+ * krdma_qp_failed - handle a work request that completed with an error
  * @conn: connection; ends, unless it is closing already
- * @status: of the completion
+ * @status: status of the completion
  *
  * Context: any.
  */
@@ -162,21 +169,21 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /**
- * krdma_wc_failed - tell krdma that a work request of raw mode failed
+ * krdma_wc_failed - report a failed work request in raw mode
  * @cb: raw-mode connection
- * @status: of the completion
+ * @status: status of the completion
  *
- * An owner who does nothing but wait for his completions would wait for ever
- * if the queue pair failed and nothing said so: an rxe that cannot give a
- * packet to its interface flushes what is posted, without an event or a
- * completion that tells why (seen on 6.12 and 7.3). With this the connection
- * ends: at once, with -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had
- * no receive, -EACCES if it refused the access, or -EIO (on iWARP -ECONNRESET
- * where that is how a closed TCP connection shows). For IB_WC_WR_FLUSH_ERR a
- * second later, and only if nothing else has ended it by then. The closing
- * callback follows. A connection that is over already stays as it is.
+ * Without this an owner that only waits for its completions might wait forever
+ * when the queue pair has failed. An rxe that cannot pass a packet to its
+ * interface flushes all work requests without an event or a completion with the
+ * reason (seen on 6.12 and 7.3). With this the connection ends at once: with
+ * -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had no receive, -EACCES
+ * if it refused the access, or otherwise -EIO (-ECONNRESET on iWARP, where a
+ * closed TCP connection causes this). After IB_WC_WR_FLUSH_ERR the connection
+ * ends a second later, if it has not ended by then. The closing callback
+ * follows. A connection that has already ended is not changed.
  *
- * Context: any; the completion handler is where it belongs.
+ * Context: any; normally the completion handler.
  */
 void krdma_wc_failed(struct krdma_cb *cb, enum ib_wc_status status)
 {
@@ -204,7 +211,7 @@ static void krdma_reads_over_locked(struct krdma_conn *conn,
 		WRITE_ONCE(conn->reads_over, conn->reads_over + 1);
 }
 
-/* Entries that are over, taken off @conn->posted. */
+/* Account for entries that have ended and are off @conn->posted. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
 				   struct list_head *over)
 {
@@ -225,7 +232,7 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 	}
 }
 
-/* Without a lock, in order. */
+/* Call done() of each entry, in order, without a lock. */
 static void krdma_wr_finish(struct list_head *over)
 {
 	struct krdma_wr *kwr, *next;
@@ -239,9 +246,9 @@ static void krdma_wr_finish(struct list_head *over)
 }
 
 /**
- * krdma_wr_fail_all - end entries that nothing will complete any more
- * @wrs: of a connection that is drained; nobody else can reach them
- * @error: what they end with, if nothing else is known
+ * krdma_wr_fail_all - end entries that will not complete any more
+ * @wrs: entries of a drained connection, which no other context can reach
+ * @error: their status, unless they have one
  *
  * Context: process.
  */
@@ -258,8 +265,8 @@ void krdma_wr_fail_all(struct list_head *wrs, int error)
 }
 
 /*
- * Why the connection ends is what a request ends with, too: this failure if it
- * was the first. A flush says nothing about the cause, which may come later.
+ * A request ends with the reason for which the connection ends: this failure if
+ * it was the first one. A flush has no reason; the reason may come later.
  */
 static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 {
@@ -270,10 +277,11 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /*
- * siw, 6.1 to 7.3 at least, completes a READ when its answer is there, and what
- * was posted after it as soon as it is sent (siw_qp_sq_process()): a PONG would
- * end the READs before it. So there each entry ends itself, in its turn. It is
- * signalled, or fails; a READ that siw forgets ends in krdma_req_end().
+ * siw, 6.1 to 7.3 at least, completes a READ when its answer has arrived, but a
+ * later entry as soon as it is sent (siw_qp_sq_process()). So the completion of
+ * a PONG would end READs before it. Therefore on siw each entry ends itself, in
+ * order. It is signalled, or fails. A READ that siw forgets ends in
+ * krdma_req_end().
  */
 static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
 				    struct list_head *over)
@@ -289,9 +297,9 @@ static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
 }
 
 /*
- * Work requests complete in order, and of those before a signalled one that
- * succeeded nothing more is heard: so a completion ends all entries up to its
- * own. What is flushed or fails has a completion in any case.
+ * Work requests complete in order. Those before a signalled one that succeeded
+ * have no completion, so a completion ends all entries up to its own. A WR that
+ * fails or is flushed has a completion in any case.
  */
 static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				int status, struct list_head *over)
@@ -335,15 +343,15 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * struct krdma_siw_read - where the completion of a READ goes on siw
- * @cqe: its completion
- * @kwr: its entry, NULL: it had its completion
+ * struct krdma_siw_read - completion of a READ on siw
+ * @cqe: completion of the READ
+ * @kwr: its entry, NULL: it has completed
  *
- * siw, 6.1 to 7.3 at least, flushes a READ twice that is about to be sent: it
+ * siw, 6.1 to 7.3 at least, flushes a READ twice if it is about to be sent. It
  * is on the queue of READs that wait for their answer, and also the one to be
- * transmitted (siw_activate_tx_from_sq(), siw_sq_flush()). By the second time
- * the entry is its owner's again, who may have freed it. So what siw is given is
- * this, which goes with the connection.
+ * transmitted (siw_activate_tx_from_sq(), siw_sq_flush()). At the second
+ * completion the owner may have freed the entry. So siw gets the address of
+ * this struct, which is freed with the connection.
  */
 struct krdma_siw_read {
 	struct ib_cqe cqe;
@@ -361,9 +369,9 @@ static void krdma_siw_read_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The second completion follows the first at once. In between others may post
- * at most as many READs as fit into the send queue: twice that many are enough
- * for none to be used again so soon.
+ * The second completion follows the first at once. In between, other contexts
+ * can post at most as many READs as fit into the send queue. With twice that
+ * number, no element is reused too early.
  */
 static u32 krdma_siw_reads(const struct krdma_conn *conn)
 {
@@ -371,7 +379,7 @@ static u32 krdma_siw_reads(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_siw_begin - make what READs need on siw
+ * krdma_siw_begin - allocate the completions of READs on siw
  * @conn: connection in message mode with a new QP
  *
  * Context: process, @conn->setup held.
@@ -394,13 +402,13 @@ int krdma_siw_begin(struct krdma_conn *conn)
 }
 
 /**
- * krdma_wr_cqe_locked - which completion a work request gets
+ * krdma_wr_cqe_locked - return the completion for a work request
  * @conn: connection
- * @kwr: entry that it is the last one of
- * @opcode: what it does
+ * @kwr: entry whose last work request it is
+ * @opcode: opcode of the work request
  *
  * Context: any, @conn->lock held.
- * Return: for its wr_cqe.
+ * Return: value for its wr_cqe.
  */
 struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				   enum ib_wr_opcode opcode)
@@ -417,7 +425,7 @@ struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr
 }
 
 /**
- * krdma_wr_part_done - completion of work requests that end no entry
+ * krdma_wr_part_done - complete work requests that end no entry
  * @cq: completion queue
  * @wc: completion; only failures have one
  */
@@ -432,11 +440,11 @@ void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
 
 /**
  * krdma_wr_init - prepare an entry of the send queue
- * @kwr: inside of what the caller allocated
- * @conn: where it will be posted
- * @op: who waits, NULL: nobody
+ * @kwr: entry in memory of the caller
+ * @conn: connection on which it will be posted
+ * @op: object that the task waits on, NULL: none
  * @kind: &enum krdma_opcode or &enum krdma_wr_kind, for the counters
- * @done: frees what @kwr is in, after completion; any context
+ * @done: frees the memory of @kwr after completion; any context
  */
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   struct krdma_op *op, u8 kind,
@@ -452,7 +460,7 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 	};
 }
 
-/* Later the QP may be gone, and nothing is posted any more. */
+/* Once closing, the QP may be freed, and no READ is posted any more. */
 static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -464,22 +472,24 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_reads_fit_locked - may an entry that READs be posted
+ * krdma_reads_fit_locked - check whether an entry with READs may be posted
  * @conn: connection in message mode
  * @kwr: the entry
  *
- * siw, 6.1 to 7.3 at least, has one place for what it sends next. What has to
- * wait for the answer to a READ waits there: because of a fence, or because it
- * is a READ and there are too many in flight. Answers to the peer's READs have
- * to go through there, too (siw_activate_tx_from_sq(), siw_init_rresp()), so two
- * ends that wait there for each other do it for ever. So READs wait here, and
- * what must not overtake them does, see krdma_req_is_fenced_locked().
+ * siw, 6.1 to 7.3 at least, has one place for what it sends next. A work
+ * request that must wait for the answer to a READ waits in that place: after a
+ * fence, or if it is a READ and too many are in flight. Answers to the peer's
+ * READs also need that place (siw_activate_tx_from_sq(), siw_init_rresp()). So
+ * two ends that wait there for each other wait forever. Therefore READs wait
+ * here instead, and so do requests that must not overtake them, see
+ * krdma_req_is_fenced_locked().
  *
- * Who waits himself may have the last one, or requests that never end would keep
- * him from his turn. What was cut into more than there are goes alone.
+ * A synchronous caller may use the last READ slot, so that a steady stream of
+ * asynchronous READs cannot starve it. An entry that needs more slots than
+ * exist is posted on its own.
  *
  * Context: any, @conn->lock held.
- * Return: false if it has to wait.
+ * Return: false if it must wait.
  */
 bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 {
@@ -495,9 +505,9 @@ bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 }
 
 /**
- * krdma_reads_posted_locked - count an entry if it READs
+ * krdma_reads_posted_locked - count an entry if it is a READ
  * @conn: connection in message mode
- * @kwr: on the send queue
+ * @kwr: entry on the send queue
  *
  * Context: any, @conn->lock held.
  */
@@ -520,7 +530,7 @@ static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
 	       (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr));
 }
 
-/* Is there room on the send queue? For krdma_conn_wait(). */
+/* Condition for krdma_conn_wait(): there is room on the send queue. */
 static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_wr *kwr = arg;
@@ -536,25 +546,25 @@ static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 }
 
 /**
- * krdma_qp_post_errno - what a failed post means
- * @ret: of ib_post_send() or ib_post_recv()
+ * krdma_qp_post_errno - return the errno for a failed post
+ * @ret: return value of ib_post_send() or ib_post_recv()
  *
  * Return: errno.
  */
 int krdma_qp_post_errno(int ret)
 {
-	/* siw: the peer has closed, and the CM's event is on its way. */
+	/* siw: the peer has closed, and the CM event will follow. */
 	return ret == -ENOTCONN ? -ECONNRESET : ret;
 }
 
 /**
- * krdma_qp_kept_errno - what the failed post of what was taken means
- * @ret: of an ib_post_send() that named no bad work request
+ * krdma_qp_kept_errno - return the errno for a post that siw kept and failed
+ * @ret: return value of an ib_post_send() that reported no bad work request
  *
- * siw, 6.1 to 7.3 at least, puts a work request on the send queue and only then
- * looks whether it can be sent: not a READ to a peer that serves none
- * (siw_activate_tx_from_sq()). It stays there, and holds up all behind it, until
- * the QP is flushed. Its completion comes with that: it is not ours before.
+ * siw, 6.1 to 7.3 at least, puts a work request on the send queue, and only
+ * then checks whether it can be sent. A READ to a peer that serves none cannot
+ * (siw_activate_tx_from_sq()). It stays there, and blocks all later ones, until
+ * the QP is flushed. Only then it completes, and its memory can be reused.
  *
  * Return: errno, for the end of the connection.
  */
@@ -566,19 +576,19 @@ int krdma_qp_kept_errno(int ret)
 /**
  * krdma_qp_post_locked - post a work request
  * @conn: connection
- * @kwr: its completion, from krdma_wr_init()
- * @wr: the request; wr_cqe and the signal flag are set here
+ * @kwr: its entry, from krdma_wr_init()
+ * @wr: the work request; wr_cqe and the signal flag are set here
  *
- * The state is checked under the same lock with which it moves to CLOSING:
+ * The state is checked under the lock with which it moves to CLOSING, so that
  * nothing is posted once the drain may have begun.
  *
- * What siw keeps though it cannot send it counts as posted, and the connection
- * ends: see krdma_qp_kept_errno().
+ * A work request that siw keeps although it cannot be sent counts as posted,
+ * and the connection ends: see krdma_qp_kept_errno().
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN no room; the reason why the connection is over;
- * -ESHUTDOWN it is being closed, and @kwr is late; -ENOTCONN; or what the driver
- * said. On error @kwr was not posted.
+ * Return: 0; -EAGAIN: no room; the reason for which the connection ended;
+ * -ESHUTDOWN: krdma_close() has begun, and @kwr is late; -ENOTCONN; or an errno
+ * of the driver. On error @kwr was not posted.
  */
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr)
@@ -619,13 +629,13 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 /**
  * krdma_qp_post - wait for room and post a work request
  * @conn: connection
- * @kwr: its completion
- * @wr: the request
+ * @kwr: its entry
+ * @wr: the work request
  * @until: time limit
  *
- * Bottom halves are off around the post: rxe up to 6.x then runs its tasklet
- * at once when they are enabled again, instead of waking ksoftirqd, which
- * takes the best part of 100 µs away.
+ * Bottom halves are off around the post. When they are enabled again, rxe up to
+ * 6.x runs its tasklet at once, instead of waking ksoftirqd. That saves most of
+ * 100 µs.
  *
  * Context: process.
  * Return: 0 or -errno; on error @kwr was not posted.
