@@ -2,14 +2,14 @@
 /*
  * Counters, and the files in debugfs that show them.
  *
- * The module's counters are per CPU and added up by who reads them. Those of a
- * connection are plain numbers under its lock, which whoever counts holds
- * anyway. So counting costs an addition or two; the clock, which costs more, is
- * read only while the parameter "latency" is set.
+ * The module's counters are per CPU; a reader adds them up. Those of a
+ * connection are plain numbers under its lock, which a context that counts
+ * usually holds anyway. So counting costs an addition or two. The clock costs
+ * more, and is read only while the parameter "latency" is set.
  *
- * Connections and regions are on a list from the time they are made until they
- * are freed; both are freed by who takes them off, under krdma_stats_lock. Who
- * reads a file holds that, and so needs no references.
+ * Connections and regions are on a list from creation until they are freed.
+ * They are taken off under krdma_stats_lock before that. A reader of a file
+ * holds that lock, and so needs no references.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -26,7 +26,7 @@
 #include "trace.h"
 
 static DEFINE_PER_CPU(u64 [KRDMA_COUNTERS], krdma_counts);
-static DEFINE_MUTEX(krdma_stats_lock); /* what follows */
+static DEFINE_MUTEX(krdma_stats_lock); /* protects the next three */
 static LIST_HEAD(krdma_conns);
 static LIST_HEAD(krdma_regions);
 static u32 krdma_last_id;
@@ -35,7 +35,7 @@ static struct dentry *krdma_debugfs;
 
 static bool krdma_latency;
 module_param_named(latency, krdma_latency, bool, 0644);
-MODULE_PARM_DESC(latency, "Measure how long requests take, see debugfs krdma/latency");
+MODULE_PARM_DESC(latency, "Measure the duration of requests, see debugfs krdma/latency");
 
 static const char * const krdma_kind_names[KRDMA_WR_KINDS] = {
 	[KRDMA_SEND]		= "send",
@@ -100,7 +100,7 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 
 static const char * const krdma_spin_names[] = { "paid", "vain" };
 
-/* Counters in the order of the file; with @members one for each of them. */
+/* Counters in the order of the file; with @members one for each member. */
 static const struct krdma_family {
 	const char *name;
 	enum krdma_counter first;
@@ -145,10 +145,10 @@ static const struct krdma_family {
 /* ---- counting ---- */
 
 /**
- * krdma_stats_why - the class of an errno
- * @error: why a connection was not made, or ended
+ * krdma_stats_why - return the class of an errno
+ * @error: reason for which connecting failed or a connection ended
  *
- * Return: the class.
+ * Return: class of the errno.
  */
 enum krdma_why krdma_stats_why(int error)
 {
@@ -186,8 +186,8 @@ enum krdma_why krdma_stats_why(int error)
 }
 
 /**
- * krdma_count_module - count what belongs to no connection
- * @counter: what
+ * krdma_count_module - count an event that belongs to no connection
+ * @counter: counter
  *
  * Context: any.
  */
@@ -197,10 +197,10 @@ void krdma_count_module(enum krdma_counter counter)
 }
 
 /**
- * krdma_count_locked - count something of a connection
+ * krdma_count_locked - add to a counter of a connection and of the module
  * @conn: connection or listener
- * @counter: what
- * @n: how many
+ * @counter: counter
+ * @n: number to add
  *
  * Context: any, @conn->lock held.
  */
@@ -213,9 +213,9 @@ void krdma_count_locked(struct krdma_conn *conn, enum krdma_counter counter,
 }
 
 /**
- * krdma_count - count one thing of a connection, where that is rare
+ * krdma_count - count a rare event of a connection
  * @conn: connection or listener
- * @counter: what
+ * @counter: counter
  *
  * Context: any; takes @conn->lock.
  */
@@ -229,7 +229,7 @@ void krdma_count(struct krdma_conn *conn, enum krdma_counter counter)
 }
 
 /**
- * krdma_stats_posted_locked - krdma has taken an entry of the send queue
+ * krdma_stats_posted_locked - count an entry of the send queue that was taken
  * @conn: connection
  * @kwr: entry
  *
@@ -250,10 +250,10 @@ static void krdma_stats_latency_locked(struct krdma_conn *conn, u64 posted_ns)
 }
 
 /**
- * krdma_stats_done_locked - an entry of the send queue is over
+ * krdma_stats_done_locked - count an entry of the send queue that has ended
  * @conn: connection
  * @kwr: entry
- * @status: 0 or why it failed
+ * @status: 0 or errno of the failure
  *
  * Context: any, @conn->lock held.
  */
@@ -302,7 +302,7 @@ void krdma_stats_add_conn(struct krdma_conn *conn)
 {
 	conn->stats.born = jiffies;
 	mutex_lock(&krdma_stats_lock);
-	/* 0 is no number of a connection. */
+	/* 0 is not used as number of a connection. */
 	krdma_last_id = krdma_last_id + 1 ?: 1;
 	conn->stats.id = krdma_last_id;
 	list_add_tail(&conn->stats.link, &krdma_conns);
@@ -310,7 +310,7 @@ void krdma_stats_add_conn(struct krdma_conn *conn)
 }
 
 /**
- * krdma_stats_del_conn - nobody looks at it any more on return
+ * krdma_stats_del_conn - stop to show a connection, and wait for readers
  * @conn: connection or listener that is about to be freed
  *
  * Context: process.
@@ -324,7 +324,7 @@ void krdma_stats_del_conn(struct krdma_conn *conn)
 
 /**
  * krdma_stats_add_region - show a region from now on
- * @region: filled in
+ * @region: statistics of the region, filled in
  *
  * Context: process; until krdma_stats_del_region().
  */
@@ -336,8 +336,8 @@ void krdma_stats_add_region(struct krdma_region_stats *region)
 }
 
 /**
- * krdma_stats_del_region - nobody looks at it any more on return
- * @region: shown, or never shown
+ * krdma_stats_del_region - stop to show a region, and wait for readers
+ * @region: statistics of the region, which may never have been shown
  *
  * Context: process.
  */
@@ -381,7 +381,7 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	const struct krdma_credit none = {}, *credit = &none;
 
 	lockdep_assert_held(&conn->lock);
-	/* Before that, krdma_conn.msg is still being made. */
+	/* Before that, krdma_conn.msg may be incomplete. */
 	if (conn->was_established && conn->msg)
 		credit = &conn->msg->credit;
 	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
@@ -440,7 +440,7 @@ static int krdma_paths_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_paths);
 
-/* All of them, or those that are not zero, behind a connection's number. */
+/* Print all counters; with @id only those that are not 0, after the id. */
 static void krdma_seq_counts(struct seq_file *seq, const u64 *counts, u32 id)
 {
 	const struct krdma_family *family = krdma_families;
@@ -570,9 +570,9 @@ DEFINE_SHOW_ATTRIBUTE(krdma_regions);
 DEFINE_SHOW_ATTRIBUTE(krdma_again);
 
 /**
- * krdma_stats_init - make the files
+ * krdma_stats_init - create the files in debugfs
  *
- * Without them krdma works as well, so nothing here fails.
+ * krdma also works without them, so errors are ignored.
  */
 void krdma_stats_init(void)
 {
@@ -595,7 +595,7 @@ void krdma_stats_init(void)
 /**
  * krdma_stats_exit - undo krdma_stats_init()
  *
- * Waits for who is reading.
+ * Waits for readers.
  */
 void krdma_stats_exit(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is counted. Each counter exists once for the module, by CPU, and once
- * for each connection or listener that has something to do with it.
+ * Counters. Each counter exists once for the module, per CPU, and once for each
+ * connection or listener.
  */
 #ifndef KRDMA_STATS_H
 #define KRDMA_STATS_H
@@ -14,17 +14,19 @@
 struct krdma_conn;
 struct seq_file;
 
-/* What an entry of the send queue is: &enum krdma_opcode, or one of krdma's. */
+/*
+ * Kind of an entry of the send queue: &enum krdma_opcode, or an internal one.
+ */
 enum krdma_wr_kind {
 	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING and others */
 	KRDMA_WR_REGISTER,
 	KRDMA_WR_INVALIDATE,
-	KRDMA_WR_KINDS, /* how many there are */
+	KRDMA_WR_KINDS, /* number of kinds */
 };
 
-/* Why a connection was not made, or ended, for people who look at thousands. */
+/* Class of the reason for which connecting failed or a connection ended. */
 enum krdma_why {
-	KRDMA_WHY_CANCELLED = 0, /* this side's own wish */
+	KRDMA_WHY_CANCELLED = 0, /* by this side */
 	KRDMA_WHY_TIMEOUT,
 	KRDMA_WHY_REFUSED,
 	KRDMA_WHY_UNREACHABLE,
@@ -34,29 +36,29 @@ enum krdma_why {
 	KRDMA_WHY_MEMORY,
 	KRDMA_WHY_ACCESS,
 	KRDMA_WHY_OTHER,
-	KRDMA_WHYS, /* how many there are */
+	KRDMA_WHYS, /* number of classes */
 };
 
-/* How a peer broke the protocol. */
+/* Kind of a protocol violation by the peer. */
 enum krdma_breach {
 	KRDMA_BREACH_HELLO = 0,	/* not a hello, or out of range */
-	KRDMA_BREACH_OPCODE,	/* with immediate data that nobody asked for */
+	KRDMA_BREACH_OPCODE,	/* unexpected immediate data */
 	KRDMA_BREACH_HEADER,	/* unknown type, bad length or version */
-	KRDMA_BREACH_CREDIT,	/* sent without one, or gave too many */
+	KRDMA_BREACH_CREDIT,	/* sent without credit, or granted too many */
 	KRDMA_BREACH_START,	/* not the first message, or a second one */
-	KRDMA_BREACH_SEQUENCE,	/* parts that do not follow each other */
-	KRDMA_BREACH_KEY,	/* invalidated what was not for that, or twice */
-	KRDMA_BREACHES,		/* how many there are */
+	KRDMA_BREACH_SEQUENCE,	/* parts out of sequence */
+	KRDMA_BREACH_KEY,	/* key invalidated without permission, or twice */
+	KRDMA_BREACHES,		/* number of kinds */
 };
 
 #define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
 
-/* A name that stands for several counters is that of the first of them. */
+/* A name that covers several counters is the first of them. */
 enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,
 	KRDMA_COUNT_ACCEPTED,
 	KRDMA_COUNT_REQUESTS_REFUSED,
-	KRDMA_COUNT_CONNS_OVER, /* of these because of max_conns */
+	KRDMA_COUNT_CONNS_OVER, /* refused requests because of max_conns */
 	KRDMA_COUNT_MEMORY_OVER, /* connections ended because of msg_memory */
 	KRDMA_COUNT_FAILED, /* enum krdma_why */
 	KRDMA_COUNT_ENDED = KRDMA_COUNT_FAILED + KRDMA_WHYS, /* the same */
@@ -76,7 +78,7 @@ enum krdma_counter {
 	KRDMA_COUNT_PULLED,
 	KRDMA_COUNT_WRITTEN,
 	KRDMA_COUNT_ALIVE_MISSES,
-	KRDMA_COUNT_SPINS, /* those that paid, and those in vain */
+	KRDMA_COUNT_SPINS, /* polling that succeeded, and polling that failed */
 	KRDMA_COUNT_WC = KRDMA_COUNT_SPINS + 2, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,
 	KRDMA_COUNT_REGISTERED = KRDMA_COUNT_BREACH + KRDMA_BREACHES,
@@ -85,20 +87,20 @@ enum krdma_counter {
 	KRDMA_COUNT_MRS_ALLOCATED,
 	KRDMA_COUNT_MRS_REUSED,
 	KRDMA_COUNT_DEVICE_REMOVALS,
-	KRDMA_COUNTERS, /* how many there are */
+	KRDMA_COUNTERS, /* number of counters */
 };
 
-/* Powers of two of nanoseconds; the last one is 2 s and more. */
+/* Number of powers of two of nanoseconds; the last one is 2 s and more. */
 #define KRDMA_LATENCIES 32
 
 /**
- * struct krdma_stats - what is counted for one connection
- * @link: in the list of all; krdma_stats_lock
- * @id: number of the connection, from 1, as long as the module is loaded
- * @born: when, in jiffies
+ * struct krdma_stats - counters of one connection
+ * @link: in krdma_conns; krdma_stats_lock
+ * @id: number of the connection, from 1, unique while the module is loaded
+ * @born: time of its creation, in jiffies
  * @device: name of its RDMA device, "" before it has one; krdma_conn.lock
  * @counts: by &enum krdma_counter; krdma_conn.lock
- * @latency: requests by the binary logarithm of their nanoseconds;
+ * @latency: number of requests by the binary logarithm of their nanoseconds;
  *	krdma_conn.lock
  */
 struct krdma_stats {
@@ -111,14 +113,14 @@ struct krdma_stats {
 };
 
 /**
- * struct krdma_region_stats - what is shown of a region
- * @link: in the list of all; krdma_stats_lock
+ * struct krdma_region_stats - data of a region for debugfs
+ * @link: in krdma_regions; krdma_stats_lock
  * @conn_id: &krdma_stats.id of its connection, 0: it belongs to a domain
- * @size: bytes
- * @nmrs: MRs
+ * @size: bytes of the region
+ * @nmrs: number of MRs
  * @access: IB_ACCESS_*
- * @rkey: of the first MR
- * @live: registered, neither revoked nor over
+ * @rkey: rkey of the first MR
+ * @live: registered, not revoked, and its connection has not ended
  */
 struct krdma_region_stats {
 	struct list_head link;

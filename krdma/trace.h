@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints. Connections appear by the number that debugfs shows, and all
- * else by value: a trace is read when what it speaks of is long gone.
+ * Tracepoints. Connections appear by their number in debugfs, other data by
+ * value, because a trace is read after its objects were freed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM krdma

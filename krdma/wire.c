@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Encoding and decoding of what wire.h describes. */
+/* Encoding and decoding of the structures of wire.h. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -11,7 +11,7 @@
 /**
  * krdma_hello_encode - write a hello
  * @wire: 24 bytes
- * @hello: what to say; its version is not used
+ * @hello: contents; its version is not used
  */
 void krdma_hello_encode(struct krdma_wire_hello *wire,
 			const struct krdma_hello *hello)
@@ -44,7 +44,9 @@ static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
 	       hello->recv_depth <= KRDMA_WIRE_DEPTH_MAX;
 }
 
-/* A code that this version does not know means that nothing is known. */
+/*
+ * Return: a code in the features; 0, not known, for a code of a newer version.
+ */
 static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 {
 	u8 mask = roundup_pow_of_two(max) - 1, code = features >> shift & mask;
@@ -54,12 +56,12 @@ static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 
 /**
  * krdma_hello_decode - read a peer's hello
- * @hello: result; its version is the newest that both speak
+ * @hello: result; its version is the newest that both ends support
  * @data: private data of REQ or REP
- * @len: its length, at least that of the hello; may be longer than what the
- *	peer gave, InfiniBand pads
+ * @len: length of @data, at least that of the hello; may exceed the peer's
+ *	data, because InfiniBand pads
  *
- * Return: 0, -EPROTO not a hello or out of range, -EPROTONOSUPPORT no common
+ * Return: 0, -EPROTO: not a hello or out of range, -EPROTONOSUPPORT: no common
  * version.
  */
 int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
@@ -98,10 +100,10 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 }
 
 /**
- * krdma_rej_encode - write why a request is rejected
+ * krdma_rej_encode - write the reason of a reject
  * @wire: 8 bytes
  * @reason: see &enum krdma_wire_reason
- * @user_len: bytes of user's data behind it
+ * @user_len: bytes of the user's data behind it
  */
 void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
 {
@@ -114,13 +116,13 @@ void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
 }
 
 /**
- * krdma_rej_decode - read why the peer rejected
- * @reason: result, any number: a newer peer may know reasons that we do not
- * @user_len: result, bytes of user's data behind the struct
+ * krdma_rej_decode - read the reason of the peer's reject
+ * @reason: result, any number, because a newer peer may use new reasons
+ * @user_len: result, bytes of the user's data behind the struct
  * @data: private data of REJ
- * @len: its length
+ * @len: bytes of @data
  *
- * Return: 0, or -EPROTO if that does not come from krdma.
+ * Return: 0, or -EPROTO if the data does not come from krdma.
  */
 int krdma_rej_decode(u8 *reason, u8 *user_len, const void *data, size_t len)
 {
@@ -136,10 +138,10 @@ int krdma_rej_decode(u8 *reason, u8 *user_len, const void *data, size_t len)
 }
 
 /**
- * krdma_rej_errno - what a connect fails with for a reason
+ * krdma_rej_errno - return the errno of a connect for a reject reason
  * @reason: from krdma_rej_decode()
  *
- * Return: an errno; -ECONNREFUSED unless something more precise is known.
+ * Return: an errno; -ECONNREFUSED if there is no specific one.
  */
 int krdma_rej_errno(u8 reason)
 {
@@ -163,7 +165,7 @@ int krdma_rej_errno(u8 reason)
 /**
  * krdma_hdr_encode - write a message header
  * @wire: 16 bytes
- * @hdr: what to write
+ * @hdr: contents
  */
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr)
 {
@@ -188,12 +190,13 @@ static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
 }
 
 /**
- * krdma_chunk_len - how much a CHUNK describes
- * @data: what stands behind its header
- * @len: bytes of that
- * @max: what is left of the message
+ * krdma_chunk_len - return the length that a CHUNK describes
+ * @data: segments behind its header
+ * @len: bytes of @data
+ * @max: bytes of the message from the CHUNK on
  *
- * Return: bytes, 0 if that is no list of segments, or more than @max.
+ * Return: bytes, 0 if @data is not a list of segments or describes more than
+ * @max.
  */
 u32 krdma_chunk_len(const void *data, size_t len, u32 max)
 {
@@ -256,12 +259,12 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
 /**
  * krdma_hdr_decode - read the header of a received message
  * @hdr: result
- * @data: what was received
- * @len: how much
- * @max_msg: longest message that we take
+ * @data: received bytes
+ * @len: number of received bytes
+ * @max_msg: bytes of the longest message that this side accepts
  *
- * What can be said of one message alone is checked here. That parts follow each
- * other without a gap is the receiver's to check.
+ * Makes all checks that need only this message. The receiver checks that parts
+ * follow each other without a gap.
  *
  * Return: 0, or -EPROTO.
  */
@@ -303,8 +306,8 @@ void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg)
 
 /**
  * krdma_seg_decode - read the description of one MR
- * @seg: result, of which nothing is checked
- * @wire: what the peer sent
+ * @seg: result, not checked
+ * @wire: description from the peer
  */
 void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire)
 {
@@ -316,10 +319,10 @@ void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire)
 }
 
 /**
- * krdma_shown_wire_size - bytes that describe a shown buffer
- * @nsegs: its segments
+ * krdma_shown_wire_size - return the size of a description of a shown buffer
+ * @nsegs: number of its segments
  *
- * Return: the size.
+ * Return: bytes.
  */
 size_t krdma_shown_wire_size(u32 nsegs)
 {
@@ -331,7 +334,7 @@ size_t krdma_shown_wire_size(u32 nsegs)
  * krdma_shown_encode - begin to describe a shown buffer
  * @shown: result; the segments follow
  * @len: bytes of all segments
- * @nsegs: how many
+ * @nsegs: number of segments
  */
 void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs)
 {
@@ -342,11 +345,11 @@ void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs)
 }
 
 /**
- * krdma_shown_count - how many segments a peer's shown buffer has
- * @data: what stands behind the header of START
- * @len: how much
+ * krdma_shown_count - return the number of segments of a peer's shown buffer
+ * @data: description behind the header of START
+ * @len: bytes of @data
  *
- * Return: the number, at least 1, or -EPROTO.
+ * Return: number of segments, at least 1, or -EPROTO.
  */
 int krdma_shown_count(const void *data, size_t len)
 {
@@ -365,12 +368,12 @@ int krdma_shown_count(const void *data, size_t len)
 /**
  * krdma_shown_decode - read a peer's shown buffer
  * @segs: result
- * @nsegs: what krdma_shown_count() returned
- * @data: what stands behind the header of START
- * @len: how much
+ * @nsegs: return value of krdma_shown_count()
+ * @data: description behind the header of START
+ * @len: bytes of @data
  *
  * Return: 0, or -EPROTO: a segment is empty or wraps, or the lengths do not
- * add up.
+ * match.
  */
 int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
 		       size_t len)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bytes on the wire in message mode, all little endian, and nothing else.
- * Decoders take bytes from a peer: they check length, magic, version and every
- * range before the result is filled in.
+ * Format of message mode on the wire, all little endian. Decoders get bytes
+ * from a peer: they check length, magic, version and every range before they
+ * fill in the result.
  *
  *   client                                   server
  *     REQ  (hello + user's private data) ->
@@ -26,8 +26,8 @@
 #include <linux/types.h>
 
 #define KRDMA_WIRE_MAGIC	0x616d646b /* "kdma" */
-#define KRDMA_WIRE_VERSION	1	   /* the newest we speak */
-#define KRDMA_WIRE_MIN_VERSION	1	   /* the oldest we speak */
+#define KRDMA_WIRE_VERSION	1	   /* newest supported version */
+#define KRDMA_WIRE_MIN_VERSION	1	   /* oldest supported version */
 
 #define KRDMA_WIRE_BUF_MIN	256
 #define KRDMA_WIRE_BUF_MAX	65536
@@ -36,19 +36,22 @@
 #define KRDMA_WIRE_SEGS_MAX	1024
 #define KRDMA_WIRE_USER_MAX	32
 
-/* What a connection is for; both ends must want the same. */
+/* Mode of a connection; both ends must use the same. */
 enum krdma_wire_mode {
 	KRDMA_WIRE_MODE_MSG = 0,
 	KRDMA_WIRE_MODE_RW  = 1,
 };
 
 /*
- * What an end can do besides: bits of the hello. PING: it answers PING, and has
- * KRDMA_WIRE_CONTROL_RECVS receives for that beyond those it gives credits for.
- * BYE: it understands BYE, for which one of these receives is. PULL: it answers
- * CHUNK by READs and PULLED, and has one more receive, for the peer's PULLED.
- * WRITTEN: its user wants to be told of writes, by WRITTEN or immediate data.
- * INV: a DATA may invalidate a key of its, if the key was made for that.
+ * Optional capabilities of an end: bits of the hello.
+ * PING: it answers PING, and has KRDMA_WIRE_CONTROL_RECVS receives for internal
+ * messages, for which it grants no credits.
+ * BYE: it understands BYE, which uses one of these receives.
+ * PULL: it answers CHUNK by READs and PULLED, and has one more receive for the
+ * peer's PULLED.
+ * WRITTEN: its user wants notifications of writes, by WRITTEN or immediate
+ * data. INV: a DATA may invalidate a key of this end, if the key was created
+ * for that.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
@@ -64,7 +67,7 @@ enum krdma_wire_mode {
 #define KRDMA_WIRE_PULLED_RECVS	  1
 
 /*
- * The upper bits of the features describe the sender's interface; an end that
+ * The upper bits of the features describe the sender's interface. An end that
  * does not know these bits ignores them. GID: 1 + enum ib_gid_type. MTU: enum
  * ib_mtu, the largest path MTU. 0 in either: not known.
  */
@@ -74,38 +77,38 @@ enum krdma_wire_mode {
 #define KRDMA_WIRE_MTU_SHIFT	  13
 #define KRDMA_WIRE_MTU_MAX	  5 /* 4096 bytes */
 
-/* Hello: opens the private data of REQ and REP. */
+/* Hello: start of the private data of REQ and REP. */
 struct krdma_wire_hello {
 	__le32 magic;
 	u8 version;
 	u8 min_version;
 	u8 mode;
-	u8 user_len;	/* bytes of user's private data behind this */
-	__le32 buf_size;	/* size of each receive buffer, header included */
-	__le32 max_msg;		/* longest message that is taken */
+	u8 user_len;	/* bytes of the user's private data behind this */
+	__le32 buf_size;	/* bytes of each receive buffer with header */
+	__le32 max_msg;		/* bytes of the longest accepted message */
 	__le16 recv_depth;	/* receives posted: the peer's first credits */
 	__le16 features;	/* KRDMA_WIRE_FEATURE_*; unknown ones are ignored */
-	__le32 session;		/* of the one who connects: who it is, or random */
+	__le32 session;		/* client: its number, or random */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hello) == 24);
 
-/* Why krdma rejected a request: private data of REJ. */
+/* Reason for which krdma rejected a request: private data of REJ. */
 enum krdma_wire_reason {
 	KRDMA_WIRE_REJ_USER	= 1,	/* krdma_reject_request() */
 	KRDMA_WIRE_REJ_PROTO	= 2,	/* hello not understood */
 	KRDMA_WIRE_REJ_VERSION	= 3,	/* no common version */
 	KRDMA_WIRE_REJ_MODE	= 4,	/* messages here, shown buffer there */
-	KRDMA_WIRE_REJ_BUSY	= 5,	/* too many requests waiting */
+	KRDMA_WIRE_REJ_BUSY	= 5,	/* too many pending requests */
 	KRDMA_WIRE_REJ_NOMEM	= 6,	/* out of memory or of QPs */
-	KRDMA_WIRE_REJ_TIMEOUT	= 7,	/* nobody accepted it in time */
-	KRDMA_WIRE_REJ_CLOSING	= 8,	/* the listener goes away */
+	KRDMA_WIRE_REJ_TIMEOUT	= 7,	/* not accepted in time */
+	KRDMA_WIRE_REJ_CLOSING	= 8,	/* the listener is being closed */
 };
 
 struct krdma_wire_rej {
 	__le32 magic;
 	u8 version;
 	u8 reason;
-	u8 user_len;	/* bytes of user's private data behind this */
+	u8 user_len;	/* bytes of the user's private data behind this */
 	u8 reserved;
 } __packed;
 static_assert(sizeof(struct krdma_wire_rej) == 8);
@@ -114,15 +117,15 @@ enum krdma_wire_type {
 	KRDMA_WIRE_START  = 1,
 	KRDMA_WIRE_DATA   = 2,
 	KRDMA_WIRE_CREDIT = 3,
-	KRDMA_WIRE_PING	  = 4,	/* asks for a PONG; neither takes a credit */
+	KRDMA_WIRE_PING	  = 4,	/* requests a PONG; neither takes a credit */
 	KRDMA_WIRE_PONG	  = 5,
-	KRDMA_WIRE_BYE	  = 6,	/* I close, and why; takes no credit */
+	KRDMA_WIRE_BYE	  = 6,	/* sender closes, with a reason; no credit */
 	KRDMA_WIRE_CHUNK  = 7,	/* a part of a message, to be read by READs */
-	KRDMA_WIRE_PULLED = 8,	/* I have read a CHUNK; takes no credit */
-	KRDMA_WIRE_WRITTEN = 9,	/* I have written into your memory */
+	KRDMA_WIRE_PULLED = 8,	/* sender has read a CHUNK; takes no credit */
+	KRDMA_WIRE_WRITTEN = 9,	/* sender has written to the peer's memory */
 };
 
-/* What carries a part of a message, and what takes no credit. */
+/* Types with a part of a message, and types that take no credit. */
 static inline bool krdma_wire_is_part(u8 type)
 {
 	return type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;
@@ -134,13 +137,13 @@ static inline bool krdma_wire_is_free(u8 type)
 	       type == KRDMA_WIRE_BYE || type == KRDMA_WIRE_PULLED;
 }
 
-/* Header: opens every message. */
+/* Header: start of every message. */
 struct krdma_wire_hdr {
 	u8 version;
 	u8 type;
-	__le16 credits;		/* given back to the receiver of this */
-	__le32 msg_len;		/* DATA, CHUNK: of the whole message */
-	__le32 msg_id;		/* counts messages from 0, wraps; BYE: why;
+	__le16 credits;		/* returned to the receiver of this */
+	__le32 msg_len;		/* DATA, CHUNK: bytes of the whole message */
+	__le32 msg_id;		/* counts messages from 0, wraps; BYE: reason;
 				 * WRITTEN: the user's immediate data
 				 */
 	__le32 offset;		/* of this part in the message; PULLED: its end */
@@ -155,7 +158,7 @@ struct krdma_wire_shown {
 } __packed;
 static_assert(sizeof(struct krdma_wire_shown) == 16);
 
-/* One MR of a shown buffer, or of what a CHUNK describes behind its header. */
+/* One MR of a shown buffer, or of a CHUNK behind its header. */
 struct krdma_wire_seg {
 	__le64 addr;
 	__le32 rkey;
@@ -163,9 +166,9 @@ struct krdma_wire_seg {
 } __packed;
 static_assert(sizeof(struct krdma_wire_seg) == 16);
 
-/* The same in the CPU's order. */
+/* The same in the CPU's byte order. */
 struct krdma_hello {
-	u8 version;		/* decoded: the one both speak */
+	u8 version;		/* decoded: newest that both ends support */
 	u8 mode;
 	u8 user_len;
 	u32 buf_size;
@@ -183,7 +186,7 @@ struct krdma_hdr {
 	u32 msg_len;
 	u32 msg_id;
 	u32 offset;
-	u32 part_len;		/* decoded: what is behind it, or described there */
+	u32 part_len;		/* decoded: bytes in, or described by, the part */
 };
 
 struct krdma_seg {
