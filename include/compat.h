@@ -23,8 +23,8 @@
 
 /*
  * Symbol namespaces became string literals in v6.13, commit cdd30ebb1b9f
- * ("module: Convert symbol namespace to string literal"). KRDMA_NS is what
- * both EXPORT_SYMBOL_NS_GPL() and MODULE_IMPORT_NS() take.
+ * ("module: Convert symbol namespace to string literal"). Both
+ * EXPORT_SYMBOL_NS_GPL() and MODULE_IMPORT_NS() take KRDMA_NS.
  */
 #ifndef KRDMA_HAS_STRING_NS
 #define KRDMA_HAS_STRING_NS (KERNEL_VERSION(6, 13, 0) <= LINUX_VERSION_CODE)

@@ -264,7 +264,7 @@ struct krdma_ops {
 /* Flags of krdma_params. */
 #define KRDMA_RAW	 BIT(0) /* raw mode: the owner posts the work requests */
 #define KRDMA_RW	 BIT(1) /* message mode with a shown buffer (krdma_read) */
-#define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only SIGKILL */
+#define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 #define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may appear later */
 #define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
 #define KRDMA_NOIO	 BIT(5) /* below a block device: allocate without I/O */
@@ -325,8 +325,9 @@ enum krdma_poll {
  * @keepalive_ms: message mode: silence in ms after which the peer is probed,
  *	default 5000. A peer that stays silent three times longer ends the
  *	connection with -ETIMEDOUT. KRDMA_NEVER: do not probe. To let the answer
- *	arrive in time, krdma_post() limits the READs and WRITEs in flight to 4
- *	KiB for each ms, at least 1 MiB and at most 20 MB, plus one request
+ *	arrive in time, krdma_post() limits the bytes of READs and WRITEs in
+ *	flight: 4 KiB for each ms, at least 1 MiB, at most 20 MB, plus one
+ *	request
  * @backlog: listener: number of requests that may wait for krdma_accept(),
  *	default 64. Further ones are rejected
  * @send_depth: number of send work requests, default 64; fewer if the device
@@ -833,8 +834,8 @@ struct krdma_wr {
  * @opcode: operation
  * @flags: KRDMA_NOWAIT: only that of the first request of a chain counts.
  *	KRDMA_FENCE, for each request by itself: the adapter starts this request
- *	only after the READs and atomics that krdma_post() took before have
- *	completed, so the peer sees its effect after their data has been read
+ *	after all READs and atomics that krdma_post() took earlier have
+ *	completed. So the peer sees its effect after their data has been read
  * @local: local memory; 8 bytes for KRDMA_FETCH_ADD and KRDMA_CMP_SWAP
  * @remote: the peer's memory, unused for KRDMA_SEND. Must live until @done
  * @remote_offset: offset in @remote, in bytes; ignored for KRDMA_SEND_INV

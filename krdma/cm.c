@@ -50,9 +50,9 @@ static int krdma_cm_status(int status, int otherwise)
 
 /*
  * siw reports -EINVAL for every failure of the MPA exchange: if the peer closes
- * before it has answered or sends an invalid answer (siw_proc_mpareply()), and
- * if the QP has moved to ERROR (siw_qp_cm_drop()). To a user -EINVAL would mean
- * an invalid parameter.
+ * before it has answered, if it sends an invalid answer (siw_proc_mpareply()),
+ * or if the QP has moved to ERROR (siw_qp_cm_drop()). A user would take -EINVAL
+ * for an invalid parameter.
  */
 static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
 {

@@ -10,18 +10,17 @@
  * the QP flush, and krdma_release_cb() does the teardown. Afterwards call_work
  * calls the owner, on a queue that no teardown waits for.
  *
- * These can still reach a connection during teardown, until:
- *  - CM callbacks: rdma_destroy_id(), which waits for them
- *  - completion handlers: ib_drain_qp(), which waits for them
+ * The following can still reach a connection during teardown, until it ends:
+ *  - CM callbacks: rdma_destroy_id() waits for them
+ *  - completion handlers: ib_drain_qp() waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; their callers hold a
  *    reference
  *  - timer, alive, step_work, loan_work, pull_work, pull_limit, close_work and
- *    call_work: they end; each holds a reference
- *  - lent messages: returned; each holds a reference, and uses only the memory
- *  - removal of the device: krdma_device_detach()
- *  - notification of a listener of new devices: krdma_listen_end()
- *  - a listener that has the connection on a list: taken off; it holds a
- *    reference
+ *    call_work: each holds a reference
+ *  - lent messages: each holds a reference, and uses only the memory
+ *  - removal of the device: ends with krdma_device_detach()
+ *  - notification of a listener of new devices: ends with krdma_listen_end()
+ *  - a listener with the connection on one of its lists: holds a reference
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -202,7 +201,7 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
  */
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	/* After our BYE this is the orderly end. */
+	/* After this side's BYE a reset is the orderly end. */
 	bool left = conn->said_bye && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);

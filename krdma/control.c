@@ -175,7 +175,7 @@ int krdma_control_alloc(struct krdma_conn *conn)
 
 /**
  * krdma_control_free - undo krdma_control_alloc()
- * @conn: connection whose QP is drained; may have none or some
+ * @conn: connection whose QP is drained; also if some are missing
  *
  * Context: process, @conn->setup held.
  */

@@ -9,10 +9,10 @@
  * size. Each idle connection would hold that memory. Also, it does not check
  * the state of an MR that is returned.
  *
- * An MR may be mapped again only when it is known to be invalid, because until
- * then the adapter uses the old mapping: rxe of 6.1 reads the page list itself.
- * Known means that invalidating it has succeeded. After a flush or an error its
- * state is unknown, and the MR is destroyed.
+ * An MR may be mapped again only when it is known to be invalid. Until then the
+ * adapter uses the old mapping: rxe of 6.1 reads the page list itself. An MR is
+ * known to be invalid if invalidating it has succeeded. After a flush or an
+ * error its state is unknown, and the MR is destroyed.
  *
  * Each registration has another key, of which the lowest eight bits change. An
  * MR that has used all keys is destroyed. Otherwise a key that a peer got long

@@ -86,7 +86,7 @@ struct krdma_dev {
 	struct list_head link;
 	struct ib_device *ibdev;
 	struct kref ref;
-	struct mutex lock; /* protects what follows */
+	struct mutex lock; /* protects the members below */
 	struct list_head conns;
 	struct list_head pds;
 	struct list_head cqs;
@@ -222,8 +222,7 @@ struct krdma_budget {
  *
  * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, @cq,
  *	@srq, @dev, @ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered,
- *	@drained,
- *	@may_post, @raw_live
+ *	@drained, @may_post, @raw_live
  * @dev: device, with a reference from krdma_device_join() to
  *	krdma_device_detach()
  * @node: NUMA node of allocations after krdma_device_join(), NUMA_NO_NODE: any

@@ -7,8 +7,8 @@
  * receiver reads the CHUNK with RDMA READs into memory of the message's size
  * and answers PULLED. Then the sender invalidates the keys and continues. A
  * long message uses no receive buffers for data, and one credit per CHUNK. The
- * sender's memory is not copied, except on siw. MRs are invalidated before
- * a region is freed, so that the next region can reuse them. If that takes too
+ * sender's memory is not copied, except on siw. MRs are invalidated before a
+ * region is freed, so that the next region can reuse them. If that takes too
  * long they are destroyed.
  *
  * A message is pulled as soon as no unread message precedes it, so that the

@@ -105,7 +105,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 
 	krdma_qp_caps(conn, &attr.cap);
 	attr.cap.max_inline_data = max_inline;
-	/* Read these first: the driver overwrites them with what it grants. */
+	/* Read first: the driver overwrites them with the granted values. */
 	conn->sq_avail = conn->send_depth;
 	conn->max_send_sge = attr.cap.max_send_sge;
 	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,

@@ -14,9 +14,8 @@
  *
  *  - its owner, which revokes it and puts it
  *  - the removal of the device, when no connection is attached any more and
- *  before
- *    the PD is freed. It unregisters and unmaps the region, and takes it off
- *    the list. The owner's put then only frees the memory of the region
+ *    before the PD is freed. It unregisters and unmaps the region, and takes it
+ *    off the list. The owner's put then only frees the memory of the region
  *
  * The QP of a connection that ends is drained and destroyed while the region
  * stays, so its peer cannot use the key any more. The end of a connection

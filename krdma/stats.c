@@ -35,7 +35,7 @@ static struct dentry *krdma_debugfs;
 
 static bool krdma_latency;
 module_param_named(latency, krdma_latency, bool, 0644);
-MODULE_PARM_DESC(latency, "Measure the duration of requests, see debugfs krdma/latency");
+MODULE_PARM_DESC(latency, "Measure the latency of requests, see debugfs krdma/latency");
 
 static const char * const krdma_kind_names[KRDMA_WR_KINDS] = {
 	[KRDMA_SEND]		= "send",

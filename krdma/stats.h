@@ -47,7 +47,7 @@ enum krdma_breach {
 	KRDMA_BREACH_CREDIT,	/* sent without credit, or granted too many */
 	KRDMA_BREACH_START,	/* not the first message, or a second one */
 	KRDMA_BREACH_SEQUENCE,	/* parts out of sequence */
-	KRDMA_BREACH_KEY,	/* key invalidated without permission, or twice */
+	KRDMA_BREACH_KEY,	/* invalidated a wrong key, or one twice */
 	KRDMA_BREACHES,		/* number of kinds */
 };
 

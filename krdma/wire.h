@@ -14,7 +14,7 @@
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
  *     WRITE with immediate data; iWARP:  <-> the same
  *     WRITE, then WRITTEN
- *     CHUNK                              ->  READs what the segments describe
+ *     CHUNK                              ->  READs the described memory
  *                                        <-  PULLED
  *     BYE                                <-> ends the connection
  */
@@ -50,8 +50,8 @@ enum krdma_wire_mode {
  * PULL: it answers CHUNK by READs and PULLED, and has one more receive for the
  * peer's PULLED.
  * WRITTEN: its user wants notifications of writes, by WRITTEN or immediate
- * data. INV: a DATA may invalidate a key of this end, if the key was created
- * for that.
+ * data.
+ * INV: a DATA may invalidate a key of this end, if the key was made for that.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
@@ -186,7 +186,7 @@ struct krdma_hdr {
 	u32 msg_len;
 	u32 msg_id;
 	u32 offset;
-	u32 part_len;		/* decoded: bytes in, or described by, the part */
+	u32 part_len;		/* decoded: bytes of the part, or in a CHUNK */
 };
 
 struct krdma_seg {
