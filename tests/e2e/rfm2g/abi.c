@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What programs for the cards do with a device, one thing after the other, on a
- * device that has no peers.
+ * The commands and mappings that programs for the cards use, on a device without
+ * peers.
  *
  *   abi DEVICE NODE SIZE
  *
- * One line for each: "0 what" if it is so, "1 what" if not.
+ * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -46,7 +46,7 @@ static void is(bool good, const char *format, ...)
 	fflush(stdout);
 }
 
-/* 0 or the errno of a command, by the name that it has in the table. */
+/* Run the command of that name in the table. Return: 0 or its errno. */
 static int card(int file, const char *name, void *arg)
 {
 	for (int i = 0; i < CARD_COMMANDS; i++)
@@ -111,7 +111,7 @@ static int event(const char *name, uint32_t type, uint16_t to, uint32_t timeout)
 	return card(fd, name, &e);
 }
 
-/* Every command with an argument that is as right as one can be without knowing it. */
+/* Every command with an argument of the right kind and size. */
 static void all_commands(void)
 {
 	uint8_t buffer[256 + 64];
@@ -142,8 +142,8 @@ static void all_commands(void)
 			wide += buffer[c->bytes + k] != 0xA5;
 	}
 	is(!wrong, "%d commands are answered", CARD_COMMANDS);
-	is(!wide, "none writes more than it should");
-	/* The special mapping that was asked for above is taken by one that is not wanted. */
+	is(!wide, "no command writes beyond its argument");
+	/* Use up the special mapping that was requested above. */
 	munmap(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, PAGE), PAGE);
 }
 
@@ -160,15 +160,15 @@ static void foreign_commands(void)
 			cmd = dir << 30 | 3 << 16 | 0xEA << 8 | nr;
 			foreign += ioctl(fd, cmd, buffer) == -1 && errno == ENOTTY;
 		}
-	is(unknown == 1024, "numbers that mean nothing: EINVAL for %d of 1024", unknown);
-	is(foreign == 1024, "another magic: ENOTTY for %d of 1024", foreign);
-	is(ioctl(fd, 0x8004EB33, buffer) == -1 && errno == EINVAL, "a known number with another size: EINVAL");
+	is(unknown == 1024, "unknown commands: EINVAL for %d of 1024", unknown);
+	is(foreign == 1024, "commands with another magic: ENOTTY for %d of 1024", foreign);
+	is(ioctl(fd, 0x8004EB33, buffer) == -1 && errno == EINVAL, "a known command with another size: EINVAL");
 	is(ioctl(fd, CARD_BITS(0x4014EB14, 0x4010EB14), buffer) == -1 && errno == EINVAL,
-	   "a number that only others have, or nobody: EINVAL");
-	is(ioctl(fd, 0xC0F4EB1E, NULL) == -1 && errno == EFAULT, "a NULL pointer: EFAULT");
+	   "a command of another word size: EINVAL");
+	is(ioctl(fd, 0xC0F4EB1E, NULL) == -1 && errno == EFAULT, "a command with a NULL pointer: EFAULT");
 }
 
-/* Programs of 32 bits that were compiled with our own header have the structures of 64. */
+/* Programs of 32 bits compiled with our header have the structures of 64 bits. */
 static void wide_commands(void)
 {
 	struct { uint32_t offset, length; uint64_t buffer; } t = { .offset = 700, .length = 4 };
@@ -180,14 +180,14 @@ static void wide_commands(void)
 	t.buffer = (uintptr_t)&word;
 	gives(0, ioctl(fd, 0x4008EB4A, &t) ? errno : 0, "WRITE with an address of 64 bits");
 	t.buffer = (uintptr_t)&back;
-	gives(0, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "READ with one");
-	is(back == 0xC0FFEE, "and what was written is read: 0x%x", back);
+	gives(0, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "READ with an address of 64 bits");
+	is(back == 0xC0FFEE, "READ with an address of 64 bits returns the written word: 0x%x", back);
 	t.buffer = ~0ULL;
-	gives(EFAULT, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "where no memory can be: EFAULT");
+	gives(EFAULT, ioctl(fd, 0x4008EB49, &t) ? errno : 0, "READ with an address that cannot exist: EFAULT");
 	gives(0, ioctl(fd, 0x4018EB14, &e) ? errno : 0, "ENABLE_EVENT with 24 bytes");
-	gives(ETIMEDOUT, ioctl(fd, 0xC018EB17, &e) ? errno : 0, "WAIT_FOR_EVENT");
-	is(e.spare == ~0ULL, "leaves alone what is not its");
-	gives(0, ioctl(fd, 0x4018EB15, &e) ? errno : 0, "DISABLE_EVENT");
+	gives(ETIMEDOUT, ioctl(fd, 0xC018EB17, &e) ? errno : 0, "WAIT_FOR_EVENT with 24 bytes times out");
+	is(e.spare == ~0ULL, "WAIT_FOR_EVENT with 24 bytes leaves the reserved word alone");
+	gives(0, ioctl(fd, 0x4018EB15, &e) ? errno : 0, "DISABLE_EVENT with 24 bytes");
 }
 
 static uint32_t at(const uint8_t *bytes, int offset, int width)
@@ -218,21 +218,24 @@ static void config(void)
 			printf("# %s: 0x%x\n", fixed[i].name,
 			       at(c, fixed[i].offset, fixed[i].width));
 		}
-	is(!wrong, "what is the same in all devices is so");
-	is(at(c, 0, 2) == node, "its node is %u", node);
-	is(at(c, 8, 4) == size && at(c, 212, 4) == size, "size of memory and window is %u", size);
-	is(!strcmp((char *)c + 12, path), "its name is %s", path);
-	is(at(c, 3, 1) == (uint32_t)(path[strlen(path) - 1] - '0'), "and its unit fits");
+	is(!wrong, "the configuration has the values of all devices");
+	is(at(c, 0, 2) == node, "the configuration has node %u", node);
+	is(at(c, 8, 4) == size && at(c, 212, 4) == size, "the configuration has a memory and window of %u", size);
+	is(!strcmp((char *)c + 12, path), "the configuration has the name %s", path);
+	is(at(c, 3, 1) == (uint32_t)(path[strlen(path) - 1] - '0'),
+	   "the unit in the configuration is that of the name");
 	for (int end = 140, k = strlen((char *)c + 12) + 12; k < end; k++)
 		wrong += c[k] != 0;
 	for (int end = 172, k = strlen((char *)c + 140) + 140; k < end; k++)
 		wrong += c[k] != 0;
 	for (int end = 188, k = strlen((char *)c + 172) + 172; k < end; k++)
 		wrong += c[k] != 0;
-	is(!wrong && c[172] && c[140], "texts are there, and zeroes behind them");
-	is(at(c, 192, 4) == reg_value(2, 8, 4), "LCSR1 is that of the register: 0x%x", at(c, 192, 4));
-	is(at(c, 188, 1) == reg_value(2, 0, 1), "so is the board's revision: 0x%x", at(c, 188, 1));
-	is(reg_value(2, 4, 1) == node && reg_value(2, 1, 1) == 0x65, "and node and board");
+	is(!wrong && c[172] && c[140], "texts in the configuration are followed by zeroes");
+	is(at(c, 192, 4) == reg_value(2, 8, 4),
+	   "LCSR1 in the configuration is that of the register: 0x%x", at(c, 192, 4));
+	is(at(c, 188, 1) == reg_value(2, 0, 1),
+	   "the revision in the configuration is that of the register: 0x%x", at(c, 188, 1));
+	is(reg_value(2, 4, 1) == node && reg_value(2, 1, 1) == 0x65, "the registers have node and board");
 }
 
 static void window(void)
@@ -240,12 +243,13 @@ static void window(void)
 	uint32_t range = reg_value(0, 0xF0, 4), base = reg_value(0, 0xF4, 4);
 	bool real = size == 64 << 20 || size == 128 << 20 || size == 256 << 20;
 
-	is(reg_value(2, 0, 1) == (real ? 0x8C : 0x8B), "has a window as its size has one: %s", real ? "yes" : "no");
-	is(range == -size && base == 1, "which is the whole memory: range 0x%x", range);
+	is(reg_value(2, 0, 1) == (real ? 0x8C : 0x8B),
+	   "the revision shows a window if cards of that size have one: %s", real ? "yes" : "no");
+	is(range == -size && base == 1, "the window is the whole memory: range 0x%x", range);
 	is((reg_value(2, 8, 4) >> 20 & 3) ==
-	   (size == 64 << 20 ? 0u : size == 128 << 20 ? 1u : size == 256 << 20 ? 2u : 3u), "LCSR1 says which size");
-	gives(0, value("SET_SLIDING_WINDOW_OFFSET", 0), "it stands at 0");
-	gives(EINVAL, value("SET_SLIDING_WINDOW_OFFSET", 2 << 20), "and nowhere else");
+	   (size == 64 << 20 ? 0u : size == 128 << 20 ? 1u : size == 256 << 20 ? 2u : 3u), "LCSR1 shows the size");
+	gives(0, value("SET_SLIDING_WINDOW_OFFSET", 0), "the window is set to offset 0");
+	gives(EINVAL, value("SET_SLIDING_WINDOW_OFFSET", 2 << 20), "setting the window to another offset: EINVAL");
 }
 
 static void *map(off_t offset, size_t len, int prot, int flags)
@@ -255,7 +259,7 @@ static void *map(off_t offset, size_t len, int prot, int flags)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* One memory, five ways to it. */
+/* Five ways of access to one memory. */
 static void coherence(void)
 {
 	volatile uint8_t *mem = map(0, size, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -275,47 +279,51 @@ static void coherence(void)
 			wrong += data != (0x55667788 & (0xFFFFFFFFULL >> (32 - 8 * width)));
 			wrong += memcmp((void *)(mem + offset), &data, width) != 0;
 		}
-	is(!wrong, "peek sees what poke stored, and so does the mapping; nothing but its width");
+	is(!wrong, "peek and a mapping see each poke, of its width only");
 	is(!transfer("WRITE", 5001, block, 63) && !memcmp((void *)(mem + 5001), block, 63),
-	   "WRITE is in the mapping");
-	is(!transfer("READ", 5001, back, 63) && !memcmp(back, block, 63), "and in READ");
-	is(pwrite(fd, block, 64, 9000) == 64 && !memcmp((void *)(mem + 9000), block, 64), "pwrite() is in the mapping");
+	   "a mapping sees WRITE");
+	is(!transfer("READ", 5001, back, 63) && !memcmp(back, block, 63), "READ returns the data of WRITE");
+	is(pwrite(fd, block, 64, 9000) == 64 && !memcmp((void *)(mem + 9000), block, 64), "a mapping sees pwrite()");
 	memset((void *)(mem + 9000), 0x5A, 64);
 	is(pread(fd, back, 64, 9000) == 64 && back[0] == 0x5A && back[63] == 0x5A,
-	   "what is stored there is in pread()");
-	is(!peek(9000, 4, &data) && data == 0x5A5A5A5A, "and in peek");
-	is(reg_value(3, 9000, 2) == 0x5A5A, "and in the registers of the memory");
-	is(!munmap((void *)mem, size), "unmapped");
+	   "pread() returns stored bytes");
+	is(!peek(9000, 4, &data) && data == 0x5A5A5A5A, "peek returns stored bytes");
+	is(reg_value(3, 9000, 2) == 0x5A5A, "READ_REG of the memory returns stored bytes");
+	is(!munmap((void *)mem, size), "the whole memory is unmapped");
 }
 
-/* Two mappings and a child see each other; parts can be unmapped. */
+/* Two mappings and a child see each other's stores; parts can be unmapped. */
 static void mappings(void)
 {
 	volatile uint32_t *one = map(0, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED);
 	volatile uint32_t *two = map(2 * PAGE, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED);
 	int status;
 
-	is(one && two, "the same place mapped twice");
+	is(one && two, "a place is mapped twice");
 	if (!one || !two)
 		return;
 	one[2 * PAGE / 4] = 0x12345678;
-	is(two[0] == 0x12345678, "is the same place");
+	is(two[0] == 0x12345678, "two mappings of a place see each other's stores");
 	if (!fork()) {
 		two[1] = 0x9ABCDEF0;
 		_exit(one[2 * PAGE / 4] != 0x12345678);
 	}
 	wait(&status);
-	is(!status && one[2 * PAGE / 4 + 1] == 0x9ABCDEF0, "in a child as well");
-	is(!munmap((void *)(one + 2 * PAGE / 4), PAGE), "a page in the middle is unmapped");
-	is(one[0] + 1 && one[3 * PAGE / 4] + 1 && two[0] == 0x12345678, "the others stay");
+	is(!status && one[2 * PAGE / 4 + 1] == 0x9ABCDEF0, "a mapping sees a store of a child");
+	is(!munmap((void *)(one + 2 * PAGE / 4), PAGE), "a page in the middle of a mapping is unmapped");
+	is(one[0] + 1 && one[3 * PAGE / 4] + 1 && two[0] == 0x12345678,
+	   "other pages stay mapped when a page is unmapped");
 	munmap((void *)one, 8 * PAGE);
-	gives(0, card(fd, "CLEAR_DMA_MMAP_OFFSET", (void *)(uintptr_t)two), "the library's question before it unmaps");
+	gives(0, card(fd, "CLEAR_DMA_MMAP_OFFSET", (void *)(uintptr_t)two),
+	      "CLEAR_DMA_MMAP_OFFSET of a mapping of the memory");
 	munmap((void *)two, 2 * PAGE);
-	is(!map(size - PAGE, 2 * PAGE, PROT_READ, MAP_SHARED) && errno == EAGAIN, "one page too many: EAGAIN");
-	is(!map(size, PAGE, PROT_READ, MAP_SHARED) && errno == EAGAIN, "behind the end: EAGAIN");
-	is(!map(0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE) && errno == EINVAL, "private and writable: EINVAL");
+	is(!map(size - PAGE, 2 * PAGE, PROT_READ, MAP_SHARED) && errno == EAGAIN, "mapping across the end: EAGAIN");
+	is(!map(size, PAGE, PROT_READ, MAP_SHARED) && errno == EAGAIN, "mapping behind the end: EAGAIN");
+	is(!map(0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE) && errno == EINVAL,
+	   "a private, writable mapping: EINVAL");
 	one = map(0, PAGE, PROT_READ, MAP_PRIVATE);
-	is(one && mprotect((void *)one, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES, "nor can it become that");
+	is(one && mprotect((void *)one, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES,
+	   "making a private mapping writable: EACCES");
 	munmap((void *)one, PAGE);
 }
 
@@ -335,7 +343,7 @@ static void *toggle(void *arg)
 	return NULL;
 }
 
-/* The board's id is there at every moment, whatever changes beside it. */
+/* The board id is readable at any time, while bits beside it change. */
 static void whole_pictures(const volatile uint8_t *bar2)
 {
 	pthread_t thread;
@@ -347,11 +355,11 @@ static void whole_pictures(const volatile uint8_t *bar2)
 		missing += bar2[1] != 0x65;
 	pthread_join(thread, NULL);
 	toggled = false;
-	is(!missing, "who polls a register sees it: %ld of %ld times not", missing, looks);
+	is(!missing, "polling a mapped register sees the board id: %ld of %ld times not", missing, looks);
 	value("SET_LED", 0);
 }
 
-/* A second open file has pictures of its own. */
+/* A second open file has its own copy of the registers. */
 static void own_pictures(volatile uint32_t *bar0)
 {
 	int mine = fd, other = open(path, O_RDWR);
@@ -382,28 +390,29 @@ static void special_maps(void)
 	own_pictures(bar0);
 	whole_pictures((volatile uint8_t *)bar2);
 	reg("SET_REG", 2, 8, 4, &mask);
-	is(bar2[2] & 1u << 31, "what changes is seen there");
+	is(bar2[2] & 1u << 31, "mapped BAR2 shows a changed bit");
 	reg("CLEAR_REG", 2, 8, 4, &mask);
 	bar2[2] = 0xFFFFFFFF;
-	is(!(reg_value(2, 8, 4) & 1u << 31), "what is stored there changes nothing");
+	is(!(reg_value(2, 8, 4) & 1u << 31), "a store into mapped BAR2 does not change the register");
 	for (int i = 0; i < 64 * PAGE; i++)
 		wrong += dma[i];
-	is(!wrong, "the DMA buffer is zeroed");
+	is(!wrong, "a new DMA buffer is zero");
 	memset(dma, 0x77, 64 * PAGE);
-	is(!transfer("WRITE", 0, dma, PAGE) && !transfer("READ", 0, dma + PAGE, PAGE), "it is read and written with");
+	is(!transfer("WRITE", 0, dma, PAGE) && !transfer("READ", 0, dma + PAGE, PAGE),
+	   "READ and WRITE use the DMA buffer");
 	munmap(dma, 64 * PAGE);
 	munmap((void *)bar0, PAGE);
 	munmap((void *)bar2, PAGE);
-	gives(EFAULT, card(fd, "SET_SPECIAL_MMAP_OFFSET", &what), "a DMA buffer that is not a page's: EFAULT");
+	gives(EFAULT, card(fd, "SET_SPECIAL_MMAP_OFFSET", &what), "a DMA buffer at an unaligned address: EFAULT");
 	what = 8;
-	gives(EFAULT, card(fd, "SET_SPECIAL_MMAP_OFFSET", &what), "nothing special: EFAULT");
+	gives(EFAULT, card(fd, "SET_SPECIAL_MMAP_OFFSET", &what), "a special mapping of an unknown kind: EFAULT");
 	is(!special(1, PAGE) && errno == EAGAIN, "a DMA buffer at 0: EAGAIN");
 	bar2 = special(6, PAGE);
-	is(bar2 && bar2[0xF4 / 4] == 1, "of two flags the lower counts");
+	is(bar2 && bar2[0xF4 / 4] == 1, "a special mapping with two flags is that of the lower one");
 	munmap((void *)bar2, PAGE);
 	poke(PAGE, 4, 0xFEEDBEEF);
 	bar2 = map(PAGE, PAGE, PROT_READ, MAP_SHARED);
-	is(bar2 && bar2[0] == 0xFEEDBEEF, "the next mapping is one of the memory again");
+	is(bar2 && bar2[0] == 0xFEEDBEEF, "the mapping after a special one is of the memory");
 	munmap((void *)bar2, PAGE);
 }
 
@@ -413,27 +422,27 @@ static void bounds(void)
 	uint64_t data;
 
 	gives(0, poke(size - 1, 1, 0x42), "poke of the last byte");
-	is(!peek(size - 1, 1, &data) && data == 0x42, "and peek");
-	gives(EINVAL, peek(size, 1, &data), "one behind it");
-	gives(EINVAL, peek(size - 3, 4, &data), "a word that is not all there");
-	gives(EINVAL, peek(0xFFFFFFFF, 2, &data), "one that wraps");
-	gives(EINVAL, peek(0, 8, &data), "a width of 8");
-	gives(EINVAL, poke(0, 3, 0), "a width of 3");
-	gives(0, transfer("READ", size - 16, block, 16), "READ of the end");
-	gives(EFAULT, transfer("READ", size - 15, block, 16), "one byte behind it");
-	gives(EFAULT, transfer("WRITE", 0xFFFFFFFF, block, 2), "WRITE that wraps");
-	gives(EFAULT, transfer("WRITE", 16, block, 0xFFFFFFF8), "another");
-	gives(0, transfer("READ", 0xFFFFFFFF, NULL, 0), "no byte at all, wherever");
-	gives(EFAULT, transfer("WRITE", 0, (void *)8, 64), "WRITE from nowhere");
-	gives(EFAULT, transfer("WRITE", 0, (void *)8, PAGE), "a page of it");
-	gives(EFAULT, transfer("READ", 0, (void *)8, 4), "READ to nowhere");
-	is(pread(fd, block, sizeof(block), size - 100) == 100, "pread() ends with the memory");
-	is(pread(fd, block, 1, size) == 0, "and is empty behind it");
-	is(pwrite(fd, block, 200, size - 100) == 100, "pwrite() ends with the memory");
-	is(pwrite(fd, block, 1, size) == -1 && errno == ENOSPC, "there is no space behind it");
+	is(!peek(size - 1, 1, &data) && data == 0x42, "peek of the last byte");
+	gives(EINVAL, peek(size, 1, &data), "peek behind the end");
+	gives(EINVAL, peek(size - 3, 4, &data), "peek across the end");
+	gives(EINVAL, peek(0xFFFFFFFF, 2, &data), "peek around 32 bits");
+	gives(EINVAL, peek(0, 8, &data), "peek with a width of 8");
+	gives(EINVAL, poke(0, 3, 0), "poke with a width of 3");
+	gives(0, transfer("READ", size - 16, block, 16), "READ of the last bytes");
+	gives(EFAULT, transfer("READ", size - 15, block, 16), "READ across the end");
+	gives(EFAULT, transfer("WRITE", 0xFFFFFFFF, block, 2), "WRITE around 32 bits");
+	gives(EFAULT, transfer("WRITE", 16, block, 0xFFFFFFF8), "WRITE with a length around 32 bits");
+	gives(0, transfer("READ", 0xFFFFFFFF, NULL, 0), "READ of 0 bytes at any offset");
+	gives(EFAULT, transfer("WRITE", 0, (void *)8, 64), "WRITE of 64 bytes from a bad address");
+	gives(EFAULT, transfer("WRITE", 0, (void *)8, PAGE), "WRITE of a page from a bad address");
+	gives(EFAULT, transfer("READ", 0, (void *)8, 4), "READ to a bad address");
+	is(pread(fd, block, sizeof(block), size - 100) == 100, "pread() across the end is short");
+	is(pread(fd, block, 1, size) == 0, "pread() behind the end returns 0");
+	is(pwrite(fd, block, 200, size - 100) == 100, "pwrite() across the end is short");
+	is(pwrite(fd, block, 1, size) == -1 && errno == ENOSPC, "pwrite() behind the end: ENOSPC");
 }
 
-/* What is there already, and then what cannot be read. */
+/* write() from readable pages that are followed by an unreadable one. */
 static void partial_write(void)
 {
 	const size_t good = 3 * 131072, all = 4 * 131072;
@@ -444,14 +453,16 @@ static void partial_write(void)
 	mprotect(bytes + good, all - good, PROT_NONE);
 	lseek(fd, 0, SEEK_SET);
 	is(write(fd, bytes, all) == (ssize_t)good && lseek(fd, 0, SEEK_CUR) == (off_t)good,
-	   "writing says how much was stored before a page that cannot be read");
+	   "write() returns the bytes stored before an unreadable page");
 	is(write(fd, bytes + good, all - good) == -1 && errno == EFAULT && lseek(fd, 0, SEEK_CUR) == (off_t)good,
-	   "then why it ended there: EFAULT");
+	   "the next write() from an unreadable page: EFAULT");
 	lseek(fd, 3, SEEK_SET);
 	done = write(fd, bytes, all);
-	is(done > 0 && done < (ssize_t)good && (done + 3) % 8 == 0, "from anywhere: what is stored ends with a word");
+	is(done > 0 && done < (ssize_t)good && (done + 3) % 8 == 0,
+	   "write() to an unaligned offset stores whole words before an unreadable page");
 	pwrite(fd, bytes, good, 0);
-	is(pwrite(fd, bytes + good - 100, 101, 3) == -1 && errno == EFAULT, "what goes in one step is stored at once");
+	is(pwrite(fd, bytes + good - 100, 101, 3) == -1 && errno == EFAULT,
+	   "a small pwrite() across an unreadable page stores nothing");
 	munmap(bytes, all);
 }
 
@@ -460,12 +471,12 @@ static void file_position(void)
 	uint8_t block[100];
 
 	is(lseek(fd, 300, SEEK_SET) == 300 && read(fd, block, 100) == 100 && lseek(fd, 0, SEEK_CUR) == 400,
-	   "reading moves the position");
-	is(write(fd, block, 50) == 50 && lseek(fd, 0, SEEK_CUR) == 450, "writing does");
+	   "read() moves the position");
+	is(write(fd, block, 50) == 50 && lseek(fd, 0, SEEK_CUR) == 450, "write() moves the position");
 	partial_write();
-	is(lseek(fd, -10, SEEK_END) == (off_t)size - 10, "the end is where it is");
-	is(lseek(fd, (off_t)size + 1, SEEK_SET) == -1 && errno == EINVAL, "nothing is behind it");
-	is(!fsync(fd), "fsync()");
+	is(lseek(fd, -10, SEEK_END) == (off_t)size - 10, "SEEK_END is the size of the memory");
+	is(lseek(fd, (off_t)size + 1, SEEK_SET) == -1 && errno == EINVAL, "lseek() behind the end: EINVAL");
+	is(!fsync(fd), "fsync() succeeds");
 }
 
 static uint32_t lcsr(void)
@@ -473,7 +484,7 @@ static uint32_t lcsr(void)
 	return reg_value(2, 8, 4);
 }
 
-/* Switches, each seen by its own command, in LCSR1, and changed through that. */
+/* Switches, each with its command, and as a bit of LCSR1. */
 static void switches(void)
 {
 	static const struct { const char *set, *get; uint32_t bit; } all[] = {
@@ -491,17 +502,17 @@ static void switches(void)
 		good = good && !value(all[i].set, 0) && !card(fd, all[i].get, &on) && on == 0 && !(lcsr() & mask);
 		good = good && !reg("SET_REG", 2, 8, 4, &mask) && !card(fd, all[i].get, &on) && on == 1;
 		good = good && !reg("CLEAR_REG", 2, 8, 4, &mask) && !card(fd, all[i].get, &on) && on == 0;
-		is(good, "%s and bit %u of LCSR1", all[i].set, all[i].bit);
+		is(good, "%s sets and clears bit %u of LCSR1, and vice versa", all[i].set, all[i].bit);
 	}
 	is(!value("SET_DMA_BYTE_SWAP", 1) && !card(fd, "GET_DMA_BYTESWAP", &on) && on == 1 &&
-	   reg_value(0, 12, 4) & 1 << 7, "byte swap of DMA is kept");
+	   reg_value(0, 12, 4) & 1 << 7, "SET_DMA_BYTE_SWAP is kept");
 	value("SET_DMA_BYTE_SWAP", 0);
 	is(!value("SET_PIO_BYTE_SWAP", 1) && !card(fd, "GET_PIO_BYTESWAP", &on) && on == 1 &&
-	   reg_value(0, 12, 4) & 1 << 5, "that of peek and poke is");
-	gives(EINVAL, poke(2, 4, 0), "with it what is not aligned: EINVAL");
-	gives(0, poke(4, 4, 0x01020304), "what is aligned is right");
+	   reg_value(0, 12, 4) & 1 << 5, "SET_PIO_BYTE_SWAP is kept");
+	gives(EINVAL, poke(2, 4, 0), "poke to an unaligned offset with byte swap: EINVAL");
+	gives(0, poke(4, 4, 0x01020304), "poke to an aligned offset with byte swap");
 	value("SET_PIO_BYTE_SWAP", 0);
-	is(reg_value(3, 4, 4) == 0x01020304, "and not swapped");
+	is(reg_value(3, 4, 4) == 0x01020304, "poke with byte swap does not swap");
 }
 
 static void numbers(void)
@@ -511,15 +522,17 @@ static void numbers(void)
 
 	is(!card(fd, "GET_DMA_THRESHOLD", &val) && val == 0xFFFFFFFF, "DMA threshold: never");
 	val = 4096;
-	is(!card(fd, "SET_DMA_THRESHOLD", &val) && !card(fd, "GET_DMA_THRESHOLD", &val) && val == 4096, "it is kept");
-	is(!card(other, "GET_DMA_THRESHOLD", &val) && val == 0xFFFFFFFF, "for each file");
-	is(!card(fd, "GET_DEBUG_FLAGS", &val) && val == 1, "debug flags: errors");
+	is(!card(fd, "SET_DMA_THRESHOLD", &val) && !card(fd, "GET_DMA_THRESHOLD", &val) && val == 4096,
+	   "SET_DMA_THRESHOLD is kept");
+	is(!card(other, "GET_DMA_THRESHOLD", &val) && val == 0xFFFFFFFF,
+	   "SET_DMA_THRESHOLD does not change other files");
+	is(!card(fd, "GET_DEBUG_FLAGS", &val) && val == 1, "the default of the debug flags is errors");
 	is(!value("SET_DEBUG_FLAGS", 0x40001) && !card(other, "GET_DEBUG_FLAGS", &val) && val == 0x40001,
-	   "they are kept, for the device");
+	   "SET_DEBUG_FLAGS is kept, for all files");
 	value("SET_DEBUG_FLAGS", 1);
-	is(!card(fd, "GET_MEMORY_OFFSET", &val) && val == 0, "memory offset: 0");
-	gives(EINVAL, value("SET_MEMORY_OFFSET", 1), "and no other");
-	gives(EINVAL, value("SET_MEMORY_OFFSET", 4), "nor one that cannot be");
+	is(!card(fd, "GET_MEMORY_OFFSET", &val) && val == 0, "the memory offset is 0");
+	gives(EINVAL, value("SET_MEMORY_OFFSET", 1), "setting another memory offset");
+	gives(EINVAL, value("SET_MEMORY_OFFSET", 4), "setting an invalid memory offset");
 	close(other);
 }
 
@@ -527,29 +540,32 @@ static void registers(void)
 {
 	uint32_t val = 0xABCD1234, wrong = 0;
 
-	is(!reg("WRITE_REG", 2, 0x18, 4, &val) && reg_value(2, 0x18, 4) == val, "data of the next event is kept");
+	is(!reg("WRITE_REG", 2, 0x18, 4, &val) && reg_value(2, 0x18, 4) == val,
+	   "WRITE_REG sets the data of the next event");
 	val = 0x77;
-	is(!reg("WRITE_REG", 2, 0x1C, 1, &val) && reg_value(2, 0x1C, 1) == 0x77, "its target is");
-	is(reg_value(2, 0x18, 4) == 0xABCD1234, "and its neighbour");
+	is(!reg("WRITE_REG", 2, 0x1C, 1, &val) && reg_value(2, 0x1C, 1) == 0x77,
+	   "WRITE_REG sets the target of the next event");
+	is(reg_value(2, 0x18, 4) == 0xABCD1234, "WRITE_REG of one byte does not change other registers");
 	val = 0x55;
-	is(!reg("WRITE_REG", 2, 4, 1, &val) && reg_value(2, 4, 1) == node, "the node cannot be written");
-	is(!reg("WRITE_REG", 0, 0xF0, 4, &val) && reg_value(0, 0xF0, 4) == -size, "nor the window");
+	is(!reg("WRITE_REG", 2, 4, 1, &val) && reg_value(2, 4, 1) == node, "WRITE_REG does not change the node");
+	is(!reg("WRITE_REG", 0, 0xF0, 4, &val) && reg_value(0, 0xF0, 4) == -size,
+	   "WRITE_REG does not change the window");
 	for (uint32_t offset = 0; offset < 64; offset++)
 		wrong += reg("READ_REG", 2, offset, 1, &val) != 0;
 	for (uint32_t offset = 0; offset < 512; offset++)
 		wrong += reg("READ_REG", 0, offset, 1, &val) != 0;
-	is(!wrong, "each byte of both spaces can be read");
-	gives(EINVAL, reg("READ_REG", 2, 61, 4, &val), "a word behind BAR2");
-	gives(EINVAL, reg("READ_REG", 0, 509, 4, &val), "behind BAR0");
-	gives(EINVAL, reg("READ_REG", 3, size - 3, 4, &val), "behind the memory");
-	gives(EINVAL, reg("WRITE_REG", 2, 0xFFFFFFFF, 4, &val), "one that wraps");
-	gives(EINVAL, reg("READ_REG", 1, 0, 4, &val), "a space that is not there");
-	gives(EINVAL, reg("READ_REG", 2, 0, 8, &val), "a width of 8");
+	is(!wrong, "each byte of both register spaces can be read");
+	gives(EINVAL, reg("READ_REG", 2, 61, 4, &val), "READ_REG across the end of BAR2");
+	gives(EINVAL, reg("READ_REG", 0, 509, 4, &val), "READ_REG across the end of BAR0");
+	gives(EINVAL, reg("READ_REG", 3, size - 3, 4, &val), "READ_REG across the end of the memory");
+	gives(EINVAL, reg("WRITE_REG", 2, 0xFFFFFFFF, 4, &val), "WRITE_REG around 32 bits");
+	gives(EINVAL, reg("READ_REG", 1, 0, 4, &val), "READ_REG of a space that does not exist");
+	gives(EINVAL, reg("READ_REG", 2, 0, 8, &val), "READ_REG with a width of 8");
 	val = 0xF0;
 	poke(2000, 4, 0x0F);
-	is(!reg("SET_REG", 3, 2000, 4, &val) && reg_value(3, 2000, 4) == 0xFF, "bits of the memory are set");
+	is(!reg("SET_REG", 3, 2000, 4, &val) && reg_value(3, 2000, 4) == 0xFF, "SET_REG sets bits of the memory");
 	val = 0x3C;
-	is(!reg("CLEAR_REG", 3, 2000, 4, &val) && reg_value(3, 2000, 4) == 0xC3, "and cleared");
+	is(!reg("CLEAR_REG", 3, 2000, 4, &val) && reg_value(3, 2000, 4) == 0xC3, "CLEAR_REG clears bits of the memory");
 }
 
 static void ring(void)
@@ -557,18 +573,18 @@ static void ring(void)
 	uint32_t probe = 4;
 	uint8_t own = 9;
 
-	gives(0, value("CHECK_RING_CONT", 0), "the ring of one is whole");
-	is(lcsr() & 1, "own data has come back");
-	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 1 && !(lcsr() & 1), "until it is cleared");
-	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 0, "and stays so");
-	is(!reg("WRITE_REG", 2, 0x1D, 1, &probe) && lcsr() & 1, "a probe comes back");
+	gives(0, value("CHECK_RING_CONT", 0), "the ring of one node is closed");
+	is(lcsr() & 1, "own data is set after the check of the ring");
+	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 1 && !(lcsr() & 1), "CLEAR_OWN_DATA clears own data");
+	is(!card(fd, "CLEAR_OWN_DATA", &own) && own == 0, "own data stays clear without a store");
+	is(!reg("WRITE_REG", 2, 0x1D, 1, &probe) && lcsr() & 1, "a probe sets own data");
 	card(fd, "CLEAR_OWN_DATA", &own);
 	poke(0, 4, 1);
-	is(lcsr() & 1, "a store comes back");
+	is(lcsr() & 1, "a store sets own data");
 	card(fd, "CLEAR_OWN_DATA", &own);
 	value("SET_TRANSMIT_DISABLE", 1);
 	poke(0, 4, 2);
-	is(!(lcsr() & 1), "not while the transmitter is off");
+	is(!(lcsr() & 1), "a store does not set own data while the transmitter is off");
 	value("SET_TRANSMIT_DISABLE", 0);
 }
 
@@ -586,7 +602,7 @@ static void events(void)
 	int wrong = 0, self = 0;
 	uint64_t start;
 
-	is((reg_value(2, 0x14, 4) & 0x3FFF) == 0x3F40, "faults are enabled, the network's are not");
+	is((reg_value(2, 0x14, 4) & 0x3FFF) == 0x3F40, "events of faults are enabled, those of the network are not");
 	for (uint32_t type = 0; type < 12; type++) {
 		wrong += event("ENABLE_EVENT", type, 0, 0) || event("ENABLE_EVENT", type, 0, 0);
 		wrong += event("DISABLE_EVENT", type, 0, 0) || event("DISABLE_EVENT", type, 0, 0);
@@ -599,7 +615,7 @@ static void events(void)
 		wrong += card(fd, "GET_EVENT_STATS", stats) != 0 || stats[0] != type || stats[1] || at(stats, 4, 4);
 		wrong += at(stats, 12, 4) != (type >= 1 && type <= 4 ? 127u : 1u);
 	}
-	is(!wrong, "each can be enabled and disabled twice, waited for, cancelled, cleared, asked for");
+	is(!wrong, "all commands on events accept each type");
 	for (uint32_t type = 12; type < 300; type += 41) {
 		wrong += event("ENABLE_EVENT", type, 0, 0) != EINVAL || event("DISABLE_EVENT", type, 0, 0) != EINVAL;
 		wrong += event("WAIT_FOR_EVENT", type, 0, 0) != EINVAL || event("CANCEL_EVENT", type, 0, 0) != EINVAL;
@@ -608,21 +624,21 @@ static void events(void)
 		stats[0] = type;
 		wrong += type < 256 && card(fd, "GET_EVENT_STATS", stats) != EINVAL;
 	}
-	is(!wrong, "there is no twelfth");
+	is(!wrong, "all commands on events refuse types from 12 on");
 	for (uint32_t type = 0; type < 5; type++)
 		self += event("SEND_EVENT", type, node, 0) == EINVAL;
-	is(self == 5, "none is sent to oneself: EINVAL");
-	gives(0, event("SEND_EVENT", 1, node ^ 1, 0), "to a node that is not there");
-	gives(0, event("SEND_EVENT", 1, 0xFFFF, 0), "to all");
-	gives(EINVAL, event("SEND_EVENT", 5, 0xFFFF, 0), "a fault");
-	gives(EINVAL, event("SEND_EVENT", 1, 256, 0), "to a node that cannot be");
-	gives(EINVAL, event("SEND_EVENT", 1, 0xFFFE, 0), "to the unknown node");
+	is(self == 5, "sending an event to the own node: EINVAL");
+	gives(0, event("SEND_EVENT", 1, node ^ 1, 0), "sending an event to an absent node");
+	gives(0, event("SEND_EVENT", 1, 0xFFFF, 0), "sending an event to all");
+	gives(EINVAL, event("SEND_EVENT", 5, 0xFFFF, 0), "sending a fault");
+	gives(EINVAL, event("SEND_EVENT", 1, 256, 0), "sending an event to an invalid node");
+	gives(EINVAL, event("SEND_EVENT", 1, 0xFFFE, 0), "sending an event to the unknown node");
 	start = now_ms();
-	gives(ETIMEDOUT, event("WAIT_FOR_EVENT", 2, 0, 200), "a wait of 200 ms");
-	is(now_ms() - start >= 190, "takes that long: %d ms", (int)(now_ms() - start));
+	gives(ETIMEDOUT, event("WAIT_FOR_EVENT", 2, 0, 200), "waiting 200 ms for an event");
+	is(now_ms() - start >= 190, "waiting 200 ms for an event takes that time: %d ms", (int)(now_ms() - start));
 }
 
-/* A task that waits, and what it got. */
+/* A waiting task, and its result. */
 struct waiter {
 	pthread_t thread;
 	uint32_t type, timeout;
@@ -645,7 +661,7 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Returns when the device has its waiter: a cancellation that finds none says so. */
+/* Return when the task waits: until then, cancelling fails. */
 static struct waiter *start(int file, uint32_t type)
 {
 	struct waiter *w = calloc(1, sizeof(*w));
@@ -655,13 +671,13 @@ static struct waiter *start(int file, uint32_t type)
 		err(2, "thread");
 	for (int i = 0; event("WAIT_FOR_EVENT", type, 0, 0) != EALREADY; i++) {
 		if (i > 20000)
-			errx(2, "nobody waits for event %u", type);
+			errx(2, "no task waits for event %u", type);
 		usleep(1000);
 	}
 	return w;
 }
 
-/* What it got; -1: it still waits. */
+/* Return: result of the wait; -1: it still waits. */
 static int end(struct waiter *w)
 {
 	struct timespec deadline;
@@ -681,24 +697,24 @@ static void waiting(void)
 	struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
 	struct waiter *w = start(fd, 1), *other;
 
-	gives(EALREADY, event("WAIT_FOR_EVENT", 1, 0, 100), "a second one who waits");
+	gives(EALREADY, event("WAIT_FOR_EVENT", 1, 0, 100), "a second wait for an event");
 	other = start(fd, 2);
-	gives(0, event("CANCEL_EVENT", 1, 0, 0), "cancelling the first");
-	gives(EIDRM, end(w), "who is told so");
-	is(!other->over, "another event's waiter is not");
+	gives(0, event("CANCEL_EVENT", 1, 0, 0), "cancelling the wait for an event");
+	gives(EIDRM, end(w), "a cancelled wait for an event");
+	is(!other->over, "cancelling a wait does not end that for another event");
 	sigaction(SIGUSR1, &action, NULL);
 	pthread_kill(other->thread, SIGUSR1);
-	gives(EINTR, end(other), "a signal, of the kind that restarts");
+	gives(EINTR, end(other), "a signal with SA_RESTART ends a wait");
 	w = start(fd, 3);
 	event("DISABLE_EVENT", 3, 0, 0);
 	value("CLEAR_EVENT", 3);
 	usleep(20000);
-	is(!w->over, "neither disabling nor clearing ends a wait");
+	is(!w->over, "disabling and clearing an event do not end a wait");
 	event("CANCEL_EVENT", 3, 0, 0);
-	gives(EIDRM, end(w), "cancelling does");
+	gives(EIDRM, end(w), "cancelling ends a wait after disabling and clearing");
 }
 
-/* Closing while a thread waits ends the wait; another process's close does not. */
+/* Closing a file ends the waits through it, unless another process closes it. */
 static void closing(void)
 {
 	int file = open(path, O_RDWR), status;
@@ -710,16 +726,16 @@ static void closing(void)
 	}
 	wait(&status);
 	usleep(20000);
-	is(!w->over, "a child that closes its own does not end our wait");
+	is(!w->over, "a close in a child does not end a wait of the parent");
 	close(file);
-	gives(EIDRM, end(w), "closing the file does");
+	gives(EIDRM, end(w), "closing the file ends a wait");
 	file = open(path, O_RDWR);
 	w = start(file, 4);
 	close(open(path, O_RDWR));
 	usleep(20000);
-	is(!w->over, "closing another file does not");
+	is(!w->over, "closing another file does not end a wait");
 	close(file);
-	gives(EIDRM, end(w), "closing this one does");
+	gives(EIDRM, end(w), "closing the file ends a wait after another file was closed");
 }
 
 static void last_close(void)
@@ -730,13 +746,13 @@ static void last_close(void)
 		event("ENABLE_EVENT", type, 0, 0);
 	close(open(path, O_RDWR));
 	lier = reg_value(2, 0x14, 4);
-	is((lier & 0x3FFF) == 0x3FCF, "closing one of two files changes nothing: 0x%x", lier);
+	is((lier & 0x3FFF) == 0x3FCF, "closing one of two files keeps events enabled: 0x%x", lier);
 	close(fd);
 	fd = open(path, O_RDWR);
 	lier = reg_value(2, 0x14, 4);
-	is((lier & 0x3FFF) == 0x3F40, "the last close disables the network's events, no other: 0x%x", lier);
+	is((lier & 0x3FFF) == 0x3F40, "the last close disables the events of the network only: 0x%x", lier);
 	lier = 0x008F;
-	is(!reg("WRITE_REG", 2, 0x14, 4, &lier) && (reg_value(2, 0x14, 4) & 0x3FFF) == 0x008F, "LIER can be written");
+	is(!reg("WRITE_REG", 2, 0x14, 4, &lier) && (reg_value(2, 0x14, 4) & 0x3FFF) == 0x008F, "WRITE_REG sets LIER");
 	lier = 0x3F40;
 	reg("WRITE_REG", 2, 0x14, 4, &lier);
 }
@@ -748,12 +764,13 @@ static void read_only(void)
 	struct card_event e = { .event = 1, .node = 0xFFFF };
 	void *mem = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
 
-	is(mem != MAP_FAILED, "a file that is open for reading can be mapped");
-	is(mprotect(mem, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES, "not for writing");
+	is(mem != MAP_FAILED, "a read-only file can be mapped for reading");
+	is(mprotect(mem, PAGE, PROT_READ | PROT_WRITE) && errno == EACCES,
+	   "a mapping of a read-only file does not become writable");
 	munmap(mem, PAGE);
-	gives(0, card(file, "ATOMIC_PEEK", &atomic), "it can be peeked");
-	gives(EBADF, card(file, "ATOMIC_POKE", &atomic), "not poked");
-	gives(EBADF, card(file, "SEND_EVENT", &e), "and sends no event");
+	gives(0, card(file, "ATOMIC_PEEK", &atomic), "peek through a read-only file");
+	gives(EBADF, card(file, "ATOMIC_POKE", &atomic), "poke through a read-only file");
+	gives(EBADF, card(file, "SEND_EVENT", &e), "sending an event through a read-only file");
 	close(file);
 }
 
@@ -761,7 +778,8 @@ static void polling(void)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN | POLLOUT };
 
-	is(poll(&p, 1, 0) == 1 && p.revents == POLLOUT, "no event to take: writable, not readable: 0x%x", p.revents);
+	is(poll(&p, 1, 0) == 1 && p.revents == POLLOUT,
+	   "poll() without an event reports POLLOUT only: 0x%x", p.revents);
 }
 
 int main(int argc, char **argv)

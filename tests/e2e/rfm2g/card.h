@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The cards' interface, written down a second time and on purpose not by
- * include/uapi/rfm2g.h: numbers and places here are what programs that exist
- * use, so a mistake there does not hide here. Where an address is handed over,
- * programs of 32 bits have a shorter structure and another number.
+ * The cards' interface, on purpose without include/uapi/rfm2g.h: these are the
+ * numbers and offsets that existing programs use, so that a mistake in that
+ * header is detected. Commands with an address have a shorter structure and
+ * another number in programs of 32 bits.
  */
 #ifndef RFM2G_CARD_H
 #define RFM2G_CARD_H
 
 #include <stdint.h>
 
-/* What the argument is: nothing that is looked at, itself, or where to read or write so many bytes. */
+/* Kinds of arguments: unused, a value, or an address to read or write a number of bytes. */
 #ifdef __LP64__
 typedef uint64_t card_address;
 #define CARD_BITS(wide, narrow) (wide)
@@ -78,7 +78,7 @@ static const struct card_command card_commands[] = {
 
 #define CARD_COMMANDS ((int)(sizeof(card_commands) / sizeof(*card_commands)))
 
-/* Places in the bytes that programs hand over. */
+/* Arguments of existing programs. */
 struct card_atomic { uint64_t data; uint32_t offset; uint8_t width; uint8_t spare[3]; };
 struct card_transfer { uint32_t offset, length; card_address buffer; };
 struct card_event { uint32_t data, event, timeout; uint16_t node, pad; card_address spare; };

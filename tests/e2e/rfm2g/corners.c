@@ -2,24 +2,23 @@
 /*
  * corners DEVICE CASE OFFSET: corner cases of stores into mappings, for scenarios. Author: The krdma developers.
  *
- * Each stores into the 16 pages at OFFSET, and prints a line for what must be so on this node at once. What must arrive
- * elsewhere: word 0 of page n is 1000 + n then.
+ * Each stores into the 16 pages at OFFSET, and prints a line for each case on this node. Other nodes must receive word
+ * 0 of page n, which is 1000 + n.
  *
- *   unmap       pages in the middle are unmapped while all are dirty; then those that are left are stored into
+ *   unmap       unmap pages in the middle while all are dirty; then store into the other pages
  *   populate    MADV_POPULATE_WRITE, then stores
- *   kernel      stores by the kernel through get_user_pages(), at pages that are writable and at pages that are not
- *   held        pages that somebody else has a reference to are stored into, and again when that is gone; the second
- *               words are 2000 + n
- *   msync       returns when the peers have what was stored
- *   private     writable MAP_PRIVATE is refused; what is read-only stays so, and shows what is stored elsewhere
- *   fork        parent and child store into the same pages; the child's are the second words, 2000 + n
- *   mremap      a dirty mapping is moved and stored into, shrunk, and grown beyond the end of the memory
- *   mprotect    a mapping is made read-only and writable again while it is dirty, and when it has been
- *   event       an event is sent to all after the stores, of type 1 and with data of 77
- *   exit        the program ends without another word
- *   pound S     all pages are stored into, again and again, for S seconds
+ *   kernel      stores by the kernel through get_user_pages(), into writable and protected pages
+ *   held        store into pages with another reference, and again when that is put; the second words are 2000 + n
+ *   msync       msync() returns when the peers have all stores
+ *   private     a writable MAP_PRIVATE is refused; a read-only one stays so, and shows stores of other mappings
+ *   fork        parent and child store into the same pages; the child stores the second words, 2000 + n
+ *   mremap      move a dirty mapping and store into it, shrink it, and grow it beyond the end of the memory
+ *   mprotect    make a mapping read-only and writable again, while it is dirty, and after that
+ *   event       send an event to all after the stores, of type 1 and with data 77
+ *   exit        end the program after the stores
+ *   pound S     store into all pages repeatedly, for S seconds
  *
- * Ends with 0 if all lines could be printed.
+ * Exits with 0 if all lines are printed.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -82,7 +81,7 @@ static void store(volatile uint32_t *memory, unsigned int from, unsigned int to)
 		*word(memory, from) = 1000 + from;
 }
 
-/* ---- what ends with a signal ---- */
+/* ---- signals ---- */
 
 static sigjmp_buf back;
 
@@ -91,7 +90,7 @@ static void caught(int number)
 	siglongjmp(back, number);
 }
 
-/* The signal that storing, or loading, gives; 0: none. */
+/* Return: signal of a store, or load; 0: none. */
 static int signal_of(volatile uint32_t *at, int storing)
 {
 	struct sigaction act = { .sa_handler = caught };
@@ -116,13 +115,13 @@ static void do_unmap(void)
 	volatile uint32_t *memory = map();
 
 	store(memory, 0, PAGES);
-	is(!munmap((void *)word(memory, 4), 4 * PAGE), "pages in the middle are unmapped");
-	is(signal_of(word(memory, 5), 0) == SIGSEGV, "and gone");
+	is(!munmap((void *)word(memory, 4), 4 * PAGE), "pages in the middle of a dirty mapping are unmapped");
+	is(signal_of(word(memory, 5), 0) == SIGSEGV, "unmapped pages cannot be accessed");
 	*word(memory, 3) = 7;
 	*word(memory, 8) = 7;
 	store(memory, 3, 4);
 	store(memory, 8, 9);
-	is(*word(memory, 3) == 1003, "those beside them can be stored into");
+	is(*word(memory, 3) == 1003, "pages beside unmapped ones can be stored into");
 }
 
 static void do_populate(void)
@@ -130,10 +129,10 @@ static void do_populate(void)
 	volatile uint32_t *memory = map();
 	int ret = madvise((void *)memory, SIZE, MADV_POPULATE_WRITE);
 
-	is(!ret || errno == EINVAL, "MADV_POPULATE_WRITE, where the kernel has it");
+	is(!ret || errno == EINVAL, "MADV_POPULATE_WRITE succeeds or is unknown");
 	store(memory, 0, PAGES);
-	is(!madvise((void *)word(memory, 1), 2 * PAGE, MADV_DONTNEED), "dirty pages are thrown out of the page tables");
-	is(*word(memory, 1) == 1001, "and are what they were");
+	is(!madvise((void *)word(memory, 1), 2 * PAGE, MADV_DONTNEED), "MADV_DONTNEED of dirty pages succeeds");
+	is(*word(memory, 1) == 1001, "dirty pages keep their words after MADV_DONTNEED");
 }
 
 /* The kernel stores through get_user_pages(), as a disk with O_DIRECT does. */
@@ -151,8 +150,8 @@ static void do_kernel(void)
 		value = 1000 + i;
 		good &= pwrite(mem, &value, sizeof(value), (uintptr_t)word(memory, i)) == sizeof(value);
 	}
-	is(good, "the kernel stores for the program");
-	is(*word(memory, 0) == 1000 && *word(memory, 3) == 1003, "and the program sees it");
+	is(good, "the kernel stores into a mapping");
+	is(*word(memory, 0) == 1000 && *word(memory, 3) == 1003, "the program sees the stores of the kernel");
 }
 
 static void do_held(void)
@@ -166,14 +165,14 @@ static void do_held(void)
 	store(memory, 0, PAGES);
 	if (pipe(ends))
 		err(2, "pipe");
-	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe refers to the pages");
-	/* Many times as long as a page stays writable without anybody who holds it. */
+	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe references the pages");
+	/* Many times as long as a page without references stays writable. */
 	usleep(300000);
 	for (i = 0; i < PAGES; i++)
 		word(memory, i)[1] = 1;
 	usleep(300000);
-	is(read(ends[0], bytes, sizeof(bytes)) == sizeof(bytes), "it is emptied");
-	is(!memcmp(bytes, (void *)memory, sizeof(bytes)), "and had what is in the memory");
+	is(read(ends[0], bytes, sizeof(bytes)) == sizeof(bytes), "the pipe is emptied");
+	is(!memcmp(bytes, (void *)memory, sizeof(bytes)), "the pipe had the words of the memory");
 	usleep(300000);
 	for (i = 0; i < PAGES; i++)
 		word(memory, i)[1] = 2000 + i;
@@ -192,13 +191,14 @@ static void do_private(void)
 	volatile uint32_t *memory, *shared = map();
 
 	is(mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, base) == MAP_FAILED && errno == EINVAL,
-	   "a mapping that is private and writable is refused");
+	   "a private, writable mapping is refused");
 	memory = map_as(PROT_READ, MAP_PRIVATE);
-	is(1, "one that is private and read-only is not");
+	is(1, "a private, read-only mapping succeeds");
 	store(shared, 0, PAGES);
-	is(*word(memory, 5) == 1005, "it shows what is stored through another one");
-	is(mprotect((void *)memory, SIZE, PROT_READ | PROT_WRITE) && errno == EACCES, "it cannot be made writable");
-	is(signal_of(word(memory, 5), 1) == SIGSEGV, "nor stored into");
+	is(*word(memory, 5) == 1005, "a private mapping shows stores through another mapping");
+	is(mprotect((void *)memory, SIZE, PROT_READ | PROT_WRITE) && errno == EACCES,
+	   "a private mapping does not become writable");
+	is(signal_of(word(memory, 5), 1) == SIGSEGV, "a store into a private mapping: SIGSEGV");
 }
 
 static void child(volatile uint32_t *memory)
@@ -221,7 +221,7 @@ static void do_fork(void)
 	pid_t pid;
 	int status = -1;
 
-	/* Some are writable when the page tables are copied. */
+	/* Some pages are writable when fork() copies the page tables. */
 	*word(memory, 0) = 1;
 	*word(memory, 1) = 1;
 	pid = fork();
@@ -233,8 +233,8 @@ static void do_fork(void)
 		if (n % 8 == 0)
 			usleep(500);
 	}
-	is(waitpid(pid, &status, 0) == pid && !status, "the child ends");
-	is(word(memory, 3)[1] == 2003, "and its stores are seen");
+	is(waitpid(pid, &status, 0) == pid && !status, "the child exits with 0");
+	is(word(memory, 3)[1] == 2003, "the parent sees the stores of the child");
 	store(memory, 0, PAGES);
 }
 
@@ -247,20 +247,22 @@ static void do_mremap(void)
 	store(memory, 0, 8);
 	*word(memory, 9) = 7;
 	moved = mremap((void *)memory, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, room);
-	is(moved == room, "a dirty mapping is moved");
-	is(signal_of(word(memory, 1), 0) == SIGSEGV, "and gone from where it was");
-	is(*word(moved, 7) == 1007, "and what it was");
+	is(moved == room, "mremap() moves a dirty mapping");
+	is(signal_of(word(memory, 1), 0) == SIGSEGV, "the old place of a moved mapping cannot be accessed");
+	is(*word(moved, 7) == 1007, "a moved mapping keeps its words");
 	store(moved, 8, PAGES);
-	is(mremap((void *)moved, SIZE, 4 * PAGE, 0) == moved, "it is shrunk");
+	is(mremap((void *)moved, SIZE, 4 * PAGE, 0) == moved, "mremap() shrinks a moved mapping");
 	memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, end - PAGE);
 	if (memory == MAP_FAILED)
 		err(2, "mmap");
 	memory = mremap((void *)memory, PAGE, 2 * PAGE, MREMAP_MAYMOVE);
-	is(memory == MAP_FAILED || signal_of(word(memory, 1), 0) == SIGBUS, "behind the end there is nothing to load");
-	is(memory == MAP_FAILED || signal_of(word(memory, 1), 1) == SIGBUS, "nor to store into");
+	is(memory == MAP_FAILED || signal_of(word(memory, 1), 0) == SIGBUS,
+	   "a load behind the end of a grown mapping: SIGBUS");
+	is(memory == MAP_FAILED || signal_of(word(memory, 1), 1) == SIGBUS,
+	   "a store behind the end of a grown mapping: SIGBUS");
 }
 
-/* An entry of the page table that is still dirty becomes writable by mprotect() alone, without a fault. */
+/* mprotect() makes a dirty entry of the page table writable without a fault. */
 static void turn(volatile uint32_t *memory, const char *text)
 {
 	int good = !mprotect((void *)memory, SIZE, PROT_READ) && signal_of(word(memory, 9), 1) == SIGSEGV &&
@@ -276,12 +278,12 @@ static void do_mprotect(void)
 
 	for (i = 0; i < PAGES; i++)
 		*word(memory, i) = 7;
-	turn(memory, "a dirty mapping is made read-only, and writable again");
+	turn(memory, "mprotect() makes a dirty mapping read-only, and writable again");
 	for (i = 0; i < PAGES; i++)
 		*word(memory, i) = 8;
-	/* Until nobody looks at the pages any more. */
+	/* Wait until the pages are not watched any more. */
 	usleep(300000);
-	turn(memory, "one that was dirty is made read-only, and writable again");
+	turn(memory, "mprotect() makes a clean mapping read-only, and writable again");
 	store(memory, 0, PAGES);
 }
 
@@ -290,13 +292,13 @@ static void do_event(void)
 	struct card_event event = { .node = 65535, .event = 1, .data = 77 };
 
 	store(map(), 0, PAGES);
-	is(!ioctl(fd, SEND_EVENT, &event), "an event is sent behind what was stored");
+	is(!ioctl(fd, SEND_EVENT, &event), "an event is sent behind the stores");
 }
 
 static void do_exit(void)
 {
 	store(map(), 0, PAGES);
-	is(1, "all is stored");
+	is(1, "all words are stored before the exit");
 	_exit(0);
 }
 

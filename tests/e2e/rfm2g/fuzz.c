@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any command with any argument, any call that a file has, and mappings between them.
+ * Random commands and system calls with random arguments, and mappings between them.
  *
  *   fuzz DEVICE CALLS SEED
  *
- * It must come to its end, and the kernel must have nothing to say. What was
- * answered is counted by errno; a kind of answer that never came would mean
- * that the random numbers are no good.
+ * It must end, and the kernel must not log a warning. Results are counted by
+ * errno. If a kind of result never comes, the random numbers do not fit.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -22,7 +21,7 @@
 
 #include "card.h"
 
-/* Of the device; and what a transfer of all of it needs, four times. */
+/* Size of the device, and of buffers for a transfer of four times that. */
 #define MEMORY 1048576u
 #define BUFFER (4 * MEMORY)
 
@@ -37,7 +36,7 @@ static uint64_t any(void)
 	return state;
 }
 
-/* Mostly near something that matters. */
+/* A number, mostly near a limit. */
 static uint64_t number(void)
 {
 	static const uint64_t edges[] = {
@@ -83,7 +82,7 @@ static uint32_t command(void)
 	return any() % 2 ? cmd ^ 1u << any() % 32 : (uint32_t)any();
 }
 
-/* Waits must end: no time to wait that is not short. */
+/* Set short timeouts, so that waits end. */
 static void tame(uint32_t cmd, uint8_t *bytes)
 {
 	uint32_t timeout = any() % 3;
@@ -94,7 +93,7 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
 }
 
-/* A part of the memory, and neither flags nor a reserved word. */
+/* A range of the memory, with flags and reserved words of zero. */
 static void own_range(uint8_t *bytes)
 {
 	uint32_t words[4] = { any() % MEMORY, any() % (any() % 4 ? 8192 : MEMORY) };
@@ -102,7 +101,7 @@ static void own_range(uint8_t *bytes)
 	memcpy(bytes, words, sizeof(words));
 }
 
-/* Often enough what is nearly right is needed, or flags alone are ever refused. */
+/* Often use nearly valid arguments, or only the check of flags would be tested. */
 static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 {
 	uint32_t length = any() % 8192;
@@ -134,7 +133,7 @@ static void fill(uint8_t *bytes, void *buffer)
 	for (int i = 0; i < 64; i++)
 		words[i] = any() % 2 ? number() : any() % 16;
 	memcpy(bytes, words, sizeof(words));
-	/* An address, where those of READ and WRITE are. */
+	/* An address, at the place of those of READ and WRITE. */
 	if (any() % 2)
 		memcpy(bytes + 8, &buffer, sizeof(buffer));
 }
@@ -163,7 +162,7 @@ static void mapping(int fd)
 	munmap((void *)mem, len);
 }
 
-/* Of a call: good, in the middle of nowhere, or in the memory that it is about. */
+/* Address for a call: valid, invalid, or in a mapping of the device. */
 static void *address(uint8_t *buffer, uint8_t *memory)
 {
 	switch (any() % 8) {
@@ -178,7 +177,7 @@ static void *address(uint8_t *buffer, uint8_t *memory)
 	}
 }
 
-/* Mostly what fits, so that the call does something; never what takes seconds. */
+/* Length for a call: mostly valid, and never one that takes seconds. */
 static size_t length(void)
 {
 	switch (any() % 8) {
@@ -196,7 +195,7 @@ static off_t position(void)
 	return any() % 4 ? (off_t)(any() % (MEMORY + 8)) : (off_t)number();
 }
 
-/* Of what is advised: behind the room there is the program itself, which cannot live without its pages. */
+/* Length for madvise(): at most the reserved room, because the program needs the pages behind it. */
 static size_t pages(void)
 {
 	return any() % 16 * 4096 + any() % 4 / 3;
@@ -209,7 +208,7 @@ static int wait_for_it(int fd)
 	return poll(&polled, 1, any() % 3);
 }
 
-/* What any file can be asked for. */
+/* A random system call on a file. */
 static long call(int fd, uint8_t *buffer, uint8_t *memory)
 {
 	switch (any() % 16) {
@@ -251,7 +250,7 @@ static long command_at_random(int fd, uint8_t *buffer)
 	return ioctl(fd, cmd, argument(cmd, bytes));
 }
 
-/* Behind both there is nothing: what is too long must not hit this program. */
+/* Reserve room behind both buffers, so that overlong writes do not hit this program. */
 static uint8_t *place(void)
 {
 	void *room = mmap(NULL, 4 * BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -282,7 +281,7 @@ int main(int argc, char **argv)
 	fd = open(argv[1], O_RDWR);
 	if (fd < 0)
 		err(2, "%s", argv[1]);
-	/* As much as a transfer can be: what the kernel writes goes here and nowhere else. */
+	/* Large enough for any transfer, so that the kernel writes only here. */
 	buffer = place();
 	memory = buffer + 2 * BUFFER;
 	map(buffer, BUFFER, -1, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -298,8 +297,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 200; i++)
 		if (answers[i])
 			printf("# %s %ld\n", strerrorname_np(i), answers[i]);
-	printf("%d %ld calls are answered\n", answers[0] < calls / 10, calls);
-	printf("%d wrong ones are refused\n",
+	printf("%d at least 10 %% of %ld calls succeed\n", answers[0] < calls / 10, calls);
+	printf("%d invalid calls are refused by EINVAL, EFAULT and ENOTTY\n",
 	       answers[EINVAL] < calls / 100 || answers[EFAULT] < calls / 100 || !answers[ENOTTY]);
 	return 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * locks DEVICE: a mutex and a semaphore of pthreads that two processes share in a mapping, for scenarios. Author: The
+ * locks DEVICE: a mutex and a semaphore of pthreads shared by two processes in a mapping, for scenarios. Author: The
  * krdma developers.
  *
  * Two processes count 2000 times each under the mutex; each has a mapping of its own. Prints a line for each case, and
- * ends with 0 if all lines could be printed.
+ * exits with 0 if all lines are printed.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -75,15 +75,15 @@ int main(int argc, char **argv)
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	is(!pthread_mutex_init(&shared->mutex, &attr) && !sem_init(&shared->done, 1, 0),
-	   "a mutex and a semaphore are made");
+	   "a mutex and a semaphore are initialized in a mapping");
 	pid = fork();
 	if (!pid)
 		_exit(child(argv[argc - 1]));
-	is(pid > 0 && !count(shared), "the mutex is taken by two processes");
+	is(pid > 0 && !count(shared), "two processes lock the mutex");
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += SECONDS;
-	is(!sem_timedwait(&shared->done, &until), "the semaphore of the other process is waited for");
-	is(waitpid(pid, &status, 0) == pid && !status, "the other process ends well");
-	is(shared->count == 2 * ROUNDS, "no step was lost");
+	is(!sem_timedwait(&shared->done, &until), "a process waits for the semaphore of the other one");
+	is(waitpid(pid, &status, 0) == pid && !status, "the other process exits with 0");
+	is(shared->count == 2 * ROUNDS, "no count under the mutex is lost");
 	return 0;
 }

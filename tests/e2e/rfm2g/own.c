@@ -2,18 +2,19 @@
 /*
  * own DEVICE COMMAND ARGUMENT...: vrfm's own commands, for scenarios. Author: The krdma developers.
  *
- *   bad PEERS                       every argument that is wrong, and what is right beside it; a line for each
- *   alone                           watching, on a device that nobody else stores into; a line for each
- *   waits                           waiting for an event, through several files and processes; a line for each
- *   busy                            the same while a process writes what is there all the time; a line for each
- *   silent OFFSET                   watching what a peer would have to be told, who does not answer; a line for each
- *   flush MS                        print errno, and how many have it, are behind, are absent
- *   watch OFFSET LENGTH MS [VALUE]  print errno, and where; with a value, until the word is another one
- *   claim OFFSET LENGTH [FILE]      print errno; with a file keep it until that is there, then give it back
- *   peers                           print what there is of the image, and of each peer
- *   gone FILE                       make FILE, wait until the device is gone, and try all commands; a line for each
+ *   bad PEERS                       invalid arguments, and valid ones; a line for each case
+ *   alone                           watching, on a device without other writers; a line for each case
+ *   waits                           waiting for an event, through several files and processes; a line for each case
+ *   busy                            watching while a process repeats the same write; a line for each case
+ *   silent OFFSET                   watching while a peer is silent that may write directly; a line for each case
+ *   flush MS                        print errno, and the numbers of peers that are reached, behind, absent
+ *   watch OFFSET LENGTH MS [VALUE]  print errno, and offset of the change; VALUE: the expected word
+ *   claim OFFSET LENGTH [FILE]      print errno; with FILE, keep the claim until FILE exists, then release it
+ *   peers                           print the state of the image, and of each peer
+ *   gone FILE                       create FILE, wait until the device is removed, and try all commands; a line for
+ *                                   each case
  *
- * The interface is written down here a second time, and on purpose not taken from include/uapi/vrfm.h.
+ * The interface is repeated here on purpose, instead of including include/uapi/vrfm.h.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -122,11 +123,11 @@ static void bad_numbers(void)
 
 	gives(ENOTTY, call(0x0000EA00, bytes), "a command 0");
 	gives(ENOTTY, call(0x0000EA05, bytes), "a command 5");
-	gives(ENOTTY, call(0xC018EAFF, bytes), "a command 255");
-	gives(ENOTTY, call(0xC014EA01, bytes), "to flush, of another size");
-	gives(ENOTTY, call(0x4020EA02, bytes), "to watch, in one direction");
-	gives(ENOTTY, call(0xC030EA03, bytes), "to watch no more, with a size");
-	gives(ENOTTY, call(0xC018EE01, bytes), "to flush, of another magic number");
+	gives(ENOTTY, call(0xC018EAFF, bytes), "unknown command 255");
+	gives(ENOTTY, call(0xC014EA01, bytes), "flush of another size");
+	gives(ENOTTY, call(0x4020EA02, bytes), "watch in one direction");
+	gives(ENOTTY, call(0xC030EA03, bytes), "unwatch with a size");
+	gives(ENOTTY, call(0xC018EE01, bytes), "flush of another magic number");
 }
 
 static void bad_flush(void)
@@ -135,8 +136,8 @@ static void bad_flush(void)
 	gives(EINVAL, call(FLUSH, &(struct flush){ .flags = 1 }), "flush: a flag");
 	gives(EINVAL, call(FLUSH, &(struct flush){ .reserved = 1 << 31 }), "flush: a reserved word");
 	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000, .reached = 9, .behind = 9, .absent = 9 }),
-	      "flush: what it fills in does not matter");
-	gives(0, call(FLUSH, &(struct flush){ .timeout = FOREVER }), "flush: for ever");
+	      "flush: results that are not zero");
+	gives(0, call(FLUSH, &(struct flush){ .timeout = FOREVER }), "flush: without a timeout");
 }
 
 static void bad_watch(void)
@@ -145,19 +146,19 @@ static void bad_watch(void)
 	uint32_t no = ~*(volatile uint32_t *)memory, wrong_size = size;
 
 	gives(EFAULT, call(WATCH, BAD_ADDRESS), "watch: a wrong address");
-	gives(EINVAL, call(WATCH, readonly), "watch: nothing at all");
+	gives(EINVAL, call(WATCH, readonly), "watch: zeroes");
 	gives(EINVAL, call(WATCH, &(struct watch){ .length = 4, .flags = 2 }), "watch: a flag");
 	gives(EINVAL, call(WATCH, &(struct watch){ .length = 4, .reserved = 1 }), "watch: a reserved word");
 	gives(EINVAL, watch_at(0, 0, 0, NULL, NULL), "watch: no bytes");
 	gives(EINVAL, watch_at(0, MOST + 1, 0, NULL, NULL), "watch: too many bytes");
-	gives(EINVAL, watch_at(0, FOREVER, 0, NULL, NULL), "watch: as many as there can be");
+	gives(EINVAL, watch_at(0, FOREVER, 0, NULL, NULL), "watch: 4294967295 bytes");
 	gives(EINVAL, watch_at(wrong_size, 1, 0, NULL, NULL), "watch: behind the end");
 	gives(EINVAL, watch_at(wrong_size - 3, 4, 0, NULL, NULL), "watch: across the end");
 	gives(EINVAL, watch_at(0xFFFFFFFF, 2, 0, NULL, NULL), "watch: around 32 bits");
 	gives(EFAULT, watch_at(0, 4, 0, BAD_ADDRESS, NULL), "watch: old bytes at a wrong address");
 	gives(0, watch_at(0, 4, 0, &no, NULL), "watch: old bytes that differ");
 	gives(ETIMEDOUT, watch_at(wrong_size - 4, 4, 0, NULL, NULL), "watch: the last word");
-	gives(0, call(UNWATCH, BAD_ADDRESS), "nobody to be ended");
+	gives(0, call(UNWATCH, BAD_ADDRESS), "unwatch: without a watcher, and with an argument");
 }
 
 static void bad_claim(unsigned long cmd, const char *what)
@@ -165,7 +166,7 @@ static void bad_claim(unsigned long cmd, const char *what)
 	uint32_t wrong_size = size;
 	char text[80];
 
-	snprintf(text, sizeof(text), "%s: a wrong address, nothing, a flag, a reserved word", what);
+	snprintf(text, sizeof(text), "%s: a wrong address, zeroes, a flag, a reserved word", what);
 	is(call(cmd, BAD_ADDRESS) == EFAULT && call(cmd, &(struct claim){ }) == EINVAL &&
 	   call(cmd, &(struct claim){ .length = 4, .flags = 1 }) == EINVAL &&
 	   call(cmd, &(struct claim){ .length = 4, .reserved = 1 }) == EINVAL, text);
@@ -201,41 +202,43 @@ static void bad_peers(uint32_t wanted)
 
 	gives(EFAULT, call(PEERS, BAD_ADDRESS), "peers: a wrong address");
 	gives(EINVAL, peers_at(room, PEER_SIZE, 255, 1, &n), "peers: a flag");
-	gives(EINVAL, peers_at(room, 0, 255, 0, &n), "peers: of no size");
-	gives(EINVAL, peers_at(room, PEER_SIZE - 1, 255, 0, &n), "peers: smaller than they ever were");
-	gives(E2BIG, peers_at(room, 4097, 1, 0, &n), "peers: larger than a page");
+	gives(EINVAL, peers_at(room, 0, 255, 0, &n), "peers: a size of 0");
+	gives(EINVAL, peers_at(room, PEER_SIZE - 1, 255, 0, &n), "peers: a size below that of the first version");
+	gives(E2BIG, peers_at(room, 4097, 1, 0, &n), "peers: a size above a page");
 	gives(wanted ? EFAULT : 0, peers_at(BAD_ADDRESS, PEER_SIZE, 255, 0, &n), "peers: room at a wrong address");
 	gives(0, peers_at(NULL, PEER_SIZE, 0, 0, &n), "peers: no room");
-	is(n == wanted, "it says how many there are");
+	is(n == wanted, "peers: without room, the number of peers is returned");
 	memset(room, 0xAA, sizeof(room));
-	gives(0, peers_at(room, PEER_SIZE, FOREVER, 0, &n), "peers: more room than there is");
-	is(all_are(room + n * PEER_SIZE, 1000, 0xAA), "nothing behind the last is touched");
+	gives(0, peers_at(room, PEER_SIZE, FOREVER, 0, &n), "peers: more room than peers");
+	is(all_are(room + n * PEER_SIZE, 1000, 0xAA), "peers: the room behind the last peer is unchanged");
 	memset(room, 0xAA, sizeof(room));
 	gives(0, peers_at(room, PEER_SIZE, 1, 0, &n), "peers: room for one");
-	is(n == wanted && all_are(room + PEER_SIZE, 1000, 0xAA), "and no other is touched");
+	is(n == wanted && all_are(room + PEER_SIZE, 1000, 0xAA), "peers: the room behind one peer is unchanged");
 	memset(room, 0xAA, sizeof(room));
-	gives(0, peers_at(room, 200, 255, 0, &n), "peers: of a later version");
-	is(all_are(room + sizeof(struct peer), n ? 200 - sizeof(struct peer) : 0, 0), "what is not known is zero");
-	is(all_are(room + n * 200, 1000, 0xAA), "and no more than there are");
+	gives(0, peers_at(room, 200, 255, 0, &n), "peers: a size of a later version");
+	is(all_are(room + sizeof(struct peer), n ? 200 - sizeof(struct peer) : 0, 0),
+	   "peers: unknown members of a later version are zero");
+	is(all_are(room + n * 200, 1000, 0xAA), "peers: the room behind the last peer of a later version is unchanged");
 }
 
 static void bad_poll_events(void)
 {
-	gives(EFAULT, call(POLL_EVENTS, BAD_ADDRESS), "events of poll at a wrong address");
-	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .in = 1 << 12 }), "an event that there is not");
-	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .pri = 1U << 31 }), "nor is there this one");
-	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .flags = 1 }), "events of poll with a flag");
-	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .reserved = 1 }), "with a reserved word");
-	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0xfff, .pri = 0xfff }), "all events twice");
-	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0x1f, .pri = 0xfe0 }), "as they were");
+	gives(EFAULT, call(POLL_EVENTS, BAD_ADDRESS), "poll events: a wrong address");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .in = 1 << 12 }), "poll events: event 12");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .pri = 1U << 31 }), "poll events: event 31");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .flags = 1 }), "poll events: a flag");
+	gives(EINVAL, call(POLL_EVENTS, &(struct poll_events){ .reserved = 1 }), "poll events: a reserved word");
+	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0xfff, .pri = 0xfff }),
+	      "poll events: all events twice");
+	gives(0, call(POLL_EVENTS, &(struct poll_events){ .in = 0x1f, .pri = 0xfe0 }), "poll events: the defaults");
 }
 
 static void bad_unwait(void)
 {
 	gives(EFAULT, call(UNWAIT, BAD_ADDRESS), "unwait: a wrong address");
-	gives(EINVAL, call(UNWAIT, &(struct unwait){ .events = 1 << 12 }), "unwait: an event that there is not");
+	gives(EINVAL, call(UNWAIT, &(struct unwait){ .events = 1 << 12 }), "unwait: event 12");
 	gives(EINVAL, call(UNWAIT, &(struct unwait){ .events = 1, .flags = 1 }), "unwait: a flag");
-	gives(0, call(UNWAIT, &(struct unwait){ .events = 0xfff }), "unwait: no wait for any event");
+	gives(0, call(UNWAIT, &(struct unwait){ .events = 0xfff }), "unwait: without a wait for any event");
 	gives(0, call(UNWAIT, &(struct unwait){ }), "unwait: no event");
 }
 
@@ -255,18 +258,21 @@ static void bad_status(void)
 	void *map = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, STATUS_OFFSET);
 	uint32_t *head = map;
 
-	gives(0, map == MAP_FAILED ? errno : 0, "the status page is mapped");
+	gives(0, map == MAP_FAILED ? errno : 0, "status page: mapped");
 	if (map == MAP_FAILED)
 		return;
 	gives(0, head[0] == 1 && head[1] == STATUS_SIZE && head[2] == 64 && head[3] == 64 && head[4] == 256 ?
-	      0 : EINVAL, "it says what it is");
-	gives(EACCES, mprotect(map, page, PROT_READ | PROT_WRITE) ? errno : 0, "it does not become writable");
+	      0 : EINVAL, "status page: version and sizes in its head");
+	gives(EACCES, mprotect(map, page, PROT_READ | PROT_WRITE) ? errno : 0, "status page: mprotect() to writable");
 	munmap(map, length);
 	gives(EACCES, map_errno(page, PROT_READ | PROT_WRITE, MAP_SHARED, STATUS_OFFSET),
-	      "it is not mapped to be written");
-	gives(EINVAL, map_errno(page, PROT_READ | PROT_WRITE, MAP_PRIVATE, STATUS_OFFSET), "nor a copy of it");
-	gives(EINVAL, map_errno(length + page, PROT_READ, MAP_SHARED, STATUS_OFFSET), "nor is more than there is");
-	gives(EAGAIN, map_errno(page, PROT_READ, MAP_SHARED, STATUS_OFFSET + page), "nor from its second page on");
+	      "status page: mapped to be written");
+	gives(EINVAL, map_errno(page, PROT_READ | PROT_WRITE, MAP_PRIVATE, STATUS_OFFSET),
+	      "status page: mapped as a writable copy");
+	gives(EINVAL, map_errno(length + page, PROT_READ, MAP_SHARED, STATUS_OFFSET),
+	      "status page: mapped beyond its end");
+	gives(EAGAIN, map_errno(page, PROT_READ, MAP_SHARED, STATUS_OFFSET + page),
+	      "status page: mapped from its second page on");
 }
 
 static int do_bad(char **arg)
@@ -283,15 +289,15 @@ static int do_bad(char **arg)
 	bad_unwait();
 	bad_status();
 	fd = open(path, O_RDONLY);
-	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "to flush needs no right to write");
-	gives(ETIMEDOUT, watch_at(0, 4, 0, NULL, NULL), "nor does to watch");
-	gives(0, call(PEERS, &(struct peers){ .peer_size = PEER_SIZE }), "nor to see the peers");
+	gives(0, call(FLUSH, &(struct flush){ .timeout = 20000 }), "flush: through a read-only file");
+	gives(ETIMEDOUT, watch_at(0, 4, 0, NULL, NULL), "watch: through a read-only file");
+	gives(0, call(PEERS, &(struct peers){ .peer_size = PEER_SIZE }), "peers: through a read-only file");
 	close(fd);
 	fd = rw;
 	return 0;
 }
 
-/* ---- a thread that does something while the other one watches ---- */
+/* ---- a thread that acts while another one watches ---- */
 
 enum deed { NOTHING, CALL, STORE, SAME, BESIDE, UNWATCHED, SIGNAL, CLOSE };
 
@@ -329,7 +335,7 @@ static void *other_run(void *arg)
 	return NULL;
 }
 
-/* Watch LENGTH bytes from FIRST on while the byte at OFFSET is dealt with. */
+/* Watch LENGTH bytes from FIRST on while the other thread acts on the byte at OFFSET. */
 static void during(enum deed deed, uint32_t first, uint32_t length, uint32_t offset, int wanted, const char *text)
 {
 	struct other other = { .deed = deed, .offset = offset, .watcher = pthread_self() };
@@ -343,8 +349,8 @@ static void during(enum deed deed, uint32_t first, uint32_t length, uint32_t off
 	pthread_join(other.thread, NULL);
 	gives(wanted, ret, text);
 	if (!ret)
-		is(changed == offset, "and where");
-	is(took >= (wanted == ETIMEDOUT ? 375 : 100) && took < 15000, "in time");
+		is(changed == offset, "watch: offset of the change");
+	is(took >= (wanted == ETIMEDOUT ? 375 : 100) && took < 15000, "watch: in time");
 }
 
 static int killed(uint32_t length)
@@ -361,7 +367,7 @@ static int killed(uint32_t length)
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
-/* Somebody who writes the same again and again, for ten seconds at most. */
+/* A process that repeats the same write, for ten seconds at most. */
 static pid_t busy_writer(void)
 {
 	uint64_t end = now_ms() + 10000;
@@ -385,21 +391,21 @@ static int do_busy(char **arg)
 
 	(void)arg;
 	pause_ms(100);
-	gives(ETIMEDOUT, watch_at(0, MOST, 500, NULL, NULL), "somebody writes the same all the time");
+	gives(ETIMEDOUT, watch_at(0, MOST, 500, NULL, NULL), "watch: a process repeats the same write");
 	took = now_ms() - begin;
-	snprintf(text, sizeof(text), "in time: %u ms", (unsigned int)took);
+	snprintf(text, sizeof(text), "watch: in time during repeated writes: %u ms", (unsigned int)took);
 	is(took < 3000, text);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	begin = now_ms();
 	pid = busy_writer();
-	is(killed(MOST) && now_ms() - begin < 3000, "it can be killed then, too");
+	is(killed(MOST) && now_ms() - begin < 3000, "watch: killed during repeated writes");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return 0;
 }
 
-/* A word is changed and seen a thousand times, by who watches with what he saw last. */
+/* Change a word and see it a thousand times, by a watcher that expects the word it saw last. */
 static void *turns_run(void *arg)
 {
 	uint32_t n;
@@ -425,7 +431,7 @@ static void turns(void)
 		looks++;
 	}
 	pthread_join(thread, NULL);
-	is(seen == 1000 && looks, "no change between looking and watching is missed");
+	is(seen == 1000 && looks, "watch: no change between reading and watching is missed");
 }
 
 static void catch_signals(void)
@@ -439,21 +445,21 @@ static int do_alone(char **arg)
 {
 	(void)arg;
 	catch_signals();
-	during(NOTHING, 0, 4, 0, ETIMEDOUT, "nothing happens");
-	during(CALL, 100, 4, 102, 0, "a call changes a byte");
-	during(CALL, 103, 1, 103, 0, "the only byte");
-	during(CALL, 1000, MOST, 1000 + MOST - 1, 0, "the last of the most");
-	during(CALL, 4090, 4, 4093, 0, "the last before a page's end");
-	during(CALL, 4094, 4, 4096, 0, "the first of the second page");
-	during(STORE, 200, 64, 250, 0, "a store into a mapping");
-	during(STORE, 200, 64, 251, 0, "and another one");
-	during(SAME, 300, 4, 300, ETIMEDOUT, "what is written again is no change");
-	during(BESIDE, 400, 8, 400, ETIMEDOUT, "nor what is written beside it");
-	during(UNWATCHED, 0, 4, 0, EIDRM, "it is ended");
-	during(SIGNAL, 0, 4, 0, EINTR, "a signal, in spite of SA_RESTART");
-	is(killed(4), "it can be killed");
+	during(NOTHING, 0, 4, 0, ETIMEDOUT, "watch: no change");
+	during(CALL, 100, 4, 102, 0, "watch: a call changes a byte");
+	during(CALL, 103, 1, 103, 0, "watch: a call changes the only byte");
+	during(CALL, 1000, MOST, 1000 + MOST - 1, 0, "watch: a call changes the last byte of the longest range");
+	during(CALL, 4090, 4, 4093, 0, "watch: a call changes the last byte of a page");
+	during(CALL, 4094, 4, 4096, 0, "watch: a call changes the first byte of the second page");
+	during(STORE, 200, 64, 250, 0, "watch: a store into a mapping");
+	during(STORE, 200, 64, 251, 0, "watch: a second store into a mapping");
+	during(SAME, 300, 4, 300, ETIMEDOUT, "watch: a write of the same byte");
+	during(BESIDE, 400, 8, 400, ETIMEDOUT, "watch: a write beside the range");
+	during(UNWATCHED, 0, 4, 0, EIDRM, "watch: ended by unwatch");
+	during(SIGNAL, 0, 4, 0, EINTR, "watch: a signal with SA_RESTART");
+	is(killed(4), "watch: killed");
 	turns();
-	during(CLOSE, 0, 4, 0, EIDRM, "another thread closes the file");
+	during(CLOSE, 0, 4, 0, EIDRM, "watch: another thread closes the file");
 	return 0;
 }
 
@@ -494,11 +500,11 @@ static int do_waits(char **arg)
 	gives(0, unwait_by_child(0xfff), "unwait: by another process through the same file");
 	gives(0, call(UNWAIT, &(struct unwait){ .events = ~4 & 0xfff }), "unwait: all other events");
 	pause_ms(200);
-	is(waited == -1 && wait_through(other, 2, 0) == EALREADY, "unwait: the wait goes on after these");
-	gives(0, call(UNWAIT, &(struct unwait){ .events = 4 }), "unwait: its event, through its file");
+	is(waited == -1 && wait_through(other, 2, 0) == EALREADY, "unwait: a wait continues after unwait by others");
+	gives(0, call(UNWAIT, &(struct unwait){ .events = 4 }), "unwait: the event of a wait, through its file");
 	pthread_join(thread, NULL);
-	gives(EIDRM, waited, "unwait: the wait is ended");
-	gives(ETIMEDOUT, wait_through(other, 2, 0), "unwait: the next one can wait");
+	gives(EIDRM, waited, "unwait: a wait is ended");
+	gives(ETIMEDOUT, wait_through(other, 2, 0), "unwait: a later wait times out");
 	return 0;
 }
 
@@ -506,12 +512,12 @@ static void short_waits(uint32_t at)
 {
 	uint64_t begin = now_ms();
 
-	gives(ETIMEDOUT, watch_at(at, 4, 0, NULL, NULL), "only a look");
-	gives(ETIMEDOUT, watch_at(at, MOST, 200, NULL, NULL), "a short wait");
-	is(now_ms() - begin < 1000, "in time");
+	gives(ETIMEDOUT, watch_at(at, 4, 0, NULL, NULL), "watch with a silent peer: no timeout");
+	gives(ETIMEDOUT, watch_at(at, MOST, 200, NULL, NULL), "watch with a silent peer: a short timeout");
+	is(now_ms() - begin < 1000, "watch with a silent peer: in time");
 }
 
-/* In the end nobody is silent any more, so all that cannot wait is done at once. */
+/* The peer is silent for a limited time only, so processes run these cases at once. */
 static int do_silent(char **arg)
 {
 	uint32_t at = strtoul(arg[0], NULL, 0);
@@ -522,9 +528,9 @@ static int do_silent(char **arg)
 		_exit(0);
 	}
 	catch_signals();
-	during(UNWATCHED, at, 4, at, EIDRM, "it is ended");
-	during(SIGNAL, at, 4, at, EINTR, "a signal");
-	during(CLOSE, at, 4, at, EIDRM, "another thread closes the file");
+	during(UNWATCHED, at, 4, at, EIDRM, "watch with a silent peer: ended by unwatch");
+	during(SIGNAL, at, 4, at, EINTR, "watch with a silent peer: a signal");
+	during(CLOSE, at, 4, at, EIDRM, "watch with a silent peer: another thread closes the file");
 	return waitpid(pid, NULL, 0) != pid;
 }
 
@@ -627,14 +633,14 @@ static int do_gone(char **arg)
 	pause_ms(300);
 	close(open(arg[0], O_CREAT | O_WRONLY, 0600));
 	pthread_join(thread, NULL);
-	gives(EIDRM, waited, "who watches is told when the device goes");
+	gives(EIDRM, waited, "watch: ended when the device is removed");
 	while (!access(path, F_OK))
 		pause_ms(20);
-	gives(ENODEV, call(FLUSH, &(struct flush){ .timeout = 100 }), "then to flush");
-	gives(ENODEV, watch_at(0, 4, 100, NULL, NULL), "to watch");
-	gives(ENODEV, call(UNWATCH, NULL), "to watch no more");
-	gives(ENODEV, call(UNWAIT, &(struct unwait){ .events = 1 }), "to wait no more");
-	gives(ENODEV, peers_at(NULL, PEER_SIZE, 0, 0, &n), "to see the peers");
+	gives(ENODEV, call(FLUSH, &(struct flush){ .timeout = 100 }), "flush: on a removed device");
+	gives(ENODEV, watch_at(0, 4, 100, NULL, NULL), "watch: on a removed device");
+	gives(ENODEV, call(UNWATCH, NULL), "unwatch: on a removed device");
+	gives(ENODEV, call(UNWAIT, &(struct unwait){ .events = 1 }), "unwait: on a removed device");
+	gives(ENODEV, peers_at(NULL, PEER_SIZE, 0, 0, &n), "peers: on a removed device");
 	return 0;
 }
 

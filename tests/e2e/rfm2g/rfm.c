@@ -1,63 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rfm DEVICE COMMAND ARGUMENT...: what a program for the cards does, for scenarios. Author: The krdma developers.
+ * rfm DEVICE COMMAND ARGUMENT...: calls of a program for the cards, for scenarios. Author: The krdma developers.
  *
  *   poke OFFSET VALUE               write 4 bytes by write()
  *   peek OFFSET                     print 4 bytes, read through a mapping
- *   await OFFSET VALUE SECONDS      until they are that
+ *   await OFFSET VALUE SECONDS      wait until they are VALUE
  *   fill OFFSET LENGTH SEED         write that many pseudo-random bytes, 100000 at a time
  *   sum                             print a checksum of all of the memory
  *   store OFFSET VALUE              store 4 bytes through a mapping and end
  *   blocks OFFSET LENGTH ROUNDS     write a block of words of the round's number, then the number before the block
- *   watch OFFSET LENGTH ROUNDS S    see the last number within S seconds, and never a block older than its number
+ *   watch OFFSET LENGTH ROUNDS S    wait S seconds for the last number; fail if a block is older than its number
  *   own OFFSET WORDS STEP ROUNDS    count up every STEPth word through a mapping
  *   twist OFFSET ROUNDS             write 8 bytes of equal halves
- *   untwist OFFSET S                for so long, never see halves that differ
- *   whole OFFSET S                  for S seconds, read blocks around 8 bytes that a second process writes: never see
- *                                   a part of a write
- *   scatter OFFSET LENGTH S SEED    for so long, write and store words anywhere there
+ *   untwist OFFSET S                for S seconds, read them; fail if the halves differ
+ *   whole OFFSET S                  for S seconds, read blocks around 8 bytes that a second process writes; fail if a
+ *                                   write is torn
+ *   scatter OFFSET LENGTH S SEED    for S seconds, write and store words at random places
  *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
  *   event NODE TYPE DATA            send an event
- *   wait TYPE MS                    print sender and data of one
- *   take TYPE                       the same of one that is there, without enabling the type
+ *   wait TYPE MS                    wait for an event; print its sender and data
+ *   take TYPE                       take a queued event without enabling the type; print its sender and data
  *   burst NODE TYPE FIRST LAST      send events with these data, one after the other
- *   drain TYPE MS                   enable it, and print the data of all that come, until for so long none comes
- *   longest OFFSET S                write a word every 100 us for so long; print how long the longest took, in us
- *   heavy OFFSET LENGTH S           write a block again and again for so long; print the same
- *   impatient OFFSET LENGTH S       the same every 100 us, without waiting; print that, how often it was refused, and
- *                                   for how long on end, in us
- *   stain OFFSET LENGTH S           for so long, store into every word there, again and again
- *   steady OFFSET LENGTH S CLAIM    store a word every ms for so long, every 250 ms in another 64 KiB; with CLAIM 1 all
- *                                   of it is claimed before; print how long the longest took, in us
- *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for S seconds; with CLAIM 1 all of
- *                                   them are claimed before; print the number of cycles
- *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for so long
- *   slurp OFFSET LEN                have the kernel store LEN zeroes: read() of /dev/zero into the mapping
+ *   drain TYPE MS                   enable TYPE, and print the data of all events until none arrives for MS
+ *   longest OFFSET S                write a word every 100 us for S seconds; print the time of the longest write, in us
+ *   heavy OFFSET LENGTH S           write a block repeatedly for S seconds; print the same
+ *   impatient OFFSET LENGTH S       the same every 100 us, without blocking; print that, the number of refusals, and
+ *                                   the longest time in which all writes were refused, in us
+ *   stain OFFSET LENGTH S           for S seconds, store into every word repeatedly
+ *   steady OFFSET LENGTH S CLAIM    store a word every ms for S seconds, every 250 ms in another 64 KiB; with CLAIM 1
+ *                                   claim the range first; print the time of the longest store, in us
+ *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for S seconds; with CLAIM 1 claim
+ *                                   the pages first; print the number of cycles
+ *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for S seconds
+ *   slurp OFFSET LEN                let the kernel store LEN zeroes: read() of /dev/zero into the mapping
  *   pokes OFFSET N                  write N times 4 bytes by write()
- *   bounce OFFSET ROUNDS            store a number, wait until it is one page behind as well; print the median, in us
- *   reflect OFFSET ROUNDS S         within S seconds, store each number that is seen there one page behind
- *   churn OFFSET WORDS STEP S FILE  for so long, write and store into every STEPth word; FILE says what it must be
- *   churned OFFSET WORDS STEP FILE  they are that, but for one if churn was killed; print how many
- *   fence OFFSET LENGTH ROUNDS      write a word, then the block that begins with it, which is one higher; both stay
+ *   bounce OFFSET ROUNDS            store a number, and wait until the next page has it; print the median time, in us
+ *   reflect OFFSET ROUNDS S         within S seconds, store each number that appears into the next page
+ *   churn OFFSET WORDS STEP S FILE  for S seconds, write and store into every STEPth word; FILE records the words
+ *   churned OFFSET WORDS STEP FILE  compare the words with FILE; one may differ if churn was killed; print the counts
+ *   fence OFFSET LENGTH ROUNDS      write a word, then the block that begins with it, which is one higher; check both
  *   swell OFFSET LENGTH ROUNDS      the same without the word
- *   rising OFFSET LENGTH LAST S     see LAST in the first word within S seconds, and no word of the block ever fall
- *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for so long; FILE gets the last one
+ *   rising OFFSET LENGTH LAST S     wait S seconds for LAST in the first word; fail if a word of the block falls
+ *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for S seconds; FILE gets the last one
  *   sync                            fsync()
- *   reopen                          open and map the device another time
- *   dark 0|1                        1: the transmitter is off
- *   eclipse OFFSET                  store 1 there, with the transmitter off 2 behind it, and with it on 3 behind that
+ *   reopen                          open and map the device once more
+ *   dark 0|1                        1: disable the transmitter, 0: enable it
+ *   eclipse OFFSET                  store 1; disable the transmitter, store 2 in the next word; enable it, store 3 in
+ *                                   the word after that
  *   lcsr                            print control and status, in hexadecimal
  *   ring                            the check of the ring
- *   status NODE                     print what the status page has of that node: seq, state, flags, lag, ms since it
- *                                   was heard, overloads, left
- *   stale NODE S                    see in the status page, within S seconds, that NODE left this one behind
- *   poll TYPE IN PRI                enable the type, have poll() report these events, in hexadecimal, and print what it
- *                                   reports; "-" for what it reports if nobody says
+ *   status NODE                     print the fields of NODE in the status page: seq, state, flags, lag, ms since its
+ *                                   last message, overloads, left
+ *   stale NODE S                    wait S seconds until the status page shows that NODE left this one behind
+ *   poll TYPE IN PRI                enable TYPE, request these events of poll(), in hexadecimal, and print the events
+ *                                   that poll() reports; "-": do not request events
  *
- * "failing" before a command: it is done again and again, and each time the next one of its allocations fails, until
- * none is left to fail and it is right. Needs a kernel with fault injection.
+ * "failing" before a command: repeat it, and let the next one of its allocations fail each time, until none is left to
+ * fail and it succeeds. Needs a kernel with fault injection.
  *
- * Ends with 0 if it was right, 1 if it was not, with the errno's text.
+ * Exits with 0 if it succeeds; with 1 and an error message if it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -129,7 +130,7 @@ static int put(uint64_t offset, const void *bytes, size_t length)
 	return n == (ssize_t)length ? 0 : complain("write");
 }
 
-/* A card with the same numbers for the same seed. */
+/* Pseudo-random numbers. */
 static uint32_t next(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -161,7 +162,7 @@ static int do_await(char **arg)
 
 	while (memory[at] != value) {
 		if (now_us() > end) {
-			fprintf(stderr, "rfm: it is %u\n", memory[at]);
+			fprintf(stderr, "rfm: the word is %u\n", memory[at]);
 			return 1;
 		}
 		pause_us(200);
@@ -234,7 +235,7 @@ static int do_watch(char **arg)
 		looks += n != seen;
 		seen = n;
 	} while (n != rounds && now_us() < end);
-	printf("%u looks, %u words older than their number, the last is %u\n", looks, worst, n);
+	printf("%u reads, %u words older than their number, the last is %u\n", looks, worst, n);
 	return worst || n != rounds;
 }
 
@@ -295,7 +296,7 @@ static pid_t toggle(uint64_t offset)
 	}
 }
 
-/* A block of any length that has the 8 bytes at OFFSET inside, to any address. */
+/* Read a block of random length around the 8 bytes at OFFSET, to a random address. */
 static int read_around(uint64_t offset, uint32_t n, uint64_t *value)
 {
 	uint32_t before = n % 16, length = before + 8 + n / 16 % 32;
@@ -503,7 +504,7 @@ static int do_stain(char **arg)
 	return 0;
 }
 
-/* What "churn" has written last, by word, in a file that survives it; 0: nothing. */
+/* The last values that "churn" has written, by word, in a file that survives a kill; 0: none. */
 struct diary {
 	uint32_t turn, last, words[];
 };
@@ -641,7 +642,7 @@ static int do_churn(char **arg)
 
 	if (!diary)
 		return complain(arg[4]);
-	/* Who was killed may not have stored the last one. */
+	/* A killed process may not have stored the last word. */
 	for (i = diary->turn ? diary->last : 0; !ret && now_us() < end; i = next(&seed) % words) {
 		diary->last = i;
 		diary->words[i] = ++diary->turn;
@@ -680,7 +681,7 @@ static int do_churned(char **arg)
 	return wrong || !written;
 }
 
-/* Nobody else writes there: what comes back was taken for somebody else's store. */
+/* There is no other writer: if an own word comes back, a peer has taken it for a store of its own. */
 static int fence(char **arg, int with_word)
 {
 	uint64_t offset = number(arg[0]), length = number(arg[1]), rounds = number(arg[2]), i;
@@ -696,7 +697,7 @@ static int fence(char **arg, int with_word)
 		for (i = 0; i < length / 4; i++) {
 			if (memory[offset / 4 + i] == word + 1)
 				continue;
-			fprintf(stderr, "rfm: word %llu of what was written is %u, not %u\n", (unsigned long long)i,
+			fprintf(stderr, "rfm: written word %llu is %u, not %u\n", (unsigned long long)i,
 				memory[offset / 4 + i], word + 1);
 			return 1;
 		}
@@ -766,7 +767,7 @@ static int do_dark(char **arg)
 	return ioctl(fd, SET_TRANSMIT_DISABLE, number(arg[0])) ? complain("transmitter") : 0;
 }
 
-/* Each store is a moment before the transmitter is turned off, or on. */
+/* Store just before the transmitter is disabled, or enabled. */
 static int do_eclipse(char **arg)
 {
 	volatile uint32_t *at = &memory[number(arg[0]) / 4];
@@ -931,7 +932,7 @@ static int failing(int (*command)(char **arg), char **arg)
 			break;
 		failures += !!ret;
 	}
-	printf("%u allocations, %u of them needed; at last %d\n", n - 1, failures, ret);
+	printf("%u allocations, %u of them needed; the last result is %d\n", n - 1, failures, ret);
 	return ret || n == 1000;
 }
 
