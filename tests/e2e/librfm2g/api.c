@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every function of librfm2g, every check and status that it promises, on a
- * device without peers; compiled as a program for the cards is, with nothing but
- * the public headers.
+ * Every function of librfm2g, with its documented checks and statuses, on a device
+ * without peers; compiled as a program for the cards, with the public headers
+ * only.
  *
  *   api DEVICE NODE SIZE
  *
- * One line for each: "0 what" if it is so, "1 what" if not.
+ * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -36,7 +36,7 @@ static char *path;
 static RFM2G_UINT32 node, size;
 static RFM2GHANDLE h;
 
-/* Open files of this process. */
+/* Return: number of open files of this process. */
 static int files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -73,7 +73,7 @@ static void try(RFM2G_STATUS got, const char *call)
 
 #define TRY(call) try(call, #call)
 
-/* Those that look at the device, and change little. */
+/* Functions that query the device, and change little. */
 static void try_getters(RFM2GHANDLE x)
 {
 	RFM2GCONFIG config;
@@ -128,7 +128,7 @@ static void try_data(RFM2GHANDLE x)
 	RFM2G_UINT32 l = 0;
 	RFM2G_UINT64 ll = 0;
 	char block[100] = "";
-	/* Nobody ever wrote that. */
+	/* Bytes that are not in the memory. */
 	static const char seen[] = "something else";
 
 	TRY(RFM2gRead(x, 1, block, sizeof(block)));
@@ -186,7 +186,7 @@ static void try_events(RFM2GHANDLE x)
 	TRY(RFM2gGetEventStats(x, &queue));
 }
 
-/* Those that do not succeed on a device that is alone, or that end it. */
+/* Functions that fail on a device without peers, or close the handle. */
 static void try_rest(RFM2GHANDLE x)
 {
 	RFM2GEVENTINFO event = { .Event = RFM2GEVENT_INTR1 };
@@ -225,24 +225,24 @@ static void handles(void)
 	all_wanted = RFM2G_SUCCESS;
 	wrong = tried = 0;
 	try_most(h);
-	is(!wrong, "a handle that is open: success from %d of %d", tried - wrong, tried);
+	is(!wrong, "with an open handle %d of %d functions succeed", tried - wrong, tried);
 	all(NULL, RFM2G_NULL_DESCRIPTOR, "no handle");
-	all(&mine, RFM2G_BAD_PARAMETER_1, "what looks like one");
+	all(&mine, RFM2G_BAD_PARAMETER_1, "memory like that of a handle");
 	all((RFM2GHANDLE)8, RFM2G_BAD_PARAMETER_1, "a small number");
 	all((RFM2GHANDLE)UINTPTR_MAX, RFM2G_BAD_PARAMETER_1, "the last address");
-	all((RFM2GHANDLE)((char *)h + 8), RFM2G_BAD_PARAMETER_1, "beside an open one");
-	all((RFM2GHANDLE)((char *)h + 16384), RFM2G_BAD_PARAMETER_1, "one that was never open");
+	all((RFM2GHANDLE)((char *)h + 8), RFM2G_BAD_PARAMETER_1, "an address beside an open handle");
+	all((RFM2GHANDLE)((char *)h + 16384), RFM2G_BAD_PARAMETER_1, "a handle that was never open");
 	GIVES(SUCCESS, RFM2gOpen(path, &other));
 	old = other;
 	GIVES(SUCCESS, RFM2gClose(&other));
-	is(!other, "closing makes it NULL");
-	all(old, RFM2G_BAD_PARAMETER_1, "one that is closed");
+	is(!other, "RFM2gClose() sets the handle to NULL");
+	all(old, RFM2G_BAD_PARAMETER_1, "a closed handle");
 	GIVES(SUCCESS, RFM2gOpen(path, &other));
-	is(other != old, "the next one is another");
+	is(other != old, "a handle opened after a close differs from the closed one");
 	RFM2gClose(&other);
 }
 
-/* As somebody who may not. */
+/* Open the device as another user. Return: the exit status of a child. */
 static int refused(int uid, int gid)
 {
 	RFM2GHANDLE x = (RFM2GHANDLE)8;
@@ -283,26 +283,27 @@ static void opening(void)
 	GIVES(NO_RFM2G_BOARD, RFM2gOpen(missing, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gOpen(path, NULL));
 	GIVES(NOT_OPEN, RFM2gOpen(folder, &x));
-	is(!x, "the handle is NULL then");
+	is(!x, "opening a folder sets the handle to NULL");
 	x = (RFM2GHANDLE)8;
 	GIVES(OS_ERROR, RFM2gOpen(null, &x));
-	is(!x, "and here");
+	is(!x, "opening /dev/null sets the handle to NULL");
 	wrap_fail(IOCTL_RFM2G_GET_CONFIG, EIO);
 	GIVES(OS_ERROR, RFM2gOpen(path, &x));
 	wrap_fail(0, 0);
-	is(files() == before, "nothing is left open");
-	is(!refused(65534, 65534), "a user without permission: NOT_OPEN, and why");
+	is(files() == before, "failed opens leave no file open");
+	is(!refused(65534, 65534), "RFM2gOpen() without permission: NOT_OPEN, with an explanation");
 	explained(missing, "there is no");
 	explained(null, "not an RFM2g device");
 	explained(path, "");
 	GIVES(BAD_PARAMETER_1, RFM2gxExplain(NULL, text, 1));
 	GIVES(BAD_PARAMETER_2, RFM2gxExplain(path, NULL, 1));
 	GIVES(BAD_PARAMETER_2, RFM2gxExplain(path, text, 0));
-	is(!RFM2gxExplain(missing, text, sizeof(text)) && strlen(text) == 7, "a text that does not fit is cut: %s",
+	is(!RFM2gxExplain(missing, text, sizeof(text)) && strlen(text) == 7,
+	   "RFM2gxExplain() cuts a text that does not fit: %s",
 	   text);
 }
 
-/* Whose group may: the text says which. */
+/* If a group may open the device, the explanation names the group. */
 static void groups(void)
 {
 	char text[400];
@@ -321,8 +322,8 @@ static void groups(void)
 		_exit(!strstr(text, "group disk"));
 	}
 	waitpid(pid, &status, 0);
-	is(!status, "who is not of the device's group is told which it is");
-	is(refused(65534, 6) == (1 + RFM2G_SUCCESS) << 8, "who is may open it");
+	is(!status, "RFM2gxExplain() names the group of the device");
+	is(refused(65534, 6) == (1 + RFM2G_SUCCESS) << 8, "a member of the group of the device can open it");
 	if (chown(path, 0, 0))
 		err(2, "%s", path);
 }
@@ -342,10 +343,10 @@ static void closing(void)
 	RFM2gOpen(path, &x);
 	close(x->fd);
 	GIVES(OS_ERROR, RFM2gClose(&x));
-	is(!x && files() == before, "who closed the file behind our back is told, and has it closed");
+	is(!x && files() == before, "closing a handle whose file was closed: OS_ERROR, and the handle is closed");
 }
 
-/* As many as there can be. Without mappings: a kernel may not have room for so many. */
+/* The maximum of handles, without mappings, for which a kernel may not have room. */
 static void many(void)
 {
 	static RFM2GHANDLE x[1024];
@@ -358,12 +359,12 @@ static void many(void)
 	wrap_no_mmap(true);
 	for (n = 0; n < 1023 && !RFM2gOpen(path, &x[n]); n++)
 		;
-	is(n == 1023, "%d handles at once", n + 1);
+	is(n == 1023, "%d handles are open at once", n + 1);
 	GIVES(LOW_MEMORY, RFM2gOpen(path, &x[1023]));
-	is(!RFM2gPeek32(x[1022], 64, &value) && value == 0xCAFE, "the last of them works");
+	is(!RFM2gPeek32(x[1022], 64, &value) && value == 0xCAFE, "the last of 1023 handles works");
 	for (wrong = 0; n--;)
 		wrong += RFM2gClose(&x[n]) != RFM2G_SUCCESS;
-	is(!wrong && files() == before, "and all can be closed");
+	is(!wrong && files() == before, "all of 1023 handles are closed");
 	wrap_no_mmap(false);
 }
 
@@ -377,7 +378,7 @@ static void *open_cancelled(void *unused)
 	return unused;
 }
 
-/* Threads that are cancelled when they open it: as many as there are handles. */
+/* Threads that are cancelled while they open the device, for the maximum of handles. */
 static void cancelled(void)
 {
 	int before = files();
@@ -390,7 +391,7 @@ static void cancelled(void)
 			pthread_join(thread, NULL);
 	GIVES(SUCCESS, RFM2gOpen(path, &x));
 	GIVES(SUCCESS, RFM2gClose(&x));
-	is(files() == before, "threads that are cancelled leave no handle behind");
+	is(files() == before, "threads that are cancelled in RFM2gOpen() leave no handle");
 	wrap_no_mmap(false);
 }
 
@@ -404,29 +405,30 @@ static void identity(void)
 	RFM2G_UINT32 n = 0, first = 99;
 	char text[128];
 
-	is(!RFM2gGetConfig(h, &config) && config.NodeId == node && config.MemorySize == size, "its configuration");
+	is(!RFM2gGetConfig(h, &config) && config.NodeId == node && config.MemorySize == size,
+	   "RFM2gGetConfig() returns node and size");
 	GIVES(BAD_PARAMETER_2, RFM2gGetConfig(h, NULL));
-	is(!memcmp(&config, &h->Config, offsetof(RFM2GCONFIG, Lcsr1)), "is in the handle as well");
-	is(!RFM2gNodeID(h, &id) && id == node, "node %u", id);
+	is(!memcmp(&config, &h->Config, offsetof(RFM2GCONFIG, Lcsr1)), "the handle has the configuration");
+	is(!RFM2gNodeID(h, &id) && id == node, "RFM2gNodeID() returns node %u", id);
 	GIVES(BAD_PARAMETER_2, RFM2gNodeID(h, NULL));
 	is(!RFM2gBoardID(h, &board) && board == 0x65, "board 0x%x", board);
 	GIVES(BAD_PARAMETER_2, RFM2gBoardID(h, NULL));
 	is(!RFM2gSize(h, &n) && n == size, "size %u", n);
 	GIVES(BAD_PARAMETER_2, RFM2gSize(h, NULL));
-	is(!RFM2gFirst(h, &first) && !first, "it begins at 0");
+	is(!RFM2gFirst(h, &first) && !first, "RFM2gFirst() returns 0");
 	GIVES(BAD_PARAMETER_2, RFM2gFirst(h, NULL));
 	is(!RFM2gDeviceName(h, text) && !strcmp(text, path) && strlen(text) < 64, "name %s", text);
 	GIVES(BAD_PARAMETER_2, RFM2gDeviceName(h, NULL));
 	is(!RFM2gDllVersion(h, text) && sscanf(text, "R%2d.%2d", &major, &minor) == 2 && major == RFM2G_VERSION_MAJOR &&
 	   minor == RFM2G_VERSION_MINOR && strlen(text) < 16,
 	   "the version of the library begins with R, two numbers: %s", text);
-	is(!RFM2gxIsMapped(h, &mapped) && mapped, "a handle whose memory is mapped says so");
+	is(!RFM2gxIsMapped(h, &mapped) && mapped, "RFM2gxIsMapped() of a mapped handle");
 	GIVES(BAD_PARAMETER_2, RFM2gxIsMapped(h, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gDllVersion(h, NULL));
 	is(!RFM2gDriverVersion(h, text) && !strcmp(text, config.DriverVersion), "driver %s", text);
 	GIVES(BAD_PARAMETER_2, RFM2gDriverVersion(h, NULL));
 	h->Config.MemorySize = 16;
-	is(!RFM2gPeek8(h, size - 1, &board), "what is written into the handle means nothing");
+	is(!RFM2gPeek8(h, size - 1, &board), "changes of the configuration in a handle have no effect");
 	h->Config.MemorySize = size;
 }
 
@@ -449,7 +451,7 @@ static void blocks(void)
 	RFM2gClose(&other);
 	GIVES(SUCCESS, RFM2gWrite(h, size - 3 * PAGE, block, 3 * PAGE));
 	GIVES(SUCCESS, RFM2gRead(h, size - 3 * PAGE, back, 3 * PAGE));
-	is(!memcmp(block, back, 3 * PAGE), "the last pages come back");
+	is(!memcmp(block, back, 3 * PAGE), "RFM2gRead() returns the last pages");
 	GIVES(SUCCESS, RFM2gRead(h, size - 1, back, 1));
 	GIVES(SUCCESS, RFM2gRead(h, size, back, 0));
 	GIVES(SUCCESS, RFM2gWrite(h, size, block, 0));
@@ -478,9 +480,9 @@ static void words(void)
 	is(!RFM2gPoke64(h, 800, 0x1122334455667788) && !RFM2gPeek64(h, 800, &ll) && ll == 0x1122334455667788,
 	   "64 bits");
 	is(!RFM2gPeek32(h, 800, &l) && l == 0x55667788 && !RFM2gPeek16(h, 802, &w) && w == 0x5566 &&
-	   !RFM2gPeek8(h, 807, &b) && b == 0x11, "and the parts of it");
+	   !RFM2gPeek8(h, 807, &b) && b == 0x11, "peeks of all widths return the parts of a word of 64 bits");
 	is(!RFM2gPoke8(h, 801, 0xAA) && !RFM2gPoke16(h, 802, 0xBBBB) && !RFM2gPoke32(h, 804, 0xCCCCCCCC) &&
-	   !RFM2gPeek64(h, 800, &ll) && ll == 0xCCCCCCCCBBBBAA88, "parts that are written");
+	   !RFM2gPeek64(h, 800, &ll) && ll == 0xCCCCCCCCBBBBAA88, "a peek of 64 bits returns parts that were poked");
 	GIVES(SUCCESS, RFM2gPeek8(h, size - 1, &b));
 	GIVES(SUCCESS, RFM2gPeek16(h, size - 2, &w));
 	GIVES(SUCCESS, RFM2gPeek32(h, size - 4, &l));
@@ -508,7 +510,7 @@ static void words(void)
 	GIVES(UNALIGNED_OFFSET, RFM2gPoke64(h, 4, 1));
 }
 
-/* Of all the memory, of a part, and back. */
+/* Map all of the memory and a part, and unmap both. */
 static void user_memory(void)
 {
 	volatile void *p = NULL, *q = NULL;
@@ -517,13 +519,13 @@ static void user_memory(void)
 	GIVES(SUCCESS, RFM2gUserMemory(h, &p, 0, size / PAGE));
 	GIVES(SUCCESS, RFM2gUserMemoryBytes(h, &q, PAGE, 5));
 	((volatile RFM2G_UINT32 *)q)[3] = 0xFACE;
-	is(((volatile RFM2G_UINT32 *)p)[PAGE / 4 + 3] == 0xFACE, "two mappings are one memory");
-	is(!RFM2gPeek32(h, PAGE + 12, &value) && value == 0xFACE, "and so is what is peeked");
+	is(((volatile RFM2G_UINT32 *)p)[PAGE / 4 + 3] == 0xFACE, "two mappings see each other's stores");
+	is(!RFM2gPeek32(h, PAGE + 12, &value) && value == 0xFACE, "a peek returns a stored word");
 	RFM2gPoke32(h, PAGE + 12, 0xBEEF);
-	is(((volatile RFM2G_UINT32 *)q)[3] == 0xBEEF, "and poked");
+	is(((volatile RFM2G_UINT32 *)q)[3] == 0xBEEF, "a mapping shows a poked word");
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, size / PAGE));
 	GIVES(SUCCESS, RFM2gUnMapUserMemoryBytes(h, &q, 5));
-	is(!p && !q, "unmapped they are NULL");
+	is(!p && !q, "unmapping sets the pointers to NULL");
 	GIVES(BAD_PARAMETER_2, RFM2gUserMemory(h, NULL, 0, 0));
 	GIVES(BAD_PARAMETER_4, RFM2gUserMemory(h, &p, size, 0));
 	GIVES(BAD_PARAMETER_4, RFM2gUserMemoryBytes(h, &p, size, 0));
@@ -540,7 +542,7 @@ static void user_memory(void)
 	GIVES(BAD_PARAMETER_3, RFM2gUserMemory(h, &p, PAGE + 2, 1));
 	GIVES(BAD_PARAMETER_3, RFM2gUserMemory(h, &p, PAGE + 4, 1));
 	GIVES(OUT_OF_RANGE, RFM2gUserMemory(h, &p, size + 2, 1));
-	is(!p, "what fails maps nothing");
+	is(!p, "a failed mapping sets the pointer to NULL");
 	GIVES(BAD_PARAMETER_2, RFM2gUnMapUserMemory(h, NULL, 1));
 	GIVES(BAD_PARAMETER_2, RFM2gUnMapUserMemory(h, &p, 1));
 	p = (volatile void *)(PAGE + 1);
@@ -556,31 +558,31 @@ static void special_memory(void)
 	RFM2G_UINT32 value;
 
 	GIVES(SUCCESS, RFM2gUserMemory(h, &p, RFM2G_BAR2_MMAP_OFFSET, 1));
-	is(p && ((volatile RFM2G_UINT8 *)p)[RFM2G_NID] == node, "BAR2 has the node");
+	is(p && ((volatile RFM2G_UINT8 *)p)[RFM2G_NID] == node, "mapped BAR2 has the node");
 	RFM2gUnMapUserMemory(h, &p, 1);
 	GIVES(SUCCESS, RFM2gUserMemory(h, &p, RFM2G_BAR0_MMAP_OFFSET, 1));
 	RFM2gReadReg(h, RFM2GCFGREGMEM, RFM2G_WINDOW_RANGE, 4, &value);
-	is(p && ((volatile RFM2G_UINT32 *)p)[RFM2G_WINDOW_RANGE / 4] == value, "BAR0 has the window");
+	is(p && ((volatile RFM2G_UINT32 *)p)[RFM2G_WINDOW_RANGE / 4] == value, "mapped BAR0 has the window");
 	RFM2gUnMapUserMemory(h, &p, 1);
 	GIVES(SUCCESS, RFM2gUserMemory(h, &p, 0x40000000 | RFM2G_DMA_MMAP_OFFSET, 512));
 	if (p) {
 		memset((void *)p, 0x44, 512 * PAGE);
 		RFM2gSetDMAThreshold(h, 16);
 		GIVES(SUCCESS, RFM2gWrite(h, 0, (void *)p, PAGE));
-		is(!RFM2gPeek32(h, PAGE - 4, &value) && value == 0x44444444, "a DMA buffer is written with");
+		is(!RFM2gPeek32(h, PAGE - 4, &value) && value == 0x44444444, "RFM2gWrite() from a DMA buffer");
 		RFM2gSetDMAThreshold(h, 0xFFFFFFFF);
 	}
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 512));
 	GIVES(OS_ERROR, RFM2gUserMemory(h, &p, 0x40000800 | RFM2G_DMA_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_DMA_MMAP_OFFSET, 1));
-	/* There is no room, the device is not asked; then there is. */
+	/* Without room no ioctl is made; then with room. */
 	wrap_no_mmap(true);
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_BAR2_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, 0, 1));
 	wrap_no_mmap(false);
 	GIVES(SUCCESS, RFM2gUserMemory(h, &p, 0, 1));
 	RFM2gPoke32(h, 16, 0xD00D);
-	is(p && ((volatile RFM2G_UINT32 *)p)[4] == 0xD00D, "after a special mapping that failed comes the memory");
+	is(p && ((volatile RFM2G_UINT32 *)p)[4] == 0xD00D, "a mapping after a failed special one is of the memory");
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 1));
 }
 
@@ -591,12 +593,12 @@ static void device_memory(void)
 
 	GIVES(SUCCESS, RFM2gMapDeviceMemory(h, RFM2GMEM, &p));
 	RFM2gPoke32(h, size - 4, 0xD00D);
-	is(p && ((volatile RFM2G_UINT32 *)p)[size / 4 - 1] == 0xD00D, "all of the memory");
+	is(p && ((volatile RFM2G_UINT32 *)p)[size / 4 - 1] == 0xD00D, "RFM2gMapDeviceMemory() maps all of the memory");
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GMEM, &p));
-	is(!p, "which is NULL then");
+	is(!p, "RFM2gUnMapDeviceMemory() sets the pointer to NULL");
 	GIVES(SUCCESS, RFM2gMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
 	RFM2gReadReg(h, RFM2GCTRLREGMEM, RFM2G_LCSR1, 4, &value);
-	is(p && ((volatile RFM2G_UINT32 *)p)[RFM2G_LCSR1 / 4] == value, "control and status");
+	is(p && ((volatile RFM2G_UINT32 *)p)[RFM2G_LCSR1 / 4] == value, "RFM2gMapDeviceMemory() maps the registers");
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
 	GIVES(SUCCESS, RFM2gMapDeviceMemory(h, RFM2GCFGREGMEM, &p));
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GCFGREGMEM, &p));
@@ -615,14 +617,15 @@ static void registers(void)
 	RFM2G_UINT32 value = 0;
 
 	is(!RFM2gReadReg(h, RFM2GCTRLREGMEM, RFM2G_NID, 1, b) && b[0] == node && b[1] == 0xEE,
-	   "a register of 8 bits is one byte");
-	is(!RFM2gReadReg(h, RFM2GCTRLREGMEM, RFM2G_BID, 2, b) && b[0] == 0x65 && b[2] == 0xEE, "of 16 two");
+	   "RFM2gReadReg() of 8 bits returns one byte");
+	is(!RFM2gReadReg(h, RFM2GCTRLREGMEM, RFM2G_BID, 2, b) && b[0] == 0x65 && b[2] == 0xEE,
+	   "RFM2gReadReg() of 16 bits returns two bytes");
 	is(!RFM2gWriteReg(h, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 0x12345678) &&
 	   !RFM2gSetReg(h, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 0x80000001) &&
 	   !RFM2gClearReg(h, RFM2GCTRLREGMEM, RFM2G_NTD, 4, 0x00000078) &&
 	   !RFM2gReadReg(h, RFM2GCTRLREGMEM, RFM2G_NTD, 4, &value) && value == 0x92345601, "written, set, cleared");
 	is(!RFM2gWriteReg(h, RFM2GMEM, 100, 4, 0xABCD) && !RFM2gPeek32(h, 100, &value) && value == 0xABCD,
-	   "the memory as registers");
+	   "RFM2gWriteReg() writes to the memory");
 	GIVES(BAD_PARAMETER_4, RFM2gReadReg(h, RFM2GCFGREGIO, 999, 3, NULL));
 	GIVES(BAD_PARAMETER_4, RFM2gReadReg(h, RFM2GCTRLREGMEM, 0, 8, &value));
 	GIVES(BAD_PARAMETER_4, RFM2gReadReg(h, RFM2GCTRLREGMEM, 0, 0, &value));
@@ -678,7 +681,7 @@ static void switches(void)
 	}
 	RFM2gSetPIOByteSwap(h, RFM2G_TRUE);
 	is(!RFM2gPoke32(h, 40, 0x01020304) && !RFM2gPeek32(h, 40, &value) && value == 0x01020304,
-	   "byte swap leaves data alone");
+	   "SetPIOByteSwap does not swap data");
 	RFM2gSetPIOByteSwap(h, RFM2G_FALSE);
 }
 
@@ -693,13 +696,14 @@ static void numbers(void)
 	RFM2gSetDMAThreshold(h, 0xFFFFFFFF);
 	GIVES(BAD_PARAMETER_2, RFM2gGetDMAThreshold(h, NULL));
 	is(!RFM2gGetDebugFlags(h, &n) && n == RFM2G_DBERROR && !RFM2gSetDebugFlags(h, RFM2G_DBDMA) &&
-	   !RFM2gGetDebugFlags(h, &n) && n == RFM2G_DBDMA, "debug flags");
+	   !RFM2gGetDebugFlags(h, &n) && n == RFM2G_DBDMA, "debug flags are set");
 	RFM2gSetDebugFlags(h, RFM2G_DBERROR);
 	GIVES(BAD_PARAMETER_2, RFM2gGetDebugFlags(h, NULL));
 	GIVES(SUCCESS, RFM2gCheckRingCont(h));
-	is(!RFM2gClearOwnData(h, &b) && b == 1 && !RFM2gClearOwnData(h, &b) && b == 0, "own data is set and cleared");
+	is(!RFM2gClearOwnData(h, &b) && b == 1 && !RFM2gClearOwnData(h, &b) && b == 0,
+	   "RFM2gClearOwnData() clears own data");
 	GIVES(BAD_PARAMETER_2, RFM2gClearOwnData(h, NULL));
-	is(!RFM2gGetMemoryOffset(h, &where) && where == RFM2G_MEM_OFFSET0, "memory offset");
+	is(!RFM2gGetMemoryOffset(h, &where) && where == RFM2G_MEM_OFFSET0, "the memory offset is 0");
 	GIVES(BAD_PARAMETER_2, RFM2gGetMemoryOffset(h, NULL));
 	GIVES(SUCCESS, RFM2gSetMemoryOffset(h, RFM2G_MEM_OFFSET0));
 	GIVES(OS_ERROR, RFM2gSetMemoryOffset(h, RFM2G_MEM_OFFSET3));
@@ -707,7 +711,7 @@ static void numbers(void)
 	GIVES(SUCCESS, RFM2gxFlush(h));
 }
 
-/* What only vrfm has. */
+/* Commands of vrfm. */
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_UNWATCH 0x0000EA03
@@ -719,17 +723,17 @@ static void flushing(void)
 	RFM2GXFLUSHED flushed = { 7, 7, 7 };
 
 	GIVES(SUCCESS, RFM2gxFlushTimeout(h, 1000, &flushed));
-	is(!flushed.Reached && !flushed.Behind && !flushed.Absent, "without peers nobody is flushed");
+	is(!flushed.Reached && !flushed.Behind && !flushed.Absent, "RFM2gxFlushTimeout() without peers counts none");
 	GIVES(SUCCESS, RFM2gxFlushTimeout(h, 0, NULL));
 	GIVES(SUCCESS, RFM2gxFlushTimeout(h, RFM2GX_FOREVER, NULL));
 	wrap_fail(OWN_FLUSH, ETIMEDOUT);
 	flushed.Behind = 9;
 	GIVES(TIMED_OUT, RFM2gxFlushTimeout(h, 1000, &flushed));
-	is(!flushed.Behind, "who is behind is told after a timeout, too");
+	is(!flushed.Behind, "RFM2gxFlushTimeout() sets the counts after a timeout");
 	wrap_fail(OWN_FLUSH, EINTR);
 	flushed.Behind = 9;
 	GIVES(SIGNALED, RFM2gxFlushTimeout(h, 1000, &flushed));
-	is(flushed.Behind == 9, "and not after anything else");
+	is(flushed.Behind == 9, "RFM2gxFlushTimeout() sets no counts after another error");
 	wrap_fail(OWN_FLUSH, ENOTTY);
 	GIVES(NOT_SUPPORTED, RFM2gxFlushTimeout(h, 1000, NULL));
 	wrap_fail(OWN_FLUSH, EIO);
@@ -756,12 +760,12 @@ static void watching(void)
 	GIVES(OUT_OF_RANGE, RFM2gxWatch(h, size - 3, 4, NULL, 0, NULL));
 	GIVES(OUT_OF_RANGE, RFM2gxWatch(h, 0xFFFFFFFF, 2, NULL, 0, NULL));
 	GIVES(TIMED_OUT, RFM2gxWatch(h, size - 4, 4, NULL, 0, &at));
-	is(at == 99, "what did not change is not told");
+	is(at == 99, "RFM2gxWatch() sets no offset after a timeout");
 	RFM2gPoke32(h, 1600, 5);
 	GIVES(TIMED_OUT, RFM2gxWatch(h, 1600, 4, &seen, 20, &at));
 	RFM2gPoke8(h, 1602, 1);
 	GIVES(SUCCESS, RFM2gxWatch(h, 1600, 4, &seen, RFM2GX_FOREVER, &at));
-	is(at == 1602, "where it changed: %u", at);
+	is(at == 1602, "RFM2gxWatch() sets the offset of the change: %u", at);
 	GIVES(SUCCESS, RFM2gxWatch(h, 1600, 4, &seen, 0, NULL));
 	GIVES(OS_ERROR, RFM2gxWatch(h, 1600, 4, (void *)8, 0, NULL));
 	GIVES(SUCCESS, RFM2gxUnwatch(h));
@@ -805,8 +809,9 @@ static void peers(void)
 	RFM2G_UINT32 n = 99;
 
 	GIVES(SUCCESS, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
-	is(!n && peer.Node == 77, "there is none");
-	is(!image.Loading && !image.Loaded && image.Size == size && image.Lineage, "of an image that is there");
+	is(!n && peer.Node == 77, "RFM2gxPeers() without peers returns none");
+	is(!image.Loading && !image.Loaded && image.Size == size && image.Lineage,
+	   "RFM2gxPeers() returns a complete image");
 	GIVES(SUCCESS, RFM2gxPeers(h, NULL, sizeof(peer), 0, &n, NULL));
 	GIVES(SUCCESS, RFM2gxPeers(h, &peer, 4096, 0, &n, NULL));
 	GIVES(BAD_PARAMETER_2, RFM2gxPeers(h, NULL, sizeof(peer), 1, &n, &image));
@@ -817,7 +822,7 @@ static void peers(void)
 	wrap_fail(OWN_PEERS, ENOTTY);
 	n = 99;
 	GIVES(NOT_SUPPORTED, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
-	is(n == 99, "nothing is told after an error");
+	is(n == 99, "RFM2gxPeers() sets no number after an error");
 	wrap_fail(OWN_PEERS, EIO);
 	GIVES(OS_ERROR, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image));
 	wrap_fail(0, 0);
@@ -833,7 +838,8 @@ static void window(void)
 		GIVES(NOT_SUPPORTED, RFM2gSetSlidingWindow(h, 0));
 		return;
 	}
-	is(!RFM2gGetSlidingWindow(h, &offset, &bytes) && offset == 0 && bytes == size, "the window is the memory");
+	is(!RFM2gGetSlidingWindow(h, &offset, &bytes) && offset == 0 && bytes == size,
+	   "the sliding window is the whole memory");
 	GIVES(SUCCESS, RFM2gGetSlidingWindow(h, &offset, NULL));
 	GIVES(SUCCESS, RFM2gSetSlidingWindow(h, 0));
 	GIVES(BAD_PARAMETER_2, RFM2gSetSlidingWindow(h, 4096));
@@ -856,14 +862,15 @@ static void card_windows(RFM2GHANDLE x, struct wrap_card *card)
 
 	for (unsigned int i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
 		card->range = windows[i].range;
-		is(!RFM2gGetSlidingWindow(x, &offset, &bytes) && bytes == windows[i].mib << 20, "a window of %u MiB",
+		is(!RFM2gGetSlidingWindow(x, &offset, &bytes) && bytes == windows[i].mib << 20,
+		   "RFM2gGetSlidingWindow() returns a window of %u MiB",
 		   windows[i].mib);
 		GIVES(BAD_PARAMETER_2, RFM2gSetSlidingWindow(x, bytes / 2));
 		GIVES(OUT_OF_RANGE, RFM2gSetSlidingWindow(x, 256 << 20));
 	}
 	card->range = 0xFFF00001;
 	GIVES(DRIVER_ERROR, RFM2gGetSlidingWindow(x, &offset, &bytes));
-	is(!bytes, "of a word that is no size");
+	is(!bytes, "RFM2gGetSlidingWindow() with an invalid size returns 0 bytes");
 	GIVES(DRIVER_ERROR, RFM2gSetSlidingWindow(x, 0));
 }
 
@@ -872,12 +879,12 @@ static void card_map(RFM2GHANDLE x, RFM2GREGSETTYPE regset, RFM2G_UINT32 begin)
 	volatile void *p = NULL;
 
 	is(!RFM2gMapDeviceMemory(x, regset, &p) && ((uintptr_t)p & (PAGE - 1)) == begin,
-	   "space %d begins at 0x%x of a page", regset, begin);
+	   "mapped register set %d begins at offset 0x%x of a page", regset, begin);
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(x, regset, &p));
-	is(!p, "and is unmapped");
+	is(!p, "a mapped register set is unmapped");
 }
 
-/* Its windows have all sizes that there are, its registers begin inside a page. */
+/* Cards with windows of all sizes, and registers that begin inside a page. */
 static void cards(void)
 {
 	struct wrap_card card = { .or_base = 0xFEB00A80, .cs_base = 0xFEC000C0, .lcsr1 = 2 << 20, .range = 0xFC000001 };
@@ -917,7 +924,7 @@ static void events(void)
 		wrong += RFM2gGetEventStats(h, &q) || q.Event != type || q.EventCount;
 		wrong += q.QueueSize != (type >= 1 && type <= 4 ? 127 : 1);
 	}
-	is(!wrong, "each can be enabled and disabled twice, waited for, cancelled, cleared, asked for");
+	is(!wrong, "all functions on events accept each event");
 	GIVES(BAD_PARAMETER_2, RFM2gEnableEvent(h, RFM2GEVENT_LAST));
 	GIVES(BAD_PARAMETER_2, RFM2gDisableEvent(h, RFM2GEVENT_LAST));
 	GIVES(BAD_PARAMETER_2, RFM2gWaitForEvent(h, NULL));
@@ -963,7 +970,7 @@ static void sending(void)
 		wrap_fail(0, 0); \
 	} while (0)
 
-/* What each errno of the driver is to a program. */
+/* The status for each errno of the driver. */
 static void errnos(void)
 {
 	RFM2GEVENTINFO e = { .Event = RFM2GEVENT_INTR2 };
@@ -997,10 +1004,10 @@ static void errnos(void)
 	FAILS(SET_REG, EIO, OS_ERROR, RFM2gSetReg(h, RFM2GCTRLREGMEM, 0, 4, 0));
 	FAILS(CLEAR_REG, EIO, OS_ERROR, RFM2gClearReg(h, RFM2GCTRLREGMEM, 0, 4, 0));
 	FAILS(GET_CONFIG, EIO, OS_ERROR, RFM2gGetConfig(h, &(RFM2GCONFIG){}));
-	is(RFM2gDisableEventCallback(h, 2) == RFM2G_NOT_ENABLED, "a callback that was refused is not there");
+	is(RFM2gDisableEventCallback(h, 2) == RFM2G_NOT_ENABLED, "a refused callback is not enabled");
 }
 
-/* Of commands that only succeed or do not. */
+/* Failures of commands with a single errno. */
 static void failures(void)
 {
 	RFM2G_MEM_OFFSETTYPE where;
@@ -1030,14 +1037,14 @@ static void failures(void)
 	FAILS(GET_MEMORY_OFFSET, EIO, OS_ERROR, RFM2gGetMemoryOffset(h, &where));
 	RFM2gUserMemory(h, &p, 0, 1);
 	FAILS(CLEAR_DMA_MMAP_OFFSET, EIO, OS_ERROR, RFM2gUnMapUserMemory(h, &p, 1));
-	is(p, "it is still mapped");
+	is(p, "a mapping stays after a failed unmap");
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 1));
 	RFM2gMapDeviceMemory(h, RFM2GCTRLREGMEM, &p);
 	FAILS(CLEAR_DMA_MMAP_OFFSET, EIO, OS_ERROR, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
 }
 
-/* A driver that knows its configuration and nothing else: each function says so, none crashes. */
+/* A driver that knows only GET_CONFIG: each function returns an error, none crashes. */
 static void ignorant(void)
 {
 	RFM2GHANDLE x;
@@ -1058,7 +1065,7 @@ static void ignorant(void)
 	wrap_ignorant(0);
 }
 
-/* A process that may not map so much reads by commands. */
+/* A process that cannot map the memory reads by commands. */
 static void unmapped(void)
 {
 	volatile void *p = NULL;
@@ -1074,11 +1081,12 @@ static void unmapped(void)
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(x, &p, 0, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gMapDeviceMemory(x, RFM2GMEM, &p));
 	wrap_no_mmap(false);
-	is(!RFM2gxIsMapped(x, &b) && !b, "a handle whose memory is not mapped says so");
+	is(!RFM2gxIsMapped(x, &b) && !b, "RFM2gxIsMapped() of a handle without a mapping");
 	RFM2gPoke64(h, 1600, 0x0102030405060708);
 	is(!RFM2gPeek64(x, 1600, &ll) && ll == 0x0102030405060708 && !RFM2gPeek32(x, 1604, &l) && l == 0x01020304 &&
-	   !RFM2gPeek16(x, 1602, &w) && w == 0x0506 && !RFM2gPeek8(x, 1601, &b) && b == 7, "peeks without a mapping");
-	is(!RFM2gRead(x, 1595, block, 100) && block[5] == 8 && block[12] == 1, "and reads");
+	   !RFM2gPeek16(x, 1602, &w) && w == 0x0506 && !RFM2gPeek8(x, 1601, &b) && b == 7,
+	   "peeks of all widths without a mapping");
+	is(!RFM2gRead(x, 1595, block, 100) && block[5] == 8 && block[12] == 1, "RFM2gRead() without a mapping");
 	FAILS(READ, EIO, OS_ERROR, RFM2gRead(x, 0, block, 100));
 	GIVES(SUCCESS, RFM2gClose(&x));
 }
@@ -1092,9 +1100,9 @@ static void texts(void)
 		for (int k = 0; k < i; k++)
 			wrong += !strcmp(text, rfm2g_errlist[k]);
 	}
-	is(!wrong && rfm2g_nerr == 43, "each status has a text of its own");
+	is(!wrong && rfm2g_nerr == 43, "each status has a different text");
 	is(RFM2gErrorMsg(-1) == RFM2gErrorMsg(42) && RFM2gErrorMsg(43) == RFM2gErrorMsg(42) &&
-	   RFM2gErrorMsg(0x7FFFFFFF) == RFM2gErrorMsg(42), "and what is no status the last");
+	   RFM2gErrorMsg(0x7FFFFFFF) == RFM2gErrorMsg(42), "an unknown status has the last text");
 }
 
 int main(int argc, char **argv)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What librfm2g does with a peer. One runs on each of two nodes at the same time;
- * they wait for each other by words of the memory.
+ * librfm2g with a peer. This program runs on each of two nodes at the same time;
+ * the two wait for each other by words of the memory.
  *
  *   peer DEVICE NODE OTHER ROUND [alone]
  *
- * ROUND: another number each time; alone: the peer is down.
+ * ROUND: a different number for each run; alone: the peer is down.
  *
- * One line for each: "0 what" if it is so, "1 what" if not.
+ * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -25,7 +25,7 @@
 #define PATIENCE_MS 60000
 #define BIG 0x1122334455667788ULL
 
-/* Each node writes in a part of its own. */
+/* Each node writes into its own part. */
 #define PART(of) (0x20000U * (of))
 #define BLOCK 0x1000
 #define MAPPED 0x4000
@@ -35,7 +35,7 @@
 static RFM2G_UINT32 node, other, step;
 static RFM2GHANDLE h;
 
-/* Both are here. What the other one wrote or sent before has come. */
+/* Wait for the other node. Its earlier writes and events have arrived then. */
 static void meet(void)
 {
 	RFM2G_UINT32 seen;
@@ -44,7 +44,7 @@ static void meet(void)
 		errx(2, "the nodes cannot meet");
 	while ((int)(seen - step) < 0) {
 		if (RFM2gxWatch(h, 4 * other, sizeof(seen), &seen, PATIENCE_MS, NULL))
-			errx(2, "node %u does not come", other);
+			errx(2, "node %u does not arrive", other);
 		RFM2gPeek32(h, 4 * other, &seen);
 	}
 }
@@ -57,7 +57,7 @@ static RFM2G_UINT32 count(RFM2GEVENTTYPE type)
 	return n;
 }
 
-/* Events that are sent one after the other need not be there at once. */
+/* Wait until @wanted events have arrived, which are sent one after the other. */
 static bool comes_to(RFM2GEVENTTYPE type, RFM2G_UINT32 wanted)
 {
 	for (int i = 0; i < PATIENCE_MS / 10 && count(type) < wanted; i++)
@@ -91,14 +91,15 @@ static void states(bool active)
 
 	if (!active)
 		return;
-	is(!RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image) && n == 1 && peer.Node == other, "there is one peer");
+	is(!RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, &image) && n == 1 && peer.Node == other,
+	   "RFM2gxPeers() returns one peer");
 	is(peer.State == RFM2GX_READY && peer.Flags & RFM2GX_SYNCED && !(peer.Flags & RFM2GX_MISSES_ALL),
-	   "it is ready: state %u, flags %u", peer.State, peer.Flags);
+	   "the peer is ready: state %u, flags %u", peer.State, peer.Flags);
 	is(peer.Links >= 1 && peer.Messages && peer.Received && peer.BytesSent && peer.BytesReceived,
-	   "and was sent something, and sent something");
+	   "the peer has counts of sent and received data");
 	is(peer.Family && peer.Port == 5565 && peer.Address[3] == other && !peer.Error && !peer.Refusal,
-	   "at its address, without an error");
-	is(image.Size && image.Lineage && !image.Loading, "the image is there");
+	   "the peer has its address and no error");
+	is(image.Size && image.Lineage && !image.Loading, "the image is complete");
 }
 
 static void data_written(RFM2G_UINT8 *block)
@@ -120,12 +121,15 @@ static void data_read(const RFM2G_UINT8 *block)
 	RFM2G_UINT64 word = 0;
 	RFM2G_UINT32 stored = 0;
 
-	is(!RFM2gRead(h, PART(other) + BLOCK + 3, back, 5000) && !memcmp(block, back, 5000), "a block is read");
-	is(!RFM2gPeek64(h, PART(other), &word) && word == BIG + step - 1, "a word is peeked");
-	is(!RFM2gPeek32(h, PART(other) + MAPPED + PAGE, &stored) && stored == step - 1, "a mapped store is peeked");
+	is(!RFM2gRead(h, PART(other) + BLOCK + 3, back, 5000) && !memcmp(block, back, 5000),
+	   "RFM2gRead() returns the block of the peer");
+	is(!RFM2gPeek64(h, PART(other), &word) && word == BIG + step - 1, "a peek returns the word of the peer");
+	is(!RFM2gPeek32(h, PART(other) + MAPPED + PAGE, &stored) && stored == step - 1,
+	   "a peek returns the stored word of the peer");
 	GIVES(SUCCESS, RFM2gUserMemory(h, &map, PART(other), 8));
 	is(!memcmp((char *)map + BLOCK + 3, block, 5000) &&
-	   ((volatile RFM2G_UINT32 *)map)[(MAPPED + PAGE) / 4] == step - 1, "a mapping has all of it");
+	   ((volatile RFM2G_UINT32 *)map)[(MAPPED + PAGE) / 4] == step - 1,
+	   "a mapping has the block and the stored word of the peer");
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &map, 8));
 }
 
@@ -157,7 +161,8 @@ static void claims(bool active)
 	}
 	meet();
 	if (!active)
-		is(!RFM2gPeek32(h, PART(other) + CLAIMED, &stored) && stored == step - 1, "what is stored there");
+		is(!RFM2gPeek32(h, PART(other) + CLAIMED, &stored) && stored == step - 1,
+		   "a peek returns the word stored into the claimed range of the peer");
 }
 
 static void flushing(bool active)
@@ -167,7 +172,7 @@ static void flushing(bool active)
 	if (!active)
 		return;
 	GIVES(SUCCESS, RFM2gxFlushTimeout(h, PATIENCE_MS, &flushed));
-	is(flushed.Reached == 1 && !flushed.Behind && !flushed.Absent, "one peer is reached");
+	is(flushed.Reached == 1 && !flushed.Behind && !flushed.Absent, "RFM2gxFlushTimeout() reaches one peer");
 }
 
 static void dark(bool active)
@@ -178,7 +183,7 @@ static void dark(bool active)
 	if (active) {
 		GIVES(SUCCESS, RFM2gPoke32(h, PART(node) + DARK, 1));
 		GIVES(SUCCESS, RFM2gSetTransmit(h, RFM2G_FALSE));
-		is(!RFM2gGetTransmit(h, &on) && !on, "the transmitter is off");
+		is(!RFM2gGetTransmit(h, &on) && !on, "RFM2gSetTransmit() disables the transmitter");
 		GIVES(SUCCESS, RFM2gPoke32(h, PART(node) + DARK, step));
 		GIVES(SUCCESS, RFM2gSetTransmit(h, RFM2G_TRUE));
 		GIVES(SUCCESS, RFM2gPoke32(h, PART(node) + DARK + 4, step));
@@ -188,11 +193,11 @@ static void dark(bool active)
 		return;
 	RFM2gPeek32(h, PART(other) + DARK, &hidden);
 	RFM2gPeek32(h, PART(other) + DARK + 4, &shown);
-	is(hidden == 1, "what was written while it was off did not come: %u", hidden);
-	is(shown == step - 1, "what was written then did: %u", shown);
+	is(hidden == 1, "a word written with the transmitter off does not arrive: %u", hidden);
+	is(shown == step - 1, "a word written with the transmitter on arrives: %u", shown);
 }
 
-/* One, that somebody waits for. */
+/* An event that a thread waits for. */
 static void event(bool active)
 {
 	RFM2GEVENTINFO came;
@@ -208,13 +213,14 @@ static void event(bool active)
 		return;
 	}
 	GIVES(SUCCESS, take(RFM2GEVENT_INTR1, PATIENCE_MS, &came));
-	is(is_event(&came, 0xABCD0001), "from node %u with 0x%x", came.NodeId, came.ExtendedInfo);
-	is(count(RFM2GEVENT_INTR1) == 1, "it is counted");
+	is(is_event(&came, 0xABCD0001),
+	   "the event has its sender and data: node %u, 0x%x", came.NodeId, came.ExtendedInfo);
+	is(count(RFM2GEVENT_INTR1) == 1, "the event is counted");
 	is(!RFM2gGetEventStats(h, &stats) && stats.EventCount == 1 && !stats.EventsQueued && !stats.Overflowed,
-	   "and is in the statistics");
+	   "the statistics have the event");
 }
 
-/* Some, that are cleared in each way there is. */
+/* Queued events, which are cleared in each possible way. */
 static void queued(bool active)
 {
 	RFM2GQINFO stats = { .Event = RFM2GEVENT_INTR2 };
@@ -228,29 +234,31 @@ static void queued(bool active)
 	for (RFM2G_UINT32 i = 1; active && i <= 3; i++)
 		GIVES(SUCCESS, RFM2gSendEvent(h, RFM2G_NODE_ALL, RFM2GEVENT_INTR2, i));
 	if (!active) {
-		is(comes_to(RFM2GEVENT_INTR2, 3), "three events");
-		is(!RFM2gGetEventStats(h, &stats) && stats.EventsQueued == 3 && stats.QueuePeak >= 3, "are queued");
-		is(!take(RFM2GEVENT_INTR2, 0, &came) && is_event(&came, 1), "the first one first");
+		is(comes_to(RFM2GEVENT_INTR2, 3), "three events arrive");
+		is(!RFM2gGetEventStats(h, &stats) && stats.EventsQueued == 3 && stats.QueuePeak >= 3,
+		   "three events are queued");
+		is(!take(RFM2GEVENT_INTR2, 0, &came) && is_event(&came, 1), "the first of three events is taken first");
 		GIVES(SUCCESS, RFM2gFlushEventQueue(h, RFM2GEVENT_INTR2));
 		GIVES(TIMED_OUT, take(RFM2GEVENT_INTR2, 0, &came));
-		is(count(RFM2GEVENT_INTR2) == 3, "those that are flushed stay counted");
+		is(count(RFM2GEVENT_INTR2) == 3, "flushed events stay counted");
 		GIVES(SUCCESS, RFM2gClearEventCount(h, RFM2GEVENT_INTR2));
-		is(!count(RFM2GEVENT_INTR2), "until the count is cleared");
+		is(!count(RFM2GEVENT_INTR2), "RFM2gClearEventCount() clears the count");
 	}
 	meet();
 	if (active)
 		GIVES(SUCCESS, RFM2gSendEvent(h, other, RFM2GEVENT_INTR2, 4));
 	if (!active) {
-		is(comes_to(RFM2GEVENT_INTR2, 1), "another one");
+		is(comes_to(RFM2GEVENT_INTR2, 1), "an event arrives after the count was cleared");
 		GIVES(SUCCESS, RFM2gClearEvent(h, RFM2GEVENT_INTR2));
 		GIVES(TIMED_OUT, take(RFM2GEVENT_INTR2, 0, &came));
 		GIVES(SUCCESS, RFM2gClearEventStats(h, RFM2GEVENT_INTR2));
 		stats.Event = RFM2GEVENT_INTR2;
-		is(!RFM2gGetEventStats(h, &stats) && !stats.EventCount && stats.QueuePeak <= 1, "they begin anew");
+		is(!RFM2gGetEventStats(h, &stats) && !stats.EventCount && stats.QueuePeak <= 1,
+		   "RFM2gClearEventStats() clears the statistics");
 	}
 }
 
-/* While it is disabled an event waits. */
+/* An event is queued while its type is disabled. */
 static void disabled(bool active)
 {
 	RFM2GEVENTINFO came;
@@ -268,7 +276,8 @@ static void disabled(bool active)
 		return;
 	GIVES(TIMED_OUT, take(RFM2GEVENT_INTR4, 100, &came));
 	GIVES(SUCCESS, RFM2gEnableEvent(h, RFM2GEVENT_INTR4));
-	is(!take(RFM2GEVENT_INTR4, PATIENCE_MS, &came) && is_event(&came, 44), "enabled, it is there");
+	is(!take(RFM2GEVENT_INTR4, PATIENCE_MS, &came) && is_event(&came, 44),
+	   "an event sent while its type was disabled is taken after enabling it");
 }
 
 static sem_t called;
@@ -317,7 +326,7 @@ static void callback(bool active)
 		GIVES(SUCCESS, RFM2gSendEvent(h, other, RFM2GEVENT_INTR3, 303));
 	meet();
 	if (!active)
-		is(!is_called(100) && comes_to(RFM2GEVENT_INTR3, 3), "who has ended it is not called");
+		is(!is_called(100) && comes_to(RFM2GEVENT_INTR3, 3), "a disabled callback is not called");
 }
 
 /* The peer is down. */
@@ -328,17 +337,17 @@ static void absent(void)
 	RFM2G_UINT32 n = 0;
 
 	GIVES(SUCCESS, RFM2gxFlushTimeout(h, 1000, &flushed));
-	is(!flushed.Reached && !flushed.Behind && flushed.Absent == 1, "one peer is absent");
+	is(!flushed.Reached && !flushed.Behind && flushed.Absent == 1, "RFM2gxFlushTimeout() counts one absent peer");
 	GIVES(SUCCESS, RFM2gxPeers(h, &peer, sizeof(peer), 1, &n, NULL));
 	is(n == 1 && peer.Node == other && peer.State == RFM2GX_DOWN && (peer.Error || peer.Refusal),
-	   "it is down: error %u, refusal %u", peer.Error, peer.Refusal);
+	   "the absent peer is down: error %u, refusal %u", peer.Error, peer.Refusal);
 	GIVES(SUCCESS, RFM2gxClaim(h, PART(node), PAGE));
 	GIVES(SUCCESS, RFM2gxUnclaim(h, PART(node), PAGE));
 	GIVES(SUCCESS, RFM2gSendEvent(h, other, RFM2GEVENT_INTR1, 1));
 	GIVES(SUCCESS, RFM2gPoke32(h, PART(node), 1));
 }
 
-/* Each in both directions. */
+/* Each step in both directions. */
 static void both(void)
 {
 	static void (*const steps[])(bool active) = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * librfm2g with several threads and processes: handles that are closed while
- * they are used, waits, callbacks.
+ * librfm2g with several threads and processes: handles that are closed during
+ * their use, waits, callbacks.
  *
  *   threads DEVICE ROUNDS LEAST
  *
- * One line for each: "0 what" if it is so, "1 what" if not. Events are made by
- * wrap.c where a device that is alone gets none.
+ * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
+ * wrap.c makes the events, because a device without peers gets none.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -64,7 +64,7 @@ static pthread_t started(void *(*function)(void *), void *arg)
 	return thread;
 }
 
-/* Until CONDITION or 20 seconds. */
+/* Wait for CONDITION, at most 20 seconds. */
 #define eventually(condition) \
 	({ \
 		double end_ = now() + 20; \
@@ -105,7 +105,7 @@ static RFM2G_STATUS use(struct user *user)
 		if (ret)
 			return ret;
 		block[0] = ((volatile RFM2G_UINT32 *)map)[PLACE / 4];
-		/* Not by the library: the handle may be gone meanwhile. */
+		/* Without the library, because another thread may have closed the handle. */
 		user->calls += munmap((void *)map, 4096) == 0;
 	}
 	user->damaged += !ret && block[0] != MAGIC;
@@ -154,9 +154,9 @@ static void close_while_used(void)
 			calls += users[i].calls;
 		}
 	}
-	is(!wrong, "%d handles closed while four threads used them: each was told", rounds);
-	is(!damaged, "and read nothing that was not there, in %ld calls", calls);
-	is(longest < 10, "it took %.0f ms at most", longest * 1e3);
+	is(!wrong, "%d handles are closed while four threads use them: all threads get an error", rounds);
+	is(!damaged, "threads read no wrong data while their handles are closed, in %ld calls", calls);
+	is(longest < 10, "closing a handle in use takes %.0f ms at most", longest * 1e3);
 }
 
 static void *close_it(void *arg)
@@ -179,7 +179,7 @@ static void close_twice(void)
 		pthread_join(b, &y);
 		one += (long)x + (long)y == RFM2G_BAD_PARAMETER_1;
 	}
-	is(one == rounds, "of two threads that close a handle one does: %d of %d times", one, rounds);
+	is(one == rounds, "of two threads that close a handle one succeeds: %d of %d times", one, rounds);
 }
 
 /* A thread in RFM2gWaitForEvent(). */
@@ -213,7 +213,7 @@ static void waiting_for(struct waiter *w, RFM2GHANDLE h, RFM2GEVENTTYPE type)
 	*w = (struct waiter){ .h = h, .type = type };
 	w->thread = started(wait_for, w);
 	if (!eventually(looked(h, type) == RFM2G_EVENT_IN_USE))
-		errx(2, "nobody waits for event %d", type);
+		errx(2, "no thread waits for event %d", type);
 }
 
 static RFM2G_STATUS ended(struct waiter *w)
@@ -231,7 +231,7 @@ static void ignore(int number)
 
 static void unexpected(RFM2GHANDLE h, RFM2GEVENTINFO *info)
 {
-	is(false, "a callback that was refused was called: %p %p", (void *)h, (void *)info);
+	is(false, "a refused callback is not called: %p %p", (void *)h, (void *)info);
 }
 
 static void waits(void)
@@ -242,28 +242,30 @@ static void waits(void)
 	double begin = now();
 
 	signal(SIGUSR1, ignore);
-	gives(RFM2G_TIMED_OUT, RFM2gWaitForEvent(h, &info), "a wait of 200 ms");
-	is(now() - begin > 0.19, "takes that long: %.0f ms", (now() - begin) * 1e3);
+	gives(RFM2G_TIMED_OUT, RFM2gWaitForEvent(h, &info), "waiting 200 ms for an event");
+	is(now() - begin > 0.19, "waiting 200 ms for an event takes that time: %.0f ms", (now() - begin) * 1e3);
 	waiting_for(&w, h, RFM2GEVENT_INTR1);
-	gives(RFM2G_EVENT_IN_USE, looked(other, RFM2GEVENT_INTR1), "a second one, through another handle");
-	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(other, RFM2GEVENT_INTR1), "which cancels the first");
-	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "who is told");
+	gives(RFM2G_EVENT_IN_USE, looked(other, RFM2GEVENT_INTR1),
+	      "a second wait for an event, through another handle");
+	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(other, RFM2GEVENT_INTR1),
+	      "cancelling a wait through another handle");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "a wait that is cancelled through another handle");
 	waiting_for(&w, h, RFM2GEVENT_INTR2);
 	pthread_kill(w.thread, SIGUSR1);
 	gives(RFM2G_SIGNALED, ended(&w), "a signal ends a wait");
 	waiting_for(&w, h, RFM2GEVENT_INTR3);
 	waiting_for(&second, other, RFM2GEVENT_INTR4);
 	gives(RFM2G_SUCCESS, RFM2gClose(&h), "a handle is closed while a thread waits");
-	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "which ends the wait");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "a wait whose handle is closed");
 	usleep(50000);
-	is(!second.over, "and not that of another handle");
+	is(!second.over, "closing a handle does not end the wait of another handle");
 	gives(RFM2G_EVENT_IN_USE, RFM2gEnableEventCallback(other, RFM2GEVENT_INTR4, unexpected),
-	      "no callback for an event that somebody waits for");
+	      "enabling a callback for an event that a thread waits for");
 	RFM2gClose(&other);
-	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&second), "that ends with its own");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&second), "a wait whose handle is closed after another one");
 }
 
-/* A thread in RFM2gxWatch(), for ever, at a place of its own. */
+/* A thread in RFM2gxWatch(), without a timeout, at its own offset. */
 struct watcher {
 	pthread_t thread;
 	RFM2GHANDLE h;
@@ -306,24 +308,24 @@ static void watches(void)
 	watching_for(&two, h, 516);
 	watching_for(&third, other, 512);
 	RFM2gPoke16(other, 518, 1);
-	gives(RFM2G_SUCCESS, watched(&two), "who watches a word is told when it changes");
-	is(two.changed == 518 && !one.over && !third.over, "and nobody else: %u", two.changed);
-	gives(RFM2G_SUCCESS, RFM2gxUnwatch(h), "to watch is ended");
-	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "for who watches through that handle");
+	gives(RFM2G_SUCCESS, watched(&two), "watching a word that changes");
+	is(two.changed == 518 && !one.over && !third.over, "a change ends no watch of other words: %u", two.changed);
+	gives(RFM2G_SUCCESS, RFM2gxUnwatch(h), "ending the watches of a handle");
+	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "a watch that is ended through its handle");
 	usleep(50000);
-	is(!third.over, "and not through another one");
+	is(!third.over, "ending the watches of a handle does not end those of another handle");
 	watching_for(&one, h, 520);
 	RFM2gPoke32(h, 512, 1);
-	gives(RFM2G_SUCCESS, watched(&third), "that ends with a change");
+	gives(RFM2G_SUCCESS, watched(&third), "a watch of another handle when its word changes");
 	pthread_kill(one.thread, SIGUSR1);
-	gives(RFM2G_SIGNALED, watched(&one), "a signal ends it");
+	gives(RFM2G_SIGNALED, watched(&one), "a signal ends a watch");
 	watching_for(&one, h, 524);
-	gives(RFM2G_SUCCESS, RFM2gClose(&h), "a handle is closed while a thread watches");
-	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "who is told");
+	gives(RFM2G_SUCCESS, RFM2gClose(&h), "closing a handle while a thread watches");
+	gives(RFM2G_WAIT_EVENT_CANCELED, watched(&one), "a watch whose handle is closed");
 	RFM2gClose(&other);
 }
 
-/* Waits that begin and end all the time, through a handle that is closed at any moment. */
+/* Repeated waits through a handle that is closed at a random time. */
 static void *wait_on(void *arg)
 {
 	struct user *user = arg;
@@ -355,10 +357,10 @@ static void close_while_waiting(void)
 		longest = now() - begin > longest ? now() - begin : longest;
 		pthread_join(user.thread, NULL);
 	}
-	is(longest < 10, "%d handles closed at any moment of a wait, in %.0f ms at most", rounds, longest * 1e3);
+	is(longest < 10, "%d handles are closed at random times of a wait, in %.0f ms at most", rounds, longest * 1e3);
 }
 
-/* What callbacks saw. */
+/* Results of callbacks. */
 static struct {
 	atomic_int calls, wrong;
 	atomic_bool inside, go;
@@ -421,34 +423,37 @@ static void callbacks(void)
 
 	reset(h);
 	wrap_event(RFM2GEVENT_INTR2, 7, 1);
-	gives(RFM2G_SUCCESS, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count), "a callback");
-	is(seen.calls == 1, "what was there came before it was told");
-	gives(RFM2G_EVENT_IN_USE, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count), "a second one for its event");
+	gives(RFM2G_SUCCESS, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count), "enabling a callback");
+	is(seen.calls == 1, "a callback gets the queued event before its enabling returns");
+	gives(RFM2G_EVENT_IN_USE, RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count),
+	      "enabling a second callback for an event");
 	for (int i = 2; i <= 50; i++)
 		wrap_event(RFM2GEVENT_INTR2, 7, i);
-	is(eventually(seen.calls == 50) && !seen.wrong, "50 events in their order, with sender and data");
-	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "disabled");
+	is(eventually(seen.calls == 50) && !seen.wrong, "a callback gets 50 events in order, with sender and data");
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "disabling a callback");
 	wrap_event(RFM2GEVENT_INTR2, 7, 51);
 	usleep(20000);
-	is(seen.calls == 50, "nothing more comes");
-	gives(RFM2G_NOT_ENABLED, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "and there is none to disable");
+	is(seen.calls == 50, "a disabled callback gets no event");
+	gives(RFM2G_NOT_ENABLED, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "disabling a disabled callback");
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
-	is(seen.calls == 51 && !seen.wrong, "enabled, it gets what waited");
+	is(seen.calls == 51 && !seen.wrong, "a callback gets the event that was queued while it was disabled");
 	wrap_event(RFM2GEVENT_INTR3, 1, 1);
 	usleep(20000);
-	is(seen.calls == 51, "and nothing of another event");
-	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(h, RFM2GEVENT_INTR2), "whoever cancels waits");
-	is(eventually(RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2) == RFM2G_NOT_ENABLED), "ends it");
+	is(seen.calls == 51, "a callback gets no events of another type");
+	gives(RFM2G_SUCCESS, RFM2gCancelWaitForEvent(h, RFM2GEVENT_INTR2), "cancelling the wait of a callback");
+	is(eventually(RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2) == RFM2G_NOT_ENABLED),
+	   "cancelling the wait of a callback disables the callback");
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
-	/* Whoever stops it earlier cancels nothing. */
+	/* Before the callback waits, cancelling has no effect. */
 	eventually(wrap_waits(RFM2GEVENT_INTR2));
 	wrap_event_at_cancel();
-	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2), "disabled while an event comes");
-	is(seen.calls == 52 && !seen.wrong, "which is not lost");
+	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2),
+	      "disabling a callback while an event arrives");
+	is(seen.calls == 52 && !seen.wrong, "an event that arrives while a callback is disabled is not lost");
 	RFM2gClose(&h);
 }
 
-/* Of a driver that does not have VRFM_UNWAIT. */
+/* With a driver without VRFM_UNWAIT. */
 static void older(void)
 {
 	RFM2GHANDLE h = opened();
@@ -464,7 +469,7 @@ static void older(void)
 	wrap_fail(0, 0);
 }
 
-/* While a callback's function runs another thread waits for the event once, and takes it. */
+/* While the function of a callback runs, another thread waits for the event once, and takes it. */
 static void outlasts(void)
 {
 	struct waiter w = { .type = RFM2GEVENT_INTR2 };
@@ -492,7 +497,7 @@ static void outlasts(void)
 	RFM2gClose(&h);
 }
 
-/* For ps and chrt. */
+/* The name of the thread, for ps and chrt. */
 static void named(void)
 {
 	RFM2GHANDLE h = opened();
@@ -506,7 +511,7 @@ static void named(void)
 	RFM2gClose(&h);
 }
 
-/* Memory of this process that malloc() has given out. */
+/* Return: memory of this process allocated by malloc(), in bytes. */
 static size_t in_use(void)
 {
 	return mallinfo2().uordblks;
@@ -526,13 +531,13 @@ static void *open_and_peek(void *arg)
 	return NULL;
 }
 
-/* So a signal handler may be the first to read. */
+/* A signal handler may make the first read of a thread. */
 static void registered(void)
 {
 	pthread_join(started(open_and_peek, NULL), NULL);
 }
 
-/* Disabling and closing return when the callback has. */
+/* Disabling and closing wait until the callback returns. */
 static void joined(void)
 {
 	RFM2GHANDLE h = opened();
@@ -545,23 +550,23 @@ static void joined(void)
 	eventually(seen.inside);
 	seen.go = true;
 	RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1);
-	is(seen.calls == 1 && !seen.inside, "who disables a callback waits until it has returned");
+	is(seen.calls == 1 && !seen.inside, "disabling a callback waits until its function returns");
 	reset(h);
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, linger);
 	wrap_event(RFM2GEVENT_INTR1, 1, 1);
 	eventually(seen.inside);
 	thread = started(close_it, h);
 	is(eventually(RFM2gPeek8(h, 0, (RFM2G_UINT8 *)&begin) == RFM2G_BAD_PARAMETER_1) && seen.inside,
-	   "closing waits for it, the handle is closed already");
+	   "closing waits for the function of a callback, with an invalid handle");
 	seen.go = true;
 	pthread_join(thread, NULL);
-	is(seen.calls == 1 && !seen.inside, "and returns then");
+	is(seen.calls == 1 && !seen.inside, "closing returns when the function of a callback returns");
 	h = opened();
 	begin = now();
 	for (int type = 0; type < RFM2GEVENT_LAST; type++)
 		RFM2gEnableEventCallback(h, type, count);
 	RFM2gClose(&h);
-	is(now() - begin < 10, "a callback for each event, and closed: %.0f ms", (now() - begin) * 1e3);
+	is(now() - begin < 10, "a handle with a callback for each event is closed: %.0f ms", (now() - begin) * 1e3);
 }
 
 static void by_itself(void)
@@ -574,9 +579,9 @@ static void by_itself(void)
 	is(eventually(seen.calls == 1) && seen.status == RFM2G_SUCCESS, "a callback disables itself");
 	wrap_event(RFM2GEVENT_INTR1, 1, 2);
 	usleep(20000);
-	is(seen.calls == 1, "and is not called again");
+	is(seen.calls == 1, "a callback that disables itself is not called again");
 	is(eventually(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, disable_itself) == RFM2G_SUCCESS) &&
-	   seen.calls == 2, "until it is enabled again; it may disable itself at once");
+	   seen.calls == 2, "a callback that disables itself is called when it is enabled again");
 	eventually(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, end_thread) == RFM2G_SUCCESS);
 	wrap_event(RFM2GEVENT_INTR1, 1, 3);
 	is(eventually(seen.calls == 3) &&
@@ -586,7 +591,8 @@ static void by_itself(void)
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
 	wrap_event(RFM2GEVENT_INTR1, 1, 4);
 	is(eventually(seen.calls == 4) && seen.status == RFM2G_SUCCESS, "a callback closes its handle");
-	gives(RFM2G_BAD_PARAMETER_1, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1), "which is closed then");
+	gives(RFM2G_BAD_PARAMETER_1, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR1),
+	      "a handle that a callback has closed");
 }
 
 static void *send_on(void *arg)
@@ -605,7 +611,7 @@ static void add(RFM2GHANDLE h, RFM2GEVENTINFO *info)
 	seen.wrong += h != seen.expected;
 }
 
-/* Whatever the moment, no call comes when disabling has returned. */
+/* After disabling has returned, the callback is not called, at any timing. */
 static void enable_and_disable(void)
 {
 	RFM2GHANDLE h = opened();
@@ -625,12 +631,13 @@ static void enable_and_disable(void)
 	}
 	over = true;
 	pthread_join(thread, NULL);
-	is(!seen.wrong && !late, "%d times enabled and disabled under events: %d of %d calls were late", rounds, late,
+	is(!seen.wrong && !late,
+	   "a callback is enabled and disabled %d times under events: %d of %d calls are late", rounds, late,
 	   seen.calls);
 	RFM2gClose(&h);
 }
 
-/* Callbacks on the device itself: none comes, and they end. */
+/* Callbacks on the real device, which gets no events. */
 static void real_callbacks(void)
 {
 	RFM2GHANDLE h = opened();
@@ -648,8 +655,8 @@ static void real_callbacks(void)
 				h = opened();
 			}
 		}
-	is(!wrong, "callbacks for all events of the device, ended by disabling or closing");
-	is(now() - begin < 60, "in %.0f ms", (now() - begin) * 1e3);
+	is(!wrong, "callbacks for all events of the device end by disabling or closing");
+	is(now() - begin < 60, "callbacks for all events of the device end in time: %.0f ms", (now() - begin) * 1e3);
 	RFM2gClose(&h);
 }
 
@@ -664,7 +671,7 @@ static int child(RFM2GHANDLE h)
 	return RFM2gClose(&h) ? 3 : 0;
 }
 
-/* A child has the handle and none of the threads; the parent notices nothing. */
+/* A child has the handle and none of the threads. It does not affect the parent. */
 static void forking(void)
 {
 	RFM2GHANDLE h = opened();
@@ -686,15 +693,15 @@ static void forking(void)
 	}
 	waitpid(pid, &status, 0);
 	is(!status, "a child uses the handle and closes it: 0x%x", status);
-	is(!RFM2gPeek32(h, PLACE + 4, &value) && value == 99, "what it wrote is there");
+	is(!RFM2gPeek32(h, PLACE + 4, &value) && value == 99, "the parent reads the word that the child wrote");
 	wrap_event(RFM2GEVENT_INTR2, 7, 1);
-	is(eventually(seen.calls == 1), "the parent's callback goes on");
-	is(!w.over, "so does its wait");
+	is(eventually(seen.calls == 1), "the callback of the parent is called after the child has closed the handle");
+	is(!w.over, "a wait of the parent continues after the child has closed the handle");
 	RFM2gClose(&h);
-	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "until it is closed");
+	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "a wait of the parent when the parent closes the handle");
 }
 
-/* A process that waits for two seconds: how its wait ends. */
+/* A process that waits for two seconds. Return: the status of its wait. */
 static int wait_elsewhere(void)
 {
 	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR4, .Timeout = 2000 };
@@ -780,7 +787,7 @@ static void maps(void)
 		pthread_join(users[i].thread, NULL);
 		wrong += users[i].damaged;
 	}
-	is(!wrong, "threads that map memory and registers through one handle get what they asked for");
+	is(!wrong, "threads that map memory and registers through one handle get the right mappings");
 	RFM2gClose(&h);
 }
 
@@ -808,19 +815,20 @@ static void handlers(void)
 	RFM2gPoke32(handler_handle, PLACE, MAGIC);
 	signal(SIGALRM, peek_in_handler);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* A busy machine may keep signals back for longer. */
+	/* A busy machine may deliver signals later. */
 	while (now() < end || (handled < 10 && now() < latest))
 		wrong += RFM2gPeek32(handler_handle, PLACE, &value) || value != MAGIC;
 	setitimer(ITIMER_REAL, &never, NULL);
 	signal(SIGALRM, SIG_IGN);
 	is(!wrong && !refused && handled >= 10,
-	   "%d signal handlers read while their thread did, %d could not, %u wrong", handled, refused, wrong);
-	gives(RFM2G_SUCCESS, RFM2gClose(&handler_handle), "and nothing is left of them");
+	   "%d signal handlers read while their thread reads, %d are refused, %u read wrong data", handled, refused,
+	   wrong);
+	gives(RFM2G_SUCCESS, RFM2gClose(&handler_handle), "closing a handle after signal handlers have read");
 }
 
 static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 {
-	/* So few that nobody else gets the processor meanwhile. */
+	/* Few calls, so that the thread is not preempted between them. */
 	long calls = 50000, sum = 0;
 	RFM2G_UINT32 value = 0;
 	double begin = now();
@@ -837,7 +845,7 @@ static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 	return calls / (now() - begin) / 1e6;
 }
 
-/* Where plain loads do 100 M/s, reads of 4 bytes must do LEAST; on an emulated processor a call is no measure. */
+/* If plain loads reach 100 M/s, reads of 4 bytes must reach LEAST. Not on emulated processors, where calls are slow. */
 static void speed(void)
 {
 	RFM2GHANDLE h = opened();
@@ -853,14 +861,14 @@ static void speed(void)
 		once = rate(h, NULL);
 		read = once > read ? once : read;
 	}
-	is(read >= least || loop < 100, "reads of 4 bytes: %.1f M/s, plain loads %.0f M/s", read, loop);
+	is(read >= least || loop < 100, "reads of 4 bytes are fast enough: %.1f M/s, plain loads %.0f M/s", read, loop);
 	RFM2gUnMapUserMemory(h, &map, 1);
 	RFM2gClose(&h);
 }
 
 /*
- * A filter of system calls that the program installs after RFM2gOpen(). The first
- * close gives threads time that began a use without a barrier.
+ * A filter of system calls that the program installs after RFM2gOpen(). Without
+ * membarrier(), the first close waits for threads that are using the handle.
  */
 static void filtered(void)
 {

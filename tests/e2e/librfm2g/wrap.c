@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See wrap.h: ioctl(), mmap(), fsync() and syscall() here take the place of the C library's. */
+/* See wrap.h: ioctl(), mmap(), fsync() and syscall() replace those of the C library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -126,7 +126,7 @@ static int take(RFM2GEVENTINFO *info)
 	return 0;
 }
 
-/* As the device's: one waiter; what is there at once; 0 ms only look. */
+/* As in the device: one waiter; return a queued event at once; 0 ms: do not wait. */
 static int wait_locked(RFM2GEVENTINFO *info)
 {
 	RFM2GEVENTTYPE type = info->Event;
@@ -281,7 +281,7 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 }
 
-/* What it is called with offsets of 64 bits: here they are the same. */
+/* mmap64() has the same offsets as mmap() here. */
 void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 	__attribute__((alias("mmap")));
 

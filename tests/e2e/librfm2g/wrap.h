@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stands between librfm2g and the system, and makes happen what the device does
- * not do by itself: errors, a memory that cannot be mapped, events.
+ * Wraps the system calls of librfm2g, to simulate what a device without peers does
+ * not do: errors, memory that cannot be mapped, events.
  */
 #ifndef LIBRFM2G_WRAP_H
 #define LIBRFM2G_WRAP_H
@@ -10,22 +10,22 @@
 
 #include <rfm2g_api.h>
 
-/* fsync(), no number of a command. */
+/* Number for fsync() in wrap_fail(), not that of a command. */
 #define WRAP_FSYNC 1
 
-/* This command gives this errno, from now on; 0: none does. */
+/* Let this command fail with this errno from now on; 0: none fails. */
 void wrap_fail(unsigned long cmd, int error);
 
-/* All commands but GET_CONFIG give this errno: a driver that knows none of them; 0: as usual. */
+/* Let all commands except GET_CONFIG fail with this errno, as by a driver that knows none of them; 0: none fails. */
 void wrap_ignorant(int error);
 
-/* mmap() fails. */
+/* Let mmap() fail. */
 void wrap_no_mmap(bool fail);
 
-/* membarrier() is refused from now on, as by a filter of system calls. */
+/* Let membarrier() fail from now on, as by a filter of system calls. */
 void wrap_no_membarrier(void);
 
-/* What a card has that the device has not. */
+/* Properties of a card that the device does not have. */
 struct wrap_card {
 	RFM2G_UINT32 or_base;
 	RFM2G_UINT32 cs_base;
@@ -33,28 +33,28 @@ struct wrap_card {
 	RFM2G_UINT32 range;
 };
 
-/* Who opens the device finds this in it, a sliding window besides; NULL: what there is. */
+/* Let the device have these properties, and a sliding window; NULL: its own. */
 void wrap_card(const struct wrap_card *card);
 
-/* Waits do not go to the device, but wait for wrap_event(). */
+/* Let waits wait for wrap_event() instead of the device. */
 void wrap_events(bool ours);
 
-/* An event has come. */
+/* Raise an event. */
 void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
 
-/* One more comes when the next wait is cancelled, from node 7 with 52: the wait gets that. */
+/* Raise an event from node 7 with data 52 when the next wait is cancelled: the wait gets the event. */
 void wrap_event_at_cancel(void);
 
 /* VRFM_UNWAIT of the driver. */
 #define WRAP_UNWAIT 0x4008EA08
 
-/* Waits return this time after the device has answered, in ms. */
+/* Delay the return of waits by this time, in ms. */
 void wrap_late(unsigned int ms);
 
-/* Is there a wait for an event right now? */
+/* Does a thread wait for an event of this type? */
 bool wrap_waits(RFM2GEVENTTYPE type);
 
-/* How many of them were taken, how many waits were cancelled. */
+/* Numbers of events that were taken, and of waits that were cancelled. */
 int wrap_taken(void);
 int wrap_cancelled(void);
 
