@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Host and port, as people write them, to socket addresses. */
+/* Conversion of host and port, as text, to socket addresses. */
 #include <kunit/test.h>
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -36,7 +36,7 @@ static void krdma_addr_good_desc(const struct krdma_addr_good *good, char *desc)
 
 KUNIT_ARRAY_PARAM(krdma_addr_good, krdma_addr_good, krdma_addr_good_desc);
 
-static void good_address_becomes_what_it_says(struct kunit *test)
+static void parse_addr_accepts_valid(struct kunit *test)
 {
 	const struct krdma_addr_good *good = test->param_value;
 	struct sockaddr_storage addr;
@@ -83,7 +83,7 @@ static void krdma_addr_bad_desc(const struct krdma_addr_bad *bad, char *desc)
 
 KUNIT_ARRAY_PARAM(krdma_addr_bad, krdma_addr_bad, krdma_addr_bad_desc);
 
-static void bad_address_is_refused_and_result_untouched(struct kunit *test)
+static void parse_addr_invalid_leaves_result(struct kunit *test)
 {
 	const struct krdma_addr_bad *bad = test->param_value;
 	struct sockaddr_storage addr, before;
@@ -95,7 +95,7 @@ static void bad_address_is_refused_and_result_untouched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&addr, &before, sizeof(addr)), 0);
 }
 
-static void scope_can_be_a_number(struct kunit *test)
+static void parse_addr_accepts_numeric_scope(struct kunit *test)
 {
 	struct sockaddr_storage addr;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&addr;
@@ -107,7 +107,7 @@ static void scope_can_be_a_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntohs(in6->sin6_port), 5);
 }
 
-static void scope_can_be_an_interface(struct kunit *test)
+static void parse_addr_accepts_interface_scope(struct kunit *test)
 {
 	struct sockaddr_storage addr;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&addr;
@@ -142,7 +142,7 @@ static void krdma_addr_pair_desc(const struct krdma_addr_pair *pair, char *desc)
 
 KUNIT_ARRAY_PARAM(krdma_addr_pair, krdma_addr_pairs, krdma_addr_pair_desc);
 
-static void hosts_are_compared_without_ports(struct kunit *test)
+static void same_host_ignores_ports(struct kunit *test)
 {
 	const struct krdma_addr_pair *pair = test->param_value;
 	struct sockaddr_storage a, b;
@@ -156,13 +156,13 @@ static void hosts_are_compared_without_ports(struct kunit *test)
 }
 
 static struct kunit_case krdma_addr_cases[] = {
-	KUNIT_CASE_PARAM(good_address_becomes_what_it_says,
+	KUNIT_CASE_PARAM(parse_addr_accepts_valid,
 			 krdma_addr_good_gen_params),
-	KUNIT_CASE_PARAM(bad_address_is_refused_and_result_untouched,
+	KUNIT_CASE_PARAM(parse_addr_invalid_leaves_result,
 			 krdma_addr_bad_gen_params),
-	KUNIT_CASE(scope_can_be_a_number),
-	KUNIT_CASE(scope_can_be_an_interface),
-	KUNIT_CASE_PARAM(hosts_are_compared_without_ports,
+	KUNIT_CASE(parse_addr_accepts_numeric_scope),
+	KUNIT_CASE(parse_addr_accepts_interface_scope),
+	KUNIT_CASE_PARAM(same_host_ignores_ports,
 			 krdma_addr_pair_gen_params),
 	{}
 };

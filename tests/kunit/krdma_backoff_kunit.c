@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long to wait before the next attempt. */
+/* Wait before the next attempt. */
 #include <kunit/test.h>
 
 #include "../../krdma/backoff.c"
@@ -7,13 +7,13 @@
 #define MIN_MS 100
 #define MAX_MS 10000
 
-static void first_wait_is_the_shortest(struct kunit *test)
+static void backoff_first_wait_is_min(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(MIN_MS, MAX_MS, 0), 100U);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(MIN_MS, MAX_MS, 1), 100U);
 }
 
-static void each_failure_doubles_the_wait(struct kunit *test)
+static void backoff_doubles_per_failure(struct kunit *test)
 {
 	static const u32 wanted[] = { 100, 200, 400, 800, 1600, 3200, 6400 };
 	int i;
@@ -23,7 +23,7 @@ static void each_failure_doubles_the_wait(struct kunit *test)
 				wanted[i]);
 }
 
-static void wait_never_exceeds_the_longest(struct kunit *test)
+static void backoff_is_limited_by_max(struct kunit *test)
 {
 	unsigned int failures;
 
@@ -35,13 +35,13 @@ static void wait_never_exceeds_the_longest(struct kunit *test)
 			10000U);
 }
 
-static void equal_limits_give_one_wait(struct kunit *test)
+static void backoff_equal_limits_is_constant(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(7, 7, 1), 7U);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(7, 7, 50), 7U);
 }
 
-static void longest_waits_do_not_overflow(struct kunit *test)
+static void backoff_max_does_not_overflow(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(1, U32_MAX, 32), 1U << 31);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_base(1, U32_MAX, 33), U32_MAX);
@@ -49,14 +49,14 @@ static void longest_waits_do_not_overflow(struct kunit *test)
 			U32_MAX);
 }
 
-static void jitter_is_a_quarter_both_ways(struct kunit *test)
+static void backoff_jitter_is_within_a_quarter(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_backoff_jitter(1000, 0), 750U);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_jitter(1000, U32_MAX), 1250U);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_jitter(1000, U32_MAX / 2), 1000U);
 }
 
-static void jitter_reaches_every_value(struct kunit *test)
+static void backoff_jitter_reaches_every_value(struct kunit *test)
 {
 	unsigned int seen[11] = {};
 	u32 i, ms;
@@ -73,21 +73,21 @@ static void jitter_reaches_every_value(struct kunit *test)
 	}
 }
 
-static void little_times_have_no_jitter(struct kunit *test)
+static void backoff_short_wait_has_no_jitter(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_backoff_jitter(3, 0), 3U);
 	KUNIT_EXPECT_EQ(test, krdma_backoff_jitter(3, U32_MAX), 3U);
 }
 
 static struct kunit_case krdma_backoff_cases[] = {
-	KUNIT_CASE(first_wait_is_the_shortest),
-	KUNIT_CASE(each_failure_doubles_the_wait),
-	KUNIT_CASE(wait_never_exceeds_the_longest),
-	KUNIT_CASE(equal_limits_give_one_wait),
-	KUNIT_CASE(longest_waits_do_not_overflow),
-	KUNIT_CASE(jitter_is_a_quarter_both_ways),
-	KUNIT_CASE(jitter_reaches_every_value),
-	KUNIT_CASE(little_times_have_no_jitter),
+	KUNIT_CASE(backoff_first_wait_is_min),
+	KUNIT_CASE(backoff_doubles_per_failure),
+	KUNIT_CASE(backoff_is_limited_by_max),
+	KUNIT_CASE(backoff_equal_limits_is_constant),
+	KUNIT_CASE(backoff_max_does_not_overflow),
+	KUNIT_CASE(backoff_jitter_is_within_a_quarter),
+	KUNIT_CASE(backoff_jitter_reaches_every_value),
+	KUNIT_CASE(backoff_short_wait_has_no_jitter),
 	{}
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Credit arithmetic, by itself and as two ends that play against each other. */
+/* Credit arithmetic, alone and as a simulation of two ends. */
 #include <kunit/test.h>
 
 #include "../../krdma/credit.c"
@@ -15,7 +15,7 @@ static struct krdma_credit started(u16 depth, u16 peer_depth)
 	return c;
 }
 
-static void nothing_may_be_sent_before_the_peer_said_its_depth(struct kunit *test)
+static void take_before_start_is_refused(struct kunit *test)
 {
 	struct krdma_credit c;
 
@@ -24,7 +24,7 @@ static void nothing_may_be_sent_before_the_peer_said_its_depth(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, krdma_credit_may_send(&c, true));
 }
 
-static void as_many_messages_as_the_peer_is_deep_less_the_reserved_one(struct kunit *test)
+static void take_is_limited_by_peer_depth(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 5);
 	int n;
@@ -34,7 +34,7 @@ static void as_many_messages_as_the_peer_is_deep_less_the_reserved_one(struct ku
 	KUNIT_EXPECT_EQ(test, n, 4);
 }
 
-static void last_credit_is_for_returning_credits(struct kunit *test)
+static void last_credit_is_reserved_for_grants(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 1);
 
@@ -44,7 +44,7 @@ static void last_credit_is_for_returning_credits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, krdma_credit_may_send(&c, true));
 }
 
-static void message_gives_back_all_that_is_owed_once(struct kunit *test)
+static void take_grants_all_owed_credits_once(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -55,7 +55,7 @@ static void message_gives_back_all_that_is_owed_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 0);
 }
 
-static void use_gives_nothing_back(struct kunit *test)
+static void use_grants_no_credits(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	u16 avail = c.avail;
@@ -66,7 +66,7 @@ static void use_gives_nothing_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_take(&c), 1);
 }
 
-static void undo_restores_what_take_took(struct kunit *test)
+static void undo_restores_state_before_take(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH), before;
 	u16 granted;
@@ -79,7 +79,7 @@ static void undo_restores_what_take_took(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.owed, before.owed);
 }
 
-static void undo_keeps_what_was_reposted_meanwhile(struct kunit *test)
+static void undo_keeps_receives_reposted_after_take(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	u16 granted;
@@ -91,7 +91,7 @@ static void undo_keeps_what_was_reposted_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.owed, 2);
 }
 
-static void grant_makes_sending_possible_again(struct kunit *test)
+static void grant_allows_sending(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 2);
 
@@ -101,7 +101,7 @@ static void grant_makes_sending_possible_again(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&c, false));
 }
 
-static void grant_beyond_the_peers_depth_is_a_protocol_error(struct kunit *test)
+static void grant_beyond_peer_depth_is_refused(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 4);
 
@@ -113,7 +113,7 @@ static void grant_beyond_the_peers_depth_is_a_protocol_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_granted(&c, 1), -EPROTO);
 }
 
-static void grant_of_nothing_is_always_fine(struct kunit *test)
+static void grant_of_zero_is_accepted(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, 4);
 
@@ -121,7 +121,7 @@ static void grant_of_nothing_is_always_fine(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.avail, 4);
 }
 
-static void peer_that_sends_without_a_credit_breaks_the_protocol(struct kunit *test)
+static void message_beyond_own_grants_is_refused(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -130,13 +130,13 @@ static void peer_that_sends_without_a_credit_breaks_the_protocol(struct kunit *t
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
 		krdma_credit_reposted(&c, false);
 	}
-	/* There are receives again, but nobody has told the peer. */
+	/* Receives are posted again, and not granted to the peer yet. */
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 	krdma_credit_take(&c);
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
 }
 
-static void credits_of_an_unsent_message_are_not_the_peers(struct kunit *test)
+static void undone_grant_is_not_usable_by_peer(struct kunit *test)
 {
 	struct krdma_credit c = started(1, DEPTH);
 	u16 granted;
@@ -148,7 +148,7 @@ static void credits_of_an_unsent_message_are_not_the_peers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 }
 
-static void half_a_queue_is_worth_a_message_of_its_own(struct kunit *test)
+static void grant_message_is_due_at_half_a_queue(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -160,7 +160,7 @@ static void half_a_queue_is_worth_a_message_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, krdma_credit_should_return(&c));
 }
 
-static void whole_queue_can_be_owed(struct kunit *test)
+static void owed_credits_may_be_a_whole_queue(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -170,7 +170,7 @@ static void whole_queue_can_be_owed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.owed, DEPTH);
 }
 
-static void deepest_queue_does_not_overflow(struct kunit *test)
+static void max_depth_does_not_overflow(struct kunit *test)
 {
 	struct krdma_credit c = started(U16_MAX, U16_MAX);
 	u32 i;
@@ -182,7 +182,7 @@ static void deepest_queue_does_not_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_granted(&c, 1), -EPROTO);
 }
 
-/* One end: its credits, and messages on their way to it. */
+/* One end: its credits, and messages in flight to it. */
 struct krdma_credit_end {
 	struct krdma_credit credit;
 	u16 grants[64];
@@ -203,7 +203,7 @@ static bool krdma_credit_play_send(struct kunit *test,
 	return true;
 }
 
-/* Take all that has arrived, give buffers back, return credits if due. */
+/* Take all messages that have arrived, repost buffers, grant credits if due. */
 static void krdma_credit_play_receive(struct kunit *test,
 				      struct krdma_credit_end *end,
 				      struct krdma_credit_end *peer)
@@ -229,7 +229,7 @@ static void krdma_credit_play_start(struct krdma_credit_end *a,
 	*b = (struct krdma_credit_end){ .credit = started(depth_b, depth_a) };
 }
 
-static void both_ends_flood_and_never_lock_up(struct kunit *test)
+static void flood_of_both_ends_does_not_deadlock(struct kunit *test)
 {
 	struct krdma_credit_end a, b;
 	int depth_a, depth_b, round, sent;
@@ -253,7 +253,7 @@ static void both_ends_flood_and_never_lock_up(struct kunit *test)
 	}
 }
 
-static void one_way_traffic_goes_on_for_ever(struct kunit *test)
+static void one_way_traffic_does_not_stall(struct kunit *test)
 {
 	struct krdma_credit_end a, b;
 	int round, sent = 0;
@@ -268,7 +268,7 @@ static void one_way_traffic_goes_on_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent, 1000);
 }
 
-static void idle_ends_do_not_answer_each_other_for_ever(struct kunit *test)
+static void idle_ends_stop_granting(struct kunit *test)
 {
 	struct krdma_credit_end a, b;
 	int round;
@@ -284,11 +284,11 @@ static void idle_ends_do_not_answer_each_other_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.in_flight + b.in_flight, 0U);
 }
 
-/* An end whose owner keeps what he is lent for a while. */
+/* An end whose owner keeps messages for a while. */
 struct krdma_credit_lender {
 	struct krdma_credit credit;
 	unsigned int lent;
-	/* On their way to it: what each grants, and does it only grant. */
+	/* Messages in flight to it: credits granted, and is that all. */
 	struct {
 		u16 granted;
 		bool quiet;
@@ -313,7 +313,7 @@ static void krdma_credit_lender_return(struct krdma_credit_lender *end,
 		krdma_credit_lender_send(end, peer, true);
 }
 
-/* Take the first that has arrived; a message is kept. */
+/* Take the first message that has arrived, and keep it. */
 static void krdma_credit_lender_take(struct kunit *test,
 				     struct krdma_credit_lender *end,
 				     struct krdma_credit_lender *peer)
@@ -344,7 +344,7 @@ static void krdma_credit_lender_give_back(struct krdma_credit_lender *end,
 	krdma_credit_lender_return(end, peer);
 }
 
-/* One random thing that can happen to @end. */
+/* One random action of @end. */
 static void krdma_credit_lender_step(struct kunit *test,
 				     struct krdma_credit_lender *end,
 				     struct krdma_credit_lender *peer,
@@ -358,7 +358,7 @@ static void krdma_credit_lender_step(struct kunit *test,
 		krdma_credit_lender_give_back(end, peer);
 }
 
-/* Nobody sends or gives back any more: the two become quiet, and soon. */
+/* Without new messages and returns, both ends soon stop granting. */
 static void krdma_credit_lender_settle(struct kunit *test,
 				       struct krdma_credit_lender *a,
 				       struct krdma_credit_lender *b)
@@ -374,7 +374,7 @@ static void krdma_credit_lender_settle(struct kunit *test,
 	}
 }
 
-/* Whatever happened, who gives back everything lets the other one send. */
+/* An end that returns all messages lets the other end send. */
 static void krdma_credit_lender_empty(struct kunit *test,
 				      struct krdma_credit_lender *a,
 				      struct krdma_credit_lender *b)
@@ -390,7 +390,7 @@ static void krdma_credit_lender_empty(struct kunit *test,
 	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&b->credit, false));
 }
 
-static void lenders_neither_stop_nor_answer_for_ever(struct kunit *test)
+static void lenders_reach_idle_and_can_send(struct kunit *test)
 {
 	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
 							 GFP_KERNEL);
@@ -414,7 +414,7 @@ static void lenders_neither_stop_nor_answer_for_ever(struct kunit *test)
 	}
 }
 
-/* @quiet writes of @from, each of which a message of @to may answer. */
+/* @quiet writes of @from, each of which may cause a message of @to. */
 static void krdma_credit_lender_write(struct kunit *test,
 				      struct krdma_credit_lender *from,
 				      struct krdma_credit_lender *to,
@@ -431,7 +431,7 @@ static void krdma_credit_lender_write(struct kunit *test,
 	}
 }
 
-/* @to keeps each message. Return: the number of messages that it could get. */
+/* @to keeps all messages. Return: number of messages that it got. */
 static unsigned int krdma_credit_lender_fill(struct kunit *test,
 					     struct krdma_credit_lender *from,
 					     struct krdma_credit_lender *to)
@@ -441,7 +441,7 @@ static unsigned int krdma_credit_lender_fill(struct kunit *test,
 	return to->lent;
 }
 
-static void owner_that_leaves_three_receives_gets_every_message(struct kunit *test)
+static void three_free_receives_do_not_block_sender(struct kunit *test)
 {
 	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
 							 GFP_KERNEL);
@@ -469,8 +469,10 @@ static void owner_that_leaves_three_receives_gets_every_message(struct kunit *te
 	}
 }
 
-/* A peer that has lent all but three of eight gets its credits back. */
-static void lent_receives_do_not_stop_the_sender(struct kunit *test)
+/*
+ * A peer that keeps all messages except three of eight gets its credits back.
+ */
+static void lent_receives_return_credits(struct kunit *test)
 {
 	struct krdma_credit c = started(8, 8);
 	int i;
@@ -484,7 +486,7 @@ static void lent_receives_do_not_stop_the_sender(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, krdma_credit_should_return(&c));
 }
 
-static void message_without_a_credit_is_a_protocol_error(struct kunit *test)
+static void message_without_credit_is_refused(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -498,7 +500,7 @@ static void message_without_a_credit_is_a_protocol_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
 }
 
-static void credits_that_were_not_sent_do_not_count(struct kunit *test)
+static void unsent_grants_are_not_counted(struct kunit *test)
 {
 	struct krdma_credit c = started(DEPTH, DEPTH);
 	int i;
@@ -512,29 +514,29 @@ static void credits_that_were_not_sent_do_not_count(struct kunit *test)
 }
 
 static struct kunit_case krdma_credit_cases[] = {
-	KUNIT_CASE(nothing_may_be_sent_before_the_peer_said_its_depth),
-	KUNIT_CASE(as_many_messages_as_the_peer_is_deep_less_the_reserved_one),
-	KUNIT_CASE(last_credit_is_for_returning_credits),
-	KUNIT_CASE(message_gives_back_all_that_is_owed_once),
-	KUNIT_CASE(use_gives_nothing_back),
-	KUNIT_CASE(undo_restores_what_take_took),
-	KUNIT_CASE(undo_keeps_what_was_reposted_meanwhile),
-	KUNIT_CASE(grant_makes_sending_possible_again),
-	KUNIT_CASE(grant_beyond_the_peers_depth_is_a_protocol_error),
-	KUNIT_CASE(grant_of_nothing_is_always_fine),
-	KUNIT_CASE(peer_that_sends_without_a_credit_breaks_the_protocol),
-	KUNIT_CASE(credits_of_an_unsent_message_are_not_the_peers),
-	KUNIT_CASE(half_a_queue_is_worth_a_message_of_its_own),
-	KUNIT_CASE(whole_queue_can_be_owed),
-	KUNIT_CASE(deepest_queue_does_not_overflow),
-	KUNIT_CASE(message_without_a_credit_is_a_protocol_error),
-	KUNIT_CASE(lenders_neither_stop_nor_answer_for_ever),
-	KUNIT_CASE(owner_that_leaves_three_receives_gets_every_message),
-	KUNIT_CASE(lent_receives_do_not_stop_the_sender),
-	KUNIT_CASE(credits_that_were_not_sent_do_not_count),
-	KUNIT_CASE(both_ends_flood_and_never_lock_up),
-	KUNIT_CASE(one_way_traffic_goes_on_for_ever),
-	KUNIT_CASE(idle_ends_do_not_answer_each_other_for_ever),
+	KUNIT_CASE(take_before_start_is_refused),
+	KUNIT_CASE(take_is_limited_by_peer_depth),
+	KUNIT_CASE(last_credit_is_reserved_for_grants),
+	KUNIT_CASE(take_grants_all_owed_credits_once),
+	KUNIT_CASE(use_grants_no_credits),
+	KUNIT_CASE(undo_restores_state_before_take),
+	KUNIT_CASE(undo_keeps_receives_reposted_after_take),
+	KUNIT_CASE(grant_allows_sending),
+	KUNIT_CASE(grant_beyond_peer_depth_is_refused),
+	KUNIT_CASE(grant_of_zero_is_accepted),
+	KUNIT_CASE(message_beyond_own_grants_is_refused),
+	KUNIT_CASE(undone_grant_is_not_usable_by_peer),
+	KUNIT_CASE(grant_message_is_due_at_half_a_queue),
+	KUNIT_CASE(owed_credits_may_be_a_whole_queue),
+	KUNIT_CASE(max_depth_does_not_overflow),
+	KUNIT_CASE(message_without_credit_is_refused),
+	KUNIT_CASE(lenders_reach_idle_and_can_send),
+	KUNIT_CASE(three_free_receives_do_not_block_sender),
+	KUNIT_CASE(lent_receives_return_credits),
+	KUNIT_CASE(unsent_grants_are_not_counted),
+	KUNIT_CASE(flood_of_both_ends_does_not_deadlock),
+	KUNIT_CASE(one_way_traffic_does_not_stall),
+	KUNIT_CASE(idle_ends_stop_granting),
 	{}
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The RDMA CM and ib_client of krdma_device_fake.h: one device, and listeners that
- * are found by their port. Events come from a workqueue, one at a time, under the
+ * The RDMA CM and ib_client of krdma_device_fake.h: one device, and listeners,
+ * identified by their port. Events come from a workqueue, one at a time, under
+ * the
  * handler mutex of their cm_id as with the real CM.
  */
 #define KRDMA_DEVICE_FAKE_ITSELF
@@ -68,7 +69,7 @@ struct rdma_cm_id *fake_create_id(struct net *net, rdma_cm_event_handler handler
 	return &fid->id;
 }
 
-/* On return no handler of it runs or will. */
+/* After the return no handler of @id runs. */
 void fake_destroy_id(struct rdma_cm_id *id)
 {
 	struct fake_id *fid = fake_id(id), *peer;
@@ -213,7 +214,7 @@ static struct fake_id *fake_find_listener(const struct rdma_cm_id *id)
 	return NULL;
 }
 
-/* Both refer to each other until they are destroyed. */
+/* Both hold references to each other until they are destroyed. */
 static void fake_pair(struct fake_id *a, struct fake_id *b)
 {
 	kref_get(&a->ref);
@@ -243,7 +244,7 @@ static int fake_request(struct fake_id *listener, struct fake_id *fid,
 	id->route.addr.src_addr = fid->id.route.addr.src_addr;
 	id->route.addr.dst_addr = fid->id.route.addr.dst_addr;
 	e->request = fake_id(id);
-	/* Seen from the other end. */
+	/* As the other end sees them. */
 	e->event.param.conn.responder_resources = param->initiator_depth;
 	e->event.param.conn.initiator_depth = param->responder_resources;
 	fake_pair(fid, e->request);
@@ -265,7 +266,7 @@ int fake_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	return ret;
 }
 
-/* The reference is put by the caller. */
+/* The caller puts the reference. */
 static struct fake_id *fake_get_peer(struct rdma_cm_id *id)
 {
 	struct fake_id *peer;
@@ -322,7 +323,7 @@ const void *fake_reject_data(struct rdma_cm_event *event, u8 *len)
 	return *len ? event->param.conn.private_data : NULL;
 }
 
-/* For what needs no more. */
+/* For calls that have no effect here. */
 int fake_done(struct rdma_cm_id *id)
 {
 	return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The device of krdma_device_fake.h: DMA mappings, MRs, and QPs whose work
- * requests move bytes between the memory of two ends.
+ * requests transfer bytes between the memory of two ends.
  *
  * One worker executes the work requests of all QPs in order. It reads and writes
- * memory by DMA addresses only: of a local piece, or of an MR's page entries with
+ * memory by DMA addresses only: those of a local piece, or of an MR's page
+ * entries with
  * the offset of its iova, as adapters do.
  */
 #define KRDMA_DEVICE_FAKE_ITSELF
@@ -102,7 +103,7 @@ static struct fake_mapping *fake_find(u64 dma, size_t size)
 	return NULL;
 }
 
-/* Whole pages begin at a page, shorter pieces in the middle of one. */
+/* Whole pages are page aligned, shorter pieces begin inside a page. */
 static u64 fake_alloc_slots(size_t size)
 {
 	u32 n = DIV_ROUND_UP(size, FAKE_SLOT), pos = 0;
@@ -126,7 +127,7 @@ static void fake_free_slots(u64 dma, size_t size)
 {
 	u32 n = DIV_ROUND_UP(size, FAKE_SLOT);
 
-	/* Stale bytes must not look like data. */
+	/* Overwrite stale bytes, so that they differ from data. */
 	memset((void *)(uintptr_t)dma, 0x5a, n * FAKE_SLOT);
 	bitmap_clear(fake->slots, (dma - (uintptr_t)fake->arena) / FAKE_SLOT, n);
 }
@@ -252,7 +253,7 @@ void fake_sync(u64 dma, size_t size, enum dma_data_direction dir, bool for_cpu)
 	spin_unlock_irqrestore(&fake->lock, flags);
 }
 
-/* The device reads or writes. */
+/* Access by the device. */
 static bool fake_access(u64 dma, void *buf, u32 len, bool write)
 {
 	struct fake_mapping *map = fake_find(dma, len);
@@ -270,7 +271,7 @@ static bool fake_access(u64 dma, void *buf, u32 len, bool write)
 	return true;
 }
 
-/* A mutex in a completion would be "scheduling while atomic" now and then only. */
+/* Detect a mutex in a completion always, not only when it sleeps. */
 void fake_mutex_lock(struct mutex *mutex)
 {
 	if (in_interrupt() || irqs_disabled())
@@ -290,7 +291,7 @@ static struct fake_mr *fake_find_mr(u32 key)
 	return NULL;
 }
 
-/* An adapter that does not know a page size takes one that it knows. */
+/* Return the page size that the adapter uses for @asked. */
 static u32 fake_page_size(u32 asked)
 {
 	u64 sizes = fake->ibdev.attrs.page_size_cap;
@@ -332,7 +333,7 @@ static bool fake_key_move(const struct fake_qp *qp, u32 key, u64 addr, void *buf
 	return fake_mr_move(mr, addr, buf, len, write);
 }
 
-/* @want bytes between @buf and the pieces of @wqe. */
+/* Transfer @want bytes between @buf and the pieces of @wqe. */
 static bool fake_sges_move(const struct fake_wqe *wqe, void *buf, u32 want,
 			   bool write)
 {
@@ -399,7 +400,7 @@ static bool fake_invalidate(u32 key, bool may_be_invalid)
 	return true;
 }
 
-/* The peer's receive that a message or immediate data takes. */
+/* Complete the peer's receive for a message or immediate data. */
 static enum ib_wc_status fake_deliver(struct fake_wqe *wqe, u32 len)
 {
 	struct fake_qp *peer = wqe->qp->peer;
@@ -558,7 +559,7 @@ static void fake_work(struct work_struct *work)
 		cond_resched();
 }
 
-/* Completions that were held back come now. */
+/* Deliver the completions that were held back. */
 void fake_release_recvs(void)
 {
 	struct fake_wqe *wqe, *next;
@@ -909,7 +910,7 @@ static int fake_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 {
 	struct fake_mr *mr = container_of(ibmr, struct fake_mr, ibmr);
 
-	/* Adapters use the list until the key is invalid. */
+	/* The adapter uses the list until the key is invalid. */
 	if (mr->valid)
 		fake->faults++;
 	mr->n = 0;
@@ -989,7 +990,7 @@ static void fake_free(struct fake *f)
 }
 
 /**
- * fake_create - make the device
+ * fake_create - create the device
  *
  * Return: the device in @fake, or NULL; fake_destroy() frees it.
  */

@@ -5,19 +5,20 @@
  * Every file of krdma is compiled once more with this header in front of it, see
  * Kbuild. Verbs go through the RDMA core of the kernel to the device of
  * krdma_device_fake.c. The DMA API, and the calls of the RDMA CM and of ib_client,
- * are replaced by macros: so this runs on kernels without an IOMMU or swiotlb, and
- * needs no network.
+ * are replaced by macros, so that this runs on kernels without an IOMMU or
+ * swiotlb, and without a network.
  *
  * Memory that is mapped is copied into an arena, as swiotlb does without
  * min_align_mask: a mapping shorter than a page always has another offset in the
- * page than the memory. The device sees the arena only, and bytes move between the
- * arena and the memory only where the DMA API says so. A wrong offset, a wrong
- * direction or a missing sync therefore shows as wrong data or as a fault.
+ * page than the memory. The device accesses the arena only, and bytes are
+ * copied between the arena and the memory only by calls of the DMA API. So a
+ * wrong offset, a wrong direction or a missing sync causes wrong data or a
+ * fault.
  */
 #ifndef KRDMA_DEVICE_FAKE_H
 #define KRDMA_DEVICE_FAKE_H
 
-/* As the files of krdma define it, if they do. */
+/* The definition of the files of krdma. */
 #ifndef KRDMA_DEVICE_FAKE_ITSELF
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #endif
@@ -31,7 +32,7 @@
 
 /**
  * struct fake - the device
- * @ibdev: as krdma sees it; its attributes may be set before a connection is made
+ * @ibdev: RDMA device; its attributes may be set before a connection is made
  * @copies: memory is copied when it is mapped and synced
  * @max_map: longest mapping in bytes
  * @max_inline: most inline data of a QP in bytes

@@ -3,8 +3,8 @@
  * Regions, requests, messages and long messages of krdma on a device with real DMA
  * rules and with limits that no software device has, see krdma_device_fake.h.
  *
- * Each case makes its own connections. Afterwards nothing may be mapped, and the
- * device must have seen no fault.
+ * Each case makes its own connections. Afterwards no memory may be mapped, and
+ * the device must have counted no fault.
  */
 #include <kunit/test.h>
 #include <linux/in.h>
@@ -21,13 +21,14 @@
 
 #define WAIT_MS 5000
 #define PORT 7000
-/* More than there are receives. */
+/* More messages than receives. */
 #define MESSAGES 64
 
 /*
- * Two ends of a connection, and what was told of them. The server is of @domain.
- * @ops are the client's, NULL: client_ops. @loans are messages that the client has
- * not given back.
+ * Two ends of a connection, and the results of their callbacks. The server is
+ * in
+ * @domain. @ops are those of the client, NULL: client_ops. @loans are messages that
+ * the client has not returned.
  */
 struct ends {
 	struct krdma_domain *domain;
@@ -45,7 +46,7 @@ struct ends {
 static struct ends ends;
 static struct ends others;
 
-/* Not of the linear map, on most architectures. */
+/* Memory outside the linear map, on most architectures. */
 static u8 static_bytes[8];
 
 static void client_connected(struct krdma_cb *cb, int error)
@@ -234,7 +235,7 @@ static struct krdma_remote *learn(struct kunit *test,
 	return remote;
 }
 
-/* A client moves @len bytes between @buf and the region of a server. */
+/* The client transfers @len bytes between @buf and a region of the server. */
 static int move_by(struct kunit *test, struct krdma_cb *client,
 		   enum krdma_opcode opcode, void *buf, u32 len,
 		   const struct krdma_remote *remote, u64 offset)
@@ -262,7 +263,7 @@ static void connect_or_fail(struct kunit *test, u32 flags)
 
 #define MEMORY_PAGES 70
 
-/* Pages that are not contiguous for the device, and their memory. */
+/* Memory whose pages are not contiguous for the device. */
 static u8 *make_memory(struct kunit *test, struct page **pages)
 {
 	u8 *memory = vzalloc(MEMORY_PAGES * PAGE_SIZE);
@@ -274,7 +275,7 @@ static u8 *make_memory(struct kunit *test, struct page **pages)
 	return memory;
 }
 
-/* A region of the server's at @first in @memory: written and read by the client. */
+/* The client writes and reads a region of the server at @first. */
 static void write_and_read(struct kunit *test, u32 first, u32 len)
 {
 	struct page *pages[MEMORY_PAGES];
@@ -307,7 +308,7 @@ static void write_and_read(struct kunit *test, u32 first, u32 len)
 	vfree(memory);
 }
 
-static void short_region_has_the_offset_of_its_copy(struct kunit *test)
+static void short_region_uses_offset_of_bounce_buffer(struct kunit *test)
 {
 	connect_or_fail(test, 0);
 	write_and_read(test, 256, 64);
@@ -323,7 +324,7 @@ static void region_within_pages_has_no_gap(struct kunit *test)
 	write_and_read(test, 2100, 2 * PAGE_SIZE);
 }
 
-static void region_of_several_mrs_is_moved_whole(struct kunit *test)
+static void region_of_several_mrs_transfers_all_bytes(struct kunit *test)
 {
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, 0);
@@ -331,7 +332,7 @@ static void region_of_several_mrs_is_moved_whole(struct kunit *test)
 	write_and_read(test, 0, 64 * PAGE_SIZE);
 }
 
-static void page_size_is_one_that_the_device_knows(struct kunit *test)
+static void page_size_is_supported_by_device(struct kunit *test)
 {
 	fake->ibdev.attrs.page_size_cap = SZ_2K | SZ_2M;
 	connect_or_fail(test, 0);
@@ -339,7 +340,7 @@ static void page_size_is_one_that_the_device_knows(struct kunit *test)
 	write_and_read(test, 100, 5 * PAGE_SIZE + 10);
 }
 
-static void coherent_memory_needs_no_sync(struct kunit *test)
+static void coherent_region_needs_no_sync(struct kunit *test)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
 
@@ -353,7 +354,7 @@ static void coherent_memory_needs_no_sync(struct kunit *test)
 
 /* ---- directions ---- */
 
-static void memory_that_is_only_read_stays_the_owners(struct kunit *test)
+static void read_only_region_is_not_written_back(struct kunit *test)
 {
 	u8 *memory = vzalloc(3 * PAGE_SIZE);
 	struct krdma_region *region;
@@ -369,7 +370,7 @@ static void memory_that_is_only_read_stays_the_owners(struct kunit *test)
 	vfree(memory);
 }
 
-static void memory_that_would_be_copied_is_refused_untouched(struct kunit *test)
+static void bounced_memory_is_refused_unchanged(struct kunit *test)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
 	struct page *pages[MEMORY_PAGES];
@@ -390,7 +391,7 @@ static void memory_that_would_be_copied_is_refused_untouched(struct kunit *test)
 	vfree(memory);
 }
 
-static void sync_leaves_what_is_beside_it(struct kunit *test)
+static void sync_leaves_neighbouring_bytes(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -417,14 +418,14 @@ static void sync_leaves_what_is_beside_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory[10], 1);
 	KUNIT_EXPECT_EQ(test, memory[20], 7);
 	KUNIT_EXPECT_EQ(test, memory[30], 8);
-	/* Beyond its end, and of no region at all. */
+	/* Ranges beyond the end of the region. */
 	krdma_region_sync_for_cpu(region, 2 * PAGE_SIZE, 1);
 	krdma_region_sync_for_cpu(region, ~0ULL, 2);
 	krdma_remote_free(remote);
 	krdma_region_put(region);
 }
 
-static void shown_set_keeps_what_the_peer_wrote(struct kunit *test)
+static void shown_set_keeps_bytes_of_peer(struct kunit *test)
 {
 	u8 buf[8] = "peerpeer", got[8] = {};
 
@@ -438,7 +439,7 @@ static void shown_set_keeps_what_the_peer_wrote(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(got, "ownownow", 8), 0);
 }
 
-/* One end writes the shown buffer of the other one, and reads it. */
+/* One end writes and reads the shown buffer of the other end. */
 static void move_shown(struct kunit *test, struct krdma_cb *from,
 		       struct krdma_cb *to)
 {
@@ -457,16 +458,19 @@ static void move_shown(struct kunit *test, struct krdma_cb *from,
 	vfree(buf);
 }
 
-static void shown_buffers_are_moved_whole(struct kunit *test)
+static void shown_buffer_transfers_all_bytes(struct kunit *test)
 {
-	/* Smaller than the staging region. */
+	/* An MR is smaller than the staging region. */
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, KRDMA_RW);
 	move_shown(test, ends.client, ends.server);
 }
 
-/* The staging region of one end has two MRs, the other's shown buffer has one. */
-static void work_request_stays_in_an_mr_of_the_staging_region(struct kunit *test)
+/*
+ * The staging region of one end has two MRs, the shown buffer of the other has
+ * one.
+ */
+static void work_request_stays_within_staging_mr(struct kunit *test)
 {
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	fake->grows_after = 2;
@@ -475,8 +479,8 @@ static void work_request_stays_in_an_mr_of_the_staging_region(struct kunit *test
 	move_shown(test, ends.server, ends.client);
 }
 
-/* The client READs into a region; done() looks at it at once. */
-static void completion_may_sync_and_look(struct kunit *test)
+/* The client READs into a region; done() checks the data at once. */
+static void completion_callback_may_sync_region(struct kunit *test)
 {
 	struct krdma_region *region, *sink;
 	struct krdma_remote *remote;
@@ -509,7 +513,7 @@ static void completion_may_sync_and_look(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void request_against_the_direction_is_refused(struct kunit *test)
+static void request_against_dma_direction_is_refused(struct kunit *test)
 {
 	struct krdma_region *region, *readable;
 	struct krdma_remote *remote;
@@ -565,7 +569,7 @@ static void memory_of_a_pci_device_is_refused(struct kunit *test)
 	__free_page(page);
 }
 
-static void long_memory_is_mapped_in_pieces(struct kunit *test)
+static void long_linear_memory_is_mapped_in_pieces(struct kunit *test)
 {
 	u32 len = 5 * SZ_16K + 100;
 	u8 *buf = kmalloc(len, GFP_KERNEL);
@@ -592,7 +596,7 @@ static void long_memory_is_mapped_in_pieces(struct kunit *test)
 	kfree(buf);
 }
 
-static void long_entries_are_mapped_in_pieces(struct kunit *test)
+static void long_sg_entry_is_mapped_in_pieces(struct kunit *test)
 {
 	u32 len = 3 * SZ_16K, i;
 	u8 *buf = kmalloc(len, GFP_KERNEL);
@@ -673,7 +677,7 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	KUNIT_ASSERT_NOT_NULL(test, sent);
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	fill(sent + skip, len, seed);
-	/* The peer's worker takes or pulls it meanwhile. */
+	/* The worker of the peer receives or pulls it. */
 	KUNIT_EXPECT_EQ(test, krdma_send_timeout(from, sent + skip, len, 0), 0);
 	KUNIT_EXPECT_EQ(test, krdma_receive_len(to, got, len, WAIT_MS),
 			(int)len);
@@ -682,7 +686,7 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	vfree(got);
 }
 
-/* Alone, in parts, and read by the peer. */
+/* Messages in one part, in several parts, and pulled by the peer. */
 static void exchange_all(struct kunit *test)
 {
 	static const u32 lens[] = { 0, 60, 4000, 20000, 100001 };
@@ -701,7 +705,7 @@ static void messages_of_any_length_arrive(struct kunit *test)
 	exchange_all(test);
 }
 
-static void messages_arrive_on_a_small_device(struct kunit *test)
+static void messages_arrive_on_device_with_small_limits(struct kunit *test)
 {
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 4;
 	fake->ibdev.attrs.max_send_sge = 2;
@@ -713,7 +717,7 @@ static void messages_arrive_on_a_small_device(struct kunit *test)
 	exchange_all(test);
 }
 
-static void messages_arrive_with_keys_of_iwarp(struct kunit *test)
+static void messages_arrive_with_iwarp_keys(struct kunit *test)
 {
 	fake->ibdev.port_data[1].immutable.core_cap_flags =
 		RDMA_CORE_CAP_PROT_IWARP;
@@ -727,7 +731,7 @@ static void device_with_one_sge_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
 }
 
-static void device_that_reads_into_no_sge_is_refused(struct kunit *test)
+static void device_without_read_sge_is_refused(struct kunit *test)
 {
 	fake->ibdev.attrs.max_sge_rd = 0;
 	KUNIT_EXPECT_NE(test, connect_within(0, 300), 0);
@@ -745,8 +749,8 @@ static u64 count_of(struct krdma_cb *cb, u32 counter)
 	return count;
 }
 
-/* siw forgets a READ whose answer is an error: its owner is told at the end. */
-static void read_without_completion_counts_as_failed(struct kunit *test)
+/* siw never completes a READ with an error response: it fails at the end. */
+static void read_without_completion_fails_at_end(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -811,10 +815,10 @@ static struct krdma_region *invalidated(struct kunit *test)
 }
 
 /*
- * The first region's message was given back, and its receive has the last one's
- * message when the first region is put.
+ * The message of the first region was returned, and its receive has the message
+ * of the last region when the first region is put.
  */
-static void putting_a_region_forgets_it_in_its_message_only(struct kunit *test)
+static void region_put_clears_own_message_only(struct kunit *test)
 {
 	struct krdma_region *regions[MESSAGES];
 	struct krdma_loan *loan;
@@ -841,10 +845,10 @@ static void putting_a_region_forgets_it_in_its_message_only(struct kunit *test)
 }
 
 /*
- * The peer's message has made the key invalid, and its completion is still to
- * come, when the owner revokes the region.
+ * The owner revokes the region after the peer's message has invalidated the
+ * key, and before the completion of that message.
  */
-static void revoking_a_key_that_the_peer_took_is_no_error(struct kunit *test)
+static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -870,8 +874,8 @@ static void revoking_a_key_that_the_peer_took_is_no_error(struct kunit *test)
 	exchange(test, ends.server, ends.client, 0, 100, 9);
 }
 
-/* The key of the second region has the adapter's part of the first one's. */
-static void region_with_the_index_of_a_revoked_one_can_be_given_up(struct kunit *test)
+/* The keys of both regions have the same index in the adapter. */
+static void region_put_with_reused_index_succeeds(struct kunit *test)
 {
 	const u32 access = KRDMA_REMOTE_READ | KRDMA_REMOTE_INVALIDATE;
 	struct krdma_region *first, *second;
@@ -901,7 +905,7 @@ static void region_with_the_index_of_a_revoked_one_can_be_given_up(struct kunit 
 }
 
 /* Memory of krdma_region_alloc() is mapped in whole pages, so it has one MR. */
-static void own_memory_is_one_mr(struct kunit *test)
+static void region_alloc_uses_one_mr(struct kunit *test)
 {
 	struct krdma_region *region;
 
@@ -915,8 +919,8 @@ static void own_memory_is_one_mr(struct kunit *test)
 	krdma_region_put(region);
 }
 
-/* A key that a peer cannot guess from those of other connections. */
-static void first_keys_differ(struct kunit *test)
+/* A peer cannot guess a key from those of other connections. */
+static void first_keys_of_connections_differ(struct kunit *test)
 {
 	struct krdma_region *regions[8];
 	u8 desc[32], first = 0;
@@ -947,7 +951,7 @@ static void connect_others(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, connect_ends(&others, 0, WAIT_MS), 0);
 }
 
-/* Both servers are of one domain, or each of its own. */
+/* Both servers are in one domain, or each in its own. */
 static void connect_both(struct kunit *test, bool one)
 {
 	ends.domain = krdma_domain_create("ends");
@@ -969,7 +973,7 @@ static struct krdma_region *share(struct kunit *test)
 	return region;
 }
 
-/* @client writes a pattern of that seed to the whole region, and reads it. */
+/* @client writes the pattern of @seed to the whole region, and reads it. */
 static void use_shared(struct kunit *test, struct krdma_cb *client,
 		       struct krdma_region *region,
 		       const struct krdma_remote *remote, u32 seed)
@@ -1022,7 +1026,7 @@ static void domain_region_is_registered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
 }
 
-/* Also when none is left for a while. */
+/* Also when the domain has no connection for a while. */
 static void domain_region_outlives_its_connection(struct kunit *test)
 {
 	struct krdma_region *region;
@@ -1041,7 +1045,7 @@ static void domain_region_outlives_its_connection(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void domain_region_is_source_and_sink_of_all(struct kunit *test)
+static void domain_region_is_local_on_all_connections(struct kunit *test)
 {
 	struct krdma_region *region, *target;
 	struct krdma_remote *remote;
@@ -1068,7 +1072,7 @@ static void domain_region_is_source_and_sink_of_all(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void key_is_refused_in_another_domain(struct kunit *test)
+static void domain_key_is_refused_in_another_domain(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -1090,7 +1094,7 @@ static void key_is_refused_in_another_domain(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void other_connection_registers_if_the_first_fails(struct kunit *test)
+static void domain_region_registers_on_second_connection(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -1106,7 +1110,7 @@ static void other_connection_registers_if_the_first_fails(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void refused_registration_ends_one_connection(struct kunit *test)
+static void failed_registration_ends_one_connection(struct kunit *test)
 {
 	struct krdma_region *region;
 	unsigned int mapped;
@@ -1122,7 +1126,7 @@ static void refused_registration_ends_one_connection(struct kunit *test)
 	KUNIT_EXPECT_LE(test, fake->mapped, mapped);
 }
 
-static void revoked_key_is_refused_on_all_connections(struct kunit *test)
+static void revoked_domain_key_is_refused_everywhere(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
@@ -1141,7 +1145,7 @@ static void revoked_key_is_refused_on_all_connections(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void removal_unregisters_regions_of_domains(struct kunit *test)
+static void device_removal_unregisters_domain_regions(struct kunit *test)
 {
 	struct krdma_region *region, *second;
 
@@ -1178,42 +1182,42 @@ static void region_without_a_domain_is_refused(struct kunit *test)
 }
 
 static struct kunit_case device_cases[] = {
-	KUNIT_CASE(short_region_has_the_offset_of_its_copy),
+	KUNIT_CASE(short_region_uses_offset_of_bounce_buffer),
 	KUNIT_CASE(region_within_pages_has_no_gap),
-	KUNIT_CASE(region_of_several_mrs_is_moved_whole),
-	KUNIT_CASE(page_size_is_one_that_the_device_knows),
-	KUNIT_CASE(coherent_memory_needs_no_sync),
-	KUNIT_CASE(memory_that_is_only_read_stays_the_owners),
-	KUNIT_CASE(memory_that_would_be_copied_is_refused_untouched),
-	KUNIT_CASE(sync_leaves_what_is_beside_it),
-	KUNIT_CASE(shown_set_keeps_what_the_peer_wrote),
-	KUNIT_CASE(shown_buffers_are_moved_whole),
-	KUNIT_CASE(work_request_stays_in_an_mr_of_the_staging_region),
-	KUNIT_CASE(completion_may_sync_and_look),
-	KUNIT_CASE(request_against_the_direction_is_refused),
-	KUNIT_CASE(long_memory_is_mapped_in_pieces),
-	KUNIT_CASE(long_entries_are_mapped_in_pieces),
+	KUNIT_CASE(region_of_several_mrs_transfers_all_bytes),
+	KUNIT_CASE(page_size_is_supported_by_device),
+	KUNIT_CASE(coherent_region_needs_no_sync),
+	KUNIT_CASE(read_only_region_is_not_written_back),
+	KUNIT_CASE(bounced_memory_is_refused_unchanged),
+	KUNIT_CASE(sync_leaves_neighbouring_bytes),
+	KUNIT_CASE(shown_set_keeps_bytes_of_peer),
+	KUNIT_CASE(shown_buffer_transfers_all_bytes),
+	KUNIT_CASE(work_request_stays_within_staging_mr),
+	KUNIT_CASE(completion_callback_may_sync_region),
+	KUNIT_CASE(request_against_dma_direction_is_refused),
+	KUNIT_CASE(long_linear_memory_is_mapped_in_pieces),
+	KUNIT_CASE(long_sg_entry_is_mapped_in_pieces),
 	KUNIT_CASE(memory_without_pages_is_refused),
 	KUNIT_CASE(memory_of_a_pci_device_is_refused),
 	KUNIT_CASE(messages_of_any_length_arrive),
-	KUNIT_CASE(messages_arrive_on_a_small_device),
-	KUNIT_CASE(messages_arrive_with_keys_of_iwarp),
+	KUNIT_CASE(messages_arrive_on_device_with_small_limits),
+	KUNIT_CASE(messages_arrive_with_iwarp_keys),
 	KUNIT_CASE(device_with_one_sge_is_refused),
-	KUNIT_CASE(device_that_reads_into_no_sge_is_refused),
-	KUNIT_CASE(read_without_completion_counts_as_failed),
-	KUNIT_CASE(putting_a_region_forgets_it_in_its_message_only),
-	KUNIT_CASE(revoking_a_key_that_the_peer_took_is_no_error),
-	KUNIT_CASE(region_with_the_index_of_a_revoked_one_can_be_given_up),
-	KUNIT_CASE(own_memory_is_one_mr),
-	KUNIT_CASE(first_keys_differ),
+	KUNIT_CASE(device_without_read_sge_is_refused),
+	KUNIT_CASE(read_without_completion_fails_at_end),
+	KUNIT_CASE(region_put_clears_own_message_only),
+	KUNIT_CASE(revoke_after_peer_invalidate_succeeds),
+	KUNIT_CASE(region_put_with_reused_index_succeeds),
+	KUNIT_CASE(region_alloc_uses_one_mr),
+	KUNIT_CASE(first_keys_of_connections_differ),
 	KUNIT_CASE(domain_region_is_registered_once),
 	KUNIT_CASE(domain_region_outlives_its_connection),
-	KUNIT_CASE(domain_region_is_source_and_sink_of_all),
-	KUNIT_CASE(key_is_refused_in_another_domain),
-	KUNIT_CASE(other_connection_registers_if_the_first_fails),
-	KUNIT_CASE(refused_registration_ends_one_connection),
-	KUNIT_CASE(revoked_key_is_refused_on_all_connections),
-	KUNIT_CASE(removal_unregisters_regions_of_domains),
+	KUNIT_CASE(domain_region_is_local_on_all_connections),
+	KUNIT_CASE(domain_key_is_refused_in_another_domain),
+	KUNIT_CASE(domain_region_registers_on_second_connection),
+	KUNIT_CASE(failed_registration_ends_one_connection),
+	KUNIT_CASE(revoked_domain_key_is_refused_everywhere),
+	KUNIT_CASE(device_removal_unregisters_domain_regions),
 	KUNIT_CASE(region_without_a_domain_is_refused),
 	{}
 };

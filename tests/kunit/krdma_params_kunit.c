@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters of a connection: what zero means, and what is out of range. */
+/* Parameters of a connection: defaults, and limits. */
 #include <kunit/test.h>
 
-/* The file under test has its own. */
+/* The file under test defines its own. */
 #undef pr_fmt
 #include "../../krdma/params.c"
 
@@ -13,7 +13,7 @@ static int krdma_params_try(const struct krdma_params *user)
 	return krdma_params_set(&p, user);
 }
 
-static void no_parameters_mean_the_documented_defaults(struct kunit *test)
+static void null_params_are_documented_defaults(struct kunit *test)
 {
 	struct krdma_params p;
 
@@ -35,7 +35,7 @@ static void no_parameters_mean_the_documented_defaults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.spin_us, 0U);
 }
 
-static void default_retry_count_is_never_for_ever(struct kunit *test)
+static void default_retry_count_is_finite(struct kunit *test)
 {
 	struct krdma_params p;
 
@@ -44,7 +44,7 @@ static void default_retry_count_is_never_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rnr_retry_count, 6);
 }
 
-static void zeroed_struct_means_the_same_as_none(struct kunit *test)
+static void zeroed_params_equal_null(struct kunit *test)
 {
 	struct krdma_params user = { .size = sizeof(user) }, p, none;
 
@@ -53,7 +53,7 @@ static void zeroed_struct_means_the_same_as_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&p, &none, sizeof(p)), 0);
 }
 
-static void krdma_zero_means_really_zero(struct kunit *test)
+static void krdma_zero_sets_zero(struct kunit *test)
 {
 	struct krdma_params user = {
 		.size = sizeof(user),
@@ -66,14 +66,14 @@ static void krdma_zero_means_really_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.initiator_depth, 0);
 }
 
-static void bulk_under_way_depends_on_the_keepalive(struct kunit *test)
+static void bulk_limit_depends_on_keepalive(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(5000), 20480000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1000), 4096000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(257), 257U * 4096);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(255), 1U << 20);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1), 1U << 20);
-	/* The peer may ask all the same, and sooner. */
+	/* The peer may probe, and at a shorter interval. */
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(3600 * 1000), 20480000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(KRDMA_NEVER), 20480000U);
 }
@@ -92,13 +92,13 @@ static int ack_timeout(u8 value, bool roce)
 	return timeout;
 }
 
-static void default_ack_timeout_is_for_roce_only(struct kunit *test)
+static void default_ack_timeout_applies_to_roce_only(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ack_timeout(0, true), 17);
 	KUNIT_EXPECT_EQ(test, ack_timeout(0, false), -1);
 }
 
-static void explicit_ack_timeout_is_for_every_transport(struct kunit *test)
+static void explicit_ack_timeout_applies_to_all_transports(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ack_timeout(20, true), 20);
 	KUNIT_EXPECT_EQ(test, ack_timeout(20, false), 20);
@@ -106,13 +106,13 @@ static void explicit_ack_timeout_is_for_every_transport(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ack_timeout(KRDMA_ZERO, false), 0);
 }
 
-/* The struct of a later version: a member that this one does not know. */
+/* The struct of a later version, with an unknown member. */
 struct newer_params {
 	struct krdma_params known;
 	u64 unknown;
 };
 
-static void larger_struct_is_taken_if_the_rest_is_zero(struct kunit *test)
+static void larger_struct_with_zero_rest_is_accepted(struct kunit *test)
 {
 	struct newer_params newer = {
 		.known.size = sizeof(newer),
@@ -125,7 +125,7 @@ static void larger_struct_is_taken_if_the_rest_is_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.size, sizeof(p));
 }
 
-static void larger_struct_with_an_unknown_wish_is_refused(struct kunit *test)
+static void larger_struct_with_unknown_value_is_refused(struct kunit *test)
 {
 	struct newer_params newer = {
 		.known.size = sizeof(newer),
@@ -145,7 +145,7 @@ struct grown {
 
 #define GROWN_MIN offsetofend(struct grown, first)
 
-static void members_that_a_smaller_struct_lacks_are_zero(struct kunit *test)
+static void members_missing_in_smaller_struct_are_zero(struct kunit *test)
 {
 	struct grown from = {
 		.size = offsetofend(struct grown, second),
@@ -161,7 +161,7 @@ static void members_that_a_smaller_struct_lacks_are_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to.third, 0U);
 }
 
-static void size_that_no_version_had_is_refused(struct kunit *test)
+static void unknown_struct_size_is_refused(struct kunit *test)
 {
 	static const size_t sizes[] = {
 		0, 1, sizeof(size_t), GROWN_MIN - 1, 4097, SIZE_MAX,
@@ -182,7 +182,7 @@ static void size_that_no_version_had_is_refused(struct kunit *test)
 	}
 }
 
-static void result_ends_where_the_callers_struct_ends(struct kunit *test)
+static void result_ends_with_callers_struct(struct kunit *test)
 {
 	struct grown from = {
 		.size = sizeof(from), .first = 1, .second = 2, .third = 3,
@@ -194,7 +194,7 @@ static void result_ends_where_the_callers_struct_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to.third, 9U);
 }
 
-static void result_of_a_larger_struct_is_zero_behind_what_is_known(struct kunit *test)
+static void larger_result_is_zero_behind_known_members(struct kunit *test)
 {
 	struct grown from = {
 		.size = offsetofend(struct grown, second), .first = 1, .second = 2,
@@ -205,7 +205,7 @@ static void result_of_a_larger_struct_is_zero_behind_what_is_known(struct kunit 
 	KUNIT_EXPECT_EQ(test, to.third, 0U);
 }
 
-static void pointers_of_the_user_are_dropped(struct kunit *test)
+static void user_pointers_are_cleared(struct kunit *test)
 {
 	static const u8 data[4];
 	struct krdma_params p = {
@@ -224,7 +224,7 @@ static void pointers_of_the_user_are_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.private_data_len, 0);
 }
 
-static void values_of_the_user_are_kept(struct kunit *test)
+static void user_values_are_kept(struct kunit *test)
 {
 	struct krdma_params user = {
 		.size = sizeof(user),
@@ -245,7 +245,7 @@ static void values_of_the_user_are_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.mr_pool, KRDMA_NEVER);
 }
 
-static void raw_mode_repeats_for_ever_by_default(struct kunit *test)
+static void raw_mode_default_retries_are_unlimited(struct kunit *test)
 {
 	struct krdma_params user = { .size = sizeof(user), .flags = KRDMA_RAW }, p;
 
@@ -324,8 +324,8 @@ static const struct krdma_params_case refused[] = {
 	{ "inline in message mode", { GOOD, .max_inline = 1 } },
 	{ "raw inline", { GOOD, .flags = KRDMA_RAW, .max_inline = 4097 } },
 	{ "poll context", { GOOD, .poll = KRDMA_POLL_DIRECT + 1 } },
-	{ "nobody polls in message mode", { GOOD, .poll = KRDMA_POLL_DIRECT } },
-	{ "nobody polls a shared queue",
+	{ "direct polling of messages", { GOOD, .poll = KRDMA_POLL_DIRECT } },
+	{ "direct polling of a shared queue",
 	  { GOOD, .flags = KRDMA_RAW | KRDMA_SHARED_CQ,
 	    .poll = KRDMA_POLL_DIRECT } },
 	{ "shared receives on a shared queue",
@@ -348,7 +348,7 @@ static const struct krdma_params_case refused[] = {
 	{ "buffers too large", { GOOD, .buf_size = 65537 } },
 	{ "messages too long", { GOOD, .max_msg = (1U << 30) + 1 } },
 	{ "too many MRs kept", { GOOD, .mr_pool = 1025 } },
-	{ "nearly no MRs kept", { GOOD, .mr_pool = KRDMA_NEVER - 1 } },
+	{ "pool of KRDMA_NEVER - 1", { GOOD, .mr_pool = KRDMA_NEVER - 1 } },
 };
 
 static void krdma_params_case_desc(const struct krdma_params_case *c, char *desc)
@@ -366,22 +366,22 @@ static void value_out_of_range_is_refused(struct kunit *test)
 }
 
 static const struct krdma_params_case taken[] = {
-	{ "as much private data as may be",
+	{ "the maximum of private data",
 	  { GOOD, .private_data = some_bytes, .private_data_len = 32 } },
-	{ "as much raw private data as may be",
+	{ "the maximum of raw private data",
 	  { GOOD, .flags = KRDMA_RAW, .private_data = some_bytes,
 	    .private_data_len = 56 } },
 	{ "an hour", { GOOD, .connect_timeout_ms = 3600000 } },
 	{ "callbacks in message mode", { GOOD, .ops = &no_ops } },
 	{ "raw with callbacks", { GOOD, .flags = KRDMA_RAW, .ops = &some_ops } },
-	{ "raw that polls itself",
+	{ "raw with direct polling",
 	  { GOOD, .flags = KRDMA_RAW, .poll = KRDMA_POLL_DIRECT } },
 	{ "raw with one receive", { GOOD, .flags = KRDMA_RAW, .recv_depth = 1 } },
 	{ "smallest message mode", { GOOD, .recv_depth = 4, .buf_size = 256 } },
 	{ "shown buffer", { GOOD, .flags = KRDMA_RW } },
 	{ "any signal ends a wait", { GOOD, .flags = KRDMA_INTERRUPTIBLE } },
 	{ "no device yet", { GOOD, .flags = KRDMA_LISTEN_WAIT } },
-	{ "as many MRs kept as may be", { GOOD, .mr_pool = 1024 } },
+	{ "the maximum of MRs kept", { GOOD, .mr_pool = 1024 } },
 	{ "no MRs kept", { GOOD, .mr_pool = KRDMA_NEVER } },
 	{ "shared queue", { GOOD, .flags = KRDMA_SHARED_CQ } },
 	{ "raw with a shared queue",
@@ -401,7 +401,7 @@ static const struct krdma_params_case taken[] = {
 
 KUNIT_ARRAY_PARAM(taken, taken, krdma_params_case_desc);
 
-static void value_at_the_limit_is_taken(struct kunit *test)
+static void value_at_limit_is_accepted(struct kunit *test)
 {
 	const struct krdma_params_case *c = test->param_value;
 
@@ -409,24 +409,24 @@ static void value_at_the_limit_is_taken(struct kunit *test)
 }
 
 static struct kunit_case krdma_params_cases[] = {
-	KUNIT_CASE(no_parameters_mean_the_documented_defaults),
-	KUNIT_CASE(default_retry_count_is_never_for_ever),
-	KUNIT_CASE(zeroed_struct_means_the_same_as_none),
-	KUNIT_CASE(krdma_zero_means_really_zero),
-	KUNIT_CASE(bulk_under_way_depends_on_the_keepalive),
-	KUNIT_CASE(default_ack_timeout_is_for_roce_only),
-	KUNIT_CASE(explicit_ack_timeout_is_for_every_transport),
-	KUNIT_CASE(larger_struct_is_taken_if_the_rest_is_zero),
-	KUNIT_CASE(larger_struct_with_an_unknown_wish_is_refused),
-	KUNIT_CASE(members_that_a_smaller_struct_lacks_are_zero),
-	KUNIT_CASE(size_that_no_version_had_is_refused),
-	KUNIT_CASE(result_ends_where_the_callers_struct_ends),
-	KUNIT_CASE(result_of_a_larger_struct_is_zero_behind_what_is_known),
-	KUNIT_CASE(pointers_of_the_user_are_dropped),
-	KUNIT_CASE(values_of_the_user_are_kept),
-	KUNIT_CASE(raw_mode_repeats_for_ever_by_default),
+	KUNIT_CASE(null_params_are_documented_defaults),
+	KUNIT_CASE(default_retry_count_is_finite),
+	KUNIT_CASE(zeroed_params_equal_null),
+	KUNIT_CASE(krdma_zero_sets_zero),
+	KUNIT_CASE(bulk_limit_depends_on_keepalive),
+	KUNIT_CASE(default_ack_timeout_applies_to_roce_only),
+	KUNIT_CASE(explicit_ack_timeout_applies_to_all_transports),
+	KUNIT_CASE(larger_struct_with_zero_rest_is_accepted),
+	KUNIT_CASE(larger_struct_with_unknown_value_is_refused),
+	KUNIT_CASE(members_missing_in_smaller_struct_are_zero),
+	KUNIT_CASE(unknown_struct_size_is_refused),
+	KUNIT_CASE(result_ends_with_callers_struct),
+	KUNIT_CASE(larger_result_is_zero_behind_known_members),
+	KUNIT_CASE(user_pointers_are_cleared),
+	KUNIT_CASE(user_values_are_kept),
+	KUNIT_CASE(raw_mode_default_retries_are_unlimited),
 	KUNIT_CASE_PARAM(value_out_of_range_is_refused, refused_gen_params),
-	KUNIT_CASE_PARAM(value_at_the_limit_is_taken, taken_gen_params),
+	KUNIT_CASE_PARAM(value_at_limit_is_accepted, taken_gen_params),
 	{}
 };
 

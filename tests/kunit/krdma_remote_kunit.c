@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer's memory as the peer describes it: what is taken in is what stands
- * there, and nonsense is nothing. The description is byte for byte as long as it
- * says, so that KASAN sees who reads behind it.
+ * Descriptions of the peer's memory: valid ones are imported with their
+ * segments, invalid ones are refused. The memory of a description has exactly
+ * its length, so that KASAN detects reads behind it.
  */
 #include <kunit/test.h>
 
@@ -39,7 +39,7 @@ static struct krdma_remote *import(struct kunit *test,
 
 	remote = krdma_remote_import(desc, len);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
-	/* The peer's bytes must not matter any more. */
+	/* The import must not use the bytes of the peer any more. */
 	memset(desc, 0xee, len);
 	return remote;
 }
@@ -59,7 +59,7 @@ static const struct krdma_seg some_segs[] = {
 	{ .addr = 0x300004, .rkey = 13, .len = 8192 },
 };
 
-static void what_is_described_is_taken_in(struct kunit *test)
+static void import_returns_described_segments(struct kunit *test)
 {
 	struct krdma_remote *remote = import(test, some_segs,
 					     ARRAY_SIZE(some_segs));
@@ -72,7 +72,7 @@ static void what_is_described_is_taken_in(struct kunit *test)
 }
 
 /* 1024 segments of nearly 4 GiB: the sum has more than 32 bits. */
-static void the_most_that_may_be_described(struct kunit *test)
+static void import_accepts_max_segments(struct kunit *test)
 {
 	struct krdma_remote *remote;
 	struct krdma_seg *segs;
@@ -98,7 +98,7 @@ static void the_most_that_may_be_described(struct kunit *test)
 	krdma_remote_free(remote);
 }
 
-static void memory_may_end_where_addresses_do(struct kunit *test)
+static void import_accepts_segment_up_to_last_address(struct kunit *test)
 {
 	static const struct krdma_seg last = {
 		.addr = U64_MAX - 4096, .rkey = 1, .len = 4096,
@@ -109,7 +109,7 @@ static void memory_may_end_where_addresses_do(struct kunit *test)
 	krdma_remote_free(remote);
 }
 
-static void other_lengths_than_said_are_nonsense(struct kunit *test)
+static void import_refuses_other_length(struct kunit *test)
 {
 	size_t len, short_of;
 	u8 *desc = describe(test, some_segs, ARRAY_SIZE(some_segs), &len);
@@ -127,7 +127,7 @@ static void other_lengths_than_said_are_nonsense(struct kunit *test)
 	expect_nonsense(test, part, len + 1);
 }
 
-static void numbers_of_segments_that_cannot_be(struct kunit *test)
+static void import_refuses_invalid_segment_count(struct kunit *test)
 {
 	static const u32 counts[] = {
 		0, 2, 4, KRDMA_WIRE_SEGS_MAX + 1, 0x10000003, U32_MAX,
@@ -142,8 +142,8 @@ static void numbers_of_segments_that_cannot_be(struct kunit *test)
 	}
 }
 
-/* As many as it says, and they are there: only the limit speaks against it. */
-static void one_segment_more_than_may_be(struct kunit *test)
+/* The description is consistent, and exceeds only the limit. */
+static void import_refuses_one_segment_above_max(struct kunit *test)
 {
 	struct krdma_seg *segs;
 	void *desc;
@@ -159,7 +159,7 @@ static void one_segment_more_than_may_be(struct kunit *test)
 	expect_nonsense(test, desc, len);
 }
 
-static void segments_that_cannot_be(struct kunit *test)
+static void import_refuses_invalid_segment(struct kunit *test)
 {
 	static const struct krdma_seg wrong[] = {
 		{ .addr = 0x1000, .rkey = 1, .len = 0 },
@@ -182,7 +182,7 @@ static void segments_that_cannot_be(struct kunit *test)
 	}
 }
 
-static void sums_that_are_wrong(struct kunit *test)
+static void import_refuses_wrong_total_length(struct kunit *test)
 {
 	static const u64 sums[] = { 0, 12288, 12290, 12289 + BIT_ULL(32), U64_MAX };
 	size_t len;
@@ -195,8 +195,8 @@ static void sums_that_are_wrong(struct kunit *test)
 	}
 }
 
-/* What counts is the address there, and not the offset. */
-static void atomics_want_addresses_that_are_aligned(struct kunit *test)
+/* The remote address must be aligned, not the offset. */
+static void atomic_alignment_is_of_remote_address(struct kunit *test)
 {
 	struct krdma_remote *remote = import(test, some_segs,
 					     ARRAY_SIZE(some_segs));
@@ -205,7 +205,7 @@ static void atomics_want_addresses_that_are_aligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4));
 	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4088));
 	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4095));
-	/* The second segment is a byte, which is at an aligned address. */
+	/* The second segment is one byte at an aligned address. */
 	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4096));
 	KUNIT_EXPECT_FALSE(test, krdma_remote_is_aligned(remote, 4097));
 	KUNIT_EXPECT_TRUE(test, krdma_remote_is_aligned(remote, 4101));
@@ -214,22 +214,22 @@ static void atomics_want_addresses_that_are_aligned(struct kunit *test)
 	krdma_remote_free(remote);
 }
 
-static void nothing_can_be_freed(struct kunit *test)
+static void remote_free_accepts_null(struct kunit *test)
 {
 	krdma_remote_free(NULL);
 }
 
 static struct kunit_case krdma_remote_cases[] = {
-	KUNIT_CASE(what_is_described_is_taken_in),
-	KUNIT_CASE(the_most_that_may_be_described),
-	KUNIT_CASE(memory_may_end_where_addresses_do),
-	KUNIT_CASE(other_lengths_than_said_are_nonsense),
-	KUNIT_CASE(numbers_of_segments_that_cannot_be),
-	KUNIT_CASE(one_segment_more_than_may_be),
-	KUNIT_CASE(segments_that_cannot_be),
-	KUNIT_CASE(sums_that_are_wrong),
-	KUNIT_CASE(atomics_want_addresses_that_are_aligned),
-	KUNIT_CASE(nothing_can_be_freed),
+	KUNIT_CASE(import_returns_described_segments),
+	KUNIT_CASE(import_accepts_max_segments),
+	KUNIT_CASE(import_accepts_segment_up_to_last_address),
+	KUNIT_CASE(import_refuses_other_length),
+	KUNIT_CASE(import_refuses_invalid_segment_count),
+	KUNIT_CASE(import_refuses_one_segment_above_max),
+	KUNIT_CASE(import_refuses_invalid_segment),
+	KUNIT_CASE(import_refuses_wrong_total_length),
+	KUNIT_CASE(atomic_alignment_is_of_remote_address),
+	KUNIT_CASE(remote_free_accepts_null),
 	{}
 };
 

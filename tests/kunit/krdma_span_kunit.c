@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Cutting a request into work requests: nothing lost, nothing twice, no border crossed. */
+/*
+ * Split a request into work requests: each byte once, and no boundary crossed.
+ */
 #include <kunit/test.h>
 
 #include "../../krdma/span.c"
@@ -7,7 +9,7 @@
 #define MAX_WRS 64
 #define MAX_SGES 8
 
-/* What was cut. */
+/* Resulting work requests. */
 struct krdma_cut {
 	struct ib_sge sges[MAX_SGES];
 	u32 n;
@@ -16,7 +18,7 @@ struct krdma_cut {
 	u32 rkey;
 };
 
-/* Too much for a stack; tests run one after the other. */
+/* Too large for the stack; tests run one after the other. */
 static struct krdma_cut cuts[MAX_WRS];
 
 static u32 cut_all(const struct ib_sge *sges,
@@ -62,7 +64,7 @@ static const struct krdma_seg segs[] = {
 	{ .addr = 0x200000, .rkey = 13, .len = 4096 },
 };
 
-static void linear_memory_is_one_work_request(struct kunit *test)
+static void span_of_linear_memory_is_one_wr(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(one_piece, one_seg, 5, 10000, 1), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 1U);
@@ -73,7 +75,7 @@ static void linear_memory_is_one_work_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cuts[0].sges[0].lkey, 1U);
 }
 
-static void remote_border_is_never_crossed(struct kunit *test)
+static void span_wr_stays_within_remote_segment(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(one_piece, segs, 4000, 10000, 4), 3U);
 	KUNIT_EXPECT_EQ(test, cuts[0].raddr, 4000ULL);
@@ -86,14 +88,14 @@ static void remote_border_is_never_crossed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cuts[2].rkey, 13U);
 }
 
-static void offset_at_a_border_begins_with_the_next_segment(struct kunit *test)
+static void span_at_segment_end_begins_with_next(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(one_piece, segs, 4096, 8192, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].raddr, 0x100000ULL);
 	KUNIT_EXPECT_EQ(test, cuts[0].rkey, 12U);
 }
 
-static void work_request_has_no_more_pieces_than_allowed(struct kunit *test)
+static void span_wr_is_limited_by_max_sge(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(pieces, one_seg, 0, 10000, 3), 2U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 3U);
@@ -103,7 +105,7 @@ static void work_request_has_no_more_pieces_than_allowed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cuts[1].sges[0].lkey, 4U);
 }
 
-static void message_has_nothing_remote(struct kunit *test)
+static void span_of_message_has_no_remote_segment(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 10000, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 4U);
@@ -111,21 +113,21 @@ static void message_has_nothing_remote(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cuts[0].rkey, 0U);
 }
 
-static void nothing_is_one_empty_work_request(struct kunit *test)
+static void span_of_zero_bytes_is_one_empty_wr(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 0, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 0U);
 	KUNIT_EXPECT_EQ(test, krdma_span_count(pieces, NULL, 0, 0, 4), 1U);
 }
 
-static void less_than_all_pieces_may_be_used(struct kunit *test)
+static void span_may_use_part_of_pieces(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cut_all(pieces, NULL, 0, 150, 4), 1U);
 	KUNIT_EXPECT_EQ(test, cuts[0].n, 2U);
 	KUNIT_EXPECT_EQ(test, cuts[0].sges[1].length, 50U);
 }
 
-/* Local and remote byte of each byte, for every way to cut. */
+/* Check the local and remote address of each byte. */
 static void check_every_byte(struct kunit *test, u64 offset, u32 len, u32 max)
 {
 	u32 n = cut_all(pieces, segs, offset, len, max), i, k, at = 0;
@@ -156,7 +158,7 @@ static void check_every_byte(struct kunit *test, u64 offset, u32 len, u32 max)
 	KUNIT_EXPECT_EQ(test, at, len);
 }
 
-static void every_byte_goes_where_it_belongs(struct kunit *test)
+static void span_maps_every_byte_once(struct kunit *test)
 {
 	static const u64 offsets[] = { 0, 1, 4000, 4095, 4096, 4097, 6384 };
 	static const u32 lens[] = { 1, 96, 100, 101, 4096, 4196, 8292, 10000 };
@@ -169,14 +171,14 @@ static void every_byte_goes_where_it_belongs(struct kunit *test)
 }
 
 static struct kunit_case krdma_span_cases[] = {
-	KUNIT_CASE(linear_memory_is_one_work_request),
-	KUNIT_CASE(remote_border_is_never_crossed),
-	KUNIT_CASE(offset_at_a_border_begins_with_the_next_segment),
-	KUNIT_CASE(work_request_has_no_more_pieces_than_allowed),
-	KUNIT_CASE(message_has_nothing_remote),
-	KUNIT_CASE(nothing_is_one_empty_work_request),
-	KUNIT_CASE(less_than_all_pieces_may_be_used),
-	KUNIT_CASE(every_byte_goes_where_it_belongs),
+	KUNIT_CASE(span_of_linear_memory_is_one_wr),
+	KUNIT_CASE(span_wr_stays_within_remote_segment),
+	KUNIT_CASE(span_at_segment_end_begins_with_next),
+	KUNIT_CASE(span_wr_is_limited_by_max_sge),
+	KUNIT_CASE(span_of_message_has_no_remote_segment),
+	KUNIT_CASE(span_of_zero_bytes_is_one_empty_wr),
+	KUNIT_CASE(span_may_use_part_of_pieces),
+	KUNIT_CASE(span_maps_every_byte_once),
 	{}
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How long to look before sleeping. */
+/* Time to poll before sleeping. */
 #include <kunit/test.h>
 
 #include "../../krdma/spin.c"
 
 #define MAX_US 50
 
-/* A wait that is over after so many microseconds; how long it looked. */
+/* A wait that ends after @us. Return: time of polling, in us. */
 static u32 wait_of(struct krdma_spin *spin, u32 max_us, u32 us)
 {
 	u32 budget_us = krdma_spin_begin(spin, max_us);
@@ -16,7 +16,7 @@ static u32 wait_of(struct krdma_spin *spin, u32 max_us, u32 us)
 	return min(budget_us, us);
 }
 
-static void nobody_looks_who_was_not_told_to(struct kunit *test)
+static void spin_without_limit_does_not_poll(struct kunit *test)
 {
 	struct krdma_spin spin = {};
 
@@ -24,14 +24,14 @@ static void nobody_looks_who_was_not_told_to(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_spin_begin(&spin, 0), 0U);
 }
 
-static void first_look_takes_the_whole_time(struct kunit *test)
+static void spin_first_poll_uses_full_limit(struct kunit *test)
 {
 	struct krdma_spin spin = {};
 
 	KUNIT_EXPECT_EQ(test, krdma_spin_begin(&spin, MAX_US), 50U);
 }
 
-static void look_that_pays_is_never_cut(struct kunit *test)
+static void spin_success_is_not_cut(struct kunit *test)
 {
 	struct krdma_spin spin = {};
 	int i;
@@ -40,7 +40,7 @@ static void look_that_pays_is_never_cut(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, wait_of(&spin, MAX_US, 50), 50U);
 }
 
-static void each_look_in_vain_halves_the_next(struct kunit *test)
+static void spin_failure_halves_next_poll(struct kunit *test)
 {
 	static const u32 wanted[] = { 50, 25, 12, 6, 3, 1, 0 };
 	struct krdma_spin spin = {};
@@ -50,7 +50,7 @@ static void each_look_in_vain_halves_the_next(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wait_of(&spin, MAX_US, 100), wanted[i]);
 }
 
-static void look_that_pays_doubles_the_next_up_to_the_limit(struct kunit *test)
+static void spin_success_doubles_next_poll_up_to_limit(struct kunit *test)
 {
 	static const u32 wanted[] = { 6, 12, 24, 48, 50, 50 };
 	struct krdma_spin spin = { .budget_us = 6 };
@@ -64,7 +64,7 @@ static void look_that_pays_doubles_the_next_up_to_the_limit(struct kunit *test)
 	}
 }
 
-static void what_is_slow_sleeps_at_once_for_a_while(struct kunit *test)
+static void spin_slow_waits_skip_polls(struct kunit *test)
 {
 	struct krdma_spin spin = { .budget_us = 1 };
 	int i;
@@ -75,7 +75,7 @@ static void what_is_slow_sleeps_at_once_for_a_while(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait_of(&spin, MAX_US, 100), 50U);
 }
 
-static void what_becomes_fast_is_found_again(struct kunit *test)
+static void spin_fast_waits_resume_polls(struct kunit *test)
 {
 	struct krdma_spin spin = {};
 	int i;
@@ -88,7 +88,7 @@ static void what_becomes_fast_is_found_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wait_of(&spin, MAX_US, 40), 40U);
 }
 
-static void looking_in_vain_costs_a_thirtieth_at_most(struct kunit *test)
+static void spin_failures_cost_at_most_a_thirtieth(struct kunit *test)
 {
 	struct krdma_spin spin = {};
 	u32 i, max_us, sum;
@@ -102,7 +102,7 @@ static void looking_in_vain_costs_a_thirtieth_at_most(struct kunit *test)
 	}
 }
 
-static void shorter_limit_holds_at_once(struct kunit *test)
+static void spin_lower_limit_applies_at_once(struct kunit *test)
 {
 	struct krdma_spin spin = { .budget_us = 1000 };
 
@@ -110,15 +110,15 @@ static void shorter_limit_holds_at_once(struct kunit *test)
 }
 
 static struct kunit_case krdma_spin_cases[] = {
-	KUNIT_CASE(nobody_looks_who_was_not_told_to),
-	KUNIT_CASE(first_look_takes_the_whole_time),
-	KUNIT_CASE(look_that_pays_is_never_cut),
-	KUNIT_CASE(each_look_in_vain_halves_the_next),
-	KUNIT_CASE(look_that_pays_doubles_the_next_up_to_the_limit),
-	KUNIT_CASE(what_is_slow_sleeps_at_once_for_a_while),
-	KUNIT_CASE(what_becomes_fast_is_found_again),
-	KUNIT_CASE(looking_in_vain_costs_a_thirtieth_at_most),
-	KUNIT_CASE(shorter_limit_holds_at_once),
+	KUNIT_CASE(spin_without_limit_does_not_poll),
+	KUNIT_CASE(spin_first_poll_uses_full_limit),
+	KUNIT_CASE(spin_success_is_not_cut),
+	KUNIT_CASE(spin_failure_halves_next_poll),
+	KUNIT_CASE(spin_success_doubles_next_poll_up_to_limit),
+	KUNIT_CASE(spin_slow_waits_skip_polls),
+	KUNIT_CASE(spin_fast_waits_resume_polls),
+	KUNIT_CASE(spin_failures_cost_at_most_a_thirtieth),
+	KUNIT_CASE(spin_lower_limit_applies_at_once),
 	{}
 };
 

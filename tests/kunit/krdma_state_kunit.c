@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which state may follow which: all pairs, against the moves written down here. */
+/* State transitions: all pairs of states are compared with the tables here. */
 #include <kunit/test.h>
 
 #include "../../krdma/state.c"
@@ -10,17 +10,17 @@ struct krdma_state_move {
 };
 
 static const struct krdma_state_move krdma_conn_moves[] = {
-	/* the client's way */
+	/* the client */
 	{ KRDMA_NEW, KRDMA_RESOLVING_ADDR },
 	{ KRDMA_RESOLVING_ADDR, KRDMA_RESOLVING_ROUTE },
 	{ KRDMA_RESOLVING_ROUTE, KRDMA_ROUTED },
 	{ KRDMA_ROUTED, KRDMA_READY },
-	/* the server's way */
+	/* the server */
 	{ KRDMA_REQUESTED, KRDMA_READY },
 	/* both */
 	{ KRDMA_READY, KRDMA_CONNECTING },
 	{ KRDMA_CONNECTING, KRDMA_ESTABLISHED },
-	/* the end, from anywhere */
+	/* closing, from any state */
 	{ KRDMA_NEW, KRDMA_CLOSING },
 	{ KRDMA_RESOLVING_ADDR, KRDMA_CLOSING },
 	{ KRDMA_RESOLVING_ROUTE, KRDMA_CLOSING },
@@ -65,25 +65,25 @@ static void krdma_state_check_role(struct kunit *test, enum krdma_role role,
 					    krdma_state_name(to));
 }
 
-static void client_moves_as_documented_and_no_other_way(struct kunit *test)
+static void client_transitions_match_table(struct kunit *test)
 {
 	krdma_state_check_role(test, KRDMA_CLIENT_CONN, krdma_conn_moves,
 			       ARRAY_SIZE(krdma_conn_moves));
 }
 
-static void accepted_moves_as_documented_and_no_other_way(struct kunit *test)
+static void acceptor_transitions_match_table(struct kunit *test)
 {
 	krdma_state_check_role(test, KRDMA_ACCEPT_CONN, krdma_conn_moves,
 			       ARRAY_SIZE(krdma_conn_moves));
 }
 
-static void listener_moves_as_documented_and_no_other_way(struct kunit *test)
+static void listener_transitions_match_table(struct kunit *test)
 {
 	krdma_state_check_role(test, KRDMA_LISTEN_CONN, krdma_listener_moves,
 			       ARRAY_SIZE(krdma_listener_moves));
 }
 
-static void nothing_follows_closed(struct kunit *test)
+static void closed_has_no_transition(struct kunit *test)
 {
 	int role, to;
 
@@ -93,7 +93,7 @@ static void nothing_follows_closed(struct kunit *test)
 					   krdma_state_may_move(role, KRDMA_CLOSED, to));
 }
 
-static void number_that_is_no_state_never_moves(struct kunit *test)
+static void invalid_state_has_no_transition(struct kunit *test)
 {
 	int state;
 
@@ -107,7 +107,7 @@ static void number_that_is_no_state_never_moves(struct kunit *test)
 	}
 }
 
-static void every_state_has_a_name_of_its_own(struct kunit *test)
+static void state_names_differ(struct kunit *test)
 {
 	int a, b;
 
@@ -120,20 +120,20 @@ static void every_state_has_a_name_of_its_own(struct kunit *test)
 	}
 }
 
-static void number_that_is_no_state_is_named_so(struct kunit *test)
+static void invalid_state_has_fallback_name(struct kunit *test)
 {
 	KUNIT_EXPECT_STREQ(test, krdma_state_name(KRDMA_STATES), "?");
 	KUNIT_EXPECT_STREQ(test, krdma_state_name(-1), "?");
 }
 
 static struct kunit_case krdma_state_cases[] = {
-	KUNIT_CASE(client_moves_as_documented_and_no_other_way),
-	KUNIT_CASE(accepted_moves_as_documented_and_no_other_way),
-	KUNIT_CASE(listener_moves_as_documented_and_no_other_way),
-	KUNIT_CASE(nothing_follows_closed),
-	KUNIT_CASE(number_that_is_no_state_never_moves),
-	KUNIT_CASE(every_state_has_a_name_of_its_own),
-	KUNIT_CASE(number_that_is_no_state_is_named_so),
+	KUNIT_CASE(client_transitions_match_table),
+	KUNIT_CASE(acceptor_transitions_match_table),
+	KUNIT_CASE(listener_transitions_match_table),
+	KUNIT_CASE(closed_has_no_transition),
+	KUNIT_CASE(invalid_state_has_no_transition),
+	KUNIT_CASE(state_names_differ),
+	KUNIT_CASE(invalid_state_has_fallback_name),
 	{}
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes on the wire: exact layout, round trips, and each field wrong in turn.
+ * Bytes on the wire: exact layout, round trips, and an invalid value of each
+ * field.
  *
- * A broken message is a good one with some bytes overwritten, so that what is
- * wrong with it is that and nothing else.
+ * An invalid message is a valid one with some bytes overwritten, so that it is
+ * invalid in one way only.
  */
 #include <kunit/test.h>
 
@@ -13,12 +14,12 @@
 #define MAX_MSG 100000
 
 /**
- * struct krdma_wire_case - a change to a good message, and what it leads to
- * @name: what is wrong, or still right
- * @offset: of the first byte that is overwritten
- * @size: how many are, 0 … 8
- * @value: with what, little endian
- * @len: length of the message, 0: that of the good one
+ * struct krdma_wire_case - a change of a valid message, and the expected result
+ * @name: name of the change
+ * @offset: offset of the first overwritten byte
+ * @size: number of overwritten bytes, 0 … 8
+ * @value: their new value, little endian
+ * @len: length of the message, 0: that of the valid one
  * @expected: 0 or -errno
  */
 struct krdma_wire_case {
@@ -61,7 +62,7 @@ static const u8 good_hello_bytes[] = {
 	0x90, 0x78, 0x56, 0, 0x02, 0x01, 0, 0, 0x0d, 0xf0, 0xfe, 0xca,
 };
 
-static void hello_has_the_documented_bytes(struct kunit *test)
+static void hello_encodes_documented_bytes(struct kunit *test)
 {
 	struct krdma_wire_hello wire;
 
@@ -70,7 +71,7 @@ static void hello_has_the_documented_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&wire, good_hello_bytes, sizeof(wire)), 0);
 }
 
-static void hello_survives_encoding_and_decoding(struct kunit *test)
+static void hello_round_trip_is_equal(struct kunit *test)
 {
 	u8 bytes[sizeof(good_hello_bytes) + KRDMA_WIRE_USER_MAX] = {};
 	struct krdma_hello hello = {};
@@ -100,8 +101,8 @@ static const struct krdma_wire_case hello_cases[] = {
 	{ "magic, last byte", 3, 1, 'A', 0, -EPROTO },
 	{ "magic in the other byte order", 0, 4, 0x6b646d61, 0, -EPROTO },
 	{ "version too old", 4, 2, 0x0000, 0, -EPROTONOSUPPORT },
-	{ "newer version that still speaks ours", 4, 2, 0x0109, 0, 0 },
-	{ "newer version that does not", 4, 2, 0x0209, 0, -EPROTONOSUPPORT },
+	{ "newer version, accepts ours", 4, 2, 0x0109, 0, 0 },
+	{ "newer version, refuses ours", 4, 2, 0x0209, 0, -EPROTONOSUPPORT },
 	{ "oldest version above the newest", 4, 2, 0x0201, 0, -EPROTO },
 	{ "message mode", 6, 1, 0, 0, 0 },
 	{ "unknown mode", 6, 1, 2, 0, -EPROTO },
@@ -127,7 +128,7 @@ static const struct krdma_wire_case hello_cases[] = {
 
 KUNIT_ARRAY_PARAM(hello, hello_cases, krdma_wire_case_desc);
 
-static void hello_is_judged_by_each_field(struct kunit *test)
+static void hello_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	struct krdma_hello hello = { .session = 1 };
@@ -143,7 +144,7 @@ static void hello_is_judged_by_each_field(struct kunit *test)
 }
 
 /**
- * struct krdma_wire_port - what the upper bits of the features say
+ * struct krdma_wire_port - an interface in the upper bits of the features
  * @bits: features on the wire
  * @features: decoded feature bits
  * @gid: decoded GID type
@@ -168,7 +169,7 @@ static const struct krdma_wire_port ports[] = {
 	{ 0xffff, 0x07ff, 3, 0 },
 };
 
-static void hello_describes_the_interface_in_the_upper_features(struct kunit *test)
+static void hello_upper_features_encode_interface(struct kunit *test)
 {
 	u8 bytes[HELLO_LEN] = {};
 	struct krdma_hello hello;
@@ -185,7 +186,7 @@ static void hello_describes_the_interface_in_the_upper_features(struct kunit *te
 	}
 }
 
-static void hello_with_an_interface_survives_encoding(struct kunit *test)
+static void hello_with_interface_round_trip_is_equal(struct kunit *test)
 {
 	struct krdma_hello good = good_hello, hello;
 	u8 bytes[HELLO_LEN] = {};
@@ -221,7 +222,7 @@ static const struct {
 	{ { .mtu = 4096, .local_mtu = 1024, .peer_mtu = 1024 }, KRDMA_PATH_TOO_LONG },
 };
 
-static void path_fits_if_both_interfaces_can_send_it(struct kunit *test)
+static void path_mtu_fits_both_interfaces(struct kunit *test)
 {
 	unsigned int i;
 
@@ -230,7 +231,7 @@ static void path_fits_if_both_interfaces_can_send_it(struct kunit *test)
 				    paths[i].fit, "path %u", i);
 }
 
-static void hello_speaks_the_newest_common_version(struct kunit *test)
+static void hello_negotiates_newest_common_version(struct kunit *test)
 {
 	u8 bytes[HELLO_LEN] = {};
 	struct krdma_hello hello;
@@ -241,7 +242,7 @@ static void hello_speaks_the_newest_common_version(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.version, KRDMA_WIRE_VERSION);
 }
 
-static void missing_private_data_is_no_hello(struct kunit *test)
+static void hello_decode_refuses_missing_data(struct kunit *test)
 {
 	struct krdma_hello hello;
 
@@ -253,7 +254,7 @@ static void missing_private_data_is_no_hello(struct kunit *test)
 
 static const u8 good_rej_bytes[] = { 'k', 'd', 'm', 'a', 1, 5, 3, 0 };
 
-static void reject_has_the_documented_bytes(struct kunit *test)
+static void reject_encodes_documented_bytes(struct kunit *test)
 {
 	struct krdma_wire_rej wire;
 
@@ -277,7 +278,7 @@ static const struct krdma_wire_case rej_cases[] = {
 
 KUNIT_ARRAY_PARAM(rej, rej_cases, krdma_wire_case_desc);
 
-static void reject_is_judged_by_each_field(struct kunit *test)
+static void reject_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	u8 bytes[148] = {}, reason = 0, user_len = 0;
@@ -292,7 +293,7 @@ static void reject_is_judged_by_each_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_len, ret ? 0 : bytes[6]);
 }
 
-static void missing_private_data_is_no_reject_of_ours(struct kunit *test)
+static void reject_decode_refuses_missing_data(struct kunit *test)
 {
 	u8 reason, user_len;
 
@@ -300,7 +301,7 @@ static void missing_private_data_is_no_reject_of_ours(struct kunit *test)
 			-EPROTO);
 }
 
-static void every_reason_is_an_errno_that_says_it(struct kunit *test)
+static void reject_reason_maps_to_errno(struct kunit *test)
 {
 	int reason;
 
@@ -334,7 +335,7 @@ static const struct krdma_hdr good_hdr = {
 /* Good length: header, 200 bytes of the message. */
 #define HDR_LEN (sizeof(good_hdr_bytes) + 200)
 
-static void header_has_the_documented_bytes(struct kunit *test)
+static void header_encodes_documented_bytes(struct kunit *test)
 {
 	struct krdma_wire_hdr wire;
 
@@ -343,7 +344,7 @@ static void header_has_the_documented_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&wire, good_hdr_bytes, sizeof(wire)), 0);
 }
 
-static void header_survives_encoding_and_decoding(struct kunit *test)
+static void header_round_trip_is_equal(struct kunit *test)
 {
 	u8 bytes[HDR_LEN] = {};
 	struct krdma_hdr hdr;
@@ -384,7 +385,7 @@ static const struct krdma_wire_case hdr_cases[] = {
 
 KUNIT_ARRAY_PARAM(hdr, hdr_cases, krdma_wire_case_desc);
 
-static void data_is_judged_by_each_field(struct kunit *test)
+static void data_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	struct krdma_hdr hdr = { .credits = 77 };
@@ -419,7 +420,7 @@ static const struct krdma_wire_case bare_cases[] = {
 
 KUNIT_ARRAY_PARAM(bare, bare_cases, krdma_wire_case_desc);
 
-static void credit_message_carries_credits_only(struct kunit *test)
+static void credit_decode_accepts_credits_only(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -439,7 +440,7 @@ static const struct krdma_wire_case empty_cases[] = {
 
 KUNIT_ARRAY_PARAM(empty, empty_cases, krdma_wire_case_desc);
 
-static void ping_and_pong_carry_nothing(struct kunit *test)
+static void ping_and_pong_accept_no_fields(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -463,7 +464,7 @@ static const struct krdma_wire_case bye_cases[] = {
 
 KUNIT_ARRAY_PARAM(bye, bye_cases, krdma_wire_case_desc);
 
-static void bye_carries_a_reason(struct kunit *test)
+static void bye_decode_accepts_reason_only(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -483,7 +484,7 @@ static const struct krdma_wire_case written_cases[] = {
 
 KUNIT_ARRAY_PARAM(written, written_cases, krdma_wire_case_desc);
 
-static void written_carries_immediate_data(struct kunit *test)
+static void written_accepts_immediate_data(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -503,7 +504,7 @@ static const struct krdma_wire_case pulled_cases[] = {
 
 KUNIT_ARRAY_PARAM(pulled, pulled_cases, krdma_wire_case_desc);
 
-static void pulled_names_a_chunk(struct kunit *test)
+static void pulled_decode_accepts_chunk_end(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -542,7 +543,7 @@ static const struct krdma_wire_case chunk_cases[] = {
 
 KUNIT_ARRAY_PARAM(chunk, chunk_cases, krdma_wire_case_desc);
 
-static void chunk_is_judged_by_each_field(struct kunit *test)
+static void chunk_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	u8 bytes[sizeof(good_chunk_bytes)];
@@ -556,7 +557,7 @@ static void chunk_is_judged_by_each_field(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hdr.part_len, ret ? 0 : 6000);
 }
 
-static void start_message_describes_no_message(struct kunit *test)
+static void start_decode_refuses_message_fields(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 
@@ -566,7 +567,7 @@ static void start_message_describes_no_message(struct kunit *test)
 			c->expected);
 }
 
-static void no_message_is_shorter_than_its_header(struct kunit *test)
+static void decode_refuses_short_header(struct kunit *test)
 {
 	static const struct krdma_wire_case nothing = { "good" };
 	int type;
@@ -578,7 +579,7 @@ static void no_message_is_shorter_than_its_header(struct kunit *test)
 					-EPROTO);
 }
 
-static void empty_message_is_one_empty_part(struct kunit *test)
+static void decode_accepts_empty_message(struct kunit *test)
 {
 	static const struct krdma_wire_case nothing = { "good" };
 
@@ -602,7 +603,7 @@ static const u8 good_shown_bytes[] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
 };
 
-static void shown_buffer_has_the_documented_bytes(struct kunit *test)
+static void shown_encodes_documented_bytes(struct kunit *test)
 {
 	u8 bytes[sizeof(good_shown_bytes)];
 	struct krdma_wire_shown *shown = (void *)bytes;
@@ -615,7 +616,7 @@ static void shown_buffer_has_the_documented_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(bytes, good_shown_bytes, sizeof(bytes)), 0);
 }
 
-static void shown_buffer_survives_encoding_and_decoding(struct kunit *test)
+static void shown_round_trip_is_equal(struct kunit *test)
 {
 	struct krdma_seg segs[2];
 
@@ -663,7 +664,7 @@ static int krdma_wire_decode_shown(const u8 *bytes, size_t len)
 	return krdma_shown_decode(segs, nsegs, bytes, len);
 }
 
-static void shown_buffer_is_judged_by_each_field(struct kunit *test)
+static void shown_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	u8 bytes[64] = {};
@@ -676,33 +677,33 @@ static void shown_buffer_is_judged_by_each_field(struct kunit *test)
 }
 
 static struct kunit_case krdma_wire_cases[] = {
-	KUNIT_CASE(hello_has_the_documented_bytes),
-	KUNIT_CASE(hello_survives_encoding_and_decoding),
-	KUNIT_CASE_PARAM(hello_is_judged_by_each_field, hello_gen_params),
-	KUNIT_CASE(hello_describes_the_interface_in_the_upper_features),
-	KUNIT_CASE(hello_with_an_interface_survives_encoding),
-	KUNIT_CASE(path_fits_if_both_interfaces_can_send_it),
-	KUNIT_CASE(hello_speaks_the_newest_common_version),
-	KUNIT_CASE(missing_private_data_is_no_hello),
-	KUNIT_CASE(reject_has_the_documented_bytes),
-	KUNIT_CASE_PARAM(reject_is_judged_by_each_field, rej_gen_params),
-	KUNIT_CASE(missing_private_data_is_no_reject_of_ours),
-	KUNIT_CASE(every_reason_is_an_errno_that_says_it),
-	KUNIT_CASE(header_has_the_documented_bytes),
-	KUNIT_CASE(header_survives_encoding_and_decoding),
-	KUNIT_CASE_PARAM(data_is_judged_by_each_field, hdr_gen_params),
-	KUNIT_CASE_PARAM(credit_message_carries_credits_only, bare_gen_params),
-	KUNIT_CASE_PARAM(ping_and_pong_carry_nothing, empty_gen_params),
-	KUNIT_CASE_PARAM(bye_carries_a_reason, bye_gen_params),
-	KUNIT_CASE_PARAM(pulled_names_a_chunk, pulled_gen_params),
-	KUNIT_CASE_PARAM(written_carries_immediate_data, written_gen_params),
-	KUNIT_CASE_PARAM(chunk_is_judged_by_each_field, chunk_gen_params),
-	KUNIT_CASE_PARAM(start_message_describes_no_message, bare_gen_params),
-	KUNIT_CASE(no_message_is_shorter_than_its_header),
-	KUNIT_CASE(empty_message_is_one_empty_part),
-	KUNIT_CASE(shown_buffer_has_the_documented_bytes),
-	KUNIT_CASE(shown_buffer_survives_encoding_and_decoding),
-	KUNIT_CASE_PARAM(shown_buffer_is_judged_by_each_field, shown_gen_params),
+	KUNIT_CASE(hello_encodes_documented_bytes),
+	KUNIT_CASE(hello_round_trip_is_equal),
+	KUNIT_CASE_PARAM(hello_decode_checks_each_field, hello_gen_params),
+	KUNIT_CASE(hello_upper_features_encode_interface),
+	KUNIT_CASE(hello_with_interface_round_trip_is_equal),
+	KUNIT_CASE(path_mtu_fits_both_interfaces),
+	KUNIT_CASE(hello_negotiates_newest_common_version),
+	KUNIT_CASE(hello_decode_refuses_missing_data),
+	KUNIT_CASE(reject_encodes_documented_bytes),
+	KUNIT_CASE_PARAM(reject_decode_checks_each_field, rej_gen_params),
+	KUNIT_CASE(reject_decode_refuses_missing_data),
+	KUNIT_CASE(reject_reason_maps_to_errno),
+	KUNIT_CASE(header_encodes_documented_bytes),
+	KUNIT_CASE(header_round_trip_is_equal),
+	KUNIT_CASE_PARAM(data_decode_checks_each_field, hdr_gen_params),
+	KUNIT_CASE_PARAM(credit_decode_accepts_credits_only, bare_gen_params),
+	KUNIT_CASE_PARAM(ping_and_pong_accept_no_fields, empty_gen_params),
+	KUNIT_CASE_PARAM(bye_decode_accepts_reason_only, bye_gen_params),
+	KUNIT_CASE_PARAM(pulled_decode_accepts_chunk_end, pulled_gen_params),
+	KUNIT_CASE_PARAM(written_accepts_immediate_data, written_gen_params),
+	KUNIT_CASE_PARAM(chunk_decode_checks_each_field, chunk_gen_params),
+	KUNIT_CASE_PARAM(start_decode_refuses_message_fields, bare_gen_params),
+	KUNIT_CASE(decode_refuses_short_header),
+	KUNIT_CASE(decode_accepts_empty_message),
+	KUNIT_CASE(shown_encodes_documented_bytes),
+	KUNIT_CASE(shown_round_trip_is_equal),
+	KUNIT_CASE_PARAM(shown_decode_checks_each_field, shown_gen_params),
 	{}
 };
 

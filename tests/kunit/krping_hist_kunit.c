@@ -14,7 +14,7 @@ static struct krping_hist *new_hist(struct kunit *test)
 	return hist;
 }
 
-static void krping_hist_buckets_follow_each_other(struct kunit *test)
+static void krping_hist_buckets_are_contiguous(struct kunit *test)
 {
 	u32 bucket;
 	u64 end;
@@ -26,7 +26,7 @@ static void krping_hist_buckets_follow_each_other(struct kunit *test)
 	}
 }
 
-static void krping_hist_longest_time_stays_inside(struct kunit *test)
+static void krping_hist_max_time_has_a_bucket(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, krping_hist_bucket(U64_MAX),
 			(u32)KRPING_HIST_BUCKETS - 1);
@@ -46,7 +46,7 @@ static void krping_hist_buckets_are_narrow(struct kunit *test)
 	}
 }
 
-static void krping_hist_empty(struct kunit *test)
+static void krping_hist_empty_is_zero(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
@@ -56,7 +56,7 @@ static void krping_hist_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_log2(hist, 0), 0ULL);
 }
 
-static void krping_hist_one_value(struct kunit *test)
+static void krping_hist_one_value_is_all_percentiles(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
@@ -69,7 +69,7 @@ static void krping_hist_one_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 10000), 12345ULL);
 }
 
-static void krping_hist_percentiles(struct kunit *test)
+static void krping_hist_small_percentiles_are_exact(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 	u64 i;
@@ -85,7 +85,7 @@ static void krping_hist_percentiles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 10000), 20ULL);
 }
 
-static void krping_hist_percentile_of_many(struct kunit *test)
+static void krping_hist_percentile_of_many_does_not_overflow(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
@@ -98,12 +98,12 @@ static void krping_hist_percentile_of_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 5001), 5ULL);
 }
 
-static void krping_hist_percentile_between_ends_of_a_bucket(struct kunit *test)
+static void krping_hist_percentile_stays_within_bucket(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 	u64 i;
 
-	/* Two buckets of 256 ns each are full, and others in part. */
+	/* Two buckets of 256 ns each are complete, the others in part. */
 	for (i = 10000; i < 11000; i++)
 		krping_hist_add(hist, i);
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 2500), 10249ULL);
@@ -111,18 +111,18 @@ static void krping_hist_percentile_between_ends_of_a_bucket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 10000), 10999ULL);
 }
 
-static void krping_hist_percentile_of_few_is_in_between(struct kunit *test)
+static void krping_hist_percentile_of_few_is_in_range(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
-	/* Of 1024 to 1055, all in one bucket. */
+	/* The bucket of 1024 to 1055. */
 	krping_hist_add(hist, 1024);
 	krping_hist_add(hist, 1024);
 	krping_hist_add(hist, 1055);
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 5000), 1039ULL);
 }
 
-static void krping_hist_jitter_is_of_neighbours(struct kunit *test)
+static void krping_hist_jitter_is_mean_of_differences(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
@@ -133,7 +133,7 @@ static void krping_hist_jitter_is_of_neighbours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_mean(hist), 20ULL);
 }
 
-static void krping_hist_powers_of_two(struct kunit *test)
+static void krping_hist_log2_counts_powers_of_two(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 	u64 n = 0;
@@ -154,7 +154,7 @@ static void krping_hist_powers_of_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n, hist->n);
 }
 
-static void krping_hist_merged(struct kunit *test)
+static void krping_hist_merge_adds_counts(struct kunit *test)
 {
 	struct krping_hist *a = new_hist(test), *b = new_hist(test);
 
@@ -170,7 +170,7 @@ static void krping_hist_merged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krping_hist_log2(a, 9), 1ULL);
 }
 
-static void krping_hist_merged_with_empty(struct kunit *test)
+static void krping_hist_merge_with_empty_is_unchanged(struct kunit *test)
 {
 	struct krping_hist *a = new_hist(test), *b = new_hist(test);
 
@@ -183,19 +183,19 @@ static void krping_hist_merged_with_empty(struct kunit *test)
 }
 
 static struct kunit_case krping_hist_cases[] = {
-	KUNIT_CASE(krping_hist_buckets_follow_each_other),
-	KUNIT_CASE(krping_hist_longest_time_stays_inside),
+	KUNIT_CASE(krping_hist_buckets_are_contiguous),
+	KUNIT_CASE(krping_hist_max_time_has_a_bucket),
 	KUNIT_CASE(krping_hist_buckets_are_narrow),
-	KUNIT_CASE(krping_hist_empty),
-	KUNIT_CASE(krping_hist_one_value),
-	KUNIT_CASE(krping_hist_percentiles),
-	KUNIT_CASE(krping_hist_percentile_of_many),
-	KUNIT_CASE(krping_hist_percentile_between_ends_of_a_bucket),
-	KUNIT_CASE(krping_hist_percentile_of_few_is_in_between),
-	KUNIT_CASE(krping_hist_jitter_is_of_neighbours),
-	KUNIT_CASE(krping_hist_powers_of_two),
-	KUNIT_CASE(krping_hist_merged),
-	KUNIT_CASE(krping_hist_merged_with_empty),
+	KUNIT_CASE(krping_hist_empty_is_zero),
+	KUNIT_CASE(krping_hist_one_value_is_all_percentiles),
+	KUNIT_CASE(krping_hist_small_percentiles_are_exact),
+	KUNIT_CASE(krping_hist_percentile_of_many_does_not_overflow),
+	KUNIT_CASE(krping_hist_percentile_stays_within_bucket),
+	KUNIT_CASE(krping_hist_percentile_of_few_is_in_range),
+	KUNIT_CASE(krping_hist_jitter_is_mean_of_differences),
+	KUNIT_CASE(krping_hist_log2_counts_powers_of_two),
+	KUNIT_CASE(krping_hist_merge_adds_counts),
+	KUNIT_CASE(krping_hist_merge_with_empty_is_unchanged),
 	{}
 };
 

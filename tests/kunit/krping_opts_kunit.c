@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
-/* What a client and a server cannot do without. */
+/* The mandatory options of a client and a server. */
 #define CLIENT "client,addr=10.0.0.1,port=9999"
 #define SERVER "server"
 
@@ -18,7 +18,7 @@ static int parse(const char *command, struct krping_opts *opts)
 	return krping_opts_parse(text, opts);
 }
 
-static void krping_opts_defaults(struct kunit *test)
+static void krping_opts_defaults_are_documented(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -33,7 +33,7 @@ static void krping_opts_defaults(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, opts.verbose);
 }
 
-static void krping_opts_every_option(struct kunit *test)
+static void krping_opts_every_option_is_parsed(struct kunit *test)
 {
 	const char *command =
 		"verbose,size=4096,client,count=100,validate,port=7174,addr=10.1.2.3";
@@ -50,7 +50,7 @@ static void krping_opts_every_option(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, opts.verbose);
 }
 
-static void krping_opts_of_verbs(struct kunit *test)
+static void krping_opts_of_verbs_are_parsed(struct kunit *test)
 {
 	const char *command =
 		CLIENT ",server_inv,read_inv,local_dma_lkey,srq,poll,duplex";
@@ -121,7 +121,7 @@ static void word_case_name(const struct word_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(word, word_cases, word_case_name);
 
-static void krping_opts_words(struct kunit *test)
+static void krping_opts_words_are_parsed(struct kunit *test)
 {
 	const struct word_case *c = test->param_value;
 	struct krping_opts opts;
@@ -133,7 +133,7 @@ static void krping_opts_words(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.mem_mode, c->mem_mode);
 }
 
-static void krping_opts_verify(struct kunit *test)
+static void krping_opts_verify_is_parsed(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -163,7 +163,7 @@ static void krping_opts_validate_is_crc_except_for_pings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.verify, KRPING_VERIFY_MEMCMP);
 }
 
-static void krping_opts_of_runs(struct kunit *test)
+static void krping_opts_of_runs_are_parsed(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -195,7 +195,7 @@ static void krping_opts_of_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.threads, 2);
 }
 
-static void krping_opts_of_runs_by_default(struct kunit *test)
+static void krping_opts_of_runs_have_defaults(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -215,7 +215,7 @@ static void krping_opts_of_runs_by_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.fault, KRPING_FAULT_NONE);
 }
 
-static void krping_opts_of_measurements(struct kunit *test)
+static void krping_opts_of_measurements_are_parsed(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -246,7 +246,7 @@ static void krping_opts_of_measurements(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.fault_n, 5);
 }
 
-static void krping_opts_control(struct kunit *test)
+static void krping_opts_control_commands_are_parsed(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -270,7 +270,7 @@ static void krping_test_has_a_name(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, krping_test_name(KRPING_TESTS), "unknown");
 }
 
-static void krping_opts_flags_stand_alone(struct kunit *test)
+static void krping_opts_flags_take_no_value(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -290,7 +290,7 @@ static void krping_opts_iters_is_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.count, 7);
 }
 
-static void krping_opts_other_spellings(struct kunit *test)
+static void krping_opts_aliases_are_parsed(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -355,7 +355,7 @@ static void krping_opts_first_equals_sign_splits(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, opts.addr, "a=b");
 }
 
-static void krping_opts_longest_address(struct kunit *test)
+static void krping_opts_longest_address_is_accepted(struct kunit *test)
 {
 	char text[16 + KRPING_ADDR_MAX + 1] = "server,addr=";
 	struct krping_opts opts;
@@ -391,7 +391,7 @@ static void number_case_name(const struct number_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(number, number_cases, number_case_name);
 
-static void krping_opts_numbers(struct kunit *test)
+static void krping_opts_numbers_are_parsed(struct kunit *test)
 {
 	const struct number_case *c = test->param_value;
 	struct krping_opts opts;
@@ -402,7 +402,7 @@ static void krping_opts_numbers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opts.count, c->value);
 }
 
-static void krping_opts_range_ends(struct kunit *test)
+static void krping_opts_limits_of_ranges_are_accepted(struct kunit *test)
 {
 	struct krping_opts opts;
 
@@ -415,7 +415,7 @@ static void krping_opts_range_ends(struct kunit *test)
 }
 
 static const char * const bad_commands[] = {
-	/* neither side, or not enough of one */
+	/* no role, or missing options of a role */
 	"",
 	",",
 	"size=64",
@@ -466,7 +466,7 @@ static const char * const bad_commands[] = {
 	/* addresses */
 	"server,addr=",
 	"server,addr6=",
-	/* an error stays one, whatever follows */
+	/* valid options behind an invalid one */
 	"nonsense," SERVER,
 	"size=0,size=64," SERVER,
 	/* words */
@@ -479,7 +479,7 @@ static const char * const bad_commands[] = {
 	SERVER ",compat=1",
 	SERVER ",logfmt=sec",
 	SERVER ",logfmt=nsecs",
-	/* one test, and one that there is for this side */
+	/* several tests, or a test of the other role */
 	SERVER ",fr",
 	CLIENT ",fr,bw",
 	CLIENT ",fr,frtest",
@@ -522,7 +522,7 @@ static const char * const bad_commands[] = {
 	CLIENT ",src=",
 	CLIENT ",dev=",
 	SERVER ",src=10.0.0.1",
-	/* faults, and what is stopped */
+	/* faults and stop */
 	CLIENT ",fault=kill",
 	CLIENT ",fault=:1",
 	CLIENT ",fault=die:1",
@@ -532,7 +532,7 @@ static const char * const bad_commands[] = {
 	"stop=some",
 	"stop",
 	"list=1",
-	/* what does not go together */
+	/* options that exclude each other */
 	CLIENT ",atomic=add",
 	CLIENT ",atomic=cas,rlat",
 	CLIENT ",atomic=cas,size=7",
@@ -544,7 +544,7 @@ static const char * const bad_commands[] = {
 	CLIENT ",compat,bw,imm",
 	CLIENT ",slat,duration=1,sweep=1-2",
 	CLIENT ",fr,sweep=1-2",
-	/* limits that cannot be judged */
+	/* limits of values that the test does not measure */
 	CLIENT ",bw,max_p99=1",
 	CLIENT ",bw,max_lat=1",
 	CLIENT ",sbw,max_lat=1",
@@ -554,21 +554,21 @@ static const char * const bad_commands[] = {
 	SERVER ",rlat,max_p99=1",
 	SERVER ",max_lat=1",
 	SERVER ",bw,min_bw=1",
-	/* data that nothing can check */
+	/* checks of data that the test does not have */
 	CLIENT ",fr,validate",
 	CLIENT ",sbw,validate",
 	CLIENT ",slat,verify=crc",
 	CLIENT ",atomic=cas,verify=memcmp",
 	SERVER ",sbw,validate",
 	CLIENT ",compat,bw,validate",
-	/* measurements of a side or a test that has none */
+	/* measurements of a role or a test that has none */
 	SERVER ",warmup=1",
 	SERVER ",samples=1",
 	CLIENT ",bw,samples=1",
 	CLIENT ",samples=1000001",
 	CLIENT ",fr,warmup=1",
 	CLIENT ",compat,wlat,warmup=1",
-	/* nothing is invalidated there */
+	/* invalidation without a key */
 	CLIENT ",mem_mode=mr,server_inv",
 	SERVER ",read_inv,mem_mode=mw",
 };
@@ -580,7 +580,7 @@ static void bad_command_name(const char * const *command, char *name)
 
 KUNIT_ARRAY_PARAM(bad_command, bad_commands, bad_command_name);
 
-static void krping_opts_refused(struct kunit *test)
+static void krping_opts_invalid_is_refused(struct kunit *test)
 {
 	const char * const *command = test->param_value;
 	struct krping_opts opts;
@@ -588,7 +588,7 @@ static void krping_opts_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, parse(*command, &opts), -EINVAL);
 }
 
-static void krping_opts_commands_are_lines(struct kunit *test)
+static void krping_opts_each_line_is_a_command(struct kunit *test)
 {
 	char buf[] = "one\ntwo\n\n\nthree", *text = buf;
 
@@ -621,32 +621,32 @@ static void krping_opts_empty_text_has_no_command(struct kunit *test)
 }
 
 static struct kunit_case krping_opts_cases[] = {
-	KUNIT_CASE(krping_opts_defaults),
-	KUNIT_CASE(krping_opts_every_option),
-	KUNIT_CASE(krping_opts_of_verbs),
-	KUNIT_CASE(krping_opts_of_runs),
-	KUNIT_CASE(krping_opts_of_runs_by_default),
-	KUNIT_CASE(krping_opts_of_measurements),
-	KUNIT_CASE(krping_opts_control),
+	KUNIT_CASE(krping_opts_defaults_are_documented),
+	KUNIT_CASE(krping_opts_every_option_is_parsed),
+	KUNIT_CASE(krping_opts_of_verbs_are_parsed),
+	KUNIT_CASE(krping_opts_of_runs_are_parsed),
+	KUNIT_CASE(krping_opts_of_runs_have_defaults),
+	KUNIT_CASE(krping_opts_of_measurements_are_parsed),
+	KUNIT_CASE(krping_opts_control_commands_are_parsed),
 	KUNIT_CASE(krping_test_has_a_name),
-	KUNIT_CASE(krping_opts_verify),
+	KUNIT_CASE(krping_opts_verify_is_parsed),
 	KUNIT_CASE(krping_opts_validate_is_crc_except_for_pings),
 	KUNIT_CASE(krping_opts_of_verbs_are_off),
-	KUNIT_CASE_PARAM(krping_opts_words, word_gen_params),
-	KUNIT_CASE(krping_opts_flags_stand_alone),
+	KUNIT_CASE_PARAM(krping_opts_words_are_parsed, word_gen_params),
+	KUNIT_CASE(krping_opts_flags_take_no_value),
 	KUNIT_CASE(krping_opts_iters_is_count),
-	KUNIT_CASE(krping_opts_other_spellings),
+	KUNIT_CASE(krping_opts_aliases_are_parsed),
 	KUNIT_CASE(krping_opts_empty_tokens_are_skipped),
 	KUNIT_CASE(krping_opts_last_role_wins),
 	KUNIT_CASE(krping_opts_last_number_wins),
 	KUNIT_CASE(krping_opts_last_address_wins),
 	KUNIT_CASE(krping_opts_scope_is_kept),
 	KUNIT_CASE(krping_opts_first_equals_sign_splits),
-	KUNIT_CASE(krping_opts_longest_address),
-	KUNIT_CASE_PARAM(krping_opts_numbers, number_gen_params),
-	KUNIT_CASE(krping_opts_range_ends),
-	KUNIT_CASE_PARAM(krping_opts_refused, bad_command_gen_params),
-	KUNIT_CASE(krping_opts_commands_are_lines),
+	KUNIT_CASE(krping_opts_longest_address_is_accepted),
+	KUNIT_CASE_PARAM(krping_opts_numbers_are_parsed, number_gen_params),
+	KUNIT_CASE(krping_opts_limits_of_ranges_are_accepted),
+	KUNIT_CASE_PARAM(krping_opts_invalid_is_refused, bad_command_gen_params),
+	KUNIT_CASE(krping_opts_each_line_is_a_command),
 	KUNIT_CASE(krping_opts_final_newline_is_optional),
 	KUNIT_CASE(krping_opts_empty_text_has_no_command),
 	{}

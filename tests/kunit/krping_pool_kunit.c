@@ -37,7 +37,10 @@ static int fake_process_cq(struct ib_cq *cq, int budget)
 
 #include "../../krping/pool.c"
 
-/* Of krping/io.c: the session that got a message last, and whether it takes it. */
+/*
+ * For the fake of krping/io.c: session of the last message, and does it accept
+ * it.
+ */
 static struct krping_session *taker;
 static bool takes;
 
@@ -138,7 +141,7 @@ static void end(struct kunit *test, unsigned int i, struct ib_srq *srq)
 	krping_pool_put_srq(&f->sessions[i].cb, srq);
 }
 
-/* Complete a receive: session @qp took it, and it is in the queue of session @cq. */
+/* Complete a receive with the QP of session @qp, in the CQ of session @cq. */
 static struct ib_cqe *complete_recv(struct kunit *test, unsigned int qp,
 				    unsigned int cq, enum ib_wc_status status)
 {
@@ -156,7 +159,7 @@ static struct ib_cqe *complete_recv(struct kunit *test, unsigned int qp,
 	return wc.wr_cqe;
 }
 
-static void krping_pool_is_shared_and_freed_by_the_last(struct kunit *test)
+static void krping_pool_is_freed_by_last_session(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);
 
@@ -168,7 +171,7 @@ static void krping_pool_is_shared_and_freed_by_the_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nsrqs, 0);
 }
 
-static void krping_pool_grows_with_each_session_up_to_its_size(struct kunit *test)
+static void krping_pool_grows_per_session_up_to_limit(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);
 
@@ -185,7 +188,7 @@ static void krping_pool_grows_with_each_session_up_to_its_size(struct kunit *tes
 	end(test, 2, srq);
 }
 
-static void krping_pool_message_goes_to_the_session_of_its_qp(struct kunit *test)
+static void krping_pool_message_goes_to_session_of_qp(struct kunit *test)
 {
 	struct pool_fixture *f = test->priv;
 	struct ib_srq *srq = begin(test, 0);
@@ -200,8 +203,8 @@ static void krping_pool_message_goes_to_the_session_of_its_qp(struct kunit *test
 	end(test, 1, srq);
 }
 
-/* A session that fails leaves its receive to the others. */
-static void krping_pool_receive_that_is_not_taken_is_posted_again(struct kunit *test)
+/* A failing session reposts its receive for the others. */
+static void krping_pool_unused_receive_is_reposted(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);
 	struct ib_cqe *cqe;
@@ -214,8 +217,11 @@ static void krping_pool_receive_that_is_not_taken_is_posted_again(struct kunit *
 	end(test, 0, srq);
 }
 
-/* As late as in krdma_release_cb(): the session has no connection any more. */
-static void krping_pool_late_completion_touches_no_session(struct kunit *test)
+/*
+ * The completion comes in krdma_release_cb(), after the session has lost its
+ * connection.
+ */
+static void krping_pool_late_completion_has_no_session(struct kunit *test)
 {
 	struct pool_fixture *f = test->priv;
 	struct ib_srq *srq = begin(test, 0);
@@ -232,8 +238,8 @@ static void krping_pool_late_completion_touches_no_session(struct kunit *test)
 	end(test, 1, srq);
 }
 
-/* A destroyed QP may have had the address of a new one; its CQ still exists. */
-static void krping_pool_qp_counts_with_its_cq_only(struct kunit *test)
+/* A new QP may have the address of a destroyed one, whose CQ still exists. */
+static void krping_pool_session_needs_matching_qp_and_cq(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);
 
@@ -244,12 +250,12 @@ static void krping_pool_qp_counts_with_its_cq_only(struct kunit *test)
 }
 
 static struct kunit_case krping_pool_cases[] = {
-	KUNIT_CASE(krping_pool_is_shared_and_freed_by_the_last),
-	KUNIT_CASE(krping_pool_grows_with_each_session_up_to_its_size),
-	KUNIT_CASE(krping_pool_message_goes_to_the_session_of_its_qp),
-	KUNIT_CASE(krping_pool_receive_that_is_not_taken_is_posted_again),
-	KUNIT_CASE(krping_pool_late_completion_touches_no_session),
-	KUNIT_CASE(krping_pool_qp_counts_with_its_cq_only),
+	KUNIT_CASE(krping_pool_is_freed_by_last_session),
+	KUNIT_CASE(krping_pool_grows_per_session_up_to_limit),
+	KUNIT_CASE(krping_pool_message_goes_to_session_of_qp),
+	KUNIT_CASE(krping_pool_unused_receive_is_reposted),
+	KUNIT_CASE(krping_pool_late_completion_has_no_session),
+	KUNIT_CASE(krping_pool_session_needs_matching_qp_and_cq),
 	{}
 };
 

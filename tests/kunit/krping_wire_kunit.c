@@ -47,7 +47,7 @@ static void krping_wire_refuses_other_lengths(struct kunit *test)
 				len == 16 ? 0 : -EPROTO);
 }
 
-static void krping_wire_refusal_changes_nothing(struct kunit *test)
+static void krping_wire_refusal_leaves_result(struct kunit *test)
 {
 	struct krping_adv adv = sample;
 	u8 data[24] = {};
@@ -74,7 +74,7 @@ static const struct payload_case payload_cases[] = {
 	{ 0, 20, "rdma-ping-0: ABCDEF" },
 	{ 1, 20, "rdma-ping-1: BCDEFG" },
 	{ 10, 20, "rdma-ping-10: KLMNO" },
-	/* 57 is the last start of the run, 'z'; then it begins again */
+	/* 57 begins with the last character, 'z'; then the sequence wraps */
 	{ 57, 17, "rdma-ping-57: zA" },
 	{ 58, 17, "rdma-ping-58: AB" },
 	{ 12345, 14, "rdma-ping-123" },
@@ -89,7 +89,7 @@ static void payload_case_name(const struct payload_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(payload, payload_cases, payload_case_name);
 
-static void krping_payload_text(struct kunit *test)
+static void krping_payload_text_is_documented(struct kunit *test)
 {
 	const struct payload_case *c = test->param_value;
 	char buf[64];
@@ -99,7 +99,7 @@ static void krping_payload_text(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, buf, c->data);
 }
 
-static void krping_payload_stays_inside(struct kunit *test)
+static void krping_payload_stays_within_buffer(struct kunit *test)
 {
 	char buf[256];
 	u32 size;
@@ -180,7 +180,7 @@ static void krping_hello_decodes_big_endian(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.refused, hello_sample.refused);
 }
 
-static void krping_hello_of_others_is_none(struct kunit *test)
+static void krping_hello_refuses_foreign_data(struct kunit *test)
 {
 	u8 data[sizeof(hello_bytes)];
 	struct krping_hello hello;
@@ -199,7 +199,7 @@ static void krping_hello_of_others_is_none(struct kunit *test)
 			-ENOMSG);
 }
 
-static void krping_hello_version(struct kunit *test)
+static void krping_hello_version_is_checked(struct kunit *test)
 {
 	u8 data[sizeof(hello_bytes)];
 	struct krping_hello hello;
@@ -282,7 +282,7 @@ static void check_case_name(const struct check_case *c, char *name)
 
 KUNIT_ARRAY_PARAM(check, check_cases, check_case_name);
 
-static void krping_hello_compared(struct kunit *test)
+static void krping_hello_mismatch_is_found(struct kunit *test)
 {
 	const struct check_case *c = test->param_value;
 
@@ -302,7 +302,7 @@ static void krping_mismatch_has_a_name(struct kunit *test)
 			   krping_mismatch_name(U32_MAX));
 }
 
-static void krping_ctl_comes_back(struct kunit *test)
+static void krping_ctl_round_trip_is_equal(struct kunit *test)
 {
 	const struct krping_ctl sent = {
 		.type = KRPING_CTL_END,
@@ -320,7 +320,7 @@ static void krping_ctl_comes_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctl.value, sent.value);
 }
 
-static void krping_ctl_is_no_buffer(struct kunit *test)
+static void krping_ctl_decode_ignores_buffers(struct kunit *test)
 {
 	struct krping_adv adv = { .rkey = KRPING_CTL_MAGIC | KRPING_CTL_END,
 				  .size = 1 };
@@ -337,17 +337,17 @@ static struct kunit_case krping_wire_cases[] = {
 	KUNIT_CASE(krping_wire_encodes_big_endian),
 	KUNIT_CASE(krping_wire_decodes_big_endian),
 	KUNIT_CASE(krping_wire_refuses_other_lengths),
-	KUNIT_CASE(krping_wire_refusal_changes_nothing),
+	KUNIT_CASE(krping_wire_refusal_leaves_result),
 	KUNIT_CASE(krping_hello_encodes_big_endian),
 	KUNIT_CASE(krping_hello_decodes_big_endian),
-	KUNIT_CASE(krping_hello_of_others_is_none),
-	KUNIT_CASE(krping_hello_version),
-	KUNIT_CASE_PARAM(krping_hello_compared, check_gen_params),
+	KUNIT_CASE(krping_hello_refuses_foreign_data),
+	KUNIT_CASE(krping_hello_version_is_checked),
+	KUNIT_CASE_PARAM(krping_hello_mismatch_is_found, check_gen_params),
 	KUNIT_CASE(krping_mismatch_has_a_name),
-	KUNIT_CASE(krping_ctl_comes_back),
-	KUNIT_CASE(krping_ctl_is_no_buffer),
-	KUNIT_CASE_PARAM(krping_payload_text, payload_gen_params),
-	KUNIT_CASE(krping_payload_stays_inside),
+	KUNIT_CASE(krping_ctl_round_trip_is_equal),
+	KUNIT_CASE(krping_ctl_decode_ignores_buffers),
+	KUNIT_CASE_PARAM(krping_payload_text_is_documented, payload_gen_params),
+	KUNIT_CASE(krping_payload_stays_within_buffer),
 	KUNIT_CASE(krping_payload_run_wraps_at_122),
 	{}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Copying without tearing a word. */
+/* Copies that do not tear words. */
 #include <kunit/test.h>
 
 #include "../../vrfm/copy.c"
@@ -14,7 +14,7 @@ static void fill(u8 *bytes, u8 first)
 		bytes[i] = first + i;
 }
 
-static void copies_any_length_between_any_alignments(struct kunit *test)
+static void copy_in_of_any_length_and_alignment_is_equal(struct kunit *test)
 {
 	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
 	int start, source, len, i, wrong = 0;
@@ -31,7 +31,7 @@ static void copies_any_length_between_any_alignments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static void leaves_what_is_around(struct kunit *test)
+static void copy_leaves_neighbouring_bytes(struct kunit *test)
 {
 	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
 	int start, len, i, wrong = 0;
@@ -48,8 +48,8 @@ static void leaves_what_is_around(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-/* No store crosses the end of a word that it does not fill. */
-static void widths_are_aligned_and_fit(struct kunit *test)
+/* Each store is aligned to its width. */
+static void copy_stores_are_aligned_and_fit(struct kunit *test)
 {
 	u8 to[ROOM] __aligned(8);
 	size_t start, len, width;
@@ -60,13 +60,13 @@ static void widths_are_aligned_and_fit(struct kunit *test)
 			KUNIT_EXPECT_TRUE(test, is_power_of_2(width));
 			KUNIT_EXPECT_LE(test, width, min_t(size_t, len, 8));
 			KUNIT_EXPECT_EQ(test, start % width, 0UL);
-			/* Nor is it narrower than it could be. */
+			/* No store is narrower than necessary. */
 			KUNIT_EXPECT_TRUE(test, width == 8 ||
 					  start % (2 * width) || 2 * width > len);
 		}
 }
 
-static void aligned_words_are_one_store(struct kunit *test)
+static void copy_of_aligned_word_is_one_store(struct kunit *test)
 {
 	u8 to[ROOM] __aligned(8);
 	size_t width;
@@ -75,7 +75,7 @@ static void aligned_words_are_one_store(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, vrfm_copy_width(to + 8, width), width);
 }
 
-static void copies_out_any_length_between_any_alignments(struct kunit *test)
+static void copy_out_of_any_length_and_alignment_is_equal(struct kunit *test)
 {
 	u8 from[ROOM] __aligned(8), to[ROOM] __aligned(8);
 	int start, source, len, i, wrong = 0;
@@ -94,7 +94,7 @@ static void copies_out_any_length_between_any_alignments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0);
 }
 
-static void words_are_copied_and_no_more(struct kunit *test)
+static void copy_words_copies_whole_words_only(struct kunit *test)
 {
 	u32 from[8] __aligned(8), to[8], i, n;
 
@@ -110,12 +110,12 @@ static void words_are_copied_and_no_more(struct kunit *test)
 }
 
 static struct kunit_case vrfm_copy_cases[] = {
-	KUNIT_CASE(copies_any_length_between_any_alignments),
-	KUNIT_CASE(leaves_what_is_around),
-	KUNIT_CASE(widths_are_aligned_and_fit),
-	KUNIT_CASE(aligned_words_are_one_store),
-	KUNIT_CASE(copies_out_any_length_between_any_alignments),
-	KUNIT_CASE(words_are_copied_and_no_more),
+	KUNIT_CASE(copy_in_of_any_length_and_alignment_is_equal),
+	KUNIT_CASE(copy_leaves_neighbouring_bytes),
+	KUNIT_CASE(copy_stores_are_aligned_and_fit),
+	KUNIT_CASE(copy_of_aligned_word_is_one_store),
+	KUNIT_CASE(copy_out_of_any_length_and_alignment_is_equal),
+	KUNIT_CASE(copy_words_copies_whole_words_only),
 	{ }
 };
 

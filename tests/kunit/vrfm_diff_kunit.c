@@ -26,7 +26,7 @@ static struct fixture *fixture(struct kunit *test)
 	return f;
 }
 
-/* What was found, put over what was before, is the page; and no word more. */
+/* The found runs, applied to the twin, give the page, with @changed words. */
 static void expect_page(struct kunit *test, struct fixture *f, u32 changed)
 {
 	u32 first, n, found = 0;
@@ -44,7 +44,7 @@ static void expect_page(struct kunit *test, struct fixture *f, u32 changed)
 	KUNIT_EXPECT_EQ(test, memcmp(f->twin, f->page, PAGE_SIZE), 0);
 }
 
-static void same_pages_do_not_differ(struct kunit *test)
+static void diff_of_equal_pages_is_empty(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -52,7 +52,7 @@ static void same_pages_do_not_differ(struct kunit *test)
 	expect_page(test, f, 0);
 }
 
-static void every_byte_is_seen(struct kunit *test)
+static void diff_finds_each_changed_byte(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	u32 at;
@@ -66,7 +66,7 @@ static void every_byte_is_seen(struct kunit *test)
 	}
 }
 
-static void any_words_are_found(struct kunit *test)
+static void diff_finds_random_words(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	u32 round, i, n;
@@ -82,7 +82,7 @@ static void any_words_are_found(struct kunit *test)
 	}
 }
 
-static void it_is_found_once(struct kunit *test)
+static void diff_finds_a_change_once(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -93,8 +93,8 @@ static void it_is_found_once(struct kunit *test)
 	expect_page(test, f, 0);
 }
 
-/* One of the two words of a pair is marked without the other one. */
-static void half_of_a_pair_is_one_word(struct kunit *test)
+/* One word of a pair is found without the other one. */
+static void diff_of_half_a_pair_is_one_word(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	u32 half;
@@ -107,7 +107,7 @@ static void half_of_a_pair_is_one_word(struct kunit *test)
 	}
 }
 
-/* Stores doubles of equal halves, and needs a processor of its own to matter. */
+/* Store doubles of equal halves; a useful test only on its own processor. */
 static int store_doubles(void *at)
 {
 	u64 n = 0;
@@ -121,7 +121,7 @@ static int store_doubles(void *at)
 	return 0;
 }
 
-static void doubles_are_found_whole(struct kunit *test)
+static void diff_does_not_tear_doubles(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	struct task_struct *task;
@@ -141,7 +141,7 @@ static void doubles_are_found_whole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, torn, 0U);
 }
 
-static void the_first_changed_byte_is_found(struct kunit *test)
+static void first_changed_byte_is_found(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	u8 *mem = (u8 *)f->page;
@@ -159,13 +159,13 @@ static void the_first_changed_byte_is_found(struct kunit *test)
 	}
 }
 
-static void what_did_not_change_has_no_first_byte(struct kunit *test)
+static void first_changed_byte_of_equal_memory_is_none(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	const u8 *mem = (u8 *)f->page, *seen = (u8 *)f->before;
 	u32 from, len;
 
-	/* What comes behind does not matter. */
+	/* A change behind the range has no effect. */
 	((u8 *)f->page)[200] ^= 1;
 	for (from = 0; from < 8; from++)
 		for (len = 0; from + len <= 200; len++)
@@ -177,14 +177,14 @@ static void what_did_not_change_has_no_first_byte(struct kunit *test)
 }
 
 static struct kunit_case vrfm_diff_cases[] = {
-	KUNIT_CASE(same_pages_do_not_differ),
-	KUNIT_CASE(every_byte_is_seen),
-	KUNIT_CASE(any_words_are_found),
-	KUNIT_CASE(it_is_found_once),
-	KUNIT_CASE(half_of_a_pair_is_one_word),
-	KUNIT_CASE(doubles_are_found_whole),
-	KUNIT_CASE(the_first_changed_byte_is_found),
-	KUNIT_CASE(what_did_not_change_has_no_first_byte),
+	KUNIT_CASE(diff_of_equal_pages_is_empty),
+	KUNIT_CASE(diff_finds_each_changed_byte),
+	KUNIT_CASE(diff_finds_random_words),
+	KUNIT_CASE(diff_finds_a_change_once),
+	KUNIT_CASE(diff_of_half_a_pair_is_one_word),
+	KUNIT_CASE(diff_does_not_tear_doubles),
+	KUNIT_CASE(first_changed_byte_is_found),
+	KUNIT_CASE(first_changed_byte_of_equal_memory_is_none),
 	{ }
 };
 

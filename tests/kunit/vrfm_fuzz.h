@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A device that nobody sees, with a link to nobody, and what its peer says: for
- * the tests that include vrfm_receive.h.
+ * A device without a node in /dev, with a link without a connection, and
+ * messages of its peer: for the tests that include vrfm_receive.h.
  */
 #ifndef VRFM_FUZZ_H
 #define VRFM_FUZZ_H
@@ -13,35 +13,35 @@
 
 #define MEMORY (8 * PAGE_SIZE)
 #define WORDS (MEMORY / 4)
-/* On both sides of the memory, and nobody's. */
+/* Guard bytes on both sides of the memory. */
 #define FENCE PAGE_SIZE
 #define FENCE_BYTE 0x5a
 #define ROOM 8192
 #define HEAD 40
-/* Messages of this node's that the peer may acknowledge. */
+/* Number of messages of this node that the peer may acknowledge. */
 #define SENT 8
-/* STAGEs of this node's that it may answer. */
+/* Number of STAGEs of this node that the peer may answer. */
 #define TOLD 4
 
 /**
- * struct fuzz - the test
- * @random: of @seed
+ * struct fuzz - state of a test
+ * @random: random numbers of the seed
  * @vdev: device without a node in /dev
- * @link: linked with nobody
- * @cb: what it takes for its connection
- * @room: the memory and its fences
- * @wanted: what @room must be
- * @own: words that are this node's, one byte each
- * @live: words that came while the image is loaded
- * @msg: message that is made
- * @len: its bytes
- * @sequence: of the last right one
- * @applied: what the last right one acknowledged
- * @answered: what it answered
- * @staged: number of the last STAGE that was right
- * @map: what that said
- * @taken: right ones by their type
- * @refused: others
+ * @link: link of the device
+ * @cb: connection of @link, which does not exist
+ * @room: the memory and its guard bytes
+ * @wanted: expected contents of @room
+ * @own: expected own words of this node, one byte each
+ * @live: expected words that arrived during the load
+ * @msg: message
+ * @len: length of @msg, in bytes
+ * @sequence: sequence number of the last valid message
+ * @applied: acknowledgment in the last valid message
+ * @answered: answer in the last valid message
+ * @staged: number of the last valid STAGE
+ * @map: map of the last valid STAGE
+ * @taken: number of valid messages, by type
+ * @refused: number of invalid messages
  */
 struct fuzz {
 	struct rnd_state random;
@@ -113,7 +113,7 @@ static int dev_fill(struct vrfm_dev *vdev)
 	if (!vdev->own || !vdev->live || !vdev->twins || !vdev->diff ||
 	    !vdev->status)
 		return -ENOMEM;
-	/* Every third page can be stored into by programs. */
+	/* Programs can store into every third page. */
 	for (i = 0; i < pages; i += 3) {
 		vdev->twins[i] = twin_make(i);
 		if (!vdev->twins[i])
@@ -197,7 +197,7 @@ static int fuzz_init(struct kunit *test)
 		return -ENOMEM;
 	list_add_tail(&f->link->entry, &f->vdev->links);
 	link_anew(f);
-	/* That of another test's link, which is gone. */
+	/* It may be that of the freed link of another test. */
 	fuzz_posted = NULL;
 	fuzz_on_post = NULL;
 	return 0;
@@ -220,9 +220,9 @@ static void fuzz_exit(struct kunit *test)
 	kvfree(f);
 }
 
-/* ---- what the peer says ---- */
+/* ---- messages of the peer ---- */
 
-/* In memory of just that length, so that KASAN sees who reads beyond it. */
+/* Copy it into memory of that length, so that KASAN detects reads beyond it. */
 static void receive(struct kunit *test, struct fuzz *f, bool written)
 {
 	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
@@ -234,7 +234,7 @@ static void receive(struct kunit *test, struct fuzz *f, bool written)
 	memcpy(msg, f->msg, f->len);
 	vrfm_link_receive(f->link, &loan);
 	kfree(msg);
-	/* What it has posted is over; no message is served. */
+	/* Complete its posted request; no message is being handled. */
 	if (fuzz_posted)
 		fuzz_posted->done(fuzz_posted, 0);
 	fuzz_posted = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading an image and catching up, one rule each: notes come from the peer, and
- * the works are called when the test wants it.
+ * Loading an image and catching up, one rule each. The test sends notes as the
+ * peer, and calls the works.
  */
 #include "vrfm_fuzz.h"
 
@@ -18,7 +18,7 @@ static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
 }
 
-/* What the works do next; pages that were asked for are a message. */
+/* Run the works. Return: did they send a PULL? */
 static bool asks(struct fuzz *f)
 {
 	u64 opened = f->link->opened;
@@ -27,7 +27,7 @@ static bool asks(struct fuzz *f)
 	return f->link->opened != opened;
 }
 
-/* What it needs is got before. */
+/* Begin to load, with all memory allocated. */
 static void begin(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -55,8 +55,8 @@ static void begin_to_load(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 }
 
-/* What was live in the one before is not live in this one. */
-static void each_load_looks_at_what_is_there(struct kunit *test)
+/* Live words of the previous load are not live in this load. */
+static void load_clears_live_words_of_previous_load(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	u8 *mem = f->vdev->region.mem;
@@ -75,7 +75,7 @@ static void each_load_looks_at_what_is_there(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* Nobody has the image, but not for ever. */
+/* No peer offers the image: the load ends after its time limit. */
 static void goes_on_alone(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -86,8 +86,11 @@ static void goes_on_alone(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, f->vdev->live);
 }
 
-/* Its image is another one, of which this one may be the older: nothing is compared. */
-static void who_has_more_of_another_lineage(struct kunit *test)
+/*
+ * The peer has another image, which may be newer or older, so pasts are not
+ * compared.
+ */
+static void load_ignores_past_of_another_lineage(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -106,12 +109,12 @@ static void who_has_more_of_another_lineage(struct kunit *test)
 	f->vdev->load.wants = false;
 }
 
-static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
+static void load_ignores_pulled_of_previous_pull(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
 	begin_to_load(test);
-	/* The holder loads itself, and then is complete again. */
+	/* The holder loads an image itself, and is complete again. */
 	say_note(test, VRFM_NOTE_LOAD, 1, 0);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_EXPECT_NULL(test, f->vdev->load.holder);
@@ -129,8 +132,8 @@ static void an_old_answer_is_none_to_a_new_question(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* Nor is it waited for without an end. */
-static void an_old_answer_that_never_comes(struct kunit *test)
+/* The wait for the previous answer has a time limit. */
+static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -148,8 +151,8 @@ static void an_old_answer_that_never_comes(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* The time counts from when nobody has it, however long peers took to sweep. */
-static void whose_holder_loads_waits_for_it(struct kunit *test)
+/* The time limit begins when no peer offers the image, after the sweep. */
+static void load_waits_while_holder_loads(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -165,8 +168,11 @@ static void whose_holder_loads_waits_for_it(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* It goes on without the image, and takes it when it comes after all. */
-static void who_does_not_answer_is_no_holder(struct kunit *test)
+/*
+ * The node continues without the image, and loads it when the holder answers
+ * later.
+ */
+static void load_gives_up_silent_holder(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -186,8 +192,8 @@ static void who_does_not_answer_is_no_holder(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* Pages have come, but the next question finds no room. */
-static void who_takes_no_question_is_no_holder(struct kunit *test)
+/* Pages have arrived, and the window has no room for the next PULL. */
+static void load_gives_up_holder_with_full_window(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -202,8 +208,8 @@ static void who_takes_no_question_is_no_holder(struct kunit *test)
 	vrfm_load_exit(f->vdev);
 }
 
-/* Nobody has looked in between. */
-static void who_was_away_is_asked_again(struct kunit *test)
+/* The works did not run while the link was down. */
+static void load_pulls_again_after_reconnect(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -212,16 +218,16 @@ static void who_was_away_is_asked_again(struct kunit *test)
 	vrfm_load_link_down(f->link);
 	link_anew(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	/* What it wrote meanwhile comes first. */
+	/* The peer sends the words that it wrote during that time first. */
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->load.number, 0);
 	KUNIT_EXPECT_TRUE(test, asks(f));
 	vrfm_load_exit(f->vdev);
 }
 
-/* ---- who gives up an image ---- */
+/* ---- an image that a peer has given up ---- */
 
-/* The peer and this node are of one lineage, to which the peer came later. */
+/* The peer has joined the lineage of this node. */
 static void peer_has_merged(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -235,7 +241,7 @@ static void peer_has_merged(struct kunit *test)
 	f->vdev->load.lineage = 4711;
 }
 
-/* Return: it would load, if it had the memory for it. */
+/* Return: does the node decide to load from a peer that has joined later? */
 static bool looks(struct fuzz *f)
 {
 	bool wants;
@@ -246,7 +252,7 @@ static bool looks(struct fuzz *f)
 	return wants;
 }
 
-static void what_the_peer_gave_up_is_looked_at_once(struct kunit *test)
+static void load_from_older_merges_each_image_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -254,14 +260,14 @@ static void what_the_peer_gave_up_is_looked_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->filled = 4711;
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* What was read of it stays read when the link comes up again. */
+	/* The image counts as merged when the link comes up again. */
 	f->link->state = VRFM_DOWN;
 	vrfm_load_link_down(f->link);
 	link_anew(f);
 	vrfm_load_link_up(f->link);
 	peer_has_merged(test);
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* It is another image, or another life, that it has given up now. */
+	/* The peer has given up another image, or has another epoch. */
 	f->link->filled = 4710;
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->filled = 4711;
@@ -269,8 +275,10 @@ static void what_the_peer_gave_up_is_looked_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 }
 
-/* It lacks the last words of who is gone: those of before would come back. */
-static void who_has_less_loads_first(struct kunit *test)
+/*
+ * The peer lacks last words of a departed node: older words would be restored.
+ */
+static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 {
 	const struct vrfm_life life = { .epoch = 5, .serial = 9, .synced = true };
 	struct fuzz *f = test->priv;
@@ -280,11 +288,17 @@ static void who_has_less_loads_first(struct kunit *test)
 	peer_has_merged(test);
 	f->link->waits_since = jiffies;
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* If it came to this lineage while it was linked it has what is here. */
+	/*
+	 * A peer that joined the lineage while it was linked has all words of
+	 * this node.
+	 */
 	f->link->was_other = true;
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->was_other = false;
-	/* It may be that it is linked with that one: then it has no reason to load. */
+	/*
+	 * A peer that is linked with the departed node does not load, so limit
+	 * the wait.
+	 */
 	f->link->waits_since -= 9 * HZ;
 	KUNIT_EXPECT_FALSE(test, looks(f));
 	f->link->waits_since -= 2 * HZ;
@@ -305,8 +319,8 @@ static int note_of(struct fuzz *f, u64 sequence)
 	return note.kind;
 }
 
-/* Who reads that an image counts knows what is in it. */
-static void what_is_in_an_image_is_told_before_it(struct kunit *test)
+/* A peer must know the past of an image before it may load the image. */
+static void gone_note_is_sent_before_info_note(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	u64 first;
@@ -322,8 +336,8 @@ static void what_is_in_an_image_is_told_before_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
 }
 
-/* The image that it had then has zero where words of the other one were. */
-static void what_was_looked_at_is_loaded_over(struct kunit *test)
+/* The loaded image lacks the words that were merged before. */
+static void load_resets_merged_image_of_peers(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -334,7 +348,7 @@ static void what_was_looked_at_is_loaded_over(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_ASSERT_NULL(test, f->vdev->live);
 	KUNIT_EXPECT_EQ(test, f->link->filled, 0ULL);
-	/* Who has not loaded the same yet is waited for once more. */
+	/* Wait again for peers that have not loaded the same image yet. */
 	KUNIT_EXPECT_LT(test, jiffies - f->link->waits_since, 10UL * HZ);
 	vrfm_load_exit(f->vdev);
 }
@@ -352,8 +366,8 @@ static void catch_up(struct fuzz *f)
 	rt_mutex_unlock(&f->vdev->order);
 }
 
-/* It may have loaded older values of words that it had acknowledged. */
-static void who_has_not_said_what_he_loaded_is_not_ready(struct kunit *test)
+/* The peer may have loaded older values of words that it had acknowledged. */
+static void peer_without_info_note_is_not_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	u32 room;
@@ -363,7 +377,7 @@ static void who_has_not_said_what_he_loaded_is_not_ready(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-	/* What comes while the step is on its way. */
+	/* A note that arrives during the step. */
 	f->link->state = VRFM_SYNCING;
 	f->link->load = 7;
 	KUNIT_EXPECT_FALSE(test, vrfm_sync_is_last(f->link, &room));
@@ -371,7 +385,7 @@ static void who_has_not_said_what_he_loaded_is_not_ready(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_sync_is_last(f->link, &room));
 }
 
-/* Updates since the link came up. */
+/* Return: number of runs in updates since the link came up. */
 static u32 sent_runs(struct fuzz *f)
 {
 	u32 n = 0;
@@ -383,7 +397,7 @@ static u32 sent_runs(struct fuzz *f)
 	return n;
 }
 
-static void who_has_loaded_gets_all_again(struct kunit *test)
+static void peer_that_has_loaded_gets_own_words_again(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -395,8 +409,8 @@ static void who_has_loaded_gets_all_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent_runs(f), 1U);
 }
 
-/* Every second word: each is a run of its own. */
-static void steps_of_catching_up_are_bounded_by_runs(struct kunit *test)
+/* Every second word is set, so each word is a run. */
+static void sync_step_is_limited_by_runs(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	u32 i, before;
@@ -420,8 +434,8 @@ static void steps_of_catching_up_are_bounded_by_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
 }
 
-/* Its pages are freed later, a part at a time. */
-static void pages_of_the_map_are_freed_when_the_peer_is_ready(struct kunit *test)
+/* Pages of the map are freed later, in parts. */
+static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -436,8 +450,8 @@ static void pages_of_the_map_are_freed_when_the_peer_is_ready(struct kunit *test
 	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
 }
 
-/* Catching up takes all own words anyway. */
-static void nothing_is_recorded_for_a_peer_that_lacks_everything(struct kunit *test)
+/* Catching up sends all own words, so missed words are not recorded. */
+static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
@@ -446,13 +460,13 @@ static void nothing_is_recorded_for_a_peer_that_lacks_everything(struct kunit *t
 	vrfm_link_miss_own(f->link);
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
-	/* Own words before this one have been taken already. */
+	/* Own words before this one have been sent already. */
 	f->link->lost_at = 20;
 	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
 }
 
-static void the_image_that_is_wanted_is_adopted(struct kunit *test)
+static void load_done_adopts_wanted_image(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_load *load = &f->vdev->load;
@@ -472,24 +486,24 @@ static void the_image_that_is_wanted_is_adopted(struct kunit *test)
 }
 
 static struct kunit_case vrfm_load_cases[] = {
-	KUNIT_CASE(steps_of_catching_up_are_bounded_by_runs),
-	KUNIT_CASE(pages_of_the_map_are_freed_when_the_peer_is_ready),
-	KUNIT_CASE(nothing_is_recorded_for_a_peer_that_lacks_everything),
-	KUNIT_CASE(the_image_that_is_wanted_is_adopted),
-	KUNIT_CASE(who_was_away_is_asked_again),
-	KUNIT_CASE(each_load_looks_at_what_is_there),
-	KUNIT_CASE(whose_holder_loads_waits_for_it),
-	KUNIT_CASE(who_does_not_answer_is_no_holder),
-	KUNIT_CASE(who_takes_no_question_is_no_holder),
-	KUNIT_CASE(who_has_more_of_another_lineage),
-	KUNIT_CASE(an_old_answer_is_none_to_a_new_question),
-	KUNIT_CASE(an_old_answer_that_never_comes),
-	KUNIT_CASE(what_the_peer_gave_up_is_looked_at_once),
-	KUNIT_CASE(who_has_less_loads_first),
-	KUNIT_CASE(what_is_in_an_image_is_told_before_it),
-	KUNIT_CASE(what_was_looked_at_is_loaded_over),
-	KUNIT_CASE(who_has_not_said_what_he_loaded_is_not_ready),
-	KUNIT_CASE(who_has_loaded_gets_all_again),
+	KUNIT_CASE(sync_step_is_limited_by_runs),
+	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
+	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
+	KUNIT_CASE(load_done_adopts_wanted_image),
+	KUNIT_CASE(load_pulls_again_after_reconnect),
+	KUNIT_CASE(load_clears_live_words_of_previous_load),
+	KUNIT_CASE(load_waits_while_holder_loads),
+	KUNIT_CASE(load_gives_up_silent_holder),
+	KUNIT_CASE(load_gives_up_holder_with_full_window),
+	KUNIT_CASE(load_ignores_past_of_another_lineage),
+	KUNIT_CASE(load_ignores_pulled_of_previous_pull),
+	KUNIT_CASE(load_gives_up_missing_pulled_of_previous_pull),
+	KUNIT_CASE(load_from_older_merges_each_image_once),
+	KUNIT_CASE(load_from_older_waits_until_peer_has_past),
+	KUNIT_CASE(gone_note_is_sent_before_info_note),
+	KUNIT_CASE(load_resets_merged_image_of_peers),
+	KUNIT_CASE(peer_without_info_note_is_not_ready),
+	KUNIT_CASE(peer_that_has_loaded_gets_own_words_again),
 	{ }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets of words, against a bitmap that has a bit for each. */
+/* Sets of words, compared with a plain bitmap. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
@@ -34,7 +34,7 @@ static void map_exit(struct kunit *test)
 	vrfm_map_free(&f->map);
 }
 
-/* Both have the same words, found run by run. */
+/* Check that the map and the bitmap have the same runs. */
 static void same(struct kunit *test, u32 max)
 {
 	struct fixture *f = test->priv;
@@ -55,7 +55,7 @@ static void same(struct kunit *test, u32 max)
 	}
 }
 
-static void words_of_bytes(struct kunit *test)
+static void map_words_of_byte_range_are_whole_words(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, vrfm_word_first(7), 1U);
 	KUNIT_EXPECT_EQ(test, vrfm_word_count(4, 4), 1U);
@@ -65,7 +65,7 @@ static void words_of_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_word_count(0x7ffffff0, 16), 4U);
 }
 
-static void as_a_bitmap(struct kunit *test)
+static void map_equals_bitmap_after_random_changes(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	u32 i, first, n;
@@ -94,7 +94,7 @@ static void as_a_bitmap(struct kunit *test)
 	same(test, 10);
 }
 
-static void bits_are_added(struct kunit *test)
+static void map_add_bits_equals_bitmap(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned long more[BITS_TO_LONGS(1024)];
@@ -111,7 +111,7 @@ static void bits_are_added(struct kunit *test)
 	same(test, 1000);
 }
 
-static void nothing_takes_no_memory(struct kunit *test)
+static void map_without_words_uses_no_page(struct kunit *test)
 {
 	struct fixture *f = test->priv;
 	unsigned long none[BITS_TO_LONGS(1024)] = { };
@@ -126,10 +126,10 @@ static void nothing_takes_no_memory(struct kunit *test)
 }
 
 static struct kunit_case vrfm_map_cases[] = {
-	KUNIT_CASE(words_of_bytes),
-	KUNIT_CASE(as_a_bitmap),
-	KUNIT_CASE(bits_are_added),
-	KUNIT_CASE(nothing_takes_no_memory),
+	KUNIT_CASE(map_words_of_byte_range_are_whole_words),
+	KUNIT_CASE(map_equals_bitmap_after_random_changes),
+	KUNIT_CASE(map_add_bits_equals_bitmap),
+	KUNIT_CASE(map_without_words_uses_no_page),
 	{ }
 };
 

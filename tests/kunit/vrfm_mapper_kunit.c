@@ -15,7 +15,7 @@ struct fixture {
 	struct vrfm_twin twins[TWINS];
 };
 
-/* Addresses that are compared only. */
+/* Addresses that are only compared. */
 static struct mm_struct *mm(unsigned long process)
 {
 	return (struct mm_struct *)(4096 * (process + 1));
@@ -76,7 +76,7 @@ static void compare(struct fixture *f, unsigned int twin)
 	list_move_tail(&f->twins[twin].kin, &f->twins[twin].family->twins);
 }
 
-static void page_is_found_by_its_process_only(struct kunit *test)
+static void page_is_found_by_own_process_only(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -108,7 +108,9 @@ static void page_of_two_processes_is_found_by_all(struct kunit *test)
 	kvfree(f);
 }
 
-/* A call that is under way finds it again, whoever compared it before. */
+/*
+ * A call in progress finds the page again after another call has compared it.
+ */
 static void page_that_becomes_common_is_found_again(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
@@ -122,7 +124,7 @@ static void page_that_becomes_common_is_found_again(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, found(f, mm(0), NOW), &f->twins[0]);
 	compare(f, 0);
 	KUNIT_EXPECT_NULL(test, found(f, mm(0), NOW));
-	/* It is common already. */
+	/* The page is common already. */
 	store(f, 0, 0);
 	KUNIT_EXPECT_NULL(test, found(f, mm(0), NOW));
 	unmap(f, 0);
@@ -130,7 +132,7 @@ static void page_that_becomes_common_is_found_again(struct kunit *test)
 	kvfree(f);
 }
 
-static void parent_and_child_are_one_family(struct kunit *test)
+static void parent_and_child_share_a_family(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -148,8 +150,8 @@ static void parent_and_child_are_one_family(struct kunit *test)
 	kvfree(f);
 }
 
-/* A second mapping of a process changes nothing, nor does its end. */
-static void process_has_one_family(struct kunit *test)
+/* A second mapping of a process, and its end, have no effect. */
+static void second_mapping_keeps_family(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -165,7 +167,7 @@ static void process_has_one_family(struct kunit *test)
 	kvfree(f);
 }
 
-static void pages_of_a_process_that_ended_are_found_by_all(struct kunit *test)
+static void pages_of_ended_process_are_found_by_all(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	unsigned int i;
@@ -186,8 +188,8 @@ static void pages_of_a_process_that_ended_are_found_by_all(struct kunit *test)
 	kvfree(f);
 }
 
-/* A barrier ends although other threads go on making pages writable. */
-static void page_that_is_newer_than_the_call_is_not_found(struct kunit *test)
+/* A barrier ends although other threads make pages writable all the time. */
+static void page_newer_than_call_is_not_found(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 
@@ -201,7 +203,7 @@ static void page_that_is_newer_than_the_call_is_not_found(struct kunit *test)
 	kvfree(f);
 }
 
-static void pages_of_a_common_family_are_found_by_all(struct kunit *test)
+static void pages_of_common_family_are_found_by_all(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
 	struct vrfm_family *family;
@@ -221,14 +223,14 @@ static void pages_of_a_common_family_are_found_by_all(struct kunit *test)
 }
 
 static struct kunit_case vrfm_mapper_cases[] = {
-	KUNIT_CASE(page_is_found_by_its_process_only),
+	KUNIT_CASE(page_is_found_by_own_process_only),
 	KUNIT_CASE(page_of_two_processes_is_found_by_all),
 	KUNIT_CASE(page_that_becomes_common_is_found_again),
-	KUNIT_CASE(parent_and_child_are_one_family),
-	KUNIT_CASE(process_has_one_family),
-	KUNIT_CASE(pages_of_a_process_that_ended_are_found_by_all),
-	KUNIT_CASE(page_that_is_newer_than_the_call_is_not_found),
-	KUNIT_CASE(pages_of_a_common_family_are_found_by_all),
+	KUNIT_CASE(parent_and_child_share_a_family),
+	KUNIT_CASE(second_mapping_keeps_family),
+	KUNIT_CASE(pages_of_ended_process_are_found_by_all),
+	KUNIT_CASE(page_newer_than_call_is_not_found),
+	KUNIT_CASE(pages_of_common_family_are_found_by_all),
 	{ }
 };
 

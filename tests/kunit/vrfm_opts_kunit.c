@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an admin writes. */
+/* Values that an administrator writes. */
 #include <kunit/test.h>
 
 #include "../../vrfm/opts.c"
@@ -9,7 +9,7 @@ struct size_case {
 	u64 size;
 };
 
-static void sizes_take_suffixes(struct kunit *test)
+static void size_accepts_suffixes(struct kunit *test)
 {
 	static const struct size_case cases[] = {
 		{ "4096", 4096 }, { "4K", 4096 }, { "4k", 4096 },
@@ -28,7 +28,7 @@ static void sizes_take_suffixes(struct kunit *test)
 	}
 }
 
-static void what_is_no_number_is_no_size(struct kunit *test)
+static void size_refuses_invalid_number(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"", "M", "-4K", "+4K", " 4K", "4Q", "4K x", "4KK", "4.5M",
@@ -43,7 +43,7 @@ static void what_is_no_number_is_no_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, size, 77ULL);
 }
 
-static void sizes_have_limits(struct kunit *test)
+static void size_refuses_out_of_range(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"0", "1", "4095", "4097", "6K", "2097153K", "2147483649", "3G",
@@ -60,7 +60,7 @@ static void sizes_have_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, size, 77ULL);
 }
 
-static void units_are_those_of_the_names(struct kunit *test)
+static void unit_is_parsed_from_name(struct kunit *test)
 {
 	unsigned int unit = 9;
 
@@ -70,7 +70,7 @@ static void units_are_those_of_the_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unit, 7U);
 }
 
-static void other_names_are_no_device(struct kunit *test)
+static void unit_refuses_other_names(struct kunit *test)
 {
 	static const char * const names[] = {
 		"", "rfm2g", "rfm2g8", "rfm2g9", "rfm2g10", "rfm2g01",
@@ -93,7 +93,7 @@ struct peer_case {
 	const char *port;
 };
 
-static void peers_have_id_address_and_port(struct kunit *test)
+static void peer_accepts_id_address_port(struct kunit *test)
 {
 	static const struct peer_case cases[] = {
 		{ "2@10.0.0.2", 2, "10.0.0.2", NULL },
@@ -118,7 +118,7 @@ static void peers_have_id_address_and_port(struct kunit *test)
 	}
 }
 
-static void what_is_no_peer_is_refused(struct kunit *test)
+static void peer_refuses_invalid_text(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"", "2", "@10.0.0.2", "2@", "x@10.0.0.2", "-1@10.0.0.2",
@@ -139,7 +139,7 @@ static void what_is_no_peer_is_refused(struct kunit *test)
 	}
 }
 
-static void ids_have_limits(struct kunit *test)
+static void peer_id_refuses_out_of_range(struct kunit *test)
 {
 	static const char * const texts[] = {
 		"256@10.0.0.2", "4294967296@10.0.0.2",
@@ -154,7 +154,7 @@ static void ids_have_limits(struct kunit *test)
 	}
 }
 
-static void direct_is_one_of_three(struct kunit *test)
+static void direct_accepts_auto_on_off_only(struct kunit *test)
 {
 	static const char * const others[] = {
 		"", "\n", "aut", "auto on", "AUTO", "0", "1", "yes", "offf",
@@ -176,15 +176,15 @@ static void direct_is_one_of_three(struct kunit *test)
 }
 
 static struct kunit_case vrfm_opts_cases[] = {
-	KUNIT_CASE(sizes_take_suffixes),
-	KUNIT_CASE(what_is_no_number_is_no_size),
-	KUNIT_CASE(sizes_have_limits),
-	KUNIT_CASE(units_are_those_of_the_names),
-	KUNIT_CASE(other_names_are_no_device),
-	KUNIT_CASE(peers_have_id_address_and_port),
-	KUNIT_CASE(what_is_no_peer_is_refused),
-	KUNIT_CASE(ids_have_limits),
-	KUNIT_CASE(direct_is_one_of_three),
+	KUNIT_CASE(size_accepts_suffixes),
+	KUNIT_CASE(size_refuses_invalid_number),
+	KUNIT_CASE(size_refuses_out_of_range),
+	KUNIT_CASE(unit_is_parsed_from_name),
+	KUNIT_CASE(unit_refuses_other_names),
+	KUNIT_CASE(peer_accepts_id_address_port),
+	KUNIT_CASE(peer_refuses_invalid_text),
+	KUNIT_CASE(peer_id_refuses_out_of_range),
+	KUNIT_CASE(direct_accepts_auto_on_off_only),
 	{ }
 };
 

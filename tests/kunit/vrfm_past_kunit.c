@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who has more of nodes that are gone. */
+/* Comparison of the words of departed nodes that memories have. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -19,9 +19,9 @@ static struct vrfm_past past_of(u64 a, u64 b, u64 c)
 	return past;
 }
 
-static void who_has_more(struct kunit *test)
+static void life_cmp_is_a_total_order(struct kunit *test)
 {
-	/* Each has more than all before it. */
+	/* Lives in ascending order. */
 	static const struct vrfm_life lives[] = {
 		{ },
 		{ .epoch = 5, .serial = 2, .whose = 9 },
@@ -45,8 +45,8 @@ static void who_has_more(struct kunit *test)
 		}
 }
 
-/* Whose it is tells nothing of what is sure. */
-static void what_is_sure_is_equal(struct kunit *test)
+/* @whose matters only for lives that are not synced. */
+static void life_cmp_ignores_whose_if_synced(struct kunit *test)
 {
 	struct vrfm_life a = { .epoch = 5, .serial = 2, .synced = true, .whose = 1 };
 	struct vrfm_life b = { .epoch = 5, .serial = 2, .synced = true, .whose = 2 };
@@ -66,7 +66,7 @@ static void add(struct vrfm_past *past, u64 epoch)
 	vrfm_past_add(past, &life);
 }
 
-static void lives_are_kept_in_order(struct kunit *test)
+static void past_add_keeps_order_and_limit(struct kunit *test)
 {
 	struct vrfm_past past = past_of(20, 40, 10), was;
 	struct vrfm_life life = { .epoch = 30, .serial = 1 };
@@ -78,12 +78,12 @@ static void lives_are_kept_in_order(struct kunit *test)
 	vrfm_past_add(&past, &life);
 	KUNIT_EXPECT_EQ(test, past.lives[1].epoch, 30ULL);
 	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 10ULL);
-	/* The same once more: what is known of it changes. */
+	/* Adding a known life updates it. */
 	life.serial = 2;
 	vrfm_past_add(&past, &life);
 	KUNIT_EXPECT_EQ(test, past.lives[1].serial, 2ULL);
 	KUNIT_EXPECT_EQ(test, past.lives[3].epoch, 10ULL);
-	/* No room: the oldest is forgotten, even if that is this one. */
+	/* Without room the oldest life is dropped, which may be the new one. */
 	add(&past, 7);
 	was = past;
 	add(&past, 5);
@@ -94,8 +94,8 @@ static void lives_are_kept_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, past.lives[VRFM_LIVES - 1].epoch, 10ULL);
 }
 
-/* A link that goes and comes again must not make the others load an image. */
-static void a_link_that_was_down_changes_nothing(struct kunit *test)
+/* A link that goes down and up must not make other nodes load an image. */
+static void past_cmp_ignores_life_of_linked_node(struct kunit *test)
 {
 	struct vrfm_past a = past_of(10, 20, 30), b;
 	u64 epoch;
@@ -111,7 +111,7 @@ static void a_link_that_was_down_changes_nothing(struct kunit *test)
 	}
 }
 
-static void a_life_that_goes_on_is_forgotten(struct kunit *test)
+static void past_forget_removes_one_life(struct kunit *test)
 {
 	struct vrfm_past past = past_of(10, 20, 30), was = past;
 
@@ -126,18 +126,18 @@ static void a_life_that_goes_on_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_past_is_empty(&past));
 }
 
-/* While one node was away there were two lives, or the same one as before. */
-static void more_than_the_last_life_counts(struct kunit *test)
+/* While one node was not linked there were two lives, or one that continues. */
+static void past_cmp_compares_all_lives(struct kunit *test)
 {
 	struct vrfm_past a = past_of(10, 20, 0), b = past_of(10, 20, 0);
 
 	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&a, &b, 0), 0);
 	b.lives[1].serial++;
 	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 0), 0);
-	/* The later life counts more. */
+	/* The later life takes precedence. */
 	a.lives[0].serial++;
 	KUNIT_EXPECT_GT(test, vrfm_past_cmp(&a, &b, 0), 0);
-	/* But if it goes on it is nobody's past. */
+	/* A life that continues is ignored. */
 	KUNIT_EXPECT_LT(test, vrfm_past_cmp(&a, &b, 20), 0);
 	a = past_of(10, 0, 0);
 	b = past_of(10, 20, 0);
@@ -172,8 +172,8 @@ static int sign(int n)
 	return (n > 0) - (n < 0);
 }
 
-/* It is one order for all, or nodes would load from each other for ever. */
-static void it_is_an_order(struct kunit *test)
+/* Without a transitive order nodes could load from each other endlessly. */
+static void past_cmp_is_transitive(struct kunit *test)
 {
 	struct rnd_state random;
 	struct vrfm_past a, b, c;
@@ -194,7 +194,7 @@ static void it_is_an_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
 }
 
-static void what_is_mixed_is_less_and_nobody_elses(struct kunit *test)
+static void past_doubt_is_less_and_unique(struct kunit *test)
 {
 	struct vrfm_past a = past_of(10, 20, 0), b = a, c = a;
 
@@ -207,7 +207,7 @@ static void what_is_mixed_is_less_and_nobody_elses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_past_is_empty(&b));
 }
 
-static void a_memory_that_is_loaded_is_the_holders(struct kunit *test)
+static void past_adopt_equals_past_of_holder(struct kunit *test)
 {
 	struct vrfm_past mine = past_of(10, 20, 40), its = past_of(10, 30, 50);
 	const struct vrfm_life meanwhile = { .epoch = 60, .fresh = true };
@@ -215,17 +215,19 @@ static void a_memory_that_is_loaded_is_the_holders(struct kunit *test)
 	its.lives[2].serial = 3;
 	vrfm_past_add(&mine, &meanwhile);
 	vrfm_past_adopt(&mine, &its, 50);
-	/* 20 and 40 it had not, 50 goes on, 60 ended while this was loaded. */
+	/*
+	 * The holder lacks 20 and 40, 50 continues, 60 ended during the load.
+	 */
 	KUNIT_EXPECT_EQ(test, mine.lives[0].epoch, 60ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[1].epoch, 30ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[2].epoch, 10ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[2].serial, 3ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[3].epoch, 0ULL);
-	/* It is as old as the others for the next image. */
+	/* After settling, 60 is as old as the others for the next image. */
 	vrfm_past_settle(&mine);
 	vrfm_past_adopt(&mine, &its, 0);
 	KUNIT_EXPECT_EQ(test, vrfm_past_cmp(&mine, &its, 0), 0);
-	/* The holder knows of its end, too: both have a part, and not the same. */
+	/* If the holder has 60 as well, both have different parts of it. */
 	vrfm_past_add(&mine, &meanwhile);
 	vrfm_past_add(&its, &(struct vrfm_life){ .epoch = 60, .synced = true });
 	vrfm_past_adopt(&mine, &its, 0);
@@ -233,15 +235,15 @@ static void a_memory_that_is_loaded_is_the_holders(struct kunit *test)
 }
 
 static struct kunit_case vrfm_past_cases[] = {
-	KUNIT_CASE(who_has_more),
-	KUNIT_CASE(what_is_sure_is_equal),
-	KUNIT_CASE(lives_are_kept_in_order),
-	KUNIT_CASE(a_link_that_was_down_changes_nothing),
-	KUNIT_CASE(a_life_that_goes_on_is_forgotten),
-	KUNIT_CASE(more_than_the_last_life_counts),
-	KUNIT_CASE(it_is_an_order),
-	KUNIT_CASE(what_is_mixed_is_less_and_nobody_elses),
-	KUNIT_CASE(a_memory_that_is_loaded_is_the_holders),
+	KUNIT_CASE(life_cmp_is_a_total_order),
+	KUNIT_CASE(life_cmp_ignores_whose_if_synced),
+	KUNIT_CASE(past_add_keeps_order_and_limit),
+	KUNIT_CASE(past_cmp_ignores_life_of_linked_node),
+	KUNIT_CASE(past_forget_removes_one_life),
+	KUNIT_CASE(past_cmp_compares_all_lives),
+	KUNIT_CASE(past_cmp_is_transitive),
+	KUNIT_CASE(past_doubt_is_less_and_unique),
+	KUNIT_CASE(past_adopt_equals_past_of_holder),
 	{ }
 };
 

@@ -24,7 +24,7 @@ static const struct vrfm_seen fresh = {
 	.staged = 3, .told = 0x107, .answered = 5,
 };
 
-static void hello_comes_back(struct kunit *test)
+static void hello_round_trip_is_equal(struct kunit *test)
 {
 	struct vrfm_wire_hello wire;
 	struct vrfm_hello got;
@@ -41,7 +41,7 @@ static void hello_comes_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.epoch, other.epoch);
 }
 
-static void hello_has_its_bytes_in_their_places(struct kunit *test)
+static void hello_encodes_documented_bytes(struct kunit *test)
 {
 	static const u8 wanted[] = {
 		'V', 'R', 'F', 'M', 3, 0, 3, 200, 7, 0, 0, 0, 16, 0, 0, 0,
@@ -53,7 +53,7 @@ static void hello_has_its_bytes_in_their_places(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&wire, wanted, sizeof(wanted)), 0);
 }
 
-static void strangers_are_told_why(struct kunit *test)
+static void hello_of_stranger_is_refused_with_reason(struct kunit *test)
 {
 	static const struct { u8 at; enum vrfm_reject why; } cases[] = {
 		{ 0, VRFM_REJECT_MAGIC }, { 3, VRFM_REJECT_MAGIC },
@@ -81,7 +81,7 @@ static void strangers_are_told_why(struct kunit *test)
 			VRFM_REJECT_NODE);
 }
 
-static void every_reason_has_a_text(struct kunit *test)
+static void reason_texts_are_complete(struct kunit *test)
 {
 	const char *unknown = vrfm_reject_text(1000);
 	int why;
@@ -91,7 +91,7 @@ static void every_reason_has_a_text(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, vrfm_reject_text(VRFM_REJECTS), unknown);
 }
 
-static void reasons_come_back(struct kunit *test)
+static void reason_round_trip_is_equal(struct kunit *test)
 {
 	struct vrfm_wire_reject wire;
 	u32 why;
@@ -119,7 +119,9 @@ static u32 end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
 	return vrfm_pack_end(pack, &head);
 }
 
-/* An update of 3, 8 and 1 bytes, the last one the last of the memory. */
+/*
+ * An update of 3, 8 and 1 bytes; the last one is the last byte of the memory.
+ */
 static u32 update(u8 *msg)
 {
 	struct vrfm_pack pack;
@@ -139,7 +141,7 @@ static u8 *room(struct kunit *test)
 	return msg;
 }
 
-static void update_comes_back(struct kunit *test)
+static void update_round_trip_is_equal(struct kunit *test)
 {
 	static const struct { u32 offset; const char *bytes; } wanted[] = {
 		{ 5, "abc" }, { 8, "12345678" }, { MEMORY - 1, "z" },
@@ -169,7 +171,7 @@ static void update_comes_back(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, at, (const void *)(msg + len));
 }
 
-static void update_of_any_other_length_is_refused(struct kunit *test)
+static void update_with_other_length_is_refused(struct kunit *test)
 {
 	u8 *msg = room(test);
 	u32 right = update(msg), len;
@@ -191,11 +193,11 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 {
 	static const struct damage cases[] = {
 		{ "no type", 0, { 0 }, 1 },
-		{ "a type that is none", 0, { VRFM_WIRE_TYPES }, 1 },
+		{ "an unknown type", 0, { VRFM_WIRE_TYPES }, 1 },
 		{ "an ACK with a body", 0, { VRFM_WIRE_ACK }, 1 },
 		{ "a PROBE with a body", 0, { VRFM_WIRE_PROBE }, 1 },
-		{ "an event that is none", 0, { VRFM_WIRE_EVENT }, 1 },
-		{ "a flag that is none", 1, { VRFM_WIRE_FLAGS + 1 }, 1 },
+		{ "an EVENT with runs", 0, { VRFM_WIRE_EVENT }, 1 },
+		{ "an unknown flag", 1, { VRFM_WIRE_FLAGS + 1 }, 1 },
 		{ "no run", 2, { 0, 0 }, 2 },
 		{ "a run less", 2, { 2, 0 }, 2 },
 		{ "a run more", 2, { 4, 0 }, 2 },
@@ -205,24 +207,24 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 		{ "a huge body", 4, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
 		{ "the message before", 8, { 41 }, 1 },
 		{ "a message left out", 8, { 43 }, 1 },
-		{ "another age", 15, { 1 }, 1 },
+		{ "a sequence of another epoch", 15, { 1 }, 1 },
 		{ "an acknowledgment taken back", 16, { 0xF3, 1 }, 2 },
-		{ "one of what was not sent", 16, { 0xE9, 3 }, 2 },
-		{ "one of the far future", 23, { 0xFF }, 1 },
+		{ "an acknowledgment of an unsent message", 16, { 0xE9, 3 }, 2 },
+		{ "an acknowledgment far ahead", 23, { 0xFF }, 1 },
 		{ "an image of parts of words", 0, { VRFM_WIRE_IMAGE }, 1 },
-		{ "a note that is none", 0, { VRFM_WIRE_NOTE }, 1 },
-		{ "pages that are none", 0, { VRFM_WIRE_PULL }, 1 },
-		{ "a stage that is none", 0, { VRFM_WIRE_STAGE }, 1 },
+		{ "a NOTE with runs", 0, { VRFM_WIRE_NOTE }, 1 },
+		{ "a PULL with runs", 0, { VRFM_WIRE_PULL }, 1 },
+		{ "a STAGE with runs", 0, { VRFM_WIRE_STAGE }, 1 },
 		{ "an answer taken back", 32, { 4, 0 }, 2 },
-		{ "one to what was not said", 32, { 8, 1 }, 2 },
-		{ "one to the far future", 39, { 0x80 }, 1 },
+		{ "an answer to an unsent STAGE", 32, { 8, 1 }, 2 },
+		{ "an answer far ahead", 39, { 0x80 }, 1 },
 		{ "a run behind the memory", 40, { 0, 0, 1, 0 }, 4 },
-		{ "a run that leaves it", 40, { 0xFE, 0xFF, 0, 0 }, 4 },
+		{ "a run across the end", 40, { 0xFE, 0xFF, 0, 0 }, 4 },
 		{ "a run that wraps", 40, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run of nothing", 44, { 0, 0, 0, 0 }, 4 },
+		{ "a run of 0 bytes", 44, { 0, 0, 0, 0 }, 4 },
 		{ "a run behind the message", 44, { 0, 1, 0, 0 }, 4 },
 		{ "a huge run", 44, { 0xFF, 0xFF, 0xFF, 0xFF }, 4 },
-		{ "a run that takes the next", 44, { 9, 0, 0, 0 }, 4 },
+		{ "a run over the next one", 44, { 9, 0, 0, 0 }, 4 },
 	};
 	u8 *msg = room(test);
 	struct vrfm_head head;
@@ -238,7 +240,7 @@ static void update_with_one_wrong_field_is_refused(struct kunit *test)
 	}
 }
 
-static void acknowledgments_may_stay_and_reach_the_last(struct kunit *test)
+static void ack_accepts_same_to_last_sent(struct kunit *test)
 {
 	static const u64 right[] = { 500, 501, 1000 };
 	u8 *msg = room(test);
@@ -257,8 +259,8 @@ static void acknowledgments_may_stay_and_reach_the_last(struct kunit *test)
 	}
 }
 
-/* It takes no number, a PROBE does. */
-static void acknowledgments_bear_the_number_of_the_last(struct kunit *test)
+/* An ACK has the number of the last message, a PROBE the next one. */
+static void ack_has_sequence_of_last_message(struct kunit *test)
 {
 	static const struct { u8 type; u64 sequence; int ret; } cases[] = {
 		{ VRFM_WIRE_ACK, 40, -EPROTO }, { VRFM_WIRE_ACK, 41, 0 },
@@ -279,7 +281,7 @@ static void acknowledgments_bear_the_number_of_the_last(struct kunit *test)
 	}
 }
 
-static void events_come_back(struct kunit *test)
+static void event_round_trip_is_equal(struct kunit *test)
 {
 	u8 *msg = room(test);
 	struct vrfm_head head;
@@ -302,7 +304,7 @@ static void events_come_back(struct kunit *test)
 	}
 }
 
-static void notes_come_back(struct kunit *test)
+static void note_round_trip_is_equal(struct kunit *test)
 {
 	const struct vrfm_note note = {
 		.node = 200, .flags = 3, .number = 0xFEDCBA98,
@@ -334,7 +336,7 @@ static void notes_come_back(struct kunit *test)
 }
 
 /* The memory has 16 pages. */
-static void pages_asked_for_are_in_the_memory(struct kunit *test)
+static void pull_outside_memory_is_refused(struct kunit *test)
 {
 	static const struct { u32 first, count; int ret; } cases[] = {
 		{ 0, 1, 0 }, { 0, 16, 0 }, { 15, 1, 0 }, { 0, 0, -EPROTO },
@@ -369,7 +371,7 @@ static void pages_asked_for_are_in_the_memory(struct kunit *test)
 	}
 }
 
-static void images_are_of_whole_words(struct kunit *test)
+static void image_of_parts_of_words_is_refused(struct kunit *test)
 {
 	static const struct { u32 offset, len; int ret; } cases[] = {
 		{ 0, 4, 0 }, { 4, 64, 0 }, { MEMORY - 4, 4, 0 },
@@ -392,7 +394,7 @@ static void images_are_of_whole_words(struct kunit *test)
 	}
 }
 
-static void digests_tell_pages_apart(struct kunit *test)
+static void digest_depends_on_each_byte(struct kunit *test)
 {
 	u8 *page = kunit_kzalloc(test, VRFM_WIRE_PAGE, GFP_KERNEL);
 	u64 zero, digest;
@@ -404,7 +406,7 @@ static void digests_tell_pages_apart(struct kunit *test)
 		page[i] = 1;
 		digest = vrfm_digest(page);
 		page[i] = 0;
-		/* Both halves know of every byte. */
+		/* Both halves of the digest depend on every byte. */
 		KUNIT_EXPECT_NE(test, (u32)digest, (u32)zero);
 		KUNIT_EXPECT_NE(test, digest >> 32, zero >> 32);
 	}
@@ -412,8 +414,8 @@ static void digests_tell_pages_apart(struct kunit *test)
 }
 
 /*
- * A block goes into as many messages as it needs, nothing is lost between them,
- * and no word of the memory is in two of them.
+ * A block is split into several messages. They have all its bytes, and no word
+ * of the memory is in two of them.
  */
 static void block_is_split(struct kunit *test, u32 offset)
 {
@@ -446,7 +448,7 @@ static void block_is_split(struct kunit *test, u32 offset)
 	KUNIT_EXPECT_EQ(test, memcmp(back + offset, block, sizeof(block)), 0);
 }
 
-static void blocks_are_split(struct kunit *test)
+static void block_is_split_without_loss(struct kunit *test)
 {
 	u32 offset;
 
@@ -454,7 +456,7 @@ static void blocks_are_split(struct kunit *test)
 		block_is_split(test, offset);
 }
 
-static void full_message_takes_no_run(struct kunit *test)
+static void full_message_refuses_run(struct kunit *test)
 {
 	u8 *msg = room(test);
 	struct vrfm_pack pack;
@@ -472,7 +474,7 @@ static void full_message_takes_no_run(struct kunit *test)
 	}
 }
 
-static void gaps_hold_zeroes(struct kunit *test)
+static void message_gaps_are_zero(struct kunit *test)
 {
 	u8 *msg = room(test);
 	u32 len, i, wrong = 0;
@@ -484,8 +486,10 @@ static void gaps_hold_zeroes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
 }
 
-/* Whatever comes: what is found right lies inside message and memory. */
-static void right_ones_stay_inside(struct kunit *test)
+/*
+ * All runs of random messages that are accepted lie inside message and memory.
+ */
+static void accepted_update_stays_within_memory(struct kunit *test)
 {
 	u8 *msg = room(test);
 	struct rnd_state rnd;
@@ -511,7 +515,7 @@ static void right_ones_stay_inside(struct kunit *test)
 		}
 	}
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
-	/* A quarter was left as it was. */
+	/* A quarter of the messages is valid. */
 	KUNIT_EXPECT_GT(test, right, 50000U - 5000);
 	KUNIT_EXPECT_LT(test, right, 180000U);
 }
@@ -530,7 +534,7 @@ static u32 stage(u8 *msg, u64 number, u32 desc_len)
 	return end(&pack, VRFM_WIRE_STAGE, 42, 600);
 }
 
-static void stages_come_back(struct kunit *test)
+static void stage_round_trip_is_equal(struct kunit *test)
 {
 	unsigned long map[64 / BITS_PER_LONG] = { };
 	struct vrfm_stage_msg got;
@@ -547,7 +551,7 @@ static void stages_come_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.number, 0x1122334455667788ULL);
 	KUNIT_EXPECT_EQ(test, got.desc_len, 0U);
 	KUNIT_EXPECT_EQ(test, memcmp(map, some_ranges, sizeof(map)), 0);
-	/* On the wire: little endian, whatever the CPU. */
+	/* On the wire: little endian on any CPU. */
 	KUNIT_EXPECT_EQ(test, msg[HEAD + 16], 5);
 	KUNIT_EXPECT_EQ(test, msg[HEAD + 17], 0x80);
 	seen.staged = 0;
@@ -559,7 +563,7 @@ static void stages_come_back(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, got.desc + 48, (const void *)msg + len);
 }
 
-static void maps_are_as_long_as_the_memory(struct kunit *test)
+static void stage_map_length_matches_memory(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_4K), 8U);
 	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_4M), 8U);
@@ -567,16 +571,16 @@ static void maps_are_as_long_as_the_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_stage_map_len(SZ_2G), 4096U);
 }
 
-static void stages_that_are_wrong_are_refused(struct kunit *test)
+static void stage_with_wrong_field_is_refused(struct kunit *test)
 {
 	static const struct { u64 staged, number; u32 desc; u64 size; } cases[] = {
-		{ 3, 3, 0, SZ_1M }, /* that was said */
-		{ 3, 2, 0, SZ_1M }, /* what came before it */
+		{ 3, 3, 0, SZ_1M }, /* the last number again */
+		{ 3, 2, 0, SZ_1M }, /* the number before it */
 		{ 3, 0, 0, SZ_1M },
 		{ 0, 0, 48, SZ_1M },
-		{ 0, 1, 0, SZ_1M }, /* the first one describes nothing */
-		{ 3, 4, 48, SZ_1M }, /* another description */
-		{ 3, 4, 0, SZ_4M + SZ_4K }, /* the map of another memory */
+		{ 0, 1, 0, SZ_1M }, /* the first STAGE without a description */
+		{ 3, 4, 48, SZ_1M }, /* a second description */
+		{ 3, 4, 0, SZ_4M + SZ_4K }, /* a map of another size */
 	};
 	u8 *msg = room(test);
 	struct vrfm_head head;
@@ -594,7 +598,7 @@ static void stages_that_are_wrong_are_refused(struct kunit *test)
 	}
 }
 
-static void stages_of_any_other_length_are_refused(struct kunit *test)
+static void stage_with_other_length_is_refused(struct kunit *test)
 {
 	u8 *msg = room(test);
 	u32 right = stage(msg, 4, 0), len;
@@ -603,7 +607,7 @@ static void stages_of_any_other_length_are_refused(struct kunit *test)
 
 	seen.size = SZ_1M;
 	for (len = 0; len < ROOM; len++) {
-		/* Also one that says of itself that it is that long. */
+		/* The same with that length in the header. */
 		if (len >= HEAD)
 			((struct vrfm_wire_head *)msg)->len =
 				cpu_to_le32(len - HEAD);
@@ -613,29 +617,29 @@ static void stages_of_any_other_length_are_refused(struct kunit *test)
 }
 
 static struct kunit_case vrfm_proto_cases[] = {
-	KUNIT_CASE(hello_comes_back),
-	KUNIT_CASE(hello_has_its_bytes_in_their_places),
-	KUNIT_CASE(strangers_are_told_why),
-	KUNIT_CASE(every_reason_has_a_text),
-	KUNIT_CASE(reasons_come_back),
-	KUNIT_CASE(update_comes_back),
-	KUNIT_CASE(update_of_any_other_length_is_refused),
+	KUNIT_CASE(hello_round_trip_is_equal),
+	KUNIT_CASE(hello_encodes_documented_bytes),
+	KUNIT_CASE(hello_of_stranger_is_refused_with_reason),
+	KUNIT_CASE(reason_texts_are_complete),
+	KUNIT_CASE(reason_round_trip_is_equal),
+	KUNIT_CASE(update_round_trip_is_equal),
+	KUNIT_CASE(update_with_other_length_is_refused),
 	KUNIT_CASE(update_with_one_wrong_field_is_refused),
-	KUNIT_CASE(acknowledgments_may_stay_and_reach_the_last),
-	KUNIT_CASE(acknowledgments_bear_the_number_of_the_last),
-	KUNIT_CASE(events_come_back),
-	KUNIT_CASE(notes_come_back),
-	KUNIT_CASE(pages_asked_for_are_in_the_memory),
-	KUNIT_CASE(images_are_of_whole_words),
-	KUNIT_CASE(digests_tell_pages_apart),
-	KUNIT_CASE(blocks_are_split),
-	KUNIT_CASE(full_message_takes_no_run),
-	KUNIT_CASE(gaps_hold_zeroes),
-	KUNIT_CASE(right_ones_stay_inside),
-	KUNIT_CASE(stages_come_back),
-	KUNIT_CASE(maps_are_as_long_as_the_memory),
-	KUNIT_CASE(stages_that_are_wrong_are_refused),
-	KUNIT_CASE(stages_of_any_other_length_are_refused),
+	KUNIT_CASE(ack_accepts_same_to_last_sent),
+	KUNIT_CASE(ack_has_sequence_of_last_message),
+	KUNIT_CASE(event_round_trip_is_equal),
+	KUNIT_CASE(note_round_trip_is_equal),
+	KUNIT_CASE(pull_outside_memory_is_refused),
+	KUNIT_CASE(image_of_parts_of_words_is_refused),
+	KUNIT_CASE(digest_depends_on_each_byte),
+	KUNIT_CASE(block_is_split_without_loss),
+	KUNIT_CASE(full_message_refuses_run),
+	KUNIT_CASE(message_gaps_are_zero),
+	KUNIT_CASE(accepted_update_stays_within_memory),
+	KUNIT_CASE(stage_round_trip_is_equal),
+	KUNIT_CASE(stage_map_length_matches_memory),
+	KUNIT_CASE(stage_with_wrong_field_is_refused),
+	KUNIT_CASE(stage_with_other_length_is_refused),
 	{ }
 };
 

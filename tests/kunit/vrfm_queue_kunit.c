@@ -14,7 +14,7 @@ static struct vrfm_queue *queue(struct kunit *test, u16 depth, bool enabled,
 	return q;
 }
 
-/* Takes one and says whether it carries DATA. */
+/* Take an entry. Return: does it have @data? */
 static bool takes(struct vrfm_queue *q, u32 data)
 {
 	struct vrfm_entry entry;
@@ -22,7 +22,7 @@ static bool takes(struct vrfm_queue *q, u32 data)
 	return vrfm_queue_take(q, &entry) && entry.data == data;
 }
 
-static void empty_queue_gives_nothing(struct kunit *test)
+static void take_from_empty_queue_fails(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, true, false);
 
@@ -30,7 +30,7 @@ static void empty_queue_gives_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->count, 0U);
 }
 
-static void first_comes_out_first(struct kunit *test)
+static void queue_is_fifo(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, VRFM_QUEUE_DEPTH, true, false);
 	u32 i;
@@ -56,7 +56,7 @@ static void entry_keeps_node_and_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.data, 0xDEADBEEFU);
 }
 
-static void disabled_queue_keeps_what_comes(struct kunit *test)
+static void disabled_queue_keeps_new_entries(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, VRFM_QUEUE_DEPTH, false, false);
 	u32 i;
@@ -72,7 +72,7 @@ static void disabled_queue_keeps_what_comes(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, takes(q, i));
 }
 
-static void one_too_many_is_lost(struct kunit *test)
+static void entry_beyond_limit_is_lost(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 3, true, false);
 	u32 i;
@@ -90,7 +90,7 @@ static void one_too_many_is_lost(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, takes(q, 4));
 }
 
-static void queue_of_one_keeps_the_newest(struct kunit *test)
+static void queue_of_one_keeps_newest(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, false);
 
@@ -103,7 +103,7 @@ static void queue_of_one_keeps_the_newest(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
-static void disabling_leaves_what_is_ready(struct kunit *test)
+static void disable_keeps_ready_entries(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, true, false);
 
@@ -116,7 +116,7 @@ static void disabling_leaves_what_is_ready(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, takes(q, 2));
 }
 
-static void fault_disables_itself(struct kunit *test)
+static void fault_disables_its_queue(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
@@ -132,7 +132,7 @@ static void fault_disables_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->count, 2U);
 }
 
-static void second_fault_can_be_taken_for_the_first(struct kunit *test)
+static void second_fault_replaces_untaken_first(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
@@ -146,8 +146,8 @@ static void second_fault_can_be_taken_for_the_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
-/* Nobody has taken the first one. */
-static void fault_that_is_enabled_again_comes_again(struct kunit *test)
+/* The first fault was not taken. */
+static void reenabled_fault_is_delivered_again(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
@@ -161,7 +161,7 @@ static void fault_that_is_enabled_again_comes_again(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
-static void clearing_forgets_all_but_the_count(struct kunit *test)
+static void clear_keeps_count(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 2, true, false);
 	u32 i;
@@ -177,7 +177,7 @@ static void clearing_forgets_all_but_the_count(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, takes(q, 9));
 }
 
-static void clearing_the_count_keeps_what_is_queued(struct kunit *test)
+static void clear_count_keeps_entries(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, true, false);
 	u32 i;
@@ -192,7 +192,7 @@ static void clearing_the_count_keeps_what_is_queued(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, takes(q, 1));
 }
 
-static void enabling_twice_hands_over_once(struct kunit *test)
+static void enable_twice_delivers_once(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, false, false);
 
@@ -203,19 +203,19 @@ static void enabling_twice_hands_over_once(struct kunit *test)
 }
 
 static struct kunit_case vrfm_queue_cases[] = {
-	KUNIT_CASE(empty_queue_gives_nothing),
-	KUNIT_CASE(first_comes_out_first),
+	KUNIT_CASE(take_from_empty_queue_fails),
+	KUNIT_CASE(queue_is_fifo),
 	KUNIT_CASE(entry_keeps_node_and_data),
-	KUNIT_CASE(disabled_queue_keeps_what_comes),
-	KUNIT_CASE(one_too_many_is_lost),
-	KUNIT_CASE(queue_of_one_keeps_the_newest),
-	KUNIT_CASE(disabling_leaves_what_is_ready),
-	KUNIT_CASE(fault_disables_itself),
-	KUNIT_CASE(second_fault_can_be_taken_for_the_first),
-	KUNIT_CASE(fault_that_is_enabled_again_comes_again),
-	KUNIT_CASE(clearing_forgets_all_but_the_count),
-	KUNIT_CASE(clearing_the_count_keeps_what_is_queued),
-	KUNIT_CASE(enabling_twice_hands_over_once),
+	KUNIT_CASE(disabled_queue_keeps_new_entries),
+	KUNIT_CASE(entry_beyond_limit_is_lost),
+	KUNIT_CASE(queue_of_one_keeps_newest),
+	KUNIT_CASE(disable_keeps_ready_entries),
+	KUNIT_CASE(fault_disables_its_queue),
+	KUNIT_CASE(second_fault_replaces_untaken_first),
+	KUNIT_CASE(reenabled_fault_is_delivered_again),
+	KUNIT_CASE(clear_keeps_count),
+	KUNIT_CASE(clear_count_keeps_entries),
+	KUNIT_CASE(enable_twice_delivers_once),
 	{ }
 };
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How much there was a second. */
+/* Amount per second. */
 #include <kunit/test.h>
 
 #include "../../vrfm/rate.c"
 
-/* Where jiffies overflow on their way. */
+/* Jiffies overflow during the test. */
 #define START (-(unsigned long)HZ)
 
-static void nothing_is_zero(struct kunit *test)
+static void rate_of_nothing_is_zero(struct kunit *test)
 {
 	struct vrfm_rate rate = { };
 
 	KUNIT_EXPECT_EQ(test, vrfm_rate_read(&rate, START), 0ULL);
 }
 
-static void a_stream_is_what_it_is(struct kunit *test)
+static void rate_of_constant_stream_is_exact(struct kunit *test)
 {
 	struct vrfm_rate rate = { };
 	unsigned long i;
@@ -24,7 +24,7 @@ static void a_stream_is_what_it_is(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_rate_read(&rate, START + i - 1), 100ULL * HZ);
 }
 
-static void the_first_second_is_not_known(struct kunit *test)
+static void rate_before_first_second_is_zero(struct kunit *test)
 {
 	struct vrfm_rate rate = { };
 
@@ -33,7 +33,7 @@ static void the_first_second_is_not_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_rate_read(&rate, START + HZ), 5000ULL);
 }
 
-static void silence_is_seen_by_who_reads(struct kunit *test)
+static void rate_read_after_silence_is_zero(struct kunit *test)
 {
 	struct vrfm_rate rate = { };
 
@@ -44,7 +44,7 @@ static void silence_is_seen_by_who_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_rate_read(&rate, START + 60000UL * HZ), 0ULL);
 }
 
-static void who_counts_after_a_silence_begins_anew(struct kunit *test)
+static void rate_restarts_after_silence(struct kunit *test)
 {
 	struct vrfm_rate rate = { };
 
@@ -54,7 +54,7 @@ static void who_counts_after_a_silence_begins_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_rate_read(&rate, START + 4 * HZ), 8000ULL);
 }
 
-static void much_does_not_overflow(struct kunit *test)
+static void rate_of_large_counts_does_not_overflow(struct kunit *test)
 {
 	const u64 terabyte = 1ULL << 40;
 	struct vrfm_rate rate = { .since = START, .amount = terabyte };
@@ -63,12 +63,12 @@ static void much_does_not_overflow(struct kunit *test)
 }
 
 static struct kunit_case vrfm_rate_cases[] = {
-	KUNIT_CASE(nothing_is_zero),
-	KUNIT_CASE(a_stream_is_what_it_is),
-	KUNIT_CASE(the_first_second_is_not_known),
-	KUNIT_CASE(silence_is_seen_by_who_reads),
-	KUNIT_CASE(who_counts_after_a_silence_begins_anew),
-	KUNIT_CASE(much_does_not_overflow),
+	KUNIT_CASE(rate_of_nothing_is_zero),
+	KUNIT_CASE(rate_of_constant_stream_is_exact),
+	KUNIT_CASE(rate_before_first_second_is_zero),
+	KUNIT_CASE(rate_read_after_silence_is_zero),
+	KUNIT_CASE(rate_restarts_after_silence),
+	KUNIT_CASE(rate_of_large_counts_does_not_overflow),
 	{ }
 };
 

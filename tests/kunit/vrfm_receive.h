@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All of vrfm that a message comes through, from the function that krdma calls
- * down to the memory, without RDMA: what krdma, the works and the registers are
- * asked for is counted. Not by the test itself, because not all of these files
- * are pure, and tools/check coverage-uml asks for what a test includes.
+ * All files of vrfm that handle a message, from the function that krdma calls
+ * down to the memory, without RDMA. Calls to krdma, the works and the registers
+ * are counted. The test itself does not include the files, because not all of
+ * them are pure, and tools/check coverage-uml checks the files that a test
+ * includes.
  */
 #ifndef VRFM_RECEIVE_H
 #define VRFM_RECEIVE_H
 
-/* Before anything else has one. */
+/* Before other files define it. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-/* Nobody traces, and the events of the module are not these. */
+/* Without trace events. */
 #define VRFM_TRACE_H
 #define trace_vrfm_link(...) do { } while (0)
 #define trace_vrfm_apply(...) do { } while (0)
@@ -30,7 +31,7 @@
 #define krdma_post fuzz_post
 #define krdma_query fuzz_query
 #define krdma_loan_return fuzz_loan_return
-/* Nobody is shown any memory, and of the peer's only the description comes. */
+/* The memory is not registered, and that of the peer is only described. */
 #define krdma_region_export fuzz_region_export
 #define vrfm_share_get fuzz_share_get
 #define vrfm_share_put fuzz_share_put
@@ -39,7 +40,7 @@
 #define krdma_remote_free fuzz_remote_free
 
 #include <linux/workqueue.h>
-/* Nothing happens later, or the same seed would not be the same. */
+/* Without delayed works, so that the same seed gives the same results. */
 #undef queue_delayed_work
 #define queue_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
 #undef mod_delayed_work
@@ -80,20 +81,20 @@ static bool fuzz_queued(struct work_struct *work)
 #include "../../vrfm/sync.c"
 #include "../../vrfm/way.c"
 
-/* An acknowledgment that was posted and is not over yet. */
+/* An acknowledgment that was posted and has not completed yet. */
 static struct krdma_req *fuzz_posted;
-/* What else becomes of what is posted: what the peer does at once, or an error. */
+/* Called for each posted request: acts as the peer, or returns an error. */
 static int (*fuzz_on_post)(struct krdma_req *req);
 static unsigned int fuzz_disconnects;
 static unsigned int fuzz_returned;
 static unsigned int fuzz_events;
-/* Data of the last ones that were raised, the newest in the lowest byte. */
+/* Data of the last raised events, the newest in the lowest byte. */
 static u64 fuzz_last_events;
 static unsigned int fuzz_faults;
-/* Peers that were left behind here, and peers that left this node behind. */
+/* Numbers of peers that were left behind, and that left this node behind. */
 static unsigned int fuzz_behind;
 static unsigned int fuzz_left;
-/* A type of event that there is not. */
+/* Number of events of an invalid type. */
 static unsigned int fuzz_wrong_events;
 
 void fuzz_disconnect(struct krdma_cb *cb)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hostile messages, through the function that krdma's receive callback calls:
- * after each of them the memory is what a right one makes of it, or else what
- * it was, and nothing beside it has changed.
+ * Hostile messages, through the function that krdma's receive callback calls.
+ * After each message the memory has the expected contents: those of a valid
+ * message, or the previous ones. Bytes beside the memory are unchanged.
  *
  *	insmod vrfm_receive_kunit.ko messages=1000000 seed=7
  *
- * What is right is judged a second time here, by code that shares nothing with
- * vrfm's. The seed is printed; with the same seed the messages are the same.
+ * The expected contents are computed here by code that shares nothing with
+ * vrfm. The seed is printed; the same seed gives the same messages.
  */
 #include "vrfm_fuzz.h"
 
@@ -38,7 +38,7 @@ static void fill_random(struct fuzz *f, void *at, u32 len)
 	prandom_bytes_state(&f->random, at, len);
 }
 
-/* Runs anywhere, many short ones and some long, some of which meet the end. */
+/* Random runs, many short ones and some long ones, some up to the end. */
 static void make_runs(struct fuzz *f, struct vrfm_pack *pack, u32 align)
 {
 	u32 n = 1 + below(f, one_of(f, 8) ? 60 : 5);
@@ -84,7 +84,7 @@ static void make_event(struct fuzz *f, struct vrfm_pack *pack)
 	vrfm_pack_event(pack, &event);
 }
 
-/* What it describes nobody looks at here. */
+/* The described memory is not used here. */
 static void make_stage(struct fuzz *f, struct vrfm_pack *pack)
 {
 	u32 desc_len = f->staged ? 0 : 16 + 16 * below(f, 4);
@@ -113,7 +113,7 @@ static void make_body(struct fuzz *f, struct vrfm_pack *pack, u8 type)
 		make_stage(f, pack);
 }
 
-/* One that is right. */
+/* Make a valid message. */
 static void make(struct fuzz *f)
 {
 	struct vrfm_head head = {
@@ -155,7 +155,7 @@ static u32 edge(struct fuzz *f)
 	return edges[below(f, ARRAY_SIZE(edges))];
 }
 
-/* Anywhere, but rather in the header and in the first run. */
+/* Overwrite random bytes, mostly in the header and the first run. */
 static void spoil_somewhere(struct fuzz *f)
 {
 	u32 most = one_of(f, 2) ? f->len : min_t(u32, f->len, HEAD + 8);
@@ -167,7 +167,7 @@ static void spoil_somewhere(struct fuzz *f)
 		put_number(f->msg + (at & ~3U), edge(f));
 }
 
-/* Longer or shorter; then perhaps the header agrees, and what is behind it not. */
+/* Change the length, sometimes also in the header. */
 static void spoil_length(struct fuzz *f)
 {
 	u32 len = one_of(f, 2) ? below(f, ROOM) :
@@ -195,7 +195,7 @@ static void spoil(struct fuzz *f)
 	}
 }
 
-/* ---- what must become of it: a second opinion ---- */
+/* ---- the expected result ---- */
 
 static u64 number(const u8 *at, u32 bytes)
 {
@@ -299,7 +299,9 @@ static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 	}
 }
 
-/* Who loads takes from his holder what nobody has written since. */
+/*
+ * A loading node takes words from its holder if no peer has written them since.
+ */
 static void expect_image(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 {
 	u32 i, word;
@@ -334,9 +336,9 @@ static void expect_right(struct fuzz *f, const u8 *msg)
 	}
 }
 
-/* ---- and what did ---- */
+/* ---- the actual result ---- */
 
-/* By words: memcmp() of some kernels looks at each byte. */
+/* Compare by words: memcmp() of some kernels compares bytes. */
 static bool memory_is_right(const struct fuzz *f)
 {
 	const unsigned long *a = (const void *)f->room;
@@ -384,12 +386,12 @@ static u64 staged_ranges(const struct fuzz *f)
 	return ranges;
 }
 
-/* The maps take long, and are looked at now and then. */
+/* Comparing the maps takes long, so do it for some messages only. */
 static void judge(struct kunit *test, struct fuzz *f, u32 n)
 {
 	KUNIT_ASSERT_TRUE_MSG(test, memory_is_right(f), "message %u", n);
 	KUNIT_ASSERT_EQ_MSG(test, fuzz_returned, n + 1,
-			    "message %u: given back once", n);
+			    "message %u: returned once", n);
 	KUNIT_ASSERT_EQ_MSG(test, staged_ranges(f), f->map, "message %u", n);
 	KUNIT_ASSERT_EQ_MSG(test, f->link->direct.answered, f->answered,
 			    "message %u", n);
@@ -402,7 +404,7 @@ static void judge(struct kunit *test, struct fuzz *f, u32 n)
 			      "message %u", n);
 }
 
-/* Other words are this node's, and it loads from the peer or does not. */
+/* Change the own words of this node, and whether it loads from the peer. */
 static void change_maps(struct fuzz *f)
 {
 	u32 word = below(f, WORDS), n = below(f, WORDS - word);
@@ -427,7 +429,7 @@ static void one(struct kunit *test, struct fuzz *f, u32 n)
 	good = !written && right(f, f->msg, f->len);
 	receive(test, f, written);
 	KUNIT_ASSERT_EQ_MSG(test, f->link->rx.bad, !good,
-			    "message %u of type %u and %u bytes is taken",
+			    "message %u of type %u and %u bytes is taken if valid",
 			    n, f->msg[0], f->len);
 	if (good)
 		expect_right(f, f->msg);
@@ -435,14 +437,14 @@ static void one(struct kunit *test, struct fuzz *f, u32 n)
 	if (good)
 		return;
 	f->refused++;
-	/* The connection is over; what still comes of it is not heard. */
+	/* The connection is closed; later messages are ignored. */
 	receive(test, f, false);
 	fuzz_returned--;
 	judge(test, f, n);
 	link_anew(f);
 }
 
-/* In parts, for a kernel thinks that who waits for long hangs. */
+/* In parts, because the kernel takes a task that waits for long as hung. */
 static const u32 fuzz_parts[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
 static void describe_part(const u32 *part, char *text)
@@ -452,7 +454,7 @@ static void describe_part(const u32 *part, char *text)
 
 KUNIT_ARRAY_PARAM(part, fuzz_parts, describe_part);
 
-static void only_what_is_right_changes_the_memory(struct kunit *test)
+static void random_messages_change_memory_if_valid(struct kunit *test)
 {
 	const u32 *part = test->param_value;
 	u32 messages = fuzz_messages / ARRAY_SIZE(fuzz_parts);
@@ -478,15 +480,15 @@ static void only_what_is_right_changes_the_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_faults, f->refused);
 	KUNIT_EXPECT_GT(test, fuzz_events, 0U);
 	KUNIT_EXPECT_GT(test, f->refused, messages / 3);
-	/* Or the messages are no good. */
+	/* Check that there are valid messages of each type. */
 	for (type = VRFM_WIRE_ACK; type < VRFM_WIRE_TYPES; type++)
 		KUNIT_EXPECT_GT_MSG(test, f->taken[type], messages / 200,
-				    "right ones of type %u", type);
+				    "valid messages of type %u", type);
 }
 
 /* ---- one rule each ---- */
 
-/* What was raised since the last one; only data of one byte. */
+/* Return: data of the events raised since the last call, one byte each. */
 static u64 raised(void)
 {
 	u64 events = fuzz_last_events;
@@ -518,7 +520,7 @@ static void say_update(struct kunit *test, u32 offset, const char *text)
 	say(test, f, &pack, VRFM_WIRE_UPDATE, 0);
 }
 
-static void an_event_is_raised_once(struct kunit *test)
+static void event_is_raised_once(struct kunit *test)
 {
 	raised();
 	say_event(test, 1, VRFM_WIRE_SYNCED);
@@ -526,26 +528,31 @@ static void an_event_is_raised_once(struct kunit *test)
 	say_event(test, 2, VRFM_WIRE_SYNCED);
 	say_event(test, 1, VRFM_WIRE_SYNCED);
 	KUNIT_EXPECT_EQ(test, raised(), 0x0102ULL);
-	/* It comes again with the next connection, if it was not acknowledged. */
+	/*
+	 * An event that is not acknowledged is sent again on the next
+	 * connection.
+	 */
 	link_anew(test->priv);
 	say_event(test, 2, VRFM_WIRE_SYNCED);
 	say_event(test, 3, VRFM_WIRE_SYNCED);
 	KUNIT_EXPECT_EQ(test, raised(), 0x03ULL);
 }
 
-static void events_of_who_is_behind_wait_until_he_is_not(struct kunit *test)
+static void events_of_peer_behind_are_held_until_synced(struct kunit *test)
 {
 	raised();
 	say_event(test, 1, 0);
 	say_event(test, 2, 0);
-	say_update(test, 0, "what was before them");
+	say_update(test, 0, "a write before the events");
 	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
-	/* In the order of their sending, and before the one that tells. */
+	/*
+	 * Held events are raised in order, before the event that ends the hold.
+	 */
 	say_event(test, 3, VRFM_WIRE_SYNCED);
 	KUNIT_EXPECT_EQ(test, raised(), 0x010203ULL);
 	say_event(test, 4, VRFM_WIRE_SYNCED);
 	KUNIT_EXPECT_EQ(test, raised(), 0x04ULL);
-	/* He falls behind again. */
+	/* The peer falls behind again. */
 	say_event(test, 5, 0);
 	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
 }
@@ -563,7 +570,7 @@ static void held_events_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, raised(), 0ULL);
 }
 
-static void a_word_is_its_last_writers(struct kunit *test)
+static void own_word_moves_to_last_writer(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -575,12 +582,12 @@ static void a_word_is_its_last_writers(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(3, f->vdev->own));
 }
 
-static void what_comes_is_no_store_of_a_program(struct kunit *test)
+static void received_update_is_not_taken_for_store(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
-	say_update(test, 100, "in a page that programs store into");
-	say_update(test, PAGE_SIZE - 8, "over its end, into another one");
+	say_update(test, 100, "an update of a page that programs store into");
+	say_update(test, PAGE_SIZE - 8, "an update across the end of that page");
 	KUNIT_EXPECT_TRUE(test, twins_are_right(f));
 }
 
@@ -589,7 +596,7 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
 	return f->link->slots[sequence % VRFM_SLOTS].serial;
 }
 
-/* Who has just this one may have a part of what is after its serial. */
+/* Does the message say that it has a part of the write after its serial? */
 static bool has_a_part(struct fuzz *f, u64 sequence)
 {
 	return f->link->slots[sequence % VRFM_SLOTS].flags & VRFM_WIRE_DIRECT;
@@ -601,8 +608,8 @@ static void write_block(struct fuzz *f, u32 len)
 	vrfm_link_update(f->link, 0, f->room + FENCE, len, NULL);
 }
 
-/* Of two peers that have parts of a write one must not be taken for the other. */
-static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
+/* Peers that have different parts of a write must not count as equal. */
+static void only_end_of_write_has_its_serial(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -615,7 +622,7 @@ static void only_the_end_of_a_write_says_that_it_is_there(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 1));
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 2));
 	KUNIT_EXPECT_FALSE(test, has_a_part(f, SENT + 3));
-	/* All of one, and the beginning of the next. */
+	/* A complete write, and the begin of the next one. */
 	write_block(f, 4);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	write_block(f, VRFM_SLOT_SIZE);
@@ -650,8 +657,8 @@ static int complete_at_once(struct krdma_req *req)
 	return 0;
 }
 
-/* However soon they are sent. */
-static void pages_of_an_image_share_messages(struct kunit *test)
+/* Also if the pages are sent at once. */
+static void image_pages_share_messages(struct kunit *test)
 {
 	const u32 pages = 2 * (VRFM_SLOT_SIZE / VRFM_WIRE_PAGE - 1);
 	struct fuzz *f = test->priv;
@@ -667,12 +674,14 @@ static void pages_of_an_image_share_messages(struct kunit *test)
 	vrfm_serve(f->link);
 	fuzz_on_post = NULL;
 	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
-	/* And the last word. */
+	/* PULLED is the last message. */
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 3ULL);
 	KUNIT_EXPECT_EQ(test, f->link->posted, f->link->opened);
 }
 
-/* It has PULLED before krdma_post() returns, and goes on. */
+/*
+ * The peer has received PULLED before krdma_post() returns, and sends a PULL.
+ */
 static int ask_at_once(struct krdma_req *req)
 {
 	fuzz_on_post = NULL;
@@ -680,13 +689,13 @@ static int ask_at_once(struct krdma_req *req)
 	return 0;
 }
 
-static void who_has_an_answer_may_ask_again(struct kunit *test)
+static void pull_after_answer_is_accepted(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
 	say_pull(test, 2);
 	KUNIT_ASSERT_EQ(test, f->link->pulled.count, 1U);
-	/* Who has no answer yet may not. */
+	/* A second PULL before the answer is ignored. */
 	say_pull(test, 5);
 	KUNIT_ASSERT_EQ(test, f->link->pulled.first, 2U);
 	fuzz_asking = test;
@@ -697,8 +706,8 @@ static void who_has_an_answer_may_ask_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->pulled.first, 3U);
 }
 
-/* Then it is answered when there is. */
-static void without_room_nothing_is_answered(struct kunit *test)
+/* The PULL is answered when there is room. */
+static void pull_without_room_is_answered_later(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -728,14 +737,14 @@ static void send_events(struct fuzz *f, u32 n)
 	}
 }
 
-static void events_to_who_is_behind_wait_for_room(struct kunit *test)
+static void events_to_peer_behind_wait_for_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
 	fill_window(f);
 	send_events(f, 3);
 	KUNIT_EXPECT_EQ(test, f->link->nlater, 3U);
-	/* There is room: the order stays all the same, and so do writers. */
+	/* With room again, events stay in order, behind the waiting ones. */
 	f->link->opened = SENT;
 	send_events(f, 1);
 	KUNIT_EXPECT_EQ(test, f->link->opened, (u64)SENT);
@@ -747,7 +756,7 @@ static void events_to_who_is_behind_wait_for_room(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, 0));
 }
 
-static void events_that_wait_are_bounded(struct kunit *test)
+static void waiting_events_are_bounded(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -757,8 +766,8 @@ static void events_that_wait_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 5ULL);
 }
 
-/* Those that were under way are older than those that waited. */
-static void events_come_again_in_order(struct kunit *test)
+/* Events that were in flight are sent before events that were waiting. */
+static void unacknowledged_events_are_resent_in_order(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	u32 i, under_way;
@@ -784,7 +793,7 @@ static int refuse_writes(struct krdma_req *req)
 	return -ENOMEM;
 }
 
-/* Writes a block that needs two messages, of which FREE are left. */
+/* Write a block that needs two messages, with @free messages left. */
 static void write_with(struct kunit *test, u32 free)
 {
 	struct fuzz *f = test->priv;
@@ -796,21 +805,23 @@ static void write_with(struct kunit *test, u32 free)
 	f->link->opened += VRFM_SLOTS - free;
 	f->link->posted = f->link->opened;
 	f->link->completed = f->link->opened;
-	/* Nothing of it is looked at. */
+	/* A pointer that is not dereferenced. */
 	f->link->direct.remote = (struct krdma_remote *)f;
 	KUNIT_EXPECT_TRUE(test, vrfm_link_has_room(f->link, VRFM_SLOT_SIZE));
 	f->vdev->serial++;
 	memset(block->bytes, 0, VRFM_SLOT_SIZE);
 	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
 	f->link->direct.remote = NULL;
-	/* The next block shall find all of it acknowledged. */
+	/* Acknowledge everything before the next block. */
 	KUNIT_EXPECT_NE(test, f->link->direct.answers, 0U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&block->refs), 1U);
 	vrfm_block_put(block);
 }
 
-/* What cannot be posted is sent, and finds the room that was asked for. */
-static void what_cannot_be_written_directly_has_room(struct kunit *test)
+/*
+ * A block that cannot be posted directly is sent, in the room reserved for it.
+ */
+static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -824,7 +835,7 @@ static void what_cannot_be_written_directly_has_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_writes, 1U);
 }
 
-/* A program stores into the first range; is it staged? */
+/* A program stores into the first range. Return: is the range staged? */
 static bool stages(struct fuzz *f)
 {
 	bool ready = vrfm_stage_try(f->vdev, 0);
@@ -847,17 +858,17 @@ static struct vrfm_stage *stage_shown(struct kunit *test)
 	return &f->vdev->stage;
 }
 
-static void nobody_stores_where_a_peer_may_write(struct kunit *test)
+static void store_waits_while_peer_may_write(struct kunit *test)
 {
 	struct vrfm_stage *stage = stage_shown(test);
 	struct fuzz *f = test->priv;
 
-	/* Nothing of it is looked at. */
+	/* A pointer that is not dereferenced. */
 	f->link->direct.region = (struct krdma_region *)f;
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_EQ(test, f->link->direct.told, stage->number);
 	KUNIT_EXPECT_FALSE(test, stages(f));
-	/* It is removed, and still has its connection. */
+	/* The peer is removed, and is still connected. */
 	list_del_init(&f->link->entry);
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_FALSE(test, stages(f));
@@ -866,7 +877,7 @@ static void nobody_stores_where_a_peer_may_write(struct kunit *test)
 	vrfm_stage_free(f->vdev);
 }
 
-static void who_has_answered_is_not_waited_for(struct kunit *test)
+static void store_continues_after_answer_of_peer(struct kunit *test)
 {
 	struct vrfm_stage *stage = stage_shown(test);
 	struct fuzz *f = test->priv;
@@ -878,8 +889,8 @@ static void who_has_answered_is_not_waited_for(struct kunit *test)
 	vrfm_stage_free(f->vdev);
 }
 
-/* Who waits until a peer has all looks again. */
-static void who_is_left_behind_is_not_waited_for(struct kunit *test)
+/* Tasks that wait for the peer are woken. */
+static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	int changes = atomic_read(&f->vdev->room_changes);
@@ -889,8 +900,8 @@ static void who_is_left_behind_is_not_waited_for(struct kunit *test)
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
 
-/* All slots are in flight; the first acknowledgment frees some. */
-static void a_peer_left_behind_is_notified_when_a_slot_is_free(struct kunit *test)
+/* All slots are in flight, until the first acknowledgment. */
+static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_link *link = f->link;
@@ -915,8 +926,8 @@ static void a_peer_left_behind_is_notified_when_a_slot_is_free(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
 }
 
-/* The log line is left to a work item: the order is held here. */
-static void a_host_is_notified_of_a_peer_it_leaves_behind(struct kunit *test)
+/* A work logs the line, because the order is held here. */
+static void leaving_peer_behind_raises_event(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -934,7 +945,7 @@ static void say_probe(struct kunit *test, struct fuzz *f, u8 flags)
 	say(test, f, &pack, VRFM_WIRE_PROBE, flags);
 }
 
-static void the_status_page_shows_what_a_loop_needs(struct kunit *test)
+static void status_page_has_fields_of_peer(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_status_peer *peer = &f->vdev->status->peers[2];
@@ -962,7 +973,7 @@ static void the_status_page_shows_what_a_loop_needs(struct kunit *test)
 	f->vdev->live = live;
 }
 
-static void a_node_left_behind_raises_a_fault_once(struct kunit *test)
+static void node_left_behind_raises_fault_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	unsigned long *live = f->vdev->live;
@@ -977,7 +988,7 @@ static void a_node_left_behind_raises_a_fault_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
 	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_LEFT));
 	f->vdev->live = live;
-	/* A node that loads has asked for that. */
+	/* A loading node has requested that, so it raises no fault. */
 	say_probe(test, f, VRFM_WIRE_SYNCED);
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
@@ -991,8 +1002,8 @@ static u8 flags_of_last_post(void)
 	return head->flags;
 }
 
-/* Until it is, the next block cannot be written directly. */
-static void an_update_behind_a_block_is_acknowledged_at_once(struct kunit *test)
+/* Until the acknowledgment, the next block cannot be written directly. */
+static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
@@ -1011,8 +1022,8 @@ static void an_update_behind_a_block_is_acknowledged_at_once(struct kunit *test)
 	}
 }
 
-/* There would be a run of the work, in the order of all, for each. */
-static void who_is_left_behind_rests_from_writes(struct kunit *test)
+/* Otherwise each write would run the work, which takes the order. */
+static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
@@ -1034,8 +1045,8 @@ static int barrier_at_once(struct fuzz *f)
 	return vrfm_flush_stores(f->vdev, &wait);
 }
 
-/* Another call waits for room, so one that would not wait gets none. */
-static void only_a_page_that_differs_needs_room(struct kunit *test)
+/* While another call waits for room, a non-blocking call gets none. */
+static void flush_needs_room_for_changed_page_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_twin *twin = f->vdev->twins[0];
@@ -1059,10 +1070,10 @@ static void only_a_page_that_differs_needs_room(struct kunit *test)
 
 /**
  * struct proc_reader - a program that reads /proc/rfm2g
- * @work: reads
+ * @work: work that reads
  * @vdev: device
- * @m: what it reads
- * @over: it has
+ * @m: output
+ * @over: reading has completed
  */
 struct proc_reader {
 	struct work_struct work;
@@ -1080,7 +1091,7 @@ static void proc_reader_work(struct work_struct *work)
 	complete(&reader->over);
 }
 
-static void a_reader_of_proc_waits_for_no_writer(struct kunit *test)
+static void proc_reader_does_not_wait_for_writers(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct proc_reader reader = { .vdev = f->vdev };
@@ -1110,7 +1121,7 @@ static int at_once(struct fuzz *f, u32 len)
 	return ret;
 }
 
-/* One message is always free, which is enough for small ones. */
+/* One message is always free, which is enough for small blocks. */
 static void link_nearly_full(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1129,7 +1140,7 @@ static void later(struct fuzz *f, unsigned int ms)
 	f->link->full_since = ktime_sub_ms(f->link->full_since, ms);
 }
 
-static void small_blocks_do_not_keep_large_ones_out(struct kunit *test)
+static void large_block_gets_room_beside_small_ones(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1138,13 +1149,13 @@ static void small_blocks_do_not_keep_large_ones_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(f, 4), 0);
 	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
 	later(f, 31000);
-	/* Also if others are in front of it all the time. */
+	/* Also if other calls wait all the time. */
 	atomic_inc(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 }
 
-static void who_was_refused_and_went_is_forgotten(struct kunit *test)
+static void refused_writer_that_gave_up_is_forgotten(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1155,7 +1166,7 @@ static void who_was_refused_and_went_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
-/* The window is full, and its peer acknowledges nothing. */
+/* The window is full, and the peer acknowledges no message. */
 static void window_full(struct fuzz *f, u32 overload_us)
 {
 	f->vdev->params.overload_us = overload_us;
@@ -1165,7 +1176,7 @@ static void window_full(struct fuzz *f, u32 overload_us)
 	f->link->completed = f->link->opened;
 }
 
-/* Return: the wait in us; the link is READY before. */
+/* The link is READY. Return: time of the wait, in us. */
 static s64 wait_for_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1179,8 +1190,8 @@ static s64 wait_for_room(struct kunit *test)
 	return ktime_us_delta(ktime_get(), began);
 }
 
-/* A tick is 4 or 10 ms: with ticks it would be less than one, or more. */
-static void a_writer_waits_overload_us_and_no_tick(struct kunit *test)
+/* A tick is 4 or 10 ms, so a wait in ticks would be too short or too long. */
+static void wait_for_room_is_overload_us_exactly(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	unsigned int i, quick = 0;
@@ -1192,11 +1203,11 @@ static void a_writer_waits_overload_us_and_no_tick(struct kunit *test)
 		KUNIT_EXPECT_GE(test, us, 500LL);
 		quick += us < 3000;
 	}
-	/* The others: this machine was busy. */
+	/* Other waits may be longer on a busy machine. */
 	KUNIT_EXPECT_GT(test, quick, 0U);
 }
 
-/* Return: true: the step does not wait longer. It began to wait MS ago. */
+/* The step began to wait @ms ago. Return: does it end the wait? */
 static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
 {
 	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
@@ -1213,7 +1224,7 @@ static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
 	return f->link->state == VRFM_SYNCING;
 }
 
-static void link_that_fills_up_during_a_wait_gets_overload_us(struct kunit *test)
+static void wait_restarts_for_link_that_fills_up(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1224,7 +1235,7 @@ static void link_that_fills_up_during_a_wait_gets_overload_us(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 120000, 0));
 }
 
-static void link_that_is_full_all_the_time_gets_overload_us(struct kunit *test)
+static void wait_is_limited_for_full_link(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1233,7 +1244,7 @@ static void link_that_is_full_all_the_time_gets_overload_us(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, step_leaves_behind(f, 60000, 0));
 }
 
-static void waits_of_earlier_steps_count(struct kunit *test)
+static void wait_includes_earlier_steps(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1257,8 +1268,8 @@ static void wake_late(struct work_struct *work)
 	wake_up_all(&waker->wait);
 }
 
-/* hrtimer_start() takes a negative time for one that never comes. */
-static void wait_until_a_time_that_has_passed_ends(struct kunit *test)
+/* hrtimer_start() takes a negative time for one that never expires. */
+static void wait_until_past_time_returns(struct kunit *test)
 {
 	struct waker *waker = kunit_kzalloc(test, sizeof(*waker), GFP_KERNEL);
 	int ret;
@@ -1273,13 +1284,13 @@ static void wait_until_a_time_that_has_passed_ends(struct kunit *test)
 	cancel_delayed_work_sync(&waker->work);
 }
 
-static void overload_us_0_leaves_behind_at_once(struct kunit *test)
+static void overload_us_zero_leaves_behind_at_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_wait never = { .nowait = true };
 
 	window_full(f, 0);
-	/* Writers in turn are not waited for either. */
+	/* Nor does it wait for writers that have their turn. */
 	atomic_inc(&f->vdev->waiting);
 	rt_mutex_lock(&f->vdev->turn);
 	f->link->state = VRFM_READY;
@@ -1291,7 +1302,7 @@ static void overload_us_0_leaves_behind_at_once(struct kunit *test)
 	wait_for_room(test);
 }
 
-static void overload_us_of_a_peer_goes_before_that_of_the_device(struct kunit *test)
+static void overload_us_of_peer_overrides_device(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 
@@ -1305,7 +1316,7 @@ static void overload_us_of_a_peer_goes_before_that_of_the_device(struct kunit *t
 }
 
 /* Another writer waits for room on the link of node 2. */
-static void an_event_waits_for_its_own_node_only(struct kunit *test)
+static void event_waits_for_target_node_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
@@ -1323,14 +1334,14 @@ static void an_event_waits_for_its_own_node_only(struct kunit *test)
 	atomic_dec(&f->vdev->waiting);
 }
 
-static void with_the_transmitter_off_no_peer_is_waited_for(struct kunit *test)
+static void transmitter_off_waits_for_no_peer(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
 
 	window_full(f, 100000);
 	f->vdev->regs.lcsr = VRFM_LCSR_TX_OFF;
-	/* Nor for a writer whose turn it is. */
+	/* It does not wait for a writer that has its turn. */
 	atomic_inc(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), true), 0);
 	atomic_dec(&f->vdev->waiting);
@@ -1343,42 +1354,42 @@ static void with_the_transmitter_off_no_peer_is_waited_for(struct kunit *test)
 }
 
 static struct kunit_case vrfm_receive_cases[] = {
-	KUNIT_CASE(a_writer_waits_overload_us_and_no_tick),
-	KUNIT_CASE(link_that_fills_up_during_a_wait_gets_overload_us),
-	KUNIT_CASE(link_that_is_full_all_the_time_gets_overload_us),
-	KUNIT_CASE(waits_of_earlier_steps_count),
-	KUNIT_CASE(wait_until_a_time_that_has_passed_ends),
-	KUNIT_CASE(overload_us_0_leaves_behind_at_once),
-	KUNIT_CASE(overload_us_of_a_peer_goes_before_that_of_the_device),
-	KUNIT_CASE(an_event_waits_for_its_own_node_only),
-	KUNIT_CASE(with_the_transmitter_off_no_peer_is_waited_for),
-	KUNIT_CASE(small_blocks_do_not_keep_large_ones_out),
-	KUNIT_CASE(who_was_refused_and_went_is_forgotten),
-	KUNIT_CASE(only_a_page_that_differs_needs_room),
-	KUNIT_CASE(a_reader_of_proc_waits_for_no_writer),
-	KUNIT_CASE(who_is_left_behind_is_not_waited_for),
-	KUNIT_CASE(who_is_left_behind_rests_from_writes),
-	KUNIT_CASE(a_peer_left_behind_is_notified_when_a_slot_is_free),
-	KUNIT_CASE(a_host_is_notified_of_a_peer_it_leaves_behind),
-	KUNIT_CASE(a_node_left_behind_raises_a_fault_once),
-	KUNIT_CASE(the_status_page_shows_what_a_loop_needs),
-	KUNIT_CASE(an_update_behind_a_block_is_acknowledged_at_once),
-	KUNIT_CASE(nobody_stores_where_a_peer_may_write),
-	KUNIT_CASE(who_has_answered_is_not_waited_for),
-	KUNIT_CASE(what_cannot_be_written_directly_has_room),
-	KUNIT_CASE(who_has_an_answer_may_ask_again),
-	KUNIT_CASE(pages_of_an_image_share_messages),
-	KUNIT_CASE(without_room_nothing_is_answered),
-	KUNIT_CASE(only_the_end_of_a_write_says_that_it_is_there),
-	KUNIT_CASE(an_event_is_raised_once),
-	KUNIT_CASE(events_to_who_is_behind_wait_for_room),
-	KUNIT_CASE(events_that_wait_are_bounded),
-	KUNIT_CASE(events_come_again_in_order),
-	KUNIT_CASE(events_of_who_is_behind_wait_until_he_is_not),
+	KUNIT_CASE(wait_for_room_is_overload_us_exactly),
+	KUNIT_CASE(wait_restarts_for_link_that_fills_up),
+	KUNIT_CASE(wait_is_limited_for_full_link),
+	KUNIT_CASE(wait_includes_earlier_steps),
+	KUNIT_CASE(wait_until_past_time_returns),
+	KUNIT_CASE(overload_us_zero_leaves_behind_at_once),
+	KUNIT_CASE(overload_us_of_peer_overrides_device),
+	KUNIT_CASE(event_waits_for_target_node_only),
+	KUNIT_CASE(transmitter_off_waits_for_no_peer),
+	KUNIT_CASE(large_block_gets_room_beside_small_ones),
+	KUNIT_CASE(refused_writer_that_gave_up_is_forgotten),
+	KUNIT_CASE(flush_needs_room_for_changed_page_only),
+	KUNIT_CASE(proc_reader_does_not_wait_for_writers),
+	KUNIT_CASE(leaving_peer_behind_wakes_waiters),
+	KUNIT_CASE(peer_left_behind_is_not_scheduled_by_writes),
+	KUNIT_CASE(peer_left_behind_is_notified_at_free_slot),
+	KUNIT_CASE(leaving_peer_behind_raises_event),
+	KUNIT_CASE(node_left_behind_raises_fault_once),
+	KUNIT_CASE(status_page_has_fields_of_peer),
+	KUNIT_CASE(update_behind_block_is_acknowledged_at_once),
+	KUNIT_CASE(store_waits_while_peer_may_write),
+	KUNIT_CASE(store_continues_after_answer_of_peer),
+	KUNIT_CASE(failed_direct_block_is_sent_in_reserved_room),
+	KUNIT_CASE(pull_after_answer_is_accepted),
+	KUNIT_CASE(image_pages_share_messages),
+	KUNIT_CASE(pull_without_room_is_answered_later),
+	KUNIT_CASE(only_end_of_write_has_its_serial),
+	KUNIT_CASE(event_is_raised_once),
+	KUNIT_CASE(events_to_peer_behind_wait_for_room),
+	KUNIT_CASE(waiting_events_are_bounded),
+	KUNIT_CASE(unacknowledged_events_are_resent_in_order),
+	KUNIT_CASE(events_of_peer_behind_are_held_until_synced),
 	KUNIT_CASE(held_events_are_bounded),
-	KUNIT_CASE(a_word_is_its_last_writers),
-	KUNIT_CASE(what_comes_is_no_store_of_a_program),
-	KUNIT_CASE_PARAM(only_what_is_right_changes_the_memory,
+	KUNIT_CASE(own_word_moves_to_last_writer),
+	KUNIT_CASE(received_update_is_not_taken_for_store),
+	KUNIT_CASE_PARAM(random_messages_change_memory_if_valid,
 			 part_gen_params),
 	{ }
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which way an update takes. */
+/* Choice between messages and direct writes. */
 #include <kunit/test.h>
 #include <linux/sizes.h>
 
 #include "../../vrfm/proto.c"
 #include "../../vrfm/way.c"
 
-/* Of a memory of 4 MiB: the second range, and the last. */
+/* The second range of a memory of 4 MiB, and the last one. */
 static unsigned long ranges[64 / BITS_PER_LONG];
 
 static int ranges_init(struct kunit *test)
@@ -17,7 +17,7 @@ static int ranges_init(struct kunit *test)
 	return 0;
 }
 
-static void bytes_are_in_their_ranges(struct kunit *test)
+static void range_of_byte_is_exact(struct kunit *test)
 {
 	static const struct { u32 offset, len; bool any; } cases[] = {
 		{ 0, 1, false }, { 0, SZ_64K, false }, { 0, SZ_64K + 1, true },
@@ -36,7 +36,7 @@ static void bytes_are_in_their_ranges(struct kunit *test)
 				    cases[i].any, "case %u", i);
 }
 
-static void memories_have_ranges(struct kunit *test)
+static void range_count_covers_memory(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_4K), 1U);
 	KUNIT_EXPECT_EQ(test, vrfm_ranges(SZ_64K), 1U);
@@ -45,11 +45,11 @@ static void memories_have_ranges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_range(SZ_2G - 1), 32767U);
 }
 
-static void fence_is_shut_until_all_is_applied(struct kunit *test)
+static void direct_needs_all_updates_applied(struct kunit *test)
 {
 	struct vrfm_way way = { .min = 16384, .staged = ranges };
 
-	/* Nothing was ever sent. */
+	/* No update was sent yet. */
 	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 16384));
 	way.update = 5;
 	for (way.acked = 0; way.acked < 5; way.acked++)
@@ -59,7 +59,7 @@ static void fence_is_shut_until_all_is_applied(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 16384));
 }
 
-static void small_ones_are_sent(struct kunit *test)
+static void small_block_is_sent(struct kunit *test)
 {
 	struct vrfm_way way = { .min = 16384, .staged = ranges };
 
@@ -69,7 +69,7 @@ static void small_ones_are_sent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 0, 1));
 }
 
-static void staged_ones_are_sent(struct kunit *test)
+static void block_in_staged_range_is_sent(struct kunit *test)
 {
 	struct vrfm_way way = { .min = 1, .staged = ranges };
 
@@ -78,7 +78,7 @@ static void staged_ones_are_sent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_way_is_direct(&way, 2 * SZ_64K, SZ_64K));
 }
 
-static void maps_are_empty_and_in_words_of_64_bits(struct kunit *test)
+static void new_map_is_empty_and_in_words_of_64_bits(struct kunit *test)
 {
 	unsigned long *map = vrfm_ranges_alloc(SZ_4K);
 
@@ -88,12 +88,12 @@ static void maps_are_empty_and_in_words_of_64_bits(struct kunit *test)
 }
 
 static struct kunit_case vrfm_way_cases[] = {
-	KUNIT_CASE(bytes_are_in_their_ranges),
-	KUNIT_CASE(memories_have_ranges),
-	KUNIT_CASE(fence_is_shut_until_all_is_applied),
-	KUNIT_CASE(small_ones_are_sent),
-	KUNIT_CASE(staged_ones_are_sent),
-	KUNIT_CASE(maps_are_empty_and_in_words_of_64_bits),
+	KUNIT_CASE(range_of_byte_is_exact),
+	KUNIT_CASE(range_count_covers_memory),
+	KUNIT_CASE(direct_needs_all_updates_applied),
+	KUNIT_CASE(small_block_is_sent),
+	KUNIT_CASE(block_in_staged_range_is_sent),
+	KUNIT_CASE(new_map_is_empty_and_in_words_of_64_bits),
 	{ }
 };
 
