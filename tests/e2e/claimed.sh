@@ -122,7 +122,7 @@ limit() {
 		done
 		check "a program stores into all 16384 pages" wait "$pid"
 		((most <= max + 1 && most > max / 2))
-		ok $? "at most $most of them were writable at once"
+		ok $? "at most $most pages were writable at once"
 		(($(device twin_waits) > 0))
 		ok $? "a program that stores into more pages has waited: $(device twin_waits) times"
 	fi

@@ -22,7 +22,7 @@ server=$(addr4 1)
 # accepted: node 1 accepts one connection. reason_is REASON: the reason that node 2 gave to krdma_close().
 accepted() {
 	kt accept a l 20000
-	kt_is 0 "accepted"
+	kt_is 0 "node 1 accepts the connection of node 2"
 }
 
 reason_is() {
@@ -212,7 +212,7 @@ latecomers() {
 	local stalls len end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then
 		kt accept a rw 20000
-		kt_is 0 "accepted for requests that wait for their turn"
+		kt_is 0 "node 1 accepts a connection for requests that wait for their turn"
 		barrier late
 		kt take a 100 100
 		kt_is 0 "100 messages that were posted before the close have arrived"
@@ -292,7 +292,7 @@ flushed_early() {
 		kt request r flushed 20000
 		barrier flushed
 		kt answer r raw=1
-		kt_is 0 "accepted a connection whose receives are flushed early"
+		kt_is 0 "node 1 accepts a connection whose receives are flushed early"
 	else
 		name=f
 		kt_start connecting connect f "$server" 7003 raw=1

@@ -267,7 +267,7 @@ server_local() {
 	own=$(link_local)
 	expect 0 listen local "$own%$NETDEV" 7006
 	[[ $kt_text == "local=[$own]:7006" ]]
-	ok $? "a listener on a link-local address shows it: $kt_text"
+	ok $? "a listener on a link-local address reports its address: $kt_text"
 	# A link-local address without a scope is ambiguous.
 	kt listen none "$own" 7008
 	((kt_ret < 0))
@@ -278,7 +278,7 @@ server_local() {
 	barrier local
 	expect 0 accept a local 20000
 	[[ $kt_text == "peer=[fe80:"* ]]
-	ok $? "a connection from a link-local address shows it: $kt_text"
+	ok $? "a connection from a link-local address reports the address of its peer: $kt_text"
 	expect 5000 receive a 5000 20000
 	expect 0 send a 64
 	wait $!

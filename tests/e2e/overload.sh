@@ -90,7 +90,7 @@ cut_off() {
 	barrier written
 	case $NODE in
 	1) check "node 1 writes $blocks blocks with node 3 cut off" rfm blocks 4096 5000 "$blocks" ;;
-	2) check "node 2 has them in order" rfm watch 4096 5000 "$blocks" $((60 * slow)) ;;
+	2) check "node 2 has the blocks in order with node 3 cut off" rfm watch 4096 5000 "$blocks" $((60 * slow)) ;;
 	esac
 	barrier watched
 	((NODE != 3)) || mend
