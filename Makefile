@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What people type. Everything the kernel build needs is in Kbuild. With
+# Targets for people. Everything that the kernel build needs is in Kbuild. With
 # KRDMA_TESTS=y, make builds the sample and the modules of the tests as well, with
 # KRDMA_TESTS=kunit the KUnit tests alone.
 # DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
@@ -16,7 +16,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 key = $(or $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\(.*\)"/\1/p' $(KDIR)/.config 2>/dev/null),certs/signing_key.pem)
 unsigned = $(if $(filter pkcs11:%,$(key))$(wildcard $(KDIR)/$(key) $(filter /%,$(key))),,CONFIG_MODULE_SIG_ALL=)
 
-# What DKMS has of the tree is without them.
+# The tree that DKMS has is without them.
 userspace := $(wildcard tools/librfm2g tools/rfm2g_util tools/vrfmctl tools/system)
 
 # An O of the environment is where somebody builds a kernel.

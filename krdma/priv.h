@@ -199,8 +199,8 @@ struct krdma_budget {
  * @call_connected: @call_work must call connected() with 0
  * @call_closing: @call_work must call closing() after the last message
  * @sq_avail: number of free send queue slots, message mode
- * @bulk: bytes of requests on the send queue that are not messages. The peer's
- *	processor does not see them, see krdma_params_bulk_max()
+ * @bulk: bytes of requests on the send queue that are not messages; see
+ *	krdma_params_bulk_max()
  * @posted: posted krdma_wr, oldest first. A completion also retires all older
  *	entries, except on siw, where each entry completes by itself
  * @pending: krdma_wr of requests that wait for a slot or a credit, or until

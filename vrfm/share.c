@@ -96,8 +96,8 @@ struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb)
 /**
  * vrfm_share_put - give back what vrfm_share_get() returned
  * @vdev: device
- * @region: region; the peer of the link was not told of it, or its connection is
- *	closed
+ * @region: region that was not advertised to the peer of the link, or whose
+ *	connection to that peer is closed
  *
  * The last link unregisters the memory.
  *

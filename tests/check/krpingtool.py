@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What tools/krping makes of a recorded result, by gnuplot too, and of words: nothing is run in a kernel here."""
+"""Tests of tools/krping with recorded results, its plots by gnuplot, and its arguments. No kernel is needed."""
 import copy
 import errno
 import importlib.machinery
@@ -36,7 +36,7 @@ NONSENSE = {
     "deep": b"[" * 100000, "no sizes": b'{"run": 1, "clients": 1, "failed": 0, "role": "", "test": "", "device": ""}',
     "huge": b'{"run": 1' + b"0" * 5000 + b"}",
 }
-# What is put into the example, and into its first size.
+# Values that replace those of the example, and of its first size.
 FORGED = {"run": {"run": "1"}, "truth": {"run": True}, "lines": {"device": "a\nquit"}, "sizes": {"sizes": {}},
           "size": {"sizes": [7]}}
 FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p50_ns": 1.5}, "list": {"log2_ns": []},
@@ -44,7 +44,7 @@ FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p5
 
 
 class Wrong(Exception):
-    """What is not as it should be."""
+    """A result is not as expected."""
 
 
 def tool(*words):
@@ -88,7 +88,7 @@ def check_text(result):
 
 
 def check_halves(result, folder):
-    """Of tests that do the same in both directions the table has one way, too."""
+    """The table also has one way for tests that do the same in both directions."""
     for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
         status, out, err = tool("show", write(folder / "halves.json", {**result, "test": test, "sizes": result["sizes"][:1]}))
         rows = out.splitlines()[2:]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""What the Makefiles build, install and remove, for the library, the tools and the samples: no kernel is needed."""
+"""Tests of the Makefiles: they build, install and remove library, tools and samples. No kernel is needed."""
 import os
 import pathlib
 import re
@@ -38,7 +38,7 @@ class Tree:
         modules.copy(TOP, self.top)
 
     def make(self, *words, folder=".", good=True, **env):
-        """What make prints; an error if it does not end as expected."""
+        """Return the output of make; raise an error if make does not end as expected."""
         argv = ["make", "-s", "-C", self.top / folder, *words]
         usual = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
         done = subprocess.run([str(word) for word in argv], env={**usual, "LC_ALL": "C", **env}, text=True,
@@ -258,7 +258,7 @@ def packaged(tree, name, files):
     info = root / "var/lib/dpkg/info"
     info.mkdir(parents=True)
     (info / "rfm2g-tools.list").write_text("".join(f"/{file}\n" for file in files), encoding="ascii")
-    (info.parent / "status").write_text("Package: rfm2g-tools\nStatus: install ok installed\nMaintainer: nobody\n"
+    (info.parent / "status").write_text("Package: rfm2g-tools\nStatus: install ok installed\nMaintainer: x\n"
                                         "Architecture: all\nVersion: 1\nDescription: programs\n", encoding="ascii")
     return root
 

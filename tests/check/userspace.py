@@ -40,7 +40,7 @@ def sources():
 
 
 def installed():
-    """The root of an installation in the cache, made if need be."""
+    """Return the root of an installation in the cache; install it if it is not there."""
     names = sources()
     folder = cache.root() / "userspace" / cache.digest(*[str(name.relative_to(TOP)) for name in names], *names)
     with cache.making(folder) as needed:
@@ -60,7 +60,7 @@ def environment(root):
 
 
 def flags(root):
-    """What pkg-config says to a program that uses the installed library."""
+    """Return the flags of pkg-config for a program that uses the installed library."""
     return cache.output(["pkg-config", "--cflags", "--libs", "librfm2g"], env=environment(root)).split()
 
 
