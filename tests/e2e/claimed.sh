@@ -132,7 +132,7 @@ limit() {
 # The limit is 1024 of 2048 pages. Each of them differs whenever the flusher compares it.
 busy() {
 	local pid
-	new 8M
+	new 8M quiet_us=1000000
 	if ((NODE == 1)); then
 		/add/rfm "$RFM" cycle 0 1024 $((60 * slow)) 0 >/dev/null &
 		pid=$!
