@@ -171,22 +171,21 @@ bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 	return !vrfm_twins_are_full(vdev);
 }
 
-/* Return: true: @spare is the page's twin now. */
-static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
-			   struct vrfm_family *family, unsigned long index)
+/*
+ * Return: true: @index needs no new twin, because the family has joined the one that
+ * exists, or because the device is going.
+ */
+static bool vrfm_twin_join(struct vrfm_dev *vdev, struct vrfm_family *family,
+			   unsigned long index)
 {
 	/* Twins are freed only under the lock of the struct page. */
 	struct vrfm_twin *twin = vdev->twins[index];
 
-	if (twin) {
-		spin_lock(&vdev->twins_lock);
-		vrfm_mapper_join_locked(vdev, twin, family);
-		spin_unlock(&vdev->twins_lock);
-		return false;
-	}
-	if (READ_ONCE(vdev->gone))
-		return false;
-	vrfm_twin_begin(vdev, spare, family);
+	if (!twin)
+		return READ_ONCE(vdev->gone);
+	spin_lock(&vdev->twins_lock);
+	vrfm_mapper_join_locked(vdev, twin, family);
+	spin_unlock(&vdev->twins_lock);
 	return true;
 }
 
@@ -200,7 +199,7 @@ static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
  * @index: index of the page, whose range is pinned; the pin passes to the twin,
  *	or is released
  *
- * The twin is allocated before @page is locked, because allocating may reclaim
+ * A new twin is allocated while @page is unlocked, because allocating may reclaim
  * memory of the caller's cgroup. The lock of a struct page has no priority
  * inheritance.
  *
@@ -210,17 +209,25 @@ static bool vrfm_twin_take(struct vrfm_dev *vdev, struct vrfm_twin *spare,
 int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
 		   struct page *page, unsigned long index)
 {
-	struct vrfm_twin *spare = vrfm_twin_alloc(index);
+	struct vrfm_twin *spare = NULL;
 	u32 range = vrfm_page_range(index);
 
-	if (!spare) {
-		vrfm_stage_put(vdev, range, range);
-		return -ENOMEM;
-	}
 	lock_page(page);
-	if (vrfm_twin_take(vdev, spare, family, index))
-		return 0;
-	vrfm_twin_free(spare);
+	while (!vrfm_twin_join(vdev, family, index)) {
+		if (spare) {
+			vrfm_twin_begin(vdev, spare, family);
+			return 0;
+		}
+		unlock_page(page);
+		spare = vrfm_twin_alloc(index);
+		if (!spare) {
+			vrfm_stage_put(vdev, range, range);
+			return -ENOMEM;
+		}
+		lock_page(page);
+	}
+	if (spare)
+		vrfm_twin_free(spare);
 	vrfm_stage_put(vdev, range, range);
 	return 0;
 }
