@@ -300,12 +300,12 @@ int krdma_device_attach(struct krdma_conn *conn)
 	mutex_lock(&conn->dev->lock);
 	kpd = conn->dev->gone ? ERR_PTR(-ENODEV) :
 				krdma_pd_get_locked(conn->dev, conn->domain);
+	if (!IS_ERR(kpd)) {
+		WRITE_ONCE(conn->kpd, kpd);
+		conn->cb.pd = kpd->pd;
+	}
 	mutex_unlock(&conn->dev->lock);
-	if (IS_ERR(kpd))
-		return PTR_ERR(kpd);
-	conn->kpd = kpd;
-	conn->cb.pd = kpd->pd;
-	return 0;
+	return PTR_ERR_OR_ZERO(kpd);
 }
 
 /**
@@ -324,11 +324,11 @@ void krdma_device_detach(struct krdma_conn *conn)
 	mutex_lock(&dev->lock);
 	if (conn->kpd)
 		krdma_pd_put_locked(dev, conn->kpd);
+	WRITE_ONCE(conn->kpd, NULL);
 	list_del_init(&conn->dev_link);
 	if (list_empty(&dev->conns))
 		wake_up_all(&dev->idle);
 	mutex_unlock(&dev->lock);
-	conn->kpd = NULL;
 	conn->cb.pd = NULL;
 	conn->dev = NULL;
 	krdma_dev_put(dev);

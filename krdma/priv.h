@@ -227,7 +227,7 @@ struct krdma_budget {
  *	krdma_device_detach()
  * @node: NUMA node of allocations after krdma_device_join(), NUMA_NO_NODE: any
  * @dev_link: in krdma_dev.conns, under krdma_dev.lock
- * @kpd: PD in use
+ * @kpd: PD in use; written under @setup and krdma_dev.lock
  * @regions: list of regions, by krdma_region.link
  * @invalidatable: regions that the peer may invalidate, indexed by the
  *	adapter's part of the key. A region that is found stays as long as @lock
