@@ -844,6 +844,29 @@ static void region_put_clears_own_message_only(struct kunit *test)
 		krdma_region_put(regions[i]);
 }
 
+/* The client invalidates the key of the server's region by a message. */
+static void send_invalidation(struct kunit *test, struct krdma_remote *remote)
+{
+	struct call *call = make_call(test, KRDMA_SEND_INV);
+
+	call->req.remote = remote;
+	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+}
+
+/* The server receives that message, and the connection goes on. */
+static void receive_invalidation(struct kunit *test,
+				 struct krdma_region *region,
+				 struct krdma_remote *remote)
+{
+	u8 got[8];
+
+	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 8, WAIT_MS), 0);
+	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(region));
+	krdma_region_put(region);
+	krdma_remote_free(remote);
+	exchange(test, ends.server, ends.client, 0, 100, 9);
+}
+
 /*
  * The owner revokes the region after the peer's message has invalidated the
  * key, and before the completion of that message.
@@ -852,8 +875,6 @@ static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 {
 	struct krdma_region *region;
 	struct krdma_remote *remote;
-	struct call *call;
-	u8 got[8];
 
 	fake->refuses_inv = true;
 	connect_or_fail(test, 0);
@@ -862,16 +883,10 @@ static void revoke_after_peer_invalidate_succeeds(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
 	remote = learn(test, region);
 	fake->holds_recvs = true;
-	call = make_call(test, KRDMA_SEND_INV);
-	call->req.remote = remote;
-	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
+	send_invalidation(test, remote);
 	KUNIT_EXPECT_EQ(test, krdma_region_revoke(region, 0), 0);
 	fake_release_recvs();
-	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 8, WAIT_MS), 0);
-	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(region));
-	krdma_region_put(region);
-	krdma_remote_free(remote);
-	exchange(test, ends.server, ends.client, 0, 100, 9);
+	receive_invalidation(test, region, remote);
 }
 
 /* The keys of both regions have the same index in the adapter. */
@@ -880,8 +895,6 @@ static void region_put_with_reused_index_succeeds(struct kunit *test)
 	const u32 access = KRDMA_REMOTE_READ | KRDMA_REMOTE_INVALIDATE;
 	struct krdma_region *first, *second;
 	struct krdma_remote *remote;
-	struct call *call;
-	u8 got[8];
 
 	fake->reuses_indices = true;
 	connect_or_fail(test, 0);
@@ -894,14 +907,8 @@ static void region_put_with_reused_index_succeeds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->free_index, 0U);
 	remote = learn(test, second);
 	krdma_region_put(first);
-	call = make_call(test, KRDMA_SEND_INV);
-	call->req.remote = remote;
-	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
-	KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 8, WAIT_MS), 0);
-	KUNIT_EXPECT_FALSE(test, krdma_region_is_live(second));
-	krdma_region_put(second);
-	krdma_remote_free(remote);
-	exchange(test, ends.server, ends.client, 0, 100, 9);
+	send_invalidation(test, remote);
+	receive_invalidation(test, second, remote);
 }
 
 /* Memory of krdma_region_alloc() is mapped in whole pages, so it has one MR. */
