@@ -810,8 +810,9 @@ int krdma_conn_wait(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_op - wait for requests in flight
- * @conn: connection
+ * krdma_conn_wait_op - wait for requests in flight, also after the connection
+ * has ended
+ * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
  * @until: from krdma_deadline()
@@ -823,7 +824,7 @@ int krdma_conn_wait_op(struct krdma_conn *conn,
 		       const void *arg, unsigned long until)
 {
 	const struct krdma_wait wait = {
-		ready, arg, krdma_conn_is_over, &conn->spin_op,
+		ready, arg, krdma_conn_is_silent, &conn->spin_op,
 	};
 
 	return krdma_conn_wait_for(conn, &wait, until);

@@ -417,7 +417,7 @@ int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
 	for (i = 0; i < region->nmrs && !ret; i++)
 		ret = post(conn, region, i, op, until);
 	if (!ret)
-		ret = krdma_op_wait(conn, op, until);
+		ret = krdma_op_wait_in_step(conn, op, until);
 	/* Some may be in flight, and the MRs must stay until they complete. */
 	if (ret && krdma_op_settle(conn, op, until))
 		krdma_conn_abort(conn, ret);

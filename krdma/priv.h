@@ -684,6 +684,8 @@ struct krdma_op *krdma_op_alloc_wrs(u32 n);
 void krdma_op_put(struct krdma_op *op);
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until);
+int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
+			  unsigned long until);
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until);
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,

@@ -72,22 +72,10 @@ static bool krdma_never(struct krdma_conn *conn, const void *arg)
 	return false;
 }
 
-/**
- * krdma_op_wait - wait until all work requests of an operation have completed
- * @conn: connection
- * @op: operation; the caller keeps its reference
- * @until: time limit
- *
- * Return: 0: all succeeded; otherwise an errno. If work requests may then still
- * be in flight, the caller must abort the connection.
- */
-int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
-		  unsigned long until)
+static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
 {
-	int ret = krdma_conn_wait_op(conn, krdma_op_is_done, op, until);
-
-	if (ret || !op->error)
-		return ret;
+	if (!op->error)
+		return 0;
 	/*
 	 * A flush does not give the reason, so wait until the connection has
 	 * it.
@@ -95,6 +83,45 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 	krdma_conn_wait(conn, krdma_never, NULL,
 			krdma_deadline(KRDMA_QP_REASON_MS));
 	return krdma_last_error(&conn->cb) ?: -ECONNRESET;
+}
+
+/**
+ * krdma_op_wait - wait until all work requests of an operation have completed
+ * @conn: connection in message mode
+ * @op: operation; the caller keeps its reference
+ * @until: time limit
+ *
+ * The CM may report the end before the completion of a successful work request
+ * is handled. This waits until the drain has handled it.
+ *
+ * Context: process, may sleep. Not with @conn->setup held, which the drain
+ * needs.
+ * Return: 0: all succeeded; otherwise an errno. If work requests may then still
+ * be in flight, the caller must abort the connection.
+ */
+int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
+		  unsigned long until)
+{
+	return krdma_conn_wait_op(conn, krdma_op_is_done, op, until) ?:
+	       krdma_op_result(conn, op);
+}
+
+/**
+ * krdma_op_wait_in_step - wait as krdma_op_wait() does, but not after the end
+ * @conn: connection
+ * @op: operation; the caller keeps its reference
+ * @until: time limit
+ *
+ * For callers that hold a lock which the drain needs.
+ *
+ * Context: process, may sleep.
+ * Return: as krdma_op_wait().
+ */
+int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
+			  unsigned long until)
+{
+	return krdma_conn_wait(conn, krdma_op_is_done, op, until) ?:
+	       krdma_op_result(conn, op);
 }
 
 /**

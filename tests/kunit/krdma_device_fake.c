@@ -375,6 +375,17 @@ static void fake_complete_recv(struct fake_wqe *wqe, enum ib_wc_status status)
 	fake_complete(wqe, wqe->qp->ibqp.recv_cq, status);
 }
 
+/* Failures, too, because a queue completes its work requests in order. */
+static void fake_report_send(struct fake_wqe *wqe, enum ib_wc_status status)
+{
+	if (fake->holds_sends) {
+		wqe->wc.status = status;
+		list_add_tail(&wqe->link, &fake->held_sends);
+		return;
+	}
+	fake_complete(wqe, wqe->qp->ibqp.send_cq, status);
+}
+
 static void fake_complete_send(struct fake_wqe *wqe, enum ib_wc_status status)
 {
 	struct fake_qp *qp = wqe->qp;
@@ -385,7 +396,7 @@ static void fake_complete_send(struct fake_wqe *wqe, enum ib_wc_status status)
 	if (status && fake->forgets_reads && wqe->opcode == IB_WR_RDMA_READ)
 		kfree(wqe);
 	else if (status || qp->signals_all || wqe->flags & IB_SEND_SIGNALED)
-		fake_complete(wqe, qp->ibqp.send_cq, status);
+		fake_report_send(wqe, status);
 	else
 		kfree(wqe);
 }
@@ -570,6 +581,21 @@ void fake_release_recvs(void)
 	list_for_each_entry_safe(wqe, next, &fake->held, link) {
 		list_del(&wqe->link);
 		fake_complete_recv(wqe, IB_WC_SUCCESS);
+	}
+	spin_unlock_irqrestore(&fake->lock, flags);
+}
+
+/* Deliver the completions of send queues that were held back. */
+void fake_release_sends(void)
+{
+	struct fake_wqe *wqe, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fake->lock, flags);
+	fake->holds_sends = false;
+	list_for_each_entry_safe(wqe, next, &fake->held_sends, link) {
+		list_del(&wqe->link);
+		fake_report_send(wqe, wqe->wc.status);
 	}
 	spin_unlock_irqrestore(&fake->lock, flags);
 }
@@ -1005,6 +1031,7 @@ struct fake *fake_create(void)
 	INIT_LIST_HEAD(&f->mrs);
 	INIT_LIST_HEAD(&f->qps);
 	INIT_LIST_HEAD(&f->held);
+	INIT_LIST_HEAD(&f->held_sends);
 	INIT_WORK(&f->work, fake_work);
 	dev_set_name(&f->ibdev.dev, "fake");
 	ib_set_device_ops(&f->ibdev, &fake_ops);

@@ -43,6 +43,7 @@
  * @forgets_reads: a READ that fails has no completion, as on siw
  * @p2p_page: page that is taken for memory of a PCI device, or NULL
  * @holds_recvs: completions of receives wait for fake_release_recvs()
+ * @holds_sends: completions on send queues wait for fake_release_sends()
  * @fails_regs: number of REG_MR work requests that are flushed, because their queue
  *	pair fails first
  * @refuses_regs: each REG_MR fails
@@ -65,6 +66,7 @@ struct fake {
 	bool forgets_reads;
 	struct page *p2p_page;
 	bool holds_recvs;
+	bool holds_sends;
 	unsigned int fails_regs;
 	bool refuses_regs;
 	unsigned int faults;
@@ -81,6 +83,7 @@ struct fake {
 	struct list_head mrs;
 	struct list_head qps;
 	struct list_head held;
+	struct list_head held_sends;
 	struct work_struct work;
 	u32 next_index;
 	u32 next_qp;
@@ -91,6 +94,7 @@ extern struct fake *fake;
 struct fake *fake_create(void);
 void fake_destroy(void);
 void fake_release_recvs(void);
+void fake_release_sends(void);
 void fake_link_qps(struct ib_qp *a, struct ib_qp *b);
 void fake_fail_qp(struct ib_qp *qp);
 

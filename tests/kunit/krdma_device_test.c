@@ -7,10 +7,13 @@
  * the device must have counted no fault.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/in.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/workqueue.h>
 
 #include <krdma.h>
 
@@ -25,8 +28,7 @@
 #define MESSAGES 64
 
 /*
- * Two ends of a connection, and the results of their callbacks. The server is
- * in
+ * Two ends of a connection, and the results of their callbacks. The server is in
  * @domain. @ops are those of the client, NULL: client_ops. @loans are messages that
  * the client has not returned.
  */
@@ -143,6 +145,7 @@ static int device_init(struct kunit *test)
 static void device_exit(struct kunit *test)
 {
 	fake_release_recvs();
+	fake_release_sends();
 	release_all();
 	fake_remove_device();
 	KUNIT_EXPECT_EQ(test, fake->mapped, 0U);
@@ -781,6 +784,88 @@ static void read_without_completion_fails_at_end(struct kunit *test)
 	krdma_remote_free(remote);
 }
 
+/* A worker that waits in a blocking call of the client. */
+struct caller {
+	struct work_struct work;
+	bool writes;
+	u8 buf[100];
+	int ret;
+	struct completion over;
+};
+
+static void caller_run(struct work_struct *work)
+{
+	struct caller *caller = container_of(work, struct caller, work);
+
+	caller->ret = caller->writes ?
+		krdma_write_at(ends.client, caller->buf, 100, 0, WAIT_MS) :
+		krdma_send_timeout(ends.client, caller->buf, 100, WAIT_MS);
+	complete(&caller->over);
+}
+
+static bool client_has_ended(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAIT_MS && krdma_is_established(ends.client); i++)
+		msleep(1);
+	return !krdma_is_established(ends.client);
+}
+
+/* Wait until the server's shown buffer begins with @want. */
+static void wait_until_shown(struct kunit *test, u8 *got, const u8 *want)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAIT_MS && memcmp(got, want, 100); i++) {
+		KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, got, 100, 0),
+				0);
+		msleep(1);
+	}
+}
+
+/*
+ * The data has arrived, and the client learns of the end before the completion
+ * of its work request.
+ */
+static void completed_before_end(struct kunit *test, bool writes)
+{
+	struct caller *caller = kunit_kzalloc(test, sizeof(*caller), GFP_KERNEL);
+	u8 got[100] = {};
+
+	KUNIT_ASSERT_NOT_NULL(test, caller);
+	connect_or_fail(test, KRDMA_RW);
+	caller->writes = writes;
+	fill(caller->buf, 100, 10);
+	init_completion(&caller->over);
+	fake->holds_sends = true;
+	INIT_WORK(&caller->work, caller_run);
+	queue_work(system_unbound_wq, &caller->work);
+	if (writes)
+		wait_until_shown(test, got, caller->buf);
+	else
+		KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 100,
+							WAIT_MS), 100);
+	krdma_disconnect(ends.server);
+	KUNIT_EXPECT_TRUE(test, client_has_ended());
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&caller->over,
+							  HZ / 20), 0UL);
+	fake_release_sends();
+	flush_work(&caller->work);
+	KUNIT_EXPECT_EQ(test, caller->ret, 0);
+	KUNIT_EXPECT_TRUE(test, holds(got, 100, 10));
+}
+
+static void send_completed_before_end_succeeds(struct kunit *test)
+{
+	completed_before_end(test, false);
+}
+
+static void write_completed_before_end_succeeds(struct kunit *test)
+{
+	completed_before_end(test, true);
+}
+
 /* ---- keys ---- */
 
 static void keep_loan(struct krdma_cb *cb, struct krdma_loan *loan)
@@ -1212,6 +1297,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(device_with_one_sge_is_refused),
 	KUNIT_CASE(device_without_read_sge_is_refused),
 	KUNIT_CASE(read_without_completion_fails_at_end),
+	KUNIT_CASE(send_completed_before_end_succeeds),
+	KUNIT_CASE(write_completed_before_end_succeeds),
 	KUNIT_CASE(region_put_clears_own_message_only),
 	KUNIT_CASE(revoke_after_peer_invalidate_succeeds),
 	KUNIT_CASE(region_put_with_reused_index_succeeds),
