@@ -132,10 +132,18 @@ static int ktest_early_receive(struct krdma_cb *cb, u8 *buf)
 	return ret == KTEST_EARLY_LEN ? ktest_check(buf, ret) : -EBADMSG;
 }
 
+/* Ignore messages until the peer has left or @ms have passed. */
+static void ktest_early_linger(struct krdma_cb *cb, u8 *buf, u32 ms)
+{
+	while (krdma_receive_len(cb, buf, KTEST_EARLY_LEN, ms) >= 0)
+		cond_resched();
+}
+
 /*
- * The acceptor sends once more when its early message is acknowledged, and the
- * client waits for that: destroying its QP could drop the ACK that its adapter
- * still owes. For the same reason the result of the last message is ignored.
+ * The client leaves first, when it knows by another message that its peer's
+ * early message is acknowledged, because destroying a QP could drop the ACK
+ * that the adapter still owes. For the same reason the result of the other
+ * message is ignored.
  */
 static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 {
@@ -146,6 +154,7 @@ static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 	if (!accepts)
 		return ktest_early_receive(cb, buf);
 	krdma_send_timeout(cb, buf, KTEST_EARLY_LEN, KTEST_EARLY_MS);
+	ktest_early_linger(cb, buf, KTEST_EARLY_MS);
 	return 0;
 }
 
