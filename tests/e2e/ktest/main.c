@@ -119,16 +119,17 @@ void ktest_slot_forget(struct ktest_slot *slot)
 /* The task that releases @cb puts the slot's reference. */
 int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 {
+	unsigned long flags;
 	int ret = 0;
 
-	spin_lock(&slot->lock);
+	spin_lock_irqsave(&slot->lock, flags);
 	if (slot->cb) {
 		ret = -EEXIST;
 	} else {
 		slot->cb = cb;
 		kref_get(&slot->ref);
 	}
-	spin_unlock(&slot->lock);
+	spin_unlock_irqrestore(&slot->lock, flags);
 	return ret;
 }
 
@@ -136,12 +137,13 @@ int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
+	unsigned long flags;
 
-	spin_lock(&slot->lock);
+	spin_lock_irqsave(&slot->lock, flags);
 	cb = slot->cb;
 	if (cb)
 		krdma_get(cb);
-	spin_unlock(&slot->lock);
+	spin_unlock_irqrestore(&slot->lock, flags);
 	return cb;
 }
 
@@ -149,11 +151,12 @@ struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 struct krdma_cb *ktest_slot_take_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
+	unsigned long flags;
 
-	spin_lock(&slot->lock);
+	spin_lock_irqsave(&slot->lock, flags);
 	cb = slot->cb;
 	slot->cb = NULL;
-	spin_unlock(&slot->lock);
+	spin_unlock_irqrestore(&slot->lock, flags);
 	return cb;
 }
 
