@@ -167,8 +167,8 @@ static inline bool krdma_reads_on(const struct ib_device *ibdev)
 }
 
 /*
- * page_mapcount() was removed in v6.12, after its last user. folio_mapcount() of
- * kernels before v6.9 needs a function that is not exported.
+ * page_mapcount() was removed in v6.12, after its last user. folio_mapcount()
+ * of kernels before v6.9 needs a function that is not exported.
  */
 #ifndef KRDMA_HAS_PAGE_MAPCOUNT
 #define KRDMA_HAS_PAGE_MAPCOUNT (KERNEL_VERSION(6, 12, 0) > LINUX_VERSION_CODE)

@@ -7,7 +7,7 @@
  *
  * message mode (the default)
  *	krdma owns the QP. It sends framed messages with credits, and reads and
- *	writes a buffer that each end exports to the other, the shown buffer.
+ *	writes a buffer that each end exports to the other, the exported buffer.
  * raw mode (KRDMA_RAW)
  *	krdma sets up the connection and tears it down. The owner posts its own
  *	work requests to cb->qp and chooses the protocol. krdma sends no private
@@ -48,10 +48,10 @@
 
 struct bio_vec;
 struct iov_iter;
-struct krdma_again;
+struct krdma_reconnect;
 struct krdma_conn;
 struct krdma_domain;
-struct krdma_loan;
+struct krdma_rx_msg;
 struct module;
 struct krdma_op;
 struct krdma_region;
@@ -150,7 +150,8 @@ struct krdma_cb {
 };
 
 /**
- * struct krdma_loan - a message that krdma lends to its receiver
+ * struct krdma_rx_msg - a message that was received, until its owner releases
+ * it
  * @data: the message; read only
  * @len: bytes; messages of 0 bytes exist
  * @written: not a message: the peer completed a KRDMA_WRITE_IMM and its data is
@@ -165,7 +166,7 @@ struct krdma_cb {
  * &krdma_params.recv_depth - 3 of them. If the owner keeps more, the peer may
  * have to wait until one is returned.
  */
-struct krdma_loan {
+struct krdma_rx_msg {
 	const void *data;
 	u32 len;
 	bool written;
@@ -194,15 +195,15 @@ struct krdma_loan {
  *	@error is 0 or an errno. After an error the owner releases @cb, here or
  *	later; in raw mode it first drains and frees what qp_ready created.
  *	Context: as for @closing, and never while @closing runs
- * @receive: Message mode: a message has arrived and is lent to the owner. The
- *	owner returns it with krdma_loan_return(), here or later, from any
- *	context. Messages come in order and one at a time. The first one comes
- *	after connected() has returned for success, or while krdma_connect_cb(),
- *	krdma_accept_request() or krdma_accept() returns. The last one comes
- *	before closing(), and none after krdma_release_cb(). Tasks cannot wait
- *	for messages of such a connection. Context: that of completions, see
- *	&krdma_params.poll, or process context; must not sleep; may post; must
- *	not release the connection
+ * @receive: Message mode: a message has arrived and is delivered to the owner.
+ *	The owner returns it with krdma_rx_msg_release(), here or later, from
+ *	any context. Messages come in order and one at a time. The first one
+ *	comes after connected() has returned for success, or while
+ *	krdma_connect_cb(), krdma_accept_request() or krdma_accept() returns.
+ *	The last one comes before closing(), and none after krdma_release_cb().
+ *	Tasks cannot wait for messages of such a connection. Context: that of
+ *	completions, see &krdma_params.poll, or process context; must not sleep;
+ *	may post; must not release the connection
  * @write_space: Message mode: the owner may repeat posts that krdma_post()
  *	refused with -EAGAIN. Called once when there is room after such a
  *	refusal, one call at a time. A post that is refused in this callback
@@ -253,7 +254,7 @@ struct krdma_ops {
 	struct module *owner;
 	void (*request)(struct krdma_cb *listen_cb, struct krdma_cb *cb);
 	void (*connected)(struct krdma_cb *cb, int error);
-	void (*receive)(struct krdma_cb *cb, struct krdma_loan *loan);
+	void (*receive)(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg);
 	void (*write_space)(struct krdma_cb *cb);
 	int (*qp_ready)(struct krdma_cb *cb);
 	struct ib_srq *(*get_srq)(struct krdma_cb *cb);
@@ -263,7 +264,7 @@ struct krdma_ops {
 
 /* Flags of krdma_params. */
 #define KRDMA_RAW	 BIT(0) /* raw mode: the owner posts the work requests */
-#define KRDMA_RW	 BIT(1) /* message mode with a shown buffer (krdma_read) */
+#define KRDMA_RW	 BIT(1) /* message mode with an exported buffer (krdma_read) */
 #define KRDMA_INTERRUPTIBLE BIT(2) /* any signal ends a wait, not only a kill */
 #define KRDMA_LISTEN_WAIT BIT(3) /* listener: its device may appear later */
 #define KRDMA_SHARED_CQ	 BIT(4) /* one completion queue for several connections */
@@ -372,7 +373,7 @@ enum krdma_poll {
  *	peer. Before it accepts, the peer ends a connection from the same
  *	address to the same port with the same number, and waits until that
  *	connection is drained and destroyed. 0: random, so no other connection
- *	is ended. krdma_again_start() keeps one number
+ *	is ended. krdma_reconnect_start() keeps one number
  * @comp_vector: completion vector, from 1, and thereby the processor that is
  *	interrupted; taken modulo &krdma_caps.comp_vectors. 0: spread over all
  * @srq_depth: raw mode: number of receives in the shared receive queue that the
@@ -396,7 +397,7 @@ enum krdma_poll {
  *	or message before it sleeps; shortened where polling rarely succeeds.
  *	Default 0: the task sleeps at once
  * @path_mtu: client: limit of the path MTU in bytes, a power of two from 256 to
- *	4096; 0: that of the interface. A krdma_again sets it to the peer's
+ *	4096; 0: that of the interface. A krdma_reconnect sets it to the peer's
  *	automatically. Ignored on iWARP
  * @numa_node: NUMA node of the connection's memory, from 1; 0: the node of the
  *	device; KRDMA_NEVER: any. A node that is not online counts as any. With
@@ -645,22 +646,22 @@ int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps);
 int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u32 timeout_ms);
 int krdma_send_iter(struct krdma_cb *cb, struct iov_iter *iter, u32 timeout_ms);
-void krdma_loan_return(struct krdma_loan *loan);
+void krdma_rx_msg_release(struct krdma_rx_msg *rx_msg);
 int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 		      u32 timeout_ms);
 ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms);
 
-/* The shown buffer of KRDMA_RW connections */
+/* The exported buffer of KRDMA_RW connections */
 int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
 		  u32 timeout_ms);
 int krdma_write_at(struct krdma_cb *cb, const void *buffer, size_t length,
 		   u64 offset, u32 timeout_ms);
-int krdma_shown_get(struct krdma_cb *cb, void *buffer, size_t length,
-		    u64 offset);
-int krdma_shown_set(struct krdma_cb *cb, const void *buffer, size_t length,
-		    u64 offset);
-u64 krdma_shown_size(const struct krdma_cb *cb);
-u64 krdma_peer_shown_size(const struct krdma_cb *cb);
+int krdma_export_read(struct krdma_cb *cb, void *buffer, size_t length,
+		      u64 offset);
+int krdma_export_write(struct krdma_cb *cb, const void *buffer, size_t length,
+		       u64 offset);
+u64 krdma_export_size(const struct krdma_cb *cb);
+u64 krdma_peer_export_size(const struct krdma_cb *cb);
 
 /* Regions: local memory that the adapter or the peer may access */
 
@@ -708,7 +709,7 @@ ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 struct krdma_remote *krdma_remote_import(const void *desc, size_t len);
 void krdma_remote_free(struct krdma_remote *remote);
 u64 krdma_remote_size(const struct krdma_remote *remote);
-const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb);
+const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb);
 
 /* Requests */
 
@@ -881,21 +882,21 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req);
 /* A persistent connection: established again whenever it ends */
 
 /**
- * enum krdma_again_state - state of a krdma_again
- * @KRDMA_AGAIN_WAITING: not connected, waiting to make the next attempt
- * @KRDMA_AGAIN_CONNECTING: attempt in progress
- * @KRDMA_AGAIN_CONNECTED: from connected() until lost() has returned
- * @KRDMA_AGAIN_STOPPED: inside krdma_again_stop()
+ * enum krdma_reconnect_state - state of a krdma_reconnect
+ * @KRDMA_RECONNECT_WAITING: not connected, waiting to make the next attempt
+ * @KRDMA_RECONNECT_CONNECTING: attempt in progress
+ * @KRDMA_RECONNECT_CONNECTED: from connected() until lost() has returned
+ * @KRDMA_RECONNECT_STOPPED: inside krdma_reconnect_stop()
  */
-enum krdma_again_state {
-	KRDMA_AGAIN_WAITING = 0,
-	KRDMA_AGAIN_CONNECTING,
-	KRDMA_AGAIN_CONNECTED,
-	KRDMA_AGAIN_STOPPED,
+enum krdma_reconnect_state {
+	KRDMA_RECONNECT_WAITING = 0,
+	KRDMA_RECONNECT_CONNECTING,
+	KRDMA_RECONNECT_CONNECTED,
+	KRDMA_RECONNECT_STOPPED,
 };
 
 /**
- * struct krdma_again_ops - callbacks of the owner
+ * struct krdma_reconnect_ops - callbacks of the owner
  * @owner: THIS_MODULE or NULL, as &krdma_ops.owner, for @connected, @lost and
  *	@failed
  * @connected: a connection is established. @epoch is its number, from 1. The
@@ -903,7 +904,7 @@ enum krdma_again_state {
  *	may call krdma_disconnect(), but must not release @cb. The context of
  *	@cb belongs to krdma
  * @lost: the connection has ended. @reason as for &krdma_ops.closing, also
- *	-ESHUTDOWN for krdma_again_stop(). done() of every request has been
+ *	-ESHUTDOWN for krdma_reconnect_stop(). done() of every request has been
  *	called. The owner puts its regions and remotes of @cb before this
  *	returns. krdma then releases @cb, and only then begins the next attempt.
  *	Removal of the RDMA device waits for this callback
@@ -921,69 +922,75 @@ enum krdma_again_state {
  *	no notification
  *
  * @connected and @lost are required. They alternate, beginning with @connected,
- * and never run at the same time for one krdma_again. When krdma_again_stop()
- * returns, each has been called the same number of times.
+ * and never run at the same time for one krdma_reconnect. When
+ * krdma_reconnect_stop() returns, each has been called the same number of
+ * times.
  *
  * Context of these and of @failed: process, krdma's workqueue. They may sleep,
- * but must not wait for krdma_again_stop() or krdma_release_cb() of another
+ * but must not wait for krdma_reconnect_stop() or krdma_release_cb() of another
  * task.
  */
-struct krdma_again_ops {
+struct krdma_reconnect_ops {
 	struct module *owner;
-	void (*connected)(struct krdma_again *again, struct krdma_cb *cb,
+	void (*connected)(struct krdma_reconnect *reconn, struct krdma_cb *cb,
 			  u64 epoch);
-	void (*lost)(struct krdma_again *again, struct krdma_cb *cb, int reason);
-	void (*receive)(struct krdma_again *again, struct krdma_cb *cb,
-			struct krdma_loan *loan);
-	void (*write_space)(struct krdma_again *again, struct krdma_cb *cb);
-	void (*failed)(struct krdma_again *again, struct krdma_cb *cb,
+	void (*lost)(struct krdma_reconnect *reconn, struct krdma_cb *cb,
+		     int reason);
+	void (*receive)(struct krdma_reconnect *reconn, struct krdma_cb *cb,
+			struct krdma_rx_msg *rx_msg);
+	void (*write_space)(struct krdma_reconnect *reconn,
+			    struct krdma_cb *cb);
+	void (*failed)(struct krdma_reconnect *reconn, struct krdma_cb *cb,
 		       int error);
 };
 
 /**
- * struct krdma_again_params - callbacks and retry times of a krdma_again
- * @size: sizeof(struct krdma_again_params), as &krdma_params.size
+ * struct krdma_reconnect_params - callbacks and retry times of a
+ * krdma_reconnect
+ * @size: sizeof(struct krdma_reconnect_params), as &krdma_params.size
  * @ops: the owner's callbacks
- * @context: the owner's pointer, for krdma_again_context()
+ * @context: the owner's pointer, for krdma_reconnect_context()
  * @min_ms: wait after the first failure, in ms, default 100
  * @max_ms: limit of the wait in ms, default 10000, at most an hour. Each
  *	further failure doubles the wait. Every wait is then up to a quarter
  *	shorter or longer
  */
-struct krdma_again_params {
+struct krdma_reconnect_params {
 	size_t size;
-	const struct krdma_again_ops *ops;
+	const struct krdma_reconnect_ops *ops;
 	void *context;
 	u32 min_ms;
 	u32 max_ms;
 };
 
 /**
- * struct krdma_again_info - status of a krdma_again
- * @size: sizeof(struct krdma_again_info), set by the caller, as
+ * struct krdma_reconnect_info - status of a krdma_reconnect
+ * @size: sizeof(struct krdma_reconnect_info), set by the caller, as
  *	&krdma_caps.size
- * @state: see &enum krdma_again_state; a snapshot
+ * @state: see &enum krdma_reconnect_state; a snapshot
  * @epoch: number of connections so far, with the present one
  * @failures: number of attempts in a row that failed or led to a connection
- *	that ended before &krdma_again_params.max_ms had passed
+ *	that ended before &krdma_reconnect_params.max_ms had passed
  * @error: errno of the last failed attempt or ended connection; 0: none
  */
-struct krdma_again_info {
+struct krdma_reconnect_info {
 	size_t size;
-	enum krdma_again_state state;
+	enum krdma_reconnect_state state;
 	u64 epoch;
 	unsigned int failures;
 	int error;
 };
 
-struct krdma_again *krdma_again_start(const struct sockaddr *dst,
-				      const struct krdma_params *params,
-				      const struct krdma_again_params *owner);
-void krdma_again_stop(struct krdma_again *again);
-void krdma_again_kick(struct krdma_again *again);
-struct krdma_cb *krdma_again_get_cb(struct krdma_again *again);
-void *krdma_again_context(const struct krdma_again *again);
-u64 krdma_again_epoch(struct krdma_again *again);
-int krdma_again_query(struct krdma_again *again, struct krdma_again_info *info);
+struct krdma_reconnect *
+krdma_reconnect_start(const struct sockaddr *dst,
+		      const struct krdma_params *params,
+		      const struct krdma_reconnect_params *owner);
+void krdma_reconnect_stop(struct krdma_reconnect *reconn);
+void krdma_reconnect_kick(struct krdma_reconnect *reconn);
+struct krdma_cb *krdma_reconnect_get_cb(struct krdma_reconnect *reconn);
+void *krdma_reconnect_context(const struct krdma_reconnect *reconn);
+u64 krdma_reconnect_epoch(struct krdma_reconnect *reconn);
+int krdma_reconnect_query(struct krdma_reconnect *reconn,
+			  struct krdma_reconnect_info *info);
 
 #endif /* KRDMA_H */

@@ -109,7 +109,7 @@ static inline int krdma_receive(struct krdma_cb *cb, char *buffer)
 }
 
 /**
- * krdma_rw_init_client - connect, and exchange shown buffers
+ * krdma_rw_init_client - connect, and exchange exported buffers
  * @host: as for krdma_connect()
  * @port: likewise
  * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
@@ -124,7 +124,7 @@ static inline int krdma_rw_init_client(const char *host, const char *port,
 }
 
 /**
- * krdma_rw_init_server - accept one connection, and exchange shown buffers
+ * krdma_rw_init_server - accept one connection, and exchange exported buffers
  * @host: as for krdma_listen()
  * @port: likewise
  * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()

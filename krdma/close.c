@@ -84,7 +84,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 		return ret;
 	/* Takes the lock under which left was set together with the state. */
 	ret = krdma_last_error(&conn->cb);
-	return conn->left ? 0 : ret;
+	return conn->closed_by_bye ? 0 : ret;
 }
 
 /**

@@ -612,7 +612,7 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	krdma_cm_fill_param(conn, &param, &priv);
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
-	conn->dialled = true;
+	conn->connect_called = true;
 	return krdma_cm_call(conn, &param);
 }
 
@@ -750,7 +750,7 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
  * -ENODEV: no route or no RDMA device to the address; -ECONNREFUSED: no
  * listener, or rejected by the peer's user, see krdma_get_reject(); -EBUSY,
  * -EREMOTEIO (out of memory), -EPROTO, -EPROTONOSUPPORT: reported by the peer's
- * krdma; -EMSGSIZE: the shown buffer has more segments than a message of
+ * krdma; -EMSGSIZE: the exported buffer has more segments than a message of
  * &krdma_params.buf_size can describe; -EOPNOTSUPP: KRDMA_RW on a device
  * without FRWR, or a device with too few work requests for a queue; -ENOMEM;
  * -EINTR; -ESHUTDOWN.
@@ -841,10 +841,10 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&conn->setup);
-	if (!conn->dialled)
+	if (!conn->connect_called)
 		return;
 	krdma_noio_check(conn);
-	conn->dialled = false;
+	conn->connect_called = false;
 	/*
 	 * The orderly close of siw forgets a READ whose answer is outstanding:
 	 * siw_qp_nextstate_from_rts() flushes only requests that are not yet
@@ -1064,7 +1064,7 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->answered = true;
-	conn->dialled = true;
+	conn->connect_called = true;
 	rdma_lock_handler(conn->cb.cm_id);
 	ret = rdma_accept(conn->cb.cm_id, &param);
 	rdma_unlock_handler(conn->cb.cm_id);

@@ -15,9 +15,11 @@
  *  - completion handlers: ib_drain_qp() waits for them
  *  - tasks in krdma_conn_wait(): CLOSING wakes them; their callers hold a
  *    reference
- *  - timer, alive, step_work, loan_work, pull_work, pull_limit, close_work and
+ *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work
+ *  and
  *    call_work: each holds a reference
- *  - lent messages: each holds a reference, and uses only the memory
+ *  - messages that the owner holds: each holds a reference, and uses only the
+ *  memory
  *  - removal of the device: ends with krdma_device_detach()
  *  - notification of a listener of new devices: ends with krdma_listen_end()
  *  - a listener with the connection on one of its lists: holds a reference
@@ -187,7 +189,7 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->handed && conn->error)
+	if (conn->handed_over && conn->error)
 		krdma_count_locked(conn, KRDMA_COUNT_ENDED +
 				   krdma_stats_why(conn->error), 1);
 }
@@ -208,7 +210,7 @@ void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING,
 				      left ? -ESHUTDOWN : error))
 		return;
-	conn->left = left;
+	conn->closed_by_bye = left;
 	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }
@@ -259,10 +261,10 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->handed = true;
+	conn->handed_over = true;
 	/* The peer may have ended the connection already. */
 	krdma_conn_count_end_locked(conn);
-	krdma_loan_open_locked(conn);
+	krdma_deliver_open_locked(conn);
 	krdma_conn_need_close_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -274,7 +276,7 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = conn->handed && !conn->stopped && !conn->notified;
+	may = conn->handed_over && !conn->stopped && !conn->notified;
 	if (may)
 		conn->notified = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -317,7 +319,7 @@ static void krdma_conn_timer_work(struct work_struct *work)
 	if (conn->flushed)
 		krdma_conn_unexplained_locked(conn);
 	else if (conn->cb.state < KRDMA_ESTABLISHED ||
-		 (conn->async && !conn->told))
+		 (conn->async && !conn->connect_reported))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
@@ -474,7 +476,8 @@ static void krdma_conn_tell_end(struct krdma_conn *conn)
 
 /**
  * krdma_conn_call_closing - notify the owner of the end of its connection
- * @conn: connection whose close_work has run and whose messages have been lent
+ * @conn: connection whose close_work has run and whose messages have been
+ *	delivered
  *
  * Context: process, in call_work.
  */
@@ -560,7 +563,7 @@ static void krdma_conn_init_works(struct krdma_conn *conn)
 	}
 	INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
 	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
-	INIT_WORK(&conn->loan_work, krdma_loan_work);
+	INIT_WORK(&conn->deliver_work, krdma_deliver_work);
 	INIT_WORK(&conn->pull_work, krdma_pull_work);
 	INIT_DELAYED_WORK(&conn->pull_limit, krdma_pull_limit_work);
 	INIT_WORK(&conn->free_work, krdma_conn_free_work);
@@ -965,7 +968,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
  *
  * Context: any.
  * Return: true in raw mode from KRDMA_ESTABLISHED on; in message mode once both
- * sides have sent START and, with KRDMA_RW, the shown buffers are known.
+ * sides have sent START and, with KRDMA_RW, the exported buffers are known.
  */
 bool krdma_conn_is_open(const struct krdma_conn *conn)
 {
@@ -1057,7 +1060,7 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_cancel_works(conn);
-	krdma_loan_stop(conn);
+	krdma_deliver_stop(conn);
 }
 
 /**

@@ -12,7 +12,7 @@
  */
 void krdma_credit_init(struct krdma_credit *c, u16 depth)
 {
-	*c = (struct krdma_credit){ .depth = depth, .told = depth };
+	*c = (struct krdma_credit){ .depth = depth, .advertised = depth };
 }
 
 /**
@@ -58,12 +58,12 @@ bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
  */
 u16 krdma_credit_take(struct krdma_credit *c)
 {
-	u16 granted = c->owed;
+	u16 granted = c->unadvertised;
 
 	c->avail--;
-	c->owed = 0;
+	c->unadvertised = 0;
 	c->quiet = 0;
-	c->told += granted;
+	c->advertised += granted;
 	return granted;
 }
 
@@ -84,8 +84,8 @@ void krdma_credit_use(struct krdma_credit *c)
 void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 {
 	c->avail++;
-	c->told -= granted;
-	c->owed += granted;
+	c->advertised -= granted;
+	c->unadvertised += granted;
 }
 
 /**
@@ -114,28 +114,28 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
  */
 int krdma_credit_arrived(struct krdma_credit *c)
 {
-	if (!c->told)
+	if (!c->advertised)
 		return -EPROTO;
-	c->told--;
+	c->advertised--;
 	return 0;
 }
 
 /**
- * krdma_credit_lend - account for a receive that the owner keeps
+ * krdma_credit_hold - account for a receive that the owner keeps
  * @c: the credits
  */
-void krdma_credit_lend(struct krdma_credit *c)
+void krdma_credit_hold(struct krdma_credit *c)
 {
-	c->lent++;
+	c->held++;
 }
 
 /**
- * krdma_credit_unlend - account for a receive that the owner returns
+ * krdma_credit_unhold - account for a receive that the owner returns
  * @c: the credits
  */
-void krdma_credit_unlend(struct krdma_credit *c)
+void krdma_credit_unhold(struct krdma_credit *c)
 {
-	c->lent--;
+	c->held--;
 }
 
 /**
@@ -148,9 +148,9 @@ void krdma_credit_unlend(struct krdma_credit *c)
  */
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 {
-	if (WARN_ON_ONCE(c->owed >= c->depth))
+	if (WARN_ON_ONCE(c->unadvertised >= c->depth))
 		return false;
-	c->owed++;
+	c->unadvertised++;
 	c->quiet += quiet;
 	return true;
 }
@@ -163,8 +163,8 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {
-	return c->told <= 1 && c->owed >= 2 &&
-	       c->told + c->owed + c->lent == c->depth;
+	return c->advertised <= 1 && c->unadvertised >= 2 &&
+	       c->advertised + c->unadvertised + c->held == c->depth;
 }
 
 /**
@@ -172,17 +172,18 @@ static bool krdma_credit_is_stuck(const struct krdma_credit *c)
  * @c: the credits
  *
  * Half of the queue: returning credits earlier would cost messages; later, a
- * sender with only the reserved credit left would stop. See credit.h for lent
+ * sender with only the reserved credit left would stop. See credit.h for held
  * receives.
  *
  * Return: true if enough credits are owed.
  */
 bool krdma_credit_should_return(const struct krdma_credit *c)
 {
-	u16 loud = c->owed - c->quiet;
+	u16 loud = c->unadvertised - c->quiet;
 
-	if (c->owed >= c->depth / 2 || (c->owed && !c->told))
+	if (c->unadvertised >= c->depth / 2 ||
+	    (c->unadvertised && !c->advertised))
 		return true;
-	return (loud && loud >= (c->depth - c->lent) / 2) ||
+	return (loud && loud >= (c->depth - c->held) / 2) ||
 	       krdma_credit_is_stuck(c);
 }

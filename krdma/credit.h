@@ -10,12 +10,12 @@
  * last credit is reserved for CREDIT messages, so that two ends that have used
  * up their credits can still return some.
  *
- * Receives that are lent to the owner shorten the queue: half of the rest
+ * Receives that the owner holds shorten the queue: half of the rest
  * counts. Credits that were used by CREDIT messages (quiet) are excluded from
- * this rule. Otherwise two ends with nearly all buffers lent would answer each
- * other endlessly. Quiet credits do count if the peer has no credit at all, or
- * if it has only the reserved one and two or more are owed. So the peer can
- * send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
+ * this rule. Otherwise two ends whose owners hold nearly all buffers would
+ * answer each other endlessly. Quiet credits do count if the peer has no credit
+ * at all, or if it has only the reserved one and two or more are owed. So the
+ * peer can send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -39,20 +39,21 @@
  * struct krdma_credit - credits of both directions of one connection
  * @avail: number of messages that this side may still send
  * @avail_max: depth of the peer's receive queue, the limit of @avail
- * @owed: number of reposted receives that have not been advertised to the peer
- * @told: number of receives that the peer knows of and has not used: messages
- *	that it may still send
- * @quiet: number of @owed receives whose message only returned credits
- * @lent: number of receives that the owner keeps
+ * @unadvertised: number of reposted receives that have not been advertised to
+ *	the peer
+ * @advertised: number of receives that the peer knows of and has not used:
+ *	messages that it may still send
+ * @quiet: number of @unadvertised receives whose message only returned credits
+ * @held: number of receives that the owner keeps
  * @depth: depth of this side's receive queue
  */
 struct krdma_credit {
 	u16 avail;
 	u16 avail_max;
-	u16 owed;
-	u16 told;
+	u16 unadvertised;
+	u16 advertised;
 	u16 quiet;
-	u16 lent;
+	u16 held;
 	u16 depth;
 };
 
@@ -66,8 +67,8 @@ void krdma_credit_undo(struct krdma_credit *c, u16 granted);
 int krdma_credit_granted(struct krdma_credit *c, u16 granted);
 int krdma_credit_arrived(struct krdma_credit *c);
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet);
-void krdma_credit_lend(struct krdma_credit *c);
-void krdma_credit_unlend(struct krdma_credit *c);
+void krdma_credit_hold(struct krdma_credit *c);
+void krdma_credit_unhold(struct krdma_credit *c);
 bool krdma_credit_should_return(const struct krdma_credit *c);
 
 #endif /* KRDMA_CREDIT_H */

@@ -9,7 +9,7 @@
  *
  * An rkey is valid on every QP of its PD. So each connection has a PD of its
  * own, unless its owner names a domain: the connections of one domain share a
- * PD on each device. So do the regions of a domain, see share.c.
+ * PD on each device. So do the regions of a domain, see domain_region.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -5,7 +5,7 @@
  * A listener outlives its RDMA device. If its address is a wildcard the CM
  * handles that. A listener on a specific address has a cm_id that is bound to
  * the device and is destroyed with it. Then the listener has no usable cm_id
- * (it is "deaf"), but stays in KRDMA_LISTENING. Its timer creates new cm_ids
+ * (it is "unbound"), but stays in KRDMA_LISTENING. Its timer creates new cm_ids
  * until one of them listens: when a device has appeared, and every second,
  * because a device may get its address later.
  */
@@ -38,14 +38,14 @@ static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 }
 
 /* Return: the previous value. */
-static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
+static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
 {
 	unsigned long flags;
 	bool before;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	before = conn->deaf;
-	conn->deaf = deaf;
+	before = conn->unbound;
+	conn->unbound = unbound;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return before;
 }
@@ -62,7 +62,7 @@ static bool krdma_listen_set_deaf(struct krdma_conn *conn, bool deaf)
  */
 void krdma_listen_lost(struct krdma_conn *conn)
 {
-	krdma_listen_set_deaf(conn, true);
+	krdma_listen_set_unbound(conn, true);
 	krdma_listen_queue(conn, 0);
 }
 
@@ -126,11 +126,11 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	krdma_listen_unbind(conn);
 	/* Before the device of the new cm_id can be removed as well. */
-	krdma_listen_set_deaf(conn, false);
+	krdma_listen_set_unbound(conn, false);
 	ret = krdma_listen_bind(conn);
 	if (ret) {
 		krdma_listen_unbind(conn);
-		krdma_listen_set_deaf(conn, true);
+		krdma_listen_set_unbound(conn, true);
 		krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
 	}
 	krdma_listen_say(conn, ret);
@@ -148,7 +148,7 @@ void krdma_listen_work(struct work_struct *work)
 
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&
-	    READ_ONCE(conn->deaf))
+	    READ_ONCE(conn->unbound))
 		krdma_listen_retry(conn);
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);
@@ -183,7 +183,7 @@ static int krdma_listen_wait(struct krdma_conn *conn, int error)
 	krdma_listen_unbind(conn);
 	conn->local = conn->src;
 	krdma_listen_say(conn, error);
-	krdma_listen_set_deaf(conn, true);
+	krdma_listen_set_unbound(conn, true);
 	krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
 	return 0;
 }

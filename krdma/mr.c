@@ -8,10 +8,10 @@
  * they were invalidated before the region is freed.
  *
  * A region belongs to one connection, and is on its krdma_conn.regions, or to a
- * domain, see share.c. The keys of the former are new for each connection and
- * end with it: krdma_regions_unregister() runs after the drain, before the PD
- * is freed. The region itself stays until its owner puts it, and holds a
- * reference to the connection.
+ * domain, see domain_region.c. The keys of the former are new for each
+ * connection and end with it: krdma_regions_unregister() runs after the drain,
+ * before the PD is freed. The region itself stays until its owner puts it, and
+ * holds a reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
  * pointers. The iova of an MR may be any address with the right offset in the
@@ -1215,7 +1215,7 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 /**
  * krdma_region_invalidated_locked - handle the peer's invalidation of a region
  * @region: from krdma_region_find_rkey_locked()
- * @loan: message that invalidated it
+ * @rx_msg: message that invalidated it
  *
  * The region may have been revoked here at the same time. But the peer must
  * invalidate it only once, because an owner that is notified twice would put it
@@ -1225,14 +1225,14 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
  * Return: false: the peer has invalidated it before.
  */
 bool krdma_region_invalidated_locked(struct krdma_region *region,
-				     struct krdma_loan *loan)
+				     struct krdma_rx_msg *rx_msg)
 {
 	lockdep_assert_held(&region->conn->lock);
 	if (region->given_up)
 		return false;
 	region->given_up = true;
-	region->told = loan;
-	loan->invalidated = region;
+	region->told = rx_msg;
+	rx_msg->invalidated = region;
 	krdma_region_set_invalid(region, 1);
 	if (xchg(&region->usable, false)) {
 		trace_krdma_region_revoke(&region->stats);

@@ -181,7 +181,8 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 		krdma_credit_undo(&msg->credit, hdr->credits);
 	else
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
-					msg->credit.owed, msg->credit.avail);
+					msg->credit.unadvertised,
+					msg->credit.avail);
 	/* Under the lock of the post, so that later messages are behind it. */
 	if (!ret && hdr->type == KRDMA_WIRE_START)
 		WRITE_ONCE(msg->greeted, true);
@@ -448,14 +449,14 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
 /**
  * krdma_msg_send_start - send START, the first message
  * @conn: established connection
- * @shown: description of the shown buffer, NULL if there is none
- * @len: bytes of @shown
+ * @exported: description of the exported buffer, NULL if there is none
+ * @len: bytes of @exported
  * @until: time limit
  *
  * Return: 0, -EMSGSIZE: the peer's buffers are too small for the description,
  * or as krdma_send_timeout().
  */
-int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
+int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 			 unsigned long until)
 {
 	struct krdma_hdr hdr = { .type = KRDMA_WIRE_START };
@@ -469,7 +470,7 @@ int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
 		return ret;
 	send = krdma_send_alloc(conn, NULL, len);
 	if (send && len)
-		memcpy(send->data, shown, len);
+		memcpy(send->data, exported, len);
 	ret = send ? krdma_send_post(conn, send, &hdr, until) : -ENOMEM;
 	krdma_msg_leave(conn, KRDMA_BUSY_SEND);
 	return ret;
@@ -496,7 +497,7 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_repost_locked - post a receive buffer again that was not lent
+ * krdma_msg_repost_locked - post a receive buffer again that no owner has had
  * @conn: connection
  * @recv: the buffer, on no list
  *
@@ -524,19 +525,19 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
  * krdma_msg_repost - post a receive buffer again
  * @conn: connection
  * @recv: the buffer, on no list
- * @lent: it was lent to the owner
+ * @held: the owner had it
  *
  * Context: any.
  */
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
-		      bool lent)
+		      bool held)
 {
 	unsigned long flags;
 	int ret;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (lent)
-		krdma_credit_unlend(&conn->msg->credit);
+	if (held)
+		krdma_credit_unhold(&conn->msg->credit);
 	ret = krdma_msg_repost_locked(conn, recv);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (ret)
@@ -577,10 +578,11 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 }
 
 /*
- * Accept START once. It must describe a shown buffer only if that was agreed.
+ * Accept START once. It must describe an exported buffer only if that was
+ * agreed.
  */
-static int krdma_msg_take_start_locked(struct krdma_conn *conn,
-				       struct krdma_recv *recv)
+static int krdma_msg_on_start_locked(struct krdma_conn *conn,
+				     struct krdma_recv *recv)
 {
 	struct krdma_msg *msg = conn->msg;
 
@@ -616,7 +618,7 @@ static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!krdma_loan_is_wanted(conn))
+	if (!krdma_deliver_is_wanted(conn))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_OPCODE);
 	if (conn->msg->next_offset)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_SEQUENCE);
@@ -635,7 +637,7 @@ static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
 	region = krdma_region_find_rkey_locked(conn, rkey);
 	if (!region || recv->hdr.type != KRDMA_WIRE_DATA ||
 	    recv->len != recv->hdr.msg_len ||
-	    !krdma_region_invalidated_locked(region, &recv->loan))
+	    !krdma_region_invalidated_locked(region, &recv->rx_msg))
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_KEY);
 	return 0;
 }
@@ -655,9 +657,10 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	if (ret)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_CREDIT);
 	trace_krdma_credit_received(conn->stats.id, recv->hdr.credits,
-				    msg->credit.owed, msg->credit.avail);
+				    msg->credit.unadvertised,
+				    msg->credit.avail);
 	if (recv->hdr.type == KRDMA_WIRE_START)
-		return krdma_msg_take_start_locked(conn, recv);
+		return krdma_msg_on_start_locked(conn, recv);
 	if (!msg->got_start)
 		return krdma_msg_breach_locked(conn, KRDMA_BREACH_START);
 	if (krdma_wire_is_part(recv->hdr.type))
@@ -674,7 +677,7 @@ static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 	enum krdma_breach breach = KRDMA_BREACH_HEADER;
 	int ret = 0;
 
-	recv->loan.invalidated = NULL;
+	recv->rx_msg.invalidated = NULL;
 	if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM) {
 		recv->hdr = (struct krdma_hdr){
 			.type = KRDMA_WIRE_WRITTEN,
@@ -700,7 +703,7 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 			      const struct ib_wc *wc)
 {
 	unsigned long flags;
-	bool lend, space;
+	bool deliver, space;
 	int ret;
 
 	ret = krdma_recv_decode(conn, recv, wc);
@@ -711,15 +714,15 @@ static int krdma_msg_received(struct krdma_conn *conn, struct krdma_recv *recv,
 		ret = krdma_msg_take_inv_locked(conn, recv,
 						wc->ex.invalidate_rkey);
 	ret = ret ?: krdma_msg_take_locked(conn, recv);
-	lend = krdma_loan_begin_locked(conn);
+	deliver = krdma_deliver_begin_locked(conn);
 	/* The message may have brought credits. */
 	krdma_req_kick_locked(conn);
 	space = krdma_space_begin_locked(conn);
 	/* Wake tasks that receive and tasks that wait for credits. */
 	krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
-	if (lend)
-		krdma_loan_lend_all(conn);
+	if (deliver)
+		krdma_deliver_all(conn);
 	if (space)
 		krdma_space_tell(conn);
 	return ret;
@@ -875,7 +878,7 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 
 /**
  * krdma_msg_take_part - append a part of a message to krdma_msg.whole
- * @conn: connection; the caller holds KRDMA_BUSY_RECV, or lends
+ * @conn: connection; the caller holds KRDMA_BUSY_RECV, or delivers
  * @recv: the first one on the ready list, with data
  *
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
@@ -1005,7 +1008,8 @@ static int krdma_msg_receive(struct krdma_conn *conn, void *buffer, size_t size,
 
 static int krdma_msg_check_receive(struct krdma_conn *conn)
 {
-	return krdma_loan_is_wanted(conn) ? -EINVAL : krdma_msg_check_open(conn);
+	return krdma_deliver_is_wanted(conn) ? -EINVAL :
+					       krdma_msg_check_open(conn);
 }
 
 /**
@@ -1240,7 +1244,7 @@ static u16 krdma_msg_features(const struct krdma_conn *conn)
 
 	if (!krdma_pull_can(conn) || !conn->p.initiator_depth)
 		features &= ~KRDMA_WIRE_FEATURE_PULL;
-	if (!krdma_loan_is_wanted(conn))
+	if (!krdma_deliver_is_wanted(conn))
 		features &= ~KRDMA_WIRE_FEATURE_WRITTEN;
 	return features;
 }
@@ -1283,7 +1287,7 @@ void krdma_msg_peer_hello(struct krdma_conn *conn)
 
 static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 {
-	/* Pairs with krdma_msg_take_start_locked(). */
+	/* Pairs with krdma_msg_on_start_locked(). */
 	return smp_load_acquire(&conn->msg->got_start);
 }
 
@@ -1421,12 +1425,12 @@ int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_msg_take_start - take the peer's START with its shown buffer
+ * krdma_msg_start_buffer - take the peer's START with its exported buffer
  * @conn: KRDMA_RW connection for which krdma_msg_wait_start() returned 0
  *
  * Return: the buffer, for krdma_msg_repost().
  */
-struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn)
+struct krdma_recv *krdma_msg_start_buffer(struct krdma_conn *conn)
 {
 	struct krdma_recv *recv = conn->msg->start;
 

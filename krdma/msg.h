@@ -15,7 +15,7 @@
 enum krdma_msg_busy {
 	KRDMA_BUSY_SEND = BIT(0), /* split a message into parts and post them */
 	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
-	KRDMA_BUSY_RW   = BIT(2), /* use the staging region */
+	KRDMA_BUSY_RW   = BIT(2), /* use the copy buffer */
 	KRDMA_BUSY_PUSH = BIT(3), /* holder of SEND does not use the device */
 };
 
@@ -39,7 +39,7 @@ enum krdma_control {
  * @hdr: decoded header, while on the ready list
  * @len: bytes of the part behind the header
  * @buf: krdma_params.buf_size bytes
- * @loan: part that the owner sees while it is lent
+ * @rx_msg: part that the owner sees while the owner has it
  */
 struct krdma_recv {
 	struct ib_cqe cqe;
@@ -50,7 +50,7 @@ struct krdma_recv {
 	struct krdma_hdr hdr;
 	u32 len;
 	void *buf;
-	struct krdma_loan loan;
+	struct krdma_rx_msg rx_msg;
 };
 
 /**
@@ -100,7 +100,7 @@ struct krdma_need {
 };
 
 /**
- * struct krdma_space - refused posts, see space.c
+ * struct krdma_space - refused posts, see write_space.c
  * @wanted: krdma_post() has refused a post since the last callback
  * @need: smallest need of the refused posts
  * @telling: the callback runs
@@ -114,7 +114,7 @@ struct krdma_space {
 };
 
 /**
- * struct krdma_pull - the CHUNK that is being pulled, see pull.c
+ * struct krdma_pull - the CHUNK that is being pulled, see rendezvous.c
  * @op: work requests of its READs, with a reference. NULL: there are no READs
  * @recv: receive with the CHUNK, until @ended
  * @wire: next segment of the CHUNK
@@ -152,7 +152,8 @@ struct krdma_pull {
  * @busy: enum krdma_msg_busy
  * @greeted: START has been posted: other messages may follow
  * @got_start: the peer's START has arrived
- * @start: START with a shown buffer, until krdma_msg_take_start() takes it
+ * @start: START with an exported buffer, until krdma_msg_start_buffer() takes
+ *	it
  * @control: internal messages, by enum krdma_control
  * @control_busy: those in flight, BIT(enum krdma_control)
  * @bye_reason: reason to send in BYE
@@ -161,8 +162,8 @@ struct krdma_pull {
  * @heard: a message has arrived since the last check
  * @misses: number of checks in a row without a message since the previous one
  * @ready: krdma_recv, received parts in order
- * @open: messages may be lent to the owner
- * @lending: a context lends the messages on @ready, see loan.c
+ * @open: messages may be delivered to the owner
+ * @delivering: a context delivers the messages on @ready, see deliver.c
  * @space: refused posts
  * @next_id: id of the message whose part is expected next
  * @next_offset: offset of that part
@@ -173,25 +174,27 @@ struct krdma_pull {
  *
  * @next_type: DATA or CHUNK, like @next_len
  * @push_end: end of the CHUNK that the peer is to pull, 0: none
- * @pulling: a CHUNK is being pulled, see pull.c
+ * @pulling: a CHUNK is being pulled, see rendezvous.c
  * @pull_error: result of the last pull
  * @pull: state of the pull
  * @pulled_due: PULLED must be sent when the last one has completed
  * @pulled_id: message id for PULLED
  * @pulled_end: end of the CHUNK for PULLED
  *
- * Owned by the holder of KRDMA_BUSY_RECV or the lender, and by a pull:
+ * Owned by the holder of KRDMA_BUSY_RECV or the context that delivers, and by a
+ * pull:
  * @sink: target region of CHUNKs, until the last one is complete
  * @whole: buffer in which the parts of a long message are assembled, or NULL
  * @whole_len: length of that message
  * @whole_have: bytes of it that are in @whole
  * @charged: bytes of @sink or @whole that krdma_conn.budget counts
  *
- * Shown buffers; set by krdma_rw_greet() and krdma_rw_learn(), see rw.c:
+ * Exported buffers; set by krdma_rw_greet() and krdma_rw_learn(), see rw.c:
  * @rw_ready: all of the following is set
- * @shown: local buffer that the peer may read and write
- * @stage: source and target of krdma_read() and krdma_write(), by KRDMA_BUSY_RW
- * @remote: the peer's shown buffer
+ * @exported: local buffer that the peer may read and write
+ * @copy_buf: source and target of krdma_read() and krdma_write(), by
+ *	KRDMA_BUSY_RW
+ * @remote: the peer's exported buffer
  */
 struct krdma_msg {
 	struct krdma_recv *recvs;
@@ -212,7 +215,7 @@ struct krdma_msg {
 	unsigned int misses;
 	struct list_head ready;
 	bool open;
-	bool lending;
+	bool delivering;
 	struct krdma_space space;
 	u32 next_id;
 	u32 next_offset;
@@ -236,8 +239,8 @@ struct krdma_msg {
 	u32 charged;
 
 	bool rw_ready;
-	struct krdma_region *shown;
-	struct krdma_region *stage;
+	struct krdma_region *exported;
+	struct krdma_region *copy_buf;
 	struct krdma_remote *remote;
 };
 
@@ -276,19 +279,19 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 		    unsigned long until);
 void krdma_msg_leave(struct krdma_conn *conn, unsigned int what);
-int krdma_msg_send_start(struct krdma_conn *conn, const void *shown, u32 len,
+int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
 			 unsigned long until);
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until);
-struct krdma_recv *krdma_msg_take_start(struct krdma_conn *conn);
+struct krdma_recv *krdma_msg_start_buffer(struct krdma_conn *conn);
 int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv);
 void krdma_msg_repost(struct krdma_conn *conn, struct krdma_recv *recv,
-		      bool lent);
+		      bool held);
 
 int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv);
 
 struct krdma_recv *krdma_msg_first(struct krdma_conn *conn);
 
-/* pull.c */
+/* rendezvous.c */
 bool krdma_pull_can(const struct krdma_conn *conn);
 bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 			  u32 length);
@@ -296,14 +299,14 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr);
 int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	       unsigned long until);
-int krdma_pull_lent_locked(struct krdma_conn *conn);
+int krdma_pull_deliver_locked(struct krdma_conn *conn);
 void krdma_pull_start_locked(struct krdma_conn *conn);
 
 /* req.c */
 bool krdma_req_have_need_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
 
-/* space.c */
+/* write_space.c */
 void krdma_space_refused_locked(struct krdma_conn *conn,
 				const struct krdma_need *need);
 bool krdma_space_begin_locked(struct krdma_conn *conn);
@@ -312,11 +315,11 @@ void krdma_space_tell(struct krdma_conn *conn);
 /* close.c */
 void krdma_close_told_locked(struct krdma_conn *conn, u32 reason);
 
-/* loan.c */
-bool krdma_loan_is_wanted(const struct krdma_conn *conn);
-bool krdma_loan_begin_locked(struct krdma_conn *conn);
-void krdma_loan_go_on_locked(struct krdma_conn *conn, int error);
-void krdma_loan_lend_all(struct krdma_conn *conn);
+/* deliver.c */
+bool krdma_deliver_is_wanted(const struct krdma_conn *conn);
+bool krdma_deliver_begin_locked(struct krdma_conn *conn);
+void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error);
+void krdma_deliver_all(struct krdma_conn *conn);
 
 /* control.c */
 int krdma_control_send_locked(struct krdma_conn *conn,

@@ -55,8 +55,8 @@
  * @from: the caller's struct, of which the first member is its size
  *
  * Context: any.
- * Return: 0; -EINVAL: the size is not set, or less than @min; -E2BIG: the caller
- * has members that this version does not know, and one of them is not 0.
+ * Return: 0; -EINVAL: the size is not set, or less than @min; -E2BIG: the
+ * caller has members that this version does not know, and one of them is not 0.
  */
 int krdma_struct_in(void *to, size_t size, size_t min, const void *from)
 {

@@ -8,7 +8,7 @@
  * packets: short messages arrive, long ones are repeated until the connection
  * ends. So each end describes its interface in its hello, and both log a
  * mismatch. The passive side needs no hello for that, because the request
- * contains the path MTU. A krdma_again uses the smaller MTU for its next
+ * contains the path MTU. A krdma_reconnect uses the smaller MTU for its next
  * attempt.
  *
  * The interface's MTU is that of the netdev, as the CM calculates it for RoCE.

@@ -5,11 +5,11 @@
  * Lock order: krdma_conn.setup > krdma_devs_lock > krdma_dev.lock, and
  * krdma_conn.setup > the CM's handler mutex (taken inside rdma_*() calls).
  * krdma_stats_lock and krdma_watch_lock nest inside all of these.
- * krdma_again.lock nests inside krdma_watch_lock, and inside krdma_agains_lock,
- * which is for debugfs. krdma_conn.lock nests inside everything, and no lock is
- * taken under it. CM callbacks run under the handler mutex and therefore never
- * take krdma_conn.setup. The task that connects or accepts, or close_work, does
- * the work that needs it.
+ * krdma_reconnect.lock nests inside krdma_watch_lock, and inside
+ * krdma_reconnects_lock, which is for debugfs. krdma_conn.lock nests inside
+ * everything, and no lock is taken under it. CM callbacks run under the handler
+ * mutex and therefore never take krdma_conn.setup. The task that connects or
+ * accepts, or close_work, does the work that needs it.
  */
 #ifndef KRDMA_PRIV_H
 #define KRDMA_PRIV_H
@@ -139,7 +139,7 @@ struct krdma_cq {
  * struct krdma_watch - notification of new RDMA devices
  * @link: in krdma_watches of device.c, under krdma_watch_lock
  * @added: called for a new device. Context: krdma_watch_lock held; must not
- *	sleep; may take only krdma_conn.lock or krdma_again.lock
+ *	sleep; may take only krdma_conn.lock or krdma_reconnect.lock
  */
 struct krdma_watch {
 	struct list_head link;
@@ -167,12 +167,12 @@ struct krdma_budget {
  * @cb: public part; first, so that both have the same address
  * @ref: one for the creator (krdma_release_cb()); one of the listener for each
  *	connection on its lists (krdma_cm_take_request() or the listener's
- *	close); one for a queued @close_work, @call_work, @loan_work or
+ *	close); one for a queued @close_work, @call_work, @deliver_work or
  *	@pull_work and a pending @timer, @alive, @step_work or @pull_limit each
- *	(put when they have run or were cancelled); one for each message that is
- *	lent. Work requests in flight need none, because krdma_qp_drain() waits
- *	for their completions. The CM needs none, because rdma_destroy_id()
- *	waits for its callbacks
+ *	(put when they have run or were cancelled); one for each message that
+ *	the owner holds. Work requests in flight need none, because
+ *	krdma_qp_drain() waits for their completions. The CM needs none, because
+ *	rdma_destroy_id() waits for its callbacks
  * @p: parameters with defaults filled in; the user's pointers are not kept
  * @net: network namespace, with a reference
  * @domain: domain, with a reference; NULL: the PD is not shared
@@ -187,15 +187,15 @@ struct krdma_budget {
  * @error: why the connection ends; set once, with the move to CLOSING
  * @leaving: krdma_close() was called
  * @said_bye: krdma_close() has posted BYE
- * @left: the peer has ended the connection because of that BYE
+ * @closed_by_bye: the peer has ended the connection because of that BYE
  * @stopped: the owner itself is releasing the connection: no closing callback
  * @in_step: a connect step is running and queues close_work at its end if
  *	needed
- * @handed: raw mode: connect or accept has succeeded, so the owner must be
+ * @handed_over: raw mode: connect or accept has succeeded, so the owner must be
  *	notified of the end
  * @notified: the closing callback has been called
- * @told: asynchronous: connected() was called, will be called by @call_work, or
- *	will never be called
+ * @connect_reported: asynchronous: connected() was called, will be called by
+ *	@call_work, or will never be called
  * @call_connected: @call_work must call connected() with 0
  * @call_closing: @call_work must call closing() after the last message
  * @sq_avail: number of free send queue slots, message mode
@@ -218,7 +218,8 @@ struct krdma_budget {
  * @hung_up: the CM has reported that the connection is closed
  * @exchanged: message mode: both sides have sent START; see
  *	krdma_conn_is_open()
- * @deaf: listener: no cm_id, or one whose device is being removed; see listen.c
+ * @unbound: listener: no cm_id, or one whose device is being removed; see
+ *	listen.c
  *
  * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, @cq,
  *	@srq, @dev, @ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered,
@@ -238,8 +239,8 @@ struct krdma_budget {
  * @srq: shared receive queue, or NULL
  * @ncqes: number of entries of @cq that this connection has reserved
  * @answered: passive: accepted or rejected
- * @dialled: rdma_connect() or rdma_accept() was called, so rdma_disconnect() is
- *	needed
+ * @connect_called: rdma_connect() or rdma_accept() was called, so
+ *	rdma_disconnect() is needed
  * @drained: no more completions
  * @may_post: krdma_req_stop() has not been called yet
  * @raw_live: raw mode: qp_ready has succeeded or there is none, so the owner
@@ -264,17 +265,17 @@ struct krdma_budget {
  * @flushed: a work request was flushed while connecting or established, and
  *	@timer waits for the reason: see krdma_conn_flushed()
  * @local_failure: passive: the handshake failed for a local reason
- * @listen_error: listener: last logged reason of @deaf, 0: none
+ * @listen_error: listener: last logged reason of @unbound, 0: none
  *
  * @timer: ends a connection that is not established in time; listener: retries
  *	to listen
  * @alive: message mode: checks periodically whether the peer was heard
- * @step_work: asynchronous connections: see async.c
+ * @step_work: asynchronous connections: see handshake.c
  * @close_work: does the part of closing that needs process context
  * @call_work: notifies the owner of a new connection or of its end; listener:
  *	of requests
- * @loan_work: lends messages, see loan.c
- * @pull_work: reads long messages, see pull.c
+ * @deliver_work: delivers messages, see deliver.c
+ * @pull_work: reads long messages, see rendezvous.c
  * @pull_limit: time limit of these reads
  * @free_work: frees the connection after the last put in atomic context
  *
@@ -325,15 +326,15 @@ struct krdma_conn {
 	int error;
 	bool leaving;
 	bool said_bye;
-	bool left;
+	bool closed_by_bye;
 	bool stopped;
 	bool in_step;
-	bool handed;
+	bool handed_over;
 	bool notified;
 	bool was_established;
 	bool hung_up;
 	bool exchanged;
-	bool told;
+	bool connect_reported;
 	bool call_connected;
 	bool call_closing;
 	unsigned int sq_avail;
@@ -346,7 +347,7 @@ struct krdma_conn {
 	u32 max_reads;
 	u32 reads_left;
 	u32 reads_over;
-	bool deaf;
+	bool unbound;
 	struct krdma_batch *batch;
 	u32 siw_next;
 	atomic_t posters;
@@ -364,7 +365,7 @@ struct krdma_conn {
 	struct list_head frwrs;
 	unsigned int nfrwrs;
 	bool answered;
-	bool dialled;
+	bool connect_called;
 	bool drained;
 	bool may_post;
 	bool raw_live;
@@ -391,7 +392,7 @@ struct krdma_conn {
 	struct delayed_work step_work;
 	struct work_struct close_work;
 	struct work_struct call_work;
-	struct work_struct loan_work;
+	struct work_struct deliver_work;
 	struct work_struct pull_work;
 	struct delayed_work pull_limit;
 	struct work_struct free_work;
@@ -619,7 +620,7 @@ unsigned long krdma_deadline(u32 ms);
 bool krdma_should_stop(void);
 int krdma_pause(u32 ms);
 
-/* async.c */
+/* handshake.c */
 void krdma_call_queue(struct krdma_conn *conn);
 void krdma_call_settled_locked(struct krdma_conn *conn);
 void krdma_call_work(struct work_struct *work);
@@ -728,7 +729,7 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
 void krdma_regions_unregister(struct krdma_conn *conn);
 void krdma_regions_free(struct krdma_conn *conn);
 
-/* share.c */
+/* domain_region.c */
 void krdma_share_remove_all(struct krdma_dev *dev);
 
 /* msg.c */
@@ -756,13 +757,13 @@ static inline bool krdma_peer_takes_inv(const struct krdma_conn *conn)
 		       IB_DEVICE_MEM_MGT_EXTENSIONS;
 }
 
-/* loan.c */
-bool krdma_loan_is_busy_locked(const struct krdma_conn *conn);
-void krdma_loan_open_locked(struct krdma_conn *conn);
-void krdma_loan_work(struct work_struct *work);
-void krdma_loan_stop(struct krdma_conn *conn);
+/* deliver.c */
+bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn);
+void krdma_deliver_open_locked(struct krdma_conn *conn);
+void krdma_deliver_work(struct work_struct *work);
+void krdma_deliver_stop(struct krdma_conn *conn);
 
-/* pull.c */
+/* rendezvous.c */
 void krdma_pull_work(struct work_struct *work);
 void krdma_pull_limit_work(struct work_struct *work);
 void krdma_pull_kick_locked(struct krdma_conn *conn);

@@ -164,7 +164,7 @@ static u32 krdma_qp_twice(const struct ib_device *ibdev)
  * An SRQ of the owner may serve other connections; krdma's serves only this
  * one.
  */
-static bool krdma_qp_srq_is_lent(const struct krdma_conn *conn)
+static bool krdma_qp_srq_is_owners(const struct krdma_conn *conn)
 {
 	return conn->ops && conn->ops->get_srq;
 }
@@ -192,8 +192,8 @@ static int krdma_qp_get_srq(struct krdma_conn *conn)
 		return 0;
 	if (!conn->cb.cm_id->device->attrs.max_srq)
 		return -EOPNOTSUPP;
-	srq = krdma_qp_srq_is_lent(conn) ? conn->ops->get_srq(&conn->cb) :
-					   krdma_qp_make_srq(conn);
+	srq = krdma_qp_srq_is_owners(conn) ? conn->ops->get_srq(&conn->cb) :
+					     krdma_qp_make_srq(conn);
 	if (IS_ERR(srq))
 		return PTR_ERR(srq);
 	conn->srq = srq;
@@ -206,10 +206,10 @@ static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 	struct ib_srq *srq = conn->srq;
 
 	conn->srq = NULL;
-	if (srq && !krdma_qp_srq_is_lent(conn))
+	if (srq && !krdma_qp_srq_is_owners(conn))
 		ib_destroy_srq(srq);
 	krdma_cq_put(conn);
-	if (srq && krdma_qp_srq_is_lent(conn))
+	if (srq && krdma_qp_srq_is_owners(conn))
 		conn->ops->put_srq(&conn->cb, srq);
 }
 

@@ -187,12 +187,12 @@ ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 	nsegs = krdma_region_pieces(region, offset, len);
 	if (nsegs > KRDMA_WIRE_SEGS_MAX)
 		return -EINVAL;
-	if (krdma_shown_wire_size(nsegs) > size)
-		return krdma_shown_wire_size(nsegs);
-	krdma_shown_encode(buf, len, nsegs);
+	if (krdma_export_wire_size(nsegs) > size)
+		return krdma_export_wire_size(nsegs);
+	krdma_export_encode(buf, len, nsegs);
 	krdma_region_describe(region, offset, len,
-			      buf + sizeof(struct krdma_wire_shown));
-	return krdma_shown_wire_size(nsegs);
+			      buf + sizeof(struct krdma_wire_export));
+	return krdma_export_wire_size(nsegs);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_export, KRDMA_NS);
 

@@ -139,7 +139,7 @@ struct krdma_region {
 	bool usable;
 	bool invalidatable;
 	bool given_up;
-	struct krdma_loan *told;
+	struct krdma_rx_msg *told;
 	struct krdma_region_stats stats;
 	u32 nmrs;
 	u32 room;
@@ -199,7 +199,7 @@ u32 krdma_region_run(const struct krdma_region *region, u64 offset);
 struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 						   u32 rkey);
 bool krdma_region_invalidated_locked(struct krdma_region *region,
-				     struct krdma_loan *loan);
+				     struct krdma_rx_msg *rx_msg);
 bool krdma_region_is_of(const struct krdma_region *region,
 			const struct krdma_conn *conn);
 int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
@@ -220,7 +220,7 @@ bool krdma_region_may_move(const struct krdma_region *region,
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges);
 
-/* share.c */
+/* domain_region.c */
 struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn);
 struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 					 struct krdma_conn *failed, int error,

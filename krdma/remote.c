@@ -39,7 +39,7 @@ struct krdma_remote {
  */
 struct krdma_remote *krdma_remote_import(const void *desc, size_t len)
 {
-	int nsegs = krdma_shown_count(desc, len), ret;
+	int nsegs = krdma_export_count(desc, len), ret;
 	struct krdma_remote *remote;
 	u32 i;
 
@@ -48,7 +48,7 @@ struct krdma_remote *krdma_remote_import(const void *desc, size_t len)
 	remote = kvzalloc(struct_size(remote, segs, nsegs), GFP_KERNEL);
 	if (!remote)
 		return ERR_PTR(-ENOMEM);
-	ret = krdma_shown_decode(remote->segs, nsegs, desc, len);
+	ret = krdma_export_decode(remote->segs, nsegs, desc, len);
 	if (ret) {
 		kvfree(remote);
 		return ERR_PTR(ret);

@@ -765,7 +765,7 @@ static void krdma_batch_add_hdr_locked(struct krdma_conn *conn,
 		krdma_count_locked(conn, KRDMA_COUNT_MSGS_SENT, 1);
 	}
 	trace_krdma_credit_sent(conn->stats.id, hdr.credits,
-				conn->msg->credit.owed,
+				conn->msg->credit.unadvertised,
 				conn->msg->credit.avail);
 	krdma_hdr_encode((struct krdma_wire_hdr *)req->hdr, &hdr);
 	wr->sg_list[wr->num_sge++] = (struct ib_sge){

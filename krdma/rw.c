@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * One-sided reads and writes of the buffers that two ends export to each other,
- * the shown buffers.
+ * the exported buffers.
  *
- * Each end of a KRDMA_RW connection has a shown region, whose keys it sends in
- * START, and a staging region for its own reads and writes. The staging region
- * is also registered, because on iWARP the sink of a READ needs a remotely
- * writable key (RFC 5040 5.3). Elsewhere only the local adapter may use it. The
- * peer's shown buffer is described once and checked on every use.
+ * Each end of a KRDMA_RW connection has an exported region, whose keys it sends
+ * in START, and a copy buffer for its own reads and writes, which is
+ * registered as well, because on iWARP the sink of a READ needs a
+ * remotely writable key (RFC 5040 5.3). Elsewhere only the local adapter may
+ * use it. The peer's exported buffer is described once and checked on every
+ * use.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,21 +42,21 @@ static int krdma_rw_register(struct krdma_conn *conn, unsigned long until)
 				     until);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	msg->stage = region;
+	msg->copy_buf = region;
 	region = krdma_region_create(conn, conn->p.max_msg,
 				     KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE |
 				     krdma_rw_atomic(conn), until);
 	if (IS_ERR(region))
 		return PTR_ERR(region);
-	msg->shown = region;
+	msg->exported = region;
 	return 0;
 }
 
 static int krdma_rw_show(struct krdma_conn *conn, unsigned long until)
 {
-	struct krdma_region *shown = conn->msg->shown;
-	u64 size = krdma_region_size(shown);
-	ssize_t len = krdma_region_export(shown, 0, size, NULL, 0);
+	struct krdma_region *exported = conn->msg->exported;
+	u64 size = krdma_region_size(exported);
+	ssize_t len = krdma_region_export(exported, 0, size, NULL, 0);
 	void *desc;
 	int ret;
 
@@ -64,8 +65,9 @@ static int krdma_rw_show(struct krdma_conn *conn, unsigned long until)
 	desc = kvmalloc(len, GFP_KERNEL);
 	if (!desc)
 		return -ENOMEM;
-	ret = krdma_region_export(shown, 0, size, desc, len) < 0 ? -ENOTCONN :
-	      krdma_msg_send_start(conn, desc, len, until);
+	ret = krdma_region_export(exported, 0, size, desc, len) < 0 ?
+		      -ENOTCONN :
+		      krdma_msg_send_start(conn, desc, len, until);
 	kvfree(desc);
 	return ret;
 }
@@ -82,7 +84,7 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
 }
 
 /**
- * krdma_rw_greet - send START with the description of a shown buffer
+ * krdma_rw_greet - send START with the description of an exported buffer
  * @conn: new KRDMA_RW connection
  * @until: time limit
  *
@@ -94,27 +96,27 @@ int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_rw_learn - read the shown buffer in the peer's START
+ * krdma_rw_learn - read the exported buffer in the peer's START
  * @conn: KRDMA_RW connection for which krdma_msg_is_greeted() returned true
  *
  * Return: 0 or -errno; then the caller aborts the connection.
  */
 int krdma_rw_learn(struct krdma_conn *conn)
 {
-	struct krdma_recv *recv = krdma_msg_take_start(conn);
+	struct krdma_recv *recv = krdma_msg_start_buffer(conn);
 	int ret = krdma_rw_decode(conn, recv);
 
 	krdma_msg_repost(conn, recv, false);
 	if (ret == -EPROTO) {
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_START);
-		pr_info_ratelimited("%pISpc: bad description of a shown buffer, closing\n",
+		pr_info_ratelimited("%pISpc: bad description of an exported buffer, closing\n",
 				    &conn->peer);
 	}
 	return ret;
 }
 
 /**
- * krdma_rw_open - allow the use of the shown buffers
+ * krdma_rw_open - allow the use of the exported buffers
  * @conn: connection after krdma_rw_greet() and krdma_rw_learn()
  */
 void krdma_rw_open(struct krdma_conn *conn)
@@ -124,8 +126,8 @@ void krdma_rw_open(struct krdma_conn *conn)
 }
 
 /*
- * Find an offset in the peer's shown buffer. Return: bytes from there that are
- * in one MR at the peer and in the first MR of the staging region.
+ * Find an offset in the peer's exported buffer. Return: bytes from there that
+ * are in one MR at the peer and in the first MR of the copy buffer.
  */
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
@@ -136,7 +138,8 @@ static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 		offset -= seg++->len;
 	wr->remote_addr = seg->addr + offset;
 	wr->rkey = seg->rkey;
-	return min_t(u64, seg->len - offset, krdma_region_run(msg->stage, 0));
+	return min_t(u64, seg->len - offset,
+		     krdma_region_run(msg->copy_buf, 0));
 }
 
 /**
@@ -184,35 +187,35 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 }
 
 /*
- * @len is limited by krdma_rw_locate() to the first MR of the staging region.
+ * @len is limited by krdma_rw_locate() to the first MR of the copy buffer.
  */
-static int krdma_rw_staged(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
+static int krdma_rw_copied(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			   u32 len, unsigned long until)
 {
 	struct ib_sge sge;
 
 	rdma->wr.sg_list = &sge;
-	rdma->wr.num_sge = krdma_region_sges(conn->msg->stage, 0, len, &sge);
-	krdma_region_sync_for_device(conn->msg->stage, 0, len);
+	rdma->wr.num_sge = krdma_region_sges(conn->msg->copy_buf, 0, len, &sge);
+	krdma_region_sync_for_device(conn->msg->copy_buf, 0, len);
 	return krdma_rw_execute(conn, rdma, len, until);
 }
 
-/* The holder of KRDMA_BUSY_RW keeps the staging region mapped. */
+/* The holder of KRDMA_BUSY_RW keeps the copy buffer mapped. */
 static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 			 struct ib_rdma_wr *rdma, unsigned long until)
 {
 	int ret;
 
 	rdma->wr.opcode = IB_WR_RDMA_READ;
-	ret = krdma_rw_staged(conn, rdma, len, until);
+	ret = krdma_rw_copied(conn, rdma, len, until);
 	if (ret)
 		return ret;
-	krdma_region_sync_for_cpu(conn->msg->stage, 0, len);
-	memcpy(buffer, krdma_region_vaddr(conn->msg->stage), len);
+	krdma_region_sync_for_cpu(conn->msg->copy_buf, 0, len);
+	memcpy(buffer, krdma_region_vaddr(conn->msg->copy_buf), len);
 	return 0;
 }
 
-/* Check for a write in one work request, which needs no staging region. */
+/* Check for a write in one work request, which needs no copy buffer. */
 static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 			       u64 offset)
 {
@@ -242,8 +245,8 @@ static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 			  struct ib_rdma_wr *rdma, unsigned long until)
 {
 	rdma->wr.opcode = IB_WR_RDMA_WRITE;
-	memcpy(krdma_region_vaddr(conn->msg->stage), buffer, len);
-	return krdma_rw_staged(conn, rdma, len, until);
+	memcpy(krdma_region_vaddr(conn->msg->copy_buf), buffer, len);
+	return krdma_rw_copied(conn, rdma, len, until);
 }
 
 /* The caller holds KRDMA_BUSY_RW. One of @to and @from is set. */
@@ -266,7 +269,7 @@ static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 	return ret;
 }
 
-/* One task at a time uses the staging region. */
+/* One task at a time uses the copy buffer. */
 static int krdma_rw_enter_loop(struct krdma_conn *conn, void *to,
 			       const void *from, size_t length, u64 offset,
 			       unsigned long until)
@@ -328,11 +331,11 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 }
 
 /**
- * krdma_read_at - read from the peer's shown buffer
+ * krdma_read_at - read from the peer's exported buffer
  * @cb: established KRDMA_RW connection
  * @buffer: target; any kernel memory
  * @length: bytes
- * @offset: offset in the peer's shown buffer
+ * @offset: offset in the peer's exported buffer
  * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
  * The peer's CPU is not involved. More than 64 KiB are read in pieces, so the
@@ -352,11 +355,11 @@ int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
 EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
 
 /**
- * krdma_write_at - write to the peer's shown buffer
+ * krdma_write_at - write to the peer's exported buffer
  * @cb: established KRDMA_RW connection
  * @buffer: data to write; any kernel memory
  * @length: bytes
- * @offset: offset in the peer's shown buffer
+ * @offset: offset in the peer's exported buffer
  * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
  * On return @buffer may be reused, and the data is in flight. The peer's
@@ -377,108 +380,108 @@ EXPORT_SYMBOL_NS_GPL(krdma_write_at, KRDMA_NS);
  * Holds setup, because teardown of the connection removes the region's DMA
  * mapping; the memory stays.
  */
-static int krdma_shown_copy(struct krdma_cb *cb, void *to, const void *from,
-			    size_t length, u64 offset)
+static int krdma_export_copy(struct krdma_cb *cb, void *to, const void *from,
+			     size_t length, u64 offset)
 {
 	struct krdma_conn *conn = krdma_conn(cb);
-	struct krdma_region *shown;
+	struct krdma_region *exported;
 	int ret;
 
 	ret = krdma_rw_check(conn);
 	if (ret)
 		return ret;
-	shown = conn->msg->shown;
-	if (!krdma_rw_fits(krdma_region_size(shown), length, offset))
+	exported = conn->msg->exported;
+	if (!krdma_rw_fits(krdma_region_size(exported), length, offset))
 		return -EMSGSIZE;
 	mutex_lock(&conn->setup);
 	if (to) {
-		krdma_region_sync_for_cpu(shown, offset, length);
-		memcpy(to, krdma_region_vaddr(shown) + offset, length);
+		krdma_region_sync_for_cpu(exported, offset, length);
+		memcpy(to, krdma_region_vaddr(exported) + offset, length);
 	} else {
-		memcpy(krdma_region_vaddr(shown) + offset, from, length);
-		krdma_region_sync_for_device(shown, offset, length);
+		memcpy(krdma_region_vaddr(exported) + offset, from, length);
+		krdma_region_sync_for_device(exported, offset, length);
 	}
 	mutex_unlock(&conn->setup);
 	return 0;
 }
 
 /**
- * krdma_shown_get - copy from the local shown buffer
+ * krdma_export_read - copy from the local exported buffer
  * @cb: KRDMA_RW connection, established or ended
  * @buffer: target
  * @length: bytes
- * @offset: offset in the local shown buffer
+ * @offset: offset in the local exported buffer
  *
  * The peer may write at the same time. Then bytes are old or new, in any mix.
  *
  * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
  */
-int krdma_shown_get(struct krdma_cb *cb, void *buffer, size_t length,
-		    u64 offset)
+int krdma_export_read(struct krdma_cb *cb, void *buffer, size_t length,
+		      u64 offset)
 {
-	return krdma_shown_copy(cb, buffer, NULL, length, offset);
+	return krdma_export_copy(cb, buffer, NULL, length, offset);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_shown_get, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_export_read, KRDMA_NS);
 
 /**
- * krdma_shown_set - copy to the local shown buffer
+ * krdma_export_write - copy to the local exported buffer
  * @cb: KRDMA_RW connection, established or ended
  * @buffer: data to copy
  * @length: bytes
- * @offset: offset in the local shown buffer
+ * @offset: offset in the local exported buffer
  *
  * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
  */
-int krdma_shown_set(struct krdma_cb *cb, const void *buffer, size_t length,
-		    u64 offset)
+int krdma_export_write(struct krdma_cb *cb, const void *buffer, size_t length,
+		       u64 offset)
 {
-	return krdma_shown_copy(cb, NULL, buffer, length, offset);
+	return krdma_export_copy(cb, NULL, buffer, length, offset);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_shown_set, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_export_write, KRDMA_NS);
 
 /**
- * krdma_shown_size - return the size of the local shown buffer
+ * krdma_export_size - return the size of the local exported buffer
  * @cb: KRDMA_RW connection
  *
  * Context: any.
  * Return: bytes, 0 if there is none.
  */
-u64 krdma_shown_size(const struct krdma_cb *cb)
+u64 krdma_export_size(const struct krdma_cb *cb)
 {
 	const struct krdma_conn *conn = krdma_conn(cb);
 
 	if (krdma_rw_check(krdma_conn(cb)))
 		return 0;
-	return krdma_region_size(conn->msg->shown);
+	return krdma_region_size(conn->msg->exported);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_shown_size, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_export_size, KRDMA_NS);
 
 /**
- * krdma_peer_shown_size - return the size of the peer's shown buffer
+ * krdma_peer_export_size - return the size of the peer's exported buffer
  * @cb: KRDMA_RW connection
  *
  * Context: any.
  * Return: bytes, 0 if there is none.
  */
-u64 krdma_peer_shown_size(const struct krdma_cb *cb)
+u64 krdma_peer_export_size(const struct krdma_cb *cb)
 {
 	if (krdma_rw_check(krdma_conn(cb)))
 		return 0;
 	return krdma_remote_size(krdma_conn(cb)->msg->remote);
 }
-EXPORT_SYMBOL_NS_GPL(krdma_peer_shown_size, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_peer_export_size, KRDMA_NS);
 
 /**
- * krdma_peer_shown - return the peer's shown buffer, for requests
+ * krdma_peer_export - return the peer's exported buffer, for requests
  * @cb: KRDMA_RW connection
  *
  * Context: any.
  * Return: remote, valid until the last reference to @cb is put; NULL: none.
  */
-const struct krdma_remote *krdma_peer_shown(const struct krdma_cb *cb)
+const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb)
 {
 	if (krdma_rw_check(krdma_conn(cb)))
 		return NULL;
 	return krdma_conn(cb)->msg->remote;
 }
-EXPORT_SYMBOL_NS_GPL(krdma_peer_shown, KRDMA_NS);
+EXPORT_SYMBOL_NS_GPL(krdma_peer_export, KRDMA_NS);

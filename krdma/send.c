@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls that send a message and wait, from one buffer or from the entries of an
- * iterator. msg.c splits messages into parts and posts them; pull.c offers long
- * ones to the peer.
+ * iterator. msg.c splits messages into parts and posts them; rendezvous.c
+ * offers long ones to the peer.
  */
 #include <linux/export.h>
 #include <linux/mm.h>

@@ -178,7 +178,7 @@ int krdma_send(struct krdma_cb *cb, const char *buffer, size_t length)
 EXPORT_SYMBOL_NS_GPL(krdma_send, KRDMA_NS);
 
 /**
- * krdma_read - read the beginning of the peer's shown buffer
+ * krdma_read - read the beginning of the peer's exported buffer
  * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
  * @buffer: target
  * @length: bytes
@@ -192,7 +192,7 @@ int krdma_read(struct krdma_cb *cb, char *buffer, size_t length)
 EXPORT_SYMBOL_NS_GPL(krdma_read, KRDMA_NS);
 
 /**
- * krdma_write - write the beginning of the peer's shown buffer
+ * krdma_write - write the beginning of the peer's exported buffer
  * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
  * @buffer: data to write
  * @length: bytes

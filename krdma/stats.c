@@ -388,8 +388,8 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 		   *conn->stats.device ? conn->stats.device : "-",
 		   krdma_state_name(conn->cb.state),
 		   jiffies_to_msecs(jiffies - conn->stats.born), conn->error,
-		   credit->avail, credit->owed, krdma_in_flight_locked(conn),
-		   conn->npending);
+		   credit->avail, credit->unadvertised,
+		   krdma_in_flight_locked(conn), conn->npending);
 }
 
 static int krdma_connections_show(struct seq_file *seq, void *unused)
@@ -567,7 +567,7 @@ static int krdma_regions_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_regions);
 
-DEFINE_SHOW_ATTRIBUTE(krdma_again);
+DEFINE_SHOW_ATTRIBUTE(krdma_reconnect);
 
 /**
  * krdma_stats_init - create the files in debugfs
@@ -588,7 +588,7 @@ void krdma_stats_init(void)
 	debugfs_create_file("latency", 0400, dir, NULL, &krdma_latency_fops);
 	debugfs_create_file("regions", 0400, dir, NULL, &krdma_regions_fops);
 	debugfs_create_file("paths", 0400, dir, NULL, &krdma_paths_fops);
-	debugfs_create_file("kept", 0400, dir, NULL, &krdma_again_fops);
+	debugfs_create_file("kept", 0400, dir, NULL, &krdma_reconnect_fops);
 	krdma_debugfs = dir;
 }
 

@@ -148,7 +148,7 @@ void krdma_stats_done_locked(struct krdma_conn *conn,
 			     const struct krdma_wr *kwr, int status);
 void krdma_stats_end_locked(struct krdma_conn *conn, int status);
 
-/* again.c */
-int krdma_again_show(struct seq_file *seq, void *unused);
+/* reconnect.c */
+int krdma_reconnect_show(struct seq_file *seq, void *unused);
 
 #endif /* KRDMA_STATS_H */

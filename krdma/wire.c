@@ -319,71 +319,73 @@ void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire)
 }
 
 /**
- * krdma_shown_wire_size - return the size of a description of a shown buffer
+ * krdma_export_wire_size - return the size of a description of an exported
+ * buffer
  * @nsegs: number of its segments
  *
  * Return: bytes.
  */
-size_t krdma_shown_wire_size(u32 nsegs)
+size_t krdma_export_wire_size(u32 nsegs)
 {
-	return sizeof(struct krdma_wire_shown) +
+	return sizeof(struct krdma_wire_export) +
 	       nsegs * sizeof(struct krdma_wire_seg);
 }
 
 /**
- * krdma_shown_encode - begin to describe a shown buffer
- * @shown: result; the segments follow
+ * krdma_export_encode - begin to describe an exported buffer
+ * @exported: result; the segments follow
  * @len: bytes of all segments
  * @nsegs: number of segments
  */
-void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs)
+void krdma_export_encode(struct krdma_wire_export *exported, u64 len, u32 nsegs)
 {
-	*shown = (struct krdma_wire_shown){
+	*exported = (struct krdma_wire_export){
 		.len = cpu_to_le64(len),
 		.nsegs = cpu_to_le32(nsegs),
 	};
 }
 
 /**
- * krdma_shown_count - return the number of segments of a peer's shown buffer
+ * krdma_export_count - return the number of segments of a peer's exported
+ * buffer
  * @data: description behind the header of START
  * @len: bytes of @data
  *
  * Return: number of segments, at least 1, or -EPROTO.
  */
-int krdma_shown_count(const void *data, size_t len)
+int krdma_export_count(const void *data, size_t len)
 {
-	const struct krdma_wire_shown *shown = data;
+	const struct krdma_wire_export *exported = data;
 	u32 nsegs;
 
-	if (len < sizeof(*shown))
+	if (len < sizeof(*exported))
 		return -EPROTO;
-	nsegs = le32_to_cpu(shown->nsegs);
+	nsegs = le32_to_cpu(exported->nsegs);
 	if (!nsegs || nsegs > KRDMA_WIRE_SEGS_MAX ||
-	    len != krdma_shown_wire_size(nsegs))
+	    len != krdma_export_wire_size(nsegs))
 		return -EPROTO;
 	return nsegs;
 }
 
 /**
- * krdma_shown_decode - read a peer's shown buffer
+ * krdma_export_decode - read a peer's exported buffer
  * @segs: result
- * @nsegs: return value of krdma_shown_count()
+ * @nsegs: return value of krdma_export_count()
  * @data: description behind the header of START
  * @len: bytes of @data
  *
  * Return: 0, or -EPROTO: a segment is empty or wraps, or the lengths do not
  * match.
  */
-int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
-		       size_t len)
+int krdma_export_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
+			size_t len)
 {
-	const struct krdma_wire_shown *shown = data;
-	const struct krdma_wire_seg *wire = (const void *)(shown + 1);
+	const struct krdma_wire_export *exported = data;
+	const struct krdma_wire_seg *wire = (const void *)(exported + 1);
 	u64 total = 0;
 	u32 i;
 
-	if (krdma_shown_count(data, len) != nsegs)
+	if (krdma_export_count(data, len) != nsegs)
 		return -EPROTO;
 	for (i = 0; i < nsegs; i++) {
 		krdma_seg_decode(&segs[i], &wire[i]);
@@ -391,5 +393,5 @@ int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
 			return -EPROTO;
 		total += segs[i].len;
 	}
-	return total == le64_to_cpu(shown->len) ? 0 : -EPROTO;
+	return total == le64_to_cpu(exported->len) ? 0 : -EPROTO;
 }

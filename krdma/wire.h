@@ -8,9 +8,9 @@
  *     REQ  (hello + user's private data) ->
  *                                        <-  REP (hello + user's private data)
  *                                            or REJ (krdma_wire_rej)
- *     START [shown buffer]               ->  on iWARP the connecting side
+ *     START [exported buffer]               ->  on iWARP the connecting side
  *                                            must send first (RFC 5044 7.1.2)
- *                                        <-  START [shown buffer]
+ *                                        <-  START [exported buffer]
  *     DATA, CREDIT, PING, PONG           <-> DATA, CREDIT, PING, PONG
  *     WRITE with immediate data; iWARP:  <-> the same
  *     WRITE, then WRITTEN
@@ -94,14 +94,14 @@ static_assert(sizeof(struct krdma_wire_hello) == 24);
 
 /* Reason for which krdma rejected a request: private data of REJ. */
 enum krdma_wire_reason {
-	KRDMA_WIRE_REJ_USER	= 1,	/* krdma_reject_request() */
-	KRDMA_WIRE_REJ_PROTO	= 2,	/* hello not understood */
-	KRDMA_WIRE_REJ_VERSION	= 3,	/* no common version */
-	KRDMA_WIRE_REJ_MODE	= 4,	/* messages here, shown buffer there */
-	KRDMA_WIRE_REJ_BUSY	= 5,	/* too many pending requests */
-	KRDMA_WIRE_REJ_NOMEM	= 6,	/* out of memory or of QPs */
-	KRDMA_WIRE_REJ_TIMEOUT	= 7,	/* not accepted in time */
-	KRDMA_WIRE_REJ_CLOSING	= 8,	/* the listener is being closed */
+	KRDMA_WIRE_REJ_USER = 1, /* krdma_reject_request() */
+	KRDMA_WIRE_REJ_PROTO = 2, /* hello not understood */
+	KRDMA_WIRE_REJ_VERSION = 3, /* no common version */
+	KRDMA_WIRE_REJ_MODE = 4, /* messages here, exported buffer there */
+	KRDMA_WIRE_REJ_BUSY = 5, /* too many pending requests */
+	KRDMA_WIRE_REJ_NOMEM = 6, /* out of memory or of QPs */
+	KRDMA_WIRE_REJ_TIMEOUT = 7, /* not accepted in time */
+	KRDMA_WIRE_REJ_CLOSING = 8, /* the listener is being closed */
 };
 
 struct krdma_wire_rej {
@@ -150,15 +150,15 @@ struct krdma_wire_hdr {
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);
 
-/* Shown buffer: behind the header of START in KRDMA_RW connections. */
-struct krdma_wire_shown {
+/* Exported buffer: behind the header of START in KRDMA_RW connections. */
+struct krdma_wire_export {
 	__le64 len;
 	__le32 nsegs;
 	__le32 reserved;
 } __packed;
-static_assert(sizeof(struct krdma_wire_shown) == 16);
+static_assert(sizeof(struct krdma_wire_export) == 16);
 
-/* One MR of a shown buffer, or of a CHUNK behind its header. */
+/* One MR of an exported buffer, or of a CHUNK behind its header. */
 struct krdma_wire_seg {
 	__le64 addr;
 	__le32 rkey;
@@ -207,10 +207,11 @@ int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 u32 krdma_chunk_len(const void *data, size_t len, u32 max);
 void krdma_seg_encode(struct krdma_wire_seg *wire, const struct krdma_seg *seg);
 void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire);
-size_t krdma_shown_wire_size(u32 nsegs);
-void krdma_shown_encode(struct krdma_wire_shown *shown, u64 len, u32 nsegs);
-int krdma_shown_count(const void *data, size_t len);
-int krdma_shown_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
-		       size_t len);
+size_t krdma_export_wire_size(u32 nsegs);
+void krdma_export_encode(struct krdma_wire_export *exported, u64 len,
+			 u32 nsegs);
+int krdma_export_count(const void *data, size_t len);
+int krdma_export_decode(struct krdma_seg *segs, u32 nsegs, const void *data,
+			size_t len);
 
 #endif /* KRDMA_WIRE_H */

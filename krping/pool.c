@@ -7,13 +7,14 @@
  * krdma asks for the SRQ before it creates a QP, and returns it when the QP and
  * its completion queue are destroyed (get_srq and put_srq of struct krdma_ops).
  * The first connection creates the pool, the last one frees it. Each connection
- * that joins brings as many receives as it would have had in a queue of its own.
+ * that joins brings as many receives as it would have had in a queue of its
+ * own.
  *
- * A receive belongs to the pool and not to a session: the completion handler finds
- * the session by the QP that took the message. A session that has left is not
- * found. Its late completions, which draining does not wait for, therefore touch
- * neither the session nor its connection, and the receive is posted again for the
- * others.
+ * A receive belongs to the pool and not to a session: the completion handler
+ * finds the session by the QP that took the message. A session that has left is
+ * not found. Its late completions, which draining does not wait for, therefore
+ * touch neither the session nor its connection, and the receive is posted again
+ * for the others.
  */
 #include <linux/list.h>
 #include <linux/minmax.h>

@@ -519,7 +519,7 @@ void krping_measured(struct krping_session *s, u64 ns);
 int krping_each_size(struct krping_session *s,
 		     int (*test)(struct krping_session *s));
 
-/* io.c */
+/* completion.c */
 int krping_io_init(struct krping_session *s);
 void krping_io_exit(struct krping_session *s);
 bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
@@ -561,7 +561,7 @@ int krping_pool_post(struct krping_msg *msg);
 int krping_pool_join(struct krping_session *s);
 void krping_pool_leave(struct krping_session *s);
 
-/* hello.c */
+/* handshake.c */
 void krping_hello_fill(const struct krping_session *s,
 		       struct krping_wire_hello *wire);
 int krping_hello_take(struct krping_session *s);
@@ -608,7 +608,7 @@ int krping_stream_wait(struct krping_session *s, u64 done, const char *step);
 int krping_stream_run(struct krping_session *s, const char *step);
 int krping_stream_one(struct krping_session *s, const char *step);
 
-/* fault.c */
+/* inject.c */
 int krping_fault(struct krping_session *s);
 
 /* pingpong.c */
@@ -619,7 +619,7 @@ int krping_pingpong_server(struct krping_session *s);
 int krping_bench_client(struct krping_session *s);
 int krping_bench_server(struct krping_session *s);
 
-/* fr.c */
+/* fastreg.c */
 int krping_fr(struct krping_session *s);
 
 #endif /* KRPING_PRIV_H */

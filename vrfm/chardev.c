@@ -64,7 +64,7 @@ static int vrfm_release(struct inode *inode, struct file *file)
  * through this file. Their calls hold the file, so release() would be called
  * only after them.
  */
-static int vrfm_flush(struct file *file, fl_owner_t owner)
+static int vrfm_file_flush(struct file *file, fl_owner_t owner)
 {
 	struct vrfm_file *vf = file->private_data;
 
@@ -162,13 +162,13 @@ static int vrfm_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 
 	if (READ_ONCE(vf->vdev->gone))
 		return -ENODEV;
-	return vrfm_flush_links(vf->vdev, &flush);
+	return vrfm_await_peers(vf->vdev, &flush);
 }
 
 const struct file_operations vrfm_fops = {
 	.owner = THIS_MODULE,
 	.open = vrfm_open,
-	.flush = vrfm_flush,
+	.flush = vrfm_file_flush,
 	.release = vrfm_release,
 	.llseek = vrfm_llseek,
 	.read = vrfm_file_read,

@@ -670,7 +670,7 @@ static ssize_t vrfm_peer_item_overload_us_show(struct config_item *item,
 static void vrfm_peer_item_tune_locked(struct vrfm_peer_item *pi, u32 us)
 {
 	WRITE_ONCE(pi->overload_us, us);
-	/* Read by writers under vrfm_dev.order. */
+	/* Read by writers under vrfm_dev.write_lock. */
 	if (pi->link)
 		WRITE_ONCE(pi->link->peer.overload_us, us);
 }

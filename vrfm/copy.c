@@ -102,8 +102,8 @@ static void vrfm_copy_load(void *to, const void *from, size_t len)
  * @from: normal, cached memory that is written concurrently
  * @len: number of bytes, may be 0
  *
- * Each aligned piece of 2, 4 and 8 bytes of @from is read by one load. The loads
- * are not ordered against each other.
+ * Each aligned piece of 2, 4 and 8 bytes of @from is read by one load. The
+ * loads are not ordered against each other.
  *
  * Context: any.
  */

@@ -8,8 +8,8 @@
  * reference to the device. The caller that removes the directory must not hold
  * locks that readers take, which are the locks of links. These are never held
  * by a task that waits, so the files can be read whatever else waits.
- * vrfm_dev.order, which writers wait for, is not taken. RCU protects the list
- * of links.
+ * vrfm_dev.write_lock, which writers wait for, is not taken. RCU protects the
+ * list of links.
  */
 #include <linux/bitmap.h>
 #include <linux/debugfs.h>
@@ -22,7 +22,7 @@
 
 #include "link.h"
 #include "priv.h"
-#include "way.h"
+#include "direct_path.h"
 
 static struct dentry *vrfm_debugfs;
 
@@ -86,25 +86,26 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 
 /* ---- the device ---- */
 
-/* RCU protects the holder. Values may be of different moments. */
+/* RCU protects the donor. Values may be of different moments. */
 static void vrfm_seq_image_rcu(struct seq_file *seq,
 			       const struct vrfm_dev *vdev)
 {
-	const struct vrfm_load *load = &vdev->load;
-	const struct vrfm_link *holder = READ_ONCE(load->holder);
+	const struct vrfm_resync *resync = &vdev->resync;
+	const struct vrfm_link *donor = READ_ONCE(resync->donor);
 
-	seq_printf(seq, "lineage %016llx\n", load->lineage);
+	seq_printf(seq, "lineage %016llx\n", resync->lineage);
 	seq_printf(seq, "image_age_ms %lld\n",
-		   ktime_ms_delta(ktime_get(), load->began));
+		   ktime_ms_delta(ktime_get(), resync->began));
 	seq_printf(seq, "loading %d\n", !!vdev->live);
-	seq_printf(seq, "loads %u\n", load->number);
+	seq_printf(seq, "loads %u\n", resync->number);
 	if (!vdev->live)
 		return;
-	if (holder)
-		seq_printf(seq, "holder %u\n", holder->peer.node);
-	seq_printf(seq, "pages_loaded %u\n", load->page);
-	seq_printf(seq, "pages_asked %u\n", load->asked);
-	seq_printf(seq, "step_ms %u\n", jiffies_to_msecs(jiffies - load->since));
+	if (donor)
+		seq_printf(seq, "donor %u\n", donor->peer.node);
+	seq_printf(seq, "pages_loaded %u\n", resync->page);
+	seq_printf(seq, "pages_asked %u\n", resync->asked);
+	seq_printf(seq, "step_ms %u\n",
+		   jiffies_to_msecs(jiffies - resync->since));
 }
 
 static void vrfm_seq_writers(struct seq_file *seq, const struct vrfm_dev *vdev)
@@ -117,22 +118,22 @@ static void vrfm_seq_writers(struct seq_file *seq, const struct vrfm_dev *vdev)
 	seq_printf(seq, "transmitter %s\n", vrfm_is_dark(vdev) ? "off" : "on");
 }
 
-static void vrfm_seq_flusher(struct seq_file *seq, struct vrfm_dev *vdev)
+static void vrfm_seq_scanner(struct seq_file *seq, struct vrfm_dev *vdev)
 {
-	const struct vrfm_flush_counts *counts = &vdev->flush_counts;
+	const struct vrfm_scan_counts *counts = &vdev->scan_counts;
 
 	seq_printf(seq, "twins %d\n", atomic_read(&vdev->ntwins));
 	seq_printf(seq, "write_faults %llu\n", READ_ONCE(vdev->faults));
-	seq_printf(seq, "flusher_passes %llu\n", READ_ONCE(counts->passes));
-	seq_printf(seq, "flusher_compared %llu\n", READ_ONCE(counts->compared));
-	seq_printf(seq, "flusher_changed %llu\n", READ_ONCE(counts->changed));
-	seq_printf(seq, "flusher_words %llu\n", READ_ONCE(counts->words));
-	seq_printf(seq, "flusher_protected %llu\n",
+	seq_printf(seq, "scanner_passes %llu\n", READ_ONCE(counts->passes));
+	seq_printf(seq, "scanner_compared %llu\n", READ_ONCE(counts->compared));
+	seq_printf(seq, "scanner_changed %llu\n", READ_ONCE(counts->changed));
+	seq_printf(seq, "scanner_words %llu\n", READ_ONCE(counts->words));
+	seq_printf(seq, "scanner_protected %llu\n",
 		   READ_ONCE(counts->protected));
-	seq_printf(seq, "flusher_held %llu\n", READ_ONCE(counts->held));
+	seq_printf(seq, "scanner_held %llu\n", READ_ONCE(counts->held));
 	seq_printf(seq, "twins_max %u\n", vdev->twins_max);
 	seq_printf(seq, "twin_waits %llu\n", READ_ONCE(vdev->twin_waits));
-	seq_printf(seq, "flusher_pid %d\n", vdev->flusher->pid);
+	seq_printf(seq, "scanner_pid %d\n", vdev->scanner->pid);
 }
 
 static int vrfm_device_show(struct seq_file *seq, void *unused)
@@ -155,7 +156,7 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "own_words %u\n",
 		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
 	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
-	vrfm_seq_flusher(seq, vdev);
+	vrfm_seq_scanner(seq, vdev);
 	vrfm_seq_writers(seq, vdev);
 	rcu_read_lock();
 	vrfm_seq_image_rcu(seq, vdev);
@@ -199,7 +200,7 @@ static void vrfm_seq_life_locked(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "since_ms %lld",
 		      ktime_ms_delta(now, link->since));
 	vrfm_seq_line(seq, link, "role %s",
-		      link->again ? "connects" : "listens");
+		      link->reconn ? "connects" : "listens");
 	vrfm_seq_line(seq, link, "epoch %016llx", link->peer_epoch);
 	vrfm_seq_line(seq, link, "links %llu", link->counts.ups);
 	if (link->down_at) {
@@ -224,7 +225,7 @@ static void vrfm_seq_sent_locked(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "acked %llu", link->acked);
 	vrfm_seq_line(seq, link, "free_messages %u",
 		      vrfm_link_free_locked(link));
-	vrfm_seq_line(seq, link, "message_bytes %u", link->room);
+	vrfm_seq_line(seq, link, "message_bytes %u", link->max_msg);
 	vrfm_seq_line(seq, link, "queued_bytes %u",
 		      link->cb ? vrfm_link_queued_locked(link) : 0);
 	vrfm_seq_line(seq, link, "oldest_ms %u",
@@ -288,7 +289,7 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 	return jiffies_to_msecs(link->hold_until - now);
 }
 
-/* vrfm_dev.order protects these, so here they may be of different moments. */
+/* vrfm_dev.write_lock protects these, so here they may be of different moments. */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
 	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
@@ -296,7 +297,7 @@ static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 	vrfm_seq_line(seq, link, "sweep_at_word %u", link->cursor);
 	vrfm_seq_line(seq, link, "sweeping_for_load %u", link->sweeping);
 	vrfm_seq_line(seq, link, "notes_to_tell %#x", link->todo);
-	vrfm_seq_line(seq, link, "events_waiting %u", link->nlater);
+	vrfm_seq_line(seq, link, "events_waiting %u", link->nbacklog);
 	vrfm_seq_line(seq, link, "overloads %llu", link->counts.overloads);
 	vrfm_seq_line(seq, link, "back_off_ms %u", vrfm_link_held_ms(link));
 	vrfm_seq_line(seq, link, "next_back_off_ms %u", link->penalty_ms);
@@ -367,7 +368,7 @@ void vrfm_debugfs_add(struct vrfm_dev *vdev)
  * vrfm_debugfs_remove - remove the directory of a device
  * @vdev: device, with or without a directory
  *
- * Context: may sleep: waits for readers, so vrfm_dev.order is not held.
+ * Context: may sleep: waits for readers, so vrfm_dev.write_lock is not held.
  */
 void vrfm_debugfs_remove(struct vrfm_dev *vdev)
 {

@@ -109,10 +109,10 @@ static void vrfm_dev_release(struct device *dev)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
 
-	vrfm_flush_free(vdev);
+	vrfm_scan_free(vdev);
 	vrfm_stage_free(vdev);
 	vrfm_share_free(vdev);
-	vrfm_region_free(&vdev->region);
+	vrfm_mem_free(&vdev->mem);
 	vrfm_status_free(vdev);
 	kvfree(vdev->own);
 	if (!IS_ERR_OR_NULL(vdev->inode))
@@ -124,8 +124,8 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 {
 	u32 i;
 
-	rt_mutex_init(&vdev->order);
-	rt_mutex_init(&vdev->turn);
+	rt_mutex_init(&vdev->write_lock);
+	rt_mutex_init(&vdev->waiter_lock);
 	mutex_init(&vdev->shares.lock);
 	spin_lock_init(&vdev->lock);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
@@ -162,7 +162,7 @@ static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 	vdev->epoch = vrfm_dev_epoch();
 	vrfm_stage_init(vdev);
 	vrfm_watch_init(vdev);
-	vrfm_load_init(vdev);
+	vrfm_resync_init(vdev);
 	vrfm_events_init(vdev);
 	device_initialize(&vdev->dev);
 	vdev->dev.class = &vrfm_class;
@@ -183,7 +183,7 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	ret = vrfm_share_init(vdev);
 	if (ret)
 		return ret;
-	ret = vrfm_region_alloc(&vdev->region, vdev->params.size);
+	ret = vrfm_mem_alloc(&vdev->mem, vdev->params.size);
 	if (ret)
 		return ret;
 	ret = vrfm_status_alloc(vdev);
@@ -196,12 +196,12 @@ static int vrfm_dev_fill(struct vrfm_dev *vdev)
 	vdev->inode = vrfm_inode_new();
 	if (IS_ERR(vdev->inode))
 		return PTR_ERR(vdev->inode);
-	vrfm_region_name(&vdev->region, vdev->inode->i_mapping);
+	vrfm_mem_name(&vdev->mem, vdev->inode->i_mapping);
 	ret = vrfm_stage_alloc(vdev);
 	if (ret)
 		return ret;
 	vrfm_regs_init(vdev);
-	return vrfm_flush_init(vdev);
+	return vrfm_scan_init(vdev);
 }
 
 static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
@@ -312,7 +312,7 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_peers_remove(vdev);
-	vrfm_load_exit(vdev);
+	vrfm_resync_exit(vdev);
 	vrfm_stage_exit(vdev);
 	put_device(&vdev->dev);
 	return 0;

@@ -3,12 +3,12 @@
  * Direct updates: the adapter writes a block into the peer's memory, to the
  * same offset, and no processor of the peer takes part.
  *
- * Each side registers its memory once for all peers (share.c), and describes it
- * to each peer in its first STAGE. From there on that peer may write directly. A
- * block goes directly only if the peer has applied all earlier messages with
- * updates, see vrfm_way_is_direct(). Otherwise the WRITE may be placed before
- * such a message is applied. Messages behind a WRITE need no such rule: they
- * arrive after it.
+ * Each side registers its memory once for all peers (registration.c), and
+ * describes it to each peer in its first STAGE. From there on that peer may
+ * write directly. A block goes directly only if the peer has applied all
+ * earlier messages with updates, see vrfm_direct_path_is_wanted(). Otherwise
+ * the WRITE may be placed before such a message is applied. Messages behind a
+ * WRITE need no such rule: they arrive after it.
  *
  * The adapter reads a copy, the block, because the memory may change before the
  * adapter has read it.
@@ -28,7 +28,7 @@
 #include "link.h"
 #include "priv.h"
 #include "trace.h"
-#include "way.h"
+#include "direct_path.h"
 
 /* Time after the last direct write until DIRECT is withdrawn, in ms. */
 #define VRFM_DIRECT_IDLE_MS 200
@@ -108,19 +108,20 @@ void vrfm_block_put(struct vrfm_block *block)
 
 static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 {
-	const struct vrfm_way way = {
+	const struct vrfm_direct_path way = {
 		.min = READ_ONCE(link->vdev->params.direct_min),
 		.update = link->direct.update,
 		.acked = link->acked,
 		.staged = link->direct.staged,
 	};
 
-	return link->direct.remote && vrfm_way_is_direct(&way, offset, len);
+	return link->direct.remote &&
+	       vrfm_direct_path_is_wanted(&way, offset, len);
 }
 
 /**
  * vrfm_direct_has_room - check whether a direct write can be posted
- * @link: link that is READY; the caller holds vrfm_dev.order
+ * @link: link that is READY; the caller holds vrfm_dev.write_lock
  * @len: number of bytes
  *
  * Return: false: the bytes would go directly, but %VRFM_BLOCKS are in flight.
@@ -141,7 +142,7 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 
 /**
  * vrfm_direct_takes_all - check whether large blocks go directly as a rule
- * @link: link; the caller holds vrfm_dev.order
+ * @link: link; the caller holds vrfm_dev.write_lock
  *
  * Return: true if they do, or if the link is not READY.
  */
@@ -216,7 +217,7 @@ static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
 
 /**
  * vrfm_direct_update_locked - write a block into the peer's memory if possible
- * @link: link that is READY, with its lock held; vrfm_dev.order is held
+ * @link: link that is READY, with its lock held; vrfm_dev.write_lock is held
  * @offset: offset in the memory
  * @len: number of bytes
  * @block: block that begins with these bytes
@@ -273,7 +274,7 @@ static void vrfm_placed_done(struct krdma_req *req, int status)
 	idle = !--link->direct.under_way;
 	spin_unlock_bh(&link->lock);
 	vrfm_block_put(block);
-	vrfm_link_woken(link);
+	vrfm_link_wake_writers(link);
 	if (idle)
 		queue_delayed_work(vrfm_wq, &link->sync,
 				   msecs_to_jiffies(VRFM_DIRECT_IDLE_MS));
@@ -299,7 +300,7 @@ static void vrfm_direct_settle_locked(struct vrfm_link *link)
  * vrfm_direct_settle - withdraw DIRECT some time after the last direct write
  * @link: link
  *
- * Context: vrfm_dev.order is held; called by @link's work.
+ * Context: vrfm_dev.write_lock is held; called by @link's work.
  */
 void vrfm_direct_settle(struct vrfm_link *link)
 {
@@ -341,7 +342,7 @@ static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
 		return VRFM_SHOWN_NO_MEMORY;
 	len += sizeof(struct vrfm_wire_head) + sizeof(struct vrfm_wire_stage) +
 	       vrfm_stage_map_len(size);
-	return len <= link->room ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
+	return len <= link->max_msg ? VRFM_SHOWN : VRFM_SHOWN_LARGE;
 }
 
 static enum vrfm_shown vrfm_direct_refused(int error)
@@ -381,14 +382,14 @@ static void vrfm_direct_show(struct vrfm_link *link, struct krdma_cb *cb)
 	shown = vrfm_direct_judge(link, cb);
 	if (shown == VRFM_SHOWN)
 		shown = vrfm_direct_register(link, cb, &region);
-	rt_mutex_lock(&vdev->order);
+	rt_mutex_lock(&vdev->write_lock);
 	if (shown == VRFM_SHOWN) {
 		link->direct.region = region;
 		link->todo |= VRFM_TODO_STAGE;
 	} else {
 		link->direct.shown = shown;
 	}
-	rt_mutex_unlock(&vdev->order);
+	rt_mutex_unlock(&vdev->write_lock);
 }
 
 /* Import the peer's description of its memory. */
@@ -399,12 +400,12 @@ static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
 
 	if (IS_ERR(remote)) {
 		if (PTR_ERR(remote) != -ENOMEM)
-			vrfm_link_bad(link);
+			vrfm_link_protocol_error(link);
 		return;
 	}
 	if (krdma_remote_size(remote) != link->vdev->params.size) {
 		krdma_remote_free(remote);
-		vrfm_link_bad(link);
+		vrfm_link_protocol_error(link);
 		return;
 	}
 	spin_lock_bh(&link->lock);
@@ -462,14 +463,14 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 }
 
 /**
- * vrfm_direct_tell - send a STAGE: ranges where the peer must not write
+ * vrfm_direct_notify - send a STAGE: ranges where the peer must not write
  * directly
  * @link: link
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  * Return: false: there is no room, and the link is kicked when there is.
  */
-bool vrfm_direct_tell(struct vrfm_link *link)
+bool vrfm_direct_notify(struct vrfm_link *link)
 {
 	struct vrfm_direct *direct = &link->direct;
 	ssize_t desc_len = 0;
@@ -519,7 +520,7 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 	}
 	spin_unlock_bh(&link->lock);
 	if (stage.desc_len && wanted)
-		vrfm_sync_kick(link);
+		vrfm_catchup_kick(link);
 }
 
 /* ---- life ---- */
@@ -591,7 +592,7 @@ static void vrfm_direct_miss(struct vrfm_link *link)
  * vrfm_direct_down - end direct writes when a connection has ended
  * @link: link that is DOWN; nothing is in flight
  *
- * Context: may sleep; vrfm_dev.order and @link's direct.setup are held.
+ * Context: may sleep; vrfm_dev.write_lock and @link's direct.setup are held.
  * Return: region for vrfm_share_put(); NULL: none.
  */
 struct krdma_region *vrfm_direct_down(struct vrfm_link *link)

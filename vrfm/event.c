@@ -121,7 +121,7 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 	}
 	trace_vrfm_event_raised(vdev->unit, node, type, data);
 	spin_lock_bh(&vdev->lock);
-	if (vrfm_queue_put(&event->queue, node, data))
+	if (vrfm_queue_push(&event->queue, node, data))
 		wake_up_all(&event->wait);
 	vrfm_regs_publish_locked(vdev);
 	spin_unlock_bh(&vdev->lock);
@@ -143,7 +143,7 @@ int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 		return -EINVAL;
 	if (node > RFM2G_NODE_MAX && node != RFM2G_NODE_ALL)
 		return -EINVAL;
-	return vrfm_tell(vdev, node, type, data);
+	return vrfm_event_send_all(vdev, node, type, data);
 }
 
 static bool vrfm_event_over(const struct vrfm_event *event,

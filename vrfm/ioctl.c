@@ -89,7 +89,7 @@ static int vrfm_ioctl_peek(const struct vrfm_call *call)
 	if (ret)
 		return ret;
 	atomic.data = 0;
-	vrfm_load(call->vdev, atomic.offset, &atomic.data, atomic.width);
+	vrfm_mem_load(call->vdev, atomic.offset, &atomic.data, atomic.width);
 	return copy_to_user(call->user, &atomic, sizeof(atomic)) ? -EFAULT : 0;
 }
 
@@ -443,7 +443,7 @@ static int vrfm_ioctl_flush(const struct vrfm_call *call)
 		return -EFAULT;
 	if (flush.flags || flush.reserved)
 		return -EINVAL;
-	ret = vrfm_flush_links(call->vdev, &flush);
+	ret = vrfm_await_peers(call->vdev, &flush);
 	if (ret && ret != -ETIMEDOUT)
 		return ret;
 	return copy_to_user(call->user, &flush, sizeof(flush)) ? -EFAULT : ret;

@@ -11,8 +11,8 @@
  * the message before it has completed. So a single word leaves at once if
  * nothing is in flight; otherwise words leave together.
  *
- * Messages are opened only under vrfm_dev.order. So slots that are free under
- * that lock stay free until it is released, and need not be reserved.
+ * Messages are opened only under vrfm_dev.write_lock. So slots that are free
+ * under that lock stay free until it is released, and need not be reserved.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -186,27 +186,28 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_woken - wake tasks that wait for room, or for the end of something
+ * vrfm_link_wake_writers - wake tasks that wait for room, or for the end of
+ * something
  * @link: link where messages were acknowledged or completed, or whose state has
  *	changed
  *
  * Context: any but hard interrupts.
  */
-void vrfm_link_woken(struct vrfm_link *link)
+void vrfm_link_wake_writers(struct vrfm_link *link)
 {
 	struct vrfm_dev *vdev = link->vdev;
 
 	/*
 	 * Order the new room before the count. Pairs with the acquire in
-	 * vrfm_order_wait().
+	 * vrfm_write_wait().
 	 */
 	smp_mb__before_atomic();
 	atomic_inc(&vdev->room_changes);
 	if (wq_has_sleeper(&vdev->room))
 		wake_up_all(&vdev->room);
 	if (READ_ONCE(link->state) == VRFM_SYNCING ||
-	    READ_ONCE(link->wants_room) || READ_ONCE(link->nlater))
-		vrfm_sync_kick(link);
+	    READ_ONCE(link->wants_room) || READ_ONCE(link->nbacklog))
+		vrfm_catchup_kick(link);
 }
 
 /* Latch a fault in the status register, then raise its event. */
@@ -226,7 +227,7 @@ static void vrfm_slot_done(struct krdma_req *req, int status)
 	if (!status)
 		vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
-	vrfm_link_woken(link);
+	vrfm_link_wake_writers(link);
 }
 
 static void vrfm_link_ack_locked(struct vrfm_link *link)
@@ -277,7 +278,8 @@ static void vrfm_ack_work(struct work_struct *work)
 
 /**
  * vrfm_link_free_locked - return the number of messages that can be opened
- * @link: link; the caller holds vrfm_dev.order, so others can only increase it
+ * @link: link; the caller holds vrfm_dev.write_lock, so others can only
+ *	increase it
  *
  * Return: number of messages.
  */
@@ -307,14 +309,16 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 /* Bytes of a run that fit into a message of its own, at any offset. */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {
-	return ALIGN_DOWN(link->room - sizeof(struct vrfm_wire_head) -
-			  sizeof(struct vrfm_wire_run), VRFM_WIRE_ALIGN) -
+	return ALIGN_DOWN(link->max_msg - sizeof(struct vrfm_wire_head) -
+				  sizeof(struct vrfm_wire_run),
+			  VRFM_WIRE_ALIGN) -
 	       VRFM_WIRE_ALIGN;
 }
 
 /**
  * vrfm_link_open_locked - open a message
- * @link: link with a free message, with its lock held; vrfm_dev.order is held
+ * @link: link with a free message, with its lock held; vrfm_dev.write_lock is
+ *	held
  * @type: enum vrfm_wire_type
  *
  * Return: the message, which is posted when it is closed and pushed.
@@ -328,7 +332,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	WRITE_ONCE(link->opened, link->opened + 1);
 	vrfm_status_lag_locked(link);
 	slot = vrfm_slot(link, link->opened);
-	vrfm_pack_begin(&slot->pack, slot->pack.msg, link->room);
+	vrfm_pack_begin(&slot->pack, slot->pack.msg, link->max_msg);
 	slot->type = type;
 	slot->flags = link->state == VRFM_READY ? VRFM_WIRE_SYNCED : 0;
 	slot->serial = link->vdev->serial;
@@ -367,7 +371,7 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 
 /**
  * vrfm_link_has_room - check whether a run can be sent at once
- * @link: link; the caller holds vrfm_dev.order
+ * @link: link; the caller holds vrfm_dev.write_lock
  * @len: number of bytes of the run, at most 128 KiB; 0: an event or a probe
  *
  * Return: true, also if the link is not READY.
@@ -375,7 +379,8 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
 	return link->state != VRFM_READY ||
-	       (!link->nlater && vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
+	       (!link->nbacklog &&
+		vrfm_link_free_locked(link) >= vrfm_link_need(link, len) &&
 		vrfm_direct_has_room(link, len));
 }
 
@@ -427,7 +432,7 @@ void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
  * vrfm_link_miss_own - mark all own words as missed by the peer
  * @link: link
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_miss_own(struct vrfm_link *link)
 {
@@ -453,7 +458,7 @@ static bool vrfm_link_misses_much(const struct vrfm_link *link)
  *
  * Words that are missed anyway as own words (&vrfm_link.lost) are not recorded.
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 {
@@ -475,7 +480,7 @@ static void vrfm_link_missed(struct vrfm_link *link)
 	vrfm_status_lost(link);
 	if (link->state == VRFM_SYNCING &&
 	    !time_before(jiffies, link->hold_until))
-		vrfm_sync_kick(link);
+		vrfm_catchup_kick(link);
 }
 
 /**
@@ -487,7 +492,7 @@ static void vrfm_link_missed(struct vrfm_link *link)
  * @block: the same bytes, which an adapter may read later; NULL: @bytes are
  *	valid only until this function returns
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 		      u32 len, struct vrfm_block *block)
@@ -515,7 +520,7 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
  * All runs are appended with the lock held. If a message was posted in between,
  * the next run would take another message.
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 		    const struct vrfm_diff *diff)
@@ -555,13 +560,13 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 /* Send as many waiting events as there is room for. */
 static void vrfm_link_events_locked(struct vrfm_link *link)
 {
-	u32 i, n = min(link->nlater, vrfm_link_free_locked(link));
+	u32 i, n = min(link->nbacklog, vrfm_link_free_locked(link));
 
 	for (i = 0; i < n; i++)
-		vrfm_link_event_locked(link, &link->later[i]);
-	WRITE_ONCE(link->nlater, link->nlater - n);
-	memmove(link->later, link->later + n,
-		link->nlater * sizeof(*link->later));
+		vrfm_link_event_locked(link, &link->backlog[i]);
+	WRITE_ONCE(link->nbacklog, link->nbacklog - n);
+	memmove(link->backlog, link->backlog + n,
+		link->nbacklog * sizeof(*link->backlog));
 }
 
 /**
@@ -570,25 +575,25 @@ static void vrfm_link_events_locked(struct vrfm_link *link)
  *
  * The link is kicked again when there is room.
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_events(struct vrfm_link *link)
 {
-	if (!link->nlater)
+	if (!link->nbacklog)
 		return;
 	spin_lock_bh(&link->lock);
 	vrfm_link_events_locked(link);
 	spin_unlock_bh(&link->lock);
-	if (!link->nlater)
-		vrfm_link_woken(link);
+	if (!link->nbacklog)
+		vrfm_link_wake_writers(link);
 }
 
 /* The event waits here until the peer has caught up, which would hold it. */
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
 {
-	if (link->nlater < VRFM_QUEUE_DEPTH)
-		link->later[link->nlater++] = *event;
+	if (link->nbacklog < VRFM_QUEUE_DEPTH)
+		link->backlog[link->nbacklog++] = *event;
 	else
 		link->counts.events_dropped++;
 }
@@ -602,7 +607,7 @@ static void vrfm_link_event_later_locked(struct vrfm_link *link,
  * An absent peer does not get the event. If the peer is behind, up to
  * %VRFM_QUEUE_DEPTH events wait for room, in order, and the caller does not.
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 {
@@ -612,7 +617,7 @@ void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data)
 	};
 
 	spin_lock_bh(&link->lock);
-	if (link->cb && !link->nlater && vrfm_link_free_locked(link))
+	if (link->cb && !link->nbacklog && vrfm_link_free_locked(link))
 		vrfm_link_event_locked(link, &wired);
 	else if (link->cb)
 		vrfm_link_event_later_locked(link, &wired);
@@ -632,7 +637,7 @@ static void vrfm_link_probe_locked(struct vrfm_link *link)
  * vrfm_link_probe - request an acknowledgment of all earlier messages
  * @link: link; has room if it is READY
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  * Return: value of &vrfm_link.acked after that; 0: no connection, or no room.
  */
 u64 vrfm_link_probe(struct vrfm_link *link)
@@ -653,7 +658,7 @@ u64 vrfm_link_probe(struct vrfm_link *link)
  * @link: link
  * @note: note
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  * Return: false: no connection; or no room, and the link is kicked when there
  * is.
  */
@@ -682,7 +687,7 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
  * @digests: digests of this node's pages
  * @count: number of pages, at most %VRFM_PULL_MAX
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  * Return: false: no connection, or no room.
  */
 bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
@@ -712,7 +717,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
  * vrfm_link_fall_back - make a link SYNCING
  * @link: link that is not DOWN
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_fall_back(struct vrfm_link *link)
 {
@@ -726,16 +731,16 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
 	/* Tasks do not wait for a peer that is not READY. */
-	vrfm_link_woken(link);
+	vrfm_link_wake_writers(link);
 }
 
 /**
- * vrfm_link_behind - leave a peer behind that is too slow
+ * vrfm_link_overloaded - leave a peer behind that is too slow
  * @link: link that is READY
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
-void vrfm_link_behind(struct vrfm_link *link)
+void vrfm_link_overloaded(struct vrfm_link *link)
 {
 	const unsigned long good = msecs_to_jiffies(VRFM_PENALTY_MAX_MS);
 
@@ -756,7 +761,7 @@ void vrfm_link_behind(struct vrfm_link *link)
  * vrfm_link_ready - make a link READY
  * @link: link that is SYNCING and misses nothing; has a free message
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  */
 void vrfm_link_ready(struct vrfm_link *link)
 {
@@ -787,7 +792,7 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	link->swept = 0;
 	link->arrived = 0;
 	link->pulling = false;
-	link->mute = false;
+	link->not_serving = false;
 	link->wants_room = false;
 	link->pulled.count = 0;
 	link->rx.sequence = 0;
@@ -799,13 +804,13 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 }
 
 /* In another life the peer's device has no words, and has seen no events. */
-static void vrfm_link_meet(struct vrfm_link *link, u64 epoch)
+static void vrfm_link_set_epoch(struct vrfm_link *link, u64 epoch)
 {
 	if (link->peer_epoch == epoch)
 		return;
 	vrfm_link_miss_own(link);
-	link->nlater = 0;
-	link->filled = 0;
+	link->nbacklog = 0;
+	link->filled_lineage = 0;
 	link->rx.event = 0;
 	link->rx.nheld = 0;
 	link->peer_epoch = epoch;
@@ -850,11 +855,11 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	 * kicked while the link is DOWN.
 	 */
 	cancel_delayed_work_sync(&link->sync);
-	rt_mutex_lock(&link->vdev->order);
+	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	vrfm_link_reset_locked(link);
-	vrfm_link_meet(link, epoch);
-	link->room = room;
+	vrfm_link_set_epoch(link, epoch);
+	link->max_msg = room;
 	link->reads_on = reads_on;
 	link->mtu = mtu;
 	link->cb = cb;
@@ -869,12 +874,12 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	/* Sends GRANT, unless this node is loading an image. */
 	vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
-	vrfm_load_link_up(link);
-	rt_mutex_unlock(&link->vdev->order);
+	vrfm_resync_link_up(link);
+	rt_mutex_unlock(&link->vdev->write_lock);
 	vrfm_regs_peers(link->vdev, 0, 1);
 	pr_info_ratelimited("%s: node %u is linked\n",
 			    dev_name(&link->vdev->dev), link->peer.node);
-	vrfm_sync_kick(link);
+	vrfm_catchup_kick(link);
 }
 
 static void vrfm_link_miss_slot(struct vrfm_link *link,
@@ -901,10 +906,10 @@ static void vrfm_link_event_again(struct vrfm_link *link,
 {
 	if (slot->type != VRFM_WIRE_EVENT)
 		return;
-	memmove(link->later + 1, link->later,
-		link->nlater * sizeof(*link->later));
-	link->later[0] = slot->event;
-	link->nlater++;
+	memmove(link->backlog + 1, link->backlog,
+		link->nbacklog * sizeof(*link->backlog));
+	link->backlog[0] = slot->event;
+	link->nbacklog++;
 }
 
 static void vrfm_link_events_again(struct vrfm_link *link)
@@ -917,7 +922,7 @@ static void vrfm_link_events_again(struct vrfm_link *link)
 
 /*
  * Record what the peer has not acknowledged. A message may have a thousand
- * runs, so release vrfm_dev.order after each one. The slots do not change:
+ * runs, so release vrfm_dev.write_lock after each one. The slots do not change:
  * writers do not use them while the link is DOWN, and vrfm_link_up() is not
  * called before vrfm_link_down() has returned.
  */
@@ -927,8 +932,8 @@ static void vrfm_link_miss_slots(struct vrfm_link *link)
 
 	for (sequence = link->acked + 1; sequence <= link->opened; sequence++) {
 		vrfm_link_miss_slot(link, vrfm_slot(link, sequence));
-		rt_mutex_unlock(&link->vdev->order);
-		rt_mutex_lock(&link->vdev->order);
+		rt_mutex_unlock(&link->vdev->write_lock);
+		rt_mutex_lock(&link->vdev->write_lock);
 	}
 }
 
@@ -959,7 +964,7 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	bool was;
 
 	mutex_lock(&link->direct.setup);
-	rt_mutex_lock(&vdev->order);
+	rt_mutex_lock(&vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	was = link->cb;
 	if (was)
@@ -969,21 +974,21 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 	spin_unlock_bh(&link->lock);
 	if (was) {
 		vrfm_link_events_again(link);
-		vrfm_load_link_down(link);
+		vrfm_resync_link_down(link);
 	}
 	region = vrfm_direct_down(link);
 	link->rx.bad = true;
 	if (was)
 		vrfm_link_miss_slots(link);
 	vrfm_status_lost(link);
-	rt_mutex_unlock(&vdev->order);
+	rt_mutex_unlock(&vdev->write_lock);
 	/* The queue pair is destroyed: the peer has no use of the key any more. */
 	if (region)
 		vrfm_share_put(vdev, region);
 	mutex_unlock(&link->direct.setup);
 	if (!was)
 		return;
-	vrfm_link_woken(link);
+	vrfm_link_wake_writers(link);
 	vrfm_regs_peers(vdev, 0, -1);
 	vrfm_fault(vdev, VRFM_LCSR_SYNC_LOSS, RFM2G_EVENT_SYNC_LOSS,
 		   link->peer.node);
@@ -994,12 +999,12 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 /* ---- receiving ---- */
 
 /**
- * vrfm_link_bad - disconnect a peer that has broken the protocol
+ * vrfm_link_protocol_error - disconnect a peer that has broken the protocol
  * @link: link
  *
  * Context: any but hard interrupts.
  */
-void vrfm_link_bad(struct vrfm_link *link)
+void vrfm_link_protocol_error(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
 	link->counts.protocol++;
@@ -1011,10 +1016,10 @@ void vrfm_link_bad(struct vrfm_link *link)
 }
 
 /* Ignore all later messages of this connection. */
-static void vrfm_rx_bad(struct vrfm_link *link)
+static void vrfm_rx_protocol_error(struct vrfm_link *link)
 {
 	link->rx.bad = true;
-	vrfm_link_bad(link);
+	vrfm_link_protocol_error(link);
 }
 
 static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
@@ -1026,8 +1031,8 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 		at = vrfm_proto_next_run(at, &run);
 		trace_vrfm_apply(link->vdev->unit, link->peer.node, run.offset,
 				 run.len);
-		vrfm_region_put(link->vdev, run.offset, run.bytes, run.len,
-				VRFM_OWN_CLEAR);
+		vrfm_mem_store(link->vdev, run.offset, run.bytes, run.len,
+			       VRFM_OWN_CLEAR);
 	}
 }
 
@@ -1122,7 +1127,7 @@ static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 	WRITE_ONCE(link->direct.answered, head->staged);
 	spin_unlock_bh(&link->lock);
 	if (news)
-		vrfm_link_woken(link);
+		vrfm_link_wake_writers(link);
 	if (answered)
 		vrfm_stage_kick(link->vdev);
 }
@@ -1136,26 +1141,26 @@ static void vrfm_rx_image(struct vrfm_link *link, const void *msg, u16 count)
 		at = vrfm_proto_next_run(at, &run);
 		trace_vrfm_image(link->vdev->unit, link->peer.node, run.offset,
 				 run.len);
-		vrfm_load_merge(link, &run);
+		vrfm_resync_merge(link, &run);
 	}
 }
 
 static void vrfm_rx_gone_locked(struct vrfm_link *link,
 				const struct vrfm_note *note)
 {
-	struct vrfm_past *said = &link->said[note->node];
+	struct vrfm_history *said = &link->peer_history[note->node];
 	const struct vrfm_life life = {
 		.epoch = note->id,
 		.serial = note->value,
-		.whose = note->number,
+		.tie_breaker = note->number,
 		.synced = note->flags & VRFM_GONE_SYNCED,
 		.direct = note->flags & VRFM_GONE_DIRECT,
 	};
 
 	if (note->flags & VRFM_GONE_NEWEST)
-		*said = (struct vrfm_past){ };
-	vrfm_past_add(said, &life);
-	__set_bit(note->node, link->heard);
+		*said = (struct vrfm_history){ };
+	vrfm_history_add(said, &life);
+	__set_bit(note->node, link->history_known);
 }
 
 static void vrfm_rx_note_locked(struct vrfm_link *link,
@@ -1174,7 +1179,7 @@ static void vrfm_rx_note_locked(struct vrfm_link *link,
 	} else if (note->kind == VRFM_NOTE_PULLED) {
 		link->arrived = note->number + 1;
 		WRITE_ONCE(link->pulling, false);
-		WRITE_ONCE(link->mute, false);
+		WRITE_ONCE(link->not_serving, false);
 	} else {
 		vrfm_rx_gone_locked(link, note);
 	}
@@ -1188,8 +1193,8 @@ static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
 	spin_lock_bh(&link->lock);
 	vrfm_rx_note_locked(link, &note);
 	spin_unlock_bh(&link->lock);
-	vrfm_sync_kick(link);
-	vrfm_load_kick(link->vdev);
+	vrfm_catchup_kick(link);
+	vrfm_resync_kick(link->vdev);
 }
 
 /* One PULL at a time: another one before the answer is ignored. */
@@ -1211,7 +1216,7 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 	}
 	/* Pairs with the acquire in vrfm_serve(), which uses them from here. */
 	smp_store_release(&pulled->count, count);
-	vrfm_sync_kick(link);
+	vrfm_catchup_kick(link);
 }
 
 /*
@@ -1276,7 +1281,7 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 	struct vrfm_head head;
 
 	if (vrfm_proto_check(msg, len, &seen, &head)) {
-		vrfm_rx_bad(link);
+		vrfm_rx_protocol_error(link);
 		return;
 	}
 	vrfm_rx_head(link, &head, len);
@@ -1290,19 +1295,19 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
 /**
  * vrfm_link_receive - process a message of the peer
  * @link: link that is up
- * @loan: message
+ * @rx_msg: message
  *
  * It never waits, so nodes that all write at the same time make progress.
  *
  * Context: softirq or process; not concurrently for one link.
  */
-void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan)
+void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg)
 {
-	if (!link->rx.bad && loan->written)
-		vrfm_rx_bad(link);
+	if (!link->rx.bad && rx_msg->written)
+		vrfm_rx_protocol_error(link);
 	else if (!link->rx.bad)
-		vrfm_rx_message(link, loan->data, loan->len);
-	krdma_loan_return(loan);
+		vrfm_rx_message(link, rx_msg->data, rx_msg->len);
+	krdma_rx_msg_release(rx_msg);
 }
 
 /* ---- life ---- */
@@ -1314,7 +1319,7 @@ static void vrfm_link_free(struct vrfm_link *link)
 	for (i = 0; i < VRFM_SLOTS; i++)
 		kvfree(link->slots[i].pack.msg);
 	kfree(link->scratch);
-	kvfree(link->said);
+	kvfree(link->peer_history);
 	vrfm_direct_free(link);
 	vrfm_map_free(&link->missed);
 	kfree(link);
@@ -1341,8 +1346,9 @@ static int vrfm_link_fill(struct vrfm_link *link)
 	    vrfm_map_init(&link->missed, link->vdev->params.size))
 		return -ENOMEM;
 	link->scratch = kmalloc(PAGE_SIZE, GFP_KERNEL);
-	link->said = kvcalloc(VRFM_NODES, sizeof(*link->said), GFP_KERNEL);
-	if (!link->scratch || !link->said)
+	link->peer_history =
+		kvcalloc(VRFM_NODES, sizeof(*link->peer_history), GFP_KERNEL);
+	if (!link->scratch || !link->peer_history)
 		return -ENOMEM;
 	for (i = 0; i < VRFM_SLOTS; i++) {
 		slot = &link->slots[i];
@@ -1380,7 +1386,7 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 	link->rx.bad = true;
 	refcount_set(&link->refs, 1);
 	INIT_LIST_HEAD(&link->entry);
-	INIT_DELAYED_WORK(&link->sync, vrfm_sync_work);
+	INIT_DELAYED_WORK(&link->sync, vrfm_catchup_work);
 	INIT_DELAYED_WORK(&link->ack, vrfm_ack_work);
 	vrfm_say_init(link);
 	link->since = ktime_get();

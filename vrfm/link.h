@@ -22,7 +22,7 @@
 #include <krdma.h>
 
 #include "map.h"
-#include "past.h"
+#include "history.h"
 #include "proto.h"
 #include "queue.h"
 #include "rate.h"
@@ -46,7 +46,8 @@ struct vrfm_diff;
 #define VRFM_LATENCIES 32
 
 /**
- * enum vrfm_link_state - state of a link: which writes of this node the peer has
+ * enum vrfm_link_state - state of a link: which writes of this node the peer
+ * has
  * @VRFM_DOWN: there is no connection
  * @VRFM_SYNCING: the peer lacks the words in the set of missed words
  * @VRFM_READY: all writes are applied or in flight, in the order of writing
@@ -187,12 +188,12 @@ enum vrfm_shown {
 
 /**
  * struct vrfm_direct - direct writes of two nodes into each other's memory
- * @setup: protects @region; taken before vrfm_dev.order, and held while the
- *	memory is registered
+ * @setup: protects @region; taken before vrfm_dev.write_lock, and held while
+ *	the memory is registered
  * @region: this node's memory, registered for the peer while there is a
  *	connection; from vrfm_share_get()
  *
- * Under vrfm_dev.order:
+ * Under vrfm_dev.write_lock:
  * @shown: whether the description of @region was sent to the peer
  *
  * Under the lock of the link:
@@ -312,22 +313,23 @@ struct vrfm_mtu {
  * struct vrfm_link - state that this node keeps for one peer
  * @vdev: device of this node
  * @peer: configuration of the peer
- * @again: reconnects to the peer; NULL: the peer connects
+ * @reconn: reconnects to the peer; NULL: the peer connects
  * @refs: references: of the device, of its listener, of tasks that wait for
  *	acknowledgments
- * @entry: place in vrfm_dev.links, under vrfm_dev.order; also read under RCU
+ * @entry: place in vrfm_dev.links, under vrfm_dev.write_lock; also read under
+ *	RCU
  *
- * Under vrfm_dev.order:
+ * Under vrfm_dev.write_lock:
  * @missed: own words that the peer may not have
  * @lost: all own words from @lost_at on are missed as well
  * @lost_at: first word that is not merged into @missed yet, if @lost
  * @hold_until: jiffies before which catching up does not begin
  * @penalty_ms: time that the next overload delays catching up, in ms
  * @ready_since: jiffies when the link became READY
- * @later: events that wait for room, the oldest first. Events that were not
+ * @backlog: events that wait for room, the oldest first. Events that were not
  *	acknowledged when the last connection ended come before those that were
  *	sent while the peer was behind
- * @nlater: number of @later
+ * @nbacklog: number of @backlog
  * @full_since: time when a writer first found no room for @full_len bytes; 0:
  *	there was room when a writer last checked
  * @full_len: size of the largest run without room since then, in bytes
@@ -337,13 +339,14 @@ struct vrfm_mtu {
  * @sweeping: number of the peer's LOAD that is answered after a round over all
  *	missed words; 0: none
  * @todo: messages to send, VRFM_TODO_...
- * @tell_gone: nodes whose history is to be sent
- * @told: the last INFO that was sent on this connection; kind 0: none
- * @filled: this node's lineage when it last loaded the words of the image that
- *	this life of the peer had given up; 0: never
- * @was_other: the peer had an image of another lineage since the link came up
+ * @gone_due: nodes whose history is to be sent
+ * @info_sent: the last INFO that was sent on this connection; kind 0: none
+ * @filled_lineage: this node's lineage when it last loaded the words of the
+ *	image that this life of the peer had given up; 0: never
+ * @changed_lineage: the peer had an image of another lineage since the link
+ *	came up
  * @waits_since: jiffies when the peer got time to load what it may lack of
- *	departed nodes, see vrfm_load_may_fill()
+ *	departed nodes, see vrfm_resync_may_fill()
  *
  * @served: number of pages of the PULL that were compared; used by @sync alone
  * @sync: work that catches up, and sends @todo
@@ -352,7 +355,7 @@ struct vrfm_mtu {
  * @says: bits of enum vrfm_say, lines that @say has to print
  *
  * @lock: protects the members below; taken in any context but hard interrupts
- * @state: state; changes under vrfm_dev.order as well, by
+ * @state: state; changes under vrfm_dev.write_lock as well, by
  *	vrfm_link_become_locked()
  * @since: time when @state changed
  * @cb: connection, while the link is up
@@ -360,7 +363,7 @@ struct vrfm_mtu {
  * @incoming: connection that was accepted, until it is released
  * @wait: wait queue for the release of @incoming
  * @peer_epoch: id of the current or last life of the peer's device; 0: none yet
- * @room: longest message, in bytes
+ * @max_msg: longest message, in bytes
  * @reads_on: the device may read a block after completion, see
  *	krdma_may_read_on()
  * @mtu: MTUs of the last connection's path
@@ -381,9 +384,10 @@ struct vrfm_mtu {
  * @arrived: number of the peer's last PULLED, plus 1; 0: none
  * @pulling: pages were requested from the peer, and PULLED has not arrived
  *	since
- * @mute: the peer did not take or answer a PULL in time: no holder until PULLED
- * @said: the peer's history of ended lives, by node
- * @heard: nodes whose history the peer has sent
+ * @not_serving: the peer did not take or answer a PULL in time: no donor until
+ *	PULLED
+ * @peer_history: the peer's history of ended lives, by node
+ * @history_known: nodes whose history the peer has sent
  * @peer_loads: number of the peer's last load that this node began to answer
  * @filling: type of messages that are sent only when full; 0: none
  * @wants_room: a note waits for a free message
@@ -411,7 +415,7 @@ struct vrfm_mtu {
 struct vrfm_link {
 	struct vrfm_dev *vdev;
 	struct vrfm_peer peer;
-	struct krdma_again *again;
+	struct krdma_reconnect *reconn;
 	refcount_t refs;
 	struct list_head entry;
 
@@ -421,8 +425,8 @@ struct vrfm_link {
 	unsigned long hold_until;
 	u32 penalty_ms;
 	unsigned long ready_since;
-	struct vrfm_wired_event later[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
-	u32 nlater;
+	struct vrfm_wired_event backlog[VRFM_SLOTS + VRFM_QUEUE_DEPTH];
+	u32 nbacklog;
 	ktime_t full_since;
 	u32 full_len;
 	bool awaited;
@@ -430,10 +434,10 @@ struct vrfm_link {
 	u32 cursor;
 	u32 sweeping;
 	u32 todo;
-	DECLARE_BITMAP(tell_gone, VRFM_NODES);
-	struct vrfm_note told;
-	u64 filled;
-	bool was_other;
+	DECLARE_BITMAP(gone_due, VRFM_NODES);
+	struct vrfm_note info_sent;
+	u64 filled_lineage;
+	bool changed_lineage;
 	unsigned long waits_since;
 
 	u32 served;
@@ -450,7 +454,7 @@ struct vrfm_link {
 	struct krdma_cb *incoming;
 	wait_queue_head_t wait;
 	u64 peer_epoch;
-	u32 room;
+	u32 max_msg;
 	bool reads_on;
 	struct vrfm_mtu mtu;
 	struct vrfm_slot slots[VRFM_SLOTS];
@@ -469,9 +473,9 @@ struct vrfm_link {
 	u32 swept;
 	u32 arrived;
 	bool pulling;
-	bool mute;
-	struct vrfm_past *said;
-	DECLARE_BITMAP(heard, VRFM_NODES);
+	bool not_serving;
+	struct vrfm_history *peer_history;
+	DECLARE_BITMAP(history_known, VRFM_NODES);
 	u32 peer_loads;
 	u8 filling;
 	bool wants_room;
@@ -506,8 +510,8 @@ struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 void vrfm_link_put(struct vrfm_link *link);
 void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch);
 void vrfm_link_down(struct vrfm_link *link, int reason);
-void vrfm_link_bad(struct vrfm_link *link);
-void vrfm_link_receive(struct vrfm_link *link, struct krdma_loan *loan);
+void vrfm_link_protocol_error(struct vrfm_link *link);
+void vrfm_link_receive(struct vrfm_link *link, struct krdma_rx_msg *rx_msg);
 u32 vrfm_link_free_locked(const struct vrfm_link *link);
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link);
 u32 vrfm_link_need(const struct vrfm_link *link, u32 len);
@@ -520,7 +524,7 @@ void vrfm_link_diff(struct vrfm_link *link, u32 offset,
 void vrfm_link_event(struct vrfm_link *link, u32 event, u32 data);
 void vrfm_link_events(struct vrfm_link *link);
 u64 vrfm_link_probe(struct vrfm_link *link);
-void vrfm_link_behind(struct vrfm_link *link);
+void vrfm_link_overloaded(struct vrfm_link *link);
 void vrfm_link_ready(struct vrfm_link *link);
 void vrfm_link_append_locked(struct vrfm_link *link, u8 type, u32 offset,
 			     const void *bytes, u32 len);
@@ -529,7 +533,7 @@ bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count);
 void vrfm_link_fall_back(struct vrfm_link *link);
 void vrfm_link_push_locked(struct vrfm_link *link);
-void vrfm_link_woken(struct vrfm_link *link);
+void vrfm_link_wake_writers(struct vrfm_link *link);
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type);
 void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len);
 const char *vrfm_link_state_name(enum vrfm_link_state state);
@@ -551,11 +555,11 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block);
 void vrfm_direct_setup(struct vrfm_link *link);
 void vrfm_direct_settle(struct vrfm_link *link);
-bool vrfm_direct_tell(struct vrfm_link *link);
+bool vrfm_direct_notify(struct vrfm_link *link);
 void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg);
 const char *vrfm_shown_name(enum vrfm_shown shown);
 
-/* share.c */
+/* registration.c */
 struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb);
 void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region);
 int vrfm_share_init(struct vrfm_dev *vdev);
@@ -567,15 +571,15 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 void vrfm_peer_remove(struct vrfm_link *link);
 void vrfm_peers_remove(struct vrfm_dev *vdev);
 
-/* load.c */
-void vrfm_load_init(struct vrfm_dev *vdev);
-void vrfm_load_exit(struct vrfm_dev *vdev);
-void vrfm_load_kick(struct vrfm_dev *vdev);
-void vrfm_load_link_up(struct vrfm_link *link);
-void vrfm_load_lose(struct vrfm_link *link);
-void vrfm_load_link_down(struct vrfm_link *link);
-bool vrfm_load_tell(struct vrfm_link *link);
-void vrfm_load_merge(struct vrfm_link *link, const struct vrfm_run *run);
+/* resync.c */
+void vrfm_resync_init(struct vrfm_dev *vdev);
+void vrfm_resync_exit(struct vrfm_dev *vdev);
+void vrfm_resync_kick(struct vrfm_dev *vdev);
+void vrfm_resync_link_up(struct vrfm_link *link);
+void vrfm_resync_drop_donor(struct vrfm_link *link);
+void vrfm_resync_link_down(struct vrfm_link *link);
+bool vrfm_resync_notify(struct vrfm_link *link);
+void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run);
 
 /* status.c */
 void vrfm_status_update_locked(struct vrfm_link *link);
@@ -585,16 +589,16 @@ void vrfm_status_heard_locked(struct vrfm_link *link);
 void vrfm_status_add(struct vrfm_link *link);
 void vrfm_status_remove(struct vrfm_link *link);
 
-/* say.c */
+/* link_log.c */
 void vrfm_say_init(struct vrfm_link *link);
 void vrfm_link_say(struct vrfm_link *link, enum vrfm_say what);
 
-/* serve.c */
+/* donor.c */
 void vrfm_serve(struct vrfm_link *link);
 
-/* sync.c */
-void vrfm_sync_work(struct work_struct *work);
-void vrfm_sync_kick(struct vrfm_link *link);
-void vrfm_sync_fill(struct vrfm_link *link, u8 type);
+/* catchup.c */
+void vrfm_catchup_work(struct work_struct *work);
+void vrfm_catchup_kick(struct vrfm_link *link);
+void vrfm_catchup_fill(struct vrfm_link *link, u8 type);
 
 #endif /* VRFM_LINK_H */

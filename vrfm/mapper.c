@@ -18,8 +18,9 @@
  * splitting of mappings copy. A call finds the family by its mm.
  *
  * All of this is under vrfm_dev.twins_lock. A twin may move from one family to
- * another under this lock alone, but is removed only under vrfm_dev.order as
- * well. So a holder of vrfm_dev.order may use the twin that it has found.
+ * another under this lock alone, but is removed only under vrfm_dev.write_lock
+ * as well. So a holder of vrfm_dev.write_lock may use the twin that it has
+ * found.
  */
 #include <linux/hashtable.h>
 #include <linux/mm.h>
@@ -273,7 +274,7 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
  * @mm: mm of the process that makes a call; NULL: any process
  * @before: number of the last comparison before the call
  *
- * Context: vrfm_dev.order is held.
+ * Context: vrfm_dev.write_lock is held.
  * Return: a twin that was not compared since; NULL: none.
  */
 struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,

@@ -10,7 +10,7 @@
 
 #include "compat.h"
 #include "priv.h"
-#include "way.h"
+#include "direct_path.h"
 
 /* Offset of all other mappings, behind the largest possible memory. */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
@@ -27,11 +27,11 @@ static struct vrfm_dev *vrfm_vma_dev(const struct vm_area_struct *vma)
 
 static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 {
-	const struct vrfm_region *region = &vrfm_vma_dev(vmf->vma)->region;
+	const struct vrfm_mem *mem = &vrfm_vma_dev(vmf->vma)->mem;
 
-	if (vmf->pgoff >= region->npages)
+	if (vmf->pgoff >= mem->npages)
 		return VM_FAULT_SIGBUS;
-	vmf->page = region->pages[vmf->pgoff];
+	vmf->page = mem->pages[vmf->pgoff];
 	get_page(vmf->page);
 	return 0;
 }
@@ -124,7 +124,7 @@ void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 {
 	struct address_space *mapping = vdev->inode->i_mapping;
 
-	if (krdma_mapping_wrprotect(mapping, index, vdev->region.pages[index]))
+	if (krdma_mapping_wrprotect(mapping, index, vdev->mem.pages[index]))
 		return;
 	if (!vrfm_wrprotect_entries(mapping, index))
 		unmap_mapping_range(mapping, (loff_t)index << PAGE_SHIFT,
@@ -134,7 +134,7 @@ void vrfm_wrprotect(struct vrfm_dev *vdev, unsigned long index)
 /* Insert all pages at once, so that loads of a real-time loop never fault. */
 static int vrfm_insert_pages(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
-	struct page **pages = vdev->region.pages + vma->vm_pgoff;
+	struct page **pages = vdev->mem.pages + vma->vm_pgoff;
 	unsigned long at, step, left;
 	int ret = 0;
 
@@ -156,8 +156,8 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 	unsigned long n = vma_pages(vma);
 	int ret;
 
-	if (vma->vm_pgoff >= vdev->region.npages ||
-	    n > vdev->region.npages - vma->vm_pgoff)
+	if (vma->vm_pgoff >= vdev->mem.npages ||
+	    n > vdev->mem.npages - vma->vm_pgoff)
 		return -EAGAIN;
 	ret = vrfm_mapper_add(vdev, vma);
 	if (ret)

@@ -3,8 +3,8 @@
  * Peers: which nodes are linked, and by what connection.
  *
  * Of two nodes the one with the lower id connects, and tries until it succeeds
- * (krdma_again). The other one listens. Both identify themselves in the private
- * data of the connection. A node accepts only peers that its admin has
+ * (krdma_reconnect). The other one listens. Both identify themselves in the
+ * private data of the connection. A node accepts only peers that its admin has
  * configured.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -88,10 +88,10 @@ static enum vrfm_reject vrfm_peer_check(struct vrfm_link *link,
 
 /* ---- this side connects ---- */
 
-static void vrfm_again_connected(struct krdma_again *again, struct krdma_cb *cb,
-				 u64 epoch)
+static void vrfm_reconnect_connected(struct krdma_reconnect *reconn,
+				     struct krdma_cb *cb, u64 epoch)
 {
-	struct vrfm_link *link = krdma_again_context(again);
+	struct vrfm_link *link = krdma_reconnect_context(reconn);
 	struct vrfm_hello hello;
 	enum vrfm_reject why = vrfm_peer_check(link, cb, &hello);
 
@@ -103,16 +103,17 @@ static void vrfm_again_connected(struct krdma_again *again, struct krdma_cb *cb,
 	vrfm_link_up(link, cb, hello.epoch);
 }
 
-static void vrfm_again_lost(struct krdma_again *again, struct krdma_cb *cb,
-			    int reason)
+static void vrfm_reconnect_lost(struct krdma_reconnect *reconn,
+				struct krdma_cb *cb, int reason)
 {
-	vrfm_link_down(krdma_again_context(again), reason);
+	vrfm_link_down(krdma_reconnect_context(reconn), reason);
 }
 
-static void vrfm_again_receive(struct krdma_again *again, struct krdma_cb *cb,
-			       struct krdma_loan *loan)
+static void vrfm_reconnect_receive(struct krdma_reconnect *reconn,
+				   struct krdma_cb *cb,
+				   struct krdma_rx_msg *rx_msg)
 {
-	vrfm_link_receive(krdma_again_context(again), loan);
+	vrfm_link_receive(krdma_reconnect_context(reconn), rx_msg);
 }
 
 /* Forget why the peer was refused last, so that the reason is logged again. */
@@ -123,10 +124,10 @@ static void vrfm_peer_forget(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 }
 
-static void vrfm_again_failed(struct krdma_again *again, struct krdma_cb *cb,
-			      int error)
+static void vrfm_reconnect_failed(struct krdma_reconnect *reconn,
+				  struct krdma_cb *cb, int error)
 {
-	struct vrfm_link *link = krdma_again_context(again);
+	struct vrfm_link *link = krdma_reconnect_context(reconn);
 	enum vrfm_reject why = VRFM_REJECT_NONE;
 	struct krdma_reject rejected;
 
@@ -140,23 +141,25 @@ static void vrfm_again_failed(struct krdma_again *again, struct krdma_cb *cb,
 		vrfm_peer_forget(link);
 }
 
-static const struct krdma_again_ops vrfm_again_ops = {
-	.connected = vrfm_again_connected,
-	.lost = vrfm_again_lost,
-	.receive = vrfm_again_receive,
-	.failed = vrfm_again_failed,
+static const struct krdma_reconnect_ops vrfm_reconnect_ops = {
+	.connected = vrfm_reconnect_connected,
+	.lost = vrfm_reconnect_lost,
+	.receive = vrfm_reconnect_receive,
+	.failed = vrfm_reconnect_failed,
 };
 
 static int vrfm_peer_dial(struct vrfm_link *link)
 {
 	const struct vrfm_dev *vdev = link->vdev;
 	struct sockaddr_storage src = vdev->params.listen;
-	const struct krdma_again_params owner = {
-		.size = sizeof(owner), .ops = &vrfm_again_ops, .context = link,
+	const struct krdma_reconnect_params owner = {
+		.size = sizeof(owner),
+		.ops = &vrfm_reconnect_ops,
+		.context = link,
 	};
 	struct vrfm_wire_hello wire;
 	struct krdma_params params;
-	struct krdma_again *again;
+	struct krdma_reconnect *reconn;
 	struct vrfm_hello hello;
 
 	vrfm_own_hello(vdev, link->peer.node, &hello);
@@ -168,11 +171,11 @@ static int vrfm_peer_dial(struct vrfm_link *link)
 	((struct sockaddr_in *)&src)->sin_port = 0;
 	if (src.ss_family == link->peer.addr.ss_family)
 		params.src = (struct sockaddr *)&src;
-	again = krdma_again_start((struct sockaddr *)&link->peer.addr, &params,
-				  &owner);
-	if (IS_ERR(again))
-		return PTR_ERR(again);
-	link->again = again;
+	reconn = krdma_reconnect_start((struct sockaddr *)&link->peer.addr,
+				       &params, &owner);
+	if (IS_ERR(reconn))
+		return PTR_ERR(reconn);
+	link->reconn = reconn;
 	return 0;
 }
 
@@ -200,7 +203,7 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 
 	if (node >= vdev->params.node || krdma_peer_addr(cb, &addr))
 		return NULL;
-	rt_mutex_lock(&vdev->order);
+	rt_mutex_lock(&vdev->write_lock);
 	list_for_each_entry(link, &vdev->links, entry) {
 		if (link->peer.node != node)
 			continue;
@@ -210,7 +213,7 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 		}
 		break;
 	}
-	rt_mutex_unlock(&vdev->order);
+	rt_mutex_unlock(&vdev->write_lock);
 	return found;
 }
 
@@ -227,7 +230,7 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 {
 	bool ask;
 
-	rt_mutex_lock(&link->vdev->order);
+	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	ask = !link->asked || !time_before(link->rx_heard, link->asked);
 	if (ask)
@@ -235,7 +238,7 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 	if (ask)
 		vrfm_link_probe(link);
-	rt_mutex_unlock(&link->vdev->order);
+	rt_mutex_unlock(&link->vdev->write_lock);
 }
 
 /*
@@ -437,9 +440,10 @@ static void vrfm_listen_connected(struct krdma_cb *cb, int error)
 		vrfm_listen_linked(link, cb, hello.epoch);
 }
 
-static void vrfm_listen_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+static void vrfm_listen_receive(struct krdma_cb *cb,
+				struct krdma_rx_msg *rx_msg)
 {
-	vrfm_link_receive(cb->context, loan);
+	vrfm_link_receive(cb->context, rx_msg);
 }
 
 static void vrfm_listen_closing(struct krdma_cb *cb, int reason)
@@ -484,7 +488,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 	struct vrfm_link *other;
 	int ret = 0;
 
-	rt_mutex_lock(&vdev->order);
+	rt_mutex_lock(&vdev->write_lock);
 	list_for_each_entry(other, &vdev->links, entry)
 		if (other->peer.node == link->peer.node)
 			ret = -EINVAL;
@@ -494,7 +498,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		list_add_tail_rcu(&link->entry, &vdev->links);
 		vrfm_status_add(link);
 	}
-	rt_mutex_unlock(&vdev->order);
+	rt_mutex_unlock(&vdev->write_lock);
 	if (ret) {
 		pr_warn("%s: peer %u: there is one of that id\n",
 			dev_name(&vdev->dev), link->peer.node);
@@ -502,22 +506,22 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 	}
 	vrfm_regs_peers(vdev, 1, 0);
 	/* Peers may have a longer history of that node than this one. */
-	vrfm_load_kick(vdev);
+	vrfm_resync_kick(vdev);
 	return 0;
 }
 
 static void vrfm_peer_unlist(struct vrfm_link *link)
 {
-	rt_mutex_lock(&link->vdev->order);
+	rt_mutex_lock(&link->vdev->write_lock);
 	spin_lock_bh(&link->lock);
 	list_del_rcu(&link->entry);
 	link->removed = true;
-	vrfm_load_lose(link);
+	vrfm_resync_drop_donor(link);
 	/* Another link may be allocated at the same address. */
-	if (link->vdev->load.from == link)
-		link->vdev->load.from = NULL;
+	if (link->vdev->resync.from == link)
+		link->vdev->resync.from = NULL;
 	spin_unlock_bh(&link->lock);
-	rt_mutex_unlock(&link->vdev->order);
+	rt_mutex_unlock(&link->vdev->write_lock);
 	vrfm_regs_peers(link->vdev, -1, 0);
 }
 
@@ -613,7 +617,7 @@ struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 void vrfm_peer_remove(struct vrfm_link *link)
 {
 	vrfm_peer_unlist(link);
-	krdma_again_stop(link->again);
+	krdma_reconnect_stop(link->reconn);
 	vrfm_peer_hang_up(link);
 	cancel_delayed_work_sync(&link->sync);
 	cancel_delayed_work_sync(&link->ack);

@@ -3,10 +3,10 @@
  * Declarations that the files of vrfm share.
  *
  * Lock order: vrfm_devices_lock(), vrfm_direct.setup, vrfm_shares.lock, the
- * lock of a struct page, vrfm_dev.turn, vrfm_dev.order, vrfm_link.lock. Then vrfm_stage.lock, or
- * vrfm_dev.lock, or one of vrfm_dev.page_locks; under each of these
- * vrfm_dev.watch_lock. vrfm_dev.twins_lock is taken under vrfm_dev.order, or
- * alone.
+ * lock of a struct page, vrfm_dev.waiter_lock, vrfm_dev.write_lock,
+ * vrfm_link.lock. Then vrfm_stage.lock, or vrfm_dev.lock, or one of
+ * vrfm_dev.page_locks; under each of these vrfm_dev.watch_lock.
+ * vrfm_dev.twins_lock is taken under vrfm_dev.write_lock, or alone.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -34,7 +34,7 @@
 
 #include "mapper.h"
 #include "opts.h"
-#include "past.h"
+#include "history.h"
 #include "proto.h"
 #include "queue.h"
 #include "stage.h"
@@ -95,32 +95,33 @@ struct vrfm_params {
 };
 
 /**
- * struct vrfm_region - a node's copy of the memory
+ * struct vrfm_mem - a node's copy of the memory
  * @pages: order-0 pages
  * @npages: number of pages
- * @mem: mapping of all pages in the kernel's address space
+ * @vaddr: mapping of all pages in the kernel's address space
  */
-struct vrfm_region {
+struct vrfm_mem {
 	struct page **pages;
 	unsigned long npages;
-	void *mem;
+	void *vaddr;
 };
 
 /**
- * enum vrfm_load_kind - reason of a load, which decides what words are merged
- * @VRFM_LOAD_SAME: same lineage, the peer has seen more of a departed node: all
- *	words
- * @VRFM_LOAD_OLDER: the peer's image is older: its words that are not zero
- * @VRFM_LOAD_FILL: the peer gave up a shared image: words that are zero here
+ * enum vrfm_resync_kind - reason of a load, which decides what words are merged
+ * @VRFM_RESYNC_SAME: same lineage, the peer has seen more of a departed node:
+ *	all words
+ * @VRFM_RESYNC_OLDER: the peer's image is older: its words that are not zero
+ * @VRFM_RESYNC_FILL: the peer gave up a shared image: words that are zero here
  */
-enum vrfm_load_kind {
-	VRFM_LOAD_SAME,
-	VRFM_LOAD_OLDER,
-	VRFM_LOAD_FILL,
+enum vrfm_resync_kind {
+	VRFM_RESYNC_SAME,
+	VRFM_RESYNC_OLDER,
+	VRFM_RESYNC_FILL,
 };
 
 /**
- * struct vrfm_load - image of a device and its transfer; under vrfm_dev.order
+ * struct vrfm_resync - image of a device and its transfer; under
+ * vrfm_dev.write_lock
  * @work: work that loads an image
  * @lineage: random id of the image
  * @began: time when the image began, as far as this node knows
@@ -132,9 +133,9 @@ enum vrfm_load_kind {
  *	once that peer is removed
  * @wanted: lineage that is loaded
  * @wanted_began: time when the image of that lineage began
- * @since: jiffies of the last progress: pages arrived, or the holder changed
+ * @since: jiffies of the last progress: pages arrived, or the donor changed
  * @deserted: no peer offers the wanted image, since @since
- * @holder: peer whose pages are requested, a link in the list; NULL: not chosen
+ * @donor: peer whose pages are requested, a link in the list; NULL: not chosen
  *	yet
  * @page: next page to request
  * @asked: number of pages in the request that is pending; 0: none is
@@ -142,46 +143,46 @@ enum vrfm_load_kind {
  *	as are the next two
  * @ndigests: number of valid @digests
  * @digests: digests of this node's pages, for the pending or the next request
- * @seen: the holder's history of departed nodes, from before its first page;
+ * @seen: the donor's history of departed nodes, from before its first page;
  *	NULL: no load
  * @wants: a load waits for memory; used by @work alone, as are the next two
  * @spare_live: memory for the map of live words
  * @spare_seen: memory for @seen
  * @spent_live: map of a load that has ended; @work frees it and @spent_seen
  * @spent_seen: history of that load
- * @past: history of the ended lives of each node, this one included
- * @known: nodes whose @past has, or has had, an entry
+ * @history: history of the ended lives of each node, this one included
+ * @known: nodes whose @history has, or has had, an entry
  * @alive: epoch of the current life of each node, as far as this node knows, or
  *	0
- * @doubts: counter that makes each &vrfm_life.whose unique
+ * @doubts: counter that makes each &vrfm_life.tie_breaker unique
  * @lost: jiffies when a link last went down
  */
-struct vrfm_load {
+struct vrfm_resync {
 	struct delayed_work work;
 	u64 lineage;
 	ktime_t began;
 	bool shared;
 	bool merged;
-	enum vrfm_load_kind kind;
+	enum vrfm_resync_kind kind;
 	u32 number;
 	const struct vrfm_link *from;
 	u64 wanted;
 	ktime_t wanted_began;
 	unsigned long since;
 	bool deserted;
-	struct vrfm_link *holder;
+	struct vrfm_link *donor;
 	u32 page;
 	u32 asked;
 	u32 digested;
 	u32 ndigests;
 	u64 digests[VRFM_PULL_MAX];
-	struct vrfm_past *seen;
+	struct vrfm_history *seen;
 	bool wants;
 	unsigned long *spare_live;
-	struct vrfm_past *spare_seen;
+	struct vrfm_history *spare_seen;
 	unsigned long *spent_live;
-	struct vrfm_past *spent_seen;
-	struct vrfm_past past[VRFM_NODES];
+	struct vrfm_history *spent_seen;
+	struct vrfm_history history[VRFM_NODES];
 	DECLARE_BITMAP(known, VRFM_NODES);
 	u64 alive[VRFM_NODES];
 	u32 doubts;
@@ -245,15 +246,15 @@ struct vrfm_stranger {
 };
 
 /**
- * struct vrfm_flush_counts - statistics of comparing pages with their twins
- * @passes: passes of the flusher over all pages that have twins
+ * struct vrfm_scan_counts - statistics of comparing pages with their twins
+ * @passes: passes of the scanner over all pages that have twins
  * @compared: pages that were compared
  * @changed: pages that programs had stored into
  * @words: words that programs had stored
  * @protected: pages that were write-protected
  * @held: pages that were write-protected while another user could still store
  */
-struct vrfm_flush_counts {
+struct vrfm_scan_counts {
 	u64 passes;
 	u64 compared;
 	u64 changed;
@@ -272,7 +273,7 @@ struct vrfm_page_lock {
 } ____cacheline_aligned_in_smp;
 
 /**
- * struct vrfm_shares - the memory as RDMA devices have it, see share.c
+ * struct vrfm_shares - the memory as RDMA devices have it, see registration.c
  * @lock: protects @list and the users of its entries; held while the memory is
  *	registered
  * @domain: of all connections of the device; reference, constant
@@ -293,7 +294,7 @@ struct vrfm_shares {
  * @debugfs: directory in debugfs, while the device is published
  * @params: parameters
  * @unit: number N of the device
- * @region: the memory
+ * @mem: the memory
  * @bar_files: open files that have mapped registers
  * @status: status page that programs map
  * @gone: the device was destroyed; open files get -ENODEV
@@ -307,25 +308,25 @@ struct vrfm_shares {
  *	under the lock of the struct page as well
  * @twins_lock: protects @pages, @families, @common, @mappers, @compared,
  *	@faults and @twin_waits
- * @pages: all twins, in the order in which the flusher visits them
+ * @pages: all twins, in the order in which the scanner visits them
  * @families: families of processes that map the memory
  * @common: twins of pages that several families can store into
  * @mappers: processes that map the memory, by their mm
- * @compared: number of the last comparison; changes under @order as well
+ * @compared: number of the last comparison; changes under @write_lock as well
  * @ntwins: number of twins
  * @ncounted: number of twins outside of claimed ranges
  * @twins_max: limit of @ncounted
  * @twin_wait: wait queue of faults, until @ncounted falls
  * @twin_waits: number of such waits
- * @diff: result of the last comparison; under @order
- * @flush_counts: statistics; @passes, @protected and @held are the flusher's,
- *	the others are under @order
+ * @diff: result of the last comparison; under @write_lock
+ * @scan_counts: statistics; @passes, @protected and @held are the scanner's,
+ *	the others are under @write_lock
  * @faults: number of twins that were created
- * @flusher: task that compares
- * @faults_seen: @faults at the begin of the flusher's pass; used by the flusher
+ * @scanner: task that compares
+ * @faults_seen: @faults at the begin of the scanner's pass; used by the scanner
  *	alone, as are the next three
  * @due: time when the first resting page must be compared, in ns
- * @resting: the flusher sleeps until @due
+ * @resting: the scanner sleeps until @due
  * @progress: a twin was removed or sent in the last pass
  * @stage: ranges where programs may store into mappings
  * @listener: accepts connections of peers; under the lock of the admin's
@@ -334,26 +335,28 @@ struct vrfm_shares {
  * @refused: number of refused connect requests, of peers and of others
  * @strangers: the last refused addresses, a ring
  * @nstrangers: number of addresses that were entered
- * @order: lock of local writes, which gives them one order for all peers;
+ * @write_lock: lock of local writes, which gives them one order for all peers;
  *	protects @links, @event_number, @dark, and the members from @refusing to
  *	@refused_len
  * @links: links, one for each peer
  * @serial: number of the last local write
- * @load: the image, and its transfer from a peer
+ * @resync: the image, and its transfer from a peer
  * @live: while an image is loaded: a bit for each word that arrived from its
  *	writer since the load began; under the lock of the word's page; else
  *	NULL
  * @event_number: number of the last event that was sent, to any node
- * @dark: the transmitter was off when @order was taken for a store or an event
+ * @dark: the transmitter was off when @write_lock was taken for a store or an
+ *	event
  * @refusing: a non-blocking write was refused, and no write of @refused_len
  *	bytes has found room since
  * @refused_at: time of the first refusal
  * @refused_last: time of the last refusal; see vrfm_refusing_locked()
  * @refused_len: size of the largest write that was refused, in bytes
- * @turn: lock of the writer that is next to get room; others queue for it
- * @waiting: number of writers that hold or await @turn
- * @room: wait queue of the writer that holds @turn, and of tasks that wait for
- *	acknowledgments
+ * @waiter_lock: lock of the writer that is next to get room; others queue for
+ *	it
+ * @waiting: number of writers that hold or await @waiter_lock
+ * @room: wait queue of the writer that holds @waiter_lock, and of tasks that
+ *	wait for acknowledgments
  * @room_changes: counter of what may have made room
  * @watch_lock: protects @watchers and @nwatchers
  * @watchers: tasks that wait for a part of the memory to change
@@ -370,14 +373,14 @@ struct vrfm_dev {
 	struct dentry *debugfs;
 	struct vrfm_params params;
 	unsigned int unit;
-	struct vrfm_region region;
+	struct vrfm_mem mem;
 	struct list_head bar_files;
 	struct vrfm_status *status;
 	bool gone;
 
 	u64 epoch;
 	unsigned long *own;
-	struct vrfm_page_lock page_locks[VRFM_PAGE_LOCKS]; /* region, own */
+	struct vrfm_page_lock page_locks[VRFM_PAGE_LOCKS]; /* mem, own */
 	struct inode *inode;
 	struct vrfm_twin **twins;
 	spinlock_t twins_lock; /* see @twins_lock above */
@@ -392,9 +395,9 @@ struct vrfm_dev {
 	wait_queue_head_t twin_wait;
 	u64 twin_waits;
 	struct vrfm_diff *diff;
-	struct vrfm_flush_counts flush_counts;
+	struct vrfm_scan_counts scan_counts;
 	u64 faults;
-	struct task_struct *flusher;
+	struct task_struct *scanner;
 	u64 faults_seen;
 	u64 due;
 	bool resting;
@@ -403,10 +406,10 @@ struct vrfm_dev {
 	struct krdma_cb *listener;
 	struct vrfm_shares shares;
 
-	struct rt_mutex order;
+	struct rt_mutex write_lock;
 	struct list_head links;
 	u64 serial;
-	struct vrfm_load load;
+	struct vrfm_resync resync;
 	unsigned long *live;
 	u64 event_number;
 	bool dark;
@@ -414,7 +417,7 @@ struct vrfm_dev {
 	ktime_t refused_at;
 	ktime_t refused_last;
 	u32 refused_len;
-	struct rt_mutex turn; /* see @turn above */
+	struct rt_mutex waiter_lock; /* see @waiter_lock above */
 	atomic_t waiting;
 	wait_queue_head_t room;
 	atomic_t room_changes;
@@ -564,11 +567,11 @@ void vrfm_events_wake(struct vrfm_dev *vdev);
 #define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
 #define VRFM_ALL_EVENTS (VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS)
 
-/* flush.c */
-int vrfm_flush_init(struct vrfm_dev *vdev);
-void vrfm_flush_free(struct vrfm_dev *vdev);
-int vrfm_flush_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait);
-int vrfm_flush_all_stores(struct vrfm_dev *vdev, struct vrfm_wait *wait);
+/* scan.c */
+int vrfm_scan_init(struct vrfm_dev *vdev);
+void vrfm_scan_free(struct vrfm_dev *vdev);
+int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait);
+int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait);
 int vrfm_twins_init(void);
 void vrfm_twins_exit(void);
 bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index);
@@ -595,8 +598,8 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma);
 int vrfm_proc_init(void);
 void vrfm_proc_exit(void);
 
-/* order.c */
-int vrfm_order_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
+/* write.c */
+int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait);
 bool vrfm_is_dark(const struct vrfm_dev *vdev);
 int vrfm_switching(struct vrfm_dev *vdev);
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
@@ -605,10 +608,10 @@ int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
 		    u32 set);
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done);
-int vrfm_tell(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
-int vrfm_flush_links(struct vrfm_dev *vdev, struct vrfm_flush *flush);
+int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data);
+int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 
-/* region.c */
+/* mem.c */
 
 /**
  * enum vrfm_own - effect of a store on the map of own words
@@ -627,14 +630,13 @@ static inline spinlock_t *vrfm_page_lock(struct vrfm_dev *vdev, u32 offset)
 	return &vdev->page_locks[(offset >> PAGE_SHIFT) % VRFM_PAGE_LOCKS].lock;
 }
 
-int vrfm_region_alloc(struct vrfm_region *region, u64 size);
-void vrfm_region_name(struct vrfm_region *region,
-		      struct address_space *mapping);
-void vrfm_region_free(struct vrfm_region *region);
+int vrfm_mem_alloc(struct vrfm_mem *mem, u64 size);
+void vrfm_mem_name(struct vrfm_mem *mem, struct address_space *mapping);
+void vrfm_mem_free(struct vrfm_mem *mem);
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len);
-void vrfm_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width);
-void vrfm_region_put(struct vrfm_dev *vdev, u32 offset, const void *buf,
-		     u32 len, enum vrfm_own own);
+void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width);
+void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
+		    enum vrfm_own own);
 
 /**
  * vrfm_inside - check whether bytes are inside the memory
@@ -691,7 +693,7 @@ int vrfm_status_alloc(struct vrfm_dev *vdev);
 void vrfm_status_free(struct vrfm_dev *vdev);
 int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma);
 
-/* states.c */
+/* peers_ioctl.c */
 int vrfm_states(struct vrfm_dev *vdev, struct vrfm_peers *peers);
 
 /* watch.c */

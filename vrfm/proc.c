@@ -91,12 +91,12 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		   is.mtu.peer);
 }
 
-/* Without vrfm_dev.order, which writers wait for. */
+/* Without vrfm_dev.write_lock, which writers wait for. */
 static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
 
-	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->load.lineage),
+	seq_printf(m, "  image %016llx %s\n", READ_ONCE(vdev->resync.lineage),
 		   READ_ONCE(vdev->live) ? "loading" : "complete");
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &vdev->links, entry)

@@ -167,7 +167,7 @@ static_assert(sizeof(struct vrfm_wire_event) == 16);
  * @VRFM_NOTE_GONE: writes of a departed node that are in the sender's memory.
  *	@node is the departed node, which may be the receiver or the sender; @id
  *	is its ended life; @value is its last write there. @flags VRFM_GONE_...;
- *	@number is &vrfm_life.whose. The newest life comes first, with
+ *	@number is &vrfm_life.tie_breaker. The newest life comes first, with
  *	%VRFM_GONE_NEWEST, then earlier ones. @id 0: no life is known
  * @VRFM_NOTES: number of the last kind plus 1; 0 is no kind
  */

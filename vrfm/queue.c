@@ -54,7 +54,7 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
 }
 
 /**
- * vrfm_queue_put - add an event
+ * vrfm_queue_push - add an event
  * @q: queue
  * @node: id of the sender
  * @data: data of the event
@@ -65,7 +65,7 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
  *
  * Return: true if a task that waits can take the event.
  */
-bool vrfm_queue_put(struct vrfm_queue *q, u16 node, u32 data)
+bool vrfm_queue_push(struct vrfm_queue *q, u16 node, u32 data)
 {
 	if (q->fill == q->depth && !vrfm_queue_overflow(q))
 		return false;

@@ -47,7 +47,7 @@ struct vrfm_queue {
 };
 
 void vrfm_queue_init(struct vrfm_queue *q, u16 depth, bool enabled, bool once);
-bool vrfm_queue_put(struct vrfm_queue *q, u16 node, u32 data);
+bool vrfm_queue_push(struct vrfm_queue *q, u16 node, u32 data);
 bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry);
 bool vrfm_queue_enable(struct vrfm_queue *q);
 void vrfm_queue_disable(struct vrfm_queue *q);

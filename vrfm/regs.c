@@ -277,8 +277,8 @@ static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
 }
 
 /* Programs may read at any time, so words are stored whole. */
-static void vrfm_bars_put_locked(struct vrfm_dev *vdev, unsigned int bar,
-				 const void *image, size_t len)
+static void vrfm_bars_store_locked(struct vrfm_dev *vdev, unsigned int bar,
+				   const void *image, size_t len)
 {
 	struct vrfm_file *vf;
 
@@ -298,11 +298,12 @@ void vrfm_regs_publish_locked(struct vrfm_dev *vdev)
 	if (list_empty(&vdev->bar_files))
 		return;
 	vrfm_image_locked(vdev, RFM2G_BAR2, image);
-	vrfm_bars_put_locked(vdev, 1, image, sizeof(image));
+	vrfm_bars_store_locked(vdev, 1, image, sizeof(image));
 }
 
 /**
- * vrfm_regs_publish_bus_locked - update the pages of BAR0 that programs have mapped
+ * vrfm_regs_publish_bus_locked - update the pages of BAR0 that programs have
+ * mapped
  * @vdev: device
  */
 void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
@@ -312,7 +313,7 @@ void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
 	if (list_empty(&vdev->bar_files))
 		return;
 	vrfm_image_locked(vdev, RFM2G_BAR0, image);
-	vrfm_bars_put_locked(vdev, 0, image, sizeof(image));
+	vrfm_bars_store_locked(vdev, 0, image, sizeof(image));
 }
 
 /**
@@ -430,7 +431,7 @@ int vrfm_reg_read(struct vrfm_dev *vdev, struct rfm2g_reg_info *reg)
 		return ret;
 	reg->value = 0;
 	if (reg->regset == RFM2G_MEMORY) {
-		vrfm_load(vdev, reg->offset, &reg->value, reg->width);
+		vrfm_mem_load(vdev, reg->offset, &reg->value, reg->width);
 		return 0;
 	}
 	spin_lock_bh(&vdev->lock);
@@ -511,7 +512,7 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
  *
  * Context: may sleep.
  * Return: 0; -ETIMEDOUT: a peer does not answer; or an error of
- * vrfm_flush_links().
+ * vrfm_await_peers().
  */
 int vrfm_probe(struct vrfm_dev *vdev)
 {
@@ -523,7 +524,7 @@ int vrfm_probe(struct vrfm_dev *vdev)
 	else if (vrfm_is_dark(vdev))
 		ret = -ETIMEDOUT;
 	else
-		ret = vrfm_flush_links(vdev, &flush);
+		ret = vrfm_await_peers(vdev, &flush);
 	if (!ret)
 		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
 	return ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Staging: in staged ranges peers must not write directly, because programs of
- * this node store there through mappings. The flusher would take a direct write
+ * this node store there through mappings. The scanner would take a direct write
  * for a store of a program.
  *
  * A page gets a twin only after its range is staged. This means that all peers
@@ -23,7 +23,7 @@
 #include "link.h"
 #include "priv.h"
 #include "trace.h"
-#include "way.h"
+#include "direct_path.h"
 
 /* Interval of checks for answers of peers, in ms. */
 #define VRFM_LOOK_MS 100
@@ -119,7 +119,7 @@ static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
  * @range: number of the range
  *
  * Context: any but hard interrupts.
- * Return: true: no peer writes there directly until vrfm_stage_put().
+ * Return: true: no peer writes there directly until vrfm_stage_unpin().
  */
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 {
@@ -169,8 +169,8 @@ static unsigned long vrfm_unstage_jiffies(const struct vrfm_dev *vdev)
 	return msecs_to_jiffies(READ_ONCE(vdev->params.unstage_ms));
 }
 
-static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range,
-				  unsigned long unstage)
+static void vrfm_stage_unpin_locked(struct vrfm_stage *stage, u32 range,
+				    unsigned long unstage)
 {
 	WARN_ON_ONCE(!stage->pins[range]);
 	stage->used[range] = jiffies;
@@ -179,20 +179,21 @@ static void vrfm_stage_put_locked(struct vrfm_stage *stage, u32 range,
 }
 
 /**
- * vrfm_stage_put - unpin ranges
+ * vrfm_stage_unpin - unpin ranges
  * @vdev: device
  * @first: first range
  * @last: last range
  *
  * Context: any but hard interrupts.
  */
-void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last)
+void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 {
 	struct vrfm_stage *stage = &vdev->stage;
 
 	spin_lock_bh(&stage->lock);
 	for (; first <= last; first++)
-		vrfm_stage_put_locked(stage, first, vrfm_unstage_jiffies(vdev));
+		vrfm_stage_unpin_locked(stage, first,
+					vrfm_unstage_jiffies(vdev));
 	spin_unlock_bh(&stage->lock);
 }
 
@@ -210,7 +211,7 @@ static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 }
 
 /* Pin a range, and wait until it is staged. */
-static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
+static int vrfm_stage_pin(struct vrfm_dev *vdev, u32 range)
 {
 	u32 ms = max_t(u32, VRFM_CLAIM_MS, 2 * READ_ONCE(vdev->params.stage_ms));
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
@@ -229,7 +230,7 @@ static int vrfm_stage_get(struct vrfm_dev *vdev, u32 range)
 }
 
 /* Wake tasks that wait for staged ranges. */
-static void vrfm_stage_woken(struct vrfm_dev *vdev)
+static void vrfm_stage_wake_writers(struct vrfm_dev *vdev)
 {
 	wake_up_all(&vdev->stage.wait);
 	vrfm_watchers_staged(vdev);
@@ -292,7 +293,7 @@ void vrfm_stage_hide(struct vrfm_dev *vdev)
 	spin_lock_bh(&stage->lock);
 	WRITE_ONCE(stage->nshown, stage->nshown - 1);
 	spin_unlock_bh(&stage->lock);
-	vrfm_stage_woken(vdev);
+	vrfm_stage_wake_writers(vdev);
 	vrfm_stage_kick(vdev);
 }
 
@@ -338,7 +339,7 @@ static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
 	return added;
 }
 
-static void vrfm_stage_tell(struct vrfm_dev *vdev)
+static void vrfm_stage_notify(struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
 
@@ -346,7 +347,7 @@ static void vrfm_stage_tell(struct vrfm_dev *vdev)
 		if (link->direct.shown != VRFM_SHOWN)
 			continue;
 		link->todo |= VRFM_TODO_STAGE;
-		vrfm_direct_tell(link);
+		vrfm_direct_notify(link);
 	}
 }
 
@@ -375,7 +376,7 @@ static void vrfm_stage_begin(struct vrfm_dev *vdev)
 	stage->pending = added;
 	stage->deadline = jiffies + msecs_to_jiffies(ms);
 	if (dropped || added)
-		vrfm_stage_tell(vdev);
+		vrfm_stage_notify(vdev);
 }
 
 static void vrfm_stage_cut(struct vrfm_link *link)
@@ -409,7 +410,7 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 		 * it.
 		 */
 		if (link->todo & VRFM_TODO_STAGE)
-			vrfm_direct_tell(link);
+			vrfm_direct_notify(link);
 		if (time_after(jiffies, stage->deadline))
 			vrfm_stage_cut(link);
 	}
@@ -427,7 +428,7 @@ static void vrfm_stage_end(struct vrfm_dev *vdev)
 	spin_lock_bh(&stage->lock);
 	bitmap_copy(stage->ready, stage->told, stage->nranges);
 	spin_unlock_bh(&stage->lock);
-	vrfm_stage_woken(vdev);
+	vrfm_stage_wake_writers(vdev);
 }
 
 static void vrfm_stage_again(struct vrfm_dev *vdev)
@@ -452,7 +453,7 @@ static void vrfm_stage_work(struct work_struct *work)
 					     stage.work.work);
 	struct vrfm_stage *stage = &vdev->stage;
 
-	rt_mutex_lock(&vdev->order);
+	rt_mutex_lock(&vdev->write_lock);
 	if (stage->pending)
 		vrfm_stage_end(vdev);
 	if (!stage->pending)
@@ -460,7 +461,7 @@ static void vrfm_stage_work(struct work_struct *work)
 	if (stage->pending)
 		vrfm_stage_end(vdev);
 	vrfm_stage_again(vdev);
-	rt_mutex_unlock(&vdev->order);
+	rt_mutex_unlock(&vdev->write_lock);
 }
 
 /* ---- claims ---- */
@@ -501,7 +502,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
 	for (range = first; range <= last; range++) {
 		if (test_bit(range, vf->claimed))
 			continue;
-		ret = vrfm_stage_get(vdev, range);
+		ret = vrfm_stage_pin(vdev, range);
 		if (ret)
 			return ret;
 		__set_bit(range, vf->claimed);
@@ -538,7 +539,7 @@ static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
 	for (range = first; vf->claimed && range <= last; range++)
 		if (__test_and_clear_bit(range, vf->claimed)) {
 			vrfm_stage_claim(vf->vdev, range, -1);
-			vrfm_stage_put(vf->vdev, range, range);
+			vrfm_stage_unpin(vf->vdev, range, range);
 		}
 }
 

@@ -24,7 +24,7 @@ struct vrfm_pack;
  * @used: jiffies when each range was last staged or released
  * @number: number of the last STAGE, which has the map @told
  * @nshown: number of peers that may write directly where nothing is staged
- * @pending: peers have not answered @number yet; under vrfm_dev.order
+ * @pending: peers have not answered @number yet; under vrfm_dev.write_lock
  * @deadline: jiffies when peers that have not answered are disconnected
  * @wait: wait queue for @ready; watchers sleep in wait queues of their own
  * @work: work that sends STAGE and checks for answers
@@ -53,7 +53,7 @@ void vrfm_stage_free(struct vrfm_dev *vdev);
 void vrfm_stage_kick(struct vrfm_dev *vdev);
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range);
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range);
-void vrfm_stage_put(struct vrfm_dev *vdev, u32 first, u32 last);
+void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last);
 bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range);
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number);

@@ -115,7 +115,8 @@ void vrfm_status_update_locked(struct vrfm_link *link)
  * vrfm_status_lost - show whether a peer lacks all own words
  * @link: link in the status page, without its lock
  *
- * Context: any but hard interrupts; vrfm_dev.order is held, for @link->lost.
+ * Context: any but hard interrupts; vrfm_dev.write_lock is held, for
+ * @link->lost.
  */
 void vrfm_status_lost(struct vrfm_link *link)
 {

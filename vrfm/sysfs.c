@@ -39,7 +39,7 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
-/* RCU protects the list. vrfm_dev.order is not taken: writers wait for it. */
+/* RCU protects the list. vrfm_dev.write_lock is not taken: writers wait for it. */
 static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
 {
 	const struct vrfm_link *link;

@@ -22,7 +22,7 @@ TRACE_DEFINE_ENUM(VRFM_READY);
 	{ VRFM_SYNCING, "syncing" },			\
 	{ VRFM_READY, "ready" })
 
-/* A call of this node stores; vrfm_dev.order is held. */
+/* A call of this node stores; vrfm_dev.write_lock is held. */
 TRACE_EVENT(vrfm_write,
 	TP_PROTO(u32 unit, u32 offset, u32 len, bool dark),
 	TP_ARGS(unit, offset, len, dark),
@@ -84,24 +84,15 @@ TRACE_EVENT(vrfm_stage,
 );
 
 /* A comparison found words that programs have stored into a mapped page. */
-TRACE_EVENT(vrfm_flush,
-	TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
-	TP_ARGS(unit, offset, words, dark),
-	TP_STRUCT__entry(
-		__field(u32, unit)
-		__field(u32, offset)
-		__field(u32, words)
-		__field(bool, dark)
-	),
-	TP_fast_assign(
-		__entry->unit = unit;
-		__entry->offset = offset;
-		__entry->words = words;
-		__entry->dark = dark;
-	),
-	TP_printk("rfm2g%u page=%#x words=%u%s", __entry->unit, __entry->offset,
-		  __entry->words, __entry->dark ? " dark" : "")
-);
+TRACE_EVENT(vrfm_scan, TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
+	    TP_ARGS(unit, offset, words, dark),
+	    TP_STRUCT__entry(__field(u32, unit) __field(u32, offset)
+				     __field(u32, words) __field(bool, dark)),
+	    TP_fast_assign(__entry->unit = unit; __entry->offset = offset;
+			   __entry->words = words; __entry->dark = dark;),
+	    TP_printk("rfm2g%u page=%#x words=%u%s", __entry->unit,
+		      __entry->offset, __entry->words,
+		      __entry->dark ? " dark" : ""));
 
 /* A page gets a twin and becomes writable, or loses both. */
 TRACE_EVENT(vrfm_twin,
@@ -198,30 +189,20 @@ TRACE_EVENT(vrfm_link,
 		  vrfm_show_state(__entry->to), __entry->missed)
 );
 
-DECLARE_EVENT_CLASS(vrfm_load_class,
-	TP_PROTO(u32 unit, u32 node, u32 kind),
-	TP_ARGS(unit, node, kind),
-	TP_STRUCT__entry(
-		__field(u32, unit)
-		__field(u32, node)
-		__field(u32, kind)
-	),
-	TP_fast_assign(
-		__entry->unit = unit;
-		__entry->node = node;
-		__entry->kind = kind;
-	),
-	TP_printk("rfm2g%u node=%u kind=%u", __entry->unit, __entry->node,
-		  __entry->kind)
-);
+DECLARE_EVENT_CLASS(vrfm_resync_class, TP_PROTO(u32 unit, u32 node, u32 kind),
+		    TP_ARGS(unit, node, kind),
+		    TP_STRUCT__entry(__field(u32, unit) __field(u32, node)
+					     __field(u32, kind)),
+		    TP_fast_assign(__entry->unit = unit; __entry->node = node;
+				   __entry->kind = kind;),
+		    TP_printk("rfm2g%u node=%u kind=%u", __entry->unit,
+			      __entry->node, __entry->kind));
 
-/* KIND is enum vrfm_load_kind. */
-DEFINE_EVENT(vrfm_load_class, vrfm_load_begin,
-	     TP_PROTO(u32 unit, u32 node, u32 kind),
-	     TP_ARGS(unit, node, kind));
-DEFINE_EVENT(vrfm_load_class, vrfm_load_done,
-	     TP_PROTO(u32 unit, u32 node, u32 kind),
-	     TP_ARGS(unit, node, kind));
+/* KIND is enum vrfm_resync_kind. */
+DEFINE_EVENT(vrfm_resync_class, vrfm_resync_begin,
+	     TP_PROTO(u32 unit, u32 node, u32 kind), TP_ARGS(unit, node, kind));
+DEFINE_EVENT(vrfm_resync_class, vrfm_resync_done,
+	     TP_PROTO(u32 unit, u32 node, u32 kind), TP_ARGS(unit, node, kind));
 
 #endif /* VRFM_TRACE_H */
 

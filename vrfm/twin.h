@@ -21,11 +21,11 @@ struct vrfm_family;
  * @compared: number of the last comparison, see vrfm_dev.compared; 0: none yet
  * @index: index of the page
  * @counted: the twin counts for vrfm_dev.twins_max; written by the fault, then
- *	by the flusher alone, as are the next three
+ *	by the scanner alone, as are the next three
  * @changed: time when a difference was last found, or the page became
- *	writable, in ns; under vrfm_dev.order
- * @look_at: time before which the flusher does not compare, in ns
- * @end_at: time before which the flusher does not write-protect, in ns
+ *	writable, in ns; under vrfm_dev.write_lock
+ * @look_at: time before which the scanner does not compare, in ns
+ * @end_at: time before which the scanner does not write-protect, in ns
  * @held_ns: time between two attempts to write-protect a held page, in ns
  * @words: the copy, a page of its own; under the page's lock
  */

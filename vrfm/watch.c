@@ -2,7 +2,7 @@
 /*
  * Watching: a program sleeps until a part of the memory changes.
  *
- * All stores, by a call, a peer, or the flusher for a mapping, call
+ * All stores, by a call, a peer, or the scanner for a mapping, call
  * vrfm_touched() with the page's lock held. It wakes the watchers of that part,
  * which compare without a lock. Without watchers it only reads a counter.
  *
@@ -19,7 +19,7 @@
 
 #include "priv.h"
 #include "twin.h"
-#include "way.h"
+#include "direct_path.h"
 
 /* Largest number of ranges that a watched part touches. */
 #define VRFM_WATCH_RANGES (VRFM_WATCH_MAX / VRFM_RANGE + 1)
@@ -138,7 +138,7 @@ static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
 	spin_unlock_bh(&vdev->watch_lock);
 	for (i = 0; i < VRFM_WATCH_RANGES; i++)
 		if (watcher->pinned[i])
-			vrfm_stage_put(vdev, first + i, first + i);
+			vrfm_stage_unpin(vdev, first + i, first + i);
 }
 
 /* Return: true: all is staged now, so the watcher must compare once more. */
@@ -171,7 +171,7 @@ static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	spin_lock_bh(&vdev->watch_lock);
 	watcher->touched = false;
 	spin_unlock_bh(&vdev->watch_lock);
-	*at = vrfm_first_difference(vdev->region.mem + watcher->first, seen,
+	*at = vrfm_first_difference(vdev->mem.vaddr + watcher->first, seen,
 				    len);
 	return *at < len;
 }
@@ -216,7 +216,7 @@ static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
 			   const struct vrfm_watch *watch)
 {
 	if (!watch->old)
-		memcpy(seen, vdev->region.mem + watch->offset, watch->length);
+		memcpy(seen, vdev->mem.vaddr + watch->offset, watch->length);
 	else if (copy_from_user(seen, u64_to_user_ptr(watch->old),
 				watch->length))
 		return -EFAULT;

@@ -37,7 +37,7 @@
 
 #include <krdma_simple.h>
 
-/* krdma's default for the longest message and for the size of shown buffers. */
+/* krdma's default for the longest message and for the size of exported buffers. */
 #define KRDMA_SAMPLE_SIZE_MAX (4096 * 1024)
 /* Maximum time that a client waits for an answer. */
 #define KRDMA_SAMPLE_TIMEOUT_MS 10000
@@ -230,10 +230,10 @@ static int krdma_sample_look(struct krdma_sample *s)
 	if (ret)
 		return ret;
 	/*
-	 * Copy the data out of the shown buffer, after the sync that DMA may
+	 * Copy the data out of the exported buffer, after the sync that DMA may
 	 * need.
 	 */
-	ret = krdma_shown_get(s->cb, s->in, s->len, 0);
+	ret = krdma_export_read(s->cb, s->in, s->len, 0);
 	if (ret)
 		return ret;
 	krdma_sample_fill(s->out, s->len, round);

@@ -384,9 +384,9 @@ claimed() {
 		/add/vbench cycle /dev/rfm2g0 100 60000 >/dev/null &
 		pid=$!
 		sleep 0.5
-		faults=$(device_count write_faults) protected=$(device_count flusher_protected)
+		faults=$(device_count write_faults) protected=$(device_count scanner_protected)
 		sleep 1
-		faults=$(($(device_count write_faults) - faults)) protected=$(($(device_count flusher_protected) - protected))
+		faults=$(($(device_count write_faults) - faults)) protected=$(($(device_count scanner_protected) - protected))
 		kill $pid || return
 		wait $pid 2>/dev/null
 		echo "vrfm $round n=1000 faults=$faults protected=$protected"

@@ -150,7 +150,7 @@ static void kbench_ours_set(struct kbench_ours *ours, u32 slot, u32 i)
 	ours_req->req.local.len = job->size;
 	ours_req->req.local.offset = offset;
 	ours_req->req.local.region = ours->region;
-	ours_req->req.remote = krdma_peer_shown(ours->cb);
+	ours_req->req.remote = krdma_peer_export(ours->cb);
 	ours_req->req.remote_offset = offset;
 	ours_req->req.done = is_last ? kbench_ours_chain_done :
 				       kbench_ours_part_done;

@@ -26,7 +26,7 @@ MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "te
            "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/kother/*": "krdma_other",
            "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
-SCRIPTS = "tests/e2e/*.sh"
+SCRIPTS = "tests/e2e/*.sh"		# also those in folders, fnmatch() says
 COMMON = "lib.sh"			# names modules on behalf of all scenarios
 # A case of a tour, with the name of its scenario; a scenario that ended with an error; the line of tools/vm about a tour
 # that failed; and a reason in it that concerns a script only, neither a kernel nor the time limit.
@@ -51,9 +51,15 @@ def tree(top):
     return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
+def script(top, name):
+    """The path of a script of the scenarios."""
+    folder = top / "tests/e2e"
+    return next(folder.glob(f"*/{name}"), folder / name)
+
+
 def irrelevant(top, part):
     """Patterns of files that PART does not depend on; it runs scripts."""
-    texts = [(top / "tests/e2e" / name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
+    texts = [script(top, name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
     named = set(re.findall(r"\w+", " ".join(texts)))
     return [*WORDS, *(() if part.userspace else USERSPACE),
             *(pattern for pattern, module in MODULES.items() if module not in named)]

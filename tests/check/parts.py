@@ -65,7 +65,7 @@ class Part:
     seconds: int = 10			# estimated duration: long parts start first
     tour: str = ""			# name of the tour that runs it with --long
     guarantees: tuple = ()		# guarantees of vrfm that it shows, G1 to G10
-    scripts: tuple = ()			# files of tests/e2e that it depends on: lib.sh, its script, files for /add; empty: all
+    scripts: tuple = ()			# scripts of tests/e2e that it depends on: lib.sh, its own, those for /add; empty: all
     beside: typing.Callable = tuple	# returns strings for its dependencies outside the tree, such as versions of tools
     userspace: bool = False		# uses the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
@@ -165,13 +165,18 @@ def header(path):
     return values
 
 
+def place_of(name):
+    """The path of a shell script of the scenarios or of a folder of tests/e2e that a node needs."""
+    return next(SCENARIOS.glob(f"*/{name}"), SCENARIOS / name) if name.endswith(".sh") else SCENARIOS / name
+
+
 def machines(place, timeout, load, files, nodes=2):
     """The command that boots the nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
     argv = [VM, "--kernel", kernel, "--nodes", str(nodes), "--timeout", timeout, "--load", load]
     argv += [f"--make={word}" for word in MAKE.get(kernel, ())]
     for file in files:
-        argv += ["--add", SCENARIOS / file]
+        argv += ["--add", place_of(file)]
     return argv + (["--link", link] if link else [])
 
 
@@ -290,7 +295,7 @@ def tours(place, members):
 def scenarios():
     """Every scenario on every kernel that its header names, and the tours of --long."""
     together = collections.defaultdict(list)
-    for path in sorted(SCENARIOS.glob("*.sh")):
+    for path in sorted(SCENARIOS.glob("*/*.sh")):
         values = header(path)
         if "long" in values and int(values.get("nodes", 2)) > 2:
             sys.exit(f"check: {path.name}: a tour has two nodes: say alone instead of long")

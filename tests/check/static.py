@@ -79,7 +79,7 @@ def checkpatch(log):
         "krdma/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT() is laid out like a table
         "vrfm/trace.h": "PARENTHESIS_ALIGNMENT,OPEN_ENDED_LINE",		# TRACE_EVENT(), as above
         "vrfm/event.c": "ENOSYS",		# as on the cards, for a program that cancels a wait when no task waits
-        "vrfm/flush.c": "YIELD",		# vrfm_flusher_sleep() explains its yield()
+        "vrfm/scan.c": "YIELD",		# vrfm_scanner_sleep() explains its yield()
     }
     # Programs for the cards use types of <stdint.h>, and memory that other nodes change.
     programs = files(r"^(tests/e2e/rfm2g/|samples/hello/hello|tests/bench/vbench).*\.[ch]$")

@@ -133,7 +133,7 @@ is_one_of() {
 addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
-# interface_down, interface_up: with Linux 6.1 only, see remove.sh; call network_ready first. Tasks may continue to send.
+# interface_down, interface_up: with Linux 6.1 only, see device-removal.sh; call network_ready first. Tasks may continue to send.
 # Drop all packets for 0.5 s before the interface goes down: virtio_net would keep packets in its queue, each of them holds
 # its QP of rxe, and destroying that QP would wait for 50 s (rxe_pool.c: __rxe_cleanup()).
 interface_down() {

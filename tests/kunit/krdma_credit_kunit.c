@@ -76,7 +76,7 @@ static void undo_restores_state_before_take(struct kunit *test)
 	granted = krdma_credit_take(&c);
 	krdma_credit_undo(&c, granted);
 	KUNIT_EXPECT_EQ(test, c.avail, before.avail);
-	KUNIT_EXPECT_EQ(test, c.owed, before.owed);
+	KUNIT_EXPECT_EQ(test, c.unadvertised, before.unadvertised);
 }
 
 static void undo_keeps_receives_reposted_after_take(struct kunit *test)
@@ -88,7 +88,7 @@ static void undo_keeps_receives_reposted_after_take(struct kunit *test)
 	granted = krdma_credit_take(&c);
 	krdma_credit_reposted(&c, false);
 	krdma_credit_undo(&c, granted);
-	KUNIT_EXPECT_EQ(test, c.owed, 2);
+	KUNIT_EXPECT_EQ(test, c.unadvertised, 2);
 }
 
 static void grant_allows_sending(struct kunit *test)
@@ -167,7 +167,7 @@ static void owed_credits_may_be_a_whole_queue(struct kunit *test)
 
 	for (i = 0; i < DEPTH; i++)
 		KUNIT_EXPECT_TRUE(test, krdma_credit_reposted(&c, false));
-	KUNIT_EXPECT_EQ(test, c.owed, DEPTH);
+	KUNIT_EXPECT_EQ(test, c.unadvertised, DEPTH);
 }
 
 static void max_depth_does_not_overflow(struct kunit *test)
@@ -285,9 +285,9 @@ static void idle_ends_stop_granting(struct kunit *test)
 }
 
 /* An end whose owner keeps messages for a while. */
-struct krdma_credit_lender {
+struct krdma_credit_holder {
 	struct krdma_credit credit;
-	unsigned int lent;
+	unsigned int held;
 	/* Messages in flight to it: credits granted, and is that all. */
 	struct {
 		u16 granted;
@@ -296,8 +296,8 @@ struct krdma_credit_lender {
 	unsigned int queued;
 };
 
-static bool krdma_credit_lender_send(struct krdma_credit_lender *from,
-				     struct krdma_credit_lender *to, bool quiet)
+static bool krdma_credit_holder_send(struct krdma_credit_holder *from,
+				     struct krdma_credit_holder *to, bool quiet)
 {
 	if (!krdma_credit_may_send(&from->credit, quiet))
 		return false;
@@ -306,17 +306,17 @@ static bool krdma_credit_lender_send(struct krdma_credit_lender *from,
 	return true;
 }
 
-static void krdma_credit_lender_return(struct krdma_credit_lender *end,
-				       struct krdma_credit_lender *peer)
+static void krdma_credit_holder_return(struct krdma_credit_holder *end,
+				       struct krdma_credit_holder *peer)
 {
 	if (krdma_credit_should_return(&end->credit))
-		krdma_credit_lender_send(end, peer, true);
+		krdma_credit_holder_send(end, peer, true);
 }
 
 /* Take the first message that has arrived, and keep it. */
-static void krdma_credit_lender_take(struct kunit *test,
-				     struct krdma_credit_lender *end,
-				     struct krdma_credit_lender *peer)
+static void krdma_credit_holder_take(struct kunit *test,
+				     struct krdma_credit_holder *end,
+				     struct krdma_credit_holder *peer)
 {
 	bool quiet = end->queue[0].quiet;
 
@@ -327,64 +327,63 @@ static void krdma_credit_lender_take(struct kunit *test,
 		--end->queued * sizeof(end->queue[0]));
 	if (quiet) {
 		krdma_credit_reposted(&end->credit, true);
-		krdma_credit_lender_return(end, peer);
+		krdma_credit_holder_return(end, peer);
 	} else {
-		krdma_credit_lend(&end->credit);
-		end->lent++;
-		krdma_credit_lender_return(end, peer);
+		krdma_credit_hold(&end->credit);
+		end->held++;
+		krdma_credit_holder_return(end, peer);
 	}
 }
 
-static void krdma_credit_lender_give_back(struct krdma_credit_lender *end,
-					  struct krdma_credit_lender *peer)
+static void krdma_credit_holder_give_back(struct krdma_credit_holder *end,
+					  struct krdma_credit_holder *peer)
 {
-	end->lent--;
-	krdma_credit_unlend(&end->credit);
+	end->held--;
+	krdma_credit_unhold(&end->credit);
 	krdma_credit_reposted(&end->credit, false);
-	krdma_credit_lender_return(end, peer);
+	krdma_credit_holder_return(end, peer);
 }
 
 /* One random action of @end. */
-static void krdma_credit_lender_step(struct kunit *test,
-				     struct krdma_credit_lender *end,
-				     struct krdma_credit_lender *peer,
-				     u32 what)
+static void krdma_credit_holder_step(struct kunit *test,
+				     struct krdma_credit_holder *end,
+				     struct krdma_credit_holder *peer, u32 what)
 {
 	if (what % 3 == 0)
-		krdma_credit_lender_send(end, peer, false);
+		krdma_credit_holder_send(end, peer, false);
 	else if (what % 3 == 1 && end->queued)
-		krdma_credit_lender_take(test, end, peer);
-	else if (what % 3 == 2 && end->lent)
-		krdma_credit_lender_give_back(end, peer);
+		krdma_credit_holder_take(test, end, peer);
+	else if (what % 3 == 2 && end->held)
+		krdma_credit_holder_give_back(end, peer);
 }
 
 /* Without new messages and returns, both ends soon stop granting. */
-static void krdma_credit_lender_settle(struct kunit *test,
-				       struct krdma_credit_lender *a,
-				       struct krdma_credit_lender *b)
+static void krdma_credit_holder_settle(struct kunit *test,
+				       struct krdma_credit_holder *a,
+				       struct krdma_credit_holder *b)
 {
 	int rounds = 0;
 
 	while (a->queued || b->queued) {
 		KUNIT_ASSERT_LT(test, rounds++, 200);
 		if (a->queued)
-			krdma_credit_lender_take(test, a, b);
+			krdma_credit_holder_take(test, a, b);
 		if (b->queued)
-			krdma_credit_lender_take(test, b, a);
+			krdma_credit_holder_take(test, b, a);
 	}
 }
 
 /* An end that returns all messages lets the other end send. */
-static void krdma_credit_lender_empty(struct kunit *test,
-				      struct krdma_credit_lender *a,
-				      struct krdma_credit_lender *b)
+static void krdma_credit_holder_empty(struct kunit *test,
+				      struct krdma_credit_holder *a,
+				      struct krdma_credit_holder *b)
 {
-	while (a->lent || b->lent) {
-		if (a->lent)
-			krdma_credit_lender_give_back(a, b);
-		if (b->lent)
-			krdma_credit_lender_give_back(b, a);
-		krdma_credit_lender_settle(test, a, b);
+	while (a->held || b->held) {
+		if (a->held)
+			krdma_credit_holder_give_back(a, b);
+		if (b->held)
+			krdma_credit_holder_give_back(b, a);
+		krdma_credit_holder_settle(test, a, b);
 	}
 	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&a->credit, false));
 	KUNIT_EXPECT_TRUE(test, krdma_credit_may_send(&b->credit, false));
@@ -392,8 +391,8 @@ static void krdma_credit_lender_empty(struct kunit *test,
 
 static void lenders_reach_idle_and_can_send(struct kunit *test)
 {
-	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
-							 GFP_KERNEL);
+	struct krdma_credit_holder *ends =
+		kunit_kcalloc(test, 2, sizeof(*ends), GFP_KERNEL);
 	u32 dice = 1, run, step;
 
 	KUNIT_ASSERT_NOT_NULL(test, ends);
@@ -405,19 +404,19 @@ static void lenders_reach_idle_and_can_send(struct kunit *test)
 		ends[1].credit = started(depth_b, depth_a);
 		for (step = 0; step < 60; step++) {
 			dice = dice * 1664525 + 1013904223;
-			krdma_credit_lender_step(test, &ends[dice >> 31],
+			krdma_credit_holder_step(test, &ends[dice >> 31],
 						 &ends[!(dice >> 31)],
 						 dice >> 8);
 		}
-		krdma_credit_lender_settle(test, &ends[0], &ends[1]);
-		krdma_credit_lender_empty(test, &ends[0], &ends[1]);
+		krdma_credit_holder_settle(test, &ends[0], &ends[1]);
+		krdma_credit_holder_empty(test, &ends[0], &ends[1]);
 	}
 }
 
 /* @quiet writes of @from, each of which may cause a message of @to. */
-static void krdma_credit_lender_write(struct kunit *test,
-				      struct krdma_credit_lender *from,
-				      struct krdma_credit_lender *to,
+static void krdma_credit_holder_write(struct kunit *test,
+				      struct krdma_credit_holder *from,
+				      struct krdma_credit_holder *to,
 				      unsigned int writes)
 {
 	for (; writes; writes--) {
@@ -426,25 +425,25 @@ static void krdma_credit_lender_write(struct kunit *test,
 		krdma_credit_use(&from->credit);
 		KUNIT_ASSERT_EQ(test, krdma_credit_arrived(&to->credit), 0);
 		krdma_credit_reposted(&to->credit, false);
-		krdma_credit_lender_return(to, from);
-		krdma_credit_lender_settle(test, from, to);
+		krdma_credit_holder_return(to, from);
+		krdma_credit_holder_settle(test, from, to);
 	}
 }
 
 /* @to keeps all messages. Return: number of messages that it got. */
-static unsigned int krdma_credit_lender_fill(struct kunit *test,
-					     struct krdma_credit_lender *from,
-					     struct krdma_credit_lender *to)
+static unsigned int krdma_credit_holder_fill(struct kunit *test,
+					     struct krdma_credit_holder *from,
+					     struct krdma_credit_holder *to)
 {
-	while (to->lent < 64 && krdma_credit_lender_send(from, to, false))
-		krdma_credit_lender_settle(test, from, to);
-	return to->lent;
+	while (to->held < 64 && krdma_credit_holder_send(from, to, false))
+		krdma_credit_holder_settle(test, from, to);
+	return to->held;
 }
 
 static void three_free_receives_do_not_block_sender(struct kunit *test)
 {
-	struct krdma_credit_lender *ends = kunit_kcalloc(test, 2, sizeof(*ends),
-							 GFP_KERNEL);
+	struct krdma_credit_holder *ends =
+		kunit_kcalloc(test, 2, sizeof(*ends), GFP_KERNEL);
 	u16 depth, peer;
 	u32 writes;
 
@@ -455,10 +454,10 @@ static void three_free_receives_do_not_block_sender(struct kunit *test)
 				memset(ends, 0, 2 * sizeof(*ends));
 				ends[0].credit = started(depth, peer);
 				ends[1].credit = started(peer, depth);
-				krdma_credit_lender_write(test, &ends[0],
+				krdma_credit_holder_write(test, &ends[0],
 							  &ends[1], writes);
 				KUNIT_ASSERT_GT_MSG(test,
-						    krdma_credit_lender_fill(test,
+						    krdma_credit_holder_fill(test,
 									     &ends[1],
 									     &ends[0]),
 						    depth - KRDMA_CREDIT_KEEP,
@@ -472,7 +471,7 @@ static void three_free_receives_do_not_block_sender(struct kunit *test)
 /*
  * A peer that keeps all messages except three of eight gets its credits back.
  */
-static void lent_receives_return_credits(struct kunit *test)
+static void held_receives_return_credits(struct kunit *test)
 {
 	struct krdma_credit c = started(8, 8);
 	int i;
@@ -480,7 +479,7 @@ static void lent_receives_return_credits(struct kunit *test)
 	for (i = 0; i < 7; i++)
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
 	for (i = 0; i < 5; i++)
-		krdma_credit_lend(&c);
+		krdma_credit_hold(&c);
 	KUNIT_EXPECT_FALSE(test, krdma_credit_should_return(&c));
 	krdma_credit_reposted(&c, false);
 	KUNIT_EXPECT_TRUE(test, krdma_credit_should_return(&c));
@@ -532,7 +531,7 @@ static struct kunit_case krdma_credit_cases[] = {
 	KUNIT_CASE(message_without_credit_is_refused),
 	KUNIT_CASE(lenders_reach_idle_and_can_send),
 	KUNIT_CASE(three_free_receives_do_not_block_sender),
-	KUNIT_CASE(lent_receives_return_credits),
+	KUNIT_CASE(held_receives_return_credits),
 	KUNIT_CASE(unsent_grants_are_not_counted),
 	KUNIT_CASE(flood_of_both_ends_does_not_deadlock),
 	KUNIT_CASE(one_way_traffic_does_not_stall),

@@ -29,14 +29,15 @@
 
 /*
  * Two ends of a connection, and the results of their callbacks. The server is in
- * @domain. @ops are those of the client, NULL: client_ops. @loans are messages that
+ * @domain. @ops are those of the client, NULL: client_ops. @rx_msgs are
+ *	messages that
  * the client has not returned.
  */
 struct ends {
 	struct krdma_domain *domain;
 	const struct krdma_ops *ops;
-	struct krdma_loan *loans[MESSAGES];
-	unsigned int nloans;
+	struct krdma_rx_msg *rx_msgs[MESSAGES];
+	unsigned int nrx_msgs;
 	struct completion received;
 	struct krdma_cb *listener;
 	struct krdma_cb *client;
@@ -428,23 +429,23 @@ static void sync_leaves_neighbouring_bytes(struct kunit *test)
 	krdma_region_put(region);
 }
 
-static void shown_set_keeps_bytes_of_peer(struct kunit *test)
+static void exported_set_keeps_bytes_of_peer(struct kunit *test)
 {
 	u8 buf[8] = "peerpeer", got[8] = {};
 
 	connect_or_fail(test, KRDMA_RW);
 	KUNIT_ASSERT_EQ(test, krdma_write_at(ends.client, buf, 8, 0, 0), 0);
-	KUNIT_EXPECT_EQ(test, krdma_shown_set(ends.server, "ownownow", 8, 4096),
-			0);
-	KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, got, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, krdma_export_write(ends.server, "ownownow", 8,
+						 4096), 0);
+	KUNIT_EXPECT_EQ(test, krdma_export_read(ends.server, got, 8, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(got, buf, 8), 0);
 	KUNIT_EXPECT_EQ(test, krdma_read_at(ends.client, got, 8, 4096, 0), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(got, "ownownow", 8), 0);
 }
 
-/* One end writes and reads the shown buffer of the other end. */
-static void move_shown(struct kunit *test, struct krdma_cb *from,
-		       struct krdma_cb *to)
+/* One end writes and reads the exported buffer of the other end. */
+static void move_exported(struct kunit *test, struct krdma_cb *from,
+			  struct krdma_cb *to)
 {
 	u32 len = SZ_128K;
 	u8 *buf = vmalloc(len);
@@ -453,7 +454,7 @@ static void move_shown(struct kunit *test, struct krdma_cb *from,
 	KUNIT_EXPECT_EQ(test, krdma_write_at(from, fill(buf, len, 5), len, 100,
 					     0), 0);
 	memset(buf, 0, len);
-	KUNIT_EXPECT_EQ(test, krdma_shown_get(to, buf, len, 100), 0);
+	KUNIT_EXPECT_EQ(test, krdma_export_read(to, buf, len, 100), 0);
 	KUNIT_EXPECT_TRUE(test, holds(buf, len, 5));
 	memset(buf, 0, len);
 	KUNIT_EXPECT_EQ(test, krdma_read_at(from, buf, len, 100, 0), 0);
@@ -461,25 +462,25 @@ static void move_shown(struct kunit *test, struct krdma_cb *from,
 	vfree(buf);
 }
 
-static void shown_buffer_transfers_all_bytes(struct kunit *test)
+static void exported_buffer_transfers_all_bytes(struct kunit *test)
 {
-	/* An MR is smaller than the staging region. */
+	/* An MR is smaller than the bounce buffer. */
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, KRDMA_RW);
-	move_shown(test, ends.client, ends.server);
+	move_exported(test, ends.client, ends.server);
 }
 
 /*
- * The staging region of one end has two MRs, the shown buffer of the other has
- * one.
+ * The bounce buffer of one end has two MRs, the exported buffer of the other
+ * has one.
  */
 static void work_request_stays_within_staging_mr(struct kunit *test)
 {
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	fake->grows_after = 2;
 	connect_or_fail(test, KRDMA_RW);
-	move_shown(test, ends.client, ends.server);
-	move_shown(test, ends.server, ends.client);
+	move_exported(test, ends.client, ends.server);
+	move_exported(test, ends.server, ends.client);
 }
 
 /* The client READs into a region; done() checks the data at once. */
@@ -808,19 +809,19 @@ static bool client_has_ended(void)
 	unsigned int i;
 
 	for (i = 0; i < WAIT_MS && krdma_is_established(ends.client); i++)
-		msleep(1);
+		usleep_range(1000, 2000);
 	return !krdma_is_established(ends.client);
 }
 
-/* Wait until the server's shown buffer begins with @want. */
-static void wait_until_shown(struct kunit *test, u8 *got, const u8 *want)
+/* Wait until the server's exported buffer begins with @want. */
+static void wait_until_exported(struct kunit *test, u8 *got, const u8 *want)
 {
 	unsigned int i;
 
 	for (i = 0; i < WAIT_MS && memcmp(got, want, 100); i++) {
-		KUNIT_EXPECT_EQ(test, krdma_shown_get(ends.server, got, 100, 0),
-				0);
-		msleep(1);
+		KUNIT_EXPECT_EQ(test,
+				krdma_export_read(ends.server, got, 100, 0), 0);
+		usleep_range(1000, 2000);
 	}
 }
 
@@ -842,7 +843,7 @@ static void completed_before_end(struct kunit *test, bool writes)
 	INIT_WORK(&caller->work, caller_run);
 	queue_work(system_unbound_wq, &caller->work);
 	if (writes)
-		wait_until_shown(test, got, caller->buf);
+		wait_until_exported(test, got, caller->buf);
 	else
 		KUNIT_EXPECT_EQ(test, krdma_receive_len(ends.server, got, 100,
 							WAIT_MS), 100);
@@ -868,16 +869,16 @@ static void write_completed_before_end_succeeds(struct kunit *test)
 
 /* ---- keys ---- */
 
-static void keep_loan(struct krdma_cb *cb, struct krdma_loan *loan)
+static void keep_rx_msg(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
 {
-	if (ends.nloans < MESSAGES)
-		ends.loans[ends.nloans++] = loan;
+	if (ends.nrx_msgs < MESSAGES)
+		ends.rx_msgs[ends.nrx_msgs++] = rx_msg;
 	complete(&ends.received);
 }
 
 static const struct krdma_ops keeping_ops = {
 	.connected = client_connected,
-	.receive = keep_loan,
+	.receive = keep_rx_msg,
 };
 
 /* The server invalidates a new region of the client. */
@@ -906,7 +907,7 @@ static struct krdma_region *invalidated(struct kunit *test)
 static void region_put_clears_own_message_only(struct kunit *test)
 {
 	struct krdma_region *regions[MESSAGES];
-	struct krdma_loan *loan;
+	struct krdma_rx_msg *rx_msg;
 	unsigned int n = 0, i;
 
 	init_completion(&ends.received);
@@ -914,17 +915,17 @@ static void region_put_clears_own_message_only(struct kunit *test)
 	connect_or_fail(test, 0);
 	do {
 		if (n)
-			krdma_loan_return(ends.loans[n - 1]);
+			krdma_rx_msg_release(ends.rx_msgs[n - 1]);
 		regions[n] = invalidated(test);
-		loan = ends.loans[n++];
-	} while (n < MESSAGES && (n == 1 || loan != ends.loans[0]));
-	KUNIT_EXPECT_PTR_EQ(test, loan, ends.loans[0]);
+		rx_msg = ends.rx_msgs[n++];
+	} while (n < MESSAGES && (n == 1 || rx_msg != ends.rx_msgs[0]));
+	KUNIT_EXPECT_PTR_EQ(test, rx_msg, ends.rx_msgs[0]);
 	KUNIT_EXPECT_GT(test, n, 1U);
 	krdma_region_put(regions[0]);
-	KUNIT_EXPECT_PTR_EQ(test, loan->invalidated, regions[n - 1]);
+	KUNIT_EXPECT_PTR_EQ(test, rx_msg->invalidated, regions[n - 1]);
 	krdma_region_put(regions[n - 1]);
-	KUNIT_EXPECT_NULL(test, loan->invalidated);
-	krdma_loan_return(loan);
+	KUNIT_EXPECT_NULL(test, rx_msg->invalidated);
+	krdma_rx_msg_release(rx_msg);
 	for (i = 1; i + 1 < n; i++)
 		krdma_region_put(regions[i]);
 }
@@ -1282,8 +1283,8 @@ static struct kunit_case device_cases[] = {
 	KUNIT_CASE(read_only_region_is_not_written_back),
 	KUNIT_CASE(bounced_memory_is_refused_unchanged),
 	KUNIT_CASE(sync_leaves_neighbouring_bytes),
-	KUNIT_CASE(shown_set_keeps_bytes_of_peer),
-	KUNIT_CASE(shown_buffer_transfers_all_bytes),
+	KUNIT_CASE(exported_set_keeps_bytes_of_peer),
+	KUNIT_CASE(exported_buffer_transfers_all_bytes),
 	KUNIT_CASE(work_request_stays_within_staging_mr),
 	KUNIT_CASE(completion_callback_may_sync_region),
 	KUNIT_CASE(request_against_dma_direction_is_refused),

@@ -259,7 +259,7 @@ static int some_qp_ready(struct krdma_cb *cb)
 	return 0;
 }
 
-static void some_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+static void some_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
 {
 }
 
@@ -297,7 +297,7 @@ static const struct krdma_params_case refused[] = {
 	{ "top flag", { GOOD, .flags = BIT(31) } },
 	{ "messages in raw mode",
 	  { GOOD, .flags = KRDMA_RAW, .ops = &receive_ops } },
-	{ "raw and shown buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
+	{ "raw and exported buffer", { GOOD, .flags = KRDMA_RAW | KRDMA_RW } },
 	{ "private data without bytes", { GOOD, .private_data_len = 1 } },
 	{ "too much private data",
 	  { GOOD, .private_data = some_bytes, .private_data_len = 33 } },
@@ -317,7 +317,8 @@ static const struct krdma_params_case refused[] = {
 	{ "send depth", { GOOD, .send_depth = 65537 } },
 	{ "receive depth", { GOOD, .recv_depth = 4097 } },
 	{ "receive depth without room for credits", { GOOD, .recv_depth = 3 } },
-	{ "raw receive depth", { GOOD, .flags = KRDMA_RAW, .recv_depth = 65537 } },
+	{ "raw receive depth",
+	  { GOOD, .flags = KRDMA_RAW, .recv_depth = 65537 } },
 	{ "send entries", { GOOD, .max_send_sge = 257 } },
 	{ "receive entries", { GOOD, .max_recv_sge = 257 } },
 	{ "no entry but the header's", { GOOD, .max_send_sge = 1 } },
@@ -337,8 +338,7 @@ static const struct krdma_params_case refused[] = {
 	{ "an SRQ that is never got",
 	  { GOOD, .flags = KRDMA_RAW, .ops = &put_srq_only } },
 	{ "an owner's SRQ in message mode", { GOOD, .ops = &srq_ops } },
-	{ "shared receives",
-	  { GOOD, .flags = KRDMA_RAW, .srq_depth = 65537 } },
+	{ "shared receives", { GOOD, .flags = KRDMA_RAW, .srq_depth = 65537 } },
 	{ "spinning for long", { GOOD, .spin_us = 1001 } },
 	{ "NUMA node", { GOOD, .numa_node = MAX_NUMNODES + 1 } },
 	{ "path MTU that is no power of two", { GOOD, .path_mtu = 1500 } },
@@ -373,12 +373,14 @@ static const struct krdma_params_case taken[] = {
 	    .private_data_len = 56 } },
 	{ "an hour", { GOOD, .connect_timeout_ms = 3600000 } },
 	{ "callbacks in message mode", { GOOD, .ops = &no_ops } },
-	{ "raw with callbacks", { GOOD, .flags = KRDMA_RAW, .ops = &some_ops } },
+	{ "raw with callbacks",
+	  { GOOD, .flags = KRDMA_RAW, .ops = &some_ops } },
 	{ "raw with direct polling",
 	  { GOOD, .flags = KRDMA_RAW, .poll = KRDMA_POLL_DIRECT } },
-	{ "raw with one receive", { GOOD, .flags = KRDMA_RAW, .recv_depth = 1 } },
+	{ "raw with one receive",
+	  { GOOD, .flags = KRDMA_RAW, .recv_depth = 1 } },
 	{ "smallest message mode", { GOOD, .recv_depth = 4, .buf_size = 256 } },
-	{ "shown buffer", { GOOD, .flags = KRDMA_RW } },
+	{ "exported buffer", { GOOD, .flags = KRDMA_RW } },
 	{ "any signal ends a wait", { GOOD, .flags = KRDMA_INTERRUPTIBLE } },
 	{ "no device yet", { GOOD, .flags = KRDMA_LISTEN_WAIT } },
 	{ "the maximum of MRs kept", { GOOD, .mr_pool = 1024 } },

@@ -13,21 +13,21 @@
 static void *describe(struct kunit *test, const struct krdma_seg *segs,
 		      u32 nsegs, size_t *len)
 {
-	struct krdma_wire_shown *shown;
+	struct krdma_wire_export *exported;
 	struct krdma_wire_seg *wire;
 	u64 total = 0;
 	u32 i;
 
-	*len = krdma_shown_wire_size(nsegs);
-	shown = kunit_kzalloc(test, *len, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, shown);
-	wire = (void *)(shown + 1);
+	*len = krdma_export_wire_size(nsegs);
+	exported = kunit_kzalloc(test, *len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, exported);
+	wire = (void *)(exported + 1);
 	for (i = 0; i < nsegs; i++) {
 		krdma_seg_encode(&wire[i], &segs[i]);
 		total += segs[i].len;
 	}
-	krdma_shown_encode(shown, total, nsegs);
-	return shown;
+	krdma_export_encode(exported, total, nsegs);
+	return exported;
 }
 
 static struct krdma_remote *import(struct kunit *test,
@@ -133,12 +133,12 @@ static void import_refuses_invalid_segment_count(struct kunit *test)
 		0, 2, 4, KRDMA_WIRE_SEGS_MAX + 1, 0x10000003, U32_MAX,
 	};
 	size_t len;
-	struct krdma_wire_shown *shown = describe(test, some_segs, 3, &len);
+	struct krdma_wire_export *exported = describe(test, some_segs, 3, &len);
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		shown->nsegs = cpu_to_le32(counts[i]);
-		expect_nonsense(test, shown, len);
+		exported->nsegs = cpu_to_le32(counts[i]);
+		expect_nonsense(test, exported, len);
 	}
 }
 
@@ -186,12 +186,12 @@ static void import_refuses_wrong_total_length(struct kunit *test)
 {
 	static const u64 sums[] = { 0, 12288, 12290, 12289 + BIT_ULL(32), U64_MAX };
 	size_t len;
-	struct krdma_wire_shown *shown = describe(test, some_segs, 3, &len);
+	struct krdma_wire_export *exported = describe(test, some_segs, 3, &len);
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(sums); i++) {
-		shown->len = cpu_to_le64(sums[i]);
-		expect_nonsense(test, shown, len);
+		exported->len = cpu_to_le64(sums[i]);
+		expect_nonsense(test, exported, len);
 	}
 }
 

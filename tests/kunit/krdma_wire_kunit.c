@@ -589,46 +589,48 @@ static void decode_accepts_empty_message(struct kunit *test)
 						     17), -EPROTO);
 }
 
-/* Shown buffer */
+/* Exported buffer */
 
 static const struct krdma_seg good_segs[] = {
 	{ .addr = 0x1122334455667788, .rkey = 0xa1a2a3a4, .len = 0x1000 },
 	{ .addr = 0, .rkey = 0, .len = 1 },
 };
 
-static const u8 good_shown_bytes[] = {
+static const u8 good_exported_bytes[] = {
 	0x01, 0x10, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
 	0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
 	0xa4, 0xa3, 0xa2, 0xa1, 0x00, 0x10, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
 };
 
-static void shown_encodes_documented_bytes(struct kunit *test)
+static void exported_encodes_documented_bytes(struct kunit *test)
 {
-	u8 bytes[sizeof(good_shown_bytes)];
-	struct krdma_wire_shown *shown = (void *)bytes;
-	struct krdma_wire_seg *segs = (void *)(shown + 1);
+	u8 bytes[sizeof(good_exported_bytes)];
+	struct krdma_wire_export *exported = (void *)bytes;
+	struct krdma_wire_seg *segs = (void *)(exported + 1);
 
-	KUNIT_ASSERT_EQ(test, krdma_shown_wire_size(2), sizeof(bytes));
-	krdma_shown_encode(shown, 0x1001, 2);
+	KUNIT_ASSERT_EQ(test, krdma_export_wire_size(2), sizeof(bytes));
+	krdma_export_encode(exported, 0x1001, 2);
 	krdma_seg_encode(&segs[0], &good_segs[0]);
 	krdma_seg_encode(&segs[1], &good_segs[1]);
-	KUNIT_EXPECT_EQ(test, memcmp(bytes, good_shown_bytes, sizeof(bytes)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(bytes, good_exported_bytes, sizeof(bytes)), 0);
 }
 
-static void shown_round_trip_is_equal(struct kunit *test)
+static void exported_round_trip_is_equal(struct kunit *test)
 {
 	struct krdma_seg segs[2];
 
-	KUNIT_ASSERT_EQ(test, krdma_shown_decode(segs, 2, good_shown_bytes,
-						 sizeof(good_shown_bytes)), 0);
+	KUNIT_ASSERT_EQ(test,
+			krdma_export_decode(segs, 2, good_exported_bytes,
+					    sizeof(good_exported_bytes)),
+			0);
 	KUNIT_EXPECT_EQ(test, segs[0].addr, good_segs[0].addr);
 	KUNIT_EXPECT_EQ(test, segs[0].rkey, good_segs[0].rkey);
 	KUNIT_EXPECT_EQ(test, segs[0].len, good_segs[0].len);
 	KUNIT_EXPECT_EQ(test, segs[1].len, good_segs[1].len);
 }
 
-static const struct krdma_wire_case shown_cases[] = {
+static const struct krdma_wire_case exported_cases[] = {
 	{ "good", 0, 0, 0, 0, 0 },
 	{ "empty", 0, 0, 0, 1, -EPROTO },
 	{ "one byte short of the first part", 0, 0, 0, 15, -EPROTO },
@@ -650,29 +652,29 @@ static const struct krdma_wire_case shown_cases[] = {
 	{ "last segment empty", 44, 4, 0, 0, -EPROTO },
 };
 
-KUNIT_ARRAY_PARAM(shown, shown_cases, krdma_wire_case_desc);
+KUNIT_ARRAY_PARAM(exported, exported_cases, krdma_wire_case_desc);
 
-static int krdma_wire_decode_shown(const u8 *bytes, size_t len)
+static int krdma_wire_decode_exported(const u8 *bytes, size_t len)
 {
 	struct krdma_seg segs[2];
-	int nsegs = krdma_shown_count(bytes, len);
+	int nsegs = krdma_export_count(bytes, len);
 
 	if (nsegs < 0)
 		return nsegs;
 	if (nsegs > 2)
 		return -E2BIG;
-	return krdma_shown_decode(segs, nsegs, bytes, len);
+	return krdma_export_decode(segs, nsegs, bytes, len);
 }
 
-static void shown_decode_checks_each_field(struct kunit *test)
+static void exported_decode_checks_each_field(struct kunit *test)
 {
 	const struct krdma_wire_case *c = test->param_value;
 	u8 bytes[64] = {};
 
-	memcpy(bytes, good_shown_bytes, sizeof(good_shown_bytes));
+	memcpy(bytes, good_exported_bytes, sizeof(good_exported_bytes));
 	krdma_wire_spoil(bytes, c);
 	KUNIT_EXPECT_EQ(test,
-			krdma_wire_decode_shown(bytes, c->len ?: sizeof(good_shown_bytes)),
+			krdma_wire_decode_exported(bytes, c->len ?: sizeof(good_exported_bytes)),
 			c->expected);
 }
 
@@ -701,9 +703,9 @@ static struct kunit_case krdma_wire_cases[] = {
 	KUNIT_CASE_PARAM(start_decode_refuses_message_fields, bare_gen_params),
 	KUNIT_CASE(decode_refuses_short_header),
 	KUNIT_CASE(decode_accepts_empty_message),
-	KUNIT_CASE(shown_encodes_documented_bytes),
-	KUNIT_CASE(shown_round_trip_is_equal),
-	KUNIT_CASE_PARAM(shown_decode_checks_each_field, shown_gen_params),
+	KUNIT_CASE(exported_encodes_documented_bytes),
+	KUNIT_CASE(exported_round_trip_is_equal),
+	KUNIT_CASE_PARAM(exported_decode_checks_each_field, exported_gen_params),
 	{}
 };
 

@@ -38,8 +38,8 @@ static int fake_process_cq(struct ib_cq *cq, int budget)
 #include "../../krping/pool.c"
 
 /*
- * For the fake of krping/io.c: session of the last message, and does it accept
- * it.
+ * For the fake of krping/completion.c: session of the last message, and does it
+ * accept it.
  */
 static struct krping_session *taker;
 static bool takes;

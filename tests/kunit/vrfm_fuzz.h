@@ -131,16 +131,16 @@ static struct vrfm_dev *dev_make(u8 *memory)
 		return NULL;
 	vdev->params = (struct vrfm_params){ .node = 1, .size = MEMORY };
 	vdev->dev.init_name = "rfm2g-fuzz";
-	vdev->region.mem = memory;
-	rt_mutex_init(&vdev->order);
-	rt_mutex_init(&vdev->turn);
+	vdev->mem.vaddr = memory;
+	rt_mutex_init(&vdev->write_lock);
+	rt_mutex_init(&vdev->waiter_lock);
 	vrfm_mappers_init(vdev);
 	for (i = 0; i < VRFM_PAGE_LOCKS; i++)
 		spin_lock_init(&vdev->page_locks[i].lock);
 	spin_lock_init(&vdev->lock);
 	INIT_LIST_HEAD(&vdev->links);
 	init_waitqueue_head(&vdev->room);
-	vrfm_load_init(vdev);
+	vrfm_resync_init(vdev);
 	if (!dev_fill(vdev))
 		return vdev;
 	dev_free(vdev);
@@ -158,7 +158,7 @@ static void link_anew(struct fuzz *f)
 	link->posted = SENT;
 	link->completed = SENT;
 	link->cb = &f->cb;
-	link->room = VRFM_SLOT_SIZE;
+	link->max_msg = VRFM_SLOT_SIZE;
 	link->state = VRFM_READY;
 	link->direct.told = TOLD;
 	/* As vrfm_link_down() does it. */
@@ -226,13 +226,13 @@ static void fuzz_exit(struct kunit *test)
 static void receive(struct kunit *test, struct fuzz *f, bool written)
 {
 	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
-	struct krdma_loan loan = {
+	struct krdma_rx_msg rx_msg = {
 		.data = msg, .len = f->len, .written = written,
 	};
 
 	KUNIT_ASSERT_NOT_NULL(test, msg);
 	memcpy(msg, f->msg, f->len);
-	vrfm_link_receive(f->link, &loan);
+	vrfm_link_receive(f->link, &rx_msg);
 	kfree(msg);
 	/* Complete its posted request; no message is being handled. */
 	if (fuzz_posted)

@@ -36,8 +36,8 @@ static void queue_is_fifo(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 1000; i++) {
-		KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 2 * i));
-		KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 2 * i + 1));
+		KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 2 * i));
+		KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 2 * i + 1));
 		KUNIT_EXPECT_TRUE(test, takes(q, 2 * i));
 		KUNIT_EXPECT_TRUE(test, takes(q, 2 * i + 1));
 	}
@@ -50,7 +50,7 @@ static void entry_keeps_node_and_data(struct kunit *test)
 	struct vrfm_queue *q = queue(test, 4, true, false);
 	struct vrfm_entry entry;
 
-	vrfm_queue_put(q, 255, 0xDEADBEEF);
+	vrfm_queue_push(q, 255, 0xDEADBEEF);
 	KUNIT_ASSERT_TRUE(test, vrfm_queue_take(q, &entry));
 	KUNIT_EXPECT_EQ(test, entry.node, 255);
 	KUNIT_EXPECT_EQ(test, entry.data, 0xDEADBEEFU);
@@ -62,7 +62,7 @@ static void disabled_queue_keeps_new_entries(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < VRFM_QUEUE_DEPTH; i++)
-		KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 1, i));
+		KUNIT_EXPECT_FALSE(test, vrfm_queue_push(q, 1, i));
 	KUNIT_EXPECT_FALSE(test, takes(q, 0));
 	KUNIT_EXPECT_EQ(test, q->count, 0U);
 	KUNIT_EXPECT_FALSE(test, q->overflowed);
@@ -78,13 +78,13 @@ static void entry_beyond_limit_is_lost(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 3; i++)
-		vrfm_queue_put(q, 1, i);
-	KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 1, 3));
+		vrfm_queue_push(q, 1, i);
+	KUNIT_EXPECT_FALSE(test, vrfm_queue_push(q, 1, 3));
 	KUNIT_EXPECT_TRUE(test, q->overflowed);
 	KUNIT_EXPECT_EQ(test, q->dropped, 1U);
 	KUNIT_EXPECT_EQ(test, q->count, 3U);
 	KUNIT_EXPECT_TRUE(test, takes(q, 0));
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 4));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 4));
 	KUNIT_EXPECT_TRUE(test, takes(q, 1));
 	KUNIT_EXPECT_TRUE(test, takes(q, 2));
 	KUNIT_EXPECT_TRUE(test, takes(q, 4));
@@ -94,8 +94,8 @@ static void queue_of_one_keeps_newest(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, false);
 
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 1));
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 2));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 1));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 2));
 	KUNIT_EXPECT_TRUE(test, q->overflowed);
 	KUNIT_EXPECT_EQ(test, q->count, 2U);
 	KUNIT_EXPECT_EQ(test, q->ready, 1);
@@ -107,9 +107,9 @@ static void disable_keeps_ready_entries(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, true, false);
 
-	vrfm_queue_put(q, 1, 1);
+	vrfm_queue_push(q, 1, 1);
 	vrfm_queue_disable(q);
-	vrfm_queue_put(q, 1, 2);
+	vrfm_queue_push(q, 1, 2);
 	KUNIT_EXPECT_TRUE(test, takes(q, 1));
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 	KUNIT_EXPECT_TRUE(test, vrfm_queue_enable(q));
@@ -120,12 +120,12 @@ static void fault_disables_its_queue(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 0, 0));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 0, 0));
 	KUNIT_EXPECT_FALSE(test, q->enabled);
-	KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 0, 0));
+	KUNIT_EXPECT_FALSE(test, vrfm_queue_push(q, 0, 0));
 	KUNIT_EXPECT_EQ(test, q->count, 1U);
 	KUNIT_EXPECT_TRUE(test, takes(q, 0));
-	KUNIT_EXPECT_FALSE(test, vrfm_queue_put(q, 0, 0));
+	KUNIT_EXPECT_FALSE(test, vrfm_queue_push(q, 0, 0));
 	KUNIT_EXPECT_FALSE(test, takes(q, 0));
 	KUNIT_EXPECT_TRUE(test, vrfm_queue_enable(q));
 	KUNIT_EXPECT_FALSE(test, q->enabled);
@@ -136,8 +136,8 @@ static void second_fault_replaces_untaken_first(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
-	vrfm_queue_put(q, 2, 1);
-	vrfm_queue_put(q, 3, 2);
+	vrfm_queue_push(q, 2, 1);
+	vrfm_queue_push(q, 3, 2);
 	KUNIT_EXPECT_TRUE(test, q->overflowed);
 	KUNIT_EXPECT_EQ(test, q->ready, 1);
 	KUNIT_EXPECT_EQ(test, q->fill, 1);
@@ -151,10 +151,10 @@ static void reenabled_fault_is_delivered_again(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);
 
-	vrfm_queue_put(q, 2, 1);
+	vrfm_queue_push(q, 2, 1);
 	KUNIT_EXPECT_FALSE(test, vrfm_queue_enable(q));
 	KUNIT_EXPECT_TRUE(test, q->enabled);
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 3, 2));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 3, 2));
 	KUNIT_EXPECT_FALSE(test, q->enabled);
 	KUNIT_EXPECT_EQ(test, q->count, 2U);
 	KUNIT_EXPECT_TRUE(test, takes(q, 2));
@@ -167,13 +167,13 @@ static void clear_keeps_count(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 3; i++)
-		vrfm_queue_put(q, 1, i);
+		vrfm_queue_push(q, 1, i);
 	vrfm_queue_clear(q);
 	KUNIT_EXPECT_FALSE(test, takes(q, 0));
 	KUNIT_EXPECT_FALSE(test, q->overflowed);
 	KUNIT_EXPECT_EQ(test, q->peak, 0);
 	KUNIT_EXPECT_EQ(test, q->count, 2U);
-	KUNIT_EXPECT_TRUE(test, vrfm_queue_put(q, 1, 9));
+	KUNIT_EXPECT_TRUE(test, vrfm_queue_push(q, 1, 9));
 	KUNIT_EXPECT_TRUE(test, takes(q, 9));
 }
 
@@ -183,7 +183,7 @@ static void clear_count_keeps_entries(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 5; i++)
-		vrfm_queue_put(q, 1, i);
+		vrfm_queue_push(q, 1, i);
 	KUNIT_EXPECT_TRUE(test, takes(q, 0));
 	vrfm_queue_clear_count(q);
 	KUNIT_EXPECT_EQ(test, q->count, 0U);
@@ -196,7 +196,7 @@ static void enable_twice_delivers_once(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 4, false, false);
 
-	vrfm_queue_put(q, 1, 1);
+	vrfm_queue_push(q, 1, 1);
 	KUNIT_EXPECT_TRUE(test, vrfm_queue_enable(q));
 	KUNIT_EXPECT_FALSE(test, vrfm_queue_enable(q));
 	KUNIT_EXPECT_EQ(test, q->count, 1U);

@@ -18,11 +18,11 @@
 #define trace_vrfm_apply(...) do { } while (0)
 #define trace_vrfm_image(...) do { } while (0)
 #define trace_vrfm_direct(...) do { } while (0)
-#define trace_vrfm_load_begin(...) do { } while (0)
-#define trace_vrfm_load_done(...) do { } while (0)
+#define trace_vrfm_resync_begin(...) do { } while (0)
+#define trace_vrfm_resync_done(...) do { } while (0)
 #define trace_vrfm_stage(...) do { } while (0)
 #define trace_vrfm_stage_enabled() false
-#define trace_vrfm_flush(...) do { } while (0)
+#define trace_vrfm_scan(...) do { } while (0)
 #define trace_vrfm_twin(...) do { } while (0)
 #define trace_vrfm_write(...) do { } while (0)
 #define trace_vrfm_event_sent(...) do { } while (0)
@@ -30,7 +30,7 @@
 #define krdma_disconnect fuzz_disconnect
 #define krdma_post fuzz_post
 #define krdma_query fuzz_query
-#define krdma_loan_return fuzz_loan_return
+#define krdma_rx_msg_release fuzz_loan_return
 /* The memory is not registered, and that of the peer is only described. */
 #define krdma_region_export fuzz_region_export
 #define vrfm_share_get fuzz_share_get
@@ -61,25 +61,25 @@ static bool fuzz_queued(struct work_struct *work)
 }
 
 #include "../../vrfm/link.c"
-#include "../../vrfm/load.c"
+#include "../../vrfm/resync.c"
 #include "../../vrfm/copy.c"
 #include "../../vrfm/diff.c"
 #include "../../vrfm/direct.c"
-#include "../../vrfm/flush.c"
+#include "../../vrfm/scan.c"
 #include "../../vrfm/map.c"
 #include "../../vrfm/mapper.c"
-#include "../../vrfm/order.c"
-#include "../../vrfm/past.c"
+#include "../../vrfm/write.c"
+#include "../../vrfm/history.c"
 #include "../../vrfm/proc.c"
 #include "../../vrfm/proto.c"
 #include "../../vrfm/rate.c"
-#include "../../vrfm/region.c"
-#include "../../vrfm/say.c"
-#include "../../vrfm/serve.c"
+#include "../../vrfm/mem.c"
+#include "../../vrfm/link_log.c"
+#include "../../vrfm/donor.c"
 #include "../../vrfm/stage.c"
 #include "../../vrfm/status.c"
-#include "../../vrfm/sync.c"
-#include "../../vrfm/way.c"
+#include "../../vrfm/catchup.c"
+#include "../../vrfm/direct_path.c"
 
 /* An acknowledgment that was posted and has not completed yet. */
 static struct krdma_req *fuzz_posted;
@@ -142,7 +142,7 @@ int fuzz_query(struct krdma_cb *cb, struct krdma_caps *caps)
 	return -EINVAL;
 }
 
-void fuzz_loan_return(struct krdma_loan *loan)
+void fuzz_loan_return(struct krdma_rx_msg *rx_msg)
 {
 	fuzz_returned++;
 }

@@ -300,7 +300,7 @@ static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 }
 
 /*
- * A loading node takes words from its holder if no peer has written them since.
+ * A loading node takes words from its donor if no peer has written them since.
  */
 static void expect_image(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 {
@@ -331,7 +331,7 @@ static void expect_right(struct fuzz *f, const u8 *msg)
 		len = number(at + 4, 4);
 		if (msg[0] == 2)
 			expect_update(f, offset, at + 8, len);
-		else if (f->vdev->load.holder == f->link)
+		else if (f->vdev->resync.donor == f->link)
 			expect_image(f, offset, at + 8, len);
 	}
 }
@@ -409,8 +409,8 @@ static void change_maps(struct fuzz *f)
 {
 	u32 word = below(f, WORDS), n = below(f, WORDS - word);
 
-	f->vdev->load.kind = VRFM_LOAD_SAME;
-	f->vdev->load.holder = one_of(f, 2) ? f->link : NULL;
+	f->vdev->resync.kind = VRFM_RESYNC_SAME;
+	f->vdev->resync.donor = one_of(f, 2) ? f->link : NULL;
 	memset(f->live, 0, sizeof(f->live));
 	bitmap_zero(f->vdev->live, WORDS);
 	memset(f->own + word, 1, n);
@@ -743,7 +743,7 @@ static void events_to_peer_behind_wait_for_room(struct kunit *test)
 
 	fill_window(f);
 	send_events(f, 3);
-	KUNIT_EXPECT_EQ(test, f->link->nlater, 3U);
+	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 3U);
 	/* With room again, events stay in order, behind the waiting ones. */
 	f->link->opened = SENT;
 	send_events(f, 1);
@@ -762,7 +762,7 @@ static void waiting_events_are_bounded(struct kunit *test)
 
 	fill_window(f);
 	send_events(f, VRFM_QUEUE_DEPTH + 5);
-	KUNIT_EXPECT_EQ(test, f->link->nlater, (u32)VRFM_QUEUE_DEPTH);
+	KUNIT_EXPECT_EQ(test, f->link->nbacklog, (u32)VRFM_QUEUE_DEPTH);
 	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 5ULL);
 }
 
@@ -778,9 +778,9 @@ static void unacknowledged_events_are_resent_in_order(struct kunit *test)
 	send_events(f, VRFM_QUEUE_DEPTH);
 	f->link->state = VRFM_DOWN;
 	vrfm_link_events_again(f->link);
-	KUNIT_ASSERT_EQ(test, f->link->nlater, under_way + VRFM_QUEUE_DEPTH);
-	for (i = 0; i < f->link->nlater; i++)
-		KUNIT_EXPECT_EQ(test, f->link->later[i].number, i + 1ULL);
+	KUNIT_ASSERT_EQ(test, f->link->nbacklog, under_way + VRFM_QUEUE_DEPTH);
+	for (i = 0; i < f->link->nbacklog; i++)
+		KUNIT_EXPECT_EQ(test, f->link->backlog[i].number, i + 1ULL);
 }
 
 static unsigned int fuzz_writes;
@@ -841,7 +841,7 @@ static bool stages(struct fuzz *f)
 	bool ready = vrfm_stage_try(f->vdev, 0);
 
 	if (ready)
-		vrfm_stage_put(f->vdev, 0, 0);
+		vrfm_stage_unpin(f->vdev, 0, 0);
 	vrfm_stage_work(&f->vdev->stage.work.work);
 	return ready;
 }
@@ -895,7 +895,7 @@ static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 	struct fuzz *f = test->priv;
 	int changes = atomic_read(&f->vdev->room_changes);
 
-	vrfm_link_behind(f->link);
+	vrfm_link_overloaded(f->link);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
@@ -911,18 +911,18 @@ static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 	link->posted = link->opened;
 	link->completed = link->opened;
 	link->info.kind = VRFM_NOTE_INFO;
-	vrfm_link_behind(link);
+	vrfm_link_overloaded(link);
 	opened = link->opened;
-	vrfm_sync_step_locked(link);
+	vrfm_catchup_step_locked(link);
 	KUNIT_EXPECT_EQ(test, link->opened, opened);
 	link->acked = opened;
-	vrfm_sync_step_locked(link);
+	vrfm_catchup_step_locked(link);
 	KUNIT_ASSERT_EQ(test, link->opened, opened + 1);
 	KUNIT_EXPECT_EQ(test, (int)vrfm_slot(link, link->opened)->type,
 			(int)VRFM_WIRE_PROBE);
 	KUNIT_EXPECT_FALSE(test, vrfm_slot(link, link->opened)->flags &
 				 VRFM_WIRE_SYNCED);
-	vrfm_sync_step_locked(link);
+	vrfm_catchup_step_locked(link);
 	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
 }
 
@@ -932,7 +932,7 @@ static void leaving_peer_behind_raises_event(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	fuzz_behind = 0;
-	vrfm_link_behind(f->link);
+	vrfm_link_overloaded(f->link);
 	KUNIT_EXPECT_EQ(test, fuzz_behind, 1U);
 	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_BEHIND));
 }
@@ -964,7 +964,7 @@ static void status_page_has_fields_of_peer(struct kunit *test)
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, peer->flags, VRFM_STATUS_PRESENT);
 	KUNIT_EXPECT_EQ(test, peer->left, 1ULL);
-	vrfm_link_behind(f->link);
+	vrfm_link_overloaded(f->link);
 	KUNIT_EXPECT_EQ(test, peer->state, (u32)VRFM_PEER_SYNCING);
 	KUNIT_EXPECT_EQ(test, peer->overloads, 1ULL);
 	KUNIT_EXPECT_EQ(test, peer->seq % 2, 0U);
@@ -1022,13 +1022,13 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 	}
 }
 
-/* Otherwise each write would run the work, which takes the order. */
+/* Otherwise each write would run the work, which takes the write lock. */
 static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	const u32 word = 7;
 
-	vrfm_link_behind(f->link);
+	vrfm_link_overloaded(f->link);
 	fuzz_kicks = 0;
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, fuzz_kicks, 0U);
@@ -1042,7 +1042,7 @@ static int barrier_at_once(struct fuzz *f)
 {
 	struct vrfm_wait wait = { .nowait = true };
 
-	return vrfm_flush_stores(f->vdev, &wait);
+	return vrfm_scan_own(f->vdev, &wait);
 }
 
 /* While another call waits for room, a non-blocking call gets none. */
@@ -1050,7 +1050,7 @@ static void flush_needs_room_for_changed_page_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
 	struct vrfm_twin *twin = f->vdev->twins[0];
-	u32 *word = f->vdev->region.mem;
+	u32 *word = f->vdev->mem.vaddr;
 
 	f->vdev->params.overload_us = 60000000;
 	twin->family = &f->vdev->common;
@@ -1101,11 +1101,11 @@ static void proc_reader_does_not_wait_for_writers(struct kunit *test)
 	reader.m.size = PAGE_SIZE;
 	INIT_WORK_ONSTACK(&reader.work, proc_reader_work);
 	init_completion(&reader.over);
-	rt_mutex_lock(&f->vdev->order);
+	rt_mutex_lock(&f->vdev->write_lock);
 	schedule_work(&reader.work);
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&reader.over, 2 * HZ),
 			0UL);
-	rt_mutex_unlock(&f->vdev->order);
+	rt_mutex_unlock(&f->vdev->write_lock);
 	flush_work(&reader.work);
 	destroy_work_on_stack(&reader.work);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(reader.m.buf, "peer 2 ready"));
@@ -1114,10 +1114,10 @@ static void proc_reader_does_not_wait_for_writers(struct kunit *test)
 static int at_once(struct fuzz *f, u32 len)
 {
 	struct vrfm_wait wait = { .nowait = true };
-	int ret = vrfm_order_lock(f->vdev, len, &wait);
+	int ret = vrfm_write_lock(f->vdev, len, &wait);
 
 	if (!ret)
-		rt_mutex_unlock(&f->vdev->order);
+		rt_mutex_unlock(&f->vdev->write_lock);
 	return ret;
 }
 
@@ -1184,8 +1184,8 @@ static s64 wait_for_room(struct kunit *test)
 	ktime_t began = ktime_get();
 
 	f->link->state = VRFM_READY;
-	KUNIT_ASSERT_EQ(test, vrfm_order_lock(f->vdev, 4, &wait), 0);
-	rt_mutex_unlock(&f->vdev->order);
+	KUNIT_ASSERT_EQ(test, vrfm_write_lock(f->vdev, 4, &wait), 0);
+	rt_mutex_unlock(&f->vdev->write_lock);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
 	return ktime_us_delta(ktime_get(), began);
 }
@@ -1218,9 +1218,9 @@ static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
 
 	window_full(f, 60000000);
 	f->link->state = VRFM_READY;
-	if (!vrfm_order_try(f->vdev, &all, &pause, &until))
+	if (!vrfm_write_trylock(f->vdev, &all, &pause, &until))
 		return false;
-	rt_mutex_unlock(&f->vdev->order);
+	rt_mutex_unlock(&f->vdev->write_lock);
 	return f->link->state == VRFM_SYNCING;
 }
 
@@ -1292,12 +1292,12 @@ static void overload_us_zero_leaves_behind_at_once(struct kunit *test)
 	window_full(f, 0);
 	/* Nor does it wait for writers that have their turn. */
 	atomic_inc(&f->vdev->waiting);
-	rt_mutex_lock(&f->vdev->turn);
+	rt_mutex_lock(&f->vdev->waiter_lock);
 	f->link->state = VRFM_READY;
-	KUNIT_EXPECT_EQ(test, vrfm_order_lock(f->vdev, 4, &never), 0);
-	rt_mutex_unlock(&f->vdev->order);
+	KUNIT_EXPECT_EQ(test, vrfm_write_lock(f->vdev, 4, &never), 0);
+	rt_mutex_unlock(&f->vdev->write_lock);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
-	rt_mutex_unlock(&f->vdev->turn);
+	rt_mutex_unlock(&f->vdev->waiter_lock);
 	atomic_dec(&f->vdev->waiting);
 	wait_for_room(test);
 }
@@ -1327,9 +1327,11 @@ static void event_waits_for_target_node_only(struct kunit *test)
 	window_full(f, 100000);
 	atomic_inc(&f->vdev->waiting);
 	pause = vrfm_pause_begin(&wait);
-	KUNIT_EXPECT_FALSE(test, vrfm_order_try(f->vdev, &all, &pause, &until));
+	KUNIT_EXPECT_FALSE(test,
+			   vrfm_write_trylock(f->vdev, &all, &pause, &until));
 	KUNIT_EXPECT_TRUE(test, f->link->awaited);
-	KUNIT_EXPECT_EQ(test, vrfm_tell(f->vdev, 3, RFM2G_EVENT_INTR1, 1), 0);
+	KUNIT_EXPECT_EQ(test, vrfm_event_send_all(f->vdev, 3, RFM2G_EVENT_INTR1,
+						  1), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 	atomic_dec(&f->vdev->waiting);
 }
@@ -1346,9 +1348,11 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), true), 0);
 	atomic_dec(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), false), 0);
-	KUNIT_EXPECT_EQ(test, vrfm_tell(f->vdev, RFM2G_NODE_ALL,
-					RFM2G_EVENT_INTR1, 1), 0);
-	KUNIT_EXPECT_EQ(test, f->link->nlater, 0U);
+	KUNIT_EXPECT_EQ(test,
+			vrfm_event_send_all(f->vdev, RFM2G_NODE_ALL,
+					    RFM2G_EVENT_INTR1, 1),
+			0);
+	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 0U);
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }

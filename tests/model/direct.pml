@@ -212,7 +212,7 @@ inline compare()
 	}
 }
 
-/* vrfm_stage_fault(), the flusher, vrfm_stage_begin() */
+/* vrfm_stage_fault(), the scanner, vrfm_stage_begin() */
 active proctype program_b()
 {
 	byte n;

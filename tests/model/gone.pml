@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A writer has departed, and nodes have different parts of what it wrote. This is
- * a simple model of vrfm/load.c and vrfm/past.c.
+ * a simple model of vrfm/resync.c and vrfm/history.c.
  *
  * Each node has a record of its image for each life (id and epoch) of the writer.
  * The record has the state of the link, READY or not, and the serial of the last

@@ -189,7 +189,7 @@ end:	do
 	od
 }
 
-active proctype holder()
+active proctype donor()
 {
 	byte x;
 

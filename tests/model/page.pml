@@ -5,7 +5,7 @@
  * A program stores into word 0 through a mapping, and then makes a call. Another
  * program, which belongs to another family of processes, writes word 0 by calls,
  * or without page tables, like an adapter that reads a file into the mapping. A
- * peer writes word 1. The flusher compares, and frees the twin of the page.
+ * peer writes word 1. The scanner compares, and frees the twin of the page.
  *
  * G3: a call is accepted after the stores that were made before it.
  * G8: at the end the links have the content of the memory.
@@ -144,7 +144,7 @@ inline compare(i, v)
 	v = 0
 }
 
-/* vrfm_flush_stores() of the program, for pages of its family and common pages */
+/* vrfm_scan_own() of the program, for pages of its family and common pages */
 inline barrier(i, v)
 {
 	if
@@ -203,7 +203,7 @@ active proctype other()
 		do
 		:: value < 13 ->
 			atomic { !order -> order = true };
-			/* vrfm_region_put() */
+			/* vrfm_mem_store() */
 			d_step {
 				!spin;
 				mem[0] = value;
@@ -307,8 +307,8 @@ inline look(over, i)
 	spin = false
 }
 
-/* vrfm_flusher_step(), vrfm_twin_end() */
-active proctype flusher()
+/* vrfm_scanner_step(), vrfm_twin_end() */
+active proctype scanner()
 {
 	byte i, v;
 	bool over;

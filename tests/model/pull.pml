@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Node L pulls pages from its holder H, one at a time. This is a simple model of
- * vrfm/load.c and vrfm/serve.c. H itself loads once. During that load it is not
- * the holder, and its pages are ignored; afterwards it is the holder again.
+ * Node L pulls pages from its donor H, one at a time. This is a simple model of
+ * vrfm/resync.c and vrfm/donor.c. H itself loads once. During that load it is not
+ * the donor, and its pages are ignored; afterwards it is the donor again.
  *
  * H handles one PULL at a time, and ignores others until it has answered. Pages
  * of the image leave room in the window for notes, so H may send LOAD and INFO,
@@ -11,7 +11,7 @@
  * G8: at the end L has the pages of H.
  *
  * variant PULLED_FIRST G8: H answers before it accepts the next PULL (an earlier design)
- * variant BUSY_IGNORED G8: L sends a PULL to a holder that has not answered the last one (an earlier design)
+ * variant BUSY_IGNORED G8: L sends a PULL to a donor that has not answered the last one (an earlier design)
  */
 #include "model.h"
 
@@ -23,7 +23,7 @@ mtype = { IMAGE, PULLED, LOAD, INFO };
 
 /* L */
 byte l_mem[PAGES], page, arrived;
-bool holder, complete = true, pulling, asked;
+bool donor, complete = true, pulling, asked;
 
 /* H */
 byte first;
@@ -63,7 +63,7 @@ end:	do
 	od
 }
 
-/* vrfm_load_tell() */
+/* vrfm_resync_notify() */
 active proctype loads_h()
 {
 	if
@@ -81,7 +81,7 @@ end:	do
 	:: atomic {
 		h_l?type, x ->
 		if
-		:: type == IMAGE && holder -> l_mem[x] = GONE
+		:: type == IMAGE && donor -> l_mem[x] = GONE
 		:: type == PULLED -> arrived = x + 1; pulling = false
 		:: type == LOAD -> complete = false
 		:: type == INFO -> complete = true
@@ -93,18 +93,18 @@ end:	do
 	od
 }
 
-/* vrfm_load_work() */
+/* vrfm_resync_work() */
 active proctype loader()
 {
 end:	do
-	:: atomic { holder && !complete -> holder = false }
+	:: atomic { donor && !complete -> donor = false }
 #ifdef BUSY_IGNORED
-	:: atomic { !holder && complete && page < PAGES -> holder = true; page = 0; asked = false }
+	:: atomic { !donor && complete && page < PAGES -> donor = true; page = 0; asked = false }
 #else
-	:: atomic { !holder && complete && page < PAGES && !pulling -> holder = true; page = 0; asked = false }
+	:: atomic { !donor && complete && page < PAGES && !pulling -> donor = true; page = 0; asked = false }
 #endif
-	:: atomic { holder && complete && asked && arrived == page + 1 -> page++; asked = false }
-	:: atomic { holder && complete && !asked && page < PAGES -> asked = true; arrived = 0; pulling = true; l_h!page }
+	:: atomic { donor && complete && asked && arrived == page + 1 -> page++; asked = false }
+	:: atomic { donor && complete && !asked && page < PAGES -> asked = true; arrived = 0; pulling = true; l_h!page }
 	:: page == PAGES -> break
 	od
 }

@@ -82,7 +82,7 @@ inline miss(word)
 	missed = missed | (1 << word)
 }
 
-/* vrfm_accept_locked(); without room after vrfm_link_behind() */
+/* vrfm_accept_locked(); without room after vrfm_link_overloaded() */
 inline write(word, value)
 {
 	atomic {
@@ -109,7 +109,7 @@ inline write(word, value)
 	}
 }
 
-/* vrfm_tell() */
+/* vrfm_event_send_all() */
 inline tell(data)
 {
 	atomic {

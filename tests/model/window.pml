@@ -39,7 +39,7 @@
 byte opened, posted, completed, acked, applied;
 byte fill;			/* number of runs in the newest message */
 bool closed = true;		/* the newest message is complete */
-bool filling;			/* the holder of the order still appends to the newest message */
+bool filling;			/* the holder of the write lock still appends to the newest message */
 byte slot[SLOTS];		/* bit mask of the runs in each message */
 byte wire[16];			/* runs of posted messages, by number of the message */
 byte written, has, missed;	/* bit masks of runs */
@@ -119,7 +119,7 @@ proctype writer()
 
 	do
 	:: n < WRITES ->
-		/* vrfm_order_try(): wait for room */
+		/* vrfm_write_trylock(): wait for room */
 		d_step { !order && (!up || ROOM) -> order = true; filling = true; i = 0 }
 		do
 		:: i < RUNS ->

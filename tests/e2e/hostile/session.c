@@ -45,7 +45,7 @@ static void hostile_take_start_locked(struct hostile_session *s, const u8 *buf,
 				      u32 len)
 {
 	size_t where = sizeof(struct krdma_wire_hdr) +
-		       sizeof(struct krdma_wire_shown);
+		       sizeof(struct krdma_wire_export);
 	const struct krdma_wire_seg *seg = (const void *)(buf + where);
 
 	lockdep_assert_held(&s->lock);

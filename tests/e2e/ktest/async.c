@@ -377,7 +377,7 @@ static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 	int ret;
 
 	if (all->opcode != KRDMA_WRITE_IMM || all->cb->read_write) {
-		all->remote = krdma_peer_shown(all->cb);
+		all->remote = krdma_peer_export(all->cb);
 		return ktest_async_run(all, flags, good);
 	}
 	remote = ktest_tell_import(all->cb);

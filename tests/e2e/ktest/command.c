@@ -258,7 +258,7 @@ static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
 /* nothing: make calls without an address; the result is the number accepted */
 static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 {
-	struct krdma_again_params owner = { .size = sizeof(owner) };
+	struct krdma_reconnect_params owner = { .size = sizeof(owner) };
 	struct krdma_params p = { .size = sizeof(p), .net = ctx->net };
 	struct krdma_cb *cb, *made = krdma_create(&p);
 	int taken;
@@ -269,7 +269,7 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	taken += krdma_connect_params(NULL, &p, &cb) != -EINVAL;
 	taken += krdma_connect_cb(made, NULL) != -EINVAL;
 	taken += krdma_connect_async(made, NULL) != -EINVAL;
-	taken += krdma_again_start(NULL, &p, &owner) != ERR_PTR(-EINVAL);
+	taken += krdma_reconnect_start(NULL, &p, &owner) != ERR_PTR(-EINVAL);
 	taken += krdma_release_cb(NULL) != -EINVAL;
 	krdma_release_cb(made);
 	return taken;
@@ -569,36 +569,21 @@ static const struct {
 	const char *name;
 	int (*run)(struct ktest_ctx *ctx, struct ktest_args *args);
 } ktest_commands[] = {
-	{ "accept", ktest_cmd_accept },
-	{ "again", ktest_cmd_again },
-	{ "brief", ktest_cmd_brief },
-	{ "clients", ktest_cmd_clients },
-	{ "config", ktest_cmd_config },
-	{ "connect", ktest_cmd_connect },
-	{ "early", ktest_cmd_early },
-	{ "failnth", ktest_cmd_failnth },
-	{ "forget", ktest_cmd_forget },
-	{ "holds", ktest_cmd_holds },
-	{ "holdup", ktest_cmd_hold },
-	{ "intime", ktest_cmd_intime },
-	{ "kept", ktest_cmd_kept },
-	{ "kill", ktest_cmd_kill },
-	{ "kthread", ktest_cmd_kthread },
-	{ "lend", ktest_cmd_lend },
-	{ "listen", ktest_cmd_listen },
-	{ "nothing", ktest_cmd_nothing },
-	{ "rawping", ktest_cmd_rawping },
-	{ "request", ktest_cmd_request },
-	{ "rounds", ktest_cmd_rounds },
-	{ "server", ktest_cmd_server },
-	{ "slot", ktest_cmd_slot },
-	{ "spied", ktest_cmd_spied },
-	{ "stop", ktest_cmd_stop },
-	{ "stuck", ktest_cmd_stuck },
-	{ "tell", ktest_cmd_tell },
-	{ "undomain", ktest_cmd_undomain },
-	{ "until", ktest_cmd_until },
-	{ "withdraw", ktest_cmd_withdraw },
+	{ "accept", ktest_cmd_accept },	  { "reconnect", ktest_cmd_reconnect },
+	{ "brief", ktest_cmd_brief },	  { "clients", ktest_cmd_clients },
+	{ "config", ktest_cmd_config },	  { "connect", ktest_cmd_connect },
+	{ "early", ktest_cmd_early },	  { "failnth", ktest_cmd_failnth },
+	{ "forget", ktest_cmd_forget },	  { "holds", ktest_cmd_holds },
+	{ "holdup", ktest_cmd_hold },	  { "intime", ktest_cmd_intime },
+	{ "kept", ktest_cmd_kept },	  { "kill", ktest_cmd_kill },
+	{ "kthread", ktest_cmd_kthread }, { "rxcb", ktest_cmd_rxcb },
+	{ "listen", ktest_cmd_listen },	  { "nothing", ktest_cmd_nothing },
+	{ "rawping", ktest_cmd_rawping }, { "request", ktest_cmd_request },
+	{ "rounds", ktest_cmd_rounds },	  { "server", ktest_cmd_server },
+	{ "slot", ktest_cmd_slot },	  { "spied", ktest_cmd_spied },
+	{ "stop", ktest_cmd_stop },	  { "stuck", ktest_cmd_stuck },
+	{ "tell", ktest_cmd_tell },	  { "undomain", ktest_cmd_undomain },
+	{ "until", ktest_cmd_until },	  { "withdraw", ktest_cmd_withdraw },
 };
 
 static int ktest_dispatch_slot(const struct ktest_ctx *ctx,

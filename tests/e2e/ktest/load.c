@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Load on the peer's shown buffer, with a copy of its contents. Each write has
- * other data and goes to another place, and reads check random places. So a
+ * Load on the peer's exported buffer, with a copy of its contents. Each write
+ * has other data and goes to another place, and reads check random places. So a
  * lost write, or a write that arrives late over a newer one, is detected. Each
  * request by callback must complete exactly once.
  */
@@ -24,7 +24,7 @@ struct ktest_load_req {
 };
 
 /**
- * struct ktest_load - the only writer and reader of a shown buffer
+ * struct ktest_load - the only writer and reader of an exported buffer
  * @cb: connection; a reference, so that its address is not reused
  * @image: expected contents of the buffer
  * @buf: data of one operation
@@ -106,7 +106,7 @@ int ktest_load_end(struct ktest_load *load, u32 *requests)
 static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
 			   bool known)
 {
-	load->size = min_t(u64, krdma_peer_shown_size(cb), load->max);
+	load->size = min_t(u64, krdma_peer_export_size(cb), load->max);
 	if (load->size < load->len)
 		return krdma_is_established(cb) ? -EMSGSIZE : -ENOTCONN;
 	memset(load->image, 0, load->size);
@@ -158,7 +158,7 @@ static void ktest_load_fill(struct ktest_load *load, u32 i)
 			.len = len,
 			.virt = r->data,
 		},
-		.remote = krdma_peer_shown(load->cb),
+		.remote = krdma_peer_export(load->cb),
 		.remote_offset = ktest_load_place(load, r->data, len),
 		.done = ktest_load_done,
 		.next = i + 1 < KTEST_LOAD_REQS ? &load->reqs[i + 1].req : NULL,

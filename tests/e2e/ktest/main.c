@@ -296,11 +296,11 @@ static void __exit ktest_exit(void)
 	ktest_late_end();
 	ktest_spy_end();
 	ktest_hold_end();
-	ktest_again_end();
+	ktest_reconnect_end();
 	ktest_regions_end();
 	ktest_server_end();
 	ktest_tell_end();
-	ktest_lend_give_back(0);
+	ktest_rxcb_give_back(0);
 	ktest_domains_end();
 	list_for_each_entry_safe(slot, next, &ktest_slots, link) {
 		ktest_slot_release(slot);

@@ -126,11 +126,11 @@ static const struct krdma_ops ktest_server_ops = {
 	.closing = ktest_server_closing,
 };
 
-static const struct krdma_ops ktest_lend_ops = {
+static const struct krdma_ops ktest_rxcb_ops = {
 	.owner = THIS_MODULE,
 	.request = ktest_server_request,
 	.connected = ktest_server_connected,
-	.receive = ktest_lend_receive,
+	.receive = ktest_rxcb_receive,
 	.closing = ktest_server_closing,
 };
 
@@ -172,7 +172,7 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 	if (ret)
 		return ret;
 	p.context = NULL;
-	p.ops = ktest_option(args, "lend", 0) ? &ktest_lend_ops :
+	p.ops = ktest_option(args, "rxcb", 0) ? &ktest_rxcb_ops :
 						&ktest_server_ops;
 	atomic_set(&ktest_server.accepted, 0);
 	atomic_set(&ktest_server.rejected, 0);
@@ -185,8 +185,8 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 }
 
 /*
- * server HOST PORT [lend=1] [linger=MS] [option=value]...: accept all clients,
- * with lend=1 answer their messages, see lend.c; connected() takes MS;
+ * server HOST PORT [rxcb=1] [linger=MS] [option=value]...: accept all clients,
+ * with rxcb=1 answer their messages, see rxcb.c; connected() takes MS;
  * server: print the counts; server end: end the server, and print the counts
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)

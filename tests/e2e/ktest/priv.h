@@ -162,11 +162,11 @@ int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb);
 int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb);
 int ktest_long_receive(const struct ktest_args *args, struct krdma_cb *cb);
 
-/* again.c */
-int ktest_cmd_again(struct ktest_ctx *ctx, struct ktest_args *args);
+/* reconnect.c */
+int ktest_cmd_reconnect(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args);
-void ktest_again_end(void);
+void ktest_reconnect_end(void);
 
 /* async.c */
 extern const struct krdma_ops ktest_space_ops;
@@ -183,12 +183,12 @@ int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args);
 void ktest_server_end(void);
 
-/* lend.c */
-int ktest_cmd_lend(struct ktest_ctx *ctx, struct ktest_args *args);
+/* rxcb.c */
+int ktest_cmd_rxcb(struct ktest_ctx *ctx, struct ktest_args *args);
 int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  struct krdma_cb *cb, u8 *buf);
-void ktest_lend_receive(struct krdma_cb *cb, struct krdma_loan *loan);
-void ktest_lend_give_back(u32 keep);
+void ktest_rxcb_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg);
+void ktest_rxcb_give_back(u32 keep);
 
 /* tell.c */
 int ktest_cmd_tell(struct ktest_ctx *ctx, struct ktest_args *args);

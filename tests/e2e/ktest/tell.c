@@ -47,11 +47,11 @@ struct ktest_tell_msg {
 /**
  * struct ktest_mail - a pending question
  * @link: in ktest_told.mails
- * @loan: the message
+ * @rx_msg: the message
  */
 struct ktest_mail {
 	struct list_head link;
-	struct krdma_loan *loan;
+	struct krdma_rx_msg *rx_msg;
 };
 
 /**
@@ -111,23 +111,23 @@ static void ktest_told_written(struct ktest_told *told, u32 imm)
 }
 
 /* Mostly in softirq. Check written data here; the work handles questions. */
-static void ktest_told_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+static void ktest_told_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
 {
 	struct ktest_told *told = cb->context;
 	struct ktest_mail *mail;
 	unsigned long flags;
 
-	if (loan->written) {
-		ktest_told_written(told, loan->imm);
-		krdma_loan_return(loan);
+	if (rx_msg->written) {
+		ktest_told_written(told, rx_msg->imm);
+		krdma_rx_msg_release(rx_msg);
 		return;
 	}
 	mail = kmalloc(sizeof(*mail), GFP_ATOMIC);
 	if (!mail) {
-		krdma_loan_return(loan);
+		krdma_rx_msg_release(rx_msg);
 		return;
 	}
-	mail->loan = loan;
+	mail->rx_msg = rx_msg;
 	spin_lock_irqsave(&told->lock, flags);
 	list_add_tail(&mail->link, &told->mails);
 	spin_unlock_irqrestore(&told->lock, flags);
@@ -191,9 +191,9 @@ static int ktest_told_key(struct ktest_told *told, struct ktest_tell_msg *msg)
 }
 
 static int ktest_told_back(const struct ktest_told *told,
-			   const struct krdma_loan *loan)
+			   const struct krdma_rx_msg *rx_msg)
 {
-	if (!told->key || loan->invalidated != told->key)
+	if (!told->key || rx_msg->invalidated != told->key)
 		return -ENOKEY;
 	if (krdma_region_is_live(told->key))
 		return -EBUSY;
@@ -262,10 +262,11 @@ static int ktest_tell_send_inv(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	return ret;
 }
 
-static int ktest_told_do(struct ktest_told *told, const struct krdma_loan *loan,
+static int ktest_told_do(struct ktest_told *told,
+			 const struct krdma_rx_msg *rx_msg,
 			 struct ktest_tell_msg *answer)
 {
-	const struct ktest_tell_msg *msg = loan->data;
+	const struct ktest_tell_msg *msg = rx_msg->data;
 
 	switch (msg->what) {
 	case KTEST_TELL_MEM:
@@ -273,7 +274,7 @@ static int ktest_told_do(struct ktest_told *told, const struct krdma_loan *loan,
 	case KTEST_TELL_KEY:
 		return ktest_told_key(told, answer);
 	case KTEST_TELL_BACK:
-		return ktest_told_back(told, loan);
+		return ktest_told_back(told, rx_msg);
 	case KTEST_TELL_REPORT:
 		return 0;
 	default:
@@ -292,13 +293,13 @@ static void ktest_told_flood(struct ktest_told *told,
 }
 
 static void ktest_told_answer(struct ktest_told *told,
-			      const struct krdma_loan *loan,
+			      const struct krdma_rx_msg *rx_msg,
 			      struct ktest_tell_msg *answer)
 {
-	const struct ktest_tell_msg *msg = loan->data;
+	const struct ktest_tell_msg *msg = rx_msg->data;
 
 	memset(answer, 0, sizeof(*answer));
-	if (loan->len != sizeof(*msg))
+	if (rx_msg->len != sizeof(*msg))
 		return;
 	answer->what = msg->what;
 	answer->told = READ_ONCE(told->told);
@@ -313,7 +314,7 @@ static void ktest_told_answer(struct ktest_told *told,
 		if (!answer->error)
 			return;
 	} else {
-		answer->error = ktest_told_do(told, loan, answer);
+		answer->error = ktest_told_do(told, rx_msg, answer);
 	}
 	/* A failure ends the connection, which the client detects. */
 	krdma_send_timeout(told->cb, answer, sizeof(*answer), KTEST_TELL_MS);
@@ -327,8 +328,8 @@ static void ktest_told_work(struct work_struct *work)
 
 	while ((mail = ktest_told_next(told))) {
 		if (answer)
-			ktest_told_answer(told, mail->loan, answer);
-		krdma_loan_return(mail->loan);
+			ktest_told_answer(told, mail->rx_msg, answer);
+		krdma_rx_msg_release(mail->rx_msg);
 		kfree(mail);
 	}
 	kfree(answer);
@@ -340,7 +341,7 @@ static void ktest_told_end(struct ktest_told *told)
 
 	cancel_work_sync(&told->work);
 	while ((mail = ktest_told_next(told))) {
-		krdma_loan_return(mail->loan);
+		krdma_rx_msg_release(mail->rx_msg);
 		kfree(mail);
 	}
 	krdma_region_put(told->mem);
@@ -591,26 +592,27 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 /**
  * struct ktest_stuck - an owner that keeps messages until it has all of them
  * @lock: protects the rest
- * @loans: messages
+ * @rx_msgs: messages
  * @n: number of them
  * @wanted: number of messages to come
  * @all: all messages have arrived
  */
 struct ktest_stuck {
 	spinlock_t lock; /* see above */
-	struct krdma_loan *loans[KTEST_STUCK_MAX];
+	struct krdma_rx_msg *rx_msgs[KTEST_STUCK_MAX];
 	u32 n;
 	u32 wanted;
 	struct completion all;
 };
 
-static void ktest_stuck_receive(struct krdma_cb *cb, struct krdma_loan *loan)
+static void ktest_stuck_receive(struct krdma_cb *cb,
+				struct krdma_rx_msg *rx_msg)
 {
 	struct ktest_stuck *stuck = cb->context;
 	unsigned long flags;
 
 	spin_lock_irqsave(&stuck->lock, flags);
-	stuck->loans[stuck->n++] = loan;
+	stuck->rx_msgs[stuck->n++] = rx_msg;
 	if (stuck->n == stuck->wanted)
 		complete(&stuck->all);
 	spin_unlock_irqrestore(&stuck->lock, flags);
@@ -631,7 +633,7 @@ static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
 	ret = krdma_send_timeout(cb, msg, sizeof(*msg), KTEST_TELL_MS);
 	while (!ret && writes--)
 		ret = ktest_tell_post(cb, msg, KRDMA_WRITE_IMM,
-				      krdma_peer_shown(cb));
+				      krdma_peer_export(cb));
 	if (ret)
 		return ret;
 	return wait_for_completion_timeout(&stuck->all,
@@ -680,7 +682,7 @@ int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args)
 	      ktest_stuck_run(cb, stuck, msg, ktest_number(args, 4, 0));
 	krdma_release_cb(cb);
 	for (i = 0; i < stuck->n; i++)
-		krdma_loan_return(stuck->loans[i]);
+		krdma_rx_msg_release(stuck->rx_msgs[i]);
 	snprintf(ctx->text, sizeof(ctx->text), "kept=%u", stuck->n);
 out:
 	kfree(msg);

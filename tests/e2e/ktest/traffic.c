@@ -156,7 +156,7 @@ static int ktest_do_peek(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return krdma_receive_peek(use->cb, ktest_number(args, 2, 0));
 }
 
-/* write NAME LEN OFFSET [TIMEOUT_MS]: a pattern to the peer's shown buffer */
+/* write NAME LEN OFFSET [TIMEOUT_MS]: a pattern to the peer's exported buffer */
 static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -165,7 +165,7 @@ static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			      ktest_number(args, 4, 10000));
 }
 
-/* read NAME LEN OFFSET [TIMEOUT_MS]: a pattern from the peer's shown buffer */
+/* read NAME LEN OFFSET [TIMEOUT_MS]: a pattern from the peer's exported buffer */
 static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -176,7 +176,7 @@ static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* zero NAME OFFSET: 8 bytes of the peer's shown buffer */
+/* zero NAME OFFSET: 8 bytes of the peer's exported buffer */
 static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -202,24 +202,27 @@ static int ktest_do_take(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
-/* shown NAME LEN OFFSET: check the pattern in this side's shown buffer */
-static int ktest_do_shown(struct ktest_ctx *ctx, const struct ktest_args *args,
-			  struct ktest_use *use, u32 len)
+/* exported NAME LEN OFFSET: check the pattern in this side's exported buffer */
+static int ktest_do_exported(struct ktest_ctx *ctx,
+			     const struct ktest_args *args,
+			     struct ktest_use *use, u32 len)
 {
 	int ret;
 
 	snprintf(ctx->text, sizeof(ctx->text), "own=%llu peer=%llu",
-		 krdma_shown_size(use->cb), krdma_peer_shown_size(use->cb));
-	ret = krdma_shown_get(use->cb, use->buf, len, ktest_number(args, 3, 0));
+		 krdma_export_size(use->cb), krdma_peer_export_size(use->cb));
+	ret = krdma_export_read(use->cb, use->buf, len,
+				ktest_number(args, 3, 0));
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* show NAME LEN OFFSET: a pattern into this side's shown buffer */
+/* show NAME LEN OFFSET: a pattern into this side's exported buffer */
 static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
 	ktest_fill(use->buf, len);
-	return krdma_shown_set(use->cb, use->buf, len, ktest_number(args, 3, 0));
+	return krdma_export_write(use->cb, use->buf, len,
+				  ktest_number(args, 3, 0));
 }
 
 /* pump NAME LEN MS: send until the time is over */
@@ -543,7 +546,7 @@ static const struct {
 	{ "send", ktest_do_send },
 	{ "serve", ktest_do_serve },
 	{ "show", ktest_do_show },
-	{ "shown", ktest_do_shown },
+	{ "exported", ktest_do_exported },
 	{ "sink", ktest_do_sink },
 	{ "spy", ktest_call_spy },
 	{ "store", ktest_call_store },

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages by callback. Each message is delivered to the owner in the memory
+ * that it arrived in. When the owner returns it, that memory is posted as a
+ * receive again and its credit is returned. So an owner that keeps all messages
+ * stops the sender.
+ *
+ * Only one context at a time delivers; it has set krdma_msg.delivering. That is
+ * the completion handler as long as each message came in one part. Otherwise it
+ * is the worker, which may allocate memory to assemble parts. That context
+ * continues until the ready list is empty, including messages that arrive in
+ * that time, so messages stay in order. delivering stays set while a CHUNK is
+ * pulled, but no worker waits: krdma_deliver_go_on_locked() queues it again.
+ *
+ * Delivery begins when the owner has been notified of the connection
+ * (krdma_msg.open) and ends with krdma_release_cb(). closing() comes after all
+ * messages that have arrived were delivered: call_work does not wait for that,
+ * but the end of the delivery queues it.
+ */
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "msg.h"
+
+/**
+ * struct krdma_whole - a message that came in parts
+ * @rx_msg: part that the owner sees
+ * @work: frees the message, because not every context may call vfree()
+ * @data: the message; kvmalloc()
+ */
+struct krdma_whole {
+	struct krdma_rx_msg rx_msg;
+	struct work_struct work;
+	void *data;
+};
+
+/**
+ * krdma_deliver_is_wanted - check whether messages go to a callback
+ * @conn: connection
+ *
+ * Return: true if they do; then tasks cannot wait for messages.
+ */
+bool krdma_deliver_is_wanted(const struct krdma_conn *conn)
+{
+	return conn->ops && conn->ops->receive;
+}
+
+/**
+ * krdma_deliver_begin_locked - check whether the caller must deliver ready
+ * messages
+ * @conn: connection in message mode
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if krdma_deliver_all() or the worker must follow.
+ */
+bool krdma_deliver_begin_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	if (!msg->open || msg->delivering || conn->stopped ||
+	    list_empty(&msg->ready))
+		return false;
+	msg->delivering = true;
+	return true;
+}
+
+/**
+ * krdma_deliver_is_busy_locked - check whether a message may still be delivered
+ * @conn: connection whose QP is drained, or that is not in message mode
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if krdma_call_settled_locked() follows.
+ */
+bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->msg && (conn->msg->delivering || conn->msg->pulling);
+}
+
+static void krdma_deliver_end_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->msg->delivering = false;
+	krdma_call_settled_locked(conn);
+}
+
+/* End the delivery: no message may be delivered after one that was not. */
+static void krdma_deliver_fail_locked(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->msg->open = false;
+	krdma_conn_abort_locked(conn, error);
+	krdma_deliver_end_locked(conn);
+}
+
+static void krdma_deliver_fail(struct krdma_conn *conn, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_deliver_fail_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+static void krdma_deliver_queue_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	krdma_conn_get(conn); /* put by deliver_work or krdma_deliver_stop() */
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->deliver_work))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_deliver_open_locked - allow delivery, once the owner knows the
+ * connection
+ * @conn: connection
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_deliver_open_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	/* The owner may have released it, and its ops may be freed. */
+	if (conn->stopped || !conn->msg || !krdma_deliver_is_wanted(conn))
+		return;
+	conn->msg->open = true;
+	if (krdma_deliver_begin_locked(conn))
+		krdma_deliver_queue_locked(conn);
+}
+
+/*
+ * Return: the next part, or NULL: the caller stops delivering. A part of a
+ * longer message stays on the list, for the worker.
+ */
+static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
+					     bool worker)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	if (!recv || conn->stopped) {
+		recv = NULL;
+		krdma_deliver_end_locked(conn);
+	} else if (krdma_recv_is_whole(recv)) {
+		list_del_init(&recv->link);
+		krdma_credit_hold(&msg->credit);
+		/* The peer may now depend on the credits that are owed. */
+		krdma_control_credits_locked(conn);
+	} else if (!worker) {
+		recv = NULL;
+		krdma_deliver_queue_locked(conn);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return recv;
+}
+
+static void krdma_deliver(struct krdma_conn *conn, struct krdma_rx_msg *rx_msg)
+{
+	rx_msg->conn = conn;
+	krdma_conn_get(conn); /* put by krdma_rx_msg_release() */
+	conn->ops->receive(&conn->cb, rx_msg);
+}
+
+static void krdma_deliver_recv(struct krdma_conn *conn, struct krdma_recv *recv)
+{
+	bool written = krdma_recv_is_written(recv);
+
+	recv->rx_msg.data = written ? NULL :
+				      recv->buf + sizeof(struct krdma_wire_hdr);
+	recv->rx_msg.len = recv->len;
+	recv->rx_msg.written = written;
+	recv->rx_msg.imm = written ? recv->hdr.msg_id : 0;
+	recv->rx_msg.is_whole = false;
+	krdma_deliver(conn, &recv->rx_msg);
+}
+
+/**
+ * krdma_deliver_all - deliver all ready messages
+ * @conn: connection for which krdma_deliver_begin_locked() returned true
+ *
+ * Context: that of completions.
+ */
+void krdma_deliver_all(struct krdma_conn *conn)
+{
+	struct krdma_recv *recv;
+
+	while ((recv = krdma_deliver_next(conn, false)))
+		krdma_deliver_recv(conn, recv);
+}
+
+static void krdma_whole_free_work(struct work_struct *work)
+{
+	struct krdma_whole *whole = container_of(work, struct krdma_whole, work);
+	struct krdma_conn *conn = whole->rx_msg.conn;
+
+	kvfree(whole->data);
+	kfree(whole);
+	krdma_conn_put(conn);
+}
+
+/* Takes over krdma_msg.whole, which is complete. */
+static int krdma_deliver_whole(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_whole *whole = kzalloc(sizeof(*whole), GFP_KERNEL);
+
+	krdma_noio_check(conn);
+	if (!whole)
+		return -ENOMEM;
+	INIT_WORK(&whole->work, krdma_whole_free_work);
+	whole->data = msg->whole;
+	whole->rx_msg.data = whole->data;
+	whole->rx_msg.len = msg->whole_len;
+	whole->rx_msg.is_whole = true;
+	msg->whole = NULL;
+	krdma_budget_uncharge(conn);
+	krdma_deliver(conn, &whole->rx_msg);
+	return 0;
+}
+
+static int krdma_deliver_complete(struct krdma_conn *conn)
+{
+	const struct krdma_msg *msg = conn->msg;
+
+	if (!msg->whole || msg->whole_have < msg->whole_len)
+		return 0;
+	return krdma_deliver_whole(conn);
+}
+
+static int krdma_deliver_pull(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	ret = krdma_pull_deliver_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+/*
+ * Return: -EINPROGRESS: krdma_deliver_go_on_locked() will queue the worker
+ * again.
+ */
+static int krdma_deliver_take_part(struct krdma_conn *conn,
+				   struct krdma_recv *recv)
+{
+	int ret;
+
+	if (recv->hdr.type == KRDMA_WIRE_CHUNK)
+		return krdma_deliver_pull(conn) ?: -EINPROGRESS;
+	ret = krdma_msg_take_part(conn, recv);
+	return ret ?: krdma_deliver_complete(conn);
+}
+
+/**
+ * krdma_deliver_go_on_locked - continue to deliver after a CHUNK
+ * @conn: connection for which krdma_pull_deliver_locked() returned 0
+ * @error: 0 if the CHUNK was pulled, or an errno
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error)
+{
+	lockdep_assert_held(&conn->lock);
+	if (error)
+		krdma_deliver_fail_locked(conn, error);
+	else if (!conn->stopped)
+		krdma_deliver_queue_locked(conn);
+}
+
+/**
+ * krdma_deliver_work - deliver ready messages, and assemble those in parts
+ * @work: krdma_conn.deliver_work
+ */
+void krdma_deliver_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, deliver_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+	struct krdma_recv *recv;
+	int ret;
+
+	/* The last CHUNK of a message may have been pulled. */
+	ret = krdma_deliver_complete(conn);
+	while (!ret && (recv = krdma_deliver_next(conn, true))) {
+		if (krdma_recv_is_whole(recv))
+			krdma_deliver_recv(conn, recv);
+		else
+			ret = krdma_deliver_take_part(conn, recv);
+	}
+	if (ret && ret != -EINPROGRESS)
+		krdma_deliver_fail(conn, ret);
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+}
+
+/**
+ * krdma_deliver_stop - stop to deliver messages
+ * @conn: connection that its owner releases, krdma_conn.stopped is set
+ *
+ * Context: process, no locks.
+ */
+void krdma_deliver_stop(struct krdma_conn *conn)
+{
+	if (cancel_work_sync(&conn->deliver_work))
+		krdma_conn_put(conn);
+}
+
+/**
+ * krdma_rx_msg_release - release a delivered message
+ * @rx_msg: argument of the receive callback; must not be used afterwards
+ *
+ * Its memory is posted as a receive again, and the peer gets its credit back.
+ * The connection may have ended, or even been released.
+ *
+ * Context: any.
+ */
+void krdma_rx_msg_release(struct krdma_rx_msg *rx_msg)
+{
+	struct krdma_conn *conn = rx_msg->conn;
+	struct krdma_whole *whole;
+
+	if (rx_msg->is_whole) {
+		whole = container_of(rx_msg, struct krdma_whole, rx_msg);
+		queue_work(krdma_wq, &whole->work);
+		return;
+	}
+	krdma_msg_repost(conn, container_of(rx_msg, struct krdma_recv, rx_msg),
+			 true);
+	krdma_conn_put_anywhere(conn);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_rx_msg_release, KRDMA_NS);

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Regions of a domain: registered once, with one key for all connections of the
+ * domain on a device.
+ *
+ * An rkey is valid on every QP of its PD, and the connections of a domain share
+ * a PD on each device. A REG_MR work request needs a QP, so the QP of the
+ * connection that creates the region registers it. From its completion on the
+ * MRs belong to the PD and do not depend on that QP.
+ *
+ * The region holds references to the PD, the krdma_dev and the domain, and to
+ * no connection. It is on krdma_pd.regions, where two contexts find it under
+ * krdma_dev.lock:
+ *
+ *  - its owner, which revokes it and puts it
+ *  - the removal of the device, when no connection is attached any more and
+ *    before the PD is freed. It unregisters and unmaps the region, and takes it
+ *    off the list. The owner's put then only frees the memory of the region
+ *
+ * The QP of a connection that ends is drained and destroyed while the region
+ * stays, so its peer cannot use the key any more. The end of a connection
+ * fences one peer; revoking the region fences all of them.
+ *
+ * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
+ */
+#include "region.h"
+#include "trace.h"
+
+/**
+ * krdma_share_get_dev - take a reference to the device of a connection
+ * @conn: connection
+ *
+ * Context: process.
+ * Return: device for krdma_dev_put(); NULL: the connection is not attached.
+ */
+struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
+{
+	struct krdma_dev *dev;
+
+	mutex_lock(&conn->setup);
+	dev = conn->dev;
+	krdma_dev_get(dev);
+	mutex_unlock(&conn->setup);
+	return dev;
+}
+
+/*
+ * The caller allocates like @failed, so a @conn with KRDMA_NOIO needs it there.
+ */
+static bool krdma_share_can_register(const struct krdma_conn *conn,
+				     const struct krdma_conn *failed)
+{
+	return conn->domain == failed->domain && !krdma_conn_is_raw(conn) &&
+	       !(conn->p.flags & ~failed->p.flags & KRDMA_NOIO) &&
+	       krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED &&
+	       krdma_conn_is_open(conn);
+}
+
+static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
+						const struct krdma_conn *failed)
+{
+	struct krdma_conn *conn, *found = NULL;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry(conn, &dev->conns, dev_link) {
+		if (krdma_share_can_register(conn, failed)) {
+			/* An attached connection has a reference. */
+			krdma_conn_get(conn);
+			found = conn;
+			break;
+		}
+	}
+	mutex_unlock(&dev->lock);
+	return found;
+}
+
+/**
+ * krdma_share_next_conn - find another connection to register a region
+ * @dev: device of the connections, or NULL
+ * @failed: connection that has not registered it
+ * @error: errno of the registration
+ * @until: time limit
+ *
+ * Finds none if @failed has not ended, because then its queue pair did not
+ * fail.
+ *
+ * Context: process.
+ * Return: connection with a reference, or NULL.
+ */
+struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
+					 struct krdma_conn *failed, int error,
+					 unsigned long until)
+{
+	if (!dev || !krdma_conn_is_over(failed) || error == -EINTR ||
+	    (until && time_after_eq(jiffies, until)))
+		return NULL;
+	return krdma_share_find_conn(dev, failed);
+}
+
+/**
+ * krdma_share_begin - add a region to the domain of a connection
+ * @conn: connection that is attached to its device, with a domain
+ * @region: region whose MRs are mapped; krdma_share_put() or
+ *	krdma_share_failed() undoes this
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region)
+{
+	struct krdma_share *share = &region->share;
+
+	lockdep_assert_held(&conn->setup);
+	krdma_dev_get(conn->dev);
+	krdma_domain_get(conn->domain);
+	*share = (struct krdma_share){
+		.dev = conn->dev,
+		.kpd = conn->kpd,
+		.domain = conn->domain,
+		.op_timeout_ms = conn->p.op_timeout_ms,
+		.flags = conn->p.flags & KRDMA_NOIO,
+	};
+	mutex_lock(&share->dev->lock);
+	share->kpd->users++;
+	list_add_tail(&region->link, &share->kpd->regions);
+	mutex_unlock(&share->dev->lock);
+}
+
+/**
+ * krdma_share_open - allow the peers to use a region
+ * @conn: connection that has registered it
+ * @region: region
+ *
+ * If the device was removed after the registration, the region stays unusable.
+ *
+ * Context: process.
+ */
+void krdma_share_open(struct krdma_conn *conn, struct krdma_region *region)
+{
+	trace_krdma_region_register(&region->stats);
+	krdma_count(conn, KRDMA_COUNT_REGISTERED);
+	mutex_lock(&region->share.dev->lock);
+	if (!list_empty(&region->link)) {
+		WRITE_ONCE(region->stats.live, true);
+		/* Pairs with krdma_region_is_of(). */
+		smp_store_release(&region->usable, true);
+	}
+	mutex_unlock(&region->share.dev->lock);
+}
+
+/* Wait until no WR of a connection that has ended is in flight. */
+static void krdma_share_drain(struct krdma_conn *conn)
+{
+	mutex_lock(&conn->setup);
+	if (krdma_conn_is_over(conn)) {
+		krdma_cm_disconnect(conn);
+		krdma_qp_drain(conn);
+	}
+	mutex_unlock(&conn->setup);
+}
+
+/**
+ * krdma_share_failed - free a region that was not registered
+ * @conn: connection that has not registered it
+ * @region: region, freed
+ *
+ * Work requests that use the MRs may be in flight only if @conn has ended.
+ *
+ * Context: process, may sleep.
+ */
+void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region)
+{
+	krdma_share_drain(conn);
+	krdma_share_put(region);
+}
+
+/* Return: the connection with the next number above @id, with a reference. */
+static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share,
+						 u32 id)
+{
+	struct krdma_conn *conn, *found = NULL;
+
+	mutex_lock(&share->dev->lock);
+	list_for_each_entry(conn, &share->dev->conns, dev_link)
+		if (conn->kpd == share->kpd && conn->stats.id > id &&
+		    (!found || conn->stats.id < found->stats.id))
+			found = conn;
+	/* An attached connection has a reference. */
+	if (found)
+		krdma_conn_get(found);
+	mutex_unlock(&share->dev->lock);
+	return found;
+}
+
+/* On siw a LOCAL_INV waits until the answer before it is sent. */
+static void krdma_share_await_answers_of(struct krdma_conn *conn,
+					 struct krdma_region *region,
+					 unsigned long until)
+{
+	int ret;
+
+	if (!conn->is_siw)
+		return;
+	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
+		ret = krdma_region_execute(conn, region, krdma_region_post_inv,
+					   until);
+		if (ret)
+			krdma_conn_abort(conn, ret);
+	}
+	krdma_share_drain(conn);
+}
+
+/*
+ * siw checks a key when it begins the answer to a READ. It sends the rest from
+ * memory that the owner may already reuse; see krdma_region_is_read_on(). Each
+ * connection sends its answers in the order of its own send queue.
+ */
+static void krdma_share_await_answers(struct krdma_region *region,
+				      unsigned long until)
+{
+	struct krdma_conn *conn;
+	u32 id = 0;
+
+	if (!(region->access & IB_ACCESS_REMOTE_READ))
+		return;
+	while ((conn = krdma_share_conn_after(&region->share, id))) {
+		id = conn->stats.id;
+		krdma_share_await_answers_of(conn, region, until);
+		krdma_conn_put(conn);
+	}
+}
+
+/**
+ * krdma_share_revoke - make the keys of a region invalid on all connections
+ * @region: region of a domain, not usable any more
+ * @timeout_ms: time limit for each connection on siw, 0:
+ *	&krdma_params.op_timeout_ms
+ *
+ * Context: process, may sleep.
+ */
+void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms)
+{
+	const struct krdma_share *share = &region->share;
+	const struct krdma_params p = { .flags = share->flags };
+	struct krdma_noio noio = krdma_noio_enter(&p);
+	u32 ms = timeout_ms ?: share->op_timeout_ms;
+
+	krdma_share_await_answers(region, krdma_deadline(ms));
+	mutex_lock(&share->dev->lock);
+	krdma_region_free_mrs(NULL, region);
+	mutex_unlock(&share->dev->lock);
+	krdma_noio_leave(noio);
+	krdma_count_module(KRDMA_COUNT_REVOKED);
+}
+
+/* Runs once; later calls find nothing to do. */
+static void krdma_share_end_locked(struct krdma_region *region)
+{
+	struct krdma_share *share = &region->share;
+
+	lockdep_assert_held(&share->dev->lock);
+	if (list_empty(&region->link))
+		return;
+	krdma_region_unregister(NULL, region);
+	list_del_init(&region->link);
+	krdma_pd_put_locked(share->dev, share->kpd);
+}
+
+/**
+ * krdma_share_put - unregister and free a region of a domain
+ * @region: region that no request uses
+ *
+ * Context: process, may sleep.
+ */
+void krdma_share_put(struct krdma_region *region)
+{
+	const struct krdma_share share = region->share;
+	const struct krdma_params p = { .flags = share.flags };
+	struct krdma_noio noio = krdma_noio_enter(&p);
+
+	mutex_lock(&share.dev->lock);
+	krdma_share_end_locked(region);
+	mutex_unlock(&share.dev->lock);
+	krdma_region_free(region);
+	krdma_domain_put(share.domain);
+	krdma_dev_put(share.dev);
+	krdma_noio_leave(noio);
+}
+
+static void krdma_share_remove_locked(struct krdma_dev *dev,
+				      struct krdma_pd *kpd)
+{
+	struct krdma_region *region, *next;
+
+	lockdep_assert_held(&dev->lock);
+	/* The last region would free the PD, and with it the list head. */
+	kpd->users++;
+	list_for_each_entry_safe(region, next, &kpd->regions, link)
+		krdma_share_end_locked(region);
+	krdma_pd_put_locked(dev, kpd);
+}
+
+/**
+ * krdma_share_remove_all - unregister the regions of all domains on a device
+ * @dev: device that is being removed, with no connection attached
+ *
+ * Their owners still put them.
+ *
+ * Context: process, may sleep.
+ */
+void krdma_share_remove_all(struct krdma_dev *dev)
+{
+	struct krdma_pd *kpd, *next;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry_safe(kpd, next, &dev->pds, link)
+		krdma_share_remove_locked(dev, kpd);
+	mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connecting and accepting with callbacks, without a waiting task.
+ *
+ * step_work does here what a task does between its waits in cm.c, one step each
+ * time it runs. It is queued when the CM has changed the state, and when the
+ * peer's START has arrived. It makes the next step for the present state. At
+ * the end, or if the connection ends before, call_work calls the owner's
+ * connected(), once.
+ *
+ * For a listener, call_work passes new requests to the owner.
+ *
+ * krdma_accept_timeout() uses the same steps. Then the listener is notified
+ * instead of the owner, and krdma_accept_timeout() returns the connection.
+ *
+ * Callbacks of one connection never run at the same time, because only
+ * call_work calls them, on a queue of their own. The steps of a client may wait
+ * for TCP on siw. They also have a queue of their own, so that no other work
+ * waits for them.
+ */
+#include <linux/export.h>
+#include <linux/module.h>
+
+#include "msg.h"
+
+/**
+ * krdma_call_queue - queue a notification of the owner
+ * @conn: connection or listener with ops
+ *
+ * Context: any.
+ */
+void krdma_call_queue(struct krdma_conn *conn)
+{
+	krdma_conn_get(conn); /* put by call_work or krdma_conn_cancel_works() */
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->call_work))
+		krdma_conn_put_anywhere(conn);
+}
+
+/**
+ * krdma_call_settled_locked - note that no message is being delivered or pulled
+ * @conn: connection in message mode
+ *
+ * closing() must come after the last message. If call_work found that one was
+ * still pending, this queues it again.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_call_settled_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->call_closing && !conn->stopped)
+		krdma_call_queue(conn);
+}
+
+static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
+{
+	struct workqueue_struct *wq = krdma_wq;
+
+	if (conn->cb.role == KRDMA_CLIENT_CONN)
+		wq = krdma_connect_wq;
+	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
+	if (!queue_delayed_work(wq, &conn->step_work, msecs_to_jiffies(ms)))
+		krdma_conn_put_anywhere(conn);
+}
+
+/**
+ * krdma_step_queue - queue the next step after an event
+ * @conn: connection or listener; no effect if it is not asynchronous
+ *
+ * Context: any.
+ */
+void krdma_step_queue(struct krdma_conn *conn)
+{
+	if (!READ_ONCE(conn->async))
+		return;
+	if (conn->cb.role == KRDMA_LISTEN_CONN)
+		krdma_call_queue(conn);
+	else
+		krdma_step_queue_in(conn, 0);
+}
+
+/**
+ * krdma_step_cancel - cancel further steps
+ * @conn: connection or listener
+ *
+ * Waits for a running step.
+ *
+ * Context: process.
+ */
+void krdma_step_cancel(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work_sync(&conn->step_work))
+		krdma_conn_put(conn);
+}
+
+/* Returns true once: to the last step or to the end, whichever is first. */
+static bool krdma_step_may_tell(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	may = conn->async && !conn->connect_reported && !conn->stopped;
+	if (may)
+		conn->connect_reported = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return may;
+}
+
+static void krdma_step_tell(struct krdma_conn *conn, int error)
+{
+	struct module *owner;
+
+	if (conn->acceptor) {
+		krdma_cm_accepted(conn, error);
+		return;
+	}
+	owner = krdma_owner_hold(conn->ops->owner);
+	krdma_cm_count(conn, error);
+	conn->ops->connected(&conn->cb, error);
+	module_put(owner);
+}
+
+/**
+ * krdma_step_failed - notify the owner that connecting has failed
+ * @conn: connection in KRDMA_CLOSING or later
+ *
+ * No effect if the connection is not asynchronous or the owner was notified
+ * before.
+ *
+ * Context: process, no locks; no step runs.
+ */
+void krdma_step_failed(struct krdma_conn *conn)
+{
+	int error = krdma_last_error(&conn->cb);
+
+	if (krdma_step_may_tell(conn))
+		krdma_step_tell(conn, error);
+}
+
+static void krdma_step_finish(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	if (!krdma_step_may_tell(conn))
+		return;
+	krdma_conn_in_time(conn);
+	if (!krdma_conn_is_raw(conn))
+		krdma_alive_start(conn);
+	if (conn->acceptor) {
+		krdma_cm_accepted(conn, 0);
+		return;
+	}
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->call_connected = true;
+	if (!conn->stopped)
+		krdma_call_queue(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Return: true, once, if connected() must be called with 0. */
+static bool krdma_call_take_connected(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	taken = conn->call_connected && !conn->stopped;
+	conn->call_connected = false;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return taken;
+}
+
+/* Return: true, once, if closing() must be called now. */
+static bool krdma_call_take_closing(struct krdma_conn *conn)
+{
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	taken = conn->call_closing && !conn->stopped &&
+		!krdma_deliver_is_busy_locked(conn);
+	if (taken)
+		conn->call_closing = false;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return taken;
+}
+
+/**
+ * krdma_call_work - notify the owner of a connection
+ * @work: krdma_conn.call_work of a connection
+ */
+void krdma_call_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, call_work);
+	struct krdma_noio noio = krdma_noio_enter(&conn->p);
+
+	if (krdma_call_take_connected(conn)) {
+		krdma_step_tell(conn, 0);
+		/* From here on closing() notifies of the end. */
+		krdma_conn_hand_over(conn);
+	}
+	if (krdma_call_take_closing(conn)) {
+		krdma_step_failed(conn);
+		krdma_conn_call_closing(conn);
+	}
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+}
+
+/*
+ * siw may have missed START, see krdma_msg_wait_start(): check again soon, and
+ * send another message then.
+ */
+static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
+{
+	int ret;
+
+	if (!conn->is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
+		return 0;
+	ret = krdma_msg_nudge(conn, until);
+	if (ret)
+		return ret;
+	krdma_step_queue_in(conn, KRDMA_MSG_NUDGE_MS);
+	return 0;
+}
+
+/*
+ * Exchange the first messages. The waits in here depend only on the local
+ * adapter and end with the connection, which the connect timer limits.
+ */
+static int krdma_step_exchange(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.connect_timeout_ms);
+	int ret;
+
+	if (krdma_conn_is_raw(conn)) {
+		krdma_step_finish(conn);
+		return 0;
+	}
+	if (conn->cb.role == KRDMA_CLIENT_CONN &&
+	    !READ_ONCE(conn->msg->greeted)) {
+		ret = krdma_msg_greet(conn, until);
+		if (ret)
+			return ret;
+	}
+	if (!krdma_msg_is_greeted(conn))
+		return krdma_step_nudge(conn, until);
+	ret = krdma_msg_exchange_rest(conn, until);
+	if (!ret)
+		krdma_step_finish(conn);
+	return ret;
+}
+
+/*
+ * The exchange happens only once, because it frees what it uses. The work may
+ * be queued again by the peer's START or by krdma_step_nudge().
+ */
+static bool krdma_step_is_last(const struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->connect_reported) || READ_ONCE(conn->exchanged);
+}
+
+static int krdma_step(struct krdma_conn *conn)
+{
+	switch (krdma_get_state(&conn->cb)) {
+	case KRDMA_ROUTED:
+		return krdma_cm_dial(conn);
+	case KRDMA_ESTABLISHED:
+		return krdma_step_is_last(conn) ? 0 : krdma_step_exchange(conn);
+	default:
+		return 0;
+	}
+}
+
+/**
+ * krdma_offer_work - pass requests to a listener's owner
+ * @work: krdma_conn.call_work of a listener
+ *
+ * The list's reference to each request becomes the owner's. Not the same
+ * function as for connections, so that lockdep distinguishes the two: the owner
+ * may release a request here, which waits for work of a connection.
+ */
+void krdma_offer_work(struct work_struct *work)
+{
+	struct krdma_conn *listener =
+		container_of(work, struct krdma_conn, call_work);
+	struct krdma_noio noio = krdma_noio_enter(&listener->p);
+	struct krdma_conn *conn;
+
+	struct module *owner = krdma_owner_hold(listener->ops->owner);
+
+	while (krdma_get_state(&listener->cb) == KRDMA_LISTENING &&
+	       (conn = krdma_cm_next_request(listener)))
+		listener->ops->request(&listener->cb, &conn->cb);
+	module_put(owner);
+	krdma_conn_put(listener);
+	krdma_noio_leave(noio);
+}
+
+/**
+ * krdma_step_work - make the next step of connecting
+ * @work: krdma_conn.step_work of a connection
+ */
+void krdma_step_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, step_work.work);
+	struct krdma_noio noio = krdma_noio_enter_work();
+	int ret = krdma_step(conn);
+
+	if (ret)
+		krdma_conn_abort(conn, ret);
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+}
+
+/* If the start failed at once, only the return value reports it. */
+static int krdma_step_begun(struct krdma_conn *conn, int ret)
+{
+	unsigned long flags;
+	bool told;
+
+	if (!ret)
+		return 0;
+	spin_lock_irqsave(&conn->lock, flags);
+	told = conn->connect_reported;
+	conn->connect_reported = true;
+	spin_unlock_irqrestore(&conn->lock, flags);
+	krdma_conn_abort(conn, ret);
+	if (told)
+		return 0;
+	ret = krdma_last_error(&conn->cb);
+	krdma_cm_count(conn, ret);
+	return ret;
+}
+
+/**
+ * krdma_step_accept - begin to accept for krdma_accept_timeout()
+ * @conn: request with an acceptor; the caller holds a reference
+ *
+ * Context: process.
+ * Return: 0: krdma_cm_accepted() is called, once; or errno of the first step.
+ */
+int krdma_step_accept(struct krdma_conn *conn)
+{
+	WRITE_ONCE(conn->async, true);
+	return krdma_step_begun(conn, krdma_cm_answer(conn));
+}
+
+/**
+ * krdma_connect_async - connect without waiting
+ * @cb: from krdma_create() with ops that have a connected callback, in
+ *	KRDMA_NEW
+ * @dst: IPv4 or IPv6 address and port of a listener
+ *
+ * If this returns 0, connected() is called, once, with 0 or an errno, within
+ * &krdma_params.connect_timeout_ms, unless @cb is released before.
+ *
+ * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
+ * at once. On error connected() is not called, and the caller releases @cb.
+ */
+int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
+	int ret;
+
+	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
+	    !conn->ops->connected || !krdma_cm_family_ok(dst))
+		return -EINVAL;
+	/* Once async is set, the owner may release it in connected(). */
+	krdma_conn_get(conn);
+	noio = krdma_noio_enter(&conn->p);
+	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
+		WRITE_ONCE(conn->async, true);
+		ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
+	} else {
+		ret = krdma_last_error(cb) ?: -EISCONN;
+	}
+	krdma_noio_leave(noio);
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_connect_async, KRDMA_NS);
+
+/**
+ * krdma_accept_async - accept without waiting
+ * @cb: from a request callback or krdma_wait_request(); its ops have a
+ *	connected callback
+ * @private_data: data for the peer, in the REP; NULL if none
+ * @private_data_len: bytes, as for krdma_accept_request()
+ *
+ * If this returns 0, connected() is called, once, possibly before this returns.
+ *
+ * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_accept_request() that is
+ * known at once. On error connected() is not called, and the caller releases
+ * @cb.
+ */
+int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
+		       u8 private_data_len)
+{
+	struct krdma_conn *conn = krdma_conn(cb);
+	struct krdma_noio noio;
+	int ret;
+
+	if (!conn->ops || !conn->ops->connected)
+		return -EINVAL;
+	ret = krdma_cm_set_answer(conn, private_data, private_data_len);
+	if (ret)
+		return ret;
+	if (krdma_get_state(cb) != KRDMA_REQUESTED)
+		return krdma_last_error(cb) ?: -EISCONN;
+	/* Once async is set, the owner may release it in connected(). */
+	krdma_conn_get(conn);
+	WRITE_ONCE(conn->async, true);
+	noio = krdma_noio_enter(&conn->p);
+	ret = krdma_step_begun(conn, krdma_cm_answer(conn));
+	krdma_noio_leave(noio);
+	krdma_conn_put(conn);
+	return ret;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_accept_async, KRDMA_NS);

@@ -1,0 +1,741 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Persistent connections: krdma connects to a peer again whenever the
+ * connection ends, and notifies the owner of each connection and of its end.
+ *
+ * A krdma_reconnect owns at most one krdma_cb at a time. Its state moves in a
+ * circle, and only one context at a time makes a step:
+ *
+ *	WAITING		the work is queued for the next attempt
+ *	CONNECTING	the work creates a cb and calls krdma_connect_async();
+ *			that fails at once, or the cb's callback makes the next
+ *			step
+ *	CONNECTED	the owner's connected() is called; its lost() is called
+ *			in the cb's closing callback
+ *	WAITING		only after the cb was released, so the old connection
+ *			is freed before a new one is started
+ *
+ * krdma_reconnect_stop() only ends the cb. The circle then ends in STOPPED
+ * instead of WAITING.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/completion.h>
+#include <linux/export.h>
+#include <linux/jiffies.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+
+#include "backoff.h"
+#include "priv.h"
+
+#define KRDMA_RECONNECT_MIN_MS 100
+#define KRDMA_RECONNECT_MAX_MS 10000
+/* An hour, as for the times of a connection. */
+#define KRDMA_RECONNECT_LIMIT_MS (3600 * 1000)
+
+/**
+ * struct krdma_reconnect - a persistent connection
+ * @p: parameters of each cb; @src, @private_data, namespace and domain are held
+ *	by this struct
+ * @src: source address, if @p.src is set
+ * @private_data: private data of the REQ, if @p.private_data is set
+ * @dst: address of the peer
+ * @ops: the owner's callbacks
+ * @context: the owner's pointer
+ * @min_ms: shortest wait in ms
+ * @max_ms: longest wait in ms
+ *
+ * All of these are constant.
+ *
+ * @link: in krdma_reconnects
+ * @work: makes the next attempt
+ * @watch: notification of new RDMA devices
+ * @stopped: completed by the step to KRDMA_RECONNECT_STOPPED
+ *
+ * @lock: protects the rest. Taken in any context
+ * @state: see above
+ * @stopping: krdma_reconnect_stop() was called
+ * @failing: the failure to connect has been logged
+ * @cb: set from before krdma_connect_async() until before krdma_release_cb()
+ * @epoch: number of connections so far
+ * @failures: number of attempts in a row without a lasting connection
+ * @error: errno of the last failed attempt or ended connection
+ * @since: time of the move to KRDMA_RECONNECT_CONNECTED, in jiffies
+ *
+ * @peer_mtu: last known path MTU of the peer's interface, in bytes; 0: not
+ *	known. Only one step at a time uses it, without a lock
+ */
+struct krdma_reconnect {
+	struct krdma_params p;
+	struct sockaddr_storage src;
+	u8 private_data[KRDMA_PRIVATE_DATA_MAX];
+	struct sockaddr_storage dst;
+	const struct krdma_reconnect_ops *ops;
+	void *context;
+	u32 min_ms;
+	u32 max_ms;
+
+	struct list_head link;
+	struct delayed_work work;
+	struct krdma_watch watch;
+	struct completion stopped;
+
+	spinlock_t lock; /* see @lock above */
+	enum krdma_reconnect_state state;
+	bool stopping;
+	bool failing;
+	struct krdma_cb *cb;
+	u64 epoch;
+	unsigned int failures;
+	int error;
+	unsigned long since;
+
+	u16 peer_mtu;
+};
+
+static LIST_HEAD(krdma_reconnects);
+static DEFINE_MUTEX(krdma_reconnects_lock); /* krdma_reconnects */
+
+/* Queue the next attempt, with jitter. */
+static void krdma_reconnect_queue_locked(struct krdma_reconnect *reconn, u32 ms)
+{
+	lockdep_assert_held(&reconn->lock);
+	ms = krdma_backoff_jitter(ms, get_random_u32());
+	mod_delayed_work(krdma_owner_queue(&reconn->p), &reconn->work,
+			 msecs_to_jiffies(ms));
+}
+
+/* Reset the back-off, and make the next attempt after @ms. */
+static void krdma_reconnect_hurry(struct krdma_reconnect *reconn, u32 ms)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	reconn->failures = 0;
+	if (reconn->state == KRDMA_RECONNECT_WAITING && !reconn->stopping)
+		krdma_reconnect_queue_locked(reconn, ms);
+	spin_unlock_irqrestore(&reconn->lock, flags);
+}
+
+static void krdma_reconnect_device_added(struct krdma_watch *watch)
+{
+	struct krdma_reconnect *reconn =
+		container_of(watch, struct krdma_reconnect, watch);
+
+	krdma_reconnect_hurry(reconn, reconn->min_ms);
+}
+
+/*
+ * A connection that lasted for the longest wait resets the back-off. A shorter
+ * one does not: if a peer accepts and ends each connection, it would get an
+ * attempt at the shortest wait endlessly.
+ */
+static void krdma_reconnect_failed_locked(struct krdma_reconnect *reconn,
+					  int error)
+{
+	unsigned long lasting =
+		reconn->since + msecs_to_jiffies(reconn->max_ms);
+
+	lockdep_assert_held(&reconn->lock);
+	if (reconn->state == KRDMA_RECONNECT_CONNECTED &&
+	    time_after_eq(jiffies, lasting))
+		reconn->failures = 0;
+	if (reconn->failures < UINT_MAX)
+		reconn->failures++;
+	reconn->error = error;
+}
+
+/* Return: true if the failure has not been logged yet. */
+static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
+					int error)
+{
+	bool news = !reconn->failing;
+
+	lockdep_assert_held(&reconn->lock);
+	krdma_reconnect_failed_locked(reconn, error);
+	reconn->failing = true;
+	reconn->state = KRDMA_RECONNECT_WAITING;
+	krdma_reconnect_queue_locked(reconn,
+				     krdma_backoff_base(reconn->min_ms,
+							reconn->max_ms,
+							reconn->failures));
+	return news;
+}
+
+/*
+ * Make the step after an attempt or a connection, whose cb is released. If
+ * @reconn is being stopped it may be freed here, so copy the address for the
+ *	log
+ * first.
+ */
+static void krdma_reconnect_over(struct krdma_reconnect *reconn, int error)
+{
+	struct sockaddr_storage dst = reconn->dst;
+	unsigned long flags;
+	bool news = false;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (reconn->stopping) {
+		reconn->state = KRDMA_RECONNECT_STOPPED;
+		complete(&reconn->stopped);
+	} else {
+		news = krdma_reconnect_wait_locked(reconn, error);
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	if (news)
+		pr_info_ratelimited("%pISpc: not connected: %d, will try again\n",
+				    &dst, error);
+}
+
+/* Clear @cb first, so that no other context can use it; then release it. */
+static void krdma_reconnect_release_cb(struct krdma_reconnect *reconn)
+{
+	struct krdma_cb *cb;
+	unsigned long flags;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	cb = reconn->cb;
+	reconn->cb = NULL;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	krdma_release_cb(cb);
+}
+
+/*
+ * Return: the epoch, or 0: it is being stopped, and closing() will be called.
+ */
+static u64 krdma_reconnect_up(struct krdma_reconnect *reconn, bool *news)
+{
+	unsigned long flags;
+	u64 epoch = 0;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (!reconn->stopping) {
+		reconn->state = KRDMA_RECONNECT_CONNECTED;
+		reconn->since = jiffies;
+		epoch = ++reconn->epoch;
+		*news = reconn->failing;
+		reconn->failing = false;
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	return epoch;
+}
+
+static void krdma_reconnect_tell_failed(struct krdma_reconnect *reconn,
+					struct krdma_cb *cb, int error)
+{
+	struct module *owner = krdma_owner_hold(reconn->ops->owner);
+
+	if (reconn->ops->failed)
+		reconn->ops->failed(reconn, cb, error);
+	module_put(owner);
+}
+
+/* Keep the last known MTU if the peer has not answered. */
+static void krdma_reconnect_learn(struct krdma_reconnect *reconn,
+				  const struct krdma_cb *cb)
+{
+	reconn->peer_mtu = krdma_conn(cb)->path.peer_mtu ?: reconn->peer_mtu;
+}
+
+static void krdma_reconnect_connected(struct krdma_cb *cb, int error)
+{
+	struct krdma_reconnect *reconn = cb->context;
+	struct module *owner;
+	bool news = false;
+	u64 epoch;
+
+	krdma_reconnect_learn(reconn, cb);
+	if (error) {
+		krdma_reconnect_tell_failed(reconn, cb, error);
+		krdma_reconnect_release_cb(reconn);
+		krdma_reconnect_over(reconn, error);
+		return;
+	}
+	epoch = krdma_reconnect_up(reconn, &news);
+	if (!epoch)
+		return;
+	if (news)
+		pr_info_ratelimited("%pISpc: connected\n", &reconn->dst);
+	owner = krdma_owner_hold(reconn->ops->owner);
+	reconn->ops->connected(reconn, cb, epoch);
+	module_put(owner);
+}
+
+static void krdma_reconnect_closing(struct krdma_cb *cb, int reason)
+{
+	struct krdma_reconnect *reconn = cb->context;
+
+	struct module *owner = krdma_owner_hold(reconn->ops->owner);
+
+	/* Only callbacks of cb change state now, and this is the last one. */
+	if (READ_ONCE(reconn->state) == KRDMA_RECONNECT_CONNECTED)
+		reconn->ops->lost(reconn, cb, reason);
+	module_put(owner);
+	krdma_reconnect_release_cb(reconn);
+	krdma_reconnect_over(reconn, reason);
+}
+
+/* Not if krdma_reconnect_stop() was first: then the owner does not know @cb. */
+static void krdma_reconnect_receive(struct krdma_cb *cb,
+				    struct krdma_rx_msg *rx_msg)
+{
+	struct krdma_reconnect *reconn = cb->context;
+
+	if (READ_ONCE(reconn->state) == KRDMA_RECONNECT_CONNECTED)
+		reconn->ops->receive(reconn, cb, rx_msg);
+	else
+		krdma_rx_msg_release(rx_msg);
+}
+
+static void krdma_reconnect_space(struct krdma_cb *cb)
+{
+	struct krdma_reconnect *reconn = cb->context;
+
+	if (READ_ONCE(reconn->state) == KRDMA_RECONNECT_CONNECTED &&
+	    reconn->ops->write_space)
+		reconn->ops->write_space(reconn, cb);
+}
+
+static const struct krdma_ops krdma_reconnect_wait_ops = {
+	.connected = krdma_reconnect_connected,
+	.write_space = krdma_reconnect_space,
+	.closing = krdma_reconnect_closing,
+};
+
+static const struct krdma_ops krdma_reconnect_receive_ops = {
+	.connected = krdma_reconnect_connected,
+	.receive = krdma_reconnect_receive,
+	.write_space = krdma_reconnect_space,
+	.closing = krdma_reconnect_closing,
+};
+
+/* Return: false: it is being stopped, or the work was queued twice. */
+static bool krdma_reconnect_begin(struct krdma_reconnect *reconn)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	may = reconn->state == KRDMA_RECONNECT_WAITING && !reconn->stopping;
+	if (may)
+		reconn->state = KRDMA_RECONNECT_CONNECTING;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	return may;
+}
+
+/* Set @cb, so that krdma_reconnect_stop() can end it from here on. */
+static int krdma_reconnect_set_cb(struct krdma_reconnect *reconn,
+				  struct krdma_cb *cb)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	reconn->cb = cb;
+	if (reconn->stopping)
+		ret = -ESHUTDOWN;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	return ret;
+}
+
+/*
+ * If the peer's interface has a smaller MTU, the path MTU of this side would
+ * lose its long packets. Such a connection fails, and the next attempt uses the
+ * peer's MTU. That is read again with each answer, because it may have grown.
+ */
+static struct krdma_cb *krdma_reconnect_create(struct krdma_reconnect *reconn)
+{
+	struct krdma_params p = reconn->p;
+	struct krdma_cb *cb;
+
+	p.path_mtu = min_not_zero(p.path_mtu, (u32)reconn->peer_mtu);
+	cb = krdma_create(&p);
+	if (!IS_ERR(cb))
+		krdma_conn(cb)->path_strict = true;
+	return cb;
+}
+
+static void krdma_reconnect_work(struct work_struct *work)
+{
+	struct krdma_reconnect *reconn =
+		container_of(work, struct krdma_reconnect, work.work);
+	struct krdma_cb *cb;
+	int ret;
+
+	if (!krdma_reconnect_begin(reconn))
+		return;
+	cb = krdma_reconnect_create(reconn);
+	if (IS_ERR(cb)) {
+		krdma_reconnect_over(reconn, PTR_ERR(cb));
+		return;
+	}
+	ret = krdma_reconnect_set_cb(reconn, cb) ?:
+		      krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
+	/* If that worked, cb's callbacks may have made any number of steps. */
+	if (!ret)
+		return;
+	krdma_reconnect_tell_failed(reconn, cb, ret);
+	krdma_reconnect_release_cb(reconn);
+	krdma_reconnect_over(reconn, ret);
+}
+
+static int
+krdma_reconnect_set_times(struct krdma_reconnect *reconn,
+			  const struct krdma_reconnect_params *params)
+{
+	reconn->min_ms = params->min_ms ?: KRDMA_RECONNECT_MIN_MS;
+	reconn->max_ms =
+		params->max_ms ?:
+			max_t(u32, KRDMA_RECONNECT_MAX_MS, reconn->min_ms);
+	if (reconn->min_ms > reconn->max_ms ||
+	    reconn->max_ms > KRDMA_RECONNECT_LIMIT_MS)
+		return -EINVAL;
+	return 0;
+}
+
+/* Sizes of the structs in the first version that allowed them to grow. */
+#define KRDMA_RECONNECT_PARAMS_SIZE_MIN \
+	offsetofend(struct krdma_reconnect_params, max_ms)
+#define KRDMA_RECONNECT_INFO_SIZE_MIN offsetofend(struct krdma_reconnect_info, error)
+
+static int krdma_reconnect_set_owner(struct krdma_reconnect *reconn,
+				     const struct krdma_reconnect_params *user)
+{
+	struct krdma_reconnect_params params;
+	int ret;
+
+	if (!user)
+		return -EINVAL;
+	ret = krdma_struct_in(&params, sizeof(params),
+			      KRDMA_RECONNECT_PARAMS_SIZE_MIN, user);
+	if (ret)
+		return ret;
+	if (!params.ops || !params.ops->connected || !params.ops->lost)
+		return -EINVAL;
+	reconn->ops = params.ops;
+	reconn->context = params.context;
+	return krdma_reconnect_set_times(reconn, &params);
+}
+
+static int krdma_reconnect_set_src(struct krdma_reconnect *reconn)
+{
+	struct sockaddr *src = (struct sockaddr *)reconn->p.src;
+
+	if (!src)
+		return 0;
+	if (!krdma_cm_family_ok(src))
+		return -EINVAL;
+	memcpy(&reconn->src, src, rdma_addr_size(src));
+	reconn->p.src = (struct sockaddr *)&reconn->src;
+	return 0;
+}
+
+/* Copy what the user's parameters point to, because @reconn may live longer. */
+static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
+				      const struct krdma_params *params)
+{
+	struct krdma_params checked;
+	int ret;
+
+	ret = krdma_params_set(&checked, params);
+	if (ret)
+		return ret;
+	/* Keep zeroes that mean defaults: each connection fills them in. */
+	ret = krdma_params_take(&reconn->p, params);
+	if (ret)
+		return ret;
+	if (reconn->p.ops || reconn->p.flags & (KRDMA_RAW | KRDMA_LISTEN_FLAGS))
+		return -EINVAL;
+	memcpy(reconn->private_data, reconn->p.private_data,
+	       reconn->p.private_data_len);
+	reconn->p.private_data = reconn->private_data;
+	reconn->p.ops = reconn->ops->receive ? &krdma_reconnect_receive_ops :
+					       &krdma_reconnect_wait_ops;
+	reconn->p.context = reconn;
+	/* The peer may not have noticed the end of the previous connection. */
+	while (!reconn->p.session)
+		reconn->p.session = get_random_u32();
+	reconn->p.net = reconn->p.net ?: krdma_callers_net();
+	return krdma_reconnect_set_src(reconn);
+}
+
+static int krdma_reconnect_init(struct krdma_reconnect *reconn,
+				const struct sockaddr *dst,
+				const struct krdma_params *params,
+				const struct krdma_reconnect_params *owner)
+{
+	int ret;
+
+	if (!krdma_cm_family_ok(dst))
+		return -EINVAL;
+	ret = krdma_reconnect_set_owner(reconn, owner) ?:
+		      krdma_reconnect_set_params(reconn, params);
+	if (ret)
+		return ret;
+	memcpy(&reconn->dst, dst, rdma_addr_size((struct sockaddr *)dst));
+	spin_lock_init(&reconn->lock);
+	init_completion(&reconn->stopped);
+	INIT_DELAYED_WORK(&reconn->work, krdma_reconnect_work);
+	get_net(reconn->p.net);
+	krdma_domain_get(reconn->p.domain);
+	__module_get(THIS_MODULE);
+	return 0;
+}
+
+static void krdma_reconnect_free(struct krdma_reconnect *reconn)
+{
+	krdma_domain_put(reconn->p.domain);
+	put_net(reconn->p.net);
+	kfree(reconn);
+	module_put(THIS_MODULE);
+}
+
+/**
+ * krdma_reconnect_start - start a persistent connection to a peer
+ * @dst: IPv4 or IPv6 address and port of a listener
+ * @params: parameters of each connection, NULL: defaults. Message mode only,
+ *	without ops; context is not used. Memory that they point to is copied
+ * @owner: callbacks and retry times; its ops must outlive
+ *	krdma_reconnect_stop()
+ *
+ * The first attempt begins at once. Whenever an attempt fails or the connection
+ * ends, also by krdma_disconnect() on this side, another attempt follows,
+ * without limit.
+ *
+ * Callbacks may come before this returns.
+ *
+ * Return: argument for krdma_reconnect_stop(), ERR_PTR(-EINVAL) or
+ * ERR_PTR(-ENOMEM). An unreachable peer is no error.
+ */
+struct krdma_reconnect *
+krdma_reconnect_start(const struct sockaddr *dst,
+		      const struct krdma_params *params,
+		      const struct krdma_reconnect_params *owner)
+{
+	struct krdma_reconnect *reconn = kzalloc(sizeof(*reconn), GFP_KERNEL);
+	int ret;
+
+	if (!reconn)
+		return ERR_PTR(-ENOMEM);
+	ret = krdma_reconnect_init(reconn, dst, params, owner);
+	if (ret) {
+		kfree(reconn);
+		return ERR_PTR(ret);
+	}
+	mutex_lock(&krdma_reconnects_lock);
+	list_add_tail(&reconn->link, &krdma_reconnects);
+	mutex_unlock(&krdma_reconnects_lock);
+	krdma_device_watch(&reconn->watch, krdma_reconnect_device_added);
+	krdma_reconnect_kick(reconn);
+	return reconn;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_start, KRDMA_NS);
+
+static void krdma_reconnect_end_cb(struct krdma_reconnect *reconn)
+{
+	struct krdma_cb *cb;
+	unsigned long flags;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	reconn->stopping = true;
+	cb = reconn->cb;
+	if (cb)
+		krdma_get(cb);
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	if (!cb)
+		return;
+	krdma_disconnect(cb);
+	krdma_put(cb);
+}
+
+/* If no attempt was in flight, no other context makes the last step. */
+static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
+{
+	unsigned long flags;
+
+	cancel_delayed_work_sync(&reconn->work);
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (reconn->state == KRDMA_RECONNECT_WAITING) {
+		reconn->state = KRDMA_RECONNECT_STOPPED;
+		complete(&reconn->stopped);
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
+}
+
+/**
+ * krdma_reconnect_stop - end a persistent connection
+ * @reconn: from krdma_reconnect_start(), or NULL
+ *
+ * If it is connected, lost() is called once more, with -ESHUTDOWN. On return no
+ * callback runs, the connection is released and @reconn is freed. This takes as
+ * long as krdma_release_cb(): on siw possibly TCP's time limit.
+ *
+ * Context: process, may sleep; not from a callback of krdma, and without locks
+ * that connected() or lost() take.
+ */
+void krdma_reconnect_stop(struct krdma_reconnect *reconn)
+{
+	unsigned long flags;
+
+	might_sleep();
+	if (!reconn)
+		return;
+	krdma_device_unwatch(&reconn->watch);
+	krdma_reconnect_end_cb(reconn);
+	krdma_reconnect_end_wait(reconn);
+	/*
+	 * The end of the connection completes this; until then @reconn is used.
+	 */
+	wait_for_completion(&reconn->stopped);
+	/* Wait until the context that completed it has released the lock. */
+	spin_lock_irqsave(&reconn->lock, flags);
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	mutex_lock(&krdma_reconnects_lock);
+	list_del(&reconn->link);
+	mutex_unlock(&krdma_reconnects_lock);
+	krdma_reconnect_free(reconn);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
+
+/**
+ * krdma_reconnect_kick - connect now
+ * @reconn: from krdma_reconnect_start()
+ *
+ * For owners that know that the peer is back. If it is connected or an attempt
+ * is in flight, this only resets the back-off.
+ *
+ * Context: any.
+ */
+void krdma_reconnect_kick(struct krdma_reconnect *reconn)
+{
+	krdma_reconnect_hurry(reconn, 0);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_kick, KRDMA_NS);
+
+/**
+ * krdma_reconnect_get_cb - get the present connection
+ * @reconn: from krdma_reconnect_start()
+ *
+ * For tasks of the owner that use the connection between connected() and
+ * lost(). It may end and be released at any moment; the task then has a closed
+ * cb.
+ *
+ * Context: any.
+ * Return: a cb for krdma_put(), not for krdma_release_cb(); NULL: not
+ * connected.
+ */
+struct krdma_cb *krdma_reconnect_get_cb(struct krdma_reconnect *reconn)
+{
+	struct krdma_cb *cb = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	if (reconn->state == KRDMA_RECONNECT_CONNECTED && reconn->cb &&
+	    krdma_is_established(reconn->cb)) {
+		cb = reconn->cb;
+		krdma_get(cb);
+	}
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	return cb;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_get_cb, KRDMA_NS);
+
+/**
+ * krdma_reconnect_context - return the owner's pointer
+ * @reconn: from krdma_reconnect_start()
+ *
+ * Context: any.
+ * Return: &krdma_reconnect_params.context.
+ */
+void *krdma_reconnect_context(const struct krdma_reconnect *reconn)
+{
+	return reconn->context;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_context, KRDMA_NS);
+
+/**
+ * krdma_reconnect_query - return the status of a persistent connection
+ * @reconn: from krdma_reconnect_start()
+ * @info: result; the caller sets its size
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL if &krdma_reconnect_info.size is not set.
+ */
+int krdma_reconnect_query(struct krdma_reconnect *reconn,
+			  struct krdma_reconnect_info *info)
+{
+	struct krdma_reconnect_info found = { .size = sizeof(found) };
+	unsigned long flags;
+
+	spin_lock_irqsave(&reconn->lock, flags);
+	found.state = reconn->state;
+	found.epoch = reconn->epoch;
+	found.failures = reconn->failures;
+	found.error = reconn->error;
+	spin_unlock_irqrestore(&reconn->lock, flags);
+	return krdma_struct_out(info, KRDMA_RECONNECT_INFO_SIZE_MIN, &found);
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_query, KRDMA_NS);
+
+/**
+ * krdma_reconnect_epoch - return the number of connections so far
+ * @reconn: from krdma_reconnect_start()
+ *
+ * Context: any.
+ * Return: number of connections with the present one, 0: none yet.
+ */
+u64 krdma_reconnect_epoch(struct krdma_reconnect *reconn)
+{
+	struct krdma_reconnect_info info = { .size = sizeof(info) };
+
+	krdma_reconnect_query(reconn, &info);
+	return info.epoch;
+}
+EXPORT_SYMBOL_NS_GPL(krdma_reconnect_epoch, KRDMA_NS);
+
+static const char *const krdma_reconnect_names[] = {
+	[KRDMA_RECONNECT_WAITING] = "waiting",
+	[KRDMA_RECONNECT_CONNECTING] = "connecting",
+	[KRDMA_RECONNECT_CONNECTED] = "connected",
+	[KRDMA_RECONNECT_STOPPED] = "stopped",
+};
+
+/* Return the time to the next attempt, in ms. */
+static unsigned int
+krdma_reconnect_wait_ms(const struct krdma_reconnect *reconn)
+{
+	long left = READ_ONCE(reconn->work.timer.expires) - jiffies;
+
+	return timer_pending(&reconn->work.timer) && left > 0 ?
+		       jiffies_to_msecs(left) :
+		       0;
+}
+
+/**
+ * krdma_reconnect_show - print the file "kept" in debugfs
+ * @seq: output
+ * @unused: unused
+ *
+ * Return: 0.
+ */
+int krdma_reconnect_show(struct seq_file *seq, void *unused)
+{
+	struct krdma_reconnect_info info = { .size = sizeof(info) };
+	struct krdma_reconnect *reconn;
+
+	seq_puts(seq, "peer state epoch failures error next_ms\n");
+	mutex_lock(&krdma_reconnects_lock);
+	list_for_each_entry(reconn, &krdma_reconnects, link) {
+		krdma_reconnect_query(reconn, &info);
+		seq_printf(seq, "%pISpc %s %llu %u %d %u\n", &reconn->dst,
+			   krdma_reconnect_names[info.state], info.epoch,
+			   info.failures, info.error,
+			   krdma_reconnect_wait_ms(reconn));
+	}
+	mutex_unlock(&krdma_reconnects_lock);
+	return 0;
+}

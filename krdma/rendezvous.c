@@ -1,0 +1,658 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Long messages: the receiver reads them (rendezvous).
+ *
+ * The sender registers its buffer, one CHUNK at a time, and describes it in a
+ * message. That message has a place in the sequence like a part with data. The
+ * receiver reads the CHUNK with RDMA READs into memory of the message's size
+ * and answers PULLED. Then the sender invalidates the keys and continues. A
+ * long message uses no receive buffers for data, and one credit per CHUNK. The
+ * sender's memory is not copied, except on siw. MRs are invalidated before a
+ * region is freed, so that the next region can reuse them. If that takes too
+ * long they are destroyed.
+ *
+ * A message is pulled as soon as no unread message precedes it, so that the
+ * sender need not wait for the receiving task. The next one waits until this
+ * one was received.
+ *
+ * A CHUNK is pulled in three phases. No task waits for the READs, because a
+ * peer that does not answer them would hold a worker as long as it likes:
+ *
+ *	BEGIN	pull_work registers the memory and posts READs while there is
+ *		room on the send queue
+ *	READs	each completion posts more; the last one sends PULLED.
+ *		pull_limit ends the connection if that takes longer than
+ *		op_timeout_ms
+ *	END	if the message is complete, pull_work invalidates the keys of
+ *		the sink and passes the message to the receiving tasks, or to
+ *		the worker that delivers
+ *
+ * In all phases krdma_msg.pulling is set, and no other context touches the
+ * first CHUNK of the ready list, the sink, or krdma_msg.whole.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "msg.h"
+#include "region.h"
+
+/* Bytes that are registered at a time. */
+#define KRDMA_CHUNK_MAX (16U << 20)
+
+/* ---- sending ---- */
+
+/*
+ * Three segments less than the maximum: a buffer need not begin where an MR
+ * does, and its first and last page may have an MR each.
+ */
+static u32 krdma_push_max(const struct krdma_conn *conn)
+{
+	u32 segs = conn->msg->part_max / sizeof(struct krdma_wire_seg) - 3;
+	u32 pages = krdma_region_mr_pages(conn->cb.pd->device);
+
+	return min_t(u64, (u64)segs * pages << PAGE_SHIFT, KRDMA_CHUNK_MAX);
+}
+
+/**
+ * krdma_push_is_wanted - check whether the peer is to pull a message
+ * @conn: connection in message mode whose hello is set
+ * @buffer: the message
+ * @length: its length
+ *
+ * Memory that is neither linear nor from vmalloc(), for example static data of
+ * a module, is sent in parts.
+ *
+ * Return: true if the peer is to pull it.
+ */
+bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
+			  u32 length)
+{
+	return length >= conn->p.pull_min &&
+	       conn->hello.features & KRDMA_WIRE_FEATURE_PULL &&
+	       conn->p.responder_resources &&
+	       krdma_pull_can(conn) &&
+	       krdma_dma_virt_ok(buffer, length);
+}
+
+/*
+ * Let teardown proceed while regions are created and put, which takes
+ * krdma_conn.setup. Teardown holds setup while it waits for the holder of
+ * KRDMA_BUSY_SEND.
+ */
+static void krdma_push_step_aside(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	WRITE_ONCE(conn->msg->push_end, 0);
+	WRITE_ONCE(conn->msg->busy, conn->msg->busy | KRDMA_BUSY_PUSH);
+	krdma_conn_wake(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Make teardown wait again, and expect PULLED. Fails if teardown has begun. */
+static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
+{
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	if (conn->cb.state >= KRDMA_CLOSING) {
+		ret = conn->error ?: -ECONNRESET;
+	} else {
+		conn->msg->push_end = end;
+		WRITE_ONCE(conn->msg->busy,
+			   conn->msg->busy & ~KRDMA_BUSY_PUSH);
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	return ret;
+}
+
+static bool krdma_push_is_over(struct krdma_conn *conn, const void *arg)
+{
+	return !READ_ONCE(conn->msg->push_end);
+}
+
+/**
+ * krdma_push_pulled_locked - handle PULLED: the peer has read a CHUNK
+ * @conn: connection in message mode
+ * @hdr: header of the PULLED
+ *
+ * Context: any, @conn->lock held.
+ * Return: true if that CHUNK is pending.
+ */
+bool krdma_push_pulled_locked(struct krdma_conn *conn,
+			      const struct krdma_hdr *hdr)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	/* The holder of KRDMA_BUSY_SEND waits and does not change send_id. */
+	if (!hdr->offset || hdr->offset != msg->push_end ||
+	    hdr->msg_id != msg->send_id)
+		return false;
+	WRITE_ONCE(msg->push_end, 0);
+	return true;
+}
+
+static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
+			   struct krdma_hdr *hdr, u32 len, unsigned long until)
+{
+	u32 nsegs = krdma_region_pieces(region, 0, len);
+	struct krdma_send *send;
+
+	send = krdma_send_alloc(conn, NULL,
+				nsegs * sizeof(struct krdma_wire_seg));
+	if (!send)
+		return -ENOMEM;
+	krdma_region_describe(region, 0, len, (void *)send->data);
+	send->wr.kind = KRDMA_SEND;
+	/* Length of the CHUNK, for the counters. */
+	send->wr.len = len;
+	return krdma_send_post(conn, send, hdr, until);
+}
+
+/* On error after the post, the connection and thereby the keys have ended. */
+static int krdma_push_region(struct krdma_conn *conn,
+			     struct krdma_region *region, struct krdma_hdr *hdr,
+			     u32 len, unsigned long until)
+{
+	int ret;
+
+	ret = krdma_push_step_in(conn, hdr->offset + len);
+	if (ret)
+		return ret;
+	ret = krdma_push_post(conn, region, hdr, len, until);
+	if (!ret) {
+		ret = krdma_conn_wait(conn, krdma_push_is_over, NULL, until);
+		if (ret)
+			krdma_conn_abort(conn, ret);
+	}
+	krdma_push_step_aside(conn);
+	return ret;
+}
+
+/*
+ * If the sending task is killed or times out, it reuses its memory. Where TCP
+ * may still read that memory (siw), the peer would get its new contents as the
+ * message. So send a copy there.
+ */
+static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
+					       const void *buffer, u32 len,
+					       unsigned long until)
+{
+	if (krdma_sends_pages(conn))
+		return krdma_region_copy(conn, buffer, len, KRDMA_REMOTE_READ,
+					 until);
+	return krdma_region_from_memory(conn, (void *)buffer, len,
+					KRDMA_REMOTE_READ, until);
+}
+
+static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
+			    const void *buffer, u32 max, unsigned long until)
+{
+	u32 len = min(hdr->msg_len - hdr->offset, max);
+	struct krdma_region *region;
+	int ret;
+
+	region = krdma_push_prepare(conn, buffer + hdr->offset, len, until);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	ret = krdma_push_region(conn, region, hdr, len, until);
+	/* The peer has this CHUNK, even if the connection ends right now. */
+	if (!ret)
+		krdma_region_recycle(region, until);
+	krdma_region_put(region);
+	if (!ret)
+		hdr->offset += len;
+	return ret;
+}
+
+/**
+ * krdma_push - send a message that the peer pulls
+ * @conn: connection for which krdma_push_is_wanted() returned true; the caller
+ *	holds KRDMA_BUSY_SEND
+ * @buffer: the message
+ * @length: its length
+ * @until: time limit
+ *
+ * Afterwards the caller also holds KRDMA_BUSY_PUSH.
+ *
+ * Return: 0: the peer has all of it; or -errno: if a CHUNK was sent, the
+ * connection has ended. In both cases only the caller uses @buffer.
+ */
+int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
+	       unsigned long until)
+{
+	struct krdma_hdr hdr = {
+		.type = KRDMA_WIRE_CHUNK,
+		.msg_len = length,
+		.msg_id = conn->msg->send_id,
+	};
+	u32 max = krdma_push_max(conn);
+	int ret;
+
+	krdma_push_step_aside(conn);
+	do {
+		ret = krdma_push_chunk(conn, &hdr, buffer, max, until);
+	} while (!ret && hdr.offset < length);
+	if (!ret)
+		conn->msg->send_id++;
+	else if (hdr.offset)
+		krdma_conn_abort(conn, ret);
+	return ret;
+}
+
+/* ---- receiving ---- */
+
+/**
+ * krdma_pull_can - check whether long messages can be pulled
+ * @conn: connection with a device
+ *
+ * Return: false if the device has no fast registration.
+ */
+bool krdma_pull_can(const struct krdma_conn *conn)
+{
+	const struct ib_device *ibdev = conn->cb.cm_id->device;
+
+	return ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+	       krdma_region_mr_pages(ibdev);
+}
+
+static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
+
+/* Return: bytes of the next READ: within one segment and one MR of the sink. */
+static u32 krdma_pull_next(const struct krdma_region *sink,
+			   struct krdma_pull *pull)
+{
+	if (!pull->seg.len)
+		krdma_seg_decode(&pull->seg, pull->wire++);
+	return min(pull->seg.len, krdma_region_run(sink, pull->at));
+}
+
+static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
+{
+	pull->seg.addr += len;
+	pull->seg.len -= len;
+	pull->at += len;
+}
+
+/* Return: number of READs. @pull is a copy at its first READ. */
+static u32 krdma_pull_count(const struct krdma_region *sink,
+			    struct krdma_pull pull)
+{
+	u32 n = 0;
+
+	for (; pull.at < pull.end; n++)
+		krdma_pull_advance(&pull, krdma_pull_next(sink, &pull));
+	return n;
+}
+
+/* Queue the next phase, BEGIN or END. Only one is queued at a time. */
+static void krdma_pull_queue_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	krdma_conn_get(conn); /* put by pull_work */
+	queue_work(krdma_peer_wq, &conn->pull_work);
+}
+
+static void krdma_pull_limit_locked(struct krdma_conn *conn)
+{
+	u32 ms = conn->p.op_timeout_ms;
+
+	lockdep_assert_held(&conn->lock);
+	conn->msg->pull.until = krdma_deadline(ms);
+	krdma_conn_get(conn); /* put by pull_limit or krdma_pull_unlimit() */
+	if (mod_delayed_work(krdma_wq, &conn->pull_limit, msecs_to_jiffies(ms)))
+		krdma_conn_put_anywhere(conn);
+}
+
+static void krdma_pull_unlimit(struct krdma_conn *conn)
+{
+	if (cancel_delayed_work(&conn->pull_limit))
+		krdma_conn_put_anywhere(conn);
+}
+
+/**
+ * krdma_pull_limit_work - end a connection whose READs take too long
+ * @work: krdma_conn.pull_limit
+ */
+void krdma_pull_limit_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, pull_limit.work);
+	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long flags;
+	bool late;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	late = pull->op && !pull->ended && conn->cb.state < KRDMA_CLOSING &&
+	       time_after_eq(jiffies, pull->until);
+	if (late)
+		krdma_conn_abort_locked(conn, -ETIMEDOUT);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (late)
+		pr_info_ratelimited("%pISpc: does not answer the READs of its long message, closing\n",
+				    &conn->peer);
+	krdma_conn_put(conn);
+}
+
+/*
+ * Send PULLED: the peer may reuse its memory. Post the CHUNK's receive again.
+ */
+static void krdma_pull_tell_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv = msg->pull.recv;
+	int ret;
+
+	lockdep_assert_held(&conn->lock);
+	list_del_init(&recv->link);
+	msg->pulled_id = recv->hdr.msg_id;
+	msg->pulled_end = msg->pull.end;
+	/*
+	 * If the last PULLED has not completed, its completion sends this one.
+	 */
+	msg->pulled_due =
+		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
+	ret = krdma_msg_repost_locked(conn, recv);
+	if (ret)
+		krdma_conn_abort_locked(conn, ret);
+}
+
+/* Called once for each pull: no READ is in flight, and none will be posted. */
+static void krdma_pull_ended_locked(struct krdma_conn *conn)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
+
+	lockdep_assert_held(&conn->lock);
+	pull->ended = true;
+	if (pull->error)
+		krdma_conn_abort_locked(conn, pull->error);
+	else
+		krdma_pull_tell_locked(conn);
+	krdma_pull_queue_locked(conn);
+}
+
+static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
+	struct krdma_wr *kwr = &pull->op->wrs[pull->posted];
+	struct ib_sge sge;
+	struct ib_rdma_wr rdma = {
+		.wr.opcode = IB_WR_RDMA_READ,
+		.wr.sg_list = &sge,
+		.remote_addr = pull->seg.addr,
+		.rkey = pull->seg.rkey,
+	};
+
+	lockdep_assert_held(&conn->lock);
+	krdma_wr_init(kwr, conn, pull->op, KRDMA_READ, krdma_pull_read_done);
+	kwr->len = len;
+	rdma.wr.num_sge = krdma_region_sges(conn->msg->sink, pull->at, len, &sge);
+	return krdma_qp_post_locked(conn, kwr, &rdma.wr);
+}
+
+/**
+ * krdma_pull_kick_locked - post READs as long as there is room
+ * @conn: connection in message mode
+ *
+ * At most as many as the send queue has slots, and KRDMA_KICK_MAX in one go.
+ * Each completion of a READ in flight continues. When the connection has ended,
+ * no more READs are posted.
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_pull_kick_locked(struct krdma_conn *conn)
+{
+	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned int n = 0;
+	int ret = 0;
+	u32 len;
+
+	lockdep_assert_held(&conn->lock);
+	if (!pull->op || pull->ended)
+		return;
+	while (!pull->error && pull->at < pull->end) {
+		if (n++ >= KRDMA_KICK_MAX) {
+			krdma_count_locked(conn, KRDMA_COUNT_POST_PAUSES, 1);
+			return;
+		}
+		len = krdma_pull_next(conn->msg->sink, pull);
+		ret = krdma_pull_post_locked(conn, len);
+		if (ret == -EAGAIN)
+			return;
+		if (ret) {
+			pull->error = ret;
+			break;
+		}
+		pull->posted++;
+		krdma_pull_advance(pull, len);
+	}
+	if (pull->over == pull->posted)
+		krdma_pull_ended_locked(conn);
+}
+
+static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
+{
+	struct krdma_conn *conn = kwr->conn;
+	struct krdma_pull *pull = &conn->msg->pull;
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	pull->over++;
+	if (status && !pull->error)
+		pull->error = status;
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/**
+ * krdma_pull_drained - end a pull after the last READ has completed
+ * @conn: connection whose QP is drained
+ *
+ * Context: process, @conn->setup held.
+ */
+void krdma_pull_drained(struct krdma_conn *conn)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&conn->setup);
+	if (!conn->msg)
+		return;
+	spin_lock_irqsave(&conn->lock, flags);
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* At the first CHUNK, allocate memory for the whole message. */
+static int krdma_pull_make_sink(struct krdma_conn *conn,
+				struct krdma_recv *recv, unsigned long until)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_region *sink;
+	int ret;
+
+	if (msg->sink)
+		return 0;
+	ret = krdma_budget_charge(conn, recv->hdr.msg_len);
+	if (ret)
+		return ret;
+	sink = krdma_region_sink(conn, recv->hdr.msg_len, until);
+	if (IS_ERR(sink)) {
+		krdma_budget_uncharge(conn);
+		return PTR_ERR(sink);
+	}
+	msg->sink = sink;
+	return 0;
+}
+
+/* Invalidate the keys of the sink before any task gets the message. */
+static void krdma_pull_take(struct krdma_conn *conn, u32 len,
+			    unsigned long until)
+{
+	struct krdma_msg *msg = conn->msg;
+	unsigned long flags;
+	void *whole;
+
+	krdma_region_recycle(msg->sink, until);
+	whole = krdma_region_detach(msg->sink);
+	spin_lock_irqsave(&conn->lock, flags);
+	msg->sink = NULL;
+	msg->whole = whole;
+	msg->whole_len = len;
+	msg->whole_have = len;
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* Let the worker that delivers continue; see deliver.c. */
+static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
+{
+	struct krdma_msg *msg = conn->msg;
+
+	lockdep_assert_held(&conn->lock);
+	msg->pulling = false;
+	msg->pull_error = error;
+	if (msg->delivering) {
+		krdma_deliver_go_on_locked(conn, error);
+	} else {
+		/* The next CHUNK may have arrived already. */
+		if (!error)
+			krdma_pull_start_locked(conn);
+		krdma_call_settled_locked(conn);
+	}
+	krdma_conn_wake(conn);
+}
+
+static void krdma_pull_over(struct krdma_conn *conn, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->pull = (struct krdma_pull){};
+	/* Out of memory: the pull can be tried again. */
+	if (error && error != -ENOMEM)
+		krdma_conn_abort_locked(conn, error);
+	krdma_pull_over_locked(conn, error);
+	spin_unlock_irqrestore(&conn->lock, flags);
+}
+
+/* @pull: state for the first CHUNK, with an op. */
+static void krdma_pull_read(struct krdma_conn *conn,
+			    const struct krdma_pull *pull)
+{
+	unsigned long flags;
+
+	/* See krdma_qp_post() for the reason to disable bottom halves. */
+	local_bh_disable();
+	spin_lock_irqsave(&conn->lock, flags);
+	conn->msg->pull = *pull;
+	krdma_pull_limit_locked(conn);
+	krdma_pull_kick_locked(conn);
+	spin_unlock_irqrestore(&conn->lock, flags);
+	local_bh_enable();
+}
+
+static void krdma_pull_begin(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
+	struct krdma_recv *recv = krdma_msg_first(conn);
+	struct krdma_pull pull = {
+		.recv = recv,
+		.wire = recv->buf + sizeof(struct krdma_wire_hdr),
+		.at = recv->hdr.offset,
+		.end = recv->hdr.offset + recv->len,
+	};
+	int ret;
+
+	ret = krdma_pull_make_sink(conn, recv, until);
+	if (!ret) {
+		pull.op = krdma_op_alloc_wrs(krdma_pull_count(conn->msg->sink,
+							      pull));
+		ret = pull.op ? 0 : -ENOMEM;
+	}
+	if (ret)
+		krdma_pull_over(conn, ret);
+	else
+		krdma_pull_read(conn, &pull);
+}
+
+static void krdma_pull_end(struct krdma_conn *conn)
+{
+	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
+	const struct krdma_pull *pull = &conn->msg->pull;
+	/* Not from @pull->recv, which may hold the next message already. */
+	u32 len = krdma_region_size(conn->msg->sink);
+	int error = pull->error;
+
+	krdma_pull_unlimit(conn);
+	krdma_op_put(pull->op);
+	if (!error && pull->end == len)
+		krdma_pull_take(conn, len, until);
+	krdma_pull_over(conn, error == -ENOMEM ? -ECONNABORTED : error);
+}
+
+/**
+ * krdma_pull_work - begin or end the pull of a CHUNK
+ * @work: krdma_conn.pull_work
+ *
+ * The READs are posted between the two, and no task waits for them.
+ */
+void krdma_pull_work(struct work_struct *work)
+{
+	struct krdma_conn *conn =
+		container_of(work, struct krdma_conn, pull_work);
+	struct krdma_noio noio = krdma_noio_enter_work();
+
+	if (conn->msg->pull.op)
+		krdma_pull_end(conn);
+	else
+		krdma_pull_begin(conn);
+	krdma_conn_put(conn);
+	krdma_noio_leave(noio);
+}
+
+/**
+ * krdma_pull_deliver_locked - pull the next CHUNK for the worker that delivers
+ * @conn: connection in message mode; the caller has set krdma_msg.delivering
+ *
+ * Context: any, @conn->lock held.
+ * Return: 0: krdma_deliver_go_on_locked() is called afterwards; or the reason
+ * for which the connection ended.
+ */
+int krdma_pull_deliver_locked(struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->cb.state >= KRDMA_CLOSING)
+		return conn->error ?: -ECONNRESET;
+	conn->msg->pulling = true;
+	krdma_pull_queue_locked(conn);
+	return 0;
+}
+
+/**
+ * krdma_pull_start_locked - start to pull if the next part is a CHUNK
+ * @conn: connection in message mode
+ *
+ * Context: any, @conn->lock held.
+ */
+void krdma_pull_start_locked(struct krdma_conn *conn)
+{
+	struct krdma_msg *msg = conn->msg;
+	struct krdma_recv *recv;
+
+	lockdep_assert_held(&conn->lock);
+	/* Once closing, the owner may have released it and freed its ops. */
+	if (conn->cb.state >= KRDMA_CLOSING || krdma_deliver_is_wanted(conn))
+		return;
+	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
+	if (!recv || recv->hdr.type != KRDMA_WIRE_CHUNK || msg->pulling ||
+	    msg->whole)
+		return;
+	msg->pulling = true;
+	msg->pull_error = 0;
+	krdma_pull_queue_locked(conn);
+}

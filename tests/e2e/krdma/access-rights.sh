@@ -1,0 +1,372 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# access-rights: access of a peer to described memory. READs and WRITEs of the peer hit the described memory, of every kind. A
+# region for reading cannot be written, and vice versa. A region whose keys are revoked cannot be accessed, although the
+# connection is up. A key is valid in its domain only, or without a domain on its connection only. A region of a domain is
+# registered once for all connections of the domain.
+#
+#   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
+#
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 180
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+MiB=$((1 << 20))
+# KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE, KRDMA_DOMAIN
+readable=1
+writable=2
+shared=128
+mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
+pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
+
+# The adapter refuses the request: the call returns its error, or that of the peer's disconnect, whichever comes first. On
+# iWARP a WRITE completes when TCP has taken it, and node 1 checks that it had no effect.
+refused() {
+	local also=
+	[[ $LINK != siw || $1 != store* ]] || also=0
+	# shellcheck disable=SC2086 # a word or none
+	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}" $also
+	ok $? "$1 is refused: $kt_ret"
+}
+
+open() {
+	if ((NODE == 1)); then expect 0 accept a l 20000; else expect 0 connect c "$server" 7000 "$@"; fi
+}
+
+closed() {
+	if ((NODE == 1)); then
+		kt until a CLOSED 20000
+		kt_is 0 "the connection is CLOSED at the end of a test of regions"
+		kt withdraw 0
+		expect 0 release a
+	else
+		kt forget 0
+		expect 0 release c
+	fi
+}
+
+# kind LEN [option]...: the peer reads, writes and reads a region.
+kind() {
+	local len=$1
+	shift
+	if ((NODE == 1)); then
+		expect 0 expose a 0 "$len" access=$((readable | writable)) "$@"
+		barrier written
+		kt holds 0 77
+		kt_is 0 "a region of $len bytes $* has the data that the peer wrote"
+		expect 0 withdraw 0
+	else
+		expect 0 learn c 0
+		kt fetch c 0 "$len"
+		kt_is 0 "the peer reads the data of a region of $len bytes $*"
+		# The local MRs have other boundaries than those of the peer.
+		expect 0 store c 0 "$len" 77 "$1" skip=2000
+		kt fetch c 0 "$len" 77
+		kt_is 0 "the peer reads the data that it wrote to a region of $len bytes $*"
+		barrier written
+	fi
+}
+
+kinds() {
+	local of len skip
+	open
+	for of in alloc vmalloc sg; do
+		for len in 1 4096 4097 100000 $((5 * MiB + 1)); do
+			for skip in 0 100 4095; do
+				[[ $of == alloc && $skip != 0 ]] || kind "$len" of=$of skip=$skip
+			done
+		done
+	done
+	if ((NODE == 1)); then
+		expect EINVAL expose a 0 10000 of=sg-gap
+		expect EINVAL expose a 0 10000 of=kmalloc
+		expect EINVAL expose a 0 0 of=vmalloc
+		expect EINVAL expose a 0 10000 of=sg access=128
+		expect EINVAL expose a 0 10000 of=vmalloc access=128
+		kind 100 of=sg
+		barrier withdrawn
+		kt until a CLOSED 20000
+		expect ECONNRESET expose a 0 10000 of=vmalloc
+		expect ECONNRESET expose a 0 10000 of=sg
+	else
+		kind 100 of=sg
+		barrier withdrawn
+		kt disconnect c
+	fi
+	closed
+}
+
+# forbidden ACCESS COMMAND: COMMAND of node 2, which ACCESS of the region does not allow, is refused.
+forbidden() {
+	local access=$1
+	shift
+	if [[ $LINK == siw && $1 == fetch ]]; then
+		skip "fetch where the access is $access" "siw does not look at it"
+		return
+	fi
+	open
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 "access=$access"
+		barrier exposed
+		barrier tried
+		kt until a CLOSED 20000
+		expect 0 holds 0
+	else
+		expect 0 learn c 0
+		# Wait until node 1 has received the acknowledgement of its message, which the refusal might prevent.
+		barrier exposed
+		kt "$1" c 0 10000 77 dry=1
+		refused "$1 where the access is $access"
+		barrier tried
+	fi
+	closed
+}
+
+# allowed ACCESS COMMAND SEED: COMMAND of node 2 succeeds; afterwards the region has the pattern of SEED.
+allowed() {
+	local access=$1 what=$2 pattern=$3
+	open
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 "access=$access"
+		barrier moved
+		# On siw a WRITE completes when TCP has taken it.
+		[[ $LINK != siw ]] || within 10 kt holds 0 "$pattern"
+		expect 0 holds 0 "$pattern"
+		barrier held
+	else
+		expect 0 learn c 0
+		kt "$what" c 0 10000 "$pattern"
+		kt_is 0 "$what succeeds where the access is $access"
+		barrier moved
+		barrier held
+		kt disconnect c
+	fi
+	closed
+}
+
+# gone COMMAND [revoke=0]: COMMAND succeeds, and is refused after the keys are withdrawn. The connection stays up until then.
+gone() {
+	local what=$1 how=${2:-keep=1}
+	open mr_pool=16
+	if ((NODE == 1)); then
+		expect 0 expose a 0 10000 access=$((readable | writable))
+		barrier used
+		expect 0 withdraw 0 "$how"
+		[[ $how != keep=1 ]] || expect EALREADY withdraw 0 keep=1
+		# The connection is up. If the region was put, a new region has its MR, with another key.
+		expect 0 expose a 1 10000 access=$((readable | writable))
+		barrier gone
+		barrier alive
+		[[ $(kt_state a) == ESTABLISHED ]]
+		ok $? "the connection stays ESTABLISHED after withdraw $how"
+		barrier looked
+		barrier tried
+		kt until a CLOSED 20000
+		[[ $how != keep=1 ]] || expect 0 holds 0 77
+		expect 0 holds 1 78
+		kt withdraw 1
+	else
+		expect 0 learn c 0
+		expect 0 store c 0 10000 77
+		expect 0 fetch c 0 10000 77
+		barrier used
+		barrier gone
+		expect 0 learn c 1
+		expect 0 store c 1 10000 78
+		barrier alive
+		barrier looked
+		kt "$what" c 0 10000 79 dry=1
+		refused "$what after withdraw $how"
+		barrier tried
+		kt forget 1
+	fi
+	closed
+}
+
+# A key of domain 1 is used on another connection of domain 1, and on one of domain 2.
+domains() {
+	local i what
+	for what in fetch store; do
+		for i in 1 2 3; do
+			if ((NODE == 1)); then expect 0 accept "a$i" "l$i" 20000; else expect 0 connect "c$i" "$server" "700$i"; fi
+		done
+		if ((NODE == 1)); then
+			(($(pds) - none == 2))
+			ok $? "three connections of two domains have two PDs: $(($(pds) - none))"
+			expect 0 expose a1 0 10000 access=$((readable | writable))
+			barrier tried
+			kt until a2 CLOSED 20000
+			kt_is 0 "$what with the key of another domain ends the connection"
+			expect 0 holds 0 77
+			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
+			ok $? "$what with the key of another domain leaves the other connections ESTABLISHED"
+			barrier held
+			for i in 1 2 3; do kt until "a$i" CLOSED 20000; done
+			kt withdraw 0
+			for i in 1 2 3; do expect 0 release "a$i"; done
+			(($(pds) == none))
+			ok $? "no PD is left after connections of two domains"
+		else
+			expect 0 learn c1 0
+			expect 0 store c1 0 10000 76
+			expect 0 fetch c3 0 10000 76
+			expect 0 store c3 0 10000 77
+			kt "$what" c2 0 10000 79 dry=1
+			refused "$what with the key of another domain"
+			expect 0 fetch c1 0 10000 77
+			barrier tried
+			barrier held
+			kt forget 0
+			for i in 1 2 3; do expect 0 release "c$i"; done
+		fi
+		barrier next
+	done
+}
+
+# A key of a connection without a domain is used on another connection of the same listener.
+strangers() {
+	local i what
+	for what in fetch store; do
+		for i in 1 2; do
+			if ((NODE == 1)); then expect 0 accept "s$i" l 20000; else expect 0 connect "s$i" "$server" 7000; fi
+			barrier accepted
+		done
+		if ((NODE == 1)); then
+			(($(pds) - none == 2))
+			ok $? "two connections without a domain have two PDs: $(($(pds) - none))"
+			expect 0 expose s1 0 10000 access=$((readable | writable))
+			barrier tried
+			kt until s2 CLOSED 20000
+			kt_is 0 "$what with the key of another connection ends the using connection"
+			expect 0 holds 0 76
+			[[ $(kt_state s1) == ESTABLISHED ]]
+			ok $? "$what with the key of another connection leaves the owning connection ESTABLISHED"
+			barrier held
+			kt until s1 CLOSED 20000
+			kt withdraw 0
+			for i in 1 2; do expect 0 release "s$i"; done
+			(($(pds) == none))
+			ok $? "no PD is left after connections without a domain"
+		else
+			expect 0 learn s1 0
+			expect 0 store s1 0 10000 76
+			kt "$what" s2 0 10000 79 dry=1
+			refused "$what with the key of another connection"
+			expect 0 fetch s1 0 10000 76
+			barrier tried
+			barrier held
+			kt forget 0
+			for i in 1 2; do expect 0 release "s$i"; done
+		fi
+		barrier next
+	done
+}
+
+# A region of domain 1 has one key for connections 1 and 3, and for a later one. Connection 2 is in domain 2.
+shared() {
+	local i before what
+	for what in fetch store; do
+		for i in 1 2 3; do
+			if ((NODE == 1)); then expect 0 accept "a$i" "l$i" 20000; else expect 0 connect "c$i" "$server" "700$i"; fi
+		done
+		if ((NODE == 1)); then
+			before=$(mrs)
+			expect 0 expose a1 0 10000 access=$((readable | writable | shared))
+			(($(mrs) - before == 1))
+			ok $? "region of a domain: one MR is allocated: $(($(mrs) - before))"
+			barrier learnt
+			kt until a1 CLOSED 20000
+			expect 0 release a1
+			barrier released
+			expect 0 accept a1 l1 20000
+			barrier used
+			(($(mrs) - before == 1))
+			ok $? "region of a domain: no MR is allocated for another connection: $(($(mrs) - before))"
+			expect 0 holds 0 79
+			barrier held
+			kt until a2 CLOSED 20000
+			kt_is 0 "region of a domain: using the key in another domain ends the connection"
+			barrier refused
+			expect 0 withdraw 0 keep=1
+			expect EALREADY withdraw 0 keep=1
+			barrier revoked
+			[[ $(kt_state a1) == ESTABLISHED && $(kt_state a3) == ESTABLISHED ]]
+			ok $? "region of a domain: its connections stay ESTABLISHED when it is revoked"
+			barrier looked
+			for i in 1 3; do kt until "a$i" CLOSED 20000; done
+			for i in 1 2 3; do expect 0 release "a$i"; done
+			expect 0 holds 0 79
+			(($(pds) - none == 1))
+			ok $? "region of a domain: the region holds the PD: $(($(pds) - none))"
+			kt withdraw 0
+			(($(pds) == none && $(mrs) == before))
+			ok $? "region of a domain: no PD and no MR is left"
+		else
+			expect 0 learn c1 0
+			expect 0 store c1 0 10000 76
+			expect 0 fetch c1 0 10000 76
+			expect 0 fetch c3 0 10000 76
+			expect 0 store c3 0 10000 77
+			expect 0 fetch c3 0 10000 77
+			expect 0 release c1
+			barrier learnt
+			barrier released
+			expect 0 store c3 0 10000 78
+			expect 0 fetch c3 0 10000 78
+			expect 0 connect c1 "$server" 7001
+			expect 0 fetch c1 0 10000 78
+			expect 0 store c1 0 10000 79
+			expect 0 fetch c1 0 10000 79
+			barrier used
+			barrier held
+			kt "$what" c2 0 10000 80 dry=1
+			refused "$what with the key of a region of another domain"
+			barrier refused
+			barrier revoked
+			barrier looked
+			for i in 1 3; do
+				kt "$what" "c$i" 0 10000 81 dry=1
+				refused "$what by connection $i after the region of the domain was revoked"
+			done
+			kt forget 0
+			for i in 1 2 3; do expect 0 release "c$i"; done
+		fi
+		barrier next
+	done
+}
+
+none=$(pds)
+if ((NODE == 1)); then
+	expect 0 listen l 0.0.0.0 7000 mr_pool=16
+	expect 0 listen l1 0.0.0.0 7001 domain=1
+	expect 0 listen l2 0.0.0.0 7002 domain=2
+	expect 0 listen l3 0.0.0.0 7003 domain=1
+	# The listeners hold references to the domains.
+	expect 0 undomain
+fi
+barrier listening
+allowed $readable fetch 0
+allowed $writable store 77
+forbidden $readable store
+forbidden $writable fetch
+forbidden 0 store
+forbidden 0 fetch
+for how in keep=1 revoke=0; do
+	for what in store fetch; do gone $what $how; done
+done
+kinds
+domains
+shared
+strangers
+if ((NODE == 1)); then for l in l l1 l2 l3; do expect 0 release $l; done; fi
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# connect-failures: each kind of failing connect ends with its errno, and in time.
+#
+#   node 1 (listens, or does not) <--- krdma ---> node 2 (connects)
+#   10.56.0.99: unused
+#
+# kernels: uml
+# long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+network_ready
+barrier begun
+server=$(addr4 1)
+
+# On siw a reject has neither reason nor data: the client sees a closed TCP connection (siw_reject(), 6.1 and 7.3).
+reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
+
+# A new connection works after the failed ones.
+still_serves() {
+	kt rounds again "$server" "$1" 1
+	kt_is 0 "the listener serves new clients after $2"
+	kt release again
+}
+
+# The server skips the two waiting requests only when it accepts.
+empty_backlog() {
+	local tries
+	for ((tries = 100 * slow; tries > 0; tries--)); do
+		kt rounds again "$server" 7004 1
+		[[ $kt_ret == "${errno[$(reason EBUSY)]}" ]] || break
+		kt release again
+		sleep 0.1
+	done
+	kt_is 0 "the listener serves new clients after its backlog was full"
+	kt release again
+}
+
+nobody_there() {
+	kt connect c 10.56.0.99 7000 connect_ms=3000 addr_ms=1000
+	is_one_of "$kt_ret" "${errno[ETIMEDOUT]}" "${errno[EHOSTUNREACH]}"
+	ok $? "a host that does not answer: ETIMEDOUT or EHOSTUNREACH ($kt_ret)"
+	kt_within 0 4500 "connecting to a host that does not answer ends in time"
+	kt connect c 192.0.2.1 7000 connect_ms=3000
+	is_one_of "$kt_ret" "${errno[ENETUNREACH]}" "${errno[EHOSTUNREACH]}" "${errno[ENODEV]}"
+	ok $? "a host without a route: ENETUNREACH, EHOSTUNREACH or ENODEV ($kt_ret)"
+	kt_within 0 1000 "connecting to a host without a route ends at once"
+	kt connect c 127.0.0.1 7999 connect_ms=3000
+	((kt_ret < 0))
+	ok $? "connecting by loopback, without an RDMA device or listener, fails: $kt_ret"
+	expect ECONNREFUSED connect c "$server" 7999
+	kt_within 0 4000 "connecting to a port without a listener ends at once"
+	expect EINVAL connect c 10.56.0 7000
+	expect EINVAL connect c "$server" 70000
+	expect EINVAL connect c "$server" 7000 wait=1
+	expect EINVAL connect c "$server" 7000 recv_depth=3
+	expect EADDRNOTAVAIL connect c "$server" 7000 src=10.56.0.77
+}
+
+# The timeout of the client ends the connect while the server does not accept.
+never_accepted() {
+	kt connect c "$server" 7001 connect_ms=2000
+	kt_is ETIMEDOUT "connecting to a listener that never accepts times out"
+	kt_within 1900 $((3000 + unanswered_ms)) "connecting to a listener that never accepts times out in time"
+}
+
+# The server's timeout of a request that is not accepted is shorter than the client's.
+rejected_late() {
+	kt connect c "$server" 7002 connect_ms=20000
+	kt_is "$(reason ETIMEDOUT)" "a server rejects a request that is not accepted in time"
+	kt_within 900 4000 "a server rejects a request that is not accepted after its timeout"
+}
+
+rejected() {
+	kt connect c "$server" 7003 connect_ms=20000 private=please
+	kt_is ECONNREFUSED "a rejected client gets ECONNREFUSED"
+	[[ $LINK == siw || $kt_text == *private=no-thanks* ]]
+	ok $? "a rejected client gets the server's private data: $kt_text"
+	kt_within 0 4000 "a client is rejected at once"
+}
+
+other_limits() {
+	kt connect c "$server" 7000 rw=1
+	kt_is "$(reason EPROTO)" "a client with an exported buffer is refused by a server of messages"
+	kt connect c "$server" 7000 raw=1
+	((kt_ret < 0))
+	ok $? "a raw client is refused by a server of messages: $kt_ret"
+	kt connect c "$server" 7000 buf_size=256 recv_depth=4 send_depth=1 max_msg=100
+	kt_is 0 "a client with few small buffers connects"
+	expect 0 send c 64
+	kt receive c 64 5000
+	kt_is 64 "a client with few small buffers receives a short message"
+	# The peer's answer is too long, so the peer may disconnect before our message is acknowledged.
+	kt send c 50000
+	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
+	ok $? "a client with few small buffers sends a message of many parts ($kt_ret)"
+	kt receive c 200000 5000
+	((kt_ret < 0))
+	ok $? "a message longer than max_msg is not received ($kt_ret)"
+	expect 0 release c
+	kt connect c "$server" 7000 resources=1 depth=1 recv_depth=4096 buf_size=65536
+	kt_is 0 "a client with many large buffers connects"
+	expect 0 send c 100000
+	kt receive c 200000 5000
+	kt_is 100000 "a client with many large buffers receives a long message"
+	expect 0 release c
+	still_serves 7000 "other limits"
+}
+
+# With slots of netem the requests arrive together. On siw that fills another queue as well, see KRDMA_LISTEN_BACKLOG_MIN in
+# listen.c.
+full_backlog() {
+	local i busy=0 turned_away many=12
+	turned_away=${errno[$(reason EBUSY)]}
+	network slot 300ms 300ms
+	for ((i = 1; i <= many; i++)); do
+		kt_start "b$i" connect "b$i" "$server" 7004 connect_ms=$((4000 * slow))
+	done
+	for ((i = 1; i <= many; i++)); do
+		kt_result "b$i" $((30 * slow))
+		[[ $kt_ret == "$turned_away" ]] && busy=$((busy + 1))
+		[[ $kt_ret == "$turned_away" || $kt_ret == "${errno[ETIMEDOUT]}" ]]
+		ok $? "connect $i to a listener with a backlog of 2 fails: $kt_ret"
+		kt release "b$i"
+	done
+	network slot 0ms 0ms
+	((busy >= many - 2))
+	ok $? "all connects beyond a backlog of 2 are refused at once: $busy of $many"
+}
+
+# The listener is released while a request waits for its answer.
+server_dies() {
+	kt connect c "$server" 7005 connect_ms=20000
+	is_one_of "$kt_ret" "${errno[ECONNREFUSED]}" "${errno[ECONNRESET]}"
+	ok $? "a waiting request is refused when its listener is released: $kt_ret"
+	kt_within 0 5000 "a waiting request is refused in time when its listener is released"
+}
+
+connect_without_cable() {
+	if [[ $LINK == siw ]]; then
+		skip "connecting without a cable" "siw's TCP connect can be neither limited nor interrupted"
+		return
+	fi
+	kt connect c "$server" 7000 connect_ms=3000
+	((kt_ret < 0))
+	ok $? "connecting without a cable fails: $kt_ret"
+	kt_within 0 4500 "connecting without a cable ends in time"
+	kt release c
+}
+
+# All packets of this node are lost.
+cable_cut() {
+	kt_start cut connect c "$server" 7001 connect_ms=4000
+	kt until c CONNECTING
+	network loss 100%
+	kt_result cut 60
+	kt_is ETIMEDOUT "a connect times out when the link is cut"
+	kt_within 3900 $((6000 + unanswered_ms)) "a connect times out in time when the link is cut"
+	kt release c
+	connect_without_cable
+	network
+}
+
+client() {
+	local step
+	barrier listening
+	nobody_there
+	still_serves 7000 "refused connects"
+	for step in never_accepted rejected_late; do
+		$step
+		barrier "$step"
+	done
+	rejected
+	barrier rejected
+	other_limits
+	full_backlog
+	barrier full
+	barrier full_served
+	empty_backlog
+	barrier dies
+	server_dies
+	barrier dead
+	cable_cut
+	barrier cut
+	timeout 30 bash -c "until busybox ping -c1 -W1 $server; do sleep 0.1; done" >/dev/null
+	ok $? "the network works after the cut"
+	still_serves 7000 "all failures"
+}
+
+listen_all() {
+	expect 0 listen l 0.0.0.0 7000
+	expect 0 listen deaf 0.0.0.0 7001
+	expect 0 listen slow 0.0.0.0 7002 connect_ms=1000
+	expect 0 listen stern 0.0.0.0 7003
+	expect 0 listen full 0.0.0.0 7004 backlog=2
+	expect 0 listen dying 0.0.0.0 7005
+	expect 0 kthread echo serve l
+}
+
+# accept() must not return the request of a client that has timed out.
+after_the_client_gave_up() {
+	kt accept late deaf 500
+	kt_is ETIMEDOUT "accept() skips the request of a client that has timed out"
+	kt release late
+}
+
+reject_one() {
+	kt request r stern 20000
+	kt_is 0 "a request to reject arrives"
+	[[ $kt_text == *private=please* ]]
+	ok $? "a request has the client's private data: $kt_text"
+	expect 0 reject r private=no-thanks
+	expect 0 release r
+}
+
+server() {
+	listen_all
+	barrier listening
+	barrier never_accepted
+	after_the_client_gave_up
+	barrier rejected_late
+	reject_one
+	barrier rejected
+	barrier full
+	expect 0 kthread echo_full serve full
+	barrier full_served
+	barrier dies
+	kt request d dying 20000
+	kt_is 0 "a request arrives at a listener that is released"
+	expect 0 release dying
+	expect 0 release d
+	barrier dead
+	barrier cut
+	barrier end
+	kt stop echo_full
+	kt stop echo
+	kt_is EINTR "kthread_stop() ends accept"
+	echo "# $kt_text"
+	for slot in l deaf slow stern full; do
+		expect 0 release "$slot"
+	done
+}
+
+if ((NODE == 1)); then
+	server
+else
+	client
+	barrier end
+fi
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# version-skew: the previous version of krdma as server, then as client, with this version at the other end: messages of all lengths,
+# exported buffers, messages by callback, the reason of a close.
+#
+#   node 1 (server on 7000, 7001, 7002) <--- krdma, one of them the previous version ---> node 2 (client)
+#
+# kernels: uml
+# alone: stock-6.1 uml/siw
+# previous: krdma krdma_test
+# timeout: 200
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+
+# load SUFFIX: load krdma and krdma_test, of this version or with SUFFIX -previous.
+load() {
+	local name
+	for name in krdma krdma_test; do
+		if [[ $1 ]]; then insmod "/add/$name$1.ko"; else insmod "/modules/$name.ko"; fi
+		ok $? "$name$1 is loaded"
+	done
+}
+
+features() {
+	kt query "$1"
+	[[ " $kt_text " =~ \ features=([^ ]*) ]]
+	echo "${BASH_REMATCH[1]}"
+}
+
+serve() {
+	local callback=rxcb
+	# The command of krdma_test has another name in the previous version.
+	kt rxcb 0
+	((kt_ret == 0)) || callback=lend
+	expect 0 listen l 0.0.0.0 7000 max_msg=1048576
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=1048576
+	expect 0 server 0.0.0.0 7002 $callback=1 max_msg=1048576
+	kt $callback 0
+	kt kthread echo serve l
+	kt kthread hold hold rw
+	barrier "listening$1"
+	barrier "talked$1"
+	kt $callback
+	[[ $kt_text == "messages=200 bad=0 unanswered=0"* ]]
+	ok $? "all messages are delivered by callback ($kt_text)"
+	for job in echo hold; do kt stop $job; done
+	expect 0 listen reason 0.0.0.0 7003
+	barrier "reason-listens$1"
+	kt accept a reason 20000
+	kt_is 0 "accepted for a close with a reason"
+	kt receive a 100 20000
+	kt_is ECONNRESET "receiving ends when the peer closes"
+	kt reason a
+	kt_is 4711 "the reason of the peer's close is known"
+	expect 0 release a
+	expect 0 server end
+	for slot in l rw reason; do expect 0 release $slot; done
+}
+
+talk() {
+	local len
+	barrier "listening$1"
+	kt connect c "$server" 7000 max_msg=1048576
+	kt_is 0 "connected for messages"
+	echo "# features $(features c)"
+	for len in 0 1 4080 4081 65535 65536 300000 1000000; do
+		kt send c "$len" && kt receive c 1048576 20000
+		kt_is "$len" "$len bytes are echoed"
+	done
+	expect 0 close c
+	kt connect w "$server" 7001 rw=1 max_msg=1048576
+	kt_is 0 "connected with an exported buffer"
+	for len in 8 1000 1000000; do
+		expect 0 write w "$len" 0
+		expect 0 read w "$len" 0
+	done
+	kt async w write virt 100 1000 chain=10
+	kt_is 0 "100 WRITEs complete ($kt_text)"
+	expect 0 close w
+	kt connect t "$server" 7002 max_msg=1048576
+	kt talk t 200 200000 4
+	kt_is 0 "200 messages by callback are answered in order ($kt_text)"
+	expect 0 close t
+	barrier "talked$1"
+	barrier "reason-listens$1"
+	kt connect r "$server" 7003
+	expect 0 close r 4711
+	for slot in c w t r; do expect 0 release $slot; done
+}
+
+for old in 1 2; do
+	if ((NODE == old)); then load -previous; else load ""; fi
+	barrier "loaded$old"
+	if ((NODE == 1)); then serve "$old"; else talk "$old"; fi
+	barrier "over$old"
+	for module in krdma_test krdma; do
+		rmmod $module
+		ok $? "$module is unloaded"
+	done
+	barrier "unloaded$old"
+done
+same_resources "$before" "resources are as before"
+finish

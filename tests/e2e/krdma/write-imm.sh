@@ -1,0 +1,175 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# write-imm: writes that notify the peer (KRDMA_WRITE_IMM), and messages that invalidate a key of the peer (KRDMA_SEND_INV).
+# Notifications come in order and once, behind their data; an invalidated key is unusable; a peer that invalidates a key
+# that is not meant for it is disconnected.
+#
+#   node 1 (server by callbacks on 7000, with an exported buffer on 7001) <--- krdma ---> node 2 (writes, asks)
+#
+# kernels: uml
+# long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
+# load: krdma krdma_test
+# timeout: 240
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+barrier begun
+server=$(addr4 1)
+
+# counter NAME [MEMBER]: of all connections on this node so far
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+counter() {
+	awk -v name="$1${2:+.$2}" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
+}
+
+# told N WHAT: one case: the server was notified of N writes since it described its memory, each with valid data
+told() {
+	expect 0 ask w report
+	[[ $kt_text == "told=$1 bad=0" ]]
+	ok $? "the server was notified of $1 writes, $2 ($kt_text)"
+}
+
+# writes N LEN MEM [OPTION]...
+writes() {
+	local n=$1 len=$2 mem=$3
+	shift 3
+	kt async w write_imm "$mem" "$n" "$len" "$@"
+	kt_is 0 "$n writes of $len bytes out of $mem, $* ($kt_text)"
+	told "$n" "of $len bytes out of $mem"
+}
+
+writing() {
+	local mem len
+	for mem in virt pages sg region; do
+		for len in 1 16 200 220 221 4096 65535; do writes 40 $len $mem chain=7; done
+	done
+	# More than there are credits and slots.
+	writes $((2000 / slow)) 64 virt chain=100
+	writes $((1000 / slow)) 700 pages
+	# Across the boundary of two MRs.
+	writes 47 65535 virt chain=47
+	writes 47 65535 region
+	kt async w write_imm none 1 0
+	kt_is EINVAL "a notifying write of 0 bytes is refused"
+}
+
+# A peer without a callback for notifications.
+unwanted() {
+	kt connect u "$server" 7001 rw=1 max_msg=65536
+	kt_is 0 "connected to a peer without a callback"
+	expect 0 query u
+	[[ $kt_text == *" takes=0/1"* ]]
+	ok $? "query says that a peer without a callback takes no notifications ($kt_text)"
+	kt async u write_imm virt 1 64
+	kt_is EOPNOTSUPP "a notifying write to a peer without a callback is refused ($kt_text)"
+	kt async u write virt 1 64
+	kt_is 0 "a plain write to a peer without a callback succeeds ($kt_text)"
+	kt release u
+}
+
+inviting() {
+	local invalidated
+	invalidated=$(counter regions_invalidated)
+	expect 0 ask w invite 60
+	((invalidated + 60 == $(counter regions_invalidated)))
+	ok $? "the peer has invalidated 60 keys of this side"
+	expect 0 ask w back 60
+	((invalidated + 60 == $(counter regions_invalidated) || NODE_SHARED))
+	ok $? "invalidating 60 keys of the peer invalidates none of this side"
+	writes 10 4096 virt
+}
+
+# ends WHAT ERRNO...: asking the server for WHAT ends the connection with one of ERRNO.
+ends() {
+	local what=$1 why
+	shift
+	# Without a pool, software adapters use another MR for each region.
+	kt connect e "$server" 7000 mr_pool=4
+	kt_is 0 "connected for $what"
+	kt ask e "$what"
+	for why in "$@"; do ((kt_ret != ${errno[$why]})) || break; done
+	kt_is "$why" "$what ends the connection"
+	kt until e CLOSED 10000
+	kt_is 0 "the connection is CLOSED after $what"
+	kt release e
+}
+
+# A disconnect comes at any point of the writes; each request completes once.
+endings() {
+	local round
+	for round in 1 2 3 4 5 6; do
+		kt connect d "$server" 7000
+		kt_is 0 "connected, round $round"
+		kt_start writing async d write_imm virt 2000 4096 chain=50
+		sleep 0.0$((RANDOM % 10))
+		kt disconnect d
+		kt_result writing 40
+		((kt_ret == 0 || kt_ret == errno[ESHUTDOWN] || kt_ret == errno[ENOTCONN] || kt_ret == errno[ENOENT]))
+		ok $? "round $round: each write in flight completes once at a disconnect: $kt_ret ($kt_text)"
+		kt release d
+	done
+}
+
+# Both nodes have one kernel, and one set of counters.
+NODE_SHARED=0
+[[ $KERNEL != uml-debug ]] || NODE_SHARED=1
+
+if ((NODE == 1)); then
+	expect 0 tell 0.0.0.0 7000 recv_depth=16
+	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=65536
+	kt kthread hold hold rw
+	barrier listening
+	barrier posted
+	expect 0 tell end
+	expect 0 tell 0.0.0.0 7002 rw=1 recv_depth=4 max_msg=65536
+	barrier floods
+	barrier flooded
+	expect 0 tell end
+	kt stop hold
+	kt_is EINTR "hold: $kt_text"
+	expect 0 release rw
+else
+	barrier listening
+	kt connect w "$server" 7000
+	kt_is 0 "connected to a peer with callbacks"
+	expect 0 query w
+	[[ $kt_text == *" takes=1/1"* ]]
+	ok $? "query says that the peer takes notifications, and invalidates keys ($kt_text)"
+	writing
+	unwanted
+	((NODE_SHARED)) || inviting
+	expect 0 ask w invite 5
+	expect 0 ask w back 5
+	key=$(counter protocol_error key)
+	ends foreign EPROTO
+	((key + 1 == $(counter protocol_error key)))
+	ok $? "invalidating a foreign key is counted as a protocol error"
+	ends twice EPROTO
+	((key + 2 == $(counter protocol_error key)))
+	ok $? "invalidating a key twice is counted as a protocol error"
+	reused=$(counter mrs_reused)
+	ends heir EPROTO
+	((key + 3 == $(counter protocol_error key)))
+	ok $? "invalidating a former key of a reused MR is counted as a protocol error"
+	((reused + 1 == $(counter mrs_reused)))
+	ok $? "the MR of the former key was reused"
+	# The errno depends on the transport.
+	ends stale EACCES ECONNRESET EIO
+	writes 40 4096 virt
+	kt release w
+	endings
+	barrier posted
+	barrier floods
+	# The peer returns credits by separate messages, and only these return the receives that such messages take.
+	for writes in 0 2 4 6 8; do
+		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
+		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"
+	done
+	barrier flooded
+fi
+same_resources "$before" "resources are as before"
+finish

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages by callback: a server that checks messages, keeps some of them for a
+ * while, and answers each with its number and length; and a client that sends
+ * and compares.
+ */
+#include <linux/slab.h>
+
+#include "priv.h"
+
+#define KTEST_LEND_KEEP 512
+
+/* Answer of the server to a message. */
+struct ktest_answer {
+	__le32 number;
+	__le32 len;
+	__le32 good;
+	__le32 kept;
+};
+
+/**
+ * struct ktest_rx_msg - a message that the server keeps
+ * @link: in ktest_rxcb.kept
+ * @rx_msg: the message
+ */
+struct ktest_rx_msg {
+	struct list_head link;
+	struct krdma_rx_msg *rx_msg;
+};
+
+/**
+ * struct ktest_reply - an answer in flight
+ * @req: the request
+ * @answer: its data
+ */
+struct ktest_reply {
+	struct krdma_req req;
+	struct ktest_answer answer;
+};
+
+/**
+ * struct ktest_rxcb - the one connection with messages by callback
+ * @lock: protects @kept, @nkept, @keep, @number
+ * @kept: struct ktest_rx_msg
+ * @nkept: number of kept messages
+ * @keep: number of messages to keep; the oldest is returned first
+ * @number: number of the next message
+ * @bad: number of messages with wrong data
+ * @unanswered: number of answers that were refused or failed
+ * @running: number of running callbacks; more than one is a failure
+ */
+static struct ktest_rxcb {
+	spinlock_t lock; /* see above */
+	struct list_head kept;
+	u32 nkept;
+	u32 keep;
+	u32 number;
+	atomic_t bad;
+	atomic_t unanswered;
+	atomic_t running;
+} ktest_rxcb = {
+	.lock = __SPIN_LOCK_UNLOCKED(ktest_rxcb.lock),
+	.kept = LIST_HEAD_INIT(ktest_rxcb.kept),
+};
+
+/* Return all messages except the last @keep. */
+void ktest_rxcb_give_back(u32 keep)
+{
+	struct ktest_rx_msg *kept;
+	unsigned long flags;
+
+	do {
+		spin_lock_irqsave(&ktest_rxcb.lock, flags);
+		kept = NULL;
+		if (ktest_rxcb.nkept > keep) {
+			kept = list_first_entry(&ktest_rxcb.kept,
+						struct ktest_rx_msg, link);
+			list_del(&kept->link);
+			ktest_rxcb.nkept--;
+			/* Test that this is allowed under a spinlock. */
+			krdma_rx_msg_release(kept->rx_msg);
+		}
+		spin_unlock_irqrestore(&ktest_rxcb.lock, flags);
+		kfree(kept);
+	} while (kept);
+}
+
+static u32 ktest_rxcb_keep(struct krdma_rx_msg *rx_msg)
+{
+	struct ktest_rx_msg *kept = kmalloc(sizeof(*kept), GFP_ATOMIC);
+	unsigned long flags;
+	u32 number, keep;
+
+	if (!kept)
+		krdma_rx_msg_release(rx_msg);
+	spin_lock_irqsave(&ktest_rxcb.lock, flags);
+	number = ktest_rxcb.number++;
+	keep = ktest_rxcb.keep;
+	if (kept) {
+		kept->rx_msg = rx_msg;
+		list_add_tail(&kept->link, &ktest_rxcb.kept);
+		ktest_rxcb.nkept++;
+	}
+	spin_unlock_irqrestore(&ktest_rxcb.lock, flags);
+	ktest_rxcb_give_back(keep);
+	return number;
+}
+
+static void ktest_reply_done(struct krdma_req *req, int status)
+{
+	struct ktest_reply *reply = container_of(req, struct ktest_reply, req);
+
+	if (status)
+		atomic_inc(&ktest_rxcb.unanswered);
+	kfree(reply);
+}
+
+static int ktest_rxcb_answer(struct krdma_cb *cb, u32 number, u32 len,
+			     bool good)
+{
+	struct ktest_reply *reply = kzalloc(sizeof(*reply), GFP_ATOMIC);
+	int ret;
+
+	if (!reply)
+		return -ENOMEM;
+	reply->answer.number = cpu_to_le32(number);
+	reply->answer.len = cpu_to_le32(len);
+	reply->answer.good = cpu_to_le32(good);
+	reply->answer.kept = cpu_to_le32(READ_ONCE(ktest_rxcb.nkept));
+	reply->req.opcode = KRDMA_SEND;
+	reply->req.local.mem = KRDMA_MEM_VIRT;
+	reply->req.local.virt = &reply->answer;
+	reply->req.local.len = sizeof(reply->answer);
+	reply->req.done = ktest_reply_done;
+	ret = krdma_post(cb, &reply->req);
+	if (ret)
+		kfree(reply);
+	return ret;
+}
+
+void ktest_rxcb_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
+{
+	bool good = !ktest_check(rx_msg->data, rx_msg->len);
+	u32 number, len = rx_msg->len;
+
+	if (atomic_inc_return(&ktest_rxcb.running) > 1)
+		good = false;
+	number = ktest_rxcb_keep(rx_msg);
+	if (!good)
+		atomic_inc(&ktest_rxcb.bad);
+	atomic_dec(&ktest_rxcb.running);
+	if (ktest_rxcb_answer(cb, number, len, good))
+		atomic_inc(&ktest_rxcb.unanswered);
+}
+
+/*
+ * rxcb [KEEP]: print the counts of messages of "server HOST PORT rxcb=1"; with
+ * KEEP, reset them, and keep that many messages before the oldest is returned
+ */
+int ktest_cmd_rxcb(struct ktest_ctx *ctx, struct ktest_args *args)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ktest_rxcb.lock, flags);
+	snprintf(ctx->text, sizeof(ctx->text),
+		 "messages=%u bad=%d unanswered=%d kept=%u", ktest_rxcb.number,
+		 atomic_read(&ktest_rxcb.bad),
+		 atomic_read(&ktest_rxcb.unanswered), ktest_rxcb.nkept);
+	if (args->n > 1) {
+		ktest_rxcb.keep =
+			min_t(u32, ktest_number(args, 1, 0), KTEST_LEND_KEEP);
+		ktest_rxcb.number = 0;
+		atomic_set(&ktest_rxcb.bad, 0);
+		atomic_set(&ktest_rxcb.unanswered, 0);
+	}
+	spin_unlock_irqrestore(&ktest_rxcb.lock, flags);
+	if (args->n > 1)
+		ktest_rxcb_give_back(0);
+	return 0;
+}
+
+static int ktest_talk_answer(struct krdma_cb *cb, u32 number, u32 len)
+{
+	struct ktest_answer answer;
+	int ret = krdma_receive_len(cb, &answer, sizeof(answer), 20000);
+
+	if (ret < 0)
+		return ret;
+	if (ret != sizeof(answer) || le32_to_cpu(answer.number) != number ||
+	    le32_to_cpu(answer.len) != len || !answer.good)
+		return -EBADMSG;
+	return 0;
+}
+
+/* Lengths that both sides compute: short ones, long ones, and all between. */
+static u32 ktest_talk_len(u32 i, u32 max)
+{
+	return max ? (i * 2654435761U >> 7) % ((i % 3 ? max : 300) + 1) : 0;
+}
+
+/*
+ * talk NAME N MAX WINDOW: send N messages of up to MAX bytes to a server with
+ * rxcb=1, WINDOW of them before the first answer is received
+ */
+int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
+		  struct krdma_cb *cb, u8 *buf)
+{
+	u32 n = ktest_number(args, 2, 1), max = ktest_number(args, 3, 0);
+	u32 window = ktest_number(args, 4, 1), i, len;
+	int ret = 0;
+
+	for (i = 0; i < n + window && !ret; i++) {
+		if (i < n) {
+			len = ktest_talk_len(i, max);
+			ktest_fill(buf, len);
+			ret = krdma_send_timeout(cb, buf, len, 20000);
+		}
+		if (!ret && i >= window)
+			ret = ktest_talk_answer(cb, i - window,
+						ktest_talk_len(i - window, max));
+	}
+	snprintf(ctx->text, sizeof(ctx->text), "at=%u", i);
+	return ret;
+}

@@ -1,0 +1,319 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# late-join: words of a departed writer. A node that joins loads them from a peer that has them. A node that has fewer of them
+# loads them from a node that has more. Two separate parts of a network merge when they are linked.
+#
+#   node 1 --- node 2
+#       \       /
+#        node 3
+#
+# nodes: 3
+# kernels: uml
+# alone: uml/siw uml-debug stock-6.1 stock-6.12 stock-new debug-6.1
+# load: krdma vrfm
+# programs: rfm2g/rfm
+# append: ncpus=1
+# guarantees: G8
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+network_ready
+size=4M
+
+image() {
+	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { print $2, $3 }' /proc/rfm2g
+}
+
+# settled PEER...: linked with all of them, both ways, with a complete image
+settled() {
+	rfm_is ready "$@" && rfm_complete
+}
+
+same_lineage() {
+	[[ $(awk '{ print $1 }' /exchange/lineage-"$1"-* | sort -u | wc -l) == 1 ]]
+}
+
+lineage() {
+	image >"/exchange/lineage-$1-$NODE"
+	barrier "lineage-$1"
+}
+
+# is OFFSET VALUE TEXT
+is() {
+	local value
+	value=$(rfm peek "$1")
+	[[ $value == "$2" ]]
+	ok $? "$3: $value"
+}
+
+# equal NAME NODE...: one case on each of these nodes: all of them have the same memory.
+equal() {
+	local name=$1 i files=()
+	shift
+	for i in "$@"; do
+		files+=("/exchange/sum-$name-$i")
+	done
+	if is_one_of "$NODE" "$@"; then
+		rfm_settle "$@"
+		barrier_of "$name-synced" "$@"
+		rfm sum >"/exchange/sum-$name-$NODE"
+		barrier_of "$name-summed" "$@"
+		[[ $(sort -u "${files[@]}" | wc -l) == 1 ]]
+		ok $? "$name: nodes $* are equal"
+	fi
+}
+
+# barrier_of NAME NODE...: a barrier for these nodes only
+barrier_of() {
+	local name=$1 i
+	shift
+	: >"/exchange/at-$name-$NODE"
+	for i in "$@"; do
+		within 60 test -e "/exchange/at-$name-$i"
+	done
+}
+
+together() {
+	check "node $NODE creates a device with two peers" rfm_make $size
+	check "node $NODE is linked with both peers and complete" within 30 settled
+	barrier together
+	lineage together
+	same_lineage together
+	ok $? "all nodes have the same image: $(image)"
+	barrier compared
+	rfm poke $((64 * NODE)) $((100 + NODE))
+	rfm fill $((65536 + 300000 * NODE)) 250000 "$NODE"
+	rfm_settle
+	barrier written
+	equal start 1 2 3
+	barrier started
+}
+
+# Node 3 removes its device, then node 2 recreates its own: node 2 can load the words of node 3 from node 1 only.
+late() {
+	((NODE != 3)) || check "node 3 removes its device" rfm_unmake
+	barrier three-is-gone
+	if ((NODE == 2)); then
+		check "node 2 removes its device" rfm_unmake
+		check "node 2 creates its device with a new epoch" rfm_make $size
+	fi
+	((NODE == 3)) || check "node $NODE is linked with node $((3 - NODE)) and complete" within 30 settled $((3 - NODE))
+	((NODE != 2)) || is 192 103 "node 2 has the word of the departed node 3"
+	((NODE != 2)) || is 128 102 "node 2 has the word of its own former epoch"
+	barrier late
+	equal late 1 2
+	barrier late-over
+	if ((NODE == 3)); then
+		check "node 3 creates its device with a new epoch" rfm_make $size
+		check "node 3 is linked with both peers and complete" within 30 settled
+		is 192 103 "node 3 has the word of its own former epoch"
+	fi
+	barrier three-is-back
+	check "node $NODE is linked with both peers" within 30 settled
+	barrier back
+	equal back 1 2 3
+	barrier equal-back
+}
+
+# Node 1 alone receives the last words of node 3, because node 2 is not linked with node 3 when it writes them.
+last_words() {
+	if ((NODE == 2)); then
+		check "node 2 removes its peer node 3" rmdir "$rfm_config/${RFM#/dev/}/peers/3"
+	fi
+	barrier without
+	if ((NODE == 3)); then
+		within 30 rfm_is down 2
+		rfm poke 1024 31
+		rfm poke 192 32
+		check "node 3 writes its last words, and node 1 receives them" rfm_settle 1
+	fi
+	barrier last-words
+	((NODE != 1)) || is 1024 31 "node 1 has the last word of node 3"
+	((NODE != 2)) || is 1024 0 "node 2 lacks the last word of node 3"
+	# Later words of nodes 1 and 2 must survive the transfer.
+	((NODE == 3)) || rfm poke $((2048 + 4 * NODE)) $((40 + NODE))
+	barrier seen
+	((NODE != 3)) || check "node 3 removes its device after its last words" rfm_unmake
+	barrier gone
+	((NODE != 2)) || check "node 2 adds its peer node 3" rfm_peer 3
+	if ((NODE == 2)); then
+		check "node 2 receives the last word of node 3 from node 1" rfm await 1024 31 $((30 * slow))
+		is 192 32 "node 2 has the second last word of node 3"
+	fi
+	((NODE == 3)) || check "node $NODE is linked with node $((3 - NODE)) and complete" within 30 settled $((3 - NODE))
+	barrier got
+	equal last-words 1 2
+	((NODE == 3)) || is 2056 42 "node $NODE has the word that node 2 wrote before the transfer"
+	barrier last-words-over
+	((NODE != 3)) || check "node 3 recreates its device" rfm_make $size
+	check "node $NODE is linked with both peers" within 30 settled
+	barrier all-again
+	equal again 1 2 3
+	barrier again-over
+	check "node $NODE removes its device" rfm_unmake
+	barrier all-gone
+}
+
+# cut NODE: cut it off until join_again
+cut() {
+	local i
+	if ((NODE == $1)); then
+		network loss 100%
+		ok $? "node $1 is cut off"
+	fi
+	for ((i = 1; i <= NODES; i++)); do
+		((i == NODE || (i != $1 && NODE != $1))) || check "the link of nodes $NODE and $i goes down" within 60 rfm_is down "$i"
+	done
+	barrier "cut-$1"
+}
+
+join_again() {
+	((NODE != $1)) || check "node $1 is reconnected to the network" network
+}
+
+# another_life NODE PEER NAME: NODE recreates its device, and is linked with PEER.
+another_life() {
+	if ((NODE == $1)); then
+		check "node $1 removes its device ($3)" rfm_unmake
+		check "node $1 creates its device with a new epoch ($3)" rfm_make $size
+	fi
+	((NODE != $1 && NODE != $2)) || check "nodes $1 and $2 are linked, complete ($3)" within 30 settled $(($1 + $2 - NODE))
+	barrier_of "life-$3" "$1" "$2"
+}
+
+# While node 1 is cut off, node 3 writes and recreates its device: then its word belongs to a former epoch, and no node
+# resends it as its own. Variants: node 3 recreates its device twice; node 2 recreates its device as well, and loads the
+# word from node 3; node 3 recreates it again, and loads the word from node 2.
+former_life() {
+	local lives=0 text=$1 life
+	shift
+	check "$text: node $NODE creates a device with two peers" rfm_make $size
+	check "$text: node $NODE is linked with both peers and complete" within 30 settled
+	((NODE != 3)) || rfm poke 3072 60
+	check "$text: node $NODE has the first word of node 3" rfm await 3072 60 $((30 * slow))
+	barrier "former-$text"
+	cut 1
+	if ((NODE == 3)); then
+		rfm poke 3072 61
+		check "$text: node 2 receives the second word of node 3" rfm sync
+	fi
+	barrier "said-$text"
+	for life in "$@"; do
+		((NODE == 1)) || another_life "$life" $((5 - life)) "$text-$((lives++))"
+	done
+	((NODE == 1)) || is 3072 61 "$text: node $NODE has the second word of node 3 after a new epoch"
+	barrier "other-$text"
+	if ((NODE == 1)); then
+		is 3072 60 "$text: node 1 lacks the second word while it is cut off"
+		join_again 1
+		check "$text: node 1 receives the second word after the cut" rfm await 3072 61 $((60 * slow))
+	fi
+	check "node $NODE is linked with both peers" within 60 settled
+	barrier "lives-$text"
+	is 3072 61 "$text: all nodes have the second word of node 3"
+	equal "$text" 1 2 3
+	barrier "over-$text"
+	check "$text: node $NODE removes its device" rfm_unmake
+	barrier "gone-$text"
+}
+
+# Node 1 writes alone, nodes 2 and 3 are linked and write; node 3 removes its device; then nodes 1 and 2 are linked.
+halves() {
+	local dir=$rfm_config/${RFM#/dev/}/peers
+	if ((NODE == 1)); then
+		check "node 1 creates a device without peers" rfm_make $size
+		rmdir "$dir"/2 "$dir"/3
+		rfm poke 64 501
+	fi
+	barrier alone
+	if ((NODE > 1)); then
+		check "node $NODE creates a device with one peer" rfm_make $size
+		rmdir "$dir/1"
+		check "nodes 2 and 3 are linked" within 30 settled $((5 - NODE))
+		rfm poke $((64 * NODE)) $((500 + NODE))
+		rfm fill 100000 50000 9
+		rfm_settle $((5 - NODE))
+	fi
+	barrier halves
+	((NODE != 3)) || check "node 3 removes its device before nodes 1 and 2 meet" rfm_unmake
+	barrier half
+	if ((NODE < 3)); then
+		check "node $NODE adds its peer node $((3 - NODE))" rfm_peer $((3 - NODE))
+		check "nodes 1 and 2 are linked and complete" within 30 settled $((3 - NODE))
+		check "node $NODE has the word of node 3 after the merge" rfm await 192 503 $((30 * slow))
+		is 64 501 "node $NODE has the word of node 1 after the merge"
+		is 128 502 "node $NODE has the word of node 2 after the merge"
+	fi
+	barrier met
+	if ((NODE < 3)); then
+		image >"/exchange/lineage-halves-$NODE"
+		barrier_of lineages 1 2
+		same_lineage halves
+		ok $? "nodes 1 and 2 have the same image: $(image)"
+		within 10 rfm_complete
+	fi
+	equal halves 1 2
+	barrier halves-over
+}
+
+# Node 2 has given up an image, and the others have merged its words. While node 2 is not linked, node 3 overwrites one of
+# its words with zero, and removes its device: no node takes the old word of node 2 for a word that only its image had.
+last_zero() {
+	local i=$1 dir=$rfm_config/${RFM#/dev/}/peers
+	if ((NODE == 3)); then
+		check "round $i: node 3 creates its device with a new epoch" rfm_make $size
+	else
+		[[ -d $dir/3 ]] || rfm_peer 3
+		ok $? "round $i: node $NODE has node 3 as peer"
+	fi
+	check "node $NODE is linked with both peers" within 30 settled
+	barrier "zero-linked-$i"
+	if ((NODE == 3)); then
+		rfm poke 4096 $((70 + i))
+		check "round $i: nodes 1 and 2 receive the word of node 3" rfm_settle
+	fi
+	barrier "zero-written-$i"
+	((NODE != 2)) || rmdir "$dir"/1 "$dir"/3
+	barrier "zero-cut-$i"
+	if ((NODE == 3)); then
+		within 30 rfm_is down 2
+		rfm poke 4096 0
+		check "round $i: node 1 receives the zero of node 3" rfm_settle 1
+		check "round $i: node 3 removes its device" rfm_unmake
+	fi
+	barrier "zero-gone-$i"
+	((NODE != 2)) || is 4096 $((70 + i)) "round $i: node 2 lacks the zero of node 3"
+	barrier "zero-seen-$i"
+	((NODE != 2)) || check "round $i: node 2 adds its peer node 1" rfm_peer 1
+	((NODE == 3)) || check "round $i: nodes 1 and 2 are linked and complete" within 30 settled $((3 - NODE))
+	((NODE != 2)) || check "round $i: node 2 receives the zero of node 3 from node 1" rfm await 4096 0 $((30 * slow))
+	barrier "zero-got-$i"
+	equal "zero-$i" 1 2
+	((NODE != 1)) || is 4096 0 "round $i: node 1 keeps the zero of node 3"
+	((NODE != 1)) || rmdir "$dir/3"
+	barrier "zero-over-$i"
+}
+
+together
+late
+last_words
+if [[ $KERNEL == uml-debug ]]; then
+	skip "words of a former epoch" "the nodes share a kernel"
+else
+	former_life one 3
+	former_life two 3 3
+	former_life both 3 2
+	former_life turns 3 2 3
+fi
+halves
+last_zero 1
+last_zero 2
+((NODE == 3)) || check "node $NODE removes its device" rfm_unmake
+barrier zeroes-over
+same_resources "$before" "no RDMA resource is left"
+finish

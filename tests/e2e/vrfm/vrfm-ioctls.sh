@@ -1,0 +1,240 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Author: The krdma developers
+#
+# vrfm-ioctls: vrfm's own ioctls. Flush, and report the peers that have not received all writes. Watch a part of the memory
+# for writes of any node. Report the states of the peers. End waits for events. Each refuses every invalid argument.
+#
+#   node 1 --- node 2
+#       \       /
+#        node 3
+#
+# nodes: 3
+# kernels: uml
+# alone: stock-6.1 debug-6.1
+# load: krdma vrfm
+# programs: rfm2g/rfm rfm2g/own
+# append: ncpus=1
+# guarantees: G4
+# timeout: 300
+
+# shellcheck source=tests/e2e/lib.sh
+. lib.sh
+
+before=$(resources)
+network_ready
+config=$rfm_config/${RFM#/dev/}
+
+own() {
+	/add/own "$RFM" "$@"
+}
+
+# says PATTERN DESCRIPTION COMMAND...: one case: the output of own COMMAND matches PATTERN.
+says() {
+	local wanted=$1 text=$2 said
+	shift 2
+	said=$(own "$@")
+	# shellcheck disable=SC2053
+	[[ $said == $wanted ]]
+	ok $? "$text: $said"
+}
+
+# peer NODE WORD: print the value of WORD of peer NODE from "own peers".
+peer() {
+	own peers | peer_in "$@"
+}
+
+# peer_in NODE WORD: the same from a saved output on stdin
+peer_in() {
+	awk -v node="$1" -v word="$2" '$1 == "peer" && $2 == node { for (i = 3; i < NF; i += 2) if ($i == word) print $(i + 1) }'
+}
+
+linked() {
+	check "node $NODE creates a device with two peers" rfm_make 1M keepalive_ms=3000
+	check "node $NODE is linked with both peers" within 30 rfm_is ready
+	barrier linked
+}
+
+wrong() {
+	results own bad 2
+	barrier wrong
+}
+
+# One node at a time runs "own alone", which requires that no other node stores.
+alone() {
+	local turn
+	for ((turn = 1; turn <= NODES; turn++)); do
+		((turn != NODE)) || results own alone
+		barrier "alone$turn"
+	done
+}
+
+# All nodes at once: these waits are for events of the own node.
+waits() {
+	results own waits
+	barrier waits
+}
+
+# watched WAY COMMAND...: node 1 changes the word at 65536 by COMMAND, and the watchers on the other nodes are notified.
+watched() {
+	local way=$1 old
+	shift
+	old=$(rfm peek 65536)
+	barrier "$way-begins"
+	if ((NODE == 1)); then
+		sleep 0.5
+		check "node 1 changes a word by $way" "$@"
+	else
+		says "0 65536" "node $NODE is notified of a change by $way of a peer" watch 65000 1000 $((20000 * slow))
+	fi
+	within 10 rfm_differs 65536 "$old"
+	barrier "$way-seen"
+}
+
+# rfm_differs OFFSET VALUE
+rfm_differs() {
+	[[ $(rfm peek "$1") != "$2" ]]
+}
+
+watching() {
+	watched call rfm poke 65536 255
+	watched mapping rfm store 65536 510
+	if ((NODE != 1)); then
+		says "0 65536" "watching a word with another expected value returns at once" watch 65536 4 $((20000 * slow)) 0
+		says "ETIMEDOUT 0" "watching a word with its expected value times out" watch 65536 4 200 510
+	fi
+	barrier watching
+}
+
+# A word of a departed writer, which arrives with the image.
+loading() {
+	((NODE != 3)) || rfm poke 69632 77
+	check "node $NODE has the word of node 3" rfm await 69632 77 $((10 * slow))
+	barrier word
+	if ((NODE == 3)); then
+		check "node 3 removes its device" rfm_unmake
+		check "node 3 recreates its device" rfm_make 1M keepalive_ms=3000
+		says "0 69632" "node 3 is notified of a word that it loads" watch 69632 4 $((20000 * slow)) 0
+		[[ $(rfm peek 69632) == 77 ]]
+		ok $? "node 3 has the word of its former epoch"
+	fi
+	check "node $NODE is linked with both peers after node 3 came back" within 30 rfm_is ready
+	barrier loaded
+}
+
+flushing() {
+	if ((NODE == 1)); then
+		rfm fill 131072 300000 5
+		rfm store 126976 4242
+		says "0 2 0 0" "flush reports two peers that have all writes" flush $((10000 * slow))
+	fi
+	barrier flushed
+	[[ $(rfm peek 126976) == 4242 ]]
+	ok $? "node $NODE has the stored word when the flush returns"
+	rfm sum >"/exchange/sum-$NODE"
+	barrier summed
+	[[ $(sort -u /exchange/sum-[0-9]* | wc -l) == 1 ]]
+	ok $? "all nodes are equal after the flush"
+}
+
+states() {
+	local i sent
+	for ((i = 1; i <= NODES; i++)); do
+		((i != NODE)) || continue
+		says "*
+peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refusal 0 mtus 1 address $(addr4 "$i")*" "states of peer $i" peers
+		(($(peer "$i" since) > 0 && $(peer "$i" links) > 0 && $(peer "$i" received) > 0))
+		ok $? "peer $i has a time, links and received bytes: since $(peer "$i" since) ms"
+	done
+	says "image 0 loaded 0 size 1048576 lineage *" "state of the image" peers
+	own peers | sed 's/.*lineage //; q' >"/exchange/lineage-$NODE"
+	barrier stated
+	[[ $(sort -u /exchange/lineage-[0-9]* | wc -l) == 1 ]]
+	ok $? "all nodes have the same image: $(<"/exchange/lineage-$NODE")"
+	if ((NODE == 1)); then
+		sent=$(peer 2 sent)
+		rfm fill 200000 100000 6
+		own flush $((10000 * slow)) >/dev/null
+		(($(peer 2 sent) - sent >= 100000 && $(peer 2 sent) - sent < 150000))
+		ok $? "node 1 counts the bytes that it sends to node 2: $(($(peer 2 sent) - sent))"
+	fi
+	barrier counted
+}
+
+# Node 3 is cut off, and the others do not know that yet. They notice it within some seconds, so start as few programs as
+# possible until then.
+cut_off() {
+	local pid said late others status=0
+	if ((NODE == 3)); then
+		network loss 100%
+		ok $? "node 3 is cut off"
+	fi
+	barrier cut
+	if ((NODE == 1)); then
+		rfm poke 73728 1
+		own flush 0xFFFFFFFF >/dev/null &
+		pid=$!
+		says "ETIMEDOUT 1 1 0" "flush reports one peer that is behind" flush 500
+		kill -9 $pid
+		said=$(own peers)
+		wait $pid || status=$?
+		((status == 137))
+		ok $? "a task that waits in flush for a silent peer can be killed: $status"
+		late=$(peer_in 3 late <<<"$said")
+		others=$(peer_in 2 late <<<"$said")
+		((late >= 500)) && [[ $others == 0 && $(peer_in 3 error <<<"$said") == 0 ]]
+		ok $? "only the silent peer is late: $late ms, the other one $others ms"
+		check "the link with the silent node 3 goes down" within 60 rfm_is down 3
+		says "0 1 0 1" "flush reports one absent peer" flush $((10000 * slow))
+		[[ $(peer 3 late) == 0 && $(peer 3 error) != 0 ]]
+		ok $? "an absent peer is not late, and has an error: errno $(peer 3 error)"
+		rfm fill 300000 10000 7
+		[[ $(peer 3 state) == 0 ]] && (($(peer 3 missed) >= 10000 && $(peer 3 missed) < 400000))
+		ok $? "the bytes that the absent node 3 misses are counted: $(peer 3 missed)"
+	fi
+	barrier measured
+	((NODE != 3)) || network
+	check "node $NODE is linked with both peers after node 3 was cut off" within 60 rfm_is ready
+	if ((NODE != 3)); then
+		(($(peer 3 missed) == 0 && $(peer 3 links) > 1))
+		ok $? "node 3 misses no bytes after it was linked again"
+	fi
+	barrier mended
+}
+
+going() {
+	rm -f "/tmp/going-$NODE"
+	results own gone "/tmp/going-$NODE" >/tmp/gone &
+	until [[ -e /tmp/going-$NODE ]]; do sleep 0.05; done
+	find "$config/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} +
+	check "node $NODE removes its device while programs wait" rmdir "$config"
+	wait $!
+	going_results /tmp/gone
+	barrier over
+}
+
+# Count the results of the background process in this scenario.
+going_results() {
+	local word rest
+	while read -r word rest; do
+		case $word in
+		ok) ok 0 "${rest#* }" ;;
+		not) ok 1 "${rest#ok * }" ;;
+		esac
+	done <"$1"
+}
+
+linked
+wrong
+alone
+waits
+watching
+loading
+flushing
+states
+cut_off
+going
+after=$(resources)
+[[ $before == "$after" ]]
+ok $? "no RDMA resource is left"
+finish

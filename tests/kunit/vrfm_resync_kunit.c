@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Loading an image and catching up, one rule each. The test sends notes as the
+ * peer, and calls the works.
+ */
+#include "vrfm_fuzz.h"
+
+static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
+{
+	const struct vrfm_note note = {
+		.kind = kind, .number = number, .flags = flags, .id = 4711,
+	};
+	struct fuzz *f = test->priv;
+	struct vrfm_pack pack;
+
+	vrfm_pack_begin(&pack, f->msg, ROOM);
+	vrfm_pack_note(&pack, &note);
+	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
+}
+
+/* Run the works. Return: did they send a PULL? */
+static bool asks(struct fuzz *f)
+{
+	u64 opened = f->link->opened;
+
+	vrfm_resync_work(&f->vdev->resync.work.work);
+	return f->link->opened != opened;
+}
+
+/* Begin to load, with all memory allocated. */
+static void begin(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
+	KUNIT_ASSERT_NULL(test, f->vdev->live);
+	KUNIT_ASSERT_TRUE(test, f->vdev->resync.wants);
+	KUNIT_ASSERT_TRUE(test, vrfm_resync_reserve(f->vdev));
+	vrfm_resync_begin(f->vdev, f->link, VRFM_RESYNC_SAME);
+	vrfm_resync_unreserve(&f->vdev->resync);
+}
+
+static void begin_to_load(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	begin(test);
+	KUNIT_ASSERT_NOT_NULL(test, f->vdev->live);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
+	KUNIT_ASSERT_TRUE(test, asks(f));
+	KUNIT_EXPECT_FALSE(test, asks(f));
+}
+
+/* Live words of the previous load are not live in this load. */
+static void load_clears_live_words_of_previous_load(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u8 *mem = f->vdev->mem.vaddr;
+
+	begin_to_load(test);
+	vrfm_resync_digest(f->vdev, 0);
+	KUNIT_EXPECT_EQ(test, f->vdev->resync.digests[0], vrfm_digest(mem));
+	mem[5]++;
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	begin(test);
+	vrfm_resync_digest(f->vdev, 0);
+	KUNIT_EXPECT_EQ(test, f->vdev->resync.digests[0], vrfm_digest(mem));
+	KUNIT_EXPECT_EQ(test, f->vdev->resync.ndigests,
+			(u32)(MEMORY / VRFM_WIRE_PAGE));
+	vrfm_resync_exit(f->vdev);
+}
+
+/* No peer offers the image: the load ends after its time limit. */
+static void goes_on_alone(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	f->vdev->resync.since -= 3 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+}
+
+/*
+ * The peer has another image, which may be newer or older, so pasts are not
+ * compared.
+ */
+static void load_ignores_past_of_another_lineage(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	say_note(test, VRFM_NOTE_GONE, 0, VRFM_GONE_SYNCED | VRFM_GONE_NEWEST);
+	f->link->info_sent.kind = VRFM_NOTE_INFO;
+	f->link->info_sent.id = 4712;
+	f->vdev->resync.lineage = 4712;
+	KUNIT_EXPECT_TRUE(test, vrfm_has_more_than_mine(f->link));
+	KUNIT_EXPECT_FALSE(test, vrfm_resync_from_survivor(f->vdev));
+	f->link->info_sent.id = 4711;
+	f->vdev->resync.lineage = 4711;
+	KUNIT_EXPECT_TRUE(test, vrfm_resync_from_survivor(f->vdev));
+	f->vdev->resync.wants = false;
+}
+
+static void load_ignores_pulled_of_previous_pull(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	/* The donor loads an image itself, and is complete again. */
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->resync.donor);
+	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	f->vdev->resync.since = jiffies - 60 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NOT_NULL(test, f->vdev->live);
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	KUNIT_EXPECT_EQ(test, f->vdev->resync.page, 0U);
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->live);
+	vrfm_resync_exit(f->vdev);
+}
+
+/* The wait for the previous answer has a time limit. */
+static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_INFO, 1, VRFM_INFO_COMPLETE);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_FALSE(test, f->link->not_serving);
+	f->vdev->resync.since -= 31 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_TRUE(test, f->link->not_serving);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	goes_on_alone(test);
+	vrfm_resync_exit(f->vdev);
+}
+
+/* The time limit begins when no peer offers the image, after the sweep. */
+static void load_waits_while_holder_loads(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	begin(test);
+	f->vdev->resync.since -= 10 * HZ;
+	say_note(test, VRFM_NOTE_LOAD, 1, 0);
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	goes_on_alone(test);
+	vrfm_resync_exit(f->vdev);
+}
+
+/*
+ * The node continues without the image, and loads it when the donor answers
+ * later.
+ */
+static void load_gives_up_silent_holder(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->vdev->resync.since -= 29 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_PTR_EQ(test, f->vdev->resync.donor, f->link);
+	f->vdev->resync.since -= 2 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->resync.donor);
+	goes_on_alone(test);
+	begin(test);
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	vrfm_resync_exit(f->vdev);
+}
+
+/* Pages have arrived, and the window has no room for the next PULL. */
+static void load_gives_up_holder_with_full_window(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->vdev->resync.asked = 0;
+	f->link->pulling = false;
+	f->link->opened = f->link->acked + VRFM_SLOTS;
+	f->vdev->resync.since -= 31 * HZ;
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_EXPECT_NULL(test, f->vdev->resync.donor);
+	KUNIT_EXPECT_TRUE(test, f->link->not_serving);
+	vrfm_resync_exit(f->vdev);
+}
+
+/* The works did not run while the link was down. */
+static void load_pulls_again_after_reconnect(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->link->state = VRFM_DOWN;
+	vrfm_resync_link_down(f->link);
+	link_anew(f);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	/* The peer sends the words that it wrote during that time first. */
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
+	KUNIT_EXPECT_TRUE(test, asks(f));
+	vrfm_resync_exit(f->vdev);
+}
+
+/* ---- an image that a peer has given up ---- */
+
+/* The peer has joined the lineage of this node. */
+static void peer_has_merged(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	say_note(test, VRFM_NOTE_INFO, 0,
+		 VRFM_INFO_COMPLETE | VRFM_INFO_MERGED);
+	f->link->info_sent.kind = VRFM_NOTE_INFO;
+	f->link->info_sent.id = 4711;
+	f->vdev->resync.lineage = 4711;
+}
+
+/* Return: does the node decide to load from a peer that has joined later? */
+static bool looks(struct fuzz *f)
+{
+	bool wants;
+
+	vrfm_resync_from_older(f->vdev);
+	wants = f->vdev->resync.wants;
+	f->vdev->resync.wants = false;
+	return wants;
+}
+
+static void load_from_older_merges_each_image_once(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	peer_has_merged(test);
+	KUNIT_EXPECT_TRUE(test, looks(f));
+	f->link->filled_lineage = 4711;
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	/* The image counts as merged when the link comes up again. */
+	f->link->state = VRFM_DOWN;
+	vrfm_resync_link_down(f->link);
+	link_anew(f);
+	vrfm_resync_link_up(f->link);
+	peer_has_merged(test);
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	/* The peer has given up another image, or has another epoch. */
+	f->link->filled_lineage = 4710;
+	KUNIT_EXPECT_TRUE(test, looks(f));
+	f->link->filled_lineage = 4711;
+	vrfm_link_set_epoch(f->link, 99);
+	KUNIT_EXPECT_TRUE(test, looks(f));
+}
+
+/*
+ * The peer lacks last words of a departed node: older words would be restored.
+ */
+static void load_from_older_waits_until_peer_has_past(struct kunit *test)
+{
+	const struct vrfm_life life = { .epoch = 5, .serial = 9, .synced = true };
+	struct fuzz *f = test->priv;
+
+	vrfm_history_add(&f->vdev->resync.history[3], &life);
+	__set_bit(3, f->vdev->resync.known);
+	peer_has_merged(test);
+	f->link->waits_since = jiffies;
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	/*
+	 * A peer that joined the lineage while it was linked has all words of
+	 * this node.
+	 */
+	f->link->changed_lineage = true;
+	KUNIT_EXPECT_TRUE(test, looks(f));
+	f->link->changed_lineage = false;
+	/*
+	 * A peer that is linked with the departed node does not load, so limit
+	 * the wait.
+	 */
+	f->link->waits_since -= 9 * HZ;
+	KUNIT_EXPECT_FALSE(test, looks(f));
+	f->link->waits_since -= 2 * HZ;
+	KUNIT_EXPECT_TRUE(test, looks(f));
+	f->link->waits_since = jiffies;
+	f->link->peer_history[3] = f->vdev->resync.history[3];
+	KUNIT_EXPECT_TRUE(test, looks(f));
+}
+
+static int note_of(struct fuzz *f, u64 sequence)
+{
+	struct vrfm_slot *slot = vrfm_slot(f->link, sequence);
+	struct vrfm_note note;
+
+	if (slot->type != VRFM_WIRE_NOTE)
+		return 0;
+	vrfm_proto_note(slot->pack.msg, &note);
+	return note.kind;
+}
+
+/* A peer must know the history of an image before it may load the image. */
+static void gone_note_is_sent_before_info_note(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u64 first;
+
+	kfree(f->vdev->live);
+	f->vdev->live = NULL;
+	__set_bit(3, f->link->gone_due);
+	f->link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
+	first = f->link->opened + 1;
+	KUNIT_ASSERT_TRUE(test, vrfm_resync_notify(f->link));
+	KUNIT_ASSERT_EQ(test, f->link->opened, first + 1);
+	KUNIT_EXPECT_EQ(test, note_of(f, first), (int)VRFM_NOTE_GONE);
+	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
+}
+
+/* The loaded image lacks the words that were merged before. */
+static void load_resets_merged_image_of_peers(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	begin_to_load(test);
+	f->link->filled_lineage = 4711;
+	f->link->waits_since = jiffies - 60 * HZ;
+	say_note(test, VRFM_NOTE_PULLED, 0, 0);
+	KUNIT_EXPECT_FALSE(test, asks(f));
+	KUNIT_ASSERT_NULL(test, f->vdev->live);
+	KUNIT_EXPECT_EQ(test, f->link->filled_lineage, 0ULL);
+	/* Wait again for peers that have not loaded the same image yet. */
+	KUNIT_EXPECT_LT(test, jiffies - f->link->waits_since, 10UL * HZ);
+	vrfm_resync_exit(f->vdev);
+}
+
+/* ---- catching up ---- */
+
+static void catch_up(struct fuzz *f)
+{
+	f->link->state = VRFM_SYNCING;
+	f->link->granted = true;
+	f->link->hold_until = jiffies;
+	rt_mutex_lock(&f->vdev->write_lock);
+	while (vrfm_catchup_step_locked(f->link))
+		;
+	rt_mutex_unlock(&f->vdev->write_lock);
+}
+
+/* The peer may have loaded older values of words that it had acknowledged. */
+static void peer_without_info_note_is_not_ready(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 room;
+
+	catch_up(f);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	catch_up(f);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+	/* A note that arrives during the step. */
+	f->link->state = VRFM_SYNCING;
+	f->link->load = 7;
+	KUNIT_EXPECT_FALSE(test, vrfm_catchup_is_last(f->link, &room));
+	f->link->load = 0;
+	KUNIT_EXPECT_TRUE(test, vrfm_catchup_is_last(f->link, &room));
+}
+
+/* Return: number of runs in updates since the link came up. */
+static u32 sent_runs(struct fuzz *f)
+{
+	u32 n = 0;
+	u64 i;
+
+	for (i = SENT + 1; i <= f->link->opened; i++)
+		if (vrfm_slot(f->link, i)->type == VRFM_WIRE_UPDATE)
+			n += vrfm_slot(f->link, i)->pack.count;
+	return n;
+}
+
+static void peer_that_has_loaded_gets_own_words_again(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	bitmap_set(f->vdev->own, 40, 3);
+	say_note(test, VRFM_NOTE_INFO, 7, VRFM_INFO_COMPLETE);
+	catch_up(f);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+	KUNIT_EXPECT_EQ(test, f->link->peer_loads, 7U);
+	KUNIT_EXPECT_EQ(test, sent_runs(f), 1U);
+}
+
+/* Every second word is set, so each word is a run. */
+static void sync_step_is_limited_by_runs(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	u32 i, before;
+
+	for (i = 0; i < WORDS; i += 2)
+		__set_bit(i, f->vdev->own);
+	f->link->state = VRFM_SYNCING;
+	f->link->hold_until = jiffies;
+	f->link->lost = false;
+	for (i = 0; i < WORDS; i += 2)
+		vrfm_link_miss(f->link, i * VRFM_WORD, VRFM_WORD);
+	do {
+		before = sent_runs(f);
+		/* The peer has applied everything. */
+		f->link->completed = f->link->opened;
+		f->link->acked = f->link->opened;
+		vrfm_catchup_step_locked(f->link);
+		KUNIT_ASSERT_LE(test, sent_runs(f) - before,
+				(u32)VRFM_SYNC_LAST_RUNS);
+	} while (sent_runs(f) != before);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
+}
+
+/* Pages of the map are freed later, in parts. */
+static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+
+	__set_bit(7, f->vdev->own);
+	f->link->lost = false;
+	f->link->state = VRFM_SYNCING;
+	vrfm_link_miss(f->link, 7 * VRFM_WORD, VRFM_WORD);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 1U);
+	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
+	catch_up(f);
+	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+}
+
+/* Catching up sends all own words, so missed words are not recorded. */
+static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	const u32 word = 7;
+
+	f->link->state = VRFM_DOWN;
+	vrfm_link_miss_own(f->link);
+	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
+	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
+	/* Own words before this one have been sent already. */
+	f->link->lost_at = 20;
+	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
+	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
+}
+
+static void load_done_adopts_wanted_image(struct kunit *test)
+{
+	struct fuzz *f = test->priv;
+	struct vrfm_resync *resync = &f->vdev->resync;
+	const ktime_t began = ktime_sub_ms(ktime_get(), 5000);
+
+	resync->kind = VRFM_RESYNC_OLDER;
+	resync->wanted = 4711;
+	resync->wanted_began = began;
+	resync->donor = f->link;
+	f->link->info.id = 4712;
+	resync->seen = kvcalloc(VRFM_NODES, sizeof(*resync->seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, resync->seen);
+	vrfm_resync_done(f->vdev);
+	KUNIT_EXPECT_EQ(test, resync->lineage, 4711ULL);
+	KUNIT_EXPECT_EQ(test, resync->began, began);
+	vrfm_resync_exit(f->vdev);
+}
+
+static struct kunit_case vrfm_resync_cases[] = {
+	KUNIT_CASE(sync_step_is_limited_by_runs),
+	KUNIT_CASE(missed_map_is_freed_when_peer_is_ready),
+	KUNIT_CASE(missed_map_is_unused_if_peer_lacks_everything),
+	KUNIT_CASE(load_done_adopts_wanted_image),
+	KUNIT_CASE(load_pulls_again_after_reconnect),
+	KUNIT_CASE(load_clears_live_words_of_previous_load),
+	KUNIT_CASE(load_waits_while_holder_loads),
+	KUNIT_CASE(load_gives_up_silent_holder),
+	KUNIT_CASE(load_gives_up_holder_with_full_window),
+	KUNIT_CASE(load_ignores_past_of_another_lineage),
+	KUNIT_CASE(load_ignores_pulled_of_previous_pull),
+	KUNIT_CASE(load_gives_up_missing_pulled_of_previous_pull),
+	KUNIT_CASE(load_from_older_merges_each_image_once),
+	KUNIT_CASE(load_from_older_waits_until_peer_has_past),
+	KUNIT_CASE(gone_note_is_sent_before_info_note),
+	KUNIT_CASE(load_resets_merged_image_of_peers),
+	KUNIT_CASE(peer_without_info_note_is_not_ready),
+	KUNIT_CASE(peer_that_has_loaded_gets_own_words_again),
+	{ }
+};
+
+static struct kunit_suite vrfm_resync_suite = {
+	.name = "vrfm_resync",
+	.init = fuzz_init,
+	.exit = fuzz_exit,
+	.test_cases = vrfm_resync_cases,
+};
+
+kunit_test_suite(vrfm_resync_suite);
+
+MODULE_AUTHOR("The krdma developers <krdma@example.org>");
+MODULE_DESCRIPTION("KUnit tests of vrfm's images");
+MODULE_LICENSE("GPL");

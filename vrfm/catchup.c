@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Catching up: a peer is linked but lacks some own words of this node. It gets
+ * their present values, step by step, while this node continues to write. New
+ * writes are recorded as missed during that time. When the remaining words fit
+ * into the window, they go in one step and the link becomes READY. From there
+ * on the peer gets updates in the order of writing.
+ *
+ * A missed word that another node has written since is no longer an own word.
+ * It is not sent, because the other node sends it.
+ */
+#include <linux/bitmap.h>
+#include <linux/sched.h>
+
+#include "copy.h"
+#include "link.h"
+#include "priv.h"
+
+/*
+ * Limits of a step: words, and runs of neighbouring words, so that writers
+ * never wait long for vrfm_dev.write_lock. The limit of the last step is
+ * higher. Otherwise it could be out of reach while a program stores into whole
+ * pages of scattered words.
+ */
+#define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
+#define VRFM_SYNC_RUNS 1024
+#define VRFM_SYNC_LAST_RUNS 2048
+/* Entries of the map's table that one call of vrfm_map_trim() visits. */
+#define VRFM_SYNC_TRIM 256
+/* Own words that a step merges into the set of missed words. */
+#define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
+/* Interval of attempts while memory for the map is short, in ms. */
+#define VRFM_SYNC_RETRY_MS 100
+
+/**
+ * vrfm_catchup_kick - run the work of a link at once
+ * @link: link
+ *
+ * Context: any.
+ */
+void vrfm_catchup_kick(struct vrfm_link *link)
+{
+	/* Also if the work waits for the end of a penalty. */
+	mod_delayed_work(vrfm_wq, &link->sync, 0);
+}
+
+/*
+ * Merge a part of the own words into the set of missed words. Words that are
+ * written during that time are recorded in any case. GFP_NOWAIT, because
+ * vrfm_dev.write_lock is held.
+ *
+ * Return: 0; -ENOMEM.
+ */
+static int vrfm_catchup_miss_own(struct vrfm_link *link)
+{
+	const struct vrfm_dev *vdev = link->vdev;
+	const u32 bits = PAGE_SIZE / VRFM_WORD;
+	u32 end = min_t(u32, link->lost_at + VRFM_SYNC_OWN,
+			link->missed.nwords);
+	int ret;
+
+	for (; link->lost_at < end; link->lost_at += bits) {
+		ret = vrfm_map_add(&link->missed, link->lost_at,
+				   vdev->own + link->lost_at / BITS_PER_LONG,
+				   bits, GFP_NOWAIT | __GFP_NOWARN);
+		if (ret)
+			return ret;
+	}
+	WRITE_ONCE(link->lost, end < link->missed.nwords);
+	vrfm_status_lost(link);
+	return 0;
+}
+
+/* Find own words among N from *FIRST on. Sets *FIRST, returns their number. */
+static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
+{
+	u32 end = *first + n;
+	u32 at = find_next_bit(vdev->own, end, *first);
+
+	if (at >= end)
+		return 0;
+	*first = at;
+	return find_next_zero_bit(vdev->own, end, at) - at;
+}
+
+/*
+ * Send the own words among words that were taken out of the map.
+ *
+ * Return: number of runs, at least 1.
+ */
+static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
+{
+	u32 end = first + n, runs = 1;
+
+	for (; first < end; runs++) {
+		n = vrfm_catchup_own_run(link->vdev, &first, end - first);
+		if (!n)
+			break;
+		vrfm_copy_words(link->scratch,
+				link->vdev->mem.vaddr + first * VRFM_WORD, n);
+		spin_lock_bh(&link->lock);
+		vrfm_link_append_locked(link, VRFM_WIRE_UPDATE,
+					first * VRFM_WORD, link->scratch,
+					n * VRFM_WORD);
+		spin_unlock_bh(&link->lock);
+		first += n;
+	}
+	return runs;
+}
+
+/* All words that were missed at the begin of the round are in flight. */
+static void vrfm_catchup_went_round(struct vrfm_link *link)
+{
+	link->cursor = 0;
+	if (link->sweeping)
+		link->todo |= VRFM_TODO_SWEPT;
+}
+
+/*
+ * Miss all own words if the peer loads an image, or has loaded one that this
+ * node did not know of. In the second case the peer may have got older values
+ * of words that it had acknowledged.
+ */
+static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
+{
+	u32 number;
+
+	spin_lock_bh(&link->lock);
+	number = link->load;
+	link->load = 0;
+	if (number)
+		link->peer_loads = number;
+	spin_unlock_bh(&link->lock);
+	if (!number)
+		return;
+	vrfm_link_miss_own(link);
+	vrfm_status_lost(link);
+	link->cursor = 0;
+	link->sweeping = number;
+	/* The peer is not slow but waits for these words: no penalty. */
+	link->hold_until = jiffies;
+	link->todo &= ~VRFM_TODO_SWEPT;
+	if (link->state == VRFM_READY)
+		vrfm_link_fall_back(link);
+}
+
+/* Bytes that find room however their words are scattered. */
+static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
+{
+	u32 free;
+
+	spin_lock_bh(&link->lock);
+	free = vrfm_link_free_locked(link);
+	spin_unlock_bh(&link->lock);
+	/* A run may leave room unused at the end of a message. */
+	return free > spare ? (free - spare) * (link->max_msg / 2) : 0;
+}
+
+/*
+ * Send up to WORDS missed words, of at most RUNS runs. Each word takes up to 16
+ * bytes of ROOM. The next step continues behind the last word. So words at the
+ * end of the memory are sent while those at the begin are written again and
+ * again.
+ */
+static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
+			     u32 runs)
+{
+	const u32 most = PAGE_SIZE / VRFM_WORD;
+	u32 first, taken = 0, took, n;
+
+	words = min(words, link->missed.set);
+	while (room >= 16 && taken < words && runs) {
+		n = min3(most, room / 16, words - taken);
+		first = vrfm_map_next(&link->missed, link->cursor, n, &n);
+		if (first >= link->missed.nwords) {
+			vrfm_catchup_went_round(link);
+			continue;
+		}
+		vrfm_map_clear(&link->missed, first, n);
+		took = vrfm_catchup_send(link, first, n);
+		runs -= min(runs, took);
+		room -= 16 * n;
+		taken += n;
+		link->cursor = first + n;
+	}
+	if (!link->missed.set)
+		vrfm_catchup_went_round(link);
+	return taken;
+}
+
+/**
+ * vrfm_catchup_fill - let messages leave only when full, during a step
+ * @link: link
+ * @type: enum vrfm_wire_type of these messages; 0: the step has ended
+ *
+ * A message of another type closes the open one, and is not delayed.
+ *
+ * Context: called by @link's work.
+ */
+void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
+{
+	spin_lock_bh(&link->lock);
+	link->filling = type;
+	if (!type)
+		vrfm_link_push_locked(link);
+	spin_unlock_bh(&link->lock);
+}
+
+/*
+ * Does the peer grant READY, and is the number of its last load known? After a
+ * load that this node has not served, the peer may have older words.
+ */
+static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
+{
+	bool wanted;
+
+	spin_lock_bh(&link->lock);
+	wanted = link->granted && link->info.kind && !link->load;
+	spin_unlock_bh(&link->lock);
+	return wanted;
+}
+
+/* Does the peer wait for the last step, and do all words fit into *ROOM? */
+static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
+{
+	*room = vrfm_catchup_room(link, 1);
+	return vrfm_catchup_is_wanted(link) && *room &&
+	       (u64)link->missed.set * 16 <= *room;
+}
+
+/*
+ * Free some pages of an empty map. All of them at once would take milliseconds
+ * for a large memory.
+ *
+ * Return: true: some are left.
+ */
+static bool vrfm_catchup_trim(struct vrfm_link *link)
+{
+	return !link->missed.set && !link->lost &&
+	       vrfm_map_trim(&link->missed, VRFM_SYNC_TRIM);
+}
+
+/*
+ * Try the last step, and become READY unless the words were too scattered.
+ *
+ * Return: true: continue at once.
+ */
+static bool vrfm_catchup_finish(struct vrfm_link *link, u32 room)
+{
+	vrfm_catchup_fill(link, VRFM_WIRE_UPDATE);
+	vrfm_catchup_take(link, room, link->missed.set, VRFM_SYNC_LAST_RUNS);
+	vrfm_catchup_fill(link, 0);
+	if (link->missed.set)
+		return true;
+	vrfm_link_ready(link);
+	return vrfm_catchup_trim(link);
+}
+
+/* Return: true: continue at once. */
+static bool vrfm_catchup_step_locked(struct vrfm_link *link)
+{
+	u32 taken, room;
+
+	vrfm_direct_settle(link);
+	vrfm_catchup_begin_sweep(link);
+	if (!vrfm_resync_notify(link))
+		return false;
+	if (link->state == VRFM_READY) {
+		vrfm_link_events(link);
+		return vrfm_catchup_trim(link);
+	}
+	if (link->state != VRFM_SYNCING)
+		return false;
+	if (time_before(jiffies, link->hold_until)) {
+		queue_delayed_work(vrfm_wq, &link->sync,
+				   link->hold_until - jiffies);
+		return false;
+	}
+	if (link->lost && vrfm_catchup_miss_own(link)) {
+		queue_delayed_work(vrfm_wq, &link->sync,
+				   msecs_to_jiffies(VRFM_SYNC_RETRY_MS));
+		return false;
+	}
+	if (link->lost)
+		return true;
+	if (vrfm_catchup_is_last(link, &room))
+		return vrfm_catchup_finish(link, room);
+	vrfm_catchup_fill(link, VRFM_WIRE_UPDATE);
+	taken = vrfm_catchup_take(link,
+				  vrfm_catchup_room(link, VRFM_SLOTS_SPARE),
+				  VRFM_SYNC_STEP, VRFM_SYNC_RUNS);
+	vrfm_catchup_fill(link, 0);
+	return taken || (link->todo && vrfm_resync_notify(link));
+}
+
+/**
+ * vrfm_catchup_work - send missed words while there is room in the window
+ * @work: work of a link
+ *
+ * It is kicked again when messages are acknowledged.
+ */
+void vrfm_catchup_work(struct work_struct *work)
+{
+	struct vrfm_link *link =
+		container_of(work, struct vrfm_link, sync.work);
+	struct vrfm_dev *vdev = link->vdev;
+	bool more;
+
+	vrfm_direct_setup(link);
+	do {
+		vrfm_serve(link);
+		rt_mutex_lock(&vdev->write_lock);
+		more = vrfm_catchup_step_locked(link);
+		rt_mutex_unlock(&vdev->write_lock);
+		cond_resched();
+	} while (more);
+}

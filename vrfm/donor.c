@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Serving an image: a peer that loads sends digests of its pages, and gets the
+ * pages that differ. These have the content of this node's memory, whoever
+ * wrote it.
+ */
+#include <linux/sched.h>
+
+#include "copy.h"
+#include "link.h"
+#include "priv.h"
+
+#define VRFM_SERVE_WORDS (VRFM_WIRE_PAGE / VRFM_WORD)
+
+/* Return: false: no room, or no connection. */
+static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
+{
+	const u32 offset = page * VRFM_WIRE_PAGE;
+	struct vrfm_dev *vdev = link->vdev;
+	bool has;
+
+	rt_mutex_lock(&vdev->write_lock);
+	vrfm_copy_words(link->scratch, vdev->mem.vaddr + offset,
+			VRFM_SERVE_WORDS);
+	spin_lock_bh(&link->lock);
+	/* A page may take the rest of one message and a part of the next. */
+	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
+	link->wants_room = link->cb && !has;
+	if (has) {
+		vrfm_link_append_locked(link, VRFM_WIRE_IMAGE, offset,
+					link->scratch, VRFM_WIRE_PAGE);
+		vrfm_link_push_locked(link);
+	}
+	spin_unlock_bh(&link->lock);
+	rt_mutex_unlock(&vdev->write_lock);
+	return has;
+}
+
+/*
+ * Send PULLED behind all pages that differ. The peer may send another PULL when
+ * PULLED arrives, so mark the present one as done first.
+ */
+static void vrfm_serve_end(struct vrfm_link *link)
+{
+	struct vrfm_pulled *pulled = &link->pulled;
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_PULLED, .number = pulled->first,
+	};
+	bool has;
+
+	rt_mutex_lock(&link->vdev->write_lock);
+	spin_lock_bh(&link->lock);
+	has = link->cb && vrfm_link_free_locked(link);
+	link->wants_room = link->cb && !has;
+	spin_unlock_bh(&link->lock);
+	if (has) {
+		link->served = 0;
+		/*
+		 * Pairs with the acquire in vrfm_rx_pull(), which may take the
+		 * next.
+		 */
+		smp_store_release(&pulled->count, 0);
+		vrfm_link_note(link, &note);
+	}
+	rt_mutex_unlock(&link->vdev->write_lock);
+}
+
+/**
+ * vrfm_serve - answer a PULL as far as there is room
+ * @link: link
+ *
+ * It is called again when there is room. Pages that differed but found no room
+ * are compared again.
+ *
+ * Context: may sleep; called by @link's work.
+ */
+void vrfm_serve(struct vrfm_link *link)
+{
+	struct vrfm_pulled *pulled = &link->pulled;
+	const void *mem = link->vdev->mem.vaddr;
+	u32 i, count, page;
+
+	/*
+	 * Pairs with the release in vrfm_rx_pull(), after it stored the
+	 * request.
+	 */
+	count = smp_load_acquire(&pulled->count);
+	if (!count)
+		return;
+	vrfm_catchup_fill(link, VRFM_WIRE_IMAGE);
+	for (i = link->served; i < count; i++) {
+		page = pulled->first + i;
+		if (vrfm_digest(mem + page * VRFM_WIRE_PAGE) !=
+		    pulled->digests[i] && !vrfm_serve_page(link, page))
+			break;
+		cond_resched();
+	}
+	vrfm_catchup_fill(link, 0);
+	link->served = i;
+	if (i == count)
+		vrfm_serve_end(link);
+}

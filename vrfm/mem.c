@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory: this node's copy of what all nodes of the network share.
+ *
+ * It consists of order-0 pages, which programs map one by one, and which the
+ * kernel maps in one piece. Reading takes no lock. A store holds the lock of
+ * its page, whether it is a call of this node or comes from a peer.
+ */
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "copy.h"
+#include "map.h"
+#include "priv.h"
+#include "twin.h"
+
+/* Size of the buffer on the stack that reads copy through, in bytes. */
+#define VRFM_BOUNCE 512
+
+static void vrfm_mem_free_pages(struct vrfm_mem *mem)
+{
+	struct page *page;
+
+	while (mem->npages) {
+		page = mem->pages[--mem->npages];
+		/*
+		 * A task that still holds the page may read ->mapping under
+		 * this lock.
+		 */
+		lock_page(page);
+		page_folio(page)->mapping = NULL;
+		unlock_page(page);
+		put_page(page);
+		cond_resched();
+	}
+	kvfree(mem->pages);
+}
+
+/*
+ * Refuse a size that the machine cannot hold before the first page is taken.
+ * Taking and zeroing all free memory takes long, and evicts memory of others. A
+ * sixteenth is for maps of words and of pages.
+ */
+static bool vrfm_mem_fits(unsigned long npages)
+{
+	return npages + npages / 16 <= (unsigned long)si_mem_available();
+}
+
+static int vrfm_mem_alloc_pages(struct vrfm_mem *mem, unsigned long npages)
+{
+	/*
+	 * Fail instead of killing tasks: the size may be a mistake of the
+	 * admin.
+	 */
+	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_NOWARN |
+			  __GFP_RETRY_MAYFAIL;
+	struct page *page;
+
+	mem->npages = 0;
+	mem->pages = NULL;
+	if (!vrfm_mem_fits(npages))
+		return -ENOMEM;
+	mem->pages = kvmalloc_array(npages, sizeof(*mem->pages), GFP_KERNEL);
+	if (!mem->pages)
+		return -ENOMEM;
+	while (mem->npages < npages) {
+		page = fatal_signal_pending(current) ? NULL : alloc_page(gfp);
+		if (!page) {
+			vrfm_mem_free_pages(mem);
+			return -ENOMEM;
+		}
+		mem->pages[mem->npages++] = page;
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * vrfm_mem_alloc - allocate a memory of zeroes
+ * @mem: region to fill
+ * @size: bytes, a multiple of the page size
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_mem_alloc(struct vrfm_mem *mem, u64 size)
+{
+	int ret;
+
+	ret = vrfm_mem_alloc_pages(mem, size >> PAGE_SHIFT);
+	if (ret)
+		return ret;
+	mem->vaddr = vmap(mem->pages, mem->npages, VM_MAP, PAGE_KERNEL);
+	if (!mem->vaddr) {
+		vrfm_mem_free_pages(mem);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * vrfm_mem_name - give the pages a place in a file
+ * @mem: region that is allocated
+ * @mapping: address space of the device's inode; must exist until
+ *	vrfm_mem_free()
+ *
+ * A futex that is shared by processes is identified by file and page index. The
+ * pages are not in the page cache: @mapping does not contain them.
+ *
+ * Context: may sleep.
+ */
+void vrfm_mem_name(struct vrfm_mem *mem, struct address_space *mapping)
+{
+	unsigned long i;
+
+	for (i = 0; i < mem->npages; i++) {
+		page_folio(mem->pages[i])->mapping = mapping;
+		page_folio(mem->pages[i])->index = i;
+		cond_resched();
+	}
+}
+
+/**
+ * vrfm_mem_free - free a memory
+ * @mem: region that nothing reads or maps any more; may be zeroed and never
+ *	filled
+ *
+ * Context: may sleep.
+ */
+void vrfm_mem_free(struct vrfm_mem *mem)
+{
+	if (!mem->vaddr)
+		return;
+	vunmap(mem->vaddr);
+	vrfm_mem_free_pages(mem);
+}
+
+static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
+		     enum vrfm_own own)
+{
+	u32 first = vrfm_word_first(offset), n = vrfm_word_count(offset, len);
+
+	if (own == VRFM_OWN_SET)
+		bitmap_set(vdev->own, first, n);
+	if (own != VRFM_OWN_CLEAR)
+		return;
+	bitmap_clear(vdev->own, first, n);
+	if (vdev->live)
+		bitmap_set(vdev->live, first, n);
+}
+
+/* A store of a call or a peer goes into the twin, so it is no difference. */
+static void vrfm_twin_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			    u32 len)
+{
+	struct vrfm_twin *twin = vdev->twins[offset >> PAGE_SHIFT];
+
+	if (twin)
+		memcpy((void *)twin->words + offset_in_page(offset), buf, len);
+}
+
+/* Store bytes inside one page. */
+static void vrfm_page_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			    u32 len, enum vrfm_own own)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, offset);
+
+	spin_lock_bh(lock);
+	vrfm_copy(vdev->mem.vaddr + offset, buf, len);
+	vrfm_twin_store(vdev, offset, buf, len);
+	vrfm_own(vdev, offset, len, own);
+	vrfm_touched(vdev, offset, len);
+	spin_unlock_bh(lock);
+}
+
+/**
+ * vrfm_mem_store - store into the memory
+ * @vdev: device
+ * @offset: offset of the first byte, inside the memory
+ * @buf: bytes
+ * @len: number of bytes
+ * @own: effect on the map of own words
+ *
+ * Context: any but hard interrupts.
+ */
+void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
+		    enum vrfm_own own)
+{
+	u32 part;
+
+	/* A reader that sees these bytes sees earlier stores as well. */
+	smp_wmb();
+	for (; len; offset += part, buf += part, len -= part) {
+		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
+		vrfm_page_store(vdev, offset, buf, part, own);
+	}
+}
+
+/**
+ * vrfm_mem_load - load a value for a program
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: place for the value, aligned to @width
+ * @width: number of bytes: 1, 2, 4 or 8
+ *
+ * An aligned value is loaded by one access.
+ *
+ * Context: any.
+ */
+void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
+{
+	const void *from = vdev->mem.vaddr + offset;
+
+	if (!IS_ALIGNED(offset, width))
+		memcpy(buf, from, width);
+	else if (width == 8)
+		*(u64 *)buf = READ_ONCE(*(const u64 *)from);
+	else if (width == 4)
+		*(u32 *)buf = READ_ONCE(*(const u32 *)from);
+	else if (width == 2)
+		*(u16 *)buf = READ_ONCE(*(const u16 *)from);
+	else
+		*(u8 *)buf = READ_ONCE(*(const u8 *)from);
+	/* Later reads see nothing older: pairs with vrfm_mem_store(). */
+	smp_rmb();
+}
+
+/*
+ * Read through a bounce buffer: copy_to_user() may copy bytes one by one, and
+ * so tear words that are being stored. Each step ends at an aligned word.
+ */
+static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
+			   size_t len)
+{
+	u64 bounce[VRFM_BOUNCE / sizeof(u64)];
+	size_t step;
+
+	for (; len; offset += step, buf += step, len -= step) {
+		step = min_t(size_t, len, VRFM_BOUNCE - offset % sizeof(u64));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		vrfm_copy_out(bounce, vdev->mem.vaddr + offset, step);
+		if (copy_to_user(buf, bounce, step))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * vrfm_read - copy from the memory to a program
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: memory of the program
+ * @len: number of bytes
+ *
+ * Aligned words of 2, 4 and 8 bytes of the memory are not torn, at any @buf and
+ * @offset.
+ *
+ * Context: may sleep.
+ * Return: 0; -EFAULT; -EINTR: killed.
+ */
+int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len)
+{
+	u64 word;
+
+	if (len > sizeof(word) || !is_power_of_2(len) || !IS_ALIGNED(offset, len))
+		return vrfm_read_block(vdev, offset, buf, len);
+	vrfm_mem_load(vdev, offset, &word, len);
+	return copy_to_user(buf, &word, len) ? -EFAULT : 0;
+}

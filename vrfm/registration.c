@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory as the RDMA devices have it: registered once on each device that
+ * links use, with one key for all peers there.
+ *
+ * All connections of a vrfm device are of one domain, which has one PD on each
+ * RDMA device. The first link that shows its peer the memory registers it; the
+ * last one that goes down ends that.
+ *
+ * krdma calls closing() and lost() when the queue pair of the connection is
+ * destroyed. So when a link is DOWN, its peer cannot write any more, although
+ * the key stays valid for the peers of other links.
+ */
+#include <linux/list.h>
+#include <linux/slab.h>
+
+#include "link.h"
+#include "priv.h"
+
+/**
+ * struct vrfm_shared - the memory, registered on an RDMA device
+ * @entry: in vrfm_shares.list
+ * @region: region of the domain
+ * @users: links that have it
+ */
+struct vrfm_shared {
+	struct list_head entry;
+	struct krdma_region *region;
+	u32 users;
+};
+
+static struct vrfm_shared *vrfm_share_find(struct vrfm_dev *vdev,
+					   const struct krdma_cb *cb)
+{
+	struct vrfm_shared *shared;
+
+	lockdep_assert_held(&vdev->shares.lock);
+	list_for_each_entry(shared, &vdev->shares.list, entry)
+		if (krdma_region_is_valid_on(shared->region, cb))
+			return shared;
+	return NULL;
+}
+
+static struct vrfm_shared *vrfm_share_register(struct vrfm_dev *vdev,
+					       struct krdma_cb *cb)
+{
+	struct vrfm_shared *shared = kzalloc(sizeof(*shared), GFP_KERNEL);
+	struct krdma_region *region;
+
+	lockdep_assert_held(&vdev->shares.lock);
+	if (!shared)
+		return ERR_PTR(-ENOMEM);
+	region = krdma_region_from_pages(cb, vdev->mem.pages, vdev->mem.npages,
+					 0, vdev->params.size,
+					 KRDMA_REMOTE_WRITE | KRDMA_NO_SOURCE |
+						 KRDMA_COHERENT | KRDMA_DOMAIN);
+	if (IS_ERR(region)) {
+		kfree(shared);
+		return ERR_CAST(region);
+	}
+	shared->region = region;
+	list_add(&shared->entry, &vdev->shares.list);
+	return shared;
+}
+
+/**
+ * vrfm_share_get - return the memory as the RDMA device of a connection has it
+ * @vdev: device
+ * @cb: established connection of one of its links
+ *
+ * Registers the memory if no other link has done so on that RDMA device.
+ *
+ * Context: may sleep; the link's vrfm_direct.setup is held.
+ * Return: region for vrfm_share_put(), or an ERR_PTR of
+ * krdma_region_from_pages().
+ */
+struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb)
+{
+	struct krdma_region *region;
+	struct vrfm_shared *shared;
+
+	mutex_lock(&vdev->shares.lock);
+	shared = vrfm_share_find(vdev, cb);
+	if (!shared)
+		shared = vrfm_share_register(vdev, cb);
+	if (IS_ERR(shared)) {
+		region = ERR_CAST(shared);
+	} else {
+		shared->users++;
+		region = shared->region;
+	}
+	mutex_unlock(&vdev->shares.lock);
+	return region;
+}
+
+/**
+ * vrfm_share_put - give back what vrfm_share_get() returned
+ * @vdev: device
+ * @region: region that was not advertised to the peer of the link, or whose
+ *	connection to that peer is closed
+ *
+ * The last link unregisters the memory.
+ *
+ * Context: may sleep; the link's vrfm_direct.setup is held.
+ */
+void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region)
+{
+	struct vrfm_shared *shared;
+
+	mutex_lock(&vdev->shares.lock);
+	list_for_each_entry(shared, &vdev->shares.list, entry)
+		if (shared->region == region)
+			break;
+	if (!--shared->users) {
+		list_del(&shared->entry);
+		krdma_region_put(region);
+		kfree(shared);
+	}
+	mutex_unlock(&vdev->shares.lock);
+}
+
+/**
+ * vrfm_share_init - prepare the domain of the connections of a device
+ * @vdev: device without links
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOMEM; vrfm_share_free() follows in both cases.
+ */
+int vrfm_share_init(struct vrfm_dev *vdev)
+{
+	struct krdma_domain *domain = krdma_domain_create(dev_name(&vdev->dev));
+
+	if (IS_ERR(domain))
+		return PTR_ERR(domain);
+	vdev->shares.domain = domain;
+	return 0;
+}
+
+/**
+ * vrfm_share_free - undo vrfm_share_init()
+ * @vdev: device without links; vrfm_share_init() may have failed, or not been
+ *	called
+ *
+ * Context: may sleep.
+ */
+void vrfm_share_free(struct vrfm_dev *vdev)
+{
+	krdma_domain_put(vdev->shares.domain);
+	mutex_destroy(&vdev->shares.lock);
+}

@@ -1,0 +1,1079 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Images: how a node gets words whose writer has departed. Such words are in
+ * the memories of nodes that have received them, and are own words of no node.
+ *
+ * An image has a lineage, which is a random id, and an age. A device begins
+ * with an image of zeroes and a new lineage. When two images meet, the node of
+ * the younger one loads the older one, and adopts its lineage. When a node
+ * departs, its last writes may have reached only some peers. The others then
+ * load from the peer that has received most of them.
+ *
+ * A load has two steps. First this node stops sending GRANT, so that no peer
+ * stays READY, and requests all own words of the linked peers (LOAD, SWEPT).
+ * Words that arrive from their writers are live. Then it requests pages from
+ * one peer, the donor (PULL, PULLED), and merges words that are neither live
+ * nor own.
+ *
+ * vrfm_resync_work() does all steps of a load. It takes vrfm_dev.write_lock for
+ * them, but not to allocate, free, or calculate digests.
+ */
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/hash.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "link.h"
+#include "priv.h"
+#include "trace.h"
+#include "twin.h"
+
+/* Interval of checks of a load, and its longest time without a donor, in ms. */
+#define VRFM_RESYNC_RETRY_MS 1000
+#define VRFM_RESYNC_GIVE_UP_MS 2000
+/* Timeout of peers' reports about a departed node, in ms. */
+#define VRFM_RESYNC_SAID_MS 1000
+/* Time for a peer that has less of departed nodes to load first, in ms. */
+#define VRFM_RESYNC_LESS_MS 10000
+/* Time for peers to send own words: in any case, and for each MiB, in ms. */
+#define VRFM_RESYNC_SWEEP_MS 30000
+#define VRFM_RESYNC_SWEEP_MIB_MS 1000
+/* A donor is replaced if it makes no progress for this time, in ms. */
+#define VRFM_RESYNC_PULL_MS 30000
+
+/**
+ * vrfm_resync_kick - check whether an image must be loaded, or a load can
+ * continue
+ * @vdev: device
+ *
+ * Context: any.
+ */
+void vrfm_resync_kick(struct vrfm_dev *vdev)
+{
+	/* Run at once, also if the work waits for a timeout. */
+	mod_delayed_work(vrfm_wq, &vdev->resync.work, 0);
+}
+
+static void vrfm_resync_queue_in(struct vrfm_dev *vdev, u32 ms)
+{
+	queue_delayed_work(vrfm_wq, &vdev->resync.work, msecs_to_jiffies(ms));
+}
+
+/* The receive path changes the note at any time, so take a copy. */
+static struct vrfm_note vrfm_info(struct vrfm_link *link)
+{
+	struct vrfm_note info;
+
+	spin_lock_bh(&link->lock);
+	info = link->info;
+	spin_unlock_bh(&link->lock);
+	return info;
+}
+
+/* The peer is connected, and has answered the last PULL in time. */
+static bool vrfm_answers(const struct vrfm_link *link)
+{
+	return link->state != VRFM_DOWN && !READ_ONCE(link->not_serving);
+}
+
+static u64 vrfm_image_age(const struct vrfm_dev *vdev)
+{
+	return ktime_to_ms(ktime_sub(ktime_get(), vdev->resync.began));
+}
+
+/* ---- notes to a peer ---- */
+
+static void vrfm_resync_info(const struct vrfm_dev *vdev,
+			     struct vrfm_note *note)
+{
+	*note = (struct vrfm_note){
+		.kind = VRFM_NOTE_INFO,
+		.number = vdev->resync.number,
+		.id = vdev->resync.lineage,
+		.value = vrfm_image_age(vdev),
+	};
+	if (!vdev->live)
+		note->flags |= VRFM_INFO_COMPLETE;
+	if (vdev->resync.merged)
+		note->flags |= VRFM_INFO_MERGED;
+}
+
+static bool vrfm_note_send_info(struct vrfm_link *link)
+{
+	struct vrfm_note note;
+
+	vrfm_resync_info(link->vdev, &note);
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->info_sent = note;
+	link->todo &= ~VRFM_TODO_INFO;
+	/* The two images can be compared only from here on. */
+	vrfm_resync_kick(link->vdev);
+	return true;
+}
+
+/* Any message without SYNCED notifies the peer that it was left behind. */
+static bool vrfm_note_send_behind(struct vrfm_link *link)
+{
+	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
+		return false;
+	link->todo &= ~VRFM_TODO_BEHIND;
+	return true;
+}
+
+static bool vrfm_note_send_load(struct vrfm_link *link)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_LOAD,
+		.number = link->vdev->resync.number,
+	};
+
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->todo &= ~VRFM_TODO_LOAD;
+	return true;
+}
+
+static bool vrfm_note_send_swept(struct vrfm_link *link)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_SWEPT, .number = link->sweeping,
+	};
+
+	if (!vrfm_link_note(link, &note))
+		return false;
+	link->sweeping = 0;
+	link->todo &= ~VRFM_TODO_SWEPT;
+	return true;
+}
+
+static bool vrfm_note_send_life(struct vrfm_link *link, u32 node,
+				const struct vrfm_life *life, bool newest)
+{
+	const struct vrfm_note note = {
+		.kind = VRFM_NOTE_GONE,
+		.node = node,
+		.id = life->epoch,
+		.value = life->serial,
+		.flags = (life->synced ? VRFM_GONE_SYNCED : 0) |
+			 (life->direct ? VRFM_GONE_DIRECT : 0) |
+			 (newest ? VRFM_GONE_NEWEST : 0),
+		.number = life->tie_breaker,
+	};
+
+	return vrfm_link_note(link, &note);
+}
+
+static bool vrfm_note_send_lives(struct vrfm_link *link, u32 node)
+{
+	const struct vrfm_history *history = &link->vdev->resync.history[node];
+	u32 i;
+
+	for (i = 0; i < VRFM_LIVES && (!i || history->lives[i].epoch); i++)
+		if (!vrfm_note_send_life(link, node, &history->lives[i], !i))
+			return false;
+	__clear_bit(node, link->gone_due);
+	return true;
+}
+
+static bool vrfm_note_send_gone(struct vrfm_link *link)
+{
+	u32 node;
+
+	for_each_set_bit(node, link->gone_due, VRFM_NODES)
+		if (!vrfm_note_send_lives(link, node))
+			return false;
+	link->todo &= ~VRFM_TODO_GONE;
+	return true;
+}
+
+/**
+ * vrfm_resync_notify - send all notes and messages that are due
+ * (&vrfm_link.todo)
+ * @link: link
+ *
+ * Context: vrfm_dev.write_lock is held.
+ * Return: false: there is no connection, or no room for all of them.
+ */
+bool vrfm_resync_notify(struct vrfm_link *link)
+{
+	static const struct {
+		u32 todo;
+		bool (*tell)(struct vrfm_link *link);
+	} all[] = {
+		{ VRFM_TODO_BEHIND, vrfm_note_send_behind },
+		{ VRFM_TODO_LOAD, vrfm_note_send_load },
+		/* Before INFO: with INFO the peer begins to compare images. */
+		{ VRFM_TODO_GONE, vrfm_note_send_gone },
+		{ VRFM_TODO_INFO, vrfm_note_send_info },
+		{ VRFM_TODO_SWEPT, vrfm_note_send_swept },
+		{ VRFM_TODO_STAGE, vrfm_direct_notify },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (link->todo & all[i].todo && !all[i].tell(link))
+			return false;
+	return true;
+}
+
+static void vrfm_resync_todo(struct vrfm_link *link, u32 todo)
+{
+	if (link->state == VRFM_DOWN)
+		return;
+	link->todo |= todo;
+	vrfm_catchup_kick(link);
+}
+
+static void vrfm_resync_todo_all(struct vrfm_dev *vdev, u32 todo)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_resync_todo(link, todo);
+}
+
+/* ---- links ---- */
+
+/* Send the history of NODE to all peers. */
+static void vrfm_resync_spread(struct vrfm_dev *vdev, u32 node)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		__set_bit(node, link->gone_due);
+		vrfm_resync_todo(link, VRFM_TODO_GONE);
+	}
+}
+
+static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
+{
+	u32 node;
+
+	for_each_set_bit(node, vdev->resync.known, VRFM_NODES)
+		vrfm_resync_spread(vdev, node);
+}
+
+/*
+ * Report all known nodes, and absent peers even if none of their writes was
+ * seen.
+ */
+static void vrfm_resync_is_due(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_link *other;
+
+	bitmap_copy(link->gone_due, vdev->resync.known, VRFM_NODES);
+	list_for_each_entry(other, &vdev->links, entry)
+		if (other->state == VRFM_DOWN)
+			__set_bit(other->peer.node, link->gone_due);
+}
+
+/**
+ * vrfm_resync_link_up - prepare the notes to a peer that has connected
+ * @link: link
+ *
+ * Context: vrfm_dev.write_lock is held.
+ */
+void vrfm_resync_link_up(struct vrfm_link *link)
+{
+	struct vrfm_resync *resync = &link->vdev->resync;
+	u32 node = link->peer.node;
+
+	resync->alive[node] = link->peer_epoch;
+	if (vrfm_history_forget(&resync->history[node], link->peer_epoch))
+		vrfm_resync_spread(link->vdev, node);
+	link->info_sent.kind = 0;
+	link->changed_lineage = false;
+	link->waits_since = jiffies;
+	link->sweeping = 0;
+	link->served = 0;
+	link->cursor = 0;
+	link->todo = VRFM_TODO_INFO | VRFM_TODO_GONE;
+	if (link->vdev->live)
+		link->todo |= VRFM_TODO_LOAD;
+	vrfm_resync_is_due(link);
+}
+
+/* Return a new value for &vrfm_life.tie_breaker. */
+static u32 vrfm_resync_tie_breaker(struct vrfm_dev *vdev)
+{
+	return vdev->params.node << 24 | (vdev->resync.doubts++ & 0xFFFFFF);
+}
+
+/**
+ * vrfm_resync_drop_donor - stop loading from a link, if it is the donor
+ * @link: link
+ *
+ * vrfm_resync_work() chooses another donor. The pending PULL is not answered,
+ * even if the peer reconnects at once.
+ *
+ * Context: vrfm_dev.write_lock is held.
+ */
+void vrfm_resync_drop_donor(struct vrfm_link *link)
+{
+	struct vrfm_resync *resync = &link->vdev->resync;
+
+	if (resync->donor != link)
+		return;
+	WRITE_ONCE(resync->donor, NULL);
+	resync->since = jiffies;
+}
+
+/**
+ * vrfm_resync_link_down - record what was received from a peer that
+ * disconnected
+ * @link: link
+ *
+ * Context: vrfm_dev.write_lock is held.
+ */
+void vrfm_resync_link_down(struct vrfm_link *link)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	struct vrfm_resync *resync = &vdev->resync;
+	const struct vrfm_life life = {
+		.epoch = link->peer_epoch,
+		.serial = link->rx_serial,
+		.tie_breaker = vrfm_resync_tie_breaker(vdev),
+		.synced = link->rx.synced && !vdev->live,
+		.direct = link->rx_direct,
+		.fresh = true,
+	};
+
+	vrfm_resync_drop_donor(link);
+	resync->alive[link->peer.node] = 0;
+	resync->lost = jiffies;
+	vrfm_history_add(&resync->history[link->peer.node], &life);
+	__set_bit(link->peer.node, resync->known);
+	memset(link->peer_history, 0, VRFM_NODES * sizeof(*link->peer_history));
+	bitmap_zero(link->history_known, VRFM_NODES);
+	vrfm_resync_spread(vdev, link->peer.node);
+	vrfm_resync_kick(vdev);
+}
+
+/* ---- merging ---- */
+
+static bool vrfm_resync_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
+			      u32 word)
+{
+	const struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+
+	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
+		return false;
+	/* A program has stored the word: the scanner will find it. */
+	if (twin && twin->words[index % VRFM_PAGE_WORDS] != mine)
+		return false;
+	/* Of two lineages a zero may be a word that was never written. */
+	if (vdev->resync.kind == VRFM_RESYNC_OLDER)
+		return word;
+	return vdev->resync.kind == VRFM_RESYNC_SAME || !mine;
+}
+
+static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
+{
+	u32 *at = vdev->mem.vaddr + index * VRFM_WORD;
+	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
+	u32 mine = READ_ONCE(*at);
+
+	/* If a program stores at this moment, its value stays, and is found. */
+	if (vrfm_resync_wants(vdev, index, mine, word) &&
+	    cmpxchg(at, mine, word) == mine && twin)
+		twin->words[index % VRFM_PAGE_WORDS] = word;
+}
+
+static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
+			      const void *bytes, u32 n)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, index * VRFM_WORD);
+	u32 i, word;
+
+	spin_lock_bh(lock);
+	for (i = 0; i < n && vdev->live; i++) {
+		memcpy(&word, bytes + i * VRFM_WORD, sizeof(word));
+		vrfm_resync_word(vdev, index + i, word);
+	}
+	vrfm_touched(vdev, index * VRFM_WORD, n * VRFM_WORD);
+	spin_unlock_bh(lock);
+}
+
+/**
+ * vrfm_resync_merge - merge words of the donor's image
+ * @link: link that they came from; ignored unless it is the donor
+ * @run: the words
+ *
+ * Context: softirq or process.
+ */
+void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
+{
+	struct vrfm_dev *vdev = link->vdev;
+	u32 index = run->offset / VRFM_WORD, n = run->len / VRFM_WORD;
+	const void *bytes = run->bytes;
+	u32 part;
+
+	if (READ_ONCE(vdev->resync.donor) != link)
+		return;
+	for (; n; index += part, bytes += part * VRFM_WORD, n -= part) {
+		part = min_t(u32, n,
+			     VRFM_PAGE_WORDS - index % VRFM_PAGE_WORDS);
+		vrfm_resync_words(vdev, index, bytes, part);
+	}
+}
+
+/* ---- loading ---- */
+
+/* Returns when no task that holds a page's lock uses the old map any more. */
+static void vrfm_resync_set_live(struct vrfm_dev *vdev, unsigned long *live)
+{
+	u32 i;
+
+	WRITE_ONCE(vdev->live, live);
+	for (i = 0; i < VRFM_PAGE_LOCKS; i++) {
+		spin_lock_bh(&vdev->page_locks[i].lock);
+		spin_unlock_bh(&vdev->page_locks[i].lock);
+	}
+}
+
+static void vrfm_resync_unreserve(struct vrfm_resync *resync)
+{
+	kvfree(resync->spare_live);
+	resync->spare_live = NULL;
+	kvfree(resync->spare_seen);
+	resync->spare_seen = NULL;
+}
+
+/* Free maps of a load that has ended: megabytes, so without vrfm_dev.write_lock. */
+static void vrfm_resync_tidy(struct vrfm_resync *resync)
+{
+	kvfree(resync->spent_live);
+	resync->spent_live = NULL;
+	kvfree(resync->spent_seen);
+	resync->spent_seen = NULL;
+}
+
+/* Allocate memory for a load, without vrfm_dev.write_lock. */
+static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	resync->wants = false;
+	resync->spare_live = kvzalloc(vdev->params.size / VRFM_WORD /
+				      BITS_PER_BYTE, GFP_KERNEL);
+	resync->spare_seen =
+		kvcalloc(VRFM_NODES, sizeof(*resync->spare_seen), GFP_KERNEL);
+	if (resync->spare_live && resync->spare_seen)
+		return true;
+	vrfm_resync_unreserve(resync);
+	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+	return false;
+}
+
+/* The age of an image is that of the time when its INFO arrived. */
+static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
+{
+	spin_lock_bh(&from->lock);
+	resync->wanted = from->info.id;
+	resync->wanted_began =
+		ktime_sub(from->info_at, ms_to_ktime(from->info.value));
+	spin_unlock_bh(&from->lock);
+}
+
+/* Begin a load, or request memory for it if none is allocated yet. */
+static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
+			      enum vrfm_resync_kind kind)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	struct vrfm_link *link;
+	u32 node;
+
+	if (!resync->spare_live) {
+		resync->wants = true;
+		return;
+	}
+	swap(resync->seen, resync->spare_seen);
+	resync->kind = kind;
+	resync->number++;
+	resync->page = 0;
+	resync->asked = 0;
+	/* Stale: words that changed since then are not live in this load. */
+	resync->ndigests = 0;
+	resync->since = jiffies;
+	resync->deserted = false;
+	resync->from = from;
+	vrfm_resync_want(resync, from);
+	vrfm_resync_set_live(vdev, resync->spare_live);
+	resync->spare_live = NULL;
+	for (node = 0; node < VRFM_NODES; node++)
+		vrfm_history_checkpoint(&resync->history[node]);
+	list_for_each_entry(link, &vdev->links, entry)
+		link->swept = 0;
+	vrfm_resync_todo_all(vdev, VRFM_TODO_LOAD);
+	trace_vrfm_resync_begin(vdev->unit, from->peer.node, kind);
+	vrfm_link_say(from, VRFM_SAY_LOADING);
+}
+
+static void vrfm_resync_set_donor(struct vrfm_dev *vdev, struct vrfm_link *link)
+{
+	WRITE_ONCE(vdev->resync.donor, link);
+	vdev->resync.page = 0;
+	vdev->resync.asked = 0;
+	vdev->resync.since = jiffies;
+	vdev->resync.deserted = false;
+}
+
+/*
+ * End a load: this memory is as complete as possible. vrfm_resync_tidy() frees
+ * the maps, which are large, without vrfm_dev.write_lock.
+ */
+static void vrfm_resync_end(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	unsigned long *live = vdev->live;
+
+	vrfm_resync_set_donor(vdev, NULL);
+	vrfm_resync_set_live(vdev, NULL);
+	resync->spent_live = live;
+	swap(resync->seen, resync->spent_seen);
+	vrfm_resync_spread_all(vdev);
+	vrfm_resync_todo_all(vdev, VRFM_TODO_INFO);
+	vrfm_resync_kick(vdev);
+}
+
+/* This memory now has what the donor's memory had. */
+static void vrfm_resync_adopt(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	u32 node;
+
+	for (node = 0; node < VRFM_NODES; node++) {
+		vrfm_history_copy_from_donor(&resync->history[node],
+					     &resync->seen[node],
+					     resync->alive[node]);
+		if (!vrfm_history_is_empty(&resync->history[node]))
+			__set_bit(node, resync->known);
+	}
+}
+
+/*
+ * The donor's words have replaced those that were loaded from images that
+ * peers had given up, so those are loaded again. Peers that still have to load
+ * what this node has just loaded get time for that.
+ */
+static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		link->filled_lineage = 0;
+		link->changed_lineage = false;
+		link->waits_since = jiffies;
+	}
+}
+
+static void vrfm_resync_done(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	if (resync->kind != VRFM_RESYNC_FILL) {
+		vrfm_resync_adopt(vdev);
+		vrfm_resync_fill_again(vdev);
+	}
+	if (resync->kind == VRFM_RESYNC_OLDER) {
+		resync->merged = resync->shared;
+		/* The donor may have another lineage by now. */
+		resync->lineage = resync->wanted;
+		resync->began = resync->wanted_began;
+	}
+	if (resync->kind == VRFM_RESYNC_FILL)
+		resync->donor->filled_lineage = resync->lineage;
+	resync->shared = true;
+	trace_vrfm_resync_done(vdev->unit, resync->donor->peer.node,
+			       resync->kind);
+	vrfm_link_say(resync->donor, VRFM_SAY_LOADED);
+	vrfm_resync_end(vdev);
+}
+
+/*
+ * Check whether a peer can serve the wanted image. Every node of the older
+ * lineage can. But only the peer that caused the load has words of a departed
+ * node, or of an image that was given up.
+ */
+static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
+{
+	const struct vrfm_resync *resync = &vdev->resync;
+	const struct vrfm_note info = vrfm_info(link);
+
+	return vrfm_answers(link) && info.kind &&
+	       info.flags & VRFM_INFO_COMPLETE && info.id == resync->wanted &&
+	       (resync->kind == VRFM_RESYNC_OLDER || link == resync->from);
+}
+
+/*
+ * No peer offers the image, perhaps because all are loading: end after some
+ * time.
+ */
+static void vrfm_resync_nobody(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	if (!resync->deserted)
+		resync->since = jiffies;
+	resync->deserted = true;
+	if (time_after(jiffies,
+		       resync->since +
+			       msecs_to_jiffies(VRFM_RESYNC_GIVE_UP_MS)))
+		vrfm_resync_end(vdev);
+	else
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_GIVE_UP_MS / 10);
+}
+
+/*
+ * The peer is connected but does not send its image. It did not answer the
+ * PULL, or (@unheard) had no room for it.
+ */
+static void vrfm_resync_late(struct vrfm_dev *vdev, struct vrfm_link *link,
+			     bool unheard)
+{
+	bool mute;
+
+	spin_lock_bh(&link->lock);
+	mute = unheard || link->pulling;
+	WRITE_ONCE(link->not_serving, mute);
+	spin_unlock_bh(&link->lock);
+	if (mute)
+		vrfm_link_say(link, VRFM_SAY_NO_IMAGE);
+}
+
+static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
+{
+	return time_after(jiffies, resync->since +
+			  msecs_to_jiffies(VRFM_RESYNC_PULL_MS));
+}
+
+/*
+ * A former donor that loaded an image itself may still have an old PULL to
+ * answer. It would ignore another PULL, and its answer would not belong to
+ * that. So wait.
+ */
+static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
+{
+	vdev->resync.deserted = false;
+	if (vrfm_resync_is_late(&vdev->resync))
+		vrfm_resync_late(vdev, busy, false);
+	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+}
+
+/* Nodes that load at the same time prefer different donors. */
+static u32 vrfm_resync_distance(const struct vrfm_dev *vdev,
+				const struct vrfm_link *link)
+{
+	u32 spread = hash_32(vdev->params.node, 8);
+
+	return (link->peer.node - spread) % VRFM_NODES;
+}
+
+static void vrfm_resync_choose(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link, *best = NULL, *busy = NULL;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (!vrfm_is_holder(vdev, link))
+			continue;
+		if (READ_ONCE(link->pulling))
+			busy = link;
+		else if (!best || vrfm_resync_distance(vdev, link) <
+					  vrfm_resync_distance(vdev, best))
+			best = link;
+	}
+	if (best)
+		vrfm_resync_set_donor(vdev, best);
+	else if (busy)
+		vrfm_resync_await(vdev, busy);
+	else
+		vrfm_resync_nobody(vdev);
+}
+
+/* A connected peer makes progress, but a large memory takes longer. */
+static unsigned long vrfm_resync_sweep_end(const struct vrfm_dev *vdev)
+{
+	u32 mib = vdev->params.size / SZ_1M;
+
+	return vdev->resync.since +
+	       msecs_to_jiffies(VRFM_RESYNC_SWEEP_MS +
+				mib * VRFM_RESYNC_SWEEP_MIB_MS);
+}
+
+/* Have all linked peers sent their own words? */
+static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
+{
+	unsigned long end = vrfm_resync_sweep_end(vdev);
+	struct vrfm_link *link;
+	bool all = true;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (link->state == VRFM_DOWN ||
+		    READ_ONCE(link->swept) == vdev->resync.number)
+			continue;
+		all = false;
+		if (time_after(jiffies, end) && link->cb)
+			krdma_disconnect(link->cb);
+	}
+	if (!all)
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+	return all;
+}
+
+static u32 vrfm_resync_left(const struct vrfm_dev *vdev)
+{
+	return vdev->params.size / VRFM_WIRE_PAGE - vdev->resync.page;
+}
+
+/* Give up a donor that cannot serve any more. Live words stay live. */
+static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	if (!resync->donor)
+		return;
+	if (vrfm_resync_is_late(resync))
+		vrfm_resync_late(vdev, resync->donor, !resync->asked);
+	if (!vrfm_is_holder(vdev, resync->donor))
+		vrfm_resync_set_donor(vdev, NULL);
+}
+
+/* Return: true if the next pages must be requested. */
+static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	vrfm_resync_check_donor(vdev);
+	if (!resync->donor && vrfm_resync_is_swept(vdev))
+		vrfm_resync_choose(vdev);
+	if (!resync->donor)
+		return false;
+	if (resync->asked && resync->donor->arrived == resync->page + 1) {
+		resync->page += resync->asked;
+		resync->asked = 0;
+		resync->since = jiffies;
+	}
+	if (!vrfm_resync_left(vdev)) {
+		vrfm_resync_done(vdev);
+		return false;
+	}
+	if (resync->asked)
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+	return !resync->asked;
+}
+
+/*
+ * Calculate digests of the pages from PAGE on. This takes long, so it is done
+ * without vrfm_dev.write_lock, and while earlier pages are in flight. Words
+ * that are written during that time are live or own, and are not merged.
+ */
+static void vrfm_resync_digest(struct vrfm_dev *vdev, u32 page)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	u32 i, left = vdev->params.size / VRFM_WIRE_PAGE - page;
+
+	if (resync->ndigests && resync->digested == page)
+		return;
+	resync->digested = page;
+	resync->ndigests = min_t(u32, left, VRFM_PULL_MAX);
+	for (i = 0; i < resync->ndigests; i++)
+		resync->digests[i] = vrfm_digest(vdev->mem.vaddr +
+						 (page + i) * VRFM_WIRE_PAGE);
+}
+
+/*
+ * Before the first page: copy the donor's history, because pages that are in
+ * flight may lack what the donor receives later. Until the last page has
+ * arrived, the content of this memory is uncertain.
+ */
+static void vrfm_resync_first(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+	u32 node, tie_breaker = vrfm_resync_tie_breaker(vdev);
+
+	spin_lock_bh(&resync->donor->lock);
+	memcpy(resync->seen, resync->donor->peer_history,
+	       VRFM_NODES * sizeof(*resync->seen));
+	spin_unlock_bh(&resync->donor->lock);
+	for (node = 0; node < VRFM_NODES && resync->kind != VRFM_RESYNC_FILL;
+	     node++)
+		vrfm_history_invalidate(&resync->history[node], tie_breaker);
+}
+
+/*
+ * Request the next pages, if there still is a donor.
+ *
+ * Return: the page to request after these.
+ */
+static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
+{
+	struct vrfm_resync *resync = &vdev->resync;
+
+	if (!resync->donor)
+		return resync->page;
+	if (!resync->page)
+		vrfm_resync_first(vdev);
+	if (!vrfm_link_ask(resync->donor, resync->page, resync->digests,
+			   resync->ndigests)) {
+		vrfm_resync_queue_in(vdev, 1);
+		return resync->page;
+	}
+	resync->asked = resync->ndigests;
+	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
+	return resync->page + resync->asked;
+}
+
+/* ---- choosing what to load ---- */
+
+/* Both nodes compare the same two notes, so they agree. */
+static bool vrfm_is_older(const struct vrfm_link *link,
+			  const struct vrfm_note *its)
+{
+	const struct vrfm_note *mine = &link->info_sent;
+
+	if (its->value != mine->value)
+		return its->value > mine->value;
+	return its->id < mine->id;
+}
+
+static bool vrfm_info_is_good(const struct vrfm_link *link,
+			      const struct vrfm_note *info)
+{
+	return vrfm_answers(link) && info->kind &&
+	       info->flags & VRFM_INFO_COMPLETE && link->info_sent.kind &&
+	       link->info_sent.id == link->vdev->resync.lineage;
+}
+
+/*
+ * Does memory A have more of the writes of departed nodes than memory B? A_OF
+ * and B_OF have a bit for each node with a history; of others both have
+ * nothing.
+ */
+static bool vrfm_has_more(const struct vrfm_dev *vdev,
+			  const struct vrfm_history *a,
+			  const unsigned long *a_of,
+			  const struct vrfm_history *b,
+			  const unsigned long *b_of)
+{
+	DECLARE_BITMAP(of, VRFM_NODES);
+	int more = 0;
+	u32 node;
+
+	bitmap_or(of, a_of, b_of, VRFM_NODES);
+	for_each_set_bit(node, of, VRFM_NODES) {
+		more = vrfm_history_cmp(&a[node], &b[node],
+					vdev->resync.alive[node]);
+		if (more)
+			break;
+	}
+	return more > 0;
+}
+
+/*
+ * May words be loaded from an image that the peer has given up? This is done
+ * once for each such image, because words may be zero here later for good
+ * reason: a program wrote the zero. If the peer gave up the image while it was
+ * not linked with this node, it may lack such zeroes. If their writer has
+ * departed, the peer has less, and gets time to load from this node first.
+ * Otherwise it is linked with the writer.
+ */
+static bool vrfm_resync_may_fill(struct vrfm_link *link)
+{
+	struct vrfm_resync *resync = &link->vdev->resync;
+	bool less;
+
+	if (link->filled_lineage == resync->lineage)
+		return false;
+	if (link->changed_lineage ||
+	    time_after(jiffies, link->waits_since +
+					msecs_to_jiffies(VRFM_RESYNC_LESS_MS)))
+		return true;
+	spin_lock_bh(&link->lock);
+	less = vrfm_has_more(link->vdev, resync->history, resync->known,
+			     link->peer_history, link->history_known);
+	spin_unlock_bh(&link->lock);
+	if (less)
+		vrfm_resync_queue_in(link->vdev, VRFM_RESYNC_RETRY_MS);
+	return !less;
+}
+
+static bool vrfm_resync_from_older(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link;
+	struct vrfm_note info;
+
+	list_for_each_entry(link, &vdev->links, entry) {
+		info = vrfm_info(link);
+		if (!vrfm_info_is_good(link, &info))
+			continue;
+		if (info.id != vdev->resync.lineage) {
+			link->changed_lineage = true;
+			if (!vrfm_is_older(link, &info))
+				continue;
+			vrfm_resync_begin(vdev, link, VRFM_RESYNC_OLDER);
+			return true;
+		}
+		vdev->resync.shared = true;
+		if (info.flags & VRFM_INFO_MERGED &&
+		    vrfm_resync_may_fill(link)) {
+			vrfm_resync_begin(vdev, link, VRFM_RESYNC_FILL);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool vrfm_has_more_than_mine(struct vrfm_link *link)
+{
+	const struct vrfm_resync *resync = &link->vdev->resync;
+	bool more;
+
+	spin_lock_bh(&link->lock);
+	more = vrfm_has_more(link->vdev, link->peer_history,
+			     link->history_known, resync->history,
+			     resync->known);
+	spin_unlock_bh(&link->lock);
+	return more;
+}
+
+static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
+{
+	bool more;
+
+	spin_lock_bh(&link->lock);
+	/* Under vrfm_dev.write_lock, and nothing else takes two of these locks. */
+	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
+	more = vrfm_has_more(link->vdev, link->peer_history,
+			     link->history_known, other->peer_history,
+			     other->history_known);
+	spin_unlock(&other->lock);
+	spin_unlock_bh(&link->lock);
+	return more;
+}
+
+/* Have all peers reported about departed nodes, or had the time for it? */
+static bool vrfm_resync_all_said(struct vrfm_dev *vdev)
+{
+	unsigned long end = vdev->resync.lost +
+			    msecs_to_jiffies(VRFM_RESYNC_SAID_MS);
+	DECLARE_BITMAP(gone, VRFM_NODES);
+	struct vrfm_link *link;
+
+	if (time_after(jiffies, end))
+		return true;
+	bitmap_zero(gone, VRFM_NODES);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->state == VRFM_DOWN)
+			__set_bit(link->peer.node, gone);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->state != VRFM_DOWN &&
+		    !bitmap_subset(gone, link->history_known, VRFM_NODES))
+			return false;
+	return true;
+}
+
+/* Only images of one lineage are compared by history; else by age. */
+static bool vrfm_resync_is_same_lineage(const struct vrfm_dev *vdev,
+					struct vrfm_link *link)
+{
+	const struct vrfm_note info = vrfm_info(link);
+
+	return info.kind && info.id == vdev->resync.lineage;
+}
+
+static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
+{
+	struct vrfm_link *link, *best = NULL;
+	struct vrfm_note info;
+
+	if (!vrfm_resync_all_said(vdev)) {
+		vrfm_resync_queue_in(vdev, VRFM_RESYNC_SAID_MS);
+		return false;
+	}
+	list_for_each_entry(link, &vdev->links, entry)
+		if (vrfm_answers(link) &&
+		    vrfm_resync_is_same_lineage(vdev, link) &&
+		    vrfm_has_more_than_mine(link) &&
+		    (!best || vrfm_has_more_than(link, best)))
+			best = link;
+	if (!best)
+		return false;
+	info = vrfm_info(best);
+	if (!vrfm_info_is_good(best, &info))
+		return false;
+	vrfm_resync_begin(vdev, best, VRFM_RESYNC_SAME);
+	return true;
+}
+
+/* Return: true if the next pages must be requested. */
+static bool vrfm_resync_step(struct vrfm_dev *vdev)
+{
+	bool ask = false;
+
+	rt_mutex_lock(&vdev->write_lock);
+	if (vdev->live)
+		ask = vrfm_resync_go_on(vdev);
+	else if (!vrfm_resync_from_older(vdev))
+		vrfm_resync_from_survivor(vdev);
+	rt_mutex_unlock(&vdev->write_lock);
+	return ask;
+}
+
+static void vrfm_resync_work(struct work_struct *work)
+{
+	struct vrfm_dev *vdev =
+		container_of(work, struct vrfm_dev, resync.work.work);
+	bool ask = vrfm_resync_step(vdev);
+	u32 next;
+
+	vrfm_resync_tidy(&vdev->resync);
+	if (vdev->resync.wants && vrfm_resync_reserve(vdev)) {
+		ask = vrfm_resync_step(vdev);
+		/* The reason for the load may have disappeared. */
+		vrfm_resync_unreserve(&vdev->resync);
+		vrfm_resync_tidy(&vdev->resync);
+	}
+	if (!ask)
+		return;
+	vrfm_resync_digest(vdev, vdev->resync.page);
+	rt_mutex_lock(&vdev->write_lock);
+	next = vrfm_resync_ask(vdev);
+	rt_mutex_unlock(&vdev->write_lock);
+	vrfm_resync_digest(vdev, next);
+}
+
+/**
+ * vrfm_resync_init - begin with an image of zeroes, of a new lineage
+ * @vdev: device
+ */
+void vrfm_resync_init(struct vrfm_dev *vdev)
+{
+	INIT_DELAYED_WORK(&vdev->resync.work, vrfm_resync_work);
+	vdev->resync.lineage = get_random_u64();
+	vdev->resync.began = ktime_get();
+	vdev->resync.alive[vdev->params.node] = vdev->epoch;
+	vdev->resync.doubts = get_random_u32();
+	vdev->resync.lost = jiffies;
+}
+
+/**
+ * vrfm_resync_exit - cancel a load
+ * @vdev: device that has no peers any more
+ *
+ * Context: may sleep.
+ */
+void vrfm_resync_exit(struct vrfm_dev *vdev)
+{
+	cancel_delayed_work_sync(&vdev->resync.work);
+	vrfm_resync_tidy(&vdev->resync);
+	kvfree(vdev->live);
+	vdev->live = NULL;
+	kvfree(vdev->resync.seen);
+	vdev->resync.seen = NULL;
+}

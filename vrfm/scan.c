@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mapped stores: the scanner finds them by comparing pages, and sends them like
+ * stores of calls.
+ *
+ * A page is mapped read-only until a program stores into it. Then it gets a
+ * twin, a copy of its content, and becomes writable. The device's scanner
+ * compares both every flush_us. A difference is a local write: it goes into the
+ * twin and to the peers. If none was found for quiet_us, the page is
+ * write-protected and compared once more, and the twin is freed. In a range
+ * that a program has claimed a page stays writable. So a page that is stored
+ * into all the time costs one fault.
+ *
+ * All other stores into a page with a twin, by calls or by peers, go into the
+ * twin as well (vrfm_mem_store()), and are no difference.
+ *
+ * A page that has a difference is compared and sent under vrfm_dev.write_lock,
+ * one page at a time, with room on all links. vrfm_dev.write_lock is taken with
+ * no other lock held, except by the scanner when it ends a twin. Then the
+ * scanner holds the lock of the struct page, which the fault handler takes as
+ * well. The fault handler takes only spinlocks under it. No task takes the lock
+ * of a struct page, write-protects or allocates under vrfm_dev.write_lock.
+ *
+ * Lock order: the lock of the struct page, vrfm_dev.waiter_lock,
+ * vrfm_dev.write_lock, then the page's spinlock or vrfm_dev.twins_lock.
+ */
+#include <linux/bitmap.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/sched/rt.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "link.h"
+#include "mapper.h"
+#include "priv.h"
+#include "trace.h"
+#include "twin.h"
+#include "direct_path.h"
+
+/* Bytes of messages for a page in the worst case: every second word differs. */
+#define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)
+/* Limit of writable pages without a claim: an eighth, and at least 4 MiB. */
+#define VRFM_TWINS_SHARE 8
+#define VRFM_TWINS_MIN (SZ_4M / PAGE_SIZE)
+/* Longest wait of a fault for the scanner in ms; then the store is repeated. */
+#define VRFM_TWIN_WAIT_MS 1
+/*
+ * A page that stays writable without stores rests: it is compared less often.
+ * The interval is an eighth of the time since its last store, and a millisecond
+ * at most.
+ */
+#define VRFM_REST_SHARE 8
+#define VRFM_REST_MAX_NS NSEC_PER_MSEC
+/* Interval between attempts to protect a held page: doubled up to this. */
+#define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
+
+static struct kmem_cache *vrfm_twin_cache;
+
+/**
+ * vrfm_twins_init - create the cache of twins
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_twins_init(void)
+{
+	vrfm_twin_cache = KMEM_CACHE(vrfm_twin, SLAB_ACCOUNT);
+	return vrfm_twin_cache ? 0 : -ENOMEM;
+}
+
+/**
+ * vrfm_twins_exit - destroy the cache of twins
+ *
+ * Context: may sleep; no device is left.
+ */
+void vrfm_twins_exit(void)
+{
+	kmem_cache_destroy(vrfm_twin_cache);
+}
+
+static void *vrfm_page_mem(const struct vrfm_dev *vdev, unsigned long index)
+{
+	return vdev->mem.vaddr + (index << PAGE_SHIFT);
+}
+
+static u32 vrfm_page_range(unsigned long index)
+{
+	return vrfm_range(index << PAGE_SHIFT);
+}
+
+/* ---- faults ---- */
+
+/* The twin and its page are charged to the program that stores. */
+static struct vrfm_twin *vrfm_twin_alloc(unsigned long index)
+{
+	struct vrfm_twin *twin = kmem_cache_zalloc(vrfm_twin_cache, GFP_KERNEL);
+
+	if (!twin)
+		return NULL;
+	twin->words = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	if (!twin->words) {
+		kmem_cache_free(vrfm_twin_cache, twin);
+		return NULL;
+	}
+	twin->index = index;
+	twin->changed = ktime_get_ns();
+	return twin;
+}
+
+static void vrfm_twin_free(struct vrfm_twin *twin)
+{
+	free_page((unsigned long)twin->words);
+	kmem_cache_free(vrfm_twin_cache, twin);
+}
+
+/* The twin gets the content of the page before its first store. */
+static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			    struct vrfm_family *family)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+
+	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, true);
+	spin_lock_bh(lock);
+	memcpy(twin->words, vrfm_page_mem(vdev, twin->index), PAGE_SIZE);
+	vdev->twins[twin->index] = twin;
+	spin_unlock_bh(lock);
+	twin->counted = !vrfm_stage_is_claimed(vdev, vrfm_page_range(twin->index));
+	if (twin->counted)
+		atomic_inc(&vdev->ncounted);
+	spin_lock(&vdev->twins_lock);
+	list_add_tail(&twin->entry, &vdev->pages);
+	vrfm_mapper_join_locked(vdev, twin, family);
+	vdev->faults++;
+	spin_unlock(&vdev->twins_lock);
+	/* Pairs with the scanner, which sets resting before it checks faults. */
+	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
+		wake_up_process(vdev->scanner);
+}
+
+static bool vrfm_twins_are_full(const struct vrfm_dev *vdev)
+{
+	return atomic_read(&vdev->ncounted) >= vdev->twins_max;
+}
+
+/**
+ * vrfm_twin_wait - wait until one more page may become writable
+ * @vdev: device
+ * @index: index of the page
+ *
+ * A page in a claimed range always may.
+ *
+ * Context: may sleep, for a millisecond at most.
+ * Return: true; false: the caller must repeat the fault.
+ */
+bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
+{
+	if (!vrfm_twins_are_full(vdev) || READ_ONCE(vdev->twins[index]) ||
+	    vrfm_stage_is_claimed(vdev, vrfm_page_range(index)))
+		return true;
+	spin_lock(&vdev->twins_lock);
+	vdev->twin_waits++;
+	spin_unlock(&vdev->twins_lock);
+	wake_up_process(vdev->scanner);
+	wait_event_hrtimeout(vdev->twin_wait, !vrfm_twins_are_full(vdev),
+			     ms_to_ktime(VRFM_TWIN_WAIT_MS));
+	return !vrfm_twins_are_full(vdev);
+}
+
+/*
+ * Return: true: @index needs no new twin, because the family has joined the one
+ * that exists, or because the device is going.
+ */
+static bool vrfm_twin_join(struct vrfm_dev *vdev, struct vrfm_family *family,
+			   unsigned long index)
+{
+	/* Twins are freed only under the lock of the struct page. */
+	struct vrfm_twin *twin = vdev->twins[index];
+
+	if (!twin)
+		return READ_ONCE(vdev->gone);
+	spin_lock(&vdev->twins_lock);
+	vrfm_mapper_join_locked(vdev, twin, family);
+	spin_unlock(&vdev->twins_lock);
+	return true;
+}
+
+/**
+ * vrfm_twin_make - make a page writable for a family
+ * @vdev: device
+ * @family: processes that will be able to store into the page
+ * @page: struct page; locked on success: the caller unlocks it when the page
+ *	table entry is writable, so that the scanner cannot protect the page
+ *	before
+ * @index: index of the page, whose range is pinned; the pin passes to the twin,
+ *	or is released
+ *
+ * A new twin is allocated while @page is unlocked, because allocating may
+ * reclaim memory of the caller's cgroup. The lock of a struct page has no
+ * priority inheritance.
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int vrfm_twin_make(struct vrfm_dev *vdev, struct vrfm_family *family,
+		   struct page *page, unsigned long index)
+{
+	struct vrfm_twin *spare = NULL;
+	u32 range = vrfm_page_range(index);
+
+	lock_page(page);
+	while (!vrfm_twin_join(vdev, family, index)) {
+		if (spare) {
+			vrfm_twin_begin(vdev, spare, family);
+			return 0;
+		}
+		unlock_page(page);
+		spare = vrfm_twin_alloc(index);
+		if (!spare) {
+			vrfm_stage_unpin(vdev, range, range);
+			return -ENOMEM;
+		}
+		lock_page(page);
+	}
+	if (spare)
+		vrfm_twin_free(spare);
+	vrfm_stage_unpin(vdev, range, range);
+	return 0;
+}
+
+/* ---- comparing ---- */
+
+static void vrfm_diff_own(struct vrfm_dev *vdev, unsigned long index,
+			  const struct vrfm_diff *diff)
+{
+	unsigned long *own = vdev->own + BIT_WORD(index * VRFM_PAGE_WORDS);
+
+	bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
+}
+
+/* Take the changed words; they become own words unless DARK. */
+static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			      bool dark)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+	struct vrfm_diff *diff = vdev->diff;
+
+	spin_lock_bh(lock);
+	vrfm_diff_take(diff, vrfm_page_mem(vdev, twin->index), twin->words);
+	if (diff->n && !dark)
+		vrfm_diff_own(vdev, twin->index, diff);
+	if (diff->n)
+		vrfm_touched(vdev, twin->index << PAGE_SHIFT, PAGE_SIZE);
+	spin_unlock_bh(lock);
+	if (diff->n)
+		WRITE_ONCE(twin->changed, ktime_get_ns());
+}
+
+static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
+{
+	struct vrfm_link *link;
+
+	vdev->serial++;
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
+}
+
+/* vrfm_barrier_step() relies on the number of each comparison. */
+static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	vdev->scan_counts.compared++;
+	spin_lock(&vdev->twins_lock);
+	twin->compared = ++vdev->compared;
+	list_move_tail(&twin->kin, &twin->family->twins);
+	spin_unlock(&vdev->twins_lock);
+}
+
+/* The caller holds vrfm_dev.write_lock, with room. */
+static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	/* The transmitter may be on by now, but then there is no room. */
+	bool dark = vdev->dark;
+
+	vrfm_compare_page(vdev, twin, dark);
+	vrfm_compared_locked(vdev, twin);
+	vdev->scan_counts.changed += !!vdev->diff->n;
+	vdev->scan_counts.words += vdev->diff->n;
+	if (vdev->diff->n)
+		trace_vrfm_scan(vdev->unit, twin->index << PAGE_SHIFT,
+				vdev->diff->n, dark);
+	if (vdev->diff->n && !dark)
+		vrfm_send_diff_locked(vdev, twin->index);
+}
+
+/* Compare without effect: neither vrfm_dev.write_lock nor room is needed. */
+static bool vrfm_twin_differs(struct vrfm_dev *vdev,
+			      const struct vrfm_twin *twin)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+	bool differs;
+
+	spin_lock_bh(lock);
+	differs = vrfm_diff_any(vrfm_page_mem(vdev, twin->index), twin->words);
+	spin_unlock_bh(lock);
+	return differs;
+}
+
+/* ---- barriers ---- */
+
+static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
+						  const struct mm_struct *mm,
+						  u64 before)
+{
+	struct vrfm_twin *twin;
+
+	spin_lock(&vdev->twins_lock);
+	twin = vrfm_mapper_twin_locked(vdev, mm, before);
+	spin_unlock(&vdev->twins_lock);
+	return twin;
+}
+
+/*
+ * Compare one page. Most pages have no difference, so the first comparison is
+ * without room. If it finds one, wait for room and compare again.
+ *
+ * Return: 1: there may be more pages; 0: there is none; or an error.
+ */
+static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
+			     u64 before, struct vrfm_wait *wait)
+{
+	struct vrfm_twin *twin;
+	bool differs;
+	int ret;
+
+	rt_mutex_lock(&vdev->write_lock);
+	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	differs = twin && vrfm_twin_differs(vdev, twin);
+	if (twin && !differs)
+		vrfm_compared_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->write_lock);
+	if (!differs)
+		return !!twin;
+	ret = vrfm_write_lock(vdev, VRFM_FLUSH_ROOM, wait);
+	if (ret)
+		return ret;
+	/* The twin may have been freed while vrfm_dev.write_lock was not held. */
+	twin = vrfm_barrier_twin_locked(vdev, mm, before);
+	if (twin)
+		vrfm_compare_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->write_lock);
+	return !!twin;
+}
+
+/* Comparisons that begin after this have higher numbers. */
+static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
+{
+	u64 before;
+
+	rt_mutex_lock(&vdev->write_lock);
+	before = vdev->compared;
+	rt_mutex_unlock(&vdev->write_lock);
+	return before;
+}
+
+static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
+			struct vrfm_wait *wait)
+{
+	u64 before;
+	int ret;
+
+	if (!atomic_read(&vdev->ntwins))
+		return 0;
+	/* Most callers have stored nothing: skip pages of other families. */
+	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
+		return 0;
+	before = vrfm_barrier_begin(vdev);
+	do {
+		ret = vrfm_barrier_step(vdev, mm, before, wait);
+		cond_resched();
+	} while (ret > 0);
+	return ret;
+}
+
+/**
+ * vrfm_scan_own - send what the caller has stored into mappings
+ * @vdev: device
+ * @wait: wait for slow peers, for all pages together
+ *
+ * A barrier for the stores of the caller, and of three kinds of other
+ * processes: relatives of the caller by fork() that share the mapping,
+ * processes that store into the same pages, and processes that have ended. In a
+ * kernel thread it is a barrier for all processes.
+ *
+ * Context: may sleep; vrfm_dev.write_lock is not held.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait)
+{
+	return vrfm_barrier(vdev, current->mm, wait);
+}
+
+/**
+ * vrfm_scan_all - send what any process has stored into mappings
+ * @vdev: device
+ * @wait: wait for slow peers, for all pages together
+ *
+ * Context: may sleep; vrfm_dev.write_lock is not held.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
+{
+	return vrfm_barrier(vdev, NULL, wait);
+}
+
+/* ---- the end of a twin ---- */
+
+/*
+ * Check whether a page is held: it has more references than those of the device
+ * and of page tables. While O_DIRECT reads a file into the mapping, for
+ * example, it stores without the page tables.
+ *
+ * fork(), mmap() and munmap() change both numbers, the count first when a page
+ * is mapped and last when it is unmapped. So the count is compared only with a
+ * number of page tables that is the same before and after it was read. If that
+ * number moves, the page counts as held until the next pass.
+ */
+static bool vrfm_page_is_held(struct page *page)
+{
+	int tables = krdma_page_mapcount(page), count;
+
+	smp_rmb(); /* the count is not older than the tables */
+	count = page_count(page);
+	smp_rmb(); /* and not newer than the tables below */
+	return count > 1 + tables || tables != krdma_page_mapcount(page);
+}
+
+/* vrfm_dev.write_lock is held: a barrier that misses the twin follows its stores. */
+static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
+				    struct vrfm_twin *twin)
+{
+	spinlock_t *lock = vrfm_page_lock(vdev, twin->index << PAGE_SHIFT);
+
+	spin_lock_bh(lock);
+	vdev->twins[twin->index] = NULL;
+	spin_unlock_bh(lock);
+	spin_lock(&vdev->twins_lock);
+	list_del(&twin->entry);
+	list_del(&twin->kin);
+	spin_unlock(&vdev->twins_lock);
+}
+
+/*
+ * The page is protected: a store causes a fault, which waits for the lock of
+ * the struct page. A page that differs, or is held, keeps its twin.
+ */
+static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			     bool held)
+{
+	bool over;
+
+	rt_mutex_lock(&vdev->write_lock);
+	over = !vrfm_twin_differs(vdev, twin) && !held;
+	if (over)
+		vrfm_twin_unlist_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->write_lock);
+	return over;
+}
+
+/* Pages that cannot be protected do not count, or faults might never end. */
+static void vrfm_twin_count(struct vrfm_dev *vdev, struct vrfm_twin *twin,
+			    bool counted)
+{
+	if (counted == twin->counted)
+		return;
+	twin->counted = counted;
+	if (counted) {
+		atomic_inc(&vdev->ncounted);
+	} else {
+		atomic_dec(&vdev->ncounted);
+		wake_up(&vdev->twin_wait);
+	}
+}
+
+static void vrfm_twin_drop(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	u32 range = vrfm_page_range(twin->index);
+
+	trace_vrfm_twin(vdev->unit, twin->index << PAGE_SHIFT, false);
+	atomic_dec(&vdev->ntwins);
+	vrfm_twin_count(vdev, twin, false);
+	vrfm_twin_free(twin);
+	vrfm_stage_unpin(vdev, range, range);
+}
+
+static void vrfm_twin_back_off(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	twin->held_ns = clamp_t(u64, 2 * twin->held_ns, NSEC_PER_MSEC,
+				VRFM_HELD_MAX_NS);
+	twin->end_at = ktime_get_ns() + twin->held_ns;
+	vrfm_twin_count(vdev, twin, false);
+}
+
+static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	struct page *page = vdev->mem.pages[twin->index];
+	bool held, over;
+
+	/* If a fault holds the lock, a store follows. */
+	if (!trylock_page(page))
+		return;
+	vrfm_wrprotect(vdev, twin->index);
+	/* Before the comparison, which finds the stores of a former holder. */
+	held = vrfm_page_is_held(page);
+	smp_rmb(); /* its stores are seen by the comparison */
+	vdev->scan_counts.protected++;
+	vdev->scan_counts.held += held;
+	over = vrfm_twin_settle(vdev, twin, held);
+	unlock_page(page);
+	vdev->progress |= over;
+	if (over)
+		vrfm_twin_drop(vdev, twin);
+	else if (held)
+		vrfm_twin_back_off(vdev, twin);
+	else
+		twin->held_ns = 0;
+}
+
+/* ---- the scanner ---- */
+
+/*
+ * Claims begin and end while a page is writable: update whether its twin
+ * counts.
+ */
+static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	u32 range = vrfm_page_range(twin->index);
+	bool claimed = vrfm_stage_is_claimed(vdev, range);
+
+	vrfm_twin_count(vdev, twin, !claimed && !twin->held_ns);
+	return claimed;
+}
+
+/* The page has no difference at present. */
+static void vrfm_scanner_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
+{
+	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
+	bool stays = vrfm_twin_is_claimed(vdev, twin) || now < twin->end_at;
+
+	if (stays) {
+		twin->look_at = now + min_t(u64, quiet / VRFM_REST_SHARE,
+					    VRFM_REST_MAX_NS);
+		vdev->due = min(vdev->due, twin->look_at);
+		return;
+	}
+	vdev->due = 0;
+	if (quiet > READ_ONCE(vdev->params.quiet_us) * NSEC_PER_USEC ||
+	    vrfm_twins_are_full(vdev))
+		vrfm_twin_end(vdev, twin);
+}
+
+/* Only the scanner frees twins, so it may use the twin without a lock. */
+static struct vrfm_twin *vrfm_scanner_next(struct vrfm_dev *vdev)
+{
+	struct vrfm_twin *twin;
+
+	spin_lock(&vdev->twins_lock);
+	twin = list_first_entry_or_null(&vdev->pages, struct vrfm_twin, entry);
+	if (twin)
+		list_move_tail(&twin->entry, &vdev->pages);
+	spin_unlock(&vdev->twins_lock);
+	return twin;
+}
+
+/* Return: false if no page is left. */
+static bool vrfm_scanner_step(struct vrfm_dev *vdev)
+{
+	struct vrfm_twin *twin = vrfm_scanner_next(vdev);
+	struct vrfm_wait wait;
+
+	if (!twin)
+		return false;
+	if (ktime_get_ns() < twin->look_at) {
+		vdev->due = min(vdev->due, twin->look_at);
+		return true;
+	}
+	if (!vrfm_twin_differs(vdev, twin)) {
+		vrfm_scanner_rest(vdev, twin);
+		return true;
+	}
+	vdev->due = 0;
+	wait = vrfm_wait_begin(false);
+	if (vrfm_write_lock(vdev, VRFM_FLUSH_ROOM, &wait))
+		return true;
+	vrfm_compare_locked(vdev, twin);
+	rt_mutex_unlock(&vdev->write_lock);
+	vdev->progress = true;
+	/* A page that differs in each pass would never free its twin. */
+	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
+	    ktime_get_ns() >= twin->end_at)
+		vrfm_twin_end(vdev, twin);
+	return true;
+}
+
+static void vrfm_scanner_pass(struct vrfm_dev *vdev)
+{
+	int left = atomic_read(&vdev->ntwins);
+
+	/* Only the scanner writes these. */
+	vdev->scan_counts.passes++;
+	vdev->due = U64_MAX;
+	vdev->progress = false;
+	vdev->faults_seen = READ_ONCE(vdev->faults);
+	while (left-- && vrfm_scanner_step(vdev))
+		cond_resched();
+}
+
+/*
+ * Pass at once at the limit if that may free a twin, or if a twin was created
+ * while all pages rested.
+ */
+static bool vrfm_scanner_must_wake(const struct vrfm_dev *vdev)
+{
+	bool made = READ_ONCE(vdev->faults) != vdev->faults_seen;
+
+	return ((made || vdev->progress) && vrfm_twins_are_full(vdev)) ||
+	       (made && vdev->resting) || kthread_should_stop();
+}
+
+/*
+ * Sleep for flush_us, or until the first page is due if all pages rest. A fault
+ * wakes the scanner if it waits for a free twin, or has created a twin while
+ * pages rest.
+ */
+static void vrfm_scanner_sleep(struct vrfm_dev *vdev)
+{
+	/* yield() leaves the processor to tasks of its own class only. */
+	u64 us = max_t(u64, READ_ONCE(vdev->params.flush_us), rt_task(current));
+	ktime_t until = ktime_add_us(ktime_get(), us);
+	bool rests = vdev->due != U64_MAX && vdev->due > ktime_to_ns(until);
+
+	/*
+	 * With flush_us 0 the scanner compares all the time. yield() lets
+	 * programs that store or receive use this processor at once;
+	 * cond_resched() would do so only after a whole time slice.
+	 */
+	if (!us && !rests) {
+		yield();
+		return;
+	}
+	if (rests)
+		until = ns_to_ktime(vdev->due);
+	WRITE_ONCE(vdev->resting, rests);
+	do {
+		set_current_state(TASK_IDLE);
+		if (vrfm_scanner_must_wake(vdev))
+			break;
+	} while (schedule_hrtimeout_range(&until, us / 4 * NSEC_PER_USEC,
+					  HRTIMER_MODE_ABS));
+	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(vdev->resting, false);
+}
+
+static int vrfm_scanner(void *arg)
+{
+	struct vrfm_dev *vdev = arg;
+
+	while (!kthread_should_stop()) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (!atomic_read(&vdev->ntwins) && !kthread_should_stop())
+			schedule();
+		__set_current_state(TASK_RUNNING);
+		if (!atomic_read(&vdev->ntwins))
+			continue;
+		vrfm_scanner_sleep(vdev);
+		vrfm_scanner_pass(vdev);
+	}
+	return 0;
+}
+
+static u32 vrfm_twins_max(unsigned long npages)
+{
+	return max_t(unsigned long, npages / VRFM_TWINS_SHARE, VRFM_TWINS_MIN);
+}
+
+/**
+ * vrfm_scan_init - prepare a device for mapped stores
+ * @vdev: device, with its memory
+ *
+ * Context: may sleep.
+ * Return: 0 or an error; vrfm_scan_free() may be called after an error.
+ */
+int vrfm_scan_init(struct vrfm_dev *vdev)
+{
+	struct task_struct *task;
+
+	vrfm_mappers_init(vdev);
+	init_waitqueue_head(&vdev->twin_wait);
+	vdev->twins_max = vrfm_twins_max(vdev->mem.npages);
+	vdev->twins =
+		kvcalloc(vdev->mem.npages, sizeof(*vdev->twins), GFP_KERNEL);
+	vdev->diff = kvmalloc(sizeof(*vdev->diff), GFP_KERNEL);
+	if (!vdev->twins || !vdev->diff)
+		return -ENOMEM;
+	task = kthread_run(vrfm_scanner, vdev, "%s", dev_name(&vdev->dev));
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	vdev->scanner = task;
+	return 0;
+}
+
+/**
+ * vrfm_scan_free - undo vrfm_scan_init()
+ * @vdev: device that nothing maps any more
+ *
+ * Context: may sleep.
+ */
+void vrfm_scan_free(struct vrfm_dev *vdev)
+{
+	struct vrfm_twin *twin, *next;
+
+	if (vdev->scanner) {
+		kthread_stop(vdev->scanner);
+		list_for_each_entry_safe(twin, next, &vdev->pages, entry)
+			vrfm_twin_drop(vdev, twin);
+	}
+	kvfree(vdev->diff);
+	kvfree(vdev->twins);
+}

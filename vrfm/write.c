@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Local writes: stores and events by calls of this node's programs.
+ *
+ * The bytes of a call are first copied from the program. That may sleep, and
+ * the source may even be a mapping of this memory. Then the caller takes
+ * vrfm_dev.write_lock, with room on every link that is READY. This lock gives
+ * all local writes one order. Its holder accepts the write in one step, into
+ * the memory and into a message of each link, and never waits.
+ *
+ * Writers wait for room one after the other (vrfm_dev.waiter_lock), so that
+ * small writes cannot starve a large one. A link without room at its deadline
+ * is left behind (vrfm_link_overloaded()). Non-blocking writers that are
+ * refused until then have the same effect. An event to one peer waits for the
+ * link of that peer only.
+ *
+ * Each call is a barrier: stores into mappings that came before it are sent
+ * first.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "compat.h"
+#include "link.h"
+#include "priv.h"
+#include "trace.h"
+
+/*
+ * Bytes that are accepted at once: this bounds how long others wait for
+ * vrfm_dev.write_lock. Direct writes take more, because each WRITE is
+ * acknowledged and larger ones are less work for adapters (row V1 of
+ * tools/bench). As messages these would take more than half of a window.
+ */
+#define VRFM_STEP SZ_64K
+#define VRFM_STEP_DIRECT SZ_128K
+/* Bytes of a call that share one wait for slow peers, see vrfm_write(). */
+#define VRFM_WAIT_BYTES SZ_1M
+/* Longest write that is copied to the stack, in bytes. */
+#define VRFM_SMALL 64
+/* Silence in us after which a refused caller is considered to have given up. */
+#define VRFM_REFUSED_US 100000
+
+/**
+ * vrfm_is_dark - check whether the transmitter is off
+ * @vdev: device
+ *
+ * Return: true if it is.
+ */
+bool vrfm_is_dark(const struct vrfm_dev *vdev)
+{
+	return READ_ONCE(vdev->regs.lcsr) & VRFM_LCSR_TX_OFF;
+}
+
+/**
+ * struct vrfm_need - room that a step needs before it is accepted
+ * @len: number of bytes of a run; 0: an event or a probe
+ * @node: peer whose link needs the room, or %RFM2G_NODE_ALL
+ * @even_dark: room is needed also while the transmitter is off
+ */
+struct vrfm_need {
+	u32 len;
+	u32 node;
+	bool even_dark;
+};
+
+static bool vrfm_is_needed(const struct vrfm_need *need,
+			   const struct vrfm_link *link)
+{
+	return need->node == RFM2G_NODE_ALL || need->node == link->peer.node;
+}
+
+/**
+ * struct vrfm_pause - wait of one step of a call
+ * @began: time when the wait began
+ * @waited_ns: time that earlier steps of the call have waited, in ns
+ */
+struct vrfm_pause {
+	ktime_t began;
+	u64 waited_ns;
+};
+
+static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
+{
+	return (struct vrfm_pause){
+		.began = ktime_get(),
+		.waited_ns = wait->waited_ns,
+	};
+}
+
+/*
+ * Time when a waiting step leaves the peer behind. If the link ran out of room
+ * while the step waited for another peer, its overload_us begins at that time.
+ * Still, the step waits at most twice overload_us.
+ */
+static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
+				  const struct vrfm_pause *pause)
+{
+	ktime_t from = max(link->full_since, pause->began);
+	u32 us = READ_ONCE(link->peer.overload_us);
+
+	if (us == VRFM_OVERLOAD_DEVICE)
+		us = READ_ONCE(link->vdev->params.overload_us);
+	from = min(from, ktime_add_us(pause->began, us));
+	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
+}
+
+/* A link with room for small runs may never have room for a large one. */
+static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
+				     ktime_t now)
+{
+	bool full = !vrfm_link_has_room(link, len);
+
+	lockdep_assert_held(&link->vdev->write_lock);
+	if (full) {
+		if (!link->full_since)
+			link->full_since = now;
+		link->full_len = max(link->full_len, len);
+	} else if (len >= link->full_len) {
+		link->full_since = 0;
+		link->full_len = 0;
+	}
+	return full;
+}
+
+/*
+ * Leave all peers behind that lack room and have passed their deadlines.
+ *
+ * Return: the next deadline of a peer that lacks room; KTIME_MAX: none lacks
+ * it.
+ */
+static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
+					 const struct vrfm_need *need,
+					 const struct vrfm_pause *pause)
+{
+	ktime_t until, next = KTIME_MAX, now = ktime_get();
+	struct vrfm_link *link;
+
+	lockdep_assert_held(&vdev->write_lock);
+	list_for_each_entry(link, &vdev->links, entry) {
+		if (!vrfm_is_needed(need, link))
+			continue;
+		link->awaited = vrfm_link_is_full_locked(link, need->len, now);
+		if (!link->awaited)
+			continue;
+		until = vrfm_link_deadline(link, pause);
+		if (ktime_before(now, until)) {
+			next = min(next, until);
+		} else {
+			vrfm_link_overloaded(link);
+			link->awaited = false;
+		}
+	}
+	return next;
+}
+
+/* Return: true: there is room. False: *UNTIL is the next deadline. */
+static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
+				  const struct vrfm_need *need,
+				  const struct vrfm_pause *pause,
+				  ktime_t *until)
+{
+	/* Read once: all that uses this room sees the same value. */
+	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
+	if (vdev->dark)
+		return true;
+	*until = vrfm_room_deadline_locked(vdev, need, pause);
+	if (*until != KTIME_MAX)
+		return false;
+	/* A smaller write may find room where a large one never does. */
+	if (need->len >= vdev->refused_len)
+		vdev->refusing = false;
+	return true;
+}
+
+/* Return: true: vrfm_dev.write_lock is held, and there is room. */
+static bool vrfm_write_trylock(struct vrfm_dev *vdev,
+			       const struct vrfm_need *need,
+			       const struct vrfm_pause *pause, ktime_t *until)
+{
+	rt_mutex_lock(&vdev->write_lock);
+	if (vrfm_make_room_locked(vdev, need, pause, until))
+		return true;
+	rt_mutex_unlock(&vdev->write_lock);
+	return false;
+}
+
+/* Does the first writer in turn wait for room on the link of peer NODE? */
+static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
+{
+	struct vrfm_link *link;
+
+	lockdep_assert_held(&vdev->write_lock);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (link->peer.node == node)
+			return link->awaited;
+	return false;
+}
+
+/*
+ * Try without a turn. A step for one peer overtakes writers that wait for
+ * others.
+ *
+ * Return: true: vrfm_dev.write_lock is held, and there is room.
+ */
+static bool vrfm_write_overtake(struct vrfm_dev *vdev,
+				const struct vrfm_need *need,
+				const struct vrfm_wait *wait)
+{
+	bool busy = atomic_read(&vdev->waiting);
+	struct vrfm_pause pause;
+	ktime_t until;
+
+	/* With the transmitter off no room is needed. */
+	if (busy && need->node == RFM2G_NODE_ALL && !vrfm_is_dark(vdev))
+		return false;
+	rt_mutex_lock(&vdev->write_lock);
+	pause = vrfm_pause_begin(wait);
+	if ((!busy || !vrfm_is_awaited_locked(vdev, need->node)) &&
+	    vrfm_make_room_locked(vdev, need, &pause, &until))
+		return true;
+	rt_mutex_unlock(&vdev->write_lock);
+	return false;
+}
+
+/*
+ * Is a non-blocking caller being refused again and again? Its attempts may be
+ * up to US apart. After a longer silence the next refusal is a first one.
+ */
+static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
+{
+	u32 us = max_t(u32, READ_ONCE(vdev->params.overload_us),
+		       VRFM_REFUSED_US);
+
+	lockdep_assert_held(&vdev->write_lock);
+	return vdev->refusing &&
+	       !ktime_after(now, ktime_add_us(vdev->refused_last, us));
+}
+
+static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
+{
+	if (!vrfm_refusing_locked(vdev, now)) {
+		vdev->refused_at = now;
+		vdev->refused_len = 0;
+	}
+	vdev->refusing = true;
+	vdev->refused_last = now;
+	vdev->refused_len = max(vdev->refused_len, len);
+}
+
+/*
+ * For non-blocking callers. Writers in turn go first, and the room that they
+ * find is theirs. So a caller is refused while one waits, and this counts as a
+ * refusal.
+ */
+static int vrfm_write_lock_at_once(struct vrfm_dev *vdev,
+				   const struct vrfm_need *need)
+{
+	bool first = !atomic_read(&vdev->waiting) || vrfm_is_dark(vdev);
+	u32 us = READ_ONCE(vdev->params.overload_us);
+	struct vrfm_pause pause = { .waited_ns = 0 };
+	ktime_t until, now;
+
+	rt_mutex_lock(&vdev->write_lock);
+	now = ktime_get();
+	pause.began = vrfm_refusing_locked(vdev, now) ? vdev->refused_at : now;
+	if ((first || !ktime_before(now, ktime_add_us(pause.began, us))) &&
+	    vrfm_make_room_locked(vdev, need, &pause, &until))
+		return 0;
+	vrfm_refuse_locked(vdev, need->len, now);
+	rt_mutex_unlock(&vdev->write_lock);
+	return -EAGAIN;
+}
+
+/* The caller holds vrfm_dev.waiter_lock. For the timer see vrfm_event_sleep(). */
+static int vrfm_write_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			   const struct vrfm_pause *pause)
+{
+	ktime_t until;
+	int seen, ret;
+
+	for (;;) {
+		seen = atomic_read_acquire(&vdev->room_changes);
+		if (vrfm_write_trylock(vdev, need, pause, &until))
+			return 0;
+		ret = wait_event_killable_hrtimeout(vdev->room,
+						    atomic_read(&vdev->room_changes) != seen,
+						    ktime_sub(until, ktime_get()));
+		if (ret && ret != -ETIME)
+			return -EINTR;
+	}
+}
+
+static int vrfm_write_queue(struct vrfm_dev *vdev, const struct vrfm_need *need,
+			    struct vrfm_wait *wait)
+{
+	struct vrfm_pause pause = vrfm_pause_begin(wait);
+	int ret;
+
+	atomic_inc(&vdev->waiting);
+	ret = rt_mutex_lock_killable(&vdev->waiter_lock);
+	if (!ret) {
+		ret = vrfm_write_wait(vdev, need, &pause);
+		rt_mutex_unlock(&vdev->waiter_lock);
+	}
+	atomic_dec(&vdev->waiting);
+	wait->waited_ns += ktime_to_ns(ktime_sub(ktime_get(), pause.began));
+	return ret;
+}
+
+static int vrfm_write_lock_for(struct vrfm_dev *vdev,
+			       const struct vrfm_need *need,
+			       struct vrfm_wait *wait)
+{
+	if (wait->nowait)
+		return vrfm_write_lock_at_once(vdev, need);
+	if (vrfm_write_overtake(vdev, need, wait))
+		return 0;
+	return vrfm_write_queue(vdev, need, wait);
+}
+
+/**
+ * vrfm_write_lock - take vrfm_dev.write_lock for a store, with room on all
+ * links
+ * @vdev: device
+ * @len: number of bytes of a run, or of full messages
+ * @wait: wait of the call for slow peers; time that this function waits is
+ *	added
+ *
+ * While the transmitter is off no room is needed, and &vrfm_dev.dark is true.
+ *
+ * Context: may sleep.
+ * Return: 0: vrfm_dev.write_lock is held, and each link that is READY has room;
+ * -EAGAIN; -EINTR: killed.
+ */
+int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
+{
+	const struct vrfm_need need = { .len = len, .node = RFM2G_NODE_ALL };
+
+	return vrfm_write_lock_for(vdev, &need, wait);
+}
+
+/**
+ * vrfm_switching - send mapped stores before the transmitter is switched
+ * @vdev: device
+ *
+ * Stores from before are sent, or not, by the old state of the transmitter.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed.
+ */
+int vrfm_switching(struct vrfm_dev *vdev)
+{
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+
+	return vrfm_scan_all(vdev, &wait);
+}
+
+/* With the transmitter off, change the memory only: no message, no map. */
+static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
+			       const void *buf, u32 len,
+			       struct vrfm_block *block)
+{
+	bool dark = vdev->dark;
+	struct vrfm_link *link;
+
+	vrfm_mem_store(vdev, offset, buf, len,
+		       dark ? VRFM_OWN_KEEP : VRFM_OWN_SET);
+	trace_vrfm_write(vdev->unit, offset, len, dark);
+	if (dark)
+		return;
+	vdev->serial++;
+	list_for_each_entry(link, &vdev->links, entry)
+		vrfm_link_update(link, offset, buf, len, block);
+}
+
+/* Show the "own data" bit, as if the write had come back around the ring. */
+static void vrfm_accepted(struct vrfm_dev *vdev)
+{
+	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
+
+	if (!(READ_ONCE(vdev->regs.lcsr) & done))
+		vrfm_lcsr_update(vdev, VRFM_LCSR_OWN_DATA, true);
+}
+
+static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
+			    u32 len, struct vrfm_block *block,
+			    struct vrfm_wait *wait)
+{
+	int ret = vrfm_scan_own(vdev, wait) ?: vrfm_write_lock(vdev, len, wait);
+
+	if (ret)
+		return ret;
+	vrfm_accept_locked(vdev, offset, buf, len, block);
+	rt_mutex_unlock(&vdev->write_lock);
+	vrfm_accepted(vdev);
+	return 0;
+}
+
+/**
+ * vrfm_store - store bytes for a program
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: the bytes, in the kernel's memory
+ * @width: number of bytes, at most 64 KiB
+ * @nowait: fail instead of waiting for a peer
+ *
+ * Up to 8 bytes that are aligned are stored by one access.
+ *
+ * Context: may sleep.
+ * Return: 0; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
+	       bool nowait)
+{
+	struct vrfm_wait wait = vrfm_wait_begin(nowait);
+
+	return vrfm_store_block(vdev, offset, buf, width, NULL, &wait);
+}
+
+/**
+ * vrfm_store_bits - change bits of the memory in one step
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @width: number of bytes: 1, 2 or 4
+ * @clear: bits that become 0
+ * @set: bits that become 1, also if they are in @clear
+ *
+ * This node's other calls do not come between. Stores through mappings, and by
+ * other nodes, may.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINTR: killed.
+ */
+int vrfm_store_bits(struct vrfm_dev *vdev, u32 offset, u32 width, u32 clear,
+		    u32 set)
+{
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	int ret = vrfm_scan_own(vdev, &wait) ?:
+			  vrfm_write_lock(vdev, width, &wait);
+	u32 value = 0;
+
+	if (ret)
+		return ret;
+	vrfm_mem_load(vdev, offset, &value, width);
+	value = (value & ~clear) | set;
+	vrfm_accept_locked(vdev, offset, &value, width, NULL);
+	rt_mutex_unlock(&vdev->write_lock);
+	vrfm_accepted(vdev);
+	return 0;
+}
+
+static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
+			    const void __user *buf, size_t len, bool nowait)
+{
+	u8 bounce[VRFM_SMALL] __aligned(8);
+
+	if (copy_from_user(bounce, buf, len))
+		return -EFAULT;
+	return vrfm_store(vdev, offset, bounce, len, nowait);
+}
+
+/* Reuse BLOCK unless adapters still read it. */
+static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
+{
+	if (block && refcount_read(&block->refs) == 1)
+		return block;
+	vrfm_block_put(block);
+	return vrfm_block_alloc(len);
+}
+
+static int vrfm_write_step(struct vrfm_dev *vdev, u32 offset,
+			   struct vrfm_block *block, const void __user *buf,
+			   size_t len, struct vrfm_wait *wait)
+{
+	if (!block)
+		return -ENOMEM;
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (copy_from_user(block->bytes, buf, len))
+		return -EFAULT;
+	return vrfm_store_block(vdev, offset, block->bytes, len, block, wait);
+}
+
+static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
+{
+	struct vrfm_link *link;
+	bool direct = true;
+
+	if (len <= VRFM_STEP)
+		return VRFM_STEP;
+	rt_mutex_lock(&vdev->write_lock);
+	list_for_each_entry(link, &vdev->links, entry)
+		direct = direct && vrfm_direct_takes_all(link);
+	rt_mutex_unlock(&vdev->write_lock);
+	return direct ? VRFM_STEP_DIRECT : VRFM_STEP;
+}
+
+/**
+ * vrfm_write - write bytes of a program into the memory
+ * @vdev: device
+ * @offset: offset of the first byte; the caller has checked vrfm_inside()
+ * @buf: memory of the program, which is read once
+ * @len: number of bytes
+ * @nowait: fail instead of waiting for a peer
+ * @done: set to the number of bytes that were stored
+ *
+ * Readers on this node see the bytes when this returns. They are stored in
+ * steps of 64 or 128 KiB that begin at a word. After an error the earlier steps
+ * have been stored. All steps together wait for a slow peer for overload_us at
+ * most. In a larger call this limit is for each MiB, or a peer would be left
+ * behind only because the call is large.
+ *
+ * Context: may sleep.
+ * Return: 0; -EFAULT; -ENOMEM; -EAGAIN; -EINTR: killed.
+ */
+int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
+	       size_t len, bool nowait, size_t *done)
+{
+	const u32 lead = offset % VRFM_WIRE_ALIGN;
+	struct vrfm_block *block = NULL;
+	struct vrfm_wait wait;
+	size_t step, most;
+	int ret = 0;
+
+	*done = 0;
+	if (len <= VRFM_SMALL) {
+		ret = vrfm_write_small(vdev, offset, buf, len, nowait);
+		*done = ret ? 0 : len;
+		return ret;
+	}
+	most = vrfm_step(vdev, len);
+	while (*done < len && !ret) {
+		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
+			wait = vrfm_wait_begin(nowait);
+		step = len - *done;
+		/* One step, or steps that end with a word, except the last. */
+		if (len > most)
+			step = min(step, most - (lead + *done) % most);
+		block = vrfm_block_again(block, min(most, len));
+		ret = vrfm_write_step(vdev, offset + *done, block, buf + *done,
+				      step, &wait);
+		*done += ret ? 0 : step;
+	}
+	vrfm_block_put(block);
+	return ret;
+}
+
+/**
+ * vrfm_event_send_all - send an event to one node or to all others
+ * @vdev: device
+ * @node: 0 to 255, or %RFM2G_NODE_ALL
+ * @type: type of event, up to %RFM2G_EVENT_INTR4
+ * @data: data of the event
+ *
+ * Each receiver gets the event after all that this node has written before.
+ * With the transmitter off no peer gets it. The call waits only for links of
+ * receivers.
+ *
+ * Context: may sleep.
+ * Return: 0, also if there is no such node; -EINTR: killed.
+ */
+int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
+{
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	const struct vrfm_need need = { .node = node };
+	int ret = vrfm_scan_own(vdev, &wait) ?:
+			  vrfm_write_lock_for(vdev, &need, &wait);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ret;
+	vdev->event_number++;
+	trace_vrfm_event_sent(vdev->unit, node, type, data);
+	list_for_each_entry(link, &vdev->links, entry)
+		if (!vdev->dark && vrfm_is_needed(&need, link))
+			vrfm_link_event(link, type, data);
+	rt_mutex_unlock(&vdev->write_lock);
+	return 0;
+}
+
+/**
+ * struct vrfm_mark - message that a peer shall have applied
+ * @link: a reference
+ * @ups: number of the connection
+ * @sequence: sequence of the message
+ */
+struct vrfm_mark {
+	struct vrfm_link *link;
+	u64 ups;
+	u64 sequence;
+};
+
+static bool vrfm_marked_locked(struct vrfm_link *link, struct vrfm_mark *mark)
+{
+	if (link->state != VRFM_READY)
+		return false;
+	mark->sequence = vrfm_link_probe(link);
+	mark->ups = link->counts.ups;
+	mark->link = link;
+	refcount_inc(&link->refs);
+	return true;
+}
+
+static int vrfm_mark_all(struct vrfm_dev *vdev, struct vrfm_mark *marks,
+			 u32 *absent)
+{
+	const struct vrfm_need need = {
+		.node = RFM2G_NODE_ALL, .even_dark = true,
+	};
+	struct vrfm_wait wait = vrfm_wait_begin(false);
+	int n, ret = vrfm_scan_all(vdev, &wait) ?:
+			     vrfm_write_lock_for(vdev, &need, &wait);
+	struct vrfm_link *link;
+
+	if (ret)
+		return ret;
+	n = 0;
+	list_for_each_entry(link, &vdev->links, entry)
+		if (n < RFM2G_NODE_MAX && vrfm_marked_locked(link, &marks[n]))
+			n++;
+		else
+			++*absent;
+	rt_mutex_unlock(&vdev->write_lock);
+	return n;
+}
+
+static bool vrfm_mark_is_there(const struct vrfm_mark *mark)
+{
+	const struct vrfm_link *link = mark->link;
+
+	return READ_ONCE(link->state) == VRFM_READY &&
+	       READ_ONCE(link->counts.ups) == mark->ups;
+}
+
+static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
+{
+	struct vrfm_link *link = mark->link;
+	bool has;
+
+	/* Compare both under the lock, so that they are of one connection. */
+	spin_lock_bh(&link->lock);
+	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
+	spin_unlock_bh(&link->lock);
+	return has;
+}
+
+/* A peer that is no longer READY is not waited for. */
+static bool vrfm_mark_reached(const struct vrfm_mark *mark)
+{
+	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
+}
+
+static int vrfm_mark_wait(struct vrfm_dev *vdev, const struct vrfm_mark *mark,
+			  unsigned long end)
+{
+	long left = max_t(long, end - jiffies, 0);
+
+	left = wait_event_killable_timeout(vdev->room, vrfm_mark_reached(mark),
+					   left);
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+static void vrfm_mark_count(const struct vrfm_mark *mark,
+			    struct vrfm_flush *flush)
+{
+	if (vrfm_mark_has_all(mark))
+		flush->reached++;
+	else if (vrfm_mark_is_there(mark))
+		flush->behind++;
+	else
+		flush->absent++;
+}
+
+/* All peers have the same deadline. */
+static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
+			   int n, struct vrfm_flush *flush)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(flush->timeout_ms);
+	int i, ret = 0;
+
+	for (i = 0; i < n && ret != -EINTR; i++)
+		ret = vrfm_mark_wait(vdev, &marks[i], end);
+	for (i = 0; i < n; i++)
+		vrfm_mark_count(&marks[i], flush);
+	if (ret != -EINTR)
+		ret = flush->behind ? -ETIMEDOUT : 0;
+	return READ_ONCE(vdev->gone) ? -ENODEV : ret;
+}
+
+/**
+ * vrfm_await_peers - wait until the peers have applied what was written
+ * @vdev: device
+ * @flush: timeout; set to the numbers of peers that have applied it, and have
+ *	not
+ *
+ * When this returns 0, each peer that was READY has applied what this node had
+ * written before the call, or is no longer READY.
+ *
+ * Context: may sleep.
+ * Return: 0; -ETIMEDOUT: a peer is READY but does not answer; -ENOMEM; -EINTR:
+ * killed; -ENODEV: the device was destroyed.
+ */
+int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush)
+{
+	struct vrfm_mark *marks;
+	int i, n, ret;
+
+	flush->reached = 0;
+	flush->behind = 0;
+	flush->absent = 0;
+	if (list_empty(&vdev->links))
+		return 0;
+	marks = kvcalloc(RFM2G_NODE_MAX, sizeof(*marks), GFP_KERNEL);
+	if (!marks)
+		return -ENOMEM;
+	n = vrfm_mark_all(vdev, marks, &flush->absent);
+	ret = n < 0 ? n : vrfm_marks_wait(vdev, marks, n, flush);
+	for (i = 0; i < n; i++)
+		vrfm_link_put(marks[i].link);
+	kvfree(marks);
+	return ret;
+}
