@@ -125,8 +125,12 @@ def vrfmctl_words(log):
 
 def declared(text):
     """Functions and data that the headers of librfm2g declare."""
-    return set(re.findall(r"(?:STDRFM2GCALL |char \*)(RFM2g\w+)\(", text) +
-               re.findall(r"^extern const \w+ \*?(\w+)", text, re.M))
+    return functions(text) | set(re.findall(r"^extern const \w+ \*?(\w+)", text, re.M))
+
+
+def functions(text):
+    """Functions that the headers of librfm2g declare."""
+    return set(re.findall(r"(?:STDRFM2GCALL |char \*)(RFM2g\w+)\(", text))
 
 
 def narrow_library(log):
@@ -197,4 +201,14 @@ def symbols(log):
     wanted = {f"{name}@@LIBRFM2G_1" for name in declared(text)} | {"LIBRFM2G_1"}
     static.write(log, "".join(f"{name}: only in the {'library' if name in shown else 'headers'}\n"
                               for name in sorted(shown ^ wanted)))
-    return shown == wanted and not rare
+    return shown == wanted and not rare and pages(root, functions(text), log)
+
+
+def pages(root, names, log):
+    """Each function has a manual page that names it and has a prototype of it, and there are no others."""
+    found = {file.stem: file.read_text(encoding="utf-8") for file in (root / "usr/share/man/man3").glob("*.3")}
+    wrong = sorted(found.keys() ^ names)
+    wrong += [name for name, text in found.items()
+              if not re.search(rf"^\.SH NAME\n(.*, )?{name}(, .*)? \\- \S", text, re.M) or f"{name}(" not in text]
+    static.write(log, "".join(f"{name}: no manual page, or a wrong one\n" for name in wrong))
+    return not wrong

@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 /*
- * Open and close.
+ * Opening and closing a device.
  */
 
 /*
@@ -67,6 +67,7 @@ STDRFM2GCALL RFM2gDriverVersion(RFM2GHANDLE rh, char *Version);
  * flag RFM2G_..._MMAP_OFFSET. OUT_OF_RANGE: the mapping exceeds the memory;
  * MEM_NOT_MAPPED: the system refused it.
  */
+
 STDRFM2GCALL RFM2gUserMemory(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 			     RFM2G_UINT64 Offset, RFM2G_UINT32 Pages);
 STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh,
@@ -86,9 +87,10 @@ STDRFM2GCALL RFM2gUnMapDeviceMemory(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 				    volatile void **DeviceMemoryPtr);
 
 /*
- * Registers of 1, 2 or 4 bytes. BAD_PARAMETER_4 is checked first, then
+ * Registers. They have 1, 2 or 4 bytes. BAD_PARAMETER_4 is checked first, then
  * BAD_PARAMETER_2 and _3, for registers that do not exist.
  */
+
 STDRFM2GCALL RFM2gReadReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 			  RFM2G_UINT32 Offset, RFM2G_UINT32 Width, void *Value);
 STDRFM2GCALL RFM2gWriteReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
@@ -103,10 +105,11 @@ STDRFM2GCALL RFM2gClearReg(RFM2GHANDLE rh, RFM2GREGSETTYPE regset,
 			   RFM2G_UINT32 Mask);
 
 /*
- * Data. OUT_OF_RANGE: the bytes are outside of the memory; checked before
+ * Reading and writing data. OUT_OF_RANGE: the bytes are outside of the memory; checked before
  * Buffer. An aligned access to 1, 2, 4 or 8 bytes is never torn. A reader on
  * any node sees the writes of one node in the order of their calls.
  */
+
 STDRFM2GCALL RFM2gRead(RFM2GHANDLE rh, RFM2G_UINT32 Offset, void *Buffer,
 		       RFM2G_UINT32 Length);
 STDRFM2GCALL RFM2gWrite(RFM2GHANDLE rh, RFM2G_UINT32 Offset, void *Buffer,
@@ -177,6 +180,7 @@ STDRFM2GCALL RFM2gGetEventStats(RFM2GHANDLE rh, RFM2GQINFO *QueueInfo);
 /*
  * Switches, LEDs, tests.
  */
+
 STDRFM2GCALL RFM2gGetLed(RFM2GHANDLE rh, RFM2G_BOOL *Led);
 STDRFM2GCALL RFM2gSetLed(RFM2GHANDLE rh, RFM2G_BOOL Led);
 STDRFM2GCALL RFM2gGetDarkOnDark(RFM2GHANDLE rh, RFM2G_BOOL *State);

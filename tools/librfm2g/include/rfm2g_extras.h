@@ -17,6 +17,10 @@ extern "C" {
 #endif
 
 /*
+ * Waiting until the peers have the data.
+ */
+
+/*
  * Returns when all data stored so far, also through mappings, have arrived at
  * every ready node; other nodes catch up later. TIMED_OUT: a node has not
  * acknowledged them within 10 seconds. SIGNALED: the thread was killed.
@@ -43,6 +47,10 @@ typedef struct rfm2gxFlushed {
 STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
 				RFM2GXFLUSHED *Flushed);
 
+/*
+ * Waiting until data change.
+ */
+
 /* Maximum number of bytes of a watch. */
 #define RFM2GX_WATCH_MAX 65536
 
@@ -65,6 +73,10 @@ STDRFM2GCALL RFM2gxWatch(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
 
 /*
+ * Claiming ranges for stores that never wait.
+ */
+
+/*
  * Announces that this program will store into these bytes through a mapping.
  * When it returns, all peers know that, and no store has to wait for them. It
  * is for loops that must not wait, before they begin. The claimed range is
@@ -77,6 +89,10 @@ STDRFM2GCALL RFM2gxClaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			 RFM2G_UINT32 Length);
 STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			   RFM2G_UINT32 Length);
+
+/*
+ * States of the peers, of the image and of the mapping, and causes of failures.
+ */
 
 /* State of a peer, by the data of this node that it has. */
 typedef enum rfm2gxLink {
