@@ -3,6 +3,7 @@
 """Started by tools/bench."""
 import argparse
 import datetime
+import fnmatch
 import json
 import os
 import pathlib
@@ -34,8 +35,8 @@ def arguments():
         epilog="Each line is: ROW WHAT, TOPOLOGY VALUE goal OPGOAL met|missed. The exit status is 0 if all rows were "
                "measured, even if goals are missed.")
     parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {need.version()}")
-    parser.add_argument("--rows", metavar="R1,R4", help=f"rows to measure: {','.join(known)} (default: all, but C only "
-                        "with --report)")
+    parser.add_argument("--rows", metavar="ROW,ROW", help="rows to measure, such as krdma/write-8B-p50 or 'vrfm/write-*' (default: "
+                        f"all, but curve/* only with --report): {','.join(known)}")
     parser.add_argument("--kernel", choices=list(kernels.TABLE), default="uml")
     parser.add_argument("--link", choices=["rxe", "siw"], default="rxe")
     parser.add_argument("--cpus", type=int, metavar="N", help="processors of each node (default: 1 for uml, otherwise 2)")
@@ -49,13 +50,14 @@ def arguments():
     args = parser.parse_args()
     if args.earlier and not args.report:
         parser.error("--from: only with --report")
-    usual = [name for name in known if args.report or name[0] != "C"]
+    usual = [name for name in known if args.report or not name.startswith("curve/")]
     wanted = usual if args.rows is None else args.rows.split(",")
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for name in wanted if not fnmatch.filter(known, name)]
     if unknown:
         parser.error(f"--rows: unknown: {','.join(unknown)}; known: {','.join(known)}")
     if not 1 <= args.rounds <= 100:
         parser.error("--rounds: 1 to 100")
+    wanted = [name for pattern in wanted for name in fnmatch.filter(known, pattern)]
     args.rows = [row for row in all_rows.ROWS if row.id in wanted]
     args.points = [point for point in all_rows.POINTS if point.id in wanted]
     # With two processors of User-mode Linux, one waits for the other whenever the host suspends that one.

@@ -16,11 +16,11 @@ PAGE = "index.html"
 JSON = "bench.json"
 # Rows whose latency is drawn, with the operation that is measured.
 LATENCIES = {
-    "R1": "Synchronous WRITE of 8 bytes",
-    "R5": "Round trip of a message of 64 bytes",
-    "V3": "Round trip of 8 bytes by write() to vrfm",
-    "V4": "Round trip of 8 bytes by stores into mappings of vrfm",
-    "V6": "Round trip of an event of vrfm",
+    "krdma/write-8B-p50": "Synchronous WRITE of 8 bytes",
+    "krdma/sendrecv-64B-p50": "Round trip of a message of 64 bytes",
+    "vrfm/write-8B-rtt": "Round trip of 8 bytes by write() to vrfm",
+    "vrfm/mmap-8B-rtt": "Round trip of 8 bytes by stores into mappings of vrfm",
+    "vrfm/event-rtt": "Round trip of an event of vrfm",
 }
 DISTRIBUTION = {"min": 0, "p1": 1, "p5": 5, "p10": 10, "p25": 25, "p50": 50, "p75": 75, "p90": 90, "p95": 95, "p99": 99,
                 "p999": 99.9, "max": 100}
@@ -130,6 +130,11 @@ def distribution(turns):
     return [(at, value / 1000, name) for at, value, name in found if value]
 
 
+def anchor(name):
+    """The name of a row as a part of an id of the page."""
+    return name.replace("/", "-")
+
+
 def latency_row(report, name):
     """The row called NAME with percentiles, with two nodes if possible; None if there is none."""
     good = [row for row in report["rows"] if row["id"] == name and
@@ -143,11 +148,11 @@ def latency_figure(report, name, title):
         return figure(report, title, "", f"{name} was not measured, or has no percentiles")
     points = {variant: distribution(turns) for variant, turns in row["turns"].items()}
     tail = list(TAIL)
-    cdf = plot.lines(f"cdf-{name}", f"{title}: cumulative distribution",
+    cdf = plot.lines(f"cdf-{anchor(name)}", f"{title}: cumulative distribution",
                      'set logscale x\nset xlabel "µs"\nset ylabel "% not above"\nset yrange [0:100]\n',
                      [(variant, [(us, at) for at, us, _ in line]) for variant, line in points.items()])
     places = ", ".join(f'"{TAIL[key]}" {index}' for index, key in enumerate(tail))
-    percentiles = plot.lines(f"tail-{name}", f"{title}: percentiles",
+    percentiles = plot.lines(f"tail-{anchor(name)}", f"{title}: percentiles",
                              f'set logscale y\nset xlabel "percentile"\nset ylabel "µs"\nset xtics ({places})\n'
                              f'set xrange [-0.3:{len(tail) - 0.7}]\n',
                              [(variant, [(tail.index(key), us) for _, us, key in line if key in tail])
@@ -196,7 +201,7 @@ def curve_figure(report, name, title, words, place, value, axes, labels):
     if not curves:
         return figure(report, title, words, f"{name} was not measured")
     where = ", ".join(dict.fromkeys(point["topology"] for point in points))
-    drawing = plot.lines(f"curve-{name}", title, axes, curves)
+    drawing = plot.lines(f"curve-{anchor(name)}", title, axes, curves)
     return figure(report, title, f"{name}, {where}. {words}", [drawing], curve_table(*labels, curves))
 
 
@@ -237,12 +242,12 @@ def times_as_good(row):
     return (f"{row['id']} {row['what']}, {row['topology']}", *values, met(row))
 
 
-def ratio_figure(report, letter, title, words):
-    things = [times_as_good(row) for row in report["rows"] if row["id"][0] == letter and compares(row)]
+def ratio_figure(report, module, title, words):
+    things = [times_as_good(row) for row in report["rows"] if row["id"].startswith(f"{module}/") and compares(row)]
     if not things:
-        return figure(report, title, words, f"no row {letter} with a ratio was measured")
+        return figure(report, title, words, f"no row {module}/ with a ratio was measured")
     table = (["what", "times as good", "least", "most", "goal"], [[thing[0], *thing[1:5]] for thing in things])
-    return figure(report, title, words, [plot.ratios(f"ratio-{letter}", title, things)], table)
+    return figure(report, title, words, [plot.ratios(f"ratio-{module}", title, things)], table)
 
 
 # --- goals ---
@@ -305,19 +310,19 @@ def sections(report):
     yield ("Comparison with hand-written verbs code",
            "The line at 1 is hand-written RDMA verbs code, or the variant that the row names, measured alternately in the "
            "same kernel. Values to the right are better. Bars extend from the worst round to the best.",
-           ratio_figure(report, "R", "krdma against raw verbs", "") +
-           ratio_figure(report, "V", "vrfm, as programs use it", ""))
+           ratio_figure(report, "krdma", "krdma against raw verbs", "") +
+           ratio_figure(report, "vrfm", "vrfm, as programs use it", ""))
     yield ("Latency",
            "The first plot is the cumulative distribution, the second the tail. Both axes of time are logarithmic.",
            "".join(latency_figure(report, name, title) for name, title in LATENCIES.items()))
     yield ("Throughput over size", "",
-           over_size(report, "C1", "krdma: WRITE stream", "16 in flight.") +
-           over_size(report, "C2", "vrfm: write()", "Time until the peer has all data. raw: RDMA WRITE from user space."))
+           over_size(report, "curve/write-sizes", "krdma: WRITE stream", "16 in flight.") +
+           over_size(report, "curve/vrfm-write-sizes", "vrfm: write()", "Time until the peer has all data. raw: RDMA WRITE from user space."))
     words = "All nodes share the processors of one host, so more machines would scale differently."
     yield ("Scaling over nodes", words,
-           over_nodes(report, "C3", "One node writes 4 KiB blocks to all others",
+           over_nodes(report, "curve/vrfm-nodes-bw", "One node writes 4 KiB blocks to all others",
                       "Rate of the writer; each of the others receives all data.", megabytes, "MB/s") +
-           over_nodes(report, "C4", "Round trip of 8 bytes with one node",
+           over_nodes(report, "curve/vrfm-nodes-rtt", "Round trip of 8 bytes with one node",
                       "Median; all other nodes also receive the bytes.", round_trip, "µs"))
 
 

@@ -22,7 +22,7 @@ NONSENSE = {
     "nothing": "", "half": '{"rows": [', "binary": "\0\x01\x02", "no object": "[]", "no rows": '{"kernel": "uml"}',
     "deep": "[" * 100000, "no number": '{"rows": [], "rounds": NaN}',
     "huge": '{"rows": [], "rounds": 1' + "0" * 5000 + "}",
-    "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "C1"}]}',
+    "list of rows": '{"rows": {}}', "row": '{"rows": [1]}', "points": '{"rows": [], "points": [{"id": "curve/write-sizes"}]}',
     "host": '{"rows": [], "host": "me"}', "date": '{"rows": [], "date": "<b>"}',
 }
 # Invalid values for a row of the example.
@@ -116,7 +116,7 @@ def older(example):
 def problems(folder, log):
     text = EXAMPLE.read_text(encoding="utf-8")
     example = json.loads(text)
-    # Two drawings of ratios, two of sizes, two of nodes, and two for each of four latencies; the example has no V6.
+    # Two drawings of ratios, two of sizes, two of nodes, and two for each of four latencies; the example has none of events.
     yield report_fails(folder, "example", text, log, 14)
     yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
     yield report_fails(folder, "older version", older(example), log, 2)

@@ -311,20 +311,20 @@ def scenarios():
         yield from tours(place, members)
 
 
-BENCH_LINE = re.compile(r"^([RMVK]\d+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
+BENCH_LINE = re.compile(r"^((?:krdma|krping|vrfm)/\S+) .+ (\d+\.\d\d) goal (<=|>=)(\d+\.\d\d) (met|missed)$", re.M)
 
 
 def bench(kernel):
     """Do the lines, the JSON and the page of tools/bench agree?  A loaded machine may miss a goal by a factor of two."""
-    names = ["R1", "R14", "R17"]
-    curve = "C1"
+    names = ["krdma/write-8B-p50", "krdma/connect-p50", "krdma/disconnect-ms", "krdma/connect-timeout"]
+    curve = "curve/write-sizes"
 
     def check(log):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "bench.json")
             status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "1",
                                   "--json", file, "--report", folder], log, 120 + SLACK, cwd=TOP)
-            # Four drawings of krdma: ratios, two of the latency of R1, and throughput.
+            # Four drawings of krdma: ratios, two of the latency of WRITEs, and throughput.
             if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 4:
                 return False
             report = json.loads(file.read_text(encoding="utf-8"))

@@ -407,7 +407,8 @@ kills() {
 			kt longsend c "$len" 60000
 			kt_is 0 "round $i: a message is sent to a receiver that is killed"
 			kt_start sending longsend c $((len + 1)) 60000
-			# On a busy machine the receiver may not have called yet. If so, kill later in the next round.
+			# On a busy machine the receiver may not yet be in its call when the sender is killed. If so, the next
+			# round waits longer before it kills.
 			random $((150000 * slow * (early + 1)))
 			kt kill c "$kt_pid" any 1500 "$random"
 			reap sending

@@ -158,7 +158,7 @@ defaults() {
 	ctl 0 "" down
 }
 
-# Waits of writers are changed while the device is open.
+# vrfmctl up changes overload_us of the device and of a peer while the device is open.
 waits() {
 	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
 	file "${device[@]}" "overload_us = 500" "peer = 201 10.56.9.2 overload_us=0"
