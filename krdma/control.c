@@ -220,7 +220,8 @@ static void krdma_alive_again_locked(struct krdma_conn *conn)
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return;
 	/*
-	 * Put by alive_work, which takes the lock first, or krdma_alive_stop().
+	 * alive_work or krdma_alive_stop() puts the reference. It may be taken
+	 * after queueing, because alive_work takes the lock first.
 	 */
 	if (queue_delayed_work(krdma_wq, &conn->alive,
 			       msecs_to_jiffies(conn->p.keepalive_ms)))

@@ -10,12 +10,13 @@
  * last credit is reserved for CREDIT messages, so that two ends that have used
  * up their credits can still return some.
  *
- * Receives that the owner holds shorten the queue: half of the rest
- * counts. Credits that were used by CREDIT messages (quiet) are excluded from
- * this rule. Otherwise two ends whose owners hold nearly all buffers would
- * answer each other endlessly. Quiet credits do count if the peer has no credit
- * at all, or if it has only the reserved one and two or more are owed. So the
- * peer can send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
+ * Receives that the owner holds are subtracted first: CREDIT is sent when half
+ * of the other receives are owed. Credits that CREDIT messages have used
+ * ("quiet") do not count there, or two ends whose owners hold nearly all
+ * buffers would answer each other endlessly. They do count
+ *  - if the peer has no credit left,
+ *  - if it has only the reserved one, and two or more are owed.
+ * So the peer can send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H

@@ -725,7 +725,7 @@ void krdma_req_end(struct krdma_conn *conn);
 void krdma_req_kick_locked(struct krdma_conn *conn);
 int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until);
 
-/* mr.c */
+/* registration.c */
 void krdma_regions_unregister(struct krdma_conn *conn);
 void krdma_regions_free(struct krdma_conn *conn);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Use of a registered region: by local requests, by the description for the
- * peer, and by the owner, which syncs it. mr.c registers regions.
+ * peer, and by the owner, which syncs it. registration.c registers regions.
  */
 #include <linux/dma-mapping.h>
 #include <linux/export.h>
@@ -34,8 +34,8 @@ bool krdma_region_is_of(const struct krdma_region *region,
  * @region: the region
  * @cb: connection in message mode
  *
- * An owner with a region of a domain for each RDMA device can find the region
- * for a connection with this.
+ * An owner that has a region of the domain on each RDMA device can find out
+ * which of them to use on a connection.
  *
  * Context: any.
  * Return: true if the region is live, and belongs to that connection or to its

@@ -179,7 +179,7 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 		    bool invalid);
 void krdma_frwrs_free(struct krdma_conn *conn);
 
-/* mr.c */
+/* registration.c */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev);
 struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 					 u32 access, unsigned long until);

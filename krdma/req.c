@@ -124,7 +124,12 @@ int krdma_req_begin(struct krdma_conn *conn)
 	return krdma_siw_begin(conn);
 }
 
-/* Return: false after krdma_req_stop(), when mapping is not allowed. */
+/*
+ * Begin a section that maps memory of requests for DMA, for which
+ * krdma_req_stop() waits; it ends with krdma_req_leave().
+ *
+ * Return: false after krdma_req_stop(): nothing may be mapped any more.
+ */
 static bool krdma_req_enter(struct krdma_conn *conn)
 {
 	return atomic_inc_not_zero(&conn->posters);
@@ -705,7 +710,8 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 
 /*
  * On siw memory may be reused after the completion only if the WR was
- * signalled. Also, each entry there ends itself, see krdma_wr_cut_siw_locked().
+ * signalled. Also, a completion there ends only its own entry, not those before
+ * it, so each entry needs one; see krdma_wr_cut_siw_locked().
  */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {

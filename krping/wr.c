@@ -174,8 +174,9 @@ static bool krping_says_inv(const struct krping_session *s)
  * @new: mapped buffer to register first, unless it is registered; or NULL
  * @access: access flags of @new
  *
- * One doorbell posts all work requests. KRPING_EV_SENT follows, and for @old
- * the event of krping_dying(); then the caller calls krping_buf_unmap().
+ * One doorbell posts all work requests. The caller waits for KRPING_EV_SENT
+ * and, with @old, for the event that krping_dying() returns for it. Then it
+ * calls krping_buf_unmap() for @old.
  *
  * Return: 0 or -errno.
  */

@@ -27,7 +27,7 @@
 #define VRFM_SYNC_LAST_RUNS 2048
 /* Entries of the map's table that one call of vrfm_map_trim() visits. */
 #define VRFM_SYNC_TRIM 256
-/* Own words that a step merges into the set of missed words. */
+/* Maximum number of words whose own bits one step adds to the missed words. */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
 /* Interval of attempts while memory for the map is short, in ms. */
 #define VRFM_SYNC_RETRY_MS 100
@@ -84,9 +84,11 @@ static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 }
 
 /*
- * Send the own words among words that were taken out of the map.
+ * Send the words that are still own of @n words from @first on, which were
+ * taken out of the map.
  *
- * Return: number of runs, at least 1.
+ * Return: number of runs that were sent, plus 1: a step without own words also
+ * counts against its limit.
  */
 static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 {

@@ -147,7 +147,7 @@ int vrfm_history_cmp(const struct vrfm_history *a, const struct vrfm_history *b,
 }
 
 /**
- * vrfm_history_checkpoint - mark lives as ended before the load that begins now
+ * vrfm_history_checkpoint - begin a load: no life has ended since then
  * @history: history of a node
  */
 void vrfm_history_checkpoint(struct vrfm_history *history)

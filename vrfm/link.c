@@ -1066,7 +1066,10 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 		vrfm_rx_event_dropped(link);
 }
 
-/* LEFT: the peer has left this node behind. */
+/*
+ * Note whether this node has all that the peer has written, and with @left that
+ * the peer has left this node behind.
+ */
 static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 {
 	spin_lock_bh(&link->lock);

@@ -112,7 +112,7 @@ TRACE_EVENT(vrfm_twin,
 		  __entry->there ? "made" : "gone")
 );
 
-/* A run of a peer's update, or of an image, arrives. */
+/* Consecutive bytes of an UPDATE or IMAGE of a peer arrive. */
 DECLARE_EVENT_CLASS(vrfm_came_class,
 	TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
 	TP_ARGS(unit, node, offset, len),

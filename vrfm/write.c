@@ -32,7 +32,7 @@
 /*
  * Bytes that are accepted at once: this bounds how long others wait for
  * vrfm_dev.write_lock. Direct writes take more, because each WRITE is
- * acknowledged and larger ones are less work for adapters (row V1 of
+ * acknowledged and larger ones are less work for adapters (vrfm/write-4K-bw of
  * tools/bench). As messages these would take more than half of a window.
  */
 #define VRFM_STEP SZ_64K

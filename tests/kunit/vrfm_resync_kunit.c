@@ -225,7 +225,7 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* ---- an image that a peer has given up ---- */
+/* ---- a peer that takes over this node's image ---- */
 
 /* The peer has joined the lineage of this node. */
 static void peer_has_merged(struct kunit *test)

@@ -275,7 +275,7 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	return taken;
 }
 
-/* config BYTES: krdma_config() of this module, for "plain" and "simple=1" */
+/* config BYTES: call krdma_config(), for "plain" and options "simple=1" */
 static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	krdma_config(ktest_number(args, 1, 0));

@@ -249,7 +249,7 @@ static int ktest_tell_post(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	return ret;
 }
 
-/* Send a message that invalidates the key in its description. */
+/* Send a message that invalidates the peer's key that @msg describes. */
 static int ktest_tell_send_inv(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	struct krdma_remote *remote = ktest_tell_remote(msg);
@@ -505,7 +505,10 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	return ret;
 }
 
-/* The MR served a region before whose key the server could invalidate. */
+/*
+ * Two regions, one after the other, with the same MR. The server may invalidate
+ * the key of the first one, and not that of the second.
+ */
 static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	return ktest_tell_invite(cb, msg, KRDMA_REMOTE_INVALIDATE, 1) ?:
