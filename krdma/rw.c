@@ -4,11 +4,10 @@
  * the exported buffers.
  *
  * Each end of a KRDMA_RW connection has an exported region, whose keys it sends
- * in START, and a copy buffer for its own reads and writes, which is
- * registered as well, because on iWARP the sink of a READ needs a
- * remotely writable key (RFC 5040 5.3). Elsewhere only the local adapter may
- * use it. The peer's exported buffer is described once and checked on every
- * use.
+ * in START, and a copy buffer for its own reads and writes. The copy buffer is
+ * registered as well, because on iWARP the sink of a READ needs a remotely
+ * writable key (RFC 5040 5.3). Elsewhere only the local adapter may use it. The
+ * peer's exported buffer is described once and checked on every use.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -63,15 +63,14 @@ def wanted(part, args, full):
     """Is PART to run?  The full name of a long part is enough, without --long; parts of a tour need it."""
     if part.name in args.names:
         return True
-    if part.tour or part.named or (part.long and not args.long):
+    if part.tour or (part.long and not args.long):
         return False
     return not args.names or any(matches(part, name, full) for name in args.names)
 
 
 def when(part):
     """The condition on which PART runs, for --list."""
-    return (f"  (--long: in {part.tour})" if part.tour else "  (--long)" if part.long else
-            "  (by its full name)" if part.named else "")
+    return f"  (--long: in {part.tour})" if part.tour else "  (--long)" if part.long else ""
 
 
 def allowed_skips():

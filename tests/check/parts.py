@@ -73,7 +73,6 @@ class Part:
     of: typing.Callable = None		# takes some of the members, returns the same part with these only
     files: typing.Callable = None	# returns the files of the tree that it reads, if it depends on these and BESIDE only:
 					# a pass is not repeated until one of them changes
-    named: bool = False			# only by its full name
 
 
 def groups(parts):
@@ -363,7 +362,8 @@ def everything():
         plain("codespell", static.codespell),
         plain("python", static.python),
         plain("language-rules", language.check_rules),
-        plain("language", language.check, named=True, beside=lambda: [language.revision()]),	# by name until the tree passes
+        plain("kunit-config", static.kunit_config),
+        plain("language", language.check, beside=lambda: [language.revision()]),
         plain("checkpatch", static.checkpatch, seconds=30, files=static.checkpatch_reads,
               beside=lambda: [kernels.source("debug-6.1").name]),
         plain("kernel-doc", static.kernel_doc),

@@ -274,3 +274,12 @@ def build_without_headers(log):
     with open(log, encoding="utf-8") as file:
         said = [line for line in file.read().splitlines()[1:] if not line.startswith("make")]
     return status != 0 and len(said) == 1 and "apt-get install linux-headers" in said[0]
+
+
+def kunit_config(log):
+    """Do the kernels that run the KUnit tests have the options of .kunitconfig?"""
+    def options(path):
+        return {line for line in (TOP / path).read_text(encoding="utf-8").splitlines() if line.startswith("CONFIG_")}
+    missing = options("tests/kunit/.kunitconfig") - options("tests/vm/common.config")
+    write(log, "".join(f"{line}: not in tests/vm/common.config\n" for line in sorted(missing)))
+    return not missing
