@@ -321,7 +321,7 @@ def bench(kernel):
     def check(log):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "bench.json")
-            status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "1",
+            status = command.run([BENCH, "--kernel", kernel, "--rows", ",".join([*names, curve]), "--rounds", "3",
                                   "--json", file, "--report", folder], log, 120 + SLACK, cwd=TOP)
             # Four drawings of krdma: ratios, two of the latency of WRITEs, and throughput.
             if status != 0 or benchpage.wrong_with(file.parent) or benchpage.drawings(file.parent) != 4:
