@@ -36,7 +36,7 @@ def pure():
     found = {str(file.relative_to(TOP)) for file in files if says_pure(file)}
     for test in KUNIT.glob("*_kunit.c"):
         text = test.read_text(encoding="utf-8")
-        found |= set(re.findall(r'#include "../../((?:krdma|krping|vrfm)/[a-z]+\.c)"', text))
+        found |= set(re.findall(r'#include "../../((?:krdma|krping|vrfm)/[a-z_]+\.c)"', text))
     return found
 
 
@@ -50,7 +50,7 @@ def count(built, counted):
             pathlib.Path(folder, notes.name).write_bytes(notes.read_bytes())
             report = json.loads(cache.output(["gcov", "--json-format", "--stdout", name], cwd=folder))
             for file in report["files"]:
-                match = re.search(r"(?:krdma|krping|vrfm)/[a-z]+\.c$", file["file"])
+                match = re.search(r"(?:krdma|krping|vrfm)/[a-z_]+\.c$", file["file"])
                 for line in file["lines"] if match else []:
                     lines[match.group()][line["line_number"]] += line["count"]
     return lines
