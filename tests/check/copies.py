@@ -71,6 +71,19 @@ def copied(place, limit):
     return all([*right, same(top, into)])
 
 
+def forgotten(place):
+    """Are the module and the object of a removed C file removed as well, and those of other files kept?"""
+    top, into = place / "tree-gone", place / "copy-gone"
+    tree_of(top, **{"gone.c": "", "kept.c": ""})
+    into.mkdir()
+    modules.copy(top, into)
+    for name in ("gone.o", "gone.ko", "kept.ko"):
+        (into / name).touch()
+    (top / "gone.c").unlink()
+    modules.copy(top, into)
+    return (into / "kept.ko").exists() and not list(into.glob("gone.*"))
+
+
 def built(place, who):
     """Is a half written file built again after make, or make and its parent, was killed?"""
     top, into = place / f"tree-{who}", place / f"built-{who}"
@@ -101,6 +114,6 @@ def check(log):
         place = pathlib.Path(folder)
         right = {"killed at once": copied(place, 0), "killed in the list": copied(place, 100),
                  "make is killed": built(place, MAKE), "its caller is killed": built(place, BOTH),
-                 "complaints": complaints(place)}
+                 "complaints": complaints(place), "a source is removed": forgotten(place)}
     log.write_text("".join(f"failed: {name}\n" for name, good in right.items() if not good), encoding="utf-8")
     return all(right.values())

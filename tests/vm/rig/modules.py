@@ -29,6 +29,13 @@ def tracked(tree):
     return [name for name in sorted(set(listed.split("\0"))) if name and os.path.lexists(tree / name)]
 
 
+def forget_made(source):
+    """Remove the objects and the module of a C file that is gone, which make would keep."""
+    if source.suffix == ".c":
+        for suffix in (".o", ".ko", ".mod", ".mod.c", ".mod.o"):
+            source.with_suffix(suffix).unlink(missing_ok=True)
+
+
 def copy(tree, into):
     """Update the copy INTO; true if it was out of date.  Unchanged files keep their times, for make."""
     files = set(tracked(tree))
@@ -39,6 +46,7 @@ def copy(tree, into):
     gone = old - files
     for name in gone:
         (into / name).unlink(missing_ok=True)
+        forget_made(into / name)
     changed = [name for name in files if copy_one(tree / name, into / name)]
     replace(manifest, files)
     return bool(gone or changed)
