@@ -1022,7 +1022,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
  * @cb: connection or listener, in any state
  *
  * Every wait on @cb, in any task, ends with -ESHUTDOWN, and so does every later
- * call. The peer is notified. Messages that have arrived can still be received.
+ * call. A send, read or write that has completed before still succeeds. The peer
+ * is notified. Messages that have arrived can still be received.
  * The object remains until krdma_release_cb().
  *
  * Context: any; does not wait.
