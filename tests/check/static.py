@@ -18,7 +18,7 @@ FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
-# Files below /usr/local after make install.
+# Files below /usr/local after make install, besides headers and the manual pages of functions.
 PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
             "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
             "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
@@ -226,6 +226,11 @@ def build(name, args):
     return check
 
 
+def exported_functions():
+    """Names of the functions that librfm2g exports."""
+    return set(re.findall(r"^\t(RFM2g\w+);", (TOP / "tools/librfm2g/librfm2g.map").read_text(encoding="ascii"), re.M))
+
+
 def install(name, args):
     """Does make install install our modules and the files for programs, nothing else, and without a warning?
 
@@ -244,8 +249,10 @@ def install(name, args):
             installed = sorted(file.name for file in root.rglob("*.ko*"))
             local = sorted(str(file.relative_to(root / "usr/local")) for file in root.glob("usr/local/**/*")
                            if file.is_file() and file.suffix != ".h")
+        expected = sorted([*PROGRAMS, *(f"share/man/man3/{name}.3" for name in exported_functions())])
         write(log, f"installed: {installed} {local}\n")
-        return good and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and local == PROGRAMS
+        write(log, f"missing or not expected: {sorted(set(expected) ^ set(local))}\n")
+        return good and installed == ["krdma.ko", "krping.ko", "vrfm.ko"] and local == expected
     return check
 
 
