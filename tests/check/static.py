@@ -18,7 +18,7 @@ FOREIGN = {"COPYING", "tools/librfm2g/COPYING", ".clang-format"}
 LICENSES = {"tools/librfm2g/": "LGPL-2.1-or-later", "samples/rfm2g/": "LGPL-2.1-or-later",
             "include/uapi/": "GPL-2.0 WITH Linux-syscall-note"}
 COMMANDS = ("krping", "rfm2g_util", "vrfmctl")
-# Files below /usr/local after make install, besides headers and the manual pages of functions.
+# Files below /usr/local after make install, without headers and the manual pages of functions.
 PROGRAMS = ["bin/krping", "bin/rfm2g_util", "bin/vrfmctl", "lib/cmake/Rfm2g/Rfm2gConfig.cmake",
             "lib/cmake/Rfm2g/Rfm2gConfigVersion.cmake", "lib/librfm2g.a", "lib/librfm2g.so", "lib/librfm2g.so.0",
             "lib/pkgconfig/librfm2g.pc", "lib/systemd/system/vrfm.service", "lib/sysusers.d/rfm2g.conf",
