@@ -90,10 +90,10 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
 #endif
 
 /*
- * The kernel has no killable variant. __wait_event_hrtimeout() is the body of
- * the two variants in <linux/wait.h>, which use other task states.
- * hrtimer_start() adds a relative time to the clock as unsigned numbers, so a
- * negative one would never expire; hence the lower limit of 0.
+ * The kernel has wait_event_hrtimeout() and an interruptible variant, but no
+ * killable one. __wait_event_hrtimeout() is the body of both. hrtimer_start()
+ * adds the time to the clock as unsigned numbers, so a negative time would
+ * never expire. Therefore the time is at least 0.
  */
 #ifndef wait_event_killable_hrtimeout
 #define wait_event_killable_hrtimeout(wq, condition, timeout)		\
@@ -114,12 +114,12 @@ static inline void vm_flags_clear(struct vm_area_struct *vma,
  * @ibdev: device
  * @npages: pages that will be registered
  *
- * rxe before v6.3, which replaced the lists by an xarray, keeps the pages of an
- * MR in lists of 256. A copy that ends with the last page of a full last list
- * accesses one more list, beyond the end of an array (rxe_mr_copy() of 6.1;
- * KASAN reports it). Room for one more page ensures that this list exists. No
- * header shows the lists, so the version decides. The extra page does no harm
- * if a distribution has backported the xarray.
+ * Before v6.3 rxe keeps the pages of an MR in lists of 256 pages; v6.3 uses an
+ * xarray. If the last list is full, a copy of its last page also accesses the
+ * list after it, beyond the end of an array (rxe_mr_copy() of 6.1; KASAN
+ * reports it). Room for one more page ensures that this list exists. No header
+ * shows the lists, so the version decides. If a distribution has backported the
+ * xarray, the extra page does no harm.
  *
  * Return: number of pages.
  */
@@ -142,11 +142,12 @@ static inline u32 krdma_mr_room(const struct ib_device *ibdev, u32 npages)
  * freed memory (rxe_requester() and do_complete() of 6.1; reported by KASAN on
  * a host that preempts the virtual CPUs). The copy runs in a softirq, so memory
  * freed by RCU stays until the copy ends. From v6.4 on it runs in a work, and
- * RCU does not wait for the work if it is preempted. SEND and WRITE behave the
- * same. No header shows the tasklets, so the version decides. If a distribution
- * has backported the single task, memory is freed by RCU without need.
+ * RCU does not wait for the work if it is preempted. All of this applies to
+ * SEND and to WRITE. No header shows the tasklets, so the version decides. If a
+ * distribution has backported the single task, memory is freed by RCU
+ * unnecessarily.
  *
- * Return: true if memory that rxe may have read must be freed by RCU.
+ * Return: true if RCU must free memory that rxe may have read.
  */
 static inline bool krdma_may_read_on(void)
 {
@@ -200,14 +201,15 @@ static inline int krdma_page_mapcount(struct page *page)
 
 /**
  * krdma_mapping_wrprotect - write-protect a page in all page tables
- * @mapping: address space that knows its mappings
- * @index: offset of the page in it
+ * @mapping: address space of @page; its reverse mapping lists the page tables
+ * @index: offset of @page in @mapping, in pages
  * @page: the page
  *
  * mapping_wrprotect_range() also cleans the entries, in the same step.
  *
  * Context: may sleep.
- * Return: true; false if this kernel has no such function.
+ * Return: true if the page was write-protected; false if this kernel has no
+ * mapping_wrprotect_range().
  */
 static inline bool krdma_mapping_wrprotect(struct address_space *mapping,
 					   pgoff_t index, struct page *page)

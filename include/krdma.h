@@ -6,22 +6,23 @@
  * two modes:
  *
  * message mode (the default)
- *	krdma owns the QP. It sends framed messages with credits, and reads and
- *	writes a buffer that each end exports to the other, the exported buffer.
+ *	krdma owns the QP. It sends framed messages with credits. Each end may
+ *	export one buffer, the exported buffer, which its peer reads and writes.
  * raw mode (KRDMA_RAW)
  *	krdma sets up the connection and tears it down. The owner posts its own
  *	work requests to cb->qp and chooses the protocol. krdma sends no private
  *	data and no messages of its own. On iWARP the connecting side must send
- *	first (RFC 5044 7.1.2): if the accepting side sends before that, the
+ *	first (RFC 5044 7.1.2). If the accepting side sends first, the
  *	connection may end.
  *
- * The calls of snake0/krdma are in krdma_simple.h.
+ * krdma_simple.h declares functions that are source compatible with
+ * snake0/krdma.
  *
  * Every symbol is EXPORT_SYMBOL_NS_GPL in the namespace KRDMA. A module that
  * uses them needs MODULE_IMPORT_NS(KRDMA_NS).
  *
- * Unless its description differs, a function may sleep and must be called from
- * process context without a spinlock. Every wait in it ends
+ * Unless its description says otherwise, a function may sleep and must be
+ * called from process context without a spinlock. Every wait in a function ends
  *  - with -ETIMEDOUT after its time limit,
  *  - with -EINTR when the task is killed, or when it is a kernel thread and
  *    kthread_stop() is called for it,
@@ -65,14 +66,16 @@ struct scatterlist;
 #define KRDMA_RAW_PRIVATE_DATA_MAX 56
 /* Default of &krdma_params.max_msg. */
 #define KRDMA_MAX_MSG_DEFAULT (4096 * 1024)
-/* Part of it that krdma's hello leaves to the user in message mode. */
+/*
+ * Maximum private data of the user in message mode. krdma's hello has the rest.
+ */
 #define KRDMA_PRIVATE_DATA_MAX 32
 
-/* For members of krdma_params where 0 means "default": the value zero. */
+/* Set a member of krdma_params to zero if 0 in that member means "default". */
 #define KRDMA_ZERO 0xff
 /*
- * For &krdma_params.keepalive_ms, pull_min and mr_pool: disabled. For the
- * timeout_ms of a call: no time limit.
+ * In &krdma_params.keepalive_ms, pull_min and mr_pool this value disables the
+ * feature. In an argument timeout_ms it means no time limit.
  */
 #define KRDMA_NEVER U32_MAX
 
@@ -91,8 +94,9 @@ enum krdma_role {
 /**
  * enum krdma_state - state of a krdma_cb
  * @KRDMA_NEW: allocated, nothing started
- * @KRDMA_RESOLVING_ADDR: looking for the RDMA device and the neighbour
- * @KRDMA_RESOLVING_ROUTE: looking for the path
+ * @KRDMA_RESOLVING_ADDR: resolving the address to an RDMA device and a
+ *	neighbour
+ * @KRDMA_RESOLVING_ROUTE: resolving the path to the peer
  * @KRDMA_ROUTED: address and route known, no QP yet
  * @KRDMA_REQUESTED: a peer's connect request waits to be accepted, no QP yet
  * @KRDMA_READY: QP exists, receives can be posted
@@ -124,16 +128,17 @@ enum krdma_state {
 /**
  * struct krdma_cb - a connection or a listener
  * @role: see &enum krdma_role; constant
- * @state: see &enum krdma_state. It may change at any time unless the caller
- *	excludes that; read it with krdma_get_state()
- * @read_write: created by krdma_rw_init_client() or krdma_rw_init_server()
+ * @state: see &enum krdma_state. It may change at any time; read it with
+ *	krdma_get_state()
+ * @read_write: KRDMA_RW is set in &krdma_params.flags
  * @cm_id: set from the first call that uses the network until the connection is
  *	closed. A listener gets a new one each time its device comes back, and
  *	has none while the device is absent
  * @qp: set from the start of the qp_ready callback until the connection is
  *	closed
- * @pd: like @qp; shared with the connections of its domain on this device, if
- *	&krdma_params.domain names one
+ * @pd: protection domain; set from before the qp_ready callback until the
+ *	connection is closed. If &krdma_params.domain is set, all connections of
+ *	that domain on this device share the PD
  * @context: the user's pointer, from &struct krdma_params
  *
  * Users may write only @context. The object is reference counted. Its creator
@@ -150,21 +155,20 @@ struct krdma_cb {
 };
 
 /**
- * struct krdma_rx_msg - a message that was received, until its owner releases
- * it
+ * struct krdma_rx_msg - a received message that its owner has not released
  * @data: the message; read only
- * @len: bytes; messages of 0 bytes exist
- * @written: not a message: the peer completed a KRDMA_WRITE_IMM and its data is
- *	in memory; @data is NULL and @len is 0
- * @imm: value of that KRDMA_WRITE_IMM, see &krdma_req.imm
+ * @len: number of bytes; may be 0
+ * @written: true: this is not a message. The peer completed a KRDMA_WRITE_IMM,
+ *	whose data is in memory. @data is NULL and @len is 0
+ * @imm: if @written, the value that the peer has set in &krdma_req.imm
  * @invalidated: local region that the peer invalidated with this message by
- *	KRDMA_SEND_INV; the owner still calls krdma_region_put(). NULL if there
- *	is none or the owner has put it already
+ *	KRDMA_SEND_INV; the owner still calls krdma_region_put(). NULL: the peer
+ *	invalidated none, or the owner has already put it
  *
- * Each message that is not returned occupies a receive, and the peer lacks one
- * credit. The peer can send as long as the owner keeps at most
- * &krdma_params.recv_depth - 3 of them. If the owner keeps more, the peer may
- * have to wait until one is returned.
+ * Each message that the owner keeps occupies a receive, so the peer has one
+ * credit less. The peer can send as long as the owner keeps at most
+ * &krdma_params.recv_depth - 3 messages. If the owner keeps more, the peer may
+ * have to wait until the owner releases one.
  */
 struct krdma_rx_msg {
 	const void *data;
@@ -179,24 +183,24 @@ struct krdma_rx_msg {
 
 /**
  * struct krdma_ops - callbacks of a connection's or listener's owner
- * @owner: THIS_MODULE: the module cannot be removed while one of its callbacks
- *	in process context (@request, @connected, @closing) runs. NULL: the
- *	owner ensures that itself. A removal that has already begun is not
- *	delayed; then the exit function of the module waits for callbacks by
- *	krdma_release_cb()
- * @request: Listener: a peer wants to connect. @cb is in KRDMA_REQUESTED and
- *	belongs to the owner. The owner identifies the peer (krdma_peer_addr(),
- *	krdma_peer_private_data()) and calls krdma_accept_async() or
- *	krdma_reject_request(), here or within &krdma_params.connect_timeout_ms.
- *	Finally the owner releases @cb. Tasks cannot wait on a listener with
- *	this callback. Context: process, krdma's workqueue, one at a time for
- *	each listener; may sleep
- * @connected: krdma_connect_async() or krdma_accept_async() has finished.
- *	@error is 0 or an errno. After an error the owner releases @cb, here or
- *	later; in raw mode it first drains and frees what qp_ready created.
- *	Context: as for @closing, and never while @closing runs
- * @receive: Message mode: a message has arrived and is delivered to the owner.
- *	The owner returns it with krdma_rx_msg_release(), here or later, from
+ * @owner: THIS_MODULE or NULL. With THIS_MODULE the module cannot be removed
+ *	while its @request, @connected or @closing runs. With NULL the owner
+ *	must ensure this itself. A removal that has already begun is not
+ *	delayed. In that case the exit function of the module calls
+ *	krdma_release_cb(), which waits for running callbacks
+ * @request: Listener: called when a peer wants to connect. @cb is in
+ *	KRDMA_REQUESTED and belongs to the owner. The owner identifies the peer
+ *	(krdma_peer_addr(), krdma_peer_private_data()) and calls
+ *	krdma_accept_async() or krdma_reject_request(), here or within
+ *	&krdma_params.connect_timeout_ms. Finally the owner releases @cb. Tasks
+ *	cannot wait on a listener with this callback. Context: process, krdma's
+ *	workqueue, one at a time for each listener; may sleep
+ * @connected: called when krdma_connect_async() or krdma_accept_async() has
+ *	finished. @error is 0 or an errno. After an error the owner releases
+ *	@cb, here or later; in raw mode it first drains and frees what qp_ready
+ *	created. Context: as for @closing, and never while @closing runs
+ * @receive: Message mode: called for each message that has arrived. The owner
+ *	releases the message with krdma_rx_msg_release(), here or later, from
  *	any context. Messages come in order and one at a time. The first one
  *	comes after connected() has returned for success, or while
  *	krdma_connect_cb(), krdma_accept_request() or krdma_accept() returns.
@@ -204,32 +208,33 @@ struct krdma_rx_msg {
  *	Tasks cannot wait for messages of such a connection. Context: that of
  *	completions, see &krdma_params.poll, or process context; must not sleep;
  *	may post; must not release the connection
- * @write_space: Message mode: the owner may repeat posts that krdma_post()
- *	refused with -EAGAIN. Called once when there is room after such a
- *	refusal, one call at a time. A post that is refused in this callback
- *	leads to another call. If several posts were refused there may be room
- *	for only one. Not called when the connection ends, nor after
+ * @write_space: Message mode: called when the owner may repeat posts that
+ *	krdma_post() refused with -EAGAIN. Called once when there is room after
+ *	such a refusal. Calls do not overlap. A post that is refused in this
+ *	callback leads to another call. If several posts were refused there may
+ *	be room for only one. Not called when the connection ends, nor after
  *	krdma_release_cb(). Context: that of completions, see
  *	&krdma_params.poll, or process context; must not sleep; may post; must
  *	not release the connection
- * @qp_ready: Raw mode: the QP exists and is in INIT. Post receives here,
- *	because the peer may send as soon as it is connected. Context: process,
- *	inside the call that connects or accepts; may sleep; may call only
- *	krdma_disconnect() for this cb. Return: 0, or an errno, which ends the
- *	attempt. Before it returns an errno, the owner waits for the receives
- *	that it posted (ib_drain_rq()), then frees what it created here
+ * @qp_ready: Raw mode: called when the QP exists and is in INIT. Post receives
+ *	here, because the peer may send as soon as it is connected. Context:
+ *	process, inside the call that connects or accepts; may sleep; may call
+ *	only krdma_disconnect() for this cb. Return: 0, or an errno, which ends
+ *	the attempt. Before it returns an errno, the owner waits for the
+ *	receives that it posted (ib_drain_rq()), then frees what it created here
  * @get_srq: Raw mode, with &krdma_params.srq_depth: return the shared receive
  *	queue of this connection. cb->pd is set, cb->qp is not. The SRQ belongs
  *	to the owner and to cb->pd, and may serve other connections of the same
  *	&krdma_params.domain. Context: process, inside the call that connects or
  *	accepts; may sleep; must not call back into this cb. Return: the SRQ or
  *	an ERR_PTR, which ends the attempt
- * @put_srq: Raw mode: the QP and its completion queue are destroyed, so no
- *	receive of this connection completes any more. The PD and the device are
- *	still valid. Follows each @get_srq that succeeded. Context: process,
- *	inside the call that connects, accepts or releases; may sleep; must not
- *	call back into this cb. Set both @get_srq and @put_srq or none
- * @closing: An established connection has ended, and not because the owner
+ * @put_srq: Raw mode: called when the QP and its completion queue are
+ *	destroyed, so no receive of this connection completes any more. The PD
+ *	and the device are still valid. Follows each @get_srq that succeeded.
+ *	Context: process, inside the call that connects, accepts or releases;
+ *	may sleep; must not call back into this cb. Set both @get_srq and
+ *	@put_srq or none
+ * @closing: called when an established connection has ended, unless the owner
  *	released it. @reason is -ECONNRESET (the peer closed, see
  *	krdma_peer_reason()), -ENODEV (device removed), -ESHUTDOWN
  *	(krdma_disconnect(), krdma_close()), … The peer is notified.
@@ -288,9 +293,9 @@ enum krdma_poll {
 /**
  * struct krdma_params - parameters of a connection or a listener
  * @size: sizeof(struct krdma_params). The struct may grow. Members that the
- *	caller's version lacks mean 0. Members that this version of krdma lacks
- *	must be 0, or the call fails with -E2BIG. A @size of 0 is -EINVAL, with
- *	a line in the log
+ *	caller's version lacks count as 0. Members that this version of krdma
+ *	lacks must be 0, or the call fails with -E2BIG. If @size is 0 the call
+ *	fails with -EINVAL and logs a line
  * @flags: KRDMA_RAW, KRDMA_RW, KRDMA_INTERRUPTIBLE, KRDMA_SHARED_CQ,
  *	KRDMA_NOIO; for a listener also KRDMA_LISTEN_WAIT and
  *	KRDMA_LISTEN_V6ONLY. Without KRDMA_LISTEN_V6ONLY the sysctl
@@ -302,25 +307,28 @@ enum krdma_poll {
  *	KRDMA_SHARED_CQ: about 16 connections share a completion queue if they
  *	have this flag, the same device, @poll and completion vector. That saves
  *	interrupts and queues, but one processor handles the completions of all.
- *	Not with KRDMA_POLL_DIRECT or @srq_depth. A raw owner has at most
- *	@send_depth and @recv_depth work requests in flight, and its handlers do
- *	not wait for another connection
- * @net: network namespace, NULL: the caller's (init_net for kernel threads).
- *	krdma takes its own reference
- * @domain: domain whose connections share a PD on each device, so that a key of
- *	one is valid on all of them. NULL: the connection has a PD of its own
- * @context: initial &krdma_cb.context, also of connections of a listener
+ *	Not with KRDMA_POLL_DIRECT or @srq_depth. An owner in raw mode must not
+ *	have more than @send_depth and @recv_depth work requests in flight, and
+ *	its handlers must not wait for another connection
+ * @net: network namespace; NULL: that of the caller (init_net for kernel
+ *	threads). krdma takes its own reference
+ * @domain: domain of the connection. All connections of a domain share a PD on
+ *	each device, so a key of one connection is valid on all. NULL: the
+ *	connection has a PD of its own
+ * @context: initial &krdma_cb.context, also for connections of a listener
  * @ops: the owner's callbacks, also for connections of a listener; NULL: none
- * @src: client: source address, NULL: chosen by routing
- * @private_data: client: data to send in the REQ; copied at once. At most
- *	KRDMA_RAW_PRIVATE_DATA_MAX or KRDMA_PRIVATE_DATA_MAX bytes
+ * @src: client: source address; NULL: routing chooses it
+ * @private_data: client: data to send in the REQ; copied by the call. At most
+ *	KRDMA_RAW_PRIVATE_DATA_MAX bytes in raw mode, and KRDMA_PRIVATE_DATA_MAX
+ *	bytes in message mode
  * @private_data_len: bytes of @private_data
  * @tos: type of service of the RoCE or iWARP packets, 0: not set
  * @addr_timeout_ms: time limit of address resolution, in ms, default 2000
  * @route_timeout_ms: time limit of route resolution, in ms, default 2000
  * @connect_timeout_ms: time limits of connecting, in ms, default 10000. Client:
- *	from the start until established. Server: from the peer's request until
- *	krdma_accept(), and again the same time for the rest of the handshake
+ *	from the call until the connection is established. Server: from the
+ *	peer's request until the owner accepts it, and the same time again for
+ *	the rest of the handshake
  * @op_timeout_ms: time limit of krdma_send(), krdma_read() and krdma_write(),
  *	in ms, default 30000
  * @keepalive_ms: message mode: silence in ms after which the peer is probed,
@@ -331,23 +339,28 @@ enum krdma_poll {
  *	request
  * @backlog: listener: number of requests that may wait for krdma_accept(),
  *	default 64. Further ones are rejected
- * @send_depth: number of send work requests, default 64; fewer if the device
- *	has fewer, see &krdma_caps.send_depth
+ * @send_depth: maximum number of send work requests in flight, default 64;
+ *	fewer if the device has fewer, see &krdma_caps.send_depth
  * @recv_depth: number of receive work requests, default 64; at least 4 in
  *	message mode; fewer if the device has fewer, see &krdma_caps.recv_depth
- * @max_send_sge: scatter/gather entries of a send. Raw mode: default 1. Message
- *	mode: default 6, one of which holds a message's header; at least 2
- * @max_recv_sge: raw mode: scatter/gather entries of a receive, default 1
- * @max_inline: raw mode: bytes that may be posted inline, default 0. In
- *	message mode krdma chooses it
+ * @max_send_sge: maximum number of scatter/gather entries of a send. Raw mode:
+ *	default 1. Message mode: default 6, at least 2, because one entry holds
+ *	a message's header
+ * @max_recv_sge: raw mode: maximum number of scatter/gather entries of a
+ *	receive, default 1
+ * @max_inline: raw mode: maximum number of bytes that may be posted inline,
+ *	default 0. In message mode krdma chooses this value
  * @poll: see &enum krdma_poll
  * @responder_resources: number of RDMA READs and atomics that the peer may have
  *	in flight here, default 16, limited by the device. For an accepted
- *	connection also limited by the peer's request. KRDMA_ZERO: none; then no
- *	message is read from this side's memory either, see @pull_min
- * @initiator_depth: the same in the other direction. A READ or atomic does not
- *	succeed if the peer serves none: on siw the connection ends, usually
- *	with -EOPNOTSUPP; elsewhere the request waits until its time limit
+ *	connection also limited by the peer's request. KRDMA_ZERO: none; in that
+ *	case the peer also reads no message from this side's memory, see
+ *	@pull_min
+ * @initiator_depth: number of RDMA READs and atomics that this side may have in
+ *	flight at the peer; default and limits as for @responder_resources. A
+ *	READ or atomic does not succeed if the peer serves none: on siw the
+ *	connection ends, usually with -EOPNOTSUPP; elsewhere the request waits
+ *	until its time limit
  * @ack_timeout: local ack timeout exponent (4.096 µs * 2^n). Default on RoCE:
  *	17, that is 0.5 s; on InfiniBand: the subnet manager's value for the
  *	path. KRDMA_ZERO: 0, which means no timeout. Ignored on iWARP
@@ -355,8 +368,9 @@ enum krdma_poll {
  * @rnr_retry_count: number of times that the peer repeats a send that finds no
  *	receive posted here, default 7 (unlimited) in raw mode and 6 in message
  *	mode; KRDMA_ZERO: none
- * @min_rnr_timer: encoded delay before such a repeat, default 12 (0.64 ms),
- *	IB spec vol. 1 table 45; the CM's own default stands for 655 ms
+ * @min_rnr_timer: delay before the peer repeats a send that found no receive
+ *	here, encoded as in IB spec vol. 1 table 45. Default 12, which is 0.64
+ *	ms; the CM's own default is 655 ms
  * @buf_size: message mode: bytes of each receive buffer with its header, 256 to
  *	65536, default 4096. Both ends use the smaller one
  * @max_msg: message mode: bytes of the longest message that krdma accepts from
@@ -374,17 +388,18 @@ enum krdma_poll {
  *	address to the same port with the same number, and waits until that
  *	connection is drained and destroyed. 0: random, so no other connection
  *	is ended. krdma_reconnect_start() keeps one number
- * @comp_vector: completion vector, from 1, and thereby the processor that is
- *	interrupted; taken modulo &krdma_caps.comp_vectors. 0: spread over all
+ * @comp_vector: number of the completion vector, from 1, modulo
+ *	&krdma_caps.comp_vectors. The vector selects the processor that is
+ *	interrupted. 0: krdma spreads the connections over the vectors
  * @srq_depth: raw mode: number of receives in the shared receive queue that the
  *	connection uses; 0: none. Without &krdma_ops.get_srq krdma creates an
  *	SRQ for this connection alone and destroys it with the QP. The owner
  *	posts receives with ib_post_srq_recv() to cb->qp->srq, never more than
  *	this number: all of them may complete in one connection's completion
  *	queue. Draining does not flush unused receives. A receive that a message
- *	used may complete as late as in krdma_release_cb(), with any status;
- *	until then its &struct ib_cqe must exist. -EINVAL with KRDMA_SHARED_CQ,
- *	where it could complete even later
+ *	used may complete as late as in krdma_release_cb(), with any status. Its
+ *	&struct ib_cqe must exist until that call returns. -EINVAL with
+ *	KRDMA_SHARED_CQ, because there a receive could complete even later
  * @max_conns: listener: number of its connections that may exist at a time,
  *	from the request until the owner has released them; default 1024.
  *	Further requests are rejected (the peer gets -EBUSY)
@@ -392,7 +407,7 @@ enum krdma_poll {
  *	or not yet received by a task, of all connections of a listener
  *	together; at least @max_msg; default 256 MiB, or four times @max_msg if
  *	that is more. A message that does not fit ends its connection with
- *	-EDQUOT. Messages that fit into one receive buffer do not count
+ *	-EDQUOT. Messages that fit into one receive buffer are not counted
  * @spin_us: maximum time in µs, up to 1000, that a task polls for its request
  *	or message before it sleeps; shortened where polling rarely succeeds.
  *	Default 0: the task sleeps at once
@@ -501,7 +516,8 @@ int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr);
 int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr);
 
 /**
- * struct krdma_reject - reason for which a connect was rejected
+ * struct krdma_reject - reject that the peer sent in answer to a connect
+ * request
  * @reason: reject reason of the CM: enum ib_cm_rej_reason on InfiniBand and
  *	RoCE, a negative errno on iWARP. 28 (consumer defined) comes from krdma
  *	or from the peer's user
@@ -548,39 +564,45 @@ enum krdma_gid_type {
  *	version of krdma lacks are set to 0
  * @transport: see &enum krdma_transport
  * @device: name of the RDMA device
- * @max_part: bytes of the longest KRDMA_SEND, the part of a message that is
- *	sent in one piece. Zero in raw mode and until the peer's hello is known,
- *	like the other members that depend on the peer
+ * @max_part: bytes of the longest KRDMA_SEND, and of each part of a message.
+ *	This member, and each other one that depends on the peer, is 0 in raw
+ *	mode and until the peer's hello is known
  * @max_send: bytes of the longest message that the peer accepts
  * @max_receive: bytes of the longest message that is accepted from the peer
- * @max_inline: bytes of a work request that may go inline, with the 16 bytes of
- *	a message's header; 0: none
- * @max_send_sge: pieces of a WRITE or, with one for the header, of a message
- * @max_read_sge: pieces of a READ
- * @send_depth: work requests in flight; krdma's internal messages are extra
- * @recv_depth: receives; some for internal messages are extra
- * @mr_pages: pages of one fast registration, 0: not supported
- * @mr_bytes: bytes of one fast registration. A region needs (offset in its
- *	first page + size) / @mr_bytes MRs, rounded up. If @coherent is false it
- *	needs up to two more, see Documentation/krdma.rst, Syncing a region
+ * @max_inline: maximum number of bytes of a work request that may be posted
+ *	inline, including the 16 bytes of a message's header; 0: none
+ * @max_send_sge: maximum number of pieces of a WRITE, or of a message including
+ *	one piece for its header
+ * @max_read_sge: maximum number of pieces of a READ
+ * @send_depth: maximum number of work requests in flight, not counting krdma's
+ *	internal messages
+ * @recv_depth: number of receives, not counting those for internal messages
+ * @mr_pages: maximum number of pages of one fast registration; 0: the device
+ *	has no fast registration
+ * @mr_bytes: maximum number of bytes of one fast registration. A region needs
+ *	(offset in its first page + size) / @mr_bytes MRs, rounded up. If
+ *	@coherent is false it needs up to two more, see Documentation/krdma.rst,
+ *	Syncing a region
  * @atomics: KRDMA_FETCH_ADD and KRDMA_CMP_SWAP work
- * @atomics_global: they are also atomic for CPUs and other adapters
+ * @atomics_global: these requests are also atomic with respect to CPUs and
+ *	other adapters
  * @write_imm: the device can WRITE with immediate data; if not, KRDMA_WRITE_IMM
  *	sends an additional message
  * @send_inv: the device can SEND with invalidate
  * @read_inv: READ with invalidate works
  * @read_needs_region: READs go only to regions with KRDMA_READ_SINK
- * @virt_dma: the driver takes kernel addresses and krdma maps nothing for DMA:
- *	rxe and siw, and adapters whose driver copies (hfi1, qib)
- * @coherent: a page that krdma tried needs no sync: this device needs neither
- *	bounce buffers nor cache flushes for it. KRDMA_COHERENT checks other
+ * @virt_dma: the driver takes kernel addresses, so krdma maps nothing for DMA.
+ *	These drivers are rxe and siw, and hfi1 and qib, which copy the data
+ * @coherent: a page that krdma mapped as a test needs no sync: it needs neither
+ *	bounce buffers nor cache flushes. Use KRDMA_COHERENT to check other
  *	memory
  * @relaxed_ordering: writes of the adapter may become visible out of order
  *	until their completion is seen
  * @keepalive: a silent peer is probed, see &krdma_params.keepalive_ms
- * @initiator_depth: READs and atomics that may be in flight, as negotiated;
- *	0 before the connection is established
- * @responder_resources: READs and atomics that the peer may have in flight
+ * @initiator_depth: negotiated number of READs and atomics that this side may
+ *	have in flight; 0 before the connection is established
+ * @responder_resources: number of READs and atomics that the peer may have in
+ *	flight
  * @peer_version: version of the protocol that both ends use
  * @peer_features: feature bits of the peer's hello
  * @peer_takes_imm: KRDMA_WRITE_IMM works: the peer has a receive callback
@@ -589,11 +611,12 @@ enum krdma_gid_type {
  * @path_mtu: path MTU of the connection in bytes; 0: not known, or iWARP
  * @local_mtu: largest path MTU of the local interface in bytes; 0: not known.
  *	Known on RoCE only
- * @peer_mtu: the same of the peer's interface, as the peer reports it. If it
- *	differs from @local_mtu, the two interfaces have different MTUs. If it
- *	is smaller than @path_mtu, long packets of the peer are lost
- * @gid_type: see &enum krdma_gid_type
- * @peer_gid_type: the same at the peer
+ * @peer_mtu: largest path MTU of the peer's interface in bytes, as the peer
+ *	reports it; 0: not known. If it differs from @local_mtu, the two
+ *	interfaces have different MTUs. If it is smaller than @path_mtu, long
+ *	packets of the peer are lost
+ * @gid_type: type of this side's GID, see &enum krdma_gid_type
+ * @peer_gid_type: type of the peer's GID
  * @traffic_class: traffic class of both directions, chosen by the client
  * @numa_node: NUMA node of the connection's memory, -1: any
  * @comp_vector: completion vector in use, from 1 as in
@@ -669,15 +692,18 @@ u64 krdma_peer_export_size(const struct krdma_cb *cb);
 #define KRDMA_REMOTE_READ	BIT(0)
 #define KRDMA_REMOTE_WRITE	BIT(1)
 #define KRDMA_REMOTE_ATOMIC	BIT(2)
-/* Local READs put their data here. On iWARP the peer can then also write. */
+/* Target of local READs. On iWARP the peer can also write to such a region. */
 #define KRDMA_READ_SINK		BIT(3)
-/* The peer may invalidate the key (KRDMA_SEND_INV); only regions of one MR. */
+/*
+ * The peer may invalidate the key by KRDMA_SEND_INV. The region must have one
+ * MR.
+ */
 #define KRDMA_REMOTE_INVALIDATE	BIT(4)
-/* No local request takes its data from here. */
+/* No local request sends data from this region. */
 #define KRDMA_NO_SOURCE		BIT(5)
-/* Refuse memory that needs a sync with -EOPNOTSUPP, and leave it unchanged. */
+/* If the memory needs a sync, creating the region fails with -EOPNOTSUPP. */
 #define KRDMA_COHERENT		BIT(6)
-/* Region of &krdma_params.domain: its keys are valid on all its connections. */
+/* The keys are valid on all connections of &krdma_params.domain. */
 #define KRDMA_DOMAIN		BIT(7)
 
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
@@ -721,14 +747,14 @@ const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb);
  * @KRDMA_FETCH_ADD: add to 8 bytes of the peer's memory, and get the old value
  * @KRDMA_CMP_SWAP: replace 8 bytes of the peer's memory if they have the
  *	expected value, and get the old value
- * @KRDMA_WRITE_IMM: write into the peer's memory and notify it. Its receive
- *	callback gets &krdma_req.imm once the data is in memory, in order with
- *	the messages. Consumes a credit like a message. Only if the peer has a
- *	receive callback: &krdma_caps.peer_takes_imm
- * @KRDMA_SEND_INV: like KRDMA_SEND, and invalidate the key of @remote at the
- *	peer, which then need not do so itself. @remote has one segment, which
- *	the peer created with KRDMA_REMOTE_INVALIDATE. See
- *	&krdma_caps.peer_takes_inv
+ * @KRDMA_WRITE_IMM: write into the peer's memory and notify the peer. The
+ *	peer's receive callback gets &krdma_req.imm when the data is in memory,
+ *	in order with the messages. Uses one credit, like a message. Works only
+ *	if the peer has a receive callback, see &krdma_caps.peer_takes_imm
+ * @KRDMA_SEND_INV: send a message like KRDMA_SEND, and invalidate the key of
+ *	&krdma_req.remote at the peer. The remote memory must have one segment,
+ *	which the peer created with KRDMA_REMOTE_INVALIDATE. Works only if
+ *	&krdma_caps.peer_takes_inv is set
  */
 enum krdma_opcode {
 	KRDMA_SEND = 0,
@@ -745,14 +771,15 @@ enum krdma_opcode {
 
 /**
  * enum krdma_mem - kind of the local memory of a request
- * @KRDMA_MEM_NONE: none
+ * @KRDMA_MEM_NONE: no local memory
  * @KRDMA_MEM_VIRT: kernel memory of kmalloc(), vmalloc() or the page allocator,
  *	not a stack or static data of a module. The target of a READ or an
  *	atomic shares no cache line with other data
  * @KRDMA_MEM_PAGES: pages, each with offset and length
  * @KRDMA_MEM_SG: a scatterlist that is not mapped
- * @KRDMA_MEM_REGION: a part of a region. Cheapest, because nothing is mapped.
- *	The owner syncs it, see krdma_region_sync_for_device()
+ * @KRDMA_MEM_REGION: a part of a region. The cheapest kind, because nothing is
+ *	mapped. The owner must sync the region, see
+ *	krdma_region_sync_for_device()
  */
 enum krdma_mem {
 	KRDMA_MEM_NONE = 0,
@@ -766,12 +793,13 @@ enum krdma_mem {
  * struct krdma_data - the local bytes of a request
  * @mem: selects the member of the union
  * @nents: KRDMA_MEM_PAGES and KRDMA_MEM_SG: number of entries
- * @len: bytes; for KRDMA_MEM_PAGES and KRDMA_MEM_SG the sum of all entries
+ * @len: number of bytes; for KRDMA_MEM_PAGES and KRDMA_MEM_SG the sum of all
+ *	entries
  * @offset: KRDMA_MEM_REGION: offset in the region, in bytes
- * @virt: KRDMA_MEM_VIRT
- * @pages: KRDMA_MEM_PAGES
- * @sg: KRDMA_MEM_SG
- * @region: KRDMA_MEM_REGION: of the same connection, or of its domain
+ * @virt: KRDMA_MEM_VIRT: address of the first byte
+ * @pages: KRDMA_MEM_PAGES: array of @nents entries
+ * @sg: KRDMA_MEM_SG: first entry of the list
+ * @region: KRDMA_MEM_REGION: region of the same connection or of its domain
  */
 struct krdma_data {
 	enum krdma_mem mem;
@@ -788,20 +816,21 @@ struct krdma_data {
 
 /**
  * struct krdma_wr - common part of all entries of a send queue; internal
- * @cqe: completion of the last of its work requests
- * @link: in the list of posted or of pending entries
+ * @cqe: completion of the last work request of the entry
+ * @link: link in the list of posted or of pending entries
  * @conn: connection of the entry
  * @op: object that the posting task waits on, or NULL
- * @posted_ns: time when krdma took it; 0: not measured
- * @len: bytes it moves
- * @slots: number of send queue slots that it uses
+ * @posted_ns: time at which krdma took the entry, in ns; 0: not measured
+ * @len: number of bytes that the entry moves
+ * @slots: number of send queue slots that the entry uses
  * @kind: kind for the statistics, see stats.h
- * @reserved: uses a slot that is reserved for it
- * @signalled: completes also on success
- * @over: has completed
- * @late: refused with -ESHUTDOWN once krdma_close() has begun, if not yet
- *	posted
- * @bulk: not a message: counts in the limit of bytes in flight
+ * @reserved: the entry uses a slot that is reserved for it
+ * @signalled: the entry reports a completion also on success
+ * @over: the entry has completed
+ * @late: if krdma_close() begins before the entry is posted, krdma refuses the
+ *	entry with -ESHUTDOWN
+ * @bulk: the entry is not a message, and its bytes count in the limit of bytes
+ *	in flight
  * @status: 0 or an errno, valid if @over
  * @done: called after completion, with @status
  */
@@ -823,7 +852,10 @@ struct krdma_wr {
 	void (*done)(struct krdma_wr *kwr, int status);
 };
 
-/* Number of local pieces that need no allocation on posting. */
+/*
+ * Maximum number of local pieces of a request that krdma_post() keeps in the
+ * request itself, without an allocation.
+ */
 #define KRDMA_REQ_SGES 4
 
 /* Flags of a request. */
@@ -834,27 +866,28 @@ struct krdma_wr {
  * struct krdma_req - a request to the adapter
  * @opcode: operation
  * @flags: KRDMA_NOWAIT: only that of the first request of a chain counts.
- *	KRDMA_FENCE, for each request by itself: the adapter starts this request
- *	after all READs and atomics that krdma_post() took earlier have
- *	completed. So the peer sees its effect after their data has been read
+ *	KRDMA_FENCE applies to each request by itself: the adapter starts this
+ *	request only after all READs and atomics that krdma_post() took earlier
+ *	have completed
  * @local: local memory; 8 bytes for KRDMA_FETCH_ADD and KRDMA_CMP_SWAP
- * @remote: the peer's memory, unused for KRDMA_SEND. Must live until @done
+ * @remote: the peer's memory, unused for KRDMA_SEND. The object must exist
+ *	until @done
  * @remote_offset: offset in @remote, in bytes; ignored for KRDMA_SEND_INV
  * @imm: KRDMA_WRITE_IMM: value for the peer's owner
  * @compare: KRDMA_CMP_SWAP: expected value, in the CPU's byte order
  * @operand: KRDMA_FETCH_ADD: summand; KRDMA_CMP_SWAP: new value
- * @done: called when the request has ended, with @status 0 or an errno. Exactly
- *	once for each request that krdma_post() took, in the order of posting.
- *	Context: see &krdma_params.poll; process context when the connection
- *	closes. Must not sleep; may post; must not release the connection. May
- *	free @req and the local memory; on rxe before Linux 6.10 by kfree_rcu()
- *	unless the request was a READ
+ * @done: called when the request has ended, with @status 0 or an errno. Called
+ *	exactly once for each request that krdma_post() took, in the order of
+ *	posting. Context: see &krdma_params.poll; process context when the
+ *	connection closes. Must not sleep; may post; must not release the
+ *	connection. May free @req and the local memory. On rxe before Linux 6.10
+ *	it must free them by kfree_rcu() unless the request was a READ
  * @next: next request of a chain, or NULL
  *
- * The caller allocates it with kmalloc(), not on a stack or with vmalloc(): the
- * adapter reads a message's header in it. The caller must not touch the request
- * and its local memory from krdma_post() to @done. The other members are
- * private.
+ * The caller allocates the request with kmalloc(), not on a stack or with
+ * vmalloc(), because the adapter reads a message's header in it. From
+ * krdma_post() to @done the caller must not touch the request and its local
+ * memory. The other members are private.
  */
 struct krdma_req {
 	enum krdma_opcode opcode;
@@ -879,14 +912,14 @@ struct krdma_req {
 
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req);
 
-/* A persistent connection: established again whenever it ends */
+/* Persistent connections: krdma connects again whenever the connection ends */
 
 /**
  * enum krdma_reconnect_state - state of a krdma_reconnect
  * @KRDMA_RECONNECT_WAITING: not connected, waiting to make the next attempt
  * @KRDMA_RECONNECT_CONNECTING: attempt in progress
  * @KRDMA_RECONNECT_CONNECTED: from connected() until lost() has returned
- * @KRDMA_RECONNECT_STOPPED: inside krdma_reconnect_stop()
+ * @KRDMA_RECONNECT_STOPPED: krdma_reconnect_stop() is running
  */
 enum krdma_reconnect_state {
 	KRDMA_RECONNECT_WAITING = 0,
@@ -899,36 +932,37 @@ enum krdma_reconnect_state {
  * struct krdma_reconnect_ops - callbacks of the owner
  * @owner: THIS_MODULE or NULL, as &krdma_ops.owner, for @connected, @lost and
  *	@failed
- * @connected: a connection is established. @epoch is its number, from 1. The
- *	owner may use @cb until lost() returns, or longer with krdma_get(). It
- *	may call krdma_disconnect(), but must not release @cb. The context of
- *	@cb belongs to krdma
- * @lost: the connection has ended. @reason as for &krdma_ops.closing, also
- *	-ESHUTDOWN for krdma_reconnect_stop(). done() of every request has been
- *	called. The owner puts its regions and remotes of @cb before this
- *	returns. krdma then releases @cb, and only then begins the next attempt.
- *	Removal of the RDMA device waits for this callback
+ * @connected: called when a connection is established. @epoch is its number,
+ *	from 1. The owner may use @cb until lost() returns, or longer with
+ *	krdma_get(). It may call krdma_disconnect(), but must not release @cb.
+ *	The context of @cb belongs to krdma
+ * @lost: called when the connection has ended. @reason as for
+ *	&krdma_ops.closing; -ESHUTDOWN also for krdma_reconnect_stop(). done()
+ *	of every request has been called. The owner puts its regions and remotes
+ *	of @cb before this returns. krdma then releases @cb, and only then
+ *	begins the next attempt. Removal of the RDMA device waits for this
+ *	callback
  *
- * @receive: a message, as for &krdma_ops.receive, between @connected and @lost.
- *	Therefore @connected can post but not wait for an answer. NULL: tasks
- *	wait for messages with krdma_receive_len()
+ * @receive: called for each message, as &krdma_ops.receive, between @connected
+ *	and @lost. Therefore @connected can post requests, but must not wait for
+ *	an answer. NULL: tasks wait for messages with krdma_receive_len()
  *
- * @write_space: as for &krdma_ops.write_space, between @connected and @lost.
+ * @write_space: called as &krdma_ops.write_space, between @connected and @lost.
  *	NULL: no notification
  *
- * @failed: an attempt to connect failed with @error. krdma_get_reject() works
- *	on its @cb, which belongs to krdma and is released when this returns.
- *	Called between two connections, never while another callback runs. NULL:
- *	no notification
+ * @failed: called when an attempt to connect has failed with @error.
+ *	krdma_get_reject() works on its @cb, which belongs to krdma and is
+ *	released when this callback returns. Called between two connections,
+ *	never while another callback runs. NULL: no notification
  *
  * @connected and @lost are required. They alternate, beginning with @connected,
  * and never run at the same time for one krdma_reconnect. When
  * krdma_reconnect_stop() returns, each has been called the same number of
  * times.
  *
- * Context of these and of @failed: process, krdma's workqueue. They may sleep,
- * but must not wait for krdma_reconnect_stop() or krdma_release_cb() of another
- * task.
+ * Context of @connected, @lost and @failed: process, krdma's workqueue. These
+ * callbacks may sleep. They must not wait for krdma_reconnect_stop() or
+ * krdma_release_cb() of another task.
  */
 struct krdma_reconnect_ops {
 	struct module *owner;
@@ -952,8 +986,8 @@ struct krdma_reconnect_ops {
  * @context: the owner's pointer, for krdma_reconnect_context()
  * @min_ms: wait after the first failure, in ms, default 100
  * @max_ms: limit of the wait in ms, default 10000, at most an hour. Each
- *	further failure doubles the wait. Every wait is then up to a quarter
- *	shorter or longer
+ *	further failure doubles the wait. A random part makes every wait up to a
+ *	quarter shorter or longer
  */
 struct krdma_reconnect_params {
 	size_t size;
@@ -969,8 +1003,8 @@ struct krdma_reconnect_params {
  *	&krdma_caps.size
  * @state: see &enum krdma_reconnect_state; a snapshot
  * @epoch: number of connections so far, with the present one
- * @failures: number of attempts in a row that failed or led to a connection
- *	that ended before &krdma_reconnect_params.max_ms had passed
+ * @failures: number of consecutive attempts that failed, or that led to a
+ *	connection that ended within &krdma_reconnect_params.max_ms
  * @error: errno of the last failed attempt or ended connection; 0: none
  */
 struct krdma_reconnect_info {

@@ -6,9 +6,9 @@
  * krdma_release_cb(), is in krdma.h. New code uses krdma_connect_params(),
  * krdma_listen_params() and krdma_receive_len() instead.
  *
- * krdma_receive() has no argument for the size of its buffer. The size is a
- * property of the calling module. krdma_config() sets it, and krdma_simple_max
- * stores it in that module.
+ * krdma_receive() has no argument for the size of its buffer. Each calling
+ * module has one size for all its buffers. krdma_config() sets this size, and
+ * the module's variable krdma_simple_max stores it.
  */
 #ifndef KRDMA_SIMPLE_H
 #define KRDMA_SIMPLE_H
@@ -18,9 +18,9 @@
 #include <krdma.h>
 
 /*
- * Set by krdma_config(); 0: KRDMA_MAX_MSG_DEFAULT. Weak, so that all files of a
- * module share one variable. Other modules do not see symbols that are not
- * exported, so each module has its own, which is freed with the module.
+ * Maximum message size of this module, set by krdma_config(); 0 means
+ * KRDMA_MAX_MSG_DEFAULT. The variable is weak, so all files of a module share
+ * it. It is not exported, so each module has its own.
  */
 extern u32 krdma_simple_max;
 u32 krdma_simple_max __weak;
@@ -41,15 +41,15 @@ int krdma_write(struct krdma_cb *cb, const char *buffer, size_t length);
 
 /**
  * krdma_config - set the maximum size of messages and receive buffers
- * @max_buf_size: bytes, 1 … 1 GiB; 0: the default of 4 MiB. Other values are
- *	refused with a line in the log
+ * @max_buf_size: bytes, 1 to 1 GiB; 0 means the default of 4 MiB. Other values
+ *	have no effect except a line in the log
  *
- * Applies only to the calling module, and only to its calls in this header. It
- * is &krdma_params.max_msg of the connections and listeners that they create
- * later, and so the size of the buffers that krdma_rw_init_client() and
- * krdma_rw_init_server() export. From now on each buffer passed to
- * krdma_receive() has that size. All code linked into the kernel image counts
- * as one module.
+ * Applies only to the calling module, and only to its calls in this header. The
+ * size becomes &krdma_params.max_msg of the connections and listeners that the
+ * module creates later. It is also the size of the buffers that
+ * krdma_rw_init_client() and krdma_rw_init_server() export. From now on each
+ * buffer passed to krdma_receive() must have this size. All code linked into
+ * the kernel image counts as one module.
  *
  * Context: any.
  */
@@ -62,10 +62,11 @@ static inline void krdma_config(size_t max_buf_size)
 /**
  * krdma_connect - connect to a listener, for messages
  * @host: IPv4 or IPv6 address as text
- * @port: decimal
- * @conn_cb: result, for krdma_release_cb(); unchanged on error
+ * @port: port number as decimal text
+ * @conn_cb: result: the connection, for krdma_release_cb(); unchanged on error
  *
- * Tries three times, a second apart, if there is no listener or no answer.
+ * If there is no listener or no answer, this call tries three times, a second
+ * apart.
  *
  * Return: 0 or an errno of krdma_connect_cb().
  */
@@ -78,9 +79,9 @@ static inline int krdma_connect(const char *host, const char *port,
 
 /**
  * krdma_listen - listen for connections that exchange messages
- * @host: local address as text, NULL, "" or "0.0.0.0": all
- * @port: decimal
- * @listen_cb: result, for krdma_accept() and krdma_release_cb()
+ * @host: local address as text; NULL, "" or "0.0.0.0" means all
+ * @port: port number as decimal text
+ * @listen_cb: result: the listener, for krdma_accept() and krdma_release_cb()
  *
  * Return: 0 or an errno of krdma_listen_params().
  */
@@ -98,8 +99,8 @@ static inline int krdma_listen(const char *host, const char *port,
  *	krdma_config(), 4 MiB by default
  *
  * Prefer krdma_receive_len(), which has the size of the buffer as an argument.
- * A message that is longer than the buffer stays for a call with a larger
- * buffer; this call returns -EMSGSIZE. There is no time limit.
+ * If the message is longer than the buffer, this call returns -EMSGSIZE, and
+ * the message stays for a call with a larger buffer. There is no time limit.
  *
  * Return: the message's length, or a negative errno of krdma_receive_len().
  */
@@ -112,7 +113,8 @@ static inline int krdma_receive(struct krdma_cb *cb, char *buffer)
  * krdma_rw_init_client - connect, and exchange exported buffers
  * @host: as for krdma_connect()
  * @port: likewise
- * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
+ * @cbp: result: the connection, for krdma_read(), krdma_write() and
+ *	krdma_release_cb()
  *
  * Return: 0 or an errno of krdma_connect_cb().
  */
@@ -127,7 +129,8 @@ static inline int krdma_rw_init_client(const char *host, const char *port,
  * krdma_rw_init_server - accept one connection, and exchange exported buffers
  * @host: as for krdma_listen()
  * @port: likewise
- * @cbp: result, for krdma_read(), krdma_write() and krdma_release_cb()
+ * @cbp: result: the connection, for krdma_read(), krdma_write() and
+ *	krdma_release_cb()
  *
  * Waits without a time limit. The listener is released on return.
  *

@@ -4,9 +4,10 @@
  * programs written for the reflective-memory cards.
  *
  * The size in the number of a command often differs from the size of the object
- * that its argument points to. Nine commands with _IOW in their number take the
- * argument itself. That is the ABI; each command below names its real argument.
- * All of it is in the byte order of the host, x86-64 layout.
+ * that its argument points to. Some commands with _IOW in their number take a
+ * value, not a pointer to it. Both are part of the ABI. The comment at each
+ * command below names its real argument. Structures have the byte order of the
+ * host and the x86-64 layout.
  */
 #ifndef _UAPI_RFM2G_H
 #define _UAPI_RFM2G_H
@@ -29,10 +30,10 @@
  * @RFM2G_EVENT_INTR3: network event 3
  * @RFM2G_EVENT_INTR4: network event 4, "init" in the cards' registers
  * @RFM2G_EVENT_BAD_DATA: damaged data arrived
- * @RFM2G_EVENT_RXFIFO_FULL: a peer left this node behind and sends its data
- *	later
+ * @RFM2G_EVENT_RXFIFO_FULL: this node was too slow: a peer left it behind and
+ *	sends the missed data later
  * @RFM2G_EVENT_ROGUE_PKT: never happens here
- * @RFM2G_EVENT_RXFIFO_AFULL: this node left a slow peer behind
+ * @RFM2G_EVENT_RXFIFO_AFULL: a peer was too slow: this node left it behind
  * @RFM2G_EVENT_SYNC_LOSS: a link went down
  * @RFM2G_EVENT_MEM_WRITE_INHIBITED: never happens here
  * @RFM2G_EVENT_LOCAL_MEM_PARITY_ERR: never happens here
@@ -71,15 +72,15 @@ enum rfm2g_regset {
 #define RFM2G_BAR0_SIZE 512
 #define RFM2G_BAR2_SIZE 64
 
-/* Flags of RFM2G_SET_SPECIAL_MMAP, which select what the next mmap() maps. */
+/* Flags of RFM2G_SET_SPECIAL_MMAP. They select what the next mmap() maps. */
 #define RFM2G_MMAP_DMA 1
 #define RFM2G_MMAP_BAR0 2
 #define RFM2G_MMAP_BAR2 4
 
 /**
  * struct rfm2g_atomic - one access of 1, 2 or 4 bytes
- * @data: value; zero-extended when read; the low bytes are written
- * @offset: in bytes, need not be aligned
+ * @data: value; a read zero-extends it, a write uses its low bytes
+ * @offset: offset in the reflective memory, in bytes; need not be aligned
  * @width: 1, 2 or 4
  * @spare: ignored
  */
@@ -93,7 +94,7 @@ struct rfm2g_atomic {
 /**
  * struct rfm2g_transfer - transfer of a block
  * @offset: offset in the reflective memory, in bytes
- * @length: in bytes
+ * @length: number of bytes
  * @buffer: address in the caller's memory
  */
 struct rfm2g_transfer {
@@ -104,11 +105,11 @@ struct rfm2g_transfer {
 
 /**
  * struct rfm2g_event_info - event to send, wait for, enable, ...
- * @extended_info: data of the sender
+ * @extended_info: 32 bits of data from the sender
  * @event: enum rfm2g_event
- * @timeout: milliseconds, %RFM2G_INFINITE_TIMEOUT: none
- * @node_id: receiver, %RFM2G_NODE_ALL: all other nodes; of a received event:
- *	sender
+ * @timeout: time limit in ms; %RFM2G_INFINITE_TIMEOUT means no limit
+ * @node_id: node id of the receiver, or %RFM2G_NODE_ALL for all other nodes. In
+ *	a received event: node id of the sender
  * @pad: ignored
  * @driver: ignored
  */
@@ -124,13 +125,13 @@ struct rfm2g_event_info {
 /**
  * struct rfm2g_queue_info - statistics of one event
  * @event: enum rfm2g_event, given by the caller
- * @overflowed: not 0: an event was lost since the queue was cleared
+ * @overflowed: not 0 if an event was lost since the queue was cleared
  * @queue_peak: largest number of events queued at once, 255 at most
  * @reserved: 0
  * @event_count: number of events delivered since the count was cleared
  * @events_queued: number of events in the queue
  * @queue_size: capacity of the queue
- * @max_queue_size: same
+ * @max_queue_size: same as @queue_size
  * @event_timeout: 0
  */
 struct rfm2g_queue_info {
@@ -160,7 +161,7 @@ struct rfm2g_reg_info {
 };
 
 /**
- * struct rfm2g_pci_config - part of &struct rfm2g_config
+ * struct rfm2g_pci_config - PCI configuration; constant except @window_size
  * @or_window_size: 0x200
  * @or_reg_size: 0x200
  * @cs_window_size: 0x40
@@ -206,7 +207,8 @@ struct rfm2g_pci_config {
  * @device: "/dev/rfm2gN"
  * @name: name of the product
  * @driver_version: version of the driver
- * @board_revision: 0x8C: has a sliding window, which is the whole memory
+ * @board_revision: 0x8C, which means that the board has a sliding window. Here
+ *	the window is the whole memory
  * @revision_id: 1
  * @pad2: 0
  * @lcsr1: control and status register at the time of the call
@@ -249,18 +251,21 @@ struct rfm2g_config {
 #define RFM2G_CANCEL_EVENT RFM2G_IOCW(24, 24)
 /* struct rfm2g_queue_info */
 #define RFM2G_GET_EVENT_STATS RFM2G_IOCWR(25, 24)
-/* The event itself, not a pointer. */
+/* The argument is the type of the event, not a pointer. */
 #define RFM2G_CLEAR_EVENT_STATS RFM2G_IOCW(26, 1)
 #define RFM2G_FLUSH_QUEUE RFM2G_IOCW(29, 1)
 /* struct rfm2g_config */
 #define RFM2G_GET_CONFIG RFM2G_IOCWR(30, 244)
-/* __u32; both take a pointer */
+/* Both commands take a pointer to a __u32. */
 #define RFM2G_GET_DMA_THRESHOLD RFM2G_IOCR(33, 4)
 #define RFM2G_SET_DMA_THRESHOLD RFM2G_IOCW(34, 4)
-/* __u32; SET takes the value itself. */
+/* GET takes a pointer to a __u32, SET takes the value itself. */
 #define RFM2G_GET_DEBUG_FLAGS RFM2G_IOCR(40, 4)
 #define RFM2G_SET_DEBUG_FLAGS RFM2G_IOCW(41, 4)
-/* One byte; SET takes the value itself. */
+/*
+ * SET takes the value itself. CHECK_RING_CONT ignores its argument. The others
+ * take a pointer to one byte.
+ */
 #define RFM2G_SET_LED RFM2G_IOCW(50, 1)
 #define RFM2G_GET_LED RFM2G_IOCR(51, 1)
 #define RFM2G_CHECK_RING_CONT RFM2G_IOCR(52, 1)
@@ -273,39 +278,41 @@ struct rfm2g_config {
 #define RFM2G_SET_LOOPBACK RFM2G_IOCW(59, 1)
 #define RFM2G_GET_PARITY_ENABLE RFM2G_IOCR(60, 1)
 #define RFM2G_SET_PARITY_ENABLE RFM2G_IOCW(61, 1)
-/* __u32; SET takes the value itself. */
+/*
+ * GET takes a pointer to a __u32, SET takes the value itself, which must be 0.
+ */
 #define RFM2G_GET_MEMORY_OFFSET RFM2G_IOCR(62, 4)
 #define RFM2G_SET_MEMORY_OFFSET RFM2G_IOCW(63, 4)
-/* Ignored. */
+/* The command has no effect. */
 #define RFM2G_SET_PCI_COMPATIBILITY RFM2G_IOCW(64, 1)
 /* struct rfm2g_reg_info */
 #define RFM2G_READ_REG RFM2G_IOCR(65, 4)
 #define RFM2G_WRITE_REG RFM2G_IOCW(66, 4)
-/* One byte; SET takes the value itself. */
+/* GET takes a pointer to one byte, SET takes the value itself. */
 #define RFM2G_GET_DMA_BYTE_SWAP RFM2G_IOCR(67, 1)
 #define RFM2G_SET_DMA_BYTE_SWAP RFM2G_IOCW(68, 1)
 #define RFM2G_GET_PIO_BYTE_SWAP RFM2G_IOCR(69, 1)
 #define RFM2G_SET_PIO_BYTE_SWAP RFM2G_IOCW(70, 1)
-/* The event itself, not a pointer. */
+/* The argument is the type of the event, not a pointer. */
 #define RFM2G_CLEAR_EVENT RFM2G_IOCW(71, 2)
 #define RFM2G_CLEAR_EVENT_COUNT RFM2G_IOCW(72, 1)
 /* struct rfm2g_transfer */
 #define RFM2G_READ RFM2G_IOCW(73, 8)
 #define RFM2G_WRITE RFM2G_IOCW(74, 8)
-/* struct rfm2g_reg_info with a mask as its value */
+/* struct rfm2g_reg_info; its value is the mask of the bits to clear or set. */
 #define RFM2G_CLEAR_REG RFM2G_IOCW(75, 4)
 #define RFM2G_SET_REG RFM2G_IOCW(76, 4)
 /* __u64: flags RFM2G_MMAP_..., for DMA combined with the address of a page. */
 #define RFM2G_SET_SPECIAL_MMAP RFM2G_IOCW(77, 8)
-/* The low half of the mapping's address; ignored. */
+/* The low half of the mapping's address. The command has no effect. */
 #define RFM2G_CLEAR_DMA_MMAP RFM2G_IOCW(78, 4)
-/* The offset itself, 0. */
+/* The argument is the offset itself, which must be 0. */
 #define RFM2G_SET_SLIDING_WINDOW RFM2G_IOCW(79, 4)
 
 /**
  * struct rfm2g_transfer_32 - &struct rfm2g_transfer of 32-bit programs
  * @offset: offset in the reflective memory, in bytes
- * @length: in bytes
+ * @length: number of bytes
  * @buffer: address in the caller's memory
  */
 struct rfm2g_transfer_32 {
@@ -315,10 +322,10 @@ struct rfm2g_transfer_32 {
 };
 
 /*
- * 32-bit programs that were compiled with the cards' headers have shorter
- * structures if these contain an address, and so other command numbers. In
- * events the first 16 bytes are the same and the rest is ignored. All other
- * commands are the same, and 32-bit programs may also use the commands above.
+ * In 32-bit programs that were compiled with the cards' headers, a structure
+ * with an address is shorter, so its commands have other numbers. The first 16
+ * bytes of an event are the same, and the rest is ignored. All other commands
+ * have the same numbers. 32-bit programs may also use the commands above.
  */
 #define RFM2G_ENABLE_EVENT_32 RFM2G_IOCW(20, 20)
 #define RFM2G_DISABLE_EVENT_32 RFM2G_IOCW(21, 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Commands of /dev/rfm2gN that the reflective-memory cards do not have. They
- * extend those of <rfm2g.h> and have a magic number of their own.
+ * Commands of /dev/rfm2gN that the reflective-memory cards do not have. These
+ * commands extend those of <rfm2g.h> and have a magic number of their own.
  *
  * Structures have the same layout for 32 and 64 bits. A command fails with
  * EINVAL if flags or reserved words in its argument are not 0. A driver that
@@ -16,21 +16,21 @@
 
 #define VRFM_MAGIC 0xEA
 
-/* No timeout, for members in milliseconds. */
+/* Value of a member timeout_ms that means no time limit. */
 #define VRFM_FOREVER 0xFFFFFFFFU
 
 /**
  * struct vrfm_flush - wait until the peers have this node's stores
  * @timeout_ms: time limit in ms; 0: do not wait, %VRFM_FOREVER: no limit
  * @flags: 0
- * @reached: result: number of peers that have all stores
- * @behind: result: number of READY peers that have not acknowledged them in
- *	time
+ * @reached: result: number of peers that have all these stores
+ * @behind: result: number of READY peers that have not acknowledged these
+ *	stores in time
  * @absent: result: number of peers that are not READY; they catch up later
  * @reserved: 0
  *
- * Covers all that programs of this node stored before, by calls or through
- * mappings. The results are also valid after ETIMEDOUT.
+ * Covers everything that programs of this node stored before this call, by
+ * calls or through mappings. The results are also valid after ETIMEDOUT.
  */
 struct vrfm_flush {
 	__u32 timeout_ms;
@@ -48,16 +48,17 @@ struct vrfm_flush {
  * struct vrfm_watch - wait until a part of the memory changes
  * @offset: offset of the first byte in the memory
  * @length: number of bytes, 1 to %VRFM_WATCH_MAX
- * @old: address of @length bytes that the program expects there; 0: the
- *	contents at the beginning of the call
+ * @old: address of the @length bytes that the program expects at @offset; 0:
+ *	expect the contents at the beginning of the call
  * @timeout_ms: time limit in ms; 0: do not wait, %VRFM_FOREVER: no limit
  * @flags: 0
  * @changed: result: offset in the memory of the first byte that differs
  * @reserved: 0
  *
  * Returns as soon as the bytes differ from @old, whichever node stored them. So
- * a change between reading the bytes and this call is not missed. A change that
- * is reverted before the driver compares is not reported.
+ * the call does not miss a change that happens between reading the bytes and
+ * this call. A change that is reverted before the driver compares is not
+ * reported.
  */
 struct vrfm_watch {
 	__u32 offset;
@@ -76,15 +77,16 @@ struct vrfm_watch {
  * @flags: 0
  * @reserved: 0
  *
- * Peers write directly into blocks of 64 KiB that have had no store for a
- * second. The first store through a mapping into such a block waits until all
- * peers know of it, some hundred microseconds. A loop that cannot wait claims
- * its range before it begins. The peers know of the claim until the program
- * gives it back or closes the file. Pages of a claimed range stay writable
- * after the first store into each. Store once into each page before the loop
- * begins, or use MADV_POPULATE_WRITE, and the loop has no faults. Each such
- * page has a copy in the kernel, which is charged to the program. A claim is
- * not exclusive: many programs and nodes may claim the same range.
+ * Peers write directly into blocks of 64 KiB into which this node has not
+ * stored through a mapping for a second. The first such store into a block
+ * waits until all peers are notified, some hundred microseconds. A loop that
+ * cannot wait claims its range before it begins. The peers know of the claim
+ * until the program gives it back or closes the file. Pages of a claimed range
+ * stay writable after the first store into each. To avoid page faults in the
+ * loop, store once into each page before the loop begins, or use
+ * MADV_POPULATE_WRITE. Each such page has a copy in the kernel, which is
+ * charged to the program. A claim is not exclusive: many programs and nodes may
+ * claim the same range.
  */
 struct vrfm_claim {
 	__u32 offset;
@@ -96,7 +98,7 @@ struct vrfm_claim {
 /**
  * enum vrfm_peer_link - state of a peer
  * @VRFM_PEER_DOWN: not connected
- * @VRFM_PEER_SYNCING: catching up: it lacks some words of this node
+ * @VRFM_PEER_SYNCING: the peer is catching up: it lacks some words of this node
  * @VRFM_PEER_READY: all words of this node are at the peer or in flight
  */
 enum vrfm_peer_link {
@@ -124,7 +126,7 @@ enum vrfm_peer_link {
  * @VRFM_REFUSAL_TWICE: another node with that id is connected
  * @VRFM_REFUSAL_BUSY: the previous connection has not ended yet
  *
- * Later versions may add others.
+ * Later versions may add further reasons.
  */
 enum vrfm_refusal {
 	VRFM_REFUSAL_NONE,
@@ -151,7 +153,8 @@ enum vrfm_refusal {
  * @received: number of messages received from the peer
  * @bytes_sent: bytes sent in messages, and written directly into its memory
  * @bytes_received: bytes received in messages; direct writes are not counted
- * @overloads: number of times that the peer was too slow and was left behind
+ * @overloads: number of times that this node left the peer behind, because the
+ *	peer was too slow
  * @protocol_errors: number of invalid messages from the peer
  * @events_dropped: number of events to and from the peer that found no room
  * @family: address family of @address: AF_INET, AF_INET6, or 0: any
@@ -159,15 +162,15 @@ enum vrfm_refusal {
  * @scope: scope of an IPv6 address, or 0
  * @address: configured address, 4 or 16 bytes in network byte order
  * @late_ms: age of the oldest unacknowledged message, in ms
- * @error: if DOWN, errno of the last attempt to connect to the peer, or of the
- *	end of its connection; 0: neither happened
- * @refusal: if DOWN, enum vrfm_refusal: why the peer refused this node, or this
- *	node refused the peer
+ * @error: if DOWN: errno of the last failed attempt to connect to the peer, or
+ *	of the end of the last connection; 0: neither happened
+ * @refusal: if DOWN: reason for which the peer refused this node, or this node
+ *	refused the peer: enum vrfm_refusal
  * @path_mtu: path MTU of the last connection, in bytes of RDMA payload; 0: not
  *	known
- * @local_mtu: largest path MTU of this host's interface, likewise
- * @peer_mtu: largest path MTU of the peer's interface, likewise. If it differs
- *	from @local_mtu, the two interfaces have different MTUs
+ * @local_mtu: largest path MTU of this host's interface in bytes; 0: not known
+ * @peer_mtu: largest path MTU of the peer's interface in bytes; 0: not known.
+ *	If it differs from @local_mtu, the two interfaces have different MTUs
  *
  * Later versions may append members, see &vrfm_peers.peer_size.
  */
@@ -217,7 +220,7 @@ struct vrfm_peer_state {
  * @loaded: result: number of bytes of the image checked so far while it loads
  * @size: result: bytes of the memory
  * @lineage: result: number of the image; nodes with the same image have the
- *	same
+ *	same number
  */
 struct vrfm_peers {
 	__u64 peers;
@@ -232,9 +235,9 @@ struct vrfm_peers {
 
 /**
  * struct vrfm_poll_events - event types that poll() reports for this file
- * @in: bit mask, 1 << enum rfm2g_event: types reported as POLLIN while an event
- *	is queued
- * @pri: the same for POLLPRI
+ * @in: types that poll() reports as POLLIN while an event is queued: bit mask,
+ *	1 << enum rfm2g_event
+ * @pri: types that poll() reports as POLLPRI while an event is queued: bit mask
  * @flags: 0
  * @reserved: 0
  *
@@ -262,13 +265,14 @@ struct vrfm_unwait {
 };
 
 /*
- * Offset in the file at which the status page is mapped, with PROT_READ only.
+ * Offset in the device file at which mmap() maps the status page. PROT_READ is
+ * the only protection that is allowed.
  */
 #define VRFM_STATUS_OFFSET 0x100000000ULL
 #define VRFM_STATUS_VERSION 1
 #define VRFM_STATUS_NODES 256
 
-/* Flag in the status page: this node is a peer. */
+/* Flag in the status page: the node of this entry is a peer. */
 #define VRFM_STATUS_PRESENT 0x80000000U
 
 /**
@@ -286,8 +290,8 @@ struct vrfm_unwait {
  *
  * @lag and @heard_ns can be read alone at any time. To get a consistent set of
  * @state, @flags, @since_ns, @overloads and @left, a program reads @seq, then
- * these members, then @seq again, in this order. It repeats that if @seq was
- * odd or has changed.
+ * these members, then @seq again, in this order. It repeats these steps if @seq
+ * was odd or has changed.
  */
 struct vrfm_status_peer {
 	__u32 seq;
@@ -303,7 +307,7 @@ struct vrfm_status_peer {
 
 /**
  * struct vrfm_status - the status page of a device
- * @version: %VRFM_STATUS_VERSION; added members do not change it
+ * @version: %VRFM_STATUS_VERSION; does not change if members are added
  * @size: bytes of the whole structure
  * @first: offset of @peers in bytes
  * @peer_size: bytes of each element of @peers, at least 64
@@ -324,35 +328,39 @@ struct vrfm_status {
 };
 
 /*
- * struct vrfm_flush. ETIMEDOUT: not all peers have the stores; EINTR: killed.
- * It may exceed its timeout by the time that a write waits for a slow peer.
+ * Argument: struct vrfm_flush. ETIMEDOUT: not all peers have the stores. EINTR:
+ * the task was killed. The call may exceed its timeout by the time that a write
+ * waits for a slow peer.
  */
 #define VRFM_FLUSH _IOWR(VRFM_MAGIC, 1, struct vrfm_flush)
 /*
- * struct vrfm_watch. ETIMEDOUT. EINTR: a signal handler ran or, if old is 0,
- * the task was frozen, stopped or traced. EIDRM: ended by VRFM_UNWATCH, a
- * close(), or removal of the device.
+ * Argument: struct vrfm_watch. ETIMEDOUT: no change. EINTR: a signal handler
+ * ran or, if old is 0, the task was frozen, stopped or traced. EIDRM:
+ * VRFM_UNWATCH, a close(), or the removal of the device ended the call.
  */
 #define VRFM_WATCH _IOWR(VRFM_MAGIC, 2, struct vrfm_watch)
 /* No argument. Ends the VRFM_WATCH calls of this process through this file. */
 #define VRFM_UNWATCH _IO(VRFM_MAGIC, 3)
-/* struct vrfm_peers. E2BIG: peer_size is more than a page. */
+/* Argument: struct vrfm_peers. E2BIG: peer_size is more than a page. */
 #define VRFM_PEERS _IOWR(VRFM_MAGIC, 4, struct vrfm_peers)
 /*
- * struct vrfm_claim. EINTR: killed. ETIMEDOUT: a peer did not answer for ten
- * seconds, or for twice stage_ms if that is longer. ENOMEM. After an error, the
- * part that was claimed so far stays claimed.
+ * Argument: struct vrfm_claim. EINTR: the task was killed. ETIMEDOUT: a peer
+ * did not answer for ten seconds, or for twice stage_ms if that is longer.
+ * ENOMEM: out of memory. After an error, the part that was claimed so far stays
+ * claimed.
  */
 #define VRFM_CLAIM _IOW(VRFM_MAGIC, 5, struct vrfm_claim)
 /*
- * struct vrfm_claim. EINTR: killed. Unclaimed parts of the range are ignored.
+ * Argument: struct vrfm_claim. EINTR: the task was killed. The command ignores
+ * parts of the range that are not claimed.
  */
 #define VRFM_UNCLAIM _IOW(VRFM_MAGIC, 6, struct vrfm_claim)
-/* struct vrfm_poll_events. EINVAL: no such event type. */
+/* Argument: struct vrfm_poll_events. EINVAL: no such event type. */
 #define VRFM_POLL_EVENTS _IOW(VRFM_MAGIC, 7, struct vrfm_poll_events)
 /*
- * struct vrfm_unwait. EINVAL: no such event type. The calls that it ends return
- * EIDRM. It also succeeds if there is no such wait.
+ * Argument: struct vrfm_unwait. EINVAL: no such event type. The calls that this
+ * command ends return EIDRM. The command also succeeds if there is no such
+ * call.
  */
 #define VRFM_UNWAIT _IOW(VRFM_MAGIC, 8, struct vrfm_unwait)
 
