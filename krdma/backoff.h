@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Wait before the next attempt. Pure: no clock, no random numbers. */
+/*
+ * Calculation of the wait before the next attempt to connect. Pure: no clock,
+ * no random numbers.
+ */
 #ifndef KRDMA_BACKOFF_H
 #define KRDMA_BACKOFF_H
 

@@ -4,19 +4,20 @@
  * caller holds the connection's lock.
  *
  * One credit is one receive that is posted at the peer. Initially each side has
- * as many credits as the peer's receive queue is deep. Every message takes one.
- * The peer returns credits in the header of every message. If it owes half of
- * its queue and has nothing to send, it returns them in a CREDIT message. The
- * last credit is reserved for CREDIT messages, so that two ends that have used
- * up their credits can still return some.
+ * one credit for each receive in the peer's receive queue. Every message uses
+ * one credit. The peer returns credits in the header of every message that it
+ * sends. If it owes half of its queue and has nothing to send, it returns them
+ * in a CREDIT message. The last credit is reserved for CREDIT messages. So two
+ * ends that have used all their other credits can still return some.
  *
  * Receives that the owner holds are subtracted first: CREDIT is sent when half
- * of the other receives are owed. Credits that CREDIT messages have used
- * ("quiet") do not count there, or two ends whose owners hold nearly all
- * buffers would answer each other endlessly. They do count
+ * of the other receives are owed. This does not count credits that CREDIT
+ * messages have used ("quiet" credits). Otherwise two ends whose owners hold
+ * nearly all buffers would answer each other endlessly. Quiet credits do count
  *  - if the peer has no credit left,
- *  - if it has only the reserved one, and two or more are owed.
- * So the peer can send as long as the owner leaves KRDMA_CREDIT_KEEP receives.
+ *  - if the peer has only the reserved credit, and two or more are owed.
+ *    So the peer can send as long as the owner leaves KRDMA_CREDIT_KEEP
+ *    receives to the peer.
  */
 #ifndef KRDMA_CREDIT_H
 #define KRDMA_CREDIT_H
@@ -25,14 +26,15 @@
 
 /*
  * Minimum depth of a receive queue. A message that only returns credits must
- * not itself make the other side owe half of its queue, or both would answer
- * each other endlessly.
+ * not make its receiver owe half of the queue. Otherwise both sides would
+ * answer each other endlessly.
  */
 #define KRDMA_CREDIT_MIN_DEPTH 4
 
 /*
- * Number of receives that the owner must leave to the peer: the reserved
- * credit, and two that justify a message, see krdma_credit_should_return().
+ * Number of receives that the owner must leave to the peer. One is the reserved
+ * credit. If the two others are owed, a CREDIT message is sent, see
+ * krdma_credit_should_return().
  */
 #define KRDMA_CREDIT_KEEP 3
 
@@ -43,8 +45,9 @@
  * @unadvertised: number of reposted receives that have not been advertised to
  *	the peer
  * @advertised: number of receives that the peer knows of and has not used:
- *	messages that it may still send
- * @quiet: number of @unadvertised receives whose message only returned credits
+ *	number of messages that the peer may still send
+ * @quiet: number of @unadvertised receives that were used by a message that
+ *	only returned credits
  * @held: number of receives that the owner keeps
  * @depth: depth of this side's receive queue
  */

@@ -7,16 +7,17 @@
 #include "priv.h"
 
 /*
- * Maximum number of requests that wait for room, in case the peer never reads.
+ * Maximum number of requests that wait for a slot or a credit. The limit is for
+ * peers that never receive.
  */
 #define KRDMA_PENDING_MAX 4096
 
-/* Activities of one task at a time; bits of krdma_msg.busy. */
+/* Activities that only one task at a time may do; bits of krdma_msg.busy. */
 enum krdma_msg_busy {
 	KRDMA_BUSY_SEND = BIT(0), /* split a message into parts and post them */
 	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
 	KRDMA_BUSY_RW   = BIT(2), /* use the copy buffer */
-	KRDMA_BUSY_PUSH = BIT(3), /* holder of SEND does not use the device */
+	KRDMA_BUSY_PUSH = BIT(3), /* teardown ignores the holder of SEND */
 };
 
 /* Internal messages; at most one of each kind is in flight. */
@@ -33,13 +34,13 @@ enum krdma_control {
  * struct krdma_recv - a receive buffer
  * @cqe: completion of the receive
  * @conn: connection of the buffer
- * @link: in krdma_msg.ready while it holds a part of a message
+ * @link: link in krdma_msg.ready while the buffer holds a part of a message
  * @dma: address of @buf for the device
  * @mapped: @dma is valid; krdma_conn.setup
- * @hdr: decoded header, while on the ready list
- * @len: bytes of the part behind the header
- * @buf: krdma_params.buf_size bytes
- * @rx_msg: part that the owner sees while the owner has it
+ * @hdr: decoded header, while the buffer is on the ready list
+ * @len: number of bytes of the part, without the header
+ * @buf: memory of krdma_params.buf_size bytes
+ * @rx_msg: the message as the owner sees it, while the owner keeps it
  */
 struct krdma_recv {
 	struct ib_cqe cqe;
@@ -55,12 +56,12 @@ struct krdma_recv {
 
 /**
  * struct krdma_send - a message, or a part of one, to be sent
- * @wr: its entry of the send queue
- * @rcu: frees it, see krdma_reads_on()
+ * @wr: send queue entry of the message
+ * @rcu: frees the memory of the message, see krdma_reads_on()
  * @dma: address of @hdr for the device
- * @len: bytes from @hdr on
+ * @len: number of bytes from @hdr on
  * @hdr: header
- * @data: payload, @len less the header
+ * @data: payload; @len minus the size of @hdr bytes
  */
 struct krdma_send {
 	struct krdma_wr wr;
@@ -73,7 +74,7 @@ struct krdma_send {
 
 /**
  * struct krdma_source - the bytes of a message that is sent
- * @buffer: all bytes, or NULL
+ * @buffer: memory with all bytes, or NULL
  * @iter: iterator over the bytes if @buffer is NULL; advances as they are
  *	copied
  */
@@ -84,9 +85,10 @@ struct krdma_source {
 
 /**
  * struct krdma_need - resources that a chain of requests needs
- * @nowait: KRDMA_NOWAIT: the requests must fit on the send queue; otherwise in
- *	krdma_conn.pending
- * @bulk: its first request is not a message, and counts in krdma_conn.bulk
+ * @nowait: KRDMA_NOWAIT is set: the requests must fit on the send queue.
+ *	Without the flag the requests may go to krdma_conn.pending
+ * @bulk: the first request of the chain is not a message, and counts in
+ *	krdma_conn.bulk
  * @slots: number of send queue slots
  * @sends: number of credits
  * @requests: number of requests
@@ -100,11 +102,11 @@ struct krdma_need {
 };
 
 /**
- * struct krdma_space - refused posts, see write_space.c
+ * struct krdma_space - state of refused posts, see write_space.c
  * @wanted: krdma_post() has refused a post since the last callback
  * @need: smallest need of the refused posts
- * @telling: the callback runs
- * @missed: room may have appeared since the callback began
+ * @telling: the write_space callback is running
+ * @missed: room may have appeared since the running callback began
  */
 struct krdma_space {
 	bool wanted;
@@ -115,14 +117,14 @@ struct krdma_space {
 
 /**
  * struct krdma_pull - the CHUNK that is being pulled, see rendezvous.c
- * @op: work requests of its READs, with a reference. NULL: there are no READs
- * @recv: receive with the CHUNK, until @ended
+ * @op: the READs of the pull, with a reference. NULL: there are no READs
+ * @recv: receive buffer with the CHUNK, until @ended
  * @wire: next segment of the CHUNK
- * @seg: rest of the segment before @wire
+ * @seg: unread rest of the segment before @wire
  * @at: offset in the message at which the next READ begins
  * @end: offset in the message at which the CHUNK ends
  * @posted: number of READs posted
- * @over: number of these that have completed
+ * @over: number of posted READs that have completed
  * @error: errno of the first READ that failed
  * @ended: no READ is in flight, and none will be posted
  * @until: time limit of the READs, in jiffies
@@ -144,56 +146,60 @@ struct krdma_pull {
 /**
  * struct krdma_msg - message mode of one connection
  * @recvs: receive buffers; constant
- * @nrecvs: number of @recvs: p.recv_depth and krdma_msg_extra_recvs(); constant
+ * @nrecvs: number of @recvs: sum of p.recv_depth and krdma_msg_extra_recvs();
+ *	constant
  * @part_max: bytes of payload in one part; set by krdma_msg_peer_hello()
  *
- * All of these under krdma_conn.lock:
+ * krdma_conn.lock protects these members:
  * @credit: credits of both directions
  * @busy: enum krdma_msg_busy
- * @greeted: START has been posted: other messages may follow
- * @got_start: the peer's START has arrived
- * @start: START with an exported buffer, until krdma_msg_start_buffer() takes
- *	it
+ * @greeted: START of this side has been posted, so other messages may follow
+ * @got_start: START of the peer has arrived
+ * @start: START of the peer with an exported buffer, until
+ *	krdma_msg_start_buffer() takes it
  * @control: internal messages, by enum krdma_control
- * @control_busy: those in flight, BIT(enum krdma_control)
- * @bye_reason: reason to send in BYE
+ * @control_busy: internal messages in flight: bit mask, BIT(enum krdma_control)
+ * @bye_reason: reason that this side sends in BYE
  * @peer_said_bye: the peer has sent BYE
  * @peer_reason: reason in the peer's BYE
  * @heard: a message has arrived since the last check
- * @misses: number of checks in a row without a message since the previous one
- * @ready: krdma_recv, received parts in order
+ * @misses: number of consecutive checks that found no new message
+ * @ready: received parts in order: list of krdma_recv
  * @open: messages may be delivered to the owner
- * @delivering: a context delivers the messages on @ready, see deliver.c
- * @space: refused posts
+ * @delivering: one context is delivering the messages on @ready, see deliver.c
+ * @space: state of refused posts
  * @next_id: id of the message whose part is expected next
- * @next_offset: offset of that part
- * @next_len: length of that message, valid if @next_offset is not 0
- *
- * Owned by the holder of KRDMA_BUSY_SEND; without one, under krdma_conn.lock:
- * @send_id: id of the next message
- *
- * @next_type: DATA or CHUNK, like @next_len
- * @push_end: end of the CHUNK that the peer is to pull, 0: none
+ * @next_offset: offset in the message of the part that is expected next
+ * @next_len: length of the message whose part is expected next; valid if
+ *	@next_offset is not 0
+ * @next_type: type of the part that is expected next, DATA or CHUNK; valid if
+ *	@next_offset is not 0
+ * @push_end: end of the CHUNK that the peer must pull; 0: there is none
  * @pulling: a CHUNK is being pulled, see rendezvous.c
  * @pull_error: result of the last pull
  * @pull: state of the pull
- * @pulled_due: PULLED must be sent when the last one has completed
- * @pulled_id: message id for PULLED
- * @pulled_end: end of the CHUNK for PULLED
+ * @pulled_due: another PULLED must be sent when the one in flight has completed
+ * @pulled_id: message id to send in PULLED
+ * @pulled_end: end of the CHUNK, to send in PULLED
  *
- * Owned by the holder of KRDMA_BUSY_RECV or the context that delivers, and by a
- * pull:
+ * Only the holder of KRDMA_BUSY_SEND uses this member; if there is no holder,
+ * krdma_conn.lock protects it:
+ * @send_id: id of the next message to send
+ *
+ * Only these use the following members: the holder of KRDMA_BUSY_RECV or the
+ * context that delivers, and a pull:
  * @sink: target region of CHUNKs, until the last one is complete
  * @whole: buffer in which the parts of a long message are assembled, or NULL
- * @whole_len: length of that message
- * @whole_have: bytes of it that are in @whole
- * @charged: bytes of @sink or @whole that krdma_conn.budget counts
+ * @whole_len: length of the message in @whole
+ * @whole_have: number of bytes that are already in @whole
+ * @charged: number of bytes of @sink or @whole that krdma_conn.budget counts
  *
- * Exported buffers; set by krdma_rw_greet() and krdma_rw_learn(), see rw.c:
- * @rw_ready: all of the following is set
+ * Exported buffers. krdma_rw_greet() and krdma_rw_learn() set these members,
+ * see rw.c:
+ * @rw_ready: all of the following members are set
  * @exported: local buffer that the peer may read and write
- * @copy_buf: source and target of krdma_read() and krdma_write(), by
- *	KRDMA_BUSY_RW
+ * @copy_buf: buffer for krdma_read() and krdma_write(); only the holder of
+ *	KRDMA_BUSY_RW uses it
  * @remote: the peer's exported buffer
  */
 struct krdma_msg {
@@ -249,7 +255,10 @@ static inline bool krdma_recv_is_written(const struct krdma_recv *recv)
 	return recv->hdr.type == KRDMA_WIRE_WRITTEN;
 }
 
-/* Check whether a part is a whole message. An empty message is one part. */
+/*
+ * Check whether a received part is a whole message. An empty message has one
+ * part.
+ */
 static inline bool krdma_recv_is_whole(const struct krdma_recv *recv)
 {
 	return krdma_recv_is_written(recv) ||

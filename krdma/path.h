@@ -11,10 +11,10 @@
 /**
  * struct krdma_path - path of a connection
  * @mtu: path MTU that the connection uses, in bytes; 0: not known
- * @local_mtu: largest path MTU of the local interface, likewise
- * @peer_mtu: largest path MTU of the peer's interface, likewise
+ * @local_mtu: largest path MTU of the local interface, in bytes; 0: not known
+ * @peer_mtu: largest path MTU of the peer's interface, in bytes; 0: not known
  * @gid_type: &enum krdma_gid_type of the local GID
- * @peer_gid_type: the same of the peer
+ * @peer_gid_type: &enum krdma_gid_type of the peer's GID
  * @tclass: traffic class of both directions, chosen by the client
  */
 struct krdma_path {
@@ -28,9 +28,11 @@ struct krdma_path {
 
 /**
  * enum krdma_path_fit - result of comparing the MTUs of a path
- * @KRDMA_PATH_FITS: both interfaces have the same MTU, or one is not known
- * @KRDMA_PATH_LOWERED: they differ, and the path has the smaller one
- * @KRDMA_PATH_TOO_LONG: one interface cannot send packets of the path MTU
+ * @KRDMA_PATH_FITS: both interfaces have the same MTU, or the MTU of one is not
+ *	known
+ * @KRDMA_PATH_LOWERED: the MTUs differ, and the path uses at most the smaller
+ *	one
+ * @KRDMA_PATH_TOO_LONG: the path MTU is larger than the MTU of an interface
  */
 enum krdma_path_fit {
 	KRDMA_PATH_FITS = 0,

@@ -9,7 +9,7 @@
  * krdma_reconnects_lock, which is for debugfs. krdma_conn.lock nests inside
  * everything, and no lock is taken under it. CM callbacks run under the handler
  * mutex and therefore never take krdma_conn.setup. The task that connects or
- * accepts, or close_work, does the work that needs it.
+ * accepts, or close_work, does the work that needs krdma_conn.setup.
  */
 #ifndef KRDMA_PRIV_H
 #define KRDMA_PRIV_H
@@ -41,22 +41,25 @@ struct krdma_msg;
 /* Flags of listeners that their connections do not inherit. */
 #define KRDMA_LISTEN_FLAGS (KRDMA_LISTEN_WAIT | KRDMA_LISTEN_V6ONLY)
 
-/* Time in ms to wait for the reason of a flush, see krdma_conn_flushed(). */
+/*
+ * Time in ms to wait for the reason of a flushed work request, see
+ * krdma_conn_flushed().
+ */
 #define KRDMA_QP_REASON_MS 1000
 
 /*
  * Maximum number of work requests that are posted in one go, with interrupts
- * off. They keep an adapter busy until their first doorbell completes. The
- * handler of that completion posts the next ones.
+ * off. These requests keep an adapter busy until the first of their doorbells
+ * completes. The handler of that completion posts the next requests.
  */
 #define KRDMA_KICK_MAX 64
 
 /*
  * main.c: krdma_wq runs teardown, timers, keep-alive and the steps of
- * accepting. Its work waits neither for a peer nor for an owner. krdma_peer_wq
- * runs work that may wait for a peer: registrations behind READs in flight.
- * krdma_connect_wq runs the connect steps of clients. On siw these wait for
- * TCP, for minutes if a host drops SYNs.
+ * accepting. Work on krdma_wq waits neither for a peer nor for an owner.
+ * krdma_peer_wq runs work that may wait for a peer: registrations behind READs
+ * in flight. krdma_connect_wq runs the connect steps of clients. On siw a
+ * connect step waits for TCP, for minutes if a host drops SYNs.
  */
 extern struct workqueue_struct *krdma_wq;
 extern struct workqueue_struct *krdma_peer_wq;
@@ -65,19 +68,21 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
 
 /**
  * struct krdma_dev - RDMA device, from add to remove of krdma's ib_client
- * @link: in krdma_devs
+ * @link: link in krdma_devs
  * @ibdev: the device
- * @ref: held by krdma_devs, each attached connection and each region of a
- *	domain
- * @lock: protects the rest; also krdma_region.link of regions of domains, and
- *	their MRs and DMA mappings once they are in krdma_pd.regions
- * @conns: attached connections, by krdma_conn.dev_link
+ * @ref: references of krdma_devs, of each attached connection and of each
+ *	region of a domain
+ * @lock: protects the following members. Also protects regions of domains while
+ *	they are in krdma_pd.regions: their krdma_region.link, MRs and DMA
+ *	mappings
+ * @conns: list of attached connections, linked by krdma_conn.dev_link
  * @pds: list of krdma_pd: one for each domain in use, one for each connection
  *	without a domain
  * @cqs: list of krdma_cq that several connections may use
- * @next_vector: number of queues whose vector krdma chose
+ * @next_vector: number of completion queues so far for which krdma chose the
+ *	vector
  * @nfreed: number of krdma_cq without connections that are not freed yet
- * @gone: remove has begun: attach nothing any more
+ * @gone: removal of the device has begun, so no connection may attach any more
  * @inline_try: index of the first entry of krdma_inline_tries that the device
  *	may take; written without @lock, any value is valid
  * @idle: woken when @conns becomes empty or @nfreed becomes 0
@@ -99,15 +104,16 @@ struct krdma_dev {
 
 /**
  * struct krdma_pd - a protection domain of a device
- * @link: in krdma_dev.pds
+ * @link: link in krdma_dev.pds
  * @domain: domain of its connections; the PD holds a reference. NULL: the PD
  *	belongs to one connection
- * @pd: the PD
- * @users: number of connections and regions of the domain that use it;
+ * @pd: PD of the RDMA core
+ * @users: number of connections, and of regions of the domain, that use the PD;
  *	krdma_dev.lock
- * @regions: regions of the domain, by krdma_region.link; krdma_dev.lock. The
- *	owner removes a region with krdma_region_put(), or the removal of the
- *	device does when no connection is attached
+ * @regions: list of the regions of the domain, linked by krdma_region.link;
+ *	krdma_dev.lock. krdma_region_put() takes a region off the list. The
+ *	removal of the device does it for those that are left when no connection
+ *	is attached
  */
 struct krdma_pd {
 	struct list_head link;
@@ -119,11 +125,12 @@ struct krdma_pd {
 
 /**
  * struct krdma_cq - a completion queue of one connection or of several
- * @link: in krdma_dev.cqs; empty if the CQ belongs to one connection
- * @dev: device; with a reference while the CQ is being freed
- * @cq: the CQ
+ * @link: link in krdma_dev.cqs; empty if the CQ belongs to one connection
+ * @dev: device. The CQ holds a reference to the device while the CQ is being
+ *	freed
+ * @cq: CQ of the RDMA core
  * @size: number of entries requested at creation; the CQ may have more
- * @used: number of these that connections have reserved; krdma_dev.lock
+ * @used: number of entries that connections have reserved; krdma_dev.lock
  * @free_work: frees the CQ after a grace period
  */
 struct krdma_cq {
@@ -137,7 +144,7 @@ struct krdma_cq {
 
 /**
  * struct krdma_watch - notification of new RDMA devices
- * @link: in krdma_watches of device.c, under krdma_watch_lock
+ * @link: link in krdma_watches of device.c; krdma_watch_lock
  * @added: called for a new device. Context: krdma_watch_lock held; must not
  *	sleep; may take only krdma_conn.lock or krdma_reconnect.lock
  */
@@ -148,11 +155,11 @@ struct krdma_watch {
 
 /**
  * struct krdma_budget - limits that a listener and its connections share
- * @ref: held by the listener and by each connection
+ * @ref: references of the listener and of each connection
  * @max_conns: &krdma_params.max_conns; constant
  * @max_bytes: &krdma_params.msg_memory; constant
  * @conns: number of connections
- * @bytes: bytes of memory for messages that no owner has received yet
+ * @bytes: number of bytes of memory for messages that no owner has received yet
  */
 struct krdma_budget {
 	struct kref ref;
@@ -165,60 +172,63 @@ struct krdma_budget {
 /**
  * struct krdma_conn - a connection or a listener, internal part of a krdma_cb
  * @cb: public part; first, so that both have the same address
- * @ref: one for the creator (krdma_release_cb()); one of the listener for each
- *	connection on its lists (krdma_cm_take_request() or the listener's
- *	close); one for a queued @close_work, @call_work, @deliver_work or
- *	@pull_work and a pending @timer, @alive, @step_work or @pull_limit each
- *	(put when they have run or were cancelled); one for each message that
- *	the owner holds. Work requests in flight need none, because
+ * @ref: one reference of the creator, which krdma_release_cb() puts; one of the
+ *	listener for each connection on its lists; one of each work and timer
+ *	below that is queued, put when it has run or was cancelled; one of each
+ *	message that the owner keeps. Work requests in flight need none, because
  *	krdma_qp_drain() waits for their completions. The CM needs none, because
  *	rdma_destroy_id() waits for its callbacks
  * @p: parameters with defaults filled in; the user's pointers are not kept
  * @net: network namespace, with a reference
  * @domain: domain, with a reference; NULL: the PD is not shared
  * @ops: the owner's callbacks, or NULL
- * @budget: limits shared with the listener, with a reference
- * @is_counted: counted in @budget
+ * @budget: limits that the listener and its connections share, with a reference
+ * @is_counted: this connection is counted in krdma_budget.conns
  *
- * @lock: protects cb.state, the members from @error to @batch, @requests and
- *	@nrequests with the lists that it counts, and the members of @msg that
- *	name it. Taken in any context
+ * @lock: protects cb.state; the members from @error to @batch; the lists
+ *	@requests, @accepting and @accepted with @nrequests; and the members of
+ *	@msg for which struct krdma_msg says so. Taken in any context
  * @wait: woken when anything changes that a task may wait for
- * @error: why the connection ends; set once, with the move to CLOSING
+ * @error: reason for which the connection ends; set once, when the state moves
+ *	to CLOSING
  * @leaving: krdma_close() was called
  * @said_bye: krdma_close() has posted BYE
  * @closed_by_bye: the peer has ended the connection because of that BYE
- * @stopped: the owner itself is releasing the connection: no closing callback
- * @in_step: a connect step is running and queues close_work at its end if
- *	needed
+ * @stopped: the owner is releasing the connection, so no closing callback is
+ *	called
+ * @in_step: a connect step is running. If the connection has ended, the end of
+ *	the step queues @close_work
  * @handed_over: raw mode: connect or accept has succeeded, so the owner must be
  *	notified of the end
  * @notified: the closing callback has been called
- * @connect_reported: asynchronous: connected() was called, will be called by
- *	@call_work, or will never be called
+ * @connect_reported: asynchronous connection: the result of connecting is
+ *	settled. connected() was called, or @call_work will call it, or it will
+ *	never be called
  * @call_connected: @call_work must call connected() with 0
  * @call_closing: @call_work must call closing() after the last message
  * @sq_avail: number of free send queue slots, message mode
- * @bulk: bytes of requests on the send queue that are not messages; see
- *	krdma_params_bulk_max()
- * @posted: posted krdma_wr, oldest first. A completion also retires all older
- *	entries, except on siw, where each entry completes by itself
- * @pending: krdma_wr of requests that wait for a slot or a credit, or until
- *	@bulk is below its limit
+ * @bulk: number of bytes of the requests on the send queue that are not
+ *	messages; see krdma_params_bulk_max()
+ * @posted: list of posted krdma_wr, oldest first. A completion also retires all
+ *	older entries. On siw each entry completes by itself
+ * @pending: list of krdma_wr of requests that wait for a slot or a credit, or
+ *	until @bulk is below its limit
  * @npending: number of entries in @pending
  * @nleft: number of entries moved from @pending to the send queue so far
  * @reads: number of READ work requests on the send queue
- * @max_reads: siw: limit of @reads, 0: not known yet
+ * @max_reads: siw: limit of @reads; 0: not known yet
  * @reads_left: number of READ requests that have left @pending
- * @reads_over: number of these that have completed
+ * @reads_over: number of READ requests that have left @pending and have
+ *	completed
  * @batch: buffer for the work requests of @pending that are posted next
  * @siw_next: index of the next entry of @siw_reads
  * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
+ *	is called
  * @was_established: the state has been KRDMA_ESTABLISHED
  * @hung_up: the CM has reported that the connection is closed
  * @exchanged: message mode: both sides have sent START; see
  *	krdma_conn_is_open()
- * @unbound: listener: no cm_id, or one whose device is being removed; see
+ * @unbound: listener: there is no cm_id, or its device is being removed; see
  *	listen.c
  *
  * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, @cq,
@@ -226,64 +236,69 @@ struct krdma_budget {
  *	@drained, @may_post, @raw_live
  * @dev: device, with a reference from krdma_device_join() to
  *	krdma_device_detach()
- * @node: NUMA node of allocations after krdma_device_join(), NUMA_NO_NODE: any
- * @dev_link: in krdma_dev.conns, under krdma_dev.lock
- * @kpd: PD in use; written under @setup and krdma_dev.lock
- * @regions: list of regions, by krdma_region.link
- * @invalidatable: regions that the peer may invalidate, indexed by the
- *	adapter's part of the key. A region that is found stays as long as @lock
- *	is held
- * @frwrs: pool of unused MRs, oldest first, see frwr.c; krdma_frwr.link
+ * @node: NUMA node for allocations after krdma_device_join(); NUMA_NO_NODE: any
+ * @dev_link: link in krdma_dev.conns; krdma_dev.lock
+ * @kpd: PD of the connection; written under both @setup and krdma_dev.lock
+ * @regions: list of regions, linked by krdma_region.link
+ * @invalidatable: regions that the peer may invalidate, indexed by the upper 24
+ *	bits of the key, which the adapter chose. A region that is found here
+ *	exists as long as @lock is held
+ * @frwrs: pool of unused MRs, oldest first, linked by krdma_frwr.link; see
+ *	frwr.c
  * @nfrwrs: number of entries in @frwrs
  * @cq: completion queue of both directions
  * @srq: shared receive queue, or NULL
  * @ncqes: number of entries of @cq that this connection has reserved
- * @answered: passive: accepted or rejected
+ * @answered: passive side: the request was accepted or rejected
  * @connect_called: rdma_connect() or rdma_accept() was called, so
  *	rdma_disconnect() is needed
- * @drained: no more completions
+ * @drained: the queues are drained, so no work request completes any more
  * @may_post: krdma_req_stop() has not been called yet
- * @raw_live: raw mode: qp_ready has succeeded or there is none, so the owner
- *	may have work requests and MRs. False while there is an @acceptor
- * @async: no task waits in connect or accept; constant since the first step
+ * @raw_live: raw mode: the owner may have work requests and MRs, because
+ *	qp_ready has succeeded or is not set. False while there is an @acceptor
+ * @async: asynchronous: no task waits in connect or accept; constant since the
+ *	first step
  * @is_siw: device is siw; set with the QP. See krdma_msg_wait_start(),
  *	krdma_sends_pages()
  * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
- * @max_inline: bytes that may be posted inline; constant since the QP exists,
- *	as are the next seven members
- * @send_depth: number of send queue slots without those for internal messages
- * @recv_depth: number of receives, likewise
+ * @max_inline: maximum number of bytes that may be posted inline. This member
+ *	and the next seven are constant since the QP exists
+ * @send_depth: number of send queue slots, not counting those for internal
+ *	messages
+ * @recv_depth: number of receives, not counting those for internal messages
  * @max_send_sge: maximum number of pieces of a SEND or WRITE
  * @max_read_sge: maximum number of pieces of a READ
- * @max_map: bytes that can be mapped in one piece
- * @max_frwrs: maximum number of @frwrs
- * @max_bulk: limit of @bulk, from which on no further request is posted
- * @siw_reads: see krdma_siw_begin()
+ * @max_map: maximum number of bytes that can be mapped in one piece
+ * @max_frwrs: maximum number of entries in @frwrs
+ * @max_bulk: limit of @bulk: if @bulk reaches it, no further request is posted
+ * @siw_reads: completions of READs on siw, see krdma_siw_begin()
  * @part_cqe: completion of work requests that are not the last of their request
  * @modify_failed: a state change of the QP failed for lack of memory; see
  *	krdma_qp_enable_rxe()
  * @flushed: a work request was flushed while connecting or established, and
  *	@timer waits for the reason: see krdma_conn_flushed()
  * @local_failure: passive: the handshake failed for a local reason
- * @listen_error: listener: last logged reason of @unbound, 0: none
+ * @listen_error: listener: last logged errno for which it is @unbound; 0: none
  *
- * @timer: ends a connection that is not established in time; listener: retries
- *	to listen
- * @alive: message mode: checks periodically whether the peer was heard
- * @step_work: asynchronous connections: see handshake.c
+ * @timer: ends a connection that is not established in time; listener: tries
+ *	again to listen
+ * @alive: message mode: checks periodically whether a message of the peer
+ *	arrived
+ * @step_work: makes the next step of an asynchronous connection, see
+ *	handshake.c
  * @close_work: does the part of closing that needs process context
- * @call_work: notifies the owner of a new connection or of its end; listener:
- *	of requests
+ * @call_work: notifies the owner of a new connection or of its end. Listener:
+ *	passes requests to the owner
  * @deliver_work: delivers messages, see deliver.c
  * @pull_work: reads long messages, see rendezvous.c
- * @pull_limit: time limit of these reads
+ * @pull_limit: ends the READs of @pull_work after their time limit
  * @free_work: frees the connection after the last put in atomic context
  *
- * @acceptor: passive: listener that returns the connection after the handshake,
- *	with a reference; NULL: none; see krdma_accept_timeout()
- * @accept_error: result of the handshake; @acceptor's lock
- * @request_link: passive: in one of the next three lists of @acceptor or
- *	listener
+ * @acceptor: passive side: listener that returns the connection after the
+ *	handshake, see krdma_accept_timeout(); with a reference. NULL: none
+ * @accept_error: result of the handshake; lock of @acceptor
+ * @request_link: passive side: link in @requests, @accepting or @accepted of
+ *	the listener
  * @watch: listener: notification of new devices
  * @requests: listener: connections in KRDMA_REQUESTED
  * @accepting: listener: connections whose handshake is in progress
@@ -291,25 +306,26 @@ struct krdma_budget {
  * @nrequests: listener: number of connections in these three lists
  *
  * @hello: the peer's hello, in message mode
- * @path: path, in bytes and names; krdma_conn.lock
+ * @path: path of the connection; @lock
  * @path_strict: end the connection if its path MTU is too long; constant
- * @resources: passive: number of RDMA READs that the peer wants to be served
- *	here
- * @depth: passive: number of RDMA READs that the peer serves
- * @src: client: source address, family 0: any; listener: address to listen on,
- *	under @setup
- * @local: address of this side, family 0: not known yet
- * @peer: address of the other side, likewise
- * @user_data: private data to send (client) or received
- * @user_data_len: bytes in @user_data
+ * @resources: passive side: number of RDMA READs that the peer wants to have in
+ *	flight here
+ * @depth: passive side: number of RDMA READs that this side may have in flight
+ *	at the peer
+ * @src: client: source address; family 0: any. Listener: address to listen on;
+ *	@setup
+ * @local: address of this side; family 0: not known yet
+ * @peer: address of the peer; family 0: not known yet
+ * @user_data: private data of this side's user, to send in REQ or REP
+ * @user_data_len: number of bytes in @user_data
  * @peer_data: private data of the peer's user, from REQ or REP
- * @peer_data_len: bytes in @peer_data
- * @rej: the peer's reject
+ * @peer_data_len: number of bytes in @peer_data
+ * @rej: reject that the peer sent
  * @rejected: @rej is valid
  * @msg: state of message mode
- * @spin_op: polling for completed requests
- * @spin_receive: polling for messages
- * @stats: counters
+ * @spin_op: state of polling for completed requests
+ * @spin_receive: state of polling for messages
+ * @stats: counters of the connection
  */
 struct krdma_conn {
 	struct krdma_cb cb;
@@ -463,14 +479,17 @@ static inline bool krdma_sends_pages(const struct krdma_conn *conn)
 	return conn->is_siw;
 }
 
-/* Check that nothing completes any more. */
+/* Check whether no work request of the connection completes any more. */
 static inline bool krdma_conn_is_silent(const struct krdma_conn *conn)
 {
 	return krdma_get_state(&conn->cb) == KRDMA_CLOSED ||
 	       (krdma_conn_is_over(conn) && READ_ONCE(conn->drained));
 }
 
-/* Wake waiters. Called for every message; avoids the lock if no task waits. */
+/*
+ * Wake waiting tasks. Called for every message, so take the wait queue's lock
+ * only if a task waits.
+ */
 static inline void krdma_conn_wake(struct krdma_conn *conn)
 {
 	if (wq_has_sleeper(&conn->wait))
@@ -479,7 +498,7 @@ static inline void krdma_conn_wake(struct krdma_conn *conn)
 
 /**
  * struct krdma_noio - state saved by krdma_noio_enter()
- * @on: the task's flags were changed
+ * @on: krdma_noio_enter() has changed the flags of the task
  * @flags: argument of memalloc_noio_restore()
  */
 struct krdma_noio {
@@ -498,9 +517,10 @@ static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
 }
 
 /*
- * The same for work on krdma_wq, krdma_peer_wq and krdma_connect_wq, for all
- * connections. When memory is short, the single rescuer of a queue must finish
- * this work before the work of a connection with KRDMA_NOIO.
+ * Make allocations GFP_NOIO in work on krdma_wq, krdma_peer_wq and
+ * krdma_connect_wq, for all connections. When memory is short, a queue has a
+ * single worker, its rescuer. The rescuer must finish this work before that of
+ * a connection with KRDMA_NOIO.
  */
 static inline struct krdma_noio krdma_noio_enter_work(void)
 {
@@ -526,8 +546,8 @@ static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 }
 
 /*
- * Called where memory is allocated. All callers must be inside
- * krdma_noio_enter() or krdma_noio_enter_work().
+ * Warn if the caller would allocate memory with I/O although it must not. Such
+ * callers must be inside krdma_noio_enter() or krdma_noio_enter_work().
  */
 static inline void krdma_noio_check(const struct krdma_conn *conn)
 {
@@ -654,16 +674,16 @@ void krdma_listen_end(struct krdma_conn *conn);
 
 /**
  * struct krdma_op - one or more work requests that a task waits for
- * @ref: held by the waiting task and by each work request in flight
+ * @ref: references of the waiting task and of each work request in flight
  * @pending: number of work requests in flight; krdma_conn.lock
- * @error: errno of the first one that failed; krdma_conn.lock
- * @refused: one completed with an error of its own, not with a flush;
+ * @error: errno of the first work request that failed; krdma_conn.lock
+ * @refused: a work request completed with an error other than a flush;
  *	krdma_conn.lock
  * @wrs: work requests, if the caller has no other memory for them
  *
- * Not on the task's stack, because the task may be killed and return while work
- * requests are in flight. Also, a waiter is woken before the completion
- * handlers have returned, so @ref must keep @wrs.
+ * The object must not be on the task's stack, because the task may be killed
+ * and return while work requests are in flight. Also, the task is woken before
+ * the completion handlers have returned, so @ref must keep @wrs.
  */
 struct krdma_op {
 	refcount_t ref;
@@ -744,7 +764,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello);
 void krdma_msg_peer_hello(struct krdma_conn *conn);
 int krdma_msg_start(struct krdma_conn *conn, unsigned long until);
 
-/* Capabilities that the peer's hello advertises. */
+/* Check whether the peer accepts KRDMA_WRITE_IMM, as its hello advertises. */
 static inline bool krdma_peer_takes_imm(const struct krdma_conn *conn)
 {
 	return conn->hello.features & KRDMA_WIRE_FEATURE_WRITTEN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Regions and the peer's memory, as requests use them. */
+/* Internal declarations of regions (local memory) and of the peer's memory. */
 #ifndef KRDMA_REGION_H
 #define KRDMA_REGION_H
 
@@ -16,8 +16,8 @@ struct krdma_wire_seg;
  * struct krdma_frwr - an MR for fast registration
  * @link: in krdma_conn.frwrs while it is unused; krdma_conn.setup
  * @mr: the MR
- * @room: maximum number of its page entries
- * @nkeys: number of keys that it has had
+ * @room: maximum number of page entries of @mr
+ * @nkeys: number of keys that @mr has had so far
  */
 struct krdma_frwr {
 	struct list_head link;
@@ -28,9 +28,9 @@ struct krdma_frwr {
 
 /**
  * struct krdma_chunk - a part of a region that is DMA mapped as a whole
- * @sgt: its pages
- * @len: bytes of the region
- * @pad: bytes after these that are mapped but not registered
+ * @sgt: pages of the chunk
+ * @len: number of bytes of the region in the chunk
+ * @pad: number of bytes after @len that are mapped but not registered
  * @mapped: @sgt is DMA mapped
  */
 struct krdma_chunk {
@@ -42,16 +42,17 @@ struct krdma_chunk {
 
 /**
  * struct krdma_region_mr - one MR of a region
- * @frwr: the MR; krdma_conn.setup, under which teardown clears it. For a
- *	domain: krdma_dev.lock, under which the removal of the device clears it
+ * @frwr: the MR; krdma_conn.setup. Teardown clears this pointer. For a region
+ *	of a domain: krdma_dev.lock, and the removal of the device clears it
  * @invalid: the MR was registered and is known to be invalid again
- * @mr: copy of the pointer in @frwr that may be read without the lock. Stale
- *	after teardown; it is only used for a post, which then fails
- * @rkey: key for the peer, likewise
- * @lkey: key for the local adapter, likewise
- * @iova: address of its first byte, for the adapter and the peer
- * @offset: offset of its first byte in the region
- * @len: bytes of the MR
+ * @mr: copy of the pointer in @frwr that may be read without the lock. After
+ *	teardown the copy is stale. It is only used for a post, which fails in
+ *	that case
+ * @rkey: key for the peer; may be stale like @mr
+ * @lkey: key for the local adapter; may be stale like @mr
+ * @iova: address of the MR's first byte, for the adapter and the peer
+ * @offset: offset of the MR's first byte in the region
+ * @len: number of bytes of the MR
  */
 struct krdma_region_mr {
 	struct krdma_frwr *frwr;
@@ -67,11 +68,12 @@ struct krdma_region_mr {
 /**
  * struct krdma_share - the domain of a region
  * @dev: device, with a reference. NULL: the region belongs to a connection
- * @kpd: PD of the domain on @dev; the region is one of its users while
- *	krdma_region.link is not empty. Afterwards it is freed, and only
- *	compared
+ * @kpd: PD of the domain on @dev. The region is one of its users while
+ *	krdma_region.link is not empty. Afterwards the PD may be freed, and the
+ *	pointer is only compared
  * @domain: domain, with a reference
- * @op_timeout_ms: parameter of the connection that the region was created with
+ * @op_timeout_ms: &krdma_params.op_timeout_ms of the connection that created
+ *	the region
  * @flags: KRDMA_NOIO of that connection, or 0
  * @refused: an adapter has failed a work request of the region
  */
@@ -86,35 +88,37 @@ struct krdma_share {
 
 /**
  * struct krdma_region - memory that an adapter may use
- * @conn: its connection. A region of the user holds a reference and is put
- *	before the connection is freed; others are freed with the connection.
- *	NULL: the region belongs to a domain
- * @share: its domain
- * @link: in krdma_conn.regions; krdma_conn.setup. For a domain: in
- *	krdma_pd.regions, empty after the removal of the device; krdma_dev.lock
+ * @conn: connection of the region. A region of the user holds a reference and
+ *	is put before the connection is freed. Internal regions are freed with
+ *	the connection. NULL: the region belongs to a domain
+ * @share: domain of the region
+ * @link: link in krdma_conn.regions; krdma_conn.setup. For a region of a
+ *	domain: link in krdma_pd.regions, empty after the removal of the device;
+ *	krdma_dev.lock
  * @vaddr: the memory if it is linear, otherwise NULL
- * @owned: @vaddr was allocated here
+ * @owned: krdma allocated the memory at @vaddr
  * @size: bytes of the region
  * @first: offset of the first byte in its page
  * @access: IB_ACCESS_* for the peer and the local adapter
  * @dir: direction in which the adapter moves data
  * @attrs: DMA_ATTR_* of the mapping
- * @ibdev: device; valid while it is mapped
+ * @ibdev: device; valid while the region is mapped
  * @is_soft: the device is software
- * @page_size: bytes of a page entry of its MRs
- * @chunk_size: bytes of each chunk, the first counted from its page's beginning
- * @coherent: no sync is needed; constant after mapping
- * @syncs: 1 while it is mapped, and 1 for each running sync; unmapping waits
- *	for syncs
- * @usable: registered, not revoked
- * @invalidatable: the peer may invalidate its key; in krdma_conn.invalidatable
- *	until it is put
- * @given_up: the peer has invalidated it; krdma_conn.lock
- * @told: message that invalidated it, or NULL. The owner may find the region in
- *	that message until the region is put; krdma_conn.lock
+ * @page_size: number of bytes of each page entry of the MRs
+ * @chunk_size: number of bytes of each chunk. The first chunk is counted from
+ *	the beginning of its first page
+ * @coherent: the memory needs no sync; constant after mapping
+ * @syncs: 1 while the region is mapped, plus 1 for each running sync. Unmapping
+ *	waits for running syncs
+ * @usable: the region is registered, and is not revoked
+ * @invalidatable: the peer may invalidate the key. The region is in
+ *	krdma_conn.invalidatable until it is put
+ * @given_up: the peer has invalidated the key; krdma_conn.lock
+ * @told: message that invalidated the key, or NULL. The message names the
+ *	region until the region is put; krdma_conn.lock
  * @stats: data for debugfs
  * @nmrs: number of MRs
- * @room: capacity of @mrs
+ * @room: number of elements that @mrs has room for
  * @mrs: MRs in the order of addresses
  * @nchunks: number of chunks
  * @chunks: chunks in the order of addresses

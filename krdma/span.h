@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Splitting of a request into work requests. Pure; its only RDMA type is
- * struct ib_sge.
+ * Splitting of a request into work requests. Pure: no locks, no verbs. The only
+ * type of the RDMA core is struct ib_sge.
  *
- * The local memory is a list of pieces, the remote memory a list of segments,
- * with unrelated borders. A work request has a limited number of pieces and
- * stays within one segment, because it names one rkey.
+ * The local memory is a list of pieces, and the remote memory is a list of
+ * segments. Pieces and segments may have different lengths. A work request has
+ * a limited number of pieces. It stays within one segment, because it names one
+ * rkey.
  */
 #ifndef KRDMA_SPAN_H
 #define KRDMA_SPAN_H
@@ -16,11 +17,11 @@
 
 /**
  * struct krdma_span - position in a request that is being split
- * @sge: local piece
+ * @sge: present local piece
  * @sge_off: bytes of @sge already used
- * @seg: remote segment, NULL: nothing remote
+ * @seg: present remote segment; NULL: the request uses no remote memory
  * @seg_off: bytes of @seg already used
- * @left: bytes left
+ * @left: number of bytes of the request that are left
  */
 struct krdma_span {
 	const struct ib_sge *sge;

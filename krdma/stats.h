@@ -15,7 +15,8 @@ struct krdma_conn;
 struct seq_file;
 
 /*
- * Kind of an entry of the send queue: &enum krdma_opcode, or an internal one.
+ * Kind of a send queue entry: a value of &enum krdma_opcode, or one of these
+ * internal kinds.
  */
 enum krdma_wr_kind {
 	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING and others */
@@ -24,9 +25,12 @@ enum krdma_wr_kind {
 	KRDMA_WR_KINDS, /* number of kinds */
 };
 
-/* Class of the reason for which connecting failed or a connection ended. */
+/*
+ * Class of the reason for which connecting failed, or for which a connection
+ * ended.
+ */
 enum krdma_why {
-	KRDMA_WHY_CANCELLED = 0, /* by this side */
+	KRDMA_WHY_CANCELLED = 0, /* this side cancelled or disconnected */
 	KRDMA_WHY_TIMEOUT,
 	KRDMA_WHY_REFUSED,
 	KRDMA_WHY_UNREACHABLE,
@@ -41,27 +45,30 @@ enum krdma_why {
 
 /* Kind of a protocol violation by the peer. */
 enum krdma_breach {
-	KRDMA_BREACH_HELLO = 0,	/* not a hello, or out of range */
+	KRDMA_BREACH_HELLO = 0,	/* invalid hello, or value out of range */
 	KRDMA_BREACH_OPCODE,	/* unexpected immediate data */
 	KRDMA_BREACH_HEADER,	/* unknown type, bad length or version */
 	KRDMA_BREACH_CREDIT,	/* sent without credit, or granted too many */
-	KRDMA_BREACH_START,	/* not the first message, or a second one */
+	KRDMA_BREACH_START,	/* START is missing, or sent twice */
 	KRDMA_BREACH_SEQUENCE,	/* parts out of sequence */
-	KRDMA_BREACH_KEY,	/* invalidated a wrong key, or one twice */
+	KRDMA_BREACH_KEY,	/* invalidated an invalid key, or a key twice */
 	KRDMA_BREACHES,		/* number of kinds */
 };
 
 #define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
 
-/* A name that covers several counters is the first of them. */
+/*
+ * Counters. A name with an enum in its comment covers one counter for each
+ * value of that enum; the name is the number of the first.
+ */
 enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,
 	KRDMA_COUNT_ACCEPTED,
 	KRDMA_COUNT_REQUESTS_REFUSED,
-	KRDMA_COUNT_CONNS_OVER, /* refused requests because of max_conns */
+	KRDMA_COUNT_CONNS_OVER, /* requests refused because of max_conns */
 	KRDMA_COUNT_MEMORY_OVER, /* connections ended because of msg_memory */
 	KRDMA_COUNT_FAILED, /* enum krdma_why */
-	KRDMA_COUNT_ENDED = KRDMA_COUNT_FAILED + KRDMA_WHYS, /* the same */
+	KRDMA_COUNT_ENDED = KRDMA_COUNT_FAILED + KRDMA_WHYS, /* krdma_why */
 	KRDMA_COUNT_POSTED = KRDMA_COUNT_ENDED + KRDMA_WHYS, /* krdma_wr_kind */
 	KRDMA_COUNT_WR_DONE = KRDMA_COUNT_POSTED + KRDMA_WR_KINDS,
 	KRDMA_COUNT_WR_FAILED = KRDMA_COUNT_WR_DONE + KRDMA_WR_KINDS,
@@ -90,17 +97,21 @@ enum krdma_counter {
 	KRDMA_COUNTERS, /* number of counters */
 };
 
-/* Number of powers of two of nanoseconds; the last one is 2 s and more. */
+/*
+ * Number of latency classes. Class n counts 2^n ns and more; the last class
+ * counts 2 s and more.
+ */
 #define KRDMA_LATENCIES 32
 
 /**
  * struct krdma_stats - counters of one connection
- * @link: in krdma_conns; krdma_stats_lock
+ * @link: link in krdma_conns; krdma_stats_lock
  * @id: number of the connection, from 1, unique while the module is loaded
- * @born: time of its creation, in jiffies
- * @device: name of its RDMA device, "" before it has one; krdma_conn.lock
+ * @born: time at which the connection was created, in jiffies
+ * @device: name of the RDMA device, or "" before the connection has one;
+ *	krdma_conn.lock
  * @counts: by &enum krdma_counter; krdma_conn.lock
- * @latency: number of requests by the binary logarithm of their nanoseconds;
+ * @latency: number of requests in each latency class, see KRDMA_LATENCIES;
  *	krdma_conn.lock
  */
 struct krdma_stats {
@@ -114,13 +125,15 @@ struct krdma_stats {
 
 /**
  * struct krdma_region_stats - data of a region for debugfs
- * @link: in krdma_regions; krdma_stats_lock
- * @conn_id: &krdma_stats.id of its connection, 0: it belongs to a domain
+ * @link: link in krdma_regions; krdma_stats_lock
+ * @conn_id: &krdma_stats.id of the region's connection; 0: the region belongs
+ *	to a domain
  * @size: bytes of the region
  * @nmrs: number of MRs
  * @access: IB_ACCESS_*
  * @rkey: rkey of the first MR
- * @live: registered, not revoked, and its connection has not ended
+ * @live: the region is registered and not revoked, and its connection has not
+ *	ended
  */
 struct krdma_region_stats {
 	struct list_head link;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints. Connections appear by their number in debugfs, other data by
- * value, because a trace is read after its objects were freed.
+ * Tracepoints. A trace shows connections by their number in debugfs, and other
+ * data by value. The reason is that a trace may be read after its objects were
+ * freed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM krdma

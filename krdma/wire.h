@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Format of message mode on the wire, all little endian. Decoders get bytes
- * from a peer: they check length, magic, version and every range before they
- * fill in the result.
+ * Format of message mode on the wire. All numbers are little endian. The
+ * decoders get bytes from a peer, so they check length, magic, version and
+ * every range before they fill in the result.
  *
  *   client                                   server
  *     REQ  (hello + user's private data) ->
@@ -44,14 +44,15 @@ enum krdma_wire_mode {
 
 /*
  * Optional capabilities of an end: bits of the hello.
- * PING: it answers PING, and has KRDMA_WIRE_CONTROL_RECVS receives for internal
- * messages, for which it grants no credits.
- * BYE: it understands BYE, which uses one of these receives.
- * PULL: it answers CHUNK by READs and PULLED, and has one more receive for the
- * peer's PULLED.
- * WRITTEN: its user wants notifications of writes, by WRITTEN or immediate
- * data.
- * INV: a DATA may invalidate a key of this end, if the key was made for that.
+ * PING: the end answers PING. It has KRDMA_WIRE_CONTROL_RECVS further receives
+ * for internal messages, and grants no credits for them.
+ * BYE: the end understands BYE, which uses one of these receives.
+ * PULL: the end answers CHUNK by READs and PULLED. It has one more receive, for
+ * the peer's PULLED.
+ * WRITTEN: the user of the end wants notifications of writes, by WRITTEN or by
+ * immediate data.
+ * INV: a DATA may invalidate a key of the end, if the key was created for
+ * remote invalidation.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
@@ -68,8 +69,8 @@ enum krdma_wire_mode {
 
 /*
  * The upper bits of the features describe the sender's interface. An end that
- * does not know these bits ignores them. GID: 1 + enum ib_gid_type. MTU: enum
- * ib_mtu, the largest path MTU. 0 in either: not known.
+ * does not know these bits ignores them. GID: 1 + enum ib_gid_type. MTU: the
+ * largest path MTU, as enum ib_mtu. A value of 0 means not known.
  */
 #define KRDMA_WIRE_FEATURE_BITS	  0x07ff
 #define KRDMA_WIRE_GID_SHIFT	  11
@@ -77,7 +78,7 @@ enum krdma_wire_mode {
 #define KRDMA_WIRE_MTU_SHIFT	  13
 #define KRDMA_WIRE_MTU_MAX	  5 /* 4096 bytes */
 
-/* Hello: start of the private data of REQ and REP. */
+/* Hello: the first part of the private data in REQ and REP. */
 struct krdma_wire_hello {
 	__le32 magic;
 	u8 version;
@@ -92,12 +93,15 @@ struct krdma_wire_hello {
 } __packed;
 static_assert(sizeof(struct krdma_wire_hello) == 24);
 
-/* Reason for which krdma rejected a request: private data of REJ. */
+/*
+ * Reason for which krdma rejected a request. It is sent in the private data of
+ * REJ.
+ */
 enum krdma_wire_reason {
 	KRDMA_WIRE_REJ_USER = 1, /* krdma_reject_request() */
-	KRDMA_WIRE_REJ_PROTO = 2, /* hello not understood */
+	KRDMA_WIRE_REJ_PROTO = 2, /* invalid hello */
 	KRDMA_WIRE_REJ_VERSION = 3, /* no common version */
-	KRDMA_WIRE_REJ_MODE = 4, /* messages here, exported buffer there */
+	KRDMA_WIRE_REJ_MODE = 4, /* only one end uses KRDMA_RW */
 	KRDMA_WIRE_REJ_BUSY = 5, /* too many pending requests */
 	KRDMA_WIRE_REJ_NOMEM = 6, /* out of memory or of QPs */
 	KRDMA_WIRE_REJ_TIMEOUT = 7, /* not accepted in time */
@@ -119,38 +123,42 @@ enum krdma_wire_type {
 	KRDMA_WIRE_CREDIT = 3,
 	KRDMA_WIRE_PING	  = 4,	/* requests a PONG; neither takes a credit */
 	KRDMA_WIRE_PONG	  = 5,
-	KRDMA_WIRE_BYE	  = 6,	/* sender closes, with a reason; no credit */
-	KRDMA_WIRE_CHUNK  = 7,	/* a part of a message, to be read by READs */
-	KRDMA_WIRE_PULLED = 8,	/* sender has read a CHUNK; takes no credit */
+	KRDMA_WIRE_BYE	  = 6,	/* the sender closes; takes no credit */
+	KRDMA_WIRE_CHUNK  = 7,	/* describes a part that the peer READs */
+	KRDMA_WIRE_PULLED = 8,	/* has read a CHUNK; takes no credit */
 	KRDMA_WIRE_WRITTEN = 9,	/* sender has written to the peer's memory */
 };
 
-/* Types with a part of a message, and types that take no credit. */
+/* Check whether a message of this type has a part of the user's message. */
 static inline bool krdma_wire_is_part(u8 type)
 {
 	return type == KRDMA_WIRE_DATA || type == KRDMA_WIRE_CHUNK;
 }
 
+/* Check whether a message of this type takes no credit. */
 static inline bool krdma_wire_is_free(u8 type)
 {
 	return type == KRDMA_WIRE_PING || type == KRDMA_WIRE_PONG ||
 	       type == KRDMA_WIRE_BYE || type == KRDMA_WIRE_PULLED;
 }
 
-/* Header: start of every message. */
+/* Header: the first bytes of every message. */
 struct krdma_wire_hdr {
 	u8 version;
 	u8 type;
-	__le16 credits;		/* returned to the receiver of this */
+	__le16 credits;		/* credits returned to the receiver */
 	__le32 msg_len;		/* DATA, CHUNK: bytes of the whole message */
 	__le32 msg_id;		/* counts messages from 0, wraps; BYE: reason;
 				 * WRITTEN: the user's immediate data
 				 */
-	__le32 offset;		/* of this part in the message; PULLED: its end */
+	__le32 offset;		/* of the part; PULLED: end of the CHUNK */
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);
 
-/* Exported buffer: behind the header of START in KRDMA_RW connections. */
+/*
+ * Description of the exported buffer. It follows the header of START in
+ * KRDMA_RW connections.
+ */
 struct krdma_wire_export {
 	__le64 len;
 	__le32 nsegs;
@@ -158,7 +166,7 @@ struct krdma_wire_export {
 } __packed;
 static_assert(sizeof(struct krdma_wire_export) == 16);
 
-/* One MR of an exported buffer, or of a CHUNK behind its header. */
+/* Description of one MR, of an exported buffer or of a CHUNK. */
 struct krdma_wire_seg {
 	__le64 addr;
 	__le32 rkey;
@@ -166,9 +174,9 @@ struct krdma_wire_seg {
 } __packed;
 static_assert(sizeof(struct krdma_wire_seg) == 16);
 
-/* The same in the CPU's byte order. */
+/* Decoded hello, in the byte order of the CPU. */
 struct krdma_hello {
-	u8 version;		/* decoded: newest that both ends support */
+	u8 version;		/* after decoding: newest that both support */
 	u8 mode;
 	u8 user_len;
 	u32 buf_size;
@@ -186,7 +194,7 @@ struct krdma_hdr {
 	u32 msg_len;
 	u32 msg_id;
 	u32 offset;
-	u32 part_len;		/* decoded: bytes of the part, or in a CHUNK */
+	u32 part_len;		/* after decoding: bytes of the part */
 };
 
 struct krdma_seg {
