@@ -11,8 +11,8 @@
 
 /**
  * krdma_addr_same_host - compare two addresses without their ports
- * @a: IPv4 or IPv6
- * @b: likewise
+ * @a: first address, IPv4 or IPv6
+ * @b: second address, IPv4 or IPv6
  *
  * Context: any.
  * Return: true if both name the same host.
@@ -40,7 +40,7 @@ bool krdma_addr_same_host(const struct sockaddr_storage *a,
  */
 __be16 krdma_addr_port(const struct sockaddr_storage *addr)
 {
-	/* At the same place for both families. */
+	/* The port is at the same place in both families. */
 	return ((const struct sockaddr_in *)addr)->sin_port;
 }
 
@@ -51,7 +51,7 @@ __be16 krdma_addr_port(const struct sockaddr_storage *addr)
  */
 struct net *krdma_callers_net(void)
 {
-	/* NULL in a task that is exiting. */
+	/* nsproxy is NULL in a task that is exiting. */
 	return current->nsproxy ? current->nsproxy->net_ns : &init_net;
 }
 
@@ -59,9 +59,10 @@ struct net *krdma_callers_net(void)
  * krdma_parse_addr - turn a host and a port into a socket address
  * @net: network namespace for the interface names of IPv6 scopes; NULL: the
  *	caller's
- * @host: IPv4 dotted quad or IPv6 address with an optional %interface or
- *	%number; NULL or "": any address, IPv4
- * @port: decimal 0 … 65535; NULL or "": 0, which means "any" to a listener
+ * @host: IPv4 dotted quad, or IPv6 address with an optional %interface or
+ *	%number; NULL or "" means 0.0.0.0
+ * @port: decimal number from 0 to 65535; NULL or "" means 0. For a listener 0
+ *	means any free port
  * @addr: result
  *
  * Does not resolve names, because the kernel has no resolver that a module can
@@ -83,11 +84,11 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 		host = "0.0.0.0";
 	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
-	/* in4_pton() stops at a colon, because of ::ffff:10.0.0.1. */
+	/* in4_pton() ignores a colon and everything behind it. */
 	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;
 
-	/* At the same place for both families. */
+	/* The port is at the same place in both families. */
 	((struct sockaddr_in *)&result)->sin_port = htons(number);
 	*addr = result;
 	return 0;

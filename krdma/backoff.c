@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Back-off: the time to the next attempt doubles with each failure. It has a
- * random part, so that hosts that lost the same peer at the same time do not
- * all connect at the same time.
+ * Back-off: the time to the next attempt doubles with each failure. The time
+ * has a random part, so that hosts that lost the same peer at the same time do
+ * not all connect at the same time.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -14,15 +14,15 @@
  * krdma_backoff_base - calculate the wait before jitter
  * @min_ms: wait after the first failure, in ms, not 0
  * @max_ms: limit in ms, not less than @min_ms
- * @failures: number of attempts that failed in a row, 0 counts as 1
+ * @failures: number of consecutive attempts that failed; 0 counts as 1
  *
- * Return: milliseconds, @min_ms … @max_ms.
+ * Return: wait in ms, from @min_ms to @max_ms.
  */
 u32 krdma_backoff_base(u32 min_ms, u32 max_ms, unsigned int failures)
 {
 	u32 ms = min_ms;
 
-	/* At most 32 rounds, whatever @failures is. */
+	/* The loop ends after at most 32 rounds, whatever @failures is. */
 	while (failures > 1 && ms < max_ms) {
 		ms = ms > max_ms / 2 ? max_ms : ms * 2;
 		failures--;
@@ -32,10 +32,11 @@ u32 krdma_backoff_base(u32 min_ms, u32 max_ms, unsigned int failures)
 
 /**
  * krdma_backoff_jitter - add a random part to a wait
- * @ms: wait in ms; beyond 3.4e9 the result may wrap
+ * @ms: wait in ms; if it is more than 3.4e9 the result may wrap
  * @random: uniform random number
  *
- * Return: milliseconds, uniform from @ms - @ms / 4 to @ms + @ms / 4.
+ * Return: wait in ms, uniformly distributed from @ms - @ms / 4 to @ms + @ms /
+ * 4.
  */
 u32 krdma_backoff_jitter(u32 ms, u32 random)
 {

@@ -5,8 +5,8 @@
  *
  * A listener and its connections share one budget, which is freed with the last
  * of them. A client's connection has a budget of its own. A connection counts
- * from the request until it is freed. A message counts from the allocation of
- * its memory until the owner receives the message.
+ * from the request until it is freed. The memory for a message counts from its
+ * allocation until the owner receives the message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -59,7 +59,8 @@ void krdma_budget_put(struct krdma_budget *budget)
  * @conn: its new connection
  *
  * Context: any.
- * Return: 0, undone by krdma_budget_del_conn(); or -EUSERS.
+ * Return: 0, and krdma_budget_del_conn() undoes it; -EUSERS: the listener has
+ * its maximum number of connections.
  */
 int krdma_budget_add_conn(struct krdma_conn *listener, struct krdma_conn *conn)
 {
@@ -91,7 +92,10 @@ void krdma_budget_del_conn(struct krdma_conn *conn)
 	krdma_budget_put(conn->budget);
 }
 
-/* Add only if it fits, so that other charges never see one that does not. */
+/*
+ * Add @len to the charged bytes if the sum is within the limit. The sum never
+ * exceeds the limit, not even for a moment.
+ */
 static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
 {
 	s64 bytes = atomic64_read(&budget->bytes);
@@ -105,11 +109,12 @@ static bool krdma_budget_take(struct krdma_budget *budget, u32 len)
 
 /**
  * krdma_budget_charge - count the memory for a message
- * @conn: connection in message mode that has no such memory
+ * @conn: connection in message mode, with nothing charged
  * @len: bytes
  *
  * Context: any. If the limit is reached, the connection ends.
- * Return: 0, undone by krdma_budget_uncharge(); or -EDQUOT.
+ * Return: 0, and krdma_budget_uncharge() undoes it; -EDQUOT: the limit is
+ * reached.
  */
 int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 {
@@ -128,7 +133,7 @@ int krdma_budget_charge(struct krdma_conn *conn, u32 len)
 
 /**
  * krdma_budget_uncharge - stop counting the memory for a message
- * @conn: connection; no effect if it has no such memory
+ * @conn: connection; no effect if it has nothing charged
  *
  * Context: any.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Orderly closing: complete the posted requests, send the reason to the peer,
- * and only then end the connection. krdma_disconnect() does none of that.
+ * and only then end the connection. krdma_disconnect() only ends the
+ * connection.
  *
- * The reason is in a BYE. The peer ends the connection when it receives BYE,
- * and only that proves that BYE has arrived: on iWARP a completion only means
+ * The reason is in a BYE. The peer ends the connection when it receives BYE.
+ * Only this end proves that BYE has arrived: on iWARP a completion only means
  * that TCP has the message. So without krdma_close(), messages that
  * krdma_send() reported as sent may be lost on iWARP when the connection is
  * released.
@@ -14,7 +15,7 @@
 
 #include "msg.h"
 
-/* Refuse new posts and sends from here on. */
+/* Begin to close: from here on new posts and sends are refused. */
 static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 {
 	unsigned long flags;
@@ -48,7 +49,10 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	return true;
 }
 
-/* For krdma_conn_wait(). */
+/*
+ * Check whether all requests and messages have completed, for
+ * krdma_conn_wait().
+ */
 static bool krdma_close_is_idle(struct krdma_conn *conn, const void *arg)
 {
 	unsigned long flags;
@@ -82,7 +86,9 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
 	if (ret)
 		return ret;
-	/* Takes the lock under which left was set together with the state. */
+	/*
+	 * This takes the lock under which the state and closed_by_bye were set.
+	 */
 	ret = krdma_last_error(&conn->cb);
 	return conn->closed_by_bye ? 0 : ret;
 }
@@ -92,21 +98,21 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
  * @cb: established connection in message mode
  * @reason: number defined by the user, which the peer gets from
  *	krdma_peer_reason()
- * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
+ * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
- * From here on this side refuses new posts and sends with -ESHUTDOWN. Waits
- * until the requests and messages that were posted before have completed. Then
- * sends the reason to the peer and waits until the peer has ended the
- * connection, which it does at once. Messages of the peer arrive until then.
- * Requests that the peer has in flight at the end fail.
+ * From this call on this side refuses new posts and sends with -ESHUTDOWN. The
+ * call waits until the requests and messages that were posted before have
+ * completed. It then sends the reason to the peer, and waits until the peer has
+ * ended the connection, which the peer does at once. Messages of the peer
+ * arrive until then. Requests that the peer has in flight at the end fail.
  *
  * Whatever this returns, the connection ends as by krdma_disconnect(), and the
  * owner must release it.
  *
  * Return: 0: everything has completed, and the peer knows the reason, unless
  * its krdma is too old for reasons; -ETIMEDOUT; -EINTR; -EALREADY: another task
- * closes it; -ENOTCONN; -EINVAL: not message mode; or why the connection ended
- * before.
+ * has called krdma_close(); -ENOTCONN; -EINVAL: not message mode; or the reason
+ * for which the connection ended before.
  */
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 {
@@ -145,10 +151,11 @@ void krdma_close_told_locked(struct krdma_conn *conn, u32 reason)
 /**
  * krdma_peer_reason - return the reason for which the peer has closed
  * @cb: connection in message mode
- * @reason: result: the peer's argument of krdma_close()
+ * @reason: result: number that the peer passed to krdma_close()
  *
  * Context: any.
- * Return: true if the peer sent one; otherwise @reason is unchanged.
+ * Return: true if the peer sent a reason; otherwise false, and @reason is
+ * unchanged.
  */
 bool krdma_peer_reason(const struct krdma_cb *cb, u32 *reason)
 {

@@ -32,7 +32,7 @@ struct krdma_cm_rej_private {
 /**
  * krdma_cm_keep_addrs - store both addresses, for use without a cm_id
  * @conn: connection or listener
- * @id: its cm_id
+ * @id: cm_id of @conn
  *
  * Context: any.
  */
@@ -42,17 +42,21 @@ void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 	conn->peer = id->route.addr.dst_addr;
 }
 
-/* A positive CM status is a reject reason, not an errno. */
+/*
+ * Convert the status of a CM event to an errno. A positive status is a reject
+ * reason; @otherwise replaces it.
+ */
 static int krdma_cm_status(int status, int otherwise)
 {
 	return status < 0 ? status : otherwise;
 }
 
 /*
- * siw reports -EINVAL for every failure of the MPA exchange: if the peer closes
- * before it has answered, if it sends an invalid answer (siw_proc_mpareply()),
- * or if the QP has moved to ERROR (siw_qp_cm_drop()). A user would take -EINVAL
- * for an invalid parameter.
+ * Convert the status of a failed connect to an errno. siw reports -EINVAL for
+ * every failure of the MPA exchange: the peer closes before it has answered,
+ * the peer sends an invalid answer (siw_proc_mpareply()), or the QP has moved
+ * to ERROR (siw_qp_cm_drop()). Do not return -EINVAL, because a user would take
+ * it for an invalid parameter.
  */
 static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
 {
@@ -75,7 +79,10 @@ static int krdma_cm_take_hello(struct krdma_conn *conn,
 	return 0;
 }
 
-/* Copy the private data of the peer's REQ or REP, which ends with the event. */
+/*
+ * Copy the private data of the peer's REQ or REP, which is freed after the
+ * event.
+ */
 static int krdma_cm_take_private(struct krdma_conn *conn,
 				 const struct rdma_conn_param *param)
 {
@@ -88,9 +95,9 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 }
 
 /*
- * Set timers of the QP when the device is known, but before the route is
- * resolved, because on RoCE that uses the ack timeout. iWARP has none of them
- * and returns an error, which is ignored.
+ * Set the timers of the QP. A client calls this before it resolves the route,
+ * because on RoCE the resolution uses the ack timeout. iWARP has no such
+ * timers; its error is ignored.
  */
 static void krdma_cm_set_timers(struct krdma_conn *conn)
 {
@@ -105,11 +112,12 @@ static void krdma_cm_set_timers(struct krdma_conn *conn)
 }
 
 /*
- * The connection joins the device before the route is resolved. If a device is
- * removed while an id resolves its route, the CM, 6.1 to 7.3 at least, accesses
- * the id's device after it has released its lock
+ * Join the device, and then resolve the route. If the device of a cm_id is
+ * removed while its route is being resolved, the CM, 6.1 to 7.3 at least, reads
+ * the device pointer of the cm_id after it has released its lock
  * (cma_send_device_removal_put(), cma_cancel_route()). By then
- * rdma_destroy_id() may have cleared it.
+ * rdma_destroy_id() may have cleared the pointer. A connection that has joined
+ * is closed before the CM removes the device.
  */
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
@@ -149,7 +157,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 {
 	int ret = 0;
 
-	/* The passive side got the hello with the request. */
+	/* The passive side got the peer's hello with the request. */
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_cm_take_answer(conn, &event->param.conn);
 	if (ret) {
@@ -208,12 +216,15 @@ static void krdma_cm_rejected(struct krdma_conn *conn,
 	int error = -ECONNREFUSED;
 
 	krdma_cm_take_reject(conn, event, &error);
-	/* Read after the state that abort sets has been seen. */
+	/* Pairs with krdma_get_reject(). */
 	smp_store_release(&conn->rejected, true);
 	krdma_conn_abort(conn, error);
 }
 
-/* @reason: enum krdma_wire_reason; raw mode rejects without private data. */
+/*
+ * Send a reject with @reason, an enum krdma_wire_reason, and the user's data.
+ * In raw mode the reject has only the user's data.
+ */
 static int krdma_cm_reject(const struct krdma_conn *conn, struct rdma_cm_id *id,
 			   u8 reason, const void *user_data, u8 user_data_len)
 {
@@ -254,8 +265,9 @@ static u8 krdma_cm_reason(int error)
  * krdma_cm_reject_unanswered - reject a request that is torn down unanswered
  * @conn: connection that is being torn down
  *
- * Without the reject the peer would wait until its time limit, or for up to 16
- * minutes without one, because the CM here acknowledges its repeated requests.
+ * Without the reject the peer would wait until its time limit. Without a limit
+ * it would wait up to 16 minutes, because the CM here acknowledges its repeated
+ * requests.
  *
  * Context: process, @conn->setup held.
  */
@@ -269,7 +281,10 @@ void krdma_cm_reject_unanswered(struct krdma_conn *conn)
 			NULL, 0);
 }
 
-/* Remove requests that timed out or lost their peer, and failed accepts. */
+/*
+ * Move requests that have ended, and accepts that have failed, to the list
+ * @dead.
+ */
 static void krdma_cm_prune_locked(struct krdma_conn *listener,
 				  struct list_head *dead)
 {
@@ -302,7 +317,10 @@ static void krdma_cm_put_all(struct list_head *conns)
 	}
 }
 
-/* On success the listener's list holds the creator's reference. */
+/*
+ * Put a request on its listener's list. On success the list takes over the
+ * reference of the creator.
+ */
 static int krdma_cm_queue_request(struct krdma_conn *listener,
 				  struct krdma_conn *conn)
 {
@@ -360,8 +378,9 @@ static int krdma_cm_take_request(struct krdma_conn *listener,
 	krdma_conn_get(conn);
 	ret = krdma_cm_queue_request(listener, conn);
 	/*
-	 * A task that takes it off the list cannot release it before this
-	 * handler returns: accept and destroy wait for the handler mutex.
+	 * @conn is still valid. A task that takes it off the list cannot
+	 * release it before this handler returns, because accepting it and
+	 * destroying its cm_id wait for the handler mutex.
 	 */
 	if (!ret)
 		krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
@@ -376,7 +395,10 @@ err_put:
 	return ret;
 }
 
-/* On error the core destroys the cm_id, which belongs to no connection. */
+/*
+ * Handle a connect request. If this returns an error, the CM destroys the
+ * cm_id, because no connection owns it.
+ */
 static int krdma_cm_request(struct krdma_conn *listener, struct rdma_cm_id *id,
 			    struct rdma_cm_event *event)
 {
@@ -402,8 +424,8 @@ static void krdma_cm_device_removed(struct krdma_conn *conn)
 }
 
 /*
- * A non-zero return value makes the core destroy the cm_id. Only a request that
- * belongs to no connection returns one.
+ * Handle a CM event. If this returns an error, the CM destroys the cm_id. This
+ * happens only for a connect request that was refused.
  */
 static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 			   struct rdma_cm_event *event)
@@ -545,8 +567,8 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 }
 
 /*
- * Create the QP, post receives, and call qp_ready: on both sides, before any CM
- * call.
+ * Create the QP, post receives, and call qp_ready. Both sides do this before
+ * they call rdma_connect() or rdma_accept().
  */
 static int krdma_cm_make_ready(struct krdma_conn *conn)
 {
@@ -571,13 +593,15 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 }
 
 /*
- * siw (6.1 to 7.3) makes its TCP connection in here. Any signal for the task,
- * like SIGCHLD of a shell, ends that: siw_connect() then closes a connection
- * that the peer may already have. That is worse than a failed call. If a TCP
- * connection is closed before the peer's siw_accept_newconn() saw it, it still
- * has the callbacks of the peer's listener. siw_cm_llp_state_change() takes its
- * end for that of the listener, which dies. So only SIGKILL, which cannot be
- * blocked, or the user's choice (KRDMA_INTERRUPTIBLE) may end it.
+ * Call rdma_connect(). On iWARP block all signals except SIGKILL, unless the
+ * user has set KRDMA_INTERRUPTIBLE.
+ *
+ * siw (6.1 to 7.3) makes its TCP connection inside the call. Any signal for the
+ * task, like SIGCHLD of a shell, ends the call, and siw_connect() closes the
+ * TCP connection, which the peer may already have. This can kill the peer's
+ * listener: until the peer's siw_accept_newconn() has seen a TCP connection,
+ * its socket has the callbacks of the listener, and siw_cm_llp_state_change()
+ * takes its end for the end of the listener.
  */
 static int krdma_cm_call(struct krdma_conn *conn, struct rdma_conn_param *param)
 {
@@ -621,7 +645,10 @@ static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
 	return krdma_get_state(&conn->cb) == KRDMA_ROUTED;
 }
 
-/* The peer may have closed already; its messages can still be received. */
+/*
+ * Check whether the connection has been established. The peer may have closed
+ * it already, but its messages can still be received.
+ */
 static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
 {
 	return READ_ONCE(conn->was_established);
@@ -632,7 +659,7 @@ static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
  * @conn: client in KRDMA_RESOLVING_ADDR
  * @dst: address of the listener
  *
- * Holds setup, so that a concurrent teardown waits for the step.
+ * This function holds @conn->setup, so that a concurrent teardown waits for it.
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -651,7 +678,7 @@ int krdma_cm_start(struct krdma_conn *conn, const struct sockaddr *dst)
  * krdma_cm_dial - create the QP and connect to the peer
  * @conn: client in KRDMA_ROUTED
  *
- * Context: process; siw waits here for its TCP connection.
+ * Context: process; on siw this waits for the TCP connection.
  * Return: 0 or -errno.
  */
 int krdma_cm_dial(struct krdma_conn *conn)
@@ -709,7 +736,7 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 		krdma_conn_hand_over(conn);
 		return 0;
 	}
-	/* @ret is often only "wrong state"; report the first reason instead. */
+	/* @ret is often only "wrong state"; return the first reason instead. */
 	krdma_conn_abort(conn, ret);
 	ret = krdma_last_error(&conn->cb);
 	krdma_cm_count(conn, ret);
@@ -729,24 +756,24 @@ bool krdma_cm_family_ok(const struct sockaddr *addr)
 }
 
 /**
- * krdma_connect_cb - connect
+ * krdma_connect_cb - connect to a listener
  * @cb: from krdma_create(), in KRDMA_NEW
  * @dst: IPv4 or IPv6 address and port of a listener
  *
  * Waits until the connection is established, for at most
  * &krdma_params.connect_timeout_ms. In raw mode the qp_ready callback runs
- * inside.
+ * inside this call.
  *
- * Whatever it returns, the caller releases @cb. In raw mode it first drains and
- * frees what qp_ready created.
+ * Whatever this call returns, the caller releases @cb. In raw mode the caller
+ * first drains, and frees what qp_ready created.
  *
  * siw makes its TCP connection inside this call, without krdma's time limit. If
- * the host drops packets this takes net.ipv4.tcp_syn_retries, about two
- * minutes. Only SIGKILL ends it earlier, or any signal with
- * KRDMA_INTERRUPTIBLE.
+ * the host drops packets this takes about two minutes, see
+ * net.ipv4.tcp_syn_retries. Only SIGKILL ends the call earlier, or any signal
+ * with KRDMA_INTERRUPTIBLE.
  *
  * Return: 0; -EINVAL: @cb is not a new connection, or a bad address; -EISCONN:
- * it was connected before; -ETIMEDOUT: no answer; -EHOSTUNREACH, -ENETUNREACH,
+ * @cb was connected before; -ETIMEDOUT: no answer; -EHOSTUNREACH, -ENETUNREACH,
  * -ENODEV: no route or no RDMA device to the address; -ECONNREFUSED: no
  * listener, or rejected by the peer's user, see krdma_get_reject(); -EBUSY,
  * -EREMOTEIO (out of memory), -EPROTO, -EPROTONOSUPPORT: reported by the peer's
@@ -774,7 +801,10 @@ int krdma_connect_cb(struct krdma_cb *cb, const struct sockaddr *dst)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_connect_cb, KRDMA_NS);
 
-/* If connecting fails, only the owner can free what its qp_ready created. */
+/*
+ * Check whether the owner has a qp_ready callback. If connecting fails, only
+ * the owner can free what the callback created.
+ */
 static bool krdma_cm_is_owned(const struct krdma_params *params)
 {
 	return params && params->ops && params->ops->qp_ready;
@@ -783,10 +813,10 @@ static bool krdma_cm_is_owned(const struct krdma_params *params)
 /**
  * krdma_connect_params - create a connection and connect it
  * @dst: as for krdma_connect_cb()
- * @params: or NULL for defaults
+ * @params: parameters, or NULL for defaults
  * @cb: result, unchanged on error
  *
- * Not for raw mode with a qp_ready callback.
+ * Must not be used in raw mode with a qp_ready callback.
  *
  * Return: 0 or an errno of krdma_create() or krdma_connect_cb(); on error
  * nothing is left to release.
@@ -814,10 +844,10 @@ int krdma_connect_params(const struct sockaddr *dst,
 EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 /*
- * irdma, 6.1 to 7.3 at least, resets the TCP connection if a QP moves to ERROR
- * before both ends have closed it (irdma_modify_qp()), and ib_drain_qp() moves
- * the QP to ERROR. Then the peer loses messages that it has not received yet.
- * So wait up to this time, in ms, for the peer's close.
+ * Time in ms to wait for the peer's close before ib_drain_qp(), which moves the
+ * QP to ERROR. irdma, 6.1 to 7.3 at least, resets the TCP connection if the QP
+ * moves to ERROR before both ends have closed it (irdma_modify_qp()). In that
+ * case the peer loses messages that it has not received yet.
  */
 #define KRDMA_HANG_UP_MS 1000
 
@@ -848,13 +878,16 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	/*
 	 * The orderly close of siw forgets a READ whose answer is outstanding:
 	 * siw_qp_nextstate_from_rts() flushes only requests that are not yet
-	 * sent, up to 7.3 at least. On the way to ERROR siw flushes everything.
-	 * Not for other iWARP devices: cxgb4 and irdma reset the TCP connection
-	 * in ERROR, which discards messages that the peer has not received yet.
+	 * sent, up to 7.3 at least. Therefore move the QP to ERROR, because siw
+	 * then flushes everything. Do not do this on other iWARP devices: cxgb4
+	 * and irdma reset the TCP connection in ERROR, which discards messages
+	 * that the peer has not received yet.
 	 */
 	if (conn->was_established && conn->is_siw)
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
-	/* Fails if the peer was faster; the drain flushes in any case. */
+	/*
+	 * This fails if the peer was faster. The drain flushes in both cases.
+	 */
 	if (!rdma_disconnect(conn->cb.cm_id))
 		krdma_cm_wait_hung_up(conn);
 }
@@ -870,7 +903,10 @@ static bool krdma_cm_has_any(struct krdma_conn *listener, const void *arg)
 	       !list_empty(&listener->accepted);
 }
 
-/* Return: oldest connection of a list, with the list's reference, or NULL. */
+/*
+ * Take the oldest connection off a list.
+ * Return: the connection with the list's reference, or NULL.
+ */
 static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
 					      struct list_head *list)
 {
@@ -906,7 +942,8 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 }
 
 /*
- * Includes connections that have ended, whose close_work may not have run yet.
+ * Take any connection off the listener's lists. It may have ended, and its
+ * close_work may not have run yet.
  */
 static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 {
@@ -957,22 +994,23 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 		if (ret)
 			return ret;
 		*conn = krdma_cm_next_request(listener);
-	} while (!*conn); /* another acceptor was faster, or it timed out */
+	} while (!*conn); /* another task was faster, or the request ended */
 	return 0;
 }
 
 /**
  * krdma_wait_request - wait for a connect request
  * @listen_cb: listener
- * @timeout_ms: time limit in ms, 0: none
- * @cb: result, in KRDMA_REQUESTED; the caller identifies the peer, calls
- *	krdma_accept_request() or krdma_reject_request(), and releases it
+ * @timeout_ms: time limit in ms; 0 means no limit
+ * @cb: result: connection in KRDMA_REQUESTED. The caller identifies the peer,
+ *	calls krdma_accept_request() or krdma_reject_request(), and releases the
+ *	connection
  *
  * A request that is not accepted within &krdma_params.connect_timeout_ms is
  * rejected.
  *
- * Return: 0, -EINVAL: not a listener, -ETIMEDOUT, -EINTR, -ESHUTDOWN: the
- * listener is being released.
+ * Return: 0; -EINVAL: not a listener, or a listener with a request callback;
+ * -ETIMEDOUT; -EINTR; -ESHUTDOWN: the listener is being released.
  */
 int krdma_wait_request(struct krdma_cb *listen_cb, u32 timeout_ms,
 		       struct krdma_cb **cb)
@@ -993,8 +1031,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_wait_request, KRDMA_NS);
 /**
  * krdma_set_request_params - set the parameters of one accepted connection
  * @cb: from krdma_wait_request(), not yet accepted
- * @params: replace those of the listener. The flags must be the same, except
- *	those for listeners only. net, domain, src and private_data are not used
+ * @params: parameters that replace those of the listener. The flags must be the
+ *	same, except those for listeners only. net, domain, src and private_data
+ *	are not used
  *
  * Return: 0; -EINVAL; -E2BIG as for &krdma_params.size.
  */
@@ -1025,11 +1064,14 @@ int krdma_set_request_params(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
-/* Limit to the peer's request, for which its QP is set up. */
+/*
+ * Limit the READs in both directions to the peer's request, for which the peer
+ * has set up its QP.
+ */
 static void krdma_cm_limit_param(struct krdma_conn *conn,
 				 struct rdma_conn_param *param)
 {
-	/* iWARP swaps the names of the two, and negotiates them itself. */
+	/* iWARP negotiates both numbers itself, and swaps their names. */
 	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
 		return;
@@ -1047,7 +1089,10 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (krdma_get_state(&conn->cb) != KRDMA_REQUESTED)
 		return krdma_last_error(&conn->cb) ?: -EISCONN;
-	/* The request no longer waits; the handshake has its own time limit. */
+	/*
+	 * The request no longer waits for the owner. The handshake has a time
+	 * limit of its own.
+	 */
 	krdma_conn_stop_timer(conn);
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	krdma_cm_set_timers(conn);
@@ -1113,8 +1158,8 @@ static u8 krdma_cm_user_max(const struct krdma_conn *conn)
 /**
  * krdma_cm_set_answer - set the user's private data for the REP
  * @conn: passive side
- * @private_data: the user's, may be NULL
- * @private_data_len: bytes
+ * @private_data: data of the user; may be NULL
+ * @private_data_len: number of bytes
  *
  * Return: 0, or -EINVAL: not a passive side, or too many bytes.
  */
@@ -1133,17 +1178,19 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  * krdma_accept_request - accept a connect request
  * @cb: from krdma_wait_request()
  * @private_data: data for the peer, in the REP; NULL if none
- * @private_data_len: bytes, at most KRDMA_PRIVATE_DATA_MAX, in raw mode
- *	KRDMA_RAW_PRIVATE_DATA_MAX
+ * @private_data_len: number of bytes, at most KRDMA_PRIVATE_DATA_MAX, in raw
+ *	mode KRDMA_RAW_PRIVATE_DATA_MAX
  *
  * Waits until the connection is established. In raw mode the qp_ready callback
- * runs inside. If creating the QP fails, the peer gets a reject at once.
+ * runs inside this call. If creating the QP fails, the peer gets a reject at
+ * once.
  *
- * Whatever it returns, the caller releases @cb. In raw mode it first drains and
- * frees what qp_ready created.
+ * Whatever this call returns, the caller releases @cb. In raw mode the caller
+ * first drains, and frees what qp_ready created.
  *
- * Return: 0; -EINVAL; -EISCONN: accepted before; -ENOMEM; -ENODEV; -ETIMEDOUT,
- * -ECONNRESET or -ECONNREFUSED: the peer departed; -EINTR; -ESHUTDOWN.
+ * Return: 0; -EINVAL; -EISCONN: the request was accepted before; -ENOMEM;
+ * -ENODEV; -ETIMEDOUT, -ECONNRESET or -ECONNREFUSED: the peer departed; -EINTR;
+ * -ESHUTDOWN.
  */
 int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
@@ -1182,16 +1229,17 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
  * krdma_reject_request - reject a connect request
  * @cb: from krdma_wait_request(), not accepted
  * @private_data: data for the peer, in the REJ; NULL if none
- * @private_data_len: bytes, at most 140, in raw mode 148
+ * @private_data_len: number of bytes, at most 140, in raw mode 148
  *
- * The two users agree on the contents, for example a number or a text.
- * krdma_get_reject() returns these bytes to the peer. krdma's own reason in the
- * REJ only shows that the user rejected, not krdma.
+ * The users of both ends define the meaning of the data, for example a number
+ * or a text. krdma_get_reject() returns these bytes to the peer's user. krdma's
+ * own reason in the REJ only shows that the user rejected the request, not
+ * krdma.
  *
  * The caller releases @cb.
  *
- * Return: 0, -EINVAL, -EISCONN: answered before, or the reason for which the
- * request has ended.
+ * Return: 0; -EINVAL; -EISCONN: the request was accepted or rejected before; or
+ * the reason for which the request has ended.
  */
 int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
@@ -1217,8 +1265,8 @@ int krdma_reject_request(struct krdma_cb *cb, const void *private_data,
 EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
 
 /*
- * Check whether an accept failed because of the peer or its device. Then there
- * is no reason to stop accepting others.
+ * Check whether an accept failed because of its peer or its device. In this
+ * case krdma_accept_timeout() continues with other requests.
  */
 static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 				   const struct krdma_conn *conn, int error)
@@ -1243,14 +1291,17 @@ void krdma_cm_accepted(struct krdma_conn *conn, int error)
 		krdma_cm_count(conn, error);
 	spin_lock_irqsave(&listener->lock, flags);
 	conn->accept_error = error;
-	/* Not if the listener is ending and has dropped it. */
+	/* The link is empty if the listener is ending and has dropped @conn. */
 	if (!list_empty(&conn->request_link))
 		list_move_tail(&conn->request_link, &listener->accepted);
 	wake_up_all(&listener->wait);
 	spin_unlock_irqrestore(&listener->lock, flags);
 }
 
-/* Takes over the reference of the request list for the list of handshakes. */
+/*
+ * Put a request on the listener's list of handshakes, which takes over the
+ * reference of the list of requests.
+ */
 static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 				  struct krdma_conn *conn)
 {
@@ -1270,7 +1321,10 @@ static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 	return listens;
 }
 
-/* Return: false if the listener has dropped it with its reference. */
+/*
+ * Take a connection back from its listener's list, with the list's reference.
+ * Return: false if the listener has already dropped the connection.
+ */
 static bool krdma_cm_take_back(struct krdma_conn *listener,
 			       struct krdma_conn *conn)
 {
@@ -1288,7 +1342,8 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 }
 
 /*
- * The calling task creates the QP; step_work does the rest.
+ * Begin to accept a request. The calling task creates the QP; step_work does
+ * the rest.
  * Return: 0: krdma_cm_accepted() follows; -EAGAIN: the request is skipped; or
  * an errno for the caller of krdma_accept_timeout().
  */
@@ -1297,7 +1352,7 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 {
 	int ret;
 
-	/* The listener may drop it as soon as it is on the list. */
+	/* The listener may drop @conn as soon as @conn is on the list. */
 	krdma_conn_get(conn);
 	if (krdma_cm_begin_accept(listener, conn)) {
 		ret = krdma_step_accept(conn);
@@ -1314,8 +1369,9 @@ static int krdma_cm_accept_request(struct krdma_conn *listener,
 }
 
 /*
- * From here on the owner of a raw connection may have work requests and MRs. A
- * connection that ended before has no QP, or will lose it soon.
+ * Give an accepted connection to its owner, which may then have work requests
+ * and MRs in raw mode. Fail if a raw connection has ended, because its QP is
+ * destroyed or will be destroyed soon.
  */
 static int krdma_cm_give_locked(struct krdma_conn *conn)
 {
@@ -1339,7 +1395,11 @@ static int krdma_cm_give(struct krdma_conn *conn)
 	return ret;
 }
 
-/* Return: 0: the caller owns @conn; or as krdma_cm_accept_request(). */
+/*
+ * Hand an accepted connection to the caller of krdma_accept_timeout(), or
+ * release it after a failure.
+ * Return: 0: the caller owns @conn; otherwise as krdma_cm_accept_request().
+ */
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
 {
@@ -1383,16 +1443,16 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
 /**
  * krdma_accept_timeout - wait for a peer and accept it
  * @listen_cb: listener
- * @timeout_ms: time limit in ms, 0: none
- * @cb: result, established; unchanged on error
+ * @timeout_ms: time limit in ms; 0 means no limit
+ * @cb: result: established connection; unchanged on error
  *
  * Begins to accept every pending request, and returns the first connection that
  * is established. So a peer that is silent during the handshake delays no
- * other. Later calls return the connections that are established later; until
- * then they count as &krdma_params.backlog. A request is skipped if its peer
- * departs or violates the protocol before the connection is established, and so
- * is a raw connection that ends before it is returned. Not for raw mode with a
- * qp_ready callback.
+ * other. Later calls return the connections that are established later. Until a
+ * call returns them, these connections count in &krdma_params.backlog. A
+ * request is skipped if its peer departs or violates the protocol before the
+ * connection is established. A raw connection that ends before it is returned
+ * is also skipped. Must not be used in raw mode with a qp_ready callback.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().

@@ -2,26 +2,27 @@
 /*
  * Life of a connection or listener: creation, state changes, closing, release.
  *
- * Closing has two halves. krdma_conn_abort() is the first: from any context it
- * moves the state to CLOSING, which stops new work and ends all waits. The
- * second, krdma_conn_teardown(), needs process context and runs exactly once:
- * disconnect, drain, destroy. close_work runs it, unless the owner of a raw
- * connection has work requests and MRs of its own. Then close_work only makes
- * the QP flush, and krdma_release_cb() does the teardown. Afterwards call_work
- * calls the owner, on a queue that no teardown waits for.
+ * Closing has two halves. krdma_conn_abort() is the first half: from any
+ * context it moves the state to CLOSING, which stops new work and ends all
+ * waits. krdma_conn_teardown() is the second half: it needs process context and
+ * runs exactly once, to disconnect, drain and destroy. close_work runs the
+ * teardown, unless the owner of a raw connection has work requests and MRs of
+ * its own. In that case close_work only makes the QP flush, and
+ * krdma_release_cb() does the teardown. After close_work, call_work notifies
+ * the owner, on a queue that no teardown waits for.
  *
- * The following can still reach a connection during teardown, until it ends:
+ * The following can still reach a connection during its teardown:
  *  - CM callbacks: rdma_destroy_id() waits for them
  *  - completion handlers: ib_drain_qp() waits for them
- *  - tasks in krdma_conn_wait(): CLOSING wakes them; their callers hold a
+ *  - tasks in krdma_conn_wait(): CLOSING wakes them, and each caller holds a
  *    reference
  *  - timer, alive, step_work, deliver_work, pull_work, pull_limit, close_work
- *  and
- *    call_work: each holds a reference
- *  - messages that the owner holds: each holds a reference, and uses only the
- *  memory
- *  - removal of the device: ends with krdma_device_detach()
- *  - notification of a listener of new devices: ends with krdma_listen_end()
+ *    and call_work: each holds a reference
+ *  - messages that the owner keeps: each holds a reference, and uses only its
+ *    memory
+ *  - removal of the device: no longer after krdma_device_detach()
+ *  - notification of a listener of new devices: no longer after
+ *    krdma_listen_end()
  *  - a listener with the connection on one of its lists: holds a reference
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -111,8 +112,8 @@ void krdma_conn_put(struct krdma_conn *conn)
 }
 
 /*
- * The only place that changes the state. @error: reason with CLOSING, otherwise
- * 0
+ * Change the state. No other function writes the state. @error: reason if @to
+ * is CLOSING, otherwise 0.
  */
 static bool krdma_conn_change_locked(struct krdma_conn *conn,
 				     enum krdma_state to, int error)
@@ -171,10 +172,10 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 }
 
 /*
- * Do not queue close_work if the owner is releasing the connection (stopped) or
- * a connect step is running (in_step), which ends with krdma_conn_end_step().
- * The work would only block on setup, for minutes if siw waits for a TCP
- * connect.
+ * Queue close_work if the connection has ended. Do not queue it if the owner is
+ * releasing the connection (stopped), or if a connect step is running
+ * (in_step). The work would only block on krdma_conn.setup, for minutes if siw
+ * waits for a TCP connect. The end of the step calls this again.
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
@@ -184,7 +185,8 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 }
 
 /*
- * Count only connections that the user has got; others count as not connected.
+ * Count the end of a connection that the owner has got. A connection that the
+ * owner has not got counts as failed to connect.
  */
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
@@ -195,7 +197,7 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_abort_locked - close for a reason, with the lock held
+ * krdma_conn_abort_locked - begin to close a connection, with the lock held
  * @conn: connection or listener
  * @error: reason
  *
@@ -203,7 +205,7 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
  */
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	/* After this side's BYE a reset is the orderly end. */
+	/* After this side has sent BYE, -ECONNRESET is the orderly end. */
 	bool left = conn->said_bye && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);
@@ -216,7 +218,8 @@ void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 }
 
 /**
- * krdma_conn_begin_step - begin to create objects that teardown destroys
+ * krdma_conn_begin_step - begin a step that creates objects which teardown
+ * destroys
  * @conn: connection
  *
  * Context: process; takes @conn->setup until krdma_conn_end_step().
@@ -250,9 +253,9 @@ void krdma_conn_end_step(struct krdma_conn *conn)
  * krdma_conn_hand_over - mark connect or accept as successful
  * @conn: connection
  *
- * Before this an owner in raw mode learns of the end from the call's failure,
- * afterwards from its closing callback. Never from both, or it would release
- * twice.
+ * Before this call the failure of connect or accept notifies an owner in raw
+ * mode of the end. After this call the closing callback does. An owner must
+ * never be notified by both, because it would release the connection twice.
  *
  * Context: any.
  */
@@ -269,7 +272,10 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Returns true once, unless the owner has begun to release the connection. */
+/*
+ * Check whether the closing callback must be called. Return: true once, unless
+ * the owner has begun to release the connection.
+ */
 static bool krdma_conn_may_notify(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -284,11 +290,13 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_abort - close for a reason
+ * krdma_conn_abort - begin to close a connection or listener
  * @conn: connection or listener, in any state
- * @error: errno for present and later waits; only the first reason counts
+ * @error: reason: errno for present and later waits. Only the first reason
+ *	counts
  *
- * Context: any; the caller holds a reference or a lock that keeps @conn.
+ * Context: any; the caller holds a reference, or a lock under which @conn is
+ * not freed.
  */
 void krdma_conn_abort(struct krdma_conn *conn, int error)
 {
@@ -326,15 +334,15 @@ static void krdma_conn_timer_work(struct work_struct *work)
 }
 
 /**
- * krdma_conn_flushed - wait for the reason of a flushed work request
+ * krdma_conn_flushed - start a timer for the reason of a flushed work request
  * @conn: connection
  *
- * The reason comes with a CM event, possibly later: siw flushes before the
- * event has passed its workqueue. Or it comes with a QP event. rxe of 6.1 has
- * no event for an access that it refuses (7.3 has one): the QP just moves to
- * ERROR. Without this timer an owner that only receives would then wait until
- * the keep-alive fails. In KRDMA_CONNECTING a message of the peer may arrive
- * before the CM event that reports the connection.
+ * A CM event or a QP event reports the reason, possibly after the flush: siw
+ * flushes before the CM event has passed its workqueue. rxe of 6.1 has no event
+ * for an access that it refuses (7.3 has one): the QP just moves to ERROR.
+ * Without this timer an owner that only receives would then wait until the
+ * keep-alive fails. In KRDMA_CONNECTING a message of the peer may arrive before
+ * the CM event that reports the connection.
  *
  * Context: any.
  */
@@ -346,7 +354,7 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 	if ((conn->cb.state == KRDMA_CONNECTING ||
 	     conn->cb.state == KRDMA_ESTABLISHED) && !conn->flushed) {
 		conn->flushed = true;
-		krdma_conn_get(conn); /* as in krdma_conn_start_timer() */
+		krdma_conn_get(conn); /* put as in krdma_conn_start_timer() */
 		if (mod_delayed_work(krdma_wq, &conn->timer,
 				     msecs_to_jiffies(KRDMA_QP_REASON_MS)))
 			krdma_conn_put_anywhere(conn);
@@ -375,8 +383,8 @@ void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
  * If a work request was flushed, the timer is kept, because it ends the
  * connection.
  *
- * Context: any. The timer may still run when this returns; it has no effect on
- * an established connection.
+ * Context: any. The timer may still run when this returns, without effect on an
+ * established connection.
  */
 void krdma_conn_in_time(struct krdma_conn *conn)
 {
@@ -394,7 +402,7 @@ void krdma_conn_in_time(struct krdma_conn *conn)
  * krdma_conn_stop_timer - cancel the timer of a closing connection
  * @conn: connection that is closing or gets another time limit
  *
- * Context: process. The timer may still run when this returns; it has no effect
+ * Context: process. The timer may still run when this returns, without effect
  * on a closing connection.
  */
 void krdma_conn_stop_timer(struct krdma_conn *conn)
@@ -404,11 +412,12 @@ void krdma_conn_stop_timer(struct krdma_conn *conn)
 }
 
 /*
- * The CM, 6.1 to 7.3 at least, does not wait until addr_handler() has returned
- * from its callback and released its lock: cma_cancel_operation() only takes
- * the mutex. But mutex_unlock() accesses a mutex once more if another task has
- * locked it, and that task may have freed the id. rdma_addr_cancel() waits for
- * work that is still on the CM's list.
+ * Destroy the cm_id. rdma_destroy_id() of 6.1 to 7.3 at least does not wait
+ * until addr_handler() has released the mutex of the cm_id:
+ * cma_cancel_operation() only takes the mutex. mutex_unlock() in addr_handler()
+ * may access the mutex after another task has taken it, and that task may have
+ * freed the cm_id. Therefore call rdma_addr_cancel() first, which waits for
+ * addr_handler().
  */
 static void krdma_conn_destroy_id(struct krdma_conn *conn)
 {
@@ -420,7 +429,10 @@ static void krdma_conn_destroy_id(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
-/* Disconnect, drain, destroy. Runs once; later calls find nothing to do. */
+/*
+ * Disconnect, drain, and destroy all objects of a connection. Only the first
+ * call has an effect.
+ */
 static void krdma_conn_teardown(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
@@ -435,7 +447,10 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_qp_destroy(conn);
 	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
-	/* Not earlier: until now a CM callback may have started it. */
+	/*
+	 * Not before rdma_destroy_id(): until then a CM callback may start the
+	 * timer.
+	 */
 	krdma_conn_stop_timer(conn);
 	krdma_alive_stop(conn);
 	krdma_device_detach(conn);
@@ -446,19 +461,23 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
  * krdma_owner_hold - keep the module of an owner while a callback runs
  * @owner: module in the owner's ops, or NULL
  *
- * A callback that has released its connection still runs code of that module
- * until it returns.
+ * After a callback has released its connection, it still runs code of the
+ * owner's module until it returns.
  *
  * Context: any.
- * Return: argument for module_put(): @owner, or NULL if its removal has begun.
- * Then the module's exit function waits for the callback.
+ * Return: argument for module_put(): @owner, or NULL if the removal of the
+ * module has begun. In that case the exit function of the module waits for the
+ * callback.
  */
 struct module *krdma_owner_hold(struct module *owner)
 {
 	return owner && try_module_get(owner) ? owner : NULL;
 }
 
-/* Notify an accepting listener at once, and an owner by call_work. */
+/*
+ * Notify of the end of a connection: its acceptor at once, and its owner by
+ * call_work.
+ */
 static void krdma_conn_tell_end(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -485,7 +504,10 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
 {
 	struct module *owner;
 
-	/* First, because ops may be freed once the owner has released @conn. */
+	/*
+	 * Check this first, because ops may be freed after the owner has
+	 * released @conn.
+	 */
 	if (!krdma_conn_may_notify(conn) || !conn->ops->closing)
 		return;
 	owner = krdma_owner_hold(conn->ops->owner);
@@ -497,7 +519,8 @@ void krdma_conn_call_closing(struct krdma_conn *conn)
  * krdma_conn_close - do the part of closing that needs process context
  * @conn: connection or listener in KRDMA_CLOSING or later
  *
- * Context: process; for a connection @conn->setup of its listener may be held.
+ * Context: process; the caller may hold the setup lock of the connection's
+ * listener.
  */
 void krdma_conn_close(struct krdma_conn *conn)
 {
@@ -546,9 +569,9 @@ static int krdma_conn_init(struct krdma_conn *conn,
 }
 
 /*
- * Two calls, so that lockdep distinguishes the work of listeners and
- * connections: a listener's call_work may release a request, which waits for
- * its close_work.
+ * Initialize the works. The two branches look alike, so that lockdep
+ * distinguishes the works of listeners and of connections: call_work of a
+ * listener may release a request, which waits for close_work of the request.
  */
 static void krdma_conn_init_works(struct krdma_conn *conn)
 {
@@ -571,7 +594,10 @@ static void krdma_conn_init_works(struct krdma_conn *conn)
 
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 {
-	/* Closing a listener closes its requests, under both setup locks. */
+	/*
+	 * Lock class of listeners. Closing a listener takes the setup locks of
+	 * its requests while it holds its own.
+	 */
 	static struct lock_class_key listener_setup;
 
 	conn->cb.role = role;
@@ -602,7 +628,7 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 /**
  * krdma_conn_alloc - allocate a connection or listener in KRDMA_NEW
  * @role: connection or listener
- * @params: the user's, or NULL
+ * @params: parameters of the user, or NULL for defaults
  *
  * Return: the object with one reference, ERR_PTR(-EINVAL), ERR_PTR(-ENOMEM).
  */
@@ -634,8 +660,9 @@ struct krdma_conn *krdma_conn_alloc(enum krdma_role role,
  * krdma_conn_alloc_child - allocate the connection for a connect request
  * @listener: listener that received the request; its parameters are copied
  *
- * Return: the connection in KRDMA_REQUESTED with one reference,
- * ERR_PTR(-ENOMEM), or ERR_PTR(-EUSERS): the listener has its maximum number.
+ * Return: the connection in KRDMA_REQUESTED with one reference;
+ * ERR_PTR(-ENOMEM); or ERR_PTR(-EUSERS): the listener has its maximum number of
+ * connections.
  */
 struct krdma_conn *krdma_conn_alloc_child(struct krdma_conn *listener)
 {
@@ -675,7 +702,8 @@ bool krdma_should_stop(void)
  * krdma_pause - sleep unless the task must end
  * @ms: time in ms
  *
- * Return: 0, or -EINTR: killed, or a kernel thread that should stop.
+ * Return: 0 after @ms; -EINTR: the task is killed or, if it is a kernel thread,
+ * should stop.
  */
 int krdma_pause(u32 ms)
 {
@@ -688,10 +716,10 @@ int krdma_pause(u32 ms)
 }
 
 /**
- * krdma_deadline - return a time limit for krdma_conn_wait()
- * @ms: from now, 0 or KRDMA_NEVER: none
+ * krdma_deadline - convert a duration to a time limit for krdma_conn_wait()
+ * @ms: time limit in ms from now; 0 or KRDMA_NEVER mean no limit
  *
- * Return: time in jiffies, 0: none.
+ * Return: time limit in jiffies; 0 means no limit.
  */
 unsigned long krdma_deadline(u32 ms)
 {
@@ -706,11 +734,11 @@ static long krdma_deadline_left(unsigned long until)
 }
 
 /**
- * struct krdma_wait - conditions of a wait
+ * struct krdma_wait - conditions that end a wait
  * @ready: condition to wait for; called without locks; must not sleep
  * @arg: argument of @ready
  * @over: condition that ends the wait with the connection's error
- * @spin: poll before sleeping, see spin.c; NULL: do not poll
+ * @spin: state of polling before sleeping, see spin.c; NULL: do not poll
  */
 struct krdma_wait {
 	bool (*ready)(struct krdma_conn *conn, const void *arg);
@@ -727,7 +755,8 @@ static bool krdma_conn_wait_ends(struct krdma_conn *conn,
 }
 
 /*
- * Yield to other tasks: on a single processor, one of them must make @ready
+ * Check whether the task may continue to poll. Stop polling if another task
+ * must run: on a single processor that task may be the one that makes @ready
  * true.
  */
 static bool krdma_conn_may_spin(unsigned long until)
@@ -737,8 +766,9 @@ static bool krdma_conn_may_spin(unsigned long until)
 }
 
 /*
- * Sleeping and waking often takes longer than the wait itself. Also, a
- * completion is cheaper if no task sleeps.
+ * Poll for the condition for some time before sleeping, because sleeping and
+ * waking often takes longer than the wait itself. Also, a completion is cheaper
+ * if no task sleeps.
  */
 static void krdma_conn_spin(struct krdma_conn *conn,
 			    const struct krdma_wait *wait, unsigned long until)
@@ -758,7 +788,10 @@ static void krdma_conn_spin(struct krdma_conn *conn,
 	krdma_count(conn, KRDMA_COUNT_SPINS + !paid);
 }
 
-/* Return: jiffies left, 0: timed out, negative: a signal. */
+/*
+ * Sleep until the wait ends. Return: jiffies left; 0: timed out; negative: a
+ * signal arrived.
+ */
 static long krdma_conn_sleep(struct krdma_conn *conn,
 			     const struct krdma_wait *wait, long left)
 {
@@ -788,7 +821,10 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
 			return krdma_last_error(&conn->cb);
 		if (left < 0 || krdma_should_stop())
 			return -EINTR;
-		/* Time left: it was ready, but another task was faster. */
+		/*
+		 * If time is left, @ready was true, but another task was
+		 * faster.
+		 */
 	} while (left);
 	return -ETIMEDOUT;
 }
@@ -798,10 +834,11 @@ static int krdma_conn_wait_for(struct krdma_conn *conn,
  * @conn: connection or listener; the caller holds a reference
  * @ready: condition to wait for; called without locks; must not sleep
  * @arg: argument of @ready
- * @until: from krdma_deadline()
+ * @until: time limit from krdma_deadline()
  *
  * Return: 0: @ready is true; -EINTR: the task is killed or, if it is a kernel
- * thread, stopped; -ETIMEDOUT; or the reason for which the connection ended.
+ * thread, should stop; -ETIMEDOUT; or the reason for which the connection
+ * ended.
  */
 int krdma_conn_wait(struct krdma_conn *conn,
 		    bool (*ready)(struct krdma_conn *conn, const void *arg),
@@ -813,12 +850,12 @@ int krdma_conn_wait(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_op - wait for requests in flight, also after the connection
- * has ended
+ * krdma_conn_wait_op - wait for requests in flight, until the connection is
+ * drained
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
- * @until: from krdma_deadline()
+ * @until: time limit from krdma_deadline()
  *
  * Return: as krdma_conn_wait().
  */
@@ -834,12 +871,11 @@ int krdma_conn_wait_op(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_late - wait for a message, also after the connection has
- * ended
+ * krdma_conn_wait_late - wait for a message, until the connection is drained
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
- * @until: from krdma_deadline()
+ * @until: time limit from krdma_deadline()
  *
  * The CM may report the end before the completions of the peer's last messages
  * are handled. This waits until the drain has handled them.
@@ -863,13 +899,14 @@ static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_wait_ever - wait for a condition that may come after the end
+ * krdma_conn_wait_ever - wait for a condition that may become true after the
+ * end
  * @conn: connection
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
- * @until: from krdma_deadline()
+ * @until: time limit from krdma_deadline()
  *
- * Return: 0; -EINTR; -ETIMEDOUT.
+ * Return: 0: @ready is true; -EINTR; -ETIMEDOUT.
  */
 int krdma_conn_wait_ever(struct krdma_conn *conn,
 			 bool (*ready)(struct krdma_conn *conn, const void *arg),
@@ -887,10 +924,11 @@ static bool krdma_conn_is_closed(struct krdma_conn *conn, const void *arg)
 
 /**
  * krdma_conn_wait_closed - wait until a connection is torn down
- * @conn: connection in message mode that is over
- * @until: from krdma_deadline()
+ * @conn: connection in message mode, in KRDMA_CLOSING or later
+ * @until: time limit from krdma_deadline()
  *
- * Return: 0: it is drained, and its QP destroyed; -EINTR; -ETIMEDOUT.
+ * Return: 0: the connection is drained, and its QP is destroyed; -EINTR;
+ * -ETIMEDOUT.
  */
 int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
 {
@@ -899,10 +937,10 @@ int krdma_conn_wait_closed(struct krdma_conn *conn, unsigned long until)
 
 /**
  * krdma_create - create a connection object without connecting it
- * @params: or NULL for defaults
+ * @params: parameters, or NULL for defaults
  *
- * With the object, another task can call krdma_disconnect() while
- * krdma_connect_cb() waits.
+ * Because the object exists before krdma_connect_cb(), another task can call
+ * krdma_disconnect() while krdma_connect_cb() waits.
  *
  * Return: an object in KRDMA_NEW that krdma_release_cb() releases,
  * ERR_PTR(-EINVAL) for invalid parameters, ERR_PTR(-ENOMEM).
@@ -922,8 +960,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_create, KRDMA_NS);
  * krdma_get - take a reference
  * @cb: connection or listener
  *
- * For a task that may still use @cb after another has released it. The object
- * is then closed.
+ * A task needs a reference if it may still use @cb after another task has
+ * released @cb. After the release @cb is closed.
  *
  * Context: any.
  * Return: @cb.
@@ -964,7 +1002,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
  * krdma_conn_is_open - check whether the user may send or post
  * @conn: connection
  *
- * Stays true after the connection has ended.
+ * The result stays true after the connection has ended.
  *
  * Context: any.
  * Return: true in raw mode from KRDMA_ESTABLISHED on; in message mode once both
@@ -982,8 +1020,8 @@ bool krdma_conn_is_open(const struct krdma_conn *conn)
  * krdma_is_established - check whether data can be sent
  * @cb: connection
  *
- * In message mode the state is KRDMA_ESTABLISHED before that: both sides first
- * exchange START, which must precede all other messages.
+ * In message mode the state becomes KRDMA_ESTABLISHED before data can be sent,
+ * because both sides must first exchange START.
  *
  * Context: any.
  * Return: true if the connection is established and, in message mode, ready for
@@ -1022,8 +1060,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_last_error, KRDMA_NS);
  * @cb: connection or listener, in any state
  *
  * Every wait on @cb, in any task, ends with -ESHUTDOWN, and so does every later
- * call. A send, read or write that has completed before still succeeds. The peer
- * is notified. Messages that have arrived can still be received.
+ * call. A send, read or write that has completed before this call still
+ * succeeds. The peer is notified. Messages that have arrived can still be
+ * received.
  * The object remains until krdma_release_cb().
  *
  * Context: any; does not wait.
@@ -1034,23 +1073,29 @@ void krdma_disconnect(struct krdma_cb *cb)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
 
-/* Neither close_work nor step_work waits for a callback, so wait for both. */
+/*
+ * Cancel the works, and wait for those that run. It is safe to wait for
+ * close_work and step_work, because neither waits for a callback.
+ */
 static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
 	if (cancel_work_sync(&conn->close_work))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
-	/* If a callback calls this, call_work is the caller. */
+	/*
+	 * If a callback calls this function, call_work is the caller and cannot
+	 * be waited for.
+	 */
 	if (current_work() == &conn->call_work ?
 	    cancel_work(&conn->call_work) : cancel_work_sync(&conn->call_work))
 		krdma_conn_put(conn);
 }
 
 /*
- * From here on the owner releases the connection: no closing callback starts
- * any more, and one that runs in another task has returned. The state changes
- * under the same lock, so that a step of an asynchronous connection that sees
- * stopped also sees CLOSING.
+ * Begin to release a connection. When this returns, no closing callback starts
+ * any more, and one that ran in another task has returned. stopped and the
+ * state change under one lock, so that a step of an asynchronous connection
+ * that sees stopped also sees CLOSING.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
@@ -1065,17 +1110,19 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 }
 
 /**
- * krdma_drain - wait until nothing of a raw connection completes any more
+ * krdma_drain - wait until all work requests of a raw connection have completed
  * @cb: raw-mode connection; the caller posts no more work requests
  *
- * Disconnects if that has not happened yet. Afterwards every work request has
- * completed, most of them with IB_WC_WR_FLUSH_ERR, no completion handler runs,
- * and the owner may free buffers and MRs. It then calls krdma_release_cb().
+ * Disconnects first if that has not happened yet. Afterwards every work request
+ * has completed, most of them with IB_WC_WR_FLUSH_ERR, no completion handler
+ * runs, and the owner may free buffers and MRs. It then calls
+ * krdma_release_cb().
  *
  * In message mode krdma_release_cb() drains.
  *
  * Context: process, may sleep; also in the closing callback.
- * Return: 0, or -EINVAL without any effect: a listener, or not raw mode.
+ * Return: 0; -EINVAL, without any effect, if @cb is a listener or not in raw
+ * mode.
  */
 int krdma_drain(struct krdma_cb *cb)
 {
@@ -1097,7 +1144,8 @@ int krdma_drain(struct krdma_cb *cb)
 EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
 
 /**
- * krdma_release_cb - close and put the creator's reference
+ * krdma_release_cb - close a connection or listener, and put the creator's
+ * reference
  * @cb: connection or listener, in any state; NULL is allowed
  *
  * When this returns, no network object is left: QP, PD and cm_id are freed and
@@ -1105,10 +1153,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_drain, KRDMA_NS);
  * @cb stays until the last krdma_put(). Tasks that wait on @cb get -ESHUTDOWN.
  * The owner of a raw connection must have freed its MRs, see krdma_drain().
  *
- * Context: process, may sleep. A callback may release @cb itself: its closing
+ * Context: process, may sleep. These callbacks may release @cb: its closing
  * callback, its connected callback, and for a request the request callback of
- * the listener. Not in other callbacks, and not for another connection whose
- * callback waits for this one.
+ * the listener. Other callbacks must not. A callback must not release another
+ * connection whose callback waits for this one.
  * Return: 0, or -EINVAL for NULL.
  */
 int krdma_release_cb(struct krdma_cb *cb)
