@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Version of modules, library and tools. The packages contain it as well, see
- * Documentation/packages.rst.
+ * Version of modules, library and tools. debian/changelog, dkms.conf and
+ * tools/krping contain the same version, see Documentation/packages.rst.
  */
 #ifndef KRDMA_VERSION_H
 #define KRDMA_VERSION_H

@@ -84,7 +84,10 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 		host = "0.0.0.0";
 	ret = inet_pton_with_scope(net ?: krdma_callers_net(), AF_UNSPEC, host, NULL,
 				   &result);
-	/* in4_pton() ignores a colon and everything behind it. */
+	/*
+	 * in4_pton() ignores a colon and everything behind it, so check for
+	 * one.
+	 */
 	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;
 

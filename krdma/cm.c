@@ -1434,7 +1434,7 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
 	*result = conn;
 	if (conn)
 		return krdma_cm_hand_out(listener, conn);
-	/* Another acceptor may have been faster. */
+	/* Another task may have been faster, so there may be no request. */
 	conn = krdma_cm_next_request(listener);
 	ret = conn ? krdma_cm_accept_request(listener, conn) : 0;
 	return ret ?: -EAGAIN;

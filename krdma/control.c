@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Internal messages: returned credits (CREDIT), probes of the peer and their
- * answers (PING, PONG), the end of a pulled CHUNK (PULLED), and the last
- * message (BYE).
+ * Internal messages. CREDIT returns credits, PING probes the peer, PONG answers
+ * a PING, PULLED reports that a CHUNK has been pulled, and BYE is the last
+ * message.
  *
  * Each kind has a buffer and a reserved send queue slot, both created with the
- * QP. So it needs no memory and never waits. It is in flight at most once.
+ * QP. So sending an internal message needs no memory and never waits. At most
+ * one message of each kind is in flight.
  *
  * PING, PONG and PULLED take no credits, because two ends that have filled each
  * other's queues must still be able to probe. Instead each end posts a few
- * receives more than it advertises. That is enough: the next PING follows only
- * after the answer to the last one, or seconds later. The next PULLED follows
- * only after another CHUNK, of which there is one at a time. And their receives
- * are posted again at once.
+ * receives more than it advertises. These are enough: an end sends the next
+ * PING only after the answer to the last one, or seconds later. It sends the
+ * next PULLED only after another CHUNK, and one CHUNK is pulled at a time.
+ * Receives of internal messages are posted again at once.
  *
  * A connection on which nothing has arrived for an interval is probed. If it
  * stays silent for KRDMA_ALIVE_MISSES more intervals it ends with -ETIMEDOUT.
- * Everything that arrives counts, also the answer to a READ. Without probes the
- * loss of a peer that owes nothing would never be noticed, because its last
- * DREQ may be lost.
+ * Everything that arrives counts as a sign of life, also the answer to a READ.
+ * Without probes this side would never notice the loss of a peer that owes no
+ * answer, because the last DREQ of the peer may be lost.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -43,7 +44,7 @@ static const enum krdma_counter krdma_control_counters[KRDMA_CONTROLS] = {
 	[KRDMA_CONTROL_PULLED]	= KRDMA_COUNT_PULLED,
 };
 
-/* Fill in the fields of BYE and PULLED. */
+/* Fill in the fields that only BYE and PULLED have. */
 static void krdma_control_fill(const struct krdma_msg *msg,
 			       struct krdma_hdr *hdr)
 {
@@ -61,8 +62,9 @@ static void krdma_control_fill(const struct krdma_msg *msg,
  * @kind: kind of the message
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EBUSY: the last one is in flight, or START is not sent yet; the
- * reason for which the connection ended; or as the post.
+ * Return: 0; -EBUSY: the last message of this kind is in flight, or START is
+ * not sent yet; the reason for which the connection ended; or an errno of the
+ * post.
  */
 int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 {
@@ -71,7 +73,7 @@ int krdma_control_send_locked(struct krdma_conn *conn, enum krdma_control kind)
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	/* The buffers are freed with the QP. */
+	/* From KRDMA_CLOSING on the buffers may be freed with the QP. */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return conn->error ?: -ENOTCONN;
 	/* The peer accepts no message before START. */
@@ -102,8 +104,8 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * Without a credit this cannot be sent. Then the peer owes some, and
-	 * its next message leads to another attempt.
+	 * Without a credit CREDIT cannot be sent. In that case the peer owes
+	 * credits, and its next message leads to another attempt.
 	 */
 	if (krdma_credit_should_return(&conn->msg->credit))
 		krdma_control_send_locked(conn, KRDMA_CONTROL_CREDIT);
@@ -112,7 +114,7 @@ void krdma_control_credits_locked(struct krdma_conn *conn)
 /**
  * krdma_control_answer_locked - handle a message that took no credit
  * @conn: connection in message mode
- * @hdr: its header
+ * @hdr: header of the message
  *
  * A PING is ignored while the last PONG is in flight: a peer that waits for
  * answers does not probe that fast.
@@ -150,7 +152,7 @@ static void krdma_control_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_control_alloc - allocate the buffers
+ * krdma_control_alloc - allocate the buffers of internal messages
  * @conn: connection with a new QP
  *
  * Context: process, @conn->setup held.
@@ -175,7 +177,7 @@ int krdma_control_alloc(struct krdma_conn *conn)
 
 /**
  * krdma_control_free - undo krdma_control_alloc()
- * @conn: connection whose QP is drained; also if some are missing
+ * @conn: connection whose QP is drained. Buffers may be missing
  *
  * Context: process, @conn->setup held.
  */
@@ -192,12 +194,12 @@ void krdma_control_free(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_heard_locked - note that a work request has succeeded
+ * krdma_alive_heard_locked - record an answer of the peer's adapter
  * @conn: connection
- * @kwr: the work request
+ * @kwr: work request that has succeeded
  *
- * An answer of the peer's adapter shows that the peer is alive, and a PONG may
- * have to wait behind it.
+ * The answer to a READ or atomic shows that the peer is alive. A PONG may have
+ * to wait behind such an answer.
  *
  * Context: any, @conn->lock held.
  */
@@ -211,8 +213,8 @@ void krdma_alive_heard_locked(struct krdma_conn *conn,
 }
 
 /*
- * Called with the lock under which the state leaves ESTABLISHED, so that
- * krdma_alive_stop() finds everything that is queued.
+ * Queue the next check of the peer. The state leaves ESTABLISHED under the same
+ * lock, so krdma_alive_stop() finds every check that is queued.
  */
 static void krdma_alive_again_locked(struct krdma_conn *conn)
 {
@@ -220,15 +222,20 @@ static void krdma_alive_again_locked(struct krdma_conn *conn)
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return;
 	/*
-	 * alive_work or krdma_alive_stop() puts the reference. It may be taken
-	 * after queueing, because alive_work takes the lock first.
+	 * krdma_alive_work() or krdma_alive_stop() puts the reference. It may
+	 * be taken after queueing, because krdma_alive_work() first takes the
+	 * lock.
 	 */
 	if (queue_delayed_work(krdma_wq, &conn->alive,
 			       msecs_to_jiffies(conn->p.keepalive_ms)))
 		krdma_conn_get(conn);
 }
 
-/* Return: true if the peer has not answered enough probes. */
+/*
+ * Check whether the peer was heard, and probe a silent peer.
+ * Return: true if the peer counts as dead, because too many probes were not
+ * answered.
+ */
 static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -240,9 +247,9 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		return false;
 	}
 	/*
-	 * While the peer reads a CHUNK its answer waits behind that data, and
-	 * the sender of the CHUNK has a time limit of its own. If the peer has
-	 * departed, the probe itself fails on adapters that retransmit.
+	 * While the peer reads a CHUNK, its PONG waits behind that data. The
+	 * task that sends the CHUNK has a time limit of its own. If the peer
+	 * has departed, the probe itself fails on adapters that retransmit.
 	 */
 	if (msg->push_end) {
 		msg->misses = 0;
@@ -254,12 +261,18 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		krdma_count_locked(conn, KRDMA_COUNT_ALIVE_MISSES, 1);
 	if (msg->misses++ == KRDMA_ALIVE_MISSES)
 		return true;
-	/* If posting fails, the silence continues and counts. */
+	/*
+	 * If the post fails, the peer stays silent, and the next interval
+	 * counts.
+	 */
 	krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 	return false;
 }
 
-/* Return: true if the peer counts as dead. */
+/*
+ * Check the peer, and queue the next check.
+ * Return: true if the peer counts as dead.
+ */
 static bool krdma_alive_look_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -272,7 +285,7 @@ static bool krdma_alive_look_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_work - check whether the peer was heard
+ * krdma_alive_work - check whether the peer was heard, and close if it is dead
  * @work: krdma_conn.alive
  */
 void krdma_alive_work(struct work_struct *work)
@@ -297,10 +310,10 @@ void krdma_alive_work(struct work_struct *work)
 }
 
 /**
- * krdma_alive_is_wanted - check whether the peer is probed
+ * krdma_alive_is_wanted - check whether krdma probes the peer
  * @conn: connection in message mode whose hello is set
  *
- * Return: false if the user does not want it, or the peer does not support it.
+ * Return: true if the user has not disabled probes, and the peer supports them.
  */
 bool krdma_alive_is_wanted(const struct krdma_conn *conn)
 {
@@ -309,10 +322,11 @@ bool krdma_alive_is_wanted(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_start - start to probe a silent peer
+ * krdma_alive_start - start to check the peer, and to probe it when it is
+ * silent
  * @conn: established connection in message mode
  *
- * No effect if the user does not want it, or the peer does not support it.
+ * No effect if the user has disabled probes, or the peer does not support them.
  *
  * Context: process.
  */
@@ -328,7 +342,7 @@ void krdma_alive_start(struct krdma_conn *conn)
 }
 
 /**
- * krdma_alive_stop - stop to probe the peer
+ * krdma_alive_stop - stop to check and probe the peer
  * @conn: connection in KRDMA_CLOSING
  *
  * The work may run once more, without effect.

@@ -4,23 +4,25 @@
  *
  * A CQ serves both directions of a connection. With KRDMA_SHARED_CQ it also
  * serves other connections of the same device, poll context and completion
- * vector. The core has such a pool, ib_cq_pool_get(), but its CQs stay
- * allocated until the device is removed. They would appear in "rdma resource
- * show" after krdma was unloaded. Here the last connection of a CQ frees it.
+ * vector. The RDMA core has a pool of shared CQs, ib_cq_pool_get(). CQs of that
+ * pool stay allocated until the device is removed, and would appear in "rdma
+ * resource show" even after krdma was unloaded. Here the last connection of a
+ * CQ frees the CQ.
  *
  * A CQ that overflows loses completions of any connection. So a connection
  * reserves an entry for each work request that its queues hold, and the sum
  * never exceeds the size of the CQ.
  *
  * cq_context is NULL, because nothing here belongs to one connection. A
- * connection needs its CQ until it is drained: the markers of ib_drain_qp()
- * come after its last completions, and the handlers of a CQ run one after the
- * other.
+ * connection needs its CQ until it is drained. The markers of ib_drain_qp()
+ * complete after the connection's last work requests, and the handlers of a CQ
+ * run one after the other.
  *
- * krdma_dev.lock protects the list of shared CQs and their reserved entries. It
- * is also held while a CQ is created, or each of many concurrent connections
- * would create its own. An unused CQ is taken off the list, and freed without
- * the lock after its handlers have returned: see krdma_cq_free_later().
+ * krdma_dev.lock protects the list of shared CQs and their reserved entries.
+ * The lock is also held while a CQ is created. Otherwise many connections that
+ * start at the same time would each create a CQ. An unused CQ is taken off the
+ * list, and freed without the lock after its handlers have returned: see
+ * krdma_cq_free_later().
  */
 #include <linux/slab.h>
 #include <linux/topology.h>
@@ -28,9 +30,12 @@
 
 #include "priv.h"
 
-/* Number of connections like the first one for which a shared CQ has room. */
+/*
+ * Number of connections for which a shared CQ has room, if they need as many
+ * entries as its first connection.
+ */
 #define KRDMA_CQ_CONNS 16
-/* The owner has chosen no vector. */
+/* Result of krdma_cq_wanted(): the owner has chosen no completion vector. */
 #define KRDMA_CQ_ANY U32_MAX
 
 static const enum ib_poll_context krdma_poll_contexts[] = {
@@ -40,7 +45,7 @@ static const enum ib_poll_context krdma_poll_contexts[] = {
 };
 
 /**
- * krdma_cq_vectors - return the number of completion vectors
+ * krdma_cq_vectors - return the number of completion vectors of a device
  * @ibdev: device
  *
  * Return: number of vectors, at least 1.
@@ -50,7 +55,7 @@ u32 krdma_cq_vectors(const struct ib_device *ibdev)
 	return max(ibdev->num_comp_vectors, 1);
 }
 
-/* Create a CQ that is on no list and has no users. */
+/* Create a CQ. It is not yet on a list, and no entries are reserved. */
 static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 					u32 vector)
 {
@@ -88,22 +93,26 @@ static void krdma_cq_free_work(struct work_struct *work)
 					    free_work);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
-	/* krdma_cq_free_later() has replaced the wait of ib_free_cq(). */
+	/*
+	 * With IB_POLL_DIRECT ib_free_cq() does not wait for handlers.
+	 * krdma_cq_free_later() has already waited.
+	 */
 	kcq->cq->poll_ctx = IB_POLL_DIRECT;
 	krdma_cq_free(kcq);
 	krdma_noio_leave(noio);
 }
 
 /*
- * ib_free_cq() waits until the softirq handler has completed the poll. But
- * after that the handler still asks the device for the next completion of the
- * CQ, which may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). RCU
- * waits for running softirqs. Do not wait for the grace period here: that would
- * delay the next connection. An expedited one would interrupt all processors
- * each time a peer connects and disconnects.
+ * Free a CQ with a softirq handler after an RCU grace period, which waits for
+ * running softirqs. ib_free_cq() only waits until the handler has completed the
+ * poll. After that the handler still asks the device for the next completion of
+ * the CQ, which may be freed by then (ib_poll_handler(), Linux 6.1 to 7.3). Do
+ * not wait for the grace period here: that would delay the next connection. An
+ * expedited grace period would interrupt all processors each time a peer
+ * connects and disconnects.
  *
- * No other handler begins in that time, even if the device has an event for the
- * CQ, because irq_poll_disable() keeps the handler's bit set.
+ * No other handler begins during the grace period, even if the device has an
+ * event for the CQ, because irq_poll_disable() keeps the handler's bit set.
  */
 static void krdma_cq_free_later(struct krdma_cq *kcq)
 {
@@ -133,10 +142,10 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
 }
 
 /*
- * Number of vectors to choose from. Drivers assign the first vectors to the
- * processors of the adapter's node (cpumask_local_spread()), so use as many
- * vectors as that node has processors. Without a node use all of them like
- * ib_alloc_cq_any(), which has no better information.
+ * Return the number of vectors to choose from. Drivers assign the first vectors
+ * to the processors of the adapter's node (cpumask_local_spread()), so use as
+ * many vectors as that node has processors. If the connection is on no node or
+ * on another node, use all vectors, like ib_alloc_cq_any().
  */
 static u32 krdma_cq_near(const struct krdma_conn *conn)
 {
@@ -166,7 +175,7 @@ static u32 krdma_cq_idlest_locked(const struct krdma_conn *conn)
 	return idlest;
 }
 
-/* Return: vector that the owner chose, or KRDMA_CQ_ANY. */
+/* Return the completion vector that the owner chose, or KRDMA_CQ_ANY. */
 static u32 krdma_cq_wanted(const struct krdma_conn *conn)
 {
 	if (!conn->p.comp_vector)
@@ -221,7 +230,7 @@ static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
 	return kcq;
 }
 
-/* Return: next vector, round robin. */
+/* Return the next completion vector, round robin. */
 static u32 krdma_cq_next(const struct krdma_conn *conn)
 {
 	u32 vector;
@@ -248,11 +257,11 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
 /**
  * krdma_cq_get - assign a completion queue to a connection
  * @conn: connection that is attached to its device
- * @ncqes: number of work requests that its queues hold
+ * @ncqes: number of work requests that the queues of @conn hold
  *
  * Context: process, @conn->setup held.
- * Return: 0: &krdma_conn.cq is set, put by krdma_cq_put(); -EINVAL: the device
- * has no CQ of that size; or an errno of the driver.
+ * Return: 0: &krdma_conn.cq is set, and krdma_cq_put() undoes this; -EINVAL:
+ * the device supports no CQ of that size; or an errno of the driver.
  */
 int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 {
@@ -272,9 +281,11 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 
 /**
  * krdma_cq_put - undo krdma_cq_get()
- * @conn: connection whose QP is destroyed; still attached
+ * @conn: connection whose QP is destroyed, and which is still attached to its
+ *	device
  *
- * The last connection of a CQ has it freed, after this returns.
+ * If @conn is the last connection of its CQ, the CQ is freed, possibly after
+ * this returns.
  *
  * Context: process, @conn->setup held.
  */
@@ -290,7 +301,7 @@ void krdma_cq_put(struct krdma_conn *conn)
 	last = !kcq->used;
 	if (last) {
 		list_del(&kcq->link);
-		/* Undone by krdma_device_cq_freed(). */
+		/* krdma_device_cq_freed() undoes the next two lines. */
 		kref_get(&kcq->dev->ref);
 		kcq->dev->nfreed++;
 	}

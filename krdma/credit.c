@@ -6,7 +6,7 @@
 #include "credit.h"
 
 /**
- * krdma_credit_init - initialize before the connection exists
+ * krdma_credit_init - initialize the credits of a new connection
  * @c: the credits
  * @depth: number of receives that this side posts
  */
@@ -27,7 +27,7 @@ void krdma_credit_start(struct krdma_credit *c, u16 peer_depth)
 }
 
 /**
- * krdma_credit_may_send - check for a credit for one more message
+ * krdma_credit_may_send - check whether there is a credit for a message
  * @c: the credits
  * @reserved: the message only returns credits and may use the reserved credit
  *
@@ -39,7 +39,8 @@ bool krdma_credit_may_send(const struct krdma_credit *c, bool reserved)
 }
 
 /**
- * krdma_credit_may_send_n - check for credits for some messages
+ * krdma_credit_may_send_n - check whether there are credits for several
+ * messages
  * @c: the credits
  * @n: number of messages
  *
@@ -51,7 +52,7 @@ bool krdma_credit_may_send_n(const struct krdma_credit *c, u32 n)
 }
 
 /**
- * krdma_credit_take - use one credit, and return the owed ones
+ * krdma_credit_take - use one credit, and return the credits that are owed
  * @c: the credits
  *
  * Return: number of returned credits, for the message's header.
@@ -69,7 +70,7 @@ u16 krdma_credit_take(struct krdma_credit *c)
 
 /**
  * krdma_credit_use - use one credit for a WR that cannot return credits
- * @c: credits; krdma_credit_may_send() is true
+ * @c: the credits; krdma_credit_may_send() must have returned true
  */
 void krdma_credit_use(struct krdma_credit *c)
 {
@@ -91,9 +92,10 @@ void krdma_credit_undo(struct krdma_credit *c, u16 granted)
 /**
  * krdma_credit_granted - add credits that the peer returned
  * @c: the credits
- * @granted: number in a message's header, not trusted
+ * @granted: number from a message's header, not yet checked
  *
- * Return: 0, or -EPROTO if that exceeds the depth of the peer's receive queue.
+ * Return: 0, or -EPROTO if the sum exceeds the depth of the peer's receive
+ * queue.
  */
 int krdma_credit_granted(struct krdma_credit *c, u16 granted)
 {
@@ -107,8 +109,8 @@ int krdma_credit_granted(struct krdma_credit *c, u16 granted)
  * krdma_credit_arrived - account for a message of the peer
  * @c: the credits
  *
- * The message found a receive, but possibly one that has not been advertised to
- * the peer.
+ * The message found a receive, possibly one that has not been advertised to the
+ * peer.
  *
  * Return: 0, or -EPROTO if the peer had no credit left.
  */
@@ -141,10 +143,10 @@ void krdma_credit_unhold(struct krdma_credit *c)
 /**
  * krdma_credit_reposted - account for a receive that is posted again
  * @c: the credits
- * @quiet: its last message only returned credits
+ * @quiet: the last message in this receive only returned credits
  *
- * Return: false if the queue is not that deep, which is a bug in krdma; then
- * nothing is counted.
+ * Return: true; false without any effect if there are more receives than the
+ * depth of the queue, which is a bug in krdma.
  */
 bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 {
@@ -156,10 +158,11 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 }
 
 /*
- * The peer has at most the reserved credit, and nothing waits to be received.
- * Only the owner could change that, and it may wait for the peer. With one
- * credit owed no message is sent, because two ends in that state would answer
- * each other endlessly. With two, each message answers two of the other end.
+ * Check whether the peer cannot send until this side returns credits. The peer
+ * has at most the reserved credit, and no message waits to be received, so only
+ * the owner could return receives. The owner may itself wait for the peer. If
+ * only one credit is owed no message is sent, because two ends in that state
+ * would answer each other endlessly.
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {
@@ -171,9 +174,9 @@ static bool krdma_credit_is_stuck(const struct krdma_credit *c)
  * krdma_credit_should_return - check whether credits need their own message
  * @c: the credits
  *
- * Half of the queue: returning credits earlier would cost messages; later, a
- * sender with only the reserved credit left would stop. See credit.h for held
- * receives.
+ * Credits are returned when half of the queue is owed. Returning them earlier
+ * would need more messages. Returning them later would stop a sender that has
+ * only the reserved credit left. credit.h describes how held receives count.
  *
  * Return: true if enough credits are owed.
  */

@@ -3,19 +3,20 @@
  * Messages by callback. Each message is delivered to the owner in the memory
  * that it arrived in. When the owner returns it, that memory is posted as a
  * receive again and its credit is returned. So an owner that keeps all messages
- * stops the sender.
+ * makes the sender stop.
  *
- * Only one context at a time delivers; it has set krdma_msg.delivering. That is
- * the completion handler as long as each message came in one part. Otherwise it
- * is the worker, which may allocate memory to assemble parts. That context
- * continues until the ready list is empty, including messages that arrive in
- * that time, so messages stay in order. delivering stays set while a CHUNK is
- * pulled, but no worker waits: krdma_deliver_go_on_locked() queues it again.
+ * Only one context at a time delivers. It sets krdma_msg.delivering first. If
+ * each message came in one part, this context is the completion handler.
+ * Otherwise it is the worker, which may allocate memory to assemble parts. The
+ * context continues until the ready list is empty, including messages that
+ * arrive while it delivers, so messages stay in order. delivering stays set
+ * while a CHUNK is pulled. No worker waits for the pull:
+ * krdma_deliver_go_on_locked() queues the worker again.
  *
  * Delivery begins when the owner has been notified of the connection
- * (krdma_msg.open) and ends with krdma_release_cb(). closing() comes after all
- * messages that have arrived were delivered: call_work does not wait for that,
- * but the end of the delivery queues it.
+ * (krdma_msg.open) and ends with krdma_release_cb(). closing() is called after
+ * all messages that have arrived were delivered. call_work does not wait for
+ * the delivery: the end of the delivery queues call_work again.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -25,9 +26,9 @@
 
 /**
  * struct krdma_whole - a message that came in parts
- * @rx_msg: part that the owner sees
+ * @rx_msg: the message as the owner sees it
  * @work: frees the message, because not every context may call vfree()
- * @data: the message; kvmalloc()
+ * @data: bytes of the message, from kvmalloc()
  */
 struct krdma_whole {
 	struct krdma_rx_msg rx_msg;
@@ -39,7 +40,8 @@ struct krdma_whole {
  * krdma_deliver_is_wanted - check whether messages go to a callback
  * @conn: connection
  *
- * Return: true if they do; then tasks cannot wait for messages.
+ * Return: true if messages go to the receive callback. In that case tasks
+ * cannot wait for messages.
  */
 bool krdma_deliver_is_wanted(const struct krdma_conn *conn)
 {
@@ -47,12 +49,13 @@ bool krdma_deliver_is_wanted(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_deliver_begin_locked - check whether the caller must deliver ready
- * messages
+ * krdma_deliver_begin_locked - begin to deliver, unless another context
+ * delivers
  * @conn: connection in message mode
  *
  * Context: any, @conn->lock held.
- * Return: true if krdma_deliver_all() or the worker must follow.
+ * Return: true if there are ready messages, and the caller must call
+ * krdma_deliver_all() or queue the worker.
  */
 bool krdma_deliver_begin_locked(struct krdma_conn *conn)
 {
@@ -71,7 +74,8 @@ bool krdma_deliver_begin_locked(struct krdma_conn *conn)
  * @conn: connection whose QP is drained, or that is not in message mode
  *
  * Context: any, @conn->lock held.
- * Return: true if krdma_call_settled_locked() follows.
+ * Return: true if a message may still be delivered. krdma_call_settled_locked()
+ * is called afterwards.
  */
 bool krdma_deliver_is_busy_locked(const struct krdma_conn *conn)
 {
@@ -86,7 +90,10 @@ static void krdma_deliver_end_locked(struct krdma_conn *conn)
 	krdma_call_settled_locked(conn);
 }
 
-/* End the delivery: no message may be delivered after one that was not. */
+/*
+ * End the delivery after a failure, because no message may be delivered after
+ * one that was lost.
+ */
 static void krdma_deliver_fail_locked(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->lock);
@@ -113,8 +120,8 @@ static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_deliver_open_locked - allow delivery, once the owner knows the
- * connection
+ * krdma_deliver_open_locked - begin delivery, after the owner was notified of
+ * the connection
  * @conn: connection
  *
  * Context: any, @conn->lock held.
@@ -122,7 +129,9 @@ static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 void krdma_deliver_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/* The owner may have released it, and its ops may be freed. */
+	/*
+	 * If stopped is set the owner is releasing @conn, and ops may be freed.
+	 */
 	if (conn->stopped || !conn->msg || !krdma_deliver_is_wanted(conn))
 		return;
 	conn->msg->open = true;
@@ -131,8 +140,9 @@ void krdma_deliver_open_locked(struct krdma_conn *conn)
 }
 
 /*
- * Return: the next part, or NULL: the caller stops delivering. A part of a
- * longer message stays on the list, for the worker.
+ * Take the next message off the ready list. A part of a longer message stays on
+ * the list, for the worker.
+ * Return: the message or part; NULL: the caller must stop delivering.
  */
 static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 					     bool worker)
@@ -149,7 +159,10 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 	} else if (krdma_recv_is_whole(recv)) {
 		list_del_init(&recv->link);
 		krdma_credit_hold(&msg->credit);
-		/* The peer may now depend on the credits that are owed. */
+		/*
+		 * The peer may be unable to send until it gets the credits that
+		 * are owed.
+		 */
 		krdma_control_credits_locked(conn);
 	} else if (!worker) {
 		recv = NULL;
@@ -203,7 +216,10 @@ static void krdma_whole_free_work(struct work_struct *work)
 	krdma_conn_put(conn);
 }
 
-/* Takes over krdma_msg.whole, which is complete. */
+/*
+ * Deliver krdma_msg.whole, which is complete. The delivered message takes over
+ * its memory.
+ */
 static int krdma_deliver_whole(struct krdma_conn *conn)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -244,8 +260,9 @@ static int krdma_deliver_pull(struct krdma_conn *conn)
 }
 
 /*
- * Return: -EINPROGRESS: krdma_deliver_go_on_locked() will queue the worker
- * again.
+ * Take a part of a longer message, and deliver the message if it is complete.
+ * Return: 0; -EINPROGRESS: the part is a CHUNK, and
+ * krdma_deliver_go_on_locked() will queue the worker again; or an errno.
  */
 static int krdma_deliver_take_part(struct krdma_conn *conn,
 				   struct krdma_recv *recv)
@@ -275,7 +292,8 @@ void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error)
 }
 
 /**
- * krdma_deliver_work - deliver ready messages, and assemble those in parts
+ * krdma_deliver_work - deliver ready messages, and assemble messages from their
+ * parts
  * @work: krdma_conn.deliver_work
  */
 void krdma_deliver_work(struct work_struct *work)
@@ -286,7 +304,9 @@ void krdma_deliver_work(struct work_struct *work)
 	struct krdma_recv *recv;
 	int ret;
 
-	/* The last CHUNK of a message may have been pulled. */
+	/*
+	 * The last CHUNK of a message may have been pulled since the last run.
+	 */
 	ret = krdma_deliver_complete(conn);
 	while (!ret && (recv = krdma_deliver_next(conn, true))) {
 		if (krdma_recv_is_whole(recv))
@@ -302,7 +322,7 @@ void krdma_deliver_work(struct work_struct *work)
 
 /**
  * krdma_deliver_stop - stop to deliver messages
- * @conn: connection that its owner releases, krdma_conn.stopped is set
+ * @conn: connection that its owner is releasing, so krdma_conn.stopped is set
  *
  * Context: process, no locks.
  */
@@ -316,8 +336,8 @@ void krdma_deliver_stop(struct krdma_conn *conn)
  * krdma_rx_msg_release - release a delivered message
  * @rx_msg: argument of the receive callback; must not be used afterwards
  *
- * Its memory is posted as a receive again, and the peer gets its credit back.
- * The connection may have ended, or even been released.
+ * The memory of the message is posted as a receive again, and the peer gets its
+ * credit back. The connection may have ended, and may even have been released.
  *
  * Context: any.
  */

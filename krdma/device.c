@@ -2,14 +2,15 @@
 /*
  * RDMA devices and the PDs on them.
  *
- * A krdma_dev lives from add to remove of krdma's ib_client. Connections attach
- * to it before they create a QP, and detach after the QP is destroyed. remove
- * ends all of them and waits until the last one is detached, because the
- * device's memory may be freed afterwards.
+ * A krdma_dev exists from the add callback to the remove callback of krdma's
+ * ib_client. Connections attach to it before they create a QP, and detach after
+ * the QP is destroyed. The remove callback ends all connections and waits until
+ * the last one is detached, because the device's memory may be freed
+ * afterwards.
  *
  * An rkey is valid on every QP of its PD. So each connection has a PD of its
- * own, unless its owner names a domain: the connections of one domain share a
- * PD on each device. So do the regions of a domain, see domain_region.c.
+ * own, unless its owner names a domain. The connections and the regions of one
+ * domain share a PD on each device, see domain_region.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +21,10 @@
 
 #include "priv.h"
 
-/* A domain of trust. Its PDs are found by its address; the name is for logs. */
+/*
+ * A domain of trust. The address of this object identifies its PDs; the name is
+ * for logs.
+ */
 struct krdma_domain {
 	struct kref ref;
 	char name[32];
@@ -28,13 +32,13 @@ struct krdma_domain {
 
 static struct ib_client krdma_ib_client;
 static LIST_HEAD(krdma_devs);
-static DEFINE_MUTEX(krdma_devs_lock); /* krdma_devs */
+static DEFINE_MUTEX(krdma_devs_lock); /* protects krdma_devs */
 static LIST_HEAD(krdma_watches);
-static DEFINE_SPINLOCK(krdma_watch_lock); /* krdma_watches */
+static DEFINE_SPINLOCK(krdma_watch_lock); /* protects krdma_watches */
 
 /**
  * krdma_domain_create - create a domain of trust
- * @name: name for logs; copied, truncated to 31 bytes
+ * @name: name for logs; copied, and truncated to 31 bytes
  *
  * Connections of one domain share a PD on each device, so a key that one of
  * them gives to its peer also works on the others.
@@ -61,7 +65,7 @@ static void krdma_domain_free(struct kref *ref)
 }
 
 /**
- * krdma_domain_get - take a reference
+ * krdma_domain_get - take a reference to a domain
  * @domain: domain, or NULL
  *
  * Context: any.
@@ -73,11 +77,11 @@ void krdma_domain_get(struct krdma_domain *domain)
 }
 
 /**
- * krdma_domain_put - put a domain
+ * krdma_domain_put - drop a reference to a domain
  * @domain: from krdma_domain_create(), or NULL
  *
- * Its PDs exist until the last connection that uses them is closed and the last
- * region of the domain is put.
+ * A PD of the domain exists until its last connection is closed and its last
+ * region is put.
  *
  * Context: any.
  */
@@ -98,7 +102,7 @@ static void krdma_dev_free(struct kref *ref)
 }
 
 /**
- * krdma_dev_get - take a reference
+ * krdma_dev_get - take a reference to a device
  * @dev: device, or NULL
  *
  * Context: any.
@@ -110,7 +114,7 @@ void krdma_dev_get(struct krdma_dev *dev)
 }
 
 /**
- * krdma_dev_put - put a reference
+ * krdma_dev_put - drop a reference to a device
  * @dev: device, or NULL
  *
  * Context: process.
@@ -121,7 +125,10 @@ void krdma_dev_put(struct krdma_dev *dev)
 		kref_put(&dev->ref, krdma_dev_free);
 }
 
-/* Put by krdma_device_detach(), or by krdma_device_join() when that fails. */
+/*
+ * Find a device, and take a reference, which the caller puts with
+ * krdma_dev_put().
+ */
 static struct krdma_dev *krdma_dev_find_get(struct ib_device *ibdev)
 {
 	struct krdma_dev *dev;
@@ -147,7 +154,7 @@ static struct krdma_pd *krdma_pd_create_locked(struct krdma_dev *dev,
 	lockdep_assert_held(&dev->lock);
 	if (!kpd)
 		return ERR_PTR(-ENOMEM);
-	/* No flags: on rxe IB_PD_UNSAFE_GLOBAL_RKEY exposes all RAM. */
+	/* Set no flags: on rxe IB_PD_UNSAFE_GLOBAL_RKEY exposes all RAM. */
 	pd = ib_alloc_pd(dev->ibdev, 0);
 	if (IS_ERR(pd)) {
 		kfree(kpd);
@@ -171,7 +178,8 @@ static void krdma_pd_destroy_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 }
 
 /*
- * Return: PD of a domain with connections or regions on this device, or NULL.
+ * Return the PD of a domain on a device, or NULL if the domain has no
+ * connection and no region there.
  */
 static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
 					     const struct krdma_domain *domain)
@@ -185,7 +193,10 @@ static struct krdma_pd *krdma_pd_find_locked(struct krdma_dev *dev,
 	return NULL;
 }
 
-/* Put by krdma_pd_put_locked() in krdma_device_detach(). */
+/*
+ * Use the PD of a domain, or create a new PD. krdma_pd_put_locked() undoes
+ * this.
+ */
 static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
 					    struct krdma_domain *domain)
 {
@@ -203,7 +214,7 @@ static struct krdma_pd *krdma_pd_get_locked(struct krdma_dev *dev,
 
 /**
  * krdma_pd_put_locked - stop using a PD, and free it after its last user
- * @dev: its device
+ * @dev: device of the PD
  * @kpd: the PD
  *
  * Context: process, @dev->lock held.
@@ -214,7 +225,10 @@ void krdma_pd_put_locked(struct krdma_dev *dev, struct krdma_pd *kpd)
 		krdma_pd_destroy_locked(dev, kpd);
 }
 
-/* Copy the name for debugfs, because the connection may outlive the device. */
+/*
+ * Copy the name of the device for debugfs, because the connection may outlive
+ * the device.
+ */
 static void krdma_dev_show(const struct krdma_dev *dev, struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -255,13 +269,13 @@ static int krdma_dev_node(const struct krdma_dev *dev,
  * krdma_device_join - add a connection to the list of its device
  * @conn: connection whose cm_id is bound to a device
  *
- * The IB core removes a device from its clients in the reverse order of their
- * registration, from krdma before rdma_cm. krdma_device_remove() waits until
- * the cm_ids of all connections that have joined are destroyed. So rdma_cm
- * finds none of them.
+ * When a device is removed, the IB core calls its clients in the reverse order
+ * of their registration: krdma before rdma_cm. krdma_device_remove() waits
+ * until the cm_ids of all connections that have joined are destroyed. So
+ * rdma_cm finds none of these cm_ids.
  *
- * Context: process. @conn->setup held, or in the CM's callback, which
- * krdma_conn_teardown() waits for before it uses @conn->dev.
+ * Context: process, with @conn->setup held; or a CM callback, because
+ * krdma_conn_teardown() waits for the callback before it uses @conn->dev.
  * Return: 0, -ENODEV if the device is being removed.
  */
 int krdma_device_join(struct krdma_conn *conn)
@@ -283,8 +297,9 @@ int krdma_device_join(struct krdma_conn *conn)
 }
 
 /**
- * krdma_device_attach - assign the PD of its device to a connection
- * @conn: connection whose cm_id is bound to a device; joins it if necessary
+ * krdma_device_attach - assign a PD to a connection
+ * @conn: connection whose cm_id is bound to a device; it joins the device if it
+ *	has not joined yet
  *
  * Context: process, @conn->setup held.
  * Return: 0, -ENODEV if the device is being removed, -ENOMEM.
@@ -310,7 +325,8 @@ int krdma_device_attach(struct krdma_conn *conn)
 
 /**
  * krdma_device_detach - undo krdma_device_join() and krdma_device_attach()
- * @conn: connection without QP and cm_id; also if it has done neither
+ * @conn: connection without QP and cm_id. It may have neither joined nor
+ *	attached
  *
  * Context: process, @conn->setup held.
  */
@@ -335,8 +351,8 @@ void krdma_device_detach(struct krdma_conn *conn)
 }
 
 /**
- * krdma_device_cq_freed - note that a completion queue has been freed
- * @dev: its device, with a reference that is put here
+ * krdma_device_cq_freed - count a completion queue that has been freed
+ * @dev: device of the CQ, with a reference, which this function puts
  *
  * Context: process.
  */
@@ -350,9 +366,9 @@ void krdma_device_cq_freed(struct krdma_dev *dev)
 }
 
 /*
- * Check that an old connection is from the same user on the same host, to the
- * same port. It must be older: a request that its client has given up may still
- * be pending when the next one is accepted.
+ * Check whether connection @old comes from the same user on the same host as
+ * @conn, goes to the same port, and is older than @conn. A newer one must not
+ * be ended, because @conn may be a request that its client has given up.
  */
 static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
@@ -373,7 +389,7 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 	mutex_lock(&dev->lock);
 	list_for_each_entry(old, &dev->conns, dev_link) {
 		if (krdma_dev_is_older(old, conn)) {
-			/* Attached, so the last reference is not put. */
+			/* An attached connection has a reference. */
 			krdma_conn_get(old);
 			found = old;
 			break;
@@ -384,7 +400,7 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 }
 
 /**
- * krdma_device_end_older - end the connection that a new one replaces
+ * krdma_device_end_older - end the older connections that a new one replaces
  * @conn: request that is about to be accepted, not attached yet
  *
  * A peer that connects again may have lost its end of the old connection
@@ -392,8 +408,8 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
  * WRITEs may still arrive on it and overwrite data of the new connection.
  *
  * Context: process, @conn->setup held.
- * Return: 0: such a connection is drained and destroyed, or there was none;
- * -ENODEV; -EINTR; -ETIMEDOUT.
+ * Return: 0: there is no older connection any more: each was drained and
+ * destroyed; -ENODEV; -EINTR; -ETIMEDOUT.
  */
 int krdma_device_end_older(struct krdma_conn *conn)
 {
@@ -418,7 +434,7 @@ int krdma_device_end_older(struct krdma_conn *conn)
 
 /**
  * krdma_device_watch - start notifications of new RDMA devices
- * @watch: memory of the caller; not in use yet
+ * @watch: object in memory of the caller; not in use yet
  * @added: see &struct krdma_watch
  *
  * Context: process.
@@ -434,9 +450,9 @@ void krdma_device_watch(struct krdma_watch *watch,
 
 /**
  * krdma_device_unwatch - stop notifications of new RDMA devices
- * @watch: its link is initialised; also if it is not in use
+ * @watch: object whose link is initialized; may be unused
  *
- * On return its callback does not run, and will not be called.
+ * When this returns, the callback does not run, and will not be called again.
  *
  * Context: process.
  */
@@ -447,7 +463,10 @@ void krdma_device_unwatch(struct krdma_watch *watch)
 	spin_unlock(&krdma_watch_lock);
 }
 
-/* The CM knows the device already, because it registered as ib_client first. */
+/*
+ * Notify all watches of a new device. The CM already knows the device, because
+ * the CM registered as ib_client before krdma.
+ */
 static void krdma_device_tell(void)
 {
 	struct krdma_watch *watch;
@@ -486,13 +505,16 @@ static void krdma_dev_abort_all(struct krdma_dev *dev)
 
 	mutex_lock(&dev->lock);
 	dev->gone = true;
-	/* Attached connections are not freed while the list is locked. */
+	/* Connections on this list are not freed while dev->lock is held. */
 	list_for_each_entry(conn, &dev->conns, dev_link)
 		krdma_conn_abort(conn, -ENODEV);
 	mutex_unlock(&dev->lock);
 }
 
-/* A CQ is counted in nfreed before its last connection is detached. */
+/*
+ * Check whether a device has no connections, and no CQ that must still be
+ * freed. A CQ is counted in nfreed before its last connection is detached.
+ */
 static bool krdma_dev_is_idle(const struct krdma_dev *dev)
 {
 	return list_empty_careful(&dev->conns) && !READ_ONCE(dev->nfreed);
@@ -511,16 +533,16 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 
 	krdma_dev_abort_all(dev);
 	/*
-	 * Each connection is either torn down by its close_work, or its owner
-	 * has got the closing callback and must release it. Do not return
-	 * earlier, or MRs of the owner would outlive the device.
+	 * Either close_work tears a connection down, or its owner has got the
+	 * closing callback and must release it. Wait for both, or MRs of the
+	 * owner would outlive the device.
 	 */
 	while (!wait_event_timeout(dev->idle, krdma_dev_is_idle(dev), 10 * HZ))
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
-	 * Also waits until krdma_device_detach() or krdma_device_cq_freed() has
-	 * released the lock.
+	 * This takes dev->lock, so it also waits until krdma_device_detach() or
+	 * krdma_device_cq_freed() has released the lock.
 	 */
 	krdma_share_remove_all(dev);
 	krdma_dev_put(dev);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory and the DMA API: checks which memory can be mapped, sizes of pieces,
+ * Memory and the DMA API: checks whether memory can be mapped, sizes of pieces,
  * and the mappings of regions.
  *
- * A region is mapped in chunks. Each is a scatterlist with one element for each
- * page. With bounce buffers (swiotlb) or cache flushes, the CPU and the adapter
- * see different bytes until a sync. Therefore krdma_chunk_sync() has an offset
- * and a length, and leaves bytes outside of that range unchanged.
+ * A region is mapped in chunks. Each chunk is a scatterlist with one element
+ * for each page. With bounce buffers (swiotlb) or cache flushes, the CPU and
+ * the adapter see different bytes until a sync. Therefore krdma_chunk_sync()
+ * has an offset and a length, and leaves bytes outside of that range unchanged.
  *
- * Nothing here takes a lock or sleeps, unless its description says so.
+ * No function here takes a lock or sleeps, unless its description says so.
  */
 #include <linux/dma-mapping.h>
 #include <linux/memremap.h>
@@ -17,15 +17,19 @@
 
 #include "region.h"
 
-/* Page entries of one MR, to keep it small on devices without a limit. */
+/*
+ * Maximum number of page entries of one MR. It keeps MRs small on devices
+ * without a limit.
+ */
 #define KRDMA_MR_ENTRIES_MAX 512U
 
 /**
- * krdma_dma_page_ok - check that a page may be mapped
+ * krdma_dma_page_ok - check whether a page may be mapped
  * @page: page, or NULL
  *
- * Return: false for memory of a PCI device, which dma_map_page() maps to an
- * invalid address without an error.
+ * Return: true if it may; false for NULL, and for memory of a PCI device,
+ * because dma_map_page() maps such memory to an invalid address without an
+ * error.
  */
 bool krdma_dma_page_ok(const struct page *page)
 {
@@ -33,12 +37,12 @@ bool krdma_dma_page_ok(const struct page *page)
 }
 
 /**
- * krdma_dma_virt_ok - check that kernel memory has pages that may be mapped
+ * krdma_dma_virt_ok - check whether kernel memory has pages that may be mapped
  * @addr: first byte
  * @len: bytes, not 0
  *
- * Static data of a module is in neither map on most architectures, and
- * virt_to_page() returns an unrelated page for it.
+ * On most architectures static data of a module is neither vmalloc() memory nor
+ * linear memory, and virt_to_page() returns an unrelated page for it.
  *
  * Context: any.
  * Return: true if all of it is vmalloc() memory, or all of it linear memory.
@@ -55,7 +59,7 @@ bool krdma_dma_virt_ok(const void *addr, size_t len)
 }
 
 /**
- * krdma_dma_max - return the length of the longest mapping
+ * krdma_dma_max - return the maximum length of a DMA mapping
  * @ibdev: device
  *
  * Return: bytes, at least a page.
@@ -74,8 +78,8 @@ u32 krdma_dma_max(const struct ib_device *ibdev)
  * krdma_dma_page_size - return the page size for registrations
  * @ibdev: device
  *
- * If a device does not support the size, its driver may silently use another
- * one, irdma for example, and then access other memory.
+ * If a device does not support the page size of a registration, its driver may
+ * silently use another size, and access other memory (for example irdma).
  *
  * Return: the largest supported size that divides the kernel's page size.
  */
@@ -83,15 +87,15 @@ u32 krdma_dma_page_size(const struct ib_device *ibdev)
 {
 	u64 sizes = ibdev->attrs.page_size_cap & (PAGE_SIZE | (PAGE_SIZE - 1));
 
-	/* siw reports no sizes. */
+	/* siw reports no page sizes. */
 	return sizes ? 1U << (fls64(sizes) - 1) : PAGE_SIZE;
 }
 
 /**
- * krdma_dma_mr_entries - return the number of page entries of one MR
+ * krdma_dma_mr_entries - return the maximum number of page entries of one MR
  * @ibdev: device
  *
- * Return: number of pages of krdma_dma_page_size() bytes, 0 if the device has
+ * Return: number of pages of krdma_dma_page_size() bytes; 0 if the device has
  * no fast registration.
  */
 u32 krdma_dma_mr_entries(const struct ib_device *ibdev)
@@ -101,13 +105,14 @@ u32 krdma_dma_mr_entries(const struct ib_device *ibdev)
 }
 
 /**
- * krdma_dma_is_coherent - check whether a page of krdma needs no sync
+ * krdma_dma_is_coherent - check whether a newly allocated page needs no sync
  * @ibdev: device
  *
- * Maps a new page, so that no other memory is affected.
+ * Allocates and maps a page for the test, so that no other memory is affected.
  *
  * Context: process, may sleep.
- * Return: false: bounce buffers or cache flushes are in use, or out of memory.
+ * Return: true if the page needs no sync; false if it needs bounce buffers or
+ * cache flushes, or if memory is short.
  */
 bool krdma_dma_is_coherent(struct ib_device *ibdev)
 {
@@ -131,10 +136,10 @@ bool krdma_dma_is_coherent(struct ib_device *ibdev)
 
 /**
  * krdma_dma_region_dir - return the DMA direction of a region
- * @access: KRDMA_REMOTE_* and so on
+ * @access: access rights and properties, KRDMA_REMOTE_* and others
  *
- * Return: DMA_TO_DEVICE if no adapter writes to it, DMA_FROM_DEVICE if none
- * reads it, otherwise DMA_BIDIRECTIONAL.
+ * Return: DMA_TO_DEVICE if no adapter writes to the region, DMA_FROM_DEVICE if
+ * no adapter reads it, otherwise DMA_BIDIRECTIONAL.
  */
 enum dma_data_direction krdma_dma_region_dir(u32 access)
 {
@@ -155,14 +160,14 @@ enum dma_data_direction krdma_dma_region_dir(u32 access)
 /**
  * krdma_chunk_fill - set the memory of a chunk
  * @chunk: zeroed chunk
- * @pages: its pages
+ * @pages: pages of the chunk
  * @first: offset of the first byte in the first page
- * @len: bytes of the region
- * @pad: bytes after these that belong to the same owner. They are mapped but
- *	not registered, so that the mapping has whole pages
+ * @len: number of bytes of the region in the chunk
+ * @pad: number of bytes after @len that belong to the same owner. They are
+ *	mapped but not registered, so that the mapping has whole pages
  *
  * Context: process, may sleep.
- * Return: 0 or -ENOMEM; krdma_chunk_free() follows in both cases.
+ * Return: 0 or -ENOMEM; the caller must call krdma_chunk_free() in both cases.
  */
 int krdma_chunk_fill(struct krdma_chunk *chunk, struct page **pages, u32 first,
 		     u32 len, u32 pad)
@@ -186,7 +191,7 @@ void krdma_chunk_free(struct krdma_chunk *chunk)
 }
 
 /**
- * krdma_chunk_map - map a chunk
+ * krdma_chunk_map - map a chunk for DMA
  * @ibdev: device
  * @chunk: chunk that is not mapped
  * @dir: direction
@@ -210,9 +215,9 @@ int krdma_chunk_map(struct ib_device *ibdev, struct krdma_chunk *chunk,
 /**
  * krdma_chunk_unmap - undo krdma_chunk_map()
  * @ibdev: device
- * @chunk: chunk, may be not mapped
- * @dir: direction that it was mapped with
- * @attrs: attributes that it was mapped with
+ * @chunk: chunk; no effect if it is not mapped
+ * @dir: direction that the chunk was mapped with
+ * @attrs: attributes that the chunk was mapped with
  */
 void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
 		       enum dma_data_direction dir, unsigned long attrs)
@@ -227,7 +232,8 @@ void krdma_chunk_unmap(struct ib_device *ibdev, struct krdma_chunk *chunk,
  * krdma_chunk_last - return the last element of a mapped chunk
  * @chunk: mapped chunk
  *
- * Return: the element. sg_last() would be wrong if an IOMMU has merged some.
+ * Return: the element. sg_last() would be wrong if an IOMMU has merged
+ * elements.
  */
 struct scatterlist *krdma_chunk_last(struct krdma_chunk *chunk)
 {
@@ -261,8 +267,8 @@ bool krdma_chunk_is_coherent(struct ib_device *ibdev,
 }
 
 /*
- * An IOMMU may have merged pages into one DMA range. dma_sync_single_for_cpu()
- * treats the memory behind the range as contiguous, so sync page by page.
+ * Sync a DMA range page by page. An IOMMU may have merged pages into one range,
+ * but dma_sync_single_for_cpu() treats the memory of a range as contiguous.
  */
 static void krdma_dma_sync_pages(struct ib_device *ibdev, u64 dma, u32 len,
 				 enum dma_data_direction dir, bool for_cpu)
@@ -283,8 +289,8 @@ static void krdma_dma_sync_pages(struct ib_device *ibdev, u64 dma, u32 len,
  * @ibdev: device
  * @chunk: mapped chunk
  * @offset: offset in the chunk
- * @len: bytes; offset + @len is within the chunk
- * @dir: direction that it was mapped with
+ * @len: number of bytes; @offset + @len is within the chunk
+ * @dir: direction that the chunk was mapped with
  * @for_cpu: true: the CPU uses the memory next; false: the adapter does
  *
  * Context: any.
@@ -315,10 +321,11 @@ void krdma_chunk_sync(struct ib_device *ibdev, const struct krdma_chunk *chunk,
 /**
  * krdma_dma_entries - count the page entries that an MR needs
  * @sg: first element of a DMA mapped list
- * @nents: elements
- * @page_size: bytes of an entry
+ * @nents: number of elements
+ * @page_size: number of bytes of a page entry
  *
- * Return: number of entries; several MRs if above krdma_dma_mr_entries().
+ * Return: number of entries. If it is more than krdma_dma_mr_entries(), several
+ * MRs are needed.
  */
 u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
 {
@@ -333,7 +340,7 @@ u32 krdma_dma_entries(struct scatterlist *sg, u32 nents, u32 page_size)
 /**
  * krdma_dma_runs - return the maximum number of MRs for a chunk
  * @chunk: mapped chunk
- * @page_size: bytes of an entry
+ * @page_size: number of bytes of a page entry
  *
  * Consecutive pieces fit into one MR only if one ends, and the next one begins,
  * at an entry boundary. A short piece may lie anywhere in a page of a bounce
@@ -354,6 +361,9 @@ u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
 			runs++;
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
-	/* A run that does not begin at an entry may need one entry more. */
+	/*
+	 * A run that does not begin at an entry boundary may need one entry
+	 * more, and so one MR more.
+	 */
 	return 2 * runs;
 }

@@ -5,21 +5,22 @@
  *
  * An rkey is valid on every QP of its PD, and the connections of a domain share
  * a PD on each device. A REG_MR work request needs a QP, so the QP of the
- * connection that creates the region registers it. From its completion on the
- * MRs belong to the PD and do not depend on that QP.
+ * connection that creates the region registers it. When the REG_MR has
+ * completed, the MRs belong to the PD and do not depend on that QP any more.
  *
  * The region holds references to the PD, the krdma_dev and the domain, and to
- * no connection. It is on krdma_pd.regions, where two contexts find it under
- * krdma_dev.lock:
+ * no connection. It is on the list krdma_pd.regions, which krdma_dev.lock
+ * protects. Two contexts use the list:
  *
- *  - its owner, which revokes it and puts it
+ *  - the owner of the region, which revokes it and puts it
  *  - the removal of the device, when no connection is attached any more and
- *    before the PD is freed. It unregisters and unmaps the region, and takes it
- *    off the list. The owner's put then only frees the memory of the region
+ *    before the PD is freed. It unregisters and unmaps the region, and takes
+ *    the region off the list. After that the owner's put only frees the memory
+ *    of the region
  *
- * The QP of a connection that ends is drained and destroyed while the region
- * stays, so its peer cannot use the key any more. The end of a connection
- * fences one peer; revoking the region fences all of them.
+ * When a connection ends, its QP is drained and destroyed, so its peer cannot
+ * use the key any more. The region stays. The end of a connection fences one
+ * peer; revoking the region fences all peers.
  *
  * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
  */
@@ -31,7 +32,8 @@
  * @conn: connection
  *
  * Context: process.
- * Return: device for krdma_dev_put(); NULL: the connection is not attached.
+ * Return: the device, for krdma_dev_put(); NULL: the connection is not
+ * attached.
  */
 struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 {
@@ -45,7 +47,9 @@ struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 }
 
 /*
- * The caller allocates like @failed, so a @conn with KRDMA_NOIO needs it there.
+ * Check whether @conn can register a region in place of @failed. The caller
+ * allocates memory with the flags of @failed. So a @conn with KRDMA_NOIO can do
+ * it only if @failed also has KRDMA_NOIO.
  */
 static bool krdma_share_can_register(const struct krdma_conn *conn,
 				     const struct krdma_conn *failed)
@@ -77,12 +81,12 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
 /**
  * krdma_share_next_conn - find another connection to register a region
  * @dev: device of the connections, or NULL
- * @failed: connection that has not registered it
- * @error: errno of the registration
- * @until: time limit
+ * @failed: connection that has failed to register the region
+ * @error: errno with which the registration failed
+ * @until: time limit from krdma_deadline()
  *
- * Finds none if @failed has not ended, because then its queue pair did not
- * fail.
+ * If @failed has not ended, its queue pair is not the cause of the failure, and
+ * this returns NULL.
  *
  * Context: process.
  * Return: connection with a reference, or NULL.
@@ -100,8 +104,8 @@ struct krdma_conn *krdma_share_next_conn(struct krdma_dev *dev,
 /**
  * krdma_share_begin - add a region to the domain of a connection
  * @conn: connection that is attached to its device, with a domain
- * @region: region whose MRs are mapped; krdma_share_put() or
- *	krdma_share_failed() undoes this
+ * @region: region whose MRs are mapped. krdma_share_put() or
+ *	krdma_share_failed() undoes this call
  *
  * Context: process, @conn->setup held.
  */
@@ -127,7 +131,7 @@ void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region)
 
 /**
  * krdma_share_open - allow the peers to use a region
- * @conn: connection that has registered it
+ * @conn: connection that has registered the region
  * @region: region
  *
  * If the device was removed after the registration, the region stays unusable.
@@ -147,7 +151,7 @@ void krdma_share_open(struct krdma_conn *conn, struct krdma_region *region)
 	mutex_unlock(&region->share.dev->lock);
 }
 
-/* Wait until no WR of a connection that has ended is in flight. */
+/* If a connection has ended, drain it, so that no work request is in flight. */
 static void krdma_share_drain(struct krdma_conn *conn)
 {
 	mutex_lock(&conn->setup);
@@ -160,8 +164,8 @@ static void krdma_share_drain(struct krdma_conn *conn)
 
 /**
  * krdma_share_failed - free a region that was not registered
- * @conn: connection that has not registered it
- * @region: region, freed
+ * @conn: connection that has failed to register the region
+ * @region: region; freed by this call
  *
  * Work requests that use the MRs may be in flight only if @conn has ended.
  *
@@ -173,7 +177,11 @@ void krdma_share_failed(struct krdma_conn *conn, struct krdma_region *region)
 	krdma_share_put(region);
 }
 
-/* Return: the connection with the next number above @id, with a reference. */
+/*
+ * Find the next connection of the domain: the one with the lowest number above
+ * @id.
+ * Return: the connection, with a reference, or NULL.
+ */
 static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share,
 						 u32 id)
 {
@@ -191,7 +199,10 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 	return found;
 }
 
-/* On siw a LOCAL_INV waits until the answer before it is sent. */
+/*
+ * Wait until siw has sent all answers of a connection that read a region. On
+ * siw a LOCAL_INV completes only after the answers before it.
+ */
 static void krdma_share_await_answers_of(struct krdma_conn *conn,
 					 struct krdma_region *region,
 					 unsigned long until)
@@ -210,9 +221,11 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 }
 
 /*
- * siw checks a key when it begins the answer to a READ. It sends the rest from
- * memory that the owner may already reuse; see krdma_region_is_read_on(). Each
- * connection sends its answers in the order of its own send queue.
+ * Wait until no connection sends an answer that reads the region. siw checks a
+ * key only when it begins the answer to a READ, and sends the rest from memory
+ * that the owner may already reuse; see krdma_region_is_read_on(). Each
+ * connection sends answers in the order of its own send queue, so wait for each
+ * connection.
  */
 static void krdma_share_await_answers(struct krdma_region *region,
 				      unsigned long until)
@@ -231,9 +244,9 @@ static void krdma_share_await_answers(struct krdma_region *region,
 
 /**
  * krdma_share_revoke - make the keys of a region invalid on all connections
- * @region: region of a domain, not usable any more
- * @timeout_ms: time limit for each connection on siw, 0:
- *	&krdma_params.op_timeout_ms
+ * @region: region of a domain that is already unusable for new requests
+ * @timeout_ms: time limit in ms for all waits on siw together; 0 means
+ *	&krdma_params.op_timeout_ms of the connection that created the region
  *
  * Context: process, may sleep.
  */
@@ -252,7 +265,10 @@ void krdma_share_revoke(struct krdma_region *region, u32 timeout_ms)
 	krdma_count_module(KRDMA_COUNT_REVOKED);
 }
 
-/* Runs once; later calls find nothing to do. */
+/*
+ * Unregister a region, and take it off its list. Only the first call has an
+ * effect.
+ */
 static void krdma_share_end_locked(struct krdma_region *region)
 {
 	struct krdma_share *share = &region->share;
@@ -292,7 +308,10 @@ static void krdma_share_remove_locked(struct krdma_dev *dev,
 	struct krdma_region *region, *next;
 
 	lockdep_assert_held(&dev->lock);
-	/* The last region would free the PD, and with it the list head. */
+	/*
+	 * Keep the PD, which has the head of the list. Without this the last
+	 * region would free it.
+	 */
 	kpd->users++;
 	list_for_each_entry_safe(region, next, &kpd->regions, link)
 		krdma_share_end_locked(region);
@@ -303,7 +322,7 @@ static void krdma_share_remove_locked(struct krdma_dev *dev,
  * krdma_share_remove_all - unregister the regions of all domains on a device
  * @dev: device that is being removed, with no connection attached
  *
- * Their owners still put them.
+ * The owners still put their regions.
  *
  * Context: process, may sleep.
  */

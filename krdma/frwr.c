@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * MRs for fast registration (FRWR), and the pool of a connection.
+ * MRs for fast registration (FRWR), and the pool of unused MRs of a connection.
  *
  * Regions are short-lived: a long message has one for each CHUNK at the sender,
- * and one at the receiver. So MRs of freed regions are kept for the next ones,
- * up to krdma_params.mr_pool, and freed with the connection. The core's own
- * pool (rdma/mr_pool.h) allocates all its MRs in advance and in the largest
- * size. Each idle connection would hold that memory. Also, it does not check
- * the state of an MR that is returned.
+ * and one at the receiver. So MRs of freed regions are kept in the pool for
+ * later regions, up to krdma_params.mr_pool. They are freed with the
+ * connection. krdma does not use the core's own pool (rdma/mr_pool.h). That
+ * pool allocates all its MRs in advance and in the largest size, so each idle
+ * connection would hold this memory. Also, it does not check the state of an MR
+ * that is returned.
  *
  * An MR may be mapped again only when it is known to be invalid. Until then the
  * adapter uses the old mapping: rxe of 6.1 reads the page list itself. An MR is
  * known to be invalid if invalidating it has succeeded. After a flush or an
  * error its state is unknown, and the MR is destroyed.
  *
- * Each registration has another key, of which the lowest eight bits change. An
- * MR that has used all keys is destroyed. Otherwise a key that a peer got long
- * ago would be valid again.
+ * Each registration of an MR has another key: the lowest eight bits of the key
+ * change. An MR that has used all its keys is destroyed. Otherwise a key that a
+ * peer got long ago would become valid again.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
 
 #include "region.h"
 
-/* Number of keys of an MR. */
+/* Number of different keys that an MR can have. */
 #define KRDMA_FRWR_KEYS 256
 
-/* Default number of MRs that a connection keeps on hardware adapters. */
+/*
+ * Default size of the pool of a connection, on adapters that need DMA mapping.
+ */
 #define KRDMA_FRWR_DEFAULT 16
 
 /**
- * krdma_frwr_max - return the size of the pool of MRs
+ * krdma_frwr_max - return the maximum size of the pool of a connection
  * @conn: connection with a device
  *
- * Software devices have no pool by default. There an MR costs only its memory.
- * Also, they check a key before they copy the bytes of a packet, so that a copy
- * may continue while the key becomes invalid. rxe waits for that copy only when
- * an MR is destroyed (rxe_mr_cleanup(); Linux 6.1 to 7.3).
+ * Software devices have no pool by default. On such a device an MR costs only
+ * its memory. Also, the device checks a key before it copies the bytes of a
+ * packet, so a copy may continue while the key becomes invalid. rxe waits for
+ * that copy only when an MR is destroyed (rxe_mr_cleanup(); Linux 6.1 to 7.3).
  *
- * Return: number of MRs, possibly 0.
+ * Return: maximum number of MRs; 0 means no pool.
  */
 u32 krdma_frwr_max(const struct krdma_conn *conn)
 {
@@ -63,7 +66,7 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 	krdma_noio_check(conn);
 	if (!frwr)
 		return ERR_PTR(-ENOMEM);
-	/* Round up, because the size of the next region will differ. */
+	/* Round up, so that the MR also fits regions of other sizes. */
 	frwr->room = min_t(u32, roundup_pow_of_two(entries),
 			   krdma_dma_mr_entries(ibdev));
 	mr = ib_alloc_mr(conn->cb.pd, IB_MR_TYPE_MEM_REG,
@@ -74,14 +77,18 @@ static struct krdma_frwr *krdma_frwr_alloc(struct krdma_conn *conn,
 	}
 	frwr->mr = mr;
 	/*
-	 * Drivers begin with the same key each time; a peer must not guess it.
+	 * Drivers begin with the same key each time. Use a random one, so that
+	 * a peer cannot guess the key.
 	 */
 	ib_update_fast_reg_key(mr, get_random_u32());
 	krdma_count(conn, KRDMA_COUNT_MRS_ALLOCATED);
 	return frwr;
 }
 
-/* Take the oldest entry, so that a key is reused as late as possible. */
+/*
+ * Find an unused MR with enough page entries: the oldest, so that a key is
+ * reused as late as possible.
+ */
 static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
 					  u32 entries)
 {
@@ -100,13 +107,14 @@ static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
 }
 
 /**
- * krdma_frwr_get - get an invalid MR with a new key
+ * krdma_frwr_get - take an MR from the pool, or allocate one, and give it a new
+ * key
  * @conn: connection
  * @entries: page entries that will be mapped, not 0 and no more than
  *	krdma_dma_mr_entries()
  *
  * Context: process, @conn->setup held.
- * Return: MR, for krdma_frwr_put(), or an ERR_PTR.
+ * Return: an invalid MR, for krdma_frwr_put(), or an ERR_PTR.
  */
 struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 {
@@ -128,14 +136,15 @@ struct krdma_frwr *krdma_frwr_get(struct krdma_conn *conn, u32 entries)
 }
 
 /**
- * krdma_frwr_put - return an MR
- * @conn: its connection; NULL: it belongs to a region of a domain, and is
- *	destroyed
+ * krdma_frwr_put - return an MR to the pool, or destroy it
+ * @conn: connection of the MR; NULL: the MR belongs to a region of a domain,
+ *	and is destroyed
  * @frwr: the MR; no work request uses it
- * @invalid: the MR is known to be invalid
+ * @invalid: true if the MR is known to be invalid; otherwise the MR is
+ *	destroyed
  *
- * If the pool is full, its oldest entry is freed, so that unused sizes do not
- * stay.
+ * If the pool is full, its oldest MR is freed, so that MRs of unused sizes do
+ * not stay in the pool.
  *
  * Context: process, @conn->setup held or, for a domain, krdma_dev.lock.
  */
@@ -164,8 +173,9 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 }
 
 /**
- * krdma_frwrs_free - free the pool
- * @conn: connection whose regions are unregistered, and which gets no more
+ * krdma_frwrs_free - free all MRs of the pool
+ * @conn: connection whose regions are unregistered, and which creates no more
+ *	regions
  *
  * Context: process, @conn->setup held.
  */

@@ -2,21 +2,21 @@
 /*
  * Connecting and accepting with callbacks, without a waiting task.
  *
- * step_work does here what a task does between its waits in cm.c, one step each
- * time it runs. It is queued when the CM has changed the state, and when the
- * peer's START has arrived. It makes the next step for the present state. At
- * the end, or if the connection ends before, call_work calls the owner's
- * connected(), once.
+ * step_work makes one step each time it runs. A step is what a task does
+ * between two waits in cm.c. step_work is queued when the CM has changed the
+ * state, and when the peer's START has arrived. After the last step, or if the
+ * connection ends before, call_work calls the owner's connected(), once.
  *
  * For a listener, call_work passes new requests to the owner.
  *
- * krdma_accept_timeout() uses the same steps. Then the listener is notified
- * instead of the owner, and krdma_accept_timeout() returns the connection.
+ * krdma_accept_timeout() uses the same steps. In that case the listener is
+ * notified instead of the owner, and krdma_accept_timeout() returns the
+ * connection.
  *
  * Callbacks of one connection never run at the same time, because only
- * call_work calls them, on a queue of their own. The steps of a client may wait
- * for TCP on siw. They also have a queue of their own, so that no other work
- * waits for them.
+ * call_work calls them. call_work runs on a queue for callbacks of owners. The
+ * steps of a client may wait for TCP on siw, so they also have a queue of their
+ * own, and no other work waits for them.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -37,11 +37,12 @@ void krdma_call_queue(struct krdma_conn *conn)
 }
 
 /**
- * krdma_call_settled_locked - note that no message is being delivered or pulled
+ * krdma_call_settled_locked - continue to closing() after the last message
  * @conn: connection in message mode
  *
- * closing() must come after the last message. If call_work found that one was
- * still pending, this queues it again.
+ * Called when no message is being delivered or pulled any more. closing() must
+ * be called after the last message is delivered. If call_work found that a
+ * message was pending, this queues call_work again.
  *
  * Context: any, @conn->lock held.
  */
@@ -64,7 +65,7 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 }
 
 /**
- * krdma_step_queue - queue the next step after an event
+ * krdma_step_queue - queue the next step of connecting after an event
  * @conn: connection or listener; no effect if it is not asynchronous
  *
  * Context: any.
@@ -80,7 +81,7 @@ void krdma_step_queue(struct krdma_conn *conn)
 }
 
 /**
- * krdma_step_cancel - cancel further steps
+ * krdma_step_cancel - cancel further steps of connecting
  * @conn: connection or listener
  *
  * Waits for a running step.
@@ -93,7 +94,10 @@ void krdma_step_cancel(struct krdma_conn *conn)
 		krdma_conn_put(conn);
 }
 
-/* Returns true once: to the last step or to the end, whichever is first. */
+/*
+ * Check whether the result of connecting must be reported. Return: true only
+ * once, either after the last step or after the end of the connection.
+ */
 static bool krdma_step_may_tell(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -158,7 +162,9 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Return: true, once, if connected() must be called with 0. */
+/*
+ * Check whether connected() must be called with 0. Return: true at most once.
+ */
 static bool krdma_call_take_connected(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -171,7 +177,7 @@ static bool krdma_call_take_connected(struct krdma_conn *conn)
 	return taken;
 }
 
-/* Return: true, once, if closing() must be called now. */
+/* Check whether closing() must be called now. Return: true at most once. */
 static bool krdma_call_take_closing(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -187,7 +193,8 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 }
 
 /**
- * krdma_call_work - notify the owner of a connection
+ * krdma_call_work - notify the owner that a connection is established, or has
+ * ended
  * @work: krdma_conn.call_work of a connection
  */
 void krdma_call_work(struct work_struct *work)
@@ -198,7 +205,7 @@ void krdma_call_work(struct work_struct *work)
 
 	if (krdma_call_take_connected(conn)) {
 		krdma_step_tell(conn, 0);
-		/* From here on closing() notifies of the end. */
+		/* From here on closing() notifies the owner of the end. */
 		krdma_conn_hand_over(conn);
 	}
 	if (krdma_call_take_closing(conn)) {
@@ -210,8 +217,8 @@ void krdma_call_work(struct work_struct *work)
 }
 
 /*
- * siw may have missed START, see krdma_msg_wait_start(): check again soon, and
- * send another message then.
+ * Send another message if siw may have missed START of this side, see
+ * krdma_msg_wait_start(). Then queue another check.
  */
 static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 {
@@ -227,8 +234,9 @@ static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 }
 
 /*
- * Exchange the first messages. The waits in here depend only on the local
- * adapter and end with the connection, which the connect timer limits.
+ * Exchange the first messages. The waits in this function depend only on the
+ * local adapter. They end when the connection ends, and the connect timer
+ * limits this time.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
@@ -254,8 +262,9 @@ static int krdma_step_exchange(struct krdma_conn *conn)
 }
 
 /*
- * The exchange happens only once, because it frees what it uses. The work may
- * be queued again by the peer's START or by krdma_step_nudge().
+ * Check whether no step is left. The exchange of START must happen only once,
+ * because it frees the buffers that it uses. The peer's START or
+ * krdma_step_nudge() may queue the work again after the exchange.
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {
@@ -275,11 +284,11 @@ static int krdma_step(struct krdma_conn *conn)
 }
 
 /**
- * krdma_offer_work - pass requests to a listener's owner
+ * krdma_offer_work - pass new requests to the owner of a listener
  * @work: krdma_conn.call_work of a listener
  *
- * The list's reference to each request becomes the owner's. Not the same
- * function as for connections, so that lockdep distinguishes the two: the owner
+ * The owner gets the list's reference to each request. Connections have another
+ * function, krdma_call_work(), so that lockdep distinguishes the two: the owner
  * may release a request here, which waits for work of a connection.
  */
 void krdma_offer_work(struct work_struct *work)
@@ -316,7 +325,10 @@ void krdma_step_work(struct work_struct *work)
 	krdma_noio_leave(noio);
 }
 
-/* If the start failed at once, only the return value reports it. */
+/*
+ * Return the result of the first step. If the first step failed, only the
+ * return value reports the failure, and connected() is not called.
+ */
 static int krdma_step_begun(struct krdma_conn *conn, int ret)
 {
 	unsigned long flags;
@@ -341,7 +353,8 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
  * @conn: request with an acceptor; the caller holds a reference
  *
  * Context: process.
- * Return: 0: krdma_cm_accepted() is called, once; or errno of the first step.
+ * Return: 0: krdma_cm_accepted() will be called, once; or the errno of the
+ * first step.
  */
 int krdma_step_accept(struct krdma_conn *conn)
 {
@@ -351,12 +364,12 @@ int krdma_step_accept(struct krdma_conn *conn)
 
 /**
  * krdma_connect_async - connect without waiting
- * @cb: from krdma_create() with ops that have a connected callback, in
- *	KRDMA_NEW
+ * @cb: connection from krdma_create(), in KRDMA_NEW; its ops have a connected
+ *	callback
  * @dst: IPv4 or IPv6 address and port of a listener
  *
- * If this returns 0, connected() is called, once, with 0 or an errno, within
- * &krdma_params.connect_timeout_ms, unless @cb is released before.
+ * If this returns 0, connected() is called once, with 0 or an errno, within
+ * &krdma_params.connect_timeout_ms. It is not called if @cb is released before.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_connect_cb() that is known
  * at once. On error connected() is not called, and the caller releases @cb.
@@ -370,7 +383,7 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
 	    !conn->ops->connected || !krdma_cm_family_ok(dst))
 		return -EINVAL;
-	/* Once async is set, the owner may release it in connected(). */
+	/* Once async is set, the owner may release @cb in connected(). */
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
 	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
@@ -387,12 +400,12 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_async, KRDMA_NS);
 
 /**
  * krdma_accept_async - accept without waiting
- * @cb: from a request callback or krdma_wait_request(); its ops have a
+ * @cb: request from a request callback or krdma_wait_request(); its ops have a
  *	connected callback
  * @private_data: data for the peer, in the REP; NULL if none
- * @private_data_len: bytes, as for krdma_accept_request()
+ * @private_data_len: number of bytes, as for krdma_accept_request()
  *
- * If this returns 0, connected() is called, once, possibly before this returns.
+ * If this returns 0, connected() is called once, possibly before this returns.
  *
  * Return: 0; -EINVAL; -EISCONN; or an errno of krdma_accept_request() that is
  * known at once. On error connected() is not called, and the caller releases
@@ -412,7 +425,7 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		return ret;
 	if (krdma_get_state(cb) != KRDMA_REQUESTED)
 		return krdma_last_error(cb) ?: -EISCONN;
-	/* Once async is set, the owner may release it in connected(). */
+	/* Once async is set, the owner may release @cb in connected(). */
 	krdma_conn_get(conn);
 	WRITE_ONCE(conn->async, true);
 	noio = krdma_noio_enter(&conn->p);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: created here, torn down by conn.c; cm.c receives their requests.
+ * Listeners. This file creates them, conn.c tears them down, and cm.c receives
+ * their requests.
  *
- * A listener outlives its RDMA device. If its address is a wildcard the CM
- * handles that. A listener on a specific address has a cm_id that is bound to
- * the device and is destroyed with it. Then the listener has no usable cm_id
- * (it is "unbound"), but stays in KRDMA_LISTENING. Its timer creates new cm_ids
- * until one of them listens: when a device has appeared, and every second,
- * because a device may get its address later.
+ * A listener outlives its RDMA device. If its address is a wildcard, the CM
+ * ensures that. A listener on a specific address has a cm_id that is bound to
+ * the device and is destroyed with the device. After that the listener has no
+ * usable cm_id (it is "unbound"), and stays in KRDMA_LISTENING. Its timer
+ * creates new cm_ids until one of them listens. The timer runs when a device
+ * has appeared, and every second, because a device may get its address later.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,21 +16,24 @@
 
 #include "priv.h"
 
-/* Time in ms after which a listener without cm_id tries again by itself. */
+/* Interval in ms at which a listener without a usable cm_id tries to listen. */
 #define KRDMA_LISTEN_RETRY_MS 1000
 
 /*
- * The CM itself needs no larger backlog than its own default. cm.c counts the
- * requests that wait for the user, and rejects those beyond the limit. The
- * iWARP CM uses the backlog for requests that it has not delivered yet, with
- * this default (iwcm.c: default_backlog, 6.1 to 7.3). siw, 6.1 to 7.3, uses it
- * for TCP connections that it has not accepted yet. It forgets those beyond it,
- * and when such a client gives up, the listener dies
+ * Minimum backlog for rdma_listen(). krdma_params.backlog limits the requests
+ * that wait for the user; cm.c counts these. The iWARP CM uses its backlog for
+ * requests that it has not delivered yet, and has this default (iwcm.c:
+ * default_backlog, 6.1 to 7.3). siw, 6.1 to 7.3, uses it for TCP connections
+ * that it has not accepted yet, and forgets those beyond the limit. When the
+ * client of such a connection gives up, the listener dies
  * (siw_cm_llp_state_change(), see krdma_cm_call()).
  */
 #define KRDMA_LISTEN_BACKLOG_MIN 256
 
-/* Queue the timer; put by krdma_listen_work() or krdma_conn_stop_timer(). */
+/*
+ * Queue the timer, with a reference that krdma_listen_work() or
+ * krdma_conn_stop_timer() puts.
+ */
 static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 {
 	krdma_conn_get(conn);
@@ -37,7 +41,7 @@ static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 		krdma_conn_put(conn);
 }
 
-/* Return: the previous value. */
+/* Set whether a listener is unbound. Return: the previous value. */
 static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
 {
 	unsigned long flags;
@@ -51,12 +55,12 @@ static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
 }
 
 /**
- * krdma_listen_lost - give a listener a new cm_id
+ * krdma_listen_lost - replace the cm_id of a listener
  * @conn: listener whose device is being removed, or whose address has moved to
  *	another port
  *
- * Removal waits until the cm_id is destroyed, which the callback of the cm_id
- * cannot do.
+ * The removal of a device waits until the cm_id is destroyed. A callback of the
+ * cm_id cannot destroy it, so the timer's work does this.
  *
  * Context: CM callback.
  */
@@ -67,7 +71,8 @@ void krdma_listen_lost(struct krdma_conn *conn)
 }
 
 /*
- * Also if the work is running, which may have checked before the device came.
+ * Queue the timer's work when a device has appeared, even if the work is
+ * running: it may have checked for a device before that.
  */
 static void krdma_listen_device_added(struct krdma_watch *watch)
 {
@@ -89,7 +94,7 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->src);
 	if (ret)
 		return ret;
-	/* Before the first request can arrive. */
+	/* Change the state before the first request can arrive. */
 	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
@@ -105,7 +110,10 @@ static void krdma_listen_unbind(struct krdma_conn *conn)
 	conn->cb.cm_id = NULL;
 }
 
-/* Log the failure, each change of its reason, and the recovery. */
+/*
+ * Log that a listener does not listen, each change of the reason, and the
+ * recovery.
+ */
 static void krdma_listen_say(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->setup);
@@ -125,7 +133,10 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->setup);
 	krdma_listen_unbind(conn);
-	/* Before the device of the new cm_id can be removed as well. */
+	/*
+	 * Do this before the new cm_id exists, because krdma_listen_lost() may
+	 * set it again when the new device is removed.
+	 */
 	krdma_listen_set_unbound(conn, false);
 	ret = krdma_listen_bind(conn);
 	if (ret) {
@@ -137,7 +148,7 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 }
 
 /**
- * krdma_listen_work - bind a listener without cm_id again
+ * krdma_listen_work - bind a listener again if it is unbound
  * @work: krdma_conn.timer of a listener
  */
 void krdma_listen_work(struct work_struct *work)
@@ -173,7 +184,10 @@ static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
 	       (error == -ENODEV || error == -EADDRNOTAVAIL);
 }
 
-/* Wait until a device has that address. */
+/*
+ * Begin to wait until a device has the address of the listener. The timer does
+ * the rest.
+ */
 static int krdma_listen_wait(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->setup);
@@ -196,7 +210,10 @@ static int krdma_listen_first(struct krdma_conn *conn)
 	ret = krdma_listen_bind(conn);
 	if (!ret) {
 		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
-		/* Includes the port, if the CM has chosen one. */
+		/*
+		 * If the CM has chosen the port, listen on this port also
+		 * later.
+		 */
 		conn->src = conn->local;
 	} else if (krdma_listen_may_wait(conn, ret)) {
 		ret = krdma_listen_wait(conn, ret);
@@ -214,16 +231,18 @@ static bool krdma_listen_port_is_open(const struct sockaddr *src)
 
 /**
  * krdma_listen_params - listen for connect requests
- * @src: local address, port 0: chosen by the CM, see krdma_local_addr(). The
- *	address 0.0.0.0 or :: means all RDMA devices, including future ones
- * @params: for the listener and its connections, NULL: defaults
- * @listen_cb: result, unchanged on error
+ * @src: local address and port. If the port is 0 the CM chooses one, see
+ *	krdma_local_addr(). The address 0.0.0.0 or :: means all RDMA devices,
+ *	including future ones
+ * @params: parameters for the listener and its connections; NULL for defaults
+ * @listen_cb: result: listener; unchanged on error
  *
  * A listener on a specific address outlives its RDMA device. When the device is
  * removed, peers cannot connect, pending requests end, and tasks continue to
  * wait on the listener. When a device has the address again, the listener
  * listens again on the same port. With KRDMA_LISTEN_WAIT the listener is also
- * created if there is no such device yet; then the port must not be 0.
+ * created if no device has the address yet. With this flag the port must not be
+ * 0.
  *
  * Return: 0; -EINVAL; -EADDRINUSE; -EADDRNOTAVAIL or -ENODEV: no RDMA device
  * has that address; -ENOMEM.
