@@ -17,10 +17,11 @@ static struct workqueue_struct *krdma_owner_noio_wq;
  * krdma_owner_queue - select the workqueue of owners' callbacks
  * @p: parameters of the connection or listener
  *
- * Separate queues, because callbacks may sleep. They may also wait for work on
- * queues that are not for memory reclaim, which work on krdma_wq must not.
+ * Callbacks have their own queues because they may sleep. Callbacks of an owner
+ * without KRDMA_NOIO may also wait for work on a queue without WQ_MEM_RECLAIM.
+ * Work on krdma_wq must not wait for such work.
  *
- * Return: the queue.
+ * Return: the workqueue for callbacks of this connection or listener.
  */
 struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p)
 {
@@ -29,7 +30,11 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p)
 
 static void krdma_wqs_destroy(void)
 {
-	/* Work that has put the last reference to a connection may still run. */
+	/*
+	 * A work item that has put the last reference to its connection may
+	 * still run. Destroying its queue waits until the work item has
+	 * returned.
+	 */
 	if (krdma_owner_noio_wq)
 		destroy_workqueue(krdma_owner_noio_wq);
 	if (krdma_owner_wq)

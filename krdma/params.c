@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters of a connection: defaults and ranges. Pure. */
+/* Defaults and ranges of the parameters of a connection. No locks, no verbs. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/errno.h>
@@ -19,44 +19,67 @@
 	(KRDMA_RAW | KRDMA_RW | KRDMA_INTERRUPTIBLE | KRDMA_LISTEN_FLAGS | \
 	 KRDMA_SHARED_CQ | KRDMA_NOIO)
 
-/* Larger depths make no sense on any adapter of today (2^20 on rxe). */
+/*
+ * Maximum depth of a queue. No present adapter gains from a larger one,
+ * although rxe accepts 2^20.
+ */
 #define KRDMA_DEPTH_MAX 65536
-/* An hour: longer than any useful wait, and far from wrapping. */
+/*
+ * Maximum of each timeout: one hour. No useful wait is longer, and the time in
+ * jiffies cannot wrap.
+ */
 #define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
-/* More MRs than the longest message needs. */
+/*
+ * Maximum of krdma_params.mr_pool: the number of MRs of 1 MiB (siw) that the
+ * longest message needs.
+ */
 #define KRDMA_MR_POOL_MAX 1024
-/* Limit of polling, because other tasks need the processor. */
+/*
+ * Maximum of krdma_params.spin_us, because a task that polls keeps its
+ * processor from other tasks.
+ */
 #define KRDMA_SPIN_MAX_US 1000
 #define KRDMA_KEEPALIVE_MS 5000
-/* 4.096 us * 2^17: 0.5 s */
+/*
+ * Default of krdma_params.ack_timeout on RoCE: 4.096 us * 2^17, which is 0.5 s.
+ */
 #define KRDMA_ACK_TIMEOUT_ROCE 17
-/* Some 290 MB of receive buffers, with their default size. */
+/*
+ * Default of krdma_params.max_conns. With default sizes, the receive buffers of
+ * 1024 connections have some 290 MB.
+ */
 #define KRDMA_CONNS_DEFAULT 1024
 #define KRDMA_MSG_MEMORY_DEFAULT SZ_256M
 /*
- * Rate of READs and WRITEs in each direction, in bytes/ms, that keeps the peer
- * from counting as dead. The minimum is the data in flight on a 400 Gbit/s link
- * in 20 us.
+ * Assumed minimum rate of READs and WRITEs in each direction, in bytes per ms;
+ * see krdma_params_bulk_max(). The minimum of the limit is the data in flight
+ * on a link of 400 Gbit/s in 20 us.
  */
 #define KRDMA_BULK_PER_MS 4096
 #define KRDMA_BULK_MIN SZ_1M
 
-/* Size of the struct in the first version that allowed it to grow. */
+/*
+ * Smallest valid krdma_params.size: the size of the struct in the first version
+ * of krdma that allowed the struct to grow.
+ */
 #define KRDMA_PARAMS_SIZE_MIN offsetofend(struct krdma_params, path_mtu)
 
-/* Larger than any of these structs will be: then the size was not set. */
+/*
+ * Limit of the size member of any of these structs. A larger value shows that
+ * the caller did not set the member.
+ */
 #define KRDMA_STRUCT_MAX 4096
 
 /**
  * krdma_struct_in - copy a struct of a caller that may be older or newer
- * @to: result; members that the caller does not have are 0
+ * @to: result; members that the caller's version lacks are set to 0
  * @size: size of @to
  * @min: size of the struct in the first version of krdma that had it
- * @from: the caller's struct, of which the first member is its size
+ * @from: the caller's struct; its first member is its size
  *
  * Context: any.
- * Return: 0; -EINVAL: the size is not set, or less than @min; -E2BIG: the
- * caller has members that this version does not know, and one of them is not 0.
+ * Return: 0; -EINVAL if the size is not set or is less than @min; -E2BIG if the
+ * caller has a member that this version does not know, and its value is not 0.
  */
 int krdma_struct_in(void *to, size_t size, size_t min, const void *from)
 {
@@ -74,13 +97,13 @@ int krdma_struct_in(void *to, size_t size, size_t min, const void *from)
 
 /**
  * krdma_struct_out - copy a struct to a caller that may be older or newer
- * @to: the caller's struct, of which the first member is its size; members that
- *	this version does not know are set to 0
+ * @to: the caller's struct; its first member is its size. Members that this
+ *	version does not know are set to 0
  * @min: size of the struct in the first version of krdma that had it
- * @from: struct to copy, of which the first member is its size
+ * @from: struct to copy; its first member is its size
  *
  * Context: any.
- * Return: 0, or -EINVAL: the size of @to is not set, or less than @min.
+ * Return: 0, or -EINVAL if the size of @to is not set or is less than @min.
  */
 int krdma_struct_out(void *to, size_t min, const void *from)
 {
@@ -166,8 +189,9 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 }
 
 /*
- * Receives that a message took from a shared receive queue may complete until
- * the CQ is freed. A CQ with other users can outlive the owner's memory.
+ * Check whether the connection may share its CQ. It must have no SRQ, because a
+ * receive of an SRQ may complete until the CQ is freed. Other users of a shared
+ * CQ may keep it after the owner's memory is freed.
  */
 static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
 {
@@ -181,7 +205,7 @@ static bool krdma_params_srq_ok(const struct krdma_params *p)
 
 static bool krdma_params_raw_ok(const struct krdma_params *p)
 {
-	/* In raw mode there are no messages. */
+	/* Raw mode has neither messages nor an exported buffer. */
 	return !(p->flags & KRDMA_RW) && !(p->ops && p->ops->receive) &&
 	       krdma_params_srq_ok(p) &&
 	       (!(p->flags & KRDMA_SHARED_CQ) || krdma_params_shared_cq_ok(p)) &&
@@ -206,9 +230,9 @@ static bool krdma_params_msg_ok(const struct krdma_params *p)
 /**
  * krdma_params_take - copy a user's parameters
  * @p: result, undefined on error
- * @user: the user's parameters, NULL: all defaults
+ * @user: the user's parameters; NULL means all defaults
  *
- * Return: 0 or as krdma_struct_in().
+ * Return: 0, or an errno of krdma_struct_in().
  */
 int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
 {
@@ -223,10 +247,10 @@ int krdma_params_take(struct krdma_params *p, const struct krdma_params *user)
 /**
  * krdma_params_set - copy a user's parameters, fill in defaults, and check them
  * @p: result, undefined on error
- * @user: the user's parameters, NULL: all defaults
+ * @user: the user's parameters; NULL means all defaults
  *
- * Return: 0; -EINVAL: a value out of range, an unknown flag, or the size is not
- * set; -E2BIG: a member that this version does not know is not 0.
+ * Return: 0; -EINVAL if a value is out of range, a flag is unknown or the size
+ * is not set; -E2BIG if a member that this version does not know is not 0.
  */
 int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
 {
@@ -251,11 +275,12 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
  * krdma_params_ack_timeout - return the local ack timeout of a QP
  * @p: parameters
  * @roce: the transport is RoCE
- * @timeout: result, the exponent; unchanged if the CM's own value is to be used
+ * @timeout: result: the exponent; unchanged if the CM's own value is to be used
  *
- * On InfiniBand the CM computes it from the packet life time that the subnet
- * manager assigns to the path; only an explicit value replaces that. On RoCE
- * there is no subnet manager, and the default of Linux 6.1 is 2 s.
+ * On InfiniBand the CM computes the timeout from the packet life time that the
+ * subnet manager assigns to the path. Only an explicit parameter replaces that
+ * timeout. RoCE has no subnet manager. The CM's default there (Linux 6.1) is 2
+ * s, and krdma's default is shorter.
  *
  * Context: any.
  * Return: true if @timeout was set.
@@ -272,15 +297,18 @@ bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
 
 /**
  * krdma_params_bulk_max - return the limit of READs and WRITEs in flight
- * @keepalive_ms: of the parameters
+ * @keepalive_ms: &krdma_params.keepalive_ms
  *
- * The peer's processor does not see them and sends probes. The answer is last
- * on the send queue and must arrive before the third probe times out. At the
- * assumed rate the queue is empty after one interval. So the probe may wait as
- * long behind such a queue of the peer, and one interval is left. The peer's
- * interval is not known: if it differs, it is probably the default.
+ * The peer's processor does not notice READs and WRITEs, so the peer sends
+ * probes while only these are in flight. The answer to a probe goes to the end
+ * of the send queue. The answer must arrive before the third probe times out.
  *
- * Return: bytes; one further request may exceed them.
+ * At the assumed rate a full queue is empty after one interval. The probe may
+ * wait one interval behind a full queue of the peer, and the answer may wait
+ * one interval here. So one of the three intervals is left. The peer's interval
+ * is not known, so this function also considers the default.
+ *
+ * Return: limit in bytes; one further request may exceed it.
  */
 u32 krdma_params_bulk_max(u32 keepalive_ms)
 {
@@ -293,7 +321,8 @@ u32 krdma_params_bulk_max(u32 keepalive_ms)
  * krdma_params_forget - drop pointers to memory of the caller
  * @p: parameters whose pointers have been used, or are not needed
  *
- * The callbacks stay, because the owner keeps them as long as the connection.
+ * The pointer to the callbacks stays, because the owner keeps the callbacks as
+ * long as the connection exists.
  *
  * Context: any.
  */

@@ -60,7 +60,7 @@ static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
 	const struct net_device *ndev;
 	enum ib_mtu mtu = 0;
 
-	/* Not bound to an interface: the device of KUnit tests. */
+	/* The device of KUnit tests is not bound to an interface. */
 	if (!addr->net)
 		return mtu;
 	rcu_read_lock();
@@ -71,7 +71,7 @@ static enum ib_mtu krdma_path_netdev_mtu(const struct rdma_dev_addr *addr)
 	return mtu;
 }
 
-/* Return: bytes, 0: not known. */
+/* Convert an MTU to bytes. The result is 0 if the MTU is not known. */
 static u16 krdma_path_bytes(enum ib_mtu mtu)
 {
 	return max(ib_mtu_enum_to_int(mtu), 0);
@@ -80,7 +80,7 @@ static u16 krdma_path_bytes(enum ib_mtu mtu)
 /**
  * krdma_path_hello - describe the local interface to the peer
  * @conn: connection with a cm_id that has a device
- * @hello: result
+ * @hello: result: on RoCE the MTU and the GID type are set, elsewhere nothing
  *
  * Context: process.
  */
@@ -97,7 +97,7 @@ void krdma_path_hello(const struct krdma_conn *conn, struct krdma_hello *hello)
 }
 
 /**
- * krdma_path_limit - apply the consumer's limit to the path MTU
+ * krdma_path_limit - apply &krdma_params.path_mtu to the path MTU
  * @conn: client whose route is resolved
  *
  * Context: process, @conn->setup held, before rdma_connect().
@@ -129,7 +129,10 @@ static void krdma_path_read(const struct krdma_conn *conn,
 	if (!krdma_path_is_roce(id))
 		return;
 	path->local_mtu = krdma_path_bytes(krdma_path_netdev_mtu(addr));
-	/* 0, not known, in raw mode and before the client has the answer. */
+	/*
+	 * The peer's MTU is 0 (not known) in raw mode, and at a client that
+	 * does not have the answer yet.
+	 */
 	path->peer_mtu = krdma_path_bytes(conn->hello.mtu);
 	path->peer_gid_type = conn->hello.gid;
 	/* A client does not request more than its interface supports. */
@@ -143,7 +146,10 @@ static bool krdma_path_gids_differ(const struct krdma_path *path)
 	       path->gid_type != path->peer_gid_type;
 }
 
-/* The passive side's packets have the class of the request. */
+/*
+ * Check whether this side's traffic class is ignored. Packets of the passive
+ * side have the traffic class of the request.
+ */
 static bool krdma_path_tos_differs(const struct krdma_conn *conn,
 				   const struct krdma_path *path)
 {

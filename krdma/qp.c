@@ -17,7 +17,7 @@
  * On iWARP a lost TCP connection causes a fatal error of the QP before the CM
  * reports that the peer has closed (siw: siw_qp_cm_drop()).
  *
- * Return: an errno.
+ * Return: -ECONNRESET on iWARP, -EIO elsewhere.
  */
 int krdma_qp_fatal_errno(const struct krdma_conn *conn)
 {
@@ -27,14 +27,21 @@ int krdma_qp_fatal_errno(const struct krdma_conn *conn)
 							       -EIO;
 }
 
-/* Context: any; @context exists until its QP is destroyed. */
+/*
+ * Handle an event of the QP, in any context. The connection in @context exists
+ * until its QP is destroyed.
+ */
 static void krdma_qp_event(struct ib_event *event, void *context)
 {
 	struct krdma_conn *conn = context;
 
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
-		/* The first message came before the RTU, or the RTU is lost. */
+		/*
+		 * The first message arrived before the RTU of the CM, or the
+		 * RTU was lost. Notify the CM that the connection is
+		 * established.
+		 */
 		rdma_notify(conn->cb.cm_id, event->event);
 		break;
 	case IB_EVENT_QP_FATAL:
@@ -49,15 +56,17 @@ static void krdma_qp_event(struct ib_event *event, void *context)
 }
 
 /*
- * No attribute of the device gives its inline limit: 512 bytes on rxe, 80 on
- * siw. So sizes are tried. krdma_dev.inline_try skips those that the device has
- * refused as invalid, because some drivers print an error for each refusal.
+ * Inline sizes to try, in bytes, because no attribute of the device gives its
+ * limit: 512 on rxe, 80 on siw. krdma_dev.inline_try skips the sizes that the
+ * device has refused as invalid, because some drivers print an error for each
+ * refusal.
  */
 static const u32 krdma_inline_tries[] = { 220, 80, 0 };
 
 /*
- * If a device has fewer work requests than the parameters request, use all of
- * them. Message mode posts and advertises the rest after internal ones.
+ * Set the depths of the queues. If the device supports fewer work requests than
+ * the parameters request, use all that it supports. Internal work requests get
+ * their slots first, and the user gets the rest.
  */
 static int krdma_qp_set_depths(struct krdma_conn *conn)
 {
@@ -105,7 +114,10 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 
 	krdma_qp_caps(conn, &attr.cap);
 	attr.cap.max_inline_data = max_inline;
-	/* Read first: the driver overwrites them with the granted values. */
+	/*
+	 * Read attr.cap now: rdma_create_qp() overwrites it with the granted
+	 * values.
+	 */
 	conn->sq_avail = conn->send_depth;
 	conn->max_send_sge = attr.cap.max_send_sge;
 	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
@@ -117,8 +129,10 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 }
 
 /*
- * -ENOMEM may mean that inline data makes the entries of a deep send queue too
- * large (mlx5), or that memory is short. It is not remembered for the next QP.
+ * Create the QP with the first inline size that the device accepts. -ENOMEM may
+ * mean that inline data makes the entries of a deep send queue too large
+ * (mlx5), or that memory is short. So after -ENOMEM no size is skipped for the
+ * next QP.
  */
 static int krdma_qp_try_inline(struct krdma_conn *conn)
 {
@@ -154,15 +168,18 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	return 0;
 }
 
-/* A READ may complete twice on siw, see krdma_siw_begin(). */
+/*
+ * Return the number of additional CQ entries: on siw a READ may complete twice,
+ * see struct krdma_siw_read.
+ */
 static u32 krdma_qp_twice(const struct ib_device *ibdev)
 {
 	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
 }
 
 /*
- * An SRQ of the owner may serve other connections; krdma's serves only this
- * one.
+ * Check whether the SRQ belongs to the owner. The owner's SRQ may serve other
+ * connections; an SRQ that krdma creates serves only this one.
  */
 static bool krdma_qp_srq_is_owners(const struct krdma_conn *conn)
 {
@@ -200,7 +217,10 @@ static int krdma_qp_get_srq(struct krdma_conn *conn)
 	return 0;
 }
 
-/* An owner's SRQ may complete until the CQ is freed, see put_srq(). */
+/*
+ * Put the CQ before the owner's SRQ, because receives of that SRQ may complete
+ * until the CQ is freed. See krdma_ops.put_srq.
+ */
 static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 {
 	struct ib_srq *srq = conn->srq;
@@ -220,7 +240,7 @@ static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
  * Afterwards the QP is in INIT, and receives can be posted.
  *
  * Context: process, @conn->setup held.
- * Return: 0 or -errno; on error nothing is left.
+ * Return: 0 or -errno; on error no QP, CQ or SRQ is left.
  */
 int krdma_qp_create(struct krdma_conn *conn)
 {
@@ -245,12 +265,14 @@ int krdma_qp_create(struct krdma_conn *conn)
 }
 
 /*
- * rxe, 7.3 at least: if moving a QP to RTR fails for lack of memory, its
- * receive task stays disabled (rxe_qp_from_attr()). Such a QP flushes no
- * receives in ERROR, and the drain would never end. RESET enables the task. It
- * also drops the posted receives without completions, which no user needs of a
- * QP that never was connected. From RESET the only way to ERROR is through
- * INIT.
+ * Work around an error of rxe, 7.3 at least. If moving a QP to RTR fails for
+ * lack of memory, the receive task of the QP stays disabled
+ * (rxe_qp_from_attr()). In ERROR such a QP flushes no receives, so the drain
+ * would never end.
+ *
+ * Moving the QP to RESET enables the task. RESET also drops the posted receives
+ * without completions, and no user needs them: the QP was never connected. A QP
+ * in RESET reaches ERROR only through INIT.
  */
 static void krdma_qp_enable_rxe(struct krdma_conn *conn)
 {
@@ -282,9 +304,10 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	krdma_noio_check(conn);
 	krdma_qp_enable_rxe(conn);
 	/*
-	 * Receives of an SRQ are not flushed. ib_drain_qp() of newer kernels
-	 * waits for the event of the last used receive. siw has no such event
-	 * (7.3), and the wait times out after a minute.
+	 * Drain only the send queue, because receives of an SRQ are not
+	 * flushed. ib_drain_qp() of newer kernels waits for the event of the
+	 * last used receive. siw has no such event (7.3), so that wait would
+	 * time out after a minute.
 	 */
 	if (conn->srq)
 		ib_drain_sq(conn->cb.qp);
@@ -293,13 +316,13 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	WRITE_ONCE(conn->drained, true);
 	krdma_req_end(conn);
 	krdma_pull_drained(conn);
-	/* Wakes krdma_conn_wait_late(). */
+	/* Wake tasks in krdma_conn_wait_late(). */
 	krdma_conn_wake(conn);
 }
 
 /**
  * krdma_qp_destroy - undo krdma_qp_create()
- * @conn: connection whose QP is drained; also without a QP
+ * @conn: connection whose QP is drained, or that has no QP
  *
  * Context: process, @conn->setup held.
  */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Capabilities of a connection, from the device's attributes, the limits that
- * the driver granted for the QP, the state of the QP, and the peer's hello.
- * Names of drivers are not used, with one exception, which has a comment. Also:
- * the peer's identity, from the CM and the peer's hello.
+ * Capabilities of a connection. They come from the device's attributes, the
+ * limits that the driver granted for the QP, the state of the QP, and the
+ * peer's hello. Only krdma_query_fix_siw() depends on which driver it is.
+ *
+ * Also in this file: the peer's identity, from the CM and the peer's hello.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>
@@ -46,10 +47,16 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->mr_bytes = (u64)caps->mr_pages << PAGE_SHIFT;
 	caps->atomics = attrs->atomic_cap != IB_ATOMIC_NONE;
 	caps->atomics_global = attrs->atomic_cap == IB_ATOMIC_GLOB;
-	/* RFC 5040 lacks it; no attribute shows support of RFC 7306. */
+	/*
+	 * iWARP has no immediate data (RFC 5040). RFC 7306 adds it, but no
+	 * attribute shows whether a device supports that RFC.
+	 */
 	caps->write_imm = !iwarp;
 	caps->send_inv = extended;
-	/* Only iWARP has it (RFC 5040 5.2); rxe lists it but cannot do it. */
+	/*
+	 * Only iWARP has READ with invalidate (RFC 5040 5.2). rxe lists the
+	 * capability, but does not implement it.
+	 */
 	caps->read_inv = extended && iwarp;
 	caps->read_needs_region = iwarp;
 	caps->virt_dma = ib_uses_virt_dma(id->device);
@@ -61,8 +68,9 @@ static void krdma_query_device(const struct krdma_conn *conn,
 }
 
 /*
- * siw_query_qp() swaps the two depths: it reports the queue of incoming READs
- * as max_rd_atomic. Linux 6.1 to 7.3; only the driver's name shows it.
+ * Undo an error of siw_query_qp(), Linux 6.1 to 7.3: it swaps the two depths.
+ * It reports the number of incoming READs as max_rd_atomic. Only the driver's
+ * name shows this.
  */
 static void krdma_query_fix_siw(const struct krdma_conn *conn,
 				struct ib_qp_attr *attr)
@@ -73,10 +81,11 @@ static void krdma_query_fix_siw(const struct krdma_conn *conn,
 
 /**
  * krdma_query_reads - return the number of READs that may be in flight
- * @conn: established connection on siw, whose driver takes no lock for this
+ * @conn: established connection on siw. The query is allowed under @conn->lock,
+ *	because the driver of siw takes no lock for it
  *
  * Context: any, @conn->lock held.
- * Return: negotiated number, but at least 1.
+ * Return: negotiated number, at least 1.
  */
 u32 krdma_query_reads(const struct krdma_conn *conn)
 {
@@ -136,7 +145,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	if (krdma_conn_is_raw(conn))
 		return;
 	caps->max_receive = conn->p.max_msg;
-	/* The client gets the peer's hello when it is established. */
+	/* A client has the peer's hello only after it was established. */
 	if (!READ_ONCE(conn->was_established) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;
@@ -151,7 +160,10 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 	caps->peer_takes_inv = krdma_peer_takes_inv(conn);
 }
 
-/* Size of the struct in the first version that allowed it to grow. */
+/*
+ * Smallest valid krdma_caps.size: the size of the struct in the first version
+ * of krdma that allowed the struct to grow.
+ */
 #define KRDMA_CAPS_SIZE_MIN offsetofend(struct krdma_caps, traffic_class)
 
 static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
@@ -169,14 +181,15 @@ static int krdma_query_locked(struct krdma_conn *conn, struct krdma_caps *caps)
 
 /**
  * krdma_query - return the capabilities of a connection
- * @cb: connection with a QP; in message mode preferably established
- * @caps: result; the caller sets its size; unchanged on error
+ * @cb: connection with a QP. In message mode the values that depend on the peer
+ *	are 0 until the peer's hello is known
+ * @caps: result, unchanged on error. The caller sets its size member
  *
- * Waits for a running connect step of another task.
+ * If another task is in a connect step of @cb, this waits for that step.
  *
  * Return: 0; -EINVAL: &krdma_caps.size is not set; -ENOTCONN: there is no QP
- * yet; -EINTR; an errno of the driver; or the reason for which the connection
- * ended.
+ * yet; -EINTR: the task was killed; an errno of the driver; or the reason for
+ * which the connection ended.
  */
 int krdma_query(struct krdma_cb *cb, struct krdma_caps *caps)
 {
@@ -198,15 +211,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
 
 /**
  * krdma_peer_private_data - return private data of the peer's REQ or REP
- * @cb: connection from the request on (passive), or once established (active)
+ * @cb: connection: on the passive side from the request on, on the active side
+ *	once it was established
  * @buf: result
- * @size: bytes of @buf
+ * @size: size of @buf in bytes
  *
  * In raw mode InfiniBand and RoCE pad the data with zeroes to the CM's full
  * size. Only the users know the real length.
  *
  * Context: any.
- * Return: length of the data, of which at most @size bytes are copied.
+ * Return: length of the data in bytes; at most @size bytes of it are copied.
  */
 int krdma_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
 {
@@ -228,11 +242,12 @@ static int krdma_copy_addr(const struct sockaddr_storage *from,
 
 /**
  * krdma_local_addr - return address and port of this side
- * @cb: listener, or connection from the request (passive) or established on
+ * @cb: listener, or connection: on the passive side from the request on, on the
+ *	active side once it was established
  * @addr: result
  *
  * Context: any.
- * Return: 0, or -ENOTCONN: not known yet.
+ * Return: 0, or -ENOTCONN if the address is not known yet.
  */
 int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 {
@@ -242,11 +257,12 @@ EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
 
 /**
  * krdma_peer_addr - return address and port of the other side
- * @cb: connection from the request (passive) or established on
+ * @cb: connection: on the passive side from the request on, on the active side
+ *	once it was established
  * @addr: result
  *
  * Context: any.
- * Return: 0, or -ENOTCONN: not known yet.
+ * Return: 0, or -ENOTCONN if the address is not known yet.
  */
 int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the peer as the peer described it: segments, each with address and
- * rkey. The user transfers the description, for example in a message or in
- * private data; krdma's own START contains another one. Pure.
+ * Memory of the peer as the peer has described it: segments, each with an
+ * address and an rkey. The user transfers the description, for example in a
+ * message or in private data. The START of KRDMA_RW connections contains a
+ * description of the exported buffer.
  */
 #include <linux/err.h>
 #include <linux/export.h>
@@ -29,10 +30,10 @@ struct krdma_remote {
 /**
  * krdma_remote_import - decode the peer's description of its memory
  * @desc: description that krdma_region_export() has written
- * @len: bytes of @desc
+ * @len: length of @desc in bytes
  *
- * The description is checked. The access that the peer allows shows only on
- * use.
+ * The description is checked. It does not contain the access that the peer
+ * allows: only a request shows whether the peer allows it.
  *
  * Return: memory for krdma_remote_free(), ERR_PTR(-EPROTO): invalid
  * description, ERR_PTR(-ENOMEM).
@@ -62,7 +63,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_remote_import, KRDMA_NS);
 
 /**
  * krdma_remote_free - free the description of the peer's memory
- * @remote: from krdma_remote_import(), no request uses it; NULL is allowed
+ * @remote: memory from krdma_remote_import() that no request uses, or NULL
  */
 void krdma_remote_free(struct krdma_remote *remote)
 {
@@ -75,7 +76,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_remote_free, KRDMA_NS);
  * @remote: the peer's memory
  *
  * Context: any.
- * Return: bytes.
+ * Return: size in bytes.
  */
 u64 krdma_remote_size(const struct krdma_remote *remote)
 {
@@ -108,9 +109,9 @@ u32 krdma_remote_nsegs(const struct krdma_remote *remote)
 /**
  * krdma_remote_is_aligned - check whether atomic operations can use an offset
  * @remote: the peer's memory
- * @offset: offset in @remote, with 8 bytes behind it
+ * @offset: offset of 8 bytes in @remote
  *
- * Return: true if it is aligned to 8 bytes for the peer's adapter.
+ * Return: true if the address at the peer is a multiple of 8.
  */
 bool krdma_remote_is_aligned(const struct krdma_remote *remote, u64 offset)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Split a request into work requests, see span.h. Pure. */
+/* Split a request into work requests, see span.h. No locks, no verbs. */
 #include <linux/minmax.h>
 
 #include "span.h"
@@ -8,9 +8,9 @@
  * krdma_span_begin - begin to split a request
  * @span: result
  * @sges: local pieces, @len bytes in all, none of them empty
- * @segs: remote segments, NULL if there are none
- * @offset: offset in @segs; offset + @len is within them
- * @len: bytes
+ * @segs: remote segments; NULL if there are none
+ * @offset: offset in @segs; the segments contain all bytes up to @offset + @len
+ * @len: length of the request in bytes
  */
 void krdma_span_begin(struct krdma_span *span, const struct ib_sge *sges,
 		      const struct krdma_seg *segs, u64 offset, u32 len)
@@ -37,9 +37,9 @@ static void krdma_span_advance(struct krdma_span *span, u32 len)
 
 /**
  * krdma_span_next - split off one work request
- * @span: position. Before the call it has the remote segment and offset of the
- *	work request
- * @sges: result: pieces of the work request; NULL: only advance
+ * @span: position. Before the call it gives the remote segment and offset of
+ *	the work request
+ * @sges: result: pieces of the work request; NULL to advance @span only
  * @max: maximum number of pieces
  *
  * Return: number of pieces.
@@ -72,10 +72,10 @@ u32 krdma_span_next(struct krdma_span *span, struct ib_sge *sges, u32 max)
 /**
  * krdma_span_count - count the work requests of a request
  * @sges: as for krdma_span_begin()
- * @segs: likewise
- * @offset: likewise
- * @len: likewise; 0 needs one
- * @max: maximum number of pieces of each
+ * @segs: as for krdma_span_begin()
+ * @offset: as for krdma_span_begin()
+ * @len: as for krdma_span_begin(); a request of 0 bytes has one work request
+ * @max: maximum number of pieces of a work request
  *
  * Return: number of work requests.
  */

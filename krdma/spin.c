@@ -17,9 +17,9 @@
 /**
  * krdma_spin_begin - return the time that a wait may poll
  * @spin: state of waits of this kind
- * @max_us: limit in µs, 0: do not poll
+ * @max_us: limit in us; 0 means do not poll
  *
- * Return: microseconds, for krdma_spin_end(); 0: sleep at once.
+ * Return: time to poll in us, for krdma_spin_end(); 0 means sleep at once.
  */
 u32 krdma_spin_begin(struct krdma_spin *spin, u32 max_us)
 {
@@ -36,8 +36,8 @@ u32 krdma_spin_begin(struct krdma_spin *spin, u32 max_us)
  * krdma_spin_end - record the result of polling
  * @spin: state of waits of this kind
  * @max_us: as for krdma_spin_begin()
- * @budget_us: from krdma_spin_begin(), not 0
- * @paid: the event came while polling
+ * @budget_us: time that krdma_spin_begin() returned, not 0
+ * @paid: the event came while the task polled
  */
 void krdma_spin_end(struct krdma_spin *spin, u32 max_us, u32 budget_us,
 		    bool paid)
