@@ -4,16 +4,16 @@
  *
  * A message is sent as one part, or as several if it is longer than the peer's
  * receive buffers. Parts arrive in order on a reliable connection. They wait on
- * the ready list, in the buffers they arrived in, until a task receives. Only
- * then is the buffer posted again and its credit returned. So a receiver that
- * falls behind stops the sender, and no message is dropped.
+ * the ready list, in the buffers they arrived in, until a task receives the
+ * message. Only then is the buffer posted again and its credit returned. So a
+ * receiver that falls behind stops the sender, and no message is dropped.
  *
  * A receive completion validates all of a part before it changes anything. An
  * invalid part ends the connection with -EPROTO.
  *
- * A task that copies from or to a DMA mapped buffer outside of krdma_conn.lock
- * holds a bit of krdma_msg.busy. krdma_msg_stop() waits for that before it
- * unmaps.
+ * A task that copies from or to a DMA mapped buffer without krdma_conn.lock
+ * holds a bit of krdma_msg.busy. Before krdma_msg_stop() unmaps buffers, it
+ * waits for senders and for users of the copy buffer.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,7 +31,7 @@
  * krdma_msg_extra_sends - return the number of internal send queue slots
  * @conn: connection
  *
- * Return: number of slots beyond the user's.
+ * Return: number of slots in addition to the user's; 0 in raw mode.
  */
 unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
 {
@@ -42,7 +42,8 @@ unsigned int krdma_msg_extra_sends(const struct krdma_conn *conn)
  * krdma_msg_extra_recvs - return the number of receives without credits
  * @conn: connection
  *
- * Return: number of receives beyond those that the peer has credits for.
+ * Return: number of receives in addition to those for which the peer has
+ * credits; 0 in raw mode.
  */
 unsigned int krdma_msg_extra_recvs(const struct krdma_conn *conn)
 {
@@ -66,7 +67,7 @@ static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
 /**
  * krdma_send_free - undo krdma_send_alloc()
  * @conn: connection
- * @send: not in flight
+ * @send: message that is not in flight
  */
 void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
 {
@@ -86,9 +87,9 @@ static void krdma_send_done(struct krdma_wr *kwr, int status)
  * krdma_send_alloc - allocate and map a header and its payload
  * @conn: connection with a QP
  * @op: object that the task waits on, may be NULL
- * @len: bytes behind the header
+ * @len: length of the payload in bytes, without the header
  *
- * Return: message, which is freed on its completion, or NULL.
+ * Return: the message, which is freed on its completion, or NULL.
  */
 struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 				    struct krdma_op *op, u32 len)
@@ -114,9 +115,9 @@ struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 }
 
 /**
- * krdma_send_post_wr_locked - post a message as it is
+ * krdma_send_post_wr_locked - post a message whose header is complete
  * @conn: connection
- * @send: with its header filled in
+ * @send: the message
  *
  * Context: any, @conn->lock held.
  * Return: as krdma_qp_post_locked().
@@ -140,9 +141,10 @@ int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
 }
 
 /*
- * Nothing precedes START: a peer that receives another message first ends the
- * connection with -EPROTO. The passive side sends nothing before the peer's
- * START, because iWARP requires that the connecting side sends first.
+ * Check whether a message of this type may be sent yet. START is first: a peer
+ * that receives another message before it ends the connection with -EPROTO. The
+ * passive side sends nothing before the peer's START, because iWARP requires
+ * that the connecting side sends first.
  */
 static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 {
@@ -155,14 +157,16 @@ static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 }
 
 /**
- * krdma_send_post_locked - fill in the header with the credits, and post
+ * krdma_send_post_locked - fill in the header with the credits, and post the
+ * message
  * @conn: connection
  * @send: message
- * @hdr: its header without the credits
+ * @hdr: header of @send; the credits are filled in here
  * @reserved: the message may use the last credit
  *
  * Context: any, @conn->lock held.
- * Return: 0, -EAGAIN: no credit or slot, or an error; then nothing is used up.
+ * Return: 0; -EAGAIN: there is no credit or slot, or a START must come first;
+ * or another errno. On error no credit and no slot is used.
  */
 int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 			   struct krdma_hdr *hdr, bool reserved)
@@ -183,7 +187,10 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 		trace_krdma_credit_sent(conn->stats.id, hdr->credits,
 					msg->credit.unadvertised,
 					msg->credit.avail);
-	/* Under the lock of the post, so that later messages are behind it. */
+	/*
+	 * Set this under the lock under which START was posted, so that all
+	 * other messages follow START.
+	 */
 	if (!ret && hdr->type == KRDMA_WIRE_START)
 		WRITE_ONCE(msg->greeted, true);
 	if (!ret && krdma_wire_is_part(hdr->type) &&
@@ -192,7 +199,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 	return ret;
 }
 
-/* Condition for krdma_conn_wait(): there is room for a message of type @arg. */
+/* Condition for krdma_conn_wait(): a message of type *@arg can be posted. */
 static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_msg *msg = conn->msg;
@@ -208,7 +215,8 @@ static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Return: -EAGAIN: no credit or slot. Only the first try of a wait is counted.
+ * Post a message, or return -EAGAIN if there is no credit or slot. A wait
+ * counts as one credit stall, so only its first try is counted.
  */
 static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 			  struct krdma_hdr *hdr, bool first)
@@ -230,10 +238,10 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
 }
 
 /**
- * krdma_send_post - wait for a credit and a slot, and post
+ * krdma_send_post - wait for a credit and a slot, and post a message
  * @conn: connection; the caller holds KRDMA_BUSY_SEND
  * @send: message; on error it was not posted and is freed
- * @hdr: its header without the credits
+ * @hdr: header of @send; the credits are filled in here
  * @until: time limit
  *
  * Return: 0 or -errno.
@@ -284,7 +292,10 @@ static int krdma_msg_send_part(struct krdma_conn *conn, struct krdma_op *op,
 	return ret;
 }
 
-/* Holds KRDMA_BUSY_SEND, so that parts of two messages do not mix. */
+/*
+ * Send a message in parts. The caller holds KRDMA_BUSY_SEND, so that the parts
+ * of two messages do not mix.
+ */
 static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 				const struct krdma_source *src, u32 length,
 				unsigned long until)
@@ -302,7 +313,10 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
 	if (!ret)
 		conn->msg->send_id++;
 	else if (hdr.offset)
-		/* The peer has the beginning of a message that will not end. */
+		/*
+		 * The peer has received the beginning of a message, and the
+		 * rest will not follow.
+		 */
 		krdma_conn_abort(conn, ret);
 	return ret;
 }
@@ -311,7 +325,7 @@ static int krdma_msg_send_parts(struct krdma_conn *conn, struct krdma_op *op,
  * krdma_msg_check - check that a connection is in message mode
  * @conn: connection
  *
- * Return: 0, -EINVAL: raw mode or a listener, -ENOTCONN: not connected yet, or
+ * Return: 0; -EINVAL: raw mode or a listener; -ENOTCONN: not connected yet; or
  * the reason for which connecting failed.
  */
 int krdma_msg_check(struct krdma_conn *conn)
@@ -328,7 +342,7 @@ int krdma_msg_check(struct krdma_conn *conn)
  * @conn: connection
  *
  * Context: any.
- * Return: as krdma_msg_check(); until the exchange of START is complete also
+ * Return: as krdma_msg_check(). Until both sides have exchanged START also
  * -ENOTCONN, or the reason for which the connection ended.
  */
 int krdma_msg_check_open(struct krdma_conn *conn)
@@ -353,7 +367,10 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->msg->busy & what)
 		return -EAGAIN;
-	/* Messages that have arrived may be received after the end. */
+	/*
+	 * Messages that have arrived may be received after the connection has
+	 * ended.
+	 */
 	if (what != KRDMA_BUSY_RECV && (conn->error || conn->leaving))
 		return conn->error ?: -ESHUTDOWN;
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
@@ -377,7 +394,10 @@ int krdma_msg_enter(struct krdma_conn *conn, unsigned int what,
 	int ret;
 
 	do {
-		/* The receiving task finishes, and may leave messages. */
+		/*
+		 * Also wait for KRDMA_BUSY_RECV after the connection has ended.
+		 * Its holder finishes, and may leave messages for this task.
+		 */
 		ret = what == KRDMA_BUSY_RECV ?
 			      krdma_conn_wait_ever(conn, krdma_msg_is_free,
 						   &what, until) :
@@ -415,8 +435,8 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
 /**
  * krdma_msg_send - send a message, and wait until the peer's adapter has it
  * @conn: connection in message mode
- * @op: counts its work requests
- * @src: its bytes
+ * @op: object that counts the work requests of the message
+ * @src: the bytes of the message
  * @length: number of bytes, up to the peer's &krdma_params.max_msg
  * @until: time limit
  *
@@ -450,10 +470,10 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
  * krdma_msg_send_start - send START, the first message
  * @conn: established connection
  * @exported: description of the exported buffer, NULL if there is none
- * @len: bytes of @exported
+ * @len: length of @exported in bytes
  * @until: time limit
  *
- * Return: 0, -EMSGSIZE: the peer's buffers are too small for the description,
+ * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
  * or as krdma_send_timeout().
  */
 int krdma_msg_send_start(struct krdma_conn *conn, const void *exported, u32 len,
@@ -497,9 +517,9 @@ static int krdma_recv_post(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_repost_locked - post a receive buffer again that no owner has had
+ * krdma_msg_repost_locked - post a receive buffer again
  * @conn: connection
- * @recv: the buffer, on no list
+ * @recv: the buffer, on no list and not counted as held by the owner
  *
  * Context: any, @conn->lock held.
  * Return: 0 or an errno that must end the connection.
@@ -509,7 +529,10 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
 	int ret;
 
 	lockdep_assert_held(&conn->lock);
-	/* The drain may have begun, and the buffers may be unmapped. */
+	/*
+	 * In KRDMA_CLOSING the drain may have begun, and the buffers may be
+	 * unmapped.
+	 */
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return 0;
 	ret = krdma_recv_post(conn, recv);
@@ -525,7 +548,7 @@ int krdma_msg_repost_locked(struct krdma_conn *conn, struct krdma_recv *recv)
  * krdma_msg_repost - post a receive buffer again
  * @conn: connection
  * @recv: the buffer, on no list
- * @held: the owner had it
+ * @held: the owner has held the buffer, and returns it now
  *
  * Context: any.
  */
@@ -551,7 +574,10 @@ static int krdma_msg_breach_locked(struct krdma_conn *conn,
 	return -EPROTO;
 }
 
-/* Parts follow each other without a gap, and so do messages. */
+/*
+ * Put a part on the ready list. The parts of a message must follow each other
+ * without a gap, and so must the messages.
+ */
 static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 				      struct krdma_recv *recv)
 {
@@ -578,8 +604,8 @@ static int krdma_msg_take_data_locked(struct krdma_conn *conn,
 }
 
 /*
- * Accept START once. It must describe an exported buffer only if that was
- * agreed.
+ * Handle the peer's START, which must come only once. It may describe an
+ * exported buffer only on a KRDMA_RW connection.
  */
 static int krdma_msg_on_start_locked(struct krdma_conn *conn,
 				     struct krdma_recv *recv)
@@ -597,7 +623,10 @@ static int krdma_msg_on_start_locked(struct krdma_conn *conn,
 	return krdma_conn_is_rw(conn) ? 0 : krdma_msg_repost_locked(conn, recv);
 }
 
-/* The message took no credit, so reposting its receive returns none. */
+/*
+ * Handle a message that takes no credit. Posting its receive again returns no
+ * credit.
+ */
 static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
 {
@@ -613,7 +642,10 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 	return krdma_recv_post(conn, recv);
 }
 
-/* WRITTEN must not come between the parts of a message. */
+/*
+ * Put a WRITTEN on the ready list. WRITTEN must not come between the parts of a
+ * message.
+ */
 static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
 {
@@ -627,7 +659,10 @@ static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 	return 0;
 }
 
-/* The adapter has invalidated the key already; mark the region. */
+/*
+ * Mark the region whose key the message has invalidated. The adapter has
+ * already invalidated the key.
+ */
 static int krdma_msg_take_inv_locked(struct krdma_conn *conn,
 				     struct krdma_recv *recv, u32 rkey)
 {
@@ -670,7 +705,7 @@ static int krdma_msg_take_locked(struct krdma_conn *conn,
 	return krdma_msg_repost_locked(conn, recv);
 }
 
-/* Decode the header of a receive. On error nothing has changed. */
+/* Decode the header of a received message. Return: 0, or -EPROTO: invalid. */
 static int krdma_recv_decode(struct krdma_conn *conn, struct krdma_recv *recv,
 			     const struct ib_wc *wc)
 {
@@ -758,7 +793,7 @@ static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 	bool ready;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* A pulled message may be on no list, and incomplete. */
+	/* A message that is being pulled or assembled may be on no list. */
 	ready = !list_empty(&msg->ready) || msg->whole || msg->pulling;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return ready;
@@ -774,7 +809,7 @@ static bool krdma_msg_has_part(struct krdma_conn *conn, const void *arg)
  * @conn: connection in message mode; the caller has set krdma_msg.pulling, so
  *	that no other context takes the part off
  *
- * Return: the part, or NULL.
+ * Return: the first part on the ready list, or NULL.
  */
 struct krdma_recv *krdma_msg_first(struct krdma_conn *conn)
 {
@@ -817,8 +852,9 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Also works after the end of the connection, which ends the pull. Messages
- * that were acknowledged to the peer by PULLED can still be received.
+ * Wait until no pull is in progress. This also works after the connection has
+ * ended, because that ends the pull. Messages that PULLED has acknowledged to
+ * the peer can still be received.
  */
 static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 {
@@ -827,9 +863,9 @@ static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 
 /**
  * struct krdma_msg_next - next message, for the holder of KRDMA_BUSY_RECV
- * @len: its length
- * @recv: receive with the whole message, which no other context takes off the
- *	list; NULL: it comes in several parts, or is pulled
+ * @len: length of the message in bytes
+ * @recv: receive that holds the whole message. No other context takes it off
+ *	the list. NULL: the message has several parts, or is pulled
  */
 struct krdma_msg_next {
 	u32 len;
@@ -837,8 +873,8 @@ struct krdma_msg_next {
 };
 
 /*
- * Read everything under one lock: without it the next CHUNK may arrive, be
- * pulled, and have its buffer posted again.
+ * Find the next message. Read everything under one lock: otherwise the next
+ * CHUNK may arrive, be pulled, and have its buffer posted again in between.
  */
 static bool krdma_msg_look(struct krdma_conn *conn, struct krdma_msg_next *next)
 {
@@ -864,7 +900,7 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 {
 	int ret;
 
-	/* Wait while a CHUNK is pulled, and between two of them. */
+	/* Wait while a CHUNK is pulled, and between two CHUNKs. */
 	while (!krdma_msg_look(conn, next)) {
 		ret = READ_ONCE(conn->msg->pulling) ?
 			      krdma_msg_settle(conn, until) :
@@ -879,7 +915,7 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 /**
  * krdma_msg_take_part - append a part of a message to krdma_msg.whole
  * @conn: connection; the caller holds KRDMA_BUSY_RECV, or delivers
- * @recv: the first one on the ready list, with data
+ * @recv: first receive on the ready list, which holds a part with data
  *
  * When krdma_msg.whole_have is krdma_msg.whole_len, the message is complete.
  *
@@ -911,10 +947,10 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /*
- * Start to pull the first CHUNK if that has not happened.
- * Return: true if a pull is in progress; otherwise @recv is the first part or
- * NULL. Only the caller, which holds KRDMA_BUSY_RECV, takes that part off the
- * list.
+ * Start to pull the first CHUNK if no pull has started.
+ * Return: true if a pull is in progress; otherwise *@recv is the first part on
+ * the ready list, or NULL. Only the caller takes that part off the list,
+ * because the caller holds KRDMA_BUSY_RECV.
  */
 static bool krdma_msg_begin_pull(struct krdma_conn *conn,
 				 struct krdma_recv **recv)
@@ -940,19 +976,28 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 	if (krdma_msg_begin_pull(conn, &recv))
 		return krdma_msg_settle(conn, until) ?:
 		       READ_ONCE(msg->pull_error);
-	/* The peer's memory is freed with the connection. */
+	/*
+	 * No pull has started, because the connection has ended. The peer's
+	 * memory cannot be read any more.
+	 */
 	if (recv && recv->hdr.type == KRDMA_WIRE_CHUNK)
 		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
 	if (recv)
 		return krdma_msg_take_part(conn, recv);
-	/* krdma_msg_is_ready() is true for an incomplete message. */
+	/*
+	 * krdma_msg_is_ready() is always true while a message is incomplete, so
+	 * wait for its next part.
+	 */
 	return krdma_conn_wait_late(conn, msg->whole ? krdma_msg_has_part :
 						       krdma_msg_is_ready,
 				    NULL, until) ?:
 	       krdma_msg_settle(conn, until);
 }
 
-/* Assemble parts. On error they stay for the next call. */
+/*
+ * Assemble a message from its parts. On error the assembled parts stay for the
+ * next call.
+ */
 static int krdma_msg_assemble(struct krdma_conn *conn, unsigned long until)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -1016,13 +1061,13 @@ static int krdma_msg_check_receive(struct krdma_conn *conn)
  * krdma_receive_len - receive a message
  * @cb: connection in message mode
  * @buffer: buffer for the message; any kernel memory
- * @size: bytes of @buffer
- * @timeout_ms: time limit in ms, 0: none
+ * @size: size of @buffer in bytes
+ * @timeout_ms: time limit in ms; 0 means no limit
  *
  * A message longer than @size stays for a call with a larger buffer. After a
  * timeout, or when the task is killed, the connection stays and no message is
- * lost. Messages that arrived before the connection ended can be received after
- * it. Several tasks may receive; each gets whole messages.
+ * lost. Messages that arrived before the connection ended can still be
+ * received. Several tasks may receive; each gets whole messages.
  *
  * Return: length of the message, possibly 0; -EMSGSIZE; -ETIMEDOUT; -EINTR;
  * -ENOMEM; -ENOTCONN; -EINVAL: not message mode, or messages go to a callback;
@@ -1052,7 +1097,10 @@ int krdma_receive_len(struct krdma_cb *cb, void *buffer, size_t size,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_len, KRDMA_NS);
 
-/* After the end, a message that is incomplete can never be received. */
+/*
+ * Find the next message. After the connection has ended, first assemble the
+ * message, because an incomplete one can never be received.
+ */
 static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
 			  struct krdma_msg_next *next)
 {
@@ -1066,13 +1114,13 @@ static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
 /**
  * krdma_receive_peek - return the length of the next message
  * @cb: connection in message mode
- * @timeout_ms: time limit in ms, 0: none
+ * @timeout_ms: time limit in ms; 0 means no limit
  *
- * After the end of the connection only messages count that have arrived
+ * After the connection has ended, only messages count that have arrived
  * completely or were pulled.
  *
- * Return: length of the message, which stays; or an errno of
- * krdma_receive_len().
+ * Return: length of the next message in bytes, or an errno of
+ * krdma_receive_len(). The message can still be received.
  */
 ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 {
@@ -1094,7 +1142,7 @@ ssize_t krdma_receive_peek(struct krdma_cb *cb, u32 timeout_ms)
 	}
 	krdma_noio_leave(noio);
 	krdma_conn_put(conn);
-	/* Not "ret ?: len": that would be unsigned. */
+	/* Do not write "ret ?: next.len": that expression is unsigned. */
 	return ret ? ret : (ssize_t)next.len;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_receive_peek, KRDMA_NS);
@@ -1134,7 +1182,7 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 
 /**
  * krdma_msg_free - free the memory of message mode
- * @conn: connection without references; also if it has no such memory
+ * @conn: connection without references; without message mode nothing is freed
  */
 void krdma_msg_free(struct krdma_conn *conn)
 {
@@ -1171,10 +1219,10 @@ static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_stop - stop to use the device
- * @conn: connection whose QP is drained; also without message mode
+ * krdma_msg_stop - end the use of the device by message mode
+ * @conn: connection whose QP is drained; without message mode nothing is done
  *
- * Messages that have arrived stay.
+ * Messages that have arrived can still be received.
  *
  * Context: process, @conn->setup held.
  */
@@ -1187,8 +1235,8 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	if (!msg)
 		return;
 	/*
-	 * All waits of senders have ended with the connection. This waits for
-	 * tasks that were about to post and still copy or map.
+	 * The end of the connection has ended all waits of senders. Now wait
+	 * for tasks that were about to post and still copy or map.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
 	krdma_req_stop(conn);
@@ -1212,7 +1260,8 @@ static int krdma_recv_map(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /**
- * krdma_msg_post_all - allocate message mode and post all receives
+ * krdma_msg_post_all - allocate the memory of message mode and post all
+ * receives
  * @conn: connection with a new QP
  *
  * Context: process, @conn->setup held.
@@ -1296,7 +1345,8 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
  * @conn: client that has sent START
  * @until: time limit
  *
- * No effect if there is no credit.
+ * On siw this makes the peer check again for data that it has missed, see
+ * krdma_msg_wait_start(). Without a credit nothing is sent.
  *
  * Return: 0 or -errno.
  */
@@ -1323,11 +1373,13 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
  * @until: time limit
  *
  * The accepting side of siw, 6.1 to 7.3 at least, ignores data that arrives
- * between its MPA reply and the end of siw_accept() (siw_cm_llp_data_ready()
- * finds another state). It checks again only when more data arrives. So on siw
- * a client that waits for an answer sends further messages. The acceptor could
- * not trigger this itself: siw answers a READ of 0 bytes with the data that it
- * sent before.
+ * between its MPA reply and the end of siw_accept(). siw_cm_llp_data_ready()
+ * finds another state then, and checks for data again only when more data
+ * arrives. So on siw a client that waits for the peer's START sends further
+ * messages.
+ *
+ * The acceptor cannot make the client send more data by a READ of 0 bytes: siw
+ * answers such a READ with the data that it sent before.
  *
  * Return: 0 or -errno.
  */
@@ -1366,7 +1418,7 @@ int krdma_msg_greet(struct krdma_conn *conn, unsigned long until)
  * @conn: connection in message mode
  *
  * Context: any.
- * Return: true if it has.
+ * Return: true if START has arrived.
  */
 bool krdma_msg_is_greeted(struct krdma_conn *conn)
 {
@@ -1425,10 +1477,10 @@ int krdma_msg_start(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_msg_start_buffer - take the peer's START with its exported buffer
+ * krdma_msg_start_buffer - take the receive buffer that holds the peer's START
  * @conn: KRDMA_RW connection for which krdma_msg_wait_start() returned 0
  *
- * Return: the buffer, for krdma_msg_repost().
+ * Return: the buffer, which the caller returns with krdma_msg_repost().
  */
 struct krdma_recv *krdma_msg_start_buffer(struct krdma_conn *conn)
 {

@@ -34,7 +34,9 @@
 
 #define KRDMA_RECONNECT_MIN_MS 100
 #define KRDMA_RECONNECT_MAX_MS 10000
-/* An hour, as for the times of a connection. */
+/*
+ * Maximum of both retry times: one hour, as for the timeouts of a connection.
+ */
 #define KRDMA_RECONNECT_LIMIT_MS (3600 * 1000)
 
 /**
@@ -60,14 +62,16 @@
  * @state: see above
  * @stopping: krdma_reconnect_stop() was called
  * @failing: the failure to connect has been logged
- * @cb: set from before krdma_connect_async() until before krdma_release_cb()
+ * @cb: present cb, or NULL. Set before krdma_connect_async(), and cleared
+ *	before krdma_release_cb()
  * @epoch: number of connections so far
  * @failures: number of attempts in a row without a lasting connection
  * @error: errno of the last failed attempt or ended connection
  * @since: time of the move to KRDMA_RECONNECT_CONNECTED, in jiffies
  *
  * @peer_mtu: last known path MTU of the peer's interface, in bytes; 0: not
- *	known. Only one step at a time uses it, without a lock
+ *	known. Only the context that makes the present step uses it, without a
+ *	lock
  */
 struct krdma_reconnect {
 	struct krdma_params p;
@@ -109,7 +113,7 @@ static void krdma_reconnect_queue_locked(struct krdma_reconnect *reconn, u32 ms)
 			 msecs_to_jiffies(ms));
 }
 
-/* Reset the back-off, and make the next attempt after @ms. */
+/* Reset the back-off. If the next attempt is pending, make it after @ms. */
 static void krdma_reconnect_hurry(struct krdma_reconnect *reconn, u32 ms)
 {
 	unsigned long flags;
@@ -130,9 +134,10 @@ static void krdma_reconnect_device_added(struct krdma_watch *watch)
 }
 
 /*
- * A connection that lasted for the longest wait resets the back-off. A shorter
- * one does not: if a peer accepts and ends each connection, it would get an
- * attempt at the shortest wait endlessly.
+ * Count a failure, which lengthens the wait before the next attempt. A
+ * connection that lasted for max_ms or longer first resets the back-off. A
+ * shorter one does not: otherwise a peer that ends each connection would get
+ * attempts at the shortest wait endlessly.
  */
 static void krdma_reconnect_failed_locked(struct krdma_reconnect *reconn,
 					  int error)
@@ -149,7 +154,10 @@ static void krdma_reconnect_failed_locked(struct krdma_reconnect *reconn,
 	reconn->error = error;
 }
 
-/* Return: true if the failure has not been logged yet. */
+/*
+ * Schedule the next attempt after a failure. Return: true if the caller must
+ * log it, because no failure was logged since the last connection.
+ */
 static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
 					int error)
 {
@@ -167,10 +175,9 @@ static bool krdma_reconnect_wait_locked(struct krdma_reconnect *reconn,
 }
 
 /*
- * Make the step after an attempt or a connection, whose cb is released. If
- * @reconn is being stopped it may be freed here, so copy the address for the
- *	log
- * first.
+ * Make the step that follows a failed attempt or an ended connection, after its
+ * cb was released. If @reconn is being stopped, it may be freed here, so copy
+ * the address for the log first.
  */
 static void krdma_reconnect_over(struct krdma_reconnect *reconn, int error)
 {
@@ -191,7 +198,10 @@ static void krdma_reconnect_over(struct krdma_reconnect *reconn, int error)
 				    &dst, error);
 }
 
-/* Clear @cb first, so that no other context can use it; then release it. */
+/*
+ * Release the cb. Clear krdma_reconnect.cb first, so that no other context can
+ * use it.
+ */
 static void krdma_reconnect_release_cb(struct krdma_reconnect *reconn)
 {
 	struct krdma_cb *cb;
@@ -205,7 +215,8 @@ static void krdma_reconnect_release_cb(struct krdma_reconnect *reconn)
 }
 
 /*
- * Return: the epoch, or 0: it is being stopped, and closing() will be called.
+ * Make the step to KRDMA_RECONNECT_CONNECTED. Return: the epoch of the
+ * connection; 0 if @reconn is being stopped, and closing() will be called.
  */
 static u64 krdma_reconnect_up(struct krdma_reconnect *reconn, bool *news)
 {
@@ -234,7 +245,10 @@ static void krdma_reconnect_tell_failed(struct krdma_reconnect *reconn,
 	module_put(owner);
 }
 
-/* Keep the last known MTU if the peer has not answered. */
+/*
+ * Store the MTU of the peer. Keep the last known one if the peer has not
+ * answered.
+ */
 static void krdma_reconnect_learn(struct krdma_reconnect *reconn,
 				  const struct krdma_cb *cb)
 {
@@ -279,7 +293,10 @@ static void krdma_reconnect_closing(struct krdma_cb *cb, int reason)
 	krdma_reconnect_over(reconn, reason);
 }
 
-/* Not if krdma_reconnect_stop() was first: then the owner does not know @cb. */
+/*
+ * Deliver a message to the owner. If krdma_reconnect_stop() came before
+ * connected(), the owner does not know @cb, so drop the message.
+ */
 static void krdma_reconnect_receive(struct krdma_cb *cb,
 				    struct krdma_rx_msg *rx_msg)
 {
@@ -313,7 +330,10 @@ static const struct krdma_ops krdma_reconnect_receive_ops = {
 	.closing = krdma_reconnect_closing,
 };
 
-/* Return: false: it is being stopped, or the work was queued twice. */
+/*
+ * Make the step to KRDMA_RECONNECT_CONNECTING. Return: false if no attempt may
+ * begin, because @reconn is being stopped or the work was queued twice.
+ */
 static bool krdma_reconnect_begin(struct krdma_reconnect *reconn)
 {
 	unsigned long flags;
@@ -327,7 +347,9 @@ static bool krdma_reconnect_begin(struct krdma_reconnect *reconn)
 	return may;
 }
 
-/* Set @cb, so that krdma_reconnect_stop() can end it from here on. */
+/*
+ * Set krdma_reconnect.cb. From here on krdma_reconnect_stop() can end the cb.
+ */
 static int krdma_reconnect_set_cb(struct krdma_reconnect *reconn,
 				  struct krdma_cb *cb)
 {
@@ -343,9 +365,11 @@ static int krdma_reconnect_set_cb(struct krdma_reconnect *reconn,
 }
 
 /*
- * If the peer's interface has a smaller MTU, the path MTU of this side would
- * lose its long packets. Such a connection fails, and the next attempt uses the
- * peer's MTU. That is read again with each answer, because it may have grown.
+ * Create the cb of an attempt, and limit its path MTU to the last known MTU of
+ * the peer's interface. If the peer's interface has a smaller MTU, the peer's
+ * long packets would be lost, so the attempt fails. The next attempt uses the
+ * peer's MTU. Each answer of the peer updates that MTU, because it may have
+ * grown.
  */
 static struct krdma_cb *krdma_reconnect_create(struct krdma_reconnect *reconn)
 {
@@ -375,7 +399,9 @@ static void krdma_reconnect_work(struct work_struct *work)
 	}
 	ret = krdma_reconnect_set_cb(reconn, cb) ?:
 		      krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
-	/* If that worked, cb's callbacks may have made any number of steps. */
+	/*
+	 * After success, the callbacks of cb may have made any number of steps.
+	 */
 	if (!ret)
 		return;
 	krdma_reconnect_tell_failed(reconn, cb, ret);
@@ -397,7 +423,10 @@ krdma_reconnect_set_times(struct krdma_reconnect *reconn,
 	return 0;
 }
 
-/* Sizes of the structs in the first version that allowed them to grow. */
+/*
+ * Smallest valid sizes of the two structs: their sizes in the first version of
+ * krdma that allowed them to grow.
+ */
 #define KRDMA_RECONNECT_PARAMS_SIZE_MIN \
 	offsetofend(struct krdma_reconnect_params, max_ms)
 #define KRDMA_RECONNECT_INFO_SIZE_MIN offsetofend(struct krdma_reconnect_info, error)
@@ -456,7 +485,10 @@ static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 	reconn->p.ops = reconn->ops->receive ? &krdma_reconnect_receive_ops :
 					       &krdma_reconnect_wait_ops;
 	reconn->p.context = reconn;
-	/* The peer may not have noticed the end of the previous connection. */
+	/*
+	 * All connections use one session number. With it the peer ends the
+	 * previous connection if it has not noticed the end of that connection.
+	 */
 	while (!reconn->p.session)
 		reconn->p.session = get_random_u32();
 	reconn->p.net = reconn->p.net ?: krdma_callers_net();
@@ -497,8 +529,9 @@ static void krdma_reconnect_free(struct krdma_reconnect *reconn)
 /**
  * krdma_reconnect_start - start a persistent connection to a peer
  * @dst: IPv4 or IPv6 address and port of a listener
- * @params: parameters of each connection, NULL: defaults. Message mode only,
- *	without ops; context is not used. Memory that they point to is copied
+ * @params: parameters of each connection; NULL means the defaults. Message mode
+ *	only, without ops; context is not used. Memory that the parameters point
+ *	to is copied
  * @owner: callbacks and retry times; its ops must outlive
  *	krdma_reconnect_stop()
  *
@@ -506,9 +539,9 @@ static void krdma_reconnect_free(struct krdma_reconnect *reconn)
  * ends, also by krdma_disconnect() on this side, another attempt follows,
  * without limit.
  *
- * Callbacks may come before this returns.
+ * Callbacks may run before this returns.
  *
- * Return: argument for krdma_reconnect_stop(), ERR_PTR(-EINVAL) or
+ * Return: object for krdma_reconnect_stop(); ERR_PTR(-EINVAL) or
  * ERR_PTR(-ENOMEM). An unreachable peer is no error.
  */
 struct krdma_reconnect *
@@ -552,7 +585,10 @@ static void krdma_reconnect_end_cb(struct krdma_reconnect *reconn)
 	krdma_put(cb);
 }
 
-/* If no attempt was in flight, no other context makes the last step. */
+/*
+ * Make the step to KRDMA_RECONNECT_STOPPED if no attempt was in flight, because
+ * then no other context makes that step.
+ */
 static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
 {
 	unsigned long flags;
@@ -570,9 +606,9 @@ static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
  * krdma_reconnect_stop - end a persistent connection
  * @reconn: from krdma_reconnect_start(), or NULL
  *
- * If it is connected, lost() is called once more, with -ESHUTDOWN. On return no
- * callback runs, the connection is released and @reconn is freed. This takes as
- * long as krdma_release_cb(): on siw possibly TCP's time limit.
+ * If @reconn is connected, lost() is called once more, with -ESHUTDOWN. On
+ * return no callback runs, the connection is released and @reconn is freed.
+ * This takes as long as krdma_release_cb(): on siw possibly TCP's time limit.
  *
  * Context: process, may sleep; not from a callback of krdma, and without locks
  * that connected() or lost() take.
@@ -588,7 +624,8 @@ void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 	krdma_reconnect_end_cb(reconn);
 	krdma_reconnect_end_wait(reconn);
 	/*
-	 * The end of the connection completes this; until then @reconn is used.
+	 * The step after the end of the connection completes this. Until then
+	 * that step uses @reconn.
 	 */
 	wait_for_completion(&reconn->stopped);
 	/* Wait until the context that completed it has released the lock. */
@@ -605,8 +642,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
  * krdma_reconnect_kick - connect now
  * @reconn: from krdma_reconnect_start()
  *
- * For owners that know that the peer is back. If it is connected or an attempt
- * is in flight, this only resets the back-off.
+ * For owners that know that the peer is back. If @reconn is connected or an
+ * attempt is in flight, this only resets the back-off.
  *
  * Context: any.
  */
@@ -621,12 +658,12 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_kick, KRDMA_NS);
  * @reconn: from krdma_reconnect_start()
  *
  * For tasks of the owner that use the connection between connected() and
- * lost(). It may end and be released at any moment; the task then has a closed
- * cb.
+ * lost(). The connection may end and be released at any moment, and the task
+ * then has a closed cb.
  *
  * Context: any.
- * Return: a cb for krdma_put(), not for krdma_release_cb(); NULL: not
- * connected.
+ * Return: a cb for krdma_put(), not for krdma_release_cb(); NULL if @reconn is
+ * not connected.
  */
 struct krdma_cb *krdma_reconnect_get_cb(struct krdma_reconnect *reconn)
 {
@@ -686,7 +723,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_query, KRDMA_NS);
  * @reconn: from krdma_reconnect_start()
  *
  * Context: any.
- * Return: number of connections with the present one, 0: none yet.
+ * Return: number of connections, including the present one; 0 if there was none
+ * yet.
  */
 u64 krdma_reconnect_epoch(struct krdma_reconnect *reconn)
 {
