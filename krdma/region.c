@@ -61,7 +61,7 @@ bool krdma_region_may_move(const struct krdma_region *region,
 	return region->dir == DMA_BIDIRECTIONAL || region->dir == dir;
 }
 
-/* Return: the MR that contains a byte of the region. */
+/* Find the MR that contains the byte at @offset. */
 static const struct krdma_region_mr *
 krdma_region_find(const struct krdma_region *region, u64 offset)
 {
@@ -78,7 +78,8 @@ krdma_region_find(const struct krdma_region *region, u64 offset)
 }
 
 /**
- * krdma_region_pieces - count the pieces of a range of a region
+ * krdma_region_pieces - count the pieces of a range of a region, one for each
+ * MR
  * @region: region
  * @offset: offset in the region
  * @len: bytes, not 0; within the region
@@ -98,7 +99,7 @@ u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
  * @len: bytes; within the region
  * @sges: result, krdma_region_pieces() elements
  *
- * Return: number of pieces.
+ * Return: number of pieces in @sges.
  */
 u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 		      struct ib_sge *sges)
@@ -120,11 +121,11 @@ u32 krdma_region_sges(const struct krdma_region *region, u64 offset, u32 len,
 }
 
 /**
- * krdma_region_run - return the bytes of a region up to the end of an MR
+ * krdma_region_run - return the number of bytes up to the end of the MR
  * @region: region
  * @offset: offset in the region
  *
- * Return: bytes.
+ * Return: number of bytes from @offset on that are in one MR.
  */
 u32 krdma_region_run(const struct krdma_region *region, u64 offset)
 {
@@ -165,15 +166,16 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
  * @len: bytes
  * @buf: result, to be sent to the peer, which passes it to
  *	krdma_remote_import()
- * @size: bytes of @buf; NULL and 0 to get the length
+ * @size: size of @buf in bytes; 0, with @buf NULL, to get the length only
  *
- * A description has 16 bytes, and 16 more for each MR of the part: 2 MiB on
- * rxe, 1 MiB on siw.
+ * A description has 16 bytes, and 16 more for each MR of the part. An MR covers
+ * up to 2 MiB on rxe, and 1 MiB on siw.
  *
  * Context: any.
- * Return: bytes of the description; if that exceeds @size, nothing is written;
- * -EINVAL: not within the region, or more MRs than a description can have;
- * -ENOTCONN: revoked, or the connection has ended.
+ * Return: length of the description in bytes, and if that exceeds @size,
+ * nothing is written; -EINVAL: the part is not within the region, or has more
+ * MRs than a description can hold; -ENOTCONN: the region is revoked, or the
+ * connection has ended.
  */
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size)
@@ -214,7 +216,9 @@ bool krdma_region_is_coherent(const struct krdma_region *region)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
-/* Sync the part of a range in each chunk. */
+/*
+ * Sync a range of a region: in each chunk the part that belongs to the range.
+ */
 static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 				     u64 len, bool for_cpu)
 {
@@ -223,7 +227,10 @@ static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 	u32 in, part;
 
 	chunk = &region->chunks[div_u64_rem(at, region->chunk_size, &in)];
-	/* The first chunk begins within a page. */
+	/*
+	 * Offsets in the first chunk count from the region's first byte, which
+	 * may be within a page.
+	 */
 	if (chunk == region->chunks)
 		in -= region->first;
 	for (; len; len -= part, chunk++) {
@@ -240,7 +247,7 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
 	if (region->coherent || offset > region->size ||
 	    len > region->size - offset)
 		return;
-	/* 0: teardown has unmapped the region. */
+	/* If syncs is 0, teardown has unmapped the region. */
 	if (!refcount_inc_not_zero(&region->syncs))
 		return;
 	krdma_region_sync_chunks(region, offset, len, for_cpu);
@@ -254,13 +261,14 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
  * @offset: offset in the region
  * @len: bytes
  *
- * Needed before the CPU reads bytes that the peer, or a local READ or atomic,
- * has written to a region. Bytes outside of the range are unchanged. Exception:
- * where caches are flushed, bytes in the same cache lines
+ * Call this before the CPU reads bytes that the peer, or a local READ or
+ * atomic, has written to a region. Bytes outside of the range are unchanged.
+ * Exception: where caches are flushed, bytes in the same cache lines may change
  * (dma_get_cache_alignment()). See Documentation/krdma.rst, Regions.
  *
- * No effect if the region is coherent, if the range is not within it, or if the
- * connection is closed: then only the CPU uses the memory.
+ * This has no effect if the region is coherent, or the range is not within the
+ * region. It has no effect if the connection is closed either, because then
+ * only the CPU uses the memory.
  *
  * Context: any, also &krdma_req.done and &krdma_ops.receive. Takes time for
  * each page of the range unless the region is coherent.
@@ -277,13 +285,13 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
  * @offset: offset in the region
  * @len: bytes
  *
- * Needed after the CPU wrote to a region and before an adapter reads or writes
- * there, for the peer or for a local request. The range should contain only
- * bytes that the CPU wrote. The adapter then sees the CPU's version of all
- * bytes in the range, and the peer's writes there since the last
+ * Call this after the CPU wrote to a region and before an adapter reads or
+ * writes there, for the peer or for a local request. The range should contain
+ * only bytes that the CPU wrote. The adapter then sees the CPU's version of all
+ * bytes in the range. The peer's writes there since the last
  * krdma_region_sync_for_cpu() are lost.
  *
- * No effect in the cases of krdma_region_sync_for_cpu().
+ * This has no effect in the cases of krdma_region_sync_for_cpu().
  *
  * Context: as krdma_region_sync_for_cpu().
  */

@@ -8,17 +8,17 @@
  * they were invalidated before the region is freed.
  *
  * A region belongs to one connection, and is on its krdma_conn.regions, or to a
- * domain, see domain_region.c. The keys of the former are new for each
- * connection and end with it: krdma_regions_unregister() runs after the drain,
- * before the PD is freed. The region itself stays until its owner puts it, and
- * holds a reference to the connection.
+ * domain, see domain_region.c. The keys of a connection's region end with the
+ * connection: krdma_regions_unregister() runs after the drain, before the PD is
+ * freed. A region of a user stays until the user puts it, and holds a reference
+ * to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
- * pointers. The iova of an MR may be any address with the right offset in the
- * page. An adapter finds the first byte by the page's DMA address and that
- * offset, so the offset must be that of the DMA address. With bounce buffers
- * (swiotlb), a short piece may have another offset in the copy than in its own
- * page.
+ * pointers. The iova of an MR may be any address with the correct offset in the
+ * page. An adapter finds the first byte by the DMA address of the page and the
+ * offset in the iova. So that offset must be the one of the DMA address. With
+ * bounce buffers (swiotlb), a short piece may have another offset in the bounce
+ * buffer than in its own page.
  *
  * Therefore a region has one MR for each chunk of memory that is mapped as a
  * whole, see dma.c, and more only if the DMA addresses have a gap.
@@ -36,10 +36,13 @@
 #include "region.h"
 #include "trace.h"
 
-/* Limit of a description with MRs as small as siw's. */
+/*
+ * Maximum size of a region in bytes: with MRs of 1 MiB (siw), a description has
+ * no room for more.
+ */
 #define KRDMA_REGION_MAX BIT(30)
 
-/* Connections of a domain that may try in turn to register one region. */
+/* Number of connections of a domain that try in turn to register a region. */
 #define KRDMA_SHARE_TRIES 3
 
 #define KRDMA_REGION_ACCESS (KRDMA_REMOTE_READ | KRDMA_REMOTE_WRITE | \
@@ -95,7 +98,10 @@ static int krdma_region_ib_access(const struct krdma_conn *conn, u32 access)
 		ib |= IB_ACCESS_REMOTE_WRITE;
 	if (access & KRDMA_REMOTE_ATOMIC)
 		ib |= IB_ACCESS_REMOTE_ATOMIC;
-	/* RFC 5040 5.3: the answer to a READ arrives as a tagged write. */
+	/*
+	 * On iWARP the answer to a READ arrives as a tagged write (RFC 5040
+	 * 5.3). So the peer needs the right to write to the target.
+	 */
 	if (access & KRDMA_READ_SINK &&
 	    rdma_protocol_iwarp(conn->cb.pd->device, 1))
 		ib |= IB_ACCESS_REMOTE_WRITE;
@@ -114,11 +120,17 @@ static int krdma_region_check(const struct krdma_conn *conn, u32 access,
 
 	if (access & ~(u32)KRDMA_REGION_ACCESS || !len)
 		return -EINVAL;
-	/* One peer must not invalidate the key of all others. */
+	/*
+	 * Keys of a domain serve several connections, so no peer may invalidate
+	 * one.
+	 */
 	if (access & KRDMA_DOMAIN &&
 	    (!conn->domain || access & KRDMA_REMOTE_INVALIDATE))
 		return -EINVAL;
-	/* A message invalidates one key. */
+	/*
+	 * A message can invalidate only one key, so the region must fit into
+	 * one MR.
+	 */
 	if (access & KRDMA_REMOTE_INVALIDATE &&
 	    first + len > krdma_region_mr_size(conn))
 		return -EINVAL;
@@ -148,10 +160,10 @@ void krdma_region_free(struct krdma_region *region)
 }
 
 /**
- * krdma_region_mr_pages - return the size of one MR
+ * krdma_region_mr_pages - return the maximum size of one MR
  * @ibdev: device
  *
- * Return: number of kernel pages, 0 if the device has no fast registration or
+ * Return: number of kernel pages; 0 if the device has no fast registration, or
  * an MR cannot hold a kernel page.
  */
 u32 krdma_region_mr_pages(const struct ib_device *ibdev)
@@ -176,7 +188,9 @@ static struct krdma_region *krdma_region_make(struct krdma_conn *conn,
 	region->access = krdma_region_ib_access(conn, access);
 	region->dir = krdma_dma_region_dir(access);
 	/*
-	 * With KRDMA_COHERENT memory with bounce buffers is refused unchanged.
+	 * With KRDMA_COHERENT, memory that needs bounce buffers is refused, and
+	 * must stay unchanged. So nothing is copied when it is mapped and
+	 * unmapped.
 	 */
 	region->attrs = access & KRDMA_COHERENT ? DMA_ATTR_SKIP_CPU_SYNC : 0;
 	region->ibdev = conn->cb.pd->device;
@@ -219,7 +233,7 @@ static void krdma_region_unmap(struct krdma_region *region)
 {
 	u32 i;
 
-	/* 0: it was not mapped, or has been unmapped. */
+	/* If syncs is 0, the region was never mapped, or has been unmapped. */
 	if (!refcount_read(&region->syncs))
 		return;
 	if (!refcount_dec_and_test(&region->syncs))
@@ -242,7 +256,7 @@ static int krdma_region_make_mrs(struct krdma_region *region)
 	return 0;
 }
 
-/* Return: number of bytes in the MRs so far. */
+/* Return the number of bytes that the MRs cover so far. */
 static u64 krdma_region_done(const struct krdma_region *region)
 {
 	const struct krdma_region_mr *last;
@@ -258,7 +272,10 @@ static void krdma_region_set_mr(const struct krdma_region *region,
 {
 	struct ib_mr *ibmr = mr->frwr->mr;
 
-	/* Keep the offset in the page, which is that of the DMA address. */
+	/*
+	 * Keep the offset in the page that ib_map_mr_sg() has set: it is that
+	 * of the DMA address.
+	 */
 	ibmr->iova = ALIGN_DOWN(region->first + offset, PAGE_SIZE) +
 		     (ibmr->iova & ~PAGE_MASK);
 	mr->iova = ibmr->iova;
@@ -270,9 +287,9 @@ static void krdma_region_set_mr(const struct krdma_region *region,
 }
 
 /*
- * Map one MR with as many elements as fit, from byte *@skip of the first one
- * on.
- * Return: number of elements that are done, or an errno.
+ * Map as many elements of @sg as fit into one MR, from byte *@skip of the first
+ * element on.
+ * Return: number of elements that are mapped to their end, or an errno.
  */
 static int krdma_region_map_mr(struct krdma_conn *conn,
 			       struct krdma_region *region,
@@ -309,7 +326,10 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 	u32 nents = chunk->sgt.nents, skip = 0;
 	int n = 0;
 
-	/* Exclude the bytes behind the region, which are mapped only. */
+	/*
+	 * Leave out the bytes behind the region, which are mapped for DMA but
+	 * not registered.
+	 */
 	last = krdma_chunk_last(chunk);
 	sg_dma_len(last) -= chunk->pad;
 	while (nents && n >= 0) {
@@ -323,7 +343,7 @@ static int krdma_region_map_mrs(struct krdma_conn *conn,
 	return min(n, 0);
 }
 
-/* Nothing to do: the memory belongs to the krdma_op. */
+/* Free nothing: the memory of the entry belongs to the krdma_op. */
 static void krdma_region_wr_done(struct krdma_wr *kwr, int status)
 {
 }
@@ -354,8 +374,8 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
  * @until: time limit
  *
  * Context: process.
- * Return: 0, also if the MR is known to be invalid; or an errno of
- * krdma_qp_post().
+ * Return: 0, also if the MR is known to be invalid and nothing was posted; or
+ * an errno of krdma_qp_post().
  */
 int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
 			  u32 i, struct krdma_op *op, unsigned long until)
@@ -373,7 +393,7 @@ int krdma_region_post_inv(struct krdma_conn *conn, struct krdma_region *region,
 	return krdma_qp_post(conn, &op->wrs[i], &inv, until);
 }
 
-/* Return: a time limit that allows no wait. */
+/* Return a time limit that has passed already. 0 would mean no time limit. */
 static unsigned long krdma_now(void)
 {
 	return jiffies ?: 1;
@@ -384,7 +404,7 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
 {
 	u32 i;
 
-	/* Teardown may read this at the same time; both values are safe. */
+	/* Teardown may read the flag at the same time; both values are safe. */
 	for (i = 0; i < n; i++)
 		WRITE_ONCE(region->mrs[i].invalid, true);
 }
@@ -393,11 +413,11 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
  * krdma_region_execute - post a work request for each MR, and wait for all
  * @conn: connection whose queue pair is used
  * @region: region of @conn or of its domain
- * @post: posts one of them
+ * @post: function that posts the work request for one MR
  * @until: time limit
  *
- * The connection ends on error, unless nothing was posted or every posted work
- * request has succeeded.
+ * After an error the connection ends. Exception: it stays if nothing was
+ * posted, or if every posted work request has succeeded.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno.
@@ -418,7 +438,10 @@ int krdma_region_execute(struct krdma_conn *conn, struct krdma_region *region,
 		ret = post(conn, region, i, op, until);
 	if (!ret)
 		ret = krdma_op_wait_in_step(conn, op, until);
-	/* Some may be in flight, and the MRs must stay until they complete. */
+	/*
+	 * Some work requests may be in flight. The MRs must stay until all of
+	 * them have completed.
+	 */
 	if (ret && krdma_op_settle(conn, op, until))
 		krdma_conn_abort(conn, ret);
 	region->share.refused |= ret && READ_ONCE(op->refused);
@@ -495,7 +518,8 @@ static int krdma_region_map(struct krdma_conn *conn,
 	for (i = 0; i < region->nchunks && !ret; i++)
 		ret = krdma_region_map_mrs(conn, region, &region->chunks[i]);
 	/*
-	 * Memory with bounce buffers may have gaps there, and so several MRs.
+	 * The DMA addresses of bounce buffers may have gaps, so the region may
+	 * have several MRs. A message can invalidate only one.
 	 */
 	if (!ret && access & KRDMA_REMOTE_INVALIDATE && region->nmrs != 1)
 		ret = -EOPNOTSUPP;
@@ -513,8 +537,9 @@ static void krdma_region_show(struct krdma_region *region)
 }
 
 /*
- * Index in krdma_conn.invalidatable: the adapter's part of the key. The other
- * eight bits change with each registration of the MR.
+ * Return the index of a region in krdma_conn.invalidatable: the adapter's part
+ * of the key. The other eight bits of the key change with each registration of
+ * the MR.
  */
 static unsigned long krdma_region_index(const struct krdma_region *region)
 {
@@ -542,7 +567,10 @@ static void krdma_region_enlist(struct krdma_conn *conn,
 	list_add_tail(&region->link, &conn->regions);
 }
 
-/* Do the part that needs the device, which exists while setup is held. */
+/*
+ * Create and map a region, but do not register it. This needs the device, which
+ * exists while setup is held.
+ */
 static struct krdma_region *
 krdma_region_new_locked(struct krdma_conn *conn,
 			const struct krdma_memory *memory, u32 access)
@@ -583,14 +611,20 @@ static void krdma_region_open(struct krdma_conn *conn,
 	trace_krdma_region_register(&region->stats);
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_count_locked(conn, KRDMA_COUNT_REGISTERED, 1);
-	/* Otherwise teardown may have run, and have freed the MRs. */
+	/*
+	 * In KRDMA_CLOSING teardown may have freed the MRs, so the region stays
+	 * unusable.
+	 */
 	if (conn->cb.state < KRDMA_CLOSING) {
 		WRITE_ONCE(region->stats.live, true);
 		/* Pairs with krdma_region_is_of(). */
 		smp_store_release(&region->usable, true);
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
-	/* The entry is reserved, so this allocates no memory. */
+	/*
+	 * krdma_region_reserve() has reserved the entry, so this allocates no
+	 * memory.
+	 */
 	if (region->invalidatable)
 		xa_store_irq(&conn->invalidatable, krdma_region_index(region),
 			     region, GFP_KERNEL);
@@ -644,11 +678,11 @@ static struct krdma_region *krdma_region_new_by(struct krdma_conn *conn,
 }
 
 /*
- * If the queue pair fails before it has registered the region, another
- * connection of the domain registers it. It uses new MRs, because the adapter
- * may have registered some of the first ones. A registration that the adapter
- * itself refuses is not repeated, because it would end one connection after
- * another.
+ * Create a region of a domain, and register it. If the queue pair fails before
+ * it has registered the region, another connection of the domain registers it.
+ * That connection uses new MRs, because the adapter may have registered some of
+ * the first ones. A registration that the adapter itself refuses is not
+ * repeated, because it would end one connection after another.
  */
 static struct krdma_region *
 krdma_region_new_shared(struct krdma_conn *conn,
@@ -692,7 +726,10 @@ static struct krdma_region *krdma_region_new(struct krdma_conn *conn,
 	return krdma_region_new_by(conn, memory, access, until, &refused);
 }
 
-/* Return: pages of vmalloc() memory, or of the kernel's linear map. */
+/*
+ * Return an array of the pages of vmalloc() memory or of linear memory, or
+ * NULL.
+ */
 static struct page **krdma_pages_of(const void *addr, u32 npages)
 {
 	struct page **pages = kvmalloc_array(npages, sizeof(*pages), GFP_KERNEL);
@@ -734,7 +771,7 @@ static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
  * krdma_region_from_memory - create a region of contiguous kernel memory
  * @conn: connection
  * @addr: memory of the caller
- * @len: bytes, not 0
+ * @len: length in bytes, not 0
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
@@ -747,7 +784,10 @@ struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 	return krdma_region_of(conn, addr, len, false, access, until);
 }
 
-/* Takes over @vaddr, which may be NULL, and frees it on error. */
+/*
+ * Create a region that owns the memory at @vaddr. On error free the memory. If
+ * @vaddr is NULL, there was no memory.
+ */
 static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 					     void *vaddr, size_t size,
 					     u32 access, unsigned long until)
@@ -762,7 +802,10 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 		return region;
 	}
 	region->owned = true;
-	/* A region of a domain has no reference to a connection. */
+	/*
+	 * Internal regions hold no reference to their connection, so put the
+	 * one that was taken. A region of a domain has none.
+	 */
 	if (!krdma_region_is_shared(region))
 		krdma_conn_put(conn);
 	return region;
@@ -771,7 +814,7 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 /**
  * krdma_region_create - create an internal region with memory
  * @conn: connection; the region holds no reference to it
- * @size: bytes
+ * @size: size in bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
@@ -793,10 +836,11 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
  * @until: time limit
  *
  * On iWARP each READ request contains the key of the sink (RFC 5040). siw, 6.1
- * to 7.3 at least, answers a READ with any key of the PD, whatever its rights.
- * So the memory is zeroed there: a peer that reads the sink sees zeroes or its
- * own bytes. On other transports the peer does not get the key and has no right
- * to use it. There zeroing would only cost a pass over the message.
+ * to 7.3 at least, answers a peer's READ with any key of the PD, whatever the
+ * rights of the key. So on iWARP the memory is zeroed: a peer that reads the
+ * sink sees zeroes or its own bytes. On other transports the peer does not get
+ * the key, and has no right to use it. Zeroing would only cost a pass over the
+ * message.
  *
  * Return: as krdma_region_create(), but the memory is zeroed only on iWARP.
  */
@@ -813,13 +857,13 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
  * krdma_region_copy - create a region with a copy of some memory
  * @conn: connection
  * @from: the memory
- * @size: its bytes
+ * @size: size of the memory in bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
  * @until: time limit
  *
- * The copy is never changed. When the region is put, pages with further
- * references are not freed. So they keep their contents while TCP still sends
- * them; see krdma_sends_pages().
+ * The copy is never changed. When the region is put, pages to which TCP still
+ * holds references are not freed. So TCP sends their original contents; see
+ * krdma_sends_pages().
  *
  * Return: region for krdma_region_put(); errors as krdma_region_alloc().
  */
@@ -845,7 +889,10 @@ static int krdma_region_invalidate(struct krdma_region *region,
 	int ret = krdma_region_execute(region->conn, region,
 				       krdma_region_post_inv, until);
 
-	/* Also if nothing was posted for lack of memory or time. */
+	/*
+	 * End the connection even if nothing was posted for lack of memory or
+	 * time.
+	 */
 	if (ret)
 		krdma_conn_abort(region->conn, ret);
 	else
@@ -854,11 +901,13 @@ static int krdma_region_invalidate(struct krdma_region *region,
 }
 
 /*
- * siw, 6.1 to 7.3 at least, checks a key only when it begins the answer to a
- * READ, and not again until all of that is sent. That may be a MiB to a peer
- * that takes a byte at a time, and that has sent PULLED long ago. If the MR is
- * destroyed in that time, siw sends pages that were freed
- * (siw_qp_sq_proc_tx()). But siw sends one thing at a time, so a LOCAL_INV
+ * Check whether siw may still read a region for the peer. siw, 6.1 to 7.3 at
+ * least, checks a key only when it begins the answer to a READ. The answer may
+ * be 1 MiB long. A peer may receive it one byte at a time, even after it has
+ * sent PULLED.
+ *
+ * If the MR is destroyed before the answer is sent, siw sends pages that were
+ * freed (siw_qp_sq_proc_tx()). siw sends one thing at a time, so a LOCAL_INV
  * waits until the answer is sent.
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
@@ -871,12 +920,13 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
  * @region: region that no request uses
  * @until: time limit
  *
- * Invalid MRs can return to the pool. This is optional: at most as many are
- * invalidated as the pool may hold, and none if there is no memory or no free
- * slot. Exception: on siw it is needed for the memory if the peer may read it.
+ * Only invalid MRs can return to the pool. This invalidates at most the number
+ * of MRs that the pool may hold, and none if memory or a free slot is lacking.
+ * The remaining MRs are destroyed later. Exception: on siw a region that the
+ * peer may read is always invalidated, see krdma_region_is_read_on().
  *
- * The caller need not know of errors. If the connection has ended, that stays
- * so. If the adapter does not complete the work requests, the connection ends.
+ * Errors are not returned. If the connection has ended before, nothing changes.
+ * If the adapter does not complete the work requests, the connection ends.
  */
 void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
@@ -903,7 +953,7 @@ void krdma_region_recycle(struct krdma_region *region, unsigned long until)
  * krdma_region_detach - put an internal region, but keep its memory
  * @region: from krdma_region_sink(), with no request in flight
  *
- * Return: the memory, for vfree().
+ * Return: the memory, which the caller frees with vfree().
  */
 void *krdma_region_detach(struct krdma_region *region)
 {
@@ -916,7 +966,7 @@ void *krdma_region_detach(struct krdma_region *region)
 }
 
 /**
- * krdma_regions_free - free the internal regions that no user puts
+ * krdma_regions_free - free the internal regions of a connection
  * @conn: connection without references
  */
 void krdma_regions_free(struct krdma_conn *conn)
@@ -936,29 +986,31 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
  * krdma_region_alloc - create a region with memory of its own
  * @cb: established connection in message mode
  * @size: bytes, up to 1 GiB; the memory is zeroed
- * @access: access of the peer: KRDMA_REMOTE_*; KRDMA_READ_SINK if local READs
- *	put their data there; 0: none. KRDMA_REMOTE_INVALIDATE requires a region
- *	of one MR, see &krdma_caps.mr_bytes. KRDMA_NO_SOURCE if no local request
- *	takes data from there. KRDMA_COHERENT if the memory must not need a
- *	sync. KRDMA_DOMAIN creates a region of &krdma_params.domain of @cb, on
- *	the device of @cb; not together with KRDMA_REMOTE_INVALIDATE
+ * @access: access of the peer: KRDMA_REMOTE_*, or 0 for none.
+ *	KRDMA_REMOTE_INVALIDATE requires a region of one MR, see
+ *	&krdma_caps.mr_bytes. Also: KRDMA_READ_SINK if local READs put their
+ *	data there; KRDMA_NO_SOURCE if no local request takes data from there;
+ *	KRDMA_COHERENT if the memory must not need a sync. KRDMA_DOMAIN creates
+ *	a region of &krdma_params.domain of @cb, on the device of @cb; not
+ *	together with KRDMA_REMOTE_INVALIDATE
  *
- * Registers the region, within &krdma_params.op_timeout_ms. If the adapter has
- * begun with that and does not finish soon after, the connection ends. If the
- * send queue had no free slot in that time, the connection stays.
+ * Waits until the region is registered, up to &krdma_params.op_timeout_ms. If
+ * the adapter has begun to register it and does not finish soon after that
+ * time, the connection ends. If the send queue has no free slot in that time,
+ * the connection stays.
  *
  * A region of a domain is usable with the same keys on each connection of the
- * domain on the device, present and future. That ends when it is revoked or
- * put, or the device is removed. The region does not refer to @cb, which may
- * end and be released. If @cb ends before its adapter has registered the
- * region, up to two other connections of the domain register it in turn.
+ * domain on the device, present and future. That ends when the region is
+ * revoked or put, or the device is removed. The region does not refer to @cb,
+ * which may end and be released. If @cb ends before its adapter has registered
+ * the region, up to two other connections of the domain register it in turn.
  *
  * Context: process, may sleep. Not in callbacks that must not wait for @cb.
  * Return: region for krdma_region_put(), or an ERR_PTR: -EINVAL, also with
  * KRDMA_DOMAIN if @cb has no domain; -EOPNOTSUPP: the device has no fast
- * registration or no atomics, or the memory needs a sync or several MRs against
- * @access; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or the reason for which the
- * connection ended.
+ * registration or no atomics, or @access forbids the sync or the several MRs
+ * that the memory needs; -ENOMEM; -ENOTCONN; -ETIMEDOUT; -EINTR; or the reason
+ * for which the connection ended.
  */
 struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 					u32 access)
@@ -1005,8 +1057,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
 /**
  * krdma_region_from_pages - create a region of pages
  * @cb: established connection in message mode
- * @pages: the pages, which the caller keeps until krdma_region_put(); the array
- *	is not needed after this
+ * @pages: the pages, which the caller keeps until krdma_region_put(). The array
+ *	may be freed after this call
  * @npages: number of pages
  * @offset: offset of the first byte in the first page
  * @len: bytes, up to 1 GiB
@@ -1038,7 +1090,10 @@ struct krdma_region *krdma_region_from_pages(struct krdma_cb *cb,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_pages, KRDMA_NS);
 
-/* Return: pages of a scatterlist without gaps; their number in @npages. */
+/*
+ * Return an array of the pages of a scatterlist, and set *@npages and *@len. A
+ * list whose entries leave gaps within pages is refused.
+ */
 static struct page **krdma_sg_pages(struct scatterlist *sgl, u32 nents,
 				    u32 *npages, u64 *len)
 {
@@ -1070,8 +1125,9 @@ static struct page **krdma_sg_pages(struct scatterlist *sgl, u32 nents,
 /**
  * krdma_region_from_sg - create a region of a scatterlist
  * @cb: established connection in message mode
- * @sgl: list that is not DMA mapped; only the first entry may begin, and only
- *	the last may end, within a page. Its pages stay until krdma_region_put()
+ * @sgl: list that is not DMA mapped. Only the first entry may begin within a
+ *	page, and only the last one may end within a page. The caller keeps the
+ *	pages until krdma_region_put()
  * @nents: number of entries
  * @access: as for krdma_region_alloc()
  *
@@ -1103,10 +1159,11 @@ struct krdma_region *krdma_region_from_sg(struct krdma_cb *cb,
 EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
 
 /*
- * The peer's KRDMA_SEND_INV may have reached the adapter already, with its
+ * Check whether to destroy the MR of a region instead of invalidating its key.
+ * The peer's KRDMA_SEND_INV may have invalidated the key already, with its
  * completion pending. Some adapters treat the invalidation of an invalid key as
  * an error, which ends the connection. rxe and siw, the software devices,
- * accept it, and there the same message may still arrive afterwards.
+ * accept it, and the peer's message may also arrive later.
  */
 static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 {
@@ -1115,10 +1172,10 @@ static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 
 /**
  * krdma_region_free_mrs - destroy the MRs of a region
- * @conn: its connection; NULL: it belongs to a domain
+ * @conn: connection of the region; NULL if the region belongs to a domain
  * @region: region; no work request uses its MRs
  *
- * This makes its keys invalid in any case.
+ * On return the keys of the region are invalid.
  *
  * Context: process, krdma_conn.setup held or, for a domain, krdma_dev.lock.
  */
@@ -1166,10 +1223,10 @@ static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
  * @region: region that no local request uses
  * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
  *
- * On return its keys are invalid: if the peer still uses them its connection
- * ends. It is no error if the peer has just invalidated the key.
- * The owner still calls krdma_region_put(), which is cheaper then: it keeps the
- * MRs for the connection's next regions, see &krdma_params.mr_pool.
+ * On return the region's keys are invalid: if a peer still uses them, its
+ * connection ends. It is no error if the peer has just invalidated the key. The
+ * owner still calls krdma_region_put(). That call is then cheaper, because it
+ * keeps the MRs for later regions of the connection, see &krdma_params.mr_pool.
  *
  * A region of a domain is revoked for the peers of all its connections. Its MRs
  * are destroyed. On siw, if the peers may read the region, each connection
@@ -1177,10 +1234,10 @@ static int krdma_region_take_back(struct krdma_region *region, u32 timeout_ms)
  * does not complete them in time ends.
  *
  * Context: process, may sleep.
- * Return: 0; -EALREADY: it is revoked, the peer has invalidated it, or its
- * connection has ended, or for a region of a domain its device was removed; or
- * an errno: then the connection and thereby the keys have ended. For a region
- * of a domain there is no such error.
+ * Return: 0; -EALREADY: the keys were invalid before, because the region was
+ * revoked, the peer has invalidated it, its connection has ended, or its
+ * domain's device was removed; or another errno: the connection has ended, and
+ * with it the keys. A region of a domain gives only 0 or -EALREADY.
  */
 int krdma_region_revoke(struct krdma_region *region, u32 timeout_ms)
 {
@@ -1218,11 +1275,12 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
  * @rx_msg: message that invalidated it
  *
  * The region may have been revoked here at the same time. But the peer must
- * invalidate it only once, because an owner that is notified twice would put it
- * twice. Adapters accept that, rxe and siw at least.
+ * invalidate the region only once, because an owner that is notified twice
+ * would put the region twice. The adapters do not prevent that, rxe and siw at
+ * least.
  *
  * Context: any, krdma_conn.lock held.
- * Return: false: the peer has invalidated it before.
+ * Return: true; or false if the peer has invalidated the region before.
  */
 bool krdma_region_invalidated_locked(struct krdma_region *region,
 				     struct krdma_rx_msg *rx_msg)
@@ -1243,9 +1301,10 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 }
 
 /*
- * Destroying the MRs of a revoked region releases the adapter's part of the
- * key, so a later region may have taken the entry. Adapters reuse it at once
- * (hns, qedr).
+ * Remove the entry of a region from krdma_conn.invalidatable, unless another
+ * region has taken it. When the MRs of a revoked region are destroyed, the
+ * adapter's part of the key becomes free. Some adapters reuse it at once (hns,
+ * qedr).
  */
 static void krdma_region_unlist(struct krdma_conn *conn,
 				struct krdma_region *region)
@@ -1258,7 +1317,10 @@ static void krdma_region_unlist(struct krdma_conn *conn,
 			       0);
 }
 
-/* Remove the entry, then take the lock: receive handlers have finished then. */
+/*
+ * Remove the entry of a region, so that no receive handler finds the region. A
+ * handler that has found it holds krdma_conn.lock until it has finished.
+ */
 static void krdma_region_forget(struct krdma_conn *conn,
 				struct krdma_region *region)
 {
@@ -1278,10 +1340,10 @@ static void krdma_region_forget(struct krdma_conn *conn,
  * krdma_region_put - free a region
  * @region: region that no local request uses; NULL is allowed
  *
- * On return its keys are invalid. Only the caller uses its memory, or the
- * memory is freed if krdma_region_alloc() allocated it. The connection may have
- * ended, or even been released, and the device removed. This sends nothing to
- * the adapter: the MRs of a region that was not revoked are destroyed. For the
+ * On return the region's keys are invalid. If krdma_region_alloc() allocated
+ * the memory, it is freed; otherwise only the caller uses it. The connection
+ * may have ended, or even been released, and the device removed. This posts no
+ * work request: the MRs of a region that was not revoked are destroyed. For the
  * effect on siw, and on memory that the peer reads, see
  * Documentation/krdma.rst.
  *
@@ -1303,8 +1365,8 @@ void krdma_region_put(struct krdma_region *region)
 	krdma_region_forget(conn, region);
 	mutex_lock(&conn->setup);
 	/*
-	 * If registering or revoking failed, work requests that use the MRs
-	 * may be in flight; then the connection has ended.
+	 * If registering or revoking failed, the connection has ended, but work
+	 * requests that use the MRs may be in flight.
 	 */
 	if (krdma_conn_is_over(conn)) {
 		krdma_cm_disconnect(conn);
@@ -1338,7 +1400,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_vaddr, KRDMA_NS);
  * @region: the region
  *
  * Context: any.
- * Return: bytes.
+ * Return: size in bytes.
  */
 u64 krdma_region_size(const struct krdma_region *region)
 {
@@ -1351,8 +1413,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_size, KRDMA_NS);
  * @region: the region
  *
  * Context: any.
- * Return: false: revoked here, invalidated by the peer (KRDMA_SEND_INV), or the
- * connection has ended.
+ * Return: true; or false if the region was revoked, the peer has invalidated it
+ * (KRDMA_SEND_INV), or the connection has ended.
  */
 bool krdma_region_is_live(const struct krdma_region *region)
 {

@@ -39,14 +39,15 @@
 #include "msg.h"
 #include "region.h"
 
-/* Bytes that are registered at a time. */
+/* Maximum length of a CHUNK in bytes, which are registered at a time. */
 #define KRDMA_CHUNK_MAX (16U << 20)
 
 /* ---- sending ---- */
 
 /*
- * Three segments less than the maximum: a buffer need not begin where an MR
- * does, and its first and last page may have an MR each.
+ * Return the maximum length of a CHUNK. Keep three segments in reserve. A
+ * buffer need not begin where an MR does, and its first and last page may need
+ * an MR each.
  */
 static u32 krdma_push_max(const struct krdma_conn *conn)
 {
@@ -60,7 +61,7 @@ static u32 krdma_push_max(const struct krdma_conn *conn)
  * krdma_push_is_wanted - check whether the peer is to pull a message
  * @conn: connection in message mode whose hello is set
  * @buffer: the message
- * @length: its length
+ * @length: length of the message in bytes
  *
  * Memory that is neither linear nor from vmalloc(), for example static data of
  * a module, is sent in parts.
@@ -78,9 +79,9 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 }
 
 /*
- * Let teardown proceed while regions are created and put, which takes
+ * Let teardown proceed while this task creates or puts a region, which takes
  * krdma_conn.setup. Teardown holds setup while it waits for the holder of
- * KRDMA_BUSY_SEND.
+ * KRDMA_BUSY_SEND, so both would wait for each other.
  */
 static void krdma_push_step_aside(struct krdma_conn *conn)
 {
@@ -93,7 +94,10 @@ static void krdma_push_step_aside(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Make teardown wait again, and expect PULLED. Fails if teardown has begun. */
+/*
+ * Make teardown wait for this task again, and expect PULLED for the CHUNK that
+ * ends at @end. Fail if teardown has begun.
+ */
 static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
 {
 	unsigned long flags;
@@ -122,7 +126,7 @@ static bool krdma_push_is_over(struct krdma_conn *conn, const void *arg)
  * @hdr: header of the PULLED
  *
  * Context: any, @conn->lock held.
- * Return: true if that CHUNK is pending.
+ * Return: true; or false if no CHUNK waits for this PULLED.
  */
 bool krdma_push_pulled_locked(struct krdma_conn *conn,
 			      const struct krdma_hdr *hdr)
@@ -130,7 +134,7 @@ bool krdma_push_pulled_locked(struct krdma_conn *conn,
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	/* The holder of KRDMA_BUSY_SEND waits and does not change send_id. */
+	/* The holder of KRDMA_BUSY_SEND waits, so send_id does not change. */
 	if (!hdr->offset || hdr->offset != msg->push_end ||
 	    hdr->msg_id != msg->send_id)
 		return false;
@@ -155,7 +159,10 @@ static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
 	return krdma_send_post(conn, send, hdr, until);
 }
 
-/* On error after the post, the connection and thereby the keys have ended. */
+/*
+ * Send a CHUNK, and wait for PULLED. If the wait fails, the connection ends,
+ * and thereby the keys.
+ */
 static int krdma_push_region(struct krdma_conn *conn,
 			     struct krdma_region *region, struct krdma_hdr *hdr,
 			     u32 len, unsigned long until)
@@ -176,9 +183,9 @@ static int krdma_push_region(struct krdma_conn *conn,
 }
 
 /*
- * If the sending task is killed or times out, it reuses its memory. Where TCP
- * may still read that memory (siw), the peer would get its new contents as the
- * message. So send a copy there.
+ * Create the region of a CHUNK. A sending task that is killed or times out may
+ * reuse its memory. On siw TCP may still read that memory, and the peer would
+ * get the new contents as the message. So send a copy there.
  */
 static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
 					       const void *buffer, u32 len,
@@ -216,13 +223,13 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
  * @conn: connection for which krdma_push_is_wanted() returned true; the caller
  *	holds KRDMA_BUSY_SEND
  * @buffer: the message
- * @length: its length
+ * @length: length of the message in bytes
  * @until: time limit
  *
  * Afterwards the caller also holds KRDMA_BUSY_PUSH.
  *
- * Return: 0: the peer has all of it; or -errno: if a CHUNK was sent, the
- * connection has ended. In both cases only the caller uses @buffer.
+ * Return: 0: the peer has the whole message; or -errno: if a CHUNK was sent,
+ * the connection has ended. In both cases only the caller uses @buffer.
  */
 int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 	       unsigned long until)
@@ -252,7 +259,7 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
  * krdma_pull_can - check whether long messages can be pulled
  * @conn: connection with a device
  *
- * Return: false if the device has no fast registration.
+ * Return: true if the device supports fast registration.
  */
 bool krdma_pull_can(const struct krdma_conn *conn)
 {
@@ -264,7 +271,10 @@ bool krdma_pull_can(const struct krdma_conn *conn)
 
 static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
 
-/* Return: bytes of the next READ: within one segment and one MR of the sink. */
+/*
+ * Return the length of the next READ: it stays within one segment and one MR of
+ * the sink.
+ */
 static u32 krdma_pull_next(const struct krdma_region *sink,
 			   struct krdma_pull *pull)
 {
@@ -280,7 +290,10 @@ static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
 	pull->at += len;
 }
 
-/* Return: number of READs. @pull is a copy at its first READ. */
+/*
+ * Return the number of READs of a CHUNK. @pull is a copy of the state before
+ * the first READ.
+ */
 static u32 krdma_pull_count(const struct krdma_region *sink,
 			    struct krdma_pull pull)
 {
@@ -291,7 +304,7 @@ static u32 krdma_pull_count(const struct krdma_region *sink,
 	return n;
 }
 
-/* Queue the next phase, BEGIN or END. Only one is queued at a time. */
+/* Queue the next phase, BEGIN or END. Only one of them is queued at a time. */
 static void krdma_pull_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -341,7 +354,8 @@ void krdma_pull_limit_work(struct work_struct *work)
 }
 
 /*
- * Send PULLED: the peer may reuse its memory. Post the CHUNK's receive again.
+ * Send PULLED, so that the peer may reuse its memory. Post the CHUNK's receive
+ * again.
  */
 static void krdma_pull_tell_locked(struct krdma_conn *conn)
 {
@@ -354,7 +368,8 @@ static void krdma_pull_tell_locked(struct krdma_conn *conn)
 	msg->pulled_id = recv->hdr.msg_id;
 	msg->pulled_end = msg->pull.end;
 	/*
-	 * If the last PULLED has not completed, its completion sends this one.
+	 * If the previous PULLED has not completed, its completion sends this
+	 * one.
 	 */
 	msg->pulled_due =
 		krdma_control_send_locked(conn, KRDMA_CONTROL_PULLED) == -EBUSY;
@@ -363,7 +378,10 @@ static void krdma_pull_tell_locked(struct krdma_conn *conn)
 		krdma_conn_abort_locked(conn, ret);
 }
 
-/* Called once for each pull: no READ is in flight, and none will be posted. */
+/*
+ * Finish the READs of a pull, once for each pull: no READ is in flight, and
+ * none will be posted.
+ */
 static void krdma_pull_ended_locked(struct krdma_conn *conn)
 {
 	struct krdma_pull *pull = &conn->msg->pull;
@@ -400,9 +418,9 @@ static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
  * krdma_pull_kick_locked - post READs as long as there is room
  * @conn: connection in message mode
  *
- * At most as many as the send queue has slots, and KRDMA_KICK_MAX in one go.
- * Each completion of a READ in flight continues. When the connection has ended,
- * no more READs are posted.
+ * Posts up to KRDMA_KICK_MAX READs, as long as the send queue has slots. Each
+ * completion of a READ posts more. When the connection has ended, no more READs
+ * are posted.
  *
  * Context: any, @conn->lock held.
  */
@@ -490,7 +508,10 @@ static int krdma_pull_make_sink(struct krdma_conn *conn,
 	return 0;
 }
 
-/* Invalidate the keys of the sink before any task gets the message. */
+/*
+ * Pass a complete message to the receiving tasks. Before that, invalidate the
+ * keys of the sink.
+ */
 static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 			    unsigned long until)
 {
@@ -508,7 +529,10 @@ static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Let the worker that delivers continue; see deliver.c. */
+/*
+ * End a pull. Let the worker that delivers continue, see deliver.c; if there is
+ * none, start the next pull.
+ */
 static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 {
 	struct krdma_msg *msg = conn->msg;
@@ -533,14 +557,16 @@ static void krdma_pull_over(struct krdma_conn *conn, int error)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->msg->pull = (struct krdma_pull){};
-	/* Out of memory: the pull can be tried again. */
+	/*
+	 * After -ENOMEM the connection stays, and the pull can be tried again.
+	 */
 	if (error && error != -ENOMEM)
 		krdma_conn_abort_locked(conn, error);
 	krdma_pull_over_locked(conn, error);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* @pull: state for the first CHUNK, with an op. */
+/* Begin to post READs. @pull is the state before the first READ, with an op. */
 static void krdma_pull_read(struct krdma_conn *conn,
 			    const struct krdma_pull *pull)
 {
@@ -584,7 +610,7 @@ static void krdma_pull_end(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
 	const struct krdma_pull *pull = &conn->msg->pull;
-	/* Not from @pull->recv, which may hold the next message already. */
+	/* Do not use pull->recv here: it may hold the next message already. */
 	u32 len = krdma_region_size(conn->msg->sink);
 	int error = pull->error;
 
@@ -599,7 +625,8 @@ static void krdma_pull_end(struct krdma_conn *conn)
  * krdma_pull_work - begin or end the pull of a CHUNK
  * @work: krdma_conn.pull_work
  *
- * The READs are posted between the two, and no task waits for them.
+ * Between begin and end the completions of READs post further READs, and no
+ * task waits for them.
  */
 void krdma_pull_work(struct work_struct *work)
 {
@@ -620,8 +647,8 @@ void krdma_pull_work(struct work_struct *work)
  * @conn: connection in message mode; the caller has set krdma_msg.delivering
  *
  * Context: any, @conn->lock held.
- * Return: 0: krdma_deliver_go_on_locked() is called afterwards; or the reason
- * for which the connection ended.
+ * Return: 0, and krdma_deliver_go_on_locked() is called after the pull; or the
+ * reason for which the connection ended.
  */
 int krdma_pull_deliver_locked(struct krdma_conn *conn)
 {
@@ -645,7 +672,10 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 	struct krdma_recv *recv;
 
 	lockdep_assert_held(&conn->lock);
-	/* Once closing, the owner may have released it and freed its ops. */
+	/*
+	 * In KRDMA_CLOSING the owner may have released the connection and freed
+	 * its ops.
+	 */
 	if (conn->cb.state >= KRDMA_CLOSING || krdma_deliver_is_wanted(conn))
 		return;
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
