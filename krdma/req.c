@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests: operations that a user posts, and whose end calls it back.
+ * Requests: operations that a user posts. krdma calls the user back when a
+ * request has ended.
  *
  * krdma_post() checks and maps a request in the caller's context. Then the
  * request waits in krdma_conn.pending for its turn, which usually comes at
- * once. It needs slots in the send queue. If it uses a receive of the peer it
- * also needs a credit. Requests other than messages also wait until the bytes
- * in flight are below a limit, because the answer to a PING goes behind them.
- * krdma_req_kick_locked() takes requests from there in order, splits them into
- * work requests, and rings the doorbell once for many of them. It runs when a
- * request is posted, when a completion has freed slots, and when credits
- * arrive.
+ * once. The request needs slots in the send queue. If it uses a receive of the
+ * peer it also needs a credit. Requests other than messages also wait until the
+ * bytes in flight are below a limit, because the answer to a PING goes behind
+ * them. krdma_req_kick_locked() takes requests from the list in order, splits
+ * them into work requests, and rings the doorbell once for many of them. It
+ * runs when a request is posted, when a completion has freed slots, and when
+ * credits arrive.
  *
- * Only the last work request of a doorbell is signalled, except on siw, where
- * every one is. Its completion ends all requests before it, see sq.c. On siw
- * later requests wait for READs, see krdma_req_is_fenced_locked().
+ * On siw every work request is signalled. Elsewhere only the last one of a
+ * doorbell is, and its completion ends all requests before it, see sq.c. On siw
+ * requests also wait for earlier READs, see krdma_req_is_fenced_locked().
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -29,18 +30,18 @@
 #include "span.h"
 #include "trace.h"
 
-/* Number of work requests of one doorbell, and of their pieces. */
+/* Maximum number of work requests of one doorbell, and of their pieces. */
 #define KRDMA_BATCH 16
 #define KRDMA_BATCH_SGES 32
 
 #define KRDMA_REQ_FLAGS (KRDMA_NOWAIT | KRDMA_FENCE)
 
 /**
- * struct krdma_batch - work requests being assembled, under the lock
+ * struct krdma_batch - work requests for the next doorbell; krdma_conn.lock
  * @n: number of work requests
- * @nsges: number of their pieces
+ * @nsges: number of pieces of all work requests
  * @wrs: the work requests
- * @reqs: requests that they belong to
+ * @reqs: for each work request, the request that it belongs to
  * @sges: the pieces
  */
 struct krdma_batch {
@@ -75,7 +76,10 @@ static bool krdma_req_takes_credit(const struct krdma_req *req)
 	return krdma_req_is_message(req) || req->opcode == KRDMA_WRITE_IMM;
 }
 
-/* iWARP has no immediate data (RFC 5040), so a message follows the write. */
+/*
+ * Check whether a message must follow a WRITE to notify the peer, because iWARP
+ * has no immediate data (RFC 5040).
+ */
 static bool krdma_req_tells_after(const struct krdma_conn *conn,
 				  const struct krdma_req *req)
 {
@@ -117,7 +121,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
 	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
 	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
-	/* The header of a message needs one. */
+	/* The header of a message needs one scatter/gather entry. */
 	if (conn->max_send_sge < 2 || !conn->max_read_sge)
 		return -EOPNOTSUPP;
 	conn->max_map = krdma_dma_max(conn->cb.pd->device);
@@ -125,17 +129,21 @@ int krdma_req_begin(struct krdma_conn *conn)
 }
 
 /*
- * Begin a section that maps memory of requests for DMA, for which
- * krdma_req_stop() waits; it ends with krdma_req_leave().
+ * Begin a section that maps memory of requests for DMA. krdma_req_leave() ends
+ * the section, and krdma_req_stop() waits for its end.
  *
- * Return: false after krdma_req_stop(): nothing may be mapped any more.
+ * Return: true; or false if nothing may be mapped any more, because
+ * krdma_req_stop() was called.
  */
 static bool krdma_req_enter(struct krdma_conn *conn)
 {
 	return atomic_inc_not_zero(&conn->posters);
 }
 
-/* The connection may be freed as soon as the lock is released. */
+/*
+ * End a section of krdma_req_enter(). The connection may be freed as soon as
+ * wait.lock is released, so wake krdma_req_stop() under that lock.
+ */
 static void krdma_req_leave(struct krdma_conn *conn)
 {
 	unsigned long flags;
@@ -149,8 +157,8 @@ static void krdma_req_leave(struct krdma_conn *conn)
 
 /**
  * krdma_req_stop - wait until no krdma_post() uses the device
- * @conn: connection in KRDMA_CLOSING; also if it is stopped already or never
- *	begun
+ * @conn: connection in KRDMA_CLOSING. Nothing is done if krdma_req_begin() was
+ *	not called, or this function was called before
  *
  * krdma_post() maps without krdma_conn.lock, so its calls are counted. RCU is
  * not used: a grace period takes long, and an expedited one interrupts all
@@ -167,7 +175,7 @@ void krdma_req_stop(struct krdma_conn *conn)
 	krdma_req_leave(conn);
 	/* No time limit: krdma_post() does not wait for anything. */
 	wait_event(conn->wait, !atomic_read(&conn->posters));
-	/* Wait until the last one has released the lock. */
+	/* Wait until the last krdma_req_leave() has released the lock. */
 	spin_lock_irq(&conn->wait.lock);
 	spin_unlock_irq(&conn->wait.lock);
 }
@@ -192,7 +200,10 @@ static bool krdma_data_ok(const struct krdma_data *data)
 	}
 }
 
-/* The header is sent from the request itself, by its linear address. */
+/*
+ * Check whether the request itself can be mapped. A message's header is sent
+ * from the request, by its linear address.
+ */
 static bool krdma_req_memory_ok(const struct krdma_req *req)
 {
 	return !krdma_req_takes_credit(req) ||
@@ -216,7 +227,8 @@ static int krdma_req_check_atomic(const struct krdma_conn *conn,
 }
 
 /*
- * On iWARP the target of a READ is remotely writable (RFC 5040 5.3): a region.
+ * Check whether the local memory must be a region. On iWARP the target of a
+ * READ must be remotely writable (RFC 5040 5.3), and only a region can be.
  */
 static bool krdma_req_needs_region(const struct krdma_conn *conn,
 				   const struct krdma_req *req)
@@ -232,7 +244,9 @@ static int krdma_req_check_message(const struct krdma_conn *conn,
 		return -EMSGSIZE;
 	if (req->opcode == KRDMA_SEND)
 		return 0;
-	/* A message can invalidate one key. */
+	/*
+	 * A message can invalidate only one key, so there must be one segment.
+	 */
 	if (!req->remote || krdma_remote_nsegs(req->remote) != 1)
 		return -EINVAL;
 	return krdma_peer_takes_inv(conn) ? 0 : -EOPNOTSUPP;
@@ -279,9 +293,9 @@ static int krdma_req_check(const struct krdma_conn *conn,
 /* ---- mapping ---- */
 
 /*
- * vmalloc() memory is split at page boundaries. All memory is split into pieces
- * of
- * @max_map, the longest mapping: 256 KiB with bounce buffers.
+ * Count the pieces of linear or vmalloc() memory. vmalloc() memory is split at
+ * page boundaries. All memory is split into pieces of at most
+ * krdma_conn.max_map bytes, the longest mapping: 256 KiB with bounce buffers.
  */
 static u64 krdma_virt_pieces(const struct krdma_conn *conn,
 			     const struct krdma_data *data)
@@ -350,7 +364,10 @@ static int krdma_req_add_piece(struct krdma_conn *conn, struct krdma_req *req,
 	return 0;
 }
 
-/* Map memory that is contiguous from @page on, also beyond the page. */
+/*
+ * Map memory that begins in @page. The memory is contiguous, and may extend
+ * beyond the page.
+ */
 static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
 			      struct page *page, u32 offset, u32 len)
 {
@@ -546,11 +563,12 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 }
 
 /*
- * siw, 6.1 to 7.3 at least, sends wrong data if a work request continues in a
- * second MR. siw_tx_hdt() looks up the second MR's pages with the list position
- * from the first one (pbl_idx, which only siw_qp_prepare_tx() resets). Then
- * siw_pbl_get_buffer() takes an address before the right page. So a work
- * request has only one piece of a region.
+ * Return the maximum number of pieces of a work request. siw, 6.1 to 7.3 at
+ * least, sends wrong data if a work request continues in a second MR.
+ * siw_tx_hdt() looks up pages of the second MR with the list position in the
+ * first MR (pbl_idx, which only siw_qp_prepare_tx() resets). Then
+ * siw_pbl_get_buffer() takes an address before the correct page. So on siw a
+ * work request has only one piece of a region.
  */
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
@@ -559,17 +577,20 @@ static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 		return 1;
 	if (req->opcode == KRDMA_READ)
 		return conn->max_read_sge;
-	/* One is for the header. */
+	/* One scatter/gather entry is for the header of a message. */
 	return conn->max_send_sge - krdma_req_is_message(req);
 }
 
-/* Return: the peer's memory; NULL for messages. */
+/* Return the segments of the peer's memory, or NULL for a message. */
 static const struct krdma_seg *krdma_req_segs(const struct krdma_req *req)
 {
 	return krdma_req_is_message(req) ? NULL : krdma_remote_segs(req->remote);
 }
 
-/* Count slots. A message cannot be split, and all WRs must fit at once. */
+/*
+ * Count the slots of a request. A message or an atomic must be one work
+ * request, and all work requests must fit into the send queue at once.
+ */
 static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 {
 	u32 n = krdma_span_count(req->sges, krdma_req_segs(req),
@@ -632,8 +653,8 @@ static int krdma_req_prepare_all(struct krdma_conn *conn,
 /* ---- posting ---- */
 
 /*
- * Move the entries that were not posted back to the head of pending. The
- * connection is aborted, so krdma_req_end() fails them.
+ * Handle a failed post: abort the connection, and move the entries that were
+ * not posted back to the head of pending. krdma_req_end() fails them.
  */
 static void krdma_batch_failed_locked(struct krdma_conn *conn,
 				      const struct ib_send_wr *bad, int error)
@@ -656,9 +677,9 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 }
 
 /*
- * The previous doorbell has failed while the rest of a request was assembled.
- * Post none of that. Move the request to pending with the others, if it is not
- * there yet, so that krdma_req_end() fails it.
+ * Drop the work requests of the batch. The previous doorbell has failed while
+ * the rest of a request was assembled. Move that request to pending with the
+ * others, if it is not there yet, so that krdma_req_end() fails it.
  */
 static void krdma_batch_drop_locked(struct krdma_conn *conn)
 {
@@ -686,7 +707,10 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 	}
 	last = &batch->wrs[batch->n - 1].rdma.wr;
 	last->next = NULL;
-	/* If it ends within a request, the rest follows and is signalled. */
+	/*
+	 * Signal the last work request. Exception: if the batch ends within a
+	 * request, the rest of that request follows, and is signalled.
+	 */
 	if (last->wr_cqe != &conn->part_cqe) {
 		last->send_flags |= IB_SEND_SIGNALED;
 		batch->reqs[batch->n - 1]->wr.signalled = true;
@@ -709,9 +733,10 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 };
 
 /*
- * On siw memory may be reused after the completion only if the WR was
- * signalled. Also, a completion there ends only its own entry, not those before
- * it, so each entry needs one; see krdma_wr_cut_siw_locked().
+ * Return the signal flag of every work request: on siw set, elsewhere 0. On
+ * siw, memory may be reused after the completion only if the work request was
+ * signalled. Also, a completion there ends only its own entry, so each entry
+ * needs one; see krdma_wr_cut_siw_locked().
  */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
@@ -719,9 +744,9 @@ static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 }
 
 /*
- * Fence for the first work request of a request. On siw a fence would keep siw
- * from answering the peer's READs, see krdma_reads_fit_locked(). There
- * krdma_req_is_fenced_locked() replaces it.
+ * Return the fence flag for the first work request of a request. On siw a fence
+ * would keep siw from answering the peer's READs, see krdma_reads_fit_locked().
+ * There krdma_req_is_fenced_locked() replaces the fence.
  */
 static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 				    const struct krdma_req *req)
@@ -729,7 +754,10 @@ static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 	return req->flags & KRDMA_FENCE && !conn->is_siw ? IB_SEND_FENCE : 0;
 }
 
-/* Return: the next work request of the batch, chained to the previous one. */
+/*
+ * Add a work request to the batch, chained to the previous one, and return it.
+ * If the batch is full, post it first.
+ */
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
 {
@@ -801,7 +829,10 @@ static void krdma_batch_set_atomic(struct ib_rdma_wr *rdma,
 	wr->swap_mask = 0;
 }
 
-/* Add the notification after @wr, the last WRITE. Return: the last WR. */
+/*
+ * Notify the peer of a KRDMA_WRITE_IMM. @wr, the last WRITE, gets immediate
+ * data; on iWARP a message follows it. Return the last work request.
+ */
 static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 						  struct krdma_req *req,
 						  struct ib_rdma_wr *wr)
@@ -812,7 +843,10 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 		krdma_credit_use(&conn->msg->credit);
 		return wr;
 	}
-	/* RFC 5040 5.5: at its delivery all earlier writes are in memory. */
+	/*
+	 * When this message is delivered, all earlier writes are in memory (RFC
+	 * 5040 5.5).
+	 */
 	wr = krdma_batch_add_locked(conn, req);
 	wr->wr.opcode = IB_WR_SEND;
 	krdma_batch_add_hdr_locked(conn, req, &wr->wr);
@@ -855,7 +889,11 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 	req->wr.signalled = wr->wr.send_flags & IB_SEND_SIGNALED;
 }
 
-/* Admit a request that crosses the limit, because one may exceed it alone. */
+/*
+ * Check whether the send queue has slots, and the bytes in flight are below
+ * their limit. The request itself may cross the limit, because a single one may
+ * exceed it.
+ */
 static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 				       const struct krdma_req *req)
 {
@@ -863,7 +901,9 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 	       (conn->bulk < conn->max_bulk || !req->wr.bulk);
 }
 
-/* Check for READs in flight that later requests must wait for. */
+/*
+ * On siw, check whether READs are in flight that later requests must wait for.
+ */
 static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 {
 	return conn->is_siw &&
@@ -871,11 +911,13 @@ static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 }
 
 /*
- * If siw has something else to send, it answers a READ only after it has
- * processed later messages and writes. The answer then contains data that a
- * later write changed, and a message that reports the READ arrives too early.
+ * Check whether a request must wait for READs, on siw only. If the peer's siw
+ * has something else to send, it answers a READ only after it has processed
+ * later messages and writes. The answer then contains data that a later write
+ * changed, and a message that reports the READ arrives too early.
+ *
  * So all requests except READs wait here until earlier READs have completed,
- * with KRDMA_FENCE or without; see krdma_reads_fit_locked(). A READ waits for
+ * with or without KRDMA_FENCE; see krdma_reads_fit_locked(). A READ waits for
  * earlier READs only with KRDMA_FENCE.
  */
 static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
@@ -904,8 +946,9 @@ static bool krdma_req_has_room_locked(struct krdma_conn *conn,
 }
 
 /*
- * Signal after each quarter of the bytes that may be in flight, so that the
- * adapter has work until the next post.
+ * Count the bytes of a request, and ring the doorbell after each quarter of the
+ * bytes that may be in flight. The last work request of a doorbell is
+ * signalled, so that the next post comes while the adapter still has work.
  */
 static void krdma_req_part_locked(struct krdma_conn *conn,
 				  const struct krdma_req *req, u64 *unsaid)
@@ -925,8 +968,8 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
  * @conn: connection
  *
  * Stops after KRDMA_KICK_MAX work requests, or after the request that reaches
- * that number. The last one posted is signalled, so its completion posts the
- * next ones.
+ * that number. The last work request is signalled, so its completion posts the
+ * next requests.
  *
  * Context: any, @conn->lock held.
  */
@@ -961,7 +1004,7 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	krdma_batch_flush_locked(conn);
 }
 
-/* Condition for krdma_conn_wait(): @arg requests have left the pending list. */
+/* Condition for krdma_conn_wait(): *@arg requests have left pending so far. */
 static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -969,7 +1012,7 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 	return (s32)(READ_ONCE(conn->nleft) - *turn) >= 0;
 }
 
-/* Condition for krdma_conn_wait(): @arg READs have completed. */
+/* Condition for krdma_conn_wait(): *@arg READs have completed so far. */
 static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -980,12 +1023,13 @@ static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 /**
  * krdma_req_wait_turn - wait until requests that were queued earlier are posted
  * @conn: connection in message mode
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * A task that posts and waits must not overtake earlier requests of
- * krdma_post(). It calls this before it holds KRDMA_BUSY_SEND, which keeps
- * queued messages waiting. Requests that are queued from now on do not count.
- * On siw earlier READs must also complete, see krdma_req_is_fenced_locked().
+ * krdma_post(). It calls this before it takes KRDMA_BUSY_SEND, which keeps
+ * queued messages waiting. Requests that are queued after the call began do not
+ * count. On siw earlier READs must also complete, see
+ * krdma_req_is_fenced_locked().
  *
  * Context: process.
  * Return: as krdma_conn_wait().
@@ -996,7 +1040,10 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	u32 turn;
 	int ret;
 
-	/* npending falls under the lock that the caller takes to post. */
+	/*
+	 * Read npending without the lock: it falls under the lock that the
+	 * caller later takes to post.
+	 */
 	if (!READ_ONCE(conn->npending) && !krdma_req_is_on_reads(conn))
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
@@ -1048,7 +1095,8 @@ static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
 }
 
 /*
- * Return: 0; -EAGAIN: write_space() follows when there is room; -E2BIG: never.
+ * Check whether krdma_post() can take a chain. Return: 0; -EAGAIN: not now, and
+ * write_space() is called when there is room; -E2BIG: never.
  */
 static int krdma_req_find_room_locked(struct krdma_conn *conn,
 				      const struct krdma_need *need)
@@ -1139,29 +1187,31 @@ static int krdma_req_take(struct krdma_conn *conn, struct krdma_req *req)
 /**
  * krdma_post - post a request, or a chain of them
  * @cb: established connection in message mode
- * @req: request, with others behind it in &krdma_req.next: all of them are
- *	taken, or none
+ * @req: first request of a chain, which continues in &krdma_req.next. Either
+ *	all requests of the chain are taken or none
  *
  * Does not wait. Requests are queued, up to 4096 of them, while there is no
  * room, and are posted in order when there is. There is no room if the send
- * queue is full, if a message lacks a credit, or if the READs and WRITEs in
- * flight reach the limit of &krdma_params.keepalive_ms. With KRDMA_NOWAIT the
- * call fails instead. Such a chain needs room for the bytes of its first
- * request, and a slot and a credit for each. On siw requests are also queued
- * while they wait for earlier READs, whatever flag is set.
+ * queue is full, or a message lacks a credit. There is also no room if the
+ * READs and WRITEs in flight reach the limit of &krdma_params.keepalive_ms.
+ *
+ * With KRDMA_NOWAIT the call fails if there is no room. A chain with
+ * KRDMA_NOWAIT needs room for the bytes of its first request, and a slot and a
+ * credit for each. On siw requests are also queued while they wait for earlier
+ * READs, whatever flag is set.
  *
  * For each request that was taken @done is called, exactly once. It may run
  * before this returns.
  *
  * Context: any.
  * Return: 0; -EINVAL: a request is invalid, or @cb is not in message mode;
- * -EMSGSIZE: it exceeds the peer's memory, or a message is longer than a
- * buffer; -E2BIG: its memory has too many pieces, or, on siw, a message
- * continues in a second MR of a region (1 MiB each), or there is never room for
- * such a long chain; -EOPNOTSUPP: the device or the peer does not support it;
- * -EAGAIN: the queue is full, and &krdma_ops.write_space is called when there
- * is room; -ENOMEM; -ENOTCONN; or the reason for which the connection ended. On
- * error no @done is called.
+ * -EMSGSIZE: a request exceeds the peer's memory, or a message is longer than a
+ * buffer; -E2BIG: a request's memory has too many pieces, a message continues
+ * in a second MR (on siw, 1 MiB each), or there is never room for the chain;
+ * -EOPNOTSUPP: the device or the peer does not support the request; -EAGAIN:
+ * there is no room, and &krdma_ops.write_space is called when there is;
+ * -ENOMEM; -ENOTCONN; or the reason for which the connection ended. On error no
+ * @done is called.
  */
 int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 {
@@ -1181,10 +1231,12 @@ int krdma_post(struct krdma_cb *cb, struct krdma_req *req)
 EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
 
 /*
- * Every signalled WR completes before the drain ends, with success or error.
- * But siw, 6.1 to 7.3 at least, forgets READs: if the answer to one is invalid
- * (siw_rdmap_complete()), those behind it are not flushed (siw_sq_flush() ends
- * at the gap). Then none of them is known to have succeeded.
+ * Return the result of posted entries that have no completion after the drain:
+ * 0, or the reason for the end. Every signalled work request completes before
+ * the drain ends, with success or error. But siw, 6.1 to 7.3 at least, forgets
+ * READs: if the answer to one is invalid (siw_rdmap_complete()), those behind
+ * it are not flushed (siw_sq_flush() ends at the gap). Then none of the entries
+ * is known to have succeeded.
  */
 static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 {
@@ -1204,8 +1256,9 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
  * krdma_req_end - end entries that will not complete any more
  * @conn: connection in KRDMA_CLOSING whose QP is drained
  *
- * Entries on the send queue were not signalled and have succeeded, because a
- * failure has a completion. Pending entries were never posted.
+ * Entries that are still on the send queue were not signalled and have
+ * succeeded, because a failure has a completion. For the exception on siw see
+ * krdma_req_unsaid_locked(). Pending entries were never posted.
  *
  * Context: process, @conn->setup held.
  */

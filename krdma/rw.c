@@ -3,11 +3,12 @@
  * One-sided reads and writes of the buffers that two ends export to each other,
  * the exported buffers.
  *
- * Each end of a KRDMA_RW connection has an exported region, whose keys it sends
- * in START, and a copy buffer for its own reads and writes. The copy buffer is
- * registered as well, because on iWARP the sink of a READ needs a remotely
- * writable key (RFC 5040 5.3). Elsewhere only the local adapter may use it. The
- * peer's exported buffer is described once and checked on every use.
+ * Each end of a KRDMA_RW connection has an exported region, and sends its keys
+ * in START. Each end also has a copy buffer for its own reads and writes. The
+ * copy buffer is registered as well, because on iWARP the sink of a READ needs
+ * a remotely writable key (RFC 5040 5.3). Elsewhere only the local adapter may
+ * use the copy buffer. The peer describes its exported buffer once, and every
+ * use is checked against that description.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +21,10 @@
 
 #define KRDMA_STAGE_SIZE 65536
 
-/* Peers with write access may use atomics if the device supports them. */
+/*
+ * Return the right to use atomics on the exported buffer, if the device has
+ * them.
+ */
 static u32 krdma_rw_atomic(struct krdma_conn *conn)
 {
 	bool can = false;
@@ -85,9 +89,9 @@ static int krdma_rw_decode(struct krdma_conn *conn, const struct krdma_recv *rec
 /**
  * krdma_rw_greet - send START with the description of an exported buffer
  * @conn: new KRDMA_RW connection
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
- * Return: 0 or -errno; then the caller aborts the connection.
+ * Return: 0 or -errno. On error the caller aborts the connection.
  */
 int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
 {
@@ -98,7 +102,7 @@ int krdma_rw_greet(struct krdma_conn *conn, unsigned long until)
  * krdma_rw_learn - read the exported buffer in the peer's START
  * @conn: KRDMA_RW connection for which krdma_msg_is_greeted() returned true
  *
- * Return: 0 or -errno; then the caller aborts the connection.
+ * Return: 0 or -errno. On error the caller aborts the connection.
  */
 int krdma_rw_learn(struct krdma_conn *conn)
 {
@@ -125,8 +129,10 @@ void krdma_rw_open(struct krdma_conn *conn)
 }
 
 /*
- * Find an offset in the peer's exported buffer. Return: bytes from there that
- * are in one MR at the peer and in the first MR of the copy buffer.
+ * Set the remote address of @wr to an offset in the peer's exported buffer.
+ * Return the number of bytes from there on that one work request can transfer.
+ * They are within one MR of the peer, and fit into the first MR of the copy
+ * buffer.
  */
 static u32 krdma_rw_locate(const struct krdma_msg *msg, u64 offset,
 			   struct ib_rdma_wr *wr)
@@ -154,12 +160,15 @@ struct krdma_rw_call {
 
 static_assert(!offsetof(struct krdma_rw_call, op));
 
-/* Nothing to do: the entry is freed with the op. */
+/* Free nothing: the entry is freed with the op. */
 static void krdma_rw_wr_done(struct krdma_wr *kwr, int status)
 {
 }
 
-/* Post and wait. If the request may still be in flight, end the connection. */
+/*
+ * Post a work request and wait for it. If it may still be in flight after the
+ * wait, end the connection.
+ */
 static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			    u32 len, unsigned long until)
 {
@@ -173,7 +182,10 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	refcount_set(&call->op.ref, 1);
 	krdma_wr_init(&call->wr, conn, &call->op, kind, krdma_rw_wr_done);
 	call->wr.len = len;
-	/* Inline writes lack KRDMA_BUSY_RW, which krdma_close() waits for. */
+	/*
+	 * krdma_close() waits for the holder of KRDMA_BUSY_RW. Inline writes do
+	 * not hold it, so refuse them once krdma_close() has begun.
+	 */
 	call->wr.late = rdma->wr.send_flags & IB_SEND_INLINE;
 	ret = krdma_qp_post(conn, &call->wr, &rdma->wr, until);
 	if (!ret) {
@@ -186,7 +198,8 @@ static int krdma_rw_execute(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 }
 
 /*
- * @len is limited by krdma_rw_locate() to the first MR of the copy buffer.
+ * Execute a work request with the copy buffer. krdma_rw_locate() has limited
+ * @len to the first MR of that buffer, so one piece is enough.
  */
 static int krdma_rw_copied(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 			   u32 len, unsigned long until)
@@ -199,7 +212,10 @@ static int krdma_rw_copied(struct krdma_conn *conn, struct ib_rdma_wr *rdma,
 	return krdma_rw_execute(conn, rdma, len, until);
 }
 
-/* The holder of KRDMA_BUSY_RW keeps the copy buffer mapped. */
+/*
+ * Read by way of the copy buffer. The caller holds KRDMA_BUSY_RW, which keeps
+ * that buffer mapped.
+ */
 static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 			 struct ib_rdma_wr *rdma, unsigned long until)
 {
@@ -214,7 +230,10 @@ static int krdma_rw_read(struct krdma_conn *conn, void *buffer, u32 len,
 	return 0;
 }
 
-/* Check for a write in one work request, which needs no copy buffer. */
+/*
+ * Check whether a write fits into one inline work request, and needs no copy
+ * buffer.
+ */
 static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 			       u64 offset)
 {
@@ -224,7 +243,10 @@ static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 	       length <= krdma_rw_locate(conn->msg, offset, &unused);
 }
 
-/* The driver copies the data when it is posted, so any memory will do. */
+/*
+ * Write inline. The driver copies the data when the work request is posted, so
+ * the data may be in any memory.
+ */
 static int krdma_rw_write_inline(struct krdma_conn *conn, const void *buffer,
 				 u32 len, u64 offset, unsigned long until)
 {
@@ -248,7 +270,10 @@ static int krdma_rw_write(struct krdma_conn *conn, const void *buffer, u32 len,
 	return krdma_rw_copied(conn, rdma, len, until);
 }
 
-/* The caller holds KRDMA_BUSY_RW. One of @to and @from is set. */
+/*
+ * Read to @to, or write from @from, piece by piece; one of the two is NULL. The
+ * caller holds KRDMA_BUSY_RW.
+ */
 static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 			 size_t length, u64 offset, unsigned long until)
 {
@@ -268,7 +293,7 @@ static int krdma_rw_loop(struct krdma_conn *conn, void *to, const void *from,
 	return ret;
 }
 
-/* One task at a time uses the copy buffer. */
+/* Read or write by way of the copy buffer, which one task at a time uses. */
 static int krdma_rw_enter_loop(struct krdma_conn *conn, void *to,
 			       const void *from, size_t length, u64 offset,
 			       unsigned long until)
@@ -333,18 +358,18 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
  * krdma_read_at - read from the peer's exported buffer
  * @cb: established KRDMA_RW connection
  * @buffer: target; any kernel memory
- * @length: bytes
+ * @length: length in bytes
  * @offset: offset in the peer's exported buffer
- * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
+ * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
  * The peer's CPU is not involved. More than 64 KiB are read in pieces, so the
  * result may contain a part of a concurrent change at the peer. A timeout or
  * kill while a READ is in flight ends the connection. Requests that
  * krdma_post() took earlier are posted earlier.
  *
- * Return: 0; -EMSGSIZE: beyond the peer's buffer; -ENOTCONN; -EINVAL: not a
- * KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or the reason for which the
- * connection ended.
+ * Return: 0; -EMSGSIZE: the range exceeds the peer's buffer; -ENOTCONN;
+ * -EINVAL: not a KRDMA_RW connection; -ETIMEDOUT; -EINTR; -ENOMEM; or the
+ * reason for which the connection ended.
  */
 int krdma_read_at(struct krdma_cb *cb, void *buffer, size_t length, u64 offset,
 		  u32 timeout_ms)
@@ -357,14 +382,14 @@ EXPORT_SYMBOL_NS_GPL(krdma_read_at, KRDMA_NS);
  * krdma_write_at - write to the peer's exported buffer
  * @cb: established KRDMA_RW connection
  * @buffer: data to write; any kernel memory
- * @length: bytes
+ * @length: length in bytes
  * @offset: offset in the peer's exported buffer
- * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
+ * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
- * On return @buffer may be reused, and the data is in flight. The peer's
- * processor sees it after it has received a message that was sent after this
- * call. A read after this call returns it. Requests that krdma_post() took
- * earlier are posted earlier.
+ * On return @buffer may be reused, and the data may still be in flight. The
+ * peer's processor sees the data after it has received a message that was sent
+ * after this call. A read after this call returns the data. Requests that
+ * krdma_post() took earlier are posted earlier.
  *
  * Return: as krdma_read_at().
  */
@@ -376,8 +401,8 @@ int krdma_write_at(struct krdma_cb *cb, const void *buffer, size_t length,
 EXPORT_SYMBOL_NS_GPL(krdma_write_at, KRDMA_NS);
 
 /*
- * Holds setup, because teardown of the connection removes the region's DMA
- * mapping; the memory stays.
+ * Copy from or to the local exported buffer. Hold setup, because teardown of
+ * the connection removes the region's DMA mapping; the memory stays.
  */
 static int krdma_export_copy(struct krdma_cb *cb, void *to, const void *from,
 			     size_t length, u64 offset)
@@ -408,12 +433,14 @@ static int krdma_export_copy(struct krdma_cb *cb, void *to, const void *from,
  * krdma_export_read - copy from the local exported buffer
  * @cb: KRDMA_RW connection, established or ended
  * @buffer: target
- * @length: bytes
+ * @length: length in bytes
  * @offset: offset in the local exported buffer
  *
- * The peer may write at the same time. Then bytes are old or new, in any mix.
+ * If the peer writes at the same time, each byte is old or new, in any mix.
  *
- * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
+ * Return: 0; -EMSGSIZE: the range exceeds the buffer; -ENOTCONN: not connected
+ * yet; -EINVAL: not a KRDMA_RW connection; or the reason for which connecting
+ * failed.
  */
 int krdma_export_read(struct krdma_cb *cb, void *buffer, size_t length,
 		      u64 offset)
@@ -426,10 +453,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_export_read, KRDMA_NS);
  * krdma_export_write - copy to the local exported buffer
  * @cb: KRDMA_RW connection, established or ended
  * @buffer: data to copy
- * @length: bytes
+ * @length: length in bytes
  * @offset: offset in the local exported buffer
  *
- * Return: 0, -EMSGSIZE, -ENOTCONN, -EINVAL.
+ * Return: 0, or an errno as for krdma_export_read().
  */
 int krdma_export_write(struct krdma_cb *cb, const void *buffer, size_t length,
 		       u64 offset)
@@ -443,7 +470,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_export_write, KRDMA_NS);
  * @cb: KRDMA_RW connection
  *
  * Context: any.
- * Return: bytes, 0 if there is none.
+ * Return: size in bytes; 0 if there is no exported buffer.
  */
 u64 krdma_export_size(const struct krdma_cb *cb)
 {
@@ -460,7 +487,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_export_size, KRDMA_NS);
  * @cb: KRDMA_RW connection
  *
  * Context: any.
- * Return: bytes, 0 if there is none.
+ * Return: size in bytes; 0 if there is no exported buffer.
  */
 u64 krdma_peer_export_size(const struct krdma_cb *cb)
 {
@@ -475,7 +502,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_peer_export_size, KRDMA_NS);
  * @cb: KRDMA_RW connection
  *
  * Context: any.
- * Return: remote, valid until the last reference to @cb is put; NULL: none.
+ * Return: the peer's memory, valid until the last reference to @cb is put; NULL
+ * if there is no exported buffer.
  */
 const struct krdma_remote *krdma_peer_export(const struct krdma_cb *cb)
 {

@@ -43,20 +43,20 @@ static int krdma_send_source(struct krdma_conn *conn,
  * krdma_send_timeout - send a message
  * @cb: established connection in message mode
  * @buffer: data to send; any kernel memory; may be reused on return
- * @length: bytes, up to the peer's &krdma_params.max_msg; messages of 0 bytes
- *	exist
- * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
+ * @length: length in bytes, up to the peer's &krdma_params.max_msg; messages of
+ *	0 bytes exist
+ * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
- * Waits until the peer's adapter has acknowledged all of it. If that does not
- * happen in time, or the task is killed, after a part was posted, the
- * connection ends, because it is unknown which parts the peer has. If nothing
- * was posted (the peer does not receive, so there is no credit) the connection
- * stays. Several tasks may send; messages do not mix. Requests that
- * krdma_post() took earlier are posted earlier, even if they have to wait.
+ * Waits until the peer's adapter has acknowledged the whole message. If the
+ * wait times out or the task is killed after a part was posted, the connection
+ * ends. In this case it is unknown which parts the peer has. If nothing was
+ * posted, for example because the peer does not receive and there is no credit,
+ * the connection stays. Several tasks may send; messages do not mix. Requests
+ * that krdma_post() took earlier are posted earlier, even if they have to wait.
  *
- * The peer reads a message of &krdma_params.pull_min bytes or more as soon as
- * all earlier messages were received. Until then this waits. On return the peer
- * has the message.
+ * The peer reads a message of &krdma_params.pull_min bytes or more from the
+ * sender's memory. It does so as soon as all earlier messages were received,
+ * and until then this waits. On return the peer has the message.
  *
  * Return: 0; -EMSGSIZE: longer than the peer accepts; -ENOTCONN; -EINVAL: not
  * message mode; -ETIMEDOUT; -EINTR; -ENOMEM; or the reason for which the
@@ -74,7 +74,9 @@ int krdma_send_timeout(struct krdma_cb *cb, const void *buffer, size_t length,
 }
 EXPORT_SYMBOL_NS_GPL(krdma_send_timeout, KRDMA_NS);
 
-/* Return: the segment that contains all bytes, or NULL. */
+/*
+ * Return the address of the data if one kvec entry contains all bytes, or NULL.
+ */
 static const void *krdma_iter_linear(const struct iov_iter *iter)
 {
 	if (!iov_iter_is_kvec(iter) || !iov_iter_count(iter) ||
@@ -84,9 +86,9 @@ static const void *krdma_iter_linear(const struct iov_iter *iter)
 }
 
 /*
- * A message that the peer pulls must be in one piece, so copy it. If there is
- * no memory for the copy, the message is sent in parts.
- * Return: the copy, or NULL: @iter is unchanged.
+ * Copy a message that the peer is to pull, because it must be in one piece. If
+ * there is no memory for the copy, the message is sent in parts.
+ * Return: the copy; or NULL, and @iter is unchanged.
  */
 static void *krdma_iter_gather(const struct krdma_conn *conn,
 			       struct iov_iter *iter, size_t length)
@@ -106,15 +108,15 @@ static void *krdma_iter_gather(const struct krdma_conn *conn,
  * krdma_send_iter - send a message out of several pieces of memory
  * @cb: established connection in message mode
  * @iter: data to send: an iterator over kvec or bio_vec entries, of any length
- *	and alignment, made with ITER_SOURCE (WRITE before Linux 6.2). It may
- *	have advanced, also on error
- * @timeout_ms: time limit in ms, 0: &krdma_params.op_timeout_ms
+ *	and alignment, made with ITER_SOURCE (WRITE before Linux 6.2). On return
+ *	@iter may have advanced, also after an error
+ * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
- * The message is the rest of @iter: iov_iter_count() bytes. Otherwise like
- * krdma_send_timeout(). The pieces are copied once, into the memory that is
- * sent. A message of &krdma_params.pull_min bytes or more is not copied if it
- * is one kvec entry. Otherwise it needs the same amount of memory again until
- * this returns.
+ * The message is the rest of @iter: iov_iter_count() bytes. In other respects
+ * this is like krdma_send_timeout(). The pieces are copied once, into the
+ * memory that is sent. A message of &krdma_params.pull_min bytes or more is not
+ * copied if it is one kvec entry. Other messages of that length need the same
+ * amount of memory again until this returns.
  *
  * krdma_post() sends bio_vec entries without waiting, see KRDMA_MEM_PAGES.
  *

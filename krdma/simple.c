@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The calls of snake0/krdma, source compatible: text for addresses, no
- * parameters. Calls that depend on krdma_config() are inline functions in
- * krdma_simple.h, which pass the calling module's value.
+ * Calls that are source compatible with those of snake0/krdma: they take
+ * addresses as text, and no parameters. Calls that depend on krdma_config() are
+ * inline functions in krdma_simple.h, which pass the calling module's value.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,14 +13,14 @@
 
 #include "priv.h"
 
-/* As snake0/krdma: three attempts, a second apart. */
+/* Connect as snake0/krdma does: three attempts, a second apart. */
 #define KRDMA_SIMPLE_ATTEMPTS 3
 #define KRDMA_SIMPLE_PAUSE_MS 1000
 
 /**
  * krdma_simple_size - check the argument of krdma_config()
- * @size: bytes
- * @otherwise: result if @size is refused
+ * @size: length of the longest message in bytes
+ * @otherwise: result if @size is too large
  *
  * Context: any.
  * Return: @size, which may be 0, or @otherwise.
@@ -34,7 +34,7 @@ u32 krdma_simple_size(size_t size, u32 otherwise)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_simple_size, KRDMA_NS);
 
-/* The peer may not be ready yet, or may be busy. */
+/* Check whether to try again: the peer may not be ready yet, or may be busy. */
 static bool krdma_simple_may_retry(int error)
 {
 	return error == -ECONNREFUSED || error == -ETIMEDOUT ||
@@ -46,7 +46,7 @@ static bool krdma_simple_may_retry(int error)
  * krdma_simple_connect - implement krdma_connect() and krdma_rw_init_client()
  * @max_msg: &krdma_params.max_msg
  * @host: IPv4 or IPv6 address as text
- * @port: decimal
+ * @port: port number as decimal text
  * @flags: 0 or KRDMA_RW
  * @conn_cb: result, unchanged on error
  *
@@ -82,8 +82,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_simple_connect, KRDMA_NS);
 /**
  * krdma_simple_listen - implement krdma_listen()
  * @max_msg: &krdma_params.max_msg
- * @host: local address as text, NULL, "" or "0.0.0.0": all
- * @port: decimal
+ * @host: local address as text; NULL, "" or "0.0.0.0" mean all addresses
+ * @port: port number as decimal text
  * @flags: 0 or KRDMA_RW
  * @listen_cb: result, unchanged on error
  *
@@ -112,7 +112,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_simple_listen, KRDMA_NS);
  * krdma_simple_accept_one - implement krdma_rw_init_server()
  * @max_msg: &krdma_params.max_msg
  * @host: as for krdma_simple_listen()
- * @port: decimal
+ * @port: port number as decimal text
  * @cbp: result, unchanged on error
  *
  * Context: process, may sleep.
@@ -135,7 +135,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_simple_accept_one, KRDMA_NS);
 
 /**
  * krdma_simple_receive - implement krdma_receive()
- * @max_msg: bytes of @buffer, 0: KRDMA_MAX_MSG_DEFAULT
+ * @max_msg: size of @buffer in bytes; 0 means KRDMA_MAX_MSG_DEFAULT
  * @cb: connection
  * @buffer: result
  *
@@ -151,8 +151,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_simple_receive, KRDMA_NS);
 
 /**
  * krdma_accept - wait for a connection
- * @listen_cb: from krdma_listen()
- * @accept_cb: result, for krdma_release_cb()
+ * @listen_cb: listener from krdma_listen()
+ * @accept_cb: result: connection for krdma_release_cb()
  *
  * Return: 0 or an errno of krdma_accept_timeout(); there is no time limit.
  */
@@ -166,7 +166,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_accept, KRDMA_NS);
  * krdma_send - send a message
  * @cb: connection
  * @buffer: data to send
- * @length: bytes
+ * @length: length in bytes
  *
  * Return: @length, or a negative errno of krdma_send_timeout(); the time limit
  * is 30 s.
@@ -179,9 +179,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_send, KRDMA_NS);
 
 /**
  * krdma_read - read the beginning of the peer's exported buffer
- * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
+ * @cb: connection from krdma_rw_init_client() or krdma_rw_init_server()
  * @buffer: target
- * @length: bytes
+ * @length: length in bytes
  *
  * Return: 0 or an errno of krdma_read_at(); the time limit is 30 s.
  */
@@ -193,9 +193,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_read, KRDMA_NS);
 
 /**
  * krdma_write - write the beginning of the peer's exported buffer
- * @cb: from krdma_rw_init_client() or krdma_rw_init_server()
+ * @cb: connection from krdma_rw_init_client() or krdma_rw_init_server()
  * @buffer: data to write
- * @length: bytes
+ * @length: length in bytes
  *
  * Return: 0 or an errno of krdma_write_at(); the time limit is 30 s.
  */

@@ -2,10 +2,11 @@
 /*
  * The send queue: posting, completing, waiting.
  *
- * An entry (struct krdma_wr) is one work request, or all those of a request;
- * see req.c. From the post on it is on krdma_conn.posted, in the order of the
- * send queue, until a completion takes it off. The context that takes it off
- * calls its done, so done is called exactly once.
+ * An entry (struct krdma_wr) is one work request, or stands for all work
+ * requests of a request; see req.c. A posted entry is on krdma_conn.posted, in
+ * the order of the send queue. A completion or the drain takes it off this
+ * list. The context that takes an entry off calls the entry's done(), so done()
+ * is called exactly once.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -16,8 +17,8 @@
 #include "trace.h"
 
 /*
- * Time limit in ms of work of the local adapter, which normally takes much
- * less.
+ * Time in ms that krdma_op_settle() waits for the local adapter, which normally
+ * needs much less.
  */
 #define KRDMA_OP_SETTLE_MS 500
 
@@ -25,7 +26,7 @@
  * krdma_op_alloc_wrs - allocate an object to wait on, with work requests
  * @n: number of elements of krdma_op.wrs
  *
- * Return: op with the waiting task's reference, or NULL.
+ * Return: object with one reference, which the waiting task holds, or NULL.
  */
 struct krdma_op *krdma_op_alloc_wrs(u32 n)
 {
@@ -39,7 +40,7 @@ struct krdma_op *krdma_op_alloc_wrs(u32 n)
 /**
  * krdma_op_alloc - allocate an object to wait on
  *
- * Return: op with the waiting task's reference, or NULL.
+ * Return: object with one reference, which the waiting task holds, or NULL.
  */
 struct krdma_op *krdma_op_alloc(void)
 {
@@ -48,7 +49,7 @@ struct krdma_op *krdma_op_alloc(void)
 
 /**
  * krdma_op_put - drop a reference
- * @op: may be NULL
+ * @op: object to put, or NULL
  *
  * Context: any.
  */
@@ -62,7 +63,10 @@ static bool krdma_op_is_done(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_op *op = arg;
 
-	/* Pairs with krdma_op_finish_locked(): then error can be read. */
+	/*
+	 * Pairs with krdma_op_finish_locked(): if pending is 0, error can be
+	 * read.
+	 */
 	return !smp_load_acquire(&op->pending);
 }
 
@@ -77,8 +81,8 @@ static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
 	if (!op->error)
 		return 0;
 	/*
-	 * A flush does not give the reason, so wait until the connection has
-	 * it.
+	 * A flush does not give the reason for which the connection ends, so
+	 * wait until the connection has the reason.
 	 */
 	krdma_conn_wait(conn, krdma_never, NULL,
 			krdma_deadline(KRDMA_QP_REASON_MS));
@@ -89,15 +93,15 @@ static int krdma_op_result(struct krdma_conn *conn, const struct krdma_op *op)
  * krdma_op_wait - wait until all work requests of an operation have completed
  * @conn: connection in message mode
  * @op: operation; the caller keeps its reference
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * The CM may report the end before the completion of a successful work request
  * is handled. This waits until the drain has handled it.
  *
- * Context: process, may sleep. Not with @conn->setup held, which the drain
- * needs.
- * Return: 0: all succeeded; otherwise an errno. If work requests may then still
- * be in flight, the caller must abort the connection.
+ * Context: process, may sleep. The caller must not hold @conn->setup, which the
+ * drain needs.
+ * Return: 0 if all work requests succeeded; otherwise an errno. If work
+ * requests may then still be in flight, the caller must abort the connection.
  */
 int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 		  unsigned long until)
@@ -107,12 +111,13 @@ int krdma_op_wait(struct krdma_conn *conn, struct krdma_op *op,
 }
 
 /**
- * krdma_op_wait_in_step - wait as krdma_op_wait() does, but not after the end
+ * krdma_op_wait_in_step - wait for an operation or the end of the connection
  * @conn: connection
  * @op: operation; the caller keeps its reference
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
- * For callers that hold a lock which the drain needs.
+ * Like krdma_op_wait(), but without waiting for the drain. For callers that
+ * hold a lock that the drain needs.
  *
  * Context: process, may sleep.
  * Return: as krdma_op_wait().
@@ -126,13 +131,13 @@ int krdma_op_wait_in_step(struct krdma_conn *conn, struct krdma_op *op,
 
 /**
  * krdma_op_settle - wait for posted work requests, even if the task is killed
- * @conn: connection; ends if that takes longer
+ * @conn: connection; this ends it if the work requests do not complete in time
  * @op: operation; the caller keeps its reference
  * @until: time limit. After it, or after a kill, this waits KRDMA_OP_SETTLE_MS
  *	longer, because posted work requests cannot be cancelled
  *
- * Return: 0: all succeeded; or an errno; then the connection has ended or will
- * soon.
+ * Return: 0 if all work requests succeeded; otherwise an errno, and the
+ * connection has ended or will soon end.
  */
 int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 		    unsigned long until)
@@ -150,7 +155,10 @@ int krdma_op_settle(struct krdma_conn *conn, struct krdma_op *op,
 	return ret;
 }
 
-/* Reason for the end of a connection. A flush only follows another reason. */
+/*
+ * Return the errno with which a failed work request ends the connection. A
+ * flush only follows another failure, which has the reason.
+ */
 static int krdma_wc_errno(enum ib_wc_status status)
 {
 	switch (status) {
@@ -171,7 +179,7 @@ static int krdma_wc_errno(enum ib_wc_status status)
 
 /**
  * krdma_qp_failed - handle a work request that completed with an error
- * @conn: connection; ends, unless it is closing already
+ * @conn: connection, which ends unless it is closing already
  * @status: status of the completion
  *
  * Context: any.
@@ -200,13 +208,15 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
  * @cb: raw-mode connection
  * @status: status of the completion
  *
- * Without this an owner that only waits for its completions might wait forever
- * when the queue pair has failed. An rxe that cannot pass a packet to its
- * interface flushes all work requests without an event or a completion with the
- * reason (seen on 6.12 and 7.3). With this the connection ends at once: with
- * -ETIMEDOUT if the peer did not answer, -ENOBUFS if it had no receive, -EACCES
- * if it refused the access, or otherwise -EIO (-ECONNRESET on iWARP, where a
- * closed TCP connection causes this). After IB_WC_WR_FLUSH_ERR the connection
+ * Without this call, an owner that only waits for its completions might wait
+ * forever when the queue pair has failed. An rxe that cannot pass a packet to
+ * its interface flushes all work requests without an event (seen on 6.12 and
+ * 7.3). No completion shows the reason either.
+ *
+ * With this call the connection ends at once. The reason is -ETIMEDOUT if the
+ * peer did not answer, -ENOBUFS if it had no receive, and -EACCES if it refused
+ * the access. Otherwise the reason is -EIO, or -ECONNRESET on iWARP, where a
+ * closed TCP connection causes this. After IB_WC_WR_FLUSH_ERR the connection
  * ends a second later, if it has not ended by then. The closing callback
  * follows. A connection that has already ended is not changed.
  *
@@ -226,7 +236,7 @@ static void krdma_op_finish_locked(struct krdma_op *op, int error)
 	smp_store_release(&op->pending, op->pending - 1);
 }
 
-/* Undo krdma_reads_posted_locked(). */
+/* Undo krdma_reads_posted_locked() for an entry that has ended. */
 static void krdma_reads_over_locked(struct krdma_conn *conn,
 				    const struct krdma_wr *kwr)
 {
@@ -275,7 +285,7 @@ static void krdma_wr_finish(struct list_head *over)
 /**
  * krdma_wr_fail_all - end entries that will not complete any more
  * @wrs: entries of a drained connection, which no other context can reach
- * @error: their status, unless they have one
+ * @error: status of the entries that have not completed
  *
  * Context: process.
  */
@@ -292,8 +302,10 @@ void krdma_wr_fail_all(struct list_head *wrs, int error)
 }
 
 /*
- * A request ends with the reason for which the connection ends: this failure if
- * it was the first one. A flush has no reason; the reason may come later.
+ * Return the status of an entry that has completed. A failure ends the
+ * connection, and the entry gets the reason for which the connection ends: this
+ * failure, if it was the first one. A flush has no reason; the reason may come
+ * later.
  */
 static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 {
@@ -304,10 +316,13 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /*
+ * On siw, move the completed entries at the head of the posted list to @over.
  * siw, 6.1 to 7.3 at least, completes a READ when its answer has arrived, but a
  * later entry as soon as it is sent (siw_qp_sq_process()). So the completion of
- * a PONG would end READs before it. Therefore on siw each entry ends itself, in
- * order. It is signalled, or fails. A READ that siw forgets ends in
+ * a PONG would end READs before it.
+ *
+ * Therefore on siw only its own completion ends an entry, and entries end in
+ * order. Each entry is signalled, or fails. A READ that siw forgets ends in
  * krdma_req_end().
  */
 static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
@@ -324,9 +339,10 @@ static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
 }
 
 /*
- * Work requests complete in order. Those before a signalled one that succeeded
- * have no completion, so a completion ends all entries up to its own. A WR that
- * fails or is flushed has a completion in any case.
+ * Move the entries that a completion ends to @over. Work requests complete in
+ * order. Unsignalled ones have no completion if they succeed, so a completion
+ * ends all entries up to its own. A work request that fails or is flushed has a
+ * completion in any case.
  */
 static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				int status, struct list_head *over)
@@ -372,13 +388,13 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 /**
  * struct krdma_siw_read - completion of a READ on siw
  * @cqe: completion of the READ
- * @kwr: its entry, NULL: it has completed
+ * @kwr: entry of the READ; NULL if the READ has completed
  *
- * siw, 6.1 to 7.3 at least, flushes a READ twice if it is about to be sent. It
- * is on the queue of READs that wait for their answer, and also the one to be
- * transmitted (siw_activate_tx_from_sq(), siw_sq_flush()). At the second
- * completion the owner may have freed the entry. So siw gets the address of
- * this struct, which is freed with the connection.
+ * siw, 6.1 to 7.3 at least, flushes a READ twice if the READ is about to be
+ * sent. Such a READ is on the queue of READs that wait for their answer, and is
+ * also the one to be transmitted (siw_activate_tx_from_sq(), siw_sq_flush()).
+ * At the second completion the owner may have freed the entry. So siw gets the
+ * address of this struct, which is freed with the connection.
  */
 struct krdma_siw_read {
 	struct ib_cqe cqe;
@@ -396,9 +412,10 @@ static void krdma_siw_read_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * The second completion follows the first at once. In between, other contexts
- * can post at most as many READs as fit into the send queue. With twice that
- * number, no element is reused too early.
+ * Return the number of elements of krdma_conn.siw_reads. The second completion
+ * of a READ follows the first at once. In between, other contexts can post at
+ * most as many READs as fit into the send queue. With twice that number, no
+ * element is reused too early.
  */
 static u32 krdma_siw_reads(const struct krdma_conn *conn)
 {
@@ -410,7 +427,7 @@ static u32 krdma_siw_reads(const struct krdma_conn *conn)
  * @conn: connection in message mode with a new QP
  *
  * Context: process, @conn->setup held.
- * Return: 0 or -ENOMEM; freed with the connection.
+ * Return: 0 or -ENOMEM. The memory is freed with the connection.
  */
 int krdma_siw_begin(struct krdma_conn *conn)
 {
@@ -431,11 +448,11 @@ int krdma_siw_begin(struct krdma_conn *conn)
 /**
  * krdma_wr_cqe_locked - return the completion for a work request
  * @conn: connection
- * @kwr: entry whose last work request it is
+ * @kwr: entry to which the work request belongs, as its last one
  * @opcode: opcode of the work request
  *
  * Context: any, @conn->lock held.
- * Return: value for its wr_cqe.
+ * Return: value for wr_cqe of the work request.
  */
 struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				   enum ib_wr_opcode opcode)
@@ -452,7 +469,8 @@ struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr
 }
 
 /**
- * krdma_wr_part_done - complete work requests that end no entry
+ * krdma_wr_part_done - complete a work request that is not the last of its
+ * entry
  * @cq: completion queue
  * @wc: completion; only failures have one
  */
@@ -469,9 +487,10 @@ void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
  * krdma_wr_init - prepare an entry of the send queue
  * @kwr: entry in memory of the caller
  * @conn: connection on which it will be posted
- * @op: object that the task waits on, NULL: none
+ * @op: object that the task waits on; NULL if no task waits
  * @kind: &enum krdma_opcode or &enum krdma_wr_kind, for the counters
- * @done: frees the memory of @kwr after completion; any context
+ * @done: function that frees the memory of @kwr after completion, in any
+ *	context
  */
 void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 		   struct krdma_op *op, u8 kind,
@@ -487,7 +506,10 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 	};
 }
 
-/* Once closing, the QP may be freed, and no READ is posted any more. */
+/*
+ * Return the maximum number of READs in flight on siw. In KRDMA_CLOSING no READ
+ * is posted any more, and the QP may be freed, so do not query it.
+ */
 static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -504,19 +526,19 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
  * @kwr: the entry
  *
  * siw, 6.1 to 7.3 at least, has one place for what it sends next. A work
- * request that must wait for the answer to a READ waits in that place: after a
- * fence, or if it is a READ and too many are in flight. Answers to the peer's
- * READs also need that place (siw_activate_tx_from_sq(), siw_init_rresp()). So
- * two ends that wait there for each other wait forever. Therefore READs wait
- * here instead, and so do requests that must not overtake them, see
- * krdma_req_is_fenced_locked().
+ * request occupies that place while it waits for the answer to a READ. It waits
+ * after a fence, or if it is a READ and too many are in flight. Answers to the
+ * peer's READs also need that place (siw_activate_tx_from_sq(),
+ * siw_init_rresp()). So two ends that wait for each other's answers wait
+ * forever. Therefore READs wait here instead, and so do requests that must not
+ * overtake them, see krdma_req_is_fenced_locked().
  *
  * A synchronous caller may use the last READ slot, so that a steady stream of
  * asynchronous READs cannot starve it. An entry that needs more slots than
  * exist is posted on its own.
  *
  * Context: any, @conn->lock held.
- * Return: false if it must wait.
+ * Return: true if the entry may be posted; false if it must wait.
  */
 bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 {
@@ -557,7 +579,9 @@ static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
 	       (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr));
 }
 
-/* Condition for krdma_conn_wait(): there is room on the send queue. */
+/*
+ * Condition for krdma_conn_wait(): the send queue has room for the entry @arg.
+ */
 static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 {
 	const struct krdma_wr *kwr = arg;
@@ -576,7 +600,7 @@ static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
  * krdma_qp_post_errno - return the errno for a failed post
  * @ret: return value of ib_post_send() or ib_post_recv()
  *
- * Return: errno.
+ * Return: -ECONNRESET for -ENOTCONN, otherwise @ret.
  */
 int krdma_qp_post_errno(int ret)
 {
@@ -585,15 +609,17 @@ int krdma_qp_post_errno(int ret)
 }
 
 /**
- * krdma_qp_kept_errno - return the errno for a post that siw kept and failed
+ * krdma_qp_kept_errno - return the errno for a work request that siw cannot
+ * send
  * @ret: return value of an ib_post_send() that reported no bad work request
  *
  * siw, 6.1 to 7.3 at least, puts a work request on the send queue, and only
- * then checks whether it can be sent. A READ to a peer that serves none cannot
- * (siw_activate_tx_from_sq()). It stays there, and blocks all later ones, until
- * the QP is flushed. Only then it completes, and its memory can be reused.
+ * then checks whether it can be sent. A READ to a peer that serves no READs
+ * cannot be sent (siw_activate_tx_from_sq()). Such a READ stays on the queue,
+ * and blocks all later work requests, until the QP is flushed. Only then does
+ * it complete, and its memory can be reused.
  *
- * Return: errno, for the end of the connection.
+ * Return: errno with which the connection ends.
  */
 int krdma_qp_kept_errno(int ret)
 {
@@ -603,19 +629,19 @@ int krdma_qp_kept_errno(int ret)
 /**
  * krdma_qp_post_locked - post a work request
  * @conn: connection
- * @kwr: its entry, from krdma_wr_init()
+ * @kwr: entry of @wr, from krdma_wr_init()
  * @wr: the work request; wr_cqe and the signal flag are set here
  *
- * The state is checked under the lock with which it moves to CLOSING, so that
- * nothing is posted once the drain may have begun.
+ * The state moves to CLOSING only under @conn->lock. It is checked here under
+ * the same lock, so nothing is posted once the drain may have begun.
  *
  * A work request that siw keeps although it cannot be sent counts as posted,
  * and the connection ends: see krdma_qp_kept_errno().
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN: no room; the reason for which the connection ended;
- * -ESHUTDOWN: krdma_close() has begun, and @kwr is late; -ENOTCONN; or an errno
- * of the driver. On error @kwr was not posted.
+ * Return: 0; -EAGAIN: there is no room; the reason for which the connection
+ * ended; -ESHUTDOWN: krdma_close() has begun, and @kwr->late is set; -ENOTCONN;
+ * or an errno of the driver. On error @kwr was not posted.
  */
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr)
@@ -656,13 +682,13 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 /**
  * krdma_qp_post - wait for room and post a work request
  * @conn: connection
- * @kwr: its entry
+ * @kwr: entry of @wr
  * @wr: the work request
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Bottom halves are off around the post. When they are enabled again, rxe up to
- * 6.x runs its tasklet at once, instead of waking ksoftirqd. That saves most of
- * 100 µs.
+ * 6.x runs its tasklet at once, instead of waking ksoftirqd. That saves nearly
+ * 100 us.
  *
  * Context: process.
  * Return: 0 or -errno; on error @kwr was not posted.

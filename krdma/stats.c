@@ -2,14 +2,14 @@
 /*
  * Counters, and the files in debugfs that show them.
  *
- * The module's counters are per CPU; a reader adds them up. Those of a
- * connection are plain numbers under its lock, which a context that counts
- * usually holds anyway. So counting costs an addition or two. The clock costs
- * more, and is read only while the parameter "latency" is set.
+ * The module's counters are per CPU; a reader adds them up. The counters of a
+ * connection are plain numbers under krdma_conn.lock, which a context that
+ * counts usually holds anyway. So counting costs an addition or two. The clock
+ * costs more, and is read only while the parameter "latency" is set.
  *
- * Connections and regions are on a list from creation until they are freed.
- * They are taken off under krdma_stats_lock before that. A reader of a file
- * holds that lock, and so needs no references.
+ * Each connection and each region is on a list. It is taken off under
+ * krdma_stats_lock before it is freed. A reader of a file holds that lock, and
+ * so needs no references.
  */
 #include <linux/debugfs.h>
 #include <linux/jiffies.h>
@@ -26,7 +26,7 @@
 #include "trace.h"
 
 static DEFINE_PER_CPU(u64 [KRDMA_COUNTERS], krdma_counts);
-static DEFINE_MUTEX(krdma_stats_lock); /* protects the next three */
+static DEFINE_MUTEX(krdma_stats_lock); /* protects the next 3 variables */
 static LIST_HEAD(krdma_conns);
 static LIST_HEAD(krdma_regions);
 static u32 krdma_last_id;
@@ -100,7 +100,10 @@ static const char * const krdma_wc_names[KRDMA_WC_STATUSES] = {
 
 static const char * const krdma_spin_names[] = { "paid", "vain" };
 
-/* Counters in the order of the file; with @members one for each member. */
+/*
+ * Counters in the order of the file. A family with @members has one counter for
+ * each member.
+ */
 static const struct krdma_family {
 	const char *name;
 	enum krdma_counter first;
@@ -229,7 +232,7 @@ void krdma_count(struct krdma_conn *conn, enum krdma_counter counter)
 }
 
 /**
- * krdma_stats_posted_locked - count an entry of the send queue that was taken
+ * krdma_stats_posted_locked - count an entry that was posted or queued
  * @conn: connection
  * @kwr: entry
  *
@@ -274,7 +277,7 @@ void krdma_stats_done_locked(struct krdma_conn *conn,
 /**
  * krdma_stats_end_locked - count the entries that krdma_req_end() ends
  * @conn: connection that is drained
- * @status: result of posted entries that had no completion
+ * @status: 0 or errno of posted entries that have no completion
  *
  * Context: process, @conn->lock held.
  */
@@ -293,16 +296,16 @@ void krdma_stats_end_locked(struct krdma_conn *conn, int status)
 /* ---- lists ---- */
 
 /**
- * krdma_stats_add_conn - show a connection from now on
+ * krdma_stats_add_conn - add a connection to the files in debugfs
  * @conn: new connection or listener
  *
- * Context: process; until krdma_stats_del_conn().
+ * Context: process.
  */
 void krdma_stats_add_conn(struct krdma_conn *conn)
 {
 	conn->stats.born = jiffies;
 	mutex_lock(&krdma_stats_lock);
-	/* 0 is not used as number of a connection. */
+	/* Skip 0, which is not used as the number of a connection. */
 	krdma_last_id = krdma_last_id + 1 ?: 1;
 	conn->stats.id = krdma_last_id;
 	list_add_tail(&conn->stats.link, &krdma_conns);
@@ -310,7 +313,7 @@ void krdma_stats_add_conn(struct krdma_conn *conn)
 }
 
 /**
- * krdma_stats_del_conn - stop to show a connection, and wait for readers
+ * krdma_stats_del_conn - remove a connection from debugfs, and wait for readers
  * @conn: connection or listener that is about to be freed
  *
  * Context: process.
@@ -323,10 +326,10 @@ void krdma_stats_del_conn(struct krdma_conn *conn)
 }
 
 /**
- * krdma_stats_add_region - show a region from now on
+ * krdma_stats_add_region - add a region to the files in debugfs
  * @region: statistics of the region, filled in
  *
- * Context: process; until krdma_stats_del_region().
+ * Context: process.
  */
 void krdma_stats_add_region(struct krdma_region_stats *region)
 {
@@ -336,8 +339,8 @@ void krdma_stats_add_region(struct krdma_region_stats *region)
 }
 
 /**
- * krdma_stats_del_region - stop to show a region, and wait for readers
- * @region: statistics of the region, which may never have been shown
+ * krdma_stats_del_region - remove a region from debugfs, and wait for readers
+ * @region: statistics of the region, which may never have been added
  *
  * Context: process.
  */
@@ -381,7 +384,10 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	const struct krdma_credit none = {}, *credit = &none;
 
 	lockdep_assert_held(&conn->lock);
-	/* Before that, krdma_conn.msg may be incomplete. */
+	/*
+	 * Before the connection was established, krdma_conn.msg may be
+	 * incomplete.
+	 */
 	if (conn->was_established && conn->msg)
 		credit = &conn->msg->credit;
 	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
@@ -440,7 +446,10 @@ static int krdma_paths_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(krdma_paths);
 
-/* Print all counters; with @id only those that are not 0, after the id. */
+/*
+ * Print all counters if @id is 0. Otherwise print those that are not 0, each
+ * after @id.
+ */
 static void krdma_seq_counts(struct seq_file *seq, const u64 *counts, u32 id)
 {
 	const struct krdma_family *family = krdma_families;
@@ -572,7 +581,7 @@ DEFINE_SHOW_ATTRIBUTE(krdma_reconnect);
 /**
  * krdma_stats_init - create the files in debugfs
  *
- * krdma also works without them, so errors are ignored.
+ * krdma also works without these files, so errors are ignored.
  */
 void krdma_stats_init(void)
 {
@@ -595,7 +604,7 @@ void krdma_stats_init(void)
 /**
  * krdma_stats_exit - undo krdma_stats_init()
  *
- * Waits for readers.
+ * Waits for readers of the files.
  */
 void krdma_stats_exit(void)
 {

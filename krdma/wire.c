@@ -10,8 +10,8 @@
 
 /**
  * krdma_hello_encode - write a hello
- * @wire: 24 bytes
- * @hello: contents; its version is not used
+ * @wire: result, 24 bytes
+ * @hello: contents, except the version: krdma always sends its own
  */
 void krdma_hello_encode(struct krdma_wire_hello *wire,
 			const struct krdma_hello *hello)
@@ -45,7 +45,8 @@ static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
 }
 
 /*
- * Return: a code in the features; 0, not known, for a code of a newer version.
+ * Read a code from the features. The code of a newer version gives 0, which
+ * means not known.
  */
 static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 {
@@ -58,11 +59,11 @@ static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
  * krdma_hello_decode - read a peer's hello
  * @hello: result; its version is the newest that both ends support
  * @data: private data of REQ or REP
- * @len: length of @data, at least that of the hello; may exceed the peer's
- *	data, because InfiniBand pads
+ * @len: length of @data in bytes; InfiniBand pads, so this may exceed the
+ *	length of the peer's data
  *
- * Return: 0, -EPROTO: not a hello or out of range, -EPROTONOSUPPORT: no common
- * version.
+ * Return: 0; -EPROTO: not a hello, or a value is out of range;
+ * -EPROTONOSUPPORT: the ends have no common version.
  */
 int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 {
@@ -101,9 +102,9 @@ int krdma_hello_decode(struct krdma_hello *hello, const void *data, size_t len)
 
 /**
  * krdma_rej_encode - write the reason of a reject
- * @wire: 8 bytes
+ * @wire: result, 8 bytes
  * @reason: see &enum krdma_wire_reason
- * @user_len: bytes of the user's data behind it
+ * @user_len: length of the user's data behind @wire, in bytes
  */
 void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
 {
@@ -117,10 +118,10 @@ void krdma_rej_encode(struct krdma_wire_rej *wire, u8 reason, u8 user_len)
 
 /**
  * krdma_rej_decode - read the reason of the peer's reject
- * @reason: result, any number, because a newer peer may use new reasons
- * @user_len: result, bytes of the user's data behind the struct
+ * @reason: result: any number, because a newer peer may use new reasons
+ * @user_len: result: length of the user's data behind the struct, in bytes
  * @data: private data of REJ
- * @len: bytes of @data
+ * @len: length of @data in bytes
  *
  * Return: 0, or -EPROTO if the data does not come from krdma.
  */
@@ -138,10 +139,10 @@ int krdma_rej_decode(u8 *reason, u8 *user_len, const void *data, size_t len)
 }
 
 /**
- * krdma_rej_errno - return the errno of a connect for a reject reason
- * @reason: from krdma_rej_decode()
+ * krdma_rej_errno - return the errno of a rejected connect
+ * @reason: reason from krdma_rej_decode()
  *
- * Return: an errno; -ECONNREFUSED if there is no specific one.
+ * Return: an errno; -ECONNREFUSED for a reason without an errno of its own.
  */
 int krdma_rej_errno(u8 reason)
 {
@@ -164,7 +165,7 @@ int krdma_rej_errno(u8 reason)
 
 /**
  * krdma_hdr_encode - write a message header
- * @wire: 16 bytes
+ * @wire: result, 16 bytes
  * @hdr: contents
  */
 void krdma_hdr_encode(struct krdma_wire_hdr *wire, const struct krdma_hdr *hdr)
@@ -191,12 +192,12 @@ static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
 
 /**
  * krdma_chunk_len - return the length that a CHUNK describes
- * @data: segments behind its header
- * @len: bytes of @data
- * @max: bytes of the message from the CHUNK on
+ * @data: segments behind the header of the CHUNK
+ * @len: length of @data in bytes
+ * @max: number of bytes of the message from the CHUNK on
  *
- * Return: bytes, 0 if @data is not a list of segments or describes more than
- * @max.
+ * Return: length in bytes; 0 if @data is not a list of segments, or the
+ * segments describe more than @max bytes.
  */
 u32 krdma_chunk_len(const void *data, size_t len, u32 max)
 {
@@ -261,12 +262,12 @@ static bool krdma_hdr_fields_ok(struct krdma_hdr *h, const void *body,
  * @hdr: result
  * @data: received bytes
  * @len: number of received bytes
- * @max_msg: bytes of the longest message that this side accepts
+ * @max_msg: length in bytes of the longest message that this side accepts
  *
  * Makes all checks that need only this message. The receiver checks that parts
  * follow each other without a gap.
  *
- * Return: 0, or -EPROTO.
+ * Return: 0, or -EPROTO if the message is invalid.
  */
 int krdma_hdr_decode(struct krdma_hdr *hdr, const void *data, size_t len,
 		     u32 max_msg)
@@ -323,7 +324,7 @@ void krdma_seg_decode(struct krdma_seg *seg, const struct krdma_wire_seg *wire)
  * buffer
  * @nsegs: number of its segments
  *
- * Return: bytes.
+ * Return: size in bytes.
  */
 size_t krdma_export_wire_size(u32 nsegs)
 {
@@ -332,9 +333,9 @@ size_t krdma_export_wire_size(u32 nsegs)
 }
 
 /**
- * krdma_export_encode - begin to describe an exported buffer
- * @exported: result; the segments follow
- * @len: bytes of all segments
+ * krdma_export_encode - write the head of an exported buffer's description
+ * @exported: result; the caller writes the segments behind it
+ * @len: length of all segments in bytes
  * @nsegs: number of segments
  */
 void krdma_export_encode(struct krdma_wire_export *exported, u64 len, u32 nsegs)
@@ -349,7 +350,7 @@ void krdma_export_encode(struct krdma_wire_export *exported, u64 len, u32 nsegs)
  * krdma_export_count - return the number of segments of a peer's exported
  * buffer
  * @data: description behind the header of START
- * @len: bytes of @data
+ * @len: length of @data in bytes
  *
  * Return: number of segments, at least 1, or -EPROTO.
  */
@@ -369,10 +370,10 @@ int krdma_export_count(const void *data, size_t len)
 
 /**
  * krdma_export_decode - read a peer's exported buffer
- * @segs: result
+ * @segs: result, @nsegs elements
  * @nsegs: return value of krdma_export_count()
  * @data: description behind the header of START
- * @len: bytes of @data
+ * @len: length of @data in bytes
  *
  * Return: 0, or -EPROTO: a segment is empty or wraps, or the lengths do not
  * match.

@@ -14,7 +14,10 @@
  */
 #include "msg.h"
 
-/* After the queue was full, notify when half of it is free, not per request. */
+/*
+ * If the pending queue was full, notify when half of it is free, not after each
+ * request.
+ */
 #define KRDMA_SPACE_PENDING (KRDMA_PENDING_MAX / 2)
 
 /**
@@ -22,8 +25,9 @@
  * @conn: connection in message mode
  * @need: room that would have been enough
  *
- * The minimum of several refusals counts: the owner is notified when one of the
- * posts may succeed. The others are then refused again.
+ * After several refusals the smallest need of each kind counts: the owner is
+ * notified when one of the posts may succeed. The other posts are then refused
+ * again.
  *
  * Context: any, @conn->lock held.
  */
@@ -64,7 +68,8 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
  * @conn: connection in message mode, where room may have appeared
  *
  * Context: any, @conn->lock held.
- * Return: true if krdma_space_tell() must follow.
+ * Return: true if the caller must call krdma_space_tell() after it has released
+ * the lock.
  */
 bool krdma_space_begin_locked(struct krdma_conn *conn)
 {
@@ -85,7 +90,7 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 	return true;
 }
 
-/* Return: true if the caller must call back once more. */
+/* End a callback. Return: true if the caller must call back once more. */
 static bool krdma_space_end(struct krdma_conn *conn)
 {
 	struct krdma_space *space = &conn->msg->space;
@@ -98,7 +103,7 @@ static bool krdma_space_end(struct krdma_conn *conn)
 		space->missed = false;
 		again = krdma_space_begin_locked(conn);
 	}
-	/* For krdma_msg_stop(). */
+	/* Wake krdma_msg_stop(), which waits for the end of the callback. */
 	if (!again)
 		krdma_conn_wake(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
