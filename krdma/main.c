@@ -17,9 +17,9 @@ static struct workqueue_struct *krdma_owner_noio_wq;
  * krdma_owner_queue - select the workqueue of owners' callbacks
  * @p: parameters of the connection or listener
  *
- * Callbacks have their own queues because they may sleep. Callbacks of an owner
- * without KRDMA_NOIO may also wait for work on a queue without WQ_MEM_RECLAIM.
- * Work on krdma_wq must not wait for such work.
+ * Callbacks have queues of their own, because they may sleep. Without
+ * KRDMA_NOIO they may also wait for work on queues without WQ_MEM_RECLAIM. Work
+ * on krdma_wq must not wait for that.
  *
  * Return: the workqueue for callbacks of this connection or listener.
  */

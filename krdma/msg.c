@@ -8,8 +8,8 @@
  * message. Only then is the buffer posted again and its credit returned. So a
  * receiver that falls behind stops the sender, and no message is dropped.
  *
- * A receive completion validates all of a part before it changes anything. An
- * invalid part ends the connection with -EPROTO.
+ * The handler of a receive completion validates all of a part before it changes
+ * any state. An invalid part ends the connection with -EPROTO.
  *
  * A task that copies from or to a DMA mapped buffer without krdma_conn.lock
  * holds a bit of krdma_msg.busy. Before krdma_msg_stop() unmaps buffers, it
@@ -162,7 +162,7 @@ static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
  * @conn: connection
  * @send: message
  * @hdr: header of @send; the credits are filled in here
- * @reserved: the message may use the last credit
+ * @reserved: the message may use the last credit, which is reserved for CREDIT
  *
  * Context: any, @conn->lock held.
  * Return: 0; -EAGAIN: there is no credit or slot, or a START must come first;
@@ -242,7 +242,7 @@ static int krdma_send_try(struct krdma_conn *conn, struct krdma_send *send,
  * @conn: connection; the caller holds KRDMA_BUSY_SEND
  * @send: message; on error it was not posted and is freed
  * @hdr: header of @send; the credits are filled in here
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0 or -errno.
  */
@@ -381,7 +381,7 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
  * krdma_msg_enter - become the only task in an activity
  * @conn: connection in message mode
  * @what: a bit of &enum krdma_msg_busy
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Works like a lock whose wait has a time limit and can be interrupted.
  *
@@ -438,7 +438,7 @@ void krdma_msg_leave(struct krdma_conn *conn, unsigned int what)
  * @op: object that counts the work requests of the message
  * @src: the bytes of the message
  * @length: number of bytes, up to the peer's &krdma_params.max_msg
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Context: process, may sleep.
  * Return: as krdma_send_timeout().
@@ -471,7 +471,7 @@ int krdma_msg_send(struct krdma_conn *conn, struct krdma_op *op,
  * @conn: established connection
  * @exported: description of the exported buffer, NULL if there is none
  * @len: length of @exported in bytes
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0; -EMSGSIZE: the peer's buffers are too small for the description;
  * or as krdma_send_timeout().
@@ -1182,7 +1182,7 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 
 /**
  * krdma_msg_free - free the memory of message mode
- * @conn: connection without references; without message mode nothing is freed
+ * @conn: connection without references; nothing is done if it has no krdma_msg
  */
 void krdma_msg_free(struct krdma_conn *conn)
 {
@@ -1220,7 +1220,7 @@ static bool krdma_msg_nobody_posts(struct krdma_conn *conn)
 
 /**
  * krdma_msg_stop - end the use of the device by message mode
- * @conn: connection whose QP is drained; without message mode nothing is done
+ * @conn: connection whose QP is drained; nothing is done if it has no krdma_msg
  *
  * Messages that have arrived can still be received.
  *
@@ -1235,8 +1235,8 @@ void krdma_msg_stop(struct krdma_conn *conn)
 	if (!msg)
 		return;
 	/*
-	 * The end of the connection has ended all waits of senders. Now wait
-	 * for tasks that were about to post and still copy or map.
+	 * Senders wait no longer, because the connection has ended. Some may
+	 * have been about to post, and still copy or map. Wait for these.
 	 */
 	wait_event(conn->wait, krdma_msg_nobody_posts(conn));
 	krdma_req_stop(conn);
@@ -1343,7 +1343,7 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
 /**
  * krdma_msg_nudge - send an empty message
  * @conn: client that has sent START
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * On siw this makes the peer check again for data that it has missed, see
  * krdma_msg_wait_start(). Without a credit nothing is sent.
@@ -1370,7 +1370,7 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
 /**
  * krdma_msg_wait_start - wait for the peer's START
  * @conn: established connection; a client has sent its own START
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * The accepting side of siw, 6.1 to 7.3 at least, ignores data that arrives
  * between its MPA reply and the end of siw_accept(). siw_cm_llp_data_ready()
@@ -1403,7 +1403,7 @@ int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 /**
  * krdma_msg_greet - send START
  * @conn: established connection
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0 or -errno.
  */
@@ -1428,7 +1428,7 @@ bool krdma_msg_is_greeted(struct krdma_conn *conn)
 /**
  * krdma_msg_exchange_rest - finish the exchange after the peer's START
  * @conn: connection; a client has sent its own START
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0 or -errno.
  */
@@ -1460,7 +1460,7 @@ static int krdma_msg_exchange(struct krdma_conn *conn, unsigned long until)
 /**
  * krdma_msg_start - exchange the first messages of a new connection
  * @conn: established connection
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * The connecting side sends first, as iWARP requires. After both STARTs each
  * side knows that the other can receive, on all transports.

@@ -30,8 +30,8 @@
  */
 #define KRDMA_TIMEOUT_MAX_MS (3600 * 1000)
 /*
- * Maximum of krdma_params.mr_pool: the number of MRs of 1 MiB (siw) that the
- * longest message needs.
+ * Maximum of krdma_params.mr_pool. On siw, where an MR has 1 MiB, the longest
+ * message (1 GiB) needs this number of MRs.
  */
 #define KRDMA_MR_POOL_MAX 1024
 /*
@@ -46,14 +46,14 @@
 #define KRDMA_ACK_TIMEOUT_ROCE 17
 /*
  * Default of krdma_params.max_conns. With default sizes, the receive buffers of
- * 1024 connections have some 290 MB.
+ * 1024 connections take up some 290 MB.
  */
 #define KRDMA_CONNS_DEFAULT 1024
 #define KRDMA_MSG_MEMORY_DEFAULT SZ_256M
 /*
  * Assumed minimum rate of READs and WRITEs in each direction, in bytes per ms;
- * see krdma_params_bulk_max(). The minimum of the limit is the data in flight
- * on a link of 400 Gbit/s in 20 us.
+ * see krdma_params_bulk_max(). KRDMA_BULK_MIN, the smallest limit, is the data
+ * in flight on a link of 400 Gbit/s in 20 us.
  */
 #define KRDMA_BULK_PER_MS 4096
 #define KRDMA_BULK_MIN SZ_1M
@@ -279,8 +279,8 @@ int krdma_params_set(struct krdma_params *p, const struct krdma_params *user)
  *
  * On InfiniBand the CM computes the timeout from the packet life time that the
  * subnet manager assigns to the path. Only an explicit parameter replaces that
- * timeout. RoCE has no subnet manager. The CM's default there (Linux 6.1) is 2
- * s, and krdma's default is shorter.
+ * timeout. RoCE has no subnet manager. There krdma's default replaces that of
+ * the CM, which is 2 s in Linux 6.1.
  *
  * Context: any.
  * Return: true if @timeout was set.
@@ -306,7 +306,7 @@ bool krdma_params_ack_timeout(const struct krdma_params *p, bool roce,
  * At the assumed rate a full queue is empty after one interval. The probe may
  * wait one interval behind a full queue of the peer, and the answer may wait
  * one interval here. So one of the three intervals is left. The peer's interval
- * is not known, so this function also considers the default.
+ * is not known, so the shorter of @keepalive_ms and the default counts.
  *
  * Return: limit in bytes; one further request may exceed it.
  */

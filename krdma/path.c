@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The path of a connection: MTU, GID type and traffic class, compared with the
- * peer's when the connection is established.
+ * The path of a connection: MTU, GID type and traffic class. krdma compares
+ * them with those of the peer when the connection is established.
  *
  * The client chooses the path MTU by its own interface, and the CM sets it in
  * both QPs. If the peer's interface has a smaller MTU the peer cannot send full
@@ -14,7 +14,8 @@
  * The interface's MTU is that of the netdev, as the CM calculates it for RoCE.
  * ib_query_port() would take the RTNL, which the removal of a device may hold
  * while it waits for connections. On InfiniBand the subnet manager knows the
- * MTUs of a path, and on iWARP TCP does. So no interface is described there.
+ * MTUs of a path, and on iWARP TCP does. So on these two the hello does not
+ * describe the interface.
  *
  * CM events write krdma_conn.path, under krdma_conn.lock.
  */
@@ -147,8 +148,8 @@ static bool krdma_path_gids_differ(const struct krdma_path *path)
 }
 
 /*
- * Check whether this side's traffic class is ignored. Packets of the passive
- * side have the traffic class of the request.
+ * Check whether the passive side wants another traffic class than that of the
+ * request, which its packets have.
  */
 static bool krdma_path_tos_differs(const struct krdma_conn *conn,
 				   const struct krdma_path *path)
@@ -184,7 +185,7 @@ static void krdma_path_log_rest(const struct krdma_conn *conn,
 /**
  * krdma_path_keep - store the path of a connection, and log a mismatch
  * @conn: client that has the answer, or passive side that has the request
- * @id: its cm_id
+ * @id: cm_id of @conn
  *
  * Context: a CM event of @id.
  * Return: 0; -EMSGSIZE: long packets would be lost, and &krdma_conn.path_strict

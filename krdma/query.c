@@ -2,7 +2,7 @@
 /*
  * Capabilities of a connection. They come from the device's attributes, the
  * limits that the driver granted for the QP, the state of the QP, and the
- * peer's hello. Only krdma_query_fix_siw() depends on which driver it is.
+ * peer's hello. Only krdma_query_fix_siw() depends on the driver's name.
  *
  * Also in this file: the peer's identity, from the CM and the peer's hello.
  */
@@ -68,9 +68,9 @@ static void krdma_query_device(const struct krdma_conn *conn,
 }
 
 /*
- * Undo an error of siw_query_qp(), Linux 6.1 to 7.3: it swaps the two depths.
- * It reports the number of incoming READs as max_rd_atomic. Only the driver's
- * name shows this.
+ * Undo an error of siw_query_qp() in Linux 6.1 to 7.3, which swaps the two READ
+ * depths: it reports the depth of incoming READs as max_rd_atomic. Only the
+ * driver's name shows this.
  */
 static void krdma_query_fix_siw(const struct krdma_conn *conn,
 				struct ib_qp_attr *attr)
@@ -211,8 +211,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
 
 /**
  * krdma_peer_private_data - return private data of the peer's REQ or REP
- * @cb: connection: on the passive side from the request on, on the active side
- *	once it was established
+ * @cb: connection: a passive one after its request, an active one after it was
+ *	established
  * @buf: result
  * @size: size of @buf in bytes
  *
@@ -242,8 +242,8 @@ static int krdma_copy_addr(const struct sockaddr_storage *from,
 
 /**
  * krdma_local_addr - return address and port of this side
- * @cb: listener, or connection: on the passive side from the request on, on the
- *	active side once it was established
+ * @cb: listener, or connection: a passive one after its request, an active one
+ *	after it was established
  * @addr: result
  *
  * Context: any.
@@ -257,8 +257,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
 
 /**
  * krdma_peer_addr - return address and port of the other side
- * @cb: connection: on the passive side from the request on, on the active side
- *	once it was established
+ * @cb: connection: a passive one after its request, an active one after it was
+ *	established
  * @addr: result
  *
  * Context: any.

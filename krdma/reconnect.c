@@ -7,13 +7,13 @@
  * circle, and only one context at a time makes a step:
  *
  *	WAITING		the work is queued for the next attempt
- *	CONNECTING	the work creates a cb and calls krdma_connect_async();
- *			that fails at once, or the cb's callback makes the next
- *			step
- *	CONNECTED	the owner's connected() is called; its lost() is called
- *			in the cb's closing callback
- *	WAITING		only after the cb was released, so the old connection
- *			is freed before a new one is started
+ *	CONNECTING	the work creates a cb and calls krdma_connect_async().
+ *			If that fails at once, the work makes the next step.
+ *			Otherwise a callback of the cb makes it
+ *	CONNECTED	the owner's connected() is called. The cb's closing
+ *			callback calls the owner's lost()
+ *	WAITING		again, but only after the cb was released: the old
+ *			connection is freed before a new one is started
  *
  * krdma_reconnect_stop() only ends the cb. The circle then ends in STOPPED
  * instead of WAITING.
@@ -53,7 +53,7 @@
  *
  * All of these are constant.
  *
- * @link: in krdma_reconnects
+ * @link: entry in krdma_reconnects
  * @work: makes the next attempt
  * @watch: notification of new RDMA devices
  * @stopped: completed by the step to KRDMA_RECONNECT_STOPPED
@@ -486,8 +486,8 @@ static int krdma_reconnect_set_params(struct krdma_reconnect *reconn,
 					       &krdma_reconnect_wait_ops;
 	reconn->p.context = reconn;
 	/*
-	 * All connections use one session number. With it the peer ends the
-	 * previous connection if it has not noticed the end of that connection.
+	 * Use one session number for all connections. With it the peer ends the
+	 * previous connection, if the peer has not noticed its end.
 	 */
 	while (!reconn->p.session)
 		reconn->p.session = get_random_u32();
@@ -604,7 +604,7 @@ static void krdma_reconnect_end_wait(struct krdma_reconnect *reconn)
 
 /**
  * krdma_reconnect_stop - end a persistent connection
- * @reconn: from krdma_reconnect_start(), or NULL
+ * @reconn: object from krdma_reconnect_start(), or NULL
  *
  * If @reconn is connected, lost() is called once more, with -ESHUTDOWN. On
  * return no callback runs, the connection is released and @reconn is freed.
@@ -640,7 +640,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_stop, KRDMA_NS);
 
 /**
  * krdma_reconnect_kick - connect now
- * @reconn: from krdma_reconnect_start()
+ * @reconn: object from krdma_reconnect_start()
  *
  * For owners that know that the peer is back. If @reconn is connected or an
  * attempt is in flight, this only resets the back-off.
@@ -655,7 +655,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_kick, KRDMA_NS);
 
 /**
  * krdma_reconnect_get_cb - get the present connection
- * @reconn: from krdma_reconnect_start()
+ * @reconn: object from krdma_reconnect_start()
  *
  * For tasks of the owner that use the connection between connected() and
  * lost(). The connection may end and be released at any moment, and the task
@@ -683,7 +683,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_get_cb, KRDMA_NS);
 
 /**
  * krdma_reconnect_context - return the owner's pointer
- * @reconn: from krdma_reconnect_start()
+ * @reconn: object from krdma_reconnect_start()
  *
  * Context: any.
  * Return: &krdma_reconnect_params.context.
@@ -696,7 +696,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_context, KRDMA_NS);
 
 /**
  * krdma_reconnect_query - return the status of a persistent connection
- * @reconn: from krdma_reconnect_start()
+ * @reconn: object from krdma_reconnect_start()
  * @info: result; the caller sets its size
  *
  * Context: any.
@@ -720,7 +720,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reconnect_query, KRDMA_NS);
 
 /**
  * krdma_reconnect_epoch - return the number of connections so far
- * @reconn: from krdma_reconnect_start()
+ * @reconn: object from krdma_reconnect_start()
  *
  * Context: any.
  * Return: number of connections, including the present one; 0 if there was none

@@ -53,7 +53,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_is_valid_on, KRDMA_NS);
  * @region: region
  * @dir: direction of the request
  *
- * Return: false if the region is mapped for the other direction only.
+ * Return: true; or false if the region is mapped only for the other direction.
  */
 bool krdma_region_may_move(const struct krdma_region *region,
 			   enum dma_data_direction dir)
@@ -82,7 +82,7 @@ krdma_region_find(const struct krdma_region *region, u64 offset)
  * MR
  * @region: region
  * @offset: offset in the region
- * @len: bytes, not 0; within the region
+ * @len: length in bytes, not 0; within the region
  *
  * Return: number of pieces.
  */
@@ -96,7 +96,7 @@ u32 krdma_region_pieces(const struct krdma_region *region, u64 offset, u64 len)
  * krdma_region_sges - describe a range of a region for the local adapter
  * @region: region
  * @offset: offset in the region
- * @len: bytes; within the region
+ * @len: length in bytes; within the region
  * @sges: result, krdma_region_pieces() elements
  *
  * Return: number of pieces in @sges.
@@ -138,7 +138,7 @@ u32 krdma_region_run(const struct krdma_region *region, u64 offset)
  * krdma_region_describe - write the segments of a part of a region for the peer
  * @region: region that is not revoked
  * @offset: offset in the region
- * @len: bytes; within the region
+ * @len: length in bytes; within the region
  * @wire: result, krdma_region_pieces() elements
  */
 void krdma_region_describe(const struct krdma_region *region, u64 offset,
@@ -163,7 +163,7 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
  * krdma_region_export - describe a part of a region for the peer
  * @region: region that is not revoked
  * @offset: offset in the region
- * @len: bytes
+ * @len: length in bytes
  * @buf: result, to be sent to the peer, which passes it to
  *	krdma_remote_import()
  * @size: size of @buf in bytes; 0, with @buf NULL, to get the length only
@@ -172,10 +172,10 @@ void krdma_region_describe(const struct krdma_region *region, u64 offset,
  * up to 2 MiB on rxe, and 1 MiB on siw.
  *
  * Context: any.
- * Return: length of the description in bytes, and if that exceeds @size,
- * nothing is written; -EINVAL: the part is not within the region, or has more
- * MRs than a description can hold; -ENOTCONN: the region is revoked, or the
- * connection has ended.
+ * Return: length of the description in bytes; nothing is written if it exceeds
+ * @size; -EINVAL: the part is not within the region, or has more MRs than a
+ * description can hold; -ENOTCONN: the region is revoked, or the connection has
+ * ended.
  */
 ssize_t krdma_region_export(const struct krdma_region *region, u64 offset,
 			    u64 len, void *buf, size_t size)
@@ -216,9 +216,7 @@ bool krdma_region_is_coherent(const struct krdma_region *region)
 }
 EXPORT_SYMBOL_NS_GPL(krdma_region_is_coherent, KRDMA_NS);
 
-/*
- * Sync a range of a region: in each chunk the part that belongs to the range.
- */
+/* Sync a range of a region, chunk by chunk. */
 static void krdma_region_sync_chunks(struct krdma_region *region, u64 offset,
 				     u64 len, bool for_cpu)
 {
@@ -259,16 +257,16 @@ static void krdma_region_sync(struct krdma_region *region, u64 offset, u64 len,
  * krdma_region_sync_for_cpu - let the CPU see writes of an adapter
  * @region: region
  * @offset: offset in the region
- * @len: bytes
+ * @len: length in bytes
  *
  * Call this before the CPU reads bytes that the peer, or a local READ or
  * atomic, has written to a region. Bytes outside of the range are unchanged.
  * Exception: where caches are flushed, bytes in the same cache lines may change
  * (dma_get_cache_alignment()). See Documentation/krdma.rst, Regions.
  *
- * This has no effect if the region is coherent, or the range is not within the
- * region. It has no effect if the connection is closed either, because then
- * only the CPU uses the memory.
+ * This has no effect if the region is coherent, the range is not within the
+ * region, or the connection is closed. After a connection is closed, only the
+ * CPU uses the memory.
  *
  * Context: any, also &krdma_req.done and &krdma_ops.receive. Takes time for
  * each page of the range unless the region is coherent.
@@ -283,7 +281,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_sync_for_cpu, KRDMA_NS);
  * krdma_region_sync_for_device - let an adapter see writes of the CPU
  * @region: region
  * @offset: offset in the region
- * @len: bytes
+ * @len: length in bytes
  *
  * Call this after the CPU wrote to a region and before an adapter reads or
  * writes there, for the peer or for a local request. The range should contain

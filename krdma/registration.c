@@ -52,9 +52,9 @@
 
 /**
  * struct krdma_memory - memory of a region
- * @pages: its pages
+ * @pages: pages of the memory
  * @first: offset of the first byte in the first page
- * @len: bytes
+ * @len: length in bytes
  * @is_ours: the rest of the last page also belongs to krdma
  */
 struct krdma_memory {
@@ -371,7 +371,7 @@ static int krdma_region_post_reg(struct krdma_conn *conn,
  * @region: region of @conn or of its domain
  * @i: index of the MR
  * @op: object that the task waits on
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Context: process.
  * Return: 0, also if the MR is known to be invalid and nothing was posted; or
@@ -414,7 +414,7 @@ static void krdma_region_set_invalid(struct krdma_region *region, u32 n)
  * @conn: connection whose queue pair is used
  * @region: region of @conn or of its domain
  * @post: function that posts the work request for one MR
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * After an error the connection ends. Exception: it stays if nothing was
  * posted, or if every posted work request has succeeded.
@@ -773,7 +773,7 @@ static struct krdma_region *krdma_region_of(struct krdma_conn *conn, void *addr,
  * @addr: memory of the caller
  * @len: length in bytes, not 0
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: as krdma_region_alloc(); -EINVAL if krdma_dma_virt_ok() is false.
  */
@@ -785,8 +785,8 @@ struct krdma_region *krdma_region_from_memory(struct krdma_conn *conn,
 }
 
 /*
- * Create a region that owns the memory at @vaddr. On error free the memory. If
- * @vaddr is NULL, there was no memory.
+ * Create a region that owns the memory at @vaddr. On error free the memory.
+ * @vaddr is NULL if the caller could not allocate it.
  */
 static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
 					     void *vaddr, size_t size,
@@ -816,7 +816,7 @@ static struct krdma_region *krdma_region_own(struct krdma_conn *conn,
  * @conn: connection; the region holds no reference to it
  * @size: size in bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: region that exists as long as @conn or, with KRDMA_DOMAIN, until
  * krdma_region_put(); errors as krdma_region_alloc().
@@ -832,8 +832,8 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 /**
  * krdma_region_sink - create a region as target of READs
  * @conn: connection; the region holds no reference to it
- * @size: bytes, up to 1 GiB
- * @until: time limit
+ * @size: size in bytes, up to 1 GiB
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * On iWARP each READ request contains the key of the sink (RFC 5040). siw, 6.1
  * to 7.3 at least, answers a peer's READ with any key of the PD, whatever the
@@ -859,7 +859,7 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
  * @from: the memory
  * @size: size of the memory in bytes
  * @access: KRDMA_REMOTE_*, KRDMA_READ_SINK
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * The copy is never changed. When the region is put, pages to which TCP still
  * holds references are not freed. So TCP sends their original contents; see
@@ -918,7 +918,7 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
 /**
  * krdma_region_recycle - invalidate an internal region before it is put
  * @region: region that no request uses
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Only invalid MRs can return to the pool. This invalidates at most the number
  * of MRs that the pool may hold, and none if memory or a free slot is lacking.
@@ -951,7 +951,7 @@ void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 
 /**
  * krdma_region_detach - put an internal region, but keep its memory
- * @region: from krdma_region_sink(), with no request in flight
+ * @region: region from krdma_region_sink() with no request in flight
  *
  * Return: the memory, which the caller frees with vfree().
  */
@@ -985,7 +985,7 @@ static unsigned long krdma_region_until(const struct krdma_conn *conn)
 /**
  * krdma_region_alloc - create a region with memory of its own
  * @cb: established connection in message mode
- * @size: bytes, up to 1 GiB; the memory is zeroed
+ * @size: size in bytes, up to 1 GiB; the memory is zeroed
  * @access: access of the peer: KRDMA_REMOTE_*, or 0 for none.
  *	KRDMA_REMOTE_INVALIDATE requires a region of one MR, see
  *	&krdma_caps.mr_bytes. Also: KRDMA_READ_SINK if local READs put their
@@ -1032,7 +1032,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_alloc, KRDMA_NS);
  * krdma_region_from_vmalloc - create a region of vmalloc() memory
  * @cb: established connection in message mode
  * @addr: memory of the caller, which keeps it until krdma_region_put()
- * @len: bytes, up to 1 GiB
+ * @len: length in bytes, up to 1 GiB
  * @access: as for krdma_region_alloc()
  *
  * Return: as krdma_region_alloc().
@@ -1061,7 +1061,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_vmalloc, KRDMA_NS);
  *	may be freed after this call
  * @npages: number of pages
  * @offset: offset of the first byte in the first page
- * @len: bytes, up to 1 GiB
+ * @len: length in bytes, up to 1 GiB
  * @access: as for krdma_region_alloc()
  *
  * Return: as krdma_region_alloc().
@@ -1163,7 +1163,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_from_sg, KRDMA_NS);
  * The peer's KRDMA_SEND_INV may have invalidated the key already, with its
  * completion pending. Some adapters treat the invalidation of an invalid key as
  * an error, which ends the connection. rxe and siw, the software devices,
- * accept it, and the peer's message may also arrive later.
+ * accept it. They also accept the peer's message after the local invalidation.
  */
 static bool krdma_region_is_destroyed_first(const struct krdma_region *region)
 {
@@ -1271,13 +1271,13 @@ struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 
 /**
  * krdma_region_invalidated_locked - handle the peer's invalidation of a region
- * @region: from krdma_region_find_rkey_locked()
+ * @region: region that krdma_region_find_rkey_locked() returned
  * @rx_msg: message that invalidated it
  *
  * The region may have been revoked here at the same time. But the peer must
  * invalidate the region only once, because an owner that is notified twice
- * would put the region twice. The adapters do not prevent that, rxe and siw at
- * least.
+ * would put the region twice. Adapters accept a second invalidation, rxe and
+ * siw at least.
  *
  * Context: any, krdma_conn.lock held.
  * Return: true; or false if the peer has invalidated the region before.

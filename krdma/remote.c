@@ -17,7 +17,7 @@
 
 /**
  * struct krdma_remote - memory of the peer
- * @size: bytes of all segments
+ * @size: size of all segments in bytes
  * @nsegs: number of segments
  * @segs: segments in the order of addresses
  */

@@ -6,17 +6,17 @@
  * message. That message has a place in the sequence like a part with data. The
  * receiver reads the CHUNK with RDMA READs into memory of the message's size
  * and answers PULLED. Then the sender invalidates the keys and continues. A
- * long message uses no receive buffers for data, and one credit per CHUNK. The
- * sender's memory is not copied, except on siw. MRs are invalidated before a
- * region is freed, so that the next region can reuse them. If that takes too
- * long they are destroyed.
+ * long message uses one credit for each CHUNK, and no receive buffers for its
+ * data. The sender's memory is not copied, except on siw. MRs are invalidated
+ * before a region is freed, so that the next region can reuse them. If the
+ * invalidation takes too long, the MRs are destroyed.
  *
  * A message is pulled as soon as no unread message precedes it, so that the
- * sender need not wait for the receiving task. The next one waits until this
- * one was received.
+ * sender need not wait for the receiving task. The pull of the next message
+ * waits until this message was received.
  *
  * A CHUNK is pulled in three phases. No task waits for the READs, because a
- * peer that does not answer them would hold a worker as long as it likes:
+ * peer that does not answer them could occupy a worker without limit:
  *
  *	BEGIN	pull_work registers the memory and posts READs while there is
  *		room on the send queue
@@ -224,7 +224,7 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
  *	holds KRDMA_BUSY_SEND
  * @buffer: the message
  * @length: length of the message in bytes
- * @until: time limit
+ * @until: time limit in jiffies, from krdma_deadline()
  *
  * Afterwards the caller also holds KRDMA_BUSY_PUSH.
  *
