@@ -7,11 +7,13 @@
 #include "proto.h"
 
 /**
- * struct vrfm_direct_path - conditions that decide how an update travels
+ * struct vrfm_direct_path - conditions for writing a block directly into a
+ * peer's memory
  * @min: size of the smallest block that is written directly, in bytes
- * @update: sequence of the last message with updates
+ * @update: sequence of the last message to the peer that contains updates
  * @acked: sequence of the last message that the peer has applied
- * @staged: a bit for each range that the peer has staged
+ * @staged: a bit for each range of the memory: updates to a range with the bit
+ *	set must be sent as messages
  */
 struct vrfm_direct_path {
 	u32 min;
@@ -21,8 +23,8 @@ struct vrfm_direct_path {
 };
 
 /**
- * vrfm_range - return the range that contains a byte
- * @offset: offset of the byte
+ * vrfm_range - return the number of the range that contains a byte
+ * @offset: offset of the byte in the memory
  */
 static inline u32 vrfm_range(u32 offset)
 {
@@ -30,7 +32,7 @@ static inline u32 vrfm_range(u32 offset)
 }
 
 /**
- * vrfm_ranges - count the ranges of a memory
+ * vrfm_ranges - return the number of ranges of a memory
  * @size: size of the memory, in bytes
  */
 static inline u32 vrfm_ranges(u64 size)

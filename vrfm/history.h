@@ -4,26 +4,28 @@
 
 #include <linux/types.h>
 
-/* Node ids are one byte. */
+/* Number of possible node ids: an id is one byte. */
 #define VRFM_NODES 256
 /*
- * Number of lives of a node that are compared. One more is stored: while a link
- * is down, the peer's current life occupies an entry. It must not push out an
- * entry that counts again when the link is up.
+ * Number of ended lives of a node that two nodes compare. One more is stored.
+ * While a link is down, the present life of the peer occupies an entry, because
+ * it seems to have ended. This entry must not replace the oldest one, which is
+ * needed again when the link is up.
  */
 #define VRFM_LIVES_COUNT 4
 #define VRFM_LIVES (VRFM_LIVES_COUNT + 1)
 
 /**
- * struct vrfm_life - writes that a memory contains of an ended life of a node
- * @epoch: id of the life, 0: the entry is free
- * @serial: number of the last write of that life that was seen
- * @tie_breaker: tag of this memory for the case that its content is uncertain,
- *	so that two uncertain memories never compare equal
+ * struct vrfm_life - state of a memory after an ended life of a node: which
+ * writes of that life it contains
+ * @epoch: id of the life; 0: the entry is free
+ * @serial: number of the last write of that life that this memory received
+ * @tie_breaker: tag of this memory: two memories with uncertain content never
+ *	compare equal, because their tags differ
  * @synced: all writes up to @serial are in the memory
- * @direct: some bytes of writes after @serial may be in the memory: a part of a
- *	write, or a direct write
- * @fresh: the life ended since the last load of an image began
+ * @direct: the memory may contain some bytes of writes after @serial: a part of
+ *	a write, or a direct write
+ * @fresh: the life ended after the last load of an image began
  */
 struct vrfm_life {
 	u64 epoch;
@@ -35,7 +37,7 @@ struct vrfm_life {
 };
 
 /**
- * struct vrfm_history - history of a node: its ended lives
+ * struct vrfm_history - ended lives of a node
  * @lives: ended lives, the newest first
  */
 struct vrfm_history {

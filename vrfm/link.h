@@ -2,9 +2,9 @@
 /*
  * A link: the state that this node keeps for one peer.
  *
- * The link exists from the moment an admin configures the peer, connected or
- * not. If the link is READY, a local write is appended to its open message.
- * Otherwise the write is recorded in its set of missed words.
+ * The link exists as long as the admin configures the peer, connected or not.
+ * While the link is READY, a local write is appended to the open message.
+ * Otherwise the words of the write are added to the set of missed words.
  */
 #ifndef VRFM_LINK_H
 #define VRFM_LINK_H
@@ -30,27 +30,37 @@
 struct vrfm_dev;
 struct vrfm_diff;
 
-/* Messages that a peer has not acknowledged, at most; and their size. */
+/*
+ * Window: maximum number of messages that a peer has not acknowledged. Size of
+ * a message buffer, in bytes.
+ */
 #define VRFM_SLOTS 16
 #define VRFM_SLOT_SIZE SZ_16K
-/* Free messages that catching up leaves for events. */
+/* Number of free messages that catching up leaves for events. */
 #define VRFM_SLOTS_SPARE 2
-/* Messages received until an acknowledgment is sent, if none was before. */
+/*
+ * Number of unacknowledged received messages after which an acknowledgment is
+ * sent at once.
+ */
 #define VRFM_ACK_EVERY (VRFM_SLOTS / 4)
 /*
- * Receives that krdma posts: for a window, for acknowledgments in between, and
- * for messages of krdma itself.
+ * Number of receives that krdma posts: a window of messages, the
+ * acknowledgments between them, and messages of krdma itself.
  */
 #define VRFM_RECVS (VRFM_SLOTS + VRFM_SLOTS / 2)
-/* Entries by power of two of nanoseconds; the last one is for 2 s and more. */
+/*
+ * Number of latency counters. Counter n counts latencies from 2^n ns to 2^(n+1)
+ * ns; the last one also counts all longer ones.
+ */
 #define VRFM_LATENCIES 32
 
 /**
- * enum vrfm_link_state - state of a link: which writes of this node the peer
- * has
- * @VRFM_DOWN: there is no connection
+ * enum vrfm_link_state - state of a link, which shows whether the peer has this
+ * node's writes
+ * @VRFM_DOWN: the peer is not connected
  * @VRFM_SYNCING: the peer lacks the words in the set of missed words
- * @VRFM_READY: all writes are applied or in flight, in the order of writing
+ * @VRFM_READY: the peer has applied all writes, or they are in flight in the
+ *	order of writing
  */
 enum vrfm_link_state {
 	VRFM_DOWN,
@@ -58,7 +68,7 @@ enum vrfm_link_state {
 	VRFM_READY,
 };
 
-/* Messages that a link has to send, bits of &vrfm_link.todo. */
+/* Messages that a link has to send: bits of &vrfm_link.todo. */
 #define VRFM_TODO_INFO BIT(0)
 #define VRFM_TODO_LOAD BIT(1)
 #define VRFM_TODO_SWEPT BIT(2)
@@ -68,7 +78,7 @@ enum vrfm_link_state {
 
 /**
  * enum vrfm_say - log lines about a link
- * @VRFM_SAY_BEHIND: the peer was left behind
+ * @VRFM_SAY_BEHIND: this node left the peer behind
  * @VRFM_SAY_LEFT: the peer left this node behind
  * @VRFM_SAY_BAD: the peer sent a malformed message
  * @VRFM_SAY_UNANSWERED: the peer did not answer a STAGE in time
@@ -88,14 +98,14 @@ enum vrfm_say {
 	VRFM_SAYS,
 };
 
-/* Blocks that are in flight into a peer's memory, at most. */
+/* Maximum number of blocks in flight into the memory of a peer. */
 #define VRFM_BLOCKS 16
 
 /**
- * struct vrfm_pulled - pages that the peer has requested
- * @first: first page
- * @count: number of pages; 0: no request is pending
- * @digests: digests of the peer's pages
+ * struct vrfm_pulled - request of the peer for pages (PULL)
+ * @first: first page of the request
+ * @count: number of requested pages; 0: no request is pending
+ * @digests: digests of the peer's copies of these pages
  */
 struct vrfm_pulled {
 	u32 first;
@@ -104,17 +114,19 @@ struct vrfm_pulled {
 };
 
 /**
- * struct vrfm_slot - a message of the window
- * @req: send request
- * @link: link of the window
- * @pack: bytes of the message, kept until it is acknowledged
- * @event: the event, if the message is one
- * @serial: number of this node's last write when the message was filled
+ * struct vrfm_slot - slot of the window, which holds one message
+ * @req: send request for the message
+ * @link: link that the window belongs to
+ * @pack: content of the message, kept until the peer acknowledges it
+ * @event: the event, if the message is an EVENT
+ * @serial: number of this node's last write that ends in this message or before
+ *	it
  * @opened: jiffies when the message was opened
- * @opened_ns: time when it was opened if latencies are measured, in ns; else 0
+ * @opened_ns: time when the message was opened, in ns; 0: latencies are not
+ *	measured
  * @type: enum vrfm_wire_type
- * @flags: flags of the header
- * @closed: nothing is appended any more
+ * @flags: flags for the header of the message
+ * @closed: nothing can be appended to the message any more
  */
 struct vrfm_slot {
 	struct krdma_req req;
@@ -130,12 +142,14 @@ struct vrfm_slot {
 };
 
 /**
- * struct vrfm_block - bytes of a local write, which adapters read
- * @rcu: frees the block if it was placed
- * @refs: references of the writer, and of each link where the bytes are in
- *	flight
- * @placed: an adapter has the bytes that may read them after completion
- * @bytes: the bytes; they change only while there is one reference
+ * struct vrfm_block - copy of the bytes of a local write, which adapters read
+ * @rcu: RCU head that frees the block if @placed is set
+ * @refs: number of references: one of the writer, and one of each link where a
+ *	direct write of the block is in flight
+ * @placed: an RDMA device that may read a block after completion has been given
+ *	this one
+ * @bytes: the bytes; the writer may change them only while it holds the only
+ *	reference
  */
 struct vrfm_block {
 	struct rcu_head rcu;
@@ -145,13 +159,14 @@ struct vrfm_block {
 };
 
 /**
- * struct vrfm_placed - a block that is in flight into the peer's memory
- * @req: write request
- * @link: link that it belongs to
- * @block: a reference; NULL: this entry is free. A block whose write failed
- *	stays until the link is down, and its words are missed then
- * @offset: offset in the memory
- * @len: number of bytes
+ * struct vrfm_placed - direct write of a block into the peer's memory
+ * @req: request for the RDMA WRITE
+ * @link: link of the peer
+ * @block: reference to the block; NULL: this entry is free. After a failed
+ *	write the entry keeps its block until the link is DOWN. Its words are
+ *	then recorded as missed
+ * @offset: offset of the block in the memory
+ * @len: number of bytes of the block
  */
 struct vrfm_placed {
 	struct krdma_req req;
@@ -162,16 +177,19 @@ struct vrfm_placed {
 };
 
 /**
- * enum vrfm_shown - whether the peer may write directly into this node's memory
- * @VRFM_SHOWN_NOT_YET: not decided yet
- * @VRFM_SHOWN: the peer may
- * @VRFM_SHOWN_OFF: the admin has switched it off
- * @VRFM_SHOWN_IWARP: a WRITE that is complete at the peer may not have arrived
- *	here
- * @VRFM_SHOWN_ORDER: the adapter may place WRITEs in another order
- * @VRFM_SHOWN_COPIED: the CPU must copy what the adapter places
+ * enum vrfm_shown - whether the peer may write directly into this node's
+ * memory, and the reason if it must not
+ * @VRFM_SHOWN_NOT_YET: the peer must not write yet: this node has not decided
+ * @VRFM_SHOWN: the peer may write directly
+ * @VRFM_SHOWN_OFF: the admin has switched direct writes off
+ * @VRFM_SHOWN_IWARP: the transport is iWARP: when a WRITE completes at the
+ *	peer, its data may not have arrived here yet
+ * @VRFM_SHOWN_ORDER: the adapter may place WRITEs into the memory in another
+ *	order
+ * @VRFM_SHOWN_COPIED: the CPU must copy or sync what the adapter places into
+ *	the memory
  * @VRFM_SHOWN_LARGE: the description of the memory does not fit into a message
- * @VRFM_SHOWN_NO_MEMORY: the memory could not be registered
+ * @VRFM_SHOWN_NO_MEMORY: registering the memory failed
  * @VRFM_SHOWNS: number of values
  */
 enum vrfm_shown {
@@ -187,34 +205,37 @@ enum vrfm_shown {
 };
 
 /**
- * struct vrfm_direct - direct writes of two nodes into each other's memory
+ * struct vrfm_direct - direct writes of this node and the peer into each
+ * other's memory
  * @setup: protects @region; taken before vrfm_dev.write_lock, and held while
- *	the memory is registered
- * @region: this node's memory, registered for the peer while there is a
- *	connection; from vrfm_share_get()
+ *	the memory is being registered
+ * @region: this node's memory, registered for the peer while the link is up;
+ *	from vrfm_share_get()
  *
  * Under vrfm_dev.write_lock:
- * @shown: whether the description of @region was sent to the peer
+ * @shown: whether the peer may write directly, see &enum vrfm_shown
  *
  * Under the lock of the link:
- * @told: number of the last STAGE that was sent
- * @answered: number of the last STAGE that the peer has answered
- * @remote: the peer's memory; NULL: not known
- * @desc: description of the peer's memory, until vrfm_direct_setup() imports it
+ * @told: number of the last STAGE that this node sent to the peer
+ * @answered: number of the last STAGE of this node that the peer has answered
+ * @remote: the peer's memory; NULL: the peer has not described it yet
+ * @desc: description of the peer's memory that vrfm_direct_setup() has not
+ *	imported yet; NULL: none
  * @desc_len: length of @desc, in bytes
- * @seen: number of the peer's last STAGE
- * @staged: a bit for each range that the peer has staged: updates there are
- *	messages
- * @update: sequence of the last message that has updates
- * @answers: number of further messages with updates that the peer shall
- *	acknowledge at once, because a large block was written before them
- * @open: messages carry DIRECT: direct writes may follow them
- * @last: jiffies when the last direct write completed
- * @under_way: number of @placed in flight
- * @placed: direct writes
+ * @seen: number of the peer's last STAGE that this node received
+ * @staged: a bit for each range of the memory: the peer has staged the range,
+ *	so this node sends updates to it as messages
+ * @update: sequence of the last message to the peer that contains updates
+ * @answers: number of further messages with updates that request an
+ *	acknowledgment at once, because a large block was written before them
+ * @open: messages to the peer carry DIRECT, which announces that direct writes
+ *	may follow
+ * @last: jiffies when a direct write last completed
+ * @under_way: number of entries of @placed that are in flight
+ * @placed: direct writes into the peer's memory
  */
 struct vrfm_direct {
-	struct mutex setup; /* region */
+	struct mutex setup; /* protects region */
 	struct krdma_region *region;
 
 	enum vrfm_shown shown;
@@ -234,14 +255,18 @@ struct vrfm_direct {
 };
 
 /**
- * struct vrfm_rx - state of receiving; used by the receive callback, and by
- * vrfm_link_up() and vrfm_link_down() while no callback runs
+ * struct vrfm_rx - state of receiving from the peer
  * @sequence: sequence of the last message that was applied
  * @event: number of the last event of the peer's current life
- * @synced: the peer sends all its writes in order
- * @bad: the peer broke the protocol, or is not linked: its messages are ignored
- * @held: events of a peer that is behind, to be raised when it has caught up
- * @nheld: number of @held
+ * @synced: the peer sends all its writes, in order
+ * @bad: ignore all messages, because the peer broke the protocol or is not
+ *	connected
+ * @held: events that are raised only when @synced is set, because earlier
+ *	writes of the peer may arrive later
+ * @nheld: number of events in @held
+ *
+ * The receive callback uses this state. vrfm_link_up() and vrfm_link_down()
+ * also use it, but only while no callback runs.
  */
 struct vrfm_rx {
 	u64 sequence;
@@ -254,17 +279,19 @@ struct vrfm_rx {
 
 /**
  * struct vrfm_link_counts - statistics of a link
- * @ups: connections
- * @messages: messages sent, without acknowledgments
- * @received: messages received, without acknowledgments
- * @bytes_sent: bytes of messages sent, with acknowledgments
- * @bytes_received: bytes of messages received, with acknowledgments
- * @directs: blocks that were written directly into the peer's memory
- * @bytes_direct: bytes of these blocks
- * @overloads: number of times that the peer was left behind
+ * @ups: number of connections to the peer so far
+ * @messages: number of messages sent, acknowledgments not included
+ * @received: number of messages received, acknowledgments not included
+ * @bytes_sent: number of bytes in messages sent, acknowledgments included
+ * @bytes_received: number of bytes in messages received, acknowledgments
+ *	included
+ * @directs: number of blocks written directly into the peer's memory
+ * @bytes_direct: number of bytes in these blocks
+ * @overloads: number of times that this node left the peer behind
  * @left: number of times that the peer left this node behind
- * @protocol: number of malformed messages of the peer
- * @events_dropped: events that were dropped for lack of room
+ * @protocol: number of times that the peer broke the protocol
+ * @events_dropped: number of events to and from the peer that were dropped
+ *	because a queue was full
  */
 struct vrfm_link_counts {
 	u64 ups;
@@ -283,12 +310,14 @@ struct vrfm_link_counts {
 #define VRFM_OVERLOAD_DEVICE U32_MAX
 
 /**
- * struct vrfm_peer - another node, as an admin configured it
- * @node: node id
- * @any: the peer connects, from any address
- * @overload_us: longest wait of a writer for this peer, in us; may change;
- *	%VRFM_OVERLOAD_DEVICE: that of the device
- * @addr: address and port of the peer
+ * struct vrfm_peer - configuration of a peer, as an admin wrote it
+ * @node: node id of the peer
+ * @any: the address of the peer is not configured: the peer connects, from any
+ *	address
+ * @overload_us: longest wait of a writer for this peer, in us; may change at
+ *	any time; %VRFM_OVERLOAD_DEVICE: use the device's
+ *	&vrfm_params.overload_us
+ * @addr: address and port of the peer, unless @any is set
  */
 struct vrfm_peer {
 	u32 node;
@@ -298,10 +327,11 @@ struct vrfm_peer {
 };
 
 /**
- * struct vrfm_mtu - MTUs of a link's path, in bytes of RDMA payload
- * @path: of the connection, 0: not known
- * @local: largest of the local interface, 0: not known
- * @peer: largest of the peer's interface, 0: not known
+ * struct vrfm_mtu - path MTU of a link, and the largest MTUs of both ends, in
+ * bytes of RDMA payload
+ * @path: path MTU of the connection; 0: not known
+ * @local: largest path MTU that the local interface allows; 0: not known
+ * @peer: largest path MTU that the peer's interface allows; 0: not known
  */
 struct vrfm_mtu {
 	u32 path;
@@ -313,104 +343,118 @@ struct vrfm_mtu {
  * struct vrfm_link - state that this node keeps for one peer
  * @vdev: device of this node
  * @peer: configuration of the peer
- * @reconn: reconnects to the peer; NULL: the peer connects
- * @refs: references: of the device, of its listener, of tasks that wait for
- *	acknowledgments
- * @entry: place in vrfm_dev.links, under vrfm_dev.write_lock; also read under
- *	RCU
+ * @reconn: connects to the peer whenever there is no connection; NULL: the peer
+ *	connects
+ * @refs: number of references: of the device, of the device's listener, and of
+ *	tasks that wait for acknowledgments
+ * @entry: place in vrfm_dev.links: changed under vrfm_dev.write_lock, read
+ *	under that lock or RCU
  *
  * Under vrfm_dev.write_lock:
- * @missed: own words that the peer may not have
- * @lost: all own words from @lost_at on are missed as well
- * @lost_at: first word that is not merged into @missed yet, if @lost
+ * @missed: set of own words that the peer may lack
+ * @lost: the peer may lack all own words from word @lost_at on, in addition to
+ *	@missed
+ * @lost_at: if @lost is set: first word whose own bit is not merged into
+ *	@missed yet
  * @hold_until: jiffies before which catching up does not begin
- * @penalty_ms: time that the next overload delays catching up, in ms
+ * @penalty_ms: delay of catching up after the next overload, in ms
  * @ready_since: jiffies when the link became READY
- * @backlog: events that wait for room, the oldest first. Events that were not
- *	acknowledged when the last connection ended come before those that were
- *	sent while the peer was behind
- * @nbacklog: number of @backlog
+ * @backlog: events that wait for free messages, the oldest first. Events that
+ *	the last connection did not deliver come first, and then events that
+ *	were sent while the peer was behind
+ * @nbacklog: number of events in @backlog
  * @full_since: time when a writer first found no room for @full_len bytes; 0:
- *	there was room when a writer last checked
- * @full_len: size of the largest run without room since then, in bytes
- * @awaited: the first writer in turn waits for room on this link
- * @scratch: a page for copies from the memory
- * @cursor: word where catching up continues
- * @sweeping: number of the peer's LOAD that is answered after a round over all
- *	missed words; 0: none
- * @todo: messages to send, VRFM_TODO_...
- * @gone_due: nodes whose history is to be sent
- * @info_sent: the last INFO that was sent on this connection; kind 0: none
- * @filled_lineage: this node's lineage when it last loaded the words of the
- *	image that this life of the peer had given up; 0: never
- * @changed_lineage: the peer had an image of another lineage since the link
- *	came up
- * @waits_since: jiffies when the peer got time to load what it may lack of
- *	departed nodes, see vrfm_resync_may_fill()
+ *	no writer lacks room
+ * @full_len: size of the largest run that found no room since then, in bytes
+ * @awaited: the writer that holds vrfm_dev.waiter_lock waits for room on this
+ *	link
+ * @scratch: buffer of one page for copies of words from the memory
+ * @cursor: word where the next step of catching up begins
+ * @sweeping: number of the peer's LOAD that this node answers with SWEPT when
+ *	it has sent all missed words; 0: none
+ * @todo: messages that are due: VRFM_TODO_...
+ * @gone_due: a bit for each node with a history that must be sent to the peer
+ * @info_sent: the last INFO that this node sent on the present connection; kind
+ *	0: none
+ * @filled_lineage: this node's lineage when it last loaded words of the image
+ *	that the peer had given up; 0: these words are not loaded yet
+ * @changed_lineage: the peer had an image of another lineage at some time since
+ *	the link came up
+ * @waits_since: jiffies when the peer got time to load writes of departed nodes
+ *	that it may lack, see vrfm_resync_may_fill()
  *
- * @served: number of pages of the PULL that were compared; used by @sync alone
- * @sync: work that catches up, and sends @todo
- * @ack: work that acknowledges received messages after a tick
+ * @served: number of pages of the peer's PULL that were compared; used only by
+ *	@sync
+ * @sync: work that catches up, answers a PULL, and sends what @todo contains
+ * @ack: work that acknowledges received messages one tick after they arrived
  * @say: work that prints log lines
- * @says: bits of enum vrfm_say, lines that @say has to print
+ * @says: a bit for each &enum vrfm_say: @say has to print that line
  *
- * @lock: protects the members below; taken in any context but hard interrupts
- * @state: state; changes under vrfm_dev.write_lock as well, by
- *	vrfm_link_become_locked()
- * @since: time when @state changed
- * @cb: connection, while the link is up
- * @removed: the link is no longer in vrfm_dev.links
- * @incoming: connection that was accepted, until it is released
- * @wait: wait queue for the release of @incoming
- * @peer_epoch: id of the current or last life of the peer's device; 0: none yet
- * @max_msg: longest message, in bytes
- * @reads_on: the device may read a block after completion, see
- *	krdma_may_read_on()
- * @mtu: MTUs of the last connection's path
- * @slots: the window
+ * @lock: protects the members below; taken in any context except hard
+ *	interrupts
+ * @state: enum vrfm_link_state; changed by vrfm_link_become_locked() alone,
+ *	with vrfm_dev.write_lock held as well
+ * @since: time when @state last changed
+ * @cb: connection; NULL: the link is DOWN
+ * @removed: the link has been removed from vrfm_dev.links
+ * @incoming: connection that this node accepted from the peer; NULL: none, or
+ *	it is released
+ * @wait: wait queue of tasks that wait until @incoming is released
+ * @peer_epoch: id of the last life of the peer's device that was linked; 0:
+ *	none yet
+ * @max_msg: size of the longest message that the connection carries, in bytes
+ * @reads_on: the RDMA device may read a block after its request has completed,
+ *	see krdma_may_read_on()
+ * @mtu: MTUs of the present or last connection
+ * @slots: the window: message n is in slot n modulo %VRFM_SLOTS
  * @opened: sequence of the newest message in the window
  * @posted: sequence of the last message that was posted
  * @completed: sequence of the last message whose send has completed
  * @acked: sequence of the last message that the peer has applied
- * @granted: the peer wants this node to be READY
- * @rx_sequence: sequence of the last message of the peer that was applied
- * @rx_told: sequence of the last message of the peer that was acknowledged
- * @rx_serial: number of the peer's last write among the applied messages
- * @rx_direct: the peer may have written directly after @rx_serial
- * @info: the peer's last INFO; kind 0: none
+ * @granted: the peer's last message had GRANT, so this link may become READY
+ * @rx_sequence: sequence of the peer's last message that this node applied
+ * @rx_told: sequence of the peer's last message that this node acknowledged
+ * @rx_serial: number of the peer's last write that this node applied
+ * @rx_direct: the peer may have written directly since the write @rx_serial
+ * @info: the last INFO of the peer; kind 0: none
  * @info_at: time when @info arrived
- * @load: number of the peer's LOAD whose answer has not begun; 0: none
- * @swept: number of this node's LOAD that the peer has answered
- * @arrived: number of the peer's last PULLED, plus 1; 0: none
- * @pulling: pages were requested from the peer, and PULLED has not arrived
- *	since
- * @not_serving: the peer did not take or answer a PULL in time: no donor until
- *	PULLED
- * @peer_history: the peer's history of ended lives, by node
- * @history_known: nodes whose history the peer has sent
- * @peer_loads: number of the peer's last load that this node began to answer
- * @filling: type of messages that are sent only when full; 0: none
- * @wants_room: a note waits for a free message
- * @pulled: pages that the peer requested; used by @sync alone while not empty
- * @rx_heard: jiffies when the last message of the peer arrived
- * @asked: jiffies when the peer was probed; 0: not yet
- * @ack_req: send request of an acknowledgment
- * @ack_msg: the acknowledgment
- * @ack_head: bytes of the acknowledgment
- * @ack_busy: the acknowledgment is in flight
- * @ack_again: another acknowledgment shall follow
- * @direct: direct writes into each other's memory
+ * @load: number of a LOAD of the peer that this node has not begun to answer;
+ *	0: none
+ * @swept: number of the last LOAD of this node that the peer has answered
+ * @arrived: first page of the peer's last PULLED, plus 1; 0: none since this
+ *	node's last PULL
+ * @pulling: this node sent a PULL, and the peer has not answered with PULLED
+ *	yet
+ * @not_serving: the peer had no room for a PULL, or did not answer it in time;
+ *	it is no donor until it sends PULLED
+ * @peer_history: the ended lives of each node as the peer reported them
+ * @history_known: a bit for each node about which the peer has reported
+ * @peer_loads: number of the peer's last load that this node has begun to
+ *	answer
+ * @filling: type of messages that are posted only when they are full; 0: none
+ * @wants_room: @sync waits for a free message
+ * @pulled: pages that the peer requested; used only by @sync while a request is
+ *	pending
+ * @rx_heard: jiffies when the peer's last message arrived
+ * @asked: jiffies when another connect request made this node probe the peer;
+ *	0: not on this connection
+ * @ack_req: send request for an acknowledgment
+ * @ack_msg: the acknowledgment, which is a message without a body
+ * @ack_head: buffer for the acknowledgment
+ * @ack_busy: @ack_req is in flight
+ * @ack_again: send another acknowledgment when @ack_req completes
+ * @direct: direct writes of the two nodes into each other's memory
  * @counts: statistics
- * @tx_rate: bytes sent
- * @rx_rate: bytes received
- * @latency: number of updates by the binary logarithm of the nanoseconds until
- *	the peer had applied them
+ * @tx_rate: rate of bytes sent
+ * @rx_rate: rate of bytes received
+ * @latency: latency counters, see %VRFM_LATENCIES: number of UPDATEs by the
+ *	time from opening the message to its acknowledgment
  * @down_error: errno that ended the last connection
- * @down_at: time when the last connection ended; 0: none did
- * @dial_error: errno of the last attempt to connect; 0: it succeeded
- * @rejected: last reason for a rejection, to log it once
+ * @down_at: time when the last connection ended; 0: no connection has ended
+ * @dial_error: errno of the last attempt to connect; 0: the attempt succeeded
+ * @rejected: reason why the peer was last rejected, to log each reason once
  *
- * @rx: state of receiving
+ * @rx: state of receiving from the peer, see &struct vrfm_rx
  */
 struct vrfm_link {
 	struct vrfm_dev *vdev;

@@ -6,19 +6,20 @@
 #include <linux/gfp.h>
 #include <linux/types.h>
 
-/* Bytes of the memory that a bit of a map stands for. */
+/* Size of a word, in bytes: each bit of a map stands for one word. */
 #define VRFM_WORD 4
-/* Bits in a page of a map. */
+/* Number of bits in one page of a map. */
 #define VRFM_MAP_CHUNK (PAGE_SIZE * BITS_PER_BYTE)
 
 /**
  * struct vrfm_map - a set of words of the memory
- * @chunks: pages of the bits, allocated when a bit in them is first set
+ * @chunks: table of pages with the bits; a page is allocated when its first bit
+ *	is set
  * @nchunks: number of entries in @chunks
  * @nwords: number of words of the memory
  * @set: number of words in the set
- * @used: number of pages in @chunks
- * @trimmed: entry of @chunks where vrfm_map_trim() continues, downwards
+ * @used: number of pages that are allocated
+ * @trimmed: index in @chunks where vrfm_map_trim() continues; it goes downwards
  */
 struct vrfm_map {
 	unsigned long **chunks;
@@ -39,7 +40,7 @@ static inline u32 vrfm_word_first(u32 offset)
 }
 
 /**
- * vrfm_word_count - count the words that some bytes touch
+ * vrfm_word_count - count the words that contain any of some bytes
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  */

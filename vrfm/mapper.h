@@ -11,13 +11,14 @@ struct vrfm_dev;
 struct vrfm_twin;
 
 /**
- * struct vrfm_family - processes that inherit each other's writable pages
+ * struct vrfm_family - processes that inherited each other's writable pages by
+ * fork()
  * @entry: place in vrfm_dev.families
- * @twins: pages that only these processes can store into without a fault, the
- *	least recently compared first
- * @vmas: number of mappings
- * @common: a member is not known, for lack of memory, so its twins are
- *	everyone's
+ * @twins: twins of pages that only these processes can store into without a
+ *	fault, the least recently compared first
+ * @vmas: number of mappings of the memory in these processes
+ * @common: memory was short for the mapper of a process in this family, so
+ *	twins of the family belong to vrfm_dev.common
  */
 struct vrfm_family {
 	struct list_head entry;

@@ -23,15 +23,20 @@
 #define VRFM_QUIET_US_MAX 10000000
 #define VRFM_KEEPALIVE_MS_DEFAULT 1000
 #define VRFM_KEEPALIVE_MS_MAX 60000
-/* For smaller blocks, messages that contain many of them are faster. */
+/*
+ * Smaller blocks are sent in messages. This is faster, because a message
+ * contains many of them.
+ */
 #define VRFM_DIRECT_MIN_DEFAULT SZ_16K
 #define VRFM_DIRECT_MIN_MAX SZ_64K
 
 /**
- * enum vrfm_direct_mode - policy of direct writes into peers' memories
- * @VRFM_DIRECT_AUTO: write directly where adapters place blocks in order
- * @VRFM_DIRECT_ON: write directly also where they may not
- * @VRFM_DIRECT_OFF: never write directly, and let no peer do so
+ * enum vrfm_direct_mode - policy for direct writes into the memory of peers
+ * @VRFM_DIRECT_AUTO: use direct writes if the adapter places blocks in order
+ * @VRFM_DIRECT_ON: use direct writes even if the adapter may place blocks out
+ *	of order
+ * @VRFM_DIRECT_OFF: neither write directly into peers, nor let peers write
+ *	directly here
  * @VRFM_DIRECT_MODES: number of policies
  */
 enum vrfm_direct_mode {
@@ -42,10 +47,10 @@ enum vrfm_direct_mode {
 };
 
 /**
- * struct vrfm_peer_text - a peer as an admin wrote it
+ * struct vrfm_peer_text - parts of a peer's text, as an admin wrote it
  * @node: node id
- * @host: address, for krdma_parse_addr()
- * @port: port; NULL: the default
+ * @host: address of the peer, for krdma_parse_addr()
+ * @port: port of the peer; NULL: the default port
  */
 struct vrfm_peer_text {
 	u32 node;

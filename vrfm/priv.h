@@ -4,9 +4,10 @@
  *
  * Lock order: vrfm_devices_lock(), vrfm_direct.setup, vrfm_shares.lock, the
  * lock of a struct page, vrfm_dev.waiter_lock, vrfm_dev.write_lock,
- * vrfm_link.lock. Then vrfm_stage.lock, or vrfm_dev.lock, or one of
- * vrfm_dev.page_locks; under each of these vrfm_dev.watch_lock.
- * vrfm_dev.twins_lock is taken under vrfm_dev.write_lock, or alone.
+ * vrfm_link.lock. One of vrfm_stage.lock, vrfm_dev.lock, and
+ * vrfm_dev.page_locks comes next, and vrfm_dev.watch_lock is the last.
+ * vrfm_dev.twins_lock may be taken under vrfm_dev.write_lock and under the lock
+ * of a struct page. No lock is taken under vrfm_dev.twins_lock.
  */
 #ifndef VRFM_PRIV_H
 #define VRFM_PRIV_H
@@ -39,18 +40,23 @@
 #include "queue.h"
 #include "stage.h"
 
-/* Timeout of a barrier for the acknowledgments of all peers, in ms. */
+/* Timeout of fsync(), which waits until all peers have acknowledged, in ms. */
 #define VRFM_FLUSH_MS 10000
-/* Timeout of the ring check for the same acknowledgments, in ms. */
+/*
+ * Timeout of the ring check, which waits for the same acknowledgments, in ms.
+ */
 #define VRFM_RING_MS 500
 
-/* Version that programs read: at most 15 characters. */
+/* Version of the driver that programs read: at most 15 characters. */
 #define VRFM_VERSION "krdma 1"
 
 #define VRFM_PAGE_LOCKS 64
-/* The hash table of processes that map the memory has 32 lists. */
+/*
+ * vrfm_dev.mappers, the hash table of processes that map the memory, has 2^5
+ * lists.
+ */
 #define VRFM_MAPPERS_BITS 5
-/* Number of refused addresses that are remembered, to log each once. */
+/* Number of refused addresses that a device remembers, to log each once. */
 #define VRFM_STRANGERS 8
 
 struct dentry;
@@ -65,17 +71,22 @@ struct vrfm_twin;
  * @node: id of this node, 0 to 255
  * @network: network id; nodes of one network share a memory
  * @size: size of the memory, in bytes
- * @listen: own address; family 0: none configured
- * @port: own port, and default port of peers
- * @overload_us: longest wait of a writer for a slow peer, in us; may change, as
- *	@flush_us, @quiet_us, @stage_ms, @unstage_ms and @direct_min
- * @keepalive_ms: silence after which a peer is probed, in ms
- * @flush_us: interval between two comparisons of a writable page, in us
- * @stage_ms: timeout of a peer's answer to a STAGE, in ms
- * @unstage_ms: time after which a range without stores is no longer staged, in
+ * @listen: address of this node where peers connect; family 0: none is
+ *	configured
+ * @port: port of this node, and the default port of peers
+ * @overload_us: longest wait of a writer for a slow peer, in us. May change
+ *	while the device exists, like @flush_us, @quiet_us, @stage_ms,
+ *	@unstage_ms and @direct_min
+ * @keepalive_ms: time without a message from a peer after which the peer is
+ *	probed, in ms
+ * @flush_us: interval between two comparisons of a writable page with its twin,
+ *	in us
+ * @stage_ms: time limit for a peer to answer a STAGE, in ms
+ * @unstage_ms: time without a user after which a range is no longer staged, in
  *	ms
- * @quiet_us: time without stores after which a page is write-protected, in us
- * @direct: enum vrfm_direct_mode
+ * @quiet_us: time without stores after which a writable page is
+ *	write-protected, in us
+ * @direct: policy for direct writes: enum vrfm_direct_mode
  * @direct_min: size of the smallest block that is written directly, in bytes
  */
 struct vrfm_params {
@@ -107,11 +118,14 @@ struct vrfm_mem {
 };
 
 /**
- * enum vrfm_resync_kind - reason of a load, which decides what words are merged
- * @VRFM_RESYNC_SAME: same lineage, the peer has seen more of a departed node:
- *	all words
- * @VRFM_RESYNC_OLDER: the peer's image is older: its words that are not zero
- * @VRFM_RESYNC_FILL: the peer gave up a shared image: words that are zero here
+ * enum vrfm_resync_kind - reason why an image is loaded, which decides what
+ * words are merged
+ * @VRFM_RESYNC_SAME: the peer's image has the same lineage, and has more writes
+ *	of a departed node: merge all words
+ * @VRFM_RESYNC_OLDER: the peer's image is older: merge the peer's words that
+ *	are not zero
+ * @VRFM_RESYNC_FILL: the peer gave up an image that it had shared with other
+ *	nodes: merge words that are zero here
  */
 enum vrfm_resync_kind {
 	VRFM_RESYNC_SAME,
@@ -120,40 +134,42 @@ enum vrfm_resync_kind {
 };
 
 /**
- * struct vrfm_resync - image of a device and its transfer; under
+ * struct vrfm_resync - image of a device, and the load of another image; under
  * vrfm_dev.write_lock
- * @work: work that loads an image
- * @lineage: random id of the image
+ * @work: work that decides whether to load an image, and does all steps of a
+ *	load
+ * @lineage: lineage of the image, a random number
  * @began: time when the image began, as far as this node knows
- * @shared: another node has, or had, an image of the same lineage
- * @merged: this node gave up an image that was shared
- * @kind: reason of the load
- * @number: number of the last load, sent in LOAD
- * @from: peer that caused the load; compared only, never dereferenced; NULL
- *	once that peer is removed
- * @wanted: lineage that is loaded
- * @wanted_began: time when the image of that lineage began
- * @since: jiffies of the last progress: pages arrived, or the donor changed
- * @deserted: no peer offers the wanted image, since @since
- * @donor: peer whose pages are requested, a link in the list; NULL: not chosen
- *	yet
+ * @shared: at some time another node had an image of this lineage as well
+ * @merged: this node gave up an image that other nodes had as well
+ * @kind: reason of the last load
+ * @number: number of the last load of this device, which LOAD carries
+ * @from: link of the peer that caused the load; only compared, never
+ *	dereferenced; NULL: that peer was removed
+ * @wanted: lineage of the image that is being loaded
+ * @wanted_began: time when that image began
+ * @since: jiffies when the load last made progress: pages arrived, or the donor
+ *	changed
+ * @deserted: no peer has offered the wanted image since the time in @since
+ * @donor: link of the peer that sends its pages; NULL: none is chosen
  * @page: next page to request
- * @asked: number of pages in the request that is pending; 0: none is
- * @digested: page that the first of @digests belongs to; used by @work alone,
- *	as are the next two
- * @ndigests: number of valid @digests
- * @digests: digests of this node's pages, for the pending or the next request
- * @seen: the donor's history of departed nodes, from before its first page;
- *	NULL: no load
- * @wants: a load waits for memory; used by @work alone, as are the next two
- * @spare_live: memory for the map of live words
- * @spare_seen: memory for @seen
- * @spent_live: map of a load that has ended; @work frees it and @spent_seen
- * @spent_seen: history of that load
- * @history: history of the ended lives of each node, this one included
- * @known: nodes whose @history has, or has had, an entry
- * @alive: epoch of the current life of each node, as far as this node knows, or
- *	0
+ * @asked: number of pages in the pending request; 0: no request is pending
+ * @digested: page of the first entry in @digests; used only by @work, like the
+ *	next two members
+ * @ndigests: number of valid entries in @digests
+ * @digests: digests of this node's pages, for the pending request or the next
+ *	one
+ * @seen: copy of the donor's history, from before the first page is requested;
+ *	NULL: no image is being loaded
+ * @wants: a load can begin only after @work has allocated @spare_live and
+ *	@spare_seen; used only by @work, like the next two members
+ * @spare_live: memory for vrfm_dev.live of the next load
+ * @spare_seen: memory for @seen of the next load
+ * @spent_live: map of live words of a load that has ended, which @work frees
+ * @spent_seen: history @seen of a load that has ended, which @work frees
+ * @history: ended lives of each node, this node included
+ * @known: a bit for each node that has, or had, an entry in @history
+ * @alive: epoch of the present life of each node; 0: this node knows of none
  * @doubts: counter that makes each &vrfm_life.tie_breaker unique
  * @lost: jiffies when a link last went down
  */
@@ -190,10 +206,10 @@ struct vrfm_resync {
 };
 
 /**
- * struct vrfm_waiter - a task in vrfm_event_wait(), on its stack
+ * struct vrfm_waiter - a task that waits in vrfm_event_wait(); on its stack
  * @file: file that the task waits through
- * @owner: owner that @file was used with; its close() ends the wait
- * @cancelled: the wait shall end
+ * @owner: owner of @file in the task: a close() by this owner ends the wait
+ * @cancelled: the wait was cancelled
  */
 struct vrfm_waiter {
 	struct file *file;
@@ -202,10 +218,10 @@ struct vrfm_waiter {
 };
 
 /**
- * struct vrfm_event - one type of event of a device
- * @queue: events that happened
- * @wait: wait queue of @waiter, and of tasks in poll()
- * @waiter: the task that waits, at most one
+ * struct vrfm_event - state of one type of event of a device
+ * @queue: queue of events that have arrived
+ * @wait: wait queue of the task in @waiter, and of tasks that poll
+ * @waiter: the task that waits for this type; NULL: none
  */
 struct vrfm_event {
 	struct vrfm_queue queue;
@@ -214,15 +230,17 @@ struct vrfm_event {
 };
 
 /**
- * struct vrfm_regs - state of the registers
- * @lcsr: bits of LCSR1 that are stored
- * @ntd: data of the next event that is sent by register
- * @ntn: destination of that event
- * @debug: debug flags, only stored
- * @dma_swap: byte swap of DMA, only stored
- * @pio_swap: byte swap of peek and poke, only stored
+ * struct vrfm_regs - state behind the registers of the card
+ * @lcsr: LCSR1: only the bits that are stored
+ * @ntd: register NTD: data of the next event that a program sends by registers
+ * @ntn: register NTN: destination of that event
+ * @debug: debug flags, which have no effect
+ * @dma_swap: byte swap of DMA: programs can read it back, it does not swap
+ * @pio_swap: byte swap of peek and poke: requires aligned offsets, does not
+ *	swap
  * @peers: number of configured peers
- * @linked: number of peers that are connected, removed ones included
+ * @linked: number of connected peers, which may include a peer that is being
+ *	removed
  */
 struct vrfm_regs {
 	u32 lcsr;
@@ -236,9 +254,10 @@ struct vrfm_regs {
 };
 
 /**
- * struct vrfm_stranger - an address that was refused, to log it once
- * @addr: source address
- * @why: enum vrfm_reject; 0: the entry is free
+ * struct vrfm_stranger - an address that was refused, and the reason, to log
+ * both only once
+ * @addr: source address of the connect request
+ * @why: reason: enum vrfm_reject; 0: the entry is free
  */
 struct vrfm_stranger {
 	struct sockaddr_storage addr;
@@ -246,13 +265,16 @@ struct vrfm_stranger {
 };
 
 /**
- * struct vrfm_scan_counts - statistics of comparing pages with their twins
- * @passes: passes of the scanner over all pages that have twins
- * @compared: pages that were compared
- * @changed: pages that programs had stored into
- * @words: words that programs had stored
- * @protected: pages that were write-protected
- * @held: pages that were write-protected while another user could still store
+ * struct vrfm_scan_counts - statistics of the comparison of pages with their
+ * twins
+ * @passes: number of passes of the scanner over all pages that have twins
+ * @compared: number of comparisons by barriers, and by the scanner if a first
+ *	check found a difference
+ * @changed: number of comparisons that found a difference
+ * @words: number of different words that they found
+ * @protected: number of times that a page was write-protected
+ * @held: number of these times where another user, such as O_DIRECT, could
+ *	still store into the page
  */
 struct vrfm_scan_counts {
 	u64 passes;
@@ -264,106 +286,113 @@ struct vrfm_scan_counts {
 };
 
 /**
- * struct vrfm_page_lock - a lock of pages
- * @lock: the lock; alone in its cache line because receive paths of several
- *	peers take page locks at the same time
+ * struct vrfm_page_lock - lock of the contents of some pages
+ * @lock: the lock; has a cache line of its own, because the receive paths of
+ *	several peers take page locks at the same time
  */
 struct vrfm_page_lock {
-	spinlock_t lock; /* pages with this index modulo VRFM_PAGE_LOCKS */
+	spinlock_t lock; /* page n has lock n % VRFM_PAGE_LOCKS */
 } ____cacheline_aligned_in_smp;
 
 /**
- * struct vrfm_shares - the memory as RDMA devices have it, see registration.c
- * @lock: protects @list and the users of its entries; held while the memory is
- *	registered
- * @domain: of all connections of the device; reference, constant
- * @list: vrfm_shared.entry, one for each RDMA device whose links are shown the
- *	memory
+ * struct vrfm_shares - registrations of the memory, one for each RDMA device;
+ * see registration.c
+ * @lock: protects @list and the user counts of its entries; held while the
+ *	memory is being registered
+ * @domain: reference to the domain that all connections of the device belong
+ *	to; constant
+ * @list: list of struct vrfm_shared, one for each RDMA device with a link that
+ *	advertises the memory to its peer
  */
 struct vrfm_shares {
-	struct mutex lock; /* list */
+	struct mutex lock; /* protects list */
 	struct krdma_domain *domain;
 	struct list_head list;
 };
 
 /**
  * struct vrfm_dev - /dev/rfm2gN: this host's membership in a network
- * @dev: entry in sysfs; holds the memory until the last file is closed
- * @cdev: character device
+ * @dev: device in sysfs; its last reference frees the memory, after the last
+ *	file is closed
+ * @cdev: character device /dev/rfm2gN
  * @published: programs can open the device
- * @debugfs: directory in debugfs, while the device is published
+ * @debugfs: directory in debugfs; exists while the device is published
  * @params: parameters
  * @unit: number N of the device
  * @mem: the memory
- * @bar_files: open files that have mapped registers
- * @status: status page that programs map
- * @gone: the device was destroyed; open files get -ENODEV
+ * @bar_files: list of open files that have mapped registers
+ * @status: status page, which programs can map
+ * @gone: the device was destroyed: calls through open files return -ENODEV
  * @epoch: id of this life of the device, see vrfm_dev_epoch()
- * @own: a bit for each word: this node wrote it last, as far as it knows; under
- *	the lock of the word's page
- * @page_locks: locks of pages, each for several; taken in any context but hard
- *	interrupts
+ * @own: a bit for each own word: as far as this node knows, it wrote the word
+ *	last; changes under the lock of the word's page
+ * @page_locks: locks of pages, each for several pages: protect @mem and @own;
+ *	taken in any context except hard interrupts
  * @inode: inode whose address space contains all mappings
- * @twins: twins of writable pages, by index; under the page's lock; removed
- *	under the lock of the struct page as well
+ * @twins: twin of each page, by page index; NULL: none. Changes under the
+ *	page's lock. A twin is removed under the lock of the struct page as well
  * @twins_lock: protects @pages, @families, @common, @mappers, @compared,
  *	@faults and @twin_waits
  * @pages: all twins, in the order in which the scanner visits them
- * @families: families of processes that map the memory
- * @common: twins of pages that several families can store into
- * @mappers: processes that map the memory, by their mm
- * @compared: number of the last comparison; changes under @write_lock as well
+ * @families: list of families of processes that map the memory
+ * @common: family of twins of pages that processes of several families can
+ *	store into
+ * @mappers: hash table of processes that map the memory, by their mm
+ * @compared: number of the last comparison of a page; changes under @write_lock
+ *	as well
  * @ntwins: number of twins
- * @ncounted: number of twins outside of claimed ranges
+ * @ncounted: number of twins that @twins_max limits: claimed and held pages are
+ *	exempt
  * @twins_max: limit of @ncounted
- * @twin_wait: wait queue of faults, until @ncounted falls
- * @twin_waits: number of such waits
- * @diff: result of the last comparison; under @write_lock
- * @scan_counts: statistics; @passes, @protected and @held are the scanner's,
- *	the others are under @write_lock
- * @faults: number of twins that were created
- * @scanner: task that compares
- * @faults_seen: @faults at the begin of the scanner's pass; used by the scanner
- *	alone, as are the next three
- * @due: time when the first resting page must be compared, in ns
- * @resting: the scanner sleeps until @due
- * @progress: a twin was removed or sent in the last pass
- * @stage: ranges where programs may store into mappings
- * @listener: accepts connections of peers; under the lock of the admin's
- *	directory
- * @shares: the memory, registered on RDMA devices
- * @refused: number of refused connect requests, of peers and of others
- * @strangers: the last refused addresses, a ring
- * @nstrangers: number of addresses that were entered
- * @write_lock: lock of local writes, which gives them one order for all peers;
- *	protects @links, @event_number, @dark, and the members from @refusing to
- *	@refused_len
- * @links: links, one for each peer
+ * @twin_wait: wait queue of faults that wait until @ncounted falls
+ * @twin_waits: number of faults that have waited
+ * @diff: differences that the last comparison found; under @write_lock
+ * @scan_counts: statistics. Only the scanner changes @passes, @protected and
+ *	@held; the others change under @write_lock
+ * @faults: number of twins that faults have created
+ * @scanner: task that compares pages with their twins
+ * @faults_seen: value of @faults when the scanner's pass began; only the
+ *	scanner changes this and the next three members
+ * @due: time when the first page must be compared if all pages rest, in ns; 0:
+ *	some page does not rest
+ * @resting: all pages rest, and the scanner sleeps until @due
+ * @progress: the last pass removed a twin or sent differences
+ * @stage: staged ranges, where programs may store into mappings
+ * @listener: listens for connections of peers; protected by the lock of the
+ *	device's directory in configfs
+ * @shares: registrations of the memory on RDMA devices
+ * @refused: number of connect requests that were refused
+ * @strangers: ring of the last refused addresses
+ * @nstrangers: number of addresses that were stored into @strangers so far
+ * @write_lock: lock of local writes, which gives these writes the same order
+ *	for all peers. Protects @links, @event_number, @dark, and the members
+ *	from @refusing to @refused_len
+ * @links: list of links, one for each configured peer
  * @serial: number of the last local write
- * @resync: the image, and its transfer from a peer
- * @live: while an image is loaded: a bit for each word that arrived from its
- *	writer since the load began; under the lock of the word's page; else
- *	NULL
- * @event_number: number of the last event that was sent, to any node
- * @dark: the transmitter was off when @write_lock was taken for a store or an
- *	event
- * @refusing: a non-blocking write was refused, and no write of @refused_len
- *	bytes has found room since
- * @refused_at: time of the first refusal
- * @refused_last: time of the last refusal; see vrfm_refusing_locked()
+ * @resync: the image, and the load of another one from a peer
+ * @live: a bit for each live word: its writer sent it after the load of an
+ *	image began; changes under the lock of the word's page. NULL: no image
+ *	is being loaded
+ * @event_number: number of the last event that this node sent, to any node
+ * @dark: the transmitter was off when the holder of @write_lock took it for a
+ *	store or an event
+ * @refusing: a non-blocking write was refused, and no write of @refused_len or
+ *	more bytes has found room since then
+ * @refused_at: time of the first of these refusals
+ * @refused_last: time of the last of these refusals; see vrfm_refusing_locked()
  * @refused_len: size of the largest write that was refused, in bytes
- * @waiter_lock: lock of the writer that is next to get room; others queue for
- *	it
- * @waiting: number of writers that hold or await @waiter_lock
+ * @waiter_lock: lock of the writer that is the next to get room; other writers
+ *	wait for this lock
+ * @waiting: number of writers that hold @waiter_lock or wait for it
  * @room: wait queue of the writer that holds @waiter_lock, and of tasks that
  *	wait for acknowledgments
- * @room_changes: counter of what may have made room
+ * @room_changes: counter of changes that may have made room
  * @watch_lock: protects @watchers and @nwatchers
- * @watchers: tasks that wait for a part of the memory to change
- * @nwatchers: number of @watchers; read under the lock of a page
+ * @watchers: list of tasks that wait until a part of the memory changes
+ * @nwatchers: number of entries in @watchers; read under the lock of a page
  * @lock: protects @events, @regs, @opens, @bar_files, @refused, @strangers
- * @events: events, indexed by enum rfm2g_event
- * @regs: registers
+ * @events: state of each type of event, indexed by enum rfm2g_event
+ * @regs: state behind the registers
  * @opens: number of open files
  */
 struct vrfm_dev {
@@ -380,7 +409,7 @@ struct vrfm_dev {
 
 	u64 epoch;
 	unsigned long *own;
-	struct vrfm_page_lock page_locks[VRFM_PAGE_LOCKS]; /* mem, own */
+	struct vrfm_page_lock page_locks[VRFM_PAGE_LOCKS]; /* see @page_locks */
 	struct inode *inode;
 	struct vrfm_twin **twins;
 	spinlock_t twins_lock; /* see @twins_lock above */
@@ -422,7 +451,7 @@ struct vrfm_dev {
 	wait_queue_head_t room;
 	atomic_t room_changes;
 
-	spinlock_t watch_lock; /* watchers, nwatchers */
+	spinlock_t watch_lock; /* protects watchers, nwatchers */
 	struct list_head watchers;
 	unsigned int nwatchers;
 
@@ -436,12 +465,13 @@ struct vrfm_dev {
 };
 
 /**
- * enum vrfm_special - target of the next mmap() of a file
+ * enum vrfm_special - object that the next mmap() of a file maps
  * @VRFM_SPECIAL_NONE: the memory
- * @VRFM_SPECIAL_BAR0: registers
- * @VRFM_SPECIAL_BAR2: registers
- * @VRFM_SPECIAL_DMA: a new buffer
- * @VRFM_SPECIAL_DMA_NULL: a buffer at address 0, which the cards refuse
+ * @VRFM_SPECIAL_BAR0: registers of BAR0
+ * @VRFM_SPECIAL_BAR2: registers of BAR2
+ * @VRFM_SPECIAL_DMA: a new buffer for DMA
+ * @VRFM_SPECIAL_DMA_NULL: a DMA buffer at address 0, which is refused, as with
+ *	the cards
  */
 enum vrfm_special {
 	VRFM_SPECIAL_NONE,
@@ -452,17 +482,17 @@ enum vrfm_special {
 };
 
 /**
- * struct vrfm_file - an open device
+ * struct vrfm_file - an open file of a device
  * @vdev: the device
- * @dma_threshold: DMA threshold, only stored
- * @special: enum vrfm_special, consumed by the next mmap()
+ * @dma_threshold: DMA threshold, which has no effect
+ * @special: object for the next mmap(), which resets it: enum vrfm_special
  * @poll_in: a bit for each event that poll() reports as POLLIN
  * @poll_pri: a bit for each event that poll() reports as POLLPRI
  * @claims: protects @claimed
- * @claimed: a bit for each range that the file has claimed; NULL: none
- * @bars: pages that show BAR0 and BAR2, or NULL; under vrfm_dev.lock, as is the
- *	next
- * @bar_entry: place in vrfm_dev.bar_files, if the file has one of @bars
+ * @claimed: a bit for each range that was claimed through this file; NULL: none
+ * @bars: pages that show BAR0 and BAR2; NULL: not mapped. Under vrfm_dev.lock,
+ *	like the next member
+ * @bar_entry: place in vrfm_dev.bar_files, if @bars has a page
  */
 struct vrfm_file {
 	struct vrfm_dev *vdev;
@@ -470,18 +500,18 @@ struct vrfm_file {
 	int special;
 	u32 poll_in;
 	u32 poll_pri;
-	struct mutex claims; /* claimed */
+	struct mutex claims; /* protects claimed */
 	unsigned long *claimed;
 	struct page *bars[2];
 	struct list_head bar_entry;
 };
 
 /**
- * struct vrfm_wait - wait of a call for slow peers, in all its steps together;
- * vrfm_write() begins a new one after each MiB
- * @waited_ns: time that the steps have waited for room or for their turn, in
- *	ns; copying and comparing do not count
- * @nowait: fail instead of waiting
+ * struct vrfm_wait - time that a call has waited for slow peers, in all its
+ * steps together. vrfm_write() begins with a new one after each MiB
+ * @waited_ns: time that the steps have waited for room, or for their turn, in
+ *	ns; the time for copying and comparing does not count
+ * @nowait: the call fails instead of waiting
  */
 struct vrfm_wait {
 	u64 waited_ns;
@@ -489,10 +519,10 @@ struct vrfm_wait {
 };
 
 /**
- * vrfm_wait_begin - begin the wait of a call
- * @nowait: see &struct vrfm_wait
+ * vrfm_wait_begin - return the state of a call that has not waited yet
+ * @nowait: fail instead of waiting
  *
- * Return: the wait, to be passed to all functions that the call uses.
+ * Return: state that the caller passes to all functions that may wait.
  */
 static inline struct vrfm_wait vrfm_wait_begin(bool nowait)
 {
@@ -562,7 +592,10 @@ int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info);
 u32 vrfm_events_ready(struct vrfm_dev *vdev);
 void vrfm_events_wake(struct vrfm_dev *vdev);
 
-/* Events that peers send, and events that the device raises by itself. */
+/*
+ * Network events come from peers. Fault events are raised by this device
+ * itself.
+ */
 #define VRFM_NETWORK_EVENTS GENMASK(RFM2G_EVENT_INTR4, RFM2G_EVENT_RESET)
 #define VRFM_FAULT_EVENTS GENMASK(RFM2G_EVENTS - 1, RFM2G_EVENT_BAD_DATA)
 #define VRFM_ALL_EVENTS (VRFM_NETWORK_EVENTS | VRFM_FAULT_EVENTS)
@@ -615,9 +648,9 @@ int vrfm_await_peers(struct vrfm_dev *vdev, struct vrfm_flush *flush);
 
 /**
  * enum vrfm_own - effect of a store on the map of own words
- * @VRFM_OWN_KEEP: none
- * @VRFM_OWN_SET: this node wrote the words
- * @VRFM_OWN_CLEAR: another node wrote the words
+ * @VRFM_OWN_KEEP: leave the map unchanged
+ * @VRFM_OWN_SET: mark the words as own words: this node wrote them
+ * @VRFM_OWN_CLEAR: mark the words as not own: another node wrote them
  */
 enum vrfm_own {
 	VRFM_OWN_KEEP,
@@ -644,7 +677,7 @@ void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
  * @offset: offset of the first byte
  * @len: number of bytes
  *
- * Return: true if all of them are.
+ * Return: true if all bytes are inside the memory.
  */
 static inline bool vrfm_inside(const struct vrfm_dev *vdev, u64 offset, u64 len)
 {
@@ -706,9 +739,10 @@ void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,
 			 fl_owner_t owner);
 
 /**
- * vrfm_touched - wake watchers of bytes that may have changed
+ * vrfm_touched - wake the tasks that watch some bytes, after a store into them
  * @vdev: device
- * @offset: offset of the bytes, inside a page whose lock is held
+ * @offset: offset of the first byte; all bytes are inside a page whose lock is
+ *	held
  * @len: number of bytes
  *
  * Context: any but hard interrupts.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages between the nodes of a network: their bytes. All numbers are little
+ * Format of the messages between the nodes of a network. All numbers are little
  * endian. Documentation/protocol.rst describes when each message is sent.
  */
 #ifndef VRFM_PROTO_H
@@ -14,18 +14,23 @@
 #define VRFM_WIRE_MAGIC 0x4D465256
 #define VRFM_WIRE_VERSION 3
 
-/* Longest message: a header and 64 KiB of runs. */
+/* Maximum number of bytes in a message: a header and 64 KiB of runs. */
 #define VRFM_WIRE_BODY_MAX (64 * 1024)
 #define VRFM_WIRE_MAX (sizeof(struct vrfm_wire_head) + VRFM_WIRE_BODY_MAX)
-/* Unit of memory sizes, and of the pages that images are compared in. */
+/*
+ * Number of bytes in a page: the unit of memory sizes, and of comparing images.
+ */
 #define VRFM_WIRE_PAGE 4096
-/* Pages in a PULL, at most. */
+/* Maximum number of pages in a PULL. */
 #define VRFM_PULL_MAX 256
-/* Alignment of runs in a message, and of their bytes. */
+/* Alignment of runs in a message, and of the bytes of each run, in bytes. */
 #define VRFM_WIRE_ALIGN 8
-/* Bytes of the memory that a bit of a STAGE stands for. */
+/* Number of bytes in a range: the part of the memory for one bit of a STAGE. */
 #define VRFM_RANGE (64 * 1024)
-/* Longest description of a memory: of 1 GiB in MRs of 1 MiB. */
+/*
+ * Maximum number of bytes in the description of a memory: 1 GiB in MRs of 1
+ * MiB.
+ */
 #define VRFM_DESC_MAX (16 + 16 * 1024)
 
 /**
@@ -36,7 +41,7 @@
  * @to: id of the intended receiver
  * @network: network of the sender
  * @npages: size of the sender's memory, in units of 4 KiB
- * @epoch: id of this life of the sender's device, see vrfm_dev_epoch()
+ * @epoch: id of the present life of the sender's device, see vrfm_dev_epoch()
  */
 struct vrfm_wire_hello {
 	__le32 magic;
@@ -51,17 +56,18 @@ static_assert(sizeof(struct vrfm_wire_hello) == 24);
 
 /**
  * enum vrfm_wire_type - type of a message
- * @VRFM_WIRE_ACK: only a header; it is not counted, and has the sequence of the
- *	message before it
- * @VRFM_WIRE_UPDATE: runs to be applied in their order
+ * @VRFM_WIRE_ACK: acknowledgment: only a header. It is not counted: its
+ *	sequence is that of the message before it
+ * @VRFM_WIRE_UPDATE: runs that the sender has written, to be applied in their
+ *	order
  * @VRFM_WIRE_EVENT: one &struct vrfm_wire_event
- * @VRFM_WIRE_PROBE: only a header, which is counted
+ * @VRFM_WIRE_PROBE: only a header, which is counted like any message except ACK
  * @VRFM_WIRE_NOTE: one &struct vrfm_wire_note
  * @VRFM_WIRE_PULL: one &struct vrfm_wire_pull
- * @VRFM_WIRE_IMAGE: runs of whole words to be merged, which other nodes may
- *	have written
+ * @VRFM_WIRE_IMAGE: runs of whole words of the sender's image, to be merged;
+ *	other nodes may have written these words
  * @VRFM_WIRE_STAGE: one &struct vrfm_wire_stage
- * @VRFM_WIRE_TYPES: number of the last type plus 1; 0 is no type
+ * @VRFM_WIRE_TYPES: highest type plus 1; 0 is not a type
  */
 enum vrfm_wire_type {
 	VRFM_WIRE_ACK = 1,
@@ -76,15 +82,18 @@ enum vrfm_wire_type {
 };
 
 /* Flags of a message. */
-/* The sender is not behind: its earlier writes were all sent before this. */
+/* The sender has sent all its earlier writes before this message. */
 #define VRFM_WIRE_SYNCED BIT(0)
-/* The sender wants the receiver to become READY, or to stay it. */
+/*
+ * The sender is not loading an image, so the receiver's link to it may be
+ * READY.
+ */
 #define VRFM_WIRE_GRANT BIT(1)
 /* The receiver shall acknowledge the message at once. */
 #define VRFM_WIRE_ANSWER BIT(2)
 /*
- * The sender may write into the memory directly before its next message; or the
- * message has a part of a write that ends in a later message.
+ * Direct writes into the memory may follow before the sender's next message. Or
+ * this message contains a part of a write that a later message completes.
  */
 #define VRFM_WIRE_DIRECT BIT(3)
 #define VRFM_WIRE_FLAGS (VRFM_WIRE_SYNCED | VRFM_WIRE_GRANT | \
@@ -94,15 +103,17 @@ enum vrfm_wire_type {
  * struct vrfm_wire_head - header of a message
  * @type: enum vrfm_wire_type
  * @flags: VRFM_WIRE_...
- * @count: number of runs in an UPDATE or IMAGE, else 0
+ * @count: number of runs in an UPDATE or IMAGE; 0 in other messages
  * @len: number of bytes after the header
- * @sequence: number of the message on this link, from 1, without gaps
- * @applied: highest sequence of the receiver's messages that the sender has
- *	applied
- * @serial: number of the sender's last write that is in this message or before
- *	it
- * @staged: number of the receiver's last STAGE that the sender obeys: its
- *	direct writes from before are in flight before this message
+ * @sequence: number of the message on this connection; begins at 1, without
+ *	gaps
+ * @applied: acknowledgment: highest sequence among the receiver's messages that
+ *	the sender has applied
+ * @serial: number of the sender's last write that ends in this message or
+ *	before it; 0 in an ACK
+ * @staged: number of the receiver's last STAGE that the sender obeys. The
+ *	sender's direct writes from before that STAGE are in flight before this
+ *	message
  */
 struct vrfm_wire_head {
 	__u8 type;
@@ -117,7 +128,7 @@ struct vrfm_wire_head {
 static_assert(sizeof(struct vrfm_wire_head) == 40);
 
 /**
- * struct vrfm_wire_reject - private data of a rejection
+ * struct vrfm_wire_reject - private data of a rejected connect request
  * @magic: %VRFM_WIRE_MAGIC
  * @why: enum vrfm_reject
  */
@@ -132,7 +143,8 @@ static_assert(sizeof(struct vrfm_wire_reject) == 8);
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  *
- * The bytes follow, and zeroes up to a multiple of %VRFM_WIRE_ALIGN.
+ * The bytes follow the structure. Zeroes pad them to a multiple of
+ * %VRFM_WIRE_ALIGN.
  */
 struct vrfm_wire_run {
 	__le32 offset;
@@ -144,8 +156,8 @@ static_assert(sizeof(struct vrfm_wire_run) == 8);
  * struct vrfm_wire_event - an event for the receiver
  * @event: type of event, up to %RFM2G_EVENT_INTR4
  * @data: data of the sender
- * @number: number of the event in this life of the sender's device, from 1; a
- *	receiver recognizes an event that is sent again by it
+ * @number: number of the event; begins at 1 in each life of the sender's
+ *	device. It shows the receiver that an event was sent again
  */
 struct vrfm_wire_event {
 	__le32 event;
@@ -155,21 +167,23 @@ struct vrfm_wire_event {
 static_assert(sizeof(struct vrfm_wire_event) == 16);
 
 /**
- * enum vrfm_note_kind - kind of a note
- * @VRFM_NOTE_INFO: image of the sender: @id is its lineage, @value its age in
- *	ms, @number that of the sender's last LOAD, @flags VRFM_INFO_...
- * @VRFM_NOTE_LOAD: the sender loads an image, for the @number-th time, and
+ * enum vrfm_note_kind - kind of a note, and the meaning of its members
+ * @VRFM_NOTE_INFO: the sender describes its image: @id is the lineage, @value
+ *	is the age in ms, @number is the number of the sender's last load, and
+ *	@flags are VRFM_INFO_...
+ * @VRFM_NOTE_LOAD: the sender has begun its load @number of an image, and
  *	requests all own words of the receiver
- * @VRFM_NOTE_SWEPT: answer to LOAD @number: all own words are in flight before
- *	this
- * @VRFM_NOTE_PULLED: answer to the PULL of pages from @number on: all pages
- *	that differ are in flight before this
- * @VRFM_NOTE_GONE: writes of a departed node that are in the sender's memory.
- *	@node is the departed node, which may be the receiver or the sender; @id
- *	is its ended life; @value is its last write there. @flags VRFM_GONE_...;
- *	@number is &vrfm_life.tie_breaker. The newest life comes first, with
- *	%VRFM_GONE_NEWEST, then earlier ones. @id 0: no life is known
- * @VRFM_NOTES: number of the last kind plus 1; 0 is no kind
+ * @VRFM_NOTE_SWEPT: answer to LOAD @number: the sender has sent all its own
+ *	words before this note
+ * @VRFM_NOTE_PULLED: answer to a PULL that begins with page @number: the sender
+ *	has sent all pages that differ before this note
+ * @VRFM_NOTE_GONE: the sender describes what its memory contains of the writes
+ *	of @node, a departed node, which may even be the receiver or the sender.
+ *	@id is an ended life of @node; 0: no life is known. @value is the number
+ *	of the last write of that life. @number is &vrfm_life.tie_breaker, and
+ *	@flags are VRFM_GONE_... The newest life comes first, with
+ *	%VRFM_GONE_NEWEST; earlier lives follow
+ * @VRFM_NOTES: highest kind plus 1; 0 is not a kind
  */
 enum vrfm_note_kind {
 	VRFM_NOTE_INFO = 1,
@@ -183,24 +197,29 @@ enum vrfm_note_kind {
 /* Flags of an INFO. */
 /* The sender is not loading an image. */
 #define VRFM_INFO_COMPLETE BIT(0)
-/* The sender gave up an image whose words may be missing in the present one. */
+/*
+ * The sender gave up another image. Words of it may be missing in the present
+ * image.
+ */
 #define VRFM_INFO_MERGED BIT(1)
 /* Flags of a GONE. */
-/* All writes up to the last one are in the sender's memory. */
+/* All writes up to the number in @value are in the sender's memory. */
 #define VRFM_GONE_SYNCED BIT(0)
-/* Bytes of later writes may be in the sender's memory (vrfm_life.direct). */
+/*
+ * Some bytes of later writes may be in the sender's memory (&vrfm_life.direct).
+ */
 #define VRFM_GONE_DIRECT BIT(1)
-/* Replaces what the sender has said of that node before. */
+/* The note replaces all that the sender has reported about that node before. */
 #define VRFM_GONE_NEWEST BIT(2)
 
 /**
- * struct vrfm_wire_note - a note, see &enum vrfm_note_kind
+ * struct vrfm_wire_note - a note; &enum vrfm_note_kind describes the members
  * @kind: enum vrfm_note_kind
- * @node: depends on @kind, else 0
- * @flags: depends on @kind, else 0
- * @number: depends on @kind, else 0
- * @id: depends on @kind, else 0
- * @value: depends on @kind, else 0
+ * @node: id of a node, in a GONE; otherwise 0
+ * @flags: flags of an INFO or a GONE; otherwise 0
+ * @number: see &enum vrfm_note_kind; 0 if the kind has no number
+ * @id: see &enum vrfm_note_kind; 0 if the kind has no id
+ * @value: see &enum vrfm_note_kind; 0 if the kind has no value
  */
 struct vrfm_wire_note {
 	__u8 kind;
@@ -213,10 +232,11 @@ struct vrfm_wire_note {
 static_assert(sizeof(struct vrfm_wire_note) == 24);
 
 /**
- * struct vrfm_wire_pull - pages that the sender requests if they differ
+ * struct vrfm_wire_pull - request for those of some pages that differ from the
+ * sender's
  * @first: first page, in units of %VRFM_WIRE_PAGE
  * @count: number of pages
- * @digests: vrfm_digest() of each page of the sender
+ * @digests: vrfm_digest() of each of these pages in the sender's memory
  */
 struct vrfm_wire_pull {
 	__le32 first;
@@ -226,17 +246,18 @@ struct vrfm_wire_pull {
 static_assert(sizeof(struct vrfm_wire_pull) == 8);
 
 /**
- * struct vrfm_wire_stage - ranges where the receiver must not write directly
- * @number: number of the STAGE; each one is higher than the last, the first at
- *	least 1
- * @map_len: length of the map in bytes; it has a bit for each %VRFM_RANGE of
- *	the memory, in words of 64 bits. Where it is 1 the range is staged: the
- *	receiver sends its updates there as messages
- * @desc_len: length of the description of the sender's memory in bytes, only in
- *	the first STAGE; with it the receiver may write directly into ranges
- *	that are not staged
+ * struct vrfm_wire_stage - map of the ranges where the receiver must not write
+ * directly
+ * @number: number of this STAGE: 1 or more, and higher than that of the STAGE
+ *	before
+ * @map_len: length of the map, in bytes. The map has a bit for each %VRFM_RANGE
+ *	bytes of the memory, in words of 64 bits. If the bit is 1, the range is
+ *	staged: the receiver sends its updates to the range as messages
+ * @desc_len: length of the description of the sender's memory, in bytes; 0
+ *	except in the first STAGE. The description lets the receiver write
+ *	directly into ranges that are not staged
  *
- * The map follows, and then the description.
+ * The map follows the structure, and the description follows the map.
  */
 struct vrfm_wire_stage {
 	__le64 number;
@@ -246,12 +267,12 @@ struct vrfm_wire_stage {
 static_assert(sizeof(struct vrfm_wire_stage) == 16);
 
 /**
- * struct vrfm_stage_msg - a STAGE in the byte order of the CPU
+ * struct vrfm_stage_msg - content of a STAGE, in the byte order of the CPU
  * @number: see &struct vrfm_wire_stage
- * @map: map, in the message
+ * @map: the map; points into the message
  * @map_len: length of the map, in bytes
- * @desc: description, in the message
- * @desc_len: length of the description, in bytes; 0: none
+ * @desc: the description; points into the message
+ * @desc_len: length of the description, in bytes; 0: there is none
  */
 struct vrfm_stage_msg {
 	u64 number;
@@ -283,9 +304,9 @@ struct vrfm_note {
  * struct vrfm_hello - a hello in the byte order of the CPU
  * @node: id of the sender
  * @to: id of the intended receiver
- * @network: network id
- * @size: size of the memory, in bytes
- * @epoch: id of this life of the device
+ * @network: network of the sender
+ * @size: size of the sender's memory, in bytes
+ * @epoch: id of the present life of the sender's device
  */
 struct vrfm_hello {
 	u32 node;
@@ -296,19 +317,19 @@ struct vrfm_hello {
 };
 
 /**
- * enum vrfm_reject - reason why a node is not accepted as a peer
- * @VRFM_REJECT_NONE: none: it is accepted
- * @VRFM_REJECT_MAGIC: it does not speak this protocol
- * @VRFM_REJECT_VERSION: it speaks another version
- * @VRFM_REJECT_NETWORK: it belongs to another network
- * @VRFM_REJECT_SIZE: its memory has another size
- * @VRFM_REJECT_NODE: it has the id of this node
- * @VRFM_REJECT_UNKNOWN: it is no configured peer, has another address, or
- *	expects another node here
- * @VRFM_REJECT_TWICE: a peer with that id is connected, and has answered a
+ * enum vrfm_reject - reason why a node is rejected as a peer
+ * @VRFM_REJECT_NONE: the node is accepted
+ * @VRFM_REJECT_MAGIC: the node does not speak this protocol
+ * @VRFM_REJECT_VERSION: the node speaks another version of this protocol
+ * @VRFM_REJECT_NETWORK: the node belongs to another network
+ * @VRFM_REJECT_SIZE: the node has a memory of another size
+ * @VRFM_REJECT_NODE: the node has the same id as this node
+ * @VRFM_REJECT_UNKNOWN: no peer with that id and address is configured, or the
+ *	node wants to connect to another node than this one
+ * @VRFM_REJECT_TWICE: a peer with the same id is connected, and has answered a
  *	probe
- * @VRFM_REJECT_BUSY: the last connection has not ended yet; the peer tries
- *	again
+ * @VRFM_REJECT_BUSY: the former connection of the peer has not ended yet, so
+ *	the peer must try again later
  * @VRFM_REJECTS: number of reasons
  */
 enum vrfm_reject {
@@ -362,7 +383,7 @@ struct vrfm_wired_event {
  * struct vrfm_run - a run in the byte order of the CPU
  * @offset: offset in the memory
  * @len: number of bytes
- * @bytes: the bytes, in the message
+ * @bytes: the bytes; points into the message
  */
 struct vrfm_run {
 	u32 offset;
@@ -371,13 +392,13 @@ struct vrfm_run {
 };
 
 /**
- * struct vrfm_seen - state of a link that a message is checked against
- * @sequence: sequence of the last message that was received
- * @sent: sequence of the last message that was sent
- * @applied: highest sequence that the peer has acknowledged
- * @staged: number of the peer's last STAGE; 0: there was none
- * @told: number of the last STAGE that was sent
- * @answered: highest number of a STAGE that the peer has answered
+ * struct vrfm_seen - state of a link that vrfm_proto_check() needs
+ * @sequence: sequence of the last message from the peer
+ * @sent: sequence of the last message that this node sent
+ * @applied: sequence of the last message that the peer has acknowledged
+ * @staged: number of the peer's last STAGE; 0: the peer has sent none
+ * @told: number of the last STAGE that this node sent
+ * @answered: number of the last STAGE of this node that the peer has answered
  * @size: size of the memory, in bytes
  */
 struct vrfm_seen {
@@ -392,10 +413,10 @@ struct vrfm_seen {
 
 /**
  * struct vrfm_pack - a message that is being filled
- * @msg: buffer of %VRFM_WIRE_MAX bytes at most, aligned to 8
- * @room: size of the buffer, in bytes
- * @len: number of bytes used, with the header
- * @count: number of runs
+ * @msg: buffer for the message, aligned to 8 bytes
+ * @room: size of the buffer, in bytes; at most %VRFM_WIRE_MAX
+ * @len: number of bytes that are filled, including the header
+ * @count: number of runs in the message
  */
 struct vrfm_pack {
 	void *msg;

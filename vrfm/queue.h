@@ -4,7 +4,9 @@
 
 #include <linux/types.h>
 
-/* As deep as the cards' FIFO of a network event. */
+/*
+ * Maximum number of entries: as many as the cards' FIFO of a network event has.
+ */
 #define VRFM_QUEUE_DEPTH 127
 
 /**
@@ -18,19 +20,19 @@ struct vrfm_entry {
 };
 
 /**
- * struct vrfm_queue - events of one type
+ * struct vrfm_queue - queue of events of one type
  * @entries: ring of @depth entries
- * @depth: number of entries; 1: a later event replaces the earlier one
+ * @depth: number of entries; 1: a later event replaces an earlier one
  * @head: index of the oldest event
- * @fill: number of events
- * @ready: number of the oldest events that may be taken: they came while the
- *	type was enabled, or it was enabled later
+ * @fill: number of events in the queue
+ * @ready: number of events that can be taken, which are the oldest ones: the
+ *	type was enabled when they arrived, or later
  * @peak: highest value of @ready
- * @count: number of events that became ready since the count was cleared
- * @dropped: number of events lost since the device was created
- * @overflowed: an event was lost since the queue was cleared
- * @enabled: events become ready at once
- * @once: an event that becomes ready disables the type
+ * @count: number of events that became ready since the count was last cleared
+ * @dropped: number of events that were lost since the device was created
+ * @overflowed: an event was lost since the queue was last cleared
+ * @enabled: a new event is ready at once
+ * @once: when an event becomes ready, the type is disabled
  */
 struct vrfm_queue {
 	struct vrfm_entry entries[VRFM_QUEUE_DEPTH];

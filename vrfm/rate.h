@@ -5,10 +5,11 @@
 #include <linux/types.h>
 
 /**
- * struct vrfm_rate - rate of something, per second
+ * struct vrfm_rate - amount per second, averaged over an interval of a second
+ * or two
  * @since: jiffies when the current interval began
- * @amount: amount in the current interval
- * @last: rate in the interval before, per second
+ * @amount: amount added in the current interval
+ * @last: rate of the interval before the current one, per second
  */
 struct vrfm_rate {
 	unsigned long since;

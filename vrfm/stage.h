@@ -12,25 +12,28 @@ struct vrfm_file;
 struct vrfm_pack;
 
 /**
- * struct vrfm_stage - ranges where programs of this node may store into
- * mappings, and peers must not write directly
+ * struct vrfm_stage - ranges that are staged: programs of this node may store
+ * there through mappings, so peers must not write there directly
  * @lock: protects the members below; taken in any context but hard interrupts
- * @nranges: number of ranges of the memory
- * @wanted: a bit for each range that is to be staged by the next round
- * @told: a bit for each range that was staged in the last STAGE
- * @ready: a bit for each range where no peer writes directly any more
- * @pins: number of users of each range: twins, claims, watches
+ * @nranges: number of ranges in the memory
+ * @wanted: a bit for each range that the next STAGE must add
+ * @told: a bit for each range that the last STAGE contained
+ * @ready: a bit for each range that is staged: no peer writes there directly
+ *	any more
+ * @pins: number of users of each range: twins, claims and watches
  * @claims: number of files that have claimed each range
- * @used: jiffies when each range was last staged or released
- * @number: number of the last STAGE, which has the map @told
- * @nshown: number of peers that may write directly where nothing is staged
- * @pending: peers have not answered @number yet; under vrfm_dev.write_lock
- * @deadline: jiffies when peers that have not answered are disconnected
- * @wait: wait queue for @ready; watchers sleep in wait queues of their own
- * @work: work that sends STAGE and checks for answers
+ * @used: jiffies when each range was last added to a STAGE or unpinned
+ * @number: number of the last STAGE
+ * @nshown: number of peers that may write directly into ranges that are not
+ *	staged
+ * @pending: some peers have not answered STAGE @number yet; under
+ *	vrfm_dev.write_lock
+ * @deadline: jiffies after which peers that have not answered are disconnected
+ * @wait: wait queue of tasks that wait until a range is staged, except watchers
+ * @work: work that sends each STAGE and checks for answers
  */
 struct vrfm_stage {
-	spinlock_t lock; /* see above */
+	spinlock_t lock; /* see @lock above */
 	u32 nranges;
 	unsigned long *wanted;
 	unsigned long *told;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints. They contain units of devices and ids of nodes instead of
- * pointers, because a trace is read when these objects may not exist any more.
+ * Tracepoints. They record units of devices and ids of nodes instead of
+ * pointers. When the trace is read, the objects of the pointers may have been
+ * freed.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM vrfm
@@ -22,7 +23,9 @@ TRACE_DEFINE_ENUM(VRFM_READY);
 	{ VRFM_SYNCING, "syncing" },			\
 	{ VRFM_READY, "ready" })
 
-/* A call of this node stores; vrfm_dev.write_lock is held. */
+/*
+ * A call of a program stores into the memory. If DARK, the transmitter is off.
+ */
 TRACE_EVENT(vrfm_write,
 	TP_PROTO(u32 unit, u32 offset, u32 len, bool dark),
 	TP_ARGS(unit, offset, len, dark),
@@ -42,7 +45,7 @@ TRACE_EVENT(vrfm_write,
 		  __entry->offset, __entry->len, __entry->dark ? " dark" : "")
 );
 
-/* The adapter writes a block into the memory of a peer. */
+/* This node posts a direct write of a block into the memory of a peer. */
 TRACE_EVENT(vrfm_direct,
 	TP_PROTO(u32 unit, u32 peer, u32 offset, u32 len),
 	TP_ARGS(unit, peer, offset, len),
@@ -62,7 +65,7 @@ TRACE_EVENT(vrfm_direct,
 		  __entry->peer, __entry->offset, __entry->len)
 );
 
-/* A STAGE was sent to peers, or all peers have answered it. */
+/* A STAGE is sent to peers; if ANSWERED, all peers have answered it. */
 TRACE_EVENT(vrfm_stage,
 	TP_PROTO(u32 unit, u64 number, u32 ranges, bool answered),
 	TP_ARGS(unit, number, ranges, answered),
@@ -83,7 +86,9 @@ TRACE_EVENT(vrfm_stage,
 		  __entry->answered ? " answered" : "")
 );
 
-/* A comparison found words that programs have stored into a mapped page. */
+/*
+ * A comparison found words that programs have stored into a mapping of a page.
+ */
 TRACE_EVENT(vrfm_scan, TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
 	    TP_ARGS(unit, offset, words, dark),
 	    TP_STRUCT__entry(__field(u32, unit) __field(u32, offset)
@@ -94,7 +99,7 @@ TRACE_EVENT(vrfm_scan, TP_PROTO(u32 unit, u32 offset, u32 words, bool dark),
 		      __entry->offset, __entry->words,
 		      __entry->dark ? " dark" : ""));
 
-/* A page gets a twin and becomes writable, or loses both. */
+/* A page gets a twin and becomes writable (THERE), or loses its twin. */
 TRACE_EVENT(vrfm_twin,
 	TP_PROTO(u32 unit, u32 offset, bool there),
 	TP_ARGS(unit, offset, there),
@@ -112,7 +117,10 @@ TRACE_EVENT(vrfm_twin,
 		  __entry->there ? "made" : "gone")
 );
 
-/* Consecutive bytes of an UPDATE or IMAGE of a peer arrive. */
+/*
+ * A run of an UPDATE (vrfm_apply) or of an IMAGE (vrfm_image) arrives from
+ * NODE.
+ */
 DECLARE_EVENT_CLASS(vrfm_came_class,
 	TP_PROTO(u32 unit, u32 node, u32 offset, u32 len),
 	TP_ARGS(unit, node, offset, len),
@@ -158,11 +166,11 @@ DECLARE_EVENT_CLASS(vrfm_event_class,
 		  __entry->node, __entry->event, __entry->data)
 );
 
-/* This node sends an event to NODE, or to all if no node has that id. */
+/* This node sends an event to NODE; RFM2G_NODE_ALL means all other nodes. */
 DEFINE_EVENT(vrfm_event_class, vrfm_event_sent,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));
-/* An event happens here, sent by NODE or concerning it. */
+/* An event is raised on this node: NODE sent it, or its fault concerns NODE. */
 DEFINE_EVENT(vrfm_event_class, vrfm_event_raised,
 	     TP_PROTO(u32 unit, u32 node, u32 event, u32 data),
 	     TP_ARGS(unit, node, event, data));
@@ -198,7 +206,7 @@ DECLARE_EVENT_CLASS(vrfm_resync_class, TP_PROTO(u32 unit, u32 node, u32 kind),
 		    TP_printk("rfm2g%u node=%u kind=%u", __entry->unit,
 			      __entry->node, __entry->kind));
 
-/* KIND is enum vrfm_resync_kind. */
+/* A load of the image of NODE begins or ends; KIND is enum vrfm_resync_kind. */
 DEFINE_EVENT(vrfm_resync_class, vrfm_resync_begin,
 	     TP_PROTO(u32 unit, u32 node, u32 kind), TP_ARGS(unit, node, kind));
 DEFINE_EVENT(vrfm_resync_class, vrfm_resync_done,

@@ -13,21 +13,25 @@
 struct vrfm_family;
 
 /**
- * struct vrfm_twin - content of a page before a program stored into a mapping
- * @entry: place in vrfm_dev.pages; under vrfm_dev.twins_lock, as are the next
- *	three
- * @kin: place in @family's list, the least recently compared first
+ * struct vrfm_twin - copy of a page's content from before programs stored into
+ * the page through a mapping
+ * @entry: place in vrfm_dev.pages; under vrfm_dev.twins_lock, like the next
+ *	three members
+ * @kin: place in the list of @family; the least recently compared twin is first
  * @family: processes that can store into the page without a fault
- * @compared: number of the last comparison, see vrfm_dev.compared; 0: none yet
+ * @compared: number of the last comparison of this twin, see vrfm_dev.compared;
+ *	0: not compared yet
  * @index: index of the page
- * @counted: the twin counts for vrfm_dev.twins_max; written by the fault, then
- *	by the scanner alone, as are the next three
- * @changed: time when a difference was last found, or the page became
- *	writable, in ns; under vrfm_dev.write_lock
- * @look_at: time before which the scanner does not compare, in ns
- * @end_at: time before which the scanner does not write-protect, in ns
- * @held_ns: time between two attempts to write-protect a held page, in ns
- * @words: the copy, a page of its own; under the page's lock
+ * @counted: vrfm_dev.twins_max limits this twin; written by the fault, and
+ *	later only by the scanner
+ * @changed: time when a difference was last found or the page became writable,
+ *	in ns; under vrfm_dev.write_lock
+ * @look_at: time until which the scanner does not compare the page, in ns; used
+ *	only by the scanner, like the next two members
+ * @end_at: time until which the scanner does not write-protect the page, in ns
+ * @held_ns: delay before the next attempt to write-protect a held page, in ns;
+ *	0: the page was not held
+ * @words: the copy, in a page of its own; under the page's lock
  */
 struct vrfm_twin {
 	struct list_head entry;
@@ -44,10 +48,11 @@ struct vrfm_twin {
 };
 
 /**
- * struct vrfm_diff - words of a page that programs have stored
- * @words: values of those that changed
- * @changed: a bit for each word, set if it changed
- * @n: number of words that changed
+ * struct vrfm_diff - differences between a page and its twin
+ * @words: present values of the words that differ; the other entries are not
+ *	valid
+ * @changed: a bit for each word of the page: the word differs
+ * @n: number of words that differ
  */
 struct vrfm_diff {
 	u32 words[VRFM_PAGE_WORDS];
