@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Catching up: a peer is linked but lacks some own words of this node. It gets
- * their present values, step by step, while this node continues to write. New
- * writes are recorded as missed during that time. When the remaining words fit
- * into the window, they go in one step and the link becomes READY. From there
- * on the peer gets updates in the order of writing.
+ * Catching up: a peer is linked, but lacks some own words of this node. This
+ * node sends the present values of these words step by step, and continues to
+ * write. New writes are recorded as missed during that time. When the remaining
+ * words fit into the window, the last step sends them and the link becomes
+ * READY. From then on the peer gets updates in the order of writing.
  *
- * A missed word that another node has written since is no longer an own word.
- * It is not sent, because the other node sends it.
+ * If another node has written a missed word since, the word is no longer an own
+ * word. This node does not send it, because the other node does.
  */
 #include <linux/bitmap.h>
 #include <linux/sched.h>
@@ -17,19 +17,22 @@
 #include "priv.h"
 
 /*
- * Limits of a step: words, and runs of neighbouring words, so that writers
- * never wait long for vrfm_dev.write_lock. The limit of the last step is
- * higher. Otherwise it could be out of reach while a program stores into whole
- * pages of scattered words.
+ * Limits of a step: the number of words, and the number of runs of neighbouring
+ * words. They ensure that writers never wait long for vrfm_dev.write_lock. The
+ * last step may send more runs. Otherwise it might never be reached while a
+ * program stores into whole pages of scattered words.
  */
 #define VRFM_SYNC_STEP (SZ_16K / VRFM_WORD)
 #define VRFM_SYNC_RUNS 1024
 #define VRFM_SYNC_LAST_RUNS 2048
-/* Entries of the map's table that one call of vrfm_map_trim() visits. */
+/* Maximum number of table entries that one call of vrfm_map_trim() visits. */
 #define VRFM_SYNC_TRIM 256
-/* Maximum number of words whose own bits one step adds to the missed words. */
+/*
+ * Maximum number of words that one step checks for own words, to add them to
+ * the missed words.
+ */
 #define VRFM_SYNC_OWN (SZ_2M / VRFM_WORD)
-/* Interval of attempts while memory for the map is short, in ms. */
+/* Interval between attempts to allocate memory for the map, in ms. */
 #define VRFM_SYNC_RETRY_MS 100
 
 /**
@@ -40,16 +43,16 @@
  */
 void vrfm_catchup_kick(struct vrfm_link *link)
 {
-	/* Also if the work waits for the end of a penalty. */
+	/* Run the work now even if it waits for the end of a penalty. */
 	mod_delayed_work(vrfm_wq, &link->sync, 0);
 }
 
 /*
- * Merge a part of the own words into the set of missed words. Words that are
- * written during that time are recorded in any case. GFP_NOWAIT, because
- * vrfm_dev.write_lock is held.
+ * Merge a part of the own words into the set of missed words. A word that is
+ * written during that time is recorded as missed in any case. Allocate with
+ * GFP_NOWAIT, because vrfm_dev.write_lock is held.
  *
- * Return: 0; -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 static int vrfm_catchup_miss_own(struct vrfm_link *link)
 {
@@ -71,7 +74,10 @@ static int vrfm_catchup_miss_own(struct vrfm_link *link)
 	return 0;
 }
 
-/* Find own words among N from *FIRST on. Sets *FIRST, returns their number. */
+/*
+ * Find the first run of own words among the N words from word *FIRST on. Set
+ * *FIRST to the first word of the run, and return its length; 0: there is none.
+ */
 static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 {
 	u32 end = *first + n;
@@ -84,11 +90,11 @@ static u32 vrfm_catchup_own_run(const struct vrfm_dev *vdev, u32 *first, u32 n)
 }
 
 /*
- * Send the words that are still own of @n words from @first on, which were
- * taken out of the map.
+ * Send those of @n words from word @first on that are still own words. The
+ * caller has removed all of them from the map.
  *
- * Return: number of runs that were sent, plus 1: a step without own words also
- * counts against its limit.
+ * Return: number of runs that were sent, plus 1, so that a call without any own
+ * word counts as well.
  */
 static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 {
@@ -110,7 +116,10 @@ static u32 vrfm_catchup_send(struct vrfm_link *link, u32 first, u32 n)
 	return runs;
 }
 
-/* All words that were missed at the begin of the round are in flight. */
+/*
+ * End a round: all words that were missed when it began are in flight. If the
+ * peer has requested them by LOAD, an answer (SWEPT) is due.
+ */
 static void vrfm_catchup_went_round(struct vrfm_link *link)
 {
 	link->cursor = 0;
@@ -119,9 +128,9 @@ static void vrfm_catchup_went_round(struct vrfm_link *link)
 }
 
 /*
- * Miss all own words if the peer loads an image, or has loaded one that this
- * node did not know of. In the second case the peer may have got older values
- * of words that it had acknowledged.
+ * Mark all own words as missed if the peer is loading an image, or has loaded
+ * one without an answer of this node. The peer's memory may have older values
+ * of words that it had acknowledged, because they came with the image.
  */
 static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 {
@@ -139,14 +148,17 @@ static void vrfm_catchup_begin_sweep(struct vrfm_link *link)
 	vrfm_status_lost(link);
 	link->cursor = 0;
 	link->sweeping = number;
-	/* The peer is not slow but waits for these words: no penalty. */
+	/* Skip a penalty: the peer is not slow, but waits for these words. */
 	link->hold_until = jiffies;
 	link->todo &= ~VRFM_TODO_SWEPT;
 	if (link->state == VRFM_READY)
 		vrfm_link_fall_back(link);
 }
 
-/* Bytes that find room however their words are scattered. */
+/*
+ * Return the number of bytes that surely fit into the free messages except
+ * SPARE, however scattered their words are.
+ */
 static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 {
 	u32 free;
@@ -159,10 +171,10 @@ static u32 vrfm_catchup_room(struct vrfm_link *link, u32 spare)
 }
 
 /*
- * Send up to WORDS missed words, of at most RUNS runs. Each word takes up to 16
- * bytes of ROOM. The next step continues behind the last word. So words at the
- * end of the memory are sent while those at the begin are written again and
- * again.
+ * Send up to WORDS missed words, in up to RUNS runs. Each word takes up to 16
+ * bytes of ROOM. The next step continues behind the last word that was sent. So
+ * words at the end of the memory are sent even if words at the beginning are
+ * written again and again.
  */
 static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 			     u32 runs)
@@ -191,11 +203,12 @@ static u32 vrfm_catchup_take(struct vrfm_link *link, u32 room, u32 words,
 }
 
 /**
- * vrfm_catchup_fill - let messages leave only when full, during a step
+ * vrfm_catchup_fill - post only full messages, during a step
  * @link: link
- * @type: enum vrfm_wire_type of these messages; 0: the step has ended
+ * @type: enum vrfm_wire_type of the messages that must be full; 0: end the
+ *	step, and post what is left
  *
- * A message of another type closes the open one, and is not delayed.
+ * A message of another type closes the open message, and is posted at once.
  *
  * Context: called by @link's work.
  */
@@ -209,8 +222,10 @@ void vrfm_catchup_fill(struct vrfm_link *link, u8 type)
 }
 
 /*
- * Does the peer grant READY, and is the number of its last load known? After a
- * load that this node has not served, the peer may have older words.
+ * Check whether the link may become READY: the peer grants it, its INFO has
+ * arrived, and no load of the peer is left to answer. INFO contains the number
+ * of the last load. After a load that this node has not answered, the peer may
+ * have older words.
  */
 static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
 {
@@ -222,7 +237,10 @@ static bool vrfm_catchup_is_wanted(struct vrfm_link *link)
 	return wanted;
 }
 
-/* Does the peer wait for the last step, and do all words fit into *ROOM? */
+/*
+ * Check whether the last step is possible: the link may become READY, and all
+ * missed words fit into *ROOM.
+ */
 static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
 {
 	*room = vrfm_catchup_room(link, 1);
@@ -231,10 +249,10 @@ static bool vrfm_catchup_is_last(struct vrfm_link *link, u32 *room)
 }
 
 /*
- * Free some pages of an empty map. All of them at once would take milliseconds
- * for a large memory.
+ * Free some pages of the map if it is empty. Freeing all pages at once would
+ * take milliseconds if the memory is large.
  *
- * Return: true: some are left.
+ * Return: true if some pages are left.
  */
 static bool vrfm_catchup_trim(struct vrfm_link *link)
 {
@@ -243,9 +261,10 @@ static bool vrfm_catchup_trim(struct vrfm_link *link)
 }
 
 /*
- * Try the last step, and become READY unless the words were too scattered.
+ * Do the last step, and make the link READY unless some words are left because
+ * they were too scattered.
  *
- * Return: true: continue at once.
+ * Return: true if the caller must do another step at once.
  */
 static bool vrfm_catchup_finish(struct vrfm_link *link, u32 room)
 {
@@ -258,7 +277,10 @@ static bool vrfm_catchup_finish(struct vrfm_link *link, u32 room)
 	return vrfm_catchup_trim(link);
 }
 
-/* Return: true: continue at once. */
+/*
+ * Do one step: send notes that are due, then missed words. Return: true if the
+ * caller must do another step at once.
+ */
 static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 {
 	u32 taken, room;
@@ -296,10 +318,12 @@ static bool vrfm_catchup_step_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_catchup_work - send missed words while there is room in the window
- * @work: work of a link
+ * vrfm_catchup_work - send missed words and notes while there is room in the
+ * window
+ * @work: &vrfm_link.sync of a link
  *
- * It is kicked again when messages are acknowledged.
+ * When messages are acknowledged, vrfm_link_wake_writers() queues the work
+ * again.
  */
 void vrfm_catchup_work(struct work_struct *work)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/rfm2gN as a file: open, read, write, seek, poll, close. */
+/* File operations of /dev/rfm2gN: open, read, write, seek, poll and close. */
 #include <linux/fs.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -60,9 +60,9 @@ static int vrfm_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Called for each close(). It ends the waits of the process's other threads
- * through this file. Their calls hold the file, so release() would be called
- * only after them.
+ * End all waits of the process through this file, when one of its threads calls
+ * close(). A waiting thread holds the file. So release() would be called only
+ * after the waits have ended.
  */
 static int vrfm_file_flush(struct file *file, fl_owner_t owner)
 {
@@ -80,7 +80,10 @@ static loff_t vrfm_llseek(struct file *file, loff_t offset, int whence)
 	return fixed_size_llseek(file, offset, whence, vf->vdev->params.size);
 }
 
-/* Return the number of bytes that exist of COUNT bytes at POS. */
+/*
+ * Return the number of bytes among COUNT bytes at POS that are inside the
+ * memory.
+ */
 static size_t vrfm_clip(const struct vrfm_dev *vdev, loff_t pos, size_t count)
 {
 	u64 size = vdev->params.size;
@@ -122,8 +125,8 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 	ret = vrfm_write(vdev, *pos, buf, len, file->f_flags & O_NONBLOCK,
 			 &done);
 	/*
-	 * Report what was stored; if the error persists, the next call reports
-	 * it.
+	 * Report the number of bytes that were stored, even after an error. If
+	 * the error persists, the next call returns it.
 	 */
 	if (!done)
 		return ret;
@@ -132,9 +135,10 @@ static ssize_t vrfm_file_write(struct file *file, const char __user *buf,
 }
 
 /*
- * The memory can always be read and written. The events are those that the file
- * has chosen. All queues are waited for, because epoll() calls this only once
- * to wait, and the file may choose other events later.
+ * The memory can always be read and written. POLLIN and POLLPRI report the
+ * events that the file has chosen for them. Wait on the queues of all events:
+ * epoll() calls this function only once with a wait table, and the file may
+ * choose other events later.
  */
 static __poll_t vrfm_poll(struct file *file, poll_table *wait)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/config/vrfm: an admin creates a directory rfm2gN, writes the
- * parameters of the device, and then 1 to enable. While the device is enabled
- * its parameters cannot change, except those that tune it (vrfm_item_tune()).
+ * parameters of the device, and then writes 1 to enable. While the device is
+ * enabled, only the parameters that tune it can change (vrfm_item_tune()).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,10 +15,10 @@
 #include "link.h"
 #include "priv.h"
 
-/* Room for an IPv6 address with the name of an interface behind it. */
+/* Size of a buffer for an IPv6 address and the name of an interface. */
 #define VRFM_ADDR_TEXT 80
 
-/* The admin has not written a node id. */
+/* Value of a node id that the admin has not written yet. */
 #define VRFM_NODE_UNSET U32_MAX
 
 /**
@@ -28,14 +28,14 @@
  * @lock: protects the members below, and the items of peers
  * @unit: number N of rfm2gN
  * @params: parameters of the device
- * @listen: own address as it was written, "": none
- * @vdev: the device; NULL: not enabled
- * @peers: items of the peers
+ * @listen: address of this node, as the admin wrote it; "": none
+ * @vdev: the device; NULL: the device is not enabled
+ * @peers: list of the items of peers
  */
 struct vrfm_item {
 	struct config_group group;
 	struct config_group peers_group;
-	struct mutex lock; /* params, listen, vdev, peers */
+	struct mutex lock; /* protects params, listen, vdev, peers */
 	unsigned int unit;
 	struct vrfm_params params;
 	char listen[VRFM_ADDR_TEXT];
@@ -46,13 +46,13 @@ struct vrfm_item {
 /**
  * struct vrfm_peer_item - a peer as the admin has configured it
  * @item: directory of the peer
- * @vi: device, whose lock protects the members below; the item holds a
- *	reference
+ * @vi: item of the device, with the lock that protects the members below; the
+ *	peer's item holds a reference to it
  * @entry: place in @vi->peers
  * @node: node id
- * @addr: address as it was written, "": none yet
- * @port: port; 0: that of the device
- * @overload_us: see &struct vrfm_peer
+ * @addr: address, as the admin wrote it; "": none yet
+ * @port: port of the peer; 0: use the port of the device
+ * @overload_us: see &vrfm_peer.overload_us
  * @link: the link; NULL: the device is not enabled, or there is no address
  */
 struct vrfm_peer_item {
@@ -66,7 +66,10 @@ struct vrfm_peer_item {
 	struct vrfm_link *link;
 };
 
-/* Set when the module is certain to load: items hold the module. */
+/*
+ * Admins can create items. Items hold the module, so this is set only when
+ * loading the module can no longer fail.
+ */
 static bool vrfm_configfs_allowed;
 
 static struct vrfm_item *to_vrfm_item(struct config_item *item)
@@ -74,7 +77,10 @@ static struct vrfm_item *to_vrfm_item(struct config_item *item)
 	return container_of(to_config_group(item), struct vrfm_item, group);
 }
 
-/* Return: 0, and the lock is held; -EBUSY: the device is enabled. */
+/*
+ * Lock an item if its device is not enabled. Return: 0 with the lock held;
+ * -EBUSY if the device is enabled.
+ */
 static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 {
 	mutex_lock(&vi->lock);
@@ -84,7 +90,10 @@ static int vrfm_item_lock_disabled(struct vrfm_item *vi)
 	return -EBUSY;
 }
 
-/* Log why a value written to NAME is invalid, if it is. Returns ERROR. */
+/*
+ * Log why the value in PAGE for NAME is invalid, if ERROR is not 0. Return
+ * ERROR.
+ */
 static int vrfm_item_bad(const struct vrfm_item *vi, const char *name,
 			 const char *page, int error)
 {
@@ -105,7 +114,10 @@ static int vrfm_item_parse(const char *page, u32 min, u32 max, u32 *value)
 	return *value < min || *value > max ? -ERANGE : 0;
 }
 
-/* Store a number from MIN to MAX. Returns LEN or an error. */
+/*
+ * Store a number from MIN to MAX, unless the device is enabled. Return: LEN or
+ * an error.
+ */
 static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 			     const char *page, u32 *to, u32 min, u32 max,
 			     size_t len)
@@ -123,7 +135,9 @@ static ssize_t vrfm_item_set(struct config_item *item, const char *name,
 	return len;
 }
 
-/* Set the parameter at OFFSET, which may change while the device is enabled. */
+/*
+ * Set the parameter at OFFSET in struct vrfm_params. The device may be enabled.
+ */
 static void vrfm_item_tune_locked(struct vrfm_item *vi, size_t offset,
 				  u32 value)
 {
@@ -219,7 +233,7 @@ static ssize_t vrfm_item_overload_us_store(struct config_item *item,
 }
 CONFIGFS_ATTR(vrfm_item_, overload_us);
 
-/* overload_us in milliseconds, rounded up. */
+/* Show overload_us in milliseconds, rounded up. */
 static ssize_t vrfm_item_overload_ms_show(struct config_item *item, char *page)
 {
 	u32 us = READ_ONCE(to_vrfm_item(item)->params.overload_us);
@@ -383,7 +397,10 @@ static ssize_t vrfm_item_port_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(vrfm_item_, port);
 
-/* Copy one word, without blanks. Returns -EINVAL if there is none. */
+/*
+ * Copy the text without blanks around it. Return: 0; -EINVAL: it is empty or
+ * too long.
+ */
 static int vrfm_addr_text(const char *page, char *text)
 {
 	char copy[VRFM_ADDR_TEXT];
@@ -431,7 +448,7 @@ static ssize_t vrfm_item_listen_store(struct config_item *item,
 	return len;
 }
 
-/* 0600 instead of 0644: addresses are not for all users of the host. */
+/* The mode is 0600 instead of 0644, to hide addresses from other users. */
 static struct configfs_attribute vrfm_item_attr_listen = {
 	.ca_name = "listen",
 	.ca_mode = 0600,
@@ -454,7 +471,10 @@ static int vrfm_peer_item_resolve(const struct vrfm_peer_item *pi,
 	return krdma_parse_addr(NULL, pi->addr, port, &peer->addr);
 }
 
-/* Does nothing until the device is enabled and the peer has an address. */
+/*
+ * Create the link of a peer, if the device is enabled and the peer has an
+ * address. Return: 0, also if there is nothing to do; or an error.
+ */
 static int vrfm_peer_item_start_locked(struct vrfm_peer_item *pi)
 {
 	struct vrfm_peer peer = { };
@@ -483,7 +503,7 @@ static int vrfm_item_start_peers_locked(struct vrfm_item *vi)
 	return ret;
 }
 
-/* vrfm_dev_destroy() has released the links. */
+/* Forget the device and its links, which vrfm_dev_destroy() has released. */
 static void vrfm_item_forget_locked(struct vrfm_item *vi)
 {
 	struct vrfm_peer_item *pi;
@@ -621,7 +641,7 @@ static ssize_t vrfm_peer_item_addr_store(struct config_item *item,
 	return ret ?: len;
 }
 
-/* 0600, as for "listen". */
+/* The mode is 0600 for the same reason as that of "listen". */
 static struct configfs_attribute vrfm_peer_item_attr_addr = {
 	.ca_name = "addr",
 	.ca_mode = 0600,
@@ -670,7 +690,7 @@ static ssize_t vrfm_peer_item_overload_us_show(struct config_item *item,
 static void vrfm_peer_item_tune_locked(struct vrfm_peer_item *pi, u32 us)
 {
 	WRITE_ONCE(pi->overload_us, us);
-	/* Read by writers under vrfm_dev.write_lock. */
+	/* Pairs with READ_ONCE() of writers, which do not take vi->lock. */
 	if (pi->link)
 		WRITE_ONCE(pi->link->peer.overload_us, us);
 }
@@ -729,7 +749,10 @@ static struct config_item *vrfm_peers_make(struct config_group *group,
 
 	if (ret)
 		return ERR_PTR(ret);
-	/* Accept only one spelling of each id. */
+	/*
+	 * Accept only one spelling of each node id: decimal, without a sign or
+	 * leading zeroes.
+	 */
 	if (node > RFM2G_NODE_MAX || (name[0] == '0' && name[1]) ||
 	    name[0] == '+')
 		return ERR_PTR(-EINVAL);
@@ -811,7 +834,10 @@ static struct config_group *vrfm_make_group(struct config_group *parent,
 	return &vi->group;
 }
 
-/* rmdir cannot fail, so open files get -ENODEV from now on. */
+/*
+ * Destroy the device on rmdir, even if it is open, because rmdir cannot fail.
+ * Calls through open files return -ENODEV from then on.
+ */
 static void vrfm_drop_item(struct config_group *parent,
 			   struct config_item *item)
 {
@@ -844,7 +870,8 @@ static struct configfs_subsystem vrfm_subsystem = {
 /**
  * vrfm_configfs_init - register /sys/kernel/config/vrfm
  *
- * Creating devices fails with -EAGAIN before vrfm_configfs_allow().
+ * Until vrfm_configfs_allow() is called, creating a directory fails with
+ * -EAGAIN.
  *
  * Return: 0 or an error.
  */
@@ -866,7 +893,7 @@ void vrfm_configfs_allow(void)
 /**
  * vrfm_configfs_exit - unregister /sys/kernel/config/vrfm
  *
- * Context: may sleep; no item is left, because items hold the module.
+ * Context: may sleep. No item exists any more, because items hold the module.
  */
 void vrfm_configfs_exit(void)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies into and out of memory that is read and written concurrently. Pure: no
- * locks, no device.
+ * Copy functions for memory that other tasks read and write concurrently. Pure:
+ * no locks, no device.
  *
  * memcpy() may move bytes one by one. A concurrent reader then sees an aligned
- * word that is half old and half new. Here each aligned word of the shared
- * memory is written by one store, or read by one load.
+ * word that is half old and half new. These functions access each aligned word
+ * of the shared memory by one store, or by one load.
  */
 #include <linux/compiler.h>
 #include <linux/log2.h>
@@ -14,7 +14,9 @@
 
 #include "copy.h"
 
-/* Store LEN bytes at once: a power of two up to 8, to which TO is aligned. */
+/*
+ * Copy LEN bytes to TO by one store: 1, 2, 4 or 8 bytes; TO is aligned to LEN.
+ */
 static void vrfm_copy_word(void *to, const void *from, size_t len)
 {
 	u64 eight;
@@ -39,7 +41,10 @@ static void vrfm_copy_word(void *to, const void *from, size_t len)
 	}
 }
 
-/* Width of the next access at SHARED: limited by its alignment, and by LEN. */
+/*
+ * Return the width of the next access at SHARED: the widest that its alignment
+ * and LEN allow, at most 8 bytes.
+ */
 static size_t vrfm_copy_width(const void *shared, size_t len)
 {
 	size_t align = (unsigned long)shared & -(unsigned long)shared;
@@ -53,9 +58,9 @@ static size_t vrfm_copy_width(const void *shared, size_t len)
  * @from: memory that is not written concurrently; any alignment
  * @len: number of bytes, may be 0
  *
- * Each aligned piece of 2, 4 and 8 bytes of @to is written by one store. The
- * stores are not ordered against each other; a caller that needs an order adds
- * a barrier.
+ * Each aligned piece of 2, 4 or 8 bytes of @to is written by one store. These
+ * stores may become visible in any order. A caller that needs an order adds a
+ * barrier.
  *
  * Context: any.
  */
@@ -71,7 +76,10 @@ void vrfm_copy(void *to, const void *from, size_t len)
 	}
 }
 
-/* Load LEN bytes at once: a power of two up to 8, to which FROM is aligned. */
+/*
+ * Copy LEN bytes from FROM by one load: 1, 2, 4 or 8 bytes; FROM is aligned to
+ * LEN.
+ */
 static void vrfm_copy_load(void *to, const void *from, size_t len)
 {
 	u64 eight;
@@ -102,8 +110,8 @@ static void vrfm_copy_load(void *to, const void *from, size_t len)
  * @from: normal, cached memory that is written concurrently
  * @len: number of bytes, may be 0
  *
- * Each aligned piece of 2, 4 and 8 bytes of @from is read by one load. The
- * loads are not ordered against each other.
+ * Each aligned piece of 2, 4 or 8 bytes of @from is read by one load. These
+ * loads may be executed in any order.
  *
  * Context: any.
  */
@@ -125,8 +133,8 @@ void vrfm_copy_out(void *to, const void *from, size_t len)
  * @from: aligned words
  * @n: number of words
  *
- * Two words that lie in 8 aligned bytes are read by one load, so no double is
- * torn.
+ * Two words that fill 8 aligned bytes are read by one load, so an aligned
+ * double is never torn.
  *
  * Context: any.
  */
