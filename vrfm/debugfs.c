@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs: details for an engineer when something is slow or does not continue.
- * No promises: names and lines may change.
+ * debugfs: details that help an engineer if something is slow or stuck. Names
+ * of files and lines may change at any time.
  *
- * A device has a directory while programs can open it. Removing the directory
- * waits for readers, and later readers get an error. So a reader needs no
- * reference to the device. The caller that removes the directory must not hold
- * locks that readers take, which are the locks of links. These are never held
- * by a task that waits, so the files can be read whatever else waits.
- * vrfm_dev.write_lock, which writers wait for, is not taken. RCU protects the
- * list of links.
+ * A device has a directory while programs can open the device. Removing the
+ * directory waits until readers have finished; later readers get an error. So a
+ * reader needs no reference to the device. The caller that removes the
+ * directory must not hold a lock that readers take: vrfm_dev.lock, or the lock
+ * of a link. Readers take only these spinlocks, so the files can be read while
+ * other tasks wait. Readers do not take vrfm_dev.write_lock, which writers wait
+ * for. RCU protects the list of links.
  */
 #include <linux/bitmap.h>
 #include <linux/debugfs.h>
@@ -33,10 +33,11 @@ MODULE_PARM_DESC(latency, "Measure the time until peers have applied updates, se
 /* ---- latencies of updates ---- */
 
 /**
- * vrfm_latency_begin - return the time when a message is opened
+ * vrfm_latency_begin - return the present time, to measure the latency of a
+ * message
  *
- * Return: time in ns; 0: latencies are not measured, because reading the clock
- * costs time.
+ * Return: time in ns; 0 if latencies are not measured, because reading the
+ * clock costs time.
  */
 u64 vrfm_latency_begin(void)
 {
@@ -55,8 +56,9 @@ static void vrfm_latency_count_locked(struct vrfm_link *link,
 }
 
 /**
- * vrfm_latency_end_locked - count latencies when the peer acknowledges
- * @link: link, with its lock held; its acked is still the old one
+ * vrfm_latency_end_locked - count the latencies of messages that the peer
+ * acknowledges
+ * @link: link, with its lock held; @link->acked has not been updated yet
  * @applied: sequence of the last message that the peer has applied
  *
  * Context: any but hard interrupts.
@@ -86,7 +88,10 @@ static void vrfm_seq_latency_locked(struct seq_file *seq,
 
 /* ---- the device ---- */
 
-/* RCU protects the donor. Values may be of different moments. */
+/*
+ * RCU protects the donor. The values are read without locks, so they may be of
+ * different moments.
+ */
 static void vrfm_seq_image_rcu(struct seq_file *seq,
 			       const struct vrfm_dev *vdev)
 {
@@ -152,7 +157,10 @@ static int vrfm_device_show(struct seq_file *seq, void *unused)
 		   vdev->opens, vdev->regs.peers, vdev->regs.linked,
 		   vdev->refused);
 	spin_unlock_bh(&vdev->lock);
-	/* In a large memory this takes long, and the bits may change. */
+	/*
+	 * Counting takes long in a large memory, and the bits may change during
+	 * that time.
+	 */
 	seq_printf(seq, "own_words %u\n",
 		   bitmap_weight(vdev->own, vdev->params.size / VRFM_WORD));
 	seq_printf(seq, "watchers %u\n", READ_ONCE(vdev->nwatchers));
@@ -167,7 +175,7 @@ DEFINE_SHOW_ATTRIBUTE(vrfm_device);
 
 /* ---- links ---- */
 
-/* Print a line with the id of the peer and a value. */
+/* Print one line: the node id of the peer, and then the formatted text. */
 static __printf(3, 4)
 void vrfm_seq_line(struct seq_file *seq, const struct vrfm_link *link,
 		   const char *format, ...)
@@ -289,7 +297,10 @@ static u32 vrfm_link_held_ms(const struct vrfm_link *link)
 	return jiffies_to_msecs(link->hold_until - now);
 }
 
-/* vrfm_dev.write_lock protects these, so here they may be of different moments. */
+/*
+ * Show members that vrfm_dev.write_lock protects. They are read without that
+ * lock, so they may be of different moments.
+ */
 static void vrfm_seq_behind(struct seq_file *seq, struct vrfm_link *link)
 {
 	vrfm_seq_line(seq, link, "missed_words %u", link->missed.set);
@@ -343,13 +354,13 @@ static int vrfm_latency_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(vrfm_latency);
 
-/* ---- life ---- */
+/* ---- creation and removal ---- */
 
 /**
  * vrfm_debugfs_add - create the directory of a device
  * @vdev: device, with a name
  *
- * Errors are ignored, because the device works without it.
+ * Errors are ignored, because the device works without the directory.
  *
  * Context: may sleep.
  */
@@ -368,7 +379,8 @@ void vrfm_debugfs_add(struct vrfm_dev *vdev)
  * vrfm_debugfs_remove - remove the directory of a device
  * @vdev: device, with or without a directory
  *
- * Context: may sleep: waits for readers, so vrfm_dev.write_lock is not held.
+ * Context: may sleep. Waits for readers, so the caller holds neither
+ * vrfm_dev.write_lock nor a lock that readers take.
  */
 void vrfm_debugfs_remove(struct vrfm_dev *vdev)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices of this host, up to VRFM_DEVICES. They are created by configfs or by
- * the module's parameters.
+ * Devices of this host, up to VRFM_DEVICES. An admin creates them by configfs
+ * or by the parameters of the module.
  *
  * A device exists from vrfm_dev_create() to vrfm_dev_destroy(). Its memory
- * exists until the last file that had it open is closed. The file holds the
- * cdev, which holds the device; a mapping holds the file.
+ * exists until the last file that is open at that time is closed. An open file
+ * holds the cdev, the cdev holds the device, and a mapping holds the file.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,7 @@
 #include "link.h"
 #include "priv.h"
 
-static DEFINE_MUTEX(vrfm_devices_mutex); /* vrfm_devices */
+static DEFINE_MUTEX(vrfm_devices_mutex); /* protects vrfm_devices */
 static struct vrfm_dev *vrfm_devices[VRFM_DEVICES];
 static dev_t vrfm_devt;
 static umode_t vrfm_mode;
@@ -43,7 +43,7 @@ static struct class vrfm_class = {
 };
 
 /**
- * vrfm_device_init - register the class and the numbers of devices
+ * vrfm_device_init - register the class and the device numbers
  * @mode: permissions of the device nodes
  *
  * Return: 0 or an error.
@@ -63,7 +63,7 @@ int vrfm_device_init(umode_t mode)
 }
 
 /**
- * vrfm_device_exit - unregister the class and the numbers of devices
+ * vrfm_device_exit - unregister the class and the device numbers
  *
  * Context: may sleep; no device is left.
  */
@@ -74,7 +74,7 @@ void vrfm_device_exit(void)
 }
 
 /**
- * vrfm_devices_lock - prevent changes of the set of devices
+ * vrfm_devices_lock - lock the table of devices against changes
  *
  * Context: may sleep.
  */
@@ -84,7 +84,7 @@ void vrfm_devices_lock(void)
 }
 
 /**
- * vrfm_devices_unlock - allow changes of the set of devices
+ * vrfm_devices_unlock - unlock the table of devices
  */
 void vrfm_devices_unlock(void)
 {
@@ -96,7 +96,7 @@ void vrfm_devices_unlock(void)
  * @unit: number of the device, below %VRFM_DEVICES
  *
  * Context: between vrfm_devices_lock() and vrfm_devices_unlock().
- * Return: the device, NULL: none has this number.
+ * Return: the device; NULL if no device has this number.
  */
 struct vrfm_dev *vrfm_device(unsigned int unit)
 {
@@ -104,7 +104,10 @@ struct vrfm_dev *vrfm_device(unsigned int unit)
 	return vrfm_devices[unit];
 }
 
-/* The last reference was dropped: no file, mapping or sysfs entry is left. */
+/*
+ * Free a device when its last reference is dropped: no file, mapping or entry
+ * in sysfs is left.
+ */
 static void vrfm_dev_release(struct device *dev)
 {
 	struct vrfm_dev *vdev = vrfm_dev_of(dev);
@@ -133,9 +136,10 @@ static void vrfm_dev_init_locks(struct vrfm_dev *vdev)
 }
 
 /*
- * The epoch identifies a life of a device, and is not 0. Its upper 40 bits are
- * the time in units of 1/256 s, until 2106. So the later of two lives has the
- * greater epoch, if the host's clock is right. The lower 24 bits are random.
+ * Return a new epoch, which identifies a life of a device and is not 0. Its
+ * upper 40 bits are the time in units of 1/256 s, which suffices until 2106. So
+ * the later of two lives has the greater epoch, if the clock of the host is
+ * correct. The lower 24 bits are random.
  */
 static u64 vrfm_dev_epoch(void)
 {
@@ -144,7 +148,10 @@ static u64 vrfm_dev_epoch(void)
 	return (time << 24 | get_random_u32() >> 8) ?: 1;
 }
 
-/* The caller frees the device with put_device(). */
+/*
+ * Allocate a device and initialize its locks, lists and state. The caller frees
+ * it with put_device().
+ */
 static struct vrfm_dev *vrfm_dev_alloc(unsigned int unit,
 				       const struct vrfm_params *params)
 {
@@ -222,13 +229,12 @@ static int vrfm_dev_take_unit(struct vrfm_dev *vdev)
  * @unit: number N of /dev/rfm2gN
  * @params: valid parameters, see opts.c
  *
- * Programs cannot open the device before vrfm_dev_publish(). If the module
- * fails to load until then, it can destroy the device, and no program has an
- * open file of it.
+ * Programs cannot open the device before vrfm_dev_publish(). So if the module
+ * fails to load before that, it can destroy the device without any open file.
  *
  * Context: may sleep.
- * Return: the device, which vrfm_dev_destroy() ends, or an ERR_PTR: -ENOMEM;
- * -EEXIST: the number is in use.
+ * Return: the device, for vrfm_dev_destroy(), or an ERR_PTR: -ENOMEM; -EEXIST
+ * if the number is in use.
  */
 struct vrfm_dev *vrfm_dev_create(unsigned int unit,
 				 const struct vrfm_params *params)
@@ -255,7 +261,7 @@ struct vrfm_dev *vrfm_dev_create(unsigned int unit,
  * @vdev: device from vrfm_dev_create()
  *
  * Context: may sleep.
- * Return: 0, or an error, and the device is as before.
+ * Return: 0 or an error. After an error, programs still cannot open the device.
  */
 int vrfm_dev_publish(struct vrfm_dev *vdev)
 {
@@ -270,7 +276,10 @@ int vrfm_dev_publish(struct vrfm_dev *vdev)
 	return ret;
 }
 
-/* After success, open() fails with -ENODEV. */
+/*
+ * Close a device to programs: from now on open() fails with -ENODEV. Return: 0;
+ * -EBUSY if a program has opened it and EVEN_IF_OPEN is false.
+ */
 static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
 {
 	int ret = 0;
@@ -285,13 +294,14 @@ static int vrfm_dev_close(struct vrfm_dev *vdev, bool even_if_open)
 }
 
 /**
- * vrfm_dev_destroy - end a device and remove /dev/rfm2gN
+ * vrfm_dev_destroy - destroy a device and remove /dev/rfm2gN
  * @vdev: device from vrfm_dev_create()
- * @even_if_open: end it also while files are open: they get -ENODEV, waits end,
- *	mappings stay
+ * @even_if_open: destroy the device even if files are open: calls return
+ *	-ENODEV, waits end, and mappings stay
  *
  * Context: may sleep.
- * Return: 0, and the caller must not use @vdev any more; -EBUSY: it is open.
+ * Return: 0 if the device is destroyed, and the caller must not use @vdev any
+ * more; -EBUSY if a file is open.
  */
 int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 {
@@ -303,12 +313,18 @@ int vrfm_dev_destroy(struct vrfm_dev *vdev, bool even_if_open)
 	}
 	vrfm_devices_lock();
 	vrfm_devices[vdev->unit] = NULL;
-	/* Waits for readers; a new device may use the name only after this. */
+	/*
+	 * Wait for readers of debugfs. A new device may use the name only after
+	 * this.
+	 */
 	vrfm_debugfs_remove(vdev);
 	if (vdev->published)
 		cdev_device_del(&vdev->cdev, &vdev->dev);
 	vrfm_devices_unlock();
-	/* Before the peers, which take seconds. No wait begins any more. */
+	/*
+	 * End all waits before the peers are removed, which takes seconds. No
+	 * new wait can begin, because the device is gone.
+	 */
 	vrfm_events_cancel(vdev, NULL, NULL, VRFM_ALL_EVENTS);
 	vrfm_watches_cancel(vdev, NULL, NULL);
 	vrfm_peers_remove(vdev);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Differences between a page and its twin, word by word, and between bytes of
- * the memory and their former values. Pure: no locks, no device.
+ * Find differences between a page and its twin, word by word, and between bytes
+ * of the memory and their former values. Pure: no locks, no device.
  */
 #include <linux/compiler.h>
 #include <linux/string.h>
 
 #include "twin.h"
 
-/* Two words that are loaded and stored by one access. */
+/* A pair of words that is loaded by one access. */
 union vrfm_pair {
 	u64 both;
 	u32 words[2];
@@ -17,9 +17,9 @@ union vrfm_pair {
 /**
  * vrfm_diff_any - check whether a page differs from its twin
  * @page: page that programs may be storing into
- * @twin: its twin, aligned to 8 bytes
+ * @twin: twin of the page, aligned to 8 bytes
  *
- * Return: true if a word differs.
+ * Return: true if at least one word differs.
  */
 bool vrfm_diff_any(const void *page, const u32 *twin)
 {
@@ -32,7 +32,10 @@ bool vrfm_diff_any(const void *page, const u32 *twin)
 	return false;
 }
 
-/* Record word I if it differs: a pair may differ in one word only. */
+/*
+ * Record word I if it differs. In a pair that differs, one of the words may be
+ * equal.
+ */
 static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 {
 	if (word == twin[i])
@@ -44,14 +47,14 @@ static void vrfm_diff_word(struct vrfm_diff *diff, u32 *twin, u32 i, u32 word)
 }
 
 /**
- * vrfm_diff_take - record the words that changed, and store them into the twin
+ * vrfm_diff_take - record the words of a page that changed, and update its twin
  * @diff: result
  * @page: page that programs may be storing into
  * @twin: twin of the page, aligned to 8 bytes
  *
- * Each pair of words is loaded once, so a double that was stored by one access
- * is found whole. The twin gets the loaded value. The next call finds later
- * stores.
+ * Each pair of words is loaded once, so a double that a program stored by one
+ * access is never torn. The twin gets the loaded words. Stores that come later
+ * are found by the next call.
  */
 void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin)
 {
@@ -72,11 +75,11 @@ void vrfm_diff_take(struct vrfm_diff *diff, const void *page, u32 *twin)
 
 /**
  * vrfm_diff_next - find the next run of changed words
- * @diff: difference
- * @from: word to begin with
+ * @diff: differences of a page
+ * @from: word where the search begins
  * @n: set to the number of words in the run
  *
- * Return: the first word of the run; %VRFM_PAGE_WORDS: there is none.
+ * Return: the first word of the run; %VRFM_PAGE_WORDS if no run is left.
  */
 u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 {
@@ -86,18 +89,18 @@ u32 vrfm_diff_next(const struct vrfm_diff *diff, u32 from, u32 *n)
 	return first;
 }
 
-/* Bytes that are compared at once, while there is no difference. */
+/* Number of bytes that one memcmp() compares, until one finds a difference. */
 #define VRFM_COMPARE 64
 
 /**
  * vrfm_first_difference - find the first byte that has changed
- * @mem: bytes in the memory, which others may be storing into
+ * @mem: bytes in the memory, which other tasks may be storing into
  * @seen: former values of these bytes
  * @len: number of bytes
  *
- * A store that is concurrent with this call may be found or not.
+ * The function may miss a store that is concurrent with it.
  *
- * Return: index of the first byte that differs; @len: none does.
+ * Return: index of the first byte that differs; @len if no byte differs.
  */
 u32 vrfm_first_difference(const void *mem, const void *seen, u32 len)
 {
