@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Direct updates: the adapter writes a block into the peer's memory, to the
- * same offset, and no processor of the peer takes part.
+ * Direct updates: the adapter writes a block into the peer's memory, at the
+ * same offset as here, without the peer's processors.
  *
- * Each side registers its memory once for all peers (registration.c), and
- * describes it to each peer in its first STAGE. From there on that peer may
- * write directly. A block goes directly only if the peer has applied all
+ * Each node registers its memory once for all peers (registration.c), and
+ * describes it to each peer in its first STAGE. From then on that peer may
+ * write directly. A block is written directly only if the peer has applied all
  * earlier messages with updates, see vrfm_direct_path_is_wanted(). Otherwise
- * the WRITE may be placed before such a message is applied. Messages behind a
- * WRITE need no such rule: they arrive after it.
+ * the WRITE might be placed before such a message is applied. Messages after a
+ * WRITE need no such rule, because they arrive after the WRITE.
  *
- * The adapter reads a copy, the block, because the memory may change before the
- * adapter has read it.
+ * The adapter reads a copy of the bytes, the block. The memory itself may
+ * change before the adapter has read it.
  *
- * The peer does not notice a WRITE. So before the first one a message announces
- * that direct writes may follow (DIRECT), and a message without DIRECT ends
- * that. If this node departs, its peers know whether they may have bytes of
- * later writes.
+ * The peer does not notice a WRITE. So a message with the flag DIRECT announces
+ * that direct writes may follow. A message without DIRECT withdraws the
+ * announcement. If this node departs, each peer knows by the flag whether the
+ * peer's memory may contain bytes of later writes.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -30,14 +30,19 @@
 #include "trace.h"
 #include "direct_path.h"
 
-/* Time after the last direct write until DIRECT is withdrawn, in ms. */
+/*
+ * Delay from the completion of the last direct write to withdrawing DIRECT, in
+ * ms.
+ */
 #define VRFM_DIRECT_IDLE_MS 200
 
 /**
- * vrfm_shown_name - return the name of a value of enum vrfm_shown
- * @shown: whether the peer may write directly
+ * vrfm_shown_name - return the name of a value of enum vrfm_shown, for
+ * statistics
+ * @shown: enum vrfm_shown
  *
- * Return: "yes", or the reason why not.
+ * Return: "yes" if the peer may write directly; otherwise the reason why it
+ * must not.
  */
 const char *vrfm_shown_name(enum vrfm_shown shown)
 {
@@ -62,7 +67,7 @@ const char *vrfm_shown_name(enum vrfm_shown shown)
  * @len: number of bytes
  *
  * Context: may sleep.
- * Return: a reference; NULL: no memory.
+ * Return: a block with one reference; NULL if there is no memory.
  */
 struct vrfm_block *vrfm_block_alloc(u32 len)
 {
@@ -89,7 +94,7 @@ static void vrfm_block_free(struct rcu_head *rcu)
 }
 
 /**
- * vrfm_block_put - drop a reference
+ * vrfm_block_put - drop a reference to a block
  * @block: block; may be NULL
  *
  * Context: any but hard interrupts.
@@ -104,7 +109,7 @@ void vrfm_block_put(struct vrfm_block *block)
 		vrfm_block_free(&block->rcu);
 }
 
-/* ---- this side writes ---- */
+/* ---- direct writes into the peer's memory ---- */
 
 static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 {
@@ -120,11 +125,13 @@ static bool vrfm_direct_may_locked(struct vrfm_link *link, u32 offset, u32 len)
 }
 
 /**
- * vrfm_direct_has_room - check whether a direct write can be posted
+ * vrfm_direct_has_room - check whether a direct write, if it is wanted, can be
+ * posted
  * @link: link that is READY; the caller holds vrfm_dev.write_lock
  * @len: number of bytes
  *
- * Return: false: the bytes would go directly, but %VRFM_BLOCKS are in flight.
+ * Return: false if the bytes would be written directly, but %VRFM_BLOCKS blocks
+ * are in flight. True otherwise, also if the bytes would be sent in messages.
  */
 bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 {
@@ -141,10 +148,12 @@ bool vrfm_direct_has_room(struct vrfm_link *link, u32 len)
 }
 
 /**
- * vrfm_direct_takes_all - check whether large blocks go directly as a rule
+ * vrfm_direct_takes_all - check whether the peer can take large blocks by
+ * direct writes
  * @link: link; the caller holds vrfm_dev.write_lock
  *
- * Return: true if they do, or if the link is not READY.
+ * Return: true if the peer's memory is known, or if the link is not READY and
+ * so takes no block at all.
  */
 bool vrfm_direct_takes_all(struct vrfm_link *link)
 {
@@ -192,7 +201,10 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 	placed->req.remote_offset = placed->offset;
 	trace_vrfm_direct(link->vdev->unit, link->peer.node, placed->offset,
 			  placed->len);
-	/* Before krdma_post(): the write may complete before that returns. */
+	/*
+	 * Count the write before krdma_post(), because it may complete before
+	 * krdma_post() returns.
+	 */
 	link->direct.under_way++;
 	if (krdma_post(link->cb, &placed->req)) {
 		link->direct.under_way--;
@@ -205,9 +217,9 @@ static bool vrfm_placed_post_locked(struct vrfm_placed *placed)
 }
 
 /*
- * The first direct write needs a message before it. If the write cannot be
- * posted after that, the messages that the caller counted on must still be
- * free.
+ * Check whether direct writes can be announced by DIRECT, unless that was done
+ * before. The announcement takes a free message. If the direct write cannot be
+ * posted after that, its LEN bytes must still fit into the other free messages.
  */
 static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
 {
@@ -220,9 +232,10 @@ static bool vrfm_direct_can_say(const struct vrfm_link *link, u32 len)
  * @link: link that is READY, with its lock held; vrfm_dev.write_lock is held
  * @offset: offset in the memory
  * @len: number of bytes
- * @block: block that begins with these bytes
+ * @block: block; its first @len bytes are written
  *
- * Return: false: the bytes must be sent in messages.
+ * Return: true if the write was posted; false if the bytes must be sent in
+ * messages.
  */
 bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 			       struct vrfm_block *block)
@@ -231,7 +244,8 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	struct vrfm_placed *placed = vrfm_placed_find(direct);
 
 	/*
-	 * The next block can go directly once messages until then are
+	 * Let the next messages request acknowledgments at once: another block
+	 * can be written directly only when all messages with updates are
 	 * acknowledged.
 	 */
 	if (direct->remote && len >= READ_ONCE(link->vdev->params.direct_min))
@@ -241,8 +255,8 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	    !vrfm_direct_can_say(link, len))
 		return false;
 	/*
-	 * The present write follows the announcement, which has the serial
-	 * before.
+	 * The announcement comes before the present write, so it has the serial
+	 * of the write before.
 	 */
 	if (!direct->open)
 		vrfm_direct_say_locked(link, true, link->vdev->serial - 1);
@@ -258,7 +272,10 @@ bool vrfm_direct_update_locked(struct vrfm_link *link, u32 offset, u32 len,
 	return false;
 }
 
-/* A failed block stays until the link is down, and is missed then. */
+/*
+ * Complete a direct write. After an error the block stays in the entry until
+ * the link is DOWN; vrfm_direct_miss() then records its words as missed.
+ */
 static void vrfm_placed_done(struct krdma_req *req, int status)
 {
 	struct vrfm_placed *placed =
@@ -309,7 +326,7 @@ void vrfm_direct_settle(struct vrfm_link *link)
 	spin_unlock_bh(&link->lock);
 }
 
-/* ---- this side is written to ---- */
+/* ---- direct writes of the peer into this node's memory ---- */
 
 static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 					 struct krdma_cb *cb)
@@ -323,7 +340,11 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 		return VRFM_SHOWN_NOT_YET;
 	if (caps.transport == KRDMA_TRANSPORT_IWARP)
 		return VRFM_SHOWN_IWARP;
-	/* Before mapping, because a later copy would overwrite live memory. */
+	/*
+	 * Check this before the memory is mapped. If the CPU had to copy what
+	 * the adapter places, that copy would overwrite newer words of the
+	 * memory.
+	 */
 	if (!caps.coherent)
 		return VRFM_SHOWN_COPIED;
 	if (caps.relaxed_ordering && params->direct != VRFM_DIRECT_ON)
@@ -331,7 +352,7 @@ static enum vrfm_shown vrfm_direct_judge(const struct vrfm_link *link,
 	return VRFM_SHOWN;
 }
 
-/* Does the description of the memory fit into one message? */
+/* Check whether the description of the memory fits into one message. */
 static enum vrfm_shown vrfm_direct_fits(struct vrfm_link *link,
 					struct krdma_region *region)
 {
@@ -392,7 +413,10 @@ static void vrfm_direct_show(struct vrfm_link *link, struct krdma_cb *cb)
 	rt_mutex_unlock(&vdev->write_lock);
 }
 
-/* Import the peer's description of its memory. */
+/*
+ * Import the peer's description of its memory: from then on this node may write
+ * directly into it.
+ */
 static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
 			       u32 len)
 {
@@ -414,11 +438,12 @@ static void vrfm_direct_import(struct vrfm_link *link, const void *desc,
 }
 
 /**
- * vrfm_direct_setup - register the memory, and import the peer's description
+ * vrfm_direct_setup - register this node's memory, and import the description
+ * of the peer's memory
  * @link: link
  *
- * The connection exists while @link's direct.setup is held, because
- * vrfm_link_down() takes it as well.
+ * While @link's direct.setup is held, the connection stays, because
+ * vrfm_link_down() takes the same mutex.
  *
  * Context: may sleep; called by @link's work.
  */
@@ -456,19 +481,23 @@ static void vrfm_direct_stage_locked(struct vrfm_link *link, u32 desc_len)
 				    at, desc_len);
 		direct->shown = VRFM_SHOWN;
 	}
-	/* Before the STAGE is posted, and so before the answer. */
+	/*
+	 * Set this before the STAGE is posted, because the answer is checked
+	 * against it.
+	 */
 	WRITE_ONCE(direct->told, number);
 	slot->closed = true;
 	vrfm_link_push_locked(link);
 }
 
 /**
- * vrfm_direct_notify - send a STAGE: ranges where the peer must not write
- * directly
+ * vrfm_direct_notify - send a STAGE to the peer: the ranges where it must not
+ * write directly
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: false: there is no room, and the link is kicked when there is.
+ * Return: false if there is no room; the work of the link is kicked when there
+ * is room. True otherwise, also if the peer needs no STAGE.
  */
 bool vrfm_direct_notify(struct vrfm_link *link)
 {
@@ -493,12 +522,13 @@ bool vrfm_direct_notify(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_rx_stage - obey a STAGE of the peer
+ * vrfm_direct_rx_stage - apply a STAGE of the peer
  * @link: link
- * @msg: a valid STAGE
+ * @msg: STAGE that has passed vrfm_proto_check()
  *
- * From here on updates in staged ranges are sent as messages. The answer is in
- * flight behind earlier direct writes, so nothing waits.
+ * From now on this node sends updates in staged ranges as messages. The
+ * acknowledgment of this STAGE follows earlier direct writes on the connection,
+ * so this function need not wait for these writes.
  *
  * Context: softirq or process.
  */
@@ -513,7 +543,10 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 	vrfm_stage_map(&stage, direct->staged);
 	direct->seen = stage.number;
 	if (stage.desc_len && wanted) {
-		/* If there is no memory, all updates are sent as messages. */
+		/*
+		 * If there is no memory, this node sends all updates as
+		 * messages.
+		 */
 		direct->desc = kmemdup(stage.desc, stage.desc_len,
 				       GFP_ATOMIC | __GFP_NOWARN);
 		direct->desc_len = stage.desc_len;
@@ -523,7 +556,7 @@ void vrfm_direct_rx_stage(struct vrfm_link *link, const void *msg)
 		vrfm_catchup_kick(link);
 }
 
-/* ---- life ---- */
+/* ---- setup and teardown ---- */
 
 /**
  * vrfm_direct_init - prepare a link for direct writes
@@ -556,7 +589,8 @@ void vrfm_direct_free(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_reset_locked - reset the state for a new connection
+ * vrfm_direct_reset_locked - reset the state of direct writes for a new
+ * connection
  * @link: link, with its lock held
  */
 void vrfm_direct_reset_locked(struct vrfm_link *link)
@@ -589,11 +623,12 @@ static void vrfm_direct_miss(struct vrfm_link *link)
 }
 
 /**
- * vrfm_direct_down - end direct writes when a connection has ended
- * @link: link that is DOWN; nothing is in flight
+ * vrfm_direct_down - end direct writes after a connection has ended
+ * @link: link that is DOWN, without a request in flight
  *
  * Context: may sleep; vrfm_dev.write_lock and @link's direct.setup are held.
- * Return: region for vrfm_share_put(); NULL: none.
+ * Return: region, which the caller passes to vrfm_share_put(); NULL if the
+ * memory was not registered.
  */
 struct krdma_region *vrfm_direct_down(struct vrfm_link *link)
 {

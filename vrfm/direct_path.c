@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policy of updates: sent in a message that the peer applies, or written
- * directly into the peer's memory. Pure: numbers in, a decision out.
+ * Policy for updates: send the bytes in a message that the peer applies, or
+ * write them directly into the peer's memory. Pure: numbers in, a decision out.
  */
 #include <linux/bitmap.h>
 #include <linux/math.h>
@@ -10,13 +10,15 @@
 #include "direct_path.h"
 
 /**
- * vrfm_ranges_alloc - allocate a map of ranges, all 0
+ * vrfm_ranges_alloc - allocate a bitmap of ranges, with all bits 0
  * @size: size of the memory, in bytes
  *
- * It has whole words of 64 bits, as vrfm_pack_stage() reads it.
+ * The size of the bitmap is a multiple of 64 bits, because vrfm_pack_stage()
+ * reads it in words of 64 bits.
  *
  * Context: may sleep.
- * Return: a map for kvfree(); NULL: no memory.
+ * Return: a bitmap, which the caller frees with kvfree(); NULL if there is no
+ * memory.
  */
 unsigned long *vrfm_ranges_alloc(u64 size)
 {
@@ -24,12 +26,13 @@ unsigned long *vrfm_ranges_alloc(u64 size)
 }
 
 /**
- * vrfm_ranges_any - check whether any of some bytes is in a range of the map
- * @map: a bit for each range
+ * vrfm_ranges_any - check whether some bytes touch a range that is set in a
+ * bitmap
+ * @map: bitmap with a bit for each range
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  *
- * Return: true if one is.
+ * Return: true if at least one byte is in such a range.
  */
 bool vrfm_ranges_any(const unsigned long *map, u32 offset, u32 len)
 {
@@ -40,15 +43,16 @@ bool vrfm_ranges_any(const unsigned long *map, u32 offset, u32 len)
 
 /**
  * vrfm_direct_path_is_wanted - check whether a block may be written directly
- * @way: conditions
+ * @way: state of the link and parameters that decide
  * @offset: offset of the first byte
  * @len: number of bytes, not 0
  *
- * The fence: the peer has applied all messages with updates. Otherwise it would
- * apply an older one over this block, or its programs would see this block
- * before an older update.
+ * One condition is a fence: the peer must have applied all messages with
+ * updates. Otherwise the peer might apply an older update over this block. Or
+ * its programs might see this block before an older update.
  *
- * Return: true; false: the block must be sent in messages.
+ * Return: true if the block may be written directly; false if it must be sent
+ * in messages.
  */
 bool vrfm_direct_path_is_wanted(const struct vrfm_direct_path *way, u32 offset,
 				u32 len)

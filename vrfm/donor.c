@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Serving an image: a peer that loads sends digests of its pages, and gets the
- * pages that differ. These have the content of this node's memory, whoever
- * wrote it.
+ * Serving an image: a peer that loads an image sends digests of its pages, and
+ * this node answers with the pages that differ. A page is sent as it is in this
+ * node's memory, whichever node wrote its words.
  */
 #include <linux/sched.h>
 
@@ -12,7 +12,9 @@
 
 #define VRFM_SERVE_WORDS (VRFM_WIRE_PAGE / VRFM_WORD)
 
-/* Return: false: no room, or no connection. */
+/*
+ * Send a page of the image. Return: false if there is no room or no connection.
+ */
 static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 {
 	const u32 offset = page * VRFM_WIRE_PAGE;
@@ -23,7 +25,9 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 	vrfm_copy_words(link->scratch, vdev->mem.vaddr + offset,
 			VRFM_SERVE_WORDS);
 	spin_lock_bh(&link->lock);
-	/* A page may take the rest of one message and a part of the next. */
+	/*
+	 * A page may need the rest of one message, and a part of the next one.
+	 */
 	has = link->cb && vrfm_link_free_locked(link) > VRFM_SLOTS_SPARE;
 	link->wants_room = link->cb && !has;
 	if (has) {
@@ -37,8 +41,8 @@ static bool vrfm_serve_page(struct vrfm_link *link, u32 page)
 }
 
 /*
- * Send PULLED behind all pages that differ. The peer may send another PULL when
- * PULLED arrives, so mark the present one as done first.
+ * Send PULLED after all pages that differ. When PULLED arrives, the peer may
+ * send another PULL. So mark the present PULL as answered first.
  */
 static void vrfm_serve_end(struct vrfm_link *link)
 {
@@ -56,8 +60,8 @@ static void vrfm_serve_end(struct vrfm_link *link)
 	if (has) {
 		link->served = 0;
 		/*
-		 * Pairs with the acquire in vrfm_rx_pull(), which may take the
-		 * next.
+		 * Pairs with the acquire in vrfm_rx_pull(), which may store the
+		 * next request.
 		 */
 		smp_store_release(&pulled->count, 0);
 		vrfm_link_note(link, &note);
@@ -66,11 +70,11 @@ static void vrfm_serve_end(struct vrfm_link *link)
 }
 
 /**
- * vrfm_serve - answer a PULL as far as there is room
+ * vrfm_serve - answer a PULL of the peer, as far as there is room
  * @link: link
  *
- * It is called again when there is room. Pages that differed but found no room
- * are compared again.
+ * If there is not enough room, @link's work calls this function again later.
+ * The page that found no room is compared again.
  *
  * Context: may sleep; called by @link's work.
  */
@@ -81,8 +85,8 @@ void vrfm_serve(struct vrfm_link *link)
 	u32 i, count, page;
 
 	/*
-	 * Pairs with the release in vrfm_rx_pull(), after it stored the
-	 * request.
+	 * Pairs with the release in vrfm_rx_pull(), which comes after storing
+	 * the request.
 	 */
 	count = smp_load_acquire(&pulled->count);
 	if (!count)
