@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events that other nodes send, and that this node's links raise.
+ * Events: interrupts that other nodes send, and faults that this node's links
+ * raise.
  *
- * All state belongs to the device and not to a file: for each type one enable,
- * one queue, one count, one waiter. vrfm_dev.lock protects it.
+ * All state belongs to the device, not to a file. Each type has one enable
+ * flag, one queue, one count and one waiter. vrfm_dev.lock protects them.
  */
 #include <linux/ktime.h>
 #include <linux/nospec.h>
@@ -12,7 +13,10 @@
 #include "priv.h"
 #include "trace.h"
 
-/* The device itself raises the types from RFM2G_EVENT_BAD_DATA on. */
+/*
+ * Check whether a type is a fault, which the device itself raises: all types
+ * from RFM2G_EVENT_BAD_DATA on.
+ */
 static bool vrfm_event_is_fault(u32 type)
 {
 	return type > RFM2G_EVENT_INTR4;
@@ -24,8 +28,8 @@ static bool vrfm_event_is_deep(u32 type)
 }
 
 /**
- * vrfm_events_init - set events as after the start of a card: faults are
- * enabled
+ * vrfm_events_init - initialize events like a card that has started: only
+ * faults are enabled
  * @vdev: device
  */
 void vrfm_events_init(struct vrfm_dev *vdev)
@@ -45,13 +49,14 @@ void vrfm_events_init(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_event_enable_locked - enable or disable a type, with the lock held
+ * vrfm_event_enable_locked - enable or disable a type of event, with the lock
+ * held
  * @vdev: device
  * @type: type of event, below %RFM2G_EVENTS
- * @enable: enable it
+ * @enable: true: enable the type; false: disable it
  *
- * Enabling makes events ready that came while the type was disabled. Disabling
- * does not end a wait.
+ * Events that arrived while the type was disabled become ready when it is
+ * enabled. Disabling does not end a wait.
  */
 void vrfm_event_enable_locked(struct vrfm_dev *vdev, u32 type, bool enable)
 {
@@ -81,7 +86,8 @@ static int vrfm_event_switch(struct vrfm_dev *vdev, u32 type, bool enable)
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0, also if it was enabled; -EINVAL: no such type.
+ * Return: 0, also if the type was already enabled; -EINVAL if there is no such
+ * type.
  */
 int vrfm_event_enable(struct vrfm_dev *vdev, u32 type)
 {
@@ -89,11 +95,13 @@ int vrfm_event_enable(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_disable - disable a type of event: later ones wait
+ * vrfm_event_disable - disable a type of event, so that later events are queued
+ * until it is enabled
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0, also if it was disabled; -EINVAL: no such type.
+ * Return: 0, also if the type was already disabled; -EINVAL if there is no such
+ * type.
  */
 int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
 {
@@ -104,10 +112,10 @@ int vrfm_event_disable(struct vrfm_dev *vdev, u32 type)
  * vrfm_event_raise - queue an event, and wake tasks that wait for it
  * @vdev: device
  * @type: type of event, below %RFM2G_EVENTS
- * @node: id of the sender, or of the peer that it concerns
+ * @node: id of the sender; for a fault: id of the peer that the fault concerns
  * @data: data of the sender
  *
- * A reset has neither sender nor data.
+ * For a reset, @node and @data are ignored and stored as 0.
  *
  * Context: any but hard interrupts.
  */
@@ -130,12 +138,13 @@ void vrfm_event_raise(struct vrfm_dev *vdev, u32 type, u16 node, u32 data)
 /**
  * vrfm_event_send - send an event to one node or to all others
  * @vdev: device
- * @node: 0 to 255, or %RFM2G_NODE_ALL
+ * @node: id of the receiver, 0 to 255; %RFM2G_NODE_ALL means all other nodes
  * @type: type of event, up to %RFM2G_EVENT_INTR4
  * @data: data of the event
  *
- * Return: 0, also if there is no such node, as with the cards; -EINVAL: the
- * node is this one or cannot exist, or the type cannot be sent; -EINTR: killed.
+ * Return: 0, also if no such node is connected, as with the cards; -EINVAL if
+ * @node is this node or above 255, or if @type cannot be sent; -EINTR if the
+ * task was killed.
  */
 int vrfm_event_send(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 {
@@ -153,9 +162,9 @@ static bool vrfm_event_over(const struct vrfm_event *event,
 }
 
 /*
- * Return: 0 with an event, or an error, if the wait ends at once; -EINPROGRESS:
- * @waiter is the waiter now. If @look is set, the caller never becomes the
- * waiter, so that others can.
+ * Begin a wait. Return: 0 with an event in @entry, or an error, if the wait
+ * ends at once; -EINPROGRESS if @waiter is the waiter of the type now. With
+ * @look, never become the waiter, so that other tasks can wait.
  */
 static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 				 struct vrfm_waiter *waiter,
@@ -182,9 +191,10 @@ static int vrfm_event_wait_begin(struct vrfm_dev *vdev, u32 type, bool look,
 }
 
 /*
- * Evaluate a sleep; @woken is the result of vrfm_event_sleep(). Return:
- * -EINPROGRESS: the queue was cleared before @waiter took the event; it is
- * still the waiter.
+ * Decide whether a wait ends; @woken is the result of vrfm_event_sleep().
+ * Return: 0 with an event in @entry, or an error, if the wait has ended;
+ * -EINPROGRESS if it continues, because the queue was cleared before @waiter
+ * took the event.
  */
 static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 			       struct vrfm_waiter *waiter,
@@ -211,11 +221,11 @@ static int vrfm_event_wait_end(struct vrfm_dev *vdev, u32 type,
 }
 
 /*
- * The timeout is a high-resolution timer, because a timeout in jiffies may end
- * too early. A processor that has missed ticks, as virtual ones do, makes up
- * for all of them at once.
+ * Sleep until the wait may end. The timeout is a high-resolution timer, because
+ * a timeout in jiffies may end too early. After missed ticks, which virtual
+ * CPUs have, jiffies advances by all of them at once.
  *
- * Return: 1: the wait may be over; 0: timeout; or an error: a signal.
+ * Return: 1 if the wait may end; 0 after the timeout; an error after a signal.
  */
 static int vrfm_event_sleep(struct vrfm_event *event,
 			    const struct vrfm_waiter *waiter, ktime_t end)
@@ -236,19 +246,21 @@ static int vrfm_event_sleep(struct vrfm_event *event,
 /**
  * vrfm_event_wait - wait for an event
  * @vdev: device
- * @file: file that the task waits through; closing it ends the wait
+ * @file: file that the task waits through; a close() of the file ends the wait
  * @type: enum rfm2g_event
- * @timeout_ms: timeout in ms; %RFM2G_INFINITE_TIMEOUT: none; 0: do not wait
- * @entry: set to the event
+ * @timeout_ms: time limit in ms; %RFM2G_INFINITE_TIMEOUT means no limit, 0
+ *	means do not wait
+ * @entry: set to the event if this returns 0
  *
- * Waiting for a type that is disabled is valid. It ends with -ETIMEDOUT unless
- * the type is enabled.
+ * A caller may wait for a type that is disabled. The wait ends with -ETIMEDOUT
+ * unless the type is enabled in time.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: no such type; -EALREADY: another task waits for this
- * type; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND: a signal, or the caller
- * was frozen, stopped or traced. If a handler ran, the caller of the system
- * call gets -EINTR. Otherwise the call is restarted, with its whole timeout.
+ * Return: 0; -EINVAL if there is no such type; -EALREADY if another task waits
+ * for this type; -ETIMEDOUT; -EIDRM if the wait was cancelled or the device was
+ * destroyed; -ERESTARTNOHAND if the task got a signal, or was frozen, stopped
+ * or traced. If a signal handler ran, the system call returns -EINTR. Otherwise
+ * the kernel restarts it, with its whole timeout.
  */
 int vrfm_event_wait(struct vrfm_dev *vdev, struct file *file, u32 type,
 		    u32 timeout_ms, struct vrfm_entry *entry)
@@ -281,11 +293,11 @@ static bool vrfm_event_cancel_locked(struct vrfm_event *event)
 }
 
 /**
- * vrfm_event_cancel - end a wait
+ * vrfm_event_cancel - cancel the wait for a type of event
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0; -EINVAL: no such type; -ENOSYS: no task waits.
+ * Return: 0; -EINVAL if there is no such type; -ENOSYS if no task waits.
  */
 int vrfm_event_cancel(struct vrfm_dev *vdev, u32 type)
 {
@@ -307,11 +319,12 @@ static bool vrfm_waiter_is_from(const struct vrfm_waiter *waiter,
 }
 
 /**
- * vrfm_events_cancel - end the waits of a process through a file
+ * vrfm_events_cancel - cancel the waits of a process through a file
  * @vdev: device
- * @file: open file of the process; NULL: end all waits of all processes
- * @owner: owner, as in flush()
- * @types: a bit for each type of event
+ * @file: open file of the process; NULL: cancel the waits of all processes,
+ *	because the device is being destroyed
+ * @owner: owner of the file in the process, as in flush()
+ * @types: a bit for each type of event to cancel
  */
 void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 			fl_owner_t owner, u32 types)
@@ -326,14 +339,20 @@ void vrfm_events_cancel(struct vrfm_dev *vdev, struct file *file,
 		event = &vdev->events[type];
 		if (!file || vrfm_waiter_is_from(event->waiter, file, owner))
 			vrfm_event_cancel_locked(event);
-		/* The device ends: wake tasks that poll, to report that. */
+		/*
+		 * The device is being destroyed: wake tasks that poll, so that
+		 * they notice it.
+		 */
 		if (!file)
 			wake_up_all(&event->wait);
 	}
 	spin_unlock_bh(&vdev->lock);
 }
 
-/* Clearing the events of a fault also clears its bit in the status register. */
+/*
+ * Clear the bit of a fault in the status register when the events of the fault
+ * are cleared.
+ */
 static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
 {
 	static const u32 bits[RFM2G_EVENTS] = {
@@ -351,10 +370,10 @@ static void vrfm_event_unlatch_locked(struct vrfm_dev *vdev, u32 type)
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * This includes events that wait until the type is enabled. The count stays.
- * Waits do not end.
+ * Events that wait until the type is enabled are removed as well. The count of
+ * events stays. A wait does not end.
  *
- * Return: 0; -EINVAL: no such type.
+ * Return: 0; -EINVAL if there is no such type.
  */
 int vrfm_event_clear(struct vrfm_dev *vdev, u32 type)
 {
@@ -370,11 +389,11 @@ int vrfm_event_clear(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_clear_count - count the events of a type from 0
+ * vrfm_event_clear_count - reset the count of events of a type to 0
  * @vdev: device
  * @type: enum rfm2g_event
  *
- * Return: 0; -EINVAL: no such type.
+ * Return: 0; -EINVAL if there is no such type.
  */
 int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type)
 {
@@ -388,11 +407,11 @@ int vrfm_event_clear_count(struct vrfm_dev *vdev, u32 type)
 }
 
 /**
- * vrfm_event_info - return statistics of a type
+ * vrfm_event_info - return statistics of a type of event
  * @vdev: device
- * @info: its event is the type; the other members are set
+ * @info: @info->event gives the type; the function sets all other members
  *
- * Return: 0; -EINVAL: no such type.
+ * Return: 0; -EINVAL if there is no such type.
  */
 int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info)
 {
@@ -416,7 +435,7 @@ int vrfm_event_info(struct vrfm_dev *vdev, struct rfm2g_queue_info *info)
 }
 
 /**
- * vrfm_events_ready - return the events that can be taken
+ * vrfm_events_ready - return the types that have an event to take
  * @vdev: device
  *
  * Return: a bit for each type.
@@ -432,7 +451,7 @@ u32 vrfm_events_ready(struct vrfm_dev *vdev)
 }
 
 /**
- * vrfm_events_wake - wake tasks that poll, to check once more
+ * vrfm_events_wake - wake tasks that poll, so that they check again
  * @vdev: device
  */
 void vrfm_events_wake(struct vrfm_dev *vdev)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * History: which writes of departed nodes a memory contains. Pure: no locks, no
- * device.
+ * History: the writes of departed nodes that a memory contains. Pure: no locks,
+ * no device.
  *
- * A life of a node is the time from creation to destruction of its device. Here
- * it has ended if the link to it is down. Of each ended life a memory contains
- * some of the writes. All nodes compare memories by the same rule. A node that
- * has less loads the memory of a node that has more, and then has the same. So
- * all memories become equal, whatever the rule is. This rule prefers later
- * words.
+ * A life of a node is the time from creation to destruction of its device. For
+ * this node, the life of a peer has ended if the link is down. A memory may
+ * contain only a part of the writes of an ended life. All nodes compare
+ * memories by the same rule. A node that has less loads the memory of a node
+ * that has more, and then has the same. So all memories become equal, whatever
+ * the rule is. This rule prefers later words.
  *
- * More than the last life is compared, because a node may have missed several
- * lives while it was absent.
+ * Several lives are compared, not only the last one, because a node may have
+ * missed several lives while it was absent.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -24,16 +24,18 @@ static int vrfm_cmp(u64 a, u64 b)
 }
 
 /**
- * vrfm_life_cmp - compare how much two memories have of an ended life
- * @a: state of one memory
- * @b: state of the other memory
+ * vrfm_life_cmp - compare how many writes of an ended life two memories contain
+ * @a: entry of one memory; epoch 0: none
+ * @b: entry of the other memory; epoch 0: none
  *
- * The life that began later decides: a memory that has seen it was linked after
- * the earlier life. Two uncertain memories are never equal, so that one of them
- * is loaded. A memory is uncertain if it may lack writes up to the serial, or
- * may have some bytes of later writes.
+ * If the entries are of different lives, the memory with the later life has
+ * more: its node was still linked after the earlier life. Memories that are
+ * uncertain never compare equal, so one of them is loaded. A memory is
+ * uncertain if it may lack writes up to the serial, or may contain some bytes
+ * of later writes.
  *
- * Return: >0: @a has more; <0: @b has more; 0: both have the same.
+ * Return: above 0 if @a has more; below 0 if @b has more; 0 if both have the
+ * same.
  */
 int vrfm_life_cmp(const struct vrfm_life *a, const struct vrfm_life *b)
 {
@@ -48,10 +50,10 @@ int vrfm_life_cmp(const struct vrfm_life *a, const struct vrfm_life *b)
 }
 
 /**
- * vrfm_history_is_empty - check whether a node has no ended life
+ * vrfm_history_is_empty - check whether the history of a node has no ended life
  * @history: history of the node
  *
- * Return: true if it has none.
+ * Return: true if there is none.
  */
 bool vrfm_history_is_empty(const struct vrfm_history *history)
 {
@@ -69,11 +71,11 @@ static bool vrfm_history_has(const struct vrfm_history *history, u64 epoch)
 }
 
 /**
- * vrfm_history_forget - remove a life that is not over
- * @history: history of its node
+ * vrfm_history_forget - remove a life that has not ended after all
+ * @history: history of the node
  * @epoch: id of the life
  *
- * Return: true if it was in the history.
+ * Return: true if the life was in the history.
  */
 bool vrfm_history_forget(struct vrfm_history *history, u64 epoch)
 {
@@ -92,11 +94,11 @@ bool vrfm_history_forget(struct vrfm_history *history, u64 epoch)
 
 /**
  * vrfm_history_add - add a life that has ended
- * @history: history of its node
- * @life: writes that the memory has of it; epoch 0: none
+ * @history: history of the node
+ * @life: writes of the life that the memory contains; epoch 0: add nothing
  *
- * It replaces an entry of the same life. If there are too many, the oldest is
- * removed.
+ * An entry of the same life is replaced. If the history is full, the oldest
+ * life is dropped.
  */
 void vrfm_history_add(struct vrfm_history *history,
 		      const struct vrfm_life *life)
@@ -114,7 +116,11 @@ void vrfm_history_add(struct vrfm_history *history,
 	lives[i] = *life;
 }
 
-/* Return the next ended life from *I on, and advance *I; epoch 0: none. */
+/*
+ * Return entry *I of the history, or the next one if *I is the present life
+ * (ALIVE). Advance *I behind the returned entry. Epoch 0 means that no entry is
+ * left.
+ */
 static struct vrfm_life vrfm_history_next(const struct vrfm_history *history,
 					  u32 *i, u64 alive)
 {
@@ -124,12 +130,14 @@ static struct vrfm_life vrfm_history_next(const struct vrfm_history *history,
 }
 
 /**
- * vrfm_history_cmp - compare how much two memories have of a node's ended lives
- * @a: history in one memory
- * @b: history in the other memory
- * @alive: epoch of the current life, which is skipped; 0: none
+ * vrfm_history_cmp - compare how many writes of a node's ended lives two
+ * memories contain
+ * @a: history of the node in one memory
+ * @b: history of the node in the other memory
+ * @alive: epoch of the node's present life, which is skipped; 0: none
  *
- * Return: >0: @a has more; <0: @b has more; 0: both have the same.
+ * Return: above 0 if @a has more; below 0 if @b has more; 0 if both have the
+ * same.
  */
 int vrfm_history_cmp(const struct vrfm_history *a, const struct vrfm_history *b,
 		     u64 alive)
@@ -147,7 +155,8 @@ int vrfm_history_cmp(const struct vrfm_history *a, const struct vrfm_history *b,
 }
 
 /**
- * vrfm_history_checkpoint - begin a load: no life has ended since then
+ * vrfm_history_checkpoint - mark the start of a load: lives that are added
+ * later are fresh
  * @history: history of a node
  */
 void vrfm_history_checkpoint(struct vrfm_history *history)
@@ -159,10 +168,10 @@ void vrfm_history_checkpoint(struct vrfm_history *history)
 }
 
 /**
- * vrfm_history_invalidate - make a history uncertain while another memory is
- * merged
- * @history: history of a node
- * @tie_breaker: unique tag of the mixed memory
+ * vrfm_history_invalidate - mark a memory as uncertain while another memory is
+ * merged into it
+ * @history: history of a node in this memory
+ * @tie_breaker: new tag of the memory, which no other memory has
  */
 void vrfm_history_invalidate(struct vrfm_history *history, u32 tie_breaker)
 {
@@ -175,15 +184,16 @@ void vrfm_history_invalidate(struct vrfm_history *history, u32 tie_breaker)
 }
 
 /**
- * vrfm_history_copy_from_donor - take over the history of the memory that was
+ * vrfm_history_copy_from_donor - adopt the donor's history after its memory was
  * loaded
- * @history: history of a node
- * @donor: history in the donor's memory, from before its first page
- * @alive: epoch of the current life, as far as this node knows; 0: none
+ * @history: history of a node in this memory
+ * @donor: history of the node in the donor's memory, copied before the first
+ *	page was requested
+ * @alive: epoch of the node's present life; 0: this node knows of none
  *
- * Lives that ended since vrfm_history_checkpoint() are kept: this node received
- * their writes until then, in addition to the donor's memory, and perhaps
- * alone.
+ * Lives that ended after vrfm_history_checkpoint() are kept. This node received
+ * their writes during the load, in addition to the donor's memory. Perhaps no
+ * other node received them.
  */
 void vrfm_history_copy_from_donor(struct vrfm_history *history,
 				  const struct vrfm_history *donor, u64 alive)

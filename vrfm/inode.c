@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An inode for each device. Its address space contains all mappings of the
- * device, by whatever device node they were opened. So a page can be
- * write-protected in all of them. drivers/gpu/drm/drm_drv.c does the same.
+ * Each device has an inode. The address space of the inode contains all
+ * mappings of the device, even if programs opened it through several device
+ * nodes. So a page can be write-protected in all mappings at once.
+ * drivers/gpu/drm/drm_drv.c does the same.
  */
 #include <linux/fs.h>
 #include <linux/mount.h>
@@ -19,9 +20,10 @@ static int vrfm_fs_init_context(struct fs_context *fc)
 }
 
 /*
- * The type has no owner. An owner would be held by each device, and the device
- * of the module's parameters exists until the module is unloaded. The module
- * outlives its devices anyway.
+ * The file system type has no owner. With an owner, each device would hold the
+ * module. The device of the module's parameters exists until the module is
+ * unloaded, so the module could never be unloaded. The module outlives its
+ * devices in any case.
  */
 static struct file_system_type vrfm_fs_type = {
 	.name = "vrfm",
@@ -36,7 +38,7 @@ static int vrfm_fs_count;
  * vrfm_inode_new - allocate the inode of a device
  *
  * Context: may sleep.
- * Return: an inode for vrfm_inode_free(), or an ERR_PTR.
+ * Return: inode, which the caller frees with vrfm_inode_free(); or an ERR_PTR.
  */
 struct inode *vrfm_inode_new(void)
 {
@@ -54,7 +56,7 @@ struct inode *vrfm_inode_new(void)
 
 /**
  * vrfm_inode_free - free the inode of a device
- * @inode: inode from vrfm_inode_new(); nothing maps it any more
+ * @inode: inode from vrfm_inode_new(), without a mapping
  *
  * Context: may sleep.
  */

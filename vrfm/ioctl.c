@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ioctls of RFM2g, and those of vrfm, one function each. The tables at the
- * end assign them.
+ * The ioctls of RFM2g and those of vrfm, one function for each. The two tables
+ * assign the functions to the commands.
  *
- * A command is identified by its whole number. The direction and size in the
- * number are often wrong, so each function copies what its command really
- * takes.
+ * Commands are compared by their whole numbers. The size and direction that are
+ * encoded in a number are often wrong. So each function copies the bytes that
+ * its command really takes.
  */
 #include <linux/compat.h>
 #include <linux/mm.h>
@@ -23,8 +23,8 @@
  * @vdev: device of @vf
  * @value: argument, if it is a value
  * @user: argument, if it is an address
- * @which: parameter from the table
- * @narrow: the command has another structure in 32 bits, and came with that
+ * @which: parameter for the function, from the table
+ * @narrow: the caller is a 32-bit program that uses another structure
  */
 struct vrfm_call {
 	struct file *file;
@@ -37,11 +37,11 @@ struct vrfm_call {
 };
 
 /**
- * struct vrfm_command - a line of the table
+ * struct vrfm_command - entry of a table of commands
  * @cmd: number of the command
- * @run: function that runs it, returns 0 or an error
+ * @run: function that runs the command, and returns 0 or an error
  * @which: parameter for @run
- * @writes: the file must be open for writing
+ * @writes: the command requires a file that is open for writing
  */
 struct vrfm_command {
 	u32 cmd;
@@ -65,7 +65,10 @@ static int vrfm_get_u32(const struct vrfm_call *call, u32 value)
 	return put_user(value, (u32 __user *)call->user);
 }
 
-/* As in the cards' driver, only byte swap requires alignment. */
+/*
+ * Get and check the argument of peek and poke. As in the cards' driver, the
+ * offset must be aligned only if byte swap is on.
+ */
 static int vrfm_ioctl_atomic(const struct vrfm_call *call,
 			     struct rfm2g_atomic *atomic)
 {
@@ -102,7 +105,10 @@ static int vrfm_ioctl_poke(const struct vrfm_call *call)
 				 atomic.width, vrfm_call_nowait(call));
 }
 
-/* Bytes before the members that only the driver uses, which 32 bits shorten. */
+/*
+ * Size of an event's argument without the member that only a driver uses. That
+ * member is shorter in 32-bit programs.
+ */
 #define VRFM_EVENT_BYTES offsetof(struct rfm2g_event_info, driver)
 
 static int vrfm_ioctl_event(const struct vrfm_call *call,
@@ -199,7 +205,10 @@ static void vrfm_pci_config(const struct vrfm_dev *vdev,
 	pci->type = 0x5565;
 }
 
-/* Zero the structure first, because its gaps are copied to the program. */
+/*
+ * Zero the structure first, because the gaps between its members are copied to
+ * the program as well.
+ */
 static int vrfm_ioctl_config(const struct vrfm_call *call)
 {
 	struct vrfm_dev *vdev = call->vdev;
@@ -250,7 +259,7 @@ static int vrfm_ioctl_set_debug(const struct vrfm_call *call)
 	return 0;
 }
 
-/* A bit of LCSR1, given by @which. */
+/* Return one bit of LCSR1 to the program; @which is the bit. */
 static int vrfm_ioctl_get_bit(const struct vrfm_call *call)
 {
 	return vrfm_get_u8(call, !!(vrfm_lcsr(call->vdev) & call->which));
@@ -309,7 +318,7 @@ static int vrfm_ioctl_get_offset(const struct vrfm_call *call)
 	return vrfm_get_u32(call, 0);
 }
 
-/* Memory offset and sliding window are always 0. */
+/* Set the memory offset or the sliding window: only 0 is valid. */
 static int vrfm_ioctl_only_zero(const struct vrfm_call *call)
 {
 	return call->value ? -EINVAL : 0;
@@ -333,7 +342,7 @@ static int vrfm_ioctl_read_reg(const struct vrfm_call *call)
 	return copy_to_user(call->user, &reg, sizeof(reg)) ? -EFAULT : 0;
 }
 
-/* The command is given by @which. */
+/* Set, clear or write a register; @which is the command. */
 static int vrfm_ioctl_change_reg(const struct vrfm_call *call)
 {
 	struct rfm2g_reg_info reg;
@@ -376,7 +385,7 @@ static int vrfm_ioctl_transfer(const struct vrfm_call *call,
 
 	if (ret)
 		return ret;
-	/* A transfer of nothing is valid at any offset. */
+	/* A transfer of 0 bytes is valid at any offset. */
 	if (transfer->length &&
 	    !vrfm_inside(call->vdev, transfer->offset, transfer->length))
 		return -EFAULT;
@@ -433,7 +442,9 @@ static int vrfm_ioctl_special(const struct vrfm_call *call)
 	return 0;
 }
 
-/* The counts are also copied after a timeout. */
+/*
+ * Wait for the peers, and copy the counts to the program, also after a timeout.
+ */
 static int vrfm_ioctl_flush(const struct vrfm_call *call)
 {
 	struct vrfm_flush flush;
@@ -518,7 +529,7 @@ static int vrfm_ioctl_peers(const struct vrfm_call *call)
 	return copy_to_user(call->user, &peers, sizeof(peers)) ? -EFAULT : 0;
 }
 
-/* Indexed by number. */
+/* Commands of RFM2g, indexed by _IOC_NR() of the command. */
 static const struct vrfm_command vrfm_commands[] = {
 	[10] = { RFM2G_ATOMIC_PEEK, vrfm_ioctl_peek },
 	[11] = { RFM2G_ATOMIC_POKE, vrfm_ioctl_poke, 0, true },
@@ -602,7 +613,7 @@ static int vrfm_ioctl_unwait(const struct vrfm_call *call)
 	return 0;
 }
 
-/* Indexed by number. */
+/* Commands of vrfm, indexed by _IOC_NR() of the command. */
 static const struct vrfm_command vrfm_own_commands[] = {
 	[1] = { VRFM_FLUSH, vrfm_ioctl_flush },
 	[2] = { VRFM_WATCH, vrfm_ioctl_watch },
@@ -614,7 +625,10 @@ static const struct vrfm_command vrfm_own_commands[] = {
 	[8] = { VRFM_UNWAIT, vrfm_ioctl_unwait },
 };
 
-/* The index must not exceed the table under speculation. */
+/*
+ * Find a command in a table. array_index_nospec() keeps the index inside the
+ * table also under speculation.
+ */
 static const struct vrfm_command *
 vrfm_command_find(const struct vrfm_command *table, unsigned int n,
 		  unsigned int cmd)
@@ -659,10 +673,10 @@ static long vrfm_call_run(struct vrfm_call *call, unsigned int cmd)
  * @cmd: number of the command
  * @arg: argument of the command
  *
- * Return: 0; -ENOTTY: no command of RFM2g, and no known one of vrfm; -EINVAL:
- * no known command of RFM2g, or an invalid argument; -EBADF: the command
- * writes, but the file is open for reading; -ENODEV: the device was destroyed;
- * or an error of the command.
+ * Return: 0; -ENOTTY if @cmd is an unknown command that is not one of RFM2g;
+ * -EINVAL if it is an unknown command of RFM2g, or the argument is invalid;
+ * -EBADF if the command writes, and the file is not open for writing; -ENODEV
+ * if the device was destroyed; or another error of the command.
  */
 long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -676,7 +690,10 @@ long vrfm_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 }
 
 #ifdef CONFIG_COMPAT
-/* Commands with another number in 32 bits: that number, and the usual one. */
+/*
+ * Commands that have another number in 32-bit programs: that number, and the
+ * number in 64-bit programs.
+ */
 static const u32 vrfm_narrow_commands[][2] = {
 	{ RFM2G_ENABLE_EVENT_32, RFM2G_ENABLE_EVENT },
 	{ RFM2G_DISABLE_EVENT_32, RFM2G_DISABLE_EVENT },
@@ -693,7 +710,7 @@ static const u32 vrfm_narrow_commands[][2] = {
  * @cmd: number of the command
  * @arg: argument of the command
  *
- * Return: as vrfm_ioctl().
+ * Return: see vrfm_ioctl().
  */
 long vrfm_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {

@@ -4,8 +4,8 @@
  *
  * printk() may write to a console in the context of its caller, and a serial
  * console takes milliseconds for a line. So nothing is printed under
- * vrfm_dev.write_lock or in the receive path. vrfm_link_say() marks the line,
- * and a work item of the link prints it.
+ * vrfm_dev.write_lock or in the receive path. vrfm_link_say() only marks the
+ * line. A work item of the link prints it later.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,7 +15,10 @@
 #include "link.h"
 #include "priv.h"
 
-/* Each line has a rate limit of its own. */
+/*
+ * Print a line. Each kind of line has its own rate limit, which all links
+ * share.
+ */
 static void vrfm_say(const char *dev, u32 node, enum vrfm_say what)
 {
 	switch (what) {
@@ -64,7 +67,7 @@ static void vrfm_say_work(struct work_struct *work)
 }
 
 /**
- * vrfm_say_init - prepare the log lines of a link
+ * vrfm_say_init - prepare a link for log lines
  * @link: link
  */
 void vrfm_say_init(struct vrfm_link *link)
@@ -73,11 +76,12 @@ void vrfm_say_init(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_say - log a line about a link, soon
+ * vrfm_link_say - log a line about a link, from a work item
  * @link: link that vrfm_peer_remove() has not released
- * @what: the line
+ * @what: the line to log
  *
- * A line that is marked twice before it is printed is printed once.
+ * If the same line is logged again before the work item has printed it, it is
+ * printed once.
  *
  * Context: any, also under spinlocks.
  */
