@@ -2,9 +2,9 @@
 /*
  * vrfm - a reflective memory that all nodes of a network share
  *
- * Module init and exit, and the module's parameters, which create one device,
- * /dev/rfm2g0. Further devices are created in configfs, where they can also be
- * tuned.
+ * Module init and exit, and the parameters of the module, which create one
+ * device, /dev/rfm2g0. Further devices are created in configfs, where they can
+ * also be tuned.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,7 @@
 #include "link.h"
 #include "priv.h"
 
-/* The parameters ask for no device. */
+/* Value of the parameter node if the module must not create a device. */
 #define VRFM_NO_NODE (-1)
 
 static int vrfm_param_node = VRFM_NO_NODE;
@@ -54,7 +54,7 @@ static ushort vrfm_param_mode = 0660;
 module_param_named(mode, vrfm_param_mode, ushort, 0444);
 MODULE_PARM_DESC(mode, "Permissions of all devices (0660)");
 
-/* Device of the module's parameters; NULL: none. */
+/* Device that the module's parameters have created; NULL: none. */
 static struct vrfm_dev *vrfm_first;
 
 static int vrfm_read_listen(struct vrfm_params *params)
@@ -113,7 +113,10 @@ static int vrfm_read_peer(char *text, u16 port, struct vrfm_peer *peer)
 				&peer->addr);
 }
 
-/* Parsing changes TEXT, so the log line needs a copy. */
+/*
+ * Add the peer that TEXT describes: an entry of the module's parameter "peers".
+ * Parsing changes TEXT, so the log line needs a copy.
+ */
 static int vrfm_make_peer(struct vrfm_dev *vdev, char *text)
 {
 	char *copy = kstrdup(text, GFP_KERNEL);
@@ -200,7 +203,10 @@ static int __init vrfm_init(void)
 	ret = vrfm_configfs_init();
 	if (ret)
 		goto err_exit_debugfs;
-	/* Last, because a program that opens the device holds the module. */
+	/*
+	 * Do this last, because a program that opens the device holds the
+	 * module.
+	 */
 	ret = vrfm_make_first();
 	if (ret)
 		goto err_exit_configfs;
@@ -221,7 +227,10 @@ err_exit_link:
 	return ret;
 }
 
-/* Open files and items of configfs hold the module, so none is left. */
+/*
+ * Unload the module. Open files and items of configfs hold the module, so none
+ * exist any more. Only the device of the module's parameters may be left.
+ */
 static void __exit vrfm_exit(void)
 {
 	vrfm_configfs_exit();

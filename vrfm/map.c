@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets of words of the memory, for words that a peer may not have. Pure: no
- * locks, no device. Most of a memory is never written, so a set of some words
- * takes some pages, and not a bit for every word.
+ * Sets of words of the memory, for the words that a peer may lack. Pure: no
+ * locks, no device. Most of a memory is never written. So a set allocates pages
+ * of bits only for those parts of the memory where it contains words.
  */
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
@@ -33,11 +33,11 @@ int vrfm_map_init(struct vrfm_map *map, u64 size)
 }
 
 /**
- * vrfm_map_trim - free pages of an empty set, a part of them at a time
- * @map: set without a word in it
- * @max: number of entries of the table to visit
+ * vrfm_map_trim - free some of the pages of an empty set
+ * @map: set that contains no word
+ * @max: maximum number of entries of the table to visit
  *
- * Return: true: some pages are left.
+ * Return: true if some pages are left.
  */
 bool vrfm_map_trim(struct vrfm_map *map, u32 max)
 {
@@ -79,13 +79,18 @@ static unsigned long *vrfm_map_chunk(struct vrfm_map *map, u32 word, gfp_t gfp)
 	return *chunk;
 }
 
-/* Count the words from WORD on, N at most, in the same page of the map. */
+/*
+ * Count the words from WORD on that are in the same page of the map, up to N.
+ */
 static u32 vrfm_map_part(u32 word, u32 n)
 {
 	return min_t(u32, n, VRFM_MAP_CHUNK - word % VRFM_MAP_CHUNK);
 }
 
-/* Count the bits set among N from BIT on, a long at a time; N is not 0. */
+/*
+ * Count the bits that are set among N bits from BIT on, a long at a time. N is
+ * not 0.
+ */
 static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
 {
 	const u32 first = BIT_WORD(bit), last = BIT_WORD(bit + n - 1);
@@ -105,10 +110,10 @@ static u32 vrfm_map_weight(const unsigned long *chunk, u32 bit, u32 n)
  * vrfm_map_set - add words to the set
  * @map: set
  * @first: first word
- * @n: number of words, all inside the memory
+ * @n: number of words; all of them are inside the memory
  * @gfp: flags for allocating pages of the map
  *
- * Return: 0; -ENOMEM: not all of them are in the set.
+ * Return: 0; -ENOMEM if some of the words could not be added.
  */
 int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp)
 {
@@ -128,10 +133,10 @@ int vrfm_map_set(struct vrfm_map *map, u32 first, u32 n, gfp_t gfp)
 }
 
 /**
- * vrfm_map_add - add words that are set in a bitmap to the set
+ * vrfm_map_add - add the words whose bits are set in a bitmap to the set
  * @map: set
- * @first: word of the first bit, a multiple of BITS_PER_LONG
- * @bits: bitmap
+ * @first: word of the first bit in @bits, a multiple of BITS_PER_LONG
+ * @bits: bitmap with a bit for each word from @first on
  * @n: number of bits; all their words are in one page of the map
  * @gfp: flags for allocating pages of the map
  *
@@ -160,7 +165,7 @@ int vrfm_map_add(struct vrfm_map *map, u32 first, const unsigned long *bits,
  * vrfm_map_clear - remove words from the set
  * @map: set
  * @first: first word
- * @n: number of words, all inside the memory
+ * @n: number of words; all of them are inside the memory
  */
 void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n)
 {
@@ -181,11 +186,12 @@ void vrfm_map_clear(struct vrfm_map *map, u32 first, u32 n)
 /**
  * vrfm_map_next - find the next run of words in the set
  * @map: set
- * @from: word to begin with
- * @max: limit of the length of the run, which also ends with a page of the map
+ * @from: word where the search begins
+ * @max: maximum length of the run; a run also ends at the end of a page of the
+ *	map
  * @n: set to the number of words in the run
  *
- * Return: the first word of the run; @map's nwords: none is left.
+ * Return: the first word of the run; @map->nwords if no word is left.
  */
 u32 vrfm_map_next(const struct vrfm_map *map, u32 from, u32 max, u32 *n)
 {

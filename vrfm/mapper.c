@@ -3,24 +3,26 @@
  * Mappers: processes that map the memory, and the pages that each of them can
  * store into.
  *
- * A call first sends what its caller has stored into mappings. It must not pay
- * for the stores of other processes. So each twin, a page that is writable,
- * belongs to a family: to a process, and to those that inherited its page
- * tables by fork(). Only members of the family can store into the page without
- * a fault. If a process of another family faults on the page, the page moves to
- * the common family, which every call compares.
+ * A call first sends the words that its caller has stored into mappings. It
+ * must not wait for the comparison of pages that other processes store into. So
+ * each twin belongs to a family: a process, and the processes that inherited
+ * its page tables by fork(). Only members of the family can store into the
+ * twin's page without a fault. If a process of another family faults on the
+ * page, the twin moves to the common family. Every call compares the twins of
+ * the common family.
  *
- * When the last mapping of a family is removed, its pages move to the common
- * family as well. So a process that has waited for the end of another one finds
- * the stores of the other sent before its own calls.
+ * When the last mapping of a family is removed, its twins move to the common
+ * family as well. So if a process waits for another process to end, its next
+ * call sends the stores of that process first.
  *
- * A mapping (VMA) has its family in vm_private_data, which fork() and the
- * splitting of mappings copy. A call finds the family by its mm.
+ * The vm_private_data of a mapping (VMA) is its family. fork() copies it, and
+ * so does splitting a mapping. A call finds its family by the mm of the
+ * process.
  *
- * All of this is under vrfm_dev.twins_lock. A twin may move from one family to
- * another under this lock alone, but is removed only under vrfm_dev.write_lock
- * as well. So a holder of vrfm_dev.write_lock may use the twin that it has
- * found.
+ * vrfm_dev.twins_lock protects all of this. A twin may move to another family
+ * under this lock alone. A twin is removed only with vrfm_dev.write_lock held
+ * as well, so a holder of vrfm_dev.write_lock may use a twin after it has
+ * released vrfm_dev.twins_lock.
  */
 #include <linux/hashtable.h>
 #include <linux/mm.h>
@@ -31,15 +33,15 @@
 #include "priv.h"
 #include "twin.h"
 
-/* Twins that are moved without releasing the lock. */
+/* Maximum number of twins that are moved before the lock is released. */
 #define VRFM_MOVE 32
 
 /**
  * struct vrfm_mapper - a process that maps the memory
  * @node: place in vrfm_dev.mappers
- * @mm: compared only, never dereferenced
- * @family: its family
- * @vmas: number of its mappings of the memory
+ * @mm: mm of the process; only compared, never dereferenced
+ * @family: family of the process
+ * @vmas: number of mappings of the memory in the process
  */
 struct vrfm_mapper {
 	struct hlist_node node;
@@ -49,7 +51,7 @@ struct vrfm_mapper {
 };
 
 /**
- * vrfm_mappers_init - prepare a device that nothing maps yet
+ * vrfm_mappers_init - initialize the lists of a device without mappings
  * @vdev: device
  */
 void vrfm_mappers_init(struct vrfm_dev *vdev)
@@ -73,7 +75,10 @@ static struct vrfm_mapper *vrfm_mapper_find_locked(struct vrfm_dev *vdev,
 	return NULL;
 }
 
-/* Move a twin to the head, as never compared: a barrier may be searching it. */
+/*
+ * Move a twin to another family. The twin then counts as never compared, so it
+ * must be at the head of the list, where a barrier finds it.
+ */
 static void vrfm_twin_move_locked(struct vrfm_twin *twin,
 				  struct vrfm_family *to)
 {
@@ -82,7 +87,10 @@ static void vrfm_twin_move_locked(struct vrfm_twin *twin,
 	list_move(&twin->kin, &to->twins);
 }
 
-/* Return: true if twins are left. */
+/*
+ * Move some twins of a family to the common family. Return: true if twins are
+ * left.
+ */
 static bool vrfm_family_share_some(struct vrfm_dev *vdev,
 				   struct vrfm_family *family)
 {
@@ -100,7 +108,10 @@ static bool vrfm_family_share_some(struct vrfm_dev *vdev,
 	return left;
 }
 
-/* The family gets no more twins: it has no mapping, or is common. */
+/*
+ * Move all twins of a family to the common family. The family gets no new
+ * twins, because it has no mapping, or its flag common is set.
+ */
 static void vrfm_family_share(struct vrfm_dev *vdev, struct vrfm_family *family)
 {
 	while (vrfm_family_share_some(vdev, family))
@@ -119,12 +130,13 @@ static void vrfm_mapper_insert_locked(struct vrfm_dev *vdev,
 }
 
 /**
- * vrfm_mapper_add - count a new mapping
+ * vrfm_mapper_add - count a mapping that mmap() creates, and set its family
  * @vdev: device
- * @vma: mapping that mmap() is creating
+ * @vma: the mapping
  *
  * Context: may sleep.
- * Return: 0, and vrfm_mapper_close() must follow; or -ENOMEM.
+ * Return: 0 or -ENOMEM. After 0 the mapping must be passed to
+ * vrfm_mapper_close().
  */
 int vrfm_mapper_add(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
@@ -162,7 +174,8 @@ int vrfm_mapper_add(struct vrfm_dev *vdev, struct vm_area_struct *vma)
  * @vdev: device
  * @vma: the copy, with the family of the original
  *
- * Without memory for a mapper of a new process, its family becomes common.
+ * If there is no memory for the mapper of a new process, the twins of its
+ * family move to the common family. Later twins of the family also go there.
  *
  * Context: may sleep.
  */
@@ -191,7 +204,7 @@ void vrfm_mapper_open(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mapper_close - count down when a mapping is removed
+ * vrfm_mapper_close - stop counting a mapping that is being removed
  * @vdev: device
  * @vma: mapping
  *
@@ -222,12 +235,13 @@ void vrfm_mapper_close(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mapper_join_locked - add a process to those that can store into a page
+ * vrfm_mapper_join_locked - let a family store into the page of a twin without
+ * a fault
  * @vdev: device, with its twins_lock held
- * @twin: twin of the page; new, with no family, or of any family
- * @family: family of the process
+ * @twin: twin of the page; a new twin has no family yet
+ * @family: family of the process that caused the fault
  *
- * Context: any but interrupts; the struct page is locked.
+ * Context: process; the struct page is locked.
  */
 void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			     struct vrfm_family *family)
@@ -236,7 +250,10 @@ void vrfm_mapper_join_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	if (family->common)
 		family = &vdev->common;
 	if (!twin->family) {
-		/* Barriers that began before need not compare it. */
+		/*
+		 * A barrier that has already begun need not compare a new twin,
+		 * because stores into its page come later.
+		 */
 		twin->family = family;
 		twin->compared = vdev->compared;
 		list_add_tail(&twin->kin, &family->twins);
@@ -269,13 +286,14 @@ static struct vrfm_twin *vrfm_any_twin_locked(struct vrfm_dev *vdev, u64 before)
 }
 
 /**
- * vrfm_mapper_twin_locked - find a page that must be compared
+ * vrfm_mapper_twin_locked - find a twin that a barrier must compare
  * @vdev: device, with its twins_lock held
- * @mm: mm of the process that makes a call; NULL: any process
- * @before: number of the last comparison before the call
+ * @mm: mm of the process that makes the call; NULL: find twins of all families
+ * @before: value of vrfm_dev.compared when the barrier began
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: a twin that was not compared since; NULL: none.
+ * Return: a twin that was not compared since the barrier began; NULL if no twin
+ * is left.
  */
 struct vrfm_twin *vrfm_mapper_twin_locked(struct vrfm_dev *vdev,
 					  const struct mm_struct *mm,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory: this node's copy of what all nodes of the network share.
+ * The memory: this node's copy of the memory that all nodes of the network
+ * share.
  *
- * It consists of order-0 pages, which programs map one by one, and which the
- * kernel maps in one piece. Reading takes no lock. A store holds the lock of
- * its page, whether it is a call of this node or comes from a peer.
+ * The memory consists of order-0 pages. Programs map the pages one by one, and
+ * the kernel maps all of them in one piece. Reading takes no lock. A store by a
+ * call or from a peer holds the lock of its page.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -29,8 +30,8 @@ static void vrfm_mem_free_pages(struct vrfm_mem *mem)
 	while (mem->npages) {
 		page = mem->pages[--mem->npages];
 		/*
-		 * A task that still holds the page may read ->mapping under
-		 * this lock.
+		 * Take the lock of the page, because a task that still holds
+		 * the page may read ->mapping under this lock.
 		 */
 		lock_page(page);
 		page_folio(page)->mapping = NULL;
@@ -42,9 +43,9 @@ static void vrfm_mem_free_pages(struct vrfm_mem *mem)
 }
 
 /*
- * Refuse a size that the machine cannot hold before the first page is taken.
- * Taking and zeroing all free memory takes long, and evicts memory of others. A
- * sixteenth is for maps of words and of pages.
+ * Check whether the machine can hold the memory, before the first page is
+ * allocated. Allocating and zeroing all free memory takes long, and evicts
+ * memory of other users. A sixteenth of the size is for bitmaps and tables.
  */
 static bool vrfm_mem_fits(unsigned long npages)
 {
@@ -54,8 +55,8 @@ static bool vrfm_mem_fits(unsigned long npages)
 static int vrfm_mem_alloc_pages(struct vrfm_mem *mem, unsigned long npages)
 {
 	/*
-	 * Fail instead of killing tasks: the size may be a mistake of the
-	 * admin.
+	 * Fail instead of killing tasks, because the size may be a mistake of
+	 * the admin.
 	 */
 	const gfp_t gfp = GFP_HIGHUSER | __GFP_ZERO | __GFP_NOWARN |
 			  __GFP_RETRY_MAYFAIL;
@@ -81,9 +82,9 @@ static int vrfm_mem_alloc_pages(struct vrfm_mem *mem, unsigned long npages)
 }
 
 /**
- * vrfm_mem_alloc - allocate a memory of zeroes
- * @mem: region to fill
- * @size: bytes, a multiple of the page size
+ * vrfm_mem_alloc - allocate a memory that contains zeroes
+ * @mem: set to the pages and their mapping
+ * @size: size of the memory in bytes, a multiple of the page size
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -104,13 +105,13 @@ int vrfm_mem_alloc(struct vrfm_mem *mem, u64 size)
 }
 
 /**
- * vrfm_mem_name - give the pages a place in a file
- * @mem: region that is allocated
+ * vrfm_mem_name - give each page an address space and an index
+ * @mem: memory that is allocated
  * @mapping: address space of the device's inode; must exist until
  *	vrfm_mem_free()
  *
- * A futex that is shared by processes is identified by file and page index. The
- * pages are not in the page cache: @mapping does not contain them.
+ * The kernel identifies a futex that processes share by its file and page
+ * index. The pages are not in the page cache: @mapping does not contain them.
  *
  * Context: may sleep.
  */
@@ -127,8 +128,8 @@ void vrfm_mem_name(struct vrfm_mem *mem, struct address_space *mapping)
 
 /**
  * vrfm_mem_free - free a memory
- * @mem: region that nothing reads or maps any more; may be zeroed and never
- *	filled
+ * @mem: memory that no task reads or maps any more; it may be zeroed, if it was
+ *	never allocated
  *
  * Context: may sleep.
  */
@@ -154,7 +155,10 @@ static void vrfm_own(struct vrfm_dev *vdev, u32 offset, u32 len,
 		bitmap_set(vdev->live, first, n);
 }
 
-/* A store of a call or a peer goes into the twin, so it is no difference. */
+/*
+ * Store bytes into the twin of the page as well. Otherwise the scanner would
+ * take them for a store through a mapping.
+ */
 static void vrfm_twin_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
 			    u32 len)
 {
@@ -182,7 +186,7 @@ static void vrfm_page_store(struct vrfm_dev *vdev, u32 offset, const void *buf,
  * vrfm_mem_store - store into the memory
  * @vdev: device
  * @offset: offset of the first byte, inside the memory
- * @buf: bytes
+ * @buf: the bytes to store
  * @len: number of bytes
  * @own: effect on the map of own words
  *
@@ -193,7 +197,10 @@ void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 {
 	u32 part;
 
-	/* A reader that sees these bytes sees earlier stores as well. */
+	/*
+	 * Order these bytes after earlier stores: a reader that sees these
+	 * bytes sees the earlier stores as well.
+	 */
 	smp_wmb();
 	for (; len; offset += part, buf += part, len -= part) {
 		part = min_t(u32, len, PAGE_SIZE - offset_in_page(offset));
@@ -202,13 +209,13 @@ void vrfm_mem_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 len,
 }
 
 /**
- * vrfm_mem_load - load a value for a program
+ * vrfm_mem_load - load a value from the memory for a program
  * @vdev: device
  * @offset: offset of the first byte; the caller has checked vrfm_inside()
- * @buf: place for the value, aligned to @width
+ * @buf: set to the value; aligned to @width
  * @width: number of bytes: 1, 2, 4 or 8
  *
- * An aligned value is loaded by one access.
+ * If @offset is a multiple of @width, the value is loaded by one access.
  *
  * Context: any.
  */
@@ -226,13 +233,17 @@ void vrfm_mem_load(struct vrfm_dev *vdev, u32 offset, void *buf, u32 width)
 		*(u16 *)buf = READ_ONCE(*(const u16 *)from);
 	else
 		*(u8 *)buf = READ_ONCE(*(const u8 *)from);
-	/* Later reads see nothing older: pairs with vrfm_mem_store(). */
+	/*
+	 * Order later reads after this one. Pairs with the barrier in
+	 * vrfm_mem_store().
+	 */
 	smp_rmb();
 }
 
 /*
- * Read through a bounce buffer: copy_to_user() may copy bytes one by one, and
- * so tear words that are being stored. Each step ends at an aligned word.
+ * Copy bytes to a program through a buffer on the stack. copy_to_user() may
+ * copy bytes one by one, and would tear words that are being stored. Each step
+ * ends at an aligned word of 8 bytes.
  */
 static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
 			   size_t len)
@@ -253,17 +264,17 @@ static int vrfm_read_block(struct vrfm_dev *vdev, u32 offset, void __user *buf,
 }
 
 /**
- * vrfm_read - copy from the memory to a program
+ * vrfm_read - copy bytes from the memory to a program
  * @vdev: device
  * @offset: offset of the first byte; the caller has checked vrfm_inside()
  * @buf: memory of the program
  * @len: number of bytes
  *
- * Aligned words of 2, 4 and 8 bytes of the memory are not torn, at any @buf and
- * @offset.
+ * Aligned words of 2, 4 and 8 bytes in the memory are never torn, even if @buf
+ * or @offset is not aligned.
  *
  * Context: may sleep.
- * Return: 0; -EFAULT; -EINTR: killed.
+ * Return: 0; -EFAULT; -EINTR if the task was killed.
  */
 int vrfm_read(struct vrfm_dev *vdev, u32 offset, void __user *buf, size_t len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mappings: of the memory, of the registers, of the status page, and of buffers
- * that programs use for DMA by a card.
+ * Mappings of the memory, of the registers, of the status page, and of buffers
+ * that programs use for DMA.
  */
 #include <linux/bitmap.h>
 #include <linux/mm.h>
@@ -12,10 +12,13 @@
 #include "priv.h"
 #include "direct_path.h"
 
-/* Offset of all other mappings, behind the largest possible memory. */
+/*
+ * Page offset of mappings of registers and of DMA buffers, behind the largest
+ * possible memory.
+ */
 #define VRFM_SPECIAL_PGOFF (1UL << (BITS_PER_LONG - PAGE_SHIFT - 2))
 
-/* Pages that mmap() inserts between two checks for signals. */
+/* Number of pages that mmap() inserts between two checks for signals. */
 #define VRFM_INSERT_PAGES 512
 
 static struct vrfm_dev *vrfm_vma_dev(const struct vm_area_struct *vma)
@@ -37,10 +40,11 @@ static vm_fault_t vrfm_fault(struct vm_fault *vmf)
 }
 
 /*
- * The first store into a page. If peers must be notified, or too many pages are
- * writable, the store is repeated after a millisecond, because mmap_lock is
- * held here. The kernel repeats its own stores (copy_to_user(), for example)
- * without checking for signals, so a killed task gets an error.
+ * Handle the first store into a page. If peers must be notified first, or too
+ * many pages are writable, wait for a millisecond at most, and let the program
+ * repeat the store. The wait is short because mmap_lock is held here. The
+ * kernel repeats its own stores (copy_to_user(), for example) without checking
+ * for signals. So a killed task gets an error.
  */
 static vm_fault_t vrfm_page_mkwrite(struct vm_fault *vmf)
 {
@@ -72,10 +76,16 @@ static const struct vm_operations_struct vrfm_vm_ops = {
 };
 
 #ifdef CONFIG_MAPPING_DIRTY_HELPERS
-/* Attempts before the page is removed from the page tables. */
+/*
+ * Number of attempts to write-protect a page before it is removed from the page
+ * tables.
+ */
 #define VRFM_WRPROTECT_TRIES 3
 
-/* Clean the page's entries. Return: was one dirty? */
+/*
+ * Clean the page's entries in all page tables. Return: true if an entry was
+ * dirty.
+ */
 static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 {
 	DECLARE_BITMAP(dirty, 1) = { };
@@ -86,11 +96,11 @@ static bool vrfm_clean(struct address_space *mapping, unsigned long index)
 }
 
 /*
- * mprotect() makes a dirty entry writable without calling page_mkwrite(). It
- * assumes that page_mkwrite() was called, and that the entry was not protected
- * since. So entries must be clean as well. Between the two steps here
- * mprotect() may make an entry writable that was dirty. So repeat them until
- * the second step finds no dirty entry.
+ * Write-protect a page in all page tables. mprotect() makes a dirty entry
+ * writable without calling page_mkwrite(): it assumes that the entry was not
+ * write-protected since page_mkwrite(). So the entries must be clean as well.
+ * Between the two steps here, mprotect() may make an entry writable that is
+ * still dirty. So repeat both steps until the second one finds no dirty entry.
  */
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
@@ -105,7 +115,7 @@ static bool vrfm_wrprotect_entries(struct address_space *mapping,
 	return false;
 }
 #else
-/* This kernel has no function for it. */
+/* This kernel has no function that write-protects mappings. */
 static bool vrfm_wrprotect_entries(struct address_space *mapping,
 				   unsigned long index)
 {
@@ -114,7 +124,8 @@ static bool vrfm_wrprotect_entries(struct address_space *mapping,
 #endif
 
 /**
- * vrfm_wrprotect - make each later store into a page fault, in all mappings
+ * vrfm_wrprotect - write-protect a page in all mappings, so that a later store
+ * faults
  * @vdev: device
  * @index: index of the page
  *
@@ -163,16 +174,22 @@ static int vrfm_mmap_memory(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 	if (ret)
 		return ret;
 	vma->vm_ops = &vrfm_vm_ops;
-	/* As mmap() will set it because of page_mkwrite: not writable yet. */
+	/*
+	 * Insert the pages with the protection that mmap() sets later because
+	 * of page_mkwrite: the page table entries are not writable yet.
+	 */
 	vma->vm_page_prot = vm_get_page_prot(vma->vm_flags & ~VM_SHARED);
 	ret = vrfm_insert_pages(vdev, vma);
-	/* If mmap() fails, the kernel does not call close() of the mapping. */
+	/* If mmap() fails, the kernel does not call vrfm_vma_close(). */
 	if (ret)
 		vrfm_mapper_close(vdev, vma);
 	return ret;
 }
 
-/* Map one page, whatever the length of the mapping: behind it accesses fail. */
+/*
+ * Map the page with the registers, whatever the length of the mapping. Accesses
+ * behind the page fail.
+ */
 static int vrfm_mmap_bar(struct vrfm_file *vf, struct vm_area_struct *vma,
 			 unsigned int bar)
 {
@@ -187,7 +204,10 @@ static struct page *vrfm_dma_page(void)
 			  __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
 }
 
-/* Called only if the program itself has discarded the page. */
+/*
+ * Allocate a page again. An access faults only if the program itself has
+ * discarded the page.
+ */
 static vm_fault_t vrfm_dma_fault(struct vm_fault *vmf)
 {
 	vmf->page = vrfm_dma_page();
@@ -209,15 +229,15 @@ static int vrfm_dma_insert(struct vm_area_struct *vma, unsigned long address)
 	if (!page)
 		return -ENOMEM;
 	ret = vm_insert_page(vma, address, page);
-	/* The mapping alone holds the page from now on. */
+	/* From now on only the mapping holds the page. */
 	put_page(page);
 	return ret;
 }
 
 /*
- * The cards' driver maps any physical address. Here the mapping gets ordinary
- * memory, which it alone holds, and which is charged to the program. "DMA" is a
- * copy to or from this memory.
+ * Map a new buffer for DMA. The cards' driver maps any physical address. Here
+ * the mapping gets ordinary memory, which only this mapping holds, and which is
+ * charged to the program. A "DMA" copies to or from this memory.
  */
 static int vrfm_mmap_dma(struct vm_area_struct *vma)
 {
@@ -234,17 +254,18 @@ static int vrfm_mmap_dma(struct vm_area_struct *vma)
 }
 
 /**
- * vrfm_mmap - map a device
+ * vrfm_mmap - map the memory, the status page, registers or a DMA buffer
  * @file: open device
  * @vma: mapping
  *
- * If RFM2G_SET_SPECIAL_MMAP came before, map what it chose, and forget the
- * choice even after an error. Otherwise map the memory, or the status page at
- * %VRFM_STATUS_OFFSET.
+ * If RFM2G_SET_SPECIAL_MMAP has chosen an object, map that object, and forget
+ * the choice even after an error. Otherwise map the status page at
+ * %VRFM_STATUS_OFFSET, or the memory at other offsets.
  *
- * Return: 0; -ENODEV: the device was destroyed; -EAGAIN: not inside the memory;
- * -EINVAL: private and writable: stores would never leave this process; or an
- * error of vrfm_status_mmap().
+ * Return: 0; -ENODEV if the device was destroyed; -EAGAIN if the range is not
+ * inside the memory, or the DMA buffer is at address 0; -EINVAL if the mapping
+ * is private and writable, because its stores would never leave the process;
+ * -ENOMEM; -EINTR if the task was killed; or an error of vrfm_status_mmap().
  */
 int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -266,7 +287,10 @@ int vrfm_mmap(struct file *file, struct vm_area_struct *vma)
 		return vrfm_status_mmap(vdev, vma);
 	if (special == VRFM_SPECIAL_NONE)
 		return vrfm_mmap_memory(vdev, vma);
-	/* Out of reach of vrfm_wrprotect(), which finds mappings by offset. */
+	/*
+	 * Use an offset that vrfm_wrprotect() never touches, because it finds
+	 * mappings by offset.
+	 */
 	vma->vm_pgoff = VRFM_SPECIAL_PGOFF;
 	if (special == VRFM_SPECIAL_DMA)
 		return vrfm_mmap_dma(vma);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parsing of options of the admin. Pure: text in, numbers out. */
+/* Parse the options that an admin writes. Pure: text in, numbers out. */
 #include <linux/align.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
@@ -12,7 +12,7 @@
 
 #include "opts.h"
 
-/* Buffer for the digits of any number of 64 bits. */
+/* Size of a buffer for the digits of any 64-bit number. */
 #define VRFM_DIGITS 32
 
 static unsigned int vrfm_suffix(char last)
@@ -29,7 +29,10 @@ static unsigned int vrfm_suffix(char last)
 	}
 }
 
-/* memparse() is not used because in Linux 6.1 it parses 2^64 as 0. */
+/*
+ * Parse a number of bytes. memparse() is not used, because in Linux 6.1 it
+ * parses 2^64 as 0.
+ */
 static int vrfm_parse_bytes(const char *text, u64 *bytes)
 {
 	size_t len = strlen(text);
@@ -45,7 +48,10 @@ static int vrfm_parse_bytes(const char *text, u64 *bytes)
 	shift = vrfm_suffix(text[len - 1]);
 	if (shift)
 		len--;
-	/* kstrtou64() would accept another newline. */
+	/*
+	 * Check the last digit, because kstrtou64() would accept another
+	 * newline.
+	 */
 	if (len >= sizeof(digits) || !isxdigit(text[len - 1]))
 		return -EINVAL;
 	memcpy(digits, text, len);
@@ -58,11 +64,11 @@ static int vrfm_parse_bytes(const char *text, u64 *bytes)
 
 /**
  * vrfm_parse_size - parse the size of a memory
- * @text: number of bytes, or a number with K, M or G behind it
- * @size: set to the size in bytes; not changed after an error
+ * @text: number of bytes, or a number that ends with K, M or G
+ * @size: set to the size in bytes; unchanged after an error
  *
- * Return: 0; -EINVAL: not a number; -ERANGE: not a multiple of the page size
- * from %VRFM_SIZE_MIN to %VRFM_SIZE_MAX.
+ * Return: 0; -EINVAL if @text is not a number; -ERANGE if the size is not a
+ * multiple of the page size from %VRFM_SIZE_MIN to %VRFM_SIZE_MAX.
  */
 int vrfm_parse_size(const char *text, u64 *size)
 {
@@ -80,8 +86,8 @@ int vrfm_parse_size(const char *text, u64 *size)
 
 /**
  * vrfm_parse_unit - parse the name of a device
- * @name: "rfm2gN"
- * @unit: set to N, 0 to 7; not changed after an error
+ * @name: name of the device: "rfm2gN"
+ * @unit: set to N, 0 to 7; unchanged after an error
  *
  * Return: 0 or -EINVAL.
  */
@@ -97,7 +103,10 @@ int vrfm_parse_unit(const char *name, unsigned int *unit)
 	return 0;
 }
 
-/* "addr" or "addr:port"; in brackets if the address contains colons. */
+/*
+ * Split "addr" or "addr:port" into its parts. The address is in brackets if it
+ * contains colons.
+ */
 static int vrfm_split_host(char *text, struct vrfm_peer_text *peer)
 {
 	char *end;
@@ -131,13 +140,13 @@ static int vrfm_check_port(const char *port)
 }
 
 /**
- * vrfm_parse_peer - parse a peer: id@addr or id@addr:port
- * @text: text, which is changed; an IPv6 address is in brackets
- * @peer: set to the parts, which point into @text
+ * vrfm_parse_peer - parse the text of a peer: id@addr or id@addr:port
+ * @text: text, which the function changes; an IPv6 address is in brackets
+ * @peer: set to the parts; its strings point into @text
  *
- * krdma_parse_addr() decides whether @peer.host is an address.
+ * The function does not check the address: krdma_parse_addr() does.
  *
- * Return: 0; -EINVAL: invalid; -ERANGE: the id is too high.
+ * Return: 0; -EINVAL if the text is invalid; -ERANGE if the id is too high.
  */
 int vrfm_parse_peer(char *text, struct vrfm_peer_text *peer)
 {
@@ -165,7 +174,7 @@ static const char * const vrfm_direct_modes[VRFM_DIRECT_MODES] = {
 };
 
 /**
- * vrfm_direct_mode_name - return the name of a policy of direct writes
+ * vrfm_direct_mode_name - return the name of a policy for direct writes
  * @mode: enum vrfm_direct_mode
  *
  * Return: its name.
@@ -176,11 +185,11 @@ const char *vrfm_direct_mode_name(u32 mode)
 }
 
 /**
- * vrfm_parse_direct - parse a policy of direct writes
- * @text: auto, on or off, perhaps with a newline
+ * vrfm_parse_direct - parse the name of a policy for direct writes
+ * @text: "auto", "on" or "off"; may end with a newline
  * @mode: set to the enum vrfm_direct_mode
  *
- * Return: 0; -EINVAL: unknown.
+ * Return: 0; -EINVAL if the name is unknown.
  */
 int vrfm_parse_direct(const char *text, u32 *mode)
 {
