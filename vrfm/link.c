@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links: the window of messages to a peer, and the messages that it sends.
+ * Links: send messages to a peer through a window, and process the messages
+ * that the peer sends.
  *
  * Messages are numbered from 1 on each connection. Slot n % VRFM_SLOTS holds
- * message n until the peer acknowledges that it has applied the message:
+ * message n until the peer acknowledges that it has applied the message. The
+ * numbers in &struct vrfm_link always have this order:
  *
  *	acked <= completed <= posted <= opened <= acked + VRFM_SLOTS
  *
@@ -29,7 +31,7 @@
 
 #define VRFM_PENALTY_MIN_MS 1000
 #define VRFM_PENALTY_MAX_MS 30000
-/* Pages that the set of missed words of an absent peer may always have. */
+/* An absent peer's set of missed words may always have this number of pages. */
 #define VRFM_MISSED_MIN 64
 
 struct workqueue_struct *vrfm_wq;
@@ -54,7 +56,7 @@ int vrfm_link_init(void)
 void vrfm_link_exit(void)
 {
 	destroy_workqueue(vrfm_wq);
-	/* Wait for blocks that are being freed. */
+	/* Wait until RCU has freed all blocks, see vrfm_block_put(). */
 	rcu_barrier();
 }
 
@@ -62,7 +64,7 @@ void vrfm_link_exit(void)
  * vrfm_link_state_name - return the name of a state, for statistics
  * @state: state of a link
  *
- * Return: its name.
+ * Return: name of the state.
  */
 const char *vrfm_link_state_name(enum vrfm_link_state state)
 {
@@ -95,8 +97,8 @@ static struct vrfm_slot *vrfm_slot(struct vrfm_link *link, u64 sequence)
 /* ---- sending ---- */
 
 /*
- * Disconnect after a local error, which krdma reports or the caller has
- * recorded.
+ * Disconnect after this node has found an error: krdma_post() has failed, or
+ * the peer has broken the protocol.
  */
 static void vrfm_link_break_locked(struct vrfm_link *link)
 {
@@ -105,8 +107,8 @@ static void vrfm_link_break_locked(struct vrfm_link *link)
 }
 
 /*
- * No GRANT while an image is loading: all peers stay SYNCING, and send own
- * words.
+ * Return the flags GRANT and DIRECT for the next message. This node omits GRANT
+ * while it loads an image. So all peers stay SYNCING, and send their own words.
  */
 static u8 vrfm_link_flags(const struct vrfm_link *link)
 {
@@ -130,8 +132,9 @@ static void vrfm_link_post_locked(struct vrfm_link *link, struct krdma_req *req,
 }
 
 /*
- * Without ANSWER, an acknowledgment that no message carries comes a tick later.
- * Until then the next block could not be written directly.
+ * Return ANSWER if the peer shall acknowledge the message at once. Otherwise
+ * the acknowledgment may come a tick later. Until it comes, this node cannot
+ * write the next block directly.
  */
 static u8 vrfm_slot_answer_locked(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
@@ -157,11 +160,14 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 
 	vrfm_link_post_locked(link, &slot->req, &slot->pack, &head);
 	slot->closed = true;
-	/* Before krdma_post(): the peer may answer before that returns. */
+	/* Count first: the peer may answer before krdma_post() returns. */
 	WRITE_ONCE(link->posted, link->posted + 1);
 	link->counts.messages++;
 	if (krdma_post(link->cb, &slot->req)) {
-		/* Not in flight: it is missed when the link goes down. */
+		/*
+		 * The message is not in flight, so count it as completed. Its
+		 * words are recorded as missed when the link goes down.
+		 */
 		link->completed++;
 		vrfm_link_break_locked(link);
 	}
@@ -170,6 +176,9 @@ static void vrfm_slot_post_locked(struct vrfm_link *link)
 /**
  * vrfm_link_push_locked - post all messages that must not wait
  * @link: link, with its lock held
+ *
+ * The open message waits for more runs while an earlier message is in flight,
+ * or while the link's work fills messages of this type (&vrfm_link.filling).
  */
 void vrfm_link_push_locked(struct vrfm_link *link)
 {
@@ -186,8 +195,7 @@ void vrfm_link_push_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_link_wake_writers - wake tasks that wait for room, or for the end of
- * something
+ * vrfm_link_wake_writers - wake tasks that wait for room or for acknowledgments
  * @link: link where messages were acknowledged or completed, or whose state has
  *	changed
  *
@@ -198,8 +206,8 @@ void vrfm_link_wake_writers(struct vrfm_link *link)
 	struct vrfm_dev *vdev = link->vdev;
 
 	/*
-	 * Order the new room before the count. Pairs with the acquire in
-	 * vrfm_write_wait().
+	 * Make the new room visible before the count changes. Pairs with the
+	 * acquire in vrfm_write_wait().
 	 */
 	smp_mb__before_atomic();
 	atomic_inc(&vdev->room_changes);
@@ -262,7 +270,7 @@ static void vrfm_ack_done(struct krdma_req *req, int status)
 	spin_unlock_bh(&link->lock);
 }
 
-/* Acknowledge messages that arrived, unless another message has done so. */
+/* Acknowledge received messages, unless a message to the peer has done so. */
 static void vrfm_ack_work(struct work_struct *work)
 {
 	struct vrfm_link *link =
@@ -278,8 +286,8 @@ static void vrfm_ack_work(struct work_struct *work)
 
 /**
  * vrfm_link_free_locked - return the number of messages that can be opened
- * @link: link; the caller holds vrfm_dev.write_lock, so others can only
- *	increase it
+ * @link: link; the caller holds vrfm_dev.write_lock, so the number can only
+ *	increase
  *
  * Return: number of messages.
  */
@@ -296,7 +304,8 @@ u32 vrfm_link_free_locked(const struct vrfm_link *link)
  * message
  * @link: link, with its lock held
  *
- * Return: age in milliseconds; 0: all messages are acknowledged.
+ * Return: age in ms; 0 if all messages are acknowledged, or if there is no
+ * connection.
  */
 u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 {
@@ -306,7 +315,10 @@ u32 vrfm_link_late_ms_locked(struct vrfm_link *link)
 				vrfm_slot(link, link->acked + 1)->opened);
 }
 
-/* Bytes of a run that fit into a message of its own, at any offset. */
+/*
+ * Return the length of the longest run that always fits into an empty message,
+ * whatever its offset in the memory is.
+ */
 static u32 vrfm_link_payload(const struct vrfm_link *link)
 {
 	return ALIGN_DOWN(link->max_msg - sizeof(struct vrfm_wire_head) -
@@ -317,11 +329,11 @@ static u32 vrfm_link_payload(const struct vrfm_link *link)
 
 /**
  * vrfm_link_open_locked - open a message
- * @link: link with a free message, with its lock held; vrfm_dev.write_lock is
+ * @link: link that has a free message; its lock and vrfm_dev.write_lock are
  *	held
  * @type: enum vrfm_wire_type
  *
- * Return: the message, which is posted when it is closed and pushed.
+ * Return: the message, which vrfm_link_push_locked() posts later.
  */
 struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 {
@@ -342,7 +354,7 @@ struct vrfm_slot *vrfm_link_open_locked(struct vrfm_link *link, u8 type)
 	return slot;
 }
 
-/* Return: the open message if it takes runs of TYPE, else NULL. */
+/* Return the open message if it can take a run of TYPE, or NULL if not. */
 static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 						  u8 type)
 {
@@ -355,12 +367,12 @@ static struct vrfm_slot *vrfm_link_growing_locked(struct vrfm_link *link,
 }
 
 /**
- * vrfm_link_need - count the messages that a run may take
+ * vrfm_link_need - return the number of messages that a run may need
  * @link: link that is up
- * @len: number of bytes of the run; 0: an event or a probe
+ * @len: number of bytes of the run; 0 for an event or a probe
  *
- * Room in the open message does not count: it may be posted before the run is
- * appended.
+ * Room in the open message does not count, because that message may be posted
+ * before the run is appended.
  *
  * Return: number of messages.
  */
@@ -372,9 +384,9 @@ u32 vrfm_link_need(const struct vrfm_link *link, u32 len)
 /**
  * vrfm_link_has_room - check whether a run can be sent at once
  * @link: link; the caller holds vrfm_dev.write_lock
- * @len: number of bytes of the run, at most 128 KiB; 0: an event or a probe
+ * @len: number of bytes of the run, at most 128 KiB; 0 for an event or a probe
  *
- * Return: true, also if the link is not READY.
+ * Return: true if it can, or if the link is not READY and needs no room.
  */
 bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 {
@@ -385,10 +397,9 @@ bool vrfm_link_has_room(struct vrfm_link *link, u32 len)
 }
 
 /*
- * Close a full message and open the next one. If the full one has a part of the
- * present write, a receiver that gets only this part must not claim to have the
- * write. It also has more than the write before. So the full message gets the
- * serial of the write before, and DIRECT.
+ * Close a full message and open the next one. If the full message has only a
+ * part of the present write, it gets the serial of the earlier write. The flag
+ * DIRECT then notifies the receiver that it also has bytes of a later write.
  */
 static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 {
@@ -404,7 +415,7 @@ static struct vrfm_slot *vrfm_link_next_locked(struct vrfm_link *link, u8 type)
 }
 
 /**
- * vrfm_link_append_locked - append a run to the open message, and open more
+ * vrfm_link_append_locked - append a run, and open messages as needed
  * @link: link with room for the run, with its lock held
  * @type: %VRFM_WIRE_UPDATE or %VRFM_WIRE_IMAGE
  * @offset: offset in the memory
@@ -441,8 +452,9 @@ void vrfm_link_miss_own(struct vrfm_link *link)
 }
 
 /*
- * A peer may be absent for a long time. If its set of missed words has a
- * quarter of the possible pages, the map of own words serves instead.
+ * Check whether an absent peer's set of missed words has become large: it has
+ * more than a quarter of the possible pages. The map of own words then replaces
+ * the set.
  */
 static bool vrfm_link_misses_much(const struct vrfm_link *link)
 {
@@ -456,7 +468,8 @@ static bool vrfm_link_misses_much(const struct vrfm_link *link)
  * @offset: offset of the first byte
  * @len: number of bytes
  *
- * Words that are missed anyway as own words (&vrfm_link.lost) are not recorded.
+ * While &vrfm_link.lost is set, the peer misses all own words from
+ * &vrfm_link.lost_at on. These words are not recorded again.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -474,7 +487,10 @@ void vrfm_link_miss(struct vrfm_link *link, u32 offset, u32 len)
 		vrfm_link_miss_own(link);
 }
 
-/* A peer that was left behind catches up only after its penalty. */
+/*
+ * Show that words were missed, and begin to catch up. A peer that was left
+ * behind catches up only after its penalty.
+ */
 static void vrfm_link_missed(struct vrfm_link *link)
 {
 	vrfm_status_lost(link);
@@ -485,12 +501,12 @@ static void vrfm_link_missed(struct vrfm_link *link)
 
 /**
  * vrfm_link_update - send a local write to the peer, or record it as missed
- * @link: link; has room if it is READY
+ * @link: link, which must have room if it is READY
  * @offset: offset of the first byte
  * @bytes: bytes that were written
  * @len: number of bytes
- * @block: the same bytes, which an adapter may read later; NULL: @bytes are
- *	valid only until this function returns
+ * @block: block that has the same bytes, so that an adapter can read them
+ *	later; NULL if they can be sent only in messages
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -513,12 +529,12 @@ void vrfm_link_update(struct vrfm_link *link, u32 offset, const void *bytes,
 
 /**
  * vrfm_link_diff - send words that programs have stored into a page
- * @link: link; has room for a page if it is READY
+ * @link: link, which must have room for a page if it is READY
  * @offset: offset of the page
  * @diff: the words
  *
- * All runs are appended with the lock held. If a message was posted in between,
- * the next run would take another message.
+ * The lock is held until all runs are appended. Otherwise a message could be
+ * posted between two runs, and the second run would need another message.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -557,7 +573,7 @@ static void vrfm_link_event_locked(struct vrfm_link *link,
 	vrfm_link_push_locked(link);
 }
 
-/* Send as many waiting events as there is room for. */
+/* Send as many of the waiting events as there are free messages. */
 static void vrfm_link_events_locked(struct vrfm_link *link)
 {
 	u32 i, n = min(link->nbacklog, vrfm_link_free_locked(link));
@@ -573,7 +589,7 @@ static void vrfm_link_events_locked(struct vrfm_link *link)
  * vrfm_link_events - send events that wait for room
  * @link: link that is READY; writers wait until these events are sent
  *
- * The link is kicked again when there is room.
+ * If some events find no room, the link's work sends them later.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -588,7 +604,10 @@ void vrfm_link_events(struct vrfm_link *link)
 		vrfm_link_wake_writers(link);
 }
 
-/* The event waits here until the peer has caught up, which would hold it. */
+/*
+ * Queue an event until there is room, and drop it if the queue is full. Only a
+ * peer that is behind lacks room. Such a peer would hold the event anyway.
+ */
 static void vrfm_link_event_later_locked(struct vrfm_link *link,
 					 const struct vrfm_wired_event *event)
 {
@@ -600,12 +619,12 @@ static void vrfm_link_event_later_locked(struct vrfm_link *link,
 
 /**
  * vrfm_link_event - send an event to the peer
- * @link: link; has room if it is READY
+ * @link: link, which must have room if it is READY
  * @event: enum rfm2g_event
  * @data: data of the event
  *
  * An absent peer does not get the event. If the peer is behind, up to
- * %VRFM_QUEUE_DEPTH events wait for room, in order, and the caller does not.
+ * %VRFM_QUEUE_DEPTH events wait for room, in order. The caller does not wait.
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -635,10 +654,11 @@ static void vrfm_link_probe_locked(struct vrfm_link *link)
 
 /**
  * vrfm_link_probe - request an acknowledgment of all earlier messages
- * @link: link; has room if it is READY
+ * @link: link, which must have room if it is READY
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: value of &vrfm_link.acked after that; 0: no connection, or no room.
+ * Return: value of &vrfm_link.acked after that acknowledgment; 0 if there is no
+ * connection or no room.
  */
 u64 vrfm_link_probe(struct vrfm_link *link)
 {
@@ -659,8 +679,8 @@ u64 vrfm_link_probe(struct vrfm_link *link)
  * @note: note
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: false: no connection; or no room, and the link is kicked when there
- * is.
+ * Return: true if the note was sent; false if there is no connection or no
+ * room. The link's work runs again when there is room.
  */
 bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
 {
@@ -688,7 +708,8 @@ bool vrfm_link_note(struct vrfm_link *link, const struct vrfm_note *note)
  * @count: number of pages, at most %VRFM_PULL_MAX
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: false: no connection, or no room.
+ * Return: true if the request was sent; false if there is no connection or no
+ * room.
  */
 bool vrfm_link_ask(struct vrfm_link *link, u32 first, const u64 *digests,
 		   u32 count)
@@ -724,13 +745,13 @@ void vrfm_link_fall_back(struct vrfm_link *link)
 	spin_lock_bh(&link->lock);
 	vrfm_link_become_locked(link, VRFM_SYNCING);
 	/*
-	 * Later updates must not be appended: the peer may lack what came
-	 * between.
+	 * Close the open message: updates that are sent later must not be
+	 * appended to it. The peer may lack earlier updates by then.
 	 */
 	vrfm_slot(link, link->opened)->closed = true;
 	vrfm_link_push_locked(link);
 	spin_unlock_bh(&link->lock);
-	/* Tasks do not wait for a peer that is not READY. */
+	/* Wake tasks that wait for this peer, which is not READY any more. */
 	vrfm_link_wake_writers(link);
 }
 
@@ -749,7 +770,7 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 	link->hold_until = jiffies + msecs_to_jiffies(link->penalty_ms);
 	link->penalty_ms = min_t(u32, 2 * link->penalty_ms, VRFM_PENALTY_MAX_MS);
 	link->counts.overloads++;
-	/* Before vrfm_link_fall_back(), which kicks the link's work. */
+	/* Set this before vrfm_link_fall_back(), which runs the link's work. */
 	link->todo |= VRFM_TODO_BEHIND;
 	vrfm_link_fall_back(link);
 	vrfm_fault(link->vdev, VRFM_LCSR_RX_AFULL, RFM2G_EVENT_RXFIFO_AFULL,
@@ -759,7 +780,7 @@ void vrfm_link_overloaded(struct vrfm_link *link)
 
 /**
  * vrfm_link_ready - make a link READY
- * @link: link that is SYNCING and misses nothing; has a free message
+ * @link: link that is SYNCING, with a free message and no missed words
  *
  * Context: vrfm_dev.write_lock is held.
  */
@@ -803,7 +824,10 @@ static void vrfm_link_reset_locked(struct vrfm_link *link)
 	vrfm_status_lag_locked(link);
 }
 
-/* In another life the peer's device has no words, and has seen no events. */
+/*
+ * If the peer's device has begun another life, reset the state that belongs to
+ * the earlier life. The new device has received no words and no events.
+ */
 static void vrfm_link_set_epoch(struct vrfm_link *link, u64 epoch)
 {
 	if (link->peer_epoch == epoch)
@@ -851,8 +875,8 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 		return;
 	}
 	/*
-	 * The work must not serve requests of the last connection. It is not
-	 * kicked while the link is DOWN.
+	 * The link's work must not serve requests of the last connection.
+	 * Nothing starts the work again while the link is DOWN.
 	 */
 	cancel_delayed_work_sync(&link->sync);
 	rt_mutex_lock(&link->vdev->write_lock);
@@ -869,9 +893,9 @@ void vrfm_link_up(struct vrfm_link *link, struct krdma_cb *cb, u64 epoch)
 	link->dial_error = 0;
 	link->hold_until = jiffies;
 	vrfm_link_become_locked(link, VRFM_SYNCING);
-	/* First, so that the numbers of events only grow. */
+	/* Send waiting events first, because event numbers must only grow. */
 	vrfm_link_events_locked(link);
-	/* Sends GRANT, unless this node is loading an image. */
+	/* This ACK has the flag GRANT, unless this node is loading an image. */
 	vrfm_link_ack_locked(link);
 	spin_unlock_bh(&link->lock);
 	vrfm_resync_link_up(link);
@@ -898,8 +922,8 @@ static void vrfm_link_miss_slot(struct vrfm_link *link,
 }
 
 /*
- * These events are older than the waiting ones; the caller begins with the
- * newest.
+ * Put an unacknowledged event back in front of the waiting events, which are
+ * newer. The caller begins with the newest unacknowledged event.
  */
 static void vrfm_link_event_again(struct vrfm_link *link,
 				  const struct vrfm_slot *slot)
@@ -921,10 +945,10 @@ static void vrfm_link_events_again(struct vrfm_link *link)
 }
 
 /*
- * Record what the peer has not acknowledged. A message may have a thousand
- * runs, so release vrfm_dev.write_lock after each one. The slots do not change:
- * writers do not use them while the link is DOWN, and vrfm_link_up() is not
- * called before vrfm_link_down() has returned.
+ * Record the words of all unacknowledged messages as missed. A message may have
+ * a thousand runs, so release vrfm_dev.write_lock after each message. The slots
+ * do not change: writers do not use them while the link is DOWN, and
+ * vrfm_link_up() is not called before vrfm_link_down() has returned.
  */
 static void vrfm_link_miss_slots(struct vrfm_link *link)
 {
@@ -938,14 +962,17 @@ static void vrfm_link_miss_slots(struct vrfm_link *link)
 }
 
 /*
- * Statistics. After a malformed message the reason is -EPROTO, not the
- * disconnect.
+ * Record for statistics why and when the connection ended. After a malformed
+ * message the reason is -EPROTO, and not the disconnect that followed.
  */
 static void vrfm_link_ended_locked(struct vrfm_link *link, int reason)
 {
 	lockdep_assert_held(&link->lock);
 	link->down_error = link->rx.bad ? -EPROTO : reason;
-	/* It may concern another node that tried to connect in the meantime. */
+	/*
+	 * Forget the last rejection: it may concern another node, which tried
+	 * to connect during this connection.
+	 */
 	link->rejected = VRFM_REJECT_NONE;
 	link->down_at = ktime_get();
 }
@@ -982,7 +1009,7 @@ void vrfm_link_down(struct vrfm_link *link, int reason)
 		vrfm_link_miss_slots(link);
 	vrfm_status_lost(link);
 	rt_mutex_unlock(&vdev->write_lock);
-	/* The queue pair is destroyed: the peer has no use of the key any more. */
+	/* The queue pair is destroyed, so the peer cannot use the key now. */
 	if (region)
 		vrfm_share_put(vdev, region);
 	mutex_unlock(&link->direct.setup);
@@ -1015,7 +1042,7 @@ void vrfm_link_protocol_error(struct vrfm_link *link)
 	vrfm_link_say(link, VRFM_SAY_BAD);
 }
 
-/* Ignore all later messages of this connection. */
+/* Disconnect the peer, and ignore all later messages of this connection. */
 static void vrfm_rx_protocol_error(struct vrfm_link *link)
 {
 	link->rx.bad = true;
@@ -1036,7 +1063,10 @@ static void vrfm_rx_update(struct vrfm_link *link, const void *msg, u16 count)
 	}
 }
 
-/* The same counter counts events that are dropped before they are sent. */
+/*
+ * Count a received event as dropped. The same counter counts events that this
+ * node drops before it sends them.
+ */
 static void vrfm_rx_event_dropped(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
@@ -1045,8 +1075,9 @@ static void vrfm_rx_event_dropped(struct vrfm_link *link)
 }
 
 /*
- * If the sender is behind, its writes from before the event may not be here
- * yet. So the event is held until the sender has caught up.
+ * Raise an event, or hold it until this node has caught up with the sender.
+ * While it catches up, it may lack writes that the sender made before the
+ * event.
  */
 static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 {
@@ -1067,8 +1098,8 @@ static void vrfm_rx_event(struct vrfm_link *link, const void *msg)
 }
 
 /*
- * Note whether this node has all that the peer has written, and with @left that
- * the peer has left this node behind.
+ * Record whether this node has all writes of the peer. If @left is set, also
+ * count that the peer has left this node behind.
  */
 static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 {
@@ -1080,8 +1111,9 @@ static void vrfm_rx_become(struct vrfm_link *link, bool synced, bool left)
 }
 
 /*
- * The peer no longer sends all writes in order. While this node loads an image
- * it has requested that itself; otherwise it is a fault.
+ * Handle a message without SYNCED: the peer does not send all writes in order
+ * any more. While this node loads an image, its LOAD has requested this.
+ * Otherwise raise a fault.
  */
 static void vrfm_rx_left_behind(struct vrfm_link *link)
 {
@@ -1111,7 +1143,7 @@ static void vrfm_rx_synced(struct vrfm_link *link)
 	rx->nheld = 0;
 }
 
-/* Take the acknowledgments and the GRANT of a message. */
+/* Process a header: acknowledgments, GRANT, and the answer to a STAGE. */
 static void vrfm_rx_head(struct vrfm_link *link, const struct vrfm_head *head,
 			 u32 len)
 {
@@ -1200,7 +1232,7 @@ static void vrfm_rx_note(struct vrfm_link *link, const void *msg)
 	vrfm_resync_kick(link->vdev);
 }
 
-/* One PULL at a time: another one before the answer is ignored. */
+/* Store a PULL of the peer. Ignore it if an earlier one is not answered yet. */
 static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 {
 	struct vrfm_pulled *pulled = &link->pulled;
@@ -1217,15 +1249,15 @@ static void vrfm_rx_pull(struct vrfm_link *link, const void *msg)
 		memcpy(&digest, &digests[i], sizeof(digest));
 		pulled->digests[i] = le64_to_cpu(digest);
 	}
-	/* Pairs with the acquire in vrfm_serve(), which uses them from here. */
+	/* Pairs with the acquire in vrfm_serve(), which reads the request. */
 	smp_store_release(&pulled->count, count);
 	vrfm_catchup_kick(link);
 }
 
 /*
- * A message without SYNCED means that the sender is behind, before its body is
- * used. A message with SYNCED ends that after the body, except that held events
- * are raised before a new one.
+ * Process the body of a message. Without SYNCED, this node lacks writes of the
+ * sender, and records this before it uses the body. With SYNCED, this node has
+ * all of them after the body. Held events are raised before a new one.
  */
 static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 			 const struct vrfm_head *head)
@@ -1250,7 +1282,7 @@ static void vrfm_rx_body(struct vrfm_link *link, const void *msg,
 		vrfm_rx_event(link, msg);
 }
 
-/* The message is applied: acknowledge it at once, or after a tick. */
+/* Record that a message is applied. Acknowledge it at once or after a tick. */
 static void vrfm_rx_over(struct vrfm_link *link, const struct vrfm_head *head)
 {
 	bool later = false;
@@ -1300,7 +1332,8 @@ static void vrfm_rx_message(struct vrfm_link *link, const void *msg, u32 len)
  * @link: link that is up
  * @rx_msg: message
  *
- * It never waits, so nodes that all write at the same time make progress.
+ * This function never waits, so nodes that all write at the same time make
+ * progress.
  *
  * Context: softirq or process; not concurrently for one link.
  */
@@ -1370,14 +1403,15 @@ static int vrfm_link_fill(struct vrfm_link *link)
  * @peer: configuration of the peer
  *
  * Context: may sleep.
- * Return: a reference; NULL: no memory.
+ * Return: the link, with a reference for the caller; NULL if there is no
+ * memory.
  */
 struct vrfm_link *vrfm_link_alloc(struct vrfm_dev *vdev,
 				  const struct vrfm_peer *peer)
 {
 	/*
-	 * kzalloc(), not kvzalloc(): the adapter reads headers of requests in
-	 * it.
+	 * Not kvzalloc(): the link contains requests for krdma, and the adapter
+	 * reads headers in these requests.
 	 */
 	struct vrfm_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
 
