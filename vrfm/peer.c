@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peers: which nodes are linked, and by what connection.
+ * Peers: connect to other nodes, and accept or reject their connections.
  *
  * Of two nodes the one with the lower id connects, and tries until it succeeds
  * (krdma_reconnect). The other one listens. Both identify themselves in the
@@ -48,7 +48,7 @@ static void vrfm_peer_params(const struct vrfm_dev *vdev,
 	};
 }
 
-/* Log each reason once, until there is another one or the peer is linked. */
+/* Log a rejection once, until its reason changes or the peer is linked. */
 static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
 			  const char *who)
 {
@@ -66,7 +66,7 @@ static void vrfm_peer_log(struct vrfm_link *link, enum vrfm_reject why,
 				    vrfm_reject_text(why));
 }
 
-/* Check the hello of the other side: is it the expected peer? */
+/* Check whether the hello on a connection comes from the expected peer. */
 static enum vrfm_reject vrfm_peer_check(struct vrfm_link *link,
 					struct krdma_cb *cb,
 					struct vrfm_hello *hello)
@@ -167,7 +167,7 @@ static int vrfm_peer_dial(struct vrfm_link *link)
 	vrfm_peer_params(vdev, &params);
 	params.private_data = &wire;
 	params.private_data_len = sizeof(wire);
-	/* The peer knows this node by the address, but the port is any. */
+	/* The peer knows this node by its address; the port does not matter. */
 	((struct sockaddr_in *)&src)->sin_port = 0;
 	if (src.ss_family == link->peer.addr.ss_family)
 		params.src = (struct sockaddr *)&src;
@@ -194,7 +194,10 @@ static bool vrfm_same_host(const struct sockaddr_storage *a,
 			       &((struct sockaddr_in6 *)b)->sin6_addr);
 }
 
-/* Return: a reference to the link of NODE, if CB may come from that peer. */
+/*
+ * Find the link of NODE, and take a reference. Return NULL if there is no such
+ * peer that connects, or if CB comes from another address than the peer's.
+ */
 static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 					const struct krdma_cb *cb)
 {
@@ -217,7 +220,7 @@ static struct vrfm_link *vrfm_peer_find(struct vrfm_dev *vdev, u32 node,
 	return found;
 }
 
-/* Return: true if the peer did not answer the last probe in time. */
+/* Check whether the last probe has timed out without a message since. */
 static bool vrfm_peer_is_dead_locked(const struct vrfm_link *link)
 {
 	return link->asked && time_before(link->rx_heard, link->asked) &&
@@ -242,11 +245,11 @@ static void vrfm_peer_ask(struct vrfm_link *link)
 }
 
 /*
- * Decide on a request while a connection with this id exists. In the same life
- * of the peer's device, the old connection has ended without notice here, so
- * end it. In another life, or if two nodes have the same id, the old connection
- * is probed. It may only have been idle. So it is ended only after it had time
- * to answer.
+ * Reject a connect request because a connection of this id still exists. If the
+ * request comes from the same life of the peer's device, the peer has lost the
+ * old connection, so end it. Otherwise the peer has restarted, or two nodes
+ * have the same id. The caller then probes the old connection, which is ended
+ * only if the probe times out.
  */
 static enum vrfm_reject vrfm_peer_doubt_locked(struct vrfm_link *link,
 					       const struct vrfm_hello *hello)
@@ -300,7 +303,10 @@ static void vrfm_peer_refuse(struct krdma_cb *cb, enum vrfm_reject why)
 	krdma_release_cb(cb);
 }
 
-/* Was this address not refused for this reason before? Remember it if so. */
+/*
+ * Check whether an address is refused for this reason for the first time. If
+ * so, record it.
+ */
 static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 					 const struct sockaddr_storage *addr,
 					 enum vrfm_reject why)
@@ -320,7 +326,10 @@ static bool vrfm_stranger_is_news_locked(struct vrfm_dev *vdev,
 	return true;
 }
 
-/* Forget refusals of an address that has connected, to log later ones. */
+/*
+ * Forget the refusals of an address that has connected, so that later refusals
+ * are logged.
+ */
 static void vrfm_stranger_forget(struct vrfm_dev *vdev,
 				 const struct krdma_cb *cb)
 {
@@ -353,7 +362,7 @@ static void vrfm_refuse_stranger(struct vrfm_dev *vdev, struct krdma_cb *cb,
 	vrfm_peer_refuse(cb, why);
 }
 
-/* Show in the statistics why the peer is down. */
+/* Record for the statistics why a peer without a connection was refused. */
 static void vrfm_peer_note(struct vrfm_link *link, enum vrfm_reject why)
 {
 	spin_lock_bh(&link->lock);
@@ -387,7 +396,7 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 	vrfm_own_hello(link->vdev, link->peer.node, &own);
 	vrfm_hello_encode(&wire, &own);
 	cb->context = link;
-	/* Another task may release the connection before this returns. */
+	/* Another task may release @cb before krdma_accept_async() returns. */
 	krdma_get(cb);
 	if (krdma_accept_async(cb, &wire, sizeof(wire)))
 		vrfm_peer_over(link, cb);
@@ -396,7 +405,7 @@ static void vrfm_peer_accept(struct vrfm_link *link, struct krdma_cb *cb,
 
 static void vrfm_listen_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
-	/* Without a valid hello: the highest id, which never connects. */
+	/* Without a valid hello, use the highest id, which never connects. */
 	struct vrfm_hello own, hello = { .node = RFM2G_NODE_MAX };
 	struct vrfm_dev *vdev = listen_cb->context;
 	u8 data[KRDMA_PRIVATE_DATA_MAX];
@@ -461,7 +470,9 @@ static const struct krdma_ops vrfm_listen_ops = {
 	.closing = vrfm_listen_closing,
 };
 
-/* One listener serves all peers that connect; it begins with the first. */
+/*
+ * Create the listener for the first peer that connects; later peers share it.
+ */
 static int vrfm_peer_listen(struct vrfm_dev *vdev)
 {
 	struct sockaddr_storage src = vdev->params.listen;
@@ -493,7 +504,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		if (other->peer.node == link->peer.node)
 			ret = -EINVAL;
 	if (!ret) {
-		/* The peer lacks all that this node has written before. */
+		/* The peer lacks all words that this node has written. */
 		vrfm_link_miss_own(link);
 		list_add_tail_rcu(&link->entry, &vdev->links);
 		vrfm_status_add(link);
@@ -505,7 +516,7 @@ static int vrfm_peer_enlist(struct vrfm_link *link)
 		return ret;
 	}
 	vrfm_regs_peers(vdev, 1, 0);
-	/* Peers may have a longer history of that node than this one. */
+	/* Other peers may have more writes of that node than this node. */
 	vrfm_resync_kick(vdev);
 	return 0;
 }
@@ -517,7 +528,7 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	list_del_rcu(&link->entry);
 	link->removed = true;
 	vrfm_resync_drop_donor(link);
-	/* Another link may be allocated at the same address. */
+	/* Forget the pointer: another link may be allocated at its address. */
 	if (link->vdev->resync.from == link)
 		link->vdev->resync.from = NULL;
 	spin_unlock_bh(&link->lock);
@@ -525,14 +536,17 @@ static void vrfm_peer_unlist(struct vrfm_link *link)
 	vrfm_regs_peers(link->vdev, -1, 0);
 }
 
-/* Wait for the end of an accepted connection; removed prevents another. */
+/*
+ * End an accepted connection, and wait until it is released. The link accepts
+ * no other connection, because &vrfm_link.removed is set.
+ */
 static void vrfm_peer_hang_up(struct vrfm_link *link)
 {
 	spin_lock_bh(&link->lock);
 	if (link->incoming)
 		krdma_disconnect(link->incoming);
 	spin_unlock_bh(&link->lock);
-	/* krdma_disconnect() leads to closing(), which ends the wait. */
+	/* krdma now calls vrfm_listen_closing(), which ends this wait. */
 	wait_event(link->wait, !READ_ONCE(link->incoming));
 	/* Wait until vrfm_peer_over() has released the lock. */
 	spin_lock_bh(&link->lock);
@@ -554,7 +568,7 @@ static int vrfm_peer_start(struct vrfm_link *link)
 	return ret;
 }
 
-/* Check for mistakes of the admin. */
+/* Check the configuration of a peer for mistakes of the admin. */
 static int vrfm_peer_judge(const struct vrfm_dev *vdev,
 			   const struct vrfm_peer *peer)
 {
@@ -577,10 +591,10 @@ static int vrfm_peer_judge(const struct vrfm_dev *vdev,
  * @peer: configuration of the peer
  *
  * Context: may sleep; not concurrently for one device.
- * Return: link for vrfm_peer_remove(), or an ERR_PTR: -EINVAL: the id is in
- * use, or is that of this node (not -EEXIST, which modprobe takes for success);
- * -EDESTADDRREQ: this node must connect, and has no address; -ENOMEM; or an
- * error of listening.
+ * Return: link for vrfm_peer_remove(), or an ERR_PTR. -EINVAL: the id is in
+ * use, or is that of this node. It is not -EEXIST, which modprobe takes for
+ * success. -EDESTADDRREQ: this node must connect, and the peer has no address.
+ * -ENOMEM; or an error when beginning to connect or listen.
  */
 struct vrfm_link *vrfm_peer_add(struct vrfm_dev *vdev,
 				const struct vrfm_peer *peer)
@@ -625,7 +639,7 @@ void vrfm_peer_remove(struct vrfm_link *link)
 	vrfm_status_remove(link);
 	/*
 	 * Statistics may be reading the link. rxe before Linux 6.10 may still
-	 * read what was sent.
+	 * read messages that were sent.
 	 */
 	synchronize_rcu();
 	vrfm_link_put(link);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/rfm2g: the number of devices, which programs for the cards read, and
- * the state of each device.
+ * /proc/rfm2g: the number of devices, and the state of each device. Programs
+ * for the cards read the number.
  */
 #include <linux/proc_fs.h>
 #include <linux/rculist.h>
@@ -38,7 +38,7 @@ static unsigned int vrfm_proc_count(void)
  * struct vrfm_proc_link - state of a link at one moment
  * @state: state of the link
  * @missed: number of words that the peer lacks
- * @lost: the peer lacks all own words of this node
+ * @lost: the peer may lack all own words of this node
  * @lag: number of unacknowledged messages
  * @synced: the peer sends all its writes in order
  * @direct: this node may write directly into the peer's memory
@@ -58,7 +58,10 @@ struct vrfm_proc_link {
 	struct vrfm_link_counts counts;
 };
 
-/* Any user may read this file, so nothing is formatted under a lock. */
+/*
+ * Copy the state of a link, to print it without a lock. Any user may read this
+ * file, and must not delay the tasks that wait for the lock.
+ */
 static void vrfm_proc_take(struct vrfm_link *link, struct vrfm_proc_link *is)
 {
 	spin_lock_bh(&link->lock);
@@ -91,7 +94,10 @@ static void vrfm_proc_link(struct seq_file *m, struct vrfm_link *link)
 		   is.mtu.peer);
 }
 
-/* Without vrfm_dev.write_lock, which writers wait for. */
+/*
+ * Print the image and all links. RCU protects the list of links.
+ * vrfm_dev.write_lock is not taken, because writers wait for it.
+ */
 static void vrfm_proc_links(struct seq_file *m, struct vrfm_dev *vdev)
 {
 	struct vrfm_link *link;
@@ -141,7 +147,7 @@ static void vrfm_proc_dev(struct seq_file *m, struct vrfm_dev *vdev)
 	vrfm_proc_links(m, vdev);
 }
 
-/* The cards' tools read the first line. */
+/* Print the state of all devices. The cards' tools read the first line. */
 static int vrfm_proc_show(struct seq_file *m, void *v)
 {
 	struct vrfm_dev *vdev;

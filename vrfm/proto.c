@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between nodes: encoding, decoding and checks. Pure: bytes in,
- * numbers out.
+ * Messages between nodes: encoding, decoding and checks. These functions use no
+ * locks and no device.
  *
  * A message is checked as a whole before any part of it is used. When
- * vrfm_proto_check() returns 0 it has checked every run, so functions that
- * apply them need no checks.
+ * vrfm_proto_check() returns 0, all runs are valid. So functions that apply the
+ * runs need no checks.
  */
 #include <linux/align.h>
 #include <linux/errno.h>
@@ -54,9 +54,9 @@ static enum vrfm_reject vrfm_hello_judge(const struct vrfm_hello *own,
  * @data: private data of the sender; a CM may have added zeroes
  * @len: number of bytes
  * @own: hello of this node
- * @peer: set to the hello of the sender, if it speaks this version
+ * @peer: set to the hello of the sender, if the sender speaks this version
  *
- * Return: %VRFM_REJECT_NONE, or the reason why not.
+ * Return: %VRFM_REJECT_NONE if the sender may be a peer, or the reason why not.
  */
 enum vrfm_reject vrfm_hello_decode(const void *data, size_t len,
 				   const struct vrfm_hello *own,
@@ -97,7 +97,8 @@ void vrfm_reject_encode(struct vrfm_wire_reject *wire, enum vrfm_reject why)
  * @data: private data of the rejection
  * @len: number of bytes
  *
- * Return: the reason; %VRFM_REJECT_NONE: it does not come from vrfm.
+ * Return: the reason; %VRFM_REJECT_NONE if the rejection does not come from
+ * vrfm.
  */
 enum vrfm_reject vrfm_reject_decode(const void *data, size_t len)
 {
@@ -113,7 +114,7 @@ enum vrfm_reject vrfm_reject_decode(const void *data, size_t len)
 
 /**
  * vrfm_reject_text - return the text of a reason, for the log
- * @why: enum vrfm_reject, perhaps an unknown one that a peer has sent
+ * @why: enum vrfm_reject, or an unknown value that a peer has sent
  *
  * Return: text.
  */
@@ -139,7 +140,10 @@ static u32 vrfm_run_room(u32 len)
 	return sizeof(struct vrfm_wire_run) + ALIGN(len, VRFM_WIRE_ALIGN);
 }
 
-/* Check a run in LEFT bytes. Returns its bytes; 0: invalid. */
+/*
+ * Check a run in a message of which LEFT bytes remain. Return the number of
+ * bytes that the run takes in the message, or 0 if the run is invalid.
+ */
 static u32 vrfm_run_check(const void *at, u32 left, u64 size)
 {
 	struct vrfm_wire_run wire;
@@ -231,7 +235,7 @@ static int vrfm_pull_check(const void *at, const struct vrfm_head *head,
 	return first > size || count > size - first ? -EPROTO : 0;
 }
 
-/* The first STAGE describes the memory, later ones must not. */
+/* The first STAGE must describe the memory, and later ones must not. */
 static int vrfm_stage_check(const void *at, const struct vrfm_head *head,
 			    const struct vrfm_seen *seen)
 {
@@ -272,7 +276,10 @@ static int vrfm_body_check(const void *at, const struct vrfm_head *head,
 	return head->len ? -EPROTO : 0;
 }
 
-/* Check that no number repeats, is left out, goes back, or was never sent. */
+/*
+ * Check the numbers in a header. The sequence must have no gap. The numbers
+ * that acknowledge must not decrease, and must not exceed those that were sent.
+ */
 static int vrfm_numbers_check(const struct vrfm_head *head,
 			      const struct vrfm_seen *seen)
 {
@@ -296,7 +303,7 @@ static int vrfm_numbers_check(const struct vrfm_head *head,
  * @seen: state of the link
  * @head: set to the header
  *
- * Return: 0; -EPROTO: nothing of the message may be used.
+ * Return: 0 if the message is valid; -EPROTO if no part of it may be used.
  */
 int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 		     struct vrfm_head *head)
@@ -327,11 +334,11 @@ int vrfm_proto_check(const void *msg, size_t len, const struct vrfm_seen *seen,
 
 /**
  * vrfm_proto_next_run - decode a run
- * @at: first byte behind the header, or what the last call returned; the
+ * @at: first byte behind the header, or the result of the last call; the
  *	message has passed vrfm_proto_check()
  * @run: set to the run
  *
- * Return: place of the next run.
+ * Return: address of the next run.
  */
 const void *vrfm_proto_next_run(const void *at, struct vrfm_run *run)
 {
@@ -430,8 +437,7 @@ void vrfm_proto_stage(const void *msg, struct vrfm_stage_msg *stage)
 /**
  * vrfm_stage_map - decode the map of a STAGE
  * @stage: STAGE from vrfm_proto_stage()
- * @map: set to the map: a bit for each range, with room for a multiple of 64
- *	bits
+ * @map: filled with a bit for each range; has room for a multiple of 64 bits
  */
 void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
 {
@@ -448,7 +454,7 @@ void vrfm_stage_map(const struct vrfm_stage_msg *stage, unsigned long *map)
 
 /**
  * vrfm_digest - calculate the digest of a page
- * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; may be changing
+ * @page: %VRFM_WIRE_PAGE bytes, aligned to 8; other tasks may be storing there
  *
  * Different pages have the same digest by chance with a probability of 2^-64.
  *
@@ -458,7 +464,7 @@ u64 vrfm_digest(const void *page)
 {
 	static const siphash_key_t key = { { VRFM_WIRE_MAGIC } };
 
-	/* Most pages of most memories are zero, and this check is faster. */
+	/* Most pages are zero, and this check is faster than siphash(). */
 	if (!memchr_inv(page, 0, VRFM_WIRE_PAGE))
 		return 0;
 	return siphash(page, VRFM_WIRE_PAGE, &key);
@@ -483,7 +489,8 @@ void vrfm_pack_begin(struct vrfm_pack *pack, void *msg, u32 room)
  * vrfm_pack_room - return the room for one more run
  * @pack: message
  *
- * Return: number of bytes of the run; 0: the message is full.
+ * Return: length of the longest run that fits, in bytes; 0 if the message is
+ * full.
  */
 u32 vrfm_pack_room(const struct vrfm_pack *pack)
 {
@@ -501,8 +508,8 @@ u32 vrfm_pack_room(const struct vrfm_pack *pack)
  * @bytes: bytes of the run
  * @len: number of bytes
  *
- * The run is cut at an aligned word of the memory. So no word is torn while the
- * receiver has only one of the messages.
+ * A run is cut only where its offset in the memory is a multiple of 8. So no
+ * aligned word is torn while the receiver has only the first of two messages.
  *
  * Return: number of bytes that were appended; the rest needs another message.
  */
@@ -568,7 +575,8 @@ void vrfm_pack_note(struct vrfm_pack *pack, const struct vrfm_note *note)
  * vrfm_pack_pull - append a request for pages
  * @pack: message without content
  * @first: first page
- * @count: number of pages; as many calls of vrfm_pack_digest() must follow
+ * @count: number of pages; for each page a call of vrfm_pack_digest() must
+ *	follow
  */
 void vrfm_pack_pull(struct vrfm_pack *pack, u32 first, u32 count)
 {
@@ -596,13 +604,13 @@ void vrfm_pack_digest(struct vrfm_pack *pack, u64 digest)
 
 /**
  * vrfm_pack_stage - append a STAGE
- * @pack: message without content, with room for all
+ * @pack: message without content, with room for the whole STAGE
  * @number: number of the STAGE
  * @map: a bit for each range, in a multiple of 64 bits
  * @size: size of the memory, in bytes
- * @desc_len: length of the description, in bytes; 0: none
+ * @desc_len: length of the description, in bytes; 0: no description
  *
- * Return: place for the description.
+ * Return: address where the caller must store the description.
  */
 void *vrfm_pack_stage(struct vrfm_pack *pack, u64 number,
 		      const unsigned long *map, u64 size, u32 desc_len)

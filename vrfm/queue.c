@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue of one type of event. Pure: the caller holds the lock, and wakes
- * tasks that wait.
+ * The queue of one type of event. The caller of these functions holds the lock,
+ * and wakes waiting tasks.
  *
  * A card stores events of a disabled type in a separate FIFO, and hands them
  * over when the type is enabled. Here there is one ring. Its older part is
@@ -15,9 +15,9 @@
  * vrfm_queue_init - initialize an empty queue
  * @q: queue
  * @depth: number of entries, 1 to %VRFM_QUEUE_DEPTH
- * @enabled: initial state
- * @once: disable the queue when an event becomes ready, because a fault that
- *	repeats would be a flood
+ * @enabled: whether the queue is enabled at first
+ * @once: disable the queue when an event becomes ready, because a repeated
+ *	fault would cause a flood of events
  */
 void vrfm_queue_init(struct vrfm_queue *q, u16 depth, bool enabled, bool once)
 {
@@ -39,7 +39,10 @@ static bool vrfm_queue_release(struct vrfm_queue *q)
 	return true;
 }
 
-/* Count an event without room. Return: true if there is room now. */
+/*
+ * Count an overflow. If the queue has only one entry, remove the old event.
+ * Return true if there is room now.
+ */
 static bool vrfm_queue_overflow(struct vrfm_queue *q)
 {
 	q->overflowed = true;
@@ -47,7 +50,7 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
 	if (q->depth > 1)
 		return false;
 	q->fill = 0;
-	/* Otherwise the new event would neither be counted nor wake tasks. */
+	/* Otherwise vrfm_queue_release() would not count the new event. */
 	if (q->enabled)
 		q->ready = 0;
 	return true;
@@ -59,11 +62,12 @@ static bool vrfm_queue_overflow(struct vrfm_queue *q)
  * @node: id of the sender
  * @data: data of the event
  *
- * In a full queue with one entry the event replaces the old one, in others it
- * is lost. Both count as an overflow. In a disabled queue an event that
- * replaces a ready one is ready as well, but does not count again.
+ * In a full queue with one entry, the event replaces the old one. In a full
+ * queue with more entries, the event is lost. Both cases count as an overflow.
+ * In a disabled queue, an event that replaces a ready event is ready as well,
+ * but is not counted again.
  *
- * Return: true if a task that waits can take the event.
+ * Return: true if a waiting task can take the event.
  */
 bool vrfm_queue_push(struct vrfm_queue *q, u16 node, u32 data)
 {
@@ -79,9 +83,9 @@ bool vrfm_queue_push(struct vrfm_queue *q, u16 node, u32 data)
  * @q: queue
  * @entry: set to the event
  *
- * It may be taken while the type is disabled, because it came before.
+ * An event that is ready may be taken even while the type is disabled.
  *
- * Return: false: none is ready.
+ * Return: true if an event was taken; false if no event is ready.
  */
 bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry)
 {
@@ -98,7 +102,7 @@ bool vrfm_queue_take(struct vrfm_queue *q, struct vrfm_entry *entry)
  * vrfm_queue_enable - make waiting and later events ready
  * @q: queue
  *
- * Return: true if a task that waits can take an event now.
+ * Return: true if a waiting task can take an event now.
  */
 bool vrfm_queue_enable(struct vrfm_queue *q)
 {

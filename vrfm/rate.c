@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rates per second, without a timer. Adding ends an interval that is a second
- * old. Reading returns the rate of the last interval that ended, or that of the
- * current interval if nothing was added for a second. Pure: the caller provides
- * the clock and the lock.
+ * Rates per second, without a timer. Adding ends the current interval if it is
+ * a second old. Reading returns the rate of the current interval if it is a
+ * second old, and otherwise that of the last interval. The caller provides the
+ * clock and the lock.
  */
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -11,8 +11,8 @@
 #include "rate.h"
 
 /*
- * Rate of an interval. An addition ends an interval that is a second old. So if
- * an interval is two seconds old, nothing was added in the last of them.
+ * Return the rate of an interval. It is 0 if the interval is two seconds old:
+ * an addition in the last second would have ended the interval.
  */
 static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 			     unsigned long elapsed)
@@ -22,7 +22,7 @@ static u64 vrfm_rate_average(const struct vrfm_rate *rate,
 
 /**
  * vrfm_rate_add - add to a rate
- * @rate: rate; zeroed: nothing was added yet
+ * @rate: rate, which the caller must zero before the first addition
  * @now: jiffies
  * @n: amount to add
  */
@@ -43,7 +43,8 @@ void vrfm_rate_add(struct vrfm_rate *rate, unsigned long now, u32 n)
  * @rate: rate
  * @now: jiffies
  *
- * Return: the average of a second or two; 0 after a second without anything.
+ * Return: the average over one to two seconds; 0 if nothing was added for two
+ * seconds.
  */
 u64 vrfm_rate_read(const struct vrfm_rate *rate, unsigned long now)
 {

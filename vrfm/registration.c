@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory as the RDMA devices have it: registered once on each device that
- * links use, with one key for all peers there.
+ * Registration of the memory. On each RDMA device that links use, the memory is
+ * registered once, with one key for all peers of these links.
  *
- * All connections of a vrfm device are of one domain, which has one PD on each
- * RDMA device. The first link that shows its peer the memory registers it; the
- * last one that goes down ends that.
+ * All connections of a vrfm device belong to one domain, which has one PD on
+ * each RDMA device. The first link that shows the memory to its peer registers
+ * the memory. The last such link that goes down unregisters the memory.
  *
  * krdma calls closing() and lost() when the queue pair of the connection is
  * destroyed. So when a link is DOWN, its peer cannot write any more, although
@@ -19,9 +19,9 @@
 
 /**
  * struct vrfm_shared - the memory, registered on an RDMA device
- * @entry: in vrfm_shares.list
+ * @entry: place in vrfm_shares.list
  * @region: region of the domain
- * @users: links that have it
+ * @users: number of links that use @region
  */
 struct vrfm_shared {
 	struct list_head entry;
@@ -64,11 +64,11 @@ static struct vrfm_shared *vrfm_share_register(struct vrfm_dev *vdev,
 }
 
 /**
- * vrfm_share_get - return the memory as the RDMA device of a connection has it
+ * vrfm_share_get - get the region of the memory on a connection's RDMA device
  * @vdev: device
- * @cb: established connection of one of its links
+ * @cb: established connection of a link of @vdev
  *
- * Registers the memory if no other link has done so on that RDMA device.
+ * If no other link has registered the memory on that RDMA device, register it.
  *
  * Context: may sleep; the link's vrfm_direct.setup is held.
  * Return: region for vrfm_share_put(), or an ERR_PTR of
@@ -94,12 +94,12 @@ struct krdma_region *vrfm_share_get(struct vrfm_dev *vdev, struct krdma_cb *cb)
 }
 
 /**
- * vrfm_share_put - give back what vrfm_share_get() returned
+ * vrfm_share_put - release a region from vrfm_share_get()
  * @vdev: device
- * @region: region that was not advertised to the peer of the link, or whose
- *	connection to that peer is closed
+ * @region: region that the link's peer cannot use: it was not advertised to the
+ *	peer, or the connection is closed
  *
- * The last link unregisters the memory.
+ * When the last link releases the region, the memory is unregistered.
  *
  * Context: may sleep; the link's vrfm_direct.setup is held.
  */
@@ -124,7 +124,7 @@ void vrfm_share_put(struct vrfm_dev *vdev, struct krdma_region *region)
  * @vdev: device without links
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM; vrfm_share_free() follows in both cases.
+ * Return: 0 or -ENOMEM; the caller must call vrfm_share_free() in both cases.
  */
 int vrfm_share_init(struct vrfm_dev *vdev)
 {
@@ -138,8 +138,8 @@ int vrfm_share_init(struct vrfm_dev *vdev)
 
 /**
  * vrfm_share_free - undo vrfm_share_init()
- * @vdev: device without links; vrfm_share_init() may have failed, or not been
- *	called
+ * @vdev: device without links; vrfm_share_init() may have failed, or may not
+ *	have been called
  *
  * Context: may sleep.
  */

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registers of a card that does not exist.
+ * Emulation of a card's registers.
  *
- * A register space is composed for each access, from the state of the device. A
- * write composes it, changes it, and acts on the registers that it touches. A
- * program that maps registers gets a copy of them, one page for each space and
- * open file. vrfm_regs_publish_locked() renews the copies whenever something
- * changes. A store into a copy has no other effect.
+ * Each access composes a register space from the state of the device. A write
+ * then changes the composed space, and acts on the registers that the write
+ * touches. A program that maps registers gets a copy of them: one page for each
+ * space and open file. vrfm_regs_publish_locked() updates the copies of BAR2
+ * when a register changes, and vrfm_regs_publish_bus_locked() those of BAR0. A
+ * program's store changes only the copy.
  */
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -14,7 +15,7 @@
 #include "copy.h"
 #include "priv.h"
 
-/* BAR2. */
+/* Offsets of registers in BAR2. */
 #define VRFM_REG_BRV 0x00
 #define VRFM_REG_BID 0x01
 #define VRFM_REG_NID 0x04
@@ -26,7 +27,7 @@
 #define VRFM_REG_NIC 0x1D
 #define VRFM_REG_FIFO 0x20
 
-/* BAR0. */
+/* Offsets of registers in BAR0. */
 #define VRFM_REG_ENDIAN 0x0C
 #define VRFM_REG_PLX_REVISION 0x74
 #define VRFM_REG_WINDOW_RANGE 0xF0
@@ -35,12 +36,12 @@
 #define VRFM_ENDIAN_DMA BIT(7)
 #define VRFM_ENDIAN_PIO BIT(5)
 
-/* LISR: the cards' driver always has it enabled. */
+/* Bit of LISR that is always set, because the cards' driver keeps it set. */
 #define VRFM_LISR_GLOBAL_ENABLE BIT(14)
 
 /*
- * NIC: command, and whether it goes to all nodes. A probe returns to its
- * sender.
+ * Fields of NIC: a bit that sends the command to all nodes, and the command. A
+ * probe is a command that returns to its sender.
  */
 #define VRFM_NIC_BROADCAST BIT(3)
 #define VRFM_NIC_COMMAND 0x07
@@ -55,7 +56,7 @@
 			   VRFM_LCSR_SYNC_LOSS | VRFM_LCSR_BAD_DATA | \
 			   VRFM_LCSR_OWN_DATA)
 
-/* Bit of an event in LISR and LIER. */
+/* Number of the bit of each event in LISR and LIER. */
 static const u8 vrfm_event_bit[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_INTR1] = 0,
 	[RFM2G_EVENT_INTR2] = 1,
@@ -71,7 +72,7 @@ static const u8 vrfm_event_bit[RFM2G_EVENTS] = {
 	[RFM2G_EVENT_LOCAL_MEM_PARITY_ERR] = 13,
 };
 
-/* Event that a command in NIC sends; -1: none. */
+/* Event that each command in NIC sends; -1: no event. */
 static const s8 vrfm_nic_event[] = {
 	RFM2G_EVENT_RESET, RFM2G_EVENT_INTR1, RFM2G_EVENT_INTR2,
 	RFM2G_EVENT_INTR3, -1, -1, -1, RFM2G_EVENT_INTR4,
@@ -93,7 +94,7 @@ static void vrfm_put32(u32 value, u8 *to)
 }
 
 /**
- * vrfm_regs_init - set the registers as after the start of a card
+ * vrfm_regs_init - set the registers as a card has them after its start
  * @vdev: device, with its parameters
  */
 void vrfm_regs_init(struct vrfm_dev *vdev)
@@ -105,7 +106,7 @@ void vrfm_regs_init(struct vrfm_dev *vdev)
 	spin_unlock_bh(&vdev->lock);
 }
 
-/* Value of bits 21:20 of LCSR1. */
+/* Return bits 21:20 of LCSR1, which encode the size of the memory. */
 static u32 vrfm_lcsr_size(u64 size)
 {
 	switch (size) {
@@ -125,7 +126,7 @@ static u32 vrfm_lcsr_locked(const struct vrfm_dev *vdev)
 	u32 lcsr = vdev->regs.lcsr | vrfm_lcsr_size(vdev->params.size) << 20 |
 		   VRFM_LCSR_TX_EMPTY;
 
-	/* A device without peers is a closed ring of one node. */
+	/* Without peers, this node is a closed ring, which has a signal. */
 	if (vdev->regs.linked || !vdev->regs.peers)
 		lcsr |= VRFM_LCSR_SIGNAL;
 	return lcsr;
@@ -151,7 +152,7 @@ u32 vrfm_lcsr(struct vrfm_dev *vdev)
 /**
  * vrfm_lcsr_update - change a bit of the control and status register
  * @vdev: device
- * @bit: VRFM_LCSR_..., a bit that is stored
+ * @bit: VRFM_LCSR_... bit, one of those in &vrfm_regs.lcsr
  * @on: new value
  *
  * Context: any but hard interrupts.
@@ -193,10 +194,11 @@ void vrfm_regs_peers(struct vrfm_dev *vdev, int peers, int linked)
  * vrfm_board_revision - return the revision of the board
  * @vdev: device
  *
- * The cards' library derives from it whether there is a sliding window. It can
- * decode the window's registers only for sizes of real boards.
+ * The cards' library derives from the revision whether there is a sliding
+ * window. It can decode the window's registers only if the memory has the size
+ * of a real board.
  *
- * Return: 0x8C: there is a window; 0x8B: there is none.
+ * Return: 0x8C if there is a window; 0x8B if there is none.
  */
 u8 vrfm_board_revision(const struct vrfm_dev *vdev)
 {
@@ -225,7 +227,7 @@ static u32 vrfm_lier_locked(const struct vrfm_dev *vdev)
 	return lier;
 }
 
-/* The heads of the four FIFOs: data, then sender. */
+/* Show the oldest event of each of the four FIFOs: data, then sender. */
 static void vrfm_fifos_locked(const struct vrfm_dev *vdev, u8 *image)
 {
 	const struct vrfm_queue *q;
@@ -276,7 +278,10 @@ static void vrfm_image_locked(const struct vrfm_dev *vdev, u32 regset,
 		vrfm_bar2_locked(vdev, image);
 }
 
-/* Programs may read at any time, so words are stored whole. */
+/*
+ * Copy IMAGE into all mapped pages of a register space. Programs may read these
+ * pages at any time, so each word is stored by one access.
+ */
 static void vrfm_bars_store_locked(struct vrfm_dev *vdev, unsigned int bar,
 				   const void *image, size_t len)
 {
@@ -321,8 +326,8 @@ void vrfm_regs_publish_bus_locked(struct vrfm_dev *vdev)
  * @vf: open file
  * @bar: 0: BAR0, 1: BAR2
  *
- * Each open file has pages of its own, so a program that stores there changes
- * what no other program sees.
+ * Each open file has pages of its own, so a program's store into a page is not
+ * visible through other open files.
  *
  * Context: may sleep.
  * Return: the page, which vrfm_regs_unmap() frees; NULL: no memory.
@@ -401,7 +406,7 @@ static bool vrfm_reg_covers(const struct rfm2g_reg_info *reg, u32 first,
 	return reg->offset < first + len && first < reg->offset + reg->width;
 }
 
-/* Reading the id of the sender takes the event. */
+/* Take the oldest event of each FIFO where REG covers the id of the sender. */
 static void vrfm_fifos_pop_locked(struct vrfm_dev *vdev,
 				  const struct rfm2g_reg_info *reg)
 {
@@ -454,7 +459,10 @@ static void vrfm_lcsr_write_locked(struct vrfm_dev *vdev, u32 value)
 		     (value & VRFM_LCSR_WRITABLE);
 }
 
-/* A written 0 clears faults and RESET; FIFOs have their own registers. */
+/*
+ * Clear the events of RESET and of faults where the written bit is 0. The other
+ * events have FIFOs, which are cleared through registers of their own.
+ */
 static void vrfm_lisr_write_locked(struct vrfm_dev *vdev, u32 value)
 {
 	struct vrfm_queue *q;
@@ -476,7 +484,7 @@ static void vrfm_lier_write_locked(struct vrfm_dev *vdev, u32 value)
 					 value & BIT(vrfm_event_bit[type]));
 }
 
-/* Writing the id of the sender empties the FIFO. */
+/* Clear each FIFO where REG covers the id of the sender. */
 static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 				    const struct rfm2g_reg_info *reg)
 {
@@ -487,7 +495,7 @@ static void vrfm_fifos_write_locked(struct vrfm_dev *vdev,
 			vrfm_queue_clear(&vdev->events[RFM2G_EVENT_INTR1 + i].queue);
 }
 
-/* IMAGE is the new content of BAR2. */
+/* Act on a write to REG. IMAGE is the new content of BAR2. */
 static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
 				   const struct rfm2g_reg_info *reg)
 {
@@ -507,12 +515,13 @@ static void vrfm_bar2_write_locked(struct vrfm_dev *vdev, const u8 *image,
  * vrfm_probe - check whether the ring is closed
  * @vdev: device
  *
- * It is if each peer that is READY answers within %VRFM_RING_MS; own data is
- * set then. With the transmitter off it is not, except in loopback.
+ * The ring is closed if each READY peer answers within %VRFM_RING_MS. In this
+ * case the own data bit is set. In loopback the ring is always closed.
+ * Otherwise it is open while the transmitter is off.
  *
  * Context: may sleep.
- * Return: 0; -ETIMEDOUT: a peer does not answer; or an error of
- * vrfm_await_peers().
+ * Return: 0 if the ring is closed; -ETIMEDOUT if a peer does not answer, or the
+ * transmitter is off; or an error of vrfm_await_peers().
  */
 int vrfm_probe(struct vrfm_dev *vdev)
 {
@@ -530,7 +539,7 @@ int vrfm_probe(struct vrfm_dev *vdev)
 	return ret;
 }
 
-/* A write to NIC sends its command to NTN, with the data in NTD. */
+/* Send the command in NIC to the node in NTN, with the data in NTD. */
 static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 {
 	u8 command = image[VRFM_REG_NIC];
@@ -541,7 +550,7 @@ static void vrfm_nic_write(struct vrfm_dev *vdev, const u8 *image)
 		vrfm_probe(vdev);
 	if (type < 0)
 		return;
-	/* Like a card, do nothing for this node itself, or for no node. */
+	/* As on a card, an event to this or to a missing node has no effect. */
 	vrfm_event_send(vdev, command & VRFM_NIC_BROADCAST ? RFM2G_NODE_ALL :
 			image[VRFM_REG_NTN], type,
 			vrfm_get32(image + VRFM_REG_NTD));
@@ -583,7 +592,7 @@ static int vrfm_reg_change(struct vrfm_dev *vdev,
  *
  * Context: may sleep.
  * Return: 0, also if the register is read-only; -EINVAL: there is no such
- * register.
+ * register; -EINTR: killed.
  */
 int vrfm_reg_write(struct vrfm_dev *vdev, const struct rfm2g_reg_info *reg)
 {
