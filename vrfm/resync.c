@@ -4,19 +4,20 @@
  * the memories of nodes that have received them, and are own words of no node.
  *
  * An image has a lineage, which is a random id, and an age. A device begins
- * with an image of zeroes and a new lineage. When two images meet, the node of
- * the younger one loads the older one, and adopts its lineage. When a node
- * departs, its last writes may have reached only some peers. The others then
- * load from the peer that has received most of them.
+ * with an image of zeroes and a new lineage. When nodes with two lineages
+ * connect, the node with the younger image loads the older image, and adopts
+ * its lineage. When a node departs, its last writes may have reached only some
+ * peers. The other peers then load from the peer that has received most of
+ * these writes.
  *
  * A load has two steps. First this node stops sending GRANT, so that no peer
  * stays READY, and requests all own words of the linked peers (LOAD, SWEPT).
- * Words that arrive from their writers are live. Then it requests pages from
- * one peer, the donor (PULL, PULLED), and merges words that are neither live
- * nor own.
+ * Words that arrive from their writers are live. In the second step this node
+ * requests pages from one peer, the donor (PULL, PULLED). It merges the words
+ * that are neither live nor own.
  *
- * vrfm_resync_work() does all steps of a load. It takes vrfm_dev.write_lock for
- * them, but not to allocate, free, or calculate digests.
+ * vrfm_resync_work() does all steps of a load. It holds vrfm_dev.write_lock,
+ * except while it allocates, frees, or calculates digests.
  */
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
@@ -32,17 +33,22 @@
 #include "trace.h"
 #include "twin.h"
 
-/* Interval of checks of a load, and its longest time without a donor, in ms. */
+/*
+ * Interval of checks during a load, and the time limit of a load without a
+ * donor, in ms.
+ */
 #define VRFM_RESYNC_RETRY_MS 1000
 #define VRFM_RESYNC_GIVE_UP_MS 2000
 /* Timeout of peers' reports about a departed node, in ms. */
 #define VRFM_RESYNC_SAID_MS 1000
-/* Time for a peer that has less of departed nodes to load first, in ms. */
+/* Time for a peer that lacks writes of departed nodes to load first, in ms. */
 #define VRFM_RESYNC_LESS_MS 10000
-/* Time for peers to send own words: in any case, and for each MiB, in ms. */
+/*
+ * Time for peers to send own words, in ms: a constant, and more for each MiB.
+ */
 #define VRFM_RESYNC_SWEEP_MS 30000
 #define VRFM_RESYNC_SWEEP_MIB_MS 1000
-/* A donor is replaced if it makes no progress for this time, in ms. */
+/* Time without progress after which a donor is replaced, in ms. */
 #define VRFM_RESYNC_PULL_MS 30000
 
 /**
@@ -54,7 +60,7 @@
  */
 void vrfm_resync_kick(struct vrfm_dev *vdev)
 {
-	/* Run at once, also if the work waits for a timeout. */
+	/* Run the work at once, even if it is delayed. */
 	mod_delayed_work(vrfm_wq, &vdev->resync.work, 0);
 }
 
@@ -63,7 +69,10 @@ static void vrfm_resync_queue_in(struct vrfm_dev *vdev, u32 ms)
 	queue_delayed_work(vrfm_wq, &vdev->resync.work, msecs_to_jiffies(ms));
 }
 
-/* The receive path changes the note at any time, so take a copy. */
+/*
+ * Return a copy of the peer's last INFO, because the receive path may change it
+ * at any time.
+ */
 static struct vrfm_note vrfm_info(struct vrfm_link *link)
 {
 	struct vrfm_note info;
@@ -74,7 +83,7 @@ static struct vrfm_note vrfm_info(struct vrfm_link *link)
 	return info;
 }
 
-/* The peer is connected, and has answered the last PULL in time. */
+/* Check that a peer is connected, and has answered the last PULL in time. */
 static bool vrfm_answers(const struct vrfm_link *link)
 {
 	return link->state != VRFM_DOWN && !READ_ONCE(link->not_serving);
@@ -111,12 +120,12 @@ static bool vrfm_note_send_info(struct vrfm_link *link)
 		return false;
 	link->info_sent = note;
 	link->todo &= ~VRFM_TODO_INFO;
-	/* The two images can be compared only from here on. */
+	/* The two images can be compared from now on: run the work. */
 	vrfm_resync_kick(link->vdev);
 	return true;
 }
 
-/* Any message without SYNCED notifies the peer that it was left behind. */
+/* Notify the peer that it was left behind, by a message without SYNCED. */
 static bool vrfm_note_send_behind(struct vrfm_link *link)
 {
 	if (link->state == VRFM_SYNCING && !vrfm_link_probe(link))
@@ -197,7 +206,7 @@ static bool vrfm_note_send_gone(struct vrfm_link *link)
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held.
- * Return: false: there is no connection, or no room for all of them.
+ * Return: true if all were sent; false if there is no connection or no room.
  */
 bool vrfm_resync_notify(struct vrfm_link *link)
 {
@@ -207,7 +216,7 @@ bool vrfm_resync_notify(struct vrfm_link *link)
 	} all[] = {
 		{ VRFM_TODO_BEHIND, vrfm_note_send_behind },
 		{ VRFM_TODO_LOAD, vrfm_note_send_load },
-		/* Before INFO: with INFO the peer begins to compare images. */
+		/* Before INFO, because the peer compares images after INFO. */
 		{ VRFM_TODO_GONE, vrfm_note_send_gone },
 		{ VRFM_TODO_INFO, vrfm_note_send_info },
 		{ VRFM_TODO_SWEPT, vrfm_note_send_swept },
@@ -259,8 +268,8 @@ static void vrfm_resync_spread_all(struct vrfm_dev *vdev)
 }
 
 /*
- * Report all known nodes, and absent peers even if none of their writes was
- * seen.
+ * Mark the nodes about which the peer gets a GONE: all nodes with a history,
+ * and all absent peers. The history of an absent peer may be empty.
  */
 static void vrfm_resync_is_due(struct vrfm_link *link)
 {
@@ -325,8 +334,7 @@ void vrfm_resync_drop_donor(struct vrfm_link *link)
 }
 
 /**
- * vrfm_resync_link_down - record what was received from a peer that
- * disconnected
+ * vrfm_resync_link_down - record the received writes of a disconnected peer
  * @link: link
  *
  * Context: vrfm_dev.write_lock is held.
@@ -364,10 +372,10 @@ static bool vrfm_resync_wants(const struct vrfm_dev *vdev, u32 index, u32 mine,
 
 	if (test_bit(index, vdev->own) || test_bit(index, vdev->live))
 		return false;
-	/* A program has stored the word: the scanner will find it. */
+	/* Keep a word that a program has stored: the scanner will send it. */
 	if (twin && twin->words[index % VRFM_PAGE_WORDS] != mine)
 		return false;
-	/* Of two lineages a zero may be a word that was never written. */
+	/* A zero of another lineage may be a word that was never written. */
 	if (vdev->resync.kind == VRFM_RESYNC_OLDER)
 		return word;
 	return vdev->resync.kind == VRFM_RESYNC_SAME || !mine;
@@ -379,7 +387,7 @@ static void vrfm_resync_word(struct vrfm_dev *vdev, u32 index, u32 word)
 	struct vrfm_twin *twin = vdev->twins[index / VRFM_PAGE_WORDS];
 	u32 mine = READ_ONCE(*at);
 
-	/* If a program stores at this moment, its value stays, and is found. */
+	/* If a program stores now, its value stays and the scanner sends it. */
 	if (vrfm_resync_wants(vdev, index, mine, word) &&
 	    cmpxchg(at, mine, word) == mine && twin)
 		twin->words[index % VRFM_PAGE_WORDS] = word;
@@ -402,7 +410,7 @@ static void vrfm_resync_words(struct vrfm_dev *vdev, u32 index,
 
 /**
  * vrfm_resync_merge - merge words of the donor's image
- * @link: link that they came from; ignored unless it is the donor
+ * @link: link from which the words came; if it is not the donor, ignore them
  * @run: the words
  *
  * Context: softirq or process.
@@ -425,7 +433,10 @@ void vrfm_resync_merge(struct vrfm_link *link, const struct vrfm_run *run)
 
 /* ---- loading ---- */
 
-/* Returns when no task that holds a page's lock uses the old map any more. */
+/*
+ * Set the map of live words. Users of the map hold the lock of a page. So take
+ * each lock once: after that, no task uses the old map.
+ */
 static void vrfm_resync_set_live(struct vrfm_dev *vdev, unsigned long *live)
 {
 	u32 i;
@@ -445,7 +456,10 @@ static void vrfm_resync_unreserve(struct vrfm_resync *resync)
 	resync->spare_seen = NULL;
 }
 
-/* Free maps of a load that has ended: megabytes, so without vrfm_dev.write_lock. */
+/*
+ * Free the maps of a load that has ended. The maps may have megabytes, so
+ * vrfm_dev.write_lock must not be held.
+ */
 static void vrfm_resync_tidy(struct vrfm_resync *resync)
 {
 	kvfree(resync->spent_live);
@@ -454,7 +468,7 @@ static void vrfm_resync_tidy(struct vrfm_resync *resync)
 	resync->spent_seen = NULL;
 }
 
-/* Allocate memory for a load, without vrfm_dev.write_lock. */
+/* Allocate memory for a load. vrfm_dev.write_lock must not be held. */
 static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
@@ -471,7 +485,7 @@ static bool vrfm_resync_reserve(struct vrfm_dev *vdev)
 	return false;
 }
 
-/* The age of an image is that of the time when its INFO arrived. */
+/* Record the lineage of the wanted image, and its age when INFO arrived. */
 static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 {
 	spin_lock_bh(&from->lock);
@@ -481,7 +495,7 @@ static void vrfm_resync_want(struct vrfm_resync *resync, struct vrfm_link *from)
 	spin_unlock_bh(&from->lock);
 }
 
-/* Begin a load, or request memory for it if none is allocated yet. */
+/* Begin a load. If its memory is not allocated yet, only request memory. */
 static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 			      enum vrfm_resync_kind kind)
 {
@@ -498,7 +512,10 @@ static void vrfm_resync_begin(struct vrfm_dev *vdev, struct vrfm_link *from,
 	resync->number++;
 	resync->page = 0;
 	resync->asked = 0;
-	/* Stale: words that changed since then are not live in this load. */
+	/*
+	 * Drop old digests: words that changed after them are not live in this
+	 * load.
+	 */
 	resync->ndigests = 0;
 	resync->since = jiffies;
 	resync->deserted = false;
@@ -525,8 +542,8 @@ static void vrfm_resync_set_donor(struct vrfm_dev *vdev, struct vrfm_link *link)
 }
 
 /*
- * End a load: this memory is as complete as possible. vrfm_resync_tidy() frees
- * the maps, which are large, without vrfm_dev.write_lock.
+ * End a load, also if it could not be completed. vrfm_resync_tidy() frees the
+ * large maps later, without vrfm_dev.write_lock.
  */
 static void vrfm_resync_end(struct vrfm_dev *vdev)
 {
@@ -542,7 +559,7 @@ static void vrfm_resync_end(struct vrfm_dev *vdev)
 	vrfm_resync_kick(vdev);
 }
 
-/* This memory now has what the donor's memory had. */
+/* Adopt the donor's history, because this memory now has the same writes. */
 static void vrfm_resync_adopt(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
@@ -558,9 +575,9 @@ static void vrfm_resync_adopt(struct vrfm_dev *vdev)
 }
 
 /*
- * The donor's words have replaced those that were loaded from images that
- * peers had given up, so those are loaded again. Peers that still have to load
- * what this node has just loaded get time for that.
+ * Load words again from images that peers have given up, because the donor's
+ * words have replaced them here. Before that, peers get time to load what this
+ * node has just loaded.
  */
 static void vrfm_resync_fill_again(struct vrfm_dev *vdev)
 {
@@ -583,7 +600,7 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
 	}
 	if (resync->kind == VRFM_RESYNC_OLDER) {
 		resync->merged = resync->shared;
-		/* The donor may have another lineage by now. */
+		/* Not the donor's lineage, which may have changed by now. */
 		resync->lineage = resync->wanted;
 		resync->began = resync->wanted_began;
 	}
@@ -597,9 +614,9 @@ static void vrfm_resync_done(struct vrfm_dev *vdev)
 }
 
 /*
- * Check whether a peer can serve the wanted image. Every node of the older
- * lineage can. But only the peer that caused the load has words of a departed
- * node, or of an image that was given up.
+ * Check whether a peer can be the donor of the wanted image. An older image can
+ * come from every peer of its lineage. Words of a departed node, or of an image
+ * that was given up, can come only from the peer that caused the load.
  */
 static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 {
@@ -612,8 +629,8 @@ static bool vrfm_is_holder(const struct vrfm_dev *vdev, struct vrfm_link *link)
 }
 
 /*
- * No peer offers the image, perhaps because all are loading: end after some
- * time.
+ * End the load if no peer has offered the image for VRFM_RESYNC_GIVE_UP_MS.
+ * Until then wait, because all peers may be loading at present.
  */
 static void vrfm_resync_nobody(struct vrfm_dev *vdev)
 {
@@ -631,8 +648,8 @@ static void vrfm_resync_nobody(struct vrfm_dev *vdev)
 }
 
 /*
- * The peer is connected but does not send its image. It did not answer the
- * PULL, or (@unheard) had no room for it.
+ * Record that a connected peer does not send its image in time. It has not
+ * answered a PULL. Or, if @unheard is set, its link had no room for a PULL.
  */
 static void vrfm_resync_late(struct vrfm_dev *vdev, struct vrfm_link *link,
 			     bool unheard)
@@ -654,9 +671,9 @@ static bool vrfm_resync_is_late(const struct vrfm_resync *resync)
 }
 
 /*
- * A former donor that loaded an image itself may still have an old PULL to
- * answer. It would ignore another PULL, and its answer would not belong to
- * that. So wait.
+ * Wait for a former donor that has not answered an old PULL, because it loaded
+ * an image itself. The peer would ignore a new PULL, and its late answer would
+ * not belong to the new one.
  */
 static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 {
@@ -666,7 +683,10 @@ static void vrfm_resync_await(struct vrfm_dev *vdev, struct vrfm_link *busy)
 	vrfm_resync_queue_in(vdev, VRFM_RESYNC_RETRY_MS);
 }
 
-/* Nodes that load at the same time prefer different donors. */
+/*
+ * Rank a peer as donor: the lowest number is best. Nodes that load at the same
+ * time prefer different donors.
+ */
 static u32 vrfm_resync_distance(const struct vrfm_dev *vdev,
 				const struct vrfm_link *link)
 {
@@ -696,7 +716,7 @@ static void vrfm_resync_choose(struct vrfm_dev *vdev)
 		vrfm_resync_nobody(vdev);
 }
 
-/* A connected peer makes progress, but a large memory takes longer. */
+/* Return the time limit for peers to send their own words. */
 static unsigned long vrfm_resync_sweep_end(const struct vrfm_dev *vdev)
 {
 	u32 mib = vdev->params.size / SZ_1M;
@@ -706,7 +726,10 @@ static unsigned long vrfm_resync_sweep_end(const struct vrfm_dev *vdev)
 				mib * VRFM_RESYNC_SWEEP_MIB_MS);
 }
 
-/* Have all linked peers sent their own words? */
+/*
+ * Check whether all linked peers have sent their own words, and disconnect
+ * peers that have not done so in time.
+ */
 static bool vrfm_resync_is_swept(struct vrfm_dev *vdev)
 {
 	unsigned long end = vrfm_resync_sweep_end(vdev);
@@ -744,7 +767,7 @@ static void vrfm_resync_check_donor(struct vrfm_dev *vdev)
 		vrfm_resync_set_donor(vdev, NULL);
 }
 
-/* Return: true if the next pages must be requested. */
+/* Continue a load. Return true if the next pages must be requested. */
 static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
 {
 	struct vrfm_resync *resync = &vdev->resync;
@@ -769,9 +792,10 @@ static bool vrfm_resync_go_on(struct vrfm_dev *vdev)
 }
 
 /*
- * Calculate digests of the pages from PAGE on. This takes long, so it is done
- * without vrfm_dev.write_lock, and while earlier pages are in flight. Words
- * that are written during that time are live or own, and are not merged.
+ * Calculate digests of the pages from PAGE on. This takes long, so
+ * vrfm_dev.write_lock is not held, and earlier pages may be in flight. Words
+ * that change after their digest was calculated are live or own. So they are
+ * not merged.
  */
 static void vrfm_resync_digest(struct vrfm_dev *vdev, u32 page)
 {
@@ -788,8 +812,8 @@ static void vrfm_resync_digest(struct vrfm_dev *vdev, u32 page)
 }
 
 /*
- * Before the first page: copy the donor's history, because pages that are in
- * flight may lack what the donor receives later. Until the last page has
+ * Prepare to request the first page. Copy the donor's history now, because the
+ * pages may lack writes that the donor receives later. Until the last page has
  * arrived, the content of this memory is uncertain.
  */
 static void vrfm_resync_first(struct vrfm_dev *vdev)
@@ -809,7 +833,7 @@ static void vrfm_resync_first(struct vrfm_dev *vdev)
 /*
  * Request the next pages, if there still is a donor.
  *
- * Return: the page to request after these.
+ * Return: number of the first page to request after this call.
  */
 static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 {
@@ -831,7 +855,10 @@ static u32 vrfm_resync_ask(struct vrfm_dev *vdev)
 
 /* ---- choosing what to load ---- */
 
-/* Both nodes compare the same two notes, so they agree. */
+/*
+ * Check whether the peer's image is older. Both nodes compare the same two
+ * notes, so their results agree.
+ */
 static bool vrfm_is_older(const struct vrfm_link *link,
 			  const struct vrfm_note *its)
 {
@@ -851,9 +878,8 @@ static bool vrfm_info_is_good(const struct vrfm_link *link,
 }
 
 /*
- * Does memory A have more of the writes of departed nodes than memory B? A_OF
- * and B_OF have a bit for each node with a history; of others both have
- * nothing.
+ * Check whether memory A has more writes of departed nodes than memory B. A_OF
+ * has a bit for each node with a history in A, and B_OF for each in B.
  */
 static bool vrfm_has_more(const struct vrfm_dev *vdev,
 			  const struct vrfm_history *a,
@@ -876,12 +902,12 @@ static bool vrfm_has_more(const struct vrfm_dev *vdev,
 }
 
 /*
- * May words be loaded from an image that the peer has given up? This is done
- * once for each such image, because words may be zero here later for good
- * reason: a program wrote the zero. If the peer gave up the image while it was
- * not linked with this node, it may lack such zeroes. If their writer has
- * departed, the peer has less, and gets time to load from this node first.
- * Otherwise it is linked with the writer.
+ * Check whether words may be loaded from an image that the peer has given up.
+ * This is done once for each such image, because a word that is zero here later
+ * may have been written as zero. If the peer gave up the image while it was not
+ * linked with this node, the peer may lack such zeroes. If their writer has
+ * departed, the peer has fewer of its writes, and gets time to load from this
+ * node first. If not, the peer is linked with the writer.
  */
 static bool vrfm_resync_may_fill(struct vrfm_link *link)
 {
@@ -947,7 +973,10 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	bool more;
 
 	spin_lock_bh(&link->lock);
-	/* Under vrfm_dev.write_lock, and nothing else takes two of these locks. */
+	/*
+	 * No other function takes the locks of two links, and
+	 * vrfm_dev.write_lock is held.
+	 */
 	spin_lock_nested(&other->lock, SINGLE_DEPTH_NESTING);
 	more = vrfm_has_more(link->vdev, link->peer_history,
 			     link->history_known, other->peer_history,
@@ -957,7 +986,10 @@ static bool vrfm_has_more_than(struct vrfm_link *link, struct vrfm_link *other)
 	return more;
 }
 
-/* Have all peers reported about departed nodes, or had the time for it? */
+/*
+ * Check whether all peers have reported about departed nodes, or the timeout of
+ * their reports has passed.
+ */
 static bool vrfm_resync_all_said(struct vrfm_dev *vdev)
 {
 	unsigned long end = vdev->resync.lost +
@@ -978,7 +1010,10 @@ static bool vrfm_resync_all_said(struct vrfm_dev *vdev)
 	return true;
 }
 
-/* Only images of one lineage are compared by history; else by age. */
+/*
+ * Check whether a peer's image has this node's lineage. Only such images are
+ * compared by history. Images of other lineages are compared by age.
+ */
 static bool vrfm_resync_is_same_lineage(const struct vrfm_dev *vdev,
 					struct vrfm_link *link)
 {
@@ -1011,7 +1046,7 @@ static bool vrfm_resync_from_survivor(struct vrfm_dev *vdev)
 	return true;
 }
 
-/* Return: true if the next pages must be requested. */
+/* Continue or begin a load. Return true if pages must be requested next. */
 static bool vrfm_resync_step(struct vrfm_dev *vdev)
 {
 	bool ask = false;
@@ -1035,7 +1070,7 @@ static void vrfm_resync_work(struct work_struct *work)
 	vrfm_resync_tidy(&vdev->resync);
 	if (vdev->resync.wants && vrfm_resync_reserve(vdev)) {
 		ask = vrfm_resync_step(vdev);
-		/* The reason for the load may have disappeared. */
+		/* Free the reserved memory if no load was begun. */
 		vrfm_resync_unreserve(&vdev->resync);
 		vrfm_resync_tidy(&vdev->resync);
 	}
@@ -1049,7 +1084,7 @@ static void vrfm_resync_work(struct work_struct *work)
 }
 
 /**
- * vrfm_resync_init - begin with an image of zeroes, of a new lineage
+ * vrfm_resync_init - begin with an image of zeroes and a new lineage
  * @vdev: device
  */
 void vrfm_resync_init(struct vrfm_dev *vdev)

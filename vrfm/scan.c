@@ -5,21 +5,21 @@
  *
  * A page is mapped read-only until a program stores into it. Then it gets a
  * twin, a copy of its content, and becomes writable. The device's scanner
- * compares both every flush_us. A difference is a local write: it goes into the
- * twin and to the peers. If none was found for quiet_us, the page is
- * write-protected and compared once more, and the twin is freed. In a range
- * that a program has claimed a page stays writable. So a page that is stored
- * into all the time costs one fault.
+ * compares the page with its twin every flush_us. A difference is a local
+ * write: it goes into the twin and to the peers. If no difference was found for
+ * quiet_us, the page is write-protected and compared once more, and the twin is
+ * freed. So a page that is stored into all the time costs one fault. In a range
+ * that a program has claimed, a page stays writable.
  *
  * All other stores into a page with a twin, by calls or by peers, go into the
  * twin as well (vrfm_mem_store()), and are no difference.
  *
  * A page that has a difference is compared and sent under vrfm_dev.write_lock,
  * one page at a time, with room on all links. vrfm_dev.write_lock is taken with
- * no other lock held, except by the scanner when it ends a twin. Then the
- * scanner holds the lock of the struct page, which the fault handler takes as
- * well. The fault handler takes only spinlocks under it. No task takes the lock
- * of a struct page, write-protects or allocates under vrfm_dev.write_lock.
+ * no other lock held, with one exception. When the scanner ends a twin, it
+ * holds the lock of the struct page, which the fault handler takes as well. The
+ * fault handler takes only spinlocks under this lock. No task takes the lock of
+ * a struct page, write-protects or allocates under vrfm_dev.write_lock.
  *
  * Lock order: the lock of the struct page, vrfm_dev.waiter_lock,
  * vrfm_dev.write_lock, then the page's spinlock or vrfm_dev.twins_lock.
@@ -44,10 +44,16 @@
 
 /* Bytes of messages for a page in the worst case: every second word differs. */
 #define VRFM_FLUSH_ROOM (VRFM_PAGE_WORDS / 2 * 16)
-/* Limit of writable pages without a claim: an eighth, and at least 4 MiB. */
+/*
+ * Limit of writable pages outside of claimed ranges: an eighth of the memory,
+ * and at least 4 MiB.
+ */
 #define VRFM_TWINS_SHARE 8
 #define VRFM_TWINS_MIN (SZ_4M / PAGE_SIZE)
-/* Longest wait of a fault for the scanner in ms; then the store is repeated. */
+/*
+ * Longest wait of a fault for the scanner, in ms. After that, the program
+ * repeats the store.
+ */
 #define VRFM_TWIN_WAIT_MS 1
 /*
  * A page that stays writable without stores rests: it is compared less often.
@@ -56,7 +62,10 @@
  */
 #define VRFM_REST_SHARE 8
 #define VRFM_REST_MAX_NS NSEC_PER_MSEC
-/* Interval between attempts to protect a held page: doubled up to this. */
+/*
+ * Longest interval between two attempts to write-protect a held page. The
+ * interval doubles with each attempt.
+ */
 #define VRFM_HELD_MAX_NS (100 * NSEC_PER_MSEC)
 
 static struct kmem_cache *vrfm_twin_cache;
@@ -95,7 +104,7 @@ static u32 vrfm_page_range(unsigned long index)
 
 /* ---- faults ---- */
 
-/* The twin and its page are charged to the program that stores. */
+/* Allocate a twin and its page, charged to the program that stores. */
 static struct vrfm_twin *vrfm_twin_alloc(unsigned long index)
 {
 	struct vrfm_twin *twin = kmem_cache_zalloc(vrfm_twin_cache, GFP_KERNEL);
@@ -118,7 +127,7 @@ static void vrfm_twin_free(struct vrfm_twin *twin)
 	kmem_cache_free(vrfm_twin_cache, twin);
 }
 
-/* The twin gets the content of the page before its first store. */
+/* Copy a page into its twin before the program's first store, and list it. */
 static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			    struct vrfm_family *family)
 {
@@ -137,7 +146,10 @@ static void vrfm_twin_begin(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	vrfm_mapper_join_locked(vdev, twin, family);
 	vdev->faults++;
 	spin_unlock(&vdev->twins_lock);
-	/* Pairs with the scanner, which sets resting before it checks faults. */
+	/*
+	 * A full barrier, as in the scanner, which sets resting before it reads
+	 * faults.
+	 */
 	if (atomic_inc_return(&vdev->ntwins) == 1 || READ_ONCE(vdev->resting))
 		wake_up_process(vdev->scanner);
 }
@@ -152,10 +164,10 @@ static bool vrfm_twins_are_full(const struct vrfm_dev *vdev)
  * @vdev: device
  * @index: index of the page
  *
- * A page in a claimed range always may.
+ * A page with a twin, or in a claimed range, may always become writable.
  *
  * Context: may sleep, for a millisecond at most.
- * Return: true; false: the caller must repeat the fault.
+ * Return: true if it may become writable; false if the fault must be repeated.
  */
 bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 {
@@ -172,8 +184,10 @@ bool vrfm_twin_wait(struct vrfm_dev *vdev, unsigned long index)
 }
 
 /*
- * Return: true: @index needs no new twin, because the family has joined the one
- * that exists, or because the device is going.
+ * Let a family share the twin of page @index, if there is one.
+ *
+ * Return: true if no new twin is needed: the family has joined, or the device
+ * is being destroyed.
  */
 static bool vrfm_twin_join(struct vrfm_dev *vdev, struct vrfm_family *family,
 			   unsigned long index)
@@ -193,11 +207,11 @@ static bool vrfm_twin_join(struct vrfm_dev *vdev, struct vrfm_family *family,
  * vrfm_twin_make - make a page writable for a family
  * @vdev: device
  * @family: processes that will be able to store into the page
- * @page: struct page; locked on success: the caller unlocks it when the page
- *	table entry is writable, so that the scanner cannot protect the page
- *	before
- * @index: index of the page, whose range is pinned; the pin passes to the twin,
- *	or is released
+ * @page: struct page, which is locked on success. The caller unlocks it after
+ *	the page table entry is writable. Until then the scanner cannot protect
+ *	the page
+ * @index: index of the page. The caller has pinned its range; this function
+ *	passes the pin to a new twin, or releases it
  *
  * A new twin is allocated while @page is unlocked, because allocating may
  * reclaim memory of the caller's cgroup. The lock of a struct page has no
@@ -242,7 +256,7 @@ static void vrfm_diff_own(struct vrfm_dev *vdev, unsigned long index,
 	bitmap_or(own, own, diff->changed, VRFM_PAGE_WORDS);
 }
 
-/* Take the changed words; they become own words unless DARK. */
+/* Record the words that have changed. They become own words unless DARK. */
 static void vrfm_compare_page(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			      bool dark)
 {
@@ -269,7 +283,7 @@ static void vrfm_send_diff_locked(struct vrfm_dev *vdev, unsigned long index)
 		vrfm_link_diff(link, index << PAGE_SHIFT, vdev->diff);
 }
 
-/* vrfm_barrier_step() relies on the number of each comparison. */
+/* Give a comparison the next number, on which vrfm_barrier_step() relies. */
 static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	vdev->scan_counts.compared++;
@@ -279,10 +293,16 @@ static void vrfm_compared_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	spin_unlock(&vdev->twins_lock);
 }
 
-/* The caller holds vrfm_dev.write_lock, with room. */
+/*
+ * Compare a page, and send the difference. The caller holds
+ * vrfm_dev.write_lock, with room on all links.
+ */
 static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
-	/* The transmitter may be on by now, but then there is no room. */
+	/*
+	 * Use the state that vrfm_write_lock() saw. If the transmitter was off,
+	 * there may be no room, even if the transmitter is on by now.
+	 */
 	bool dark = vdev->dark;
 
 	vrfm_compare_page(vdev, twin, dark);
@@ -296,7 +316,10 @@ static void vrfm_compare_locked(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 		vrfm_send_diff_locked(vdev, twin->index);
 }
 
-/* Compare without effect: neither vrfm_dev.write_lock nor room is needed. */
+/*
+ * Check whether a page differs from its twin, and change nothing. This needs
+ * neither vrfm_dev.write_lock nor room.
+ */
 static bool vrfm_twin_differs(struct vrfm_dev *vdev,
 			      const struct vrfm_twin *twin)
 {
@@ -324,10 +347,11 @@ static struct vrfm_twin *vrfm_barrier_twin_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * Compare one page. Most pages have no difference, so the first comparison is
- * without room. If it finds one, wait for room and compare again.
+ * Compare one page for a barrier. Most pages have no difference, so first
+ * compare without waiting for room. If this finds a difference, wait for room
+ * and compare again.
  *
- * Return: 1: there may be more pages; 0: there is none; or an error.
+ * Return: 1 if more pages may have to be compared; 0 if not; or an error.
  */
 static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 			     u64 before, struct vrfm_wait *wait)
@@ -355,7 +379,7 @@ static int vrfm_barrier_step(struct vrfm_dev *vdev, const struct mm_struct *mm,
 	return !!twin;
 }
 
-/* Comparisons that begin after this have higher numbers. */
+/* Return the number of the last comparison; later ones have higher numbers. */
 static u64 vrfm_barrier_begin(struct vrfm_dev *vdev)
 {
 	u64 before;
@@ -374,7 +398,7 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 
 	if (!atomic_read(&vdev->ntwins))
 		return 0;
-	/* Most callers have stored nothing: skip pages of other families. */
+	/* Most callers have stored nothing, and have no page to compare. */
 	if (!vrfm_barrier_twin_locked(vdev, mm, U64_MAX))
 		return 0;
 	before = vrfm_barrier_begin(vdev);
@@ -388,15 +412,15 @@ static int vrfm_barrier(struct vrfm_dev *vdev, const struct mm_struct *mm,
 /**
  * vrfm_scan_own - send what the caller has stored into mappings
  * @vdev: device
- * @wait: wait for slow peers, for all pages together
+ * @wait: wait for slow peers, which all pages share
  *
- * A barrier for the stores of the caller, and of three kinds of other
+ * This is a barrier for the stores of the caller, and of three kinds of other
  * processes: relatives of the caller by fork() that share the mapping,
  * processes that store into the same pages, and processes that have ended. In a
  * kernel thread it is a barrier for all processes.
  *
  * Context: may sleep; vrfm_dev.write_lock is not held.
- * Return: 0; -EAGAIN; -EINTR: killed.
+ * Return: 0; -EAGAIN: the call would wait; -EINTR: killed.
  */
 int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 {
@@ -406,10 +430,10 @@ int vrfm_scan_own(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 /**
  * vrfm_scan_all - send what any process has stored into mappings
  * @vdev: device
- * @wait: wait for slow peers, for all pages together
+ * @wait: wait for slow peers, which all pages share
  *
  * Context: may sleep; vrfm_dev.write_lock is not held.
- * Return: 0; -EAGAIN; -EINTR: killed.
+ * Return: 0; -EAGAIN: the call would wait; -EINTR: killed.
  */
 int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 {
@@ -420,13 +444,13 @@ int vrfm_scan_all(struct vrfm_dev *vdev, struct vrfm_wait *wait)
 
 /*
  * Check whether a page is held: it has more references than those of the device
- * and of page tables. While O_DIRECT reads a file into the mapping, for
- * example, it stores without the page tables.
+ * and of page tables. For example, O_DIRECT holds pages while it reads a file
+ * into the mapping, and stores without the page tables.
  *
- * fork(), mmap() and munmap() change both numbers, the count first when a page
- * is mapped and last when it is unmapped. So the count is compared only with a
- * number of page tables that is the same before and after it was read. If that
- * number moves, the page counts as held until the next pass.
+ * fork(), mmap() and munmap() change the reference count and the number of page
+ * tables. The count changes first when a page is mapped, and last when it is
+ * unmapped. So the number of page tables is read before and after the count. If
+ * that number has changed, the page counts as held until the next pass.
  */
 static bool vrfm_page_is_held(struct page *page)
 {
@@ -438,7 +462,10 @@ static bool vrfm_page_is_held(struct page *page)
 	return count > 1 + tables || tables != krdma_page_mapcount(page);
 }
 
-/* vrfm_dev.write_lock is held: a barrier that misses the twin follows its stores. */
+/*
+ * Remove a twin from the device, with vrfm_dev.write_lock held. If a barrier
+ * does not find the twin, all stores into the page were sent before.
+ */
 static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 				    struct vrfm_twin *twin)
 {
@@ -454,8 +481,11 @@ static void vrfm_twin_unlist_locked(struct vrfm_dev *vdev,
 }
 
 /*
- * The page is protected: a store causes a fault, which waits for the lock of
- * the struct page. A page that differs, or is held, keeps its twin.
+ * Remove the twin of a write-protected page, unless the page differs or is
+ * held. A store now causes a fault, which waits for the lock of the struct
+ * page.
+ *
+ * Return: true if the twin was removed.
  */
 static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			     bool held)
@@ -470,7 +500,10 @@ static bool vrfm_twin_settle(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 	return over;
 }
 
-/* Pages that cannot be protected do not count, or faults might never end. */
+/*
+ * Set whether a twin counts for the limit of writable pages. A page that cannot
+ * be protected must not count, or faults might wait without end.
+ */
 static void vrfm_twin_count(struct vrfm_dev *vdev, struct vrfm_twin *twin,
 			    bool counted)
 {
@@ -509,13 +542,13 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	struct page *page = vdev->mem.pages[twin->index];
 	bool held, over;
 
-	/* If a fault holds the lock, a store follows. */
+	/* If a fault holds the lock, a store will follow: keep the twin. */
 	if (!trylock_page(page))
 		return;
 	vrfm_wrprotect(vdev, twin->index);
-	/* Before the comparison, which finds the stores of a former holder. */
+	/* Check this first: the comparison finds stores of a former holder. */
 	held = vrfm_page_is_held(page);
-	smp_rmb(); /* its stores are seen by the comparison */
+	smp_rmb(); /* the comparison sees the stores of a former holder */
 	vdev->scan_counts.protected++;
 	vdev->scan_counts.held += held;
 	over = vrfm_twin_settle(vdev, twin, held);
@@ -532,8 +565,8 @@ static void vrfm_twin_end(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 /* ---- the scanner ---- */
 
 /*
- * Claims begin and end while a page is writable: update whether its twin
- * counts.
+ * Check whether a page is claimed, and update whether its twin counts. Claims
+ * may begin and end while the page is writable.
  */
 static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
@@ -544,7 +577,7 @@ static bool vrfm_twin_is_claimed(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 	return claimed;
 }
 
-/* The page has no difference at present. */
+/* Handle a page without a difference: let it rest, or end its twin. */
 static void vrfm_scanner_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 {
 	u64 now = ktime_get_ns(), quiet = now - READ_ONCE(twin->changed);
@@ -562,7 +595,10 @@ static void vrfm_scanner_rest(struct vrfm_dev *vdev, struct vrfm_twin *twin)
 		vrfm_twin_end(vdev, twin);
 }
 
-/* Only the scanner frees twins, so it may use the twin without a lock. */
+/*
+ * Return the next twin. Only the scanner frees twins, so it needs no lock to
+ * use the twin.
+ */
 static struct vrfm_twin *vrfm_scanner_next(struct vrfm_dev *vdev)
 {
 	struct vrfm_twin *twin;
@@ -575,7 +611,7 @@ static struct vrfm_twin *vrfm_scanner_next(struct vrfm_dev *vdev)
 	return twin;
 }
 
-/* Return: false if no page is left. */
+/* Compare the next page. Return false if no page has a twin. */
 static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 {
 	struct vrfm_twin *twin = vrfm_scanner_next(vdev);
@@ -598,7 +634,7 @@ static bool vrfm_scanner_step(struct vrfm_dev *vdev)
 	vrfm_compare_locked(vdev, twin);
 	rt_mutex_unlock(&vdev->write_lock);
 	vdev->progress = true;
-	/* A page that differs in each pass would never free its twin. */
+	/* Otherwise a page that differs in each pass would keep its twin. */
 	if (vrfm_twins_are_full(vdev) && !vrfm_twin_is_claimed(vdev, twin) &&
 	    ktime_get_ns() >= twin->end_at)
 		vrfm_twin_end(vdev, twin);
@@ -609,7 +645,7 @@ static void vrfm_scanner_pass(struct vrfm_dev *vdev)
 {
 	int left = atomic_read(&vdev->ntwins);
 
-	/* Only the scanner writes these. */
+	/* Only the scanner writes these members. */
 	vdev->scan_counts.passes++;
 	vdev->due = U64_MAX;
 	vdev->progress = false;
@@ -619,8 +655,8 @@ static void vrfm_scanner_pass(struct vrfm_dev *vdev)
 }
 
 /*
- * Pass at once at the limit if that may free a twin, or if a twin was created
- * while all pages rested.
+ * Check whether the scanner must begin its next pass at once. At the limit of
+ * twins, that pass may free one. Or a twin was created while all pages rested.
  */
 static bool vrfm_scanner_must_wake(const struct vrfm_dev *vdev)
 {
@@ -632,12 +668,15 @@ static bool vrfm_scanner_must_wake(const struct vrfm_dev *vdev)
 
 /*
  * Sleep for flush_us, or until the first page is due if all pages rest. A fault
- * wakes the scanner if it waits for a free twin, or has created a twin while
- * pages rest.
+ * wakes the scanner if the fault waits for a free twin, or has created a twin
+ * while pages rest.
  */
 static void vrfm_scanner_sleep(struct vrfm_dev *vdev)
 {
-	/* yield() leaves the processor to tasks of its own class only. */
+	/*
+	 * A real-time scanner sleeps for 1 us at least, because yield() would
+	 * let only tasks of its own class run.
+	 */
 	u64 us = max_t(u64, READ_ONCE(vdev->params.flush_us), rt_task(current));
 	ktime_t until = ktime_add_us(ktime_get(), us);
 	bool rests = vdev->due != U64_MAX && vdev->due > ktime_to_ns(until);
