@@ -6,13 +6,13 @@
  *
  * A page gets a twin only after its range is staged. This means that all peers
  * have been notified, and have answered that none of their direct writes to the
- * range is in flight. A STAGE has the whole map and a number, so only the
- * newest one counts. One round is pending at a time. A user of a staged range
- * pins it. When a range was not pinned for unstage_ms, peers are notified that
- * it is no longer staged.
+ * range is in flight. A STAGE has a number and the map of all ranges, so only
+ * the newest STAGE counts. One round of answers is pending at a time. A user of
+ * a staged range pins it. When a range was not pinned for unstage_ms, peers are
+ * notified that it is no longer staged.
  *
- * Peers that cannot write directly need not be notified. Without any other peer
- * a range is staged at once.
+ * Peers that cannot write directly need not be notified. If no peer can write
+ * directly, a range is staged at once.
  */
 #include <linux/bitmap.h>
 #include <linux/hrtimer.h>
@@ -27,7 +27,10 @@
 
 /* Interval of checks for answers of peers, in ms. */
 #define VRFM_LOOK_MS 100
-/* Longest wait of a fault in ms: it holds mmap_lock, which all threads need. */
+/*
+ * Longest wait of a fault, in ms. A fault holds mmap_lock, which all threads of
+ * the program need.
+ */
 #define VRFM_FAULT_MS 1
 /* Longest wait of a claim in ms, unless twice stage_ms is longer. */
 #define VRFM_CLAIM_MS 10000
@@ -35,7 +38,7 @@
 static void vrfm_stage_work(struct work_struct *work);
 
 /**
- * vrfm_stage_init - initialize the state, which needs no memory
+ * vrfm_stage_init - initialize the state that needs no allocated memory
  * @vdev: device
  */
 void vrfm_stage_init(struct vrfm_dev *vdev)
@@ -53,7 +56,7 @@ void vrfm_stage_init(struct vrfm_dev *vdev)
  * @vdev: device, with its size
  *
  * Context: may sleep.
- * Return: 0; -ENOMEM, and vrfm_stage_free() may be called.
+ * Return: 0 or -ENOMEM; vrfm_stage_free() may be called in both cases.
  */
 int vrfm_stage_alloc(struct vrfm_dev *vdev)
 {
@@ -104,7 +107,7 @@ void vrfm_stage_free(struct vrfm_dev *vdev)
 
 /* ---- pins ---- */
 
-/* If no peer can write directly, the range is staged at once. */
+/* Stage a range at once if no peer can write directly. */
 static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
 {
 	if (stage->nshown)
@@ -119,7 +122,8 @@ static void vrfm_stage_alone_locked(struct vrfm_stage *stage, u32 range)
  * @range: number of the range
  *
  * Context: any but hard interrupts.
- * Return: true: no peer writes there directly until vrfm_stage_unpin().
+ * Return: true if the range is pinned. No peer writes there directly until
+ * vrfm_stage_unpin().
  */
 bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 {
@@ -133,7 +137,10 @@ bool vrfm_stage_try(struct vrfm_dev *vdev, u32 range)
 		stage->pins[range]++;
 	} else {
 		__set_bit(range, stage->wanted);
-		/* Under the lock, where nshown is not 0: not after vrfm_stage_exit(). */
+		/*
+		 * nshown is not 0 here, so there are peers. vrfm_stage_exit(),
+		 * which cancels the work, has not been called yet.
+		 */
 		mod_delayed_work(vrfm_wq, &stage->work, 0);
 	}
 	spin_unlock_bh(&stage->lock);
@@ -151,7 +158,7 @@ static bool vrfm_stage_may_be_ready(const struct vrfm_stage *stage, u32 range)
  * @range: number of the range
  *
  * Context: may sleep.
- * Return: true: it is pinned; false: the caller must try again.
+ * Return: true if the range is pinned; false if the caller must try again.
  */
 bool vrfm_stage_fault(struct vrfm_dev *vdev, u32 range)
 {
@@ -197,7 +204,7 @@ void vrfm_stage_unpin(struct vrfm_dev *vdev, u32 first, u32 last)
 	spin_unlock_bh(&stage->lock);
 }
 
-/* Stage all ranges in one round, before the caller waits for the first. */
+/* Begin to stage ranges in one round, before the caller waits for the first. */
 static void vrfm_stage_want(struct vrfm_dev *vdev, u32 first, u32 last)
 {
 	struct vrfm_stage *stage = &vdev->stage;
@@ -239,7 +246,7 @@ static void vrfm_stage_wake_writers(struct vrfm_dev *vdev)
 /* ---- notifying peers ---- */
 
 /**
- * vrfm_stage_kick - check for answers, after one arrived or a peer disconnected
+ * vrfm_stage_kick - check at once whether all peers have answered a STAGE
  * @vdev: device that has not been through vrfm_stage_exit()
  *
  * Context: any.
@@ -253,12 +260,12 @@ void vrfm_stage_kick(struct vrfm_dev *vdev)
  * vrfm_stage_pack - fill a STAGE
  * @vdev: device
  * @pack: message without content
- * @desc_len: length of the description of the memory, in bytes: its receiver
- *	may write directly from then on; 0: no description
+ * @desc_len: length of the description of the memory, in bytes; 0: none. A peer
+ *	that receives a description may write directly from then on
  * @number: set to the number of the STAGE
  *
  * Context: any but hard interrupts, with the lock of a link held.
- * Return: place for the description.
+ * Return: address where the caller must store the description.
  */
 void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 		      u32 desc_len, u64 *number)
@@ -272,7 +279,10 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 			     vdev->params.size, desc_len);
 	if (desc_len) {
 		WRITE_ONCE(stage->nshown, stage->nshown + 1);
-		/* While no peer could write directly, no range was unstaged. */
+		/*
+		 * Run the work later: it did not unstage ranges while no peer
+		 * could write directly.
+		 */
 		queue_delayed_work(vrfm_wq, &stage->work,
 				   vrfm_unstage_jiffies(vdev));
 	}
@@ -281,7 +291,7 @@ void *vrfm_stage_pack(struct vrfm_dev *vdev, struct vrfm_pack *pack,
 }
 
 /**
- * vrfm_stage_hide - count down when a peer cannot write directly any more
+ * vrfm_stage_hide - stop counting a peer that can write directly
  * @vdev: device
  *
  * Context: any but hard interrupts.
@@ -323,7 +333,7 @@ static bool vrfm_stage_drop_locked(struct vrfm_stage *stage,
 	return dropped;
 }
 
-/* Stage the ranges that are wanted. Return: true if any was not staged. */
+/* Stage the wanted ranges. Return true if one of them was not staged before. */
 static bool vrfm_stage_add_locked(struct vrfm_stage *stage)
 {
 	bool added = false;
@@ -389,8 +399,9 @@ static void vrfm_stage_cut(struct vrfm_link *link)
 }
 
 /*
- * A peer that is being removed is no longer in the list, but may write directly
- * until its connection has ended. Until then @nshown counts it.
+ * Check whether all peers have answered the last STAGE. A peer that is being
+ * removed is not in the list any more, but may write directly until its
+ * connection has ended. @nshown counts this peer until then.
  */
 static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 {
@@ -406,8 +417,8 @@ static bool vrfm_stage_is_answered(struct vrfm_dev *vdev)
 			continue;
 		}
 		/*
-		 * There was no room for the STAGE, and nothing else may send
-		 * it.
+		 * Send a STAGE that found no room before. Perhaps nothing else
+		 * would send it.
 		 */
 		if (link->todo & VRFM_TODO_STAGE)
 			vrfm_direct_notify(link);
@@ -436,7 +447,7 @@ static void vrfm_stage_again(struct vrfm_dev *vdev)
 	struct vrfm_stage *stage = &vdev->stage;
 	unsigned long delay = vrfm_unstage_jiffies(vdev);
 
-	/* Only this work checks the deadline. */
+	/* Run again soon: only this work checks the deadline. */
 	if (stage->pending)
 		delay = msecs_to_jiffies(min_t(u32, VRFM_LOOK_MS,
 					       READ_ONCE(vdev->params.stage_ms)));
@@ -472,7 +483,7 @@ static void vrfm_stage_work(struct work_struct *work)
  * @range: number of the range
  *
  * Context: any.
- * Return: true if one has: pages in the range stay writable.
+ * Return: true if a program has claimed it, so that its pages stay writable.
  */
 bool vrfm_stage_is_claimed(const struct vrfm_dev *vdev, u32 range)
 {
@@ -518,7 +529,7 @@ static int vrfm_claim_locked(struct vrfm_file *vf, u32 first, u32 last)
  * @len: number of bytes, not 0
  *
  * Context: may sleep.
- * Return: 0; -ENOMEM; -EINTR: killed; -ETIMEDOUT.
+ * Return: 0; -ENOMEM; -EINTR: killed; -ETIMEDOUT: a range is not staged yet.
  */
 int vrfm_claim(struct vrfm_file *vf, u32 offset, u32 len)
 {
@@ -549,7 +560,7 @@ static void vrfm_unclaim_locked(struct vrfm_file *vf, u32 first, u32 last)
  * @offset: offset of the first byte; the caller has checked vrfm_inside()
  * @len: number of bytes, not 0
  *
- * Waits for a claim that is pending through the same file.
+ * If a claim through the same file is pending, wait for its end.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The status page: the state of the peers in memory that a control loop maps,
- * and reads without a system call.
+ * The status page: a page with the state of the peers. A control loop maps this
+ * page, and reads it without a system call.
  *
  * The page belongs to the device. An entry is written only under the lock of
  * its link, so it has one writer at a time. @lag and @heard_ns change alone,
@@ -58,7 +58,8 @@ void vrfm_status_free(struct vrfm_dev *vdev)
  * @vdev: device
  * @vma: mapping
  *
- * Return: 0; -EACCES: it would be writable; -EINVAL: it is shorter than @vma.
+ * Return: 0; -EACCES: @vma would be writable; -EINVAL: @vma is longer than the
+ * status page.
  */
 int vrfm_status_mmap(struct vrfm_dev *vdev, struct vm_area_struct *vma)
 {
@@ -89,18 +90,18 @@ static void vrfm_status_write(struct vrfm_link *link, u32 flags)
 	struct vrfm_status_peer *peer = vrfm_status_of(link);
 
 	WRITE_ONCE(peer->seq, peer->seq + 1);
-	smp_wmb(); /* a reader that sees what follows sees an odd seq */
+	smp_wmb(); /* a reader that sees a later store sees the odd seq */
 	WRITE_ONCE(peer->state, link->state);
 	WRITE_ONCE(peer->flags, flags);
 	WRITE_ONCE(peer->since_ns, ktime_to_ns(link->since));
 	WRITE_ONCE(peer->overloads, link->counts.overloads);
 	WRITE_ONCE(peer->left, link->counts.left);
-	smp_wmb(); /* a reader that sees an even seq sees what precedes */
+	smp_wmb(); /* a reader that sees the even seq sees earlier stores */
 	WRITE_ONCE(peer->seq, peer->seq + 1);
 }
 
 /**
- * vrfm_status_update_locked - show the state of a link
+ * vrfm_status_update_locked - write the state of a link into the status page
  * @link: link, with its lock held
  *
  * Context: any.
@@ -112,10 +113,10 @@ void vrfm_status_update_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_lost - show whether a peer lacks all own words
- * @link: link in the status page, without its lock
+ * vrfm_status_lost - show whether a peer may lack all own words
+ * @link: link in the status page; its lock is not held
  *
- * Context: any but hard interrupts; vrfm_dev.write_lock is held, for
+ * Context: any but hard interrupts; vrfm_dev.write_lock is held, which protects
  * @link->lost.
  */
 void vrfm_status_lost(struct vrfm_link *link)
@@ -155,7 +156,7 @@ void vrfm_status_heard_locked(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_add - show a peer
+ * vrfm_status_add - add a peer to the status page
  * @link: link that has no connection yet
  *
  * Context: any.
@@ -170,7 +171,7 @@ void vrfm_status_add(struct vrfm_link *link)
 }
 
 /**
- * vrfm_status_remove - stop showing a peer
+ * vrfm_status_remove - remove a peer from the status page
  * @link: link that has no connection any more
  *
  * Context: any.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attributes of a device in sysfs: one value in a file, or a line for each
- * peer. Peers come and go, so they have no files of their own. There may be 255
- * of them, so that a line must not be longer than 16 bytes.
+ * Attributes of a device in sysfs. A file has one value, or a line for each
+ * peer. Peers are added and removed at any time, so they have no files of their
+ * own. A file has at most one page, and there may be 255 peers. So a line must
+ * not be longer than 16 bytes.
  */
 #include <linux/device.h>
 #include <linux/jiffies.h>
@@ -39,7 +40,10 @@ static ssize_t size_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(size);
 
-/* RCU protects the list. vrfm_dev.write_lock is not taken: writers wait for it. */
+/*
+ * Return the state of a device. RCU protects the list of links.
+ * vrfm_dev.write_lock is not taken, because writers wait for it.
+ */
 static const char *vrfm_dev_state_rcu(const struct vrfm_dev *vdev)
 {
 	const struct vrfm_link *link;
@@ -83,7 +87,7 @@ static ssize_t peers_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(peers);
 
-/* Print one number for each peer. */
+/* Print a line for each peer, with the number that TAKE returns. */
 static ssize_t vrfm_peers_emit(struct device *dev, char *buf,
 			       u64 (*take)(const struct vrfm_link *link))
 {

@@ -2,13 +2,14 @@
 /*
  * Watching: a program sleeps until a part of the memory changes.
  *
- * All stores, by a call, a peer, or the scanner for a mapping, call
- * vrfm_touched() with the page's lock held. It wakes the watchers of that part,
- * which compare without a lock. Without watchers it only reads a counter.
+ * A store by a call, or by a message of a peer, calls vrfm_touched() with the
+ * page's lock held. The scanner does so for stores into mappings.
+ * vrfm_touched() wakes the watchers of these bytes, which then compare without
+ * a lock. Without watchers, vrfm_touched() only reads a counter.
  *
  * This node does not notice direct writes of peers. So a watcher pins the
- * ranges of its part, where peers then send messages. It also sleeps until its
- * ranges are staged.
+ * ranges of its part, and peers send messages instead. A watcher is also woken
+ * when its ranges become staged, and compares once more.
  */
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -31,11 +32,11 @@
  * @wait: wait queue of the task
  * @first: offset of the first byte
  * @end: offset behind the last byte
- * @until: end of the timeout; KTIME_MAX: none
+ * @until: time when the wait times out; KTIME_MAX: never
  * @file: file that the task waits through
  * @owner: owner that @file was used with; its close() ends the wait
- * @touched: the part may have changed since it was compared, or more may be
- *	staged
+ * @touched: the part may have changed since it was compared, or more ranges may
+ *	be staged
  * @cancelled: the wait shall end
  * @pinned: a flag for each range that the watcher has pinned
  * @staged: all ranges are pinned
@@ -109,8 +110,9 @@ void vrfm_watchers_staged(struct vrfm_dev *vdev)
 }
 
 /*
- * A task that stores checks for watchers with the page's lock held. So after
- * this it either sees the watcher, or the watcher sees what it stored.
+ * Add a watcher to the list. A task that stores checks for watchers with the
+ * page's lock held, so take each of these locks once. After that, the task sees
+ * the watcher, or the watcher sees the store.
  */
 static void vrfm_watch_begin(struct vrfm_dev *vdev,
 			     struct vrfm_watcher *watcher)
@@ -141,7 +143,10 @@ static void vrfm_watch_end(struct vrfm_dev *vdev, struct vrfm_watcher *watcher)
 			vrfm_stage_unpin(vdev, first + i, first + i);
 }
 
-/* Return: true: all is staged now, so the watcher must compare once more. */
+/*
+ * Pin the ranges that are staged by now. Return true if all ranges have become
+ * staged, so that the watcher must compare once more.
+ */
 static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 			     struct vrfm_watcher *watcher)
 {
@@ -162,7 +167,10 @@ static bool vrfm_watch_stage(struct vrfm_dev *vdev,
 	return all;
 }
 
-/* Clear @touched, then compare: a later store, or staging, sets it again. */
+/*
+ * Compare the part with SEEN, after clearing @touched. A later store, or
+ * staging, sets @touched again.
+ */
 static bool vrfm_watch_look(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			    const void *seen, u32 *at)
 {
@@ -184,8 +192,9 @@ static ktime_t vrfm_watch_left(const struct vrfm_watcher *watcher)
 }
 
 /*
- * A watcher that is woken before it sleeps loops without sleeping, so check the
- * timeout and signals here. For the timer see vrfm_event_sleep().
+ * Wait until the part changes. A watcher that is woken before it sleeps loops
+ * without sleeping, so check the timeout and signals in the loop. For the
+ * reason of the high-resolution timer see vrfm_event_sleep().
  */
 static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 			   const void *seen, u32 *at)
@@ -211,7 +220,7 @@ static int vrfm_watch_wait(struct vrfm_dev *vdev, struct vrfm_watcher *watcher,
 	return 0;
 }
 
-/* Get what the program has seen, or the present content. */
+/* Get the content that the program has seen, or else the present content. */
 static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
 			   const struct vrfm_watch *watch)
 {
@@ -227,12 +236,13 @@ static int vrfm_watch_seen(struct vrfm_dev *vdev, void *seen,
  * vrfm_watch - wait until a part of the memory changes
  * @vdev: device
  * @file: file that the task waits through; closing it ends the wait
- * @watch: valid request, inside the memory; the offset of the change is set
+ * @watch: valid request, inside the memory; its member changed is set to the
+ *	offset of the first change
  *
  * Context: may sleep.
  * Return: 0; -EFAULT; -ENOMEM; -ETIMEDOUT; -EIDRM: cancelled; -ERESTARTNOHAND
- * as from vrfm_event_wait(), or -EINTR if &vrfm_watch.old is 0: a restarted
- * call could not know what the first one had seen.
+ * as from vrfm_event_wait(). If &vrfm_watch.old is 0, -EINTR is returned
+ * instead: a restarted call would not know the old content.
  */
 int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 	       struct vrfm_watch *watch)
@@ -267,7 +277,7 @@ int vrfm_watch(struct vrfm_dev *vdev, struct file *file,
 /**
  * vrfm_watches_cancel - end watches of a process through a file
  * @vdev: device
- * @file: file; NULL: all watches of all files
+ * @file: file of these watches; NULL ends all watches of all files
  * @owner: owner, as in flush()
  */
 void vrfm_watches_cancel(struct vrfm_dev *vdev, const struct file *file,

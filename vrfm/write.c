@@ -2,19 +2,19 @@
 /*
  * Local writes: stores and events by calls of this node's programs.
  *
- * The bytes of a call are first copied from the program. That may sleep, and
- * the source may even be a mapping of this memory. Then the caller takes
+ * The bytes of a call are first copied from the program. The copying may sleep,
+ * and the source may even be a mapping of this memory. Then the caller takes
  * vrfm_dev.write_lock, with room on every link that is READY. This lock gives
  * all local writes one order. Its holder accepts the write in one step, into
  * the memory and into a message of each link, and never waits.
  *
  * Writers wait for room one after the other (vrfm_dev.waiter_lock), so that
- * small writes cannot starve a large one. A link without room at its deadline
- * is left behind (vrfm_link_overloaded()). Non-blocking writers that are
- * refused until then have the same effect. An event to one peer waits for the
- * link of that peer only.
+ * small writes cannot starve a large one. A peer whose link has no room at the
+ * deadline is left behind (vrfm_link_overloaded()). It is also left behind if
+ * non-blocking writers are refused until the deadline. An event to one peer
+ * waits for the link of that peer only.
  *
- * Each call is a barrier: stores into mappings that came before it are sent
+ * Each call is a barrier: earlier stores of the program into mappings are sent
  * first.
  */
 #include <linux/jiffies.h>
@@ -30,10 +30,11 @@
 #include "trace.h"
 
 /*
- * Bytes that are accepted at once: this bounds how long others wait for
- * vrfm_dev.write_lock. Direct writes take more, because each WRITE is
- * acknowledged and larger ones are less work for adapters (vrfm/write-4K-bw of
- * tools/bench). As messages these would take more than half of a window.
+ * Largest number of bytes that are accepted in one step. This bounds the time
+ * that others wait for vrfm_dev.write_lock. The limit is higher for direct
+ * writes: each WRITE is acknowledged, so larger WRITEs are less work for
+ * adapters (vrfm/write-4K-bw of tools/bench). As messages, such a step would
+ * take more than half of a window.
  */
 #define VRFM_STEP SZ_64K
 #define VRFM_STEP_DIRECT SZ_128K
@@ -41,7 +42,10 @@
 #define VRFM_WAIT_BYTES SZ_1M
 /* Longest write that is copied to the stack, in bytes. */
 #define VRFM_SMALL 64
-/* Silence in us after which a refused caller is considered to have given up. */
+/*
+ * Time without an attempt, in us, after which a refused caller is considered to
+ * have given up.
+ */
 #define VRFM_REFUSED_US 100000
 
 /**
@@ -57,9 +61,9 @@ bool vrfm_is_dark(const struct vrfm_dev *vdev)
 
 /**
  * struct vrfm_need - room that a step needs before it is accepted
- * @len: number of bytes of a run; 0: an event or a probe
- * @node: peer whose link needs the room, or %RFM2G_NODE_ALL
- * @even_dark: room is needed also while the transmitter is off
+ * @len: number of bytes of a run; 0 for an event or a probe
+ * @node: peer whose link must have the room, or %RFM2G_NODE_ALL
+ * @even_dark: room is needed even while the transmitter is off
  */
 struct vrfm_need {
 	u32 len;
@@ -92,9 +96,10 @@ static struct vrfm_pause vrfm_pause_begin(const struct vrfm_wait *wait)
 }
 
 /*
- * Time when a waiting step leaves the peer behind. If the link ran out of room
- * while the step waited for another peer, its overload_us begins at that time.
- * Still, the step waits at most twice overload_us.
+ * Return the time when a waiting step leaves the peer behind: overload_us after
+ * the wait began, minus the waits of earlier steps. If the link ran out of room
+ * during the wait, overload_us begins at that time. The step still waits at
+ * most twice overload_us.
  */
 static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 				  const struct vrfm_pause *pause)
@@ -108,7 +113,11 @@ static ktime_t vrfm_link_deadline(const struct vrfm_link *link,
 	return ktime_sub_ns(ktime_add_us(from, us), pause->waited_ns);
 }
 
-/* A link with room for small runs may never have room for a large one. */
+/*
+ * Check whether a link lacks room for a run, and record the time when it first
+ * did. Room for a shorter run does not clear the record, because a longer run
+ * may still find no room.
+ */
 static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 				     ktime_t now)
 {
@@ -129,8 +138,8 @@ static bool vrfm_link_is_full_locked(struct vrfm_link *link, u32 len,
 /*
  * Leave all peers behind that lack room and have passed their deadlines.
  *
- * Return: the next deadline of a peer that lacks room; KTIME_MAX: none lacks
- * it.
+ * Return: the next deadline of the other peers that lack room; KTIME_MAX if
+ * there is no such peer.
  */
 static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 					 const struct vrfm_need *need,
@@ -157,26 +166,30 @@ static ktime_t vrfm_room_deadline_locked(struct vrfm_dev *vdev,
 	return next;
 }
 
-/* Return: true: there is room. False: *UNTIL is the next deadline. */
+/*
+ * Check for room, and leave peers behind that have passed their deadlines.
+ *
+ * Return: true if there is room; otherwise *UNTIL is set to the next deadline.
+ */
 static bool vrfm_make_room_locked(struct vrfm_dev *vdev,
 				  const struct vrfm_need *need,
 				  const struct vrfm_pause *pause,
 				  ktime_t *until)
 {
-	/* Read once: all that uses this room sees the same value. */
+	/* Read the transmitter's state once: the whole step uses this value. */
 	vdev->dark = vrfm_is_dark(vdev) && !need->even_dark;
 	if (vdev->dark)
 		return true;
 	*until = vrfm_room_deadline_locked(vdev, need, pause);
 	if (*until != KTIME_MAX)
 		return false;
-	/* A smaller write may find room where a large one never does. */
+	/* Room for a shorter write does not help the one that was refused. */
 	if (need->len >= vdev->refused_len)
 		vdev->refusing = false;
 	return true;
 }
 
-/* Return: true: vrfm_dev.write_lock is held, and there is room. */
+/* Take vrfm_dev.write_lock if there is room. Return true if it is held. */
 static bool vrfm_write_trylock(struct vrfm_dev *vdev,
 			       const struct vrfm_need *need,
 			       const struct vrfm_pause *pause, ktime_t *until)
@@ -188,7 +201,7 @@ static bool vrfm_write_trylock(struct vrfm_dev *vdev,
 	return false;
 }
 
-/* Does the first writer in turn wait for room on the link of peer NODE? */
+/* Check whether the first writer in turn waits for room on the link of NODE. */
 static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 {
 	struct vrfm_link *link;
@@ -201,10 +214,10 @@ static bool vrfm_is_awaited_locked(struct vrfm_dev *vdev, u32 node)
 }
 
 /*
- * Try without a turn. A step for one peer overtakes writers that wait for
- * others.
+ * Try to take vrfm_dev.write_lock without waiting for a turn. A step for one
+ * peer overtakes writers that wait for other peers.
  *
- * Return: true: vrfm_dev.write_lock is held, and there is room.
+ * Return: true if vrfm_dev.write_lock is held, and there is room.
  */
 static bool vrfm_write_overtake(struct vrfm_dev *vdev,
 				const struct vrfm_need *need,
@@ -227,8 +240,9 @@ static bool vrfm_write_overtake(struct vrfm_dev *vdev,
 }
 
 /*
- * Is a non-blocking caller being refused again and again? Its attempts may be
- * up to US apart. After a longer silence the next refusal is a first one.
+ * Check whether a non-blocking caller is being refused again and again. Its
+ * attempts may be up to US apart. After a longer pause, the next refusal counts
+ * as a first one.
  */
 static bool vrfm_refusing_locked(const struct vrfm_dev *vdev, ktime_t now)
 {
@@ -252,9 +266,9 @@ static void vrfm_refuse_locked(struct vrfm_dev *vdev, u32 len, ktime_t now)
 }
 
 /*
- * For non-blocking callers. Writers in turn go first, and the room that they
- * find is theirs. So a caller is refused while one waits, and this counts as a
- * refusal.
+ * Take vrfm_dev.write_lock for a non-blocking caller, or refuse the caller.
+ * Writers that wait for their turn go first. So the caller is refused while
+ * another writer waits, until it has been refused for overload_us.
  */
 static int vrfm_write_lock_at_once(struct vrfm_dev *vdev,
 				   const struct vrfm_need *need)
@@ -275,7 +289,11 @@ static int vrfm_write_lock_at_once(struct vrfm_dev *vdev,
 	return -EAGAIN;
 }
 
-/* The caller holds vrfm_dev.waiter_lock. For the timer see vrfm_event_sleep(). */
+/*
+ * Wait for room, and take vrfm_dev.write_lock. The caller holds
+ * vrfm_dev.waiter_lock. For the reason of the high-resolution timer see
+ * vrfm_event_sleep().
+ */
 static int vrfm_write_wait(struct vrfm_dev *vdev, const struct vrfm_need *need,
 			   const struct vrfm_pause *pause)
 {
@@ -326,15 +344,15 @@ static int vrfm_write_lock_for(struct vrfm_dev *vdev,
  * vrfm_write_lock - take vrfm_dev.write_lock for a store, with room on all
  * links
  * @vdev: device
- * @len: number of bytes of a run, or of full messages
- * @wait: wait of the call for slow peers; time that this function waits is
- *	added
+ * @len: number of bytes of a run, or of several full messages
+ * @wait: wait of the call for slow peers; this function adds the time that it
+ *	waits
  *
  * While the transmitter is off no room is needed, and &vrfm_dev.dark is true.
  *
  * Context: may sleep.
- * Return: 0: vrfm_dev.write_lock is held, and each link that is READY has room;
- * -EAGAIN; -EINTR: killed.
+ * Return: 0 if vrfm_dev.write_lock is held, and each link that is READY has
+ * room; -EAGAIN: the call would wait; -EINTR: killed.
  */
 int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
 {
@@ -347,7 +365,7 @@ int vrfm_write_lock(struct vrfm_dev *vdev, u32 len, struct vrfm_wait *wait)
  * vrfm_switching - send mapped stores before the transmitter is switched
  * @vdev: device
  *
- * Stores from before are sent, or not, by the old state of the transmitter.
+ * The old state of the transmitter decides whether earlier stores are sent.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.
@@ -359,7 +377,10 @@ int vrfm_switching(struct vrfm_dev *vdev)
 	return vrfm_scan_all(vdev, &wait);
 }
 
-/* With the transmitter off, change the memory only: no message, no map. */
+/*
+ * Accept a write: store the bytes, and send them to all peers. With the
+ * transmitter off, only the memory changes.
+ */
 static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 			       const void *buf, u32 len,
 			       struct vrfm_block *block)
@@ -377,7 +398,7 @@ static void vrfm_accept_locked(struct vrfm_dev *vdev, u32 offset,
 		vrfm_link_update(link, offset, buf, len, block);
 }
 
-/* Show the "own data" bit, as if the write had come back around the ring. */
+/* Set the "own data" bit, as if the write had come back around the ring. */
 static void vrfm_accepted(struct vrfm_dev *vdev)
 {
 	const u32 done = VRFM_LCSR_TX_OFF | VRFM_LCSR_OWN_DATA;
@@ -411,7 +432,7 @@ static int vrfm_store_block(struct vrfm_dev *vdev, u32 offset, const void *buf,
  * Up to 8 bytes that are aligned are stored by one access.
  *
  * Context: may sleep.
- * Return: 0; -EAGAIN; -EINTR: killed.
+ * Return: 0; -EAGAIN: the call would wait; -EINTR: killed.
  */
 int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
 	       bool nowait)
@@ -429,8 +450,8 @@ int vrfm_store(struct vrfm_dev *vdev, u32 offset, const void *buf, u32 width,
  * @clear: bits that become 0
  * @set: bits that become 1, also if they are in @clear
  *
- * This node's other calls do not come between. Stores through mappings, and by
- * other nodes, may.
+ * No other call of this node changes the bits between the read and the store.
+ * Stores through mappings and by other nodes may do so.
  *
  * Context: may sleep.
  * Return: 0; -EINTR: killed.
@@ -463,7 +484,7 @@ static int vrfm_write_small(struct vrfm_dev *vdev, u32 offset,
 	return vrfm_store(vdev, offset, bounce, len, nowait);
 }
 
-/* Reuse BLOCK unless adapters still read it. */
+/* Return BLOCK, or a new block if adapters may still read BLOCK. */
 static struct vrfm_block *vrfm_block_again(struct vrfm_block *block, u32 len)
 {
 	if (block && refcount_read(&block->refs) == 1)
@@ -508,14 +529,14 @@ static size_t vrfm_step(struct vrfm_dev *vdev, size_t len)
  * @nowait: fail instead of waiting for a peer
  * @done: set to the number of bytes that were stored
  *
- * Readers on this node see the bytes when this returns. They are stored in
- * steps of 64 or 128 KiB that begin at a word. After an error the earlier steps
- * have been stored. All steps together wait for a slow peer for overload_us at
- * most. In a larger call this limit is for each MiB, or a peer would be left
- * behind only because the call is large.
+ * Readers on this node see the bytes when this function returns. The bytes are
+ * stored in steps of 64 or 128 KiB that begin at an aligned word. After an
+ * error, the earlier steps have been stored. All steps of a MiB together wait
+ * for a slow peer for overload_us at most. With one limit for the whole call, a
+ * peer would be left behind only because the call is large.
  *
  * Context: may sleep.
- * Return: 0; -EFAULT; -ENOMEM; -EAGAIN; -EINTR: killed.
+ * Return: 0; -EFAULT; -ENOMEM; -EAGAIN: the call would wait; -EINTR: killed.
  */
 int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 	       size_t len, bool nowait, size_t *done)
@@ -537,7 +558,7 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 		if (!*done || (lead + *done) % VRFM_WAIT_BYTES == 0)
 			wait = vrfm_wait_begin(nowait);
 		step = len - *done;
-		/* One step, or steps that end with a word, except the last. */
+		/* Let each step except the last end at an aligned word. */
 		if (len > most)
 			step = min(step, most - (lead + *done) % most);
 		block = vrfm_block_again(block, min(most, len));
@@ -552,13 +573,13 @@ int vrfm_write(struct vrfm_dev *vdev, u32 offset, const void __user *buf,
 /**
  * vrfm_event_send_all - send an event to one node or to all others
  * @vdev: device
- * @node: 0 to 255, or %RFM2G_NODE_ALL
+ * @node: id of the receiver, 0 to 255, or %RFM2G_NODE_ALL
  * @type: type of event, up to %RFM2G_EVENT_INTR4
  * @data: data of the event
  *
- * Each receiver gets the event after all that this node has written before.
- * With the transmitter off no peer gets it. The call waits only for links of
- * receivers.
+ * Each receiver gets the event after all earlier writes of this node. With the
+ * transmitter off, no peer gets the event. The call waits only for room on the
+ * links of receivers.
  *
  * Context: may sleep.
  * Return: 0, also if there is no such node; -EINTR: killed.
@@ -583,9 +604,9 @@ int vrfm_event_send_all(struct vrfm_dev *vdev, u32 node, u32 type, u32 data)
 }
 
 /**
- * struct vrfm_mark - message that a peer shall have applied
- * @link: a reference
- * @ups: number of the connection
+ * struct vrfm_mark - message that a peer must acknowledge to end a wait
+ * @link: link of the peer, with a reference
+ * @ups: number of the connection that has the message
  * @sequence: sequence of the message
  */
 struct vrfm_mark {
@@ -641,14 +662,14 @@ static bool vrfm_mark_has_all(const struct vrfm_mark *mark)
 	struct vrfm_link *link = mark->link;
 	bool has;
 
-	/* Compare both under the lock, so that they are of one connection. */
+	/* Read both numbers under the lock: they must be of one connection. */
 	spin_lock_bh(&link->lock);
 	has = link->counts.ups == mark->ups && link->acked >= mark->sequence;
 	spin_unlock_bh(&link->lock);
 	return has;
 }
 
-/* A peer that is no longer READY is not waited for. */
+/* Check whether the peer has applied the message, or is not READY any more. */
 static bool vrfm_mark_reached(const struct vrfm_mark *mark)
 {
 	return vrfm_mark_has_all(mark) || !vrfm_mark_is_there(mark);
@@ -677,7 +698,7 @@ static void vrfm_mark_count(const struct vrfm_mark *mark,
 		flush->absent++;
 }
 
-/* All peers have the same deadline. */
+/* Wait for all peers until a common deadline, and count the results. */
 static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 			   int n, struct vrfm_flush *flush)
 {
@@ -696,8 +717,7 @@ static int vrfm_marks_wait(struct vrfm_dev *vdev, const struct vrfm_mark *marks,
 /**
  * vrfm_await_peers - wait until the peers have applied what was written
  * @vdev: device
- * @flush: timeout; set to the numbers of peers that have applied it, and have
- *	not
+ * @flush: has the timeout; the numbers of peers in it are set
  *
  * When this returns 0, each peer that was READY has applied what this node had
  * written before the call, or is no longer READY.
