@@ -1,31 +1,36 @@
-# shellcheck shell=bash disable=SC2034 # for those who read this file
+# shellcheck shell=bash disable=SC2034 # scenarios use the variables
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# For the scenarios of this folder, which say ". lib.sh": KTAP, addresses, and krdma_test's commands.
+# Functions for the scenarios in the folders of tests/e2e, which source this file: results in KTAP, addresses and network
+# of a node, commands of krdma_test and krping, and devices of vrfm.
 #
 # The head of a scenario lists what tools/check needs to run it, one "# key: value" a line:
-#   kernels   kernels that always run it: KERNEL or KERNEL/LINK, such as uml/siw
-#   long      kernels that run it with --long, in one boot with other scenarios, unless it is named
-#   alone     kernels that run it with --long in a boot of its own
-#   lasting   kernels that run it with --long for ten minutes, in a boot of its own: its first argument is 600
-#   nodes, load, append, mem, timeout: as for tools/vm; the default of nodes is 2; append and mem are ignored in a boot
-#             with other scenarios; a scenario of more than 2 nodes always has a boot of its own
-#   add       files of this folder to put into /add; lib.sh is always there
-#   programs  C programs of this folder, without ".c", to compile into /add
-#   narrow    C programs to compile for 32 bits, into /add/NAME-32
-#   previous  modules of the previous version to put into /add, as NAME-previous.ko: that of the newest tag, or of the
-#             commit in the file "previous"
+#   kernels   kernels that also run it without --long: KERNEL or KERNEL/LINK, such as uml/siw
+#   long      kernels that run it with --long, in one boot with other scenarios, or in its own boot if it is named
+#   alone     kernels that run it with --long, in a boot of its own
+#   lasting   kernels that run it with --long for ten minutes, in a boot of its own: its first argument is then 600
+#   nodes, load, append, mem, timeout: options of tools/vm. The default of nodes is 2. A boot with other scenarios ignores
+#             append and mem. A scenario of more than 2 nodes always has a boot of its own.
+#   add       files of this folder that tools/check puts into /add, in addition to lib.sh
+#   programs  C programs of this folder, without ".c", that tools/check compiles into /add
+#   narrow    C programs that tools/check compiles for 32 bits, into /add/NAME-32
+#   library   C programs that tools/check links with librfm2g, into /add: NAME (shared library) and NAME-static
+#   tools     installed tools that tools/check puts into /add
+#   samples   programs of samples/rfm2g that tools/check compiles into /add
+#   previous  modules of the previous version that tools/check puts into /add, as NAME-previous.ko. The previous version is
+#             the newest tag or, if there is no tag, the commit in the file "previous".
+#   guarantees  guarantees of vrfm that the scenario tests, G1 to G10
 #
-# A scenario continues after a failed case; its exit status is 1 then.
+# A scenario continues after a failed case, and exits with 1 at its end.
 
 set -uo pipefail
 
 # shellcheck source=tests/vm/node/lib
 . /rig/lib
 
-# Starting a program takes up to a second on an emulated processor with a debug kernel, so the shell itself sleeps, by a
-# read with a timeout. Open the pipe of that read here, once for all subshells.
+# The shell sleeps by a read with a timeout, because starting the program "sleep" takes up to a second on an emulated
+# processor with a debug kernel. Open the pipe for these reads here, so that all subshells share it.
 pause 0
 
 sleep() {
@@ -36,7 +41,7 @@ barrier() {
 	meet "$1"
 }
 
-# As the function of the rig, without a subshell.
+# dmesg_node [OPTION]...: print the kernel log. This function replaces the rig's script dmesg_node, and starts no shell.
 dmesg_node() {
 	dmesg "$@"
 }
@@ -50,7 +55,7 @@ declare -A errno=(
 	[EHOSTUNREACH]=-113 [EREMOTEIO]=-121 [ENOENT]=-2 [EACCES]=-13
 )
 
-# ok STATUS DESCRIPTION...: one result.
+# ok STATUS DESCRIPTION...: print the result of one case, which passes if STATUS is 0.
 ok() {
 	local word=ok
 	(($1 == 0)) || { word="not ok"; failures=$((failures + 1)); }
@@ -59,7 +64,7 @@ ok() {
 	echo "$word $cases $*"
 }
 
-# check DESCRIPTION COMMAND...: a result that is the status of a command.
+# check DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND succeeds.
 check() {
 	local text=$1 status=0
 	shift
@@ -67,7 +72,8 @@ check() {
 	ok "$status" "$text"
 }
 
-# results PROGRAM...: a result for each line "0 DESCRIPTION" or "1 DESCRIPTION" of PROGRAM, and one for its exit status.
+# results PROGRAM...: run PROGRAM, which prints a line for each of its cases: "0 DESCRIPTION" if the case passes, or
+# "1 DESCRIPTION" if it fails. Print the results of these cases, and of one more case for the exit status of PROGRAM.
 results() {
 	local status line
 	while read -r status line; do
@@ -86,22 +92,23 @@ skip() {
 	echo "ok $cases $1 # SKIP $2"
 }
 
-# The last line of a scenario.
+# finish: print the number of cases, and exit with 1 if a case has failed. This is the last command of a scenario.
 finish() {
 	echo "1..$cases"
 	((failures == 0))
 	exit
 }
 
-# network_ready: prepare network(). Call it before the first connection.
+# network_ready: add the qdisc netem, which network() changes later. Call it before the first connection.
 #
-# rxe of 6.12 and 7.3 stops a queue pair permanently when the interface rejects its packet (see tests/vm/README.rst). If
-# that is QP 1, which sets up all connections, the node is unreachable until its RDMA device is recreated, and no message
-# says so. The interface rejects packets while a qdisc is replaced, and accepts them while a qdisc is changed.
+# rxe of 6.12 and 7.3 stops a queue pair permanently when the interface rejects one of its packets (see
+# tests/vm/README.rst). QP 1 sets up all connections: if it stops, the node is unreachable until its RDMA device is
+# recreated, and no message reports that. The interface rejects packets while a qdisc is replaced, but accepts them while
+# a qdisc is changed.
 network_ready() {
 	modprobe -q sch_netem
 	if [[ $(tc qdisc show dev "$NETDEV" root) == *" netem "* ]]; then
-		# An earlier scenario of this boot has added it.
+		# An earlier scenario of this boot has added netem: remove the rules of that scenario.
 		network_rate=$network_no_rate
 		network
 	else
@@ -111,7 +118,7 @@ network_ready() {
 
 network_limit=100000
 network_rate=
-# netem replaces a rate only by another rate. A rate that is no limit also keeps packets from overtaking each other.
+# netem keeps a rate until it gets another one, so remove a limit by this very high rate. A rate also keeps packets in order.
 network_no_rate="rate 1000gbit"
 
 # network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them.
@@ -133,9 +140,11 @@ is_one_of() {
 addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
-# interface_down, interface_up: with Linux 6.1 only, see device-removal.sh; call network_ready first. Tasks may continue to send.
-# Drop all packets for 0.5 s before the interface goes down: virtio_net would keep packets in its queue, each of them holds
-# its QP of rxe, and destroying that QP would wait for 50 s (rxe_pool.c: __rxe_cleanup()).
+# interface_down, interface_up: take the interface of this node down, and bring it up again. Tasks may continue to send. Use
+# these functions only with Linux 6.1, see device-removal.sh, and call network_ready first.
+#
+# interface_down drops all packets for 0.5 s first. Otherwise virtio_net would keep packets in its queue. Each of these
+# packets holds a reference to its QP of rxe, and destroying the QP would wait for 50 s (rxe_pool.c: __rxe_cleanup()).
 interface_down() {
 	network loss 100% && sleep 0.5 && ip link set "$NETDEV" down
 }
@@ -144,19 +153,21 @@ interface_up() {
 	ip link set "$NETDEV" up && network && ip addr replace "$(addr6 "$NODE")/64" dev "$NETDEV" nodad
 }
 
-# Factor of timeouts for a debug kernel or an emulated processor.
+# Factor by which timeouts are longer, and tests shorter, with a debug kernel or an emulated processor.
 case $KERNEL in
 uml) slow=1 ;;
 stock-*) slow=2 ;;
 *) slow=4 ;;
 esac
 
-# An iWARP connect in flight cannot be cancelled: destroying it waits for siw's own timeout of the MPA reply
-# (iw_cm: IWCM_F_CONNECT_WAIT; siw: MPAREP_TIMEOUT, 10 s; Linux 6.1 and 7.3).
+# Additional time that a call may take if a connect is unanswered, in ms. An iWARP connect in flight cannot be cancelled:
+# destroying its cm_id waits until siw gives up waiting for the MPA reply, after 10 s (iw_cm: IWCM_F_CONNECT_WAIT; siw:
+# MPAREP_TIMEOUT; Linux 6.1 and 7.3).
 unanswered_ms=0
 [[ $LINK != siw ]] || unanswered_ms=11000
 
-# kt COMMAND...: run a command of krdma_test in this process. Sets kt_ret, kt_ms and kt_text.
+# kt COMMAND...: run a command of krdma_test in this process. Sets kt_ret to its result, kt_ms to its duration in ms, and
+# kt_text to its text. Fails if the result is negative.
 kt() {
 	local fd
 	kt_ret=-1 kt_ms=0 kt_text=
@@ -167,10 +178,11 @@ kt() {
 	((kt_ret >= 0))
 }
 
-# Folder for the results of kt_start.
+# Folder for the results of kt_start, and for other files of a scenario.
 results=$(mktemp -d)
 
-# kt_start JOB COMMAND...: run COMMAND in a background process. Sets kt_pid to its number and kt_job to JOB.
+# kt_start JOB COMMAND...: run COMMAND of krdma_test in a background process. Sets kt_pid to the id of that process, and
+# kt_job to JOB.
 kt_start() {
 	local job=$1
 	kt_job=$1
@@ -188,7 +200,7 @@ kt_start() {
 kt_result() {
 	local job=$1 end=$((SECONDS + ${2:-60}))
 	kt_ret=-1 kt_ms=0 kt_text="still running"
-	# The job writes its line by one write(): if the file is not empty, the line is complete.
+	# The job writes its line by one write(), so a file that is not empty has the complete line.
 	until [[ -s $results/$job ]]; do
 		((SECONDS < end)) || return 1
 		sleep 0.02
@@ -196,7 +208,7 @@ kt_result() {
 	read -r kt_ret kt_ms kt_text <"$results/$job"
 }
 
-# kt_is ERRNO DESCRIPTION: one case: did the last kt return that error, or number?
+# kt_is ERRNO DESCRIPTION: one case, which passes if the last kt returned ERRNO: the name of an error, or a number.
 kt_is() {
 	local wanted=${errno[$1]:-$1}
 	if [[ $kt_ret == "$wanted" ]]; then
@@ -206,8 +218,8 @@ kt_is() {
 	fi
 }
 
-# kt_within FROM TO DESCRIPTION: one case: did the last kt take FROM to TO milliseconds? TO grows on slow kernels. FROM
-# shrinks there, because jiffies may fall behind before a wait and catch up during it, which makes the wait shorter.
+# kt_within FROM TO DESCRIPTION: one case, which passes if the last kt took FROM to TO ms. On slow kernels TO is larger. FROM
+# is smaller, because jiffies may fall behind before a wait and catch up during the wait, which makes the wait shorter.
 kt_within() {
 	local limit=$(($2 * slow)) from=$1
 	((slow == 1)) || from=$(($1 * 3 / 4))
@@ -218,7 +230,8 @@ kt_within() {
 	fi
 }
 
-# expect ERRNO COMMAND...: one case: does the command of krdma_test return that error, or number?
+# expect ERRNO COMMAND...: run COMMAND of krdma_test as one case, which passes if COMMAND returns ERRNO: the name of an
+# error, or a number.
 expect() {
 	local wanted=$1
 	shift
@@ -226,7 +239,8 @@ expect() {
 	kt_is "$wanted" "$* returns $wanted"
 }
 
-# with_workers QUEUE N COMMAND...: run COMMAND while at most N works of the workqueue run at a time, as when memory is short.
+# with_workers QUEUE N COMMAND...: run COMMAND while at most N work items of the workqueue QUEUE run at a time, as when
+# memory is short.
 with_workers() {
 	local file=/sys/devices/virtual/workqueue/$1/max_active n=$2 was status=0
 	was=$(<"$file")
@@ -237,7 +251,7 @@ with_workers() {
 	return "$status"
 }
 
-# kt_state SLOT: print the state of the connection in SLOT, "-" if there is none.
+# kt_state SLOT: print the state of the connection in SLOT, or "-" if SLOT has no connection.
 kt_state() {
 	local name state rest
 	while read -r name _ state rest; do
@@ -246,8 +260,8 @@ kt_state() {
 	echo -
 }
 
-# krping_run COMMAND: run a command of krping in this process. The status is that of write(). Sets "said" to the error
-# message, and "line" to the line that can be read from the same descriptor.
+# krping_run COMMAND: run a command of krping in this process. Succeeds if write() succeeds. Sets "said" to the error
+# message, and "line" to the line that can be read from the same file descriptor.
 krping_run() {
 	local fd status=0
 	exec {fd}<>/proc/krping || return 1
@@ -258,7 +272,7 @@ krping_run() {
 	return $status
 }
 
-# krping_try COMMAND: run a client, and repeat it while the server refuses the connection.
+# krping_try COMMAND: run COMMAND, a client, and repeat it for some seconds while the server refuses the connection.
 krping_try() {
 	local end=$((SECONDS + 10 * slow))
 	until krping_run "$1"; do
@@ -267,16 +281,17 @@ krping_try() {
 	done
 }
 
-# krping_idle: no krping runs in this kernel. krping_listens: a server waits for clients.
+# krping_idle: succeed if no krping runs in this kernel. krping_listens: succeed if a krping server waits for clients.
 krping_idle() { [[ -z $(</proc/krping) ]]; }
 krping_listens() { [[ $(</proc/krping) == *listen* ]]; }
 
-# Print the counts of "rdma resource" for this node. Some resources are freed shortly after their connection.
+# resources: print the numbers of RDMA resources that are in use on this node.
 resources() {
 	rdma resource show 2>/dev/null | grep "$RDMADEV" | sed 's/^[0-9]*: //'
 }
 
-# same_resources BEFORE DESCRIPTION
+# same_resources BEFORE DESCRIPTION: one case, which passes if resources() prints BEFORE within some seconds. Some
+# resources are freed a short time after their connection.
 same_resources() {
 	local now end=$((SECONDS + 5 * slow)) since=$EPOCHREALTIME
 	until now=$(resources) && [[ $now == "$1" ]]; do
@@ -292,7 +307,8 @@ same_resources() {
 	ok 0 "$2"
 }
 
-# seed N: print the seed, so that a run can be repeated. random MAX: set "random" to a number less than MAX.
+# seed N: set the seed of the random numbers to N, and print N, so that a run can be repeated.
+# random MAX: set "random" to a random number less than MAX.
 seed() {
 	RANDOM=$1
 	echo "# seed $1"
@@ -302,17 +318,18 @@ random() {
 	random=$(((RANDOM * 32768 + RANDOM) % $1))
 }
 
-# --- reflective memory: $RFM is this node's device; rfm calls it as programs do ---
+# --- reflective memory: $RFM is this node's device; the program rfm uses it as other programs do ---
 
 rfm_config=/sys/kernel/config/vrfm
 
-# rfm COMMAND...: see rfm2g/rfm.c
+# rfm COMMAND...: run a command of rfm2g/rfm.c on this node's device.
 rfm() {
 	/add/rfm "$RFM" "$@"
 }
 
-# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. Node ids are those of the
-# rig. Nodes of one kernel have an address each, so they can use the same port.
+# rfm_make SIZE [ATTRIBUTE=VALUE]...: create this node's device with all other nodes as peers. The node ids are the
+# numbers of the nodes in the rig. All nodes can use the same port, because nodes that share a kernel have different
+# addresses.
 rfm_make() {
 	local dir=$rfm_config/${RFM#/dev/} size=$1 word
 	shift
@@ -343,8 +360,8 @@ rfm_unmake() {
 	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
 }
 
-# rfm_find WORDS: set rfm_line to the first line in /proc/rfm2g on this node's device that begins with WORDS. Starts no
-# process: waits poll this function, and starting a process takes tens of milliseconds on uml.
+# rfm_find WORDS: set rfm_line to the first line about this node's device in /proc/rfm2g that begins with WORDS. It starts no
+# process, because waits poll it, and starting a process takes tens of milliseconds on uml.
 rfm_find() {
 	local text nl=$'\n'
 	text=$nl$(</proc/rfm2g)
@@ -357,17 +374,17 @@ rfm_find() {
 	rfm_line="  $1 ${text%%"$nl"*}"
 }
 
-# rfm_peer_line NODE: print the line in /proc/rfm2g on the peer NODE.
+# rfm_peer_line NODE: print the line about the peer NODE in /proc/rfm2g.
 rfm_peer_line() {
 	! rfm_find "peer $1" || echo "$rfm_line"
 }
 
-# This node has a complete image and loads none.
+# rfm_complete: succeed if this node has a complete image, and is not loading an image.
 rfm_complete() {
 	rfm_find image && [[ $rfm_line == *" complete" ]]
 }
 
-# rfm_is STATE [NODE]...: all peers, or these, are in STATE.
+# rfm_is STATE [NODE]...: succeed if the peers NODE, or all peers, are in STATE.
 rfm_is() {
 	local state=$1 i
 	shift
@@ -380,8 +397,8 @@ rfm_is() {
 	done
 }
 
-# look_again SINCE: pause between two polls, of which the last one began at SINCE, by EPOCHREALTIME. The pause is four times
-# as long as the poll took, up to half a second, so that polling leaves the processors to the other tasks.
+# look_again SINCE: pause before the next poll. SINCE is the value of EPOCHREALTIME when the last poll began. The pause
+# is four times as long as that poll, within 50 to 500 ms, so that polling leaves the processors to the other tasks.
 look_again() {
 	local us=$((4 * (${EPOCHREALTIME/[.,]/} - ${1/[.,]/})))
 	((us > 50000)) || us=50000
@@ -390,7 +407,7 @@ look_again() {
 	sleep $us
 }
 
-# within SECONDS COMMAND...: poll COMMAND until it succeeds; fail after SECONDS, or longer on a slow kernel.
+# within SECONDS COMMAND...: poll COMMAND until it succeeds. Fail after SECONDS, or after a longer time on a slow kernel.
 within() {
 	local end=$((SECONDS + $1 * slow)) since=$EPOCHREALTIME
 	shift
@@ -401,7 +418,8 @@ within() {
 	done
 }
 
-# rfm_settle [NODE]...: wait until all peers, or these, have this node's writes, including peers that fell behind.
+# rfm_settle [NODE]...: wait until the peers NODE, or all peers, have all writes of this node. A peer that fell behind has to
+# catch up first.
 rfm_settle() {
 	rfm sync && within 60 rfm_is ready "$@" && rfm sync
 }

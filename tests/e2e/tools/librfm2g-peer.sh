@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims, states; samples for
-# two nodes; and events of the tool.
+# librfm2g-peer: functions of the library that involve another node: data, events, callbacks, claims and states. The samples
+# for two nodes run, and the tool sends and receives events.
 #
 #   node 1: peer, handshake ---> librfm2g ---> /dev/rfm2gN --- /dev/rfm2gM <--- librfm2g <--- peer, handshake: node 2
 #
@@ -24,7 +24,7 @@ unit=${RFM#/dev/rfm2g}
 heard=0
 export LD_LIBRARY_PATH=/add
 
-# says PATTERN COMMAND...: one case: COMMAND exits with 0, and its output matches PATTERN.
+# says PATTERN COMMAND...: run COMMAND as one case, which passes if COMMAND exits with 0 and its output matches PATTERN.
 says() {
 	local pattern=$1 said status=0
 	shift
@@ -34,7 +34,7 @@ says() {
 	ok $? "${*##*/}: $status, ${said//$'\n'/ / }"
 }
 
-# hears PROGRAM ARGUMENT...: node 2 starts PROGRAM in the background; both nodes wait until it is ready.
+# hears PROGRAM ARGUMENT...: start PROGRAM in the background on node 2. Both nodes wait until PROGRAM is ready.
 hears() {
 	if ((NODE == 2)); then
 		"$@" >"$results/heard" &
@@ -45,7 +45,7 @@ hears() {
 	barrier "hears.$heard"
 }
 
-# heard PATTERN: one case: the output of the program on node 2 matches PATTERN.
+# heard PATTERN: wait until the program on node 2 ends; one case, which passes if its output matches PATTERN.
 heard() {
 	local said
 	barrier "heard.$heard"
@@ -57,14 +57,14 @@ heard() {
 	ok $? "${said//$'\n'/ / }"
 }
 
-# Node 2 answers the questions of node 1.
+# Run the sample handshake: node 1 asks 100 questions, and node 2 answers them.
 handshaking() {
 	hears handshake "$RFM" answer $((5 * slow))
 	((NODE == 2)) || says "100 answers, each after * us" handshake "$RFM" ask 2 100
 	heard "100 questions answered"
 }
 
-# A callback on node 2 runs for each event of node 1.
+# Run the sample callback on node 2: its callback is called for each event of node 1.
 calling() {
 	hears callback "$RFM" $((5 * slow))
 	if ((NODE == 1)); then
@@ -76,20 +76,20 @@ calling() {
 	heard "3 events, the word at 0 was 77 at the last"
 }
 
-# The tool on node 2 waits for an event, and gets one by callback.
+# rfm2g_util on node 2 waits for one event of node 1, and gets another one by a callback.
 tool() {
 	hears rfm2g_util -d "$unit" -c "enableevent 2" -c "wait 2 60000"
 	((NODE == 2)) || says "interrupt 2 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 2 2 0x55
 	heard "*interrupt 2 from node 1, data 0x00000055"
 	hears rfm2g_util -d "$unit" -c "clearevent 3" -c "enableevent 3" -c "enablecallback 3" -c "enableevent 4" -c "wait 4 60000"
 	((NODE == 2)) || says "interrupt 3 sent to node 2 (0x02)" rfm2g_util -d "$unit" send 3 2 0x33
-	# The callback prints its line before the wait ends.
+	# Give the callback for interrupt 3 time to print its line, because interrupt 4 ends the program.
 	((NODE == 2)) || sleep $slow
 	((NODE == 2)) || says "interrupt 4 sent to all nodes" rfm2g_util -d "$unit" send 4 0xffff
 	heard "*callback 1 for interrupt 3: node 2 got it from node 1, data 0x00000033*"
 }
 
-# Node 2 removes its device.
+# Node 2 removes its device. Node 1 notices that, and calls the library without a linked peer.
 leaving() {
 	barrier last
 	((NODE == 1)) || rfm_unmake

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# librfm2g: every function, check and status of the library, from programs linked with the shared and the static library;
-# handles that are closed while threads and callbacks use them.
+# librfm2g: programs that are linked with the shared and with the static library test all of its functions, checks and
+# statuses. Handles are closed while threads and callbacks use them.
 #
 #   each node for itself: api, threads ---> librfm2g ---> /dev/rfm2gN
 #
@@ -23,18 +23,18 @@ config=/sys/kernel/config/vrfm
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 export LD_LIBRARY_PATH=/add
 
-# put FILE VALUE
+# put FILE VALUE: write VALUE into FILE.
 put() {
 	echo "$2" >"$1"
 }
 
-# make SIZE
+# make SIZE: create this node's device without peers, and enable it.
 make() {
 	mkdir "$config/$name" && put "$config/$name/node_id" "$NODE" && put "$config/$name/size" "$1" &&
 		put "$config/$name/enable" 1
 }
 
-# all SIZE API THREADS
+# all SIZE API THREADS: run the programs API and THREADS on a device of SIZE.
 all() {
 	check "$2: a device of $1 is created" make "$1"
 	results "$2" "$RFM" "$NODE" "$(<"$config/$name/size")"
@@ -43,7 +43,7 @@ all() {
 	rmdir "$config/$name"
 }
 
-# The smallest device. A special mapping that fails does not affect later mappings.
+# Map a device of the smallest size. A refused mapping of a DMA buffer does not affect later mappings.
 small() {
 	check "a device of 4K is created" make 4K
 	python3 - "$RFM" >"$results/small" <<-'END'
@@ -66,7 +66,7 @@ small() {
 	rmdir "$config/$name"
 }
 
-# A device is removed while a program has it open.
+# Remove a device while a program has it open.
 gone() {
 	check "a device is created to be removed" make 1M
 	python3 - "$RFM" "$results/opened" >"$results/gone" <<-'END' &
@@ -99,7 +99,7 @@ gone() {
 	results cat "$results/gone"
 }
 
-# RFM2gxExplain() finds the name of a group with thousands of members.
+# Give the group disk thousands of members: RFM2gxExplain() must find the name of such a group.
 sed "s/^disk:.*/disk:x:6:$(printf 'member%d,' {1..3000})last/" /etc/group >"$results/group"
 check "a group with thousands of members is mounted" mount --bind "$results/group" /etc/group
 all 64M api threads

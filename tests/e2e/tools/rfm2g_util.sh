@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rfm2g_util: output and exit status of every command of the tool on a device: as a single command, as a script on stdin,
-# and typed at a terminal.
+# rfm2g_util: every command of the tool has the documented output and exit status on a device. Commands are given as
+# arguments, by a script on stdin, and typed at a terminal.
 #
 #   each node for itself: rfm2g_util ---> librfm2g ---> /dev/rfm2gN
 #
@@ -25,7 +25,7 @@ config=/sys/kernel/config/vrfm
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 export LD_LIBRARY_PATH=/add
 
-# put FILE VALUE
+# put FILE VALUE: write VALUE into FILE.
 put() {
 	echo "$2" >"$1"
 }
@@ -34,7 +34,8 @@ util() {
 	rfm2g_util -d "$unit" "$@" 2>&1
 }
 
-# says STATUS PATTERN ARGUMENT...: one case: the exit status of the tool is STATUS, and its output matches PATTERN.
+# says STATUS PATTERN ARGUMENT...: run the tool with these arguments as one case, which passes if the exit status is
+# STATUS and the output matches PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -190,7 +191,7 @@ events() {
 	says 2 "*no command nodeid*" -c drvspecific -c nodeid
 }
 
-# A wait continues after its program was stopped and continued.
+# A wait for an event continues after its process was stopped by SIGSTOP and continued by SIGCONT.
 continued() {
 	rfm2g_util -d "$unit" wait 3 60000 >"$results/continued" 2>&1 &
 	until grep -q waiting "$results/continued"; do sleep 0.1; done
@@ -226,7 +227,7 @@ repeated() {
 	says 0 "*0x00003000 00000000 *" repeat 1 dump 0x3000 4 1
 }
 
-# Scripts for the tool of the cards.
+# Run scripts on stdin, as they exist for the tool of the cards: the first line names the device.
 script() {
 	local said status=0
 	said=$(printf '%s\n' "$unit" nodeid "poke32 7 0x40" peek32 "peek32 0x40" exit n exit y size | rfm2g_util 2>/dev/null) ||
@@ -246,7 +247,7 @@ speed() {
 	local said
 	said=$(util performancetest -s 0.1 -n 4,4096,65536)
 	echo "# ${said//$'\n'/$'\n'# }"
-	# IOps and MBps are consistent, and percentiles are in order.
+	# In each of six lines, MBps must match size and IOps within 2 %, and the percentiles must be in order.
 	echo "$said" | awk 'NR > 2 { n++; mb = $3 * $2 / 1048576; if ($4 < mb * 0.98 - 0.01 || $4 > mb * 1.02 + 0.01) exit 1
 		if (!($5 <= $6 && $6 <= $7 && $7 <= $8) || $3 <= 0) exit 1 } END { exit n != 6 }'
 	ok $? "performancetest prints consistent numbers"
@@ -275,7 +276,7 @@ assert all(row["bytes"] == 8 and row["p50_ns"] <= row["max_ns"] and row["samples
 	wait $!
 }
 
-# A device of a size that cards have has a sliding window.
+# A device has a sliding window if cards of its size exist.
 window() {
 	check "a closed device of 1M is disabled" put "$config/$name/enable" 0
 	check "the size of a disabled device is changed to 64M" put "$config/$name/size" 64M

@@ -22,12 +22,13 @@ config=/sys/kernel/config/vrfm
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 export LD_LIBRARY_PATH=/add
 
-# put FILE VALUE
+# put FILE VALUE: write VALUE into FILE.
 put() {
 	echo "$2" >"$1"
 }
 
-# says STATUS PATTERN COMMAND...: one case: the exit status of COMMAND is STATUS, and its output matches PATTERN.
+# says STATUS PATTERN COMMAND...: run COMMAND as one case, which passes if its exit status is STATUS and its output matches
+# PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfmctl: devices as a file describes them: up, changed, down; errors in a file, line by line; processes that keep a device
-# busy. Two linked nodes: their peers, rates, joining, comparing, measuring.
+# vrfmctl: the tool brings devices up as a file describes them, changes them, and takes them down. It reports each error
+# in the file with its line, and processes that keep a device busy. On two linked nodes it shows peers and rates, waits
+# until the nodes have joined, compares their memories, and measures.
 #
 #   each node for itself: vrfm.conf ---> vrfmctl ---> /sys/kernel/config/vrfm
 #   node 1 --- node 2
@@ -20,13 +21,14 @@
 
 name=${RFM#/dev/}
 unit=${name#rfm2g}
-# Begin of the message of vrfmctl up on the device of another node in the same kernel.
+# Begin of the message that "vrfmctl up" prints about the device of the other node if both nodes share a kernel.
 neighbour="rfm2g$((2 - NODE)) is up, but not in "
 config=/sys/kernel/config/vrfm
 conf=$results/vrfm.conf
 export LD_LIBRARY_PATH=/add
 
-# says STATUS PATTERN COMMAND...: one case: the exit status of COMMAND is STATUS, and its output matches PATTERN.
+# says STATUS PATTERN COMMAND...: run COMMAND as one case, which passes if its exit status is STATUS and its output matches
+# PATTERN.
 says() {
 	local wanted=$1 pattern=$2 said status=0
 	shift 2
@@ -36,12 +38,12 @@ says() {
 	ok $? "${*##*/}: $status, ${said//$'\n'/ / }"
 }
 
-# ctl STATUS PATTERN ARGUMENT...
+# ctl STATUS PATTERN ARGUMENT...: run vrfmctl on the file $conf as one case, see says().
 ctl() {
 	says "$1" "$2" vrfmctl -f "$conf" "${@:3}"
 }
 
-# file LINE...
+# file LINE...: write these lines into the file $conf.
 file() {
 	printf '%s\n' "$@" >"$conf"
 }
@@ -93,7 +95,7 @@ $name: node $NODE, size 64M (default), 0 peers" conf
 	ctl 0 "" down
 }
 
-# peers_are TEXT: one case: the peers and addresses of the device are TEXT.
+# peers_are TEXT: one case, which passes if TEXT lists the peers of the device, each as ID@ADDRESS:PORT.
 peers_are() {
 	local peer all=""
 	for peer in "$config/$name/peers"/*; do
@@ -131,7 +133,8 @@ configured() {
 	ctl 0 "" down
 }
 
-# waits_are DEVICE PEER TEXT: one case: overload_us of the device is DEVICE, that of peer 201 is PEER.
+# waits_are DEVICE PEER TEXT: one case with description TEXT, which passes if overload_us of the device is DEVICE, and
+# that of peer 201 is PEER.
 waits_are() {
 	[[ $(<"$config/$name/overload_us")-$(<"$config/$name/peers/201/overload_us") == "$1-$2" ]]
 	ok $? "$3: $(<"$config/$name/overload_us") and $(<"$config/$name/peers/201/overload_us")"
@@ -141,7 +144,7 @@ tuned() {
 	(cd "$config/$name" && cat overload_us flush_us quiet_us stage_ms unstage_ms direct_min | tr '\n' ' ')
 }
 
-# A line that is removed from the file gives the driver's default back.
+# After a line is removed from the file, "vrfmctl up" resets its attribute to the default of the driver.
 defaults() {
 	local fresh device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
 	file "${device[@]}"
@@ -158,7 +161,7 @@ defaults() {
 	ctl 0 "" down
 }
 
-# vrfmctl up changes overload_us of the device and of a peer while the device is open.
+# "vrfmctl up" changes overload_us of the device and of a peer while the device is open.
 waits() {
 	local device=("[$name]" "node = $NODE" "size = 4K" "listen = $(addr4 "$NODE")")
 	file "${device[@]}" "overload_us = 500" "peer = 201 10.56.9.2 overload_us=0"
@@ -188,7 +191,7 @@ waits() {
 	ctl 0 "" down
 }
 
-# Only a mapping keeps the device busy.
+# A process keeps the device busy by a mapping alone: it has closed its file descriptor.
 mapped() {
 	file "[$name]" "node = $NODE"
 	ctl 0 "" up
@@ -210,7 +213,7 @@ sys.stdin.read()" < <(until [[ -e $results/done ]]; do sleep 0.1; done) >"$resul
 	ctl 0 "" down
 }
 
-# down removes devices that are no longer in the file.
+# "vrfmctl down --all" removes devices that are not in the file.
 leftovers() {
 	local two=("[$name]" "node = $NODE" "size = 4K" "[rfm2g5]" "node = $NODE" "size = 4K" "port = 5566")
 	file "${two[@]}"
@@ -289,7 +292,7 @@ wrong_rights() {
 	check "up without privileges creates no device" test ! -e "$config/$name"
 }
 
-# A device whose peer is the other node.
+# linked [LINE]...: bring up a device with the other node as peer. LINE is added to its section of the file.
 linked() {
 	local other=$((3 - NODE))
 	file "[$name]" "node = $NODE" "size = 1M" "listen = $(addr4 "$NODE")" "peer = $other $(addr4 "$other")" "$@"
@@ -341,7 +344,7 @@ assert peer['links'] >= 1 and peer['bytes_received'] > 0 and peer['since_ms'] > 
 	barrier quiet
 	vrfmctl --json -n 2 -i 1 top "$name" >"$results/top" &
 	sleep 0.3
-	# Use blocks that are sent as messages: a peer does not count the bytes of direct writes.
+	# Write blocks that are sent as messages, because a peer does not count the bytes of direct writes.
 	dd if=/dev/urandom of="$RFM" bs=8192 count=60 seek=16 conv=notrunc status=none
 	wait $!
 	python3 -c "
@@ -352,7 +355,7 @@ assert 100000 < second['peers'][0]['sent_per_s'] < 5000000, second
 assert second['peers'][0]['received_per_s'] > 100000, second"
 	ok $? "top as JSON has the rates of a writer of 8 KiB blocks: $(tail -n 1 "$results/top")"
 	barrier rated
-	# Both nodes wrote to the same range, so one of them writes it again to make both memories equal.
+	# Both nodes wrote to the same range, so node 1 writes that range again to make both memories equal.
 	((NODE == 2)) || rfm fill 131072 500000 9
 	rfm_settle
 	barrier filled
@@ -415,7 +418,7 @@ assert one['load'] < one['read'] and one['write'] < one['write+flush'], one"
 	barrier measured
 }
 
-# A driver without the ioctls of vrfm: that of the cards, or an older vrfm.
+# Let all ioctls fail, as with a driver that does not have those of vrfm: that of the cards, or an older vrfm.
 older() {
 	local word
 	for word in peers "-n 1 top" join check; do
@@ -425,12 +428,12 @@ older() {
 	done
 }
 
-# Peer 9 does not exist.
+# Join while peer 9, which is in the file, does not exist.
 absent() {
 	linked "peer = 9 $(addr4 9)"
 	says 3 "*$name: 1 of 2 peers linked, waits for 9*$name: has all of those that are linked*node 9 is down since *" \
 		vrfmctl join "$name"
-	# This node has the lower id and connects, so it knows the error.
+	# This node connects to node 9, because its own id is lower, so it knows the error.
 	says 3 "*node 9 is down since *, Connection timed out" vrfmctl -t 0.5 join "$name"
 	script -qec "stty columns 60; vrfmctl -t 1 join $name" /dev/null >"$results/bar"
 	python3 -c "
@@ -451,7 +454,7 @@ assert len(bars) > 5 and all(bar.endswith('1 of 2 peers linked') and len(bar) < 
 
 is_told() { [[ $(vrfmctl peers "$name") == *"$1"* ]]; }
 
-# Both sides show the reason of a refusal.
+# The connection is refused, because the memories of the nodes have different sizes. Both nodes show the reason.
 refusing() {
 	local other=$((3 - NODE)) why="refused: its memory has another size"
 	barrier refusing
@@ -468,7 +471,7 @@ refusing() {
 	# The last error replaces an earlier refusal.
 	((NODE == 2)) || check "peers shows the last error after the peer has gone down" within 40 is_told "$(addr4 2):5565, Connection refused"
 	((NODE == 2)) || ctl 0 "" down
-	# The kernel of node 2 refuses the connection, so it must run until here.
+	# The kernel of node 2 must refuse the connections of node 1, so node 2 has to run until here.
 	barrier told
 }
 
@@ -477,7 +480,7 @@ late_is_named() {
 		[[ $said == *"$name: flush: Connection timed out"*"$name: node 2 is "*" ms late" ]]
 }
 
-# With a slow peer, bench ends in time and names the peer.
+# With a slow peer, "vrfmctl bench" ends in time. If its flush times out, it names the peer.
 slow_peer() {
 	((NODE == 1)) || network delay 400ms
 	barrier slow
@@ -487,7 +490,7 @@ slow_peer() {
 		((SECONDS - begun < 60))
 		ok $? "bench with a slow peer ends in time: $((SECONDS - begun)) s"
 		until [[ -e $results/late ]]; do rfm poke 16388 1 || echo "# poke: exit status $?"; done &
-		# Repeat it, because at the moment of the check all messages may be acknowledged.
+		# Repeat bench, because all messages may be acknowledged when it looks for a late peer.
 		within 30 late_is_named
 		ok $? "bench names a late peer when its flush times out: ${said//$'\n'/ / }"
 		touch "$results/late"
