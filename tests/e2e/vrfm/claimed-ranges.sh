@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# claimed-ranges: the cost of stores through mappings. Pages of a claimed range stay writable: a loop of a millisecond has no
-# write fault and no write protection after its first cycle. A call compares the pages of its own process, not those of
-# others. The number of pages that are writable at once is limited, and a program that stores into more waits.
+# claimed-ranges: the cost of stores through mappings. Pages of a claimed range stay writable: a loop that stores each
+# millisecond causes no write fault and no write protection after its first cycle. A call compares the pages into which
+# its own process has stored, not those of other processes. The number of pages that are writable at once is limited, and
+# a program that stores into more pages waits.
 #
 #   node 1 (stores) ---> node 2 (receives)
 #
@@ -16,7 +17,7 @@
 # guarantees: G4 G8 G9
 # timeout: 200
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -59,7 +60,7 @@ end() {
 	barrier "removed$1"
 }
 
-# 100 pages of a range that begins and ends amid other pages.
+# Store into 100 claimed pages in the middle of the memory, each millisecond.
 loop() {
 	local faults protected pid
 	new 1M
@@ -67,7 +68,7 @@ loop() {
 		/add/rfm "$RFM" cycle 65536 100 120 1 >/dev/null &
 		pid=$!
 		check "all 100 pages are writable" within 10 twins_are 100
-		# A page may be written for the first time until here.
+		# Write faults are allowed until here, because each page may be written for the first time.
 		sleep 0.3
 		faults=$(device write_faults)
 		protected=$(device scanner_protected)
@@ -83,7 +84,8 @@ loop() {
 	end loop
 }
 
-# Pages stay writable for 10 s, and the scanner compares each second.
+# A call does not compare pages of other processes. Here pages stay writable for 10 s, and the scanner compares them each
+# second.
 others() {
 	local pid compared
 	new 8M flush_us=1000000 quiet_us=10000000
@@ -106,7 +108,8 @@ others() {
 	end others
 }
 
-# An eighth of 64 MiB is 2048 pages. Without the limit all 16384 would be writable for a second.
+# The limit of writable pages is an eighth of 64 MiB: 2048 pages. Without the limit all 16384 pages would be writable for
+# a second.
 limit() {
 	local max twins most=0 pid
 	new 64M flush_us=1000000 quiet_us=1000000
@@ -129,7 +132,8 @@ limit() {
 	end limit
 }
 
-# The limit is 1024 of 2048 pages. Each of them differs whenever the scanner compares it.
+# A process stores into 1024 pages all the time, which is the limit of writable pages. So each of these pages differs
+# whenever the scanner compares it. Another process must still get a writable page.
 busy() {
 	local pid
 	new 8M quiet_us=1000000

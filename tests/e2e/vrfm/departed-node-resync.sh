@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# departed-node-resync: the other nodes have received different numbers of the last words of a departed node. All load them from the
-# node that has most of them, which is not their first peer. The same if some have received a part of one more write.
+# departed-node-resync: node 4 departs after each other node has received a different number of its last words. These
+# nodes load the words from the node that has most of them, which is not their first peer. The same is tested with one
+# write of which some nodes have received a part.
 #
 #   node 4 writes, and removes its peers one after the other
 #     |         |         |
@@ -24,7 +25,7 @@
 
 before=$(resources)
 
-# is OFFSET VALUE TEXT
+# is OFFSET VALUE TEXT: one case, which passes if the word at OFFSET is VALUE.
 is() {
 	local value
 	value=$(rfm peek "$1")
@@ -36,7 +37,7 @@ settled() {
 	rfm_is ready "$@" && rfm_complete
 }
 
-# equal TEXT: nodes 1 to 3 become equal without node 4.
+# equal TEXT: check that nodes 1 to 3 are linked and complete, and that their memories become equal, without node 4.
 equal() {
 	local others
 	mapfile -t others < <(seq 3 | grep -vx "$NODE")
@@ -44,13 +45,13 @@ equal() {
 	check "$1" within 30 same "${1// /-}"
 }
 
-# same NAME: nodes 1 to 3 have the same memory. All three poll this.
+# same NAME: succeed if nodes 1 to 3 have the same memory. All three nodes must poll this function.
 same() {
 	rfm sum >"/exchange/$1-$NODE.new" && mv "/exchange/$1-$NODE.new" "/exchange/$1-$NODE"
 	cat "/exchange/$1-"[123] | uniq -c | grep -q "^ *3 "
 }
 
-# A part of the write has arrived, on this node or on another one.
+# Succeed if a part of the write of node 4 has arrived at this node or at another node.
 begun() {
 	[[ -e /exchange/begun ]] && return
 	(($(rfm peek "$part") != 0)) && touch /exchange/begun
@@ -68,7 +69,7 @@ if ((NODE == 4)); then
 	done
 fi
 barrier written
-# Node i has the words up to i, and may have loaded others from a peer.
+# Node i has received the words 1 to i from node 4, and may have loaded the other words from a peer.
 for i in 1 2 3; do
 	((i > NODE || NODE == 4)) || is $((4096 * i)) $((10 + i)) "node $NODE has word $i before node 4 removes its device"
 	barrier "seen$i"
@@ -83,8 +84,9 @@ if ((NODE < 4)); then
 fi
 barrier summed
 
-# Packets to node 1 have a MAC address that does not exist. The others receive packets so slowly that some messages arrive
-# before the queue is replaced by a blackhole, which accepts and drops all packets: see network_ready.
+# Node 4 sends packets for node 1 to a MAC address that does not exist, so node 1 receives no part of the write. Node 4 sends
+# slowly, so the other nodes have received only a part when a blackhole replaces its qdisc. A blackhole accepts and drops all
+# packets, see network_ready.
 part=524288
 ((NODE != 4)) || check "node 4 recreates its device" rfm_make 1M keepalive_ms=5000 direct=off
 check "node $NODE is linked and complete after node 4 came back" within 60 settled

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# direct-writes: blocks that the adapter writes directly into the peers' memories, in order with earlier and later messages. They
-# are written beside words that peers store through mappings, into ranges that are claimed or watched, on links that are
-# cut, and by a node that removes its device during a write.
+# direct-writes: the adapter writes blocks directly into the memories of peers, in order with earlier and later messages.
+# Cases are blocks beside words that peers store through mappings, blocks for ranges that are claimed or watched, links
+# that are cut, and a node that removes its device during a write.
 #
 #   node 1 (writes) --- node 2 (stores through mappings)
 #        \                /
@@ -19,7 +19,7 @@
 # guarantees: G2 G5 G8
 # timeout: 400
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -30,7 +30,8 @@ rounds=$((1000 / slow))
 siw=0
 if [[ $RDMADEV == siw* ]]; then
 	siw=1
-	# siw connects synchronously, and removing a device waits for that: two minutes if all packets are lost.
+	# siw connects synchronously, and removing a device waits until the connect ends. That takes two minutes if all packets are
+	# lost, so retry the SYN only once.
 	echo 1 >/proc/sys/net/ipv4/tcp_syn_retries
 fi
 
@@ -47,7 +48,8 @@ direct() {
 	[[ $(rfm_peer_line "$1") == *" direct 1 "* ]]
 }
 
-# equal NAME [NODE]...: all nodes have the same memory. Waits until these peers, or all, have this node's writes.
+# equal NAME [NODE]...: wait until the peers NODE, or all peers, have this node's writes. Succeed if all nodes have the
+# same memory.
 equal() {
 	local status=0 name=$1
 	shift
@@ -61,7 +63,8 @@ equal() {
 	return "$status"
 }
 
-# more BEFORE PEER TEXT: one case: more than BEFORE blocks were written directly; on siw, none
+# more BEFORE PEER TEXT: one case, which passes if more than BEFORE blocks were written directly into the memory of PEER.
+# On siw it passes if none was.
 more() {
 	local now
 	now=$(count "$2")
@@ -69,7 +72,7 @@ more() {
 	ok $? "$3: $1, then $now"
 }
 
-# The memory is registered once for both peers.
+# Check that the memory is registered once, for both peers together.
 registered_once() {
 	local files=/sys/kernel/debug/krdma
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -93,7 +96,7 @@ known() {
 	barrier registered
 }
 
-# A direct block behind a word that was just sent does not wait for its completion, and does not overtake it.
+# A block that is written directly after a word does not overtake the word, and does not wait until the word is completed.
 fence() {
 	local was
 	was=$(count 2)
@@ -114,7 +117,7 @@ fence() {
 	check "all nodes are equal after numbered blocks" equal counted
 }
 
-# The block begins in a page that node 3 stores into, and ends in one that node 2 stores into.
+# Node 1 writes a block that begins in a page into which node 3 stores, and ends in a page into which node 2 stores.
 beside() {
 	local pid
 	barrier "beside-begins"
@@ -137,7 +140,7 @@ beside() {
 	check "all nodes are equal after blocks beside stored words" equal beside
 }
 
-# Peers send blocks into a range as messages while the range is claimed or watched.
+# While a node claims or watches a range, its peers send blocks for that range as messages.
 claimed() {
 	local was said pid begun
 	if ((NODE == 2)); then
@@ -179,14 +182,14 @@ claimed() {
 		said=$(</tmp/watch)
 		[[ $said == "0 263000" ]]
 		ok $? "node 3 is notified of a block in its watched range: $said"
-		# A watcher that times out checks once more, so a late result does not count.
+		# A watcher checks the range once more when it times out, so a result after the timeout does not prove a notification.
 		((SECONDS - begun < 10 * slow))
 		ok $? "node 3 is notified before its watch times out: $((SECONDS - begun)) s"
 	fi
 	check "all nodes are equal after claims and watches" equal claimed
 }
 
-# A watcher does not wait for a silent peer, which may still write directly, to acknowledge the watch.
+# Peers that may write directly have to acknowledge a watch. A watcher must not wait for the acknowledgment of a silent peer.
 silent() {
 	barrier silent-begins
 	((NODE != 3)) || network loss 100%
@@ -203,8 +206,8 @@ open_again() {
 	rfm_settle && was=$(count 2) && rfm fill 262144 65536 3 && (($(count 2) > was))
 }
 
-# Blocks in flight when the link is cut are sent again after it. The writer is blocked for overload_ms then, and is killed,
-# so no later write repairs the range.
+# Blocks that are in flight when a link is cut are sent again after the cut. The writer is killed while it waits for the cut
+# links, so no later write repairs the range.
 cut_off() {
 	local i pid
 	for i in 1 2 3 4; do
@@ -229,8 +232,8 @@ cut_off() {
 	done
 }
 
-# Nodes 2 and 3 have received more or fewer of the blocks. Each loads the words of the departed node 1 from the other node
-# if that has more of them; no other node has written there.
+# Node 1 removes its device while it writes blocks, so nodes 2 and 3 have received different numbers of them. Each of the two
+# loads the words of node 1 from the other node if the other node has more of them. Only node 1 writes into this range.
 gone() {
 	local i
 	for i in 1 2 3 4 5; do
@@ -259,13 +262,13 @@ gone() {
 	done
 }
 
-# same ROUND: nodes 2 and 3 have the same memory. Both poll this.
+# same ROUND: succeed if nodes 2 and 3 have the same memory. Both nodes must poll this function.
 same() {
 	rfm sum >"/exchange/sum$1-$NODE.new" && mv "/exchange/sum$1-$NODE.new" "/exchange/sum$1-$NODE"
 	cmp -s "/exchange/sum$1-2" "/exchange/sum$1-3"
 }
 
-# A node with direct=off receives all blocks by messages.
+# A node with direct=off receives all blocks as messages.
 unwanted() {
 	if ((NODE == 3)); then
 		check "node 3 removes its device to set direct=off" rfm_unmake

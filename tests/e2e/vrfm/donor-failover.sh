@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# donors: a node that loads an image continues with the next donor when the first one is lost. It keeps words that it
-# received from the first donor as their writer during the load, although the next donor lacks them.
+# donor-failover: a node that loads an image continues with the next donor when it loses the first donor. During the
+# load, the first donor wrote a word. The node keeps that word, although the next donor does not have it.
 #
 #   node 1       node 2
 #        \       /
 #         node 3 (recreates its device, and loads)
 #
-# Nodes 1 and 2 are never linked. If they had been, the next donor would have been READY to the first one, and its words
-# would be newer than those that the loader alone received, see Documentation/vrfm.rst.
+# Nodes 1 and 2 are never linked. Otherwise the next donor would have been READY for the first donor. Its words would then be
+# newer than the words that only the loading node has received, see Documentation/vrfm.rst.
 #
 # nodes: 3
 # kernels: uml
@@ -28,7 +28,7 @@ before=$(resources)
 network_ready
 size=16M
 filled=$((12 << 20))
-# A word in a page that is loaded last.
+# Offset of a word in a page that is loaded last.
 word=$((filled - 64))
 make_device() { rfm_make "$size" keepalive_ms=$((500 * slow)); }
 
@@ -41,14 +41,14 @@ rfm_peers() {
 
 settled() { rfm_is ready "$@" && rfm_complete; }
 
-# loading WORD: print the value of WORD in debugfs.
+# loading WORD: print the value that follows WORD in the file of the device in debugfs.
 loading() {
 	awk -v word="$1" '$1 == word { print $2 }' "/sys/kernel/debug/vrfm/${RFM#/dev/}/device"
 }
 
 amid() { (($(loading pages_loaded) + 0 > 0)); }
 
-# is OFFSET VALUE TEXT
+# is OFFSET VALUE TEXT: one case, which passes if the word at OFFSET is VALUE.
 is() {
 	local value
 	value=$(rfm peek "$1")

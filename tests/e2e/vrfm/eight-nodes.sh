@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# eight-nodes: eight nodes, each linked with all others. All write at once, an event of each reaches all others, one recreates its
-# device, and all memories are equal.
+# eight-nodes: each of eight nodes is linked with all others. All nodes write at once, an event of each node reaches all
+# others, and one node recreates its device. All memories are equal.
 #
 # nodes: 8
 # kernels: uml
@@ -23,7 +23,8 @@ settled() {
 	rfm_is ready && rfm_complete
 }
 
-# equal NAME: all nodes have the same memory.
+# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
+# barriers.
 equal() {
 	rfm_settle || return
 	barrier "$1-synced"

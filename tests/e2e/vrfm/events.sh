@@ -3,8 +3,8 @@
 # Author: The krdma developers
 #
 # events: events over a link behave as those of a card. Up to 127 of each type are queued while no program waits, and are
-# delivered in order. RESET has neither sender nor data. A node without transmitter still receives events. No event is lost
-# while a peer catches up. poll() reports the events that the program requested.
+# delivered in order. RESET has neither sender nor data. A node with its transmitter off still receives events. No event is
+# lost while a peer catches up. poll() reports the events that the program requested.
 #
 #   node 1 (sends) --- node 2 (receives)
 #
@@ -23,7 +23,7 @@ network_ready
 peer=$((3 - NODE))
 size=1M
 
-# hears TYPE WANTED TEXT: one case: the queued events of TYPE are WANTED, in order.
+# hears TYPE WANTED TEXT: one case, which passes if WANTED is the list of the data of all queued events of TYPE, in order.
 hears() {
 	local got
 	got=$(rfm drain "$1" $((300 * slow)))
@@ -31,12 +31,12 @@ hears() {
 	ok $? "$3: $got"
 }
 
-# numbers FIRST LAST: print them as "rfm drain" does.
+# numbers FIRST LAST: print the numbers from FIRST to LAST, in the format of "rfm drain".
 numbers() {
 	seq -s ' ' "$1" "$2" | sed 's/$/ /'
 }
 
-# event WORD NAME: print the value behind WORD in the line of events NAME of /proc/rfm2g.
+# event WORD NAME: print the value that follows WORD in the line of /proc/rfm2g about events of type NAME.
 event() {
 	awk -v dev="${RFM#/dev/}" -v word="$1" -v name="$2" '
 		/^[^ ]/ { mine = $1 == dev }
@@ -52,7 +52,7 @@ dropped() {
 
 syncing() { rfm_is syncing; }
 
-# No program has the device open, so all types are disabled.
+# Send events while no program has the device open. All types are then disabled, so node 2 queues the events.
 backlog() {
 	if ((NODE == 1)); then
 		check "node 1 sends 127 events of a type that is disabled on node 2" rfm burst 2 1 1 127
@@ -124,7 +124,7 @@ dark() {
 	barrier bright
 }
 
-# While a peer catches up over a slow link, send more events than the link has room for.
+# While node 2 catches up over a slow link, send more events than the link has room for.
 catching_up() {
 	((NODE != 1)) || network loss 100%
 	check "node $NODE notices that the link is cut" within 60 rfm_is down
@@ -153,7 +153,7 @@ catching_up() {
 	ok $? "both memories are equal after catching up"
 }
 
-# polls TYPE IN PRI WANTED TEXT: see "rfm poll"
+# polls TYPE IN PRI WANTED TEXT: one case, which passes if "rfm poll TYPE IN PRI" prints WANTED.
 polls() {
 	local said
 	said=$(rfm poll "$1" "$2" "$3")
@@ -161,7 +161,8 @@ polls() {
 	ok $? "$5: $said"
 }
 
-# SYNC_LOSS (9) was raised when the link was cut, and no program has taken it. Only requested events wake a program.
+# poll() reports only events that the program requested. The fault SYNC_LOSS, type 9, is queued since the link was cut,
+# because no program has taken it.
 polling() {
 	if ((NODE == 2)); then
 		polls 1 - - pri "a fault that no program takes is not reported as POLLIN"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# fuzz: random ioctls and calls with random arguments, by several programs on each of two linked devices. Each call returns,
-# programs and kernel survive, and afterwards the devices work.
+# fuzz: several programs make random ioctls and other calls with random arguments, on each of two linked devices. Each call
+# returns, programs and kernel survive, and the devices work afterwards.
 #
 #   node 1 (fuzz, three times) <---> node 2 (the same)
 #
@@ -17,8 +17,8 @@
 # guarantees: G10
 # timeout: 1000
 
-# Arguments: seconds, and the seed of the first round. The seed of a failed round repeats the calls of each program in the
-# same order; the order between programs depends on the scheduler.
+# Arguments: the duration in seconds, and the seed of the first round. With the seed of a failed round, each program
+# repeats its calls in the same order. The order between programs depends on the scheduler.
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
@@ -43,7 +43,8 @@ fuzzers() {
 	done
 }
 
-# fuzzed ROUND: one case for each program: it exits with status 0, without failed results.
+# fuzzed ROUND: wait for the programs; one case for each, which passes if the program exits with status 0 and has no
+# failed results.
 fuzzed() {
 	local i said
 	for ((i = 0; i < programs; i++)); do
@@ -55,8 +56,8 @@ fuzzed() {
 	grep -h ^1 "$results"/fuzz-* | sed "s/^/# /"
 }
 
-# The programs leave random settings. The transmitter may have been off, so words were not sent, and both nodes may have
-# written the same words. So each node writes half of the memory again.
+# works ROUND: check that both devices still work. The programs leave random settings and different memories: the transmitter
+# may have been off, and both nodes may have written the same words. So each node writes half of the memory again.
 works() {
 	check "round $1: node $NODE enables its transmitter" rfm dark 0
 	barrier "$1-on"
@@ -84,7 +85,7 @@ for ((round = 1, more = 1; more; round++)); do
 	fuzzed $round
 	barrier "over-$round"
 	works $round
-	# Node 1 ends the rounds.
+	# Node 1 decides for both nodes when the rounds end.
 	((NODE != 1 || SECONDS < end)) || touch /exchange/fuzz-enough
 	barrier "enough-$round"
 	[[ ! -e /exchange/fuzz-enough ]] || more=0

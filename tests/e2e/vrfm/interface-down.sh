@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# interface-down: the interface of a node goes down and up while all nodes write. A device that is removed and recreated while
-# the interface is down, with all modules reloaded, is complete when the interface is up.
+# interface-down: the interface of a node goes down and up while all nodes write. While it is down, the device of the node is
+# removed, all modules are reloaded, and the device is created again. The device is complete after the interface is up.
 #
 #   node 1 - node 2 (its interface goes down) - node 3 (- node 1)
 #
@@ -22,7 +22,8 @@
 before=$(resources)
 down=2
 
-# With Linux 6.1 only. Recreates the RDMA device, as an administrator must do: see device-removal.sh.
+# Bring the interface up, and recreate the RDMA device, as an administrator must do. With Linux 6.1 only, see
+# device-removal.sh.
 up() {
 	interface_up && within 30 busybox ping -c1 -W1 "$(addr4 1)" >/dev/null &&
 		rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
@@ -36,11 +37,11 @@ write() {
 	done
 	begun=$(((${EPOCHREALTIME/[.,]/} - ${begun/[.,]/}) / 1000))
 	echo "# wrote in $begun ms"
-	# Each write may wait once until a peer is left behind.
+	# Each write may wait until a peer is left behind.
 	((begun < 4 * 2 * 1000 * slow))
 }
 
-# has ROUND: this node has the words that all nodes wrote in ROUND.
+# has ROUND: succeed if this node has the words that all nodes wrote in ROUND.
 has() {
 	local i n
 	for n in 1 2 3; do
@@ -50,7 +51,7 @@ has() {
 	done
 }
 
-# equal ROUND: this node is linked with both peers, and has the words of ROUND.
+# equal ROUND: check that this node is linked with both peers, and has the words that all nodes wrote in ROUND.
 equal() {
 	check "round $1: node $NODE is linked with both peers" within 60 rfm_is ready
 	barrier "linked$1"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# late-join: words of a departed writer. A node that joins loads them from a peer that has them. A node that has fewer of them
-# loads them from a node that has more. Two separate parts of a network merge when they are linked.
+# late-join: nodes get the words of a departed writer. A node that joins loads these words from a peer that has them. A
+# node that has fewer of them loads them from a node that has more. Two separate parts of a network merge when they are
+# linked.
 #
 #   node 1 --- node 2
 #       \       /
@@ -29,7 +30,8 @@ image() {
 	awk -v dev="${RFM#/dev/}" '/^[^ ]/ { mine = $1 == dev } mine && $1 == "image" { print $2, $3 }' /proc/rfm2g
 }
 
-# settled PEER...: linked with all of them, both ways, with a complete image
+# settled [PEER]...: succeed if this node has a complete image, and is linked with the nodes PEER, or all peers, in both
+# directions.
 settled() {
 	rfm_is ready "$@" && rfm_complete
 }
@@ -43,7 +45,7 @@ lineage() {
 	barrier "lineage-$1"
 }
 
-# is OFFSET VALUE TEXT
+# is OFFSET VALUE TEXT: one case, which passes if the word at OFFSET is VALUE.
 is() {
 	local value
 	value=$(rfm peek "$1")
@@ -51,7 +53,8 @@ is() {
 	ok $? "$3: $value"
 }
 
-# equal NAME NODE...: one case on each of these nodes: all of them have the same memory.
+# equal NAME NODE...: wait until these nodes have all writes; one case on each of them, which passes if their memories
+# are equal.
 equal() {
 	local name=$1 i files=()
 	shift
@@ -68,7 +71,7 @@ equal() {
 	fi
 }
 
-# barrier_of NAME NODE...: a barrier for these nodes only
+# barrier_of NAME NODE...: wait until all of these nodes have called barrier_of with NAME.
 barrier_of() {
 	local name=$1 i
 	shift
@@ -94,7 +97,7 @@ together() {
 	barrier started
 }
 
-# Node 3 removes its device, then node 2 recreates its own: node 2 can load the words of node 3 from node 1 only.
+# Node 3 removes its device, and node 2 recreates its device afterwards. So only node 1 can give node 2 the words of node 3.
 late() {
 	((NODE != 3)) || check "node 3 removes its device" rfm_unmake
 	barrier three-is-gone
@@ -120,7 +123,8 @@ late() {
 	barrier equal-back
 }
 
-# Node 1 alone receives the last words of node 3, because node 2 is not linked with node 3 when it writes them.
+# Only node 1 receives the last words of node 3, because node 2 has removed node 3 from its peers. After node 3 has departed,
+# node 2 loads these words from node 1.
 last_words() {
 	if ((NODE == 2)); then
 		check "node 2 removes its peer node 3" rmdir "$rfm_config/${RFM#/dev/}/peers/3"
@@ -135,7 +139,7 @@ last_words() {
 	barrier last-words
 	((NODE != 1)) || is 1024 31 "node 1 has the last word of node 3"
 	((NODE != 2)) || is 1024 0 "node 2 lacks the last word of node 3"
-	# Later words of nodes 1 and 2 must survive the transfer.
+	# Words that nodes 1 and 2 write now must survive the transfer of the last words of node 3.
 	((NODE == 3)) || rfm poke $((2048 + 4 * NODE)) $((40 + NODE))
 	barrier seen
 	((NODE != 3)) || check "node 3 removes its device after its last words" rfm_unmake
@@ -159,7 +163,7 @@ last_words() {
 	barrier all-gone
 }
 
-# cut NODE: cut it off until join_again
+# cut NODE: cut NODE off from the network, until "join_again NODE".
 cut() {
 	local i
 	if ((NODE == $1)); then
@@ -176,7 +180,7 @@ join_again() {
 	((NODE != $1)) || check "node $1 is reconnected to the network" network
 }
 
-# another_life NODE PEER NAME: NODE recreates its device, and is linked with PEER.
+# another_life NODE PEER NAME: let NODE recreate its device, and wait until it is linked with PEER.
 another_life() {
 	if ((NODE == $1)); then
 		check "node $1 removes its device ($3)" rfm_unmake
@@ -186,9 +190,12 @@ another_life() {
 	barrier_of "life-$3" "$1" "$2"
 }
 
-# While node 1 is cut off, node 3 writes and recreates its device: then its word belongs to a former epoch, and no node
-# resends it as its own. Variants: node 3 recreates its device twice; node 2 recreates its device as well, and loads the
-# word from node 3; node 3 recreates it again, and loads the word from node 2.
+# former_life NAME NODE...: while node 1 is cut off, node 3 writes a word, and the nodes NODE recreate their devices one
+# after the other. The word then belongs to a former epoch of node 3, so no node resends it as its own word. Node 1 must
+# receive the word after the cut. Variants of NODE...:
+# - 3 3: node 3 recreates its device twice.
+# - 3 2: node 2 also recreates its device, and loads the word from node 3.
+# - 3 2 3: after that, node 3 recreates its device again, and loads the word from node 2.
 former_life() {
 	local lives=0 text=$1 life
 	shift
@@ -222,7 +229,8 @@ former_life() {
 	barrier "gone-$text"
 }
 
-# Node 1 writes alone, nodes 2 and 3 are linked and write; node 3 removes its device; then nodes 1 and 2 are linked.
+# Two parts of a network merge. Node 1 is alone, nodes 2 and 3 are linked, and all of them write. Node 3 removes its
+# device, and nodes 1 and 2 are linked afterwards.
 halves() {
 	local dir=$rfm_config/${RFM#/dev/}/peers
 	if ((NODE == 1)); then
@@ -261,8 +269,10 @@ halves() {
 	barrier halves-over
 }
 
-# Node 2 has given up an image, and the others have merged its words. While node 2 is not linked, node 3 overwrites one of
-# its words with zero, and removes its device: no node takes the old word of node 2 for a word that only its image had.
+# last_zero ROUND: if a peer has given up its image, a node merges words of that image where its own words are zero. It
+# must do that only once. Here node 2 has given up its image, and the others have merged it. While node 2 is not linked,
+# node 3 overwrites a word with zero and removes its device. Node 1 must keep the zero when it is linked with node 2
+# again.
 last_zero() {
 	local i=$1 dir=$rfm_config/${RFM#/dev/}/peers
 	if ((NODE == 3)); then

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mmap-edge-cases: stores into mappings that are unmapped in part, moved, protected, forked, pinned by the kernel, or whose program
-# ends or is killed. Each word reaches the other node, and no page stays watched.
+# mmap-edge-cases: programs store into mappings that are unmapped in part, moved, protected, forked, or pinned by the kernel.
+# Programs exit after stores, or are killed during stores. Each word reaches the other node, and no page keeps a twin.
 #
 #   node 1 (stores) ---> node 2 (receives)
 #
@@ -15,7 +15,7 @@
 # guarantees: G4 G8
 # timeout: 200
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -25,7 +25,7 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 pages=16
 room=$((pages * 4096))
 
-# arrived OFFSET FIRST: word 0 of each page is FIRST, FIRST + 1, ..., in time.
+# arrived OFFSET FIRST: wait until the first words of the pages from OFFSET on are FIRST, FIRST + 1, and so on.
 arrived() {
 	local i
 	for ((i = 0; i < pages; i++)); do
@@ -33,7 +33,7 @@ arrived() {
 	done
 }
 
-# there OFFSET FIRST: the same, without waiting.
+# there OFFSET FIRST: succeed if the first words of the pages from OFFSET on are FIRST, FIRST + 1, and so on.
 there() {
 	local i
 	for ((i = 0; i < pages; i++)); do
@@ -49,7 +49,7 @@ calm() {
 	[[ $(twins) == 0 ]]
 }
 
-# Kill a program that stores at random points, with all pages dirty.
+# Kill a program at different moments while it stores into all pages.
 killed() {
 	local i pid
 	for ((i = 0; i < 4; i++)); do
@@ -62,10 +62,10 @@ killed() {
 	ok 0 "four storing programs are killed"
 }
 
-# seen CASE OFFSET: node 2 has the words of CASE.
+# seen CASE OFFSET: check on node 2 that it has the words of CASE.
 seen() {
 	case $1 in
-	# Without msync() or an event, the second device sends stores after a second.
+	# With flush_us=1000000 a store is sent after a second, unless msync() or an event sends it at once.
 	msync | event) check "$1: node 2 has the words at once" there "$2" 1000 ;;
 	*) check "$1: node 2 receives the words" arrived "$2" 1000 ;;
 	esac
@@ -74,7 +74,7 @@ seen() {
 	esac
 }
 
-# Wait for the event before node 1 sends it.
+# await_event US: wait for an event on node 2. The file "awaits" lets node 1 send the event only after the wait has begun.
 await_event() {
 	: >"/exchange/awaits$1"
 	[[ $(rfm wait 1 $((20000 * slow))) == "1 77" ]]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mmap-stores: every word that programs store through mappings reaches the other node within milliseconds. The words are
-# scattered, all words of all pages, or stored by many programs at once, or by a program that is killed. Also with
-# flush_us=0, and around a time in which the transmitter is off.
+# mmap-stores: every word that programs store through mappings reaches the other node within milliseconds. Programs store
+# scattered words or every word of many pages, many programs store at once, or a program is killed. The cases are
+# repeated with flush_us=0. Words are also stored before, while and after the transmitter is off.
 #
 #   node 1 (stores) <---> node 2 (stores beside it)
 #
@@ -16,17 +16,18 @@
 # guarantees: G4 G5 G6
 # timeout: 300
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
 before=$(resources)
 
-# equal NAME: both nodes have the same memory.
+# equal NAME: wait until both nodes have all writes, and succeed if their memories are equal. NAME is part of names of
+# barriers.
 equal() {
 	local status=0
-	# A peer that has fallen behind needs time to catch up.
+	# Wait until no node writes, because a peer that has fallen behind needs time to catch up.
 	barrier "$1-quiet"
 	rfm_settle || status=1
 	barrier "$1-synced"
@@ -37,7 +38,8 @@ equal() {
 	return "$status"
 }
 
-# A round trip takes one scan interval of each scanner, and the time until the tasks run.
+# Node 1 stores numbers, and node 2 answers each of them by a store. A round trip takes one interval of each scanner, and
+# the time until the tasks run.
 soon() {
 	local us
 	case $NODE in
@@ -51,7 +53,7 @@ soon() {
 	barrier "soon$1"
 }
 
-# The page is write-protected again between the stores of a program.
+# A program stores so rarely that the page is write-protected again between its stores.
 now_and_then() {
 	check "flush_us=$1: node $NODE stores and writes scattered words" rfm scatter $((65536 * NODE)) 65536 5 "$NODE"
 	check "flush_us=$1: both nodes are equal after scattered words" equal "now$1"
@@ -62,7 +64,7 @@ every_word() {
 	check "flush_us=$1: both nodes are equal after storing every word of 64 pages" equal "every$1"
 }
 
-# Eight programs on each node, each stores every 16th word of the same pages.
+# Eight programs run on each node, and each of them stores into every 16th word of the same pages.
 side_by_side() {
 	local i rounds=$((200 / slow)) pids=()
 	for ((i = 0; i < 8; i++)); do
@@ -89,7 +91,7 @@ killed() {
 	check "flush_us=$1: both nodes are equal after storing programs were killed" equal "killed$1"
 }
 
-# Words stored while the transmitter is off are not sent, even if the scanner finds them after it is on again.
+# Words stored while the transmitter is off are not sent, even if the scanner finds them after the transmitter is on again.
 eclipse() {
 	if ((NODE == 1)); then
 		check "node 1 stores words before, while and after its transmitter is off" rfm eclipse 4096
@@ -115,7 +117,7 @@ for us in 50 0; do
 	check "flush_us=$us: node $NODE removes its device" rfm_unmake
 	barrier "gone$us"
 done
-# A tenth of a second, so that a call, not the scanner, finds the stores.
+# Let the scanner compare only every tenth of a second, so that calls find the stores before the scanner does.
 check "flush_us=100000: node $NODE creates a device" rfm_make 1M flush_us=100000
 check "flush_us=100000: node $NODE is linked" within 30 rfm_is ready
 barrier late

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# module-parameters: modprobe with parameters creates a device, or logs the reason of a failure in one line. An open device holds the
-# module. vrfmctl does not change a device by parameters.
+# module-parameters: loading vrfm with parameters creates a device, or logs the reason of a failure in one line. An open
+# device keeps the module loaded. vrfmctl does not change a device that was created by parameters.
 #
 #   insmod vrfm.ko node=... ---> /dev/rfm2g0
 #
@@ -26,7 +26,7 @@ unload() {
 	rmmod vrfm 2>/dev/null
 }
 
-# refused TEXT PARAMETER...: one case: loading fails, and the log has one line with TEXT.
+# refused TEXT PARAMETER...: one case, which passes if loading vrfm fails and one line with TEXT is logged.
 refused() {
 	local text=$1 before
 	shift
@@ -36,7 +36,7 @@ refused() {
 	! unload || ok 1 "the module is not loaded after $* was refused"
 }
 
-# vrfmctl neither removes the device nor creates another one with its number.
+# vrfmctl neither removes a device that was created by parameters, nor creates another one with its number.
 foreign() {
 	local word said
 	printf '%s\n' '[rfm2g0]' 'node = 7' >"$results/vrfm.conf"
@@ -84,7 +84,7 @@ refused "node -2: not in 0..255" node=-2
 refused "size 5000: not a multiple" node=1 size=5000
 refused "size 4Q: not a multiple" node=1 size=4Q
 refused "mode 0777: not permissions" node=1 mode=0777
-# More memory than these nodes have.
+# 2 GiB is more memory than these nodes have.
 refused "rfm2g0: node 1, 2147483648 bytes: error -12" node=1 size=2G
 check "vrfm is loaded after refused parameters" load node=1
 check "vrfm is unloaded after refused parameters" unload

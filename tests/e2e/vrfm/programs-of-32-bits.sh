@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# programs-of-32-bits: the device behaves for programs of 32 bits as for those of 64 bits: every command, mapping and limit, and random
-# calls; programs of 32 and of 64 bits read the words of each other. User-mode Linux runs no programs of 32 bits.
+# programs-of-32-bits: a device behaves for programs of 32 bits as for those of 64 bits: every command, mapping and
+# limit, and random calls. Programs of 32 bits and of 64 bits read the words of each other. User-mode Linux runs no
+# programs of 32 bits.
 #
 #   each node for itself: abi-32, fuzz-32, own-32 ---> /dev/rfm2gN
 #   node 1 (32 bits) <--- vrfm ---> node 2 (64 bits)
@@ -32,7 +33,7 @@ alone() {
 	check "${2%% *}: a closed device of $1 is removed" rmdir "$dir"
 }
 
-# pass WORD SENDER RECEIVER...: program RECEIVER on node 2 gets a word and an event of program SENDER on node 1.
+# pass WORD SENDER RECEIVER...: check that program RECEIVER on node 2 gets a word and an event of program SENDER on node 1.
 pass() {
 	local word=$1 from=$2 said
 	shift 2

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# refused-peers: a node that is no peer of a reflective memory is refused, and both nodes log the reason once. The refusal does
-# not disturb linked peers. Invalid settings are refused with a reason.
+# refused-peers: a node that is no peer of a reflective memory is refused, and both nodes log the reason once. The
+# refusal does not disturb linked peers. Invalid settings are refused with a reason.
 #
 #   node 1 --- node 2      with the ids, networks, sizes and addresses that each case gives them
 #       \       /
@@ -18,7 +18,7 @@
 # guarantees: G10
 # timeout: 400
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -29,12 +29,12 @@ name=${RFM#/dev/}
 dir=$rfm_config/$name
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 
-# put FILE VALUE
+# put FILE VALUE: write VALUE into FILE.
 put() {
 	echo "$2" >"$1"
 }
 
-# device ID [ATTRIBUTE=VALUE]...: not yet enabled
+# device ID [ATTRIBUTE=VALUE]...: create this node's device with the id ID, and do not enable it yet.
 device() {
 	local id=$1 word
 	shift
@@ -44,7 +44,7 @@ device() {
 	done
 }
 
-# peer ID ADDRESS
+# peer ID ADDRESS: add a peer with the id ID at ADDRESS.
 peer() {
 	mkdir "$dir/peers/$1" && put "$dir/peers/$1/addr" "$2"
 }
@@ -53,7 +53,7 @@ on() {
 	put "$dir/enable" 1
 }
 
-# refused ERROR DESCRIPTION COMMAND...: one case: COMMAND fails, and prints the text of that error.
+# refused ERROR DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND fails and prints the text ERROR.
 refused() {
 	local wanted=$1 text=$2 told
 	shift 2
@@ -62,7 +62,7 @@ refused() {
 	ok $? "$text: ${told##*: }"
 }
 
-# logged PATTERN: print the number of log lines on this device that match PATTERN.
+# logged PATTERN: print the number of log lines about this device that match PATTERN.
 logged() {
 	dmesg_node | grep -c "$name: $1"
 }
@@ -76,12 +76,12 @@ said() {
 	(($(logged "$1") > heard))
 }
 
-# once TEXT: the log has one line with TEXT since "mark TEXT".
+# once TEXT: succeed if exactly one line with TEXT was logged since "mark TEXT".
 once() {
 	(($(logged "$1") == heard + 1))
 }
 
-# links ID: print the number of links of that peer so far.
+# links ID: print the number of links that peer ID has had so far.
 links() {
 	local line
 	line=$(rfm_peer_line "$1")
@@ -89,12 +89,13 @@ links() {
 	echo "${line%% *}"
 }
 
-# is STATE ID
+# is STATE ID: succeed if peer ID is in STATE.
 is() {
 	rfm_find "peer $2" && [[ $rfm_line == *" $1 "* ]]
 }
 
-# turned_away NAME REASON CALLER CALLED ID: enable both nodes; CALLER, which has CALLED as its peer ID, is refused by CALLED.
+# turned_away NAME REASON CALLER CALLED ID: enable the nodes CALLER and CALLED, and check that CALLED refuses CALLER for
+# REASON. CALLER has CALLED as its peer ID.
 turned_away() {
 	local text
 	case $NODE in
@@ -119,7 +120,7 @@ turned_away() {
 	((NODE == 3)) || check "$1: node $NODE removes its device" rfm_unmake
 }
 
-# pair ATTRIBUTE=VALUE: create devices of nodes 1 and 2, that of node 2 with ATTRIBUTE.
+# pair ATTRIBUTE=VALUE: create the devices of nodes 1 and 2, which are peers. Only the device of node 2 has ATTRIBUTE.
 pair() {
 	case $NODE in
 	1) device 1 && peer 2 "$(addr4 2)" ;;
@@ -180,11 +181,11 @@ same_id_twice() {
 	if ((NODE != 2)); then
 		check "node $NODE is enabled, with node 1 at any address" on
 		check "node $NODE is linked, with node 1 at any address" within 20 is ready $((4 - NODE))
-		# Longer than node 3 waits before it would replace a new link.
+		# Keep the link for a while before node 2 connects: node 3 must not replace it.
 		sleep 3
 	fi
 	local twice="another node with that id is linked"
-	# Before the second node with that id connects.
+	# Mark the log before node 2, the second node with id 1, connects.
 	((NODE != 3)) || mark "node 1: refused: $twice"
 	barrier first
 	case $NODE in
@@ -267,12 +268,13 @@ configured() {
 	barrier configured
 }
 
-# event_comes DATA: node 2 sends an event with DATA.
+# event_comes DATA: succeed if an event of node 2 with DATA arrives.
 event_comes() {
 	[[ $(rfm wait 1 $((10000 * slow))) == "2 $1" ]]
 }
 
-# A peer that is removed and added again continues, including its events, whose numbers the other node remembers.
+# A peer that is removed and added again continues to work. Its new events arrive, although the other node remembers the
+# numbers of its earlier events.
 peers_come_and_go() {
 	local i
 	device "$NODE" && rfm_peers
@@ -303,7 +305,8 @@ peers_come_and_go() {
 	done
 }
 
-# equal NAME: all nodes have the same memory.
+# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
+# barriers.
 equal() {
 	local status=0
 	rfm_settle || return
@@ -323,7 +326,7 @@ toggle() {
 	done
 }
 
-# Node 3 disables and enables its device all the time, while the others write.
+# Node 3 disables and enables its device all the time while the other nodes write.
 toggled() {
 	local i
 	barrier toggles
@@ -347,12 +350,12 @@ toggled() {
 	barrier gone
 }
 
-# insert PARAMETER...
+# insert PARAMETER...: load vrfm with these parameters.
 insert() {
 	insmod /modules/vrfm.ko "$@"
 }
 
-# not_inserted ERROR TEXT PARAMETER...: insmod fails with ERROR, and the log has TEXT once.
+# not_inserted ERROR TEXT PARAMETER...: check that insmod fails with ERROR, and that one line with TEXT is logged.
 not_inserted() {
 	local error=$1 text=$2 heard
 	shift 2
@@ -395,7 +398,7 @@ in_one_line() {
 	((NODE == 2)) || check "node $NODE notices that node 2 has unloaded vrfm" within 30 is down 2
 	barrier noticed
 	((NODE == 2)) || check "vrfm is unloaded on node $NODE" rmmod vrfm
-	# As before the scenario.
+	# Load vrfm again, as it was before the scenario.
 	barrier bare
 	check "vrfm is loaded without parameters" insert
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rfm2g: a device without peers behaves as a card for programs: every command, mapping, register and limit of rfm2g.md, with
-# several sizes; invalid settings; a fuzzer; and no resource is left.
+# rfm2g: a device without peers behaves like a card, with several sizes of memory. Programs test every command, mapping,
+# register and limit of Documentation/interface.rst. Invalid settings are refused, a fuzzer makes random calls, and no
+# resource is left.
 #
 #   each node for itself: abi, fuzz, own ---> /dev/rfm2gN
 #
@@ -26,7 +27,7 @@ spare=$config/rfm2g7
 
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 
-# refused ERROR DESCRIPTION COMMAND...: one case: COMMAND fails, and prints the text of that error.
+# refused ERROR DESCRIPTION COMMAND...: run COMMAND as one case, which passes if COMMAND fails and prints the text ERROR.
 refused() {
 	local wanted=$1 text=$2 said
 	shift 2
@@ -35,12 +36,12 @@ refused() {
 	ok $? "$text: ${said##*: }"
 }
 
-# put FILE VALUE
+# put FILE VALUE: write VALUE into FILE.
 put() {
 	echo "$2" >"$1"
 }
 
-# make DIRECTORY NODE [SIZE]: create a device and enable it.
+# make DIRECTORY NODE [SIZE]: create a device with node id NODE in DIRECTORY of configfs, and enable it.
 make() {
 	mkdir "$1" && put "$1/node_id" "$2" && put "$1/size" "${3:-64M}" && put "$1/enable" 1
 }
@@ -68,7 +69,7 @@ small() {
 	rmdir "$config/$name"
 }
 
-# Programs find cards in /proc.
+# Check the files by which programs and administrators find the device: /proc/rfm2g, /dev and sysfs.
 page() {
 	local count
 	make "$config/$name" "$NODE" 1M
@@ -110,7 +111,7 @@ busy() {
 	exec 7>&-
 }
 
-# Locks that processes of this node share in a mapping.
+# Run the program locks, in which processes of this node share locks in a mapping.
 locked() {
 	make "$config/$name" "$NODE" 1M
 	results locks "$RFM"
@@ -123,7 +124,7 @@ allocated() {
 	awk '/^pgalloc/ { n += $2 } END { print n }' /proc/vmstat
 }
 
-# The driver checks the available memory before it allocates. No node has 2 GiB.
+# The driver must refuse a device of 2 GiB before it allocates memory, because no node has that much available memory.
 too_large() {
 	local before
 	mkdir $spare && put $spare/node_id 99 && put $spare/size 2G
@@ -135,7 +136,7 @@ too_large() {
 	barrier too_large
 }
 
-# A watcher of a word that changes all the time.
+# Watch a word while a process writes it all the time.
 watched() {
 	make "$config/$name" "$NODE" 1M
 	results own "$RFM" busy
@@ -173,11 +174,11 @@ wrong_values() {
 	rmdir $spare
 }
 
-# at_random CALLS: random commands with random arguments.
+# at_random CALLS: make CALLS random calls with random arguments, and check that the device works afterwards.
 at_random() {
 	make "$config/$name" "$NODE" 1M
 	results fuzz "$RFM" "$1" "$RANDOM$RANDOM"
-	# After disabling and enabling, the device behaves as a new one.
+	# A device that was disabled and enabled again must behave like a new one.
 	put "$config/$name/enable" 0
 	put "$config/$name/enable" 1
 	results abi "$RFM" "$NODE" 1048576

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# slow-peer: a slow or unreachable peer blocks no writer (G9). A call waits for it at most twice overload_ms, a store through a
-# mapping at most twice a second, and a store into a claimed range not at all. The other peer has all words in order; the
-# slow one gets them when it is back. A call of any size is sent. A node that falls behind knows it at once. The time limit
-# of each peer can be tuned while the device is up.
+# slow-peer: a slow or unreachable peer does not block writers (G9). A call waits for the peer at most twice overload_ms,
+# and a store through a mapping at most two seconds. A store into a claimed range does not wait. The other peer has all
+# words in order. The slow peer gets them when it is back. A call of any size is sent. A node that falls behind is
+# notified at once. The time limit of each peer can be tuned while the device is up.
 #
 #   node 1 (writes) --- node 2 (checks)
 #        \
@@ -20,7 +20,7 @@
 # guarantees: G1 G2 G9
 # timeout: 460
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -28,7 +28,7 @@
 before=$(resources)
 network_ready
 overload_ms=200
-# The guarantee is twice overload_ms. A busy machine adds more than 200 ms.
+# The longest time that a write may take. The guarantee is twice overload_ms, but a busy machine adds more than 200 ms.
 longest_us=$(((4 * overload_ms + 100) * 1000 * slow))
 blocks=$((2000 / slow))
 
@@ -41,7 +41,8 @@ mend() {
 	network
 }
 
-# equal NAME: all nodes have the same memory.
+# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
+# barriers.
 equal() {
 	local status=0
 	rfm_settle || return
@@ -59,7 +60,7 @@ behind() {
 	[[ $line == *" overloads "[1-9]* || $line == *" down "* ]]
 }
 
-# took US DESCRIPTION
+# took US DESCRIPTION: one case, which passes if US is at most longest_us.
 took() {
 	(($1 <= longest_us))
 	ok $? "$2: $1 us"
@@ -69,7 +70,7 @@ written_word() {
 	[[ $(rfm peek 128) != 0 ]]
 }
 
-# Node 3 is cut off.
+# Node 1 writes words and blocks while node 3 is cut off.
 cut_off() {
 	local text pid
 	barrier "cut-begins"
@@ -99,7 +100,7 @@ cut_off() {
 	check "all nodes are equal after node 3 was cut off" equal back
 }
 
-# The window is full, and the link with node 3 still up.
+# Node 3 is cut off, its window is full, and the link is still up. Non-blocking writes are then refused.
 impatient() {
 	local refused longest pid
 	barrier impatient
@@ -123,7 +124,7 @@ impatient() {
 	check "all nodes are equal after non-blocking writes" equal patient
 }
 
-# Node 3 is left behind even if no writer waits for it.
+# Node 3 is left behind even if all writes are non-blocking, so that no writer waits for node 3.
 refused() {
 	local times on_end
 	barrier refusing
@@ -143,7 +144,8 @@ refused() {
 	check "all nodes are equal after non-blocking writes alone" equal refused
 }
 
-# stores CLAIMED: run a loop that stores into alternating ranges, while node 3 is cut off. Sets longest.
+# stores CLAIMED: run a loop that stores each millisecond while node 3 is cut off. The loop claims its range if CLAIMED
+# is 1. Sets longest to the time of the longest store, in us.
 stores() {
 	local pid
 	/add/rfm "$RFM" steady 0 $((2 << 20)) $((6 * slow)) "$1" >/tmp/steady &
@@ -194,12 +196,12 @@ everybody() {
 	check "all nodes are equal after all nodes wrote" equal everybody
 }
 
-# nobody_behind: no peer has fallen behind since the device was created.
+# nobody_behind: succeed if no peer has fallen behind since the device was created.
 nobody_behind() {
 	[[ $(rfm_peer_line 2) == *" overloads 0 "* && $(rfm_peer_line 3) == *" overloads 0 "* ]]
 }
 
-# another SIZE OVERLOAD_MS [DIRECT]: recreate the device.
+# another SIZE OVERLOAD_MS [DIRECT]: recreate the device of this node with these attributes.
 another() {
 	check "node $NODE removes its device before one of $1" rfm_unmake
 	barrier "none-$1"
@@ -208,12 +210,12 @@ another() {
 	barrier "another-$1"
 }
 
-# A large call leaves no peer behind: each 1 MiB of it may take overload_ms.
+# A large call leaves no peer behind, because each MiB of the call may take overload_ms.
 large() {
 	local wait_ms=$((900 * slow)) text
 	another 8M "$wait_ms"
 	if ((NODE == 1)); then
-		# 1 MiB to both peers takes a third of overload_ms, so 8 MiB take longer than overload_ms.
+		# Sending 1 MiB to both peers takes a third of overload_ms, so sending 8 MiB takes longer than overload_ms.
 		cut rate $((56 / slow))mbit
 		text=$(rfm heavy 0 8388608 $((4 * slow)))
 		((text > wait_ms * 1000))
@@ -230,7 +232,7 @@ steps() {
 	local wait_ms=$((600 * slow)) text
 	another 2M "$wait_ms"
 	if ((NODE == 1)); then
-		# A step takes less than overload_ms, and 1 MiB takes longer.
+		# Sending one step takes less than overload_ms, and sending the whole block takes longer.
 		cut rate $((12 / slow))mbit
 		text=$(rfm heavy 0 1048576 $((3 * slow)))
 		((text <= (wait_ms + 300 * slow) * 1000))
@@ -244,7 +246,7 @@ steps() {
 	check "all nodes are equal after a block of several steps" equal steps
 }
 
-# rests MS: node 3 is left behind for more than MS from now on.
+# rests MS: succeed if node 3 stays left behind for more than MS ms from now on.
 rests() {
 	local peer name value
 	while read -r peer name value; do
@@ -253,7 +255,8 @@ rests() {
 	((value > $1))
 }
 
-# shows NODE FIELD WANTED TEXT: one case: the field of NODE in the status page is WANTED; FIELD counts from 0.
+# shows NODE FIELD WANTED TEXT: one case, which passes if a field of NODE in the status page is WANTED. FIELD is its
+# number, from 0.
 shows() {
 	local -a fields
 	read -r -a fields < <(rfm status "$1")
@@ -265,7 +268,8 @@ unsynced() {
 	[[ $(rfm_peer_line 1) == *" peer_synced 0 "* ]]
 }
 
-# Node 3 acknowledges late, and no writer waits for it. It is notified of that long before it is allowed to catch up.
+# Node 3 acknowledges late, and is left behind without any writer that waits for it. Node 3 is notified that it was left
+# behind, long before it may catch up.
 notified() {
 	another 2M "$overload_ms"
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -274,7 +278,7 @@ notified() {
 	barrier late
 	if ((NODE == 1)); then
 		check "overload_us of node 3 is set to 0" tune peers/3/overload_us 0
-		# A busy machine may stop node 2 for longer than overload_ms.
+		# Node 2 must not be left behind, but a busy machine may stop it for longer than overload_ms.
 		check "overload_us of node 2 is set to 20 s" tune peers/2/overload_us 20000000
 		/add/rfm "$RFM" heavy 262144 60000 $((5 * slow)) >/tmp/heavy &
 		check "node 3 is left behind for some seconds" within 20 rests 1500
@@ -307,7 +311,8 @@ writes_directly() {
 	[[ $(rfm_peer_line 3) == *" shown yes "* ]]
 }
 
-# Node 3 does not confirm the reservation of the range, so a store by the kernel into the mapping waits.
+# Before a store, peers must confirm that they do not write directly into the range. While node 3 is cut off it does not
+# confirm, so a store by the kernel into the mapping waits. A kill must end the wait.
 killed() {
 	local pid began
 	if [[ $KERNEL == uml* ]]; then
@@ -347,7 +352,7 @@ tune() {
 	echo "$2" >"$rfm_config/${RFM#/dev/}/$1"
 }
 
-# Attributes that only tune a device can be changed while it is up, some of them in microseconds.
+# Attributes that only tune a device can be changed while the device is up. Some of them are times in microseconds.
 tuned() {
 	another 2M $((2000 * slow))
 	if ((NODE == 1)); then

@@ -4,7 +4,7 @@
 #
 # soak: ten minutes of connections, messages, READs and WRITEs, krping, and killed tasks, all at once.
 #
-#   node 1 (echoes, shows buffers, krping server) <--- krdma, krping ---> node 2
+#   node 1 (echoes, exports buffers, krping server) <--- krdma, krping ---> node 2
 #
 # alone: uml uml/siw stock-6.1 debug-6.1
 # load: krdma krdma_test krping
@@ -20,7 +20,8 @@ seconds=${1:-600}
 end=$((SECONDS + seconds))
 over=/exchange/soak-over
 
-# Each worker writes "RUNS FAILURES" into a file. Killed tasks have no result.
+# worker NAME COMMAND...: repeat COMMAND until the end of the test, and write "RUNS FAILURES" into a file. The commands
+# killed and pings always succeed.
 worker() {
 	local name=$1 runs=0 failed=0
 	shift
@@ -57,7 +58,8 @@ buffers() {
 	((ret == 0))
 }
 
-# On siw do not kill while TCP connects, see kill.sh.
+# Kill a task that connects, after a random time. On siw wait until the connection is established: a kill while TCP connects
+# can end the listener, see kill.sh.
 killed() {
 	local state=any patience=1000
 	kt_start k connect k "$server" 7000

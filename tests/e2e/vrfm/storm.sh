@@ -34,7 +34,7 @@ settled() {
 	rfm_is ready && rfm_complete
 }
 
-# for_a_while MIN MAX: sleep for a random time between these numbers of seconds.
+# for_a_while MIN MAX: sleep for a random time of MIN to MAX seconds.
 for_a_while() {
 	random $((($2 - $1) * 1000))
 	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
@@ -69,7 +69,8 @@ killed() {
 	begin_writing
 }
 
-# Remove the diary of the writer: words that it wrote without a link are lost with the device.
+# Recreate the device. Remove the diary of the writer, because words that were written without a link are lost with the
+# device.
 restarted() {
 	end_writing
 	rfm_unmake || ok 1 "node $NODE removes its device during the storm"
@@ -99,7 +100,7 @@ happen() {
 	history+="# until $(uptime_s): $what"$'\n'
 }
 
-# The time as in the kernel log.
+# Print the time since boot in seconds, as in the kernel log.
 uptime_s() {
 	cut -d ' ' -f 1 /proc/uptime
 }
@@ -115,7 +116,7 @@ apart() {
 	sed 's/^/# /' /proc/rfm2g
 }
 
-# Print a difference of the memories: its words, the events on this node, and the log of the device.
+# If the memories differ, print the words that differ, the events on this node, and the log of the device.
 difference() {
 	local i
 	printf %s "$history"
@@ -140,7 +141,7 @@ while ((SECONDS < end)); do
 	for_a_while 0 2
 done
 barrier calm
-# The last event is a cut with writes in flight, which no later write repairs.
+# The storm ends with a cut while writes are in flight. No later write repairs words that are lost by this cut.
 ((NODE != 1)) || check "node 1 is cut off while all nodes write" network loss 100%
 sleep 0.2
 end_writing
@@ -153,7 +154,7 @@ for what in "${kinds[@]}"; do
 	((${events[$what]:-0} > 0)) && echo "$what" >>"/exchange/all-happened"
 done
 barrier told
-# Check the events of all nodes together: a minute is too short for each node to have all kinds.
+# Check the events of all nodes together, because a minute is too short for events of all kinds on each node.
 for what in "${kinds[@]}"; do
 	grep -qx "$what" /exchange/all-happened
 	ok $? "the storm had an event of kind $what"
@@ -169,7 +170,7 @@ barrier summed
 sums=$(sort -u /exchange/sum-* | wc -l)
 ok $((sums != 1)) "all nodes are equal after the storm: $(cat /exchange/sum-* | tr '\n' ' ')"
 ((sums == 1)) || difference
-# A node that was restarted at the end may have written nothing since.
+# A node without a diary was restarted at the end, and has written nothing since.
 [[ ! -e $diary ]] || check "node $NODE has all words that it wrote" rfm churned $((4096 + 4 * (NODE - 1))) $((64 * 1024 / 4)) "$NODES" "$diary"
 rfm_peer_line 1 && rfm_peer_line 2 && rfm_peer_line 3
 barrier over

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# untorn-reads: in a block that is read while another process writes into it, each aligned 8 bytes are those before or after that
-# write. This needs two processors.
+# untorn-reads: a process reads a block while another process writes 8 bytes into it. Each aligned 8 bytes of the block
+# are those before the write or those after the write. This needs two processors.
 #
 #   node 1: reads blocks, writes 8 bytes
 #

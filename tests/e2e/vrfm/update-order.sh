@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# update-order: words that one node of a reflective memory writes, by calls or through a mapping, arrive at the others in order and
-# untorn, and no other words change. Events arrive behind the words that were written before them.
+# update-order: a node of a reflective memory writes words by calls or through a mapping. They arrive at the other nodes
+# in order and untorn, and no other words change. Events arrive after the words that were written before them.
 #
 #   node 1 --- node 2
 #       \       /
@@ -33,12 +33,12 @@ linked() {
 	barrier linked
 }
 
-# signal 0|1: the signal bit of the cards' register has that value.
+# signal 0|1: succeed if the signal bit of the register LCSR has this value.
 signal() {
 	((((0x$(rfm lcsr) >> 2) & 1) == $1))
 }
 
-# Each node writes a word of its own, and receives those of the others.
+# Each node writes a word of its own, and receives the words of the other nodes.
 everywhere() {
 	local i
 	check "node $NODE writes a word" rfm poke $((64 * NODE)) $((1000 + NODE))
@@ -48,7 +48,8 @@ everywhere() {
 	barrier everywhere
 }
 
-# equal NAME: all nodes have the same memory.
+# equal NAME: wait until all nodes have all writes, and succeed if their memories are equal. NAME is part of names of
+# barriers.
 equal() {
 	rfm_settle || return
 	barrier "$1-synced"
@@ -66,7 +67,7 @@ blocks() {
 	check "all nodes are equal after a block of each" equal blocks
 }
 
-# G2: a node writes a block, then the number of the block.
+# G2: a node writes a block and then the number of the block. The other nodes never see the number before its block.
 in_order() {
 	local i
 	for ((i = 1; i <= NODES; i++)); do
@@ -95,7 +96,7 @@ untorn() {
 	barrier untorn
 }
 
-# G4: a program that stores through a mapping may exit at once.
+# G4: stores of a program through a mapping reach the other nodes although the program exits at once.
 stores() {
 	check "node $NODE stores a word" rfm store $((16384 + 4 * NODE)) $((2000 + NODE))
 	local i
@@ -120,7 +121,7 @@ neighbours() {
 	barrier judged
 }
 
-# G3: an event arrives behind the words that were written and stored before it.
+# G3: an event arrives after the words that were written and stored before the event.
 events() {
 	local i word
 	for ((i = 1; i <= NODES; i++)); do
@@ -156,7 +157,7 @@ events() {
 	barrier undirected
 }
 
-# G8: a node that is removed from its peers misses writes, and receives them when it is added again.
+# G8: a node that removes its peers misses their writes, and receives these writes after it has added the peers again.
 back() {
 	local dir=$rfm_config/${RFM#/dev/}/peers
 	barrier back
@@ -194,7 +195,7 @@ back() {
 	barrier equal
 }
 
-# A node that recreates its device loads the words of the others.
+# A node that recreates its device loads the words of the other nodes.
 reborn() {
 	barrier reborn
 	if ((NODE == 3)); then
@@ -208,7 +209,8 @@ reborn() {
 	barrier known
 }
 
-# With the transmitter off a node sends neither data nor events, and receives both. Later ones are sent again.
+# While its transmitter is off, a node sends neither data nor events. After the transmitter is on again, the node sends
+# new ones.
 dark() {
 	if ((NODE == 1)); then
 		check "node 1 disables its transmitter" rfm dark 1
@@ -223,12 +225,12 @@ dark() {
 		ok $? "node $NODE lacks the word that node 1 wrote without transmitter"
 	fi
 	barrier lit
-	# Make all nodes equal again.
+	# Overwrite the word that was not sent, so that all nodes are equal again.
 	((NODE != 1)) || rfm poke 28672 0
 	barrier undark
 }
 
-# traced PATTERN
+# traced PATTERN: one case, which passes if a line of the trace of this node matches PATTERN.
 traced() {
 	grep -q "$1" "$results/trace"
 	ok $? "the trace of node $NODE has: $1"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-alloc-failures: each allocation of a call fails in turn, until none is left to fail. The call returns an error or succeeds
-# without the memory, and no write is lost and no resource is left. Then allocations of callbacks and workers fail at random
-# while both nodes write and node 2 recreates its device. Afterwards both memories are equal.
+# vrfm-alloc-failures: each allocation of a call fails in turn. The call returns an error, or succeeds without the memory. No
+# write is lost, and no resource is left. Then allocations of callbacks and workers fail at random while both nodes write and
+# node 2 recreates its device. Afterwards both memories are equal.
 #
 #   node 1 <---> node 2 (its calls fail; in a shared kernel, random failures hit both nodes)
 #
@@ -40,7 +40,8 @@ arm() {
 	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
 }
 
-# each NAME UNDO COMMAND...: let each allocation of COMMAND, a shell function, fail in turn.
+# each NAME UNDO COMMAND...: repeat COMMAND, a shell function, and let its first allocation fail, then its second one,
+# and so on. UNDO reverts COMMAND if it succeeds although an allocation has failed.
 each() {
 	local name=$1 undo=$2 n left=0 ret good=0 failed=0
 	shift 2
@@ -84,7 +85,7 @@ calls() {
 	check "calls: the ring" rfm failing ring
 }
 
-# at_random KIND: let failures of KIND hit allocations with vrfm in their stack.
+# at_random KIND: restrict failures of KIND to allocations with functions of vrfm in their call stack.
 at_random() {
 	local start size
 	read -r _ size _ _ _ start _ < <(grep '^vrfm ' /proc/modules)
@@ -93,13 +94,14 @@ at_random() {
 	echo 64 >"$debug/$1/stacktrace-depth"
 }
 
-# probability PERCENT
+# probability PERCENT: let allocations fail with this probability.
 probability() {
 	echo "$1" >$debug/failslab/probability
 	echo "$1" >$debug/fail_page_alloc/probability
 }
 
-# Both nodes write, while node 2 removes and adds its peer, or recreates its device.
+# Both nodes write while allocations of vrfm fail at random. Node 2 removes and adds its peer during that time, and
+# disables and enables its device afterwards.
 fails_at_random() {
 	local i
 	if [[ ! -e $debug/failslab/require-start ]]; then
@@ -117,7 +119,7 @@ fails_at_random() {
 		/add/rfm "$RFM" scrawl $((262144 * NODE)) 262144 $((3 * slow)) $((NODE + i)) >/dev/null 2>&1 &
 		sleep $slow
 		if ((NODE == 2)); then
-			# Remove the link and add it again.
+			# Remove the peer and add it again. Adding may fail for lack of memory, so repeat it.
 			rmdir "$dir/peers/1"
 			until mkdir "$dir/peers/1" 2>/dev/null; do sleep 0.1; done
 			until name_peer 2>/dev/null; do sleep 0.1; done

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-ioctls: vrfm's own ioctls. Flush, and report the peers that have not received all writes. Watch a part of the memory
-# for writes of any node. Report the states of the peers. End waits for events. Each refuses every invalid argument.
+# vrfm-ioctls: the ioctls that vrfm adds to those of cards. They flush and report the peers that lack writes, watch a
+# part of the memory for writes of any node, report the states of the peers, and end waits for events. Each ioctl refuses
+# every invalid argument.
 #
 #   node 1 --- node 2
 #       \       /
@@ -29,7 +30,7 @@ own() {
 	/add/own "$RFM" "$@"
 }
 
-# says PATTERN DESCRIPTION COMMAND...: one case: the output of own COMMAND matches PATTERN.
+# says PATTERN DESCRIPTION COMMAND...: one case, which passes if the output of "own COMMAND" matches PATTERN.
 says() {
 	local wanted=$1 text=$2 said
 	shift 2
@@ -39,12 +40,12 @@ says() {
 	ok $? "$text: $said"
 }
 
-# peer NODE WORD: print the value of WORD of peer NODE from "own peers".
+# peer NODE WORD: print the value that follows WORD in the line of "own peers" about NODE.
 peer() {
 	own peers | peer_in "$@"
 }
 
-# peer_in NODE WORD: the same from a saved output on stdin
+# peer_in NODE WORD: print the value that follows WORD in the line about NODE. The output of "own peers" is on stdin.
 peer_in() {
 	awk -v node="$1" -v word="$2" '$1 == "peer" && $2 == node { for (i = 3; i < NF; i += 2) if ($i == word) print $(i + 1) }'
 }
@@ -69,7 +70,7 @@ alone() {
 	done
 }
 
-# All nodes at once: these waits are for events of the own node.
+# All nodes run "own waits" at once, because a node waits and ends waits only on its own device.
 waits() {
 	results own waits
 	barrier waits
@@ -91,7 +92,7 @@ watched() {
 	barrier "$way-seen"
 }
 
-# rfm_differs OFFSET VALUE
+# rfm_differs OFFSET VALUE: succeed if the word at OFFSET is not VALUE.
 rfm_differs() {
 	[[ $(rfm peek "$1") != "$2" ]]
 }
@@ -106,7 +107,7 @@ watching() {
 	barrier watching
 }
 
-# A word of a departed writer, which arrives with the image.
+# A watcher is notified of a word that arrives with the image. Node 3 has written that word before it recreates its device.
 loading() {
 	((NODE != 3)) || rfm poke 69632 77
 	check "node $NODE has the word of node 3" rfm await 69632 77 $((10 * slow))
@@ -161,8 +162,8 @@ peer $i state 2 flags 5 lag * missed 0 * family 2 port 5565 late * error 0 refus
 	barrier counted
 }
 
-# Node 3 is cut off, and the others do not know that yet. They notice it within some seconds, so start as few programs as
-# possible until then.
+# Flush after node 3 is cut off, but before node 1 notices the cut. Node 1 notices it within some seconds, so start as few
+# programs as possible before that.
 cut_off() {
 	local pid said late others status=0
 	if ((NODE == 3)); then
@@ -213,7 +214,7 @@ going() {
 	barrier over
 }
 
-# Count the results of the background process in this scenario.
+# going_results FILE: print the results of a background process, which are in FILE, as results of this scenario.
 going_results() {
 	local word rest
 	while read -r word rest; do

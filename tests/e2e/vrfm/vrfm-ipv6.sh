@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-ipv6: nodes of a reflective memory are linked over IPv6, each with a port of its own, by configfs and by parameters of
-# the module. A peer with a wrong port is not linked until the port is corrected.
+# vrfm-ipv6: two nodes of a reflective memory are linked over IPv6, each with a port of its own. Their devices are created by
+# configfs, and later by parameters of the module. A peer with a wrong port is not linked until the port is corrected.
 #
 #   node 1 (port 5601) <--- IPv6 ---> node 2 (port 5602)
 #
@@ -27,12 +27,12 @@ port() {
 	echo $((5600 + $1))
 }
 
-# peer PORT: add the other node as a peer.
+# peer PORT: add the other node as a peer, with PORT.
 peer() {
 	mkdir "$dir/peers/$other" && echo "$1" >"$dir/peers/$other/port" && addr6 "$other" >"$dir/peers/$other/addr"
 }
 
-# device PORT: create this node's device, with the other node at PORT.
+# device PORT: create this node's device with one peer: the other node, with PORT.
 device() {
 	mkdir "$dir" && echo "$NODE" >"$dir/node_id" && echo 1M >"$dir/size" && addr6 "$NODE" >"$dir/listen" &&
 		port "$NODE" >"$dir/port" && peer "$1" && echo 1 >"$dir/enable"
@@ -42,7 +42,8 @@ load() {
 	insmod /modules/vrfm.ko "$@"
 }
 
-# all FIRST: both nodes receive words and blocks of each other.
+# all FIRST: check that both nodes receive words and a block of each other. The words are FIRST plus the number of their
+# node.
 all() {
 	check "node $NODE writes word $1" rfm poke $((64 * NODE)) $(($1 + NODE))
 	check "node $NODE stores word $1" rfm store $((8192 + 64 * NODE)) $(($1 + NODE))
@@ -67,7 +68,7 @@ shown() {
 by_configfs() {
 	local right wrong
 	right=$(port $other)
-	# Node 1 connects, because its id is lower.
+	# Only node 1 gets a wrong port: it connects, because its id is lower.
 	wrong=$((right + (NODE == 1 ? 100 : 0)))
 	check "vrfm is loaded" load
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-observe: the values in debugfs and sysfs of a device and its links, and that reading all files is safe while devices
-# and peers are created and removed.
+# vrfm-observe: debugfs and sysfs have the correct values for a device and its links. Reading all files is safe while
+# devices and peers are created and removed.
 #
 #   node 1 (writes, is observed) <---> node 2 (removes and recreates its device)
 #
@@ -14,7 +14,7 @@
 # append: ncpus=1
 # timeout: 300
 
-# The names of cases as arguments run only these.
+# Arguments: names of the cases to run; without arguments, all cases run.
 # shellcheck disable=SC2317 # most functions are called by check()
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
@@ -27,7 +27,7 @@ class=/sys/class/rfm2g/$name
 latency=/sys/module/vrfm/parameters/latency
 peer=$((3 - NODE))
 
-# device NAME, link NAME: a value
+# device NAME, link NAME: print the value NAME of the device, or of its link, from debugfs.
 device() {
 	awk -v name="$1" '$1 == name { print $2 }' "$files/device"
 }
@@ -36,19 +36,19 @@ link() {
 	awk -v peer="$peer" -v name="$1" '$1 == peer && $2 == name { print $3 }' "$files/links"
 }
 
-# is WORD VALUE TEXT
+# is WORD VALUE TEXT: one case, which passes if WORD equals VALUE.
 is() {
 	[[ $1 == "$2" ]]
 	ok $? "$3: $1"
 }
 
-# above VALUE THAN TEXT
+# above VALUE THAN TEXT: one case, which passes if VALUE is a number greater than THAN.
 above() {
 	[[ $1 =~ ^[0-9]+$ ]] && (($1 > $2))
 	ok $? "$3: $1"
 }
 
-# counted: print the number of updates that the peer has applied, from the histogram.
+# counted: print the number of updates of this node in the histogram of latencies: the time until the peer has applied them.
 counted() {
 	awk -v peer="$peer" '$1 == peer { for (i = 2; i <= NF; i++) { split($i, a, ":"); n += a[2] } print n + 0 }' \
 		"$files/latency"
@@ -113,7 +113,7 @@ calm() {
 	[[ $(device twins) == 0 ]]
 }
 
-# Write for longer than an interval of measurement.
+# Write for longer than the interval in which rates are measured.
 rates() {
 	if ((NODE == 1)); then
 		rfm heavy 65536 8192 3 >/tmp/heavy &
@@ -130,12 +130,13 @@ rates() {
 	is "$(cut -d' ' -f2 "$class/peers_sent_kib_s")" 0 "the KiB/s sent to the peer are 0 after the burst"
 }
 
-# rfm_line_has NODE WORDS: the line of peer NODE in /proc/rfm2g has WORDS.
+# rfm_line_has NODE WORDS: succeed if the line about peer NODE in /proc/rfm2g has WORDS.
 rfm_line_has() {
 	[[ $(rfm_peer_line "$1") == *" $2 "* ]]
 }
 
-# After the peer removes its device, debugfs has the reason and time of the end of the link, and what the peer misses.
+# After node 2 removes its device, debugfs of node 1 has the error and the time of the lost link, and the number of words
+# that node 2 misses.
 lost() {
 	if ((NODE == 2)); then
 		check "node 2 removes its device" rfm_unmake
@@ -160,7 +161,7 @@ lost() {
 	((NODE == 2)) || is "$(link links)" 2 "debugfs counts two links"
 }
 
-# A file in debugfs that is open while the device is removed.
+# Remove the device while one of its files in debugfs is open.
 stale() {
 	if ((NODE == 2)); then
 		exec 8<"$files/links"
@@ -174,7 +175,8 @@ stale() {
 	barrier stale
 }
 
-# Reading may fail, because files are removed at any time. The kernel must not log a warning.
+# Read all files until the test ends. Reading may fail, because files are removed at any time. The kernel must not log a
+# warning.
 read_all() {
 	local n=0
 	while [[ ! -e $results/read ]]; do

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# vrfm-protocol-violations: a peer of vrfm sends a valid HELLO and then breaks a rule of the protocol, each rule in turn, many times. Its
-# connection ends, the breach is counted and logged, and the memory is unchanged. The node continues with its other peer.
+# vrfm-protocol-violations: a peer of vrfm sends a valid HELLO, and then breaks a rule of the protocol. It breaks each
+# rule in turn, many times. The node ends the connection, and counts and logs the violation. Its memory is unchanged, and
+# its link with the other peer stays up.
 #
 #   node 1 (id 1) --- node 2 (id 9) <--- vrfm_hostile (id 5), on node 1
 #
@@ -23,7 +24,7 @@ rounds=$((slow == 1 ? 1000 : 500))
 dir=$rfm_config/${RFM#/dev/}
 mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 
-# device ID PEER ADDRESS
+# device ID PEER ADDRESS: create this node's device with the id ID and one peer: PEER at ADDRESS.
 device() {
 	mkdir "$dir" && echo "$1" >"$dir/node_id" && echo 1M >"$dir/size" && addr4 "$NODE" >"$dir/listen" &&
 		mkdir "$dir/peers/$2" && echo "$3" >"$dir/peers/$2/addr" && echo 1 >"$dir/enable"
