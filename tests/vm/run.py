@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Started by tools/vm."""
+"""The main program of tools/vm."""
 import sys
 
 sys.dont_write_bytecode = True

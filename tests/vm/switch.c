@@ -38,7 +38,7 @@ struct port {
 
 struct entry {
 	unsigned char addr[ETH_ALEN];
-	int port;		/* -1: empty */
+	int port;		/* number of the port; -1: free entry */
 };
 
 static struct port ports[MAX_PORTS];
@@ -46,7 +46,10 @@ static struct pollfd fds[MAX_PORTS];
 static struct entry table[TABLE_SIZE];
 static int nports;
 
-/* Returns the entry of an address, or the free one for it; NULL if the table is full. */
+/*
+ * Find the entry of an address. Return a free entry if the address has none,
+ * or NULL if the table is full.
+ */
 static struct entry *lookup(const unsigned char *addr)
 {
 	unsigned int slot = (addr[3] * 31 + addr[4] * 7 + addr[5]) % TABLE_SIZE;
@@ -92,7 +95,10 @@ static void enqueue(int to, const unsigned char *data, size_t len)
 	fds[to].events |= POLLOUT;
 }
 
-/* Queues a frame behind those that wait for the same port, so that they stay in order. */
+/*
+ * Send a frame to a port. Queue the frame if others wait for the same port, so
+ * that they stay in order.
+ */
 static void deliver(int to, const unsigned char *data, size_t len)
 {
 	if (!ports[to].count && (send(fds[to].fd, data, len, 0) >= 0 || !would_block()))

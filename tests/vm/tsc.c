@@ -2,11 +2,11 @@
 /*
  * Author: The krdma developers
  *
- * Prints the frequency of this processor's time stamp counter in kHz, for the command line of a
+ * Print the frequency of this processor's time stamp counter in kHz, for the command line of a
  * guest.
  *
- * A guest on an emulated processor reads the counter of the host. On a busy host its own
- * calibration may be wrong by a factor of five, and with it all its clocks.
+ * A guest on an emulated processor reads the counter of the host. On a busy host the guest's own
+ * calibration of the counter may be wrong by a factor of five. Then all its clocks are also wrong.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -29,7 +29,10 @@ static long long now_ns(void)
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* Reads both clocks many times, and returns the pair of readings with the least time in between. */
+/*
+ * Read both clocks many times, and return the pair of readings with the
+ * shortest time in between.
+ */
 static struct sample read_both(void)
 {
 	struct sample sample, best = { 0 };

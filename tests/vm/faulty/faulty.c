@@ -15,7 +15,10 @@ MODULE_PARM_DESC(fault, "none, warn, leak, hold, hang, use_after_free or lock_or
 static DEFINE_MUTEX(faulty_lock_a);
 static DEFINE_MUTEX(faulty_lock_b);
 
-/* Leaks many objects: kmemleak may find pointers to the last ones in a register or on a stack. */
+/*
+ * Leak many objects, because kmemleak may still find pointers to the last ones
+ * in a register or on a stack.
+ */
 static void faulty_leak(void)
 {
 	void *lost;

@@ -3,5 +3,5 @@
 """The rig: kernels for tests, our modules built for these kernels, and nodes that run both."""
 import os
 
-# The folders of depmod, modprobe and chroot, which are not in the PATH of Debian's ordinary users.
+# Add the folders of depmod, modprobe and chroot, because they are not in the PATH of an ordinary user of Debian.
 os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Debian packages of any suite, without touching the machine's own apt or dpkg.
+"""Debian packages of any suite, without any change of the machine's own apt and dpkg.
 
 Each suite has a private apt root in the cache.  The mirror is the one that the machine itself uses.
 """
@@ -12,7 +12,7 @@ import time
 from rig import cache
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-MAX_AGE = 7 * 24 * 3600		# of package lists, in seconds: new kernels are noticed within a week
+MAX_AGE = 7 * 24 * 3600		# age at which package lists are updated, in seconds, to find new kernels
 RELATED = {
     "bookworm": ["bookworm", "bookworm-updates", "bookworm-security"],
     "trixie": ["trixie", "trixie-updates"],
@@ -20,13 +20,13 @@ RELATED = {
 
 
 def machine_sites():
-    """[(release, site)] of the machine's own package lists."""
+    """Return a list of (release, site), one for each of the machine's own package lists."""
     listed = cache.output(["apt-get", "indextargets", "--format", "$(RELEASE) $(SITE)", "Identifier: Packages"])
     return [tuple(line.split()) for line in listed.splitlines() if len(line.split()) == 2]
 
 
 def site_of(suite, sites):
-    """The mirror that has SUITE, or None.  The main archive has all suites except security."""
+    """Return the mirror that has SUITE, or None.  The main archive has all suites except security."""
     if suite.endswith("-security"):
         return next((site for release, site in sites if release == suite), None)
     main = ("bookworm", "oldstable", "stable", "trixie")
@@ -37,7 +37,7 @@ def site_of(suite, sites):
 
 
 class Suite:
-    """One private apt root."""
+    """A suite with its private apt root."""
 
     def __init__(self, name):
         self.name = name
@@ -74,7 +74,7 @@ class Suite:
             stamp.touch()
 
     def ask(self, *words):
-        """The output of apt-cache, which is slow; kept until the package lists are updated."""
+        """Return the output of apt-cache; keep it until the package lists are updated, because apt-cache is slow."""
         memory = self.dir / "answers" / cache.digest(" ".join(words))
         if memory.exists():
             return memory.read_text(encoding="utf-8")
@@ -105,13 +105,16 @@ class Suite:
         return [line.split()[0] for line in self.ask("search", "-n", pattern).splitlines()]
 
     def depends(self, packages, pattern):
-        """PACKAGES and their dependencies whose names match PATTERN."""
+        """Return the names that match PATTERN among PACKAGES and their dependencies."""
         text = self.ask("depends", "--recurse", "--no-recommends", "--no-suggests", "--no-breaks",
                         "--no-conflicts", "--no-replaces", "--no-enhances", *packages)
         return sorted(set(re.findall(rf"^({pattern})$", text, re.M)))
 
     def download(self, packages, into):
-        """Fetch the .deb files of PACKAGES only; update the lists if the mirror no longer has that version."""
+        """Fetch the .deb files of PACKAGES, without dependencies, and return all .deb files of the folder INTO.
+
+        If the mirror no longer has these versions, update the package lists and fetch again.
+        """
         into.mkdir(parents=True, exist_ok=True)
         try:
             self.apt("apt-get", "-q", "download", *packages, cwd=into)
@@ -121,12 +124,12 @@ class Suite:
         return sorted(into.glob("*.deb"))
 
     def download_closure(self, packages):
-        """Fetch PACKAGES with all their dependencies, installed or not."""
+        """Fetch the .deb files of PACKAGES and of all their dependencies, and return these files."""
         self.apt("apt-get", "-q", "-y", "--no-install-recommends", "--download-only", "install", *packages)
         return sorted((self.dir / "cache/archives").glob("*.deb"))
 
     def unpack(self, packages, into):
-        """Unpack PACKAGES only below INTO, and delete their .deb files."""
+        """Unpack PACKAGES, without dependencies, into the folder INTO, and delete their .deb files."""
         debs = into / ".debs"
         for deb in self.download(packages, debs):
             cache.run(["dpkg-deb", "-x", deb, into])

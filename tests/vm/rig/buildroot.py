@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""A compiler of the next Debian release, for headers whose host programs do not run on this one.
+"""A build root with a compiler of the next Debian release.
 
-The packages are unpacked, not installed, which is enough for a compiler, quick, and possible without root.  Commands
-run in it by chroot within private namespaces.
+Some kernel headers have programs that do not run on this release, so modules for these kernels are built in the build
+root.  Its packages are unpacked, not installed: this is enough for a compiler, quick, and possible without root.
+Commands run in the build root by chroot, within private namespaces.
 """
 import os
 import subprocess
@@ -17,7 +18,7 @@ ALTERNATIVES = {"awk": "gawk", "cc": "gcc-14", "gcc": "gcc-14", "sh": "dash", "l
 
 
 def prepare():
-    """The folder of the build root, created if necessary."""
+    """Return the folder of the build root; create it if necessary."""
     path = cache.root() / "buildroots" / f"{SUITE}-{cache.digest(' '.join(PACKAGES))}"
     with cache.making(path) as needed:
         if needed:
@@ -52,7 +53,10 @@ def unpack_one(deb, path):
 
 
 def wrap(argv, binds, cwd):
-    """The command line that runs ARGV in the build root, where the folders BINDS have the same paths as outside."""
+    """Return the command line that runs ARGV in the folder CWD of the build root.
+
+    In the build root, the folders BINDS have the same paths as outside.
+    """
     path = prepare()
     steps = ["set -e"]
     for bind in binds:

@@ -3,7 +3,7 @@
 """The cache folder, its locks, and commands that take long.
 
 A folder of the cache is filled at its final path under a lock, because the build folder of a kernel contains its own
-path.  The stamp file is written last: a folder without it is incomplete and is filled again.
+path.  The stamp file is written last: a folder without this file is incomplete, and is filled again.
 """
 import contextlib
 import fcntl
@@ -27,7 +27,7 @@ class RigError(Exception):
 
 
 def in_words(error):
-    """An error as one line, with the name of a missing program or file."""
+    """Return the text of an error in one line, with the name of a missing program or file."""
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -45,7 +45,7 @@ def say(text):
 
 
 def digest(*parts):
-    """A short name for content: bytes, text or paths of files."""
+    """Return a short hash of PARTS, each of which is bytes, a text, or the path of a file."""
     total = hashlib.sha256()
     for part in parts:
         data = part.read_bytes() if isinstance(part, pathlib.Path) else part
@@ -75,7 +75,7 @@ def is_ready(path):
 
 @contextlib.contextmanager
 def making(path):
-    """Lock PATH and yield True if the caller must fill it; the stamp is written if the caller succeeds."""
+    """Yield True, under a lock, if the caller must fill PATH.  Write the stamp after the caller has succeeded."""
     if is_ready(path):
         (path / STAMP).touch()
         yield False
@@ -92,7 +92,7 @@ def making(path):
 
 
 def prune(folder):
-    """Remove entries that were not used for a long time, such as old versions of kernels."""
+    """Remove entries of FOLDER that were not used for a long time, such as old versions of kernels."""
     for entry in folder.glob("*"):
         used = entry / STAMP if is_ready(entry) else entry
         if time.time() - used.stat().st_mtime > UNUSED:
@@ -101,7 +101,7 @@ def prune(folder):
 
 @contextlib.contextmanager
 def progress(what):
-    """Print the begin, every HEARTBEAT seconds the duration, and the end of a step."""
+    """Print a line when a step begins, a line every HEARTBEAT seconds, and a line when the step ends."""
     start = time.monotonic()
     done = threading.Event()
 
@@ -121,7 +121,10 @@ def progress(what):
 
 
 def call(argv, **options):
-    """Run a command in its own process group, and kill it if this process is interrupted; (status, output)."""
+    """Run a command in its own process group, and return its status and output.
+
+    Kill the process group if this process is interrupted.
+    """
     with subprocess.Popen([str(word) for word in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True, **options) as process:
         try:
@@ -133,7 +136,10 @@ def call(argv, **options):
 
 
 def run(argv, log=None, **options):
-    """Run a command; append its output to LOG, and the end of it to the error if it fails."""
+    """Run a command, append its output to LOG, and return the output.
+
+    If the command fails, raise an error with the end of the output.
+    """
     status, text = call(argv, **options)
     words = " ".join(str(word) for word in argv)
     if log:
@@ -146,7 +152,7 @@ def run(argv, log=None, **options):
 
 
 def output(argv, **options):
-    """The standard output of a command; an error if it fails."""
+    """Run a command and return its standard output; raise an error if the command fails."""
     argv = [str(word) for word in argv]
     done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, **options)
     if done.returncode:

@@ -16,8 +16,8 @@ from rig import cache
 HERE = pathlib.Path(__file__).resolve().parent.parent
 BOOT_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console"]
 SOCKET_BUFFER = 8 << 20
-# Machine q35, because its ACPI table of interrupts is static.  The pc machine computes it in a loop whenever a device is
-# enabled, which takes a debug kernel on an emulated processor 14 seconds.
+# Use the machine q35, because its ACPI table of interrupts is static.  The machine pc computes this table in a loop
+# whenever a device is enabled, which takes a debug kernel on an emulated processor 14 seconds.
 MACHINE = "q35,vmport=off,hpet=off,sata=off,smbus=off"
 
 
@@ -38,13 +38,16 @@ def mac(number):
 
 @functools.cache
 def kvm_works():
-    """Can QEMU use KVM?  The flags of the processor decide: /dev/kvm may exist on hosts where no guest boots."""
+    """Return True if QEMU can use KVM.
+
+    The flags of the processor must also show that, because /dev/kvm may exist on hosts where no guest boots.
+    """
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
     return bool(re.search(r"^flags\s*:.*\b(vmx|svm)\b", flags, re.M)) and os.access("/dev/kvm", os.R_OK | os.W_OK)
 
 
 def cable():
-    """A socket pair that serves as a network cable, with one frame in each message."""
+    """Create a socket pair that serves as a network cable, with one frame in each message."""
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     for end in ends:
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
@@ -53,7 +56,7 @@ def cable():
 
 
 def program(name):
-    """The path of a C program of tests/vm, compiled if necessary."""
+    """Return the path of a compiled C program of tests/vm; compile it if necessary."""
     source = HERE / f"{name}.c"
     path = cache.root() / "programs" / f"{name}-{cache.digest(source)}"
     with cache.making(path) as needed:
@@ -64,7 +67,7 @@ def program(name):
 
 @functools.cache
 def processor():
-    """(arguments of QEMU for its processor, arguments of a kernel for that processor)"""
+    """Return the arguments of QEMU that choose a processor, and the arguments of a kernel for that processor."""
     if kvm_works():
         return ["-accel", "kvm", "-cpu", "host"], []
     khz = cache.output([program("tsc")]).strip()
@@ -76,8 +79,11 @@ def debug_arguments(kernel):
 
 
 def uml_command(setup, node, net, outputs, console):
-    """NET: socket of this node or None; OUTPUTS: a pipe for each node of this kernel."""
-    del console			# its standard output is the console
+    """Return the command that runs User-mode Linux.
+
+    NET is the socket of this node, or None.  OUTPUTS has a pipe for each node of this kernel.
+    """
+    del console			# the standard output of User-mode Linux is the console
     argv = [setup.kernel.image, f"mem={setup.memory}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro",
             f"init={HERE}/node/uml-init", "seccomp=on", "con=null", "con0=null,fd:1", f"uml_dir={setup.run_dir}",
             f"umid=node{node}", "loglevel=7", "panic=-1", "oops=panic", *debug_arguments(setup.kernel),
@@ -104,12 +110,18 @@ def qemu_shares(setup):
 
 
 def page_pool(kernel):
-    """An option that keeps virtio_net from using a page pool, where rxe would hang (see README.rst), or ""."""
+    """Return an option of virtio-net for kernels where rxe hangs if virtio_net uses a page pool; "" for others.
+
+    The option keeps virtio_net from using a page pool, see README.rst.
+    """
     return ",mrg_rxbuf=off" if kernel.name == "stock-new" else ""
 
 
 def qemu_command(setup, node, net, outputs, console):
-    """NET: socket of this node; OUTPUTS: its pipe; CONSOLE: file for the kernel log."""
+    """Return the command that runs QEMU.
+
+    NET is the socket of this node, OUTPUTS has its pipe, and CONSOLE is the file for the kernel log.
+    """
     machine, told = processor()
     append = ["console=ttyS0", "loglevel=7", "panic=-1", "oops=panic", "mitigations=off", "no_timer_check",
               "net.ifnames=0", *told, *debug_arguments(setup.kernel), f"rig_node={node}", setup.append]
@@ -124,7 +136,10 @@ def qemu_command(setup, node, net, outputs, console):
 
 
 def initramfs(kernel):
-    """A RAM disk that mounts the real root, with busybox, a few modules, and the first process."""
+    """Return the path of an initramfs that mounts the real root; create it if necessary.
+
+    It has busybox, a few modules, and the script node/initramfs as first process.
+    """
     busybox = pathlib.Path(shutil.which("busybox") or "busybox")
     script = HERE / "node/initramfs"
     key = cache.digest(busybox, script, " ".join(BOOT_MODULES), str(kernel.dir))
@@ -152,7 +167,7 @@ def fill_initramfs(kernel, tree, busybox, script):
 
 
 def boot_modules(kernel):
-    """Files of the modules that are needed to mount the root, each after its dependencies."""
+    """Return the files of the modules that are needed to mount the root, each after its dependencies."""
     root = kernel.modules.resolve().parents[2]
     needed = {}
     for name in BOOT_MODULES:

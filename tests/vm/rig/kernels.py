@@ -37,7 +37,7 @@ class Kernel:
 
     @property
     def modules(self):
-        """The folder that is /lib/modules/RELEASE in a node."""
+        """Return the folder that is mounted as /lib/modules/RELEASE in a node."""
         return self.dir / "modules"
 
     @property
@@ -46,7 +46,7 @@ class Kernel:
 
     @property
     def make_args(self):
-        checks = ["UBSAN_SANITIZE=y"] if self.debug else []	# for our modules, if the kernel does not check all code
+        checks = ["UBSAN_SANITIZE=y"] if self.debug else []	# check our modules also without UBSAN_SANITIZE_ALL
         return (["ARCH=um"] if self.is_uml else []) + checks
 
 
@@ -108,7 +108,7 @@ TABLE = {
 
 
 def prepare(name):
-    """The kernel called NAME, fetched or built if it is not in the cache."""
+    """Return the kernel NAME; fetch or build it if it is not in the cache."""
     kernel = TABLE[name].prepare(name)
     if kernel.foreign:
         buildroot.prepare()
@@ -116,19 +116,22 @@ def prepare(name):
 
 
 def is_built(name):
-    """Is the kernel compiled, not fetched?"""
+    """Return True if the kernel NAME is built from source, not fetched as a package."""
     return isinstance(TABLE[name], Built)
 
 
 def newest(packages):
-    """The name with the highest version of PACKAGES, whose names contain one."""
+    """Return the name in PACKAGES that contains the highest version number."""
     if not packages:
         raise cache.RigError("the mirror has no linux-source package")
     return max(packages, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
 
 
 def unpack_source(suite, package, version):
-    """The unpacked tree of a linux-source package, shared by all kernels that are built from it."""
+    """Return the unpacked tree of a linux-source package; create it if necessary.
+
+    All kernels that are built from the package share this tree.
+    """
     path = cache.root() / "sources" / f"{package}-{version}"
     with cache.making(path) as needed:
         if needed:
@@ -141,7 +144,7 @@ def unpack_source(suite, package, version):
 
 
 def source(name):
-    """The source tree of kernel NAME, for its scripts such as checkpatch and kernel-doc."""
+    """Return the source tree of the kernel NAME, which has scripts such as checkpatch and kernel-doc."""
     spec = TABLE[name]
     if not isinstance(spec, Built):
         raise cache.RigError(f"{name} is not built from source: ask for debug-6.1 or uml")
@@ -164,13 +167,13 @@ def settle(path):
     makefile.write_text(text, encoding="utf-8")
     (path / "build").symlink_to(headers)
     (path / "modules").symlink_to(modules)
-    images = [*root.glob("boot/vmlinuz-*"), *modules.glob("vmlinuz")]	# older and newer packages
+    images = [*root.glob("boot/vmlinuz-*"), *modules.glob("vmlinuz")]	# places in older and newer packages
     (path / "vmlinuz").symlink_to(images[0])
     cache.run(["depmod", "-b", root, modules.name])
 
 
 def relink(root):
-    """Change absolute symbolic links to targets in ROOT."""
+    """Change absolute symbolic links below ROOT, so that they refer to targets in ROOT."""
     for folder, folders, files in os.walk(root):
         for entry in folders + files:
             link = pathlib.Path(folder, entry)
@@ -181,7 +184,7 @@ def relink(root):
 
 
 def read_fragments(fragments):
-    """{option: line} of configuration fragments; the last line for an option counts."""
+    """Return {option: line} of configuration fragments; the last line for an option counts."""
     wanted = {}
     for fragment in fragments:
         for line in fragment.read_text(encoding="ascii").splitlines():
@@ -211,9 +214,9 @@ def build(source_dir, path, arch, fragments):
     make = ["make", JOBS, f"ARCH={arch}", f"O={build_dir}"]
     configure(source_dir, build_dir, make, fragments)
     for target in ("linux" if arch == "um" else "bzImage", "modules_prepare"):
-        # Without warnings, which concern the kernel's own code; this saves 7 % of the time.
+        # Build without warnings, because they only concern the kernel's own code. This saves 7 % of the time.
         cache.run([*make, "-C", source_dir, target, "KCFLAGS=-w"], log=log)
-    shutil.copy(build_dir / "vmlinux.symvers", build_dir / "Module.symvers")	# no module exports symbols
+    shutil.copy(build_dir / "vmlinux.symvers", build_dir / "Module.symvers")	# no module of this kernel exports symbols
     release = cache.output([*make, "-s", "-C", source_dir, "kernelrelease"]).strip()
     (path / "release").write_text(release + "\n", encoding="ascii")
     if arch != "um":
@@ -223,7 +226,7 @@ def build(source_dir, path, arch, fragments):
 
 
 def module_index(path, build_dir, release):
-    """Create a modules folder in which modprobe finds all modules as built in."""
+    """Create a folder of modules by which modprobe recognizes that all modules are built into the kernel."""
     modules = path / "root/lib/modules" / release
     modules.mkdir(parents=True)
     for name in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):

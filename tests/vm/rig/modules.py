@@ -23,25 +23,28 @@ OUT = ".built"
 
 
 def tracked(tree):
-    """Files that belong to TREE: those of git, and new ones that it does not ignore."""
+    """Return the names of the files of TREE: those in git, and new files that git does not ignore."""
     listed = cache.output(["git", "-c", "safe.directory=*", "-C", tree, "ls-files", "-z", "--cached", "--others",
                            "--exclude-standard"])
     return [name for name in sorted(set(listed.split("\0"))) if name and os.path.lexists(tree / name)]
 
 
 def forget_made(source):
-    """Remove the objects and the module of a C file that is gone, which make would keep."""
+    """Remove the objects and the module of a deleted C file, because make would keep them."""
     if source.suffix == ".c":
         for suffix in (".o", ".ko", ".mod", ".mod.c", ".mod.o"):
             source.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def copy(tree, into):
-    """Update the copy INTO; true if it was out of date.  Unchanged files keep their times, for make."""
+    """Update INTO, the copy of TREE; return True if it was out of date.
+
+    Unchanged files keep their times, so that make does not compile them again.
+    """
     files = set(tracked(tree))
     manifest = into / MANIFEST
     old = set(filter(None, manifest.read_text(encoding="utf-8").split("\0"))) if manifest.exists() else set()
-    # List new files before they are copied, so that the next run knows them if this one is killed.
+    # List new files in the manifest before they are copied, so that the next run knows them if this run is killed.
     replace(manifest, old | files)
     gone = old - files
     for name in gone:
@@ -60,7 +63,7 @@ def replace(manifest, files):
 
 
 def copy_one(source, target):
-    """Copy a file; true if it was missing or different."""
+    """Copy a file; return True if TARGET was missing or different."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir() and not source.is_symlink():	# a git submodule
         return False
@@ -77,7 +80,7 @@ def copy_one(source, target):
 
 
 def place(kernel, tree, args):
-    """The folder in which TREE is built for KERNEL with these arguments of make."""
+    """Return the folder in which TREE is built for KERNEL with these arguments of make."""
     key = hashlib.sha256(f"{tree}\0{' '.join(args)}".encode()).hexdigest()[:8]
     return cache.root() / "modules" / f"{kernel.dir.name}-{key}"
 
@@ -90,7 +93,7 @@ def build(kernel, tree=TREE, args=()):
 
 @contextlib.contextmanager
 def built(kernel, tree=TREE, args=()):
-    """Like build(), but hold the lock of the folder until the caller has copied the files."""
+    """Build as build() does, and yield the folder.  Hold its lock until the caller has copied the files."""
     tree = pathlib.Path(tree).resolve()
     path = place(kernel, tree, args)
     with cache.lock(f"modules-{path.name}"):
@@ -118,10 +121,10 @@ def refresh(kernel, tree, path, args):
 
 
 def make(kernel, path, args):
-    """Run make in the copy; true if it succeeded with a warning.
+    """Run make in the copy; return True if make succeeded with a warning.
 
-    The file UNSURE remains if make is killed or warns: a file may then be half written, and make would not repeat the
-    warning without compiling again.
+    The file UNSURE remains if make is killed or prints a warning.  After a kill, a file may be half written.  After a
+    warning, make would not print the warning again unless it compiles again.
     """
     unsure = path / UNSURE
     unsure.touch()

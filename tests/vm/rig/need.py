@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Packages that a command needs on the machine of its user, and its version."""
+"""The Debian packages that a command of this tree needs, and the version of the tree."""
 import os
 import pathlib
 import re
@@ -13,7 +13,7 @@ CHECKED = "KRDMA_PACKAGES"
 
 
 def packages(command, *groups):
-    """Ensure that the Debian packages of GROUPS are installed; commands that COMMAND calls do not check again."""
+    """Ensure that the Debian packages of GROUPS are installed.  Commands that COMMAND calls do not check that again."""
     if not groups:
         return
     status = subprocess.call([HERE / "packages", command, *groups])
@@ -23,7 +23,7 @@ def packages(command, *groups):
 
 
 def of_kernels(names):
-    """Groups of packages that are needed to prepare the kernels NAMES, to build modules for them and to boot them."""
+    """Return the groups of packages that are needed to prepare and boot the kernels NAMES, and to build modules."""
     groups = ["modules", "nodes"]
     if not all(name.startswith("stock") for name in names):
         groups.append("sources")
@@ -35,6 +35,6 @@ def of_kernels(names):
 
 
 def version():
-    """The version of this tree."""
+    """Return the version of this tree."""
     text = (TOP / "include/version.h").read_text(encoding="ascii")
     return re.search(r'^#define KRDMA_VERSION "(.*)"$', text, re.M).group(1)

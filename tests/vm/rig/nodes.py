@@ -21,10 +21,10 @@ print_lock = threading.Lock()
 
 
 def spawn(argv, fds, stdout):
-    """Start a process in its own group, which is killed when this process ends for any reason.
+    """Start a process in its own group.  The kernel kills the process when this process ends for any reason.
 
-    setpriv sets that up and then executes ARGV.  preexec_fn would run Python between fork() and exec(), where a lock that
-    another thread held is never released.
+    setpriv requests that from the kernel, and then executes ARGV.  Do not use preexec_fn for it: Python would run
+    between fork() and exec(), where a lock that another thread held at fork() is never released.
     """
     return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *(str(word) for word in argv)], stdin=subprocess.DEVNULL,
                             stdout=stdout, stderr=subprocess.STDOUT, pass_fds=fds, start_new_session=True)
@@ -40,7 +40,7 @@ def end(process):
 
 
 class Machine:
-    """One kernel with its nodes: a single one, or all of them as namespaces."""
+    """A kernel with one node, or with all nodes as its namespaces."""
 
     def __init__(self, setup, number, nodes, net):
         self.number = number
@@ -65,18 +65,18 @@ class Machine:
         return self.process.poll() is None
 
     def hangs_at_boot(self):
-        """Has no node begun its script, and the kernel printed nothing for BOOT_SILENCE seconds?"""
+        """Return True if no node has begun its script and the kernel has printed nothing for BOOT_SILENCE seconds."""
         marks = [self.verdict.parent / f"barrier/.boot.1.{node}" for node in self.nodes]
         silence = time.time() - self.console.stat().st_mtime
         return silence > BOOT_SILENCE and self.running() and not any(mark.exists() for mark in marks)
 
     def signal(self):
-        """The name of the signal that has ended the emulator; None if there was none, or kill() sent it."""
+        """Return the name of the signal that ended the emulator; None if no signal did, or kill() sent the signal."""
         status = self.process.poll()
         return signal.Signals(-status).name if status is not None and status < 0 and not self.killed else None
 
     def breaks_at_boot(self):
-        """Did the kernel hit an unknown breakpoint, or the emulator die, before the first program started?"""
+        """Return True if, before the first program, the kernel hit an unknown breakpoint or the emulator died."""
         text = self.console.read_text(encoding="utf-8", errors="replace")
         return bool("Oops: int3:" in text or self.signal()) and not FIRST_PROGRAM.search(text)
 
@@ -89,7 +89,7 @@ class Machine:
             reader.join(timeout=10)
 
     def failures(self):
-        """The reasons why this machine failed; empty if it passed."""
+        """Return a list of the reasons why this machine failed; it is empty if the machine passed."""
         lines = self.verdict.read_text(encoding="utf-8", errors="replace").splitlines() if self.verdict.exists() else []
         found = [line.removeprefix("fail ") for line in lines if line.startswith("fail ")]
         passed = {int(line.split()[1]) for line in lines if re.fullmatch(r"script \d+ 0", line)}
@@ -103,26 +103,26 @@ class Machine:
 
 
 def pass_on(node, read):
-    """Copy the output of a node to ours, each line with the number of the node."""
+    """Copy the output of a node to our standard output, each line with the number of the node."""
     with open(read, "rb") as file:
         for line in file:
             try:
                 with print_lock:
                     sys.stdout.buffer.write(b"n%d| " % node + line.rstrip(b"\r\n") + b"\n")
                     sys.stdout.buffer.flush()
-            except BrokenPipeError:		# the reader has ended: end the whole run
+            except BrokenPipeError:		# the reader of our output has ended: end the whole run
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
 
 
 def splat_patterns():
-    """The patterns in the file splats."""
+    """Return the patterns of the file splats."""
     lines = (HERE / "splats").read_text(encoding="ascii").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def splats(console):
-    """The first complaint of the kernel, if there is one."""
+    """Return a list with the first line of the kernel log CONSOLE that matches a pattern; it is empty if none does."""
     pattern = re.compile("|".join(f"(?:{pattern})" for pattern in splat_patterns()))
     for line in console.read_text(encoding="utf-8", errors="replace").splitlines():
         if pattern.search(line):
@@ -158,7 +158,7 @@ class Fleet:
             net.close()
 
     def wire(self):
-        """A socket for each node: two nodes share a cable, more of them are connected by a switch."""
+        """Return a socket for each node.  A cable connects two nodes; a switch connects any other number."""
         if self.count == 2:
             return hypervisor.cable()
         cables = [hypervisor.cable() for _ in range(self.count)]
@@ -169,7 +169,10 @@ class Fleet:
         return [near for near, _ in cables]
 
     def wait(self, timeout):
-        """Wait until all machines are off, or for TIMEOUT seconds; after a failure for GRACE seconds at most."""
+        """Wait until all machines are off, for at most TIMEOUT seconds.
+
+        After a machine has failed, wait for at most GRACE more seconds.
+        """
         deadline = time.monotonic() + timeout
         waiting = list(self.machines)
         while waiting:
@@ -189,7 +192,7 @@ class Fleet:
             time.sleep(0.02)
 
     def mark_ended(self, machine):
-        """Let barriers fail that wait for this machine, which has ended; true if it failed."""
+        """Note that a machine has ended, so that barriers do not wait for it; return True if the machine has failed."""
         for node in machine.nodes:
             (self.setup.run_dir / f"exchange/.rig/ended.{node}").touch()
         return bool(machine.failures())
@@ -204,7 +207,7 @@ class Fleet:
             machine.finish()
 
     def judge(self):
-        """The reasons why the run failed; also print the end of the kernel log of each machine that failed."""
+        """Return the reasons why the run failed, and print the end of the kernel log of each machine that failed."""
         reasons = []
         for machine in self.machines:
             found = machine.failures()
@@ -219,7 +222,10 @@ class Fleet:
 
 
 def keep_logs(run_dir):
-    """Copy the kernel logs of a failed run into the cache, which keeps those of the latest twenty runs."""
+    """Copy the kernel logs of a failed run into the cache, and return their new folder.
+
+    The cache keeps the logs of the latest twenty runs.
+    """
     logs = cache.root() / "logs"
     kept = logs / run_dir.name
     kept.mkdir(parents=True)

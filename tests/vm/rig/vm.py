@@ -45,7 +45,7 @@ def arguments():
 
 
 def check(parser, args):
-    """Refuse arguments that cannot work, with one line."""
+    """Return ARGS, or exit with an error message of one line if they cannot work."""
     if args.link == "siw" and args.kernel.startswith("stock"):
         refuse(f"--link siw: {args.kernel} is a Debian kernel, and those are built without siw")
     if not 1 <= args.nodes <= MAX_NODES:
@@ -87,7 +87,7 @@ def fill(run_dir, args, kernel):
 
 
 def configuration(args, kernel):
-    """Variables for the shell programs of a node, some of which are run by busybox."""
+    """Return the variables for the shell programs of a node, as lines that busybox can also read."""
     values = {"NODES": args.nodes, "LINK": args.link, "LINK_MODULE": LINK_MODULES[args.link], "LOAD": args.load,
               "SCRIPT": args.script.name, "KERNEL": kernel.name, "IS_UML": int(kernel.is_uml),
               "DEBUG": int(kernel.debug), "NAMESPACES": int(in_namespaces(kernel)),
@@ -97,18 +97,24 @@ def configuration(args, kernel):
 
 
 def boots_systemd(args, kernel):
-    """Does systemd boot the node?  Only in a tree of --root, and with a stock kernel, because the others lack cgroups."""
+    """Return True if systemd boots the node.
+
+    It does so only in a tree of --root, and only with a stock kernel, because the other kernels lack cgroups.
+    """
     own = os.path.realpath(args.root) != "/" and isinstance(kernels.TABLE[kernel.name], kernels.Stock)
     return own and os.path.exists(os.path.join(args.root, "usr/lib/systemd/systemd"))
 
 
 def in_namespaces(kernel):
-    """Are the nodes namespaces of one kernel?  They are on uml-debug, where the vector driver would disable lockdep."""
+    """Return True if the nodes are namespaces of one kernel.
+
+    They are on uml-debug, because the vector driver, which other kernels of UML use, would disable lockdep.
+    """
     return kernel.is_uml and kernel.debug
 
 
 def boot(setup, args, kernel):
-    """Run all nodes from power on to power off."""
+    """Run all nodes until they are off, or until the time limit; return the fleet."""
     fleet = nodes.Fleet(setup, args.nodes, in_namespaces(kernel))
     try:
         fleet.start()
@@ -119,7 +125,7 @@ def boot(setup, args, kernel):
 
 
 def forget_nodes(run_dir):
-    """Delete the files of nodes that have not begun their script."""
+    """Delete the files that nodes have written before any script began, so that they can boot again."""
     for console in run_dir.glob("*.console"):
         console.unlink()
     shutil.rmtree(run_dir / "exchange/.rig")
@@ -127,7 +133,7 @@ def forget_nodes(run_dir):
 
 
 def run(args, run_dir):
-    """Boot, wait and judge; the exit status."""
+    """Boot the nodes, wait until they end, judge the run, and return the exit status."""
     kernel = kernels.prepare(args.kernel)
     fill(run_dir, args, kernel)
     setup = hypervisor.Setup(kernel, run_dir, os.path.abspath(args.root),
@@ -152,7 +158,7 @@ def run(args, run_dir):
 
 
 def interrupted(number, _frame):
-    """Exit through all clean-ups, and ignore further signals, which would interrupt them."""
+    """Exit with all clean-ups.  Ignore further signals, because they would interrupt the clean-ups."""
     for other in SIGNALS:
         signal.signal(other, signal.SIG_IGN)
     sys.exit(128 + number)
