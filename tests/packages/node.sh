@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# node.sh: use the packages on two nodes, whose root has systemd and our packages. At boot the service has created the
-# device of node 1, before the adapter existed. Node 2 gets another vrfm.conf. /debs has newer packages.
+# node.sh: use the packages on two nodes. The root of the nodes has systemd and our packages. At boot the service has created
+# the device of node 1, before the adapter existed. Node 2 gets another vrfm.conf. /debs has newer packages for an upgrade.
 #
 #   node 1 (vrfm.conf of the tree) <--- vrfm ---> node 2 (another vrfm.conf)
 
@@ -30,7 +30,7 @@ as() {
 	runuser -u "$1" -- "${@:2}"
 }
 
-# reads OFFSET VALUE: does a member of the group read VALUE at OFFSET?
+# reads OFFSET VALUE: succeed if a member of the group reads VALUE at OFFSET.
 reads() {
 	[[ $(as friend rfm2g_util -d 0 peek32 "$1" 2>&1) == *"$2"* ]]
 }
@@ -66,7 +66,8 @@ links() {
 	sed -n "s/^ *peer $peer .* links \([0-9]*\) .*/\1/p" /proc/rfm2g
 }
 
-# status_says TEXT: does the status of the service, with its log, have TEXT? The log may be late.
+# status_says TEXT: succeed if TEXT is in the status of the service, which includes its log. Poll this, because the log
+# may be late.
 status_says() {
 	[[ $(systemctl status vrfm) == *"$1"* ]]
 }
@@ -75,7 +76,7 @@ is_up() {
 	[[ $(systemctl is-active vrfm) == active && -c /dev/rfm2g0 ]]
 }
 
-# A reload adds or removes peers without an effect on the memory and on other links.
+# A reload of the service adds or removes peers, and does not change the memory or other links.
 reload() {
 	local before
 	before=$(links)
@@ -98,7 +99,7 @@ reload() {
 	barrier reloaded
 }
 
-# A restart removes a device that is no longer in vrfm.conf.
+# A restart of the service removes a device that is no longer in vrfm.conf.
 lost() {
 	printf '%s\n' '[rfm2g1]' "node = $NODE" 'size = 4K' 'port = 5566' >>/etc/vrfm.conf
 	check "a reload with another device succeeds" systemctl reload vrfm
@@ -111,8 +112,8 @@ lost() {
 	check "the other device has this node's data after a restart" eventually reads $((NODE * 256)) "$(printf %x $((NODE * 1111)))"
 }
 
-# A stop of the service keeps a device that a program has open. It removes an unused one, which receives its memory from
-# the peer after the next start.
+# A stop of the service keeps a device that a program has open, and removes an unused device. After the next start, the
+# unused device receives its memory from the peer.
 stop_and_start() {
 	if ((NODE == 1)); then
 		exec 7<>/dev/rfm2g0

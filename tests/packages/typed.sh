@@ -22,15 +22,15 @@ text() {
 	zcat -f /usr/share/doc/krdma-dkms/"$1"* /usr/share/doc/rfm2g-tools/"$1"* 2>/dev/null
 }
 
-# Print the commands of the quick start: the lines of its blocks of "sh", without comments. Where these differ for the
-# packages, the command for the packages is printed.
+# Print the commands of the quick start: the lines of its blocks of "sh", without comments. If a comment has another
+# command for users of the packages, print that command instead of the line.
 of_quickstart() {
 	text quickstart.rst | awk '/code-block::/ { sh = / sh$/; next } /^[^ \t]/ || /^ *[0-9]\./ { sh = 0 } sh && NF' |
 		sed -E 's/^\s+//; s/^.*# with the packages: //; s/\s+# .*$//; s/\s+$//'
 }
 
 # Print the commands of README: indented lines that begin with the name of one of these programs. Other indented lines are
-# output.
+# output of commands.
 of_readme() {
 	text README.md | sed -nE 's/\s+# .*$//; s/^    ((sudo|make|modprobe|echo|head|cd|mkdir|cat|tools\/vm)( .*)?)$/\1/p'
 }
@@ -45,7 +45,7 @@ taken() {
 	echo "$1" >>"$mine"
 }
 
-# typed COMMAND [WORD=VALUE]: type it, with VALUE in place of WORD.
+# typed COMMAND [WORD=VALUE]: run COMMAND of the page as one case, which passes if COMMAND succeeds. VALUE replaces WORD.
 typed() {
 	local status=0 command=$1
 	taken "$1"
@@ -55,13 +55,13 @@ typed() {
 	awk '{ print "#   " $0 }' "$said"
 }
 
-# says PATTERN: does the output of the last typed command match PATTERN?
+# says PATTERN: one case, which passes if the output of the last typed command contains PATTERN.
 says() {
 	[[ $(<"$said") == *$1* ]]
 	ok $? "the output has ${1@Q}"
 }
 
-# typed_until PATTERN COMMAND: type COMMAND until its output matches PATTERN, for a minute.
+# typed_until PATTERN COMMAND: repeat COMMAND for up to a minute, until its output contains PATTERN.
 typed_until() {
 	local end=$((SECONDS + 60))
 	until [[ $(eval "$2" 2>&1) == *$1* ]] || ((SECONDS >= end)); do sleep 1; done
@@ -69,7 +69,8 @@ typed_until() {
 	says "$1"
 }
 
-# serves COMMAND: type a server, which runs in the background, and wait, because servers do not report that they listen.
+# serves COMMAND: start COMMAND, a server, in the background. Wait some seconds, because servers do not report that they
+# listen.
 serves() {
 	taken "$1"
 	eval "$1" >"$said" 2>&1 &
@@ -77,7 +78,7 @@ serves() {
 	sleep 3
 }
 
-# ended: wait up to two minutes for the end of the server; its exit status.
+# ended: wait up to two minutes until the server ends, and return its exit status.
 ended() {
 	local end=$((SECONDS + 120))
 	while kill -0 "$server" 2>/dev/null && ((SECONDS < end)); do sleep 0.5; done
@@ -90,7 +91,8 @@ served() {
 	ok $? "the server ends without an error"
 }
 
-# excepted REASON COMMAND...: commands that this test does not type.
+# excepted REASON COMMAND...: note commands that this test does not type. One case for each, which passes if the page has the
+# command.
 excepted() {
 	local command
 	for command in "${@:2}"; do
@@ -263,7 +265,7 @@ all_typed() {
 	done < <({ of_readme; of_quickstart; } | sort -u)
 }
 
-echo "127.0.1.1 $(hostname)" >>/etc/hosts		# for sudo
+echo "127.0.1.1 $(hostname)" >>/etc/hosts		# sudo resolves this name
 rdma link delete "$RDMADEV"
 readme
 barrier readme
