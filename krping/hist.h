@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Histogram of times of operations. The width of a bucket grows with the time,
- * so that each percentile is accurate to 1/32. Pure.
+ * Histogram of the times of operations. The width of a bucket grows with the
+ * time, so that each percentile is accurate to 1/32. The functions are pure: no
+ * verbs, no sleeping, no globals.
  */
 #ifndef KRPING_HIST_H
 #define KRPING_HIST_H
@@ -11,7 +12,7 @@
 /* Each power of two has 2^5 buckets. */
 #define KRPING_HIST_SUB_BITS 5
 #define KRPING_HIST_SUB 32
-/* Longest time with a bucket of its own: 2^41 ns are 36 minutes. */
+/* Times of 2^41 ns (36 minutes) or more share the last bucket. */
 #define KRPING_HIST_MAX_BITS 41
 #define KRPING_HIST_BUCKETS \
 	((KRPING_HIST_MAX_BITS - KRPING_HIST_SUB_BITS + 1) * KRPING_HIST_SUB)

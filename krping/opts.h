@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Parser for the command line of one test. Pure: no verbs, no sleeping, no
- * globals.
+ * Parser for the command line of one test. The functions are pure: no verbs, no
+ * sleeping, no globals.
  *
  * A command is a list of tokens between commas, each "name" or "name=value".
- * Names and defaults are unchanged since 2006, because scripts depend on them.
+ * The names and defaults of the first krping (2006) are unchanged, because
+ * scripts depend on them.
  */
 #ifndef KRPING_OPTS_H
 #define KRPING_OPTS_H
@@ -16,16 +17,21 @@
 #define KRPING_SIZE_DEFAULT 64
 #define KRPING_TXDEPTH_MAX 16384
 #define KRPING_TXDEPTH_DEFAULT 64
-/* An IPv6 address with %interface, and some room. */
+/*
+ * Size of the text of an address: an IPv6 address with %interface, and reserve.
+ */
 #define KRPING_ADDR_MAX 128
 #define KRPING_DEV_MAX 64
-/* One hour, as in krdma. */
+/* Maximum timeout of connecting: one hour in ms, as in krdma. */
 #define KRPING_CONN_TIMEOUT_MAX 3600000
 #define KRPING_DAY_MS 86400000
 #define KRPING_CONNS_MAX 256
 #define KRPING_QPS_MAX 64
 #define KRPING_INLINE_MAX 4096
-/* Maximum number of single times that a run keeps, 8 bytes each. */
+/*
+ * Maximum number of times of single operations that a run keeps. Each takes 8
+ * bytes.
+ */
 #define KRPING_SAMPLES_MAX 1000000
 
 enum krping_role {
@@ -36,10 +42,11 @@ enum krping_role {
 
 /**
  * enum krping_test - test to run on a connection
- * @KRPING_TEST_PING: READ by the server and WRITE back, with messages in
- *	between
- * @KRPING_TEST_FR: register and invalidate, without using the connection
- * @KRPING_TEST_WLAT: WRITEs back and forth, each side waits for the other
+ * @KRPING_TEST_PING: the server READs data and WRITEs them back, with messages
+ *	in between
+ * @KRPING_TEST_FR: fast registration: register and invalidate memory, and send
+ *	nothing to the peer
+ * @KRPING_TEST_WLAT: WRITEs back and forth; each side waits for the other
  * @KRPING_TEST_RLAT: READs, one after the other
  * @KRPING_TEST_BW: WRITEs, many in flight
  * @KRPING_TEST_SLAT: messages back and forth
@@ -63,10 +70,11 @@ enum krping_test {
 
 /**
  * enum krping_mem_mode - lifetime of a registration of memory
- * @KRPING_MEM_REG: one use, registered and invalidated by work requests
- * @KRPING_MEM_DMA: formerly one key for all memory; now treated as
- *	KRPING_MEM_REG, because kernels no longer have such a key
- * @KRPING_MEM_ONCE: the whole run
+ * @KRPING_MEM_REG: register memory for one use and invalidate it afterwards, by
+ *	work requests
+ * @KRPING_MEM_DMA: treated as KRPING_MEM_REG. In old versions, one key covered
+ *	all memory, but kernels no longer have such a key
+ * @KRPING_MEM_ONCE: register memory for the whole run
  */
 enum krping_mem_mode {
 	KRPING_MEM_REG = 0,
@@ -77,7 +85,7 @@ enum krping_mem_mode {
 /**
  * enum krping_control - commands that are not tests
  * @KRPING_CONTROL_NONE: the command is a test
- * @KRPING_CONTROL_STOP: stop one run, or all
+ * @KRPING_CONTROL_STOP: stop one run, or all runs
  * @KRPING_CONTROL_LIST: show all runs
  */
 enum krping_control {
@@ -98,7 +106,7 @@ enum krping_atomic {
 
 /**
  * enum krping_fault - fault that a side injects
- * @KRPING_FAULT_NONE: none
+ * @KRPING_FAULT_NONE: no fault
  * @KRPING_FAULT_DROP: stop sending after a number of operations
  * @KRPING_FAULT_DELAY: wait for a number of ms before each operation
  * @KRPING_FAULT_KILL: disconnect after a number of operations
@@ -112,9 +120,10 @@ enum krping_fault {
 
 /**
  * enum krping_verify - method of checking data
- * @KRPING_VERIFY_NONE: none
- * @KRPING_VERIFY_MEMCMP: the client compares the data of a ping with those that
- *	the server WRITEs back; other tests use KRPING_VERIFY_CRC instead
+ * @KRPING_VERIFY_NONE: no check
+ * @KRPING_VERIFY_MEMCMP: the client compares the data that it sent in a ping
+ *	with those that the server WRITEs back; other tests use
+ *	KRPING_VERIFY_CRC instead
  * @KRPING_VERIFY_CRC: both sides compare checksums
  */
 enum krping_verify {
@@ -129,52 +138,56 @@ enum krping_verify {
  * @test: test to run
  * @ntests: number of tests that the command names
  * @mem_mode: see &enum krping_mem_mode
- * @family: AF_INET or AF_INET6 of @addr, AF_UNSPEC: no address given
+ * @family: address family of @addr; AF_UNSPEC if the command has no address
  * @addr: text of the server's address; server: address to listen on
  * @port: port in host order; server: 0 lets the kernel choose
- * @count: number of pings of a client, 0: unlimited; other tests: number of
- *	operations on both sides
+ * @count: number of pings of a client, 0 means no limit; other tests: number of
+ *	operations, on both sides
  * @size: length of an operation in bytes; server: maximum for a client
- * @from: length of the first operations, doubled up to @size; 0: only @size
- * @txdepth: work requests in flight
+ * @from: length of the first operations, then doubled until @size; 0: only
+ *	@size
+ * @txdepth: maximum number of work requests in flight
  * @tos: type of service, 0: not set
  * @verify: see &enum krping_verify
  * @verbose: log the data
  * @server_inv: the server's messages invalidate the client's keys
- * @read_inv: server: a READ invalidates the key of its own sink
+ * @read_inv: server: a READ invalidates the key of the buffer that it fills
  * @local_dma_lkey: server: WRITE from memory that is not registered
- * @duplex: bw: both sides WRITE
+ * @duplex: both sides WRITE in the bw test
  * @poll: poll for completions instead of waiting for them
  * @srq: receive through a shared receive queue
- * @compat: behave like an old krping
+ * @compat: behave like an old krping, without extended mode
  * @control: see &enum krping_control
- * @stop_id: number of the run to stop, 0: all
+ * @stop_id: number of the run to stop; 0 stops all runs
  * @bg: run in the background: write() returns at once
- * @timeout_ms: timeout of the whole run in ms, 0: none
- * @conn_timeout_ms: timeout of connecting in ms, 0: KRPING_CONN_TIMEOUT_MAX
- * @idle_timeout_ms: timeout of a wait for a silent peer in ms, 0: none
- * @accept: server: number of clients, 0: unlimited
+ * @timeout_ms: timeout of the whole run in ms, 0 means no limit
+ * @conn_timeout_ms: timeout of connecting in ms, 0 means
+ *	KRPING_CONN_TIMEOUT_MAX
+ * @idle_timeout_ms: timeout of a wait for a silent peer in ms, 0 means no limit
+ * @accept: server: number of clients to serve, 0 means no limit
  * @max_conns: server: maximum number of clients at a time
- * @src: client: source address, "": chosen by routing
- * @dev: RDMA device, "": any
- * @netns: fd or pid + 1 of a network namespace, 0: the writer's
- * @vector: completion vector + 1, 0: any
+ * @src: client: source address; if empty, routing chooses the address
+ * @dev: name of the RDMA device; if empty, any device
+ * @netns: file descriptor or process ID of a network namespace, plus 1; 0 means
+ *	the namespace of the writer
+ * @vector: completion vector plus 1; 0 means any vector
  * @qps: client: number of connections at a time
- * @threads: number of teams that share the connections, 0: no teams; see
- *	thread.c
- * @cpu: processor + 1 of the first team or connection, 0: any
- * @warmup: client: operations of each size before the measured ones
- * @samples: client: number of single times to keep
- * @duration_s: duration of each size in seconds, 0: @count holds
+ * @threads: number of teams into which the connections are divided, 0 means no
+ *	teams; see thread.c
+ * @cpu: processor of the first team or connection, plus 1; 0 means any
+ *	processor
+ * @warmup: client: number of operations of each size before the measured ones
+ * @samples: client: number of times of single operations to keep
+ * @duration_s: duration of each size in seconds; 0 if @count is the limit
  * @atomic: see &enum krping_atomic
  * @imm: send with immediate data
  * @inline_len: maximum length of inline data in bytes
- * @cq_mod: number of work requests for each signaled one
+ * @cq_mod: one of every @cq_mod work requests is signaled
  * @min_bw: client: required bandwidth in Mbit/s
  * @max_lat_us: client: maximum mean time of an operation in µs
  * @max_p99_us: client: maximum 99th percentile of the times in µs
  * @fault: see &enum krping_fault
- * @fault_n: number of operations, or ms, of @fault
+ * @fault_n: number of operations before @fault, or its delay in ms
  * @nsec: log result lines in nanoseconds
  */
 struct krping_opts {

@@ -6,9 +6,10 @@
  * krping_session.lock, and
  * krping_run.pools_lock > krping_pool.lock > krping_session.lock.
  *
- * krdma may hold locks of its own when it calls krping's callbacks, and these
- * take krping_run.lock, krping_run.pools_lock and the locks below. So no lock
- * of krping is held around a call of krdma that may wait.
+ * krdma may hold its own locks when it calls krping's callbacks. These
+ * callbacks take krping_run.lock, krping_run.pools_lock and the locks that
+ * follow them above. So krping holds none of its locks while it calls a
+ * function of krdma that may wait.
  */
 #ifndef KRPING_PRIV_H
 #define KRPING_PRIV_H
@@ -33,20 +34,22 @@ struct semaphore;
 struct seq_file;
 
 /*
- * Number of receives that are always posted. Each direction has one message in
- * flight. An old peer sets rnr_retry_count to 0, so that a single RNR NAK ends
- * the connection: the next receive must be posted before the last message is
- * handled.
+ * Number of receives that are always posted. At most one message is in flight
+ * in each direction, but the next receive must be posted before a message is
+ * handled. An old peer sets rnr_retry_count to 0, so a single RNR NAK would end
+ * the connection.
  */
 #define KRPING_RECVS 4
 
 /**
- * enum krping_counter - columns of the statistics in order, two for each
+ * enum krping_counter - statistics, in the order of their columns in /proc
  * @KRPING_SEND: messages sent
  * @KRPING_RECV: messages received
  * @KRPING_WRITE: RDMA WRITEs completed
  * @KRPING_READ: RDMA READs completed
  * @KRPING_COUNTERS: number of counters
+ *
+ * Each counter has two columns: bytes and operations.
  */
 enum krping_counter {
 	KRPING_SEND,
@@ -61,23 +64,24 @@ struct krping_count {
 	u64 msgs;
 };
 
-/* Bits of krping_session.events. Each one stands for a completion. */
+/* Bits of krping_session.events. Each bit stands for a completion. */
 #define KRPING_EV_SENT		BIT(0) /* the SEND is acknowledged */
 #define KRPING_EV_RECEIVED	BIT(1) /* a message is in the inbox */
 #define KRPING_EV_MOVED		BIT(2) /* the READ or WRITE is complete */
 #define KRPING_EV_INVALIDATED	BIT(3) /* the LOCAL_INV is complete */
-#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter has answered */
+#define KRPING_EV_PROBED	BIT(4) /* the peer's adapter answered a probe */
 
 /* Send queue slots for pings and probes, in addition to txdepth. */
 #define KRPING_EXTRA_SENDS 8
 
 /**
- * struct krping_op - work request of which one is in flight at a time
+ * struct krping_op - work request of a kind that is posted one at a time
  * @cqe: completion handler
- * @session: session that posts it
- * @name: name in the log
- * @event: KRPING_EV_* to set when it completes, 0: none
- * @counter: statistics to add to, KRPING_COUNTERS: none
+ * @session: session that posts the work request
+ * @name: name of the work request in the log
+ * @event: KRPING_EV_* to set when the work request completes; 0 sets none
+ * @counter: statistics to add to when it completes; KRPING_COUNTERS adds to
+ *	none
  * @bytes: number of bytes to add to @counter
  */
 struct krping_op {
@@ -94,9 +98,10 @@ struct krping_pool;
 /**
  * struct krping_msg - memory for one message
  * @cqe: completion handler of a receive
- * @session: owner, unless @pool is set
- * @pool: owner of a receive that several connections share, or NULL
- * @wire: message or data, allocated on its own because the adapter writes to it
+ * @session: session that owns this receive; NULL for a SEND, or if @pool is set
+ * @pool: pool that owns this receive, if several connections share it; or NULL
+ * @wire: message, or data of a stream; allocated on its own because the adapter
+ *	writes to this memory
  * @dma: DMA address of @wire, mapped while @wire exists
  */
 struct krping_msg {
@@ -109,16 +114,18 @@ struct krping_msg {
 
 /**
  * struct krping_pool - receives that connections of a run share, see pool.c
- * @link: in krping_run.pools; krping_run.pools_lock protects all but @sessions
+ * @link: entry in krping_run.pools; krping_run.pools_lock protects all members
+ *	except @sessions
  * @pd: protection domain of @srq and of the connections
  * @srq: shared receive queue
  * @len: length of a receive in bytes
- * @users: number of connections between get_srq and put_srq
- * @nsessions: number of @sessions
+ * @users: number of connections that use @srq, from get_srq to put_srq
+ * @nsessions: number of entries of @sessions
  * @lock: protects @sessions. Taken in any context, before krping_session.lock
- * @sessions: sessions that take messages, by krping_session.pool_link
- * @n: number of receives in @msgs; each is posted or being handled
- * @max: number of receives that @srq has room for
+ * @sessions: list of the sessions that take messages from @srq, linked by
+ *	krping_session.pool_link
+ * @n: number of receives in @msgs; each of them is posted or being handled
+ * @max: maximum number of receives in @srq
  * @msgs: receives
  */
 struct krping_pool {
@@ -149,19 +156,23 @@ struct krping_mail {
 
 /**
  * struct krping_buf - memory for the data of a test
- * @addr: whole pages; the CPU may access them only while they are not mapped
+ * @addr: address of the data, in whole pages; see buf.c for when the CPU may
+ *	access them
  * @size: length in bytes
  * @sgl: the pages
  * @npages: number of pages
  * @ibdev: device
  * @mr: memory region, with a new key each time the buffer is mapped
  * @dma: address for the adapter while the buffer is mapped
- * @nents: number of mapped entries of @sgl, 0: mapped in one piece, without @mr
+ * @nents: number of mapped entries of @sgl; 0 if the buffer is mapped in one
+ *	piece, without @mr
  * @dir: direction of the mapping
- * @mapped: owned by the adapter, between krping_buf_map() and
- *	krping_buf_unmap()
- * @valid: a REG_MR was posted, and no LOCAL_INV since
- * @dying: a LOCAL_INV was posted, and its completion was not waited for yet
+ * @mapped: the buffer is mapped for the adapter: set by krping_buf_map() and
+ *	krping_buf_map_local(), cleared by krping_buf_unmap()
+ * @valid: the key of @mr is valid: a REG_MR was posted, and the key was not
+ *	invalidated since
+ * @dying: a LOCAL_INV was posted, and the task has not waited for its
+ *	completion yet
  */
 struct krping_buf {
 	void *addr;
@@ -180,17 +191,18 @@ struct krping_buf {
 
 /**
  * struct krping_stream - work requests of one kind, many of them in flight
- * @cqe: completion handler of all of them
- * @session: session that posts them
+ * @cqe: completion handler of all these work requests
+ * @session: session that posts the work requests
  * @opcode: operation
- * @counter: statistics to add to
+ * @counter: statistics to add to; KRPING_COUNTERS adds to none
  * @len: length of an operation in bytes
- * @depth: maximum number in flight
- * @mod: number of work requests for each signaled one
- * @total: number of work requests to post, 0: unknown
- * @posted: number of posted work requests; only for the task
- * @done: number of completed work requests; under krping_session.lock
- * @wanted: value of @done that the task waits for; under krping_session.lock
+ * @depth: maximum number of work requests in flight
+ * @mod: one of every @mod work requests is signaled
+ * @total: number of work requests to post; 0 if the number is unknown
+ * @posted: number of posted work requests; only the session's task accesses it
+ * @done: number of completed work requests; written under krping_session.lock
+ * @wanted: value of @done that the task waits for; protected by
+ *	krping_session.lock
  */
 struct krping_stream {
 	struct ib_cqe cqe;
@@ -206,16 +218,19 @@ struct krping_stream {
 	u64 wanted;
 };
 
-/* Sizes of a sweep: each is twice the previous one, except the last. */
+/*
+ * Maximum number of sizes of a run: each size is twice the previous one, except
+ * the last, and KRPING_SIZE_MAX is the largest.
+ */
 #define KRPING_PARTS_MAX 18
 
 /**
  * struct krping_part - results for one size
- * @size: length of an operation in bytes, 0: not tested
+ * @size: length of an operation in bytes; 0 if this size was not tested
  * @ops: number of operations
- * @elapsed: time of all operations, in ns
- * @hist: times of the operations, if they were measured one by one; those of
- *	pings include registering and invalidating
+ * @elapsed: duration of all operations together, in ns
+ * @hist: times of single operations; empty if the test does not measure them.
+ *	The time of a ping includes registering and invalidating
  */
 struct krping_part {
 	u32 size;
@@ -226,32 +241,33 @@ struct krping_part {
 
 /**
  * struct krping_run - execution of a command
- * @ref: held by the list, by each open file whose last command this is, by each
- *	session, by the thread or @work until it returns, and by other users
- *	between krping_run_get() and krping_run_put()
- * @link: in krping_runs of run.c
+ * @ref: reference count. The list, each session, each krping_file.run, the
+ *	thread or @work until it returns, and other users after krping_run_get()
+ *	hold references
+ * @link: entry in the list krping_runs of run.c
  * @id: number of the run
- * @opts: command; constant, as are @id, @net and @turns
- * @net: network namespace, a reference
- * @turns: opts.threads semaphores, each held by the session that works; see
- *	thread.c; or NULL
+ * @opts: options of the command; constant, as are @id, @net and @turns
+ * @net: network namespace, with a reference
+ * @turns: opts.threads semaphores, one for each team of sessions (see
+ *	thread.c). The session of the team that works holds the semaphore. NULL
+ *	without teams
  * @domain: krdma's domain of connections that share receives, or NULL
- * @pools_lock: protects @pools. It is taken with locks of krdma held, so krdma
- *	is not called under it
- * @pools: shared receives, by krping_pool.link
+ * @pools_lock: protects @pools. Callbacks take this mutex while krdma holds its
+ *	own locks, so its holder must not call krdma
+ * @pools: list of shared receives, linked by krping_pool.link
  * @work: work item of a run in the background
- * @task: thread of a run that its writer waits for, a reference; or NULL
+ * @task: thread of a run whose writer waits for it, with a reference; or NULL
  * @timer: stops the run after opts.timeout_ms
- * @wait: woken when @nsessions or @over changes
- * @dir: directory in debugfs
+ * @wait: wait queue that is woken when @nsessions or @over changes
+ * @dir: directory of the run in debugfs
  *
  * @lock: protects the members below, and krping_session.cb of the sessions
- * @sessions: connections, by krping_session.link
- * @nsessions: number of @sessions
+ * @sessions: list of the active connections, linked by krping_session.link
+ * @nsessions: number of entries of @sessions
  * @listener: server: listening connection, or NULL
- * @stop: error that ends the run, set once; 0 while it may continue
+ * @stop: error that ends the run, set once; 0 until the run is stopped
  * @over: the run has ended
- * @error: result: 0 or -errno
+ * @error: result of the run: 0 or -errno
  * @clients: number of connections so far
  * @failed: number of connections that failed
  * @devname: RDMA device of the last connection, "" before the first
@@ -259,10 +275,12 @@ struct krping_part {
  * @parts: results of closed connections, one for each size
  * @nparts: number of sizes
  * @begin_ns: start time in ns
- * @samples: times of single operations, opts.samples entries; see
+ * @samples: times of single operations, opts.samples entries, or NULL; see
  *	krping_run_sample()
- * @nsamples: number of operations counted for @samples, may exceed opts.samples
- * @listen: server: address that it listens on, sa_family AF_UNSPEC: not yet
+ * @nsamples: index of the next free entry of @samples; may exceed opts.samples
+ *	if several sessions take the last entry at once
+ * @listen: server: address that it listens on; AF_UNSPEC if it does not listen
+ *	yet
  */
 struct krping_run {
 	struct kref ref;
@@ -302,79 +320,84 @@ struct krping_run {
 /**
  * struct krping_session - one connection of a run
  * @run: run that the session belongs to
- * @link: in krping_run.sessions
- * @work: work item that runs the session, unless the task of the run does
- * @number: number of connections of the run before this one
+ * @link: entry in krping_run.sessions
+ * @work: work item that runs the session; unused if the run's own task runs it
+ * @number: number of connections that the run had before this one
  * @turn: semaphore of the session's team in krping_run.turns, or NULL
- * @has_turn: the session holds @turn
+ * @has_turn: the session holds the semaphore @turn
  * @id: number of the run, for the log
  * @opts: options of the run
- * @cb: connection. Only the session's task writes it, under krping_run.lock,
- *	and reads it without the lock
- * @ibdev: device of @cb, valid while @live
- * @ext: extended mode: both sides are new and have exchanged hellos
+ * @cb: connection. Only the session's task writes this pointer, under
+ *	krping_run.lock. The task itself reads it without the lock
+ * @ibdev: device of @cb, valid while @live is set
+ * @ext: extended mode, see wire.h: both peers are new and have exchanged hellos
  * @crc: the sides exchange checksums
- * @idle_client: the client will never send a message
+ * @idle_client: server: the client tests fr, and so never sends a message
  * @live: krping_io_init() has succeeded, and krping_io_exit() was not called
+ *	yet
  * @depth: maximum number of READs or WRITEs in flight
  * @direct: the session's task polls for completions itself
- * @pool: shared receives, between get_srq and put_srq, or NULL
- * @pool_link: in krping_pool.sessions
- * @qp: QP by which @pool finds the session, while it is in the pool, or NULL
- * @step: current wait, for the log; NULL: none yet, or the failure is logged
- * @idle: work that checks at times whether the current wait takes too long
+ * @pool: shared receives of the connection, set from get_srq to put_srq; or
+ *	NULL
+ * @pool_link: entry in krping_pool.sessions
+ * @qp: QP by which @pool finds the session; NULL unless the session is in @pool
+ * @step: name of the current wait, for the log; NULL before the first wait, and
+ *	after the failure was logged
+ * @idle: delayed work that checks whether the current wait has timed out
  *
  * @lock: protects the members from here to @counts. Taken in any context
  * @wait: woken when the condition that the task waits for may have changed
  * @error: error that ends the session, set once. Completion handlers post no
  *	work request after it is set
- * @events: KRPING_EV_* of completions that were not waited for yet
- * @inbox: received message, if KRPING_EV_RECEIVED is set
- * @streaming: received messages are data, except messages of size 0
- * @arrived: number of messages and WRITEs received of the peer's stream
+ * @events: KRPING_EV_* of completions that the task has not waited for yet
+ * @inbox: received message, if KRPING_EV_RECEIVED is set in @events
+ * @streaming: received messages are data of the test, except messages of size 0
+ * @arrived: number of operations of the peer's stream that have been received
  * @arrived_wanted: value of @arrived that the task waits for
- * @credit: number of operations of this side's stream that the peer has granted
+ * @credit: total number of operations of this side's stream that the peer has
+ *	granted
  * @deadline: time at which the wait of krping_wait_ready() times out, in
  *	jiffies
  * @late: @deadline has passed
  * @counts: statistics
  *
- * @peer: message that was last waited for
+ * @peer: last message of the peer that the task has waited for
  * @remote: peer's buffer, for the READs and WRITEs of a stream
  * @parts: results, one for each size
  * @part: result for the current size
  * @ops: number of completed operations of all sizes
  * @goal: value of @ops at which the current size ends
- * @until: end of the current size if @duration_s is set, in jiffies
- * @count: operations of each size; server: as far as it knows
- * @duration_s: duration of each size in seconds, 0: @count holds; server: as
- *	far as it knows
- * @warmup: operations of each size before the measured ones; server: as far as
- *	it knows
+ * @until: time at which the current size ends if @duration_s is set, in jiffies
+ * @count: number of operations of each size. A server takes @count,
+ *	@duration_s, @warmup and @size from the client's hello, or else from its
+ *	own options
+ * @duration_s: duration of each size in seconds; 0 if @count is the limit
+ * @warmup: number of operations of each size before the measured ones
  * @warming: the current operations are those of @warmup
- * @size: length of the largest operation in bytes; server: as far as it knows
+ * @size: length of the largest operation in bytes
  * @len: length of the current operations in bytes
- * @window: messages of a stream that may be in flight to the server
- * @recvs: memory for receives, unless @pool has them
+ * @window: maximum number of messages of a stream in flight to the server
+ * @recvs: memory for receives; NULL if @pool has the receives
  * @nrecvs: number of receives, in @recvs or contributed to @pool
  * @recv_len: length of a receive in bytes
- * @send: memory for the one message in flight to the peer
- * @sent: the SEND
- * @moved: the READ or WRITE
- * @invalidated: the LOCAL_INV
- * @registered: the REG_MR
- * @nudged: see krping_wait_first()
- * @probed: see krping_probe()
+ * @send: memory for the message to the peer; one is in flight at a time
+ * @sent: work request that SENDs a message
+ * @moved: work request that READs or WRITEs
+ * @invalidated: LOCAL_INV work request
+ * @registered: REG_MR work request
+ * @nudged: WRITE of no bytes that krping_wait_first() posts
+ * @probed: WRITE of no bytes that krping_probe() posts
  * @stream: work requests of tests that post more than one of a kind
- * @stream_posted: number of work requests posted in completed streams
+ * @stream_posted: number of work requests that completed streams have posted
  * @start: buffer that the peer READs from or WRITEs to
- * @sink: ping client: target of the server's WRITE; server: data between its
- *	READ and its WRITE; other tests: source or target of own operations
+ * @sink: ping client: target of the server's WRITE; ping server: data between
+ *	its READ and its WRITE; other tests: source or target of own operations
  *
- * The session belongs to the task that runs it. The task frees it when the
- * connection is drained and released, so that neither completion handlers nor
- * the closing callback can run. Other tasks find it in the run's list, under
- * the run's lock: they read statistics and make the session fail.
+ * The session belongs to the task that runs it. The task frees the session
+ * after the connection is drained and released, when neither a completion
+ * handler nor the closing callback can run. Other tasks find the session in the
+ * run's list, under the run's lock. They only read statistics and make the
+ * session fail.
  */
 struct krping_session {
 	struct krping_run *run;

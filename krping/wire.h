@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Format of the data that krping peers exchange, old and new and in user space:
- * the message, the data of a ping, and the hello of new peers. Pure.
+ * Format of the data that krping peers exchange: messages, the data of a ping,
+ * and hellos. Old peers (earlier versions, and rping in user space) exchange
+ * only the first two. The functions are pure: no verbs, no sleeping, no
+ * globals.
  */
 #ifndef KRPING_WIRE_H
 #define KRPING_WIRE_H
@@ -16,8 +18,9 @@
  * @rkey: key of the buffer
  * @size: length of the buffer in bytes
  *
- * It advertises a buffer. In a ping only the client does that; the server's
- * message means "go ahead", and its content is ignored.
+ * A message advertises a buffer. In a ping, only the client's messages do so.
+ * The server's message means "go ahead", and its content is ignored except in
+ * extended mode.
  */
 struct krping_wire {
 	__be64 addr;
@@ -40,17 +43,20 @@ struct krping_adv {
 
 /*
  * Extended mode, between new peers only. A client sends a hello in the private
- * data of its REQ, and the server answers with one in its REP; old peers ignore
- * both. Then messages of size 0, which old peers never send, carry more than
- * "go ahead".
+ * data of its REQ, and the server answers with a hello in its REP. Old peers
+ * ignore both hellos. In extended mode, a message of size 0 advertises no
+ * buffer and carries a &struct krping_ctl. Old peers never send its key.
  */
 #define KRPING_HELLO_MAGIC 0x6b727067 /* "krpg" */
 #define KRPING_HELLO_VERSION 1
-/* Upper half of the key of a message of size 0; the lower half is the type. */
+/*
+ * Upper half of the key of a message of size 0. The lower half is the type, see
+ * &enum krping_ctl_type.
+ */
 #define KRPING_CTL_MAGIC 0x6b720000
 
 #define KRPING_HELLO_DUPLEX	BIT(0) /* both sides WRITE */
-#define KRPING_HELLO_SERVER_INV	BIT(1) /* answers invalidate keys */
+#define KRPING_HELLO_SERVER_INV	BIT(1) /* the server's SENDs invalidate keys */
 #define KRPING_HELLO_CRC	BIT(2) /* the sides exchange checksums */
 #define KRPING_HELLO_IMM	BIT(3) /* messages and WRITEs with immediate data */
 
@@ -66,8 +72,9 @@ struct krping_adv {
  * @duration_s: as in &struct krping_opts
  * @window: number of receives that the server has for the client's stream
  * @warmup: client: operations of each size before the measured ones; server:
- *	the same number, if the server supports it
- * @refused: REJ: &enum krping_mismatch, otherwise 0
+ *	the same number if it supports warmup
+ * @refused: in a REJ: the option that differs, &enum krping_mismatch; otherwise
+ *	0
  */
 struct krping_wire_hello {
 	__be32 magic;
@@ -86,7 +93,7 @@ static_assert(sizeof(struct krping_wire_hello) == 36);
 
 /**
  * enum krping_mismatch - option that differs between the two sides
- * @KRPING_AGREED: none
+ * @KRPING_AGREED: no option differs
  * @KRPING_DIFFERENT_TEST: the test
  * @KRPING_DIFFERENT_SIZE: size
  * @KRPING_DIFFERENT_COUNT: count
@@ -95,7 +102,7 @@ static_assert(sizeof(struct krping_wire_hello) == 36);
  * @KRPING_DIFFERENT_FROM: from
  * @KRPING_DIFFERENT_IMM: imm
  * @KRPING_DIFFERENT_VERIFY: verify
- * @KRPING_MISMATCHES: number of values
+ * @KRPING_MISMATCHES: number of values of this enum
  */
 enum krping_mismatch {
 	KRPING_AGREED = 0,
@@ -136,10 +143,10 @@ struct krping_hello {
 
 /* Type of a message of size 0. */
 enum krping_ctl_type {
-	KRPING_CTL_NONE = 0,	/* other message, or only "go ahead" */
-	KRPING_CTL_GO,		/* go ahead; value: checksum of the READ data */
+	KRPING_CTL_NONE = 0,	/* no type: another kind of message */
+	KRPING_CTL_GO,		/* go ahead; value: checksum of what was READ */
 	KRPING_CTL_END,		/* end of test; value: checksum of own data */
-	KRPING_CTL_CREDIT,	/* value: total of stream messages granted */
+	KRPING_CTL_CREDIT,	/* grant; value: total of granted operations */
 };
 
 /**
