@@ -17,13 +17,13 @@
  *	disconnect
  *
  * Old peers have no message for the end: a side that has done its part
- * disconnects. A server that does nothing by itself waits for that. With
- * duplex, where both sides WRITE, either side may end the test by
- * disconnecting.
+ * disconnects. A server that posts no operations of its own waits for the
+ * client's disconnect. With duplex, where both sides WRITE, either side may end
+ * the test by disconnecting.
  *
- * New peers exchange messages at the end, the client first. Then both sides
- * know that all operations were done, and whether the data in their memory are
- * those that the peer wrote or advertised.
+ * New peers exchange end messages, the client first. After that, both sides
+ * know that all operations were done. They also know whether the data in their
+ * memory are those that the peer wrote or advertised.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -34,7 +34,10 @@
 
 #include "priv.h"
 
-/* Reads of the polled byte for each check of all other conditions. */
+/*
+ * Number of times that the polled byte is read before all other conditions are
+ * checked once.
+ */
 #define KRPING_SPINS 16
 
 static const char krping_start_adv[] = "wait for the peer's buffer";
@@ -54,7 +57,10 @@ static bool krping_bench_is_read(const struct krping_session *s)
 	       s->opts->test == KRPING_TEST_RBW;
 }
 
-/* Fill the buffer that the peer gets. In wlat, byte 0 of @start must be 0. */
+/*
+ * Fill the buffer with the data that the peer will get. In wlat, byte 0 of
+ * @start must stay 0.
+ */
 static void krping_bench_fill(struct krping_session *s)
 {
 	if (s->opts->test == KRPING_TEST_ATOMIC)
@@ -64,7 +70,10 @@ static void krping_bench_fill(struct krping_session *s)
 		krping_payload_fill(s->start.addr, s->size, s->opts->role);
 }
 
-/* Both buffers stay mapped and registered for the whole run. */
+/*
+ * Fill and map both buffers, and register the sink. They stay mapped and
+ * registered for the whole run.
+ */
 static int krping_bench_map(struct krping_session *s)
 {
 	int ret;
@@ -74,7 +83,7 @@ static int krping_bench_map(struct krping_session *s)
 	      krping_buf_map(&s->sink, DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
-	/* On iWARP a READ is a remote WRITE to its sink. */
+	/* iWARP requires remote write access to the sink of a READ. */
 	return krping_register(s, &s->sink, IB_ACCESS_LOCAL_WRITE |
 					    IB_ACCESS_REMOTE_WRITE);
 }
@@ -145,7 +154,10 @@ static int krping_bench_begin_server(struct krping_session *s)
 	      krping_wait_first(s, KRPING_EV_RECEIVED, krping_start_adv);
 	if (ret)
 		return ret;
-	/* The client's first data may arrive while this task is here. */
+	/*
+	 * Do this before the server's answer, which allows the client to send
+	 * data.
+	 */
 	krping_bench_stream_begins(s);
 	return krping_bench_learn(s) ?: krping_bench_show(s) ?:
 	       krping_wait(s, KRPING_EV_SENT, krping_start_adv);
@@ -173,7 +185,10 @@ static int krping_rlat(struct krping_session *s)
 	return krping_one_by_one(s, IB_WR_RDMA_READ, krping_reads, NULL);
 }
 
-/* An atomic returns the old value, which is the number of atomics before it. */
+/*
+ * Check the result of an atomic. It returns the old value, which is the number
+ * of atomics before it.
+ */
 static int krping_atomic_check(struct krping_session *s)
 {
 	krping_buf_for_cpu(&s->sink);
@@ -235,7 +250,11 @@ static int krping_give_credit(struct krping_session *s, u64 arrived)
 	       krping_wait(s, KRPING_EV_SENT, krping_sends);
 }
 
-/* *ret: 1: @wanted operations have arrived; -ENOMSG: a message has come. */
+/*
+ * Check for operations of the peer's stream. Set *ret to 1 if the wanted number
+ * has arrived, to -ENOMSG if a message has arrived instead, or to the session's
+ * error.
+ */
 static bool krping_has_arrived(struct krping_session *s, const void *arg,
 			       int *ret)
 {
@@ -254,14 +273,20 @@ static bool krping_has_arrived(struct krping_session *s, const void *arg,
 	return *ret;
 }
 
-/* Return: 1; -ENOMSG: the client has sent a message instead; or an error. */
+/*
+ * Wait for @wanted operations of the peer's stream. Return 1 if they have
+ * arrived, -ENOMSG if a message has arrived instead, or an error.
+ */
 static int krping_wait_arrived(struct krping_session *s, u64 wanted)
 {
 	s->step = krping_peers_send;
 	return krping_wait_ready(s, krping_has_arrived, &wanted);
 }
 
-/* Wait for a client that sends at its own pace, while its adapter is alive. */
+/*
+ * Wait for a client that sends at its own pace. After a timeout, continue to
+ * wait if the client's adapter answers a probe.
+ */
 static int krping_wait_stream(struct krping_session *s, u64 wanted)
 {
 	int ret;
@@ -274,10 +299,15 @@ static int krping_wait_stream(struct krping_session *s, u64 wanted)
 	return ret;
 }
 
-/* Serve a stream that consumes receives: grant more as receives are posted. */
+/*
+ * Serve a stream that consumes receives. Grant more operations after each
+ * quarter of the window.
+ */
 static int krping_feed(struct krping_session *s)
 {
-	/* At most four grants are in flight: the client has receives. */
+	/*
+	 * At most four grants are in flight. The client has receives for them.
+	 */
 	u32 quarter = DIV_ROUND_UP(s->window, 4);
 	u64 next = quarter;
 	int ret;
@@ -295,15 +325,15 @@ static int krping_feed(struct krping_session *s)
 /* ---- back and forth ---- */
 
 /*
- * Byte 0 counts the rounds, from 1; the memory of both sides is zero at first.
- * An old peer polls only this byte. The first packet of a long WRITE shows
- * little about the last one, so new peers count in the last byte as well.
+ * WRITE the number of the round to the peer. Byte 0 counts the rounds from 1,
+ * because the memory of both sides is zero at first. An old peer polls only
+ * this byte. The first packet of a long WRITE may arrive before the last one,
+ * so new peers also count in the last byte.
  */
 static int krping_wlat_write(struct krping_session *s, u64 round)
 {
 	u8 *data = s->sink.addr;
 
-	/* Set the last byte first: if there is only one, it is byte 0. */
 	if (s->ext)
 		data[s->len - 1] = round;
 	data[0] = round;
@@ -357,7 +387,9 @@ static int krping_wlat_server(struct krping_session *s)
 
 	ret = krping_wlat_look(s, round) ?: krping_wlat_write(s, round) ?:
 	      krping_stream_wait(s, s->stream.posted, krping_writes);
-	/* The client may leave before it acknowledges the last WRITE. */
+	/*
+	 * An old client may disconnect before it acknowledges the last WRITE.
+	 */
 	if (ret == -ECONNRESET && !s->ext && s->stream.posted == s->count)
 		ret = 0;
 	return ret;
@@ -398,7 +430,10 @@ static int krping_round(struct krping_session *s,
 	return signal_pending(current) ? -EINTR : 0;
 }
 
-/* With a duration, only the client knows the end, and sends a message then. */
+/*
+ * Check whether another round follows. With a duration, only the client knows
+ * the end, and sends its end message.
+ */
 static bool krping_round_follows(const struct krping_session *s)
 {
 	if (s->opts->role == KRPING_ROLE_SERVER && s->duration_s)
@@ -440,7 +475,7 @@ static int krping_slat(struct krping_session *s)
 /**
  * struct krping_bench - a test
  * @run: function that tests one size
- * @both: the server runs it as well
+ * @both: the server runs the test as well
  */
 struct krping_bench {
 	int (*run)(struct krping_session *s);
@@ -486,7 +521,10 @@ static int krping_bench_measure(struct krping_session *s)
 	return ret;
 }
 
-/* Checksum of the data that the peer gets, by its READs or our WRITEs. */
+/*
+ * Return the checksum of the data that the peer gets, by its READs or by WRITEs
+ * of this side.
+ */
 static u32 krping_bench_crc(struct krping_session *s)
 {
 	if (!s->crc)
@@ -495,7 +533,10 @@ static u32 krping_bench_crc(struct krping_session *s)
 			  s->size);
 }
 
-/* Messages end in receives, and atomics are checked one by one. */
+/*
+ * Check for a test whose data end in a buffer. Messages end in receives, and
+ * atomics are checked one by one.
+ */
 static bool krping_bench_has_data(const struct krping_session *s)
 {
 	return s->opts->test == KRPING_TEST_WLAT ||
@@ -518,7 +559,10 @@ static int krping_bench_check(struct krping_session *s, u32 crc)
 	return -EBADMSG;
 }
 
-/* Check whether data come from the server at all. */
+/*
+ * Check whether the client receives data from the server: in bw, only with
+ * duplex.
+ */
 static bool krping_bench_comes_back(const struct krping_session *s)
 {
 	return s->opts->test != KRPING_TEST_BW || s->opts->duplex;
@@ -538,7 +582,7 @@ static int krping_bench_end_client(struct krping_session *s)
  * krping_bench_client - run a measurement
  * @s: connected session
  *
- * Return: 0 or why it was not completed.
+ * Return: 0, or -errno if the measurement was not completed.
  */
 int krping_bench_client(struct krping_session *s)
 {
@@ -547,7 +591,10 @@ int krping_bench_client(struct krping_session *s)
 	ret = krping_bench_begin_client(s) ?: krping_bench_measure(s);
 	if (s->ext)
 		return ret ?: krping_bench_end_client(s);
-	/* An old server that has done its part disconnects without waiting. */
+	/*
+	 * An old server disconnects when it has done its part, without waiting
+	 * for the client.
+	 */
 	if (ret == -ECONNRESET && s->opts->duplex && s->ops)
 		return 0;
 	return ret;
@@ -580,8 +627,8 @@ static int krping_bench_end_server(struct krping_session *s)
  * krping_bench_server - serve a measurement
  * @s: connected session
  *
- * Return: 0 when the client has sent its end message, or an old client has
- * disconnected; or -errno.
+ * Return: 0 if the client has sent its end message, or if an old client has
+ * disconnected; otherwise -errno.
  */
 int krping_bench_server(struct krping_session *s)
 {
@@ -593,7 +640,7 @@ int krping_bench_server(struct krping_session *s)
 	ret = krping_bench_server_test(s);
 	if (s->ext)
 		return ret ?: krping_bench_end_server(s);
-	/* The client may end before it has acknowledged any WRITE. */
+	/* An old client may disconnect before it has acknowledged any WRITE. */
 	if (ret == -ECONNRESET && s->opts->duplex)
 		return 0;
 	return ret ?: krping_wait_over(s, krping_disconnect);

@@ -7,8 +7,9 @@
  *   krping_buf_map() > REG_MR > … > LOCAL_INV, completed > krping_buf_unmap()
  *
  * The order matters. While a key is valid, rxe looks up pages in the list that
- * ib_map_mr_sg() wrote, so it is called only for invalid keys. With a bounce
- * buffer, the data reach this memory only when it is unmapped.
+ * ib_map_mr_sg() wrote, so ib_map_mr_sg() is called only while the key is
+ * invalid. With a bounce buffer, received data reach the buffer only when it is
+ * unmapped.
  *
  * With mem_mode=mr, and in most tests, a buffer stays mapped and registered for
  * the whole run, and the CPU gets access with krping_buf_for_cpu().
@@ -45,7 +46,7 @@ static int krping_buf_alloc_sgl(struct krping_buf *buf)
  * @pd: protection domain of the connection
  * @size: length in bytes
  *
- * Return: 0 or -errno; then nothing is left allocated.
+ * Return: 0; or -errno, with nothing left allocated.
  */
 int krping_buf_alloc(struct krping_buf *buf, struct ib_pd *pd, u32 size)
 {
@@ -89,8 +90,9 @@ void krping_buf_free(struct krping_buf *buf)
 	if (!buf->addr)
 		return;
 	/*
-	 * The buffer is still mapped if the run failed, or if it was mapped for
-	 * the whole run. Then its key may be valid: deregister it first.
+	 * The buffer is still mapped if the run failed, or if the buffer was
+	 * mapped for the whole run. In these cases its key may be valid, so
+	 * deregister it before unmapping.
 	 */
 	ib_dereg_mr(buf->mr);
 	if (buf->mapped)
@@ -107,7 +109,7 @@ void krping_buf_free(struct krping_buf *buf)
  *
  * The key becomes valid when a REG_MR is posted.
  *
- * Return: 0 or -errno; then the buffer still belongs to the CPU.
+ * Return: 0; or -errno, and the buffer still belongs to the CPU.
  */
 int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
 {
@@ -135,9 +137,9 @@ int krping_buf_map(struct krping_buf *buf, enum dma_data_direction dir)
  * @buf: buffer whose key is invalid
  * @dir: direction of the mapping
  *
- * Work requests use it by the PD's local_dma_lkey, at @buf->dma.
+ * Work requests access the buffer at @buf->dma, with the PD's local_dma_lkey.
  *
- * Return: 0 or -errno; then the buffer still belongs to the CPU.
+ * Return: 0; or -errno, and the buffer still belongs to the CPU.
  */
 int krping_buf_map_local(struct krping_buf *buf, enum dma_data_direction dir)
 {
@@ -168,7 +170,8 @@ void krping_buf_unmap(struct krping_buf *buf)
 
 /**
  * krping_buf_for_cpu - make the adapter's data visible to the CPU
- * @buf: mapped buffer; the adapter no longer writes to the part that is read
+ * @buf: mapped buffer; the adapter no longer writes to the part that the CPU is
+ *	going to read
  *
  * Context: any.
  */

@@ -2,8 +2,7 @@
 /*
  * The client's side of a run: one connection or several.
  *
- * The task that wrote the command creates all connections before the first one
- * starts its test.
+ * All connections are created before the first one starts its test.
  */
 #include "priv.h"
 
@@ -33,7 +32,10 @@ static int krping_client_add(struct krping_run *run, struct krping_session **s)
 	return 0;
 }
 
-/* Return: 0: *s is connected; or -errno: *s has ended, or was not created. */
+/*
+ * Create a session and connect it. Return 0 if *s is connected, or -errno if *s
+ * was not created or has already ended.
+ */
 static int krping_client_dial(struct krping_run *run,
 			      struct krping_session **s)
 {
@@ -53,11 +55,11 @@ static int krping_client_dial(struct krping_run *run,
  * krping_client_begin - connect
  * @run: run
  *
- * Called by the task that wrote the command, because siw creates its sockets in
- * the network namespace of the calling task.
+ * Without bg, the task that wrote the command calls this function, because siw
+ * creates its sockets in the network namespace of the calling task.
  *
- * Return: 0 or why a connection failed; krping_client_go() is next in both
- * cases.
+ * Return: 0 or the error of a failed connection. The caller then calls
+ * krping_client_go() in both cases.
  */
 int krping_client_begin(struct krping_run *run)
 {
@@ -72,7 +74,10 @@ int krping_client_begin(struct krping_run *run)
 	return ret;
 }
 
-/* Return: the number of sessions. None has left the run's list yet. */
+/*
+ * Copy the list of sessions to an array, and return their number. No session
+ * has left the run's list yet.
+ */
 static u32 krping_client_sessions(struct krping_run *run,
 				  struct krping_session **sessions)
 {
@@ -90,7 +95,7 @@ static u32 krping_client_sessions(struct krping_run *run,
  * krping_client_go - test with all connections and release them
  * @run: run after krping_client_begin()
  *
- * @run->error has the result.
+ * The result is in @run->error.
  */
 void krping_client_go(struct krping_run *run)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages from the peer, and waiting for completions; wr.c posts work
- * requests.
+ * Messages from the peer, and waiting for completions. Work requests are posted
+ * in wr.c.
  *
  * The task that runs a session posts sends and waits for their completions. The
  * completion handlers run in softirq context, or in the task itself if it
- * polls. A handler sets a bit of krping_session.events and does not change the
- * state of the protocol, which belongs to the task. The handler of a receive
- * posts the receive again before the message is acted on.
+ * polls. A handler sets a bit of krping_session.events, and leaves the state of
+ * the protocol to the task. The handler of a receive posts the receive again
+ * before the task acts on the message.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,10 @@
 
 #include "priv.h"
 
-/* Number and interval of nudges to an iWARP peer that is silent at first. */
+/*
+ * Number and interval of nudges: WRITEs of no bytes to an iWARP peer that has
+ * not sent its first message, see krping_wait_first().
+ */
 #define KRPING_NUDGES 3
 #define KRPING_NUDGE_MS 100
 
@@ -34,7 +37,7 @@ static void krping_fail_locked(struct krping_session *s, int error)
 /**
  * krping_fail - end a session with an error
  * @s: session
- * @error: result of its waits, unless an earlier one is set
+ * @error: result of the session's waits, unless an earlier error is set
  *
  * Context: any.
  */
@@ -48,8 +51,9 @@ void krping_fail(struct krping_session *s, int error)
 }
 
 /*
- * siw (siw_qp_sq_process(), 6.1 to 7.3) reports this status for every failure
- * to send by TCP, including a connection that the peer has closed.
+ * Check for the completion with which siw reports a closed connection. siw
+ * (siw_qp_sq_process(), 6.1 to 7.3) reports IB_WC_LOC_QP_OP_ERR for every
+ * failure to send by TCP, including a connection that the peer has closed.
  */
 static bool krping_is_siw_closed(const struct krping_session *s,
 				 const struct ib_wc *wc)
@@ -71,7 +75,7 @@ void krping_failed(struct krping_session *s, const struct ib_wc *wc,
 {
 	int error = -EIO;
 
-	/* A flush is a consequence of closing: leave the reason to krdma. */
+	/* A flush follows from closing the connection: krdma has the reason. */
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		krdma_wc_failed(s->cb, wc->status);
 		return;
@@ -121,7 +125,10 @@ static int krping_post_recv(struct krping_session *s, struct krping_msg *msg)
 	return ib_post_recv(s->cb->qp, &wr, NULL);
 }
 
-/* Handle a grant for this side's stream. The 32-bit count may have wrapped. */
+/*
+ * Handle a grant for this side's stream, and return whether the message is a
+ * grant. The 32-bit total in the grant may have wrapped.
+ */
 static bool krping_is_credit_locked(struct krping_session *s,
 				    const struct krping_adv *adv)
 {
@@ -142,7 +149,7 @@ static void krping_deliver_locked(struct krping_session *s,
 	lockdep_assert_held(&s->lock);
 	if (krping_is_credit_locked(s, &mail->adv))
 		return;
-	/* The peer must not send again before the first is answered. */
+	/* The peer must not send until its last message is answered. */
 	if (s->events & KRPING_EV_RECEIVED) {
 		krping_fail_locked(s, -EPROTO);
 		return;
@@ -172,8 +179,9 @@ static bool krping_is_stream(const struct krping_session *s,
 	    s->opts->test != KRPING_TEST_SBW)
 		return false;
 	/*
-	 * Data are not 0 where a message has its size, so they have no type.
-	 * The first message has none either and comes before streaming is set.
+	 * Data of a stream have a value other than 0 where a message has its
+	 * size, so krping_ctl_decode() finds no type in them. The peer's first
+	 * message has no type either, and arrives before streaming is set.
 	 */
 	if (error)
 		return true;
@@ -214,15 +222,15 @@ static void krping_received_locked(struct krping_session *s,
 
 /**
  * krping_recv_take - handle the completion of a receive
- * @s: session whose connection took the message, and is not released
+ * @s: session whose connection received the message, and is not released
  * @msg: receive
- * @wc: its completion
+ * @wc: completion of @msg
  *
  * Once the session has an error, nothing is posted: its task may be draining.
  *
  * Context: completion handler.
  * Return: true if @msg was posted again, or if @s failed because posting
- * failed.
+ * failed. false if the caller still owns @msg.
  */
 bool krping_recv_take(struct krping_session *s, struct krping_msg *msg,
 		      const struct ib_wc *wc)
@@ -367,7 +375,7 @@ static int krping_post_recvs(struct krping_session *s)
  * krping_io_init - allocate memory and post the receives of a connection
  * @s: session whose connection has a QP and is not connected
  *
- * Return: 0 or -errno; then nothing is left allocated.
+ * Return: 0; or -errno, with nothing left allocated.
  */
 int krping_io_init(struct krping_session *s)
 {
@@ -383,7 +391,7 @@ int krping_io_init(struct krping_session *s)
 
 /**
  * krping_io_exit - undo krping_io_init()
- * @s: session whose connection is drained; partly initialized is enough
+ * @s: session whose connection is drained; may be only partly initialized
  */
 void krping_io_exit(struct krping_session *s)
 {
@@ -393,7 +401,10 @@ void krping_io_exit(struct krping_session *s)
 	krping_msgs_free(s);
 }
 
-/* Take all @arg events or the session's error. Return: false: neither yet. */
+/*
+ * Take the events in @arg if all of them are set, or else the session's error.
+ * Return false if neither is present, so that the wait continues.
+ */
 static bool krping_take(struct krping_session *s, const void *arg, int *ret)
 {
 	const u32 *events = arg;
@@ -420,7 +431,10 @@ static long krping_jiffies(u32 ms)
 	return ms ? msecs_to_jiffies(ms) : MAX_SCHEDULE_TIMEOUT;
 }
 
-/* With one processor, schedule() lets the tasks run that make @ready true. */
+/*
+ * Yield the processor between polls. With one processor, schedule() lets those
+ * tasks run that make @ready true.
+ */
 static int krping_relax(struct krping_session *s)
 {
 	if (num_online_cpus() == 1)
@@ -428,7 +442,10 @@ static int krping_relax(struct krping_session *s)
 	return krping_turn_pass(s);
 }
 
-/* Poll the CQ, which no other task does. Each round yields the processor. */
+/*
+ * Poll the CQ until @ready is true. No other task polls this CQ. Each round
+ * yields the processor.
+ */
 static int krping_look_until(struct krping_session *s,
 			     bool (*ready)(struct krping_session *s,
 					   const void *arg, int *ret),
@@ -451,14 +468,16 @@ static int krping_look_until(struct krping_session *s,
 /**
  * krping_wait_until - wait for a condition that a completion handler makes true
  * @s: session
- * @ready: checks the condition; if it is true, *ret is the result of the wait
+ * @ready: checks the condition; if the condition is true, *ret is the result of
+ *	the wait
  * @arg: argument of @ready
- * @ms: timeout in ms, 0: none
+ * @ms: timeout in ms, 0 means no limit
  *
- * Any signal ends the wait, not only a fatal one. This is how a run has always
- * been stopped: a shell that runs echo itself catches SIGINT.
+ * Any signal ends the wait, not only a fatal one. Ctrl-C has always stopped a
+ * run, and a shell with a builtin echo catches SIGINT, so that this signal is
+ * not fatal.
  *
- * Return: the result, -EINTR, or -ETIMEDOUT.
+ * Return: the result that @ready has set, -EINTR after a signal, or -ETIMEDOUT.
  */
 int krping_wait_until(struct krping_session *s,
 		      bool (*ready)(struct krping_session *s, const void *arg,
@@ -521,8 +540,9 @@ void krping_idle_init(struct krping_session *s)
  * krping_idle_start - start to check for waits that take too long
  * @s: session
  *
- * The check runs about once per idle_timeout. A timer for each wait would take
- * as long to set as parts of a round trip, and would be measured with it.
+ * The check runs about once per idle_timeout, instead of a timer for each wait.
+ * Setting a timer takes a considerable part of a round trip, and would be
+ * measured with the operation.
  */
 void krping_idle_start(struct krping_session *s)
 {
@@ -617,7 +637,7 @@ int krping_pause_until_over(struct krping_session *s)
 /**
  * krping_wait - wait for completions
  * @s: session
- * @events: KRPING_EV_* that must all be set; they are cleared. With
+ * @events: KRPING_EV_* that must all be set. They are cleared. With
  *	KRPING_EV_RECEIVED, @s->peer is the message
  * @step: name of the wait, for the log
  *
@@ -635,13 +655,15 @@ int krping_wait(struct krping_session *s, u32 events, const char *step)
  * @events: as for krping_wait()
  * @step: as for krping_wait()
  *
- * The accepting side of siw (6.1 to 7.3) ignores data that arrive between its
- * MPA reply and the end of siw_accept(), see siw_cm_llp_data_ready(). It checks
- * for them only when more data arrive, so an early first message would never be
- * received. A client therefore sends a few WRITEs of no bytes (nudges), which
- * MPA itself uses as its ready-to-receive frame. A server could only READ, and
- * siw answers a READ of no bytes with the data it sent before. So clients that
- * do not nudge, such as rping, may hang with siw.
+ * The server's side of siw (6.1 to 7.3) ignores data that arrive between its
+ * MPA reply and the end of siw_accept(), see siw_cm_llp_data_ready(). siw
+ * checks for these data only when more data arrive, so an early first message
+ * would never be received. A client therefore sends a few WRITEs of no bytes
+ * (nudges). MPA itself uses such a WRITE as its ready-to-receive frame.
+ *
+ * A server could only READ to make the client send data. However, siw answers a
+ * READ of no bytes with data that were sent before. So clients that do not
+ * nudge, such as rping, may hang with siw.
  *
  * Return: as krping_wait().
  */
@@ -684,8 +706,8 @@ int krping_probe(struct krping_session *s)
  *
  * To detect a dead peer, its adapter is probed after each idle_timeout.
  *
- * Return: 0: @s->peer is the message; -EINTR; -ETIMEDOUT; or another error that
- * ends the session.
+ * Return: 0 if a message is in @s->peer; -EINTR; -ETIMEDOUT if the peer's
+ * adapter does not answer; or another error that ends the session.
  */
 int krping_wait_peer(struct krping_session *s, const char *step)
 {
@@ -706,8 +728,8 @@ int krping_wait_peer(struct krping_session *s, const char *step)
  * @s: session whose peer does all the work and sends no message
  * @step: as for krping_wait()
  *
- * Return: 0: the peer has disconnected; -EPROTO: it has sent a message; -EINTR;
- * -ETIMEDOUT; or another error that ends the session.
+ * Return: 0 if the peer has disconnected; -EPROTO if it has sent a message;
+ * -EINTR; -ETIMEDOUT; or another error that ends the session.
  */
 int krping_wait_over(struct krping_session *s, const char *step)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Source address of the device that a command names, so that a host with
- * several devices uses that one. RoCE devices have their addresses as GIDs.
- * iWARP devices do not: routing chooses the device, and the session checks it.
+ * Find a source address on the device that dev= names, so that a host with
+ * several devices uses this one. The GIDs of a RoCE device contain its
+ * addresses. For iWARP devices, routing chooses the device, and the session
+ * only checks whether it is the named one.
  */
 #include <linux/in6.h>
 #include <linux/mutex.h>
@@ -34,7 +35,10 @@ static bool krping_gid_is_v4(const union ib_gid *gid)
 	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
 }
 
-/* Check for an address of the same kind: IPv4, link-local, or other IPv6. */
+/*
+ * Check whether a GID is an address of the same kind as @dst: IPv4, link-local,
+ * or other IPv6.
+ */
 static bool krping_gid_fits(const union ib_gid *gid,
 			    const struct sockaddr_storage *dst)
 {
@@ -100,8 +104,9 @@ static void krping_addr_to_in6(const struct sockaddr_storage *addr,
  * @net: network namespace that the address must belong to
  * @dst: destination
  * @in6: destination, with IPv4 mapped to IPv6
- * @bits: number of leading bits common to @gid and @in6, -1: no @gid yet
- * @gid: address
+ * @bits: number of leading bits common to @gid and @in6; -1 before the first
+ *	@gid
+ * @gid: best address so far
  */
 struct krping_choice {
 	const struct net *net;
@@ -111,7 +116,10 @@ struct krping_choice {
 	union ib_gid gid;
 };
 
-/* Prefer the address that is most like the destination: it is in its subnet. */
+/*
+ * Keep the address that has the most leading bits in common with the
+ * destination. An address in the same subnet has the most.
+ */
 static void krping_choose(struct krping_choice *choice, struct ib_device *ibdev,
 			  u32 port, int index)
 {
@@ -168,7 +176,8 @@ static struct krping_device *krping_device_find_locked(const char *name)
  * @dst: destination
  * @src: result
  *
- * Return: 0, or -ENOENT: no address is known, and routing chooses.
+ * Return: 0, or -ENOENT if no address is known. The caller then lets routing
+ * choose the device.
  */
 int krping_device_addr(const char *name, const struct net *net,
 		       const struct sockaddr_storage *dst,

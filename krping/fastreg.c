@@ -5,7 +5,8 @@
  * only a connected QP processes these work requests.
  *
  * All MRs register the same allocated memory, and no adapter writes to it. The
- * page list of an MR is written only when its last LOCAL_INV is complete.
+ * page list of an MR is written only after the last LOCAL_INV of this MR is
+ * complete.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -16,7 +17,7 @@
 
 #include "priv.h"
 
-/* The test pauses at times, as it always has. */
+/* The test works for this time and then pauses, as it always has. */
 #define KRPING_FR_WORK_S 9
 #define KRPING_FR_REST_MS 1000
 
@@ -26,7 +27,7 @@ static const char krping_fr_done[] = "wait for LOCAL_INV";
  * struct krping_fr - state of the test in addition to the session
  * @buf: mapped memory
  * @sgl: part of @buf that is registered next
- * @mrs: memory regions, used one after the other
+ * @mrs: memory regions, used in turn
  * @nmrs: number of @mrs
  * @rest: time of the next pause, in jiffies
  */
@@ -86,7 +87,10 @@ static int krping_fr_alloc(struct krping_session *s, struct krping_fr *fr)
 	return ret;
 }
 
-/* Set fr->sgl to the first @len bytes. Return: number of entries. */
+/*
+ * Set fr->sgl to the first @len bytes of the buffer. Return its number of
+ * entries.
+ */
 static int krping_fr_cut(struct krping_fr *fr, u32 len)
 {
 	struct scatterlist *from, *to = fr->sgl;
@@ -150,7 +154,7 @@ static int krping_fr_rest(struct krping_session *s, struct krping_fr *fr)
 
 	if (time_before(jiffies, fr->rest))
 		return 0;
-	/* No completion ends the pause, only the end of the session does. */
+	/* Only a signal or the end of the session shortens the pause. */
 	ret = krping_pause(s, KRPING_FR_REST_MS);
 	fr->rest = jiffies + KRPING_FR_WORK_S * HZ;
 	return ret;
@@ -168,7 +172,7 @@ static int krping_fr_one(struct krping_session *s, struct krping_fr *fr)
 	       krping_fr_rest(s, fr);
 }
 
-/* A count of 0 has always meant unlimited. */
+/* Check whether to register again. A count of 0 has always meant no limit. */
 static bool krping_fr_more(const struct krping_session *s)
 {
 	if (!s->count && !s->duration_s)
@@ -198,7 +202,9 @@ static int krping_fr_test(struct krping_session *s)
 	if (ret)
 		return ret;
 	ret = krping_fr_loop(s, &fr);
-	/* Posted work requests use the MRs until they are flushed. */
+	/*
+	 * Drain first: posted work requests use the MRs until they are flushed.
+	 */
 	krping_fail(s, -ESHUTDOWN);
 	krdma_drain(s->cb);
 	krping_fr_free(&fr);
@@ -209,7 +215,7 @@ static int krping_fr_test(struct krping_session *s)
  * krping_fr - test registering and invalidating
  * @s: connected session
  *
- * Return: 0 or why the test was not completed.
+ * Return: 0, or -errno if the test was not completed.
  */
 int krping_fr(struct krping_session *s)
 {

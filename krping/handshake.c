@@ -4,7 +4,7 @@
  * same test, and end it together.
  *
  * A connection is extended only if the server answers the client's hello with
- * its own. So an old peer on either side never receives more than it knows.
+ * its own hello. So an old peer never receives a message that it does not know.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -61,7 +61,7 @@ static int krping_hello_peer(const struct krping_session *s,
 	return krping_hello_decode(hello, data, min_t(u32, len, sizeof(data)));
 }
 
-/* Return: name of an option that an old peer does not support, or NULL. */
+/* Return the name of an option that an old peer does not support, or NULL. */
 static const char *krping_needs_new(const struct krping_opts *opts)
 {
 	if (opts->imm)
@@ -88,7 +88,7 @@ static int krping_hello_old(struct krping_session *s, const char *what)
  * krping_hello_take - evaluate the server's answer to a client's hello
  * @s: connected session
  *
- * Return: 0, or -EPROTONOSUPPORT: the server is old, and the test needs a new
+ * Return: 0, or -EPROTONOSUPPORT if the server is old and the test needs a new
  * one.
  */
 int krping_hello_take(struct krping_session *s)
@@ -111,7 +111,10 @@ int krping_hello_take(struct krping_session *s)
 	return what ? krping_hello_old(s, what) : 0;
 }
 
-/* Check an old client. Return: 0, or -EPROTOTYPE with the reason in @wire. */
+/*
+ * Check whether this server can serve an old client. Return 0, or -EPROTOTYPE
+ * with the reason in @wire.
+ */
 static int krping_hello_of_old(struct krping_session *s,
 			       struct krping_wire_hello *wire)
 {
@@ -132,9 +135,9 @@ static int krping_hello_of_old(struct krping_session *s,
  * @s: session whose connection is requested, and not accepted
  * @wire: result
  *
- * Return: length of the answer in bytes, 0: the client is old; or -EPROTOTYPE:
- * the client runs another test, or lacks what the server's options require.
- * Then @wire is the private data of the reject.
+ * Return: length of the answer in bytes; 0 if the client is old; or -EPROTOTYPE
+ * if the client runs another test, or lacks what the server's options require.
+ * With -EPROTOTYPE, @wire is the private data of the reject.
  */
 int krping_hello_answer(struct krping_session *s,
 			struct krping_wire_hello *wire)
@@ -189,7 +192,7 @@ bool krping_hello_refused(struct krping_session *s, const void *data, u32 len)
  * krping_say_ctl - send a message of size 0
  * @s: extended session without a message in flight
  * @ctl: content
- * @old: as for krping_say()
+ * @old: buffer to invalidate first, or NULL; see krping_say()
  *
  * Return: 0 or -errno.
  */
@@ -218,8 +221,8 @@ static int krping_say_end(struct krping_session *s, int error, u32 crc)
  * @s: extended session; @s->peer is the message
  * @crc: result: checksum in the message
  *
- * Return: 0; -EREMOTEIO: the test has failed on the peer; -EPROTO: it is
- * another message.
+ * Return: 0; -EREMOTEIO if the test has failed on the peer; -EPROTO if the
+ * message is not an end message.
  */
 int krping_take_end(struct krping_session *s, u32 *crc)
 {
@@ -238,7 +241,7 @@ int krping_take_end(struct krping_session *s, u32 *crc)
 }
 
 /**
- * krping_end_client - send the end message and wait for the server's
+ * krping_end_client - exchange end messages with the server
  * @s: extended session
  * @error: 0 or the error of the client's side
  * @crc: checksum of the client's data

@@ -7,8 +7,9 @@
 #include "hist.h"
 
 /*
- * Times below KRPING_HIST_SUB have a bucket each; every power of two above has
- * KRPING_HIST_SUB buckets.
+ * Return the bucket of a time. Each time below KRPING_HIST_SUB has its own
+ * bucket. Each power of two from KRPING_HIST_SUB on has KRPING_HIST_SUB
+ * buckets.
  */
 static u32 krping_hist_bucket(u64 ns)
 {
@@ -21,7 +22,7 @@ static u32 krping_hist_bucket(u64 ns)
 	return shift * KRPING_HIST_SUB + (ns >> shift);
 }
 
-/* Return: longest time of a bucket, in ns. */
+/* Return the longest time of a bucket, in ns. */
 static u64 krping_hist_bucket_end(u32 bucket)
 {
 	u32 shift;
@@ -98,9 +99,9 @@ u64 krping_hist_jitter(const struct krping_hist *hist)
 }
 
 /*
- * Return: time of operation @rank (from 1) of a bucket. Only the bounds of a
- * bucket are known, so its operations are assumed to be evenly distributed in
- * it.
+ * Estimate the time of the operation with rank @rank (from 1) in a bucket. Only
+ * the bounds of the bucket are known, so assume that its operations are evenly
+ * distributed between them.
  */
 static u64 krping_hist_of_bucket(const struct krping_hist *hist, u32 bucket,
 				 u64 rank)
@@ -116,7 +117,8 @@ static u64 krping_hist_of_bucket(const struct krping_hist *hist, u32 bucket,
 /**
  * krping_hist_percentile - compute a percentile
  * @hist: histogram
- * @per_10000: 5000 is the median, 9900 the 99th percentile
+ * @per_10000: the percentile times 100: 5000 is the median, 9900 the 99th
+ *	percentile
  *
  * Return: time in ns, accurate to 1/32; 0 if the histogram is empty.
  */
@@ -140,9 +142,10 @@ u64 krping_hist_percentile(const struct krping_hist *hist, u32 per_10000)
 /**
  * krping_hist_log2 - count operations of 2^bits to 2^(bits+1) - 1 ns
  * @hist: histogram
- * @bits: up to KRPING_HIST_MAX_BITS - 1, which includes all longer times
+ * @bits: at most KRPING_HIST_MAX_BITS - 1; this maximum also counts all longer
+ *	times
  *
- * Return: the number. For 0 bits it includes times of 0 ns.
+ * Return: number of operations. If @bits is 0, times of 0 ns are included.
  */
 u64 krping_hist_log2(const struct krping_hist *hist, u32 bits)
 {

@@ -28,11 +28,11 @@ static int krping_fault_kill(struct krping_session *s)
  * krping_fault - inject the fault of the command, if it is due
  * @s: session before its next operation
  *
- * Return: 0: continue; or why the session ends.
+ * Return: 0 if the session continues, otherwise the error that ends it.
  */
 int krping_fault(struct krping_session *s)
 {
-	/* s->ops does not include operations in flight. */
+	/* Include the operations in flight, which s->ops does not count. */
 	u64 ops = max(s->ops, s->stream_posted + s->stream.posted);
 
 	switch (s->opts->fault) {

@@ -31,11 +31,11 @@
 /**
  * struct krping_wait - a write() that was interrupted during a wait
  * @link: in krping_file.waits
- * @task: task that called write(); only compared
- * @text: text that it wrote, @len bytes
+ * @task: task that called write(); compared, and never dereferenced
+ * @text: text that the task wrote, @len bytes
  * @len: length of @text
  * @done: number of commands of @text that have ended
- * @run: run that the next command waits for, a reference
+ * @run: run that the interrupted command waits for, with a reference
  *
  * A task that is frozen or stopped leaves the kernel. When the task is
  * continued, the kernel restarts write() with the same arguments, and that call
@@ -54,7 +54,7 @@ struct krping_wait {
  * struct krping_file - an open /proc/krping
  * @lock: protects the members below
  * @run: run of the last command of the last write(), a reference; or NULL
- * @list: that command was "list"
+ * @list: the last command was "list"
  * @waits: interrupted writes, by krping_wait.link
  */
 struct krping_file {
@@ -104,14 +104,20 @@ static struct krping_wait *krping_wait_take(struct krping_file *kf)
 	return found;
 }
 
-/* A signal handler ran, and the task did not restart that write(). */
+/*
+ * Stop the run of an interrupted write() that will not be restarted, for
+ * example because a signal handler ran.
+ */
 static void krping_wait_abandon(struct krping_wait *wait)
 {
 	krping_run_stop(wait->run, -EINTR);
 	krping_wait_free(wait);
 }
 
-/* Return: the interrupted write() that this one restarts, or NULL. */
+/*
+ * Find the interrupted write() of this task. Return it if this write() restarts
+ * it, otherwise abandon it and return NULL.
+ */
 static struct krping_wait *krping_wait_resume(struct krping_file *kf,
 					      const char *text, size_t len)
 {
@@ -148,7 +154,10 @@ static void krping_wait_keep(struct krping_file *kf, struct krping_wait *wait)
 
 /* ---- commands ---- */
 
-/* On -ERESTARTNOHAND, @wait gets the run, for the restarted write(). */
+/*
+ * Wait for a run. On -ERESTARTNOHAND, store the run in @wait for the restarted
+ * write().
+ */
 static int krping_wait_for(struct krping_wait *wait, struct krping_run *run)
 {
 	int ret = krping_run_wait(run);
@@ -213,7 +222,10 @@ static int krping_command(struct krping_file *kf, char *command,
 	run = krping_run_create(&opts, &ret);
 	if (!run)
 		return ret;
-	/* A task that shares the descriptor can read the progress. */
+	/*
+	 * Set the run now: another task that shares the descriptor can read its
+	 * progress.
+	 */
 	krping_run_get(run);
 	krping_file_set(kf, run, false);
 	ret = krping_run_start(run);
@@ -265,7 +277,10 @@ static int krping_commands(struct krping_file *kf, char *text,
 	return ret;
 }
 
-/* A text may end in NULs. Any other NUL would hide the text behind it. */
+/*
+ * Reject a text with a NUL, which would hide the text behind it. NULs at the
+ * end are allowed.
+ */
 static int krping_check_text(const char *text, size_t len)
 {
 	while (len && !text[len - 1])
@@ -276,7 +291,10 @@ static int krping_check_text(const char *text, size_t len)
 	return -EINVAL;
 }
 
-/* @text is modified. */
+/*
+ * Execute the commands in @text, or resume an interrupted write(). @text is
+ * modified.
+ */
 static int krping_run_commands(struct krping_file *kf, char *text, size_t len)
 {
 	struct krping_wait *wait = krping_wait_resume(kf, text, len);
@@ -341,7 +359,10 @@ static ssize_t krping_proc_write(struct file *file, const char __user *ubuf,
 	return ret ?: len;
 }
 
-/* Return: true, or false if this file has no result of its own to show. */
+/*
+ * Show the result of the last write(). Return false if this file has no result
+ * of its own.
+ */
 static bool krping_show_own(struct seq_file *m, struct krping_file *kf)
 {
 	bool shown;
@@ -371,8 +392,9 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 	if (file->f_mode & FMODE_WRITE && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	/*
-	 * A write() lasts as long as the test. With this flag, a task that
-	 * shares the descriptor would wait unkillably for the file position.
+	 * A write() lasts as long as the test. With FMODE_ATOMIC_POS, a task
+	 * that shares the descriptor would wait unkillably for the file
+	 * position.
 	 */
 	file->f_mode &= ~FMODE_ATOMIC_POS;
 	kf = kzalloc(sizeof(*kf), GFP_KERNEL);
@@ -423,7 +445,10 @@ static int krping_make_queues(void)
 
 static void krping_destroy_queues(void)
 {
-	/* This one first: its work items wait for sessions of the others. */
+	/*
+	 * Destroy this queue first, because its work items wait for sessions of
+	 * the other queues.
+	 */
 	destroy_workqueue(krping_run_wq);
 	krping_threads_exit();
 }

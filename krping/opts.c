@@ -22,7 +22,10 @@
 /* Maximum length of text from a command in the log. */
 #define KRPING_LOG_MAX 64
 
-/* Types of options. Those up to KRPING_OPT_TEST are keywords. */
+/*
+ * Types of options. Those up to KRPING_OPT_TEST are keywords: they have no
+ * value.
+ */
 enum krping_opt_type {
 	KRPING_OPT_ROLE,	/* keyword, sets the role to .value */
 	KRPING_OPT_FLAG,	/* keyword, sets a bool at .offset */
@@ -31,13 +34,16 @@ enum krping_opt_type {
 	KRPING_OPT_NUMBER,	/* sets a u32 at .offset, .value … .max */
 	KRPING_OPT_WORD,	/* sets a u32 at .offset to one of .words */
 	KRPING_OPT_RANGE,	/* sets from and size, .value … .max */
-	KRPING_OPT_FAULT,	/* one of .words, ":", and a number */
-	KRPING_OPT_STOP,	/* number of a run, or "all" */
+	KRPING_OPT_FAULT,	/* sets a fault: one of .words, ":", a number */
+	KRPING_OPT_STOP,	/* stops the run of this number, or "all" */
 	KRPING_OPT_TEXT,	/* sets text of up to .max at .offset */
 	KRPING_OPT_ADDR,	/* as KRPING_OPT_TEXT, of family .value */
 };
 
-/* Value of an option. Only its first .len letters are compared, 0: all. */
+/*
+ * Name of a value of an option. Only its first .len letters are compared; 0
+ * compares all letters.
+ */
 struct krping_word {
 	const char *name;
 	size_t len;
@@ -53,12 +59,15 @@ struct krping_opt {
 	const struct krping_word *words;
 };
 
-/* Flag in .value: the u32 is the number + 1, or 0 without the option. */
+/* Flag in .value: the member is the number plus 1, or 0 without the option. */
 #define KRPING_PLUS_ONE BIT(31)
 
 #define KRPING_OFFSET(member) offsetof(struct krping_opts, member)
 
-/* Compared by prefix, because scripts abbreviate or lengthen these values. */
+/*
+ * Values of mem_mode=. They are compared by prefix, because scripts abbreviate
+ * or lengthen these values.
+ */
 static const struct krping_word krping_mem_modes[] = {
 	{ "reg", 3, KRPING_MEM_REG },
 	{ "fastreg", 7, KRPING_MEM_REG },
@@ -206,13 +215,16 @@ static void *krping_opt_member(const struct krping_opt *opt,
 	return (void *)opts + opt->offset;
 }
 
-/* Text from user space is logged escaped and shortened. */
+/*
+ * Return the number of characters to log of a text from user space. The text is
+ * logged escaped and shortened.
+ */
 static int krping_log_len(const char *text)
 {
 	return strnlen(text, KRPING_LOG_MAX);
 }
 
-/* kstrtou64() accepts a sign, this does not. An empty value is 0. */
+/* Parse a number. Unlike kstrtou64(), reject a sign. An empty value is 0. */
 static int krping_number(const struct krping_opt *opt, const char *value,
 			 u64 *number)
 {
@@ -248,7 +260,7 @@ static int krping_opt_set_number(const struct krping_opt *opt,
 	return 0;
 }
 
-/* "A-B": sizes from A to B. */
+/* Parse "A-B": test with sizes from A to B. */
 static int krping_opt_set_range(const struct krping_opt *opt, char *value,
 				struct krping_opts *opts)
 {
@@ -300,7 +312,7 @@ static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
 		if (!krping_word_is(word, value))
 			continue;
 		*(u32 *)krping_opt_member(opt, opts) = word->value;
-		/* The option also names a test. */
+		/* The option also selects a test. */
 		if (opt->value) {
 			opts->test = opt->value;
 			opts->ntests++;
@@ -312,7 +324,7 @@ static int krping_opt_set_word(const struct krping_opt *opt, const char *value,
 	return -EINVAL;
 }
 
-/* "WORD:N" */
+/* Parse "WORD:N": the fault and its number. */
 static int krping_opt_set_fault(const struct krping_opt *opt, char *value,
 				struct krping_opts *opts)
 {
@@ -407,7 +419,10 @@ static int krping_opts_token(char *token, struct krping_opts *opts)
 	return krping_opt_set(opt, value, opts);
 }
 
-/* Combination of options that is not allowed, and the line to log for it. */
+/*
+ * Rule for a combination of options, and the line to log if the command breaks
+ * the rule.
+ */
 struct krping_rule {
 	bool broken;
 	const char *text;
@@ -495,7 +510,7 @@ static int krping_opts_check_test(const struct krping_opts *opts)
 	return krping_opts_judge(rules, ARRAY_SIZE(rules));
 }
 
-/* Check options about measurements, which only some tests of a client make. */
+/* Check the options of measurements. Only some tests of a client measure. */
 static int krping_opts_check_measure(const struct krping_opts *opts)
 {
 	bool is_client = opts->role == KRPING_ROLE_CLIENT;
@@ -547,7 +562,7 @@ static int krping_opts_check(const struct krping_opts *opts)
 /* Adjust options whose meaning depends on others, and log a notice. */
 static void krping_opts_notice(struct krping_opts *opts)
 {
-		/* Only pings send data back: other tests compare checksums. */
+	/* Only pings send data back: other tests compare checksums. */
 	if (opts->verify == KRPING_VERIFY_MEMCMP &&
 	    opts->test != KRPING_TEST_PING)
 		opts->verify = KRPING_VERIFY_CRC;
@@ -590,7 +605,8 @@ int krping_opts_parse(char *command, struct krping_opts *opts)
 
 /**
  * krping_opts_next_command - take the first command off a text
- * @text: commands, one per line; the last one needs no newline. Set to the rest
+ * @text: commands, one per line; the last one needs no newline. Set to the text
+ *	after the first command
  *
  * Context: any.
  * Return: the command, or NULL if none is left. Empty lines are skipped.
@@ -610,7 +626,7 @@ char *krping_opts_next_command(char **text)
  * @test: &enum krping_test
  *
  * Context: any.
- * Return: its name.
+ * Return: name of the test.
  */
 const char *krping_test_name(u32 test)
 {

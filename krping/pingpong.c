@@ -14,7 +14,8 @@
  *
  * Only the client knows the number of pings: the server continues until the
  * client disconnects. Each buffer is registered for each use, and its key is
- * invalidated afterwards, except with mem_mode=mr.
+ * invalidated after the use. With mem_mode=mr, a buffer stays registered
+ * instead.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,12 +26,12 @@
 
 #include "priv.h"
 
-/* Maximum number of bytes of the data that a verbose run logs. */
+/* Maximum number of bytes that a verbose run logs of the data of a ping. */
 #define KRPING_LOG_DATA 64
 /* Content of the sink before a WRITE. This value never occurs in the data. */
 #define KRPING_POISON 0xa5
 
-/* Names of the waits, which krping's log has always had. */
+/* Names of the waits in the log. krping has always used these names. */
 static const char krping_read_adv[] = "wait for RDMA_READ_ADV";
 static const char krping_read_complete[] = "wait for RDMA_READ_COMPLETE";
 static const char krping_write_adv[] = "wait for RDMA_WRITE_ADV";
@@ -41,7 +42,10 @@ static int krping_log_data_len(const struct krping_buf *buf, u32 len)
 	return strnlen(buf->addr, min_t(u32, len, KRPING_LOG_DATA));
 }
 
-/* Check for mem_mode=mr: registered once, and mapped for both directions. */
+/*
+ * Check for mem_mode=mr: buffers are registered once, and stay mapped in both
+ * directions.
+ */
 static bool krping_keeps(const struct krping_session *s)
 {
 	return s->opts->mem_mode == KRPING_MEM_ONCE;
@@ -58,7 +62,10 @@ static int krping_ping_map(struct krping_session *s, struct krping_buf *buf,
 	return 0;
 }
 
-/* Return a buffer to the CPU: its key is invalid, or it stays mapped. */
+/*
+ * Return a buffer to the CPU. With mem_mode=mr the buffer stays mapped.
+ * Otherwise its key is already invalid, and the buffer is unmapped.
+ */
 static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 {
 	if (krping_keeps(s))
@@ -68,13 +75,13 @@ static void krping_ping_unmap(struct krping_session *s, struct krping_buf *buf)
 	buf->dying = false;
 }
 
-/* Return: events to wait for before krping_ping_unmap(). */
+/* Return the completions to wait for before krping_ping_unmap(). */
 static u32 krping_ping_end(struct krping_session *s, struct krping_buf *buf)
 {
 	return krping_keeps(s) ? 0 : krping_dying(buf);
 }
 
-/* Return: @buf if it is to be invalidated after this use, or NULL. */
+/* Return @buf if its key must be invalidated after this use, otherwise NULL. */
 static struct krping_buf *krping_ping_old(struct krping_session *s,
 					  struct krping_buf *buf)
 {
@@ -98,7 +105,10 @@ static int krping_show(struct krping_session *s, struct krping_buf *new,
 	return krping_say(s, &adv, old, new, access);
 }
 
-/* Check that the server's message has invalidated @buf's key, if it must. */
+/*
+ * Mark @buf as invalid if the server's message has invalidated its key. With
+ * server_inv, fail if the key is still valid.
+ */
 static int krping_client_invalidated(struct krping_session *s,
 				     struct krping_buf *buf)
 {
@@ -126,7 +136,7 @@ static int krping_client_send(struct krping_session *s)
 	return ret ?: krping_client_invalidated(s, &s->start);
 }
 
-/* Invalidate and unmap the sink. The start buffer was invalidated before. */
+/* Invalidate and unmap the sink. The start buffer was already invalidated. */
 static int krping_client_retire(struct krping_session *s)
 {
 	struct krping_buf *old = krping_ping_old(s, &s->sink);
@@ -170,7 +180,9 @@ static int krping_client_mismatch(struct krping_session *s)
 	return -EBADMSG;
 }
 
-/* Compare the server's checksum with the data that it should have READ. */
+/*
+ * Compare the server's checksum with that of the data that the server has READ.
+ */
 static int krping_client_check_go(struct krping_session *s)
 {
 	struct krping_ctl ctl;
@@ -241,7 +253,10 @@ int krping_pingpong_client(struct krping_session *s)
 	return ret;
 }
 
-/* Answer the client's message: the READ or WRITE is complete. */
+/*
+ * Send "go ahead" to the client, because the READ or WRITE is complete. @len is
+ * the number of bytes for the checksum.
+ */
 static int krping_server_go_ahead(struct krping_session *s, u32 len)
 {
 	static const struct krping_adv nothing;
@@ -256,7 +271,10 @@ static int krping_server_go_ahead(struct krping_session *s, u32 len)
 	return krping_say_ctl(s, &ctl, old);
 }
 
-/* Wait for the client's next message, and until the sink can be unmapped. */
+/*
+ * Wait for the client's next message and until the sink can be unmapped. Then
+ * unmap the sink.
+ */
 static int krping_server_next(struct krping_session *s, const char *step)
 {
 	int ret = krping_wait(s, KRPING_EV_SENT | KRPING_EV_RECEIVED |
@@ -280,7 +298,7 @@ static int krping_server_read(struct krping_session *s)
 	ret = krping_ping_map(s, &s->sink, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
-	/* On iWARP a READ is a remote WRITE to its sink. */
+	/* iWARP requires remote write access to the sink of a READ. */
 	ret = krping_move(s, s->opts->read_inv ? IB_WR_RDMA_READ_WITH_INV :
 						IB_WR_RDMA_READ,
 			  &s->sink, IB_ACCESS_LOCAL_WRITE |
@@ -289,7 +307,7 @@ static int krping_server_read(struct krping_session *s)
 		      krping_server_go_ahead(s, len);
 }
 
-/* @len: number of bytes that were READ */
+/* WRITE data back to the client. @len is the number of bytes that were READ. */
 static int krping_server_write(struct krping_session *s, u32 len)
 {
 	int ret;
@@ -372,7 +390,11 @@ int krping_pingpong_server(struct krping_session *s)
 {
 	int ret;
 
-	/* A client that tests fr sends no message. */
+	/*
+	 * The client runs the fr test: it registers memory on its own side, and
+	 * sends no message. This server has nothing to do but wait for the
+	 * client's disconnect.
+	 */
 	if (s->idle_client)
 		return krping_wait_over(s, "wait for DISCONNECTED");
 	ret = krping_wait_first(s, KRPING_EV_RECEIVED, krping_read_adv);

@@ -4,17 +4,17 @@
  * receive queue (SRQ) for all connections of the run in one protection domain,
  * that is, on one device.
  *
- * krdma asks for the SRQ before it creates a QP, and returns it when the QP and
- * its completion queue are destroyed (get_srq and put_srq of struct krdma_ops).
- * The first connection creates the pool, the last one frees it. Each connection
- * that joins brings as many receives as it would have had in a queue of its
- * own.
+ * krdma requests the SRQ before it creates a QP, and returns the SRQ when the
+ * QP and its completion queue are destroyed (get_srq and put_srq of struct
+ * krdma_ops). The first connection creates the pool, and the last one frees it.
+ * Each connection that joins the pool adds as many receives as it would have in
+ * a queue of its own.
  *
  * A receive belongs to the pool and not to a session: the completion handler
- * finds the session by the QP that took the message. A session that has left is
- * not found. Its late completions, which draining does not wait for, therefore
- * touch neither the session nor its connection, and the receive is posted again
- * for the others.
+ * finds the session by the QP that took the message. Draining does not wait for
+ * all of these completions. The handler does not find a session that has left
+ * the pool, so a late completion touches neither the session nor its
+ * connection. The receive is then posted again for the other sessions.
  */
 #include <linux/list.h>
 #include <linux/minmax.h>
@@ -22,7 +22,10 @@
 
 #include "priv.h"
 
-/* Maximum of receives of an SRQ. Each connection's CQ has room for all. */
+/*
+ * Maximum number of receives of an SRQ. The CQ of each connection has room for
+ * all of them.
+ */
 #define KRPING_POOL_MAX 4096
 
 /**
@@ -50,7 +53,10 @@ u32 krping_pool_share(const struct krping_opts *opts)
 	return KRPING_POOL_MAX / krping_pool_conns(opts);
 }
 
-/* Compare @qp only and do not follow it: the QP may be destroyed. */
+/*
+ * Find the session of a QP. Only compare @qp and do not dereference it, because
+ * the QP may be destroyed.
+ */
 static struct krping_session *
 krping_pool_find_session_locked(struct krping_pool *pool,
 				const struct ib_cq *cq, const struct ib_qp *qp)
@@ -88,7 +94,10 @@ int krping_pool_post(struct krping_msg *msg)
 	return ib_post_srq_recv(pool->srq, &wr, NULL);
 }
 
-/* The SRQ outlives every completion queue that its receives complete on. */
+/*
+ * Handle the completion of a shared receive. The pool is still valid, because
+ * its SRQ outlives every completion queue that its receives complete on.
+ */
 static void krping_pool_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_msg *msg =
@@ -133,7 +142,7 @@ krping_pool_create(const struct krping_session *s, struct ib_pd *pd)
 	return pool;
 }
 
-/* Undo krping_pool_create() and its receives. No QP uses the SRQ. */
+/* Free a pool and its receives. No QP uses its SRQ at this point. */
 static void krping_pool_destroy(struct krping_pool *pool)
 {
 	u32 i;
@@ -178,7 +187,7 @@ static struct krping_pool *krping_pool_get_locked(struct krping_session *s,
  * @cb: connection of a session, with its PD and without a QP
  *
  * Context: process.
- * Return: the SRQ, which krping_pool_put_srq() returns, or an ERR_PTR.
+ * Return: the SRQ, until krping_pool_put_srq(); or an ERR_PTR.
  */
 struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 {
@@ -197,7 +206,7 @@ struct ib_srq *krping_pool_get_srq(struct krdma_cb *cb)
 /**
  * krping_pool_put_srq - undo krping_pool_get_srq()
  * @cb: connection whose QP and completion queue are destroyed
- * @srq: its SRQ
+ * @srq: SRQ of the connection
  *
  * Context: process.
  */
@@ -215,7 +224,10 @@ void krping_pool_put_srq(struct krdma_cb *cb, struct ib_srq *srq)
 	mutex_unlock(&s->run->pools_lock);
 }
 
-/* Post receives until @wanted are posted, or as many as the SRQ holds. */
+/*
+ * Post receives until @wanted of them are posted, or as many as the SRQ can
+ * hold.
+ */
 static int krping_pool_fill_locked(struct krping_run *run,
 				   struct krping_pool *pool, u32 wanted)
 {
@@ -247,7 +259,7 @@ static int krping_pool_fill_locked(struct krping_run *run,
  * @s: session whose connection has a QP and is not connected
  *
  * Context: process.
- * Return: 0 or -errno; then the session has not joined.
+ * Return: 0; or -errno if the session has not joined.
  */
 int krping_pool_join(struct krping_session *s)
 {
@@ -282,7 +294,10 @@ void krping_pool_leave(struct krping_session *s)
 
 	if (!s->qp)
 		return;
-	/* No other task polls this CQ: complete receives of the pool. */
+	/*
+	 * Only this task polls this CQ. Poll it once more, so that completed
+	 * receives of the pool are posted again for other sessions.
+	 */
 	if (s->direct)
 		ib_process_cq_direct(s->cb->qp->recv_cq, -1);
 	mutex_lock(&s->run->pools_lock);

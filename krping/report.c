@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Results of a run: statistics in /proc/krping, one line of key=value for the
- * writer of the command, and JSON and a histogram in debugfs. All of it is read
- * under the run's lock. The statistics include active sessions; the other
- * results only sessions that have ended.
+ * writer of the command, and JSON and a histogram in debugfs. All of them are
+ * read under the run's lock. The statistics include active sessions. The other
+ * results include only sessions that have ended.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -74,7 +74,7 @@ static void krping_report_counts_locked(struct seq_file *m,
 /**
  * krping_report_counts - show a line of statistics, in krping's usual format
  * @m: output
- * @run: run; one that has ended has no line
+ * @run: run; no line is shown if it has ended
  */
 void krping_report_counts(struct seq_file *m, struct krping_run *run)
 {
@@ -90,7 +90,7 @@ static u64 krping_part_bytes(const struct krping_part *part)
 	return part->ops * part->size;
 }
 
-/* Kbit/s: bytes * 8 / (ns / 10^9) / 10^3. */
+/* Return a rate in kbit/s: bytes * 8 / (ns / 10^9) / 10^3. */
 static u64 krping_kbits(u64 bytes, u64 ns)
 {
 	if (!ns)
@@ -109,7 +109,7 @@ static u64 krping_per_second(u64 ops, u64 ns)
 	return div64_u64(ops, max(div_u64(ns, NSEC_PER_SEC), 1ULL));
 }
 
-/* Sum over all sizes. */
+/* Add up the results of all sizes. */
 static void krping_sum_locked(const struct krping_run *run, u64 *ops,
 			      u64 *bytes, u64 *elapsed)
 {
@@ -126,7 +126,9 @@ static void krping_sum_locked(const struct krping_run *run, u64 *ops,
 	}
 }
 
-/* Return: result of the last size that was tested. debugfs has the others. */
+/*
+ * Return the result of the last size that was tested. debugfs has the others.
+ */
 static const struct krping_part *krping_last_locked(const struct krping_run *run)
 {
 	unsigned int i = run->nparts - 1;
@@ -250,7 +252,7 @@ static void krping_json_counts_locked(struct seq_file *m, struct krping_run *run
 			   counts[i].msgs);
 }
 
-/* Check for a test whose times are round trips. fr has no times. */
+/* Check for a test whose times are round trips. The fr test has no times. */
 static bool krping_is_round_trip(const struct krping_opts *opts)
 {
 	return opts->test != KRPING_TEST_FR && opts->test != KRPING_TEST_BW &&
@@ -313,7 +315,10 @@ static void krping_hist_show_part(struct seq_file *m,
 	}
 }
 
-/* Columns: size, lower bound in ns (the upper bound is twice that), number. */
+/*
+ * Show the histogram. Columns: size, lower bound in ns (the upper bound is
+ * twice this value), number of operations.
+ */
 static int krping_hist_show(struct seq_file *m, void *unused)
 {
 	struct krping_run *run = m->private;
@@ -350,7 +355,10 @@ static void krping_samples_stop(struct seq_file *m, void *sample)
 {
 }
 
-/* Columns: size, ns; in the order in which the operations ended. */
+/*
+ * Show one sample. Columns: size in bytes, time in ns. Samples are in the order
+ * in which the operations ended.
+ */
 static int krping_samples_show(struct seq_file *m, void *sample)
 {
 	u64 word = READ_ONCE(*(u64 *)sample);
@@ -387,9 +395,9 @@ void krping_report_publish(struct krping_run *run)
 
 /**
  * krping_report_withdraw - undo krping_report_publish()
- * @run: run, to which the caller has a reference
+ * @run: run to which the caller has a reference
  *
- * Waits for readers of the files.
+ * This function waits for readers of the files.
  */
 void krping_report_withdraw(struct krping_run *run)
 {
@@ -408,7 +416,7 @@ static int krping_judge(const struct krping_run *run, const char *option,
 	return -ERANGE;
 }
 
-/* Without times, a limit of times is not met. */
+/* If no times were measured, a limit of times is not met. */
 static int krping_judge_nothing(const struct krping_run *run)
 {
 	if (!run->opts.max_lat_us && !run->opts.max_p99_us)

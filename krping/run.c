@@ -8,9 +8,10 @@
  * session itself. Other runs have a work item for each session, and the thread
  * waits until all sessions have ended.
  *
- * A run ends by itself or by krping_run_stop(), which is called for a signal, a
- * timeout, or another command, and makes every wait of the run fail. The last
- * runs that have ended stay on the list, so that their results can be read.
+ * A run ends by itself or by krping_run_stop(). This function makes every wait
+ * of the run fail, and is called after a signal, a timeout, or a stop command.
+ * The last runs that have ended stay on the list, so that their results can be
+ * read.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -28,7 +29,7 @@
 
 #include "priv.h"
 
-/* Runs that have ended and stay on the list. */
+/* Maximum number of runs that have ended and stay on the list. */
 #define KRPING_RUNS_KEPT 64
 
 static LIST_HEAD(krping_runs);
@@ -84,7 +85,10 @@ static void krping_run_time_is_over(struct work_struct *work)
 	krping_run_stop(run, -ETIMEDOUT);
 }
 
-/* netns= is a file descriptor of the caller, or if it is not, a process ID. */
+/*
+ * Return the network namespace of a run. netns= is tried as a file descriptor
+ * of the caller first, and then as a process ID.
+ */
 static struct net *krping_run_net(const struct krping_opts *opts)
 {
 	struct net *net;
@@ -137,7 +141,10 @@ static struct krping_run *krping_run_alloc(const struct krping_opts *opts)
 	return run;
 }
 
-/* Connections that share receives need one PD, which a domain gives them. */
+/*
+ * Create a domain for a run with srq. Connections that share receives need one
+ * PD, which the domain provides.
+ */
 static int krping_run_make_domain(struct krping_run *run)
 {
 	struct krdma_domain *domain;
@@ -163,9 +170,10 @@ static void krping_run_list(struct krping_run *run)
 /**
  * krping_run_create - create a run of a command
  * @opts: command
- * @error: result: -errno if the function returns NULL
+ * @error: set to -errno if the function returns NULL
  *
- * Return: the run, on the list, with a reference for the caller; or NULL.
+ * Return: the run, which is on the list and has a reference for the caller; or
+ * NULL.
  */
 struct krping_run *krping_run_create(const struct krping_opts *opts, int *error)
 {
@@ -231,7 +239,7 @@ static void krping_runs_trim(void)
 /**
  * krping_run_stop - end a run
  * @run: run
- * @error: result of the run, unless an earlier call has set it
+ * @error: result of the run, unless an earlier call has set the result
  *
  * Context: process; does not wait for the end.
  */
@@ -258,7 +266,7 @@ void krping_run_stop(struct krping_run *run, int error)
  * @run: run
  * @s: session; it stays on @run's list until krping_run_session_over()
  *
- * Return: true, or false if the run is being stopped; then nothing is changed.
+ * Return: true; or false if the run is being stopped, and nothing has changed.
  */
 bool krping_run_add(struct krping_run *run, struct krping_session *s)
 {
@@ -269,7 +277,7 @@ bool krping_run_add(struct krping_run *run, struct krping_session *s)
 	if (!stopped) {
 		list_add_tail(&s->link, &run->sessions);
 		WRITE_ONCE(run->nsessions, run->nsessions + 1);
-		/* Put in krping_run_session_over(). */
+		/* krping_run_session_over() drops this reference. */
 		krping_run_get(run);
 		s->number = run->clients++;
 		krping_thread_join(s);
@@ -285,7 +293,7 @@ static void krping_part_merge(struct krping_part *to,
 		return;
 	to->size = from->size;
 	to->ops += from->ops;
-	/* The sessions ran at the same time. */
+	/* The sessions ran at the same time, so use the longest duration. */
 	to->elapsed = max(to->elapsed, from->elapsed);
 	krping_hist_merge(&to->hist, &from->hist);
 }
@@ -325,7 +333,10 @@ void krping_run_sample(struct krping_run *run, u32 size, u64 ns)
 			   (u64)size << 32 | min_t(u64, ns, U32_MAX));
 }
 
-/* stop= is the normal end of a server, not a failure. */
+/*
+ * Check whether an error is a failure. A stop command is the normal end of a
+ * server.
+ */
 static bool krping_run_is_failure(const struct krping_run *run, int error)
 {
 	return error && !(error == -ECANCELED &&
@@ -355,7 +366,10 @@ void krping_run_session_over(struct krping_session *s, int error)
 	krping_run_put(run);
 }
 
-/* The caller is about to sleep and does not hold run->lock. */
+/*
+ * Read nsessions without run->lock: as the condition of a wait, this function
+ * must not sleep.
+ */
 static bool krping_run_is_idle(const struct krping_run *run)
 {
 	return !READ_ONCE(run->nsessions);
@@ -393,7 +407,10 @@ static int krping_run_begin(struct krping_run *run)
 						      krping_server_begin(run);
 }
 
-/* Test with all connections. @ret: result of krping_run_begin() */
+/*
+ * Run the test with all connections, and end the run. @ret is the result of
+ * krping_run_begin().
+ */
 static void krping_run_go(struct krping_run *run, int ret)
 {
 	if (run->opts.role == KRPING_ROLE_CLIENT)
@@ -405,7 +422,10 @@ static void krping_run_go(struct krping_run *run, int ret)
 	krping_runs_trim();
 }
 
-/* It holds a reference to the module; krping_exit() waits for the work item. */
+/*
+ * Execute a run in the background. krping_run_start() has taken the references
+ * to the run and to the module. krping_exit() waits for this work item.
+ */
 static void krping_run_work(struct work_struct *work)
 {
 	struct krping_run *run = container_of(work, struct krping_run, work);
@@ -425,7 +445,10 @@ static int krping_run_thread(void *arg)
 	return 0;
 }
 
-/* A run inherits what chrt(1), nice(1) and taskset(1) set for its writer. */
+/*
+ * Give the thread of a run the scheduling policy, priority and processors of
+ * its writer, which chrt(1), nice(1) and taskset(1) set.
+ */
 static void krping_run_schedule_as(struct task_struct *task,
 				   const struct task_struct *writer)
 {
@@ -443,8 +466,8 @@ static void krping_run_schedule_as(struct task_struct *task,
 }
 
 /*
- * A run has a thread of its own, because its writer may be frozen or stopped at
- * any time; see krping_run_wait().
+ * Start the thread of a run. The run has a thread of its own because its writer
+ * may be frozen or stopped at any time, see krping_run_wait().
  */
 static int krping_run_start_thread(struct krping_run *run)
 {
@@ -453,9 +476,9 @@ static int krping_run_start_thread(struct krping_run *run)
 	task = kthread_create(krping_run_thread, run, "krping/%u", run->id);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
-	/* Put in krping_run_free(). */
+	/* krping_run_free() drops this reference. */
 	run->task = get_task_struct(task);
-	/* Both put in krping_run_thread(). */
+	/* krping_run_thread() drops both references. */
 	__module_get(THIS_MODULE);
 	krping_run_get(run);
 	krping_run_schedule_as(task, current);
@@ -473,8 +496,9 @@ static bool krping_signal_ends(const struct sighand_struct *sighand, int sig)
 }
 
 /*
- * Check for a signal that has a handler or kills. Without one, the caller is
- * only frozen, stopped or traced, and returns to the wait when it is continued.
+ * Check for a pending signal that has a handler or kills the caller. Without
+ * such a signal, the caller is only frozen, stopped or traced, and resumes the
+ * wait when it is continued.
  */
 static bool krping_is_signalled(void)
 {
@@ -511,10 +535,11 @@ static int krping_run_start_foreground(struct krping_run *run)
  * krping_run_start - start a run
  * @run: new run
  *
- * Return: 0: the run continues by itself, and krping_run_wait() waits for its
- * end unless it is in the background; -ERESTARTNOHAND: the caller was frozen or
- * stopped while it connected, and returns this from its system call to restart
- * it; or another -errno with which the run has ended.
+ * Return: 0 if the run continues by itself. krping_run_wait() then waits for
+ * its end, unless the run is in the background. -ERESTARTNOHAND if the caller
+ * was frozen or stopped while it connected; the caller returns this from its
+ * system call to restart it. Otherwise another -errno with which the run has
+ * ended.
  */
 int krping_run_start(struct krping_run *run)
 {
@@ -537,11 +562,12 @@ int krping_run_start(struct krping_run *run)
  * @run: started run
  *
  * A signal of the caller ends the wait. A caller that is frozen, stopped or
- * traced must leave the kernel, and calls again when it is continued.
+ * traced must leave the kernel, and calls this function again when it is
+ * continued.
  *
- * Return: 0: the run has ended; -ERESTARTNOHAND: it has not, and the caller
- * returns this from its system call; -EINTR: it has not, and a signal is
- * pending.
+ * Return: 0 if the run has ended. -ERESTARTNOHAND if the run goes on and the
+ * caller must return this from its system call. -EINTR if the run goes on and a
+ * signal is pending.
  */
 int krping_run_wait(struct krping_run *run)
 {
@@ -552,9 +578,10 @@ int krping_run_wait(struct krping_run *run)
 
 /**
  * krping_run_reap - wait until a run's thread has exited
- * @run: run that has ended; once, by the task that started it
+ * @run: run that has ended
  *
- * Then the module can be unloaded as soon as write() has returned.
+ * The task that started the run calls this once. After that, the module can be
+ * unloaded as soon as write() has returned.
  */
 void krping_run_reap(struct krping_run *run)
 {
@@ -570,7 +597,10 @@ void krping_run_reap(struct krping_run *run)
 void krping_run_finish(struct krping_run *run, int error)
 {
 	krping_run_stop(run, error);
-	/* Uninterruptible, because krping_run_stop() has failed every wait. */
+	/*
+	 * Wait uninterruptibly: the run ends soon, because krping_run_stop()
+	 * has made every wait of the run fail.
+	 */
 	wait_event(run->wait, READ_ONCE(run->over));
 }
 
@@ -587,7 +617,7 @@ static struct krping_run *krping_runs_find_locked(u32 id)
 
 /**
  * krping_runs_get - find a run that has not ended
- * @id: number of the run, 0: any
+ * @id: number of the run, 0 means any run
  *
  * Return: the run with a reference for the caller, or NULL.
  */

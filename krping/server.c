@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server's side of a run: one client, as always, or many.
+ * The server's side of a run: one client, which is the default, or many.
  *
- * A server for one client stops listening when it has connected, so that other
- * clients are rejected. A server for many runs each client in a work item, so
- * that no client waits for another one, and a failure ends only its own
- * session.
+ * A server for one client stops listening when that client has requested its
+ * connection, so that other clients are rejected. A server for many clients
+ * runs each of them in a work item. So no client waits for another one, and a
+ * failure ends only its own session.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,13 +19,18 @@ static void krping_server_set_listener(struct krping_run *run,
 {
 	mutex_lock(&run->lock);
 	run->listener = listener;
-		/* krping_run_stop() has not seen this listener. */
+	/*
+	 * If the run is stopped, krping_run_stop() has not seen this listener.
+	 */
 	if (listener && run->stop)
 		krdma_disconnect(listener);
 	mutex_unlock(&run->lock);
 }
 
-/* Log the address: the kernel may have chosen the port. */
+/*
+ * Store and log the listening address, because the kernel may have chosen the
+ * port.
+ */
 static void krping_server_show_addr(struct krping_run *run,
 				    const struct krdma_cb *listener)
 {
@@ -43,8 +48,8 @@ static void krping_server_show_addr(struct krping_run *run,
  * krping_server_begin - listen
  * @run: run
  *
- * Return: 0, and krping_server_go() is next; or -errno: the run does not
- * listen.
+ * Return: 0 if the run listens, and the caller then calls krping_server_go().
+ * Otherwise -errno.
  */
 int krping_server_begin(struct krping_run *run)
 {
@@ -98,7 +103,10 @@ static bool krping_server_is_full(struct krping_run *run)
 	return full;
 }
 
-/* Return: a session on the run's list with the connection, or NULL. */
+/*
+ * Create a session for a connection and add it to the run's list. Return NULL
+ * if memory is short or the run is being stopped.
+ */
 static struct krping_session *krping_server_take(struct krping_run *run,
 						 struct krdma_cb *cb)
 {
@@ -121,7 +129,10 @@ static void krping_server_refuse(struct krping_run *run, struct krdma_cb *cb)
 	krdma_release_cb(cb);
 }
 
-/* Return: true if the client is or was served, false if it was rejected. */
+/*
+ * Serve a client in a work item, or reject it if there is no room. Return true
+ * if the client is served.
+ */
 static bool krping_server_admit(struct krping_run *run, struct krdma_cb *cb)
 {
 	struct krping_session *s = NULL;
@@ -180,7 +191,10 @@ static int krping_server_one(struct krping_run *run, struct krdma_cb *listener)
  */
 int krping_server_go(struct krping_run *run)
 {
-	/* krping_run_stop() disconnects it; only this task releases it. */
+	/*
+	 * krping_run_stop() only disconnects the listener. Only this task
+	 * releases it, and therefore reads run->listener without the lock.
+	 */
 	struct krdma_cb *listener = run->listener;
 
 	if (run->opts.accept == 1 && !run->opts.cpu)

@@ -2,10 +2,10 @@
 /*
  * One connection of a run: connect or accept, test, disconnect.
  *
- * krdma establishes and releases the connection (in its raw mode); krping posts
- * the work requests itself. krping_session_close() stops posting from
- * completion handlers, disconnects and drains, frees MRs and memory, and
- * releases.
+ * krdma establishes and releases the connection (in its raw mode). krping posts
+ * the work requests itself. krping_session_close() stops completion handlers
+ * from posting, disconnects and drains, frees MRs and memory, and releases the
+ * connection.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,9 +19,9 @@
 
 /* Maximum size in bytes of all receives for a stream of messages. */
 #define KRPING_WINDOW_BYTES (32 << 20)
-/* Maximum number of these receives. */
+/* Maximum number of receives for a stream of messages. */
 #define KRPING_WINDOW_MAX 1024
-/* READs and atomics in flight in tests whose protocol allows more than one. */
+/* Maximum number of READs and atomics in flight. Most tests have only one. */
 #define KRPING_READS 16
 
 /* Check whether each message or WRITE of the client consumes a receive. */
@@ -39,7 +39,10 @@ static u32 krping_recv_len(const struct krping_opts *opts)
 	return max_t(u32, opts->size, sizeof(struct krping_wire));
 }
 
-/* Receives in addition to those of the window, for other messages. */
+/*
+ * Return the number of receives in addition to the window, for messages that
+ * are not part of a stream.
+ */
 static u32 krping_recvs(const struct krping_opts *opts)
 {
 	return opts->test == KRPING_TEST_SBW || opts->imm ? 2 * KRPING_RECVS :
@@ -111,8 +114,8 @@ void krping_session_free(struct krping_session *s)
  * @s: session
  * @cb: connection, or NULL
  *
- * Return: 0, or why the run is being stopped: then krping_run_stop() will not
- * disconnect @cb.
+ * Return: 0, or the error with which the run is being stopped. In this case
+ * krping_run_stop() will not disconnect @cb.
  */
 int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 {
@@ -125,7 +128,10 @@ int krping_session_set_cb(struct krping_session *s, struct krdma_cb *cb)
 	return ret;
 }
 
-/* Return: a capability that the command needs and the device lacks, or NULL. */
+/*
+ * Check whether a device can run the command. Return the capability that it
+ * lacks, or NULL.
+ */
 static const char *krping_device_lacks(const struct krping_opts *opts,
 				       const struct ib_device *ibdev, u32 port)
 {
@@ -133,7 +139,7 @@ static const char *krping_device_lacks(const struct krping_opts *opts,
 
 	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return "register memory with work requests";
-	/* rxe and others claim this capability, and only iWARP has it. */
+	/* Only iWARP has this capability, although rxe and others claim it. */
 	if (opts->read_inv && !iwarp)
 		return "invalidate by a READ, which read_inv requires";
 	if (opts->imm && iwarp)
@@ -185,7 +191,10 @@ static int krping_qp_ready(struct krdma_cb *cb)
 	return 0;
 }
 
-/* krdma must not wait here: only wake the session's task, which closes. */
+/*
+ * Wake the session's task, which closes the connection. This callback of krdma
+ * must not wait.
+ */
 static void krping_closing(struct krdma_cb *cb, int reason)
 {
 	krping_fail(cb->context, reason);
@@ -209,10 +218,10 @@ static u8 krping_reads_in_flight(const struct krping_opts *opts)
  * @run: run
  * @params: result, without the context
  *
- * All old peers offer and request one READ in flight in each direction. So does
- * this one, unless the test is unknown to old peers. Any signal ends a wait,
- * see krping_wait_until(). krdma sets retry_count to 6: with 7, rxe retries
- * without end, and a dead peer is never detected.
+ * All old peers offer and request one READ in flight in each direction. krping
+ * does the same, unless the test is unknown to old peers. Any signal ends a
+ * wait, see krping_wait_until(). krdma sets retry_count to 6: with 7, rxe
+ * retries without end, and a dead peer is never detected.
  */
 void krping_session_params(const struct krping_run *run,
 			   struct krdma_params *params)
@@ -244,7 +253,7 @@ void krping_session_params(const struct krping_run *run,
 /**
  * krping_session_parse - parse an address of a command
  * @run: run
- * @text: address, "": any
+ * @text: text of the address; empty means any address
  * @port: port in host order
  * @addr: result
  *
@@ -268,7 +277,10 @@ int krping_session_parse(const struct krping_run *run, const char *text,
 	return -EINVAL;
 }
 
-/* Return: @ret, or -EPROTOTYPE if the server has rejected the hello. */
+/*
+ * If the server has rejected the connection, log its reason. Return -EPROTOTYPE
+ * if it has rejected the hello, otherwise @ret.
+ */
 static int krping_session_rejected(struct krping_session *s,
 				   const struct sockaddr_storage *addr, int ret)
 {
@@ -284,7 +296,10 @@ static int krping_session_rejected(struct krping_session *s,
 	return ret;
 }
 
-/* Set the source address to src=, or else to an address of dev=. */
+/*
+ * Set the source address to src=, or without src= to an address of the device
+ * dev=. Otherwise routing chooses the address.
+ */
 static int krping_session_src(struct krping_session *s,
 			      const struct sockaddr_storage *dst,
 			      struct sockaddr_storage *src,
@@ -326,7 +341,7 @@ static int krping_session_connect(struct krping_session *s,
  * krping_session_dial - connect
  * @s: client's session on its run's list
  *
- * Return: 0 or -errno; the caller calls krping_session_finish() in both cases.
+ * Return: 0 or -errno. The caller calls krping_session_finish() in both cases.
  */
 int krping_session_dial(struct krping_session *s)
 {
@@ -354,7 +369,7 @@ int krping_session_dial(struct krping_session *s)
  * krping_session_accept - accept a connection request
  * @s: server's session on its run's list, with the requested connection
  *
- * Return: 0 or -errno; the caller calls krping_session_finish() in both cases.
+ * Return: 0 or -errno. The caller calls krping_session_finish() in both cases.
  */
 int krping_session_accept(struct krping_session *s)
 {
@@ -389,7 +404,9 @@ static void krping_session_close(struct krping_session *s)
 		krdma_release_cb(cb);
 }
 
-/* The device may provide fewer send queue slots than requested. */
+/*
+ * Set s->depth. The device may provide fewer send queue slots than requested.
+ */
 static int krping_session_depth(struct krping_session *s)
 {
 	struct krdma_caps caps = { .size = sizeof(caps) };
@@ -445,18 +462,23 @@ int krping_session_test(struct krping_session *s)
 /**
  * krping_session_finish - close the connection of a session
  * @s: session, connected or not
- * @ret: 0, or why it did not connect or did not complete the test
+ * @ret: 0, or the error with which the session failed to connect or to complete
+ *	the test
  *
- * Logs a failure that is not logged yet.
+ * This function logs a failure that is not logged yet.
  *
- * Return: @ret, or if it is an error, why the run was stopped.
+ * Return: 0 if @ret is 0. Otherwise the error that has stopped the run, or @ret
+ * if the run was not stopped.
  */
 int krping_session_finish(struct krping_session *s, int ret)
 {
 	krping_session_close(s);
 	if (ret)
 		ret = READ_ONCE(s->run->stop) ?: ret;
-	/* Without a step, the failure is logged; a signal is not a failure. */
+	/*
+	 * If step is NULL, the failure is already logged. The end by a signal
+	 * or by a stop command is not a failure.
+	 */
 	if (ret && ret != -EINTR && ret != -ECANCELED && s->step)
 		pr_err_ratelimited("%u: %s: error %d\n", s->id, s->step, ret);
 	return ret;

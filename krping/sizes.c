@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sizes and end of a test: a number of operations or a duration for each size.
+ * Run a test with each of its sizes, and end each size after a number of
+ * operations or a duration.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -10,10 +11,10 @@
 
 /**
  * krping_sizes_count - return the number of sizes of a command
- * @from: first size, 0: only @size
+ * @from: first size; 0 if @size is the only one
  * @size: last size
  *
- * Return: the number.
+ * Return: number of sizes.
  */
 unsigned int krping_sizes_count(u32 from, u32 size)
 {
@@ -25,7 +26,7 @@ unsigned int krping_sizes_count(u32 from, u32 size)
 }
 
 /**
- * krping_more - check whether another operation of this size is to be done
+ * krping_more - check whether to do another operation of this size
  * @s: session
  *
  * Return: true if so.
@@ -37,10 +38,10 @@ bool krping_more(const struct krping_session *s)
 }
 
 /**
- * krping_is_timed - check whether operations end after a time, not a number
+ * krping_is_timed - check whether a duration limits the current operations
  * @s: session
  *
- * Return: true if so.
+ * Return: true if so; false if a number of operations is the limit.
  */
 bool krping_is_timed(const struct krping_session *s)
 {
@@ -61,8 +62,9 @@ void krping_measured(struct krping_session *s, u64 ns)
 }
 
 /*
- * With a duration, a server continues until the client's end message, so it
- * cannot warm up separately. Its own results then include these operations.
+ * Run the warm-up operations of a size. A server with a duration continues
+ * until the client's end message, so it cannot warm up separately. Its results
+ * then include the warm-up operations.
  */
 static int krping_warm_up(struct krping_session *s,
 			  int (*test)(struct krping_session *s))
@@ -82,7 +84,7 @@ static void krping_part_begin(struct krping_session *s)
 {
 	s->part->size = s->len;
 	s->goal = s->ops + s->count;
-	/* Without count=, a ping has always been unlimited. */
+	/* Without count=, the number of pings has always been unlimited. */
 	if (!s->count && s->opts->test == KRPING_TEST_PING)
 		s->goal = U64_MAX;
 	s->until = jiffies + (unsigned long)s->duration_s * HZ;

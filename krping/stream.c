@@ -14,7 +14,10 @@
 
 #include "priv.h"
 
-/* Work requests of one completion: @mod, or fewer if it is the last one. */
+/*
+ * Return the number of work requests that a completion reports: @mod, or fewer
+ * at the end of the stream.
+ */
 static u64 krping_stream_step(const struct krping_stream *stream)
 {
 	u64 done = stream->done + stream->mod;
@@ -67,8 +70,8 @@ static enum krping_counter krping_stream_counter(enum ib_wr_opcode opcode)
  * @s: session with a registered sink, and with the peer's buffer in @s->remote
  * @opcode: operation; if it is not a READ, WRITE, SEND or atomic, the caller
  *	posts the work requests, and the stream only counts their completions
- * @depth: maximum number in flight
- * @mod: number of work requests for each signaled one; at most half of @depth
+ * @depth: maximum number of work requests in flight
+ * @mod: one of every @mod work requests is signaled; limited to half of @depth
  */
 void krping_stream_init(struct krping_session *s, enum ib_wr_opcode opcode,
 			u32 depth, u32 mod)
@@ -93,7 +96,10 @@ static bool krping_stream_is_inline(const struct krping_session *s)
 		stream->counter == KRPING_SEND);
 }
 
-/* Signal the last work request of each @mod, and the last one of all. */
+/*
+ * Return the send flags of the next work request. The last one of every @mod
+ * work requests is signaled, and so is the last one of the stream.
+ */
 static int krping_stream_flags(const struct krping_session *s)
 {
 	const struct krping_stream *stream = &s->stream;
@@ -119,7 +125,7 @@ static int krping_stream_post_atomic(struct krping_session *s,
 		.compare_add = 1,
 	};
 
-	/* The old value is the number of atomics before this one. */
+	/* The expected old value is the number of atomics before this one. */
 	if (wr->opcode == IB_WR_ATOMIC_CMP_AND_SWP) {
 		atomic.compare_add = s->ops;
 		atomic.swap = s->ops + 1;
@@ -250,13 +256,17 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	int ret = 0;
 
 	/*
-	 * Pass the turn at times: with fast completions the stream is never
-	 * full and never waits.
+	 * Pass the turn once per @depth work requests. With fast completions
+	 * the stream is never full, so the session never waits and would keep
+	 * the turn.
 	 */
 	div_u64_rem(stream->posted, stream->depth, &phase);
 	if (!phase)
 		ret = krping_turn_pass(s);
-	/* No lock: done only grows, and the wait checks it again. */
+	/*
+	 * Read done without the lock: it only grows, and the wait checks it
+	 * again.
+	 */
 	if (!ret && stream->posted - READ_ONCE(stream->done) >= stream->depth)
 		ret = krping_stream_wait(s, stream->posted - stream->depth / 2,
 					 step);
@@ -266,7 +276,10 @@ int krping_stream_make_room(struct krping_session *s, const char *step)
 	return krping_wait_ready(s, krping_stream_may_send, NULL);
 }
 
-/* Post a group of @mod to its end: only its last one is signaled. */
+/*
+ * Check whether another work request must be posted. A group of @mod must be
+ * completed, because only its last work request is signaled.
+ */
 static bool krping_stream_more(const struct krping_session *s)
 {
 	u32 phase;

@@ -4,13 +4,14 @@
  *
  * Each session that has a work item is a task of its own, on any processor.
  * With threads=N the sessions are divided into N teams. Only one session of a
- * team works at a time, the one that holds the turn (a semaphore). It releases
- * the turn whenever it waits, as a single thread would proceed to its next
- * connection. Sessions get the turn in the order in which they requested it. So
- * a test is written as if its session were alone.
+ * team works at a time: the one that holds the turn (a semaphore). A session
+ * releases the turn whenever it waits, so that a team behaves like one thread
+ * that proceeds to its next connection. Sessions get the turn in the order in
+ * which they requested it. So a test is written as if its session were alone.
  *
- * With cpu=N the first team, or connection without teams, is bound to processor
- * N, and the others to the following online processors, round robin.
+ * With cpu=N the first team is bound to processor N, and the other teams to the
+ * following online processors, round robin. Without teams, the same holds for
+ * the connections.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,11 +26,17 @@
 
 #include "priv.h"
 
-/* Number of connections tested at a time; others wait in the queue. */
+/*
+ * Maximum number of connections that are tested at a time. Others wait in the
+ * queue.
+ */
 #define KRPING_SESSIONS_ACTIVE 512
 
 static struct workqueue_struct *krping_session_wq;
-/* Work items bound to a processor. They run long, hence WQ_CPU_INTENSIVE. */
+/*
+ * Queue of work items bound to a processor. They run long, hence
+ * WQ_CPU_INTENSIVE.
+ */
 static struct workqueue_struct *krping_cpu_wq;
 
 /**
@@ -75,7 +82,7 @@ static bool krping_cpu_is_there(const struct krping_opts *opts)
  * krping_threads_alloc - allocate the teams of a run and check cpu=
  * @run: new run
  *
- * Return: 0; -EINVAL: no such processor is online; -ENOMEM.
+ * Return: 0; -EINVAL if the processor of cpu= is not online; or -ENOMEM.
  */
 int krping_threads_alloc(struct krping_run *run)
 {
@@ -102,7 +109,10 @@ void krping_threads_free(struct krping_run *run)
 	kfree(run->turns);
 }
 
-/* Return: number of the session's team; without threads=, of the session. */
+/*
+ * Return the number of the session's team. Without teams, return the number of
+ * the session, modulo KRPING_CONNS_MAX.
+ */
 static u32 krping_thread_of(const struct krping_session *s)
 {
 	u32 threads = s->opts->threads ?: KRPING_CONNS_MAX;
@@ -122,7 +132,10 @@ void krping_thread_join(struct krping_session *s)
 		s->turn = &s->run->turns[krping_thread_of(s)];
 }
 
-/* Return: an online processor. If it goes offline, the work runs elsewhere. */
+/*
+ * Choose an online processor. If it goes offline later, the work runs
+ * elsewhere.
+ */
 static unsigned int krping_thread_cpu(const struct krping_session *s)
 {
 	unsigned int cpu = s->opts->cpu - 1;
@@ -152,7 +165,7 @@ void krping_thread_start(struct krping_session *s, work_func_t work)
 
 /**
  * krping_turn_take - wait for the turn of the session's team
- * @s: session that does not hold it
+ * @s: session that does not hold the turn
  *
  * Return: 0 or -EINTR.
  */
@@ -165,7 +178,7 @@ int krping_turn_take(struct krping_session *s)
 }
 
 /**
- * krping_turn_give - release the turn of the session's team, if held
+ * krping_turn_give - release the turn of the session's team, if it is held
  * @s: session
  */
 void krping_turn_give(struct krping_session *s)
@@ -180,7 +193,7 @@ void krping_turn_give(struct krping_session *s)
  * krping_turn_pass - let other sessions of the team and other tasks run
  * @s: session that holds the turn, if it has a team
  *
- * Return: 0, or -EINTR if a signal is or was pending.
+ * Return: 0, or -EINTR after a signal.
  */
 int krping_turn_pass(struct krping_session *s)
 {

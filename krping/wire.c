@@ -12,7 +12,7 @@
 #define KRPING_RUN_LAST 122
 #define KRPING_RUN_LEN (KRPING_RUN_LAST - KRPING_RUN_FIRST + 1)
 
-/* "rdma-ping-", 20 digits, ": ", NUL */
+/* Size of the prefix: "rdma-ping-", 20 digits, ": ", NUL. */
 #define KRPING_PREFIX_MAX 33
 
 /**
@@ -38,7 +38,7 @@ void krping_wire_encode(struct krping_wire *wire, const struct krping_adv *adv)
  * Any content is valid here. The caller checks the numbers before it uses them.
  *
  * Context: any.
- * Return: 0, or -EPROTO: @len is not the length of a message.
+ * Return: 0, or -EPROTO if @len is not the length of a message.
  */
 int krping_wire_decode(struct krping_adv *adv, const void *data, u32 len)
 {
@@ -58,8 +58,9 @@ int krping_wire_decode(struct krping_adv *adv, const void *data, u32 len)
  * @size: length of the data in bytes, at least 1
  * @ping: number of the ping, from 0
  *
- * The last byte is NUL and no other is, because old servers send back only the
- * data before the first NUL. A size too small for the prefix gets a part of it.
+ * Only the last byte is NUL, because old servers send back only the data before
+ * the first NUL. If @size is too small for the prefix, the data begin with a
+ * part of it.
  *
  * Context: any.
  */
@@ -113,7 +114,7 @@ void krping_hello_encode(struct krping_wire_hello *wire,
  *	pads
  *
  * Context: any.
- * Return: 0, or -ENOMSG: it is not a hello, and the peer is old.
+ * Return: 0, or -ENOMSG if @data is not a hello, because the peer is old.
  */
 int krping_hello_decode(struct krping_hello *hello, const void *data, u32 len)
 {
@@ -150,7 +151,10 @@ static bool krping_is_mutual(const struct krping_hello *hello)
 	       hello->test == KRPING_TEST_SLAT;
 }
 
-/* The size fits the server's buffer, and is not 0: there is a last byte. */
+/*
+ * Check whether the client's size fits the server's buffer. A size of 0 is
+ * invalid, because the tests access a last byte.
+ */
 static bool krping_size_fits(const struct krping_hello *server,
 			     const struct krping_hello *client)
 {
@@ -173,7 +177,10 @@ krping_bench_check(const struct krping_hello *server,
 	if (server->flags & KRPING_HELLO_CRC &&
 	    !(client->flags & KRPING_HELLO_CRC))
 		return KRPING_DIFFERENT_VERIFY;
-	/* With duplex both run all sizes; the number of each may differ. */
+	/*
+	 * With duplex both sides run the same sizes. The number of operations
+	 * may differ.
+	 */
 	if (client->flags & KRPING_HELLO_DUPLEX && server->from != client->from)
 		return KRPING_DIFFERENT_FROM;
 	if (!krping_is_mutual(client))
@@ -192,10 +199,10 @@ krping_bench_check(const struct krping_hello *server,
  * @server: options of the server
  * @client: hello of the client
  *
- * Only options that matter are compared: a server that does nothing by itself
- * does not need the count. A client that tests fr, which sends nothing,
+ * Only options that matter are compared: a server that posts no operations of
+ * its own does not need the count. A client that tests fr, which sends nothing,
  * connects to a server of pings. The client is not trusted: its size replaces
- * the server's, and is checked against the server's buffers.
+ * the server's size, and is checked against the server's buffers.
  *
  * Context: any.
  * Return: the first difference, or KRPING_AGREED.
@@ -212,8 +219,8 @@ enum krping_mismatch krping_hello_check(const struct krping_hello *server,
 	if (!krping_size_fits(server, client))
 		return KRPING_DIFFERENT_SIZE;
 	/*
-	 * Only the server may set it: the client sees which keys are
-	 * invalidated.
+	 * The server alone may set server_inv: the client sees which of its
+	 * keys are invalidated.
 	 */
 	if (client->flags & KRPING_HELLO_SERVER_INV &&
 	    !(server->flags & KRPING_HELLO_SERVER_INV))
@@ -264,7 +271,7 @@ void krping_ctl_encode(struct krping_adv *adv, const struct krping_ctl *ctl)
 
 /**
  * krping_ctl_decode - decode a message of size 0
- * @ctl: result; KRPING_CTL_NONE if @adv is another message
+ * @ctl: result; its type is KRPING_CTL_NONE if @adv is another message
  * @adv: any message of a new peer
  *
  * Context: any.

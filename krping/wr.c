@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work requests of which one of a kind is in flight: messages, a READ or WRITE,
- * registering and invalidating. stream.c posts many of a kind.
+ * Work requests that are posted one at a time: messages, a READ or WRITE,
+ * registering and invalidating. stream.c has many of a kind in flight.
  */
 #include <linux/bottom_half.h>
 
@@ -58,8 +58,8 @@ void krping_ops_init(struct krping_session *s)
  * @s: session
  * @wr: first work request of the list
  *
- * rxe up to 6.x sends from a tasklet. It runs at once when the last bottom half
- * is enabled here, and otherwise waits for ksoftirqd.
+ * rxe up to 6.x sends from a tasklet. local_bh_enable() runs this tasklet at
+ * once. Without it, the tasklet would wait for ksoftirqd.
  *
  * Return: 0 or -errno.
  */
@@ -74,11 +74,11 @@ int krping_post(struct krping_session *s, const struct ib_send_wr *wr)
 }
 
 /**
- * krping_touch - make the peer's adapter acknowledge something
+ * krping_touch - make the peer's adapter acknowledge a WRITE of no bytes
  * @s: session
- * @op: nudge or probe, whose completion follows
+ * @op: nudge or probe; its completion shows that the adapter has acknowledged
  *
- * Posts a WRITE of no bytes, which needs no key and changes no memory.
+ * Such a WRITE needs no key and changes no memory.
  *
  * Return: 0 or -errno.
  */
@@ -95,7 +95,10 @@ int krping_touch(struct krping_session *s, struct krping_op *op)
 	return krping_post(s, &wr.wr);
 }
 
-/* Put a REG_MR in front of @next, unless the buffer is registered. */
+/*
+ * Put a REG_MR in front of @next, unless the buffer is registered. Return the
+ * first work request.
+ */
 static const struct ib_send_wr *krping_reg_wr(struct krping_session *s,
 					      struct ib_reg_wr *reg,
 					      struct krping_buf *buf,
@@ -157,8 +160,9 @@ static void krping_fill_send(struct krping_session *s,
 }
 
 /*
- * With server_inv each answer of a server invalidates the key in the message
- * that it answers, unless that message is the client's end and has none.
+ * Check whether the next SEND must invalidate a key of the peer. With
+ * server_inv, each answer of a server invalidates the key in the message that
+ * it answers. The client's end message has size 0 and no key.
  */
 static bool krping_says_inv(const struct krping_session *s)
 {
@@ -175,8 +179,8 @@ static bool krping_says_inv(const struct krping_session *s)
  * @access: access flags of @new
  *
  * One doorbell posts all work requests. The caller waits for KRPING_EV_SENT
- * and, with @old, for the event that krping_dying() returns for it. Then it
- * calls krping_buf_unmap() for @old.
+ * and, with @old, for the event that krping_dying() returns for @old. After
+ * this wait the caller calls krping_buf_unmap() for @old.
  *
  * Return: 0 or -errno.
  */
@@ -216,10 +220,10 @@ int krping_say(struct krping_session *s, const struct krping_adv *adv,
  * @s: session without a READ or WRITE in flight; @s->peer is the peer's message
  * @opcode: IB_WR_RDMA_READ, IB_WR_RDMA_READ_WITH_INV or IB_WR_RDMA_WRITE
  * @buf: mapped buffer of this side
- * @access: access flags of @buf, if it is mapped for registering
+ * @access: access flags of @buf, if it must be registered first
  * @len: number of bytes, at most @buf->size
  *
- * KRPING_EV_MOVED follows.
+ * The completion sets KRPING_EV_MOVED.
  *
  * Return: 0 or -errno.
  */
@@ -263,7 +267,8 @@ int krping_move(struct krping_session *s, enum ib_wr_opcode opcode,
  * @s: session without a LOCAL_INV in flight
  * @buf: registered buffer
  *
- * KRPING_EV_INVALIDATED follows; then the caller calls krping_buf_unmap().
+ * The completion sets KRPING_EV_INVALIDATED. The caller waits for this event
+ * and then calls krping_buf_unmap().
  *
  * Return: 0 or -errno.
  */
