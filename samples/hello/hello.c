@@ -2,18 +2,18 @@
 /*
  * hello DEVICE COMMAND ARGUMENT...: use a reflective memory from a program; an example to copy.
  *
- *   write OFFSET TEXT        write a block by the cards' command RFM2G_WRITE
+ *   write OFFSET TEXT        write a block by RFM2G_WRITE, a command of the cards' driver
  *   store OFFSET TEXT        store the bytes into a mapping of the memory, without any call
  *   read OFFSET              print the text at OFFSET of this node's copy
  *   send NODE DATA           send network event 1 with a number; NODE 65535: to all others
  *   wait MS                  wait for such an event; print its number and its sender
  *   ping OFFSET ROUNDS       write a word by write() and wait until the other node repeats it; print the times
  *   pong OFFSET ROUNDS       on the other node: watch that word in a mapping and repeat it at OFFSET + 64
- *   ask NODE ROUNDS          as ping, by events
- *   answer NODE ROUNDS       as pong, by events
+ *   ask NODE ROUNDS          as ping, but with events instead of words
+ *   answer NODE ROUNDS       as pong, but with events instead of words
  *
- * The program also works with the driver of the cards, because it uses nothing special to vrfm. The library of the
- * cards (RFM2gOpen(), RFM2gWrite(), ...) makes the same calls.
+ * The program also works with the driver of the cards, because it uses no feature that only vrfm has. The library of
+ * the cards (RFM2gOpen(), RFM2gWrite(), ...) makes the same calls.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -30,7 +30,9 @@
 #include "rfm2g.h"
 
 #define TEXT_MAX 256
-/* Distance of the words of ping and pong: each node writes its own and watches the other's. */
+/*
+ * Distance in bytes from the word of ping to the word of pong. Each node writes its own word and watches the other one.
+ */
 #define OTHER 64
 
 static int fd;
@@ -42,7 +44,7 @@ static unsigned long number(const char *text)
 	return strtoul(text, NULL, 0);
 }
 
-/* Return: the offset in TEXT; exits unless LENGTH bytes from there are in the memory. */
+/* Parse the offset in TEXT. Exit unless the LENGTH bytes from this offset are inside the memory. */
 static unsigned long place(const char *text, size_t length)
 {
 	unsigned long offset = number(text);
@@ -103,7 +105,7 @@ static void send_event(unsigned long node, uint32_t data)
 		err(1, "RFM2G_SEND_EVENT");
 }
 
-/* An event that was received while the type was not enabled is delivered now. */
+/* Enable event 1 and wait for it. An event that was received while the type was not enabled is delivered now. */
 static struct rfm2g_event_info wait_event(uint32_t ms)
 {
 	struct rfm2g_event_info info = { .event = RFM2G_EVENT_INTR1, .timeout = ms };
@@ -131,7 +133,7 @@ static void put_word(unsigned long offset, uint32_t value)
 		err(1, "write");
 }
 
-/* Yield in each round, because on a single processor other tasks need it. */
+/* Wait until a word has a value. Yield in each round, because other tasks need the processor if it is the only one. */
 static void await_word(unsigned long offset, uint32_t value)
 {
 	volatile uint32_t *word = (volatile uint32_t *)(memory + offset);
@@ -158,7 +160,7 @@ static void print_times(uint64_t *times, unsigned long n)
 	       (unsigned long long)times[0] / 1000);
 }
 
-/* Print the times of ROUNDS calls of TURN, each of which is a round trip. */
+/* Call TURN, which is a round trip, ROUNDS times and print the times. */
 static void measure(unsigned long rounds, unsigned long where, void (*turn)(unsigned long where, uint32_t i))
 {
 	uint64_t *times = calloc(rounds, sizeof(*times));

@@ -5,10 +5,9 @@
  * Two module parameters choose one of four roles:
  *
  *	server=1 rw=0	accepts one connection and echoes its messages
- *	server=0 rw=0	sends messages to it and compares the echoes
- *	server=1 rw=1	shows a buffer to one peer and checks the data written
- *	to it server=0 rw=1	writes to that buffer, reads it back and
- *	compares
+ *	server=0 rw=0	sends messages to this server and compares the echoes
+ *	server=1 rw=1	exports a buffer to one peer and checks the written data
+ *	server=0 rw=1	writes to this buffer, reads it back, and compares
  *
  * Start a server on one host and then, on another:
  *
@@ -20,9 +19,9 @@
  *
  * The module shows that:
  *  - krdma's functions sleep, so a task must call them: this module starts a
- *    kernel thread. A work item or a system call does as well.
- *  - kthread_stop() ends every wait inside krdma with -EINTR: a thread needs
- *    no other means to be stopped.
+ *    kernel thread. A work item or a system call can call them as well.
+ *  - kthread_stop() ends every wait inside krdma with -EINTR, so nothing else
+ *    is needed to stop a thread.
  *  - krdma_release_cb() frees a connection in any state.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -37,7 +36,10 @@
 
 #include <krdma_simple.h>
 
-/* krdma's default for the longest message and for the size of exported buffers. */
+/*
+ * krdma's default for the maximum length of a message, and for the size of
+ * exported buffers.
+ */
 #define KRDMA_SAMPLE_SIZE_MAX (4096 * 1024)
 /* Maximum time that a client waits for an answer. */
 #define KRDMA_SAMPLE_TIMEOUT_MS 10000
@@ -69,18 +71,18 @@ static unsigned int size = 64;
 module_param(size, uint, 0444);
 MODULE_PARM_DESC(size, "client: bytes of a message or write (default 64, at most 4194304)");
 
-/* Written once, by the thread; read through sysfs. */
+/* Result of the thread. The thread writes it once, and sysfs reads it. */
 static int krdma_sample_result = KRDMA_SAMPLE_RUNNING;
 
 static struct task_struct *krdma_sample_task;
 
 /**
  * struct krdma_sample - state of the thread; no other task uses it, so no locks
- * @cb: connection, NULL before there is one
+ * @cb: connection, or NULL before it is created
  * @out: KRDMA_SAMPLE_SIZE_MAX bytes to send or write
  * @in: KRDMA_SAMPLE_SIZE_MAX bytes to receive or read into
  * @rounds: number of completed rounds
- * @len: bytes of the last round
+ * @len: number of bytes in the last round
  */
 struct krdma_sample {
 	struct krdma_cb *cb;
@@ -90,7 +92,10 @@ struct krdma_sample {
 	u32 len;
 };
 
-/* Data that differ in each round, and show bytes or pages in wrong order. */
+/*
+ * Fill a buffer with data that differ in each round. They reveal bytes or pages
+ * in the wrong order.
+ */
 static void krdma_sample_fill(char *buf, u32 len, u32 round)
 {
 	u32 i;
@@ -106,11 +111,11 @@ static int krdma_sample_ping(struct krdma_sample *s)
 	int ret;
 
 	krdma_sample_fill(s->out, size, s->rounds);
-	/* Returns the length, or a negative errno. */
+	/* krdma_send() returns the length, or a negative errno. */
 	ret = krdma_send(s->cb, s->out, size);
 	if (ret < 0)
 		return ret;
-	/* The arguments give the room for the message and the timeout. */
+	/* The last two arguments are the size of the buffer and the timeout. */
 	ret = krdma_receive_len(s->cb, s->in, size, KRDMA_SAMPLE_TIMEOUT_MS);
 	if (ret < 0)
 		return ret;
@@ -125,7 +130,7 @@ static int krdma_sample_echo(struct krdma_sample *s)
 {
 	int ret;
 
-	/* Timeout 0: a server waits without limit. */
+	/* A server waits without limit: the timeout is 0. */
 	ret = krdma_receive_len(s->cb, s->in, KRDMA_SAMPLE_SIZE_MAX, 0);
 	if (ret < 0)
 		return ret;
@@ -152,9 +157,9 @@ static int krdma_sample_accept(struct krdma_sample *s)
 /* ---- one-sided reads and writes ---- */
 
 /*
- * A WRITE does not notify the peer. So a message follows it, and the peer
- * checks the data when it receives the message. krdma keeps this order: when
- * the message arrives, all data of the WRITE are in the buffer.
+ * Message that follows a WRITE, because a WRITE does not notify the peer. The
+ * peer checks the data when it receives the message. krdma keeps this order:
+ * when the message arrives, all data of the WRITE are in the buffer.
  */
 struct krdma_sample_bell {
 	__le32 round;
@@ -230,8 +235,8 @@ static int krdma_sample_look(struct krdma_sample *s)
 	if (ret)
 		return ret;
 	/*
-	 * Copy the data out of the exported buffer, after the sync that DMA may
-	 * need.
+	 * Copy the data out of the exported buffer. krdma_export_read() first
+	 * does the sync that DMA may need.
 	 */
 	ret = krdma_export_read(s->cb, s->in, s->len, 0);
 	if (ret)
@@ -273,15 +278,16 @@ static int krdma_sample_rounds(struct krdma_sample *s)
 	int ret = 0;
 
 	while (!ret && krdma_sample_wants_more(s)) {
-		/* krdma checks for this only when it waits. */
+		/* krdma calls kthread_should_stop() only when it waits. */
 		if (kthread_should_stop())
 			return -EINTR;
 		ret = krdma_sample_round(s);
 	}
 	/*
-	 * A client disconnects at its end. The last answer's krdma_send() may
-	 * also fail with this error, because a client that has the answer may
-	 * leave before its adapter has acknowledged it.
+	 * -ECONNRESET is the normal end of a server, because a client
+	 * disconnects when it has finished. The krdma_send() of the last answer
+	 * may also fail with this error: a client that has the answer may
+	 * disconnect before its adapter acknowledges it.
 	 */
 	return server && ret == -ECONNRESET ? 0 : ret;
 }
@@ -295,7 +301,10 @@ static int krdma_sample_run(struct krdma_sample *s)
 	ret = s->out && s->in ? krdma_sample_connect(s) : -ENOMEM;
 	if (!ret) {
 		ret = krdma_sample_rounds(s);
-		/* Disconnects, waits until nothing is in flight, and frees. */
+		/*
+		 * Disconnect, wait until nothing is in flight, and free the
+		 * connection.
+		 */
 		krdma_release_cb(s->cb);
 	}
 	kvfree(s->out);
@@ -333,7 +342,10 @@ static int krdma_sample_result_get(char *buffer,
 	return sysfs_emit(buffer, "%d\n", ret);
 }
 
-/* sysfs is read-only, but insmod accepts a value for every parameter. */
+/*
+ * Refuse to set the result. Its file in sysfs is read-only, but insmod accepts
+ * a value for every parameter.
+ */
 static int krdma_sample_result_set(const char *value,
 				   const struct kernel_param *param)
 {
@@ -374,7 +386,7 @@ static int __init krdma_sample_init(void)
 	if (IS_ERR(krdma_sample_task))
 		return PTR_ERR(krdma_sample_task);
 	/*
-	 * The thread exits by itself at its end. This reference keeps its
+	 * The thread exits when its role has ended. This reference keeps its
 	 * task_struct valid until krdma_sample_exit() calls kthread_stop().
 	 */
 	get_task_struct(krdma_sample_task);
@@ -385,8 +397,8 @@ static int __init krdma_sample_init(void)
 static void __exit krdma_sample_exit(void)
 {
 	/*
-	 * Waits until the thread has exited, so that no code of the module
-	 * runs.
+	 * Wait until the thread has exited, and no longer runs code of the
+	 * module.
 	 */
 	kthread_stop(krdma_sample_task);
 	put_task_struct(krdma_sample_task);

@@ -7,8 +7,8 @@
  *
  * Each location has one writer. All nodes receive the writes of a node in the
  * order of its calls. So a counter that is written after the block shows that
- * the block is complete. The writer may already be writing the next block,
- * which a second counter shows that is written before the block.
+ * the block is complete. The writer may already be writing the next block. A
+ * second counter, which is written before the block, shows this.
  *
  *   writer: BEGIN = n     block     END = n
  *   reader: END           block     BEGIN      complete if both are equal
@@ -21,7 +21,7 @@
 
 #include <rfm2g_api.h>
 
-/* All nodes must agree on the writer of each location: this is its area. */
+/* Area of the writer. All nodes must agree on the writer of each location. */
 #define BEGIN 0x0
 #define END 0x4
 #define BLOCK 0x1000
@@ -58,7 +58,7 @@ static void write_blocks(RFM2GHANDLE h, double end)
 	printf("wrote up to block %u\n", n);
 }
 
-/* Every word of a complete block must be the counter's value. */
+/* Check a complete block: every word must have the value of the counter. */
 static int damaged(const RFM2G_UINT32 *block, RFM2G_UINT32 n)
 {
 	int i;

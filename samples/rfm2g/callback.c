@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Have a function called for each event, while the program does something else.
+ * Call a function for each event, while the program does something else.
  *
  *   callback DEVICE SECONDS
  *
@@ -27,7 +27,10 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Return soon: the next event of this type waits for that. */
+/*
+ * Handle an event. Return soon, because the next event of this type waits until
+ * this function returns.
+ */
 static void came(RFM2GHANDLE h, RFM2GEVENTINFO *event)
 {
 	RFM2G_UINT32 value;
@@ -55,8 +58,8 @@ int main(int argc, char **argv)
 		errx(2, "usage: callback DEVICE SECONDS");
 	check(RFM2gOpen(argv[1], &h), argv[1]);
 	/*
-	 * Set the callback first: enabling the event delivers those in the
-	 * queue.
+	 * Set the callback before enabling the event, because enabling delivers
+	 * the events that are in the queue.
 	 */
 	check(RFM2gEnableEventCallback(h, RFM2GEVENT_INTR1, came), "callback");
 	check(RFM2gEnableEvent(h, RFM2GEVENT_INTR1), "enable");

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Questions and answers by events, with data that arrive before the event.
+ * Exchange questions and answers by events, with data that arrive before the
+ * event.
  *
  *   handshake DEVICE answer SECONDS        on one node
  *   handshake DEVICE ask NODE COUNT        on another; NODE: id of the first
  *
  * When a node receives an event, it has all data that the sender wrote before
- * it sent the event. So: write the data, then send; wait, then read. The 32
+ * it sent the event. So the sender first writes the data and then sends the
+ * event. The receiver first waits for the event and then reads the data. The 32
  * bits of data of an event identify the question.
  */
 #include <err.h>
@@ -35,7 +37,7 @@ static void check(RFM2G_STATUS status, const char *what)
 		errx(1, "%s: %s", what, RFM2gErrorMsg(status));
 }
 
-/* Discard events of earlier runs. */
+/* Discard events of earlier runs, and enable the event. */
 static void prepare(RFM2GHANDLE h, RFM2GEVENTTYPE type)
 {
 	check(RFM2gClearEvent(h, type), "clear");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A control loop at 10 kHz on mapped memory: read inputs, compute, write
- * outputs, and end each cycle with a poke of its counter, which sends the
- * outputs first. Print how late the cycles began.
+ * A control loop at 10 kHz on mapped memory. Each cycle reads inputs, computes,
+ * and writes outputs. The cycle ends with a poke of its counter, which sends
+ * the outputs before the counter. The program prints how late the cycles began.
  *
  *   loop DEVICE SECONDS [HERTZ]
  *
- * Loads and stores of a mapping are those of ordinary memory. To begin its
- * cycles in time, a loop needs
+ * A mapping is accessed by loads and stores, as ordinary memory is. To begin
+ * its cycles in time, a loop needs
  *  - resident pages (mlockall),
  *  - a priority (SCHED_FIFO, which takes root or CAP_SYS_NICE),
  *  - a processor of its own (taskset, isolcpus),
@@ -25,7 +25,7 @@
 
 #include <rfm2g_api.h>
 
-/* Layout of this node's area and of the area of the node that it reads. */
+/* Layout of the area of this node, and of the node whose outputs it reads. */
 struct area {
 	RFM2G_UINT32 counter;
 	RFM2G_UINT32 values[255];
@@ -56,7 +56,10 @@ static void sleep_until(int64_t ns)
 		;
 }
 
-/* Both calls may fail: then cycles begin late more often. */
+/*
+ * Prepare for cycles that begin in time. If one of the calls fails, cycles
+ * begin late more often.
+ */
 static void be_in_time(void)
 {
 	struct sched_param param = { .sched_priority = 50 };
@@ -68,9 +71,9 @@ static void be_in_time(void)
 }
 
 /*
- * Write the counter last, and by a call, which sends the stores before it
- * first. If the counter were stored through the mapping, it might reach a peer
- * before the values.
+ * Run one cycle. The counter is written last, and by a call, because the call
+ * first sends the stores before it. If the counter were stored through the
+ * mapping, it might reach a peer before the values.
  */
 static void cycle(RFM2GHANDLE card, const volatile struct area *in,
 		  volatile struct area *out)
