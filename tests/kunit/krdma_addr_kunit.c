@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Conversion of host and port, as text, to socket addresses. */
+/* Test the conversion of host and port, as text, to socket addresses. */
 #include <kunit/test.h>
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -100,7 +100,9 @@ static void parse_addr_accepts_numeric_scope(struct kunit *test)
 	struct sockaddr_storage addr;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&addr;
 
-	/* Number 1 is the loopback device of every namespace. */
+	/*
+	 * Interface number 1 is the loopback device of every network namespace.
+	 */
 	KUNIT_ASSERT_EQ(test, krdma_parse_addr(NULL, "fe80::1%1", "5", &addr),
 			0);
 	KUNIT_EXPECT_EQ(test, in6->sin6_scope_id, 1U);

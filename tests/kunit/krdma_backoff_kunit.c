@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Wait before the next attempt. */
+/* Test the time to wait before the next attempt. */
 #include <kunit/test.h>
 
 #include "../../krdma/backoff.c"

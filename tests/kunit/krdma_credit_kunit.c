@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Credit arithmetic, alone and as a simulation of two ends. */
+/* Test the arithmetic of credits, alone and in a simulation of two ends. */
 #include <kunit/test.h>
 
 #include "../../krdma/credit.c"
@@ -130,7 +130,10 @@ static void message_beyond_own_grants_is_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
 		krdma_credit_reposted(&c, false);
 	}
-	/* Receives are posted again, and not granted to the peer yet. */
+	/*
+	 * The receives are posted again, but their credits are not granted to
+	 * the peer yet.
+	 */
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), -EPROTO);
 	krdma_credit_take(&c);
 	KUNIT_EXPECT_EQ(test, krdma_credit_arrived(&c), 0);
@@ -182,14 +185,17 @@ static void max_depth_does_not_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_credit_granted(&c, 1), -EPROTO);
 }
 
-/* One end: its credits, and messages in flight to it. */
+/* One end of a connection: its credits, and the messages in flight to it. */
 struct krdma_credit_end {
 	struct krdma_credit credit;
 	u16 grants[64];
 	unsigned int in_flight;
 };
 
-/* Send one message if that is allowed. A receive must be posted for it. */
+/*
+ * Send one message if the credits allow it. The peer must have a posted
+ * receive.
+ */
 static bool krdma_credit_play_send(struct kunit *test,
 				   struct krdma_credit_end *from,
 				   struct krdma_credit_end *to, bool reserved)
@@ -203,7 +209,10 @@ static bool krdma_credit_play_send(struct kunit *test,
 	return true;
 }
 
-/* Take all messages that have arrived, repost buffers, grant credits if due. */
+/*
+ * Take all messages that have arrived, repost their buffers, and grant credits
+ * if this is due.
+ */
 static void krdma_credit_play_receive(struct kunit *test,
 				      struct krdma_credit_end *end,
 				      struct krdma_credit_end *peer)
@@ -288,7 +297,7 @@ static void idle_ends_stop_granting(struct kunit *test)
 struct krdma_credit_holder {
 	struct krdma_credit credit;
 	unsigned int held;
-	/* Messages in flight to it: credits granted, and is that all. */
+	/* Messages in flight to this end. A quiet one only grants credits. */
 	struct {
 		u16 granted;
 		bool quiet;
@@ -344,7 +353,7 @@ static void krdma_credit_holder_give_back(struct krdma_credit_holder *end,
 	krdma_credit_holder_return(end, peer);
 }
 
-/* One random action of @end. */
+/* Let @end do one random action. */
 static void krdma_credit_holder_step(struct kunit *test,
 				     struct krdma_credit_holder *end,
 				     struct krdma_credit_holder *peer, u32 what)
@@ -357,7 +366,10 @@ static void krdma_credit_holder_step(struct kunit *test,
 		krdma_credit_holder_give_back(end, peer);
 }
 
-/* Without new messages and returns, both ends soon stop granting. */
+/*
+ * Take all messages in flight. Both ends must soon stop granting credits,
+ * because no new messages are sent and no kept ones are returned.
+ */
 static void krdma_credit_holder_settle(struct kunit *test,
 				       struct krdma_credit_holder *a,
 				       struct krdma_credit_holder *b)
@@ -373,7 +385,7 @@ static void krdma_credit_holder_settle(struct kunit *test,
 	}
 }
 
-/* An end that returns all messages lets the other end send. */
+/* Let both ends return all kept messages. Each end can then send again. */
 static void krdma_credit_holder_empty(struct kunit *test,
 				      struct krdma_credit_holder *a,
 				      struct krdma_credit_holder *b)
@@ -413,7 +425,10 @@ static void lenders_reach_idle_and_can_send(struct kunit *test)
 	}
 }
 
-/* @quiet writes of @from, each of which may cause a message of @to. */
+/*
+ * Let @from do @writes writes. Each one uses a receive of @to, and may cause a
+ * message of @to that grants credits.
+ */
 static void krdma_credit_holder_write(struct kunit *test,
 				      struct krdma_credit_holder *from,
 				      struct krdma_credit_holder *to,
@@ -430,7 +445,10 @@ static void krdma_credit_holder_write(struct kunit *test,
 	}
 }
 
-/* @to keeps all messages. Return: number of messages that it got. */
+/*
+ * Send until @from has no credits, while @to keeps all messages. Return the
+ * number of messages that @to has got.
+ */
 static unsigned int krdma_credit_holder_fill(struct kunit *test,
 					     struct krdma_credit_holder *from,
 					     struct krdma_credit_holder *to)
@@ -469,7 +487,8 @@ static void three_free_receives_do_not_block_sender(struct kunit *test)
 }
 
 /*
- * A peer that keeps all messages except three of eight gets its credits back.
+ * With five of eight receives held, a single reposted receive is enough to
+ * return credits to the peer.
  */
 static void held_receives_return_credits(struct kunit *test)
 {

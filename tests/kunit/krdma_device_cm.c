@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The RDMA CM and ib_client of krdma_device_fake.h: one device, and listeners,
- * identified by their port. Events come from a workqueue, one at a time, under
- * the
- * handler mutex of their cm_id as with the real CM.
+ * The RDMA CM and ib_client of krdma_device_fake.h: one device, and listeners
+ * that are identified by their port. Events come from a workqueue, one at a
+ * time, under the handler mutex of their cm_id, as with the real CM.
  */
 #define KRDMA_DEVICE_FAKE_ITSELF
 #include "krdma_device_fake.h"
@@ -15,8 +14,8 @@
 struct fake_id {
 	struct rdma_cm_id id;
 	struct kref ref;
-	struct mutex handler;	/* held while an event is delivered; dead */
-	struct list_head link;	/* of listeners; fake_ids_lock */
+	struct mutex handler;	/* held during an event; protects dead */
+	struct list_head link;	/* in fake_listeners; under fake_ids_lock */
 	struct fake_id *peer;	/* fake_ids_lock */
 	bool dead;
 };
@@ -69,7 +68,7 @@ struct rdma_cm_id *fake_create_id(struct net *net, rdma_cm_event_handler handler
 	return &fid->id;
 }
 
-/* After the return no handler of @id runs. */
+/* Destroy an id. After the return, no event handler of @id runs. */
 void fake_destroy_id(struct rdma_cm_id *id)
 {
 	struct fake_id *fid = fake_id(id), *peer;
@@ -214,7 +213,9 @@ static struct fake_id *fake_find_listener(const struct rdma_cm_id *id)
 	return NULL;
 }
 
-/* Both hold references to each other until they are destroyed. */
+/*
+ * Connect two ids. Each holds a reference to the other until it is destroyed.
+ */
 static void fake_pair(struct fake_id *a, struct fake_id *b)
 {
 	kref_get(&a->ref);
@@ -244,7 +245,7 @@ static int fake_request(struct fake_id *listener, struct fake_id *fid,
 	id->route.addr.src_addr = fid->id.route.addr.src_addr;
 	id->route.addr.dst_addr = fid->id.route.addr.dst_addr;
 	e->request = fake_id(id);
-	/* As the other end sees them. */
+	/* Swap the values: the other end sees the opposite direction. */
 	e->event.param.conn.responder_resources = param->initiator_depth;
 	e->event.param.conn.initiator_depth = param->responder_resources;
 	fake_pair(fid, e->request);
@@ -266,7 +267,7 @@ int fake_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	return ret;
 }
 
-/* The caller puts the reference. */
+/* Return the peer of @id with a reference that the caller drops, or NULL. */
 static struct fake_id *fake_get_peer(struct rdma_cm_id *id)
 {
 	struct fake_id *peer;
@@ -323,7 +324,7 @@ const void *fake_reject_data(struct rdma_cm_event *event, u8 *len)
 	return *len ? event->param.conn.private_data : NULL;
 }
 
-/* For calls that have no effect here. */
+/* Replace the calls of the CM that have no effect here. */
 int fake_done(struct rdma_cm_id *id)
 {
 	return 0;

@@ -3,10 +3,9 @@
  * The device of krdma_device_fake.h: DMA mappings, MRs, and QPs whose work
  * requests transfer bytes between the memory of two ends.
  *
- * One worker executes the work requests of all QPs in order. It reads and writes
- * memory by DMA addresses only: those of a local piece, or of an MR's page
- * entries with
- * the offset of its iova, as adapters do.
+ * One worker executes the work requests of all QPs in order. It reads and
+ * writes memory by DMA addresses only, as adapters do: the address of a local
+ * piece, or a page entry of an MR with the offset of its iova.
  */
 #define KRDMA_DEVICE_FAKE_ITSELF
 #include "krdma_device_fake.h"
@@ -103,7 +102,10 @@ static struct fake_mapping *fake_find(u64 dma, size_t size)
 	return NULL;
 }
 
-/* Whole pages are page aligned, shorter pieces begin inside a page. */
+/*
+ * Allocate slots of the arena. Pieces of a page or more are page aligned, and
+ * shorter pieces begin inside a page.
+ */
 static u64 fake_alloc_slots(size_t size)
 {
 	u32 n = DIV_ROUND_UP(size, FAKE_SLOT), pos = 0;
@@ -253,7 +255,7 @@ void fake_sync(u64 dma, size_t size, enum dma_data_direction dir, bool for_cpu)
 	spin_unlock_irqrestore(&fake->lock, flags);
 }
 
-/* Access by the device. */
+/* Let the device read or write mapped memory. */
 static bool fake_access(u64 dma, void *buf, u32 len, bool write)
 {
 	struct fake_mapping *map = fake_find(dma, len);
@@ -271,7 +273,10 @@ static bool fake_access(u64 dma, void *buf, u32 len, bool write)
 	return true;
 }
 
-/* Detect a mutex in a completion always, not only when it sleeps. */
+/*
+ * Count a fault if a completion handler takes a mutex, even if the mutex is
+ * free.
+ */
 void fake_mutex_lock(struct mutex *mutex)
 {
 	if (in_interrupt() || irqs_disabled())
@@ -375,7 +380,10 @@ static void fake_complete_recv(struct fake_wqe *wqe, enum ib_wc_status status)
 	fake_complete(wqe, wqe->qp->ibqp.recv_cq, status);
 }
 
-/* Failures, too, because a queue completes its work requests in order. */
+/*
+ * Report the completion of a send, or hold it back. Failures are held back as
+ * well, because a queue completes its work requests in order.
+ */
 static void fake_report_send(struct fake_wqe *wqe, enum ib_wc_status status)
 {
 	if (fake->holds_sends) {
@@ -570,7 +578,7 @@ static void fake_work(struct work_struct *work)
 		cond_resched();
 }
 
-/* Deliver the completions that were held back. */
+/* Deliver the completions of receives that were held back. */
 void fake_release_recvs(void)
 {
 	struct fake_wqe *wqe, *next;
@@ -936,7 +944,7 @@ static int fake_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 {
 	struct fake_mr *mr = container_of(ibmr, struct fake_mr, ibmr);
 
-	/* The adapter uses the list until the key is invalid. */
+	/* Until the key is invalid, the adapter uses the list. */
 	if (mr->valid)
 		fake->faults++;
 	mr->n = 0;
@@ -948,7 +956,7 @@ static const struct ib_device_ops fake_ops = {
 	.driver_id = RDMA_DRIVER_UNKNOWN,
 	.alloc_pd = fake_alloc_pd,
 	.dealloc_pd = fake_dealloc_pd,
-	/* The type of its last parameter has changed in 6.11. */
+	/* Cast, because the type of the last parameter has changed in 6.11. */
 	.create_cq = (void *)fake_create_cq,
 	.destroy_cq = fake_destroy_cq,
 	.poll_cq = fake_poll_cq,

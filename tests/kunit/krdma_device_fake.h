@@ -8,17 +8,17 @@
  * are replaced by macros, so that this runs on kernels without an IOMMU or
  * swiotlb, and without a network.
  *
- * Memory that is mapped is copied into an arena, as swiotlb does without
- * min_align_mask: a mapping shorter than a page always has another offset in the
- * page than the memory. The device accesses the arena only, and bytes are
- * copied between the arena and the memory only by calls of the DMA API. So a
- * wrong offset, a wrong direction or a missing sync causes wrong data or a
- * fault.
+ * Mapped memory is copied into an arena, as swiotlb does without
+ * min_align_mask. The offset of a mapping shorter than a page always differs
+ * from the offset of the memory in its page. The device accesses only the
+ * arena, and only calls of the DMA API copy bytes between the arena and the
+ * memory. So a wrong offset, a wrong direction or a missing sync causes wrong
+ * data or a fault.
  */
 #ifndef KRDMA_DEVICE_FAKE_H
 #define KRDMA_DEVICE_FAKE_H
 
-/* The definition of the files of krdma. */
+/* Define pr_fmt as the files of krdma do, because this header precedes them. */
 #ifndef KRDMA_DEVICE_FAKE_ITSELF
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #endif
@@ -33,26 +33,28 @@
 /**
  * struct fake - the device
  * @ibdev: RDMA device; its attributes may be set before a connection is made
- * @copies: memory is copied when it is mapped and synced
- * @max_map: longest mapping in bytes
- * @max_inline: most inline data of a QP in bytes
+ * @copies: mapping and syncing copy memory to and from the arena
+ * @max_map: maximum length of a mapping in bytes
+ * @max_inline: maximum inline data of a QP in bytes
  * @reuses_indices: a new MR gets the index of the last one that was destroyed
- * @free_index: that index, 0: none
- * @refuses_inv: LOCAL_INV of a key that is not valid fails
- * @grows_after: number of the MR after which MRs may have 64 pages; 0: never
+ * @free_index: index of the last MR that was destroyed, 0: none is free
+ * @refuses_inv: a LOCAL_INV of an invalid key fails
+ * @grows_after: index of the MR after which new MRs may have 64 pages; 0 means
+ *	never
  * @forgets_reads: a READ that fails has no completion, as on siw
  * @p2p_page: page that is taken for memory of a PCI device, or NULL
  * @holds_recvs: completions of receives wait for fake_release_recvs()
  * @holds_sends: completions on send queues wait for fake_release_sends()
- * @fails_regs: number of REG_MR work requests that are flushed, because their queue
- *	pair fails first
+ * @fails_regs: number of REG_MR work requests that are flushed, because their
+ *	queue pair fails before them
  * @refuses_regs: each REG_MR fails
- * @faults: breaches of the DMA API, of the order of verbs, or of a context
- * @written_back: copies from the arena to memory
- * @longest: longest mapping so far in bytes
- * @mapped: mappings that exist
+ * @faults: number of breaches of the rules of the DMA API, of the order of
+ *	verbs, or of the context of calls
+ * @written_back: number of copies from the arena to memory
+ * @longest: length of the longest mapping so far, in bytes
+ * @mapped: number of mappings that exist
  * @registered: number of REG_MR work requests that have succeeded
- * @allocated: MRs that exist
+ * @allocated: number of MRs that exist
  */
 struct fake {
 	struct ib_device ibdev;
@@ -76,7 +78,7 @@ struct fake {
 	unsigned int registered;
 	unsigned int allocated;
 	/* private: */
-	spinlock_t lock; /* all that follows, and the counters */
+	spinlock_t lock; /* protects the members below and the counters */
 	void *arena;
 	unsigned long *slots;
 	struct list_head maps;
@@ -126,7 +128,10 @@ int fake_done(struct rdma_cm_id *id);
 void fake_lock_handler(struct rdma_cm_id *id);
 void fake_unlock_handler(struct rdma_cm_id *id);
 
-/* DMA; a dma_addr_t is the address in the arena, or that of memory. */
+/*
+ * DMA. A dma_addr_t is an address in the arena, or without copies the address
+ * of the memory.
+ */
 u64 fake_map(void *cpu, size_t size, enum dma_data_direction dir,
 	     unsigned long attrs);
 void fake_unmap(u64 dma, size_t size, enum dma_data_direction dir,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions, requests, messages and long messages of krdma on a device with real DMA
- * rules and with limits that no software device has, see krdma_device_fake.h.
+ * Test regions, requests, messages and long messages of krdma. The device has
+ * real DMA rules, and limits that no software device has, see
+ * krdma_device_fake.h.
  *
  * Each case makes its own connections. Afterwards no memory may be mapped, and
  * the device must have counted no fault.
@@ -24,14 +25,13 @@
 
 #define WAIT_MS 5000
 #define PORT 7000
-/* More messages than receives. */
+/* This is more than the number of receives of a connection. */
 #define MESSAGES 64
 
 /*
- * Two ends of a connection, and the results of their callbacks. The server is in
- * @domain. @ops are those of the client, NULL: client_ops. @rx_msgs are
- *	messages that
- * the client has not returned.
+ * Two ends of a connection, and the results of their callbacks. The server is
+ * in @domain. The client has @ops, or client_ops if @ops is NULL. @rx_msgs are
+ * received messages that the client has not released.
  */
 struct ends {
 	struct krdma_domain *domain;
@@ -267,7 +267,7 @@ static void connect_or_fail(struct kunit *test, u32 flags)
 
 #define MEMORY_PAGES 70
 
-/* Memory whose pages are not contiguous for the device. */
+/* Allocate memory whose pages are not contiguous for the device. */
 static u8 *make_memory(struct kunit *test, struct page **pages)
 {
 	u8 *memory = vzalloc(MEMORY_PAGES * PAGE_SIZE);
@@ -408,7 +408,10 @@ static void sync_leaves_neighbouring_bytes(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, region);
 	memory = krdma_region_vaddr(region);
 	remote = learn(test, region);
-	/* The peer writes byte 10, then this side byte 20. */
+	/*
+	 * The peer writes bytes 20 and 10, and this side stores bytes 20 and
+	 * 30.
+	 */
 	KUNIT_EXPECT_EQ(test, move(test, KRDMA_WRITE, one, 1, remote, 20), 0);
 	memory[20] = 7;
 	krdma_region_sync_for_device(region, 20, 1);
@@ -422,7 +425,7 @@ static void sync_leaves_neighbouring_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memory[10], 1);
 	KUNIT_EXPECT_EQ(test, memory[20], 7);
 	KUNIT_EXPECT_EQ(test, memory[30], 8);
-	/* Ranges beyond the end of the region. */
+	/* Ranges beyond the end of the region must have no effect. */
 	krdma_region_sync_for_cpu(region, 2 * PAGE_SIZE, 1);
 	krdma_region_sync_for_cpu(region, ~0ULL, 2);
 	krdma_remote_free(remote);
@@ -464,15 +467,15 @@ static void move_exported(struct kunit *test, struct krdma_cb *from,
 
 static void exported_buffer_transfers_all_bytes(struct kunit *test)
 {
-	/* An MR is smaller than the bounce buffer. */
+	/* An MR of 8 pages is smaller than the bounce buffer. */
 	fake->ibdev.attrs.max_fast_reg_page_list_len = 8;
 	connect_or_fail(test, KRDMA_RW);
 	move_exported(test, ends.client, ends.server);
 }
 
 /*
- * The bounce buffer of one end has two MRs, the exported buffer of the other
- * has one.
+ * The bounce buffer of one end has two MRs. The exported buffer of the other
+ * end has one.
  */
 static void work_request_stays_within_staging_mr(struct kunit *test)
 {
@@ -542,7 +545,7 @@ static void request_against_dma_direction_is_refused(struct kunit *test)
 
 /* ---- memory of requests ---- */
 
-/* Memory of a PCI device, which dma_map_page() maps wrongly without an error. */
+/* dma_map_page() maps memory of a PCI device wrongly, without an error. */
 static void memory_of_a_pci_device_is_refused(struct kunit *test)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -681,7 +684,7 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	KUNIT_ASSERT_NOT_NULL(test, sent);
 	KUNIT_ASSERT_NOT_NULL(test, got);
 	fill(sent + skip, len, seed);
-	/* The worker of the peer receives or pulls it. */
+	/* The worker of the peer receives or pulls the message. */
 	KUNIT_EXPECT_EQ(test, krdma_send_timeout(from, sent + skip, len, 0), 0);
 	KUNIT_EXPECT_EQ(test, krdma_receive_len(to, got, len, WAIT_MS),
 			(int)len);
@@ -690,7 +693,7 @@ static void exchange(struct kunit *test, struct krdma_cb *from,
 	vfree(got);
 }
 
-/* Messages in one part, in several parts, and pulled by the peer. */
+/* Exchange messages in one part, in several parts, and pulled by the peer. */
 static void exchange_all(struct kunit *test)
 {
 	static const u32 lens[] = { 0, 60, 4000, 20000, 100001 };
@@ -753,7 +756,10 @@ static u64 count_of(struct krdma_cb *cb, u32 counter)
 	return count;
 }
 
-/* siw never completes a READ with an error response: it fails at the end. */
+/*
+ * siw never completes a READ that gets an error response. The READ fails when
+ * the connection ends.
+ */
 static void read_without_completion_fails_at_end(struct kunit *test)
 {
 	struct krdma_region *region;
@@ -826,8 +832,8 @@ static void wait_until_exported(struct kunit *test, u8 *got, const u8 *want)
 }
 
 /*
- * The data has arrived, and the client learns of the end before the completion
- * of its work request.
+ * The call succeeds if its data have arrived, although the connection ends
+ * before the completion of the work request.
  */
 static void completed_before_end(struct kunit *test, bool writes)
 {
@@ -881,7 +887,7 @@ static const struct krdma_ops keeping_ops = {
 	.receive = keep_rx_msg,
 };
 
-/* The server invalidates a new region of the client. */
+/* Create a region of the client, and let the server invalidate it. */
 static struct krdma_region *invalidated(struct kunit *test)
 {
 	struct krdma_region *region;
@@ -901,8 +907,9 @@ static struct krdma_region *invalidated(struct kunit *test)
 }
 
 /*
- * The message of the first region was returned, and its receive has the message
- * of the last region when the first region is put.
+ * The message that invalidated the first region was released. Its receive then
+ * got the message that invalidated the last region. When the first region is
+ * put, it must not change this message.
  */
 static void region_put_clears_own_message_only(struct kunit *test)
 {
@@ -939,7 +946,10 @@ static void send_invalidation(struct kunit *test, struct krdma_remote *remote)
 	KUNIT_EXPECT_EQ(test, run_call(ends.client, call), 0);
 }
 
-/* The server receives that message, and the connection goes on. */
+/*
+ * The server receives the message with the invalidation, and the connection
+ * continues to work.
+ */
 static void receive_invalidation(struct kunit *test,
 				 struct krdma_region *region,
 				 struct krdma_remote *remote)
@@ -1012,7 +1022,7 @@ static void region_alloc_uses_one_mr(struct kunit *test)
 	krdma_region_put(region);
 }
 
-/* A peer cannot guess a key from those of other connections. */
+/* The first key of an MR is random, so that a peer cannot guess it. */
 static void first_keys_of_connections_differ(struct kunit *test)
 {
 	struct krdma_region *regions[8];
@@ -1026,7 +1036,9 @@ static void first_keys_of_connections_differ(struct kunit *test)
 						KRDMA_REMOTE_READ);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, regions[i]);
 		krdma_region_export(regions[i], 0, 100, desc, sizeof(desc));
-		/* The lowest byte of the key of the only segment. */
+		/*
+		 * desc[24] is the lowest byte of the key of the only segment.
+		 */
 		differ |= i && desc[24] != first;
 		first = desc[24];
 	}
@@ -1044,7 +1056,10 @@ static void connect_others(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, connect_ends(&others, 0, WAIT_MS), 0);
 }
 
-/* Both servers are in one domain, or each in its own. */
+/*
+ * Connect both pairs of ends. Their servers share a domain if @one is true,
+ * otherwise each has its own.
+ */
 static void connect_both(struct kunit *test, bool one)
 {
 	ends.domain = krdma_domain_create("ends");
@@ -1066,7 +1081,7 @@ static struct krdma_region *share(struct kunit *test)
 	return region;
 }
 
-/* @client writes the pattern of @seed to the whole region, and reads it. */
+/* Let @client write the pattern of @seed to the whole region, and read it. */
 static void use_shared(struct kunit *test, struct krdma_cb *client,
 		       struct krdma_region *region,
 		       const struct krdma_remote *remote, u32 seed)
@@ -1119,7 +1134,7 @@ static void domain_region_is_registered_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->allocated, 0U);
 }
 
-/* Also when the domain has no connection for a while. */
+/* The region is usable even after the domain had no connection for a while. */
 static void domain_region_outlives_its_connection(struct kunit *test)
 {
 	struct krdma_region *region;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Parameters of a connection: defaults, and limits. */
+/* Test the parameters of a connection: defaults and limits. */
 #include <kunit/test.h>
 
-/* The file under test defines its own. */
+/* params.c defines its own pr_fmt. */
 #undef pr_fmt
 #include "../../krdma/params.c"
 
@@ -73,7 +73,7 @@ static void bulk_limit_depends_on_keepalive(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(257), 257U * 4096);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(255), 1U << 20);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(1), 1U << 20);
-	/* The peer may probe, and at a shorter interval. */
+	/* The peer may still probe at a shorter interval than this end. */
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(3600 * 1000), 20480000U);
 	KUNIT_EXPECT_EQ(test, krdma_params_bulk_max(KRDMA_NEVER), 20480000U);
 }
@@ -135,7 +135,7 @@ static void larger_struct_with_unknown_value_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_params_try(&newer.known), -E2BIG);
 }
 
-/* A struct that has grown twice. */
+/* A struct to which later versions have added members twice. */
 struct grown {
 	size_t size;
 	u32 first;

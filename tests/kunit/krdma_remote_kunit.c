@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Descriptions of the peer's memory: valid ones are imported with their
- * segments, invalid ones are refused. The memory of a description has exactly
- * its length, so that KASAN detects reads behind it.
+ * Test descriptions of the peer's memory. Valid ones are imported with their
+ * segments, and invalid ones are refused. The memory of a description has
+ * exactly its length, so that KASAN detects reads behind it.
  */
 #include <kunit/test.h>
 
 #include "../../krdma/wire.c"
 #include "../../krdma/remote.c"
 
-/* A description on the heap, freed with the test. */
+/* Allocate a description on the heap, which is freed with the test. */
 static void *describe(struct kunit *test, const struct krdma_seg *segs,
 		      u32 nsegs, size_t *len)
 {
@@ -39,7 +39,10 @@ static struct krdma_remote *import(struct kunit *test,
 
 	remote = krdma_remote_import(desc, len);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
-	/* The import must not use the bytes of the peer any more. */
+	/*
+	 * Overwrite the bytes of the peer: the import must not use them any
+	 * more.
+	 */
 	memset(desc, 0xee, len);
 	return remote;
 }
@@ -195,7 +198,7 @@ static void import_refuses_wrong_total_length(struct kunit *test)
 	}
 }
 
-/* The remote address must be aligned, not the offset. */
+/* For an atomic, the remote address must be aligned, not the offset. */
 static void atomic_alignment_is_of_remote_address(struct kunit *test)
 {
 	struct krdma_remote *remote = import(test, some_segs,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Split a request into work requests: each byte once, and no boundary crossed.
+ * Test the splitting of a request into work requests. They must transfer each
+ * byte once, and cross no boundary.
  */
 #include <kunit/test.h>
 
@@ -9,7 +10,7 @@
 #define MAX_WRS 64
 #define MAX_SGES 8
 
-/* Resulting work requests. */
+/* One of the resulting work requests. */
 struct krdma_cut {
 	struct ib_sge sges[MAX_SGES];
 	u32 n;
@@ -18,7 +19,10 @@ struct krdma_cut {
 	u32 rkey;
 };
 
-/* Too large for the stack; tests run one after the other. */
+/*
+ * Resulting work requests. They are too large for the stack, and tests run one
+ * after the other.
+ */
 static struct krdma_cut cuts[MAX_WRS];
 
 static u32 cut_all(const struct ib_sge *sges,

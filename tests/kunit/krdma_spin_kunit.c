@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Time to poll before sleeping. */
+/* Test the time for which a wait polls before it sleeps. */
 #include <kunit/test.h>
 
 #include "../../krdma/spin.c"
 
 #define MAX_US 50
 
-/* A wait that ends after @us. Return: time of polling, in us. */
+/* Simulate a wait that ends after @us. Return the time of polling, in us. */
 static u32 wait_of(struct krdma_spin *spin, u32 max_us, u32 us)
 {
 	u32 budget_us = krdma_spin_begin(spin, max_us);

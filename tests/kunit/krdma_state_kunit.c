@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State transitions: all pairs of states are compared with the tables here. */
+/*
+ * Test state transitions: all pairs of states are compared with these tables.
+ */
 #include <kunit/test.h>
 
 #include "../../krdma/state.c"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bytes on the wire: exact layout, round trips, and an invalid value of each
- * field.
+ * Test the bytes on the wire: exact layout, round trips, and an invalid value
+ * of each field.
  *
  * An invalid message is a valid one with some bytes overwritten, so that it is
  * invalid in one way only.
@@ -18,8 +18,8 @@
  * @name: name of the change
  * @offset: offset of the first overwritten byte
  * @size: number of overwritten bytes, 0 … 8
- * @value: their new value, little endian
- * @len: length of the message, 0: that of the valid one
+ * @value: new value of these bytes, little endian
+ * @len: length of the message in bytes; 0 means the length of the valid one
  * @expected: 0 or -errno
  */
 struct krdma_wire_case {
@@ -44,7 +44,7 @@ static void krdma_wire_spoil(u8 *bytes, const struct krdma_wire_case *c)
 		bytes[c->offset + i] = c->value >> (8 * i);
 }
 
-/* Hello */
+/* ---- hello ---- */
 
 static const struct krdma_hello good_hello = {
 	.version = 1,
@@ -88,7 +88,7 @@ static void hello_round_trip_is_equal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.session, good_hello.session);
 }
 
-/* Good length: hello, 7 bytes of user's data. */
+/* Length of a valid hello with 7 bytes of the user's data. */
 #define HELLO_LEN (sizeof(good_hello_bytes) + 7)
 
 static const struct krdma_wire_case hello_cases[] = {
@@ -144,9 +144,9 @@ static void hello_decode_checks_each_field(struct kunit *test)
 }
 
 /**
- * struct krdma_wire_port - an interface in the upper bits of the features
+ * struct krdma_wire_port - properties of an interface in the feature bits
  * @bits: features on the wire
- * @features: decoded feature bits
+ * @features: decoded feature bits, without the properties of the interface
  * @gid: decoded GID type
  * @mtu: decoded MTU
  */
@@ -201,7 +201,7 @@ static void hello_with_interface_round_trip_is_equal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hello.mtu, 5);
 }
 
-/* Path */
+/* ---- MTU of the path ---- */
 
 static const struct {
 	struct krdma_path path;
@@ -250,7 +250,7 @@ static void hello_decode_refuses_missing_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, krdma_hello_decode(&hello, NULL, 56), -EPROTO);
 }
 
-/* Reject */
+/* ---- reject ---- */
 
 static const u8 good_rej_bytes[] = { 'k', 'd', 'm', 'a', 1, 5, 3, 0 };
 
@@ -317,7 +317,7 @@ static void reject_reason_maps_to_errno(struct kunit *test)
 		KUNIT_EXPECT_LT(test, krdma_rej_errno(reason), 0);
 }
 
-/* Header */
+/* ---- header of a message ---- */
 
 static const u8 good_hdr_bytes[] = {
 	1, KRDMA_WIRE_DATA, 0x02, 0x01, 0x10, 0x27, 0, 0,
@@ -332,7 +332,7 @@ static const struct krdma_hdr good_hdr = {
 	.offset = 1000,
 };
 
-/* Good length: header, 200 bytes of the message. */
+/* Length of a valid header with 200 bytes of the message. */
 #define HDR_LEN (sizeof(good_hdr_bytes) + 200)
 
 static void header_encodes_documented_bytes(struct kunit *test)
@@ -514,7 +514,10 @@ static void pulled_decode_accepts_chunk_end(struct kunit *test)
 			-EPROTO);
 }
 
-/* A CHUNK of 6000 bytes of a message of 10000: 4096 and 1904. */
+/*
+ * A CHUNK with 6000 bytes of a message of 10000 bytes. Its two segments have
+ * 4096 and 1904 bytes.
+ */
 static const u8 good_chunk_bytes[] = {
 	1, KRDMA_WIRE_CHUNK, 0x02, 0x01, 0x10, 0x27, 0, 0,
 	0x44, 0x33, 0x22, 0x11, 0xa0, 0x0f, 0, 0,
@@ -589,7 +592,7 @@ static void decode_accepts_empty_message(struct kunit *test)
 						     17), -EPROTO);
 }
 
-/* Exported buffer */
+/* ---- description of the exported buffer ---- */
 
 static const struct krdma_seg good_segs[] = {
 	{ .addr = 0x1122334455667788, .rkey = 0xa1a2a3a4, .len = 0x1000 },

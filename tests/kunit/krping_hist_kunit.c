@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* krping's histogram: buckets, percentiles, merging. */
+/* Test krping's histogram: buckets, percentiles, merging. */
 #include "../../krping/hist.c"
 
 #include <kunit/test.h>
@@ -74,7 +74,7 @@ static void krping_hist_small_percentiles_are_exact(struct kunit *test)
 	struct krping_hist *hist = new_hist(test);
 	u64 i;
 
-	/* Each of 1 to 32 has a bucket of its own. */
+	/* Each time from 1 to 32 ns has a bucket of its own. */
 	for (i = 20; i; i--)
 		krping_hist_add(hist, i);
 	KUNIT_EXPECT_EQ(test, krping_hist_percentile(hist, 0), 1ULL);
@@ -115,7 +115,7 @@ static void krping_hist_percentile_of_few_is_in_range(struct kunit *test)
 {
 	struct krping_hist *hist = new_hist(test);
 
-	/* The bucket of 1024 to 1055. */
+	/* All three times are in the bucket of 1024 to 1055 ns. */
 	krping_hist_add(hist, 1024);
 	krping_hist_add(hist, 1024);
 	krping_hist_add(hist, 1055);

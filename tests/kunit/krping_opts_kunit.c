@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* krping's command line: grammar, ranges, defaults. */
+/* Test krping's command line: grammar, ranges, defaults. */
 #include "../../krping/opts.c"
 
 #include <kunit/test.h>

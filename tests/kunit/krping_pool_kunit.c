@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* krping's shared receives: the session that gets a message, and reposting. */
+/*
+ * Test krping's shared receives: the session that gets a message, and the
+ * reposting of receives.
+ */
 #include <kunit/test.h>
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>
@@ -38,8 +41,8 @@ static int fake_process_cq(struct ib_cq *cq, int budget)
 #include "../../krping/pool.c"
 
 /*
- * For the fake of krping/completion.c: session of the last message, and does it
- * accept it.
+ * State of the fake function krping_recv_take(): the session of its last call,
+ * and its result.
  */
 static struct krping_session *taker;
 static bool takes;
@@ -203,7 +206,7 @@ static void krping_pool_message_goes_to_session_of_qp(struct kunit *test)
 	end(test, 1, srq);
 }
 
-/* A failing session reposts its receive for the others. */
+/* The receive of a failing session is posted again for the other sessions. */
 static void krping_pool_unused_receive_is_reposted(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);
@@ -218,8 +221,8 @@ static void krping_pool_unused_receive_is_reposted(struct kunit *test)
 }
 
 /*
- * The completion comes in krdma_release_cb(), after the session has lost its
- * connection.
+ * A late completion arrives in krdma_release_cb(), after the session has lost
+ * its connection.
  */
 static void krping_pool_late_completion_has_no_session(struct kunit *test)
 {
@@ -238,7 +241,10 @@ static void krping_pool_late_completion_has_no_session(struct kunit *test)
 	end(test, 1, srq);
 }
 
-/* A new QP may have the address of a destroyed one, whose CQ still exists. */
+/*
+ * A new QP may have the address of a destroyed one whose CQ still exists. So
+ * the CQ must match as well.
+ */
 static void krping_pool_session_needs_matching_qp_and_cq(struct kunit *test)
 {
 	struct ib_srq *srq = begin(test, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* krping's message and the data of its pings, byte by byte. */
+/* Test krping's messages and the data of its pings, byte by byte. */
 #include "../../krping/wire.c"
 
 #include <kunit/test.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Copies that do not tear words. */
+/* Test that copies do not tear words. */
 #include <kunit/test.h>
 
 #include "../../vrfm/copy.c"

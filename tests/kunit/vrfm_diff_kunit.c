@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The difference between a page and its twin. */
+/* Test the search for differences between a page and its twin. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/random.h>
@@ -26,7 +26,10 @@ static struct fixture *fixture(struct kunit *test)
 	return f;
 }
 
-/* The found runs, applied to the twin, give the page, with @changed words. */
+/*
+ * Apply the found runs to the previous content of the page. The result must be
+ * the page, and the runs must have @changed words.
+ */
 static void expect_page(struct kunit *test, struct fixture *f, u32 changed)
 {
 	u32 first, n, found = 0;
@@ -107,7 +110,10 @@ static void diff_of_half_a_pair_is_one_word(struct kunit *test)
 	}
 }
 
-/* Store doubles of equal halves; a useful test only on its own processor. */
+/*
+ * Store 64-bit values with equal halves until the test ends. This is a useful
+ * test only if the task has a processor of its own.
+ */
 static int store_doubles(void *at)
 {
 	u64 n = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Choice between messages and direct writes. */
+/* Test the choice between messages and direct writes. */
 #include <kunit/test.h>
 #include <linux/sizes.h>
 
 #include "../../vrfm/proto.c"
 #include "../../vrfm/direct_path.c"
 
-/* The second range of a memory of 4 MiB, and the last one. */
+/* Staged ranges: the second range of a memory of 4 MiB, and its last range. */
 static unsigned long ranges[64 / BITS_PER_LONG];
 
 static int ranges_init(struct kunit *test)

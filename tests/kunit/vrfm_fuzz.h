@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A device without a node in /dev, with a link without a connection, and
- * messages of its peer: for the tests that include vrfm_receive.h.
+ * State of the tests that include vrfm_receive.h: a device without a node in
+ * /dev, its link without a connection, and messages of the peer.
  */
 #ifndef VRFM_FUZZ_H
 #define VRFM_FUZZ_H
@@ -25,15 +25,15 @@
 
 /**
  * struct fuzz - state of a test
- * @random: random numbers of the seed
+ * @random: state of the random number generator
  * @vdev: device without a node in /dev
  * @link: link of the device
- * @cb: connection of @link, which does not exist
+ * @cb: empty connection of @link
  * @room: the memory and its guard bytes
  * @wanted: expected contents of @room
  * @own: expected own words of this node, one byte each
- * @live: expected words that arrived during the load
- * @msg: message
+ * @live: expected words that have arrived during the load
+ * @msg: next message of the peer
  * @len: length of @msg, in bytes
  * @sequence: sequence number of the last valid message
  * @applied: acknowledgment in the last valid message
@@ -147,7 +147,7 @@ static struct vrfm_dev *dev_make(u8 *memory)
 	return NULL;
 }
 
-/* As vrfm_link_up() does it. */
+/* Connect the link again, as vrfm_link_up() does. */
 static void link_anew(struct fuzz *f)
 {
 	struct vrfm_link *link = f->link;
@@ -161,7 +161,9 @@ static void link_anew(struct fuzz *f)
 	link->max_msg = VRFM_SLOT_SIZE;
 	link->state = VRFM_READY;
 	link->direct.told = TOLD;
-	/* As vrfm_link_down() does it. */
+	/*
+	 * Free the description of the peer's memory, as vrfm_link_down() does.
+	 */
 	kfree(link->direct.desc);
 	link->direct.desc = NULL;
 	spin_unlock_bh(&link->lock);
@@ -197,7 +199,7 @@ static int fuzz_init(struct kunit *test)
 		return -ENOMEM;
 	list_add_tail(&f->link->entry, &f->vdev->links);
 	link_anew(f);
-	/* It may be that of the freed link of another test. */
+	/* The last request may belong to the freed link of another test. */
 	fuzz_posted = NULL;
 	fuzz_on_post = NULL;
 	return 0;
@@ -222,7 +224,10 @@ static void fuzz_exit(struct kunit *test)
 
 /* ---- messages of the peer ---- */
 
-/* Copy it into memory of that length, so that KASAN detects reads beyond it. */
+/*
+ * Let the link receive @f->msg. Copy the message into memory of its length, so
+ * that KASAN detects reads beyond the message.
+ */
 static void receive(struct kunit *test, struct fuzz *f, bool written)
 {
 	u8 *msg = kmalloc(f->len ?: 1, GFP_KERNEL);
@@ -234,7 +239,10 @@ static void receive(struct kunit *test, struct fuzz *f, bool written)
 	memcpy(msg, f->msg, f->len);
 	vrfm_link_receive(f->link, &rx_msg);
 	kfree(msg);
-	/* Complete its posted request; no message is being handled. */
+	/*
+	 * Complete the request that the link has posted. No message is being
+	 * handled.
+	 */
 	if (fuzz_posted)
 		fuzz_posted->done(fuzz_posted, 0);
 	fuzz_posted = NULL;

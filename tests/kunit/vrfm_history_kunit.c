@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Comparison of the words of departed nodes that memories have. */
+/*
+ * Test the comparison of histories: they show which words of departed nodes a
+ * memory has.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -53,7 +56,7 @@ static void life_cmp_is_a_total_order(struct kunit *test)
 		}
 }
 
-/* @whose matters only for lives that are not synced. */
+/* The tie breaker matters only for lives that are not synced. */
 static void life_cmp_ignores_whose_if_synced(struct kunit *test)
 {
 	struct vrfm_life a = {
@@ -138,7 +141,10 @@ static void past_forget_removes_one_life(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_history_is_empty(&history));
 }
 
-/* While one node was not linked there were two lives, or one that continues. */
+/*
+ * While a node was not linked, it missed two lives of another node, or one life
+ * that continues.
+ */
 static void past_cmp_compares_all_lives(struct kunit *test)
 {
 	struct vrfm_history a = past_of(10, 20, 0), b = past_of(10, 20, 0);
@@ -149,7 +155,7 @@ static void past_cmp_compares_all_lives(struct kunit *test)
 	/* The later life takes precedence. */
 	a.lives[0].serial++;
 	KUNIT_EXPECT_GT(test, vrfm_history_cmp(&a, &b, 0), 0);
-	/* A life that continues is ignored. */
+	/* Life 20 continues, so the comparison ignores it. */
 	KUNIT_EXPECT_LT(test, vrfm_history_cmp(&a, &b, 20), 0);
 	a = past_of(10, 0, 0);
 	b = past_of(10, 20, 0);
@@ -232,18 +238,25 @@ static void past_adopt_equals_past_of_holder(struct kunit *test)
 	vrfm_history_add(&mine, &meanwhile);
 	vrfm_history_copy_from_donor(&mine, &its, 50);
 	/*
-	 * The donor lacks 20 and 40, 50 continues, 60 ended during the load.
+	 * The donor lacks the lives 20 and 40. Life 50 continues. Life 60 ended
+	 * during the load.
 	 */
 	KUNIT_EXPECT_EQ(test, mine.lives[0].epoch, 60ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[1].epoch, 30ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[2].epoch, 10ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[2].serial, 3ULL);
 	KUNIT_EXPECT_EQ(test, mine.lives[3].epoch, 0ULL);
-	/* After settling, 60 is as old as the others for the next image. */
+	/*
+	 * After a checkpoint, life 60 counts as old for the next image, like
+	 * the other lives.
+	 */
 	vrfm_history_checkpoint(&mine);
 	vrfm_history_copy_from_donor(&mine, &its, 0);
 	KUNIT_EXPECT_EQ(test, vrfm_history_cmp(&mine, &its, 0), 0);
-	/* If the donor has 60 as well, both have different parts of it. */
+	/*
+	 * If the donor has life 60 as well, both nodes have different parts of
+	 * it.
+	 */
 	vrfm_history_add(&mine, &meanwhile);
 	vrfm_history_add(&its,
 			 &(struct vrfm_life){ .epoch = 60, .synced = true });

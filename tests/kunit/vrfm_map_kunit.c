@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets of words, compared with a plain bitmap. */
+/* Test sets of words by comparing them with a plain bitmap. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 #include <linux/random.h>
 
 #include "../../vrfm/map.c"
 
-/* Three pages of a map and a bit. */
+/* The map has three full pages and a part of a fourth page. */
 #define WORDS (3 * VRFM_MAP_CHUNK + 1024)
 #define MEMORY ((u64)WORDS * VRFM_WORD)
 

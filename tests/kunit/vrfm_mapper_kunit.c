@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that a call must compare: those of its own process, and common ones. */
+/*
+ * Test the choice of pages that a call must compare: those of its own process,
+ * and common ones.
+ */
 #include <kunit/test.h>
 
 #include "../../vrfm/mapper.c"
@@ -15,7 +18,10 @@ struct fixture {
 	struct vrfm_twin twins[TWINS];
 };
 
-/* Addresses that are only compared. */
+/*
+ * Return an address for the mm of a process. It is only compared, and never
+ * dereferenced.
+ */
 static struct mm_struct *mm(unsigned long process)
 {
 	return (struct mm_struct *)(4096 * (process + 1));
@@ -69,7 +75,7 @@ static struct vrfm_twin *found(struct fixture *f, const struct mm_struct *by,
 	return twin;
 }
 
-/* As vrfm_compared_locked() does it. */
+/* Mark a twin as compared, as vrfm_compared_locked() does. */
 static void compare(struct fixture *f, unsigned int twin)
 {
 	f->twins[twin].compared = ++f->vdev.compared;
@@ -124,7 +130,7 @@ static void page_that_becomes_common_is_found_again(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, found(f, mm(0), NOW), &f->twins[0]);
 	compare(f, 0);
 	KUNIT_EXPECT_NULL(test, found(f, mm(0), NOW));
-	/* The page is common already. */
+	/* The page is already common, so another store changes nothing. */
 	store(f, 0, 0);
 	KUNIT_EXPECT_NULL(test, found(f, mm(0), NOW));
 	unmap(f, 0);
@@ -150,7 +156,9 @@ static void parent_and_child_share_a_family(struct kunit *test)
 	kvfree(f);
 }
 
-/* A second mapping of a process, and its end, have no effect. */
+/*
+ * A second mapping by the same process has no effect, and neither has its end.
+ */
 static void second_mapping_keeps_family(struct kunit *test)
 {
 	struct fixture *f = fixture(test);
@@ -188,7 +196,9 @@ static void pages_of_ended_process_are_found_by_all(struct kunit *test)
 	kvfree(f);
 }
 
-/* A barrier ends although other threads make pages writable all the time. */
+/*
+ * A barrier must end although other threads make pages writable all the time.
+ */
 static void page_newer_than_call_is_not_found(struct kunit *test)
 {
 	struct fixture *f = fixture(test);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Values that an administrator writes. */
+/* Test the parsing of values that an administrator writes. */
 #include <kunit/test.h>
 
 #include "../../vrfm/opts.c"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages between nodes. */
+/* Test the messages between nodes. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 #include <linux/sizes.h>
@@ -120,7 +120,8 @@ static u32 end(struct vrfm_pack *pack, u8 type, u64 sequence, u64 applied)
 }
 
 /*
- * An update of 3, 8 and 1 bytes; the last one is the last byte of the memory.
+ * Make an update with runs of 3, 8 and 1 bytes. The last run is the last byte
+ * of the memory.
  */
 static u32 update(u8 *msg)
 {
@@ -259,7 +260,7 @@ static void ack_accepts_same_to_last_sent(struct kunit *test)
 	}
 }
 
-/* An ACK has the number of the last message, a PROBE the next one. */
+/* An ACK has the number of the last message. A PROBE has the next number. */
 static void ack_has_sequence_of_last_message(struct kunit *test)
 {
 	static const struct { u8 type; u64 sequence; int ret; } cases[] = {
@@ -414,8 +415,8 @@ static void digest_depends_on_each_byte(struct kunit *test)
 }
 
 /*
- * A block is split into several messages. They have all its bytes, and no word
- * of the memory is in two of them.
+ * Check that a block is split into several messages. They have all its bytes,
+ * and no word of the memory is in two of them.
  */
 static void block_is_split(struct kunit *test, u32 offset)
 {
@@ -487,7 +488,8 @@ static void message_gaps_are_zero(struct kunit *test)
 }
 
 /*
- * All runs of random messages that are accepted lie inside message and memory.
+ * Change random bytes of messages. All runs of accepted messages must lie
+ * inside the message and the memory.
  */
 static void accepted_update_stays_within_memory(struct kunit *test)
 {
@@ -515,12 +517,12 @@ static void accepted_update_stays_within_memory(struct kunit *test)
 		}
 	}
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
-	/* A quarter of the messages is valid. */
+	/* A quarter of the messages stay unchanged, and are valid. */
 	KUNIT_EXPECT_GT(test, right, 50000U - 5000);
 	KUNIT_EXPECT_LT(test, right, 180000U);
 }
 
-/* Room of a multiple of 64 bits for the 16 ranges of a MiB. */
+/* Bitmap of the 16 ranges of a MiB, in a multiple of 64 bits. */
 static const unsigned long some_ranges[64 / BITS_PER_LONG] = { 0x8005 };
 
 static u32 stage(u8 *msg, u64 number, u32 desc_len)
@@ -551,7 +553,7 @@ static void stage_round_trip_is_equal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.number, 0x1122334455667788ULL);
 	KUNIT_EXPECT_EQ(test, got.desc_len, 0U);
 	KUNIT_EXPECT_EQ(test, memcmp(map, some_ranges, sizeof(map)), 0);
-	/* On the wire: little endian on any CPU. */
+	/* The map on the wire is little endian on any CPU. */
 	KUNIT_EXPECT_EQ(test, msg[HEAD + 16], 5);
 	KUNIT_EXPECT_EQ(test, msg[HEAD + 17], 0x80);
 	seen.staged = 0;
@@ -607,7 +609,10 @@ static void stage_with_other_length_is_refused(struct kunit *test)
 
 	seen.size = SZ_1M;
 	for (len = 0; len < ROOM; len++) {
-		/* The same with that length in the header. */
+		/*
+		 * Set the length in the header to match the length of the
+		 * message.
+		 */
 		if (len >= HEAD)
 			((struct vrfm_wire_head *)msg)->len =
 				cpu_to_le32(len - HEAD);

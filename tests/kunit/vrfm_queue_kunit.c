@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The queue of one type of event. */
+/* Test the queue of one type of event. */
 #include <kunit/test.h>
 
 #include "../../vrfm/queue.c"
@@ -14,7 +14,7 @@ static struct vrfm_queue *queue(struct kunit *test, u16 depth, bool enabled,
 	return q;
 }
 
-/* Take an entry. Return: does it have @data? */
+/* Take an entry, and return whether it has @data. */
 static bool takes(struct vrfm_queue *q, u32 data)
 {
 	struct vrfm_entry entry;
@@ -146,7 +146,7 @@ static void second_fault_replaces_untaken_first(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, takes(q, 2));
 }
 
-/* The first fault was not taken. */
+/* The event is enabled again before the first fault is taken. */
 static void reenabled_fault_is_delivered_again(struct kunit *test)
 {
 	struct vrfm_queue *q = queue(test, 1, true, true);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Amount per second. */
+/* Test the calculation of an amount per second. */
 #include <kunit/test.h>
 
 #include "../../vrfm/rate.c"
 
-/* Jiffies overflow during the test. */
+/* Time at the start of a test. Jiffies overflow during the test. */
 #define START (-(unsigned long)HZ)
 
 static void rate_of_nothing_is_zero(struct kunit *test)

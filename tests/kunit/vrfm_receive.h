@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * All files of vrfm that handle a message, from the function that krdma calls
- * down to the memory, without RDMA. Calls to krdma, the works and the registers
- * are counted. The test itself does not include the files, because not all of
- * them are pure, and tools/check coverage-uml checks the files that a test
- * includes.
+ * down to the memory, without RDMA. Fake functions replace calls to krdma, to
+ * the works and to the registers, and count some of them. The test itself does
+ * not include the files, because not all of them are pure, and tools/check
+ * coverage-uml checks the files that a test includes.
  */
 #ifndef VRFM_RECEIVE_H
 #define VRFM_RECEIVE_H
 
-/* Before other files define it. */
+/* Define pr_fmt before other files do so. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-/* Without trace events. */
+/* Replace the trace events by nothing. */
 #define VRFM_TRACE_H
 #define trace_vrfm_link(...) do { } while (0)
 #define trace_vrfm_apply(...) do { } while (0)
@@ -31,7 +31,10 @@
 #define krdma_post fuzz_post
 #define krdma_query fuzz_query
 #define krdma_rx_msg_release fuzz_loan_return
-/* The memory is not registered, and that of the peer is only described. */
+/*
+ * The memory of this node is not registered. Descriptions of the peer's memory
+ * are not imported.
+ */
 #define krdma_region_export fuzz_region_export
 #define vrfm_share_get fuzz_share_get
 #define vrfm_share_put fuzz_share_put
@@ -40,7 +43,7 @@
 #define krdma_remote_free fuzz_remote_free
 
 #include <linux/workqueue.h>
-/* Without delayed works, so that the same seed gives the same results. */
+/* Do not queue works, so that the same seed gives the same results. */
 #undef queue_delayed_work
 #define queue_delayed_work(wq, work, delay) ((void)(delay), fuzz_kicked())
 #undef mod_delayed_work
@@ -81,17 +84,25 @@ static bool fuzz_queued(struct work_struct *work)
 #include "../../vrfm/catchup.c"
 #include "../../vrfm/direct_path.c"
 
-/* An acknowledgment that was posted and has not completed yet. */
+/* Last posted request, which has not completed yet. */
 static struct krdma_req *fuzz_posted;
-/* Called for each posted request: acts as the peer, or returns an error. */
+/*
+ * Function to call for each posted request, or NULL. It acts as the peer, or
+ * returns an error.
+ */
 static int (*fuzz_on_post)(struct krdma_req *req);
 static unsigned int fuzz_disconnects;
 static unsigned int fuzz_returned;
 static unsigned int fuzz_events;
-/* Data of the last raised events, the newest in the lowest byte. */
+/*
+ * Data of the last raised events, one byte each, the newest in the lowest byte.
+ */
 static u64 fuzz_last_events;
 static unsigned int fuzz_faults;
-/* Numbers of peers that were left behind, and that left this node behind. */
+/*
+ * Number of events about peers that were left behind, and number of events
+ * about peers that left this node behind.
+ */
 static unsigned int fuzz_behind;
 static unsigned int fuzz_left;
 /* Number of events of an invalid type. */

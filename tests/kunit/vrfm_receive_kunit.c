@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hostile messages, through the function that krdma's receive callback calls.
- * After each message the memory has the expected contents: those of a valid
- * message, or the previous ones. Bytes beside the memory are unchanged.
+ * Test hostile messages, through the function that krdma's receive callback
+ * calls. After each message the memory must have the expected contents: those
+ * of a valid message, or the previous ones. Bytes beside the memory must be
+ * unchanged.
  *
  *	insmod vrfm_receive_kunit.ko messages=1000000 seed=7
  *
@@ -38,7 +39,10 @@ static void fill_random(struct fuzz *f, void *at, u32 len)
 	prandom_bytes_state(&f->random, at, len);
 }
 
-/* Random runs, many short ones and some long ones, some up to the end. */
+/*
+ * Add random runs to a message: many short ones and some long ones, some up to
+ * the end of the memory.
+ */
 static void make_runs(struct fuzz *f, struct vrfm_pack *pack, u32 align)
 {
 	u32 n = 1 + below(f, one_of(f, 8) ? 60 : 5);
@@ -84,7 +88,7 @@ static void make_event(struct fuzz *f, struct vrfm_pack *pack)
 	vrfm_pack_event(pack, &event);
 }
 
-/* The described memory is not used here. */
+/* Make a STAGE message. The memory that it describes is not used here. */
 static void make_stage(struct fuzz *f, struct vrfm_pack *pack)
 {
 	u32 desc_len = f->staged ? 0 : 16 + 16 * below(f, 4);
@@ -113,7 +117,7 @@ static void make_body(struct fuzz *f, struct vrfm_pack *pack, u8 type)
 		make_stage(f, pack);
 }
 
-/* Make a valid message. */
+/* Make a valid message of a random type. */
 static void make(struct fuzz *f)
 {
 	struct vrfm_head head = {
@@ -300,7 +304,8 @@ static void expect_update(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 }
 
 /*
- * A loading node takes words from its donor if no peer has written them since.
+ * Expect a page of the donor: a loading node takes those words that neither
+ * this node nor a peer has written since.
  */
 static void expect_image(struct fuzz *f, u32 offset, const u8 *bytes, u32 len)
 {
@@ -338,7 +343,10 @@ static void expect_right(struct fuzz *f, const u8 *msg)
 
 /* ---- the actual result ---- */
 
-/* Compare by words: memcmp() of some kernels compares bytes. */
+/*
+ * Check the memory and its guard bytes. Compare words, because memcmp() of some
+ * kernels compares bytes.
+ */
 static bool memory_is_right(const struct fuzz *f)
 {
 	const unsigned long *a = (const void *)f->room;
@@ -386,7 +394,10 @@ static u64 staged_ranges(const struct fuzz *f)
 	return ranges;
 }
 
-/* Comparing the maps takes long, so do it for some messages only. */
+/*
+ * Check the result of a message. Comparing the maps takes long, so do it for
+ * some messages only.
+ */
 static void judge(struct kunit *test, struct fuzz *f, u32 n)
 {
 	KUNIT_ASSERT_TRUE_MSG(test, memory_is_right(f), "message %u", n);
@@ -444,7 +455,10 @@ static void one(struct kunit *test, struct fuzz *f, u32 n)
 	link_anew(f);
 }
 
-/* In parts, because the kernel takes a task that waits for long as hung. */
+/*
+ * Split the test into parts, because the kernel reports a task that waits for
+ * long as hung.
+ */
 static const u32 fuzz_parts[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
 static void describe_part(const u32 *part, char *text)
@@ -488,7 +502,10 @@ static void random_messages_change_memory_if_valid(struct kunit *test)
 
 /* ---- one rule each ---- */
 
-/* Return: data of the events raised since the last call, one byte each. */
+/*
+ * Return the data of the events that were raised since the last call, one byte
+ * each.
+ */
 static u64 raised(void)
 {
 	u64 events = fuzz_last_events;
@@ -596,7 +613,10 @@ static u64 serial_of(struct fuzz *f, u64 sequence)
 	return f->link->slots[sequence % VRFM_SLOTS].serial;
 }
 
-/* Does the message say that it has a part of the write after its serial? */
+/*
+ * Return whether the message is marked as having a part of the next write,
+ * after the one with its serial.
+ */
 static bool has_a_part(struct fuzz *f, u64 sequence)
 {
 	return f->link->slots[sequence % VRFM_SLOTS].flags & VRFM_WIRE_DIRECT;
@@ -622,7 +642,7 @@ static void only_end_of_write_has_its_serial(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 1));
 	KUNIT_EXPECT_TRUE(test, has_a_part(f, SENT + 2));
 	KUNIT_EXPECT_FALSE(test, has_a_part(f, SENT + 3));
-	/* A complete write, and the begin of the next one. */
+	/* A complete write, and the beginning of the next one. */
 	write_block(f, 4);
 	KUNIT_EXPECT_EQ(test, serial_of(f, SENT + 3), 11ULL);
 	write_block(f, VRFM_SLOT_SIZE);
@@ -657,7 +677,7 @@ static int complete_at_once(struct krdma_req *req)
 	return 0;
 }
 
-/* Also if the pages are sent at once. */
+/* The pages share messages, even if each message completes at once. */
 static void image_pages_share_messages(struct kunit *test)
 {
 	const u32 pages = 2 * (VRFM_SLOT_SIZE / VRFM_WIRE_PAGE - 1);
@@ -674,13 +694,14 @@ static void image_pages_share_messages(struct kunit *test)
 	vrfm_serve(f->link);
 	fuzz_on_post = NULL;
 	KUNIT_EXPECT_EQ(test, f->link->pulled.count, 0U);
-	/* PULLED is the last message. */
+	/* The last of the three messages is PULLED. */
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 3ULL);
 	KUNIT_EXPECT_EQ(test, f->link->posted, f->link->opened);
 }
 
 /*
- * The peer has received PULLED before krdma_post() returns, and sends a PULL.
+ * Act as a peer that receives PULLED before krdma_post() returns, and sends a
+ * PULL.
  */
 static int ask_at_once(struct krdma_req *req)
 {
@@ -706,7 +727,7 @@ static void pull_after_answer_is_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->pulled.first, 3U);
 }
 
-/* The PULL is answered when there is room. */
+/* A PULL is answered only when the window has room. */
 static void pull_without_room_is_answered_later(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -722,7 +743,7 @@ static void pull_without_room_is_answered_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->opened, SENT + 1ULL);
 }
 
-/* The window is full while the peer catches up. */
+/* Fill the window while the peer catches up. */
 static void fill_window(struct fuzz *f)
 {
 	f->link->state = VRFM_SYNCING;
@@ -744,7 +765,10 @@ static void events_to_peer_behind_wait_for_room(struct kunit *test)
 	fill_window(f);
 	send_events(f, 3);
 	KUNIT_EXPECT_EQ(test, f->link->nbacklog, 3U);
-	/* With room again, events stay in order, behind the waiting ones. */
+	/*
+	 * When the window has room again, new events stay behind the waiting
+	 * ones.
+	 */
 	f->link->opened = SENT;
 	send_events(f, 1);
 	KUNIT_EXPECT_EQ(test, f->link->opened, (u64)SENT);
@@ -766,7 +790,9 @@ static void waiting_events_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->counts.events_dropped, 5ULL);
 }
 
-/* Events that were in flight are sent before events that were waiting. */
+/*
+ * Events that were in flight are sent again, before events that were waiting.
+ */
 static void unacknowledged_events_are_resent_in_order(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -793,7 +819,10 @@ static int refuse_writes(struct krdma_req *req)
 	return -ENOMEM;
 }
 
-/* Write a block that needs two messages, with @free messages left. */
+/*
+ * Write a block that needs two messages, with @free messages left in the
+ * window.
+ */
 static void write_with(struct kunit *test, u32 free)
 {
 	struct fuzz *f = test->priv;
@@ -812,14 +841,15 @@ static void write_with(struct kunit *test, u32 free)
 	memset(block->bytes, 0, VRFM_SLOT_SIZE);
 	vrfm_link_update(f->link, 0, block->bytes, VRFM_SLOT_SIZE, block);
 	f->link->direct.remote = NULL;
-	/* Acknowledge everything before the next block. */
+	/* The peer must acknowledge everything before the next direct block. */
 	KUNIT_EXPECT_NE(test, f->link->direct.answers, 0U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&block->refs), 1U);
 	vrfm_block_put(block);
 }
 
 /*
- * A block that cannot be posted directly is sent, in the room reserved for it.
+ * A block that cannot be written directly is sent by messages, in the room that
+ * was reserved for it.
  */
 static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 {
@@ -835,7 +865,9 @@ static void failed_direct_block_is_sent_in_reserved_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_writes, 1U);
 }
 
-/* A program stores into the first range. Return: is the range staged? */
+/*
+ * Let a program store into the first range. Return whether the range is staged.
+ */
 static bool stages(struct fuzz *f)
 {
 	bool ready = vrfm_stage_try(f->vdev, 0);
@@ -846,7 +878,7 @@ static bool stages(struct fuzz *f)
 	return ready;
 }
 
-/* The memory is shown to the peer. */
+/* Set up staging for memory that is shown to the peer. */
 static struct vrfm_stage *stage_shown(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -868,7 +900,7 @@ static void store_waits_while_peer_may_write(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_EQ(test, f->link->direct.told, stage->number);
 	KUNIT_EXPECT_FALSE(test, stages(f));
-	/* The peer is removed, and is still connected. */
+	/* The peer is removed while it is still connected. */
 	list_del_init(&f->link->entry);
 	KUNIT_EXPECT_FALSE(test, stages(f));
 	KUNIT_EXPECT_FALSE(test, stages(f));
@@ -889,7 +921,7 @@ static void store_continues_after_answer_of_peer(struct kunit *test)
 	vrfm_stage_free(f->vdev);
 }
 
-/* Tasks that wait for the peer are woken. */
+/* Tasks that wait for the peer are woken when it is left behind. */
 static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -900,7 +932,10 @@ static void leaving_peer_behind_wakes_waiters(struct kunit *test)
 	KUNIT_EXPECT_NE(test, atomic_read(&f->vdev->room_changes), changes);
 }
 
-/* All slots are in flight, until the first acknowledgment. */
+/*
+ * All slots are in flight, so the notification waits for the first
+ * acknowledgment.
+ */
 static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -926,7 +961,7 @@ static void peer_left_behind_is_notified_at_free_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->opened, opened + 1);
 }
 
-/* A work logs the line, because the order is held here. */
+/* A work logs the line, because the write lock is held here. */
 static void leaving_peer_behind_raises_event(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -988,7 +1023,10 @@ static void node_left_behind_raises_fault_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
 	KUNIT_EXPECT_EQ(test, f->link->says, BIT(VRFM_SAY_LEFT));
 	f->vdev->live = live;
-	/* A loading node has requested that, so it raises no fault. */
+	/*
+	 * A loading node has itself requested to be behind, so it raises no
+	 * fault.
+	 */
 	say_probe(test, f, VRFM_WIRE_SYNCED);
 	say_probe(test, f, 0);
 	KUNIT_EXPECT_EQ(test, fuzz_left, 1U);
@@ -1002,7 +1040,9 @@ static u8 flags_of_last_post(void)
 	return head->flags;
 }
 
-/* Until the acknowledgment, the next block cannot be written directly. */
+/*
+ * The next block cannot be written directly before this update is acknowledged.
+ */
 static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1022,7 +1062,10 @@ static void update_behind_block_is_acknowledged_at_once(struct kunit *test)
 	}
 }
 
-/* Otherwise each write would run the work, which takes the write lock. */
+/*
+ * If each write scheduled the work, the work would take the write lock each
+ * time.
+ */
 static void peer_left_behind_is_not_scheduled_by_writes(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1045,7 +1088,7 @@ static int barrier_at_once(struct fuzz *f)
 	return vrfm_scan_own(f->vdev, &wait);
 }
 
-/* While another call waits for room, a non-blocking call gets none. */
+/* While another call waits for room, a non-blocking call gets no room. */
 static void flush_needs_room_for_changed_page_only(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1073,7 +1116,7 @@ static void flush_needs_room_for_changed_page_only(struct kunit *test)
  * @work: work that reads
  * @vdev: device
  * @m: output
- * @over: reading has completed
+ * @over: completed when the work has read
  */
 struct proc_reader {
 	struct work_struct work;
@@ -1121,7 +1164,10 @@ static int at_once(struct fuzz *f, u32 len)
 	return ret;
 }
 
-/* One message is always free, which is enough for small blocks. */
+/*
+ * Fill the link except for one message. This message is enough for small
+ * blocks.
+ */
 static void link_nearly_full(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1149,7 +1195,7 @@ static void large_block_gets_room_beside_small_ones(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at_once(f, 4), 0);
 	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), -EAGAIN);
 	later(f, 31000);
-	/* Also if other calls wait all the time. */
+	/* The block gets room even if other calls wait all the time. */
 	atomic_inc(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, at_once(f, SZ_64K), 0);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_SYNCING);
@@ -1166,7 +1212,7 @@ static void refused_writer_that_gave_up_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
 }
 
-/* The window is full, and the peer acknowledges no message. */
+/* Fill the window of a peer that acknowledges no message. */
 static void window_full(struct fuzz *f, u32 overload_us)
 {
 	f->vdev->params.overload_us = overload_us;
@@ -1176,7 +1222,10 @@ static void window_full(struct fuzz *f, u32 overload_us)
 	f->link->completed = f->link->opened;
 }
 
-/* The link is READY. Return: time of the wait, in us. */
+/*
+ * Wait for room on a READY link, until its peer is left behind. Return the time
+ * of the wait, in us.
+ */
 static s64 wait_for_room(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -1203,11 +1252,17 @@ static void wait_for_room_is_overload_us_exactly(struct kunit *test)
 		KUNIT_EXPECT_GE(test, us, 500LL);
 		quick += us < 3000;
 	}
-	/* Other waits may be longer on a busy machine. */
+	/*
+	 * One quick wait is enough, because other waits may be longer on a busy
+	 * machine.
+	 */
 	KUNIT_EXPECT_GT(test, quick, 0U);
 }
 
-/* The step began to wait @ms ago. Return: does it end the wait? */
+/*
+ * Simulate a step that began to wait @ms ago. Return whether the step leaves
+ * the peer behind.
+ */
 static bool step_leaves_behind(struct fuzz *f, unsigned int ms, u64 waited_ns)
 {
 	const struct vrfm_need all = { .len = 4, .node = RFM2G_NODE_ALL };
@@ -1268,7 +1323,7 @@ static void wake_late(struct work_struct *work)
 	wake_up_all(&waker->wait);
 }
 
-/* hrtimer_start() takes a negative time for one that never expires. */
+/* hrtimer_start() treats a negative time as one that never expires. */
 static void wait_until_past_time_returns(struct kunit *test)
 {
 	struct waker *waker = kunit_kzalloc(test, sizeof(*waker), GFP_KERNEL);
@@ -1290,7 +1345,7 @@ static void overload_us_zero_leaves_behind_at_once(struct kunit *test)
 	struct vrfm_wait never = { .nowait = true };
 
 	window_full(f, 0);
-	/* Nor does it wait for writers that have their turn. */
+	/* The write does not wait for writers that have their turn, either. */
 	atomic_inc(&f->vdev->waiting);
 	rt_mutex_lock(&f->vdev->waiter_lock);
 	f->link->state = VRFM_READY;
@@ -1343,7 +1398,7 @@ static void transmitter_off_waits_for_no_peer(struct kunit *test)
 
 	window_full(f, 100000);
 	f->vdev->regs.lcsr = VRFM_LCSR_TX_OFF;
-	/* It does not wait for a writer that has its turn. */
+	/* The store does not wait for a writer that has its turn. */
 	atomic_inc(&f->vdev->waiting);
 	KUNIT_EXPECT_EQ(test, vrfm_store(f->vdev, 0, &word, sizeof(word), true), 0);
 	atomic_dec(&f->vdev->waiting);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Loading an image and catching up, one rule each. The test sends notes as the
- * peer, and calls the works.
+ * Test loading an image and catching up. Each case checks one rule. The test
+ * sends notes as the peer, and calls the work functions.
  */
 #include "vrfm_fuzz.h"
 
@@ -18,7 +18,7 @@ static void say_note(struct kunit *test, u8 kind, u32 number, u8 flags)
 	say(test, f, &pack, VRFM_WIRE_NOTE, 0);
 }
 
-/* Run the works. Return: did they send a PULL? */
+/* Run the work, and return whether it has sent a PULL. */
 static bool asks(struct fuzz *f)
 {
 	u64 opened = f->link->opened;
@@ -27,7 +27,7 @@ static bool asks(struct fuzz *f)
 	return f->link->opened != opened;
 }
 
-/* Begin to load, with all memory allocated. */
+/* Begin to load an image, after all memory was allocated. */
 static void begin(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -75,7 +75,7 @@ static void load_clears_live_words_of_previous_load(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* No peer offers the image: the load ends after its time limit. */
+/* Check that the load ends after its time limit if no peer offers the image. */
 static void goes_on_alone(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -87,8 +87,8 @@ static void goes_on_alone(struct kunit *test)
 }
 
 /*
- * The peer has another image, which may be newer or older, so pasts are not
- * compared.
+ * The peer has an image of another lineage, which may be newer or older. So the
+ * histories are not compared.
  */
 static void load_ignores_past_of_another_lineage(struct kunit *test)
 {
@@ -114,7 +114,10 @@ static void load_ignores_pulled_of_previous_pull(struct kunit *test)
 	struct fuzz *f = test->priv;
 
 	begin_to_load(test);
-	/* The donor loads an image itself, and is complete again. */
+	/*
+	 * The donor begins to load an image itself. After this, it is complete
+	 * again.
+	 */
 	say_note(test, VRFM_NOTE_LOAD, 1, 0);
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	KUNIT_EXPECT_NULL(test, f->vdev->resync.donor);
@@ -132,7 +135,7 @@ static void load_ignores_pulled_of_previous_pull(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* The wait for the previous answer has a time limit. */
+/* The wait for the answer to the previous PULL has a time limit. */
 static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -151,7 +154,10 @@ static void load_gives_up_missing_pulled_of_previous_pull(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* The time limit begins when no peer offers the image, after the sweep. */
+/*
+ * The time limit begins after the peer's SWEPT note, when no peer offers the
+ * image.
+ */
 static void load_waits_while_holder_loads(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -192,7 +198,10 @@ static void load_gives_up_silent_holder(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* Pages have arrived, and the window has no room for the next PULL. */
+/*
+ * All requested pages have arrived, and the window has no room for the next
+ * PULL.
+ */
 static void load_gives_up_holder_with_full_window(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -208,7 +217,7 @@ static void load_gives_up_holder_with_full_window(struct kunit *test)
 	vrfm_resync_exit(f->vdev);
 }
 
-/* The works did not run while the link was down. */
+/* The work does not run while the link is down. */
 static void load_pulls_again_after_reconnect(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -218,7 +227,10 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 	vrfm_resync_link_down(f->link);
 	link_anew(f);
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
-	/* The peer sends the words that it wrote during that time first. */
+	/*
+	 * First, the peer sends the words that it wrote while the link was
+	 * down.
+	 */
 	KUNIT_EXPECT_FALSE(test, asks(f));
 	say_note(test, VRFM_NOTE_SWEPT, f->vdev->resync.number, 0);
 	KUNIT_EXPECT_TRUE(test, asks(f));
@@ -227,7 +239,7 @@ static void load_pulls_again_after_reconnect(struct kunit *test)
 
 /* ---- a peer that takes over this node's image ---- */
 
-/* The peer has joined the lineage of this node. */
+/* Let the peer join the lineage of this node. */
 static void peer_has_merged(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -241,7 +253,7 @@ static void peer_has_merged(struct kunit *test)
 	f->vdev->resync.lineage = 4711;
 }
 
-/* Return: does the node decide to load from a peer that has joined later? */
+/* Return whether the node decides to load from a peer that has joined later. */
 static bool looks(struct fuzz *f)
 {
 	bool wants;
@@ -260,7 +272,7 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->filled_lineage = 4711;
 	KUNIT_EXPECT_FALSE(test, looks(f));
-	/* The image counts as merged when the link comes up again. */
+	/* The image still counts as merged when the link comes up again. */
 	f->link->state = VRFM_DOWN;
 	vrfm_resync_link_down(f->link);
 	link_anew(f);
@@ -276,7 +288,8 @@ static void load_from_older_merges_each_image_once(struct kunit *test)
 }
 
 /*
- * The peer lacks last words of a departed node: older words would be restored.
+ * The peer lacks the last words of a departed node. Loading from this peer
+ * would restore older words.
  */
 static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 {
@@ -296,8 +309,8 @@ static void load_from_older_waits_until_peer_has_past(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(f));
 	f->link->changed_lineage = false;
 	/*
-	 * A peer that is linked with the departed node does not load, so limit
-	 * the wait.
+	 * The wait is limited, because a peer that is linked with the departed
+	 * node does not load.
 	 */
 	f->link->waits_since -= 9 * HZ;
 	KUNIT_EXPECT_FALSE(test, looks(f));
@@ -336,7 +349,7 @@ static void gone_note_is_sent_before_info_note(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, note_of(f, first + 1), (int)VRFM_NOTE_INFO);
 }
 
-/* The loaded image lacks the words that were merged before. */
+/* The new image lacks the words that were merged before. */
 static void load_resets_merged_image_of_peers(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -366,7 +379,10 @@ static void catch_up(struct fuzz *f)
 	rt_mutex_unlock(&f->vdev->write_lock);
 }
 
-/* The peer may have loaded older values of words that it had acknowledged. */
+/*
+ * Before its INFO note, the peer may have loaded older values of words that it
+ * had acknowledged.
+ */
 static void peer_without_info_note_is_not_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -377,7 +393,7 @@ static void peer_without_info_note_is_not_ready(struct kunit *test)
 	say_note(test, VRFM_NOTE_INFO, 0, VRFM_INFO_COMPLETE);
 	catch_up(f);
 	KUNIT_EXPECT_EQ(test, (int)f->link->state, (int)VRFM_READY);
-	/* A note that arrives during the step. */
+	/* Simulate a note that arrives during the step. */
 	f->link->state = VRFM_SYNCING;
 	f->link->load = 7;
 	KUNIT_EXPECT_FALSE(test, vrfm_catchup_is_last(f->link, &room));
@@ -385,7 +401,7 @@ static void peer_without_info_note_is_not_ready(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vrfm_catchup_is_last(f->link, &room));
 }
 
-/* Return: number of runs in updates since the link came up. */
+/* Return the number of runs in updates since the link came up. */
 static u32 sent_runs(struct fuzz *f)
 {
 	u32 n = 0;
@@ -434,7 +450,7 @@ static void sync_step_is_limited_by_runs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 0U);
 }
 
-/* Pages of the map are freed later, in parts. */
+/* The pages of the map are freed in parts, after the words were sent. */
 static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -450,7 +466,10 @@ static void missed_map_is_freed_when_peer_is_ready(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
 }
 
-/* Catching up sends all own words, so missed words are not recorded. */
+/*
+ * The peer lacks all own words. Catching up sends them anyway, so missed words
+ * are not recorded.
+ */
 static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 {
 	struct fuzz *f = test->priv;
@@ -460,7 +479,10 @@ static void missed_map_is_unused_if_peer_lacks_everything(struct kunit *test)
 	vrfm_link_miss_own(f->link);
 	vrfm_link_update(f->link, 64, &word, sizeof(word), NULL);
 	KUNIT_EXPECT_EQ(test, f->link->missed.used, 0U);
-	/* Own words before this one have been sent already. */
+	/*
+	 * Words below lost_at are already merged into the map, so they are
+	 * recorded there.
+	 */
 	f->link->lost_at = 20;
 	vrfm_link_miss(f->link, 72, 4 * VRFM_WORD);
 	KUNIT_EXPECT_EQ(test, f->link->missed.set, 2U);
