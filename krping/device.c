@@ -26,7 +26,8 @@ struct krping_device {
 };
 
 static LIST_HEAD(krping_devices);
-static DEFINE_MUTEX(krping_devices_lock); /* list; holds off removal */
+/* Protects the list. No device is removed while this lock is held. */
+static DEFINE_MUTEX(krping_devices_lock);
 
 static struct ib_client krping_ib_client;
 

@@ -2,8 +2,8 @@
 /*
  * Declarations that the files of krping share.
  *
- * Lock order: krping_file.lock > krping_runs_lock > krping_run.lock >
- * krping_session.lock, and
+ * Lock order, outer lock first: krping_file.lock > krping_runs_lock >
+ * krping_run.lock > krping_session.lock, and
  * krping_run.pools_lock > krping_pool.lock > krping_session.lock.
  *
  * krdma may hold its own locks when it calls krping's callbacks. These
@@ -135,7 +135,7 @@ struct krping_pool {
 	u32 len;
 	unsigned int users;
 	u32 nsessions;
-	spinlock_t lock; /* sessions */
+	spinlock_t lock; /* protects sessions */
 	struct list_head sessions;
 	u32 n;
 	u32 max;

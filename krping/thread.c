@@ -124,7 +124,7 @@ static u32 krping_thread_of(const struct krping_session *s)
 
 /**
  * krping_thread_join - assign a session to a team
- * @s: session with its number
+ * @s: session whose number is set
  */
 void krping_thread_join(struct krping_session *s)
 {

@@ -16,7 +16,7 @@ struct fake_id {
 	struct kref ref;
 	struct mutex handler;	/* held during an event; protects dead */
 	struct list_head link;	/* in fake_listeners; under fake_ids_lock */
-	struct fake_id *peer;	/* fake_ids_lock */
+	struct fake_id *peer;	/* other end; under fake_ids_lock */
 	bool dead;
 };
 
