@@ -218,12 +218,6 @@ struct krping_stream {
 	u64 wanted;
 };
 
-/*
- * Maximum number of sizes of a run: each size is twice the previous one, except
- * the last, and KRPING_SIZE_MAX is the largest.
- */
-#define KRPING_PARTS_MAX 18
-
 /**
  * struct krping_part - results for one size
  * @size: length of an operation in bytes; 0 if this size was not tested

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef VRFM_PAST_H
-#define VRFM_PAST_H
+#ifndef VRFM_HISTORY_H
+#define VRFM_HISTORY_H
 
 #include <linux/types.h>
 
@@ -56,4 +56,4 @@ void vrfm_history_invalidate(struct vrfm_history *history, u32 tie_breaker);
 void vrfm_history_copy_from_donor(struct vrfm_history *history,
 				  const struct vrfm_history *donor, u64 alive);
 
-#endif /* VRFM_PAST_H */
+#endif /* VRFM_HISTORY_H */
