@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A link from node A to node B on which blocks are written directly: direct.c, stage.c.
+ * A link from node A to node B, on which A writes blocks by RDMA WRITE (directly): vrfm/direct.c, vrfm/stage.c.
  *
  * A repeatedly writes a word of data and then a counter, each directly or by a message. A program on B sometimes stores
- * beside the data through a mapping. Before that, B sends STAGE to A, and A must answer. The link is cut once.
+ * beside the data through a mapping. Before such a store, B sends STAGE to A, and A must answer. The link is cut once.
  *
- * A direct write changes the memory of B when it arrives. A message waits at B until it is applied.
+ * A direct write changes the memory of B when the data arrives. A message waits at B until B applies it.
  *
  * G2: a counter is never visible without its data.
  * G5: data of A is never mistaken for a store of the program on B.
@@ -33,7 +33,7 @@
 
 mtype = { WRITE, UPDATE, ANSWER };
 
-/* A */
+/* State of node A */
 byte a_mem[2];
 byte sent;			/* number of updates that are not acknowledged */
 byte flight[2];			/* number of direct writes in flight, by word */
@@ -41,14 +41,17 @@ byte missed;			/* bit mask of missed words */
 bool a_staged;			/* data must be sent by messages */
 bool a_up = true;
 
-/* Writes and messages from A to B, in order; and messages that B has not applied. */
+/*
+ * wire: direct writes and messages in flight from A to B, in order. inbox: messages that have arrived and that B has not
+ * applied. old: direct writes of the connection that was cut.
+ */
 chan wire = [6] of { mtype, byte, byte };
 chan inbox = [6] of { mtype, byte, byte };
 chan old = [6] of { mtype, byte, byte };
-/* STAGE from B to A, with its number. */
+/* Messages STAGE from B to A: whether the block is staged, and the number of the message. */
 chan told = [2] of { bool, byte };
 
-/* B */
+/* State of node B */
 byte b_mem[3], twin[3];
 bool has_twin;
 byte number, answered;
@@ -70,7 +73,7 @@ inline judge()
 #endif
 #define MAY(word) (FENCE && (word != DATA || !a_staged))
 
-/* vrfm_link_update() */
+/* Model of vrfm_link_update(): write a word directly if MAY() allows it, else by a message; or miss it. */
 inline update(word, value)
 {
 	atomic {
@@ -94,7 +97,7 @@ active proctype program_a()
 	od
 }
 
-/* vrfm_sync_finish(): send all missed words in one step. */
+/* Model of vrfm_sync_finish(): send all missed words in one step. */
 active proctype sweeper()
 {
 end:	do
@@ -113,7 +116,7 @@ end:	do
 	od
 }
 
-/* vrfm_direct_rx_stage() */
+/* Model of vrfm_direct_rx_stage(): A answers a STAGE of B. */
 active proctype told_a()
 {
 	bool staged;
@@ -137,7 +140,7 @@ end:	do
 	od
 }
 
-/* B's adapter */
+/* The adapter of B: direct writes change the memory at once, messages wait for the receiver. */
 active proctype adapter()
 {
 	byte x, y;
@@ -172,7 +175,7 @@ inline look()
 	fi
 }
 
-/* vrfm_link_receive() */
+/* Model of vrfm_link_receive(): B applies messages. */
 active proctype receiver()
 {
 	mtype type;
@@ -202,7 +205,7 @@ inline tell(stage)
 #define ANSWERED (answered >= number)
 #endif
 
-/* vrfm_compare_page() */
+/* Model of vrfm_compare_page(): a difference of page and twin must be a store of the program on B. */
 inline compare()
 {
 	d_step {
@@ -212,7 +215,10 @@ inline compare()
 	}
 }
 
-/* vrfm_stage_fault(), the scanner, vrfm_stage_begin() */
+/*
+ * Model of vrfm_stage_fault(), the scanner, and vrfm_stage_begin(): B stages the block, creates the twin, stores, compares,
+ * and frees the twin.
+ */
 active proctype program_b()
 {
 	byte n;
@@ -222,7 +228,7 @@ active proctype program_b()
 		n++;
 		tell(true);
 #ifndef TWIN_AT_ONCE
-		/* A peer that is down does not write. */
+		/* Do not wait for the answer of a peer that is down: such a peer does not write. */
 		(ANSWERED || !b_up);
 #endif
 		d_step { twin[DATA] = b_mem[DATA]; twin[STORE] = b_mem[STORE]; has_twin = true };
@@ -240,7 +246,7 @@ active proctype program_b()
 	od
 }
 
-/* vrfm_link_down() at both nodes, and vrfm_link_up(), where B first sends what is staged. */
+/* Model of vrfm_link_down() at both nodes, and of vrfm_link_up(), where B first tells A whether the block is staged. */
 active proctype cable()
 {
 	mtype type;

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A writer has departed, and nodes have different parts of what it wrote. This is
- * a simple model of vrfm/resync.c and vrfm/history.c.
+ * A writer has departed, and each node has received a different part of its writes.
+ * This is a simple model of vrfm/resync.c and vrfm/history.c.
  *
  * Each node has a record of its image for each life (id and epoch) of the writer.
  * The record has the state of the link, READY or not, and the serial of the last
- * update. It also tells whether a part of another update may be present (DIRECT).
- * Unless these determine the image, it has the id of a node, to distinguish images
- * that may differ. Records are ordered, the last life first.
+ * update. The record also tells whether the image may have a part of another update
+ * (DIRECT). If these three do not determine the image, the record has the id of a
+ * node as well, because images with equal records could differ otherwise. Records
+ * are ordered, first by the last life of the writer.
  *
- * A record is complete when the node's own link is down (rule 7). A node sends its
- * record when it changes, and when a link comes up. A node that receives a higher
- * record loads the image of its sender, and takes the record. This includes nodes
- * that were never linked with the writer, such as the writer's own next life.
+ * A node completes its record when its link to the writer is down. The node sends
+ * the record when the record changes, and when a link comes up. A node that receives
+ * a higher record loads the image of the sender, and adopts the record. Nodes that
+ * were never linked with the writer do the same, such as the writer's own next life.
  *
  * Two nodes are survivors, and the third one is a survivor or a newcomer. The
- * writer wrote up to serial 2, and other words in another life, which has also
- * ended, and which some nodes have not seen. MIXED is the image of a node whose
+ * writer wrote up to serial 2. In another life, which has also ended, it wrote other
+ * words, and some nodes have not seen that life. MIXED is the image of a node whose
  * link was not READY. PART is the image of a node that received only the first
- * messages of a write. Both are unlike the writer's memory at any time, and unlike
- * the image of any other node.
+ * messages of a write. Neither image was ever the content of the writer's memory,
+ * and no other node has the same image.
  *
  * G8: at the end all nodes have the image of the node with the highest record.
  *
@@ -50,7 +51,7 @@ bool link[NODES * NODES];
 bool told[NODES * NODES];	/* A has received the current record of B */
 byte heard[NODES * NODES];	/* the record of B that A has received; 0: none */
 byte serial[NODES];
-byte second[NODES], mem2[NODES];	/* record and words of the other life; 0: not seen */
+byte second[NODES], mem2[NODES];	/* record and words of the writer's other life; 0 if the node has not seen it */
 byte best, best2, top;
 
 #if defined(PART_UNSAID)
@@ -122,7 +123,7 @@ proctype node(byte i)
 	byte j, from, taken;
 
 end:	do
-	/* Messages in flight are applied before the link is down. */
+	/* Apply an update of the writer; this stops when the link to the writer is down. */
 #ifdef UNDRAINED
 	:: d_step { !(newcomer && i == 2) && synced[i] && serial[i] < LAST && !loading[i] && !decided[i] ->
 #else
@@ -141,12 +142,12 @@ end:	do
 		fi;
 		tell(i, j)
 	   }
-	/* The writer's next life is linked with nodes whose link is down. */
+	/* The writer's next life is linked with this node, whose link to the former life is down. */
 	:: d_step { down[i] && newcomer && i != 2 && !again[i] -> again[i] = true }
 	:: d_step { link[AT(i, 0)] && record[0] && !told[AT(i, 0)] -> told[AT(i, 0)] = true; heard[AT(i, 0)] = record[0] }
 	:: d_step { link[AT(i, 1)] && record[1] && !told[AT(i, 1)] -> told[AT(i, 1)] = true; heard[AT(i, 1)] = record[1] }
 	:: d_step { link[AT(i, 2)] && record[2] && !told[AT(i, 2)] -> told[AT(i, 2)] = true; heard[AT(i, 2)] = record[2] }
-	/* LOAD: not from a node that is loading. */
+	/* Begin to load an image. CAN_LOAD() excludes a donor that is loading itself. */
 	:: d_step { CAN_LOAD(i, 0) -> loading[i] = true; from = 0; taken = heard[AT(i, 0)] }
 	:: d_step { CAN_LOAD(i, 1) -> loading[i] = true; from = 1; taken = heard[AT(i, 1)] }
 	:: d_step { CAN_LOAD(i, 2) -> loading[i] = true; from = 2; taken = heard[AT(i, 2)] }
@@ -178,7 +179,7 @@ inline up(a, b)
 inline begin(i)
 {
 	if
-	/* Only node 0 may have a part, which is enough, and quicker. */
+	/* Only node 0 may have a part of a write. One such node is enough, and the search is quicker. */
 	:: i == 0 -> synced[i] = true; serial[i] = 1; part[i] = true; mem[i] = PART(i)
 	:: synced[i] = true; serial[i] = 0; mem[i] = 0
 	:: synced[i] = true; serial[i] = 1; mem[i] = 1

@@ -2,28 +2,30 @@
 /*
  * Node L loads the image of node H while node W continues to write.
  *
- * W writes word 0 all the time. Word 1 was written by a departed node; H has it,
- * L does not. Word 2 is written by L. The link of W and L is cut, and the link of
- * W and H is slow. The link of L and H is fast, and never cut.
+ * W writes word 0 repeatedly. A departed node wrote word 1, which H has and L does
+ * not have. L writes word 2. The link of W and L is cut, and the link of W and H is
+ * slow. The link of L and H is fast, and never cut.
  *
- * L requests a sweep of W by LOAD(number). W sends all its own words, then
- * SWEPT(number). Words that arrive from W are live. When W has answered, or is not
- * linked, L pulls the words of H one after the other, and takes those that are
- * neither live nor its own. Then it sends GRANT, and W may become READY.
+ * L sends LOAD(number) to W. W answers with all its own words, and then
+ * SWEPT(number). Words that arrive from W during the load are live. When W has
+ * answered, or is not linked, L pulls one word after the other from H. L takes words
+ * that are neither live nor own words of L. Then L sends GRANT, and W may become
+ * READY.
  *
- * When the link comes up, L sends INFO, the number of its last load. If W has not
- * answered that one, all own words of W are missed, because L may have replaced
- * words that W knows to be applied by older ones. Until INFO arrives W is not
- * READY, even after a GRANT. In the protocol all messages carry the grant, but
- * INFO is a separate message.
+ * When the link comes up, L sends INFO with the number of its last load. If W has
+ * not answered this load, all own words of W are missed words: L may have
+ * overwritten applied words of W by older ones of the image. W does not become READY
+ * before INFO arrives, even after a GRANT. In the protocol all messages carry the
+ * grant, but INFO is a separate message.
  *
- * G2: a node that has received SYNCED never sees the word of W go back.
- * G3: when a node receives SYNCED, after which events are handed over, it has all
- * that W wrote before, and is not loading.
+ * G2: on a node that has received SYNCED, the word of W never returns to an older
+ * value.
+ * G3: when a node receives SYNCED, it has all words that W wrote before, and is not
+ * loading. Events are handed over after SYNCED.
  * G6: the own word of L is never lost.
- * G8: at the end all nodes have the same words, and the link of W is READY. At the
- * end of a load L has what W had written at its start, if W was linked all the
- * time.
+ * G8: at the end all nodes have the same words, and the link of W is READY. If W was
+ * linked during a whole load, L has all words at the end of the load that W had
+ * written before the load.
  *
  * variant NO_NUMBER G3: a link that comes up does not compare the number of the load
  * variant LIVE_IGNORED G3: the image overwrites words that arrived live
@@ -39,7 +41,7 @@
 #define WRITES 2
 #define CUTS 1
 #ifdef INFO_IGNORED
-#define LOADS 1		/* enough for a counter-example, and quicker */
+#define LOADS 1		/* one load is enough for a counter-example, and quicker */
 #else
 #define LOADS 2
 #endif
@@ -49,18 +51,18 @@
 mtype = { UPDATE, MISSED, SWEPT, SYNCED, LOAD, INFO, GRANT, PULL, IMAGE };
 mtype = { DOWN, SYNCING, READY };
 
-/* W */
+/* State of node W */
 byte w_mem;
 mtype w_state = READY;
 bool w_own, w_missed, w_granted = true, w_informed = true;
 byte w_asked, w_answered;
 
-/* L */
+/* State of node L */
 byte l_mem[3], live, number, l_own;
 byte begun;			/* value of W when the load began */
 bool loading, swept, l_up = true, synced = true;
 
-/* H */
+/* State of node H */
 byte h_mem[3];
 
 chan w_l = [ROOM] of { mtype, byte, byte };
@@ -166,7 +168,7 @@ inline store(value)
 
 active proctype receiver()
 {
-	byte x, written;	/* value of W when it sent SYNCED, for the properties only */
+	byte x, written;	/* written: value of W when W sent SYNCED; only the properties use it */
 	mtype type;
 
 end:	do
@@ -177,7 +179,7 @@ end:	do
 		:: type == MISSED -> synced = false; store(x)
 		:: type == SWEPT -> synced = false; swept = (swept || x == number)
 		:: type == SYNCED ->
-			/* L may have begun a load while SYNCED was in flight; SWEPT follows later. */
+			/* L may have begun another load while SYNCED was in flight. The SWEPT of this load follows later. */
 			G3 = (loading -> x != number : l_mem[0] >= written);
 			assert(G3);
 			synced = true
@@ -256,7 +258,7 @@ active proctype loader()
 	od
 }
 
-/* the program on L */
+/* A program on L writes word 2 once. */
 active proctype program()
 {
 	do
@@ -274,7 +276,7 @@ active proctype cable()
 	do
 	:: cuts < CUTS ->
 		cuts++;
-		/* Rule 7: both ends are down, and messages applied or dropped, before the link comes up. */
+		/* Take both ends down, and apply or drop all messages, before the link comes up again. */
 		atomic {
 			w_state = DOWN;
 			do

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two nodes with different images are linked: which one loads?
+ * Two nodes with different images are linked, and choose the node that loads.
  *
- * An image has an age, which grows. The node with the younger image loads, or that
- * with the lower id if the ages are equal. Both compare the ages that were sent
- * when they were linked: node 0 sends its age in the request, and node 1 in the
- * answer. Then the older image takes words in place of its zeroes.
+ * An image has an age, which grows. The node with the younger image loads. If the
+ * ages are equal, the node with the lower id loads. Both nodes compare the ages
+ * that they exchanged when they were linked: node 0 sends its age in the connect
+ * request, node 1 in the answer. After the load, the older image takes words of the
+ * other node in place of its own zeroes.
  *
  * G8: only one node loads, at the end the images are equal, and they have the word
  * of a departed writer if one of them had it.
@@ -21,10 +22,10 @@
 
 byte now;
 byte age[2];			/* ages at the beginning */
-byte word[2];			/* word of a departed writer; 0: not received */
+byte word[2];			/* word of a departed writer; 0 if the node has not received it */
 bool had;
-byte loads = NOBODY, second;	/* the node that loads, and number of nodes that decided to load */
-chan to[2] = [1] of { byte };	/* ages */
+byte loads = NOBODY, second;	/* id of the node that loads, and number of nodes that decided to load */
+chan to[2] = [1] of { byte };	/* to[1] carries the age of node 0, to[0] that of node 1 */
 byte done;
 
 #define AGE(i) (age[i] + now)
@@ -37,7 +38,7 @@ active proctype clock()
 	od
 }
 
-/* Is node I the younger one? */
+/* Does node I have the younger image? MINE and OTHERS are the ages of both images. */
 #define YOUNGER(i, mine, others) ((mine) < (others) || ((mine) == (others) && (i) == 0))
 
 inline decide(i, mine, others)

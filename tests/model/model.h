@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The properties of all models, one for each guarantee, so that a counter-example
- * names the guarantee that it breaks. They are hidden, and not part of a state.
+ * The properties that the models check. Each guarantee of vrfm has a variable of
+ * its own, so that a failed assertion names the broken guarantee. The variables
+ * are hidden: spin does not store them as a part of the state.
  */
 hidden byte G2 = true;
 hidden byte G3 = true;
@@ -9,5 +10,5 @@ hidden byte G5 = true;
 hidden byte G6 = true;
 hidden byte G8 = true;
 hidden byte G9 = true;
-/* Events: none is lost between nodes that stay connected, and none arrives twice. */
+/* Events: no event is lost between nodes that stay connected, and no event arrives twice. */
 hidden byte EV = true;

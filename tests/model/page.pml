@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One page of two words on one node: flush.c, mapper.c, order.c, region.c.
+ * One page of two words on one node: vrfm/flush.c, mapper.c, order.c, region.c.
  *
  * A program stores into word 0 through a mapping, and then makes a call. Another
- * program, which belongs to another family of processes, writes word 0 by calls,
- * or without page tables, like an adapter that reads a file into the mapping. A
- * peer writes word 1. The scanner compares, and frees the twin of the page.
+ * program, which belongs to another family of processes, writes word 0 by calls. Or
+ * it writes without page tables, like an adapter that reads a file into the mapping.
+ * A peer writes word 1. The scanner compares the page with its twin, and frees the
+ * twin.
  *
  * G3: a call is accepted after the stores that were made before it.
- * G8: at the end the links have the content of the memory.
- * G5, here equal to G6: data of the peer is never sent, although it is in the same page.
+ * G8: at the end the node has sent the last value of word 0.
+ * G5, here equal to G6: the node never sends the word of the peer, which is in the same page.
  *
  * variant NO_TWIN_APPLY G5: data of a peer is stored into the page, but not into its twin
  * variant NO_TWIN_CALL G8: data of a call is stored into the page, but not into its twin
@@ -34,18 +35,18 @@
 
 byte mem[2], twin[2];
 bool has_twin;			/* vrfm_dev.twins[] */
-bool listed;			/* in the list of fresh or active pages */
+bool listed;			/* the page is in the list of fresh or active pages */
 bool writable[2];		/* write bit of the page tables, by family of the two programs */
-byte owner;			/* vrfm_twin.family: 0, 1, or COMMON */
+byte owner;			/* vrfm_twin.family: family that has made the page writable, 0 or 1; COMMON: both */
 bool since;			/* a comparison has ended since the call began: vrfm_twin.compared */
-byte refs = 3;			/* page_count(): of the device, of each page table, and of adapters */
-byte tables = 2;		/* page_mapcount(): page tables of the program, and of another one */
-byte found[2];			/* vrfm_dev.diff */
+byte refs = 3;			/* page_count(): references of the device, of each page table, and of adapters */
+byte tables = 2;		/* page_mapcount(): page tables of the program and of another program */
+byte found[2];			/* vrfm_dev.diff: differences from the twin */
 
 bool order, page_lock, spin;	/* locks */
 byte sent = 0;			/* last value of word 0 that was accepted for the links */
 byte stored;			/* last value that the program stored before its call */
-byte calls;			/* word 0 is also written without a mapping */
+byte calls;			/* the other program writes word 0 by calls, or without page tables */
 
 inline accept(word, value)
 {
@@ -56,7 +57,7 @@ inline accept(word, value)
 	}
 }
 
-/* vrfm_page_mkwrite() of a process of FAMILY */
+/* Model of vrfm_page_mkwrite() in a process of FAMILY: create the twin, and make the page writable. */
 inline fault(family)
 {
 #ifndef FAULT_UNLOCKED
@@ -96,14 +97,14 @@ inline fault(family)
 	}
 }
 
-/* vrfm_compare_page(): programs may store while it runs, but data of the peer is not applied */
+/* Model of vrfm_compare_page(). Programs may store while it runs. The lock (spin) excludes words of the peer. */
 inline compare(i, v)
 {
 	atomic { !spin -> spin = true };
 	i = 0;
 	do
 	:: i < 2 ->
-		/* Load the word. The following steps use only this value, as if the word were loaded later. */
+		/* Load the word once. A store after this step does not change the value that the next steps use. */
 		found[i] = NONE;
 		v = mem[i];
 #ifdef TWO_LOADS
@@ -144,13 +145,13 @@ inline compare(i, v)
 	v = 0
 }
 
-/* vrfm_scan_own() of the program, for pages of its family and common pages */
+/* Model of vrfm_scan_own(): before a call, the program compares pages of its family, and common pages. */
 inline barrier(i, v)
 {
 	if
 	:: !listed || owner == 1 -> skip
 	:: else ->
-		/* vrfm_barrier_begin() */
+		/* Model of vrfm_barrier_begin(): only a comparison that begins after this step counts. */
 #ifdef NUMBER_EARLY
 		since = false;
 #else
@@ -190,7 +191,7 @@ active proctype program()
 	od
 }
 
-/* The other program only makes the page writable, or writes word 0 by calls, or without page tables. */
+/* The other program does nothing, makes the page writable, writes word 0 by calls, or writes it without page tables. */
 active proctype other()
 {
 	byte i, v, value;
@@ -203,7 +204,7 @@ active proctype other()
 		do
 		:: value < 13 ->
 			atomic { !order -> order = true };
-			/* vrfm_mem_store() */
+			/* Model of vrfm_mem_store(): store into the page, and into the twin. */
 			d_step {
 				!spin;
 				mem[0] = value;
@@ -234,7 +235,7 @@ active proctype other()
 	fi
 }
 
-/* vrfm_link_receive() */
+/* Model of vrfm_link_receive(): apply words of the peer to page and twin. */
 active proctype peer()
 {
 	byte value = 1;
@@ -264,7 +265,7 @@ active proctype peer()
 	od
 }
 
-/* Another program maps or unmaps the page. Its reference is taken first, and dropped last. */
+/* A third program maps or unmaps the page. It takes its reference first, and drops the reference last. */
 active proctype mapper()
 {
 	if
@@ -274,7 +275,7 @@ active proctype mapper()
 	fi
 }
 
-/* vrfm_page_is_held(), which reads the two numbers one after the other */
+/* Model of vrfm_page_is_held(), which reads both numbers one after the other: does anything but page tables hold it? */
 inline look_held(over, n, t)
 {
 #ifdef COUNT_FIRST
@@ -293,7 +294,7 @@ inline look_held(over, n, t)
 	n = 0
 }
 
-/* vrfm_twin_differs(), with the order held */
+/* Model of vrfm_twin_differs(), under the write lock (order): clear OVER if the page differs from its twin. */
 inline look(over, i)
 {
 	atomic { !order -> order = true };
@@ -307,7 +308,7 @@ inline look(over, i)
 	spin = false
 }
 
-/* vrfm_scanner_step(), vrfm_twin_end() */
+/* Model of vrfm_scanner_step() and vrfm_twin_end(): compare the page, or free the twin of an unused page. */
 active proctype scanner()
 {
 	byte i, v;
@@ -356,7 +357,7 @@ end:	do
 	od
 }
 
-/* Judges the end, when the twin is freed. */
+/* Check G8 at the end, when all processes wait. */
 active proctype judge()
 {
 	timeout;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Node L pulls pages from its donor H, one at a time. This is a simple model of
- * vrfm/resync.c and vrfm/donor.c. H itself loads once. During that load it is not
- * the donor, and its pages are ignored; afterwards it is the donor again.
+ * vrfm/resync.c and vrfm/donor.c. H itself loads an image once. During this load H
+ * is not the donor, and L ignores pages from H. Afterwards H is the donor again.
  *
- * H handles one PULL at a time, and ignores others until it has answered. Pages
- * of the image leave room in the window for notes, so H may send LOAD and INFO,
- * the begin and end of its load, before the answer.
+ * H handles one PULL at a time, and ignores other PULLs until it has answered. Pages
+ * of the image leave room for notes in the window. Therefore H may send LOAD and
+ * INFO, which announce the begin and the end of its own load, before the answer.
  *
  * G8: at the end L has the pages of H.
  *
@@ -21,18 +21,18 @@
 
 mtype = { IMAGE, PULLED, LOAD, INFO };
 
-/* L */
+/* State of node L */
 byte l_mem[PAGES], page, arrived;
 bool donor, complete = true, pulling, asked;
 
-/* H */
+/* State of node H */
 byte first;
 bool busy, sent;
 
 chan l_h = [2] of { byte };
 chan h_l = [ROOM] of { mtype, byte };
 
-/* vrfm_rx_pull() */
+/* Model of vrfm_rx_pull(): H accepts a PULL unless it is busy with another one. */
 active proctype asked_h()
 {
 	byte x;
@@ -49,7 +49,7 @@ end:	do
 	od
 }
 
-/* vrfm_serve() */
+/* Model of vrfm_serve(): H sends the page that L requested, and then PULLED. */
 active proctype server()
 {
 end:	do
@@ -63,7 +63,7 @@ end:	do
 	od
 }
 
-/* vrfm_resync_notify() */
+/* Model of vrfm_resync_notify(): H announces the begin and the end of its own load, or never loads. */
 active proctype loads_h()
 {
 	if
@@ -93,7 +93,7 @@ end:	do
 	od
 }
 
-/* vrfm_resync_work() */
+/* Model of vrfm_resync_work(): L chooses H as its donor, and requests one page after the other. */
 active proctype loader()
 {
 end:	do

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A link from node A to node B: link.c, sync.c.
+ * A link from node A to node B: vrfm/link.c, vrfm/sync.c.
  *
  * A repeatedly writes data, then a counter, and then sends an event. The link is
- * cut and comes up again. While it is down, B may restart, or the admin of A may
- * remove the peer and add it again. If B is slow, A continues without it. The
- * window has three messages, each with one word, an event, or nothing.
+ * cut and comes up again. While the link is down, B may restart, or the admin of A
+ * may remove the peer B and add it again. If B is slow, A continues without waiting
+ * for B. The window has three messages, each with one word, an event, or nothing.
  *
- * G2: a node that has received SYNCED never sees a counter without its data.
+ * G2: a node that has received SYNCED never has a counter without its data.
  * G3: a node that receives an event has the data that was written before.
  * G8: at the end the link is READY, and B has what A wrote.
  * EV: at the end B has the last event, and none has arrived twice.
@@ -37,7 +37,7 @@
 mtype = { UPDATE, EVENT, PROBE };
 mtype = { DOWN, SYNCING, READY };
 
-/* A */
+/* State of node A */
 byte mem[2];
 byte own, missed;		/* bit masks of words */
 mtype state = DOWN;
@@ -47,16 +47,19 @@ byte event_number;		/* number of the last event */
 byte resend[WINDOW], resend_data[WINDOW];
 byte nresend;
 chan window = [WINDOW] of { mtype, byte, byte };
-byte wanted;			/* data of the last event that must arrive */
+byte wanted;			/* data of the last event that B must receive */
 bool order;
 #define FREE (WINDOW - len(window))
 
-/* Messages that B has not applied, and number of those that it has not acknowledged. */
+/*
+ * wire: messages that B has not applied. old: messages of the connection that was cut. unheard: number of messages that B
+ * has applied, and whose acknowledgement A has not received.
+ */
 chan wire = [WINDOW] of { mtype, byte, byte, bool };
 chan old = [WINDOW] of { mtype, byte, byte, bool };
 byte unheard;
 
-/* B */
+/* State of node B */
 byte b_mem[2];
 bool b_up, b_synced;
 byte b_epoch = 1;
@@ -82,7 +85,7 @@ inline miss(word)
 	missed = missed | (1 << word)
 }
 
-/* vrfm_accept_locked(); without room after vrfm_link_overloaded() */
+/* Model of vrfm_accept_locked(). If the window has no room, B is overloaded (vrfm_link_overloaded()), and misses words. */
 inline write(word, value)
 {
 	atomic {
@@ -109,7 +112,7 @@ inline write(word, value)
 	}
 }
 
-/* vrfm_event_send_all() */
+/* Model of vrfm_event_send_all(): send an event if the link is up. */
 inline tell(data)
 {
 	atomic {
@@ -166,7 +169,7 @@ inline take(word)
 	fi
 }
 
-/* vrfm_sync_work() */
+/* Model of vrfm_sync_work(): send missed words, and make the link READY when none is left. */
 active proctype sweeper()
 {
 	byte word, value;
@@ -215,7 +218,7 @@ end:	do
 	od
 }
 
-/* vrfm_rx_head() */
+/* Model of vrfm_rx_head(): A receives an acknowledgement, which frees a slot of the window. */
 active proctype acknowledged()
 {
 end:	do
@@ -242,7 +245,7 @@ inline hand_held()
 	od
 }
 
-/* vrfm_rx_event() */
+/* Model of vrfm_rx_event(): B ignores an event that it has, and holds an event until it is SYNCED. */
 inline event(n, data)
 {
 	if
@@ -264,7 +267,7 @@ inline event(n, data)
 	fi
 }
 
-/* vrfm_rx_body() */
+/* Model of vrfm_rx_body(): B applies a message, and hands over its event. */
 inline apply()
 {
 	if
@@ -312,7 +315,7 @@ end:	do
 	od
 }
 
-/* vrfm_link_down() at A, after which no message of the connection is in flight there. */
+/* Model of vrfm_link_down() at A: words in the window are missed, and events in it will be sent again. */
 inline a_down()
 {
 	atomic {
@@ -340,7 +343,7 @@ inline a_down()
 	}
 }
 
-/* vrfm_link_down() at B, where messages that are not applied are dropped. */
+/* Model of vrfm_link_down() at B: messages that are not applied are dropped. */
 inline b_down()
 {
 #ifdef OLD_LIVES
@@ -357,7 +360,7 @@ inline b_down()
 #endif
 }
 
-/* vrfm_link_up() at both */
+/* Model of vrfm_link_up() at both nodes: A compares the epoch of B, and sends unacknowledged events again. */
 inline both_up()
 {
 	atomic {
@@ -369,7 +372,7 @@ inline both_up()
 		x = 0; y = 0; synced = false;
 		b_synced = false;
 #else
-		/* Drop messages that were sent while B was down. */
+		/* Drop messages that A sent while B was down. */
 		do
 		:: nempty(wire) -> wire?_, _, _, _
 		:: else -> break
@@ -429,13 +432,13 @@ active proctype cable()
 				od;
 				b_epoch++
 			}
-		:: !again ->		/* A has another struct vrfm_link */
+		:: !again ->		/* A removes B and adds it again, with another struct vrfm_link */
 			atomic {
 				again = true;
 				lost = true;
 				missed = 0;
 				if
-				:: nresend -> wanted = b_handed	/* these events are dropped with the link */
+				:: nresend -> wanted = b_handed	/* events to resend are dropped with the struct */
 				:: else
 				fi;
 				nresend = 0;

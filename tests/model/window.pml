@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The window of a link: link.c, order.c.
+ * Model of the window of a link: vrfm/link.c, vrfm/order.c.
  *
- * A writer holds the order of the device, waits for room, appends the runs of a
- * call to the open message, and opens others. At the same time, in softirq
- * context, the adapter completes messages, which posts the open one, and the peer
- * acknowledges them. The link is cut once, and the content of the window is missed
- * then.
+ * A writer waits for room, takes the write lock (order), and appends the runs of a
+ * call to the open message. If this message is full, the writer opens another one.
+ * At the same time, in softirq context, the adapter completes messages, and the
+ * peer acknowledges them. A completion may post the open message. The link is cut
+ * once. The runs of messages that are not acknowledged are missed words then.
  *
  *	acked <= completed <= posted <= opened <= acked + SLOTS
  *
@@ -69,7 +69,10 @@ inline post_next()
 	fi
 }
 
-/* vrfm_link_push_locked() */
+/*
+ * Model of vrfm_link_push_locked(): post all complete messages. Post the open one
+ * only if no message is in flight and no writer fills the open one.
+ */
 inline push()
 {
 	do
@@ -119,11 +122,11 @@ proctype writer()
 
 	do
 	:: n < WRITES ->
-		/* vrfm_write_trylock(): wait for room */
+		/* Model of vrfm_write_trylock(): wait for room, and take the write lock. */
 		d_step { !order && (!up || ROOM) -> order = true; filling = true; i = 0 }
 		do
 		:: i < RUNS ->
-			/* vrfm_link_update(), under the link's lock */
+			/* Model of vrfm_link_update(), which holds the link's lock: append one run. */
 			d_step {
 				if
 				:: up -> append(n * RUNS + i)
@@ -141,7 +144,7 @@ proctype writer()
 	od
 }
 
-/* vrfm_slot_done() */
+/* Model of vrfm_slot_done(): the adapter completes the oldest posted message. */
 active proctype adapter()
 {
 end:	do
@@ -162,7 +165,7 @@ proctype cable()
 	byte n;
 
 	cut = true;
-	/* vrfm_link_down(), with the order held */
+	/* Model of vrfm_link_down(), under the write lock: runs in the window are missed. */
 	d_step {
 		!order;
 		up = false;

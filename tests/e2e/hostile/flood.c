@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many connect requests, by rdma_cm alone: without a QP, and without the RTU
- * that the victim waits for.
+ * Send many connect requests by rdma_cm, without a QP. The victim waits for the
+ * RTU of each connection, which this module never sends.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -22,7 +22,10 @@ struct hostile_flood {
 	struct rdma_cm_id *ids[];
 };
 
-/* Each has another QP number, or the CM takes it for a duplicate. */
+/*
+ * Send a connect request. Each request has another QP number, because the CM
+ * ignores a second request with the same number as a duplicate.
+ */
 static int hostile_flood_dial(struct hostile_flood *flood,
 			      struct rdma_cm_id *id)
 {
@@ -32,7 +35,11 @@ static int hostile_flood_dial(struct hostile_flood *flood,
 	return rdma_connect_locked(id, &param);
 }
 
-/* Always return zero: the creator of the id destroys it. */
+/*
+ * Handle an event of the CM. Return zero even after a failure, because a
+ * non-zero result would destroy the id, and hostile_flood_run() destroys all
+ * ids.
+ */
 static int hostile_flood_event(struct rdma_cm_id *id,
 			       struct rdma_cm_event *event)
 {
@@ -47,7 +54,7 @@ static int hostile_flood_event(struct rdma_cm_id *id,
 		ret = hostile_flood_dial(flood, id);
 		break;
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		/* Do not answer the REP. */
+		/* Do not answer the victim's REP by an RTU. */
 		atomic_inc(&flood->answered);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
@@ -90,7 +97,10 @@ static int hostile_flood_run(struct hostile_flood *flood, struct net *net,
 	return ret;
 }
 
-/* Connect @n times with @len bytes of private data, and give up after @ms. */
+/*
+ * Connect @n times with @len bytes of private data (@hello). After @ms destroy
+ * all connections, and print the counts to @text.
+ */
 int hostile_flood(struct net *net, struct sockaddr *dst, const u8 *hello,
 		  u8 len, u32 n, u32 ms, char *text)
 {

@@ -16,13 +16,13 @@
 #define HOSTILE_LINE_MAX 4096
 #define HOSTILE_WORDS 32
 
-/* A key that the scenario has determined, for the steps. */
+/* A key that the scenario has found out, for steps that use the word "told". */
 unsigned int hostile_told;
 module_param_named(told, hostile_told, uint, 0600);
 
 static DEFINE_MUTEX(hostile_mutex); /* one command at a time */
 
-/* A command line, in words, and the text to print behind the result. */
+/* Words of a command line, and the text to print behind the result. */
 struct hostile_command {
 	int n;
 	char *words[HOSTILE_WORDS];
@@ -75,7 +75,7 @@ static int hostile_dial(struct hostile_session *s, struct sockaddr *dst,
 	return s->connect;
 }
 
-/* attack HOST PORT HELLO STEP... */
+/* attack HOST PORT HELLO STEP...: connect, do the steps, and disconnect */
 static int hostile_attack(struct hostile_command *cmd, const u8 *hello, u8 len)
 {
 	struct hostile_session *s = hostile_session_alloc();
@@ -103,7 +103,7 @@ static int hostile_answer(struct hostile_session *s,
 	return s->connect;
 }
 
-/* serve PORT MS HELLO STEP... */
+/* serve PORT MS HELLO STEP...: accept a client, do the steps, and disconnect */
 static int hostile_serve(struct hostile_command *cmd, const u8 *hello, u8 len)
 {
 	struct hostile_session *s = hostile_session_alloc();
@@ -130,7 +130,7 @@ free:
 	return ret;
 }
 
-/* flood HOST PORT HELLO N MS */
+/* flood HOST PORT HELLO N MS: connect N times, and confirm no connection */
 static int hostile_flood_cmd(struct hostile_command *cmd, const u8 *hello,
 			     u8 len)
 {
@@ -156,7 +156,7 @@ static const struct {
 	{ "serve", hostile_serve },
 };
 
-/* The fourth word of all commands is a HELLO. */
+/* Run a command. The fourth word of each command is a HELLO. */
 static int hostile_run(struct hostile_command *cmd)
 {
 	const char *hex = hostile_word(cmd, 3);
@@ -177,7 +177,7 @@ static int hostile_run(struct hostile_command *cmd)
 	return ret;
 }
 
-/* Splits @line into words. */
+/* Split @line into words, and run them as a command. */
 static int hostile_line(struct hostile_command *cmd, char *line)
 {
 	char *word;
@@ -197,7 +197,10 @@ static int hostile_line(struct hostile_command *cmd, char *line)
 	return ret;
 }
 
-/* The file's private_data is the result of its last command, or NULL. */
+/*
+ * Run the command @line, and store its result in the file's private_data, which
+ * is NULL before the first command.
+ */
 static int hostile_execute(struct file *file, char *line)
 {
 	struct hostile_command *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
@@ -262,7 +265,7 @@ static int __init hostile_init(void)
 
 static void __exit hostile_exit(void)
 {
-	/* Waits for a running command. */
+	/* This call waits until a running command has ended. */
 	remove_proc_entry("krdma_hostile", NULL);
 }
 

@@ -12,14 +12,14 @@
  *		wait at most MS for a client, answer with HELLO, do the steps,
  *		disconnect. HELLO "mute": do not answer
  *	flood HOST PORT HELLO N MS
- *		connect N times at once, without confirming any; end after MS
+ *		connect N times at once, and confirm no connection; end after MS
  *
- * HELLO and messages are bytes in hexadecimal, which may be invalid; this
- * module does not know their format. "-" stands for no bytes. The steps are in
- * step.c.
+ * HELLO and messages are bytes in hexadecimal; "-" stands for no bytes. They
+ * may be invalid, because this module does not check them. step.c lists the
+ * steps.
  *
- * The connection is one of krdma in raw mode, so krdma sends no messages on it.
- * flood uses rdma_cm without krdma.
+ * The connection of attack and serve is in krdma's raw mode, so krdma sends no
+ * messages on it. flood uses rdma_cm without krdma.
  */
 #ifndef KRDMA_HOSTILE_PRIV_H
 #define KRDMA_HOSTILE_PRIV_H
@@ -36,14 +36,16 @@
 #define HOSTILE_RECV_LEN 4096
 #define HOSTILE_SENDS 256
 
-/* The first segment of a buffer that a victim has shown. */
+/* The first segment of a buffer that a victim has described in its START. */
 struct hostile_shown {
 	u64 addr;
 	u32 rkey;
 	u32 len;
 };
 
-/* A receive buffer; reposted until posting fails. */
+/*
+ * A receive buffer. It is posted again after each message, until posting fails.
+ */
 struct hostile_recv {
 	struct ib_cqe cqe;
 	struct hostile_session *session;
@@ -53,27 +55,28 @@ struct hostile_recv {
 
 /**
  * struct hostile_session - one connection to a victim
- * @cb: the connection, NULL: none yet
- * @recvs: receives, from qp_ready until the drain, or NULL
- * @dev: device for which they are mapped
- * @mr: MR of @page, from hostile_expose(), or NULL
+ * @cb: connection; NULL before it is created or requested
+ * @recvs: array of receive buffers; NULL before qp_ready and after the drain
+ * @dev: device for which the buffers of @recvs are mapped
+ * @mr: MR of @page, created by hostile_expose(), or NULL
  * @page: memory that the victim may read
- * @connect: result of connecting
- * @begun: time when it was established
+ * @connect: result of connecting or accepting
+ * @begun: time when connecting or accepting began
  *
  * @lock: protects the members below; taken in any context
- * @wait: woken when any of them changes
+ * @wait: wait queue that is woken when a member below changes
  * @posted: number of posted work requests
- * @acked: number of those that the victim's adapter has acknowledged
- * @refused: number of those that it has refused
- * @flushed: number of those that were flushed
- * @failed: number of other failures
- * @status: status of the first refused or failed one
+ * @acked: number of work requests that the victim's adapter has acknowledged
+ * @refused: number of work requests that the victim's adapter has refused
+ * @flushed: number of work requests that were flushed
+ * @failed: number of work requests that failed in another way
+ * @status: status of the first work request that was refused or failed
  * @nonzero: number of bytes from READs that are not zero
  * @received: number of received messages
- * @shown: buffer in the first message, START; all zeroes: none
- * @closed: reason of the victim's close; 0: it has not closed
- * @closed_ms: time of that since @begun, in ms
+ * @shown: buffer that the first message (START) describes; all zeroes: no
+ *	buffer
+ * @closed: reason of the victim's close; 0 if the victim has not closed
+ * @closed_ms: time from @begun to the victim's close, in ms
  */
 struct hostile_session {
 	struct krdma_cb *cb;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A connection to a victim: receives, work requests of any kind, and their
- * results.
+ * A connection to a victim: its receives, work requests of any kind, and
+ * results of work requests.
  *
- * Only the task that runs the command ends the session; after the drain there
- * are no completions. Completions and the closing callback only record results
- * under the session's lock, and wake the task.
+ * Only the task that runs the command ends the session. This task drains the
+ * QP, and no completion follows the drain. Completions and the closing callback
+ * only record results under the session's lock, and wake the task.
  */
 #include <linux/slab.h>
 
@@ -14,7 +14,10 @@
 
 #define HOSTILE_SENT_MS 5000
 
-/* The buffer that the last victim has shown; its key is invalid now. */
+/*
+ * The buffer that the victim of the previous session has described; its key is
+ * invalid.
+ */
 static struct hostile_shown hostile_old;
 
 /* A work request, and its data. */
@@ -40,7 +43,9 @@ struct hostile_session *hostile_session_alloc(void)
 
 /* ---- receiving ---- */
 
-/* Read the buffer from the START of the victim, without checks. */
+/*
+ * Read the description of the victim's buffer from its START, without checks.
+ */
 static void hostile_take_start_locked(struct hostile_session *s, const u8 *buf,
 				      u32 len)
 {
@@ -89,7 +94,10 @@ static void hostile_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		hostile_take_start_locked(s, recv->buf, wc->byte_len);
 	wake_up_all(&s->wait);
 	spin_unlock_irqrestore(&s->lock, flags);
-	/* Fails when the connection is closed; then no message follows. */
+	/*
+	 * Posting fails if the connection is closed, and no message follows
+	 * then.
+	 */
 	hostile_post_recv(s, recv);
 }
 
@@ -112,7 +120,7 @@ static int hostile_recv_make(struct hostile_session *s,
 	return hostile_post_recv(s, recv);
 }
 
-/* The QP is drained. */
+/* Free the receive buffers. The QP is drained before this call. */
 static void hostile_recvs_free(struct hostile_session *s)
 {
 	struct hostile_recv *recv;
@@ -221,7 +229,10 @@ static void hostile_sent(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-/* @len: may be 0; at least one byte is mapped. */
+/*
+ * Allocate a work request with @len bytes of @data, or of zeroes if @data is
+ * NULL. @len may be 0; the mapping has at least one byte.
+ */
 static struct hostile_wr *hostile_wr_alloc(struct hostile_session *s,
 					   const void *data, u32 len)
 {
@@ -264,7 +275,10 @@ static int hostile_post_wr(struct hostile_session *s, struct hostile_wr *wr,
 	return ret;
 }
 
-/* Post a work request with @len bytes of @data, or for a READ of @len bytes. */
+/*
+ * Post the work request @send with @len bytes of @data, or a READ of @len
+ * bytes.
+ */
 int hostile_post(struct hostile_session *s, struct ib_send_wr *send,
 		 const void *data, u32 len)
 {
@@ -305,7 +319,7 @@ static int hostile_register(struct hostile_session *s)
 }
 
 /*
- * Register a page of zeroes that the victim may read, until the session ends.
+ * Register a page of zeroes, which the victim may read until the session ends.
  */
 int hostile_expose(struct hostile_session *s)
 {
@@ -323,7 +337,10 @@ int hostile_expose(struct hostile_session *s)
 	return hostile_register(s);
 }
 
-/* The QP is drained. Software adapters need no unmapping. */
+/*
+ * Free the page of hostile_expose() and its MR. The QP is drained before this
+ * call. The page need not be unmapped, because the adapters are software.
+ */
 static void hostile_conceal(struct hostile_session *s)
 {
 	if (s->mr)
@@ -360,7 +377,7 @@ int hostile_wait_sent(struct hostile_session *s)
 				msecs_to_jiffies(HOSTILE_SENT_MS)));
 }
 
-/* Wait for the victim's first message. */
+/* Wait at most @ms for the first message of the victim. */
 int hostile_wait_start(struct hostile_session *s, u32 ms)
 {
 	return hostile_wait_ret(wait_event_killable_timeout(s->wait,
@@ -368,7 +385,10 @@ int hostile_wait_start(struct hostile_session *s, u32 ms)
 				msecs_to_jiffies(ms)));
 }
 
-/* Wait until the victim closes; a timeout is no failure, and is printed. */
+/*
+ * Wait at most @ms until the victim closes. Return 0 after a timeout as well:
+ * hostile_say() prints whether the victim has closed.
+ */
 int hostile_wait_closed(struct hostile_session *s, u32 ms)
 {
 	long left = wait_event_killable_timeout(s->wait, READ_ONCE(s->closed),
@@ -384,7 +404,7 @@ struct hostile_shown hostile_last_shown(void)
 	return hostile_old;
 }
 
-/* Print the results; before or after hostile_session_free() disconnects. */
+/* Print the results of a session to @text. */
 void hostile_say(struct hostile_session *s, char *text)
 {
 	snprintf(text, HOSTILE_TEXT_LEN,
@@ -394,7 +414,7 @@ void hostile_say(struct hostile_session *s, char *text)
 		 s->closed_ms);
 }
 
-/* Ends the connection as well. */
+/* Disconnect the session, and free it. */
 void hostile_session_free(struct hostile_session *s)
 {
 	if (s->shown.len)

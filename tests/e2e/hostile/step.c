@@ -6,22 +6,23 @@
  *	flood:N:HEX		the same message N times, as fast as possible
  *	count:N:HEX		the same, with the message number counted up
  *	imm:HEX			a message with immediate data
- *	inv:KEY:HEX		a message that invalidates a key of the victim's
+ *	inv:KEY:HEX		a message that invalidates a key of the victim
  *	wimm			an RDMA WRITE of 0 bytes, with immediate data
  *	add:KEY:ADDR		an atomic addition
  *	write:KEY:ADDR:LEN	an RDMA WRITE of zeroes
  *	read:KEY:ADDR:LEN	an RDMA READ; bytes that are not zero are counted
- *	offer:HEX		a message whose last 16 bytes become the segment of
- *				a page that the victim may read
+ *	offer:HEX		a message; its last 16 bytes are replaced by the
+ *				segment of a page that the victim may read
  *	start:MS		wait for the victim's START
  *	told:MS			wait for a number in the parameter "told"
  *	sleep:MS
- *	closed:MS		wait until the victim closes, at most MS
+ *	closed:MS		wait at most MS until the victim closes
  *
- * KEY and ADDR are numbers, or a word and a number to add. "shown": the key and
- * the begin of the buffer in the victim's START; "end": the end of that buffer;
- * "old": the buffer in the previous session; "told": the parameter. Each step
- * waits until its work requests have completed.
+ * KEY and ADDR are numbers, or one of these words with a number to add. "shown"
+ * is the key or the begin of the buffer that the victim's START describes.
+ * "end" is the end of this buffer. "old" is the same as "shown" for the buffer
+ * in the previous session. "told" is the value of the module parameter. Each
+ * step waits until its work requests have completed.
  */
 #include <linux/delay.h>
 #include <linux/kernel.h>
@@ -32,7 +33,10 @@
 #include "priv.h"
 #include "../../../krdma/wire.h"
 
-/* Not hex2bin(), whose header depends on the kernel version. */
+/*
+ * Convert hexadecimal digits as hex2bin() does; its header depends on the
+ * kernel.
+ */
 static bool hostile_hex(u8 *data, const char *hex, size_t n)
 {
 	size_t i;
@@ -43,7 +47,10 @@ static bool hostile_hex(u8 *data, const char *hex, size_t n)
 	return true;
 }
 
-/* HEX[+N]; "-": none. Return: number of bytes; the caller frees *data. */
+/*
+ * Convert HEX[+N] to bytes, followed by N zeroes; "-" stands for no bytes.
+ * Return the number of bytes in *data, which the caller frees, or an errno.
+ */
 ssize_t hostile_bytes(const char *hex, u8 **data)
 {
 	const char *plus = strchrnul(hex, '+');
@@ -78,7 +85,10 @@ static u64 hostile_addr_base(const struct hostile_session *s, const char *word)
 	return s->shown.addr + (word[0] == 'e' ? s->shown.len : 0);
 }
 
-/* NUMBER, or WORD[+N|-N]. */
+/*
+ * Convert @text, which is NUMBER or WORD[+N|-N], to *value. @base returns the
+ * value of a word.
+ */
 static int hostile_value(const struct hostile_session *s, const char *text,
 			 u64 (*base)(const struct hostile_session *s,
 				     const char *word), u64 *value)
@@ -102,7 +112,10 @@ static int hostile_value(const struct hostile_session *s, const char *text,
 	return kstrtou64(text, 0, value);
 }
 
-/* Send @n messages of the bytes @hex; @counted: with increasing numbers. */
+/*
+ * Send @n messages of the bytes @hex. If @counted, their message numbers
+ * increase.
+ */
 static int hostile_sends(struct hostile_session *s, struct ib_rdma_wr *rdma,
 			 const char *hex, u32 n, bool counted)
 {
@@ -184,7 +197,7 @@ static int hostile_step_wimm(struct hostile_session *s, char *args)
 	return hostile_post(s, &rdma.wr, NULL, 0) ?: hostile_wait_sent(s);
 }
 
-/* KEY:ADDR:LEN */
+/* Post an RDMA READ or WRITE; @args is KEY:ADDR:LEN. */
 static int hostile_one_sided(struct hostile_session *s, char *args,
 			     enum ib_wr_opcode opcode)
 {
@@ -202,7 +215,7 @@ static int hostile_one_sided(struct hostile_session *s, char *args,
 	return hostile_post(s, &rdma.wr, NULL, len) ?: hostile_wait_sent(s);
 }
 
-/* KEY:ADDR */
+/* Post an atomic addition; @args is KEY:ADDR. */
 static int hostile_step_add(struct hostile_session *s, char *args)
 {
 	struct ib_atomic_wr add = {
@@ -321,7 +334,7 @@ static const struct {
 	{ "write", hostile_step_write, true },
 };
 
-/* Splits @step into words. */
+/* Do one step. This function splits @step into words. */
 int hostile_step(struct hostile_session *s, char *step)
 {
 	char *name = strsep(&step, ":");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A module that calls krdma_config(). When it is loaded it connects to HOST and
- * PORT and receives one message. The parameter "received" is the result.
+ * A module that calls krdma_config(). When it is loaded, it connects to HOST
+ * and PORT, and receives one message. The parameter "received" is the result of
+ * the receive call.
  */
 #include <linux/mm.h>
 #include <linux/module.h>

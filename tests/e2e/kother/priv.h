@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* krdma_other - a second consumer of krdma's simple calls, beside krdma_test */
+/* krdma_other - a consumer of krdma's simple calls that is not krdma_test */
 #ifndef KRDMA_OTHER_PRIV_H
 #define KRDMA_OTHER_PRIV_H
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A second file of the module: krdma_config() is called in the other one. */
+/*
+ * krdma_config() is called in main.c, and applies to the calls of the whole
+ * module. So this file calls krdma_receive() to test another file of the
+ * module.
+ */
 #include <krdma_simple.h>
 
 #include "priv.h"

@@ -4,12 +4,14 @@
  *
  * insmod vrfm_hostile.ko host=10.56.0.1 port=5565 node=1 to=9 pages=256 rounds=500 seed=7
  *
- * Connects with a valid HELLO, may send valid messages, and then sends an
- * invalid one: the victim must end the connection. This is repeated "rounds"
- * times. insmod fails if the victim does not end one of the connections.
+ * The module connects with a valid HELLO, may send valid messages, and then
+ * sends an invalid message. The victim must end the connection. The module does
+ * this "rounds" times. insmod fails if the victim does not end one of the
+ * connections.
  *
- * With mute_ms=60000 it breaks no rule. It announces an older image and never
- * sends it: insmod fails if the victim waits for longer than that.
+ * With mute_ms=60000 the module sends only valid messages. It announces an
+ * older image, and never sends it. insmod fails if the victim waits for the
+ * image for more than 60000 ms.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -69,7 +71,8 @@ static int vhostile_connect(struct krdma_cb **cb)
 
 	ret = krdma_parse_addr(&init_net, host, port, &addr);
 	/*
-	 * The victim may still have the last connection, and refuse the next.
+	 * Repeat a refused connect: the victim may not have released the
+	 * previous connection yet.
 	 */
 	while (!ret) {
 		ret = krdma_connect_params((struct sockaddr *)&addr, &params,
@@ -82,7 +85,7 @@ static int vhostile_connect(struct krdma_cb **cb)
 	return ret;
 }
 
-/* Ignore the victim's messages until it disconnects. */
+/* Receive and ignore messages of the victim until the victim disconnects. */
 static int vhostile_await_end(struct krdma_cb *cb, void *buf)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(VHOSTILE_TIMEOUT_MS);
@@ -99,7 +102,10 @@ static int vhostile_await_end(struct krdma_cb *cb, void *buf)
 	return -ETIMEDOUT;
 }
 
-/* The victim may disconnect before the message is acknowledged. */
+/*
+ * Send the invalid message, and wait until the victim disconnects. The send may
+ * fail, because the victim may disconnect before the message is acknowledged.
+ */
 static int vhostile_break(struct krdma_cb *cb, const struct vhostile *vh,
 			  void *buf)
 {

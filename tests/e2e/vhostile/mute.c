@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer that acknowledges all messages, and announces an older image, so that
- * the victim loads that. It never answers a PULL.
+ * the victim loads this image. The peer never answers a PULL.
  */
 #include <linux/jiffies.h>
 
@@ -20,7 +20,7 @@ static int vhostile_note(struct krdma_cb *cb, struct vhostile *vh,
 	return ret;
 }
 
-/* The victim waits for all writes of this peer; there are none. */
+/* Answer a LOAD by SWEPT at once, because this peer has written nothing. */
 static int vhostile_swept(struct krdma_cb *cb, struct vhostile *vh,
 			  const struct vrfm_wire_note *load, u64 applied)
 {
@@ -43,7 +43,11 @@ static int vhostile_answer_to(struct krdma_cb *cb, struct vhostile *vh,
 	return vhostile_send(cb, vh);
 }
 
-/* Return: 0: the victim has requested pages, and given up waiting for them. */
+/*
+ * Announce an image, and never send it. Return 0 if the victim has requested
+ * pages and then stopped waiting for them, which a GRANT shows. Return -ETIME
+ * if the victim still waits after @ms, or another errno.
+ */
 int vhostile_mute(struct krdma_cb *cb, struct vhostile *vh, void *buf, u32 ms)
 {
 	static const struct vrfm_wire_note info = {

@@ -9,16 +9,16 @@
 
 #define VHOSTILE_TIMEOUT_MS 10000
 #define VHOSTILE_MESSAGE 16384
-/* Maximum of an invalid message, and of krdma's messages. */
+/* Maximum length of an invalid message, in bytes. */
 #define VHOSTILE_ROOM 8192
 
 struct krdma_cb;
 
 /**
  * struct vhostile - a message to be made invalid
- * @random: numbers that the seed determines
+ * @random: state of the pseudo-random numbers, which the seed determines
  * @size: size of the victim's memory, in bytes
- * @sequence: valid sequence number of the message
+ * @sequence: sequence number that the victim expects in the message
  * @len: length of @msg, in bytes
  * @msg: the message
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that are invalid in one way each. Those with runs begin with a valid
- * run, which the victim must not store.
+ * Create messages, each of which is invalid in one way. A message with runs
+ * begins with a valid run, which the victim must not store.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -29,7 +29,7 @@ static void vhostile_begin(struct vhostile *vh, u8 type)
 	vh->len = VHOSTILE_BODY;
 }
 
-/* Set the length in the header to that of the body. */
+/* Set count and length in the header; the length is that of the body. */
 static void vhostile_end(struct vhostile *vh, u16 count)
 {
 	vhostile_head(vh)->count = cpu_to_le16(count);
@@ -42,7 +42,10 @@ void vhostile_probe(struct vhostile *vh)
 	vhostile_head(vh)->flags = VRFM_WIRE_ANSWER;
 }
 
-/* An ACK is not counted, and has the number of the message before it. */
+/*
+ * Create an ACK. It has no sequence number of its own, but that of the message
+ * before.
+ */
 void vhostile_ack(struct vhostile *vh, u64 applied)
 {
 	vhostile_begin(vh, VRFM_WIRE_ACK);
@@ -71,7 +74,7 @@ static void vhostile_run(struct vhostile *vh, u32 offset, u32 len, u32 room)
 	vh->len += sizeof(run) + room;
 }
 
-/* Add a valid run at a random place. */
+/* Append a valid run at a random offset of the memory. */
 static void vhostile_good_run(struct vhostile *vh)
 {
 	vhostile_run(vh, 64 * vhostile_below(vh, vh->size / 64), 64, 64);
@@ -83,7 +86,7 @@ static void vhostile_update(struct vhostile *vh, u8 type)
 	vhostile_good_run(vh);
 }
 
-/* UPDATE or IMAGE. */
+/* Return one of the types of messages with runs at random: UPDATE or IMAGE. */
 static u8 vhostile_runs(struct vhostile *vh)
 {
 	return vhostile_below(vh, 2) ? VRFM_WIRE_UPDATE : VRFM_WIRE_IMAGE;
@@ -153,7 +156,7 @@ static void vhostile_count(struct vhostile *vh)
 	vhostile_end(vh, wrong[vhostile_below(vh, ARRAY_SIZE(wrong))]);
 }
 
-/* The second run lies outside the memory. */
+/* Create a message in which the second run is outside the memory. */
 static void vhostile_outside(struct vhostile *vh)
 {
 	const u32 wrong[] = {
@@ -182,7 +185,10 @@ static void vhostile_more(struct vhostile *vh)
 	vhostile_end(vh, 1);
 }
 
-/* Of an image, whole words only. */
+/*
+ * Create an IMAGE with a run that begins or ends inside a word. The runs of an
+ * IMAGE must consist of whole words.
+ */
 static void vhostile_part(struct vhostile *vh)
 {
 	bool where = vhostile_below(vh, 2);
@@ -254,14 +260,14 @@ static void vhostile_body(struct vhostile *vh)
 {
 	vhostile_begin(vh, vhostile_below(vh, 2) ? VRFM_WIRE_PROBE :
 						   VRFM_WIRE_ACK);
-	/* An ACK has the number of the message before it. */
+	/* An ACK has the sequence number of the message before it. */
 	if (vhostile_head(vh)->type == VRFM_WIRE_ACK)
 		vhostile_head(vh)->sequence = cpu_to_le64(vh->sequence - 1);
 	vh->len += 8;
 	vhostile_end(vh, 0);
 }
 
-/* A valid message that answers a message which the victim has not sent. */
+/* Create a message that answers a STAGE which the victim has not sent. */
 static void vhostile_answer(struct vhostile *vh)
 {
 	vhostile_update(vh, vhostile_runs(vh));
@@ -271,8 +277,9 @@ static void vhostile_answer(struct vhostile *vh)
 }
 
 /*
- * The first message must describe memory. The description in the last one is
- * invalid, which the victim detects when it parses it.
+ * Create an invalid STAGE. The first STAGE of a connection must describe
+ * memory, and a desc_len of 0 breaks this rule. In the last row only the bytes
+ * of the description are invalid, which the victim detects when it parses them.
  */
 static void vhostile_stage(struct vhostile *vh)
 {
@@ -336,7 +343,7 @@ static const struct {
 	{ "noise", vhostile_noise },
 };
 
-/* Each kind in turn. Returns its name. */
+/* Create an invalid message. Each round uses the next kind. Return its name. */
 const char *vhostile_spoil(struct vhostile *vh, u32 round)
 {
 	u32 kind = round % ARRAY_SIZE(vhostile_kinds);
