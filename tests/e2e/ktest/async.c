@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests by callback: many at a time, of all kinds of memory, each of which
- * must complete exactly once and in the order of posting.
+ * Post many requests at a time by krdma_post(), with all kinds of memory. Each
+ * request must complete exactly once, and in the order of posting.
  */
 #include <linux/bvec.h>
 #include <linux/completion.h>
@@ -18,7 +18,9 @@
 #define KTEST_ASYNC_MAX 8192
 #define KTEST_ASYNC_PAGES 32
 
-/* A request, its memory in the form of its kind, and its result. */
+/*
+ * A request, its memory as bio_vecs or scatterlist if needed, and its result.
+ */
 struct ktest_async {
 	struct krdma_req req;
 	struct ktest_asyncs *all;
@@ -42,7 +44,7 @@ struct ktest_asyncs {
 	struct krdma_region *region;
 	const struct krdma_remote *remote;
 	struct ktest_async *list;
-	spinlock_t lock; /* times, place and status of all, done, waited */
+	spinlock_t lock; /* protects n, done, and the results in list */
 	unsigned int done;
 	unsigned int posted;
 	u32 chain;
@@ -73,13 +75,16 @@ static bool ktest_async_is_atomic(const struct ktest_asyncs *all)
 	return all->opcode == KRDMA_FETCH_ADD || all->opcode == KRDMA_CMP_SWAP;
 }
 
-/* Does the request return data? */
+/* Does each request return data of the peer? */
 static bool ktest_async_is_answered(const struct ktest_asyncs *all)
 {
 	return all->opcode == KRDMA_READ || ktest_async_is_atomic(all);
 }
 
-/* Overwrite the sent data at once, so that late reads of it are detected. */
+/*
+ * Record the result of a request. Overwrite the memory of sent data at once, so
+ * that the peer receives wrong data if the adapter reads the memory later.
+ */
 static void ktest_async_done(struct krdma_req *req, int status)
 {
 	struct ktest_async *a = container_of(req, struct ktest_async, req);
@@ -97,7 +102,10 @@ static void ktest_async_done(struct krdma_req *req, int status)
 	spin_unlock_irqrestore(&all->lock, flags);
 }
 
-/* Entries for vmalloc() memory, each of at most a page. */
+/*
+ * Fill in bio_vecs and scatterlist for vmalloc() memory. Each entry has at most
+ * a page. Return the number of entries.
+ */
 static u32 ktest_async_entries(struct ktest_async *a, u32 len)
 {
 	void *at = a->buf;
@@ -162,7 +170,10 @@ static void ktest_async_fill(struct ktest_asyncs *all, u32 i, u32 flags)
 		ktest_fill(a->buf, all->len);
 }
 
-/* Post chains until one is refused; return the error of its first request. */
+/*
+ * Post all requests in chains, until krdma refuses a chain. Return the errno of
+ * the refused chain, or 0.
+ */
 static int ktest_async_post(struct ktest_asyncs *all)
 {
 	u32 i, k, n;
@@ -181,7 +192,10 @@ static int ktest_async_post(struct ktest_asyncs *all)
 	return 0;
 }
 
-/* Called once for each refusal, so no other task posts at this time. */
+/*
+ * Post refused requests again. krdma calls this function once after a refusal,
+ * so no other task posts requests of @all at the same time.
+ */
 static void ktest_async_space(struct krdma_cb *cb)
 {
 	struct ktest_slot *slot = cb->context;
@@ -221,7 +235,10 @@ static void ktest_async_set(struct krdma_cb *cb, struct ktest_asyncs *all)
 	} while (busy);
 }
 
-/* Sleep for short times, or the hung task detector warns. */
+/*
+ * Wait at most @seconds for all requests. Sleep for one second at a time,
+ * because the hung task detector warns about long sleeps.
+ */
 static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 {
 	while (seconds--)
@@ -231,7 +248,8 @@ static bool ktest_async_all_over(struct ktest_asyncs *all, unsigned int seconds)
 }
 
 /*
- * Wait for posted requests; the end of the connection ends them at the latest.
+ * Wait for all posted requests. After a timeout, disconnect, because the end of
+ * a connection completes all of its requests.
  */
 static int ktest_async_wait(struct ktest_asyncs *all)
 {
@@ -247,7 +265,7 @@ static int ktest_async_wait(struct ktest_asyncs *all)
 	if (!ktest_async_all_over(all, 60)) {
 		krdma_disconnect(all->cb);
 		ret = -ETIMEDOUT;
-		/* After this the callback posts no request. */
+		/* After this call the write_space callback posts no request. */
 		if (all->refill)
 			ktest_async_set(all->cb, NULL);
 		spin_lock_irqsave(&all->lock, flags);
@@ -273,7 +291,7 @@ static int ktest_async_check_data(const struct ktest_asyncs *all,
 	return 0;
 }
 
-/* Check that each completed once, in order, and with its data. */
+/* Check that each request completed once, in order, and with valid data. */
 static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 {
 	int ret = 0;
@@ -297,9 +315,10 @@ static int ktest_async_judge(const struct ktest_asyncs *all, u32 *good)
 }
 
 /*
- * The adapter reads the headers of messages, so they cannot be in vmalloc()
- * memory, which kvcalloc() uses if kmalloc() fails. With failslab kmalloc()
- * fails for short lists as well, so return -ENOMEM for these instead.
+ * Allocate a list of @n requests. The adapter reads message headers in the
+ * list, which must not be in vmalloc() memory. kvzalloc() uses vmalloc() memory
+ * if kmalloc() fails, which happens for short lists only with failslab. For
+ * short lists return NULL in this case.
  */
 static struct ktest_async *ktest_async_list(u32 n)
 {
@@ -370,7 +389,10 @@ static int ktest_name(const char * const *names, int n, const char *name)
 	return -EINVAL;
 }
 
-/* WRITEs with immediate data go to the memory of the server of tell.c. */
+/*
+ * Run the requests with memory of the peer: the exported buffer, or for
+ * KRDMA_WRITE_IMM without exported buffers the memory of the server in tell.c.
+ */
 static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 {
 	struct krdma_remote *remote;
@@ -390,10 +412,11 @@ static int ktest_async_remote(struct ktest_asyncs *all, u32 flags, u32 *good)
 }
 
 /*
- * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [fence=1] [refill=1]: N
- * requests of LEN bytes each. Print the number of successful ones; the result
- * is the first error, or -EPROTO if one did not complete exactly once and in
- * order. refill: for a slot with space=1: its callback posts refused requests
+ * async NAME OP MEM N LEN [chain=C] [offset=O] [nowait=1] [fence=1] [refill=1]:
+ * post N requests of LEN bytes each, in chains of C requests. Print the number
+ * of requests that succeed. The result is the first error, or -EPROTO if a
+ * request did not complete exactly once and in order. With refill=1, which
+ * needs a slot with space=1, the write_space callback posts refused requests
  * again.
  */
 int ktest_do_async(struct ktest_ctx *ctx, const struct ktest_args *args,

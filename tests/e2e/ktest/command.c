@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Command lines of krdma_test, and commands that create and release objects. */
+/*
+ * Parse command lines of krdma_test, and run commands that create and release
+ * connections and listeners.
+ */
 #include <linux/delay.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -11,7 +14,7 @@
 
 #define KTEST_WORDS 24
 
-/* Word @i of the command; "" if there are fewer. */
+/* Return word @i of the command, or "" if the command has fewer words. */
 const char *ktest_arg(const struct ktest_args *args, int i)
 {
 	return i < args->n ? args->words[i] : "";
@@ -36,7 +39,7 @@ const char *ktest_text_option(const struct ktest_args *args, const char *name)
 	return NULL;
 }
 
-/* The value of a word name=value. */
+/* Return the number in the word name=NUMBER, or @def without such a word. */
 u32 ktest_option(const struct ktest_args *args, const char *name, u32 def)
 {
 	const char *text = ktest_text_option(args, name);
@@ -82,7 +85,7 @@ static int ktest_fill_source(const struct ktest_args *args, struct net *net,
 	return krdma_parse_addr(net, host, NULL, src);
 }
 
-/* Convert hexadecimal digits to bytes in place. Return: number of bytes. */
+/* Convert hexadecimal digits to bytes in place. Return the number of bytes. */
 static u32 ktest_unhex(char *hex)
 {
 	u32 n = 0;
@@ -144,7 +147,9 @@ int ktest_fill_params(struct ktest_ctx *ctx, const struct ktest_args *args,
 		p->flags |= KRDMA_SHARED_CQ;
 	if (ktest_option(args, "noio", 0))
 		p->flags |= KRDMA_NOIO;
-	/* raw=2: without callbacks */
+	/*
+	 * raw=1: raw mode with the callbacks of raw.c; raw=2: without callbacks
+	 */
 	slot->is_raw = ktest_option(args, "raw", 0) == 1;
 	if (ktest_option(args, "raw", 0))
 		p->flags |= KRDMA_RAW;
@@ -180,7 +185,8 @@ static void ktest_say_reject(struct ktest_ctx *ctx, struct krdma_cb *cb)
 }
 
 /*
- * If connecting fails, the same task releases the connection, as consumers do.
+ * Connect. If this fails, the same task releases the connection, as consumers
+ * do.
  */
 static int ktest_connect(struct ktest_ctx *ctx, struct ktest_slot *slot,
 			 struct krdma_cb *cb, const struct sockaddr *dst)
@@ -228,7 +234,10 @@ static int ktest_connect_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/* Run a call on the slot of that name, which is created if there is none. */
+/*
+ * Run @call on the slot whose name is the first argument. If no slot has this
+ * name, create one.
+ */
 int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  ktest_slot_call call)
 {
@@ -243,7 +252,10 @@ int ktest_on_slot(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* connect NAME HOST PORT [option=value]... */
+/*
+ * connect NAME HOST PORT [option=value]...: connect, and put the result in a
+ * slot
+ */
 static int ktest_cmd_connect(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_connect_slot);
@@ -255,7 +267,10 @@ static int ktest_nothing(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return 0;
 }
 
-/* nothing: make calls without an address; the result is the number accepted */
+/*
+ * nothing: call functions without an address, which they must refuse. The
+ * result is the number of calls that were not refused.
+ */
 static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct krdma_reconnect_params owner = { .size = sizeof(owner) };
@@ -275,7 +290,10 @@ static int ktest_cmd_nothing(struct ktest_ctx *ctx, struct ktest_args *args)
 	return taken;
 }
 
-/* config BYTES: call krdma_config(), for "plain" and options "simple=1" */
+/*
+ * config BYTES: call krdma_config(), for later commands plain and option
+ * simple=1
+ */
 static int ktest_cmd_config(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	krdma_config(ktest_number(args, 1, 0));
@@ -315,7 +333,10 @@ static int ktest_listen_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/* listen NAME HOST PORT [simple=1] [option=value]...; simple: by krdma_listen() */
+/*
+ * listen NAME HOST PORT [simple=1] [option=value]...: create a listener.
+ * simple=1: call krdma_listen(), not krdma_listen_params().
+ */
 static int ktest_cmd_listen(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_listen_slot);
@@ -371,13 +392,19 @@ static int ktest_request_slot(struct ktest_ctx *ctx,
 	return ktest_wait(ctx, args, slot, krdma_wait_request);
 }
 
-/* accept NAME LISTENER [TIMEOUT_MS] */
+/*
+ * accept NAME LISTENER [TIMEOUT_MS]: accept a connection on LISTENER into slot
+ * NAME
+ */
 static int ktest_cmd_accept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_accept_slot);
 }
 
-/* request NAME LISTENER [TIMEOUT_MS]: like accept, without an answer */
+/*
+ * request NAME LISTENER [TIMEOUT_MS]: wait for a connect request, and do not
+ * answer the request
+ */
 static int ktest_cmd_request(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_request_slot);
@@ -453,7 +480,10 @@ static int ktest_disconnect_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/* flushed NAME: report a flushed work request, as the owner in raw mode does */
+/*
+ * flushed NAME: report a flushed work request to krdma, as an owner in raw mode
+ * does
+ */
 static int ktest_flushed_slot(struct ktest_slot *slot,
 			      const struct ktest_args *args)
 {
@@ -466,7 +496,10 @@ static int ktest_flushed_slot(struct ktest_slot *slot,
 	return 0;
 }
 
-/* reset NAME: from now on its queue pair refuses work requests */
+/*
+ * reset NAME: let the queue pair of the connection refuse all later work
+ * requests
+ */
 static int ktest_reset_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
 {
@@ -477,7 +510,10 @@ static int ktest_reset_slot(struct ktest_slot *slot,
 
 	if (!cb)
 		return -ENOTCONN;
-	/* A QP in RESET cannot be drained. */
+	/*
+	 * Move the QP from RESET to INIT, because a QP in RESET cannot be
+	 * drained.
+	 */
 	ret = ib_modify_qp(cb->qp, &reset, IB_QP_STATE) ?:
 	      ib_modify_qp(cb->qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
 			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
@@ -507,7 +543,7 @@ static int ktest_moved_slot(struct ktest_slot *slot,
 	return ret;
 }
 
-/* close NAME [REASON] [TIMEOUT_MS] */
+/* close NAME [REASON] [TIMEOUT_MS]: call krdma_close() */
 static int ktest_close_slot(struct ktest_slot *slot,
 			    const struct ktest_args *args)
 {
@@ -522,7 +558,10 @@ static int ktest_close_slot(struct ktest_slot *slot,
 	return ret;
 }
 
-/* reason NAME: reason that the peer gave to krdma_close(), or -ENOENT */
+/*
+ * reason NAME: return the reason that the peer gave to krdma_close(), or
+ * -ENOENT
+ */
 static int ktest_reason_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)
 {
@@ -545,11 +584,13 @@ static int ktest_release_slot(struct ktest_slot *slot,
 	fsleep(ktest_option(args, "pause_us", 0));
 	ret = ktest_slot_release(slot);
 	ktest_slot_forget(slot);
-	/* After a failed call there is no object to release. */
+	/*
+	 * A slot has no object after a failed call, which is not an error here.
+	 */
 	return ret == -ENOTCONN ? 0 : ret;
 }
 
-/* Commands on an existing slot: answer, reject, ... NAME */
+/* Commands whose first argument is the name of an existing slot. */
 static const struct {
 	const char *name;
 	int (*run)(struct ktest_slot *slot, const struct ktest_args *args);
@@ -619,7 +660,7 @@ int ktest_dispatch(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ktest_dispatch_slot(ctx, args);
 }
 
-/* Splits @line into words. */
+/* Split @line into words, and run them as a command. */
 int ktest_run(struct ktest_ctx *ctx, char *line)
 {
 	char *words[KTEST_WORDS], *word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Domains of trust; the first use of the option domain=N creates domain N. */
+/* Domains of krdma. The first use of the option domain=N creates domain N. */
 #include <linux/mutex.h>
 
 #include "priv.h"
@@ -7,9 +7,12 @@
 #define KTEST_DOMAINS 4
 
 static struct krdma_domain *ktest_domains[KTEST_DOMAINS];
-static DEFINE_MUTEX(ktest_domains_lock); /* ktest_domains */
+static DEFINE_MUTEX(ktest_domains_lock); /* protects ktest_domains */
 
-/* "undomain" or unloading the module puts the reference. */
+/*
+ * Return domain @i, which is created at the first call. The command undomain,
+ * or unloading the module, puts the reference to the domain.
+ */
 struct krdma_domain *ktest_domain(u32 i)
 {
 	struct krdma_domain *domain;
@@ -36,7 +39,7 @@ void ktest_domains_end(void)
 	mutex_unlock(&ktest_domains_lock);
 }
 
-/* undomain: put all of them; connections in a domain continue */
+/* undomain: put all domains; connections in these domains continue */
 int ktest_cmd_undomain(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	ktest_domains_end();

@@ -2,8 +2,9 @@
 /*
  * Send on a connection while another task still connects or accepts it.
  *
- * The calls must refuse that with -ENOTCONN until the connection is ready, and
- * then send: the message never precedes krdma's own first one.
+ * Until the connection is ready, sending must fail with -ENOTCONN. Afterwards
+ * it must succeed, so that the message never precedes krdma's own first
+ * message.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -18,14 +19,15 @@
 /**
  * struct ktest_early - a task that sends as early as it can
  * @cb: connection
- * @posts: by krdma_post(), not by krdma_send_timeout()
- * @req: the request, with @posts
- * @done: @req has completed
+ * @posts: send by krdma_post(), not by krdma_send_timeout()
+ * @req: the request, if @posts is true
+ * @done: completed when @req completes
  * @status: result of @req
- * @refused: number of times that the call returned -ENOTCONN
- * @unready: number of these for which krdma_is_established() was true before
- * @ret: result of the first call that was not refused
- * @ended: @ret is valid
+ * @refused: number of calls that returned -ENOTCONN
+ * @unready: number of calls that returned -ENOTCONN although
+ *	krdma_is_established() had returned true before
+ * @ret: result of the first call that did not return -ENOTCONN
+ * @ended: completed when @ret is valid
  * @buf: message
  */
 struct ktest_early {
@@ -65,7 +67,7 @@ static int ktest_early_post(struct ktest_early *early)
 	ret = krdma_post(early->cb, &early->req);
 	if (ret)
 		return ret;
-	/* Every posted request completes. */
+	/* No timeout is needed, because every posted request completes. */
 	wait_for_completion(&early->done);
 	return early->status;
 }
@@ -85,7 +87,10 @@ static int ktest_early_send(struct ktest_early *early)
 	return ret;
 }
 
-/* The connection ends at the latest when connecting times out. */
+/*
+ * Send repeatedly until krdma does not return -ENOTCONN. This loop ends at the
+ * latest when connecting times out, because the connection is closed then.
+ */
 static int ktest_early_thread(void *data)
 {
 	struct ktest_early *early = data;
@@ -98,7 +103,10 @@ static int ktest_early_thread(void *data)
 	return 0;
 }
 
-/* Connect to @address, or, if that is NULL, accept the request @cb. */
+/*
+ * Connect to @address, or accept the request early->cb if @address is NULL. At
+ * the same time, another task sends on the connection.
+ */
 static int ktest_early_run(struct ktest_early *early,
 			   const struct sockaddr *address, u32 *refused)
 {
@@ -122,7 +130,7 @@ static int ktest_early_run(struct ktest_early *early,
 	return ret;
 }
 
-/* Receive the message of the other side's early task. */
+/* Receive the message that the early task of the other side has sent. */
 static int ktest_early_receive(struct krdma_cb *cb, u8 *buf)
 {
 	int ret = krdma_receive_len(cb, buf, KTEST_EARLY_LEN, KTEST_EARLY_MS);
@@ -132,7 +140,10 @@ static int ktest_early_receive(struct krdma_cb *cb, u8 *buf)
 	return ret == KTEST_EARLY_LEN ? ktest_check(buf, ret) : -EBADMSG;
 }
 
-/* Ignore messages until the peer has left or @ms have passed. */
+/*
+ * Receive and ignore messages, until the peer disconnects or none arrives for
+ * @ms.
+ */
 static void ktest_early_linger(struct krdma_cb *cb, u8 *buf, u32 ms)
 {
 	while (krdma_receive_len(cb, buf, KTEST_EARLY_LEN, ms) >= 0)
@@ -140,10 +151,11 @@ static void ktest_early_linger(struct krdma_cb *cb, u8 *buf, u32 ms)
 }
 
 /*
- * The client leaves first, when it knows by another message that its peer's
- * early message is acknowledged, because destroying a QP could drop the ACK
- * that the adapter still owes. For the same reason the result of the other
- * message is ignored.
+ * Receive the early message, and end the connection. The client disconnects
+ * first, when it has received a second message. Then its peer has got the ACK
+ * of the early message, which destroying the client's QP could have dropped.
+ * The server ignores the result of the second message, because the ACK of this
+ * one may be dropped.
  */
 static int ktest_early_end(struct krdma_cb *cb, bool accepts, u8 *buf)
 {
@@ -214,8 +226,9 @@ static int ktest_early_accept(struct ktest_ctx *ctx,
 }
 
 /*
- * early accept LISTENER N; early connect HOST PORT N [option=value]...: N
- * connections, on each of which both sides send before they are ready
+ * early accept LISTENER N, early connect HOST PORT N [option=value]...:
+ * establish N connections. On each of them both sides try to send before the
+ * connection is ready.
  */
 int ktest_cmd_early(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hold up the RDMA CM, to stretch states that usually last microseconds.
+ * Delay the RDMA CM, to stretch states that usually last microseconds.
  *
  * The CM resolves the routes of RoCE and iWARP in one ordered workqueue
- * (cma_resolve_iboe_route(), cma_resolve_iw_route()), and calls its users from
- * there. A user that sleeps there makes all others wait.
+ * (cma_resolve_iboe_route(), cma_resolve_iw_route()). The work of this queue
+ * calls the handlers of CM users. A handler that sleeps makes all other users
+ * wait.
  */
 #include <linux/delay.h>
 #include <rdma/rdma_cm.h>
@@ -12,7 +13,7 @@
 #include "priv.h"
 
 static struct {
-	struct mutex lock; /* protects what follows */
+	struct mutex lock; /* protects the members below */
 	struct rdma_cm_id *id;
 	struct completion begun;
 	u32 ms;
@@ -21,7 +22,10 @@ static struct {
 	.lock = __MUTEX_INITIALIZER(ktest_held.lock),
 };
 
-/* The task that waits for begun holds the lock. */
+/*
+ * Handle an event of the CM: sleep when the route is resolved. This function
+ * may use ktest_held, because the task that waits for begun holds the lock.
+ */
 static int ktest_hold_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -61,7 +65,7 @@ static int ktest_hold_locked(struct net *net, struct sockaddr_storage *dst)
 	return ktest_held.ret;
 }
 
-/* Waits until the handler has slept. */
+/* End the delay. rdma_destroy_id() waits until the handler has slept. */
 static void ktest_hold_end_locked(void)
 {
 	lockdep_assert_held(&ktest_held.lock);
@@ -78,8 +82,8 @@ void ktest_hold_end(void)
 }
 
 /*
- * holdup MS HOST PORT: no route is resolved for MS from now on; the address of
- * HOST must be resolvable. holdup 0: end it.
+ * holdup MS HOST PORT: let the CM resolve no route for MS from now on. The
+ * address of HOST must be resolvable. holdup 0: wait for the end of the delay.
  */
 int ktest_cmd_hold(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands in kernel threads, which kthread_stop() ends. */
+/* Run commands in kernel threads, which kthread_stop() can stop. */
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -9,11 +9,12 @@
 /**
  * struct ktest_job - a command that a kernel thread runs
  * @link: in ktest_jobs, under ktest_jobs_mutex
- * @name: for "stop"
- * @line: the command
- * @ctx: its context; holds a reference to the namespace
- * @ret: its result, once the thread has ended
- * @task: the thread; a reference, because it may end by itself
+ * @name: name of the job in the command stop
+ * @line: command line
+ * @ctx: context of the command; has a reference to the network namespace
+ * @ret: result of the command; valid when the thread has ended
+ * @task: the thread; the job holds a reference, because the thread may end
+ *	before the command stop
  */
 struct ktest_job {
 	struct list_head link;
@@ -42,7 +43,7 @@ static void ktest_job_free(struct ktest_job *job)
 	kfree(job);
 }
 
-/* Join the words behind "kthread JOB" to a line. */
+/* Return a line of all words behind "kthread JOB", for kfree(). */
 static char *ktest_job_line(const struct ktest_args *args)
 {
 	size_t size = 1, len = 0;
@@ -76,7 +77,7 @@ static int ktest_job_start(struct ktest_job *job)
 	return 0;
 }
 
-/* kthread JOB COMMAND... */
+/* kthread JOB COMMAND...: run COMMAND in a new kernel thread */
 int ktest_cmd_kthread(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_job *job = kzalloc(sizeof(*job), GFP_KERNEL);
@@ -115,7 +116,7 @@ static struct ktest_job *ktest_job_take(const char *name)
 	return found;
 }
 
-/* stop JOB: kthread_stop() it if it still runs; return the command's result */
+/* stop JOB: stop the kernel thread, and return the result of its command */
 int ktest_cmd_stop(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_job *job;

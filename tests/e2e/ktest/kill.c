@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SIGKILL in a chosen state, and failing allocations. */
+/*
+ * Kill tasks while a connection is in a chosen state, and let allocations fail.
+ */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/pid.h>
@@ -14,10 +16,10 @@ static bool ktest_state_is(struct krdma_cb *cb, const char *wanted)
 }
 
 /*
- * Return the connection in the wanted state, with a reference; NULL if it never
- * has that state. Polls without sleeping, because some states last
- * microseconds. Keeps polling a connection that a release has removed from the
- * slot.
+ * Wait until the connection in @slot is in the state @wanted. Return the
+ * connection with a reference, or NULL after @timeout_ms. This function polls
+ * without sleeping, because some states last microseconds. It continues to poll
+ * a connection that a release has removed from the slot.
  */
 static struct krdma_cb *ktest_await(struct ktest_slot *slot, const char *wanted,
 				    u32 timeout_ms)
@@ -51,7 +53,8 @@ static int ktest_kill_pid(u32 number)
 
 /*
  * kill NAME PID [STATE [TIMEOUT_MS [DELAY_US]]]: kill a process as soon as the
- * slot's object is in that state, "any": at once. Print the state.
+ * connection or listener in the slot is in STATE. With STATE "any", kill it as
+ * soon as the slot has an object. Print the state.
  */
 int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -78,7 +81,9 @@ int ktest_cmd_kill(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* until NAME STATE [TIMEOUT_MS]: wait for a state */
+/*
+ * until NAME STATE [TIMEOUT_MS]: wait until the object in the slot is in STATE
+ */
 int ktest_cmd_until(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_slot *slot = ktest_slot_make(ctx, ktest_arg(args, 1));
@@ -116,9 +121,10 @@ static u32 ktest_fail_nth_left(void)
 #endif
 
 /*
- * failnth N COMMAND...: let the Nth allocation of this task in the command
- * fail, and print whether there were N. In the kernel, because /proc/self/fail-
- * nth would count the allocations of the shell as well.
+ * failnth N COMMAND...: let the Nth allocation of COMMAND in this task fail.
+ * Print "injected=1" if COMMAND has made N allocations. This is a command of
+ * the module, because /proc/self/fail-nth would count the allocations of the
+ * shell as well.
  */
 int ktest_cmd_failnth(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hold up a completion handler after its last completion.
+ * Delay a completion handler after its last completion.
  *
- * In softirq the handler completes its irq_poll before it rearms the CQ
- * (ib_poll_handler()), and freeing the CQ waits only for the irq_poll. The race
- * needs a virtual processor that is descheduled between these two lines. This
- * test widens it: it replaces req_notify_cq of the device by a slow one. And
- * when a QP is destroyed, whose completions have all been handled, it notifies
- * its CQ of a completion on another processor.
+ * In softirq the handler (ib_poll_handler()) completes its irq_poll, and then
+ * rearms the CQ. Freeing the CQ waits only for the irq_poll, so the handler may
+ * use a freed CQ. This race needs a virtual processor that is descheduled
+ * between both steps of the handler. This file widens the race: it replaces
+ * req_notify_cq of the device by a slow function. When a QP is destroyed, all
+ * its completions have been handled. At this time this file lets another
+ * processor run the completion handler of the QP's CQ once more.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -21,9 +22,11 @@
 
 /**
  * struct ktest_late_cpu - delayed handler on a processor
- * @held: CQ of the delayed handler; NULL: there is none, or its CQ is destroyed
- * @last: CQ of the last handler that has continued; only for comparing
- * @done: time when that continued, in jiffies
+ * @held: CQ of the delayed handler; NULL if no handler is delayed, or if the CQ
+ *	was destroyed during the delay
+ * @last: CQ of the last handler that continued after its delay; only compared,
+ *	because the CQ may be freed
+ * @done: time when the handler of @last continued, in jiffies
  */
 struct ktest_late_cpu {
 	const struct ib_cq *held;
@@ -33,7 +36,9 @@ struct ktest_late_cpu {
 
 static DEFINE_PER_CPU(struct ktest_late_cpu, ktest_late_cpus);
 
-/* A scenario gives one of these commands at a time. */
+/*
+ * No lock is needed, because a scenario gives one of these commands at a time.
+ */
 static struct {
 	struct ib_device *ibdev;
 	int (*req_notify_cq)(struct ib_cq *cq, enum ib_cq_notify_flags flags);
@@ -119,7 +124,7 @@ static int ktest_late_begin(struct ib_device *ibdev, u32 ms)
 	atomic_set(&ktest_late.early, 0);
 	atomic_set(&ktest_late.near, 0);
 	ktest_late.ibdev = ibdev;
-	/* Tasks that see these functions see the data that they use. */
+	/* A processor that calls the new functions must see the data above. */
 	smp_wmb();
 	ibdev->ops.req_notify_cq = ktest_late_notify;
 	ibdev->ops.destroy_cq = ktest_late_destroy_cq;
@@ -134,8 +139,9 @@ int ktest_do_late(const struct ktest_args *args, struct krdma_cb *cb)
 }
 
 /*
- * intime: end the delay. Print the number of CQs that were destroyed while a
- * handler was delayed, and the number destroyed soon after one had continued.
+ * intime: end the delay of handlers. Print the number of CQs that were
+ * destroyed while their handler was delayed (early), and the number of CQs that
+ * were destroyed soon after their handler had continued (near).
  */
 int ktest_cmd_intime(struct ktest_ctx *ctx, struct ktest_args *args)
 {

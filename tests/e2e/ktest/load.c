@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Load on the peer's exported buffer, with a copy of its contents. Each write
- * has other data and goes to another place, and reads check random places. So a
- * lost write, or a write that arrives late over a newer one, is detected. Each
- * request by callback must complete exactly once.
+ * Write to and read from the peer's exported buffer, and compare it with a
+ * local copy. Each write has other data and a random offset, and reads check
+ * random offsets. This detects a lost write, and a write that arrives late and
+ * overwrites newer data. Each request by krdma_post() must complete exactly
+ * once.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
@@ -25,18 +26,19 @@ struct ktest_load_req {
 
 /**
  * struct ktest_load - the only writer and reader of an exported buffer
- * @cb: connection; a reference, so that its address is not reused
- * @image: expected contents of the buffer
+ * @cb: connection; held by a reference, so that no other connection gets the
+ *	same address
+ * @image: expected contents of the peer's buffer
  * @buf: data of one operation
  * @len: size of @buf, in bytes
  * @max: maximum of @size, in bytes
  * @size: size of @image, in bytes
- * @round: number in the data
- * @reqs: requests, or NULL
+ * @round: number of the last write, which determines its data
+ * @reqs: requests for krdma_post(), or NULL
  * @left: number of requests in flight
- * @over: all requests have completed
+ * @over: completed when no request is in flight
  * @posted: number of requests that krdma accepted
- * @done: number of calls of done()
+ * @done: number of calls of ktest_load_done()
  */
 struct ktest_load {
 	struct krdma_cb *cb;
@@ -65,7 +67,10 @@ static void ktest_load_done(struct krdma_req *req, int status)
 		complete(&load->over);
 }
 
-/* @len: length of an operation; @requests: use krdma_post() as well */
+/*
+ * Allocate a load with operations of @len bytes. If @requests, each round uses
+ * krdma_post() as well. Return the load for ktest_load_end(), or NULL.
+ */
 struct ktest_load *ktest_load_begin(u32 len, bool requests)
 {
 	struct ktest_load *load = kzalloc(sizeof(*load), GFP_KERNEL);
@@ -87,7 +92,10 @@ struct ktest_load *ktest_load_begin(u32 len, bool requests)
 	return load;
 }
 
-/* Return: 0, or -EPROTO: a request did not complete exactly once. */
+/*
+ * Free a load, and store the number of its posted requests in @requests. Return
+ * 0, or -EPROTO if a request did not complete exactly once.
+ */
 int ktest_load_end(struct ktest_load *load, u32 *requests)
 {
 	int ret = atomic_read(&load->done) == load->posted ? 0 : -EPROTO;
@@ -114,9 +122,11 @@ static int ktest_load_look(struct ktest_load *load, struct krdma_cb *cb,
 }
 
 /*
- * Use @cb from now on. The buffer of a new connection is zero. Do not read the
- * image from it, which would accept late writes of an older connection. @known:
- * the buffer is not new and has no other writer, so read the image.
+ * Use the connection @cb from now on. If @known is false, the peer's buffer is
+ * new and must have zeroes. This function does not read such a buffer, because
+ * it would then accept late writes of an older connection. If @known is true,
+ * the buffer may have other data and has no other writer, so read the image
+ * from it.
  */
 int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
 {
@@ -134,7 +144,10 @@ int ktest_load_on(struct ktest_load *load, struct krdma_cb *cb, bool known)
 	return 0;
 }
 
-/* Write new data into a random place of the image. */
+/*
+ * Fill @data with new data, and copy it to a random offset of the image. Return
+ * the offset.
+ */
 static u32 ktest_load_place(struct ktest_load *load, u8 *data, u32 len)
 {
 	u32 offset = get_random_u32() % (load->size - len + 1);
@@ -165,7 +178,10 @@ static void ktest_load_fill(struct ktest_load *load, u32 i)
 	};
 }
 
-/* Sleep for short times, or the hung task detector warns. */
+/*
+ * Wait for all requests. Sleep for one second at a time, because the hung task
+ * detector warns about long sleeps.
+ */
 static int ktest_load_wait(struct ktest_load *load)
 {
 	u32 seconds;
@@ -191,13 +207,17 @@ static int ktest_load_judge(const struct ktest_load *load)
 	return ret;
 }
 
-/* Filled in the order of the chain: if two overlap, the later one counts. */
+/*
+ * Post a chain of requests, and wait for them. Requests are filled in the order
+ * of the chain: if two of them overlap, the image has the data of the later
+ * one.
+ */
 static int ktest_load_post(struct ktest_load *load)
 {
 	int ret;
 	u32 i;
 
-	/* A second completion may have come after the wait. */
+	/* A request of the round before may have completed twice. */
 	if (atomic_read(&load->done) != load->posted)
 		return -EPROTO;
 	for (i = 0; i < KTEST_LOAD_REQS; i++)
@@ -212,7 +232,11 @@ static int ktest_load_post(struct ktest_load *load)
 	return ktest_load_judge(load) ?: ret;
 }
 
-/* Return: 0, -EBADMSG: wrong data, -EPROTO: see above, or another error. */
+/*
+ * Write to a random offset, post requests, and read from another offset. Return
+ * 0, -EBADMSG if the read data differ from the image, -EPROTO if a request did
+ * not complete exactly once, or the errno of a call.
+ */
 int ktest_load_round(struct ktest_load *load, u32 timeout_ms)
 {
 	u32 offset = ktest_load_place(load, load->buf, load->len);

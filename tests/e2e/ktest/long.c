@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands with messages of any length, in memory of any kind. */
+/* Commands that transfer messages of any length, in memory of any kind. */
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -12,14 +12,14 @@
 #define KTEST_LONG_MAX SZ_1G
 #define KTEST_OWN_SIZE (256 * 1024)
 
-/* Static data of the module: neither linear nor vmalloc() memory. */
+/* Static data of the module, which is neither linear nor vmalloc() memory. */
 static u8 ktest_own[KTEST_OWN_SIZE];
 
 /**
  * struct ktest_memory - memory of a message
- * @kind: vmalloc, kmalloc or own
+ * @kind: vmalloc, kmalloc or own (static data of the module)
  * @base: begin of the memory
- * @data: begin of the message in it
+ * @data: begin of the message in the memory
  */
 struct ktest_memory {
 	const char *kind;
@@ -54,8 +54,9 @@ static void ktest_memory_put(const struct ktest_memory *memory)
 }
 
 /*
- * NAME LEN [TIMEOUT_MS] [mem=vmalloc|kmalloc|own] [at=OFFSET]: overwrite the
- * memory when the call returns, so that late reads of it are detected.
+ * longsend NAME LEN [TIMEOUT_MS] [mem=vmalloc|kmalloc|own] [at=OFFSET]: send a
+ * message of LEN bytes. When the call returns, overwrite the memory, so that
+ * the peer gets wrong data if the memory is read later.
  */
 int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -78,7 +79,10 @@ int ktest_long_send(const struct ktest_args *args, struct krdma_cb *cb)
 
 #define KTEST_PIECES 16384
 
-/* Odd lengths, some of them 0; the full length if it is at most @max. */
+/*
+ * Return the length of piece @i of a message. Lengths are at most @max, mostly
+ * odd, and sometimes 0. A message of at most @max bytes is one piece.
+ */
 static u32 ktest_piece(u32 i, u32 max, u32 left)
 {
 	if (left <= max && !i)
@@ -120,7 +124,10 @@ static int ktest_send_pieces(const struct ktest_args *args, struct krdma_cb *cb,
 	u32 max = ktest_option(args, "piece", 1000), skip, n;
 	struct iov_iter iter;
 
-	/* Advance the iterator beyond bytes that are not sent. */
+	/*
+	 * The iterator begins with skip bytes that are not sent; advance beyond
+	 * them.
+	 */
 	skip = min(len, ktest_option(args, "skip", 0));
 	if (ktest_option(args, "bvec", 0)) {
 		n = ktest_pieces_bvec(pieces, data - skip, len + skip, max);
@@ -136,9 +143,10 @@ static int ktest_send_pieces(const struct ktest_args *args, struct krdma_cb *cb,
 }
 
 /*
- * NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N] [fill=1]: send from
- * pieces of up to MAX bytes, by an iterator that has advanced by N bytes; fill:
- * an iterator for reading. The memory is overwritten as for longsend.
+ * longsendv NAME LEN [TIMEOUT_MS] [piece=MAX] [bvec=1] [skip=N] [fill=1]: send
+ * a message from pieces of up to MAX bytes, by an iterator that has advanced by
+ * N bytes. With fill=1, pass an iterator for reading, which krdma must refuse.
+ * When the call returns, overwrite the memory as longsend does.
  */
 int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -158,7 +166,10 @@ int ktest_long_sendv(const struct ktest_args *args, struct krdma_cb *cb)
 	return ret;
 }
 
-/* NAME SIZE [TIMEOUT_MS] [mem=...] [at=OFFSET] */
+/*
+ * longreceive NAME SIZE [TIMEOUT_MS] [mem=...] [at=OFFSET]: receive a message
+ * into SIZE bytes
+ */
 int ktest_long_receive(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	u32 len = ktest_number(args, 2, 64);

@@ -23,8 +23,9 @@ static const char * const ktest_roles[] = { "client", "listener", "accepted" };
 
 /**
  * struct ktest_file - an open /proc/krdma_test
- * @text: text for read(); NULL: the first read() creates the list of slots
- * @pos: number of bytes that were read
+ * @text: text for read(); if it is NULL, the first read() creates the list of
+ *	slots
+ * @pos: number of bytes of @text that were read
  */
 struct ktest_file {
 	char *text;
@@ -56,7 +57,10 @@ static struct ktest_slot *ktest_slot_find_locked(const struct ktest_ctx *ctx,
 	return NULL;
 }
 
-/* The caller puts the reference. */
+/*
+ * Return the slot with this name, with a reference that the caller puts; or an
+ * error pointer if no slot has this name.
+ */
 struct ktest_slot *ktest_slot_find(const struct ktest_ctx *ctx,
 				   const char *name)
 {
@@ -87,7 +91,10 @@ static struct ktest_slot *ktest_slot_alloc(const struct ktest_ctx *ctx,
 	return slot;
 }
 
-/* The slot of that name, or a new one; the caller puts the reference. */
+/*
+ * Return the slot with this name, which is created if there is none. The caller
+ * puts the reference to the slot.
+ */
 struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
 				   const char *name)
 {
@@ -103,7 +110,10 @@ struct ktest_slot *ktest_slot_make(const struct ktest_ctx *ctx,
 	return slot ?: ERR_PTR(-ENOMEM);
 }
 
-/* Remove the slot from the list; running commands hold references. */
+/*
+ * Remove the slot from the list. Running commands may still use it, because
+ * they hold references.
+ */
 void ktest_slot_forget(struct ktest_slot *slot)
 {
 	bool listed;
@@ -116,7 +126,10 @@ void ktest_slot_forget(struct ktest_slot *slot)
 		ktest_slot_put(slot);
 }
 
-/* The task that releases @cb puts the slot's reference. */
+/*
+ * Put @cb into the slot, or return -EEXIST if the slot has an object. @cb holds
+ * a reference to the slot, which the task that releases @cb puts.
+ */
 int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 {
 	unsigned long flags;
@@ -133,7 +146,10 @@ int ktest_slot_set(struct ktest_slot *slot, struct krdma_cb *cb)
 	return ret;
 }
 
-/* Return it with a reference that the caller puts. */
+/*
+ * Return the connection or listener of the slot with a reference, which the
+ * caller puts; or NULL.
+ */
 struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
@@ -147,7 +163,10 @@ struct krdma_cb *ktest_slot_get_cb(struct ktest_slot *slot)
 	return cb;
 }
 
-/* The caller releases the result; only one caller gets it. */
+/*
+ * Remove the object from the slot, and return it, or NULL. The caller releases
+ * the object, which only one caller can get.
+ */
 struct krdma_cb *ktest_slot_take_cb(struct ktest_slot *slot)
 {
 	struct krdma_cb *cb;
@@ -290,7 +309,7 @@ static void __exit ktest_exit(void)
 {
 	struct ktest_slot *slot, *next;
 
-	/* Waits for running commands. */
+	/* This call waits until running commands have ended. */
 	remove_proc_entry("krdma_test", NULL);
 	ktest_jobs_stop();
 	ktest_late_end();

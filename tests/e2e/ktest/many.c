@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A server without a thread, and many clients in one task: connections that are
- * established, accepted and released by callbacks.
+ * A server that accepts and releases connections in callbacks, without a
+ * thread; and a task that establishes many connections at once.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -12,9 +12,9 @@
 #define KTEST_CLIENT_LEN 4096
 
 static struct {
-	struct mutex lock; /* listener */
+	struct mutex lock; /* protects listener */
 	struct krdma_cb *listener;
-	spinlock_t cbs_lock; /* cbs */
+	spinlock_t cbs_lock; /* protects cbs */
 	struct krdma_cb *cbs[KTEST_SERVER_MAX];
 	atomic_t accepted;
 	atomic_t rejected;
@@ -50,7 +50,10 @@ static bool ktest_server_replace(struct krdma_cb *old, struct krdma_cb *new)
 	return found;
 }
 
-/* The task that removes it from the table releases it. */
+/*
+ * Remove @cb from the table, and release it. Return false if another task has
+ * removed @cb, because that task releases it.
+ */
 static bool ktest_server_release(struct krdma_cb *cb)
 {
 	bool found = ktest_server_replace(cb, NULL);
@@ -60,7 +63,10 @@ static bool ktest_server_release(struct krdma_cb *cb)
 	return found;
 }
 
-/* Add it to the table before accepting it: "server end" must find it. */
+/*
+ * Accept the request @cb. Add it to the table first, because the command
+ * "server end" must find it.
+ */
 static int ktest_server_accept(struct krdma_cb *cb)
 {
 	int ret;
@@ -75,7 +81,10 @@ static int ktest_server_accept(struct krdma_cb *cb)
 	return ret;
 }
 
-/* Reject a client that sends "no", with the same data. */
+/*
+ * Handle a connect request: reject it if its private data are "no", or accept
+ * it otherwise.
+ */
 static void ktest_server_request(struct krdma_cb *listen_cb, struct krdma_cb *cb)
 {
 	char data[KRDMA_PRIVATE_DATA_MAX + 1] = "";
@@ -185,9 +194,10 @@ static int ktest_server_start_locked(struct ktest_ctx *ctx,
 }
 
 /*
- * server HOST PORT [rxcb=1] [linger=MS] [option=value]...: accept all clients,
- * with rxcb=1 answer their messages, see rxcb.c; connected() takes MS;
- * server: print the counts; server end: end the server, and print the counts
+ * server HOST PORT [rxcb=1] [linger=MS] [option=value]...: start a server that
+ * accepts all clients. With rxcb=1 it answers their messages, see rxcb.c. Its
+ * callback connected() takes MS. server: print the counts. server end: end the
+ * server, and print the counts.
  */
 int ktest_cmd_server(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -248,7 +258,10 @@ static int ktest_client_begin(struct ktest_client *client,
 	return krdma_connect_async(client->cb, dst);
 }
 
-/* Every attempt ends, so wait without a timeout. */
+/*
+ * Wait until the client is connected or has failed, and transfer data. No
+ * timeout is needed, because krdma ends every attempt to connect.
+ */
 static int ktest_client_wait(struct ktest_client *client, u8 *buf)
 {
 	int ret;
@@ -265,7 +278,11 @@ static int ktest_client_wait(struct ktest_client *client, u8 *buf)
 	return ret ?: ktest_check(buf, KTEST_CLIENT_LEN);
 }
 
-/* @after_ms: release them after that time, in any state, without waiting. */
+/*
+ * Connect @n clients at once, wait for all of them, and release them. If
+ * @after_ms is not 0, do not wait: release the clients after this time, in any
+ * state.
+ */
 static int ktest_clients(struct ktest_client *clients, u32 n, u32 after_ms,
 			 struct krdma_params *p, const struct sockaddr *dst,
 			 u8 *buf)
@@ -290,8 +307,8 @@ static int ktest_clients(struct ktest_client *clients, u32 n, u32 after_ms,
 }
 
 /*
- * clients HOST PORT N [after=MS] [option=value]...: connect N times at once,
- * transfer data if rw=1, and release all; the result is the last error
+ * clients HOST PORT N [after=MS] [option=value]...: connect N clients at once,
+ * transfer data if rw=1, and release all clients. The result is the last error.
  */
 int ktest_cmd_clients(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -7,11 +7,11 @@
  * ("kthread"). write() returns its errno, and read() on the same descriptor
  * its result, "ret ms text". Reading without having written lists the slots.
  *
- * A slot is a name for a connection or a listener. Other tasks can query,
- * disconnect and release its object while one task waits in a call.
+ * A slot is a name for a connection or a listener. While one task waits in a
+ * call, other tasks can query, disconnect and release the object of the slot.
  *
- * Lock order: ktest_mutex alone; ktest_slot.lock alone. Neither is held across
- * a call into krdma, except for the getters.
+ * No task holds ktest_mutex and ktest_slot.lock at the same time. Neither is
+ * held during a call into krdma, except calls that only read a state.
  */
 #ifndef KRDMA_TEST_PRIV_H
 #define KRDMA_TEST_PRIV_H
@@ -33,17 +33,18 @@
 
 /**
  * struct ktest_raw - resources of the owner of a raw connection
- * @mr: allocated in qp_ready, so that removal of the device has to wait for us
- * @buf: source of sends in the first half, sink of receives in the second
- * @dma: address of @buf
- * @dev: device for which @dma is valid, NULL: not mapped
- * @send_cqe: CQE of the one send in flight
+ * @mr: MR that qp_ready allocates; the device cannot be removed before the MR
+ *	is freed
+ * @buf: memory of sends in the first half, of receives in the second half
+ * @dma: DMA address of @buf
+ * @dev: device for which @buf is mapped; NULL if it is not mapped
+ * @send_cqe: CQE of the only send in flight
  * @recv_cqe: CQE of all receives
- * @sent: completion of the send
- * @status: status of the send
+ * @sent: completion that the end of the send completes
+ * @status: status of the last send
  * @received: number of receives that completed without error
- * @lock: protects @over; held during a send, so that its resources stay
- * @over: posting is not allowed any more
+ * @lock: protects @over; held during a send, so that @buf and @mr are not freed
+ * @over: posting is not allowed any more, because the connection is released
  */
 struct ktest_raw {
 	struct ib_mr *mr;
@@ -55,26 +56,26 @@ struct ktest_raw {
 	struct completion sent;
 	enum ib_wc_status status;
 	atomic_t received;
-	struct mutex lock; /* of @over */
+	struct mutex lock; /* protects @over */
 	bool over;
 };
 
 /**
  * struct ktest_slot - a name for a krdma_cb
  * @link: in ktest_slots, under ktest_mutex
- * @ref: references: one of the list, one of each command that uses it, and one
- *	of @cb (put by the task that releases @cb)
+ * @ref: number of references: one for the list, one for each command that uses
+ *	the slot, and one for @cb, put by the task that releases @cb
  * @net: network namespace in which @name is valid; nodes may be namespaces
- * @name: its name in commands
+ * @name: name of the slot in commands
  * @lock: protects @cb, @asyncs and @in_space
- * @cb: the object; the task that removes it releases it
- * @ret: result of the last call on it
- * @closing: reason that the closing callback got, 0: not called
+ * @cb: connection or listener; the task that sets @cb to NULL releases it
+ * @ret: result of the last call on @cb
+ * @closing: reason that the closing callback got; 0 if it was not called
  * @is_raw: @cb is in raw mode
- * @raw: raw mode
+ * @raw: resources of the owner in raw mode
  * @pause_us: time to stay in KRDMA_NEW and in qp_ready, in us
  * @asyncs: requests that the write_space callback posts, or NULL
- * @in_space: number of callbacks that use @asyncs
+ * @in_space: number of running callbacks that use @asyncs
  */
 struct ktest_slot {
 	struct list_head link;
@@ -97,7 +98,8 @@ struct ktest_load;
 
 /**
  * struct ktest_ctx - one run of a command
- * @net: network namespace of the writer, also when a kernel thread runs it
+ * @net: network namespace of the task that wrote the command, even if a kernel
+ *	thread runs the command
  * @text: text to print behind the result
  */
 struct ktest_ctx {
@@ -105,7 +107,7 @@ struct ktest_ctx {
 	char text[KTEST_TEXT_LEN];
 };
 
-/* Words of a command line behind its name. */
+/* Words of a command line; the first one is the name of the command. */
 struct ktest_args {
 	int n;
 	char **words;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An owner in raw mode. It posts receives and holds an MR from qp_ready on, and
- * frees both in the closing callback or at a release, whichever comes first.
+ * An owner of connections in raw mode. In qp_ready the owner posts receives,
+ * and allocates an MR. It frees both in the closing callback or when it
+ * releases the connection, whichever comes first.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -102,14 +103,21 @@ static int ktest_raw_ready(struct krdma_cb *cb)
 	for (i = 0; i < KTEST_RAW_RECVS && !ret; i++)
 		ret = ktest_raw_post_recv(raw, cb);
 	if (ret) {
-		/* krdma makes no more callbacks; drain receives in flight. */
+		/*
+		 * After this failure krdma calls no other callback, so drain
+		 * and free the posted receives here.
+		 */
 		ib_drain_rq(cb->qp);
 		ktest_raw_free(raw);
 	}
 	return ret;
 }
 
-/* The QP flushes, so a waiting send completes, and no other one is posted. */
+/*
+ * Disconnect, wait until the last send has completed, and free the resources.
+ * The disconnect flushes the QP, so a send in flight completes. No other send
+ * is posted after over is set.
+ */
 void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 {
 	struct ktest_raw *raw = &slot->raw;
@@ -122,7 +130,10 @@ void ktest_raw_end(struct ktest_slot *slot, struct krdma_cb *cb)
 	ktest_raw_free(raw);
 }
 
-/* If a command releases it at the same time, only one of the two gets it. */
+/*
+ * Release the connection when krdma reports its end. A command may release the
+ * connection at the same time; only one of both gets it from the slot.
+ */
 static void ktest_raw_closing(struct krdma_cb *cb, int reason)
 {
 	struct ktest_slot *slot = cb->context;
@@ -165,7 +176,10 @@ static int ktest_raw_send_locked(struct ktest_raw *raw, struct krdma_cb *cb,
 	ret = ib_post_send(cb->qp, &wr, NULL);
 	if (ret)
 		return ret;
-	/* It always completes: the QP is drained before it is destroyed. */
+	/*
+	 * A send always completes, because the QP is drained before it is
+	 * destroyed.
+	 */
 	wait_for_completion(&raw->sent);
 	return raw->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
@@ -176,7 +190,7 @@ static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
 	int ret;
 
 	mutex_lock(&raw->lock);
-	/* The buffer is freed when posting is not allowed any more. */
+	/* The buffer is NULL after the connection has been released. */
 	if (raw->buf)
 		memset(raw->buf, fill, KTEST_RAW_LEN);
 	ret = ktest_raw_send_locked(raw, cb, len);
@@ -185,8 +199,9 @@ static int ktest_raw_send(struct ktest_raw *raw, struct krdma_cb *cb, u32 len,
 }
 
 /*
- * rawping NAME N [LEN [FILL]]: send LEN bytes of FILL N times; N must not
- * exceed the receives of a raw peer
+ * rawping NAME N [LEN [FILL]]: send N messages of LEN bytes, each byte FILL. N
+ * must not exceed the number of receives that a raw peer has posted. Print the
+ * number of received messages.
  */
 int ktest_cmd_rawping(struct ktest_ctx *ctx, struct ktest_args *args)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kept connections, and checks of their callbacks: connected() and lost() in
- * turn, for the same connection, with epochs that grow by one.
+ * Persistent connections, and checks of their callbacks. connected() and lost()
+ * must alternate, and both must get the same connection. The epoch grows by one
+ * with each connected().
  */
 #include <linux/delay.h>
 #include <linux/random.h>
@@ -15,15 +16,16 @@
 /**
  * struct ktest_reconnect - a name for a krdma_reconnect
  * @link: in ktest_reconnects, under ktest_reconnects_lock
- * @ref: references: one of the list, one of each command that uses it
- * @name: its name in commands
+ * @ref: number of references: one for the list, and one for each command that
+ *	uses this struct
+ * @name: name of the persistent connection in commands
  * @linger_ms: duration of callbacks, in ms
  * @by_callback: messages arrive by callback
- * @lock: protects @reconn; the task that removes that stops it
- * @reconn: kept connection, NULL: stopped
+ * @lock: protects @reconn; the task that sets @reconn to NULL stops it
+ * @reconn: persistent connection; NULL if it is stopped
  *
- * Written by callbacks, one at a time:
- * @up: connected() was called, and lost() not yet
+ * Written by callbacks, of which one runs at a time:
+ * @up: connection between connected() and lost(); NULL if there is none
  * @epoch: epoch of the last connection
  * @connected: number of calls of connected()
  * @lost: number of calls of lost()
@@ -38,7 +40,7 @@ struct ktest_reconnect {
 	char name[KTEST_NAME_LEN];
 	u32 linger_ms;
 	bool by_callback;
-	struct mutex lock; /* of @reconn */
+	struct mutex lock; /* protects @reconn */
 	struct krdma_reconnect *reconn;
 
 	struct krdma_cb *up;
@@ -62,7 +64,7 @@ static void ktest_reconnect_connected(struct krdma_reconnect *reconn,
 	if (a->up || epoch != a->epoch + 1 ||
 	    krdma_reconnect_epoch(reconn) != epoch)
 		a->wrong++;
-	/* Calls cannot wait for messages that arrive by callback. */
+	/* A receive call must be refused if messages arrive by callback. */
 	if (a->by_callback && krdma_receive_len(cb, NULL, 0, 1) != -EINVAL)
 		a->wrong++;
 	a->up = cb;
@@ -72,7 +74,7 @@ static void ktest_reconnect_connected(struct krdma_reconnect *reconn,
 		msleep(a->linger_ms);
 }
 
-/* The connection is closed, and not freed yet. */
+/* Handle a lost connection, which must be closed, and is not freed yet. */
 static void ktest_reconnect_lost(struct krdma_reconnect *reconn,
 				 struct krdma_cb *cb, int reason)
 {
@@ -140,7 +142,10 @@ static struct ktest_reconnect *ktest_reconnect_alloc(const char *name,
 	return a;
 }
 
-/* The caller puts the reference. */
+/*
+ * Return the persistent connection with this name, or NULL. The caller puts the
+ * reference.
+ */
 static struct ktest_reconnect *ktest_reconnect_find(const char *name)
 {
 	struct ktest_reconnect *a, *found = NULL;
@@ -202,7 +207,10 @@ static int ktest_reconnect_stop(struct ktest_reconnect *a)
 	return a->up || a->wrong || a->connected != a->lost ? -EPROTO : 0;
 }
 
-/* reconnect NAME HOST PORT [min=MS] [max=MS] [linger=MS] [receive=1] [option=value]... */
+/*
+ * reconnect NAME HOST PORT [min=MS] [max=MS] [linger=MS] [receive=1]
+ * [option=value]...: start a persistent connection
+ */
 int ktest_cmd_reconnect(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	struct ktest_reconnect *a;
@@ -237,13 +245,20 @@ static struct krdma_cb *ktest_reconnect_get_cb(struct ktest_reconnect *a,
 	return cb;
 }
 
-/* The end of a connection does not excuse wrong data or a wrong count. */
+/*
+ * Return whether a request on @cb may fail with @error: only if the connection
+ * is closed, and not because of wrong data or a wrong number of completions.
+ */
 static bool ktest_reconnect_may_fail(struct krdma_cb *cb, int error)
 {
 	return error != -EBADMSG && error != -EPROTO && !krdma_is_established(cb);
 }
 
-/* Requests may fail only if the connection is closed. */
+/*
+ * Write and read until the persistent connection is stopped. Count successful
+ * rounds in @good. Count rounds that failed because a connection closed in
+ * @bad. Return another failure at once.
+ */
 static int ktest_reconnect_pump(struct ktest_reconnect *a,
 				struct ktest_load *load, u32 *good, u32 *bad)
 {
@@ -362,8 +377,10 @@ static const struct {
 };
 
 /*
- * kept drop NAME: end the connection; kept kick NAME; kept pump NAME: write and
- * read until it is stopped; kept show NAME; kept stop NAME
+ * kept drop NAME: disconnect the persistent connection, so that it reconnects.
+ * kept kick NAME: call krdma_reconnect_kick(). kept pump NAME: write and read
+ * until it is stopped. kept show NAME: print its state. kept stop NAME: stop
+ * it.
  */
 int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -379,7 +396,10 @@ int ktest_cmd_kept(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* Stop it after a random time, half of them after a kick or a drop. */
+/*
+ * Start a persistent connection, and stop it after a random time. In half of
+ * the cases kick it or drop its connection before.
+ */
 static int ktest_brief_life(struct ktest_ctx *ctx,
 			    const struct ktest_args *args,
 			    struct ktest_reconnect *a, u32 max_us)
@@ -400,8 +420,9 @@ static int ktest_brief_life(struct ktest_ctx *ctx,
 }
 
 /*
- * brief HOST PORT N [us=U] [option=value]...: start and stop N of them, one after
- * the other, each within U microseconds. Print the number of connected ones.
+ * brief HOST PORT N [us=U] [option=value]...: start and stop N persistent
+ * connections, one after the other, each within U microseconds. Print the
+ * number of those that were connected.
  */
 int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -424,7 +445,7 @@ int ktest_cmd_brief(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* Stop those that are left when the module is unloaded. */
+/* Stop all persistent connections when the module is unloaded. */
 void ktest_reconnect_end(void)
 {
 	struct ktest_reconnect *a, *next;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exposed and withdrawn regions, and access of a peer to a described region.
- * Each own region, and each described region of the peer, has a number.
+ * Expose and withdraw regions of this side, and access regions that the peer
+ * has described. Own regions have numbers, and so have described regions of the
+ * peer.
  */
 #include <linux/completion.h>
 #include <linux/mm.h>
@@ -15,12 +16,16 @@
 
 #define KTEST_REGIONS 16
 #define KTEST_KEYS_MAX 1024
-/* Offset of the first key in a description: behind its head and an address. */
+/*
+ * Offset of the first key in a description, which follows the head and an
+ * address.
+ */
 #define KTEST_KEY_AT (16 + 8)
 #define KTEST_DESC_MAX 4096
 
 /*
- * A region, and its memory if that is ours; NULL: the region has allocated it.
+ * A region of this side. memory is the memory that this module has allocated
+ * for the region, or NULL if krdma_region_alloc() has allocated it.
  */
 struct ktest_own {
 	struct krdma_region *region;
@@ -29,7 +34,10 @@ struct ktest_own {
 	u32 len;
 };
 
-/* Exchanged by xchg(): the task that removes one puts it. */
+/*
+ * Pointers are exchanged by xchg(). A task that gets a pointer puts the region,
+ * frees the description, or stores the pointer again.
+ */
 static struct {
 	struct ktest_own *own[KTEST_REGIONS];
 	struct krdma_remote *learnt[KTEST_REGIONS];
@@ -54,7 +62,10 @@ void ktest_regions_end(void)
 	}
 }
 
-/* One entry for each page; with @gap the first entry ends a byte too early. */
+/*
+ * Create a region from a scatterlist with one entry for each page. With @gap
+ * the first entry ends one byte before the end of its page.
+ */
 static struct krdma_region *ktest_region_of_sg(struct krdma_cb *cb,
 					       const struct ktest_own *own,
 					       u32 access, u32 gap)
@@ -97,8 +108,8 @@ static void ktest_free_pages(struct page **pages, u32 n)
 }
 
 /*
- * Virtually contiguous memory, for kvfree(), as from vmalloc(), of which no two
- * neighbouring pages are physically contiguous.
+ * Return virtually contiguous memory, as vmalloc() does, for kvfree(). No two
+ * neighbouring pages of this memory are physically contiguous.
  */
 static void *ktest_scattered(u32 len)
 {
@@ -169,7 +180,8 @@ static struct ktest_own *ktest_own_make(const struct ktest_args *args,
 
 /*
  * expose NAME I LEN [access=KRDMA_REMOTE_*] [of=alloc|vmalloc|kmalloc|sg|sg-gap]
- * [skip=BYTES]: create a region with a pattern, and send its description
+ * [skip=BYTES]: create region I, fill it with a pattern, and send its
+ * description to the peer
  */
 int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 		    struct krdma_cb *cb, u8 *buf)
@@ -194,7 +206,8 @@ int ktest_do_expose(struct ktest_ctx *ctx, const struct ktest_args *args,
 }
 
 /*
- * withdraw I [revoke=0] [keep=1]: put it, or with keep=1 only revoke its keys
+ * withdraw I [revoke=0] [keep=1]: revoke the keys of region I unless revoke=0,
+ * and put the region unless keep=1
  */
 int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -213,7 +226,7 @@ int ktest_cmd_withdraw(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* holds I [SEED]: check the pattern of "expose" or "store" */
+/* holds I [SEED]: check that region I has the pattern of "expose" or "store" */
 int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -229,7 +242,7 @@ int ktest_cmd_holds(struct ktest_ctx *ctx, struct ktest_args *args)
 	return ret;
 }
 
-/* learn NAME I: receive the description that "expose" sends */
+/* learn NAME I: receive the description that "expose" of the peer sends */
 int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 {
 	struct krdma_remote *remote;
@@ -248,7 +261,7 @@ int ktest_do_learn(const struct ktest_args *args, struct krdma_cb *cb, u8 *buf)
 	return 0;
 }
 
-/* forget I: free a description */
+/* forget I: free the description I that "learn" has received */
 int ktest_cmd_forget(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	u32 i = ktest_number(args, 1, 0);
@@ -302,7 +315,10 @@ static int ktest_move(struct krdma_cb *cb, enum krdma_opcode opcode,
 	return move.status;
 }
 
-/* Transfer between @local and the described region @i. */
+/*
+ * Read or write (@opcode) the described region @i of the peer from or to
+ * @local.
+ */
 static int ktest_move_learnt(struct krdma_cb *cb, enum krdma_opcode opcode,
 			     struct krdma_region *local, u32 i)
 {
@@ -314,8 +330,8 @@ static int ktest_move_learnt(struct krdma_cb *cb, enum krdma_opcode opcode,
 }
 
 /*
- * fetch NAME I LEN [SEED] [dry=1]: read a described region, and check the
- * pattern. dry: check that a failing READ returns no data
+ * fetch NAME I LEN [SEED] [dry=1]: read the described region I, and check its
+ * pattern. With dry=1, check that a failing READ has returned no data.
  */
 int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -341,8 +357,9 @@ int ktest_do_fetch(const struct ktest_args *args, struct krdma_cb *cb)
 }
 
 /*
- * store NAME I LEN [SEED] [of=...] [skip=BYTES]: write a pattern to a described
- * region, from a region as "expose" creates it
+ * store NAME I LEN [SEED] [of=...] [skip=BYTES]: write a pattern to the
+ * described region I. The data are in a local region, which the options of
+ * "expose" describe.
  */
 int ktest_do_store(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -417,8 +434,9 @@ static u32 ktest_same_keys(const u32 *keys, u32 n)
 }
 
 /*
- * regions NAME N LEN [live=L] [revoke=0]: create N regions of LEN bytes, L at a
- * time. Print the number of pairs with the same first key.
+ * regions NAME N LEN [live=L] [revoke=0]: create and put N regions of LEN
+ * bytes, of which L exist at a time. Print the number of pairs of regions with
+ * the same first key.
  */
 int ktest_do_regions(struct ktest_ctx *ctx, const struct ktest_args *args,
 		     struct krdma_cb *cb)

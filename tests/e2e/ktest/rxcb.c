@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages by callback: a server that checks messages, keeps some of them for a
- * while, and answers each with its number and length; and a client that sends
- * and compares.
+ * A server and a client for messages by callback. The receive callback of the
+ * server checks each message, keeps some messages for a while, and answers each
+ * message with its number and length. The client sends messages, and checks the
+ * answers.
  */
 #include <linux/slab.h>
 
@@ -10,7 +11,7 @@
 
 #define KTEST_LEND_KEEP 512
 
-/* Answer of the server to a message. */
+/* The server's answer to a message. */
 struct ktest_answer {
 	__le32 number;
 	__le32 len;
@@ -20,8 +21,8 @@ struct ktest_answer {
 
 /**
  * struct ktest_rx_msg - a message that the server keeps
- * @link: in ktest_rxcb.kept
- * @rx_msg: the message
+ * @link: link in ktest_rxcb.kept
+ * @rx_msg: the message, which the server has not released
  */
 struct ktest_rx_msg {
 	struct list_head link;
@@ -30,8 +31,8 @@ struct ktest_rx_msg {
 
 /**
  * struct ktest_reply - an answer in flight
- * @req: the request
- * @answer: its data
+ * @req: the request that sends @answer
+ * @answer: data of the message
  */
 struct ktest_reply {
 	struct krdma_req req;
@@ -39,18 +40,18 @@ struct ktest_reply {
 };
 
 /**
- * struct ktest_rxcb - the one connection with messages by callback
+ * struct ktest_rxcb - state of the server with messages by callback
  * @lock: protects @kept, @nkept, @keep, @number
- * @kept: struct ktest_rx_msg
- * @nkept: number of kept messages
- * @keep: number of messages to keep; the oldest is returned first
+ * @kept: list of struct ktest_rx_msg, the oldest first
+ * @nkept: number of messages in @kept
+ * @keep: maximum of @nkept; beyond it the oldest message is released
  * @number: number of the next message
- * @bad: number of messages with wrong data
+ * @bad: number of messages with wrong data, or received by a second callback
  * @unanswered: number of answers that were refused or failed
- * @running: number of running callbacks; more than one is a failure
+ * @running: number of running receive callbacks, at most one at a time
  */
 static struct ktest_rxcb {
-	spinlock_t lock; /* see above */
+	spinlock_t lock; /* see @lock above */
 	struct list_head kept;
 	u32 nkept;
 	u32 keep;
@@ -63,7 +64,7 @@ static struct ktest_rxcb {
 	.kept = LIST_HEAD_INIT(ktest_rxcb.kept),
 };
 
-/* Return all messages except the last @keep. */
+/* Release all kept messages except the last @keep. */
 void ktest_rxcb_give_back(u32 keep)
 {
 	struct ktest_rx_msg *kept;
@@ -77,7 +78,9 @@ void ktest_rxcb_give_back(u32 keep)
 						struct ktest_rx_msg, link);
 			list_del(&kept->link);
 			ktest_rxcb.nkept--;
-			/* Test that this is allowed under a spinlock. */
+			/*
+			 * Test that a message may be released under a spinlock.
+			 */
 			krdma_rx_msg_release(kept->rx_msg);
 		}
 		spin_unlock_irqrestore(&ktest_rxcb.lock, flags);
@@ -154,8 +157,9 @@ void ktest_rxcb_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
 }
 
 /*
- * rxcb [KEEP]: print the counts of messages of "server HOST PORT rxcb=1"; with
- * KEEP, reset them, and keep that many messages before the oldest is returned
+ * rxcb [KEEP]: print the counts of messages of "server HOST PORT rxcb=1". With
+ * KEEP, reset the counts, release all kept messages, and keep at most KEEP
+ * messages from now on.
  */
 int ktest_cmd_rxcb(struct ktest_ctx *ctx, struct ktest_args *args)
 {
@@ -192,7 +196,10 @@ static int ktest_talk_answer(struct krdma_cb *cb, u32 number, u32 len)
 	return 0;
 }
 
-/* Lengths that both sides compute: short ones, long ones, and all between. */
+/*
+ * Return the length of message @i, at most @max. The lengths look random, and
+ * every third one is at most 300.
+ */
 static u32 ktest_talk_len(u32 i, u32 max)
 {
 	return max ? (i * 2654435761U >> 7) % ((i % 3 ? max : 300) + 1) : 0;
@@ -200,7 +207,8 @@ static u32 ktest_talk_len(u32 i, u32 max)
 
 /*
  * talk NAME N MAX WINDOW: send N messages of up to MAX bytes to a server with
- * rxcb=1, WINDOW of them before the first answer is received
+ * rxcb=1, and check the answers. Receive each answer after WINDOW further
+ * messages were sent.
  */
 int ktest_do_talk(struct ktest_ctx *ctx, const struct ktest_args *args,
 		  struct krdma_cb *cb, u8 *buf)

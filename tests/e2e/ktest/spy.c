@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Record the calls of krdma to a driver, and give its device another driver id
- * and smaller limits, which krdma must obey.
- *
- * The driver itself does not know the smaller limits.
+ * Record calls of krdma to the driver of a device, and give the device another
+ * driver id and a smaller limit. krdma must stay below this limit, which the
+ * driver itself does not enforce.
  */
 #include <linux/atomic.h>
 #include <linux/rcupdate.h>
 
 #include "priv.h"
 
-/* A scenario gives one of these commands at a time. */
+/*
+ * No lock is needed, because a scenario gives one of these commands at a time.
+ */
 static struct {
 	struct ib_device *ibdev;
 	int (*create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *attr,
@@ -21,7 +22,7 @@ static struct {
 	u32 max_qp_wr;
 	atomic_t created;
 	atomic_t refused;
-	atomic_t left; /* the first state after RTS, 0: none */
+	atomic_t left; /* first state of a QP after RTS; 0 if there was none */
 } ktest_spy;
 
 static int ktest_spy_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
@@ -65,15 +66,16 @@ static void ktest_spy_begin(struct ib_device *ibdev)
 	atomic_set(&ktest_spy.refused, 0);
 	atomic_set(&ktest_spy.left, 0);
 	ktest_spy.ibdev = ibdev;
-	/* Tasks that see these functions see the data that they use. */
+	/* A processor that calls the new functions must see the data above. */
 	smp_wmb();
 	ibdev->ops.create_qp = ktest_spy_create_qp;
 	ibdev->ops.modify_qp = ktest_spy_modify_qp;
 }
 
 /*
- * spy NAME [driver=ID] [max_qp_wr=N]: record calls to the device of this
- * connection, with that driver id and limit, until "spied"
+ * spy NAME [driver=ID] [max_qp_wr=N]: record calls to the driver of this
+ * connection's device until "spied". Until then the device has the driver id ID
+ * and the limit N.
  */
 int ktest_do_spy(const struct ktest_args *args, struct krdma_cb *cb)
 {
@@ -92,8 +94,9 @@ int ktest_do_spy(const struct ktest_args *args, struct krdma_cb *cb)
 }
 
 /*
- * spied: end recording. Print the numbers of QPs that the driver created and
- * refused, and the first state of a QP after RTS.
+ * spied: end the recording. Print the number of QPs that the driver has
+ * created, the number of QPs that it has refused, and the first state of a QP
+ * after RTS.
  */
 int ktest_cmd_spied(struct ktest_ctx *ctx, struct ktest_args *args)
 {

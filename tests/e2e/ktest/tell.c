@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KRDMA_WRITE_IMM and KRDMA_SEND_INV: a server by callbacks that answers
- * questions, and the commands that send them. Each question has one answer.
+ * Tests of KRDMA_WRITE_IMM and KRDMA_SEND_INV: a server by callbacks that
+ * answers questions, and the commands that send questions. A question has one
+ * answer, except FLOOD.
  *
- *   MEM		 describe memory that may be written; the data of a
- *			 WRITE_IMM is checked when its notification arrives
- *   KEY		 describe memory whose key may be invalidated; put the
- *			 previous memory
- *   BACK		 sent with the invalidation of that key: is it invalid?
- *   INVITE description	 answer with the invalidation of that key
- *   REPORT		 answer with the counts
- *   FLOOD		 send a number of messages, some time later, as answer
+ *   MEM		 describe memory that the client may write; check the
+ *			 data of a WRITE_IMM when its notification arrives.
+ *   KEY		 describe a region whose key the client may invalidate;
+ *			 put the previous region.
+ *   BACK		 this message invalidates the key of KEY: answer whether
+ *			 the key is invalid.
+ *   INVITE description	 answer by a message that invalidates the described key.
+ *   REPORT		 answer with the counts of notifications.
+ *   FLOOD		 wait some time, and send a number of messages.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -32,10 +34,13 @@ enum ktest_tell_what {
 	KTEST_TELL_FLOOD,
 };
 
-/* By then the client has posted its writes, and its credits are returned. */
+/*
+ * Time from a FLOOD to its messages. Until then the client has posted its
+ * writes, and this side has returned the credits for them.
+ */
 #define KTEST_FLOOD_PAUSE_MS 500
 
-/* A message: question or answer. */
+/* A question to the server, or its answer. */
 struct ktest_tell_msg {
 	u32 what;
 	s32 error;
@@ -46,8 +51,8 @@ struct ktest_tell_msg {
 
 /**
  * struct ktest_mail - a pending question
- * @link: in ktest_told.mails
- * @rx_msg: the message
+ * @link: link in ktest_told.mails
+ * @rx_msg: message with the question
  */
 struct ktest_mail {
 	struct list_head link;
@@ -56,21 +61,21 @@ struct ktest_mail {
 
 /**
  * struct ktest_told - a connection of the server
- * @link: in ktest_tells
+ * @link: link in ktest_tells
  * @cb: connection
- * @work: work that answers
+ * @work: work that answers questions
  * @lock: protects @mails
- * @mails: struct ktest_mail
- * @mem: region that may be written; set by @work
- * @key: region whose key may be invalidated; used by @work only
+ * @mails: list of pending questions (struct ktest_mail)
+ * @mem: region that the client may write; set by @work
+ * @key: region whose key the client may invalidate; used by @work only
  * @told: number of notifications
- * @bad: number of notifications without their data, or out of order
+ * @bad: number of notifications with wrong data, or out of order
  */
 struct ktest_told {
 	struct list_head link;
 	struct krdma_cb *cb;
 	struct work_struct work;
-	spinlock_t lock; /* @mails */
+	spinlock_t lock; /* protects @mails */
 	struct list_head mails;
 	struct krdma_region *mem;
 	struct krdma_region *key;
@@ -84,7 +89,10 @@ static atomic_t ktest_ntells;
 static DECLARE_WAIT_QUEUE_HEAD(ktest_tell_wait);
 static struct krdma_cb *ktest_tell_listener;
 
-/* Number and length of a write, which determine its place and data. */
+/*
+ * Return the immediate data of write @i, which are its number and length. Both
+ * determine the offset and the data of the write.
+ */
 static u32 ktest_tell_imm(u32 i, u32 len)
 {
 	return i << 16 | len;
@@ -110,7 +118,10 @@ static void ktest_told_written(struct ktest_told *told, u32 imm)
 	told->told++;
 }
 
-/* Mostly in softirq. Check written data here; the work handles questions. */
+/*
+ * Handle a message, mostly in softirq context. Check written data at once. The
+ * work answers questions, because this callback must not sleep.
+ */
 static void ktest_told_receive(struct krdma_cb *cb, struct krdma_rx_msg *rx_msg)
 {
 	struct ktest_told *told = cb->context;
@@ -170,7 +181,10 @@ static int ktest_told_mem(struct ktest_told *told, struct ktest_tell_msg *msg)
 			return PTR_ERR(mem);
 		WRITE_ONCE(told->mem, mem);
 	}
-	/* No client sends questions while its writes are in flight. */
+	/*
+	 * No notification arrives now: clients ask only when no write is in
+	 * flight.
+	 */
 	told->told = 0;
 	return ktest_tell_describe(told->mem, msg);
 }
@@ -215,7 +229,10 @@ static void ktest_tell_done(struct krdma_req *req, int status)
 	complete(&tell->over);
 }
 
-/* The length of a description follows from its head. */
+/*
+ * Import the description in @msg. Its length is computed from the number of
+ * segments in its head.
+ */
 static struct krdma_remote *ktest_tell_remote(const struct ktest_tell_msg *msg)
 {
 	u32 nsegs = le32_to_cpup((const __le32 *)(msg->desc + 8));
@@ -249,7 +266,7 @@ static int ktest_tell_post(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	return ret;
 }
 
-/* Send a message that invalidates the peer's key that @msg describes. */
+/* Send a message that invalidates the key of the peer's region in @msg. */
 static int ktest_tell_send_inv(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	struct krdma_remote *remote = ktest_tell_remote(msg);
@@ -286,7 +303,9 @@ static void ktest_told_flood(struct ktest_told *told,
 			     struct ktest_tell_msg *answer, u32 n)
 {
 	msleep(KTEST_FLOOD_PAUSE_MS);
-	/* The client detects a failure, because it waits for the messages. */
+	/*
+	 * Ignore a failure: the client waits for the messages, and times out.
+	 */
 	while (n-- && !krdma_send_timeout(told->cb, answer, sizeof(*answer),
 					  KTEST_TELL_MS))
 		;
@@ -316,7 +335,9 @@ static void ktest_told_answer(struct ktest_told *told,
 	} else {
 		answer->error = ktest_told_do(told, rx_msg, answer);
 	}
-	/* A failure ends the connection, which the client detects. */
+	/*
+	 * Ignore a failure: it ends the connection, which the client detects.
+	 */
 	krdma_send_timeout(told->cb, answer, sizeof(*answer), KTEST_TELL_MS);
 }
 
@@ -346,7 +367,10 @@ static void ktest_told_end(struct ktest_told *told)
 	}
 	krdma_region_put(told->mem);
 	krdma_region_put(told->key);
-	/* Before the release: ktest_tell_end() uses the list. */
+	/*
+	 * Remove the connection from the list before its release, because
+	 * ktest_tell_end() disconnects all connections in the list.
+	 */
 	mutex_lock(&ktest_tell_mutex);
 	list_del(&told->link);
 	mutex_unlock(&ktest_tell_mutex);
@@ -396,7 +420,10 @@ static const struct krdma_ops ktest_told_ops = {
 	.closing = ktest_told_closing,
 };
 
-/* The closing callbacks release the connections. */
+/*
+ * End the server: disconnect all connections, and wait until they are released,
+ * which their closing callbacks cause.
+ */
 void ktest_tell_end(void)
 {
 	struct ktest_told *told;
@@ -455,7 +482,7 @@ static int ktest_tell_ask(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	       ktest_tell_hear(cb, msg);
 }
 
-/* Description of the server's memory, for krdma_remote_free(). */
+/* Ask the server for the description of its memory, for krdma_remote_free(). */
 struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
 {
 	struct ktest_tell_msg *msg = kzalloc(sizeof(*msg), GFP_KERNEL);
@@ -467,7 +494,10 @@ struct krdma_remote *ktest_tell_import(struct krdma_cb *cb)
 	return remote;
 }
 
-/* Fill in request @i of a run of WRITE_IMMs. */
+/*
+ * Set immediate data and remote offset of request @i in a sequence of
+ * WRITE_IMMs.
+ */
 void ktest_tell_fill(struct krdma_req *req, u32 i, u32 len)
 {
 	req->imm = ktest_tell_imm(i, len);
@@ -498,7 +528,10 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = ktest_tell_invite_once(cb, region, msg);
-	/* The key is invalid now; the answer repeats its description. */
+	/*
+	 * Ask again for the same key, which is invalid now. msg has its
+	 * description, because the answer of the server repeats it.
+	 */
 	while (!ret && --times)
 		ret = ktest_tell_ask(cb, msg, KTEST_TELL_INVITE);
 	krdma_region_put(region);
@@ -506,8 +539,9 @@ static int ktest_tell_invite(struct krdma_cb *cb, struct ktest_tell_msg *msg,
 }
 
 /*
- * Two regions, one after the other, with the same MR. The server may invalidate
- * the key of the first one, and not that of the second.
+ * Create two regions, one after the other, which use the same MR. The server
+ * may invalidate the key of the first region, and not the key of the second
+ * one. Let the server invalidate both.
  */
 static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
@@ -515,7 +549,7 @@ static int ktest_tell_heir(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	       ktest_tell_invite(cb, msg, 0, 1);
 }
 
-/* Invalidate the key that the server has just described. */
+/* Let the server describe a key, and invalidate this key. */
 static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	int ret = ktest_tell_ask(cb, msg, KTEST_TELL_KEY);
@@ -526,7 +560,10 @@ static int ktest_tell_back(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	return ktest_tell_send_inv(cb, msg) ?: ktest_tell_hear(cb, msg);
 }
 
-/* A key that was invalidated must not be used. */
+/*
+ * Invalidate a key of the server, and then write with this key, which must
+ * fail.
+ */
 static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 {
 	struct krdma_remote *remote;
@@ -542,18 +579,19 @@ static int ktest_tell_stale(struct krdma_cb *cb, struct ktest_tell_msg *msg)
 	      ktest_tell_post(cb, msg, KRDMA_SEND_INV, remote) ?:
 	      ktest_tell_hear(cb, msg) ?:
 	      ktest_tell_post(cb, msg, KRDMA_WRITE, remote) ?:
-	      /* On iWARP the invalidation may still be in flight. */
+	      /* On iWARP the write may complete before the peer refuses it. */
 	      ktest_tell_ask(cb, msg, KTEST_TELL_REPORT);
 	krdma_remote_free(remote);
 	return ret;
 }
 
 /*
- * ask NAME invite|foreign|twice|heir|back|stale|report [N]: N times. invite:
- * let the server invalidate a key; foreign: a key that it may not invalidate;
- * twice: the same key twice; heir: a valid key, then one of the same MR that it
- * may not invalidate; back: invalidate a key of the server; stale: then use
- * that key; report: print the counts
+ * ask NAME invite|foreign|twice|heir|back|stale|report [N]: ask the server N
+ * times. invite: let the server invalidate a key. foreign: the same with a key
+ * that the server may not invalidate. twice: let the server invalidate the same
+ * key twice. heir: the same as invite, and then as foreign with a key of the
+ * same MR. back: invalidate a key of the server. stale: invalidate a key of the
+ * server, and write with this key. report: print the counts of notifications.
  */
 int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 		 struct krdma_cb *cb)
@@ -594,14 +632,14 @@ int ktest_do_ask(struct ktest_ctx *ctx, const struct ktest_args *args,
 
 /**
  * struct ktest_stuck - an owner that keeps messages until it has all of them
- * @lock: protects the rest
- * @rx_msgs: messages
- * @n: number of them
- * @wanted: number of messages to come
- * @all: all messages have arrived
+ * @lock: protects @rx_msgs and @n
+ * @rx_msgs: kept messages
+ * @n: number of messages in @rx_msgs
+ * @wanted: number of messages that the peer will send
+ * @all: completed when all messages have arrived
  */
 struct ktest_stuck {
-	spinlock_t lock; /* see above */
+	spinlock_t lock; /* see @lock above */
 	struct krdma_rx_msg *rx_msgs[KTEST_STUCK_MAX];
 	u32 n;
 	u32 wanted;
@@ -625,7 +663,12 @@ static const struct krdma_ops ktest_stuck_ops = {
 	.receive = ktest_stuck_receive,
 };
 
-/* Notifications take credits, which the peer returns by messages. */
+/*
+ * Request a FLOOD, post @writes writes with notification, and wait for the
+ * messages of the FLOOD. Each notification takes a credit, which the peer
+ * returns by a message. Such a message takes a receive buffer of this side for
+ * a short time.
+ */
 static int ktest_stuck_run(struct krdma_cb *cb, struct ktest_stuck *stuck,
 			   struct ktest_tell_msg *msg, u32 writes)
 {
@@ -665,8 +708,9 @@ static int ktest_stuck_connect(struct ktest_ctx *ctx,
 }
 
 /*
- * stuck HOST PORT N WRITES [option=value]...: after WRITES with notification,
- * get N messages from "tell HOST PORT rw=1" and keep all of them
+ * stuck HOST PORT N WRITES [option=value]...: connect to "tell HOST PORT rw=1",
+ * post WRITES writes with notification, receive N messages, and keep all of
+ * them until the last one has arrived
  */
 int ktest_cmd_stuck(struct ktest_ctx *ctx, struct ktest_args *args)
 {

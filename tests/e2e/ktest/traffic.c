@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands that transfer data: single calls, and loops for load.
+ * Commands that transfer data by single calls, or repeatedly for load.
  *
- * Messages have a pattern: byte i is a function of i and of the message's
- * length, so that the receiver can check it.
+ * A message has a pattern that the receiver can check: byte i is a function of
+ * i and of the length of the message.
  */
 #include <linux/kthread.h>
 #include <linux/ktime.h>
@@ -16,7 +16,7 @@
 
 #include "priv.h"
 
-/* Receive buffers hold the maximum of krdma_config(), or have a given size. */
+/* Size of the buffer of a command, which is the maximum length of a message. */
 #define KTEST_MAX_MSG SZ_1M
 #define KTEST_HOLD_MAX 16
 
@@ -33,7 +33,7 @@ static u8 ktest_pattern(size_t i, size_t len)
 	return i * 7 + (i >> 8) + far + len;
 }
 
-/* Each @seed gives other data in each four bytes. */
+/* Fill @buf with a pattern. Each @seed changes each group of four bytes. */
 void ktest_fill_seed(u8 *buf, size_t len, u32 seed)
 {
 	size_t i;
@@ -69,7 +69,10 @@ static void ktest_unuse(struct ktest_use *use)
 	ktest_slot_put(use->slot);
 }
 
-/* Get slot, connection and a buffer of KTEST_MAX_MSG, until ktest_unuse(). */
+/*
+ * Get the slot in the first argument, its connection or listener, and a buffer
+ * of KTEST_MAX_MSG bytes. ktest_unuse() puts and frees them.
+ */
 static int ktest_use(struct ktest_use *use, const struct ktest_ctx *ctx,
 		     const struct ktest_args *args)
 {
@@ -117,11 +120,13 @@ static bool ktest_should_end(void)
 	       (current->flags & PF_KTHREAD && kthread_should_stop());
 }
 
-/* @len: the word behind the name of the slot, which most commands have */
+/*
+ * @len: number behind the name of the slot, which is a length in most commands
+ */
 typedef int (*ktest_call)(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len);
 
-/* send NAME LEN [TIMEOUT_MS] */
+/* send NAME LEN [TIMEOUT_MS]: send a message with a pattern */
 static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -130,7 +135,7 @@ static int ktest_do_send(struct ktest_ctx *ctx, const struct ktest_args *args,
 				  ktest_number(args, 3, 10000));
 }
 
-/* receive NAME SIZE [TIMEOUT_MS] */
+/* receive NAME SIZE [TIMEOUT_MS]: receive a message, and check its pattern */
 static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args,
 			    struct ktest_use *use, u32 len)
 {
@@ -140,7 +145,7 @@ static int ktest_do_receive(struct ktest_ctx *ctx, const struct ktest_args *args
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
-/* plain NAME: receive by a call without the size of the buffer */
+/* plain NAME: receive by krdma_receive(), which has no argument for the size */
 static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -149,14 +154,17 @@ static int ktest_do_plain(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret > 0 ? ktest_check(use->buf, ret) ?: ret : ret;
 }
 
-/* peek NAME [TIMEOUT_MS] */
+/* peek NAME [TIMEOUT_MS]: wait for a message, and return its length */
 static int ktest_do_peek(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
 	return krdma_receive_peek(use->cb, ktest_number(args, 2, 0));
 }
 
-/* write NAME LEN OFFSET [TIMEOUT_MS]: a pattern to the peer's exported buffer */
+/*
+ * write NAME LEN OFFSET [TIMEOUT_MS]: write a pattern to the peer's exported
+ * buffer
+ */
 static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -165,7 +173,10 @@ static int ktest_do_write(struct ktest_ctx *ctx, const struct ktest_args *args,
 			      ktest_number(args, 4, 10000));
 }
 
-/* read NAME LEN OFFSET [TIMEOUT_MS]: a pattern from the peer's exported buffer */
+/*
+ * read NAME LEN OFFSET [TIMEOUT_MS]: read from the peer's exported buffer, and
+ * check the pattern
+ */
 static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -176,7 +187,7 @@ static int ktest_do_read(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* zero NAME OFFSET: 8 bytes of the peer's exported buffer */
+/* zero NAME OFFSET: write 8 zero bytes to the peer's exported buffer */
 static int ktest_do_zero(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -216,7 +227,7 @@ static int ktest_do_exported(struct ktest_ctx *ctx,
 	return ret ?: ktest_check(use->buf, len);
 }
 
-/* show NAME LEN OFFSET: a pattern into this side's exported buffer */
+/* show NAME LEN OFFSET: write a pattern to this side's exported buffer */
 static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -225,7 +236,7 @@ static int ktest_do_show(struct ktest_ctx *ctx, const struct ktest_args *args,
 				  ktest_number(args, 3, 0));
 }
 
-/* pump NAME LEN MS: send until the time is over */
+/* pump NAME LEN MS: send messages repeatedly for MS */
 static int ktest_do_pump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			 struct ktest_use *use, u32 len)
 {
@@ -257,7 +268,7 @@ static int ktest_rw_until(struct ktest_load *load, struct krdma_cb *cb, u32 ms,
 	return ret;
 }
 
-/* rwpump NAME LEN MS: write, read and compare until the time is over */
+/* rwpump NAME LEN MS: write, read and compare data repeatedly for MS */
 static int ktest_do_rwpump(struct ktest_ctx *ctx, const struct ktest_args *args,
 			   struct ktest_use *use, u32 len)
 {
@@ -273,7 +284,10 @@ static int ktest_do_rwpump(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* Receive until that fails, answer if @answer; a broken pattern is -EBADMSG. */
+/*
+ * Receive messages until a call fails, and return its errno. Return -EBADMSG
+ * after a message without its pattern. If @answer, send each message back.
+ */
 static int ktest_drink(struct krdma_cb *cb, u8 *buf, bool answer, u32 *count)
 {
 	int ret;
@@ -332,7 +346,10 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 		if (ret && ktest_listener_is_over(listener->cb, ret))
 			return ret;
 		if (ret) {
-			/* For example without memory: try the next one. */
+			/*
+			 * Accepting may fail, as without memory; accept the
+			 * next one.
+			 */
 			++*failed;
 			continue;
 		}
@@ -344,7 +361,9 @@ static int ktest_serve(struct ktest_use *listener, u32 *served, u32 *failed)
 	}
 }
 
-/* serve LISTENER: accept and echo, one connection after the other */
+/*
+ * serve LISTENER: accept one connection after the other, and echo its messages
+ */
 static int ktest_do_serve(struct ktest_ctx *ctx, const struct ktest_args *args,
 			  struct ktest_use *use, u32 len)
 {
@@ -357,7 +376,7 @@ static int ktest_do_serve(struct ktest_ctx *ctx, const struct ktest_args *args,
 	return ret;
 }
 
-/* Release closed connections, or @all. */
+/* Release all connections that are closed, or all connections if @all. */
 static void ktest_hold_prune(struct krdma_cb **cbs, bool all)
 {
 	int i;
@@ -573,7 +592,7 @@ bool ktest_is_call(const char *name)
 	return ktest_call_find(name);
 }
 
-/* Commands on a slot's connection or listener. */
+/* Run a command on the connection or listener of a slot. */
 int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 {
 	ktest_call call = ktest_call_find(args->words[0]);
@@ -581,7 +600,10 @@ int ktest_dispatch_call(struct ktest_ctx *ctx, const struct ktest_args *args)
 	struct ktest_use use;
 	int ret;
 
-	/* All other commands use the buffer. */
+	/*
+	 * The buffer has KTEST_MAX_MSG bytes; wrap and the long commands do not
+	 * use it.
+	 */
 	if (len > KTEST_MAX_MSG && call != ktest_call_wrap &&
 	    strncmp(args->words[0], "long", 4))
 		return -EINVAL;
@@ -609,8 +631,9 @@ static int ktest_ping(struct krdma_cb *cb, u8 *buf, u32 len)
 }
 
 /*
- * On siw the CM may choose a port for which TCP still has a connection to the
- * same peer in TIME_WAIT. Try again, with another port.
+ * Connect. On siw the CM may choose a local port for which TCP still has a
+ * connection to the same peer in TIME_WAIT. If so, try again, with another
+ * port.
  */
 static int ktest_dial(const struct sockaddr *dst, const struct krdma_params *p,
 		      struct krdma_cb **cb)
@@ -671,7 +694,10 @@ static int ktest_rounds_slot(struct ktest_ctx *ctx,
 	return ret;
 }
 
-/* rounds NAME HOST PORT N: connect to a "serve", exchange, disconnect */
+/*
+ * rounds NAME HOST PORT N: connect to a "serve", send a message, receive the
+ * echo, and disconnect, N times
+ */
 int ktest_cmd_rounds(struct ktest_ctx *ctx, struct ktest_args *args)
 {
 	return ktest_on_slot(ctx, args, ktest_rounds_slot);

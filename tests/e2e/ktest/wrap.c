@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Let the counters of a connection wrap around soon.
+ * Set the counters of a connection, so that they wrap around soon. Without this
+ * they would count for months until they wrap around.
  *
- * They would count for months until then. Only this file of the module uses
- * krdma's internal structures.
+ * Only this file of the module uses krdma's internal structures.
  */
 #include "../../../krdma/msg.h"
 #include "priv.h"
@@ -19,20 +19,22 @@ static bool ktest_wrap_is_idle_locked(const struct krdma_conn *conn)
 static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 {
 	lockdep_assert_held(&conn->lock);
-	/* The counters of the peer must be equal. */
+	/* The peer must set these counters to the same value. */
 	conn->msg->send_id = start;
 	conn->msg->next_id = start;
 	conn->nleft = start;
 	conn->reads_left = start;
 	conn->reads_over = start;
-	/* Later connections count from here. */
+	/*
+	 * Later connections of the same session are compared with this number.
+	 */
 	conn->stats.id = start;
 }
 
 /*
  * wrap NAME START: let the ids of messages, the counters of requests, and the
- * number of the connection continue from START. Both sides must run this.
- * -EBUSY if the connection is not idle
+ * number of the connection continue from START. Both sides must run this
+ * command. Return -EBUSY if the connection is not idle.
  */
 int ktest_do_wrap(const struct ktest_args *args, struct krdma_cb *cb)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Calls on a connection or listener in any state. */
+/* Call functions of krdma on a connection or listener in any state. */
 #include <linux/in.h>
 #include <linux/string.h>
 
@@ -37,7 +37,7 @@ static int ktest_wrong_params(struct krdma_cb *cb, struct sockaddr *dst)
 	return krdma_set_request_params(cb, &p);
 }
 
-/* Not for raw connections, which are drained in raw.c. */
+/* Call krdma_drain(). Scenarios do not call this on raw connections. */
 static int ktest_wrong_drain(struct krdma_cb *cb, struct sockaddr *dst)
 {
 	return krdma_drain(cb);
@@ -68,7 +68,9 @@ static void ktest_wrong_done(struct krdma_req *req, int status)
 	WARN_ON_ONCE(1);
 }
 
-/* The call is refused, so the request may be on the stack. */
+/*
+ * Post a request, which krdma must refuse; so the request may be on the stack.
+ */
 static int ktest_wrong_post(struct krdma_cb *cb, struct sockaddr *dst)
 {
 	struct krdma_req req = {
@@ -107,7 +109,7 @@ static const struct {
 	{ "wait", ktest_wrong_wait },
 };
 
-/* wrong NAME CALL: make CALL in the current state, and release nothing */
+/* wrong NAME CALL: call function CALL in the current state of the object */
 int ktest_do_wrong(const struct ktest_args *args, struct krdma_cb *cb)
 {
 	struct sockaddr_in dst = {

@@ -43,8 +43,8 @@ void vhostile_probe(struct vhostile *vh)
 }
 
 /*
- * Create an ACK. It has no sequence number of its own, but that of the message
- * before.
+ * Create an ACK. It has the sequence number of the message before, because an
+ * ACK does not count as a message.
  */
 void vhostile_ack(struct vhostile *vh, u64 applied)
 {
