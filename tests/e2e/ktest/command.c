@@ -433,8 +433,8 @@ static int ktest_answer(struct ktest_slot *slot, const struct ktest_args *args,
 }
 
 /*
- * answer NAME [TEXT] [raw=1 [shared_cq=1] [comp_vector=V] [send_depth=N]
- * [recv_depth=N] [pause_us=N]]: accept the request in the slot
+ * answer NAME [private=TEXT] [raw=1 [shared_cq=1] [comp_vector=V]
+ * [send_depth=N] [recv_depth=N] [pause_us=N]]: accept the request in the slot
  */
 static int ktest_answer_slot(struct ktest_slot *slot,
 			     const struct ktest_args *args)

@@ -10,8 +10,8 @@
  * A slot is a name for a connection or a listener. While one task waits in a
  * call, other tasks can query, disconnect and release the object of the slot.
  *
- * No task holds ktest_mutex and ktest_slot.lock at the same time. Neither is
- * held during a call into krdma, except calls that only read a state.
+ * Lock order: ktest_mutex, ktest_slot.lock. Under these locks krdma is called
+ * only to query an object, and to get or put a reference to it.
  */
 #ifndef KRDMA_TEST_PRIV_H
 #define KRDMA_TEST_PRIV_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Every function of librfm2g, with its documented checks and statuses, on a device
- * without peers; compiled as a program for the cards, with the public headers
- * only.
+ * Call every function of librfm2g on a device without peers, and check the
+ * documented statuses. This program is compiled like a program for the cards,
+ * with the public headers only.
  *
  *   api DEVICE NODE SIZE
  *
- * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
+ * Print a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -36,7 +36,7 @@ static char *path;
 static RFM2G_UINT32 node, size;
 static RFM2GHANDLE h;
 
-/* Return: number of open files of this process. */
+/* Return the number of open files of this process, plus a constant. */
 static int files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -73,7 +73,7 @@ static void try(RFM2G_STATUS got, const char *call)
 
 #define TRY(call) try(call, #call)
 
-/* Functions that query the device, and change little. */
+/* Call the functions that query the device, and change little. */
 static void try_getters(RFM2GHANDLE x)
 {
 	RFM2GCONFIG config;
@@ -128,7 +128,9 @@ static void try_data(RFM2GHANDLE x)
 	RFM2G_UINT32 l = 0;
 	RFM2G_UINT64 ll = 0;
 	char block[100] = "";
-	/* Bytes that are not in the memory. */
+	/*
+	 * Bytes that differ from the memory, so that a watch returns at once.
+	 */
 	static const char seen[] = "something else";
 
 	TRY(RFM2gRead(x, 1, block, sizeof(block)));
@@ -186,7 +188,9 @@ static void try_events(RFM2GHANDLE x)
 	TRY(RFM2gGetEventStats(x, &queue));
 }
 
-/* Functions that fail on a device without peers, or close the handle. */
+/*
+ * Call the functions that fail on a device without peers, or close the handle.
+ */
 static void try_rest(RFM2GHANDLE x)
 {
 	RFM2GEVENTINFO event = { .Event = RFM2GEVENT_INTR1 };
@@ -242,7 +246,9 @@ static void handles(void)
 	RFM2gClose(&other);
 }
 
-/* Open the device as another user. Return: the exit status of a child. */
+/*
+ * Open the device in a child as user UID. Return the exit status of the child.
+ */
 static int refused(int uid, int gid)
 {
 	RFM2GHANDLE x = (RFM2GHANDLE)8;
@@ -303,7 +309,9 @@ static void opening(void)
 	   text);
 }
 
-/* If a group may open the device, the explanation names the group. */
+/*
+ * Check that the explanation of a refused open names the group that may open.
+ */
 static void groups(void)
 {
 	char text[400];
@@ -346,7 +354,10 @@ static void closing(void)
 	is(!x && files() == before, "closing a handle whose file was closed: OS_ERROR, and the handle is closed");
 }
 
-/* The maximum of handles, without mappings, for which a kernel may not have room. */
+/*
+ * Open the maximum number of handles. mmap() fails during this, because a
+ * kernel may not have room for a mapping of each handle.
+ */
 static void many(void)
 {
 	static RFM2GHANDLE x[1024];
@@ -378,7 +389,9 @@ static void *open_cancelled(void *unused)
 	return unused;
 }
 
-/* Threads that are cancelled while they open the device, for the maximum of handles. */
+/*
+ * Cancel as many threads as handles may exist, each while it opens the device.
+ */
 static void cancelled(void)
 {
 	int before = files();
@@ -510,7 +523,7 @@ static void words(void)
 	GIVES(UNALIGNED_OFFSET, RFM2gPoke64(h, 4, 1));
 }
 
-/* Map all of the memory and a part, and unmap both. */
+/* Map the whole memory and a part of it, and unmap both. */
 static void user_memory(void)
 {
 	volatile void *p = NULL, *q = NULL;
@@ -575,7 +588,7 @@ static void special_memory(void)
 	GIVES(SUCCESS, RFM2gUnMapUserMemory(h, &p, 512));
 	GIVES(OS_ERROR, RFM2gUserMemory(h, &p, 0x40000800 | RFM2G_DMA_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_DMA_MMAP_OFFSET, 1));
-	/* Without room no ioctl is made; then with room. */
+	/* If mmap() fails, the next mapping must not be a special one. */
 	wrap_no_mmap(true);
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, RFM2G_BAR2_MMAP_OFFSET, 1));
 	GIVES(MEM_NOT_MAPPED, RFM2gUserMemory(h, &p, 0, 1));
@@ -711,7 +724,7 @@ static void numbers(void)
 	GIVES(SUCCESS, RFM2gxFlush(h));
 }
 
-/* Commands of vrfm. */
+/* Numbers of commands that only vrfm has, not the cards. */
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_UNWATCH 0x0000EA03
@@ -884,7 +897,10 @@ static void card_map(RFM2GHANDLE x, RFM2GREGSETTYPE regset, RFM2G_UINT32 begin)
 	is(!p, "a mapped register set is unmapped");
 }
 
-/* Cards with windows of all sizes, and registers that begin inside a page. */
+/*
+ * Simulate cards with windows of all sizes, and registers that begin inside a
+ * page.
+ */
 static void cards(void)
 {
 	struct wrap_card card = { .or_base = 0xFEB00A80, .cs_base = 0xFEC000C0, .lcsr1 = 2 << 20, .range = 0xFC000001 };
@@ -970,7 +986,7 @@ static void sending(void)
 		wrap_fail(0, 0); \
 	} while (0)
 
-/* The status for each errno of the driver. */
+/* Check the status that the library returns for each errno of the driver. */
 static void errnos(void)
 {
 	RFM2GEVENTINFO e = { .Event = RFM2GEVENT_INTR2 };
@@ -1007,7 +1023,7 @@ static void errnos(void)
 	is(RFM2gDisableEventCallback(h, 2) == RFM2G_NOT_ENABLED, "a refused callback is not enabled");
 }
 
-/* Failures of commands with a single errno. */
+/* Check commands for which each errno of the driver gives the same status. */
 static void failures(void)
 {
 	RFM2G_MEM_OFFSETTYPE where;
@@ -1044,7 +1060,9 @@ static void failures(void)
 	GIVES(SUCCESS, RFM2gUnMapDeviceMemory(h, RFM2GCTRLREGMEM, &p));
 }
 
-/* A driver that knows only GET_CONFIG: each function returns an error, none crashes. */
+/*
+ * With a driver that knows only GET_CONFIG, each function must return an error.
+ */
 static void ignorant(void)
 {
 	RFM2GHANDLE x;
@@ -1065,7 +1083,9 @@ static void ignorant(void)
 	wrap_ignorant(0);
 }
 
-/* A process that cannot map the memory reads by commands. */
+/*
+ * In a process that cannot map the memory, the library must read by commands.
+ */
 static void unmapped(void)
 {
 	volatile void *p = NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * librfm2g with a peer. This program runs on each of two nodes at the same time;
- * the two wait for each other by words of the memory.
+ * Test librfm2g with a peer. This program runs on two nodes at the same time.
+ * Each node waits for the other one by a word of the shared memory.
  *
  *   peer DEVICE NODE OTHER ROUND [alone]
  *
- * ROUND: a different number for each run; alone: the peer is down.
+ * ROUND is a different number for each run. With "alone" the peer is down.
  *
- * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
+ * Print a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -25,7 +25,7 @@
 #define PATIENCE_MS 60000
 #define BIG 0x1122334455667788ULL
 
-/* Each node writes into its own part. */
+/* Offset of the part of the memory that node OF writes. */
 #define PART(of) (0x20000U * (of))
 #define BLOCK 0x1000
 #define MAPPED 0x4000
@@ -35,7 +35,10 @@
 static RFM2G_UINT32 node, other, step;
 static RFM2GHANDLE h;
 
-/* Wait for the other node. Its earlier writes and events have arrived then. */
+/*
+ * Wait until the other node calls meet(). All writes and events that it
+ * sent before have arrived when this function returns.
+ */
 static void meet(void)
 {
 	RFM2G_UINT32 seen;
@@ -57,7 +60,7 @@ static RFM2G_UINT32 count(RFM2GEVENTTYPE type)
 	return n;
 }
 
-/* Wait until @wanted events have arrived, which are sent one after the other. */
+/* Wait until WANTED events of TYPE have arrived. Return whether they have. */
 static bool comes_to(RFM2GEVENTTYPE type, RFM2G_UINT32 wanted)
 {
 	for (int i = 0; i < PATIENCE_MS / 10 && count(type) < wanted; i++)
@@ -197,7 +200,7 @@ static void dark(bool active)
 	is(shown == step - 1, "a word written with the transmitter on arrives: %u", shown);
 }
 
-/* An event that a thread waits for. */
+/* The active node sends an event, for which the other node waits. */
 static void event(bool active)
 {
 	RFM2GEVENTINFO came;
@@ -220,7 +223,10 @@ static void event(bool active)
 	   "the statistics have the event");
 }
 
-/* Queued events, which are cleared in each possible way. */
+/*
+ * The active node sends events, which the other node clears in each possible
+ * way.
+ */
 static void queued(bool active)
 {
 	RFM2GQINFO stats = { .Event = RFM2GEVENT_INTR2 };
@@ -258,7 +264,7 @@ static void queued(bool active)
 	}
 }
 
-/* An event is queued while its type is disabled. */
+/* Check that an event is queued while its type is disabled. */
 static void disabled(bool active)
 {
 	RFM2GEVENTINFO came;
@@ -329,7 +335,7 @@ static void callback(bool active)
 		is(!is_called(100) && comes_to(RFM2GEVENT_INTR3, 3), "a disabled callback is not called");
 }
 
-/* The peer is down. */
+/* Check the functions of vrfm while the peer is down. */
 static void absent(void)
 {
 	RFM2GXFLUSHED flushed = { 9, 9, 9 };
@@ -347,7 +353,7 @@ static void absent(void)
 	GIVES(SUCCESS, RFM2gPoke32(h, PART(node), 1));
 }
 
-/* Each step in both directions. */
+/* Run each step twice; each node is the active one once. */
 static void both(void)
 {
 	static void (*const steps[])(bool active) = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * librfm2g with several threads and processes: handles that are closed during
- * their use, waits, callbacks.
+ * Test librfm2g with several threads and processes: handles that one thread
+ * closes while others use them, waits for events, and callbacks.
  *
  *   threads DEVICE ROUNDS LEAST
  *
- * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
- * wrap.c makes the events, because a device without peers gets none.
+ * Print a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
+ * wrap.c simulates events, because a device without peers gets no events.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -64,7 +64,7 @@ static pthread_t started(void *(*function)(void *), void *arg)
 	return thread;
 }
 
-/* Wait for CONDITION, at most 20 seconds. */
+/* Wait at most 20 s until CONDITION is true. The value is the condition. */
 #define eventually(condition) \
 	({ \
 		double end_ = now() + 20; \
@@ -74,7 +74,7 @@ static pthread_t started(void *(*function)(void *), void *arg)
 		so_; \
 	})
 
-/* A thread that uses a handle until it is closed. */
+/* A thread that uses a handle until another thread closes the handle. */
 struct user {
 	pthread_t thread;
 	RFM2GHANDLE h;
@@ -105,7 +105,10 @@ static RFM2G_STATUS use(struct user *user)
 		if (ret)
 			return ret;
 		block[0] = ((volatile RFM2G_UINT32 *)map)[PLACE / 4];
-		/* Without the library, because another thread may have closed the handle. */
+		/*
+		 * Unmap without the library, which refuses this after another
+		 * thread has closed the handle.
+		 */
 		user->calls += munmap((void *)map, 4096) == 0;
 	}
 	user->damaged += !ret && block[0] != MAGIC;
@@ -182,7 +185,7 @@ static void close_twice(void)
 	is(one == rounds, "of two threads that close a handle one succeeds: %d of %d times", one, rounds);
 }
 
-/* A thread in RFM2gWaitForEvent(). */
+/* A thread that waits in RFM2gWaitForEvent(). */
 struct waiter {
 	pthread_t thread;
 	RFM2GHANDLE h;
@@ -265,7 +268,7 @@ static void waits(void)
 	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&second), "a wait whose handle is closed after another one");
 }
 
-/* A thread in RFM2gxWatch(), without a timeout, at its own offset. */
+/* A thread that waits in RFM2gxWatch() without a timeout, at its own offset. */
 struct watcher {
 	pthread_t thread;
 	RFM2GHANDLE h;
@@ -325,7 +328,7 @@ static void watches(void)
 	RFM2gClose(&other);
 }
 
-/* Repeated waits through a handle that is closed at a random time. */
+/* Wait for events repeatedly, until another thread has closed the handle. */
 static void *wait_on(void *arg)
 {
 	struct user *user = arg;
@@ -360,7 +363,7 @@ static void close_while_waiting(void)
 	is(longest < 10, "%d handles are closed at random times of a wait, in %.0f ms at most", rounds, longest * 1e3);
 }
 
-/* Results of callbacks. */
+/* Results that the functions of callbacks record. */
 static struct {
 	atomic_int calls, wrong;
 	atomic_bool inside, go;
@@ -444,7 +447,10 @@ static void callbacks(void)
 	is(eventually(RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2) == RFM2G_NOT_ENABLED),
 	   "cancelling the wait of a callback disables the callback");
 	RFM2gEnableEventCallback(h, RFM2GEVENT_INTR2, count);
-	/* Before the callback waits, cancelling has no effect. */
+	/*
+	 * Wait until the callback's thread waits: before, cancelling has no
+	 * effect.
+	 */
 	eventually(wrap_waits(RFM2GEVENT_INTR2));
 	wrap_event_at_cancel();
 	gives(RFM2G_SUCCESS, RFM2gDisableEventCallback(h, RFM2GEVENT_INTR2),
@@ -453,7 +459,7 @@ static void callbacks(void)
 	RFM2gClose(&h);
 }
 
-/* With a driver without VRFM_UNWAIT. */
+/* Disable a callback with a driver that does not know VRFM_UNWAIT. */
 static void older(void)
 {
 	RFM2GHANDLE h = opened();
@@ -469,7 +475,10 @@ static void older(void)
 	wrap_fail(0, 0);
 }
 
-/* While the function of a callback runs, another thread waits for the event once, and takes it. */
+/*
+ * While the function of a callback runs, another thread waits for the event and
+ * takes one. Check that the callback gets later events.
+ */
 static void outlasts(void)
 {
 	struct waiter w = { .type = RFM2GEVENT_INTR2 };
@@ -497,7 +506,9 @@ static void outlasts(void)
 	RFM2gClose(&h);
 }
 
-/* The name of the thread, for ps and chrt. */
+/*
+ * Check the name of a callback's thread, by which ps and chrt find the thread.
+ */
 static void named(void)
 {
 	RFM2GHANDLE h = opened();
@@ -511,7 +522,7 @@ static void named(void)
 	RFM2gClose(&h);
 }
 
-/* Return: memory of this process allocated by malloc(), in bytes. */
+/* Return the number of bytes that this process has allocated by malloc(). */
 static size_t in_use(void)
 {
 	return mallinfo2().uordblks;
@@ -531,13 +542,19 @@ static void *open_and_peek(void *arg)
 	return NULL;
 }
 
-/* A signal handler may make the first read of a thread. */
+/*
+ * Check that the first read of a thread allocates no memory, because a signal
+ * handler may make this read.
+ */
 static void registered(void)
 {
 	pthread_join(started(open_and_peek, NULL), NULL);
 }
 
-/* Disabling and closing wait until the callback returns. */
+/*
+ * Check that disabling a callback, and closing, wait until its function
+ * returns.
+ */
 static void joined(void)
 {
 	RFM2GHANDLE h = opened();
@@ -611,7 +628,10 @@ static void add(RFM2GHANDLE h, RFM2GEVENTINFO *info)
 	seen.wrong += h != seen.expected;
 }
 
-/* After disabling has returned, the callback is not called, at any timing. */
+/*
+ * Disable a callback at many different times while events arrive. Check that
+ * the function is never called after disabling has returned.
+ */
 static void enable_and_disable(void)
 {
 	RFM2GHANDLE h = opened();
@@ -637,7 +657,7 @@ static void enable_and_disable(void)
 	RFM2gClose(&h);
 }
 
-/* Callbacks on the real device, which gets no events. */
+/* Enable and disable callbacks on the real device, which gets no events. */
 static void real_callbacks(void)
 {
 	RFM2GHANDLE h = opened();
@@ -671,7 +691,10 @@ static int child(RFM2GHANDLE h)
 	return RFM2gClose(&h) ? 3 : 0;
 }
 
-/* A child has the handle and none of the threads. It does not affect the parent. */
+/*
+ * Use a handle in a child after fork(). The child has none of the parent's
+ * threads, and must not affect the parent.
+ */
 static void forking(void)
 {
 	RFM2GHANDLE h = opened();
@@ -701,7 +724,9 @@ static void forking(void)
 	gives(RFM2G_WAIT_EVENT_CANCELED, ended(&w), "a wait of the parent when the parent closes the handle");
 }
 
-/* A process that waits for two seconds. Return: the status of its wait. */
+/*
+ * Wait for an event for two seconds, in a child. Return the status of the wait.
+ */
 static int wait_elsewhere(void)
 {
 	RFM2GEVENTINFO info = { .Event = RFM2GEVENT_INTR4, .Timeout = 2000 };
@@ -723,8 +748,9 @@ static pid_t waiting_elsewhere(RFM2GHANDLE h)
 }
 
 /*
- * A thread is refused an event for which another process waits. The handle is closed
- * while the thread is still in that call.
+ * Another process waits for an event, so the wait of a thread of this process
+ * is refused. Close the handle while the thread is still in its refused call.
+ * Check that the wait of the other process ends with status WANTED.
  */
 static void beside(int unwait_error, RFM2G_STATUS wanted, const char *what)
 {
@@ -752,7 +778,10 @@ static void other_processes(void)
 	beside(ENOTTY, RFM2G_WAIT_EVENT_CANCELED, "a driver without VRFM_UNWAIT ends the wait of another process");
 }
 
-/* Each thread asks for another kind of mapping through the same handle. */
+/*
+ * Map memory or registers repeatedly. Threads map different kinds by one
+ * handle.
+ */
 static void *map_on(void *arg)
 {
 	struct user *user = arg;
@@ -815,7 +844,7 @@ static void handlers(void)
 	RFM2gPoke32(handler_handle, PLACE, MAGIC);
 	signal(SIGALRM, peek_in_handler);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* A busy machine may deliver signals later. */
+	/* A busy machine delivers fewer signals, so wait for ten of them. */
 	while (now() < end || (handled < 10 && now() < latest))
 		wrong += RFM2gPeek32(handler_handle, PLACE, &value) || value != MAGIC;
 	setitimer(ITIMER_REAL, &never, NULL);
@@ -828,7 +857,7 @@ static void handlers(void)
 
 static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 {
-	/* Few calls, so that the thread is not preempted between them. */
+	/* Make few calls, so that the thread is not preempted during them. */
 	long calls = 50000, sum = 0;
 	RFM2G_UINT32 value = 0;
 	double begin = now();
@@ -845,7 +874,10 @@ static double rate(RFM2GHANDLE h, const volatile RFM2G_UINT32 *map)
 	return calls / (now() - begin) / 1e6;
 }
 
-/* If plain loads reach 100 M/s, reads of 4 bytes must reach LEAST. Not on emulated processors, where calls are slow. */
+/*
+ * Check that reads of 4 bytes reach LEAST M/s. If plain loads do not reach 100
+ * M/s, the processor is emulated, and reads need not reach LEAST.
+ */
 static void speed(void)
 {
 	RFM2GHANDLE h = opened();
@@ -854,7 +886,10 @@ static void speed(void)
 
 	RFM2gPoke32(h, PLACE, MAGIC);
 	RFM2gUserMemory(h, &map, 0, 1);
-	/* The best of many: the machine is shared. */
+	/*
+	 * Take the best of many results, because other programs use the
+	 * machine.
+	 */
 	for (end = now() + 3; now() < end;) {
 		once = rate(h, map);
 		loop = once > loop ? once : loop;
@@ -867,8 +902,8 @@ static void speed(void)
 }
 
 /*
- * A filter of system calls that the program installs after RFM2gOpen(). Without
- * membarrier(), the first close waits for threads that are using the handle.
+ * Simulate a filter of system calls that a program installs after RFM2gOpen().
+ * If membarrier() fails, the first close waits for threads that use the handle.
  */
 static void filtered(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* See wrap.h: ioctl(), mmap(), fsync() and syscall() replace those of the C library. */
+/*
+ * The functions of wrap.h. ioctl(), mmap(), fsync() and syscall() of this file
+ * replace those of the C library.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -126,7 +129,11 @@ static int take(RFM2GEVENTINFO *info)
 	return 0;
 }
 
-/* As in the device: one waiter; return a queued event at once; 0 ms: do not wait. */
+/*
+ * Wait for an event as the device does: only one thread waits for a type of
+ * event, a queued event is returned at once, and a timeout of 0 does not wait.
+ * Return 0 or an errno.
+ */
 static int wait_locked(RFM2GEVENTINFO *info)
 {
 	RFM2GEVENTTYPE type = info->Event;
@@ -281,7 +288,7 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 }
 
-/* mmap64() has the same offsets as mmap() here. */
+/* mmap64() is the same function, because off_t and off64_t are equal here. */
 void *mmap64(void *addr, size_t len, int prot, int flags, int fd, off64_t offset)
 	__attribute__((alias("mmap")));
 

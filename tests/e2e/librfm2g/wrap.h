@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Wraps the system calls of librfm2g, to simulate what a device without peers does
- * not do: errors, memory that cannot be mapped, events.
+ * Replace system calls of librfm2g, to simulate errors, memory that cannot be
+ * mapped, and events. A device without peers causes none of these.
  */
 #ifndef LIBRFM2G_WRAP_H
 #define LIBRFM2G_WRAP_H
@@ -10,22 +10,27 @@
 
 #include <rfm2g_api.h>
 
-/* Number for fsync() in wrap_fail(), not that of a command. */
+/* Argument of wrap_fail() for fsync(); no command has this number. */
 #define WRAP_FSYNC 1
 
-/* Let this command fail with this errno from now on; 0: none fails. */
+/*
+ * Let command CMD fail with errno ERROR from now on; with ERROR 0 none fails.
+ */
 void wrap_fail(unsigned long cmd, int error);
 
-/* Let all commands except GET_CONFIG fail with this errno, as by a driver that knows none of them; 0: none fails. */
+/*
+ * Let all commands except GET_CONFIG fail with errno ERROR, as if the driver
+ * did not know them; with ERROR 0 none fails.
+ */
 void wrap_ignorant(int error);
 
-/* Let mmap() fail. */
+/* Let mmap() fail if FAIL is true, or work again. */
 void wrap_no_mmap(bool fail);
 
-/* Let membarrier() fail from now on, as by a filter of system calls. */
+/* Let membarrier() fail from now on, as a filter of system calls does. */
 void wrap_no_membarrier(void);
 
-/* Properties of a card that the device does not have. */
+/* Properties of a simulated card, which differ from those of the device. */
 struct wrap_card {
 	RFM2G_UINT32 or_base;
 	RFM2G_UINT32 cs_base;
@@ -33,32 +38,41 @@ struct wrap_card {
 	RFM2G_UINT32 range;
 };
 
-/* Let the device have these properties, and a sliding window; NULL: its own. */
+/* Simulate a card with these properties and a sliding window; NULL: do not. */
 void wrap_card(const struct wrap_card *card);
 
-/* Let waits wait for wrap_event() instead of the device. */
+/*
+ * Let waits for events wait for wrap_event() if OURS is true, or for the
+ * device.
+ */
 void wrap_events(bool ours);
 
-/* Raise an event. */
+/* Raise an event of TYPE from NODE, with DATA. */
 void wrap_event(RFM2GEVENTTYPE type, RFM2G_NODE node, RFM2G_UINT32 data);
 
-/* Raise an event from node 7 with data 52 when the next wait is cancelled: the wait gets the event. */
+/*
+ * Raise an event from node 7 with data 52 when the next wait is cancelled. The
+ * wait then returns this event.
+ */
 void wrap_event_at_cancel(void);
 
-/* VRFM_UNWAIT of the driver. */
+/* Number of the command VRFM_UNWAIT, as the driver defines it. */
 #define WRAP_UNWAIT 0x4008EA08
 
-/* Delay the return of waits by this time, in ms. */
+/* Delay the return from each wait by MS milliseconds. */
 void wrap_late(unsigned int ms);
 
-/* Does a thread wait for an event of this type? */
+/* Return whether a thread waits for an event of TYPE. */
 bool wrap_waits(RFM2GEVENTTYPE type);
 
-/* Numbers of events that were taken, and of waits that were cancelled. */
+/*
+ * Return the number of events that waits have taken, or of waits that were
+ * cancelled.
+ */
 int wrap_taken(void);
 int wrap_cancelled(void);
 
-/* Results: 0 or 1 and a text. */
+/* Print the result of a case: 0 if it is good, else 1, and a text. */
 void is(bool good, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void gives(RFM2G_STATUS wanted, RFM2G_STATUS got, const char *what);
 

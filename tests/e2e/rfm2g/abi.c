@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The commands and mappings that programs for the cards use, on a device without
- * peers.
+ * Test the commands and mappings that programs for the cards use, on a device
+ * without peers.
  *
  *   abi DEVICE NODE SIZE
  *
- * Prints a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
+ * Print a line for each case: "0 CASE" if it succeeds, "1 CASE" if it fails.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -46,7 +46,7 @@ static void is(bool good, const char *format, ...)
 	fflush(stdout);
 }
 
-/* Run the command of that name in the table. Return: 0 or its errno. */
+/* Run the command NAME of the table card_commands. Return 0 or its errno. */
 static int card(int file, const char *name, void *arg)
 {
 	for (int i = 0; i < CARD_COMMANDS; i++)
@@ -111,7 +111,7 @@ static int event(const char *name, uint32_t type, uint16_t to, uint32_t timeout)
 	return card(fd, name, &e);
 }
 
-/* Every command with an argument of the right kind and size. */
+/* Call every command with an argument of the valid kind and size. */
 static void all_commands(void)
 {
 	uint8_t buffer[256 + 64];
@@ -168,7 +168,11 @@ static void foreign_commands(void)
 	is(ioctl(fd, 0xC0F4EB1E, NULL) == -1 && errno == EFAULT, "a command with a NULL pointer: EFAULT");
 }
 
-/* Programs of 32 bits compiled with our header have the structures of 64 bits. */
+/*
+ * Call commands with the structures of 64 bits from this program, which may
+ * have 32 bits. Programs of 32 bits that are compiled with vrfm's header do
+ * this.
+ */
 static void wide_commands(void)
 {
 	struct { uint32_t offset, length; uint64_t buffer; } t = { .offset = 700, .length = 4 };
@@ -259,7 +263,7 @@ static void *map(off_t offset, size_t len, int prot, int flags)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* Five ways of access to one memory. */
+/* Check that all five ways of access see the same memory. */
 static void coherence(void)
 {
 	volatile uint8_t *mem = map(0, size, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -292,7 +296,10 @@ static void coherence(void)
 	is(!munmap((void *)mem, size), "the whole memory is unmapped");
 }
 
-/* Two mappings and a child see each other's stores; parts can be unmapped. */
+/*
+ * Check that two mappings and a child see each other's stores, and that parts
+ * of a mapping can be unmapped.
+ */
 static void mappings(void)
 {
 	volatile uint32_t *one = map(0, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -343,7 +350,10 @@ static void *toggle(void *arg)
 	return NULL;
 }
 
-/* The board id is readable at any time, while bits beside it change. */
+/*
+ * Check that a mapped page of registers always shows the board id while another
+ * thread changes other bits of the page.
+ */
 static void whole_pictures(const volatile uint8_t *bar2)
 {
 	pthread_t thread;
@@ -359,7 +369,7 @@ static void whole_pictures(const volatile uint8_t *bar2)
 	value("SET_LED", 0);
 }
 
-/* A second open file has its own copy of the registers. */
+/* Check that a second open file has its own copy of the mapped registers. */
 static void own_pictures(volatile uint32_t *bar0)
 {
 	int mine = fd, other = open(path, O_RDWR);
@@ -442,7 +452,7 @@ static void bounds(void)
 	is(pwrite(fd, block, 1, size) == -1 && errno == ENOSPC, "pwrite() behind the end: ENOSPC");
 }
 
-/* write() from readable pages that are followed by an unreadable one. */
+/* Call write() with readable pages, followed by pages that cannot be read. */
 static void partial_write(void)
 {
 	const size_t good = 3 * 131072, all = 4 * 131072;
@@ -484,7 +494,7 @@ static uint32_t lcsr(void)
 	return reg_value(2, 8, 4);
 }
 
-/* Switches, each with its command, and as a bit of LCSR1. */
+/* Check each switch of a card by its commands, and by its bit in LCSR1. */
 static void switches(void)
 {
 	static const struct { const char *set, *get; uint32_t bit; } all[] = {
@@ -638,7 +648,7 @@ static void events(void)
 	is(now_ms() - start >= 190, "waiting 200 ms for an event takes that time: %d ms", (int)(now_ms() - start));
 }
 
-/* A waiting task, and its result. */
+/* A thread that waits for an event, and its result. */
 struct waiter {
 	pthread_t thread;
 	uint32_t type, timeout;
@@ -661,7 +671,10 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Return when the task waits: until then, cancelling fails. */
+/*
+ * Start a thread that waits for an event of TYPE. Return when it waits, because
+ * cancelling fails before.
+ */
 static struct waiter *start(int file, uint32_t type)
 {
 	struct waiter *w = calloc(1, sizeof(*w));
@@ -677,7 +690,7 @@ static struct waiter *start(int file, uint32_t type)
 	return w;
 }
 
-/* Return: result of the wait; -1: it still waits. */
+/* Return the result of the wait, or -1 if the thread still waits after 20 s. */
 static int end(struct waiter *w)
 {
 	struct timespec deadline;
@@ -714,7 +727,10 @@ static void waiting(void)
 	gives(EIDRM, end(w), "cancelling ends a wait after disabling and clearing");
 }
 
-/* Closing a file ends the waits through it, unless another process closes it. */
+/*
+ * Check that closing a file ends the waits through this file. Closing it in
+ * another process must not end them.
+ */
 static void closing(void)
 {
 	int file = open(path, O_RDWR), status;

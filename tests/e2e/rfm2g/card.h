@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The cards' interface, on purpose without include/uapi/rfm2g.h: these are the
- * numbers and offsets that existing programs use, so that a mistake in that
- * header is detected. Commands with an address have a shorter structure and
- * another number in programs of 32 bits.
+ * The interface of the cards: the numbers and offsets that existing programs
+ * use. This file does not include include/uapi/rfm2g.h, so that the tests
+ * detect a mistake in that header. In programs of 32 bits, commands with an
+ * address have a shorter structure and another number.
  */
 #ifndef RFM2G_CARD_H
 #define RFM2G_CARD_H
 
 #include <stdint.h>
 
-/* Kinds of arguments: unused, a value, or an address to read or write a number of bytes. */
 #ifdef __LP64__
 typedef uint64_t card_address;
 #define CARD_BITS(wide, narrow) (wide)
@@ -19,6 +18,10 @@ typedef uint32_t card_address;
 #define CARD_BITS(wide, narrow) (narrow)
 #endif
 
+/*
+ * Argument of a command: unused, a value, or the address of a structure that
+ * the driver reads (IN), writes (OUT), or both.
+ */
 enum card_mode { CARD_NOTHING, CARD_VALUE, CARD_IN, CARD_OUT, CARD_INOUT };
 
 struct card_command {
@@ -78,7 +81,7 @@ static const struct card_command card_commands[] = {
 
 #define CARD_COMMANDS ((int)(sizeof(card_commands) / sizeof(*card_commands)))
 
-/* Arguments of existing programs. */
+/* Structures that existing programs pass as arguments. */
 struct card_atomic { uint64_t data; uint32_t offset; uint8_t width; uint8_t spare[3]; };
 struct card_transfer { uint32_t offset, length; card_address buffer; };
 struct card_event { uint32_t data, event, timeout; uint16_t node, pad; card_address spare; };

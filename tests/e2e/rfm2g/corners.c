@@ -2,23 +2,25 @@
 /*
  * corners DEVICE CASE OFFSET: corner cases of stores into mappings, for scenarios. Author: The krdma developers.
  *
- * Each stores into the 16 pages at OFFSET, and prints a line for each case on this node. Other nodes must receive word
- * 0 of page n, which is 1000 + n.
+ * Each case stores into the 16 pages at OFFSET, and prints a line for each result on this node. At the end, the first
+ * word of page n is 1000 + n, and other nodes must receive it.
  *
- *   unmap       unmap pages in the middle while all are dirty; then store into the other pages
- *   populate    MADV_POPULATE_WRITE, then stores
- *   kernel      stores by the kernel through get_user_pages(), into writable and protected pages
- *   held        store into pages with another reference, and again when that is put; the second words are 2000 + n
- *   msync       msync() returns when the peers have all stores
- *   private     a writable MAP_PRIVATE is refused; a read-only one stays so, and shows stores of other mappings
- *   fork        parent and child store into the same pages; the child stores the second words, 2000 + n
+ *   unmap       unmap pages in the middle of a dirty mapping, and store into the other pages
+ *   populate    call madvise() with MADV_POPULATE_WRITE, and store
+ *   kernel      let the kernel store through get_user_pages(), into writable and write-protected pages
+ *   held        store while a pipe holds references to pages, and again after it has put them; the second word of page
+ *               n is 2000 + n at the end
+ *   msync       store, and call msync(), which returns when the peers have all stores
+ *   private     check that a writable MAP_PRIVATE mapping is refused, and that a read-only one shows stores of other
+ *               mappings
+ *   fork        store into the same pages in parent and child; the child stores the second words, 2000 + n at the end
  *   mremap      move a dirty mapping and store into it, shrink it, and grow it beyond the end of the memory
- *   mprotect    make a mapping read-only and writable again, while it is dirty, and after that
- *   event       send an event to all after the stores, of type 1 and with data 77
- *   exit        end the program after the stores
+ *   mprotect    make a dirty mapping read-only and writable again, and do the same with a clean mapping
+ *   event       store, and send an event of type 1 with data 77 to all nodes
+ *   exit        store, and end the program
  *   pound S     store into all pages repeatedly, for S seconds
  *
- * Exits with 0 if all lines are printed.
+ * The exit status is 0 if all lines are printed.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -90,7 +92,7 @@ static void caught(int number)
 	siglongjmp(back, number);
 }
 
-/* Return: signal of a store, or load; 0: none. */
+/* Store to AT, or load from it. Return the signal that this causes, or 0. */
 static int signal_of(volatile uint32_t *at, int storing)
 {
 	struct sigaction act = { .sa_handler = caught };
@@ -135,7 +137,7 @@ static void do_populate(void)
 	is(*word(memory, 1) == 1001, "dirty pages keep their words after MADV_DONTNEED");
 }
 
-/* The kernel stores through get_user_pages(), as a disk with O_DIRECT does. */
+/* Let the kernel store through get_user_pages(), as reads with O_DIRECT do. */
 static void do_kernel(void)
 {
 	volatile uint32_t *memory = map();
@@ -166,7 +168,7 @@ static void do_held(void)
 	if (pipe(ends))
 		err(2, "pipe");
 	is(vmsplice(ends[1], &part, 1, 0) == 4 * PAGE, "a pipe references the pages");
-	/* Many times as long as a page without references stays writable. */
+	/* Wait much longer than a page without other references stays writable. */
 	usleep(300000);
 	for (i = 0; i < PAGES; i++)
 		word(memory, i)[1] = 1;
@@ -221,7 +223,7 @@ static void do_fork(void)
 	pid_t pid;
 	int status = -1;
 
-	/* Some pages are writable when fork() copies the page tables. */
+	/* Store, so that some pages are writable when fork() copies the page tables. */
 	*word(memory, 0) = 1;
 	*word(memory, 1) = 1;
 	pid = fork();
@@ -262,7 +264,10 @@ static void do_mremap(void)
 	   "a store behind the end of a grown mapping: SIGBUS");
 }
 
-/* mprotect() makes a dirty entry of the page table writable without a fault. */
+/*
+ * Make the mapping read-only, and writable again. mprotect() makes dirty entries of
+ * the page table writable without a fault, which vrfm must handle.
+ */
 static void turn(volatile uint32_t *memory, const char *text)
 {
 	int good = !mprotect((void *)memory, SIZE, PROT_READ) && signal_of(word(memory, 9), 1) == SIGSEGV &&
@@ -281,7 +286,7 @@ static void do_mprotect(void)
 	turn(memory, "mprotect() makes a dirty mapping read-only, and writable again");
 	for (i = 0; i < PAGES; i++)
 		*word(memory, i) = 8;
-	/* Wait until the pages are not watched any more. */
+	/* Wait until vrfm has freed the twins of the pages, which are clean then. */
 	usleep(300000);
 	turn(memory, "mprotect() makes a clean mapping read-only, and writable again");
 	store(memory, 0, PAGES);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random commands and system calls with random arguments, and mappings between them.
+ * Call random commands and system calls with random arguments, and sometimes
+ * map the device between them.
  *
  *   fuzz DEVICE CALLS SEED
  *
- * It must end, and the kernel must not log a warning. Results are counted by
- * errno. If a kind of result never comes, the random numbers do not fit.
+ * The program must end, and the kernel must not log a warning. The program
+ * counts results by errno. If one errno never occurs, the random numbers are
+ * unsuitable.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -21,13 +23,13 @@
 
 #include "card.h"
 
-/* Size of the device, and of buffers for a transfer of four times that. */
+/* Size of the device, and size of the buffer for transfers, in bytes. */
 #define MEMORY 1048576u
 #define BUFFER (4 * MEMORY)
 
 static uint64_t state;
 
-/* xorshift64: the same numbers everywhere for the same seed. */
+/* Return a random number (xorshift64), which depends only on the seed. */
 static uint64_t any(void)
 {
 	state ^= state << 13;
@@ -36,7 +38,7 @@ static uint64_t any(void)
 	return state;
 }
 
-/* A number, mostly near a limit. */
+/* Return a random number, mostly near a limit. */
 static uint64_t number(void)
 {
 	static const uint64_t edges[] = {
@@ -59,7 +61,7 @@ static uint64_t number(void)
 
 #define WAIT_FOR_EVENT CARD_BITS(0xC018EB17, 0xC014EB17)
 
-/* Commands of vrfm: flush, watch, unwatch, peers, claim, unclaim, events of poll(), unwait. */
+/* Numbers of commands that only vrfm has; 0x0000EA03 below is unwatch. */
 #define OWN_FLUSH 0xC018EA01
 #define OWN_WATCH 0xC020EA02
 #define OWN_PEERS 0xC030EA04
@@ -82,7 +84,7 @@ static uint32_t command(void)
 	return any() % 2 ? cmd ^ 1u << any() % 32 : (uint32_t)any();
 }
 
-/* Set short timeouts, so that waits end. */
+/* Set a short timeout in the argument of a wait or watch, so that it ends. */
 static void tame(uint32_t cmd, uint8_t *bytes)
 {
 	uint32_t timeout = any() % 3;
@@ -93,7 +95,9 @@ static void tame(uint32_t cmd, uint8_t *bytes)
 		memcpy(bytes + 16, &timeout, sizeof(timeout));
 }
 
-/* A range of the memory, with flags and reserved words of zero. */
+/*
+ * Fill in a random range of the memory, with flags and reserved words of zero.
+ */
 static void own_range(uint8_t *bytes)
 {
 	uint32_t words[4] = { any() % MEMORY, any() % (any() % 4 ? 8192 : MEMORY) };
@@ -101,7 +105,10 @@ static void own_range(uint8_t *bytes)
 	memcpy(bytes, words, sizeof(words));
 }
 
-/* Often use nearly valid arguments, or only the check of flags would be tested. */
+/*
+ * Fill in an argument, which is often nearly valid. Most random arguments would
+ * already fail at the check of their flags.
+ */
 static void own_fill(uint32_t cmd, uint8_t *bytes, void *buffer)
 {
 	uint32_t length = any() % 8192;
@@ -133,7 +140,9 @@ static void fill(uint8_t *bytes, void *buffer)
 	for (int i = 0; i < 64; i++)
 		words[i] = any() % 2 ? number() : any() % 16;
 	memcpy(bytes, words, sizeof(words));
-	/* An address, at the place of those of READ and WRITE. */
+	/*
+	 * Put a valid address where the arguments of READ and WRITE have one.
+	 */
 	if (any() % 2)
 		memcpy(bytes + 8, &buffer, sizeof(buffer));
 }
@@ -162,7 +171,9 @@ static void mapping(int fd)
 	munmap((void *)mem, len);
 }
 
-/* Address for a call: valid, invalid, or in a mapping of the device. */
+/*
+ * Return an address for a call: valid, invalid, or in a mapping of the device.
+ */
 static void *address(uint8_t *buffer, uint8_t *memory)
 {
 	switch (any() % 8) {
@@ -177,7 +188,7 @@ static void *address(uint8_t *buffer, uint8_t *memory)
 	}
 }
 
-/* Length for a call: mostly valid, and never one that takes seconds. */
+/* Return a length for a call, mostly a valid one, and rarely a huge one. */
 static size_t length(void)
 {
 	switch (any() % 8) {
@@ -195,7 +206,10 @@ static off_t position(void)
 	return any() % 4 ? (off_t)(any() % (MEMORY + 8)) : (off_t)number();
 }
 
-/* Length for madvise(): at most the reserved room, because the program needs the pages behind it. */
+/*
+ * Return a length for madvise(), at most that of the reserved room, because the
+ * program needs the pages behind the room.
+ */
 static size_t pages(void)
 {
 	return any() % 16 * 4096 + any() % 4 / 3;
@@ -208,7 +222,7 @@ static int wait_for_it(int fd)
 	return poll(&polled, 1, any() % 3);
 }
 
-/* A random system call on a file. */
+/* Make a random system call on a file. */
 static long call(int fd, uint8_t *buffer, uint8_t *memory)
 {
 	switch (any() % 16) {
@@ -250,7 +264,10 @@ static long command_at_random(int fd, uint8_t *buffer)
 	return ioctl(fd, cmd, argument(cmd, bytes));
 }
 
-/* Reserve room behind both buffers, so that overlong writes do not hit this program. */
+/*
+ * Reserve addresses for both buffers, and behind each of them. Writes beyond a
+ * buffer then do not overwrite other memory of this program.
+ */
 static uint8_t *place(void)
 {
 	void *room = mmap(NULL, 4 * BUFFER, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -281,7 +298,10 @@ int main(int argc, char **argv)
 	fd = open(argv[1], O_RDWR);
 	if (fd < 0)
 		err(2, "%s", argv[1]);
-	/* Large enough for any transfer, so that the kernel writes only here. */
+	/*
+	 * The room is large enough for any transfer, so the kernel writes only
+	 * here.
+	 */
 	buffer = place();
 	memory = buffer + 2 * BUFFER;
 	map(buffer, BUFFER, -1, MAP_PRIVATE | MAP_ANONYMOUS);

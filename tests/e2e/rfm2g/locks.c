@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * locks DEVICE: a mutex and a semaphore of pthreads shared by two processes in a mapping, for scenarios. Author: The
- * krdma developers.
+ * locks DEVICE: test a mutex and a semaphore of pthreads in mapped memory that two processes share, for scenarios.
+ * Author: The krdma developers.
  *
- * Two processes count 2000 times each under the mutex; each has a mapping of its own. Prints a line for each case, and
- * exits with 0 if all lines are printed.
+ * Two processes, each with a mapping of its own, count 2000 times under the mutex. Print a line for each case, and exit
+ * with 0 if all lines are printed.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -2,19 +2,19 @@
 /*
  * own DEVICE COMMAND ARGUMENT...: vrfm's own commands, for scenarios. Author: The krdma developers.
  *
- *   bad PEERS                       invalid arguments, and valid ones; a line for each case
- *   alone                           watching, on a device without other writers; a line for each case
- *   waits                           waiting for an event, through several files and processes; a line for each case
- *   busy                            watching while a process repeats the same write; a line for each case
- *   silent OFFSET                   watching while a peer is silent that may write directly; a line for each case
- *   flush MS                        print errno, and the numbers of peers that are reached, behind, absent
- *   watch OFFSET LENGTH MS [VALUE]  print errno, and offset of the change; VALUE: the expected word
+ *   bad PEERS                       pass invalid and valid arguments; print a line for each case
+ *   alone                           watch on a device without other writers; print a line for each case
+ *   waits                           wait for an event by several files and processes; print a line for each case
+ *   busy                            watch while a process repeats the same write; print a line for each case
+ *   silent OFFSET                   watch while a peer that may write directly is silent; print a line for each case
+ *   flush MS                        print errno, and the numbers of peers that are reached, behind, and absent
+ *   watch OFFSET LENGTH MS [VALUE]  print errno, and the offset of the change from the present data, or from VALUE
  *   claim OFFSET LENGTH [FILE]      print errno; with FILE, keep the claim until FILE exists, then release it
  *   peers                           print the state of the image, and of each peer
- *   gone FILE                       create FILE, wait until the device is removed, and try all commands; a line for
- *                                   each case
+ *   gone FILE                       create FILE, wait until the device is removed, and try all commands; print a line
+ *                                   for each case
  *
- * The interface is repeated here on purpose, instead of including include/uapi/vrfm.h.
+ * This file defines the interface itself, and does not include include/uapi/vrfm.h, to detect a mistake in that header.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -92,7 +92,7 @@ static void is(int good, const char *text)
 	fflush(stdout);
 }
 
-/* The errno of a command. */
+/* Call a command. Return its errno, or 0. */
 static int call(unsigned long cmd, void *arg)
 {
 	return ioctl(fd, cmd, arg) ? errno : 0;
@@ -335,7 +335,10 @@ static void *other_run(void *arg)
 	return NULL;
 }
 
-/* Watch LENGTH bytes from FIRST on while the other thread acts on the byte at OFFSET. */
+/*
+ * Watch LENGTH bytes from FIRST on. At the same time another thread does DEED with the
+ * byte at OFFSET. Check that the watch returns errno WANTED, in time.
+ */
 static void during(enum deed deed, uint32_t first, uint32_t length, uint32_t offset, int wanted, const char *text)
 {
 	struct other other = { .deed = deed, .offset = offset, .watcher = pthread_self() };
@@ -367,7 +370,7 @@ static int killed(uint32_t length)
 	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status);
 }
 
-/* A process that repeats the same write, for ten seconds at most. */
+/* Start a process that repeats the same write, for at most ten seconds. */
 static pid_t busy_writer(void)
 {
 	uint64_t end = now_ms() + 10000;
@@ -405,7 +408,10 @@ static int do_busy(char **arg)
 	return 0;
 }
 
-/* Change a word and see it a thousand times, by a watcher that expects the word it saw last. */
+/*
+ * Change a word a thousand times. The watcher passes the last value that it has
+ * seen, so that it misses no change between two watches.
+ */
 static void *turns_run(void *arg)
 {
 	uint32_t n;
@@ -476,7 +482,7 @@ static void *wait_run(void *arg)
 	return NULL;
 }
 
-/* The errno of UNWAIT by a child. */
+/* Call UNWAIT in a child. Return its errno, or -1 if the child failed. */
 static int unwait_by_child(uint32_t events)
 {
 	pid_t pid = fork();
@@ -517,7 +523,10 @@ static void short_waits(uint32_t at)
 	is(now_ms() - begin < 1000, "watch with a silent peer: in time");
 }
 
-/* The peer is silent for a limited time only, so processes run these cases at once. */
+/*
+ * Run the cases in two processes at the same time, because the peer is silent for a
+ * limited time only.
+ */
 static int do_silent(char **arg)
 {
 	uint32_t at = strtoul(arg[0], NULL, 0);

@@ -4,61 +4,64 @@
  *
  *   poke OFFSET VALUE               write 4 bytes by write()
  *   peek OFFSET                     print 4 bytes, read through a mapping
- *   await OFFSET VALUE SECONDS      wait until they are VALUE
+ *   await OFFSET VALUE SECONDS      wait at most SECONDS until these 4 bytes are VALUE
  *   fill OFFSET LENGTH SEED         write that many pseudo-random bytes, 100000 at a time
  *   sum                             print a checksum of all of the memory
- *   store OFFSET VALUE              store 4 bytes through a mapping and end
- *   blocks OFFSET LENGTH ROUNDS     write a block of words of the round's number, then the number before the block
+ *   store OFFSET VALUE              store 4 bytes through a mapping, and end at once
+ *   blocks OFFSET LENGTH ROUNDS     in each round, write a block of words that are the round's number at OFFSET + 64,
+ *                                   and then write the number at OFFSET
  *   watch OFFSET LENGTH ROUNDS S    wait S seconds for the last number; fail if a block is older than its number
  *   own OFFSET WORDS STEP ROUNDS    count up every STEPth word through a mapping
- *   twist OFFSET ROUNDS             write 8 bytes of equal halves
- *   untwist OFFSET S                for S seconds, read them; fail if the halves differ
+ *   twist OFFSET ROUNDS             write 8 bytes with equal halves repeatedly
+ *   untwist OFFSET S                for S seconds, read these 8 bytes; fail if the halves differ
  *   whole OFFSET S                  for S seconds, read blocks around 8 bytes that a second process writes; fail if a
  *                                   write is torn
- *   scatter OFFSET LENGTH S SEED    for S seconds, write and store words at random places
- *   scrawl OFFSET LENGTH S SEED     the same without stores, and with blocks of any length up to 64 KiB
+ *   scatter OFFSET LENGTH S SEED    for S seconds, write and store words at random offsets
+ *   scrawl OFFSET LENGTH S SEED     for S seconds, write words and blocks of up to 64 KiB at random offsets
  *   event NODE TYPE DATA            send an event
  *   wait TYPE MS                    wait for an event; print its sender and data
  *   take TYPE                       take a queued event without enabling the type; print its sender and data
- *   burst NODE TYPE FIRST LAST      send events with these data, one after the other
+ *   burst NODE TYPE FIRST LAST      send events with the data FIRST to LAST, one after the other
  *   drain TYPE MS                   enable TYPE, and print the data of all events until none arrives for MS
  *   longest OFFSET S                write a word every 100 us for S seconds; print the time of the longest write, in us
- *   heavy OFFSET LENGTH S           write a block repeatedly for S seconds; print the same
- *   impatient OFFSET LENGTH S       the same every 100 us, without blocking; print that, the number of refusals, and
- *                                   the longest time in which all writes were refused, in us
+ *   heavy OFFSET LENGTH S           write a block repeatedly for S seconds; print the time of the longest write, in us
+ *   impatient OFFSET LENGTH S       write a block every 100 us for S seconds, without blocking; print the time of the
+ *                                   longest write, the number of refusals, and the longest time in which all writes
+ *                                   were refused, in us
  *   stain OFFSET LENGTH S           for S seconds, store into every word repeatedly
  *   steady OFFSET LENGTH S CLAIM    store a word every ms for S seconds, every 250 ms in another 64 KiB; with CLAIM 1
  *                                   claim the range first; print the time of the longest store, in us
  *   cycle OFFSET PAGES S CLAIM      store the cycle's number into each page every ms for S seconds; with CLAIM 1 claim
  *                                   the pages first; print the number of cycles
  *   dirty OFFSET PAGES S            store once into each page, print "dirty", and keep the mapping for S seconds
- *   slurp OFFSET LEN                let the kernel store LEN zeroes: read() of /dev/zero into the mapping
- *   pokes OFFSET N                  write N times 4 bytes by write()
+ *   slurp OFFSET LEN                let the kernel store LEN zeroes, by a read() of /dev/zero into the mapping
+ *   pokes OFFSET N                  write 4 bytes N times by write()
  *   bounce OFFSET ROUNDS            store a number, and wait until the next page has it; print the median time, in us
  *   reflect OFFSET ROUNDS S         within S seconds, store each number that appears into the next page
  *   churn OFFSET WORDS STEP S FILE  for S seconds, write and store into every STEPth word; FILE records the words
- *   churned OFFSET WORDS STEP FILE  compare the words with FILE; one may differ if churn was killed; print the counts
- *   fence OFFSET LENGTH ROUNDS      write a word, then the block that begins with it, which is one higher; check both
- *   swell OFFSET LENGTH ROUNDS      the same without the word
+ *   churned OFFSET WORDS STEP FILE  compare the words with FILE, except the last one, which a killed churn may not have
+ *                                   written; print the counts
+ *   fence OFFSET LENGTH ROUNDS      write a word, then write a block over it that has higher words; check the memory
+ *   swell OFFSET LENGTH ROUNDS      the same as fence without the single word
  *   rising OFFSET LENGTH LAST S     wait S seconds for LAST in the first word; fail if a word of the block falls
- *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for S seconds; FILE gets the last one
+ *   flood OFFSET LENGTH S FILE      write blocks of rising numbers for S seconds; store the last number in FILE
  *   sync                            fsync()
  *   reopen                          open and map the device once more
  *   dark 0|1                        1: disable the transmitter, 0: enable it
  *   eclipse OFFSET                  store 1; disable the transmitter, store 2 in the next word; enable it, store 3 in
  *                                   the word after that
  *   lcsr                            print control and status, in hexadecimal
- *   ring                            the check of the ring
+ *   ring                            check whether the ring is closed
  *   status NODE                     print the fields of NODE in the status page: seq, state, flags, lag, ms since its
  *                                   last message, overloads, left
  *   stale NODE S                    wait S seconds until the status page shows that NODE left this one behind
- *   poll TYPE IN PRI                enable TYPE, request these events of poll(), in hexadecimal, and print the events
- *                                   that poll() reports; "-": do not request events
+ *   poll TYPE IN PRI                enable TYPE, let IN and PRI (in hexadecimal) select the events of poll(), and print
+ *                                   the events that poll() reports; "-": do not select events
  *
- * "failing" before a command: repeat it, and let the next one of its allocations fail each time, until none is left to
- * fail and it succeeds. Needs a kernel with fault injection.
+ * "failing" before a command repeats the command. The Nth repetition lets the Nth allocation of the command fail, until
+ * the command has fewer allocations and succeeds. This needs a kernel with fault injection.
  *
- * Exits with 0 if it succeeds; with 1 and an error message if it fails.
+ * The exit status is 0 if the command succeeds. If it fails, the status is 1, and an error message is printed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -130,7 +133,7 @@ static int put(uint64_t offset, const void *bytes, size_t length)
 	return n == (ssize_t)length ? 0 : complain("write");
 }
 
-/* Pseudo-random numbers. */
+/* Return the next pseudo-random number. */
 static uint32_t next(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
@@ -296,7 +299,10 @@ static pid_t toggle(uint64_t offset)
 	}
 }
 
-/* Read a block of random length around the 8 bytes at OFFSET, to a random address. */
+/*
+ * Read a block around the 8 bytes at OFFSET. N determines the begin and the length of
+ * the block, and the alignment of the buffer.
+ */
 static int read_around(uint64_t offset, uint32_t n, uint64_t *value)
 {
 	uint32_t before = n % 16, length = before + 8 + n / 16 % 32;
@@ -504,7 +510,10 @@ static int do_stain(char **arg)
 	return 0;
 }
 
-/* The last values that "churn" has written, by word, in a file that survives a kill; 0: none. */
+/*
+ * The last value that "churn" has written to each word, 0 if none. The struct is in
+ * a mapped file, which is still valid after churn is killed.
+ */
 struct diary {
 	uint32_t turn, last, words[];
 };
@@ -642,7 +651,7 @@ static int do_churn(char **arg)
 
 	if (!diary)
 		return complain(arg[4]);
-	/* A killed process may not have stored the last word. */
+	/* Begin with the last word, which a killed process may not have stored. */
 	for (i = diary->turn ? diary->last : 0; !ret && now_us() < end; i = next(&seed) % words) {
 		diary->last = i;
 		diary->words[i] = ++diary->turn;
@@ -681,7 +690,10 @@ static int do_churned(char **arg)
 	return wrong || !written;
 }
 
-/* There is no other writer: if an own word comes back, a peer has taken it for a store of its own. */
+/*
+ * Write words and blocks, and check that the memory keeps them. No other node writes
+ * here. If an older own word comes back, a peer has mistaken it for its own store.
+ */
 static int fence(char **arg, int with_word)
 {
 	uint64_t offset = number(arg[0]), length = number(arg[1]), rounds = number(arg[2]), i;
@@ -767,7 +779,7 @@ static int do_dark(char **arg)
 	return ioctl(fd, SET_TRANSMIT_DISABLE, number(arg[0])) ? complain("transmitter") : 0;
 }
 
-/* Store just before the transmitter is disabled, or enabled. */
+/* Store just before the transmitter is disabled, and just before it is enabled. */
 static int do_eclipse(char **arg)
 {
 	volatile uint32_t *at = &memory[number(arg[0]) / 4];
