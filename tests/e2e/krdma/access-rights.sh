@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# access-rights: access of a peer to described memory. READs and WRITEs of the peer hit the described memory, of every kind. A
-# region for reading cannot be written, and vice versa. A region whose keys are revoked cannot be accessed, although the
-# connection is up. A key is valid in its domain only, or without a domain on its connection only. A region of a domain is
-# registered once for all connections of the domain.
+# access-rights: access of a peer to described memory. READs and WRITEs of the peer access exactly the described memory,
+# of every kind. The peer cannot write a region for reading, and cannot read a region for writing. A region cannot be
+# accessed after its keys are revoked, although the connection is up. A key is valid in its domain only; without a
+# domain, on its connection only. A region of a domain is registered once for all connections of the domain.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -21,15 +21,16 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 MiB=$((1 << 20))
-# KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE, KRDMA_DOMAIN
+# The values of KRDMA_REMOTE_READ, KRDMA_REMOTE_WRITE and KRDMA_DOMAIN.
 readable=1
 writable=2
 shared=128
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
 
-# The adapter refuses the request: the call returns its error, or that of the peer's disconnect, whichever comes first. On
-# iWARP a WRITE completes when TCP has taken it, and node 1 checks that it had no effect.
+# refused COMMAND: one case: the adapter has refused the request of COMMAND. The call returns the error of the request
+# or of the peer's disconnect, whichever comes first. On iWARP a WRITE completes when TCP has taken it; node 1 checks
+# that it had no effect.
 refused() {
 	local also=
 	[[ $LINK != siw || $1 != store* ]] || also=0
@@ -54,7 +55,7 @@ closed() {
 	fi
 }
 
-# kind LEN [option]...: the peer reads, writes and reads a region.
+# kind LEN [option]...: node 2 reads a region of node 1, writes it, and reads it again.
 kind() {
 	local len=$1
 	shift
@@ -68,7 +69,7 @@ kind() {
 		expect 0 learn c 0
 		kt fetch c 0 "$len"
 		kt_is 0 "the peer reads the data of a region of $len bytes $*"
-		# The local MRs have other boundaries than those of the peer.
+		# With skip=2000, the local MRs have other boundaries than the MRs of the peer.
 		expect 0 store c 0 "$len" 77 "$1" skip=2000
 		kt fetch c 0 "$len" 77
 		kt_is 0 "the peer reads the data that it wrote to a region of $len bytes $*"
@@ -105,7 +106,7 @@ kinds() {
 	closed
 }
 
-# forbidden ACCESS COMMAND: COMMAND of node 2, which ACCESS of the region does not allow, is refused.
+# forbidden ACCESS COMMAND: COMMAND of node 2 is refused, because the region of node 1 has only the rights in ACCESS.
 forbidden() {
 	local access=$1
 	shift
@@ -122,7 +123,8 @@ forbidden() {
 		expect 0 holds 0
 	else
 		expect 0 learn c 0
-		# Wait until node 1 has received the acknowledgement of its message, which the refusal might prevent.
+		# Wait until the message of node 1 is acknowledged, because the refused request may end the connection
+		# first.
 		barrier exposed
 		kt "$1" c 0 10000 77 dry=1
 		refused "$1 where the access is $access"
@@ -153,7 +155,8 @@ allowed() {
 	closed
 }
 
-# gone COMMAND [revoke=0]: COMMAND succeeds, and is refused after the keys are withdrawn. The connection stays up until then.
+# gone COMMAND [revoke=0]: COMMAND of node 2 succeeds, and is refused after node 1 has withdrawn the keys. The refused
+# request is the first event that ends the connection.
 gone() {
 	local what=$1 how=${2:-keep=1}
 	open mr_pool=16
@@ -162,7 +165,7 @@ gone() {
 		barrier used
 		expect 0 withdraw 0 "$how"
 		[[ $how != keep=1 ]] || expect EALREADY withdraw 0 keep=1
-		# The connection is up. If the region was put, a new region has its MR, with another key.
+		# The connection is still up. If the region was put, a new region uses the same MR with another key.
 		expect 0 expose a 1 10000 access=$((readable | writable))
 		barrier gone
 		barrier alive
@@ -192,7 +195,7 @@ gone() {
 	closed
 }
 
-# A key of domain 1 is used on another connection of domain 1, and on one of domain 2.
+# Use a key of domain 1 on another connection of domain 1, which works, and on a connection of domain 2, which is refused.
 domains() {
 	local i what
 	for what in fetch store; do
@@ -232,7 +235,7 @@ domains() {
 	done
 }
 
-# A key of a connection without a domain is used on another connection of the same listener.
+# Use a key of a connection without a domain on another connection of the same listener, which is refused.
 strangers() {
 	local i what
 	for what in fetch store; do
@@ -271,7 +274,8 @@ strangers() {
 	done
 }
 
-# A region of domain 1 has one key for connections 1 and 3, and for a later one. Connection 2 is in domain 2.
+# A region of domain 1 has one key, which is valid on connections 1 and 3, and on a later connection of domain 1.
+# Connection 2 is in domain 2.
 shared() {
 	local i before what
 	for what in fetch store; do
@@ -350,7 +354,7 @@ if ((NODE == 1)); then
 	expect 0 listen l1 0.0.0.0 7001 domain=1
 	expect 0 listen l2 0.0.0.0 7002 domain=2
 	expect 0 listen l3 0.0.0.0 7003 domain=1
-	# The listeners hold references to the domains.
+	# Put the domains now. They continue to exist, because the listeners hold references.
 	expect 0 undomain
 fi
 barrier listening

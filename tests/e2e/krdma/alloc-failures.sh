@@ -8,11 +8,12 @@
 #   node 1 (echoes on 7000 and 7005, shows buffers on 7001, gets notifying writes on 7004)
 #     <--- krdma, krping ---> node 2
 #
-# Allocations of the calling task: failnth of krdma_test, and /proc/self/fail-nth for krping. Those of callbacks and
-# workers: at random, where krdma stands in the stack, which needs a kernel with FAULT_INJECTION_STACKTRACE_FILTER.
+# For allocations of the calling task, the scenario uses failnth of krdma_test, and /proc/self/fail-nth for krping.
+# Allocations of callbacks and workers fail at random if krdma is in their stack. This needs
+# FAULT_INJECTION_STACKTRACE_FILTER in the kernel.
 #
-# Not on debug-6.1: rxe of Linux 6.1 fails if it cannot create a QP (rxe_qp_do_cleanup() stops timers that
-# rxe_qp_from_init() has not set up yet, and puts CQ references twice).
+# The scenario does not run on debug-6.1, because rxe of Linux 6.1 fails if it cannot create a QP: rxe_qp_do_cleanup()
+# stops timers that rxe_qp_from_init() has not set up yet, and puts CQ references twice.
 #
 # kernels: uml-debug
 # load: krdma krdma_test krping
@@ -26,12 +27,13 @@ barrier begun
 server=$(addr4 1)
 self=$(addr4 2)
 debug=/sys/kernel/debug
-# ENFILE: the kernel could not allocate the inode of a socket; rxe has a socket for each QP.
+# Errnos of calls that create a connection or listener. ENFILE means that the kernel could not allocate the inode of a
+# socket; rxe has a socket for each QP.
 refused="0 ENOMEM ENFILE"
-# Limit of the number of allocations of a call.
+# Maximum number of allocations of a call; a test with more of them fails.
 most=400
 
-# Let requested failures hit slab and page allocations of any kind, and log a stack for each.
+# Configure fault injection: failures may hit slab and page allocations of any kind, and the kernel logs a stack for each.
 arm() {
 	local kind
 	for kind in failslab fail_page_alloc; do
@@ -43,11 +45,11 @@ arm() {
 	done
 	echo 0 >"$debug/fail_page_alloc/min-order"
 	echo N >"$debug/fail_page_alloc/ignore-gfp-highmem" 2>/dev/null
-	# The buffer of the kernel log is too small for all stacks, so copy the log.
+	# Copy the kernel log to a file, because its buffer is too small for all stacks.
 	cat /dev/kmsg >"$results/kmsg" 2>/dev/null &
 }
 
-# Print the callers of failed allocations: the first function of each stack that is no allocator.
+# Print the callers of failed allocations. The caller is the first function in the stack that is not part of an allocator.
 sites() {
 	sed 's/^[^;]*;//' "$results/kmsg" | awk '
 		/FAULT_INJECTION: forcing a failure/ { looking = 1; next }
@@ -63,8 +65,8 @@ sites() {
 		}' | sort | uniq -c | sort -rn
 }
 
-# each NAME ERRNOS COMMAND...: let the Nth allocation fail, for N = 1, 2, ... until none is left. COMMAND must return one of
-# ERRNOS (0: it succeeds without the memory), in time.
+# each NAME ERRNOS COMMAND...: let the Nth allocation of COMMAND fail, for N = 1, 2, ... until COMMAND has fewer
+# allocations. COMMAND must return one of ERRNOS in time. The errno 0 means that COMMAND succeeds without the memory.
 each() {
 	local name=$1 allowed=$2 n wrong=0 late=0 failed=0
 	shift 2
@@ -95,7 +97,7 @@ allowed_errno() {
 	return 1
 }
 
-# Prepare a call, and clean up behind it.
+# attempt_begin NAME: prepare the call of test NAME. attempt_end NAME: clean up behind the call.
 attempt_begin() {
 	case $1 in
 	accept)
@@ -103,7 +105,7 @@ attempt_begin() {
 		kt listen own "$self" 7100 recv_depth=4
 		kt slot a
 		kt_start dial connect d "$self" 7100 connect_ms=10000
-		# The request has arrived before the allocations begin to fail.
+		# Wait for the connect request now, because allocations begin to fail after this function.
 		kt request a own 15000
 		;;
 	esac
@@ -121,7 +123,8 @@ attempt_end() {
 	kt_ret=$ret kt_ms=$ms kt_text=$text
 }
 
-# A server without memory rejects its client at once, so the client does not wait until its timeout.
+# dialler_told RESULT: check that the client of a server without memory is rejected at once, and does not wait until its
+# timeout. RESULT is that of the server's accept.
 dialler_told() {
 	if ! kt_result dial 20; then
 		hanging=$((hanging + 1))
@@ -144,7 +147,7 @@ calls() {
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
-	# Both nodes have one kernel, and share one server.
+	# Stop the server for clients first: both nodes have one kernel, and krdma_test has only one server.
 	expect 0 server end
 	each server "$refused" server 0.0.0.0 7101
 	each again "$refused" reconnect kept "$server" 7000 recv_depth=4 min=10000
@@ -158,7 +161,7 @@ calls() {
 	transfers
 }
 
-# connect_for COMMAND: connect to a server for COMMAND, if necessary with a pool of MRs.
+# connect_for COMMAND: connect to the port that serves COMMAND, with a pool of MRs if COMMAND needs a pool.
 connect_for() {
 	case $1 in
 	longsend*) kt connect c "$server" 7005 mr_pool=4 ;;
@@ -168,7 +171,8 @@ connect_for() {
 	esac
 }
 
-# A send that fails halfway ends the connection, so each attempt has a connection of its own.
+# Let allocations of transfers fail. Each attempt has a connection of its own, because a send that fails halfway ends the
+# connection.
 transfers() {
 	local n what wrong
 	for what in "send c 50000" "send c 100000" "longsend c 200000" "read c 100000 0" "write c 100000 0" \
@@ -193,7 +197,8 @@ transfers() {
 	done
 }
 
-# krping has no failnth command, so the few allocations of the shell fail as well.
+# Let allocations of krping fail. krping has no command failnth, so /proc/self/fail-nth counts the few allocations of
+# the shell as well.
 krping_faults() {
 	local n left end=0
 	for ((n = 1; n < most && !end; n++)); do
@@ -211,7 +216,8 @@ krping_faults() {
 	check "krping: succeeds when no allocation fails" krping_again
 }
 
-# The server may be between two runs, or wait 30 s for a client that ended without a disconnect.
+# Repeat a run of krping until it succeeds, for at most 40 s: the server may be between two runs, or wait 30 s for a
+# client that ended without a disconnect.
 krping_again() {
 	local i
 	for i in {1..400}; do
@@ -229,7 +235,8 @@ krping_server() {
 
 random_what=("short messages" "messages by READ" "notifying writes and invalidated keys")
 
-# random_attempt WHICH [LIMIT_MS]: transfers that use callbacks and workers of krdma on both sides. Sets kt_ret and kt_ms.
+# random_attempt WHICH [LIMIT_MS]: run transfers that use callbacks and workers of krdma on both sides. WHICH is an
+# index of random_what. Sets kt_ret and kt_ms.
 random_attempt() {
 	local limit=${2:-4000} ms=0 step
 	local limits="connect_ms=$limit op_ms=$limit"
@@ -256,7 +263,7 @@ random_attempt() {
 		# shellcheck disable=SC2086 # words of a command
 		kt $step
 		ms=$((ms + kt_ms))
-		# Receiving commands return a length.
+		# Commands that receive return a length, which means success here.
 		((kt_ret < 0)) || kt_ret=0
 	done
 	local ret=$kt_ret
@@ -264,7 +271,7 @@ random_attempt() {
 	kt_ret=$ret kt_ms=$ms
 }
 
-# Let allocations of callbacks and workers fail if krdma's code is in their stack.
+# Let random allocations of callbacks and workers fail if krdma's code is in their stack.
 random_faults() {
 	local start size i failed=0
 	if [[ ! -e $debug/failslab/require-start ]]; then
@@ -276,7 +283,8 @@ random_faults() {
 	printf '%#x' $((start + size)) >"$debug/failslab/require-end"
 	echo 64 >"$debug/failslab/stacktrace-depth"
 	for ((i = 0; i < 60; i++)); do
-		# An attempt has some two hundred allocations. One percent of failures lets it come far, two percent hits more.
+		# An attempt has some 200 allocations. With 1 % of failures an attempt reaches late steps, with 2 % more
+		# attempts fail.
 		echo $((i % 2 + 1)) >"$debug/failslab/probability"
 		random_attempt $((i % 3))
 		((kt_ret == 0)) || failed=$((failed + 1))
@@ -287,7 +295,7 @@ random_faults() {
 	echo "# $failed of 60 attempts failed"
 	((failed > 0))
 	ok $? "random failures hit some attempts: $failed of 60"
-	# A long timeout, because a busy machine is slow.
+	# Without failures, each attempt must succeed. It has a long timeout, because a busy machine is slow.
 	for i in 0 1 2; do
 		random_attempt $i 30000
 		kt_is 0 "${random_what[i]}: succeed after random failures"
@@ -302,7 +310,7 @@ if ((NODE == 1)); then
 	expect 0 listen raw 0.0.0.0 7002 raw=1
 	expect 0 server 0.0.0.0 7003 recv_depth=4
 	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
-	# With a pool, MRs are invalidated before they are reused.
+	# This listener has a pool of MRs, so that MRs are invalidated before krdma reuses them.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
@@ -311,7 +319,8 @@ if ((NODE == 1)); then
 	krping_pid=$!
 	barrier listening
 	while [[ ! -e /exchange/faults-over ]]; do
-		# A slot that node 2 does not use: both nodes share a kernel, and one module.
+		# Use a slot name that node 2 does not use, because both nodes share a kernel, and the slots of
+		# krdma_test.
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# async-connect: connections by callbacks instead of waiting calls. A server without a thread accepts many clients of one task,
-# rejects some of them, and is notified of their end. Each attempt ends in one callback, or in none if it is released first.
+# async-connect: connections by callbacks instead of calls that wait. A server without a thread accepts many clients of
+# one task, rejects some of them, and is notified when a connection ends. Each attempt of a client causes one callback,
+# or none if the client releases the connection before.
 #
 #   node 1 (server on 7000 and 7001; 7002 never accepts) <--- krdma ---> node 2 (clients)
 #
@@ -19,7 +20,7 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# served WANTED...: one case: the counts of the server have WANTED, in time.
+# served WANTED...: one case: the text with the counts of the server ends with WANTED, in time.
 served() {
 	local end=$((SECONDS + 15 * slow))
 	kt server
@@ -31,7 +32,8 @@ served() {
 	ok $? "server: $* ($kt_text)"
 }
 
-# lockdep warns when a listener ends with connections that siw has not accepted yet: see tests/vm/README.rst.
+# lockdep_minds: whether lockdep warns when a listener ends while siw has not accepted all of its connections, see
+# tests/vm/README.rst.
 lockdep_minds() {
 	[[ $LINK == siw && -e /proc/lockdep ]]
 }
@@ -57,7 +59,7 @@ server() {
 	barrier failures
 	barrier failed
 	expect 0 release deaf
-	# The clients are connected or connecting when the server is released.
+	# Release the server while clients are connected or connecting.
 	barrier going
 	sleep 0.2
 	expect 0 server end
@@ -96,7 +98,7 @@ client() {
 	is_one_of "$kt_ret" "${errno[ETIMEDOUT]}" "${errno[EHOSTUNREACH]}"
 	ok $? "clients of a host that does not exist fail: $kt_ret"
 	kt clients "$server" 7000 1 rw=1
-	# iWARP does not carry the reason.
+	# iWARP does not carry the reason of a refused connect, so the client gets ECONNREFUSED.
 	is_one_of "$kt_ret" "${errno[EPROTO]}" "${errno[ECONNREFUSED]}"
 	ok $? "a client with another mode than the server is refused: $kt_ret"
 	barrier failed

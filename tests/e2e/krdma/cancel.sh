@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# cancel: every wait ends when another task disconnects or releases, on SIGKILL, and on kthread_stop().
+# cancel: a wait in any call ends when another task disconnects or releases the connection, on SIGKILL, and on
+# kthread_stop().
 #
 #   node 1 (listens on 7000, never accepts on 7001) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
-# siw of 6.1 frees endpoints of connections that were killed while they connected, and uses them when their listener ends
-# (KASAN in siw_destroy_listen()): not on debug-6.1/siw.
+# The scenario does not run on debug-6.1/siw. If a task is killed while it connects, siw of 6.1 frees the endpoint, and
+# uses it when the listener ends (KASAN report in siw_destroy_listen()).
 #
 # long: stock-6.1 uml/siw stock-new stock-6.12 uml-debug debug-6.1
 # load: krdma krdma_test
@@ -27,7 +28,7 @@ ended() {
 	kt_is "$1" "$2"
 }
 
-# The waits of a client, each in a process of its own.
+# start_wait CALL: start a process of the client that waits in CALL.
 start_wait() {
 	case $1 in
 	connect) kt_start wait connect w "$server" 7001 connect_ms=60000 ;;
@@ -46,7 +47,8 @@ waiting() {
 	if [[ $1 == connect ]]; then kt until w CONNECTING; else sleep 0.3; fi
 }
 
-# pump sends to a peer that never receives, until it waits for credits.
+# Disconnect and release a connection while another task waits in each call. The call pump sends to a peer that never
+# receives, so that pump waits for credits.
 client_waits() {
 	local what how
 	for what in connect receive peek pump; do
@@ -74,7 +76,7 @@ client_kthreads() {
 		kt kthread job "$what"
 		waiting "${what%% *}"
 		kt stop job
-		# pump itself checks whether to stop, and may do so first.
+		# pump checks itself whether its thread must stop, and may return 0 because of this.
 		if [[ $what == pump* && $kt_ret == 0 ]]; then ok 0 "kthread_stop() ends pump"; else
 			kt_is EINTR "kthread_stop() ends ${what%% *}"
 		fi
@@ -83,7 +85,7 @@ client_kthreads() {
 	kt release w
 }
 
-# Several tasks wait on one listener; its end ends all waits.
+# Several tasks wait on one listener. When the listener is disconnected or released, all waits end.
 accept_waits() {
 	local i how
 	for how in disconnect release; do
@@ -118,7 +120,8 @@ accept_waits() {
 	expect 0 release l
 }
 
-# The reason of closing() tells which side has disconnected; the owner releases the connection in this callback.
+# Disconnect raw connections. The argument of closing() shows which side has disconnected. The owner releases the
+# connection in this callback.
 raw_client() {
 	local end
 	kt connect w "$server" 7003 raw=1

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# chaos: ten minutes of failures. Eight kept connections are under load, while the link is cut, the network loses and delays
-# packets, RDMA devices are removed and recreated on both sides, connections are dropped, and tasks are killed. Afterwards
-# all eight are connected without intervention. The data differ in each round, and no wrong data were found. Each posted
-# request has completed once, by the counts of its owner and of krdma.
+# chaos: ten minutes of failures. Eight persistent connections are under load, while the link is cut, the network loses
+# and delays packets, RDMA devices are removed and recreated on both sides, connections are dropped, and tasks are
+# killed. Afterwards all eight are connected without intervention. Each round writes other data, and reads find no wrong
+# data. By the counts of its owner and of krdma, each posted request has completed once.
 #
-#   node 1 (shows buffers on 7000, echoes by callback on 7002) <--- krdma, kept by krdma_reconnect ---> node 2
+#   node 1 (shows buffers on 7000, echoes by callback on 7002) <--- persistent connections of krdma ---> node 2
 #
 # alone: uml debug-6.1
 # load: krdma krdma_test
@@ -25,20 +25,20 @@ options="rw=1 max_msg=65536 recv_depth=8"
 declare -A events
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# for_a_while MIN MAX: sleep for a random time between these numbers of seconds.
+# for_a_while MIN MAX: sleep for a random time between MIN and MAX seconds.
 for_a_while() {
 	random $((($2 - $1) * 1000))
 	sleep "$(($1 + random / 1000)).$(printf %03d $((random % 1000)))"
 }
 
-# trouble RULES...: apply RULES of netem for a while.
+# trouble RULES...: apply RULES of netem for 1 to 6 seconds.
 trouble() {
 	network "$@"
 	for_a_while 1 6
 	network
 }
 
-# Removing rxe does not wait for its users, so krdma must release the device in time.
+# Remove the RDMA device, and add it again. krdma must release the device in time, so that the removal ends.
 device() {
 	local start=$SECONDS
 	timeout 60 rdma link del "$RDMADEV" || { ok 1 "rdma link del succeeds under load"; return; }
@@ -109,7 +109,7 @@ all_back() {
 	done
 }
 
-# Each posted request of every kind has completed once, with or without an error.
+# One case: each posted request of every kind has completed once, with or without an error.
 counted() {
 	local wrong
 	wrong=$(awk '{ split($1, name, "."); n[name[1], name[2]] = $2; kinds[name[2]] = 1 }

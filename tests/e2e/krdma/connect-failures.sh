@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# connect-failures: each kind of failing connect ends with its errno, and in time.
+# connect-failures: connects that fail in different ways return the expected errno, in time.
 #
 #   node 1 (listens, or does not) <--- krdma ---> node 2 (connects)
 #   10.56.0.99: unused
@@ -20,17 +20,19 @@ network_ready
 barrier begun
 server=$(addr4 1)
 
-# On siw a reject has neither reason nor data: the client sees a closed TCP connection (siw_reject(), 6.1 and 7.3).
+# reason ERRNO: print the errno that a rejected client gets instead of ERRNO. On siw a reject has neither reason nor
+# data, and the client only sees a closed TCP connection (siw_reject() of 6.1 and 7.3).
 reason() { if [[ $LINK == siw ]]; then echo ECONNREFUSED; else echo "$1"; fi; }
 
-# A new connection works after the failed ones.
+# still_serves PORT WHAT: one case: a new connection to PORT works after failed ones.
 still_serves() {
 	kt rounds again "$server" "$1" 1
 	kt_is 0 "the listener serves new clients after $2"
 	kt release again
 }
 
-# The server skips the two waiting requests only when it accepts.
+# One case: the listener serves clients again after its backlog was full. Retry, because the two old requests stay in
+# the backlog until the server accepts, and skips them.
 empty_backlog() {
 	local tries
 	for ((tries = 100 * slow; tries > 0; tries--)); do
@@ -64,14 +66,15 @@ nobody_there() {
 	expect EADDRNOTAVAIL connect c "$server" 7000 src=10.56.0.77
 }
 
-# The timeout of the client ends the connect while the server does not accept.
+# The server does not accept, so the connect ends by the timeout of the client.
 never_accepted() {
 	kt connect c "$server" 7001 connect_ms=2000
 	kt_is ETIMEDOUT "connecting to a listener that never accepts times out"
 	kt_within 1900 $((3000 + unanswered_ms)) "connecting to a listener that never accepts times out in time"
 }
 
-# The server's timeout of a request that is not accepted is shorter than the client's.
+# The server does not accept, and its timeout for a request is shorter than the client's. So the server rejects the
+# request.
 rejected_late() {
 	kt connect c "$server" 7002 connect_ms=20000
 	kt_is "$(reason ETIMEDOUT)" "a server rejects a request that is not accepted in time"
@@ -97,7 +100,7 @@ other_limits() {
 	expect 0 send c 64
 	kt receive c 64 5000
 	kt_is 64 "a client with few small buffers receives a short message"
-	# The peer's answer is too long, so the peer may disconnect before our message is acknowledged.
+	# The peer cannot send its answer, which is too long, and may disconnect before it acknowledges this message.
 	kt send c 50000
 	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
 	ok $? "a client with few small buffers sends a message of many parts ($kt_ret)"
@@ -114,8 +117,8 @@ other_limits() {
 	still_serves 7000 "other limits"
 }
 
-# With slots of netem the requests arrive together. On siw that fills another queue as well, see KRDMA_LISTEN_BACKLOG_MIN in
-# listen.c.
+# Fill the backlog of a listener. With slots of netem, the requests arrive together. On siw these requests fill another
+# queue as well, see KRDMA_LISTEN_BACKLOG_MIN in krdma/listen.c.
 full_backlog() {
 	local i busy=0 turned_away many=12
 	turned_away=${errno[$(reason EBUSY)]}
@@ -155,7 +158,7 @@ connect_without_cable() {
 	kt release c
 }
 
-# All packets of this node are lost.
+# Let all packets of this node be lost while it connects.
 cable_cut() {
 	kt_start cut connect c "$server" 7001 connect_ms=4000
 	kt until c CONNECTING
@@ -204,7 +207,7 @@ listen_all() {
 	expect 0 kthread echo serve l
 }
 
-# accept() must not return the request of a client that has timed out.
+# Check that accept() does not return the request of a client that has timed out.
 after_the_client_gave_up() {
 	kt accept late deaf 500
 	kt_is ETIMEDOUT "accept() skips the request of a client that has timed out"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# debugfs-counters: the exact numbers in debugfs after known traffic, and that reading all files is safe while connections are
+# debugfs-counters: debugfs has exact numbers after known traffic. Reading all files is safe while connections are
 # established, released and killed.
 #
 #   node 1 (echoes on 7000, shows 64 KiB on 7001, never receives on 7002) <--- krdma ---> node 2 (posts, checks)
@@ -23,7 +23,7 @@ latency=/sys/module/krdma/parameters/latency
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 declare -A was
 
-# counter NAME: print its value.
+# counter NAME: print the value of a counter.
 counter() {
 	awk -v name="$1" '$1 == name { print $2 }' $files/counters
 }
@@ -33,7 +33,7 @@ note() {
 	while read -r name value; do was[$name]=$value; done < <(cat $files/counters)
 }
 
-# grew NAME=N...: one case for each: the counter has grown by N since the last note.
+# grew NAME=N...: one case for each: the counter NAME has grown by N since the last call of note.
 grew() {
 	local wanted name value
 	for wanted in "$@"; do
@@ -44,7 +44,7 @@ grew() {
 	done
 }
 
-# above NAME [THAN]
+# above NAME [THAN]: one case: the counter NAME is above THAN, or above 0.
 above() {
 	local value
 	value=$(counter "$1")
@@ -58,7 +58,7 @@ connection() {
 		'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["peer"] == peer { print $at[field] }' $files/connections
 }
 
-# connection_is PORT FIELD=VALUE...
+# connection_is PORT FIELD=VALUE...: one case for each: the line of the connection to PORT has this value in FIELD.
 connection_is() {
 	local port=$1 wanted value
 	shift
@@ -121,14 +121,14 @@ messages() {
 	note
 	expect 0 send m 10000
 	expect 10000 receive m 10000
-	# Buffers of 4096 bytes with a header of 16.
+	# 10000 bytes need three buffers of 4096 bytes, each with a header of 16 bytes.
 	grew messages_sent=1 messages_received=1 bytes.send=10000 bytes_received=10000 posted.send=3 credit_stalls=0
 	expect 0 release m
 	grew ended.cancelled=1 connected=0
 	above wc.wr_flush_err
 }
 
-# A peer that does not receive: the sender runs out of credits, and the peer still answers probes.
+# Send to a peer that does not receive. The sender runs out of credits, and the peer still answers keepalive probes.
 stalls() {
 	local i
 	note
@@ -153,7 +153,7 @@ refusals() {
 	kt release r
 }
 
-# traced PATTERN
+# traced PATTERN: one case: a line of the trace matches PATTERN.
 traced() {
 	grep -q "$1" "$results/trace"
 	ok $? "the trace has: $1"
@@ -202,7 +202,7 @@ read_all() {
 	done
 }
 
-# Connecting tasks that are killed after a random time.
+# Kill tasks that connect, each after a random time.
 killed_connects() {
 	local i
 	if [[ $LINK == siw ]]; then

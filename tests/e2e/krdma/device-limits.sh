@@ -3,7 +3,7 @@
 # Author: The krdma developers
 #
 # device-limits: krdma stays within the limits of a device, and ends a connection in the way that its driver needs. The test
-# reduces the limits and changes the driver id of the device, and checks the calls of its driver.
+# reduces the limits of the device, changes its driver id, and checks krdma's calls to its driver.
 #
 #   node 1 (echoes on 7000, accepts by callback on 7001) <--- krdma ---> node 2 (checks its device)
 #
@@ -17,10 +17,10 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
-# enum rdma_driver_id of include/uapi/rdma/ib_user_ioctl_verbs.h
+# The driver id RDMA_DRIVER_CXGB4, from enum rdma_driver_id of include/uapi/rdma/ib_user_ioctl_verbs.h.
 cxgb4=4
 
-# spied WORD...: one case for each: the result of "spied" has WORD.
+# spied WORD...: one case for each: the result of the command spied, which ends the recording, has WORD.
 spied() {
 	local wanted words
 	kt spied
@@ -31,7 +31,7 @@ spied() {
 	done
 }
 
-# If the device limits the queues, krdma posts fewer receives, and grants fewer credits to the peer.
+# If the device limits its queues, krdma posts fewer receives, and grants fewer credits to the peer.
 short_queues() {
 	expect 0 spy first max_qp_wr=40
 	kt connect c "$server" 7000 send_depth=64 recv_depth=64
@@ -63,7 +63,8 @@ inline_is_known() {
 	spied created=1 refused=0
 }
 
-# siw loses READs in an orderly close, so krdma moves its QP to ERROR first. Other iWARP drivers would reset TCP then.
+# siw loses READs in an orderly close, so krdma moves the QP of siw to ERROR first. krdma must not do this for other
+# iWARP drivers, such as cxgb4, because these drivers would reset the TCP connection.
 leaves_in_order() {
 	expect 0 spy first
 	kt connect c "$server" 7000

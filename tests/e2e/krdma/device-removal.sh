@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# device-removal: the RDMA device or the network is removed under load. Every call ends, the removal does not wait for them, and
-# connections work when the device is back.
+# device-removal: the RDMA device or the network is removed under load. Every call ends, the removal does not wait until
+# tasks release their connections, and connections work when the device is back.
 #
 #   node 1 (echoes, shows buffers, krping server) <--- messages, reads and writes, krping ---> node 2
 #   first node 2 loses its device, then node 1, then node 2 its network
@@ -20,10 +20,11 @@ before=$(resources)
 [[ $KERNEL != *-6.1 ]] || network_ready
 barrier begun
 server=$(addr4 1)
-# An end without a disconnect message is detected by retries of the QP, or by the timeout of a call.
+# Time limit for the end of a call, in seconds. Without a disconnect message, retries of the QP or the timeout of a call
+# detect the end of a connection.
 patience=$((40 + 10 * slow))
 
-# Errors of a connection whose device was removed on this node, or whose peer vanished.
+# Errors of a connection after its device on this node was removed, or after its peer has vanished.
 broken=(ENODEV ECONNRESET ECONNABORTED EIO ETIMEDOUT)
 
 is_broken() {
@@ -73,7 +74,7 @@ raw_server() {
 	kt_is 0 "raw: accepted"
 }
 
-# wait_gone PID SECONDS
+# wait_gone PID SECONDS: wait until process PID has ended. Fail after SECONDS.
 wait_gone() {
 	local end=$((SECONDS + $2))
 	while kill -0 "$1" 2>/dev/null && [[ $(ps -o stat= -p "$1" 2>/dev/null) != Z* ]]; do
@@ -82,7 +83,7 @@ wait_gone() {
 	done
 }
 
-# load_client_ends WHAT JOBS
+# load_client_ends WHAT JOBS: one case for each of JOBS, and one for krping: it ends with an error of a broken connection.
 load_client_ends() {
 	local job
 	for job in $2; do
@@ -97,7 +98,7 @@ load_client_ends() {
 	done
 }
 
-# link_del: "rdma link del" under load, which takes as long as notifying all owners.
+# link_del: remove the RDMA device under load. This takes as long as notifying the owners of all connections.
 link_del() {
 	local start=$SECONDS
 	timeout 60 rdma link del "$RDMADEV"
@@ -138,7 +139,7 @@ server_alive() {
 	ok $? "$1: the server continues ($kt_ret $kt_text)"
 }
 
-# A listener on any address continues without a device; calls on it still wait.
+# End the server. Its listeners on any address have continued without a device, and calls on them have waited until now.
 end_server() {
 	local i
 	kt release l
@@ -215,9 +216,10 @@ client() {
 	barrier down
 }
 
-# With Linux 6.1 only. Packets of rxe that are queued in an interface when it goes down hold their QP. Destroying the QP
-# waits 50 s and logs a warning (__rxe_cleanup()): sometimes in 6.1, where interface_down avoids it, always in 7.3. In
-# addition, the network driver of UML cannot reopen its socket (vector_open: failed to get rx irq).
+# Take the network interface down, with Linux 6.1 only. Packets of rxe that are queued in an interface hold a reference
+# to their QP. If the interface goes down, destroying this QP waits 50 s, and logs a warning (__rxe_cleanup()). With 7.3
+# this always happens; with 6.1 interface_down() avoids it. In addition, the network driver of UML cannot reopen its
+# socket (vector_open: failed to get rx irq).
 network_down() {
 	load_client
 	check "network down here" interface_down
@@ -229,8 +231,8 @@ network_up() {
 	check "network up here" interface_up
 	timeout 30 bash -c "until busybox ping -c1 -W1 $server; do sleep 0.1; done" >/dev/null
 	ok $? "the network works after the interface is up"
-	# rxe (6.1, 7.3) moves its GSI QP to ERROR when a datagram cannot be sent, here the DREQ. Then the receives of the MAD
-	# layer are flushed, and the CM receives no packets until the RDMA link is recreated.
+	# rxe (6.1, 7.3) moves its GSI QP to ERROR if it cannot send a datagram, here the DREQ. This flushes the
+	# receives of the MAD layer, and the CM receives no packets until the RDMA link is recreated.
 	if [[ $LINK == rxe ]]; then
 		link_del
 		link_add

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# Messages of krdma's protocol as bytes, and commands of krdma_hostile, which sends them. For scenarios that add this file.
+# For scenarios that add this file: functions that build messages of krdma's protocol as bytes, and that run commands of
+# krdma_hostile, which sends such messages.
 
 # ---- bytes ----
 
-# le SIZE VALUE: append to "hex"
+# le SIZE VALUE: append VALUE to "hex", as SIZE bytes in little-endian order.
 le() {
 	local i byte
 	for ((i = 0; i < $1; i++)); do
@@ -15,7 +16,8 @@ le() {
 	done
 }
 
-# hello [FIELD=VALUE]...: a valid hello except for these fields; cut=N: its first N bytes. Sets "hex".
+# hello [FIELD=VALUE]...: set "hex" to a HELLO that is valid except for these fields. cut=N: only its first N bytes.
+# more=N: with N zeroes behind it.
 hello() {
 	local magic=0x616d646b version=1 min=1 mode=0 user=0 buf=4096 max=$max_msg depth=64 features=0 session=1 cut=24 more=0
 	(($# == 0)) || local "$@"
@@ -27,8 +29,9 @@ hello() {
 	hex=${hex:--}
 }
 
-# message FIELD=VALUE,...: a header, followed by: body=N, N bytes that krdma_test accepts; shown=LEN/NSEGS;
-# seg=ADDR/KEY/LEN; more=N zeroes. cut=N: the first N bytes of all that. Sets "hex".
+# message FIELD=VALUE,...: set "hex" to a header with these fields, and what follows it. body=N: N bytes that krdma_test
+# accepts. shown=LEN/NSEGS: a description. seg=ADDR/KEY/LEN: a segment. more=N: N zeroes. cut=N: only the first N bytes
+# of the message.
 message() {
 	local version=1 type=1 credits=0 len=0 id=0 offset=0 cut=9999 more=0 body=0 item i parts
 	local rest=()
@@ -53,7 +56,8 @@ message() {
 	[[ $more == 0 ]] || hex+=+$more
 }
 
-# translate STEP...: {...} becomes the bytes of that message. Sets "steps".
+# translate STEP...: set "steps" to these steps of krdma_hostile, in which each {...} is replaced by the bytes of that
+# message.
 translate() {
 	local step head
 	steps=()
@@ -67,7 +71,7 @@ translate() {
 	done
 }
 
-# ht COMMAND...: run it in krdma_hostile. Sets ht_ret and, for each NAME=VALUE of its answer, got[NAME].
+# ht COMMAND...: run COMMAND in krdma_hostile. Set ht_ret to its result, and got[NAME] for each NAME=VALUE in its answer.
 declare -A got
 ht() {
 	local fd word answer

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# isolation: independent peers of one listener. No peer can read old memory of the victim. A silent peer delays neither
-# other peers nor the end of the listener.
+# isolation: independent peers of one listener. No peer can read old contents of the victim's memory. A silent peer delays
+# neither other peers nor the end of the listener.
 #
 #   node 1 (victim, listens on 7000) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
 #                                    <--- krdma: a valid client ------------------------
@@ -26,17 +26,17 @@ files=/sys/kernel/debug/krdma
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 victim=$(addr4 1)
 max_msg=65536
-# On siw START may be missed until another message arrives.
+# Steps that exchange START. On siw the victim may miss START until another message arrives, so send a second message.
 started=("send:{type=1}" sleep:200 "send:{type=4}" start:5000)
 
-# attack STEP...: let krdma_hostile connect and do the steps.
+# attack STEP...: let krdma_hostile connect to the victim, and do the steps.
 attack() {
 	translate "$@"
 	hello max=$max_msg
 	ht attack "$victim" 7000 "$hex" "${steps[@]}"
 }
 
-# Set "key" to the key of the live region of $max_msg bytes.
+# sink_key: set "key" to the key of the live region of $max_msg bytes. Fail if there is none.
 sink_key() {
 	local size rkey state
 	key=
@@ -52,8 +52,8 @@ soil() {
 	rm /dev/shm/soil
 }
 
-# On iWARP a peer learns the key of the memory that its long message is read into, and siw lets the peer read all of that
-# memory, even if the peer has described a single byte.
+# A peer cannot read old data in the memory for its long message. On iWARP the victim's READ tells the peer the key of
+# this memory. siw lets the peer read all of this memory, even if the peer has described a single byte of its message.
 sink() {
 	if ((NODE == 1)); then
 		soil
@@ -71,7 +71,7 @@ sink() {
 			trap - EXIT
 			within 20 test -s /exchange/key
 			echo "$(</exchange/key)" >/sys/module/krdma_hostile/parameters/told
-			# The signal of its end would end the attack.
+			# Wait until the attack has ended: the signal of the end of this process would end the attack.
 			within 20 test -e /exchange/read
 		) &
 		attack "${started[@]}" "offer:{type=7,len=$max_msg,seg=0/0/1}" told:20000 read:told:0:$max_msg
@@ -87,7 +87,7 @@ sink() {
 
 somebody_is_connected() { [[ $(<"$files/connections") == *server*:7000* ]]; }
 
-# A client that never sends START, with default timeouts, and a second client while the first one is silent.
+# A client never sends START, with default timeouts. A second client is served while the first one is silent.
 silent() {
 	if ((NODE == 1)); then
 		kt_start taker accept new l 20000
@@ -127,7 +127,8 @@ counter() {
 	done <$files/counters
 }
 
-# Long messages whose sender is cut off before it answers the READs: node 1 drops packets to this address of node 2.
+# Number of senders of long messages that are cut off before they answer the victim's READs, and the address of node 2
+# for them. Node 1 drops packets to this address.
 stalled=24
 deaf=10.56.0.202
 
@@ -140,7 +141,8 @@ new_sends() {
 	expect "$max_msg" receive new "$max_msg" 3000
 }
 
-# Node 1 connects to a host that answers no SYN. Not on uml-debug, where its sockets are in the namespace of neither node.
+# Node 1 connects to a host that answers no SYN. Not on uml-debug, where sockets of siw are in the namespace of neither
+# node.
 connecting() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	echo 5 >/proc/sys/net/ipv4/tcp_syn_retries
@@ -229,7 +231,7 @@ pulls() {
 	barrier pulled
 }
 
-# cut egress|ingress: drop packets to $deaf that leave or enter this node.
+# cut egress|ingress: drop packets to the address $deaf that leave this node (egress) or enter it (ingress).
 cut() {
 	tc qdisc add dev "$NETDEV" clsact
 	tc filter add dev "$NETDEV" "$1" protocol ip pref 1 u32 match ip dst $deaf/32 action drop
@@ -243,8 +245,8 @@ released() {
 	kt_is 0 "a listener is released with $2"
 }
 
-# Raw clients that do not receive the REP of node 1. krdma_accept_timeout() has accepted their requests, and does not return
-# them. Node 2 drops the REP, because rxe of node 1 must be able to send it: see network_ready() in lib.sh.
+# Raw clients that never receive the REP of node 1. So krdma_accept_timeout() accepts their requests, but never returns
+# these connections. Node 2 drops the REP, because rxe of node 1 must be able to send it: see network_ready() in lib.sh.
 raw() {
 	local port
 	[[ $NODE == 2 ]] || ip route add $deaf/32 dev "$NETDEV"
@@ -324,7 +326,7 @@ raw_client() {
 	kt release silent
 }
 
-# The limits of connections and of memory of a listener.
+# Check the limits of a listener: max_conns for connections, and msg_memory for the memory of long messages.
 limits() {
 	if ((NODE == 1)); then
 		# With noio=1, krdma checks that allocations for long messages start no I/O.
@@ -360,7 +362,7 @@ limits() {
 		for i in 1 2; do expect 0 connect "f$i" "$victim" 7001 noio=1; done
 		barrier full
 		kt connect f3 "$victim" 7001
-		# iWARP does not carry the reason.
+		# iWARP does not carry the reason of a refused connect, so the client gets ECONNREFUSED.
 		is_one_of "$kt_ret" "${errno[EBUSY]}" "${errno[ECONNREFUSED]}"
 		ok $? "a client beyond max_conns is refused: $kt_ret"
 		barrier refused
@@ -380,7 +382,7 @@ barrier listening
 [[ $LINK != siw ]] || sink
 silent
 limits
-# Not on siw, which is connected as soon as it has answered.
+# raw() is not possible on siw, where the server is connected as soon as it has answered. pulls() is for siw only.
 if [[ $LINK == siw ]]; then pulls; else raw; fi
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"

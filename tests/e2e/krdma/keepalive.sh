@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# keepalive: both ends detect that the peer has vanished, even if they have no data to send. A quiet connection stays up, as do a
-# connection without keepalive, and a connection over a slow link that is full of READs and WRITEs.
+# keepalive: both ends detect that the peer has vanished, even if they have no data to send. A quiet connection stays
+# up. A connection without keepalive stays up, and so does a connection over a slow link that is full of READs and
+# WRITEs.
 #
 #   node 1 (echoes on 7000; on 7001 without keepalive) <--- cut for a while --- node 2 (waits for messages)
 #   node 1 (shows 20 MB on 7002)                       <--- slow ------------- node 2 (READs and WRITEs)
@@ -22,10 +23,10 @@ server=$(addr4 1)
 interval=500
 never=4294967295
 
-# queue_pairs: print the number of krdma's queue pairs on this node, without that of the GSI.
+# queue_pairs: print the number of krdma's queue pairs on this node, which excludes the queue pair of the GSI.
 queue_pairs() { rdma resource show qp 2>/dev/null | grep -c "$RDMADEV.*type RC"; }
 
-# until_pairs N SECONDS
+# until_pairs N SECONDS: wait until this node has N queue pairs of krdma. Fail after SECONDS.
 until_pairs() {
 	local end=$((SECONDS + $2))
 	until (($(queue_pairs) == $1)); do
@@ -63,7 +64,7 @@ server() {
 	expect 0 release quiet
 }
 
-# still_waits JOB WHAT
+# still_waits JOB WHAT: one case: the task of JOB still waits.
 still_waits() {
 	kt_result "$1" 0
 	[[ $kt_text == "still running" ]]
@@ -97,11 +98,12 @@ client() {
 	barrier over
 }
 
-# A peer is not notified of WRITEs, and keepalive answers wait behind the data of WRITEs and READs. That must not be taken
-# for a dead peer, as long as the link transfers 4 MB a second. So krdma limits the data in flight to the amount that 4 MB/s
-# transfer in an interval, and at most in the default interval of 5 s. A peer is dead after four intervals; on "uml", waiting
-# behind all data takes longer than that. A debug kernel may not transfer 4 MB a second, so its interval is longer than the
-# default. A busy machine may not do it for a while, so the interval is not too short.
+# Bulk data must not look like a dead peer, if the link transfers at least 4 MB/s. A peer is not notified of WRITEs, and
+# keepalive answers wait behind the data of WRITEs and READs. So krdma limits the data in flight to the amount that 4
+# MB/s transfer in one keepalive interval, and to that of the default interval of 5 s. A peer without answers is dead
+# after four intervals. On "uml", an answer behind all data of this test takes longer than four intervals. A debug
+# kernel may not reach 4 MB/s, so its interval is longer than the default. On a busy machine the rate may drop for a
+# while, so the interval is not too short.
 bulk() {
 	local slot=c op size count=90 both=50 patience=$((1000 * slow)) long
 	((slow < 4)) || { count=60 both=30 patience=20000; }
@@ -114,7 +116,7 @@ bulk() {
 		expect 0 accept a b 20000
 	else
 		barrier bulk
-		# On siw some requests take two slots.
+		# The send depth is larger than the number of requests, because some requests take two slots on siw.
 		expect 0 connect c "$server" 7002 rw=1 max_msg=$size send_depth=128 keepalive_ms=$patience
 	fi
 	barrier bulk-connected
@@ -126,7 +128,7 @@ bulk() {
 		((NODE == 1)) || kt_is 0 "$count ${op^^}s of 400 KB over a slow link complete ($kt_text, $kt_ms ms)"
 		barrier "bulk-$op"
 	done
-	# On siw the data in the buffers of TCP are not counted, both ways.
+	# Not on siw, where krdma's limit does not count the data in the buffers of TCP of both directions.
 	if [[ $LINK != siw ]]; then
 		kt async $slot write region $both 400000 chain=$both
 		kt_is 0 "$both WRITEs of 400 KB both ways over a slow link complete ($kt_text, $kt_ms ms)"

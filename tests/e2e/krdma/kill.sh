@@ -7,8 +7,9 @@
 #
 #   node 1 (echoes on 7000, raw on 7001, krping on 7200) <--- krdma, krping ---> node 2 (is killed)
 #
-# The state is that of the connection when krdma_test sent the signal. For krping it is derived from its line in
-# /proc/krping. A kill counts only if the call had begun and did not return.
+# The state of a kill is the state of the connection when krdma_test sent the signal. For krping the state is derived
+# from the line of the run in /proc/krping. A kill counts only if the call had begun before the kill, and did not
+# return.
 #
 # kernels: uml
 # alone: debug-6.1
@@ -29,7 +30,8 @@ total=0
 misses=0
 stuck=0
 
-# hit WHAT STATE: count the kill of the task that was started last.
+# hit WHAT STATE: count the kill of the last started task as a hit in STATE, or as a miss if its call had returned or
+# not begun.
 hit() {
 	hits[$1 $2]=$((${hits[$1 $2]:-0} + 1))
 	if [[ -s $results/$kt_job || $2 == none || $2 == outside ]]; then
@@ -39,7 +41,8 @@ hit() {
 	fi
 }
 
-# ended PID: wait for a killed task, which must end within ten seconds and siw's own timeout. stderr: bash reports each kill.
+# ended PID: wait for a killed task, which must end within ten seconds plus the timeout of siw. Drop stderr, where bash
+# reports each kill.
 ended() {
 	{ reap "$1"; } 2>/dev/null
 }
@@ -57,7 +60,8 @@ reap() {
 	wait "$1"
 }
 
-# killed SLOT PREFIX [STATE [DELAY_US]]: kill the task that kt_start has begun, note the state.
+# killed SLOT PREFIX [STATE [DELAY_US]]: kill the task that kt_start has started when the connection in SLOT is in
+# STATE, and count the kill.
 killed() {
 	kt kill "$1" "$kt_pid" "${3:-any}" 1500 "${4:-0}"
 	ended "$kt_pid"
@@ -72,7 +76,8 @@ raw_once() {
 	kt_start c connect c "$server" 7001 connect_ms=30000 raw=1 "$@"
 }
 
-# until_hit WHAT STATE FUNCTION: repeat FUNCTION until it has hit STATE twice: on a busy machine it may miss STATE.
+# until_hit WHAT STATE FUNCTION: call FUNCTION until it has hit STATE twice, because on a busy machine it may miss
+# STATE. Stop after 25 calls.
 until_hit() {
 	local i
 	for i in {1..25}; do
@@ -87,7 +92,7 @@ connect_in_state() {
 	kt release c
 }
 
-# Hold up the route, because the state is too short for a slow machine.
+# Kill a connect in RESOLVING_ROUTE. Delay the resolution of routes, because a slow machine would miss this short state.
 resolving_route() {
 	kt holdup 2000 "$server" 7000 || echo "# holdup: $kt_ret"
 	connect_in_state "$1"
@@ -101,7 +106,7 @@ answer_in_state() {
 	kt release a
 }
 
-# Stretch the state READY, which lasts microseconds.
+# Kill an answer in READY. pause_us stretches this state, which lasts microseconds.
 answer_ready() {
 	kt request a own-raw 10000
 	kt_start a answer a raw=1 pause_us=20000
@@ -109,7 +114,7 @@ answer_ready() {
 	kt release a
 }
 
-# Each state of a connecting task; states that last microseconds are stretched.
+# Kill a connecting task in each state. States that last only microseconds are stretched.
 connects_in_each_state() {
 	local i state
 	for i in 1 2 3 4; do
@@ -119,7 +124,7 @@ connects_in_each_state() {
 		raw_once pause_us=20000
 		killed c connect READY
 		kt release c
-		# An unused address.
+		# No host has this address, so the task stays in RESOLVING_ADDR.
 		kt_start c connect c 10.56.0.98 7000 addr_ms=10000
 		killed c connect RESOLVING_ADDR
 		kt release c
@@ -131,9 +136,9 @@ connects_in_each_state() {
 	[[ $LINK == siw ]] || until_hit connect CONNECTING connect_in_state
 }
 
-# A TCP connection that is closed before siw has accepted it ends the listener of siw (6.1 to 7.3), and causes a use after
-# free (siw_cm_llp_state_change() of the child finds the listener's endpoint). So do not kill while TCP connects, only before
-# and afterwards.
+# On siw, kill connects only before or after TCP connects, not during this. A TCP connection that is closed before siw
+# has accepted it ends the listener of siw (6.1 to 7.3). It also causes a use after free, because
+# siw_cm_llp_state_change() of the child uses the listener's endpoint.
 connects_at_random_siw() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -150,7 +155,8 @@ connects_at_random_siw() {
 	done
 }
 
-# A slow network, so that the shell can kill a connect before it completes. The first connect takes longer than others.
+# Kill connects at random times. The network is slow, so that the shell can kill a connect before it completes. Connect
+# twice first, because the first connect takes longer than others.
 connects_at_random() {
 	local i span
 	[[ $LINK != siw ]] || { connects_at_random_siw "$1"; return; }
@@ -170,7 +176,7 @@ connects_at_random() {
 	network
 }
 
-# Repeat, because some kills come too late.
+# up_to N: kill connects until the total is N. Repeat this, because some kills come too late.
 up_to() {
 	local i
 	for i in {1..10}; do
@@ -208,7 +214,7 @@ releases() {
 	until_hit release CLOSING release_in_state
 }
 
-# Node 1 connects again and again. A slow network stretches the time between REP and RTU.
+# Kill tasks that accept. Node 1 connects repeatedly. A slow network stretches the time between REP and RTU.
 accepts() {
 	local i
 	network delay 20ms
@@ -244,7 +250,7 @@ dial() {
 	done
 }
 
-# krping_doing ROLE: print the state of the only krping of this node, which is client or server.
+# krping_doing ROLE: print the state of the only run of krping on this node. ROLE is client or server.
 krping_doing() {
 	local name send_bytes sends receives
 	read -r name send_bytes sends _ receives _ </proc/krping
@@ -256,7 +262,7 @@ krping_doing() {
 	esac
 }
 
-# krping_killed COMMAND MAX_US: kill the writer of COMMAND after a random time.
+# krping_killed COMMAND MAX_US: kill the task that writes COMMAND to /proc/krping after a random time of at most MAX_US.
 krping_killed() {
 	local doing
 	kt_job=krping
@@ -268,7 +274,7 @@ krping_killed() {
 	) &
 	kt_pid=$!
 	random "$2"
-	# On siw not while TCP connects, see above.
+	# On siw, wait longer, so that the kill does not come while TCP connects: see connects_at_random_siw().
 	[[ $LINK != siw ]] || random=$((random + 50000))
 	sleep "$(printf '0.%06d' "$random")"
 	doing=$(krping_doing "${1%%,*}")
@@ -282,7 +288,7 @@ krping_runs() {
 	for ((i = 0; i < $1; i++)); do
 		case $((i % 4)) in
 		0) krping_killed "server,addr=$self,port=7201" 200000 ;;
-		# To a listener that never accepts.
+		# This client connects to a listener that never accepts.
 		1) krping_killed "client,addr=$server,port=7002" 300000 ;;
 		*) krping_killed "client,addr=$server,port=7200,size=65536,validate" 400000 ;;
 		esac
@@ -297,7 +303,7 @@ step() {
 	echo "# $what: $total kills, $misses too late or too soon, $((SECONDS - begun)) s"
 }
 
-# Tasks must have been killed in every state.
+# One case for each state: tasks were killed in this state.
 verdict() {
 	local what state states connecting=
 	for what in "${!hits[@]}"; do echo "# killed: $what: ${hits[$what]}"; done | sort
@@ -317,7 +323,7 @@ verdict() {
 	ok $? "every killed task ends: $stuck are stuck"
 }
 
-# A server of krping serves one client, so start a new one for the next client.
+# Run one server of krping after the other, because each server serves one client.
 krping_server() {
 	while [[ ! -e /exchange/kills-over ]]; do
 		echo "server,addr=$server,port=7200,size=65536" 2>/dev/null >/proc/krping

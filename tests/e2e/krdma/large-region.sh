@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# large-region: regions of 256 MiB, as large as the reflective memory of the largest cards, in as many MRs as the device needs.
+# large-region: regions of 256 MiB, as large as the reflective memory of the largest cards. A region has as many MRs as
+# the device needs.
 #
 #   node 1 (shows 256 MiB on 7001) <--- krdma ---> node 2 (shows as much, reads and writes)
 #
@@ -19,8 +20,8 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 size=$((256 * 1024 * 1024))
-# A description must fit into one receive buffer: siw needs 256 segments of 16 bytes.
-# Registering all of it takes seconds on a busy machine, and each side waits for the other one.
+# The description of the region must fit into one receive buffer; on siw it has 256 segments of 16 bytes. Connecting has
+# a long timeout: registering the region takes seconds on a busy machine, and each side waits for the other one.
 options="rw=1 max_msg=$size buf_size=8192 connect_ms=60000"
 
 if ((NODE == 1)); then
@@ -30,7 +31,7 @@ if ((NODE == 1)); then
 	kt accept a rw 60000
 	kt_is 0 "accepted a connection with 256 MiB"
 	barrier written
-	# Across the boundary of two MRs, and up to the last byte.
+	# Check data at the begin, across the boundary of two MRs, and up to the last byte.
 	for offset in 0 $((size / 2 - 500000)) $((size - 1000000)); do
 		expect 0 exported a 1000000 "$offset"
 	done

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# late-completion: a completion handler still uses its completion queue after it has completed a request. The queue is not freed before
-# the handler returns, even if the device delays the handler.
+# late-completion: a completion handler still uses its completion queue after it has handled the last completion. krdma
+# does not free the queue before the handler returns, even if the device delays the handler.
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #
-# This needs two processors: on a single one the handler is not interrupted.
+# The scenario needs two processors, because on a single processor nothing interrupts the handler.
 #
 # kernels: stock-6.1
 # long: stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -22,7 +22,7 @@ barrier begun
 rounds=50
 late_ms=20
 
-# in_time: stop the delay, and check the counts.
+# in_time: end the delay of handlers, and check the counts of queues that were destroyed during a delay and after it.
 in_time() {
 	local early near
 	kt intime

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# listener-hotplug: listeners stay when RDMA devices are removed. A listener on a specific address listens again on its port when
-# its device is back, and tasks that wait on it do not notice. With KRDMA_LISTEN_WAIT it can be created before the device.
+# listener-hotplug: listeners continue to exist when RDMA devices are removed. A listener on a specific address listens
+# again on its port when its device is back, and tasks that wait on the listener continue to wait. With
+# KRDMA_LISTEN_WAIT a listener can be created before the device.
 #
 #   node 1 (echoes on 7000 … 7003, its device is removed and recreated) <--- krdma ---> node 2 (connects)
 #
@@ -29,7 +30,7 @@ link_add() {
 	ok $? "$1: rdma link add"
 }
 
-# serving JOB WHAT: one case: the task of JOB still waits on the listener.
+# serving JOB WHAT: one case: the task of JOB still waits on its listener.
 serving() {
 	kt_result "$1" 0
 	[[ $kt_text == "still running" ]]
@@ -43,7 +44,7 @@ ended() {
 	kt_is ESHUTDOWN "waiting on listener $1 ends with its release: $kt_text"
 }
 
-# reaches HOST PORT WHAT: one case: connections to a listener work, in time.
+# reaches HOST PORT WHAT: one case: connections to the listener on HOST and PORT work, in time.
 reaches() {
 	local end=$((SECONDS + patience))
 	until kt rounds r "$1" "$2" 3 connect_ms=2000; do
@@ -90,7 +91,7 @@ comes_back() {
 	expect 0 server end
 }
 
-# A listener is created before its device, and released after its device was removed.
+# Create a listener before its device, and release the listener after its device was removed.
 early() {
 	link_del early
 	expect ENODEV listen early "$(addr4 1)" 7000
@@ -99,7 +100,7 @@ early() {
 	[[ $kt_text == local=10.56.0.1:7000 ]]
 	ok $? "a listener without a device has an address: $kt_text"
 	kt_start early serve early
-	# A listener on :: takes IPv4 as well, without v6only.
+	# Without v6only, a listener on :: occupies its port for IPv4 as well.
 	expect 0 listen both :: 7010
 	expect EADDRNOTAVAIL listen four4 0.0.0.0 7010
 	expect 0 release both
@@ -128,7 +129,7 @@ early() {
 	done
 }
 
-# idn PORT: print the number of the cm_id that listens on PORT, from the RDMA core.
+# idn PORT: print the number that the RDMA core gives to the cm_id that listens on PORT.
 idn() {
 	local words i
 	while read -ra words; do
@@ -145,7 +146,8 @@ other_idn() {
 	[[ -n $now && $now != "$2" ]]
 }
 
-# The address has moved to another port of the machine. A cm_id stays bound to the port where it was created.
+# The listener's address moves to another port of the machine. krdma must create another cm_id, because a cm_id stays
+# bound to the port where it was created.
 moves() {
 	local was
 	was=$(idn 7000)

@@ -14,7 +14,7 @@
 # shellcheck source=tests/e2e/lib.sh
 . lib.sh
 
-# Below and above the limits of a buffer (4096 less the header), and several parts.
+# Lengths of messages, in bytes: below and above the limit of one buffer (4096 less the header), and with several parts.
 sizes="0 1 2 63 64 4079 4080 4081 8160 65535 131072"
 before=$(resources)
 barrier begun
@@ -38,7 +38,7 @@ server_messages() {
 	expect 0 release a
 }
 
-# A message that is longer than the buffer stays queued until it is received with a larger buffer.
+# The server receives with buffers that are too small. The message stays queued until the server passes a larger buffer.
 server_limits() {
 	kt peek a 20000
 	kt_is 5000 "peek returns the length of the next message"
@@ -67,13 +67,14 @@ client_messages() {
 	kt receive c 64 20000
 	kt_is 64 "a message arrives after the server's receive has timed out"
 	expect EMSGSIZE send c 200001
-	# The messages have arrived, but may not be acknowledged yet.
+	# Wait until the server has the messages. They have arrived, but may not be acknowledged yet.
 	barrier "sent$1"
 	expect 0 release c
 	expect ENOENT send c 1
 }
 
-# Short and long messages from entries of odd lengths; the server sends them back.
+# Lengths of messages that the client sends from several pieces of memory, and options of longsendv. The server sends
+# the messages back.
 piece_sizes="1 4080 4081 65535 65536 150001"
 piece_kinds=(piece=1000 "piece=1000000 skip=777" skip=777 bvec=1 "bvec=1 skip=4097 piece=300")
 
@@ -130,7 +131,7 @@ client_exported() {
 	expect 0 read c 100000 8192
 	barrier written
 	barrier looked
-	# Data that the server has changed.
+	# Read data that the server has changed.
 	expect 0 read c 5000 300001
 	kt exported c 0 0
 	local peer=${kt_text##*peer=}
@@ -145,7 +146,7 @@ client_exported() {
 	expect 0 release c
 }
 
-# An exported buffer has the requested length, which need not be a multiple of a page.
+# Check that an exported buffer has the requested length, which need not be a multiple of the page size.
 odd_exported() {
 	local own=100 peer=12347 name=c
 	if ((NODE == 1)); then
@@ -170,8 +171,8 @@ odd_exported() {
 	expect 0 release $name
 }
 
-# krdma_config() applies to the simple calls of one module: to listeners and connections that they create later, and to the
-# buffers of krdma_receive().
+# krdma_config() applies to the simple calls of one module: to listeners and connections that these calls create later,
+# and to the buffers of krdma_receive().
 server_config() {
 	expect 0 config 5000
 	# A length that is too large is ignored.
@@ -193,7 +194,7 @@ server_config() {
 	expect 5000 plain b
 	expect 0 accept d usual 20000
 	expect 5001 plain d
-	# A connection without rw shows no buffer.
+	# A connection without rw=1 has no exported buffer.
 	expect EINVAL show d 1 0
 	barrier received
 	for slot in a b d roomy plain usual; do expect 0 release $slot; done
@@ -214,7 +215,7 @@ client_config() {
 	for slot in c p u; do expect 0 release $slot; done
 }
 
-# Another module on node 2 calls krdma_config() with a larger length than krdma_test, and is loaded and unloaded.
+# Node 2 loads and unloads another module, which calls krdma_config() with a larger length than krdma_test does.
 server_other() {
 	expect 0 listen m 0.0.0.0 7010 max_msg=200000
 	barrier other
@@ -222,7 +223,7 @@ server_other() {
 	kt send a 100001
 	kt_is EMSGSIZE "a message longer than the other module has configured is refused"
 	kt send a 100000
-	# The other module releases its connection when it has the message, maybe before the message is acknowledged.
+	# The send may fail, because the other module may release its connection before the message is acknowledged.
 	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
 	ok $? "a message of the length that the other module has configured is sent: $kt_ret"
 	kt until a CLOSED 20000
@@ -257,7 +258,7 @@ client_other() {
 # Print the link-local address of this node.
 link_local() { ip -6 -o addr show dev "$NETDEV" scope link | sed -n 's|.* inet6 \([^/]*\)/.*|\1|p;q'; }
 
-# One run of krping.
+# pinged ADDRESS: one case: a run of krping over ADDRESS succeeds.
 pinged() {
 	check "krping over a link-local address" krping_try "client,addr6=$1,port=7007,count=10,validate"
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mr-pool: a pool keeps the MRs of freed regions for new ones, if they are surely invalid, up to its limit, of any size, each
-# time with another key. The key of a freed region is refused, also while its MR serves another region. Long messages reuse
-# the same MRs. The pool is freed with the connection.
+# mr-pool: a pool keeps MRs of freed regions for new regions, up to its limit, of any size. A pool keeps an MR only if
+# its key is invalid, and gives the MR another key each time. The key of a freed region is refused, even while another
+# region uses its MR. Long messages reuse the same MRs. The pool is freed with the connection.
 #
 #   node 1 (exposes regions, receives on 7000) <--- krdma ---> node 2 (creates regions, reads exposed ones, sends)
 #
@@ -21,13 +21,13 @@ barrier begun
 server=$(addr4 1)
 never=4294967295
 MiB=$((1 << 20))
-# Size of one MR.
+# Maximum size of one MR, in bytes.
 one=$((2 * MiB))
 [[ $LINK != siw ]] || one=$MiB
 files=/sys/kernel/debug/krdma
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# Print the number of MRs on this node, from the RDMA core.
+# mrs: print the number of MRs of this node that the RDMA core reports.
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 
 # counter NAME: print a counter of the newest connection.
@@ -42,7 +42,8 @@ note() {
 	reused=$(counter mrs_reused)
 }
 
-# grew ALLOCATED REUSED WHAT: one case: numbers of MRs that were allocated and reused since the last note.
+# grew ALLOCATED REUSED WHAT: one case: since the last call of note, ALLOCATED MRs were allocated, and MRs were reused
+# REUSED times.
 grew() {
 	local now_allocated now_reused
 	now_allocated=$(($(counter mrs_allocated) - allocated))
@@ -51,7 +52,7 @@ grew() {
 	ok $? "$3: $1 MRs are allocated, $2 reused: $now_allocated, $now_reused"
 }
 
-# are N WHAT: one case: there are N MRs more than before the connection.
+# are N WHAT: one case: this node has N MRs more than before the connection.
 are() {
 	local now
 	now=$(mrs)
@@ -59,7 +60,7 @@ are() {
 	ok $? "$2: $1 MRs: $((now - none))"
 }
 
-# opened OPTIONS: node 2 connects.
+# opened OPTIONS: one case: node 2 connects with OPTIONS.
 opened() {
 	none=$(mrs)
 	# shellcheck disable=SC2086 # words of a command
@@ -73,7 +74,7 @@ closed() {
 	are 0 "a connection is released"
 }
 
-# regions N LEN [option]...: create N regions, whose keys all differ.
+# regions N LEN [option]...: two cases: N regions are created, and all of their keys differ.
 regions() {
 	kt regions c "$@"
 	kt_is 0 "regions are created: $*"
@@ -91,7 +92,7 @@ in_turn() {
 	regions 100 4096
 	grew 1 99 "100 regions one after the other"
 	are 1 "one MR is kept after 100 regions"
-	# An MR has 256 keys.
+	# One MR has 256 keys, so 500 regions in all need two MRs.
 	regions 400 4096
 	grew 2 498 "500 regions one after the other"
 	are 1 "one MR is kept after 500 regions"
@@ -120,7 +121,7 @@ limits() {
 	are 2 "a pool of two after six regions at a time"
 	regions 4 4096 live=2
 	grew 6 4 "regions from a pool of two"
-	# Unused small MRs must make room for larger ones.
+	# The pool is full of small MRs, which must make room for larger MRs.
 	regions 3 $MiB
 	grew 7 6 "larger regions with a full pool"
 	are 2 "a pool of two after larger regions"
@@ -135,7 +136,7 @@ limits() {
 	kt release c
 }
 
-# The MRs of regions that are not revoked may be valid in the adapter, so they are not kept.
+# The pool keeps no MR of a region that is not revoked, because the key of this MR may be valid in the adapter.
 valid_ones() {
 	opened mr_pool=16
 	regions 10 4096 revoke=0
@@ -149,13 +150,15 @@ valid_ones() {
 	closed
 }
 
-# The adapter refuses the READ: the call returns its error, or that of the peer's disconnect, whichever comes first.
+# refused WHAT: one case: the adapter has refused a READ. The call returns the error of the READ or of the peer's
+# disconnect, whichever comes first.
 refused() {
 	is_one_of "$kt_ret" "${errno[EACCES]}" "${errno[ECONNRESET]}"
 	ok $? "$1: $kt_ret"
 }
 
-# again LEN: node 2 uses the key of a freed region, whose MR serves a region of LEN then; 0: none.
+# again LEN: node 2 uses the key of a freed region of node 1. At this time a region of LEN bytes uses the same MR; with
+# LEN 0, no region does.
 again() {
 	local len=$1
 	if ((NODE == 1)); then
@@ -199,7 +202,8 @@ again() {
 	barrier next
 }
 
-# messages OPTIONS ALLOCATED REUSED: ten messages of 8 MiB, and the MRs that the sender allocates and reuses for them.
+# messages OPTIONS ALLOCATED REUSED: node 2 sends ten messages of 8 MiB. The sender allocates and reuses these numbers
+# of MRs for the messages.
 messages() {
 	local bad=""
 	if ((NODE == 1)); then
@@ -221,7 +225,7 @@ messages() {
 	[[ -z $bad ]]
 	ok $? "node $NODE transfers ten messages of 8 MiB, ${1:-default options}$bad"
 	barrier over
-	# The receiver has the parameters of the listener.
+	# OPTIONS do not affect the receiver, which has the parameters of its listener.
 	if ((NODE == 1)); then
 		grew $((8 * MiB / one)) $((9 * 8 * MiB / one)) "the receiver of ten messages of 8 MiB"
 		expect 0 release a

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# mtu: the interfaces of two hosts have different MTUs. Both ends report it in the log, in debugfs and to their consumers.
-# Kept connections, and links of vrfm, use the smaller path MTU, and long messages arrive.
+# mtu: the interfaces of two hosts have different MTUs. Both ends report the difference in the log, in debugfs and to
+# their consumers. Persistent connections, and links of vrfm, use the smaller path MTU, and long messages arrive.
 #
 #   node 1 (MTU for packets of 4096 bytes) --- node 2 (MTU 1500)
 #
@@ -26,7 +26,8 @@ mtu() {
 	ip link set "$NETDEV" mtu "$1"
 }
 
-# mtus PATH LOCAL PEER SLOT: one case: the MTUs of the path of a connection; 0 on iWARP, where TCP handles MTUs.
+# mtus PATH LOCAL PEER SLOT: one case: the connection in SLOT reports this path MTU, and these MTUs of both ends. On
+# iWARP, where TCP handles MTUs, it reports 0.
 mtus() {
 	local wanted="mtu=$1/$2/$3 gid=3/3"
 	[[ $LINK != siw ]] || wanted="mtu=0/0/0 gid=0/0"
@@ -35,7 +36,7 @@ mtus() {
 	ok $? "path, local and peer's MTU of $4 are $1, $2 and $3 (${kt_text##* vectors=})"
 }
 
-# logged COUNT TEXT DESCRIPTION: one case: the log has COUNT lines with TEXT since the last forget.
+# logged COUNT TEXT DESCRIPTION: one case: the log has COUNT lines with TEXT since the last call of forget.
 logged() {
 	local wanted=$1
 	[[ $LINK != siw ]] || wanted=0
@@ -53,7 +54,7 @@ accepts() {
 	kt_is 0 "connection $1 is accepted"
 }
 
-# Node 1 has a large MTU, node 2 has 1500. The side that connects chooses the path MTU.
+# Node 1 has a larger MTU than node 2, which has 1500 and connects. The side that connects chooses the path MTU.
 plain_server() {
 	expect 0 listen l 0.0.0.0 7000 max_msg=1048576 tos=104
 	barrier listening
@@ -114,7 +115,8 @@ reverse_client() {
 	expect 0 release r
 }
 
-# linked PATH LOCAL PEER TEXT: a device on each node; node 1, with the larger MTU, connects. vrfmctl prints TEXT.
+# linked PATH LOCAL PEER TEXT: create a device of vrfm on each node. Node 1, which has the larger MTU, connects the
+# link. vrfmctl prints TEXT.
 linked() {
 	check "node $NODE creates a device, MTUs $2 and $3" rfm_make 4M
 	check "node $NODE is linked, MTUs $2 and $3" within 30 rfm_is ready
@@ -166,7 +168,7 @@ else
 fi
 flows 1
 unlinked
-# Lower the other MTU, because User-mode Linux cannot raise one.
+# Make the MTUs equal. Reduce the larger one, because User-mode Linux cannot increase an MTU.
 ((NODE == 2)) || mtu 1500
 barrier same
 forget

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# post: many concurrent requests by krdma_post(): every operation, every kind of memory, singly and in chains. Each
-# request completes once and in order, with its data, also when the connection ends while requests are in flight.
+# post: many concurrent requests by krdma_post(), with every operation and every kind of memory, single and in chains.
+# Each request completes once, in order, and with its data. If the connection ends while requests are in flight, each of
+# them completes once.
 #
 #   node 1 (echoes on 7000, shows 4 MiB on 7001, receives late on 7002) <--- krdma ---> node 2 (posts)
 #
@@ -22,7 +23,7 @@ server=$(addr4 1)
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 size=$((4 * 1024 * 1024))
 memories="virt pages sg region"
-# iWARP reads into regions only, and has no atomic operations.
+# Kinds of memory for READs. iWARP can read into regions only, and has no atomic operations.
 reads=$memories
 [[ $LINK != siw ]] || reads=region
 # Properties of the device that krdma_query() must return.
@@ -62,12 +63,12 @@ transfers() {
 	posts 0 read region 1000 64 chain=100
 }
 
-# The test overwrites the memory of a request when it completes. With a slow link, some of that memory has not been sent by
-# then if a request completes too early.
+# Check that no request completes too early. The test overwrites the memory of a request when the request completes. If
+# this is too early, a part of the memory is not sent yet, because the link is slow, and the peer gets wrong data.
 overwritten() {
 	local mem
 	for mem in $memories; do
-		# So that the READs below do not find the data of an earlier round.
+		# Write other data first, so that the READs below do not find the data of an earlier round.
 		posts 0 write virt 6 100000 chain=6
 		network rate $((12 / slow))mbit
 		ok $? "$mem: the link is slow"
@@ -105,7 +106,7 @@ refusals() {
 	posts 0 write virt 1 4096 offset=$((size - 4096))
 }
 
-# says NAME=VALUE...: one case for each: the last query returned it.
+# says NAME=VALUE...: one case for each: the last query returned NAME=VALUE.
 says() {
 	local wanted words
 	read -ra words <<<"$kt_text"
@@ -115,10 +116,10 @@ says() {
 	done
 }
 
-# Properties of the device, and limits, each of which is the smaller offer of both sides.
+# Check that krdma_query() returns the properties of the device, and limits. A limit is the smaller offer of both sides.
 queries() {
 	expect EINVAL query w size=8
-	# A later version of the struct with unknown members at its end.
+	# Pass the size of a later version of the struct, which has unknown members at its end.
 	expect 0 query w size=1024
 	expect 0 query w
 	echo "# $kt_text"
@@ -129,12 +130,12 @@ queries() {
 	kt_is 0 "connected with parameters other than the defaults"
 	expect 0 query q
 	says part=1008 receive=10000 depth=16/32 "reads=$reads_q" alive=0
-	# A soft device has no node of its own.
+	# A software device belongs to no NUMA node.
 	says node=-1
 	kt connect n "$server" 7001 rw=1 max_msg=4096 numa_node=1 comp_vector=2
 	kt_is 0 "connected with memory of the first node"
 	expect 0 query n
-	# The parameter is taken modulo the number of completion vectors, and counts from 1.
+	# comp_vector counts from 1, and krdma uses it modulo the number of completion vectors.
 	[[ $kt_text =~ vectors=([0-9]+) ]]
 	says node=0 "vector=$((1 % BASH_REMATCH[1] + 1))"
 	kt release n
@@ -165,7 +166,7 @@ full_queue() {
 	kt release s
 }
 
-# Only the write-space callback posts requests again that were refused.
+# The task posts no refused request again. Only the write-space callback does, until all requests have completed.
 write_space() {
 	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4 space=1
 	kt_is 0 "connected with four slots and a callback"
@@ -193,7 +194,7 @@ write_space() {
 
 counted() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
 
-# A long chain is posted in parts, because posting disables interrupts.
+# Check that krdma posts a long chain in parts, because posting disables interrupts.
 in_one_go() {
 	local pauses
 	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=1024
@@ -206,7 +207,8 @@ in_one_go() {
 	kt release s
 }
 
-# A peer that connects and leaves must not interrupt all processors of this host.
+# Check that krdma uses no expedited grace periods. With these, a peer that connects and disconnects would interrupt all
+# processors of this host.
 no_interrupts() {
 	! grep -qa rcu_expedited /modules/krdma.ko
 	ok $? "krdma asks for no expedited grace period"
@@ -240,7 +242,8 @@ messages() {
 	kt release m
 }
 
-# A region of more than one MR. One of the messages lies in two MRs; siw cannot send such a message.
+# Send messages from a region that has more than one MR. One of the messages is in two MRs; siw cannot send such a
+# message.
 two_mrs() {
 	if [[ $LINK == siw ]]; then
 		kt async m send region 750 3000 chain=750
@@ -300,7 +303,8 @@ reads_among_messages() {
 	for i in 1 2 3; do
 		kt_start reads async x read region 40 100000 chain=10
 		sleep 0.02
-		# The peer receives none of them, so send no more in all than it has receives.
+		# The peer does not receive these messages, so the test must not send more of them than the peer has
+		# receives.
 		kt async x send virt 16 64
 		kt_is 0 "$i: messages complete while READs are in flight ($kt_text)"
 		kt_result reads 60
@@ -309,8 +313,8 @@ reads_among_messages() {
 	kt release x
 }
 
-# both_read OPTIONS: READs and requests behind them, from both ends at once. siw processes one work request at a time: while
-# a READ of its own waits for the response, it sends no responses.
+# both_read OPTIONS: both ends post READs, and requests behind these READs, at the same time. siw processes one work
+# request at a time. While its own READ waits for a response, siw sends no responses to READs of the peer.
 both_read() {
 	local i side=x
 	if ((NODE == 1)); then
@@ -359,12 +363,13 @@ both_read() {
 	kt release $side
 }
 
-# A request of some connection is on its send queue.
+# in_flight: whether any connection has a request in its send queue.
 in_flight() {
 	awk 'NR > 1 { n += $(NF - 1) } END { exit !n }' /sys/kernel/debug/krdma/connections
 }
 
-# fenced WHAT LEAST COMMAND...: COMMAND behind a READ whose response takes 400 ms; both take at least LEAST ms together.
+# fenced WHAT LEAST COMMAND...: post a READ that takes 400 ms, and then run COMMAND. Both together must take at least
+# LEAST ms.
 fenced() {
 	local what=$1 least=$2 since=${EPOCHREALTIME/[.,]/} ms
 	shift 2
@@ -380,7 +385,8 @@ fenced() {
 	kt_is 0 "$what does not change the data of the READ before it ($kt_text)"
 }
 
-# KRDMA_FENCE: the peer changes its memory when it receives a message; the READ before the message returns the old data.
+# KRDMA_FENCE: the peer changes its memory when it receives a message. A READ that was posted before the fenced message
+# must return the old data.
 fences() {
 	local i least=790
 	# On siw a message completes when TCP has taken it, before the peer has received it.
@@ -420,7 +426,8 @@ fences() {
 	kt release x
 }
 
-# Counters that are about to wrap around: ids of messages, requests that have left, READs, numbers of connections.
+# Let counters wrap around: ids of messages, numbers of requests and READs that have left the send queue, and numbers of
+# connections.
 wraps() {
 	local side=x start job
 	if ((NODE == 1)); then
@@ -430,7 +437,8 @@ wraps() {
 		kt connect x "$server" 7002 rw=1 session=4711
 	fi
 	kt_is 0 "node $NODE is connected for counters that wrap around"
-	# At the second start, signed numbers change their sign.
+	# From the first start value, counters wrap around to 0. From the second one, they become negative as signed
+	# numbers.
 	for start in 4294967286 2147483638; do
 		barrier "wrap$start"
 		sleep 0.2
@@ -455,7 +463,7 @@ wraps() {
 		expect 64 receive $side 64 10000
 		barrier "wrap$start-over"
 	done
-	# The successor of a connection with a large number has a small number.
+	# A connection with a large number is replaced by a new connection of the same session, which has a small number.
 	((NODE == 2)) || expect 0 wrap a 4294967286
 	barrier wrap-succeed
 	if ((NODE == 1)); then
@@ -471,7 +479,7 @@ wraps() {
 	for job in a b x y; do kt release $job; done
 }
 
-# Each accepted request completes once when the connection ends.
+# End connections while requests are in flight. Each request that krdma has accepted completes once.
 endings() {
 	local how
 	for how in disconnect release; do
@@ -480,7 +488,7 @@ endings() {
 		kt async w write virt 40 100000 chain=40
 		kt_start posting async w write virt 40 100000 chain=40
 		kt_start reading async w read region 40 100000
-		# Into memory that the other tasks do not read.
+		# Write to memory that the other tasks do not read.
 		kt_start more async w write virt 4000 8 chain=100 offset=4100000
 		sleep 0.0$((RANDOM % 10))
 		kt "$how" w
@@ -494,7 +502,8 @@ endings() {
 	done
 }
 
-# Requests that the adapter refuses complete once, with an error: behind the first doorbell, and amid a request.
+# The adapter refuses work requests behind the first doorbell, or in the middle of a request. Each request completes
+# once, with an error.
 not_taken() {
 	local what
 	# A queue pair of siw refuses work requests only in transient states.

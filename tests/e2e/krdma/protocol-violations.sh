@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# protocol-violations: a peer that breaks the protocol in every way, as client and as server. Its connection ends with the expected
-# errno and counter, and few log lines. Another connection continues, and the next new connection works. Each case proves
-# that the attack was sent: the victim's adapter acknowledged it, and the victim's counters changed.
+# protocol-violations: a peer that breaks the protocol in every way, as client and as server. The connection of this
+# peer ends with the expected errno and counter, and few log lines. Another connection continues, and the next new
+# connection works. Each case proves that the attack was sent: the victim's adapter has acknowledged it, and the
+# victim's counters have changed.
 #
 #   node 1 (victim) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
 #          (echoes on 7000, shows on 7001) <--- krdma: valid connections ---
@@ -31,13 +32,14 @@ declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [rxcb]=7013)
 
 start='send:{type=1'
 data='send:{type=2'
-# The victim's accept waits for START; the attacker waits for the START of the victim.
+# First steps of an attack: send START, for which the accept of the victim waits, and wait for the victim's START.
 started=("$start}" start:5000)
 
 # ---- node 2: attack ----
 
-# left STEP...: the victim's adapter has acknowledged or refused all messages of the steps, except the last one if the
-# victim has closed: then the counters on node 1 prove that it was sent. Of a flood, it has answered some.
+# left STEP...: whether the victim's adapter has acknowledged or refused all messages of the steps. The last message may
+# have no answer if the victim has closed; the counters on node 1 prove that this message was sent. A flood needs only
+# some answers.
 left() {
 	local answered=$((got[acked] + got[refused]))
 	if [[ $* == *flood:* || $* == *count:* ]]; then
@@ -47,13 +49,13 @@ left() {
 	fi
 }
 
-# The valid connection that lasts during all attacks.
+# good_answers NAME: one case: the valid connection that exists during all attacks still works.
 good_answers() {
 	kt send goodm 777 && kt receive goodm 65536 20000
 	ok $((kt_ret != 777)) "$1: a valid connection still works after the attack ($kt_ret $kt_text)"
 }
 
-# A new valid connection. Its message ends suffer() of the victim.
+# newcomer NAME PORT MODE: one case: a new valid connection works. Its message ends suffer() on node 1.
 newcomer() {
 	local port=$2 mode=$3
 	kt connect new "$victim" "$port" rw=$((mode)) max_msg=$max_msg && kt send new 333
@@ -86,7 +88,8 @@ attacker_row() {
 
 # ---- node 1: suffer ----
 
-# Read all counters into "now". Not line by line: bash would read single bytes, or seek back in a file that may have grown.
+# Read all counters into the array "now". Read the file at once: line by line, bash would read single bytes, or seek
+# back in a file that may have grown.
 note() {
 	local i words
 	now=()
@@ -95,7 +98,7 @@ note() {
 	for ((i = 0; i < ${#words[@]}; i += 2)); do now[${words[i]}]=${words[i + 1]}; done
 }
 
-# Save the counters that "moved" and "judge" compare with.
+# Save the counters in the array "was", with which moved() and judge() compare the later counters.
 begin() {
 	local name
 	note
@@ -104,12 +107,12 @@ begin() {
 	: >"$results/record"
 }
 
-# Print the number of krdma's log lines. Counting takes a quarter of a second, so the count at the end of a row is also the
-# count at the begin of the next row, which gets late lines.
+# Print the number of krdma's log lines. Counting takes a quarter of a second. So the count at the end of a row is used
+# as the count at the begin of the next row, and late lines count for that row.
 logged() { dmesg_node | grep -c '\] krdma:'; }
 
-# moved COUNTERS: these counters have grown by 1, N (NAME=N) or any number (NAME=+), and no other counter of protocol errors
-# has. NAME/NAME=N: the sum of both has grown by N. Sets "wrong".
+# moved COUNTERS: check that each of COUNTERS has grown, and no other counter of protocol errors. NAME must have grown
+# by 1, NAME=N by N, NAME=+ by any number. With NAME/NAME=N, the sum of both must have grown by N. Sets "wrong".
 moved() {
 	local name wanted grown
 	local -A expected=()
@@ -138,7 +141,7 @@ moved() {
 	[[ -z ${!expected[*]} ]] || wrong+=" no counter ${!expected[*]}"
 }
 
-# add VALUE: append it to "record"; N equal values in a row become N*VALUE.
+# add VALUE: append VALUE to the array "record". N equal values, one after the other, become N*VALUE.
 add() {
 	local last='' times
 	((${#record[@]} == 0)) || last=${record[-1]}
@@ -156,7 +159,8 @@ until_over() {
 	until [[ $(kt_state v) != ESTABLISHED ]] || ((SECONDS >= end)); do sleep 0.02; done
 }
 
-# suffer LISTENER HOW: accept, and receive until the newcomer's message; earlier results go to a file.
+# suffer LISTENER HOW: accept connections, and receive messages until that of the newcomer arrives. Write the earlier
+# results to a file. HOW: see row().
 suffer() {
 	local how=$2 record=()
 	while kt accept v "$1" $((20000 * slow)); do
@@ -177,7 +181,8 @@ suffer() {
 	mv "$results/record.new" "$results/record"
 }
 
-# judge NAME RECORD COUNTERS [LINES]: one case: the record, the counters since "begin", and at most LINES of log.
+# judge NAME RECORD COUNTERS [LINES]: one case: the results are RECORD, the counters have grown by COUNTERS since
+# begin(), and the log has at most LINES new lines.
 judge() {
 	local name=$1 wanted=$2 counters=$3 lines now_logged recorded=
 	note
@@ -203,17 +208,19 @@ victim_row() {
 	wait $!
 	barrier "done$rows"
 	[[ $wanted != refused ]] || counters+=" requests_refused"
-	# krdma limits each kind of log line to 10 in 5 seconds, and both ends of the time may cut such an interval.
+	# krdma limits each kind of log line to 10 in an interval of 5 seconds. The flood may touch two more intervals
+	# at its ends.
 	[[ $name != *-flood ]] || most=$((10 * (2 + (SECONDS - since) / 5)))
 	judge "$name" "$wanted" "$counters" $most
 }
 
 # ---- the table ----
 
-# row NAME TARGET HELLO RECORD COUNTERS STEP...: TARGET: a listener of node 1, and the behaviour of its user (hold: receives
-# only after the end, write: writes first, push: sends a long message first). HELLO: fields that differ from a valid HELLO.
-# RECORD: return values of the victim's calls: lengths of messages, and the errno of the end; N*: N times; A|B: one or the
-# other, also in COUNTERS; refused: no connection; dropped: never accepted.
+# row NAME TARGET HELLO RECORD COUNTERS STEP...: one attack, with its cases. TARGET is a listener of node 1, and
+# optionally the behaviour of its user: hold receives only after the end, write writes first, push sends a long message
+# first. HELLO are fields that differ from a valid HELLO. RECORD are the expected return values of the victim's calls:
+# lengths of messages, and the errno of the end. In RECORD, N*VALUE means N times VALUE, refused means no connection,
+# and dropped means never accepted. In RECORD and COUNTERS, A|B means one of both.
 row() {
 	((++rows))
 	if ((NODE == 1)); then victim_row "$@"; else attacker_row "$@"; fi
@@ -229,13 +236,13 @@ hellos() {
 	row hello-version-2 m "version=2 min=2" refused ""
 	row hello-other-mode m mode=1 refused ""
 	row hello-rw-other-mode rw mode=0 refused ""
-	# Unusual values that are valid.
+	# These values are unusual and valid.
 	for field in features=0xffff "version=9 min=0" max=0 "depth=4 buf=256" session=0 "user=32 more=32"; do
 		row "hello-${field// /-}-is-right" m "$field" "5 -104" "" "${started[@]}" "$data,len=5,body=5}"
 	done
 }
 
-# bad NAME COUNTER STEP...: the step after START ends the connection.
+# bad NAME COUNTER STEP...: a row in which the steps after START end the connection with EPROTO, and increase COUNTER.
 bad() {
 	local name=$1 counter=$2
 	shift 2
@@ -274,7 +281,8 @@ headers() {
 	row message-fills-buffer m "" "-74 -104" "" "${started[@]}" "$data,len=4080,more=4080}"
 }
 
-# CHUNKs, which the victim reads from the attacker's memory, and PULLED, which completes a CHUNK of the victim.
+# Attacks by CHUNK and PULLED. A CHUNK describes memory of the attacker, which the victim reads. PULLED completes a
+# CHUNK of the victim.
 chunks() {
 	local chunk='send:{type=7,len=65536'
 	bad chunk-without-segments header "$chunk}"
@@ -288,9 +296,10 @@ chunks() {
 	bad chunk-of-a-long-message header 'send:{type=7,len=65537,seg=0/1/65537}'
 	bad chunk-with-a-gap sequence "$chunk,offset=1,seg=0/1/65535}"
 	bad chunk-behind-a-part sequence "$data,len=20,body=10}" 'send:{type=7,len=20,offset=10,seg=0/1/10}'
-	# The attacker gets an access error as well, and may disconnect before the victim receives the response.
+	# The adapter reports the access error to the attacker as well. The attacker may disconnect before the victim
+	# receives the response.
 	row chunk-of-a-guess m "" "-13|-104" "ended.access|" "${started[@]}" "$chunk,seg=0/0x1234/65536}"
-	# The user has not received the message before it, so the victim does not read the CHUNK.
+	# The victim does not read this CHUNK yet, because its user has not received the message before the CHUNK.
 	row part-behind-a-chunk m/hold "" "5 -71" "sequence ended.protocol" "${started[@]}" "$data,len=5,body=5}" \
 		'send:{type=7,id=1,len=20,seg=0/1/10}' "$data,id=1,len=20,body=10,offset=10}"
 	bad pulled-without-a-chunk sequence 'send:{type=8,offset=65536}'
@@ -315,8 +324,8 @@ starts() {
 	row start-takes-credits m "" dropped "credit connect_failed.protocol" "$start,credits=1}"
 }
 
-# A flood without credits breaks the protocol, unless it is so slow that the victim returns the credits in time. On a busy
-# machine some of the attempts are that slow.
+# Send a flood without waiting for credits. This breaks the protocol, unless the flood is slow and the victim returns
+# the credits in time, which may happen on a busy machine. So make five attempts.
 credit_floods() {
 	local i ended=1
 	for i in {1..5}; do
@@ -341,10 +350,10 @@ sizes_and_opcodes() {
 	row read-from-a-guess m "" -5 ended.other "${started[@]}" "read:0x1234:0:8"
 }
 
-# A START that describes a buffer; the victim cannot know that the key is invalid.
+# A START that describes a buffer with an invalid key. The victim cannot know that the key is invalid.
 shows="$start,shown=4096/1,seg=0/0x1234/4096}"
 
-# reach NAME STEP...: a step after the victim's START that ends the connection by an access error
+# reach NAME STEP...: a row in which the steps after the victim's START end the connection by an access error.
 reach() {
 	local name=$1
 	shift
@@ -375,7 +384,8 @@ one_sided() {
 	row invalidates-exported-buffer rw "" -71 "key ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
 }
 
-# rxcb NAME HOW COUNTERS STEP...: attack a server with a receive callback; HOW: -71: the connection ends, -104: it does not.
+# rxcb NAME HOW COUNTERS STEP...: attack a server with a receive callback. With HOW -71 the victim must close the
+# connection, with -104 the victim must not close it.
 rxcb() {
 	local name=$1 how=$2 counters=$3 end=$((SECONDS + 5 * slow))
 	shift 3
@@ -388,12 +398,12 @@ rxcb() {
 	echo >"$results/record"
 	barrier "ready$rows"
 	barrier "done$rows"
-	# No task waits for the end of this connection, so the end may be counted a little later.
+	# Repeat the check: no task waits for the end of this connection, so krdma may count the end a little later.
 	until note && wrong= && moved "$counters" && [[ -z $wrong ]] || ((SECONDS >= end)); do sleep 0.1; done
 	judge "$name" "" "$counters"
 }
 
-# Notifications, which need a receive callback, and messages that the callback keeps.
+# Attacks by notifications, which need a receive callback, and by messages that the callback keeps.
 callbacks() {
 	((NODE == 2)) || expect 0 rxcb 0
 	rxcb tells-a-write -104 writes_told=1 "${started[@]}" 'send:{type=9,id=7}'
@@ -407,7 +417,7 @@ callbacks() {
 	rxcb tells-by-immediate-data-amid-a-message -71 "sequence ended.protocol" "${started[@]}" "$data,len=20,body=10}" wimm
 	rxcb half-a-message-to-a-callback -104 "" "${started[@]}" "$data,len=20,body=10}"
 	rxcb bad-header-to-a-callback -71 "header ended.protocol" "${started[@]}" "$data,len=4,body=5}"
-	# As above: one end by access or reset. The second reset is the end of the new connection.
+	# As in chunks(), the attack ends by an access error or a reset. The other reset is the end of the new connection.
 	rxcb chunk-of-a-guess-to-a-callback -71 ended.access/ended.reset=2 "${started[@]}" 'send:{type=7,len=65536,seg=0/0x1234/65536}'
 	((NODE == 2)) || expect 0 rxcb 512
 	rxcb all-is-kept -71 "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
@@ -424,7 +434,8 @@ stalls() {
 
 # ---- attacks that do not fit into the table ----
 
-# flood NAME N REFUSED: N connects that never complete; only the first few fit into the backlog.
+# flood NAME N REFUSED END: a client begins N connects that never complete. Only the first ones fit into the backlog,
+# and REFUSED connects are refused. END is the member of connect_failed that counts the other connects.
 flood() {
 	local name=$1 n=$2 refused=$3
 	((++rows))
@@ -444,7 +455,8 @@ flood() {
 
 attacker_listens() { [[ $(<"$files/connections") =~ listener[^$'\n']*:7100\  ]]; }
 
-# back NAME RW HELLO RECORD COUNTERS STEP...: the attacker listens, the victim connects. HELLO mute: it does not answer.
+# back NAME RW HELLO RECORD COUNTERS STEP...: one attack in which the attacker listens, and the victim connects. With
+# HELLO mute, the attacker does not answer the connect request.
 back() {
 	local name=$1 mode=$2 fields=$3 wanted=$4 counters=$5
 	shift 5
@@ -480,7 +492,7 @@ back() {
 	barrier "done$rows"
 }
 
-# client RW: connect to the attacker and receive.
+# client RW: the victim connects to the attacker, and receives messages until a call fails.
 client() {
 	local record=()
 	if kt connect v "$(addr4 2)" 7100 connect_ms=$((1500 * slow)) rw="$1" max_msg="$max_msg"; then
@@ -507,7 +519,8 @@ servers() {
 	back server-start-twice 0 "" -71 "start ended.protocol" "${started[@]}" sleep:200 "$start}"
 }
 
-# rxe lets any peer invalidate any key. The victim of this is a valid connection with a buffer, which must end in order.
+# The attacker invalidates a key of another connection, because rxe lets any peer invalidate any key. The other
+# connection, a valid one with a buffer, must end with an expected errno.
 foreign_key() {
 	local id conn access rkey state
 	if ((NODE == 1)); then
@@ -564,7 +577,7 @@ flood connect-flood 200 + timeout=+
 barrier attacked
 if ((NODE == 2)); then
 	kt stop pump
-	# The call that was in progress at the stop was interrupted or had just completed.
+	# The stop has interrupted the call that was in progress, or the call had just completed.
 	is_one_of "$kt_ret" 0 -4 && ((${kt_text#count=} > 0))
 	ok $? "the valid connection with a buffer worked until it was stopped ($kt_ret $kt_text)"
 	foreign_key

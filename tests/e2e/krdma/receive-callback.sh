@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# receive-callback: messages by callback. A server gets each message in order and one at a time, keeps some of them for a while, and
-# answers. A server that keeps all messages blocks the sender. Messages that arrive before the end of the connection are
-# delivered before closing().
+# receive-callback: messages by callback. A server gets one message at a time, in order, keeps some messages for a
+# while, and answers each one. A server that keeps all messages blocks the sender. Messages that arrive before the end
+# of the connection are delivered before closing().
 #
 #   node 1 (server without a thread on 7000) <--- krdma ---> node 2 (sends)
 #
@@ -21,7 +21,8 @@ barrier begun
 server=$(addr4 1)
 modes=("" "poll=1" "rw=1 max_msg=1048576")
 
-# Node 2 sends messages; node 1 must have received these numbers of messages.
+# talks OPTIONS: node 2 sends messages with different numbers, lengths and windows. Node 1 checks in counts() that all
+# have arrived.
 talks() {
 	local what
 	# shellcheck disable=SC2086 # words of a command
@@ -37,14 +38,14 @@ talks() {
 	kt release t
 }
 
-# callback_got WORDS KEEP: one case: the counts of messages on node 1 are WORDS; from now on it keeps KEEP messages.
+# callback_got WORDS KEEP: one case: the counts of messages on node 1 are WORDS. From now on node 1 keeps KEEP messages.
 callback_got() {
 	kt rxcb "$2"
 	[[ $kt_text == "$1" ]]
 	ok $? "the receive callback got $1 ($kt_text)"
 }
 
-# The server keeps five messages, short ones of the connection's eight receives or long ones.
+# The server keeps five messages. Short messages occupy five of the eight receives of the connection.
 counts() {
 	local n kept
 	for n in 200 500 500 200 60 10; do
@@ -55,7 +56,7 @@ counts() {
 	done
 }
 
-# A server that returns no message blocks the sender until it returns them.
+# A server that releases no message blocks the sender, until it releases messages.
 full() {
 	if ((NODE == 1)); then
 		kt rxcb 100
@@ -71,7 +72,7 @@ full() {
 		kt connect f "$server" 7000
 		kt_is 0 "connected to a server that keeps all messages"
 		barrier full-begun
-		# Eight receives, of which the last credit is not for messages.
+		# The peer has eight receives and grants eight credits. The last credit is not for messages.
 		kt async f send virt 7 100 chain=7
 		kt_is 0 "7 messages are sent with 8 credits ($kt_text)"
 		kt send f 100 500
@@ -86,7 +87,8 @@ full() {
 	fi
 }
 
-# Messages that have arrived are delivered before closing() is called, and can be returned after the connection is freed.
+# Messages that have arrived are delivered before closing() is called. The owner may release them after the connection
+# is freed.
 ends() {
 	local i lost=0
 	for i in {1..20}; do
@@ -112,7 +114,8 @@ ends() {
 	ok $? "all acknowledged messages are delivered before the end: $lost of 20 rounds lost some"
 }
 
-# The connection ends before the owner is notified of it, so the worker that notifies the owner delivers all messages.
+# The connection ends before krdma has notified the owner that it is connected. So the worker that notifies the owner
+# delivers all messages.
 one_worker() {
 	local n
 	for n in 1 2 3; do
@@ -169,7 +172,7 @@ if ((NODE == 1)); then
 	expect 0 server 0.0.0.0 7000 rxcb=1 recv_depth=64
 	barrier again
 	ends
-	# The connections are freed, the messages are not.
+	# The connections are freed now, and the server still keeps their messages.
 	expect 0 server end
 	kt rxcb 0
 	kt_is 0 "40 messages are returned after their connection is freed ($kt_text)"

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# reconnect: kept connections. After any end they reconnect, and their owner gets connected() and lost() in turn. Without a peer
-# the attempts back off. A kept connection can be stopped at any time.
+# reconnect: persistent connections. After any end they reconnect, and their owner gets connected() and lost()
+# alternately. Without a peer the attempts back off. A persistent connection can be stopped at any time.
 #
 #   node 1 (server with callbacks on 7000, on its own address; 7002 never accepts; 7003 sends; 7009 is unused)
-#     ^--- krdma ---- node 2 (keeps connections)
+#     ^--- krdma ---- node 2 (has persistent connections)
 #   devices are removed on both
 #
 # kernels:
@@ -65,7 +65,8 @@ server() {
 	barrier server-back
 	barrier stopped
 	expect 0 release deaf
-	# Failed connections were stopped while the server accepted them.
+	# End the server. Some of its connections have failed, because the client stopped them while the server accepted
+	# them.
 	expect 0 server end
 	[[ $kt_text =~ accepted=([0-9]+)\ .*closed=([0-9]+) ]]
 	((BASH_REMATCH[1] >= (slow < 4 ? 100 : 10)))
@@ -93,7 +94,8 @@ now_ms() {
 	echo $((10#${up/./} * 10))
 }
 
-# shows NAME PATTERN WHAT [SECONDS]: one case: "kept show NAME" matches PATTERN in time; sets took, in ms.
+# shows NAME PATTERN WHAT [SECONDS]: one case: the output of "kept show NAME" matches PATTERN in time. Sets took to the
+# time, in ms.
 shows() {
 	local start end
 	start=$(now_ms)
@@ -116,7 +118,7 @@ failures() {
 	count=${BASH_REMATCH[1]}
 }
 
-# fails NAME N: one case: NAME has N failures in a row, in time.
+# fails NAME N: one case: N attempts of NAME have failed, one after the other, in time.
 fails() {
 	local end=$((SECONDS + patience * 2))
 	failures "$1"
@@ -128,7 +130,7 @@ fails() {
 	ok $? "connecting $1 has failed $2 times"
 }
 
-# stop NAME LIMIT_MS WHAT
+# stop NAME LIMIT_MS WHAT: two cases: NAME is stopped without an error, and within LIMIT_MS.
 stop() {
 	kt kept stop "$1"
 	kt_is 0 "stopping $3 succeeds: $kt_text"
@@ -172,7 +174,8 @@ backs_off() {
 	keep b "$server" 7009 max=800
 	fails b 10
 	spent=$(($(now_ms) - start))
-	# 100 + 200 + 400 + 6 * 800 ms, plus or minus a quarter; 51 s without the limit.
+	# Ten attempts take 100 + 200 + 400 + 6 * 800 ms, plus or minus a quarter. Without the limit max they would take
+	# 51 s.
 	((spent >= 4100))
 	ok $? "ten failing attempts back off: $spent ms"
 	((spent <= 10000 * slow))
@@ -205,7 +208,8 @@ receives() {
 	stop m 2000 "after messages"
 }
 
-# With a maximum wait of 60 s, only the return of the device can cause an early attempt.
+# The device of this node is removed, and added again. With a maximum backoff of 60 s, only the return of the device can
+# cause an early attempt.
 own_device_goes() {
 	keep d "$server" 7000 max=60000
 	shows d "connected epoch=1 *" "connection d connects before the device is removed"
@@ -244,7 +248,7 @@ peers_device_goes() {
 }
 
 stops_in_each_phase() {
-	# Slow callbacks.
+	# Stop connections while their slow callbacks run.
 	keep e "$server" 7000 linger=500
 	shows e "connected *" "connected() of a kept connection runs"
 	stop e 3000 "in connected()"
@@ -259,7 +263,7 @@ stops_in_each_phase() {
 	keep g 10.56.0.99 7000 addr_ms=5000
 	shows g "connecting *" "connecting to an unused address waits"
 	stop g 1000 "while the address is resolved"
-	# Hold up the ordered workqueue of the CM.
+	# Delay the ordered workqueue of the CM, which resolves routes.
 	kt_start hold holdup 1500 "$server" 7000
 	kt_result hold
 	kt_is 0 "resolving of routes is held up"
@@ -287,7 +291,7 @@ lives_briefly() {
 	kt_is 0 "400 connections without a peer are stopped: $kt_text, $kt_ms ms"
 }
 
-# debugfs has a line for each kept connection.
+# debugfs has a line for each persistent connection.
 observed() {
 	local file=/sys/kernel/debug/krdma/kept line
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug

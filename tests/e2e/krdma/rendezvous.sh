@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rendezvous: long messages, which the receiver reads from the sender's memory: of any length and kind of memory, across the
-# boundaries of MRs and CHUNKs; without a receiver; both ways at once; with tasks killed and connections released during a
-# message.
+# rendezvous: long messages, which the receiver reads from the sender's memory. They have any length and kind of memory,
+# and cross the boundaries of MRs and CHUNKs. They are sent without a waiting receiver, and both ways at once. Tasks are
+# killed, and connections are released, during a message.
 #
 #   node 1 (receives on 7000) <--- krdma ---> node 2 (sends)
 #
@@ -24,7 +24,7 @@ server=$(addr4 1)
 max=$((64 << 20))
 MiB=$((1 << 20))
 huge=40
-# The static data of a module is vmalloc() memory on UML only.
+# Number of CHUNKs for a message in the static data of a module: 1 on UML, where this is vmalloc() memory, else 0.
 own=0
 [[ $KERNEL != uml* ]] || own=1
 ((slow < 4)) || huge=18
@@ -32,12 +32,12 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 counter() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
 
-# With KASAN on an emulated processor 16 MiB take longer than the timeout of an operation.
+# Filter the table: with KASAN on an emulated processor, 16 MiB take longer than the timeout of an operation.
 fits() {
 	if [[ $KERNEL == debug-* ]]; then awk -v max=$((3 * MiB)) '$1 <= max'; else cat; fi
 }
 
-# Lengths, kinds of memory, offsets in the page, and numbers of CHUNKs.
+# Print a line for each message: length, kind of memory, offset in the page, and number of CHUNKs.
 table() {
 	cat <<-EOF
 		65535 vmalloc 0 0
@@ -58,7 +58,8 @@ table() {
 	EOF
 }
 
-# all OPTIONS CHUNKS: a message for each line of the table; CHUNKS is "any" if OPTIONS change the number of CHUNKs.
+# all OPTIONS CHUNKS: send a message for each line of the table, on a connection with OPTIONS. CHUNKS is "any" if
+# OPTIONS change the number of CHUNKs.
 all() {
 	local options=$1 chunks=$2 len kind at wanted was now
 	was=$(counter chunks_pulled)
@@ -71,7 +72,7 @@ all() {
 	kt_is 0 "connected with ${options:-default options}"
 	while read -r len kind at wanted; do
 		if ((NODE == 1)); then
-			# The buffer of the receiver is not aligned either.
+			# Receive at another offset in a page, so that the receiver's buffer is not aligned either.
 			kt longreceive a "$max" 120000 at=$((at / 2))
 			kt_is "$len" "$len bytes from $kind at $at are received"
 			# Read the counter before the next message.
@@ -90,7 +91,7 @@ all() {
 	barrier next
 }
 
-# With pull_min above the length, a message is sent in parts.
+# A message that is shorter than pull_min is sent in parts, and not pulled.
 in_parts() {
 	local was
 	if ((NODE == 1)); then
@@ -100,7 +101,7 @@ in_parts() {
 		kt_is $((2 * MiB)) "a message above pull_min is received in parts"
 		(($(counter chunks_pulled) == was))
 		ok $? "a message in parts is not pulled"
-		# The sender waits for the acknowledgement.
+		# Do not release the connection yet: the sender waits for the acknowledgement.
 		barrier in-parts
 		kt release a
 	else
@@ -113,15 +114,15 @@ in_parts() {
 	barrier next
 }
 
-# Messages are not pulled if the sender serves no READs, or the receiver posts none (KRDMA_ZERO). On siw a READ to a peer that
-# serves none ends the connection, because siw keeps the READ; rxe would wait.
+# Messages are not pulled if the sender serves no READs, or if the receiver posts no READs (KRDMA_ZERO). On siw a READ
+# to a peer that serves no READs ends the connection, because siw keeps the READ; rxe would wait.
 no_reads() {
 	local was i sender
 	for i in resources=255 depth=255; do
 		sender=2
 		[[ $i == resources* ]] || sender=1
 		if ((NODE == 1)); then kt accept no l 20000; else kt connect no "$server" 7000 max_msg=$max $i; fi
-		# Both nodes may share a kernel.
+		# Read the counter on both nodes before the message is sent, because both nodes may share a kernel.
 		barrier "no-reads-$i"
 		was=$(counter chunks_pulled)
 		if ((NODE == sender)); then
@@ -140,13 +141,13 @@ no_reads() {
 	barrier next
 }
 
-# A READ of one work request, and a chain of READs with one doorbell.
+# Post READs to a peer that serves no READs: a single work request, and a chain of READs with one doorbell.
 unserved_reads() {
 	local how
 	for how in "read a 64 0" "async a read region 40 64 chain=40"; do
 		if ((NODE == 1)); then
 			kt accept a rw 20000
-			# siw drops the connection instead while it is still sending.
+			# Wait, because siw drops the connection in another way while it is still sending.
 			sleep 0.3
 			# shellcheck disable=SC2086 # words of a command
 			kt $how
@@ -166,7 +167,8 @@ unserved_reads() {
 	done
 }
 
-# On siw the keys are invalidated before the memory is freed; on other devices only with a pool of MRs.
+# On siw the sender invalidates the keys of a message before it frees the memory. On other devices it does this only
+# with a pool of MRs.
 taken_back() {
 	local was wanted=0
 	if ((NODE == 1)); then
@@ -189,7 +191,7 @@ taken_back() {
 	barrier next
 }
 
-# Short and long messages alternate, and stay in order.
+# Send short and long messages alternately. They arrive in order.
 mixed() {
 	local i
 	if ((NODE == 1)); then kt accept a l 20000; else kt connect c "$server" 7000 max_msg=$max recv_depth=8; fi
@@ -211,7 +213,8 @@ mixed() {
 	barrier next
 }
 
-# One message is read ahead. peek returns its length, and a buffer that is too small does not lose it.
+# No task receives, and krdma reads one message ahead. peek returns the length of this message. A receive with a buffer
+# that is too small does not lose the message.
 nobody_receives() {
 	if ((NODE == 1)); then
 		kt accept a l 20000
@@ -259,11 +262,11 @@ nobody_receives() {
 	barrier next
 }
 
-# A long message that times out while the send queue is full is not begun. It affects neither the connection nor the requests
-# in flight.
+# A long message times out while the send queue is full, before krdma begins to send it. This affects neither the
+# connection nor the requests in flight.
 not_begun() {
 	local was
-	# On siw requests leave the queue when TCP has taken them.
+	# The queue cannot be filled on siw, where requests leave it when TCP has taken them.
 	[[ $LINK != siw ]] || return
 	if ((NODE == 1)); then
 		kt accept a busy 20000
@@ -295,7 +298,7 @@ not_begun() {
 	barrier next
 }
 
-# both_ways BYTES OPTIONS
+# both_ways BYTES OPTIONS: both nodes send a message of about BYTES bytes at the same time.
 both_ways() {
 	local slot=c
 	((NODE == 2)) || slot=a
@@ -312,7 +315,8 @@ both_ways() {
 	barrier next
 }
 
-# While the peer reads, its keepalive answers wait behind the data. That must not be taken for a dead peer.
+# Send a long message over a slow link. While the peer reads, its keepalive answers wait behind the data. This must not
+# look like a dead peer.
 slowly() {
 	if ((NODE == 1)); then
 		kt accept a l 20000
@@ -332,7 +336,8 @@ slowly() {
 	fi
 }
 
-# A peer that vanishes while it reads is detected long before the timeout of the send. On siw only TCP detects it.
+# A peer that vanishes while it reads is detected long before the timeout of the send. Not on siw, where only TCP
+# detects this.
 vanishes() {
 	[[ $LINK != siw ]] || return
 	if ((NODE == 1)); then
@@ -360,14 +365,16 @@ vanishes() {
 	barrier vanished
 }
 
-# reap JOB: wait for its killed process. Sets kt_ret to the result of the call if it had returned before, or to EINTR.
+# reap JOB: wait for the killed process of JOB. Set kt_ret to the result of its call, or to EINTR if the call did not
+# return before the kill.
 reap() {
 	{ wait "$kt_pid"; } 2>/dev/null
 	kt_ret=${errno[EINTR]}
 	[[ ! -s $results/$1 ]] || kt_result "$1"
 }
 
-# kills_resend: a second sender after one that was killed.
+# kills_resend: send again after a sender was killed, and count whether this succeeds (early) or the connection has
+# ended (ended).
 kills_resend() {
 	kt longsend c $((len + 1)) 60000
 	is_one_of "$kt_ret" 0 "${errno[EINTR]}" "${errno[ECONNRESET]}"
@@ -375,8 +382,8 @@ kills_resend() {
 	if ((kt_ret == 0)); then early=$((early + 1)); else ended=$((ended + 1)); fi
 }
 
-# A killed receiver loses no message, unless its call had completed before the kill. A killed sender ends the connection,
-# unless the message had not begun; then it can be sent again.
+# Kill receivers and senders. A killed receiver loses a message only if its call had completed before the kill. A killed
+# sender ends the connection if its message has begun. If the message has not begun, another task can send it.
 kills() {
 	local i len=$((8 * MiB)) again=0 ended=0 early=0
 	for i in {1..8}; do
@@ -407,8 +414,8 @@ kills() {
 			kt longsend c "$len" 60000
 			kt_is 0 "round $i: a message is sent to a receiver that is killed"
 			kt_start sending longsend c $((len + 1)) 60000
-			# On a busy machine the receiver may not yet be in its call when the sender is killed. If so, the next
-			# round waits longer before it kills.
+			# On a busy machine the receiver may not be in its call when the sender is killed. If so, the
+			# next round waits longer before the kill.
 			random $((150000 * slow * (early + 1)))
 			kt kill c "$kt_pid" any 1500 "$random"
 			reap sending
@@ -423,14 +430,14 @@ kills() {
 	ok $? "tasks were killed during a message: $again receivers, $ended senders; before one: $early senders"
 }
 
-# The sender is killed when all of its message is in flight over a slow link. Data that is sent after that must not be later
-# contents of its memory.
+# Kill the sender when its whole message is in flight over a slow link. The receiver must not get data that was stored
+# in the sender's memory after the kill.
 kills_late() {
 	local i len=$((256 * 1024)) ended=0
 	for i in {1..6}; do
 		if ((NODE == 1)); then
 			kt accept a l 20000
-			# Let TCP adapt its window first.
+			# Receive a message at full speed first, so that TCP adapts its window.
 			kt longreceive a "$max" 60000
 			kt_is $((2 * MiB)) "late round $i: 2 MiB are received at full speed in $kt_ms ms"
 			barrier "late$i"
@@ -460,7 +467,7 @@ kills_late() {
 	ok $? "late rounds: senders were killed during a message: $ended"
 }
 
-# Either end releases the connection during a message.
+# Release the connection during a message, on either end.
 releases() {
 	local i slot
 	for i in {1..6}; do
@@ -488,7 +495,7 @@ releases() {
 bad=
 seed 1
 if ((NODE == 1)); then
-	# Debug kernels need more than 30 s for one batch of READs.
+	# Use a long timeout, because debug kernels need more than 30 s for one batch of READs.
 	expect 0 listen l 0.0.0.0 7000 max_msg=$max op_ms=$((30000 * slow))
 	expect 0 listen rw 0.0.0.0 7001 rw=1 max_msg=4096
 	expect 0 listen busy 0.0.0.0 7002 rw=1 max_msg=$((4 * MiB))
@@ -503,7 +510,7 @@ mixed
 nobody_receives
 not_begun
 both_ways $((5 * MiB)) ""
-# siw splits this into more READs than the depth.
+# siw needs more READs for this message than the depth of 2 allows at a time.
 both_ways $((huge * MiB)) "resources=2 depth=2 op_ms=$((30000 * slow))"
 slowly
 vanishes

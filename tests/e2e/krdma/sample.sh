@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# sample: the example consumer in its four roles, and unloading it while it works.
+# sample: the example consumer, as server and as client, with rw=0 and rw=1. It can be unloaded while it works.
 #
 #   node 1 (server=1) <--- krdma ---> node 2 (server=0)
 #
-# Not on uml-debug, where the nodes share a kernel, which cannot load the module twice.
+# The scenario does not run on uml-debug, where the nodes share a kernel, which cannot load the module twice.
 #
 # kernels: uml
 # long: stock-6.1 uml/siw stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -36,7 +36,7 @@ wait_listening() {
 	done
 }
 
-# sample RW HOST OPTIONS...: server and client from start to end.
+# sample RW HOST OPTIONS...: run server and client with rw=RW from start to end.
 sample() {
 	local rw=$1 host=$2
 	shift 2
@@ -55,7 +55,8 @@ sample() {
 	check "rmmod of node $NODE after a run with rw=$rw succeeds" rmmod krdma_sample
 }
 
-# rmmod of one end while both work ends at once, and the other end notices.
+# removed RW: unload the module on one end while both ends work. rmmod ends at once, and the other end detects the
+# disconnect.
 removed() {
 	local rw=$1
 	if ((NODE == 1)); then

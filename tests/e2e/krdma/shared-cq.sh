@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# shared-cq: connections share completion queues: as few queues as possible, of which none can overflow and none is left over. All
-# connections transfer messages and requests, both ways and at once; when some of them end, the others continue. Raw
-# connections share the queues as well. Tasks poll for completions before they sleep.
+# shared-cq: connections share completion queues. They use as few queues as possible; no queue can overflow, and none is
+# left at the end. All connections transfer messages and requests at the same time, in both directions. When some
+# connections end, the others continue. Raw connections share the queues as well. Tasks poll for completions before they
+# sleep.
 #
 #   node 1 (listens on 7000 and up, accepts) <--- krdma, twenty connections ---> node 2 (connects)
 #
@@ -20,12 +21,13 @@
 before=$(resources)
 barrier begun
 server=$(addr4 1)
-# fit: number of connections that a shared queue has room for. n: more than that.
+# fit: number of connections for which a shared queue has room. n: number of connections in most tests, more than one
+# queue holds.
 fit=16
 n=20
 if ((NODE == 1)); then mine=a; else mine=c; fi
-# Timeouts for twenty connections that transfer data at once. An emulated debug kernel cannot acknowledge all packets within
-# half a second, the default, and each retransmission of delayed packets slows it down.
+# Options with timeouts for twenty connections that transfer data at once. The default ACK timeout is half a second. An
+# emulated debug kernel cannot acknowledge all packets within this time, and each retransmission delays other packets.
 shared="shared_cq=1 rw=1 max_msg=65536 recv_depth=16 send_depth=16 op_ms=$((30000 * slow)) keepalive_ms=$((15000 * slow))"
 shared+=" ack_timeout=$((16 + slow))"
 
@@ -34,7 +36,8 @@ cqs() {
 	rdma resource show cq 2>/dev/null | grep -c "dev $RDMADEV .*comm \[krdma\]"
 }
 
-# has_cqs N DESCRIPTION: one case: krdma has N completion queues. The last ones may be freed a little later.
+# has_cqs N DESCRIPTION: one case: krdma has N completion queues. Wait for this, because krdma may free queues a little
+# later.
 has_cqs() {
 	local now end=$((SECONDS + 5 * slow))
 	until now=$(cqs) && ((now == $1)) || ((SECONDS >= end)); do sleep 0.1; done
@@ -42,7 +45,8 @@ has_cqs() {
 	ok $? "$2: $1 completion queues: $now"
 }
 
-# together FROM TO DESCRIPTION COMMAND WORDS...: one case: COMMAND on connections FROM to TO of this node, all at once.
+# together FROM TO DESCRIPTION COMMAND WORDS...: one case: COMMAND succeeds on connections FROM to TO of this node at
+# the same time.
 together() {
 	local i from=$1 to=$2 what=$3 command=$4 wrong=
 	shift 4
@@ -77,7 +81,8 @@ part() {
 	for ((i = $1; i <= $2; i++)); do kt release "$mine$i"; done
 }
 
-# Five at a time: a receiver waits 20 s for the first message, and starting a process takes a second on a debug kernel.
+# messages NAME: send messages on all connections. Use five connections at a time: a receiver waits 20 s for the first
+# message, and starting a process takes a second on a debug kernel.
 messages() {
 	local i from wrong=
 	for ((from = 1; from <= n; from += 5)); do
@@ -100,7 +105,7 @@ requests() {
 	barrier requested
 }
 
-# The sinks end when the client disconnects.
+# End all connections, and check the number of messages on each. The sinks of node 1 end when the client disconnects.
 part_after_sinks() {
 	local i
 	((NODE == 1)) || { part 1 $n; return; }
@@ -113,7 +118,7 @@ part_after_sinks() {
 	part 1 $n
 }
 
-# Every fourth connection ends, in one of four ways; the messages over the other connections have no gap.
+# End every fourth connection, in one of four ways. The other connections lose no message.
 deaths() {
 	local i
 	if ((NODE == 1)); then
@@ -149,8 +154,8 @@ pumps() {
 	done
 }
 
-# Sixteen connections fill one queue, a new connection takes the room of one that has ended, and the last connection of a
-# queue frees it.
+# Sixteen connections fill one queue. A new connection takes the room of a connection that has ended. The end of the last
+# connection of a queue frees the queue.
 sizes() {
 	join 1 $fit 7000 comp_vector=1
 	has_cqs 1 "$fit connections"
@@ -188,7 +193,7 @@ apart() {
 	join 3 4 7000 comp_vector=1
 	has_cqs 2 "two more in softirq context"
 	barrier apart2
-	# Vectors beyond the last one wrap around.
+	# krdma uses a vector modulo the number of vectors, so this is the first vector.
 	join 5 6 7000 comp_vector=$((vectors + 1))
 	has_cqs 2 "two more of vector $((vectors + 1)) of $vectors"
 	barrier apart3
@@ -200,7 +205,7 @@ apart() {
 	barrier parted
 }
 
-# raw_pings N DESCRIPTION NAME...: one case: N single sends over each of these raw connections.
+# raw_pings N DESCRIPTION NAME...: one case: N single sends over each of the raw connections NAME... complete.
 raw_pings() {
 	local count=$1 what=$2 name wrong=
 	shift 2
@@ -212,7 +217,8 @@ raw_pings() {
 	ok $? "$what$wrong"
 }
 
-# raw_got N NAME...: one case: N sends have arrived on each of these connections. The last ones may arrive a little later.
+# raw_got N NAME...: one case: N sends have arrived on each of the connections NAME... Wait for this, because the last
+# sends may arrive a little later.
 raw_got() {
 	local count=$1 name wrong="" end=$((SECONDS + 5 * slow))
 	shift
@@ -224,7 +230,7 @@ raw_got() {
 	ok $? "$count raw sends arrive on each of $*$wrong"
 }
 
-# join_raw N [OPTION]...: one case: N raw connections, whose owner posts requests and handles completions.
+# join_raw N [OPTION]...: one case: N raw connections are established. Their owner posts requests and handles completions.
 join_raw() {
 	local i wrong=0 count=$1
 	shift
@@ -240,14 +246,14 @@ join_raw() {
 	ok $? "$count raw connections are established"
 }
 
-# Raw sends of both sides while messages are in flight.
+# Both sides post raw sends while messages are in flight on other connections.
 raw_traffic() {
 	local i
 	for i in {1..4}; do
 		if ((NODE == 1)); then kt_start "sink$i" sink "a$i"; else kt_start "pump$i" pump "c$i" 300 $((2000 * slow)); fi
 	done
 	barrier raw-begun
-	# On iWARP the client sends first.
+	# The client must send first, because iWARP requires this.
 	((NODE == 1)) || raw_pings 4 "raw sends to the server complete" r{1..4}
 	barrier raw-sent
 	((NODE == 2)) || raw_pings 3 "raw sends to the client complete" r{1..4}
@@ -278,7 +284,7 @@ raws() {
 	has_cqs 1 "four raw connections"
 	barrier raw-joined
 	join 1 4 7000 comp_vector=1
-	# A queue of raw connections has room for sixteen connections of that size.
+	# A shared queue has room for sixteen connections of this size, so all eight use one queue.
 	has_cqs 1 "four raw and four message connections"
 	barrier raw-all
 	raw_traffic
@@ -292,7 +298,7 @@ raws() {
 	barrier raw-gone
 }
 
-# Without a vector, krdma uses the vector with the fewest connections.
+# If a connection requests no vector, krdma uses the vector with the fewest connections.
 spread() {
 	local cpus wanted
 	cpus=$(nproc)
@@ -309,13 +315,14 @@ counter() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
-# spun PAID VAIN: set "paid" and "vain" to the numbers of successful and failed polls since these values of the counters.
+# spun PAID VAIN: set "paid" and "vain" to the numbers of successful and failed polls since the counters were PAID and
+# VAIN.
 spun() {
 	paid=$(($(counter spins.paid) - $1))
 	vain=$(($(counter spins.vain) - $2))
 }
 
-# spins PORT [OPTION]...: each wait on both sides begins with a poll.
+# spins PORT [OPTION]...: check that each wait on both sides begins with a poll.
 spins() {
 	local paid vain
 	spun 0 0
@@ -324,7 +331,7 @@ spins() {
 		kt_start echo echo a1
 		barrier "looked$1"
 		kt_result echo 30
-		# The client may disconnect before the last echo is acknowledged.
+		# The last echo may fail, because the client may disconnect before it is acknowledged.
 		[[ $kt_text == count=600 || $kt_text == count=599 ]]
 		ok $? "polling server, port $1: all messages arrive ($kt_text)"
 	else
@@ -344,9 +351,9 @@ spins() {
 	ok $? "port $1: tasks with spin_us poll: $paid successful, $vain failed"
 }
 
-# pays POLL: on a connection inside this node some poll succeeds sooner or later. It may take long, because the host may not
-# run the processor that completes while the other one polls. A single processor needs an interrupt during the poll, and
-# two emulated processors may not run at the same time for minutes.
+# pays POLL: on a connection inside this node, some poll succeeds in time. This may take long: a poll succeeds only if
+# the processor that completes the request runs during the poll. On a single processor an interrupt must arrive
+# during the poll. Two emulated processors may not run at the same time for minutes.
 pays() {
 	local paid vain end=$((SECONDS + 60 * slow)) self
 	self=$(addr4 "$NODE")

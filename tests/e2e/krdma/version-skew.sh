@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# version-skew: the previous version of krdma as server, then as client, with this version at the other end: messages of all lengths,
-# exported buffers, messages by callback, the reason of a close.
+# version-skew: the previous version of krdma as server, and then as client, with this version at the other end. Both
+# versions exchange messages of all lengths, access exported buffers, receive messages by callback, and transfer the
+# reason of a close.
 #
 #   node 1 (server on 7000, 7001, 7002) <--- krdma, one of them the previous version ---> node 2 (client)
 #
@@ -19,7 +20,7 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# load SUFFIX: load krdma and krdma_test, of this version or with SUFFIX -previous.
+# load SUFFIX: load krdma and krdma_test of this version, or of the previous version if SUFFIX is "-previous".
 load() {
 	local name
 	for name in krdma krdma_test; do
@@ -36,7 +37,7 @@ features() {
 
 serve() {
 	local callback=rxcb
-	# The command of krdma_test has another name in the previous version.
+	# In the previous version of krdma_test, the command rxcb has the name lend.
 	kt rxcb 0
 	((kt_ret == 0)) || callback=lend
 	expect 0 listen l 0.0.0.0 7000 max_msg=1048576

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# write-imm: writes that notify the peer (KRDMA_WRITE_IMM), and messages that invalidate a key of the peer (KRDMA_SEND_INV).
-# Notifications come in order and once, behind their data; an invalidated key is unusable; a peer that invalidates a key
-# that is not meant for it is disconnected.
+# write-imm: writes that notify the peer (KRDMA_WRITE_IMM), and messages that invalidate a key of the peer
+# (KRDMA_SEND_INV). Each notification arrives once, in order, after its data. An invalidated key cannot be used. A peer
+# that invalidates a key without the right to do so is disconnected.
 #
 #   node 1 (server by callbacks on 7000, with an exported buffer on 7001) <--- krdma ---> node 2 (writes, asks)
 #
@@ -20,20 +20,21 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# counter NAME [MEMBER]: of all connections on this node so far
+# counter NAME [MEMBER]: print a counter of krdma, which sums over all connections of this node so far.
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 counter() {
 	awk -v name="$1${2:+.$2}" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
-# told N WHAT: one case: the server was notified of N writes since it described its memory, each with valid data
+# told N WHAT: one case: the server was notified of N writes since it last described its memory, each with valid data.
 told() {
 	expect 0 ask w report
 	[[ $kt_text == "told=$1 bad=0" ]]
 	ok $? "the server was notified of $1 writes, $2 ($kt_text)"
 }
 
-# writes N LEN MEM [OPTION]...
+# writes N LEN MEM [OPTION]...: two cases: N writes of LEN bytes from memory of kind MEM complete, and the server is
+# notified of all writes.
 writes() {
 	local n=$1 len=$2 mem=$3
 	shift 3
@@ -47,17 +48,17 @@ writing() {
 	for mem in virt pages sg region; do
 		for len in 1 16 200 220 221 4096 65535; do writes 40 $len $mem chain=7; done
 	done
-	# More than there are credits and slots.
+	# Post more writes than there are credits and slots.
 	writes $((2000 / slow)) 64 virt chain=100
 	writes $((1000 / slow)) 700 pages
-	# Across the boundary of two MRs.
+	# Write across the boundary of two MRs of the peer.
 	writes 47 65535 virt chain=47
 	writes 47 65535 region
 	kt async w write_imm none 1 0
 	kt_is EINVAL "a notifying write of 0 bytes is refused"
 }
 
-# A peer without a callback for notifications.
+# Notifying writes to a peer without a receive callback are refused.
 unwanted() {
 	kt connect u "$server" 7001 rw=1 max_msg=65536
 	kt_is 0 "connected to a peer without a callback"
@@ -83,11 +84,12 @@ inviting() {
 	writes 10 4096 virt
 }
 
-# ends WHAT ERRNO...: asking the server for WHAT ends the connection with one of ERRNO.
+# ends WHAT ERRNO...: three cases: the command "ask WHAT" ends the connection, with one of ERRNO.
 ends() {
 	local what=$1 why
 	shift
-	# Without a pool, software adapters use another MR for each region.
+	# Request a pool, because the question heir needs two regions with the same MR. Without a pool, software adapters
+	# use another MR for each region.
 	kt connect e "$server" 7000 mr_pool=4
 	kt_is 0 "connected for $what"
 	kt ask e "$what"
@@ -98,7 +100,7 @@ ends() {
 	kt release e
 }
 
-# A disconnect comes at any point of the writes; each request completes once.
+# Disconnect at random times during writes. Each request completes once.
 endings() {
 	local round
 	for round in 1 2 3 4 5 6; do
@@ -114,7 +116,7 @@ endings() {
 	done
 }
 
-# Both nodes have one kernel, and one set of counters.
+# Whether both nodes have one kernel, and so one set of counters.
 NODE_SHARED=0
 [[ $KERNEL != uml-debug ]] || NODE_SHARED=1
 
@@ -157,14 +159,15 @@ else
 	ok $? "invalidating a former key of a reused MR is counted as a protocol error"
 	((reused + 1 == $(counter mrs_reused)))
 	ok $? "the MR of the former key was reused"
-	# The errno depends on the transport.
+	# The errno after the use of an invalidated key depends on the transport.
 	ends stale EACCES ECONNRESET EIO
 	writes 40 4096 virt
 	kt release w
 	endings
 	barrier posted
 	barrier floods
-	# The peer returns credits by separate messages, and only these return the receives that such messages take.
+	# The peer returns credits by separate messages, which take receives of this side. Only such messages return
+	# these receives.
 	for writes in 0 2 4 6 8; do
 		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
 		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"

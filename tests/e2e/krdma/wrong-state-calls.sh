@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# wrong-state-calls: a call on an object in the wrong state returns an errno, and has no effect on the object. krdma cannot be unloaded
-# while there is a listener, a connection, a domain or a kept connection.
+# wrong-state-calls: a call on an object in an invalid state returns an errno, and has no effect on the object. krdma
+# cannot be unloaded while a listener, a connection, a domain or a persistent connection exists.
 #
 #   node 1 (listens on 7000, shows a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
 #
@@ -20,8 +20,9 @@ barrier begun
 server=$(addr4 1)
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# Each row: a call, and its errno on an object of these kinds. 1: a raw connection, 2: an accepted raw connection, 3: a
-# listener, 4: a connection that failed to connect, 5: a request that is not answered yet, 6: a connection in message mode.
+# Each row has a call, and its errno on six kinds of objects. 1: a raw connection, 2: an accepted raw connection, 3: a
+# listener, 4: a connection that has failed to connect, 5: a request without an answer yet, 6: a connection in message
+# mode. "-": no test.
 calls="
 wrong_connect         EISCONN       EINVAL        EINVAL        ECONNREFUSED  EINVAL        EISCONN
 wrong_connect_async   EINVAL        EINVAL        EINVAL        EINVAL        EINVAL        EINVAL
@@ -44,7 +45,7 @@ show                  EINVAL        EINVAL        EINVAL        ECONNREFUSED  EN
 close                 EINVAL        EINVAL        EINVAL        ECONNREFUSED  ENOTCONN      -
 "
 
-# column COLUMN SLOT: one case for each call, on the object in SLOT, with the errno in COLUMN.
+# column COLUMN SLOT: one case for each call: on the object in SLOT it returns the errno in COLUMN.
 column() {
 	local call slot=$2 results wanted words
 	while read -ra results; do
@@ -62,7 +63,7 @@ column() {
 
 references() { cat /sys/module/krdma/refcnt; }
 
-# pins WHAT COMMAND...: COMMAND takes a reference to krdma, which cannot be unloaded then.
+# pins WHAT COMMAND...: cases: COMMAND succeeds and takes a reference to krdma, and krdma cannot be unloaded afterwards.
 pins() {
 	local was what=$1
 	was=$(references)
@@ -77,7 +78,8 @@ pins() {
 	ok $? "krdma cannot be unloaded with $what"
 }
 
-# References are put when their object is freed, which may be a little later than its release.
+# unpinned N: one case: krdma has N references again. Wait for this, because an object may be freed a little later than
+# it is released.
 unpinned() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	within 5 eval "((\$(references) == $1))"
@@ -107,7 +109,7 @@ if ((NODE == 1)); then
 	column 5 a
 	expect 0 answer a
 	for call in accept reject; do expect EISCONN wrong a $call; done
-	# The accepted request has neither an asynchronous accept nor parameters for one.
+	# After the request is accepted, an asynchronous accept and setting its parameters are refused.
 	expect EINVAL wrong a accept_async
 	expect EINVAL wrong a params
 	barrier accepted
@@ -154,7 +156,7 @@ else
 	barrier accepted
 	column 6 c
 	barrier tried
-	# krdma checks that its allocations below a block device start no I/O, also in calls of tasks.
+	# With noio=1, as below a block device, krdma checks that its allocations start no I/O, even in calls of tasks.
 	barrier noio
 	expect ECONNREFUSED connect m "$server" 7008 noio=1
 	expect 0 connect m "$server" 7008 noio=1
@@ -171,7 +173,7 @@ else
 	kt connect e "$server" 7009 keep=1
 	kt_is ECONNREFUSED "connecting to a port without a listener is refused"
 	column 4 e
-	# Calls on a closed connection.
+	# Check that calls on a closed connection are refused.
 	expect 0 connect g "$server" 7000
 	barrier closing
 	expect 0 close g
@@ -186,7 +188,8 @@ else
 	barrier pinned
 	expect 0 kept stop k
 	barrier early
-	# Another task sends while this one connects, in message mode, and with exported buffers, for which connecting takes longer.
+	# Another task sends while this task connects: in message mode, and with exported buffers, with which connecting
+	# takes longer.
 	for what in l s; do
 		if [[ $what == l ]]; then port=7000; else port=7003; fi
 		kt early connect "$server" "$port" 40 rw=$((port == 7003))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-edges: every small size, with slub_debug to find writes beside the memory; every character that is written to
-# /proc/krping; a client that connects to a busy server; unreachable addresses; devices that are removed under load;
-# interfaces that accept no packets.
+# krping-edges: edge cases of krping. It uses every small size, with slub_debug to find writes outside allocated memory.
+# Every character is written to /proc/krping. A client connects to a busy server, or to an unreachable address. Devices
+# are removed under load, and interfaces accept no packets.
 #
 #   node 1 (server) <--- pings, measurements ---> node 2 (client)
 #
@@ -22,7 +22,8 @@ network_ready
 server=$(addr4 1)
 port=7600
 
-# One allocation of each size on both sides. Allocations of 129 to 192 bytes may cross a page boundary.
+# Run pings of each size, so that both sides allocate this size. Allocations of 129 to 192 bytes may cross a page
+# boundary.
 sizes() {
 	local size wrong=0 all=({1..200} {4095..4097} 131071 131072)
 	barrier sizes
@@ -38,7 +39,8 @@ sizes() {
 	ok $? "runs with ${#all[@]} sizes succeed: $wrong failed"
 }
 
-# write WANTED NAME PYTHON-BYTES: one case: write() of these bytes returns WANTED, or minus its errno.
+# write WANTED NAME PYTHON-BYTES: one case: write() of these bytes to /proc/krping returns WANTED, which is a length or
+# minus an errno.
 write() {
 	local got
 	got=$(python3 -c "
@@ -59,7 +61,7 @@ commands() {
 	write -22 "a zero byte" "b'\\0'"
 	write -22 "each byte value" "bytes(range(256))"
 	write -22 "a command of 1 MB" "b'client,' + b'x' * 1000000"
-	# The last character is not lost, even without a line end.
+	# Check that the last character of a command is not lost, even without a line end.
 	write -22 "port 76011" "b'client,addr=$server,count=1,port=76011'"
 	write -111 "port 7601 without a server" "b'client,addr=$server,count=1,port=7601'"
 	write -111 "port 7601 without a server and with a line end" "b'client,addr=$server,count=1,port=7601\\n'"
@@ -68,7 +70,7 @@ commands() {
 	ok $? "write() is refused for users other than root: ${said##*: }"
 }
 
-# A second client of a server for one client is refused, and the first one continues.
+# A server for one client refuses a second client, and the first client continues.
 second_client() {
 	barrier second
 	if ((NODE == 1)); then
@@ -95,7 +97,7 @@ second_client() {
 	fi
 }
 
-# hello TEST SIZE: print the private data of a client's REQ in hexadecimal; see krping/wire.h.
+# hello TEST SIZE: print the private data of a client's connect request, in hexadecimal; see krping/wire.h.
 hello() {
 	printf '6b72706701%02x0000%08x0000000100000000000000000000000000000000' "$1" "$2"
 }
@@ -125,7 +127,7 @@ hellos() {
 	done
 }
 
-# nowhere ADDRESS NAME: two cases: connecting fails, and in time.
+# nowhere ADDRESS NAME: two cases: connecting to ADDRESS fails, and fails in time.
 nowhere() {
 	local begin=$SECONDS
 	! krping_run "client,$1,port=$port,count=1,timeout=3000"
@@ -134,7 +136,8 @@ nowhere() {
 	ok $? "connecting to $2 fails in time"
 }
 
-# An interface that was the scope of an address can be removed after the run: no reference to it is left.
+# Connect to unreachable addresses. An interface that was the scope of such an address can be removed after the run,
+# which shows that krping has put its references to the interface.
 addresses() {
 	((NODE == 2)) || return 0
 	ip link add edge0 type dummy && ip link set edge0 up
@@ -147,7 +150,7 @@ addresses() {
 	check "an interface that was the scope of an address is removed" timeout 20 ip link del edge0
 }
 
-# Both ends of a run are on an extra RDMA device of this node, whose interface is removed.
+# Remove the interface of an extra RDMA device of this node during a run. Both ends of the run use this device.
 interface_goes() {
 	local test
 	barrier interface
@@ -173,7 +176,8 @@ interface_goes() {
 is_on_rxe() { [[ $(</proc/krping) == *"$RDMADEV"* ]]; }
 has_failed() { [[ $(rdma resource show qp link "$RDMADEV/1") == *"state ERR"* ]] || krping_idle; }
 
-# An interface that accepts no more packets. rxe of 7.3 flushes its queue pair without a reason; rxe of 6.1 sends again.
+# Let an interface accept no packets. rxe of 7.3 then flushes its queue pair, and reports no reason; rxe of 6.1 sends
+# again.
 interface_is_full() {
 	barrier full
 	[[ $LINK == rxe ]] || return 0
@@ -197,7 +201,7 @@ interface_is_full() {
 	echo stop=all >/proc/krping
 	wait
 	echo "# $(<full)"
-	# On 7.3 QP 1 may have been flushed as well, if the CM had a packet to send.
+	# Recreate the device: on 7.3 QP 1 may be flushed as well, if the CM had a packet to send.
 	rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
 	ok $? "the RDMA device is recreated after the interface was full"
 	barrier full-over

@@ -3,7 +3,7 @@
 # Author: The krdma developers
 #
 # krping-runs: servers for many clients, runs in the background and their stop, limits of time and of quality, results for
-# programs, and the tests that only this version of krping has.
+# programs, and tests that upstream krping does not have.
 #
 #   node 1 (server) <--- pings and measurements ---> node 2 (clients)
 #
@@ -20,11 +20,11 @@ barrier begun
 server=$(addr4 1)
 debugfs=/sys/kernel/debug/krping
 turn=0
-# Use fewer operations on an emulated processor, where an operation takes a hundred times as long.
+# Divisor of the number of operations. On an emulated processor an operation takes a hundred times as long.
 less=$((slow == 1 ? 1 : 20))
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
-# of KEY: print the value of KEY in "line".
+# of KEY: print the value of KEY in the line of results in "line".
 of() {
 	local word
 	for word in $line; do
@@ -34,7 +34,7 @@ of() {
 
 is_over() { krping_run list && [[ $(state_of "$1") == over ]]; }
 
-# state_of RUN: print the state of RUN in the list.
+# state_of RUN: print the state of RUN in the output of the command list.
 state_of() {
 	local fd text
 	exec {fd}<>/proc/krping
@@ -53,7 +53,8 @@ fails() {
 	ok $? "$2 fails: ${said##*: }"
 }
 
-# on_both SERVER CLIENT [SERVER-FAILS]: one run of each, which may fail on the server; sets "line" to the result.
+# on_both SERVER CLIENT [SERVER-FAILS]: one case on each node: a run with the options SERVER or CLIENT succeeds. With
+# SERVER-FAILS the run may fail on the server. Sets "line" to the result.
 on_both() {
 	turn=$((turn + 1))
 	barrier "both$turn"
@@ -67,7 +68,7 @@ on_both() {
 	fi
 }
 
-# at_least NAME NUMBER: the value of NAME in "line" is NUMBER or more.
+# at_least NAME NUMBER: whether the value of NAME in "line" is NUMBER or more.
 at_least() {
 	local number
 	number=$(of "$1")
@@ -119,7 +120,7 @@ numbers() {
 	ok $? "a run of $1 has percentiles"
 }
 
-# Operations that iWARP does not have are refused.
+# On siw, commands with operations that iWARP does not have are refused.
 on_siw() {
 	local command
 	for command in atomic=fadd bw,imm; do
@@ -134,7 +135,7 @@ on_siw() {
 	done
 }
 
-# Eight clients at a time, then a client that is killed, then one more.
+# A server for many clients serves eight clients at a time, then a client that is killed, and then another client.
 many() {
 	local i failed=0 pids=()
 	barrier many
@@ -277,7 +278,7 @@ results() {
 from_77() { [[ $(rdma resource show cm_id) == *"src-addr 192.168.77.2:"* ]]; }
 
 where() {
-	# A second address of the device, of another subnet.
+	# Give the device a second address, in another subnet.
 	ip addr add "192.168.77.$NODE/24" dev "$NETDEV"
 	barrier where
 	if ((NODE == 1)); then
@@ -305,7 +306,7 @@ where() {
 	fi
 }
 
-# have_had MESSAGES ID...: each of these runs has transferred more than MESSAGES.
+# have_had MESSAGES ID...: whether each run in ID... has transferred more than MESSAGES messages.
 have_had() {
 	local messages=$1 id
 	shift
@@ -315,12 +316,13 @@ have_had() {
 	done
 }
 
-# cpu_at_work CPU: a task of krping that is bound to CPU is running.
+# cpu_at_work CPU: whether a worker of krping that is bound to CPU is running.
 cpu_at_work() {
 	[[ $(cat /proc/[0-9]*/comm 2>/dev/null) == *"kworker/$1:"+([0-9])"+krping_cpu"* ]]
 }
 
-# Tasks that share the connections of a run, and their processors. No connection waits until another one has completed.
+# The tasks of a run share its connections, and can be bound to processors. No connection waits until another one has
+# completed.
 teams() {
 	local i ids=() cpu begin one four
 	cpu=$(($(nproc) - 1))
@@ -329,7 +331,8 @@ teams() {
 	on_both "accept=3,threads=1,wlat,count=50" "qps=3,threads=1,wlat,count=50"
 	on_both "accept=3,threads=2,slat,count=50,poll" "qps=3,threads=3,slat,count=50,poll"
 	on_both "accept=2,threads=1,size=5000" "qps=2,threads=1,count=50,size=5000,validate"
-	# Each of four connections pauses twenty times for 100 ms. Pauses one after the other would take six seconds more.
+	# Each of four connections pauses twenty times for 100 ms. If connections paused one after the other, this would
+	# take six seconds more.
 	begin=${EPOCHREALTIME/[.,]/}
 	on_both "" "count=20,fault=delay:100"
 	one=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
@@ -362,8 +365,8 @@ teams() {
 	fi
 }
 
-# pause_task PID: stop it for a second and continue it, as by Ctrl-Z and fg. Freeze it by a control group as well, if the
-# kernel has control groups.
+# pause_task PID: stop the task for a second and continue it, as Ctrl-Z and fg do. If the kernel has control groups,
+# freeze the task by a control group as well.
 pause_task() {
 	local group=/tmp/cgroup/krping$1
 	kill -STOP "$1"
@@ -378,7 +381,8 @@ pause_task() {
 	echo 0 >"$group/cgroup.freeze"
 }
 
-# A run continues while its writer is stopped or frozen, and after that. A signal that kills or has a handler ends it.
+# A run continues while the task that started it is stopped or frozen, and afterwards. A signal to this task ends the
+# run if the signal kills or has a handler.
 stopped() {
 	local status=0
 	barrier stopped
@@ -411,7 +415,7 @@ stopped() {
 	fi
 }
 
-# A server shows its address, and succeeds when it is stopped by stop=.
+# A server logs its address. The run succeeds if the command stop= stops it.
 listening() {
 	local status=0 run
 	barrier listening
@@ -435,7 +439,7 @@ listening() {
 	ok $status "the command of a server that was stopped succeeds"
 }
 
-# Operations of the warm-up before those that are measured, and the time of each operation.
+# krping does not measure the operations of the warm-up, and stores the time of each measured operation.
 samples() {
 	local test run
 	for test in "" wlat slat rlat; do

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-soak: sixteen clients at a time, some of which are killed, while a task reads all files of krping, and the RDMA
-# devices are removed and recreated. All runs end, no resource is left, and the servers continue.
+# krping-soak: sixteen clients run at a time, and some of them are killed. At the same time a task reads all files of
+# krping, and the RDMA devices are removed and recreated. All runs end, no resource is left, and the servers continue.
 #
 #   node 1 (servers of four tests) <--- krping ---> node 2 (sixteen clients)
 #
@@ -22,14 +22,14 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 tests=("" rlat bw "slat,count=20")
-# slat has no check of data.
+# Options to verify data, for each test. The test slat cannot verify data.
 verify=(verify=crc verify=crc verify=crc verify=none)
 debugfs=/sys/kernel/debug/krping
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 run() { echo "$1" 2>/dev/null >/proc/krping; }
 
-# Read all files until "enough" exists.
+# Read all files of krping repeatedly, until the file "enough" exists.
 poller() {
 	local file text
 	while [[ ! -e $results/enough ]]; do
@@ -42,11 +42,12 @@ poller() {
 	: "$text"
 }
 
-# siw may lose the first message of a client (tests/skips), so limit the time that a client waits for an answer.
+# Limit the time that a client waits for an answer on siw, which may lose the first message of a client (tests/skips).
 patience=
 [[ $LINK != siw ]] || patience=idle_timeout=5000
 
-# past_connecting COUNT: the run with that count is connected. Starts no processes, because sixteen clients poll this.
+# past_connecting COUNT: whether the run with this count is connected. The function starts no process, because sixteen
+# clients call it repeatedly.
 past_connecting() {
 	local file text=()
 	for file in "$debugfs"/*/result; do
@@ -56,10 +57,11 @@ past_connecting() {
 	return 1
 }
 
-# may_be_killed COUNT PID: wait until the client may be killed: at once, except on siw. There a client that is killed while it
-# connects may end the listener, and the end of that listener crashes the kernel (tests/vm/README.rst). A client without an
-# answer after five seconds is accepted, and its message was lost. Fails if the client has ended, as those of slat do by the
-# count of the server.
+# may_be_killed COUNT PID: wait until the client PID may be killed. This is at once, except on siw. On siw, a client
+# that is killed while it connects may end the listener, and the end of this listener crashes the kernel
+# (tests/vm/README.rst). So wait until the client has an answer. After five seconds without an answer the client is
+# connected, and its message was lost. Fail if the client has ended, as clients of slat do because of the server's
+# count.
 may_be_killed() {
 	local end=$((SECONDS + 5))
 	[[ $LINK == siw ]] || return 0
@@ -69,7 +71,7 @@ may_be_killed() {
 	done
 }
 
-# client SEED: one run after the other; some are endless, and are killed.
+# client SEED: start one run after the other, of random tests and sizes. Some runs are endless, and are killed.
 client() {
 	local i good=0 killed=0
 	RANDOM=$1
@@ -77,12 +79,12 @@ client() {
 	while [[ ! -e $results/enough ]]; do
 		i=$((RANDOM % 4))
 		test=${tests[i]}
-		# slat needs the same size on both sides.
+		# The test slat needs the same size on both sides.
 		size=$((i == 3 ? 4096 : 1 + RANDOM % 4096))
 		if ((RANDOM % 3)); then
 			! run "client,addr=$server,port=$((7500 + i)),count=20,$test,size=$size,${verify[i]},$patience" || good=$((good + 1))
 		else
-			# Identify the run by its count.
+			# Give the run a count of its own, by which past_connecting() finds the run.
 			count=$((count + 1))
 			run "client,addr=$server,port=$((7500 + i)),count=$count,$test,size=$size,timeout=20000" &
 			! may_be_killed $count $! || sleep "0.$((RANDOM % 10))"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-tests: every option that changes the verbs used by krping, and all tests of krping.
+# krping-tests: all tests of krping, and every option that changes the verbs that krping uses.
 #
 #   node 1 (server) <--- messages, READ, WRITE, SEND with invalidate ---> node 2 (client)
 #
@@ -20,15 +20,17 @@ server=$(addr4 1)
 port=7300
 turn=0
 patience=10
-# Use fewer operations on an emulated processor, where an operation takes a hundred times as long.
+# Divisor of the number of operations. On an emulated processor an operation takes a hundred times as long.
 less=$((slow == 1 ? 1 : 20))
 
-# run COMMAND: run a command of krping in this process; the status is that of write(). Sets "said" to the error message.
+# run COMMAND: run a command of krping in this process. The exit status is that of write(). Sets "said" to the error
+# message.
 run() {
 	said=$({ echo "$1" >/proc/krping; } 2>&1)
 }
 
-# try COMMAND: the server begins to listen some time after the barrier, so repeat COMMAND while it is refused.
+# try COMMAND: repeat COMMAND while its connect is refused, because the server begins to listen some time after the
+# barrier.
 try() {
 	local end=$((SECONDS + patience * slow))
 	until "$@"; do
@@ -48,8 +50,9 @@ meaning() {
 	esac
 }
 
-# ended STATUS WANTED NAME: one case: STATUS is 0, that errno, or "any" failure; "left": 0, or ECONNRESET because the peer
-# disconnected before the last message to it was acknowledged.
+# ended STATUS WANTED NAME: one case: STATUS is as WANTED. WANTED is 0, the name of an errno, "any" for any failure, or
+# "left". With "left", the status is 0, or the errno is ECONNRESET because the peer disconnected before it acknowledged
+# the last message.
 ended() {
 	local good=1
 	case $2 in
@@ -61,7 +64,8 @@ ended() {
 	ok $good "$3${said:+: ${said##*: }}"
 }
 
-# pair SERVER CLIENT [WANTED-OF-CLIENT [WANTED-OF-SERVER]]: a run with options of both sides, and their results.
+# pair SERVER CLIENT [WANTED-OF-CLIENT [WANTED-OF-SERVER]]: one case on each node: a run with these options of server
+# and client ends as wanted.
 pair() {
 	local status=0 name="$1 <- $2" wanted=${3:-0}
 	turn=$((turn + 1))
@@ -70,7 +74,8 @@ pair() {
 		run "server,addr=0.0.0.0,port=$port${1:+,$1}" || status=$?
 		ended $status "${4:-0}" "$name: server"
 	else
-		# siw does not report the reason of a reject (siw_proc_mpareply(), 6.1 to 7.3), as if there was no listener.
+		# siw (6.1 to 7.3) does not report the reason of a reject (siw_proc_mpareply()), as if the server did
+		# not listen.
 		[[ $LINK-$wanted != siw-EPROTOTYPE ]] || { wanted=any; patience=2; }
 		try run "client,addr=$server,port=$port${2:+,$2}" || status=$?
 		patience=10
@@ -78,7 +83,7 @@ pair() {
 	fi
 }
 
-# Only iWARP has READ with invalidate.
+# Expected results of runs that use READ with invalidate, which only iWARP has.
 on_siw=EOPNOTSUPP
 other=any
 [[ $LINK != siw ]] || { on_siw=0; other=0; }
@@ -106,7 +111,8 @@ pings() {
 	pair "compat,size=100" "size=101,count=1" any EMSGSIZE
 }
 
-# New peers with new and old ones, and options that must be equal on both sides.
+# Runs of peers with and without "compat", which stands for an old peer, and with options that must be equal on both
+# sides.
 hellos() {
 	local ping="count=30,size=5000,verify=crc" test
 	pair "size=5000" "$ping"
@@ -138,7 +144,7 @@ benches() {
 	local count size
 	for count in 0 1 $((200 / less)) $((1000 / less)); do
 		for size in 1 64 5000; do
-			# A thousand rounds of polling tests take long on a single processor.
+			# Run a thousand rounds with one size only, because polling tests take long on a single processor.
 			((count < 1000 / less || size == 64)) || continue
 			both "wlat,count=$count,size=$size"
 			both "rlat,count=$count,size=$size"
@@ -160,7 +166,8 @@ registrations() {
 	pair "" "fr,count=300,txdepth=8,size=131072"
 }
 
-# The awk scripts of upstream krping read words 2, 4, 7, 9 and 11 of the log line.
+# The log has a line of results as upstream krping writes it. Awk scripts of upstream krping read its words 2, 4, 7, 9
+# and 11.
 delta() {
 	local lines
 	both "bw,count=123,size=77"
@@ -172,7 +179,7 @@ delta() {
 	fi
 }
 
-# An endless test ends on both sides when the writer of its client is killed.
+# An endless test ends on both sides when the task that has started its client is killed.
 killed() {
 	local test
 	for test in "" rlat bw bw,duplex wlat fr; do
@@ -205,7 +212,8 @@ one_srq() {
 	(($(srqs) == 1))
 }
 
-# All connections of a run receive from one shared receive queue. A connection that ends does not affect the others.
+# With srq, all connections of a run share one receive queue. A connection that ends does not affect the other
+# connections.
 shared() {
 	local test status
 	for test in "" slat sbw; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-tool: output, plots and exit status of the tool krping with all its commands and options.
+# krping-tool: the tool krping, with all of its commands and options: its output, plots and exit status.
 #
 #   node 1 (krping server) <--- pings, READs ---> node 2 (krping client)
 #
@@ -22,8 +22,8 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 out=$results/out
 cd "$results" || exit
 
-# does STATUS DESCRIPTION WORD...: one case: the exit status of krping is STATUS. Sets "said" to its stderr; the file "out"
-# has its stdout.
+# does STATUS DESCRIPTION WORD...: one case: the tool with the arguments WORD... has the exit status STATUS. Its stderr
+# is stored in "said", and its stdout in the file "out".
 does() {
 	local wanted=$1 text=$2 status=0
 	shift 2
@@ -77,7 +77,7 @@ measure() {
 	holds "show -f plot draws in text" "*krping rlat, $RDMADEV*4096 bytes*"
 }
 
-# Progress is shown on a terminal only.
+# The tool shows progress on a terminal only.
 progress() {
 	local command="/add/krping client $server port=9998 rlat duration=2"
 	said=$(script -qec "$command" /dev/null | tr '\r' '\n')
@@ -103,7 +103,7 @@ fail() {
 	ok $? "client without privileges is refused: $said"
 }
 
-# A signal ends an endless client and its run.
+# A signal to the tool ends an endless client and its run.
 interrupted() {
 	local status=0 pid
 	/add/krping client "$server" 2>/dev/null >"$out" &

@@ -18,11 +18,11 @@ before=$(resources)
 barrier begun
 count=20
 sizes="1 64 4096 65535 131072"
-# rping accepts 26 (the length of its text) to 65535.
+# Sizes for rping, which accepts 26 (the length of its text) to 65535 bytes.
 rping_sizes="26 64 4096 65535"
 port=7200
 
-# run COMMAND: run a command of krping in this process; the status is that of write().
+# run COMMAND: run a command of krping in this process. The exit status is that of write().
 run() {
 	echo "$1" 2>/dev/null >/proc/krping
 }
@@ -32,7 +32,7 @@ dial_option() { if [[ $1 == 4 ]]; then echo "addr=$(addr4 1)"; else echo "addr6=
 rping_addr() { if [[ $1 == 4 ]]; then addr4 1; else addr6 1; fi; }
 rping_any() { if [[ $1 == 4 ]]; then echo 0.0.0.0; else echo ::0; fi; }
 
-# try COMMAND: the server begins to listen some time after the barrier, so the client repeats COMMAND until it succeeds.
+# try COMMAND: repeat COMMAND until it succeeds, because the server begins to listen some time after the barrier.
 try() {
 	local end=$((SECONDS + 10 * slow))
 	until "$@"; do
@@ -41,7 +41,7 @@ try() {
 	done
 }
 
-# A server of krping listens.
+# listening: whether a server of krping on this kernel listens.
 listening() { grep -q listen /proc/krping; }
 
 krping_krping() {
@@ -79,9 +79,10 @@ rping_krping() {
 	fi
 }
 
-# rping has completed its pings, and then fails by one of its own bugs: its client hangs now and then after the disconnect
-# event (seen on stock-6.12); or its main thread closes the event channel that its other thread reads from, which ends with
-# "Bad file descriptor" (seen on siw). Both ends have counted the pings by then.
+# rping_was_over STATUS: whether rping has completed its pings, and then failed by one of its own bugs. Its client
+# sometimes hangs after the disconnect event (seen on stock-6.12, status 124). Or its main thread closes the event
+# channel that its other thread reads, which causes "Bad file descriptor" (seen on siw). At this time both ends have
+# counted the pings.
 rping_was_over() {
 	case $1 in
 	124) [[ $(sort -u "$results/rping") == "client DISCONNECT EVENT..."* ]] &&
@@ -91,7 +92,8 @@ rping_was_over() {
 	esac
 }
 
-# Print the messages of rping if it fails.
+# rping_ok STATUS DESCRIPTION: one case: rping has succeeded, or has failed after its pings. Print its messages if it
+# has failed.
 rping_ok() {
 	local status=$1
 	((status == 0)) || ! rping_was_over "$status" || status=0
@@ -128,7 +130,7 @@ refused() {
 	ok $? "no run is left in /proc/krping"
 }
 
-# The line of a run in progress: number, device, eight counters.
+# Check the line of a run in progress in /proc/krping: its number, its device, and eight counters.
 statistics() {
 	local line
 	barrier statistics
@@ -138,14 +140,14 @@ statistics() {
 		ok $? "the line of a waiting server is '<num> listen'"
 		barrier stat-listening
 		barrier stat-over
-		# The server succeeds or fails, depending on the requests in flight.
+		# Ignore the result of the server, which depends on the requests in flight.
 		wait $!
 		check "the run of a server ends when its endless client is killed" not_listed
 	else
 		barrier stat-listening
 		run "client,addr=$(addr4 1),port=$port,size=64,validate" &
 		sleep 1
-		# The nodes may share a kernel.
+		# Select the line by the device, because the nodes may share a kernel.
 		line=$(grep -e "-$RDMADEV " /proc/krping)
 		[[ $line =~ ^[0-9]+-$RDMADEV\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [1-9][0-9]*\ [0-9]+\ [0-9]+\ [0-9]+\ [0-9]+$ ]]
 		ok $? "the line of an endless run has counters: $line"
@@ -155,7 +157,7 @@ statistics() {
 	fi
 }
 
-# A server that acknowledges READ and WRITE without posting them: only validate detects it.
+# A server acknowledges READ and WRITE, and never posts them. Only the option validate detects this.
 lying_server() {
 	local how
 	for how in validate verbose; do
@@ -187,14 +189,15 @@ lying_server() {
 	done
 }
 
-# A client that offers 4 GB at an invalid address (16 bytes), or sends a message of another length.
+# A client offers 4 GB at an invalid address in a valid message of 16 bytes, or sends a message of an invalid length.
 lying_client() {
 	local len wanted=("" [15]="Protocol error" [16]="Message too long" [17]="Input/output error" [64]="Input/output error")
 	for len in 15 16 17 64; do
 		barrier "lie-$len"
 		if ((NODE == 1)); then
 			said=$({ echo "server,addr=0.0.0.0,port=7211,size=4096" >/proc/krping; } 2>&1)
-			# siw ends the connection because of the message, and the server may notice that before the failed completion.
+			# siw ends the connection because of the message. The server may detect this before the failed
+			# completion.
 			[[ $said == *"${wanted[len]}"* || $LINK-$len-$said == siw-64- ]] ||
 				[[ $LINK == siw && $said == *"reset by peer"* ]]
 			ok $? "a client that lies by a message of $len bytes is refused: ${said##*: }"
@@ -202,7 +205,8 @@ lying_client() {
 			try kt connect liar "$(addr4 1)" 7211 raw=1
 			kt_is 0 "a lying client is connected, message of $len bytes"
 			kt rawping liar 1 "$len" 255
-			# siw may have missed the message (see tests/skips) until the next one arrives.
+			# Send again on siw, which may miss the first message (see tests/skips) until the next one
+			# arrives.
 			[[ $LINK != siw ]] || { sleep 1; kt rawping liar 1 "$len" 255; }
 			barrier "lied-$len"
 			kt release liar
