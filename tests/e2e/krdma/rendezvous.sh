@@ -98,7 +98,7 @@ in_parts() {
 		kt accept a l 20000
 		was=$(counter chunks_pulled)
 		kt longreceive a "$max" 60000
-		kt_is $((2 * MiB)) "a message above pull_min is received in parts"
+		kt_is $((2 * MiB)) "a message below pull_min is received in parts"
 		(($(counter chunks_pulled) == was))
 		ok $? "a message in parts is not pulled"
 		# Do not release the connection yet: the sender waits for the acknowledgement.
@@ -107,7 +107,7 @@ in_parts() {
 	else
 		kt connect c "$server" 7000 max_msg=$max pull_min=4294967295
 		kt longsend c $((2 * MiB))
-		kt_is 0 "a message above pull_min is sent in parts"
+		kt_is 0 "a message below pull_min is sent in parts"
 		barrier in-parts
 		kt release c
 	fi
