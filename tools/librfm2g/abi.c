@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Compare the public headers with the driver's, include/uapi/rfm2g.h, at
- * compile time. There is no code here.
+ * Check at compile time that the library's public headers agree with the
+ * driver's header, include/uapi/rfm2g.h. This file generates no code.
  */
 #include <stddef.h>
 
@@ -18,7 +18,10 @@
 		       sizeof(((struct theirs *)0)->their), #type " " #member)
 #define EQUAL(a, b) _Static_assert((a) == (b), #a)
 
-/* Structures with an address are shorter in 32-bit programs. */
+/*
+ * Structures that contain an address are shorter in 32-bit programs. The driver
+ * has a second definition of each, with the suffix _32.
+ */
 #ifdef __LP64__
 #define NATIVE(name) name
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commands of the driver, and their errnos as statuses. */
+/* Call commands of the driver, and convert their errnos to statuses. */
 #include <errno.h>
 #include <sys/ioctl.h>
 
@@ -68,10 +68,11 @@ RFM2G_STATUS rfm2g_call(RFM2GHANDLE rh, unsigned long cmd, unsigned long arg,
  * rfm2g_call_get - check a handle and call a command that returns a value
  * @rh: pointer from the program
  * @cmd: IOCTL_RFM2G_...
- * @to: result; the program's second parameter
+ * @to: address for the value, which is the program's second parameter; may be
+ *	NULL
  *
- * Return: as rfm2g_call(), RFM2G_OS_ERROR for any errno; RFM2G_BAD_PARAMETER_2:
- * @to is NULL.
+ * Return: RFM2G_SUCCESS; RFM2G_OS_ERROR if the command fails;
+ * RFM2G_BAD_PARAMETER_2 if @to is NULL; or an error of the handle.
  */
 RFM2G_STATUS rfm2g_call_get(RFM2GHANDLE rh, unsigned long cmd, void *to)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Callbacks. Each one has a thread, which waits for its event and calls the
- * program's function.
+ * Callbacks. Each callback has a thread, which waits for the event and calls
+ * the program's function.
  *
- * A callback is in its handle's table from RFM2gEnableEventCallback() until its
- * thread removes it, which is the last access of the thread to the handle. To
- * stop a callback is to wait for that. No thread uses the handle (see use.c)
- * while it waits for that, so a callback may close its handle.
+ * RFM2gEnableEventCallback() enters a callback into the table of its handle.
+ * The thread of the callback removes it, as the thread's last access to the
+ * handle. A caller that stops a callback waits for this removal. While it
+ * waits, it does not use the handle (see use.c). Otherwise a callback that
+ * closes its own handle would wait for that caller, and never return.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -27,10 +28,11 @@
  * @type: event
  * @function: function of the program
  * @thread: thread that runs it
- * @stop: it is being stopped
- * @waits: its thread is in a wait, or about to begin one
- * @refs: held by its thread, and by the callers that enable and disable it
- * @decided: posted when @verdict is valid
+ * @stop: true if a caller is stopping the callback
+ * @waits: true if @thread is in a wait, or about to begin one
+ * @refs: number of references, held by @thread, and by callers that enable,
+ *	disable or close
+ * @decided: semaphore that is posted when @verdict is valid
  * @verdict: result of RFM2gEnableEventCallback()
  */
 struct rfm2g_callback {
@@ -53,7 +55,10 @@ static void rfm2g_callback_put(struct rfm2g_callback *cb)
 	free(cb);
 }
 
-/* Return: 0, an errno, or EIDRM if the callback is being stopped. */
+/*
+ * Wait for the event of a callback. Return 0 if it was received, EIDRM if the
+ * callback is being stopped, or another errno.
+ */
 static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 			       RFM2G_UINT32 timeout)
 {
@@ -63,13 +68,19 @@ static int rfm2g_callback_wait(struct rfm2g_callback *cb, RFM2GEVENTINFO *info,
 	*info = (RFM2GEVENTINFO){ .Event = cb->type, .Timeout = timeout };
 	if (rfm2g_enter(&cb->h->pub, &h))
 		return EIDRM;
-	/* A thread that sets stop then checks waits, and cancels. */
+	/*
+	 * Set waits before reading stop. A caller that stops the callback sets
+	 * stop before reading waits. So at least one of the two sees the other.
+	 */
 	atomic_store(&cb->waits, true);
 	if (!atomic_load(&cb->stop))
 		ret = rfm2g_wait(h, info);
 	atomic_store(&cb->waits, false);
 	rfm2g_leave();
-	/* A received event is delivered, and the stopping thread waits. */
+	/*
+	 * Return 0 for a received event even if stop is set. The caller that
+	 * stops the callback waits until the event is delivered.
+	 */
 	return ret && atomic_load(&cb->stop) ? EIDRM : ret;
 }
 
@@ -96,10 +107,10 @@ static void rfm2g_pause_ms(int ms)
 }
 
 /*
- * This thread blocks all signals, so only a debugger or SIGSTOP interrupts its
- * waits. While the program's function ran, another thread or process may have
- * begun to wait for the event (EALREADY). When that wait has received an event
- * or timed out, this thread can wait again.
+ * Deliver events until the callback is stopped. EINTR: a debugger or SIGSTOP
+ * interrupted the wait; this thread blocks all signals that can be blocked.
+ * EALREADY: while the program's function ran, another thread or process began
+ * to wait for the event. This thread tries again until that wait has ended.
  */
 static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 {
@@ -119,7 +130,7 @@ static void rfm2g_callback_loop(struct rfm2g_callback *cb)
 	} while (!error || error == EINTR || error == EALREADY);
 }
 
-/* Name the thread, for ps, top and chrt. */
+/* Give the thread a name that the user can find with ps and top. */
 static void rfm2g_callback_name(const struct rfm2g_callback *cb)
 {
 	char name[16];
@@ -129,7 +140,10 @@ static void rfm2g_callback_name(const struct rfm2g_callback *cb)
 	prctl(PR_SET_NAME, name);
 }
 
-/* A cleanup handler, because the program's function may call pthread_exit(). */
+/*
+ * Remove a callback at the end of its thread. This is a cleanup handler,
+ * because the program's function may call pthread_exit().
+ */
 static void rfm2g_callback_over(void *arg)
 {
 	struct rfm2g_callback *cb = arg;
@@ -139,7 +153,7 @@ static void rfm2g_callback_over(void *arg)
 	if (h->callbacks[cb->type] == cb)
 		h->callbacks[cb->type] = NULL;
 	pthread_mutex_unlock(&h->lock);
-	/* After the removal, so that a caller can retry. */
+	/* Post after the removal: if enabling failed, the caller may retry. */
 	sem_post(&cb->decided);
 	rfm2g_callback_put(cb);
 }
@@ -165,7 +179,10 @@ static void *rfm2g_callback_thread(void *arg)
 	return NULL;
 }
 
-/* Block all signals, so that the program's own threads receive them. */
+/*
+ * Start the thread of a callback. The thread blocks all signals, so that the
+ * program's own threads receive them.
+ */
 static int rfm2g_callback_start(struct rfm2g_callback *cb)
 {
 	pthread_attr_t attr;
@@ -199,7 +216,7 @@ static struct rfm2g_callback *rfm2g_callback_alloc(struct rfm2g_handle *h,
 	return cb;
 }
 
-/* On success the caller has a reference to *cb. */
+/* Start a callback. On success, the caller has a reference to *cb. */
 static RFM2G_STATUS rfm2g_callback_add_locked(struct rfm2g_handle *h,
 					      RFM2GEVENTTYPE type,
 					      RFM2G_EVENT_FUNCPTR function,
@@ -260,7 +277,7 @@ STDRFM2GCALL RFM2gEnableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType,
 	return ret;
 }
 
-/* Cancel the wait of a callback's thread, if it is in one. */
+/* Cancel the wait of a callback's thread, if the thread is in a wait. */
 static void rfm2g_callback_cancel(struct rfm2g_callback *cb)
 {
 	struct rfm2g_handle *h;
@@ -284,11 +301,14 @@ static bool rfm2g_callback_is_gone(struct rfm2g_handle *h,
 }
 
 /*
- * Cancel repeatedly until the callback has removed itself, because a
- * cancellation between two of its waits is lost. A callback that stops itself
- * ends when it returns. A condition variable does not work: in glibc before
- * 2.30 and in musl it has no monotonic clock without
- * pthread_condattr_setclock(), which zeroed memory cannot have.
+ * Stop a callback. Cancel its wait repeatedly until its thread has removed it,
+ * because a cancellation between two waits has no effect. If the callback stops
+ * itself, it ends when it returns.
+ *
+ * This function polls instead of waiting for a condition variable. In glibc
+ * before 2.30 and in musl, only pthread_condattr_setclock() gives a condition
+ * variable the monotonic clock. A handle that is zeroed memory cannot have that
+ * attribute.
  */
 static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 {
@@ -306,7 +326,10 @@ static void rfm2g_callback_stop(struct rfm2g_callback *cb)
 	pthread_setcancelstate(cancel, NULL);
 }
 
-/* Return: the callback of an event with a reference, or NULL. */
+/*
+ * Take a reference to the callback of an event type. Return the callback, or
+ * NULL if there is none.
+ */
 static struct rfm2g_callback *rfm2g_callback_get(struct rfm2g_handle *h,
 						 RFM2GEVENTTYPE type)
 {
@@ -342,7 +365,10 @@ STDRFM2GCALL RFM2gDisableEventCallback(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 	return RFM2G_SUCCESS;
 }
 
-/* Remove a callback that closes its own handle from the table. */
+/*
+ * Remove a callback from the table of its handle, if it is still there. This is
+ * so for a callback that closes its own handle.
+ */
 static void rfm2g_callback_detach(struct rfm2g_handle *h,
 				  const struct rfm2g_callback *cb)
 {
@@ -356,7 +382,8 @@ static void rfm2g_callback_detach(struct rfm2g_handle *h,
  * rfm2g_callbacks_stop - stop the callbacks of a handle that is being closed
  * @h: handle that no thread uses
  *
- * If a callback closes its handle, it continues until it returns.
+ * A callback that calls RFM2gClose() itself is not awaited. It continues until
+ * it returns.
  */
 void rfm2g_callbacks_stop(struct rfm2g_handle *h)
 {
@@ -377,8 +404,8 @@ void rfm2g_callbacks_stop(struct rfm2g_handle *h)
  * rfm2g_callbacks_forget - drop the callbacks of a handle after fork()
  * @h: open handle
  *
- * Called in the child, which does not have their threads. If a callback called
- * fork(), its thread ends when the callback returns.
+ * Called in the child, which has only the thread that called fork(). If that
+ * is the thread of a callback, it ends when the callback returns.
  */
 void rfm2g_callbacks_forget(struct rfm2g_handle *h)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Properties of a device when it was opened, except RFM2gGetConfig(). */
+/*
+ * Properties of a device. RFM2gGetConfig() reads them from the driver. The
+ * other functions return those that were valid when the device was opened.
+ */
 #include <string.h>
 
 #include "priv.h"
@@ -69,7 +72,7 @@ STDRFM2GCALL RFM2gFirst(RFM2GHANDLE rh, RFM2G_UINT32 *First)
 	return ret;
 }
 
-/* Copy a text that may fill all of its SIZE bytes, and end it with a NUL. */
+/* Copy a text of at most SIZE bytes, which may lack a NUL, and add a NUL. */
 static RFM2G_STATUS rfm2g_text(const char *text, size_t size, char *to)
 {
 	size_t len = strnlen(text, size);
@@ -106,7 +109,7 @@ STDRFM2GCALL RFM2gDllVersion(RFM2GHANDLE rh, char *Version)
 	return ret;
 }
 
-/* Version of the driver. The library of the cards returns its own version. */
+/* Return the driver's version. The cards' library returns its own instead. */
 STDRFM2GCALL RFM2gDriverVersion(RFM2GHANDLE rh, char *Version)
 {
 	struct rfm2g_handle *h;

@@ -2,17 +2,18 @@
 /*
  * Read and write the memory.
  *
- * Reading is loading from the mapping of the handle. Writing is a command: the
- * driver puts all writes of a node into one order, in which all nodes receive
- * them. Stores to a mapping are outside of this order.
+ * A read loads from the mapping of the handle. A write is a command, because
+ * the driver puts all writes of a node into one order. All nodes receive the
+ * writes in this order. Stores to a mapping are outside of this order.
  */
 #include <string.h>
 
 #include "priv.h"
 
 /*
- * Load WIDTH bytes, in one access if the processor has one. Inline, so that a
- * constant width costs only its own case.
+ * Load WIDTH bytes. Widths of 1, 2, 4 and 8 are loaded in one access, if the
+ * processor can. This function is inline, so that the compiler keeps only one
+ * case if the width is constant.
  */
 static inline void rfm2g_load(const volatile uint8_t *from, void *to,
 			      uint32_t width)
@@ -56,8 +57,9 @@ static RFM2G_STATUS rfm2g_transfer(const struct rfm2g_handle *h,
 }
 
 /*
- * Later reads return no older data, because of the fence. Unaligned data are
- * copied by memcpy(), because not all processors load them in one access.
+ * Read from the memory. The fence ensures that a later read does not return
+ * older data. Unaligned data are copied by memcpy(), because not all processors
+ * can load them in one access.
  */
 static inline RFM2G_STATUS rfm2g_load_from(const struct rfm2g_handle *h,
 					   uint32_t offset, void *to,
@@ -120,7 +122,7 @@ static RFM2G_STATUS rfm2g_word_check(const struct rfm2g_handle *h,
 	return offset % width ? RFM2G_UNALIGNED_OFFSET : RFM2G_SUCCESS;
 }
 
-/* Inline, so that each width is compiled separately. */
+/* Peek a value. Inline, so that the compiler makes a version for each width. */
 static inline RFM2G_STATUS rfm2g_peek(RFM2GHANDLE rh, uint32_t offset,
 				      void *value, uint32_t width)
 {

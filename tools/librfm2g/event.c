@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Events, except callbacks. */
+/* Functions for events, except those for callbacks. */
 #include <errno.h>
 #include <sys/ioctl.h>
 
@@ -107,8 +107,9 @@ int rfm2g_wait(struct rfm2g_handle *h, RFM2GEVENTINFO *info)
  * @h: handle
  * @type: event
  *
- * CANCEL_EVENT cancels the wait of any process. So it is used only with drivers
- * without VRFM_UNWAIT, which are those of the cards and earlier ones of vrfm.
+ * VRFM_UNWAIT cancels only the waits through this handle, but the driver of the
+ * cards and earlier versions of vrfm do not have it. For these drivers, use
+ * CANCEL_EVENT, which cancels the wait of any process.
  */
 void rfm2g_wait_cancel(struct rfm2g_handle *h, RFM2GEVENTTYPE type)
 {
@@ -176,7 +177,10 @@ STDRFM2GCALL RFM2gCancelWaitForEvent(RFM2GHANDLE rh, RFM2GEVENTTYPE EventType)
 	return ret;
 }
 
-/* Call a command for one event, or for all until it fails. */
+/*
+ * Call a command for one event type. If WHICH is RFM2GEVENT_LAST, call it for
+ * all event types, and stop at the first error.
+ */
 static RFM2G_STATUS rfm2g_each(RFM2GHANDLE rh, unsigned long cmd,
 			       RFM2GEVENTTYPE which)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Functions that libraries for the cards do not have. */
+/* Functions that the library of the cards does not have. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -49,7 +49,11 @@ STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped)
 	return ret;
 }
 
-/* Grow the buffer for large groups. Without a name, print the number. */
+/*
+ * Explain that only members of a group may open the device. Grow the buffer
+ * until the list of the group's members fits. If the name of the group is not
+ * known, print its number.
+ */
 static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
 				size_t size)
 {
@@ -76,7 +80,7 @@ static void rfm2g_explain_group(const char *path, gid_t gid, char *text,
 	free(buffer);
 }
 
-/* Explain who may open the device. */
+/* Explain which users may open the device. */
 static void rfm2g_explain_permission(const char *path, char *text, size_t size)
 {
 	struct stat st;

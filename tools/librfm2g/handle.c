@@ -11,8 +11,9 @@
 struct rfm2g_handle rfm2g_handles[RFM2G_HANDLES];
 
 /*
- * Take the next free entry after the last one taken. So if a program uses a
- * handle after closing it, it does not soon hit another open one.
+ * Take a free handle. The search begins after the last handle taken, so that a
+ * closed handle is not reused soon. A program that still uses a closed handle
+ * then gets an error instead of another device.
  */
 static struct rfm2g_handle *rfm2g_handle_take(void)
 {
@@ -39,7 +40,10 @@ static void rfm2g_handle_free(struct rfm2g_handle *h)
 	atomic_store(&h->state, RFM2G_STATE_FREE);
 }
 
-/* Map the whole memory for loads. If that fails, each read is a command. */
+/*
+ * Map the whole memory, so that reads are loads. If mapping fails, each read is
+ * a command to the driver.
+ */
 static void rfm2g_handle_map(struct rfm2g_handle *h)
 {
 	void *mem = mmap(NULL, h->size, PROT_READ, MAP_SHARED, h->fd, 0);
@@ -68,8 +72,9 @@ static RFM2G_STATUS rfm2g_handle_open(struct rfm2g_handle *h, const char *path)
 }
 
 /*
- * A signal handler may call the library as soon as there is a handle. Its call
- * must not be the first call of its thread, which allocates memory.
+ * Create the record of the calling thread before its first handle. A signal
+ * handler may call the library when there is a handle. The handler must find
+ * the record, because creating it allocates memory.
  */
 static bool rfm2g_thread_known(void)
 {
@@ -106,7 +111,7 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 	if (!rh)
 		return RFM2G_BAD_PARAMETER_2;
 	*rh = NULL;
-	/* A thread cancelled in open() would never free the handle. */
+	/* A thread that is cancelled in open() would not free the handle. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	ret = rfm2g_handle_new(DevicePath, rh);
 	pthread_setcancelstate(cancel, NULL);
@@ -114,8 +119,8 @@ STDRFM2GCALL RFM2gOpen(char *DevicePath, RFM2GHANDLE *rh)
 }
 
 /*
- * Most calls end soon, except waits. Cancel waits repeatedly, because a thread
- * may be about to begin one.
+ * Wait until no other thread uses the handle. Cancel waits and watches
+ * repeatedly, because a thread may be about to begin one. Other calls end soon.
  */
 static void rfm2g_handle_drain(struct rfm2g_handle *h)
 {
@@ -154,7 +159,7 @@ STDRFM2GCALL RFM2gClose(RFM2GHANDLE *rh)
 	if (!*rh)
 		return RFM2G_NULL_DESCRIPTOR;
 	h = rfm2g_handle_of(*rh);
-	/* If several threads close it at the same time, only one succeeds. */
+	/* If several threads close a handle at once, only one succeeds. */
 	if (!h || !atomic_compare_exchange_strong(&h->state, &expected,
 						  RFM2G_STATE_BUSY))
 		return RFM2G_BAD_PARAMETER_1;

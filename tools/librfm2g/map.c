@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Mappings for programs. To map something else than the memory, a command tells
- * the driver what the next mmap() of the file maps. No other call of this
- * handle may come between the two, so rfm2g_handle.lock is held.
+ * Mappings for programs. A special mapping shows a DMA buffer or registers
+ * instead of the memory. It takes two calls: a command tells the driver what
+ * the next mmap() maps, and mmap() follows. rfm2g_handle.lock is held during
+ * both calls, so that no other mapping through the handle comes between them.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -26,10 +27,10 @@ static RFM2G_STATUS rfm2g_mmap(const struct rfm2g_handle *h,
 }
 
 /*
- * If the kernel has no room for a special mapping, it does not call the driver,
- * which then still takes the next mapping for the special one. Make a mapping
- * here and discard it. If the driver was called, this mapping is one of the
- * memory, which may be only one page long.
+ * Make the driver forget a special mapping that failed. If the kernel has no
+ * room for a mapping, mmap() fails without calling the driver. The driver then
+ * takes the next mmap() for the special one. So make a mapping here and discard
+ * it. If the driver has been called, this only maps a page of the memory.
  */
 static RFM2G_STATUS rfm2g_map_settle(struct rfm2g_handle *h)
 {
@@ -57,7 +58,7 @@ static RFM2G_STATUS rfm2g_map_special(struct rfm2g_handle *h,
 			    (unsigned long)&offset, rfm2g_os_error);
 	if (ret)
 		return ret;
-	/* Drivers ignore this offset, and some reject 0. */
+	/* Drivers ignore the offset of a special mapping. Some reject 0. */
 	ret = rfm2g_mmap(h, to, RFM2G_PAGE, bytes);
 	h->unsettled = ret;
 	return ret;
@@ -87,7 +88,10 @@ static RFM2G_STATUS rfm2g_map(struct rfm2g_handle *h, volatile void **to,
 	return ret;
 }
 
-/* A DMA buffer is not part of the memory, so its range is not checked. */
+/*
+ * Check the range of a mapping. A DMA buffer is not part of the memory, so its
+ * range is not checked.
+ */
 static RFM2G_STATUS rfm2g_map_check(const struct rfm2g_handle *h,
 				    uint64_t offset, uint64_t bytes)
 {
@@ -140,9 +144,9 @@ STDRFM2GCALL RFM2gUserMemoryBytes(RFM2GHANDLE rh, volatile void **UserMemoryPtr,
 }
 
 /*
- * Call the driver before unmapping: that of the cards then forgets a DMA
- * buffer. If the device is gone (ENODEV), the program still has the mapping,
- * which is unmapped here.
+ * Unmap a mapping of the program. Call the driver first, because the driver of
+ * the cards then forgets a DMA buffer. ENODEV is no error: the device has been
+ * removed, but the program still has the mapping.
  */
 static RFM2G_STATUS rfm2g_unmap(const struct rfm2g_handle *h,
 				volatile void **from, uint64_t bytes)
@@ -194,7 +198,10 @@ STDRFM2GCALL RFM2gUnMapUserMemoryBytes(RFM2GHANDLE rh,
 	return rfm2g_unmap_user(rh, UserMemoryPtr, rfm2g_pages(Bytes));
 }
 
-/* Return: bytes to map for a register set, 0: none. *offset is for mmap(). */
+/*
+ * Return the number of bytes to map for a register set, or 0 if it cannot be
+ * mapped. Set *offset to the offset to map at.
+ */
 static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
 				   RFM2GREGSETTYPE regset, uint64_t *offset)
 {
@@ -213,7 +220,10 @@ static uint64_t rfm2g_device_bytes(const struct rfm2g_handle *h,
 	}
 }
 
-/* Return: offset of the registers in their page, not 0 for some cards. */
+/*
+ * Return the offset of the registers in the page that contains them. Some cards
+ * have registers that do not begin at a page.
+ */
 static uintptr_t rfm2g_device_begin(const struct rfm2g_handle *h,
 				    RFM2GREGSETTYPE regset)
 {

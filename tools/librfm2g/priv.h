@@ -16,10 +16,16 @@
 #include "rfm2g_api.h"
 #include "rfm2g_version.h"
 
-/* Hidden from programs, so that the library accesses these names directly. */
+/*
+ * Hide these names from programs, so that the library can access them without
+ * the indirection that exported names need.
+ */
 #pragma GCC visibility push(hidden)
 
-/* Text of RFM2gDllVersion(). Programs parse R and two numbers at its start. */
+/*
+ * Text that RFM2gDllVersion() returns. Programs parse its begin: the letter R
+ * and two numbers.
+ */
 #define RFM2G_LIBRARY_VERSION RFM2G_PRODUCT_VERSION " krdma"
 _Static_assert(sizeof(RFM2G_LIBRARY_VERSION) <= 16, "room that programs have");
 
@@ -50,23 +56,26 @@ enum rfm2g_state {
 
 /**
  * struct rfm2g_handle - an open device
- * @pub: part that the program sees. It comes first: its address is the handle
+ * @pub: part that the program sees. It must be the first member, because its
+ *	address is the handle of the program
  * @state: enum rfm2g_state
  * @fd: file descriptor of the device
- * @mem: mapping of the whole memory for reading; NULL: it could not be mapped
+ * @mem: mapping of the whole memory for reading; NULL if it could not be mapped
  * @size: size of the memory in bytes
  * @config: configuration of the device when it was opened
- * @lock: protects @callbacks, and makes a special mapping's two calls atomic
- * @unsettled: the driver may still expect a special mapping
- * @callbacks: callback of each event, NULL: none
+ * @lock: protects @callbacks, and is held during the two calls of a special
+ *	mapping, see map.c
+ * @unsettled: true if the driver may take the next mapping for a special one
+ * @callbacks: callback of each event type, or NULL
  * @waits: number of threads of this process that wait for each event
  * @watches: number of threads in RFM2gxWatch()
  *
- * All handles are in one table, which is never freed. So any pointer from a
- * program can be checked without a fault, and late threads find valid locks: a
- * zeroed lock is a new one. While the record of a thread (see use.c) contains
- * an open handle, only @pub, @callbacks, @waits and @watches of that handle may
- * change.
+ * All handles are in one table, which is never freed. So the library can check
+ * any pointer from a program without a fault. A thread that accesses a closed
+ * handle finds a valid lock, because zeroed memory is an unlocked lock.
+ *
+ * While the record of a thread (see use.c) contains an open handle, only @pub,
+ * @callbacks, @waits and @watches of that handle may change.
  */
 struct rfm2g_handle {
 	_Alignas(1024) struct rfm2ghandle_s pub;
@@ -75,7 +84,7 @@ struct rfm2g_handle {
 	const volatile uint8_t *mem;
 	uint32_t size;
 	RFM2GCONFIG config;
-	_Alignas(64) pthread_mutex_t lock; /* callbacks, special mappings */
+	_Alignas(64) pthread_mutex_t lock; /* of callbacks, special mappings */
 	bool unsettled;
 	struct rfm2g_callback *callbacks[RFM2GEVENT_LAST];
 	_Atomic unsigned int waits[RFM2GEVENT_LAST];
@@ -84,9 +93,9 @@ struct rfm2g_handle {
 
 /**
  * struct rfm2g_thread - record of the handles that a thread uses
- * @next: in the list of all threads that have called the library
- * @depth: number of @uses
- * @uses: handles
+ * @next: next record in the list of all threads that have called the library
+ * @depth: number of entries of @uses that are taken
+ * @uses: handles that the thread uses now, one for each nested call
  */
 struct rfm2g_thread {
 	struct rfm2g_thread *next;
@@ -95,9 +104,9 @@ struct rfm2g_thread {
 };
 
 /**
- * struct rfm2g_meaning - status for an errno of a command
- * @error: errno; 0: all others, at the end of a table
- * @status: status to return
+ * struct rfm2g_meaning - entry of a table that converts errnos to statuses
+ * @error: errno of a command; 0 stands for all other errnos, and ends the table
+ * @status: status to return for this errno
  */
 struct rfm2g_meaning {
 	int error;
@@ -142,8 +151,7 @@ void rfm2g_watches_cancel(struct rfm2g_handle *h);
  * rfm2g_handle_of - convert a pointer from a program to a handle
  * @rh: any pointer
  *
- * Return: the handle, which may be open or not; NULL: the pointer is not a
- * handle.
+ * Return: the handle, which may be closed; NULL if the pointer is not a handle.
  */
 static inline struct rfm2g_handle *rfm2g_handle_of(RFM2GHANDLE rh)
 {
@@ -155,9 +163,9 @@ static inline struct rfm2g_handle *rfm2g_handle_of(RFM2GHANDLE rh)
 }
 
 /**
- * rfm2g_leave - end the use of the handle of the last rfm2g_enter()
+ * rfm2g_leave - end the use that the last rfm2g_enter() began
  *
- * Inline like rfm2g_enter(), because a peek does little else.
+ * This function and rfm2g_enter() are inline, because a peek does little else.
  */
 static inline void rfm2g_leave(void)
 {
@@ -165,7 +173,7 @@ static inline void rfm2g_leave(void)
 	unsigned int last;
 
 	last = atomic_load_explicit(&self->depth, memory_order_relaxed) - 1;
-	/* Release: earlier loads from the memory are complete. */
+	/* Release order completes the earlier loads from the memory first. */
 	atomic_store_explicit(&self->uses[last], NULL, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&self->depth, last, memory_order_relaxed);
@@ -176,14 +184,15 @@ static inline void rfm2g_leave(void)
  * @rh: pointer from the program
  * @h: result: the handle
  *
- * RFM2gClose() waits for rfm2g_leave(), so an open handle stays valid in
- * between. This function first records the handle and then checks its state.
- * RFM2gClose() first changes the state and then reads the records, with a
- * barrier for all threads in between, see rfm2g_uses_see(). So at least one of
- * the two sees the other, and this side, which is part of every peek, needs no
- * barrier.
+ * An open handle stays valid until rfm2g_leave(), because RFM2gClose() waits
+ * for it. This function first records the handle and then checks its state.
+ * RFM2gClose() first changes the state and then reads the records. Between
+ * these steps it makes all threads execute a barrier, see rfm2g_uses_see(). So
+ * at least one of the two sees the other. This function usually needs no
+ * barrier, which would slow down every peek.
  *
- * Return: RFM2G_SUCCESS, and the caller calls rfm2g_leave(); or an error.
+ * Return: RFM2G_SUCCESS, after which the caller must call rfm2g_leave(); or an
+ * error.
  */
 static inline RFM2G_STATUS rfm2g_enter(RFM2GHANDLE rh, struct rfm2g_handle **h)
 {
@@ -204,8 +213,8 @@ static inline RFM2G_STATUS rfm2g_enter(RFM2GHANDLE rh, struct rfm2g_handle **h)
 	if (depth == RFM2G_NEST)
 		return RFM2G_OS_ERROR;
 	/*
-	 * Take the entry before filling it: a signal handler takes the next
-	 * one.
+	 * Take the entry before filling it. A signal handler that calls the
+	 * library in between then takes the next entry.
 	 */
 	atomic_store_explicit(&self->depth, depth + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Registers, and the sliding window, which two of them describe. */
+/* Registers, and the sliding window, which two registers describe. */
 #include <string.h>
 
 #include "priv.h"
@@ -7,7 +7,7 @@
 #define RFM2G_BAR0_BYTES 512
 #define RFM2G_BAR2_BYTES 64
 
-/* Return: size of a register set in bytes; 0: no such set. */
+/* Return the size of a register set in bytes, or 0 if there is no such set. */
 static uint32_t rfm2g_reg_bytes(const struct rfm2g_handle *h,
 				RFM2GREGSETTYPE regset)
 {
@@ -37,7 +37,10 @@ static RFM2G_STATUS rfm2g_reg_check(const struct rfm2g_handle *h,
 	return RFM2G_SUCCESS;
 }
 
-/* Copy the first bytes of the little-endian value. */
+/*
+ * Read a register. Copy only the first Width bytes of the value, which are its
+ * low bytes because it is little-endian.
+ */
 static RFM2G_STATUS rfm2g_reg_read(const struct rfm2g_handle *h,
 				   RFM2GLINUXREGINFO *reg, void *value)
 {
@@ -117,7 +120,7 @@ static bool rfm2g_has_window(const struct rfm2g_handle *h)
 	return h->config.BoardRevision >= RFM2G_WINDOW_BOARD_REVISION;
 }
 
-/* Read a word of the bus bridge. */
+/* Read a 32-bit register of the card's bridge to the bus. */
 static RFM2G_STATUS rfm2g_window_reg(const struct rfm2g_handle *h,
 				     uint32_t offset, uint32_t *value)
 {
@@ -128,7 +131,10 @@ static RFM2G_STATUS rfm2g_window_reg(const struct rfm2g_handle *h,
 	return rfm2g_reg_read(h, &reg, value);
 }
 
-/* The register contains the negative size. Only these sizes exist. */
+/*
+ * Read the size of the sliding window. The register contains the negated size.
+ * Cards have only windows of the sizes listed here.
+ */
 static RFM2G_STATUS rfm2g_window_size(const struct rfm2g_handle *h,
 				      uint32_t *size)
 {
@@ -175,7 +181,7 @@ STDRFM2GCALL RFM2gGetSlidingWindow(RFM2GHANDLE rh, RFM2G_UINT32 *WindowOffset,
 	return ret;
 }
 
-/* Return: size of a card's memory in bytes, from its status register. */
+/* Decode the size of a card's memory in bytes from its status register. */
 static uint64_t rfm2g_window_ram(const struct rfm2g_handle *h)
 {
 	uint32_t code = (h->config.Lcsr1 & RFM2G_LCSR1_SIZE) >> 20;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Switches, LEDs and tests: each is a command of the driver. */
+/* Switches, LEDs and tests. Each function calls one command of the driver. */
 #include "priv.h"
 
 static const struct rfm2g_meaning rfm2g_ring_meanings[] = {
@@ -12,7 +12,7 @@ static RFM2G_STATUS rfm2g_set(RFM2GHANDLE rh, unsigned long cmd,
 	return rfm2g_call(rh, cmd, value, rfm2g_os_error);
 }
 
-/* The driver returns a byte, which is 0 or not. */
+/* Read a switch. The driver returns a byte, and any value except 0 means on. */
 static RFM2G_STATUS rfm2g_get(RFM2GHANDLE rh, unsigned long cmd,
 			      RFM2G_BOOL *state, RFM2G_BOOL invert)
 {
@@ -44,7 +44,7 @@ STDRFM2GCALL RFM2gSetDarkOnDark(RFM2GHANDLE rh, RFM2G_BOOL State)
 	return rfm2g_set(rh, IOCTL_RFM2G_SET_DARK_ON_DARK, State);
 }
 
-/* The driver returns whether the transmitter is off. */
+/* The driver returns 1 if the transmitter is off, so invert the state. */
 STDRFM2GCALL RFM2gGetTransmit(RFM2GHANDLE rh, RFM2G_BOOL *State)
 {
 	return rfm2g_get(rh, IOCTL_RFM2G_GET_TRANSMIT_DISABLE, State, 1);
@@ -100,7 +100,7 @@ STDRFM2GCALL RFM2gGetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 *Threshold)
 	return rfm2g_call_get(rh, IOCTL_RFM2G_GET_DMA_THRESHOLD, Threshold);
 }
 
-/* Unlike similar commands, this one takes an address. */
+/* Unlike the other commands that set a value, this one takes its address. */
 STDRFM2GCALL RFM2gSetDMAThreshold(RFM2GHANDLE rh, RFM2G_UINT32 Threshold)
 {
 	return rfm2g_set(rh, IOCTL_RFM2G_SET_DMA_THRESHOLD,
@@ -117,7 +117,7 @@ STDRFM2GCALL RFM2gSetDebugFlags(RFM2GHANDLE rh, RFM2G_UINT32 Flags)
 	return rfm2g_set(rh, IOCTL_RFM2G_SET_DEBUG_FLAGS, Flags);
 }
 
-/* The driver of the cards ignores the argument. */
+/* This command has no argument; the driver of the cards ignores the 0. */
 STDRFM2GCALL RFM2gCheckRingCont(RFM2GHANDLE rh)
 {
 	return rfm2g_call(rh, IOCTL_RFM2G_CHECK_RING_CONT, 0,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Uses of handles, which let RFM2gClose() release a handle safely while other
- * threads may be inside of a call.
+ * Record which thread uses which handle, so that RFM2gClose() does not release
+ * a handle while another thread is inside of a call.
  *
  * Each thread that has called the library has a record of the handles that it
- * uses now. Only the thread writes its record, and RFM2gClose() reads all
- * records. A counter in the handle would be simpler, but threads that peek
- * through the same handle would then contend for its cache line.
+ * uses now. Only the thread itself writes its record. RFM2gClose() reads the
+ * records of all threads. A counter in the handle would be simpler, but threads
+ * that peek through the same handle would contend for its cache line.
  */
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -16,7 +16,10 @@
 
 #include "priv.h"
 
-/* Threads that have called; a record is freed when its thread exits. */
+/*
+ * Records of all threads that have called the library. A record is freed when
+ * its thread exits.
+ */
 static pthread_mutex_t rfm2g_threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rfm2g_thread *rfm2g_threads;
 
@@ -26,7 +29,10 @@ static bool rfm2g_ready;
 
 _Thread_local struct rfm2g_thread *rfm2g_self;
 
-/* membarrier() is not available: each use has a barrier of its own. */
+/*
+ * True if membarrier() is not available. Each use of a handle then executes a
+ * barrier of its own.
+ */
 bool rfm2g_fence;
 
 static bool rfm2g_membarrier(int command)
@@ -57,7 +63,10 @@ static void rfm2g_fork_parent(void)
 	pthread_mutex_unlock(&rfm2g_threads_lock);
 }
 
-/* The child has all handles, and only the thread that called fork(). */
+/*
+ * Called in the child after fork(). The child has all handles, but only the
+ * thread that called fork(). Drop the records and callbacks of other threads.
+ */
 static void rfm2g_fork_child(void)
 {
 	struct rfm2g_thread *thread;
@@ -91,7 +100,7 @@ static void rfm2g_uses_init_once(void)
 /**
  * rfm2g_uses_init - initialize the records, before the first handle is opened
  *
- * Return: true, or false: no memory.
+ * Return: true, or false if the system lacks memory or another resource.
  */
 bool rfm2g_uses_init(void)
 {
@@ -102,7 +111,7 @@ bool rfm2g_uses_init(void)
 /**
  * rfm2g_thread_add - create the record of the calling thread
  *
- * Return: the record, NULL: no memory.
+ * Return: the record, or NULL if it cannot be created.
  */
 struct rfm2g_thread *rfm2g_thread_add(void)
 {
@@ -126,11 +135,11 @@ struct rfm2g_thread *rfm2g_thread_add(void)
 }
 
 /**
- * rfm2g_uses_see - make all uses of a handle visible
+ * rfm2g_uses_see - make all uses of a handle visible to the caller
  *
- * Called after the state of the handle was changed. Every thread executes a
- * barrier now. If a thread has checked the state before it, then it has also
- * filled its record before it, and rfm2g_is_used() finds the use.
+ * The caller has changed the state of the handle. This function makes every
+ * thread execute a barrier. A thread that checked the state before its barrier
+ * has also filled its record before it. So rfm2g_is_used() finds that use.
  */
 void rfm2g_uses_see(void)
 {
@@ -139,10 +148,10 @@ void rfm2g_uses_see(void)
 	if (!rfm2g_fence &&
 	    !rfm2g_membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) {
 		/*
-		 * The program has installed a filter of system calls since.
-		 * From now on each use has a barrier. A thread that is
-		 * beginning a use without one has made its record visible long
-		 * before this sleep ends.
+		 * The program has since installed a filter of system calls,
+		 * which refuses membarrier(). From now on, each use executes a
+		 * barrier. A thread that is beginning a use without a barrier
+		 * makes its record visible long before this sleep ends.
 		 */
 		rfm2g_fence = true;
 		nanosleep(&moment, NULL);
@@ -164,9 +173,9 @@ static bool rfm2g_thread_uses(struct rfm2g_thread *thread,
 
 /**
  * rfm2g_is_used - check whether another thread uses a handle
- * @h: handle that is not open, so that no use can begin
+ * @h: handle that is no longer open, so that no use can begin
  *
- * Return: true if so.
+ * Return: true if a thread other than the caller uses the handle.
  */
 bool rfm2g_is_used(const struct rfm2g_handle *h)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Functions for the commands that only vrfm has, see include/uapi/vrfm.h. */
+/* Functions that call commands of vrfm alone, see include/uapi/vrfm.h. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
@@ -28,7 +28,10 @@ _Static_assert(RFM2GX_SYNCED == VRFM_PEER_SYNCED, "synced");
 _Static_assert(RFM2GX_MISSES_ALL == VRFM_PEER_MISSES_ALL, "misses all");
 _Static_assert(RFM2GX_SAME_IMAGE == VRFM_PEER_SAME_IMAGE, "same image");
 
-/* Older drivers, and that of the cards, do not have these commands. */
+/*
+ * Statuses for the errnos of vrfm's own commands. The driver of the cards and
+ * older versions of vrfm do not have these commands, and return ENOTTY.
+ */
 static const struct rfm2g_meaning rfm2g_own_meanings[] = {
 	{ ENOTTY, RFM2G_NOT_SUPPORTED },
 	{ ETIMEDOUT, RFM2G_TIMED_OUT },
@@ -62,7 +65,7 @@ static RFM2G_STATUS rfm2g_watch(struct rfm2g_handle *h,
 		return RFM2G_BAD_PARAMETER_3;
 	if (watch->length > h->size || watch->offset > h->size - watch->length)
 		return RFM2G_OUT_OF_RANGE;
-	/* RFM2gClose() checks this, and cancels the watches. */
+	/* RFM2gClose() cancels the watches of a handle if this is not 0. */
 	atomic_fetch_add(&h->watches, 1);
 	ret = rfm2g_command(h, VRFM_WATCH, (unsigned long)watch,
 			    rfm2g_own_meanings);

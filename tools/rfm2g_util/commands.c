@@ -24,7 +24,7 @@ static enum util_result util_exit(struct util *util,
 
 	if (util->lines)
 		answer = line_read(util->lines, "exit? (y/n) ");
-	/* The end of the input also confirms. */
+	/* No answer, because the input has ended, counts as yes. */
 	util->over = !answer || *answer == 'y' || *answer == 'Y';
 	free(answer);
 	return UTIL_OK;
@@ -66,7 +66,7 @@ static const struct util_command * const util_tables[] = {
 
 #define UTIL_TABLES ((int)(sizeof(util_tables) / sizeof(*util_tables)))
 
-/* Position in the tables; command is NULL at the end. */
+/* Position in the tables of commands; command is NULL after the last one. */
 struct util_cursor {
 	int table;
 	const struct util_command *command;
@@ -77,7 +77,10 @@ static struct util_cursor util_begin(void)
 	return (struct util_cursor){ 0, util_tables[0] };
 }
 
-/* Move to the next command of a menu, or with MOVE unset, stay if it is one. */
+/*
+ * Find the next command that a menu offers. The search begins at the current
+ * command, or after it if MOVE is set.
+ */
 static const struct util_command *util_next(struct util_cursor *at,
 					    enum util_menu menu, bool move)
 {
@@ -111,7 +114,10 @@ static void util_ambiguous(enum util_menu menu, const char *word)
 	fputc('\n', stderr);
 }
 
-/* An exact name is preferred to the only one that begins with the word. */
+/*
+ * Find the command that has WORD as its name. If there is none, find the only
+ * command with a name that begins with WORD.
+ */
 static const struct util_command *util_find(enum util_menu menu,
 					    const char *word)
 {
@@ -195,9 +201,10 @@ enum util_result util_run_words(struct util *util, int argc, char **argv)
 /**
  * util_run_line - run the command of a line
  * @util: session
- * @line: line, may be empty
+ * @line: line, which may be empty
  *
- * Return: as util_run_words().
+ * Return: result of the command, UTIL_OK for an empty line; UTIL_USAGE after a
+ * line for the user if the line contains no valid command.
  */
 enum util_result util_run_line(struct util *util, const char *line)
 {
@@ -228,7 +235,10 @@ static void util_help_line(const struct util_command *command)
 	printf("%-45s %s\n", left, command->text);
 }
 
-/* At a terminal, pause after each page. Return: false: the user stops. */
+/*
+ * At a terminal, wait for the user after each page of help. Return false if the
+ * user wants no further page.
+ */
 static bool util_help_more(struct util *util, int shown)
 {
 	char *answer;

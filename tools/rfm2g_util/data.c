@@ -8,7 +8,7 @@
 #include "util.h"
 
 #define UTIL_BLOCK_MAX (2U << 20)
-/* Number of bytes that dump reads before it shows them; lines have 16. */
+/* dump reads this number of bytes before it prints them, 16 on each line. */
 #define UTIL_DUMP_STEP 4096
 
 static bool util_width(const char *text, uint32_t *width)
@@ -76,7 +76,10 @@ static enum util_result util_peek(struct util *util,
 	return util_status(ret);
 }
 
-/* A value of 64 bits is always hexadecimal. */
+/*
+ * Parse the value to write. A value of 8 bytes is always hexadecimal; a shorter
+ * one is parsed as in C.
+ */
 static bool util_poke_value(const char *text, uint32_t width, uint64_t *value)
 {
 	uint32_t narrow;
@@ -152,11 +155,11 @@ static void util_dump_lines(const uint8_t *bytes, uint32_t offset,
 }
 
 /**
- * util_dump - show 16 bytes per line, as numbers and as text
+ * util_dump - print data as numbers and as text, 16 bytes on each line
  * @bytes: data
- * @offset: offset of the first byte, for the user
- * @width: bytes of a number
- * @count: number of numbers
+ * @offset: offset to print for the first byte
+ * @width: size of a number in bytes
+ * @count: number of numbers to print
  */
 void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
 	       uint32_t count)
@@ -165,7 +168,7 @@ void util_dump(const uint8_t *bytes, uint32_t offset, uint32_t width,
 	util_dump_lines(bytes, offset, width, count);
 }
 
-/* Arguments of commands for blocks. */
+/* Block of memory that the arguments of a command describe. */
 struct util_range {
 	uint32_t offset;
 	uint32_t width;
@@ -196,7 +199,10 @@ static uint8_t *util_block(uint32_t bytes)
 	return block;
 }
 
-/* Query the sliding window: the offsets of a card are relative to it. */
+/*
+ * Return an error if the device has a sliding window that cannot be read. On a
+ * card with a window, offsets count from the start of the window.
+ */
 static RFM2G_STATUS util_window(RFM2GHANDLE rh)
 {
 	RFM2G_UINT32 offset, size;
@@ -245,7 +251,7 @@ static enum util_result util_dump_command(struct util *util,
 	return util_status(ret);
 }
 
-/* The driver of the cards decides in the same way. */
+/* Print whether the driver of the cards would use DMA for a transfer. */
 static void util_note_dma(struct util *util, uint32_t bytes)
 {
 	RFM2G_UINT32 threshold;
@@ -310,7 +316,7 @@ static enum util_result util_write(struct util *util,
 	return util_status(ret);
 }
 
-/* Values of memop's TYPE. */
+/* Values of the argument TYPE of the command memop. */
 enum util_pattern {
 	UTIL_FIXED,
 	UTIL_PLUS_4,
@@ -378,7 +384,7 @@ static uint64_t util_memop_value(const struct util_memop *op, uint32_t i)
 	       value & ((1ULL << op->range.width * 8) - 1);
 }
 
-/* Write the pattern, or compare up to the first difference. */
+/* Write a pattern, or compare the memory with it up to the first difference. */
 static enum util_result util_memop(struct util *util,
 				   const struct util_command *command, int argc,
 				   char **argv)

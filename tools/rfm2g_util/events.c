@@ -58,10 +58,16 @@ static enum util_result util_event(struct util *util,
 	return util_status(ret);
 }
 
-/* Where a line may be edited; a callback has no argument to pass this. */
+/*
+ * Reader of the terminal on which the user may be typing a line, or NULL. It is
+ * global because the library passes no such pointer to callbacks.
+ */
 static struct line_reader *util_typing;
 
-/* Runs in a thread of the library; flush so that the line appears at once. */
+/*
+ * Print an event. This callback runs in a thread of librfm2g. It flushes stdout
+ * so that the line appears at once.
+ */
 static void util_called_back(RFM2GHANDLE rh, RFM2GEVENTINFO *info)
 {
 	RFM2G_NODE node = RFM2G_NODE_UNKNOWN;

@@ -4,7 +4,7 @@
 
 #include "util.h"
 
-/* Return: model of a board ID. */
+/* Return the name of the card with a board ID. */
 static const char *util_board(RFM2G_UINT8 id)
 {
 	return id == 0x65 ? "5565" : "unknown";
@@ -58,7 +58,7 @@ static enum util_result util_first(struct util *util,
 	return util_status(ret);
 }
 
-/* Values of .which for util_text(). */
+/* Values of util_command.which that select the text for util_text(). */
 enum { UTIL_DEVNAME, UTIL_DLLVERSION, UTIL_DRIVERVERSION };
 
 static enum util_result util_text(struct util *util,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lines from a terminal or any other file. With libedit, lines at a terminal
- * have editing, history and completion. Without it, the terminal's own editing
- * remains.
+ * Read lines from a terminal or any other file. With libedit, the user can edit
+ * and complete a line at a terminal, and recall previous lines. Without
+ * libedit, only the terminal's own editing is available.
  */
 #include <errno.h>
 #include <locale.h>
@@ -25,11 +25,11 @@
  * struct line_reader - source of lines
  * @file: input
  * @terminal: @file is a terminal
- * @complete: function that finds what a word may become
+ * @complete: function that finds the possible completions of a word
  * @arg: argument of @complete
  * @prompt: prompt of the current line
- * @editing: the thread @editor is reading a line from the terminal
- * @editor: thread that reads
+ * @editing: true while the thread @editor reads a line from the terminal
+ * @editor: thread that reads lines from the terminal
  * @edit: libedit's editor of a terminal, or NULL
  * @history: previous lines
  */
@@ -76,7 +76,10 @@ static size_t line_common(const char **found, size_t n)
 	return len;
 }
 
-/* Insert the part that all candidates share. If it is empty, list them. */
+/*
+ * Complete a word by the letters that all candidates share after the TYPED
+ * ones. If there are no such letters, list the candidates.
+ */
 static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
 				 size_t typed)
 {
@@ -95,7 +98,7 @@ static unsigned char line_insert(EditLine *edit, const char **found, size_t n,
 	return CC_REDISPLAY;
 }
 
-/* Complete a word: the Tab key. */
+/* Complete the word before the cursor when the user presses Tab. */
 static unsigned char line_tab(EditLine *edit, int key)
 {
 	const LineInfo *info = el_line(edit);
@@ -114,11 +117,14 @@ static unsigned char line_tab(EditLine *edit, int key)
 	n = reader->complete(reader->arg, before, begin, found, LINE_FOUND);
 	if (!n)
 		return CC_NORM;
-	/* "-flag" is completed without its sign. */
+	/* In "-flag", only the part after the sign is completed. */
 	return line_insert(edit, found, n, len - begin - (before[begin] == '-'));
 }
 
-/* Bind keys that differ between terminals; unbound ones insert letters. */
+/*
+ * Bind the keys that send different codes on different terminals. The code of
+ * an unbound key would insert letters into the line.
+ */
 static void line_bind(EditLine *edit)
 {
 	static const char * const keys[][2] = {
@@ -222,11 +228,12 @@ static char *line_edit(struct line_reader *reader)
 
 /**
  * line_open - create a reader of lines
- * @fd: input
- * @complete: function that finds what a word may become
+ * @fd: file descriptor of the input
+ * @complete: function that finds the possible completions of a word
  * @arg: argument of @complete
  *
- * Return: the reader, which line_close() frees; NULL: no memory.
+ * Return: the reader, which the caller frees with line_close(); NULL if it
+ * cannot be created.
  */
 struct line_reader *line_open(int fd, line_complete complete, void *arg)
 {
@@ -257,10 +264,10 @@ void line_close(struct line_reader *reader)
 }
 
 /**
- * line_is_terminal - check whether lines are typed
+ * line_is_terminal - check whether a reader reads from a terminal
  * @reader: reader
  *
- * Return: true if so.
+ * Return: true if the input is a terminal.
  */
 bool line_is_terminal(const struct line_reader *reader)
 {
@@ -268,8 +275,8 @@ bool line_is_terminal(const struct line_reader *reader)
 }
 
 /**
- * line_again - show prompt and line again, after another thread has printed
- * @reader: reader, or NULL
+ * line_again - show the prompt and the line again after other output
+ * @reader: reader; if it is NULL, nothing is drawn
  */
 void line_again(struct line_reader *reader)
 {
@@ -278,7 +285,10 @@ void line_again(struct line_reader *reader)
 		pthread_kill(reader->editor, SIGCONT);
 }
 
-/* Ctrl-C discards the line. During a command it ends the program. */
+/*
+ * Read a line from the terminal. Ctrl-C discards the line that the user is
+ * typing. While a command runs, Ctrl-C ends the program.
+ */
 static char *line_typed(struct line_reader *reader, const char *prompt)
 {
 	struct sigaction act = { .sa_handler = line_interrupt }, before;
@@ -304,7 +314,8 @@ static char *line_typed(struct line_reader *reader, const char *prompt)
  * @reader: from line_open()
  * @prompt: prompt to print
  *
- * Return: the line without its newline, for free(); NULL: end of the input.
+ * Return: the line without its newline, which the caller frees; NULL at the end
+ * of the input.
  */
 char *line_read(struct line_reader *reader, const char *prompt)
 {

@@ -2,8 +2,8 @@
 /*
  * rfm2g_util: inspect and try a device, interactively or in scripts.
  *
- * It follows the tool of the cards. Unlike that, its exit status is reliable: 0
- * success, 1 failure, 2 wrong usage.
+ * The commands are those of the cards' tool. Unlike that tool, rfm2g_util has a
+ * reliable exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include <ctype.h>
 #include <err.h>
@@ -37,7 +37,7 @@ struct util_start {
 	int n;
 };
 
-/* Return: number of the driver's devices, -1: there is no driver. */
+/* Return the number of devices, or -1 if the driver is not loaded. */
 static int util_count_devices(void)
 {
 	FILE *file = fopen("/proc/rfm2g", "r");
@@ -81,7 +81,10 @@ static void util_list_device(unsigned int unit)
 	RFM2gClose(&rh);
 }
 
-/* Ask for a device. Return: the answer, for free(); NULL: end of the input. */
+/*
+ * List the devices and ask the user for one. Return the answer, which the
+ * caller frees, or NULL if there is no driver or the input has ended.
+ */
 static char *util_ask(struct line_reader *lines)
 {
 	unsigned int unit;
@@ -120,7 +123,7 @@ static bool util_open(struct util *util, const char *device)
 	return false;
 }
 
-/* Run commands from stdin, also after one that fails. */
+/* Run the commands from stdin, and continue after a command that fails. */
 static int util_session(struct util *util)
 {
 	int status = UTIL_OK;
@@ -198,7 +201,10 @@ static void util_options(int argc, char **argv, struct util_start *start)
 	};
 	int option;
 
-	/* "+": the words after the command belong to it, also options. */
+	/*
+	 * "+" ends the options of this program at the command. All words after
+	 * the command are its arguments, even if they begin with "-".
+	 */
 	while ((option = getopt_long(argc, argv, "+d:c:hV", options,
 				     NULL)) != -1) {
 		if (option == 'd') {

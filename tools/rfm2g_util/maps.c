@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Mapping of a DMA buffer. */
+/* Commands that map and unmap a DMA buffer. */
 #include <inttypes.h>
 
 #include "util.h"
@@ -8,9 +8,9 @@ enum { UTIL_PAGES, UTIL_BYTES };
 
 /**
  * util_map_bytes - return the size of the mapped buffer
- * @util: tool with a mapping
+ * @util: session with a mapping
  *
- * Return: size in bytes, 4 GiB or more if pages are counted.
+ * Return: size in bytes, which may exceed 32 bits if it was given in pages.
  */
 uint64_t util_map_bytes(const struct util *util)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Performance: operations per second, and the time of single operations.
+ * Measure operations per second, and the time of single operations.
  *
- * They are measured separately, because reading the clock takes longer than
- * reading a word. Times are counted in a histogram, accurate to 1/64.
+ * Each is measured in its own pass, because reading the clock takes longer than
+ * reading a word. A histogram counts the times. The width of its boxes is at
+ * most 1/64 of the time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define UTIL_BOXES (60 * UTIL_SUB)
 #define UTIL_SIZES 64
 
-/* Timeout of an answer. */
+/* Time limit for the answer to a ping, in ns. */
 #define UTIL_ANSWER_NS 2000000000ULL
 
 struct util_times {
@@ -51,7 +52,7 @@ static unsigned int util_box(uint64_t ns)
 	return shift * UTIL_SUB + (ns >> shift);
 }
 
-/* Return: longest time of a box, in ns. */
+/* Return the longest time that a box of the histogram counts, in ns. */
 static uint64_t util_box_end(unsigned int box)
 {
 	unsigned int shift;
@@ -72,7 +73,7 @@ static void util_time(struct util_times *times, uint64_t ns)
 		times->max = ns;
 }
 
-/* Return: time that PERMILLE of the operations did not exceed, in ns. */
+/* Return the time in ns that PERMILLE/1000 of the operations did not exceed. */
 static uint64_t util_percentile(const struct util_times *times,
 				unsigned int permille)
 {
@@ -87,7 +88,7 @@ static uint64_t util_percentile(const struct util_times *times,
 	return util_box_end(box) < times->max ? util_box_end(box) : times->max;
 }
 
-/* Operation to measure: a block is read or written. */
+/* Operation to measure, which reads or writes a block. */
 struct util_work {
 	RFM2GHANDLE rh;
 	bool write;
@@ -96,7 +97,10 @@ struct util_work {
 	unsigned int turn;
 };
 
-/* Alternate between two blocks: writing unchanged data may cost less. */
+/*
+ * Read or write a block. Alternate between two blocks, because writing
+ * unchanged data may take less time.
+ */
 static RFM2G_STATUS util_work_once(struct util_work *work)
 {
 	uint8_t *block = work->blocks[work->turn++ & 1];
@@ -106,7 +110,10 @@ static RFM2G_STATUS util_work_once(struct util_work *work)
 	return RFM2gRead(work->rh, 0, block, work->bytes);
 }
 
-/* Read the clock about once per ms. */
+/*
+ * Measure operations per second. Read the clock only about once per ms, so that
+ * reading it takes little of the time.
+ */
 static RFM2G_STATUS util_throughput(struct util_work *work, uint64_t ns,
 				    struct util_turn *turn)
 {
@@ -202,7 +209,7 @@ static int util_add_sizes(struct util_plan *plan, uint32_t from, uint32_t to,
 	return plan->n;
 }
 
-/* Sizes that the tool of the cards measures. */
+/* Add the sizes that the cards' tool measures. */
 static void util_usual_sizes(struct util_plan *plan)
 {
 	util_add_sizes(plan, 4, 32, 4);
@@ -215,7 +222,10 @@ static void util_usual_sizes(struct util_plan *plan)
 	util_add_sizes(plan, 524288, 2097152, 262144);
 }
 
-/* Copy the text before splitting it: the command may be repeated. */
+/*
+ * Parse the list of sizes. Split a copy of the text, because the command
+ * "repeat" passes the same text again.
+ */
 static bool util_parse_sizes(struct util_plan *plan, const char *text)
 {
 	char *copy = strdup(text), *save, *word;
@@ -259,7 +269,7 @@ static bool util_parse_plan(struct util_plan *plan, int argc, char **argv)
 	return true;
 }
 
-/* Without -n, take all usual sizes that fit into the memory. */
+/* If -n gives no sizes, plan all usual sizes that fit into the memory. */
 static RFM2G_STATUS util_fit_sizes(RFM2GHANDLE rh, struct util_plan *plan)
 {
 	RFM2G_UINT32 size;
@@ -352,7 +362,10 @@ static enum util_result util_performance(struct util *util,
 	return util_status(ret);
 }
 
-/* Return: offset of the answer to a word, in another cache line. */
+/*
+ * Return the offset at which pong answers a word. The answer is in another
+ * cache line than the word.
+ */
 static uint32_t util_answer(uint32_t offset)
 {
 	return offset + 64;
@@ -398,7 +411,10 @@ static enum util_result util_ping(struct util *util,
 		ret = RFM2gPeek32(util->rh, util_answer(offset), &answer);
 	if (ret)
 		return util_status(ret);
-	/* The first word must be new to pong, and not its last answer. */
+	/*
+	 * Pong answers only a changed word. Skip a first value that equals
+	 * the last answer, because ping would take that for the new answer.
+	 */
 	value += value + 1 == answer;
 	memset(&times, 0, sizeof(times));
 	for (i = 0; i < count && !result; i++)

@@ -49,7 +49,7 @@ static uint32_t util_reg_bytes(const struct util *util, RFM2G_UINT32 regset)
 	return util->rh->Config.MemorySize;
 }
 
-/* Show registers through a mapping. */
+/* Map a register set and print registers from the mapping. */
 static enum util_result util_displayreg(struct util *util,
 					const struct util_command *command,
 					int argc, char **argv)
@@ -79,7 +79,10 @@ static enum util_result util_displayreg(struct util *util,
 	return util_status(RFM2gUnMapDeviceMemory(util->rh, args[0], &map));
 }
 
-/* The cards' tool writes their flash memory with this command. */
+/*
+ * Report that there is no flash memory. The cards' tool has this command to
+ * write the flash memory of a card.
+ */
 static enum util_result util_flashcard(struct util *util,
 				       const struct util_command *command,
 				       int argc, char **argv)

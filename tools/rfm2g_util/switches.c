@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Switches, LEDs and other settings. */
+/* Commands for switches, LEDs and other settings. */
 #include <string.h>
 #include <strings.h>
 
@@ -141,7 +141,7 @@ static enum util_result util_setthreshold(struct util *util,
 	return util_status(RFM2gSetDMAThreshold(util->rh, threshold));
 }
 
-/* Index: number of the bit. NULL ends the list. */
+/* Names of the debug flags, by the number of their bit. NULL ends the list. */
 const char * const util_debug_names[] = {
 	"error", "init", "intr", "ioctl", "mmap", "open", "close", "read",
 	"write", "peek", "poke", "strat", "timer", "trace", "mutex", "intr_not",

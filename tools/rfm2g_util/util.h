@@ -34,12 +34,13 @@ enum util_menu {
  * @rh: device
  * @name: name of the device in the prompt
  * @menu: current menu
- * @over: the session ends
- * @lines: source of lines, also for questions; NULL: no user to ask
- * @map: mapping of mapuser, NULL: none
+ * @over: true if the user has ended the session
+ * @lines: reader of commands and of answers; NULL if the program cannot ask
+ *	the user
+ * @map: buffer that the command mapuser has mapped; NULL if there is none
  * @map_count: size of @map, as given to mapuser or mapuserbytes
- * @map_pages: @map_count is in pages, not in bytes
- * @callback: event types that have a callback
+ * @map_pages: true if @map_count is in pages, false if it is in bytes
+ * @callback: for each event type, true if it has a callback
  */
 struct util {
 	RFM2GHANDLE rh;
@@ -58,14 +59,15 @@ struct util {
  * @name: name, in lower case
  * @args: arguments in help and usage lines; those in [] are optional
  * @text: description in help
- * @run: function that runs it; @argv begins with the first argument
+ * @run: function that runs the command; its argv begins with the first
+ *	argument, not with the name of the command
  * @min: minimum number of arguments
  * @max: maximum number of arguments
- * @which: distinguishes commands that share @run
- * @menu: menu that offers it
- * @hidden: help does not list it
- * @once: repeat rejects it
- * @offline: it needs no device
+ * @which: value that distinguishes commands with the same @run
+ * @menu: menu that offers the command
+ * @hidden: true if help does not list the command
+ * @once: true if the command "repeat" rejects this one
+ * @offline: true if the command needs no device
  */
 struct util_command {
 	const char *name;
@@ -90,7 +92,10 @@ enum util_result util_run_line(struct util *util, const char *line);
 size_t util_complete(void *arg, const char *line, size_t at, const char **found,
 		     size_t room);
 
-/* Tables of commands, each in the file of its name; a NULL name ends them. */
+/*
+ * Tables of commands. A table is in the file of its name, and an entry without
+ * a name ends it.
+ */
 extern const struct util_command util_data_commands[];
 extern const struct util_command util_event_commands[];
 extern const struct util_command util_info_commands[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Words, numbers and statuses. */
+/* Split lines into words, parse numbers, and report statuses. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 /**
  * util_split - split a line into words
  * @line: line; modified
- * @words: result
- * @room: size of @words
+ * @words: result, the first @room words
+ * @room: maximum number of words in @words
  *
  * Return: number of words in @line, which may exceed @room.
  */
@@ -42,11 +42,12 @@ static bool util_parse(const char *text, int base, uint64_t max,
 }
 
 /**
- * util_number - parse a number as in C
+ * util_number - parse a number of 32 bits as in C
  * @text: text
  * @value: result
  *
- * Return: true, or false after a line for the user if it is not a number.
+ * Return: true, or false after a line for the user if @text is not such a
+ * number.
  */
 bool util_number(const char *text, uint32_t *value)
 {
@@ -65,7 +66,8 @@ bool util_number(const char *text, uint32_t *value)
  * @text: text
  * @value: result
  *
- * Return: true, or false after a line for the user if it is not a number.
+ * Return: true, or false after a line for the user if @text is not such a
+ * number.
  */
 bool util_hex64(const char *text, uint64_t *value)
 {
@@ -77,12 +79,12 @@ bool util_hex64(const char *text, uint64_t *value)
 
 /**
  * util_below - parse a number and check its range
- * @what: name of the number, for the user
+ * @what: name of the number in the message to the user
  * @text: text
  * @end: smallest number that is too large
  * @value: result
  *
- * Return: true, or false after a line for the user if it is invalid.
+ * Return: true, or false after a line for the user if @text is invalid.
  */
 bool util_below(const char *what, const char *text, uint32_t end,
 		uint32_t *value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measure single operations of this node. Other nodes see only the writes and
- * events that the user allows: at one offset, and of one type.
+ * Measure single operations of this node. Writes and events reach other nodes,
+ * so the user must allow them, and gives one offset and one event type.
  */
 #include <err.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 #define CTL_ROUNDS 10000
 /*
- * Time limit of a test in s, unless the user sets the number: peers may be
- * slow.
+ * Time limit of a test in s, because slow peers make operations slow. It does
+ * not apply if the user gives the number of operations.
  */
 #define CTL_SPAN 5
-/* Loads are too short to be measured one by one. */
+/* Number of loads measured at once, because one load is too short. */
 #define CTL_LOADS 1024
 #define CTL_FLUSH_MS 10000
 
@@ -48,7 +48,7 @@ struct ctl_bench {
 	unsigned int shown;
 };
 
-/* Option that enables a test. */
+/* Option of the command line that enables a test. */
 enum ctl_wish {
 	CTL_ALWAYS,
 	CTL_WRITES,
@@ -162,7 +162,7 @@ static void ctl_bench_print(struct ctl_bench *bench, const char *name,
 	bench->shown++;
 }
 
-/* Report a failed operation, and after a timeout the peers that caused it. */
+/* Report a failed operation. After a timeout, list the peers that are late. */
 static void ctl_bench_blame(const struct ctl_bench *bench, const char *name)
 {
 	bool late = errno == ETIMEDOUT;
@@ -253,10 +253,10 @@ static bool ctl_bench_begin(struct ctl_bench *bench)
 
 /**
  * ctl_bench - measure operations of a device
- * @options: count, json, and the writes and events that are allowed
- * @only: name of the device, NULL: the only one
+ * @options: options of the command line
+ * @only: name of the device; NULL if there is only one device
  *
- * Return: CTL_OK; CTL_FAILED after a line for the user.
+ * Return: CTL_OK, or CTL_FAILED after a line for the user.
  */
 enum ctl_result ctl_bench(const struct ctl_options *options, const char *only)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Compare the memories of nodes: print checksums of blocks on one node and
- * compare them on another. vrfm has no message that compares memories, and they
- * may differ while a program writes.
+ * Compare the memories of two nodes. vrfm has no message that does this. So the
+ * user prints checksums of blocks on one node, and compares them on the other.
+ * The memories may differ while a program writes.
  */
 #include <err.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 /**
  * struct ctl_image - checksums of a memory
- * @name: device or file that they come from
+ * @name: name of the device or file that the checksums are from
  * @node: ID of the node
  * @size: size of the memory in bytes
  * @block: size of a block in bytes
@@ -37,7 +37,7 @@ struct ctl_image {
 	uint64_t *sums;
 };
 
-/* FNV-1a over words instead of bytes. */
+/* Return a checksum: FNV-1a over 64 bits, applied to words instead of bytes. */
 static uint64_t ctl_sum(const volatile uint32_t *words, uint64_t bytes)
 {
 	uint64_t i, sum = 0xcbf29ce484222325ULL;
@@ -76,7 +76,10 @@ static bool ctl_image_sum(int fd, struct ctl_image *image)
 	return true;
 }
 
-/* All peers must have this node's data before their memories are compared. */
+/*
+ * Wait until all ready peers have this node's data. Otherwise their memories
+ * would differ from this node's.
+ */
 static bool ctl_flush(int fd, unsigned int unit)
 {
 	struct vrfm_flush flush = { .timeout_ms = CTL_FLUSH_MS };
@@ -125,7 +128,7 @@ static bool ctl_image_take(unsigned int unit, struct ctl_image *image)
 	return good;
 }
 
-/* The first line describes the image of the following lines. */
+/* Read the first line, which gives the node and the sizes. */
 static bool ctl_image_head(FILE *file, struct ctl_image *image)
 {
 	char line[128];
@@ -212,7 +215,7 @@ static uint64_t ctl_image_differences(const struct ctl_image *mine,
 	return n;
 }
 
-/* Return: true if the checksums are equal. */
+/* Compare the checksums, and return true if all are equal. */
 static bool ctl_image_compare(const struct ctl_image *mine,
 			      const struct ctl_image *theirs, bool json)
 {
@@ -240,10 +243,10 @@ static bool ctl_image_compare(const struct ctl_image *mine,
 
 /**
  * ctl_check - print checksums of a device, or compare them with another node's
- * @options: block, compare and json count
- * @only: name of the device, NULL: the only one
+ * @options: options of the command line
+ * @only: name of the device; NULL if there is only one device
  *
- * Return: CTL_OK; CTL_FAILED if they differ, or after a line for the user.
+ * Return: CTL_OK; CTL_FAILED if checksums differ, or after a line for the user.
  */
 enum ctl_result ctl_check(const struct ctl_options *options, const char *only)
 {

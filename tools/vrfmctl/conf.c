@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parser of the configuration. It reports each error with its line, and a file
- * with an error is not used at all.
+ * Parser of the configuration. It reports each error with its line. A file with
+ * an error is not used at all.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -18,7 +18,10 @@
 #define CONF_SIZE_MIN 4096ULL
 #define CONF_SIZE_MAX (2ULL << 30)
 
-/* Names in the file. In configfs, "node" is "node_id". */
+/*
+ * Names of the keys in the file. configfs has the same names, except "node_id"
+ * instead of "node".
+ */
 const char * const conf_names[CONF_KEYS] = {
 	[CONF_NODE] = "node",
 	[CONF_NETWORK] = "network",
@@ -36,7 +39,7 @@ const char * const conf_names[CONF_KEYS] = {
 	[CONF_DIRECT_MIN] = "direct_min",
 };
 
-/* Ranges of numbers that the driver accepts. */
+/* Range of numbers that the driver accepts for each key. */
 static const struct {
 	uint64_t min, max;
 } conf_limits[CONF_KEYS] = {
@@ -53,7 +56,10 @@ static const struct {
 	[CONF_DIRECT_MIN] = { 1, 65536 },
 };
 
-/* Current line. Lines of an invalid [section] are skipped. */
+/*
+ * Position of the parser in the file. It skips the lines of a section if the
+ * line [rfm2gN] is invalid.
+ */
 struct conf_place {
 	const char *path;
 	int line;
@@ -74,10 +80,11 @@ conf_error(const struct conf_place *at, const char *format, ...)
 }
 
 /**
- * conf_is_plain - check that people and the kernel read a number alike
+ * conf_is_plain - check that a number is not octal
  * @text: number, with an optional suffix
  *
- * C and the kernel read a leading 0 as octal: 010 is 8, and 08 is invalid.
+ * C and the kernel take a number with a leading 0 for octal: 010 means 8, and
+ * 08 is invalid. People expect decimal numbers.
  *
  * Return: true if the number is decimal, or begins with 0x.
  */
@@ -98,7 +105,7 @@ static bool conf_number(const char *text, uint64_t max, uint64_t *value)
 	return !errno && !*end && *value <= max;
 }
 
-/* The kernel's format of a size: a number, with an optional K, M or G. */
+/* Check that a text is a size: a number with an optional suffix K, M or G. */
 static bool conf_is_size(const char *text)
 {
 	static const char units[] = "KMG";
@@ -119,7 +126,10 @@ static bool conf_is_size(const char *text)
 	       !(value % CONF_SIZE_MIN);
 }
 
-/* fe80::2%eth0. For other addresses the kernel ignores the scope. */
+/*
+ * Check a link-local address with a scope, such as fe80::2%eth0. Other
+ * addresses have no scope, because the kernel would ignore it.
+ */
 static bool conf_is_scoped(const char *text, const char *scope)
 {
 	char host[INET6_ADDRSTRLEN];
@@ -154,10 +164,10 @@ static bool conf_is_port(const char *text)
 
 /**
  * conf_unit - parse the name of a device
- * @name: rfm2g0 to rfm2g7
- * @unit: result: the number
+ * @name: text to parse
+ * @unit: result: N of rfm2gN
  *
- * Return: true, or false if it is not such a name.
+ * Return: true, or false if @name is not a name from rfm2g0 to rfm2g7.
  */
 bool conf_unit(const char *name, unsigned int *unit)
 {
@@ -173,7 +183,7 @@ bool conf_unit(const char *name, unsigned int *unit)
  * @conf: configuration
  * @unit: N of rfm2gN
  *
- * Return: the device, or NULL.
+ * Return: the device, or NULL if the configuration does not contain it.
  */
 struct conf_device *conf_find(struct conf *conf, unsigned int unit)
 {
@@ -197,7 +207,7 @@ static char *conf_trim(char *text)
 	return text;
 }
 
-/* [rfm2gN] */
+/* Parse the line [rfm2gN], which begins the section of a device. */
 static bool conf_section(const struct conf_place *at, char *text,
 			 struct conf *conf)
 {
@@ -261,13 +271,11 @@ static bool conf_check(const struct conf_place *at, enum conf_key key,
 }
 
 /**
- * conf_tuned_default - return the default of a value for tuning
+ * conf_tuned_default - return the default of a value that is not fixed
  * @key: key of the value
  *
- * Such a value may change while the device is up.
- *
- * Return: the driver's default, as in vrfm.conf(5); NULL: the value is fixed
- * while the device is up.
+ * Return: the driver's default, as in vrfm.conf(5); NULL if the value is fixed,
+ * which means that it cannot change while the device is up.
  */
 const char *conf_tuned_default(enum conf_key key)
 {
@@ -290,7 +298,7 @@ const char *conf_tuned_default(enum conf_key key)
 	}
 }
 
-/* Parse the end of the line of a peer: [PORT] [overload_us=N], left in SAVE. */
+/* Parse the optional words at the end of a peer's line, which SAVE points to. */
 static bool conf_peer_rest(const struct conf_place *at, char **save,
 			   const char **port, struct conf_peer *peer)
 {
@@ -317,7 +325,7 @@ static bool conf_peer_rest(const struct conf_place *at, char **save,
 	return true;
 }
 
-/* peer = ID ADDRESS [PORT] [overload_us=N] */
+/* Parse the value of the line "peer = ID ADDRESS [PORT] [overload_us=N]". */
 static bool conf_peer(const struct conf_place *at, char *text,
 		      struct conf_device *device)
 {
@@ -346,7 +354,7 @@ static bool conf_peer(const struct conf_place *at, char *text,
 			return conf_error(at, "peer %s is there already", id);
 	peer->id = number;
 	snprintf(peer->addr, sizeof(peer->addr), "%s", addr);
-	/* Rewrite the port in decimal, because it may be 0x000015bd. */
+	/* Store the port in decimal. In hexadecimal it may not fit. */
 	if (port && conf_number(port, UINT16_MAX, &number))
 		snprintf(peer->port, sizeof(peer->port), "%u", (unsigned int)number);
 	else
@@ -413,7 +421,7 @@ static bool conf_line(struct conf_place *at, char *line, struct conf *conf)
 			  &conf->devices[conf->n - 1]);
 }
 
-/* Checks that need all lines of a device. */
+/* Check a device after all of its lines have been read. */
 static bool conf_complete(const char *path, const struct conf_device *device)
 {
 	struct conf_place at = { .path = path, .line = device->line };
@@ -436,7 +444,7 @@ static bool conf_complete(const char *path, const struct conf_device *device)
 /**
  * conf_read - read the configuration
  * @file: open file
- * @path: path for messages
+ * @path: path of @file, for messages
  * @conf: result
  *
  * Return: true, or false after a line for each error.
@@ -454,7 +462,7 @@ bool conf_read(FILE *file, const char *path, struct conf *conf)
 	memset(conf, 0, sizeof(*conf));
 	while ((len = getline(&line, &room, file)) >= 0) {
 		at.line++;
-		/* A NUL would hide the rest of the line. */
+		/* Reject a NUL, which would hide the rest of the line. */
 		if (memchr(line, 0, len))
 			good = conf_error(&at, "a byte is 0: not a text file");
 		else

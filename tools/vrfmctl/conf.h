@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /etc/vrfm.conf: the devices of this host. */
+/* Configuration of the devices of this host, read from /etc/vrfm.conf. */
 #ifndef VRFMCTL_CONF_H
 #define VRFMCTL_CONF_H
 
@@ -10,7 +10,7 @@
 #define CONF_PEERS 255
 #define CONF_VALUE 64
 
-/* Keys of a device; their values are passed to the kernel as text. */
+/* Keys of a device. Their values are passed to the kernel as text. */
 enum conf_key {
 	CONF_NODE,
 	CONF_NETWORK,
@@ -33,9 +33,9 @@ enum conf_key {
  * struct conf_peer - a peer
  * @id: node ID
  * @addr: address, or "any"
- * @port: port, empty: that of the device
- * @overload_us: longest wait of a writer for it in µs, empty: that of the
- *	device
+ * @port: port; if it is empty, the port of the device is used
+ * @overload_us: maximum time that a writer waits for this peer, in us; if it is
+ *	empty, the value of the device is used
  */
 struct conf_peer {
 	unsigned int id;
@@ -47,9 +47,9 @@ struct conf_peer {
 /**
  * struct conf_device - a device
  * @unit: N of rfm2gN
- * @line: line of its section
- * @values: values of the keys, empty: not given
- * @peers: peers
+ * @line: number of the line at which its section begins
+ * @values: values of the keys; a value that the file does not give is empty
+ * @peers: peers of the device
  * @npeers: number of @peers
  */
 struct conf_device {
@@ -62,7 +62,7 @@ struct conf_device {
 
 /**
  * struct conf - the configuration
- * @devices: devices, in the order of the file
+ * @devices: devices in the order of the file
  * @n: number of @devices
  */
 struct conf {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Devices as directories of configfs. Failures are reported with errno. */
+/* Create, change and remove devices, which are directories of configfs. */
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define CTL_MOUNT "/sys/kernel/config"
 
-/* Report a failure with errno, and who has the missing permission. */
+/* Report a failure with errno. If permission is missing, say who has it. */
 static void __attribute__((format(printf, 1, 2)))
 ctl_complain(const char *format, ...)
 {
@@ -55,7 +55,7 @@ static bool ctl_modprobe(void)
 /**
  * ctl_is_loaded - check whether the driver is loaded
  *
- * Return: true if so.
+ * Return: true if the driver is loaded.
  */
 bool ctl_is_loaded(void)
 {
@@ -90,7 +90,7 @@ bool ctl_load(void)
  * ctl_exists - check whether configfs has a directory for a device
  * @unit: N of rfm2gN
  *
- * Return: true if so.
+ * Return: true if the directory exists.
  */
 bool ctl_exists(unsigned int unit)
 {
@@ -134,10 +134,10 @@ bool ctl_get(unsigned int unit, const char *name, char *value, size_t room)
 }
 
 /**
- * ctl_is_enabled - check whether a device is up
+ * ctl_is_enabled - check whether configfs has a device that is up
  * @unit: N of rfm2gN
  *
- * Return: true if so.
+ * Return: true if configfs has the device, and it is up.
  */
 bool ctl_is_enabled(unsigned int unit)
 {
@@ -151,7 +151,7 @@ bool ctl_is_enabled(unsigned int unit)
  * ctl_is_foreign - check whether module parameters created a device
  * @unit: N of rfm2gN
  *
- * Return: true if the device exists, and configfs has not created it.
+ * Return: true if the device exists, but was not created through configfs.
  */
 bool ctl_is_foreign(unsigned int unit)
 {
@@ -209,7 +209,7 @@ bool ctl_set(unsigned int unit, const char *name, const char *value)
  * @unit: N of rfm2gN
  * @id: node ID of the peer
  *
- * Return: true if so.
+ * Return: true if the device has a peer with this ID.
  */
 bool ctl_has_peer(unsigned int unit, unsigned int id)
 {
@@ -220,7 +220,7 @@ bool ctl_has_peer(unsigned int unit, unsigned int id)
 	return !access(path, F_OK);
 }
 
-/* Check for a peer with this ID, address and port. */
+/* Check whether a device has a peer with this ID, address and port. */
 static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 {
 	char name[32], addr[CONF_VALUE], port[CONF_VALUE], usual[CONF_VALUE];
@@ -235,7 +235,10 @@ static bool ctl_has_same_peer(unsigned int unit, const struct conf_peer *peer)
 	       strtoul(port, NULL, 0) == strtoul(wanted, NULL, 0);
 }
 
-/* A driver without this value is an error only if the file sets it. */
+/*
+ * Set the overload_us of a peer. An older driver does not have this value. That
+ * is an error only if the configuration sets the value.
+ */
 static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
 {
 	const char *wanted = *peer->overload_us ? peer->overload_us : "device";
@@ -252,7 +255,8 @@ static bool ctl_tune_peer(unsigned int unit, const struct conf_peer *peer)
  * @unit: N of rfm2gN
  * @peer: peer
  *
- * The address of a peer is fixed: to change it, the peer is removed and added.
+ * The address of a peer is fixed. To change it, this function removes the peer
+ * and adds it with the new address.
  *
  * Return: true, or false after a line for the user.
  */
@@ -330,7 +334,7 @@ bool ctl_keep_peers(const struct conf_device *device)
 }
 
 /**
- * ctl_remove - remove the directory of a device, and the device with it
+ * ctl_remove - remove a device and its directory
  * @unit: N of rfm2gN
  *
  * Return: true, or false after a line for the user.

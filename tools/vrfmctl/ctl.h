@@ -24,16 +24,16 @@ enum ctl_result {
 /**
  * struct ctl_options - options of the command line
  * @path: path of the configuration
- * @json: output is for programs
- * @interval: seconds between two rounds of top
- * @count: number of rounds or operations, 0: the default
- * @timeout: timeout in seconds, 0: none
- * @block: size of a block in bytes, 0: the default
- * @compare: file to compare with, NULL: none
- * @writes: bench may write the word at @offset
+ * @json: print JSON instead of text
+ * @interval: time between two rounds of top, in seconds
+ * @count: number of rounds of top or operations of bench; 0 means the default
+ * @timeout: time limit of join in seconds; 0 means no limit
+ * @block: size of a block of check in bytes; 0 means the default
+ * @compare: file that check compares with, or NULL
+ * @writes: true if bench may write the word at @offset
  * @offset: offset in the memory
- * @event: type of the events that bench may send, 0: none
- * @all: down also removes devices that are not in the file
+ * @event: type of the events that bench may send; 0 means that it sends none
+ * @all: true if down also removes devices that are not in the configuration
  */
 struct ctl_options {
 	const char *path;
@@ -65,8 +65,7 @@ struct ctl_view {
  * struct ctl_rate - rates of the data sent to and received from a peer
  * @sent: bytes per second
  * @received: bytes per second
- * @known: the rates are valid, because there is an earlier state to compare
- *	with
+ * @known: true if the rates are valid, because an earlier state is known
  */
 struct ctl_rate {
 	double sent;
@@ -74,7 +73,7 @@ struct ctl_rate {
 	bool known;
 };
 
-/* Room for a number in a form for people. */
+/* Buffer for a number that is formatted for people. */
 struct ctl_text {
 	char text[24];
 };
@@ -84,7 +83,7 @@ static inline const char *ctl_bool(bool value)
 	return value ? "true" : "false";
 }
 
-/* Return: percentage of the image that is loaded. */
+/* Return the percentage of the image that the device has loaded. */
 static inline unsigned int ctl_percent(const struct vrfm_peers *all)
 {
 	return all->size ? all->loaded * 100 / all->size : 0;

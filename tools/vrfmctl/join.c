@@ -9,8 +9,8 @@
 #include "ctl.h"
 
 /*
- * Time after which join no longer waits for peers that are not linked, in s.
- * The node that connects backs off to 10 s or a little more, and each attempt
+ * Time in s after which join no longer waits for peers that are not linked. The
+ * node that connects tries again after 10 s or a little more, and an attempt
  * takes up to 5 s.
  */
 #define CTL_PATIENCE 20
@@ -18,12 +18,12 @@
 #define CTL_BAR 30
 
 /**
- * struct ctl_joining - progress
+ * struct ctl_joining - progress of a join
  * @linked: number of linked peers
- * @settled: number of peers with the same image, that have all of this node's
- *	data and of which this node has all
- * @over: nothing remains to wait for
- * @partly: nothing remains to wait for, except peers that are not linked
+ * @settled: number of settled peers. A settled peer has the same image as this
+ *	node, and each of the two has all data of the other
+ * @over: true if join need not wait any longer
+ * @partly: true if all linked peers are settled, but some peers are not linked
  */
 struct ctl_joining {
 	uint32_t linked;
@@ -59,7 +59,7 @@ static struct ctl_joining ctl_joining(const struct ctl_view *view,
 	return joining;
 }
 
-/* List peers that are not linked: a few, then dots. */
+/* List the peers that are not linked. Dots at the end stand for further ones. */
 static const char *ctl_missing(const struct ctl_view *view, char *text,
 			       size_t room)
 {
@@ -98,7 +98,10 @@ static void ctl_phase(const struct ctl_view *view,
 			 ctl_missing(view, missing, sizeof(missing)));
 }
 
-/* Stay at 100 after the image is loaded, while peers catch up. */
+/*
+ * Return the percentage to show. After the image has been loaded, it stays at
+ * 100 while peers catch up.
+ */
 static unsigned int ctl_join_percent(const struct ctl_view *view,
 				     const struct ctl_joining *joining)
 {
@@ -111,7 +114,10 @@ static unsigned int ctl_join_percent(const struct ctl_view *view,
 	return joining->over || loads ? 100 : 0;
 }
 
-/* A line longer than the terminal's would wrap and scroll with each update. */
+/*
+ * Return the number of characters after the bar that fit into the terminal's
+ * line. A longer line would wrap, and scroll with each update.
+ */
 static int ctl_bar_room(void)
 {
 	struct winsize size;
@@ -123,7 +129,10 @@ static int ctl_bar_room(void)
 	return columns > 0 ? columns : 0;
 }
 
-/* Draw a bar on a terminal. Otherwise print a line after each change. */
+/*
+ * Show the progress: on a terminal as a bar, otherwise as a line after each
+ * change.
+ */
 static void ctl_bar(const struct ctl_view *view,
 		    const struct ctl_joining *joining)
 {
@@ -143,7 +152,7 @@ static void ctl_bar(const struct ctl_view *view,
 	}
 }
 
-/* List the peers that the device has joined without, or still waits for. */
+/* Print the result as JSON, with a list of the peers that are not settled. */
 static void ctl_join_json(const struct ctl_view *view, bool joined,
 			  double seconds)
 {
@@ -188,11 +197,12 @@ static void ctl_join_tell(const struct ctl_view *view)
 
 /**
  * ctl_join - wait until a device has all data of its peers
- * @options: timeout and json count
- * @only: name of the device, NULL: the only one
+ * @options: options of the command line
+ * @only: name of the device; NULL if there is only one device
  *
- * Return: CTL_OK; CTL_WITHOUT: it has all data of the linked peers, and the
- * others are listed; CTL_FAILED after lines for the user.
+ * Return: CTL_OK if the device has all data of all peers; CTL_WITHOUT if it has
+ * all data of the linked peers, and other peers are not linked; CTL_FAILED
+ * after lines for the user.
  */
 enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 {
@@ -220,7 +230,7 @@ enum ctl_result ctl_join(const struct ctl_options *options, const char *only)
 		ctl_pause(CTL_LOOK);
 	}
 	close(fd);
-	/* End the line of the bar. */
+	/* If the time limit has expired, the line of the bar has no end yet. */
 	if (!options->json && !joining.over && isatty(STDERR_FILENO))
 		fputc('\n', stderr);
 	if (options->json)

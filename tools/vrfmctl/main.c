@@ -79,7 +79,10 @@ static enum ctl_result ctl_up_named(struct conf *conf, const char *path,
 	return CTL_FAILED;
 }
 
-/* A user may expect up to remove devices that are no longer listed. */
+/*
+ * List the devices that are up, but not in the configuration. A user may expect
+ * that "up" removes them, which it does not.
+ */
 static void ctl_tell_others(struct conf *conf, const char *path)
 {
 	unsigned int unit;
@@ -90,7 +93,7 @@ static void ctl_tell_others(struct conf *conf, const char *path)
 			      unit, path, unit);
 }
 
-/* Bring up the other devices even if one fails. */
+/* Bring devices up. If one fails, continue with the others. */
 static enum ctl_result ctl_run_up(const struct ctl_options *options, int argc,
 				  char **argv)
 {
@@ -113,7 +116,7 @@ static enum ctl_result ctl_run_up(const struct ctl_options *options, int argc,
 	return ret;
 }
 
-/* The file is not read: it may have changed or be missing. */
+/* Remove all devices, even if the configuration has changed or is missing. */
 static enum ctl_result ctl_down_all(void)
 {
 	enum ctl_result ret = CTL_OK;
@@ -139,7 +142,7 @@ static enum ctl_result ctl_down_file(const char *path)
 	return ret;
 }
 
-/* Named devices need not be in the file. */
+/* Remove the named devices, which need not be in the configuration. */
 static enum ctl_result ctl_down_named(int argc, char **argv)
 {
 	enum ctl_result ret = CTL_OK;
@@ -160,7 +163,7 @@ static enum ctl_result ctl_down_named(int argc, char **argv)
 static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 				    char **argv)
 {
-	/* configfs must be mounted to see which devices it created. */
+	/* Mount configfs, because its directories show which devices it has. */
 	if (ctl_is_loaded() && !ctl_load())
 		return CTL_FAILED;
 	if (argc)
@@ -168,7 +171,10 @@ static enum ctl_result ctl_run_down(const struct ctl_options *options, int argc,
 	return options->all ? ctl_down_all() : ctl_down_file(options->path);
 }
 
-/* Print the size as well, because it must be the same on all nodes. */
+/*
+ * Print a device of the configuration, with its size, because the size must be
+ * the same on all nodes.
+ */
 static void ctl_print_conf(const struct conf_device *device)
 {
 	const char *size = device->values[CONF_SIZE];
@@ -198,7 +204,7 @@ static enum ctl_result ctl_usage(void)
 	return CTL_USAGE;
 }
 
-/* Check that a command has all given options. */
+/* Check that a command accepts all options that the user has given. */
 static bool ctl_takes(const char *command, const char *given)
 {
 	static const char * const options[][2] = {
@@ -255,7 +261,7 @@ static enum ctl_result ctl_run(const struct ctl_options *options, int argc,
 	return ctl_usage();
 }
 
-/* Parse a number from LEAST to MOST. */
+/* Parse a number, and check that it is at least LEAST and at most MOST. */
 static bool ctl_parse_number(const char *text, double least, double most,
 			     double *value)
 {
@@ -267,7 +273,10 @@ static bool ctl_parse_number(const char *text, double least, double most,
 	return !*end && *value >= least && *value <= most;
 }
 
-/* Parse bytes with an optional K or M; a multiple of a word. */
+/*
+ * Parse a number of bytes with an optional suffix K or M. It must be a multiple
+ * of 4, which is the size of a word.
+ */
 static bool ctl_parse_size(const char *text, uint64_t least, uint64_t *value)
 {
 	char *end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* State of peers and images, for people and for programs. */
+/* Print the states of peers and images, as text or as JSON. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <err.h>
@@ -25,7 +25,7 @@ static const char * const ctl_states[] = {
  * ctl_state - return the name of a peer's state
  * @peer: peer
  *
- * Return: the name, "?" for a state of a newer driver.
+ * Return: the name; "?" for a state that only a newer driver has.
  */
 const char *ctl_state(const struct vrfm_peer_state *peer)
 {
@@ -36,7 +36,7 @@ const char *ctl_state(const struct vrfm_peer_state *peer)
  * ctl_why - return the reason why a peer is down
  * @peer: peer
  *
- * Return: a text; NULL: the peer is not down, or the reason is unknown.
+ * Return: a text, or NULL if the peer is not down or the reason is unknown.
  */
 const char *ctl_why(const struct vrfm_peer_state *peer)
 {
@@ -58,7 +58,7 @@ const char *ctl_why(const struct vrfm_peer_state *peer)
 	return peer->error ? strerror(peer->error) : NULL;
 }
 
-/* Report why a device cannot be opened, and who has the permission. */
+/* Report why a device cannot be opened, and which users may open it. */
 static void ctl_explain(const char *path)
 {
 	struct group *group;
@@ -107,11 +107,11 @@ int ctl_open(unsigned int unit, int flags)
  * ctl_command - call an ioctl of vrfm
  * @fd: device
  * @unit: N of rfm2gN
- * @command: VRFM_...
- * @arg: argument
+ * @command: number of the command, VRFM_...
+ * @arg: argument of the command
  *
- * Return: true, or false with errno, after a line for the user except for
- * ETIMEDOUT.
+ * Return: true; false with errno if the command fails. The user gets a line,
+ * except for ETIMEDOUT.
  */
 bool ctl_command(int fd, unsigned int unit, unsigned long command, void *arg)
 {
@@ -149,7 +149,7 @@ bool ctl_look(int fd, unsigned int unit, struct ctl_view *view)
 }
 
 /**
- * ctl_no_device - report that there is no device, and how to create one
+ * ctl_no_device - report that there is no device, and say how to create one
  */
 void ctl_no_device(void)
 {
@@ -157,8 +157,8 @@ void ctl_no_device(void)
 }
 
 /**
- * ctl_devices - find the devices
- * @only: name of a device, NULL: all
+ * ctl_devices - find one device or all
+ * @only: name of the device; NULL means all devices
  * @units: result: N of each rfm2gN
  *
  * Return: number of devices; 0 after a line for the user.
@@ -189,7 +189,7 @@ int ctl_devices(const char *only, unsigned int *units)
 
 /**
  * ctl_which - find the device of a command
- * @only: name of the device, NULL: the only one
+ * @only: name of the device; NULL if there is only one device
  * @unit: result: N of rfm2gN
  *
  * Return: true, or false after a line for the user.
@@ -247,7 +247,10 @@ const char *ctl_time(uint64_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* Show times below 10 s in ms, because a peer is late after a few of them. */
+/*
+ * Format the age of an unacknowledged message. Show less than 10 s in ms,
+ * because a peer is late after a few ms.
+ */
 static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 {
 	if (ms >= 10000)
@@ -256,7 +259,10 @@ static const char *ctl_late(uint32_t ms, struct ctl_text *text)
 	return text->text;
 }
 
-/* Interfaces may have any name: show only names without special characters. */
+/*
+ * Check that the name of an interface has no special characters. Other names
+ * are not shown.
+ */
 static bool ctl_is_plain(const char *name)
 {
 	while (isalnum((unsigned char)*name) || (*name && strchr("._:-", *name)))
@@ -264,7 +270,10 @@ static bool ctl_is_plain(const char *name)
 	return !*name;
 }
 
-/* "%eth0", or the number of an interface that no longer exists. */
+/*
+ * Format the scope of an address, such as "%eth0". If the interface no longer
+ * exists, show its number.
+ */
 static void ctl_scope(uint32_t scope, char *text, size_t room)
 {
 	char name[IF_NAMESIZE];
@@ -276,7 +285,10 @@ static void ctl_scope(uint32_t scope, char *text, size_t room)
 		snprintf(text, room, "%%%u", scope);
 }
 
-/* "10.0.0.2:5565", "[fd00::2]:5565", "[fe80::2%eth0]:5565", "any". */
+/*
+ * Format the address of a peer: "10.0.0.2:5565", "[fd00::2]:5565",
+ * "[fe80::2%eth0]:5565" or "any".
+ */
 static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			size_t room)
 {
@@ -291,7 +303,10 @@ static void ctl_address(const struct vrfm_peer_state *peer, char *text,
 			 host, scope, peer->port);
 }
 
-/* Show an unknown rate as "-", not as 0. */
+/*
+ * Format a rate in bytes per second, or a number of bytes if RATE is NULL. Show
+ * an unknown rate as "-", not as 0.
+ */
 static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 			      uint64_t bytes, struct ctl_text *text)
 {
@@ -300,7 +315,10 @@ static const char *ctl_amount(const struct ctl_rate *rate, double a_second,
 	return ctl_bytes(rate ? a_second : bytes, text);
 }
 
-/* Interfaces with different MTUs are a mistake, which costs only speed. */
+/*
+ * Print the MTUs of both interfaces if they differ. This is a mistake in the
+ * configuration of the network, but it only reduces the speed.
+ */
 static void ctl_print_mtu(const struct vrfm_peer_state *peer)
 {
 	if (peer->local_mtu && peer->peer_mtu &&
@@ -332,9 +350,9 @@ static void ctl_print_peer(const struct vrfm_peer_state *peer,
 }
 
 /**
- * ctl_print_view - print a device and its peers, for people
- * @view: state of the device
- * @rates: rates of each peer; NULL: print totals instead
+ * ctl_print_view - print a device and its peers as text
+ * @view: state of the device and of its peers
+ * @rates: rates of each peer; if it is NULL, print totals instead
  */
 void ctl_print_view(const struct ctl_view *view, const struct ctl_rate *rates)
 {
@@ -402,8 +420,8 @@ static void ctl_json_peer(const struct vrfm_peer_state *peer,
 
 /**
  * ctl_json_view - print a device and its peers as JSON
- * @view: state of the device
- * @rates: rates of each peer; NULL: not known
+ * @view: state of the device and of its peers
+ * @rates: rates of each peer; if it is NULL, print none
  */
 void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
 {
@@ -425,10 +443,10 @@ void ctl_json_view(const struct ctl_view *view, const struct ctl_rate *rates)
 
 /**
  * ctl_show_peers - print the peers of one device or all
- * @options: json counts
- * @only: name of the device, NULL: all
+ * @options: options of the command line
+ * @only: name of the device; NULL means all devices
  *
- * Return: CTL_OK, CTL_FAILED after a line for the user.
+ * Return: CTL_OK, or CTL_FAILED after a line for the user.
  */
 enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *only)
 {
@@ -441,7 +459,7 @@ enum ctl_result ctl_show_peers(const struct ctl_options *options, const char *on
 	for (i = 0; i < n; i++) {
 		fd = ctl_open(units[i], O_RDONLY);
 		if (fd < 0 || !ctl_look(fd, units[i], &view)) {
-			/* An error, which is reported already. */
+			/* The error has been reported already. */
 		} else if (options->json) {
 			printf("%s", shown++ ? ",\n" : "");
 			ctl_json_view(&view, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Show /proc/rfm2g. It has one line for each device: the name, then pairs of
- * names and values. Indented lines below it show events, and other details of
- * drivers that are newer than this program.
+ * Show /proc/rfm2g. It has one line for each device: the name of the device,
+ * followed by pairs of names and values. Below each are indented lines for its
+ * events. Newer drivers may have further indented lines.
  */
 #include <ctype.h>
 #include <err.h>
@@ -26,7 +26,10 @@ static int ctl_split(char *line, char **words)
 	return n;
 }
 
-/* Longer numbers, such as image IDs, are not exact in every JSON parser. */
+/*
+ * Maximum number of digits of a JSON number. Not every parser reads longer
+ * numbers exactly, so they are printed as text.
+ */
 #define CTL_DIGITS 15
 
 static bool ctl_is_number(const char *text)
@@ -37,7 +40,10 @@ static bool ctl_is_number(const char *text)
 	       strspn(text, "0123456789") == len && (*text != '0' || len == 1);
 }
 
-/* Words of the kernel contain no quotes and no control characters. */
+/*
+ * Print a word as a JSON number or string. It needs no escapes, because the
+ * kernel prints no quotes and no control characters.
+ */
 static void ctl_json_value(const char *text)
 {
 	if (ctl_is_number(text))
@@ -46,7 +52,7 @@ static void ctl_json_value(const char *text)
 		printf("\"%s\"", text);
 }
 
-/* Print pairs of names and values; a name without a value is true. */
+/* Print pairs of names and values. A last name without a value gets "true". */
 static void ctl_json_pairs(char **words, int n)
 {
 	int i;
@@ -59,7 +65,10 @@ static void ctl_json_pairs(char **words, int n)
 		printf(",\"%s\":true", words[i]);
 }
 
-/* "event intr1 enabled queued 0 ...": kind, name, optional state, pairs. */
+/*
+ * Print an indented line as JSON, such as "event intr1 enabled queued 0". It
+ * contains a kind, a name, an optional state, and pairs of names and values.
+ */
 static void ctl_json_detail(char **words, int n)
 {
 	int first = n > 2 && !(n & 1) ? 2 : 3;
@@ -75,7 +84,7 @@ static void ctl_json_detail(char **words, int n)
 	printf("}");
 }
 
-/* State of the output. */
+/* Options and state of the output. */
 struct ctl_print {
 	bool json;
 	const char *only;
@@ -107,7 +116,7 @@ static void ctl_device(struct ctl_print *print, char *line)
 	print->details = 0;
 }
 
-/* Skip events that were never received, except in JSON. */
+/* Print an indented line. As text, skip events that were never received. */
 static void ctl_detail(struct ctl_print *print, char *line)
 {
 	char *words[CTL_WORDS];
@@ -139,10 +148,10 @@ static void ctl_line(struct ctl_print *print, char *line)
 
 /**
  * ctl_status - show the status of one device or all
- * @options: json counts
- * @only: name of the device, NULL: all
+ * @options: options of the command line
+ * @only: name of the device; NULL means all devices
  *
- * Return: CTL_OK; CTL_FAILED: there is no such device, or no driver.
+ * Return: CTL_OK; CTL_FAILED if there is no such device or no driver.
  */
 enum ctl_result ctl_status(const struct ctl_options *options, const char *only)
 {

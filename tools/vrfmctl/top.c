@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Show the peers repeatedly, with rates. */
+/* Show the peers repeatedly, with the rates of their data. */
 #include <fcntl.h>
 #include <string.h>
 #include <time.h>
@@ -8,10 +8,10 @@
 #include "ctl.h"
 
 /**
- * struct ctl_seen - last state of a device
- * @fd: device
- * @view: state
- * @at: time of @view in seconds, 0: never
+ * struct ctl_seen - last known state of a device
+ * @fd: file descriptor of the device
+ * @view: state of the device and of its peers
+ * @at: time at which @view was read, in seconds; 0 if it was not read yet
  */
 struct ctl_seen {
 	int fd;
@@ -35,7 +35,10 @@ static const struct vrfm_peer_state *ctl_find(const struct ctl_view *view,
 	return NULL;
 }
 
-/* Match peers by their IDs, because peers may be added and removed. */
+/*
+ * Calculate the rates since the last state. Match peers by their IDs, because
+ * peers may have been added and removed.
+ */
 static void ctl_rates(const struct ctl_view *now, const struct ctl_seen *seen,
 		      double seconds, struct ctl_rate *rates)
 {
@@ -76,7 +79,7 @@ static bool ctl_top_device(struct ctl_seen *seen, unsigned int unit, bool json)
 	return true;
 }
 
-/* On a terminal, clear the screen. */
+/* Clear the screen of a terminal; otherwise separate rounds by a line. */
 static void ctl_redraw(bool redraw, unsigned int round)
 {
 	if (redraw)
@@ -98,8 +101,8 @@ static bool ctl_top_round(struct ctl_seen *seen, const unsigned int *units,
 
 /**
  * ctl_top - show the peers of one device or all repeatedly
- * @options: interval, count and json count
- * @only: name of the device, NULL: all
+ * @options: options of the command line
+ * @only: name of the device; NULL means all devices
  *
  * Return: CTL_OK after @options->count rounds; CTL_FAILED after a line for the
  * user.

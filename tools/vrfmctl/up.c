@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Bring devices up as the configuration describes them, and down. */
+/* Bring devices of the configuration up, and bring devices down. */
 #include <ctype.h>
 #include <dirent.h>
 #include <err.h>
@@ -11,13 +11,16 @@
 
 #include "ctl.h"
 
-/* Return: name of a key in configfs. */
+/* Return the name that a key has in configfs. */
 static const char *ctl_name(enum conf_key key)
 {
 	return key == CONF_NODE ? "node_id" : conf_names[key];
 }
 
-/* Compare values, because the kernel does not keep the notation. */
+/*
+ * Parse a number with an optional suffix. Numbers are compared instead of
+ * texts, because the kernel may print a number in another way.
+ */
 static uint64_t ctl_number(const char *text)
 {
 	static const char units[] = "KMG";
@@ -36,7 +39,10 @@ static bool ctl_is_same(enum conf_key key, const char *a, const char *b)
 	return ctl_number(a) == ctl_number(b);
 }
 
-/* Compare a value with the device's, which rounds overload_ms up. */
+/*
+ * Check whether a device has a value. Compare overload_ms with the device's
+ * overload_us, because the device rounds its own overload_ms up.
+ */
 static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 		    char *value, size_t size)
 {
@@ -47,7 +53,7 @@ static bool ctl_has(unsigned int unit, enum conf_key key, const char *wanted,
 	       ctl_number(value) == ctl_number(wanted) * 1000;
 }
 
-/* Check the values that are fixed while a device is up. */
+/* Check that the values that are fixed while a device is up are as wanted. */
 static bool ctl_agrees(const struct conf_device *device)
 {
 	char value[CONF_VALUE];
@@ -66,7 +72,11 @@ static bool ctl_agrees(const struct conf_device *device)
 	return true;
 }
 
-/* Return: value in the file, or the default: a removed line means that. */
+/*
+ * Return the value in the file. If the file has no such line, return the
+ * default, because the user may have removed the line. Return NULL for a value
+ * that another line sets.
+ */
 static const char *ctl_wanted(const struct conf_device *device,
 			      enum conf_key key)
 {
@@ -127,16 +137,16 @@ static bool ctl_create(const struct conf_device *device)
 		return false;
 	if (ctl_describe(device) && ctl_set(device->unit, "enable", "1"))
 		return true;
-		/*
-		 * Remove an incomplete device, unless its directory existed
-		 * before.
-		 */
+	/* Remove the incomplete device, unless its directory existed before. */
 	if (!was_there)
 		ctl_remove(device->unit);
 	return false;
 }
 
-/* Refuse a device that only unloading the driver removes. */
+/*
+ * Check that a device was not created by module parameters. Such a device can
+ * only be removed by unloading the driver.
+ */
 static bool ctl_is_ours(unsigned int unit)
 {
 	if (!ctl_is_foreign(unit))
@@ -150,7 +160,8 @@ static bool ctl_is_ours(unsigned int unit)
  * ctl_up - create a device, or update the peers and tuning of one that is up
  * @device: device of the configuration
  *
- * Return: CTL_OK, also if it was up; CTL_FAILED after a line for the user.
+ * Return: CTL_OK, also if the device was up before; CTL_FAILED after a line for
+ * the user.
  */
 enum ctl_result ctl_up(struct conf_device *device)
 {
@@ -167,8 +178,9 @@ enum ctl_result ctl_up(struct conf_device *device)
 }
 
 /*
- * Look for a descriptor (fd), or a mapping whose descriptor is closed
- * (map_files).
+ * Check whether a process has a device open. HOW is "fd" to check its file
+ * descriptors, or "map_files" to check its mappings. A mapping keeps the device
+ * open after the descriptor has been closed.
  */
 static bool ctl_has_open(const char *pid, const char *how, const char *device)
 {
@@ -191,7 +203,10 @@ static bool ctl_has_open(const char *pid, const char *how, const char *device)
 	return found;
 }
 
-/* A process may have any name: mask characters that control a terminal. */
+/*
+ * Print a process that has a device open. Replace special characters of its
+ * name, because they could control the terminal.
+ */
 static void ctl_print_user(const char *pid)
 {
 	char path[PATH_MAX], name[32] = "?", *c;
@@ -231,7 +246,8 @@ static void ctl_print_users(unsigned int unit)
  * ctl_down - remove a device, unless it is open
  * @unit: N of rfm2gN
  *
- * Return: CTL_OK, also if there is none; CTL_FAILED after lines for the user.
+ * Return: CTL_OK, also if there is no such device; CTL_FAILED after lines for
+ * the user.
  */
 enum ctl_result ctl_down(unsigned int unit)
 {

@@ -9,7 +9,7 @@
 
 #include "rfm2g_errno.h"
 
-/* Type of the functions: they return a status. */
+/* Return type of the functions. */
 #define STDRFM2GCALL RFM2G_STATUS
 
 #define RFM2G_NODE_MIN 0
@@ -21,7 +21,10 @@
 #define RFM2G_NODE_SPECIAL_MIN RFM2G_NODE_UNKNOWN
 #define RFM2G_NODE_SPECIAL_MAX RFM2G_NODE_ALL
 
-/* Cards: PCI IDs, maximum number in a host, page size of mappings. */
+/*
+ * Constants of cards: PCI IDs, board ID, maximum number of cards in a host, and
+ * page size of mappings.
+ */
 #define RFM2G_PCI_VENDOR 0x114A
 #define RFM2G_PCI_DEVICE 0x5565
 #define RFM2G_BOARD_ID_5565 0x65
@@ -29,8 +32,8 @@
 #define RFM2G_PAGE_SIZE 4096
 
 /*
- * RFM2gGetDMAThreshold() until a program sets it: blocks are not transferred by
- * DMA.
+ * DMA threshold until a program sets another one. With this value, no block is
+ * transferred by DMA.
  */
 #define RFM2G_DEFAULT_DMA_THRESHOLD 0xFFFFFFFFU
 
@@ -38,12 +41,18 @@
 #define RFM2G_INFINITE_TIMEOUT 0xFFFFFFFFU
 #define RFM2G_NO_WAIT 0
 
-/* Flags in the offset of RFM2gUserMemory(): map this instead of the memory. */
+/*
+ * Flags in the offset of RFM2gUserMemory(). Each flag selects a DMA buffer or
+ * registers to map instead of the memory.
+ */
 #define RFM2G_DMA_MMAP_OFFSET 1
 #define RFM2G_BAR0_MMAP_OFFSET 2
 #define RFM2G_BAR2_MMAP_OFFSET 4
 
-/* Nodes send the events up to INTR4. The others report faults of this node. */
+/*
+ * Types of events. Nodes send events of the types up to INTR4. The types after
+ * INTR4 report faults of this node.
+ */
 typedef enum rfm2gEventType {
 	RFM2GEVENT_RESET = 0,
 	RFM2GEVENT_INTR1 = 1,
@@ -58,7 +67,7 @@ typedef enum rfm2gEventType {
 	RFM2GEVENT_SYNC_LOSS = 9,
 	RFM2GEVENT_MEM_WRITE_INHIBITED = 10,
 	RFM2GEVENT_LOCAL_MEM_PARITY_ERR = 11,
-	/* Number of events; in functions that clear, all events. */
+	/* Number of event types. Functions that clear take it for all types. */
 	RFM2GEVENT_LAST = 12,
 } RFM2GEVENTTYPE;
 
@@ -72,7 +81,7 @@ typedef enum rfm2gRegSetType {
 	RFM2GRESERVED1REG = 5,	/* not supported */
 } RFM2GREGSETTYPE;
 
-/* Offset of a card with 64 MiB in the memory of the network. */
+/* Position of a card's 64 MiB in the memory of the network. */
 typedef enum rfm2gMemOffsetType {
 	RFM2G_MEM_OFFSET0 = 0,
 	RFM2G_MEM_OFFSET1 = 1,	/* 0x4000000 */

@@ -57,7 +57,10 @@ enum rfm2g_status {
 extern "C" {
 #endif
 
-/* A text for each status, rfm2g_nerr of them. RFM2gErrorMsg() checks its index. */
+/*
+ * Text of each status, and number of these texts. Unlike the table,
+ * RFM2gErrorMsg() accepts any status.
+ */
 extern const char *rfm2g_errlist[];
 extern const int rfm2g_nerr;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Functions of librfm2g that libraries for the cards do not have. Programs that
- * use them need this librfm2g, and can check for it by RFM2G_HAS_EXTRAS.
+ * Functions of librfm2g that libraries for the cards do not have. A program can
+ * check by RFM2G_HAS_EXTRAS whether its library has them.
  */
 #ifndef RFM2G_EXTRAS_H
 #define RFM2G_EXTRAS_H
@@ -21,28 +21,28 @@ extern "C" {
  */
 
 /*
- * Returns when all data stored so far, also through mappings, have arrived at
- * every ready node; other nodes catch up later. TIMED_OUT: a node has not
- * acknowledged them within 10 seconds. SIGNALED: the thread was killed.
- * OS_ERROR: the device is gone.
+ * Waits until all data stored so far have arrived at every ready node. This
+ * includes data stored through mappings. Other nodes catch up later. TIMED_OUT:
+ * a node has not acknowledged the data within 10 seconds. SIGNALED: the thread
+ * was killed. OS_ERROR: the device is gone.
  */
 STDRFM2GCALL RFM2gxFlush(RFM2GHANDLE rh);
 
-/* Timeout in milliseconds: none. */
+/* Value of TimeoutMs that means no timeout. */
 #define RFM2GX_FOREVER 0xFFFFFFFFU
 
-/* Numbers of peers, by what they have of the stored data. */
+/* Result of a flush: numbers of peers. */
 typedef struct rfm2gxFlushed {
-	RFM2G_UINT32 Reached;	/* have acknowledged all of them */
-	RFM2G_UINT32 Behind;	/* have not acknowledged them in time */
-	RFM2G_UINT32 Absent;	/* are not ready, and catch up later */
+	RFM2G_UINT32 Reached;	/* peers that acknowledged all data */
+	RFM2G_UINT32 Behind;	/* peers that did not do so in time */
+	RFM2G_UINT32 Absent;	/* peers that are not ready */
 } RFM2GXFLUSHED;
 
 /*
- * RFM2gxFlush() with a timeout of TimeoutMs. Flushed is filled in unless it is
+ * Does the same as RFM2gxFlush(), with a timeout of TimeoutMs. Flushed may be
  * NULL. TIMED_OUT: some peers have not acknowledged all data. SIGNALED: the
- * thread was killed. NOT_SUPPORTED, also of the functions below: the driver is
- * not vrfm, or an older one.
+ * thread was killed. NOT_SUPPORTED: the driver is not vrfm, or is an older
+ * version. The functions below return it as well.
  */
 STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
 				RFM2GXFLUSHED *Flushed);
@@ -55,21 +55,22 @@ STDRFM2GCALL RFM2gxFlushTimeout(RFM2GHANDLE rh, RFM2G_UINT32 TimeoutMs,
 #define RFM2GX_WATCH_MAX 65536
 
 /*
- * Sleeps until one of Length bytes at Offset differs from Old, whichever node
- * or program stores there. If Old is NULL, the bytes are compared with those at
- * the beginning of the call. Changed, unless it is NULL, gets the offset of the
- * first byte that differs. A program that passes the bytes that it saw last as
- * Old misses no change between two calls. Any number of threads may watch.
+ * Sleeps until one of Length bytes at Offset differs from Old. Any node or
+ * program may store the new data. If Old is NULL, the bytes are compared with
+ * those at the beginning of the call. Changed gets the offset of the first byte
+ * that differs; it may be NULL. To miss no change between two calls, a program
+ * passes in Old the bytes that it saw last. Any number of threads may watch.
  * TIMED_OUT: no byte changed for TimeoutMs. SIGNALED: a signal handler ran, or
  * if Old is NULL, the program was stopped or frozen. WAIT_EVENT_CANCELED:
  * RFM2gxUnwatch() or RFM2gClose() was called, or the device is gone.
- * BAD_PARAMETER_3: Length is 0 or more than RFM2GX_WATCH_MAX. OUT_OF_RANGE.
+ * BAD_PARAMETER_3: Length is 0 or more than RFM2GX_WATCH_MAX. OUT_OF_RANGE: the
+ * bytes are outside of the memory.
  */
 STDRFM2GCALL RFM2gxWatch(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			 RFM2G_UINT32 Length, const void *Old,
 			 RFM2G_UINT32 TimeoutMs, RFM2G_UINT32 *Changed);
 
-/* Ends all watches of this process through the handle, if there are any. */
+/* Ends all watches that threads of this process have through the handle. */
 STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
 
 /*
@@ -78,12 +79,13 @@ STDRFM2GCALL RFM2gxUnwatch(RFM2GHANDLE rh);
 
 /*
  * Announces that this program will store into these bytes through a mapping.
- * When it returns, all peers know that, and no store has to wait for them. It
- * is for loops that must not wait, before they begin. The claimed range is
+ * When the call returns, all peers know of the claim, and no store has to wait
+ * for them. Call this before a loop that must not wait. The claimed range is
  * extended to multiples of 64 KiB. A claim does not prevent other stores.
  * RFM2gxUnclaim(), or closing the handle, ends it.
  * TIMED_OUT: a peer has not answered for ten seconds. SIGNALED: the thread was
- * killed. BAD_PARAMETER_3: Length is 0. OUT_OF_RANGE. LOW_MEMORY.
+ * killed. BAD_PARAMETER_3: Length is 0. OUT_OF_RANGE: the bytes are outside of
+ * the memory. LOW_MEMORY: no memory.
  */
 STDRFM2GCALL RFM2gxClaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
 			 RFM2G_UINT32 Length);
@@ -94,57 +96,57 @@ STDRFM2GCALL RFM2gxUnclaim(RFM2GHANDLE rh, RFM2G_UINT32 Offset,
  * States of the peers, of the image and of the mapping, and causes of failures.
  */
 
-/* State of a peer, by the data of this node that it has. */
+/* State of a peer. It says which data of this node the peer has. */
 typedef enum rfm2gxLink {
-	RFM2GX_DOWN,	/* not linked */
-	RFM2GX_SYNCING,	/* lacks data, and catches up */
-	RFM2GX_READY	/* has all data, or they are in flight */
+	RFM2GX_DOWN,	/* the peer is not linked */
+	RFM2GX_SYNCING,	/* the peer lacks data, and catches up */
+	RFM2GX_READY	/* the peer has all data, or they are in flight */
 } RFM2GXLINK;
 
 /* Reason why a node refuses the connection of another; values may be added. */
 typedef enum rfm2gxRefusal {
 	RFM2GX_REFUSED_NOT,
-	RFM2GX_REFUSED_PROTOCOL,	/* it does not speak vrfm's protocol */
-	RFM2GX_REFUSED_VERSION,		/* it speaks another version */
-	RFM2GX_REFUSED_NETWORK,		/* it belongs to another network */
-	RFM2GX_REFUSED_SIZE,		/* its memory has another size */
-	RFM2GX_REFUSED_NODE,		/* it has the same node ID */
+	RFM2GX_REFUSED_PROTOCOL,	/* does not speak vrfm's protocol */
+	RFM2GX_REFUSED_VERSION,		/* speaks another version */
+	RFM2GX_REFUSED_NETWORK,		/* belongs to another network */
+	RFM2GX_REFUSED_SIZE,		/* has a memory of another size */
+	RFM2GX_REFUSED_NODE,		/* has the same node ID */
 	RFM2GX_REFUSED_UNKNOWN,		/* no peer has this ID and address */
-	RFM2GX_REFUSED_TWICE,		/* another node has that ID */
+	RFM2GX_REFUSED_TWICE,		/* a linked node has the same ID */
 	RFM2GX_REFUSED_BUSY		/* the previous link is closing */
 } RFM2GXREFUSAL;
 
 /* Bits of RFM2GXPEER.Flags. */
-#define RFM2GX_SYNCED 1		/* this node has all that the peer stored */
-#define RFM2GX_MISSES_ALL 2	/* it lacks all that this node stored */
-#define RFM2GX_SAME_IMAGE 4	/* this node need not load from it */
+#define RFM2GX_SYNCED 1		/* this node has all data of the peer */
+#define RFM2GX_MISSES_ALL 2	/* the peer lacks all data of this node */
+#define RFM2GX_SAME_IMAGE 4	/* the peer and this node have one image */
 
 /* State of a peer. Later versions may append members. */
 typedef struct rfm2gxPeer {
 	RFM2G_UINT32 Node;
 	RFM2G_UINT32 State;		/* RFM2GXLINK */
 	RFM2G_UINT32 Flags;
-	RFM2G_UINT32 Lag;		/* messages it has not acknowledged */
-	RFM2G_UINT64 Missed;		/* bytes that it lacks */
-	RFM2G_UINT64 SinceMs;		/* time in this state */
+	RFM2G_UINT32 Lag;		/* messages not acknowledged yet */
+	RFM2G_UINT64 Missed;		/* bytes that the peer lacks */
+	RFM2G_UINT64 SinceMs;		/* time in this state, in ms */
 	RFM2G_UINT64 Links;		/* number of connections so far */
-	RFM2G_UINT64 Messages;		/* sent to it */
-	RFM2G_UINT64 Received;		/* received from it */
-	RFM2G_UINT64 BytesSent;		/* in messages */
-	RFM2G_UINT64 BytesReceived;
-	RFM2G_UINT64 Overloads;		/* number of times it was too slow */
-	RFM2G_UINT64 ProtocolErrors;	/* number of invalid messages */
-	RFM2G_UINT64 EventsDropped;	/* events without room in a queue */
-	RFM2G_UINT16 Family;		/* AF_INET, AF_INET6, 0: any address */
+	RFM2G_UINT64 Messages;		/* messages sent to the peer */
+	RFM2G_UINT64 Received;		/* messages received from it */
+	RFM2G_UINT64 BytesSent;		/* in messages and direct writes */
+	RFM2G_UINT64 BytesReceived;	/* in messages */
+	RFM2G_UINT64 Overloads;		/* times that the peer was too slow */
+	RFM2G_UINT64 ProtocolErrors;	/* invalid messages from the peer */
+	RFM2G_UINT64 EventsDropped;	/* events that found no room */
+	RFM2G_UINT16 Family;		/* AF_INET, AF_INET6; 0: any address */
 	RFM2G_UINT16 Port;
 	RFM2G_UINT32 Scope;
 	RFM2G_UINT8 Address[16];	/* 4 or 16 bytes in network order */
-	RFM2G_UINT32 LateMs;		/* age of the oldest of Lag messages */
-	RFM2G_UINT32 Error;		/* if it is down: errno, or 0 */
-	RFM2G_UINT32 Refusal;		/* if it is down: RFM2GXREFUSAL */
-	RFM2G_UINT32 PathMtu;		/* of the connection, bytes; 0: unknown */
-	RFM2G_UINT32 LocalMtu;		/* largest of this host's interface */
-	RFM2G_UINT32 PeerMtu;		/* largest of the peer's interface */
+	RFM2G_UINT32 LateMs;		/* age of the oldest in Lag, in ms */
+	RFM2G_UINT32 Error;		/* of a peer that is down: errno or 0 */
+	RFM2G_UINT32 Refusal;		/* RFM2GXREFUSAL of a down peer */
+	RFM2G_UINT32 PathMtu;		/* of the connection; 0: unknown */
+	RFM2G_UINT32 LocalMtu;		/* maximum of this host's interface */
+	RFM2G_UINT32 PeerMtu;		/* maximum of the peer's interface */
 } RFM2GXPEER;
 
 /* Image of the memory, which nodes copy from each other. */
@@ -156,7 +158,7 @@ typedef struct rfm2gxImage {
 } RFM2GXIMAGE;
 
 /*
- * Writes the states of up to Room peers to Peers. Size is sizeof(RFM2GXPEER).
+ * Returns the states of up to Room peers in Peers. Size is sizeof(RFM2GXPEER).
  * Count gets the number of peers, which may exceed Room. Image may be NULL.
  * BAD_PARAMETER_2: Peers is NULL and Room is not 0. BAD_PARAMETER_3: Size is
  * not that of a peer. BAD_PARAMETER_5: Count is NULL.
@@ -166,17 +168,17 @@ STDRFM2GCALL RFM2gxPeers(RFM2GHANDLE rh, RFM2GXPEER *Peers, RFM2G_UINT32 Size,
 			 RFM2GXIMAGE *Image);
 
 /*
- * Mapped is RFM2G_TRUE if the memory is mapped into the process, so that
- * reading is loading. RFM2G_FALSE: RFM2gOpen() could not map it, and each read
- * is a system call. The usual cause is mlockall(MCL_FUTURE) with a low
+ * Sets Mapped to RFM2G_TRUE if the memory is mapped into the process, so that
+ * reads are loads. RFM2G_FALSE: RFM2gOpen() could not map the memory, and each
+ * read is a system call. The usual cause is mlockall(MCL_FUTURE) with a low
  * RLIMIT_MEMLOCK.
  */
 STDRFM2GCALL RFM2gxIsMapped(RFM2GHANDLE rh, RFM2G_BOOL *Mapped);
 
 /*
- * Explains to the user in a sentence why RFM2gOpen(DevicePath) fails, such as a
- * missing driver, or a group to join. SUCCESS with an empty text: it does not
- * fail. BAD_PARAMETER_1 or _2: a pointer is NULL, or Size is 0.
+ * Explains to the user in a sentence why RFM2gOpen(DevicePath) fails. Examples
+ * are a missing driver, or a group to join. If it does not fail, Text is empty.
+ * BAD_PARAMETER_1 or _2: a pointer is NULL, or Size is 0.
  */
 STDRFM2GCALL RFM2gxExplain(const char *DevicePath, char *Text, size_t Size);
 

@@ -2,8 +2,8 @@
 /*
  * Commands of RFM2g devices, for ioctl() on the fd of a handle.
  *
- * The size and direction in a number often differ from what the command takes.
- * The comment above the command is right.
+ * The size and direction that a command's number contains are often wrong. The
+ * comment above a command, or above its group, gives the argument.
  */
 #ifndef RFM2G_IOCTL_H
 #define RFM2G_IOCTL_H
@@ -15,8 +15,8 @@
 #define RFM2G_IOCTL_MAGIC 0xEB
 
 /*
- * For structures with an address, the number contains the size of the
- * structure.
+ * A structure that contains an address is shorter in 32-bit programs. The
+ * number of the command contains the size of the structure, so it differs.
  */
 #ifdef __LP64__
 #define RFM2G_IOCTL_BITS(wide, narrow) (wide)
@@ -24,78 +24,78 @@
 #define RFM2G_IOCTL_BITS(wide, narrow) (narrow)
 #endif
 
-/* RFM2GATOMIC * */
+/* Argument: RFM2GATOMIC * */
 #define IOCTL_RFM2G_ATOMIC_PEEK 0xC010EB0AU
 #define IOCTL_RFM2G_ATOMIC_POKE 0x4010EB0BU
-/* RFM2GEVENTINFO * */
+/* Argument: RFM2GEVENTINFO * */
 #define IOCTL_RFM2G_ENABLE_EVENT RFM2G_IOCTL_BITS(0x4018EB14U, 0x4014EB14U)
 #define IOCTL_RFM2G_DISABLE_EVENT RFM2G_IOCTL_BITS(0x4018EB15U, 0x4014EB15U)
 #define IOCTL_RFM2G_SEND_EVENT RFM2G_IOCTL_BITS(0x4018EB16U, 0x4014EB16U)
 #define IOCTL_RFM2G_WAIT_FOR_EVENT RFM2G_IOCTL_BITS(0xC018EB17U, 0xC014EB17U)
 #define IOCTL_RFM2G_CANCEL_EVENT RFM2G_IOCTL_BITS(0x4018EB18U, 0x4014EB18U)
-/* RFM2GQINFO * */
+/* Argument: RFM2GQINFO * */
 #define IOCTL_RFM2G_GET_EVENT_STATS 0xC018EB19U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_CLEAR_EVENT_STATS 0x4001EB1AU
 #define IOCTL_RFM2G_FLUSH_QUEUE 0x4001EB1DU
-/* RFM2GCONFIG * */
+/* Argument: RFM2GCONFIG * */
 #define IOCTL_RFM2G_GET_CONFIG 0xC0F4EB1EU
-/* RFM2G_UINT32 * */
+/* Argument: RFM2G_UINT32 * */
 #define IOCTL_RFM2G_GET_DMA_THRESHOLD 0x8004EB21U
 #define IOCTL_RFM2G_SET_DMA_THRESHOLD 0x4004EB22U
 #define IOCTL_RFM2G_GET_DEBUG_FLAGS 0x8004EB28U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_DEBUG_FLAGS 0x4004EB29U
 #define IOCTL_RFM2G_SET_LED 0x4001EB32U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_LED 0x8001EB33U
-/* nothing */
+/* No argument. */
 #define IOCTL_RFM2G_CHECK_RING_CONT 0x8001EB34U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_DARK_ON_DARK 0x8001EB35U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_DARK_ON_DARK 0x4001EB36U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_CLEAR_OWN_DATA 0x8001EB37U
 #define IOCTL_RFM2G_GET_TRANSMIT_DISABLE 0x8001EB38U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_TRANSMIT_DISABLE 0x4001EB39U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_LOOPBACK 0x8001EB3AU
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_LOOPBACK 0x4001EB3BU
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_PARITY_ENABLE 0x8001EB3CU
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_PARITY_ENABLE 0x4001EB3DU
-/* RFM2G_UINT32 * */
+/* Argument: RFM2G_UINT32 * */
 #define IOCTL_RFM2G_GET_MEMORY_OFFSET 0x8004EB3EU
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_MEMORY_OFFSET 0x4004EB3FU
-/* nothing */
+/* No argument. */
 #define IOCTL_RFM2G_SET_PCI_COMPATIBILITY 0x4001EB40U
-/* RFM2GLINUXREGINFO * */
+/* Argument: RFM2GLINUXREGINFO * */
 #define IOCTL_RFM2G_READ_REG 0x8004EB41U
 #define IOCTL_RFM2G_WRITE_REG 0x4004EB42U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_DMA_BYTESWAP 0x8001EB43U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_DMA_BYTE_SWAP 0x4001EB44U
-/* RFM2G_UINT8 * */
+/* Argument: RFM2G_UINT8 * */
 #define IOCTL_RFM2G_GET_PIO_BYTESWAP 0x8001EB45U
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_SET_PIO_BYTE_SWAP 0x4001EB46U
 #define IOCTL_RFM2G_CLEAR_EVENT 0x4002EB47U
 #define IOCTL_RFM2G_CLEAR_EVENT_COUNT 0x4001EB48U
-/* RFM2GTRANSFER * */
+/* Argument: RFM2GTRANSFER * */
 #define IOCTL_RFM2G_READ RFM2G_IOCTL_BITS(0x4008EB49U, 0x4004EB49U)
 #define IOCTL_RFM2G_WRITE RFM2G_IOCTL_BITS(0x4008EB4AU, 0x4004EB4AU)
-/* RFM2GLINUXREGINFO * */
+/* Argument: RFM2GLINUXREGINFO * */
 #define IOCTL_RFM2G_CLEAR_REG 0x4004EB4BU
 #define IOCTL_RFM2G_SET_REG 0x4004EB4CU
-/* RFM2G_UINT64 * */
+/* Argument: RFM2G_UINT64 * */
 #define IOCTL_RFM2G_SET_SPECIAL_MMAP_OFFSET 0x4008EB4DU
-/* the value itself */
+/* Argument: the value itself, not an address. */
 #define IOCTL_RFM2G_CLEAR_DMA_MMAP_OFFSET 0x4004EB4EU
 #define IOCTL_RFM2G_SET_SLIDING_WINDOW_OFFSET 0x4004EB4FU
 

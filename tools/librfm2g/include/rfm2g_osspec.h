@@ -13,8 +13,8 @@
 #include "rfm2g_struct.h"
 
 /*
- * An open device. Programs may read both members. The library ignores what they
- * write there. The structure is longer than shown here.
+ * An open device. Programs may read both members. The library ignores values
+ * that programs write to them, and keeps more data behind them.
  */
 struct rfm2ghandle_s {
 	RFM2G_INT32 fd;
@@ -23,7 +23,7 @@ struct rfm2ghandle_s {
 
 typedef struct rfm2ghandle_s *RFM2GHANDLE;
 
-/* Called for each event, in a thread of its own. */
+/* Callback of an event. A thread of the library calls it for each event. */
 typedef void (*RFM2G_EVENT_FUNCPTR)(RFM2GHANDLE, RFM2GEVENTINFO *);
 
 #endif /* RFM2G_OSSPEC_H */

@@ -5,19 +5,19 @@
 #ifndef RFM2G_REGS_H
 #define RFM2G_REGS_H
 
-/* In RFM2GCTRLREGMEM. */
+/* Offsets of registers in the set RFM2GCTRLREGMEM. */
 #define RFM2G_BRV 0x00		/* 8 bits: revision of the board */
-#define RFM2G_BID 0x01		/* 8: id of the board */
-#define RFM2G_BUILD_ID 0x02	/* 16 */
-#define RFM2G_NID 0x04		/* 8: id of the node */
-#define RFM2G_LCSR1 0x08	/* 32: control and status */
-#define RFM2G_LISR1 0x10	/* 32: pending events */
-#define RFM2G_LIER1 0x14	/* 32: enabled events */
-#define RFM2G_NTD 0x18		/* 32: data of the next event sent */
-#define RFM2G_NTN 0x1C		/* 8: target of the next event */
-#define RFM2G_NIC 0x1D		/* 8: writing sends */
-#define RFM2G_ISD1 0x20		/* 32: data of the oldest INTR1 */
-#define RFM2G_SID1 0x24		/* 8: its sender */
+#define RFM2G_BID 0x01		/* 8 bits: id of the board */
+#define RFM2G_BUILD_ID 0x02	/* 16 bits: id of the build */
+#define RFM2G_NID 0x04		/* 8 bits: id of the node */
+#define RFM2G_LCSR1 0x08	/* 32 bits: control and status */
+#define RFM2G_LISR1 0x10	/* 32 bits: pending events */
+#define RFM2G_LIER1 0x14	/* 32 bits: enabled events */
+#define RFM2G_NTD 0x18		/* 32 bits: data of the next event sent */
+#define RFM2G_NTN 0x1C		/* 8 bits: target of the next event */
+#define RFM2G_NIC 0x1D		/* 8 bits: writing it sends the event */
+#define RFM2G_ISD1 0x20		/* 32 bits: data of the oldest pending INTR1 */
+#define RFM2G_SID1 0x24		/* 8 bits: sender of the oldest pending INTR1 */
 #define RFM2G_ISD2 0x28
 #define RFM2G_SID2 0x2C
 #define RFM2G_ISD3 0x30
@@ -45,7 +45,7 @@
 #define RFM2G_LCSR1_BAD_DATA 0x00000002U
 #define RFM2G_LCSR1_OWN_DATA 0x00000001U
 
-/* The same without the number of the register. */
+/* Other names of these registers, without the number. */
 #define RFM2G_LCSR RFM2G_LCSR1
 #define RFM2G_LISR RFM2G_LISR1
 #define RFM2G_LIER RFM2G_LIER1
@@ -59,7 +59,7 @@
 #define RFM2G_LCSR1_OFFSET2 0x00020000U
 #define RFM2G_LCSR1_OFFSET3 0x00030000U
 
-/* Bits of LISR1: pending events; writing 0 clears one. */
+/* Bits of LISR1, each of which is a pending event. Writing 0 clears a bit. */
 #define RFM2G_LISR1_AUTO_CLEAR 0x00008000U
 #define RFM2G_LISR1_GLOBAL_ENABLE 0x00004000U
 #define RFM2G_LISR1_PARITY_ERR 0x00002000U
@@ -75,7 +75,7 @@
 #define RFM2G_LISR1_INT2 0x00000002U
 #define RFM2G_LISR1_INT1 0x00000001U
 
-/* Bits of LIER1, at the same positions: enabled events. */
+/* Bits of LIER1, which enable the events at the same positions of LISR1. */
 #define RFM2G_LIER1_AUTO_CLEAR RFM2G_LISR1_AUTO_CLEAR
 #define RFM2G_LIER1_GLOBAL_ENABLE RFM2G_LISR1_GLOBAL_ENABLE
 #define RFM2G_LIER1_PARITY_ERR RFM2G_LISR1_PARITY_ERR
@@ -90,10 +90,13 @@
 #define RFM2G_LIER1_INT3 RFM2G_LISR1_INT3
 #define RFM2G_LIER1_INT2 RFM2G_LISR1_INT2
 #define RFM2G_LIER1_INT1 RFM2G_LISR1_INT1
-/* Initial value of a card: faults are enabled, events of nodes are not. */
+/* Initial value on a card: only the events that report faults are enabled. */
 #define RFM2G_LIER1_DEFAULT 0x00003F40U
 
-/* Values of NIC, which is written to send an event; BROADCAST is added. */
+/*
+ * Values that send an event when they are written to NIC. Add BROADCAST to send
+ * the event to all nodes.
+ */
 #define RFM2G_NIC_RESET 0
 #define RFM2G_NIC_INT1 1
 #define RFM2G_NIC_INT2 2
@@ -102,22 +105,25 @@
 #define RFM2G_NIC_INT4 7
 #define RFM2G_NIC_BROADCAST 8
 
-/* Bytes of the register sets. */
+/* Sizes of the register sets in bytes. */
 #define RFM2G_BAR0_REG_SIZE 512
 #define RFM2G_BAR2_REG_SIZE 64
 
-/* In RFM2GCFGREGMEM, the registers of the bridge to the bus. */
-#define RFM2G_BIGEND 0x0C	/* 32: byte order */
+/*
+ * Offsets of registers in the set RFM2GCFGREGMEM, which are those of the card's
+ * bridge to the bus.
+ */
+#define RFM2G_BIGEND 0x0C	/* 32 bits: byte order */
 #define RFM2G_BIGEND_DMA_SWAP 0x00000080U
 #define RFM2G_BIGEND_PIO_SWAP 0x00000020U
-#define RFM2G_INTCSR 0x68	/* 32: interrupt control */
-#define RFM2G_CNTRL 0x6C	/* 32: control */
-#define RFM2G_PLX_REVISION 0x74	/* 8 */
-#define RFM2G_DMA_CHANNEL 0x80	/* up to 0xB4 */
-/* DMA has no erratum from this revision on. */
+#define RFM2G_INTCSR 0x68	/* 32 bits: interrupt control */
+#define RFM2G_CNTRL 0x6C	/* 32 bits: control */
+#define RFM2G_PLX_REVISION 0x74	/* 8 bits: revision of the bridge */
+#define RFM2G_DMA_CHANNEL 0x80	/* registers of DMA, up to 0xB4 */
+/* In bridges of this revision and later, DMA has no erratum. */
 #define RFM2G_PLX_REVISION_DMA 0xAD
-#define RFM2G_WINDOW_RANGE 0xF0	/* 32: minus its size, in the upper 28 bits */
-#define RFM2G_WINDOW_BASE 0xF4	/* 32: offset, and bit 0 */
+#define RFM2G_WINDOW_RANGE 0xF0	/* 32 bits: negated size of the window */
+#define RFM2G_WINDOW_BASE 0xF4	/* 32 bits: offset of the window, and bit 0 */
 
 /* Boards of this revision and later have a sliding window. */
 #define RFM2G_WINDOW_BOARD_REVISION 0x8C

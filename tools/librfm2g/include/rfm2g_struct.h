@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Structures of RFM2g that programs and the driver exchange. Their layout is
- * the ABI. Handles are in rfm2g_osspec.h.
+ * part of the ABI. Handles are declared in rfm2g_osspec.h.
  */
 #ifndef RFM2G_STRUCT_H
 #define RFM2G_STRUCT_H
@@ -23,19 +23,19 @@ typedef struct rfm2gTransfer {
 	void *Buffer;
 } RFM2GTRANSFER;
 
-/* An event to send or to wait for, and the event received. */
+/* An event: to send, to wait for, or received. */
 typedef struct rfm2gEventInfo {
-	RFM2G_UINT32 ExtendedInfo;	/* out: data of the sender */
-	RFM2GEVENTTYPE Event;		/* in */
-	RFM2G_UINT32 Timeout;		/* in: milliseconds */
-	RFM2G_NODE NodeId;		/* out: the sender */
+	RFM2G_UINT32 ExtendedInfo;	/* data that the sender attached */
+	RFM2GEVENTTYPE Event;		/* type */
+	RFM2G_UINT32 Timeout;		/* of a wait, in ms */
+	RFM2G_NODE NodeId;		/* sender of a received event */
 	void *pDrvSpec;			/* not used */
 } RFM2GEVENTINFO;
 
-/* Statistics of an event. */
+/* Statistics of an event type. The caller sets Event. */
 typedef struct rfm2gQInfo {
-	RFM2G_UINT8 Event;		/* in */
-	RFM2G_UINT8 Overflowed;		/* not 0: an event was lost */
+	RFM2G_UINT8 Event;		/* type */
+	RFM2G_UINT8 Overflowed;		/* not 0 if an event was lost */
 	RFM2G_UINT8 QueuePeak;
 	RFM2G_UINT8 reserved;
 	RFM2G_UINT32 EventCount;

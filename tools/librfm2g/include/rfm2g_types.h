@@ -17,7 +17,7 @@ typedef char RFM2G_CHAR;
 typedef unsigned char RFM2G_BOOL;
 typedef unsigned long RFM2G_ADDR;
 
-/* Id of a node: 0 to 255, or one of the special ids of rfm2g_defs.h. */
+/* Id of a node: 0 to 255, or RFM2G_NODE_UNKNOWN or RFM2G_NODE_ALL. */
 typedef RFM2G_UINT16 RFM2G_NODE;
 
 #define RFM2G_FALSE 0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Version of the RFM2g interface that librfm2g implements, for build scripts of
- * programs for the cards: R, major, a dot, minor. pkg-config and CMake have the
- * version of librfm2g itself.
+ * Version of the RFM2g interface that librfm2g implements. Build scripts of
+ * programs for the cards read it: the letter R, major, a dot, minor. The
+ * version of librfm2g itself is in the files for pkg-config and CMake.
  */
 #ifndef RFM2G_VERSION_H
 #define RFM2G_VERSION_H
