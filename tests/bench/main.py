@@ -60,13 +60,13 @@ def arguments():
     wanted = [name for pattern in wanted for name in fnmatch.filter(known, pattern)]
     args.rows = [row for row in all_rows.ROWS if row.id in wanted]
     args.points = [point for point in all_rows.POINTS if point.id in wanted]
-    # With two processors of User-mode Linux, one waits for the other whenever the host suspends that one.
+    # User-mode Linux gets one processor. With two, one would wait for the other whenever the host suspends the other.
     args.cpus = args.cpus or (1 if args.kernel.startswith("uml") else 2)
     return args
 
 
 def vbench(folder):
-    """Compile vbench.c, which uses vrfm like a program; its path."""
+    """Compile vbench.c, a program that uses vrfm; return the path of the program."""
     program = pathlib.Path(folder, "vbench")
     try:
         subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-I", TOP / "include/uapi", "-o", program,
@@ -77,14 +77,14 @@ def vbench(folder):
 
 
 class Machine:
-    """One boot for the rows and points of a topology, and the output of its nodes."""
+    """One boot, which measures the rows and points of a topology, and its results."""
 
     def __init__(self, args, topology):
         self.args = args
         self.topology = topology
         self.rows = [row for row in args.rows if topology in row.topologies]
         self.points = [point for point in args.points if topology in point.topologies]
-        self.jobs = {}			# {command: key}, which rows may share
+        self.jobs = {}			# {command: key}; rows with the same command share a job
         self.turns = {}			# {key: {variant: [numbers of each round]}}
         self.facts = {}
         self.skipped = {}
@@ -96,7 +96,7 @@ class Machine:
         return f"{row.test} {row.variants} {self.args.rounds} {options}"
 
     def boot(self):
-        """Run all jobs; those of vrfm need the program vbench."""
+        """Run all jobs in one boot; the jobs of vrfm need the program vbench."""
         with tempfile.TemporaryDirectory() as folder:
             more = []
             if any(row.test.startswith("vrfm-") or row.test in all_rows.LONE for row in (*self.rows, *self.points)):
@@ -133,7 +133,7 @@ class Machine:
             self.turns.setdefault(words[1], {}).setdefault(words[2], []).append(numbers)
 
     def turns_of(self, row):
-        """The turns of a row or point; None if it was skipped."""
+        """Return the turns of a row or point; None if it was skipped."""
         key = self.jobs[self.command(row)]
         if key in self.skipped:
             print(f"bench: {row.id} {row.what}, {self.topology}: skipped: {self.skipped[key]}", file=sys.stderr)
@@ -144,13 +144,13 @@ class Machine:
         return turns
 
     def measured_point(self, point):
-        """The entry of a point in the JSON; None if it was skipped."""
+        """Return the entry of a point in the JSON; None if it was skipped."""
         turns = self.turns_of(point)
         return turns and {"id": point.id, "what": point.what, "size": point.size, "topology": self.topology,
                           "turns": turns}
 
     def measured(self, row):
-        """The entry of a row in the JSON; None if it was skipped."""
+        """Return the entry of a row in the JSON; None if it was skipped."""
         turns = self.turns_of(row)
         if turns is None:
             return None
@@ -171,7 +171,7 @@ def say(row):
 
 
 def gather(found, measure, things, errors):
-    """Add the result of MEASURE for each thing to FOUND, or its error to ERRORS."""
+    """Call MEASURE for each of THINGS, and add the result to FOUND or the error to ERRORS."""
     for thing in things:
         try:
             found.append(measure(thing))
@@ -180,7 +180,7 @@ def gather(found, measure, things, errors):
 
 
 def run(args):
-    """Run all machines, one after the other; (rows, points, facts, errors)."""
+    """Run all machines, one after the other; return (rows, points, facts, errors)."""
     rows, points, facts, errors = [], [], {}, []
     for topology in all_rows.NODES:
         machine = Machine(args, topology)
@@ -200,7 +200,7 @@ def run(args):
 
 
 def host():
-    """The description of this machine, which all nodes share."""
+    """Return the description of this machine, which all nodes share."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     model = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
     return {"processor": model.group(1).strip() if model else None, "cpus": os.cpu_count(),
@@ -208,14 +208,14 @@ def host():
 
 
 def tree():
-    """The commit that is measured."""
+    """Return the commit that is measured."""
     git = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty"], stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, text=True, check=False)
     return git.stdout.strip() or None
 
 
 def measure(args):
-    """Measure; (JSON, errors)."""
+    """Measure everything; return (JSON, errors)."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     load = os.getloadavg()
     rows, points, facts, errors = run(args)
@@ -234,13 +234,13 @@ def write_json(file, text):
 
 
 def needed(args):
-    """Groups of Debian packages that are needed for these arguments."""
+    """Return the groups of Debian packages that are needed for these arguments."""
     drawing = ["drawing"] if args.report else []
     return drawing if args.earlier else [*need.of_kernels([args.kernel]), "scripts", "verbs", *drawing]
 
 
 def work(args):
-    """Measure or read, and write the requested files; the errors that did not stop that."""
+    """Measure or read, and write the requested files; return the errors that did not stop that."""
     need.packages("tools/bench", *needed(args))
     if args.earlier:
         text, errors = record.read(args.earlier), []

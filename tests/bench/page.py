@@ -14,7 +14,7 @@ from record import BenchError
 
 PAGE = "index.html"
 JSON = "bench.json"
-# Rows whose latency is drawn, with the operation that is measured.
+# {row: measured operation} of the rows whose latency is drawn.
 LATENCIES = {
     "krdma/write-8B-p50": "Synchronous WRITE of 8 bytes",
     "krdma/sendrecv-64B-p50": "Round trip of a message of 64 bytes",
@@ -72,7 +72,7 @@ def esc(text):
 
 
 def tag(name, content, **attributes):
-    """An element with CONTENT, which is markup, and attributes, which are text."""
+    """Return an element with CONTENT, which is markup, and attributes, which are text."""
     said = "".join(f' {key.rstrip("_").replace("_", "-")}="{esc(value)}"' for key, value in attributes.items())
     return f"<{name}{said}>{content}</{name}>"
 
@@ -86,7 +86,7 @@ def day(report):
 
 
 def context(report):
-    """The conditions of the measurement, which are printed below each figure."""
+    """Return the conditions of the measurement, which are printed below each figure."""
     host = report["host"]
     return (f"Machine: {said(host['processor'])}, {said(host['cpus'])} processors. Kernel: {said(report['kernel'])} "
             f"({said(report['release'])}). Link: {said(report['link'])}, MTU {said(report['mtu'])}. "
@@ -96,7 +96,7 @@ def context(report):
 # --- figures ---
 
 def figure(report, title, words, drawings, table=None):
-    """A figure with DRAWINGS, which is a list of SVG, or the reason why there are none."""
+    """Return a figure; DRAWINGS is a list of SVG, or the reason why there are none."""
     shown = tag("p", f"No data: {esc(drawings)}.", class_="none") if isinstance(drawings, str) else "".join(drawings)
     kind = "one" if isinstance(drawings, str) or len(drawings) == 1 else "pair"
     shown = tag("div", shown, class_=kind)
@@ -108,7 +108,7 @@ def figure(report, title, words, drawings, table=None):
 
 
 def grid(head, lines):
-    """A table of words and numbers."""
+    """Return a table of words and numbers."""
     def cell(value):
         if isinstance(value, str):
             return tag("td", esc(value), class_="long" if len(value) > 16 else "number" if value == "-" else "text")
@@ -119,24 +119,24 @@ def grid(head, lines):
 
 
 def median_of(turns, name):
-    """The median over the rounds; None if a round does not have that number."""
+    """Return the median over the rounds; None if a round does not have that number."""
     values = [turn.get(name) for turn in turns]
     return None if None in values else statistics.median(values)
 
 
 def distribution(turns):
-    """[(percentile, us, name)] of the recorded percentiles, in ascending order; older runs have fewer."""
+    """Return [(percentile, us, name)] of the recorded percentiles, in ascending order; older runs have fewer."""
     found = [(at, median_of(turns, name), name) for name, at in DISTRIBUTION.items()]
     return [(at, value / 1000, name) for at, value, name in found if value]
 
 
 def anchor(name):
-    """The name of a row as a part of an id of the page."""
+    """Return the id that an element of the page has for the row NAME."""
     return name.replace("/", "-")
 
 
 def latency_row(report, name):
-    """The row called NAME with percentiles, with two nodes if possible; None if there is none."""
+    """Return the row called NAME that has percentiles, preferably with two nodes; None if there is none."""
     good = [row for row in report["rows"] if row["id"] == name and
             all(len(distribution(turns)) > 1 for turns in row["turns"].values())]
     return max(good, key=lambda row: row["topology"] == all_rows.TWO, default=None)
@@ -172,14 +172,14 @@ def spread(values):
 
 
 def megabytes(turns, size):
-    """(median, minimum, maximum) of the rounds in MB/s; None if a round does not have the numbers."""
+    """Return (median, minimum, maximum) of the rounds in MB/s; None if a round does not have the numbers."""
     if any(not turn.get("ns") or "n" not in turn for turn in turns):
         return None
     return spread([turn["n"] * size * 1000 / turn["ns"] for turn in turns])
 
 
 def curves_of(points, place, value):
-    """[(variant, [(x, median, minimum, maximum)])] of points that have values above 0."""
+    """Return [(variant, [(x, median, minimum, maximum)])] of points that have values above 0."""
     curves = {}
     for point in points:
         for variant, turns in point["turns"].items():
@@ -195,7 +195,7 @@ def curve_table(first, unit, curves):
 
 
 def curve_figure(report, name, title, words, place, value, axes, labels):
-    """A figure of the points called NAME; PLACE gives their x, VALUE their y; LABELS: names of x and y."""
+    """Return a figure of the points called NAME; PLACE and VALUE return x and y of a point, LABELS names them."""
     points = [point for point in curve_points(report, name) if place(point)]
     curves = curves_of(points, place, value)
     if not curves:
@@ -229,13 +229,13 @@ def round_trip(turns, _):
 
 
 def compares(row):
-    """Is the value of the row the ratio of two variants?"""
+    """Check whether the value of a row is the ratio of two variants."""
     return (len(row["turns"]) > 1 and re.search(r"[a-z]/[a-z]", row["what"]) and
             min(row["value"], row["goal"], *row["spread"]) > 0)
 
 
 def times_as_good(row):
-    """(label, value, minimum, maximum, goal, met), inverted if less is better."""
+    """Return (label, value, minimum, maximum, goal, met); the numbers are inverted if less is better."""
     values = [row["value"], *row["spread"], row["goal"]]
     if row["op"] == "<=":
         values = [1 / values[0], 1 / values[2], 1 / values[1], 1 / values[3]]
@@ -281,7 +281,7 @@ def goals(report):
 
 
 def missing(report):
-    """The list of rows of this version that the run does not have."""
+    """Return the rows that this version measures, but the run does not have."""
     there = {(row["id"], row["what"], row["topology"]) for row in report["rows"]}
     names = [f"{row.id} {row.what}, {topology}" for row in all_rows.ROWS for topology in row.topologies
              if (row.id, row.what, topology) not in there]
@@ -306,7 +306,7 @@ def facts(report):
 
 
 def sections(report):
-    """(title, words, markup of figures) of each section."""
+    """Yield (title, words, markup of figures) of each section."""
     yield ("Comparison with hand-written verbs code",
            "The line at 1 is hand-written RDMA verbs code, or the variant that the row names, measured alternately in the "
            "same kernel. Values to the right are better. Bars extend from the worst round to the best.",

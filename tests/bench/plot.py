@@ -33,7 +33,7 @@ ET.register_namespace("xlink", XLINK)
 
 
 def block(name, lines):
-    """A data block called NAME, with words in quotes."""
+    """Return a data block called NAME, with words in quotes."""
     rows = [" ".join(f'"{word}"' if isinstance(word, str) else f"{word:.9g}" for word in line) for line in lines]
     return "\n".join([f"${name} << EOD", *rows, "EOD", ""])
 
@@ -55,7 +55,7 @@ def colour(element):
 
 
 def is_blank(element):
-    """Is this the white disc below a point with bars?  It would hide short bars and other curves."""
+    """Check whether this is the white disc below a point with bars.  It would hide short bars and other curves."""
     return element.tag == f"{{{SVG}}}use" and element.get("color") == "white"
 
 
@@ -78,7 +78,7 @@ def adopt(text, name, title):
 
 
 def draw(name, title, commands, height=HEIGHT):
-    """Run gnuplot with COMMANDS; the SVG."""
+    """Run gnuplot with COMMANDS; return the SVG."""
     head = f'set terminal svg size {WIDTH},{height} dynamic noenhanced font "sans-serif,13" linewidth 1.6\n'
     try:
         done = subprocess.run(["gnuplot", "-"], input=head + BASE + commands, stdout=subprocess.PIPE, text=True,
@@ -97,7 +97,7 @@ def draw(name, title, commands, height=HEIGHT):
 
 
 def lines(name, title, axes, curves):
-    """A plot of curves, each (label, points); a point is (x, y) or (x, y, low, high).  AXES: commands for gnuplot."""
+    """Plot curves, each (label, points); a point is (x, y) or (x, y, low, high).  AXES: commands for gnuplot."""
     commands = axes + "set key above\n"
     parts = []
     for index, (label, points) in enumerate(sorted(curves, key=lambda curve: curve[0] == "raw")):
@@ -109,8 +109,8 @@ def lines(name, title, axes, curves):
 
 
 def ratios(name, title, things):
-    """A plot with a line for each (label, value, low, high, goal, met).  1 is as good as raw verbs, more is better."""
-    outside = (-9, 1, 1, 1)		# an invisible point, because gnuplot refuses blocks without data
+    """Plot a line for each (label, value, low, high, goal, met).  1 is as good as raw verbs, more is better."""
+    outside = (-9, 1, 1, 1)		# a point that is not visible, because gnuplot refuses blocks without data
     commands = ""
     for kind, wanted in (("met", True), ("missed", False)):
         points = [(at, *thing[1:4]) for at, thing in enumerate(things) if thing[5] == wanted]

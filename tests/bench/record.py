@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Read the JSON of a run and check all of it, because it may be from an older version, incomplete, or malicious."""
+"""Read the JSON of a run and check all of it. It may be from an older version, incomplete, or malicious."""
 import json
 import math
 import re
 
 SIZE_MAX = 64 << 20
-# Strings for gnuplot and the page match one of these, so they have no quotes, backslashes and line ends.
+# Strings for gnuplot and the page must match one of these patterns, so they contain no quote, backslash or line end.
 TEXT = re.compile(r"[\w ./%(),:+@~-]{1,120}")
 NAME = re.compile(r"[a-z_]{1,16}[0-9]{0,4}")
 ID = re.compile(r"[a-z]{1,16}/[\w.-]{1,40}|[A-Z][0-9]{1,3}")	# the latter: before version 0.2
@@ -39,7 +39,7 @@ def optional(check):
 
 
 def turns(value):
-    """Is VALUE {variant: [{name: number} of each round]}?"""
+    """Check whether VALUE is {variant: [{name: number} of each round]}."""
     return (isinstance(value, dict) and value and all(matches(NAME)(name) for name in value) and
             all(many(turn, 1)(rounds) for rounds in value.values()))
 
@@ -49,12 +49,12 @@ def turn(value):
 
 
 text = matches(TEXT)
-# Required members, each with its check.
+# Required members, each with the function that checks it.
 ROW = {"id": matches(ID), "what": text, "value": number, "goal": number, "op": ("<=", ">=").__contains__,
        "samples": many(number, 1), "spread": many(number, 2, 2), "topology": text, "turns": turns}
 POINT = {"id": matches(ID), "what": text, "size": natural, "topology": text, "turns": turns}
 HOST = {"processor": optional(text), "cpus": optional(natural), "release": optional(text)}
-# Optional members.
+# Optional members, each with the function that checks it.
 REPORT = {"kernel": text, "release": text, "link": text, "tree": text, "mtu": natural, "hz": natural, "cpus": natural,
           "rounds": natural, "date": matches(DATE), "load_before": many(number, 3, 3), "load_after": many(number, 3, 3)}
 
@@ -83,7 +83,7 @@ def refuse(word):
 
 
 def parse(data, where):
-    """The report in a JSON; missing members are None, missing lists are empty."""
+    """Return the report in a JSON; missing members are None, missing lists are empty."""
     try:
         report = json.loads(data, parse_constant=refuse)
     except RecursionError:
@@ -101,7 +101,7 @@ def parse(data, where):
 
 
 def read(file):
-    """The content of a file."""
+    """Return the content of a file."""
     try:
         with open(file, encoding="utf-8") as stream:
             data = stream.read(SIZE_MAX + 1)

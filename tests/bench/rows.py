@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""The rows and points that tools/bench measures.  A row is a test, a value that is computed of its numbers, and a goal.
+"""Define the rows and points that tools/bench measures.  A row has a test, a value computed from its numbers, and a goal.
 
-Rows V compare vrfm, as programs use it, with verbs in user space (vbench.c).  Points belong to curves, which have no goal.
+Points belong to curves, which have no goal.
 
 A new row is an entry of ROWS.  A new test is a function in measure.c and an entry of kbench_tests; a new variant is a
 struct kbench_calls and an entry of kbench_variants.
@@ -23,10 +23,10 @@ Turns = typing.Dict[str, typing.List[dict]]
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A line of the report for each topology."""
+    """A row, which is a line of the report for each topology."""
     id: str
     what: str
-    test: str			# of krdma_bench, "user", one of LONE, "krping-" with a test of krping, "vrfm-" with one of vbench
+    test: str			# test of krdma_bench, "user", one of LONE, or "krping-" or "vrfm-" with a test of krping or vbench
     variants: str
     options: str
     value: typing.Callable	# (Turns) -> values, one for each round
@@ -37,12 +37,12 @@ class Row:
 
 
 def always(number):
-    """A goal that does not depend on the kernel."""
+    """Return a goal that does not depend on the kernel."""
     return lambda kernel: number
 
 
 def has_tasklets(release):
-    """Does rxe use tasklets?  Since v6.4 it uses a workqueue (commit 9b4b7c1f9f54), for which the bracket has no effect."""
+    """Check whether rxe uses tasklets.  Since v6.4 it does not (commit 9b4b7c1f9f54), and the bracket has no effect."""
     major, minor = (int(word) for word in release.split(".")[:2])
     return (major, minor) < (6, 4)
 
@@ -52,22 +52,22 @@ def with_tasklets(number, otherwise):
 
 
 def paired(turns, first, second, figure):
-    """The figure of FIRST divided by that of SECOND, for each round."""
+    """Return the figure of FIRST divided by the figure of SECOND, for each round."""
     return [figure(a) / figure(b) for a, b in zip(turns[first], turns[second])]
 
 
 def time_of(name, against):
-    """The time of krdma divided by that of another variant."""
+    """Return the time of krdma divided by that of another variant."""
     return lambda turns: paired(turns, "krdma", against, lambda turn: turn[name])
 
 
 def rate_against(against):
-    """The rate of krdma divided by that of another variant."""
+    """Return the rate of krdma divided by that of another variant."""
     return lambda turns: paired(turns, "krdma", against, lambda turn: turn["n"] / turn["ns"])
 
 
 def cpu_cost(turns):
-    """The processor time of krdma for an operation divided by that of raw verbs."""
+    """Return the processor time of krdma for an operation divided by that of raw verbs."""
     return paired(turns, "krdma", "raw", lambda turn: turn["cpu_ns"] / turn["n"])
 
 
@@ -76,37 +76,37 @@ def teardown_ms(turns):
 
 
 def overrun(turns):
-    """The time until a connect timed out, divided by its limit of one second."""
+    """Return the time until a connect timed out, divided by its limit of one second."""
     return [turn["ns"] / 1e9 for turn in turns["krdma"]]
 
 
 def idle_kib(turns):
-    """The memory of one side of a connection.  Both sides are in this kernel."""
+    """Return the memory of one side of a connection in KiB.  Both sides are in this kernel."""
     return [turn["bytes"] / 2 / 1024 for turn in turns["krdma"]]
 
 
 def longer(variant, against, name="p50"):
-    """The time of an operation of VARIANT divided by that of AGAINST."""
+    """Return the time of an operation of VARIANT divided by that of AGAINST."""
     return lambda turns: paired(turns, variant, against, lambda turn: turn[name])
 
 
 def faster(variant, against):
-    """The rate of VARIANT divided by that of AGAINST."""
+    """Return the rate of VARIANT divided by that of AGAINST."""
     return lambda turns: paired(turns, variant, against, lambda turn: turn["n"] / turn["ns"])
 
 
 def slower(variant, against):
-    """The rate of AGAINST divided by that of VARIANT, which is the ratio of their times for the same work."""
+    """Return the rate of AGAINST divided by that of VARIANT, which is the ratio of their times for the same work."""
     return faster(against, variant)
 
 
 def off(variant, against, figure):
-    """The relative difference between the figures of VARIANT and AGAINST."""
+    """Return the relative difference between the figures of VARIANT and AGAINST."""
     return lambda turns: [abs(ratio - 1) for ratio in paired(turns, variant, against, figure)]
 
 
 def jitter(turns):
-    """The ratio of percentile 99.9 to the median, divided by the same ratio of raw verbs."""
+    """Return the ratio of percentile 99.9 to the median, divided by the same ratio of raw verbs."""
     return paired(turns, "vrfm", "raw", lambda turn: turn["p999"] / turn["p50"])
 
 
@@ -115,27 +115,27 @@ def device_size(turns):
 
 
 def link_mib(turns):
-    """The memory of one side of a link.  All sides are in this kernel."""
+    """Return the memory of one side of a link in MiB.  All sides are in this kernel."""
     return [turn["link"] / (1 << 20) for turn in turns["vrfm"]]
 
 
 def stall(turns):
-    """The longest write, divided by overload_ms."""
+    """Return the longest write, divided by overload_ms."""
     return [turn["max"] / (turn["overload_ms"] * 1e6) for turn in turns["vrfm"]]
 
 
 def received(turns):
-    """The number of messages that the receiver has handled for each direct write."""
+    """Return the number of messages that the receiver has handled for each direct write."""
     return [turn["received"] / turn["n"] for turn in turns["vrfm"]]
 
 
 def protections(turns):
-    """The number of write faults and write protections for each cycle of a loop."""
+    """Return the number of write faults and write protections for each cycle of a loop."""
     return [(turn["faults"] + turn["protected"]) / turn["n"] for turn in turns["vrfm"]]
 
 
 def disturbed(id_, disturbance, test, variant, options, topologies=(SELF,), p50=2.00):
-    """Rows that compare a control loop, which writes 4 bytes each millisecond, with and without a disturbance."""
+    """Return rows that compare a control loop with and without a disturbance.  It writes 4 bytes each ms."""
     return [Row(f"{id_}-{word}", f"4 B write {word}, {disturbance}/alone", test, f"alone,{variant}", options,
                 longer(variant, "alone", name), "<=", always(goal), topologies)
             for word, name, goal in (("p50", "p50", p50), ("p99.9", "p999", 2.00), ("longest", "max", 2.00))]
@@ -171,7 +171,7 @@ ROWS = (
     Row("krdma/connect-timeout", "connect to a peer that never accepts time/limit", "stall", "krdma", "ms=1000",
         overrun, "<=", always(1.10)),
     Row("krdma/idle-memory", "memory of an idle connection KiB a side", "idle", "krdma", "n=32",
-        idle_kib, "<=", always(512.0), pick=max),	# caches of the allocator make values too small, never too large
+        idle_kib, "<=", always(512.0), pick=max),	# the largest value, because caches of the allocator make some too small
     Row("krping/bw-accuracy", "WRITE 4 KiB depth 64 what krping says, off raw by", "krping-bw", "raw,krping",
         "size=4096 depth=64",
         off("krping", "raw", lambda turn: turn["n"] / turn["ns"]), "<=", always(0.05)),
@@ -235,7 +235,7 @@ ROWS = (
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """A point of a curve over sizes or over nodes, for which the turns are recorded."""
+    """A point of a curve over sizes or over nodes.  The report has all of its turns."""
     id: str
     what: str
     test: str

@@ -35,7 +35,7 @@ FORGED = {
 
 
 def made(folder, text, log):
-    """Make a page of TEXT in FOLDER; (exit status, lines that were printed)."""
+    """Make a page of the JSON in TEXT; return (exit status, lines that were printed)."""
     file, out = folder / "earlier.json", folder / "out"
     file.write_text(text, encoding="utf-8")
     out.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def made(folder, text, log):
 
 
 def wrong_with(folder):
-    """The first fault of the page in FOLDER, or ""."""
+    """Return the first fault of the page in FOLDER, or "" if it has none."""
     text = (folder / "index.html").read_text(encoding="utf-8")
     try:
         root = ET.fromstring(text)
@@ -72,12 +72,12 @@ def wrong_with(folder):
 
 
 def drawings(folder):
-    """The number of drawings in the page."""
+    """Return the number of drawings in the page."""
     return len(list(ET.parse(folder / "index.html").getroot().iter(SVG)))
 
 
 def report_fails(folder, what, text, log, count):
-    """Make a page that must have COUNT drawings; the problem, or ""."""
+    """Make a page, which must have COUNT drawings; return the problem, or ""."""
     status, lines = made(folder, text, log)
     if status != 0:
         return f"{what}: exit status {status}: {lines[-1:]}"
@@ -91,7 +91,7 @@ def report_fails(folder, what, text, log, count):
 
 
 def refusal_fails(folder, what, text, log):
-    """Make a page of an invalid file, which must fail with one line that names the file; the problem, or ""."""
+    """Make a page of an invalid file, which must fail with one line that names the file; return the problem, or ""."""
     status, lines = made(folder, text, log)
     good = status == 1 and len(lines) == 1 and lines[0].startswith(f"bench: {folder / 'earlier.json'}: ")
     return "" if good else f"{what}: exit status {status}, {len(lines)} lines"
@@ -104,7 +104,7 @@ def forged(example, change):
 
 
 def older(example):
-    """The result as an older version wrote it: without times, points, host and commit."""
+    """Return the result as an older version wrote it: without times, points, host and commit."""
     report = {key: value for key, value in example.items() if key not in ("points", "host", "tree")}
     report["rows"] = copy.deepcopy(report["rows"])
     for row in report["rows"]:
@@ -116,7 +116,7 @@ def older(example):
 def problems(folder, log):
     text = EXAMPLE.read_text(encoding="utf-8")
     example = json.loads(text)
-    # Two drawings of ratios, two of sizes, two of nodes, and two for each of four latencies; the example has none of events.
+    # 14 drawings: two of ratios, two of sizes, two of nodes, and two for each of the four latencies in the example.
     yield report_fails(folder, "example", text, log, 14)
     yield report_fails(folder, "nothing measured", '{"rows": []}', log, 0)
     yield report_fails(folder, "older version", older(example), log, 2)

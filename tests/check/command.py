@@ -15,7 +15,7 @@ stopping = threading.Event()
 
 
 class Stopped(Exception):
-    """Interrupted by the user."""
+    """Raised when the user has interrupted this program."""
 
 
 def end(process):
@@ -32,7 +32,7 @@ def end(process):
 
 
 def end_all():
-    """End all running commands and start no others, after Ctrl-C."""
+    """End all running commands, and prevent new ones, after Ctrl-C."""
     stopping.set()
     with running_lock:
         processes = list(running)
@@ -41,20 +41,20 @@ def end_all():
 
 
 def log_folder(root):
-    """A folder for logs that no other run writes to: check, or check-2 and so on while others are in use."""
+    """Return a folder for logs that no other run uses: check, or check-2 and so on if others are in use."""
     for number in itertools.count(1):
         folder = root / (f"check-{number}" if number > 1 else "check")
         folder.mkdir(exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return folder		# the lock is held until this process ends
+            return folder		# this process holds the lock of the folder until it ends
         except BlockingIOError:
             os.close(descriptor)
 
 
 def run(argv, log, timeout, cwd=None):
-    """Run a command and append its output to LOG; its exit status, or None if it was ended after TIMEOUT seconds."""
+    """Run a command and append its output to LOG; return its exit status, or None if it was ended after TIMEOUT s."""
     if stopping.is_set():
         raise Stopped
     argv = [str(word) for word in argv]

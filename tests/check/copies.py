@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Are copies of the tree complete, even after the process that made one was killed?"""
+"""Check that copies of the tree are complete, even after a process was killed while it made a copy."""
 import os
 import pathlib
 import signal
@@ -36,7 +36,7 @@ MAKE, BOTH = "1", "1,4"		# fields of /proc/PID/stat of make: its PID, and that o
 
 
 def python(script, *words):
-    """Run a script in another process; its status and output."""
+    """Run a script in another process; return its status and output."""
     path = pathlib.Path(modules.__file__).resolve().parents[1]
     return subprocess.run([sys.executable, "-B", "-c", script, *map(str, words)], check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(path)})
@@ -51,12 +51,12 @@ def tree_of(top, **files):
 
 
 def same(top, into):
-    """Do the copy and the tree have the same files?"""
+    """Check whether the copy and the tree have the same files."""
     return sorted(file.name for file in into.iterdir() if file.name[0] != ".") == modules.tracked(top)
 
 
 def copied(place, limit):
-    """Is the next copy complete after SIGXFSZ has killed one, at a file longer than LIMIT?"""
+    """Check that the next copy is complete after SIGXFSZ has killed one, at a file longer than LIMIT."""
     top, into = place / f"tree{limit}", place / f"copy{limit}"
     tree_of(top, **dict.fromkeys(FILES, ""))
     into.mkdir()
@@ -72,7 +72,7 @@ def copied(place, limit):
 
 
 def forgotten(place):
-    """Are the module and the object of a removed C file removed as well, and those of other files kept?"""
+    """Check that module and object of a removed C file are removed as well, and those of other files kept."""
     top, into = place / "tree-gone", place / "copy-gone"
     tree_of(top, **{"gone.c": "", "kept.c": ""})
     into.mkdir()
@@ -85,7 +85,7 @@ def forgotten(place):
 
 
 def built(place, who):
-    """Is a half written file built again after make, or make and its parent, was killed?"""
+    """Check that a half written file is built again after make, or make and its parent, was killed."""
     top, into = place / f"tree-{who}", place / f"built-{who}"
     tree_of(top, **{"Makefile": MAKEFILE % who, "it.c": "all of it", "note": "killed"})
     into.mkdir()
@@ -96,7 +96,7 @@ def built(place, who):
 
 
 def complaints(place):
-    """Is a warning repeated at each build, and nothing rebuilt after the cause is removed?"""
+    """Check that a warning is repeated at each build, and nothing is rebuilt after its cause is removed."""
     top, into = place / "tree-complains", place / "complains"
     tree_of(top, **{"Makefile": MAKEFILE % MAKE, "it.c": "all of it", "note": "warning: here"})
     into.mkdir()
@@ -109,7 +109,7 @@ def complaints(place):
 
 
 def check(log):
-    """Run all cases; the log names those that fail."""
+    """Run all cases; the log contains the names of those that fail."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         right = {"killed at once": copied(place, 0), "killed in the list": copied(place, 100),

@@ -15,7 +15,7 @@ from rig import cache, kernels, modules
 
 TOP = static.TOP
 KUNIT = TOP / "tests/kunit"
-# Arguments of make: build the KUnit tests only, and count how often each line runs.
+# Arguments of make.  The first builds only the KUnit tests, the second counts the executions of each line.
 KUNIT_MAKE = ("KRDMA_TESTS=kunit",)
 COUNTING = "KRDMA_GCOV=y"
 WANTED = 90			# per cent of the lines of a file
@@ -24,14 +24,14 @@ HEAD = re.compile(r"/\*.*?\*/\n", re.S)
 
 
 def says_pure(file):
-    """Does the comment at the head of FILE, or of its header, have the word "Pure"?"""
+    """Check whether the comment at the head of FILE, or of its header, contains the word "Pure"."""
     paths = [path for path in (file, file.with_suffix(".h")) if path.exists()]
     texts = [path.read_text(encoding="utf-8").split("#include")[0] for path in paths]
     return any(re.search(r"\bPure\b", comment) for text in texts for comment in HEAD.findall(text))
 
 
 def pure():
-    """The files that the tests include, and those whose head calls them pure."""
+    """Return the files that the tests include, and those whose head calls them pure."""
     files = [file for module in ("krdma", "krping", "vrfm") for file in (TOP / module).glob("*.c")]
     found = {str(file.relative_to(TOP)) for file in files if says_pure(file)}
     for test in KUNIT.glob("*_kunit.c"):
@@ -41,7 +41,7 @@ def pure():
 
 
 def count(built, counted):
-    """{file: {line: times}} from the counters of the kernel."""
+    """Return {file: {line: number of executions}} from the counters of the kernel."""
     lines = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as folder:
         for name, data in counted:
@@ -57,7 +57,7 @@ def count(built, counted):
 
 
 def judge(lines, log):
-    """A case for each pure file."""
+    """Return a case for each pure file, which passes if the tests reach enough of its lines."""
     results = ktap.Results()
     for file in sorted(pure()):
         reached = sum(1 for times in lines[file].values() if times)
@@ -73,7 +73,7 @@ def judge(lines, log):
 
 
 def take_counted(log):
-    """Remove the .gcda files from the log; (name, data) of each."""
+    """Remove the .gcda files from the log; return (name, data) of each."""
     text = log.read_text(encoding="utf-8", errors="replace")
     log.write_text(COUNTED.sub("", text), encoding="utf-8")
     return COUNTED.findall(text)

@@ -30,13 +30,13 @@ WORDS = {
     "list": "list",
 }
 WRONG_WORDS = ("", "client", "nothing", "client 10.56.0.1 a,b", "server size=64,client", "-f pdf list", "stop", "list -f pdf", "server -U x")
-# Not JSON, or not ours.
+# Files that are not JSON, or not a result of krping.
 NONSENSE = {
     "nothing": b"", "half": b'{"run": 1', "binary": b"\0\x01\xff\xfe", "no object": b"[]", "number": b"7",
     "deep": b"[" * 100000, "no sizes": b'{"run": 1, "clients": 1, "failed": 0, "role": "", "test": "", "device": ""}',
     "huge": b'{"run": 1' + b"0" * 5000 + b"}",
 }
-# Values that replace those of the example, and of its first size.
+# Invalid values, which replace those of the example, or those of its first size.
 FORGED = {"run": {"run": "1"}, "truth": {"run": True}, "lines": {"device": "a\nquit"}, "sizes": {"sizes": {}},
           "size": {"sizes": [7]}}
 FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p50_ns": 1.5}, "list": {"log2_ns": []},
@@ -44,11 +44,11 @@ FORGED_PART = {"size": {"size": "64"}, "negative": {"ops": -1}, "fraction": {"p5
 
 
 class Wrong(Exception):
-    """A result is not as expected."""
+    """Raised when a result is not as expected."""
 
 
 def tool(*words):
-    """(exit status, stdout, stderr)"""
+    """Run the tool; return (exit status, stdout, stderr)."""
     done = subprocess.run([TOOL, *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           errors="replace", check=False, timeout=SECONDS)
     return done.returncode, done.stdout, done.stderr
@@ -60,7 +60,7 @@ def expect(condition, what):
 
 
 def refused(what, status, *words):
-    """It says why, in one line, and with this exit status."""
+    """Check that the tool ends with this exit status, and prints the reason in one line."""
     got, out, err = tool(*words)
     expect(got == status and not out and err.startswith("krping: ") and err.count("\n") == 1,
            f"{what}: exit status {got}, {err or out!r}")
@@ -88,7 +88,7 @@ def check_text(result):
 
 
 def check_halves(result, folder):
-    """The table also has one way for tests that do the same in both directions."""
+    """Check that the table also shows one way for tests that do the same in both directions."""
     for test, wanted in (("wlat", ["round", "one"]), ("slat", ["round", "one"]), ("rlat", ["round"]), ("ping", ["round"])):
         status, out, err = tool("show", write(folder / "halves.json", {**result, "test": test, "sizes": result["sizes"][:1]}))
         rows = out.splitlines()[2:]
@@ -100,7 +100,7 @@ def check_halves(result, folder):
 
 
 def check_early(folder):
-    """Before a run begins, which needs the module, the tool finds that its result cannot be written."""
+    """Check that the tool finds before a run, which needs the module, that the result cannot be written."""
     client = ("client", "10.56.0.1", "rlat", "count=1")
     for words, text in ((("-f", "plot", "-o", folder / "plot.pdf"), ".png or .svg"), (("-o", folder), "directory"),
                         (("-o", folder / "no/x.json"), "No such file"), (("-U", folder / "no/x"), "No such file")):
@@ -109,7 +109,7 @@ def check_early(folder):
 
 
 def loaded():
-    """The tool as a module."""
+    """Return the tool as a Python module."""
     loader = importlib.machinery.SourceFileLoader("krping_tool", str(TOOL))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
@@ -117,7 +117,7 @@ def loaded():
 
 
 def check_long_list(folder):
-    """A text of the kernel of more than 64 KiB is read whole, as that of a list of some hundred runs."""
+    """Check that a text of the kernel of more than 64 KiB, such as a long list of runs, is read whole."""
     text = "".join(f"run={number} state=over result=0 words={'x' * 300}\n" for number in range(1000))
     (folder / "list").write_text(text, encoding="ascii")
     with open(folder / "list", "rb") as stream:
@@ -126,7 +126,7 @@ def check_long_list(folder):
 
 
 def check_reasons():
-    """Each errno of the manual page has words of its own."""
+    """Check that the tool has a text of its own for each errno of the manual page."""
     module = loaded()
     table = PAGE.read_text(encoding="utf-8").partition("write() fails with")[2].partition("\nReading from")[0]
     numbers = {getattr(errno, name) for name in re.findall("^``(E[A-Z]+)``", table, re.MULTILINE)} - {errno.EINVAL}
@@ -147,7 +147,7 @@ def check_json(result, folder):
 
 
 def curves(svg):
-    """{title: numbers of its path} of what gnuplot has drawn."""
+    """Return {title: numbers of its path} of the curves that gnuplot has drawn."""
     found = {}
     for group in ET.parse(svg).getroot().iter(f"{SVG}g"):
         title = group.find(f"{SVG}title")
@@ -161,7 +161,7 @@ def check_svg(result, folder):
     expect(tool("-f", "plot", "-o", out, "show", EXAMPLE) == (0, "", ""), "svg")
     drawn = curves(out)
     expect(list(drawn) == [f"{part['size']} bytes" for part in result["sizes"]], f"svg: curves {list(drawn)}")
-    # Each step has a level and a slope.
+    # The curve of a histogram has at least two numbers for each of its steps.
     expect(all(drawn[f"{part['size']} bytes"] >= 2 * len(part["log2_ns"]) for part in result["sizes"]), f"svg: {drawn}")
     texts = ["".join(text.itertext()) for text in ET.parse(out).getroot().iter(f"{SVG}text")]
     expect(f"krping {result['test']}, {result['device']}" in [text.strip() for text in texts], f"svg: title {texts}")
@@ -202,7 +202,7 @@ def check_refused(result, folder):
 
 
 def check_injection(result, folder):
-    """Names of an earlier run are no commands, whatever they are."""
+    """Check that gnuplot does not run a name in an earlier result as a command."""
     victim = folder / "victim"
     result["device"] = f"`touch {victim}`\"; system 'touch {victim}' #'"
     out = folder / "plot.svg"
@@ -229,7 +229,7 @@ def check_all(folder):
 
 
 def check(log):
-    """Is all of it as it should be?"""
+    """Run all checks, and return true if they pass."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             check_all(pathlib.Path(folder))

@@ -29,7 +29,7 @@ class Results:
 
 
 def split_node(line):
-    """(node, rest) of a line of tools/vm; the node is empty if the line belongs to none."""
+    """Return (node, rest) of a line of tools/vm; the node is empty if the line belongs to none."""
     match = NODE.match(line)
     if not match:
         return "", line
@@ -37,7 +37,7 @@ def split_node(line):
 
 
 def take(results, where, word, text):
-    """Add a result line to RESULTS; WHERE: node and subtest."""
+    """Add a result line to RESULTS; WHERE is its node and subtest."""
     description, _, directive = text.partition("# ")
     name = f"{where}{description.strip()}"
     if directive.upper().startswith("SKIP"):
@@ -49,7 +49,7 @@ def take(results, where, word, text):
 
 
 def parse(text, level=0, planned=True):
-    """The results of the cases at a depth of nesting; PLANNED: the plan of each node must match its results."""
+    """Return the results of the cases at a depth of nesting; if PLANNED, the plan of each node must match them."""
     results = Results()
     seen = collections.Counter()
     plans = collections.Counter()
@@ -74,7 +74,7 @@ def parse(text, level=0, planned=True):
 
 
 def complaints(seen, plans):
-    """Nodes whose plan does not match their results, so that cases that did not run count as failed."""
+    """Return the nodes whose plan does not match their results, so that cases that did not run count as failed."""
     found = [f"{where}plan of {plans[where]}, but {seen[where]} results"
              for where in plans if plans[where] != seen[where]]
     found += [f"{where}no plan: it ended early" for where in seen if where not in plans]

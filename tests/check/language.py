@@ -21,26 +21,26 @@ import prose  # noqa: E402  # pylint: disable=wrong-import-position
 TOP = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = TOP / "tests/check/language.examples"
 FILES = TOP / "tests/check/prose.examples"
-MARKER = "tests/check/language.py"	# the subjects of commits are judged since this file was added
+MARKER = "tests/check/language.py"	# only commits since this file was added have their subjects judged
 SUBJECT_LENGTH = 72
-SENTENCE_WORDS = 40		# of a sentence that fails; 25 are the aim, see --words
-SHOWN = 160			# characters of a sentence
+SENTENCE_WORDS = 40		# a sentence with more words fails; the aim is 25, see --words
+SHOWN = 160			# number of characters of a sentence that are printed
 QUOTED = re.compile(r"``.+?``|`[^`]*`|\"[^\"]{0,200}\"|“[^”]*”|(?<!\w)'[^'\n]{1,80}'(?!\w)")
 STATEMENT_END = re.compile(r"[:;](?=\s)")
 SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<!\bcf)[.?!][\"')]*(?=\s|$)|\s\|(?=\s|$)")
 
 
-# At the start of a statement, which is a sentence, or what follows a colon or a semicolon in it; questions have none.
+# Patterns for the start of a statement, which is a sentence, or its part after a colon or a semicolon. A question is none.
 STARTS = {
     "headless": r"(?:(?:and|but|then|so) )?(?:who|whoever|whose|what|nobody|somebody)\b(?!:)",
     "how": r"how (?:many|long|often|much|far)\b",
 }
-# At the start of the name of a case, which must make sense in a list of failures.
+# Patterns for the start of the name of a case, which must make sense in a list of failures.
 CASES = {
     "case": r"(?:and|but|it|they|then|nor|or|also|there|so|else|not)\b"
             r"|(?:this|that|these|those) (?:is|are|was|were|has|had|have|can|may|does|do|goes|comes|ends|takes)\b",
 }
-# Anywhere in a sentence.
+# Patterns for any place in a sentence.
 ANYWHERE = {
     "he": r"\b(?:he|him|his|himself)\b",
     "so-many": r"\bso (?:long|many|often|much)\b(?! as\b|(?: \w+){0,3} that\b)",
@@ -56,7 +56,7 @@ ANYWHERE = {
             r"(?:(?:not|also|never|only) )?told\b(?! apart)|\btold that\b",
 }
 PATTERNS = {rule: re.compile(pattern, re.I) for rule, pattern in {**STARTS, **CASES, **ANYWHERE}.items()}
-# With what the summary of a function and the change of a subject begin.  Add what is missing if it is a verb.
+# Verbs with which the summary of a function and the subject of a commit may begin.  If a verb is missing, add it.
 VERBS = set("""
 abort accept account acknowledge acquire add adjust admit adopt advance advertise align allocate allow announce answer
 append apply appoint arm arrange ask assert assign associate attach attempt avoid back balance become begin bind block
@@ -106,12 +106,12 @@ class Finding:
 
 
 def masked(text):
-    """TEXT with each quotation replaced by one word of the same length."""
+    """Return TEXT with each quotation replaced by one word of the same length."""
     return QUOTED.sub(lambda match: "Q" * len(match.group()), text)
 
 
 def parts(text, end):
-    """(offset, part) of TEXT, each part up to a match of END."""
+    """Yield (offset, part) of TEXT, where each part ends with a match of END."""
     begin = 0
     for match in end.finditer(text):
         yield begin, text[begin:match.end()]
@@ -120,7 +120,7 @@ def parts(text, end):
 
 
 def begins_with_verb(text):
-    """Is TEXT an imperative, as far as its first words show?"""
+    """Check whether TEXT is an imperative, as far as its first words show."""
     verb, after = [*re.findall(r"[^\s,;:]+", text), "", ""][:2]
     verb = verb[:1].lower() + verb[1:]
     if verb == "never" or (verb, after) == ("do", "not"):
@@ -131,7 +131,7 @@ def begins_with_verb(text):
 
 
 def rules_broken(kind, sentence):
-    """The rules that a sentence of a piece of KIND breaks, each with the offset in the sentence."""
+    """Yield the rules that a sentence breaks, each with an offset in the sentence; KIND is that of the piece."""
     if kind == "heading":
         return
     question = sentence.rstrip("\"') ").endswith("?")
@@ -149,12 +149,12 @@ def rules_broken(kind, sentence):
 
 
 def longest_part(sentence):
-    """The number of words in the longest part of a sentence, up to a semicolon."""
+    """Return the number of words in the longest part of a sentence, up to a semicolon."""
     return max(len(re.findall(r"\S*\w\S*", part)) for part in re.split(r";\s", sentence))
 
 
 def in_piece(name, piece, limit):
-    """Findings in a piece of the file NAME; a sentence has LIMIT words at most."""
+    """Yield the findings in a piece of the file NAME; a sentence has LIMIT words at most."""
     text = piece.text()
     hidden = masked(text)
     if piece.kind == "summary" and (not begins_with_verb(text) or hidden.endswith("?")):
@@ -170,7 +170,7 @@ def in_piece(name, piece, limit):
 
 
 def in_file(name, limit=SENTENCE_WORDS, top=TOP):
-    """Findings in a file of the tree, once for each line and rule."""
+    """Return the findings in a file of the tree, one for each line and rule."""
     found = {}
     for piece in prose.read(top, name):
         for finding in in_piece(name, piece, limit):
@@ -179,7 +179,7 @@ def in_file(name, limit=SENTENCE_WORDS, top=TOP):
 
 
 def wrong_with_subject(subject):
-    """Why SUBJECT is none for a commit; empty if it is one."""
+    """Return the reason why SUBJECT is not valid for a commit; empty if it is valid."""
     if subject.startswith('Revert "'):
         return ""
     prefix, change = re.fullmatch(r"((?:[\w.,/ -]+: ){1,3})?(.*)", subject).groups()
@@ -189,7 +189,7 @@ def wrong_with_subject(subject):
 
 
 def git(*words):
-    """The output of git in the tree; empty if it fails, which it does in a tree without history."""
+    """Return the output of git in the tree; empty if git fails, as in a tree without history."""
     try:
         return subprocess.run(["git", "-c", "safe.directory=*", "-C", TOP, *words], check=True, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -198,7 +198,7 @@ def git(*words):
 
 
 def in_subjects():
-    """Findings in the subjects of commits since MARKER; in a shallow clone, since the oldest commit in it."""
+    """Yield the findings in the subjects of commits since MARKER; in a shallow clone, since its oldest commit."""
     added = git("log", "--diff-filter=A", "--format=%H", "--", MARKER).split()
     for line in git("log", "--no-merges", "--format=%h %s", f"{added[-1]}..HEAD").splitlines() if added else []:
         commit, _, subject = line.partition(" ")
@@ -207,7 +207,7 @@ def in_subjects():
 
 
 def broken_examples():
-    """Examples that the rules judge differently: "+ RULE: TEXT" must break RULE, "- RULE: TEXT" must not."""
+    """Yield examples that the rules judge wrong: "+ RULE: TEXT" must break RULE, "- RULE: TEXT" must not."""
     used = set()
     for line in EXAMPLES.read_text(encoding="utf-8").splitlines():
         match = re.fullmatch(r"([+-]) ([\w-]+): (.*)", line)
@@ -229,7 +229,7 @@ def broken_examples():
 
 
 def unread_examples():
-    """Lines of the files in FILES that must be found and are not, or the other way round."""
+    """Yield lines of the files in FILES that must be found but are not, or are found but must not be."""
     for example in FILES.read_text(encoding="utf-8").split("\n== ")[1:]:
         name, _, text = example.partition("\n")
         bad = {number for number, line in enumerate(text.split("\n"), 1) if re.search("who[ _]bad", line, re.I)}
@@ -239,7 +239,7 @@ def unread_examples():
 
 
 def table(findings):
-    """Lines with the number of findings for each rule and folder."""
+    """Yield lines with the number of findings for each rule and folder."""
     counts = collections.Counter((finding.rule, folder(finding.name)) for finding in findings)
     folders = sorted({name for _, name in counts})
     rules = [rule for rule in (*PATTERNS, "summary", "subject", "long") if any(counts[rule, name] for name in folders)]
@@ -252,7 +252,7 @@ def table(findings):
 
 
 def folder(name):
-    """The folder that a file is counted for."""
+    """Return the folder for which the findings of a file are counted."""
     if name.startswith("commit "):
         return "commits"
     parents = name.split("/")[:-1]
@@ -271,7 +271,7 @@ def arguments():
 
 
 def in_tree(paths=(), words=SENTENCE_WORDS):
-    """Findings in files and folders of the tree; without PATHS in all of it, and in the subjects of commits."""
+    """Return the findings in PATHS, or without PATHS in the whole tree and in the subjects of commits."""
     names = git("ls-files", "--cached", "--others", "--exclude-standard", "--", *paths).splitlines()
     names = [name for name in sorted(set(names)) if (TOP / name).is_file()]
     if not names:
@@ -281,12 +281,12 @@ def in_tree(paths=(), words=SENTENCE_WORDS):
 
 
 def revision():
-    """The commit that is checked out, on which the subjects depend."""
+    """Return the commit that is checked out, on which the subjects depend."""
     return git("rev-parse", "HEAD").strip()
 
 
 def check(log):
-    """Does the whole tree keep the rules?"""
+    """Check that the whole tree keeps the rules."""
     findings = in_tree()
     lines = [*findings, *table(findings)] if findings else []
     log.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -294,7 +294,7 @@ def check(log):
 
 
 def check_rules(log):
-    """Do the rules find the bad examples, and no good ones?"""
+    """Check that the rules find the bad examples, and none of the good ones."""
     wrong = [*broken_examples(), *unread_examples()]
     log.write_text("".join(f"{line}\n" for line in wrong), encoding="utf-8")
     return not wrong

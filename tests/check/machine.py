@@ -16,8 +16,8 @@ TOP = static.TOP
 NOBODY = 65534
 SECONDS = 60
 COMMANDS = ("tools/demo", "tools/vm", "tools/check", "tools/bench")
-# Replacements for apt-get and dpkg-query.  Each call of apt-get is a line of $CALLS; apt-get -s fails if it would have to
-# remove a package, which it has to for packages in $REMOVES; the installed packages are in $INSTALLED.
+# Replacements for apt-get and dpkg-query.  apt-get writes each call as a line to $CALLS.  "apt-get -qs" fails if it is to
+# install a package of $REMOVES, as if another package had to be removed.  $INSTALLED lists the installed packages.
 APT = """#!/bin/sh
 echo "$*" >>"$CALLS"
 case " $* " in
@@ -46,7 +46,7 @@ NOT_FOR_A_DEMO = {"gcc-multilib", "gcc-i686-linux-gnu", "lintian", "debootstrap"
 
 
 class Wrong(Exception):
-    """A command has done something that it must not do."""
+    """Raised when a command has done something that it must not do."""
 
 
 def expect(condition, what):
@@ -77,7 +77,7 @@ class Machine:
                     "LC_ALL": "C.UTF-8", "REMOVES": "", "INSTALLED": ""}
 
     def run(self, *argv, nobody=False, **env):
-        """Run a command; (exit status, stdout, stderr).  NOBODY: as a user without rights, if possible."""
+        """Run a command; return (exit status, stdout, stderr).  NOBODY: as a user without rights, if possible."""
         nobody = nobody and not os.geteuid() and reachable(argv[0])
         who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if nobody else {}
         if who:
@@ -87,7 +87,7 @@ class Machine:
         return done.returncode, done.stdout, done.stderr
 
     def called(self):
-        """The calls of apt-get since the previous call of this function."""
+        """Return the calls of apt-get since the previous call of this function."""
         lines = self.calls.read_text(encoding="ascii").splitlines()
         self.calls.write_text("", encoding="ascii")
         return lines
@@ -100,12 +100,12 @@ def machine():
 
 
 def reachable(tool):
-    """May every user run TOOL?  The tree or the cache may be in a folder that only root may enter."""
+    """Check whether every user can run TOOL.  The tree or the cache may be in a folder that only root may enter."""
     return all(path.stat().st_mode & 0o1 for path in tool.parents)
 
 
 def asks_for_nothing(log):
-    """Do --help and --version of every tool work without rights, without apt-get, and leave no file behind?"""
+    """Check that --help and --version of every tool work without rights and apt-get, and leave no file behind."""
     root = userspace.installed()
     tools = [*(TOP / name for name in (*COMMANDS, "tools/krping", "tests/vm/kernels")),
              *sorted(root.glob("usr/*bin/*"))]
@@ -126,18 +126,18 @@ def asks_for_nothing(log):
 
 
 def packages(there, *words, **env):
-    """Run tests/vm/packages as root or as another user; (status, output, calls of apt-get)."""
+    """Run tests/vm/packages as root or as another user; return (status, output, calls of apt-get)."""
     status, out, err = there.run(TOP / "tests/vm/packages", *words, **env)
     return status, out + err, there.called()
 
 
 def groups_of_demo():
-    """The groups of packages that tools/demo requests."""
+    """Return the groups of packages that tools/demo requests."""
     return re.search(r'tests/vm/packages" tools/demo (.*)', (TOP / "tools/demo").read_text(encoding="utf-8")).group(1).split()
 
 
 def installs_what_it_says(log):
-    """Does each installation use --no-remove, and print the packages before?"""
+    """Check that each installation uses --no-remove, and prints the packages before."""
     if os.geteuid():
         return None
     with machine() as there:
@@ -156,7 +156,7 @@ def installs_what_it_says(log):
 
 
 def removes_nothing(log):
-    """If apt-get would have to remove a package: is nothing installed, or only the rest if the package is optional?"""
+    """Check that no package is removed.  If apt-get would remove one, only optional packages are left out."""
     if os.geteuid():
         return None
     with machine() as there:
@@ -173,7 +173,7 @@ def removes_nothing(log):
 
 
 def asks_once(log):
-    """Does a command that another one calls not check packages, and is the command to type printed for other users?"""
+    """Check that only the outer command checks packages, and that other users see the command to type."""
     with machine() as there:
         status, said, calls = packages(there, "tools/vm", "scripts", KRDMA_PACKAGES="tools/demo")
         expect(status == 0 and not said and not calls, f"called by tools/demo: {status} {said} {calls}")
@@ -187,7 +187,7 @@ def asks_once(log):
 
 
 def needs_only_a_plotter(log):
-    """Does a page of an earlier result need no package except gnuplot?"""
+    """Check that a page of an earlier result needs no package except gnuplot."""
     with machine() as there:
         status, out, err = there.run(TOP / "tools/bench", "--report", there.home / "page", "--from",
                                      TOP / "tests/bench/example.json", INSTALLED="gnuplot-nox")

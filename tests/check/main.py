@@ -24,8 +24,8 @@ import mutants  # noqa: E402
 import parts as all_parts  # noqa: E402
 from rig import cache, kernels, need  # noqa: E402
 
-WORKERS = 3			# parts at a time on two processors: machines are mostly idle
-LONG_WORKERS = 2		# the same with --long, whose kernels with debugging checks are not idle
+WORKERS = 3			# parts at a time on two processors, because machines are mostly idle
+LONG_WORKERS = 2		# parts at a time with --long, because kernels with debugging checks are not idle
 HEARTBEAT = 60
 TAIL = 60
 KERNEL_TAIL = 15
@@ -51,7 +51,7 @@ def arguments():
 
 
 def matches(part, name, full):
-    """Does NAME select PART?  A name in FULL selects that part only, another one may be a pattern or a piece of a name."""
+    """Check whether NAME selects PART.  A name in FULL selects only that part; others may be patterns or pieces."""
     if name in full:
         return part.name == name
     if GUARANTEE.fullmatch(name):
@@ -60,7 +60,7 @@ def matches(part, name, full):
 
 
 def wanted(part, args, full):
-    """Is PART to run?  The full name of a long part is enough, without --long; parts of a tour need it."""
+    """Check whether PART is to run.  Its full name selects a long part without --long, but not a part of a tour."""
     if part.name in args.names:
         return True
     if part.tour or (part.long and not args.long):
@@ -69,12 +69,12 @@ def wanted(part, args, full):
 
 
 def when(part):
-    """The condition on which PART runs, for --list."""
+    """Return the condition on which PART runs, for --list."""
     return f"  (--long: in {part.tour})" if part.tour else "  (--long)" if part.long else ""
 
 
 def allowed_skips():
-    """(part, case) patterns of tests/skips, where each line gives a reason after a "#"."""
+    """Return the (part, case) patterns of tests/skips, where each line gives a reason after a "#"."""
     pairs = []
     for number, line in enumerate(SKIPS.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -88,7 +88,7 @@ def allowed_skips():
 
 
 class Kernels:
-    """Prepares kernels one after the other; parts that need none of them run at the same time."""
+    """Prepares kernels one after the other, while parts that need no kernel run."""
 
     def __init__(self, names):
         self.names = names
@@ -116,10 +116,10 @@ class Kernels:
 
 
 class Run:
-    """One run of tools/check: the parts that wait, those that run, and the results."""
+    """One run of tools/check, with the parts that wait, the parts that run, and the results."""
 
     def __init__(self, parts, resume=False, named=False):
-        # Parts without a kernel come first, because a kernel may have to be built; then long parts.
+        # Parts without a kernel come first, because building a kernel takes time.  Long parts come before short ones.
         self.waiting = sorted(parts, key=lambda part: (bool(part.kernels), -part.seconds))
         self.total = len(parts)
         self.running = {}
@@ -136,7 +136,7 @@ class Run:
             sys.exit("check: --resume needs a tree of which all is committed")
 
     def next(self):
-        """A part whose kernels are ready or have failed to build; None when no part is left."""
+        """Return a part whose kernels are ready or have failed to build; None when no part is left."""
         with self.lock:
             while self.waiting and not command.stopping.is_set():
                 for part in self.waiting if self.has_room() else []:
@@ -148,7 +148,7 @@ class Run:
         return None
 
     def has_room(self):
-        """May another part start?  While a kernel is compiled, one at a time: emulated machines would miss their times."""
+        """Check whether another part may start.  While a kernel is compiled, only one runs, to keep its time limits."""
         return not (self.kernels.building and self.running)
 
     def work(self):
@@ -166,18 +166,18 @@ class Run:
             self.report(left, results, log, known)
 
     def remembers(self, part):
-        """May an earlier pass of PART count?  Without --resume only if it depends on files alone and was not named."""
+        """Check whether an earlier pass may count.  Without --resume, PART must read files only, and not be named."""
         return self.resume or (part.files and self.memory.tree and not self.named)
 
     def recall(self, part):
-        """(results of earlier passes of PART, what is left of PART to run or None)"""
+        """Return (results of earlier passes of PART, what is left of PART to run or None)."""
         known, left = ktap.Results(), []
         for member in part.members or [part]:
             ready = all(self.kernels.state[name] for name in member.kernels)
             try:
                 results = self.memory.recall(member, self.kernels.folders) if ready else None
             except (cache.RigError, OSError, subprocess.SubprocessError):
-                # A tool is missing: the part reports it when it runs.
+                # A tool is missing.  The part reports this when it runs.
                 results = None
             if results:
                 self.judge_skips(member, results)
@@ -214,7 +214,7 @@ class Run:
                 results.failed.append(f"{case}: skipped, but not listed in tests/skips")
 
     def report(self, part, results, log, known=None):
-        """Print the results of PART and count them; LOG: None if it did not run; KNOWN: results of earlier passes."""
+        """Print and count the results of PART.  LOG is None if it did not run; KNOWN: results of earlier passes."""
         with self.lock:
             self.done += 1
             if log:
@@ -250,7 +250,7 @@ class Run:
 
 
 def needed(parts):
-    """The kernels of PARTS in the order of tests/vm, in which quick ones come first."""
+    """Return the kernels of PARTS in the order of tests/vm, in which quick ones come first."""
     names = {name for part in parts for name in part.kernels}
     return [name for name in kernels.TABLE if name in names]
 
@@ -264,14 +264,14 @@ def show(results, log):
 
 
 def tail(lines):
-    """The end of a log, with the last KERNEL_TAIL lines of kernels only."""
+    """Return the end of a log, with only the last KERNEL_TAIL lines of kernels."""
     kernel = [number for number, line in enumerate(lines) if CONSOLE.match(line)]
     dropped = set(kernel[:-KERNEL_TAIL])
     return [line for number, line in enumerate(lines) if number not in dropped][-TAIL:]
 
 
 def interrupted(_number, _frame):
-    # In a thread: the handler may interrupt code that holds the lock that end_all() takes.
+    # Call end_all() in a thread.  This handler may have interrupted code that holds the lock that end_all() takes.
     threading.Thread(target=command.end_all).start()
 
 
@@ -311,4 +311,4 @@ def main():
 
 status = main()
 sys.stdout.flush()
-os._exit(status)		# without waiting for a thread that still prepares a kernel
+os._exit(status)		# does not wait for a thread that still prepares a kernel

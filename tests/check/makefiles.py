@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Tests of the Makefiles: they build, install and remove library, tools and samples. No kernel is needed."""
+"""Tests of the Makefiles, which build, install and remove library, tools and samples. No kernel is needed."""
 import os
 import pathlib
 import re
@@ -18,7 +18,7 @@ MODULES = ("krdma", "krping", "vrfm")
 
 
 class Wrong(Exception):
-    """A difference from what is promised."""
+    """Raised when a Makefile does not do what its documentation says."""
 
 
 def expect(condition, what):
@@ -27,7 +27,7 @@ def expect(condition, what):
 
 
 class Tree:
-    """A copy of the tree, and folders beside it."""
+    """A copy of the tree, and the folder that contains it."""
 
     def __init__(self, place, log):
         self.place = place
@@ -49,21 +49,21 @@ class Tree:
         return done.stdout
 
     def built(self, *words, **options):
-        """make with the folder in which all programs are built once, for all cases."""
+        """Run make with the folder in which all programs are built once for all cases; return its output."""
         return self.make(f"BUILD={self.out}", "WERROR=-Werror", *words, **options)
 
     def files(self):
-        """All files of the tree with the time of their last change."""
+        """Return all files of the tree, with the time of their last change."""
         return {path: path.lstat().st_mtime_ns for path in self.top.rglob("*") if not path.is_dir()}
 
     def installed(self, name):
-        """Files below a folder that stands for a machine, without their prefix."""
+        """Return the files below a folder that stands for a machine, without their prefix."""
         root = self.place / name
         return sorted(str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir())
 
 
 def foreign_folders_stay(tree):
-    """O and BUILD of the environment name no folder, and clean removes no folder that make has not made."""
+    """Check that make ignores O and BUILD of the environment, and clean removes only folders that make created."""
     victim = tree.place / "victim"
     victim.mkdir()
     (victim / "precious").touch()
@@ -79,7 +79,7 @@ def foreign_folders_stay(tree):
 
 
 def builds_elsewhere(tree):
-    """make tools BUILD=DIR builds each program in a folder of its own, in which clean leaves files of others."""
+    """Check that BUILD=DIR builds each program in a folder of its own, in which clean leaves files of others."""
     before = tree.files()
     tree.built("tools", f"-j{os.cpu_count()}")
     expect(tree.files() == before, "files of the tree have changed")
@@ -97,7 +97,7 @@ def builds_elsewhere(tree):
 
 
 def names_its_prefix(tree):
-    """librfm2g.pc names the folders of the installation at hand, whatever was built or installed before."""
+    """Check that librfm2g.pc names the folders of its own installation, whatever was installed before."""
     for prefix, library in (("/usr/local", "/usr/local/lib"), ("/opt/krdma", "/opt/krdma/lib"), ("/usr", "/usr/lib64")):
         root = tree.place / f"root{prefix.replace('/', '-')}"
         tree.built("tools_install", f"DESTDIR={root}", f"PREFIX={prefix}", f"LIBDIR={library}")
@@ -108,7 +108,7 @@ def names_its_prefix(tree):
 
 
 def installs_what_was_built(tree):
-    """Install compiles nothing, writes nothing into the tree, and refuses other variables and changed sources."""
+    """Check that install compiles nothing, leaves the tree alone, and refuses other variables and changed sources."""
     before = {**tree.files(), **{path: path.stat().st_mtime_ns for path in tree.out.rglob("*")}}
     tree.built("tools_install", f"DESTDIR={tree.place}/plain")
     said = tree.built("tools_install", "CFLAGS=-O3", f"DESTDIR={tree.place}/other-flags", good=False)
@@ -127,14 +127,14 @@ def installs_what_was_built(tree):
 
 
 def compiles_for_others(tree):
-    """CROSS_COMPILE names the compiler of the tools as it does for modules."""
+    """Check that CROSS_COMPILE names the compiler of the tools as it does for modules."""
     for name in PROGRAMS:
         said = tree.make("-n", "CROSS_COMPILE=aarch64-linux-gnu-", folder=f"tools/{name}")
         expect("aarch64-linux-gnu-gcc" in said and not re.search(r"^(cc|ar) ", said, re.M), said)
 
 
 def uses_folders_of_the_system(tree):
-    """Libraries go where the system has them, and the loader learns of a folder that it does not know."""
+    """Check that libraries go to the folder that the system uses, and that the loader learns of an unusual one."""
     systems = {"fedora": ("usr/lib64/libc.so.6", "include ld.so.conf.d/*.conf\n", "lib64", True),
                "suse": ("lib64/libc.so.6", "/usr/local/lib64\n/usr/local/lib\ninclude /etc/ld.so.conf.d/*.conf\n", "lib64", False),
                "debian": ("usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/local/lib\n", "lib", False)}
@@ -152,7 +152,7 @@ def uses_folders_of_the_system(tree):
 
 
 def uninstalls_all(tree):
-    """uninstall leaves no file of install, except an example that the administrator has changed."""
+    """Check that uninstall removes all installed files, except an example that the administrator has changed."""
     words = ("KDIR=/nowhere", f"DESTDIR={tree.place}/whole")
     tree.built("tools_install", *words)
     found = tree.installed("whole")
@@ -182,7 +182,7 @@ KBUILD = """modules modules_install:
 
 
 def kernel(tree, code=393472):
-    """Headers of a kernel that does not exist, and modules that seem to be built for it."""
+    """Create headers of a kernel that does not exist, and modules that seem to be built for it; return variables."""
     kdir = tree.place / "kdir"
     files = {kdir / "Makefile": KBUILD, kdir / "include/generated/utsrelease.h": '#define UTS_RELEASE "6.1.0-1"\n',
              kdir / "include/generated/uapi/linux/version.h": f"#define LINUX_VERSION_CODE {code}\n",
@@ -197,7 +197,7 @@ def kernel(tree, code=393472):
 
 
 def modules_do_not_mix(tree):
-    """Modules of DKMS and of make install are not installed beside each other, nor stale ones, nor those of tests."""
+    """Check that install refuses modules beside those of DKMS, outdated modules, and modules of tests."""
     env = kernel(tree)
     root = tree.place / "machine"
     folder = root / "lib/modules/6.1.0-1"
@@ -229,7 +229,7 @@ def modules_do_not_mix(tree):
 
 
 def signs_with_the_key_at_hand(tree):
-    """Signing is turned off only if the key that the kernel's configuration names does not exist."""
+    """Check that signing is turned off only if the key that the kernel's configuration names does not exist."""
     env = kernel(tree)
     config = tree.place / "kdir/.config"
     own = tree.place / "own.pem"
@@ -242,7 +242,7 @@ def signs_with_the_key_at_hand(tree):
 
 
 def programs_do_not_shadow(tree):
-    """Programs are not installed where those of a package would be used beside them."""
+    """Check that programs are not installed if a package has the same programs below another prefix."""
     root = tree.place / "packaged"
     for name in ("usr/bin/vrfmctl", "usr/lib/x86_64-linux-gnu/librfm2g.so.0"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -253,7 +253,7 @@ def programs_do_not_shadow(tree):
 
 
 def packaged(tree, name, files):
-    """A system whose package rfm2g-tools has these files."""
+    """Create a system whose package rfm2g-tools has these files; return its root folder."""
     root = tree.place / name
     info = root / "var/lib/dpkg/info"
     info.mkdir(parents=True)
@@ -264,7 +264,7 @@ def packaged(tree, name, files):
 
 
 def files_of_a_package_stay(tree):
-    """install does not replace files of a package below the same prefix, and uninstall does not remove its configuration."""
+    """Check that install replaces no file of a package, and that uninstall keeps the configuration of a package."""
     root = packaged(tree, "owner", ("etc/vrfm.conf", "usr/bin/vrfmctl"))
     words = (f"DESTDIR={root}", "PREFIX=/usr")
     (root / "usr/bin").mkdir(parents=True)
@@ -278,7 +278,7 @@ def files_of_a_package_stay(tree):
 
 
 def modules_are_judged_first(tree):
-    """install changes nothing if modules of DKMS are in its way."""
+    """Check that install changes nothing if there are modules of DKMS."""
     env = kernel(tree)
     root = tree.place / "judged"
     theirs = root / "lib/modules/6.1.0-1/updates/dkms/krdma.ko.xz"
@@ -289,14 +289,15 @@ def modules_are_judged_first(tree):
 
 
 def old_kernels_are_named(tree):
-    """A kernel before 6.1 is one line, before anything is compiled."""
+    """Check that a kernel before 6.1 is refused with one line, before anything is compiled."""
     env = kernel(tree, (5 << 16) + (14 << 8))
     said = tree.make("modules", f"KDIR={tree.place}/kdir", good=False, **env)
     expect("Linux 5.14" in said and "need Linux 6.1 or later" in said, said)
     tree.make("modules", f"KDIR={tree.place}/kdir", **kernel(tree))
 
 
-# Declarations in headers of a kernel without and with each feature of include/compat.h, and the result in compat.h.
+# {header: (without, with)}: for a kernel without and with a feature of include/compat.h, the declaration in the header, and
+# the text that PROBE becomes.
 FEATURES = {
     "module.h": (("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, __stringify(ns))", "NS: KRDMA;"),
                  ("#define MODULE_IMPORT_NS(ns)\tMODULE_INFO(import_ns, ns)", 'NS: "KRDMA";')),
@@ -327,7 +328,7 @@ all:
 
 
 def headers(place, new, names):
-    """Some headers of a kernel that has all features, or none."""
+    """Create some headers of a kernel that has all features, or none."""
     for name in names:
         path = place / "include/linux" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -335,7 +336,7 @@ def headers(place, new, names):
 
 
 def compat(tree, place, version, script="Makefile.build"):
-    """Flags that Kbuild has for a kernel in PLACE, and what include/compat.h becomes with them."""
+    """Return the flags that Kbuild sets for a kernel in PLACE, and include/compat.h as preprocessed with them."""
     nothing = place / "nothing"
     for name in ("linux/mm.h", "linux/rmap.h", "rdma/ib_verbs.h", "linux/version.h"):
         (nothing / name).parent.mkdir(parents=True, exist_ok=True)
@@ -350,7 +351,7 @@ def compat(tree, place, version, script="Makefile.build"):
 
 
 def features_are_seen(tree):
-    """include/compat.h goes by the headers, in both folders that distributions split them into, else by the version."""
+    """Check that include/compat.h follows the headers, in either folder of a split kernel, otherwise the version."""
     names = list(FEATURES)
     for case, (new, version, shown) in enumerate([(1, "6, 1", True), (0, "7, 0", True), (1, "7, 0", False), (0, "6, 1", False)]):
         place = tree.place / f"kernel{case}"
@@ -388,7 +389,7 @@ CASES = {"folders that make has not made stay": foreign_folders_stay,
 
 
 def check(log):
-    """The part of tools/check. The cases share a copy of the tree and what the second one builds."""
+    """Run all cases.  They share a copy of the tree, and the programs that the second case builds."""
     results = ktap.Results()
     with tempfile.TemporaryDirectory() as place:
         tree = Tree(pathlib.Path(place), log)

@@ -12,8 +12,8 @@ import types
 
 import ktap
 
-LINES = 4000			# limit of the file; the newest half is kept
-# Files that no scenario depends on.  tests/skips is among them, because skips are judged again.
+LINES = 4000			# maximum number of lines of the file; if there are more, the newest half is kept
+# Files that no scenario depends on.  tests/skips is one of them, because skips of an earlier pass are judged again.
 WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*", "tests/kunit/*", "tests/packages/*",
          "debian/*", "tests/bench/*.py", "tests/bench/*.sh", "tests/bench/*.json", "tests/bench/vbench.c",
          "tests/skips", *(f"tests/check/{name}.py" for name in ("benchpage", "copies", "coverage", "language", "main",
@@ -21,15 +21,15 @@ WORDS = ("*.rst", "*.md", "Documentation/*", "tests/mutants/*", "tests/model/*",
 # Files that only scenarios with the library, tools or samples depend on.
 USERSPACE = ("tools/librfm2g/*", "tools/rfm2g_util/*", "tools/vrfmctl/*", "samples/rfm2g/*", "tests/e2e/librfm2g/*",
              "tests/check/userspace.py")
-# {files: module}: a scenario that does not name the module does not depend on these.
+# {files: module}: a scenario depends on these files only if it names the module.
 MODULES = {"vrfm/*": "vrfm", "include/uapi/*": "vrfm", "krping/*": "krping", "tests/e2e/ktest/*": "krdma_test",
            "tests/e2e/hostile/*": "krdma_hostile", "tests/e2e/kother/*": "krdma_other",
            "tests/e2e/vhostile/*": "vrfm_hostile", "tests/bench/*": "krdma_bench",
            "samples/krdma/*": "krdma_sample"}
-SCRIPTS = "tests/e2e/*.sh"		# also those in folders, fnmatch() says
-COMMON = "lib.sh"			# names modules on behalf of all scenarios
-# A case of a tour, with the name of its scenario; a scenario that ended with an error; the line of tools/vm about a tour
-# that failed; and a reason in it that concerns a script only, neither a kernel nor the time limit.
+SCRIPTS = "tests/e2e/*.sh"		# fnmatch() also finds scripts in folders below, because * matches "/"
+COMMON = "lib.sh"			# names modules, but a scenario does not depend on them for that
+# Patterns for the output of a tour. WHOSE: a case with the name of its scenario. BROKEN: a scenario that ended with an
+# error. VERDICT: the line of tools/vm about a tour that failed. BY_SCRIPT: a reason in it that only concerns a script.
 WHOSE = re.compile(r"n\d+: ([^:]+): ")
 BROKEN = re.compile(r"^n\d+\| not ok \d+ (\S+)", re.M)
 VERDICT = re.compile(r"^vm: FAILED \([^)]*\): (.*)$", re.M)
@@ -37,7 +37,7 @@ BY_SCRIPT = re.compile(r"n\d+: node \d+: tour exited with \d+")
 
 
 def git(top, *words):
-    """The output of git; None if it fails or is not installed."""
+    """Return the output of git; None if it fails or is not installed."""
     try:
         done = subprocess.run(["git", "-C", top, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False)
@@ -47,18 +47,18 @@ def git(top, *words):
 
 
 def tree(top):
-    """One line of git for each file of TOP; None unless everything is committed."""
+    """Return one line of git for each file of TOP; None unless everything is committed."""
     return git(top, "ls-tree", "-r", "HEAD") if git(top, "status", "--porcelain") == "" else None
 
 
 def script(top, name):
-    """The path of a script of the scenarios."""
+    """Return the path of a script of the scenarios."""
     folder = top / "tests/e2e"
     return next(folder.glob(f"*/{name}"), folder / name)
 
 
 def irrelevant(top, part):
-    """Patterns of files that PART does not depend on; it runs scripts."""
+    """Return patterns of files on which PART does not depend; PART runs scripts."""
     texts = [script(top, name).read_text(encoding="utf-8") for name in part.scripts if name != COMMON]
     named = set(re.findall(r"\w+", " ".join(texts)))
     return [*WORDS, *(() if part.userspace else USERSPACE),
@@ -66,7 +66,7 @@ def irrelevant(top, part):
 
 
 def inputs(top, lines, part):
-    """A hash of all files that PART depends on: its files, those that matter for its scripts, or the whole tree."""
+    """Return a hash of the files on which PART depends: its files, those of its scripts, or the whole tree."""
     nothing = irrelevant(top, part) if part.scripts else []
     named = set(part.files()) if part.files else ()
 
@@ -82,12 +82,12 @@ def inputs(top, lines, part):
 
 
 def key(top, lines, part, folders):
-    """The key of a pass: the part, its files, its kernels with their versions, and its dependencies outside the tree."""
+    """Return the key of a pass: part, files, kernels with their versions, and dependencies outside of the tree."""
     return [part.name, inputs(top, lines, part), *(folders[name] for name in part.kernels), *part.beside()]
 
 
 def notes(file):
-    """The entries of a file, without lines that an interrupted writer left incomplete."""
+    """Yield the entries of a file, without lines that an interrupted writer left incomplete."""
     for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else []:
         try:
             yield json.loads(line)
@@ -96,7 +96,7 @@ def notes(file):
 
 
 class Mutant:
-    """Stands for a part in a tree with PATCH, and depends on the files of PART and on PATCH."""
+    """The part PART in a tree with PATCH.  It depends on the files of PART and on PATCH."""
 
     def __init__(self, part, patch):
         self.name = f"mutant {patch.stem} {hashlib.sha256(patch.read_bytes()).hexdigest()[:16]}"
@@ -119,7 +119,7 @@ class Memory:
             self.file.write_text("".join(json.dumps(said) + "\n" for said in self.known), encoding="utf-8")
 
     def note(self, part, folders, results, text=""):
-        """Record a pass of PART, which printed TEXT, if the tree has not changed; the caller holds a lock."""
+        """Record a pass of PART, which printed TEXT, unless the tree has changed; the caller holds a lock."""
         if not self.tree or tree(self.top) != self.tree:
             return
         for member, said in members(part, results, text) if part.members else [(part, results)]:
@@ -130,11 +130,11 @@ class Memory:
             return
         said = {"key": key(self.top, self.tree, part, folders), "passed": results.passed, "skipped": results.skipped}
         with self.file.open("a", encoding="utf-8") as file:
-            # The newline comes first, to end the line of a writer that was interrupted.
+            # Begin with a newline, to end the incomplete line of a writer that was interrupted.
             print(f"\n{json.dumps(said)}", file=file)
 
     def recall(self, part, folders):
-        """The results of PART if it has passed with the same files and kernels, else None; PART is not a tour."""
+        """Return the results of PART if it passed with the same files and kernels, else None; PART is not a tour."""
         wanted = key(self.top, self.tree, part, folders)
         for said in reversed(self.known):
             if said["key"] == wanted:
@@ -143,7 +143,7 @@ class Memory:
 
 
 def members(tour, results, text):
-    """[(part, results)] of the scenarios of a tour; empty if a failure belongs to no scenario."""
+    """Return [(part, results)] of the scenarios of a tour; empty if a failure belongs to no scenario."""
     lists = {pathlib.PurePath(part.scripts[1]).stem: (part, ktap.Results()) for part in tour.members}
     for kind in ("passed", "failed", "skipped"):
         for case in getattr(results, kind):
@@ -168,7 +168,7 @@ def commit(top, **files):
 
 
 def tours_are_told_apart(other):
-    """If one scenario of a tour fails, only that one is repeated; if a kernel complains, all of them."""
+    """Check that only a scenario that failed is repeated, but the whole tour if a kernel complains."""
     more = types.SimpleNamespace(**{**vars(other), "name": "more", "scripts": ("lib.sh", "more.sh")})
     tour = types.SimpleNamespace(members=(other, more))
     results = ktap.Results(passed=["n1: other: one", "n2: more: one"], failed=["n2: more: two"], skipped=["n1: other: two"])
@@ -183,7 +183,7 @@ def tours_are_told_apart(other):
 
 
 def mutants_are_told_apart(top, folder, part, patch):
-    """The case that caught a mutant is remembered until PATCH or a file of PART changes."""
+    """Check that a caught mutant is remembered until PATCH or a file of PART changes."""
     patch.write_text("one", encoding="ascii")
     Memory(top, folder).note(Mutant(part, patch), {"uml": "uml-1"}, ktap.Results(passed=["it"]))
 
@@ -202,7 +202,7 @@ def mutants_are_told_apart(top, folder, part, patch):
 
 
 def check(_log):
-    """Are passes remembered until a file or kernel that matters changes, and failures not at all?"""
+    """Check that passes are remembered until a file or kernel that matters changes, and failures are not."""
     revision = ["one"]
     part = types.SimpleNamespace(name="part", kernels=("uml",), scripts=(), files=None, beside=tuple, userspace=False,
                                  members=())

@@ -2,10 +2,10 @@
 # Author: The krdma developers
 """Apply known faults to the tree, the mutants, and check that a test notices each of them.
 
-A mutant is a patch in tests/mutants.  Above its first "---" it is described, and the line "# caught-by: PART" names
-the part of this check that must fail.  Each mutant is applied to a copy of the tree, in which tools/check runs that
-part.  All these parts run without mutants first, because a case that always fails catches nothing.  With --resume
-neither parts that passed nor mutants that were caught are repeated, as long as files and kernels are the same.
+A mutant is a patch in tests/mutants.  Above its first "---" are a description and the line "# caught-by: PART", which
+names the part of tools/check that must fail.  Each mutant is applied to a copy of the tree, in which tools/check runs
+that part.  All these parts first run without mutants, because a case that always fails catches nothing.  With --resume,
+parts that passed and mutants that were caught are not repeated, as long as files and kernels are the same.
 """
 import fnmatch
 import pathlib
@@ -28,13 +28,13 @@ LIMIT = 1800			# time limit of a part, in seconds
 
 
 def caught_by(patch):
-    """The part that must notice a patch; None if the patch names none."""
+    """Return the part that must notice a patch; None if the patch names none."""
     match = re.search(r"^# caught-by: (\S+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
     return match.group(1) if match else None
 
 
 def chosen(names):
-    """The patches whose name contains or matches one of NAMES; without NAMES all."""
+    """Return the patches whose name contains or matches one of NAMES; without NAMES, all patches."""
     def matches(patch, name):
         return name in patch.stem or fnmatch.fnmatch(patch.stem, name)
 
@@ -46,7 +46,7 @@ def chosen(names):
 
 
 def fresh_copy(number):
-    """A copy of the tree without ignored files and without the changes of an earlier mutant."""
+    """Return a copy of the tree without ignored files and without the changes of an earlier mutant."""
     tree = cache.root() / "mutants" / f"tree{number}"
     tree.mkdir(parents=True, exist_ok=True)
     if not (tree / ".git").exists():
@@ -60,20 +60,20 @@ def apply(patch, tree, log):
 
 
 def failed_cases(text):
-    """Cases that the check in the copy reports as failed; none if the modules did not build."""
+    """Return the cases that the check in the copy reports as failed; none if the modules did not build."""
     cases = re.findall(r"^# failed: (.+)$", text, re.MULTILINE)
     return [] if "modules do not build" in text else cases
 
 
 def run_part(part, tree, log):
-    """Run a part in a tree; the names of its cases that failed."""
+    """Run a part in a tree; return the names of its cases that failed."""
     status = command.run([tree / "tools/check", part], log, LIMIT)
     failed = failed_cases(pathlib.Path(log).read_text(encoding="utf-8", errors="replace"))
     return failed if status else []
 
 
 class Past:
-    """Earlier passes of PARTS and catches of mutants; they count only with --resume and if the tree is committed."""
+    """Earlier passes of PARTS, and mutants that were caught.  They count only with --resume, in a committed tree."""
 
     def __init__(self, parts, resume):
         self.memory = memory.Memory(TOP, cache.root() / "results")
@@ -85,7 +85,7 @@ class Past:
             sys.exit("check: --resume needs a tree of which all is committed")
 
     def of(self, name, patch=None):
-        """The part, or the part with PATCH, as memory.py takes it; None if nothing is remembered of it."""
+        """Return the part, or the part with PATCH, as memory.py takes it; None if there is no such part."""
         part = self.parts.get(name)
         with self.lock:
             for kernel in part.kernels if part else ():
@@ -93,7 +93,7 @@ class Past:
         return memory.Mutant(part, patch) if part and patch else part
 
     def recall(self, name, patch=None):
-        """The cases of a part that passed, or the one that caught a patch; None if there is no such memory."""
+        """Return the cases of a part that passed, or the one that caught a patch; None if neither is remembered."""
         part = self.of(name, patch) if self.resume else None
         results = self.memory.recall(part, self.folders) if part else None
         return results.passed if results else None
@@ -120,12 +120,12 @@ class Trial:
         self.logs = command.log_folder(cache.root())
 
     def try_part(self, part, tree, log):
-        """The reason why a part cannot judge mutants, or None."""
+        """Run a part without a mutant; return the reason why it cannot judge mutants, or None."""
         self.sound[part] = [] if self.past.recall(part) else run_part(part, tree, log)
         return "; ".join(["fails without a mutant", *self.sound[part]]) if self.sound[part] else None
 
     def try_patch(self, patch, tree, log):
-        """The reason why a mutant was not caught, or None."""
+        """Try a mutant; return the reason why it was not caught, or None."""
         part = caught_by(patch)
         if not part:
             return "no caught-by line"
@@ -186,6 +186,6 @@ class Trial:
 
 
 def check(names, parts, resume):
-    """Try the mutants; the results for the last line.  Locked, because all checkouts use the same copies."""
+    """Try the mutants; return the results.  Locked, because all checkouts use the same copies."""
     with cache.lock("mutants"):
         return Trial(chosen(names), Past(parts, resume)).all()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Constants that programs for the cards take from the headers, with their
- * values.  Compiled as C and as C++.
+ * Check the values of constants that programs for the cards take from the
+ * headers.  This file is compiled as C and as C++.
  */
 #include <rfm2g_api.h>
 #include <rfm2g_version.h>

@@ -14,11 +14,11 @@ from rig import apt, cache, kernels, modules
 
 TOP = static.TOP
 NAMES = ["krdma-dev", "krdma-dkms", "librfm2g-dev", "librfm2g0", "rfm2g-tools"]
-# Packages that a node of the rig and DKMS need.  Ours are installed later, without a network.
+# Packages that a node of the rig and DKMS need.  The packages of this project are installed later, without a network.
 TOOLS = "adduser dkms gcc iproute2 kmod libc6-dev make pkg-config python3 systemd-sysv udev"
-# Packages of a usual Debian, and those that README and quick start install or use.
+# Packages that a usual Debian has, and packages that README and quick start install or use.
 PAGES = "build-essential ethtool ibverbs-providers ibverbs-utils iputils-ping rdma-core rdmacm-utils sudo"
-OLDER = "0.0.1"			# version of the packages from which to upgrade
+OLDER = "0.0.1"			# version of the packages that an upgrade replaces
 HERE = TOP / "tests/packages"
 # Files that contain the version, each with the pattern that finds it.
 VERSIONS = {"debian/changelog": r"^krdma \((.*)\)", "dkms.conf": r'^PACKAGE_VERSION="(.*)"',
@@ -40,7 +40,7 @@ echo "${COMPREPLY[@]}"
 
 
 def versions(tree=TOP):
-    """{file: version} of all files with a version."""
+    """Return {file: version} of all files with a version."""
     return {name: re.search(pattern, (tree / name).read_text(encoding="utf-8"), re.M).group(1)
             for name, pattern in VERSIONS.items()}
 
@@ -53,7 +53,7 @@ def rename(tree, version):
 
 
 def built(version=""):
-    """A folder with the packages and sources of this tree, built if necessary; VERSION: another version."""
+    """Return a folder with the packages and sources of this tree, built if necessary; VERSION: another version."""
     names = [TOP / name for name in modules.tracked(TOP)]
     folder = cache.root() / "packages" / cache.digest(version, *[str(name) for name in names],
                                                       *[name for name in names if name.is_file()])
@@ -70,7 +70,7 @@ def built(version=""):
 
 
 def debs(folder):
-    """The packages, in the order of NAMES."""
+    """Return the paths of the packages, in the order of NAMES."""
     return [next(folder.glob(f"{name}_*.deb")) for name in NAMES]
 
 
@@ -86,7 +86,7 @@ def lintian(folder, log):
 
 
 def offered(root, line, log):
-    """The words that bash offers after LINE, with the programs in ROOT."""
+    """Return the words that bash offers after LINE, with the programs in ROOT."""
     name = line.split()[0]
     env = dict(os.environ, PATH=f"{root}/usr/bin:{os.environ['PATH']}", LC_ALL="C.UTF-8",
                LD_LIBRARY_PATH=str(next(root.glob("usr/lib/*/librfm2g.so.0")).parent))
@@ -97,7 +97,7 @@ def offered(root, line, log):
 
 
 def documents(folder, log):
-    """Does rfm2g-tools have all pages for users, and each page that these refer to?"""
+    """Check that rfm2g-tools has all pages for users, and each page that these refer to."""
     with tempfile.TemporaryDirectory() as name:
         cache.run(["dpkg-deb", "-x", next(folder.glob("rfm2g-tools_*.deb")), name])
         pages = {file.name.removesuffix(".gz"): gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else
@@ -109,14 +109,14 @@ def documents(folder, log):
 
 
 def krping_options():
-    """The options that /proc/krping accepts after a role."""
+    """Return the options that /proc/krping accepts after a role."""
     text = (TOP / "krping/opts.c").read_text(encoding="utf-8")
     names = re.findall(r'^\t\{ "([\w-]+)", KRPING_OPT_', text, re.M)
     return set(names) - {"client", "server", "stop", "list"}
 
 
 def completion(folder, log):
-    """Does completion offer existing commands and devices, and exactly the options of krping?"""
+    """Check that completion offers existing commands and devices, and exactly the options of krping."""
     good = True
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
@@ -132,7 +132,7 @@ def completion(folder, log):
 
 
 def check(log):
-    """The part of tools/check."""
+    """Run the cases of this part of tools/check."""
     results = ktap.Results()
     folder = built()
     for case in (same_version, lintian, completion, documents):
@@ -141,7 +141,7 @@ def check(log):
 
 
 def base(suite, more, *installed):
-    """A root folder with Debian SUITE, MORE suites, and the packages of INSTALLED, one "apt-get install" for each."""
+    """Return a root folder with Debian SUITE, MORE suites, and INSTALLED: packages for one "apt-get install" each."""
     sources = "".join((apt.Suite(name).dir / "sources.list").read_text(encoding="ascii") for name in (suite, *more))
     folder = cache.root() / "roots" / f"{suite}-{cache.digest(sources, HERE / 'base', HERE / 'lib', *installed)}"
     with cache.making(folder) as needed:

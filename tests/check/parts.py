@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""All parts of the check: name, what they need, how they run."""
+"""Define all parts of the check, with their names, their needs, and the functions that run them."""
 import collections
 import dataclasses
 import json
@@ -32,26 +32,26 @@ SCENARIOS = TOP / "tests/e2e"
 VM = TOP / "tools/vm"
 KERNELS = TOP / "tests/vm/kernels"
 BENCH = TOP / "tools/bench"
-# Keys of a scenario's header that name files to compile for /add: plain programs, programs of 32 bits, programs that use
-# librfm2g, the installed tools, and the samples.
+# Keys of a scenario's header that name files to compile for the folder /add of the nodes: plain programs, programs of
+# 32 bits, programs that use librfm2g, the installed tools, and the samples.
 BROUGHT = ("programs", "narrow", "library", "tools", "samples")
 KEYS = {"kernels", "long", "alone", "lasting", "nodes", "load", "add", *BROUGHT, "append", "mem", "previous", "timeout",
         "guarantees"}
 HEADER_LINES = 60
-# Duration of a scenario that the key "lasting" adds, in seconds.
+# Duration of the longer run that the key "lasting" requests for a scenario, in seconds.
 LASTING = 600
-# Largest number of scenarios in a tour.  A tour that is interrupted, or whose kernel complains, counts for none of them.
+# Largest number of scenarios in a tour.  If a tour is interrupted, or its kernel complains, none of its scenarios passes.
 TOUR = 10
-# Time to boot a machine and to judge it, in seconds, in addition to the time of its script.
+# Time to boot a machine and to judge its logs, in seconds, in addition to the time limit of its script.
 SLACK = 240
 # Time to build the modules on a busy machine, in seconds.
 COMPILING = 1800
-# Arguments of make for a build that must print nothing.  Scenarios load the modules of the same build, because a second
-# one takes minutes.  Debug information is left out with 6.1 only: headers since 6.12 have a vmlinux, and modules must
-# have debug information for the BTF that is generated from it.
+# Arguments of make for a build that must print nothing.  Scenarios load the modules of the same build, because another
+# build would take minutes.  Only with 6.1, debug information is left out.  Headers since 6.12 have a vmlinux, so BTF is
+# generated, for which modules must have debug information.
 CHECKED = ("-s", "W=1", "C=2")
 MAKE = {"stock-6.1": (*CHECKED, "KCFLAGS=-g0"), "stock-6.12": CHECKED, "stock-new": ("-s", "W=1")}
-# Factor for the time limits on kernels with debugging checks; the processor of debug-6.1 is also emulated.
+# Factor for the time limits on kernels with debugging checks, which are slow.  The processor of debug-6.1 is emulated.
 PATIENCE = {"uml-debug": 2, "debug-6.1": 3}
 
 
@@ -61,22 +61,22 @@ class Part:
     name: str
     run: typing.Callable		# log file -> ktap.Results
     kernels: tuple = ()			# names of kernels to prepare before it runs
-    long: bool = False			# only with --long, or by its full name
-    seconds: int = 10			# estimated duration: long parts start first
+    long: bool = False			# runs only with --long, or if its full name is given
+    seconds: int = 10			# estimated duration, because long parts start first
     tour: str = ""			# name of the tour that runs it with --long
     guarantees: tuple = ()		# guarantees of vrfm that it shows, G1 to G10
-    scripts: tuple = ()			# scripts of tests/e2e that it depends on: lib.sh, its own, those for /add; empty: all
+    scripts: tuple = ()			# scripts of tests/e2e that it depends on; empty: it depends on the whole tree
     beside: typing.Callable = tuple	# returns strings for its dependencies outside the tree, such as versions of tools
-    userspace: bool = False		# uses the library, tools or samples
+    userspace: bool = False		# true if it uses the library, tools or samples
     members: tuple = ()			# parts that it runs one after the other, in one boot
     groups: tuple = ()			# groups of Debian packages, in addition to those for its kernels, see tests/vm/packages
-    of: typing.Callable = None		# takes some of the members, returns the same part with these only
-    files: typing.Callable = None	# returns the files of the tree that it reads, if it depends on these and BESIDE only:
-					# a pass is not repeated until one of them changes
+    of: typing.Callable = None		# takes some of the members, and returns a part with only these
+    files: typing.Callable = None	# returns the files of the tree that it reads; None if it depends on more.  A pass is
+					# not repeated until one of these files or a string of "beside" changes
 
 
 def groups(parts):
-    """Groups of Debian packages that PARTS need."""
+    """Return the groups of Debian packages that PARTS need."""
     found = ["modules"]
     for part in parts:
         found += [*need.of_kernels(part.kernels), "scripts"] if part.kernels else ["style"]
@@ -85,7 +85,7 @@ def groups(parts):
 
 
 def plain(name, check, kernels=(), seconds=10, **words):
-    """A part with one case, which passes if CHECK returns true."""
+    """Return a part with one case, which passes if CHECK returns true."""
     def run(log):
         results = ktap.Results()
         (results.passed if check(log) else results.failed).append(name)
@@ -98,7 +98,7 @@ def read(log):
 
 
 def judged(argv, timeout, level=0, planned=True):
-    """Run a command that prints KTAP; a non-zero exit status also fails."""
+    """Return a function that runs a command that prints KTAP.  A non-zero exit status also fails."""
     def run(log):
         status = command.run(argv, log, timeout, cwd=TOP)
         results = ktap.parse(read(log), level, planned)
@@ -113,7 +113,7 @@ def judged(argv, timeout, level=0, planned=True):
 
 
 def on_machines(kernel, argv, timeout, level=0, planned=True):
-    """The same for a command that boots KERNEL.  Its modules are built before, outside the time limit.
+    """Return the same as judged() for a command that boots KERNEL.  Its modules are built outside the time limit.
 
     A failed build is reported by the command itself, which tries it again.
     """
@@ -132,7 +132,7 @@ def last_line(log):
 
 
 def without_warnings(run):
-    """Also fail for a warning of the compiler.  Debian's kernels have no KUnit, so no other part compiles these modules."""
+    """Make RUN fail if the compiler prints a warning.  No other part compiles the modules of the KUnit tests."""
     def checked(log):
         results = run(log)
         results.failed += [line.strip() for line in read(log).splitlines() if "warning:" in line]
@@ -141,7 +141,7 @@ def without_warnings(run):
 
 
 def kunit(kernel, long=False):
-    """The KUnit tests.  On uml they use the modules that are built for the coverage."""
+    """Return the part with the KUnit tests.  On uml they use the modules that are built for the coverage."""
     words = [*coverage.KUNIT_MAKE, *([coverage.COUNTING] if kernel == "uml" else [])]
     argv = [VM, "--kernel", kernel, "--nodes", "1", "--timeout", "300", *[f"--make={word}" for word in words],
             TOP / "tests/kunit/run"]
@@ -150,12 +150,12 @@ def kunit(kernel, long=False):
 
 
 def selftest(kernel, long=False):
-    """The test of the rig itself.  It mostly waits, so it starts early and runs beside other parts."""
+    """Return the part that tests the rig.  It mostly waits, so it starts early and runs beside other parts."""
     return Part(f"rig-{kernel}", judged([TOP / "tests/vm/selftest", kernel], 2400), (kernel,), long, 900)
 
 
 def header(path):
-    """The "# key: value" lines at the head of a scenario."""
+    """Return the "# key: value" lines at the head of a scenario."""
     values = {}
     for line in path.read_text(encoding="utf-8").splitlines()[:HEADER_LINES]:
         match = re.match(r"# ([a-z]+): (.*)$", line)
@@ -165,12 +165,12 @@ def header(path):
 
 
 def place_of(name):
-    """The path of a shell script of the scenarios or of a folder of tests/e2e that a node needs."""
+    """Return the path of a script of the scenarios, or of a folder in tests/e2e, that a node needs."""
     return next(SCENARIOS.glob(f"*/{name}"), SCENARIOS / name) if name.endswith(".sh") else SCENARIOS / name
 
 
 def machines(place, timeout, load, files, nodes=2):
-    """The command that boots the nodes; PLACE is KERNEL or KERNEL/LINK."""
+    """Return the command that boots the nodes; PLACE is KERNEL or KERNEL/LINK."""
     kernel, _, link = place.partition("/")
     argv = [VM, "--kernel", kernel, "--nodes", str(nodes), "--timeout", timeout, "--load", load]
     argv += [f"--make={word}" for word in MAKE.get(kernel, ())]
@@ -180,7 +180,7 @@ def machines(place, timeout, load, files, nodes=2):
 
 
 def patience(values, place):
-    """The time limit of a scenario, in seconds."""
+    """Return the time limit of a scenario in seconds."""
     return int(values.get("timeout", "300")) * PATIENCE.get(place.partition("/")[0], 1)
 
 
@@ -189,7 +189,7 @@ def part_name(what, place):
 
 
 def compiled(name, suffix="", compiler=("gcc",)):
-    """The path of a C program of the scenarios, compiled if necessary; a warning is an error."""
+    """Return the path of a C program of the scenarios, compiled if necessary; a warning is an error."""
     source = SCENARIOS / f"{name}.c"
     sources = sorted(source.parent.glob("*.[ch]"))
     folder = cache.root() / "programs" / f"{source.stem}{suffix}-{cache.digest(*sources)}"
@@ -201,19 +201,19 @@ def compiled(name, suffix="", compiler=("gcc",)):
 
 
 def narrow(names):
-    """The same for 32 bits, static because nodes have no libraries of 32 bits; empty if there is no compiler for 32 bits."""
+    """Return paths of static 32-bit programs, or [] without a compiler.  Nodes have no 32-bit libraries."""
     compiler = userspace.narrow_compiler()
     return [compiled(name, "-32", (*compiler, "-static", "-D_FILE_OFFSET_BITS=64")) for name in names] if compiler else []
 
 
 def brought(members):
-    """{key: names} of the files that scenarios need compiled."""
+    """Return {key: names} of the files that scenarios need compiled."""
     return {key: list(dict.fromkeys(name for values in members for name in values.get(key, "").split()))
             for key in BROUGHT}
 
 
 def with_programs(names, kernel, argv, script, limit, level=0):
-    """Run SCRIPT on machines that have the compiled programs in /add."""
+    """Return a function that runs SCRIPT on machines that have the compiled programs in /add."""
     def run(log):
         found = [*[compiled(name) for name in names["programs"]], *narrow(names["narrow"]),
                  *userspace.added(names["library"], names["tools"], names["samples"], SCENARIOS)]
@@ -223,17 +223,17 @@ def with_programs(names, kernel, argv, script, limit, level=0):
 
 
 def brings_userspace(members):
-    """Does one of the scenarios use the library, the tools or the samples?"""
+    """Check whether one of the scenarios uses the library, the tools or the samples."""
     return any(key in values for _, values in members for key in ("library", "tools", "samples"))
 
 
 def scripts(members):
-    """The files of tests/e2e that scenarios depend on."""
+    """Return the files of tests/e2e that scenarios depend on."""
     return ("lib.sh", *(name for path, values in members for name in (path.name, *values.get("add", "").split())))
 
 
 def scenario(path, values, place, long=True, tour="", lasting=0):
-    """One scenario on one kernel; for LASTING seconds, unless that is 0."""
+    """Return the part for a scenario on a kernel.  If LASTING is not 0, the scenario runs for that many seconds."""
     timeout = patience(values, place) + lasting
     kernel = place.partition("/")[0]
     argv = machines(place, timeout, values.get("load", ""), ["lib.sh", *values.get("add", "").split()],
@@ -254,7 +254,7 @@ def scenario(path, values, place, long=True, tour="", lasting=0):
 
 
 def beside_previous(kernel, names, argv, path, limit):
-    """Run a scenario that has modules of the previous version in /add."""
+    """Return a function that runs a scenario with modules of the previous version in /add."""
     def run(log):
         with tempfile.TemporaryDirectory() as folder:
             added = [item for file in skew.files(kernel, names, folder) for item in ("--add", file)]
@@ -265,7 +265,7 @@ def beside_previous(kernel, names, argv, path, limit):
 
 
 def grand_tour(name, place, tour):
-    """Several scenarios in one boot, because a boot on an emulated processor is slow.  TOUR: {part: header}."""
+    """Return a part with several scenarios in one boot, because a boot is slow when emulated.  TOUR: {part: header}."""
     tour = dict(sorted(tour.items(), key=lambda item: int(item[1].get("timeout", "300"))))
     files = ["lib.sh", *(part.scripts[1] for part in tour)]
     load = list(dict.fromkeys(name for values in tour.values() for name in values.get("load", "").split()))
@@ -281,7 +281,7 @@ def grand_tour(name, place, tour):
 
 
 def tours(place, members):
-    """Tours of about equal duration with all (path, header) of MEMBERS, and each of these as a part of its own."""
+    """Yield tours of about equal duration with all (path, header) of MEMBERS, and each member as a part of its own."""
     members = sorted(members, key=lambda member: int(member[1].get("timeout", "300")))
     count = -(-len(members) // TOUR)
     for number in range(count):
@@ -292,7 +292,7 @@ def tours(place, members):
 
 
 def scenarios():
-    """Every scenario on every kernel that its header names, and the tours of --long."""
+    """Yield every scenario on every kernel that its header names, and the tours of --long."""
     together = collections.defaultdict(list)
     for path in sorted(SCENARIOS.glob("*/*.sh")):
         values = header(path)
@@ -314,7 +314,7 @@ BENCH_LINE = re.compile(r"^((?:krdma|krping|vrfm)/\S+) .+ (\d+\.\d\d) goal (<=|>
 
 
 def bench(kernel):
-    """Do the lines, the JSON and the page of tools/bench agree?  A loaded machine may miss a goal by a factor of two."""
+    """Check that lines, JSON and page of tools/bench agree.  A loaded machine may miss a goal by a factor of two."""
     names = ["krdma/write-8B-p50", "krdma/connect-p50", "krdma/disconnect-ms", "krdma/connect-timeout"]
     curve = "curve/write-sizes"
 
@@ -338,7 +338,7 @@ def bench(kernel):
 
 
 def mutants_apply(log):
-    """Does each mutant apply, and does its caught-by line name a part?"""
+    """Check that each mutant applies, and that its caught-by line names a part."""
     good = static.mutants_apply(log)
     known = {part.name for part in everything()}
     strays = [patch for patch in mutants.chosen([]) if mutants.caught_by(patch) not in known]
@@ -347,14 +347,14 @@ def mutants_apply(log):
 
 
 def remembered(log):
-    """Are passes remembered, each part under a key of its own?"""
+    """Check that passes are remembered, each part under a key of its own."""
     parts = [member for part in everything() for member in part.members or [part]]
     names = {json.dumps(memory.key(TOP, "", part, dict.fromkeys(part.kernels, ""))) for part in parts}
     return memory.check(log) and len(names) == len({part.name for part in parts})
 
 
 def everything():
-    """All parts."""
+    """Return all parts."""
     parts = [
         plain("license", static.license_headers),
         plain("shellcheck", static.shellcheck, files=static.shellcheck_reads,
@@ -399,7 +399,7 @@ def everything():
 
 
 def judged_by_last_line(argv, wanted):
-    """Run a command that passes if its last line is WANTED."""
+    """Return a function that runs a command, which passes if its last line is WANTED."""
     def run(log):
         status = command.run(argv, log, 900, cwd=TOP)
         results = ktap.Results()

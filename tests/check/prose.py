@@ -8,9 +8,9 @@ import pathlib
 import re
 import tokenize
 
-# Texts that others wrote, and data with examples of what the tests must find.
+# Files that are not checked: texts of other projects, and examples of text that the rules must find.
 NO_PROSE = re.compile(r"(^|/)COPYING$|^\.clang-format$|\.(examples|said|json|symbols|lintian-overrides)$")
-# Comments for programs.
+# Comments that are for programs, not for readers.
 DIRECTIVE = re.compile(r"SPDX-License-Identifier|Author:|Copyright|shellcheck |pylint:|noqa|clang-format|sparse:|!")
 LABEL = re.compile(r"@[\w.\[\]]+(?:\(\))?(?:\.\.\.)?: *|(?:Returns?|Context|Note|Description): *|[a-z-]+: +(?=\S+$)")
 # An item of a list, a variant of a model, or a name with its description in another column.
@@ -30,7 +30,7 @@ class Piece:
         return " ".join(text for _, text in self.lines)
 
     def line_at(self, offset):
-        """The number of the line that has the character at OFFSET of text()."""
+        """Return the number of the line that has the character at OFFSET of text()."""
         for number, text in self.lines:
             if offset <= len(text):
                 return number
@@ -39,12 +39,12 @@ class Piece:
 
 
 def is_prose(text):
-    """Does TEXT have a word?  Drawings and rules do not."""
+    """Check whether TEXT contains a word.  Drawings and rules do not."""
     return re.search(r"[A-Za-z]{2}", text) and not DIRECTIVE.match(text)
 
 
 def paragraphs(kind, lines):
-    """Pieces of a text in which a blank line, a list item or a heading such as "Return:" begins a paragraph.
+    """Yield paragraphs; a blank line, a list item or a heading such as "Return:" begins one.
 
     Indented lines below a line that ends with "::" are quoted.
     """
@@ -73,13 +73,13 @@ def paragraphs(kind, lines):
 
 
 def message(number, text, kind="message"):
-    """The piece of a string that has some words; two spaces separate sentences."""
+    """Yield a string as a piece if it has some words; two spaces separate sentences."""
     lines = [(number + index, line) for index, line in enumerate(text.split("\n"))]
     yield from message_of_lines(lines, kind)
 
 
 def message_of_lines(lines, kind="message"):
-    """The same of lines, each with its number."""
+    """Yield the same for lines, each with its number."""
     lines = [(number, re.sub(r"  +", " | ", line.strip())) for number, line in lines if line.strip()]
     text = " ".join(line for _, line in lines)
     if len(re.findall(r"(?<![\w%/.$\\-])[A-Za-z]{2,}(?![\w/.(=])", text)) >= MESSAGE_WORDS:
@@ -91,7 +91,7 @@ SUMMARY = re.compile(r"(?P<kind>(?:struct|enum|union|typedef|define|DOC:?) +)?(?
 
 
 def describes_function(code, name):
-    """Is NAME, whose kernel-doc is before CODE, a function or a macro that looks like one?"""
+    """Check whether NAME, with kernel-doc before CODE, is a function or a macro that looks like one."""
     macro = re.match(r"\s*#\s*define\s+(\w+)(\(?)", code)
     if macro:
         return macro.group(2) == "("
@@ -99,7 +99,7 @@ def describes_function(code, name):
 
 
 def c_comment(number, token, code):
-    """Pieces of a comment that is before CODE."""
+    """Yield the pieces of a comment that is before CODE."""
     text = token[2:].removesuffix("*/") if token.startswith("/*") else token[2:]
     lines = [(number + index, re.sub(r"^\s*\* ?|^\*", "", line)) for index, line in enumerate(text.split("\n"))]
     if not token.startswith("/**") or len(lines) < 2 and " - " not in text:
@@ -119,7 +119,7 @@ def c_comment(number, token, code):
 
 
 def of_c(text):
-    """Comments, strings and names of KUnit cases."""
+    """Yield comments, strings and names of KUnit cases of a C file."""
     string, end = [], 0
     for match in C_TOKEN.finditer(text):
         token, number = match.group(), text.count("\n", 0, match.start()) + 1
@@ -137,7 +137,7 @@ def of_c(text):
 
 
 def hash_comments(lines):
-    """Pieces of comments that begin with "#"; those of lines below each other belong together."""
+    """Yield the pieces of comments that begin with "#"; comments in consecutive lines are one block."""
     block = []
     for number, line in [*lines, (0, "")]:
         alone = re.match(r"\s*#(?!!)(.*)$", line)
@@ -152,7 +152,7 @@ def hash_comments(lines):
 
 
 def of_shell(text):
-    """Comments, strings, and what is printed from the script itself."""
+    """Yield comments, strings, and lines that the script prints from itself."""
     code, here, end = [], [], None
     for number, line in enumerate(text.split("\n"), 1):
         if end:
@@ -177,12 +177,12 @@ def of_shell(text):
 
 
 def of_hash(text):
-    """A file whose comments begin with "#"."""
+    """Yield the pieces of a file whose comments begin with "#"."""
     yield from hash_comments(enumerate(text.split("\n"), 1))
 
 
 def of_python(text):
-    """Comments, docstrings and strings; a raw string is a pattern."""
+    """Yield comments, docstrings and strings of a Python file; a raw string is a pattern."""
     lines = text.split("\n")
     block = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -213,7 +213,7 @@ def of_python(text):
 
 
 def table_cells(rows, border):
-    """Cells of a table of reStructuredText, of which BORDER shows the columns."""
+    """Yield the cells of a table of reStructuredText; BORDER shows the columns."""
     columns = [match.span() for match in re.finditer("=+", border)]
     columns[-1] = (columns[-1][0], None)
     cells = {}
@@ -228,7 +228,7 @@ def table_cells(rows, border):
 
 
 def of_rst(text):
-    """Paragraphs, without headings and literal blocks."""
+    """Yield paragraphs of reStructuredText, without headings and literal blocks."""
     lines, plain, table, border = text.split("\n"), [], [], None
     skipped = None
     for number, line in enumerate(lines, 1):
@@ -260,7 +260,7 @@ def of_rst(text):
 
 
 def of_markdown(text):
-    """Paragraphs and cells of tables, without headings and fenced blocks."""
+    """Yield paragraphs and cells of tables of Markdown, without headings and fenced blocks."""
     plain, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):
         if re.match(r"\s*```", line):
@@ -279,7 +279,7 @@ def of_markdown(text):
 
 
 def of_manual(text):
-    """Paragraphs of a page for man."""
+    """Yield paragraphs of a manual page."""
     plain, skipped = [], False
     for number, line in enumerate(text.split("\n"), 1):
         line = re.sub(r"\\f[BIRP]|\\&", "", line).replace("\\-", "-")
@@ -297,14 +297,14 @@ def of_manual(text):
 
 
 def of_mutant(text):
-    """The description of a mutant, before the patch."""
+    """Yield the description of a mutant, which is before the patch."""
     head = text.split("\n--- ", 1)[0].split("\n")
     lines = [(number, "" if line.startswith("# ") else line) for number, line in enumerate(head, 1)]
     yield from paragraphs("text", lines)
 
 
 def of_plain(text):
-    """All of it."""
+    """Yield all of a plain text."""
     yield from paragraphs("text", list(enumerate(text.split("\n"), 1)))
 
 
@@ -321,7 +321,7 @@ READERS = (
 
 
 def pieces(name, text):
-    """The pieces of the file NAME, which has TEXT."""
+    """Yield the pieces of the file NAME, which has TEXT."""
     if NO_PROSE.search(name):
         return
     for pattern, reader in READERS:
@@ -334,7 +334,7 @@ def pieces(name, text):
 
 
 def read(top, name):
-    """The pieces of a file of the tree; none if it is no text."""
+    """Return the pieces of a file of the tree; none if the file is not text."""
     try:
         return list(pieces(name, pathlib.Path(top, name).read_text(encoding="utf-8")))
     except UnicodeDecodeError:

@@ -8,31 +8,31 @@ import static
 from rig import cache, kernels, modules
 
 TOP = static.TOP
-# Names the previous version until a version has a tag.
+# File that names the previous version, which is used until a version has a tag.
 FALLBACK = TOP / "tests/e2e/previous"
 GIT = ["git", "-c", "safe.directory=*"]
 
 
 def asked(argv):
-    """The output of a git command, "" if it fails."""
+    """Run a git command; return its output, or "" if it fails."""
     status, text = cache.call([*GIT, "-C", TOP, *argv])
     return "" if status else text.strip()
 
 
 def revision():
-    """The commit of the newest tag before HEAD, or of FALLBACK; "" if this clone does not have it."""
+    """Return the commit of the newest tag before HEAD, or of FALLBACK; "" if this clone does not have it."""
     wanted = asked(["describe", "--tags", "--abbrev=0", "HEAD^"]) or named()
     return asked(["rev-parse", "--verify", "--quiet", f"{wanted}^{{commit}}"])
 
 
 def named():
-    """The commit in FALLBACK, which also has comments."""
+    """Return the commit that FALLBACK names; this file also has comments."""
     lines = FALLBACK.read_text(encoding="utf-8").splitlines()
     return next(line.strip() for line in lines if line and not line.startswith("#"))
 
 
 def tree(commit):
-    """That version's files, as a repository of their own."""
+    """Return a repository with the files of the commit."""
     path = cache.root() / "previous" / commit[:12]
     with cache.making(path) as needed:
         if needed:
@@ -42,12 +42,12 @@ def tree(commit):
 
 
 def files(kernel_name, names, into):
-    """The modules NAMES of the previous version, as NAME-previous.ko; none if there is no such version."""
+    """Return the modules NAMES of the previous version, as NAME-previous.ko; none if there is no such version."""
     commit = revision()
     if not commit:
         return []
     kernel = kernels.prepare(kernel_name)
-    # Scenarios need only krdma_test of its tests; without this argument earlier versions also build the KUnit tests.
+    # Scenarios need none of the KUnit tests.  Without this argument, earlier versions also build them.
     with modules.built(kernel, tree(commit), ["CONFIG_KUNIT="]) as folder:
         return [shutil.copy(pathlib.Path(folder, f"{name}.ko"), pathlib.Path(into, f"{name}-previous.ko"))
                 for name in names]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
-"""Library, tools and samples as a user installs them, for scenarios and for checks without a machine."""
+"""Install library, tools and samples as a user does, for scenarios and for checks without a machine."""
 import functools
 import os
 import re
@@ -12,18 +12,18 @@ import static
 from rig import cache
 
 TOP = static.TOP
-# In this order: the later ones use the library.
+# Folders to build in this order, because the tools use the library.
 FOLDERS = ["tools/librfm2g", "tools/rfm2g_util", "tools/vrfmctl"]
 RARE = {"pthread_cond_clockwait", "pthread_mutex_clocklock", "pthread_rwlock_clockrdlock", "pthread_rwlock_clockwrlock",
         "sem_clockwait", "pthread_clockjoin_np"}
 STRICT = ["-O2", "-Wall", "-Wextra", "-Werror", "-pthread"]
-# Compilers for 32 bits. The first one is like any other cross compiler; packages of the second one conflict with those.
+# Compilers for 32 bits. The packages of the second one conflict with those of cross compilers, so prefer the first one.
 NARROW = (["i686-linux-gnu-gcc"], ["gcc", "-m32"])
 
 
 @functools.cache
 def narrow_compiler():
-    """A compiler that links static programs of 32 bits, with its options; None if this machine has none."""
+    """Return a compiler that links static programs of 32 bits, with its options; None if this machine has none."""
     for argv in NARROW:
         try:
             done = subprocess.run([*argv, "-x", "c", "-static", "-o", "/dev/null", "-"], capture_output=True, text=True,
@@ -55,7 +55,7 @@ def installed():
 
 
 def environment(root):
-    """In which pkg-config finds the installed library, and no other."""
+    """Return an environment in which pkg-config finds the installed library, and no other."""
     return dict(os.environ, PKG_CONFIG_LIBDIR=f"{root}/usr/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=str(root))
 
 
@@ -65,7 +65,7 @@ def flags(root):
 
 
 def program(name, source):
-    """A program of the scenarios, linked with the shared library and with the static one; wrap.c comes with it."""
+    """Return a program of the scenarios, linked with the shared library and with the static one; both have wrap.c."""
     root = installed()
     used = [source, source.with_name("wrap.c"), source.with_name("wrap.h")]
     folder = cache.root() / "programs" / f"{source.stem}-{cache.digest(str(root), *used)}"
@@ -78,7 +78,7 @@ def program(name, source):
 
 
 def added(programs, tools, samples, folder):
-    """Files for /add: the library, each program twice, tools and samples."""
+    """Return files for /add: the library, each program twice, tools and samples."""
     if not programs and not tools and not samples:
         return []
     root = installed()
@@ -89,7 +89,7 @@ def added(programs, tools, samples, folder):
 
 GOOD_CONF = {"plain": "[rfm2g0]\nnode = 1\n", "byte order mark": "\ufeff[rfm2g0]\nnode = 0x10\n",
              "blanks": "[ rfm2g0 ]\nnode = 0\nsize = 1M\n"}
-# A file, and all lines that are complained of: those below a wrong section are not.
+# {case: (file, all messages that it must cause)}. Lines below an invalid section cause no message.
 WRONG_CONF = {"octal node": ("[rfm2g0]\nnode = 010\n", [":2: node 010: a number has no leading 0"]),
               "octal peer": ("[rfm2g0]\nnode = 1\npeer = 08 10.0.0.1\n", [":3: peer 08: 0 to 255, without a leading 0"]),
               "octal size": ("[rfm2g0]\nnode = 1\nsize = 064M\n", [":3: size 064M: 4K to 2G, a multiple of 4K"]),
@@ -100,7 +100,7 @@ FOREIGN_OPTIONS = {"--json -t 5 conf": "conf has no option -j", "--json up": "up
 
 
 def vrfmctl_words(log):
-    """vrfmctl: files that it takes, lines that it names in others, and options that a command does not have."""
+    """Check the files and options that vrfmctl accepts, and the lines that it names in invalid files."""
     tool = installed() / "usr/bin/vrfmctl"
     right = []
 
@@ -124,24 +124,24 @@ def vrfmctl_words(log):
 
 
 def declared(text):
-    """Functions and data that the headers of librfm2g declare."""
+    """Return functions and data that the headers of librfm2g declare."""
     return functions(text) | set(re.findall(r"^extern const \w+ \*?(\w+)", text, re.M))
 
 
 def functions(text):
-    """Functions that the headers of librfm2g declare."""
+    """Return functions that the headers of librfm2g declare."""
     return set(re.findall(r"(?:STDRFM2GCALL |char \*)(RFM2g\w+)\(", text))
 
 
 def narrow_library(log):
-    """All of the library compiles for 32 bits without a warning."""
+    """Check that all of the library compiles for 32 bits without a warning."""
     argv = [*narrow_compiler(), "-std=gnu11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-fsyntax-only", *STRICT,
             f"-I{TOP}/tools/librfm2g/include"]
     return all([static.silent([*argv, file], log) for file in sorted((TOP / "tools/librfm2g").glob("*.c"))])
 
 
 def headers(log):
-    """The part of tools/check: headers, and the library for 32 bits."""
+    """Check the headers, and the library for 32 bits; a part of tools/check."""
     results = ktap.Results()
     (results.passed if stand_alone(log) else results.failed).append("each header compiles alone in C and C++")
     case = "the library compiles for 32 bits"
@@ -153,7 +153,7 @@ def headers(log):
 
 
 def stand_alone(log):
-    """Each public header compiles alone, in C as of 1999 and in C++."""
+    """Check that each public header compiles alone, in C as of 1999 and in C++."""
     good = True
     root = installed()
     for header in sorted((root / "usr/include/rfm2g").glob("*.h")):
@@ -170,7 +170,7 @@ def stand_alone(log):
 
 
 def versions(root, log):
-    """pkg-config and CMake have one version and the folders of the installation; the headers have that of the interface."""
+    """Check that pkg-config and CMake have the library's version and folders, and headers the interface's version."""
     wanted = cache.output(["pkg-config", "--modversion", "librfm2g"], env=environment(root)).strip()
     folder = next(root.glob("usr/lib*/cmake/Rfm2g"))
     config, version = ((folder / name).read_text(encoding="ascii") for name in ("Rfm2gConfig.cmake", "Rfm2gConfigVersion.cmake"))
@@ -185,13 +185,13 @@ def versions(root, log):
 
 
 def wants(library):
-    """Functions of the C library that a library uses, and that glibc before 2.30 or musl lacks."""
+    """Return functions of the C library that LIBRARY uses, and that glibc before 2.30 or musl lacks."""
     used = {line.split()[-1].partition("@")[0] for line in cache.output(["nm", "-D", "-u", library]).splitlines()}
     return sorted(used & RARE)
 
 
 def symbols(log):
-    """The shared library shows what the headers declare, and nothing else. It uses what each C library has."""
+    """Check that the shared library exports what the headers declare, and uses only what every C library has."""
     root = installed()
     rare = wants(root / "usr/lib/librfm2g.so.0")
     static.write(log, "".join(f"{name}: glibc before 2.30 or musl lacks it\n" for name in rare))
@@ -205,7 +205,7 @@ def symbols(log):
 
 
 def pages(root, names, log):
-    """Each function has a manual page that names it and has a prototype of it, and there are no others."""
+    """Check that each function has a manual page with its name and prototype, and that there are no other pages."""
     found = {file.stem: file.read_text(encoding="utf-8") for file in (root / "usr/share/man/man3").glob("*.3")}
     wrong = sorted(found.keys() ^ names)
     wrong += [name for name, text in found.items()
