@@ -1,41 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0
-# Targets for people. Everything that the kernel build needs is in Kbuild. With
-# KRDMA_TESTS=y, make builds the sample and the modules of the tests as well, with
-# KRDMA_TESTS=kunit the KUnit tests alone.
-# DESTDIR, PREFIX and LIBDIR are for what programs use, INSTALL_MOD_PATH is for
-# modules, DESTDIR if it is not given. "install" compiles nothing. It refuses what was
-# not built before, and files that those of another way of installing would shadow;
-# SHADOW=yes installs nevertheless. "uninstall" takes the same variables. BUILD=DIR, or
-# O=DIR, on the command line is where programs are built, each in a folder of its own;
-# modules are built in the tree. DOCS is where make docs puts its pages, KERNELDOC the
-# kernel-doc that it is to use.
+# Targets for people. Kbuild has everything that the kernel's build system needs.
+#
+# KRDMA_TESTS=y also builds the sample and the modules of the tests. KRDMA_TESTS=kunit
+# builds the KUnit tests alone.
+#
+# DESTDIR, PREFIX and LIBDIR say where programs, library and their files are installed.
+# INSTALL_MOD_PATH says where modules are installed; its default is DESTDIR. "install"
+# compiles nothing, and refuses files that were not built before. It also refuses to
+# install beside files of a package, of DKMS or of another prefix, unless SHADOW=yes.
+# "uninstall" takes the same variables.
+#
+# BUILD=DIR or O=DIR on the command line names the folder for programs, each of which is
+# built in a folder of its own below it. Modules are built in the tree. DOCS names the
+# folder for the pages of "make docs", and KERNELDOC the program kernel-doc.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
-# Debian's headers ask for signed modules, but the key is not among them. A key of the administrator, in another file or
-# behind a pkcs11: URI, is used.
+# Debian's headers request signed modules, but do not contain the key. So do not sign, unless the administrator has
+# configured a key in another file or by a pkcs11: URI.
 key = $(or $(shell sed -n 's/^CONFIG_MODULE_SIG_KEY="\(.*\)"/\1/p' $(KDIR)/.config 2>/dev/null),certs/signing_key.pem)
 unsigned = $(if $(filter pkcs11:%,$(key))$(wildcard $(KDIR)/$(key) $(filter /%,$(key))),,CONFIG_MODULE_SIG_ALL=)
 
-# The tree that DKMS has is without them.
+# DKMS has a copy of the tree that does not contain these folders.
 userspace := $(wildcard tools/librfm2g tools/rfm2g_util tools/vrfmctl tools/system)
 
-# An O of the environment is where somebody builds a kernel.
+# Ignore an O of the environment, because it names the folder of a kernel that the user builds.
 BUILD :=
 ifeq ($(origin BUILD)$(origin O),filecommand line)
 BUILD := $(O)
 endif
-# in FOLDER TARGET: make it there; librfm2g is built once
+# in FOLDER TARGET: make TARGET in FOLDER. All folders use the same build of librfm2g.
 in = $(MAKE) -C $(1) $(if $(BUILD),BUILD=$(abspath $(BUILD))/$(notdir $(1)),BUILD=build) \
 	LIBRFM2G=$(if $(BUILD),$(abspath $(BUILD))/librfm2g,../librfm2g/build) $(2)
 each = $(foreach folder,$(userspace),$(call in,$(folder),$(1)) &&) :
-# The O of our command line is not the kernel's. Without one none is handed on: a
-# kernel that was built in a folder of its own would not find its configuration.
+# Clear an O of this command line for the kernel's make, where it would name another
+# folder. Otherwise pass no O. An empty O would hide the configuration of a kernel that
+# was built in a folder of its own.
 kbuild = $(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(filter command,$(origin O)),O=)
 
-# The oldest kernel that the modules build for is 6.1: its LINUX_VERSION_CODE.
+# LINUX_VERSION_CODE of 6.1, the oldest kernel for which the modules build.
 oldest := 393472
 names := krdma krping vrfm
-# forget FOLDER NAME: remove a module that "make install" has there. Earlier versions used extra before Linux 6.12.
+# forget FOLDER NAME: remove a module that "make install" has installed. Earlier versions of this Makefile installed into
+# "extra" on kernels before 6.12.
 forget = test ! -d $(1)/$(2) || { rm -f $(1)/$(2)/$(2).ko*; rmdir --ignore-fail-on-non-empty $(1)/$(2); }
 INSTALL_MOD_PATH ?= $(DESTDIR)
 release = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
@@ -55,7 +61,8 @@ kdir:
 modules: kdir
 	+$(kbuild) $@
 
-# A module is built if it is newer than its sources, for this release, and alone.
+# Check that each module is newer than its sources, is for this kernel release, and was
+# built without KRDMA_TESTS.
 modules-are-built:
 	@for name in $(names); do \
 	test -e $$name/$$name.ko || { echo "$$name.ko is not built: type make first" >&2; exit 2; }; \
@@ -86,7 +93,7 @@ install: kdir modules-are-built
 	$(MAKE) tools_install
 	$(MAKE) modules_install
 
-# Of all kernels, without their headers.
+# Remove the modules of all installed kernels. No headers are needed.
 modules_uninstall:
 	@for folder in $(foreach place,updates extra,$(INSTALL_MOD_PATH)/lib/modules/*/$(place)); do \
 	for name in $(names); do $(call forget,$$folder,$$name); done; done
@@ -98,7 +105,7 @@ tools_uninstall:
 uninstall: tools_uninstall
 	$(MAKE) modules_uninstall
 
-# Also without headers: a tree that was built for another kernel gets clean.
+# Without headers, remove the files that the kernel's build system leaves in the tree.
 clean:
 	+$(call each,clean)
 	rm -rf Documentation/build

@@ -14,12 +14,12 @@
 
 #define KBENCH_LINE_MAX 512
 #define KBENCH_WORDS 16
-/* Limit of served connections, each of which has a work item that sleeps. */
+/* Maximum number of work items, one for each served connection; they sleep. */
 #define KBENCH_WORKS 256
 
 struct workqueue_struct *kbench_wq;
 
-/* Serializes commands, because two at a time would disturb each other. */
+/* Held by a running command, because a second one would disturb it. */
 static DEFINE_MUTEX(kbench_mutex);
 
 static int kbench_open(struct inode *inode, struct file *file)
@@ -81,7 +81,7 @@ static int kbench_dispatch(char *text, char **words, int n)
 	return kbench_measure(&job, words, n);
 }
 
-/* Splits @line, which is changed, into words. */
+/* Split a command line into words, which changes it, and run the command. */
 static int kbench_execute(char *text, char *line)
 {
 	char *words[KBENCH_WORDS], *word;
@@ -115,7 +115,7 @@ static ssize_t kbench_write(struct file *file, const char __user *buf,
 		return PTR_ERR(line);
 	ret = kbench_execute(file->private_data, line);
 	kfree(line);
-	/* The next read() starts at the beginning of the result. */
+	/* Let the next read() begin at the start of the result. */
 	*ppos = 0;
 	return ret ?: size;
 }

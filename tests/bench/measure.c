@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tests, and the output of their turns.
+ * Run the tests, and print the results of their turns.
  *
  * Each turn prints one line "VARIANT ROUND NAME=NUMBER...":
  *	n	number of operations
  *	ns	duration of the turn, in ns
- *	cpu_ns	time that all processors were not idle, in ns; 0: unknown
+ *	cpu_ns	sum of the busy times of all processors, in ns; 0: unknown
  *	min, p1, ... p50, ... p99, p999, max
  *		time of an operation, in ns, see quantiles.h; only for tests
  *		that measure single operations
@@ -33,7 +33,7 @@
 #define KBENCH_ROUNDS_MAX 100
 #define KBENCH_TURN_MS_MAX 60000
 #define KBENCH_IDLE_MAX 256
-/* Wait for frees by RCU, work items and the peer, before memory is measured. */
+/* Pause before memory is measured: RCU, work items and the peer still free. */
 #define KBENCH_SETTLE_MS 400
 #define KBENCH_SETTLE_TRIES 20
 #define KBENCH_SETTLE_PAGES 32
@@ -52,9 +52,10 @@ struct kbench_result {
 /**
  * struct kbench_test - a test
  * @name: name in commands
- * @connected: turns use a connection that exists before
- * @cold: there is no warm-up round
- * @turn: run a turn of a variant; @conn is NULL unless @connected
+ * @connected: true if all turns of a variant use the same connection
+ * @cold: true if there is no warm-up round
+ * @turn: function that runs a turn of a variant; its conn is NULL unless
+ *	@connected
  */
 struct kbench_test {
 	const char *name;
@@ -66,11 +67,13 @@ struct kbench_test {
 };
 
 static const struct kbench_variant kbench_variants[] = {
-	/* Completion handlers in softirqs, which are disabled during a post. */
+	/*
+	 * raw and naive have completion handlers in softirqs, like most
+	 * drivers. raw disables softirqs during a post.
+	 */
 	{ "raw", &kbench_raw_calls, IB_POLL_SOFTIRQ, true },
-	/* Completion handlers in softirqs, like most drivers. */
 	{ "naive", &kbench_raw_calls, IB_POLL_SOFTIRQ, false },
-	/* The waiting task polls, like some tests. */
+	/* In direct, the waiting task polls for completions. */
 	{ "direct", &kbench_raw_calls, IB_POLL_DIRECT, false },
 	{ "krdma", &kbench_ours_calls },
 };
@@ -86,7 +89,7 @@ struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 				    enum kbench_port port)
 {
 	struct sockaddr_storage addr = job->dst;
-	/* The port has the same offset in struct sockaddr_in6. */
+	/* struct sockaddr_in6 has its port at the same offset. */
 	struct sockaddr_in *in = (struct sockaddr_in *)&addr;
 
 	in->sin_port = htons(ntohs(in->sin_port) + port);
@@ -94,7 +97,7 @@ struct sockaddr_storage kbench_peer(const struct kbench_job *job,
 }
 
 /**
- * kbench_conn_init - initialize the members of all variants
+ * kbench_conn_init - initialize the members that all variants share
  * @conn: new connection
  * @calls: operations of its variant
  * @job: its test, or NULL
@@ -192,7 +195,10 @@ static u64 kbench_idle_us(void)
 	return us;
 }
 
-/* Returns 0 on a kernel with a periodic tick, which does not measure idle time. */
+/*
+ * Calculate the time that all processors were busy during the last @ns. Return
+ * 0 on a kernel with a periodic tick, which does not measure idle time.
+ */
 static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 {
 	if (get_cpu_idle_time_us(0, NULL) == U64_MAX)
@@ -202,7 +208,7 @@ static u64 kbench_busy_ns(u64 ns, u64 idle_us)
 }
 
 /**
- * kbench_stream_done - count a completed chain, and post it again until the end
+ * kbench_stream_done - count a completed chain, and post it again in this turn
  * @conn: connection
  * @slot: number of the chain
  * @status: 0 or errno of the chain
@@ -244,7 +250,10 @@ static void kbench_stream_begin(struct kbench_stream *stream,
 	spin_unlock_irqrestore(&stream->lock, flags);
 }
 
-/* After a timeout the caller closes the connection, which ends the stream. */
+/*
+ * Run a stream for one turn. After a timeout, the caller must close the
+ * connection, which ends the stream.
+ */
 static int kbench_stream_run(const struct kbench_job *job,
 			     struct kbench_conn *conn)
 {
@@ -309,7 +318,7 @@ static int kbench_connect(const struct kbench_job *job,
 	return 0;
 }
 
-/* Waits until the available memory is stable. */
+/* Wait until the available memory is stable, and return its size in pages. */
 static int kbench_available(long *pages)
 {
 	long last;
@@ -342,9 +351,9 @@ static int kbench_idle_fill(const struct kbench_job *job,
 }
 
 /*
- * Measures the memory that idle connections use. Only the second half of the
+ * Measure the memory that idle connections use. Only the second half of the
  * connections is measured. The first half uses up the per-CPU lists of free
- * pages, megabytes that do not count as available.
+ * pages, which do not count as available, and may contain megabytes.
  */
 static int kbench_idle(const struct kbench_job *job,
 		       const struct kbench_variant *variant,
@@ -370,7 +379,10 @@ static int kbench_idle(const struct kbench_job *job,
 	return ret;
 }
 
-/* Measures a connect to a peer that never answers, with the limit job->ms. */
+/*
+ * Measure the time until a connect to a peer that never answers fails. Its time
+ * limit is job->ms.
+ */
 static int kbench_stall(const struct kbench_job *job,
 			const struct kbench_variant *variant,
 			struct kbench_conn *none, struct kbench_result *res)
@@ -437,7 +449,7 @@ static void kbench_say(struct kbench_job *job,
 	kbench_print(job, "\n");
 }
 
-/* Round 0 is the warm-up. */
+/* Run a round, in which each variant has a turn. Round 0 is the warm-up. */
 static int kbench_round(struct kbench_run *run, u32 round)
 {
 	struct kbench_result res;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# The script of tools/bench on the nodes. Node 1 is the server, and the last node measures; both may be the same node. The
-# nodes between them only receive the updates of vrfm.
+# The script that tools/bench runs on the nodes. Node 1 is the server, and the last node measures; both may be the same
+# node. The nodes between them only receive the updates of vrfm.
 #
 # Each argument is a job "KEY TEST VARIANTS ROUNDS [NAME=NUMBER]...". TEST is one of these:
 #   a test of krdma_bench
@@ -21,8 +21,8 @@
 #   cut, cutpoke  write while the cable is cut
 # Tests from "memory" on create their own devices and links.
 #
-# The output is "node NAME=VALUE..." with the properties of the kernel, and for each job one of "failed KEY",
-# "skipped KEY REASON", or lines "result KEY VARIANT ROUND NAME=NUMBER...".
+# The output begins with "node NAME=VALUE...", the properties of the kernel. For each job follow lines
+# "result KEY VARIANT ROUND NAME=NUMBER...", or "failed KEY", or "skipped KEY REASON".
 
 set -uo pipefail
 
@@ -48,8 +48,8 @@ describe() {
 	echo "node release=$(uname -r) mtu=$mtu"
 }
 
-# Provide a processor speed for perftest, because /proc/cpuinfo of User-mode Linux has none. The value does not matter:
-# perftest prefers its own measurement if the two differ much.
+# Provide a processor speed for perftest, because /proc/cpuinfo of User-mode Linux has none. The value does not matter,
+# because perftest uses its own measurement if the two differ much.
 say_speed() {
 	grep -q "cpu MHz" /proc/cpuinfo && return
 	echo "cpu MHz : 1" >/tmp/cpuinfo
@@ -62,7 +62,7 @@ user_server() {
 	done >/dev/null 2>&1
 }
 
-# user_turn SIZE: print "n=N ns=NS" of ib_write_bw. It is tried again, because the server must restart after each run.
+# user_turn SIZE: run ib_write_bw, and print "n=N ns=NS". Retry if it fails, because its server restarts after each run.
 user_turn() {
 	local try
 	for ((try = 0; try < 3; try++)); do
@@ -75,7 +75,7 @@ user_turn() {
 	return 1
 }
 
-# user ROUNDS [NAME=NUMBER]...: like kb, for the variants krdma and user.
+# user ROUNDS [NAME=NUMBER]...: measure the variants krdma and user, and print lines as kb does.
 user() {
 	local round rounds=$1 line
 	shift
@@ -93,12 +93,13 @@ krping_turn() {
 	echo "client,addr=$server,port=$krping_port,$1,size=$2,txdepth=$3,duration=1" >&"$fd" && read -r line <&"$fd"
 	exec {fd}>&-
 	[[ $line =~ \ ops=([0-9]+)\ .*\ time_ns=([0-9]+) ]] && echo -n "n=${BASH_REMATCH[1]} ns=${BASH_REMATCH[2]}" || return
-	# Tests with several operations in flight have no latency.
+	# krping prints no latency for tests with several operations in flight.
 	[[ ! $line =~ \ p50_ns=([0-9]+) ]] || echo -n " p50=${BASH_REMATCH[1]}"
 	echo
 }
 
-# krping TEST ROUNDS [NAME=NUMBER]...: like kb, for the variants raw and krping, with both sides on this node.
+# krping TEST ROUNDS [NAME=NUMBER]...: measure the variants raw and krping, and print lines as kb does. Both sides are on
+# this node.
 krping() {
 	local test=$1 rounds=$2 size=64 depth=1 same round word line status=0
 	shift 2
@@ -145,7 +146,7 @@ vrfm_peer_dir() {
 	mkdir "$dir" && echo $((5565 + $2)) >"$dir/port"
 }
 
-# vrfm_peer_addr NUMBER OTHER RIG-NODE: set the address of the peer OTHER, after which it is linked.
+# vrfm_peer_addr NUMBER OTHER RIG-NODE: set the address of the peer OTHER, which starts the link.
 vrfm_peer_addr() {
 	echo "10.56.0.$3" >"$vrfm_config/rfm2g$(($1 % 8))/peers/$(($2 + 1))/addr"
 }
@@ -159,7 +160,7 @@ vrfm_link() {
 	vrfm_peer "$1" "$2" "$NODE" && vrfm_peer "$2" "$1" "$NODE"
 }
 
-# vrfm_ready N: wait until N ends of links are ready.
+# vrfm_ready N: wait until N ends of links are ready. A link between two devices of this node has two ends.
 vrfm_ready() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -177,8 +178,8 @@ vrfm_end() {
 	done
 }
 
-# Create the devices for vbench. 0 and 1 are linked, and so are 2 and 3, which have flush_us=0. 4 has no peer, and 5 is
-# linked with 1, 6 and 7. With more than two nodes, 0 is also linked with one device of each node between, 5 and higher.
+# Create the devices for vbench. 0 and 1 are linked, and so are 2 and 3, which have flush_us=0. 4 has no peer. 5 is linked
+# with 1, 6 and 7. With more than two nodes, 0 is also linked with one device, 5 or higher, of each node in the middle.
 vrfm_begin() {
 	local i
 	if ((NODES == 1)); then
@@ -216,8 +217,8 @@ available() {
 	echo "$now"
 }
 
-# Measure the memory of a device of 64 MiB, and of each end of the 28 links of 8 small devices, in bytes. The first device
-# is not measured, because it may allocate memory that all share.
+# Measure in bytes the memory of a device of 64 MiB, and of each end of a link. For the latter, 8 small devices have 28
+# links. The first device is not measured, because it may allocate memory that all devices share.
 memory() {
 	local rounds=$1 round before device links i j
 	for ((round = 1; round <= rounds; round++)); do
@@ -238,11 +239,11 @@ memory() {
 	done
 }
 
-# --- joining: device 0 exists, device 2 has written a tenth of its 64 MiB, every tenth page, and device 1 joins. 6 and 7
-# --- are only for the server of the variant raw ---
+# --- joining: device 0 exists, device 2 has written every tenth page of its 64 MiB, and device 1 joins. 6 and 7 are only
+# --- for the server of the variant raw ---
 
-# joined: has device 1 loaded an image, and are all its links ready? $joined_at is the time of the check, which starts no
-# program.
+# joined: check whether device 1 has loaded an image and all its links are ready, and set $joined_at to the time. Start no
+# program, because that takes time.
 joined() {
 	local name value loads='' loading='' state
 	read -r state </sys/class/rfm2g/rfm2g1/state
@@ -256,8 +257,8 @@ joined() {
 	((loads && !loading))
 }
 
-# join_once NAME ROUND: measure the time from the address of the peer until device 1 has joined. As for the variant raw,
-# its memory is allocated before. In that time no program is started.
+# join_once NAME ROUND: measure the time from setting the address of the peer until device 1 has joined. The memory of
+# device 1 is allocated before, as for the variant raw. During the measurement, no program is started.
 join_once() {
 	local begin i joined_at
 	vrfm_make 1 64M && vrfm_peer 1 0 "$NODE" && vrfm_peer_dir 0 1 || return
@@ -292,7 +293,7 @@ vrfm_unmake() {
 join_round() {
 	vrfm_make 0 64M && vrfm_make 2 64M && vrfm_peer 2 0 "$NODE" && vrfm_peer 0 2 "$NODE" && vrfm_ready 2 &&
 		join_writes && join_once alive "$1" || return
-	# Remove the device that has joined, and the writer.
+	# Remove the device that has joined, then the writer, and measure again.
 	vrfm_unmake 1 && rmdir $vrfm_config/rfm2g0/peers/2 && vrfm_unmake 2 && join_once gone "$1" || return
 	vrfm_end
 }
@@ -323,7 +324,7 @@ vrfm_count() {
 		mine && $1 == "peer" && $2 == peer { for (i = 3; i < NF; i++) if ($i == name) print $(i + 1) }' /proc/rfm2g
 }
 
-# remote ROUNDS [NAME=NUMBER]...: count the blocks that 0 writes directly, and the messages that 1 receives at that time.
+# remote ROUNDS [NAME=NUMBER]...: count the blocks that 0 writes directly, and the messages that 1 receives in this time.
 remote() {
 	local rounds=$1 round directs received
 	shift
@@ -363,7 +364,7 @@ beside() {
 			/add/vbench poker /dev/rfm2g0 2000 beside "$round" || return
 			kill $pid
 			wait $pid 2>/dev/null
-			# Wait until vrfm write-protects the pages of that process again.
+			# Wait until vrfm has write-protected the pages of the second process again.
 			sleep 0.3
 		done
 	done
@@ -375,7 +376,7 @@ device_count() {
 	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/vrfm/rfm2g0/device
 }
 
-# claimed ROUNDS: count faults and protections in a thousand cycles of a loop, from half a second after its start on.
+# claimed ROUNDS: count faults and protections in a thousand cycles of a loop, which has run for half a second before.
 claimed() {
 	local rounds=$1 round pid faults protected
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -394,7 +395,7 @@ claimed() {
 	vrfm_end
 }
 
-# option NAME [NAME=NUMBER]...: print the number of NAME.
+# option NAME [NAME=NUMBER]...: print the number that the arguments after the first give for NAME.
 option() {
 	local name=$1 word
 	shift
@@ -475,8 +476,8 @@ grow() {
 	/add/vbench rate one,two,four,eight,sixteen "$RDMADEV" "$server" "$vrfm_port" "$@"
 }
 
-# --- a cut cable: device 0 of the last node writes, device 1 of node 1 receives. netem is added before the links and
-# --- stays, because to add a queueing discipline may end connections (see tests/vm/README.rst) ---
+# --- a cut cable: device 0 of the last node writes, device 1 of node 1 receives. netem is added before the links, and is
+# --- not removed, because adding a queueing discipline may end connections (see tests/vm/README.rst) ---
 
 cable() {
 	tc qdisc change dev "$NETDEV" root netem limit 100000 "$@"
@@ -487,7 +488,8 @@ cut_begin() {
 	((NODE != 1)) || { vrfm_make 1 "${1:-4M}" && vrfm_peer 1 0 "$NODES"; }
 }
 
-# cut ROUNDS size=NUMBER ...: each round creates a device, so that its peer has not fallen behind before.
+# cut ROUNDS size=NUMBER ...: measure the longest write while the cable is cut. Each round creates a device, because the
+# peer falls behind in each round.
 cut() {
 	local rounds=$1 round size=${2#size=} pid overload_ms
 	for ((round = 1; round <= rounds; round++)); do
@@ -504,7 +506,7 @@ cut() {
 	done
 }
 
-# cutpoke ROUNDS [NAME=NUMBER]...: the same with a control loop; each turn creates a device.
+# cutpoke ROUNDS [NAME=NUMBER]...: measure a control loop with and without a cut cable. Each turn creates a device.
 cutpoke() {
 	local rounds=$1 round variant ms overload_us pid
 	shift
@@ -525,7 +527,7 @@ cutpoke() {
 	done
 }
 
-# wanted TEST "JOB"...: is there a job for TEST?
+# wanted TEST "JOB"...: check whether there is a job for TEST.
 wanted() {
 	local test=$1
 	shift
@@ -582,7 +584,7 @@ if [[ -d $vrfm_config || -d /sys/module/vrfm ]]; then
 	mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config
 fi
 
-# The size of the jobs that need a server in user space, "" if there is none.
+# Size of the operations of the job that needs a server in user space; "" if there is no such job.
 user_size=
 for words in "$@"; do
 	[[ $words =~ \ user\ .*size=([0-9]+) ]] && user_size=${BASH_REMATCH[1]}
@@ -596,7 +598,7 @@ if ((NODE == 1)); then
 	fi
 fi
 barrier serving
-# These tests run before other devices exist, whose memory and messages would be measured.
+# Run these tests before other devices exist, because memory and messages of other devices would also be measured.
 lone="memory join remote sizes beside reading joining claimed grow cut cutpoke"
 for test in memory join remote sizes beside reading joining claimed; do
 	jobs_of $test "$@"

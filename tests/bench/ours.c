@@ -11,8 +11,8 @@
 /**
  * struct kbench_ours_req - a WRITE of a stream
  * @req: request of krdma
- * @ours: its connection
- * @slot: number of its chain
+ * @ours: connection of the request
+ * @slot: number of the chain to which the request belongs
  */
 struct kbench_ours_req {
 	struct krdma_req req;
@@ -22,9 +22,9 @@ struct kbench_ours_req {
 
 /**
  * struct kbench_ours - a connection
- * @conn: members of all variants
+ * @conn: members that all variants share
  * @cb: connection of krdma
- * @region: source of streams
+ * @region: memory from which streams are written
  * @reqs: array of job->depth requests, chain by chain
  */
 struct kbench_ours {
@@ -43,7 +43,7 @@ static void kbench_ours_close(struct kbench_conn *conn)
 {
 	struct kbench_ours *ours = kbench_ours(conn);
 
-	/* This completes all requests. */
+	/* Complete all requests before they are freed. */
 	krdma_release_cb(ours->cb);
 	if (ours->region)
 		krdma_region_put(ours->region);
@@ -51,7 +51,7 @@ static void kbench_ours_close(struct kbench_conn *conn)
 	kfree(ours);
 }
 
-/* Allocates the members that only connections in use need. */
+/* Allocate the members that a connection needs unless it is idle. */
 static int kbench_ours_fill(struct kbench_ours *ours)
 {
 	const struct kbench_job *job = ours->conn.job;
@@ -122,7 +122,10 @@ static int kbench_ours_echo(struct kbench_conn *conn, u32 size)
 	return ret == size ? 0 : -EPROTO;
 }
 
-/* Ignores failures here, because the last request of the chain then also fails. */
+/*
+ * Handle the completion of a request that is not the last of its chain. Ignore
+ * a failure, because the last request of the chain then also fails.
+ */
 static void kbench_ours_part_done(struct krdma_req *req, int status)
 {
 }
@@ -179,7 +182,7 @@ const struct kbench_calls kbench_ours_calls = {
  * kbench_ours_stall - connect to a peer that never answers
  * @job: test with the time limit @job->ms
  *
- * Return: 0 if it timed out, else another errno.
+ * Return: 0 if the connect timed out, otherwise an errno.
  */
 int kbench_ours_stall(const struct kbench_job *job)
 {

@@ -2,13 +2,14 @@
 /*
  * krdma_bench - compare krdma with hand-written verbs code
  *
- * A test measures the same operation with several variants: a few ways to use
- * verbs (raw.c, which does not use krdma), and krdma (ours.c). In each round
- * every variant has a turn, so that other load of the machine affects all of
- * them. This module only measures; tools/bench computes the results.
+ * A test measures the same operation with several variants. Some variants use
+ * verbs in different ways, without krdma (raw.c). One variant uses krdma
+ * (ours.c). In each round every variant has a turn, so that other load of the
+ * machine affects all of them. This module only measures. tools/bench computes
+ * the results.
  *
- * A command is a line written to /proc/krdma_bench, and its output is read
- * from the same file descriptor:
+ * A command is a line that is written to /proc/krdma_bench. The output is read
+ * from the same file descriptor. These are the commands:
  *
  *	serve PORT
  *		be the peer of all tests, on KBENCH_PORTS ports from PORT on
@@ -31,18 +32,18 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-/* Work requests in flight in each direction, as by default of krdma. */
+/* Maximum number of WRs in flight in each direction, krdma's default. */
 #define KBENCH_DEPTH 64
-/* Size of receive buffers of the raw variants, as by default of krdma. */
+/* Size of the receive buffers of the raw variants, which is krdma's default. */
 #define KBENCH_BUF_SIZE 4096
-/* Longest message. Krdma's header must also fit into the buffer. */
+/* Maximum size of a message, because krdma's header must also fit. */
 #define KBENCH_MSG_MAX 4000
-/* Source and target of WRITEs, small enough for a single MR, even on siw. */
+/* Size of the memory for WRITEs, which fits into a single MR, even on siw. */
 #define KBENCH_SPAN SZ_1M
-/* Time limit for a step. */
+/* Time limit for a step, such as a connect or an echo, in ms. */
 #define KBENCH_TIMEOUT_MS 10000
 
-/* Listeners by port, relative to that of "serve". */
+/* Listeners. The value is added to the port of "serve". */
 enum kbench_port {
 	KBENCH_PORT_RAW_IDLE,	/* raw.c, accepts and keeps connections */
 	KBENCH_PORT_RAW,	/* raw.c, shows memory and echoes messages */
@@ -58,10 +59,12 @@ struct kbench_variant;
 
 /**
  * struct kbench_calls - operations of a variant
- * @connect: create a connection, either an idle one, or one with memory of the
- *	peer and resources for WRITEs and messages. Returns it or an ERR_PTR
+ * @connect: create a connection. Unless it is idle, it has resources for
+ *	messages and WRITEs, and knows memory of the peer. Return it or an
+ *	ERR_PTR
  * @close: release a connection
- * @write: WRITE @size bytes of unregistered memory and wait for the completion
+ * @write: WRITE @size bytes of memory that is not registered, and wait for the
+ *	completion
  * @echo: send @size bytes and wait for the echo
  * @post: post a chain of WRITEs and call kbench_stream_done() at its end.
  *	Context: process or softirq
@@ -80,9 +83,9 @@ struct kbench_calls {
  * struct kbench_variant - a way to use RDMA
  * @name: name in commands
  * @calls: operations
- * @poll: raw.c: context of completion handlers
- * @bracket: raw.c: bottom halves are disabled during a post, see
- *	krdma_qp_post()
+ * @poll: context of completion handlers, only for raw.c
+ * @bracket: true if bottom halves are disabled during a post, see
+ *	krdma_qp_post(); only for raw.c
  */
 struct kbench_variant {
 	const char *name;
@@ -92,14 +95,14 @@ struct kbench_variant {
 };
 
 /**
- * struct kbench_stream - continuous WRITEs, chain by chain
+ * struct kbench_stream - state of the test "stream", which posts WRITE chains
  * @lock: protects the other members
  * @until: end of the turn, in jiffies; until then, completed chains are posted
  *	again
  * @flying: number of chains in flight
  * @chains: number of completed chains
  * @status: errno of the first chain that failed, or 0
- * @over: completed when no chain is in flight
+ * @over: completed at the end of the turn, when no chain is in flight
  */
 struct kbench_stream {
 	spinlock_t lock; /* see @lock above */
@@ -112,8 +115,8 @@ struct kbench_stream {
 
 /**
  * struct kbench_conn - a connection of any variant
- * @calls: operations of its variant
- * @job: its test, never changed; NULL for connections that "serve" accepts
+ * @calls: operations of the variant
+ * @job: test that uses the connection; NULL if "serve" has accepted it
  * @stream: state of the test "stream"
  */
 struct kbench_conn {
@@ -125,7 +128,7 @@ struct kbench_conn {
 /**
  * struct kbench_job - a test to run
  * @net: network namespace of the task that writes the command
- * @dst: address of the peer, with the port of its "serve"
+ * @dst: address of the peer, with the port of "serve" on the peer
  * @size: size of an operation, in bytes
  * @depth: number of operations in flight
  * @chain: number of operations that are posted at a time, a divisor of @depth
@@ -156,7 +159,7 @@ struct kbench_job {
 	size_t len;
 };
 
-/* Returns the offset in KBENCH_SPAN of operation @i of a chain. */
+/* Return the offset in the memory for WRITEs of operation @i of a chain. */
 static inline u32 kbench_offset(const struct kbench_job *job, u32 slot, u32 i)
 {
 	return (slot * job->chain + i) % (KBENCH_SPAN / job->size) * job->size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Percentiles of the times of a turn that krdma_bench and vbench print,
- * in addition to the shortest ("min") and the longest ("max"), and that
- * tools/bench --report draws.
+ * Percentiles of the times of a turn. krdma_bench and vbench print them, in
+ * addition to the shortest ("min") and the longest time ("max"). tools/bench
+ * --report draws them.
  */
 #ifndef KRDMA_BENCH_QUANTILES_H
 #define KRDMA_BENCH_QUANTILES_H
@@ -10,7 +10,7 @@
 /**
  * struct bench_quantile - a point of a distribution
  * @name: name in the output: p99 is percentile 99, p999 is percentile 99.9
- * @of_1000: number of samples that are shorter, of a thousand
+ * @of_1000: number of samples in a thousand that are shorter than this point
  */
 struct bench_quantile {
 	const char *name;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The variants that use verbs without krdma, as a driver with no other needs
- * would.
+ * The variants that use verbs without krdma. They use verbs like a driver that
+ * needs only what these tests need.
  *
- * Both sides post receives before they are connected. On connections that are
- * not idle the client then sends a hello, because iWARP requires the client to
- * send first, and receives the address and key of the server's memory. All
- * later messages of the client are echoed. siw may lose an early hello, so it is
- * repeated, and a second answer is ignored.
+ * Both sides post receives before they are connected. If the connection is not
+ * idle, the client then sends a hello. iWARP requires that the client sends
+ * first. The server answers with address and key of its memory. It echoes all
+ * later messages of the client. siw may lose an early hello, so the client
+ * repeats it, and ignores a second answer.
  *
- * A connection of the server is referenced by the CM until rdma_destroy_id(), by
- * its work item, which frees it, and by kbench_raw_list until that work item
- * removes it.
+ * Three users have pointers to a connection of the server. The CM has one until
+ * rdma_destroy_id(). kbench_raw_list has one until the work item removes the
+ * connection. The work item has one, and frees the connection.
  */
 #include <linux/err.h>
 #include <linux/mutex.h>
@@ -26,7 +26,10 @@
 #define KBENCH_HELLO_TRIES 20
 #define KBENCH_HELLO_MS 500
 #define KBENCH_RESOLVE_MS 2000
-/* Defaults of krdma. They affect no test, because no packet is lost. */
+/*
+ * Same values as the defaults of krdma. They affect no test, because no packet
+ * is lost.
+ */
 #define KBENCH_ACK_TIMEOUT 17
 #define KBENCH_MIN_RNR_TIMER 12
 #define KBENCH_RETRIES 6
@@ -37,14 +40,14 @@ enum kbench_raw_type {
 	KBENCH_RAW_ECHO,
 };
 
-/* First bytes of a message; both ends are this module. */
+/* Header of a message. Both ends are this module, so its format may change. */
 struct kbench_raw_wire {
 	__le64 addr;
 	__le32 rkey;
 	u8 type;
 } __packed;
 
-/* A buffer for received messages, or for messages to send. */
+/* A buffer for a received message or for a message to send. */
 struct kbench_raw_buf {
 	struct ib_cqe cqe;
 	struct kbench_raw *raw;
@@ -53,7 +56,7 @@ struct kbench_raw_buf {
 	u32 len;
 };
 
-/* A chain of WRITEs. */
+/* A chain of WRITEs, which are posted together. */
 struct kbench_raw_slot {
 	struct ib_cqe cqe;
 	struct kbench_raw *raw;
@@ -63,30 +66,31 @@ struct kbench_raw_slot {
 
 /**
  * struct kbench_raw - a connection
- * @conn: members of all variants
- * @variant: variant of a client, NULL on the server
- * @port: server: listener that accepted it
+ * @conn: members that all variants share
+ * @variant: variant of a client; NULL on the server
+ * @port: listener that accepted the connection, only on the server
  * @id: CM id
  * @pd: protection domain of this connection
  * @cq: completion queue of both directions
  * @error: errno since the connection failed, or 0
- * @event: completed at each step of the CM
+ * @event: completed when the CM reports an event
  * @send_cqe: completion handler of the work request that a task waits for
- * @sent: completed with that work request
+ * @sent: completed when that work request completes
  * @bufs: receive buffers, in the order in which they are posted
  * @out: buffer for messages to send
- * @received: counts received messages that were not taken
+ * @received: completion that counts received messages that were not taken
  * @taken: number of messages that were taken
- * @span: source of WRITEs, or target of WRITEs on the server
+ * @span: memory that WRITEs read on the client, and write on the server
  * @sg: scatterlist of @span
- * @mr: server: MR of @span
- * @mapped: @sg is mapped for DMA
+ * @mr: MR of @span, only on the server
+ * @mapped: true if @sg is mapped for DMA
  * @addr: address of @span on the server
  * @rkey: key of @span on the server
  * @slots: array of job->depth / job->chain chains
- * @link: server: entry in kbench_raw_list
- * @work: server: work item that echoes messages, and finally frees this
- * @queued: server: @work was queued
+ * @link: entry in kbench_raw_list, only on the server
+ * @work: work item that echoes messages and finally frees the connection, only
+ *	on the server
+ * @queued: 1 after @work was queued, only on the server
  */
 struct kbench_raw {
 	struct kbench_conn conn;
@@ -123,7 +127,7 @@ static struct kbench_raw *kbench_raw(struct kbench_conn *conn)
 	return container_of(conn, struct kbench_raw, conn);
 }
 
-/* Records an error of the connection, and wakes all waiting tasks. Context: any. */
+/* Record an error of a connection, and wake all waiting tasks. Context: any. */
 static void kbench_raw_fail(struct kbench_raw *raw, int error)
 {
 	cmpxchg(&raw->error, 0, error);
@@ -145,7 +149,7 @@ static int kbench_raw_poll(struct kbench_raw *raw, struct completion *done,
 		if (time_after(jiffies, until))
 			return -ETIMEDOUT;
 		ib_process_cq_direct(raw->cq, -1);
-		/* rxe may need this processor. */
+		/* Let rxe run, because it may need this processor. */
 		cond_resched();
 	}
 	return READ_ONCE(raw->error);
@@ -191,7 +195,7 @@ static void kbench_raw_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		kbench_raw_fail(raw, -ECONNRESET);
 }
 
-/* Posts a work request and waits for its completion. */
+/* Post a work request and wait for its completion. */
 static int kbench_raw_execute(struct kbench_raw *raw, struct ib_send_wr *wr)
 {
 	int ret;
@@ -237,7 +241,10 @@ static int kbench_raw_post_recv(struct kbench_raw *raw,
 
 /* ---- messages ---- */
 
-/* Waits for the oldest message. The caller reposts it by kbench_raw_post_recv(). */
+/*
+ * Wait for a message and return the oldest one. The caller passes its buffer to
+ * kbench_raw_post_recv() afterwards.
+ */
 static struct kbench_raw_buf *kbench_raw_take(struct kbench_raw *raw,
 					      unsigned long timeout)
 {
@@ -252,7 +259,7 @@ static struct kbench_raw_buf *kbench_raw_take(struct kbench_raw *raw,
 	return buf;
 }
 
-/* Sends the first @len bytes of raw->out. */
+/* Send the first @len bytes of raw->out. */
 static int kbench_raw_send(struct kbench_raw *raw, u32 len)
 {
 	struct ib_sge sge = {
@@ -307,7 +314,10 @@ static int kbench_raw_greet(struct kbench_raw *raw)
 	return IS_ERR(buf) ? PTR_ERR(buf) : kbench_raw_learn(raw, buf);
 }
 
-/* Copies from and to unregistered memory, like krdma. */
+/*
+ * Send a message and wait for its echo. Both are copied from and to memory that
+ * is not registered, as krdma does.
+ */
 static int kbench_raw_echo(struct kbench_conn *conn, u32 size)
 {
 	struct kbench_raw *raw = kbench_raw(conn);
@@ -369,14 +379,20 @@ static void kbench_raw_chain_done(struct ib_cq *cq, struct ib_wc *wc)
 			   wc->status == IB_WC_SUCCESS ? 0 : -ECONNRESET);
 }
 
-/* Only called for failures, which also flush the last WR of the chain. */
+/*
+ * Handle the completion of a WR that is not the last of its chain. This is
+ * called only after a failure, which also flushes the last WR.
+ */
 static void kbench_raw_part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 }
 
 static struct ib_cqe kbench_raw_part = { .done = kbench_raw_part_done };
 
-/* Only the last WR of a chain is signalled, and completes all of them. */
+/*
+ * Fill in a WR of a chain. Only the last WR is signalled. Its completion also
+ * stands for the others.
+ */
 static void kbench_raw_set(struct kbench_raw *raw, u32 slot, u32 i)
 {
 	const struct kbench_job *job = raw->conn.job;
@@ -455,7 +471,7 @@ static int kbench_raw_make_bufs(struct kbench_raw *raw)
 static int kbench_raw_make_qp(struct kbench_raw *raw)
 {
 	struct ib_device *ibdev = raw->id->device;
-	/* Each queue has a slot for the marker of ib_drain_qp(). */
+	/* Add a slot to each queue for the marker that ib_drain_qp() posts. */
 	struct ib_qp_init_attr attr = {
 		.cap.max_send_wr = KBENCH_DEPTH + 1,
 		.cap.max_recv_wr = KBENCH_DEPTH + 1,
@@ -520,7 +536,10 @@ static struct kbench_raw *kbench_raw_alloc(const struct kbench_job *job)
 	return raw;
 }
 
-/* Stops the completion handler first, as krdma_cq_stop() explains. */
+/*
+ * Free a completion queue. Stop its completion handler first, for the reason
+ * that krdma_cq_stop() gives.
+ */
 static void kbench_raw_free_cq(struct ib_cq *cq)
 {
 	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
@@ -531,7 +550,7 @@ static void kbench_raw_free_cq(struct ib_cq *cq)
 	ib_free_cq(cq);
 }
 
-/* Frees a connection in any state. Not called by callbacks of the CM. */
+/* Free a connection in any state. Callbacks of the CM must not call this. */
 static void kbench_raw_free(struct kbench_raw *raw)
 {
 	int i;
@@ -743,7 +762,7 @@ static void kbench_raw_work(struct work_struct *work)
 	kbench_raw_free(raw);
 }
 
-/* Queues the work item, once. It ends at the first error. */
+/* Queue the work item, only once. It ends at the first error. */
 static void kbench_raw_queue(struct kbench_raw *raw)
 {
 	if (!atomic_xchg(&raw->queued, 1))
@@ -790,8 +809,9 @@ static int kbench_raw_accept(struct kbench_raw *raw)
 }
 
 /*
- * After the allocation the connection owns the id. Its work item destroys it,
- * even after an error, because this callback must not do so.
+ * Accept a connection. Once its structure is allocated, it owns the id. The
+ * work item destroys the id, even after an error, because this callback must
+ * not do so.
  */
 static int kbench_raw_request(struct rdma_cm_id *id, enum kbench_port port)
 {
@@ -823,7 +843,7 @@ static int kbench_raw_listen_event(struct rdma_cm_id *id,
 	return 0;
 }
 
-/* Listeners of this file; kbench_raw_ids is in the same order. */
+/* Ports of the listeners of this file, in the order of kbench_raw_ids. */
 static const enum kbench_port kbench_raw_ports[] = {
 	KBENCH_PORT_RAW_IDLE, KBENCH_PORT_RAW, KBENCH_PORT_STALL,
 };
@@ -858,7 +878,8 @@ static struct rdma_cm_id *kbench_raw_listen(struct net *net, u16 port,
  * @net: network namespace
  * @port: the first of KBENCH_PORTS ports
  *
- * Return: 0 or -errno; kbench_raw_serve_end() is needed in both cases.
+ * Return: 0 or -errno. In both cases, the caller must call
+ * kbench_raw_serve_end() later.
  */
 int kbench_raw_serve(struct net *net, u16 port)
 {
@@ -877,14 +898,14 @@ int kbench_raw_serve(struct net *net, u16 port)
 /**
  * kbench_raw_serve_end - undo kbench_raw_serve()
  *
- * Connections end in kbench_wq, which the caller flushes.
+ * Work items in kbench_wq release the connections. The caller flushes it.
  */
 void kbench_raw_serve_end(void)
 {
 	struct kbench_raw *raw;
 	int i;
 
-	/* After this loop there are no new connections. */
+	/* Destroy the listeners first, so that no new connections arrive. */
 	for (i = 0; i < ARRAY_SIZE(kbench_raw_ids); i++)
 		if (kbench_raw_ids[i])
 			rdma_destroy_id(kbench_raw_ids[i]);

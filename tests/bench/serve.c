@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The peer of all tests, with connections of krdma in this file, and those of
- * verbs in raw.c.
+ * The peer of all tests. This file has the connections of krdma, and raw.c has
+ * the connections of verbs.
  *
  * Work items accept connections and echo messages. They check regularly whether
  * they must end.
@@ -20,9 +20,8 @@
 
 /**
  * struct kbench_listener - a listener of krdma
- * @cb: listener, or NULL
- * @echoes: messages of its connections are echoed; otherwise connections are
- *	kept idle
+ * @cb: listener of krdma, or NULL
+ * @echoes: true if messages are echoed; false if connections are kept idle
  * @work: work item that accepts connections
  * @held: list of idle connections by kbench_held.link
  */
@@ -56,7 +55,7 @@ static int kbench_echo_one(struct krdma_cb *cb, void *buf)
 
 	if (ret >= 0)
 		return krdma_send_timeout(cb, buf, ret, KBENCH_TIMEOUT_MS);
-	/* No message until the next check. */
+	/* A timeout is no error. It only means that no message has arrived. */
 	return ret == -ETIMEDOUT && krdma_is_established(cb) ? 0 : ret;
 }
 
@@ -72,7 +71,7 @@ static void kbench_echo_work(struct work_struct *work)
 	kbench_held_free(held);
 }
 
-/* Releases idle connections that are closed, or all of them. */
+/* Release the idle connections that are closed, or all idle connections. */
 static void kbench_prune(struct kbench_listener *listener, bool all)
 {
 	struct kbench_held *held, *next;
@@ -113,7 +112,7 @@ static void kbench_accept_work(struct work_struct *work)
 		if (!ret)
 			kbench_take(listener, cb);
 		else if (ret == -ETIMEDOUT)
-			/* Prune only when idle, not while "connect" measures. */
+			/* Prune now, because no test is connecting. */
 			kbench_prune(listener, false);
 		else if (krdma_get_state(listener->cb) != KRDMA_LISTENING)
 			break;
@@ -153,7 +152,7 @@ static int kbench_listen(struct kbench_listener *listener, struct net *net,
  * @net: network namespace
  * @port: the first of KBENCH_PORTS ports
  *
- * Return: 0; -EBUSY if already serving; or another errno.
+ * Return: 0; -EBUSY if "serve" is running already; or another errno.
  */
 int kbench_serve(struct net *net, u16 port)
 {
@@ -181,7 +180,7 @@ void kbench_serve_end(void)
 		return;
 	WRITE_ONCE(kbench_ending, true);
 	kbench_raw_serve_end();
-	/* Drain, not flush: work that accepts queues work that echoes. */
+	/* Drain, because work items that accept queue others that echo. */
 	drain_workqueue(kbench_wq);
 	for (i = 0; i < ARRAY_SIZE(kbench_listeners); i++) {
 		if (kbench_listeners[i].cb)

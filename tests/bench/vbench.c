@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * vbench - compare vrfm, as programs use it, with hand-written verbs code
+ * vbench - measure vrfm as programs use it, and compare it with verbs code
  *
  *   vbench serve RDMADEV ADDRESS PORT DEVICE FAST
  *   vbench TEST VARIANT,... RDMADEV ADDRESS PORT ROUNDS [NAME=NUMBER]...
@@ -9,21 +9,21 @@
  *   vbench dirty DEVICE PAGES
  *   vbench cycle DEVICE PAGES MS
  *
- * Like krdma_bench it runs in rounds, in which every variant has a turn, and prints a line "VARIANT ROUND
- * NAME=NUMBER..." for each turn: the number of operations, the duration in ns, and percentiles of round trips, see
- * quantiles.h. Round 0 is the warm-up and not printed.
+ * In each round, every variant has a turn, as in krdma_bench. For each turn, vbench prints a line "VARIANT ROUND
+ * NAME=NUMBER...", with the number of operations, the duration in ns, and percentiles of round trips, see quantiles.h.
+ * Round 0 is the warm-up, and is not printed.
  *
  * Tests:
  *   rate    write blocks of SIZE bytes to the whole memory, at a distance of STRIDE bytes (default: SIZE), and wait
  *           until the peer has them
- *   ping    write 8 bytes; the server, which polls these, writes 8 bytes, which this side polls
- *   event   send an event; the server sends one back; both sleep while they wait
+ *   ping    write 8 bytes, and poll for the 8 bytes that the server writes back; the server also polls
+ *   event   send an event, and wait for the one that the server sends back; both sleep while they wait
  *   read    copy 1 MiB from a mapping
- *   pages   RDMA READ a tenth of 64 MiB, page by page; for the variant raw only
- *   longest write blocks every 100 us in a single turn, and print the longest time of a write as max
- *   poker   write 4 bytes every ms with real-time priority, in a turn of a variant called NAME
+ *   pages   RDMA READ a tenth of 64 MiB, page by page; only for the variant raw
+ *   longest write a block every 100 us, and print the longest time of a write as max; has a single turn
+ *   poker   write 4 bytes every ms with real-time priority; has a single turn, of a variant called NAME
  *   dirty   store into PAGES pages every ms until it is killed
- *   cycle   claim PAGES pages, and store into each every ms with real-time priority; prints the number of cycles
+ *   cycle   claim PAGES pages, store into each every ms with real-time priority, and print the number of cycles
  *
  * Variants:
  *   raw     RDMA WRITE, and SEND and RECV, from user space
@@ -70,16 +70,16 @@
 /* Number of pages that join_writes() of node.sh writes. */
 #define PAGES 1639u
 #define MESSAGE 8
-/* Largest number of variants of a command. */
+/* Maximum number of variants in a command. */
 #define TURNS 5
-/* High bit of a number: the turn of the server ends. */
+/* Bit that the client sets in the number of a round trip after which the server ends its turn. */
 #define LAST 0x80000000u
-/* Offsets at which the two sides of ping write. */
+/* Offsets at which the client (MINE) and the server (THEIRS) of ping write. */
 #define MINE 0
 #define THEIRS 4096
 #define PATIENCE_NS 20000000000ull
 
-/* Address of a side, which both exchange before they are connected. */
+/* Address of a queue pair and its memory. Both sides exchange these before they connect their queue pairs. */
 struct card {
 	uint32_t qpn;
 	uint32_t rkey;
@@ -131,7 +131,7 @@ struct job {
 
 static struct verbs verbs;
 static uint64_t samples[SAMPLES];
-/* Number of the last round trip. It only grows, over all turns, on both sides. */
+/* Number of the last round trip. It grows on both sides, and is not reset between turns. */
 static uint32_t counter;
 
 static uint64_t now_ns(void)
@@ -142,7 +142,7 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Polls a word until it is NUMBER, apart from its high bit; returns the word. */
+/* Poll a word until it is NUMBER, where LAST may also be set, and return the word. */
 static uint32_t await(volatile uint8_t *at, uint32_t number)
 {
 	volatile uint64_t *word = (volatile uint64_t *)at;
@@ -163,7 +163,7 @@ static uint32_t await(volatile uint8_t *at, uint32_t number)
 
 /* ---- verbs ---- */
 
-/* Returns the index of the GID of an IPv4 address. */
+/* Find the first GID that is made from an IPv4 address, and set verbs.gid_index. */
 static void find_gid(union ibv_gid *gid)
 {
 	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
@@ -255,7 +255,10 @@ static void connect_verbs(void)
 		err(1, "RTS");
 }
 
-/* Polls until at most MOST work requests are in flight. A completion also stands for unsignalled ones before it. */
+/*
+ * Poll until at most MOST work requests are in flight. The completion of a signalled request also stands for the
+ * unsignalled ones before it.
+ */
 static void reap(uint32_t most)
 {
 	struct ibv_wc wc;
@@ -272,7 +275,7 @@ static void reap(uint32_t most)
 	}
 }
 
-/* Posts a work request with the same OFFSET in both memories. Every SIGNAL-th one is signalled. */
+/* Post a work request for the same OFFSET in both memories. Every SIGNAL-th request is signalled. */
 static void post_send(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t size, uint32_t signal)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)verbs.memory + offset, .length = size, .lkey = verbs.mr->lkey };
@@ -291,7 +294,7 @@ static void post_send(enum ibv_wr_opcode opcode, uint32_t offset, uint32_t size,
 		err(1, "ibv_post_send");
 }
 
-/* Sleeps until a message arrives. */
+/* Sleep until a message arrives, and return its number. */
 static uint32_t receive(void)
 {
 	struct ibv_cq *cq;
@@ -484,7 +487,7 @@ static void ask(const struct job *job, char test, char variant)
 		err(1, "request");
 }
 
-/* Runs a round trip. With LAST the server ends its turn after it. */
+/* Run a round trip. If LAST is not 0, the server ends its turn afterwards. */
 static void trip(char test, char variant, const struct rfm *rfm, uint32_t last)
 {
 	counter++;
@@ -513,7 +516,7 @@ static void trips(const struct job *job, char test, char variant, const struct r
 	rank(result);
 }
 
-/* Returns the number of operations between two reads of the clock, a system call on emulated processors. */
+/* Return the number of operations between two reads of the clock. On emulated processors each read is a system call. */
 static uint32_t batch(const struct job *job)
 {
 	return job->size >= 65536 ? 1 : job->size >= 4096 ? 16 : 64;
@@ -546,7 +549,7 @@ static void raw_pages(struct result *result)
 	result->ns = now_ns() - begin;
 }
 
-/* The data to write. */
+/* Data that the test "rate" writes. */
 static uint8_t block[1 << 20];
 
 static void rfm_rate(const struct job *job, const struct rfm *rfm, struct result *result)
@@ -577,7 +580,7 @@ static void read_rate(const struct job *job, const volatile void *from, struct r
 	result->ns = now_ns() - begin;
 }
 
-/* Allocates memory of small pages, like that of a device. */
+/* Allocate memory with small pages, as a device has them. */
 static void *plain_memory(void)
 {
 	void *memory = mmap(NULL, SPAN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -601,7 +604,7 @@ static const struct variant {
 	{ "eight", "/dev/rfm2g3", 'v' }, { "sixteen", "/dev/rfm2g4", 'v' },
 };
 
-/* A variant with its device or memory. */
+/* A variant, and the device or memory that it uses. */
 struct turn {
 	const struct variant *variant;
 	struct rfm rfm;
@@ -700,7 +703,7 @@ static int dial(const char *device, const char *host, const char *port)
 	return fd;
 }
 
-/* Round trips and the variant raw need a server. */
+/* Check whether a test needs a server, as round trips and the variant raw do. */
 static bool needs_server(const char *test, const char *names)
 {
 	return (strcmp(test, "rate") && strcmp(test, "read")) || strstr(names, "raw");
@@ -726,7 +729,7 @@ static int longest(char **arg)
 	return 0;
 }
 
-/* Sets a real-time priority, as control loops do. */
+/* Set a real-time priority, as control loops do. */
 static void be_in_time(void)
 {
 	struct sched_param param = { .sched_priority = 50 };
@@ -735,7 +738,7 @@ static void be_in_time(void)
 		err(1, "real time");
 }
 
-/* Sleeps until a millisecond after @at, and updates @at. */
+/* Advance @at by a millisecond, and sleep until then. */
 static void next_ms(struct timespec *at)
 {
 	at->tv_nsec += 1000000;
