@@ -24,10 +24,10 @@ static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 	spin_lock_irqsave(&conn->lock, flags);
 	if (conn->cb.state != KRDMA_ESTABLISHED) {
 		ret = conn->error ?: -ENOTCONN;
-	} else if (conn->leaving) {
+	} else if (conn->life.leaving) {
 		ret = -EALREADY;
 	} else {
-		conn->leaving = true;
+		conn->life.leaving = true;
 		conn->msg->bye_reason = reason;
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -39,11 +39,11 @@ static bool krdma_close_is_idle_locked(const struct krdma_conn *conn)
 	const struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
-	if (!list_empty(&conn->pending) ||
+	if (!list_empty(&conn->sq.pending) ||
 	    conn->msg->busy & (KRDMA_BUSY_SEND | KRDMA_BUSY_RW))
 		return false;
 	/* Do not wait for internal messages. */
-	list_for_each_entry(kwr, &conn->posted, link)
+	list_for_each_entry(kwr, &conn->sq.posted, link)
 		if (!kwr->reserved)
 			return false;
 	return true;
@@ -80,7 +80,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);
-	conn->said_bye = !ret;
+	conn->life.said_bye = !ret;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	local_bh_enable();
 	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
@@ -90,7 +90,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	 * This takes the lock under which the state and closed_by_bye were set.
 	 */
 	ret = krdma_last_error(&conn->cb);
-	return conn->closed_by_bye ? 0 : ret;
+	return conn->life.closed_by_bye ? 0 : ret;
 }
 
 /**

@@ -38,8 +38,8 @@ struct krdma_cm_rej_private {
  */
 void krdma_cm_keep_addrs(struct krdma_conn *conn, const struct rdma_cm_id *id)
 {
-	conn->local = id->route.addr.src_addr;
-	conn->peer = id->route.addr.dst_addr;
+	conn->cm.local = id->route.addr.src_addr;
+	conn->cm.peer = id->route.addr.dst_addr;
 }
 
 /*
@@ -74,8 +74,8 @@ static int krdma_cm_take_hello(struct krdma_conn *conn,
 	ret = krdma_hello_decode(&conn->hello, priv, param->private_data_len);
 	if (ret)
 		return ret;
-	conn->peer_data_len = conn->hello.user_len;
-	memcpy(conn->peer_data, priv->user, conn->peer_data_len);
+	conn->cm.peer_data_len = conn->hello.user_len;
+	memcpy(conn->cm.peer_data, priv->user, conn->cm.peer_data_len);
 	return 0;
 }
 
@@ -88,9 +88,9 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 {
 	if (!krdma_conn_is_raw(conn))
 		return krdma_cm_take_hello(conn, param);
-	conn->peer_data_len = min_t(size_t, param->private_data_len,
-				    sizeof(conn->peer_data));
-	memcpy(conn->peer_data, param->private_data, conn->peer_data_len);
+	conn->cm.peer_data_len = min_t(size_t, param->private_data_len,
+				       sizeof(conn->cm.peer_data));
+	memcpy(conn->cm.peer_data, param->private_data, conn->cm.peer_data_len);
 	return 0;
 }
 
@@ -180,7 +180,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 	 * For asynchronous connections the timer also limits the START
 	 * exchange.
 	 */
-	if (!READ_ONCE(conn->async))
+	if (!READ_ONCE(conn->life.async))
 		krdma_conn_in_time(conn);
 	krdma_conn_move(conn, KRDMA_ESTABLISHED);
 	krdma_step_queue(conn);
@@ -189,7 +189,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 static void krdma_cm_take_reject(struct krdma_conn *conn,
 				 struct rdma_cm_event *event, int *error)
 {
-	struct krdma_reject *rej = &conn->rej;
+	struct krdma_reject *rej = &conn->cm.rej;
 	const u8 *data;
 	u8 reason, len;
 
@@ -217,7 +217,7 @@ static void krdma_cm_rejected(struct krdma_conn *conn,
 
 	krdma_cm_take_reject(conn, event, &error);
 	/* Pairs with krdma_get_reject(). */
-	smp_store_release(&conn->rejected, true);
+	smp_store_release(&conn->cm.rejected, true);
 	krdma_conn_abort(conn, error);
 }
 
@@ -274,9 +274,9 @@ static u8 krdma_cm_reason(int error)
 void krdma_cm_reject_unanswered(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
-	if (conn->cb.role != KRDMA_ACCEPT_CONN || conn->answered)
+	if (conn->cb.role != KRDMA_ACCEPT_CONN || conn->cm.answered)
 		return;
-	conn->answered = true;
+	conn->cm.answered = true;
 	krdma_cm_reject(conn, conn->cb.cm_id, krdma_cm_reason(conn->error),
 			NULL, 0);
 }
@@ -291,19 +291,19 @@ static void krdma_cm_prune_locked(struct krdma_conn *listener,
 	struct krdma_conn *conn, *next;
 
 	lockdep_assert_held(&listener->lock);
-	list_for_each_entry_safe(conn, next, &listener->requests,
-				 request_link) {
+	list_for_each_entry_safe(conn, next, &listener->listen.requests,
+				 acc.link) {
 		if (!krdma_conn_is_over(conn))
 			continue;
-		list_move(&conn->request_link, dead);
-		listener->nrequests--;
+		list_move(&conn->acc.link, dead);
+		listener->listen.nrequests--;
 	}
-	list_for_each_entry_safe(conn, next, &listener->accepted,
-				 request_link) {
-		if (!conn->accept_error)
+	list_for_each_entry_safe(conn, next, &listener->listen.accepted,
+				 acc.link) {
+		if (!conn->acc.error)
 			continue;
-		list_move(&conn->request_link, dead);
-		listener->nrequests--;
+		list_move(&conn->acc.link, dead);
+		listener->listen.nrequests--;
 	}
 }
 
@@ -311,8 +311,8 @@ static void krdma_cm_put_all(struct list_head *conns)
 {
 	struct krdma_conn *conn, *next;
 
-	list_for_each_entry_safe(conn, next, conns, request_link) {
-		list_del_init(&conn->request_link);
+	list_for_each_entry_safe(conn, next, conns, acc.link) {
+		list_del_init(&conn->acc.link);
 		krdma_conn_put(conn);
 	}
 }
@@ -332,11 +332,11 @@ static int krdma_cm_queue_request(struct krdma_conn *listener,
 	krdma_cm_prune_locked(listener, &dead);
 	if (listener->cb.state != KRDMA_LISTENING) {
 		ret = -ESHUTDOWN;
-	} else if (listener->nrequests >= listener->p.backlog) {
+	} else if (listener->listen.nrequests >= listener->p.backlog) {
 		ret = -EBUSY;
 	} else {
-		list_add_tail(&conn->request_link, &listener->requests);
-		listener->nrequests++;
+		list_add_tail(&conn->acc.link, &listener->listen.requests);
+		listener->listen.nrequests++;
 		wake_up_all(&listener->wait);
 		krdma_step_queue(listener);
 	}
@@ -356,8 +356,8 @@ static int krdma_cm_fill_request(struct krdma_conn *conn, struct rdma_cm_id *id,
 		return -EPROTOTYPE;
 	krdma_cm_keep_addrs(conn, id);
 	krdma_path_keep(conn, id);
-	conn->resources = param->responder_resources;
-	conn->depth = param->initiator_depth;
+	conn->cm.resources = param->responder_resources;
+	conn->cm.depth = param->initiator_depth;
 	return 0;
 }
 
@@ -455,12 +455,12 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		if (event->status == -ENOMEM)
-			WRITE_ONCE(conn->modify_failed, true);
+			WRITE_ONCE(conn->hw.modify_failed, true);
 		krdma_conn_abort(conn,
 				 krdma_cm_connect_status(id, event->status));
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		WRITE_ONCE(conn->hung_up, true);
+		WRITE_ONCE(conn->life.hung_up, true);
 		krdma_conn_abort(conn, -ECONNRESET);
 		krdma_conn_wake(conn);
 		break;
@@ -523,8 +523,8 @@ static int krdma_cm_resolve(struct krdma_conn *conn, const struct sockaddr *dst)
 		return ret;
 	if (conn->p.tos)
 		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
-	if (conn->src.ss_family)
-		src = (struct sockaddr *)&conn->src;
+	if (conn->cm.src.ss_family)
+		src = (struct sockaddr *)&conn->cm.src;
 	krdma_conn_start_timer(conn, conn->p.connect_timeout_ms);
 	return rdma_resolve_addr(conn->cb.cm_id, src, (struct sockaddr *)dst,
 				 conn->p.addr_timeout_ms);
@@ -537,10 +537,10 @@ static u8 krdma_cm_fill_private(struct krdma_conn *conn,
 
 	krdma_msg_hello(conn, &hello);
 	krdma_path_hello(conn, &hello);
-	hello.user_len = conn->user_data_len;
+	hello.user_len = conn->cm.user_data_len;
 	krdma_hello_encode(&priv->hello, &hello);
-	memcpy(priv->user, conn->user_data, conn->user_data_len);
-	return sizeof(priv->hello) + conn->user_data_len;
+	memcpy(priv->user, conn->cm.user_data, conn->cm.user_data_len);
+	return sizeof(priv->hello) + conn->cm.user_data_len;
 }
 
 static void krdma_cm_fill_param(struct krdma_conn *conn,
@@ -558,8 +558,8 @@ static void krdma_cm_fill_param(struct krdma_conn *conn,
 		.rnr_retry_count = conn->p.rnr_retry_count,
 	};
 	if (krdma_conn_is_raw(conn)) {
-		param->private_data = conn->user_data;
-		param->private_data_len = conn->user_data_len;
+		param->private_data = conn->cm.user_data;
+		param->private_data_len = conn->cm.user_data_len;
 	} else {
 		param->private_data = priv;
 		param->private_data_len = krdma_cm_fill_private(conn, priv);
@@ -588,7 +588,7 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 	if (conn->ops && conn->ops->qp_ready)
 		ret = conn->ops->qp_ready(&conn->cb);
 	/* With an acceptor there is no owner yet, see krdma_cm_give_locked(). */
-	conn->raw_live = !ret && !conn->acceptor;
+	conn->hw.raw_live = !ret && !conn->acc.acceptor;
 	return ret;
 }
 
@@ -636,7 +636,7 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	krdma_cm_fill_param(conn, &param, &priv);
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
-	conn->connect_called = true;
+	conn->cm.connect_called = true;
 	return krdma_cm_call(conn, &param);
 }
 
@@ -651,7 +651,7 @@ static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
  */
 static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
 {
-	return READ_ONCE(conn->was_established);
+	return READ_ONCE(conn->life.was_established);
 }
 
 /**
@@ -853,10 +853,10 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
 {
-	if (conn->was_established && !conn->is_siw &&
+	if (conn->life.was_established && !conn->hw.is_siw &&
 	    rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
-		wait_event_timeout(conn->wait, READ_ONCE(conn->hung_up),
+		wait_event_timeout(conn->wait, READ_ONCE(conn->life.hung_up),
 				   msecs_to_jiffies(KRDMA_HANG_UP_MS));
 }
 
@@ -871,10 +871,10 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&conn->setup);
-	if (!conn->connect_called)
+	if (!conn->cm.connect_called)
 		return;
 	krdma_noio_check(conn);
-	conn->connect_called = false;
+	conn->cm.connect_called = false;
 	/*
 	 * The orderly close of siw forgets a READ whose answer is outstanding:
 	 * siw_qp_nextstate_from_rts() flushes only requests that are not yet
@@ -883,7 +883,7 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	 * and irdma reset the TCP connection in ERROR, which discards messages
 	 * that the peer has not received yet.
 	 */
-	if (conn->was_established && conn->is_siw)
+	if (conn->life.was_established && conn->hw.is_siw)
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
 	/*
 	 * This fails if the peer was faster. The drain flushes in both cases.
@@ -894,13 +894,13 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 
 static bool krdma_cm_has_request(struct krdma_conn *listener, const void *arg)
 {
-	return !list_empty(&listener->requests);
+	return !list_empty(&listener->listen.requests);
 }
 
 static bool krdma_cm_has_any(struct krdma_conn *listener, const void *arg)
 {
-	return !list_empty(&listener->requests) ||
-	       !list_empty(&listener->accepted);
+	return !list_empty(&listener->listen.requests) ||
+	       !list_empty(&listener->listen.accepted);
 }
 
 /*
@@ -913,10 +913,10 @@ static struct krdma_conn *krdma_cm_pop_locked(struct krdma_conn *listener,
 	struct krdma_conn *conn;
 
 	lockdep_assert_held(&listener->lock);
-	conn = list_first_entry_or_null(list, struct krdma_conn, request_link);
+	conn = list_first_entry_or_null(list, struct krdma_conn, acc.link);
 	if (conn) {
-		list_del_init(&conn->request_link);
-		listener->nrequests--;
+		list_del_init(&conn->acc.link);
+		listener->listen.nrequests--;
 	}
 	return conn;
 }
@@ -935,7 +935,7 @@ struct krdma_conn *krdma_cm_next_request(struct krdma_conn *listener)
 
 	spin_lock_irqsave(&listener->lock, flags);
 	krdma_cm_prune_locked(listener, &dead);
-	conn = krdma_cm_pop_locked(listener, &listener->requests);
+	conn = krdma_cm_pop_locked(listener, &listener->listen.requests);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	krdma_cm_put_all(&dead);
 	return conn;
@@ -951,9 +951,10 @@ static struct krdma_conn *krdma_cm_any_request(struct krdma_conn *listener)
 	unsigned long flags;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_locked(listener, &listener->requests) ?:
-	       krdma_cm_pop_locked(listener, &listener->accepting) ?:
-	       krdma_cm_pop_locked(listener, &listener->accepted);
+	conn = krdma_cm_pop_locked(listener, &listener->listen.requests) ?:
+		       krdma_cm_pop_locked(listener, &listener->listen.accepting) ?:
+		       krdma_cm_pop_locked(listener,
+					   &listener->listen.accepted);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	return conn;
 }
@@ -984,7 +985,7 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 {
 	int ret;
 
-	if (listener->cb.role != KRDMA_LISTEN_CONN || listener->async)
+	if (listener->cb.role != KRDMA_LISTEN_CONN || listener->life.async)
 		return -EINVAL;
 	do {
 		ret = krdma_conn_wait(listener, krdma_cm_has_request, NULL, until);
@@ -1075,9 +1076,9 @@ static void krdma_cm_limit_param(struct krdma_conn *conn,
 	if (rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
 		return;
-	param->responder_resources = min(param->responder_resources,
-					 conn->resources);
-	param->initiator_depth = min(param->initiator_depth, conn->depth);
+	param->responder_resources =
+		min(param->responder_resources, conn->cm.resources);
+	param->initiator_depth = min(param->initiator_depth, conn->cm.depth);
 }
 
 static int krdma_cm_accept_locked(struct krdma_conn *conn)
@@ -1100,21 +1101,21 @@ static int krdma_cm_accept_locked(struct krdma_conn *conn)
 	if (!ret)
 		ret = krdma_cm_make_ready(conn);
 	if (ret) {
-		conn->local_failure = ret != -ENODEV &&
-				      !krdma_conn_is_over(conn);
+		conn->cm.local_failure = ret != -ENODEV &&
+					 !krdma_conn_is_over(conn);
 		return ret;
 	}
 	krdma_cm_fill_param(conn, &param, &priv);
 	krdma_cm_limit_param(conn, &param);
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
-	conn->answered = true;
-	conn->connect_called = true;
+	conn->cm.answered = true;
+	conn->cm.connect_called = true;
 	rdma_lock_handler(conn->cb.cm_id);
 	ret = rdma_accept(conn->cb.cm_id, &param);
 	rdma_unlock_handler(conn->cb.cm_id);
 	if (ret == -ENOMEM)
-		WRITE_ONCE(conn->modify_failed, true);
+		WRITE_ONCE(conn->hw.modify_failed, true);
 	return ret;
 }
 
@@ -1169,8 +1170,8 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
 	if (conn->cb.role != KRDMA_ACCEPT_CONN ||
 	    private_data_len > krdma_cm_user_max(conn))
 		return -EINVAL;
-	memcpy(conn->user_data, private_data, private_data_len);
-	conn->user_data_len = private_data_len;
+	memcpy(conn->cm.user_data, private_data, private_data_len);
+	conn->cm.user_data_len = private_data_len;
 	return 0;
 }
 
@@ -1218,9 +1219,9 @@ static int krdma_cm_refuse_locked(struct krdma_conn *conn,
 {
 	lockdep_assert_held(&conn->setup);
 	krdma_noio_check(conn);
-	if (conn->answered || krdma_conn_is_over(conn))
+	if (conn->cm.answered || krdma_conn_is_over(conn))
 		return krdma_last_error(&conn->cb) ?: -EISCONN;
-	conn->answered = true;
+	conn->cm.answered = true;
 	return krdma_cm_reject(conn, conn->cb.cm_id, KRDMA_WIRE_REJ_USER,
 			       private_data, private_data_len);
 }
@@ -1271,7 +1272,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_reject_request, KRDMA_NS);
 static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
 				   const struct krdma_conn *conn, int error)
 {
-	return error != -EINTR && error != -ENOMEM && !conn->local_failure &&
+	return error != -EINTR && error != -ENOMEM && !conn->cm.local_failure &&
 	       !krdma_last_error(&listener->cb);
 }
 
@@ -1284,16 +1285,16 @@ static bool krdma_cm_may_pass_over(const struct krdma_conn *listener,
  */
 void krdma_cm_accepted(struct krdma_conn *conn, int error)
 {
-	struct krdma_conn *listener = conn->acceptor;
+	struct krdma_conn *listener = conn->acc.acceptor;
 	unsigned long flags;
 
 	if (error)
 		krdma_cm_count(conn, error);
 	spin_lock_irqsave(&listener->lock, flags);
-	conn->accept_error = error;
+	conn->acc.error = error;
 	/* The link is empty if the listener is ending and has dropped @conn. */
-	if (!list_empty(&conn->request_link))
-		list_move_tail(&conn->request_link, &listener->accepted);
+	if (!list_empty(&conn->acc.link))
+		list_move_tail(&conn->acc.link, &listener->listen.accepted);
 	wake_up_all(&listener->wait);
 	spin_unlock_irqrestore(&listener->lock, flags);
 }
@@ -1313,9 +1314,9 @@ static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 	if (listens) {
 		/* Put by krdma_cm_hand_out() or krdma_conn_free(). */
 		krdma_conn_get(listener);
-		conn->acceptor = listener;
-		list_add_tail(&conn->request_link, &listener->accepting);
-		listener->nrequests++;
+		conn->acc.acceptor = listener;
+		list_add_tail(&conn->acc.link, &listener->listen.accepting);
+		listener->listen.nrequests++;
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 	return listens;
@@ -1332,10 +1333,10 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 	bool listed;
 
 	spin_lock_irqsave(&listener->lock, flags);
-	listed = !list_empty(&conn->request_link);
+	listed = !list_empty(&conn->acc.link);
 	if (listed) {
-		list_del_init(&conn->request_link);
-		listener->nrequests--;
+		list_del_init(&conn->acc.link);
+		listener->listen.nrequests--;
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
 	return listed;
@@ -1378,8 +1379,8 @@ static int krdma_cm_give_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	if (krdma_conn_is_raw(conn) && krdma_conn_is_over(conn))
 		return krdma_last_error(&conn->cb);
-	conn->raw_live = krdma_conn_is_raw(conn);
-	conn->acceptor = NULL;
+	conn->hw.raw_live = krdma_conn_is_raw(conn);
+	conn->acc.acceptor = NULL;
 	return 0;
 }
 
@@ -1403,7 +1404,7 @@ static int krdma_cm_give(struct krdma_conn *conn)
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
 {
-	int ret = conn->accept_error ?: krdma_cm_give(conn);
+	int ret = conn->acc.error ?: krdma_cm_give(conn);
 
 	if (ret) {
 		if (krdma_cm_may_pass_over(listener, conn, ret))
@@ -1429,7 +1430,7 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
 	if (ret)
 		return ret;
 	spin_lock_irqsave(&listener->lock, flags);
-	conn = krdma_cm_pop_locked(listener, &listener->accepted);
+	conn = krdma_cm_pop_locked(listener, &listener->listen.accepted);
 	spin_unlock_irqrestore(&listener->lock, flags);
 	*result = conn;
 	if (conn)
@@ -1465,7 +1466,7 @@ int krdma_accept_timeout(struct krdma_cb *listen_cb, u32 timeout_ms,
 	struct krdma_noio noio;
 	int ret;
 
-	if (krdma_cm_is_owned(&listener->p) || listener->async ||
+	if (krdma_cm_is_owned(&listener->p) || listener->life.async ||
 	    listen_cb->role != KRDMA_LISTEN_CONN)
 		return -EINVAL;
 	krdma_conn_get(listener);

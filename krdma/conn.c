@@ -54,16 +54,16 @@ static void krdma_conn_free(struct kref *ref)
 {
 	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
 
-	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->dev);
+	WARN_ON_ONCE(conn->cb.cm_id || conn->cb.qp || conn->hw.dev);
 	krdma_stats_del_conn(conn);
-	if (conn->acceptor)
-		krdma_conn_put(conn->acceptor);
+	if (conn->acc.acceptor)
+		krdma_conn_put(conn->acc.acceptor);
 	krdma_budget_del_conn(conn);
 	krdma_msg_free(conn);
 	krdma_regions_free(conn);
-	xa_destroy(&conn->invalidatable);
-	kfree(conn->batch);
-	kvfree(conn->siw_reads);
+	xa_destroy(&conn->mr.invalidatable);
+	kfree(conn->sq.batch);
+	kvfree(conn->sq.siw_reads);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);
 	mutex_destroy(&conn->setup);
@@ -74,7 +74,7 @@ static void krdma_conn_free(struct kref *ref)
 static void krdma_conn_free_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, free_work);
+		container_of(work, struct krdma_conn, work.free);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	krdma_conn_free(&conn->ref);
@@ -85,7 +85,7 @@ static void krdma_conn_free_later(struct kref *ref)
 {
 	struct krdma_conn *conn = container_of(ref, struct krdma_conn, ref);
 
-	queue_work(krdma_wq, &conn->free_work);
+	queue_work(krdma_wq, &conn->work.free);
 }
 
 /**
@@ -126,7 +126,7 @@ static bool krdma_conn_change_locked(struct krdma_conn *conn,
 	if (error)
 		WRITE_ONCE(conn->error, error);
 	if (to == KRDMA_ESTABLISHED)
-		WRITE_ONCE(conn->was_established, true);
+		WRITE_ONCE(conn->life.was_established, true);
 	WRITE_ONCE(conn->cb.state, to);
 	wake_up_all(&conn->wait);
 	return true;
@@ -167,7 +167,7 @@ bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 static void krdma_conn_queue_close(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn); /* put by close_work or krdma_conn_stop() */
-	if (!queue_work(krdma_wq, &conn->close_work))
+	if (!queue_work(krdma_wq, &conn->work.close))
 		krdma_conn_put(conn);
 }
 
@@ -180,7 +180,8 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state >= KRDMA_CLOSING && !conn->stopped && !conn->in_step)
+	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.stopped &&
+	    !conn->life.in_step)
 		krdma_conn_queue_close(conn);
 }
 
@@ -191,7 +192,7 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->handed_over && conn->error)
+	if (conn->life.handed_over && conn->error)
 		krdma_count_locked(conn, KRDMA_COUNT_ENDED +
 				   krdma_stats_why(conn->error), 1);
 }
@@ -206,13 +207,13 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
 	/* After this side has sent BYE, -ECONNRESET is the orderly end. */
-	bool left = conn->said_bye && error == -ECONNRESET;
+	bool left = conn->life.said_bye && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);
 	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING,
 				      left ? -ESHUTDOWN : error))
 		return;
-	conn->closed_by_bye = left;
+	conn->life.closed_by_bye = left;
 	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }
@@ -230,7 +231,7 @@ void krdma_conn_begin_step(struct krdma_conn *conn)
 
 	mutex_lock(&conn->setup);
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->in_step = true;
+	conn->life.in_step = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
@@ -243,7 +244,7 @@ void krdma_conn_end_step(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->in_step = false;
+	conn->life.in_step = false;
 	krdma_conn_need_close_locked(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	mutex_unlock(&conn->setup);
@@ -264,7 +265,7 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->handed_over = true;
+	conn->life.handed_over = true;
 	/* The peer may have ended the connection already. */
 	krdma_conn_count_end_locked(conn);
 	krdma_deliver_open_locked(conn);
@@ -282,9 +283,10 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = conn->handed_over && !conn->stopped && !conn->notified;
+	may = conn->life.handed_over && !conn->life.stopped &&
+	      !conn->life.notified;
 	if (may)
-		conn->notified = true;
+		conn->life.notified = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
 }
@@ -312,22 +314,23 @@ static void krdma_conn_unexplained_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state >= KRDMA_CLOSING)
 		return;
-	pr_info_ratelimited("%pISpc: the queue pair failed, for no known reason\n",
-			    &conn->peer);
+	pr_info_ratelimited(
+		"%pISpc: the queue pair failed, for no known reason\n",
+		&conn->cm.peer);
 	krdma_conn_abort_locked(conn, krdma_qp_fatal_errno(conn));
 }
 
 static void krdma_conn_timer_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, timer.work);
+		container_of(work, struct krdma_conn, work.timer.work);
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	if (conn->flushed)
+	if (conn->life.flushed)
 		krdma_conn_unexplained_locked(conn);
 	else if (conn->cb.state < KRDMA_ESTABLISHED ||
-		 (conn->async && !conn->connect_reported))
+		 (conn->life.async && !conn->life.connect_reported))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
@@ -352,10 +355,11 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	if ((conn->cb.state == KRDMA_CONNECTING ||
-	     conn->cb.state == KRDMA_ESTABLISHED) && !conn->flushed) {
-		conn->flushed = true;
+	     conn->cb.state == KRDMA_ESTABLISHED) &&
+	    !conn->life.flushed) {
+		conn->life.flushed = true;
 		krdma_conn_get(conn); /* put as in krdma_conn_start_timer() */
-		if (mod_delayed_work(krdma_wq, &conn->timer,
+		if (mod_delayed_work(krdma_wq, &conn->work.timer,
 				     msecs_to_jiffies(KRDMA_QP_REASON_MS)))
 			krdma_conn_put_anywhere(conn);
 	}
@@ -372,7 +376,8 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
 {
 	krdma_conn_get(conn); /* put by timer_work or krdma_conn_stop_timer() */
-	if (!queue_delayed_work(krdma_wq, &conn->timer, msecs_to_jiffies(ms)))
+	if (!queue_delayed_work(krdma_wq, &conn->work.timer,
+				msecs_to_jiffies(ms)))
 		krdma_conn_put(conn);
 }
 
@@ -392,7 +397,8 @@ void krdma_conn_in_time(struct krdma_conn *conn)
 	bool cancelled;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	cancelled = !conn->flushed && cancel_delayed_work(&conn->timer);
+	cancelled = !conn->life.flushed &&
+		    cancel_delayed_work(&conn->work.timer);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (cancelled)
 		krdma_conn_put_anywhere(conn);
@@ -407,7 +413,7 @@ void krdma_conn_in_time(struct krdma_conn *conn)
  */
 void krdma_conn_stop_timer(struct krdma_conn *conn)
 {
-	if (cancel_delayed_work(&conn->timer))
+	if (cancel_delayed_work(&conn->work.timer))
 		krdma_conn_put(conn);
 }
 
@@ -482,13 +488,13 @@ static void krdma_conn_tell_end(struct krdma_conn *conn)
 {
 	unsigned long flags;
 
-	if (READ_ONCE(conn->acceptor))
+	if (READ_ONCE(conn->acc.acceptor))
 		krdma_step_failed(conn);
 	if (!conn->ops)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->call_closing = true;
-	if (!conn->stopped)
+	conn->life.call_closing = true;
+	if (!conn->life.stopped)
 		krdma_call_queue(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -526,7 +532,7 @@ void krdma_conn_close(struct krdma_conn *conn)
 {
 	krdma_step_cancel(conn);
 	mutex_lock(&conn->setup);
-	if (conn->raw_live)
+	if (conn->hw.raw_live)
 		krdma_cm_disconnect(conn);
 	else
 		krdma_conn_teardown(conn);
@@ -536,7 +542,7 @@ void krdma_conn_close(struct krdma_conn *conn)
 static void krdma_conn_close_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, close_work);
+		container_of(work, struct krdma_conn, work.close);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	krdma_conn_close(conn);
@@ -557,10 +563,11 @@ static int krdma_conn_init(struct krdma_conn *conn,
 	conn->cb.context = conn->p.context;
 	conn->ops = conn->p.ops;
 	conn->cb.read_write = krdma_conn_is_rw(conn);
-	conn->user_data_len = conn->p.private_data_len;
-	memcpy(conn->user_data, conn->p.private_data, conn->user_data_len);
+	conn->cm.user_data_len = conn->p.private_data_len;
+	memcpy(conn->cm.user_data, conn->p.private_data,
+	       conn->cm.user_data_len);
 	if (conn->p.src)
-		memcpy(&conn->src, conn->p.src,
+		memcpy(&conn->cm.src, conn->p.src,
 		       rdma_addr_size((struct sockaddr *)conn->p.src));
 	conn->domain = conn->p.domain;
 	conn->net = conn->p.net ?: krdma_callers_net();
@@ -576,20 +583,20 @@ static int krdma_conn_init(struct krdma_conn *conn,
 static void krdma_conn_init_works(struct krdma_conn *conn)
 {
 	if (conn->cb.role == KRDMA_LISTEN_CONN) {
-		INIT_DELAYED_WORK(&conn->timer, krdma_listen_work);
-		INIT_WORK(&conn->close_work, krdma_conn_close_work);
-		INIT_WORK(&conn->call_work, krdma_offer_work);
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_listen_work);
+		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_offer_work);
 	} else {
-		INIT_DELAYED_WORK(&conn->timer, krdma_conn_timer_work);
-		INIT_WORK(&conn->close_work, krdma_conn_close_work);
-		INIT_WORK(&conn->call_work, krdma_call_work);
+		INIT_DELAYED_WORK(&conn->work.timer, krdma_conn_timer_work);
+		INIT_WORK(&conn->work.close, krdma_conn_close_work);
+		INIT_WORK(&conn->work.call, krdma_call_work);
 	}
-	INIT_DELAYED_WORK(&conn->step_work, krdma_step_work);
-	INIT_DELAYED_WORK(&conn->alive, krdma_alive_work);
-	INIT_WORK(&conn->deliver_work, krdma_deliver_work);
-	INIT_WORK(&conn->pull_work, krdma_pull_work);
-	INIT_DELAYED_WORK(&conn->pull_limit, krdma_pull_limit_work);
-	INIT_WORK(&conn->free_work, krdma_conn_free_work);
+	INIT_DELAYED_WORK(&conn->work.step, krdma_step_work);
+	INIT_DELAYED_WORK(&conn->work.alive, krdma_alive_work);
+	INIT_WORK(&conn->work.deliver, krdma_deliver_work);
+	INIT_WORK(&conn->work.pull, krdma_pull_work);
+	INIT_DELAYED_WORK(&conn->work.pull_limit, krdma_pull_limit_work);
+	INIT_WORK(&conn->work.free, krdma_conn_free_work);
 }
 
 static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
@@ -607,17 +614,17 @@ static void krdma_conn_init_once(struct krdma_conn *conn, enum krdma_role role)
 	if (role == KRDMA_LISTEN_CONN)
 		lockdep_set_class(&conn->setup, &listener_setup);
 	init_waitqueue_head(&conn->wait);
-	INIT_LIST_HEAD(&conn->posted);
-	INIT_LIST_HEAD(&conn->pending);
-	INIT_LIST_HEAD(&conn->regions);
-	xa_init_flags(&conn->invalidatable, XA_FLAGS_LOCK_IRQ);
-	INIT_LIST_HEAD(&conn->frwrs);
-	INIT_LIST_HEAD(&conn->dev_link);
-	INIT_LIST_HEAD(&conn->request_link);
-	INIT_LIST_HEAD(&conn->requests);
-	INIT_LIST_HEAD(&conn->accepting);
-	INIT_LIST_HEAD(&conn->accepted);
-	INIT_LIST_HEAD(&conn->watch.link);
+	INIT_LIST_HEAD(&conn->sq.posted);
+	INIT_LIST_HEAD(&conn->sq.pending);
+	INIT_LIST_HEAD(&conn->mr.regions);
+	xa_init_flags(&conn->mr.invalidatable, XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&conn->mr.frwrs);
+	INIT_LIST_HEAD(&conn->hw.link);
+	INIT_LIST_HEAD(&conn->acc.link);
+	INIT_LIST_HEAD(&conn->listen.requests);
+	INIT_LIST_HEAD(&conn->listen.accepting);
+	INIT_LIST_HEAD(&conn->listen.accepted);
+	INIT_LIST_HEAD(&conn->listen.watch.link);
 	krdma_conn_init_works(conn);
 	krdma_stats_add_conn(conn);
 	krdma_domain_get(conn->domain);
@@ -1011,9 +1018,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
 bool krdma_conn_is_open(const struct krdma_conn *conn)
 {
 	if (krdma_conn_is_raw(conn))
-		return READ_ONCE(conn->was_established);
+		return READ_ONCE(conn->life.was_established);
 	/* Pairs with krdma_msg_exchange_rest(). */
-	return smp_load_acquire(&conn->exchanged);
+	return smp_load_acquire(&conn->life.exchanged);
 }
 
 /**
@@ -1079,15 +1086,16 @@ EXPORT_SYMBOL_NS_GPL(krdma_disconnect, KRDMA_NS);
  */
 static void krdma_conn_cancel_works(struct krdma_conn *conn)
 {
-	if (cancel_work_sync(&conn->close_work))
+	if (cancel_work_sync(&conn->work.close))
 		krdma_conn_put(conn);
 	krdma_step_cancel(conn);
 	/*
 	 * If a callback calls this function, call_work is the caller and cannot
 	 * be waited for.
 	 */
-	if (current_work() == &conn->call_work ?
-	    cancel_work(&conn->call_work) : cancel_work_sync(&conn->call_work))
+	if (current_work() == &conn->work.call ?
+		    cancel_work(&conn->work.call) :
+		    cancel_work_sync(&conn->work.call))
 		krdma_conn_put(conn);
 }
 
@@ -1102,7 +1110,7 @@ static void krdma_conn_stop(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->stopped = true;
+	conn->life.stopped = true;
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_cancel_works(conn);
@@ -1171,7 +1179,7 @@ int krdma_release_cb(struct krdma_cb *cb)
 	noio = krdma_noio_enter(&conn->p);
 	krdma_conn_stop(conn);
 	mutex_lock(&conn->setup);
-	conn->raw_live = false;
+	conn->hw.raw_live = false;
 	krdma_conn_teardown(conn);
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);

@@ -226,7 +226,7 @@ static void krdma_alive_again_locked(struct krdma_conn *conn)
 	 * be taken after queueing, because krdma_alive_work() first takes the
 	 * lock.
 	 */
-	if (queue_delayed_work(krdma_wq, &conn->alive,
+	if (queue_delayed_work(krdma_wq, &conn->work.alive,
 			       msecs_to_jiffies(conn->p.keepalive_ms)))
 		krdma_conn_get(conn);
 }
@@ -286,12 +286,12 @@ static bool krdma_alive_look_locked(struct krdma_conn *conn)
 
 /**
  * krdma_alive_work - check whether the peer was heard, and close if it is dead
- * @work: krdma_conn.alive
+ * @work: krdma_conn.work.alive
  */
 void krdma_alive_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, alive.work);
+		container_of(work, struct krdma_conn, work.alive.work);
 	unsigned long flags;
 	bool dead;
 
@@ -303,7 +303,7 @@ void krdma_alive_work(struct work_struct *work)
 	local_bh_enable();
 	if (dead) {
 		pr_info_ratelimited("%pISpc: does not answer, closing\n",
-				    &conn->peer);
+				    &conn->cm.peer);
 		krdma_conn_abort(conn, -ETIMEDOUT);
 	}
 	krdma_conn_put(conn);
@@ -351,6 +351,6 @@ void krdma_alive_start(struct krdma_conn *conn)
  */
 void krdma_alive_stop(struct krdma_conn *conn)
 {
-	if (cancel_delayed_work(&conn->alive))
+	if (cancel_delayed_work(&conn->work.alive))
 		krdma_conn_put(conn);
 }

@@ -60,8 +60,9 @@ static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 					u32 vector)
 {
 	enum ib_poll_context context = krdma_poll_contexts[conn->p.poll];
-	struct krdma_cq *kcq = kzalloc_node(sizeof(*kcq), GFP_KERNEL, conn->node);
-	struct ib_device *ibdev = conn->dev->ibdev;
+	struct krdma_cq *kcq =
+		kzalloc_node(sizeof(*kcq), GFP_KERNEL, conn->hw.node);
+	struct ib_device *ibdev = conn->hw.dev->ibdev;
 	struct ib_cq *cq;
 
 	if (!kcq)
@@ -72,7 +73,7 @@ static struct krdma_cq *krdma_cq_create(const struct krdma_conn *conn, u32 size,
 		return ERR_CAST(cq);
 	}
 	INIT_LIST_HEAD(&kcq->link);
-	kcq->dev = conn->dev;
+	kcq->dev = conn->hw.dev;
 	kcq->cq = cq;
 	kcq->size = size;
 	return kcq;
@@ -149,19 +150,19 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
  */
 static u32 krdma_cq_near(const struct krdma_conn *conn)
 {
-	u32 n = min(krdma_cq_vectors(conn->dev->ibdev), num_online_cpus());
+	u32 n = min(krdma_cq_vectors(conn->hw.dev->ibdev), num_online_cpus());
 	u32 cpus;
 
-	if (conn->node == NUMA_NO_NODE ||
-	    conn->node != ibdev_to_node(conn->dev->ibdev))
+	if (conn->hw.node == NUMA_NO_NODE ||
+	    conn->hw.node != ibdev_to_node(conn->hw.dev->ibdev))
 		return n;
-	cpus = cpumask_weight(cpumask_of_node(conn->node));
+	cpus = cpumask_weight(cpumask_of_node(conn->hw.node));
 	return cpus ? min(n, cpus) : n;
 }
 
 static u32 krdma_cq_idlest_locked(const struct krdma_conn *conn)
 {
-	const struct krdma_dev *dev = conn->dev;
+	const struct krdma_dev *dev = conn->hw.dev;
 	u32 n = krdma_cq_near(conn);
 	u32 least = U32_MAX, idlest = 0, vector, load;
 
@@ -180,7 +181,8 @@ static u32 krdma_cq_wanted(const struct krdma_conn *conn)
 {
 	if (!conn->p.comp_vector)
 		return KRDMA_CQ_ANY;
-	return (conn->p.comp_vector - 1) % krdma_cq_vectors(conn->dev->ibdev);
+	return (conn->p.comp_vector - 1) %
+	       krdma_cq_vectors(conn->hw.dev->ibdev);
 }
 
 static struct krdma_cq *krdma_cq_find_locked(const struct krdma_conn *conn,
@@ -188,18 +190,18 @@ static struct krdma_cq *krdma_cq_find_locked(const struct krdma_conn *conn,
 {
 	struct krdma_cq *kcq;
 
-	lockdep_assert_held(&conn->dev->lock);
-	list_for_each_entry(kcq, &conn->dev->cqs, link)
+	lockdep_assert_held(&conn->hw.dev->lock);
+	list_for_each_entry(kcq, &conn->hw.dev->cqs, link)
 		if (kcq->cq->poll_ctx == krdma_poll_contexts[conn->p.poll] &&
 		    kcq->cq->comp_vector == vector &&
-		    kcq->size - kcq->used >= conn->ncqes)
+		    kcq->size - kcq->used >= conn->hw.ncqes)
 			return kcq;
 	return NULL;
 }
 
 static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
 {
-	struct krdma_dev *dev = conn->dev;
+	struct krdma_dev *dev = conn->hw.dev;
 	u32 vector = krdma_cq_wanted(conn);
 	struct krdma_cq *kcq;
 	u32 size;
@@ -209,14 +211,14 @@ static struct krdma_cq *krdma_cq_share_locked(struct krdma_conn *conn)
 		vector = krdma_cq_idlest_locked(conn);
 	kcq = krdma_cq_find_locked(conn, vector);
 	if (!kcq) {
-		size = min_t(u32, conn->ncqes * KRDMA_CQ_CONNS,
+		size = min_t(u32, conn->hw.ncqes * KRDMA_CQ_CONNS,
 			     dev->ibdev->attrs.max_cqe);
 		kcq = krdma_cq_create(conn, size, vector);
 		if (IS_ERR(kcq))
 			return kcq;
 		list_add_tail(&kcq->link, &dev->cqs);
 	}
-	kcq->used += conn->ncqes;
+	kcq->used += conn->hw.ncqes;
 	return kcq;
 }
 
@@ -224,9 +226,9 @@ static struct krdma_cq *krdma_cq_share(struct krdma_conn *conn)
 {
 	struct krdma_cq *kcq;
 
-	mutex_lock(&conn->dev->lock);
+	mutex_lock(&conn->hw.dev->lock);
 	kcq = krdma_cq_share_locked(conn);
-	mutex_unlock(&conn->dev->lock);
+	mutex_unlock(&conn->hw.dev->lock);
 	return kcq;
 }
 
@@ -235,9 +237,9 @@ static u32 krdma_cq_next(const struct krdma_conn *conn)
 {
 	u32 vector;
 
-	mutex_lock(&conn->dev->lock);
-	vector = conn->dev->next_vector++ % krdma_cq_near(conn);
-	mutex_unlock(&conn->dev->lock);
+	mutex_lock(&conn->hw.dev->lock);
+	vector = conn->hw.dev->next_vector++ % krdma_cq_near(conn);
+	mutex_unlock(&conn->hw.dev->lock);
 	return vector;
 }
 
@@ -248,9 +250,9 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
 
 	if (vector == KRDMA_CQ_ANY)
 		vector = krdma_cq_next(conn);
-	kcq = krdma_cq_create(conn, conn->ncqes, vector);
+	kcq = krdma_cq_create(conn, conn->hw.ncqes, vector);
 	if (!IS_ERR(kcq))
-		kcq->used = conn->ncqes;
+		kcq->used = conn->hw.ncqes;
 	return kcq;
 }
 
@@ -260,7 +262,7 @@ static struct krdma_cq *krdma_cq_own(const struct krdma_conn *conn)
  * @ncqes: number of work requests that the queues of @conn hold
  *
  * Context: process, @conn->setup held.
- * Return: 0: &krdma_conn.cq is set, and krdma_cq_put() undoes this; -EINVAL:
+ * Return: 0: &krdma_conn.hw.cq is set, and krdma_cq_put() undoes this; -EINVAL:
  * the device supports no CQ of that size; or an errno of the driver.
  */
 int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
@@ -268,14 +270,14 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
 	struct krdma_cq *kcq;
 
 	lockdep_assert_held(&conn->setup);
-	if (ncqes > conn->dev->ibdev->attrs.max_cqe)
+	if (ncqes > conn->hw.dev->ibdev->attrs.max_cqe)
 		return -EINVAL;
-	conn->ncqes = ncqes;
+	conn->hw.ncqes = ncqes;
 	kcq = conn->p.flags & KRDMA_SHARED_CQ ? krdma_cq_share(conn) :
 						krdma_cq_own(conn);
 	if (IS_ERR(kcq))
 		return PTR_ERR(kcq);
-	conn->cq = kcq;
+	conn->hw.cq = kcq;
 	return 0;
 }
 
@@ -291,13 +293,13 @@ int krdma_cq_get(struct krdma_conn *conn, u32 ncqes)
  */
 void krdma_cq_put(struct krdma_conn *conn)
 {
-	struct krdma_cq *kcq = conn->cq;
+	struct krdma_cq *kcq = conn->hw.cq;
 	bool last;
 
 	lockdep_assert_held(&conn->setup);
-	conn->cq = NULL;
-	mutex_lock(&conn->dev->lock);
-	kcq->used -= conn->ncqes;
+	conn->hw.cq = NULL;
+	mutex_lock(&conn->hw.dev->lock);
+	kcq->used -= conn->hw.ncqes;
 	last = !kcq->used;
 	if (last) {
 		list_del(&kcq->link);
@@ -305,7 +307,7 @@ void krdma_cq_put(struct krdma_conn *conn)
 		kref_get(&kcq->dev->ref);
 		kcq->dev->nfreed++;
 	}
-	mutex_unlock(&conn->dev->lock);
+	mutex_unlock(&conn->hw.dev->lock);
 	if (last)
 		krdma_cq_destroy(kcq);
 }

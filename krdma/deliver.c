@@ -62,7 +62,7 @@ bool krdma_deliver_begin_locked(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (!msg->open || msg->delivering || conn->stopped ||
+	if (!msg->open || msg->delivering || conn->life.stopped ||
 	    list_empty(&msg->ready))
 		return false;
 	msg->delivering = true;
@@ -115,7 +115,7 @@ static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	krdma_conn_get(conn); /* put by deliver_work or krdma_deliver_stop() */
-	if (!queue_work(krdma_owner_queue(&conn->p), &conn->deliver_work))
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->work.deliver))
 		krdma_conn_put(conn);
 }
 
@@ -132,7 +132,7 @@ void krdma_deliver_open_locked(struct krdma_conn *conn)
 	/*
 	 * If stopped is set the owner is releasing @conn, and ops may be freed.
 	 */
-	if (conn->stopped || !conn->msg || !krdma_deliver_is_wanted(conn))
+	if (conn->life.stopped || !conn->msg || !krdma_deliver_is_wanted(conn))
 		return;
 	conn->msg->open = true;
 	if (krdma_deliver_begin_locked(conn))
@@ -153,7 +153,7 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 
 	spin_lock_irqsave(&conn->lock, flags);
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
-	if (!recv || conn->stopped) {
+	if (!recv || conn->life.stopped) {
 		recv = NULL;
 		krdma_deliver_end_locked(conn);
 	} else if (krdma_recv_is_whole(recv)) {
@@ -287,19 +287,19 @@ void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error)
 	lockdep_assert_held(&conn->lock);
 	if (error)
 		krdma_deliver_fail_locked(conn, error);
-	else if (!conn->stopped)
+	else if (!conn->life.stopped)
 		krdma_deliver_queue_locked(conn);
 }
 
 /**
  * krdma_deliver_work - deliver ready messages, and assemble messages from their
  * parts
- * @work: krdma_conn.deliver_work
+ * @work: krdma_conn.work.deliver
  */
 void krdma_deliver_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, deliver_work);
+		container_of(work, struct krdma_conn, work.deliver);
 	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 	struct krdma_recv *recv;
 	int ret;
@@ -322,13 +322,14 @@ void krdma_deliver_work(struct work_struct *work)
 
 /**
  * krdma_deliver_stop - stop to deliver messages
- * @conn: connection that its owner is releasing, so krdma_conn.stopped is set
+ * @conn: connection that its owner is releasing, so krdma_conn.life.stopped is
+ *	set
  *
  * Context: process, no locks.
  */
 void krdma_deliver_stop(struct krdma_conn *conn)
 {
-	if (cancel_work_sync(&conn->deliver_work))
+	if (cancel_work_sync(&conn->work.deliver))
 		krdma_conn_put(conn);
 }
 

@@ -247,7 +247,7 @@ static int krdma_dev_join(struct krdma_dev *dev, struct krdma_conn *conn)
 	if (dev->gone)
 		ret = -ENODEV;
 	else
-		list_add_tail(&conn->dev_link, &dev->conns);
+		list_add_tail(&conn->hw.link, &dev->conns);
 	mutex_unlock(&dev->lock);
 	return ret;
 }
@@ -275,7 +275,7 @@ static int krdma_dev_node(const struct krdma_dev *dev,
  * rdma_cm finds none of these cm_ids.
  *
  * Context: process, with @conn->setup held; or a CM callback, because
- * krdma_conn_teardown() waits for the callback before it uses @conn->dev.
+ * krdma_conn_teardown() waits for the callback before it uses @conn->hw.dev.
  * Return: 0, -ENODEV if the device is being removed.
  */
 int krdma_device_join(struct krdma_conn *conn)
@@ -290,8 +290,8 @@ int krdma_device_join(struct krdma_conn *conn)
 		krdma_dev_put(dev);
 		return ret;
 	}
-	conn->node = krdma_dev_node(dev, conn);
-	conn->dev = dev;
+	conn->hw.node = krdma_dev_node(dev, conn);
+	conn->hw.dev = dev;
 	krdma_dev_show(dev, conn);
 	return 0;
 }
@@ -307,19 +307,20 @@ int krdma_device_join(struct krdma_conn *conn)
 int krdma_device_attach(struct krdma_conn *conn)
 {
 	struct krdma_pd *kpd;
-	int ret = conn->dev ? 0 : krdma_device_join(conn);
+	int ret = conn->hw.dev ? 0 : krdma_device_join(conn);
 
 	lockdep_assert_held(&conn->setup);
 	if (ret)
 		return ret;
-	mutex_lock(&conn->dev->lock);
-	kpd = conn->dev->gone ? ERR_PTR(-ENODEV) :
-				krdma_pd_get_locked(conn->dev, conn->domain);
+	mutex_lock(&conn->hw.dev->lock);
+	kpd = conn->hw.dev->gone ?
+		      ERR_PTR(-ENODEV) :
+		      krdma_pd_get_locked(conn->hw.dev, conn->domain);
 	if (!IS_ERR(kpd)) {
-		WRITE_ONCE(conn->kpd, kpd);
+		WRITE_ONCE(conn->hw.kpd, kpd);
 		conn->cb.pd = kpd->pd;
 	}
-	mutex_unlock(&conn->dev->lock);
+	mutex_unlock(&conn->hw.dev->lock);
 	return PTR_ERR_OR_ZERO(kpd);
 }
 
@@ -332,21 +333,21 @@ int krdma_device_attach(struct krdma_conn *conn)
  */
 void krdma_device_detach(struct krdma_conn *conn)
 {
-	struct krdma_dev *dev = conn->dev;
+	struct krdma_dev *dev = conn->hw.dev;
 
 	lockdep_assert_held(&conn->setup);
 	if (!dev)
 		return;
 	mutex_lock(&dev->lock);
-	if (conn->kpd)
-		krdma_pd_put_locked(dev, conn->kpd);
-	WRITE_ONCE(conn->kpd, NULL);
-	list_del_init(&conn->dev_link);
+	if (conn->hw.kpd)
+		krdma_pd_put_locked(dev, conn->hw.kpd);
+	WRITE_ONCE(conn->hw.kpd, NULL);
+	list_del_init(&conn->hw.link);
 	if (list_empty(&dev->conns))
 		wake_up_all(&dev->idle);
 	mutex_unlock(&dev->lock);
 	conn->cb.pd = NULL;
-	conn->dev = NULL;
+	conn->hw.dev = NULL;
 	krdma_dev_put(dev);
 }
 
@@ -374,11 +375,13 @@ static bool krdma_dev_is_older(const struct krdma_conn *old,
 			       const struct krdma_conn *conn)
 {
 	return old->cb.role == KRDMA_ACCEPT_CONN && !krdma_conn_is_raw(old) &&
-	       (s32)(old->stats.id - conn->stats.id) < 0 && conn->hello.session &&
+	       (s32)(old->stats.id - conn->stats.id) < 0 &&
+	       conn->hello.session &&
 	       old->hello.session == conn->hello.session &&
 	       old->domain == conn->domain &&
-	       krdma_addr_same_host(&old->peer, &conn->peer) &&
-	       krdma_addr_port(&old->local) == krdma_addr_port(&conn->local);
+	       krdma_addr_same_host(&old->cm.peer, &conn->cm.peer) &&
+	       krdma_addr_port(&old->cm.local) ==
+		       krdma_addr_port(&conn->cm.local);
 }
 
 static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
@@ -387,7 +390,7 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 	struct krdma_conn *old, *found = NULL;
 
 	mutex_lock(&dev->lock);
-	list_for_each_entry(old, &dev->conns, dev_link) {
+	list_for_each_entry(old, &dev->conns, hw.link) {
 		if (krdma_dev_is_older(old, conn)) {
 			/* An attached connection has a reference. */
 			krdma_conn_get(old);
@@ -422,8 +425,9 @@ int krdma_device_end_older(struct krdma_conn *conn)
 	if (!dev)
 		return -ENODEV;
 	while (!ret && (old = krdma_dev_find_older(dev, conn))) {
-		pr_info_ratelimited("%pISpc: connects again, its old connection ends\n",
-				    &conn->peer);
+		pr_info_ratelimited(
+			"%pISpc: connects again, its old connection ends\n",
+			&conn->cm.peer);
 		krdma_conn_abort(old, -ECONNRESET);
 		ret = krdma_conn_wait_closed(old, until);
 		krdma_conn_put(old);
@@ -506,7 +510,7 @@ static void krdma_dev_abort_all(struct krdma_dev *dev)
 	mutex_lock(&dev->lock);
 	dev->gone = true;
 	/* Connections on this list are not freed while dev->lock is held. */
-	list_for_each_entry(conn, &dev->conns, dev_link)
+	list_for_each_entry(conn, &dev->conns, hw.link)
 		krdma_conn_abort(conn, -ENODEV);
 	mutex_unlock(&dev->lock);
 }

@@ -40,7 +40,7 @@ struct krdma_dev *krdma_share_get_dev(struct krdma_conn *conn)
 	struct krdma_dev *dev;
 
 	mutex_lock(&conn->setup);
-	dev = conn->dev;
+	dev = conn->hw.dev;
 	krdma_dev_get(dev);
 	mutex_unlock(&conn->setup);
 	return dev;
@@ -66,7 +66,7 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
 	struct krdma_conn *conn, *found = NULL;
 
 	mutex_lock(&dev->lock);
-	list_for_each_entry(conn, &dev->conns, dev_link) {
+	list_for_each_entry(conn, &dev->conns, hw.link) {
 		if (krdma_share_can_register(conn, failed)) {
 			/* An attached connection has a reference. */
 			krdma_conn_get(conn);
@@ -114,11 +114,11 @@ void krdma_share_begin(struct krdma_conn *conn, struct krdma_region *region)
 	struct krdma_share *share = &region->share;
 
 	lockdep_assert_held(&conn->setup);
-	krdma_dev_get(conn->dev);
+	krdma_dev_get(conn->hw.dev);
 	krdma_domain_get(conn->domain);
 	*share = (struct krdma_share){
-		.dev = conn->dev,
-		.kpd = conn->kpd,
+		.dev = conn->hw.dev,
+		.kpd = conn->hw.kpd,
 		.domain = conn->domain,
 		.op_timeout_ms = conn->p.op_timeout_ms,
 		.flags = conn->p.flags & KRDMA_NOIO,
@@ -188,8 +188,8 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 	struct krdma_conn *conn, *found = NULL;
 
 	mutex_lock(&share->dev->lock);
-	list_for_each_entry(conn, &share->dev->conns, dev_link)
-		if (conn->kpd == share->kpd && conn->stats.id > id &&
+	list_for_each_entry(conn, &share->dev->conns, hw.link)
+		if (conn->hw.kpd == share->kpd && conn->stats.id > id &&
 		    (!found || conn->stats.id < found->stats.id))
 			found = conn;
 	/* An attached connection has a reference. */
@@ -209,7 +209,7 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 {
 	int ret;
 
-	if (!conn->is_siw)
+	if (!conn->hw.is_siw)
 		return;
 	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
 		ret = krdma_region_execute(conn, region, krdma_region_post_inv,

@@ -94,7 +94,7 @@ static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
 {
 	struct krdma_frwr *frwr;
 
-	list_for_each_entry(frwr, &conn->frwrs, link)
+	list_for_each_entry(frwr, &conn->mr.frwrs, link)
 		if (frwr->room >= entries)
 			return frwr;
 	return NULL;
@@ -103,7 +103,7 @@ static struct krdma_frwr *krdma_frwr_find(struct krdma_conn *conn,
 static void krdma_frwr_take(struct krdma_conn *conn, struct krdma_frwr *frwr)
 {
 	list_del(&frwr->link);
-	conn->nfrwrs--;
+	conn->mr.nfrwrs--;
 }
 
 /**
@@ -159,17 +159,18 @@ void krdma_frwr_put(struct krdma_conn *conn, struct krdma_frwr *frwr,
 	}
 	lockdep_assert_held(&conn->setup);
 	if (!invalid || frwr->nkeys >= KRDMA_FRWR_KEYS ||
-	    !conn->max_frwrs) {
+	    !conn->limits.max_frwrs) {
 		krdma_frwr_free(frwr);
 		return;
 	}
-	if (conn->nfrwrs >= conn->max_frwrs) {
-		oldest = list_first_entry(&conn->frwrs, struct krdma_frwr, link);
+	if (conn->mr.nfrwrs >= conn->limits.max_frwrs) {
+		oldest = list_first_entry(&conn->mr.frwrs, struct krdma_frwr,
+					  link);
 		krdma_frwr_take(conn, oldest);
 		krdma_frwr_free(oldest);
 	}
-	list_add_tail(&frwr->link, &conn->frwrs);
-	conn->nfrwrs++;
+	list_add_tail(&frwr->link, &conn->mr.frwrs);
+	conn->mr.nfrwrs++;
 }
 
 /**
@@ -184,7 +185,7 @@ void krdma_frwrs_free(struct krdma_conn *conn)
 	struct krdma_frwr *frwr, *next;
 
 	lockdep_assert_held(&conn->setup);
-	list_for_each_entry_safe(frwr, next, &conn->frwrs, link) {
+	list_for_each_entry_safe(frwr, next, &conn->mr.frwrs, link) {
 		krdma_frwr_take(conn, frwr);
 		krdma_frwr_free(frwr);
 	}

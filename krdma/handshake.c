@@ -32,7 +32,7 @@
 void krdma_call_queue(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn); /* put by call_work or krdma_conn_cancel_works() */
-	if (!queue_work(krdma_owner_queue(&conn->p), &conn->call_work))
+	if (!queue_work(krdma_owner_queue(&conn->p), &conn->work.call))
 		krdma_conn_put_anywhere(conn);
 }
 
@@ -49,7 +49,7 @@ void krdma_call_queue(struct krdma_conn *conn)
 void krdma_call_settled_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->call_closing && !conn->stopped)
+	if (conn->life.call_closing && !conn->life.stopped)
 		krdma_call_queue(conn);
 }
 
@@ -60,7 +60,7 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		wq = krdma_connect_wq;
 	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
-	if (!queue_delayed_work(wq, &conn->step_work, msecs_to_jiffies(ms)))
+	if (!queue_delayed_work(wq, &conn->work.step, msecs_to_jiffies(ms)))
 		krdma_conn_put_anywhere(conn);
 }
 
@@ -72,7 +72,7 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
  */
 void krdma_step_queue(struct krdma_conn *conn)
 {
-	if (!READ_ONCE(conn->async))
+	if (!READ_ONCE(conn->life.async))
 		return;
 	if (conn->cb.role == KRDMA_LISTEN_CONN)
 		krdma_call_queue(conn);
@@ -90,7 +90,7 @@ void krdma_step_queue(struct krdma_conn *conn)
  */
 void krdma_step_cancel(struct krdma_conn *conn)
 {
-	if (cancel_delayed_work_sync(&conn->step_work))
+	if (cancel_delayed_work_sync(&conn->work.step))
 		krdma_conn_put(conn);
 }
 
@@ -104,9 +104,10 @@ static bool krdma_step_may_tell(struct krdma_conn *conn)
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = conn->async && !conn->connect_reported && !conn->stopped;
+	may = conn->life.async && !conn->life.connect_reported &&
+	      !conn->life.stopped;
 	if (may)
-		conn->connect_reported = true;
+		conn->life.connect_reported = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
 }
@@ -115,7 +116,7 @@ static void krdma_step_tell(struct krdma_conn *conn, int error)
 {
 	struct module *owner;
 
-	if (conn->acceptor) {
+	if (conn->acc.acceptor) {
 		krdma_cm_accepted(conn, error);
 		return;
 	}
@@ -151,13 +152,13 @@ static void krdma_step_finish(struct krdma_conn *conn)
 	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
-	if (conn->acceptor) {
+	if (conn->acc.acceptor) {
 		krdma_cm_accepted(conn, 0);
 		return;
 	}
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->call_connected = true;
-	if (!conn->stopped)
+	conn->life.call_connected = true;
+	if (!conn->life.stopped)
 		krdma_call_queue(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -171,8 +172,8 @@ static bool krdma_call_take_connected(struct krdma_conn *conn)
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->call_connected && !conn->stopped;
-	conn->call_connected = false;
+	taken = conn->life.call_connected && !conn->life.stopped;
+	conn->life.call_connected = false;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return taken;
 }
@@ -184,10 +185,10 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->call_closing && !conn->stopped &&
+	taken = conn->life.call_closing && !conn->life.stopped &&
 		!krdma_deliver_is_busy_locked(conn);
 	if (taken)
-		conn->call_closing = false;
+		conn->life.call_closing = false;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return taken;
 }
@@ -195,12 +196,12 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 /**
  * krdma_call_work - notify the owner that a connection is established, or has
  * ended
- * @work: krdma_conn.call_work of a connection
+ * @work: krdma_conn.work.call of a connection
  */
 void krdma_call_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, call_work);
+		container_of(work, struct krdma_conn, work.call);
 	struct krdma_noio noio = krdma_noio_enter(&conn->p);
 
 	if (krdma_call_take_connected(conn)) {
@@ -224,7 +225,7 @@ static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 {
 	int ret;
 
-	if (!conn->is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
+	if (!conn->hw.is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
 		return 0;
 	ret = krdma_msg_nudge(conn, until);
 	if (ret)
@@ -268,7 +269,8 @@ static int krdma_step_exchange(struct krdma_conn *conn)
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {
-	return READ_ONCE(conn->connect_reported) || READ_ONCE(conn->exchanged);
+	return READ_ONCE(conn->life.connect_reported) ||
+	       READ_ONCE(conn->life.exchanged);
 }
 
 static int krdma_step(struct krdma_conn *conn)
@@ -285,7 +287,7 @@ static int krdma_step(struct krdma_conn *conn)
 
 /**
  * krdma_offer_work - pass new requests to the owner of a listener
- * @work: krdma_conn.call_work of a listener
+ * @work: krdma_conn.work.call of a listener
  *
  * The owner gets the list's reference to each request. Connections have another
  * function, krdma_call_work(), so that lockdep distinguishes the two: the owner
@@ -294,7 +296,7 @@ static int krdma_step(struct krdma_conn *conn)
 void krdma_offer_work(struct work_struct *work)
 {
 	struct krdma_conn *listener =
-		container_of(work, struct krdma_conn, call_work);
+		container_of(work, struct krdma_conn, work.call);
 	struct krdma_noio noio = krdma_noio_enter(&listener->p);
 	struct krdma_conn *conn;
 
@@ -310,12 +312,12 @@ void krdma_offer_work(struct work_struct *work)
 
 /**
  * krdma_step_work - make the next step of connecting
- * @work: krdma_conn.step_work of a connection
+ * @work: krdma_conn.work.step of a connection
  */
 void krdma_step_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, step_work.work);
+		container_of(work, struct krdma_conn, work.step.work);
 	struct krdma_noio noio = krdma_noio_enter_work();
 	int ret = krdma_step(conn);
 
@@ -337,8 +339,8 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
 	if (!ret)
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
-	told = conn->connect_reported;
-	conn->connect_reported = true;
+	told = conn->life.connect_reported;
+	conn->life.connect_reported = true;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_abort(conn, ret);
 	if (told)
@@ -358,7 +360,7 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
  */
 int krdma_step_accept(struct krdma_conn *conn)
 {
-	WRITE_ONCE(conn->async, true);
+	WRITE_ONCE(conn->life.async, true);
 	return krdma_step_begun(conn, krdma_cm_answer(conn));
 }
 
@@ -387,7 +389,7 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
 	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
-		WRITE_ONCE(conn->async, true);
+		WRITE_ONCE(conn->life.async, true);
 		ret = krdma_step_begun(conn, krdma_cm_start(conn, dst));
 	} else {
 		ret = krdma_last_error(cb) ?: -EISCONN;
@@ -427,7 +429,7 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		return krdma_last_error(cb) ?: -EISCONN;
 	/* Once async is set, the owner may release @cb in connected(). */
 	krdma_conn_get(conn);
-	WRITE_ONCE(conn->async, true);
+	WRITE_ONCE(conn->life.async, true);
 	noio = krdma_noio_enter(&conn->p);
 	ret = krdma_step_begun(conn, krdma_cm_answer(conn));
 	krdma_noio_leave(noio);

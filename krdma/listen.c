@@ -37,7 +37,7 @@
 static void krdma_listen_queue(struct krdma_conn *conn, u32 ms)
 {
 	krdma_conn_get(conn);
-	if (mod_delayed_work(krdma_wq, &conn->timer, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(krdma_wq, &conn->work.timer, msecs_to_jiffies(ms)))
 		krdma_conn_put(conn);
 }
 
@@ -48,8 +48,8 @@ static bool krdma_listen_set_unbound(struct krdma_conn *conn, bool unbound)
 	bool before;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	before = conn->unbound;
-	conn->unbound = unbound;
+	before = conn->listen.unbound;
+	conn->listen.unbound = unbound;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return before;
 }
@@ -76,7 +76,8 @@ void krdma_listen_lost(struct krdma_conn *conn)
  */
 static void krdma_listen_device_added(struct krdma_watch *watch)
 {
-	krdma_listen_queue(container_of(watch, struct krdma_conn, watch), 0);
+	krdma_listen_queue(container_of(watch, struct krdma_conn, listen.watch),
+			   0);
 }
 
 static int krdma_listen_bind(struct krdma_conn *conn)
@@ -91,7 +92,7 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 		rdma_set_service_type(conn->cb.cm_id, conn->p.tos);
 	if (conn->p.flags & KRDMA_LISTEN_V6ONLY)
 		rdma_set_afonly(conn->cb.cm_id, 1);
-	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->src);
+	ret = rdma_bind_addr(conn->cb.cm_id, (struct sockaddr *)&conn->cm.src);
 	if (ret)
 		return ret;
 	/* Change the state before the first request can arrive. */
@@ -117,14 +118,14 @@ static void krdma_listen_unbind(struct krdma_conn *conn)
 static void krdma_listen_say(struct krdma_conn *conn, int error)
 {
 	lockdep_assert_held(&conn->setup);
-	if (error == conn->listen_error)
+	if (error == conn->listen.error)
 		return;
-	conn->listen_error = error;
+	conn->listen.error = error;
 	if (error)
 		pr_info_ratelimited("%pISpc: does not listen, waits: %d\n",
-				    &conn->src, error);
+				    &conn->cm.src, error);
 	else
-		pr_info_ratelimited("%pISpc: listens again\n", &conn->src);
+		pr_info_ratelimited("%pISpc: listens again\n", &conn->cm.src);
 }
 
 static void krdma_listen_retry(struct krdma_conn *conn)
@@ -149,17 +150,17 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 
 /**
  * krdma_listen_work - bind a listener again if it is unbound
- * @work: krdma_conn.timer of a listener
+ * @work: krdma_conn.work.timer of a listener
  */
 void krdma_listen_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, timer.work);
+		container_of(work, struct krdma_conn, work.timer.work);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(&conn->cb) == KRDMA_LISTENING &&
-	    READ_ONCE(conn->unbound))
+	    READ_ONCE(conn->listen.unbound))
 		krdma_listen_retry(conn);
 	mutex_unlock(&conn->setup);
 	krdma_conn_put(conn);
@@ -175,7 +176,7 @@ void krdma_listen_work(struct work_struct *work)
 void krdma_listen_end(struct krdma_conn *conn)
 {
 	if (conn->cb.role == KRDMA_LISTEN_CONN)
-		krdma_device_unwatch(&conn->watch);
+		krdma_device_unwatch(&conn->listen.watch);
 }
 
 static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
@@ -195,7 +196,7 @@ static int krdma_listen_wait(struct krdma_conn *conn, int error)
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
 	krdma_listen_unbind(conn);
-	conn->local = conn->src;
+	conn->cm.local = conn->cm.src;
 	krdma_listen_say(conn, error);
 	krdma_listen_set_unbound(conn, true);
 	krdma_listen_queue(conn, KRDMA_LISTEN_RETRY_MS);
@@ -214,12 +215,13 @@ static int krdma_listen_first(struct krdma_conn *conn)
 		 * If the CM has chosen the port, listen on this port also
 		 * later.
 		 */
-		conn->src = conn->local;
+		conn->cm.src = conn->cm.local;
 	} else if (krdma_listen_may_wait(conn, ret)) {
 		ret = krdma_listen_wait(conn, ret);
 	}
 	if (!ret)
-		krdma_device_watch(&conn->watch, krdma_listen_device_added);
+		krdma_device_watch(&conn->listen.watch,
+				   krdma_listen_device_added);
 	return ret;
 }
 
@@ -266,11 +268,11 @@ int krdma_listen_params(const struct sockaddr *src,
 		krdma_release_cb(&conn->cb);
 		return -EINVAL;
 	}
-	conn->async = conn->ops && conn->ops->request;
+	conn->life.async = conn->ops && conn->ops->request;
 	noio = krdma_noio_enter(&conn->p);
 	mutex_lock(&conn->setup);
-	memset(&conn->src, 0, sizeof(conn->src));
-	memcpy(&conn->src, src, rdma_addr_size((struct sockaddr *)src));
+	memset(&conn->cm.src, 0, sizeof(conn->cm.src));
+	memcpy(&conn->cm.src, src, rdma_addr_size((struct sockaddr *)src));
 	ret = krdma_listen_first(conn);
 	mutex_unlock(&conn->setup);
 	krdma_noio_leave(noio);

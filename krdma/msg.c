@@ -99,7 +99,7 @@ struct krdma_send *krdma_send_alloc(struct krdma_conn *conn,
 
 	krdma_noio_check(conn);
 	send = kmalloc_node(struct_size(send, data, len), GFP_KERNEL,
-			    conn->node);
+			    conn->hw.node);
 	if (!send)
 		return NULL;
 	krdma_wr_init(&send->wr, conn, op, KRDMA_WR_CONTROL, krdma_send_done);
@@ -208,7 +208,7 @@ static bool krdma_msg_may_send(struct krdma_conn *conn, const void *arg)
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = krdma_msg_may_send_locked(conn, *type) && conn->sq_avail &&
+	may = krdma_msg_may_send_locked(conn, *type) && conn->sq.avail &&
 	      krdma_credit_may_send(&msg->credit, false);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
@@ -332,7 +332,7 @@ int krdma_msg_check(struct krdma_conn *conn)
 {
 	if (krdma_conn_is_raw(conn) || conn->cb.role == KRDMA_LISTEN_CONN)
 		return -EINVAL;
-	if (!READ_ONCE(conn->was_established))
+	if (!READ_ONCE(conn->life.was_established))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	return 0;
 }
@@ -371,7 +371,7 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	 * Messages that have arrived may be received after the connection has
 	 * ended.
 	 */
-	if (what != KRDMA_BUSY_RECV && (conn->error || conn->leaving))
+	if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.leaving))
 		return conn->error ?: -ESHUTDOWN;
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
 	return 0;
@@ -781,8 +781,9 @@ static void krdma_msg_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (!ret)
 		return;
 	if (ret == -EPROTO)
-		pr_info_ratelimited("%pISpc: bad message of %u bytes, closing\n",
-				    &conn->peer, wc->byte_len);
+		pr_info_ratelimited(
+			"%pISpc: bad message of %u bytes, closing\n",
+			&conn->cm.peer, wc->byte_len);
 	krdma_conn_abort(conn, ret);
 }
 
@@ -1154,14 +1155,14 @@ static int krdma_recv_alloc(struct krdma_conn *conn, struct krdma_recv *recv)
 	recv->cqe.done = krdma_msg_recv_done;
 	recv->conn = conn;
 	INIT_LIST_HEAD(&recv->link);
-	recv->buf = kmalloc_node(conn->p.buf_size, GFP_KERNEL, conn->node);
+	recv->buf = kmalloc_node(conn->p.buf_size, GFP_KERNEL, conn->hw.node);
 	return recv->buf ? 0 : -ENOMEM;
 }
 
 static int krdma_msg_alloc(struct krdma_conn *conn)
 {
-	struct krdma_msg *msg = kzalloc_node(sizeof(*msg), GFP_KERNEL,
-					     conn->node);
+	struct krdma_msg *msg =
+		kzalloc_node(sizeof(*msg), GFP_KERNEL, conn->hw.node);
 	unsigned int i;
 	int ret = 0;
 
@@ -1169,10 +1170,10 @@ static int krdma_msg_alloc(struct krdma_conn *conn)
 		return -ENOMEM;
 	conn->msg = msg;
 	INIT_LIST_HEAD(&msg->ready);
-	krdma_credit_init(&msg->credit, conn->recv_depth);
-	msg->nrecvs = conn->recv_depth + krdma_msg_extra_recvs(conn);
+	krdma_credit_init(&msg->credit, conn->limits.recv_depth);
+	msg->nrecvs = conn->limits.recv_depth + krdma_msg_extra_recvs(conn);
 	msg->recvs = kvmalloc_node(array_size(msg->nrecvs, sizeof(*msg->recvs)),
-				   GFP_KERNEL | __GFP_ZERO, conn->node);
+				   GFP_KERNEL | __GFP_ZERO, conn->hw.node);
 	if (!msg->recvs)
 		return -ENOMEM;
 	for (i = 0; i < msg->nrecvs && !ret; i++)
@@ -1310,7 +1311,7 @@ void krdma_msg_hello(struct krdma_conn *conn, struct krdma_hello *hello)
 						 KRDMA_WIRE_MODE_MSG,
 		.buf_size = conn->p.buf_size,
 		.max_msg = conn->p.max_msg,
-		.recv_depth = conn->recv_depth,
+		.recv_depth = conn->limits.recv_depth,
 		.features = krdma_msg_features(conn),
 		.session = conn->p.session ?: get_random_u32(),
 	};
@@ -1385,7 +1386,8 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
  */
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 {
-	bool may_be_missed = conn->is_siw && conn->cb.role == KRDMA_CLIENT_CONN;
+	bool may_be_missed = conn->hw.is_siw &&
+			     conn->cb.role == KRDMA_CLIENT_CONN;
 	unsigned long soon;
 	int ret;
 
@@ -1443,7 +1445,7 @@ int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 	if (ret)
 		return ret;
 	/* Pairs with krdma_conn_is_open(). */
-	smp_store_release(&conn->exchanged, true);
+	smp_store_release(&conn->life.exchanged, true);
 	return 0;
 }
 

@@ -86,9 +86,9 @@ struct krdma_source {
 /**
  * struct krdma_need - resources that a chain of requests needs
  * @nowait: KRDMA_NOWAIT is set: the requests must fit on the send queue.
- *	Without the flag the requests may go to krdma_conn.pending
+ *	Without the flag the requests may go to krdma_conn.sq.pending
  * @bulk: the first request of the chain is not a message, and counts in
- *	krdma_conn.bulk
+ *	krdma_conn.sq.bulk
  * @slots: number of send queue slots
  * @sends: number of credits
  * @requests: number of requests

@@ -17,7 +17,7 @@
  * MTUs of a path, and on iWARP TCP does. So on these two the hello does not
  * describe the interface.
  *
- * CM events write krdma_conn.path, under krdma_conn.lock.
+ * CM events write krdma_conn.cm.path, under krdma_conn.lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -188,8 +188,8 @@ static void krdma_path_log_rest(const struct krdma_conn *conn,
  * @id: cm_id of @conn
  *
  * Context: a CM event of @id.
- * Return: 0; -EMSGSIZE: long packets would be lost, and &krdma_conn.path_strict
- * is set.
+ * Return: 0; -EMSGSIZE: long packets would be lost, and
+ * &krdma_conn.cm.path_strict is set.
  */
 int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id)
 {
@@ -201,9 +201,10 @@ int krdma_path_keep(struct krdma_conn *conn, const struct rdma_cm_id *id)
 
 	krdma_path_read(conn, id, &path);
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->path = path;
+	conn->cm.path = path;
 	spin_unlock_irqrestore(&conn->lock, flags);
-	if (krdma_path_fit(&path) == KRDMA_PATH_TOO_LONG && conn->path_strict)
+	if (krdma_path_fit(&path) == KRDMA_PATH_TOO_LONG &&
+	    conn->cm.path_strict)
 		return -EMSGSIZE;
 	if ((krdma_path_fit(&path) || krdma_path_gids_differ(&path) ||
 	     krdma_path_tos_differs(conn, &path)) && __ratelimit(&limit)) {

@@ -75,7 +75,7 @@ struct workqueue_struct *krdma_owner_queue(const struct krdma_params *p);
  * @lock: protects the following members. Also protects regions of domains while
  *	they are in krdma_pd.regions: their krdma_region.link, MRs and DMA
  *	mappings
- * @conns: list of attached connections, linked by krdma_conn.dev_link
+ * @conns: list of attached connections, linked by krdma_conn.hw.link
  * @pds: list of krdma_pd: one for each domain in use, one for each connection
  *	without a domain
  * @cqs: list of krdma_cq that several connections may use
@@ -170,45 +170,57 @@ struct krdma_budget {
 };
 
 /**
- * struct krdma_conn - a connection or a listener, internal part of a krdma_cb
- * @cb: public part; first, so that both have the same address
- * @ref: one reference of the creator, which krdma_release_cb() puts; one of the
- *	listener for each connection on its lists; one of each work and timer
- *	below that is queued, put when it has run or was cancelled; one of each
- *	message that the owner keeps. Work requests in flight need none, because
- *	krdma_qp_drain() waits for their completions. The CM needs none, because
- *	rdma_destroy_id() waits for its callbacks
- * @p: parameters with defaults filled in; the user's pointers are not kept
- * @net: network namespace, with a reference
- * @domain: domain, with a reference; NULL: the PD is not shared
- * @ops: the owner's callbacks, or NULL
- * @budget: limits that the listener and its connections share, with a reference
- * @is_counted: this connection is counted in krdma_budget.conns
- *
- * @lock: protects cb.state; the members from @error to @batch; the lists
- *	@requests, @accepting and @accepted with @nrequests; and the members of
- *	@msg for which struct krdma_msg says so. Taken in any context
- * @wait: woken when anything changes that a task may wait for
- * @error: reason for which the connection ends; set once, when the state moves
- *	to CLOSING
+ * struct krdma_life - how far a connection has come, and who is notified of it
  * @leaving: krdma_close() was called
  * @said_bye: krdma_close() has posted BYE
  * @closed_by_bye: the peer has ended the connection because of that BYE
  * @stopped: the owner is releasing the connection, so no closing callback is
  *	called
  * @in_step: a connect step is running. If the connection has ended, the end of
- *	the step queues @close_work
+ *	the step queues krdma_works.close
  * @handed_over: raw mode: connect or accept has succeeded, so the owner must be
  *	notified of the end
  * @notified: the closing callback has been called
  * @connect_reported: asynchronous connection: the result of connecting is
- *	settled. connected() was called, or @call_work will call it, or it will
- *	never be called
- * @call_connected: @call_work must call connected() with 0
- * @call_closing: @call_work must call closing() after the last message
- * @sq_avail: number of free send queue slots, message mode
+ *	settled. connected() was called, or krdma_works.call will call it, or it
+ *	will never be called
+ * @call_connected: krdma_works.call must call connected() with 0
+ * @call_closing: krdma_works.call must call closing() after the last message
+ * @was_established: the state has been KRDMA_ESTABLISHED
+ * @hung_up: the CM has reported that the connection is closed
+ * @exchanged: message mode: both sides have sent START; see
+ *	krdma_conn_is_open()
+ * @flushed: a work request was flushed while connecting or established, and
+ *	krdma_works.timer waits for the reason: see krdma_conn_flushed()
+ * @async: asynchronous: no task waits in connect or accept; constant since the
+ *	first step
+ *
+ * Lock: krdma_conn.lock.
+ */
+struct krdma_life {
+	bool leaving;
+	bool said_bye;
+	bool closed_by_bye;
+	bool stopped;
+	bool in_step;
+	bool handed_over;
+	bool notified;
+	bool connect_reported;
+	bool call_connected;
+	bool call_closing;
+	bool was_established;
+	bool hung_up;
+	bool exchanged;
+	bool flushed;
+	bool async;
+};
+
+/**
+ * struct krdma_sendq - send queue of a connection in message mode
+ * @avail: number of free slots
  * @bulk: number of bytes of the requests on the send queue that are not
  *	messages; see krdma_params_bulk_max()
+ * @max_bulk: limit of @bulk: if @bulk reaches it, no further request is posted
  * @posted: list of posted krdma_wr, oldest first. A completion also retires all
  *	older entries. On siw each entry completes by itself
  * @pending: list of krdma_wr of requests that wait for a slot or a credit, or
@@ -222,98 +234,125 @@ struct krdma_budget {
  *	completed
  * @batch: buffer for the work requests of @pending that are posted next
  * @siw_next: index of the next entry of @siw_reads
+ * @siw_reads: completions of READs on siw, see krdma_siw_begin()
+ * @part_cqe: completion of work requests that are not the last of their request
  * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
  *	is called
- * @was_established: the state has been KRDMA_ESTABLISHED
- * @hung_up: the CM has reported that the connection is closed
- * @exchanged: message mode: both sides have sent START; see
- *	krdma_conn_is_open()
- * @unbound: listener: there is no cm_id, or its device is being removed; see
- *	listen.c
+ * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
  *
- * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, @cq,
- *	@srq, @dev, @ncqes, @kpd, @regions, @frwrs, @nfrwrs, @answered,
- *	@drained, @may_post, @raw_live
+ * Lock: krdma_conn.lock, except for @posters and @may_post. @max_bulk,
+ * @siw_reads and @part_cqe are constant since the QP exists.
+ */
+struct krdma_sendq {
+	unsigned int avail;
+	u64 bulk;
+	u32 max_bulk;
+	struct list_head posted;
+	struct list_head pending;
+	unsigned int npending;
+	u32 nleft;
+	u32 reads;
+	u32 max_reads;
+	u32 reads_left;
+	u32 reads_over;
+	struct krdma_batch *batch;
+	u32 siw_next;
+	struct krdma_siw_read *siw_reads;
+	struct ib_cqe part_cqe;
+	atomic_t posters;
+	bool may_post;
+};
+
+/**
+ * struct krdma_hw - objects of a connection on its device
  * @dev: device, with a reference from krdma_device_join() to
  *	krdma_device_detach()
  * @node: NUMA node for allocations after krdma_device_join(); NUMA_NO_NODE: any
- * @dev_link: link in krdma_dev.conns; krdma_dev.lock
- * @kpd: PD of the connection; written under both @setup and krdma_dev.lock
- * @regions: list of regions, linked by krdma_region.link
- * @invalidatable: regions that the peer may invalidate, indexed by the upper 24
- *	bits of the key, which the adapter chose. A region that is found here
- *	exists as long as @lock is held
- * @frwrs: pool of unused MRs, oldest first, linked by krdma_frwr.link; see
- *	frwr.c
- * @nfrwrs: number of entries in @frwrs
+ * @link: link in krdma_dev.conns; krdma_dev.lock
+ * @kpd: PD of the connection; written under both krdma_conn.setup and
+ *	krdma_dev.lock
  * @cq: completion queue of both directions
  * @srq: shared receive queue, or NULL
  * @ncqes: number of entries of @cq that this connection has reserved
- * @answered: passive side: the request was accepted or rejected
- * @connect_called: rdma_connect() or rdma_accept() was called, so
- *	rdma_disconnect() is needed
  * @drained: the queues are drained, so no work request completes any more
- * @may_post: krdma_req_stop() has not been called yet
  * @raw_live: raw mode: the owner may have work requests and MRs, because
- *	qp_ready has succeeded or is not set. False while there is an @acceptor
- * @async: asynchronous: no task waits in connect or accept; constant since the
- *	first step
+ *	qp_ready has succeeded or is not set. False while there is an acceptor
  * @is_siw: device is siw; set with the QP. See krdma_msg_wait_start(),
  *	krdma_sends_pages()
  * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
- * @max_inline: maximum number of bytes that may be posted inline. This member
- *	and the next seven are constant since the QP exists
+ * @modify_failed: a state change of the QP failed for lack of memory; see
+ *	krdma_qp_enable_rxe()
+ *
+ * Lock: krdma_conn.setup.
+ */
+struct krdma_hw {
+	struct krdma_dev *dev;
+	int node;
+	struct list_head link;
+	struct krdma_pd *kpd;
+	struct krdma_cq *cq;
+	struct ib_srq *srq;
+	u32 ncqes;
+	bool drained;
+	bool raw_live;
+	bool is_siw;
+	bool is_iwarp;
+	bool modify_failed;
+};
+
+/**
+ * struct krdma_limits - limits of a connection, constant since the QP exists
+ * @max_inline: maximum number of bytes that may be posted inline
  * @send_depth: number of send queue slots, not counting those for internal
  *	messages
  * @recv_depth: number of receives, not counting those for internal messages
  * @max_send_sge: maximum number of pieces of a SEND or WRITE
  * @max_read_sge: maximum number of pieces of a READ
  * @max_map: maximum number of bytes that can be mapped in one piece
- * @max_frwrs: maximum number of entries in @frwrs
- * @max_bulk: limit of @bulk: if @bulk reaches it, no further request is posted
- * @siw_reads: completions of READs on siw, see krdma_siw_begin()
- * @part_cqe: completion of work requests that are not the last of their request
- * @modify_failed: a state change of the QP failed for lack of memory; see
- *	krdma_qp_enable_rxe()
- * @flushed: a work request was flushed while connecting or established, and
- *	@timer waits for the reason: see krdma_conn_flushed()
- * @local_failure: passive: the handshake failed for a local reason
- * @listen_error: listener: last logged errno for which it is @unbound; 0: none
- *
- * @timer: ends a connection that is not established in time; listener: tries
- *	again to listen
- * @alive: message mode: checks periodically whether a message of the peer
- *	arrived
- * @step_work: makes the next step of an asynchronous connection, see
- *	handshake.c
- * @close_work: does the part of closing that needs process context
- * @call_work: notifies the owner of a new connection or of its end. Listener:
- *	passes requests to the owner
- * @deliver_work: delivers messages, see deliver.c
- * @pull_work: reads long messages, see rendezvous.c
- * @pull_limit: ends the READs of @pull_work after their time limit
- * @free_work: frees the connection after the last put in atomic context
- *
- * @acceptor: passive side: listener that returns the connection after the
- *	handshake, see krdma_accept_timeout(); with a reference. NULL: none
- * @accept_error: result of the handshake; lock of @acceptor
- * @request_link: passive side: link in @requests, @accepting or @accepted of
- *	the listener
- * @watch: listener: notification of new devices
- * @requests: listener: connections in KRDMA_REQUESTED
- * @accepting: listener: connections whose handshake is in progress
- * @accepted: listener: connections whose handshake is complete, to be returned
- * @nrequests: listener: number of connections in these three lists
- *
- * @hello: the peer's hello, in message mode
- * @path: path of the connection; @lock
+ * @max_frwrs: maximum number of entries in krdma_mrs.frwrs
+ */
+struct krdma_limits {
+	u32 max_inline;
+	u32 send_depth;
+	u32 recv_depth;
+	u32 max_send_sge;
+	u32 max_read_sge;
+	u32 max_map;
+	u32 max_frwrs;
+};
+
+/**
+ * struct krdma_mrs - memory regions of a connection
+ * @regions: list of regions, linked by krdma_region.link; krdma_conn.setup
+ * @invalidatable: regions that the peer may invalidate, indexed by the upper 24
+ *	bits of the key, which the adapter chose. A region that is found here
+ *	exists as long as krdma_conn.lock is held
+ * @frwrs: pool of unused MRs, oldest first, linked by krdma_frwr.link; see
+ *	frwr.c; krdma_conn.setup
+ * @nfrwrs: number of entries in @frwrs; krdma_conn.setup
+ */
+struct krdma_mrs {
+	struct list_head regions;
+	struct xarray invalidatable;
+	struct list_head frwrs;
+	unsigned int nfrwrs;
+};
+
+/**
+ * struct krdma_cm - what a connection tells the CM and learns from it
+ * @answered: passive side: the request was accepted or rejected;
+ *	krdma_conn.setup
+ * @connect_called: rdma_connect() or rdma_accept() was called, so
+ *	rdma_disconnect() is needed; krdma_conn.setup
+ * @local_failure: passive side: the handshake failed for a local reason
+ * @path: path of the connection; krdma_conn.lock
  * @path_strict: end the connection if its path MTU is too long; constant
  * @resources: passive side: number of RDMA READs that the peer wants to have in
  *	flight here
  * @depth: passive side: number of RDMA READs that this side may have in flight
  *	at the peer
  * @src: client: source address; family 0: any. Listener: address to listen on;
- *	@setup
+ *	krdma_conn.setup
  * @local: address of this side; family 0: not known yet
  * @peer: address of the peer; family 0: not known yet
  * @user_data: private data of this side's user, to send in REQ or REP
@@ -322,6 +361,121 @@ struct krdma_budget {
  * @peer_data_len: number of bytes in @peer_data
  * @rej: reject that the peer sent
  * @rejected: @rej is valid
+ */
+struct krdma_cm {
+	bool answered;
+	bool connect_called;
+	bool local_failure;
+	struct krdma_path path;
+	bool path_strict;
+	u8 resources;
+	u8 depth;
+	struct sockaddr_storage src;
+	struct sockaddr_storage local;
+	struct sockaddr_storage peer;
+	u8 user_data[KRDMA_RAW_PRIVATE_DATA_MAX];
+	u8 user_data_len;
+	u8 peer_data[IB_CM_REP_PRIVATE_DATA_SIZE];
+	u8 peer_data_len;
+	struct krdma_reject rej;
+	bool rejected;
+};
+
+/**
+ * struct krdma_acc - the listener of a connection that it accepts
+ * @acceptor: listener that returns the connection after the handshake, see
+ *	krdma_accept_timeout(); with a reference. NULL: none
+ * @error: result of the handshake; lock of @acceptor
+ * @link: link in krdma_listener.requests, .accepting or .accepted; lock of the
+ *	listener
+ */
+struct krdma_acc {
+	struct krdma_conn *acceptor;
+	int error;
+	struct list_head link;
+};
+
+/**
+ * struct krdma_listener - connections of a listener that its owner has not got
+ * @watch: notification of new devices
+ * @requests: connections in KRDMA_REQUESTED
+ * @accepting: connections whose handshake is in progress
+ * @accepted: connections whose handshake is complete, to be returned
+ * @nrequests: number of connections in these three lists
+ * @unbound: there is no cm_id, or its device is being removed; see listen.c
+ * @error: last logged errno for which it is @unbound; 0: none
+ *
+ * Lock: krdma_conn.lock of the listener.
+ */
+struct krdma_listener {
+	struct krdma_watch watch;
+	struct list_head requests;
+	struct list_head accepting;
+	struct list_head accepted;
+	unsigned int nrequests;
+	bool unbound;
+	int error;
+};
+
+/**
+ * struct krdma_works - work of a connection, each with a reference while queued
+ * @timer: ends a connection that is not established in time; listener: tries
+ *	again to listen
+ * @alive: message mode: checks periodically whether a message of the peer
+ *	arrived
+ * @step: makes the next step of an asynchronous connection, see handshake.c
+ * @close: does the part of closing that needs process context
+ * @call: notifies the owner of a new connection or of its end. Listener: passes
+ *	requests to the owner
+ * @deliver: delivers messages, see deliver.c
+ * @pull: reads long messages, see rendezvous.c
+ * @pull_limit: ends the READs of @pull after their time limit
+ * @free: frees the connection after the last put in atomic context
+ */
+struct krdma_works {
+	struct delayed_work timer;
+	struct delayed_work alive;
+	struct delayed_work step;
+	struct work_struct close;
+	struct work_struct call;
+	struct work_struct deliver;
+	struct work_struct pull;
+	struct delayed_work pull_limit;
+	struct work_struct free;
+};
+
+/**
+ * struct krdma_conn - a connection or a listener, internal part of a krdma_cb
+ * @cb: public part; first, so that both have the same address
+ * @ref: one reference of the creator, which krdma_release_cb() puts; one of the
+ *	listener for each connection on its lists; one of each work and timer in
+ *	@work that is queued, put when it has run or was cancelled; one of each
+ *	message that the owner keeps. Work requests in flight need none, because
+ *	krdma_qp_drain() waits for their completions. The CM needs none, because
+ *	rdma_destroy_id() waits for its callbacks
+ * @p: parameters with defaults filled in; the user's pointers are not kept
+ * @net: network namespace, with a reference
+ * @domain: domain, with a reference; NULL: the PD is not shared
+ * @ops: the owner's callbacks, or NULL
+ * @budget: limits that the listener and its connections share, with a reference
+ * @is_counted: this connection is counted in krdma_budget.conns
+ * @lock: protects cb.state, @error, and the members of the structs below that
+ *	name it. Taken in any context
+ * @wait: woken when anything changes that a task may wait for
+ * @error: reason for which the connection ends; set once, when the state moves
+ *	to CLOSING
+ * @life: how far it has come
+ * @sq: send queue
+ * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, and
+ *	the members of the structs below that name it
+ * @hw: objects on the device
+ * @limits: limits of the device and of the parameters
+ * @mr: memory regions
+ * @work: work
+ * @acc: passive side: its listener
+ * @listen: listener: its connections
+ * @hello: the peer's hello, in message mode
+ * @cm: addresses and private data
  * @msg: state of message mode
  * @spin_op: state of polling for completed requests
  * @spin_receive: state of polling for messages
@@ -340,102 +494,19 @@ struct krdma_conn {
 	spinlock_t lock; /* see @lock above */
 	wait_queue_head_t wait;
 	int error;
-	bool leaving;
-	bool said_bye;
-	bool closed_by_bye;
-	bool stopped;
-	bool in_step;
-	bool handed_over;
-	bool notified;
-	bool was_established;
-	bool hung_up;
-	bool exchanged;
-	bool connect_reported;
-	bool call_connected;
-	bool call_closing;
-	unsigned int sq_avail;
-	u64 bulk;
-	struct list_head posted;
-	struct list_head pending;
-	unsigned int npending;
-	u32 nleft;
-	u32 reads;
-	u32 max_reads;
-	u32 reads_left;
-	u32 reads_over;
-	bool unbound;
-	struct krdma_batch *batch;
-	u32 siw_next;
-	atomic_t posters;
+	struct krdma_life life;
+	struct krdma_sendq sq;
 
 	struct mutex setup; /* see @setup above */
-	struct krdma_dev *dev;
-	int node;
-	struct list_head dev_link;
-	struct krdma_pd *kpd;
-	struct krdma_cq *cq;
-	struct ib_srq *srq;
-	u32 ncqes;
-	struct list_head regions;
-	struct xarray invalidatable;
-	struct list_head frwrs;
-	unsigned int nfrwrs;
-	bool answered;
-	bool connect_called;
-	bool drained;
-	bool may_post;
-	bool raw_live;
-	bool async;
-	bool is_siw;
-	bool is_iwarp;
-	u32 max_inline;
-	u32 send_depth;
-	u32 recv_depth;
-	u32 max_send_sge;
-	u32 max_read_sge;
-	u32 max_map;
-	u32 max_frwrs;
-	u32 max_bulk;
-	struct krdma_siw_read *siw_reads;
-	struct ib_cqe part_cqe;
-	bool modify_failed;
-	bool flushed;
-	bool local_failure;
-	int listen_error;
+	struct krdma_hw hw;
+	struct krdma_limits limits;
+	struct krdma_mrs mr;
 
-	struct delayed_work timer;
-	struct delayed_work alive;
-	struct delayed_work step_work;
-	struct work_struct close_work;
-	struct work_struct call_work;
-	struct work_struct deliver_work;
-	struct work_struct pull_work;
-	struct delayed_work pull_limit;
-	struct work_struct free_work;
-
-	struct krdma_watch watch;
-	struct krdma_conn *acceptor;
-	int accept_error;
-	struct list_head request_link;
-	struct list_head requests;
-	struct list_head accepting;
-	struct list_head accepted;
-	unsigned int nrequests;
-
+	struct krdma_works work;
+	struct krdma_acc acc;
+	struct krdma_listener listen;
 	struct krdma_hello hello;
-	struct krdma_path path;
-	bool path_strict;
-	u8 resources;
-	u8 depth;
-	struct sockaddr_storage src;
-	struct sockaddr_storage local;
-	struct sockaddr_storage peer;
-	u8 user_data[KRDMA_RAW_PRIVATE_DATA_MAX];
-	u8 user_data_len;
-	u8 peer_data[IB_CM_REP_PRIVATE_DATA_SIZE];
-	u8 peer_data_len;
-	struct krdma_reject rej;
-	bool rejected;
+	struct krdma_cm cm;
 
 	struct krdma_msg *msg;
 	struct krdma_spin spin_op;
@@ -476,14 +547,14 @@ static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
  */
 static inline bool krdma_sends_pages(const struct krdma_conn *conn)
 {
-	return conn->is_siw;
+	return conn->hw.is_siw;
 }
 
 /* Check whether no work request of the connection completes any more. */
 static inline bool krdma_conn_is_silent(const struct krdma_conn *conn)
 {
 	return krdma_get_state(&conn->cb) == KRDMA_CLOSED ||
-	       (krdma_conn_is_over(conn) && READ_ONCE(conn->drained));
+	       (krdma_conn_is_over(conn) && READ_ONCE(conn->hw.drained));
 }
 
 /*
@@ -540,9 +611,9 @@ static inline bool krdma_noio_is_work(const struct krdma_conn *conn)
 {
 	const struct work_struct *work = current_work();
 
-	return work && (work == &conn->close_work || work == &conn->pull_work ||
-			work == &conn->step_work.work ||
-			work == &conn->timer.work);
+	return work && (work == &conn->work.close || work == &conn->work.pull ||
+			work == &conn->work.step.work ||
+			work == &conn->work.timer.work);
 }
 
 /*

@@ -77,8 +77,8 @@ static int krdma_qp_set_depths(struct krdma_conn *conn)
 
 	if (max_wr < sends + 1 || max_wr < recvs + min_recvs)
 		return -EOPNOTSUPP;
-	conn->send_depth = min(conn->p.send_depth, max_wr - sends);
-	conn->recv_depth = min(conn->p.recv_depth, max_wr - recvs);
+	conn->limits.send_depth = min(conn->p.send_depth, max_wr - sends);
+	conn->limits.recv_depth = min(conn->p.recv_depth, max_wr - recvs);
 	return 0;
 }
 
@@ -87,9 +87,9 @@ static void krdma_qp_caps(struct krdma_conn *conn, struct ib_qp_cap *cap)
 	const struct ib_device_attr *attrs = &conn->cb.cm_id->device->attrs;
 
 	*cap = (struct ib_qp_cap){
-		.max_send_wr = conn->send_depth + KRDMA_QP_DRAIN_WRS +
+		.max_send_wr = conn->limits.send_depth + KRDMA_QP_DRAIN_WRS +
 			       krdma_msg_extra_sends(conn),
-		.max_recv_wr = conn->recv_depth + KRDMA_QP_DRAIN_WRS +
+		.max_recv_wr = conn->limits.recv_depth + KRDMA_QP_DRAIN_WRS +
 			       krdma_msg_extra_recvs(conn),
 		.max_send_sge = min_t(u32, conn->p.max_send_sge,
 				      attrs->max_send_sge),
@@ -104,9 +104,9 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 	struct ib_qp_init_attr attr = {
 		.event_handler = krdma_qp_event,
 		.qp_context = conn,
-		.send_cq = conn->cq->cq,
-		.recv_cq = conn->cq->cq,
-		.srq = conn->srq,
+		.send_cq = conn->hw.cq->cq,
+		.recv_cq = conn->hw.cq->cq,
+		.srq = conn->hw.srq,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
@@ -118,13 +118,13 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
 	 * Read attr.cap now: rdma_create_qp() overwrites it with the granted
 	 * values.
 	 */
-	conn->sq_avail = conn->send_depth;
-	conn->max_send_sge = attr.cap.max_send_sge;
-	conn->max_read_sge = min_t(u32, attr.cap.max_send_sge,
-				   attrs->max_sge_rd);
-	ret = rdma_create_qp(conn->cb.cm_id, conn->kpd->pd, &attr);
+	conn->sq.avail = conn->limits.send_depth;
+	conn->limits.max_send_sge = attr.cap.max_send_sge;
+	conn->limits.max_read_sge =
+		min_t(u32, attr.cap.max_send_sge, attrs->max_sge_rd);
+	ret = rdma_create_qp(conn->cb.cm_id, conn->hw.kpd->pd, &attr);
 	if (!ret)
-		conn->max_inline = attr.cap.max_inline_data;
+		conn->limits.max_inline = attr.cap.max_inline_data;
 	return ret;
 }
 
@@ -136,7 +136,7 @@ static int krdma_qp_try(struct krdma_conn *conn, u32 max_inline)
  */
 static int krdma_qp_try_inline(struct krdma_conn *conn)
 {
-	unsigned int first = READ_ONCE(conn->dev->inline_try);
+	unsigned int first = READ_ONCE(conn->hw.dev->inline_try);
 	bool invalid = true;
 	unsigned int i;
 	int ret = -EINVAL;
@@ -148,7 +148,7 @@ static int krdma_qp_try_inline(struct krdma_conn *conn)
 		invalid &= ret == -EINVAL;
 	}
 	if (!ret && i > first && invalid)
-		WRITE_ONCE(conn->dev->inline_try, i);
+		WRITE_ONCE(conn->hw.dev->inline_try, i);
 	return ret;
 }
 
@@ -161,10 +161,10 @@ static int krdma_qp_make(struct krdma_conn *conn)
 	if (ret)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
-	conn->part_cqe.done = krdma_wr_part_done;
-	conn->is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
-	conn->is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
-					     conn->cb.cm_id->port_num);
+	conn->sq.part_cqe.done = krdma_wr_part_done;
+	conn->hw.is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
+	conn->hw.is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
+						conn->cb.cm_id->port_num);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static struct ib_srq *krdma_qp_make_srq(struct krdma_conn *conn)
 		},
 	};
 
-	return ib_create_srq(conn->kpd->pd, &init);
+	return ib_create_srq(conn->hw.kpd->pd, &init);
 }
 
 static int krdma_qp_get_srq(struct krdma_conn *conn)
@@ -213,7 +213,7 @@ static int krdma_qp_get_srq(struct krdma_conn *conn)
 					     krdma_qp_make_srq(conn);
 	if (IS_ERR(srq))
 		return PTR_ERR(srq);
-	conn->srq = srq;
+	conn->hw.srq = srq;
 	return 0;
 }
 
@@ -223,9 +223,9 @@ static int krdma_qp_get_srq(struct krdma_conn *conn)
  */
 static void krdma_qp_put_srq_and_cq(struct krdma_conn *conn)
 {
-	struct ib_srq *srq = conn->srq;
+	struct ib_srq *srq = conn->hw.srq;
 
-	conn->srq = NULL;
+	conn->hw.srq = NULL;
 	if (srq && !krdma_qp_srq_is_owners(conn))
 		ib_destroy_srq(srq);
 	krdma_cq_put(conn);
@@ -282,7 +282,7 @@ static void krdma_qp_enable_rxe(struct krdma_conn *conn)
 		.port_num = conn->cb.cm_id->port_num,
 	};
 
-	if (!READ_ONCE(conn->modify_failed) ||
+	if (!READ_ONCE(conn->hw.modify_failed) ||
 	    conn->cb.qp->device->ops.driver_id != RDMA_DRIVER_RXE)
 		return;
 	ib_modify_qp(conn->cb.qp, &reset, IB_QP_STATE);
@@ -299,7 +299,7 @@ static void krdma_qp_enable_rxe(struct krdma_conn *conn)
 void krdma_qp_drain(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
-	if (!conn->cb.qp || conn->drained)
+	if (!conn->cb.qp || conn->hw.drained)
 		return;
 	krdma_noio_check(conn);
 	krdma_qp_enable_rxe(conn);
@@ -309,11 +309,11 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	 * last used receive. siw has no such event (7.3), so that wait would
 	 * time out after a minute.
 	 */
-	if (conn->srq)
+	if (conn->hw.srq)
 		ib_drain_sq(conn->cb.qp);
 	else
 		ib_drain_qp(conn->cb.qp);
-	WRITE_ONCE(conn->drained, true);
+	WRITE_ONCE(conn->hw.drained, true);
 	krdma_req_end(conn);
 	krdma_pull_drained(conn);
 	/* Wake tasks in krdma_conn_wait_late(). */

@@ -63,8 +63,8 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->coherent = krdma_dma_is_coherent(id->device);
 	caps->relaxed_ordering = krdma_query_relaxed(id->device);
 	caps->comp_vectors = krdma_cq_vectors(id->device);
-	caps->comp_vector = conn->cq->cq->comp_vector + 1;
-	caps->numa_node = conn->node;
+	caps->comp_vector = conn->hw.cq->cq->comp_vector + 1;
+	caps->numa_node = conn->hw.node;
 }
 
 /*
@@ -75,7 +75,7 @@ static void krdma_query_device(const struct krdma_conn *conn,
 static void krdma_query_fix_siw(const struct krdma_conn *conn,
 				struct ib_qp_attr *attr)
 {
-	if (conn->is_siw)
+	if (conn->hw.is_siw)
 		swap(attr->max_rd_atomic, attr->max_dest_rd_atomic);
 }
 
@@ -114,11 +114,11 @@ static int krdma_query_qp(const struct krdma_conn *conn,
 	krdma_query_fix_siw(conn, &attr);
 	caps->initiator_depth = attr.max_rd_atomic;
 	caps->responder_resources = attr.max_dest_rd_atomic;
-	caps->max_inline = conn->max_inline;
-	caps->max_send_sge = conn->max_send_sge;
-	caps->max_read_sge = conn->max_read_sge;
-	caps->send_depth = conn->send_depth;
-	caps->recv_depth = conn->recv_depth;
+	caps->max_inline = conn->limits.max_inline;
+	caps->max_send_sge = conn->limits.max_send_sge;
+	caps->max_read_sge = conn->limits.max_read_sge;
+	caps->send_depth = conn->limits.send_depth;
+	caps->recv_depth = conn->limits.recv_depth;
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static void krdma_query_path(struct krdma_conn *conn, struct krdma_caps *caps)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	path = conn->path;
+	path = conn->cm.path;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	caps->path_mtu = path.mtu;
 	caps->local_mtu = path.local_mtu;
@@ -146,7 +146,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 		return;
 	caps->max_receive = conn->p.max_msg;
 	/* A client has the peer's hello only after it was established. */
-	if (!READ_ONCE(conn->was_established) &&
+	if (!READ_ONCE(conn->life.was_established) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
@@ -226,8 +226,8 @@ int krdma_peer_private_data(const struct krdma_cb *cb, void *buf, u8 size)
 {
 	const struct krdma_conn *conn = krdma_conn(cb);
 
-	memcpy(buf, conn->peer_data, min(size, conn->peer_data_len));
-	return conn->peer_data_len;
+	memcpy(buf, conn->cm.peer_data, min(size, conn->cm.peer_data_len));
+	return conn->cm.peer_data_len;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_peer_private_data, KRDMA_NS);
 
@@ -251,7 +251,7 @@ static int krdma_copy_addr(const struct sockaddr_storage *from,
  */
 int krdma_local_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 {
-	return krdma_copy_addr(&krdma_conn(cb)->local, addr);
+	return krdma_copy_addr(&krdma_conn(cb)->cm.local, addr);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
 
@@ -266,7 +266,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
  */
 int krdma_peer_addr(const struct krdma_cb *cb, struct sockaddr_storage *addr)
 {
-	return krdma_copy_addr(&krdma_conn(cb)->peer, addr);
+	return krdma_copy_addr(&krdma_conn(cb)->cm.peer, addr);
 }
 EXPORT_SYMBOL_NS_GPL(krdma_peer_addr, KRDMA_NS);
 
@@ -283,9 +283,9 @@ bool krdma_get_reject(const struct krdma_cb *cb, struct krdma_reject *rej)
 	const struct krdma_conn *conn = krdma_conn(cb);
 
 	/* Pairs with krdma_cm_rejected(). */
-	if (!smp_load_acquire(&conn->rejected))
+	if (!smp_load_acquire(&conn->cm.rejected))
 		return false;
-	*rej = conn->rej;
+	*rej = conn->cm.rej;
 	return true;
 }
 EXPORT_SYMBOL_NS_GPL(krdma_get_reject, KRDMA_NS);

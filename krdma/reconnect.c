@@ -252,7 +252,7 @@ static void krdma_reconnect_tell_failed(struct krdma_reconnect *reconn,
 static void krdma_reconnect_learn(struct krdma_reconnect *reconn,
 				  const struct krdma_cb *cb)
 {
-	reconn->peer_mtu = krdma_conn(cb)->path.peer_mtu ?: reconn->peer_mtu;
+	reconn->peer_mtu = krdma_conn(cb)->cm.path.peer_mtu ?: reconn->peer_mtu;
 }
 
 static void krdma_reconnect_connected(struct krdma_cb *cb, int error)
@@ -379,7 +379,7 @@ static struct krdma_cb *krdma_reconnect_create(struct krdma_reconnect *reconn)
 	p.path_mtu = min_not_zero(p.path_mtu, (u32)reconn->peer_mtu);
 	cb = krdma_create(&p);
 	if (!IS_ERR(cb))
-		krdma_conn(cb)->path_strict = true;
+		krdma_conn(cb)->cm.path_strict = true;
 	return cb;
 }
 

@@ -25,7 +25,7 @@ bool krdma_region_is_of(const struct krdma_region *region,
 	if (!smp_load_acquire(&region->usable))
 		return false;
 	if (krdma_region_is_shared(region))
-		return region->share.kpd == READ_ONCE(conn->kpd);
+		return region->share.kpd == READ_ONCE(conn->hw.kpd);
 	return region->conn == conn;
 }
 

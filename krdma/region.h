@@ -14,7 +14,7 @@ struct krdma_wire_seg;
 
 /**
  * struct krdma_frwr - an MR for fast registration
- * @link: in krdma_conn.frwrs while it is unused; krdma_conn.setup
+ * @link: in krdma_conn.mr.frwrs while it is unused; krdma_conn.setup
  * @mr: the MR
  * @room: maximum number of page entries of @mr
  * @nkeys: number of keys that @mr has had so far
@@ -92,7 +92,7 @@ struct krdma_share {
  *	is put before the connection is freed. Internal regions are freed with
  *	the connection. NULL: the region belongs to a domain
  * @share: domain of the region
- * @link: link in krdma_conn.regions; krdma_conn.setup. For a region of a
+ * @link: link in krdma_conn.mr.regions; krdma_conn.setup. For a region of a
  *	domain: link in krdma_pd.regions, empty after the removal of the device;
  *	krdma_dev.lock
  * @vaddr: the memory if it is linear, otherwise NULL
@@ -112,7 +112,7 @@ struct krdma_share {
  *	waits for running syncs
  * @usable: the region is registered, and is not revoked
  * @invalidatable: the peer may invalidate the key. The region is in
- *	krdma_conn.invalidatable until it is put
+ *	krdma_conn.mr.invalidatable until it is put
  * @given_up: the peer has invalidated the key; krdma_conn.lock
  * @told: message that invalidated the key, or NULL. The message names the
  *	region until the region is put; krdma_conn.lock

@@ -7,11 +7,11 @@
  * The MRs come from the connection's pool, see frwr.c. They return to it if
  * they were invalidated before the region is freed.
  *
- * A region belongs to one connection, and is on its krdma_conn.regions, or to a
- * domain, see domain_region.c. The keys of a connection's region end with the
- * connection: krdma_regions_unregister() runs after the drain, before the PD is
- * freed. A region of a user stays until the user puts it, and holds a reference
- * to the connection.
+ * A region belongs to one connection, and is on its krdma_conn.mr.regions, or
+ * to a domain, see domain_region.c. The keys of a connection's region end with
+ * the connection: krdma_regions_unregister() runs after the drain, before the
+ * PD is freed. A region of a user stays until the user puts it, and holds a
+ * reference to the connection.
  *
  * Addresses that the peer sees are offsets into the region, not kernel
  * pointers. The iova of an MR may be any address with the correct offset in the
@@ -497,7 +497,7 @@ void krdma_regions_unregister(struct krdma_conn *conn)
 	struct krdma_region *region;
 
 	lockdep_assert_held(&conn->setup);
-	list_for_each_entry(region, &conn->regions, link)
+	list_for_each_entry(region, &conn->mr.regions, link)
 		krdma_region_unregister(conn, region);
 	krdma_frwrs_free(conn);
 }
@@ -537,9 +537,9 @@ static void krdma_region_show(struct krdma_region *region)
 }
 
 /*
- * Return the index of a region in krdma_conn.invalidatable: the adapter's part
- * of the key. The other eight bits of the key change with each registration of
- * the MR.
+ * Return the index of a region in krdma_conn.mr.invalidatable: the adapter's
+ * part of the key. The other eight bits of the key change with each
+ * registration of the MR.
  */
 static unsigned long krdma_region_index(const struct krdma_region *region)
 {
@@ -553,8 +553,8 @@ static int krdma_region_reserve(struct krdma_conn *conn,
 
 	if (!(access & KRDMA_REMOTE_INVALIDATE))
 		return 0;
-	ret = xa_reserve_irq(&conn->invalidatable, krdma_region_index(region),
-			     GFP_KERNEL);
+	ret = xa_reserve_irq(&conn->mr.invalidatable,
+			     krdma_region_index(region), GFP_KERNEL);
 	region->invalidatable = !ret;
 	return ret;
 }
@@ -564,7 +564,7 @@ static void krdma_region_enlist(struct krdma_conn *conn,
 {
 	region->conn = conn;
 	krdma_conn_get(conn); /* put in krdma_region_put() */
-	list_add_tail(&region->link, &conn->regions);
+	list_add_tail(&region->link, &conn->mr.regions);
 }
 
 /*
@@ -579,7 +579,7 @@ krdma_region_new_locked(struct krdma_conn *conn,
 	int ret;
 
 	lockdep_assert_held(&conn->setup);
-	if (!conn->cb.pd || conn->drained)
+	if (!conn->cb.pd || conn->hw.drained)
 		return ERR_PTR(krdma_last_error(&conn->cb) ?: -ENOTCONN);
 	ret = krdma_region_check(conn, access, memory->first, memory->len);
 	if (ret)
@@ -626,8 +626,8 @@ static void krdma_region_open(struct krdma_conn *conn,
 	 * memory.
 	 */
 	if (region->invalidatable)
-		xa_store_irq(&conn->invalidatable, krdma_region_index(region),
-			     region, GFP_KERNEL);
+		xa_store_irq(&conn->mr.invalidatable,
+			     krdma_region_index(region), region, GFP_KERNEL);
 }
 
 static int krdma_memory_check(const struct krdma_memory *memory)
@@ -847,7 +847,7 @@ struct krdma_region *krdma_region_create(struct krdma_conn *conn, size_t size,
 struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
 				       unsigned long until)
 {
-	void *vaddr = conn->is_iwarp ? vzalloc(size) : vmalloc(size);
+	void *vaddr = conn->hw.is_iwarp ? vzalloc(size) : vmalloc(size);
 
 	return krdma_region_own(conn, vaddr, size,
 				KRDMA_READ_SINK | KRDMA_NO_SOURCE, until);
@@ -912,7 +912,8 @@ static int krdma_region_invalidate(struct krdma_region *region,
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
 {
-	return region->conn->is_siw && region->access & IB_ACCESS_REMOTE_READ;
+	return region->conn->hw.is_siw &&
+	       region->access & IB_ACCESS_REMOTE_READ;
 }
 
 /**
@@ -931,7 +932,7 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
 void krdma_region_recycle(struct krdma_region *region, unsigned long until)
 {
 	struct krdma_conn *conn = region->conn;
-	u32 n = min(region->nmrs, conn->max_frwrs), posted = 0;
+	u32 n = min(region->nmrs, conn->limits.max_frwrs), posted = 0;
 	struct krdma_op *op;
 
 	if (krdma_region_is_read_on(region)) {
@@ -973,7 +974,7 @@ void krdma_regions_free(struct krdma_conn *conn)
 {
 	struct krdma_region *region, *next;
 
-	list_for_each_entry_safe(region, next, &conn->regions, link)
+	list_for_each_entry_safe(region, next, &conn->mr.regions, link)
 		krdma_region_free(region);
 }
 
@@ -1263,7 +1264,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_region_revoke, KRDMA_NS);
 struct krdma_region *krdma_region_find_rkey_locked(struct krdma_conn *conn,
 						   u32 rkey)
 {
-	struct krdma_region *region = xa_load(&conn->invalidatable, rkey >> 8);
+	struct krdma_region *region =
+		xa_load(&conn->mr.invalidatable, rkey >> 8);
 
 	lockdep_assert_held(&conn->lock);
 	return region && region->mrs[0].rkey == rkey ? region : NULL;
@@ -1301,7 +1303,7 @@ bool krdma_region_invalidated_locked(struct krdma_region *region,
 }
 
 /*
- * Remove the entry of a region from krdma_conn.invalidatable, unless another
+ * Remove the entry of a region from krdma_conn.mr.invalidatable, unless another
  * region has taken it. When the MRs of a revoked region are destroyed, the
  * adapter's part of the key becomes free. Some adapters reuse it at once (hns,
  * qedr).
@@ -1311,10 +1313,10 @@ static void krdma_region_unlist(struct krdma_conn *conn,
 {
 	unsigned long index = krdma_region_index(region);
 
-	if (xa_cmpxchg_irq(&conn->invalidatable, index, region, NULL, 0) !=
+	if (xa_cmpxchg_irq(&conn->mr.invalidatable, index, region, NULL, 0) !=
 	    region)
-		xa_cmpxchg_irq(&conn->invalidatable, index, XA_ZERO_ENTRY, NULL,
-			       0);
+		xa_cmpxchg_irq(&conn->mr.invalidatable, index, XA_ZERO_ENTRY,
+			       NULL, 0);
 }
 
 /*

@@ -309,7 +309,7 @@ static void krdma_pull_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	krdma_conn_get(conn); /* put by pull_work */
-	queue_work(krdma_peer_wq, &conn->pull_work);
+	queue_work(krdma_peer_wq, &conn->work.pull);
 }
 
 static void krdma_pull_limit_locked(struct krdma_conn *conn)
@@ -319,24 +319,25 @@ static void krdma_pull_limit_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	conn->msg->pull.until = krdma_deadline(ms);
 	krdma_conn_get(conn); /* put by pull_limit or krdma_pull_unlimit() */
-	if (mod_delayed_work(krdma_wq, &conn->pull_limit, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(krdma_wq, &conn->work.pull_limit,
+			     msecs_to_jiffies(ms)))
 		krdma_conn_put_anywhere(conn);
 }
 
 static void krdma_pull_unlimit(struct krdma_conn *conn)
 {
-	if (cancel_delayed_work(&conn->pull_limit))
+	if (cancel_delayed_work(&conn->work.pull_limit))
 		krdma_conn_put_anywhere(conn);
 }
 
 /**
  * krdma_pull_limit_work - end a connection whose READs take too long
- * @work: krdma_conn.pull_limit
+ * @work: krdma_conn.work.pull_limit
  */
 void krdma_pull_limit_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, pull_limit.work);
+		container_of(work, struct krdma_conn, work.pull_limit.work);
 	struct krdma_pull *pull = &conn->msg->pull;
 	unsigned long flags;
 	bool late;
@@ -348,8 +349,9 @@ void krdma_pull_limit_work(struct work_struct *work)
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	if (late)
-		pr_info_ratelimited("%pISpc: does not answer the READs of its long message, closing\n",
-				    &conn->peer);
+		pr_info_ratelimited(
+			"%pISpc: does not answer the READs of its long message, closing\n",
+			&conn->cm.peer);
 	krdma_conn_put(conn);
 }
 
@@ -623,7 +625,7 @@ static void krdma_pull_end(struct krdma_conn *conn)
 
 /**
  * krdma_pull_work - begin or end the pull of a CHUNK
- * @work: krdma_conn.pull_work
+ * @work: krdma_conn.work.pull
  *
  * Between begin and end the completions of READs post further READs, and no
  * task waits for them.
@@ -631,7 +633,7 @@ static void krdma_pull_end(struct krdma_conn *conn)
 void krdma_pull_work(struct work_struct *work)
 {
 	struct krdma_conn *conn =
-		container_of(work, struct krdma_conn, pull_work);
+		container_of(work, struct krdma_conn, work.pull);
 	struct krdma_noio noio = krdma_noio_enter_work();
 
 	if (conn->msg->pull.op)

@@ -4,7 +4,7 @@
  * request has ended.
  *
  * krdma_post() checks and maps a request in the caller's context. Then the
- * request waits in krdma_conn.pending for its turn, which usually comes at
+ * request waits in krdma_conn.sq.pending for its turn, which usually comes at
  * once. The request needs slots in the send queue. If it uses a receive of the
  * peer it also needs a credit. Requests other than messages also wait until the
  * bytes in flight are below a limit, because the answer to a PING goes behind
@@ -112,19 +112,22 @@ static enum dma_data_direction krdma_req_dir(const struct krdma_req *req)
 int krdma_req_begin(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
-	conn->batch = kzalloc_node(sizeof(*conn->batch), GFP_KERNEL, conn->node);
-	if (!conn->batch)
+	conn->sq.batch = kzalloc_node(sizeof(*conn->sq.batch), GFP_KERNEL,
+				      conn->hw.node);
+	if (!conn->sq.batch)
 		return -ENOMEM;
-	atomic_set(&conn->posters, 1);
-	conn->may_post = true;
-	conn->max_frwrs = krdma_frwr_max(conn);
-	conn->max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
-	conn->max_send_sge = min_t(u32, conn->max_send_sge, KRDMA_BATCH_SGES);
-	conn->max_read_sge = min_t(u32, conn->max_read_sge, KRDMA_BATCH_SGES);
+	atomic_set(&conn->sq.posters, 1);
+	conn->sq.may_post = true;
+	conn->limits.max_frwrs = krdma_frwr_max(conn);
+	conn->sq.max_bulk = krdma_params_bulk_max(conn->p.keepalive_ms);
+	conn->limits.max_send_sge =
+		min_t(u32, conn->limits.max_send_sge, KRDMA_BATCH_SGES);
+	conn->limits.max_read_sge =
+		min_t(u32, conn->limits.max_read_sge, KRDMA_BATCH_SGES);
 	/* The header of a message needs one scatter/gather entry. */
-	if (conn->max_send_sge < 2 || !conn->max_read_sge)
+	if (conn->limits.max_send_sge < 2 || !conn->limits.max_read_sge)
 		return -EOPNOTSUPP;
-	conn->max_map = krdma_dma_max(conn->cb.pd->device);
+	conn->limits.max_map = krdma_dma_max(conn->cb.pd->device);
 	return krdma_siw_begin(conn);
 }
 
@@ -137,7 +140,7 @@ int krdma_req_begin(struct krdma_conn *conn)
  */
 static bool krdma_req_enter(struct krdma_conn *conn)
 {
-	return atomic_inc_not_zero(&conn->posters);
+	return atomic_inc_not_zero(&conn->sq.posters);
 }
 
 /*
@@ -148,7 +151,7 @@ static void krdma_req_leave(struct krdma_conn *conn)
 {
 	unsigned long flags;
 
-	if (!atomic_dec_and_lock_irqsave(&conn->posters, &conn->wait.lock,
+	if (!atomic_dec_and_lock_irqsave(&conn->sq.posters, &conn->wait.lock,
 					 flags))
 		return;
 	wake_up_all_locked(&conn->wait);
@@ -169,12 +172,12 @@ static void krdma_req_leave(struct krdma_conn *conn)
 void krdma_req_stop(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->setup);
-	if (!conn->may_post)
+	if (!conn->sq.may_post)
 		return;
-	conn->may_post = false;
+	conn->sq.may_post = false;
 	krdma_req_leave(conn);
 	/* No time limit: krdma_post() does not wait for anything. */
-	wait_event(conn->wait, !atomic_read(&conn->posters));
+	wait_event(conn->wait, !atomic_read(&conn->sq.posters));
 	/* Wait until the last krdma_req_leave() has released the lock. */
 	spin_lock_irq(&conn->wait.lock);
 	spin_unlock_irq(&conn->wait.lock);
@@ -295,13 +298,14 @@ static int krdma_req_check(const struct krdma_conn *conn,
 /*
  * Count the pieces of linear or vmalloc() memory. vmalloc() memory is split at
  * page boundaries. All memory is split into pieces of at most
- * krdma_conn.max_map bytes, the longest mapping: 256 KiB with bounce buffers.
+ * krdma_conn.limits.max_map bytes, the longest mapping: 256 KiB with bounce
+ * buffers.
  */
 static u64 krdma_virt_pieces(const struct krdma_conn *conn,
 			     const struct krdma_data *data)
 {
 	if (!is_vmalloc_addr(data->virt))
-		return DIV_ROUND_UP_ULL(data->len, conn->max_map);
+		return DIV_ROUND_UP_ULL(data->len, conn->limits.max_map);
 	return DIV_ROUND_UP_ULL((u64)offset_in_page(data->virt) + data->len,
 				PAGE_SIZE);
 }
@@ -313,7 +317,8 @@ static u64 krdma_pages_pieces(const struct krdma_conn *conn,
 	u32 i;
 
 	for (i = 0; i < data->nents; i++)
-		n += DIV_ROUND_UP_ULL(data->pages[i].bv_len, conn->max_map);
+		n += DIV_ROUND_UP_ULL(data->pages[i].bv_len,
+				      conn->limits.max_map);
 	return n;
 }
 
@@ -325,7 +330,7 @@ static u64 krdma_sg_pieces(const struct krdma_conn *conn,
 	u32 i;
 
 	for_each_sg(data->sg, sg, data->nents, i)
-		n += DIV_ROUND_UP_ULL(sg->length, conn->max_map);
+		n += DIV_ROUND_UP_ULL(sg->length, conn->limits.max_map);
 	return n;
 }
 
@@ -377,7 +382,7 @@ static int krdma_req_add_page(struct krdma_conn *conn, struct krdma_req *req,
 	if (!krdma_dma_page_ok(page))
 		return -EINVAL;
 	for (; len && !ret; len -= part) {
-		part = min(len, conn->max_map);
+		part = min(len, conn->limits.max_map);
 		page += offset >> PAGE_SHIFT;
 		offset = offset_in_page(offset);
 		ret = krdma_req_add_piece(conn, req, page, offset, part);
@@ -495,7 +500,8 @@ static bool krdma_req_fits_inline(const struct krdma_conn *conn,
 		len += sizeof(req->hdr);
 	else if (krdma_req_tells_after(conn, req))
 		len = max_t(u32, len, sizeof(req->hdr));
-	return req->local.mem <= KRDMA_MEM_VIRT && len <= conn->max_inline;
+	return req->local.mem <= KRDMA_MEM_VIRT &&
+	       len <= conn->limits.max_inline;
 }
 
 /* The driver copies the data when it is posted, so no DMA address is needed. */
@@ -573,12 +579,12 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
-	if (conn->is_siw && req->local.mem == KRDMA_MEM_REGION)
+	if (conn->hw.is_siw && req->local.mem == KRDMA_MEM_REGION)
 		return 1;
 	if (req->opcode == KRDMA_READ)
-		return conn->max_read_sge;
+		return conn->limits.max_read_sge;
 	/* One scatter/gather entry is for the header of a message. */
-	return conn->max_send_sge - krdma_req_is_message(req);
+	return conn->limits.max_send_sge - krdma_req_is_message(req);
 }
 
 /* Return the segments of the peer's memory, or NULL for a message. */
@@ -598,7 +604,8 @@ static int krdma_req_count(const struct krdma_conn *conn, struct krdma_req *req)
 				 krdma_req_max_sges(conn, req));
 
 	n += krdma_req_tells_after(conn, req);
-	if (n > conn->send_depth || (krdma_req_is_message(req) && n > 1) ||
+	if (n > conn->limits.send_depth ||
+	    (krdma_req_is_message(req) && n > 1) ||
 	    (krdma_req_is_atomic(req) && n > 1))
 		return -E2BIG;
 	req->wr.slots = n;
@@ -659,7 +666,7 @@ static int krdma_req_prepare_all(struct krdma_conn *conn,
 static void krdma_batch_failed_locked(struct krdma_conn *conn,
 				      const struct ib_send_wr *bad, int error)
 {
-	struct krdma_batch *batch = conn->batch;
+	struct krdma_batch *batch = conn->sq.batch;
 	struct krdma_wr *first = NULL;
 	struct list_head posted;
 	unsigned int i;
@@ -668,9 +675,9 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 		if (&batch->wrs[i].rdma.wr == bad)
 			first = &batch->reqs[i]->wr;
 	if (first) {
-		list_cut_before(&posted, &conn->posted, &first->link);
-		list_splice_init(&conn->posted, &conn->pending);
-		list_splice(&posted, &conn->posted);
+		list_cut_before(&posted, &conn->sq.posted, &first->link);
+		list_splice_init(&conn->sq.posted, &conn->sq.pending);
+		list_splice(&posted, &conn->sq.posted);
 	}
 	krdma_conn_abort_locked(conn, bad ? krdma_qp_post_errno(error) :
 					    krdma_qp_kept_errno(error));
@@ -683,18 +690,18 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
  */
 static void krdma_batch_drop_locked(struct krdma_conn *conn)
 {
-	struct krdma_batch *batch = conn->batch;
+	struct krdma_batch *batch = conn->sq.batch;
 	struct list_head *link = &batch->reqs[0]->wr.link;
 
-	if (list_is_last(link, &conn->posted))
-		list_move(link, &conn->pending);
+	if (list_is_last(link, &conn->sq.posted))
+		list_move(link, &conn->sq.pending);
 	batch->n = 0;
 	batch->nsges = 0;
 }
 
 static void krdma_batch_flush_locked(struct krdma_conn *conn)
 {
-	struct krdma_batch *batch = conn->batch;
+	struct krdma_batch *batch = conn->sq.batch;
 	const struct ib_send_wr *bad = NULL;
 	struct ib_send_wr *last;
 	int ret;
@@ -711,7 +718,7 @@ static void krdma_batch_flush_locked(struct krdma_conn *conn)
 	 * Signal the last work request. Exception: if the batch ends within a
 	 * request, the rest of that request follows, and is signalled.
 	 */
-	if (last->wr_cqe != &conn->part_cqe) {
+	if (last->wr_cqe != &conn->sq.part_cqe) {
 		last->send_flags |= IB_SEND_SIGNALED;
 		batch->reqs[batch->n - 1]->wr.signalled = true;
 	}
@@ -740,7 +747,7 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
  */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
-	return conn->is_siw ? IB_SEND_SIGNALED : 0;
+	return conn->hw.is_siw ? IB_SEND_SIGNALED : 0;
 }
 
 /*
@@ -751,7 +758,7 @@ static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 				    const struct krdma_req *req)
 {
-	return req->flags & KRDMA_FENCE && !conn->is_siw ? IB_SEND_FENCE : 0;
+	return req->flags & KRDMA_FENCE && !conn->hw.is_siw ? IB_SEND_FENCE : 0;
 }
 
 /*
@@ -761,7 +768,7 @@ static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 						 struct krdma_req *req)
 {
-	struct krdma_batch *batch = conn->batch;
+	struct krdma_batch *batch = conn->sq.batch;
 	struct ib_rdma_wr *wr;
 
 	if (batch->n == KRDMA_BATCH ||
@@ -773,7 +780,7 @@ static struct ib_rdma_wr *krdma_batch_add_locked(struct krdma_conn *conn,
 	batch->reqs[batch->n] = req;
 	wr = &batch->wrs[batch->n++].rdma;
 	*wr = (struct ib_rdma_wr){
-		.wr.wr_cqe = &conn->part_cqe,
+		.wr.wr_cqe = &conn->sq.part_cqe,
 		.wr.opcode = krdma_wr_opcodes[req->opcode],
 		.wr.send_flags = (req->is_inline ? IB_SEND_INLINE : 0) |
 				 krdma_req_signal(conn),
@@ -850,7 +857,7 @@ static struct ib_rdma_wr *krdma_batch_tell_locked(struct krdma_conn *conn,
 	wr = krdma_batch_add_locked(conn, req);
 	wr->wr.opcode = IB_WR_SEND;
 	krdma_batch_add_hdr_locked(conn, req, &wr->wr);
-	conn->batch->nsges += wr->wr.num_sge;
+	conn->sq.batch->nsges += wr->wr.num_sge;
 	return wr;
 }
 
@@ -879,7 +886,7 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 		}
 		wr->wr.num_sge += krdma_span_next(&span, wr->wr.sg_list +
 						  wr->wr.num_sge, max);
-		conn->batch->nsges += wr->wr.num_sge;
+		conn->sq.batch->nsges += wr->wr.num_sge;
 		if (krdma_req_is_atomic(req))
 			krdma_batch_set_atomic(wr, req);
 	} while (span.left);
@@ -897,8 +904,8 @@ static void krdma_req_build_locked(struct krdma_conn *conn,
 static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 				       const struct krdma_req *req)
 {
-	return conn->sq_avail >= req->wr.slots &&
-	       (conn->bulk < conn->max_bulk || !req->wr.bulk);
+	return conn->sq.avail >= req->wr.slots &&
+	       (conn->sq.bulk < conn->sq.max_bulk || !req->wr.bulk);
 }
 
 /*
@@ -906,8 +913,8 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
  */
 static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 {
-	return conn->is_siw &&
-	       READ_ONCE(conn->reads_left) != READ_ONCE(conn->reads_over);
+	return conn->hw.is_siw &&
+	       READ_ONCE(conn->sq.reads_left) != READ_ONCE(conn->sq.reads_over);
 }
 
 /*
@@ -955,9 +962,9 @@ static void krdma_req_part_locked(struct krdma_conn *conn,
 {
 	if (!req->wr.bulk)
 		return;
-	conn->bulk += req->wr.len;
+	conn->sq.bulk += req->wr.len;
 	*unsaid += req->wr.len;
-	if (*unsaid < conn->max_bulk / 4)
+	if (*unsaid < conn->sq.max_bulk / 4)
 		return;
 	krdma_batch_flush_locked(conn);
 	*unsaid = 0;
@@ -980,11 +987,11 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	u64 unsaid = 0;
 
 	lockdep_assert_held(&conn->lock);
-	if (list_empty(&conn->pending))
+	if (list_empty(&conn->sq.pending))
 		return;
 	while (conn->cb.state == KRDMA_ESTABLISHED &&
-	       !list_empty(&conn->pending)) {
-		req = krdma_req(list_first_entry(&conn->pending,
+	       !list_empty(&conn->sq.pending)) {
+		req = krdma_req(list_first_entry(&conn->sq.pending,
 						 struct krdma_wr, link));
 		if (!krdma_req_has_room_locked(conn, req))
 			break;
@@ -993,10 +1000,10 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 			break;
 		}
 		n += req->wr.slots;
-		list_move_tail(&req->wr.link, &conn->posted);
-		WRITE_ONCE(conn->npending, conn->npending - 1);
-		WRITE_ONCE(conn->nleft, conn->nleft + 1);
-		conn->sq_avail -= req->wr.slots;
+		list_move_tail(&req->wr.link, &conn->sq.posted);
+		WRITE_ONCE(conn->sq.npending, conn->sq.npending - 1);
+		WRITE_ONCE(conn->sq.nleft, conn->sq.nleft + 1);
+		conn->sq.avail -= req->wr.slots;
 		krdma_reads_posted_locked(conn, &req->wr);
 		krdma_req_build_locked(conn, req);
 		krdma_req_part_locked(conn, req, &unsaid);
@@ -1009,7 +1016,7 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
 
-	return (s32)(READ_ONCE(conn->nleft) - *turn) >= 0;
+	return (s32)(READ_ONCE(conn->sq.nleft) - *turn) >= 0;
 }
 
 /* Condition for krdma_conn_wait(): *@arg READs have completed so far. */
@@ -1017,7 +1024,7 @@ static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
 
-	return (s32)(READ_ONCE(conn->reads_over) - *turn) >= 0;
+	return (s32)(READ_ONCE(conn->sq.reads_over) - *turn) >= 0;
 }
 
 /**
@@ -1044,15 +1051,15 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	 * Read npending without the lock: it falls under the lock that the
 	 * caller later takes to post.
 	 */
-	if (!READ_ONCE(conn->npending) && !krdma_req_is_on_reads(conn))
+	if (!READ_ONCE(conn->sq.npending) && !krdma_req_is_on_reads(conn))
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
-	turn = conn->nleft + conn->npending;
+	turn = conn->sq.nleft + conn->sq.npending;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	ret = krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
-	if (ret || !conn->is_siw)
+	if (ret || !conn->hw.is_siw)
 		return ret;
-	turn = READ_ONCE(conn->reads_left);
+	turn = READ_ONCE(conn->sq.reads_left);
 	return krdma_conn_wait(conn, krdma_req_have_read, &turn, until);
 }
 
@@ -1073,8 +1080,8 @@ bool krdma_req_have_need_locked(struct krdma_conn *conn,
 	const struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (!list_empty(&conn->pending) || need->slots > conn->sq_avail ||
-	    (need->bulk && conn->bulk >= conn->max_bulk))
+	if (!list_empty(&conn->sq.pending) || need->slots > conn->sq.avail ||
+	    (need->bulk && conn->sq.bulk >= conn->sq.max_bulk))
 		return false;
 	return !need->sends ||
 	       (msg->greeted && !(msg->busy & KRDMA_BUSY_SEND) &&
@@ -1102,10 +1109,10 @@ static int krdma_req_find_room_locked(struct krdma_conn *conn,
 				      const struct krdma_need *need)
 {
 	if (need->requests > KRDMA_PENDING_MAX ||
-	    (need->nowait && (need->slots > conn->send_depth ||
+	    (need->nowait && (need->slots > conn->limits.send_depth ||
 			      need->sends >= conn->hello.recv_depth)))
 		return -E2BIG;
-	if (conn->npending + need->requests <= KRDMA_PENDING_MAX &&
+	if (conn->sq.npending + need->requests <= KRDMA_PENDING_MAX &&
 	    (!need->nowait || krdma_req_have_need_locked(conn, need)))
 		return 0;
 	krdma_space_refused_locked(conn, need);
@@ -1117,9 +1124,10 @@ static bool krdma_req_lacks_credit_locked(struct krdma_conn *conn)
 {
 	const struct krdma_req *req;
 
-	if (list_empty(&conn->pending))
+	if (list_empty(&conn->sq.pending))
 		return false;
-	req = krdma_req(list_first_entry(&conn->pending, struct krdma_wr, link));
+	req = krdma_req(
+		list_first_entry(&conn->sq.pending, struct krdma_wr, link));
 	return krdma_req_takes_credit(req) &&
 	       krdma_req_has_slots_locked(conn, req) && conn->msg->greeted &&
 	       !krdma_credit_may_send(&conn->msg->credit, false);
@@ -1135,7 +1143,7 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (conn->leaving)
+	if (conn->life.leaving)
 		return -ESHUTDOWN;
 	krdma_req_need(first, &need);
 	ret = krdma_req_find_room_locked(conn, &need);
@@ -1143,9 +1151,9 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 		return ret;
 	for (req = first; req; req = req->next) {
 		krdma_stats_posted_locked(conn, &req->wr);
-		list_add_tail(&req->wr.link, &conn->pending);
+		list_add_tail(&req->wr.link, &conn->sq.pending);
 	}
-	WRITE_ONCE(conn->npending, conn->npending + need.requests);
+	WRITE_ONCE(conn->sq.npending, conn->sq.npending + need.requests);
 	krdma_req_kick_locked(conn);
 	if (krdma_req_lacks_credit_locked(conn))
 		krdma_count_locked(conn, KRDMA_COUNT_CREDIT_STALLS, 1);
@@ -1243,10 +1251,10 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 	struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
-	list_for_each_entry(kwr, &conn->posted, link) {
+	list_for_each_entry(kwr, &conn->sq.posted, link) {
 		if (!kwr->signalled || kwr->over)
 			continue;
-		WARN_ON_ONCE(!conn->is_siw);
+		WARN_ON_ONCE(!conn->hw.is_siw);
 		return conn->error ?: -ECONNRESET;
 	}
 	return 0;
@@ -1273,9 +1281,9 @@ void krdma_req_end(struct krdma_conn *conn)
 	spin_lock_irqsave(&conn->lock, flags);
 	status = krdma_req_unsaid_locked(conn);
 	krdma_stats_end_locked(conn, status);
-	list_splice_init(&conn->posted, &posted);
-	list_splice_init(&conn->pending, &pending);
-	WRITE_ONCE(conn->npending, 0);
+	list_splice_init(&conn->sq.posted, &posted);
+	list_splice_init(&conn->sq.pending, &pending);
+	WRITE_ONCE(conn->sq.npending, 0);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_wr_fail_all(&posted, status);
 	krdma_wr_fail_all(&pending, krdma_last_error(&conn->cb));

@@ -112,8 +112,9 @@ int krdma_rw_learn(struct krdma_conn *conn)
 	krdma_msg_repost(conn, recv, false);
 	if (ret == -EPROTO) {
 		krdma_count(conn, KRDMA_COUNT_BREACH + KRDMA_BREACH_START);
-		pr_info_ratelimited("%pISpc: bad description of an exported buffer, closing\n",
-				    &conn->peer);
+		pr_info_ratelimited(
+			"%pISpc: bad description of an exported buffer, closing\n",
+			&conn->cm.peer);
 	}
 	return ret;
 }
@@ -239,7 +240,7 @@ static bool krdma_rw_is_inline(const struct krdma_conn *conn, size_t length,
 {
 	struct ib_rdma_wr unused;
 
-	return length && length <= conn->max_inline &&
+	return length && length <= conn->limits.max_inline &&
 	       length <= krdma_rw_locate(conn->msg, offset, &unused);
 }
 
@@ -339,7 +340,7 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return ret;
 	if (!krdma_rw_fits(krdma_remote_size(conn->msg->remote), length, offset))
 		return -EMSGSIZE;
-	if (READ_ONCE(conn->leaving))
+	if (READ_ONCE(conn->life.leaving))
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);

@@ -3,8 +3,8 @@
  * The send queue: posting, completing, waiting.
  *
  * An entry (struct krdma_wr) is one work request, or stands for all work
- * requests of a request; see req.c. A posted entry is on krdma_conn.posted, in
- * the order of the send queue. A completion or the drain takes it off this
+ * requests of a request; see req.c. A posted entry is on krdma_conn.sq.posted,
+ * in the order of the send queue. A completion or the drain takes it off this
  * list. The context that takes an entry off calls the entry's done(), so done()
  * is called exactly once.
  */
@@ -195,7 +195,7 @@ void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status)
 		krdma_conn_flushed(conn);
 		return;
 	}
-	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->peer,
+	pr_info_ratelimited("%pISpc: work request failed: %s\n", &conn->cm.peer,
 			    ib_wc_status_msg(status));
 	if (status == IB_WC_LOC_QP_OP_ERR)
 		krdma_conn_abort(conn, krdma_qp_fatal_errno(conn));
@@ -243,12 +243,12 @@ static void krdma_reads_over_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (kwr->kind != KRDMA_READ)
 		return;
-	WRITE_ONCE(conn->reads, conn->reads - kwr->slots);
+	WRITE_ONCE(conn->sq.reads, conn->sq.reads - kwr->slots);
 	if (!kwr->op)
-		WRITE_ONCE(conn->reads_over, conn->reads_over + 1);
+		WRITE_ONCE(conn->sq.reads_over, conn->sq.reads_over + 1);
 }
 
-/* Account for entries that have ended and are off @conn->posted. */
+/* Account for entries that have ended and are off @conn->sq.posted. */
 static void krdma_wr_retire_locked(struct krdma_conn *conn,
 				   struct list_head *over)
 {
@@ -261,9 +261,9 @@ static void krdma_wr_retire_locked(struct krdma_conn *conn,
 			krdma_alive_heard_locked(conn, kwr);
 		krdma_reads_over_locked(conn, kwr);
 		if (!kwr->reserved)
-			conn->sq_avail += kwr->slots;
+			conn->sq.avail += kwr->slots;
 		if (kwr->bulk)
-			conn->bulk -= kwr->len;
+			conn->sq.bulk -= kwr->len;
 		if (kwr->op)
 			krdma_op_finish_locked(kwr->op, kwr->status);
 	}
@@ -331,7 +331,7 @@ static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
 	struct krdma_wr *kwr, *next;
 
 	lockdep_assert_held(&conn->lock);
-	list_for_each_entry_safe(kwr, next, &conn->posted, link) {
+	list_for_each_entry_safe(kwr, next, &conn->sq.posted, link) {
 		if (!kwr->over)
 			return;
 		list_move_tail(&kwr->link, over);
@@ -350,10 +350,10 @@ static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	kwr->status = status;
 	kwr->over = true;
-	if (conn->is_siw)
+	if (conn->hw.is_siw)
 		krdma_wr_cut_siw_locked(conn, over);
 	else
-		list_cut_position(over, &conn->posted, &kwr->link);
+		list_cut_position(over, &conn->sq.posted, &kwr->link);
 }
 
 static void krdma_wr_complete(struct krdma_wr *kwr, enum ib_wc_status wc_status)
@@ -412,14 +412,14 @@ static void krdma_siw_read_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Return the number of elements of krdma_conn.siw_reads. The second completion
- * of a READ follows the first at once. In between, other contexts can post at
- * most as many READs as fit into the send queue. With twice that number, no
- * element is reused too early.
+ * Return the number of elements of krdma_conn.sq.siw_reads. The second
+ * completion of a READ follows the first at once. In between, other contexts
+ * can post at most as many READs as fit into the send queue. With twice that
+ * number, no element is reused too early.
  */
 static u32 krdma_siw_reads(const struct krdma_conn *conn)
 {
-	return 2 * conn->send_depth;
+	return 2 * conn->limits.send_depth;
 }
 
 /**
@@ -434,14 +434,14 @@ int krdma_siw_begin(struct krdma_conn *conn)
 	u32 i;
 
 	lockdep_assert_held(&conn->setup);
-	if (!conn->is_siw)
+	if (!conn->hw.is_siw)
 		return 0;
-	conn->siw_reads = kvcalloc(krdma_siw_reads(conn),
-				   sizeof(*conn->siw_reads), GFP_KERNEL);
-	if (!conn->siw_reads)
+	conn->sq.siw_reads = kvcalloc(krdma_siw_reads(conn),
+				      sizeof(*conn->sq.siw_reads), GFP_KERNEL);
+	if (!conn->sq.siw_reads)
 		return -ENOMEM;
 	for (i = 0; i < krdma_siw_reads(conn); i++)
-		conn->siw_reads[i].cqe.done = krdma_siw_read_done;
+		conn->sq.siw_reads[i].cqe.done = krdma_siw_read_done;
 	return 0;
 }
 
@@ -460,10 +460,10 @@ struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr
 	struct krdma_siw_read *read;
 
 	lockdep_assert_held(&conn->lock);
-	if (opcode != IB_WR_RDMA_READ || !conn->siw_reads)
+	if (opcode != IB_WR_RDMA_READ || !conn->sq.siw_reads)
 		return &kwr->cqe;
-	read = &conn->siw_reads[conn->siw_next];
-	conn->siw_next = (conn->siw_next + 1) % krdma_siw_reads(conn);
+	read = &conn->sq.siw_reads[conn->sq.siw_next];
+	conn->sq.siw_next = (conn->sq.siw_next + 1) % krdma_siw_reads(conn);
 	read->kwr = kwr;
 	return &read->cqe;
 }
@@ -477,7 +477,7 @@ struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krdma_conn *conn =
-		container_of(wc->wr_cqe, struct krdma_conn, part_cqe);
+		container_of(wc->wr_cqe, struct krdma_conn, sq.part_cqe);
 
 	if (wc->status != IB_WC_SUCCESS)
 		krdma_qp_failed(conn, wc->status);
@@ -515,9 +515,9 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return 1;
-	if (!conn->max_reads)
-		conn->max_reads = krdma_query_reads(conn);
-	return conn->max_reads;
+	if (!conn->sq.max_reads)
+		conn->sq.max_reads = krdma_query_reads(conn);
+	return conn->sq.max_reads;
 }
 
 /**
@@ -545,12 +545,12 @@ bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 	u32 max;
 
 	lockdep_assert_held(&conn->lock);
-	if (!conn->is_siw || !conn->reads)
+	if (!conn->hw.is_siw || !conn->sq.reads)
 		return true;
 	max = krdma_reads_max_locked(conn);
 	if (!kwr->op && max > 1)
 		max--;
-	return conn->reads + kwr->slots <= max;
+	return conn->sq.reads + kwr->slots <= max;
 }
 
 /**
@@ -566,16 +566,16 @@ void krdma_reads_posted_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (kwr->kind != KRDMA_READ)
 		return;
-	WRITE_ONCE(conn->reads, conn->reads + kwr->slots);
+	WRITE_ONCE(conn->sq.reads, conn->sq.reads + kwr->slots);
 	if (!kwr->op)
-		WRITE_ONCE(conn->reads_left, conn->reads_left + 1);
+		WRITE_ONCE(conn->sq.reads_left, conn->sq.reads_left + 1);
 }
 
 static bool krdma_qp_has_room_locked(struct krdma_conn *conn,
 				     const struct krdma_wr *kwr)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->sq_avail &&
+	return conn->sq.avail &&
 	       (kwr->kind != KRDMA_READ || krdma_reads_fit_locked(conn, kwr));
 }
 
@@ -588,8 +588,8 @@ static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 	unsigned long flags;
 	bool has;
 
-	if (!conn->is_siw || kwr->kind != KRDMA_READ)
-		return READ_ONCE(conn->sq_avail);
+	if (!conn->hw.is_siw || kwr->kind != KRDMA_READ)
+		return READ_ONCE(conn->sq.avail);
 	spin_lock_irqsave(&conn->lock, flags);
 	has = krdma_qp_has_room_locked(conn, kwr);
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -652,7 +652,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (kwr->late && conn->leaving)
+	if (kwr->late && conn->life.leaving)
 		return -ESHUTDOWN;
 	if (!kwr->reserved && !krdma_qp_has_room_locked(conn, kwr))
 		return -EAGAIN;
@@ -660,9 +660,9 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	wr->send_flags |= IB_SEND_SIGNALED;
 	kwr->signalled = true;
 	kwr->over = false;
-	list_add_tail(&kwr->link, &conn->posted);
+	list_add_tail(&kwr->link, &conn->sq.posted);
 	ret = ib_post_send(conn->cb.qp, wr, &bad);
-	if (ret && !bad && conn->is_siw) {
+	if (ret && !bad && conn->hw.is_siw) {
 		krdma_conn_abort_locked(conn, krdma_qp_kept_errno(ret));
 	} else if (ret) {
 		list_del(&kwr->link);
@@ -671,7 +671,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	krdma_stats_posted_locked(conn, kwr);
 	krdma_reads_posted_locked(conn, kwr);
 	if (!kwr->reserved)
-		conn->sq_avail--;
+		conn->sq.avail--;
 	if (kwr->op) {
 		kwr->op->pending++;
 		refcount_inc(&kwr->op->ref);

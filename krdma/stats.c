@@ -286,10 +286,10 @@ void krdma_stats_end_locked(struct krdma_conn *conn, int status)
 	const struct krdma_wr *kwr;
 
 	lockdep_assert_held(&conn->lock);
-	list_for_each_entry(kwr, &conn->posted, link)
+	list_for_each_entry(kwr, &conn->sq.posted, link)
 		krdma_stats_done_locked(conn, kwr,
 					kwr->over ? kwr->status : status);
-	list_for_each_entry(kwr, &conn->pending, link)
+	list_for_each_entry(kwr, &conn->sq.pending, link)
 		krdma_stats_done_locked(conn, kwr, conn->error);
 }
 
@@ -373,7 +373,7 @@ static unsigned int krdma_in_flight_locked(const struct krdma_conn *conn)
 	const struct list_head *link;
 	unsigned int n = 0;
 
-	list_for_each(link, &conn->posted)
+	list_for_each(link, &conn->sq.posted)
 		n++;
 	return n;
 }
@@ -388,14 +388,14 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	 * Before the connection was established, krdma_conn.msg may be
 	 * incomplete.
 	 */
-	if (conn->was_established && conn->msg)
+	if (conn->life.was_established && conn->msg)
 		credit = &conn->msg->credit;
 	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
 		   *conn->stats.device ? conn->stats.device : "-",
 		   krdma_state_name(conn->cb.state),
 		   jiffies_to_msecs(jiffies - conn->stats.born), conn->error,
 		   credit->avail, credit->unadvertised,
-		   krdma_in_flight_locked(conn), conn->npending);
+		   krdma_in_flight_locked(conn), conn->sq.npending);
 }
 
 static int krdma_connections_show(struct seq_file *seq, void *unused)
@@ -408,8 +408,8 @@ static int krdma_connections_show(struct seq_file *seq, void *unused)
 	list_for_each_entry(conn, &krdma_conns, stats.link) {
 		seq_printf(seq, "%u %s", conn->stats.id,
 			   krdma_role_names[conn->cb.role]);
-		krdma_seq_addr(seq, &conn->local);
-		krdma_seq_addr(seq, &conn->peer);
+		krdma_seq_addr(seq, &conn->cm.local);
+		krdma_seq_addr(seq, &conn->cm.peer);
 		spin_lock_irqsave(&conn->lock, flags);
 		krdma_seq_conn_locked(seq, conn);
 		spin_unlock_irqrestore(&conn->lock, flags);
@@ -431,11 +431,11 @@ static int krdma_paths_show(struct seq_file *seq, void *unused)
 		if (conn->cb.role == KRDMA_LISTEN_CONN)
 			continue;
 		spin_lock_irqsave(&conn->lock, flags);
-		path = conn->path;
+		path = conn->cm.path;
 		spin_unlock_irqrestore(&conn->lock, flags);
 		seq_printf(seq, "%u %s", conn->stats.id,
 			   krdma_role_names[conn->cb.role]);
-		krdma_seq_addr(seq, &conn->peer);
+		krdma_seq_addr(seq, &conn->cm.peer);
 		seq_printf(seq, " %u %u %u %s %s %u\n", path.mtu,
 			   path.local_mtu, path.peer_mtu,
 			   krdma_gid_name(path.gid_type),
@@ -548,7 +548,7 @@ static int krdma_listeners_show(struct seq_file *seq, void *unused)
 		if (conn->cb.role != KRDMA_LISTEN_CONN)
 			continue;
 		seq_printf(seq, "%u", conn->stats.id);
-		krdma_seq_addr(seq, &conn->local);
+		krdma_seq_addr(seq, &conn->cm.local);
 		seq_printf(seq, " %d %u %lld %llu\n",
 			   atomic_read(&conn->budget->conns),
 			   conn->budget->max_conns,

@@ -60,7 +60,7 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (need->nowait)
 		return krdma_req_have_need_locked(conn, need);
-	return conn->npending + requests <= KRDMA_PENDING_MAX;
+	return conn->sq.npending + requests <= KRDMA_PENDING_MAX;
 }
 
 /**
@@ -76,7 +76,7 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 	struct krdma_space *space = &conn->msg->space;
 
 	lockdep_assert_held(&conn->lock);
-	if (!space->wanted || conn->stopped ||
+	if (!space->wanted || conn->life.stopped ||
 	    conn->cb.state != KRDMA_ESTABLISHED)
 		return false;
 	if (space->telling) {

@@ -12,7 +12,7 @@ static bool ktest_wrap_is_idle_locked(const struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->cb.state == KRDMA_ESTABLISHED && conn->msg &&
-	       list_empty(&conn->posted) && list_empty(&conn->pending) &&
+	       list_empty(&conn->sq.posted) && list_empty(&conn->sq.pending) &&
 	       !conn->msg->next_offset && list_empty(&conn->msg->ready);
 }
 
@@ -22,9 +22,9 @@ static void ktest_wrap_locked(struct krdma_conn *conn, u32 start)
 	/* The peer must set these counters to the same value. */
 	conn->msg->send_id = start;
 	conn->msg->next_id = start;
-	conn->nleft = start;
-	conn->reads_left = start;
-	conn->reads_over = start;
+	conn->sq.nleft = start;
+	conn->sq.reads_left = start;
+	conn->sq.reads_over = start;
 	/*
 	 * Later connections of the same session are compared with this number.
 	 */
