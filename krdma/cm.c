@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "priv.h"
+#include "quirks.h"
 #include "trace.h"
 
 /* Private data in REQ and REP: krdma's hello, then the user's data. */
@@ -51,18 +52,10 @@ static int krdma_cm_status(int status, int otherwise)
 	return status < 0 ? status : otherwise;
 }
 
-/*
- * Convert the status of a failed connect to an errno. siw reports -EINVAL for
- * every failure of the MPA exchange: the peer closes before it has answered,
- * the peer sends an invalid answer (siw_proc_mpareply()), or the QP has moved
- * to ERROR (siw_qp_cm_drop()). Do not return -EINVAL, because a user would take
- * it for an invalid parameter.
- */
 static int krdma_cm_connect_status(const struct rdma_cm_id *id, int status)
 {
-	if (status == -EINVAL && rdma_protocol_iwarp(id->device, id->port_num))
-		return -ECONNRESET;
-	return krdma_cm_status(status, -ECONNABORTED);
+	return status < 0 ? krdma_quirk_connect_errno(id, status) :
+			    -ECONNABORTED;
 }
 
 static int krdma_cm_take_hello(struct krdma_conn *conn,
@@ -592,36 +585,6 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 	return ret;
 }
 
-/*
- * Call rdma_connect(). On iWARP block all signals except SIGKILL, unless the
- * user has set KRDMA_INTERRUPTIBLE.
- *
- * siw (6.1 to 7.3) makes its TCP connection inside the call. Any signal for the
- * task, like SIGCHLD of a shell, ends the call, and siw_connect() closes the
- * TCP connection, which the peer may already have. This can kill the peer's
- * listener: until the peer's siw_accept_newconn() has seen a TCP connection,
- * its socket has the callbacks of the listener, and siw_cm_llp_state_change()
- * takes its end for the end of the listener.
- */
-static int krdma_cm_call(struct krdma_conn *conn, struct rdma_conn_param *param)
-{
-	sigset_t mask, old;
-	bool block = rdma_protocol_iwarp(conn->cb.cm_id->device,
-					 conn->cb.cm_id->port_num) &&
-		     !(conn->p.flags & KRDMA_INTERRUPTIBLE);
-	int ret;
-
-	if (fatal_signal_pending(current))
-		return -EINTR;
-	siginitsetinv(&mask, sigmask(SIGKILL));
-	if (block)
-		sigprocmask(SIG_BLOCK, &mask, &old);
-	ret = rdma_connect(conn->cb.cm_id, param);
-	if (block)
-		sigprocmask(SIG_SETMASK, &old, NULL);
-	return ret == -ERESTARTSYS ? -EINTR : ret;
-}
-
 static int krdma_cm_dial_locked(struct krdma_conn *conn)
 {
 	struct krdma_cm_private priv;
@@ -637,7 +600,7 @@ static int krdma_cm_dial_locked(struct krdma_conn *conn)
 	if (!krdma_conn_move(conn, KRDMA_CONNECTING))
 		return krdma_last_error(&conn->cb);
 	conn->cm.connect_called = true;
-	return krdma_cm_call(conn, &param);
+	return krdma_quirk_connect(conn, &param);
 }
 
 static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
@@ -853,7 +816,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
 {
-	if (conn->life.was_established && !conn->hw.is_siw &&
+	if (conn->life.was_established &&
+	    !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
 	    rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
 		wait_event_timeout(conn->wait, READ_ONCE(conn->life.hung_up),
@@ -868,23 +832,12 @@ static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
  */
 void krdma_cm_disconnect(struct krdma_conn *conn)
 {
-	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
-
 	lockdep_assert_held(&conn->setup);
 	if (!conn->cm.connect_called)
 		return;
 	krdma_noio_check(conn);
 	conn->cm.connect_called = false;
-	/*
-	 * The orderly close of siw forgets a READ whose answer is outstanding:
-	 * siw_qp_nextstate_from_rts() flushes only requests that are not yet
-	 * sent, up to 7.3 at least. Therefore move the QP to ERROR, because siw
-	 * then flushes everything. Do not do this on other iWARP devices: cxgb4
-	 * and irdma reset the TCP connection in ERROR, which discards messages
-	 * that the peer has not received yet.
-	 */
-	if (conn->life.was_established && conn->hw.is_siw)
-		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
+	krdma_quirk_flush_all(conn);
 	/*
 	 * This fails if the peer was faster. The drain flushes in both cases.
 	 */

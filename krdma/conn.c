@@ -36,6 +36,7 @@
 #include <net/net_namespace.h>
 
 #include "priv.h"
+#include "quirks.h"
 #include "state.h"
 #include "trace.h"
 
@@ -63,7 +64,7 @@ static void krdma_conn_free(struct kref *ref)
 	krdma_regions_free(conn);
 	xa_destroy(&conn->mr.invalidatable);
 	kfree(conn->sq.batch);
-	kvfree(conn->sq.siw_reads);
+	krdma_quirk_reads_free(conn);
 	krdma_domain_put(conn->domain);
 	put_net(conn->net);
 	mutex_destroy(&conn->setup);

@@ -24,6 +24,7 @@
  *
  * The MRs are destroyed, never invalidated, because ib_dereg_mr() needs no QP.
  */
+#include "quirks.h"
 #include "region.h"
 #include "trace.h"
 
@@ -200,8 +201,8 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 }
 
 /*
- * Wait until siw has sent all answers of a connection that read a region. On
- * siw a LOCAL_INV completes only after the answers before it.
+ * Wait until a connection has sent all answers that read a region. With
+ * KRDMA_QUIRK_LATE_ANSWERS a LOCAL_INV completes only after them.
  */
 static void krdma_share_await_answers_of(struct krdma_conn *conn,
 					 struct krdma_region *region,
@@ -209,7 +210,7 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 {
 	int ret;
 
-	if (!conn->hw.is_siw)
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_LATE_ANSWERS))
 		return;
 	if (krdma_get_state(&conn->cb) == KRDMA_ESTABLISHED) {
 		ret = krdma_region_execute(conn, region, krdma_region_post_inv,
@@ -221,11 +222,9 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 }
 
 /*
- * Wait until no connection sends an answer that reads the region. siw checks a
- * key only when it begins the answer to a READ, and sends the rest from memory
- * that the owner may already reuse; see krdma_region_is_read_on(). Each
- * connection sends answers in the order of its own send queue, so wait for each
- * connection.
+ * Wait until no connection sends an answer that reads the region, see
+ * KRDMA_QUIRK_LATE_ANSWERS. Each connection sends answers in the order of its
+ * own send queue, so wait for each connection.
  */
 static void krdma_share_await_answers(struct krdma_region *region,
 				      unsigned long until)

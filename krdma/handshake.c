@@ -22,6 +22,7 @@
 #include <linux/module.h>
 
 #include "msg.h"
+#include "quirks.h"
 
 /**
  * krdma_call_queue - queue a notification of the owner
@@ -218,14 +219,15 @@ void krdma_call_work(struct work_struct *work)
 }
 
 /*
- * Send another message if siw may have missed START of this side, see
+ * Send another message if the peer may have missed START of this side, see
  * krdma_msg_wait_start(). Then queue another check.
  */
 static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 {
 	int ret;
 
-	if (!conn->hw.is_siw || conn->cb.role != KRDMA_CLIENT_CONN)
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) ||
+	    conn->cb.role != KRDMA_CLIENT_CONN)
 		return 0;
 	ret = krdma_msg_nudge(conn, until);
 	if (ret)

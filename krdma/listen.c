@@ -14,21 +14,10 @@
 
 #include <linux/export.h>
 
-#include "priv.h"
+#include "quirks.h"
 
 /* Interval in ms at which a listener without a usable cm_id tries to listen. */
 #define KRDMA_LISTEN_RETRY_MS 1000
-
-/*
- * Minimum backlog for rdma_listen(). krdma_params.backlog limits the requests
- * that wait for the user; cm.c counts these. The iWARP CM uses its backlog for
- * requests that it has not delivered yet, and has this default (iwcm.c:
- * default_backlog, 6.1 to 7.3). siw, 6.1 to 7.3, uses it for TCP connections
- * that it has not accepted yet, and forgets those beyond the limit. When the
- * client of such a connection gives up, the listener dies
- * (siw_cm_llp_state_change(), see krdma_cm_call()).
- */
-#define KRDMA_LISTEN_BACKLOG_MIN 256
 
 /*
  * Queue the timer, with a reference that krdma_listen_work() or
@@ -99,8 +88,7 @@ static int krdma_listen_bind(struct krdma_conn *conn)
 	if (krdma_get_state(&conn->cb) != KRDMA_LISTENING &&
 	    !krdma_conn_move(conn, KRDMA_LISTENING))
 		return krdma_last_error(&conn->cb);
-	return rdma_listen(conn->cb.cm_id,
-			   max_t(int, conn->p.backlog, KRDMA_LISTEN_BACKLOG_MIN));
+	return rdma_listen(conn->cb.cm_id, krdma_quirk_backlog(conn->p.backlog));
 }
 
 static void krdma_listen_unbind(struct krdma_conn *conn)

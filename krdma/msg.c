@@ -24,6 +24,7 @@
 #include <linux/uio.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "region.h"
 #include "trace.h"
 
@@ -72,7 +73,7 @@ static void krdma_send_unmap(struct krdma_conn *conn, struct krdma_send *send)
 void krdma_send_free(struct krdma_conn *conn, struct krdma_send *send)
 {
 	krdma_send_unmap(conn, send);
-	if (krdma_reads_on(krdma_msg_ibdev(conn)))
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_READS_FREED))
 		kfree_rcu(send, rcu);
 	else
 		kfree(send);
@@ -1346,8 +1347,8 @@ static bool krdma_msg_has_start(struct krdma_conn *conn, const void *arg)
  * @conn: client that has sent START
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * On siw this makes the peer check again for data that it has missed, see
- * krdma_msg_wait_start(). Without a credit nothing is sent.
+ * This makes the peer check again for data that it has missed, see
+ * KRDMA_QUIRK_MISSED_START. Without a credit nothing is sent.
  *
  * Return: 0 or -errno.
  */
@@ -1373,20 +1374,14 @@ int krdma_msg_nudge(struct krdma_conn *conn, unsigned long until)
  * @conn: established connection; a client has sent its own START
  * @until: time limit in jiffies, from krdma_deadline()
  *
- * The accepting side of siw, 6.1 to 7.3 at least, ignores data that arrives
- * between its MPA reply and the end of siw_accept(). siw_cm_llp_data_ready()
- * finds another state then, and checks for data again only when more data
- * arrives. So on siw a client that waits for the peer's START sends further
- * messages.
- *
- * The acceptor cannot make the client send more data by a READ of 0 bytes: siw
- * answers such a READ with the data that it sent before.
+ * With KRDMA_QUIRK_MISSED_START a client sends further messages until START
+ * arrives.
  *
  * Return: 0 or -errno.
  */
 int krdma_msg_wait_start(struct krdma_conn *conn, unsigned long until)
 {
-	bool may_be_missed = conn->hw.is_siw &&
+	bool may_be_missed = krdma_has_quirk(conn, KRDMA_QUIRK_MISSED_START) &&
 			     conn->cb.role == KRDMA_CLIENT_CONN;
 	unsigned long soon;
 	int ret;

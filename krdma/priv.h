@@ -35,7 +35,7 @@
 #include "wire.h"
 
 struct krdma_batch;
-struct krdma_siw_read;
+struct krdma_quirk_read;
 struct krdma_msg;
 
 /* Flags of listeners that their connections do not inherit. */
@@ -222,26 +222,27 @@ struct krdma_life {
  *	messages; see krdma_params_bulk_max()
  * @max_bulk: limit of @bulk: if @bulk reaches it, no further request is posted
  * @posted: list of posted krdma_wr, oldest first. A completion also retires all
- *	older entries. On siw each entry completes by itself
+ *	older entries, except with KRDMA_QUIRK_LATE_READS
  * @pending: list of krdma_wr of requests that wait for a slot or a credit, or
  *	until @bulk is below its limit
  * @npending: number of entries in @pending
  * @nleft: number of entries moved from @pending to the send queue so far
  * @reads: number of READ work requests on the send queue
- * @max_reads: siw: limit of @reads; 0: not known yet
+ * @max_reads: limit of @reads, with KRDMA_QUIRK_BLOCKED_READS; 0: not known
+ *	yet
  * @reads_left: number of READ requests that have left @pending
  * @reads_over: number of READ requests that have left @pending and have
  *	completed
  * @batch: buffer for the work requests of @pending that are posted next
- * @siw_next: index of the next entry of @siw_reads
- * @siw_reads: completions of READs on siw, see krdma_siw_begin()
+ * @quirk_next: index of the next entry of @quirk_reads
+ * @quirk_reads: completions of READs, or NULL; see krdma_quirk_reads_alloc()
  * @part_cqe: completion of work requests that are not the last of their request
  * @posters: number of running krdma_post() calls, plus 1 until krdma_req_stop()
  *	is called
  * @may_post: krdma_req_stop() has not been called yet; krdma_conn.setup
  *
  * Lock: krdma_conn.lock, except for @posters and @may_post. @max_bulk,
- * @siw_reads and @part_cqe are constant since the QP exists.
+ * @quirk_reads and @part_cqe are constant since the QP exists.
  */
 struct krdma_sendq {
 	unsigned int avail;
@@ -256,8 +257,8 @@ struct krdma_sendq {
 	u32 reads_left;
 	u32 reads_over;
 	struct krdma_batch *batch;
-	u32 siw_next;
-	struct krdma_siw_read *siw_reads;
+	u32 quirk_next;
+	struct krdma_quirk_read *quirk_reads;
 	struct ib_cqe part_cqe;
 	atomic_t posters;
 	bool may_post;
@@ -277,11 +278,10 @@ struct krdma_sendq {
  * @drained: the queues are drained, so no work request completes any more
  * @raw_live: raw mode: the owner may have work requests and MRs, because
  *	qp_ready has succeeded or is not set. False while there is an acceptor
- * @is_siw: device is siw; set with the QP. See krdma_msg_wait_start(),
- *	krdma_sends_pages()
+ * @quirks: faults of the driver, &enum krdma_quirk; set with the QP
  * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
  * @modify_failed: a state change of the QP failed for lack of memory; see
- *	krdma_qp_enable_rxe()
+ *	krdma_quirk_enable_receive()
  *
  * Lock: krdma_conn.setup.
  */
@@ -295,7 +295,7 @@ struct krdma_hw {
 	u32 ncqes;
 	bool drained;
 	bool raw_live;
-	bool is_siw;
+	u32 quirks;
 	bool is_iwarp;
 	bool modify_failed;
 };
@@ -532,22 +532,6 @@ static inline bool krdma_conn_is_rw(const struct krdma_conn *conn)
 static inline bool krdma_conn_is_over(const struct krdma_conn *conn)
 {
 	return krdma_get_state(&conn->cb) >= KRDMA_CLOSING;
-}
-
-/**
- * krdma_sends_pages - check whether TCP may still send memory that was freed
- * @conn: connection with a QP
- *
- * siw, 6.1 to 7.3 at least, does not copy data of a page or more if no
- * completion was requested: the answer to a READ, and unsignalled work requests
- * (siw_qp_prepare_tx()). TCP holds references to the pages until the last byte
- * is acknowledged, even after the work request, the MR and the QP have ended.
- *
- * Return: true on siw.
- */
-static inline bool krdma_sends_pages(const struct krdma_conn *conn)
-{
-	return conn->hw.is_siw;
 }
 
 /* Check whether no work request of the connection completes any more. */
@@ -787,7 +771,6 @@ bool krdma_reads_fit_locked(struct krdma_conn *conn,
 			    const struct krdma_wr *kwr);
 void krdma_reads_posted_locked(struct krdma_conn *conn,
 			       const struct krdma_wr *kwr);
-int krdma_siw_begin(struct krdma_conn *conn);
 struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				   enum ib_wr_opcode opcode);
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
@@ -795,8 +778,6 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 int krdma_qp_post(struct krdma_conn *conn, struct krdma_wr *kwr,
 		  struct ib_send_wr *wr, unsigned long until);
 void krdma_qp_failed(struct krdma_conn *conn, enum ib_wc_status status);
-int krdma_qp_post_errno(int ret);
-int krdma_qp_kept_errno(int ret);
 void krdma_wr_part_done(struct ib_cq *cq, struct ib_wc *wc);
 void krdma_wr_fail_all(struct list_head *wrs, int error);
 

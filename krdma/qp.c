@@ -6,6 +6,7 @@
 
 #include "credit.h"
 #include "priv.h"
+#include "quirks.h"
 
 /* Slots in each queue for the marker of ib_drain_qp(). */
 #define KRDMA_QP_DRAIN_WRS 1
@@ -162,19 +163,16 @@ static int krdma_qp_make(struct krdma_conn *conn)
 		return ret;
 	conn->cb.qp = conn->cb.cm_id->qp;
 	conn->sq.part_cqe.done = krdma_wr_part_done;
-	conn->hw.is_siw = conn->cb.qp->device->ops.driver_id == RDMA_DRIVER_SIW;
+	conn->hw.quirks = krdma_quirks_of(conn->cb.qp->device);
 	conn->hw.is_iwarp = rdma_protocol_iwarp(conn->cb.cm_id->device,
 						conn->cb.cm_id->port_num);
 	return 0;
 }
 
-/*
- * Return the number of additional CQ entries: on siw a READ may complete twice,
- * see struct krdma_siw_read.
- */
+/* Return the number of additional CQ entries, for READs that complete twice. */
 static u32 krdma_qp_twice(const struct ib_device *ibdev)
 {
-	return ibdev->ops.driver_id == RDMA_DRIVER_SIW;
+	return krdma_quirks_of(ibdev) & KRDMA_QUIRK_DOUBLE_FLUSH ? 1 : 0;
 }
 
 /*
@@ -264,32 +262,6 @@ int krdma_qp_create(struct krdma_conn *conn)
 	return ret;
 }
 
-/*
- * Work around an error of rxe, 7.3 at least. If moving a QP to RTR fails for
- * lack of memory, the receive task of the QP stays disabled
- * (rxe_qp_from_attr()). In ERROR such a QP flushes no receives, so the drain
- * would never end.
- *
- * Moving the QP to RESET enables the task. RESET also drops the posted receives
- * without completions, and no user needs them: the QP was never connected. A QP
- * in RESET reaches ERROR only through INIT.
- */
-static void krdma_qp_enable_rxe(struct krdma_conn *conn)
-{
-	struct ib_qp_attr reset = { .qp_state = IB_QPS_RESET };
-	struct ib_qp_attr init = {
-		.qp_state = IB_QPS_INIT,
-		.port_num = conn->cb.cm_id->port_num,
-	};
-
-	if (!READ_ONCE(conn->hw.modify_failed) ||
-	    conn->cb.qp->device->ops.driver_id != RDMA_DRIVER_RXE)
-		return;
-	ib_modify_qp(conn->cb.qp, &reset, IB_QP_STATE);
-	ib_modify_qp(conn->cb.qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
-		     IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-}
-
 /**
  * krdma_qp_drain - wait until the QP has completed all work requests
  * @conn: connection in KRDMA_CLOSING, so that no context posts any more
@@ -302,7 +274,7 @@ void krdma_qp_drain(struct krdma_conn *conn)
 	if (!conn->cb.qp || conn->hw.drained)
 		return;
 	krdma_noio_check(conn);
-	krdma_qp_enable_rxe(conn);
+	krdma_quirk_enable_receive(conn);
 	/*
 	 * Drain only the send queue, because receives of an SRQ are not
 	 * flushed. ib_drain_qp() of newer kernels waits for the event of the

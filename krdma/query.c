@@ -2,7 +2,7 @@
 /*
  * Capabilities of a connection. They come from the device's attributes, the
  * limits that the driver granted for the QP, the state of the QP, and the
- * peer's hello. Only krdma_query_fix_siw() depends on the driver's name.
+ * peer's hello.
  *
  * Also in this file: the peer's identity, from the CM and the peer's hello.
  */
@@ -12,6 +12,7 @@
 #include <linux/string.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "region.h"
 
 static enum krdma_transport krdma_query_transport(const struct rdma_cm_id *id)
@@ -67,18 +68,6 @@ static void krdma_query_device(const struct krdma_conn *conn,
 	caps->numa_node = conn->hw.node;
 }
 
-/*
- * Undo an error of siw_query_qp() in Linux 6.1 to 7.3, which swaps the two READ
- * depths: it reports the depth of incoming READs as max_rd_atomic. Only the
- * driver's name shows this.
- */
-static void krdma_query_fix_siw(const struct krdma_conn *conn,
-				struct ib_qp_attr *attr)
-{
-	if (conn->hw.is_siw)
-		swap(attr->max_rd_atomic, attr->max_dest_rd_atomic);
-}
-
 /**
  * krdma_query_reads - return the number of READs that may be in flight
  * @conn: established connection on siw. The query is allowed under @conn->lock,
@@ -95,7 +84,7 @@ u32 krdma_query_reads(const struct krdma_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	if (ib_query_qp(conn->cb.qp, &attr, IB_QP_MAX_QP_RD_ATOMIC, &init))
 		return 1;
-	krdma_query_fix_siw(conn, &attr);
+	krdma_quirk_swap_depths(conn, &attr);
 	return max_t(u32, attr.max_rd_atomic, 1);
 }
 
@@ -111,7 +100,7 @@ static int krdma_query_qp(const struct krdma_conn *conn,
 			  &init);
 	if (ret)
 		return ret;
-	krdma_query_fix_siw(conn, &attr);
+	krdma_quirk_swap_depths(conn, &attr);
 	caps->initiator_depth = attr.max_rd_atomic;
 	caps->responder_resources = attr.max_dest_rd_atomic;
 	caps->max_inline = conn->limits.max_inline;

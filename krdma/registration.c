@@ -33,6 +33,7 @@
 #include <linux/xarray.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "region.h"
 #include "trace.h"
 
@@ -863,7 +864,7 @@ struct krdma_region *krdma_region_sink(struct krdma_conn *conn, size_t size,
  *
  * The copy is never changed. When the region is put, pages to which TCP still
  * holds references are not freed. So TCP sends their original contents; see
- * krdma_sends_pages().
+ * KRDMA_QUIRK_SENDS_FREED.
  *
  * Return: region for krdma_region_put(); errors as krdma_region_alloc().
  */
@@ -901,18 +902,12 @@ static int krdma_region_invalidate(struct krdma_region *region,
 }
 
 /*
- * Check whether siw may still read a region for the peer. siw, 6.1 to 7.3 at
- * least, checks a key only when it begins the answer to a READ. The answer may
- * be 1 MiB long. A peer may receive it one byte at a time, even after it has
- * sent PULLED.
- *
- * If the MR is destroyed before the answer is sent, siw sends pages that were
- * freed (siw_qp_sq_proc_tx()). siw sends one thing at a time, so a LOCAL_INV
- * waits until the answer is sent.
+ * Check whether an answer to the peer may still read a region, see
+ * KRDMA_QUIRK_LATE_ANSWERS.
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
 {
-	return region->conn->hw.is_siw &&
+	return krdma_has_quirk(region->conn, KRDMA_QUIRK_LATE_ANSWERS) &&
 	       region->access & IB_ACCESS_REMOTE_READ;
 }
 
@@ -923,8 +918,8 @@ static bool krdma_region_is_read_on(const struct krdma_region *region)
  *
  * Only invalid MRs can return to the pool. This invalidates at most the number
  * of MRs that the pool may hold, and none if memory or a free slot is lacking.
- * The remaining MRs are destroyed later. Exception: on siw a region that the
- * peer may read is always invalidated, see krdma_region_is_read_on().
+ * The remaining MRs are destroyed later. Exception: a region for which
+ * krdma_region_is_read_on() returns true is always invalidated.
  *
  * Errors are not returned. If the connection has ended before, nothing changes.
  * If the adapter does not complete the work requests, the connection ends.

@@ -7,8 +7,8 @@
  * receiver reads the CHUNK with RDMA READs into memory of the message's size
  * and answers PULLED. Then the sender invalidates the keys and continues. A
  * long message uses one credit for each CHUNK, and no receive buffers for its
- * data. The sender's memory is not copied, except on siw. MRs are invalidated
- * before a region is freed, so that the next region can reuse them. If the
+ * data. The sender's memory is not copied, except with
+ * KRDMA_QUIRK_SENDS_FREED. MRs are invalidated before a region is freed, so that the next region can reuse them. If the
  * invalidation takes too long, the MRs are destroyed.
  *
  * A message is pulled as soon as no unread message precedes it, so that the
@@ -37,6 +37,7 @@
 #include <linux/vmalloc.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "region.h"
 
 /* Maximum length of a CHUNK in bytes, which are registered at a time. */
@@ -184,14 +185,15 @@ static int krdma_push_region(struct krdma_conn *conn,
 
 /*
  * Create the region of a CHUNK. A sending task that is killed or times out may
- * reuse its memory. On siw TCP may still read that memory, and the peer would
- * get the new contents as the message. So send a copy there.
+ * reuse its memory. With KRDMA_QUIRK_SENDS_FREED, TCP may still read that
+ * memory, and the peer would get the new contents as the message. So send a
+ * copy then.
  */
 static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
 					       const void *buffer, u32 len,
 					       unsigned long until)
 {
-	if (krdma_sends_pages(conn))
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_SENDS_FREED))
 		return krdma_region_copy(conn, buffer, len, KRDMA_REMOTE_READ,
 					 until);
 	return krdma_region_from_memory(conn, (void *)buffer, len,

@@ -13,9 +13,8 @@
  * runs when a request is posted, when a completion has freed slots, and when
  * credits arrive.
  *
- * On siw every work request is signalled. Elsewhere only the last one of a
- * doorbell is, and its completion ends all requests before it, see sq.c. On siw
- * requests also wait for earlier READs, see krdma_req_is_fenced_locked().
+ * Only the last work request of a doorbell is signalled, and its completion
+ * ends all requests before it, see sq.c. For the exceptions see quirks.c.
  */
 #include <linux/bvec.h>
 #include <linux/export.h>
@@ -26,6 +25,7 @@
 #include <linux/wait.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "region.h"
 #include "span.h"
 #include "trace.h"
@@ -128,7 +128,7 @@ int krdma_req_begin(struct krdma_conn *conn)
 	if (conn->limits.max_send_sge < 2 || !conn->limits.max_read_sge)
 		return -EOPNOTSUPP;
 	conn->limits.max_map = krdma_dma_max(conn->cb.pd->device);
-	return krdma_siw_begin(conn);
+	return krdma_quirk_reads_alloc(conn);
 }
 
 /*
@@ -568,18 +568,12 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 	req->done(req, status);
 }
 
-/*
- * Return the maximum number of pieces of a work request. siw, 6.1 to 7.3 at
- * least, sends wrong data if a work request continues in a second MR.
- * siw_tx_hdt() looks up pages of the second MR with the list position in the
- * first MR (pbl_idx, which only siw_qp_prepare_tx() resets). Then
- * siw_pbl_get_buffer() takes an address before the correct page. So on siw a
- * work request has only one piece of a region.
- */
+/* A work request has one piece of a region with KRDMA_QUIRK_ONE_MR. */
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
-	if (conn->hw.is_siw && req->local.mem == KRDMA_MEM_REGION)
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_ONE_MR) &&
+	    req->local.mem == KRDMA_MEM_REGION)
 		return 1;
 	if (req->opcode == KRDMA_READ)
 		return conn->limits.max_read_sge;
@@ -679,8 +673,8 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 		list_splice_init(&conn->sq.posted, &conn->sq.pending);
 		list_splice(&posted, &conn->sq.posted);
 	}
-	krdma_conn_abort_locked(conn, bad ? krdma_qp_post_errno(error) :
-					    krdma_qp_kept_errno(error));
+	krdma_conn_abort_locked(conn, bad ? krdma_quirk_post_errno(error) :
+					    krdma_quirk_kept_errno(error));
 }
 
 /*
@@ -739,26 +733,23 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
 };
 
-/*
- * Return the signal flag of every work request: on siw set, elsewhere 0. On
- * siw, memory may be reused after the completion only if the work request was
- * signalled. Also, a completion there ends only its own entry, so each entry
- * needs one; see krdma_wr_cut_siw_locked().
- */
+/* With KRDMA_QUIRK_LATE_READS each work request is signalled. */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
-	return conn->hw.is_siw ? IB_SEND_SIGNALED : 0;
+	return krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS) ? IB_SEND_SIGNALED :
+							       0;
 }
 
 /*
- * Return the fence flag for the first work request of a request. On siw a fence
- * would keep siw from answering the peer's READs, see krdma_reads_fit_locked().
- * There krdma_req_is_fenced_locked() replaces the fence.
+ * Return the fence for the first work request of a request. With
+ * KRDMA_QUIRK_BLOCKED_READS krdma_req_is_fenced_locked() replaces it.
  */
 static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 				    const struct krdma_req *req)
 {
-	return req->flags & KRDMA_FENCE && !conn->hw.is_siw ? IB_SEND_FENCE : 0;
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
+		return 0;
+	return req->flags & KRDMA_FENCE ? IB_SEND_FENCE : 0;
 }
 
 /*
@@ -909,23 +900,20 @@ static bool krdma_req_has_slots_locked(const struct krdma_conn *conn,
 }
 
 /*
- * On siw, check whether READs are in flight that later requests must wait for.
+ * Check whether READs are in flight that later requests must wait for.
  */
 static bool krdma_req_is_on_reads(const struct krdma_conn *conn)
 {
-	return conn->hw.is_siw &&
+	return krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) &&
 	       READ_ONCE(conn->sq.reads_left) != READ_ONCE(conn->sq.reads_over);
 }
 
 /*
- * Check whether a request must wait for READs, on siw only. If the peer's siw
- * has something else to send, it answers a READ only after it has processed
- * later messages and writes. The answer then contains data that a later write
- * changed, and a message that reports the READ arrives too early.
- *
- * So all requests except READs wait here until earlier READs have completed,
- * with or without KRDMA_FENCE; see krdma_reads_fit_locked(). A READ waits for
- * earlier READs only with KRDMA_FENCE.
+ * Check whether a request must wait for READs that were posted before it. With
+ * KRDMA_QUIRK_BLOCKED_READS a later message or write would overtake the answer
+ * to an earlier READ. So all requests except READs wait here until earlier
+ * READs have completed, with KRDMA_FENCE or without. A READ waits for earlier
+ * READs only with KRDMA_FENCE, or if too many are in flight.
  */
 static bool krdma_req_is_fenced_locked(struct krdma_conn *conn,
 				       const struct krdma_req *req)
@@ -1035,8 +1023,8 @@ static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
  * A task that posts and waits must not overtake earlier requests of
  * krdma_post(). It calls this before it takes KRDMA_BUSY_SEND, which keeps
  * queued messages waiting. Requests that are queued after the call began do not
- * count. On siw earlier READs must also complete, see
- * krdma_req_is_fenced_locked().
+ * count. With KRDMA_QUIRK_BLOCKED_READS earlier READs must also complete,
+ * see krdma_req_is_fenced_locked().
  *
  * Context: process.
  * Return: as krdma_conn_wait().
@@ -1057,7 +1045,7 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	turn = conn->sq.nleft + conn->sq.npending;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	ret = krdma_conn_wait(conn, krdma_req_have_left, &turn, until);
-	if (ret || !conn->hw.is_siw)
+	if (ret || !krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS))
 		return ret;
 	turn = READ_ONCE(conn->sq.reads_left);
 	return krdma_conn_wait(conn, krdma_req_have_read, &turn, until);
@@ -1241,10 +1229,8 @@ EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
 /*
  * Return the result of posted entries that have no completion after the drain:
  * 0, or the reason for the end. Every signalled work request completes before
- * the drain ends, with success or error. But siw, 6.1 to 7.3 at least, forgets
- * READs: if the answer to one is invalid (siw_rdmap_complete()), those behind
- * it are not flushed (siw_sq_flush() ends at the gap). Then none of the entries
- * is known to have succeeded.
+ * the drain ends, with success or error, except for KRDMA_QUIRK_LOST_READS.
+ * Then none of the entries is known to have succeeded.
  */
 static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 {
@@ -1254,7 +1240,7 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 	list_for_each_entry(kwr, &conn->sq.posted, link) {
 		if (!kwr->signalled || kwr->over)
 			continue;
-		WARN_ON_ONCE(!conn->hw.is_siw);
+		WARN_ON_ONCE(!krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS));
 		return conn->error ?: -ECONNRESET;
 	}
 	return 0;
@@ -1265,7 +1251,7 @@ static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
  * @conn: connection in KRDMA_CLOSING whose QP is drained
  *
  * Entries that are still on the send queue were not signalled and have
- * succeeded, because a failure has a completion. For the exception on siw see
+ * succeeded, because a failure has a completion. For the exception see
  * krdma_req_unsaid_locked(). Pending entries were never posted.
  *
  * Context: process, @conn->setup held.

@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 
 #include "msg.h"
+#include "quirks.h"
 #include "trace.h"
 
 /*
@@ -316,16 +317,11 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /*
- * On siw, move the completed entries at the head of the posted list to @over.
- * siw, 6.1 to 7.3 at least, completes a READ when its answer has arrived, but a
- * later entry as soon as it is sent (siw_qp_sq_process()). So the completion of
- * a PONG would end READs before it.
- *
- * Therefore on siw only its own completion ends an entry, and entries end in
- * order. Each entry is signalled, or fails. A READ that siw forgets ends in
- * krdma_req_end().
+ * Move the completed entries at the head of the posted list to @over: only its
+ * own completion ends an entry. For KRDMA_QUIRK_LATE_READS. A READ without a
+ * completion ends in krdma_req_end().
  */
-static void krdma_wr_cut_siw_locked(struct krdma_conn *conn,
+static void krdma_wr_cut_each_locked(struct krdma_conn *conn,
 				    struct list_head *over)
 {
 	struct krdma_wr *kwr, *next;
@@ -350,8 +346,8 @@ static void krdma_wr_cut_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	kwr->status = status;
 	kwr->over = true;
-	if (conn->hw.is_siw)
-		krdma_wr_cut_siw_locked(conn, over);
+	if (krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS))
+		krdma_wr_cut_each_locked(conn, over);
 	else
 		list_cut_position(over, &conn->sq.posted, &kwr->link);
 }
@@ -386,66 +382,6 @@ static void krdma_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * struct krdma_siw_read - completion of a READ on siw
- * @cqe: completion of the READ
- * @kwr: entry of the READ; NULL if the READ has completed
- *
- * siw, 6.1 to 7.3 at least, flushes a READ twice if the READ is about to be
- * sent. Such a READ is on the queue of READs that wait for their answer, and is
- * also the one to be transmitted (siw_activate_tx_from_sq(), siw_sq_flush()).
- * At the second completion the owner may have freed the entry. So siw gets the
- * address of this struct, which is freed with the connection.
- */
-struct krdma_siw_read {
-	struct ib_cqe cqe;
-	struct krdma_wr *kwr;
-};
-
-static void krdma_siw_read_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krdma_siw_read *read =
-		container_of(wc->wr_cqe, struct krdma_siw_read, cqe);
-	struct krdma_wr *kwr = xchg(&read->kwr, NULL);
-
-	if (kwr)
-		krdma_wr_complete(kwr, wc->status);
-}
-
-/*
- * Return the number of elements of krdma_conn.sq.siw_reads. The second
- * completion of a READ follows the first at once. In between, other contexts
- * can post at most as many READs as fit into the send queue. With twice that
- * number, no element is reused too early.
- */
-static u32 krdma_siw_reads(const struct krdma_conn *conn)
-{
-	return 2 * conn->limits.send_depth;
-}
-
-/**
- * krdma_siw_begin - allocate the completions of READs on siw
- * @conn: connection in message mode with a new QP
- *
- * Context: process, @conn->setup held.
- * Return: 0 or -ENOMEM. The memory is freed with the connection.
- */
-int krdma_siw_begin(struct krdma_conn *conn)
-{
-	u32 i;
-
-	lockdep_assert_held(&conn->setup);
-	if (!conn->hw.is_siw)
-		return 0;
-	conn->sq.siw_reads = kvcalloc(krdma_siw_reads(conn),
-				      sizeof(*conn->sq.siw_reads), GFP_KERNEL);
-	if (!conn->sq.siw_reads)
-		return -ENOMEM;
-	for (i = 0; i < krdma_siw_reads(conn); i++)
-		conn->sq.siw_reads[i].cqe.done = krdma_siw_read_done;
-	return 0;
-}
-
-/**
  * krdma_wr_cqe_locked - return the completion for a work request
  * @conn: connection
  * @kwr: entry to which the work request belongs, as its last one
@@ -457,15 +393,9 @@ int krdma_siw_begin(struct krdma_conn *conn)
 struct ib_cqe *krdma_wr_cqe_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 				   enum ib_wr_opcode opcode)
 {
-	struct krdma_siw_read *read;
-
 	lockdep_assert_held(&conn->lock);
-	if (opcode != IB_WR_RDMA_READ || !conn->sq.siw_reads)
-		return &kwr->cqe;
-	read = &conn->sq.siw_reads[conn->sq.siw_next];
-	conn->sq.siw_next = (conn->sq.siw_next + 1) % krdma_siw_reads(conn);
-	read->kwr = kwr;
-	return &read->cqe;
+	return opcode == IB_WR_RDMA_READ && conn->sq.quirk_reads ?
+	       krdma_quirk_read_cqe_locked(conn, kwr) : &kwr->cqe;
 }
 
 /**
@@ -507,7 +437,7 @@ void krdma_wr_init(struct krdma_wr *kwr, struct krdma_conn *conn,
 }
 
 /*
- * Return the maximum number of READs in flight on siw. In KRDMA_CLOSING no READ
+ * Return the maximum number of READs in flight. In KRDMA_CLOSING no READ
  * is posted any more, and the QP may be freed, so do not query it.
  */
 static u32 krdma_reads_max_locked(struct krdma_conn *conn)
@@ -525,13 +455,9 @@ static u32 krdma_reads_max_locked(struct krdma_conn *conn)
  * @conn: connection in message mode
  * @kwr: the entry
  *
- * siw, 6.1 to 7.3 at least, has one place for what it sends next. A work
- * request occupies that place while it waits for the answer to a READ. It waits
- * after a fence, or if it is a READ and too many are in flight. Answers to the
- * peer's READs also need that place (siw_activate_tx_from_sq(),
- * siw_init_rresp()). So two ends that wait for each other's answers wait
- * forever. Therefore READs wait here instead, and so do requests that must not
- * overtake them, see krdma_req_is_fenced_locked().
+ * With KRDMA_QUIRK_BLOCKED_READS the number of READs in flight is limited here,
+ * and requests that must not overtake READs wait, see
+ * krdma_req_is_fenced_locked().
  *
  * A synchronous caller may use the last READ slot, so that a steady stream of
  * asynchronous READs cannot starve it. An entry that needs more slots than
@@ -545,7 +471,8 @@ bool krdma_reads_fit_locked(struct krdma_conn *conn, const struct krdma_wr *kwr)
 	u32 max;
 
 	lockdep_assert_held(&conn->lock);
-	if (!conn->hw.is_siw || !conn->sq.reads)
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) ||
+	    !conn->sq.reads)
 		return true;
 	max = krdma_reads_max_locked(conn);
 	if (!kwr->op && max > 1)
@@ -588,42 +515,13 @@ static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
 	unsigned long flags;
 	bool has;
 
-	if (!conn->hw.is_siw || kwr->kind != KRDMA_READ)
+	if (!krdma_has_quirk(conn, KRDMA_QUIRK_BLOCKED_READS) ||
+	    kwr->kind != KRDMA_READ)
 		return READ_ONCE(conn->sq.avail);
 	spin_lock_irqsave(&conn->lock, flags);
 	has = krdma_qp_has_room_locked(conn, kwr);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return has;
-}
-
-/**
- * krdma_qp_post_errno - return the errno for a failed post
- * @ret: return value of ib_post_send() or ib_post_recv()
- *
- * Return: -ECONNRESET for -ENOTCONN, otherwise @ret.
- */
-int krdma_qp_post_errno(int ret)
-{
-	/* siw: the peer has closed, and the CM event will follow. */
-	return ret == -ENOTCONN ? -ECONNRESET : ret;
-}
-
-/**
- * krdma_qp_kept_errno - return the errno for a work request that siw cannot
- * send
- * @ret: return value of an ib_post_send() that reported no bad work request
- *
- * siw, 6.1 to 7.3 at least, puts a work request on the send queue, and only
- * then checks whether it can be sent. A READ to a peer that serves no READs
- * cannot be sent (siw_activate_tx_from_sq()). Such a READ stays on the queue,
- * and blocks all later work requests, until the QP is flushed. Only then does
- * it complete, and its memory can be reused.
- *
- * Return: errno with which the connection ends.
- */
-int krdma_qp_kept_errno(int ret)
-{
-	return ret == -EINVAL ? -EOPNOTSUPP : krdma_qp_post_errno(ret);
 }
 
 /**
@@ -635,8 +533,8 @@ int krdma_qp_kept_errno(int ret)
  * The state moves to CLOSING only under @conn->lock. It is checked here under
  * the same lock, so nothing is posted once the drain may have begun.
  *
- * A work request that siw keeps although it cannot be sent counts as posted,
- * and the connection ends: see krdma_qp_kept_errno().
+ * A work request that the driver keeps and cannot send counts as posted,
+ * and the connection ends: see krdma_quirk_kept_errno().
  *
  * Context: any, @conn->lock held.
  * Return: 0; -EAGAIN: there is no room; the reason for which the connection
@@ -662,11 +560,11 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	kwr->over = false;
 	list_add_tail(&kwr->link, &conn->sq.posted);
 	ret = ib_post_send(conn->cb.qp, wr, &bad);
-	if (ret && !bad && conn->hw.is_siw) {
-		krdma_conn_abort_locked(conn, krdma_qp_kept_errno(ret));
+	if (ret && !bad && krdma_has_quirk(conn, KRDMA_QUIRK_KEPT_WR)) {
+		krdma_conn_abort_locked(conn, krdma_quirk_kept_errno(ret));
 	} else if (ret) {
 		list_del(&kwr->link);
-		return krdma_qp_post_errno(ret);
+		return krdma_quirk_post_errno(ret);
 	}
 	krdma_stats_posted_locked(conn, kwr);
 	krdma_reads_posted_locked(conn, kwr);
