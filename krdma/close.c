@@ -24,10 +24,10 @@ static int krdma_close_begin(struct krdma_conn *conn, u32 reason)
 	spin_lock_irqsave(&conn->lock, flags);
 	if (conn->cb.state != KRDMA_ESTABLISHED) {
 		ret = conn->error ?: -ENOTCONN;
-	} else if (conn->life.leaving) {
+	} else if (conn->life.bye) {
 		ret = -EALREADY;
 	} else {
-		conn->life.leaving = true;
+		WRITE_ONCE(conn->life.bye, KRDMA_BYE_LEAVING);
 		conn->msg->bye_reason = reason;
 	}
 	spin_unlock_irqrestore(&conn->lock, flags);
@@ -80,7 +80,8 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	local_bh_disable();
 	spin_lock_irqsave(&conn->lock, flags);
 	ret = krdma_control_send_locked(conn, KRDMA_CONTROL_BYE);
-	conn->life.said_bye = !ret;
+	if (!ret)
+		WRITE_ONCE(conn->life.bye, KRDMA_BYE_SAID);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	local_bh_enable();
 	ret = ret ?: krdma_conn_wait(conn, krdma_close_is_over, NULL, until);
@@ -90,7 +91,7 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	 * This takes the lock under which the state and closed_by_bye were set.
 	 */
 	ret = krdma_last_error(&conn->cb);
-	return conn->life.closed_by_bye ? 0 : ret;
+	return conn->life.bye == KRDMA_BYE_ANSWERED ? 0 : ret;
 }
 
 /**

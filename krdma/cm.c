@@ -612,9 +612,9 @@ static bool krdma_conn_is_routed(struct krdma_conn *conn, const void *arg)
  * Check whether the connection has been established. The peer may have closed
  * it already, but its messages can still be received.
  */
-static bool krdma_conn_was_established(struct krdma_conn *conn, const void *arg)
+static bool krdma_cm_is_connected(struct krdma_conn *conn, const void *arg)
 {
-	return READ_ONCE(conn->life.was_established);
+	return krdma_conn_was_established(conn);
 }
 
 /**
@@ -668,7 +668,7 @@ static int krdma_cm_connect(struct krdma_conn *conn, const struct sockaddr *dst)
 	ret = krdma_cm_dial(conn);
 	if (ret)
 		return ret;
-	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
+	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
 	if (ret)
 		return ret;
 	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);
@@ -816,7 +816,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_connect_params, KRDMA_NS);
 
 static void krdma_cm_wait_hung_up(struct krdma_conn *conn)
 {
-	if (conn->life.was_established &&
+	if (krdma_conn_was_established(conn) &&
 	    !krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS) &&
 	    rdma_protocol_iwarp(conn->cb.cm_id->device,
 				conn->cb.cm_id->port_num))
@@ -1097,7 +1097,7 @@ static int krdma_cm_accept(struct krdma_conn *conn)
 	ret = krdma_cm_answer(conn);
 	if (ret)
 		return ret;
-	ret = krdma_conn_wait(conn, krdma_conn_was_established, NULL, 0);
+	ret = krdma_conn_wait(conn, krdma_cm_is_connected, NULL, 0);
 	if (ret)
 		return ret;
 	return krdma_conn_is_raw(conn) ? 0 : krdma_msg_start(conn, until);

@@ -127,7 +127,7 @@ static bool krdma_conn_change_locked(struct krdma_conn *conn,
 	if (error)
 		WRITE_ONCE(conn->error, error);
 	if (to == KRDMA_ESTABLISHED)
-		WRITE_ONCE(conn->life.was_established, true);
+		WRITE_ONCE(conn->life.reach, KRDMA_REACH_ESTABLISHED);
 	WRITE_ONCE(conn->cb.state, to);
 	wake_up_all(&conn->wait);
 	return true;
@@ -165,6 +165,20 @@ bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 	return moved;
 }
 
+/*
+ * The only place that changes the owner. Return: true if the change was allowed
+ * and made.
+ */
+static bool krdma_conn_set_owner_locked(struct krdma_conn *conn,
+					enum krdma_owner to)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!krdma_owner_may_move(conn->life.owner, to))
+		return false;
+	WRITE_ONCE(conn->life.owner, to);
+	return true;
+}
+
 static void krdma_conn_queue_close(struct krdma_conn *conn)
 {
 	krdma_conn_get(conn); /* put by close_work or krdma_conn_stop() */
@@ -174,15 +188,15 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
 
 /*
  * Queue close_work if the connection has ended. Do not queue it if the owner is
- * releasing the connection (stopped), or if a connect step is running
- * (in_step). The work would only block on krdma_conn.setup, for minutes if siw
- * waits for a TCP connect. The end of the step calls this again.
+ * releasing the connection, or if a connect step is running (in_step). The work
+ * would only block on krdma_conn.setup, for minutes if siw waits for a TCP
+ * connect. The end of the step calls this again.
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.stopped &&
-	    !conn->life.in_step)
+	if (conn->cb.state >= KRDMA_CLOSING && !conn->life.in_step &&
+	    !krdma_conn_is_released_locked(conn))
 		krdma_conn_queue_close(conn);
 }
 
@@ -193,7 +207,8 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->life.handed_over && conn->error)
+	if (conn->error && conn->life.owner != KRDMA_OWNER_WAITS &&
+	    conn->life.owner != KRDMA_OWNER_DROPS)
 		krdma_count_locked(conn, KRDMA_COUNT_ENDED +
 				   krdma_stats_why(conn->error), 1);
 }
@@ -208,13 +223,14 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
 	/* After this side has sent BYE, -ECONNRESET is the orderly end. */
-	bool left = conn->life.said_bye && error == -ECONNRESET;
+	bool left = conn->life.bye == KRDMA_BYE_SAID && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);
 	if (!krdma_conn_change_locked(conn, KRDMA_CLOSING,
 				      left ? -ESHUTDOWN : error))
 		return;
-	conn->life.closed_by_bye = left;
+	if (left)
+		WRITE_ONCE(conn->life.bye, KRDMA_BYE_ANSWERED);
 	krdma_conn_count_end_locked(conn);
 	krdma_conn_need_close_locked(conn);
 }
@@ -266,7 +282,7 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->life.handed_over = true;
+	krdma_conn_set_owner_locked(conn, KRDMA_OWNER_HAS);
 	/* The peer may have ended the connection already. */
 	krdma_conn_count_end_locked(conn);
 	krdma_deliver_open_locked(conn);
@@ -284,10 +300,7 @@ static bool krdma_conn_may_notify(struct krdma_conn *conn)
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = conn->life.handed_over && !conn->life.stopped &&
-	      !conn->life.notified;
-	if (may)
-		conn->life.notified = true;
+	may = krdma_conn_set_owner_locked(conn, KRDMA_OWNER_NOTIFIED);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
 }
@@ -331,7 +344,7 @@ static void krdma_conn_timer_work(struct work_struct *work)
 	if (conn->life.flushed)
 		krdma_conn_unexplained_locked(conn);
 	else if (conn->cb.state < KRDMA_ESTABLISHED ||
-		 (conn->life.async && !conn->life.connect_reported))
+		 (conn->life.async && !conn->life.report))
 		krdma_conn_abort_locked(conn, -ETIMEDOUT);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_put(conn);
@@ -495,7 +508,7 @@ static void krdma_conn_tell_end(struct krdma_conn *conn)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->life.call_closing = true;
-	if (!conn->life.stopped)
+	if (!krdma_conn_is_released_locked(conn))
 		krdma_call_queue(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -1019,9 +1032,9 @@ EXPORT_SYMBOL_NS_GPL(krdma_get_state, KRDMA_NS);
 bool krdma_conn_is_open(const struct krdma_conn *conn)
 {
 	if (krdma_conn_is_raw(conn))
-		return READ_ONCE(conn->life.was_established);
+		return krdma_conn_was_established(conn);
 	/* Pairs with krdma_msg_exchange_rest(). */
-	return smp_load_acquire(&conn->life.exchanged);
+	return smp_load_acquire(&conn->life.reach) == KRDMA_REACH_OPEN;
 }
 
 /**
@@ -1102,16 +1115,17 @@ static void krdma_conn_cancel_works(struct krdma_conn *conn)
 
 /*
  * Begin to release a connection. When this returns, no closing callback starts
- * any more, and one that ran in another task has returned. stopped and the
- * state change under one lock, so that a step of an asynchronous connection
- * that sees stopped also sees CLOSING.
+ * any more, and one that ran in another task has returned. The owner and the
+ * state change under one lock, so that a step of an asynchronous connection that
+ * sees the release also sees CLOSING.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->life.stopped = true;
+	if (!krdma_conn_set_owner_locked(conn, KRDMA_OWNER_RELEASES))
+		krdma_conn_set_owner_locked(conn, KRDMA_OWNER_DROPS);
 	krdma_conn_abort_locked(conn, -ESHUTDOWN);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_cancel_works(conn);

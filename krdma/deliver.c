@@ -62,8 +62,8 @@ bool krdma_deliver_begin_locked(struct krdma_conn *conn)
 	struct krdma_msg *msg = conn->msg;
 
 	lockdep_assert_held(&conn->lock);
-	if (!msg->open || msg->delivering || conn->life.stopped ||
-	    list_empty(&msg->ready))
+	if (!msg->open || msg->delivering ||
+	    krdma_conn_is_released_locked(conn) || list_empty(&msg->ready))
 		return false;
 	msg->delivering = true;
 	return true;
@@ -129,10 +129,9 @@ static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 void krdma_deliver_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/*
-	 * If stopped is set the owner is releasing @conn, and ops may be freed.
-	 */
-	if (conn->life.stopped || !conn->msg || !krdma_deliver_is_wanted(conn))
+	/* While the owner releases @conn, ops may be freed. */
+	if (krdma_conn_is_released_locked(conn) || !conn->msg ||
+	    !krdma_deliver_is_wanted(conn))
 		return;
 	conn->msg->open = true;
 	if (krdma_deliver_begin_locked(conn))
@@ -153,7 +152,7 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 
 	spin_lock_irqsave(&conn->lock, flags);
 	recv = list_first_entry_or_null(&msg->ready, struct krdma_recv, link);
-	if (!recv || conn->life.stopped) {
+	if (!recv || krdma_conn_is_released_locked(conn)) {
 		recv = NULL;
 		krdma_deliver_end_locked(conn);
 	} else if (krdma_recv_is_whole(recv)) {
@@ -287,7 +286,7 @@ void krdma_deliver_go_on_locked(struct krdma_conn *conn, int error)
 	lockdep_assert_held(&conn->lock);
 	if (error)
 		krdma_deliver_fail_locked(conn, error);
-	else if (!conn->life.stopped)
+	else if (!krdma_conn_is_released_locked(conn))
 		krdma_deliver_queue_locked(conn);
 }
 
@@ -322,8 +321,7 @@ void krdma_deliver_work(struct work_struct *work)
 
 /**
  * krdma_deliver_stop - stop to deliver messages
- * @conn: connection that its owner is releasing, so krdma_conn.life.stopped is
- *	set
+ * @conn: connection that its owner is releasing
  *
  * Context: process, no locks.
  */

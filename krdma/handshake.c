@@ -50,7 +50,7 @@ void krdma_call_queue(struct krdma_conn *conn)
 void krdma_call_settled_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->life.call_closing && !conn->life.stopped)
+	if (conn->life.call_closing && !krdma_conn_is_released_locked(conn))
 		krdma_call_queue(conn);
 }
 
@@ -99,16 +99,16 @@ void krdma_step_cancel(struct krdma_conn *conn)
  * Check whether the result of connecting must be reported. Return: true only
  * once, either after the last step or after the end of the connection.
  */
-static bool krdma_step_may_tell(struct krdma_conn *conn)
+static bool krdma_step_may_tell(struct krdma_conn *conn, enum krdma_report how)
 {
 	unsigned long flags;
 	bool may;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	may = conn->life.async && !conn->life.connect_reported &&
-	      !conn->life.stopped;
+	may = conn->life.async && !conn->life.report &&
+	      !krdma_conn_is_released_locked(conn);
 	if (may)
-		conn->life.connect_reported = true;
+		WRITE_ONCE(conn->life.report, how);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return may;
 }
@@ -140,26 +140,27 @@ void krdma_step_failed(struct krdma_conn *conn)
 {
 	int error = krdma_last_error(&conn->cb);
 
-	if (krdma_step_may_tell(conn))
+	if (krdma_step_may_tell(conn, KRDMA_REPORT_DONE))
 		krdma_step_tell(conn, error);
 }
 
 static void krdma_step_finish(struct krdma_conn *conn)
 {
+	bool accepts = conn->acc.acceptor;
 	unsigned long flags;
 
-	if (!krdma_step_may_tell(conn))
+	if (!krdma_step_may_tell(conn, accepts ? KRDMA_REPORT_DONE :
+						 KRDMA_REPORT_DUE))
 		return;
 	krdma_conn_in_time(conn);
 	if (!krdma_conn_is_raw(conn))
 		krdma_alive_start(conn);
-	if (conn->acc.acceptor) {
+	if (accepts) {
 		krdma_cm_accepted(conn, 0);
 		return;
 	}
 	spin_lock_irqsave(&conn->lock, flags);
-	conn->life.call_connected = true;
-	if (!conn->life.stopped)
+	if (!krdma_conn_is_released_locked(conn))
 		krdma_call_queue(conn);
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
@@ -173,8 +174,10 @@ static bool krdma_call_take_connected(struct krdma_conn *conn)
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->life.call_connected && !conn->life.stopped;
-	conn->life.call_connected = false;
+	taken = conn->life.report == KRDMA_REPORT_DUE &&
+		!krdma_conn_is_released_locked(conn);
+	if (taken)
+		WRITE_ONCE(conn->life.report, KRDMA_REPORT_DONE);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return taken;
 }
@@ -186,7 +189,8 @@ static bool krdma_call_take_closing(struct krdma_conn *conn)
 	bool taken;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	taken = conn->life.call_closing && !conn->life.stopped &&
+	taken = conn->life.call_closing &&
+		!krdma_conn_is_released_locked(conn) &&
 		!krdma_deliver_is_busy_locked(conn);
 	if (taken)
 		conn->life.call_closing = false;
@@ -271,8 +275,8 @@ static int krdma_step_exchange(struct krdma_conn *conn)
  */
 static bool krdma_step_is_last(const struct krdma_conn *conn)
 {
-	return READ_ONCE(conn->life.connect_reported) ||
-	       READ_ONCE(conn->life.exchanged);
+	return READ_ONCE(conn->life.report) ||
+	       READ_ONCE(conn->life.reach) == KRDMA_REACH_OPEN;
 }
 
 static int krdma_step(struct krdma_conn *conn)
@@ -341,8 +345,9 @@ static int krdma_step_begun(struct krdma_conn *conn, int ret)
 	if (!ret)
 		return 0;
 	spin_lock_irqsave(&conn->lock, flags);
-	told = conn->life.connect_reported;
-	conn->life.connect_reported = true;
+	told = conn->life.report;
+	if (!told)
+		WRITE_ONCE(conn->life.report, KRDMA_REPORT_DONE);
 	spin_unlock_irqrestore(&conn->lock, flags);
 	krdma_conn_abort(conn, ret);
 	if (told)

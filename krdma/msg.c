@@ -333,7 +333,7 @@ int krdma_msg_check(struct krdma_conn *conn)
 {
 	if (krdma_conn_is_raw(conn) || conn->cb.role == KRDMA_LISTEN_CONN)
 		return -EINVAL;
-	if (!READ_ONCE(conn->life.was_established))
+	if (!krdma_conn_was_established(conn))
 		return krdma_last_error(&conn->cb) ?: -ENOTCONN;
 	return 0;
 }
@@ -372,7 +372,7 @@ static int krdma_msg_try_enter_locked(struct krdma_conn *conn,
 	 * Messages that have arrived may be received after the connection has
 	 * ended.
 	 */
-	if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.leaving))
+	if (what != KRDMA_BUSY_RECV && (conn->error || conn->life.bye))
 		return conn->error ?: -ESHUTDOWN;
 	WRITE_ONCE(conn->msg->busy, conn->msg->busy | what);
 	return 0;
@@ -1440,7 +1440,7 @@ int krdma_msg_exchange_rest(struct krdma_conn *conn, unsigned long until)
 	if (ret)
 		return ret;
 	/* Pairs with krdma_conn_is_open(). */
-	smp_store_release(&conn->life.exchanged, true);
+	smp_store_release(&conn->life.reach, KRDMA_REACH_OPEN);
 	return 0;
 }
 

@@ -31,6 +31,7 @@
 
 #include "path.h"
 #include "spin.h"
+#include "state.h"
 #include "stats.h"
 #include "wire.h"
 
@@ -169,48 +170,53 @@ struct krdma_budget {
 	atomic64_t bytes;
 };
 
+/* How far the exchange with the peer has come. It never goes back. */
+enum krdma_reach {
+	KRDMA_REACH_NONE = 0,
+	KRDMA_REACH_ESTABLISHED, /* the state has been KRDMA_ESTABLISHED */
+	KRDMA_REACH_OPEN, /* message mode: both sides have sent START */
+};
+
+/* How far connected() of an asynchronous connection has come. */
+enum krdma_report {
+	KRDMA_REPORT_OPEN = 0, /* the result of connecting is not known */
+	KRDMA_REPORT_DUE, /* krdma_works.call must call connected(0) */
+	KRDMA_REPORT_DONE, /* it was called, or will never be called */
+};
+
+/* How far krdma_close() has come. */
+enum krdma_bye {
+	KRDMA_BYE_NONE = 0,
+	KRDMA_BYE_LEAVING,  /* new posts and sends are refused */
+	KRDMA_BYE_SAID,	    /* BYE is posted */
+	KRDMA_BYE_ANSWERED, /* the peer has ended the connection for it */
+};
+
 /**
  * struct krdma_life - how far a connection has come, and who is notified of it
- * @leaving: krdma_close() was called
- * @said_bye: krdma_close() has posted BYE
- * @closed_by_bye: the peer has ended the connection because of that BYE
- * @stopped: the owner is releasing the connection, so no closing callback is
- *	called
+ * @owner: who takes it down; krdma_conn_set_owner_locked() alone writes it
+ * @reach: how far the exchange with the peer has come; see
+ *	krdma_conn_is_open()
+ * @report: how far the report of connecting has come, if @async
+ * @bye: how far krdma_close() has come
+ * @call_closing: krdma_works.call must call closing() after the last message
  * @in_step: a connect step is running. If the connection has ended, the end of
  *	the step queues krdma_works.close
- * @handed_over: raw mode: connect or accept has succeeded, so the owner must be
- *	notified of the end
- * @notified: the closing callback has been called
- * @connect_reported: asynchronous connection: the result of connecting is
- *	settled. connected() was called, or krdma_works.call will call it, or it
- *	will never be called
- * @call_connected: krdma_works.call must call connected() with 0
- * @call_closing: krdma_works.call must call closing() after the last message
- * @was_established: the state has been KRDMA_ESTABLISHED
  * @hung_up: the CM has reported that the connection is closed
- * @exchanged: message mode: both sides have sent START; see
- *	krdma_conn_is_open()
  * @flushed: a work request was flushed while connecting or established, and
  *	krdma_works.timer waits for the reason: see krdma_conn_flushed()
- * @async: asynchronous: no task waits in connect or accept; constant since the
- *	first step
+ * @async: no task waits in connect or accept; constant since the first step
  *
  * Lock: krdma_conn.lock.
  */
 struct krdma_life {
-	bool leaving;
-	bool said_bye;
-	bool closed_by_bye;
-	bool stopped;
-	bool in_step;
-	bool handed_over;
-	bool notified;
-	bool connect_reported;
-	bool call_connected;
+	enum krdma_owner owner;
+	enum krdma_reach reach;
+	enum krdma_report report;
+	enum krdma_bye bye;
 	bool call_closing;
-	bool was_established;
+	bool in_step;
 	bool hung_up;
-	bool exchanged;
 	bool flushed;
 	bool async;
 };
@@ -527,6 +533,20 @@ static inline bool krdma_conn_is_raw(const struct krdma_conn *conn)
 static inline bool krdma_conn_is_rw(const struct krdma_conn *conn)
 {
 	return conn->p.flags & KRDMA_RW;
+}
+
+/* Check whether the state has been KRDMA_ESTABLISHED. */
+static inline bool krdma_conn_was_established(const struct krdma_conn *conn)
+{
+	return READ_ONCE(conn->life.reach) != KRDMA_REACH_NONE;
+}
+
+/* Check whether the owner takes the connection down, and is not called. */
+static inline bool krdma_conn_is_released_locked(const struct krdma_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->life.owner == KRDMA_OWNER_RELEASES ||
+	       conn->life.owner == KRDMA_OWNER_DROPS;
 }
 
 static inline bool krdma_conn_is_over(const struct krdma_conn *conn)

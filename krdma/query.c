@@ -135,7 +135,7 @@ static void krdma_query_peer(struct krdma_conn *conn, struct krdma_caps *caps)
 		return;
 	caps->max_receive = conn->p.max_msg;
 	/* A client has the peer's hello only after it was established. */
-	if (!READ_ONCE(conn->life.was_established) &&
+	if (!krdma_conn_was_established(conn) &&
 	    conn->cb.role == KRDMA_CLIENT_CONN)
 		return;
 	spin_lock_irqsave(&conn->lock, flags);

@@ -259,7 +259,7 @@ void krdma_quirk_flush_all(struct krdma_conn *conn)
 	struct ib_qp_attr error = { .qp_state = IB_QPS_ERR };
 
 	lockdep_assert_held(&conn->setup);
-	if (conn->life.was_established &&
+	if (krdma_conn_was_established(conn) &&
 	    krdma_has_quirk(conn, KRDMA_QUIRK_LOST_READS))
 		ib_modify_qp(conn->cb.qp, &error, IB_QP_STATE);
 }

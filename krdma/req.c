@@ -1131,7 +1131,7 @@ static int krdma_req_enqueue_locked(struct krdma_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (conn->life.leaving)
+	if (conn->life.bye)
 		return -ESHUTDOWN;
 	krdma_req_need(first, &need);
 	ret = krdma_req_find_room_locked(conn, &need);

@@ -340,7 +340,7 @@ static int krdma_rw(struct krdma_cb *cb, void *to, const void *from,
 		return ret;
 	if (!krdma_rw_fits(krdma_remote_size(conn->msg->remote), length, offset))
 		return -EMSGSIZE;
-	if (READ_ONCE(conn->life.leaving))
+	if (READ_ONCE(conn->life.bye))
 		return krdma_last_error(&conn->cb) ?: -ESHUTDOWN;
 	until = krdma_deadline(timeout_ms ?: conn->p.op_timeout_ms);
 	krdma_conn_get(conn);

@@ -550,7 +550,7 @@ int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 	lockdep_assert_held(&conn->lock);
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return conn->error ?: -ENOTCONN;
-	if (kwr->late && conn->life.leaving)
+	if (kwr->late && conn->life.bye)
 		return -ESHUTDOWN;
 	if (!kwr->reserved && !krdma_qp_has_room_locked(conn, kwr))
 		return -EAGAIN;

@@ -9,6 +9,10 @@
  *
  * Any state except CLOSED may move to CLOSING, because errors can occur
  * anywhere. The reason is not part of the state, see krdma_last_error().
+ *
+ * Beside that state, enum krdma_owner says who takes the connection down:
+ *
+ *   WAITS > HAS > NOTIFIED > RELEASES, HAS > RELEASES, WAITS > DROPS
  */
 #include <linux/export.h>
 #include <linux/kernel.h>
@@ -67,6 +71,28 @@ bool krdma_state_may_move(enum krdma_role role, enum krdma_state from,
 	if (from >= KRDMA_STATES || to >= KRDMA_STATES)
 		return false;
 	return next[from] & BIT(to);
+}
+
+static const u8 krdma_owner_next[KRDMA_OWNERS] = {
+	[KRDMA_OWNER_WAITS] = BIT(KRDMA_OWNER_HAS) | BIT(KRDMA_OWNER_DROPS),
+	[KRDMA_OWNER_HAS] = BIT(KRDMA_OWNER_NOTIFIED) |
+			    BIT(KRDMA_OWNER_RELEASES),
+	[KRDMA_OWNER_NOTIFIED] = BIT(KRDMA_OWNER_RELEASES),
+};
+
+/**
+ * krdma_owner_may_move - check whether a change of &enum krdma_owner is allowed
+ * @from: present value
+ * @to: wanted value
+ *
+ * Context: any.
+ * Return: true if @to may follow @from.
+ */
+bool krdma_owner_may_move(enum krdma_owner from, enum krdma_owner to)
+{
+	if (from >= KRDMA_OWNERS || to >= KRDMA_OWNERS)
+		return false;
+	return krdma_owner_next[from] & BIT(to);
 }
 
 /**

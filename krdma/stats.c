@@ -388,7 +388,7 @@ static void krdma_seq_conn_locked(struct seq_file *seq,
 	 * Before the connection was established, krdma_conn.msg may be
 	 * incomplete.
 	 */
-	if (conn->life.was_established && conn->msg)
+	if (krdma_conn_was_established(conn) && conn->msg)
 		credit = &conn->msg->credit;
 	seq_printf(seq, " %s %s %u %d %u/%u %u %u\n",
 		   *conn->stats.device ? conn->stats.device : "-",

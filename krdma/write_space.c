@@ -76,7 +76,7 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 	struct krdma_space *space = &conn->msg->space;
 
 	lockdep_assert_held(&conn->lock);
-	if (!space->wanted || conn->life.stopped ||
+	if (!space->wanted || krdma_conn_is_released_locked(conn) ||
 	    conn->cb.state != KRDMA_ESTABLISHED)
 		return false;
 	if (space->telling) {

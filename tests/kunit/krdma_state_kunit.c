@@ -109,6 +109,27 @@ static void invalid_state_has_no_transition(struct kunit *test)
 	}
 }
 
+/* Rows: from; columns: to, in the order of enum krdma_owner. */
+static void owner_transitions_match_table(struct kunit *test)
+{
+	static const bool allowed[KRDMA_OWNERS][KRDMA_OWNERS] = {
+		[KRDMA_OWNER_WAITS]    = { 0, 1, 0, 0, 1 },
+		[KRDMA_OWNER_HAS]      = { 0, 0, 1, 1, 0 },
+		[KRDMA_OWNER_NOTIFIED] = { 0, 0, 0, 1, 0 },
+	};
+	int from, to;
+
+	for (from = 0; from < KRDMA_OWNERS; from++)
+		for (to = 0; to < KRDMA_OWNERS; to++)
+			KUNIT_EXPECT_EQ_MSG(test, krdma_owner_may_move(from, to),
+					    allowed[from][to], "%d to %d", from,
+					    to);
+	KUNIT_EXPECT_FALSE(test, krdma_owner_may_move(KRDMA_OWNER_WAITS,
+						      KRDMA_OWNERS));
+	KUNIT_EXPECT_FALSE(test, krdma_owner_may_move(KRDMA_OWNERS,
+						      KRDMA_OWNER_HAS));
+}
+
 static void state_names_differ(struct kunit *test)
 {
 	int a, b;
@@ -134,6 +155,7 @@ static struct kunit_case krdma_state_cases[] = {
 	KUNIT_CASE(listener_transitions_match_table),
 	KUNIT_CASE(closed_has_no_transition),
 	KUNIT_CASE(invalid_state_has_no_transition),
+	KUNIT_CASE(owner_transitions_match_table),
 	KUNIT_CASE(state_names_differ),
 	KUNIT_CASE(invalid_state_has_fallback_name),
 	{}
