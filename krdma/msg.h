@@ -12,12 +12,21 @@
  */
 #define KRDMA_PENDING_MAX 4096
 
-/* Activities that only one task at a time may do; bits of krdma_msg.busy. */
+/**
+ * enum krdma_msg_busy - activities that only one task at a time may do
+ * @KRDMA_BUSY_SEND: split a message into parts and post them
+ * @KRDMA_BUSY_RECV: take parts off the ready list
+ * @KRDMA_BUSY_RW: use the copy buffer
+ * @KRDMA_BUSY_PUSH: not an activity: teardown does not wait for the holder of
+ *	KRDMA_BUSY_SEND
+ *
+ * The values are bits of krdma_msg.busy.
+ */
 enum krdma_msg_busy {
-	KRDMA_BUSY_SEND = BIT(0), /* split a message into parts and post them */
-	KRDMA_BUSY_RECV = BIT(1), /* take parts off the ready list */
-	KRDMA_BUSY_RW   = BIT(2), /* use the copy buffer */
-	KRDMA_BUSY_PUSH = BIT(3), /* teardown ignores the holder of SEND */
+	KRDMA_BUSY_SEND = BIT(0),
+	KRDMA_BUSY_RECV = BIT(1),
+	KRDMA_BUSY_RW   = BIT(2),
+	KRDMA_BUSY_PUSH = BIT(3),
 };
 
 /* Internal messages; at most one of each kind is in flight. */
@@ -84,11 +93,10 @@ struct krdma_source {
 };
 
 /**
- * struct krdma_need - resources that a chain of requests needs
+ * struct krdma_need - resources that the requests of one krdma_post() need
  * @nowait: KRDMA_NOWAIT is set: the requests must fit on the send queue.
  *	Without the flag the requests may go to krdma_conn.sq.pending
- * @bulk: the first request of the chain is not a message, and counts in
- *	krdma_conn.sq.bulk
+ * @bulk: the first request is not a message, and counts in krdma_conn.sq.bulk
  * @slots: number of send queue slots
  * @sends: number of credits
  * @requests: number of requests
@@ -116,8 +124,8 @@ struct krdma_space {
 };
 
 /**
- * struct krdma_pull - the CHUNK that is being pulled, see rendezvous.c
- * @op: the READs of the pull, with a reference. NULL: there are no READs
+ * struct krdma_pull - state of reading the data of one CHUNK, see rendezvous.c
+ * @op: the READs, with a reference. NULL: there are no READs
  * @recv: receive buffer with the CHUNK, until @ended
  * @wire: next segment of the CHUNK
  * @seg: unread rest of the segment before @wire
@@ -174,21 +182,23 @@ struct krdma_pull {
  *	@next_offset is not 0
  * @next_type: type of the part that is expected next, DATA or CHUNK; valid if
  *	@next_offset is not 0
- * @push_end: end of the CHUNK that the peer must pull; 0: there is none
- * @pulling: a CHUNK is being pulled, see rendezvous.c
- * @pull_error: result of the last pull
- * @pull: state of the pull
+ * @push_end: offset in the message of the end of the CHUNK that the peer must
+ *	still read; 0: there is none
+ * @pulling: the data of a CHUNK is being read, see rendezvous.c
+ * @pull_error: result of reading the last CHUNK
+ * @pull: state of reading the CHUNK
  * @pulled_due: another PULLED must be sent when the one in flight has completed
  * @pulled_id: message id to send in PULLED
- * @pulled_end: end of the CHUNK, to send in PULLED
+ * @pulled_end: offset in the message of the end of the CHUNK, to send in PULLED
  *
  * Only the holder of KRDMA_BUSY_SEND uses this member; if there is no holder,
  * krdma_conn.lock protects it:
  * @send_id: id of the next message to send
  *
- * Only these use the following members: the holder of KRDMA_BUSY_RECV or the
- * context that delivers, and a pull:
- * @sink: target region of CHUNKs, until the last one is complete
+ * Only these use the following members: the holder of KRDMA_BUSY_RECV, the
+ * context that delivers, and the context that reads a CHUNK:
+ * @sink: region into which the CHUNKs of a message are read, until the last one
+ *	is complete
  * @whole: buffer in which the parts of a long message are assembled, or NULL
  * @whole_len: length of the message in @whole
  * @whole_have: number of bytes that are already in @whole

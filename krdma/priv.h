@@ -92,7 +92,7 @@ struct krdma_dev {
 	struct list_head link;
 	struct ib_device *ibdev;
 	struct kref ref;
-	struct mutex lock; /* protects the members below */
+	struct mutex lock; /* this lock protects the members below */
 	struct list_head conns;
 	struct list_head pds;
 	struct list_head cqs;
@@ -113,8 +113,8 @@ struct krdma_dev {
  *	krdma_dev.lock
  * @regions: list of the regions of the domain, linked by krdma_region.link;
  *	krdma_dev.lock. krdma_region_put() takes a region off the list. The
- *	removal of the device does it for those that are left when no connection
- *	is attached
+ *	removal of the device takes off the regions that are left when no
+ *	connection is attached
  */
 struct krdma_pd {
 	struct list_head link;
@@ -170,35 +170,52 @@ struct krdma_budget {
 	atomic64_t bytes;
 };
 
-/* How far the exchange with the peer has come. It never goes back. */
+/**
+ * enum krdma_reach - progress of connecting; a value is never followed by a
+ * smaller one
+ * @KRDMA_REACH_NONE: the state has never been KRDMA_ESTABLISHED
+ * @KRDMA_REACH_ESTABLISHED: the state has been KRDMA_ESTABLISHED
+ * @KRDMA_REACH_OPEN: message mode: both sides have sent START
+ */
 enum krdma_reach {
 	KRDMA_REACH_NONE = 0,
-	KRDMA_REACH_ESTABLISHED, /* the state has been KRDMA_ESTABLISHED */
-	KRDMA_REACH_OPEN, /* message mode: both sides have sent START */
-};
-
-/* How far connected() of an asynchronous connection has come. */
-enum krdma_report {
-	KRDMA_REPORT_OPEN = 0, /* the result of connecting is not known */
-	KRDMA_REPORT_DUE, /* krdma_works.call must call connected(0) */
-	KRDMA_REPORT_DONE, /* it was called, or will never be called */
-};
-
-/* How far krdma_close() has come. */
-enum krdma_bye {
-	KRDMA_BYE_NONE = 0,
-	KRDMA_BYE_LEAVING,  /* new posts and sends are refused */
-	KRDMA_BYE_SAID,	    /* BYE is posted */
-	KRDMA_BYE_ANSWERED, /* the peer has ended the connection for it */
+	KRDMA_REACH_ESTABLISHED,
+	KRDMA_REACH_OPEN,
 };
 
 /**
- * struct krdma_life - how far a connection has come, and who is notified of it
- * @owner: who takes it down; krdma_conn_set_owner_locked() alone writes it
- * @reach: how far the exchange with the peer has come; see
- *	krdma_conn_is_open()
- * @report: how far the report of connecting has come, if @async
- * @bye: how far krdma_close() has come
+ * enum krdma_report - progress of connected() of an asynchronous connection
+ * @KRDMA_REPORT_OPEN: the result of connecting is not known
+ * @KRDMA_REPORT_DUE: krdma_works.call must call connected(0)
+ * @KRDMA_REPORT_DONE: connected() was called, or will never be called
+ */
+enum krdma_report {
+	KRDMA_REPORT_OPEN = 0,
+	KRDMA_REPORT_DUE,
+	KRDMA_REPORT_DONE,
+};
+
+/**
+ * enum krdma_bye - progress of krdma_close()
+ * @KRDMA_BYE_NONE: krdma_close() was not called
+ * @KRDMA_BYE_LEAVING: new posts and sends are refused
+ * @KRDMA_BYE_SAID: BYE is posted
+ * @KRDMA_BYE_ANSWERED: the peer has ended the connection in answer to BYE
+ */
+enum krdma_bye {
+	KRDMA_BYE_NONE = 0,
+	KRDMA_BYE_LEAVING,
+	KRDMA_BYE_SAID,
+	KRDMA_BYE_ANSWERED,
+};
+
+/**
+ * struct krdma_life - life cycle of a connection, and notifications of it
+ * @owner: ownership of the connection; only krdma_conn_set_owner_locked()
+ *	writes it
+ * @reach: progress of connecting, see krdma_conn_is_open()
+ * @report: progress of connected(), if @async
+ * @bye: progress of krdma_close()
  * @call_closing: krdma_works.call must call closing() after the last message
  * @in_step: a connect step is running. If the connection has ended, the end of
  *	the step queues krdma_works.close
@@ -283,7 +300,8 @@ struct krdma_sendq {
  * @ncqes: number of entries of @cq that this connection has reserved
  * @drained: the queues are drained, so no work request completes any more
  * @raw_live: raw mode: the owner may have work requests and MRs, because
- *	qp_ready has succeeded or is not set. False while there is an acceptor
+ *	qp_ready has succeeded or is not set. False until krdma_accept_timeout()
+ *	gives an accepted connection to its owner
  * @quirks: faults of the driver, &enum krdma_quirk; set with the QP
  * @is_iwarp: device is iWARP; set with the QP. See krdma_region_sink()
  * @modify_failed: a state change of the QP failed for lack of memory; see
@@ -345,7 +363,7 @@ struct krdma_mrs {
 };
 
 /**
- * struct krdma_cm - what a connection tells the CM and learns from it
+ * struct krdma_cm - data that a connection exchanges with the CM
  * @answered: passive side: the request was accepted or rejected;
  *	krdma_conn.setup
  * @connect_called: rdma_connect() or rdma_accept() was called, so
@@ -388,7 +406,8 @@ struct krdma_cm {
 };
 
 /**
- * struct krdma_acc - the listener of a connection that it accepts
+ * struct krdma_acc - place of an accepted connection in the lists of its
+ * listener
  * @acceptor: listener that returns the connection after the handshake, see
  *	krdma_accept_timeout(); with a reference. NULL: none
  * @error: result of the handshake; lock of @acceptor
@@ -402,14 +421,15 @@ struct krdma_acc {
 };
 
 /**
- * struct krdma_listener - connections of a listener that its owner has not got
+ * struct krdma_listener - data of a listener, and its connections that the
+ * owner has not received yet
  * @watch: notification of new devices
  * @requests: connections in KRDMA_REQUESTED
  * @accepting: connections whose handshake is in progress
  * @accepted: connections whose handshake is complete, to be returned
  * @nrequests: number of connections in these three lists
  * @unbound: there is no cm_id, or its device is being removed; see listen.c
- * @error: last logged errno for which it is @unbound; 0: none
+ * @error: last logged errno that made the listener @unbound; 0: none
  *
  * Lock: krdma_conn.lock of the listener.
  */
@@ -470,14 +490,14 @@ struct krdma_works {
  * @wait: woken when anything changes that a task may wait for
  * @error: reason for which the connection ends; set once, when the state moves
  *	to CLOSING
- * @life: how far it has come
+ * @life: life cycle, and notifications of it
  * @sq: send queue
  * @setup: serializes setup and teardown; protects cb.cm_id, cb.qp, cb.pd, and
  *	the members of the structs below that name it
  * @hw: objects on the device
  * @limits: limits of the device and of the parameters
  * @mr: memory regions
- * @work: work
+ * @work: work items and timers
  * @acc: passive side: its listener
  * @listen: listener: its connections
  * @hello: the peer's hello, in message mode
@@ -541,7 +561,10 @@ static inline bool krdma_conn_was_established(const struct krdma_conn *conn)
 	return READ_ONCE(conn->life.reach) != KRDMA_REACH_NONE;
 }
 
-/* Check whether the owner takes the connection down, and is not called. */
+/*
+ * Check whether the owner releases the connection. In this case no work takes
+ * the connection down, and no callback is called.
+ */
 static inline bool krdma_conn_is_released_locked(const struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -594,8 +617,8 @@ static inline struct krdma_noio krdma_noio_enter(const struct krdma_params *p)
 /*
  * Make allocations GFP_NOIO in work on krdma_wq, krdma_peer_wq and
  * krdma_connect_wq, for all connections. When memory is short, a queue has a
- * single worker, its rescuer. The rescuer must finish this work before that of
- * a connection with KRDMA_NOIO.
+ * single worker, its rescuer. Work of a connection with KRDMA_NOIO may be
+ * queued behind this work, so the rescuer must not wait for I/O here.
  */
 static inline struct krdma_noio krdma_noio_enter_work(void)
 {

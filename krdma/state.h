@@ -6,15 +6,17 @@
 #include <krdma.h>
 
 /**
- * enum krdma_owner - who takes a connection down, and who is notified
+ * enum krdma_owner - ownership of a connection: which context takes it down,
+ * and which call notifies the owner of its end
  * @KRDMA_OWNER_WAITS: connect or accept has not succeeded yet, and its result
- *	notifies the owner of the end
- * @KRDMA_OWNER_HAS: the owner has the connection, and closing() notifies it of
- *	the end
+ *	will notify the owner of the end
+ * @KRDMA_OWNER_HAS: the owner has the connection, and closing() will notify the
+ *	owner of the end
  * @KRDMA_OWNER_NOTIFIED: closing() has been called
- * @KRDMA_OWNER_RELEASES: the owner takes the connection down: no work is queued
- *	for that, and no callback is called
- * @KRDMA_OWNER_DROPS: the same, before the owner had the connection
+ * @KRDMA_OWNER_RELEASES: the owner had the connection and takes it down. No
+ *	work takes it down, and no callback is called
+ * @KRDMA_OWNER_DROPS: the owner takes the connection down before connect or
+ *	accept has succeeded. No work takes it down, and no callback is called
  * @KRDMA_OWNERS: number of values
  */
 enum krdma_owner {

@@ -14,15 +14,21 @@
 struct krdma_conn;
 struct seq_file;
 
-/*
- * Kind of a send queue entry: a value of &enum krdma_opcode, or one of these
- * internal kinds.
+/**
+ * enum krdma_wr_kind - internal kinds of send queue entries
+ * @KRDMA_WR_CONTROL: message of krdma itself, such as START, CREDIT or PING
+ * @KRDMA_WR_REGISTER: registration of an MR
+ * @KRDMA_WR_INVALIDATE: invalidation of an MR
+ * @KRDMA_WR_KINDS: number of kinds
+ *
+ * The kind of an entry is one of these values, or a value of &enum
+ * krdma_opcode.
  */
 enum krdma_wr_kind {
-	KRDMA_WR_CONTROL = KRDMA_OPCODES, /* START, CREDIT, PING and others */
+	KRDMA_WR_CONTROL = KRDMA_OPCODES,
 	KRDMA_WR_REGISTER,
 	KRDMA_WR_INVALIDATE,
-	KRDMA_WR_KINDS, /* number of kinds */
+	KRDMA_WR_KINDS,
 };
 
 /*
@@ -43,23 +49,39 @@ enum krdma_why {
 	KRDMA_WHYS, /* number of classes */
 };
 
-/* Kind of a protocol violation by the peer. */
+/**
+ * enum krdma_breach - kinds of protocol violations by the peer
+ * @KRDMA_BREACH_HELLO: the hello is invalid, or one of its values is out of
+ *	range
+ * @KRDMA_BREACH_OPCODE: a message or write has unexpected immediate data, or a
+ *	WRITTEN was not expected
+ * @KRDMA_BREACH_HEADER: the header of a message has an unknown type, or an
+ *	invalid length or version
+ * @KRDMA_BREACH_CREDIT: the peer sent without a credit, or granted too many
+ *	credits
+ * @KRDMA_BREACH_START: START is missing or invalid, or was sent twice
+ * @KRDMA_BREACH_SEQUENCE: a part of a message, a WRITTEN or a PULLED is out of
+ *	sequence
+ * @KRDMA_BREACH_KEY: a message invalidated an invalid key or a key twice, or is
+ *	not a whole message of the user
+ * @KRDMA_BREACHES: number of kinds
+ */
 enum krdma_breach {
-	KRDMA_BREACH_HELLO = 0,	/* invalid hello, or value out of range */
-	KRDMA_BREACH_OPCODE,	/* unexpected immediate data */
-	KRDMA_BREACH_HEADER,	/* unknown type, bad length or version */
-	KRDMA_BREACH_CREDIT,	/* sent without credit, or granted too many */
-	KRDMA_BREACH_START,	/* START is missing, or sent twice */
-	KRDMA_BREACH_SEQUENCE,	/* parts out of sequence */
-	KRDMA_BREACH_KEY,	/* invalidated an invalid key, or a key twice */
-	KRDMA_BREACHES,		/* number of kinds */
+	KRDMA_BREACH_HELLO = 0,
+	KRDMA_BREACH_OPCODE,
+	KRDMA_BREACH_HEADER,
+	KRDMA_BREACH_CREDIT,
+	KRDMA_BREACH_START,
+	KRDMA_BREACH_SEQUENCE,
+	KRDMA_BREACH_KEY,
+	KRDMA_BREACHES,
 };
 
 #define KRDMA_WC_STATUSES (IB_WC_GENERAL_ERR + 1)
 
 /*
- * Counters. A name with an enum in its comment covers one counter for each
- * value of that enum; the name is the number of the first.
+ * Counters. If a comment names an enum, there is one counter for each value of
+ * that enum, and the constant is the index of the first of them.
  */
 enum krdma_counter {
 	KRDMA_COUNT_CONNECTED = 0,
@@ -85,7 +107,7 @@ enum krdma_counter {
 	KRDMA_COUNT_PULLED,
 	KRDMA_COUNT_WRITTEN,
 	KRDMA_COUNT_ALIVE_MISSES,
-	KRDMA_COUNT_SPINS, /* polling that succeeded, and polling that failed */
+	KRDMA_COUNT_SPINS, /* two: successful and failed polling */
 	KRDMA_COUNT_WC = KRDMA_COUNT_SPINS + 2, /* enum ib_wc_status */
 	KRDMA_COUNT_BREACH = KRDMA_COUNT_WC + KRDMA_WC_STATUSES,
 	KRDMA_COUNT_REGISTERED = KRDMA_COUNT_BREACH + KRDMA_BREACHES,
@@ -98,8 +120,8 @@ enum krdma_counter {
 };
 
 /*
- * Number of latency classes. Class n counts 2^n ns and more; the last class
- * counts 2 s and more.
+ * Number of latency classes. Class n counts requests that took at least 2^n ns
+ * and less than 2^(n+1) ns; the last class counts all that took 2 s or more.
  */
 #define KRDMA_LATENCIES 32
 

@@ -47,12 +47,12 @@ enum krdma_wire_mode {
  * PING: the end answers PING. It has KRDMA_WIRE_CONTROL_RECVS further receives
  * for internal messages, and grants no credits for them.
  * BYE: the end understands BYE, which uses one of these receives.
- * PULL: the end answers CHUNK by READs and PULLED. It has one more receive, for
- * the peer's PULLED.
+ * PULL: the end reads the memory that a CHUNK describes, and answers PULLED. It
+ * has one more receive, for the peer's PULLED.
  * WRITTEN: the user of the end wants notifications of writes, by WRITTEN or by
  * immediate data.
- * INV: a DATA may invalidate a key of the end, if the key was created for
- * remote invalidation.
+ * INV: a DATA message may invalidate a key of the end, if the key was created
+ * for remote invalidation.
  */
 #define KRDMA_WIRE_FEATURE_PING	  BIT(0)
 #define KRDMA_WIRE_FEATURE_BYE	  BIT(1)
@@ -78,55 +78,102 @@ enum krdma_wire_mode {
 #define KRDMA_WIRE_MTU_SHIFT	  13
 #define KRDMA_WIRE_MTU_MAX	  5 /* 4096 bytes */
 
-/* Hello: the first part of the private data in REQ and REP. */
+/**
+ * struct krdma_wire_hello - hello: first part of the private data in REQ and
+ * REP
+ * @magic: KRDMA_WIRE_MAGIC
+ * @version: newest version that the sender supports
+ * @min_version: oldest version that the sender supports
+ * @mode: &enum krdma_wire_mode
+ * @user_len: number of bytes of the user's private data behind the hello
+ * @buf_size: number of bytes of each receive buffer of the sender, which
+ *	include the header of a message
+ * @max_msg: number of bytes of the longest message that the sender accepts
+ * @recv_depth: number of receives that the sender has posted, and of the first
+ *	credits of its peer
+ * @features: KRDMA_WIRE_FEATURE_*; unknown bits are ignored
+ * @session: &krdma_params.session of the sender, or a random number
+ */
 struct krdma_wire_hello {
 	__le32 magic;
 	u8 version;
 	u8 min_version;
 	u8 mode;
-	u8 user_len;	/* bytes of the user's private data behind this */
-	__le32 buf_size;	/* bytes of each receive buffer with header */
-	__le32 max_msg;		/* bytes of the longest accepted message */
-	__le16 recv_depth;	/* receives posted: the peer's first credits */
-	__le16 features;	/* KRDMA_WIRE_FEATURE_*; unknown ones are ignored */
-	__le32 session;		/* client: its number, or random */
+	u8 user_len;
+	__le32 buf_size;
+	__le32 max_msg;
+	__le16 recv_depth;
+	__le16 features;
+	__le32 session;
 } __packed;
 static_assert(sizeof(struct krdma_wire_hello) == 24);
 
-/*
- * Reason for which krdma rejected a request. It is sent in the private data of
- * REJ.
+/**
+ * enum krdma_wire_reason - reason in a REJ for which a connect request was
+ * rejected
+ * @KRDMA_WIRE_REJ_USER: the user called krdma_reject_request()
+ * @KRDMA_WIRE_REJ_PROTO: the hello in the request is invalid
+ * @KRDMA_WIRE_REJ_VERSION: the two ends have no common version
+ * @KRDMA_WIRE_REJ_MODE: only one end uses KRDMA_RW
+ * @KRDMA_WIRE_REJ_BUSY: the listener has too many pending requests or
+ *	connections
+ * @KRDMA_WIRE_REJ_NOMEM: memory or QPs are lacking
+ * @KRDMA_WIRE_REJ_TIMEOUT: the request was not accepted in time
+ * @KRDMA_WIRE_REJ_CLOSING: the listener is being closed
  */
 enum krdma_wire_reason {
-	KRDMA_WIRE_REJ_USER = 1, /* krdma_reject_request() */
-	KRDMA_WIRE_REJ_PROTO = 2, /* invalid hello */
-	KRDMA_WIRE_REJ_VERSION = 3, /* no common version */
-	KRDMA_WIRE_REJ_MODE = 4, /* only one end uses KRDMA_RW */
-	KRDMA_WIRE_REJ_BUSY = 5, /* too many pending requests */
-	KRDMA_WIRE_REJ_NOMEM = 6, /* out of memory or of QPs */
-	KRDMA_WIRE_REJ_TIMEOUT = 7, /* not accepted in time */
-	KRDMA_WIRE_REJ_CLOSING = 8, /* the listener is being closed */
+	KRDMA_WIRE_REJ_USER = 1,
+	KRDMA_WIRE_REJ_PROTO = 2,
+	KRDMA_WIRE_REJ_VERSION = 3,
+	KRDMA_WIRE_REJ_MODE = 4,
+	KRDMA_WIRE_REJ_BUSY = 5,
+	KRDMA_WIRE_REJ_NOMEM = 6,
+	KRDMA_WIRE_REJ_TIMEOUT = 7,
+	KRDMA_WIRE_REJ_CLOSING = 8,
 };
 
+/**
+ * struct krdma_wire_rej - first part of the private data in REJ
+ * @magic: KRDMA_WIRE_MAGIC
+ * @version: newest version that the sender supports
+ * @reason: &enum krdma_wire_reason
+ * @user_len: number of bytes of the user's private data behind this struct
+ * @reserved: 0
+ */
 struct krdma_wire_rej {
 	__le32 magic;
 	u8 version;
 	u8 reason;
-	u8 user_len;	/* bytes of the user's private data behind this */
+	u8 user_len;
 	u8 reserved;
 } __packed;
 static_assert(sizeof(struct krdma_wire_rej) == 8);
 
+/**
+ * enum krdma_wire_type - type of a message
+ * @KRDMA_WIRE_START: first message of each end; may describe an exported buffer
+ * @KRDMA_WIRE_DATA: message of the user, or a part of one
+ * @KRDMA_WIRE_CREDIT: only returns credits
+ * @KRDMA_WIRE_PING: requests a PONG; takes no credit
+ * @KRDMA_WIRE_PONG: answers a PING; takes no credit
+ * @KRDMA_WIRE_BYE: announces that the sender closes; takes no credit
+ * @KRDMA_WIRE_CHUNK: describes memory with a part of a message of the user. The
+ *	receiver must read the part by RDMA READs
+ * @KRDMA_WIRE_PULLED: reports that the sender has read the part that a CHUNK
+ *	describes; takes no credit
+ * @KRDMA_WIRE_WRITTEN: reports that the sender has written to the receiver's
+ *	memory
+ */
 enum krdma_wire_type {
 	KRDMA_WIRE_START  = 1,
 	KRDMA_WIRE_DATA   = 2,
 	KRDMA_WIRE_CREDIT = 3,
-	KRDMA_WIRE_PING	  = 4,	/* requests a PONG; neither takes a credit */
+	KRDMA_WIRE_PING	  = 4,
 	KRDMA_WIRE_PONG	  = 5,
-	KRDMA_WIRE_BYE	  = 6,	/* the sender closes; takes no credit */
-	KRDMA_WIRE_CHUNK  = 7,	/* describes a part that the peer READs */
-	KRDMA_WIRE_PULLED = 8,	/* has read a CHUNK; takes no credit */
-	KRDMA_WIRE_WRITTEN = 9,	/* sender has written to the peer's memory */
+	KRDMA_WIRE_BYE	  = 6,
+	KRDMA_WIRE_CHUNK  = 7,
+	KRDMA_WIRE_PULLED = 8,
+	KRDMA_WIRE_WRITTEN = 9,
 };
 
 /* Check whether a message of this type has a part of the user's message. */
@@ -142,16 +189,24 @@ static inline bool krdma_wire_is_free(u8 type)
 	       type == KRDMA_WIRE_BYE || type == KRDMA_WIRE_PULLED;
 }
 
-/* Header: the first bytes of every message. */
+/**
+ * struct krdma_wire_hdr - header: first bytes of every message
+ * @version: KRDMA_WIRE_VERSION
+ * @type: &enum krdma_wire_type
+ * @credits: number of credits that the message returns to its receiver
+ * @msg_len: DATA and CHUNK: number of bytes of the user's whole message
+ * @msg_id: DATA, CHUNK and PULLED: number of the user's message, counted from
+ *	0; may wrap. BYE: reason for closing. WRITTEN: the user's immediate data
+ * @offset: DATA and CHUNK: offset of the part in the user's message. PULLED:
+ *	offset of the end of the part that the CHUNK describes
+ */
 struct krdma_wire_hdr {
 	u8 version;
 	u8 type;
-	__le16 credits;		/* credits returned to the receiver */
-	__le32 msg_len;		/* DATA, CHUNK: bytes of the whole message */
-	__le32 msg_id;		/* counts messages from 0, wraps; BYE: reason;
-				 * WRITTEN: the user's immediate data
-				 */
-	__le32 offset;		/* of the part; PULLED: end of the CHUNK */
+	__le16 credits;
+	__le32 msg_len;
+	__le32 msg_id;
+	__le32 offset;
 } __packed;
 static_assert(sizeof(struct krdma_wire_hdr) == 16);
 
@@ -166,7 +221,10 @@ struct krdma_wire_export {
 } __packed;
 static_assert(sizeof(struct krdma_wire_export) == 16);
 
-/* Description of one MR, of an exported buffer or of a CHUNK. */
+/*
+ * Description of one MR, which is a part of an exported buffer or of the memory
+ * that a CHUNK describes.
+ */
 struct krdma_wire_seg {
 	__le64 addr;
 	__le32 rkey;
@@ -174,27 +232,50 @@ struct krdma_wire_seg {
 } __packed;
 static_assert(sizeof(struct krdma_wire_seg) == 16);
 
-/* Decoded hello, in the byte order of the CPU. */
+/**
+ * struct krdma_hello - decoded hello, in the byte order of the CPU
+ * @version: after decoding: newest version that both ends support
+ * @mode: see &struct krdma_wire_hello
+ * @user_len: see &struct krdma_wire_hello
+ * @buf_size: see &struct krdma_wire_hello
+ * @max_msg: see &struct krdma_wire_hello
+ * @recv_depth: see &struct krdma_wire_hello
+ * @features: KRDMA_WIRE_FEATURE_* without the GID type and the MTU
+ * @gid: GID type of the sender, see KRDMA_WIRE_GID_SHIFT
+ * @mtu: largest path MTU of the sender, see KRDMA_WIRE_MTU_SHIFT
+ * @session: see &struct krdma_wire_hello
+ */
 struct krdma_hello {
-	u8 version;		/* after decoding: newest that both support */
+	u8 version;
 	u8 mode;
 	u8 user_len;
 	u32 buf_size;
 	u32 max_msg;
 	u16 recv_depth;
 	u16 features;
-	u8 gid;			/* see KRDMA_WIRE_GID_SHIFT */
-	u8 mtu;			/* see KRDMA_WIRE_MTU_SHIFT */
+	u8 gid;
+	u8 mtu;
 	u32 session;
 };
 
+/**
+ * struct krdma_hdr - decoded header, in the byte order of the CPU
+ * @type: see &struct krdma_wire_hdr
+ * @credits: see &struct krdma_wire_hdr
+ * @msg_len: see &struct krdma_wire_hdr
+ * @msg_id: see &struct krdma_wire_hdr
+ * @offset: see &struct krdma_wire_hdr
+ * @part_len: after decoding: number of bytes of the part of the user's message
+ *	that a DATA message contains or a CHUNK describes. START: number of
+ *	bytes behind the header
+ */
 struct krdma_hdr {
 	u8 type;
 	u16 credits;
 	u32 msg_len;
 	u32 msg_id;
 	u32 offset;
-	u32 part_len;		/* after decoding: bytes of the part */
+	u32 part_len;
 };
 
 struct krdma_seg {
