@@ -5,10 +5,10 @@
  * connection.
  *
  * The reason is in a BYE. The peer ends the connection when it receives BYE.
- * Only this end proves that BYE has arrived: on iWARP a completion only means
- * that TCP has the message. So without krdma_close(), messages that
- * krdma_send() reported as sent may be lost on iWARP when the connection is
- * released.
+ * Only this disconnect of the peer proves that BYE has arrived: on iWARP a
+ * completion only means that TCP has the message. So without krdma_close(),
+ * messages that krdma_send() reported as sent may be lost on iWARP when the
+ * connection is released.
  */
 #include <linux/bottom_half.h>
 #include <linux/export.h>
@@ -88,7 +88,8 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
 	if (ret)
 		return ret;
 	/*
-	 * This takes the lock under which the state and closed_by_bye were set.
+	 * krdma_last_error() takes krdma_conn.lock, under which the state and
+	 * krdma_life.bye were set.
 	 */
 	ret = krdma_last_error(&conn->cb);
 	return conn->life.bye == KRDMA_BYE_ANSWERED ? 0 : ret;
@@ -110,10 +111,10 @@ static int krdma_close_tell(struct krdma_conn *conn, unsigned long until)
  * Whatever this returns, the connection ends as by krdma_disconnect(), and the
  * owner must release it.
  *
- * Return: 0: everything has completed, and the peer knows the reason, unless
- * its krdma is too old for reasons; -ETIMEDOUT; -EINTR; -EALREADY: another task
- * has called krdma_close(); -ENOTCONN; -EINVAL: not message mode; or the reason
- * for which the connection ended before.
+ * Return: 0: all requests and messages have completed, and the peer has the
+ * reason, unless its krdma does not support BYE; -ETIMEDOUT; -EINTR; -EALREADY:
+ * another task has called krdma_close(); -ENOTCONN; -EINVAL: not message mode;
+ * or the reason for which the connection ended before.
  */
 int krdma_close(struct krdma_cb *cb, u32 reason, u32 timeout_ms)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Internal messages. CREDIT returns credits, PING probes the peer, PONG answers
- * a PING, PULLED reports that a CHUNK has been pulled, and BYE is the last
- * message.
+ * a PING, PULLED reports that the memory that a CHUNK describes has been read,
+ * and BYE announces that its sender closes the connection.
  *
  * Each kind has a buffer and a reserved send queue slot, both created with the
  * QP. So sending an internal message needs no memory and never waits. At most
@@ -12,8 +12,8 @@
  * other's queues must still be able to probe. Instead each end posts a few
  * receives more than it advertises. These are enough: an end sends the next
  * PING only after the answer to the last one, or seconds later. It sends the
- * next PULLED only after another CHUNK, and one CHUNK is pulled at a time.
- * Receives of internal messages are posted again at once.
+ * next PULLED only after the READs of another CHUNK, and reads for one CHUNK at
+ * a time. Receives of internal messages are posted again at once.
  *
  * A connection on which nothing has arrived for an interval is probed. If it
  * stays silent for KRDMA_ALIVE_MISSES more intervals it ends with -ETIMEDOUT.
@@ -222,9 +222,9 @@ static void krdma_alive_again_locked(struct krdma_conn *conn)
 	if (conn->cb.state != KRDMA_ESTABLISHED)
 		return;
 	/*
-	 * krdma_alive_work() or krdma_alive_stop() puts the reference. It may
-	 * be taken after queueing, because krdma_alive_work() first takes the
-	 * lock.
+	 * krdma_alive_work() or krdma_alive_stop() puts the reference. The
+	 * reference may be taken after queueing, because krdma_alive_work()
+	 * first takes the lock.
 	 */
 	if (queue_delayed_work(krdma_wq, &conn->work.alive,
 			       msecs_to_jiffies(conn->p.keepalive_ms)))
@@ -247,9 +247,10 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 		return false;
 	}
 	/*
-	 * While the peer reads a CHUNK, its PONG waits behind that data. The
-	 * task that sends the CHUNK has a time limit of its own. If the peer
-	 * has departed, the probe itself fails on adapters that retransmit.
+	 * While the peer reads the memory that a CHUNK describes, its PONG
+	 * waits behind that data. The task that sends the CHUNK has a time
+	 * limit of its own. If the peer has failed, the probe itself fails on
+	 * adapters that retransmit.
 	 */
 	if (msg->push_end) {
 		msg->misses = 0;
@@ -262,8 +263,8 @@ static bool krdma_alive_ask_locked(struct krdma_conn *conn)
 	if (msg->misses++ == KRDMA_ALIVE_MISSES)
 		return true;
 	/*
-	 * If the post fails, the peer stays silent, and the next interval
-	 * counts.
+	 * If the post fails, the peer is not probed and stays silent, so the
+	 * next interval counts as another miss.
 	 */
 	krdma_control_send_locked(conn, KRDMA_CONTROL_PING);
 	return false;

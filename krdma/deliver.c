@@ -6,12 +6,13 @@
  * makes the sender stop.
  *
  * Only one context at a time delivers. It sets krdma_msg.delivering first. If
- * each message came in one part, this context is the completion handler.
- * Otherwise it is the worker, which may allocate memory to assemble parts. The
- * context continues until the ready list is empty, including messages that
- * arrive while it delivers, so messages stay in order. delivering stays set
- * while a CHUNK is pulled. No worker waits for the pull:
- * krdma_deliver_go_on_locked() queues the worker again.
+ * each message came in one part, this context is the completion handler. For a
+ * message in several parts it is deliver_work, which may allocate memory to
+ * assemble the parts. The context continues until the ready list is empty,
+ * including messages that arrive while it delivers, so messages stay in order.
+ * delivering stays set while the data of a CHUNK is read from the peer, see
+ * rendezvous.c. No worker waits for these READs: when they end,
+ * krdma_deliver_go_on_locked() queues deliver_work again.
  *
  * Delivery begins when the owner has been notified of the connection
  * (krdma_msg.open) and ends with krdma_release_cb(). closing() is called after
@@ -114,7 +115,8 @@ static void krdma_deliver_fail(struct krdma_conn *conn, int error)
 static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	krdma_conn_get(conn); /* put by deliver_work or krdma_deliver_stop() */
+	/* deliver_work or krdma_deliver_stop() puts this reference. */
+	krdma_conn_get(conn);
 	if (!queue_work(krdma_owner_queue(&conn->p), &conn->work.deliver))
 		krdma_conn_put(conn);
 }
@@ -129,7 +131,10 @@ static void krdma_deliver_queue_locked(struct krdma_conn *conn)
 void krdma_deliver_open_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/* While the owner releases @conn, ops may be freed. */
+	/*
+	 * Do not use ops while the owner releases @conn, because they may be
+	 * freed.
+	 */
 	if (krdma_conn_is_released_locked(conn) || !conn->msg ||
 	    !krdma_deliver_is_wanted(conn))
 		return;
@@ -140,7 +145,7 @@ void krdma_deliver_open_locked(struct krdma_conn *conn)
 
 /*
  * Take the next message off the ready list. A part of a longer message stays on
- * the list, for the worker.
+ * the list, for deliver_work.
  * Return: the message or part; NULL: the caller must stop delivering.
  */
 static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
@@ -174,7 +179,8 @@ static struct krdma_recv *krdma_deliver_next(struct krdma_conn *conn,
 static void krdma_deliver(struct krdma_conn *conn, struct krdma_rx_msg *rx_msg)
 {
 	rx_msg->conn = conn;
-	krdma_conn_get(conn); /* put by krdma_rx_msg_release() */
+	/* krdma_rx_msg_release() puts this reference. */
+	krdma_conn_get(conn);
 	conn->ops->receive(&conn->cb, rx_msg);
 }
 
@@ -260,8 +266,9 @@ static int krdma_deliver_pull(struct krdma_conn *conn)
 
 /*
  * Take a part of a longer message, and deliver the message if it is complete.
- * Return: 0; -EINPROGRESS: the part is a CHUNK, and
- * krdma_deliver_go_on_locked() will queue the worker again; or an errno.
+ * Return: 0; -EINPROGRESS: the part is a CHUNK, the READs of its data have
+ * begun, and krdma_deliver_go_on_locked() will queue deliver_work again; or an
+ * errno.
  */
 static int krdma_deliver_take_part(struct krdma_conn *conn,
 				   struct krdma_recv *recv)
@@ -275,9 +282,9 @@ static int krdma_deliver_take_part(struct krdma_conn *conn,
 }
 
 /**
- * krdma_deliver_go_on_locked - continue to deliver after a CHUNK
+ * krdma_deliver_go_on_locked - continue to deliver after the READs of a CHUNK
  * @conn: connection for which krdma_pull_deliver_locked() returned 0
- * @error: 0 if the CHUNK was pulled, or an errno
+ * @error: 0 if the READs have succeeded, or an errno
  *
  * Context: any, @conn->lock held.
  */
@@ -304,7 +311,8 @@ void krdma_deliver_work(struct work_struct *work)
 	int ret;
 
 	/*
-	 * The last CHUNK of a message may have been pulled since the last run.
+	 * Since the last run, the READs of the last CHUNK of a message may have
+	 * ended, so the message may be complete.
 	 */
 	ret = krdma_deliver_complete(conn);
 	while (!ret && (recv = krdma_deliver_next(conn, true))) {

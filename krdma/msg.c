@@ -142,10 +142,10 @@ int krdma_send_post_wr_locked(struct krdma_conn *conn, struct krdma_send *send)
 }
 
 /*
- * Check whether a message of this type may be sent yet. START is first: a peer
- * that receives another message before it ends the connection with -EPROTO. The
- * passive side sends nothing before the peer's START, because iWARP requires
- * that the connecting side sends first.
+ * Check whether a message of this type may be sent yet. START must be the first
+ * message: if another message arrives before START, the receiver ends the
+ * connection with -EPROTO. The passive side sends nothing before the peer's
+ * START, because iWARP requires that the connecting side sends first.
  */
 static bool krdma_msg_may_send_locked(const struct krdma_conn *conn, u8 type)
 {
@@ -189,7 +189,7 @@ int krdma_send_post_locked(struct krdma_conn *conn, struct krdma_send *send,
 					msg->credit.unadvertised,
 					msg->credit.avail);
 	/*
-	 * Set this under the lock under which START was posted, so that all
+	 * Set greeted under the lock under which START was posted, so that all
 	 * other messages follow START.
 	 */
 	if (!ret && hdr->type == KRDMA_WIRE_START)
@@ -644,8 +644,8 @@ static int krdma_msg_take_control_locked(struct krdma_conn *conn,
 }
 
 /*
- * Put a WRITTEN on the ready list. WRITTEN must not come between the parts of a
- * message.
+ * Put a WRITTEN, which reports a write of the peer to local memory, on the
+ * ready list. A WRITTEN must not come between the parts of a message.
  */
 static int krdma_msg_take_written_locked(struct krdma_conn *conn,
 					 struct krdma_recv *recv)
@@ -795,7 +795,10 @@ static bool krdma_msg_is_ready(struct krdma_conn *conn, const void *arg)
 	bool ready;
 
 	spin_lock_irqsave(&conn->lock, flags);
-	/* A message that is being pulled or assembled may be on no list. */
+	/*
+	 * A message that is being assembled, or read from the peer, may be on
+	 * no list.
+	 */
 	ready = !list_empty(&msg->ready) || msg->whole || msg->pulling;
 	spin_unlock_irqrestore(&conn->lock, flags);
 	return ready;
@@ -854,9 +857,10 @@ static bool krdma_msg_is_settled(struct krdma_conn *conn, const void *arg)
 }
 
 /*
- * Wait until no pull is in progress. This also works after the connection has
- * ended, because that ends the pull. Messages that PULLED has acknowledged to
- * the peer can still be received.
+ * Wait until no data of a CHUNK is being read from the peer. This also works
+ * after the connection has ended, because the end of the connection ends the
+ * READs. A message that PULLED has acknowledged to the peer can still be
+ * received.
  */
 static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
 {
@@ -867,7 +871,8 @@ static int krdma_msg_settle(struct krdma_conn *conn, unsigned long until)
  * struct krdma_msg_next - next message, for the holder of KRDMA_BUSY_RECV
  * @len: length of the message in bytes
  * @recv: receive that holds the whole message. No other context takes it off
- *	the list. NULL: the message has several parts, or is pulled
+ *	the list. NULL: the message has several parts, or is read from the peer
+ *	by RDMA READs
  */
 struct krdma_msg_next {
 	u32 len;
@@ -875,8 +880,9 @@ struct krdma_msg_next {
 };
 
 /*
- * Find the next message. Read everything under one lock: otherwise the next
- * CHUNK may arrive, be pulled, and have its buffer posted again in between.
+ * Find the next message. Read all state under one lock: otherwise the next
+ * CHUNK may arrive, its data may be read, and its buffer may be posted again
+ * while this function runs.
  */
 static bool krdma_msg_look(struct krdma_conn *conn, struct krdma_msg_next *next)
 {
@@ -902,7 +908,10 @@ static int krdma_msg_wait_next(struct krdma_conn *conn, unsigned long until,
 {
 	int ret;
 
-	/* Wait while a CHUNK is pulled, and between two CHUNKs. */
+	/*
+	 * Wait while the data of a CHUNK is read, and until the next part
+	 * arrives.
+	 */
 	while (!krdma_msg_look(conn, next)) {
 		ret = READ_ONCE(conn->msg->pulling) ?
 			      krdma_msg_settle(conn, until) :
@@ -949,10 +958,10 @@ int krdma_msg_take_part(struct krdma_conn *conn, struct krdma_recv *recv)
 }
 
 /*
- * Start to pull the first CHUNK if no pull has started.
- * Return: true if a pull is in progress; otherwise *@recv is the first part on
- * the ready list, or NULL. Only the caller takes that part off the list,
- * because the caller holds KRDMA_BUSY_RECV.
+ * If the first part is a CHUNK and nothing reads its data yet, start the READs.
+ * Return: true if the data of a CHUNK is being read; false: *@recv is the first
+ * part on the ready list, or NULL. Only the caller takes that part off the
+ * list, because the caller holds KRDMA_BUSY_RECV.
  */
 static bool krdma_msg_begin_pull(struct krdma_conn *conn,
 				 struct krdma_recv **recv)
@@ -979,8 +988,8 @@ static int krdma_msg_add_part(struct krdma_conn *conn, unsigned long until)
 		return krdma_msg_settle(conn, until) ?:
 		       READ_ONCE(msg->pull_error);
 	/*
-	 * No pull has started, because the connection has ended. The peer's
-	 * memory cannot be read any more.
+	 * No READs have started for this CHUNK, because the connection has
+	 * ended. The peer's memory cannot be read any more.
 	 */
 	if (recv && recv->hdr.type == KRDMA_WIRE_CHUNK)
 		return krdma_last_error(&conn->cb) ?: -ECONNRESET;
@@ -1119,7 +1128,7 @@ static int krdma_msg_peek(struct krdma_conn *conn, unsigned long until,
  * @timeout_ms: time limit in ms; 0 means no limit
  *
  * After the connection has ended, only messages count that have arrived
- * completely or were pulled.
+ * completely, or were completely read from the peer.
  *
  * Return: length of the next message in bytes, or an errno of
  * krdma_receive_len(). The message can still be received.
@@ -1283,7 +1292,7 @@ int krdma_msg_post_all(struct krdma_conn *conn)
 	ret = krdma_control_alloc(conn) ?: krdma_req_begin(conn);
 	for (i = 0; i < msg->nrecvs && !ret; i++)
 		ret = krdma_recv_map(conn, &msg->recvs[i]);
-	/* The passive side got the peer's hello with the request. */
+	/* The passive side got the peer's hello earlier, with the request. */
 	if (conn->cb.role == KRDMA_ACCEPT_CONN)
 		krdma_msg_peer_hello(conn);
 	return ret;
@@ -1423,8 +1432,9 @@ bool krdma_msg_is_greeted(struct krdma_conn *conn)
 }
 
 /**
- * krdma_msg_exchange_rest - finish the exchange after the peer's START
- * @conn: connection; a client has sent its own START
+ * krdma_msg_exchange_rest - open the connection after the peer's START
+ * @conn: connection on which the peer's START has arrived; a client has sent
+ *	its own START
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * Return: 0 or -errno.

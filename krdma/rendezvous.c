@@ -2,14 +2,15 @@
 /*
  * Long messages: the receiver reads them (rendezvous).
  *
- * The sender registers its buffer, one CHUNK at a time, and describes it in a
- * message. That message has a place in the sequence like a part with data. The
- * receiver reads the CHUNK with RDMA READs into memory of the message's size
- * and answers PULLED. Then the sender invalidates the keys and continues. A
- * long message uses one credit for each CHUNK, and no receive buffers for its
- * data. The sender's memory is not copied, except with
- * KRDMA_QUIRK_SENDS_FREED. MRs are invalidated before a region is freed, so that the next region can reuse them. If the
- * invalidation takes too long, the MRs are destroyed.
+ * The sender registers its buffer in parts of up to 16 MiB, and describes each
+ * part in a message, a CHUNK. A CHUNK has a place in the sequence like a part
+ * with data. The receiver reads the described memory with RDMA READs into
+ * memory of the message's size, which is called pulling, and answers PULLED.
+ * After that the sender invalidates the keys and sends the next CHUNK. A long
+ * message uses one credit for each CHUNK, and no receive buffers for its data.
+ * The sender's memory is not copied, except with KRDMA_QUIRK_SENDS_FREED. MRs
+ * are invalidated before a region is freed, so that the next region can reuse
+ * them. If the invalidation takes too long, the MRs are destroyed.
  *
  * A message is pulled as soon as no unread message precedes it, so that the
  * sender need not wait for the receiving task. The pull of the next message
@@ -40,15 +41,18 @@
 #include "quirks.h"
 #include "region.h"
 
-/* Maximum length of a CHUNK in bytes, which are registered at a time. */
+/*
+ * Maximum number of bytes that one CHUNK describes. All of them are registered
+ * at the same time.
+ */
 #define KRDMA_CHUNK_MAX (16U << 20)
 
 /* ---- sending ---- */
 
 /*
- * Return the maximum length of a CHUNK. Keep three segments in reserve. A
- * buffer need not begin where an MR does, and its first and last page may need
- * an MR each.
+ * Return the maximum number of bytes that one CHUNK may describe. Keep three
+ * segments in reserve. A buffer need not begin where an MR does, and its first
+ * and last page may need an MR each.
  */
 static u32 krdma_push_max(const struct krdma_conn *conn)
 {
@@ -59,7 +63,8 @@ static u32 krdma_push_max(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_push_is_wanted - check whether the peer is to pull a message
+ * krdma_push_is_wanted - check whether the peer must read a message from this
+ * side's memory
  * @conn: connection in message mode whose hello is set
  * @buffer: the message
  * @length: length of the message in bytes
@@ -67,7 +72,7 @@ static u32 krdma_push_max(const struct krdma_conn *conn)
  * Memory that is neither linear nor from vmalloc(), for example static data of
  * a module, is sent in parts.
  *
- * Return: true if the peer is to pull it.
+ * Return: true if the peer must read the message by RDMA READs.
  */
 bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 			  u32 length)
@@ -82,7 +87,7 @@ bool krdma_push_is_wanted(const struct krdma_conn *conn, const void *buffer,
 /*
  * Let teardown proceed while this task creates or puts a region, which takes
  * krdma_conn.setup. Teardown holds setup while it waits for the holder of
- * KRDMA_BUSY_SEND, so both would wait for each other.
+ * KRDMA_BUSY_SEND. Without KRDMA_BUSY_PUSH both would wait for each other.
  */
 static void krdma_push_step_aside(struct krdma_conn *conn)
 {
@@ -96,8 +101,9 @@ static void krdma_push_step_aside(struct krdma_conn *conn)
 }
 
 /*
- * Make teardown wait for this task again, and expect PULLED for the CHUNK that
- * ends at @end. Fail if teardown has begun.
+ * Make teardown wait for this task again, and store @end, the offset in the
+ * message of the end of the CHUNK that the peer must answer with PULLED. Fail
+ * if the connection is closing.
  */
 static int krdma_push_step_in(struct krdma_conn *conn, u32 end)
 {
@@ -155,14 +161,14 @@ static int krdma_push_post(struct krdma_conn *conn, struct krdma_region *region,
 		return -ENOMEM;
 	krdma_region_describe(region, 0, len, (void *)send->data);
 	send->wr.kind = KRDMA_SEND;
-	/* Length of the CHUNK, for the counters. */
+	/* The counters count the bytes that the CHUNK describes. */
 	send->wr.len = len;
 	return krdma_send_post(conn, send, hdr, until);
 }
 
 /*
- * Send a CHUNK, and wait for PULLED. If the wait fails, the connection ends,
- * and thereby the keys.
+ * Send a CHUNK, and wait for PULLED, which reports that the peer has read the
+ * memory. If the wait fails, the connection ends, which makes the keys invalid.
  */
 static int krdma_push_region(struct krdma_conn *conn,
 			     struct krdma_region *region, struct krdma_hdr *hdr,
@@ -184,10 +190,10 @@ static int krdma_push_region(struct krdma_conn *conn,
 }
 
 /*
- * Create the region of a CHUNK. A sending task that is killed or times out may
- * reuse its memory. With KRDMA_QUIRK_SENDS_FREED, TCP may still read that
- * memory, and the peer would get the new contents as the message. So send a
- * copy then.
+ * Create the region that a CHUNK describes. A sending task that is killed or
+ * times out may reuse its memory. With KRDMA_QUIRK_SENDS_FREED, TCP may still
+ * read that memory, and the peer would get the new contents as the message. So
+ * register a copy in this case.
  */
 static struct krdma_region *krdma_push_prepare(struct krdma_conn *conn,
 					       const void *buffer, u32 len,
@@ -211,7 +217,10 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 	if (IS_ERR(region))
 		return PTR_ERR(region);
 	ret = krdma_push_region(conn, region, hdr, len, until);
-	/* The peer has this CHUNK, even if the connection ends right now. */
+	/*
+	 * The peer has read all data of this CHUNK, even if the connection ends
+	 * now.
+	 */
 	if (!ret)
 		krdma_region_recycle(region, until);
 	krdma_region_put(region);
@@ -221,7 +230,7 @@ static int krdma_push_chunk(struct krdma_conn *conn, struct krdma_hdr *hdr,
 }
 
 /**
- * krdma_push - send a message that the peer pulls
+ * krdma_push - send a message that the peer reads from this side's memory
  * @conn: connection for which krdma_push_is_wanted() returned true; the caller
  *	holds KRDMA_BUSY_SEND
  * @buffer: the message
@@ -258,7 +267,8 @@ int krdma_push(struct krdma_conn *conn, const void *buffer, u32 length,
 /* ---- receiving ---- */
 
 /**
- * krdma_pull_can - check whether long messages can be pulled
+ * krdma_pull_can - check whether long messages can be read from the sender's
+ * memory
  * @conn: connection with a device
  *
  * Return: true if the device supports fast registration.
@@ -274,8 +284,8 @@ bool krdma_pull_can(const struct krdma_conn *conn)
 static void krdma_pull_read_done(struct krdma_wr *kwr, int status);
 
 /*
- * Return the length of the next READ: it stays within one segment and one MR of
- * the sink.
+ * Return the length of the next READ. A READ stays within one segment of the
+ * peer's memory and one MR of the sink, into which the message is read.
  */
 static u32 krdma_pull_next(const struct krdma_region *sink,
 			   struct krdma_pull *pull)
@@ -293,8 +303,8 @@ static void krdma_pull_advance(struct krdma_pull *pull, u32 len)
 }
 
 /*
- * Return the number of READs of a CHUNK. @pull is a copy of the state before
- * the first READ.
+ * Return the number of READs that a CHUNK needs. @pull is a copy of the state
+ * before the first READ.
  */
 static u32 krdma_pull_count(const struct krdma_region *sink,
 			    struct krdma_pull pull)
@@ -306,11 +316,15 @@ static u32 krdma_pull_count(const struct krdma_region *sink,
 	return n;
 }
 
-/* Queue the next phase, BEGIN or END. Only one of them is queued at a time. */
+/*
+ * Queue pull_work for the next phase of a CHUNK, BEGIN or END. Only one of the
+ * two is queued at a time.
+ */
 static void krdma_pull_queue_locked(struct krdma_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	krdma_conn_get(conn); /* put by pull_work */
+	/* pull_work puts this reference. */
+	krdma_conn_get(conn);
 	queue_work(krdma_peer_wq, &conn->work.pull);
 }
 
@@ -320,7 +334,8 @@ static void krdma_pull_limit_locked(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 	conn->msg->pull.until = krdma_deadline(ms);
-	krdma_conn_get(conn); /* put by pull_limit or krdma_pull_unlimit() */
+	/* pull_limit or krdma_pull_unlimit() puts this reference. */
+	krdma_conn_get(conn);
 	if (mod_delayed_work(krdma_wq, &conn->work.pull_limit,
 			     msecs_to_jiffies(ms)))
 		krdma_conn_put_anywhere(conn);
@@ -358,8 +373,8 @@ void krdma_pull_limit_work(struct work_struct *work)
 }
 
 /*
- * Send PULLED, so that the peer may reuse its memory. Post the CHUNK's receive
- * again.
+ * Send PULLED, so that the peer may reuse its memory, and post the receive of
+ * the CHUNK again.
  */
 static void krdma_pull_tell_locked(struct krdma_conn *conn)
 {
@@ -383,8 +398,8 @@ static void krdma_pull_tell_locked(struct krdma_conn *conn)
 }
 
 /*
- * Finish the READs of a pull, once for each pull: no READ is in flight, and
- * none will be posted.
+ * End the READs of a CHUNK: no READ is in flight, and none will be posted.
+ * Called once for each CHUNK.
  */
 static void krdma_pull_ended_locked(struct krdma_conn *conn)
 {
@@ -419,7 +434,7 @@ static int krdma_pull_post_locked(struct krdma_conn *conn, u32 len)
 }
 
 /**
- * krdma_pull_kick_locked - post READs as long as there is room
+ * krdma_pull_kick_locked - post READs of a CHUNK while there is room
  * @conn: connection in message mode
  *
  * Posts up to KRDMA_KICK_MAX READs, as long as the send queue has slots. Each
@@ -473,7 +488,8 @@ static void krdma_pull_read_done(struct krdma_wr *kwr, int status)
 }
 
 /**
- * krdma_pull_drained - end a pull after the last READ has completed
+ * krdma_pull_drained - end the READs of a CHUNK after the last one has
+ * completed
  * @conn: connection whose QP is drained
  *
  * Context: process, @conn->setup held.
@@ -490,7 +506,7 @@ void krdma_pull_drained(struct krdma_conn *conn)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* At the first CHUNK, allocate memory for the whole message. */
+/* At the first CHUNK of a message, allocate memory for the whole message. */
 static int krdma_pull_make_sink(struct krdma_conn *conn,
 				struct krdma_recv *recv, unsigned long until)
 {
@@ -534,8 +550,8 @@ static void krdma_pull_take(struct krdma_conn *conn, u32 len,
 }
 
 /*
- * End a pull. Let the worker that delivers continue, see deliver.c; if there is
- * none, start the next pull.
+ * End the work on a CHUNK. If deliver_work is delivering messages, let it
+ * continue, see deliver.c. If it is not, start to read the next CHUNK.
  */
 static void krdma_pull_over_locked(struct krdma_conn *conn, int error)
 {
@@ -562,7 +578,7 @@ static void krdma_pull_over(struct krdma_conn *conn, int error)
 	spin_lock_irqsave(&conn->lock, flags);
 	conn->msg->pull = (struct krdma_pull){};
 	/*
-	 * After -ENOMEM the connection stays, and the pull can be tried again.
+	 * After -ENOMEM the connection stays, and the CHUNK can be read later.
 	 */
 	if (error && error != -ENOMEM)
 		krdma_conn_abort_locked(conn, error);
@@ -570,7 +586,10 @@ static void krdma_pull_over(struct krdma_conn *conn, int error)
 	spin_unlock_irqrestore(&conn->lock, flags);
 }
 
-/* Begin to post READs. @pull is the state before the first READ, with an op. */
+/*
+ * Begin to post the READs of a CHUNK. @pull is the state before the first READ,
+ * with an allocated op.
+ */
 static void krdma_pull_read(struct krdma_conn *conn,
 			    const struct krdma_pull *pull)
 {
@@ -614,7 +633,10 @@ static void krdma_pull_end(struct krdma_conn *conn)
 {
 	unsigned long until = krdma_deadline(conn->p.op_timeout_ms);
 	const struct krdma_pull *pull = &conn->msg->pull;
-	/* Do not use pull->recv here: it may hold the next message already. */
+	/*
+	 * pull->recv may hold the next message already, so take the length from
+	 * the sink.
+	 */
 	u32 len = krdma_region_size(conn->msg->sink);
 	int error = pull->error;
 
@@ -626,10 +648,10 @@ static void krdma_pull_end(struct krdma_conn *conn)
 }
 
 /**
- * krdma_pull_work - begin or end the pull of a CHUNK
+ * krdma_pull_work - do the first or the last phase of reading a CHUNK
  * @work: krdma_conn.work.pull
  *
- * Between begin and end the completions of READs post further READs, and no
+ * Between the two phases the completions of READs post further READs, and no
  * task waits for them.
  */
 void krdma_pull_work(struct work_struct *work)
@@ -647,12 +669,12 @@ void krdma_pull_work(struct work_struct *work)
 }
 
 /**
- * krdma_pull_deliver_locked - pull the next CHUNK for the worker that delivers
+ * krdma_pull_deliver_locked - start to read the next CHUNK for deliver_work
  * @conn: connection in message mode; the caller has set krdma_msg.delivering
  *
  * Context: any, @conn->lock held.
- * Return: 0, and krdma_deliver_go_on_locked() is called after the pull; or the
- * reason for which the connection ended.
+ * Return: 0: krdma_deliver_go_on_locked() will be called after the READs; or an
+ * errno: the reason for which the connection ended.
  */
 int krdma_pull_deliver_locked(struct krdma_conn *conn)
 {
@@ -665,7 +687,8 @@ int krdma_pull_deliver_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_pull_start_locked - start to pull if the next part is a CHUNK
+ * krdma_pull_start_locked - start to read if the next part of a message is a
+ * CHUNK
  * @conn: connection in message mode
  *
  * Context: any, @conn->lock held.
@@ -677,8 +700,8 @@ void krdma_pull_start_locked(struct krdma_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 	/*
-	 * In KRDMA_CLOSING the owner may have released the connection and freed
-	 * its ops.
+	 * In KRDMA_CLOSING ops may be freed, because the owner may have
+	 * released the connection.
 	 */
 	if (conn->cb.state >= KRDMA_CLOSING || krdma_deliver_is_wanted(conn))
 		return;

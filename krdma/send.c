@@ -43,8 +43,8 @@ static int krdma_send_source(struct krdma_conn *conn,
  * krdma_send_timeout - send a message
  * @cb: established connection in message mode
  * @buffer: data to send; any kernel memory; may be reused on return
- * @length: length in bytes, up to the peer's &krdma_params.max_msg; messages of
- *	0 bytes exist
+ * @length: length in bytes, up to the peer's &krdma_params.max_msg; 0 is
+ *	allowed
  * @timeout_ms: time limit in ms; 0 means &krdma_params.op_timeout_ms
  *
  * Waits until the peer's adapter has acknowledged the whole message. If the
@@ -86,8 +86,9 @@ static const void *krdma_iter_linear(const struct iov_iter *iter)
 }
 
 /*
- * Copy a message that the peer is to pull, because it must be in one piece. If
- * there is no memory for the copy, the message is sent in parts.
+ * Copy a message that the peer must read by RDMA READs, because the message
+ * must be in one piece. If there is no memory for the copy, the message is sent
+ * in parts.
  * Return: the copy; or NULL, and @iter is unchanged.
  */
 static void *krdma_iter_gather(const struct krdma_conn *conn,

@@ -45,8 +45,8 @@ static bool krdma_hello_in_range(const struct krdma_hello *hello, size_t len)
 }
 
 /*
- * Read a code from the features. The code of a newer version gives 0, which
- * means not known.
+ * Read a code (GID type or MTU) from the features of a hello. The result is 0,
+ * which means not known, for a code that only a newer version knows.
  */
 static u8 krdma_hello_code(u16 features, unsigned int shift, u8 max)
 {
@@ -191,7 +191,7 @@ static bool krdma_hdr_data_ok(const struct krdma_hdr *hdr, size_t body,
 }
 
 /**
- * krdma_chunk_len - return the length that a CHUNK describes
+ * krdma_chunk_len - return the number of bytes that a CHUNK describes
  * @data: segments behind the header of the CHUNK
  * @len: length of @data in bytes
  * @max: number of bytes of the message from the CHUNK on

@@ -2,31 +2,32 @@
 /*
  * Write space: notify the owner when a refused post may be tried again.
  *
- * If there is no room, krdma_post() refuses with -EAGAIN and notes the room
- * that the post needs, under the same krdma_conn.lock as the check. Every event
- * that makes room (a completion, credits, the end of a blocking sender) checks
- * that note under the same lock, so no refusal is missed.
+ * If there is no room, krdma_post() refuses with -EAGAIN and stores the room
+ * that the post needs in krdma_msg.space, without releasing krdma_conn.lock
+ * after the check. Every event that makes room (a completion, credits, the end
+ * of a blocking sender) checks krdma_msg.space under the same lock, so no
+ * refusal is missed.
  *
- * Only one context at a time calls back; it has set krdma_space.telling. Room
- * that appears during the callback is checked after it has returned. Each round
- * needs an event, so the callback does not loop by itself. krdma_msg_stop()
- * waits for the callback.
+ * Only one context at a time calls write_space(); this context has set
+ * krdma_space.telling. Room that appears during the callback is checked after
+ * it has returned. Each round needs an event, so the callback does not loop by
+ * itself. krdma_msg_stop() waits for the callback.
  */
 #include "msg.h"
 
 /*
- * If the pending queue was full, notify when half of it is free, not after each
- * request.
+ * If the pending queue was full, notify the owner when half of the queue is
+ * free, not after each request.
  */
 #define KRDMA_SPACE_PENDING (KRDMA_PENDING_MAX / 2)
 
 /**
- * krdma_space_refused_locked - note a refused post
+ * krdma_space_refused_locked - store the room that a refused post needs
  * @conn: connection in message mode
  * @need: room that would have been enough
  *
- * After several refusals the smallest need of each kind counts: the owner is
- * notified when one of the posts may succeed. The other posts are then refused
+ * After several refusals the smallest number of each resource counts: the owner
+ * is notified when one of the posts may succeed. The other posts may be refused
  * again.
  *
  * Context: any, @conn->lock held.
@@ -64,7 +65,7 @@ static bool krdma_space_is_there_locked(struct krdma_conn *conn)
 }
 
 /**
- * krdma_space_begin_locked - check whether the caller must call back
+ * krdma_space_begin_locked - check whether the caller must call write_space
  * @conn: connection in message mode, where room may have appeared
  *
  * Context: any, @conn->lock held.
@@ -90,7 +91,9 @@ bool krdma_space_begin_locked(struct krdma_conn *conn)
 	return true;
 }
 
-/* End a callback. Return: true if the caller must call back once more. */
+/*
+ * End a call of write_space. Return: true if the caller must call it once more.
+ */
 static bool krdma_space_end(struct krdma_conn *conn)
 {
 	struct krdma_space *space = &conn->msg->space;
