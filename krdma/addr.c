@@ -40,7 +40,7 @@ bool krdma_addr_same_host(const struct sockaddr_storage *a,
  */
 __be16 krdma_addr_port(const struct sockaddr_storage *addr)
 {
-	/* The port is at the same place in both families. */
+	/* IPv4 and IPv6 socket addresses have the port at the same offset. */
 	return ((const struct sockaddr_in *)addr)->sin_port;
 }
 
@@ -91,7 +91,7 @@ int krdma_parse_addr(struct net *net, const char *host, const char *port,
 	if (ret || (result.ss_family == AF_INET && strchr(host, ':')))
 		return -EINVAL;
 
-	/* The port is at the same place in both families. */
+	/* IPv4 and IPv6 socket addresses have the port at the same offset. */
 	((struct sockaddr_in *)&result)->sin_port = htons(number);
 	*addr = result;
 	return 0;

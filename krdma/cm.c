@@ -90,7 +90,7 @@ static int krdma_cm_take_private(struct krdma_conn *conn,
 /*
  * Set the timers of the QP. A client calls this before it resolves the route,
  * because on RoCE the resolution uses the ack timeout. iWARP has no such
- * timers; its error is ignored.
+ * timers, and the CM ignores the values there.
  */
 static void krdma_cm_set_timers(struct krdma_conn *conn)
 {
@@ -105,12 +105,12 @@ static void krdma_cm_set_timers(struct krdma_conn *conn)
 }
 
 /*
- * Join the device, and then resolve the route. If the device of a cm_id is
- * removed while its route is being resolved, the CM, 6.1 to 7.3 at least, reads
- * the device pointer of the cm_id after it has released its lock
- * (cma_send_device_removal_put(), cma_cancel_route()). By then
- * rdma_destroy_id() may have cleared the pointer. A connection that has joined
- * is closed before the CM removes the device.
+ * Join the device before the route is resolved, so that the connection is
+ * closed before the CM removes the device. Without this, the CM, 6.1 to 7.3 at
+ * least, may use a NULL pointer if the device is removed while the route is
+ * being resolved. The CM reads the device pointer of the cm_id after it has
+ * released its lock (cma_send_device_removal_put(), cma_cancel_route()). By
+ * then rdma_destroy_id() may have cleared the pointer.
  */
 static void krdma_cm_addr_resolved(struct krdma_conn *conn)
 {
@@ -150,7 +150,7 @@ static void krdma_cm_established(struct krdma_conn *conn,
 {
 	int ret = 0;
 
-	/* The passive side got the peer's hello with the request. */
+	/* The passive side got the peer's hello earlier, with the request. */
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		ret = krdma_cm_take_answer(conn, &event->param.conn);
 	if (ret) {
@@ -170,8 +170,8 @@ static void krdma_cm_established(struct krdma_conn *conn,
 		krdma_msg_peer_hello(conn);
 	krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 	/*
-	 * For asynchronous connections the timer also limits the START
-	 * exchange.
+	 * Keep the timer of an asynchronous connection, because it also limits
+	 * the exchange of START messages.
 	 */
 	if (!READ_ONCE(conn->life.async))
 		krdma_conn_in_time(conn);
@@ -249,7 +249,7 @@ static u8 krdma_cm_reason(int error)
 	case -ESHUTDOWN:
 		return KRDMA_WIRE_REJ_CLOSING;
 	default:
-		/* Out of memory or QPs, or another failure of creating a QP. */
+		/* Memory or QPs are lacking, or creating the QP has failed. */
 		return KRDMA_WIRE_REJ_NOMEM;
 	}
 }
@@ -463,8 +463,8 @@ static int krdma_cm_handle(struct krdma_conn *conn, struct rdma_cm_id *id,
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		/*
 		 * A bonding interface now uses another port, possibly of
-		 * another device, and a listener must be bound to it. The QP of
-		 * a connection continues until its retries are exhausted.
+		 * another device. A listener must be bound to that port. The QP
+		 * of a connection continues until its retries are exhausted.
 		 */
 		if (conn->cb.role == KRDMA_LISTEN_CONN)
 			krdma_listen_lost(conn);
@@ -580,7 +580,10 @@ static int krdma_cm_make_ready(struct krdma_conn *conn)
 		return krdma_msg_post_all(conn);
 	if (conn->ops && conn->ops->qp_ready)
 		ret = conn->ops->qp_ready(&conn->cb);
-	/* With an acceptor there is no owner yet, see krdma_cm_give_locked(). */
+	/*
+	 * A connection for krdma_accept_timeout() has no owner yet, see
+	 * krdma_cm_give_locked().
+	 */
 	conn->hw.raw_live = !ret && !conn->acc.acceptor;
 	return ret;
 }
@@ -699,7 +702,10 @@ static int krdma_cm_finish(struct krdma_conn *conn, int ret)
 		krdma_conn_hand_over(conn);
 		return 0;
 	}
-	/* @ret is often only "wrong state"; return the first reason instead. */
+	/*
+	 * @ret often says only that the state is invalid. Return the first
+	 * reason for which the connection ended instead.
+	 */
 	krdma_conn_abort(conn, ret);
 	ret = krdma_last_error(&conn->cb);
 	krdma_cm_count(conn, ret);
@@ -839,7 +845,8 @@ void krdma_cm_disconnect(struct krdma_conn *conn)
 	conn->cm.connect_called = false;
 	krdma_quirk_flush_all(conn);
 	/*
-	 * This fails if the peer was faster. The drain flushes in both cases.
+	 * rdma_disconnect() fails if the peer has disconnected first. The drain
+	 * flushes the QP in both cases.
 	 */
 	if (!rdma_disconnect(conn->cb.cm_id))
 		krdma_cm_wait_hung_up(conn);
@@ -925,7 +932,7 @@ void krdma_cm_drop_requests(struct krdma_conn *listener)
 	while ((conn = krdma_cm_any_request(listener))) {
 		krdma_conn_abort(conn, -ESHUTDOWN);
 		/*
-		 * Do not wait for its close_work: the caller may be the
+		 * Do not wait for close_work of @conn: the caller may be the
 		 * listener's close_work on the only worker of the queue.
 		 */
 		krdma_conn_close(conn);
@@ -948,7 +955,8 @@ static int krdma_cm_wait_request(struct krdma_conn *listener,
 		if (ret)
 			return ret;
 		*conn = krdma_cm_next_request(listener);
-	} while (!*conn); /* another task was faster, or the request ended */
+		/* NULL: another task has taken the request, or it has ended. */
+	} while (!*conn);
 	return 0;
 }
 
@@ -1002,7 +1010,10 @@ int krdma_set_request_params(struct krdma_cb *cb,
 	if (ret)
 		return ret;
 	krdma_params_forget(&p);
-	/* The owner may pass the parameters of its listener. */
+	/*
+	 * The owner may pass the parameters of its listener, so ignore the
+	 * flags that only listeners have.
+	 */
 	p.flags &= ~KRDMA_LISTEN_FLAGS;
 	mutex_lock(&conn->setup);
 	if (krdma_get_state(cb) == KRDMA_REQUESTED &&
@@ -1019,8 +1030,8 @@ int krdma_set_request_params(struct krdma_cb *cb,
 EXPORT_SYMBOL_NS_GPL(krdma_set_request_params, KRDMA_NS);
 
 /*
- * Limit the READs in both directions to the peer's request, for which the peer
- * has set up its QP.
+ * Limit the READs in flight, in both directions, to the numbers in the peer's
+ * request. The peer has set up its QP for those numbers.
  */
 static void krdma_cm_limit_param(struct krdma_conn *conn,
 				 struct rdma_conn_param *param)
@@ -1143,8 +1154,8 @@ int krdma_cm_set_answer(struct krdma_conn *conn, const void *private_data,
  * first drains, and frees what qp_ready created.
  *
  * Return: 0; -EINVAL; -EISCONN: the request was accepted before; -ENOMEM;
- * -ENODEV; -ETIMEDOUT, -ECONNRESET or -ECONNREFUSED: the peer departed; -EINTR;
- * -ESHUTDOWN.
+ * -ENODEV; -ETIMEDOUT, -ECONNRESET or -ECONNREFUSED: the peer has not answered
+ * or has closed the connection; -EINTR; -ESHUTDOWN.
  */
 int krdma_accept_request(struct krdma_cb *cb, const void *private_data,
 			 u8 private_data_len)
@@ -1253,8 +1264,8 @@ void krdma_cm_accepted(struct krdma_conn *conn, int error)
 }
 
 /*
- * Put a request on the listener's list of handshakes, which takes over the
- * reference of the list of requests.
+ * Put a request on krdma_listener.accepting. This list takes over the reference
+ * that the list of requests held.
  */
 static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 				  struct krdma_conn *conn)
@@ -1265,7 +1276,9 @@ static bool krdma_cm_begin_accept(struct krdma_conn *listener,
 	spin_lock_irqsave(&listener->lock, flags);
 	listens = listener->cb.state == KRDMA_LISTENING;
 	if (listens) {
-		/* Put by krdma_cm_hand_out() or krdma_conn_free(). */
+		/*
+		 * krdma_cm_hand_out() or krdma_conn_free() puts this reference.
+		 */
 		krdma_conn_get(listener);
 		conn->acc.acceptor = listener;
 		list_add_tail(&conn->acc.link, &listener->listen.accepting);
@@ -1296,17 +1309,20 @@ static bool krdma_cm_take_back(struct krdma_conn *listener,
 }
 
 /*
- * Begin to accept a request. The calling task creates the QP; step_work does
- * the rest.
- * Return: 0: krdma_cm_accepted() follows; -EAGAIN: the request is skipped; or
- * an errno for the caller of krdma_accept_timeout().
+ * Begin to accept a request. The calling task creates the QP; step_work makes
+ * the later steps.
+ * Return: 0: krdma_cm_accepted() will be called; -EAGAIN: the request is
+ * skipped; or an errno for the caller of krdma_accept_timeout().
  */
 static int krdma_cm_accept_request(struct krdma_conn *listener,
 				   struct krdma_conn *conn)
 {
 	int ret;
 
-	/* The listener may drop @conn as soon as @conn is on the list. */
+	/*
+	 * The listener may drop @conn as soon as @conn is on the list, so take
+	 * a reference.
+	 */
 	krdma_conn_get(conn);
 	if (krdma_cm_begin_accept(listener, conn)) {
 		ret = krdma_step_accept(conn);
@@ -1352,7 +1368,8 @@ static int krdma_cm_give(struct krdma_conn *conn)
 /*
  * Hand an accepted connection to the caller of krdma_accept_timeout(), or
  * release it after a failure.
- * Return: 0: the caller owns @conn; otherwise as krdma_cm_accept_request().
+ * Return: 0: the caller owns @conn; -EAGAIN: @conn is skipped; or an errno for
+ * the caller of krdma_accept_timeout().
  */
 static int krdma_cm_hand_out(struct krdma_conn *listener,
 			     struct krdma_conn *conn)
@@ -1401,12 +1418,13 @@ static int krdma_cm_accept_next(struct krdma_conn *listener,
  * @cb: result: established connection; unchanged on error
  *
  * Begins to accept every pending request, and returns the first connection that
- * is established. So a peer that is silent during the handshake delays no
- * other. Later calls return the connections that are established later. Until a
- * call returns them, these connections count in &krdma_params.backlog. A
- * request is skipped if its peer departs or violates the protocol before the
- * connection is established. A raw connection that ends before it is returned
- * is also skipped. Must not be used in raw mode with a qp_ready callback.
+ * is established. So a peer that is silent during the handshake does not delay
+ * other peers. Later calls return the connections that are established later.
+ * Until a call returns them, these connections count in &krdma_params.backlog.
+ * A request is skipped if its peer disconnects or violates the protocol before
+ * the connection is established. A raw connection that ends before it is
+ * returned is also skipped. Must not be used in raw mode with a qp_ready
+ * callback.
  *
  * Context: process, may sleep.
  * Return: 0 or an errno of krdma_wait_request() or krdma_accept_request().

@@ -166,8 +166,8 @@ bool krdma_conn_move(struct krdma_conn *conn, enum krdma_state to)
 }
 
 /*
- * The only place that changes the owner. Return: true if the change was allowed
- * and made.
+ * Change krdma_life.owner. No other function writes it. Return: true if the
+ * change was allowed and made.
  */
 static bool krdma_conn_set_owner_locked(struct krdma_conn *conn,
 					enum krdma_owner to)
@@ -181,7 +181,8 @@ static bool krdma_conn_set_owner_locked(struct krdma_conn *conn,
 
 static void krdma_conn_queue_close(struct krdma_conn *conn)
 {
-	krdma_conn_get(conn); /* put by close_work or krdma_conn_stop() */
+	/* close_work or krdma_conn_stop() puts this reference. */
+	krdma_conn_get(conn);
 	if (!queue_work(krdma_wq, &conn->work.close))
 		krdma_conn_put(conn);
 }
@@ -190,7 +191,7 @@ static void krdma_conn_queue_close(struct krdma_conn *conn)
  * Queue close_work if the connection has ended. Do not queue it if the owner is
  * releasing the connection, or if a connect step is running (in_step). The work
  * would only block on krdma_conn.setup, for minutes if siw waits for a TCP
- * connect. The end of the step calls this again.
+ * connect. The end of the step calls this function again.
  */
 static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 {
@@ -201,8 +202,8 @@ static void krdma_conn_need_close_locked(struct krdma_conn *conn)
 }
 
 /*
- * Count the end of a connection that the owner has got. A connection that the
- * owner has not got counts as failed to connect.
+ * Count the end of a connection that its owner has received. A connection that
+ * its owner has not received counts as failed to connect.
  */
 static void krdma_conn_count_end_locked(struct krdma_conn *conn)
 {
@@ -222,7 +223,10 @@ static void krdma_conn_count_end_locked(struct krdma_conn *conn)
  */
 void krdma_conn_abort_locked(struct krdma_conn *conn, int error)
 {
-	/* After this side has sent BYE, -ECONNRESET is the orderly end. */
+	/*
+	 * After this side has sent BYE, -ECONNRESET means that the peer has
+	 * closed in answer to BYE.
+	 */
 	bool left = conn->life.bye == KRDMA_BYE_SAID && error == -ECONNRESET;
 
 	lockdep_assert_held(&conn->lock);
@@ -271,8 +275,8 @@ void krdma_conn_end_step(struct krdma_conn *conn)
  * krdma_conn_hand_over - mark connect or accept as successful
  * @conn: connection
  *
- * Before this call the failure of connect or accept notifies an owner in raw
- * mode of the end. After this call the closing callback does. An owner must
+ * Before this call, the failure of connect or accept notifies the owner of the
+ * end. After this call, the closing callback notifies the owner. An owner must
  * never be notified by both, because it would release the connection twice.
  *
  * Context: any.
@@ -283,7 +287,7 @@ void krdma_conn_hand_over(struct krdma_conn *conn)
 
 	spin_lock_irqsave(&conn->lock, flags);
 	krdma_conn_set_owner_locked(conn, KRDMA_OWNER_HAS);
-	/* The peer may have ended the connection already. */
+	/* If the peer has ended the connection already, count the end now. */
 	krdma_conn_count_end_locked(conn);
 	krdma_deliver_open_locked(conn);
 	krdma_conn_need_close_locked(conn);
@@ -358,8 +362,9 @@ static void krdma_conn_timer_work(struct work_struct *work)
  * flushes before the CM event has passed its workqueue. rxe of 6.1 has no event
  * for an access that it refuses (7.3 has one): the QP just moves to ERROR.
  * Without this timer an owner that only receives would then wait until the
- * keep-alive fails. In KRDMA_CONNECTING a message of the peer may arrive before
- * the CM event that reports the connection.
+ * keep-alive fails. The timer is also started in KRDMA_CONNECTING, because a
+ * message of the peer may arrive before the CM event that reports the
+ * connection.
  *
  * Context: any.
  */
@@ -372,7 +377,8 @@ void krdma_conn_flushed(struct krdma_conn *conn)
 	     conn->cb.state == KRDMA_ESTABLISHED) &&
 	    !conn->life.flushed) {
 		conn->life.flushed = true;
-		krdma_conn_get(conn); /* put as in krdma_conn_start_timer() */
+		/* timer_work or krdma_conn_stop_timer() puts this reference. */
+		krdma_conn_get(conn);
 		if (mod_delayed_work(krdma_wq, &conn->work.timer,
 				     msecs_to_jiffies(KRDMA_QP_REASON_MS)))
 			krdma_conn_put_anywhere(conn);
@@ -389,7 +395,8 @@ void krdma_conn_flushed(struct krdma_conn *conn)
  */
 void krdma_conn_start_timer(struct krdma_conn *conn, u32 ms)
 {
-	krdma_conn_get(conn); /* put by timer_work or krdma_conn_stop_timer() */
+	/* timer_work or krdma_conn_stop_timer() puts this reference. */
+	krdma_conn_get(conn);
 	if (!queue_delayed_work(krdma_wq, &conn->work.timer,
 				msecs_to_jiffies(ms)))
 		krdma_conn_put(conn);
@@ -468,8 +475,8 @@ static void krdma_conn_teardown(struct krdma_conn *conn)
 	krdma_conn_destroy_id(conn);
 	krdma_listen_end(conn);
 	/*
-	 * Not before rdma_destroy_id(): until then a CM callback may start the
-	 * timer.
+	 * Stop the timer only after rdma_destroy_id(), because until then a CM
+	 * callback may start it.
 	 */
 	krdma_conn_stop_timer(conn);
 	krdma_alive_stop(conn);
@@ -495,8 +502,8 @@ struct module *krdma_owner_hold(struct module *owner)
 }
 
 /*
- * Notify of the end of a connection: its acceptor at once, and its owner by
- * call_work.
+ * Report the end of a connection: at once to krdma_accept_timeout() if that
+ * accepts the connection, and by call_work to the owner.
  */
 static void krdma_conn_tell_end(struct krdma_conn *conn)
 {
@@ -871,8 +878,8 @@ int krdma_conn_wait(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_op - wait for requests in flight, until the connection is
- * drained
+ * krdma_conn_wait_op - wait for posted requests, at most until the connection
+ * is drained
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
@@ -892,14 +899,16 @@ int krdma_conn_wait_op(struct krdma_conn *conn,
 }
 
 /**
- * krdma_conn_wait_late - wait for a message, until the connection is drained
+ * krdma_conn_wait_late - wait for a message, at most until the connection is
+ * drained
  * @conn: connection in message mode
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
  * @until: time limit from krdma_deadline()
  *
- * The CM may report the end before the completions of the peer's last messages
- * are handled. This waits until the drain has handled them.
+ * The CM may report the end of the connection before the completions of the
+ * peer's last messages are handled. This waits until the drain has handled
+ * them.
  *
  * Return: as krdma_conn_wait().
  */
@@ -920,8 +929,8 @@ static bool krdma_conn_is_never_over(const struct krdma_conn *conn)
 }
 
 /**
- * krdma_conn_wait_ever - wait for a condition that may become true after the
- * end
+ * krdma_conn_wait_ever - wait for a condition, also after the end of the
+ * connection
  * @conn: connection
  * @ready: as for krdma_conn_wait()
  * @arg: for @ready
@@ -1115,9 +1124,9 @@ static void krdma_conn_cancel_works(struct krdma_conn *conn)
 
 /*
  * Begin to release a connection. When this returns, no closing callback starts
- * any more, and one that ran in another task has returned. The owner and the
- * state change under one lock, so that a step of an asynchronous connection that
- * sees the release also sees CLOSING.
+ * any more, and one that ran in another task has returned. krdma_life.owner and
+ * the state change under one lock, so that a step of an asynchronous connection
+ * that sees the release also sees CLOSING.
  */
 static void krdma_conn_stop(struct krdma_conn *conn)
 {

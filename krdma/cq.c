@@ -31,8 +31,8 @@
 #include "priv.h"
 
 /*
- * Number of connections for which a shared CQ has room, if they need as many
- * entries as its first connection.
+ * A new shared CQ has room for this number of connections that each need as
+ * many entries as its first connection.
  */
 #define KRDMA_CQ_CONNS 16
 /* Result of krdma_cq_wanted(): the owner has chosen no completion vector. */
@@ -145,8 +145,8 @@ static u32 krdma_cq_load_locked(const struct krdma_dev *dev, u32 vector)
 /*
  * Return the number of vectors to choose from. Drivers assign the first vectors
  * to the processors of the adapter's node (cpumask_local_spread()), so use as
- * many vectors as that node has processors. If the connection is on no node or
- * on another node, use all vectors, like ib_alloc_cq_any().
+ * many vectors as that node has processors. If the connection has no node, or
+ * another node than the adapter, use all vectors, like ib_alloc_cq_any().
  */
 static u32 krdma_cq_near(const struct krdma_conn *conn)
 {

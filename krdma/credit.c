@@ -159,10 +159,11 @@ bool krdma_credit_reposted(struct krdma_credit *c, bool quiet)
 
 /*
  * Check whether the peer cannot send until this side returns credits. The peer
- * has at most the reserved credit, and no message waits to be received, so only
- * the owner could return receives. The owner may itself wait for the peer. If
- * only one credit is owed no message is sent, because two ends in that state
- * would answer each other endlessly.
+ * has at most the reserved credit. All other receives are owed or held by the
+ * owner, and no message is waiting to be received. So only the owner could
+ * return more receives, and the owner may itself wait for the peer. If only one
+ * credit is owed no message is sent, because two ends in that state would
+ * answer each other endlessly.
  */
 static bool krdma_credit_is_stuck(const struct krdma_credit *c)
 {

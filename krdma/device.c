@@ -392,7 +392,10 @@ static struct krdma_conn *krdma_dev_find_older(struct krdma_dev *dev,
 	mutex_lock(&dev->lock);
 	list_for_each_entry(old, &dev->conns, hw.link) {
 		if (krdma_dev_is_older(old, conn)) {
-			/* An attached connection has a reference. */
+			/*
+			 * An attached connection has a reference, so take
+			 * another one.
+			 */
 			krdma_conn_get(old);
 			found = old;
 			break;
@@ -545,8 +548,9 @@ static void krdma_device_remove(struct ib_device *ibdev, void *client_data)
 		pr_warn("%s: removal waits for connections whose owners have not released them\n",
 			dev_name(&ibdev->dev));
 	/*
-	 * This takes dev->lock, so it also waits until krdma_device_detach() or
-	 * krdma_device_cq_freed() has released the lock.
+	 * krdma_share_remove_all() takes dev->lock, so it also waits until
+	 * krdma_device_detach() or krdma_device_cq_freed() has released the
+	 * lock.
 	 */
 	krdma_share_remove_all(dev);
 	krdma_dev_put(dev);

@@ -362,8 +362,8 @@ u32 krdma_dma_runs(const struct krdma_chunk *chunk, u32 page_size)
 		end = sg_dma_address(sg) + sg_dma_len(sg);
 	}
 	/*
-	 * A run that does not begin at an entry boundary may need one entry
-	 * more, and so one MR more.
+	 * A run of consecutive pieces that does not begin at an entry boundary
+	 * may need one entry more, and so one MR more.
 	 */
 	return 2 * runs;
 }

@@ -69,7 +69,10 @@ static struct krdma_conn *krdma_share_find_conn(struct krdma_dev *dev,
 	mutex_lock(&dev->lock);
 	list_for_each_entry(conn, &dev->conns, hw.link) {
 		if (krdma_share_can_register(conn, failed)) {
-			/* An attached connection has a reference. */
+			/*
+			 * An attached connection has a reference, so take
+			 * another one.
+			 */
 			krdma_conn_get(conn);
 			found = conn;
 			break;
@@ -193,7 +196,7 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 		if (conn->hw.kpd == share->kpd && conn->stats.id > id &&
 		    (!found || conn->stats.id < found->stats.id))
 			found = conn;
-	/* An attached connection has a reference. */
+	/* An attached connection has a reference, so take another one. */
 	if (found)
 		krdma_conn_get(found);
 	mutex_unlock(&share->dev->lock);
@@ -201,8 +204,9 @@ static struct krdma_conn *krdma_share_conn_after(const struct krdma_share *share
 }
 
 /*
- * Wait until a connection has sent all answers that read a region. With
- * KRDMA_QUIRK_LATE_ANSWERS a LOCAL_INV completes only after them.
+ * Wait until a connection has sent all answers to READs of a region. With
+ * KRDMA_QUIRK_LATE_ANSWERS a LOCAL_INV completes only after these answers are
+ * sent.
  */
 static void krdma_share_await_answers_of(struct krdma_conn *conn,
 					 struct krdma_region *region,
@@ -222,7 +226,7 @@ static void krdma_share_await_answers_of(struct krdma_conn *conn,
 }
 
 /*
- * Wait until no connection sends an answer that reads the region, see
+ * Wait until no connection is sending an answer to a READ of the region, see
  * KRDMA_QUIRK_LATE_ANSWERS. Each connection sends answers in the order of its
  * own send queue, so wait for each connection.
  */
@@ -308,8 +312,8 @@ static void krdma_share_remove_locked(struct krdma_dev *dev,
 
 	lockdep_assert_held(&dev->lock);
 	/*
-	 * Keep the PD, which has the head of the list. Without this the last
-	 * region would free it.
+	 * Keep the PD until the end of the loop, because it contains the head
+	 * of the list. Without this the last region would free the PD.
 	 */
 	kpd->users++;
 	list_for_each_entry_safe(region, next, &kpd->regions, link)

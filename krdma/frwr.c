@@ -2,13 +2,13 @@
 /*
  * MRs for fast registration (FRWR), and the pool of unused MRs of a connection.
  *
- * Regions are short-lived: a long message has one for each CHUNK at the sender,
- * and one at the receiver. So MRs of freed regions are kept in the pool for
- * later regions, up to krdma_params.mr_pool. They are freed with the
- * connection. krdma does not use the core's own pool (rdma/mr_pool.h). That
- * pool allocates all its MRs in advance and in the largest size, so each idle
- * connection would hold this memory. Also, it does not check the state of an MR
- * that is returned.
+ * Regions are short-lived: for a long message, the sender has one for each
+ * CHUNK (up to 16 MiB of the message), and the receiver has one. So MRs of
+ * freed regions are kept in the pool for later regions, up to
+ * krdma_params.mr_pool. They are freed with the connection. krdma does not use
+ * the core's own pool (rdma/mr_pool.h). That pool allocates all its MRs in
+ * advance and in the largest size, so each idle connection would hold this
+ * memory. Also, it does not check the state of an MR that is returned.
  *
  * An MR may be mapped again only when it is known to be invalid. Until then the
  * adapter uses the old mapping: rxe of 6.1 reads the page list itself. An MR is

@@ -32,18 +32,20 @@
  */
 void krdma_call_queue(struct krdma_conn *conn)
 {
-	krdma_conn_get(conn); /* put by call_work or krdma_conn_cancel_works() */
+	/* call_work or krdma_conn_cancel_works() puts this reference. */
+	krdma_conn_get(conn);
 	if (!queue_work(krdma_owner_queue(&conn->p), &conn->work.call))
 		krdma_conn_put_anywhere(conn);
 }
 
 /**
- * krdma_call_settled_locked - continue to closing() after the last message
+ * krdma_call_settled_locked - queue the closing() callback after the last
+ * message
  * @conn: connection in message mode
  *
- * Called when no message is being delivered or pulled any more. closing() must
- * be called after the last message is delivered. If call_work found that a
- * message was pending, this queues call_work again.
+ * Called when no message is being delivered or read any more. closing() must be
+ * called after the last message is delivered. If call_work found that a message
+ * was pending, this queues call_work again.
  *
  * Context: any, @conn->lock held.
  */
@@ -60,7 +62,8 @@ static void krdma_step_queue_in(struct krdma_conn *conn, u32 ms)
 
 	if (conn->cb.role == KRDMA_CLIENT_CONN)
 		wq = krdma_connect_wq;
-	krdma_conn_get(conn); /* put by step_work or krdma_step_cancel() */
+	/* step_work or krdma_step_cancel() puts this reference. */
+	krdma_conn_get(conn);
 	if (!queue_delayed_work(wq, &conn->work.step, msecs_to_jiffies(ms)))
 		krdma_conn_put_anywhere(conn);
 }
@@ -242,8 +245,8 @@ static int krdma_step_nudge(struct krdma_conn *conn, unsigned long until)
 
 /*
  * Exchange the first messages. The waits in this function depend only on the
- * local adapter. They end when the connection ends, and the connect timer
- * limits this time.
+ * local adapter. They end when the connection ends, and the connect timer ends
+ * a connection on which the exchange takes too long.
  */
 static int krdma_step_exchange(struct krdma_conn *conn)
 {
@@ -392,7 +395,10 @@ int krdma_connect_async(struct krdma_cb *cb, const struct sockaddr *dst)
 	if (cb->role != KRDMA_CLIENT_CONN || !conn->ops ||
 	    !conn->ops->connected || !krdma_cm_family_ok(dst))
 		return -EINVAL;
-	/* Once async is set, the owner may release @cb in connected(). */
+	/*
+	 * Once async is set, the owner may release @cb in connected(), so take
+	 * a reference.
+	 */
 	krdma_conn_get(conn);
 	noio = krdma_noio_enter(&conn->p);
 	if (krdma_conn_move(conn, KRDMA_RESOLVING_ADDR)) {
@@ -434,7 +440,10 @@ int krdma_accept_async(struct krdma_cb *cb, const void *private_data,
 		return ret;
 	if (krdma_get_state(cb) != KRDMA_REQUESTED)
 		return krdma_last_error(cb) ?: -EISCONN;
-	/* Once async is set, the owner may release @cb in connected(). */
+	/*
+	 * Once async is set, the owner may release @cb in connected(), so take
+	 * a reference.
+	 */
 	krdma_conn_get(conn);
 	WRITE_ONCE(conn->life.async, true);
 	noio = krdma_noio_enter(&conn->p);

@@ -3,12 +3,13 @@
  * Listeners. This file creates them, conn.c tears them down, and cm.c receives
  * their requests.
  *
- * A listener outlives its RDMA device. If its address is a wildcard, the CM
- * ensures that. A listener on a specific address has a cm_id that is bound to
- * the device and is destroyed with the device. After that the listener has no
- * usable cm_id (it is "unbound"), and stays in KRDMA_LISTENING. Its timer
- * creates new cm_ids until one of them listens. The timer runs when a device
- * has appeared, and every second, because a device may get its address later.
+ * A listener outlives its RDMA device. The CM ensures this if the address of
+ * the listener is a wildcard. A listener on a specific address has a cm_id that
+ * is bound to the device and is destroyed with the device. After that the
+ * listener has no usable cm_id (it is "unbound"), and stays in KRDMA_LISTENING.
+ * Its timer creates new cm_ids until one of them listens. The timer runs when a
+ * device has appeared, and every second, because a device may get its address
+ * later.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -60,8 +61,9 @@ void krdma_listen_lost(struct krdma_conn *conn)
 }
 
 /*
- * Queue the timer's work when a device has appeared, even if the work is
- * running: it may have checked for a device before that.
+ * Queue the timer's work when a device has appeared. Queue it even if the work
+ * is running, because the running work may have checked for a device before
+ * this device appeared.
  */
 static void krdma_listen_device_added(struct krdma_watch *watch)
 {
@@ -123,8 +125,8 @@ static void krdma_listen_retry(struct krdma_conn *conn)
 	lockdep_assert_held(&conn->setup);
 	krdma_listen_unbind(conn);
 	/*
-	 * Do this before the new cm_id exists, because krdma_listen_lost() may
-	 * set it again when the new device is removed.
+	 * Clear unbound before the new cm_id exists, because
+	 * krdma_listen_lost() may set it again when the new device is removed.
 	 */
 	krdma_listen_set_unbound(conn, false);
 	ret = krdma_listen_bind(conn);
@@ -174,8 +176,8 @@ static bool krdma_listen_may_wait(const struct krdma_conn *conn, int error)
 }
 
 /*
- * Begin to wait until a device has the address of the listener. The timer does
- * the rest.
+ * Begin to wait until a device has the address of the listener. The timer then
+ * tries again and again to listen.
  */
 static int krdma_listen_wait(struct krdma_conn *conn, int error)
 {
@@ -200,8 +202,8 @@ static int krdma_listen_first(struct krdma_conn *conn)
 	if (!ret) {
 		krdma_cm_keep_addrs(conn, conn->cb.cm_id);
 		/*
-		 * If the CM has chosen the port, listen on this port also
-		 * later.
+		 * If the CM has chosen the port, use the same port when the
+		 * listener is bound again.
 		 */
 		conn->cm.src = conn->cm.local;
 	} else if (krdma_listen_may_wait(conn, ret)) {
@@ -215,7 +217,7 @@ static int krdma_listen_first(struct krdma_conn *conn)
 
 static bool krdma_listen_port_is_open(const struct sockaddr *src)
 {
-	/* The port is at the same place for both families. */
+	/* IPv4 and IPv6 socket addresses have the port at the same offset. */
 	return !((const struct sockaddr_in *)src)->sin_port;
 }
 

@@ -19,7 +19,7 @@ static struct workqueue_struct *krdma_owner_noio_wq;
  *
  * Callbacks have queues of their own, because they may sleep. Without
  * KRDMA_NOIO they may also wait for work on queues without WQ_MEM_RECLAIM. Work
- * on krdma_wq must not wait for that.
+ * on krdma_wq must not wait for such work.
  *
  * Return: the workqueue for callbacks of this connection or listener.
  */

@@ -65,8 +65,8 @@
 #define KRDMA_PARAMS_SIZE_MIN offsetofend(struct krdma_params, path_mtu)
 
 /*
- * Limit of the size member of any of these structs. A larger value shows that
- * the caller did not set the member.
+ * Limit of the size member of a struct that a caller passes. A larger value
+ * shows that the caller did not set the member.
  */
 #define KRDMA_STRUCT_MAX 4096
 
@@ -190,8 +190,8 @@ static bool krdma_params_sizes_ok(const struct krdma_params *p)
 
 /*
  * Check whether the connection may share its CQ. It must have no SRQ, because a
- * receive of an SRQ may complete until the CQ is freed. Other users of a shared
- * CQ may keep it after the owner's memory is freed.
+ * receive of an SRQ may complete until the CQ is freed. Other connections may
+ * keep a shared CQ after the owner's memory is freed.
  */
 static bool krdma_params_shared_cq_ok(const struct krdma_params *p)
 {

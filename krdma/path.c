@@ -136,7 +136,7 @@ static void krdma_path_read(const struct krdma_conn *conn,
 	 */
 	path->peer_mtu = krdma_path_bytes(conn->hello.mtu);
 	path->peer_gid_type = conn->hello.gid;
-	/* A client does not request more than its interface supports. */
+	/* The peer's interface supports the MTU that the peer has requested. */
 	if (!path->peer_mtu && conn->cb.role == KRDMA_ACCEPT_CONN)
 		path->peer_mtu = path->mtu;
 }
@@ -148,8 +148,8 @@ static bool krdma_path_gids_differ(const struct krdma_path *path)
 }
 
 /*
- * Check whether the passive side wants another traffic class than that of the
- * request, which its packets have.
+ * Check whether the passive side wants another traffic class than the request
+ * has. Packets of both sides have the class of the request.
  */
 static bool krdma_path_tos_differs(const struct krdma_conn *conn,
 				   const struct krdma_path *path)

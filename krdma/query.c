@@ -200,7 +200,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_query, KRDMA_NS);
 
 /**
  * krdma_peer_private_data - return private data of the peer's REQ or REP
- * @cb: connection: a passive one after its request, an active one after it was
+ * @cb: connection from a connect request, or client connection that was
  *	established
  * @buf: result
  * @size: size of @buf in bytes
@@ -231,8 +231,8 @@ static int krdma_copy_addr(const struct sockaddr_storage *from,
 
 /**
  * krdma_local_addr - return address and port of this side
- * @cb: listener, or connection: a passive one after its request, an active one
- *	after it was established
+ * @cb: listener, connection from a connect request, or client connection that
+ *	was established
  * @addr: result
  *
  * Context: any.
@@ -246,7 +246,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_local_addr, KRDMA_NS);
 
 /**
  * krdma_peer_addr - return address and port of the other side
- * @cb: connection: a passive one after its request, an active one after it was
+ * @cb: connection from a connect request, or client connection that was
  *	established
  * @addr: result
  *

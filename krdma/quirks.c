@@ -3,43 +3,44 @@
  * Faults of drivers that krdma works around, and what it does about them.
  *
  * No other file of krdma names a driver. The faults of a driver are bits of
- * krdma_hw.quirks, set when the QP is created. The scenario quirks shows for
- * the faults of siw that can be shown without harm whether the newest kernel
- * still has them. For each of the others there is a mutant without the
- * workaround.
+ * krdma_hw.quirks, set from a table when the QP is created. For most faults
+ * there is a mutant, tests/mutants/quirk-*.patch, which takes the fault out of
+ * that table. If the tests pass with the mutant on the newest kernel, that
+ * kernel no longer needs the workaround.
  *
  * siw, from 6.1 to 7.3 at least:
  *
  * LATE_READS: a READ completes when its answer has arrived, but a later entry
  *	of the send queue completes as soon as it is sent (siw_qp_sq_process()).
- *	Elsewhere a completion also ends all earlier entries. So the completion
- *	of a PONG would end READs before it. Therefore each work request is
- *	signalled, only its own completion ends an entry, and entries end in
- *	order. Memory may be reused after the completion only if the work
- *	request was signalled, too (siw_qp_prepare_tx()).
- * BLOCKED_READS: there is one place for what is sent next. A work request that
- *	must wait for the answer to a READ waits in that place: after a fence,
- *	or if it is a READ and too many are in flight. Answers to the peer's
- *	READs also need that place (siw_activate_tx_from_sq(),
- *	siw_init_rresp()). So two ends that wait there for each other wait
- *	forever. And while something else is to be sent, an answer is sent only
- *	after later messages and writes have been processed. Therefore requests
- *	wait in krdma_sendq.pending instead of behind a fence.
+ *	On other devices a completion also ends all earlier entries. So the
+ *	completion of a PONG would end READs before it. Therefore each work
+ *	request is signalled, only its own completion ends an entry, and entries
+ *	end in order. Also, memory may be reused after the completion only if
+ *	the work request was signalled (siw_qp_prepare_tx()).
+ * BLOCKED_READS: siw has one place for the message, request or answer that is
+ *	sent next. A work request that must wait for the answer to a READ waits
+ *	in that place: after a fence, or if it is a READ and too many are in
+ *	flight. Answers to the peer's READs also need that place
+ *	(siw_activate_tx_from_sq(), siw_init_rresp()). So two ends that wait
+ *	there for each other wait forever. Also, while that place is occupied,
+ *	an answer is sent only after later messages and writes have been
+ *	processed. Therefore requests wait in krdma_sendq.pending instead of
+ *	behind a fence.
  * DOUBLE_FLUSH: a READ that is about to be sent is flushed twice, because it is
  *	on the queue of READs that wait for their answer, and is also the one to
  *	be sent (siw_activate_tx_from_sq(), siw_sq_flush()). See struct
  *	krdma_quirk_read.
  * LOST_READS: if the answer to a READ is invalid (siw_rdmap_complete()), the
  *	READs behind it are not flushed, because siw_sq_flush() ends at the gap.
- *	And the orderly close forgets a READ whose answer is outstanding:
+ *	Also, the orderly close does not flush a READ that waits for its answer:
  *	siw_qp_nextstate_from_rts() flushes only requests that are not yet sent.
- *	On the way to ERROR everything else is flushed.
+ *	If the QP moves to ERROR instead, such a READ is flushed.
  * ONE_MR: a work request that continues in a second MR sends wrong data.
  *	siw_tx_hdt() looks up the pages of the second MR with the list position
  *	of the first one (pbl_idx, which only siw_qp_prepare_tx() resets), and
  *	siw_pbl_get_buffer() returns an address before the right page.
  * KEPT_WR: a work request is put on the send queue before it is checked whether
- *	it can be sent. A READ to a peer that serves none cannot
+ *	it can be sent. A READ cannot be sent to a peer that serves no READs
  *	(siw_activate_tx_from_sq()). It stays on the queue, and blocks all later
  *	work requests, until the QP is flushed. ib_post_send() fails without
  *	naming a bad work request.
@@ -49,7 +50,7 @@
  *	cannot cause that: siw answers a READ of 0 bytes with the data that it
  *	sent before. So a client that waits for an answer sends more messages.
  * SWAPPED_DEPTHS: siw_query_qp() reports the depth of incoming READs as
- *	max_rd_atomic, and the other way around.
+ *	max_rd_atomic, and that of outgoing READs as max_dest_rd_atomic.
  * SENDS_FREED: data of a page or more is not copied if no completion was
  *	requested: the answer to a READ, and unsignalled work requests
  *	(siw_qp_prepare_tx()). TCP holds references to the pages until the last
@@ -113,8 +114,9 @@ u32 krdma_quirks_of(const struct ib_device *ibdev)
  * task, like SIGCHLD of a shell, ends the call, and siw_connect() closes the
  * TCP connection, which the peer may already have. This can kill the peer's
  * listener: until the peer's siw_accept_newconn() has seen a TCP connection,
- * its socket has the callbacks of the listener, and siw_cm_llp_state_change()
- * takes its end for the end of the listener.
+ * the socket of this connection has the callbacks of the listener. If the TCP
+ * connection ends then, siw_cm_llp_state_change() takes this for the end of the
+ * listener.
  *
  * Context: process, @conn->setup held.
  * Return: 0 or -errno; -EINTR: the task was killed or got a signal.
@@ -222,8 +224,8 @@ void krdma_quirk_swap_depths(const struct krdma_conn *conn,
  * @conn: connection whose QP is about to be drained
  *
  * Moving the QP to RESET enables the receive task. RESET also drops the posted
- * receives without completions, and no user needs them: the QP was never
- * connected. A QP in RESET reaches ERROR only through INIT.
+ * receives without completing them. No user needs these completions, because
+ * the QP was never connected. A QP in RESET reaches ERROR only through INIT.
  *
  * Context: process, @conn->setup held.
  */

@@ -58,7 +58,7 @@
  * @watch: notification of new RDMA devices
  * @stopped: completed by the step to KRDMA_RECONNECT_STOPPED
  *
- * @lock: protects the rest. Taken in any context
+ * @lock: protects the members from @state to @since. Taken in any context
  * @state: see above
  * @stopping: krdma_reconnect_stop() was called
  * @failing: the failure to connect has been logged
@@ -285,7 +285,10 @@ static void krdma_reconnect_closing(struct krdma_cb *cb, int reason)
 
 	struct module *owner = krdma_owner_hold(reconn->ops->owner);
 
-	/* Only callbacks of cb change state now, and this is the last one. */
+	/*
+	 * Now only callbacks of cb change the state, and this callback is the
+	 * last one. So read the state without the lock.
+	 */
 	if (READ_ONCE(reconn->state) == KRDMA_RECONNECT_CONNECTED)
 		reconn->ops->lost(reconn, cb, reason);
 	module_put(owner);
@@ -400,7 +403,8 @@ static void krdma_reconnect_work(struct work_struct *work)
 	ret = krdma_reconnect_set_cb(reconn, cb) ?:
 		      krdma_connect_async(cb, (struct sockaddr *)&reconn->dst);
 	/*
-	 * After success, the callbacks of cb may have made any number of steps.
+	 * After success, the callbacks of cb may have made any number of steps,
+	 * so there is nothing left to do.
 	 */
 	if (!ret)
 		return;
@@ -624,11 +628,14 @@ void krdma_reconnect_stop(struct krdma_reconnect *reconn)
 	krdma_reconnect_end_cb(reconn);
 	krdma_reconnect_end_wait(reconn);
 	/*
-	 * The step after the end of the connection completes this. Until then
-	 * that step uses @reconn.
+	 * The step after the end of the connection completes reconn->stopped.
+	 * Until then that step uses @reconn.
 	 */
 	wait_for_completion(&reconn->stopped);
-	/* Wait until the context that completed it has released the lock. */
+	/*
+	 * Wait until the context that completed reconn->stopped has released
+	 * the lock.
+	 */
 	spin_lock_irqsave(&reconn->lock, flags);
 	spin_unlock_irqrestore(&reconn->lock, flags);
 	mutex_lock(&krdma_reconnects_lock);

@@ -564,7 +564,8 @@ static void krdma_region_enlist(struct krdma_conn *conn,
 				struct krdma_region *region)
 {
 	region->conn = conn;
-	krdma_conn_get(conn); /* put in krdma_region_put() */
+	/* krdma_region_put() puts this reference. */
+	krdma_conn_get(conn);
 	list_add_tail(&region->link, &conn->mr.regions);
 }
 
@@ -879,7 +880,8 @@ struct krdma_region *krdma_region_copy(struct krdma_conn *conn,
 		memcpy(copy, from, size);
 	region = krdma_region_own(conn, copy, size, access, until);
 	if (!IS_ERR(region))
-		krdma_conn_get(conn); /* put in krdma_region_put() */
+		/* krdma_region_put() puts this reference. */
+		krdma_conn_get(conn);
 	return region;
 }
 
@@ -902,7 +904,7 @@ static int krdma_region_invalidate(struct krdma_region *region,
 }
 
 /*
- * Check whether an answer to the peer may still read a region, see
+ * Check whether an answer to a READ of the peer may still use a region, see
  * KRDMA_QUIRK_LATE_ANSWERS.
  */
 static bool krdma_region_is_read_on(const struct krdma_region *region)
@@ -956,7 +958,8 @@ void *krdma_region_detach(struct krdma_region *region)
 	void *vaddr = region->vaddr;
 
 	region->owned = false;
-	krdma_conn_get(region->conn); /* put by krdma_region_put() */
+	/* krdma_region_put() puts this reference. */
+	krdma_conn_get(region->conn);
 	krdma_region_put(region);
 	return vaddr;
 }
@@ -1018,7 +1021,8 @@ struct krdma_region *krdma_region_alloc(struct krdma_cb *cb, size_t size,
 	region = krdma_region_create(conn, size, access,
 				     krdma_region_until(conn));
 	if (!IS_ERR(region) && !krdma_region_is_shared(region))
-		krdma_conn_get(conn); /* put in krdma_region_put() */
+		/* krdma_region_put() puts this reference. */
+		krdma_conn_get(conn);
 	krdma_noio_leave(noio);
 	return region;
 }

@@ -568,7 +568,10 @@ static void krdma_req_done(struct krdma_wr *kwr, int status)
 	req->done(req, status);
 }
 
-/* A work request has one piece of a region with KRDMA_QUIRK_ONE_MR. */
+/*
+ * Return the maximum number of pieces of a work request. With
+ * KRDMA_QUIRK_ONE_MR a work request has only one piece of a region.
+ */
 static u32 krdma_req_max_sges(const struct krdma_conn *conn,
 			      const struct krdma_req *req)
 {
@@ -678,9 +681,10 @@ static void krdma_batch_failed_locked(struct krdma_conn *conn,
 }
 
 /*
- * Drop the work requests of the batch. The previous doorbell has failed while
- * the rest of a request was assembled. Move that request to pending with the
- * others, if it is not there yet, so that krdma_req_end() fails it.
+ * Drop the work requests of the batch, because the connection has ended: an
+ * earlier doorbell failed before all work requests of a request were assembled.
+ * Move that request to pending with the others, if it is not there yet, so that
+ * krdma_req_end() fails it.
  */
 static void krdma_batch_drop_locked(struct krdma_conn *conn)
 {
@@ -733,7 +737,10 @@ static const enum ib_wr_opcode krdma_wr_opcodes[KRDMA_OPCODES] = {
 	[KRDMA_SEND_INV]	= IB_WR_SEND_WITH_INV,
 };
 
-/* With KRDMA_QUIRK_LATE_READS each work request is signalled. */
+/*
+ * Return the flag that signals a work request. With KRDMA_QUIRK_LATE_READS each
+ * work request is signalled.
+ */
 static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 {
 	return krdma_has_quirk(conn, KRDMA_QUIRK_LATE_READS) ? IB_SEND_SIGNALED :
@@ -742,7 +749,7 @@ static unsigned int krdma_req_signal(const struct krdma_conn *conn)
 
 /*
  * Return the fence for the first work request of a request. With
- * KRDMA_QUIRK_BLOCKED_READS krdma_req_is_fenced_locked() replaces it.
+ * KRDMA_QUIRK_BLOCKED_READS krdma_req_is_fenced_locked() replaces the fence.
  */
 static unsigned int krdma_req_fence(const struct krdma_conn *conn,
 				    const struct krdma_req *req)
@@ -999,7 +1006,10 @@ void krdma_req_kick_locked(struct krdma_conn *conn)
 	krdma_batch_flush_locked(conn);
 }
 
-/* Condition for krdma_conn_wait(): *@arg requests have left pending so far. */
+/*
+ * Condition for krdma_conn_wait(): the number of requests that have left
+ * pending so far is at least *@arg.
+ */
 static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -1007,7 +1017,10 @@ static bool krdma_req_have_left(struct krdma_conn *conn, const void *arg)
 	return (s32)(READ_ONCE(conn->sq.nleft) - *turn) >= 0;
 }
 
-/* Condition for krdma_conn_wait(): *@arg READs have completed so far. */
+/*
+ * Condition for krdma_conn_wait(): the number of READs that have completed so
+ * far is at least *@arg.
+ */
 static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
 {
 	const u32 *turn = arg;
@@ -1021,10 +1034,10 @@ static bool krdma_req_have_read(struct krdma_conn *conn, const void *arg)
  * @until: time limit in jiffies, from krdma_deadline()
  *
  * A task that posts and waits must not overtake earlier requests of
- * krdma_post(). It calls this before it takes KRDMA_BUSY_SEND, which keeps
- * queued messages waiting. Requests that are queued after the call began do not
- * count. With KRDMA_QUIRK_BLOCKED_READS earlier READs must also complete,
- * see krdma_req_is_fenced_locked().
+ * krdma_post(). The task calls this function before it takes KRDMA_BUSY_SEND,
+ * which makes queued messages wait. Requests that are queued after the call
+ * began do not count. With KRDMA_QUIRK_BLOCKED_READS earlier READs must also
+ * complete, see krdma_req_is_fenced_locked().
  *
  * Context: process.
  * Return: as krdma_conn_wait().
@@ -1036,8 +1049,8 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 	int ret;
 
 	/*
-	 * Read npending without the lock: it falls under the lock that the
-	 * caller later takes to post.
+	 * Read npending without the lock: requests are posted, and npending is
+	 * reduced, under the lock that the caller later takes to post.
 	 */
 	if (!READ_ONCE(conn->sq.npending) && !krdma_req_is_on_reads(conn))
 		return 0;
@@ -1052,12 +1065,13 @@ int krdma_req_wait_turn(struct krdma_conn *conn, unsigned long until)
 }
 
 /**
- * krdma_req_have_need_locked - check whether there is room for a whole chain
+ * krdma_req_have_need_locked - check whether there is room for all requests of
+ * a krdma_post()
  * @conn: connection in message mode
- * @need: resources that the chain needs
+ * @need: resources that the requests need
  *
  * The limit of bytes in flight counts only for the first request, because there
- * may never be room for the bytes of all.
+ * may never be room for the bytes of all requests.
  *
  * Context: any, @conn->lock held.
  * Return: true if there is room at this moment.
@@ -1090,8 +1104,8 @@ static void krdma_req_need(const struct krdma_req *req, struct krdma_need *need)
 }
 
 /*
- * Check whether krdma_post() can take a chain. Return: 0; -EAGAIN: not now, and
- * write_space() is called when there is room; -E2BIG: never.
+ * Check whether krdma_post() can take all its requests. Return: 0; -EAGAIN: not
+ * now, and write_space() is called when there is room; -E2BIG: never.
  */
 static int krdma_req_find_room_locked(struct krdma_conn *conn,
 				      const struct krdma_need *need)
@@ -1230,7 +1244,7 @@ EXPORT_SYMBOL_NS_GPL(krdma_post, KRDMA_NS);
  * Return the result of posted entries that have no completion after the drain:
  * 0, or the reason for the end. Every signalled work request completes before
  * the drain ends, with success or error, except for KRDMA_QUIRK_LOST_READS.
- * Then none of the entries is known to have succeeded.
+ * With this fault, none of the entries is known to have succeeded.
  */
 static int krdma_req_unsaid_locked(const struct krdma_conn *conn)
 {

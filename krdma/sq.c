@@ -317,9 +317,9 @@ static int krdma_wr_errno(struct krdma_conn *conn, enum ib_wc_status status)
 }
 
 /*
- * Move the completed entries at the head of the posted list to @over: only its
- * own completion ends an entry. For KRDMA_QUIRK_LATE_READS. A READ without a
- * completion ends in krdma_req_end().
+ * With KRDMA_QUIRK_LATE_READS, move the completed entries at the head of the
+ * posted list to @over, because an entry is ended only by its own completion. A
+ * READ without a completion ends in krdma_req_end().
  */
 static void krdma_wr_cut_each_locked(struct krdma_conn *conn,
 				    struct list_head *over)
@@ -537,9 +537,10 @@ static bool krdma_qp_has_room(struct krdma_conn *conn, const void *arg)
  * and the connection ends: see krdma_quirk_kept_errno().
  *
  * Context: any, @conn->lock held.
- * Return: 0; -EAGAIN: there is no room; the reason for which the connection
- * ended; -ESHUTDOWN: krdma_close() has begun, and @kwr->late is set; -ENOTCONN;
- * or an errno of the driver. On error @kwr was not posted.
+ * Return: 0; -EAGAIN: there is no room; -ESHUTDOWN: krdma_close() has begun,
+ * and @kwr->late is set; -ENOTCONN: the connection is not established; an errno
+ * of the driver; or, if the connection has ended, the reason. On error @kwr was
+ * not posted.
  */
 int krdma_qp_post_locked(struct krdma_conn *conn, struct krdma_wr *kwr,
 			 struct ib_send_wr *wr)

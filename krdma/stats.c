@@ -26,7 +26,8 @@
 #include "trace.h"
 
 static DEFINE_PER_CPU(u64 [KRDMA_COUNTERS], krdma_counts);
-static DEFINE_MUTEX(krdma_stats_lock); /* protects the next 3 variables */
+/* krdma_stats_lock protects the 3 variables after it. */
+static DEFINE_MUTEX(krdma_stats_lock);
 static LIST_HEAD(krdma_conns);
 static LIST_HEAD(krdma_regions);
 static u32 krdma_last_id;
@@ -447,8 +448,8 @@ static int krdma_paths_show(struct seq_file *seq, void *unused)
 DEFINE_SHOW_ATTRIBUTE(krdma_paths);
 
 /*
- * Print all counters if @id is 0. Otherwise print those that are not 0, each
- * after @id.
+ * Print all counters if @id is 0. If @id is not 0, print only the counters that
+ * are not 0, each after the number @id.
  */
 static void krdma_seq_counts(struct seq_file *seq, const u64 *counts, u32 id)
 {
