@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# access-rights: access of a peer to described memory. READs and WRITEs of the peer access exactly the described memory,
-# of every kind. The peer cannot write a region for reading, and cannot read a region for writing. A region cannot be
-# accessed after its keys are revoked, although the connection is up. A key is valid in its domain only; without a
-# domain, on its connection only. A region of a domain is registered once for all connections of the domain.
+# access-rights: access of a peer to the regions that node 1 exposes. READs and WRITEs of the peer access exactly the
+# memory of a region, whatever kind of memory it is. The peer cannot write a region for reading, and cannot read a
+# region for writing. After the keys of a region are revoked, the peer cannot access the region, although the connection
+# is up. A key of a region in a domain is valid only in that domain. A key of another region is valid only on its
+# connection. A region of a domain is registered once for all connections of the domain.
 #
 #   node 1 (exposes regions; listens on 7000, in domain 1 on 7001 and 7003, in domain 2 on 7002) <--- krdma ---> node 2
 #
@@ -28,9 +29,9 @@ shared=128
 mrs() { resources | sed -n 's/.* mr \([0-9]*\).*/\1/p'; }
 pds() { resources | sed -n 's/.* pd \([0-9]*\).*/\1/p'; }
 
-# refused COMMAND: one case: the adapter has refused the request of COMMAND. The call returns the error of the request
-# or of the peer's disconnect, whichever comes first. On iWARP a WRITE completes when TCP has taken it; node 1 checks
-# that it had no effect.
+# refused COMMAND: one case: the adapter refuses the request of COMMAND. The call returns the error of the request or of
+# the peer's disconnect, whichever comes first. On iWARP a WRITE may also return 0, because it completes when TCP has
+# taken its data. Node 1 checks that a refused WRITE has not changed its memory.
 refused() {
 	local also=
 	[[ $LINK != siw || $1 != store* ]] || also=0
@@ -123,8 +124,8 @@ forbidden() {
 		expect 0 holds 0
 	else
 		expect 0 learn c 0
-		# Wait until the message of node 1 is acknowledged, because the refused request may end the connection
-		# first.
+		# Wait until the message of node 1 is acknowledged. The refused request below may end the connection,
+		# and node 1 would then not get the acknowledgement.
 		barrier exposed
 		kt "$1" c 0 10000 77 dry=1
 		refused "$1 where the access is $access"
@@ -140,7 +141,7 @@ allowed() {
 	if ((NODE == 1)); then
 		expect 0 expose a 0 10000 "access=$access"
 		barrier moved
-		# On siw a WRITE completes when TCP has taken it.
+		# On siw a WRITE completes when TCP has taken its data, so wait until the data have arrived.
 		[[ $LINK != siw ]] || within 10 kt holds 0 "$pattern"
 		expect 0 holds 0 "$pattern"
 		barrier held
@@ -155,8 +156,9 @@ allowed() {
 	closed
 }
 
-# gone COMMAND [revoke=0]: COMMAND of node 2 succeeds, and is refused after node 1 has withdrawn the keys. The refused
-# request is the first event that ends the connection.
+# gone COMMAND [revoke=0]: COMMAND of node 2 succeeds while node 1 exposes its region, and is refused after node 1 has
+# revoked the region's keys. With revoke=0 node 1 frees the region instead, which makes its keys invalid as well. The
+# refused request is the first event that ends the connection.
 gone() {
 	local what=$1 how=${2:-keep=1}
 	open mr_pool=16
@@ -165,7 +167,7 @@ gone() {
 		barrier used
 		expect 0 withdraw 0 "$how"
 		[[ $how != keep=1 ]] || expect EALREADY withdraw 0 keep=1
-		# The connection is still up. If the region was put, a new region uses the same MR with another key.
+		# The connection is still up, and can use a second region.
 		expect 0 expose a 1 10000 access=$((readable | writable))
 		barrier gone
 		barrier alive

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# alloc-failures: each allocation of a call fails in turn, until none is left to fail. The call returns an error or succeeds without
-# the memory, the peer is notified in time, no resource is left, and the next attempt works.
+# alloc-failures: each allocation of a call fails once: the first one in the first attempt, the second one in the second
+# attempt, and so on. The call returns an error or succeeds without the memory, the peer is notified in time, no
+# resource is left, and the next attempt works.
 #
-#   node 1 (echoes on 7000 and 7005, shows buffers on 7001, gets notifying writes on 7004)
+#   node 1 (echoes on 7000 and 7005, exports buffers on 7001, gets notifying writes on 7004)
 #     <--- krdma, krping ---> node 2
 #
 # For allocations of the calling task, the scenario uses failnth of krdma_test, and /proc/self/fail-nth for krping.
@@ -65,8 +66,8 @@ sites() {
 		}' | sort | uniq -c | sort -rn
 }
 
-# each NAME ERRNOS COMMAND...: let the Nth allocation of COMMAND fail, for N = 1, 2, ... until COMMAND has fewer
-# allocations. COMMAND must return one of ERRNOS in time. The errno 0 means that COMMAND succeeds without the memory.
+# each NAME ERRNOS COMMAND...: let the Nth allocation of COMMAND fail, for N = 1, 2, ... until COMMAND has fewer than N
+# allocations. COMMAND must return one of ERRNOS in time. 0 in ERRNOS means that COMMAND may succeed without the memory.
 each() {
 	local name=$1 allowed=$2 n wrong=0 late=0 failed=0
 	shift 2
@@ -97,7 +98,8 @@ allowed_errno() {
 	return 1
 }
 
-# attempt_begin NAME: prepare the call of test NAME. attempt_end NAME: clean up behind the call.
+# attempt_begin NAME: create the objects that the call of test NAME needs. attempt_end NAME: release the objects of that
+# call.
 attempt_begin() {
 	case $1 in
 	accept)
@@ -123,8 +125,8 @@ attempt_end() {
 	kt_ret=$ret kt_ms=$ms kt_text=$text
 }
 
-# dialler_told RESULT: check that the client of a server without memory is rejected at once, and does not wait until its
-# timeout. RESULT is that of the server's accept.
+# dialler_told RESULT: count the client of a server that lacks memory. It is counted in "told" if the server has
+# rejected it at once, and in "hanging" if it waits until its timeout. RESULT is the result of the server's accept.
 dialler_told() {
 	if ! kt_result dial 20; then
 		hanging=$((hanging + 1))
@@ -147,7 +149,7 @@ calls() {
 	kt slot own
 	each listen "$refused" listen own "$self" 7100
 	each async "$refused ECONNRESET EREMOTEIO" clients "$server" 7003 2 recv_depth=4
-	# Stop the server for clients first: both nodes have one kernel, and krdma_test has only one server.
+	# End the server of node 1 first, because both nodes have one kernel, and krdma_test has only one server.
 	expect 0 server end
 	each server "$refused" server 0.0.0.0 7101
 	each again "$refused" reconnect kept "$server" 7000 recv_depth=4 min=10000
@@ -197,8 +199,8 @@ transfers() {
 	done
 }
 
-# Let allocations of krping fail. krping has no command failnth, so /proc/self/fail-nth counts the few allocations of
-# the shell as well.
+# Let allocations of krping fail by /proc/self/fail-nth, because krping has no command failnth. This file also counts
+# the few allocations of the shell.
 krping_faults() {
 	local n left end=0
 	for ((n = 1; n < most && !end; n++)); do
@@ -283,8 +285,8 @@ random_faults() {
 	printf '%#x' $((start + size)) >"$debug/failslab/require-end"
 	echo 64 >"$debug/failslab/stacktrace-depth"
 	for ((i = 0; i < 60; i++)); do
-		# An attempt has some 200 allocations. With 1 % of failures an attempt reaches late steps, with 2 % more
-		# attempts fail.
+		# An attempt has some 200 allocations. If 1 % of them fail, some attempts reach late steps. If 2 % of
+		# them fail, more attempts fail. Use both probabilities in turn.
 		echo $((i % 2 + 1)) >"$debug/failslab/probability"
 		random_attempt $((i % 3))
 		((kt_ret == 0)) || failed=$((failed + 1))
@@ -310,7 +312,7 @@ if ((NODE == 1)); then
 	expect 0 listen raw 0.0.0.0 7002 raw=1
 	expect 0 server 0.0.0.0 7003 recv_depth=4
 	expect 0 tell 0.0.0.0 7004 recv_depth=16 mr_pool=4
-	# This listener has a pool of MRs, so that MRs are invalidated before krdma reuses them.
+	# This listener has a pool of MRs. So krdma invalidates the MRs of long messages, and reuses them.
 	expect 0 listen pulls 0.0.0.0 7005 mr_pool=4
 	for i in 1 2; do kt kthread "serve$i" serve l; done
 	kt kthread serve3 serve pulls
@@ -319,8 +321,7 @@ if ((NODE == 1)); then
 	krping_pid=$!
 	barrier listening
 	while [[ ! -e /exchange/faults-over ]]; do
-		# Use a slot name that node 2 does not use, because both nodes share a kernel, and the slots of
-		# krdma_test.
+		# Both nodes share a kernel, and so the slots of krdma_test. Use a slot name that node 2 does not use.
 		kt request asked raw 500 && kt answer asked raw=1
 		kt release asked
 	done

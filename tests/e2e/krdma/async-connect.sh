@@ -4,7 +4,7 @@
 #
 # async-connect: connections by callbacks instead of calls that wait. A server without a thread accepts many clients of
 # one task, rejects some of them, and is notified when a connection ends. Each attempt of a client causes one callback,
-# or none if the client releases the connection before.
+# or none if the client releases the connection before the attempt has ended.
 #
 #   node 1 (server on 7000 and 7001; 7002 never accepts) <--- krdma ---> node 2 (clients)
 #

@@ -47,8 +47,8 @@ waiting() {
 	if [[ $1 == connect ]]; then kt until w CONNECTING; else sleep 0.3; fi
 }
 
-# Disconnect and release a connection while another task waits in each call. The call pump sends to a peer that never
-# receives, so that pump waits for credits.
+# Disconnect and release a connection while another task waits on the connection in a call. The call pump sends to a
+# peer that never receives, so pump waits for credits.
 client_waits() {
 	local what how
 	for what in connect receive peek pump; do
@@ -76,7 +76,8 @@ client_kthreads() {
 		kt kthread job "$what"
 		waiting "${what%% *}"
 		kt stop job
-		# pump checks itself whether its thread must stop, and may return 0 because of this.
+		# The command pump also checks itself whether its kthread must stop. If pump finds this first, it
+		# returns 0 instead of EINTR.
 		if [[ $what == pump* && $kt_ret == 0 ]]; then ok 0 "kthread_stop() ends pump"; else
 			kt_is EINTR "kthread_stop() ends ${what%% *}"
 		fi
@@ -120,8 +121,8 @@ accept_waits() {
 	expect 0 release l
 }
 
-# Disconnect raw connections. The argument of closing() shows which side has disconnected. The owner releases the
-# connection in this callback.
+# Disconnect raw connections. krdma calls closing() on both sides, and its argument shows which side has disconnected.
+# The owner releases the connection in closing().
 raw_client() {
 	local end
 	kt connect w "$server" 7003 raw=1

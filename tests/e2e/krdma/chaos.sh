@@ -7,7 +7,7 @@
 # killed. Afterwards all eight are connected without intervention. Each round writes other data, and reads find no wrong
 # data. By the counts of its owner and of krdma, each posted request has completed once.
 #
-#   node 1 (shows buffers on 7000, echoes by callback on 7002) <--- persistent connections of krdma ---> node 2
+#   node 1 (exports buffers on 7000, echoes by callback on 7002) <--- persistent connections of krdma ---> node 2
 #
 # alone: uml debug-6.1
 # load: krdma krdma_test

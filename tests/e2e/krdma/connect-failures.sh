@@ -31,8 +31,9 @@ still_serves() {
 	kt release again
 }
 
-# One case: the listener serves clients again after its backlog was full. Retry, because the two old requests stay in
-# the backlog until the server accepts, and skips them.
+# One case: the listener serves clients again after its backlog was full. Two requests of full_backlog() fill the
+# backlog, although their clients have timed out. They stay in the backlog until the server accepts: accept() drops
+# them. So retry until new clients get a place.
 empty_backlog() {
 	local tries
 	for ((tries = 100 * slow; tries > 0; tries--)); do
@@ -100,7 +101,8 @@ other_limits() {
 	expect 0 send c 64
 	kt receive c 64 5000
 	kt_is 64 "a client with few small buffers receives a short message"
-	# The peer cannot send its answer, which is too long, and may disconnect before it acknowledges this message.
+	# The server cannot send this message back, because it is longer than max_msg of the client. So the server may
+	# disconnect before it has acknowledged the message.
 	kt send c 50000
 	is_one_of "$kt_ret" 0 "${errno[ECONNRESET]}"
 	ok $? "a client with few small buffers sends a message of many parts ($kt_ret)"
@@ -117,8 +119,9 @@ other_limits() {
 	still_serves 7000 "other limits"
 }
 
-# Fill the backlog of a listener. With slots of netem, the requests arrive together. On siw these requests fill another
-# queue as well, see KRDMA_LISTEN_BACKLOG_MIN in krdma/listen.c.
+# Fill the backlog of a listener. netem sends packets in time slots, so the requests arrive together. On siw the
+# requests also fill the queue of TCP connections that siw has not accepted yet, see KRDMA_BACKLOG_MIN in
+# krdma/quirks.c.
 full_backlog() {
 	local i busy=0 turned_away many=12
 	turned_away=${errno[$(reason EBUSY)]}

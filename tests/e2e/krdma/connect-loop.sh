@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# connect-loop: a thousand connections, one after the other and several at a time, leave no resource.
+# connect-loop: a thousand connections leave no resource. Four clients run at a time, and each of them makes 250
+# connections, one after the other.
 #
 #   node 1 (echoes) <--- connect, 64 bytes there and back, disconnect ---> node 2
 #

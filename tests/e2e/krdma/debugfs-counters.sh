@@ -5,7 +5,7 @@
 # debugfs-counters: debugfs has exact numbers after known traffic. Reading all files is safe while connections are
 # established, released and killed.
 #
-#   node 1 (echoes on 7000, shows 64 KiB on 7001, never receives on 7002) <--- krdma ---> node 2 (posts, checks)
+#   node 1 (echoes on 7000, exports 64 KiB on 7001, never receives on 7002) <--- krdma ---> node 2 (posts, checks)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new
@@ -44,7 +44,7 @@ grew() {
 	done
 }
 
-# above NAME [THAN]: one case: the counter NAME is above THAN, or above 0.
+# above NAME [THAN]: one case: the counter NAME is greater than THAN. The default of THAN is 0.
 above() {
 	local value
 	value=$(counter "$1")
@@ -172,7 +172,7 @@ traces() {
 	id=$(connection 7001 id)
 	expect 0 async t write virt 1 100
 	expect 0 release t
-	# Requests that notify the peer, or invalidate its key.
+	# Trace a write that notifies the peer, and a message that invalidates a key of the peer.
 	kt connect told "$server" 7003
 	kt_is 0 "connected to a server by callbacks"
 	expect 0 async told write_imm virt 1 100

@@ -20,7 +20,8 @@ server=$(addr4 1)
 # The driver id RDMA_DRIVER_CXGB4, from enum rdma_driver_id of include/uapi/rdma/ib_user_ioctl_verbs.h.
 cxgb4=4
 
-# spied WORD...: one case for each: the result of the command spied, which ends the recording, has WORD.
+# spied WORD...: end the recording of krdma's calls to the driver by the command spied. One case for each WORD: the
+# result of spied has WORD.
 spied() {
 	local wanted words
 	kt spied
@@ -53,8 +54,8 @@ short_queues() {
 	spied created=0
 }
 
-# The first connection has determined the inline size of the device. The driver logs a line for each size that it refuses, so
-# later connections must not try.
+# The first connection has determined the inline size of the device. Later connections must use this size, because the
+# driver logs a line for each larger size that it refuses.
 inline_is_known() {
 	expect 0 spy first
 	kt connect c "$server" 7000

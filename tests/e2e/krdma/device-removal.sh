@@ -5,8 +5,8 @@
 # device-removal: the RDMA device or the network is removed under load. Every call ends, the removal does not wait until
 # tasks release their connections, and connections work when the device is back.
 #
-#   node 1 (echoes, shows buffers, krping server) <--- messages, reads and writes, krping ---> node 2
-#   first node 2 loses its device, then node 1, then node 2 its network
+#   node 1 (echoes, exports buffers, krping server) <--- messages, reads and writes, krping ---> node 2
+#   first node 2 loses its device, then node 1 loses its device, then node 2 loses its network
 #
 # kernels: uml uml-debug
 # long: debug-6.1 uml/siw debug-6.1/siw stock-6.1 stock-new
@@ -83,7 +83,8 @@ wait_gone() {
 	done
 }
 
-# load_client_ends WHAT JOBS: one case for each of JOBS, and one for krping: it ends with an error of a broken connection.
+# load_client_ends WHAT JOBS: one case for each of JOBS: the job ends with an error of a broken connection. More cases:
+# krping ends, and the connections are released.
 load_client_ends() {
 	local job
 	for job in $2; do
@@ -98,7 +99,8 @@ load_client_ends() {
 	done
 }
 
-# link_del: remove the RDMA device under load. This takes as long as notifying the owners of all connections.
+# link_del: three cases: the RDMA device is removed under load, this ends in time, and no resource is left. The removal
+# takes as long as krdma needs to notify the owners of all connections.
 link_del() {
 	local start=$SECONDS
 	timeout 60 rdma link del "$RDMADEV"
@@ -139,7 +141,8 @@ server_alive() {
 	ok $? "$1: the server continues ($kt_ret $kt_text)"
 }
 
-# End the server. Its listeners on any address have continued without a device, and calls on them have waited until now.
+# End the server. Its listeners are not bound to an address, so they have continued without a device. The calls of its
+# tasks on these listeners have waited until now.
 end_server() {
 	local i
 	kt release l
@@ -216,10 +219,10 @@ client() {
 	barrier down
 }
 
-# Take the network interface down, with Linux 6.1 only. Packets of rxe that are queued in an interface hold a reference
-# to their QP. If the interface goes down, destroying this QP waits 50 s, and logs a warning (__rxe_cleanup()). With 7.3
-# this always happens; with 6.1 interface_down() avoids it. In addition, the network driver of UML cannot reopen its
-# socket (vector_open: failed to get rx irq).
+# Take the network interface of this node down. This case runs with Linux 6.1 only. Packets of rxe that are queued in an
+# interface hold a reference to their QP. If the interface goes down, destroying this QP waits 50 s, and logs a warning
+# (__rxe_cleanup()). On 6.1 interface_down() avoids this wait, which always happens on 7.3. In addition, the network
+# driver of UML cannot reopen its socket (vector_open: failed to get rx irq).
 network_down() {
 	load_client
 	check "network down here" interface_down

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# graceful-close: krdma_close(). All requests that were posted before are completed and have arrived, later ones are refused, and
-# the peer is notified of the reason.
+# graceful-close: after krdma_close() succeeds, all requests that were posted before the call are completed, and their
+# data have arrived. Requests that are posted later are refused. The peer is notified of the reason.
 #
 #   node 1 (accepts on 7000 and 7001) <--- krdma ---> node 2 (closes)
 #
@@ -19,7 +19,8 @@ before=$(resources)
 barrier begun
 server=$(addr4 1)
 
-# accepted: node 1 accepts one connection. reason_is REASON: the reason that node 2 gave to krdma_close().
+# accepted: one case: node 1 accepts a connection. reason_is REASON: one case: REASON is the reason that node 2 gave to
+# krdma_close(), or ENOENT if node 2 gave no reason.
 accepted() {
 	kt accept a l 20000
 	kt_is 0 "node 1 accepts the connection of node 2"
@@ -61,11 +62,12 @@ messages() {
 	fi
 }
 
-# A receiver gets the last message although the disconnect follows at once. On siw that message can be lost.
+# A receiver gets the last message although the sender disconnects at once after sending it. On siw the last message can
+# be lost.
 last_words() {
 	local i len lost=0
 	for i in {1..60}; do
-		# Every third one is read from the sender's memory.
+		# Every third message is long, so node 1 reads it from the sender's memory.
 		len=77
 		((i % 3)) || len=70000
 		if ((NODE == 1)); then
@@ -159,7 +161,8 @@ requests() {
 		kt_start more async w write virt "$many" 8 chain=100
 		sleep 0.0$i
 		kt close w 1 30000
-		# The close may come between two chains of a task.
+		# The close may come between two chains of a task. The later chain is then refused, so the task may
+		# return an error although all of its posted requests complete.
 		kt_is 0 "round $i: close succeeds with requests in flight"
 		for job in posting more; do
 			kt_result $job 40
@@ -177,7 +180,8 @@ stalled() {
 	awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters
 }
 
-# A close waits for a sender that is blocked for credits only up to its timeout. A disconnect does not wait for it.
+# If a sender is blocked because it lacks credits, a close waits for this sender, at most until the timeout of the
+# close. A disconnect does not wait for a blocked sender.
 stuck() {
 	local stalls end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then
@@ -207,7 +211,8 @@ stuck() {
 	fi
 }
 
-# Callers that wait for their turn when the close begins are refused: no request is posted behind the reason.
+# When the close begins, some callers wait to post a request, because earlier messages lack credits. These callers are
+# refused, so no request is posted after the message that carries the reason.
 latecomers() {
 	local stalls len end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then
@@ -245,7 +250,8 @@ latecomers() {
 	fi
 }
 
-# Both sides close at once: each receives the other's reason, or its connection ends first.
+# Both sides close at once. Each side receives the reason of the other side, or its connection ends before the reason
+# arrives.
 both() {
 	local i name
 	if ((NODE == 1)); then name=a; else name=c; fi
@@ -259,8 +265,8 @@ both() {
 	done
 }
 
-# In raw mode the owner may be posting, with or without callbacks. So its queue pair stays until the owner releases it,
-# whichever side has closed the connection.
+# In raw mode the owner posts requests itself, with or without callbacks. So krdma keeps the queue pair of a closed raw
+# connection until the owner releases the connection, whichever side has closed it.
 bare() {
 	local name
 	if ((NODE == 1)); then
@@ -283,8 +289,8 @@ bare() {
 	kt_is 0 "the owner releases the raw connection"
 }
 
-# A message of the peer can move the queue pair to the error state before this side is notified that it is connected. A
-# flushed receive is the only sign of that, and must be remembered.
+# A message of the peer can move the queue pair to the error state before this side is notified that it is connected.
+# The only sign of this error is a flushed receive, which krdma must remember until this side is connected.
 flushed_early() {
 	local name=r wanted=EIO
 	[[ $LINK != siw ]] || wanted=ECONNRESET

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# For scenarios that add this file: functions that build messages of krdma's protocol as bytes, and that run commands of
+# Functions for scenarios that add this file. They build messages of krdma's protocol as bytes, and run commands of
 # krdma_hostile, which sends such messages.
 
 # ---- bytes ----
@@ -16,8 +16,8 @@ le() {
 	done
 }
 
-# hello [FIELD=VALUE]...: set "hex" to a HELLO that is valid except for these fields. cut=N: only its first N bytes.
-# more=N: with N zeroes behind it.
+# hello [FIELD=VALUE]...: set "hex" to a HELLO that is valid except for these fields. HELLO is the private data of a
+# connect request. With cut=N, it has only its first N bytes. With more=N, N zero bytes follow it.
 hello() {
 	local magic=0x616d646b version=1 min=1 mode=0 user=0 buf=4096 max=$max_msg depth=64 features=0 session=1 cut=24 more=0
 	(($# == 0)) || local "$@"
@@ -29,9 +29,9 @@ hello() {
 	hex=${hex:--}
 }
 
-# message FIELD=VALUE,...: set "hex" to a header with these fields, and what follows it. body=N: N bytes that krdma_test
-# accepts. shown=LEN/NSEGS: a description. seg=ADDR/KEY/LEN: a segment. more=N: N zeroes. cut=N: only the first N bytes
-# of the message.
+# message WORD,...: set "hex" to a message. FIELD=VALUE sets a field of its header. Other words add to the message.
+# body=N: N bytes that krdma_test accepts as data. shown=LEN/NSEGS: the head of a description of memory.
+# seg=ADDR/KEY/LEN: a segment of a description. more=N: N zero bytes. cut=N keeps only the first N bytes of the message.
 message() {
 	local version=1 type=1 credits=0 len=0 id=0 offset=0 cut=9999 more=0 body=0 item i parts
 	local rest=()
@@ -56,8 +56,8 @@ message() {
 	[[ $more == 0 ]] || hex+=+$more
 }
 
-# translate STEP...: set "steps" to these steps of krdma_hostile, in which each {...} is replaced by the bytes of that
-# message.
+# translate STEP...: set "steps" to these steps of krdma_hostile. In each step, {WORD,...} is replaced by the bytes of
+# the message that message() builds from WORD,...
 translate() {
 	local step head
 	steps=()

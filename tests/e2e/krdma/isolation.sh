@@ -26,7 +26,8 @@ files=/sys/kernel/debug/krdma
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 victim=$(addr4 1)
 max_msg=65536
-# Steps that exchange START. On siw the victim may miss START until another message arrives, so send a second message.
+# First steps of an attack by krdma_hostile: send START, and wait for the victim's START. On siw the victim may miss the
+# message START until another message arrives, so send a second message.
 started=("send:{type=1}" sleep:200 "send:{type=4}" start:5000)
 
 # attack STEP...: let krdma_hostile connect to the victim, and do the steps.
@@ -71,7 +72,8 @@ sink() {
 			trap - EXIT
 			within 20 test -s /exchange/key
 			echo "$(</exchange/key)" >/sys/module/krdma_hostile/parameters/told
-			# Wait until the attack has ended: the signal of the end of this process would end the attack.
+			# Do not end this process before the attack has ended: the signal that it sends to its parent
+			# when it ends would end the attack.
 			within 20 test -e /exchange/read
 		) &
 		attack "${started[@]}" "offer:{type=7,len=$max_msg,seg=0/0/1}" told:20000 read:told:0:$max_msg
@@ -127,8 +129,8 @@ counter() {
 	done <$files/counters
 }
 
-# Number of senders of long messages that are cut off before they answer the victim's READs, and the address of node 2
-# for them. Node 1 drops packets to this address.
+# stalled: number of senders of long messages that are cut off before they answer the victim's READs. deaf: address of
+# node 2 that these senders use. Node 1 drops packets to this address.
 stalled=24
 deaf=10.56.0.202
 
@@ -141,8 +143,8 @@ new_sends() {
 	expect "$max_msg" receive new "$max_msg" 3000
 }
 
-# Node 1 connects to a host that answers no SYN. Not on uml-debug, where sockets of siw are in the namespace of neither
-# node.
+# Let node 1 connect to a host that answers no SYN. Skip this on uml-debug, where sockets of siw are in the namespace of
+# neither node.
 connecting() {
 	[[ $KERNEL != uml-debug ]] || return 0
 	echo 5 >/proc/sys/net/ipv4/tcp_syn_retries
@@ -245,8 +247,9 @@ released() {
 	kt_is 0 "a listener is released with $2"
 }
 
-# Raw clients that never receive the REP of node 1. So krdma_accept_timeout() accepts their requests, but never returns
-# these connections. Node 2 drops the REP, because rxe of node 1 must be able to send it: see network_ready() in lib.sh.
+# Connect raw clients that do not get the REP of node 1 (ports 7004 and 7005), or get it late (7006 and 7007). Node 1
+# answers their requests, and krdma_accept_timeout() must not return a connection whose client is silent. Node 2 drops
+# the REP, because rxe of node 1 must be able to send it, see network_ready() in lib.sh.
 raw() {
 	local port
 	[[ $NODE == 2 ]] || ip route add $deaf/32 dev "$NETDEV"
@@ -382,7 +385,7 @@ barrier listening
 [[ $LINK != siw ]] || sink
 silent
 limits
-# raw() is not possible on siw, where the server is connected as soon as it has answered. pulls() is for siw only.
+# raw() cannot run on siw, where a server is connected as soon as it has answered. pulls() runs on siw only.
 if [[ $LINK == siw ]]; then pulls; else raw; fi
 [[ $NODE == 2 ]] || expect 0 release l
 same_resources "$before" "resources are as before"

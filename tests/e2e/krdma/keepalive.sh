@@ -7,7 +7,7 @@
 # WRITEs.
 #
 #   node 1 (echoes on 7000; on 7001 without keepalive) <--- cut for a while --- node 2 (waits for messages)
-#   node 1 (shows 20 MB on 7002)                       <--- slow ------------- node 2 (READs and WRITEs)
+#   node 1 (exports a buffer on 7002)                  <--- slow ------------- node 2 (READs and WRITEs)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 stock-new stock-6.12 uml-debug debug-6.1 debug-6.1/siw
@@ -98,12 +98,13 @@ client() {
 	barrier over
 }
 
-# Bulk data must not look like a dead peer, if the link transfers at least 4 MB/s. A peer is not notified of WRITEs, and
-# keepalive answers wait behind the data of WRITEs and READs. So krdma limits the data in flight to the amount that 4
-# MB/s transfer in one keepalive interval, and to that of the default interval of 5 s. A peer without answers is dead
-# after four intervals. On "uml", an answer behind all data of this test takes longer than four intervals. A debug
-# kernel may not reach 4 MB/s, so its interval is longer than the default. On a busy machine the rate may drop for a
-# while, so the interval is not too short.
+# Bulk data must not look like a dead peer if the link transfers at least 4 MB/s. A peer is not notified of WRITEs, and
+# keepalive answers wait behind the data of WRITEs and READs. So krdma limits the data in flight to the amount that a
+# link of 4 MB/s transfers in one keepalive interval, or in 5 s if the interval is longer than this default. A peer that
+# sends no answers is declared dead after four intervals.
+# On "uml", an answer behind all data of this test would take longer than four intervals. A debug kernel may not reach 4
+# MB/s, so its interval is longer than the default. On a busy machine the rate may drop for a while, so the interval is
+# not too short.
 bulk() {
 	local slot=c op size count=90 both=50 patience=$((1000 * slow)) long
 	((slow < 4)) || { count=60 both=30 patience=20000; }
@@ -128,7 +129,8 @@ bulk() {
 		((NODE == 1)) || kt_is 0 "$count ${op^^}s of 400 KB over a slow link complete ($kt_text, $kt_ms ms)"
 		barrier "bulk-$op"
 	done
-	# Not on siw, where krdma's limit does not count the data in the buffers of TCP of both directions.
+	# Skip WRITEs in both directions on siw: krdma's limit does not count the data in the TCP buffers of both
+	# directions.
 	if [[ $LINK != siw ]]; then
 		kt async $slot write region $both 400000 chain=$both
 		kt_is 0 "$both WRITEs of 400 KB both ways over a slow link complete ($kt_text, $kt_ms ms)"

@@ -60,8 +60,8 @@ reap() {
 	wait "$1"
 }
 
-# killed SLOT PREFIX [STATE [DELAY_US]]: kill the task that kt_start has started when the connection in SLOT is in
-# STATE, and count the kill.
+# killed SLOT PREFIX [STATE [DELAY_US]]: wait until the connection in SLOT is in STATE, and DELAY_US longer. Then kill
+# the task that kt_start has started last, and count the kill.
 killed() {
 	kt kill "$1" "$kt_pid" "${3:-any}" 1500 "${4:-0}"
 	ended "$kt_pid"
@@ -114,7 +114,7 @@ answer_ready() {
 	kt release a
 }
 
-# Kill a connecting task in each state. States that last only microseconds are stretched.
+# Kill a connecting task in each state. pause_us stretches states that last only microseconds.
 connects_in_each_state() {
 	local i state
 	for i in 1 2 3 4; do
@@ -136,9 +136,9 @@ connects_in_each_state() {
 	[[ $LINK == siw ]] || until_hit connect CONNECTING connect_in_state
 }
 
-# On siw, kill connects only before or after TCP connects, not during this. A TCP connection that is closed before siw
-# has accepted it ends the listener of siw (6.1 to 7.3). It also causes a use after free, because
-# siw_cm_llp_state_change() of the child uses the listener's endpoint.
+# On siw, kill a connect only before TCP begins to connect, or after TCP has connected. If a TCP connection is closed
+# before siw has accepted it, the listener of siw ends (6.1 to 7.3). A use after free follows, because
+# siw_cm_llp_state_change() of the closed connection uses the listener's endpoint.
 connects_at_random_siw() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -262,7 +262,8 @@ krping_doing() {
 	esac
 }
 
-# krping_killed COMMAND MAX_US: kill the task that writes COMMAND to /proc/krping after a random time of at most MAX_US.
+# krping_killed COMMAND MAX_US: start a task that writes COMMAND to /proc/krping. Kill this task after a random time of
+# at most MAX_US microseconds.
 krping_killed() {
 	local doing
 	kt_job=krping
@@ -295,7 +296,7 @@ krping_runs() {
 	done
 }
 
-# step WHAT COMMAND...: run COMMAND, and print its time.
+# step WHAT COMMAND...: run COMMAND. Print the number of all kills until now, and the time that COMMAND took.
 step() {
 	local begun=$SECONDS what=$1
 	shift
@@ -323,7 +324,7 @@ verdict() {
 	ok $? "every killed task ends: $stuck are stuck"
 }
 
-# Run one server of krping after the other, because each server serves one client.
+# Run krping servers one after the other, because each server serves one client.
 krping_server() {
 	while [[ ! -e /exchange/kills-over ]]; do
 		echo "server,addr=$server,port=7200,size=65536" 2>/dev/null >/proc/krping

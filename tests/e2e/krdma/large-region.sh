@@ -5,7 +5,7 @@
 # large-region: regions of 256 MiB, as large as the reflective memory of the largest cards. A region has as many MRs as
 # the device needs.
 #
-#   node 1 (shows 256 MiB on 7001) <--- krdma ---> node 2 (shows as much, reads and writes)
+#   node 1 (exports 256 MiB on 7001) <--- krdma ---> node 2 (exports as much, reads and writes)
 #
 # kernels: uml
 # long: uml/siw stock-6.1
@@ -31,7 +31,7 @@ if ((NODE == 1)); then
 	kt accept a rw 60000
 	kt_is 0 "accepted a connection with 256 MiB"
 	barrier written
-	# Check data at the begin, across the boundary of two MRs, and up to the last byte.
+	# Check data at the beginning, across the boundary of two MRs, and up to the last byte.
 	for offset in 0 $((size / 2 - 500000)) $((size - 1000000)); do
 		expect 0 exported a 1000000 "$offset"
 	done

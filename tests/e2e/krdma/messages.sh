@@ -67,14 +67,15 @@ client_messages() {
 	kt receive c 64 20000
 	kt_is 64 "a message arrives after the server's receive has timed out"
 	expect EMSGSIZE send c 200001
-	# Wait until the server has the messages. They have arrived, but may not be acknowledged yet.
+	# Wait until the last send of the server has returned. Its message has arrived here, and may not be acknowledged
+	# yet.
 	barrier "sent$1"
 	expect 0 release c
 	expect ENOENT send c 1
 }
 
-# Lengths of messages that the client sends from several pieces of memory, and options of longsendv. The server sends
-# the messages back.
+# Lengths of messages that the client sends, and options of the command longsendv, which describe the pieces of memory
+# that have the message. The server sends the messages back.
 piece_sizes="1 4080 4081 65535 65536 150001"
 piece_kinds=(piece=1000 "piece=1000000 skip=777" skip=777 bvec=1 "bvec=1 skip=4097 piece=300")
 

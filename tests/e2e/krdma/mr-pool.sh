@@ -157,8 +157,8 @@ refused() {
 	ok $? "$1: $kt_ret"
 }
 
-# again LEN: node 2 uses the key of a freed region of node 1. At this time a region of LEN bytes uses the same MR; with
-# LEN 0, no region does.
+# again LEN: node 2 uses the key of a region that node 1 has freed. During this use, a new region of LEN bytes uses the
+# MR of the freed region. With LEN 0, no region uses this MR.
 again() {
 	local len=$1
 	if ((NODE == 1)); then
@@ -202,8 +202,8 @@ again() {
 	barrier next
 }
 
-# messages OPTIONS ALLOCATED REUSED: node 2 sends ten messages of 8 MiB. The sender allocates and reuses these numbers
-# of MRs for the messages.
+# messages OPTIONS ALLOCATED REUSED: node 2 connects with OPTIONS, and sends ten messages of 8 MiB. For these messages
+# node 2 allocates ALLOCATED MRs, and reuses MRs REUSED times.
 messages() {
 	local bad=""
 	if ((NODE == 1)); then
@@ -225,7 +225,7 @@ messages() {
 	[[ -z $bad ]]
 	ok $? "node $NODE transfers ten messages of 8 MiB, ${1:-default options}$bad"
 	barrier over
-	# OPTIONS do not affect the receiver, which has the parameters of its listener.
+	# The numbers of the receiver do not depend on OPTIONS, because the receiver has the parameters of its listener.
 	if ((NODE == 1)); then
 		grew $((8 * MiB / one)) $((9 * 8 * MiB / one)) "the receiver of ten messages of 8 MiB"
 		expect 0 release a

@@ -6,7 +6,7 @@
 # Each request completes once, in order, and with its data. If the connection ends while requests are in flight, each of
 # them completes once.
 #
-#   node 1 (echoes on 7000, shows 4 MiB on 7001, receives late on 7002) <--- krdma ---> node 2 (posts)
+#   node 1 (echoes on 7000, exports 4 MiB on 7001, receives late on 7002) <--- krdma ---> node 2 (posts)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 uml-debug stock-new stock-6.12 debug-6.1 debug-6.1/siw
@@ -23,13 +23,14 @@ server=$(addr4 1)
 mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 size=$((4 * 1024 * 1024))
 memories="virt pages sg region"
-# Kinds of memory for READs. iWARP can read into regions only, and has no atomic operations.
+# Kinds of memory for READs. iWARP can read into regions only.
 reads=$memories
 [[ $LINK != siw ]] || reads=region
 # Properties of the device that krdma_query() must return.
 device_says=(transport=roce mr=512/2097152 imm=1 inv=1/0 sink=0 atomics=1/0 inline=220)
 reads_sges=6
-# siw uses the number of READs that the peer serves, even if fewer were requested (relaxed_ird_negotiation).
+# siw uses the number of READs that the peer serves, even if the connection requested a smaller number
+# (relaxed_ird_negotiation).
 reads_q=4/2
 if [[ $LINK == siw ]]; then
 	device_says=(transport=iwarp mr=256/1048576 imm=0 inv=1/1 sink=1 atomics=0/0 inline=80)
@@ -147,7 +148,7 @@ queries() {
 	kt connect n "$server" 7001 rw=1 numa_node=1000000
 	kt_is EINVAL "connecting with memory of a node that does not exist is refused"
 	kt disconnect q
-	# The query succeeds until the QP is destroyed.
+	# Wait until the QP is destroyed. Before that, the query still succeeds.
 	kt until q CLOSED 10000
 	expect ESHUTDOWN query q
 	kt release q
@@ -166,7 +167,8 @@ full_queue() {
 	kt release s
 }
 
-# The task posts no refused request again. Only the write-space callback does, until all requests have completed.
+# If a request finds the queue full, it is refused. The task does not post it again. The write-space callback posts it,
+# until all requests have completed.
 write_space() {
 	kt connect s "$server" 7001 rw=1 max_msg=4096 send_depth=4 space=1
 	kt_is 0 "connected with four slots and a callback"
@@ -207,8 +209,8 @@ in_one_go() {
 	kt release s
 }
 
-# Check that krdma uses no expedited grace periods. With these, a peer that connects and disconnects would interrupt all
-# processors of this host.
+# Check that krdma uses no expedited grace periods. An expedited grace period for each peer that connects and
+# disconnects would interrupt all processors of this host.
 no_interrupts() {
 	! grep -qa rcu_expedited /modules/krdma.ko
 	ok $? "krdma asks for no expedited grace period"
@@ -259,7 +261,8 @@ two_mrs() {
 
 stalled() { awk '$1 == "credit_stalls" { print $2 }' /sys/kernel/debug/krdma/counters; }
 
-# in_order N: a blocking call does not overtake earlier requests that wait for a credit.
+# in_order N: a blocking send, a blocking write of N bytes and a blocking read do not overtake earlier messages that
+# wait for a credit.
 in_order() {
 	local stalls end=$((SECONDS + 20 * slow))
 	if ((NODE == 1)); then
@@ -385,11 +388,12 @@ fenced() {
 	kt_is 0 "$what does not change the data of the READ before it ($kt_text)"
 }
 
-# KRDMA_FENCE: the peer changes its memory when it receives a message. A READ that was posted before the fenced message
-# must return the old data.
+# Check KRDMA_FENCE: the peer changes its memory when it receives a message. A READ that was posted before the fenced
+# message must return the old data.
 fences() {
 	local i least=790
-	# On siw a message completes when TCP has taken it, before the peer has received it.
+	# On siw a message completes when TCP has taken it, before the peer has received it. So the minimum time of the
+	# fenced message is shorter.
 	[[ $LINK != siw ]] || least=390
 	if ((NODE == 1)); then
 		kt accept a o 20000
@@ -502,11 +506,11 @@ endings() {
 	done
 }
 
-# The adapter refuses work requests behind the first doorbell, or in the middle of a request. Each request completes
-# once, with an error.
+# Let a queue pair refuse all work requests. Post a chain of requests that needs two doorbells, and requests that need
+# many work requests each. Each request completes once, with an error.
 not_taken() {
 	local what
-	# A queue pair of siw refuses work requests only in transient states.
+	# Skip siw, whose queue pair refuses work requests only in transient states.
 	[[ $LINK != siw ]] || return
 	for what in "write virt 17 64 chain=17" "write pages 4 100000 chain=4"; do
 		kt connect n "$server" 7001 rw=1 max_msg="$size"

@@ -8,7 +8,7 @@
 # victim's counters have changed.
 #
 #   node 1 (victim) <--- krdma_hostile: raw verbs, every byte by hand --- node 2
-#          (echoes on 7000, shows on 7001) <--- krdma: valid connections ---
+#          (echoes on 7000, exports a buffer on 7001) <--- krdma: valid connections ---
 #
 # kernels: uml
 # long: stock-6.1 uml-debug
@@ -32,14 +32,14 @@ declare -A ports=([m]=7010 [rw]=7011 [strict]=7012 [rxcb]=7013)
 
 start='send:{type=1'
 data='send:{type=2'
-# First steps of an attack: send START, for which the accept of the victim waits, and wait for the victim's START.
+# First steps of an attack: send START, and wait for the victim's START. The victim's accept waits for a START.
 started=("$start}" start:5000)
 
 # ---- node 2: attack ----
 
-# left STEP...: whether the victim's adapter has acknowledged or refused all messages of the steps. The last message may
-# have no answer if the victim has closed; the counters on node 1 prove that this message was sent. A flood needs only
-# some answers.
+# left STEP...: check that all messages of these steps have left this node: the victim's adapter has acknowledged or
+# refused each of them. The last message may have no answer if the victim has closed the connection. For this case the
+# counters on node 1 show that the message has arrived. For a flood it is enough if some messages have an answer.
 left() {
 	local answered=$((got[acked] + got[refused]))
 	if [[ $* == *flood:* || $* == *count:* ]]; then
@@ -55,7 +55,7 @@ good_answers() {
 	ok $((kt_ret != 777)) "$1: a valid connection still works after the attack ($kt_ret $kt_text)"
 }
 
-# newcomer NAME PORT MODE: one case: a new valid connection works. Its message ends suffer() on node 1.
+# newcomer NAME PORT MODE: one case: a new valid connection works. Its message lets suffer() on node 1 return.
 newcomer() {
 	local port=$2 mode=$3
 	kt connect new "$victim" "$port" rw=$((mode)) max_msg=$max_msg && kt send new 333
@@ -108,11 +108,12 @@ begin() {
 }
 
 # Print the number of krdma's log lines. Counting takes a quarter of a second. So the count at the end of a row is used
-# as the count at the begin of the next row, and late lines count for that row.
+# again as the count at the begin of the next row, and a line that is logged between two rows counts for the later row.
 logged() { dmesg_node | grep -c '\] krdma:'; }
 
-# moved COUNTERS: check that each of COUNTERS has grown, and no other counter of protocol errors. NAME must have grown
-# by 1, NAME=N by N, NAME=+ by any number. With NAME/NAME=N, the sum of both must have grown by N. Sets "wrong".
+# moved COUNTERS: check that each of COUNTERS has grown, and that no other counter of protocol errors has grown. NAME
+# must have grown by 1, NAME=N by N, and NAME=+ by any number above 0. With NAME/NAME=N, the sum of both must have grown
+# by N. Append a text to "wrong" for each counter that is not as expected.
 moved() {
 	local name wanted grown
 	local -A expected=()
@@ -216,11 +217,14 @@ victim_row() {
 
 # ---- the table ----
 
-# row NAME TARGET HELLO RECORD COUNTERS STEP...: one attack, with its cases. TARGET is a listener of node 1, and
-# optionally the behaviour of its user: hold receives only after the end, write writes first, push sends a long message
-# first. HELLO are fields that differ from a valid HELLO. RECORD are the expected return values of the victim's calls:
-# lengths of messages, and the errno of the end. In RECORD, N*VALUE means N times VALUE, refused means no connection,
-# and dropped means never accepted. In RECORD and COUNTERS, A|B means one of both.
+# row NAME TARGET HELLO RECORD COUNTERS STEP...: one attack, with its cases. The arguments are:
+#   TARGET    the listener of node 1. A behaviour of the victim may follow: /hold (receive only after the connection has
+#             ended), /write (first write to the attacker) or /push (first send a long message)
+#   HELLO     fields that differ from a valid HELLO
+#   RECORD    expected return values of the victim's calls: lengths of messages, and the errno of the end. N*VALUE is N
+#             times VALUE; "refused": the connect request is refused; "dropped": accept() never returns the connection
+#   COUNTERS  see moved()
+# In RECORD and COUNTERS, A|B means A or B.
 row() {
 	((++rows))
 	if ((NODE == 1)); then victim_row "$@"; else attacker_row "$@"; fi
@@ -236,7 +240,7 @@ hellos() {
 	row hello-version-2 m "version=2 min=2" refused ""
 	row hello-other-mode m mode=1 refused ""
 	row hello-rw-other-mode rw mode=0 refused ""
-	# These values are unusual and valid.
+	# These values are unusual, and they are valid.
 	for field in features=0xffff "version=9 min=0" max=0 "depth=4 buf=256" session=0 "user=32 more=32"; do
 		row "hello-${field// /-}-is-right" m "$field" "5 -104" "" "${started[@]}" "$data,len=5,body=5}"
 	done
@@ -384,8 +388,8 @@ one_sided() {
 	row invalidates-exported-buffer rw "" -71 "key ended.protocol" "$shows" start:5000 "inv:shown:{type=2,len=5,body=5}"
 }
 
-# rxcb NAME HOW COUNTERS STEP...: attack a server with a receive callback. With HOW -71 the victim must close the
-# connection, with -104 the victim must not close it.
+# rxcb NAME HOW COUNTERS STEP...: attack a server with a receive callback. If HOW is -71, the victim must close the
+# connection. If HOW is -104, the victim must keep the connection open.
 rxcb() {
 	local name=$1 how=$2 counters=$3 end=$((SECONDS + 5 * slow))
 	shift 3
@@ -417,7 +421,8 @@ callbacks() {
 	rxcb tells-by-immediate-data-amid-a-message -71 "sequence ended.protocol" "${started[@]}" "$data,len=20,body=10}" wimm
 	rxcb half-a-message-to-a-callback -104 "" "${started[@]}" "$data,len=20,body=10}"
 	rxcb bad-header-to-a-callback -71 "header ended.protocol" "${started[@]}" "$data,len=4,body=5}"
-	# As in chunks(), the attack ends by an access error or a reset. The other reset is the end of the new connection.
+	# As in chunks(), the connection of the attack ends by an access error or by a reset. The connection of
+	# newcomer() ends by a reset. So the sum of both counters grows by 2.
 	rxcb chunk-of-a-guess-to-a-callback -71 ended.access/ended.reset=2 "${started[@]}" 'send:{type=7,len=65536,seg=0/0x1234/65536}'
 	((NODE == 2)) || expect 0 rxcb 512
 	rxcb all-is-kept -71 "credit ended.protocol" "${started[@]}" "count:80:{type=2,len=1,body=1}"
@@ -540,7 +545,7 @@ foreign_key() {
 	barrier key
 	row foreign-key m "" -71 "key ended.protocol" "${started[@]}" "inv:$(</exchange/key):{type=2,len=5,body=5}"
 	kt rwpump rw2 4096 100
-	# The access error and the victim's disconnect are in flight at the same time.
+	# Either the access error or the victim's disconnect comes first, because both are in flight at the same time.
 	is_one_of "$kt_ret" -13 -104
 	ok $? "foreign-key: the connection whose key was invalidated ends ($kt_ret $kt_text)"
 	expect 0 release rw2

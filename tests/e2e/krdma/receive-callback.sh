@@ -72,7 +72,8 @@ full() {
 		kt connect f "$server" 7000
 		kt_is 0 "connected to a server that keeps all messages"
 		barrier full-begun
-		# The peer has eight receives and grants eight credits. The last credit is not for messages.
+		# The peer has eight receives and grants eight credits. The last credit is reserved for messages that
+		# only return credits.
 		kt async f send virt 7 100 chain=7
 		kt_is 0 "7 messages are sent with 8 credits ($kt_text)"
 		kt send f 100 500
@@ -109,7 +110,7 @@ ends() {
 		fi
 	done
 	((NODE == 2)) && return
-	# siw can complete messages that do not arrive.
+	# On siw a send can complete although its message does not arrive, so messages may be lost.
 	((lost == 0)) || [[ $LINK == siw ]]
 	ok $? "all acknowledged messages are delivered before the end: $lost of 20 rounds lost some"
 }

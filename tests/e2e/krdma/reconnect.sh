@@ -94,8 +94,8 @@ now_ms() {
 	echo $((10#${up/./} * 10))
 }
 
-# shows NAME PATTERN WHAT [SECONDS]: one case: the output of "kept show NAME" matches PATTERN in time. Sets took to the
-# time, in ms.
+# shows NAME PATTERN WHAT [SECONDS]: one case: the output of "kept show NAME" matches PATTERN in time. Sets "took" to
+# the time until the match, in ms.
 shows() {
 	local start end
 	start=$(now_ms)
@@ -220,7 +220,7 @@ own_device_goes() {
 	fails d 7
 	link_add
 	shows d "connected epoch=2 *" "connection d reconnects when the device of this node is back" $((20 * slow))
-	# The backoff after seven failures is at least 4.8 s.
+	# The backoff after seven failures is at least 4.8 s, so the return of the device has caused an earlier attempt.
 	((took <= 3500 * slow))
 	ok $? "connection d reconnects at once when the device is back: $took ms"
 	sleep 0.5

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# rendezvous: long messages, which the receiver reads from the sender's memory. They have any length and kind of memory,
-# and cross the boundaries of MRs and CHUNKs. They are sent without a waiting receiver, and both ways at once. Tasks are
-# killed, and connections are released, during a message.
+# rendezvous: the receiver reads long messages from the sender's memory, which the sender describes in CHUNK messages.
+# The messages have any length and kind of memory, and cross the boundaries of MRs and CHUNKs. They are sent while no
+# task receives, and in both directions at once. Tasks are killed, and connections are released, during a message.
 #
 #   node 1 (receives on 7000) <--- krdma ---> node 2 (sends)
 #
@@ -24,7 +24,8 @@ server=$(addr4 1)
 max=$((64 << 20))
 MiB=$((1 << 20))
 huge=40
-# Number of CHUNKs for a message in the static data of a module: 1 on UML, where this is vmalloc() memory, else 0.
+# Number of CHUNKs for a message in the static data of a module. On UML static data are vmalloc() memory, so the number
+# is 1. On other kernels they are not, and krdma sends the message in parts: the number is 0.
 own=0
 [[ $KERNEL != uml* ]] || own=1
 ((slow < 4)) || huge=18
@@ -32,12 +33,14 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
 
 counter() { awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/krdma/counters; }
 
-# Filter the table: with KASAN on an emulated processor, 16 MiB take longer than the timeout of an operation.
+# fits: drop messages above 3 MiB from the table on debug kernels. With KASAN on an emulated processor, 16 MiB take
+# longer than the timeout of an operation.
 fits() {
 	if [[ $KERNEL == debug-* ]]; then awk -v max=$((3 * MiB)) '$1 <= max'; else cat; fi
 }
 
-# Print a line for each message: length, kind of memory, offset in the page, and number of CHUNKs.
+# table: print a line for each message: its length, its kind of memory, its offset in a page, and the number of CHUNK
+# messages that describe it. A CHUNK describes up to 16 MiB of the sender's memory, which the receiver reads.
 table() {
 	cat <<-EOF
 		65535 vmalloc 0 0
@@ -58,8 +61,8 @@ table() {
 	EOF
 }
 
-# all OPTIONS CHUNKS: send a message for each line of the table, on a connection with OPTIONS. CHUNKS is "any" if
-# OPTIONS change the number of CHUNKs.
+# all OPTIONS CHUNKS: send a message for each line of the table, on a connection with OPTIONS. CHUNKS is "exact" if the
+# numbers of CHUNKs in the table apply, and "any" if OPTIONS change these numbers.
 all() {
 	local options=$1 chunks=$2 len kind at wanted was now
 	was=$(counter chunks_pulled)
@@ -91,7 +94,7 @@ all() {
 	barrier next
 }
 
-# A message that is shorter than pull_min is sent in parts, and not pulled.
+# A message that is shorter than pull_min is sent in parts, and the receiver does not read it from the sender's memory.
 in_parts() {
 	local was
 	if ((NODE == 1)); then
@@ -101,7 +104,7 @@ in_parts() {
 		kt_is $((2 * MiB)) "a message below pull_min is received in parts"
 		(($(counter chunks_pulled) == was))
 		ok $? "a message in parts is not pulled"
-		# Do not release the connection yet: the sender waits for the acknowledgement.
+		# Release the connection only after the barrier, because the sender waits for the acknowledgement.
 		barrier in-parts
 		kt release a
 	else
@@ -114,8 +117,9 @@ in_parts() {
 	barrier next
 }
 
-# Messages are not pulled if the sender serves no READs, or if the receiver posts no READs (KRDMA_ZERO). On siw a READ
-# to a peer that serves no READs ends the connection, because siw keeps the READ; rxe would wait.
+# The receiver does not read a long message from the sender's memory if the sender serves no READs, or if the receiver
+# posts no READs (KRDMA_ZERO). On siw a READ to a peer that serves no READs ends the connection, because siw keeps the
+# READ in its queue; rxe would wait.
 no_reads() {
 	local was i sender
 	for i in resources=255 depth=255; do
@@ -147,7 +151,8 @@ unserved_reads() {
 	for how in "read a 64 0" "async a read region 40 64 chain=40"; do
 		if ((NODE == 1)); then
 			kt accept a rw 20000
-			# Wait, because siw drops the connection in another way while it is still sending.
+			# Wait until siw has sent all earlier data. While siw is still sending, it drops the connection
+			# in another way.
 			sleep 0.3
 			# shellcheck disable=SC2086 # words of a command
 			kt $how
@@ -336,8 +341,8 @@ slowly() {
 	fi
 }
 
-# A peer that vanishes while it reads is detected long before the timeout of the send. Not on siw, where only TCP
-# detects this.
+# The sender detects a peer that vanishes while it reads a long message, long before the timeout of the send. Skip siw,
+# where only TCP detects a vanished peer.
 vanishes() {
 	[[ $LINK != siw ]] || return
 	if ((NODE == 1)); then
@@ -404,7 +409,8 @@ kills() {
 			((kt_ret != len)) || kt longreceive a "$max" 60000
 			is_one_of "$kt_ret" $((len + 1)) "${errno[ECONNRESET]}"
 			ok $? "round $i: the message of a killed sender is received completely or not at all: $kt_ret"
-			# The sender may wait for the acknowledgement.
+			# Release the connection only after the barrier, because the sender may wait for the
+			# acknowledgement.
 			barrier "killed$i"
 			kt release a
 		else

@@ -70,7 +70,8 @@ killed() {
 	return 0
 }
 
-# Run krping against node 1, whose server needs a moment to listen again after each client.
+# Run a krping client against node 1. Retry, because the server of node 1 needs a moment to listen again after each
+# client.
 pings() {
 	kt_ret=-1 kt_ms=0 kt_text=krping
 	for _ in {1..50}; do

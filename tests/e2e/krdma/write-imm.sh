@@ -88,8 +88,8 @@ inviting() {
 ends() {
 	local what=$1 why
 	shift
-	# Request a pool, because the question heir needs two regions with the same MR. Without a pool, software adapters
-	# use another MR for each region.
+	# Request a pool of MRs, because "ask heir" needs two regions that use the same MR one after the other. Without
+	# a pool, software adapters use another MR for each region.
 	kt connect e "$server" 7000 mr_pool=4
 	kt_is 0 "connected for $what"
 	kt ask e "$what"
@@ -166,8 +166,8 @@ else
 	endings
 	barrier posted
 	barrier floods
-	# The peer returns credits by separate messages, which take receives of this side. Only such messages return
-	# these receives.
+	# The peer returns the credits of the writes in CREDIT messages, which have no data. They take receives of this
+	# side, which returns these receives only by CREDIT messages.
 	for writes in 0 2 4 6 8; do
 		kt stuck "$server" 7002 5 "$writes" recv_depth=8 max_msg=65536
 		kt_is 0 "an owner that keeps 5 of 8 receives gets 5 messages, after $writes writes ($kt_text)"

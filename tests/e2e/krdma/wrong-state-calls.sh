@@ -5,7 +5,7 @@
 # wrong-state-calls: a call on an object in an invalid state returns an errno, and has no effect on the object. krdma
 # cannot be unloaded while a listener, a connection, a domain or a persistent connection exists.
 #
-#   node 1 (listens on 7000, shows a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
+#   node 1 (listens on 7000, exports a buffer on 7001, raw on 7002) <--- krdma ---> node 2 (connects)
 #
 # kernels: uml
 # long: uml/siw stock-6.1 uml-debug stock-new debug-6.1
@@ -69,7 +69,7 @@ pins() {
 	was=$(references)
 	shift
 	expect 0 "$@"
-	# Nodes of one kernel share the reference count.
+	# Skip this case on uml-debug, where both nodes have one kernel, and so one reference count.
 	if [[ $KERNEL != uml-debug ]]; then
 		(($(references) > was))
 		ok $? "$what pins the module: $was references, now $(references)"
@@ -156,7 +156,8 @@ else
 	barrier accepted
 	column 6 c
 	barrier tried
-	# With noio=1, as below a block device, krdma checks that its allocations start no I/O, even in calls of tasks.
+	# A connection below a block device has noio=1. krdma then checks that its allocations start no I/O, even in
+	# calls of tasks.
 	barrier noio
 	expect ECONNREFUSED connect m "$server" 7008 noio=1
 	expect 0 connect m "$server" 7008 noio=1
@@ -188,8 +189,8 @@ else
 	barrier pinned
 	expect 0 kept stop k
 	barrier early
-	# Another task sends while this task connects: in message mode, and with exported buffers, with which connecting
-	# takes longer.
+	# Another task sends while this task connects. Try this in message mode, and with exported buffers. Connecting
+	# takes longer with exported buffers.
 	for what in l s; do
 		if [[ $what == l ]]; then port=7000; else port=7003; fi
 		kt early connect "$server" "$port" 40 rw=$((port == 7003))
