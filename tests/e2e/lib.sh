@@ -41,7 +41,8 @@ barrier() {
 	meet "$1"
 }
 
-# dmesg_node [OPTION]...: print the kernel log. This function replaces the rig's script dmesg_node, and starts no shell.
+# dmesg_node [OPTION]...: print the kernel log. This function replaces the script dmesg_node of tests/vm, and starts no
+# shell.
 dmesg_node() {
 	dmesg "$@"
 }
@@ -118,7 +119,8 @@ network_ready() {
 
 network_limit=100000
 network_rate=
-# netem keeps a rate until it gets another one, so remove a limit by this very high rate. A rate also keeps packets in order.
+# Rules of netem that remove a rate limit: netem keeps a rate until it gets another one, so set a very high rate. A rate
+# also keeps packets in order.
 network_no_rate="rate 1000gbit"
 
 # network [RULES]...: set the rules of netem for packets that leave this node; without RULES remove them.
@@ -140,11 +142,12 @@ is_one_of() {
 addr4() { echo "10.56.0.$1"; }
 addr6() { echo "fd56::$1"; }
 
-# interface_down, interface_up: take the interface of this node down, and bring it up again. Tasks may continue to send. Use
-# these functions only with Linux 6.1, see device-removal.sh, and call network_ready first.
+# interface_down, interface_up: take the interface of this node down, and bring it up again. Tasks may continue to send.
+# Use these functions only with Linux 6.1, see device-removal.sh, and call network_ready first.
 #
-# interface_down drops all packets for 0.5 s first. Otherwise virtio_net would keep packets in its queue. Each of these
-# packets holds a reference to its QP of rxe, and destroying the QP would wait for 50 s (rxe_pool.c: __rxe_cleanup()).
+# interface_down drops all packets for 0.5 s first, so that virtio_net keeps no packets in its queue. Each packet in
+# that queue holds a reference to its QP of rxe, and destroying the QP would wait for 50 s (rxe_pool.c:
+# __rxe_cleanup()).
 interface_down() {
 	network loss 100% && sleep 0.5 && ip link set "$NETDEV" down
 }
@@ -218,8 +221,9 @@ kt_is() {
 	fi
 }
 
-# kt_within FROM TO DESCRIPTION: one case, which passes if the last kt took FROM to TO ms. On slow kernels TO is larger. FROM
-# is smaller, because jiffies may fall behind before a wait and catch up during the wait, which makes the wait shorter.
+# kt_within FROM TO DESCRIPTION: one case, which passes if the last kt took FROM to TO ms. On slow kernels TO is
+# multiplied by "slow", and FROM is reduced by a quarter. FROM is reduced because jiffies may fall behind before a wait
+# and catch up during the wait, which makes the wait shorter.
 kt_within() {
 	local limit=$(($2 * slow)) from=$1
 	((slow == 1)) || from=$(($1 * 3 / 4))
@@ -360,8 +364,9 @@ rfm_unmake() {
 	find "$dir/peers" -mindepth 1 -maxdepth 1 -exec rmdir {} + && rmdir "$dir"
 }
 
-# rfm_find WORDS: set rfm_line to the first line about this node's device in /proc/rfm2g that begins with WORDS. It starts no
-# process, because waits poll it, and starting a process takes tens of milliseconds on uml.
+# rfm_find WORDS: set rfm_line to the first line about this node's device in /proc/rfm2g that begins with WORDS. The
+# function starts no process, because polling functions call it, and starting a process takes tens of milliseconds on
+# uml.
 rfm_find() {
 	local text nl=$'\n'
 	text=$nl$(</proc/rfm2g)

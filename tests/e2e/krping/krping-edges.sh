@@ -176,8 +176,8 @@ interface_goes() {
 is_on_rxe() { [[ $(</proc/krping) == *"$RDMADEV"* ]]; }
 has_failed() { [[ $(rdma resource show qp link "$RDMADEV/1") == *"state ERR"* ]] || krping_idle; }
 
-# Let an interface accept no packets. rxe of 7.3 then flushes its queue pair, and reports no reason; rxe of 6.1 sends
-# again.
+# Let an interface reject packets. rxe of 7.3 then flushes the queue pair of a rejected packet, and reports no reason.
+# rxe of 6.1 sends the packet again.
 interface_is_full() {
 	barrier full
 	[[ $LINK == rxe ]] || return 0
@@ -201,7 +201,7 @@ interface_is_full() {
 	echo stop=all >/proc/krping
 	wait
 	echo "# $(<full)"
-	# Recreate the device: on 7.3 QP 1 may be flushed as well, if the CM had a packet to send.
+	# Recreate the device: on 7.3 QP 1 may be flushed as well, if the CM sent a packet while the interface was full.
 	rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
 	ok $? "the RDMA device is recreated after the interface was full"
 	barrier full-over

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-runs: servers for many clients, runs in the background and their stop, limits of time and of quality, results for
-# programs, and tests that upstream krping does not have.
+# krping-runs: a server serves many clients. Runs are started and stopped in the background. A run ends at its time
+# limit, and fails below a minimum bandwidth or above a maximum latency. krping prints results for programs, and has
+# tests that upstream krping does not have.
 #
 #   node 1 (server) <--- pings and measurements ---> node 2 (clients)
 #

@@ -74,8 +74,8 @@ pair() {
 		run "server,addr=0.0.0.0,port=$port${1:+,$1}" || status=$?
 		ended $status "${4:-0}" "$name: server"
 	else
-		# siw (6.1 to 7.3) does not report the reason of a reject (siw_proc_mpareply()), as if the server did
-		# not listen.
+		# siw (6.1 to 7.3) does not report the reason of a reject (siw_proc_mpareply()). The client gets the
+		# same error as if the server did not listen.
 		[[ $LINK-$wanted != siw-EPROTOTYPE ]] || { wanted=any; patience=2; }
 		try run "client,addr=$server,port=$port${2:+,$2}" || status=$?
 		patience=10
@@ -111,8 +111,8 @@ pings() {
 	pair "compat,size=100" "size=101,count=1" any EMSGSIZE
 }
 
-# Runs of peers with and without "compat", which stands for an old peer, and with options that must be equal on both
-# sides.
+# Run peers with and without "compat", which makes a peer behave like an old peer. Run peers with different values of
+# options that must be equal on both sides.
 hellos() {
 	local ping="count=30,size=5000,verify=crc" test
 	pair "size=5000" "$ping"

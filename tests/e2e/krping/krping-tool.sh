@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# krping-tool: the tool krping, with all of its commands and options: its output, plots and exit status.
+# krping-tool: all commands and options of the tool krping have the expected output, plots and exit status.
 #
 #   node 1 (krping server) <--- pings, READs ---> node 2 (krping client)
 #

@@ -79,10 +79,10 @@ rping_krping() {
 	fi
 }
 
-# rping_was_over STATUS: whether rping has completed its pings, and then failed by one of its own bugs. Its client
-# sometimes hangs after the disconnect event (seen on stock-6.12, status 124). Or its main thread closes the event
-# channel that its other thread reads, which causes "Bad file descriptor" (seen on siw). At this time both ends have
-# counted the pings.
+# rping_was_over STATUS: whether rping has completed its pings before it failed by one of its own two bugs. The first
+# bug: the client sometimes hangs after the disconnect event (seen on stock-6.12, status 124). The second bug: the main
+# thread closes the event channel while another thread reads it, which causes "Bad file descriptor" (seen on siw). In
+# both cases, both ends have counted the pings.
 rping_was_over() {
 	case $1 in
 	124) [[ $(sort -u "$results/rping") == "client DISCONNECT EVENT..."* ]] &&

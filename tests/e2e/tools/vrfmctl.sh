@@ -418,7 +418,7 @@ assert one['load'] < one['read'] and one['write'] < one['write+flush'], one"
 	barrier measured
 }
 
-# Let all ioctls fail, as with a driver that does not have those of vrfm: that of the cards, or an older vrfm.
+# Let all ioctls fail, as with a driver that lacks the ioctls of vrfm: the driver of the cards, or an older vrfm.
 older() {
 	local word
 	for word in peers "-n 1 top" join check; do

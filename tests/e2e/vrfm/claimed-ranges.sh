@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Author: The krdma developers
 #
-# claimed-ranges: the cost of stores through mappings. Pages of a claimed range stay writable: a loop that stores each
+# claimed-ranges: the cost of stores through mappings. A program claims a range of the memory by VRFM_CLAIM before it
+# stores into the range. The pages of the range stay writable after the first store into each: a loop that stores each
 # millisecond causes no write fault and no write protection after its first cycle. A call compares the pages into which
 # its own process has stored, not those of other processes. The number of pages that are writable at once is limited, and
 # a program that stores into more pages waits.
@@ -68,7 +69,7 @@ loop() {
 		/add/rfm "$RFM" cycle 65536 100 120 1 >/dev/null &
 		pid=$!
 		check "all 100 pages are writable" within 10 twins_are 100
-		# Write faults are allowed until here, because each page may be written for the first time.
+		# The first store into each page causes a write fault, so count write faults only from here.
 		sleep 0.3
 		faults=$(device write_faults)
 		protected=$(device scanner_protected)

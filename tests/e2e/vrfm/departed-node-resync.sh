@@ -37,7 +37,8 @@ settled() {
 	rfm_is ready "$@" && rfm_complete
 }
 
-# equal TEXT: check that nodes 1 to 3 are linked and complete, and that their memories become equal, without node 4.
+# equal TEXT: check on nodes 1 to 3 that this node is linked with the two others and complete, and that the memories of
+# nodes 1 to 3 become equal.
 equal() {
 	local others
 	mapfile -t others < <(seq 3 | grep -vx "$NODE")
@@ -51,7 +52,7 @@ same() {
 	cat "/exchange/$1-"[123] | uniq -c | grep -q "^ *3 "
 }
 
-# Succeed if a part of the write of node 4 has arrived at this node or at another node.
+# begun: succeed if a part of the write of node 4 has arrived at this node or at another node.
 begun() {
 	[[ -e /exchange/begun ]] && return
 	(($(rfm peek "$part") != 0)) && touch /exchange/begun

@@ -30,8 +30,8 @@ rounds=$((1000 / slow))
 siw=0
 if [[ $RDMADEV == siw* ]]; then
 	siw=1
-	# siw connects synchronously, and removing a device waits until the connect ends. That takes two minutes if all packets are
-	# lost, so retry the SYN only once.
+	# siw connects synchronously, and removing a device waits until the connect ends. If all packets are lost, the
+	# connect ends only after two minutes, so retry the SYN only once.
 	echo 1 >/proc/sys/net/ipv4/tcp_syn_retries
 fi
 
@@ -63,8 +63,8 @@ equal() {
 	return "$status"
 }
 
-# more BEFORE PEER TEXT: one case, which passes if more than BEFORE blocks were written directly into the memory of PEER.
-# On siw it passes if none was.
+# more BEFORE PEER TEXT: one case, which passes if more than BEFORE blocks were written directly into the memory of
+# PEER. On siw the case passes if no block was written directly.
 more() {
 	local now
 	now=$(count "$2")
@@ -232,8 +232,8 @@ cut_off() {
 	done
 }
 
-# Node 1 removes its device while it writes blocks, so nodes 2 and 3 have received different numbers of them. Each of the two
-# loads the words of node 1 from the other node if the other node has more of them. Only node 1 writes into this range.
+# Node 1 removes its device while it writes blocks, so nodes 2 and 3 have received different numbers of blocks. The node
+# that has fewer of these blocks loads the words of node 1 from the other node. Only node 1 writes into this range.
 gone() {
 	local i
 	for i in 1 2 3 4 5; do

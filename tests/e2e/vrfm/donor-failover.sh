@@ -9,8 +9,9 @@
 #        \       /
 #         node 3 (recreates its device, and loads)
 #
-# Nodes 1 and 2 are never linked. Otherwise the next donor would have been READY for the first donor. Its words would then be
-# newer than the words that only the loading node has received, see Documentation/vrfm.rst.
+# Nodes 1 and 2 are never linked. If they were, the next donor would have been READY for the first donor. The words of
+# the next donor would then count as newer than words that only the loading node has received, see
+# Documentation/vrfm.rst.
 #
 # nodes: 3
 # kernels: uml

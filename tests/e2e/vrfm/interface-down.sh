@@ -22,14 +22,15 @@
 before=$(resources)
 down=2
 
-# Bring the interface up, and recreate the RDMA device, as an administrator must do. With Linux 6.1 only, see
-# device-removal.sh.
+# up: bring the interface up, and recreate the RDMA device, as an administrator must do. Use this function only with
+# Linux 6.1, see device-removal.sh.
 up() {
 	interface_up && within 30 busybox ping -c1 -W1 "$(addr4 1)" >/dev/null &&
 		rdma link del "$RDMADEV" && rdma link add "$RDMADEV" type rxe netdev "$NETDEV"
 }
 
-# write ROUND: write this node's words; fail if that takes long, even while a peer is unreachable.
+# write ROUND: write this node's words. Fail if the writes take too long, which must not happen even while a peer is
+# unreachable.
 write() {
 	local i begun=$EPOCHREALTIME
 	for i in 0 1 2 3; do
@@ -37,7 +38,7 @@ write() {
 	done
 	begun=$(((${EPOCHREALTIME/[.,]/} - ${begun/[.,]/}) / 1000))
 	echo "# wrote in $begun ms"
-	# Each write may wait until a peer is left behind.
+	# Each of the four writes may wait until a peer is left behind.
 	((begun < 4 * 2 * 1000 * slow))
 }
 

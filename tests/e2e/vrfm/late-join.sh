@@ -269,10 +269,10 @@ halves() {
 	barrier halves-over
 }
 
-# last_zero ROUND: if a peer has given up its image, a node merges words of that image where its own words are zero. It
-# must do that only once. Here node 2 has given up its image, and the others have merged it. While node 2 is not linked,
-# node 3 overwrites a word with zero and removes its device. Node 1 must keep the zero when it is linked with node 2
-# again.
+# last_zero ROUND: a node that loads another image gives up its own image. Its peers then load the words of the former
+# image, but only into words of their own that are zero. A peer must do this only once for each image. Here node 2 has
+# given up its image, and the other nodes have loaded words of it. While node 2 is not linked, node 3 overwrites a word
+# with zero, and removes its device. Node 1 must keep the zero when it is linked with node 2 again.
 last_zero() {
 	local i=$1 dir=$rfm_config/${RFM#/dev/}/peers
 	if ((NODE == 3)); then

@@ -172,7 +172,8 @@ two_in_one() {
 	((NODE == 3)) || check "node $NODE removes its device after two peers at one address" rfm_unmake
 }
 
-# Nodes 1 and 2 both have the id 1. The first one to connect is linked until it is cut off; then the other one is linked.
+# Nodes 1 and 2 both have the id 1. Node 1 connects first, and stays linked until it is cut off. Afterwards node 2 is
+# linked.
 same_id_twice() {
 	case $NODE in
 	3) device 3 keepalive_ms=60000 && peer 1 any ;;

@@ -149,7 +149,7 @@ wrong() {
 	refused Invalid "a device with another name is refused" mkdir $config/card0
 	refused Invalid "a device with a number that is too high is refused" mkdir $config/rfm2g8
 	refused Invalid "a device with a number of two digits is refused" mkdir $config/rfm2g10
-	# One node at a time, because on uml-debug the nodes share a kernel.
+	# Run one node at a time, because on uml-debug the nodes share a kernel.
 	for ((turn = 1; turn <= NODES; turn++)); do
 		((turn != NODE)) || wrong_values
 		barrier "wrong$turn"

@@ -4,8 +4,8 @@
 #
 # slow-peer: a slow or unreachable peer does not block writers (G9). A call waits for the peer at most twice overload_ms,
 # and a store through a mapping at most two seconds. A store into a claimed range does not wait. The other peer has all
-# words in order. The slow peer gets them when it is back. A call of any size is sent. A node that falls behind is
-# notified at once. The time limit of each peer can be tuned while the device is up.
+# words in order. The slow peer gets these words when it is back. A large call gets more time for each MiB. A node that
+# falls behind is notified at once. The time limit of each peer can be tuned while the device is up.
 #
 #   node 1 (writes) --- node 2 (checks)
 #        \
@@ -28,7 +28,8 @@
 before=$(resources)
 network_ready
 overload_ms=200
-# The longest time that a write may take. The guarantee is twice overload_ms, but a busy machine adds more than 200 ms.
+# Maximum time of a write, in us. The guarantee is twice overload_ms. The maximum here is longer, because a busy machine
+# adds more than 200 ms.
 longest_us=$(((4 * overload_ms + 100) * 1000 * slow))
 blocks=$((2000 / slow))
 
@@ -100,7 +101,7 @@ cut_off() {
 	check "all nodes are equal after node 3 was cut off" equal back
 }
 
-# Node 3 is cut off, its window is full, and the link is still up. Non-blocking writes are then refused.
+# Node 3 is cut off. The link to node 3 is still up, and its window is full, so non-blocking writes are refused.
 impatient() {
 	local refused longest pid
 	barrier impatient
@@ -210,7 +211,7 @@ another() {
 	barrier "another-$1"
 }
 
-# A large call leaves no peer behind, because each MiB of the call may take overload_ms.
+# A call leaves no peer behind merely because the call is large: each MiB of the call may take overload_ms.
 large() {
 	local wait_ms=$((900 * slow)) text
 	another 8M "$wait_ms"
@@ -227,12 +228,13 @@ large() {
 	check "all nodes are equal after a block of 8 MiB" equal large
 }
 
-# overload_ms limits the sum of the waits in all steps of a call.
+# vrfm stores a block in steps. overload_ms limits the sum of the waits in all steps of a MiB.
 steps() {
 	local wait_ms=$((600 * slow)) text
 	another 2M "$wait_ms"
 	if ((NODE == 1)); then
-		# Sending one step takes less than overload_ms, and sending the whole block takes longer.
+		# Sending one step takes less than overload_ms, and sending the whole block takes longer than
+		# overload_ms.
 		cut rate $((12 / slow))mbit
 		text=$(rfm heavy 0 1048576 $((3 * slow)))
 		((text <= (wait_ms + 300 * slow) * 1000))
@@ -268,8 +270,8 @@ unsynced() {
 	[[ $(rfm_peer_line 1) == *" peer_synced 0 "* ]]
 }
 
-# Node 3 acknowledges late, and is left behind without any writer that waits for it. Node 3 is notified that it was left
-# behind, long before it may catch up.
+# Node 3 acknowledges late, and is left behind although no writer waits for it. Node 3 is notified that it was left
+# behind long before node 1 lets it catch up.
 notified() {
 	another 2M "$overload_ms"
 	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
@@ -379,7 +381,7 @@ tuned() {
 	barrier deaf-again
 	if ((NODE == 1)); then
 		rfm heavy 262144 60000 $((3 * slow)) >/tmp/longest
-		# A busy machine adds some hundred milliseconds.
+		# A busy machine adds some hundred milliseconds to overload_us.
 		(($(</tmp/longest) <= 1000000 * slow))
 		ok $? "the longest write of a block with overload_us=500: $(</tmp/longest) us"
 		check "node 3 was left behind with overload_us=500" behind

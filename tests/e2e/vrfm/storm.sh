@@ -69,8 +69,8 @@ killed() {
 	begin_writing
 }
 
-# Recreate the device. Remove the diary of the writer, because words that were written without a link are lost with the
-# device.
+# Recreate the device. Remove the diary, the file in which the writer records its words, because words that were written
+# without a link are lost with the device.
 restarted() {
 	end_writing
 	rfm_unmake || ok 1 "node $NODE removes its device during the storm"

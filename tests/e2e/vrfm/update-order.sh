@@ -210,7 +210,7 @@ reborn() {
 }
 
 # While its transmitter is off, a node sends neither data nor events. After the transmitter is on again, the node sends
-# new ones.
+# new data and events.
 dark() {
 	if ((NODE == 1)); then
 		check "node 1 disables its transmitter" rfm dark 1
