@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Indexes of a ring.
+ *
+ * The producer owns prod, and the consumer owns cons. Each end reads the index
+ * of the other end from memory that the peer can write at any time. So an index
+ * from there is checked here before it is used: prod - cons is between 0 and
+ * the number of cells, modulo 2^32, and no index moves backwards.
+ */
+#include <linux/bug.h>
+#include <linux/log2.h>
+
+#include "ring.h"
+#include "wire.h"
+
+/**
+ * ntrdma_ring_init - begin with an empty ring
+ * @ring: ring
+ * @bytes: bytes of its memory, a power of 2
+ */
+void ntrdma_ring_init(struct ntrdma_ring *ring, u32 bytes)
+{
+	WARN_ON_ONCE(!is_power_of_2(bytes));
+	*ring = (struct ntrdma_ring){ .cells = bytes / NTRDMA_CELL };
+}
+
+/**
+ * ntrdma_ring_slot - return the place of a cell in the memory of a ring
+ * @ring: ring
+ * @index: index of the cell
+ *
+ * Return: number of cells before it.
+ */
+u32 ntrdma_ring_slot(const struct ntrdma_ring *ring, u32 index)
+{
+	return index & (ring->cells - 1);
+}
+
+/**
+ * ntrdma_ring_to_end - return the cells from an index to the end of the memory
+ * @ring: ring
+ * @index: index of a cell
+ *
+ * Return: number of cells, at least 1.
+ */
+u32 ntrdma_ring_to_end(const struct ntrdma_ring *ring, u32 index)
+{
+	return ring->cells - ntrdma_ring_slot(ring, index);
+}
+
+/**
+ * ntrdma_ring_filled - return the number of cells to be consumed
+ * @ring: ring
+ *
+ * Return: number of cells.
+ */
+u32 ntrdma_ring_filled(const struct ntrdma_ring *ring)
+{
+	return ring->prod - ring->cons;
+}
+
+/**
+ * ntrdma_ring_room - return the number of cells that may be filled
+ * @ring: ring
+ *
+ * Return: number of cells.
+ */
+u32 ntrdma_ring_room(const struct ntrdma_ring *ring)
+{
+	return ring->cells - ntrdma_ring_filled(ring);
+}
+
+/**
+ * ntrdma_ring_set_prod - accept the index that the producer has written
+ * @ring: ring of the consumer
+ * @prod: index from the window
+ *
+ * Return: false if @prod is invalid; then @ring is unchanged.
+ */
+bool ntrdma_ring_set_prod(struct ntrdma_ring *ring, u32 prod)
+{
+	if (prod - ring->cons > ring->cells ||
+	    prod - ring->cons < ntrdma_ring_filled(ring))
+		return false;
+	ring->prod = prod;
+	return true;
+}
+
+/**
+ * ntrdma_ring_set_cons - accept the index that the consumer has written
+ * @ring: ring of the producer
+ * @cons: index from the window
+ *
+ * Return: false if @cons is invalid; then @ring is unchanged.
+ */
+bool ntrdma_ring_set_cons(struct ntrdma_ring *ring, u32 cons)
+{
+	if (cons - ring->cons > ntrdma_ring_filled(ring))
+		return false;
+	ring->cons = cons;
+	return true;
+}
+
+/**
+ * ntrdma_ring_place - find room for a frame
+ * @ring: ring of the producer
+ * @cells: number of cells of the frame
+ * @pad: result: number of cells of a PAD frame that must precede it, because a
+ *	frame does not wrap; or 0
+ *
+ * Return: false if there is no room.
+ */
+bool ntrdma_ring_place(const struct ntrdma_ring *ring, u32 cells, u32 *pad)
+{
+	u32 end = ntrdma_ring_to_end(ring, ring->prod);
+
+	*pad = cells > end ? end : 0;
+	return *pad + cells <= ntrdma_ring_room(ring);
+}
+
+/**
+ * ntrdma_ring_must_tell - check whether the producer must be given cons now
+ * @ring: ring of the consumer
+ * @pausing: the consumer stops to poll
+ *
+ * While it polls, the consumer writes cons once for each quarter of the ring. A
+ * write to the window for each frame would cost more, and with fewer writes a
+ * producer of large frames would stop.
+ *
+ * Return: true if cons must be written to the window.
+ */
+bool ntrdma_ring_must_tell(const struct ntrdma_ring *ring, bool pausing)
+{
+	u32 consumed = ring->cons - ring->told;
+
+	return pausing ? consumed : consumed >= ring->cells / 4;
+}
+
+/**
+ * ntrdma_ring_must_bell - check whether the consumer sleeps before new cells
+ * @from: prod before the new cells
+ * @to: prod behind them
+ * @bell: index at which the consumer sleeps, from the window
+ *
+ * A consumer that sleeps has consumed all cells before @bell. Each step of prod
+ * that leaves @bell behind rings, so a value that the peer invents can only
+ * cause or suppress doorbells for that peer.
+ *
+ * Return: true if the doorbell must be rung.
+ */
+bool ntrdma_ring_must_bell(u32 from, u32 to, u32 bell)
+{
+	return bell - from < to - from;
+}
