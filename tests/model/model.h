@@ -12,3 +12,10 @@ hidden byte G8 = true;
 hidden byte G9 = true;
 /* Events: no event is lost between nodes that stay connected, and no event arrives twice. */
 hidden byte EV = true;
+/* ntrdma's sessions: frames and lives, both sides come UP, sizes of the accepted life. */
+hidden byte N1 = true;
+hidden byte N2 = true;
+hidden byte N3 = true;
+/* ntrdma's rings: no consumer sleeps beside frames, and no producer waits beside room. */
+hidden byte N4 = true;
+hidden byte N5 = true;
