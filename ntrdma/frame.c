@@ -225,13 +225,13 @@ static bool ntrdma_frame_size_ok(const struct ntrdma_frame *frame,
 static bool ntrdma_frame_ok(const struct ntrdma_frame *frame,
 			    const struct ntrdma_frame_place *at)
 {
+	bool is_eth = frame->kind == NTRDMA_ETH;
 	const struct ntrdma_kind_rule *rule;
 
 	if (!frame->kind || frame->kind >= NTRDMA_KINDS)
 		return false;
 	/* The ring for Ethernet has no other frames, and no other ring has these. */
-	if (frame->kind != NTRDMA_PAD &&
-	    (frame->kind == NTRDMA_ETH) != at->is_eth)
+	if (frame->kind != NTRDMA_PAD && is_eth != at->is_eth)
 		return false;
 	rule = &ntrdma_kind_rules[frame->kind];
 	return !(frame->flags & ~rule->flags) &&

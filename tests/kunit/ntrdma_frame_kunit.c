@@ -411,11 +411,13 @@ static void random_headers_are_refused_or_sound(struct kunit *test)
 		if (ntrdma_frame_decode(&frame, &hdr, &at))
 			continue;
 		good++;
-		KUNIT_ASSERT_TRUE(test, frame.cells && frame.cells <= at.to_end &&
-					frame.cells <= at.filled);
+		KUNIT_ASSERT_GT(test, frame.cells, 0);
+		KUNIT_ASSERT_LE(test, frame.cells, at.to_end);
+		KUNIT_ASSERT_LE(test, frame.cells, at.filled);
 		KUNIT_ASSERT_LE(test, frame.bytes, at.chunk);
-		KUNIT_ASSERT_TRUE(test, frame.bytes <= NTRDMA_SHORT ||
-					frame.bytes <= (frame.cells - 1) * NTRDMA_CELL);
+		if (frame.bytes > NTRDMA_SHORT)
+			KUNIT_ASSERT_LE(test, frame.bytes,
+					(frame.cells - 1) * NTRDMA_CELL);
 		memset(&back, 0, sizeof(back));
 		ntrdma_frame_encode(&back, &frame, INDEX, SESSION);
 		KUNIT_ASSERT_EQ(test, memcmp(&back, &hdr, sizeof(hdr)), 0);

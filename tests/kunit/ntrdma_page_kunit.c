@@ -141,8 +141,8 @@ static void fit_offers_largest_valid_sizes(struct kunit *test)
 		     inbox += inbox / 3) {
 			if (!ntrdma_sizes_fit(inbox, lanes, true, SZ_4M, &ring_bytes,
 					      &chunk)) {
-				KUNIT_ASSERT_GT(test, ntrdma_inbox_bytes(lanes, true,
-						NTRDMA_RING_MIN), inbox);
+				next = ntrdma_inbox_bytes(lanes, true, NTRDMA_RING_MIN);
+				KUNIT_ASSERT_GT(test, next, inbox);
 				continue;
 			}
 			next = 2 * ring_bytes;
